@@ -1,0 +1,35 @@
+/* An arena: objects that live and die together.  Allocation is a pointer bump, everything is freed
+ * at once, and under AddressSanitizer the space between objects is poisoned. */
+#ifndef GOLDEN_ARENA_H
+#define GOLDEN_ARENA_H
+
+#include <stddef.h>
+
+struct arena;
+
+/* NULL when out of memory.  limit: most bytes it will ever hold, 0 for no limit. */
+struct arena *arena_new(size_t limit);
+void arena_free(struct arena *a);
+
+/* count * size zeroed bytes, aligned for vector loads (64).  NULL when out of memory, over the
+ * limit, or when the product overflows.  A count of 0 gives a valid pointer. */
+void *arena_alloc(struct arena *a, size_t count, size_t size);
+
+/* The same, but the bytes are left as they are: for buffers that are written whole. */
+void *arena_alloc_raw(struct arena *a, size_t count, size_t size);
+void *arena_copy(struct arena *a, const void *from, size_t length);
+char *arena_strdup(struct arena *a, const char *text);
+__attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
+
+/* Everything allocated since the mark is freed; blocks are kept for reuse. */
+struct arena_mark {
+    void *block;
+    size_t used;
+};
+struct arena_mark arena_mark(const struct arena *a);
+void arena_rewind(struct arena *a, struct arena_mark mark);
+
+/* Bytes held now, and the most that were ever in use at once. */
+size_t arena_bytes(const struct arena *a);
+
+#endif

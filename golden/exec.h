@@ -1,0 +1,77 @@
+/* The reference executor: a model prepared once, run any number of times. */
+#ifndef GOLDEN_EXEC_H
+#define GOLDEN_EXEC_H
+
+#include "golden/model.h"
+#include "golden/op.h"
+
+struct plan;
+struct matmul_pool;
+
+/* Validates the model (which must outlive the plan), resolves records, orders operations. */
+int plan_new(const struct model *m, struct plan **ret_plan, struct why *w);
+void plan_free(struct plan *p);
+int plan_level(const struct plan *p); /* feature level the model needs */
+
+/* The arithmetic that results are judged by; 0: that of the operand types themselves. */
+struct arithmetic {
+    double f32, f16;    /* unit roundoff of accumulators: 2^-24, 2^-11 */
+    double dot_factor;  /* 6: bound of a dot product is factor * sqrt(K) * u * sum|xw| */
+    double quant_steps; /* extra steps allowed to every rounding quantised operation */
+};
+
+/* Called after each operation of the main graph and, with their index, of subgraphs. */
+struct exec_event {
+    uint32_t graph, operation;
+    const struct call *call; /* out[], y, ey are valid */
+};
+
+struct exec_options {
+    bool bounds;              /* compute bounds of error too */
+    struct arithmetic arithmetic;
+    double loop_timeout;      /* seconds for one WHILE; 0: the NNAPI default, 2 */
+    uint64_t max_iterations;  /* of one WHILE, for reproducible limits; 0: none */
+    size_t memory_limit;      /* bytes of one run; 0: none */
+    struct matmul_pool *pool; /* NULL: this thread alone */
+    void (*on_operation)(const struct exec_event *e, void *user);
+    void *user;
+};
+
+/* What a run gives; everything lives in its arena. */
+struct result {
+    struct arena *arena;
+    uint32_t n;
+    struct tensor *out;
+    /* With options.bounds, per output and element: the unrounded result, and how far a right
+     * implementation may be from it (INFINITY: undecidable, any value is right). */
+    double **real, **bound;
+    /* error.kind of the operation that made the output */
+    enum error_kind *kind;
+};
+
+/* in: one tensor per input of the main graph (shape complete; .data NULL: omitted).  On failure
+ * nothing is left in *ret_result.  WHY_EXECUTION, WHY_TIMEOUT, WHY_MEMORY as they say. */
+int plan_run(const struct plan *p, const struct tensor *in, const struct exec_options *options,
+             struct result *ret_result, struct why *w);
+void result_done(struct result *r);
+
+/* For control(): run subgraph `graph` on inputs; outputs' data and bounds live in the run's arena. */
+struct value {
+    struct tensor tensor;
+    double *real;  /* NULL without bounds */
+    double *error; /* bound of |implementation's value - tensor's value|; NULL: exact */
+    enum error_kind kind;
+};
+int frame_call(struct exec_frame *f, uint32_t graph, const struct value *in, uint32_t n_in,
+               struct value *ret_out, uint32_t n_out, struct why *w);
+/* The values of the call's operands, outputs to be filled by control(); the subgraph operand i. */
+struct value *frame_in(struct exec_frame *f, uint32_t i);
+struct value *frame_out(struct exec_frame *f, uint32_t i);
+uint32_t frame_subgraph(const struct exec_frame *f, uint32_t i);
+/* -1 with WHY_TIMEOUT when a loop begun at `since` (frame_now()) has run for too long. */
+double frame_now(void);
+int frame_check_loop(const struct exec_frame *f, double since, uint64_t iterations, struct why *w);
+/* All outputs may be anything: a condition could not be decided. */
+void frame_undecided(struct exec_frame *f);
+
+#endif

@@ -1,0 +1,33 @@
+/* When is a result wrong?  Both judges of the design: `cts`, the fixed tolerances of the NNAPI
+ * suites; `bound`, the bound tensor computed with the reference. */
+#ifndef GOLDEN_JUDGE_H
+#define GOLDEN_JUDGE_H
+
+#include "golden/exec.h"
+
+/* How one output compares.  worst: the element with the largest |actual - expected| / bound. */
+struct judgement {
+    bool ok;
+    size_t checked; /* elements compared; the others were undecidable */
+    size_t wrong;   /* elements outside their bound */
+    size_t worst;
+    double expected, actual, bound, ratio; /* of the worst element */
+    char why[160]; /* empty when ok; else says which test failed: element, variance, bias, shape, NaN */
+};
+
+/* Fixed tolerances.  half: the model is relaxed or has an fp16 operand; steps: off by how many
+ * quantisation steps (1; 3 for mobilenet_quantized).  `actual` must have the expected dtype and shape, else not ok. */
+struct judgement judge_cts(const struct tensor *expected, const struct tensor *actual, bool half,
+                           int steps);
+
+/* RANDOM_MULTINOMIAL and its like are judged by their distribution: later. */
+
+/* real and bound as struct result has them; reference gives type, shape and quantisation. */
+struct judgement judge_bound(const struct tensor *reference, const double *real,
+                             const double *bound, enum error_kind kind,
+                             const struct tensor *actual);
+
+/* Whether the suites would judge this model's floats with fp16 tolerance. */
+bool model_is_half(const struct model *m);
+
+#endif

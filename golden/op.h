@@ -1,0 +1,228 @@
+/* The operation catalogue.  One `struct op` per NNAPI operation says everything that the project
+ * knows of it; validation, shape inference, execution, judging, random generation, coverage and
+ * documentation are interpreters of this record and name no operation. */
+#ifndef GOLDEN_OP_H
+#define GOLDEN_OP_H
+
+#include "golden/tensor.h"
+#include "golden/why.h"
+
+enum { MAX_ROLES = 64, MAX_OUT_ROLES = 6, MAX_SLOTS = 8, END = 0xff };
+
+/* NNAPI feature levels: 1-4 are HAL 1.0-1.3, 5-8 the AIDL versions. */
+enum level { L1 = 1, L2, L3, L4, L5, L6, L7, L8 };
+
+enum opcode {
+#define OP(code, id) OP_##id = code,
+#include "golden/ops.def"
+#undef OP
+};
+
+/* A role whose type does not vary with the typing row has `.slot = FIXED(DT_INT32)`. */
+#define FIXED(dtype) (-1 - (int) (dtype))
+
+/* What values an operand needs for a defined (and finite) result: randgraph obeys. */
+enum needs {
+    NEEDS_NONZERO = 1, /* divisor */
+    NEEDS_NONNEG = 2,
+    NEEDS_SMALL = 4,  /* kept within about +-8: arguments of exponentials and powers */
+    NEEDS_CONST = 8,  /* drivers may insist on a constant (shapes, axes, weights of quantised dots) */
+    NEEDS_SPREAD = 16 /* not all (near) zero: normalisers */
+};
+
+/* How a quantised operand gets its scale and zero point. */
+enum qrule {
+    Q_FREE,    /* any legal ones */
+    Q_SAME,    /* those of the first input, required */
+    Q_FIXED,   /* .qscale, zero = lowest + .qzero */
+    Q_PRODUCT, /* bias: scale = input scale * filter scale (0 for per-channel filters), zero 0 */
+    Q_OVER     /* output scale > product of the scales of the first two inputs */
+};
+
+/* How randgraph chooses a value.  What these cannot say, op->draw does. */
+enum draw {
+    DRAW_VALUES,     /* a tensor of values, or a free scalar */
+    DRAW_BROADCAST,  /* a tensor that broadcasts against the first one */
+    DRAW_AXIS,       /* scalar in [-rank, rank) of the first input */
+    DRAW_STRIDE,     /* 1..3 */
+    DRAW_DILATION,   /* 1..3 */
+    DRAW_PAD,        /* 0..3 */
+    DRAW_SCHEME,     /* 1 SAME, 2 VALID */
+    DRAW_ACTIVATION, /* 0..3 */
+    DRAW_FLAG,       /* false, true */
+    DRAW_POSITIVE,   /* float scalar in (0.1, 2) */
+    DRAW_MULTIPLIER, /* 1..3 */
+    DRAW_KERNEL,     /* scalar size of a window, 1..5, at most the padded input */
+    DRAW_OP          /* op->draw() knows */
+};
+
+/* One operand role of an operation. */
+struct role {
+    const char *name;
+    const char *doc;
+    /* Shape pattern: a letter unifies across operands of the call, '*' is one whole shape, '?'
+     * (alone) is any shape, or in a longer pattern any dimension, left to infer(); '1' is a dimension
+     * of one; 'R' is the rank of the first input.  NULL: a scalar. */
+    const char *dims;
+    int slot;         /* column of the typing row, or FIXED(dtype) */
+    enum level since; /* feature level that added this role; 0: with the operation */
+    bool optional;    /* may be omitted: at the end of the list, or as NO_VALUE / empty in the middle */
+    bool many;        /* variadic: takes 1 or more operands; at most one role of a form */
+    bool image;       /* NHWC pattern that the layout operand may turn into NCHW */
+    double otherwise; /* value of an omitted optional scalar */
+    enum draw draw;
+    unsigned needs;
+    enum qrule q;
+    double qscale;
+    int32_t qzero;
+};
+
+/* One legal assignment of element types to slots. */
+struct typing {
+    enum level since;
+    unsigned ranks; /* bit r: rank r of the first input allowed at this level */
+    enum dtype slot[MAX_SLOTS];
+};
+
+/* One way of spelling the operand list; roles index op->in.  since: level that added the form. */
+struct form {
+    const char *name;
+    unsigned char role[MAX_ROLES]; /* ends with END */
+    enum level since;
+};
+
+enum error_kind {
+    ERROR_EXACT,    /* result is one of the inputs' values, or integer arithmetic: no local error */
+    ERROR_ELEMENT,  /* rounded once or a few times an element */
+    ERROR_DOT,      /* sum of products: grows with the root of their number */
+    ERROR_DISCRETE  /* jumps: comparison, argmax, rounding */
+};
+
+/* What a right implementation may differ by, beside the errors of its inputs (which bound() carries
+ * through).  reference: DESIGN.md section 4. */
+struct error_model {
+    enum error_kind kind;
+    double ulps;  /* of a float result */
+    double steps; /* of a quantised result, beside the half step of rounding */
+    const char *text; /* for the manual: how bound() carries errors */
+};
+
+/* A call being bound and evaluated: the record with its operands. */
+struct call {
+    const struct op *op;
+    const struct form *form;
+    const struct typing *typing;
+    uint32_t n_in, n_out;
+    const struct tensor *const *arg; /* the inputs in calling order; NULL: omitted */
+    struct tensor *const *out;       /* the outputs in calling order */
+
+    /* By role; the variadic role has its first operand here and all of them in arg[many_at..]. */
+    const struct tensor *in[MAX_ROLES]; /* NULL: omitted */
+    uint32_t many_at, n_many;
+
+    uint32_t letter[128]; /* dimension bound to each pattern letter */
+    bool bound[128];
+    bool nchw; /* images are NCHW outside; shapes and values here are NHWC all the same */
+
+    /* Values, widened, dense and NHWC; indexed as arg[] and out[] are. */
+    double **x;
+    double **y; /* results, unrounded */
+
+    /* Bounds of absolute error, indexed like x and y.  ex[i] is NULL where input i is exact. */
+    double **ex;
+    double **ey;
+    double unit; /* unit roundoff of the arithmetic being judged (2^-24, 2^-11) */
+
+    struct arena *scratch; /* freed after the call */
+    struct matmul_pool *pool;
+};
+
+/* Drawing: randgraph's generator as an operation sees it. */
+struct drawer {
+    uint32_t (*below)(struct drawer *d, uint32_t n); /* 0..n-1 */
+};
+
+/* The representation in which move() moves: elements of `size` bytes.  fill: what stands for real
+ * zero (the zero point of a quantised type, 0.0 of an error bound). */
+struct movement {
+    size_t size;
+    const void *fill;
+    const void *const *from; /* by calling order, as call.arg */
+    void *const *to;         /* as call.out */
+};
+
+struct exec_frame; /* golden/exec.h: what control flow needs to run a subgraph */
+
+struct op {
+    int32_t code;
+    const char *name;
+    const char *summary;
+    const char *formula;
+    enum level since;
+    const struct role *in, *out;
+    int n_in, n_out;
+    const struct form *forms;
+    int n_forms;
+    const struct typing *typings;
+    int n_typings;
+    int layout;            /* 1 + role of the BOOL that selects NCHW; 0: none */
+    struct error_model error;
+
+    /* Rules that patterns cannot say, and '?' dimensions of out[].  Called only with complete input
+     * shapes; a scalar or tensor that is not constant may be absent at validation: then in[r]->data
+     * is NULL, and infer() returns 0 having set what it can (leave unknown dimensions 0).  NULL: none. */
+    int (*infer)(struct call *c, struct why *w);
+
+    /* Exactly one of these computes; y in the order of the definition. */
+    int (*eval)(struct call *c, struct why *w);
+    /* Copies bytes.  moves() (NULL: always) tells whether this call can be done so; else eval(). */
+    void (*move)(const struct call *c, const struct movement *m);
+    bool (*moves)(const struct call *c);
+    /* On raw TENSOR_INT32 data, chosen when the output is TENSOR_INT32: wraps like the hardware. */
+    void (*eval_int)(struct call *c);
+    /* IF and WHILE. */
+    int (*control)(struct call *c, struct exec_frame *f, struct why *w);
+
+    /* Fills ey from ex, x and y: error carried through (first order or interval) plus the error of the
+     * arithmetic inside; the final rounding of the result is added by the executor.  NULL with
+     * move(): the errors are moved.  NULL with eval(): inputs must be exact, else unbounded. */
+    int (*bound)(struct call *c, struct why *w);
+
+    /* Draws the value(s) of a DRAW_OP role into `to` (int32 or double by its type), with the
+     * operands before it bound; also sets the shape of a tensor operand.  false: no legal value. */
+    bool (*draw)(const struct call *c, int role, struct drawer *d, struct tensor *to);
+};
+
+#define COUNT(array)  ((int) (sizeof(array) / sizeof((array)[0])))
+#define RANK(r)       (1u << (r))
+#define RANKS(lo, hi) ((2u << (hi)) - (1u << (lo)))
+
+extern const struct op *const op_table[];
+extern const int op_table_n;
+
+/* NULL where the catalogue has no such operation. */
+const struct op *op_find(int32_t code);
+const struct op *op_by_name(const char *name);
+
+/* Type of a role in a typing row. */
+enum dtype role_type(const struct role *r, const struct typing *t);
+int form_len(const struct form *f);
+
+/* Match operands (in calling order, NULL: omitted) against the record: arity, form, types, ranks,
+ * patterns, quantisation, infer().  out[i] carries the declared type, shape (0: unknown) and
+ * quantisation, and leaves with the inferred shape; a contradiction is refused.  runtime: shapes are
+ * complete and dimension 0 means no elements; else 0 means unknown.  Arrays must outlive the call.
+ * Returns the feature level the call needs, or -1 with the reason. */
+int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
+            struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,
+            struct why *w);
+
+/* The value of a scalar role: its `otherwise` when omitted.  Exact for every scalar type. */
+double call_real(const struct call *c, int role);
+int32_t call_int(const struct call *c, int role);
+/* Whether the value can be read now (validation: constants only). */
+bool call_known(const struct call *c, int role);
+/* -1, or the index in arg[] of a role. */
+int call_arg(const struct call *c, int role);
+
+#endif
