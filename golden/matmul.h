@@ -1,0 +1,86 @@
+/* The matrix kernel: every sum of products of the reference is computed here, and only this part of
+ * golden/ is written for speed.
+ *
+ * What pins the result: an output element starts at its initial value and takes its products in
+ * the order of the index k (for convolutions: kernel row, kernel column, input channel), each with
+ * one fused multiply-add in double, acc = fma(x, w, acc).  Vector lanes, register blocks and
+ * threads run over outputs only.  So the bits are the same at every thread count, on every machine,
+ * with every compiler.  Taps that fall into padding are skipped, not multiplied by zero: an
+ * infinite or NaN weight above padding has no effect.
+ *
+ * Nothing in here fails or allocates, except matmul_pack() and matmul_pool_new(): scratch is
+ * MATMUL_STACK bytes of the stack of each thread.  Sizes may be zero; a sum of no products is its
+ * initial value.  Outputs must not overlap inputs. */
+#ifndef GOLDEN_MATMUL_H
+#define GOLDEN_MATMUL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MATMUL_STACK (160 * 1024)
+
+/* Threads to share the work; NULL wherever one is expected: the calling thread alone.  One call at
+ * a time.  Threads do not survive fork(): make the pool in the process that uses it. */
+struct matmul_pool;
+struct matmul_pool *matmul_pool_new(size_t threads); /* NULL: no memory or no threads */
+void matmul_pool_free(struct matmul_pool *p);
+
+/* Weights in the order in which the kernel reads them, for calls that use the same ones again.
+ * n rows of k weights; groups as in struct matmul_conv, otherwise 1.  NULL when out of memory. */
+struct matmul_packed;
+struct matmul_packed *matmul_pack(size_t n, size_t k, size_t groups, const double *b);
+void matmul_packed_free(struct matmul_packed *p);
+
+/* c[i][j] = init[j] + sum over k of a[i][k] * b[j][k] */
+struct matmul {
+    size_t m, n, k;
+    const double *a; /* m rows of k, lda doubles apart (0: k) */
+    size_t lda;
+    const double *b;                    /* n rows of k, dense */
+    const struct matmul_packed *packed; /* b packed with groups 1; NULL: b is packed on the way */
+    const double *init;                 /* [n]; NULL: 0 */
+    bool add;                           /* start from what c holds instead of from init */
+    double *c;                          /* m rows of n, ldc doubles apart (0: n) */
+    size_t ldc;
+};
+void matmul(const struct matmul *p, struct matmul_pool *pool);
+
+/* One spatial axis of a sliding window: output o looks at inputs o * stride - pad + t * dilation,
+ * t = 0..kernel-1, that lie in 0..in-1.  stride and dilation are at least 1. */
+struct matmul_axis {
+    size_t in, out, kernel, stride, dilation;
+    ptrdiff_t pad; /* before the first element; what lies after the last follows from `out` */
+};
+
+/* Convolution of an NHWC image.  Channels are split into `groups` equal groups (0: 1): output group
+ * g sees only input group g. */
+struct matmul_conv {
+    size_t batch, in_c, out_c, groups;
+    struct matmul_axis y, x;
+    const double *image;   /* [batch][y.in][x.in][in_c] */
+    const double *weights; /* [out_c][y.kernel][x.kernel][in_c / groups] */
+    const struct matmul_packed
+        *packed;        /* matmul_pack(out_c, kernel size * in_c / groups, groups, weights) */
+    const double *init; /* [out_c]; NULL: 0 */
+    double *out;        /* [batch][y.out][x.out][out_c] */
+};
+void matmul_conv(const struct matmul_conv *p, struct matmul_pool *pool);
+
+/* Depthwise: out[..][c * multiplier + q] sums over taps image[tap][c] * weights[tap][c * multiplier
+ * + q]. */
+struct matmul_depthwise {
+    size_t batch, in_c, multiplier;
+    struct matmul_axis y, x;
+    const double *image;   /* [batch][y.in][x.in][in_c] */
+    const double *weights; /* [y.kernel][x.kernel][in_c * multiplier] */
+    const double *init;    /* [in_c * multiplier]; NULL: 0 */
+    double *out;           /* [batch][y.out][x.out][in_c * multiplier] */
+};
+void matmul_depthwise(const struct matmul_depthwise *p, struct matmul_pool *pool);
+
+/* The instances of the kernel.  All give the same bits; tests compare them.  matmul_use() returns
+ * false where this machine cannot run that one; it must not be called while a call is running. */
+enum matmul_isa { MATMUL_BEST, MATMUL_BASE, MATMUL_AVX2 };
+bool matmul_use(enum matmul_isa isa);
+
+#endif
