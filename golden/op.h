@@ -153,6 +153,10 @@ struct movement {
 
 struct exec_frame; /* golden/exec.h: what control flow needs to run a subgraph */
 
+/* Operations that run subgraphs.  BRANCH: condition, two graphs of one signature, their arguments.
+ * LOOP: a condition graph, a body graph, their arguments. */
+enum control_kind { CONTROL_NONE, CONTROL_BRANCH, CONTROL_LOOP };
+
 struct op {
     int32_t code;
     const char *name;
@@ -166,6 +170,10 @@ struct op {
     const struct typing *typings;
     int n_typings;
     int layout;            /* 1 + role of the BOOL that selects NCHW; 0: none */
+    enum control_kind control_kind;
+    /* x[] of quantised operands are units (q - zero, no scale): sums of products stay exact.
+     * y[], ex[] and ey[] are real values all the same. */
+    bool units;
     struct error_model error;
 
     /* Rules that patterns cannot say, and '?' dimensions of out[].  Called only with complete input
