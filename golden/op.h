@@ -53,7 +53,8 @@ enum draw {
     DRAW_POSITIVE,   /* float scalar in (0.1, 2) */
     DRAW_MULTIPLIER, /* 1..3 */
     DRAW_KERNEL,     /* scalar size of a window, 1..5, at most the padded input */
-    DRAW_OP          /* op->draw() knows */
+    DRAW_SHAPE,      /* a tensor of values whose shape op->draw() chooses */
+    DRAW_OP          /* op->draw() knows shape and values */
 };
 
 /* One operand role of an operation. */
@@ -122,6 +123,7 @@ struct call {
 
     uint32_t letter[128]; /* dimension bound to each pattern letter */
     bool bound[128];
+    int level; /* feature level that infer() finds necessary, beyond form and types; 0: none */
     bool nchw; /* images are NCHW outside; shapes and values here are NHWC all the same */
 
     /* Values, widened, dense and NHWC; indexed as arg[] and out[] are. */
@@ -132,6 +134,7 @@ struct call {
     double **ex;
     double **ey;
     double unit; /* unit roundoff of the arithmetic being judged (2^-24, 2^-11) */
+    double dot_factor; /* a sum of K products may be off by dot_factor * sqrt(K) * unit * sum |xw| */
 
     struct arena *scratch; /* freed after the call */
     struct matmul_pool *pool;
@@ -170,13 +173,14 @@ struct op {
     const struct typing *typings;
     int n_typings;
     int layout;            /* 1 + role of the BOOL that selects NCHW; 0: none */
+    int fanout;            /* 1 + role of the INT32 that tells the number of outputs; 0: none */
     enum control_kind control_kind;
     /* x[] of quantised operands are units (q - zero, no scale): sums of products stay exact.
      * y[], ex[] and ey[] are real values all the same. */
     bool units;
     struct error_model error;
 
-    /* Rules that patterns cannot say, and '?' dimensions of out[].  Called only with complete input
+    /* Rules that patterns cannot say, '?' dimensions of out[], call.level.  Called only with complete input
      * shapes; a scalar or tensor that is not constant may be absent at validation: then in[r]->data
      * is NULL, and infer() returns 0 having set what it can (leave unknown dimensions 0).  NULL: none. */
     int (*infer)(struct call *c, struct why *w);
@@ -196,8 +200,10 @@ struct op {
      * move(): the errors are moved.  NULL with eval(): inputs must be exact, else unbounded. */
     int (*bound)(struct call *c, struct why *w);
 
-    /* Draws the value(s) of a DRAW_OP role into `to` (int32 or double by its type), with the
-     * operands before it bound; also sets the shape of a tensor operand.  false: no legal value. */
+    /* Draws a DRAW_OP or DRAW_SHAPE role, with the operands before it bound (arg[], n_in, n_many,
+     * in[], letters; images as NHWC): sets to->shape of a tensor; of a DRAW_OP role also the
+     * value(s), int32, into to->data, which has room for 64.  A variadic role is asked once an
+     * operand.  false: no legal value. */
     bool (*draw)(const struct call *c, int role, struct drawer *d, struct tensor *to);
 };
 
