@@ -50,6 +50,7 @@ CREATE TABLE cases (
     level       INTEGER,            -- feature level that the model needs, NULL: not known
     n_operations INTEGER NOT NULL,  -- of the main graph
     spec        TEXT,               -- .mod.py of a case that is not conforming on some target
+    dot         TEXT,               -- graph_dump_dot() of such a case: the report draws it
     UNIQUE (run, ordinal)
 );
 CREATE INDEX cases_by_name ON cases (name);
@@ -95,7 +96,7 @@ CREATE VIEW details AS
            t.ordinal AS target_ordinal, t.uri,
            v.verdict, v.was, v.why, v.judge, v.stage, v.status, v.ms, v.device_ns,
            v.checked, v.wrong, v.output, v.element, v.place, v.operation, v.type,
-           v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec,
+           v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec, c.dot,
            v.verdict IN ('pass', 'unsupported', 'waived') AS conforming
     FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
 
