@@ -11,7 +11,7 @@ struct arena;
 struct arena *arena_new(size_t limit);
 void arena_free(struct arena *a);
 
-/* count * size zeroed bytes, aligned for vector loads (64).  NULL when out of memory, over the
+/* count * size zeroed bytes; 64 of them and more are aligned to 64, for vector loads.  NULL when out of memory, over the
  * limit, or when the product overflows.  A count of 0 gives a valid pointer. */
 void *arena_alloc(struct arena *a, size_t count, size_t size);
 

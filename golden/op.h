@@ -7,7 +7,7 @@
 #include "golden/tensor.h"
 #include "golden/why.h"
 
-enum { MAX_ROLES = 64, MAX_OUT_ROLES = 6, MAX_SLOTS = 8, END = 0xff };
+enum { MAX_ROLES = 64, MAX_OUT_ROLES = 6, MAX_SLOTS = 8, MAX_VIEWS = 4, END = 0xff };
 
 /* NNAPI feature levels: 1-4 are HAL 1.0-1.3, 5-8 the AIDL versions. */
 enum level { L1 = 1, L2, L3, L4, L5, L6, L7, L8 };
@@ -108,7 +108,8 @@ struct error_model {
     const char *text; /* for the manual: how bound() carries errors */
 };
 
-/* A call being bound and evaluated: the record with its operands. */
+/* A call being bound and evaluated: the record with its operands.  It points into itself: do not
+ * copy. */
 struct call {
     const struct op *op;
     const struct form *form;
@@ -125,6 +126,8 @@ struct call {
     bool bound[128];
     int level; /* feature level that infer() finds necessary, beyond form and types; 0: none */
     bool nchw; /* images are NCHW outside; shapes and values here are NHWC all the same */
+    struct tensor view[MAX_VIEWS]; /* NCHW images, seen as NHWC: in[] and out[] point here */
+    struct tensor *out_view[MAX_OUT_ROLES];
 
     /* Values, widened, dense and NHWC; indexed as arg[] and out[] are. */
     double **x;
@@ -225,7 +228,8 @@ int form_len(const struct form *f);
 /* Match operands (in calling order, NULL: omitted) against the record: arity, form, types, ranks,
  * patterns, quantisation, infer().  out[i] carries the declared type, shape (0: unknown) and
  * quantisation, and leaves with the inferred shape; a contradiction is refused.  runtime: shapes are
- * complete and dimension 0 means no elements; else 0 means unknown.  Arrays must outlive the call.
+ * complete and dimension 0 means no elements; else 0 means unknown.  The arrays must outlive the
+ * call; out[] is untouched on failure.
  * Returns the feature level the call needs, or -1 with the reason. */
 int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
             struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,

@@ -23,11 +23,13 @@ enum dtype {
 enum quant { QUANT_NONE, QUANT_BIAS, QUANT_AFFINE, QUANT_SYMM, QUANT_CHANNEL };
 
 struct codec {
-    size_t size; /* bytes an element */
+    size_t size; /* bytes an element; 0: none */
     double min, max;
     bool integer;
-    void (*widen)(const void *from, size_t n, double *to);
-    void (*narrow)(const double *from, size_t n, void *to); /* rounds once, saturates integers */
+    /* to = (from - zero) * scale, exact but for a scaled 32-bit bias */
+    void (*widen)(const void *from, size_t n, double zero, double scale, double *to);
+    /* to = round(from / scale) + zero, saturated; floats round to nearest even and do not scale */
+    void (*narrow)(const double *from, size_t n, double zero, double scale, void *to);
 };
 
 struct dtype_info {
@@ -42,7 +44,7 @@ struct dtype_info {
 extern const struct dtype_info dtype_info[DT_COUNT];
 
 /* NULL unless code is one of enum dtype: codes come from files and wires. */
-const struct dtype_info *dtype_find(int32_t code);
+const struct dtype_info *dtype_find(int64_t code);
 /* The type of that NNAPI name, or -1. */
 int dtype_by_name(const char *name);
 
