@@ -31,7 +31,8 @@ struct exec_options {
     struct arithmetic arithmetic;
     double loop_timeout;      /* seconds for one WHILE; 0: the NNAPI default, 2 */
     uint64_t max_iterations;  /* of one WHILE, for reproducible limits; 0: none */
-    size_t memory_limit;      /* bytes of one run; 0: none */
+    struct arena *arena;      /* results go there, result_done() leaves it; NULL: one of the run's own */
+    size_t memory_limit;      /* bytes of an arena of the run's own; 0: none */
     struct matmul_pool *pool; /* NULL: this thread alone */
     void (*on_operation)(const struct exec_event *e, void *user);
     void *user;
@@ -40,6 +41,7 @@ struct exec_options {
 /* What a run gives; everything lives in its arena. */
 struct result {
     struct arena *arena;
+    bool owns_arena;
     uint32_t n;
     struct tensor *out;
     /* With options.bounds, per output and element: the unrounded result, and how far a right
@@ -55,13 +57,14 @@ int plan_run(const struct plan *p, const struct tensor *in, const struct exec_op
              struct result *ret_result, struct why *w);
 void result_done(struct result *r);
 
-/* For control(): run subgraph `graph` on inputs; outputs' data and bounds live in the run's arena. */
+/* For control(): a value of the running model. */
 struct value {
     struct tensor tensor;
-    double *real;  /* NULL without bounds */
-    double *error; /* bound of |implementation's value - tensor's value|; NULL: exact */
+    double *real;  /* before rounding; NULL: the tensor's values */
+    double *bound; /* how far an implementation may be from real; NULL: not at all */
     enum error_kind kind;
 };
+/* Runs subgraph `graph`.  Results stay until the third following call of the same graph. */
 int frame_call(struct exec_frame *f, uint32_t graph, const struct value *in, uint32_t n_in,
                struct value *ret_out, uint32_t n_out, struct why *w);
 /* The values of the call's operands, outputs to be filled by control(); the subgraph operand i. */

@@ -22,7 +22,7 @@ struct operand {
     struct tensor tensor; /* .data: value of a constant, `length` bytes; else NULL */
     enum lifetime life;
     size_t length;
-    uint32_t pool;      /* LIFE_CONSTANT_REFERENCE: which pool data points into */
+    uint32_t pool;      /* LIFE_CONSTANT_REFERENCE: which pool data points into, where there are any */
     uint32_t subgraph;  /* LIFE_SUBGRAPH: index into model.graph (>= 1: 0 is the main graph) */
     uint32_t consumers; /* input slots of its graph's operations that read it */
     const char *name;   /* NULL: none */
@@ -74,8 +74,13 @@ void model_count_consumers(struct model *m);
  * WHY_UNSUPPORTED when their code is one that NNAPI has, else WHY_INVALID. */
 int model_validate(const struct model *m, struct why *w);
 
+bool operand_constant(const struct operand *o);
 /* An operand whose value is left out: NO_VALUE, or a constant without bytes. */
 bool operand_omitted(const struct operand *o);
+
+/* Operation indexes in an order in which each runs after those whose results it reads; the declared
+ * order where that is one.  ret_order: n_operations.  Indexes must have been checked. */
+int graph_order(const struct graph *g, struct arena *scratch, uint32_t *ret_order, struct why *w);
 
 /* What a test example is: a model with inputs and what must come out. */
 struct example {
@@ -89,7 +94,8 @@ struct example {
     double multinomial_tolerance;
 };
 
-/* Bytes of a deep copy go to `a`.  Returns -1 when out of memory. */
+/* A deep copy in `a`; pools are dissolved: constants by reference get bytes of their own.  Returns -1
+ * when out of memory. */
 int model_copy(const struct model *from, struct arena *a, struct model *ret_model);
 
 #endif

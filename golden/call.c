@@ -1,0 +1,405 @@
+/* Evaluating one bound call: widen, compute, carry bounds of error, narrow. */
+#include <math.h>
+#include <string.h>
+
+#include "golden/call_internal.h"
+
+static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
+static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
+
+/* Extra steps that fixed-point requantisation may take: it rounds twice, first at least one bit below
+ * the last. */
+static const double default_quant_steps = 0.25;
+
+static double or_default(double x, double otherwise)
+{
+    return x != 0 ? x : otherwise;
+}
+
+static bool is_half(const struct tensor *t, const struct evaluation *e)
+{
+    return t->dtype == DT_F16 || t->dtype == DT_FLOAT16 || (e->relaxed && t->dtype == DT_F32);
+}
+
+static double unit_of(const struct call *c, const struct evaluation *e)
+{
+    const struct arithmetic *a = &e->options->arithmetic;
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->arg[i] && is_half(c->arg[i], e))
+            return or_default(a->f16, unit_f16);
+    for (uint32_t i = 0; i < c->n_out; i++)
+        if (is_half(c->out[i], e))
+            return or_default(a->f16, unit_f16);
+    return or_default(a->f32, unit_f32);
+}
+
+static bool wants_values(const struct value *v)
+{
+    return v && dtype_info[v->tensor.dtype].tensor && v->tensor.data;
+}
+
+static double *scratch_doubles(const struct evaluation *e, size_t n)
+{
+    return arena_alloc_raw(e->scratch, n + 1, sizeof(double));
+}
+
+static int widen_inputs(struct call *c, struct value *const *in, const struct evaluation *e,
+                        struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        if (!wants_values(in[i]))
+            continue;
+        c->x[i] = scratch_doubles(e, tensor_count(&in[i]->tensor));
+        if (!c->x[i])
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        if (c->op->units)
+            tensor_widen_units(&in[i]->tensor, c->x[i]);
+        else
+            tensor_widen(&in[i]->tensor, c->x[i]);
+    }
+    return 0;
+}
+
+/* Implementations of integer and quantised types can only be off by whole steps. */
+static double whole_steps(double error, double step)
+{
+    return error < 1e300 ? floor(error / step + 1e-9) * step : error;
+}
+
+/* fp32 kept in fp16: relative error of storing it, subnormals may be flushed to zero. */
+static double storage_error(double x)
+{
+    double a = fabs(x);
+
+    return a < tiny_f16 ? a : a * unit_f16;
+}
+
+/* How far an implementation's input i may be from the reference's: NULL when it cannot be. */
+static int input_error(const struct value *v, const struct evaluation *e, double **ret_error)
+{
+    const struct tensor *t = &v->tensor;
+    bool stored_half = e->relaxed && t->dtype == DT_F32;
+    size_t n = tensor_count(t);
+    double step = dtype_info[t->dtype].codec->integer ? tensor_step(t, 0) : 0;
+
+    *ret_error = NULL;
+    if (!v->bound && !v->real && !stored_half)
+        return 0;
+    double *x = scratch_doubles(e, n), *error = scratch_doubles(e, n), any = 0;
+    if (!x || !error)
+        return -1;
+    tensor_widen(t, x);
+    for (size_t i = 0; i < n; i++) {
+        double bound = v->bound ? v->bound[i] : 0;
+        double d = (v->real ? fabs(x[i] - v->real[i]) : 0) + bound;
+        if (isnan(d))
+            d = isnan(x[i]) && !isnan(bound) ? 0 : INFINITY;
+        if (step != 0)
+            d = whole_steps(d, step);
+        else if (stored_half)
+            d += storage_error(x[i]);
+        error[i] = d;
+        any += d;
+    }
+    if (any != 0)
+        *ret_error = error;
+    return 0;
+}
+
+static int input_errors(struct call *c, struct value *const *in, const struct evaluation *e,
+                        struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (wants_values(in[i]) && input_error(in[i], e, &c->ex[i]) < 0)
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    return 0;
+}
+
+static int output_doubles(struct call *c, const struct evaluation *e, struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        c->y[i] = scratch_doubles(e, tensor_count(c->out[i]));
+        if (!c->y[i])
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    }
+    return 0;
+}
+
+static bool has_error(const struct call *c)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->ex[i])
+            return true;
+    return false;
+}
+
+static int fill_errors(struct call *c, const struct evaluation *e, double with, struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        size_t n = tensor_count(c->out[i]);
+        c->ey[i] = scratch_doubles(e, n);
+        if (!c->ey[i])
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        for (size_t k = 0; k < n; k++)
+            c->ey[i][k] = with;
+    }
+    return 0;
+}
+
+/* Moves the values, and with size 8 their errors. */
+static void move_values(const struct call *c, const struct evaluation *e, struct value *const *in,
+                        struct value *const *out)
+{
+    static const double zero;
+    const struct tensor *t = &in[0]->tensor;
+    uint32_t fill = (uint32_t) t->zero; /* two's complement, low bytes first: right for 1, 2 and 4 */
+    const void **from = arena_alloc(e->scratch, c->n_in + 1, sizeof *from);
+    void **to = arena_alloc(e->scratch, c->n_out + 1, sizeof *to);
+    struct movement m = { dtype_info[t->dtype].codec->size, &fill, from, to };
+
+    if (!from || !to)
+        return;
+    for (uint32_t i = 0; i < c->n_in; i++)
+        from[i] = in[i] ? in[i]->tensor.data : NULL;
+    for (uint32_t i = 0; i < c->n_out; i++)
+        to[i] = out[i]->tensor.data;
+    c->op->move(c, &m);
+    if (!e->options->bounds || !has_error(c))
+        return;
+    m.size = sizeof(double);
+    m.fill = &zero;
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        from[i] = c->ex[i];
+        if (!from[i] && wants_values(in[i]))
+            from[i] = arena_alloc(e->scratch, tensor_count(&in[i]->tensor) + 1, sizeof(double));
+    }
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        size_t n = tensor_count(&out[i]->tensor);
+        to[i] = out[i]->bound = arena_alloc(e->keep, n + 1, sizeof(double));
+        if (!to[i])
+            return;
+    }
+    c->op->move(c, &m);
+}
+
+/* 2^exponent of x */
+static double power_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    bits &= (uint64_t) 2047 << 52;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* What rounding the result may add to the error carried through. */
+static double rounding_error(const struct call *c, const struct evaluation *e,
+                             const struct tensor *t, double step, double y)
+{
+    const struct error_model *model = &c->op->error;
+    const struct dtype_info *info = &dtype_info[t->dtype];
+
+    if (info->quant != QUANT_NONE && t->scale != 0) {
+        double extra = model->kind == ERROR_EXACT || model->kind == ERROR_DISCRETE
+                           ? model->steps
+                           : model->steps + or_default(e->options->arithmetic.quant_steps,
+                                                       default_quant_steps);
+        return step * (0.5 + extra);
+    }
+    if (info->codec->integer || model->kind == ERROR_EXACT)
+        return 0;
+    bool half = is_half(t, e);
+    double u = half ? unit_f16 : unit_f32, tiny = half ? tiny_f16 : tiny_f32;
+    double a = fabs(y);
+    return model->ulps * 2 * u * power_of(a) + (a < 2 * tiny ? tiny : 0);
+}
+
+/* Narrows y and keeps what judging needs. */
+static int finish_output(const struct call *c, uint32_t i, const struct evaluation *e,
+                         struct value *v, struct why *w)
+{
+    struct tensor *t = &v->tensor;
+    size_t n = tensor_count(t);
+    double step = tensor_step(t, 0);
+
+    tensor_narrow(c->y[i], t);
+    if (!e->options->bounds)
+        return 0;
+    v->real = arena_alloc_raw(e->keep, n + 1, sizeof(double));
+    v->bound = arena_alloc_raw(e->keep, n + 1, sizeof(double));
+    if (!v->real || !v->bound)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    for (size_t k = 0; k < n; k++) {
+        v->real[k] = c->y[i][k];
+        v->bound[k] = c->ey[i][k] + rounding_error(c, e, t, step, c->y[i][k]);
+    }
+    return 0;
+}
+
+static int compute_bounds(struct call *c, const struct evaluation *e, struct why *w)
+{
+    bool known = c->op->bound || c->op->error.kind == ERROR_EXACT || !has_error(c);
+
+    c->unit = unit_of(c, e);
+    TRY(fill_errors(c, e, known || !has_error(c) ? 0 : INFINITY, w));
+    if (!c->op->bound)
+        return 0;
+    return c->op->bound(c, w);
+}
+
+static int evaluate_reals(struct call *c, struct value *const *in, struct value *const *out,
+                          const struct evaluation *e, struct why *w)
+{
+    bool integers = c->op->eval_int && c->out[0]->dtype == DT_I32;
+
+    if (!integers || e->options->bounds) {
+        TRY(widen_inputs(c, in, e, w));
+        TRY(output_doubles(c, e, w));
+    }
+    if (integers) {
+        c->op->eval_int(c);
+        for (uint32_t i = 0; i < c->n_out && e->options->bounds; i++)
+            tensor_widen(c->out[i], c->y[i]);
+    } else {
+        TRY(c->op->eval(c, w));
+    }
+    if (e->options->bounds)
+        TRY(compute_bounds(c, e, w));
+    for (uint32_t i = 0; i < c->n_out; i++)
+        if (!integers || e->options->bounds)
+            TRY(finish_output(c, i, e, out[i], w));
+    return 0;
+}
+
+static int allocate_outputs(struct call *c, struct value *const *out, const struct evaluation *e,
+                            struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        struct tensor *t = &out[i]->tensor;
+        out[i]->kind = c->op->error.kind;
+        t->data = arena_alloc_raw(e->keep, tensor_bytes(t) + 1, 1);
+        if (!t->data)
+            return why_fail(w, WHY_MEMORY, "%s: no memory for an output of %zu bytes", c->op->name,
+                            tensor_bytes(t));
+        c->out[i]->data = t->data;
+    }
+    return 0;
+}
+
+static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *const *out,
+                         const struct evaluation *e, struct why *w)
+{
+    c->scratch = e->scratch;
+    c->pool = e->options->pool;
+    double **lists = arena_alloc(e->scratch, 2 * (c->n_in + c->n_out), sizeof *lists);
+    if (!lists)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    c->x = lists;
+    c->ex = c->x + c->n_in;
+    c->y = c->ex + c->n_in;
+    c->ey = c->y + c->n_out;
+    TRY(allocate_outputs(c, out, e, w));
+    if (e->options->bounds)
+        TRY(input_errors(c, in, e, w));
+    if (c->op->move && (!c->op->moves || c->op->moves(c))) {
+        move_values(c, e, in, out);
+        return 0;
+    }
+    return evaluate_reals(c, in, out, e, w);
+}
+
+/* Copies elements between NCHW and NHWC; s is the NHWC shape. */
+static void permute(const struct shape *s, size_t size, const char *from, char *to, bool to_nhwc)
+{
+    size_t plane = (size_t) s->dim[1] * s->dim[2], channels = s->dim[3];
+
+    for (size_t n = 0; n < s->dim[0]; n++)
+        for (size_t p = 0; p < plane; p++)
+            for (size_t c = 0; c < channels; c++) {
+                size_t nhwc = ((n * plane + p) * channels + c) * size;
+                size_t nchw = ((n * channels + c) * plane + p) * size;
+                memcpy(to + (to_nhwc ? nhwc : nchw), from + (to_nhwc ? nchw : nhwc), size);
+            }
+}
+
+static void *permuted(const struct shape *nhwc, size_t size, const void *from, struct arena *a,
+                      bool to_nhwc)
+{
+    char *to = from ? arena_alloc_raw(a, shape_count(nhwc) + 1, size) : NULL;
+
+    if (to)
+        permute(nhwc, size, from, to, to_nhwc);
+    return to;
+}
+
+static int permute_value(struct value *v, const struct shape *nhwc, struct arena *a, bool to_nhwc,
+                         struct why *w)
+{
+    size_t size = dtype_info[v->tensor.dtype].codec->size;
+    struct value old = *v;
+
+    v->tensor.data = permuted(nhwc, size, old.tensor.data, a, to_nhwc);
+    v->real = permuted(nhwc, sizeof(double), old.real, a, to_nhwc);
+    v->bound = permuted(nhwc, sizeof(double), old.bound, a, to_nhwc);
+    if (!v->tensor.data != !old.tensor.data || !v->real != !old.real || !v->bound != !old.bound)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    return 0;
+}
+
+/* Images are permuted on the way in and out; the record's functions see NHWC alone. */
+static int evaluate_nchw(struct call *c, struct value *const *in, struct value *const *out,
+                         const struct evaluation *e, struct why *w)
+{
+    struct value image[MAX_VIEWS], *in2[MAX_ROLES], *out2[MAX_OUT_ROLES];
+    int n = 0;
+
+    for (uint32_t i = 0; i < c->n_in && i < MAX_ROLES; i++)
+        in2[i] = in[i];
+    for (int r = 0; r < c->op->n_in && n < MAX_VIEWS; r++) {
+        int at = c->op->in[r].image && c->in[r] ? call_arg(c, r) : -1;
+        if (at < 0)
+            continue;
+        image[n] = *in[at];
+        image[n].tensor.shape = c->in[r]->shape;
+        TRY(permute_value(&image[n], &c->in[r]->shape, e->scratch, true, w));
+        for (int v = 0; v < MAX_VIEWS; v++)
+            if (c->in[r] == &c->view[v])
+                c->view[v].data = image[n].tensor.data;
+        in2[at] = &image[n++];
+    }
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++) {
+        out2[i] = out[i];
+        if (c->out[i] != &out[i]->tensor && n < MAX_VIEWS) {
+            image[n] = *out[i];
+            image[n].tensor.shape = c->out[i]->shape;
+            out2[i] = &image[n++];
+        }
+    }
+    TRY(evaluate_nhwc(c, in2, out2, e, w));
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++)
+        if (out2[i] != out[i]) {
+            struct shape nhwc = out2[i]->tensor.shape, nchw = out[i]->tensor.shape;
+            *out[i] = *out2[i];
+            out[i]->tensor.shape = nchw;
+            TRY(permute_value(out[i], &nhwc, e->keep, false, w));
+        }
+    return 0;
+}
+
+int call_evaluate(struct call *c, struct value *const *in, struct value *const *out,
+                  const struct evaluation *e, struct why *w)
+{
+    return c->nchw ? evaluate_nchw(c, in, out, e, w) : evaluate_nhwc(c, in, out, e, w);
+}
+
+int value_undecided(struct value *v, struct arena *keep)
+{
+    size_t n = tensor_count(&v->tensor);
+
+    v->bound = arena_alloc_raw(keep, n + 1, sizeof(double));
+    for (size_t i = 0; v->bound && i < n; i++)
+        v->bound[i] = INFINITY;
+    return v->bound ? 0 : -1;
+}

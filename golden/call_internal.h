@@ -1,0 +1,23 @@
+/* Evaluating one bound call: shared by the executor's files only. */
+#ifndef GOLDEN_CALL_INTERNAL_H
+#define GOLDEN_CALL_INTERNAL_H
+
+#include "golden/arena.h"
+#include "golden/exec.h"
+
+struct evaluation {
+    const struct exec_options *options;
+    bool relaxed;          /* fp32 may be computed in fp16 */
+    struct arena *keep;    /* results */
+    struct arena *scratch; /* rewound by the caller */
+};
+
+/* Computes a bound call.  in[i]: values in calling order, NULL: omitted; out[i]: tensors with complete
+ * shapes, which receive data (and real, bound when bounds are asked for). */
+int call_evaluate(struct call *c, struct value *const *in, struct value *const *out,
+                  const struct evaluation *e, struct why *w);
+
+/* Everything may come out: nothing of this value can be judged. */
+int value_undecided(struct value *v, struct arena *keep);
+
+#endif

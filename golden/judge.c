@@ -1,0 +1,192 @@
+#include "golden/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Judges need this many elements for a whole-tensor test to mean something. */
+enum { ENOUGH = 1000 };
+
+static bool comparable(const struct tensor *a, const struct tensor *b, struct judgement *j)
+{
+    char x[SHAPE_TEXT], y[SHAPE_TEXT];
+
+    if (a->dtype != b->dtype)
+        snprintf(j->why, sizeof j->why, "type %s where %s is expected", dtype_info[b->dtype].brief,
+                 dtype_info[a->dtype].brief);
+    else if (!shape_equal(&a->shape, &b->shape))
+        snprintf(j->why, sizeof j->why, "shape %.60s where %.60s is expected",
+                 shape_text(&b->shape, x), shape_text(&a->shape, y));
+    else
+        return true;
+    j->ok = false;
+    return false;
+}
+
+/* One element against its bound, both in real units. */
+static void judge_element(struct judgement *j, size_t i, double expected, double actual,
+                          double bound)
+{
+    double d = fabs(actual - expected), ratio;
+
+    if (isnan(bound) || isinf(bound))
+        return;
+    j->checked++;
+    if (isnan(expected) && isnan(actual))
+        d = 0;
+    else if (expected == actual) /* infinities too */
+        d = 0;
+    else if (isnan(d))
+        d = INFINITY;
+    ratio = d == 0 ? 0 : bound > 0 ? d / bound : INFINITY;
+    j->wrong += !(d <= bound);
+    if (j->checked == 1 || ratio > j->ratio) {
+        j->worst = i;
+        j->expected = expected;
+        j->actual = actual;
+        j->bound = bound;
+        j->ratio = ratio;
+    }
+}
+
+static void conclude(struct judgement *j)
+{
+    j->ok = j->wrong == 0 && !j->why[0];
+    if (j->wrong)
+        snprintf(j->why, sizeof j->why,
+                 "%zu of %zu elements wrong; worst [%zu]: expected %.9g, actual %.9g, bound %.3g",
+                 j->wrong, j->checked, j->worst, j->expected, j->actual, j->bound);
+}
+
+static double cts_bound(const struct tensor *expected, double e, bool half, int steps)
+{
+    const double half_tolerance = 5 * 0.0009765625, single_relative = 5 * 1.1920928955078125e-7;
+
+    switch (expected->dtype) {
+    case DT_FLOAT32:
+    case DT_F32:
+        return half ? half_tolerance + half_tolerance * fabs(e) : 1e-5 + single_relative * fabs(e);
+    case DT_FLOAT16:
+    case DT_F16: return half_tolerance + half_tolerance * fabs(e);
+    case DT_BOOL:
+    case DT_B8: return 0;
+    case DT_U8:
+    case DT_S8:
+    case DT_Q8S: return steps;
+    default: return 1;
+    }
+}
+
+/* Stored integers are compared as they are, without scale. */
+static void raw_values(const struct tensor *t, size_t at, size_t n, double *to)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    c->widen((const char *) t->data + at * c->size, n, 0, 1, to);
+}
+
+struct judgement judge_cts(const struct tensor *expected, const struct tensor *actual, bool half,
+                           int steps)
+{
+    struct judgement j = { 0 };
+    double e[256], a[256];
+
+    if (!comparable(expected, actual, &j))
+        return j;
+    size_t n = tensor_count(expected);
+    for (size_t at = 0; at < n; at += 256) {
+        size_t run = n - at < 256 ? n - at : 256;
+        raw_values(expected, at, run, e);
+        raw_values(actual, at, run, a);
+        for (size_t i = 0; i < run; i++) {
+            judge_element(&j, at + i, e[i], a[i], cts_bound(expected, e[i], half, steps));
+            j.wrong += isnan(e[i]) && isnan(a[i]); /* the suites count an expected NaN as failure */
+        }
+    }
+    conclude(&j);
+    return j;
+}
+
+/* What the reference would give, were the type wide enough, seen through the type's range. */
+static double saturate(const struct tensor *t, double real)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    if (!c->integer || isnan(real))
+        return real;
+    double step = tensor_step(t, 0), lo = (c->min - t->zero) * step, hi = (c->max - t->zero) * step;
+    return real < lo ? lo : real > hi ? hi : real;
+}
+
+/* A float that overflows its type may come out as infinity, or as the largest number. */
+static double overflow_bound(const struct tensor *t, double real, double actual, double bound)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    if (c->integer || !(fabs(real) + bound >= c->max))
+        return bound;
+    bool same_side = signbit(real) == signbit(actual);
+    return same_side && fabs(actual) >= fmin(c->max, fabs(real) - bound) ? INFINITY : bound;
+}
+
+/* Whole-tensor tests of sums of products: the errors of a right implementation scatter like a random
+ * walk, far inside the bound, and around zero.  Variance after TOSA (4 * 0.4 * K against the bound's
+ * 36 * K), bias four sigma of that variance. */
+struct scatter {
+    double sum, squares;
+    size_t n;
+};
+
+static void judge_scatter(struct judgement *j, const struct scatter *s)
+{
+    const double variance = 4 * 0.4 / 36;
+    double n = (double) s->n;
+
+    if (s->n < ENOUGH || j->wrong)
+        return;
+    if (s->squares > variance * n)
+        snprintf(j->why, sizeof j->why, "variance of the errors %.3g of the bound's, at most %.3g",
+                 s->squares / n, variance);
+    else if (s->sum * s->sum > 16 * variance * n)
+        snprintf(j->why, sizeof j->why, "bias of the errors: sum %.4g, at most %.4g", fabs(s->sum),
+                 4 * sqrt(variance * n));
+}
+
+struct judgement judge_bound(const struct tensor *reference, const double *real,
+                             const double *bound, enum error_kind kind,
+                             const struct tensor *actual)
+{
+    struct judgement j = { 0 };
+    struct scatter s = { 0 };
+    bool scatters = kind == ERROR_DOT && !dtype_info[reference->dtype].codec->integer;
+    double slack = dtype_info[reference->dtype].codec->integer ? 1e-9 : 0;
+
+    if (!comparable(reference, actual, &j))
+        return j;
+    size_t n = tensor_count(reference);
+    for (size_t i = 0; i < n; i++) {
+        double a = tensor_at(actual, i), e = saturate(reference, real[i]);
+        double b = overflow_bound(reference, e, a, bound[i] * (1 + slack));
+        judge_element(&j, i, e, a, b);
+        if (scatters && bound[i] > 0 && isfinite(bound[i]) && isfinite(a)) {
+            double r = (a - e) / bound[i];
+            s.sum += r;
+            s.squares += r * r;
+            s.n++;
+        }
+    }
+    judge_scatter(&j, &s);
+    conclude(&j);
+    return j;
+}
+
+bool model_is_half(const struct model *m)
+{
+    if (m->relaxed)
+        return true;
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
+            if (m->graph[g].operand[i].tensor.dtype == DT_F16)
+                return true;
+    return false;
+}

@@ -1,0 +1,385 @@
+/* Model validation: operands, then how operations connect them, then each operation against its record
+ * with the shapes inferred so far. */
+#include <math.h>
+#include <string.h>
+
+#include "golden/model.h"
+#include "golden/op.h"
+
+enum { NNAPI_LAST = 105, OEM_OPERATION = 10000, DENSIFY = 20000, MAX_GRAPHS = 4096 };
+
+static int operand_fail(struct why *w, uint32_t graph, uint32_t i)
+{
+    return graph ? why_prefix(w, "subgraph %u, operand %u", graph, i)
+                 : why_prefix(w, "operand %u", i);
+}
+
+static int operation_fail(struct why *w, uint32_t graph, uint32_t i)
+{
+    return graph ? why_prefix(w, "subgraph %u, operation %u", graph, i)
+                 : why_prefix(w, "operation %u", i);
+}
+
+static int check_zero(const struct tensor *t, const struct dtype_info *info, struct why *w)
+{
+    int32_t lo = 0, hi = 0;
+
+    if (info->quant == QUANT_AFFINE) {
+        lo = (int32_t) info->codec->min;
+        hi = (int32_t) info->codec->max;
+    }
+    REQUIRE(w, t->zero >= lo && t->zero <= hi, "%s has zero point %d, must be in %d..%d",
+            info->name, t->zero, lo, hi);
+    return 0;
+}
+
+static int check_channels(const struct tensor *t, struct why *w)
+{
+    REQUIRE(w, t->channel_scale && t->channel_dim < t->shape.rank,
+            "per-channel quantisation of dimension %u, but the rank is %u", t->channel_dim,
+            t->shape.rank);
+    uint32_t dim = t->shape.dim[t->channel_dim];
+    REQUIRE(w, dim != 0 && dim == t->n_channels, "%u channel scales for a dimension of %u",
+            t->n_channels, dim);
+    for (uint32_t i = 0; i < t->n_channels; i++)
+        REQUIRE(w, t->channel_scale[i] > 0 && isfinite(t->channel_scale[i]),
+                "channel scale %u is %g, must be over 0", i, (double) t->channel_scale[i]);
+    return 0;
+}
+
+static int check_quantisation(const struct tensor *t, const struct dtype_info *info, struct why *w)
+{
+    bool needs_scale = info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM;
+    double scale = (double) t->scale;
+
+    if (needs_scale)
+        REQUIRE(w, isfinite(scale) && scale > 0, "%s has scale %g, must be over 0", info->name, scale);
+    else if (info->quant == QUANT_BIAS)
+        REQUIRE(w, isfinite(scale) && scale >= 0, "%s has scale %g, must not be negative",
+                info->name, scale);
+    else
+        REQUIRE(w, scale == 0, "%s has scale %g, must be 0", info->name, scale);
+    TRY(check_zero(t, info, w));
+    if (info->quant == QUANT_CHANNEL)
+        return check_channels(t, w);
+    REQUIRE(w, !t->channel_scale, "%s has channel scales", info->name);
+    return 0;
+}
+
+static int check_constant(const struct model *m, const struct operand *o, struct why *w)
+{
+    const struct tensor *t = &o->tensor;
+
+    if (o->length == 0)
+        return 0; /* omitted */
+    REQUIRE(w, t->data, "a constant without data");
+    REQUIRE(w, !dtype_info[t->dtype].tensor || shape_known(&t->shape),
+            "a constant must have a complete shape");
+    REQUIRE(w, o->length == tensor_bytes(t), "a constant of %zu bytes where its shape needs %zu",
+            o->length, tensor_bytes(t));
+    if (o->life == LIFE_CONSTANT_REFERENCE && m->n_pools) {
+        REQUIRE(w, o->pool < m->n_pools, "pool %u of %u", o->pool, m->n_pools);
+        const struct pool *p = &m->pool[o->pool];
+        uintptr_t at = (uintptr_t) t->data, base = (uintptr_t) p->data;
+        REQUIRE(w, at >= base && o->length <= p->length && at - base <= p->length - o->length,
+                "constant lies outside pool %u", o->pool);
+    }
+    return 0;
+}
+
+/* Returns the feature level that the operand needs. */
+static int check_operand(const struct model *m, uint32_t graph, const struct operand *o,
+                         struct why *w)
+{
+    const struct tensor *t = &o->tensor;
+    const struct dtype_info *info = dtype_find((int32_t) t->dtype);
+
+    if (!info) {
+        bool known = (int32_t) t->dtype == 10000 || (int32_t) t->dtype == 10001 ||
+                     (int32_t) t->dtype > 0xffff;
+        return why_fail(w, known ? WHY_UNSUPPORTED : WHY_INVALID,
+                        known ? "type %d (OEM or extension) has no reference semantics"
+                              : "unknown operand type %d",
+                        (int) t->dtype);
+    }
+    REQUIRE(w, (unsigned) o->life < LIFE_COUNT, "unknown lifetime %d", (int) o->life);
+    REQUIRE(w, t->shape.rank <= MAX_RANK, "rank %u, at most %d are supported", t->shape.rank,
+            MAX_RANK);
+    REQUIRE(w, info->tensor || t->shape.rank == 0, "scalar %s has rank %u", info->name,
+            t->shape.rank);
+    REQUIRE(w, shape_check_size(&t->shape, info->codec->size ? info->codec->size : 1) == 0,
+            "more than 2^32 - 1 bytes");
+    REQUIRE(w, (o->life == LIFE_SUBGRAPH) == (t->dtype == DT_MODEL), "lifetime %s with type %s",
+            lifetime_name[o->life], info->name);
+    if (o->life == LIFE_SUBGRAPH)
+        REQUIRE(w, o->subgraph > 0 && o->subgraph < m->n_graphs && o->subgraph != graph,
+                "refers to subgraph %u of %u", o->subgraph, m->n_graphs - 1);
+    if (!operand_omitted(o) || o->life != LIFE_NO_VALUE)
+        TRY(check_quantisation(t, info, w));
+    if (operand_constant(o))
+        TRY(check_constant(m, o, w));
+    else
+        REQUIRE(w, !t->data && o->length == 0, "lifetime %s has data", lifetime_name[o->life]);
+    bool unknown_rank = info->tensor && t->shape.rank == 0 && o->life != LIFE_NO_VALUE;
+    return unknown_rank && info->since < 3 ? 3 : info->since;
+}
+
+/* The list names exactly the operands of that lifetime, each once. */
+static int check_list(const struct graph *g, const uint32_t *list, uint32_t n, enum lifetime life,
+                      uint32_t *seen, struct why *w)
+{
+    uint32_t want = 0;
+
+    memset(seen, 0, sizeof *seen * g->n_operands);
+    for (uint32_t i = 0; i < n; i++) {
+        REQUIRE(w, list[i] < g->n_operands, "%s list: operand %u of %u", lifetime_name[life],
+                list[i], g->n_operands);
+        REQUIRE(w, g->operand[list[i]].life == life, "%s list: operand %u has lifetime %s",
+                lifetime_name[life], list[i], lifetime_name[g->operand[list[i]].life]);
+        REQUIRE(w, !seen[list[i]]++, "%s list: operand %u stands there twice", lifetime_name[life],
+                list[i]);
+    }
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        want += g->operand[i].life == life;
+    REQUIRE(w, want == n, "%u operands have lifetime %s, but %u are listed", want,
+            lifetime_name[life], n);
+    return 0;
+}
+
+static int check_slots(const struct graph *g, const struct operation *o, struct why *w)
+{
+    for (uint32_t k = 0; k < o->n_in; k++)
+        REQUIRE(w, o->in[k] < g->n_operands, "input %u is operand %u of %u", k, o->in[k],
+                g->n_operands);
+    for (uint32_t k = 0; k < o->n_out; k++) {
+        REQUIRE(w, o->out[k] < g->n_operands, "output %u is operand %u of %u", k, o->out[k],
+                g->n_operands);
+        enum lifetime life = g->operand[o->out[k]].life;
+        REQUIRE(w, life == LIFE_TEMPORARY || life == LIFE_OUTPUT,
+                "output %u, operand %u, has lifetime %s", k, o->out[k], lifetime_name[life]);
+    }
+    return 0;
+}
+
+/* Each temporary and output has one writer; nothing reads what nobody writes. */
+static int check_writers(const struct graph *g, uint32_t *writers, struct why *w)
+{
+    memset(writers, 0, sizeof *writers * g->n_operands);
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operation[i].n_out; k++)
+            REQUIRE(w, !writers[g->operation[i].out[k]]++, "operand %u is written twice",
+                    g->operation[i].out[k]);
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        REQUIRE(w, g->operand[i].life != LIFE_OUTPUT || writers[i], "output operand %u is not written",
+                i);
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operation[i].n_in; k++) {
+            uint32_t o = g->operation[i].in[k];
+            REQUIRE(w, g->operand[o].life != LIFE_TEMPORARY || writers[o],
+                    "operand %u is read, but not written", o);
+        }
+    return 0;
+}
+
+static const struct op *find_op(int32_t code, struct why *w)
+{
+    const struct op *op = op_find(code);
+    bool known = (code >= 0 && code <= NNAPI_LAST) || code == OEM_OPERATION || code == DENSIFY ||
+                 code > 0xffff;
+
+    if (!op)
+        why_fail(w, known ? WHY_UNSUPPORTED : WHY_INVALID,
+                 known ? "operation %d is not in the catalogue" : "unknown operation %d", code);
+    return op;
+}
+
+static int same_type(const struct tensor *a, const struct tensor *b, const char *what, uint32_t i,
+                     struct why *w)
+{
+    REQUIRE(w, a->dtype == b->dtype, "%s %u is %s outside, %s inside the subgraph", what, i,
+            dtype_info[a->dtype].name, dtype_info[b->dtype].name);
+    REQUIRE(w, dtype_info[a->dtype].quant == QUANT_NONE || tensor_same_quant(a, b),
+            "%s %u has another scale or zero point inside the subgraph", what, i);
+    if (a->shape.rank == 0 || b->shape.rank == 0)
+        return 0;
+    REQUIRE(w, a->shape.rank == b->shape.rank, "%s %u has rank %u outside, %u inside the subgraph",
+            what, i, a->shape.rank, b->shape.rank);
+    for (uint32_t d = 0; d < a->shape.rank; d++)
+        REQUIRE(w, !a->shape.dim[d] || !b->shape.dim[d] || a->shape.dim[d] == b->shape.dim[d],
+                "%s %u, dimension %u: %u outside, %u inside the subgraph", what, i, d,
+                a->shape.dim[d], b->shape.dim[d]);
+    return 0;
+}
+
+/* Operands list[0..n) of g against the subgraph's inputs or outputs. */
+static int check_signature(const struct graph *g, const uint32_t *list, uint32_t n,
+                           const struct graph *sub, const uint32_t *sub_list, uint32_t n_sub,
+                           const char *what, struct why *w)
+{
+    REQUIRE(w, n == n_sub, "%u %ss where the subgraph has %u", n, what, n_sub);
+    for (uint32_t i = 0; i < n; i++)
+        TRY(same_type(&g->operand[list[i]].tensor, &sub->operand[sub_list[i]].tensor, what, i, w));
+    return 0;
+}
+
+static int check_branch(const struct model *m, const struct graph *g, const struct operation *o,
+                        struct why *w)
+{
+    for (uint32_t k = 1; k <= 2; k++) {
+        const struct graph *sub = &m->graph[g->operand[o->in[k]].subgraph];
+        TRY(check_signature(g, o->in + 3, o->n_in - 3, sub, sub->input, sub->n_inputs, "input", w));
+        TRY(check_signature(g, o->out, o->n_out, sub, sub->output, sub->n_outputs, "output", w));
+    }
+    return 0;
+}
+
+static int check_loop(const struct model *m, const struct graph *g, const struct operation *o,
+                      struct why *w)
+{
+    const struct graph *cond = &m->graph[g->operand[o->in[0]].subgraph];
+    const struct graph *body = &m->graph[g->operand[o->in[1]].subgraph];
+
+    TRY(check_signature(g, o->in + 2, o->n_in - 2, cond, cond->input, cond->n_inputs, "input", w));
+    TRY(check_signature(g, o->in + 2, o->n_in - 2, body, body->input, body->n_inputs, "input", w));
+    REQUIRE(w, cond->n_outputs == 1 && cond->operand[cond->output[0]].tensor.dtype == DT_B8,
+            "the condition must have one TENSOR_BOOL8 output");
+    REQUIRE(w, o->n_out <= body->n_outputs && body->n_outputs <= body->n_inputs,
+            "the body has %u inputs and %u outputs for a loop of %u", body->n_inputs,
+            body->n_outputs, o->n_out);
+    TRY(check_signature(g, o->out, o->n_out, body, body->output, o->n_out, "output", w));
+    return check_signature(body, body->output, body->n_outputs, body, body->input, body->n_outputs,
+                           "loop variable", w);
+}
+
+static int check_control(const struct model *m, const struct graph *g, const struct op *op,
+                         const struct operation *o, struct why *w)
+{
+    if (op->control_kind == CONTROL_NONE)
+        return 0;
+    return op->control_kind == CONTROL_BRANCH ? check_branch(m, g, o, w) : check_loop(m, g, o, w);
+}
+
+/* Binds an operation to its record; shapes[] are the operands with what has been inferred. */
+static int check_operation(const struct model *m, const struct graph *g, const struct operation *o,
+                           struct tensor *shapes, struct arena *scratch, struct why *w)
+{
+    const struct op *op = find_op(o->code, w);
+    const struct tensor **in = arena_alloc(scratch, o->n_in + 1, sizeof *in);
+    struct tensor **out = arena_alloc(scratch, o->n_out + 1, sizeof *out);
+    struct call call;
+
+    if (!op)
+        return -1;
+    if (!in || !out)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t k = 0; k < o->n_in; k++)
+        in[k] = operand_omitted(&g->operand[o->in[k]]) ? NULL : &shapes[o->in[k]];
+    for (uint32_t k = 0; k < o->n_out; k++)
+        out[k] = &shapes[o->out[k]];
+    int level = op_bind(op, in, o->n_in, out, o->n_out, false, &call, w);
+    if (level >= 0 && check_control(m, g, op, o, w) < 0)
+        return why_prefix(w, "%s", op->name);
+    return level;
+}
+
+static int check_operations(const struct model *m, uint32_t index, struct arena *scratch,
+                            struct why *w)
+{
+    const struct graph *g = &m->graph[index];
+    struct tensor *shapes = arena_alloc_raw(scratch, g->n_operands + 1, sizeof *shapes);
+    uint32_t *order = arena_alloc(scratch, g->n_operations + 1, sizeof *order);
+    int level = 1;
+
+    if (!shapes || !order)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        shapes[i] = g->operand[i].tensor;
+    TRY(graph_order(g, scratch, order, w));
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        int need = check_operation(m, g, &g->operation[order[i]], shapes, scratch, w);
+        if (need < 0)
+            return operation_fail(w, index, order[i]);
+        level = need > level ? need : level;
+    }
+    return level;
+}
+
+/* Structure alone: nothing here needs a record. */
+static int check_structure(const struct model *m, uint32_t index, struct arena *scratch,
+                           struct why *w)
+{
+    const struct graph *g = &m->graph[index];
+    uint32_t *seen = arena_alloc_raw(scratch, g->n_operands + 1, sizeof *seen);
+    int level = 1;
+
+    if (!seen)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        int need = check_operand(m, index, &g->operand[i], w);
+        if (need < 0)
+            return operand_fail(w, index, i);
+        level = need > level ? need : level;
+    }
+    TRY(check_list(g, g->input, g->n_inputs, LIFE_INPUT, seen, w));
+    TRY(check_list(g, g->output, g->n_outputs, LIFE_OUTPUT, seen, w));
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        if (check_slots(g, &g->operation[i], w) < 0)
+            return operation_fail(w, index, i);
+    TRY(check_writers(g, seen, w));
+    return level;
+}
+
+enum { UNSEEN, OPEN, CLOSED };
+
+static int check_no_cycle(const struct model *m, uint32_t index, unsigned char *state, int depth,
+                          struct why *w)
+{
+    const struct graph *g = &m->graph[index];
+
+    REQUIRE(w, state[index] != OPEN, "subgraph %u contains itself", index);
+    REQUIRE(w, depth < 64, "subgraphs are nested more than 64 deep");
+    if (state[index] == CLOSED)
+        return 0;
+    state[index] = OPEN;
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        if (g->operand[i].life == LIFE_SUBGRAPH)
+            TRY(check_no_cycle(m, g->operand[i].subgraph, state, depth + 1, w));
+    state[index] = CLOSED;
+    return 0;
+}
+
+static int validate(const struct model *m, struct arena *scratch, struct why *w)
+{
+    unsigned char *state = arena_alloc(scratch, m->n_graphs, 1);
+    int level = m->n_extensions ? 3 : m->relaxed ? 2 : 1;
+
+    REQUIRE(w, m->n_graphs >= 1 && m->n_graphs <= MAX_GRAPHS, "%u graphs", m->n_graphs);
+    REQUIRE(w, m->graph[0].n_operations > 0, "a model without operations");
+    if (!state)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t g = 0; g < m->n_graphs; g++) {
+        int need = check_structure(m, g, scratch, w);
+        if (need < 0)
+            return -1;
+        level = need > level ? need : level;
+    }
+    TRY(check_no_cycle(m, 0, state, 0, w));
+    for (uint32_t g = 0; g < m->n_graphs; g++) {
+        int need = check_operations(m, g, scratch, w);
+        if (need < 0)
+            return -1;
+        level = need > level ? need : level;
+    }
+    return level;
+}
+
+int model_validate(const struct model *m, struct why *w)
+{
+    struct arena *scratch = arena_new(0);
+
+    if (!scratch)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    int level = validate(m, scratch, w);
+    arena_free(scratch);
+    return level;
+}
