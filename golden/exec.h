@@ -64,7 +64,8 @@ struct value {
     double *bound; /* how far an implementation may be from real; NULL: not at all */
     enum error_kind kind;
 };
-/* Runs subgraph `graph`.  Results stay until the third following call of the same graph. */
+/* Runs subgraph `graph`.  Results stay valid until the third following call of the same graph: a
+ * loop may feed the results of one turn to the next, and nothing piles up. */
 int frame_call(struct exec_frame *f, uint32_t graph, const struct value *in, uint32_t n_in,
                struct value *ret_out, uint32_t n_out, struct why *w);
 /* The values of the call's operands, outputs to be filled by control(); the subgraph operand i. */
@@ -72,11 +73,6 @@ struct value *frame_in(struct exec_frame *f, uint32_t i);
 struct value *frame_out(struct exec_frame *f, uint32_t i);
 uint32_t frame_subgraph(const struct exec_frame *f, uint32_t i);
 uint32_t frame_n_outputs(const struct exec_frame *f, uint32_t graph);
-/* For loops: frees what was allocated in the frame since the mark, except the n values, which move
- * and stay valid. */
-struct arena_mark frame_mark(const struct exec_frame *f);
-int frame_keep(struct exec_frame *f, struct arena_mark since, struct value *v, uint32_t n,
-               struct why *w);
 /* -1 with WHY_TIMEOUT when a loop begun at `since` (frame_now()) has run for too long. */
 double frame_now(void);
 int frame_check_loop(const struct exec_frame *f, double since, uint64_t iterations, struct why *w);

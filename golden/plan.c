@@ -359,6 +359,11 @@ uint32_t frame_subgraph(const struct exec_frame *f, uint32_t i)
     return f->graph->operand[f->operation->in[i]].subgraph;
 }
 
+uint32_t frame_n_outputs(const struct exec_frame *f, uint32_t graph)
+{
+    return f->run->plan->model->graph[graph].n_outputs;
+}
+
 void frame_undecided(struct exec_frame *f)
 {
     f->undecided = true;
