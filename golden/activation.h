@@ -18,8 +18,8 @@ int activation_check(const struct call *c, int role, struct why *w);
 /* Clamps y[0..n-1], in place, as scalar `role` of the call says.  NaN stays NaN. */
 void activation_apply(const struct call *c, int role, double *y, size_t n);
 
-/* The error after the clamp, from the error before it, in place: a clamp never enlarges a difference,
- * and both values end in the range.  y: the clamped values. */
+/* The error after the clamp, from the error before it, in place: a clamp never enlarges a
+ * difference, and both values end in the range.  y: the clamped values. */
 void activation_bound(const struct call *c, int role, const double *y, double *ey, size_t n);
 
 #endif

@@ -1,0 +1,111 @@
+#include "golden/activation.h"
+#include "golden/binary.h"
+
+enum { A, B, ACTIVATION };
+
+static const struct role inputs[] = {
+    [A] = { "a", "dividend", "?" },
+    [B] = { "b", "divisor; integers divided by 0 give any value", "?", .draw = DRAW_BROADCAST,
+            .needs = NEEDS_NONZERO },
+    [ACTIVATION] = { "activation", "fused activation: 0 none, 1 ReLU, 2 ReLU1, 3 ReLU6",
+                     .slot = FIXED(DT_INT32), .draw = DRAW_ACTIVATION },
+};
+
+static const struct role outputs[] = {
+    { "output", "broadcast shape of both operands", "?" },
+};
+
+static const struct form forms[] = {
+    { "", { A, B, ACTIVATION, END } },
+};
+
+static const struct typing typings[] = {
+    /* since, ranks, operands and result */
+    { L2, RANKS(1, 4), { DT_F32 } },
+    { L3, RANKS(1, 4), { DT_F16 } },
+    { L4, RANKS(1, 4), { DT_I32 } },
+};
+
+static int infer(struct call *c, struct why *w)
+{
+    TRY(broadcast_infer(c, w));
+    return activation_check(c, ACTIVATION, w);
+}
+
+static double divide(double a, double b)
+{
+    return a / b;
+}
+
+/* Rounds towards minus infinity.  NNAPI leaves x / 0 undefined, but it must not crash; neither may
+ * the quotient that does not fit, which wraps. */
+static int32_t divide_int(int32_t a, int32_t b)
+{
+    if (b == 0)
+        return 0;
+    int64_t q = (int64_t) a / b;
+    if (a % (int64_t) b != 0 && (a < 0) != (b < 0))
+        q--;
+    return (int32_t) (uint32_t) q;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    binary_eval(c, divide);
+    activation_apply(c, ACTIVATION, c->y[0], tensor_count(c->out[0]));
+    return 0;
+}
+
+static void eval_int(struct call *c)
+{
+    binary_eval_int(c, divide_int);
+}
+
+/* |a'/b' - a/b| for a' and b' at the worst corner; b' = 0 is possible where |b| <= eb. */
+static double carry(double a, double b, double ea, double eb)
+{
+    if (ea == 0 && eb == 0)
+        return 0;
+    return fabs(b) > eb ? (ea + bound_scaled(a / b, eb)) / (fabs(b) - eb) : INFINITY;
+}
+
+/* Floor turns the slightest error into a step; what is undefined may be anything. */
+static double carry_int(double a, double b, double ea, double eb)
+{
+    if (b == 0 || (a == INT32_MIN && b == -1))
+        return INFINITY;
+    double e = carry(a, b, ea, eb);
+    return e > 0 ? bound_interval(floor(a / b), floor(a / b - e), floor(a / b + e)) : 0;
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    (void) w;
+    bool wraps = c->out[0]->dtype == DT_I32;
+    binary_bound(c, wraps ? carry_int : carry);
+    activation_bound(c, ACTIVATION, c->y[0], c->ey[0], tensor_count(c->out[0]));
+    return 0;
+}
+
+const struct op op_DIV = {
+    .code = OP_DIV,
+    .name = "DIV",
+    .summary =
+        "Divides two tensors, broadcasting, then applies a fused activation; integers round down.",
+    .formula = "out = activation(a / b); integers: floor(a / b)",
+    .since = L2,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_ELEMENT, .ulps = 2.5, .text = "(ea + |a/b| eb) / (|b| - eb)" },
+    .infer = infer,
+    .eval = eval,
+    .eval_int = eval_int,
+    .bound = bound,
+};

@@ -1,0 +1,70 @@
+#include "golden/binary.h"
+
+enum { A, B };
+
+static const struct role inputs[] = {
+    [A] = { "a", "first operand", "?" },
+    [B] = { "b", "second operand", "?", .draw = DRAW_BROADCAST },
+};
+
+static const struct role outputs[] = {
+    { "output", "broadcast shape of both operands", "?" },
+};
+
+static const struct form forms[] = {
+    { "", { A, B, END } },
+};
+
+static const struct typing typings[] = {
+    /* since, ranks, operands and result */
+    { L3, RANKS(1, MAX_RANK), { DT_F16 } }, { L3, RANKS(1, MAX_RANK), { DT_F32 } },
+    { L3, RANKS(1, MAX_RANK), { DT_I32 } }, { L3, RANKS(1, MAX_RANK), { DT_U8 } },
+    { L4, RANKS(1, MAX_RANK), { DT_S8 } },
+};
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    binary_eval(c, larger);
+    return 0;
+}
+
+/* Maximum grows with both operands: its interval is that of the ends. */
+static double carry(double a, double b, double ea, double eb)
+{
+    if (ea == 0 && eb == 0)
+        return 0;
+    return bound_interval(larger(a, b), larger(a - ea, b - eb), larger(a + ea, b + eb));
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    (void) w;
+    binary_bound(c, carry);
+    return 0;
+}
+
+const struct op op_MAXIMUM = {
+    .code = OP_MAXIMUM,
+    .name = "MAXIMUM",
+    .summary = "Element-wise maximum of two tensors, broadcasting.",
+    .formula = "out = max(a, b)",
+    .since = L3,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_EXACT, .steps = 0.5, .text = "interval of both operands" },
+    .infer = broadcast_infer,
+    .eval = eval,
+    .bound = bound,
+};

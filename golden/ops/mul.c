@@ -1,0 +1,95 @@
+#include "golden/activation.h"
+#include "golden/binary.h"
+
+enum { A, B, ACTIVATION };
+
+static const struct role inputs[] = {
+    [A] = { "a", "first factor", "?" },
+    [B] = { "b", "second factor", "?", .draw = DRAW_BROADCAST },
+    [ACTIVATION] = { "activation", "fused activation: 0 none, 1 ReLU, 2 ReLU1, 3 ReLU6",
+                     .slot = FIXED(DT_INT32), .draw = DRAW_ACTIVATION },
+};
+
+static const struct role outputs[] = {
+    { "output", "broadcast shape of both operands", "?", .q = Q_OVER },
+};
+
+static const struct form forms[] = {
+    { "", { A, B, ACTIVATION, END } },
+};
+
+static const struct typing typings[] = {
+    /* since, ranks, operands and result */
+    { L1, RANKS(1, 4), { DT_F32 } }, { L1, RANKS(1, 4), { DT_U8 } },
+    { L3, RANKS(1, 4), { DT_F16 } }, { L4, RANKS(1, 4), { DT_S8 } },
+    { L4, RANKS(1, 4), { DT_I32 } },
+};
+
+static int infer(struct call *c, struct why *w)
+{
+    TRY(broadcast_infer(c, w));
+    return activation_check(c, ACTIVATION, w);
+}
+
+static double mul(double a, double b)
+{
+    return a * b;
+}
+
+static int32_t mul_int(int32_t a, int32_t b)
+{
+    return (int32_t) ((uint32_t) a * (uint32_t) b);
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    binary_eval(c, mul);
+    activation_apply(c, ACTIVATION, c->y[0], tensor_count(c->out[0]));
+    return 0;
+}
+
+static void eval_int(struct call *c)
+{
+    binary_eval_int(c, mul_int);
+}
+
+static double carry(double a, double b, double ea, double eb)
+{
+    return bound_scaled(a, eb) + bound_scaled(b, ea) + bound_scaled(ea, eb);
+}
+
+static double carry_int(double a, double b, double ea, double eb)
+{
+    return binary_wrapping(a * b, carry(a, b, ea, eb));
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    (void) w;
+    bool wraps = c->out[0]->dtype == DT_I32;
+    binary_bound(c, wraps ? carry_int : carry);
+    activation_bound(c, ACTIVATION, c->y[0], c->ey[0], tensor_count(c->out[0]));
+    return 0;
+}
+
+const struct op op_MUL = {
+    .code = OP_MUL,
+    .name = "MUL",
+    .summary = "Multiplies two tensors, broadcasting, then applies a fused activation.",
+    .formula = "out = activation(a * b)",
+    .since = L1,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.05, .text = "|a| eb + |b| ea + ea eb" },
+    .infer = infer,
+    .eval = eval,
+    .eval_int = eval_int,
+    .bound = bound,
+};

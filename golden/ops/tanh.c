@@ -1,0 +1,62 @@
+#include "golden/unary.h"
+
+static const struct role inputs[] = {
+    { "input", "the tensor", "*" },
+};
+
+static const struct role outputs[] = {
+    { "output", "same shape as the input", "*", .q = Q_FIXED, .qscale = 1.0 / 128, .qzero = 128 },
+};
+
+static const struct form forms[] = {
+    { "", { 0, END } },
+};
+
+static const struct typing typings[] = {
+    /* since, ranks, input and result */
+    { L1, RANKS(1, 4), { DT_F32 } },
+    { L3, RANKS(1, 4), { DT_F16 } },
+    { L3, RANKS(1, 4), { DT_U8 } },
+    { L4, RANKS(1, 4), { DT_S8 } },
+};
+
+/* As 1 - 2 / (1 + exp(2x)): the relative error of the exponential arrives times (1 - y^2) / 2; the
+ * difference is off by an ulp or two of 1, however small the result. */
+static double local(double x, double y, double u)
+{
+    return (1 - y * y) / 2 * bound_exp(u, 2 * x) + 4 * u;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    unary_eval(c, tanh);
+    return 0;
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    (void) w;
+    unary_bound_monotone(c, tanh, local);
+    return 0;
+}
+
+const struct op op_TANH = {
+    .code = OP_TANH,
+    .name = "TANH",
+    .summary = "Hyperbolic tangent of every element.",
+    .formula = "out = tanh(x)",
+    .since = L1,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.5,
+               .text = "interval, plus the error of the exponential" },
+    .eval = eval,
+    .bound = bound,
+};
