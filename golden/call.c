@@ -243,6 +243,7 @@ static int compute_bounds(struct call *c, const struct evaluation *e, struct why
     bool known = c->op->bound || c->op->error.kind == ERROR_EXACT || !has_error(c);
 
     c->unit = unit_of(c, e);
+    c->dot_factor = or_default(e->options->arithmetic.dot_factor, 6);
     TRY(fill_errors(c, e, known || !has_error(c) ? 0 : INFINITY, w));
     if (!c->op->bound)
         return 0;
