@@ -1,0 +1,155 @@
+/* The judges: expected verdicts worked out by hand from reference formulas. */
+#include <check.h>
+#include <math.h>
+
+#include "golden/golden.h"
+
+static struct tensor tensor_of(enum dtype dtype, uint32_t n, float scale, int32_t zero, void *data)
+{
+    return (struct tensor){ dtype, { 1, { n } }, scale, zero, .data = data };
+}
+
+static struct judgement cts_f32(float expected, float actual, bool half)
+{
+    struct tensor e = tensor_of(DT_F32, 1, 0, 0, &expected);
+    struct tensor a = tensor_of(DT_F32, 1, 0, 0, &actual);
+
+    return judge_cts(&e, &a, half, 1);
+}
+
+/* atol 1e-5 + rtol 5 * 2^-23 * |e|: for 100 that is 6.96e-5 */
+START_TEST(cts_floats)
+{
+    ck_assert(cts_f32(0, 0.9e-5f, false).ok);
+    ck_assert(!cts_f32(0, 1.1e-5f, false).ok);
+    ck_assert(cts_f32(100, 100.00006f, false).ok);
+    ck_assert(!cts_f32(100, 100.0001f, false).ok);
+    ck_assert(cts_f32(100, 100.49f, true).ok);
+    ck_assert(!cts_f32(100, 100.5f, true).ok);
+    ck_assert(!cts_f32(NAN, NAN, false).ok);
+    ck_assert(!cts_f32(1, NAN, false).ok);
+    ck_assert(cts_f32(INFINITY, INFINITY, false).ok);
+}
+END_TEST
+
+START_TEST(cts_quantised_off_by_one)
+{
+    uint8_t e[] = { 10, 20, 30 }, a[] = { 11, 19, 30 }, b[] = { 12, 20, 30 };
+    struct tensor et = tensor_of(DT_U8, 3, 0.1f, 5, e), at = tensor_of(DT_U8, 3, 0.1f, 5, a),
+                  bt = tensor_of(DT_U8, 3, 0.1f, 5, b);
+
+    ck_assert(judge_cts(&et, &at, false, 1).ok);
+    struct judgement j = judge_cts(&et, &bt, false, 1);
+    ck_assert(!j.ok);
+    ck_assert_uint_eq(j.wrong, 1);
+    ck_assert_uint_eq(j.worst, 0);
+    ck_assert_double_eq(j.ratio, 2);
+    ck_assert(judge_cts(&et, &bt, false, 3).ok);
+}
+END_TEST
+
+START_TEST(shape_and_type_must_agree)
+{
+    float x[4] = { 0 };
+    struct tensor e = tensor_of(DT_F32, 4, 0, 0, x), a = tensor_of(DT_F32, 3, 0, 0, x);
+
+    ck_assert(!judge_cts(&e, &a, false, 1).ok);
+    a = tensor_of(DT_I32, 4, 0, 0, x);
+    ck_assert(!judge_cts(&e, &a, false, 1).ok);
+}
+END_TEST
+
+/* |q - q_ref| <= 0.5 + bound/scale: a real result of 2.5 steps may be 2 or 3, one of 2.4 only 2. */
+START_TEST(bound_quantised_tie)
+{
+    uint8_t q[] = { 3, 2 };
+    const double real[] = { 0.3125, 0.3 }, bound[] = { 0.0625, 0.0625 };
+    struct tensor t = tensor_of(DT_U8, 2, 0.125f, 0, q);
+
+    ck_assert(judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+    q[0] = 2;
+    ck_assert(judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+    q[1] = 3;
+    ck_assert(!judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+}
+END_TEST
+
+/* 30 real steps above the range: the largest integer is the answer. */
+START_TEST(bound_sees_saturation)
+{
+    uint8_t q[] = { 255 };
+    const double real[] = { 285 }, bound[] = { 0.5 };
+    struct tensor t = tensor_of(DT_U8, 1, 1, 0, q);
+
+    ck_assert(judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+    q[0] = 254;
+    ck_assert(!judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+}
+END_TEST
+
+START_TEST(bound_accepts_overflow_of_halves)
+{
+    uint16_t h[] = { 0x7c00 }; /* infinity */
+    const double real[] = { 65600 }, bound[] = { 64 };
+    struct tensor t = tensor_of(DT_F16, 1, 0, 0, h);
+
+    ck_assert(judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+    h[0] = 0xfc00;
+    ck_assert(!judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+}
+END_TEST
+
+START_TEST(undecidable_elements_are_not_counted)
+{
+    float x[] = { 1, 2 };
+    const double real[] = { 5, 2 }, bound[] = { INFINITY, 0 };
+    struct tensor t = tensor_of(DT_F32, 2, 0, 0, x);
+    struct judgement j = judge_bound(&t, real, bound, ERROR_DISCRETE, &t);
+
+    ck_assert(j.ok);
+    ck_assert_uint_eq(j.checked, 1);
+}
+END_TEST
+
+/* Errors that all lie at a third of the bound: each element is right, together they are a bias. */
+START_TEST(dot_products_must_scatter)
+{
+    static float x[2000];
+    static double real[2000], bound[2000];
+    struct tensor t = tensor_of(DT_F32, 2000, 0, 0, x);
+
+    for (int i = 0; i < 2000; i++) {
+        x[i] = 1;
+        bound[i] = 3e-6;
+        real[i] = 1 + (i % 2 ? 1e-7 : -1e-7);
+    }
+    ck_assert(judge_bound(&t, real, bound, ERROR_DOT, &t).ok);
+    for (int i = 0; i < 2000; i++)
+        real[i] = 1 + 1e-6;
+    struct judgement j = judge_bound(&t, real, bound, ERROR_DOT, &t);
+    ck_assert(!j.ok);
+    ck_assert_uint_eq(j.wrong, 0);
+    ck_assert(judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("judge");
+    TCase *t = tcase_create("all");
+    SRunner *r = srunner_create(s);
+
+    suite_add_tcase(s, t);
+    tcase_add_test(t, cts_floats);
+    tcase_add_test(t, cts_quantised_off_by_one);
+    tcase_add_test(t, shape_and_type_must_agree);
+    tcase_add_test(t, bound_quantised_tie);
+    tcase_add_test(t, bound_sees_saturation);
+    tcase_add_test(t, bound_accepts_overflow_of_halves);
+    tcase_add_test(t, undecidable_elements_are_not_counted);
+    tcase_add_test(t, dot_products_must_scatter);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
