@@ -1,0 +1,240 @@
+"""Examples: the values that a model is fed, and the variations that multiply them into tests."""
+
+import itertools
+import sys
+from typing import NamedTuple
+
+from halcyon.models import Model, require_operand
+from halcyon.operands import Loading, Names, SpecError, as_values
+from halcyon.variations import (ActivationConverter, AllInputsAsInternalCoverter, AllTensorsAsInputsConverter,
+                                AxisConverter, DataLayoutConverter, RelaxedModeConverter, Variation, as_variation)
+
+
+class Test(NamedTuple):
+    """One test, ready to be emitted. The model is its own copy, with the values of the feed in it."""
+
+    name: str
+    version: str
+    model: Model
+    expect_failure: bool
+    tolerance: float
+
+
+class Feed:
+    """One set of values. A single dict is split when it is given; a pair of dicts is looked up at the end."""
+
+    def __init__(self, given, model):
+        if isinstance(given, dict):
+            inputs = {operand: lookup(given, operand, "input") for operand in model.inputs()}
+            outputs = {operand: lookup(given, operand, "output") for operand in model.outputs()}
+            given = (inputs, outputs)
+        if not isinstance(given, (list, tuple)) or len(given) != 2:
+            raise SpecError(f"a feed is {type(given).__name__}: a dict or a pair of dicts is needed")
+        self.inputs, self.outputs = given
+
+    def fill(self, model):
+        for operand in model.inputs():
+            operand.value = as_values(lookup(self.inputs, operand, "input"))
+        for operand in model.outputs():
+            if operand.ignored:
+                operand.value = [0] * operand.type.count
+            else:
+                operand.value = as_values(lookup(self.outputs, operand, "output"))
+
+
+def lookup(values, operand, what):
+    """The value of one operand in a feed; a plain list stands for every operand."""
+    if not isinstance(values, dict):
+        return values
+    if operand not in values:
+        raise SpecError(f"the feed has no value for {what} {operand.name!r}")
+    return values[operand]
+
+
+def line_of_specification():
+    """The line of the specification from which the loader has been called."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("halcyon."):
+        frame = frame.f_back
+    return None if frame is None else frame.f_lineno
+
+
+class Example:
+    def __init__(self, *feeds, model=None, name=None):
+        self.model = Loading.file.latest_model if model is None else model
+        if not isinstance(self.model, Model):
+            raise SpecError("an example before any model" if model is None else f"{model!r} is not a model")
+        self.name = name
+        self.line = line_of_specification()
+        self.feeds = [Feed(feed, self.model) for feed in feeds]
+        self.groups = []
+        self.expect_failure = False
+        self.tolerance = 0.0
+        self.lifetime_groups = True
+        Loading.file.examples.append(self)
+
+    @staticmethod
+    def SetVersion(version, *test_names):
+        for name in test_names:
+            Loading.file.versions[name] = version
+
+    def AddVariations(self, *variations, includeDefault=True, defaultName=None):
+        group = [Variation(defaultName)] if includeDefault else []
+        self.groups.append(group + [as_variation(variation) for variation in variations])
+        return self
+
+    def AddNchw(self, *operands, includeDefault=True, defaultName="nhwc"):
+        return self.AddVariations(DataLayoutConverter("nchw").Identify(operands),
+                                  includeDefault=includeDefault, defaultName=defaultName)
+
+    def AddRelaxed(self, isRelaxed=True, includeDefault=True, defaultName=None):
+        return self.AddVariations(RelaxedModeConverter(isRelaxed), includeDefault=includeDefault,
+                                  defaultName=defaultName)
+
+    def AddRelu(self, *operands, includeDefault=True, defaultName=None):
+        return self.AddVariations(("relu", operands), includeDefault=includeDefault, defaultName=defaultName)
+
+    def AddAllActivations(self, *operands):
+        activations = [ActivationConverter(name).Identify(operands) for name in ("none", "relu", "relu1", "relu6")]
+        return self.AddVariations(*activations, includeDefault=False)
+
+    def AddAxis(self, axes, *operands, includeDefault=True, defaultName=None):
+        axes = [axes] if isinstance(axes, int) else axes
+        rank, origin = rank_and_origin(operands)
+        return self._add_axes(operands, [(origin, axis, rank) for axis in axes], includeDefault, defaultName)
+
+    def AddAllPositiveAxis(self, *operands):
+        rank, origin = rank_and_origin(operands)
+        return self._add_axes(operands, [(origin, axis, rank) for axis in range(rank)])
+
+    def AddAllAxis(self, *operands):
+        rank, origin = rank_and_origin(operands)
+        return self._add_axes(operands, [(origin, axis, rank) for axis in range(-rank, rank)])
+
+    def AddDims(self, dims, *operands, includeDefault=True, defaultName=None):
+        dims = [dims] if isinstance(dims, int) else dims
+        rank, origin = rank_and_origin(operands)
+        if not all(1 <= kept <= rank for kept in dims):
+            raise SpecError(f"{dims} dimensions cannot be kept of {rank}")
+        others = [axis for axis in range(rank) if axis != origin]
+        arguments = [(origin, origin, rank, others[:rank - kept]) for kept in dims]
+        return self._add_axes(operands, arguments, includeDefault, defaultName)
+
+    def AddAllDims(self, *operands):
+        rank, _ = rank_and_origin(operands)
+        return self.AddDims(range(rank, 0, -1), *operands, includeDefault=False)
+
+    def AddAllDimsAndPositiveAxis(self, *operands):
+        rank, origin = rank_and_origin(operands)
+        arguments = [(origin, axis, rank, range(first)) for first in range(rank) for axis in range(first, rank)]
+        return self._add_axes(operands, arguments)
+
+    def AddAllDimsAndAxis(self, *operands):
+        rank, origin = rank_and_origin(operands)
+        arguments = [(origin, target, rank, range(first)) for first in range(rank) for axis in range(first, rank)
+                     for target in (axis, axis - rank)]
+        return self._add_axes(operands, arguments)
+
+    def ExpectFailure(self):
+        if self.tolerance:
+            raise SpecError("an example that must fail cannot have a tolerance")
+        self.expect_failure = True
+        return self
+
+    def WithMultinomialDistributionTolerance(self, tolerance):
+        if self.expect_failure:
+            raise SpecError("an example that must fail cannot have a tolerance")
+        self.tolerance = float(tolerance)
+        return self
+
+    def DisableLifeTimeVariation(self):
+        self.lifetime_groups = False
+        return self
+
+    def _add_axes(self, operands, arguments, include_default=False, default_name=None):
+        variations = [AxisConverter(*each).Identify(operands) for each in arguments]
+        return self.AddVariations(*variations, includeDefault=include_default, defaultName=default_name)
+
+    def same_but_for_feeds(self, other):
+        """Whether another example has the same model, name and, object by object, the same variations."""
+        flat = [[id(variation) for variation in group] for group in self.groups]
+        return (self.model is other.model and self.name == other.name
+                and flat == [[id(variation) for variation in group] for group in other.groups])
+
+    def all_groups(self):
+        """The groups as added, then those of the lifetimes, which models of one operation have by themselves."""
+        if len(self.model.operations) != 1 or self.tolerance or not self.lifetime_groups:
+            return self.groups
+        return self.groups + [[Variation(), AllTensorsAsInputsConverter()],
+                              [Variation(), AllInputsAsInternalCoverter()]]
+
+
+def rank_and_origin(operands):
+    """The rank that the tensors share, and the axis that the INT32 operand among them, if any, holds."""
+    ranks = {len(require_operand(operand).type.dims) for operand in operands if operand.type.code != "INT32"}
+    if len(ranks) != 1:
+        raise SpecError(f"the operands do not share one rank: {sorted(ranks)}")
+    rank = ranks.pop()
+    origin = rank - 1
+    for operand in operands:
+        if operand.type.code == "INT32" and operand.value:
+            origin = operand.value[0]
+    if not -rank <= origin < rank:
+        raise SpecError(f"axis {origin} is not one of {rank} dimensions")
+    return rank, origin % rank
+
+
+def merged(examples):
+    """The examples, with those that differ in nothing but their feeds put together."""
+    result = []
+    for example in examples:
+        same = next((earlier for earlier in result if earlier.same_but_for_feeds(example)), None)
+        if same is None:
+            result.append(example)
+        else:
+            same.feeds += example.feeds
+    return result
+
+
+def unique_name(parts, taken):
+    base = name = "_".join(part for part in parts if part)
+    number = 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    taken.add(name)
+    return name
+
+
+def make_test(example, feed, variations, taken):
+    """One test, or None if a variation drops it."""
+    model = example.model.clone()
+    feed.fill(model)
+    names = [variation.name for variation in variations]
+    for variation in variations:
+        if not variation.apply(model):
+            return None
+    file = Loading.file
+    name = unique_name([file.spec, example.model.name, example.name, *names], taken)
+    version = file.versions.get(name, model.version)
+    if model.relaxed:
+        version = "UNKNOWN"
+    return Test(name, version, model, example.expect_failure, example.tolerance)
+
+
+def expand(file):
+    """Yields every test of a file that has been run, in order."""
+    taken, names = set(), file.names
+    for example in merged(file.examples):
+        try:
+            for feed in example.feeds:
+                for variations in itertools.product(*example.all_groups()):
+                    file.names = Names(outer=names)
+                    test = make_test(example, feed, variations, taken)
+                    if test is not None:
+                        yield test
+        except SpecError as error:
+            error.line = error.line or example.line
+            raise
+        finally:
+            file.names = names

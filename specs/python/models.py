@@ -1,0 +1,183 @@
+"""Models: operands in the order of their registration, operations, and the models they refer to."""
+
+from halcyon.operands import (BoolScalar, Float32Scalar, Float32Vector, Int32Scalar, Int32Vector, Loading, Operand,
+                              SpecError, make_type)
+
+
+class Operation:
+    def __init__(self, code, inputs, outputs=()):
+        self.code = code
+        self.inputs = list(inputs)
+        self.outputs = list(outputs)
+
+
+def implicit_constant(value):
+    """The operand for an argument that is not one, by its exact type."""
+    if type(value) is int:
+        return Int32Scalar("param", value)
+    if type(value) is float:
+        return Float32Scalar("param", value)
+    if type(value) is bool:
+        return BoolScalar("param", value)
+    if isinstance(value, (list, tuple)) and all(type(element) is int for element in value):
+        return Int32Vector("param", value)
+    if isinstance(value, (list, tuple)) and all(type(element) is float for element in value):
+        return Float32Vector("param", value)
+    if isinstance(value, Model):
+        return SubgraphReference("param", value)
+    raise SpecError(f"{value!r} of type {type(value).__name__} cannot be an argument of an operation")
+
+
+def require_operand(value):
+    if not isinstance(value, Operand):
+        raise SpecError(f"{value!r} is not an operand")
+    return value
+
+
+class Model:
+    def __init__(self, name=None):
+        self.name = name
+        self.version = Loading.file.version
+        self.relaxed = False
+        self.operations = []
+        self._operands = {}
+        Loading.file.latest_model = self
+
+    # What specifications call.
+
+    def Operation(self, code, *arguments):
+        if not isinstance(code, str):
+            raise SpecError(f"the name of an operation is {code!r}: a string is needed")
+        inputs = [arg if isinstance(arg, Operand) else implicit_constant(arg) for arg in arguments]
+        self.operations.append(Operation(code, self._register(inputs)))
+        return self
+
+    def To(self, *outputs):
+        if len(outputs) == 1 and isinstance(outputs[0], (list, tuple)):
+            outputs = outputs[0]
+        if not self.operations:
+            raise SpecError("To() without an operation before it")
+        self.operations[-1].outputs = self._register(outputs)
+        return self
+
+    def IdentifyInputs(self, *operands):
+        return self._identify(operands, self.inputs, "inputs")
+
+    def IdentifyOutputs(self, *operands):
+        return self._identify(operands, self.outputs, "outputs")
+
+    def RelaxedExecution(self, relaxed):
+        self.relaxed = bool(relaxed)
+        return self
+
+    def IntroducedIn(self, version):
+        self.version = "UNKNOWN" if version is None else version
+        return self
+
+    # What the loader uses.
+
+    def inputs(self):
+        return [operand for operand in self.operands() if operand.kind == "input"]
+
+    def outputs(self):
+        return [operand for operand in self.operands() if operand.kind == "output"]
+
+    def operands(self):
+        return list(self._operands.values())
+
+    def find(self, operand):
+        """This model's own object for an operand of a specification, or None."""
+        return self._operands.get(operand.name)
+
+    def subgraphs(self):
+        """The models that this one refers to directly, in operand order; a model may come twice."""
+        return [operand.value[0] for operand in self.operands() if operand.kind == "subgraph"]
+
+    def append(self, code, inputs, outputs):
+        self.operations.append(Operation(code, self._register(inputs), self._register(outputs)))
+
+    def clone(self, memo=None):
+        """A copy with copies of all operands and of all models referred to; what was shared stays shared."""
+        memo = {} if memo is None else memo
+        if id(self) in memo:
+            return memo[id(self)]
+        copy = Model.__new__(Model)
+        memo[id(self)] = copy
+        copy.name, copy.version, copy.relaxed = self.name, self.version, self.relaxed
+        copy._operands = {name: operand.clone() for name, operand in self._operands.items()}
+        for operand in copy._operands.values():
+            if operand.kind == "subgraph":
+                operand.value = [operand.value[0].clone(memo)]
+        copy.operations = [Operation(op.code, [copy.find(operand) for operand in op.inputs],
+                                     [copy.find(operand) for operand in op.outputs]) for op in self.operations]
+        return copy
+
+    def sorted_operations(self):
+        """The operations in an order in which they can run: depth first, producers of lower operands first."""
+        index = {name: number for number, name in enumerate(self._operands)}
+        producer = {out.name: op for op in self.operations for out in op.outputs}
+        done, open_, order = set(), set(), []
+        for root in self.operations:
+            stack = [(root, None)]
+            while stack:
+                op, pending = stack.pop()
+                if id(op) in done:
+                    continue
+                if pending is None:
+                    open_.add(id(op))
+                    pending = sorted({operand.name for operand in op.inputs}, key=index.get, reverse=True)
+                while pending and (pending[-1] not in producer or id(producer[pending[-1]]) in done):
+                    pending.pop()
+                if not pending:
+                    done.add(id(op))
+                    order.append(op)
+                    continue
+                needed = producer[pending[-1]]
+                if id(needed) in open_:
+                    raise SpecError(f"the operations form a cycle through operand {pending[-1]!r}")
+                stack += [(op, pending), (needed, None)]
+        return order
+
+    def _register(self, operands):
+        operands = [require_operand(operand) for operand in operands]
+        for operand in operands:
+            self._operands.setdefault(operand.name, operand)
+        return operands
+
+    def _identify(self, operands, present, what):
+        self._register(operands)
+        names = [operand.name for operand in present()]
+        wanted = [operand.name for operand in operands]
+        if names != wanted:
+            raise SpecError(f"the model's {what} are {names}, not {wanted}")
+        return self
+
+
+class SubgraphReference(Operand):
+    """Refers to another model; its value is that model."""
+
+    kind = "subgraph"
+    lifetime = "SUBGRAPH"
+
+    def __init__(self, name, model):
+        if not isinstance(model, Model):
+            raise SpecError(f"{model!r} is not a model")
+        self._set(name, make_type("SUBGRAPH", ()), model)
+        if model.name is None:
+            model.name = name
+
+
+def referenced_models(main):
+    """Every model that `main` refers to, directly or not, in the order in which a walk first meets it."""
+    found = []
+
+    def walk(model):
+        for subgraph in model.subgraphs():
+            if subgraph is main:
+                raise SpecError("a model refers to itself")
+            if not any(subgraph is other for other in found):
+                found.append(subgraph)
+                walk(subgraph)
+
+    walk(main)
+    return found

@@ -1,0 +1,98 @@
+"""The record of a test: one JSON object a line, values as the base64 of the little-endian dense tensor."""
+
+import array
+import base64
+import json
+import math
+import struct
+import sys
+
+from halcyon.models import referenced_models
+from halcyon.operands import BOOLS, FLOATS, SpecError
+
+# Of each element type, the letter that module struct knows it by.
+LETTERS = {
+    "FLOAT32": "f", "FLOAT16": "e", "INT32": "i", "UINT32": "I", "BOOL": "B",
+    "TENSOR_FLOAT32": "f", "TENSOR_FLOAT16": "e", "TENSOR_INT32": "i", "TENSOR_BOOL8": "B",
+    "TENSOR_QUANT8_ASYMM": "B", "TENSOR_QUANT8_ASYMM_SIGNED": "b", "TENSOR_QUANT8_SYMM": "b",
+    "TENSOR_QUANT8_SYMM_PER_CHANNEL": "b", "TENSOR_QUANT16_ASYMM": "H", "TENSOR_QUANT16_SYMM": "h",
+    "TENSOR_OEM_BYTE": "B",
+}
+
+
+def half_bytes(values):
+    try:
+        return struct.pack(f"<{len(values)}e", *values)
+    except OverflowError:
+        return b"".join(struct.pack("<e", value if abs(value) < 65520 else math.copysign(math.inf, value))
+                        for value in values)
+
+
+def pack_values(code, values):
+    """Values as stored: floats through binary32, booleans by truth, the others truncated towards zero."""
+    if code in BOOLS:
+        return bytes(bool(value) for value in values)
+    if code not in FLOATS:
+        return struct.pack(f"<{len(values)}{LETTERS[code]}", *map(int, values))
+    single = array.array("f", values)
+    if LETTERS[code] == "e":
+        return half_bytes(single.tolist())
+    if sys.byteorder == "big":
+        single.byteswap()
+    return single.tobytes()
+
+
+def encode(operand):
+    try:
+        return base64.b64encode(pack_values(operand.type.code, operand.value)).decode()
+    except (TypeError, ValueError, OverflowError, struct.error) as error:
+        raise SpecError(f"operand {operand.name!r} has a value that does not fit {operand.type.code}: {error}") from None
+
+
+def operand_record(operand, subgraphs, with_values):
+    type = operand.type
+    record = {"name": operand.name, "type": type.code}
+    if type.dims:
+        record["dims"] = type.dims
+    if type.scale:
+        record["scale"] = type.scale
+    if type.zero:
+        record["zero"] = type.zero
+    if type.channel is not None and not type.channel.hide:
+        record["channel"] = {"dim": type.channel.dim, "scales": type.channel.scales}
+    record["life"] = operand.lifetime
+    if operand.ignored:
+        record["ignored"] = True
+    if operand.kind == "subgraph":
+        record["data"] = [next(i for i, model in enumerate(subgraphs) if model is operand.value[0])]
+    elif operand.value is not None and (with_values or operand.kind not in ("input", "output")):
+        record["bytes"] = encode(operand)
+    return record
+
+
+def model_record(model, subgraphs, with_values):
+    operands = model.operands()
+    index = {operand.name: number for number, operand in enumerate(operands)}
+    return {
+        "operands": [operand_record(operand, subgraphs, with_values) for operand in operands],
+        "operations": [{"op": op.code, "in": [index[operand.name] for operand in op.inputs],
+                        "out": [index[operand.name] for operand in op.outputs]}
+                       for op in model.sorted_operations()],
+        "inputs": [index[operand.name] for operand in model.inputs()],
+        "outputs": [index[operand.name] for operand in model.outputs()],
+    }
+
+
+def test_record(test, prefix):
+    subgraphs = referenced_models(test.model)
+    record = {"name": prefix + test.name, "since": test.version}
+    if test.model.relaxed:
+        record["relaxed"] = True
+    if test.expect_failure:
+        record["expect_failure"] = True
+    if test.tolerance:
+        record["multinomial_tolerance"] = test.tolerance
+    record["main"] = model_record(test.model, subgraphs, True)
+    if subgraphs:
+        record["referenced"] = [model_record(model, subgraphs, False) for model in subgraphs]
+    return json.dumps(record, separators=(",", ":"))

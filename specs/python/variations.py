@@ -1,0 +1,418 @@
+"""Variations: what an example may do to a copy of its model before a test is emitted.
+
+A variation has a name, which becomes part of the test's name, and apply(model), which changes the copy and returns
+whether the test is to be kept. Targets are operands of the specification; the copy's own are found by name.
+"""
+
+import array
+import itertools
+import math
+import operator
+
+from halcyon.models import implicit_constant
+from halcyon.operands import CODES, Input, Output, Parameter, SpecError, Type
+
+# Where values are clamped after a conversion. Codes that are absent are not clamped.
+RANGES = {
+    "TENSOR_QUANT8_ASYMM": (0, 255),
+    "TENSOR_QUANT8_ASYMM_SIGNED": (-128, 127),
+    "TENSOR_QUANT8_SYMM_PER_CHANNEL": (-127, 127),
+    "TENSOR_QUANT16_ASYMM": (0, 65535),
+    "UINT32": (0, math.inf),
+}
+ACTIVATIONS = {
+    "none": (0, -math.inf, math.inf),
+    "relu": (1, 0.0, math.inf),
+    "relu1": (2, -1.0, 1.0),
+    "relu6": (3, 0.0, 6.0),
+}
+LAYOUTS = {"nchw": (0, 3, 1, 2), "nhwc": (0, 2, 3, 1)}
+
+
+class Variation:
+    """The one that changes nothing; also what all others have in common."""
+
+    subgraphs_allowed = True
+
+    def __init__(self, name=None):
+        self.given_name = name
+        self.targets = {}
+
+    def default_name(self):
+        return ""
+
+    @property
+    def name(self):
+        return self.default_name() if self.given_name is None else self.given_name
+
+    def Identify(self, targets, *_):
+        """Sets the targets: a dict from operand to argument, or a list of operands."""
+        if not isinstance(targets, dict):
+            targets = {operand: None for operand in targets}
+        self.targets = targets
+        return self
+
+    def targets_in(self, model):
+        """Pairs of an operand of the copy and the argument of its target."""
+        if not self.subgraphs_allowed and model.subgraphs():
+            raise SpecError(f"variation {self.name!r} cannot be applied to a model with subgraphs")
+        for target, argument in self.targets.items():
+            operand = model.find(target)
+            if operand is None:
+                raise SpecError(f"variation {self.name!r}: {target!r} is not in the model")
+            yield operand, argument
+
+    def apply(self, model):
+        return True
+
+
+def checked_count(operand):
+    if len(operand.value) != operand.type.count:
+        raise SpecError(f"operand {operand.name!r} has {len(operand.value)} values for dimensions "
+                        f"{list(operand.type.dims)}")
+
+
+def float32(values):
+    try:
+        return array.array("f", values).tolist()
+    except (TypeError, OverflowError) as error:
+        raise SpecError(f"a value is not a number that fits: {error}") from None
+
+
+def clamp(value, code):
+    low, high = RANGES.get(code, (-math.inf, math.inf))
+    return min(max(value, low), high)
+
+
+def channel_scales(type):
+    """The per-channel scale of each element, in row-major order."""
+    channel = type.channel
+    if not 0 <= channel.dim < len(type.dims) or len(channel.scales) != type.dims[channel.dim]:
+        raise SpecError(f"{len(channel.scales)} scales along dimension {channel.dim} do not fit {list(type.dims)}")
+    inner = math.prod(type.dims[channel.dim + 1:])
+    one = [scale for scale in channel.scales for _ in range(inner)]
+    return one * math.prod(type.dims[:channel.dim])
+
+
+def to_real(values, type):
+    """Stored values to real ones, in binary32."""
+    values = float32(values)
+    if type.zero:
+        values = float32(value - type.zero for value in values)
+    if type.scale:
+        scale = float32([type.scale])[0]
+        values = float32(value * scale for value in values)
+    if type.channel is not None:
+        values = float32(map(operator.mul, values, channel_scales(type)))
+    return values
+
+
+def quantise(values, type):
+    """Real values to stored ones: binary32 throughout, but for binary64 from per-channel scales on."""
+    single = True
+    if type.scale:
+        scale = float32([type.scale])[0]
+        values = float32(value / scale for value in values)
+    if type.channel is not None:
+        single = False
+        values = list(map(operator.truediv, values, channel_scales(type)))
+    if type.zero:
+        values = [value + type.zero for value in values]
+        if single:
+            values = float32(values)
+    return values
+
+
+def rounded(value, code):
+    try:
+        return clamp(round(value), code)
+    except (ValueError, OverflowError):
+        raise SpecError(f"{value} cannot be converted to {code}") from None
+
+
+def convert(operand, code, scale=0.0, zero=0, channel=None):
+    """Changes the type of an operand, and its values with it."""
+    if code not in CODES:
+        raise SpecError(f"operand {operand.name!r}: unknown operand type {code!r}")
+    old, new = operand.type, Type(code, operand.type.dims, float(scale), operator.index(zero), channel)
+    operand.type = new
+    if operand.value is None or old.count == 0:
+        return
+    checked_count(operand)
+    values = quantise(to_real(operand.value, old), new)
+    operand.value = values if new.is_float else [rounded(value, code) for value in values]
+
+
+class DataTypeConverter(Variation):
+    SHORT_NAMES = (
+        ("TENSOR_QUANT8_SYMM_PER_CHANNEL", "channelQuant8"),
+        ("TENSOR_QUANT8_ASYMM", "quant8"),
+        ("TENSOR_QUANT8_ASYMM_SIGNED", "quant8_signed"),
+        ("TENSOR_INT32", "int32"),
+        ("TENSOR_FLOAT16", "float16"),
+    )
+    TARGET_TYPES = {
+        "float16": ("TENSOR_FLOAT16", "FLOAT16"),
+        "int32": ("TENSOR_INT32", "INT32"),
+        "quant8": ("TENSOR_QUANT8_ASYMM", None),
+        "quant8_signed": ("TENSOR_QUANT8_ASYMM_SIGNED", None),
+    }
+
+    def __init__(self, targetType=None, name=None, scale=None, zeroPoint=None):
+        super().__init__(name)
+        self.target_type = None if targetType is None else targetType.lower()
+        self.scale, self.zero = scale, zeroPoint
+        if self.target_type is None:
+            return
+        if self.target_type not in self.TARGET_TYPES:
+            raise SpecError(f"unknown target type {targetType!r}")
+        if self.target_type.startswith("quant8") and (scale is None or zeroPoint is None):
+            raise SpecError(f"a conversion to {targetType} needs scale and zeroPoint")
+
+    def default_name(self):
+        if self.target_type is not None:
+            return self.target_type
+        codes = {argument[0] for argument in self.targets.values() if isinstance(argument, (list, tuple))}
+        return next((name for code, name in self.SHORT_NAMES if code in codes), "float32")
+
+    def apply(self, model):
+        if not self.targets and self.target_type is not None:
+            self.targets = self._all_floats(model)
+        for operand, argument in self.targets_in(model):
+            if isinstance(argument, DataTypeConverter):
+                if operand.kind != "subgraph":
+                    raise SpecError(f"operand {operand.name!r} is given a nested converter but refers to no model")
+                argument.apply(operand.value[0])
+            elif isinstance(argument, (list, tuple)) and 1 <= len(argument) <= 4:
+                convert(operand, *argument)
+            else:
+                raise SpecError(f"operand {operand.name!r} cannot be converted to {argument!r}")
+        return True
+
+    def _all_floats(self, model):
+        tensor, scalar = self.TARGET_TYPES[self.target_type]
+        targets = {}
+        for operand in model.operands():
+            if operand.type.code == "TENSOR_FLOAT32":
+                quantised = self.scale is not None and self.target_type.startswith("quant8")
+                targets[operand] = (tensor, self.scale, self.zero) if quantised else (tensor,)
+            elif operand.type.code == "FLOAT32" and scalar is not None:
+                targets[operand] = (scalar,)
+            elif operand.kind == "subgraph":
+                targets[operand] = DataTypeConverter(self.target_type, scale=self.scale, zeroPoint=self.zero)
+        return targets
+
+
+class RelaxedModeConverter(Variation):
+    def __init__(self, isRelaxed=True, name=None):
+        super().__init__(name)
+        self.relaxed = isRelaxed.lower() == "relaxed" if isinstance(isRelaxed, str) else bool(isRelaxed)
+
+    def default_name(self):
+        return "relaxed" if self.relaxed else "float"
+
+    def apply(self, model):
+        model.relaxed = self.relaxed
+        return True
+
+
+def transpose(values, dims, permutation):
+    """The values of a row-major tensor with its dimensions permuted."""
+    strides = [math.prod(dims[axis + 1:]) for axis in range(len(dims))]
+    steps = [[strides[axis] * i for i in range(dims[axis])] for axis in permutation]
+    return [values[sum(offsets)] for offsets in itertools.product(*steps)]
+
+
+def transpose_operand(operand, permutation):
+    old = operand.type
+    dims = tuple(old.dims[axis] for axis in permutation)
+    operand.type = Type(old.code, dims, old.scale, old.zero)
+    if operand.value:
+        checked_count(operand)
+        operand.value = transpose(operand.value, old.dims, permutation)
+
+
+class DataLayoutConverter(Variation):
+    subgraphs_allowed = False
+
+    def __init__(self, targetLayout="nchw", name=None):
+        super().__init__(name)
+        self.layout = targetLayout.lower()
+        if self.layout not in LAYOUTS:
+            raise SpecError(f"unknown layout {targetLayout!r}")
+
+    def default_name(self):
+        return self.layout
+
+    def apply(self, model):
+        permutation = LAYOUTS[self.layout]
+        for operand, _ in self.targets_in(model):
+            if len(operand.type.dims) == 4:
+                transpose_operand(operand, permutation)
+            elif len(operand.type.dims) == 1 and operand.value and len(operand.value) == 4:
+                operand.value = [operand.value[i] for i in permutation]
+            elif operand.type.code == "BOOL":
+                operand.value = [self.layout == "nchw"]
+            else:
+                raise SpecError(f"operand {operand.name!r} has no layout: {list(operand.type.dims)}")
+        return True
+
+
+class AxisConverter(Variation):
+    """Moves axis `origin` to `target`, then drops axes, of which only index 0 is kept."""
+
+    subgraphs_allowed = False
+
+    def __init__(self, origin, target, rank, drop=(), name=None):
+        super().__init__(name)
+        if not -rank <= target < rank or not -rank <= origin < rank:
+            raise SpecError(f"axis {origin} cannot become axis {target} of {rank}")
+        self.origin, self.target, self.rank = origin % rank, target, rank
+        self.drop = sorted(drop)
+
+    def default_name(self):
+        axis = self.target % self.rank
+        axis -= sum(dropped < axis for dropped in self.drop)
+        negative = "_neg" if self.target < 0 else ""
+        return f"dim{self.rank - len(self.drop)}_axis{axis}{negative}"
+
+    def apply(self, model):
+        for operand, _ in self.targets_in(model):
+            if operand.type.code == "INT32":
+                operand.value = [self._shifted_target()]
+            elif len(operand.type.dims) == self.rank:
+                self._move(operand)
+            else:
+                raise SpecError(f"operand {operand.name!r} is not of rank {self.rank}")
+        return True
+
+    def _shifted_target(self):
+        if self.target >= 0:
+            return self.target - sum(dropped < self.target for dropped in self.drop)
+        return self.target + sum(dropped > self.target + self.rank for dropped in self.drop)
+
+    def _move(self, operand):
+        permutation = [axis for axis in range(self.rank) if axis != self.origin]
+        permutation.insert(self.target % self.rank, self.origin)
+        transpose_operand(operand, permutation)
+        old = operand.type
+        kept = [axis for axis in range(self.rank) if axis not in self.drop]
+        operand.type = old._replace(dims=tuple(old.dims[axis] for axis in kept))
+        if operand.value:
+            strides = [math.prod(old.dims[axis + 1:]) for axis in kept]
+            steps = [[stride * i for i in range(old.dims[axis])] for axis, stride in zip(kept, strides)]
+            operand.value = [operand.value[sum(offsets)] for offsets in itertools.product(*steps)]
+
+
+class ActivationConverter(Variation):
+    subgraphs_allowed = False
+
+    def __init__(self, act="relu", name=None):
+        super().__init__(name)
+        self.activation = act.lower()
+        if self.activation not in ACTIVATIONS:
+            raise SpecError(f"unknown activation {act!r}")
+
+    def default_name(self):
+        return self.activation
+
+    def apply(self, model):
+        number, low, high = ACTIVATIONS[self.activation]
+        for operand, _ in self.targets_in(model):
+            if operand.type.code == "INT32":
+                operand.value = [number]
+            elif operand.kind == "output":
+                self._clamp(operand, low, high)
+            else:
+                raise SpecError(f"operand {operand.name!r} is neither an activation nor an output")
+        return True
+
+    def _clamp(self, operand, low, high):
+        low, high = (self._stored(bound, operand.type) for bound in (low, high))
+        if operand.value:
+            operand.value = [min(max(value, low), high) for value in operand.value]
+
+    def _stored(self, bound, type):
+        if type.is_float or math.isinf(bound):
+            return bound
+        return clamp(round(bound / (type.scale or 1.0) + type.zero), type.code)
+
+
+class LifetimeConverter(Variation):
+    """What the three variations of lifetimes have in common: they take models of one operation and change something."""
+
+    def apply(self, model):
+        return len(model.operations) == 1 and self.change(model)
+
+
+class AllTensorsAsInputsConverter(LifetimeConverter):
+    def default_name(self):
+        return "all_tensors_as_inputs"
+
+    def change(self, model):
+        constants = [operand for operand in model.operands()
+                     if operand.kind == "parameter" and not operand.type.is_scalar and operand.value is not None]
+        for operand in constants:
+            operand.become_input()
+        return bool(constants)
+
+
+def can_be_added(operand):
+    """Whether an ADD can put this operand through unchanged."""
+    codes = ("TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED")
+    return operand.type.code in codes and len(operand.type.dims) <= 4 and bool(operand.value)
+
+
+def zero_for(operand):
+    """A constant that leaves `operand` unchanged when added to it, and the activation operand of that addition."""
+    type = operand.type._replace(dims=(1,), channel=None)
+    return Parameter("placeholder", tuple(type[:4]), [type.zero]), implicit_constant(0)
+
+
+class AllInputsAsInternalCoverter(LifetimeConverter):
+    def default_name(self):
+        return "all_inputs_as_internal"
+
+    def change(self, model):
+        inputs = [operand for operand in model.inputs() if can_be_added(operand) and not operand.never_internal]
+        for old in inputs:
+            new = Input(old.name + "_new", tuple(old.type), old.value)
+            model.append("ADD", [new, *zero_for(old)], [old])
+            old.become_internal()
+        return bool(inputs)
+
+
+class AllOutputsAsInternalCoverter(LifetimeConverter):
+    def default_name(self):
+        return "all_outputs_as_internal"
+
+    def change(self, model):
+        outputs = [operand for operand in model.outputs() if can_be_added(operand)]
+        for old in outputs:
+            zero, activation = zero_for(old)
+            new = Output(old.name + "_new", tuple(old.type), old.value)
+            model.append("ADD", [old, zero, activation], [new])
+            old.become_internal()
+        return bool(outputs)
+
+
+STRINGS = {
+    "relaxed": lambda: RelaxedModeConverter(True),
+    **{name: lambda name=name: DataTypeConverter(name) for name in ("float16", "int32", "quant8", "quant8_signed")},
+    **{name: lambda name=name: DataLayoutConverter(name) for name in LAYOUTS},
+    **{name: lambda name=name: ActivationConverter(name) for name in ACTIVATIONS},
+}
+
+
+def as_variation(value):
+    """A variation from what AddVariations accepts: a variation, its name, or (name, operands)."""
+    if isinstance(value, Variation):
+        return value
+    if isinstance(value, str):
+        if value.lower() not in STRINGS:
+            raise SpecError(f"unknown variation {value!r}")
+        return STRINGS[value.lower()]()
+    if isinstance(value, (list, tuple)) and 1 <= len(value) <= 2:
+        variation = as_variation(value[0])
+        return variation.Identify(value[1]) if len(value) == 2 else variation
+    raise SpecError(f"{value!r} is not a variation")
