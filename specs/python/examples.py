@@ -14,6 +14,7 @@ class Test(NamedTuple):
     """One test, ready to be emitted. The model is its own copy, with the values of the feed in it."""
 
     name: str
+    line: int
     version: str
     model: Model
     expect_failure: bool
@@ -219,7 +220,7 @@ def make_test(example, feed, variations, taken):
     version = file.versions.get(name, model.version)
     if model.relaxed:
         version = "UNKNOWN"
-    return Test(name, version, model, example.expect_failure, example.tolerance)
+    return Test(name, example.line, version, model, example.expect_failure, example.tolerance)
 
 
 def expand(file):

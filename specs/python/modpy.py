@@ -28,16 +28,29 @@ def origin_of(path):
     return os.path.basename(os.path.dirname(path)) if version == "UNKNOWN" else version
 
 
+def read_text(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise operands.SpecError(f"byte {error.start} is not UTF-8", line) from None
+
+
 def load(path):
     """Yields one line of JSON for each test of the file."""
-    path = os.path.abspath(path)
-    with open(path, "rb") as file:
-        text = file.read()
-    spec = os.path.basename(path).split(".")[0]
-    operands.Loading.begin(spec, version_of(path))
+    text = read_text(path)
+    whole = os.path.abspath(path)
+    spec = os.path.basename(whole).split(".")[0]
+    operands.Loading.begin(spec, version_of(whole))
     scope = {name: getattr(module, name) for module, names in LANGUAGE.items() for name in names}
     scope["__name__"] = spec
     exec(compile(text, path, "exec"), scope)
-    prefix = f"{origin_of(path)}/{spec}/"
+    prefix = f"{origin_of(whole)}/{spec}/"
     for test in examples.expand(operands.Loading.file):
-        yield records.test_record(test, prefix)
+        try:
+            yield records.test_record(test, prefix)
+        except operands.SpecError as error:
+            error.line = error.line or test.line
+            raise

@@ -43,6 +43,9 @@ def pack_values(code, values):
 
 
 def encode(operand):
+    count, dims = len(operand.value), operand.type.dims
+    if count not in (0, operand.type.count) and (dims or operand.type.is_scalar) and all(dims):
+        raise SpecError(f"operand {operand.name!r} has {count} values for dimensions {list(dims)}")
     try:
         return base64.b64encode(pack_values(operand.type.code, operand.value)).decode()
     except (TypeError, ValueError, OverflowError, struct.error) as error:

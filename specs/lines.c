@@ -1,0 +1,146 @@
+#include "specs/lines.h"
+
+#include <errno.h>
+#include <lzma.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 16 };
+static const uint64_t xz_memory = 256u << 20;
+
+struct lines {
+    FILE *from;
+    size_t limit;
+    char *text; /* [start, end) has been read and not yet returned */
+    size_t start, end, size;
+    bool ended;
+    bool xz;
+    lzma_stream stream;
+    uint8_t in[CHUNK];
+};
+
+int lines_new(FILE *from, bool xz, size_t limit, struct lines **ret_lines, struct why *w)
+{
+    struct lines *l = calloc(1, sizeof *l);
+
+    if (!l) {
+        fclose(from);
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    *l = (struct lines){ .from = from, .limit = limit, .xz = xz, .stream = LZMA_STREAM_INIT };
+    if (xz && lzma_stream_decoder(&l->stream, xz_memory, LZMA_CONCATENATED) != LZMA_OK) {
+        lines_free(l);
+        return why_fail(w, WHY_MEMORY, "the xz decoder does not start");
+    }
+    *ret_lines = l;
+    return 0;
+}
+
+void lines_free(struct lines *l)
+{
+    if (!l)
+        return;
+    lzma_end(&l->stream);
+    fclose(l->from);
+    free(l->text);
+    free(l);
+}
+
+static int fail_xz(const struct lines *l, lzma_ret code, struct why *w)
+{
+    const char *reason = code == LZMA_BUF_ERROR      ? "is truncated"
+                         : code == LZMA_FORMAT_ERROR ? "has not the xz format"
+                         : code == LZMA_MEM_ERROR || code == LZMA_MEMLIMIT_ERROR
+                             ? "needs too much memory"
+                             : "is damaged";
+    return why_fail(w, WHY_INVALID, "byte %llu: the compressed data %s",
+                    (unsigned long long) l->stream.total_in, reason);
+}
+
+/* Fills `to` with up to n bytes; 0 at the end. */
+static ssize_t read_xz(struct lines *l, char *to, size_t n, struct why *w)
+{
+    lzma_stream *s = &l->stream;
+
+    s->next_out = (uint8_t *) to;
+    s->avail_out = n;
+    while (s->avail_out == n) {
+        if (s->avail_in == 0 && !feof(l->from)) {
+            s->next_in = l->in;
+            s->avail_in = fread(l->in, 1, sizeof l->in, l->from);
+            if (ferror(l->from))
+                return why_fail(w, WHY_SYSTEM, "reading: %s", strerror(errno));
+        }
+        lzma_ret code = lzma_code(s, feof(l->from) ? LZMA_FINISH : LZMA_RUN);
+        if (code == LZMA_STREAM_END)
+            break;
+        if (code != LZMA_OK)
+            return fail_xz(l, code, w);
+    }
+    return (ssize_t) (n - s->avail_out);
+}
+
+static ssize_t read_plain(struct lines *l, char *to, size_t n, struct why *w)
+{
+    size_t got = fread(to, 1, n, l->from);
+
+    if (got == 0 && ferror(l->from))
+        return why_fail(w, WHY_SYSTEM, "reading: %s", strerror(errno));
+    return (ssize_t) got;
+}
+
+/* Makes room for another chunk behind what has been read. */
+static int make_room(struct lines *l, struct why *w)
+{
+    if (l->start > 0) {
+        memmove(l->text, l->text + l->start, l->end - l->start);
+        l->end -= l->start;
+        l->start = 0;
+    }
+    if (l->size - l->end >= CHUNK)
+        return 0;
+    size_t size = l->size * 2 + CHUNK;
+    char *text = realloc(l->text, size);
+    if (!text)
+        return why_fail(w, WHY_MEMORY, "out of memory for a line of %zu bytes", l->end);
+    l->text = text;
+    l->size = size;
+    return 0;
+}
+
+static int read_more(struct lines *l, struct why *w)
+{
+    if (l->end - l->start > l->limit)
+        return why_fail(w, WHY_INVALID, "a line is longer than %zu bytes", l->limit);
+    TRY(make_room(l, w));
+    char *to = l->text + l->end;
+    ssize_t n = l->xz ? read_xz(l, to, CHUNK, w) : read_plain(l, to, CHUNK, w);
+    if (n < 0)
+        return -1;
+    l->ended = n == 0;
+    l->end += (size_t) n;
+    return 0;
+}
+
+int lines_next(struct lines *l, const char **ret_text, size_t *ret_length, struct why *w)
+{
+    size_t searched = 0;
+    char *newline = NULL;
+
+    while (l->end - l->start > searched || !l->ended) {
+        size_t rest = l->end - l->start - searched;
+        newline = rest ? memchr(l->text + l->start + searched, '\n', rest) : NULL;
+        if (newline || l->ended)
+            break;
+        searched += rest;
+        TRY(read_more(l, w));
+    }
+    if (l->end == l->start)
+        return 0;
+    size_t length = newline ? (size_t) (newline - (l->text + l->start)) : l->end - l->start;
+    *ret_text = l->text + l->start;
+    *ret_length = length;
+    l->start += length + (newline ? 1 : 0);
+    return 1;
+}

@@ -1,0 +1,21 @@
+/* The lines of a text file, plain or compressed with xz, one at a time. */
+#ifndef SPECS_LINES_H
+#define SPECS_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "golden/why.h"
+
+struct lines;
+
+/* Reads from `from`, which it takes over and closes, also on failure.  xz: decompress.  limit: bytes
+ * of the longest line that is accepted. */
+int lines_new(FILE *from, bool xz, size_t limit, struct lines **ret_lines, struct why *w);
+void lines_free(struct lines *l);
+
+/* 1: a line (without its end; valid until the next call), 0: there are no more, -1: the reason. */
+int lines_next(struct lines *l, const char **ret_text, size_t *ret_length, struct why *w);
+
+#endif

@@ -1,0 +1,213 @@
+/* Files of all kinds, one example at a time. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "specs/child.h"
+#include "specs/lines.h"
+#include "specs/record.h"
+#include "specs/specs.h"
+
+enum { MAX_LINE = 64 << 20, MAX_CHILD_LINE = 1 << 30 };
+
+struct load {
+    const char *path;
+    const struct specs_options *options;
+    specs_each *each;
+    void *user;
+};
+
+static int fail_at_line(const char *path, size_t number, struct why *w)
+{
+    return number ? why_prefix(w, "%s:%zu", path, number) : why_prefix(w, "%s", path);
+}
+
+/* One line as an example, handed on.  number: of the line in the file, 0 if it is not the file's. */
+static int load_record(const struct load *l, struct arena *a, const char *text, size_t n,
+                       size_t number, struct why *w)
+{
+    json_error_t error;
+    struct example e;
+    json_t *record = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+
+    if (!record) {
+        why_fail(w, WHY_INVALID, "column %d: %s", error.column, error.text);
+        return fail_at_line(l->path, number, w);
+    }
+    int result = record_read(record, a, &e, w);
+    if (result < 0) {
+        const char *name = json_string_value(json_object_get(record, "name"));
+        why_prefix(w, "%.120s", name ? name : "record without name");
+        fail_at_line(l->path, number, w);
+    }
+    json_decref(record);
+    return result < 0 ? -1 : l->each(&e, l->user, w);
+}
+
+static bool is_blank(const char *text, size_t n)
+{
+    return strspn(text, " \t\r") >= n;
+}
+
+static int load_lines(const struct load *l, FILE *from, bool xz, bool numbered, struct why *w)
+{
+    struct lines *lines = NULL;
+    struct arena *a = arena_new(0);
+    const char *text;
+    size_t n, number = 0;
+    int got = -1, result = 0;
+
+    if (!a) {
+        fclose(from);
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    struct arena_mark empty = arena_mark(a);
+    result = lines_new(from, xz, numbered ? MAX_LINE : MAX_CHILD_LINE, &lines, w);
+    while (result == 0 && (got = lines_next(lines, &text, &n, w)) > 0) {
+        number++;
+        if (!is_blank(text, n))
+            result = load_record(l, a, text, n, numbered ? number : 0, w);
+        arena_rewind(a, empty);
+    }
+    if (result == 0 && got < 0)
+        result = fail_at_line(l->path, numbered ? number + 1 : 0, w);
+    lines_free(lines);
+    arena_free(a);
+    return result < 0 ? -1 : 0;
+}
+
+static int load_jsonl(const struct load *l, bool xz, struct why *w)
+{
+    FILE *from = fopen(l->path, "re");
+
+    if (!from)
+        return why_fail(w, WHY_SYSTEM, "%s: %s", l->path, strerror(errno));
+    return load_lines(l, from, xz, true, w);
+}
+
+static int load_in_child(const struct load *l, const char *kind, struct why *w)
+{
+    struct child_output o;
+
+    TRY(child_load(kind, l->path, l->options, &o, w));
+    TRY(load_lines(l, o.lines, false, false, w));
+    if (!o.failed)
+        return 0;
+    *w = o.why;
+    return -1;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    return n > k && strcmp(text + n - k, end) == 0;
+}
+
+enum kind { KIND_NONE, KIND_MODPY, KIND_JSONL, KIND_JSONL_XZ, KIND_TFLITE };
+
+static enum kind kind_of(const char *path)
+{
+    static const struct {
+        const char *end;
+        enum kind kind;
+    } kinds[] = {
+        { ".mod.py", KIND_MODPY },
+        { ".jsonl", KIND_JSONL },
+        { ".jsonl.xz", KIND_JSONL_XZ },
+        { ".tflite", KIND_TFLITE },
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (ends_with(path, kinds[i].end))
+            return kinds[i].kind;
+    return KIND_NONE;
+}
+
+static int load_file(const struct load *l, struct why *w)
+{
+    switch (kind_of(l->path)) {
+    case KIND_MODPY: return load_in_child(l, "modpy", w);
+    case KIND_TFLITE: return load_in_child(l, "tflite", w);
+    case KIND_JSONL: return load_jsonl(l, false, w);
+    case KIND_JSONL_XZ: return load_jsonl(l, true, w);
+    case KIND_NONE: break;
+    }
+    return why_fail(w, WHY_INVALID, "%s: not a .mod.py, .jsonl, .jsonl.xz or .tflite file", l->path);
+}
+
+static int is_wanted(const struct dirent *entry)
+{
+    return entry->d_type != DT_DIR && kind_of(entry->d_name) != KIND_NONE;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int load_entry(const struct load *l, const char *name, struct why *w)
+{
+    struct load inner = *l;
+    char *path = NULL;
+
+    if (asprintf(&path, "%s%s%s", l->path, ends_with(l->path, "/") ? "" : "/", name) < 0)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    inner.path = path;
+    int result = load_file(&inner, w);
+    free(path);
+    return result;
+}
+
+static int load_directory(const struct load *l, struct why *w)
+{
+    struct dirent **entry = NULL;
+    int n = scandir(l->path, &entry, is_wanted, by_bytes), result = 0;
+
+    if (n < 0)
+        return why_fail(w, WHY_SYSTEM, "%s: %s", l->path, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        if (result == 0)
+            result = load_entry(l, entry[i]->d_name, w);
+        free(entry[i]);
+    }
+    free(entry);
+    REQUIRE(w, n > 0, "%s: no .mod.py, .jsonl, .jsonl.xz or .tflite file in this directory",
+            l->path);
+    return result;
+}
+
+int specs_load(const char *path, const struct specs_options *options, specs_each *each, void *user,
+               struct why *w)
+{
+    struct load l = { .path = path, .options = options, .each = each, .user = user };
+    struct why ignored;
+    struct stat st;
+
+    w = w ? w : &ignored;
+    if (stat(path, &st) < 0)
+        return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
+    return S_ISDIR(st.st_mode) ? load_directory(&l, w) : load_file(&l, w);
+}
+
+int specs_read_toml(const char *path, char **ret_json, struct why *w)
+{
+    struct child_output o;
+    char *line = NULL;
+    size_t size = 0;
+
+    TRY(child_load("toml", path, NULL, &o, w));
+    ssize_t n = o.failed ? -1 : getline(&line, &size, o.lines);
+    child_output_done(&o);
+    if (n > 0) {
+        *ret_json = line;
+        return 0;
+    }
+    free(line);
+    if (!o.failed)
+        return why_fail(w, WHY_SYSTEM, "%s: nothing was read", path);
+    if (w)
+        *w = o.why;
+    return -1;
+}

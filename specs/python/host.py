@@ -1,0 +1,127 @@
+"""What the C host calls in the child process that loads one file.
+
+Results are lines of JSON; the last line is {"end": count}, or {"error": text, "kind": ..., "line": ...} where the file
+is at fault. A child that dies without such a line is explained by what faulthandler wrote.
+"""
+
+import faulthandler
+import gc
+import importlib
+import json
+import os
+import random
+import sys
+
+from halcyon import modpy
+from halcyon.operands import SpecError
+
+# Events of sys.audit() that a specification has no business with.
+FORBIDDEN = ("os.exec", "os.fork", "os.forkpty", "os.kill", "os.killpg", "os.posix_spawn", "os.spawn", "os.startfile",
+             "os.system", "subprocess.Popen", "pty.spawn", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link",
+             "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.utime", "os.chdir", "os.fchdir", "shutil.",
+             "socket.", "signal.pthread_kill", "syslog.", "ftplib.", "smtplib.", "urllib.", "tempfile.")
+MUCH = 1 << 20
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+def forbid_side_effects(event, arguments):
+    if event == "open" and not isinstance(arguments[0], int) and arguments[2] & WRITING:
+        raise PermissionError(f"a specification may not write to {arguments[0]!r}")
+    if event.startswith(FORBIDDEN):
+        raise PermissionError(f"a specification may not call {event}")
+
+
+def forbid_exit(*_):
+    raise PermissionError("a specification may not call os._exit")
+
+
+def load_tflite(path):
+    from halcyon import tflite
+    return tflite.load(path)
+
+
+def load_toml(path):
+    import tomllib
+    with open(path, "rb") as file:
+        yield json.dumps(tomllib.load(file), allow_nan=False, default=lambda value: value.isoformat())
+
+
+LOADERS = {"modpy": modpy.load, "tflite": load_tflite, "toml": load_toml}
+
+
+def line_in(path, error):
+    """The line of the file in which an exception arose, the innermost if several, or None."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return error.lineno
+    found = getattr(error, "line", None) if isinstance(error, SpecError) else None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == path:
+            found = trace.tb_lineno
+        trace = trace.tb_next
+    return found
+
+
+def describe(error):
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    if isinstance(error, SystemExit):
+        return f"the specification called exit({error.code!r})"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    try:
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+        text = " ".join(text.split())
+    except BaseException:
+        text = "(it cannot be shown)"
+    return text if isinstance(error, SpecError) else f"{type(error).__name__}: {text}"
+
+
+def report(path, error):
+    line = line_in(path, error)
+    kind = getattr(error, "kind", "invalid") if isinstance(error, SpecError) else "invalid"
+    if isinstance(error, MemoryError):
+        kind = "memory"
+    elif isinstance(error, OSError) and line is None:
+        kind = "system"
+    record = {"error": describe(error)[:300], "kind": kind}
+    if line is not None:
+        record["line"] = line
+    return json.dumps(record)
+
+
+def preload(kind, path):
+    """Imports, before the fork, what is slow and what the file seems to need. Failures show in the child."""
+    try:
+        if kind == "tflite":
+            importlib.import_module("halcyon.tflite")
+        with open(path, "rb") as file:
+            if kind == "modpy" and b"numpy" in file.read(MUCH):
+                importlib.import_module("numpy")
+    except Exception:
+        pass
+
+
+def run(kind, path, lines_fd, trace_fd, timeout):
+    """Loads a file, named by an absolute path, in this process, which is expected to end afterwards."""
+    faulthandler.enable(file=trace_fd)
+    faulthandler.dump_traceback_later(timeout, exit=True, file=trace_fd)
+    sys.addaudithook(forbid_side_effects)
+    os._exit = forbid_exit
+    random.seed(0)
+    gc.freeze()
+    write = os.write
+
+    def put(text):
+        rest = memoryview(text.encode() + b"\n")
+        while rest:
+            rest = rest[write(lines_fd, rest):]
+
+    count = 0
+    try:
+        for line in LOADERS[kind](path):
+            put(line)
+            count += 1
+        put(json.dumps({"end": count}))
+    except BaseException as error:
+        put(report(path, error))

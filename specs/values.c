@@ -1,0 +1,177 @@
+#include "specs/values.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int sextet(unsigned char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+}
+
+int base64_decode(const char *text, size_t n, struct arena *a, void **ret_data, size_t *ret_length,
+                  struct why *w)
+{
+    size_t pad = n > 0 && text[n - 1] == '=' ? 1u + (n > 1 && text[n - 2] == '=') : 0;
+    REQUIRE(w, n % 4 == 0, "base64 of %zu characters is truncated", n);
+    size_t length = n / 4 * 3 - pad;
+    uint8_t *out = arena_alloc_raw(a, n / 4 + 1, 3);
+    if (!out)
+        return why_fail(w, WHY_MEMORY, "out of memory for %zu bytes", length);
+
+    uint8_t *to = out;
+    for (size_t i = 0; i < n; i += 4) {
+        uint32_t group = 0;
+        for (size_t k = i; k < i + 4; k++) {
+            int value = k >= n - pad ? 0 : sextet((unsigned char) text[k]);
+            REQUIRE(w, value >= 0, "character %zu is not base64", k);
+            group = group << 6 | (uint32_t) value;
+        }
+        *to++ = (uint8_t) (group >> 16);
+        *to++ = (uint8_t) (group >> 8);
+        *to++ = (uint8_t) group;
+    }
+    *ret_data = out;
+    *ret_length = length;
+    return 0;
+}
+
+/* One number as an element of type d; false: it does not fit. */
+static bool read_integer(const json_t *number, const struct codec *c, double *ret_value)
+{
+    double value = json_is_true(number) ? 1 : json_is_false(number) ? 0 : json_number_value(number);
+
+    if (!json_is_number(number) && !json_is_boolean(number))
+        return false;
+    if (value != trunc(value) || !(value >= c->min && value <= c->max))
+        return false;
+    *ret_value = value;
+    return true;
+}
+
+static bool read_real(const json_t *number, double *ret_value)
+{
+    double value = json_number_value(number);
+
+    if (!json_is_number(number) || !(fabs(value) <= FLT_MAX))
+        return false;
+    *ret_value = (float) value; /* numbers reach a half through binary32 */
+    return true;
+}
+
+static bool is_bool(enum dtype dtype)
+{
+    return dtype == DT_BOOL || dtype == DT_B8;
+}
+
+static int read_element(const json_t *number, enum dtype dtype, void *to)
+{
+    const struct codec *c = dtype_info[dtype].codec;
+    double value = 0;
+    bool fits = c->integer || is_bool(dtype) ? read_integer(number, c, &value)
+                                             : read_real(number, &value);
+
+    if (is_bool(dtype) && fits && value != 0 && value != 1)
+        fits = false;
+    if (!fits)
+        return -1;
+    c->narrow(&value, 1, 0, 1, to);
+    return 0;
+}
+
+static int fail_element(const json_t *number, enum dtype dtype, const char *where, size_t i,
+                        struct why *w)
+{
+    char *text = json_dumps(number, JSON_ENCODE_ANY | JSON_COMPACT);
+    why_fail(w, WHY_INVALID, "%s.data[%zu]: %.40s is not a value of %s", where, i,
+             text ? text : "this", dtype_info[dtype].name);
+    free(text);
+    return -1;
+}
+
+static int read_data(const json_t *list, enum dtype dtype, const char *where, struct arena *a,
+                     struct values *ret_values, struct why *w)
+{
+    REQUIRE(w, json_is_array(list), "%s.data: not a list", where);
+    size_t n = json_array_size(list), size = dtype_info[dtype].codec->size;
+    char *data = arena_alloc_raw(a, n, size);
+    if (!data)
+        return why_fail(w, WHY_MEMORY, "%s.data: out of memory for %zu values", where, n);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *number = json_array_get(list, i);
+        if (read_element(number, dtype, data + i * size) < 0)
+            return fail_element(number, dtype, where, i, w);
+    }
+    *ret_values = (struct values){ .given = true, .data = data, .count = n };
+    return 0;
+}
+
+/* Bytes are taken as they are, but a boolean is 0 or 1. */
+static int check_bools(const uint8_t *data, size_t n, const char *where, struct why *w)
+{
+    for (size_t i = 0; i < n; i++)
+        REQUIRE(w, data[i] <= 1, "%s.bytes: byte %zu of a boolean is %d", where, i, data[i]);
+    return 0;
+}
+
+static int read_bytes(const json_t *text, enum dtype dtype, const char *where, struct arena *a,
+                      struct values *ret_values, struct why *w)
+{
+    size_t size = dtype_info[dtype].codec->size, length = 0;
+    void *data = NULL;
+
+    REQUIRE(w, json_is_string(text), "%s.bytes: not a string", where);
+    if (base64_decode(json_string_value(text), json_string_length(text), a, &data, &length, w) < 0)
+        return why_prefix(w, "%s.bytes", where);
+    REQUIRE(w, length % size == 0, "%s.bytes: %zu bytes are no whole number of %s", where, length,
+            dtype_info[dtype].name);
+    if (is_bool(dtype))
+        TRY(check_bools(data, length, where, w));
+    *ret_values = (struct values){ .given = true, .data = data, .count = length / size };
+    return 0;
+}
+
+int values_read(const json_t *operand, enum dtype dtype, const char *where, struct arena *a,
+                struct values *ret_values, struct why *w)
+{
+    const json_t *data = json_object_get(operand, "data");
+    const json_t *bytes = json_object_get(operand, "bytes");
+
+    *ret_values = (struct values){ .given = false };
+    REQUIRE(w, !data || !bytes, "%s: both data and bytes", where);
+    if (data)
+        return read_data(data, dtype, where, a, ret_values, w);
+    return bytes ? read_bytes(bytes, dtype, where, a, ret_values, w) : 0;
+}
+
+int values_shape(const struct tensor *declared, size_t n, struct shape *ret_shape, struct why *w)
+{
+    struct shape s = declared->shape;
+    char text[SHAPE_TEXT];
+    size_t known = 1;
+    int unknown = -1;
+    bool overflow = false;
+
+    if (dtype_info[declared->dtype].tensor && s.rank == 0)
+        s = (struct shape){ .rank = 1, .dim = { 0 } };
+    for (uint32_t i = 0; i < s.rank; i++) {
+        if (s.dim[i] == 0)
+            unknown = unknown < 0 ? (int) i : (int) s.rank;
+        else
+            overflow |= __builtin_mul_overflow(known, (size_t) s.dim[i], &known);
+    }
+    REQUIRE(w, !overflow, "%s is too large", shape_text(&declared->shape, text));
+    bool fits = unknown < 0 ? n == known : n == 0 || (unknown < (int) s.rank && n % known == 0);
+    REQUIRE(w, fits, "%zu values for %s", n, shape_text(&declared->shape, text));
+    if (n > 0 && unknown >= 0)
+        s.dim[unknown] = (uint32_t) (n / known);
+    *ret_shape = s;
+    return 0;
+}
