@@ -86,10 +86,9 @@ static int send_request(const struct nursery_request *r, int lines, int trace)
                               .cmsg_level = SOL_SOCKET,
                               .cmsg_type = SCM_RIGHTS } };
     struct iovec iov = { .iov_base = (void *) r, .iov_len = sizeof *r };
-    struct msghdr msg = { .msg_iov = &iov,
-                          .msg_iovlen = 1,
-                          .msg_control = &control,
-                          .msg_controllen = sizeof control };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+    };
 
     memcpy(CMSG_DATA(&control.header), fd, sizeof fd);
     return sendmsg(nursery.socket, &msg, MSG_NOSIGNAL) == (ssize_t) sizeof *r ? 0 : -1;
@@ -188,7 +187,8 @@ static enum why_code code_of(const char *kind)
     return strcmp(kind, "system") == 0 ? WHY_SYSTEM : WHY_INVALID;
 }
 
-/* Reads what the child said last.  1: all went well, 0: it says what did not, -1: it says nothing. */
+/* Reads what the child said last.  1: all went well, 0: it says what did not, -1: it says nothing.
+ */
 static int last_words(const char *text, size_t n, const char *path, struct why *w)
 {
     const char *error = NULL, *kind = "invalid";

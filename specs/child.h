@@ -5,8 +5,8 @@
  *
  * The nursery is a process that has started the interpreter, once, and forks a child for each file,
  * so that a file costs milliseconds.  The child lives under limits of time and memory, may start no
- * process and write no file, and has no standard output.  Results are read when the child has ended:
- * a slow reader costs the file no time. */
+ * process and write no file, and has no standard output.  Results are read when the child has
+ * ended: a slow reader costs the file no time. */
 #ifndef SPECS_CHILD_H
 #define SPECS_CHILD_H
 

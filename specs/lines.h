@@ -10,8 +10,8 @@
 
 struct lines;
 
-/* Reads from `from`, which it takes over and closes, also on failure.  xz: decompress.  limit: bytes
- * of the longest line that is accepted. */
+/* Reads from `from`, which it takes over and closes, also on failure.  xz: decompress.  limit:
+ * bytes of the longest line that is accepted. */
 int lines_new(FILE *from, bool xz, size_t limit, struct lines **ret_lines, struct why *w);
 void lines_free(struct lines *l);
 

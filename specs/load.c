@@ -25,7 +25,8 @@ static int fail_at_line(const char *path, size_t number, struct why *w)
     return number ? why_prefix(w, "%s:%zu", path, number) : why_prefix(w, "%s", path);
 }
 
-/* One line as an example, handed on.  number: of the line in the file, 0 if it is not the file's. */
+/* One line as an example, handed on.  number: of the line in the file, 0 if it is not the file's.
+ */
 static int load_record(const struct load *l, struct arena *a, const char *text, size_t n,
                        size_t number, struct why *w)
 {
@@ -134,7 +135,8 @@ static int load_file(const struct load *l, struct why *w)
     case KIND_JSONL_XZ: return load_jsonl(l, true, w);
     case KIND_NONE: break;
     }
-    return why_fail(w, WHY_INVALID, "%s: not a .mod.py, .jsonl, .jsonl.xz or .tflite file", l->path);
+    return why_fail(w, WHY_INVALID, "%s: not a .mod.py, .jsonl, .jsonl.xz or .tflite file",
+                    l->path);
 }
 
 static int is_wanted(const struct dirent *entry)

@@ -20,13 +20,14 @@
 #include "specs/python_host.h"
 
 enum {
-    GRACE = 2,       /* seconds that a child has to write its stack after a time-out */
-    SPARE_CPU = 10,  /* the limit of processor time only catches what the clock does not */
+    GRACE = 2,      /* seconds that a child has to write its stack after a time-out */
+    SPARE_CPU = 10, /* the limit of processor time only catches what the clock does not */
     FIRST_FD = 3,
     MAX_FILES = 256
 };
 
-/* Bytes of address space in use: limits come on top, so that they mean the same under a sanitizer. */
+/* Bytes of address space in use: limits come on top, so that they mean the same under a sanitizer.
+ */
 static uint64_t address_space(void)
 {
     unsigned long pages = 0;
@@ -69,8 +70,8 @@ static _Noreturn void be_child(const struct nursery_request *r, int socket, cons
     _exit(python_host_load(r->kind, r->path, fd[0], fd[1], r->timeout) < 0 ? 1 : 0);
 }
 
-/* Kills what is left of the child's family.  Orphans come to the nursery, their subreaper, even out of
- * sessions and process groups of their own. */
+/* Kills what is left of the child's family.  Orphans come to the nursery, their subreaper, even out
+ * of sessions and process groups of their own. */
 static void reap_family(void)
 {
     char path[64];
@@ -139,10 +140,9 @@ static int receive(int socket, struct nursery_request *r, int fd[2])
         char space[CMSG_SPACE(2 * sizeof(int))];
     } control;
     struct iovec iov = { .iov_base = r, .iov_len = sizeof *r };
-    struct msghdr msg = { .msg_iov = &iov,
-                          .msg_iovlen = 1,
-                          .msg_control = &control,
-                          .msg_controllen = sizeof control };
+    struct msghdr msg = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+    };
     ssize_t n;
 
     do

@@ -12,8 +12,8 @@ static void drop(PyObject **o)
 }
 #define _cleanup_ref_ __attribute__((cleanup(drop)))
 
-/* Isolated: no environment variable, no user site and no other python3 on PATH has a say.  The fixed
- * hash seed makes the order of sets, and with it what a specification yields, repeatable. */
+/* Isolated: no environment variable, no user site and no other python3 on PATH has a say.  The
+ * fixed hash seed makes the order of sets, and with it what a specification yields, repeatable. */
 static PyStatus start_interpreter(PyConfig *config)
 {
     PyConfig_InitIsolatedConfig(config);
@@ -103,7 +103,8 @@ int python_host_start(struct why *w)
 void python_host_preload(const char *kind, const char *path)
 {
     _cleanup_ref_ PyObject *name = PyUnicode_DecodeFSDefault(path);
-    _cleanup_ref_ PyObject *done = name ? PyObject_CallMethod(host, "preload", "sO", kind, name) : NULL;
+    _cleanup_ref_ PyObject *done =
+        name ? PyObject_CallMethod(host, "preload", "sO", kind, name) : NULL;
     if (!done)
         PyErr_Clear();
 }

@@ -16,8 +16,10 @@ int python_host_start(struct why *w);
 /* Lets the interpreter import, before a fork, what the file seems to need.  Cannot fail. */
 void python_host_preload(const char *kind, const char *path);
 
-/* Loads one file (kind: "modpy", "tflite", "toml"): lines of JSON to lines_fd, stack traces of fatal
- * errors and of a time-out to trace_fd.  What is wrong with the file is a line too; -1 is our fault. */
-int python_host_load(const char *kind, const char *path, int lines_fd, int trace_fd, double timeout);
+/* Loads one file (kind: "modpy", "tflite", "toml"): lines of JSON to lines_fd, stack traces of
+ * fatal errors and of a time-out to trace_fd.  What is wrong with the file is a line too; -1 is our
+ * fault. */
+int python_host_load(const char *kind, const char *path, int lines_fd, int trace_fd,
+                     double timeout);
 
 #endif

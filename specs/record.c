@@ -34,7 +34,8 @@ static int check_members(const json_t *object, const char *where, const char *co
     json_t *value;
 
     REQUIRE(w, json_is_object(object), "%s: not an object", where);
-    json_object_foreach ((json_t *) object, key, value) {
+    json_object_foreach((json_t *) object, key, value)
+    {
         const char *const *name = names;
         while (*name && strcmp(*name, key) != 0)
             name++;
@@ -156,7 +157,8 @@ static int read_type(const json_t *object, const char *where, struct arena *a,
     REQUIRE(w, dtype >= 0, "%s.type: %.60s is not an operand type", where, type ? type : "missing");
     t.dtype = (enum dtype) dtype;
     TRY(read_dims(object, where, &t.shape, w));
-    REQUIRE(w, dtype_info[dtype].tensor || t.shape.rank == 0, "%s: %s with dimensions", where, type);
+    REQUIRE(w, dtype_info[dtype].tensor || t.shape.rank == 0, "%s: %s with dimensions", where,
+            type);
     REQUIRE(w, shape_check_size(&t.shape, dtype_info[dtype].codec->size) == 0,
             "%s.dims: more than 2^32 bytes", where);
     TRY(read_int(object, "zero", where, INT32_MIN, INT32_MAX, &zero, w));
@@ -169,7 +171,8 @@ static int read_type(const json_t *object, const char *where, struct arena *a,
     return 0;
 }
 
-static int read_life(const json_t *object, const char *where, enum lifetime *ret_life, struct why *w)
+static int read_life(const json_t *object, const char *where, enum lifetime *ret_life,
+                     struct why *w)
 {
     const char *name = NULL;
 
@@ -219,15 +222,12 @@ static int place_values(struct operand *o, const struct values *v, bool main, co
 {
     switch (o->life) {
     case LIFE_CONSTANT_COPY:
-    case LIFE_CONSTANT_REFERENCE:
-        return set_constant(o, v, where, w);
+    case LIFE_CONSTANT_REFERENCE: return set_constant(o, v, where, w);
     case LIFE_INPUT:
     case LIFE_OUTPUT:
         REQUIRE(w, !v->given || main, "%s: values for a subgraph's input or output", where);
         return 0;
-    default:
-        REQUIRE(w, !v->given, "%s: values for %s", where, lifetime_name[o->life]);
-        return 0;
+    default: REQUIRE(w, !v->given, "%s: values for %s", where, lifetime_name[o->life]); return 0;
     }
 }
 
@@ -306,8 +306,8 @@ static int check_roles(const struct graph *g, const uint32_t *index, uint32_t n,
                        const char *where, const char *key, struct why *w)
 {
     for (uint32_t i = 0; i < n; i++)
-        REQUIRE(w, g->operand[index[i]].life == life, "%s.%s[%u]: operand %u is a %s", where, key, i,
-                index[i], lifetime_name[g->operand[index[i]].life]);
+        REQUIRE(w, g->operand[index[i]].life == life, "%s.%s[%u]: operand %u is a %s", where, key,
+                i, index[i], lifetime_name[g->operand[index[i]].life]);
     return 0;
 }
 
@@ -445,10 +445,11 @@ static const char *origin_of_level(int64_t level)
 
 static int read_header(const json_t *record, struct arena *a, struct example *e, struct why *w)
 {
-    static const char *const members[] = { "name",           "since", "relaxed",
-                                           "expect_failure", "level", "multinomial_tolerance",
-                                           "accuracy",       "main",  "referenced",
-                                           NULL };
+    static const char *const members[] = { "name",       "since",
+                                           "relaxed",    "expect_failure",
+                                           "level",      "multinomial_tolerance",
+                                           "accuracy",   "main",
+                                           "referenced", NULL };
     const json_t *tolerance = json_object_get(record, "multinomial_tolerance");
     const char *name = "", *accuracy = NULL;
     int64_t level = 0;

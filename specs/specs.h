@@ -21,8 +21,9 @@ struct specs_options {
  * Return -1 to stop. */
 typedef int specs_each(const struct example *e, void *user, struct why *w);
 
-/* Loads a file (.mod.py, .jsonl, .jsonl.xz, .tflite) or the entries of a directory, sorted.  Does not
- * descend.  options may be NULL.  -1 with file, place and reason: examples before it were delivered. */
+/* Loads a file (.mod.py, .jsonl, .jsonl.xz, .tflite) or the entries of a directory, sorted.  Does
+ * not descend.  options may be NULL.  -1 with file, place and reason: examples before it were
+ * delivered. */
 int specs_load(const char *path, const struct specs_options *options, specs_each *each, void *user,
                struct why *w);
 

@@ -75,8 +75,8 @@ static int read_element(const json_t *number, enum dtype dtype, void *to)
 {
     const struct codec *c = dtype_info[dtype].codec;
     double value = 0;
-    bool fits = c->integer || is_bool(dtype) ? read_integer(number, c, &value)
-                                             : read_real(number, &value);
+    bool fits =
+        c->integer || is_bool(dtype) ? read_integer(number, c, &value) : read_real(number, &value);
 
     if (is_bool(dtype) && fits && value != 0 && value != 1)
         fits = false;
