@@ -28,7 +28,8 @@ enum { GAP = 0 };
 enum { ALIGN = 64, ALIGN_SMALL = 16, FIRST_BLOCK = 1 << 14, LARGEST_STEP = 1 << 22 };
 
 struct block {
-    struct block *next; /* newer blocks come later; those after `current` are empty, kept for reuse */
+    struct block
+        *next; /* newer blocks come later; those after `current` are empty, kept for reuse */
     size_t size, used;
 };
 

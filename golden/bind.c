@@ -16,7 +16,8 @@ struct operands {
     bool runtime;
 };
 
-/* Number of operands that the variadic role of a form takes; 0 without one, -1: arity does not fit. */
+/* Number of operands that the variadic role of a form takes; 0 without one, -1: arity does not fit.
+ */
 static int form_spread(const struct operands *o, const struct form *f)
 {
     int len = form_len(f), many = -1;
@@ -142,8 +143,7 @@ static int choose(const struct operands *o, struct call *c, struct why *w)
         }
     }
     REQUIRE(w, arity, "%s: no form takes %u inputs", op->name, o->n_in);
-    REQUIRE(w, best, "%s: no typing row accepts (%s)", op->name,
-            type_list(o, types, sizeof types));
+    REQUIRE(w, best, "%s: no typing row accepts (%s)", op->name, type_list(o, types, sizeof types));
     return best > (int) op->since ? best : (int) op->since;
 }
 

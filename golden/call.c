@@ -7,8 +7,8 @@
 static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
 
-/* Extra steps that fixed-point requantisation may take: it rounds twice, first at least one bit below
- * the last. */
+/* Extra steps that fixed-point requantisation may take: it rounds twice, first at least one bit
+ * below the last. */
 static const double default_quant_steps = 0.25;
 
 static double or_default(double x, double otherwise)
@@ -153,7 +153,8 @@ static void move_values(const struct call *c, const struct evaluation *e, struct
 {
     static const double zero;
     const struct tensor *t = &in[0]->tensor;
-    uint32_t fill = (uint32_t) t->zero; /* two's complement, low bytes first: right for 1, 2 and 4 */
+    uint32_t fill =
+        (uint32_t) t->zero; /* two's complement, low bytes first: right for 1, 2 and 4 */
     const void **from = arena_alloc(e->scratch, c->n_in + 1, sizeof *from);
     void **to = arena_alloc(e->scratch, c->n_out + 1, sizeof *to);
     struct movement m = { dtype_info[t->dtype].codec->size, &fill, from, to };

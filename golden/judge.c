@@ -129,9 +129,9 @@ static double overflow_bound(const struct tensor *t, double real, double actual,
     return same_side && fabs(actual) >= fmin(c->max, fabs(real) - bound) ? INFINITY : bound;
 }
 
-/* Whole-tensor tests of sums of products: the errors of a right implementation scatter like a random
- * walk, far inside the bound, and around zero.  Variance after TOSA (4 * 0.4 * K against the bound's
- * 36 * K), bias four sigma of that variance. */
+/* Whole-tensor tests of sums of products: the errors of a right implementation scatter like a
+ * random walk, far inside the bound, and around zero.  Variance after TOSA (4 * 0.4 * K against the
+ * bound's 36 * K), bias four sigma of that variance. */
 struct scatter {
     double sum, squares;
     size_t n;
@@ -153,8 +153,7 @@ static void judge_scatter(struct judgement *j, const struct scatter *s)
 }
 
 struct judgement judge_bound(const struct tensor *reference, const double *real,
-                             const double *bound, enum error_kind kind,
-                             const struct tensor *actual)
+                             const double *bound, enum error_kind kind, const struct tensor *actual)
 {
     struct judgement j = { 0 };
     struct scatter s = { 0 };

@@ -109,7 +109,8 @@ static int copy_operand(const struct operand *from, struct arena *a, struct oper
 
     *to = *from;
     TRY(copy_bytes(a, from->tensor.data, from->length, &data));
-    TRY(copy_bytes(a, from->tensor.channel_scale, sizeof(float) * from->tensor.n_channels, &scales));
+    TRY(copy_bytes(a, from->tensor.channel_scale, sizeof(float) * from->tensor.n_channels,
+                   &scales));
     TRY(copy_bytes(a, from->extension, from->extension_length, &extension));
     TRY(copy_bytes(a, from->name, from->name ? strlen(from->name) + 1 : 0, &name));
     to->tensor.data = (void *) data;

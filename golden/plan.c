@@ -35,7 +35,7 @@ struct exec_frame {
     const struct graph *graph;
     const struct operation *operation;
     struct value **in, **out;
-    struct arena *keep; /* of the graph that it belongs to */
+    struct arena *keep;  /* of the graph that it belongs to */
     struct arena **slot; /* per graph RESULT_SLOTS arenas, used in turn */
     uint32_t *turn;
     bool undecided;

@@ -76,8 +76,9 @@ static void narrow_f32(const double *from, size_t n, double zero, double scale, 
         ((float *) to)[i] = (float) from[i];
 }
 
-static const struct codec codec_f32 = { 4, -3.4028234663852886e38, 3.4028234663852886e38,
-                                        false, widen_f32, narrow_f32 };
+static const struct codec codec_f32 = {
+    4, -3.4028234663852886e38, 3.4028234663852886e38, false, widen_f32, narrow_f32
+};
 
 double f16_to_double(uint16_t h)
 {
@@ -109,7 +110,8 @@ uint16_t f16_from_double(double x)
         return (uint16_t) (sign | (uint16_t) (a * 0x1p24 + 0x1p52 - 0x1p52));
     bits &= INT64_MAX;
     uint64_t odd = bits >> 42 & 1;
-    bits += ((uint64_t) 1 << 41) - 1 + odd; /* to nearest even; a carry moves on into the exponent */
+    bits +=
+        ((uint64_t) 1 << 41) - 1 + odd; /* to nearest even; a carry moves on into the exponent */
     return (uint16_t) (sign | ((bits >> 42) - ((uint64_t) 1008 << 10)));
 }
 

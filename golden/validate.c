@@ -1,5 +1,5 @@
-/* Model validation: operands, then how operations connect them, then each operation against its record
- * with the shapes inferred so far. */
+/* Model validation: operands, then how operations connect them, then each operation against its
+ * record with the shapes inferred so far. */
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +53,8 @@ static int check_quantisation(const struct tensor *t, const struct dtype_info *i
     double scale = (double) t->scale;
 
     if (needs_scale)
-        REQUIRE(w, isfinite(scale) && scale > 0, "%s has scale %g, must be over 0", info->name, scale);
+        REQUIRE(w, isfinite(scale) && scale > 0, "%s has scale %g, must be over 0", info->name,
+                scale);
     else if (info->quant == QUANT_BIAS)
         REQUIRE(w, isfinite(scale) && scale >= 0, "%s has scale %g, must not be negative",
                 info->name, scale);
@@ -170,8 +171,8 @@ static int check_writers(const struct graph *g, uint32_t *writers, struct why *w
             REQUIRE(w, !writers[g->operation[i].out[k]]++, "operand %u is written twice",
                     g->operation[i].out[k]);
     for (uint32_t i = 0; i < g->n_operands; i++)
-        REQUIRE(w, g->operand[i].life != LIFE_OUTPUT || writers[i], "output operand %u is not written",
-                i);
+        REQUIRE(w, g->operand[i].life != LIFE_OUTPUT || writers[i],
+                "output operand %u is not written", i);
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_in; k++) {
             uint32_t o = g->operation[i].in[k];

@@ -1,5 +1,5 @@
-/* Element types: widening is exact, narrowing rounds once.  The oracle for halves is the definition:
- * the nearest of all values, made with ldexp(). */
+/* Element types: widening is exact, narrowing rounds once.  The oracle for halves is the
+ * definition: the nearest of all values, made with ldexp(). */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ START_TEST(halves_widen_as_defined)
 {
     for (unsigned h = 0; h < 0x10000; h++) {
         double x = f16_to_double((uint16_t) h), want = half_by_definition(h);
-        bool right = isnan(want) ? isnan(x)
-                                 : x == want && signbit(x) == signbit(want) &&
-                                       f16_from_double(x) == h;
+        bool right = isnan(want)
+                         ? isnan(x)
+                         : x == want && signbit(x) == signbit(want) && f16_from_double(x) == h;
         if (!right)
             ck_abort_msg("%04x: %g", h, x);
     }
@@ -62,7 +62,8 @@ static int narrow_one(enum dtype dtype, float scale, int zero, double x)
     }
 }
 
-/* Rounding comes before the zero point: at negative ties adding first would give the other answer. */
+/* Rounding comes before the zero point: at negative ties adding first would give the other answer.
+ */
 START_TEST(quantised_ties_go_away_from_zero)
 {
     ck_assert_int_eq(narrow_one(DT_U8, 0.5f, 128, 0.25), 129);
@@ -89,8 +90,8 @@ START_TEST(channels_have_their_scales)
 {
     const float scales[] = { 0.5f, 2 };
     int8_t q[] = { 1, 2, -3, 4, 5, -6 };
-    struct tensor t = { DT_PC8, { 3, { 1, 2, 3 } }, .channel_dim = 1, .n_channels = 2,
-                        .channel_scale = scales, .data = q };
+    struct tensor t = { DT_PC8,          { 3, { 1, 2, 3 } },      .channel_dim = 1,
+                        .n_channels = 2, .channel_scale = scales, .data = q };
     double x[6], want[] = { 0.5, 1, -1.5, 8, 10, -12 };
     int8_t back[6];
 
