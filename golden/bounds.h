@@ -48,6 +48,10 @@ static inline double bound_exp(double u, double x)
     return 2 * u * ((bound_is_half(u) ? 1 : 3) + 2 * fabs(x));
 }
 
+/* Adds to ey[0] what bringing operands to the result's scale costs: implementations may cut off the
+ * fraction of a step instead of rounding it. */
+void bound_requantised(struct call *c);
+
 /* Sum of k terms whose absolute values sum to `magnitude`: a random walk of roundings (DESIGN.md,
  * section 4). */
 static inline double bound_sum(const struct call *c, size_t k, double magnitude)

@@ -57,7 +57,7 @@ int reduce_infer(struct call *c, int axes_role, int keep_role, struct why *w)
     if (!call_known(c, keep_role))
         return 0;
     c->out[0]->shape =
-        call_int(c, keep_role) ? reduce_kept_shape(c, axes_role) : drop_axes(c, axes_role);
+        call_int(c, keep_role) > 0 ? reduce_kept_shape(c, axes_role) : drop_axes(c, axes_role);
     return 0;
 }
 

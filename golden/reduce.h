@@ -1,7 +1,7 @@
 /* Reductions over several axes: input 0 and a tensor of axes to output 0.
  *
  * Axes may be negative (from the end) and repeated.  Reduced dimensions stay as 1 if the keep-dims
- * scalar says so; when none is left the result has shape [1].  Every output folds its inputs in
+ * scalar is positive; when none is left the result has shape [1].  Every output folds its inputs in
  * row-major order. */
 #ifndef GOLDEN_REDUCE_H
 #define GOLDEN_REDUCE_H

@@ -109,7 +109,7 @@ const struct op op_L2_NORMALIZATION = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_ELEMENT, .ulps = 2, .steps = 0.5,
+    .error = { ERROR_ELEMENT, .ulps = 2, .steps = 0.25,
                .text = "(ex + |y| error of the length) / length" },
     .infer = infer,
     .eval = eval,

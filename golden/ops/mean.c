@@ -7,8 +7,8 @@ static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?" },
     [AXES] = { "axes", "dimensions to reduce, negative counts from the end", "A",
                .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
-    [KEEP] = { "keep_dims", "1: reduced dimensions stay as 1; 0: they go", .slot = FIXED(DT_INT32),
-               .draw = DRAW_FLAG },
+    [KEEP] = { "keep_dims", "positive: reduced dimensions stay as 1; else they go",
+               .slot = FIXED(DT_INT32), .draw = DRAW_FLAG },
 };
 
 static const struct role outputs[] = {

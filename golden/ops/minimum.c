@@ -46,6 +46,7 @@ static int bound(struct call *c, struct why *w)
 {
     (void) w;
     binary_bound(c, carry);
+    bound_requantised(c);
     return 0;
 }
 
@@ -63,7 +64,9 @@ const struct op op_MINIMUM = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_EXACT, .steps = 0.5, .text = "interval of both operands" },
+    .error = { ERROR_EXACT,
+               .text = "interval of both operands; half a step where their scales differ from "
+                       "the result's" },
     .infer = broadcast_infer,
     .eval = eval,
     .bound = bound,

@@ -55,7 +55,7 @@ const struct op op_TANH = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.5,
+    .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.1,
                .text = "interval, plus the error of the exponential" },
     .eval = eval,
     .bound = bound,
