@@ -307,7 +307,17 @@ static int check_quant(const struct call *c, const struct role *r, const struct 
     return 0;
 }
 
-static int bind_inputs(struct call *c, bool runtime, struct why *w)
+static int check_quants(const struct call *c, struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->arg[i])
+            TRY(check_quant(c, role_at(c->op, c->form, i, (int) c->n_many), c->arg[i], w));
+    for (uint32_t i = 0; i < c->n_out; i++)
+        TRY(check_quant(c, out_role_at(c->op, i), c->out[i], w));
+    return 0;
+}
+
+static int unify_inputs(struct call *c, bool runtime, struct why *w)
 {
     const struct tensor *first = c->n_in ? c->arg[0] : NULL;
     if (first && dtype_info[first->dtype].tensor && (runtime || first->shape.rank)) {
@@ -321,7 +331,6 @@ static int bind_inputs(struct call *c, bool runtime, struct why *w)
             continue;
         if (!(r->many && c->op->control_kind != CONTROL_NONE))
             TRY(unify(c, r, t, runtime, w));
-        TRY(check_quant(c, r, t, w));
     }
     return 0;
 }
@@ -393,8 +402,6 @@ static int infer_outputs(struct call *c, bool runtime, struct why *w)
     for (uint32_t i = 0; i < n && rc >= 0; i++) {
         const struct role *r = out_role_at(c->op, i);
         rc = merge_shape(c, r, &declared[i], &c->out[i]->shape, runtime, w);
-        if (rc >= 0)
-            rc = check_quant(c, r, c->out[i], w);
         if (rc >= 0 && shape_check_size(&c->out[i]->shape, 4) < 0)
             rc = why_fail(w, WHY_INVALID, "%s: %s is too large", c->op->name, r->name);
     }
@@ -402,6 +409,17 @@ static int infer_outputs(struct call *c, bool runtime, struct why *w)
         for (uint32_t i = 0; i < n; i++)
             c->out[i]->shape = declared[i];
     return rc;
+}
+
+/* Shapes of inputs, then of outputs.  What fails here only execution would notice. */
+static int bind_shapes(struct call *c, bool runtime, struct why *w)
+{
+    if (unify_inputs(c, runtime, w) < 0 || infer_outputs(c, runtime, w) < 0) {
+        if (w && w->code == WHY_INVALID)
+            w->code = WHY_EXECUTION;
+        return -1;
+    }
+    return 0;
 }
 
 int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
@@ -418,14 +436,15 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
     if (level < 0)
         return -1;
     bind_roles(&o, c);
+    TRY(check_quants(c, w));
+    if (runtime && op->control) /* shapes come from the subgraph that will have run */
+        return level;
     bool layout = op->layout && c->in[op->layout - 1];
     if (layout && !call_known(c, op->layout - 1))
-        return level; /* a layout that is decided later: nothing more can be said of shapes */
+        return level; /* decided later: nothing more can be said of shapes */
     if (layout && call_real(c, op->layout - 1) != 0)
         undo_layout(c);
-    TRY(bind_inputs(c, runtime, w));
-    if (!(runtime && op->control)) /* shapes come from the subgraph that will have run */
-        TRY(infer_outputs(c, runtime, w));
+    TRY(bind_shapes(c, runtime, w));
     for (uint32_t i = 0; c->nchw && i < n_out && i < MAX_OUT_ROLES; i++)
         if (c->out_view[i] != out[i]) {
             out[i]->shape = c->out_view[i]->shape;

@@ -12,10 +12,14 @@ struct evaluation {
     struct arena *scratch; /* rewound by the caller */
 };
 
-/* Computes a bound call.  in[i]: values in calling order, NULL: omitted; out[i]: tensors with complete
- * shapes, which receive data (and real, bound when bounds are asked for). */
+/* Computes a bound call.  in[i]: values in calling order, NULL: omitted; out[i]: tensors with
+ * complete shapes, which receive data (and real, bound when bounds are asked for). */
 int call_evaluate(struct call *c, struct value *const *in, struct value *const *out,
                   const struct evaluation *e, struct why *w);
+
+/* model_validate(), but a model that is legal and cannot be executed gives its level, and the
+ * reason in *ret_impossible (otherwise empty). */
+int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w);
 
 /* Everything may come out: nothing of this value can be judged. */
 int value_undecided(struct value *v, struct arena *keep);

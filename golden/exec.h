@@ -8,7 +8,8 @@
 struct plan;
 struct matmul_pool;
 
-/* Validates the model (which must outlive the plan), resolves records, orders operations. */
+/* Validates the model (which must outlive the plan), resolves records, orders operations.  A model
+ * whose shapes contradict each other prepares all the same, as in NNAPI: plan_run() will fail. */
 int plan_new(const struct model *m, struct plan **ret_plan, struct why *w);
 void plan_free(struct plan *p);
 int plan_level(const struct plan *p); /* feature level the model needs */

@@ -69,9 +69,11 @@ struct model {
 void model_count_consumers(struct model *m);
 
 /* Whether the model is legal NNAPI: types, shapes, quantisation, locations, lifetimes, operations'
- * signatures, one writer each, dataflow order, no cycles between subgraphs.  Returns the feature level
- * it needs (1-8), or -1 with operand or operation, rule and values in *w.  Unknown operations are
- * WHY_UNSUPPORTED when their code is one that NNAPI has, else WHY_INVALID. */
+ * signatures, one writer each, dataflow without cycles, no cycles between subgraphs.  Returns the
+ * feature level it needs (1-8), or -1 with operand or operation, rule and values in *w:
+ * WHY_INVALID: no driver may accept it; WHY_UNSUPPORTED: NNAPI has this operation or type, the
+ * catalogue has not; WHY_EXECUTION: it prepares, but its shapes contradict each other, so that no
+ * execution can succeed. */
 int model_validate(const struct model *m, struct why *w);
 
 bool operand_constant(const struct operand *o);

@@ -230,7 +230,9 @@ int form_len(const struct form *f);
  * quantisation, and leaves with the inferred shape; a contradiction is refused.  runtime: shapes are
  * complete and dimension 0 means no elements; else 0 means unknown.  The arrays must outlive the
  * call; out[] is untouched on failure.
- * Returns the feature level the call needs, or -1 with the reason. */
+ * Returns the feature level the call needs, or -1 with the reason: WHY_INVALID for what no driver
+ * accepts (arity, types, ranks, quantisation), WHY_EXECUTION for shapes and values that NNAPI only
+ * notices when it executes. */
 int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
             struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,
             struct why *w);

@@ -59,7 +59,9 @@ static int make_steps(struct plan *p, uint32_t index, struct why *w)
 
 static int fill_plan(struct plan *p, struct why *w)
 {
-    p->level = model_validate(p->model, w);
+    struct why impossible;
+
+    p->level = model_prepare(p->model, &impossible, w);
     if (p->level < 0)
         return -1;
     p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);

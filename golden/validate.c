@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/model.h"
+#include "golden/call_internal.h"
 #include "golden/op.h"
 
 enum { NNAPI_LAST = 105, OEM_OPERATION = 10000, DENSIFY = 20000, MAX_GRAPHS = 4096 };
@@ -283,8 +283,9 @@ static int check_operation(const struct model *m, const struct graph *g, const s
     return level;
 }
 
+/* What is legal, but cannot be executed, goes to *impossible: the first such reason is kept. */
 static int check_operations(const struct model *m, uint32_t index, struct arena *scratch,
-                            struct why *w)
+                            struct why *impossible, struct why *w)
 {
     const struct graph *g = &m->graph[index];
     struct tensor *shapes = arena_alloc_raw(scratch, g->n_operands + 1, sizeof *shapes);
@@ -298,8 +299,13 @@ static int check_operations(const struct model *m, uint32_t index, struct arena 
     TRY(graph_order(g, scratch, order, w));
     for (uint32_t i = 0; i < g->n_operations; i++) {
         int need = check_operation(m, g, &g->operation[order[i]], shapes, scratch, w);
-        if (need < 0)
-            return operation_fail(w, index, order[i]);
+        if (need < 0) {
+            operation_fail(w, index, order[i]);
+            if (w->code != WHY_EXECUTION)
+                return -1;
+            if (!impossible->text[0])
+                *impossible = *w;
+        }
         level = need > level ? need : level;
     }
     return level;
@@ -349,7 +355,8 @@ static int check_no_cycle(const struct model *m, uint32_t index, unsigned char *
     return 0;
 }
 
-static int validate(const struct model *m, struct arena *scratch, struct why *w)
+static int validate(const struct model *m, struct arena *scratch, struct why *impossible,
+                    struct why *w)
 {
     unsigned char *state = arena_alloc(scratch, m->n_graphs, 1);
     int level = m->n_extensions ? 3 : m->relaxed ? 2 : 1;
@@ -366,7 +373,7 @@ static int validate(const struct model *m, struct arena *scratch, struct why *w)
     }
     TRY(check_no_cycle(m, 0, state, 0, w));
     for (uint32_t g = 0; g < m->n_graphs; g++) {
-        int need = check_operations(m, g, scratch, w);
+        int need = check_operations(m, g, scratch, impossible, w);
         if (need < 0)
             return -1;
         level = need > level ? need : level;
@@ -374,13 +381,25 @@ static int validate(const struct model *m, struct arena *scratch, struct why *w)
     return level;
 }
 
-int model_validate(const struct model *m, struct why *w)
+int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w)
 {
     struct arena *scratch = arena_new(0);
+    struct why unused;
 
     if (!scratch)
         return why_fail(w, WHY_MEMORY, "out of memory");
-    int level = validate(m, scratch, w);
+    ret_impossible->text[0] = 0;
+    int level = validate(m, scratch, ret_impossible, w ? w : &unused);
     arena_free(scratch);
     return level;
+}
+
+int model_validate(const struct model *m, struct why *w)
+{
+    struct why impossible;
+    int level = model_prepare(m, &impossible, w);
+
+    if (level < 0 || !impossible.text[0])
+        return level;
+    return why_fail(w, WHY_EXECUTION, "%s", impossible.text);
 }

@@ -1,0 +1,98 @@
+/* The public corpus on the reference: every example whose operations are in the catalogue must come
+ * out as the corpus says, by the fixed tolerances; examples that must fail must fail when executed.
+ * Arguments: files of the corpus.  Exit 77 (skipped) where they are not there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "golden/golden.h"
+#include "specs/specs.h"
+
+struct tally {
+    unsigned long run, skipped, failed;
+    const char *only; /* not NULL: the example of that name alone, with its values */
+};
+
+static bool in_catalogue(const struct model *m)
+{
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operations; i++)
+            if (!op_find(m->graph[g].operation[i].code))
+                return false;
+    return true;
+}
+
+static int compare(const struct example *e, const struct result *r, struct why *w)
+{
+    bool half = model_is_half(&e->model);
+    int steps = strstr(e->name, "mobilenet_quantized") ? 3 : 1;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (e->ignored[i] || !e->expected[i].data)
+            continue;
+        struct judgement j = judge_cts(&e->expected[i], &r->out[i], half, steps);
+        if (!j.ok)
+            return why_fail(w, WHY_INVALID, "output %u: %s", i, j.why);
+    }
+    return 0;
+}
+
+static int run_example(const struct example *e, struct why *w)
+{
+    struct exec_options options = { .bounds = true };
+    struct plan *plan;
+    struct result result;
+
+    TRY(plan_new(&e->model, &plan, w));
+    int rc = plan_run(plan, e->in, &options, &result, w);
+    if (rc >= 0) {
+        rc = e->expect_failure ? why_fail(w, WHY_INVALID, "executed, but must not")
+                               : compare(e, &result, w);
+        result_done(&result);
+    } else if (e->expect_failure) {
+        rc = 0;
+    }
+    plan_free(plan);
+    return rc;
+}
+
+static int each(const struct example *e, void *user, struct why *unused)
+{
+    struct tally *t = user;
+    struct why w = { 0 };
+
+    (void) unused;
+    if (t->only && strcmp(t->only, e->name) != 0)
+        return 0;
+    if (!in_catalogue(&e->model)) {
+        t->skipped++;
+        return 0;
+    }
+    t->run++;
+    if (run_example(e, &w) < 0) {
+        t->failed++;
+        printf("%s: %s\n", e->name, w.text);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct tally all = { .only = getenv("CORPUS_ONLY") };
+    struct why w = { 0 };
+
+    for (int i = 1; i < argc; i++) {
+        if (access(argv[i], R_OK) != 0) {
+            printf("skipped: no corpus at %s\n", argv[i]);
+            return 77;
+        }
+        if (specs_load(argv[i], NULL, each, &all, &w) < 0) {
+            printf("%s\n", w.text);
+            return 1;
+        }
+    }
+    printf("%lu examples run, %lu failed, %lu skipped: operations not in the catalogue\n", all.run,
+           all.failed, all.skipped);
+    return all.failed != 0;
+}
