@@ -450,5 +450,5 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
             out[i]->shape = c->out_view[i]->shape;
             to_nchw(&out[i]->shape);
         }
-    return level;
+    return c->level > level ? c->level : level;
 }

@@ -1,0 +1,28 @@
+/* Sums of products: what convolutions and matrix products share beside the matrix kernel.
+ *
+ * Quantised operands come as units (q - zero, the record says .units), so that their sums are exact
+ * integers; the product of the scales, one an output channel, is applied once at the end.  The
+ * bound of the error is computed by the same kernel from absolute values. */
+#ifndef GOLDEN_DOT_H
+#define GOLDEN_DOT_H
+
+#include "golden/op.h"
+
+/* One operation as a sum of products.  Output channels are the last dimension of the output. */
+struct dot {
+    int input, filter, bias; /* roles; the bias may be omitted in a call */
+    int activation;
+    /* y = init + sum over the products of x and w; init: one value an output channel, or NULL */
+    void (*sum)(const struct call *c, const double *x, const double *w, const double *init,
+                double *y);
+    /* number of products of one output */
+    size_t (*terms)(const struct call *c);
+};
+
+/* For infer(): before feature level 3 the output scale must be over the product of the others. */
+void dot_level(struct call *c, const struct dot *d);
+
+int dot_eval(struct call *c, const struct dot *d, struct why *w);
+int dot_bound(struct call *c, const struct dot *d, struct why *w);
+
+#endif

@@ -1,0 +1,65 @@
+#include <math.h>
+
+#include "golden/activation.h"
+#include "golden/arena.h"
+#include "golden/bounds.h"
+#include "golden/pool.h"
+
+static const struct typing typings[] = {
+    { L1, RANK(4), { DT_F32 } },
+    { L1, RANK(4), { DT_U8 } },
+    { L3, RANK(4), { DT_F16 } },
+    { L4, RANK(4), { DT_S8 } },
+};
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    pool_run(c, &pool_mean, c->x[0], c->y[0]);
+    activation_apply(c, POOL_ACTIVATION, c->y[0], tensor_count(c->out[0]));
+    return 0;
+}
+
+/* The mean of: errors of the input, and what a float sum loses.  Integers are summed exactly. */
+static int bound(struct call *c, struct why *w)
+{
+    bool exact = dtype_info[c->arg[0]->dtype].codec->integer;
+    double rounding = exact ? 0 : bound_sum(c, pool_terms(c), 1);
+    double tiny = exact ? 0 : bound_tiny(c->unit);
+    size_t n = tensor_count(c->arg[0]);
+    double *e = arena_alloc_raw(c->scratch, n, sizeof *e);
+
+    if (!e)
+        return why_fail(w, WHY_MEMORY, "no memory for a bound of %zu values", n);
+    for (size_t i = 0; i < n; i++)
+        e[i] = (c->ex[0] ? c->ex[0][i] : 0) + rounding * fabs(c->x[0][i]) + tiny;
+    pool_run(c, &pool_mean, e, c->ey[0]);
+    for (size_t i = 0; i < tensor_count(c->out[0]); i++)
+        c->ey[0][i] = bound_clean(c->ey[0][i]);
+    activation_bound(c, POOL_ACTIVATION, c->y[0], c->ey[0], tensor_count(c->out[0]));
+    return 0;
+}
+
+const struct op op_AVERAGE_POOL_2D = {
+    .code = OP_AVERAGE_POOL_2D,
+    .name = "AVERAGE_POOL_2D",
+    .summary = "Mean of each window; padding does not count.",
+    .formula = "output[n,y,x,c] = act(mean over the i,j of the window in the image of "
+               "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, c])",
+    .since = L1,
+    .in = pool_in,
+    .n_in = POOL_ROLES,
+    .out = pool_out,
+    .n_out = COUNT(pool_out),
+    .forms = pool_forms,
+    .n_forms = POOL_FORMS,
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .layout = 1 + POOL_LAYOUT,
+    .error = { ERROR_DOT, .ulps = 1,
+               .text = "mean of ex, plus factor * sqrt(K) * u * mean |x| for floats" },
+    .infer = pool_infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = pool_draw,
+};

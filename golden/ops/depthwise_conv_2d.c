@@ -1,0 +1,178 @@
+#include "golden/dot.h"
+#include "golden/window.h"
+
+enum {
+    INPUT,
+    FILTER,
+    BIAS,
+    SCHEME,
+    PAD_LEFT,
+    PAD_RIGHT,
+    PAD_TOP,
+    PAD_BOTTOM,
+    STRIDE_W,
+    STRIDE_H,
+    MULTIPLIER,
+    ACTIVATION,
+    LAYOUT,
+    DILATION_W,
+    DILATION_H
+};
+
+#define I32 FIXED(DT_INT32)
+
+static const struct role inputs[] = {
+    [INPUT] = { "input", "the image", "NHWI", .slot = 0, .image = true },
+    [FILTER] = { "filter", "the weights; per-channel scales along dimension 3", "1hwO", .slot = 1,
+                 .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
+    [BIAS] = { "bias", "one value per output channel", "O", .slot = 2, .q = Q_PRODUCT,
+               .needs = NEEDS_CONST },
+    [SCHEME] = { "padding", "1 SAME, 2 VALID", .slot = I32, .draw = DRAW_SCHEME },
+    [PAD_LEFT] = { "pad_left", "columns of zeros before the image", .slot = I32, .draw = DRAW_OP },
+    [PAD_RIGHT] = { "pad_right", "columns of zeros after it", .slot = I32, .draw = DRAW_OP },
+    [PAD_TOP] = { "pad_top", "rows of zeros above it", .slot = I32, .draw = DRAW_OP },
+    [PAD_BOTTOM] = { "pad_bottom", "rows of zeros below it", .slot = I32, .draw = DRAW_OP },
+    [STRIDE_W] = { "stride_width", "columns between windows", .slot = I32, .draw = DRAW_STRIDE },
+    [STRIDE_H] = { "stride_height", "rows between windows", .slot = I32, .draw = DRAW_STRIDE },
+    [MULTIPLIER] = { "multiplier", "output channels for each input channel", .slot = I32,
+                     .draw = DRAW_OP },
+    [ACTIVATION] = { "activation", "fused activation: 0 none, 1 RELU, 2 RELU1, 3 RELU6",
+                     .slot = I32, .draw = DRAW_ACTIVATION },
+    [LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL), .since = L3,
+                 .optional = true, .draw = DRAW_FLAG },
+    [DILATION_W] = { "dilation_width", "columns from one tap of the filter to the next",
+                     .slot = I32, .since = L3, .otherwise = 1, .draw = DRAW_OP },
+    [DILATION_H] = { "dilation_height", "rows from one tap of the filter to the next", .slot = I32,
+                     .since = L3, .otherwise = 1, .draw = DRAW_OP },
+};
+
+static const struct role outputs[] = {
+    { "output", "the feature map", "N??O", .slot = 3, .image = true },
+};
+
+/* Dilations come both or not at all. */
+static const struct form forms[] = {
+    { "explicit padding",
+      { INPUT, FILTER, BIAS, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, STRIDE_W, STRIDE_H,
+        MULTIPLIER, ACTIVATION, LAYOUT, END } },
+    { "implicit padding",
+      { INPUT, FILTER, BIAS, SCHEME, STRIDE_W, STRIDE_H, MULTIPLIER, ACTIVATION, LAYOUT, END } },
+    { "explicit padding, dilation",
+      { INPUT, FILTER, BIAS, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, STRIDE_W, STRIDE_H,
+        MULTIPLIER, ACTIVATION, LAYOUT, DILATION_W, DILATION_H, END },
+      L3 },
+    { "implicit padding, dilation",
+      { INPUT, FILTER, BIAS, SCHEME, STRIDE_W, STRIDE_H, MULTIPLIER, ACTIVATION, LAYOUT, DILATION_W,
+        DILATION_H, END },
+      L3 },
+};
+
+static const struct typing typings[] = {
+    /*               input   filter  bias    output */
+    { L1, RANK(4), { DT_F32, DT_F32, DT_F32, DT_F32 } },
+    { L1, RANK(4), { DT_U8, DT_U8, DT_I32, DT_U8 } },
+    { L3, RANK(4), { DT_F16, DT_F16, DT_F16, DT_F16 } },
+    { L3, RANK(4), { DT_U8, DT_PC8, DT_I32, DT_U8 } },
+    { L4, RANK(4), { DT_S8, DT_S8, DT_I32, DT_S8 } },
+    { L4, RANK(4), { DT_S8, DT_PC8, DT_I32, DT_S8 } },
+};
+
+static const struct window_roles window = {
+    .scheme = SCHEME,
+    .y = { PAD_TOP, PAD_BOTTOM, STRIDE_H, NO_ROLE, DILATION_H },
+    .x = { PAD_LEFT, PAD_RIGHT, STRIDE_W, NO_ROLE, DILATION_W },
+    .activation = ACTIVATION,
+};
+
+static void sum(const struct call *c, const double *x, const double *w, const double *init,
+                double *y)
+{
+    struct window v = window_of(c, &window);
+    struct matmul_depthwise conv = { .batch = c->letter['N'],
+                                     .in_c = c->letter['I'],
+                                     .multiplier = (size_t) call_int(c, MULTIPLIER),
+                                     .y = v.y,
+                                     .x = v.x,
+                                     .image = x,
+                                     .weights = w,
+                                     .init = init,
+                                     .out = y };
+    matmul_depthwise(&conv, c->pool);
+}
+
+static size_t terms(const struct call *c)
+{
+    return (size_t) c->letter['h'] * c->letter['w'];
+}
+
+static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, sum, terms };
+
+static int infer(struct call *c, struct why *w)
+{
+    const struct tensor *filter = c->in[FILTER];
+    uint32_t in = c->letter['I'], out = c->letter['O'];
+
+    REQUIRE(w, filter->dtype != DT_PC8 || filter->channel_dim == 3,
+            "filter has its scales along dimension %u, must be 3", filter->channel_dim);
+    if (call_known(c, MULTIPLIER)) {
+        int32_t m = call_int(c, MULTIPLIER);
+        REQUIRE(w, m > 0, "multiplier %d must be positive", m);
+        REQUIRE(w, (uint64_t) in * (uint64_t) m == out,
+                "%u input channels with multiplier %d do not make %u output channels", in, m, out);
+    }
+    dot_level(c, &dot);
+    return window_infer(c, &window, w);
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    return dot_eval(c, &dot, w);
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    return dot_bound(c, &dot, w);
+}
+
+static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    uint32_t in = c->letter['I'];
+
+    if (role == MULTIPLIER) {
+        *(int32_t *) to->data = (int32_t) (c->letter['O'] / in);
+        return true;
+    }
+    if (role != FILTER)
+        return window_draw(c, &window, role, d, to);
+    to->shape = (struct shape){ 4,
+                                { 1, window_draw_filter(c, 'H', d), window_draw_filter(c, 'W', d),
+                                  in * (1 + d->below(d, 3)) } };
+    return true;
+}
+
+const struct op op_DEPTHWISE_CONV_2D = {
+    .code = OP_DEPTHWISE_CONV_2D,
+    .name = "DEPTHWISE_CONV_2D",
+    .summary = "2-D convolution of each channel by filters of its own.",
+    .formula = "output[n,y,x,k*multiplier+q] = act(bias[k*multiplier+q] + sum over i,j of "
+               "filter[0,i,j,k*multiplier+q] * "
+               "input[n, y*stride_height + i*dilation_height - pad_top, "
+               "x*stride_width + j*dilation_width - pad_left, k])",
+    .since = L1,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .layout = 1 + LAYOUT,
+    .units = true,
+    .error = { ERROR_DOT, .ulps = 1,
+               .text = "factor * sqrt(K) * u * (|bias| + sum |w*x|) + sum |w|*ex + sum |x|*ew" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = draw,
+};

@@ -1,0 +1,63 @@
+#include "golden/arena.h"
+#include "golden/control.h"
+
+enum { CONDITION, THEN, ELSE, ARGUMENTS };
+
+/* The suites prepare models whose condition is omitted; running them fails. */
+static const struct role inputs[] = {
+    [CONDITION] = { "condition", "which branch is run", "1", .slot = FIXED(DT_B8),
+                    .optional = true },
+    [THEN] = { "then", "the model that is run if the condition holds", .slot = FIXED(DT_MODEL) },
+    [ELSE] = { "else", "the model that is run otherwise", .slot = FIXED(DT_MODEL) },
+    [ARGUMENTS] = { "arguments", "inputs of both models; any type", "?", .optional = true,
+                    .many = true },
+};
+
+static const struct role outputs[] = {
+    { "outputs", "outputs of the model that was run", "?", .many = true },
+};
+
+static const struct form forms[] = {
+    { "", { CONDITION, THEN, ELSE, ARGUMENTS, END } },
+    { "no arguments", { CONDITION, THEN, ELSE, END } },
+};
+
+static const struct typing typings[] = {
+    { L4, RANKS(0, MAX_RANK), { DT_F32 } }, /* any types: those that the models declare */
+};
+
+static int control(struct call *c, struct exec_frame *f, struct why *w)
+{
+    struct value *in = control_arguments(c, f, ARGUMENTS, c->n_in);
+    struct value *out = arena_alloc(c->scratch, c->n_out, sizeof *out);
+    bool truth;
+
+    if (!in || !out)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    TRY(control_decide(f, frame_in(f, CONDITION), &truth, w));
+    TRY(frame_call(f, frame_subgraph(f, truth ? THEN : ELSE), in, c->n_in - ARGUMENTS, out,
+                   c->n_out, w));
+    for (uint32_t i = 0; i < c->n_out; i++)
+        *frame_out(f, i) = out[i];
+    return 0;
+}
+
+const struct op op_IF = {
+    .code = OP_IF,
+    .name = "IF",
+    .summary = "Runs one of two models.",
+    .formula = "outputs = condition ? then(arguments) : else(arguments)",
+    .since = L4,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .control_kind = CONTROL_BRANCH,
+    .error = { ERROR_EXACT, .text = "those of the model that was run; a condition that could fall "
+                                    "the other way leaves the outputs undecided" },
+    .control = control,
+};

@@ -1,0 +1,83 @@
+#include <math.h>
+
+#include "golden/activation.h"
+#include "golden/arena.h"
+#include "golden/bounds.h"
+#include "golden/pool.h"
+
+static const struct typing typings[] = {
+    { L1, RANK(4), { DT_F32 } },
+    { L1, RANK(4), { DT_U8 } },
+    { L3, RANK(4), { DT_F16 } },
+    { L4, RANK(4), { DT_S8 } },
+};
+
+/* A NaN in the window is the result. */
+static void take_larger(const double *x, double *acc, size_t channels)
+{
+    for (size_t k = 0; k < channels; k++)
+        acc[k] = x[k] > acc[k] || isnan(x[k]) ? x[k] : acc[k];
+}
+
+static const struct pool_window largest = { -INFINITY, take_larger, NULL };
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    pool_run(c, &largest, c->x[0], c->y[0]);
+    activation_apply(c, POOL_ACTIVATION, c->y[0], tensor_count(c->out[0]));
+    return 0;
+}
+
+/* The true maximum lies between those of x - ex and of x + ex. */
+static int bound(struct call *c, struct why *w)
+{
+    size_t n = tensor_count(c->arg[0]), n_out = tensor_count(c->out[0]);
+    const double *ex = c->ex[0];
+    double *ey = c->ey[0];
+    double *side = arena_alloc_raw(c->scratch, n, sizeof *side);
+    double *low = arena_alloc_raw(c->scratch, n_out, sizeof *low);
+    double *middle = arena_alloc_raw(c->scratch, n_out, sizeof *middle);
+
+    if (!side || !low || !middle)
+        return why_fail(w, WHY_MEMORY, "no memory for a bound of %zu values", n);
+    for (size_t i = 0; i < n_out; i++)
+        ey[i] = 0;
+    if (!ex)
+        return 0;
+    pool_run(c, &largest, c->x[0], middle);
+    for (size_t i = 0; i < n; i++)
+        side[i] = c->x[0][i] - ex[i];
+    pool_run(c, &largest, side, low);
+    for (size_t i = 0; i < n; i++)
+        side[i] = c->x[0][i] + ex[i];
+    pool_run(c, &largest, side, ey);
+    for (size_t i = 0; i < n_out; i++) {
+        ey[i] = bound_interval(middle[i], low[i], ey[i]);
+    }
+    activation_bound(c, POOL_ACTIVATION, c->y[0], ey, n_out);
+    return 0;
+}
+
+const struct op op_MAX_POOL_2D = {
+    .code = OP_MAX_POOL_2D,
+    .name = "MAX_POOL_2D",
+    .summary = "Largest value of each window; padding does not count.",
+    .formula = "output[n,y,x,c] = act(max over the i,j of the window in the image of "
+               "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, c])",
+    .since = L1,
+    .in = pool_in,
+    .n_in = POOL_ROLES,
+    .out = pool_out,
+    .n_out = COUNT(pool_out),
+    .forms = pool_forms,
+    .n_forms = POOL_FORMS,
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .layout = 1 + POOL_LAYOUT,
+    .error = { ERROR_EXACT, .text = "the maxima of x - ex and x + ex" },
+    .infer = pool_infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = pool_draw,
+};
