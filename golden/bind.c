@@ -40,6 +40,8 @@ static const struct role *role_at(const struct op *op, const struct form *f, uin
 {
     uint32_t at = 0;
 
+    if (spread == 0)
+        return &op->in[f->role[i]];
     for (int k = 0; f->role[k] != END; k++) {
         const struct role *r = &op->in[f->role[k]];
         at += r->many ? (uint32_t) spread : 1;
