@@ -338,6 +338,8 @@ static int run_control(struct run *r, const struct graph *g, struct call *c,
 
     if (!f.slot || !f.turn)
         return why_fail(w, WHY_MEMORY, "out of memory");
+    c->scratch = r->scratch;
+    c->pool = r->options->pool;
     int rc = c->op->control(c, &f, w);
     for (uint32_t i = 0; i < o->n_out && rc >= 0; i++)
         if (keep_value(out[i], keep, f.undecided) < 0)
