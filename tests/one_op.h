@@ -1,0 +1,45 @@
+/* Tests of single operations, their operands written as text:
+ *
+ *     "F32[2,3]: 1 2 3 4 5 6"       type, shape, values (decimal or hexadecimal, inf, nan)
+ *     "U8[2]*0.5@128: 130 126"      scale, zero point; values as they are stored
+ *     "PC8[2,2]*1,0.5|0: 1 2 3 4"   one scale per index of dimension 0
+ *     "const I32[1]: -1"            a constant of the model; scalars always are: "INT32: 0" */
+#ifndef TESTS_ONE_OP_H
+#define TESTS_ONE_OP_H
+
+#include "tests/build.h"
+
+enum { ONE_OP_INPUTS = 4 };
+
+struct one_op {
+    const char *name;
+    const char *op;
+    int level; /* feature level that the model needs; 0: not checked */
+    const char *in[ONE_OP_INPUTS];
+    const char *out;
+};
+
+/* The tensor that a text describes, with its data, in the builder's arena.  Aborts on bad text. */
+struct tensor one_op_tensor(struct build *b, const char *text);
+
+struct one_op_run {
+    struct build b;
+    struct plan *plan;
+    struct tensor arg[ONE_OP_INPUTS];
+    struct tensor expected;
+    struct result result;
+};
+
+/* Builds the model, plans it and runs it; -1 with the reason.  In any case end with one_op_done().
+ */
+int one_op_start(struct one_op_run *r, const struct one_op *c, const struct exec_options *options,
+                 struct why *w);
+void one_op_done(struct one_op_run *r);
+
+/* Runs the case and fails the test unless level, shape and every stored bit are as expected. */
+void one_op_check(const struct one_op *c);
+
+/* Fails the test unless the case is refused with that code and a reason that contains `text`. */
+void one_op_check_refused(const struct one_op *c, enum why_code code, const char *text);
+
+#endif
