@@ -28,6 +28,12 @@ class SpecError(Exception):
         self.line = line
 
 
+class Unsupported(SpecError):
+    """Legal, but nothing that NNAPI or this loader can express."""
+
+    kind = "unsupported"
+
+
 class Names:
     """The names taken so far; `outer` holds those of the file while a copy of a model is being varied."""
 
