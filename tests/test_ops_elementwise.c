@@ -473,26 +473,27 @@ START_TEST(other_case)
 }
 END_TEST
 
+/* What only values or shapes show is noticed by the execution: such a model prepares. */
 static const struct refusal {
     struct one_op c;
     enum why_code code;
     const char *text;
 } refusals[] = {
     { { "shapes", "ADD", 0, { "F32[2]: 1 2", "F32[3]: 1 2 3", NO_ACTIVATION }, "F32[3]: 0 0 0" },
-      WHY_INVALID,
+      WHY_EXECUTION,
       "broadcast" },
     { { "rank of the second",
         "ADD",
         0,
         { "F32[1]: 1", "F32[1,1,1,1,1]: 1", NO_ACTIVATION },
         "F32[1,1,1,1,1]: 0" },
-      WHY_INVALID,
+      WHY_EXECUTION,
       "rank 5" },
     { { "activation", "MUL", 0, { "F32[1]: 1", "F32[1]: 1", "INT32: 4" }, "F32[1]: 0" },
-      WHY_INVALID,
+      WHY_EXECUTION,
       "activation 4" },
     { { "activation of integers", "SUB", 0, { "I32[1]: 1", "I32[1]: 1", "INT32: 1" }, "I32[1]: 0" },
-      WHY_INVALID,
+      WHY_EXECUTION,
       "activation 1" },
     { { "scale of a product",
         "MUL",
@@ -515,17 +516,19 @@ static const struct refusal {
       WHY_INVALID,
       "scale" },
     { { "beta", "SOFTMAX", 0, { "F32[1,1]: 1", "FLOAT32: 0" }, "F32[1,1]: 0" },
-      WHY_INVALID,
+      WHY_EXECUTION,
       "beta" },
     { { "axis", "SOFTMAX", 0, { "F32[1,1]: 1", "FLOAT32: 1", "INT32: 2" }, "F32[1,1]: 0" },
-      WHY_INVALID,
+      WHY_EXECUTION,
       "axis 2" },
     { { "axis", "L2_NORMALIZATION", 0, { "F32[1,1]: 1", "INT32: -3" }, "F32[1,1]: 0" },
-      WHY_INVALID,
+      WHY_EXECUTION,
       "axis -3" },
-    { { "axis", "ARGMAX", 0, { "F32[1,1]: 1", "INT32: 2" }, "I32[1]: 0" }, WHY_INVALID, "axis 2" },
+    { { "axis", "ARGMAX", 0, { "F32[1,1]: 1", "INT32: 2" }, "I32[1]: 0" },
+      WHY_EXECUTION,
+      "axis 2" },
     { { "axes", "MEAN", 0, { "F32[1,1]: 1", "const I32[2]: 0 2", "INT32: 0" }, "F32[1]: 0" },
-      WHY_INVALID,
+      WHY_EXECUTION,
       "axes[1] = 2" },
     { { "kinds of numbers", "CAST", 0, { "S8[1]*1@0: 1" }, "F32[1]: 0" }, WHY_INVALID, "CAST" },
     { { "mean of nothing",
