@@ -77,7 +77,15 @@ static bool type_fits(const struct operands *o, const struct role *r, const stru
     return role_type(r, t) == dtype;
 }
 
-/* Feature level of this form and typing row for the operands, or 0: they do not fit. */
+static bool rank_fits(const struct operands *o, const struct typing *t)
+{
+    const struct tensor *first = o->n_in ? o->in[0] : NULL;
+    bool known = first && dtype_info[first->dtype].tensor && (o->runtime || first->shape.rank);
+
+    return !known || (t->ranks >> first->shape.rank & 1);
+}
+
+/* Feature level of this form and typing row for the operands' types, or 0: they do not fit. */
 static int fit(const struct operands *o, const struct form *f, const struct typing *t, int spread)
 {
     int level = (int) t->since > (int) f->since ? (int) t->since : (int) f->since;
@@ -96,10 +104,6 @@ static int fit(const struct operands *o, const struct form *f, const struct typi
         if ((int) r->since > level)
             level = (int) r->since;
     }
-    const struct tensor *first = o->n_in ? o->in[0] : NULL;
-    if (first && dtype_info[first->dtype].tensor && (o->runtime || first->shape.rank) &&
-        !(t->ranks >> first->shape.rank & 1))
-        return 0;
     return level;
 }
 
@@ -125,9 +129,9 @@ static const char *type_list(const struct operands *o, char *text, size_t size)
 static int choose(const struct operands *o, struct call *c, struct why *w)
 {
     const struct op *op = o->op;
-    bool arity = false;
+    bool arity = false, types_fit = false;
     int best = 0;
-    char types[300];
+    char text[300];
 
     for (int f = 0; f < op->n_forms; f++) {
         int spread = form_spread(o, &op->forms[f]);
@@ -136,7 +140,8 @@ static int choose(const struct operands *o, struct call *c, struct why *w)
         arity = true;
         for (int t = 0; t < op->n_typings; t++) {
             int level = fit(o, &op->forms[f], &op->typings[t], spread);
-            if (level && (!best || level < best)) {
+            types_fit |= level > 0;
+            if (level && rank_fits(o, &op->typings[t]) && (!best || level < best)) {
                 best = level;
                 c->form = &op->forms[f];
                 c->typing = &op->typings[t];
@@ -145,8 +150,12 @@ static int choose(const struct operands *o, struct call *c, struct why *w)
         }
     }
     REQUIRE(w, arity, "%s: no form takes %u inputs", op->name, o->n_in);
-    REQUIRE(w, best, "%s: no typing row accepts (%s)", op->name, type_list(o, types, sizeof types));
-    return best > (int) op->since ? best : (int) op->since;
+    if (best)
+        return best > (int) op->since ? best : (int) op->since;
+    type_list(o, text, sizeof text);
+    REQUIRE(w, types_fit, "%s: no typing row accepts (%s)", op->name, text);
+    return why_fail(w, WHY_EXECUTION, "%s: rank %u of (%s) is not allowed", op->name,
+                    o->in[0]->shape.rank, text);
 }
 
 static void bind_roles(const struct operands *o, struct call *c)
