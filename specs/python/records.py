@@ -24,7 +24,7 @@ def half_bytes(values):
     try:
         return struct.pack(f"<{len(values)}e", *values)
     except OverflowError:
-        return b"".join(struct.pack("<e", value if abs(value) < 65520 else math.copysign(math.inf, value))
+        return b"".join(struct.pack("<e", math.copysign(math.inf, value) if abs(value) >= 65520 else value)
                         for value in values)
 
 

@@ -1,0 +1,322 @@
+/* A specification is written so that it yields one test, with the operands that operations use and
+ * the operations in the order that they have:
+ *
+ *     i0 = Input("i0", ("TENSOR_FLOAT32", [2, 3]))      one line an operand
+ *     g1 = Model("g1")                                  subgraphs before the graphs that refer to
+ * them g1.IdentifyInputs(...) g1.Operation("ADD", g1_i0, g1_c2, g1_c3).To(g1_o1) main = Model() ...
+ *     Example(({i0: [...]}, {o1: [...]}), model=main).DisableLifeTimeVariation()
+ *
+ * Only the documented language is used, and plain Python for NaN and infinities. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "specs/element_text.h"
+#include "specs/op_names.h"
+#include "specs/specs.h"
+#include "specs/values.h"
+
+enum { WIDTH = 100, NAME = 40 };
+
+struct writer {
+    const struct example *e;
+    FILE *to;
+    bool shared;   /* Configuration.use_shm_for_weights, as it is at this line */
+    uint8_t *seen; /* per graph: 0 not yet, 1 being written, 2 written */
+};
+
+/* The variable of an operand: kind and index, with its graph before it unless that is the main one.
+ */
+static const char *variable(const struct writer *w, uint32_t g, uint32_t i, char name[NAME])
+{
+    static const char letter[LIFE_COUNT] = { 't', 'i', 'o', 'c', 'c', 'n', 's' };
+    char of = letter[w->e->model.graph[g].operand[i].life];
+
+    if (g == 0)
+        snprintf(name, NAME, "%c%" PRIu32, of, i);
+    else
+        snprintf(name, NAME, "g%" PRIu32 "_%c%" PRIu32, g, of, i);
+    return name;
+}
+
+static bool is_plain_name(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    return name && *name && strlen(name) < 64 && strspn(name, letters) == strlen(name);
+}
+
+/* Text of a real number as Python writes it. */
+static const char *python_real(double value, char text[ELEMENT_TEXT])
+{
+    if (isfinite(value))
+        return real_text(value, text);
+    snprintf(text, ELEMENT_TEXT, "float(\"%s%s\")", signbit(value) ? "-" : "",
+             isnan(value) ? "nan" : "inf");
+    return text;
+}
+
+static const char *python_element(const struct tensor *t, size_t i, char text[ELEMENT_TEXT])
+{
+    double value = element_value(t, i);
+
+    switch (element_kind(t->dtype)) {
+    case ELEMENT_REAL: return python_real(value, text);
+    case ELEMENT_BOOL: return value != 0 ? "True" : "False";
+    case ELEMENT_INTEGER: break;
+    }
+    snprintf(text, ELEMENT_TEXT, "%.0f", value);
+    return text;
+}
+
+/* [1, 2, ...], broken into lines. */
+static void put_values(struct writer *w, const struct tensor *t)
+{
+    size_t n = t->data ? tensor_count(t) : 0, column = WIDTH / 2;
+    char text[ELEMENT_TEXT];
+
+    fputc('[', w->to);
+    for (size_t i = 0; i < n; i++) {
+        const char *element = python_element(t, i, text);
+        bool wrap = column + strlen(element) + 2 > WIDTH;
+        fprintf(w->to, "%s%s%s", i ? "," : "", wrap ? "\n    " : i ? " " : "", element);
+        column = (wrap ? 4 : column) + strlen(element) + 2;
+    }
+    fputc(']', w->to);
+}
+
+static void put_dims(struct writer *w, const struct shape *s)
+{
+    for (uint32_t i = 0; i < s->rank; i++)
+        fprintf(w->to, "%s%" PRIu32, i ? ", " : "", s->dim[i]);
+}
+
+/* The type: a sequence, or for scales along a dimension the older form, which takes extraParams. */
+static void put_type(struct writer *w, const struct tensor *t)
+{
+    char text[ELEMENT_TEXT];
+
+    fprintf(w->to, t->channel_scale ? "\"%s\", \"{" : "(\"%s\", [", dtype_info[t->dtype].name);
+    put_dims(w, &t->shape);
+    if (t->channel_scale) {
+        fputs("}\"", w->to);
+        return;
+    }
+    fputc(']', w->to);
+    if (t->scale != 0 || t->zero != 0)
+        fprintf(w->to, ", %s, %" PRId32, real_text((double) t->scale, text), t->zero);
+    fputc(')', w->to);
+}
+
+static void put_channels(struct writer *w, const struct tensor *t)
+{
+    char text[ELEMENT_TEXT];
+
+    if (!t->channel_scale)
+        return;
+    fprintf(w->to, ", extraParams=SymmPerChannelQuantParams(channelDim=%" PRIu32 ", scales=[",
+            t->channel_dim);
+    for (uint32_t i = 0; i < t->n_channels; i++)
+        fprintf(w->to, "%s%s", i ? ", " : "", real_text((double) t->channel_scale[i], text));
+    fputs("])", w->to);
+}
+
+static void put_lifetime_switch(struct writer *w, const struct operand *o)
+{
+    bool shared = o->life == LIFE_CONSTANT_REFERENCE;
+
+    if ((o->life != LIFE_CONSTANT_COPY && !shared) || shared == w->shared)
+        return;
+    fprintf(w->to, "Configuration.use_shm_for_weights = %s\n", shared ? "True" : "False");
+    w->shared = shared;
+}
+
+/* An output whose value nobody knows is one that is not compared. */
+static const char *constructor(const struct writer *w, uint32_t g, uint32_t i)
+{
+    const struct graph *graph = &w->e->model.graph[g];
+
+    switch (graph->operand[i].life) {
+    case LIFE_INPUT: return "Input";
+    case LIFE_TEMPORARY: return "Internal";
+    case LIFE_OUTPUT: break;
+    default: return "Parameter";
+    }
+    for (uint32_t k = 0; g == 0 && k < graph->n_outputs; k++)
+        if (graph->output[k] == i && (w->e->ignored[k] || !w->e->expected[k].data))
+            return "IgnoredOutput";
+    return "Output";
+}
+
+static void put_operand(struct writer *w, uint32_t g, uint32_t i)
+{
+    const struct operand *o = &w->e->model.graph[g].operand[i];
+    char name[NAME];
+
+    put_lifetime_switch(w, o);
+    variable(w, g, i, name);
+    if (o->life == LIFE_SUBGRAPH) {
+        fprintf(w->to, "%s = SubgraphReference(\"%s\", g%" PRIu32 ")\n", name, name, o->subgraph);
+        return;
+    }
+    fprintf(w->to, "%s = %s(\"%s\", ", name, constructor(w, g, i),
+            is_plain_name(o->name) ? o->name : name);
+    put_type(w, &o->tensor);
+    if (o->life == LIFE_CONSTANT_COPY || o->life == LIFE_CONSTANT_REFERENCE) {
+        fputs(", ", w->to);
+        put_values(w, &o->tensor);
+    } else if (o->life == LIFE_NO_VALUE) {
+        fputs(", None", w->to);
+    }
+    put_channels(w, &o->tensor);
+    fputs(")\n", w->to);
+}
+
+static void put_list(struct writer *w, uint32_t g, const uint32_t *index, uint32_t n, bool first)
+{
+    char name[NAME];
+
+    for (uint32_t i = 0; i < n; i++)
+        fprintf(w->to, "%s%s", i || !first ? ", " : "", variable(w, g, index[i], name));
+}
+
+static int put_operation(struct writer *w, uint32_t g, const struct operation *op,
+                         const char *model, struct why *why)
+{
+    const char *name = op_name(op->code);
+
+    if (!name)
+        return why_fail(why, WHY_UNSUPPORTED, "operation code %" PRId32 " has no name", op->code);
+    fprintf(w->to, "%s.Operation(\"%s\"", model, name);
+    put_list(w, g, op->in, op->n_in, false);
+    fputs(").To(", w->to);
+    put_list(w, g, op->out, op->n_out, true);
+    fputs(")\n", w->to);
+    return 0;
+}
+
+static int put_graph(struct writer *w, uint32_t g, struct why *why);
+
+/* The graphs that this one refers to, if they are not written yet. */
+static int put_referenced(struct writer *w, uint32_t g, struct why *why)
+{
+    const struct graph *graph = &w->e->model.graph[g];
+
+    w->seen[g] = 1;
+    for (uint32_t i = 0; i < graph->n_operands; i++) {
+        uint32_t other = graph->operand[i].subgraph;
+        if (graph->operand[i].life != LIFE_SUBGRAPH || w->seen[other] == 2)
+            continue;
+        REQUIRE(why, w->seen[other] == 0, "subgraph %" PRIu32 " refers to itself", other);
+        TRY(put_graph(w, other, why));
+    }
+    w->seen[g] = 2;
+    return 0;
+}
+
+static int put_graph(struct writer *w, uint32_t g, struct why *why)
+{
+    const struct graph *graph = &w->e->model.graph[g];
+    char model[NAME] = "main";
+
+    TRY(put_referenced(w, g, why));
+    fputc('\n', w->to);
+    for (uint32_t i = 0; i < graph->n_operands; i++)
+        put_operand(w, g, i);
+    if (g > 0)
+        snprintf(model, sizeof model, "g%" PRIu32, g);
+    fprintf(w->to, g ? "%s = Model(\"%s\")\n" : "%s = Model()\n", model, model);
+    fprintf(w->to, "%s.IdentifyInputs(", model);
+    put_list(w, g, graph->input, graph->n_inputs, true);
+    fprintf(w->to, ")\n%s.IdentifyOutputs(", model);
+    put_list(w, g, graph->output, graph->n_outputs, true);
+    fputs(")\n", w->to);
+    for (uint32_t i = 0; i < graph->n_operations; i++)
+        TRY(put_operation(w, g, &graph->operation[i], model, why));
+    return 0;
+}
+
+/* Whether a reader can tell the shape of a value from the number of its elements. */
+static int check_shape(const struct operand *o, const struct tensor *value, struct why *w)
+{
+    char text[SHAPE_TEXT];
+    struct shape s;
+
+    if (!value->data || tensor_count(value) == 0)
+        return 0;
+    TRY(values_shape(&o->tensor, tensor_count(value), &s, w));
+    if (shape_equal(&s, &value->shape))
+        return 0;
+    return why_fail(w, WHY_UNSUPPORTED, "a value of shape %s for an operand of unknown shape",
+                    shape_text(&value->shape, text));
+}
+
+static int put_feed(struct writer *w, const uint32_t *index, uint32_t n, const struct tensor *value,
+                    const bool *ignored, struct why *why)
+{
+    char name[NAME];
+    bool first = true;
+
+    fputc('{', w->to);
+    for (uint32_t i = 0; i < n; i++) {
+        if (ignored && (ignored[i] || !value[i].data))
+            continue;
+        if (check_shape(&w->e->model.graph[0].operand[index[i]], &value[i], why) < 0)
+            return why_prefix(why, "operand %" PRIu32, index[i]);
+        fprintf(w->to, "%s%s: ", first ? "" : ",\n    ", variable(w, 0, index[i], name));
+        put_values(w, &value[i]);
+        first = false;
+    }
+    fputc('}', w->to);
+    return 0;
+}
+
+static int put_example(struct writer *w, struct why *why)
+{
+    const struct example *e = w->e;
+    const struct graph *g = &e->model.graph[0];
+
+    if (e->model.relaxed)
+        fputs("main.RelaxedExecution(True)\n", w->to);
+    if (e->since && strcmp(e->since, "UNKNOWN") != 0)
+        fprintf(w->to, "main.IntroducedIn(\"%s\")\n", e->since);
+    else
+        fputs("main.IntroducedIn(None)\n", w->to);
+    fputs("\nExample((", w->to);
+    TRY(put_feed(w, g->input, g->n_inputs, e->in, NULL, why));
+    fputs(", ", w->to);
+    TRY(put_feed(w, g->output, g->n_outputs, e->expected, e->ignored, why));
+    fputs("), model=main).DisableLifeTimeVariation()", w->to);
+    if (e->expect_failure)
+        fputs(".ExpectFailure()", w->to);
+    if (e->multinomial_tolerance > 0)
+        fprintf(w->to, ".WithMultinomialDistributionTolerance(%.17g)", e->multinomial_tolerance);
+    fputc('\n', w->to);
+    return 0;
+}
+
+static void put_comment(const char *comment, FILE *to)
+{
+    while (comment && *comment) {
+        size_t n = strcspn(comment, "\r\n");
+        fprintf(to, "# %.*s\n", (int) n, comment);
+        comment += n + (comment[n] != '\0');
+    }
+}
+
+int specs_write_modpy(const struct example *e, const char *comment, FILE *to, struct why *why)
+{
+    struct writer w = { .e = e, .to = to, .seen = calloc(e->model.n_graphs, 1) };
+
+    if (!w.seen)
+        return why_fail(why, WHY_MEMORY, "out of memory");
+    put_comment(comment, to);
+    int result = put_graph(&w, 0, why);
+    if (result == 0)
+        result = put_example(&w, why);
+    free(w.seen);
+    if (result == 0 && ferror(to))
+        return why_fail(why, WHY_SYSTEM, "writing: %s", strerror(errno));
+    return result;
+}
