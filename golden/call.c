@@ -61,10 +61,15 @@ static int widen_inputs(struct call *c, struct value *const *in, const struct ev
     return 0;
 }
 
-/* Implementations of integer and quantised types can only be off by whole steps. */
-static double whole_steps(double error, double step)
+/* Implementations of integer and quantised types can only be off by whole steps, and not leave the
+ * range of the type. */
+static double whole_steps(const struct tensor *t, double x, double error, double step)
 {
-    return error < 1e300 ? floor(error / step + 1e-9) * step : error;
+    const struct codec *c = dtype_info[t->dtype].codec;
+    double lo = (c->min - t->zero) * step, hi = (c->max - t->zero) * step;
+    double room = fmax(x - lo, hi - x);
+
+    return error < room ? floor(error / step + 1e-9) * step : room;
 }
 
 /* fp32 kept in fp16: relative error of storing it, subnormals may be flushed to zero. */
@@ -96,7 +101,7 @@ static int input_error(const struct value *v, const struct evaluation *e, double
         if (isnan(d))
             d = isnan(x[i]) && !isnan(bound) ? 0 : INFINITY;
         if (step != 0)
-            d = whole_steps(d, step);
+            d = whole_steps(t, x[i], d, step);
         else if (stored_half)
             d += storage_error(x[i]);
         error[i] = d;

@@ -118,12 +118,18 @@ static double saturate(const struct tensor *t, double real)
     return real < lo ? lo : real > hi ? hi : real;
 }
 
-/* A float that overflows its type may come out as infinity, or as the largest number. */
-static double overflow_bound(const struct tensor *t, double real, double actual, double bound)
+/* Bounds at the ends of a type.  An integer that may be anything in its range is not checked at
+ * all; a float that overflows may come out as infinity, or as the largest number. */
+static double range_bound(const struct tensor *t, double real, double actual, double bound)
 {
     const struct codec *c = dtype_info[t->dtype].codec;
 
-    if (c->integer || !(fabs(real) + bound >= c->max))
+    if (c->integer) {
+        double step = tensor_step(t, 0), lo = (c->min - t->zero) * step,
+               hi = (c->max - t->zero) * step;
+        return bound >= fmax(real - lo, hi - real) ? INFINITY : bound;
+    }
+    if (!(fabs(real) + bound >= c->max))
         return bound;
     bool same_side = signbit(real) == signbit(actual);
     return same_side && fabs(actual) >= fmin(c->max, fabs(real) - bound) ? INFINITY : bound;
@@ -165,7 +171,7 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
     size_t n = tensor_count(reference);
     for (size_t i = 0; i < n; i++) {
         double a = tensor_at(actual, i), e = saturate(reference, real[i]);
-        double b = overflow_bound(reference, e, a, bound[i] * (1 + slack));
+        double b = range_bound(reference, e, a, bound[i] * (1 + slack));
         judge_element(&j, i, e, a, b);
         if (scatters && bound[i] > 0 && isfinite(bound[i]) && isfinite(a)) {
             double r = (a - e) / bound[i];
