@@ -1,3 +1,4 @@
+#include "golden/elementary.h"
 #include "golden/unary.h"
 
 static const struct role inputs[] = {
@@ -22,7 +23,7 @@ static const struct typing typings[] = {
 
 static double logistic(double x)
 {
-    return 1 / (1 + exp(-x));
+    return 1 / (1 + elementary_exp(-x));
 }
 
 /* y' = y (1 - y): the relative error of the exponential is damped by 1 - y; sum and quotient round,

@@ -1,5 +1,6 @@
 #include "golden/axis.h"
 #include "golden/bounds.h"
+#include "golden/elementary.h"
 
 enum { INPUT, BETA, AXIS };
 
@@ -45,7 +46,7 @@ static void softmax(const double *x, size_t len, size_t step, double beta, doubl
     for (size_t i = 0; i < len; i++)
         max = fmax(max, x[i * step]);
     for (size_t i = 0; i < len; i++)
-        sum += y[i * step] = exp((x[i * step] - max) * beta);
+        sum += y[i * step] = elementary_exp((x[i * step] - max) * beta);
     for (size_t i = 0; i < len; i++)
         y[i * step] /= sum;
 }
@@ -82,7 +83,7 @@ static void bound_slice(const struct call *c, size_t at, size_t len, size_t step
     for (size_t i = 0; i < len; i++)
         max = fmax(max, x[i * step]);
     for (size_t i = 0; i < len; i++) {
-        double g = ex ? exp(beta * ex[i * step]) : 1;
+        double g = ex ? elementary_exp(beta * ex[i * step]) : 1;
         sum += y[i * step] * bound_exp(c->unit, (x[i * step] - max) * beta);
         sum_grown += y[i * step] * g;
         sum_shrunk += y[i * step] / g;
@@ -91,7 +92,7 @@ static void bound_slice(const struct call *c, size_t at, size_t len, size_t step
         double own = bound_exp(c->unit, (x[i * step] - max) * beta);
         double e = y[i * step] * (own + sum + 4 * c->unit + bound_sum(c, len, 1));
         if (ex)
-            e += carried(y[i * step], exp(beta * ex[i * step]), sum_grown, sum_shrunk);
+            e += carried(y[i * step], elementary_exp(beta * ex[i * step]), sum_grown, sum_shrunk);
         ey[i * step] = bound_clean(e + bound_tiny(c->unit));
     }
 }

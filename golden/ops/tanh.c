@@ -1,3 +1,4 @@
+#include "golden/elementary.h"
 #include "golden/unary.h"
 
 static const struct role inputs[] = {
@@ -30,14 +31,14 @@ static double local(double x, double y, double u)
 static int eval(struct call *c, struct why *w)
 {
     (void) w;
-    unary_eval(c, tanh);
+    unary_eval(c, elementary_tanh);
     return 0;
 }
 
 static int bound(struct call *c, struct why *w)
 {
     (void) w;
-    unary_bound_monotone(c, tanh, local);
+    unary_bound_monotone(c, elementary_tanh, local);
     return 0;
 }
 
