@@ -1,0 +1,110 @@
+/* The worker's end of a pool, and the pool without workers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "harness/pool_internal.h"
+
+uint64_t pool_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
+}
+
+void pool_mark(struct pool_link *l, uint32_t mark)
+{
+    atomic_store(&l->slot->since, pool_now());
+    atomic_store(&l->slot->mark, mark);
+}
+
+/* A worker without a parent has nothing left to do. */
+static void write_all(int fd, const void *bytes, size_t length)
+{
+    for (const char *at = bytes; length;) {
+        ssize_t n = write(fd, at, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            _exit(0);
+        at += n;
+        length -= (size_t) n;
+    }
+}
+
+static void send_frame(struct pool_link *l, uint32_t kind, const void *bytes, size_t length)
+{
+    struct pool_frame frame = { kind, (uint32_t) length };
+    write_all(l->fd, &frame, sizeof frame);
+    write_all(l->fd, bytes, length);
+    atomic_store(&l->slot->since, pool_now());
+}
+
+void pool_send(struct pool_link *l, const void *bytes, size_t length)
+{
+    if (length > FRAME_LIMIT)
+        length = 0;
+    if (l->fd >= 0)
+        send_frame(l, FRAME_MESSAGE, bytes, length);
+    else if (!l->failed)
+        l->failed = l->work->message(l->item, bytes, length, l->user, &l->why);
+}
+
+static bool read_job(int fd, struct pool_job *ret_job)
+{
+    char *at = (char *) ret_job;
+    for (size_t left = sizeof *ret_job; left;) {
+        ssize_t n = read(fd, at, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        left -= (size_t) n;
+    }
+    return true;
+}
+
+void pool_worker(struct pool_link *l, const struct pool_work *work, void *user)
+{
+    void *state = NULL;
+    struct why why = { 0 };
+    if (work->start && work->start(user, &state, &why) < 0) {
+        send_frame(l, FRAME_START_FAILED, why.text, strlen(why.text));
+        _exit(0);
+    }
+    atomic_store(&l->slot->started, 1);
+    for (struct pool_job job; read_job(l->fd, &job);) {
+        for (; job.item < job.end; job.item++, job.step = 0) {
+            pool_mark(l, 0);
+            work->item(l, job.item, job.step, state, user);
+            send_frame(l, FRAME_COMPLETE, NULL, 0);
+        }
+    }
+    _exit(0);
+}
+
+int pool_run_in_process(const struct pool_options *options, const struct pool_work *work,
+                        uint64_t n_items, void *user, struct why *w)
+{
+    struct pool_slot slot = { 0 };
+    struct pool_link link = { .fd = -1, .slot = &slot, .work = work, .user = user };
+    void *state = NULL;
+    if (work->start)
+        TRY(work->start(user, &state, w));
+    for (link.item = 0; link.item < n_items; link.item++) {
+        if (options->stop && *options->stop)
+            return 1;
+        work->item(&link, link.item, 0, state, user);
+        if (link.failed) {
+            *w = link.why;
+            return -1;
+        }
+        TRY(work->complete(link.item, user, w));
+        if (work->tick)
+            TRY(work->tick(user, w));
+    }
+    return 0;
+}
