@@ -108,14 +108,16 @@ const char *buffer_text(const struct buffer *b)
     return b->data ? b->data : "";
 }
 
-/* Length of the UTF-8 sequence at `at`, 0 where there is none; overlong forms and surrogates are not
- * told apart from right ones by their first byte alone, so the second byte is looked at too. */
+/* Length of the UTF-8 sequence at `at`, 0 where there is none; overlong forms and surrogates are
+ * not told apart from right ones by their first byte alone, so the second byte is looked at too. */
 static size_t utf8_length(const unsigned char *at)
 {
     unsigned char c = at[0];
-    size_t n = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3
-               : c >= 0xf0 && c < 0xf5                                           ? 4
-                                                                                 : 0;
+    size_t n = c < 0x80                ? 1
+               : c >= 0xc2 && c < 0xe0 ? 2
+               : c >= 0xe0 && c < 0xf0 ? 3
+               : c >= 0xf0 && c < 0xf5 ? 4
+                                       : 0;
     for (size_t i = 1; i < n; i++)
         if ((at[i] & 0xc0) != 0x80)
             return 0;

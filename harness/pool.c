@@ -96,8 +96,8 @@ static void worker_send_job(struct worker *k)
     atomic_store(&k->slot->mark, 0);
     atomic_store(&k->slot->since, pool_now());
     k->heard = pool_now();
-    /* A job is far smaller than the socket's buffer and at most one is in it: no short write.  A dead
-     * worker shows as the end of its stream. */
+    /* A job is far smaller than the socket's buffer and at most one is in it: no short write.  A
+     * dead worker shows as the end of its stream. */
     ssize_t n = send(k->fd, &k->job, sizeof k->job, MSG_NOSIGNAL);
     (void) n;
 }
@@ -268,8 +268,8 @@ static int end_the_slow(struct pool *p, struct why *w)
 static int pool_wait(struct pool *p, struct pollfd *polled, struct why *w)
 {
     for (unsigned i = 0; i < p->n_workers; i++)
-        polled[i] = (struct pollfd){ .fd = p->worker[i].pid ? p->worker[i].fd : -1,
-                                     .events = POLLIN };
+        polled[i] =
+            (struct pollfd){ .fd = p->worker[i].pid ? p->worker[i].fd : -1, .events = POLLIN };
     if (poll(polled, p->n_workers, TICK_MS) < 0 && errno != EINTR)
         return why_fail(w, WHY_SYSTEM, "cannot wait for workers: %s", strerror(errno));
     for (unsigned i = 0; i < p->n_workers; i++)

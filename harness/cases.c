@@ -1,0 +1,227 @@
+#include "harness/cases.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "harness/inputs.h"
+#include "specs/specs.h"
+
+enum { MAX_DEPTH = 32 };
+
+struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
+                          uint64_t n)
+{
+    return (struct cases){ .n = n, .graphs = *graphs, .seed = seed, .first = first };
+}
+
+void cases_done(struct cases *c)
+{
+    free(c->spec);
+    arena_free(c->arena);
+    *c = (struct cases){ 0 };
+}
+
+void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME])
+{
+    if (c->spec)
+        snprintf(name, CASE_NAME, "%s", c->spec[i].example.name);
+    else
+        snprintf(name, CASE_NAME, "random/s%" PRIu64 "/i%" PRIu64, c->seed, c->first + i);
+}
+
+const char *cases_file(const struct cases *c, uint64_t i)
+{
+    return c->spec ? c->spec[i].file : NULL;
+}
+
+int cases_make(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
+               struct why *w)
+{
+    if (!c->spec)
+        return randgraph_make(&c->graphs, c->seed, c->first + i, arena, ret_example, w);
+    *ret_example = c->spec[i].example;
+    return 0;
+}
+
+bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index)
+{
+    uint64_t seed, index;
+    int length = 0;
+    if (sscanf(name, "random/s%" SCNu64 "/i%" SCNu64 "%n", &seed, &index, &length) != 2 ||
+        name[length])
+        return false;
+    *ret_seed = seed;
+    *ret_index = index;
+    return true;
+}
+
+/* ---- loading */
+
+struct loading {
+    struct cases *cases;
+    const char *file; /* of the arena */
+    const char *glob;
+    bool fill; /* the file has no input values */
+};
+
+static bool name_matches(const char *glob, const char *name)
+{
+    if (!glob)
+        return true;
+    const char *bare = strncmp(name, "spec/", 5) ? name : name + 5;
+    return !strcmp(glob, name) || !strcmp(glob, bare) || !fnmatch(glob, name, 0) ||
+           !fnmatch(glob, bare, 0);
+}
+
+static int copy_tensors(const struct tensor *from, uint32_t n, struct arena *a,
+                        struct tensor **ret_to)
+{
+    struct tensor *to = arena_alloc(a, n, sizeof *to);
+    if (!to)
+        return -1;
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        if (from[i].data && !(to[i].data = arena_copy(a, from[i].data, tensor_bytes(&from[i]))))
+            return -1;
+        if (from[i].channel_scale &&
+            !(to[i].channel_scale = arena_copy(a, from[i].channel_scale,
+                                               from[i].n_channels * sizeof *from[i].channel_scale)))
+            return -1;
+    }
+    *ret_to = to;
+    return 0;
+}
+
+static int copy_example(const struct example *from, struct arena *a, struct example *ret_to)
+{
+    struct example to = *from;
+    uint32_t n_in = from->model.graph[0].n_inputs, n_out = from->model.graph[0].n_outputs;
+    TRY(model_copy(&from->model, a, &to.model));
+    TRY(copy_tensors(from->in, n_in, a, &to.in));
+    TRY(copy_tensors(from->expected, n_out, a, &to.expected));
+    if (from->ignored && !(to.ignored = arena_copy(a, from->ignored, n_out * sizeof *to.ignored)))
+        return -1;
+    to.name = strncmp(from->name, "spec/", 5) && strncmp(from->name, "random/", 7)
+                  ? arena_printf(a, "spec/%s", from->name)
+                  : arena_strdup(a, from->name);
+    to.since = from->since ? arena_strdup(a, from->since) : NULL;
+    *ret_to = to;
+    return to.name ? 0 : -1;
+}
+
+static int grow(struct cases *c)
+{
+    if (c->n < c->capacity)
+        return 0;
+    size_t capacity = c->capacity ? 2 * c->capacity : 64;
+    struct spec_case *spec = realloc(c->spec, capacity * sizeof *spec);
+    if (!spec)
+        return -1;
+    c->spec = spec;
+    c->capacity = capacity;
+    return 0;
+}
+
+static int take_example(const struct example *e, void *user, struct why *w)
+{
+    struct loading *l = user;
+    struct cases *c = l->cases;
+    struct spec_case taken = { .file = l->file };
+    if (!name_matches(l->glob, e->name))
+        return 0;
+    if (grow(c) < 0 || copy_example(e, c->arena, &taken.example) < 0)
+        return why_fail(w, WHY_MEMORY, "no memory for %s", e->name);
+    if (l->fill)
+        TRY(inputs_fill(e->name, taken.example.in, e->model.graph[0].n_inputs, c->arena, w));
+    c->spec[c->n++] = taken;
+    return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
+static bool is_spec(const char *path)
+{
+    return ends_with(path, ".mod.py") || ends_with(path, ".jsonl") ||
+           ends_with(path, ".jsonl.xz") || ends_with(path, ".tflite");
+}
+
+static int load_file(struct cases *c, const char *path, const char *glob, struct why *w)
+{
+    struct loading l = { .cases = c, .glob = glob, .fill = ends_with(path, ".tflite") };
+    l.file = arena_strdup(c->arena, path);
+    if (!l.file)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    return specs_load(path, NULL, take_example, &l, w);
+}
+
+static int load_path(struct cases *c, const char *path, const char *glob, int depth, bool named,
+                     struct why *w);
+
+static int not_hidden(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name); /* alphasort() follows the locale */
+}
+
+static int load_folder(struct cases *c, const char *path, const char *glob, int depth,
+                       struct why *w)
+{
+    struct dirent **entry;
+    int n = scandir(path, &entry, not_hidden, by_name), failed = 0;
+    if (n < 0)
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        char *below = NULL;
+        if (!failed && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0)
+            failed = why_fail(w, WHY_MEMORY, "no memory");
+        else if (!failed)
+            failed = load_path(c, below, glob, depth + 1, false, w);
+        free(below);
+        free(entry[i]);
+    }
+    free(entry);
+    return failed;
+}
+
+/* named: by the user, so that it must be something that can be loaded. */
+static int load_path(struct cases *c, const char *path, const char *glob, int depth, bool named,
+                     struct why *w)
+{
+    struct stat about;
+    if (stat(path, &about) < 0)
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(about.st_mode)) {
+        REQUIRE(w, depth < MAX_DEPTH, "%s: folders nested too deeply", path);
+        return load_folder(c, path, glob, depth, w);
+    }
+    if (!named && !is_spec(path))
+        return 0;
+    REQUIRE(w, S_ISREG(about.st_mode), "%s: not a file", path);
+    REQUIRE(w, is_spec(path), "%s: not a specification (.mod.py, .jsonl, .jsonl.xz, .tflite)",
+            path);
+    return load_file(c, path, glob, w);
+}
+
+int cases_load(struct cases *c, const char *path, const char *glob, struct why *w)
+{
+    if (!c->arena && !(c->arena = arena_new(0)))
+        return why_fail(w, WHY_MEMORY, "no memory");
+    uint64_t before = c->n;
+    TRY(load_path(c, path, glob, 0, true, w));
+    REQUIRE(w, c->n > before || glob, "%s: no specifications in it", path);
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* halcyon devices: what each target says of itself; the fault table. */
+#include <jansson.h>
+#include <string.h>
+
+#include "harness/commands.h"
+#include "harness/devices.h"
+#include "harness/support.h"
+
+static const char *operand_type(int32_t code)
+{
+    const struct dtype_info *d = dtype_find(code);
+    return d ? d->name : "vendor type";
+}
+
+/* ---- text */
+
+static void print_performance(const char *what, const struct hal_performance *p)
+{
+    printf("  %-30s time %-8.3g power %.3g\n", what, (double) p->exec_time,
+           (double) p->power_usage);
+}
+
+static void print_facts(const char *uri, const struct device_facts *f, bool long_form)
+{
+    if (!long_form) {
+        printf("%-12s %-12s HAL %-4s %-24s %s\n", uri, f->type, f->hal, f->name, f->version);
+        return;
+    }
+    printf("%s\n  name %s, version %s, type %s, HAL %s\n", uri, f->name, f->version, f->type,
+           f->hal);
+    printf("  extensions %u, cache files %u of models and %u of data\n", f->n_extensions,
+           f->n_model_cache, f->n_data_cache);
+    puts("performance, relative to the reference CPU (below 1 is better):");
+    for (uint32_t i = 0; i < f->n_operands; i++)
+        print_performance(operand_type(f->operand[i].type), &f->operand[i].info);
+    print_performance("relaxed scalar", &f->relaxed_scalar);
+    print_performance("relaxed tensor", &f->relaxed_tensor);
+    print_performance("IF", &f->if_performance);
+    print_performance("WHILE", &f->while_performance);
+}
+
+/* One operation a line: the types in which it is supported. */
+static void print_support(const struct support *s)
+{
+    uint32_t whole = 0, none = 0;
+    for (int i = 0; i < op_table_n; i++) {
+        if (s->supported[i] && s->supported[i] == s->asked[i])
+            whole++;
+        none += !s->supported[i];
+    }
+    printf("operations: %d in the catalogue; %u supported in every type, %u in some, %u not\n",
+           op_table_n, whole, (uint32_t) op_table_n - whole - none, none);
+    for (int i = 0; i < op_table_n; i++) {
+        if (!s->supported[i])
+            continue;
+        printf("  %-28s", op_table[i]->name);
+        for (int t = 0; t < DT_COUNT; t++)
+            if (s->supported[i] & 1u << t)
+                printf(" %s", dtype_info[t].brief);
+        putchar('\n');
+    }
+}
+
+static void print_faults(void)
+{
+    for (int i = 0; i < fault_table_n; i++)
+        printf("%-24s %-10s %s\n", fault_table[i].name, fault_table[i].kind, fault_table[i].doc);
+}
+
+/* ---- JSON */
+
+static json_t *performance_json(const struct hal_performance *p)
+{
+    return json_pack("{s:f, s:f}", "exec_time", (double) p->exec_time, "power_usage",
+                     (double) p->power_usage);
+}
+
+static json_t *support_json(const struct support *s)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < op_table_n; i++) {
+        json_t *types = json_array();
+        for (int t = 0; t < DT_COUNT; t++)
+            if (s->supported[i] & 1u << t)
+                json_array_append_new(types, json_string(dtype_info[t].name));
+        json_object_set_new(all, op_table[i]->name, types);
+    }
+    return all;
+}
+
+static void print_line(json_t *o)
+{
+    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    putchar('\n');
+    json_decref(o);
+}
+
+static void facts_json(const char *uri, const struct device_facts *f, const struct support *s)
+{
+    json_t *performance = json_object();
+    for (uint32_t i = 0; i < f->n_operands; i++)
+        json_object_set_new(performance, operand_type(f->operand[i].type),
+                            performance_json(&f->operand[i].info));
+    json_object_set_new(performance, "relaxed scalar", performance_json(&f->relaxed_scalar));
+    json_object_set_new(performance, "relaxed tensor", performance_json(&f->relaxed_tensor));
+    json_object_set_new(performance, "IF", performance_json(&f->if_performance));
+    json_object_set_new(performance, "WHILE", performance_json(&f->while_performance));
+    json_t *o = json_object();
+    json_object_set_new(o, "target", json_string(uri));
+    json_object_set_new(o, "name", json_string(f->name));
+    json_object_set_new(o, "version", json_string(f->version));
+    json_object_set_new(o, "type", json_string(f->type));
+    json_object_set_new(o, "hal", json_string(f->hal));
+    json_object_set_new(o, "extensions", json_integer(f->n_extensions));
+    json_object_set_new(o, "model_cache_files", json_integer(f->n_model_cache));
+    json_object_set_new(o, "data_cache_files", json_integer(f->n_data_cache));
+    json_object_set_new(o, "performance", performance);
+    if (s)
+        json_object_set_new(o, "operations", support_json(s));
+    print_line(o);
+}
+
+static void faults_json(void)
+{
+    for (int i = 0; i < fault_table_n; i++)
+        print_line(json_pack("{s:s, s:s, s:s}", "fault", fault_table[i].name, "kind",
+                             fault_table[i].kind, "doc", fault_table[i].doc));
+}
+
+/* ---- the command */
+
+static int show(const struct options *o, const char *uri, bool long_form, struct why *w)
+{
+    struct device_facts facts;
+    struct support support;
+    TRY(device_probe(uri, 10, &facts, w));
+    if (long_form)
+        TRY(support_ask(uri, 10, &support, w));
+    if (o->json) {
+        facts_json(uri, &facts, long_form ? &support : NULL);
+        return 0;
+    }
+    print_facts(uri, &facts, long_form);
+    if (long_form)
+        print_support(&support);
+    return 0;
+}
+
+int cmd_devices(const struct options *o)
+{
+    struct why why = { 0 };
+    int failed = 0;
+    if (o->faults && o->json)
+        faults_json();
+    else if (o->faults)
+        print_faults();
+    for (int i = 0; !failed && i < o->n_arguments; i++) {
+        if (i && !o->json)
+            putchar('\n');
+        failed = show(o, o->argument[i], true, &why);
+    }
+    for (int i = 0; !failed && !o->faults && !o->n_arguments && target_shipped[i]; i++)
+        failed = show(o, target_shipped[i], o->verbosity > 0, &why);
+    return failed < 0 ? complain(o, &why) : EXIT_CONFORMING;
+}

@@ -1,0 +1,143 @@
+#include "harness/devices.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/buffer.h"
+#include "specs/specs.h"
+
+const struct target_host harness_host = { .read_profile = specs_read_toml };
+
+struct answer {
+    int failed;
+    struct why why;
+    struct device_facts facts;
+};
+
+static const char *type_name(enum hal_device_type type)
+{
+    switch (type) {
+    case HAL_DEVICE_OTHER: return "OTHER";
+    case HAL_DEVICE_CPU: return "CPU";
+    case HAL_DEVICE_GPU: return "GPU";
+    case HAL_DEVICE_ACCELERATOR: return "ACCELERATOR";
+    default: return "?";
+    }
+}
+
+static void copy_facts(const struct target_info *info, struct device_facts *ret)
+{
+    const struct hal_capabilities *c = &info->capabilities;
+    struct device_facts f = { .relaxed_scalar = c->relaxed_scalar,
+                              .relaxed_tensor = c->relaxed_tensor,
+                              .if_performance = c->if_performance,
+                              .while_performance = c->while_performance,
+                              .n_extensions = info->n_extensions,
+                              .n_model_cache = info->n_model_cache,
+                              .n_data_cache = info->n_data_cache };
+    snprintf(f.name, sizeof f.name, "%s", info->name);
+    snprintf(f.version, sizeof f.version, "%s", info->version);
+    snprintf(f.type, sizeof f.type, "%s", type_name(info->type));
+    if (info->hal_version <= HAL_1_3)
+        snprintf(f.hal, sizeof f.hal, "1.%d", info->hal_version % 10);
+    else
+        snprintf(f.hal, sizeof f.hal, "fl%d", info->hal_version % 10);
+    text_clean(f.name);
+    text_clean(f.version);
+    for (uint32_t i = 0; i < c->n_operands && f.n_operands < MAX_PERFORMANCE; i++)
+        f.operand[f.n_operands++] = c->operand[i];
+    *ret = f;
+}
+
+static void ask(const char *uri, struct answer *a)
+{
+    struct target *t;
+    struct target_info info = { 0 };
+    a->failed = target_open(uri, &harness_host, &t, &a->why);
+    if (a->failed < 0)
+        return;
+    a->failed = target_info(t, &info, &a->why);
+    if (a->failed >= 0)
+        copy_facts(&info, &a->facts);
+    target_free(t);
+}
+
+static _Noreturn void answer_and_exit(const char *uri, int fd)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    struct answer a = { 0 };
+    ask(uri, &a);
+    ssize_t n = write(fd, &a, sizeof a); /* fits in a pipe's buffer: whole or not at all */
+    _exit(n == (ssize_t) sizeof a ? 0 : 1);
+}
+
+/* Reads until the answer is whole, the pipe ends or time is up (then 0 bytes count). */
+static size_t read_answer(int fd, double seconds, struct answer *ret)
+{
+    size_t got = 0;
+    while (got < sizeof *ret) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        int ready = poll(&p, 1, (int) (seconds * 1000));
+        if (ready < 0 && errno == EINTR)
+            continue;
+        ssize_t n = ready > 0 ? read(fd, (char *) ret + got, sizeof *ret - got) : 0;
+        if (n <= 0)
+            return ready ? got : 0;
+        got += (size_t) n;
+    }
+    return got;
+}
+
+static int explain_death(const char *uri, bool killed, int status, double seconds, struct why *w)
+{
+    if (killed)
+        return why_fail(w, WHY_INVALID, "%s: opening the driver takes longer than %g s", uri,
+                        seconds);
+    if (WIFSIGNALED(status))
+        return why_fail(w, WHY_INVALID, "%s: the driver crashes while it is opened (%s)", uri,
+                        strsignal(WTERMSIG(status)));
+    return why_fail(w, WHY_INVALID, "%s: the driver ends the process while it is opened (exit %d)",
+                    uri, WEXITSTATUS(status));
+}
+
+int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w)
+{
+    int fd[2];
+    if (pipe(fd) < 0)
+        return why_fail(w, WHY_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+    fflush(stdout);
+    fflush(stderr);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(fd[0]);
+        answer_and_exit(uri, fd[1]);
+    }
+    close(fd[1]);
+    struct answer a;
+    size_t got = pid < 0 ? 0 : read_answer(fd[0], seconds, &a);
+    close(fd[0]);
+    if (pid < 0)
+        return why_fail(w, WHY_SYSTEM, "cannot start a process: %s", strerror(errno));
+    int status = 0;
+    bool killed = got == 0 && waitpid(pid, &status, WNOHANG) == 0;
+    if (killed) /* still there without an answer: too slow, or ending just now */
+        kill(pid, SIGKILL);
+    if (killed || got == sizeof a)
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+        }
+    if (got != sizeof a)
+        return explain_death(uri, killed, status, seconds, w);
+    if (a.failed < 0) {
+        *w = a.why;
+        return -1;
+    }
+    *ret_facts = a.facts;
+    return 0;
+}

@@ -1,0 +1,122 @@
+/* The `halcyon` command: finds the subcommand and hands over. */
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/commands.h"
+
+const struct command command_table[] = {
+    { "devices", CMD_DEVICES, "[TARGET...] [--faults]", "what each target says of itself",
+      "Opens each target (default: the shipped ones) and prints what it says of itself: type,\n"
+      "version, HAL version, performance, extensions, caching; for targets that are named also\n"
+      "which operations it supports in which types. --faults lists the defects that\n"
+      "'sim:...?fault=NAME' plants.",
+      cmd_devices },
+    { "run", CMD_RUN, "PATH... -d TARGET [-d TARGET...]",
+      "run spec files, folders of them, .tflite models",
+      "Runs every example of the files (.mod.py, .jsonl, .jsonl.xz, .tflite), or of all such "
+      "files\n"
+      "in and below a folder, on each target. What a file expects is judged with the tolerances\n"
+      "of the NNAPI suites (cts); a model that comes without expected outputs is given inputs\n"
+      "and judged against the reference (bound). Verdicts go to the results database.",
+      cmd_run },
+    { "random", CMD_RANDOM, "-d TARGET [-d TARGET...] [--seed S] [--count N]",
+      "run random models against the reference",
+      "Makes random graphs, the same for the same seed, index and options, and runs each on the\n"
+      "targets. Results are judged against the reference with a bound that is computed with it.\n"
+      "Verdicts go to the results database.",
+      cmd_random },
+    { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]", "run one case again, and explain it",
+      "Runs one case alone and says how each output compares. CASE is a name: random/sS/iI is\n"
+      "made again, or taken from the results database where that has it, and so is every other\n"
+      "name. FILE is a spec; --case picks from it. Without -d the targets are those on which the\n"
+      "case did not conform. Nothing is written to the database.",
+      cmd_replay },
+    { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [-o FILE]",
+      "draw or convert a model (graphDump)",
+      "Writes a model as a Graphviz graph (dot), laid out (svg), as a specification (spec), or as\n"
+      "a line of the JSON corpus (json). PATH is a spec file, or a random case: random/s7/i123.",
+      cmd_dump },
+    { "ops", CMD_OPS, "[NAME...] [--markdown]", "the operation catalogue, as documentation",
+      "Without a name: one line for each operation. With names: their manual, from the records\n"
+      "that the reference runs by. --markdown writes the manual as Markdown, without a name of\n"
+      "the whole catalogue.",
+      cmd_ops },
+    { "report", CMD_REPORT, "-o DIR [--db FILE] [--run N]", "write the results as an HTML page",
+      "Writes DIR/index.html: totals by verdict, target, operation and type, and each failure\n"
+      "with its graph.",
+      cmd_report },
+};
+const int command_table_n = COUNT(command_table);
+
+static void print_help(FILE *to)
+{
+    fputs("halcyon: is this Android NN driver right, and if not, which operation, on which input,\n"
+          "by how much?\n\nusage: halcyon COMMAND [OPTION...]\n\n",
+          to);
+    for (int i = 0; i < command_table_n; i++)
+        fprintf(to, "  %-9s %s\n", command_table[i].name, command_table[i].summary);
+    fputs("\n'halcyon help COMMAND' or 'halcyon COMMAND --help' says more of one.\n"
+          "targets: sim:cpu, sim:gpu, sim:dsp, sim:FILE.toml, each with ?fault=NAME; golden (the\n"
+          "reference itself); null (supports nothing).\n",
+          to);
+}
+
+static const struct command *find_command(const char *name)
+{
+    for (int i = 0; i < command_table_n; i++)
+        if (!strcmp(name, command_table[i].name))
+            return &command_table[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    fprintf(stderr, "halcyon: no command '%s' (halcyon help lists them)\n", name);
+    return EXIT_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stdout);
+        return EXIT_CONFORMING;
+    }
+    const struct command *c = find_command(argv[1]);
+    if (!c)
+        return unknown_command(argv[1]);
+    options_help(c, stdout);
+    return EXIT_CONFORMING;
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+    struct options o;
+    struct why why = { 0 };
+    int parsed = options_parse(c, argc, argv, &o, &why);
+    if (parsed > 0) {
+        options_help(c, stdout);
+        return EXIT_CONFORMING;
+    }
+    if (parsed < 0) {
+        fprintf(stderr, "halcyon %s: %s\n", c->name, why.text);
+        return EXIT_USAGE;
+    }
+    return c->run(&o);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--version")) {
+        puts("halcyon " HALCYON_VERSION);
+        return EXIT_CONFORMING;
+    }
+    if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
+        return help(argc - 1, argv + 1);
+    const struct command *c = find_command(name);
+    return c ? run_command(c, argc - 1, argv + 1) : unknown_command(name);
+}
