@@ -238,7 +238,7 @@ static int on_message(uint64_t item, const void *bytes, size_t length, void *use
 
 /* ---- deaths */
 
-static void describe_death(const struct pool_death *d, const char *where, struct check_result *r)
+static void describe_death(const struct crew_death *d, const char *where, struct check_result *r)
 {
     if (d->hang)
         snprintf(r->why, sizeof r->why, "%s takes longer than the time-out (ended after %.2f s)",
@@ -253,15 +253,19 @@ static void describe_death(const struct pool_death *d, const char *where, struct
 }
 
 static int keep_death(struct campaign *c, struct flight *f, uint32_t target, enum verdict v,
-                      const char *where, const struct pool_death *d, struct why *w)
+                      const char *where, const struct crew_death *d, struct why *w)
 {
-    struct check_result r = check_without_outcome(v, c->judge);
+    uint64_t i = campaign_item(c, f->item);
+    enum judge_kind judge = c->cases->spec ? check_resolve(&c->cases->spec[i].example, c->judge)
+                            : c->judge == JUDGE_CTS ? JUDGE_CTS
+                                                    : JUDGE_BOUND;
+    struct check_result r = check_without_outcome(v, judge);
     describe_death(d, where, &r);
     return keep_verdict(c, f, target, &r, w);
 }
 
 /* Only what a driver does is its fault; a death in our own code is our error. */
-static int on_death(uint64_t item, const struct pool_death *d, uint32_t *ret_step, void *user,
+static int on_death(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
                     struct why *w)
 {
     struct campaign *c = user;
@@ -313,20 +317,20 @@ static int on_tick(void *user, struct why *w)
 
 int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w)
 {
-    static const struct pool_work work = { .start = campaign_start_worker,
+    static const struct crew_work work = { .start = campaign_start_worker,
                                            .item = campaign_work,
                                            .message = on_message,
                                            .died = on_death,
                                            .complete = on_complete,
                                            .tick = on_tick };
     const struct options *o = c->options;
-    struct pool_options pool = {
+    struct crew_options crew = {
         .workers = o->jobs, .timeout = o->timeout, .in_process = o->in_process, .stop = stop
     };
     if (!c->item)
         c->n_items = campaign_shard(o, c->cases->n);
     c->console = console_start(o->json, o->verbosity, c->n_items);
-    int r = pool_run(&pool, &work, c->n_items, c, w);
+    int r = crew_run(&crew, &work, c->n_items, c, w);
     console_clear(&c->console);
     if (c->results && results_commit(c->results, r < 0 ? NULL : w) < 0)
         return -1;

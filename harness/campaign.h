@@ -1,4 +1,4 @@
-/* Runs cases on targets: hands them to a pool of workers, keeps totals, tells the console and the
+/* Runs cases on targets: hands them to a crew of workers, keeps totals, tells the console and the
  * database.  What `run`, `random` and `replay` have in common. */
 #ifndef HARNESS_CAMPAIGN_H
 #define HARNESS_CAMPAIGN_H
@@ -40,7 +40,7 @@ uint64_t campaign_shard(const struct options *o, uint64_t n);
 /* Resumed campaigns: cases of the current run of the database are counted, and not run again. */
 int campaign_skip_done(struct campaign *c, struct why *w);
 
-/* 0: complete; 1: interrupted; -1: a fault of ours.  stop: see struct pool_options. */
+/* 0: complete; 1: interrupted; -1: a fault of ours.  stop: see struct crew_options. */
 int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w);
 void campaign_done(struct campaign *c);
 

@@ -11,7 +11,7 @@
 #define HARNESS_CAMPAIGN_INTERNAL_H
 
 #include "harness/campaign.h"
-#include "harness/pool.h"
+#include "harness/crew.h"
 
 enum message_kind { MESSAGE_CASE, MESSAGE_DETAIL, MESSAGE_VERDICT, MESSAGE_SPEC };
 
@@ -45,8 +45,8 @@ enum { STEP_SPEC = 1 << 30 };
 
 uint64_t campaign_item(const struct campaign *c, uint64_t item);
 
-/* struct pool_work of the worker; user is the struct campaign. */
+/* struct crew_work of the worker; user is the struct campaign. */
 int campaign_start_worker(void *user, void **ret_state, struct why *w);
-void campaign_work(struct pool_link *l, uint64_t item, uint32_t step, void *state, void *user);
+void campaign_work(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user);
 
 #endif

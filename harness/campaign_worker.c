@@ -33,7 +33,7 @@ int campaign_start_worker(void *user, void **ret_state, struct why *w)
 
 /* ---- messages */
 
-static void send_case(struct pool_link *l, const struct example *e, int level)
+static void send_case(struct crew_link *l, const struct example *e, int level)
 {
     const struct graph *g = &e->model.graph[0];
     struct case_message head = { MESSAGE_CASE, level, g->n_operations };
@@ -47,25 +47,25 @@ static void send_case(struct pool_link *l, const struct example *e, int level)
                           operation_type(&e->model.graph[k], p));
         }
     if (!b.failed)
-        pool_send(l, b.data, b.length);
+        crew_send(l, b.data, b.length);
     buffer_done(&b);
 }
 
-static void send_detail(struct pool_link *l, const struct buffer *detail)
+static void send_detail(struct crew_link *l, const struct buffer *detail)
 {
     struct buffer b = { 0 };
     uint32_t kind = MESSAGE_DETAIL;
     buffer_put(&b, &kind, sizeof kind);
     buffer_put(&b, detail->data, detail->length);
     if (!b.failed && detail->length)
-        pool_send(l, b.data, b.length);
+        crew_send(l, b.data, b.length);
     buffer_done(&b);
 }
 
-static void send_verdict(struct pool_link *l, uint32_t target, const struct check_result *r)
+static void send_verdict(struct crew_link *l, uint32_t target, const struct check_result *r)
 {
     struct verdict_message m = { MESSAGE_VERDICT, target, *r };
-    pool_send(l, &m, sizeof m);
+    crew_send(l, &m, sizeof m);
 }
 
 /* Everything that a FILE gets, as a string.  NULL where writing failed. */
@@ -95,7 +95,7 @@ static int put_dot(const struct example *e, FILE *to, struct why *w)
     return graph_dump_dot(&e->model, e->name, NULL, to, w);
 }
 
-static void send_spec(struct pool_link *l, const struct example *e)
+static void send_spec(struct crew_link *l, const struct example *e)
 {
     size_t spec_length = 0, dot_length = 0;
     char *spec = write_text(e, &spec_length, put_spec), *dot = write_text(e, &dot_length, put_dot);
@@ -107,7 +107,7 @@ static void send_spec(struct pool_link *l, const struct example *e)
     if (dot)
         buffer_put(&b, dot, dot_length);
     if (!b.failed)
-        pool_send(l, b.data, b.length);
+        crew_send(l, b.data, b.length);
     buffer_done(&b);
     free(spec);
     free(dot);
@@ -115,7 +115,7 @@ static void send_spec(struct pool_link *l, const struct example *e)
 
 /* ---- a case */
 
-static void send_error(struct pool_link *l, const struct campaign *c, uint32_t from,
+static void send_error(struct crew_link *l, const struct campaign *c, uint32_t from,
                        const struct why *w)
 {
     struct check_result r = check_without_outcome(VERDICT_ERROR, c->judge);
@@ -124,15 +124,15 @@ static void send_error(struct pool_link *l, const struct campaign *c, uint32_t f
         send_verdict(l, t, &r);
 }
 
-static bool run_target(struct pool_link *l, const struct campaign *c, struct check *check,
+static bool run_target(struct crew_link *l, const struct campaign *c, struct check *check,
                        struct target *target, uint32_t t)
 {
     struct outcome outcome;
     struct check_result r;
     struct buffer detail = { 0 };
-    pool_mark(l, mark_of(PHASE_TARGET, t));
+    crew_mark(l, mark_of(PHASE_TARGET, t));
     int ran = check_run(check, target, &outcome, &r);
-    pool_mark(l, mark_of(PHASE_JUDGE, t));
+    crew_mark(l, mark_of(PHASE_JUDGE, t));
     if (ran >= 0)
         check_judge(check, &outcome, &r, c->details ? &detail : NULL);
     send_detail(l, &detail);
@@ -141,7 +141,7 @@ static bool run_target(struct pool_link *l, const struct campaign *c, struct che
     return verdict_conforming(r.verdict);
 }
 
-static void run_targets(struct pool_link *l, const struct campaign *c, struct worker_state *s,
+static void run_targets(struct crew_link *l, const struct campaign *c, struct worker_state *s,
                         const struct example *e, uint32_t from, bool send_spec_anyway)
 {
     struct check check;
@@ -152,7 +152,7 @@ static void run_targets(struct pool_link *l, const struct campaign *c, struct wo
         return;
     }
     if (from < c->n_targets) {
-        pool_mark(l, mark_of(PHASE_REFERENCE, from));
+        crew_mark(l, mark_of(PHASE_REFERENCE, from));
         check_reference(&check);
     }
     if (from == 0)
@@ -162,12 +162,12 @@ static void run_targets(struct pool_link *l, const struct campaign *c, struct wo
             wants_spec = true;
     check_done(&check);
     if (wants_spec && c->results) {
-        pool_mark(l, mark_of(PHASE_SPEC, 0));
+        crew_mark(l, mark_of(PHASE_SPEC, 0));
         send_spec(l, e);
     }
 }
 
-void campaign_work(struct pool_link *l, uint64_t item, uint32_t step, void *state, void *user)
+void campaign_work(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user)
 {
     const struct campaign *c = user;
     struct worker_state *s = state;
@@ -175,7 +175,7 @@ void campaign_work(struct pool_link *l, uint64_t item, uint32_t step, void *stat
     struct example e;
     struct why why = { 0 };
     uint32_t from = step & ~(uint32_t) STEP_SPEC;
-    pool_mark(l, mark_of(PHASE_MAKE, from));
+    crew_mark(l, mark_of(PHASE_MAKE, from));
     if (cases_make(c->cases, campaign_item(c, item), s->arena, &e, &why) < 0)
         send_error(l, c, from, &why);
     else

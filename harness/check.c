@@ -89,6 +89,13 @@ static bool expects_any(const struct example *e)
     return false;
 }
 
+enum judge_kind check_resolve(const struct example *e, enum judge_kind asked)
+{
+    if (asked != JUDGE_AUTO)
+        return asked;
+    return expects_any(e) || e->expect_failure ? JUDGE_CTS : JUDGE_BOUND;
+}
+
 int check_begin(struct check *c, const struct example *e, enum judge_kind asked, struct why *w)
 {
     struct arena *arena = arena_new(0);
@@ -101,12 +108,11 @@ int check_begin(struct check *c, const struct example *e, enum judge_kind asked,
     for (uint32_t i = 0; i < g->n_outputs; i++)
         shape[i] =
             e->expected[i].data ? e->expected[i].shape : g->operand[g->output[i]].tensor.shape;
-    enum judge_kind judge = asked;
-    if (asked == JUDGE_AUTO)
-        judge = expects_any(e) || e->expect_failure ? JUDGE_CTS : JUDGE_BOUND;
-    *c = (struct check){
-        .example = e, .judge = judge, .level = -1, .arena = arena, .out_shape = shape
-    };
+    *c = (struct check){ .example = e,
+                         .judge = check_resolve(e, asked),
+                         .level = -1,
+                         .arena = arena,
+                         .out_shape = shape };
     return 0;
 }
 

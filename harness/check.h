@@ -43,6 +43,9 @@ struct check {
     struct arena *arena;
 };
 
+/* AUTO, resolved for this example. */
+enum judge_kind check_resolve(const struct example *e, enum judge_kind asked);
+
 /* The example must outlive it.  -1 only for faults of ours. */
 int check_begin(struct check *c, const struct example *e, enum judge_kind asked, struct why *w);
 void check_done(struct check *c);

@@ -82,7 +82,7 @@ static json_t *text(const char *from)
 
 static void print_json(json_t *object)
 {
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
     putchar('\n');
     json_decref(object);
 }
@@ -129,11 +129,12 @@ static void verdict_json(const char *name, const char *target, const struct chec
 
 static void print_worst(const struct check_result *r)
 {
-    printf("    output %d%s%s%s: %llu of %llu elements are wrong; the worst is %s:\n", r->output,
-           r->operation[0] ? " (" : "", r->operation, r->operation[0] ? ")" : "",
-           (unsigned long long) r->wrong, (unsigned long long) r->checked, r->place);
-    printf("    expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", r->expected, r->actual,
-           r->bound, r->ratio);
+    if (r->wrong)
+        printf("    output %d (%s, %s): %llu of %llu elements are wrong\n", r->output,
+               r->operation[0] ? r->operation : "an input", r->type, (unsigned long long) r->wrong,
+               (unsigned long long) r->checked);
+    printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", r->place,
+           r->expected, r->actual, r->bound, r->ratio);
 }
 
 /* The lines of a text, each pushed in. */
@@ -162,11 +163,12 @@ void console_verdict(struct console *c, const char *name, const char *target,
     if (c->verbosity > 0)
         printf("  %.3f ms", r->ms);
     putchar('\n');
-    if (r->why[0])
+    bool has_worst = !detail && r->verdict == VERDICT_FAIL && r->output >= 0;
+    if (r->why[0] && !(has_worst && r->wrong))
         print_lines(r->why);
     if (detail)
         print_lines(detail);
-    else if (r->verdict == VERDICT_FAIL && r->output >= 0)
+    else if (has_worst)
         print_worst(r);
     if (replay)
         printf("    %s\n", replay);

@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
-"""Writes a text file as a C string constant: embed.py INPUT OUTPUT NAME."""
+"""Writes an ASCII text file as a C string: embed.py INPUT OUTPUT NAME."""
 import sys
 
 
 def main():
     source, output, name = sys.argv[1:]
-    with open(source, encoding="utf-8") as file:
-        lines = file.read().splitlines(keepends=True)
-    escape = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
-    with open(output, "w", encoding="utf-8") as file:
-        file.write(f"extern const char {name}[];\nconst char {name}[] =\n")
-        for line in lines:
-            file.write('    "' + "".join(escape.get(c, c) for c in line) + '"\n')
-        file.write("    ;\n")
+    with open(source, "rb") as file:
+        data = file.read() + b"\0"
+    with open(output, "w", encoding="ascii") as file:
+        file.write(f"extern const char {name}[];\nconst char {name}[] = {{\n")
+        for at in range(0, len(data), 20):
+            file.write("    " + ", ".join(map(str, data[at:at + 20])) + ",\n")
+        file.write("};\n")
 
 
 main()

@@ -1,7 +1,7 @@
 /* harness: is this driver right?
  *
  * A plan is a list of cases: examples of spec files, or random graphs by seed and index.  Every
- * case is run on every target in a child process (harness/pool.h), judged against what its spec
+ * case is run on every target in a child process (harness/crew.h), judged against what its spec
  * expects or against the reference (harness/check.h), and gets exactly one verdict of a closed list
  * (harness/verdict.h).  Verdicts, the worst element and the spec of whatever is not conforming go
  * to the results database (harness/results.h, harness/schema.sql), from which a killed campaign
@@ -13,7 +13,7 @@
 
 #include "harness/campaign.h"
 #include "harness/check.h"
-#include "harness/pool.h"
+#include "harness/crew.h"
 #include "harness/results.h"
 #include "harness/verdict.h"
 

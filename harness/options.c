@@ -99,7 +99,7 @@ static int set_json(struct options *o, const char *value, struct why *w)
 
 static int set_jobs(struct options *o, const char *value, struct why *w)
 {
-    uint64_t n;
+    uint64_t n = 0;
     TRY(parse_u64(value, 1, 1024, &n, w));
     o->jobs = (unsigned) n;
     return 0;
@@ -107,7 +107,7 @@ static int set_jobs(struct options *o, const char *value, struct why *w)
 
 static int set_shard(struct options *o, const char *value, struct why *w)
 {
-    uint64_t shard, n;
+    uint64_t shard = 0, n = 0;
     TRY(parse_pair(value, '/', false, 1000000, &shard, &n, w));
     REQUIRE(w, shard <= n, "'%s': there are only %llu shards (they count from 1)", value,
             (unsigned long long) n);
@@ -177,7 +177,7 @@ static int set_count(struct options *o, const char *value, struct why *w)
 
 static int set_ops(struct options *o, const char *value, struct why *w)
 {
-    uint64_t least, most;
+    uint64_t least = 0, most = 0;
     TRY(parse_pair(value, '-', true, 100, &least, &most, w));
     REQUIRE(w, least <= most, "'%s': the smaller number comes first", value);
     o->graphs.min_ops = (uint32_t) least;
@@ -188,7 +188,7 @@ static int set_ops(struct options *o, const char *value, struct why *w)
 
 static int set_max_dim(struct options *o, const char *value, struct why *w)
 {
-    uint64_t n;
+    uint64_t n = 0;
     TRY(parse_u64(value, 1, 64, &n, w));
     o->graphs.max_dim = (uint32_t) n;
     o->graphs_given = true;
@@ -197,7 +197,7 @@ static int set_max_dim(struct options *o, const char *value, struct why *w)
 
 static int set_level(struct options *o, const char *value, struct why *w)
 {
-    uint64_t n;
+    uint64_t n = 0;
     TRY(parse_u64(value, 1, 8, &n, w));
     o->graphs.max_level = (int) n;
     o->graphs_given = true;
@@ -275,7 +275,7 @@ static int set_faults(struct options *o, const char *value, struct why *w)
 
 static int set_run(struct options *o, const char *value, struct why *w)
 {
-    uint64_t run;
+    uint64_t run = 0;
     TRY(parse_u64(value, 1, INT64_MAX, &run, w));
     o->run = (int64_t) run;
     return 0;

@@ -59,7 +59,7 @@ static int pragma_number(struct results *r, const char *sql, int64_t *ret, struc
 
 static int check_schema(struct results *r, bool *ret_empty, struct why *w)
 {
-    int64_t id, version, tables;
+    int64_t id = 0, version = 0, tables = 0;
     TRY(pragma_number(r, "PRAGMA application_id", &id, w));
     TRY(pragma_number(r, "PRAGMA user_version", &version, w));
     TRY(pragma_number(r, "SELECT count(*) FROM sqlite_schema", &tables, w));
@@ -77,7 +77,7 @@ static int create_schema(struct results *r, struct why *w)
 {
     if (results_exec(r, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", w) < 0)
         return -1;
-    bool empty; /* another process may have been faster */
+    bool empty = false; /* another process may have been faster */
     if (check_schema(r, &empty, w) < 0 || (empty && results_exec(r, schema_sql, w) < 0)) {
         sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
         return -1;
@@ -93,7 +93,7 @@ static int open_database(struct results *r, enum results_mode mode, struct why *
         return why_fail(w, WHY_INVALID, "%s: %s", r->path,
                         r->db ? sqlite3_errmsg(r->db) : "no memory");
     sqlite3_busy_timeout(r->db, BUSY_MS);
-    bool empty;
+    bool empty = false;
     TRY(check_schema(r, &empty, w));
     if (mode == RESULTS_READ)
         return empty ? why_fail(w, WHY_INVALID, "%s: holds no results", r->path) : 0;

@@ -233,7 +233,7 @@ int results_find_case(struct results *r, const char *name, struct found_case *re
                       struct why *w)
 {
     struct found_case f = { 0 };
-    int64_t case_id;
+    int64_t case_id = 0;
     int found = find_row(r, name, &f, &case_id, w);
     if (found <= 0)
         return found;

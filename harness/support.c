@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "harness/check.h"
+#include "harness/crew.h"
 #include "harness/devices.h"
-#include "harness/pool.h"
 #include "randgraph/randgraph.h"
 
 /* A yes needs one model that is supported; limits (sizes, constants) may cost some. */
@@ -53,7 +53,7 @@ static bool is_supported(struct target *t, const struct example *e)
     return yes;
 }
 
-static void ask(struct pool_link *l, uint64_t item, uint32_t step, void *state, void *user)
+static void ask(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user)
 {
     (void) step, (void) user;
     struct asking *a = state;
@@ -71,7 +71,7 @@ static void ask(struct pool_link *l, uint64_t item, uint32_t step, void *state, 
             answer = is_supported(a->target, &e) ? 2 : 1;
         arena_free(arena);
     }
-    pool_send(l, &answer, 1);
+    crew_send(l, &answer, 1);
 }
 
 static int take(uint64_t item, const void *bytes, size_t length, void *user, struct why *w)
@@ -87,7 +87,7 @@ static int take(uint64_t item, const void *bytes, size_t length, void *user, str
 }
 
 /* A driver that dies of the model had said yes. */
-static int died(uint64_t item, const struct pool_death *d, uint32_t *ret_step, void *user,
+static int died(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
                 struct why *w)
 {
     (void) d, (void) ret_step;
@@ -104,13 +104,13 @@ static int complete(uint64_t item, void *user, struct why *w)
 
 int support_ask(const char *uri, double timeout, struct support *ret_support, struct why *w)
 {
-    static const struct pool_work work = {
+    static const struct crew_work work = {
         .start = start, .item = ask, .message = take, .died = died, .complete = complete
     };
     struct asking a = { .uri = uri };
-    struct pool_options options = { .workers = 1, .timeout = timeout };
+    struct crew_options options = { .workers = 1, .timeout = timeout };
     REQUIRE(w, op_table_n <= SUPPORT_OPS, "the catalogue has more than %d operations", SUPPORT_OPS);
-    TRY(pool_run(&options, &work, (uint64_t) op_table_n * DT_COUNT, &a, w));
+    TRY(crew_run(&options, &work, (uint64_t) op_table_n * DT_COUNT, &a, w));
     *ret_support = a.support;
     return 0;
 }

@@ -1,5 +1,5 @@
-/* The parent's end of a pool: forks workers, hands out items, reads answers, replaces the dead. */
-#include "harness/pool.h"
+/* The parent's end of a crew: forks workers, hands out items, reads answers, replaces the dead. */
+#include "harness/crew.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,33 +12,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/pool_internal.h"
+#include "harness/crew_internal.h"
 
 enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3 };
 
 struct worker {
     pid_t pid; /* 0: none */
     int fd;
-    struct pool_slot *slot;
+    struct crew_slot *slot;
     struct buffer in;
-    struct pool_job job; /* what it is at; job.item == job.end: idle */
+    struct crew_job job; /* what it is at; job.item == job.end: idle */
     uint64_t heard;      /* when it last sent something */
 };
 
-struct pool {
-    const struct pool_options *options;
-    const struct pool_work *work;
+struct crew {
+    const struct crew_options *options;
+    const struct crew_work *work;
     void *user;
     struct worker *worker;
     unsigned n_workers;
-    struct pool_slot *slots;
+    struct crew_slot *slots;
     uint64_t next, n_items; /* first item not handed out yet */
     uint64_t ticked;
     unsigned start_deaths; /* one after the other, without a worker that came up */
 };
 
 /* The child of a fork: forgets the parent's handlers and the other workers' descriptors. */
-static _Noreturn void become_worker(struct pool *p, struct worker *self, int fd, pid_t parent)
+static _Noreturn void become_worker(struct crew *p, struct worker *self, int fd, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -49,11 +49,11 @@ static _Noreturn void become_worker(struct pool *p, struct worker *self, int fd,
         if (p->worker[i].pid)
             close(p->worker[i].fd);
     dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is the parent's: drivers may print */
-    struct pool_link link = { .fd = fd, .slot = self->slot };
-    pool_worker(&link, p->work, p->user);
+    struct crew_link link = { .fd = fd, .slot = self->slot };
+    crew_worker(&link, p->work, p->user);
 }
 
-static int worker_spawn(struct pool *p, struct worker *k, struct why *w)
+static int worker_spawn(struct crew *p, struct worker *k, struct why *w)
 {
     int fd[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
@@ -62,7 +62,7 @@ static int worker_spawn(struct pool *p, struct worker *k, struct why *w)
     fflush(stderr);
     atomic_store(&k->slot->started, 0);
     atomic_store(&k->slot->mark, 0);
-    atomic_store(&k->slot->since, pool_now());
+    atomic_store(&k->slot->since, crew_now());
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         close(fd[0]);
@@ -75,7 +75,7 @@ static int worker_spawn(struct pool *p, struct worker *k, struct why *w)
     }
     k->pid = pid;
     k->fd = fd[0];
-    k->heard = pool_now();
+    k->heard = crew_now();
     k->in.length = 0;
     return 0;
 }
@@ -94,8 +94,8 @@ static int worker_reap(struct worker *k)
 static void worker_send_job(struct worker *k)
 {
     atomic_store(&k->slot->mark, 0);
-    atomic_store(&k->slot->since, pool_now());
-    k->heard = pool_now();
+    atomic_store(&k->slot->since, crew_now());
+    k->heard = crew_now();
     /* A job is far smaller than the socket's buffer and at most one is in it: no short write.  A
      * dead worker shows as the end of its stream. */
     ssize_t n = send(k->fd, &k->job, sizeof k->job, MSG_NOSIGNAL);
@@ -103,13 +103,13 @@ static void worker_send_job(struct worker *k)
 }
 
 /* Large pieces first, single items at the end, so that workers finish together. */
-static void hand_out(struct pool *p, struct worker *k)
+static void hand_out(struct crew *p, struct worker *k)
 {
     uint64_t left = p->n_items - p->next, piece = left / (8 * (uint64_t) p->n_workers);
     if (!left)
         return;
     piece = piece < 1 ? 1 : piece > 32 ? 32 : piece;
-    k->job = (struct pool_job){ .item = p->next, .end = p->next + piece };
+    k->job = (struct crew_job){ .item = p->next, .end = p->next + piece };
     p->next += piece;
     worker_send_job(k);
 }
@@ -119,7 +119,7 @@ static bool worker_idle(const struct worker *k)
     return k->job.item == k->job.end;
 }
 
-static int take_complete(struct pool *p, struct worker *k, struct why *w)
+static int take_complete(struct crew *p, struct worker *k, struct why *w)
 {
     if (worker_idle(k))
         return why_fail(w, WHY_SYSTEM, "a worker answered without a question");
@@ -131,7 +131,7 @@ static int take_complete(struct pool *p, struct worker *k, struct why *w)
     return 0;
 }
 
-static int take_frame(struct pool *p, struct worker *k, const struct pool_frame *f,
+static int take_frame(struct crew *p, struct worker *k, const struct crew_frame *f,
                       const char *bytes, struct why *w)
 {
     switch (f->kind) {
@@ -147,10 +147,10 @@ static int take_frame(struct pool *p, struct worker *k, const struct pool_frame 
     return why_fail(w, WHY_SYSTEM, "a worker's answer makes no sense (kind %u)", f->kind);
 }
 
-static int take_frames(struct pool *p, struct worker *k, struct why *w)
+static int take_frames(struct crew *p, struct worker *k, struct why *w)
 {
     size_t at = 0;
-    for (struct pool_frame f; k->in.length - at >= sizeof f; at += sizeof f + f.length) {
+    for (struct crew_frame f; k->in.length - at >= sizeof f; at += sizeof f + f.length) {
         memcpy(&f, k->in.data + at, sizeof f);
         if (f.length > FRAME_LIMIT)
             return why_fail(w, WHY_SYSTEM, "a worker's answer has %u bytes", f.length);
@@ -169,15 +169,15 @@ static int read_some(struct worker *k)
     ssize_t n = recv(k->fd, bytes, sizeof bytes, MSG_DONTWAIT);
     if (n > 0) {
         buffer_put(&k->in, bytes, (size_t) n);
-        k->heard = pool_now();
+        k->heard = crew_now();
         return 1;
     }
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-static int worker_lost(struct pool *p, struct worker *k, bool hang, struct why *w);
+static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *w);
 
-static int worker_read(struct pool *p, struct worker *k, struct why *w)
+static int worker_read(struct crew *p, struct worker *k, struct why *w)
 {
     int more;
     while ((more = read_some(k)) > 0) {
@@ -195,7 +195,7 @@ static uint64_t worker_since(const struct worker *k)
 }
 
 /* A worker that dies before it has come up did not die of an item. */
-static int lost_at_start(struct pool *p, int status, struct why *w)
+static int lost_at_start(struct crew *p, int status, struct why *w)
 {
     if (++p->start_deaths < MAX_START_DEATHS)
         return 0;
@@ -206,7 +206,7 @@ static int lost_at_start(struct pool *p, int status, struct why *w)
                     WEXITSTATUS(status));
 }
 
-static int lost_at_item(struct pool *p, struct worker *k, const struct pool_death *d, struct why *w)
+static int lost_at_item(struct crew *p, struct worker *k, const struct crew_death *d, struct why *w)
 {
     uint32_t step = 0;
     int again = p->work->died(k->job.item, d, &step, p->user, w);
@@ -222,11 +222,11 @@ static int lost_at_item(struct pool *p, struct worker *k, const struct pool_deat
 }
 
 /* The worker has ended by itself, or is too slow and is ended here.  A new one takes over. */
-static int worker_lost(struct pool *p, struct worker *k, bool hang, struct why *w)
+static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *w)
 {
     bool started = atomic_load(&k->slot->started);
-    struct pool_death d = { .hang = hang, .mark = atomic_load(&k->slot->mark) };
-    d.seconds = (double) (pool_now() - worker_since(k)) * 1e-9;
+    struct crew_death d = { .hang = hang, .mark = atomic_load(&k->slot->mark) };
+    d.seconds = (double) (crew_now() - worker_since(k)) * 1e-9;
     if (hang)
         kill(k->pid, SIGKILL);
     int status = worker_reap(k);
@@ -249,12 +249,12 @@ static int worker_lost(struct pool *p, struct worker *k, bool hang, struct why *
     return 0;
 }
 
-static int end_the_slow(struct pool *p, struct why *w)
+static int end_the_slow(struct crew *p, struct why *w)
 {
     uint64_t limit = (uint64_t) (p->options->timeout * 1e9);
     for (unsigned i = 0; limit && i < p->n_workers; i++) {
         struct worker *k = &p->worker[i];
-        if (!k->pid || worker_idle(k) || pool_now() < worker_since(k) + limit)
+        if (!k->pid || worker_idle(k) || crew_now() < worker_since(k) + limit)
             continue;
         siginfo_t info = { 0 };
         bool ended = waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -265,7 +265,7 @@ static int end_the_slow(struct pool *p, struct why *w)
 }
 
 /* Waits for answers, not beyond the next tick; polled[] has a worker's entry at its index. */
-static int pool_wait(struct pool *p, struct pollfd *polled, struct why *w)
+static int crew_wait(struct crew *p, struct pollfd *polled, struct why *w)
 {
     for (unsigned i = 0; i < p->n_workers; i++)
         polled[i] =
@@ -276,14 +276,14 @@ static int pool_wait(struct pool *p, struct pollfd *polled, struct why *w)
         if (polled[i].fd >= 0 && polled[i].revents)
             TRY(worker_read(p, &p->worker[i], w));
     TRY(end_the_slow(p, w));
-    if (p->work->tick && pool_now() - p->ticked >= TICK_MS * 1000000u) {
+    if (p->work->tick && crew_now() - p->ticked >= TICK_MS * 1000000u) {
         TRY(p->work->tick(p->user, w));
-        p->ticked = pool_now();
+        p->ticked = crew_now();
     }
     return 0;
 }
 
-static bool pool_busy(const struct pool *p)
+static bool crew_busy(const struct crew *p)
 {
     for (unsigned i = 0; i < p->n_workers; i++)
         if (p->worker[i].pid && !worker_idle(&p->worker[i]))
@@ -291,22 +291,22 @@ static bool pool_busy(const struct pool *p)
     return false;
 }
 
-static int pool_loop(struct pool *p, struct pollfd *polled, struct why *w)
+static int crew_loop(struct crew *p, struct pollfd *polled, struct why *w)
 {
     for (unsigned i = 0; i < p->n_workers; i++) {
         TRY(worker_spawn(p, &p->worker[i], w));
         hand_out(p, &p->worker[i]);
     }
-    while (pool_busy(p)) {
+    while (crew_busy(p)) {
         if (p->options->stop && *p->options->stop)
             return 1;
-        TRY(pool_wait(p, polled, w));
+        TRY(crew_wait(p, polled, w));
     }
     return 0;
 }
 
 /* Idle workers end when their stream does; busy ones (stopped, or after a failure) are killed. */
-static void pool_done(struct pool *p, size_t slot_bytes)
+static void crew_done(struct crew *p, size_t slot_bytes)
 {
     for (unsigned i = 0; p->worker && i < p->n_workers; i++) {
         struct worker *k = &p->worker[i];
@@ -321,18 +321,18 @@ static void pool_done(struct pool *p, size_t slot_bytes)
         munmap(p->slots, slot_bytes);
 }
 
-int pool_run(const struct pool_options *options, const struct pool_work *work, uint64_t n_items,
+int crew_run(const struct crew_options *options, const struct crew_work *work, uint64_t n_items,
              void *user, struct why *w)
 {
     if (options->in_process)
-        return pool_run_in_process(options, work, n_items, user, w);
+        return crew_run_in_process(options, work, n_items, user, w);
     if (!n_items)
         return 0;
     uint64_t n = options->workers < 1             ? 1
                  : options->workers > MAX_WORKERS ? MAX_WORKERS
                                                   : options->workers;
     n = n > n_items ? n_items : n;
-    struct pool p = { .options = options, .work = work, .user = user, .n_items = n_items };
+    struct crew p = { .options = options, .work = work, .user = user, .n_items = n_items };
     size_t bytes = n * sizeof *p.slots;
     p.slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     p.worker = calloc(n, sizeof *p.worker);
@@ -344,9 +344,9 @@ int pool_run(const struct pool_options *options, const struct pool_work *work, u
         p.n_workers = (unsigned) n;
         for (unsigned i = 0; i < n; i++)
             p.worker[i].slot = &p.slots[i];
-        r = pool_loop(&p, polled, w);
+        r = crew_loop(&p, polled, w);
     }
-    pool_done(&p, bytes);
+    crew_done(&p, bytes);
     free(polled);
     return r;
 }

@@ -6,12 +6,12 @@
  *
  *     parent                                     worker (forked, so it shares the parent's memory)
  *     job [item, end), step  ---------------->   start() once
- *                            <----------------   item(): pool_mark(), pool_send() ...
+ *                            <----------------   item(): crew_mark(), crew_send() ...
  *     message()
  *     died(): which step to go on with
  */
-#ifndef HARNESS_POOL_H
-#define HARNESS_POOL_H
+#ifndef HARNESS_CREW_H
+#define HARNESS_CREW_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -20,14 +20,14 @@
 
 #include "golden/why.h"
 
-struct pool_options {
+struct crew_options {
     unsigned workers;
     double timeout;  /* seconds that a worker may spend between two marks; 0: for ever */
     bool in_process; /* no workers: everything in this process, for a debugger */
     const volatile sig_atomic_t *stop; /* not 0: stop soon; may be NULL */
 };
 
-struct pool_death {
+struct crew_death {
     bool hang;       /* killed by us, for being too slow */
     int signal;      /* that ended it, or 0 */
     int exit_status; /* when it ended without a signal */
@@ -36,20 +36,20 @@ struct pool_death {
 };
 
 /* A worker's way back. */
-struct pool_link;
-void pool_mark(struct pool_link *l, uint32_t mark);
-void pool_send(struct pool_link *l, const void *bytes, size_t length);
+struct crew_link;
+void crew_mark(struct crew_link *l, uint32_t mark);
+void crew_send(struct crew_link *l, const void *bytes, size_t length);
 
-struct pool_work {
+struct crew_work {
     /* In a new worker, before its first item.  ret_state is what item() gets. */
     int (*start)(void *user, void **ret_state, struct why *w);
     /* In a worker: one item, from `step` on (0 for a fresh one). */
-    void (*item)(struct pool_link *l, uint64_t item, uint32_t step, void *state, void *user);
+    void (*item)(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user);
 
     /* In the parent: a message.  -1 ends everything with the reason. */
     int (*message)(uint64_t item, const void *bytes, size_t length, void *user, struct why *w);
     /* In the parent: the worker died in this item.  1: go on with *ret_step; 0: leave the item. */
-    int (*died)(uint64_t item, const struct pool_death *d, uint32_t *ret_step, void *user,
+    int (*died)(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
                 struct why *w);
     /* In the parent: an item is complete. */
     int (*complete)(uint64_t item, void *user, struct why *w);
@@ -58,7 +58,7 @@ struct pool_work {
 };
 
 /* 0: all items are complete; 1: stopped; -1: a callback failed, or workers cannot be started. */
-int pool_run(const struct pool_options *options, const struct pool_work *work, uint64_t n_items,
+int crew_run(const struct crew_options *options, const struct crew_work *work, uint64_t n_items,
              void *user, struct why *w);
 
 #endif

@@ -1,22 +1,22 @@
-/* The worker's end of a pool, and the pool without workers. */
+/* The worker's end of a crew, and the crew without workers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/pool_internal.h"
+#include "harness/crew_internal.h"
 
-uint64_t pool_now(void)
+uint64_t crew_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
 }
 
-void pool_mark(struct pool_link *l, uint32_t mark)
+void crew_mark(struct crew_link *l, uint32_t mark)
 {
-    atomic_store(&l->slot->since, pool_now());
+    atomic_store(&l->slot->since, crew_now());
     atomic_store(&l->slot->mark, mark);
 }
 
@@ -34,15 +34,15 @@ static void write_all(int fd, const void *bytes, size_t length)
     }
 }
 
-static void send_frame(struct pool_link *l, uint32_t kind, const void *bytes, size_t length)
+static void send_frame(struct crew_link *l, uint32_t kind, const void *bytes, size_t length)
 {
-    struct pool_frame frame = { kind, (uint32_t) length };
+    struct crew_frame frame = { kind, (uint32_t) length };
     write_all(l->fd, &frame, sizeof frame);
     write_all(l->fd, bytes, length);
-    atomic_store(&l->slot->since, pool_now());
+    atomic_store(&l->slot->since, crew_now());
 }
 
-void pool_send(struct pool_link *l, const void *bytes, size_t length)
+void crew_send(struct crew_link *l, const void *bytes, size_t length)
 {
     if (length > FRAME_LIMIT)
         length = 0;
@@ -52,7 +52,7 @@ void pool_send(struct pool_link *l, const void *bytes, size_t length)
         l->failed = l->work->message(l->item, bytes, length, l->user, &l->why);
 }
 
-static bool read_job(int fd, struct pool_job *ret_job)
+static bool read_job(int fd, struct crew_job *ret_job)
 {
     char *at = (char *) ret_job;
     for (size_t left = sizeof *ret_job; left;) {
@@ -67,7 +67,7 @@ static bool read_job(int fd, struct pool_job *ret_job)
     return true;
 }
 
-void pool_worker(struct pool_link *l, const struct pool_work *work, void *user)
+void crew_worker(struct crew_link *l, const struct crew_work *work, void *user)
 {
     void *state = NULL;
     struct why why = { 0 };
@@ -76,9 +76,9 @@ void pool_worker(struct pool_link *l, const struct pool_work *work, void *user)
         _exit(0);
     }
     atomic_store(&l->slot->started, 1);
-    for (struct pool_job job; read_job(l->fd, &job);) {
+    for (struct crew_job job; read_job(l->fd, &job);) {
         for (; job.item < job.end; job.item++, job.step = 0) {
-            pool_mark(l, 0);
+            crew_mark(l, 0);
             work->item(l, job.item, job.step, state, user);
             send_frame(l, FRAME_COMPLETE, NULL, 0);
         }
@@ -86,11 +86,11 @@ void pool_worker(struct pool_link *l, const struct pool_work *work, void *user)
     _exit(0);
 }
 
-int pool_run_in_process(const struct pool_options *options, const struct pool_work *work,
+int crew_run_in_process(const struct crew_options *options, const struct crew_work *work,
                         uint64_t n_items, void *user, struct why *w)
 {
-    struct pool_slot slot = { 0 };
-    struct pool_link link = { .fd = -1, .slot = &slot, .work = work, .user = user };
+    struct crew_slot slot = { 0 };
+    struct crew_link link = { .fd = -1, .slot = &slot, .work = work, .user = user };
     void *state = NULL;
     if (work->start)
         TRY(work->start(user, &state, w));
