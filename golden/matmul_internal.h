@@ -1,0 +1,93 @@
+/* What the parts of the matrix kernel share.
+ *
+ * A product is cut into blocks of BLOCK_N outputs by BLOCK_K products.  The weights of a block are
+ * packed into panels of PANEL outputs, [panel][k][PANEL], which stay in the second-level cache
+ * while all output pixels pass over them in tiles of at most TILE rows by PANEL columns, held in
+ * registers.  Between blocks of k the partial sums rest in the output, as doubles: the same bits.
+ */
+#ifndef GOLDEN_MATMUL_INTERNAL_H
+#define GOLDEN_MATMUL_INTERNAL_H
+
+#include "golden/matmul.h"
+
+enum {
+    TILE = 6,
+    PANEL = 8,
+    BLOCK_N = 32,
+    BLOCK_K = 256,
+};
+
+/* A run of products contiguous in memory: elements a[offset..] meet weights k.. of the block. */
+struct run {
+    size_t offset, k, length;
+};
+
+/* Rows of outputs that share one list of runs, times all columns of a block. */
+struct tile {
+    size_t rows;
+    const double *a[TILE]; /* input element that run offsets count from */
+    double *c[TILE];       /* first column of the block */
+    const struct run *runs;
+    size_t n_runs;
+    const double *panels;
+    size_t depth;       /* products of the block: the height of a panel */
+    size_t columns;     /* of the block, 1..BLOCK_N */
+    const double *init; /* [BLOCK_N]; NULL: continue from c */
+};
+
+/* Pixels of a depthwise convolution that share one list of taps. */
+struct taps {
+    size_t rows;
+    const double *a[TILE]; /* input pixel that offsets count from */
+    double *c[TILE];
+    const size_t *offset; /* of the tap in the image, [n_taps] */
+    const size_t *weight; /* of the tap in the weights */
+    size_t n_taps;
+    const double *weights;
+    size_t channels, multiplier;
+    const double *init; /* [channels * multiplier]; NULL: continue from c, or from 0 */
+    bool zero;
+};
+
+/* One instance of golden/matmul_kernel.h. */
+struct kernel {
+    void (*tile)(const struct tile *t);
+    void (*taps)(const struct taps *t);
+    /* rows (1..PANEL) of b, `stride` apart, to one panel of `depth` products */
+    void (*pack)(size_t rows, size_t depth, const double *b, size_t stride, double *ret_panel);
+};
+extern const struct kernel matmul_kernel_base;
+extern const struct kernel matmul_kernel_avx2;
+const struct kernel *matmul_kernel(void);
+
+/* Consecutive outputs o0..o1-1 of an axis for which the same taps t0..t1-1 lie inside the input. */
+struct span {
+    size_t o0, o1, t0, t1;
+};
+struct span axis_span(const struct matmul_axis *a, size_t first);
+/* Input that tap s->t0 of output o sees. */
+size_t axis_input(const struct matmul_axis *a, const struct span *s, size_t o);
+
+/* Output pixels of a batch of images within a rectangle of spans and within lines l0..l1-1, where
+ * line l is row l % y.out of image l / y.out.  Walks them line by line. */
+struct walk {
+    const struct matmul_axis *ya, *xa;
+    struct span y, x;
+    size_t image, oy, ox; /* the next one */
+};
+/* Number of pixels to walk. */
+size_t walk_begin(struct walk *w, const struct matmul_axis *ya, const struct matmul_axis *xa,
+                  const struct span *y, const struct span *x, size_t l0, size_t l1);
+/* Takes up to TILE pixels; in and out are indices of pixels (in: that of the first tap). */
+void walk_take(struct walk *w, size_t count, size_t *ret_in, size_t *ret_out);
+
+/* Calls job(context, part, l0, l1) for each part 0..parts-1 and each chunk of lines, on the pool
+ * when `products` is worth it. */
+struct share {
+    void (*job)(const void *context, size_t part, size_t l0, size_t l1);
+    const void *context;
+    size_t parts, lines, products;
+};
+void matmul_share(const struct share *s, struct matmul_pool *pool);
+
+#endif
