@@ -19,9 +19,10 @@ int activation_check(const struct call *c, int role, struct why *w)
     if (!call_known(c, role))
         return 0;
     int32_t code = call_int(c, role);
-    REQUIRE(w, code >= 0 && code < COUNT(range), "activation %d is none of 0..3", code);
+    REQUIRE(w, code >= 0 && code < COUNT(range), "%s: activation %d is none of 0..3", c->op->name,
+            code);
     REQUIRE(w, code == ACTIVATION_NONE || c->out[0]->dtype != DT_I32,
-            "activation %d of TENSOR_INT32: only 0 is allowed", code);
+            "%s: activation %d of TENSOR_INT32: only 0 is allowed", c->op->name, code);
     return 0;
 }
 

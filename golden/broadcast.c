@@ -24,9 +24,10 @@ int broadcast_infer(struct call *c, struct why *w)
 {
     struct shape o;
 
-    TRY(broadcast_shape(&c->arg[0]->shape, &c->arg[1]->shape, &o, w));
-    REQUIRE(w, c->typing->ranks >> o.rank & 1, "%s has rank %u: not supported", c->op->out[0].name,
-            o.rank);
+    if (broadcast_shape(&c->arg[0]->shape, &c->arg[1]->shape, &o, w) < 0)
+        return why_prefix(w, "%s", c->op->name);
+    REQUIRE(w, c->typing->ranks >> o.rank & 1, "%s: %s has rank %u: not supported", c->op->name,
+            c->op->out[0].name, o.rank);
     c->out[0]->shape = o;
     return 0;
 }

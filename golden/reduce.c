@@ -25,8 +25,8 @@ static int check_axes(const struct call *c, int role, struct why *w)
     const int32_t *axis = axes_of(c, role, &n);
 
     for (size_t i = 0; i < n; i++)
-        REQUIRE(w, axis[i] >= -rank && axis[i] < rank, "%s[%zu] = %d is outside rank %d",
-                c->op->in[role].name, i, axis[i], rank);
+        REQUIRE(w, axis[i] >= -rank && axis[i] < rank, "%s: %s[%zu] = %d is outside rank %d",
+                c->op->name, c->op->in[role].name, i, axis[i], rank);
     return 0;
 }
 

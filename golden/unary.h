@@ -26,7 +26,7 @@ UNARY_INLINE void unary_bound_monotone(struct call *c, double (*f)(double x),
     size_t n = tensor_count(c->arg[0]);
 
     for (size_t i = 0; i < n; i++) {
-        double x = c->x[0][i], y = f(x), e = c->ex[0] ? c->ex[0][i] : 0;
+        double x = c->x[0][i], y = c->y[0][i], e = c->ex[0] ? c->ex[0][i] : 0;
         double ey = local ? local(x, y, c->unit) : 0;
         if (e > 0) {
             double p = f(x - e), q = f(x + e);

@@ -48,7 +48,7 @@ static int eval(struct call *c, struct why *w)
     struct axis a = call_axis(c, AXIS);
 
     if (a.len == 0 && a.outer * a.inner > 0)
-        return why_fail(w, WHY_EXECUTION, "no largest element among none");
+        return why_fail(w, WHY_EXECUTION, "%s: no largest element among none", c->op->name);
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++)
             c->y[0][o * a.inner + i] =

@@ -47,7 +47,7 @@ static int eval(struct call *c, struct why *w)
     size_t n = tensor_count(c->out[0]), k = reduce_count(c);
 
     if (n > 0 && k == 0)
-        return why_fail(w, WHY_EXECUTION, "the mean of no elements");
+        return why_fail(w, WHY_EXECUTION, "%s: the mean of no elements", c->op->name);
     reduce_fold(c, AXES, c->x[INPUT], 0, add, c->y[0]);
     for (size_t i = 0; i < n; i++)
         c->y[0][i] /= (double) k;
@@ -61,7 +61,7 @@ static int bound(struct call *c, struct why *w)
     double *magnitude = arena_alloc_raw(c->scratch, n, sizeof(double)), *ey = c->ey[0];
 
     if (!magnitude)
-        return why_fail(w, WHY_MEMORY, "no memory for %zu elements", n);
+        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, n);
     reduce_fold(c, AXES, c->x[INPUT], 0, add_abs, magnitude);
     if (c->ex[INPUT])
         reduce_fold(c, AXES, c->ex[INPUT], 0, add, ey);

@@ -33,7 +33,8 @@ static const struct typing typings[] = {
 static int infer(struct call *c, struct why *w)
 {
     if (call_known(c, BETA))
-        REQUIRE(w, call_real(c, BETA) > 0, "beta %g is not positive", call_real(c, BETA));
+        REQUIRE(w, call_real(c, BETA) > 0, "%s: beta %g is not positive", c->op->name,
+                call_real(c, BETA));
     return axis_check(c, AXIS, w);
 }
 
