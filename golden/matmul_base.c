@@ -26,5 +26,10 @@ static inline vec vec_fma(vec x, vec w, vec acc)
     return fma(x, w, acc);
 }
 
+static inline void vec_transpose(vec x[LANES])
+{
+    (void) x;
+}
+
 #define KERNEL matmul_kernel_base
 #include "golden/matmul_kernel.h"

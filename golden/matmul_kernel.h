@@ -5,6 +5,7 @@
  *   vec_load, vec_store       unaligned
  *   vec_all(x)                x in each lane
  *   vec_fma(x, w, acc)        one fused multiply-add per lane
+ *   vec_transpose(x)          x[i][j] and x[j][i] of a square of LANES vectors change places
  *
  * Tile loops are written for a constant number of rows and inlined into one function per number,
  * so that the accumulators live in registers: 6 rows by 8 columns are 12 of the 16 of AVX2. */
@@ -166,9 +167,24 @@ static void taps_any(const struct taps *t)
         taps_rest(t, r, whole);
 }
 
+/* Products k..k+LANES-1 of a whole panel. */
+INLINE void pack_square(const double *b, size_t stride, double *ret_panel)
+{
+    for (size_t v = 0; v < VECS; v++) {
+        vec x[LANES];
+        UNROLL for (size_t l = 0; l < LANES; l++) x[l] = vec_load(b + (v * LANES + l) * stride);
+        vec_transpose(x);
+        UNROLL for (size_t l = 0; l < LANES; l++)
+            vec_store(ret_panel + l * PANEL + v * LANES, x[l]);
+    }
+}
+
 static void pack_any(size_t rows, size_t depth, const double *b, size_t stride, double *ret_panel)
 {
-    for (size_t k = 0; k < depth; k++)
+    size_t k = 0;
+    for (; rows == PANEL && k + LANES <= depth; k += LANES)
+        pack_square(b + k, stride, ret_panel + k * PANEL);
+    for (; k < depth; k++)
         for (size_t l = 0; l < PANEL; l++)
             ret_panel[k * PANEL + l] = l < rows ? b[l * stride + k] : 0;
 }

@@ -48,10 +48,11 @@ struct bench {
     double products;
 };
 
+/* Of this thread: on a busy machine other programs do not count. */
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
 }
 
