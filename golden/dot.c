@@ -37,6 +37,15 @@ void dot_level(struct call *c, const struct dot *d)
         c->level = L3;
 }
 
+void dot_level_conv(struct call *c, const struct dot *d)
+{
+    const struct tensor *x = c->in[d->input], *w = c->in[d->filter];
+
+    dot_level(c, d);
+    if (x->dtype == DT_U8 && w->dtype == DT_U8 && !(x->scale > x->scale * w->scale))
+        c->level = L3;
+}
+
 static double *scratch(struct call *c, size_t n, struct why *w)
 {
     double *p = arena_alloc_raw(c->scratch, n, sizeof *p);

@@ -61,16 +61,21 @@ static void parse_quant(struct build *b, const char **p, struct tensor *t)
     *p = end;
 }
 
+static bool begins(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
+
 struct tensor one_op_tensor(struct build *b, const char *text)
 {
-    const char *p = strncmp(text, "const ", 6) ? text : text + 6;
+    const char *p = begins(text, "const ") ? text + 6 : begins(text, "none ") ? text + 5 : text;
     struct tensor t = { .dtype = parse_dtype(&p) };
 
     t.shape = parse_shape(&p);
     parse_quant(b, &p, &t);
     if (*p++ != ':')
         abort();
-    size_t n = tensor_count(&t);
+    size_t n = begins(text, "none ") ? 0 : tensor_count(&t);
     double *x = arena_alloc(b->arena, n, sizeof *x);
     for (size_t i = 0; i < n; i++) {
         char *end;
@@ -99,21 +104,33 @@ static uint32_t add_operand(struct build *b, enum lifetime life, const struct te
     return i;
 }
 
+static uint32_t add_outputs(struct one_op_run *r, const char *text, uint32_t id[ONE_OP_OUTPUTS])
+{
+    while (text) {
+        r->expected[r->n_expected] = one_op_tensor(&r->b, text + strspn(text, "; "));
+        id[r->n_expected] = add_operand(&r->b, LIFE_OUTPUT, &r->expected[r->n_expected]);
+        r->n_expected++;
+        text = strchr(text + 1, ';');
+    }
+    return r->n_expected;
+}
+
 static void build_case(struct one_op_run *r, const struct one_op *c)
 {
-    uint32_t id[ONE_OP_INPUTS], n = 0, n_args = 0;
+    uint32_t id[ONE_OP_INPUTS], out[ONE_OP_OUTPUTS], n = 0, n_args = 0;
 
     build_init(&r->b, 1);
     for (; n < ONE_OP_INPUTS && c->in[n]; n++) {
         struct tensor t = one_op_tensor(&r->b, c->in[n]);
-        bool constant = !dtype_info[t.dtype].tensor || !strncmp(c->in[n], "const ", 6);
-        id[n] = add_operand(&r->b, constant ? LIFE_CONSTANT_COPY : LIFE_INPUT, &t);
-        if (!constant)
+        bool constant = !dtype_info[t.dtype].tensor || begins(c->in[n], "const ");
+        bool none = begins(c->in[n], "none ");
+        enum lifetime life = none ? LIFE_NO_VALUE : constant ? LIFE_CONSTANT_COPY : LIFE_INPUT;
+        id[n] = add_operand(&r->b, life, &t);
+        if (life == LIFE_INPUT)
             r->arg[n_args++] = t;
     }
-    r->expected = one_op_tensor(&r->b, c->out);
-    uint32_t out = add_operand(&r->b, LIFE_OUTPUT, &r->expected);
-    build_operation(&r->b, c->op, id, n, &out, 1);
+    uint32_t n_out = add_outputs(r, c->out, out);
+    build_operation(&r->b, c->op, id, n, out, n_out);
     model_count_consumers(&r->b.model);
 }
 
@@ -142,16 +159,11 @@ static double stored_at(const struct tensor *t, size_t i)
     return x;
 }
 
-void one_op_check(const struct one_op *c)
+static void check_tensor(const struct one_op *c, const struct tensor *got,
+                         const struct tensor *want)
 {
-    struct one_op_run r;
-    struct why w = { 0 };
     char a[SHAPE_TEXT], b[SHAPE_TEXT];
 
-    ck_assert_msg(one_op_start(&r, c, NULL, &w) == 0, "%s: %s", c->name, w.text);
-    ck_assert_msg(!c->level || plan_level(r.plan) == c->level, "%s: level %d, not %d", c->name,
-                  plan_level(r.plan), c->level);
-    const struct tensor *got = &r.result.out[0], *want = &r.expected;
     ck_assert_msg(shape_equal(&got->shape, &want->shape), "%s: shape %s, not %s", c->name,
                   shape_text(&got->shape, a), shape_text(&want->shape, b));
     for (size_t i = 0; i < tensor_count(want); i++) {
@@ -159,6 +171,18 @@ void one_op_check(const struct one_op *c)
         ck_assert_msg(x == y || (isnan(x) && isnan(y)), "%s: element %zu is %.17g, not %.17g",
                       c->name, i, x, y);
     }
+}
+
+void one_op_check(const struct one_op *c)
+{
+    struct one_op_run r;
+    struct why w = { 0 };
+
+    ck_assert_msg(one_op_start(&r, c, NULL, &w) == 0, "%s: %s", c->name, w.text);
+    ck_assert_msg(!c->level || plan_level(r.plan) == c->level, "%s: level %d, not %d", c->name,
+                  plan_level(r.plan), c->level);
+    for (uint32_t i = 0; i < r.n_expected; i++)
+        check_tensor(c, &r.result.out[i], &r.expected[i]);
     one_op_done(&r);
 }
 

@@ -3,13 +3,15 @@
  *     "F32[2,3]: 1 2 3 4 5 6"       type, shape, values (decimal or hexadecimal, inf, nan)
  *     "U8[2]*0.5@128: 130 126"      scale, zero point; values as they are stored
  *     "PC8[2,2]*1,0.5|0: 1 2 3 4"   one scale per index of dimension 0
- *     "const I32[1]: -1"            a constant of the model; scalars always are: "INT32: 0" */
+ *     "const I32[1]: -1"            a constant of the model; scalars always are: "INT32: 0"
+ *     "none I32[2]:"                an operand that is left out
+ *     "F32[1]: 1; F32[1]: 2"        two outputs */
 #ifndef TESTS_ONE_OP_H
 #define TESTS_ONE_OP_H
 
 #include "tests/build.h"
 
-enum { ONE_OP_INPUTS = 4 };
+enum { ONE_OP_INPUTS = 15, ONE_OP_OUTPUTS = 4 };
 
 struct one_op {
     const char *name;
@@ -26,7 +28,8 @@ struct one_op_run {
     struct build b;
     struct plan *plan;
     struct tensor arg[ONE_OP_INPUTS];
-    struct tensor expected;
+    struct tensor expected[ONE_OP_OUTPUTS];
+    uint32_t n_expected;
     struct result result;
 };
 

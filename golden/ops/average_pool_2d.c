@@ -56,7 +56,7 @@ const struct op op_AVERAGE_POOL_2D = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + POOL_LAYOUT,
-    .error = { ERROR_DOT, .ulps = 1,
+    .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "mean of ex, plus factor * sqrt(K) * u * mean |x| for floats" },
     .infer = pool_infer,
     .eval = eval,

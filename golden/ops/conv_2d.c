@@ -110,7 +110,7 @@ static int infer(struct call *c, struct why *w)
 
     REQUIRE(w, filter->dtype != DT_PC8 || filter->channel_dim == 0,
             "filter has its scales along dimension %u, must be 0", filter->channel_dim);
-    dot_level(c, &dot);
+    dot_level_conv(c, &dot);
     return window_infer(c, &window, w);
 }
 

@@ -120,7 +120,7 @@ static int infer(struct call *c, struct why *w)
         REQUIRE(w, (uint64_t) in * (uint64_t) m == out,
                 "%u input channels with multiplier %d do not make %u output channels", in, m, out);
     }
-    dot_level(c, &dot);
+    dot_level_conv(c, &dot);
     return window_infer(c, &window, w);
 }
 

@@ -1,0 +1,893 @@
+/* Convolutions, matrix products and pooling: small results worked out by hand; random ones against
+ * the definition written out another way; bounds against honest and dishonest arithmetic. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/one_op.h"
+
+#define I(n)  "INT32: " #n
+#define NCHW  "BOOL: 1"
+#define NHWC  "BOOL: 0"
+#define SAME  I(1)
+#define VALID I(2)
+
+/* 1 2 3 / 4 5 6 / 7 8 9 */
+#define NINE "F32[1,3,3,1]: 1 2 3 4 5 6 7 8 9"
+
+static const struct one_op convolutions[] = {
+    { "conv: valid",
+      "CONV_2D",
+      1,
+      { NINE, "F32[1,2,2,1]: 1 1 1 1", "F32[1]: 0.5", VALID, I(1), I(1), I(0) },
+      "F32[1,2,2,1]: 12.5 16.5 24.5 28.5" },
+    { "conv: same, the odd row and column come after",
+      "CONV_2D",
+      1,
+      { NINE, "F32[1,2,2,1]: 1 1 1 1", "F32[1]: 0", SAME, I(1), I(1), I(0) },
+      "F32[1,3,3,1]: 12 16 9 24 28 15 15 17 9" },
+    { "conv: same with strides",
+      "CONV_2D",
+      1,
+      { NINE, "F32[1,2,2,1]: 1 1 1 1", "F32[1]: 0", SAME, I(2), I(2), I(0) },
+      "F32[1,2,2,1]: 12 9 15 9" },
+    { "conv: width and height strides differ",
+      "CONV_2D",
+      1,
+      { NINE, "F32[1,1,1,1]: 1", "F32[1]: 0", VALID, I(2), I(1), I(0) },
+      "F32[1,3,2,1]: 1 3 4 6 7 9" },
+    { "conv: explicit padding, left and top",
+      "CONV_2D",
+      1,
+      { NINE, "F32[1,2,2,1]: 1 1 1 1", "F32[1]: 0", I(1), I(0), I(1), I(0), I(1), I(1), I(0) },
+      "F32[1,3,3,1]: 1 3 5 5 12 16 11 24 28" },
+    { "conv: explicit padding, right and bottom",
+      "CONV_2D",
+      1,
+      { NINE, "F32[1,2,2,1]: 1 1 1 1", "F32[1]: 0", I(0), I(1), I(0), I(1), I(2), I(2), I(0) },
+      "F32[1,2,2,1]: 12 9 15 9" },
+    { "conv: dilation",
+      "CONV_2D",
+      3,
+      { NINE, "F32[1,2,2,1]: 1 10 100 1000", "F32[1]: 0", VALID, I(1), I(1), I(0), NHWC, I(2),
+        I(2) },
+      "F32[1,1,1,1]: 9731" },
+    { "conv: dilation of the width alone",
+      "CONV_2D",
+      3,
+      { NINE, "F32[1,2,2,1]: 1 10 100 1000", "F32[1]: 0", VALID, I(1), I(1), I(0), NHWC, I(2),
+        I(1) },
+      "F32[1,2,1,1]: 6431 9764" },
+    { "conv: dilation with explicit padding",
+      "CONV_2D",
+      3,
+      { NINE, "F32[1,2,2,1]: 1 10 100 1000", "F32[1]: 0", I(0), I(2), I(0), I(0), I(1), I(1), I(0),
+        NHWC, I(2), I(2) },
+      "F32[1,1,3,1]: 9731 802 903" },
+    { "conv: dilation with SAME",
+      "CONV_2D",
+      3,
+      { NINE, "F32[1,2,2,1]: 1 10 100 1000", "F32[1]: 0", SAME, I(1), I(1), I(0), NHWC, I(2),
+        I(2) },
+      "F32[1,3,3,1]: 5000 6400 500 8020 9731 802 50 64 5" },
+    { "conv: channels, NCHW",
+      "CONV_2D",
+      3,
+      { "F32[1,2,2,2]: 1 2 3 4 10 20 30 40", "F32[2,1,1,2]: 1 1 1 -1", "F32[2]: 0.5 0", VALID, I(1),
+        I(1), I(0), NCHW },
+      "F32[1,2,2,2]: 11.5 22.5 33.5 44.5 -9 -18 -27 -36" },
+    { "conv: ReLU6",
+      "CONV_2D",
+      1,
+      { "F32[1,1,3,1]: -1 2 9", "F32[1,1,1,1]: 1", "F32[1]: 0", VALID, I(1), I(1), I(3) },
+      "F32[1,1,3,1]: 0 2 6" },
+    { "conv: sums are rounded once",
+      "CONV_2D",
+      1,
+      { "F32[1,1,1,3]: 16777216 1 1", "F32[1,1,1,3]: 1 1 1", "F32[1]: 0", VALID, I(1), I(1), I(0) },
+      "F32[1,1,1,1]: 16777218" },
+    { "conv: sums of halves too",
+      "CONV_2D",
+      3,
+      { "F16[1,1,1,3]: 2048 1 1", "F16[1,1,1,3]: 1 1 1", "F16[1]: 0", VALID, I(1), I(1), I(0) },
+      "F16[1,1,1,1]: 2050" },
+    { "conv: infinite weights over padding do nothing",
+      "CONV_2D",
+      1,
+      { "F32[1,1,1,1]: 2", "F32[1,1,3,1]: inf 3 nan", "F32[1]: 0", SAME, I(1), I(1), I(0) },
+      "F32[1,1,1,1]: 6" },
+    { "conv: no batches",
+      "CONV_2D",
+      0,
+      { "F32[0,2,2,1]:", "F32[3,2,2,1]: 1 2 3 4 5 6 7 8 9 10 11 12", "F32[3]: 1 2 3", VALID, I(1),
+        I(1), I(0) },
+      "F32[0,1,1,3]:" },
+    /* (2*4 + -2*-2 + bias) / 8: 2, 0.5, -0.5, -1.5, 1253 */
+    { "conv: quantised, ties and saturation",
+      "CONV_2D",
+      1,
+      { "U8[1,1,1,2]*0.5@128: 130 126", "U8[5,1,1,2]*0.25@100: 104 98 104 98 104 98 104 98 104 98",
+        "I32[5]*0.125: 4 -8 -16 -24 10012", VALID, I(1), I(1), I(0) },
+      "U8[1,1,1,5]*1@10: 12 11 9 8 255" },
+    { "conv: quantised ReLU1",
+      "CONV_2D",
+      1,
+      { "U8[1,1,1,1]*0.5@128: 128", "U8[5,1,1,1]*0.25@100: 0 0 0 0 0",
+        "I32[5]*0.125: -16 -8 0 5 16", VALID, I(1), I(1), I(2) },
+      "U8[1,1,1,5]*0.5@10: 8 8 10 11 12" },
+    { "conv: quantised padding is real zero",
+      "CONV_2D",
+      1,
+      { "U8[1,1,2,1]*0.5@128: 130 132", "U8[1,1,3,1]*0.5@100: 101 102 104", "I32[1]*0.25: 0", SAME,
+        I(1), I(1), I(0) },
+      "U8[1,1,2,1]*1@0: 5 3" },
+    { "conv: output scale below the product needs level 3",
+      "CONV_2D",
+      3,
+      { "U8[1,1,1,1]*0.5@0: 3", "U8[1,1,1,1]*0.5@0: 5", "I32[1]*0.25: 0", VALID, I(1), I(1), I(0) },
+      "U8[1,1,1,1]*0.25@0: 15" },
+    { "conv: filter scale of 1 needs level 3",
+      "CONV_2D",
+      3,
+      { "U8[1,1,1,1]*0.5@0: 3", "U8[1,1,1,1]*1@0: 5", "I32[1]*0.5: 0", VALID, I(1), I(1), I(0) },
+      "U8[1,1,1,1]*0.75@0: 10" },
+    /* channel 0: (3*2 + 2) * 0.5 = 4; channel 1: (3*-4 + 2) * 0.25 = -2.5 */
+    { "conv: per channel",
+      "CONV_2D",
+      3,
+      { "U8[1,1,1,1]*1@4: 7", "PC8[2,1,1,1]*0.5,0.25|0: 2 -4", "I32[2]: 2 2", VALID, I(1), I(1),
+        I(0) },
+      "U8[1,1,1,2]*1@100: 104 97" },
+    { "conv: per channel, signed",
+      "CONV_2D",
+      4,
+      { "S8[1,1,1,1]*1@-4: -1", "PC8[2,1,1,1]*0.5,0.25|0: 2 -4", "I32[2]: 2 2", VALID, I(1), I(1),
+        I(0) },
+      "S8[1,1,1,2]*1@-100: -96 -103" },
+    { "conv: signed",
+      "CONV_2D",
+      4,
+      { "S8[1,1,1,2]*0.5@0: 2 -2", "S8[1,1,1,2]*0.25@0: 4 -2", "I32[1]*0.125: 4", VALID, I(1), I(1),
+        I(0) },
+      "S8[1,1,1,1]*1@-128: -126" },
+
+    { "depthwise: multiplier",
+      "DEPTHWISE_CONV_2D",
+      1,
+      { "F32[1,1,2,2]: 1 10 2 20", "F32[1,1,2,4]: 1 2 3 4 5 6 7 8", "F32[4]: 0 0 0 1000", VALID,
+        I(1), I(1), I(2), I(0) },
+      "F32[1,1,1,4]: 11 14 170 1200" },
+    { "depthwise: NCHW, same",
+      "DEPTHWISE_CONV_2D",
+      3,
+      { "F32[1,2,1,2]: 1 2 10 20", "F32[1,1,2,2]: 1 3 5 7", "F32[2]: 0 0", SAME, I(1), I(1), I(1),
+        I(0), NCHW },
+      "F32[1,2,1,2]: 11 2 170 60" },
+    { "depthwise: dilation, explicit padding",
+      "DEPTHWISE_CONV_2D",
+      3,
+      { NINE, "F32[1,2,2,1]: 1 10 100 1000", "F32[1]: 0", I(2), I(0), I(0), I(0), I(1), I(1), I(1),
+        I(0), NHWC, I(2), I(2) },
+      "F32[1,1,3,1]: 7010 8020 9731" },
+    { "depthwise: half",
+      "DEPTHWISE_CONV_2D",
+      3,
+      { "F16[1,1,3,1]: 2048 1 1", "F16[1,1,3,1]: 1 1 1", "F16[1]: 0", VALID, I(1), I(1), I(1),
+        I(0) },
+      "F16[1,1,1,1]: 2050" },
+    { "depthwise: quantised",
+      "DEPTHWISE_CONV_2D",
+      1,
+      { "U8[1,1,1,2]*0.5@128: 130 126", "U8[1,1,1,2]*0.25@100: 104 98", "I32[2]*0.125: 4 -8", VALID,
+        I(1), I(1), I(1), I(0) },
+      "U8[1,1,1,2]*1@10: 12 9" },
+    { "depthwise: per channel",
+      "DEPTHWISE_CONV_2D",
+      3,
+      { "U8[1,1,1,1]*1@4: 7", "PC8[1,1,1,2]*0.5,0.25|3: 2 -4", "I32[2]: 2 2", VALID, I(1), I(1),
+        I(2), I(0) },
+      "U8[1,1,1,2]*1@100: 104 97" },
+    { "depthwise: signed, per channel",
+      "DEPTHWISE_CONV_2D",
+      4,
+      { "S8[1,1,1,1]*1@-4: -1", "PC8[1,1,1,2]*0.5,0.25|3: 2 -4", "I32[2]: 2 2", VALID, I(1), I(1),
+        I(2), I(0) },
+      "S8[1,1,1,2]*1@-100: -96 -103" },
+
+    { "fully connected",
+      "FULLY_CONNECTED",
+      1,
+      { "F32[2,3]: 1 2 3 4 5 6", "F32[2,3]: 1 1 1 1 0 -1", "F32[2]: 10 0", I(0) },
+      "F32[2,2]: 16 -2 25 -2" },
+    { "fully connected: flattened, rows of weights span dimensions",
+      "FULLY_CONNECTED",
+      1,
+      { "F32[2,1,2,2]: 1 2 3 4 5 6 7 8", "F32[1,4]: 1 10 100 1000", "F32[1]: 0", I(0) },
+      "F32[2,1]: 4321 8765" },
+    { "fully connected: one batch becomes several",
+      "FULLY_CONNECTED",
+      1,
+      { "F32[1,4]: 1 2 3 4", "F32[1,2]: 1 10", "F32[1]: 0", I(1) },
+      "F32[2,1]: 21 43" },
+    { "fully connected: no batches",
+      "FULLY_CONNECTED",
+      0,
+      { "F32[0,4]:", "F32[2,4]: 1 2 3 4 5 6 7 8", "F32[2]: 0 0", I(0) },
+      "F32[0,2]:" },
+    { "fully connected: half",
+      "FULLY_CONNECTED",
+      3,
+      { "F16[1,3]: 2048 1 1", "F16[1,3]: 1 1 1", "F16[1]: 0", I(0) },
+      "F16[1,1]: 2050" },
+    { "fully connected: quantised",
+      "FULLY_CONNECTED",
+      1,
+      { "U8[1,2]*0.5@128: 130 126", "U8[3,2]*0.25@100: 104 98 104 98 104 98",
+        "I32[3]*0.125: 4 -8 -16", I(0) },
+      "U8[1,3]*1@10: 12 11 9" },
+    { "fully connected: scale below the product needs level 3",
+      "FULLY_CONNECTED",
+      3,
+      { "U8[1,1]*0.5@0: 3", "U8[1,1]*0.5@0: 5", "I32[1]*0.25: 0", I(0) },
+      "U8[1,1]*0.25@0: 15" },
+    { "fully connected: signed",
+      "FULLY_CONNECTED",
+      4,
+      { "S8[1,2]*0.5@0: 2 -2", "S8[1,2]*0.25@0: 4 -2", "I32[1]*0.125: 4", I(0) },
+      "S8[1,1]*1@-128: -126" },
+};
+
+static const struct one_op pools[] = {
+    { "average: padding does not count",
+      "AVERAGE_POOL_2D",
+      1,
+      { NINE, I(1), I(0), I(1), I(0), I(2), I(2), I(2), I(2), I(0) },
+      "F32[1,2,2,1]: 1 2.5 5.5 7" },
+    { "average: same",
+      "AVERAGE_POOL_2D",
+      1,
+      { NINE, SAME, I(1), I(1), I(2), I(2), I(0) },
+      "F32[1,3,3,1]: 3 4 4.5 6 7 7.5 7.5 8.5 9" },
+    { "average: width and height are told apart",
+      "AVERAGE_POOL_2D",
+      1,
+      { NINE, VALID, I(2), I(1), I(3), I(1), I(0) },
+      "F32[1,3,1,1]: 2 5 8" },
+    { "average: NCHW",
+      "AVERAGE_POOL_2D",
+      3,
+      { "F32[1,2,1,2]: 1 3 10 30", VALID, I(1), I(1), I(2), I(1), I(0), NCHW },
+      "F32[1,2,1,1]: 2 20" },
+    { "average: half",
+      "AVERAGE_POOL_2D",
+      3,
+      { "F16[1,1,3,1]: 2048 1 1", VALID, I(1), I(1), I(3), I(1), I(0) },
+      "F16[1,1,1,1]: 683.33" },
+    { "average: quantised ties go away from zero",
+      "AVERAGE_POOL_2D",
+      1,
+      { "U8[1,1,4,1]*0.5@128: 129 130 127 126", VALID, I(2), I(1), I(2), I(1), I(0) },
+      "U8[1,1,2,1]*0.5@128: 130 126" },
+    { "average: signed, ReLU6",
+      "AVERAGE_POOL_2D",
+      4,
+      { "S8[1,1,4,1]*0.5@-10: -20 -20 100 100", VALID, I(2), I(1), I(2), I(1), I(3) },
+      "S8[1,1,2,1]*0.5@-10: -10 2" },
+    { "average: no batches",
+      "AVERAGE_POOL_2D",
+      0,
+      { "F32[0,3,3,2]:", VALID, I(1), I(1), I(2), I(2), I(0) },
+      "F32[0,2,2,2]:" },
+    { "maximum: of negative numbers, padding does not count",
+      "MAX_POOL_2D",
+      1,
+      { "F32[1,2,2,1]: -1 -2 -3 -4", I(1), I(1), I(1), I(1), I(1), I(1), I(2), I(2), I(0) },
+      "F32[1,3,3,1]: -1 -1 -2 -1 -1 -2 -3 -3 -4" },
+    { "maximum: channels apart",
+      "MAX_POOL_2D",
+      1,
+      { "F32[1,1,3,2]: 1 9 5 2 3 4", VALID, I(1), I(1), I(2), I(1), I(0) },
+      "F32[1,1,2,2]: 5 9 5 4" },
+    { "maximum: NaN",
+      "MAX_POOL_2D",
+      1,
+      { "F32[1,1,3,1]: nan 1 2", VALID, I(1), I(1), I(2), I(1), I(0) },
+      "F32[1,1,2,1]: nan 2" },
+    { "maximum: quantised",
+      "MAX_POOL_2D",
+      1,
+      { "U8[1,1,3,1]*2@100: 3 200 7", VALID, I(1), I(1), I(2), I(1), I(0) },
+      "U8[1,1,2,1]*2@100: 200 200" },
+    { "maximum: signed, NCHW",
+      "MAX_POOL_2D",
+      4,
+      { "S8[1,2,1,2]*2@0: -3 -2 7 1", VALID, I(1), I(1), I(2), I(1), I(0), NCHW },
+      "S8[1,2,1,1]*2@0: -2 7" },
+    { "maximum: half, same",
+      "MAX_POOL_2D",
+      3,
+      { "F16[1,1,3,1]: 3 1 2", SAME, I(2), I(1), I(2), I(1), I(2) },
+      "F16[1,1,2,1]: 1 1" },
+    { "L2: root of the mean square",
+      "L2_POOL_2D",
+      1,
+      { "F32[1,1,4,1]: 3 -4 0 8", SAME, I(2), I(1), I(2), I(1), I(0) },
+      "F32[1,1,2,1]: 3.53553390593 5.65685424949" },
+    { "L2: padding does not count",
+      "L2_POOL_2D",
+      1,
+      { "F32[1,1,1,1]: -5", I(1), I(1), I(0), I(0), I(1), I(1), I(2), I(1), I(0) },
+      "F32[1,1,2,1]: 5 5" },
+    { "L2: half, NCHW",
+      "L2_POOL_2D",
+      3,
+      { "F16[1,2,1,2]: 3 -4 300 -400", VALID, I(1), I(1), I(2), I(1), I(0), NCHW },
+      "F16[1,2,1,1]: 3.53553390593 353.553390593" },
+};
+
+#define CONV_OF(image, filter) image, filter, "F32[1]: 0"
+#define ONE                    "F32[1,1,1,1]: 1"
+#define FOUR_OUT               "F32[1,2,2,1]: 0 0 0 0"
+
+static const struct {
+    struct one_op c;
+    enum why_code code;
+    const char *text;
+} refusals[] = {
+    { { "stride", "CONV_2D", 0, { CONV_OF(NINE, ONE), VALID, I(0), I(1), I(0) }, FOUR_OUT },
+      WHY_EXECUTION,
+      "stride 0" },
+    { { "scheme", "CONV_2D", 0, { CONV_OF(NINE, ONE), I(3), I(1), I(1), I(0) }, FOUR_OUT },
+      WHY_EXECUTION,
+      "scheme 3" },
+    { { "activation", "CONV_2D", 0, { CONV_OF(NINE, ONE), VALID, I(1), I(1), I(4) }, FOUR_OUT },
+      WHY_EXECUTION,
+      "activation 4" },
+    { { "negative padding",
+        "CONV_2D",
+        0,
+        { CONV_OF(NINE, ONE), I(0), I(0), I(-1), I(0), I(1), I(1), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "-1" },
+    { { "windows in padding alone",
+        "CONV_2D",
+        0,
+        { CONV_OF(NINE, ONE), I(0), I(1), I(0), I(0), I(1), I(1), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "less than the kernel" },
+    { { "kernel larger than the image",
+        "CONV_2D",
+        0,
+        { CONV_OF(ONE, "F32[1,1,2,1]: 1 1"), VALID, I(1), I(1), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "reaches over 2" },
+    { { "dilated kernel larger than the image",
+        "CONV_2D",
+        0,
+        { CONV_OF(NINE, "F32[1,1,2,1]: 1 1"), VALID, I(1), I(1), I(0), NHWC, I(3), I(1) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "reaches over 4" },
+    { { "dilation",
+        "CONV_2D",
+        0,
+        { CONV_OF(NINE, ONE), VALID, I(1), I(1), I(0), NHWC, I(1), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "dilation 0" },
+    { { "one dilation",
+        "CONV_2D",
+        0,
+        { CONV_OF(NINE, ONE), VALID, I(1), I(1), I(0), NHWC, I(1) },
+        FOUR_OUT },
+      WHY_INVALID,
+      "no form takes 9" },
+    { { "huge operands do not overflow",
+        "CONV_2D",
+        0,
+        { CONV_OF(NINE, "F32[1,2,2,1]: 0 0 0 0"), VALID, I(1), I(1), I(0), NHWC, I(2147483647),
+          I(2147483647) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "reaches over 2147483648" },
+    { { "depth of the filter",
+        "CONV_2D",
+        0,
+        { CONV_OF(NINE, "F32[1,1,1,2]: 1 1"), VALID, I(1), I(1), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "filter" },
+    { { "rank",
+        "CONV_2D",
+        0,
+        { CONV_OF("F32[3,3,1]: 1 2 3 4 5 6 7 8 9", ONE), VALID, I(1), I(1), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "rank 3" },
+    { { "scale of the bias",
+        "CONV_2D",
+        0,
+        { "U8[1,1,1,1]*0.5@0: 3", "U8[1,1,1,1]*0.5@0: 5", "I32[1]*0.5: 0", VALID, I(1), I(1),
+          I(0) },
+        "U8[1,1,1,1]*1@0: 0" },
+      WHY_INVALID,
+      "bias has scale 0.5" },
+    { { "scale of a per-channel bias",
+        "CONV_2D",
+        0,
+        { "U8[1,1,1,1]*0.5@0: 3", "PC8[1,1,1,1]*0.5|0: 5", "I32[1]*0.25: 0", VALID, I(1), I(1),
+          I(0) },
+        "U8[1,1,1,1]*1@0: 0" },
+      WHY_INVALID,
+      "bias has scale" },
+    { { "channel dimension",
+        "CONV_2D",
+        0,
+        { "U8[1,1,1,1]*0.5@0: 3", "PC8[1,1,1,1]*0.5|3: 5", "I32[1]: 0", VALID, I(1), I(1), I(0) },
+        "U8[1,1,1,1]*1@0: 0" },
+      WHY_EXECUTION,
+      "dimension 3, must be 0" },
+    { { "channel dimension",
+        "DEPTHWISE_CONV_2D",
+        0,
+        { "U8[1,1,1,1]*0.5@0: 3", "PC8[1,1,1,1]*0.5|0: 5", "I32[1]: 0", VALID, I(1), I(1), I(1),
+          I(0) },
+        "U8[1,1,1,1]*1@0: 0" },
+      WHY_EXECUTION,
+      "dimension 0, must be 3" },
+    { { "multiplier",
+        "DEPTHWISE_CONV_2D",
+        0,
+        { CONV_OF(NINE, ONE), VALID, I(1), I(1), I(2), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "multiplier 2" },
+    { { "no multiplier",
+        "DEPTHWISE_CONV_2D",
+        0,
+        { CONV_OF(NINE, ONE), VALID, I(1), I(1), I(0), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "multiplier 0" },
+    { { "input of no whole rows",
+        "FULLY_CONNECTED",
+        0,
+        { "F32[1,3]: 1 2 3", "F32[1,2]: 1 1", "F32[1]: 0", I(0) },
+        "F32[1,1]: 0" },
+      WHY_EXECUTION,
+      "multiple of input_size 2" },
+    { { "rank 1",
+        "FULLY_CONNECTED",
+        0,
+        { "F32[2]: 1 2", "F32[1,2]: 1 1", "F32[1]: 0", I(0) },
+        "F32[1,1]: 0" },
+      WHY_EXECUTION,
+      "rank 1" },
+    { { "other scale",
+        "MAX_POOL_2D",
+        0,
+        { "U8[1,1,1,1]*1@0: 3", VALID, I(1), I(1), I(1), I(1), I(0) },
+        "U8[1,1,1,1]*2@0: 0" },
+      WHY_INVALID,
+      "scale" },
+    { { "window in padding",
+        "AVERAGE_POOL_2D",
+        0,
+        { NINE, I(2), I(0), I(0), I(0), I(1), I(1), I(2), I(2), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "less than the kernel" },
+    { { "empty window",
+        "AVERAGE_POOL_2D",
+        0,
+        { NINE, VALID, I(1), I(1), I(0), I(1), I(0) },
+        FOUR_OUT },
+      WHY_EXECUTION,
+      "kernel is 0" },
+    { { "quantised L2",
+        "L2_POOL_2D",
+        0,
+        { "U8[1,1,1,1]*1@0: 3", VALID, I(1), I(1), I(1), I(1), I(0) },
+        "U8[1,1,1,1]*1@0: 0" },
+      WHY_INVALID,
+      "L2_POOL_2D" },
+};
+
+START_TEST(convolution_case)
+{
+    one_op_check(&convolutions[_i]);
+}
+END_TEST
+
+START_TEST(pool_case)
+{
+    one_op_check(&pools[_i]);
+}
+END_TEST
+
+START_TEST(refused)
+{
+    one_op_check_refused(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
+}
+END_TEST
+
+/* --- random convolutions against the definition, written for each output on its own --- */
+
+static uint64_t seed;
+
+static uint32_t below(uint32_t n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t) (seed >> 33) % n;
+}
+
+static float uniform(void)
+{
+    return (float) below(1 << 20) / (1 << 19) - 1;
+}
+
+struct geometry {
+    uint32_t n, h, w, i, o, kh, kw, sh, sw, dh, dw, top, bottom, left, right;
+    uint32_t oh, ow;
+    bool depthwise;
+};
+
+static struct geometry draw_geometry(bool depthwise)
+{
+    struct geometry g = { .depthwise = depthwise };
+
+    g.n = 1 + below(2), g.h = 1 + below(9), g.w = 1 + below(9), g.i = 1 + below(7);
+    g.o = depthwise ? g.i * (1 + below(3)) : 1 + below(9);
+    g.sh = 1 + below(3), g.sw = 1 + below(3), g.dh = 1 + below(3), g.dw = 1 + below(3);
+    do {
+        g.kh = 1 + below(4), g.kw = 1 + below(4);
+        uint32_t reach_h = (g.kh - 1) * g.dh + 1, reach_w = (g.kw - 1) * g.dw + 1;
+        g.top = below(reach_h), g.bottom = below(reach_h);
+        g.left = below(reach_w), g.right = below(reach_w);
+        g.oh = g.h + g.top + g.bottom < reach_h ? 0 : (g.h + g.top + g.bottom - reach_h) / g.sh + 1;
+        g.ow = g.w + g.left + g.right < reach_w ? 0 : (g.w + g.left + g.right - reach_w) / g.sw + 1;
+    } while (g.oh == 0 || g.ow == 0);
+    return g;
+}
+
+/* The model of one convolution with everything but the image constant. */
+struct conv {
+    struct build b;
+    struct geometry g;
+    struct tensor x, w, bias, y;
+    struct plan *plan;
+    struct result r;
+};
+
+static void *random_data(struct build *b, const struct tensor *t)
+{
+    size_t n = tensor_count(t);
+    unsigned char *bytes = arena_alloc(b->arena, tensor_bytes(t), 1);
+
+    for (size_t i = 0; i < n; i++)
+        if (t->dtype == DT_F32)
+            ((float *) (void *) bytes)[i] = uniform();
+        else if (t->dtype == DT_I32)
+            ((int32_t *) (void *) bytes)[i] = (int32_t) below(20000) - 10000;
+        else
+            bytes[i] = (unsigned char) below(256);
+    return bytes;
+}
+
+static uint32_t constant(struct build *b, const struct tensor *t)
+{
+    uint32_t id = build_constant(b, t->dtype, t->shape, t->data);
+    void *data = b->graph->operand[id].tensor.data;
+
+    b->graph->operand[id].tensor = *t;
+    b->graph->operand[id].tensor.data = data;
+    return id;
+}
+
+static void conv_run(struct conv *c, enum dtype image, enum dtype filter)
+{
+    struct geometry *g = &c->g;
+    struct build *b = &c->b;
+    struct why w = { 0 };
+    static const float scales[32] = { 0.01f,  0.02f,  0.03f, 0.015f, 0.5f,  0.25f, 0.007f,
+                                      0.011f, 0.013f, 0.1f,  0.2f,   0.05f, 0.06f, 0.07f,
+                                      0.08f,  0.09f,  0.12f, 0.14f,  0.16f, 0.18f, 0.003f };
+    bool quantised = image != DT_F32;
+
+    build_init(b, 1);
+    c->x = (struct tensor){ .dtype = image, .shape = DIMS(g->n, g->h, g->w, g->i) };
+    c->w = (struct tensor){ .dtype = filter };
+    c->w.shape = g->depthwise ? DIMS(1, g->kh, g->kw, g->o) : DIMS(g->o, g->kh, g->kw, g->i);
+    c->bias = (struct tensor){ .dtype = quantised ? DT_I32 : DT_F32, .shape = DIMS(g->o) };
+    c->y = (struct tensor){ .dtype = image, .shape = DIMS(g->n, g->oh, g->ow, g->o) };
+    if (quantised) {
+        c->x.scale = 0.037f, c->x.zero = image == DT_U8 ? 131 : 7;
+        c->y.scale = 0.61f, c->y.zero = image == DT_U8 ? 120 : -11;
+        if (filter == DT_PC8) {
+            c->w.channel_dim = g->depthwise ? 3 : 0;
+            c->w.n_channels = g->o;
+            c->w.channel_scale = scales;
+        } else {
+            c->w.scale = 0.021f, c->w.zero = filter == DT_U8 ? 77 : -20;
+            c->bias.scale = c->x.scale * c->w.scale;
+        }
+    }
+    c->x.data = random_data(b, &c->x);
+    c->w.data = random_data(b, &c->w);
+    c->bias.data = random_data(b, &c->bias);
+    uint32_t in = build_quant(b, LIFE_INPUT, image, c->x.shape, c->x.scale, c->x.zero);
+    uint32_t out = build_quant(b, LIFE_OUTPUT, image, c->y.shape, c->y.scale, c->y.zero);
+    bool no = false;
+    uint32_t ids[15] = { in, constant(b, &c->w), constant(b, &c->bias) }, n = 3;
+    const uint32_t scalars[] = { g->left, g->right, g->top, g->bottom, g->sw, g->sh };
+    for (size_t i = 0; i < 6; i++)
+        ids[n++] = build_int(b, (int32_t) scalars[i]);
+    if (g->depthwise)
+        ids[n++] = build_int(b, (int32_t) (g->o / g->i));
+    ids[n++] = build_int(b, 0);
+    ids[n++] = build_constant(b, DT_BOOL, (struct shape){ 0 }, &no);
+    ids[n++] = build_int(b, (int32_t) g->dw);
+    ids[n++] = build_int(b, (int32_t) g->dh);
+    build_operation(b, g->depthwise ? "DEPTHWISE_CONV_2D" : "CONV_2D", ids, n, &out, 1);
+    struct exec_options options = { .bounds = true };
+    ck_assert_msg(plan_new(&b->model, &c->plan, &w) >= 0, "%s", w.text);
+    ck_assert_msg(plan_run(c->plan, &c->x, &options, &c->r, &w) == 0, "%s", w.text);
+}
+
+static void conv_done(struct conv *c)
+{
+    result_done(&c->r);
+    plan_free(c->plan);
+    build_done(&c->b);
+}
+
+static double stored(const struct tensor *t, size_t i)
+{
+    switch (t->dtype) {
+    case DT_F32: return (double) ((const float *) t->data)[i];
+    case DT_I32: return ((const int32_t *) t->data)[i];
+    case DT_U8: return ((const unsigned char *) t->data)[i] - t->zero;
+    default: return ((const signed char *) t->data)[i] - t->zero;
+    }
+}
+
+/* The products of output e, in order; returns their number.  spoil: this product is 1 % larger. */
+static int products(const struct conv *c, size_t e, double *ret)
+{
+    const struct geometry *g = &c->g;
+    size_t o = e % g->o, ox = e / g->o % g->ow, oy = e / g->o / g->ow % g->oh,
+           n = e / g->o / g->ow / g->oh;
+    int count = 0;
+
+    for (size_t i = 0; i < g->kh; i++)
+        for (size_t j = 0; j < g->kw; j++)
+            for (size_t k = 0; k < (g->depthwise ? 1 : g->i); k++) {
+                long y = (long) (oy * g->sh + i * g->dh) - (long) g->top;
+                long x = (long) (ox * g->sw + j * g->dw) - (long) g->left;
+                if (y < 0 || x < 0 || y >= (long) g->h || x >= (long) g->w)
+                    continue;
+                size_t channel = g->depthwise ? o / (g->o / g->i) : k;
+                size_t at = ((n * g->h + (size_t) y) * g->w + (size_t) x) * g->i + channel;
+                size_t tap = g->depthwise ? (i * g->kw + j) * g->o + o
+                                          : ((o * g->kh + i) * g->kw + j) * g->i + k;
+                ret[count++] = stored(&c->x, at) * stored(&c->w, tap);
+            }
+    return count;
+}
+
+enum { MAX_PRODUCTS = 256 };
+
+/* What the output should hold, in units of the output's type. */
+static double defined(const struct conv *c, size_t e)
+{
+    double p[MAX_PRODUCTS];
+    long double sum = stored(&c->bias, e % c->g.o);
+    int n = products(c, e, p);
+
+    for (int i = 0; i < n; i++)
+        sum += p[i];
+    if (c->x.dtype == DT_F32)
+        return (double) (float) sum;
+    double scale = (double) (c->w.channel_scale ? c->w.channel_scale[e % c->g.o] : c->w.scale);
+    double q = round((double) sum * ((double) c->x.scale * scale) / (double) c->y.scale);
+    double lo = c->y.dtype == DT_U8 ? 0 : -128, hi = c->y.dtype == DT_U8 ? 255 : 127;
+    return fmin(fmax(q + c->y.zero, lo), hi) - c->y.zero;
+}
+
+static const enum dtype kinds[][2] = {
+    { DT_F32, DT_F32 }, { DT_U8, DT_U8 }, { DT_U8, DT_PC8 }, { DT_S8, DT_S8 }, { DT_S8, DT_PC8 },
+};
+
+START_TEST(random_convolutions_follow_the_definition)
+{
+    for (int round = 0; round < 60; round++) {
+        struct conv c = { .g = draw_geometry(round % 2) };
+        conv_run(&c, kinds[_i][0], kinds[_i][1]);
+        for (size_t e = 0; e < tensor_count(&c.y); e++) {
+            double got = stored(&c.r.out[0], e), want = defined(&c, e);
+            /* one float32 step: a double rounding through the long double is possible */
+            double slack = c.x.dtype == DT_F32 ? fabs(want) * 0x1p-23 : 0;
+            ck_assert_msg(fabs(got - want) <= slack, "round %d, element %zu: %.17g, not %.17g",
+                          round, e, got, want);
+        }
+        conv_done(&c);
+    }
+}
+END_TEST
+
+/* --- bounds --- */
+
+enum order { FORWARD, BACKWARD, LANES, ORDERS };
+
+/* The sum as single-precision hardware may compute it. */
+static float sum_in_float(const double *p, int n, float bias, enum order order)
+{
+    float acc = order == FORWARD ? bias : 0, lane[8] = { 0 };
+
+    for (int i = 0; i < n; i++)
+        if (order == LANES)
+            lane[i % 8] += (float) p[i];
+        else
+            acc += (float) p[order == FORWARD ? i : n - 1 - i];
+    for (int i = 0; i < 8; i++)
+        acc += lane[i];
+    return order == FORWARD ? acc : acc + bias;
+}
+
+static struct judgement judge(const struct conv *c, const float *values)
+{
+    struct tensor actual = c->y;
+
+    actual.data = (void *) values;
+    return judge_bound(&c->r.out[0], c->r.real[0], c->r.bound[0], c->r.kind[0], &actual);
+}
+
+START_TEST(bounds_hold_for_any_order_of_summation)
+{
+    for (int round = 0; round < 40; round++) {
+        struct conv c = { .g = draw_geometry(round % 2) };
+        conv_run(&c, DT_F32, DT_F32);
+        size_t count = tensor_count(&c.y);
+        float *values = calloc(count, sizeof *values);
+        for (enum order order = 0; order < ORDERS; order++) {
+            for (size_t e = 0; e < count; e++) {
+                double p[MAX_PRODUCTS];
+                int n = products(&c, e, p);
+                values[e] = sum_in_float(p, n, (float) stored(&c.bias, e % c.g.o), order);
+            }
+            struct judgement j = judge(&c, values);
+            ck_assert_msg(j.ok && j.checked == count, "round %d, order %d: %s", round, (int) order,
+                          j.why);
+        }
+        free(values);
+        conv_done(&c);
+    }
+}
+END_TEST
+
+START_TEST(bounds_catch_one_weight_that_is_1_percent_off)
+{
+    int caught = 0, rounds = 0;
+
+    for (int round = 0; round < 40; round++) {
+        struct conv c = { .g = draw_geometry(false) };
+        conv_run(&c, DT_F32, DT_F32);
+        size_t count = tensor_count(&c.y);
+        float *values = calloc(count, sizeof *values);
+        for (size_t e = 0; e < count; e++) {
+            double p[MAX_PRODUCTS];
+            int n = products(&c, e, p);
+            if (n > 0 && e % c.g.o == 0)
+                p[n / 2] *= 1.01;
+            values[e] = sum_in_float(p, n, (float) stored(&c.bias, e % c.g.o), FORWARD);
+        }
+        caught += !judge(&c, values).ok;
+        rounds++;
+        free(values);
+        conv_done(&c);
+    }
+    /* some windows see only padding at that tap, or a weight near zero */
+    ck_assert_msg(caught >= rounds - 2, "%d of %d", caught, rounds);
+}
+END_TEST
+
+/* An input that is off by one step moves a quantised sum by |w| * its scale: exactly that is
+ * allowed. */
+START_TEST(quantised_bounds_are_what_requantisation_may_do)
+{
+    struct conv c = { .g = draw_geometry(false) };
+
+    conv_run(&c, DT_U8, DT_U8);
+    for (size_t e = 0; e < tensor_count(&c.y); e++) {
+        double steps = c.r.bound[0][e] / (double) c.y.scale;
+        ck_assert_msg(steps >= 0.5 && steps < 0.76, "element %zu: %g steps", e, steps);
+    }
+    conv_done(&c);
+}
+END_TEST
+
+/* real value and bound of a single operation */
+static void bounds_of(const struct one_op *c, struct one_op_run *r)
+{
+    struct exec_options options = { .bounds = true };
+    struct why w = { 0 };
+
+    ck_assert_msg(one_op_start(r, c, &options, &w) == 0, "%s", w.text);
+}
+
+START_TEST(bounds_of_pools_are_narrow)
+{
+    static const struct one_op maximum = {
+        "maximum", "MAX_POOL_2D", 0, { NINE, VALID, I(1), I(1), I(2), I(2), I(0) }, FOUR_OUT
+    };
+    static const struct one_op average = {
+        "average", "AVERAGE_POOL_2D", 0, { NINE, VALID, I(1), I(1), I(2), I(2), I(0) }, FOUR_OUT
+    };
+    static const struct one_op l2 = {
+        "L2", "L2_POOL_2D", 0, { NINE, VALID, I(1), I(1), I(2), I(2), I(0) }, FOUR_OUT
+    };
+    struct one_op_run r;
+
+    bounds_of(&maximum, &r);
+    for (int i = 0; i < 4; i++)
+        ck_assert_double_eq(r.result.bound[0][i], 0);
+    one_op_done(&r);
+    bounds_of(&average, &r);
+    for (int i = 0; i < 4; i++)
+        ck_assert(r.result.bound[0][i] > 0 && r.result.bound[0][i] < 2e-5);
+    one_op_done(&r);
+    bounds_of(&l2, &r);
+    for (int i = 0; i < 4; i++)
+        ck_assert(r.result.bound[0][i] > 0 && r.result.bound[0][i] < 2e-5);
+    one_op_done(&r);
+}
+END_TEST
+
+/* Products that overflow leave nothing to check, and make no bound NaN. */
+START_TEST(infinite_inputs_leave_no_bound)
+{
+    static const struct one_op c = { "infinite",
+                                     "FULLY_CONNECTED",
+                                     0,
+                                     { "F32[1,2]: inf 1", "F32[2,2]: 0 1 1 1", "F32[2]: 0 0",
+                                       I(0) },
+                                     "F32[1,2]: nan inf" };
+    struct one_op_run r;
+
+    bounds_of(&c, &r);
+    ck_assert(isinf(r.result.bound[0][0]) && isinf(r.result.bound[0][1]));
+    one_op_done(&r);
+}
+END_TEST
+
+static void set_up(void)
+{
+    seed = 20240229;
+}
+
+int main(void)
+{
+    Suite *s = suite_create("ops_dot");
+    TCase *t = tcase_create("results");
+
+    tcase_add_checked_fixture(t, set_up, NULL);
+    tcase_add_loop_test(t, convolution_case, 0, COUNT(convolutions));
+    tcase_add_loop_test(t, pool_case, 0, COUNT(pools));
+    tcase_add_loop_test(t, refused, 0, COUNT(refusals));
+    tcase_add_loop_test(t, random_convolutions_follow_the_definition, 0, COUNT(kinds));
+    tcase_add_test(t, bounds_hold_for_any_order_of_summation);
+    tcase_add_test(t, bounds_catch_one_weight_that_is_1_percent_off);
+    tcase_add_test(t, quantised_bounds_are_what_requantisation_may_do);
+    tcase_add_test(t, bounds_of_pools_are_narrow);
+    tcase_add_test(t, infinite_inputs_leave_no_bound);
+    suite_add_tcase(s, t);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
