@@ -22,7 +22,8 @@ int graph_dump_dot(const struct model *m, const char *name,
 int graph_dump_svg(const struct model *m, const char *name,
                    const struct graph_dump_options *options, char **ret_svg, struct why *w);
 
-/* Writes DIR/index.html (self-contained) from the database file.  run: 0 for the newest. */
+/* Writes DIR/index.html (self-contained) from the database file.  run: that run alone; 0: all runs,
+ * of each case on each target the newest verdict. */
 int report_write(const char *db_path, const char *dir, int64_t run, struct why *w);
 
 /* The manual of one operation, from its record. */

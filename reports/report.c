@@ -1,0 +1,115 @@
+/* The report: one self-contained HTML page about the results database.
+ *
+ * It shows the verdicts of one run, or of all of them: then, where a case was run on a target more
+ * than once, the newest counts.  report_head.c writes the head, report_totals.c the tables,
+ * report_failures.c what is not conforming. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reports/report_internal.h"
+#include "reports/reports.h"
+
+extern const char report_css[], report_js[];
+
+enum { APPLICATION = 1212238937, SCHEMA_VERSION = 1 }; /* harness/schema.sql */
+
+const char *const report_verdict[N_VERDICTS] = { "pass",  "waived",    "unsupported",
+                                                 "fail",  "violation", "refused",
+                                                 "crash", "hang",      "error" };
+
+/* What the page is about; without runs it is about nothing. */
+static const char shown[] =
+    "CREATE TEMP TABLE shown AS SELECT max(d.run) AS run, d.case_id, d.target_ordinal, d.uri, "
+    "d.name, d.verdict, d.conforming, d.ms FROM details d WHERE %lld IN (0, d.run) "
+    "GROUP BY d.name, d.file, d.uri";
+
+static int open_results(struct report *r, int64_t run, struct why *w)
+{
+    int64_t application, version, runs;
+    if (access(r->path, R_OK) < 0)
+        return why_fail(w, WHY_INVALID, "%s: %s", r->path, strerror(errno));
+    if (sqlite3_open_v2(r->path, &r->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+        return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));
+    sqlite3_busy_timeout(r->db, 10000);
+    TRY(report_number(r, "PRAGMA application_id", &application, w));
+    REQUIRE(w, application == APPLICATION, "%s: not a results database of halcyon", r->path);
+    TRY(report_number(r, "PRAGMA user_version", &version, w));
+    REQUIRE(w, version == SCHEMA_VERSION,
+            "%s: results of schema version %lld, this halcyon reads version %d", r->path,
+            (long long) version, SCHEMA_VERSION);
+    char sql[sizeof(shown) + 24], count[96];
+    snprintf(count, sizeof(count), "SELECT count(*) FROM runs WHERE %lld IN (0, run)",
+             (long long) run);
+    TRY(report_number(r, count, &runs, w));
+    REQUIRE(w, runs > 0 || !run, "%s: no run %lld", r->path, (long long) run);
+    snprintf(sql, sizeof(sql), shown, (long long) run);
+    if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));
+    return 0;
+}
+
+static int count_verdict(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    struct report *counts = user;
+    const char *verdict = (const char *) sqlite3_column_text(row, 0);
+    (void) r, (void) w;
+    counts->n += sqlite3_column_int64(row, 1);
+    for (int i = 0; i < N_VERDICTS; i++)
+        if (verdict && !strcmp(verdict, report_verdict[i]))
+            counts->count[i] = sqlite3_column_int64(row, 1);
+    return 0;
+}
+
+static int put_page(const struct report *r, int64_t run, struct why *w)
+{
+    fprintf(r->to,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<title>Halcyon report</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n",
+            report_css);
+    TRY(report_put_head(r, run, w));
+    TRY(report_put_totals(r, w));
+    TRY(report_put_failures(r, w));
+    fprintf(r->to, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", report_js);
+    return 0;
+}
+
+/* A reader sees the old page or the new one, never half of one. */
+static int write_page(struct report *r, const char *dir, int64_t run, struct why *w)
+{
+    char part[4096], whole[4096];
+    if (mkdir(dir, 0777) < 0 && errno != EEXIST)
+        return why_fail(w, WHY_INVALID, "%s: %s", dir, strerror(errno));
+    int n = snprintf(part, sizeof(part), "%s/.index.html.%ld", dir, (long) getpid());
+    snprintf(whole, sizeof(whole), "%s/index.html", dir);
+    REQUIRE(w, n > 0 && n < (int) sizeof(part), "%.80s...: path is too long", dir);
+    r->to = fopen(part, "we");
+    if (!r->to)
+        return why_fail(w, WHY_INVALID, "%s: %s", part, strerror(errno));
+    int failed = put_page(r, run, w);
+    bool written = !ferror(r->to);
+    if (fclose(r->to))
+        written = false;
+    if (!failed && (!written || rename(part, whole) < 0))
+        failed = why_fail(w, WHY_SYSTEM, "%s: %s", whole, strerror(errno));
+    if (failed)
+        unlink(part);
+    return failed;
+}
+
+int report_write(const char *db_path, const char *dir, int64_t run, struct why *w)
+{
+    struct report r = { .path = db_path };
+    int failed = open_results(&r, run, w);
+    if (!failed)
+        failed = report_each(&r, "SELECT verdict, count(*) FROM shown GROUP BY verdict", 0,
+                             count_verdict, &r, w);
+    if (!failed)
+        failed = write_page(&r, dir, run, w);
+    sqlite3_close(r.db);
+    return failed;
+}

@@ -1,0 +1,303 @@
+/* What is not conforming: grouped by target, verdict, operation and reason, where two reasons are
+ * the same when they differ in numbers only.  In each group the smallest models come first; over
+ * all groups SHOWN_WHOLE cases are shown whole, a fair share of each group, and the rest as rows.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "reports/escape.h"
+#include "reports/report_internal.h"
+
+enum { SHOWN_WHOLE = 200, SHOWN_ROWS = 2000 };
+
+/* Reasons without their numbers: "#" stands for each. */
+static void gist(sqlite3_context *context, int n, sqlite3_value **value)
+{
+    const unsigned char *from = n == 1 ? sqlite3_value_text(value[0]) : NULL;
+    char text[512];
+    size_t used = 0;
+    if (!from)
+        return;
+    for (bool word = false; *from && used < sizeof(text) - 1;) {
+        if (isdigit(*from) && !word) {
+            text[used++] = '#';
+            /* 12, 0.5, 1e-05, 0x1f */
+            while (isxdigit(*from) || *from == '.' || *from == 'x' ||
+                   (strchr("+-", *from) && *from && from[-1] == 'e'))
+                from++;
+            continue;
+        }
+        word = isalnum(*from) || *from == '_';
+        text[used++] = (char) *from++;
+    }
+    sqlite3_result_text(context, text, (int) used, SQLITE_TRANSIENT);
+}
+
+static const char create_bad[] =
+    "CREATE TEMP TABLE bad AS WITH "
+    "  a AS (SELECT s.run, s.case_id, s.target_ordinal, s.uri, s.name, d.verdict, d.why, "
+    "        coalesce(d.operation, '') AS operation, coalesce(d.type, '') AS type, gist(d.why) AS "
+    "gist, "
+    "        d.n_operations, d.replay FROM shown s JOIN details d "
+    "        ON d.case_id = s.case_id AND d.target_ordinal = s.target_ordinal WHERE NOT "
+    "s.conforming), "
+    "  b AS (SELECT *, "
+    "        dense_rank() OVER (ORDER BY uri, verdict, operation, type, gist) AS family, "
+    "        row_number() OVER (PARTITION BY uri, verdict, operation, type, gist "
+    "                           ORDER BY n_operations, name) AS place FROM a) "
+    "SELECT *, row_number() OVER (ORDER BY place, family) AS pick FROM b";
+
+/* --- one case */
+
+enum column {
+    NAME,
+    VERDICT,
+    WHY,
+    STAGE,
+    STATUS,
+    JUDGE,
+    WALL,
+    DEVICE,
+    LEVEL,
+    OPERATIONS,
+    CHECKED,
+    WRONG,
+    OUTPUT,
+    ELEMENT,
+    OPERATION,
+    TYPE,
+    EXPECTED,
+    ACTUAL,
+    BOUND,
+    RATIO,
+    REPLAY,
+    SPEC,
+    DOT
+};
+
+static const char select_case[] =
+    "SELECT d.name, d.verdict, d.why, d.stage, d.status, d.judge, d.ms, d.device_ns, d.level, "
+    "d.n_operations, d.checked, d.wrong, d.output, d.place, d.operation, d.type, d.expected, "
+    "d.actual, "
+    "d.bound, d.ratio, d.replay, d.spec, d.dot FROM bad b JOIN details d "
+    "ON d.case_id = b.case_id AND d.target_ordinal = b.target_ordinal "
+    "WHERE b.family = ?1 AND b.pick <= %d ORDER BY b.place";
+
+static void put_fact(const struct report *r, sqlite3_stmt *row, const char *name, enum column c)
+{
+    if (sqlite3_column_type(row, c) == SQLITE_NULL)
+        return;
+    fprintf(r->to, "<dt>%s</dt><dd>", name);
+    report_put_column(r, row, c);
+    fputs("</dd>\n", r->to);
+}
+
+/* A number of the worst element: NULL was not a number. */
+static void put_real(const struct report *r, sqlite3_stmt *row, const char *name, enum column c)
+{
+    fprintf(r->to, "<dt>%s</dt><dd>", name);
+    if (sqlite3_column_type(row, c) == SQLITE_NULL)
+        fputs("NaN", r->to);
+    else
+        fprintf(r->to, "%.9g", sqlite3_column_double(row, c));
+    fputs("</dd>\n", r->to);
+}
+
+static void put_worst(const struct report *r, sqlite3_stmt *row)
+{
+    if (sqlite3_column_type(row, OUTPUT) == SQLITE_NULL)
+        return;
+    fprintf(r->to, "<dl>\n<dt>worst element</dt><dd>output %d ", sqlite3_column_int(row, OUTPUT));
+    report_put_column(r, row, ELEMENT);
+    fputs("</dd>\n", r->to);
+    put_real(r, row, "expected", EXPECTED);
+    put_real(r, row, "actual", ACTUAL);
+    put_real(r, row, "bound", BOUND);
+    put_real(r, row, "ratio", RATIO);
+    fprintf(r->to, "<dt>elements</dt><dd>%" PRId64 " of %" PRId64 " outside their bound</dd>\n",
+            (int64_t) sqlite3_column_int64(row, WRONG),
+            (int64_t) sqlite3_column_int64(row, CHECKED));
+    put_fact(r, row, "written by", OPERATION);
+    put_fact(r, row, "type", TYPE);
+    fputs("</dl>\n", r->to);
+}
+
+/* Expected value, the band that is right, and the actual value, on a line.  Widths are of a drawing
+ * 340 wide whose middle is the expected value; the farther end of band or actual value is at 110.
+ */
+static void put_line(const struct report *r, sqlite3_stmt *row)
+{
+    for (int c = EXPECTED; c <= RATIO; c++)
+        if (sqlite3_column_type(row, c) == SQLITE_NULL)
+            return;
+    double expected = sqlite3_column_double(row, EXPECTED),
+           actual = sqlite3_column_double(row, ACTUAL);
+    double bound = sqlite3_column_double(row, BOUND), off = actual - expected;
+    double away = off < 0 ? -off : off, far = away > bound ? away : bound;
+    if (!(far > 0 && far < 1e300 && bound >= 0))
+        return;
+    double band = bound / far * 110, at = 170 + off / far * 110;
+    band = band > 0.75 ? band : 0.75;
+    fprintf(
+        r->to,
+        "<svg class=\"line\" viewBox=\"0 0 340 46\" role=\"img\" aria-label=\"expected and "
+        "actual\">"
+        "<path d=\"M10 23H330\" stroke=\"var(--line)\" stroke-width=\"2\"/>"
+        "<rect x=\"%.2f\" y=\"16\" width=\"%.2f\" height=\"14\" rx=\"%.2f\" fill=\"var(--pass)\" "
+        "opacity=\".45\"/><path d=\"M170 14V32\" stroke=\"var(--good)\" stroke-width=\"2\"/>"
+        "<circle cx=\"%.2f\" cy=\"23\" r=\"5\" fill=\"var(--bad)\"/>"
+        "<text x=\"170\" y=\"44\" text-anchor=\"middle\">expected</text>"
+        "<text x=\"%.2f\" y=\"10\" text-anchor=\"middle\">actual</text></svg>\n",
+        170 - band, 2 * band, band < 4 ? band : 4, at, at);
+}
+
+static void put_command(const struct report *r, sqlite3_stmt *row, int column)
+{
+    if (sqlite3_column_type(row, column) == SQLITE_NULL)
+        return;
+    fputs("<div class=\"command\"><code>", r->to);
+    report_put_column(r, row, column);
+    fputs("</code><button data-copy>copy</button></div>\n", r->to);
+}
+
+static void put_facts(const struct report *r, sqlite3_stmt *row)
+{
+    fputs("<dl>\n", r->to);
+    put_fact(r, row, "reached", STAGE);
+    put_fact(r, row, "status", STATUS);
+    put_fact(r, row, "judge", JUDGE);
+    put_fact(r, row, "operations", OPERATIONS);
+    put_fact(r, row, "feature level", LEVEL);
+    fputs("<dt>wall clock</dt><dd>", r->to);
+    report_put_ms(r, sqlite3_column_double(row, WALL));
+    fputs("</dd>\n", r->to);
+    if (sqlite3_column_type(row, DEVICE) != SQLITE_NULL) {
+        fputs("<dt>device says</dt><dd>", r->to);
+        report_put_ms(r, sqlite3_column_double(row, DEVICE) / 1e6);
+        fputs("</dd>\n", r->to);
+    }
+    fputs("</dl>\n", r->to);
+}
+
+static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    (void) user, (void) w;
+    fputs("<section class=\"case\"><h3>", r->to);
+    report_put_column(r, row, NAME);
+    fputs("</h3><p class=\"why\">", r->to);
+    report_put_column(r, row, WHY);
+    fputs("</p>\n", r->to);
+    put_command(r, row, REPLAY);
+    fputs("<div class=\"split\"><div>\n", r->to);
+    put_line(r, row);
+    put_worst(r, row);
+    put_facts(r, row);
+    fputs("</div><div>\n", r->to);
+    const char *output = (const char *) sqlite3_column_text(row, OUTPUT);
+    report_put_graph(r, (const char *) sqlite3_column_text(row, DOT),
+                     output ? sqlite3_column_int64(row, OUTPUT) : -1);
+    fputs("</div></div>\n", r->to);
+    report_put_spec(r, (const char *) sqlite3_column_text(row, SPEC));
+    fputs("</section>\n", r->to);
+    return 0;
+}
+
+/* --- one group */
+
+static int put_rest(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    (void) user, (void) w;
+    fputs("<tr><td class=\"key\">", r->to);
+    report_put_column(r, row, 0);
+    fputs("</td><td class=\"break\">", r->to);
+    report_put_column(r, row, 1);
+    fputs("</td><td class=\"break mono\">", r->to);
+    report_put_column(r, row, 2);
+    fputs("</td></tr>\n", r->to);
+    return 0;
+}
+
+/* family, verdict, uri, operation, type, why, cases, cases that are not shown whole */
+static int put_group(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    bool *first = user;
+    char sql[sizeof(select_case) + 16];
+    int64_t family = sqlite3_column_int64(row, 0), rest = sqlite3_column_int64(row, 7);
+    fprintf(r->to, "<details class=\"card group\"%s><summary><span class=\"badge ",
+            *first ? " open" : "");
+    *first = false;
+    report_put_column(r, row, 1);
+    fputs("\">", r->to);
+    report_put_column(r, row, 1);
+    fputs("</span><span class=\"what\"><b>", r->to);
+    report_put_column(r, row, 2);
+    fputs("</b> ", r->to);
+    report_put_column(r, row, 3);
+    fputs(" ", r->to);
+    report_put_column(r, row, 4);
+    fputs(" <span class=\"soft\">", r->to);
+    escape_put((const char *) sqlite3_column_text(row, 5), 200, r->to);
+    fputs("</span></span><span class=\"count\">", r->to);
+    report_put_count(r, sqlite3_column_int64(row, 6));
+    fputs("</span></summary>\n", r->to);
+
+    snprintf(sql, sizeof(sql), select_case, SHOWN_WHOLE);
+    TRY(report_each(r, sql, family, put_case, NULL, w));
+    if (rest > 0) {
+        fputs("<details class=\"rest\"><summary>", r->to);
+        report_put_count(r, rest);
+        fputs(rest == 1 ? " more case" : " more cases", r->to);
+        fputs("</summary><div class=\"scroll\"><table><tbody>\n", r->to);
+        snprintf(sql, sizeof(sql),
+                 "SELECT name, why, replay FROM bad WHERE family = ?1 AND pick > %d AND pick <= %d "
+                 "ORDER BY place",
+                 SHOWN_WHOLE, SHOWN_WHOLE + SHOWN_ROWS);
+        TRY(report_each(r, sql, family, put_rest, NULL, w));
+        fputs("</tbody></table></div></details>\n", r->to);
+    }
+    fputs("</details>\n", r->to);
+    return 0;
+}
+
+static void put_limits(const struct report *r, int64_t n)
+{
+    fputs("<p class=\"soft\">", r->to);
+    if (n > SHOWN_WHOLE)
+        fprintf(r->to,
+                "%d cases are shown whole, with graph and specification, the smallest of each kind "
+                "first; the others as rows.",
+                SHOWN_WHOLE);
+    if (n > SHOWN_WHOLE + SHOWN_ROWS)
+        fprintf(r->to, " Only %d rows are written: the database has them all.", SHOWN_ROWS);
+    fputs("</p>\n", r->to);
+}
+
+int report_put_failures(const struct report *r, struct why *w)
+{
+    int64_t n;
+    bool first = true;
+    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
+    if (sqlite3_create_function(r->db, "gist", 1, flags, NULL, gist, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(r->db, create_bad, NULL, NULL, NULL) != SQLITE_OK)
+        return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));
+    TRY(report_number(r, "SELECT count(*) FROM bad", &n, w));
+    if (!n)
+        return 0;
+    fputs("<h2>Not conforming<small>by target, verdict, operation that wrote the output, and "
+          "reason</small></h2>\n",
+          r->to);
+    put_limits(r, n);
+    fputs("<div class=\"tools\"><input type=\"search\" data-filter=\".group\" "
+          "placeholder=\"filter: target, verdict, operation, case ...\" "
+          "aria-label=\"filter\"></div>\n",
+          r->to);
+    char sql[512];
+    snprintf(
+        sql, sizeof(sql),
+        "SELECT family, verdict, uri, operation, type, why, count(*), sum(pick > %d), min(place) "
+        "FROM bad GROUP BY family ORDER BY verdict IN ('fail', 'error'), count(*) DESC, family",
+        SHOWN_WHOLE);
+    return report_each(r, sql, 0, put_group, &first, w);
+}

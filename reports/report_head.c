@@ -1,0 +1,125 @@
+/* The head of the report: is all well, how much was run, and by which runs. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "reports/report_internal.h"
+
+static void put_time(const struct report *r)
+{
+    char text[64];
+    struct tm tm;
+    time_t now = time(NULL);
+    if (gmtime_r(&now, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &tm))
+        fputs(text, r->to);
+}
+
+static int put_state(const struct report *r, struct why *w)
+{
+    int64_t missing, all = r->n, bad = all;
+    for (int i = 0; i < N_CONFORMING; i++)
+        bad -= r->count[i];
+    TRY(report_number(r,
+                      "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
+                      "(SELECT run FROM shown)",
+                      &missing, w));
+    fprintf(r->to, "<div class=\"state\"><span class=\"light %s\"></span><h1>",
+            bad || !all ? "bad" : "good");
+    if (!all) {
+        fputs("Nothing was run", r->to);
+    } else if (!bad) {
+        fputs("All ", r->to);
+        report_put_count(r, all);
+        fputs(" verdicts conform", r->to);
+    } else {
+        report_put_count(r, bad);
+        fputs(" of ", r->to);
+        report_put_count(r, all);
+        fputs(" verdicts do not conform", r->to);
+    }
+    fputs("</h1></div>\n<p class=\"soft\">Halcyon report, written ", r->to);
+    put_time(r);
+    fputs(all ? ". Conforming are pass, waived and unsupported; all of them are counted below."
+              : ".",
+          r->to);
+    if (missing)
+        fputs(" <b>A run did not finish: cases are missing.</b>", r->to);
+    fputs("</p>\n", r->to);
+    return 0;
+}
+
+static void put_tile(const struct report *r, const char *name, bool verdict, int64_t n)
+{
+    fprintf(r->to, "<div class=\"tile%s\"><b>", n ? "" : " none");
+    report_put_count(r, n);
+    fputs("</b><span>", r->to);
+    if (verdict)
+        fprintf(r->to, "<i class=\"%s\"></i>", name);
+    fprintf(r->to, "%s</span></div>\n", name);
+}
+
+static int put_tiles(const struct report *r, struct why *w)
+{
+    int64_t n;
+    fputs("<div class=\"tiles\">\n", r->to);
+    TRY(report_number(r, "SELECT count(DISTINCT case_id) FROM shown", &n, w));
+    put_tile(r, "cases", false, n);
+    TRY(report_number(r, "SELECT count(DISTINCT uri) FROM shown", &n, w));
+    put_tile(r, "targets", false, n);
+    for (int i = 0; i < N_VERDICTS; i++)
+        put_tile(r, report_verdict[i], true, r->count[i]);
+    fputs("</div>\n", r->to);
+    return 0;
+}
+
+/* run, started, command, judge, version, seconds, n_cases, done, targets, finished */
+static int put_run(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    (void) user, (void) w;
+    int64_t planned = sqlite3_column_int64(row, 6), done = sqlite3_column_int64(row, 7);
+    fputs("<tr><td class=\"n\">", r->to);
+    report_put_column(r, row, 0);
+    fputs("</td><td class=\"key\">", r->to);
+    report_put_column(r, row, 1);
+    fputs("</td><td class=\"break mono\">", r->to);
+    report_put_column(r, row, 2);
+    fputs("</td><td>", r->to);
+    report_put_column(r, row, 3);
+    fputs("</td><td>", r->to);
+    report_put_column(r, row, 4);
+    fputs("</td><td class=\"n\">", r->to);
+    report_put_count(r, done);
+    if (done < planned) {
+        fputs(" of ", r->to);
+        report_put_count(r, planned);
+    }
+    fputs("</td><td class=\"n\">", r->to);
+    report_put_ms(r, sqlite3_column_double(row, 5) * 1000);
+    fputs(sqlite3_column_type(row, 8) == SQLITE_NULL ? "<br>not finished" : "", r->to);
+    fputs("</td></tr>\n", r->to);
+    return 0;
+}
+
+static int put_runs(const struct report *r, int64_t run, struct why *w)
+{
+    fputs("<h2>Runs</h2>\n<div class=\"card scroll\"><table>\n<thead><tr><th class=\"n\">run</th>"
+          "<th>started</th><th>command</th><th>judge</th><th>version</th><th class=\"n\">cases</th>"
+          "<th class=\"n\">time</th></tr></thead>\n<tbody>\n",
+          r->to);
+    TRY(report_each(
+        r,
+        "SELECT run, replace(substr(started, 1, 19), 'T', ' '), command, judge, version, "
+        "seconds, n_cases, (SELECT count(*) FROM cases c WHERE c.run = runs.run AND "
+        "EXISTS (SELECT 1 FROM verdicts v WHERE v.case_id = c.case_id)), finished "
+        "FROM runs WHERE ?1 IN (0, run) ORDER BY run",
+        run, put_run, NULL, w));
+    fputs("</tbody></table></div>\n", r->to);
+    return 0;
+}
+
+int report_put_head(const struct report *r, int64_t run, struct why *w)
+{
+    TRY(put_state(r, w));
+    TRY(put_tiles(r, w));
+    return put_runs(r, run, w);
+}

@@ -1,0 +1,156 @@
+/* The tables of totals: by target, operation and element type; and the slowest cases. */
+#include <stdbool.h>
+
+#include "reports/report_internal.h"
+
+/* A table of totals: one row per key, one column per verdict.  The query gives the key, a remark,
+ * the count of each verdict in the order of report_verdict[], and milliseconds. */
+struct totals {
+    const char *title, *remark, *key, *more;
+    const char *from;  /* with columns key, more, verdict, ms */
+    const char *order; /* conforming keys come last anyway */
+};
+
+enum { FIRST = 2, MS = FIRST + N_VERDICTS };
+
+/* What occurs nowhere needs no column: the tiles say that there is none. */
+static bool has_column(const struct report *r, int verdict)
+{
+    return r->count[verdict] > 0;
+}
+
+static void put_bar(const struct report *r, sqlite3_stmt *row)
+{
+    fputs("<td class=\"bar\"><div class=\"stack\">", r->to);
+    for (int i = 0; i < N_VERDICTS; i++) {
+        long long n = sqlite3_column_int64(row, FIRST + i);
+        if (n)
+            fprintf(r->to, "<i class=\"%s\" style=\"flex-grow:%lld\" title=\"%lld %s\"></i>",
+                    report_verdict[i], n, n, report_verdict[i]);
+    }
+    fputs("</div></td>", r->to);
+}
+
+static int put_row(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    const struct totals *t = user;
+    (void) w;
+    fputs("<tr><td class=\"key\">", r->to);
+    report_put_column(r, row, 0);
+    fputs("</td>", r->to);
+    if (t->more) {
+        fputs("<td class=\"soft\">", r->to);
+        report_put_column(r, row, 1);
+        fputs("</td>", r->to);
+    }
+    put_bar(r, row);
+    for (int i = 0; i < N_VERDICTS; i++) {
+        int64_t n = sqlite3_column_int64(row, FIRST + i);
+        if (!has_column(r, i))
+            continue;
+        fprintf(r->to, "<td class=\"n%s\">", !n ? " zero" : i >= N_CONFORMING ? " hot" : "");
+        report_put_count(r, n);
+        fputs("</td>", r->to);
+    }
+    fputs("<td class=\"n soft\">", r->to);
+    report_put_ms(r, sqlite3_column_double(row, MS));
+    fputs("</td></tr>\n", r->to);
+    return 0;
+}
+
+static void put_heading(const struct report *r, const struct totals *t)
+{
+    fprintf(r->to,
+            "<h2>%s<small>%s</small></h2>\n<div class=\"card scroll\"><table>\n<thead><tr>"
+            "<th>%s</th>",
+            t->title, t->remark, t->key);
+    if (t->more)
+        fprintf(r->to, "<th>%s</th>", t->more);
+    fputs("<th></th>", r->to);
+    for (int i = 0; i < N_VERDICTS; i++)
+        if (has_column(r, i))
+            fprintf(r->to, "<th class=\"n\">%s</th>", report_verdict[i]);
+    fputs("<th class=\"n\">time</th></tr></thead>\n<tbody>\n", r->to);
+}
+
+static int put_table(const struct report *r, const struct totals *t, struct why *w)
+{
+    sqlite3_str *sql = sqlite3_str_new(r->db);
+    sqlite3_str_appendall(sql, "SELECT key, more");
+    for (int i = 0; i < N_VERDICTS; i++)
+        sqlite3_str_appendf(sql, ", sum(verdict = %Q)", report_verdict[i]);
+    sqlite3_str_appendf(sql, ", sum(ms) FROM (%s) GROUP BY key ORDER BY %s", t->from, t->order);
+    char *text = sqlite3_str_finish(sql);
+    if (!text)
+        return why_fail(w, WHY_MEMORY, "no memory for a query");
+    put_heading(r, t);
+    int failed = report_each(r, text, 0, put_row, (void *) t, w);
+    sqlite3_free(text);
+    fputs("</tbody></table></div>\n", r->to);
+    return failed;
+}
+
+static const struct totals totals[] = {
+    { "Targets", "", "target", "what it says of itself",
+      "SELECT s.uri AS key, t.name || ' ' || t.version || ', ' || t.type || ', HAL ' || t.hal AS "
+      "more, "
+      "s.verdict, s.ms, s.run, s.target_ordinal FROM shown s JOIN targets t "
+      "ON t.run = s.run AND t.ordinal = s.target_ordinal",
+      "min(run), min(target_ordinal)" },
+    { "Operations", "a case counts for every operation in it; least conforming first", "operation",
+      NULL,
+      "SELECT o.operation AS key, '' AS more, s.verdict, s.ms, s.conforming FROM shown s JOIN "
+      "(SELECT DISTINCT case_id, operation FROM case_operations) o USING (case_id)",
+      "avg(conforming), key" },
+    { "Element types", "of the first tensor of each operation", "type", NULL,
+      "SELECT o.type AS key, '' AS more, s.verdict, s.ms, s.conforming FROM shown s JOIN "
+      "(SELECT DISTINCT case_id, type FROM case_operations) o USING (case_id)",
+      "avg(conforming), key" },
+};
+
+static int put_slow(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    (void) user, (void) w;
+    fputs("<tr><td class=\"key\">", r->to);
+    report_put_column(r, row, 0);
+    fputs("</td><td class=\"key\">", r->to);
+    report_put_column(r, row, 1);
+    fputs("</td><td><span class=\"badge ", r->to);
+    report_put_column(r, row, 2);
+    fputs("\">", r->to);
+    report_put_column(r, row, 2);
+    fputs("</span></td><td class=\"n\">", r->to);
+    report_put_ms(r, sqlite3_column_double(row, 3));
+    fputs("</td><td class=\"n\">", r->to);
+    if (sqlite3_column_type(row, 4) != SQLITE_NULL)
+        report_put_ms(r, sqlite3_column_double(row, 4) / 1e6);
+    fputs("</td><td class=\"n\">", r->to);
+    report_put_column(r, row, 5);
+    fputs("</td></tr>\n", r->to);
+    return 0;
+}
+
+static int put_slowest(const struct report *r, struct why *w)
+{
+    fputs("<h2>Slowest</h2>\n<div class=\"card scroll\"><table>\n<thead><tr><th>case</th>"
+          "<th>target</th><th>verdict</th><th class=\"n\">wall clock</th>"
+          "<th class=\"n\">device says</th><th class=\"n\">operations</th></tr></thead>\n<tbody>\n",
+          r->to);
+    TRY(report_each(
+        r,
+        "SELECT s.name, s.uri, s.verdict, s.ms, d.device_ns, d.n_operations FROM shown s "
+        "JOIN details d ON d.case_id = s.case_id AND d.target_ordinal = s.target_ordinal "
+        "ORDER BY s.ms DESC, s.name LIMIT 10",
+        0, put_slow, NULL, w));
+    fputs("</tbody></table></div>\n", r->to);
+    return 0;
+}
+
+int report_put_totals(const struct report *r, struct why *w)
+{
+    if (!r->n)
+        return 0;
+    for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
+        TRY(put_table(r, &totals[i], w));
+    return put_slowest(r, w);
+}
