@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/call_internal.h"
+#include "golden/call.h"
 
 static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "golden/call_internal.h"
+#include "golden/call.h"
 #include "golden/exec.h"
 
 enum { RESULT_SLOTS = 3, DEFAULT_LOOP_SECONDS = 2 };

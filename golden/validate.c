@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/call_internal.h"
+#include "golden/call.h"
 #include "golden/op.h"
 
 enum { NNAPI_LAST = 105, OEM_OPERATION = 10000, DENSIFY = 20000, MAX_GRAPHS = 4096 };

@@ -1,6 +1,7 @@
-/* Evaluating one bound call: shared by the executor's files only. */
-#ifndef GOLDEN_CALL_INTERNAL_H
-#define GOLDEN_CALL_INTERNAL_H
+/* Evaluating one bound call: for the executor, and for randgraph, which knows the values of a graph
+ * while it grows. */
+#ifndef GOLDEN_CALL_H
+#define GOLDEN_CALL_H
 
 #include "golden/arena.h"
 #include "golden/exec.h"
