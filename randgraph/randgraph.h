@@ -1,11 +1,11 @@
 /* randgraph: random models that are valid by construction.
  *
  * A graph grows from its inputs operation by operation.  The catalogue's records say what may come
- * next and how to draw its operands; nothing here names an operation.  Types, shapes, scales and zero
- * points are chosen, propagated from what is there, or bridged by a cast, QUANTIZE or DEQUANTIZE, so
- * that graphs are connected in float and in quantised types.  Values are kept finite by construction.
- * Seed and index name a case for ever: same seed, same index, same options, same bits, on every
- * machine.  The bytes of a fuzzer enter by the same door as a seed. */
+ * next and how to draw its operands; nothing here names an operation.  Types, shapes, scales and
+ * zero points are chosen, propagated from what is there, or bridged by a cast, QUANTIZE or
+ * DEQUANTIZE, so that graphs are connected in float and in quantised types.  Values are kept finite
+ * by construction. Seed and index name a case for ever: same seed, same index, same options, same
+ * bits, on every machine.  The bytes of a fuzzer enter by the same door as a seed. */
 #ifndef RANDGRAPH_RANDGRAPH_H
 #define RANDGRAPH_RANDGRAPH_H
 
@@ -23,6 +23,29 @@ uint64_t rng_next(struct rng *r);
 uint32_t rng_below(struct rng *r, uint32_t n); /* 0..n-1, n > 0, unbiased */
 double rng_unit(struct rng *r);                /* [0, 1) */
 
+/* What the choices weigh: randgraph/weights.def has names, defaults and meanings. */
+enum { RANDGRAPH_MAX_OP_WEIGHTS = 128, RANDGRAPH_OP_WEIGHT = 10, RANDGRAPH_MAX_GRAPHS = 16 };
+
+struct randgraph_op_weight {
+    const struct op *op;
+    uint32_t weight;
+};
+
+struct randgraph_weights {
+#define WEIGHT(name, value, meaning) uint32_t name;
+#include "randgraph/weights.def"
+#undef WEIGHT
+    uint32_t n_ops; /* operations whose weight is not the usual one */
+    struct randgraph_op_weight op[RANDGRAPH_MAX_OP_WEIGHTS];
+};
+extern const struct randgraph_weights randgraph_weights_default;
+
+/* Lines "name value" and "op NAME value", '#' begins a comment line; what is not named keeps its
+ * default. */
+int randgraph_weights_parse(const char *text, struct randgraph_weights *ret_weights, struct why *w);
+/* All of them as such lines; NULL when out of memory. */
+char *randgraph_weights_dump(const struct randgraph_weights *w, struct arena *a);
+
 struct randgraph_options {
     uint32_t min_ops, max_ops; /* of the main graph: 1..100 */
     uint32_t max_dim;          /* largest dimension of the inputs: 1..64 */
@@ -32,12 +55,15 @@ struct randgraph_options {
     double relaxed;            /* share of graphs with the relaxed flag */
     double constant;           /* share of fresh operands that are constants */
     double control_flow;       /* share of graphs that may hold IF and WHILE */
-    const char *only; /* not NULL: every operation drawn has this name (campaign of one operation) */
+    const char
+        *only; /* not NULL: every operation drawn has this name (campaign of one operation) */
+    const struct randgraph_weights *weights; /* NULL: the defaults */
 };
 extern const struct randgraph_options randgraph_default;
 
-/* Graph number `index` of campaign `seed`, into arena: model and input values; expected[].data stays
- * NULL.  Name: "random/s<seed>/i<index>".  -1 only when out of memory or the options allow nothing. */
+/* Graph number `index` of campaign `seed`, into arena: model and input values; expected[].data
+ * stays NULL.  Name: "random/s<seed>/i<index>".  -1 only when out of memory or the options allow
+ * nothing. */
 int randgraph_make(const struct randgraph_options *options, uint64_t seed, uint64_t index,
                    struct arena *arena, struct example *ret_example, struct why *w);
 int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,

@@ -1,0 +1,146 @@
+/* A graph being made: its operands with their values, its operations. */
+#include <math.h>
+#include <string.h>
+
+#include "randgraph/grow.h"
+
+struct known *known_new(struct builder *b, enum dtype dtype, enum lifetime life)
+{
+    struct known *k = arena_alloc(b->arena, 1, sizeof *k);
+
+    if (k) {
+        k->t.dtype = dtype;
+        k->life = life;
+        k->at = NOWHERE;
+    }
+    return k;
+}
+
+int known_store(struct builder *b, struct known *k)
+{
+    k->t.data = arena_alloc_raw(b->arena, tensor_bytes(&k->t) + 1, 1);
+    return k->t.data ? 0 : -1;
+}
+
+static void look_at(const double *x, size_t n, struct known *k)
+{
+    double lo = n ? x[0] : 0, hi = lo, least = fabs(lo);
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double a = fabs(x[i]);
+        lo = x[i] < lo ? x[i] : lo;
+        hi = x[i] > hi ? x[i] : hi;
+        least = a < least ? a : least;
+        wrong += x[i] != x[i];
+    }
+    k->lo = wrong ? -INFINITY : lo;
+    k->hi = wrong ? INFINITY : hi;
+    k->least = least;
+}
+
+int known_look(struct builder *b, struct known *k)
+{
+    struct arena_mark mark = arena_mark(b->scratch);
+    size_t n = tensor_count(&k->t);
+    double *x = arena_alloc_raw(b->scratch, n + 1, sizeof *x);
+
+    if (!x)
+        return -1;
+    tensor_widen(&k->t, x);
+    look_at(x, n, k);
+    arena_rewind(b->scratch, mark);
+    return 0;
+}
+
+/* Room for one more in a list that grows by doubling; the old list stays in the arena. */
+static int make_room(struct arena *a, void **list, uint32_t n, uint32_t *most, size_t size)
+{
+    if (n < *most)
+        return 0;
+    uint32_t more = *most ? 2 * *most : 64;
+    void *to = arena_alloc_raw(a, more, size);
+    if (!to)
+        return -1;
+    if (n)
+        memcpy(to, *list, n * size);
+    *list = to;
+    *most = more;
+    return 0;
+}
+
+static uint32_t *operand_list(struct builder *b, struct known *const *k, uint32_t n)
+{
+    uint32_t *list = arena_alloc_raw(b->arena, n + 1, sizeof *list);
+
+    for (uint32_t i = 0; list && i < n; i++) {
+        if (k[i]->at == NOWHERE && builder_add(b, k[i]) < 0)
+            return NULL;
+        list[i] = (uint32_t) k[i]->at;
+    }
+    return list;
+}
+
+bool known_usable(const struct known *k)
+{
+    static const double limit = 32768;
+
+    if (k->t.dtype != DT_I32)
+        return true;
+    return k->t.scale == 0 && k->lo >= -limit && k->hi <= limit;
+}
+
+/* What operations may continue from: not what could pass the range of its type. */
+static bool is_live(const struct known *k)
+{
+    const struct dtype_info *info = &dtype_info[k->t.dtype];
+
+    if (!info->tensor || (k->life != LIFE_INPUT && !k->result))
+        return false;
+    return known_usable(k);
+}
+
+int builder_add(struct builder *b, struct known *k)
+{
+    void *known = b->known, *live = b->live;
+
+    if (make_room(b->arena, &known, b->n_known, &b->max_known, sizeof *b->known) < 0 ||
+        make_room(b->arena, &live, b->n_live, &b->max_live, sizeof *b->live) < 0)
+        return -1;
+    b->known = known;
+    b->live = live;
+    k->at = (int32_t) b->n_known;
+    b->known[b->n_known++] = k;
+    if (is_live(k))
+        b->live[b->n_live++] = k;
+    return 0;
+}
+
+int builder_operation(struct builder *b, const struct op *op, struct known *const *in,
+                      uint32_t n_in, struct known *const *out, uint32_t n_out)
+{
+    void *list = b->operation;
+    struct operation o = { op->code, n_in, n_out, operand_list(b, in, n_in),
+                           operand_list(b, out, n_out) };
+
+    if (!o.in || !o.out ||
+        make_room(b->arena, &list, b->n_operations, &b->max_operations, sizeof o) < 0)
+        return -1;
+    b->operation = list;
+    b->operation[b->n_operations++] = o;
+    for (uint32_t i = 0; i < n_in; i++)
+        in[i]->uses++;
+    return 0;
+}
+
+struct builder builder_for_subgraph(const struct builder *parent)
+{
+    struct builder b = *parent;
+
+    b.depth++;
+    b.known = b.live = NULL;
+    b.n_known = b.max_known = b.n_live = b.max_live = 0;
+    b.operation = NULL;
+    b.n_operations = b.max_operations = 0;
+    return b;
+}

@@ -1,0 +1,401 @@
+/* IF and WHILE.  Every result of a branch, and every state of a loop, has the type, shape and scale
+ * of an argument: the graphs are chains of operations that keep them.  A loop counts up to a
+ * constant. */
+#include <math.h>
+#include <string.h>
+
+#include "randgraph/grow.h"
+
+enum { MAX_ARGUMENTS = 3, MAX_CHAIN = 3, MAX_TURNS = 4, MAX_DEPTH = 2 };
+
+/* The operation's arguments in the graph round it, and the inputs that stand for them inside.  Or
+ * there are none: the graphs have constants of the same values instead. */
+struct arguments {
+    struct known *outside[MAX_ARGUMENTS + 1], *inside[MAX_ARGUMENTS + 1];
+    uint32_t n;
+    bool none;
+};
+
+/* Room in the model for n graphs more; the first of them. */
+static int reserve_graphs(struct builder *b, uint32_t n, uint32_t *ret_first)
+{
+    if (b->model->n_graphs + n > RANDGRAPH_MAX_GRAPHS)
+        return -1;
+    *ret_first = b->model->n_graphs;
+    b->model->n_graphs += n;
+    return 0;
+}
+
+static void add_argument(struct arguments *a, struct known *k)
+{
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->outside[i] == k)
+            return;
+    a->outside[a->n++] = k;
+}
+
+static void pick_arguments(struct builder *b, struct known *first, struct arguments *a)
+{
+    uint32_t n = 1 + rng_below(b->rng, MAX_ARGUMENTS);
+
+    add_argument(a, first);
+    for (uint32_t i = 1; i < n && b->n_live; i++)
+        add_argument(a, b->live[rng_below(b->rng, b->n_live)]);
+}
+
+/* Inside a graph nothing but the chain may give results: the rest would be read by nobody. */
+static uint32_t draw_results(struct builder *b, uint32_t most)
+{
+    return b->depth ? 1 : 1 + rng_below(b->rng, most);
+}
+
+static struct known *copy_known(struct builder *b, const struct known *k, enum lifetime life)
+{
+    struct known *to = known_new(b, k->t.dtype, life);
+
+    if (to) {
+        to->t = k->t;
+        to->lo = k->lo;
+        to->hi = k->hi;
+        to->least = k->least;
+    }
+    return to;
+}
+
+/* A subgraph whose inputs are the arguments. */
+static int enter(struct builder *b, struct arguments *a, struct builder *ret_inside)
+{
+    struct builder s = builder_for_subgraph(b);
+
+    s.control = b->control && s.depth < MAX_DEPTH;
+    for (uint32_t i = 0; i < a->n; i++) {
+        a->inside[i] = copy_known(&s, a->outside[i], a->none ? LIFE_CONSTANT_COPY : LIFE_INPUT);
+        if (!a->inside[i] || builder_add(&s, a->inside[i]) < 0)
+            return -1;
+    }
+    *ret_inside = s;
+    return 0;
+}
+
+static int leave(struct builder *b, struct builder *s, const struct arguments *a,
+                 struct known *const *result, uint32_t n, uint32_t graph)
+{
+    return finish_graph(s, a->inside, a->none ? 0 : a->n, result, n, &b->model->graph[graph]);
+}
+
+/* A few operations, one after the other, that end in what the argument is like. */
+static int grow_chain(struct builder *s, struct known *from, struct known **ret_result)
+{
+    const struct tensor like = from->t;
+
+    for (uint32_t i = 1 + rng_below(s->rng, MAX_CHAIN); i > 0; i--) {
+        bool nested = s->control && rng_percent(s->rng, s->weights->control);
+        if (!nested || grow_control(s, from, &from) < 0)
+            TRY(grow_like(s, from, &like, &from));
+    }
+    *ret_result = from;
+    return 0;
+}
+
+static struct known *subgraph_operand(struct builder *b, uint32_t graph)
+{
+    struct known *k = known_new(b, DT_MODEL, LIFE_SUBGRAPH);
+
+    if (k)
+        k->subgraph = graph;
+    return k;
+}
+
+/* A tensor [1] of a type without scale. */
+static struct known *single(struct builder *b, enum dtype dtype, double x, enum lifetime life)
+{
+    struct known *k = known_new(b, dtype, life);
+
+    if (!k)
+        return NULL;
+    k->t.shape = (struct shape){ 1, { 1 } };
+    if (known_store(b, k) < 0)
+        return NULL;
+    tensor_narrow(&x, &k->t);
+    return known_look(b, k) < 0 ? NULL : k;
+}
+
+static bool is_true(const struct known *k)
+{
+    return *(const uint8_t *) k->t.data != 0;
+}
+
+/* Adds the operation: leading operands, arguments, results with the values of `value`. */
+static int add_control(struct builder *b, const struct op *op, struct known *const *leading,
+                       uint32_t n_leading, const struct arguments *a, struct known *const *value,
+                       uint32_t n_value, struct known **ret_first)
+{
+    struct known *in[MAX_CALL], *out[MAX_RESULTS];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < n_leading; i++)
+        in[n++] = leading[i];
+    for (uint32_t i = 0; i < a->n && !a->none; i++)
+        in[n++] = a->outside[i];
+    for (uint32_t i = 0; i < n; i++)
+        if (!in[i])
+            return -1;
+    for (uint32_t i = 0; i < n_value; i++) {
+        out[i] = copy_known(b, value[i], LIFE_TEMPORARY);
+        if (!out[i])
+            return -1;
+        out[i]->result = true;
+    }
+    *ret_first = out[0];
+    return builder_operation(b, op, in, n, out, n_value);
+}
+
+/* An operation on two tensors [1]; its other operands are 0. */
+static int add_arithmetic(struct builder *s, const char *name, struct known *x, struct known *y,
+                          enum dtype result, struct known **ret_result)
+{
+    const struct op *op = op_by_name(name);
+    struct known *in[MAX_CALL], *pair[] = { x, y }, *out = single(s, result, 0, LIFE_TEMPORARY);
+    uint32_t n = 0, next = 0;
+
+    if (!op || !x || !y || !out)
+        return -1;
+    for (int i = 0; op->forms[0].role[i] != END && n < MAX_CALL; i++) {
+        const struct role *r = &op->in[op->forms[0].role[i]];
+        struct known *zero = r->dims ? NULL : known_new(s, DT_INT32, LIFE_CONSTANT_COPY);
+        if (zero && known_store(s, zero) == 0)
+            *(int32_t *) zero->t.data = 0;
+        in[n++] = r->dims && next < 2 ? pair[next++] : zero;
+        if (!in[n - 1] || !in[n - 1]->t.data)
+            return -1;
+    }
+    out->result = true;
+    *ret_result = out;
+    return builder_operation(s, op, in, n, &out, 1);
+}
+
+static bool is_single(const struct known *k)
+{
+    return k->t.shape.rank == 1 && k->t.shape.dim[0] == 1;
+}
+
+/* Whether a number of the graph is below another, far enough from it to be sure. */
+static struct known *compute_condition(struct builder *b, struct known *x)
+{
+    double far = 1 + fabs(x->lo), to = rng_below(b->rng, 2) ? x->lo + far : x->lo - far;
+    struct known *than = single(b, x->t.dtype, to, LIFE_CONSTANT_COPY), *result;
+
+    if (!than || add_arithmetic(b, "LESS", x, than, DT_B8, &result) < 0)
+        return NULL;
+    result->lo = result->hi = result->least = *(uint8_t *) result->t.data = x->lo < than->lo;
+    return result;
+}
+
+static struct known *find_condition(struct builder *b)
+{
+    for (uint32_t i = b->n_live; i-- > 0;) {
+        struct known *k = b->live[i];
+        bool number = k->t.dtype == DT_F32 || k->t.dtype == DT_F16 || k->t.dtype == DT_I32;
+        if (is_single(k) && k->t.dtype == DT_B8)
+            return k;
+        if (is_single(k) && number && (k->result || rng_percent(b->rng, 50)))
+            return compute_condition(b, k);
+    }
+    return single(b, DT_B8, rng_below(b->rng, 2), b->depth ? LIFE_CONSTANT_COPY : LIFE_INPUT);
+}
+
+static int grow_branches(struct builder *b, struct arguments *a, struct known *condition,
+                         uint32_t graph, struct known **ret_first)
+{
+    struct known *taken[MAX_ARGUMENTS], *result[MAX_ARGUMENTS];
+    uint32_t n = draw_results(b, a->n);
+
+    for (uint32_t branch = 0; branch < 2; branch++) {
+        struct builder s;
+        TRY(enter(b, a, &s));
+        for (uint32_t i = 0; i < n; i++)
+            TRY(grow_chain(&s, a->inside[i], &result[i]));
+        TRY(leave(b, &s, a, result, n, graph + branch));
+        if (is_true(condition) == (branch == 0))
+            memcpy(taken, result, n * sizeof *result);
+    }
+    struct known *leading[] = { condition, subgraph_operand(b, graph),
+                                subgraph_operand(b, graph + 1) };
+    return add_control(b, b->rows->branch, leading, COUNT(leading), a, taken, n, ret_first);
+}
+
+static int grow_branch(struct builder *b, struct known *from, struct known **ret_result)
+{
+    struct arguments a = { .n = 0 };
+    struct known *condition = find_condition(b);
+    uint32_t graph;
+
+    if (!b->rows->branch || !condition)
+        return -1;
+    pick_arguments(b, from, &a);
+    a.none = condition->result && rng_percent(b->rng, 25); /* joined by its condition alone */
+    TRY(reserve_graphs(b, 2, &graph));
+    return grow_branches(b, &a, condition, graph, ret_result);
+}
+
+static int condition_graph(struct builder *b, struct arguments *a, uint32_t counter, int32_t turns,
+                           uint32_t graph)
+{
+    struct builder s;
+    struct known *go_on;
+
+    TRY(enter(b, a, &s));
+    struct known *end = single(&s, DT_I32, turns, LIFE_CONSTANT_COPY);
+    TRY(add_arithmetic(&s, "LESS", a->inside[counter], end, DT_B8, &go_on));
+    return leave(b, &s, a, &go_on, 1, graph);
+}
+
+static int body_graph(struct builder *b, struct arguments *a, uint32_t counter,
+                      struct known **result, uint32_t graph)
+{
+    struct builder s;
+
+    TRY(enter(b, a, &s));
+    for (uint32_t i = 0; i < counter; i++)
+        TRY(grow_chain(&s, a->inside[i], &result[i]));
+    struct known *one = single(&s, DT_I32, 1, LIFE_CONSTANT_COPY);
+    TRY(add_arithmetic(&s, "ADD", a->inside[counter], one, DT_I32, &result[counter]));
+    return leave(b, &s, a, result, counter + 1, graph);
+}
+
+static int run_turns(struct builder *b, const struct plan *p, const struct arguments *a,
+                     int32_t turns, struct tensor *state, uint32_t n_state)
+{
+    struct exec_options options = { .arena = b->scratch };
+    struct tensor in[MAX_ARGUMENTS + 1];
+    struct result r;
+
+    for (uint32_t i = 0; i < a->n; i++)
+        in[i] = a->outside[i]->t;
+    for (; turns > 0; turns--) {
+        TRY(plan_run(p, in, &options, &r, NULL));
+        memcpy(in, r.out, n_state * sizeof *in);
+        result_done(&r);
+    }
+    memcpy(state, in, n_state * sizeof *state);
+    return 0;
+}
+
+/* The state after the last turn, from running the body as a model of its own. */
+static int loop_state(struct builder *b, const struct arguments *a, int32_t turns, uint32_t graph,
+                      struct tensor *state, uint32_t n_state)
+{
+    struct graph graphs[RANDGRAPH_MAX_GRAPHS];
+    struct model m = *b->model;
+    struct plan *p;
+
+    memcpy(graphs, m.graph, m.n_graphs * sizeof *graphs);
+    graphs[0] = graphs[graph];
+    m.graph = graphs;
+    TRY(plan_new(&m, &p, NULL));
+    int rc = run_turns(b, p, a, turns, state, n_state);
+    plan_free(p);
+    return rc;
+}
+
+/* Values of the results after all turns: finite, and not all alike, but for the counter, the last.
+ */
+static int settle(struct builder *b, const struct arguments *a, int32_t turns, uint32_t body,
+                  struct known **result, uint32_t n)
+{
+    struct tensor state[MAX_ARGUMENTS + 1];
+    bool useful = false;
+
+    TRY(loop_state(b, a, turns, body, state, n));
+    for (uint32_t i = 0; i < n; i++) {
+        struct known *k = known_new(b, state[i].dtype, LIFE_TEMPORARY);
+        if (!k)
+            return -1;
+        k->t = state[i];
+        k->t.data = arena_copy(b->arena, state[i].data, tensor_bytes(&state[i]));
+        if (!k->t.data || known_look(b, k) < 0)
+            return -1;
+        if (!(fabs(k->lo) <= b->limit && fabs(k->hi) <= b->limit))
+            return -1;
+        useful |= i + 1 < n && (k->lo < k->hi || tensor_count(&k->t) == 1);
+        result[i] = k;
+    }
+    return useful ? 0 : -1;
+}
+
+/* States come first, then the counter, then what no turn changes. */
+static int arrange_loop(struct builder *b, struct known *from, struct arguments *a,
+                        uint32_t *ret_counter)
+{
+    struct arguments picked = { .n = 0 };
+
+    pick_arguments(b, from, &picked);
+    uint32_t states = draw_results(b, picked.n);
+    for (uint32_t i = 0; i < states; i++)
+        a->outside[a->n++] = picked.outside[i];
+    *ret_counter = a->n;
+    a->outside[a->n] = single(b, DT_I32, 0, LIFE_CONSTANT_COPY);
+    if (!a->outside[a->n++])
+        return -1;
+    for (uint32_t i = states; i < picked.n; i++)
+        a->outside[a->n++] = picked.outside[i];
+    return 0;
+}
+
+static int grow_loop(struct builder *b, struct known *from, struct known **ret_result)
+{
+    struct arguments a = { .n = 0 };
+    struct known *result[MAX_ARGUMENTS + 1];
+    int32_t turns = (int32_t) rng_below(b->rng, MAX_TURNS + 1);
+    uint32_t graph, counter;
+
+    if (!b->rows->loop)
+        return -1;
+    TRY(arrange_loop(b, from, &a, &counter));
+    TRY(reserve_graphs(b, 2, &graph));
+    TRY(condition_graph(b, &a, counter, turns, graph));
+    TRY(body_graph(b, &a, counter, result, graph + 1));
+    struct arena_mark mark = arena_mark(b->scratch);
+    int rc = settle(b, &a, turns, graph + 1, result, counter + 1);
+    arena_rewind(b->scratch, mark);
+    TRY(rc);
+    struct known *leading[] = { subgraph_operand(b, graph), subgraph_operand(b, graph + 1) };
+    uint32_t results = counter + (b->depth ? 0 : rng_below(b->rng, 2)); /* the counter may be one */
+    return add_control(b, b->rows->loop, leading, COUNT(leading), &a, result, results, ret_result);
+}
+
+/* The graph as it was, should the operation not come about. */
+struct snapshot {
+    uint32_t n_graphs, n_known, n_live, n_operations;
+};
+
+static struct snapshot snapshot(const struct builder *b)
+{
+    return (struct snapshot){ b->model->n_graphs, b->n_known, b->n_live, b->n_operations };
+}
+
+static void restore(struct builder *b, const struct snapshot *s)
+{
+    for (uint32_t i = s->n_operations; i < b->n_operations; i++)
+        for (uint32_t k = 0; k < b->operation[i].n_in; k++)
+            b->known[b->operation[i].in[k]]->uses--;
+    b->model->n_graphs = s->n_graphs;
+    b->n_known = s->n_known;
+    b->n_live = s->n_live;
+    b->n_operations = s->n_operations;
+}
+
+int grow_control(struct builder *b, struct known *from, struct known **ret_result)
+{
+    struct snapshot before = snapshot(b);
+    struct known *result;
+    bool branch = rng_percent(b->rng, 50);
+
+    /* what was drawn in vain stays in the arena: lists of the graph may have moved there */
+    if ((branch ? grow_branch(b, from, &result) : grow_loop(b, from, &result)) < 0) {
+        restore(b, &before);
+        return -1;
+    }
+    *ret_result = result;
+    return 0;
+}

@@ -1,0 +1,322 @@
+/* One call, drawn operand by operand in the order of its form round the value that it continues. */
+#include <math.h>
+#include <string.h>
+
+#include "randgraph/grow.h"
+
+static const double least_divisor = 0.05, small = 8, spread = 0.05;
+
+/* How many operands a variadic role takes. */
+static uint32_t draw_many(struct builder *b)
+{
+    static const uint8_t many[] = { 1, 2, 2, 2, 3, 3, 4, 5 };
+
+    return many[rng_below(b->rng, COUNT(many))];
+}
+
+/* How many roles of the form are there: optional ones may be left off at the end. */
+static int draw_length(struct draft *d, uint8_t primary)
+{
+    const struct builder *b = d->b;
+    int n = form_len(d->form), least = 1;
+
+    for (int i = 0; i < n; i++)
+        if (!d->op->in[d->form->role[i]].optional || d->form->role[i] == primary)
+            least = i + 1;
+    for (int i = least; i < n; i++)
+        if ((int) d->op->in[d->form->role[i]].since > b->options->max_level)
+            n = i;
+    while (n > least && rng_percent(b->rng, b->weights->omit))
+        n--;
+    return n;
+}
+
+static int lay_out(struct draft *d, uint8_t primary)
+{
+    int len = draw_length(d, primary);
+
+    for (int i = 0; i < len; i++) {
+        uint8_t role = d->form->role[i];
+        uint32_t times = d->op->in[role].many ? draw_many(d->b) : 1;
+        if (role == primary)
+            d->primary = d->n_in;
+        if (d->n_in + times > MAX_CALL)
+            return -1;
+        while (times-- > 0)
+            d->role[d->n_in++] = role;
+    }
+    return 0;
+}
+
+/* The layout comes first: letters are bound with it. */
+static void draw_layout(struct draft *d)
+{
+    for (uint32_t i = 0; i < d->n_in; i++)
+        if (d->op->layout && d->role[i] == d->op->layout - 1)
+            d->call.nchw = rng_percent(d->b->rng, d->b->weights->nchw);
+}
+
+/* The call so far, as a record's draw() sees it: images as NHWC. */
+static void place(struct draft *d, uint32_t at, struct known *k)
+{
+    struct call *c = &d->call;
+    const struct role *r = &d->op->in[d->role[at]];
+    const struct tensor *seen = &k->t;
+
+    d->in[at] = k;
+    d->arg[at] = &k->t;
+    d->drawn[at] = true;
+    if (c->nchw && r->image)
+        for (int v = 0; v < MAX_VIEWS; v++)
+            if (c->view[v].shape.rank == 0) {
+                c->view[v] = k->t;
+                c->view[v].shape = shape_nhwc(d, r, &k->t.shape);
+                seen = &c->view[v];
+                break;
+            }
+    if (!c->in[d->role[at]])
+        c->in[d->role[at]] = seen;
+    if (r->many) {
+        c->many_at = c->n_many ? c->many_at : at;
+        c->n_many++;
+    }
+    if (at == 0) {
+        c->bound['R'] = true;
+        c->letter['R'] = k->t.shape.rank;
+    }
+    if (!d->same && (at == 0 || r->q == Q_SAME))
+        d->same = &k->t;
+}
+
+/* Whether the values are what the role needs. */
+static bool needs_met(const struct draft *d, const struct role *r, const struct known *k)
+{
+    double largest = fmax(fabs(k->lo), fabs(k->hi));
+
+    if (!known_usable(k))
+        return false;
+    if ((r->needs & NEEDS_NONZERO) && k->least < least_divisor)
+        return false;
+    if ((r->needs & NEEDS_NONNEG) && k->lo < 0)
+        return false;
+    if ((r->needs & NEEDS_SMALL) && largest > small)
+        return false;
+    if ((r->needs & NEEDS_SPREAD) && largest < spread)
+        return false;
+    return !(r->needs & NEEDS_CONST) || rng_percent(d->b->rng, d->b->weights->vary_constant);
+}
+
+static bool fits(const struct draft *d, uint32_t at, const struct known *k)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+
+    if (k->t.dtype != role_type(r, d->typing) || !scale_fits(d, r, &k->t))
+        return false;
+    struct shape s = shape_nhwc(d, r, &k->t.shape);
+    return shape_fits(d, r, &s) && needs_met(d, r, k);
+}
+
+/* A value of the graph that can be operand `at` (of that shape, unless NULL), or NULL. */
+static struct known *find_live(struct draft *d, uint32_t at, const struct shape *shape)
+{
+    struct builder *b = d->b;
+    uint32_t start = b->n_live ? rng_below(b->rng, b->n_live) : 0;
+
+    for (uint32_t i = 0; i < b->n_live; i++) {
+        struct known *k = b->live[(start + i) % b->n_live];
+        if (k == d->in[d->primary] || (shape && !shape_equal(shape, &k->t.shape)))
+            continue;
+        if (fits(d, at, k))
+            return k;
+    }
+    return NULL;
+}
+
+static enum lifetime draw_lifetime(struct draft *d, const struct role *r)
+{
+    struct builder *b = d->b;
+
+    if (b->depth > 0 || dtype_info[role_type(r, d->typing)].quant == QUANT_CHANNEL)
+        return LIFE_CONSTANT_COPY;
+    if (r->needs & NEEDS_CONST)
+        return rng_percent(b->rng, b->weights->vary_constant) ? LIFE_INPUT : LIFE_CONSTANT_COPY;
+    return rng_unit(b->rng) < b->options->constant ? LIFE_CONSTANT_COPY : LIFE_INPUT;
+}
+
+static struct known *draw_fresh(struct draft *d, uint32_t at, const struct shape *shape)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+    enum dtype type = role_type(r, d->typing);
+    bool first_of_graph = d->b->n_operations == 0 && at == d->primary && d->b->depth == 0;
+    struct known *k = known_new(d->b, type, first_of_graph ? LIFE_INPUT : draw_lifetime(d, r));
+
+    if (!k)
+        return NULL;
+    k->t.shape = shape_outside(d, r, shape);
+    if (tensor_count(&k->t) > d->b->options->max_elements || scale_fresh(d, at, &k->t) < 0 ||
+        known_store(d->b, k) < 0 || fill_values(d->b, r, &k->t) < 0 || known_look(d->b, k) < 0)
+        return NULL;
+    return k;
+}
+
+static bool draw_shape(struct draft *d, uint32_t at, struct shape *ret_shape)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+    struct tensor t = { .dtype = role_type(r, d->typing) };
+
+    if (r->draw != DRAW_SHAPE || !d->op->draw)
+        return shape_draw(d, at, ret_shape);
+    if (!d->op->draw(&d->call, d->role[at], &d->b->rng->drawer, &t) || t.shape.rank == 0)
+        return false;
+    *ret_shape = t.shape;
+    return shape_bind(d, r, ret_shape);
+}
+
+static int draw_tensor(struct draft *d, uint32_t at)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+    struct builder *b = d->b;
+    struct known *k = NULL;
+    struct shape shape, outside;
+    bool reuse = rng_percent(b->rng, b->weights->reuse);
+
+    if (reuse && r->draw != DRAW_SHAPE && (k = find_live(d, at, NULL))) {
+        shape = shape_nhwc(d, r, &k->t.shape);
+        if (!shape_bind(d, r, &shape))
+            return -1;
+        place(d, at, k);
+        return 0;
+    }
+    if (!draw_shape(d, at, &shape))
+        return -1;
+    outside = shape_outside(d, r, &shape);
+    if (reuse)
+        k = find_live(d, at, &outside);
+    if (!k)
+        k = draw_fresh(d, at, &shape);
+    if (!k)
+        return -1;
+    place(d, at, k);
+    return 0;
+}
+
+static bool leave_out(struct draft *d, uint32_t at)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+
+    return r->optional && r->dims && at > 0 && rng_percent(d->b->rng, d->b->weights->omit);
+}
+
+static int draw_operand(struct draft *d, uint32_t at)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+
+    d->call.n_in = at;
+    if (leave_out(d, at)) {
+        d->drawn[at] = true;
+        return 0;
+    }
+    if (r->dims && r->draw != DRAW_OP)
+        return draw_tensor(d, at);
+    if (scalar_draw(d, at) < 0) {
+        d->drawn[at] = r->optional && at > 0;
+        return d->drawn[at] ? 0 : -1;
+    }
+    place(d, at, d->in[at]);
+    return 0;
+}
+
+static int draw_operands(struct draft *d)
+{
+    for (uint32_t i = 0; i < d->n_in; i++)
+        if (!d->drawn[i])
+            TRY(draw_operand(d, i));
+    return 0;
+}
+
+/* The value to be continued is there before all others. */
+static int place_primary(struct draft *d, struct known *primary)
+{
+    const struct role *r = &d->op->in[d->role[d->primary]];
+
+    if (!fits(d, d->primary, primary))
+        return -1;
+    struct shape s = shape_nhwc(d, r, &primary->t.shape);
+    if (!shape_bind(d, r, &s))
+        return -1;
+    place(d, d->primary, primary);
+    return 0;
+}
+
+static int make_results(struct draft *d)
+{
+    d->n_out = (uint32_t) d->op->n_out;
+    if (d->op->fanout && d->call.in[d->op->fanout - 1])
+        d->n_out = (uint32_t) call_int(&d->call, d->op->fanout - 1);
+    if (d->n_out == 0 || d->n_out > MAX_RESULTS)
+        return -1;
+    for (uint32_t i = 0; i < d->n_out; i++) {
+        int role = (int) i < d->op->n_out ? (int) i : d->op->n_out - 1;
+        const struct role *r = &d->op->out[role];
+        struct known *k = known_new(d->b, role_type(r, d->typing), LIFE_TEMPORARY);
+        if (!k)
+            return -1;
+        k->result = true;
+        scale_tentative(d, r, &k->t);
+        d->out[i] = k;
+        d->result[i] = &k->t;
+    }
+    return 0;
+}
+
+/* The types may be newer than the operation that takes them. */
+static int level_of_types(const struct draft *d)
+{
+    int level = 1;
+
+    for (uint32_t i = 0; i < d->n_in + d->n_out; i++) {
+        const struct tensor *t = i < d->n_in ? d->arg[i] : d->result[i - d->n_in];
+        if (t && dtype_info[t->dtype].since > level)
+            level = dtype_info[t->dtype].since;
+    }
+    return level;
+}
+
+int draft_bind(struct draft *d)
+{
+    struct builder *b = d->b;
+    int types = level_of_types(d);
+    int level = op_bind(d->op, d->arg, d->n_in, d->result, d->n_out, true, &d->call, NULL);
+
+    if (level < 0 || level > b->options->max_level || types > b->options->max_level)
+        return -1;
+    for (uint32_t i = 0; i < d->n_out; i++) {
+        const struct tensor *t = &d->out[i]->t;
+        size_t n = tensor_count(t);
+        if (n == 0 || n > b->options->max_elements ||
+            (dtype_info[t->dtype].tensor && !t->shape.rank))
+            return -1;
+    }
+    return 0;
+}
+
+int draft_call(struct builder *b, const struct row *row, struct known *primary, struct draft *d)
+{
+    memset(d, 0, sizeof *d);
+    d->b = b;
+    d->op = row->op;
+    d->form = &row->op->forms[row->form];
+    d->typing = &row->op->typings[row->typing];
+    d->call.op = d->op;
+    d->call.form = d->form;
+    d->call.typing = d->typing;
+    d->call.arg = d->arg;
+    TRY(lay_out(d, row->role));
+    draw_layout(d);
+    if (primary)
+        TRY(place_primary(d, primary));
+    scalar_kernels(d);
+    TRY(draw_operands(d));
+    TRY(make_results(d));
+    return draft_bind(d);
+}

@@ -1,0 +1,199 @@
+/* Growing: a value is chosen, then an operation that can take it, then the call round it. */
+#include <string.h>
+
+#include "randgraph/grow.h"
+
+enum { TRIES_ROW = 16, TRIES_STEP = 40 };
+
+static bool of_theme(const struct builder *b, enum dtype type)
+{
+    return b->types >> type & 1;
+}
+
+static bool is_open(const struct builder *b, const struct known *k)
+{
+    return k->result && k->uses == 0 && of_theme(b, k->t.dtype);
+}
+
+/* The newest open result, or the one after `skip` others. */
+static struct known *open_result(const struct builder *b, uint32_t skip)
+{
+    for (uint32_t i = b->n_live; i-- > 0;)
+        if (is_open(b, b->live[i]) && skip-- == 0)
+            return b->live[i];
+    return NULL;
+}
+
+static uint32_t count_open(const struct builder *b)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < b->n_live; i++)
+        n += is_open(b, b->live[i]);
+    return n;
+}
+
+struct known *grow_pick(struct builder *b)
+{
+    uint32_t n = count_open(b);
+
+    if (n && rng_percent(b->rng, b->weights->newest))
+        return open_result(b, 0);
+    if (n && rng_percent(b->rng, b->weights->unread))
+        return open_result(b, rng_below(b->rng, n));
+    for (int i = 0; i < TRIES_ROW && b->n_live; i++) {
+        struct known *k = b->live[rng_below(b->rng, b->n_live)];
+        if (of_theme(b, k->t.dtype))
+            return k;
+    }
+    return NULL;
+}
+
+static const struct op_rows *pick_op(struct builder *b, const struct op_list *list)
+{
+    uint32_t n = list->n;
+
+    if (b->only) {
+        for (uint32_t i = 0; i < n; i++)
+            if (list->op[i].op == b->only)
+                return &list->op[i];
+        return NULL;
+    }
+    for (int i = 0; i < TRIES_ROW && n; i++) {
+        const struct op_rows *rows = &list->op[rng_below(b->rng, n)];
+        if (!b->weights->n_ops ||
+            rng_below(b->rng, b->most_weight) < randgraph_weight_of(b->weights, rows->op))
+            return rows;
+    }
+    return NULL;
+}
+
+static enum dtype result_type(const struct row *row)
+{
+    return role_type(&row->op->out[0], &row->op->typings[row->typing]);
+}
+
+static bool row_fits(struct builder *b, const struct row *row, const struct known *k)
+{
+    const struct typing *t = &row->op->typings[row->typing];
+    bool first = row->role == row->op->forms[row->form].role[0];
+    uint32_t rank = k->t.shape.rank;
+
+    if (row->level > b->options->max_level || (row->pattern && row->pattern != rank) ||
+        (first && !(t->ranks >> rank & 1)))
+        return false;
+    return of_theme(b, result_type(row)) || rng_percent(b->rng, b->weights->stray);
+}
+
+static const struct row *pick_bridge(struct builder *b, const struct known *k)
+{
+    enum dtype type = k->t.dtype;
+    uint32_t n = b->rows->bridge[type].n;
+
+    for (int i = 0; i < TRIES_ROW && n; i++) {
+        const struct row *row = b->rows->bridge[type].row[rng_below(b->rng, n)];
+        if (of_theme(b, result_type(row)) && row_fits(b, row, k) &&
+            (!b->only || row->op == b->only))
+            return row;
+    }
+    return NULL;
+}
+
+static const struct row *pick_row(struct builder *b, const struct known *k)
+{
+    enum dtype type = k->t.dtype;
+    bool several = (b->types & (b->types - 1)) != 0;
+
+    if (several && rng_percent(b->rng, b->weights->bridge)) {
+        const struct row *row = pick_bridge(b, k);
+        if (row)
+            return row;
+    }
+    for (int i = 0; i < TRIES_ROW; i++) {
+        const struct op_rows *rows = pick_op(b, &b->rows->by_type[type]);
+        const struct row *row = rows ? &rows->row[rng_below(b->rng, rows->n)] : NULL;
+        if (row && row_fits(b, row, k))
+            return row;
+    }
+    return NULL;
+}
+
+/* Each type of the theme as likely as any other. */
+static enum dtype pick_type(struct builder *b)
+{
+    uint32_t skip = rng_below(b->rng, (uint32_t) __builtin_popcount(b->types)), type = 0;
+
+    for (;; type++)
+        if ((b->types >> type & 1) && skip-- == 0)
+            return (enum dtype) type;
+}
+
+/* The first operation: nothing exists, any row of the theme will do. */
+static const struct row *pick_first(struct builder *b)
+{
+    enum dtype type = pick_type(b);
+
+    for (int i = 0; i < TRIES_ROW; i++) {
+        const struct op_rows *rows = pick_op(b, &b->rows->first[type]);
+        const struct row *row = rows ? &rows->row[rng_below(b->rng, rows->n)] : NULL;
+        if (row && row->level <= b->options->max_level)
+            return row;
+    }
+    return NULL;
+}
+
+/* One operation more; what does not come out well is forgotten. */
+static int try_step(struct builder *b)
+{
+    struct draft d;
+    struct known *k = b->n_operations ? grow_pick(b) : NULL;
+    const struct row *row = b->n_operations ? k ? pick_row(b, k) : NULL : pick_first(b);
+
+    if (!row)
+        return -1;
+    struct arena_mark mark = arena_mark(b->arena);
+    if (draft_call(b, row, k, &d) < 0 || outcome_compute(&d, NULL) < 0) {
+        arena_rewind(b->arena, mark);
+        return -1;
+    }
+    return draft_commit(&d);
+}
+
+static int step(struct builder *b)
+{
+    struct known *from = NULL, *unused;
+
+    if (b->control && b->n_operations && rng_percent(b->rng, b->weights->control))
+        from = grow_pick(b);
+    if (from && grow_control(b, from, &unused) == 0)
+        return 0;
+    for (int i = 0; i < TRIES_STEP; i++)
+        if (try_step(b) == 0)
+            return 0;
+    return -1;
+}
+
+int grow_graph(struct builder *b, uint32_t operations)
+{
+    while (b->n_operations < operations)
+        if (step(b) < 0)
+            break;
+    return b->n_operations ? 0 : -1;
+}
+
+int grow_like(struct builder *b, struct known *from, const struct tensor *like,
+              struct known **ret_result)
+{
+    for (int i = 0; i < TRIES_STEP; i++) {
+        struct draft d;
+        const struct row *row = pick_row(b, from);
+        struct arena_mark mark = arena_mark(b->arena);
+        if (row && draft_call(b, row, from, &d) == 0 && outcome_compute(&d, like) == 0) {
+            TRY(draft_commit(&d));
+            *ret_result = d.out[0];
+            return 0;
+        }
+        arena_rewind(b->arena, mark);
+    }
+    return -1;
+}

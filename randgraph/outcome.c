@@ -1,0 +1,146 @@
+/* Results are computed as soon as a call is drawn: scales come from the range of the values, and a
+ * call whose results are infinite, or all alike, is not kept. */
+#include <math.h>
+#include <string.h>
+
+#include "golden/call.h"
+#include "randgraph/grow.h"
+
+static const double integer_limit = 0x1p30; /* far from wrapping */
+
+/* One evaluation by the reference; y is in the scratch arena. */
+static int evaluate(struct draft *d)
+{
+    static const struct exec_options options;
+    struct value value[MAX_CALL + MAX_RESULTS], *in[MAX_CALL], *out[MAX_RESULTS];
+    struct evaluation e = { &options, false, d->b->arena, d->b->scratch };
+
+    for (uint32_t i = 0; i < d->n_in; i++) {
+        in[i] = d->in[i] ? &value[i] : NULL;
+        if (d->in[i])
+            value[i] = (struct value){ .tensor = d->in[i]->t };
+    }
+    for (uint32_t i = 0; i < d->n_out; i++) {
+        out[i] = &value[MAX_CALL + i];
+        *out[i] = (struct value){ .tensor = d->out[i]->t };
+    }
+    TRY(call_evaluate(&d->call, in, out, &e, NULL));
+    for (uint32_t i = 0; i < d->n_out; i++)
+        d->out[i]->t.data = out[i]->tensor.data;
+    return 0;
+}
+
+static const struct role *out_role(const struct draft *d, uint32_t i)
+{
+    return &d->op->out[(int) i < d->op->n_out ? (int) i : d->op->n_out - 1];
+}
+
+static bool within(const double *y, size_t n, double limit)
+{
+    size_t wrong = 0;
+
+    for (size_t i = 0; i < n; i++)
+        wrong += !(fabs(y[i]) <= limit);
+    return wrong == 0;
+}
+
+static void range_of(const double *y, size_t n, double *ret_lo, double *ret_hi)
+{
+    double lo = n ? y[0] : 0, hi = lo;
+
+    for (size_t i = 0; i < n; i++) {
+        lo = y[i] < lo ? y[i] : lo;
+        hi = y[i] > hi ? y[i] : hi;
+    }
+    *ret_lo = lo;
+    *ret_hi = hi;
+}
+
+/* Chooses the scale of result i from what was computed; returns 1 if the result must be made again.
+ */
+static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
+{
+    struct tensor *t = &d->out[i]->t;
+    const double *y = d->call.y[i];
+    double lo, hi;
+
+    if (!y || !scale_free(out_role(d, i), t->dtype))
+        return 0;
+    if (like) {
+        t->scale = like->scale;
+        t->zero = like->zero;
+    } else {
+        range_of(y, tensor_count(t), &lo, &hi);
+        scale_result(d, out_role(d, i), lo, hi, t);
+    }
+    /* discrete operations may compute stored numbers, which depend on the scale */
+    if (d->call.nchw || d->op->error.kind == ERROR_DISCRETE)
+        return 1;
+    tensor_narrow(y, t);
+    return 0;
+}
+
+static bool is_like(const struct draft *d, const struct tensor *like)
+{
+    const struct tensor *t = &d->out[0]->t;
+
+    return d->n_out == 1 && t->dtype == like->dtype && shape_equal(&t->shape, &like->shape) &&
+           scale_allowed(d, out_role(d, 0), like);
+}
+
+/* All elements equal: nothing can be seen in such a result. */
+static bool degenerate(const struct draft *d)
+{
+    for (uint32_t i = 0; i < d->n_out; i++)
+        if (tensor_count(&d->out[i]->t) == 1 || d->out[i]->lo < d->out[i]->hi)
+            return false;
+    return true;
+}
+
+static int compute(struct draft *d, const struct tensor *like)
+{
+    struct builder *b = d->b;
+    int again = 0;
+
+    TRY(evaluate(d));
+    for (uint32_t i = 0; i < d->n_out; i++) {
+        const struct tensor *t = &d->out[i]->t;
+        if (d->call.y[i] && !within(d->call.y[i], tensor_count(t), b->limit))
+            return -1;
+        again |= rescale(d, i, like);
+    }
+    if (again)
+        TRY(evaluate(d));
+    for (uint32_t i = 0; i < d->n_out; i++) {
+        TRY(known_look(b, d->out[i]));
+        if (d->out[i]->t.dtype == DT_I32 &&
+            (d->out[i]->lo < -integer_limit || d->out[i]->hi > integer_limit))
+            return -1;
+    }
+    return 0;
+}
+
+int outcome_compute(struct draft *d, const struct tensor *like)
+{
+    if (like && !is_like(d, like))
+        return -1;
+    struct arena_mark mark = arena_mark(d->b->scratch);
+    int rc = compute(d, like);
+    arena_rewind(d->b->scratch, mark);
+    if (rc < 0 || (d->b->options->max_level < L8 && draft_bind(d) < 0)) /* scales count as well */
+        return -1;
+    return degenerate(d) && !rng_percent(d->b->rng, d->b->weights->degenerate) ? -1 : 0;
+}
+
+int draft_commit(struct draft *d)
+{
+    struct builder *b = d->b;
+
+    for (uint32_t i = 0; i < d->n_in; i++) {
+        if (!d->in[i])
+            d->in[i] = known_new(b, role_type(&d->op->in[d->role[i]], d->typing), LIFE_NO_VALUE);
+        if (!d->in[i])
+            return -1;
+    }
+    return builder_operation(b, d->op, d->in, d->n_in, d->out, d->n_out);
+}

@@ -1,0 +1,173 @@
+/* One example: options and theme, the graph, its name. */
+#include <inttypes.h>
+
+#include "randgraph/grow.h"
+
+enum { MAX_OPS = 100, MAX_SIDE = 64 };
+static const double limit_half = 1e4, limit_float = 1e6;
+
+const struct randgraph_options randgraph_default = {
+    .min_ops = 1,
+    .max_ops = 20,
+    .max_dim = 10,
+    .max_elements = 4096,
+    .max_level = 8,
+    .relaxed = 0.1,
+    .constant = 0.5,
+    .control_flow = 0.1,
+};
+
+#define TYPE(id) (1u << DT_##id)
+
+struct theme {
+    uint32_t types, weight;
+};
+
+static uint32_t themes_of(const struct randgraph_weights *w, struct theme theme[9])
+{
+    struct theme all[] = {
+        { TYPE(F32), w->theme_float },
+        { TYPE(F16), w->theme_half },
+        { TYPE(U8), w->theme_unsigned },
+        { TYPE(S8), w->theme_signed },
+        { TYPE(I32), w->theme_integer },
+        { TYPE(B8) | TYPE(F32), w->theme_logic },
+        { TYPE(F32) | TYPE(F16), w->theme_floats },
+        { TYPE(F32) | TYPE(U8) | TYPE(S8), w->theme_quantised },
+        { UINT32_MAX, w->theme_all },
+    };
+
+    for (int i = 0; i < COUNT(all); i++)
+        theme[i] = all[i];
+    return COUNT(all);
+}
+
+static bool can_begin(const struct builder *b, const struct op_list *list)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        for (uint32_t k = 0; k < list->op[i].n; k++)
+            if (list->op[i].row[k].level <= b->options->max_level &&
+                (!b->only || list->op[i].op == b->only))
+                return true;
+    return false;
+}
+
+/* Types that some operation can begin with, under these options. */
+static uint32_t usable_types(const struct builder *b)
+{
+    uint32_t types = 0;
+
+    for (int type = 0; type < DT_COUNT; type++)
+        if (dtype_info[type].since <= b->options->max_level && can_begin(b, &b->rows->first[type]))
+            types |= 1u << type;
+    return b->options->dtypes ? types & b->options->dtypes : types;
+}
+
+/* A theme by weight, cut down to the usable types. */
+static uint32_t draw_types(struct builder *b)
+{
+    struct theme theme[9];
+    uint32_t usable = usable_types(b), n = themes_of(b->weights, theme), sum = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        theme[i].types &= usable;
+        sum += theme[i].types ? theme[i].weight : 0;
+    }
+    if (sum == 0)
+        return usable;
+    uint32_t k = rng_below(b->rng, sum);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t weight = theme[i].types ? theme[i].weight : 0;
+        if (k < weight)
+            return theme[i].types;
+        k -= weight;
+    }
+    return usable;
+}
+
+static int check(const struct randgraph_options *o, struct why *w)
+{
+    REQUIRE(w, o->min_ops >= 1 && o->min_ops <= o->max_ops && o->max_ops <= MAX_OPS,
+            "%u to %u operations: must be 1 to %d", o->min_ops, o->max_ops, MAX_OPS);
+    REQUIRE(w, o->max_dim >= 1 && o->max_dim <= MAX_SIDE, "largest dimension %u: must be 1 to %d",
+            o->max_dim, MAX_SIDE);
+    REQUIRE(w, o->max_elements >= 1, "no elements are allowed");
+    REQUIRE(w, o->max_level >= 1 && o->max_level <= 8, "feature level %d: must be 1 to 8",
+            o->max_level);
+    REQUIRE(w, !o->only || op_by_name(o->only), "the catalogue has no operation %s", o->only);
+    return 0;
+}
+
+static uint32_t most_weight(const struct randgraph_weights *w)
+{
+    uint32_t most = RANDGRAPH_OP_WEIGHT;
+
+    for (uint32_t i = 0; i < w->n_ops; i++)
+        most = w->op[i].weight > most ? w->op[i].weight : most;
+    return most;
+}
+
+static int build(struct builder *b, struct example *ret_example, struct why *w)
+{
+    const struct randgraph_options *o = b->options;
+
+    b->types = draw_types(b);
+    REQUIRE(w, b->types, "the options allow no operation");
+    b->model->relaxed =
+        (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
+    bool half = b->model->relaxed || (b->types & TYPE(F16));
+    b->limit = half ? limit_half : limit_float;
+    b->control = rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only;
+    uint32_t operations = o->min_ops + rng_below(b->rng, o->max_ops - o->min_ops + 1);
+    REQUIRE(w, grow_graph(b, operations) == 0, "no operation could be drawn with these options");
+    if (finish_example(b, ret_example) < 0)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    return 0;
+}
+
+int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
+                   struct example *ret_example, struct why *w)
+{
+    const struct randgraph_options *o = options ? options : &randgraph_default;
+    const struct rows *rows = rows_get();
+    struct model *model = arena_alloc(arena, 1, sizeof *model);
+
+    TRY(check(o, w));
+    struct builder b = {
+        .options = o,
+        .weights = o->weights ? o->weights : &randgraph_weights_default,
+        .rows = rows,
+        .rng = r,
+        .arena = arena,
+        .scratch = arena_new(0),
+        .model = model,
+        .only = o->only ? op_by_name(o->only) : NULL,
+    };
+    b.most_weight = most_weight(b.weights);
+    int rc = -1;
+    if (model) {
+        model->n_graphs = 1;
+        model->graph = arena_alloc(arena, RANDGRAPH_MAX_GRAPHS, sizeof *model->graph);
+    }
+    if (!rows || !model || !model->graph || !b.scratch)
+        why_fail(w, WHY_MEMORY, "out of memory");
+    else
+        rc = build(&b, ret_example, w);
+    arena_free(b.scratch);
+    return rc;
+}
+
+int randgraph_make(const struct randgraph_options *options, uint64_t seed, uint64_t index,
+                   struct arena *arena, struct example *ret_example, struct why *w)
+{
+    struct rng r;
+    struct example e;
+
+    rng_seed(&r, seed, index);
+    TRY(randgraph_from(options, &r, arena, &e, w));
+    e.name = arena_printf(arena, "random/s%" PRIu64 "/i%" PRIu64, seed, index);
+    if (!e.name)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    *ret_example = e;
+    return 0;
+}

@@ -1,0 +1,101 @@
+/* The generator: xoshiro256++, seeded by splitmix64, or a fuzzer's bytes. */
+#include "randgraph/grow.h"
+
+static uint64_t splitmix(uint64_t *s)
+{
+    uint64_t z = *s += 0x9e3779b97f4a7c15;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static uint32_t drawer_below(struct drawer *d, uint32_t n)
+{
+    return n ? rng_below((struct rng *) d, n) : 0; /* the drawer is the first member */
+}
+
+void rng_seed(struct rng *r, uint64_t seed, uint64_t index)
+{
+    uint64_t s = seed;
+
+    s = splitmix(&s) ^ index;
+    *r = (struct rng){ .drawer = { drawer_below } };
+    for (int i = 0; i < 4; i++)
+        r->state[i] = splitmix(&s);
+}
+
+void rng_bytes(struct rng *r, const uint8_t *bytes, size_t length)
+{
+    static const uint8_t none[1];
+
+    *r = (struct rng){ .drawer = { drawer_below } };
+    r->bytes = bytes ? bytes : none;
+    r->end = r->bytes + (bytes ? length : 0);
+}
+
+static uint64_t rotate(uint64_t x, int k)
+{
+    return x << k | x >> (64 - k);
+}
+
+static uint64_t next_byte(struct rng *r)
+{
+    return r->bytes < r->end ? *r->bytes++ : 0;
+}
+
+static uint64_t take_bytes(struct rng *r, int n)
+{
+    uint64_t x = 0;
+
+    for (int i = 0; i < n; i++)
+        x |= next_byte(r) << 8 * i;
+    return x;
+}
+
+uint64_t rng_next(struct rng *r)
+{
+    uint64_t *s = r->state;
+
+    if (r->bytes)
+        return take_bytes(r, 8);
+    uint64_t result = rotate(s[0] + s[3], 23) + s[0], t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate(s[3], 45);
+    return result;
+}
+
+uint32_t rng_below(struct rng *r, uint32_t n)
+{
+    if (r->bytes) /* few bytes a choice: a mutation stays local */
+        return (uint32_t) (take_bytes(r, n <= 1 ? 0 : n <= 256 ? 1 : n <= 65536 ? 2 : 4) % n);
+    uint64_t m = (rng_next(r) >> 32) * n;
+    if ((uint32_t) m < n)
+        for (uint32_t least = -n % n; (uint32_t) m < least;)
+            m = (rng_next(r) >> 32) * n;
+    return (uint32_t) (m >> 32);
+}
+
+double rng_unit(struct rng *r)
+{
+    return r->bytes ? (double) take_bytes(r, 2) * 0x1p-16 : (double) (rng_next(r) >> 11) * 0x1p-53;
+}
+
+bool rng_percent(struct rng *r, uint32_t percent)
+{
+    return percent && rng_below(r, 100) < percent;
+}
+
+void rng_stream(struct rng *r, struct stream *ret_stream)
+{
+    ret_stream->state = rng_next(r);
+}
+
+uint64_t stream_next(struct stream *s)
+{
+    return splitmix(&s->state);
+}

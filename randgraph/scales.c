@@ -1,0 +1,203 @@
+/* Scales and zero points: fixed by the record, taken from another operand, or chosen. */
+#include <math.h>
+#include <string.h>
+
+#include "randgraph/grow.h"
+
+enum { SCALE_STEPS = 4096 };
+
+/* A scale that is no round number, with which `codes` steps span about `span`. */
+static float draw_scale(struct builder *b, double span, double codes)
+{
+    double odd = 1 + (double) rng_below(b->rng, SCALE_STEPS) / SCALE_STEPS;
+
+    return (float) (span * odd / codes);
+}
+
+static double codes_of(enum dtype type)
+{
+    return dtype_info[type].codec->max - dtype_info[type].codec->min;
+}
+
+static int32_t middle(enum dtype type)
+{
+    const struct codec *k = dtype_info[type].codec;
+
+    return (int32_t) (k->min + (k->max - k->min + 1) / 2);
+}
+
+static int32_t draw_zero(struct builder *b, enum dtype type)
+{
+    const struct codec *k = dtype_info[type].codec;
+    int32_t lowest = (int32_t) k->min, codes = (int32_t) codes_of(type);
+
+    switch (rng_below(b->rng, 4)) {
+    case 0: return lowest;
+    case 1: return lowest + (int32_t) rng_below(b->rng, (uint32_t) codes + 1);
+    default: return middle(type);
+    }
+}
+
+static const struct tensor *operand(const struct draft *d, uint32_t at)
+{
+    return at < d->n_in ? d->arg[at] : NULL;
+}
+
+static float product_scale(const struct draft *d)
+{
+    const struct tensor *a = operand(d, 0), *b = operand(d, 1);
+
+    if (!a || !b || b->channel_scale)
+        return 0;
+    return (float) ((double) a->scale * (double) b->scale);
+}
+
+/* The dimension with one scale an index: that of the bias's letter, where there is a bias. */
+static uint32_t channel_dim(const struct draft *d, uint32_t at, uint32_t rank)
+{
+    const char *dims = d->op->in[d->role[at]].dims;
+
+    for (int i = 0; d->form->role[i] != END; i++) {
+        const struct role *bias = &d->op->in[d->form->role[i]];
+        const char *found = bias->q == Q_PRODUCT ? strchr(dims, bias->dims[0]) : NULL;
+        if (found)
+            return (uint32_t) (found - dims);
+    }
+    return rng_below(d->b->rng, rank);
+}
+
+static int channel_scales(struct draft *d, uint32_t at, struct tensor *t)
+{
+    t->channel_dim = channel_dim(d, at, t->shape.rank);
+    t->n_channels = t->shape.dim[t->channel_dim];
+    float *scale = arena_alloc_raw(d->b->arena, t->n_channels + 1, sizeof *scale);
+    if (!scale)
+        return -1;
+    for (uint32_t i = 0; i < t->n_channels; i++)
+        scale[i] = draw_scale(d->b, 1, 255);
+    t->channel_scale = scale;
+    return 0;
+}
+
+/* An unsigned code and its zero point take 0..2 * reach, a signed one -reach..reach. */
+int scale_fresh(struct draft *d, uint32_t at, struct tensor *t)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+    enum quant quant = dtype_info[t->dtype].quant;
+    double reach = r->needs & NEEDS_SMALL ? 2 : (double) (1 + rng_below(d->b->rng, 4));
+
+    if (quant == QUANT_NONE)
+        return 0;
+    if (quant == QUANT_CHANNEL)
+        return channel_scales(d, at, t);
+    if (quant == QUANT_BIAS) {
+        if (r->q == Q_PRODUCT)
+            t->scale = product_scale(d);
+        return 0;
+    }
+    if (r->q == Q_FIXED) {
+        t->scale = (float) r->qscale;
+        t->zero = (int32_t) dtype_info[t->dtype].codec->min + r->qzero;
+    } else if (d->same && d->same->dtype == t->dtype && (at == 0 || r->q == Q_SAME)) {
+        t->scale = d->same->scale;
+        t->zero = d->same->zero;
+    } else {
+        t->scale = draw_scale(d->b, 2 * reach, codes_of(t->dtype));
+        t->zero = quant == QUANT_AFFINE ? draw_zero(d->b, t->dtype) : 0;
+    }
+    return 0;
+}
+
+bool scale_fits(const struct draft *d, const struct role *r, const struct tensor *t)
+{
+    enum quant quant = dtype_info[t->dtype].quant;
+    bool first = r == &d->op->in[d->form->role[0]];
+
+    if (quant == QUANT_NONE || quant == QUANT_CHANNEL)
+        return true;
+    if (r->q == Q_FIXED)
+        return (double) t->scale == r->qscale &&
+               t->zero == (int32_t) dtype_info[t->dtype].codec->min + r->qzero;
+    if (r->q == Q_PRODUCT)
+        return false;
+    if (d->same && d->same->dtype == t->dtype && (r->q == Q_SAME || first))
+        return tensor_same_quant(t, d->same);
+    return true;
+}
+
+/* Just over the product of the first two scales. */
+static double over_product(const struct draft *d)
+{
+    const struct tensor *a = operand(d, 0), *b = operand(d, 1);
+
+    return a && b ? (double) a->scale * (double) b->scale * 1.0001 : 0;
+}
+
+bool scale_free(const struct role *r, enum dtype type)
+{
+    enum quant quant = dtype_info[type].quant;
+
+    return (quant == QUANT_AFFINE || quant == QUANT_SYMM) && r->q != Q_SAME && r->q != Q_FIXED;
+}
+
+/* What a result has while it is computed. */
+void scale_tentative(const struct draft *d, const struct role *r, struct tensor *t)
+{
+    const struct dtype_info *info = &dtype_info[t->dtype];
+
+    if (info->quant == QUANT_NONE || info->quant == QUANT_BIAS)
+        return;
+    if (scale_free(r, t->dtype)) {
+        t->scale = (float) (1 + 2 * over_product(d));
+        t->zero = info->quant == QUANT_AFFINE ? middle(t->dtype) : 0;
+    } else if (r->q == Q_SAME && d->arg[0]) {
+        t->scale = d->arg[0]->scale;
+        t->zero = d->arg[0]->zero;
+    } else {
+        t->scale = (float) r->qscale;
+        t->zero = (int32_t) info->codec->min + r->qzero;
+    }
+}
+
+bool scale_allowed(const struct draft *d, const struct role *r, const struct tensor *like)
+{
+    enum quant quant = dtype_info[like->dtype].quant;
+
+    if (quant == QUANT_NONE || quant == QUANT_BIAS)
+        return true;
+    if (!scale_free(r, like->dtype))
+        return tensor_same_quant(&d->out[0]->t, like);
+    return r->q != Q_OVER || (double) like->scale > over_product(d);
+}
+
+static double clamp(double x, double lo, double hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* Covers lo..hi and zero; sometimes loosely, sometimes with the largest values cut off. */
+void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
+                  struct tensor *t)
+{
+    const struct dtype_info *info = &dtype_info[t->dtype];
+    const struct randgraph_weights *w = d->b->weights;
+    double codes = codes_of(t->dtype), stretch = 1 + (double) rng_below(d->b->rng, 64) / 256;
+
+    if (rng_percent(d->b->rng, w->loose_scale))
+        stretch *= 2 + (double) rng_below(d->b->rng, 64) / 32;
+    else if (rng_percent(d->b->rng, w->clipped_scale))
+        stretch *= 0.5;
+    lo = lo < 0 ? lo * stretch : 0;
+    hi = hi > 0 ? hi * stretch : 0;
+    if (info->quant == QUANT_SYMM)
+        lo = -(hi = fmax(hi, -lo));
+    double scale = clamp((hi - lo) / codes, 0x1p-30, 0x1p30), least = over_product(d);
+    if (r->q == Q_OVER && scale < least)
+        scale = least;
+    t->scale = (float) scale;
+    if (r->q == Q_OVER && (double) t->scale <= least / 1.0001)
+        t->scale *= 1.001f;
+    if (info->quant == QUANT_AFFINE)
+        t->zero = (int32_t) clamp(info->codec->min + floor(-lo / scale + 0.5), info->codec->min,
+                                  info->codec->max);
+}

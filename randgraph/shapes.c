@@ -1,0 +1,265 @@
+/* Shapes: from letters that are bound already, from the operand to broadcast against, or free.
+ * Images are NHWC here, whatever their layout in the model. */
+#include <string.h>
+
+#include "randgraph/grow.h"
+
+enum { STAR = '*' };
+
+static bool any_shape(const struct role *r)
+{
+    return !strcmp(r->dims, "?");
+}
+
+static uint32_t from_end(const struct shape *s, uint32_t i)
+{
+    return i < s->rank ? s->dim[s->rank - 1 - i] : 1;
+}
+
+struct shape shape_nhwc(const struct draft *d, const struct role *r, const struct shape *s)
+{
+    struct shape to = *s;
+
+    if (d->call.nchw && r->image && s->rank == 4) {
+        to.dim[1] = s->dim[2];
+        to.dim[2] = s->dim[3];
+        to.dim[3] = s->dim[1];
+    }
+    return to;
+}
+
+struct shape shape_outside(const struct draft *d, const struct role *r, const struct shape *nhwc)
+{
+    struct shape to = *nhwc;
+
+    if (d->call.nchw && r->image && nhwc->rank == 4) {
+        to.dim[1] = nhwc->dim[3];
+        to.dim[2] = nhwc->dim[1];
+        to.dim[3] = nhwc->dim[2];
+    }
+    return to;
+}
+
+static bool dim_fits(const struct call *c, char letter, uint32_t dim)
+{
+    unsigned char l = (unsigned char) letter;
+
+    if (letter == '?')
+        return true;
+    if (letter >= '0' && letter <= '9')
+        return dim == (uint32_t) (letter - '0');
+    return !c->bound[l] || c->letter[l] == dim;
+}
+
+static void bind_letter(struct call *c, char letter, uint32_t dim)
+{
+    unsigned char l = (unsigned char) letter;
+
+    if (letter == '?' || (letter >= '0' && letter <= '9'))
+        return;
+    c->bound[l] = true;
+    c->letter[l] = dim;
+}
+
+/* The dimensions of '*' are the letters 1, 2, ..., its rank is '*', as op_bind() has them. */
+static char letter_at(const struct role *r, uint32_t i)
+{
+    return r->dims[0] == STAR ? (char) (i + 1) : r->dims[i];
+}
+
+static bool broadcasts(const struct shape *a, const struct shape *b)
+{
+    for (uint32_t i = 0; i < a->rank && i < b->rank; i++) {
+        uint32_t m = from_end(a, i), n = from_end(b, i);
+        if (m != n && m != 1 && n != 1)
+            return false;
+    }
+    return true;
+}
+
+/* What a broadcast operand goes with: the first, or the one that is continued. */
+static const struct shape *partner_of(const struct draft *d, const struct role *r)
+{
+    bool first = r == &d->op->in[d->form->role[0]];
+    const struct tensor *with = first ? d->arg[d->primary] : d->arg[0];
+
+    return with ? &with->shape : NULL;
+}
+
+static bool is_broadcast(const struct draft *d, const struct role *r)
+{
+    if (r->draw == DRAW_BROADCAST)
+        return true;
+    return r == &d->op->in[d->form->role[0]] && d->arg[d->primary] &&
+           d->op->in[d->role[d->primary]].draw == DRAW_BROADCAST;
+}
+
+static bool rank_fits(const struct draft *d, const struct role *r, uint32_t rank)
+{
+    return r != &d->op->in[d->form->role[0]] || (d->typing->ranks >> rank & 1);
+}
+
+bool shape_fits(const struct draft *d, const struct role *r, const struct shape *nhwc)
+{
+    if (!rank_fits(d, r, nhwc->rank))
+        return false;
+    if (is_broadcast(d, r)) {
+        const struct shape *with = partner_of(d, r);
+        return !with || (nhwc->rank <= 4 && broadcasts(nhwc, with));
+    }
+    if (any_shape(r))
+        return true;
+    if (r->dims[0] == STAR ? !dim_fits(&d->call, STAR, nhwc->rank) : nhwc->rank != strlen(r->dims))
+        return false;
+    for (uint32_t i = 0; i < nhwc->rank; i++)
+        if (!dim_fits(&d->call, letter_at(r, i), nhwc->dim[i]))
+            return false;
+    return true;
+}
+
+bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc)
+{
+    if (!shape_fits(d, r, nhwc))
+        return false;
+    if (any_shape(r))
+        return true;
+    if (r->dims[0] == STAR)
+        bind_letter(&d->call, STAR, nhwc->rank);
+    for (uint32_t i = 0; i < nhwc->rank; i++)
+        bind_letter(&d->call, letter_at(r, i), nhwc->dim[i]);
+    return true;
+}
+
+/* Half of the dimensions are from the lower half: most tensors are small, some are not. */
+static uint32_t draw_dim(struct draft *d, uint32_t room)
+{
+    uint32_t most = d->b->options->max_dim;
+
+    if (rng_percent(d->b->rng, 50))
+        most = (most + 1) / 2;
+    if (most > room)
+        most = room;
+    return most > 1 ? 1 + rng_below(d->b->rng, most) : 1;
+}
+
+static struct shape draw_free(struct draft *d, uint32_t rank)
+{
+    struct shape s = { rank };
+    uint32_t room = d->b->options->max_elements;
+
+    for (uint32_t i = 0; i < rank; i++) {
+        s.dim[i] = draw_dim(d, room);
+        room /= s.dim[i];
+    }
+    return s;
+}
+
+uint32_t builder_rank(const struct builder *b, unsigned ranks)
+{
+    static const uint8_t weight[MAX_RANK + 1] = { 0, 2, 4, 4, 8, 1, 1, 1, 1, 1, 1 };
+    uint32_t sum = 0, rank = 0;
+
+    for (uint32_t i = 0; i <= MAX_RANK; i++)
+        sum += ranks >> i & 1 ? weight[i] : 0;
+    if (sum == 0)
+        return 0;
+    for (uint32_t k = rng_below(b->rng, sum); rank < MAX_RANK; rank++) {
+        uint32_t share = ranks >> rank & 1 ? weight[rank] : 0;
+        if (k < share)
+            break;
+        k -= share;
+    }
+    return rank;
+}
+
+/* Something that broadcasts with s: its like, one element, or a mix of ones and larger dimensions.
+ */
+static struct shape draw_partner(struct draft *d, const struct shape *s, unsigned ranks)
+{
+    struct rng *r = d->b->rng;
+    struct shape to = *s;
+    uint32_t kind = rng_below(r, 10), room = d->b->options->max_elements;
+
+    if (kind < 5)
+        return to;
+    if (kind == 5 && (ranks >> 1 & 1))
+        return (struct shape){ 1, { 1 } };
+    uint32_t rank = kind < 8 ? s->rank : 1 + rng_below(r, 4);
+    if (!(ranks >> rank & 1))
+        rank = s->rank;
+    to = (struct shape){ rank };
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t dim = from_end(s, i);
+        if (dim == 1)
+            dim = draw_dim(d, room);
+        else if (rng_percent(r, 40))
+            dim = 1;
+        to.dim[rank - 1 - i] = dim;
+        room = room / (dim > from_end(s, i) ? dim : from_end(s, i)) + 1;
+    }
+    return to;
+}
+
+/* A small letter is a window over the axis of its capital. */
+static uint32_t window_room(const struct draft *d, char letter, uint32_t room)
+{
+    unsigned char capital = (unsigned char) (letter - 'a' + 'A');
+
+    if (letter < 'a' || letter > 'z')
+        return room;
+    room = room < 5 ? room : 5;
+    return d->call.bound[capital] && d->call.letter[capital] < room ? d->call.letter[capital]
+                                                                    : room;
+}
+
+static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, uint32_t room)
+{
+    const struct call *c = &d->call;
+    const struct tensor *first = c->arg[0];
+    bool is_first = r == &d->op->in[d->form->role[0]];
+
+    if (letter >= '0' && letter <= '9')
+        return (uint32_t) (letter - '0');
+    if (letter != '?' && c->bound[(unsigned char) letter])
+        return c->letter[(unsigned char) letter];
+    if (!is_first && d->multiplier && first && letter >= 'A' && letter <= 'Z') {
+        struct shape s = shape_nhwc(d, &d->op->in[d->form->role[0]], &first->shape);
+        return s.rank ? s.dim[s.rank - 1] * d->multiplier : 1;
+    }
+    return draw_dim(d, window_room(d, letter, room));
+}
+
+static struct shape draw_pattern(struct draft *d, const struct role *r)
+{
+    struct shape s = { 0 };
+    uint32_t room = d->b->options->max_elements;
+
+    if (r->dims[0] == STAR) {
+        if (!d->call.bound[STAR])
+            return draw_free(d, builder_rank(d->b, d->typing->ranks));
+        s.rank = d->call.letter[STAR];
+    } else {
+        s.rank = (uint32_t) strlen(r->dims);
+    }
+    for (uint32_t i = 0; i < s.rank; i++) {
+        s.dim[i] = draw_letter(d, r, letter_at(r, i), room);
+        room = room / (s.dim[i] ? s.dim[i] : 1);
+    }
+    return s;
+}
+
+bool shape_draw(struct draft *d, uint32_t at, struct shape *ret_nhwc)
+{
+    const struct role *r = &d->op->in[d->role[at]];
+    const struct shape *with = partner_of(d, r);
+
+    if (is_broadcast(d, r) && with)
+        *ret_nhwc = draw_partner(d, with, at == 0 ? d->typing->ranks : RANKS(1, 4));
+    else if (!any_shape(r))
+        *ret_nhwc = draw_pattern(d, r);
+    else if (at == 0 || !d->arg[0])
+        *ret_nhwc = draw_free(d, builder_rank(d->b, d->typing->ranks));
+    else
+        *ret_nhwc = d->arg[0]->shape;
+    return ret_nhwc->rank > 0 && shape_bind(d, r, ret_nhwc);
+}

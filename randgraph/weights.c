@@ -1,0 +1,116 @@
+/* The weights as a table that can be dumped, edited and loaded: "name value" lines, and "op NAME
+ * value" for the share of an operation (10 unless told). */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "randgraph/grow.h"
+
+enum { MAX_WEIGHT = 10000 };
+
+static const struct {
+    const char *name, *meaning;
+    size_t offset;
+    uint32_t value;
+} table[] = {
+#define WEIGHT(name, value, meaning)                                                               \
+    { #name, meaning, offsetof(struct randgraph_weights, name), value },
+#include "randgraph/weights.def"
+#undef WEIGHT
+};
+
+const struct randgraph_weights randgraph_weights_default = {
+#define WEIGHT(name, value, meaning) .name = value,
+#include "randgraph/weights.def"
+#undef WEIGHT
+};
+
+static uint32_t *entry(struct randgraph_weights *w, const char *name)
+{
+    for (int i = 0; i < COUNT(table); i++)
+        if (!strcmp(table[i].name, name))
+            return (uint32_t *) (void *) ((char *) w + table[i].offset);
+    return NULL;
+}
+
+uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op *op)
+{
+    for (uint32_t i = 0; i < w->n_ops; i++)
+        if (w->op[i].op == op)
+            return w->op[i].weight;
+    return RANDGRAPH_OP_WEIGHT;
+}
+
+static int set_op(struct randgraph_weights *w, const char *name, uint32_t value, struct why *why)
+{
+    const struct op *op = op_by_name(name);
+    uint32_t i = 0;
+
+    REQUIRE(why, op, "weight of an operation that the catalogue does not have: %s", name);
+    while (i < w->n_ops && w->op[i].op != op)
+        i++;
+    REQUIRE(why, i < RANDGRAPH_MAX_OP_WEIGHTS, "more than %d weights of operations",
+            RANDGRAPH_MAX_OP_WEIGHTS);
+    w->op[i] = (struct randgraph_op_weight){ op, value };
+    w->n_ops += i == w->n_ops;
+    return 0;
+}
+
+static int set_line(struct randgraph_weights *w, const char *line, int number, struct why *why)
+{
+    char first[64] = "", second[64] = "", rest[2] = "";
+    long value;
+
+    if (line[strspn(line, " \t\r")] == '\0' || line[strspn(line, " \t")] == '#')
+        return 0;
+    if (sscanf(line, " op %63s %ld %1s", second, &value, rest) == 2) {
+        REQUIRE(why, value >= 0 && value <= MAX_WEIGHT, "line %d: weight %ld is not in 0..%d",
+                number, value, MAX_WEIGHT);
+        return set_op(w, second, (uint32_t) value, why);
+    }
+    REQUIRE(why, sscanf(line, " %63s %ld %1[^#]", first, &value, rest) >= 2,
+            "line %d: not \"name value\": %.80s", number, line);
+    uint32_t *to = entry(w, first);
+    REQUIRE(why, to, "line %d: no weight is called %s", number, first);
+    REQUIRE(why, value >= 0 && value <= MAX_WEIGHT, "line %d: weight %ld is not in 0..%d", number,
+            value, MAX_WEIGHT);
+    *to = (uint32_t) value;
+    return 0;
+}
+
+int randgraph_weights_parse(const char *text, struct randgraph_weights *ret_weights,
+                            struct why *why)
+{
+    struct randgraph_weights w = randgraph_weights_default;
+    char line[256];
+
+    for (int number = 1; *text; number++) {
+        size_t n = strcspn(text, "\n");
+        REQUIRE(why, n < sizeof line, "line %d is longer than %zu bytes", number, sizeof line - 1);
+        memcpy(line, text, n);
+        line[n] = '\0';
+        TRY(set_line(&w, line, number, why));
+        text += n + (text[n] == '\n');
+    }
+    *ret_weights = w;
+    return 0;
+}
+
+char *randgraph_weights_dump(const struct randgraph_weights *w, struct arena *a)
+{
+    enum { LINE = 160 };
+    size_t size = (size_t) (COUNT(table) + RANDGRAPH_MAX_OP_WEIGHTS) * LINE, at = 0;
+    char *text = arena_alloc(a, size, 1);
+
+    for (int i = 0; text && i < COUNT(table); i++) {
+        uint32_t value;
+        memcpy(&value, (const char *) w + table[i].offset, sizeof value);
+        at += (size_t) snprintf(text + at, size - at, "# %s\n%s %u\n", table[i].meaning,
+                                table[i].name, value);
+    }
+    for (uint32_t i = 0; text && i < w->n_ops; i++)
+        at += (size_t) snprintf(text + at, size - at, "op %s %u\n", w->op[i].op->name,
+                                w->op[i].weight);
+    return text;
+}
