@@ -51,7 +51,7 @@ static const char create_bad[] =
 
 /* --- one case */
 
-enum column {
+enum {
     NAME,
     VERDICT,
     WHY,
@@ -85,7 +85,7 @@ static const char select_case[] =
     "ON d.case_id = b.case_id AND d.target_ordinal = b.target_ordinal "
     "WHERE b.family = ?1 AND b.pick <= %d ORDER BY b.place";
 
-static void put_fact(const struct report *r, sqlite3_stmt *row, const char *name, enum column c)
+static void put_fact(const struct report *r, sqlite3_stmt *row, const char *name, int c)
 {
     if (sqlite3_column_type(row, c) == SQLITE_NULL)
         return;
@@ -95,7 +95,7 @@ static void put_fact(const struct report *r, sqlite3_stmt *row, const char *name
 }
 
 /* A number of the worst element: NULL was not a number. */
-static void put_real(const struct report *r, sqlite3_stmt *row, const char *name, enum column c)
+static void put_real(const struct report *r, sqlite3_stmt *row, const char *name, int c)
 {
     fprintf(r->to, "<dt>%s</dt><dd>", name);
     if (sqlite3_column_type(row, c) == SQLITE_NULL)
