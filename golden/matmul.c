@@ -74,6 +74,7 @@ static size_t packed_group(size_t n, size_t k)
 
 struct matmul_packed *matmul_pack(size_t n, size_t k, size_t groups, const double *b)
 {
+    groups = groups ? groups : 1;
     size_t each = n / groups, size = packed_group(each, k) * groups * sizeof(double);
     struct matmul_packed *p = aligned_alloc(64, divide_up(size + 1, 64) * 64);
     if (!p)
@@ -123,28 +124,26 @@ static void run_tiles(const struct product *p, const struct block *b, const stru
                       const struct span *x, size_t l0, size_t l1)
 {
     struct run runs[BLOCK_K];
-    struct walk w;
+    struct rows rows;
     struct tile t = { .runs = runs,
+                      .n_runs = runs_of(p, b, y, x, runs),
                       .panels = b->panels,
                       .depth = b->k1 - b->k0,
                       .columns = b->n1 - b->n0,
                       .init = b->init };
-    size_t pixels = walk_begin(&w, &p->y, &p->x, y, x, l0, l1), tiles = divide_up(pixels, TILE);
-    t.n_runs = runs_of(p, b, y, x, runs);
-    if (!t.n_runs && !b->init)
+    struct walk w = { .ya = &p->y,
+                      .xa = &p->x,
+                      .y = y,
+                      .x = x,
+                      .image = p->image + b->group * p->depth,
+                      .in_pixel = p->in_pixel,
+                      .out = p->out + b->group * p->n + b->n0,
+                      .out_pixel = p->out_pixel };
+    if (!t.n_runs && !t.init)
         return;
-    const double *image = p->image + b->group * p->depth;
-    double *out = p->out + b->group * p->n + b->n0;
-    for (size_t i = 0; i < tiles; i++) {
-        size_t in_at[TILE], out_at[TILE];
-        t.rows = pixels * (i + 1) / tiles - pixels * i / tiles;
-        walk_take(&w, t.rows, in_at, out_at);
-        for (size_t r = 0; r < t.rows; r++) {
-            t.a[r] = t.n_runs ? image + in_at[r] * p->in_pixel : NULL;
-            t.c[r] = out + out_at[r] * p->out_pixel;
-        }
-        matmul_kernel()->tile(&t);
-    }
+    walk_begin(&w, l0, l1);
+    while (walk_next(&w, &rows))
+        matmul_kernel()->tile(&t, &rows);
 }
 
 static void run_block(const struct product *p, const struct block *b, size_t l0, size_t l1)
@@ -158,6 +157,10 @@ static void run_block(const struct product *p, const struct block *b, size_t l0,
         }
     }
 }
+
+_Static_assert(BLOCK_N *BLOCK_K * sizeof(double) + BLOCK_K * sizeof(struct run) + 8192 <=
+                   MATMUL_STACK,
+               "a thread's scratch, and room for the calls");
 
 /* share.job: part is a block of outputs of a group. */
 static void run_part(const void *context, size_t part, size_t l0, size_t l1)

@@ -9,15 +9,15 @@
  * infinite or NaN weight above padding has no effect.
  *
  * Nothing in here fails or allocates, except matmul_pack() and matmul_pool_new(): scratch is
- * MATMUL_STACK bytes of the stack of each thread.  Sizes may be zero; a sum of no products is its
- * initial value.  Outputs must not overlap inputs. */
+ * at most MATMUL_STACK bytes of the stack of each thread.  Sizes may be zero; a sum of no products
+ * is its initial value.  Outputs must not overlap inputs. */
 #ifndef GOLDEN_MATMUL_H
 #define GOLDEN_MATMUL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MATMUL_STACK (160 * 1024)
+#define MATMUL_STACK (96 * 1024)
 
 /* Threads to share the work; NULL wherever one is expected: the calling thread alone.  One call at
  * a time.  Threads do not survive fork(): make the pool in the process that uses it. */

@@ -8,28 +8,16 @@ static size_t list_taps(const struct matmul_depthwise *p, const struct span *y,
                         const struct span *x, size_t first, size_t *ret_offset, size_t *ret_weight)
 {
     size_t width = x->t1 - x->t0, count = (y->t1 - y->t0) * width, n = 0;
-    for (size_t i = first; i < count && n < MOST_TAPS; i++, n++) {
-        size_t dy = i / width, dx = i % width;
+    size_t dy = first ? first / width : 0, dx = first ? first % width : 0;
+    for (; first + n < count && n < MOST_TAPS; n++) {
         ret_offset[n] = (dy * p->y.dilation * p->x.in + dx * p->x.dilation) * p->in_c;
         ret_weight[n] = ((y->t0 + dy) * p->x.kernel + x->t0 + dx) * p->in_c * p->multiplier;
+        if (++dx == width) {
+            dx = 0;
+            dy++;
+        }
     }
     return n;
-}
-
-static void run_pass(const struct matmul_depthwise *p, struct walk *w, size_t pixels,
-                     struct taps *t)
-{
-    size_t tiles = (pixels + TILE - 1) / TILE;
-    for (size_t i = 0; i < tiles; i++) {
-        size_t in_at[TILE], out_at[TILE];
-        t->rows = pixels * (i + 1) / tiles - pixels * i / tiles;
-        walk_take(w, t->rows, in_at, out_at);
-        for (size_t r = 0; r < t->rows; r++) {
-            t->a[r] = t->n_taps ? p->image + in_at[r] * p->in_c : NULL;
-            t->c[r] = p->out + out_at[r] * p->in_c * p->multiplier;
-        }
-        matmul_kernel()->taps(t);
-    }
 }
 
 /* All pixels of lines l0..l1-1 whose taps are those of spans y and x. */
@@ -37,18 +25,27 @@ static void run_taps(const struct matmul_depthwise *p, const struct span *y, con
                      size_t l0, size_t l1)
 {
     size_t offset[MOST_TAPS], weight[MOST_TAPS], first = 0;
+    struct rows rows;
     struct taps t = { .offset = offset,
                       .weight = weight,
                       .weights = p->weights,
                       .channels = p->in_c,
                       .multiplier = p->multiplier,
-                      .init = p->init };
-    t.zero = !p->init;
+                      .init = p->init,
+                      .zero = !p->init };
+    struct walk w = { .ya = &p->y,
+                      .xa = &p->x,
+                      .y = y,
+                      .x = x,
+                      .image = p->image,
+                      .in_pixel = p->in_c,
+                      .out = p->out,
+                      .out_pixel = p->in_c * p->multiplier };
     do {
-        struct walk w;
-        size_t pixels = walk_begin(&w, &p->y, &p->x, y, x, l0, l1);
         t.n_taps = list_taps(p, y, x, first, offset, weight);
-        run_pass(p, &w, pixels, &t);
+        walk_begin(&w, l0, l1);
+        while (walk_next(&w, &rows))
+            matmul_kernel()->taps(&t, &rows);
         first += t.n_taps;
         t.init = NULL;
         t.zero = false;

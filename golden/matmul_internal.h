@@ -22,11 +22,15 @@ struct run {
     size_t offset, k, length;
 };
 
-/* Rows of outputs that share one list of runs, times all columns of a block. */
+/* Pixels, or rows of a matrix, that a kernel handles at once. */
+struct rows {
+    size_t count;
+    const double *a[TILE]; /* input element that offsets count from */
+    double *c[TILE];       /* first output */
+};
+
+/* Columns of outputs whose rows share one list of runs. */
 struct tile {
-    size_t rows;
-    const double *a[TILE]; /* input element that run offsets count from */
-    double *c[TILE];       /* first column of the block */
     const struct run *runs;
     size_t n_runs;
     const double *panels;
@@ -35,11 +39,8 @@ struct tile {
     const double *init; /* [BLOCK_N]; NULL: continue from c */
 };
 
-/* Pixels of a depthwise convolution that share one list of taps. */
+/* Channels of a depthwise convolution whose pixels share one list of taps. */
 struct taps {
-    size_t rows;
-    const double *a[TILE]; /* input pixel that offsets count from */
-    double *c[TILE];
     const size_t *offset; /* of the tap in the image, [n_taps] */
     const size_t *weight; /* of the tap in the weights */
     size_t n_taps;
@@ -51,8 +52,8 @@ struct taps {
 
 /* One instance of golden/matmul_kernel.h. */
 struct kernel {
-    void (*tile)(const struct tile *t);
-    void (*taps)(const struct taps *t);
+    void (*tile)(const struct tile *t, const struct rows *r);
+    void (*taps)(const struct taps *t, const struct rows *r);
     /* rows (1..PANEL) of b, `stride` apart, to one panel of `depth` products */
     void (*pack)(size_t rows, size_t depth, const double *b, size_t stride, double *ret_panel);
 };
@@ -65,21 +66,23 @@ struct span {
     size_t o0, o1, t0, t1;
 };
 struct span axis_span(const struct matmul_axis *a, size_t first);
-/* Input that tap s->t0 of output o sees. */
-size_t axis_input(const struct matmul_axis *a, const struct span *s, size_t o);
 
-/* Output pixels of a batch of images within a rectangle of spans and within lines l0..l1-1, where
- * line l is row l % y.out of image l / y.out.  Walks them line by line. */
+/* A walk over the output pixels of a batch of images that lie within two spans and within lines
+ * l0..l1-1, where line l is row l % y.out of image l / y.out; from left to right, line by line. */
 struct walk {
     const struct matmul_axis *ya, *xa;
-    struct span y, x;
-    size_t image, oy, ox; /* the next one */
+    const struct span *y, *x;
+    const double *image; /* first element of pixel 0 */
+    double *out;
+    size_t in_pixel, out_pixel; /* doubles from pixel to pixel */
+
+    size_t left, picture, oy, ox; /* pixels to come, and the first of them */
 };
-/* Number of pixels to walk. */
-size_t walk_begin(struct walk *w, const struct matmul_axis *ya, const struct matmul_axis *xa,
-                  const struct span *y, const struct span *x, size_t l0, size_t l1);
-/* Takes up to TILE pixels; in and out are indices of pixels (in: that of the first tap). */
-void walk_take(struct walk *w, size_t count, size_t *ret_in, size_t *ret_out);
+/* Sets the last four from the rest. */
+void walk_begin(struct walk *w, size_t l0, size_t l1);
+/* The next rows; their a points at tap t0 of both spans, at nothing when there is no tap.  False
+ * when there are no more. */
+bool walk_next(struct walk *w, struct rows *ret_rows);
 
 /* Calls job(context, part, l0, l1) for each part 0..parts-1 and each chunk of lines, on the pool
  * when `products` is worth it. */

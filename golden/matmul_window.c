@@ -37,11 +37,6 @@ struct span axis_span(const struct matmul_axis *a, size_t first)
     return s;
 }
 
-size_t axis_input(const struct matmul_axis *a, const struct span *s, size_t o)
-{
-    return (size_t) ((ptrdiff_t) (o * a->stride + s->t0 * a->dilation) - a->pad);
-}
-
 /* Lines before line l that lie in the span, in all images. */
 static size_t lines_before(size_t l, size_t height, const struct span *y)
 {
@@ -49,28 +44,54 @@ static size_t lines_before(size_t l, size_t height, const struct span *y)
     return l / height * (y->o1 - y->o0) + inside_last;
 }
 
-size_t walk_begin(struct walk *w, const struct matmul_axis *ya, const struct matmul_axis *xa,
-                  const struct span *y, const struct span *x, size_t l0, size_t l1)
+void walk_begin(struct walk *w, size_t l0, size_t l1)
 {
-    size_t height = y->o1 - y->o0, first = lines_before(l0, ya->out, y);
-    *w = (struct walk){ .ya = ya, .xa = xa, .y = *y, .x = *x, .ox = x->o0 };
-    w->oy = y->o0 + first % height;
-    w->image = first / height;
-    return (lines_before(l1, ya->out, y) - first) * (x->o1 - x->o0);
+    size_t height = w->y->o1 - w->y->o0, first = lines_before(l0, w->ya->out, w->y);
+    size_t lines = lines_before(l1, w->ya->out, w->y) - first;
+    w->left = lines * (w->x->o1 - w->x->o0);
+    w->picture = first / height;
+    w->oy = w->y->o0 + first % height;
+    w->ox = w->x->o0;
 }
 
-void walk_take(struct walk *w, size_t count, size_t *ret_in, size_t *ret_out)
+static void walk_step(struct walk *w)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t iy = w->image * w->ya->in + axis_input(w->ya, &w->y, w->oy);
-        ret_in[i] = iy * w->xa->in + axis_input(w->xa, &w->x, w->ox);
-        ret_out[i] = (w->image * w->ya->out + w->oy) * w->xa->out + w->ox;
-        if (++w->ox < w->x.o1)
-            continue;
-        w->ox = w->x.o0;
-        if (++w->oy == w->y.o1) {
-            w->oy = w->y.o0;
-            w->image++;
-        }
+    if (++w->ox < w->x->o1)
+        return;
+    w->ox = w->x->o0;
+    if (++w->oy < w->y->o1)
+        return;
+    w->oy = w->y->o0;
+    w->picture++;
+}
+
+/* Input that tap s->t0 of output o sees. */
+static size_t axis_input(const struct matmul_axis *a, const struct span *s, size_t o)
+{
+    return (size_t) ((ptrdiff_t) (o * a->stride + s->t0 * a->dilation) - a->pad);
+}
+
+static const double *walk_input(const struct walk *w)
+{
+    if (w->y->t0 == w->y->t1 || w->x->t0 == w->x->t1)
+        return NULL;
+    size_t iy = w->picture * w->ya->in + axis_input(w->ya, w->y, w->oy);
+    return w->image + (iy * w->xa->in + axis_input(w->xa, w->x, w->ox)) * w->in_pixel;
+}
+
+/* Of 7 pixels 4 and 3 are taken, not 6 and 1: a single row leaves most of the machine idle. */
+bool walk_next(struct walk *w, struct rows *ret_rows)
+{
+    if (!w->left)
+        return false;
+    size_t tiles = (w->left - 1) / TILE + 1, count = (w->left - 1) / tiles + 1;
+    for (size_t r = 0; r < count; r++) {
+        size_t oy = w->picture * w->ya->out + w->oy;
+        ret_rows->a[r] = walk_input(w);
+        ret_rows->c[r] = w->out + (oy * w->xa->out + w->ox) * w->out_pixel;
+        walk_step(w);
     }
+    ret_rows->count = count;
+    w->left -= count;
+    return true;
 }
