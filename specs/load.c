@@ -8,6 +8,7 @@
 
 #include "specs/child.h"
 #include "specs/lines.h"
+#include "specs/load_internal.h"
 #include "specs/record.h"
 #include "specs/specs.h"
 
@@ -191,6 +192,12 @@ int specs_load(const char *path, const struct specs_options *options, specs_each
     if (stat(path, &st) < 0)
         return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
     return S_ISDIR(st.st_mode) ? load_directory(&l, w) : load_file(&l, w);
+}
+
+int load_stream(FILE *from, bool xz, specs_each *each, void *user, struct why *w)
+{
+    struct load l = { .path = "stream", .each = each, .user = user };
+    return load_lines(&l, from, xz, true, w);
 }
 
 int specs_read_toml(const char *path, char **ret_json, struct why *w)

@@ -118,3 +118,17 @@ int python_host_load(const char *kind, const char *path, int lines_fd, int trace
         PyObject_CallMethod(host, "run", "sOiid", kind, name, lines_fd, trace_fd, timeout);
     return done ? 0 : -1;
 }
+
+int python_host_convert(const void *data, size_t length, char **ret_json, struct why *w)
+{
+    _cleanup_ref_ PyObject *json =
+        PyObject_CallMethod(host, "convert_tflite", "y#", data, (Py_ssize_t) length);
+    if (!json)
+        return fail_with_exception(w, "converting");
+    const char *text = json == Py_None ? NULL : PyUnicode_AsUTF8(json);
+    char *copy = text ? strdup(text) : NULL;
+    if (text && !copy)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    *ret_json = copy;
+    return 0;
+}

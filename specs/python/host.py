@@ -10,7 +10,9 @@ import importlib
 import json
 import os
 import random
+import re
 import sys
+import tomllib
 
 from halcyon import modpy
 from halcyon.operands import SpecError
@@ -41,9 +43,24 @@ def load_tflite(path):
 
 
 def load_toml(path):
-    import tomllib
     with open(path, "rb") as file:
-        yield json.dumps(tomllib.load(file), allow_nan=False, default=lambda value: value.isoformat())
+        data = file.read()
+    text = modpy.decode(data)
+    try:
+        yield json.dumps(tomllib.loads(text), default=lambda value: value.isoformat())
+    except tomllib.TOMLDecodeError as error:
+        message, _, place = str(error).partition(" (at ")
+        line, column = re.findall(r"\d+", place) or (text.count("\n") + 1, "end")
+        raise SpecError(f"column {column}: {message}", int(line)) from None
+
+
+def convert_tflite(data):
+    """A model in memory as JSON, or None if it is refused. For the fuzz target: any other exception is a finding."""
+    from halcyon import tflite
+    try:
+        return tflite.record(data, "fuzz")
+    except SpecError:
+        return None
 
 
 LOADERS = {"modpy": modpy.load, "tflite": load_tflite, "toml": load_toml}

@@ -28,9 +28,7 @@ def origin_of(path):
     return os.path.basename(os.path.dirname(path)) if version == "UNKNOWN" else version
 
 
-def read_text(path):
-    with open(path, "rb") as file:
-        data = file.read()
+def decode(data):
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -40,7 +38,8 @@ def read_text(path):
 
 def load(path):
     """Yields one line of JSON for each test of the file."""
-    text = read_text(path)
+    with open(path, "rb") as file:
+        text = decode(file.read())
     whole = os.path.abspath(path)
     spec = os.path.basename(whole).split(".")[0]
     operands.Loading.begin(spec, version_of(whole))

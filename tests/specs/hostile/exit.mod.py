@@ -1,0 +1,5 @@
+# expect: :5: the specification called exit(3)
+import sys
+
+print("x" * 100000)
+sys.exit(3)

@@ -1,0 +1,3 @@
+# expect: :3: PermissionError
+import os
+os._exit(0)

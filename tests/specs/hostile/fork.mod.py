@@ -1,0 +1,4 @@
+# expect: :4: PermissionError
+import os
+while True:
+    os.fork()

@@ -1,0 +1,2 @@
+# expect: :2: out of memory
+data = bytearray(1 << 45)

@@ -1,0 +1,5 @@
+# expect: :5: not loaded within
+x = 1
+
+while True:
+    x += 1

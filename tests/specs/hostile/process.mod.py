@@ -1,0 +1,3 @@
+# expect: :3: PermissionError
+import subprocess
+subprocess.run(["true"])

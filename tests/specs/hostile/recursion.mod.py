@@ -1,0 +1,6 @@
+# expect: :3: RecursionError
+def f(n):
+    return f(n + 1)
+
+
+f(0)

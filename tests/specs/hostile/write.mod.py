@@ -1,0 +1,2 @@
+# expect: :2: PermissionError
+open("/tmp/halcyon-must-not-exist", "w")

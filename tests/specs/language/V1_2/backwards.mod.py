@@ -1,0 +1,12 @@
+# Operations declared in the wrong order, operands identified before, strings and tuples as variations.
+x = Input("x", ("TENSOR_FLOAT32", [1, 2]))
+w = Parameter("w", ("TENSOR_FLOAT32", [2, 2]), [1, 0, 0, 1])
+b = Parameter("b", ("TENSOR_FLOAT32", [2]), [0, 0.1])
+hidden = Internal("hidden", ("TENSOR_FLOAT32", [1, 2]))
+y = Output("y", ("TENSOR_FLOAT32", [1, 2]))
+m = Model()
+m.IdentifyInputs(x)
+m.IdentifyOutputs(y)
+m.Operation("RELU6", hidden).To((y,))
+m.Operation("FULLY_CONNECTED", x, w, b, 0).To([hidden])
+Example({x: [1, -1], y: [1, 0]}).AddVariations("relaxed", "float16", ("float16",))

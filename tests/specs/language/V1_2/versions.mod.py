@@ -1,0 +1,10 @@
+# Versions: of the folder, of the model, of single tests; none for relaxed ones.
+x = Input("x", "TENSOR_FLOAT32", "{1}")
+y = Output("y", "TENSOR_FLOAT32", "{1}")
+Model().IntroducedIn("V1_1").Operation("RELU", x).To(y)
+Example({x: [-1.5], y: [0]}).AddRelaxed().AddVariations("float16").DisableLifeTimeVariation()
+Model("new").Operation("RELU", x).To(y)
+Example({x: [-1.5], y: [0]}).AddVariations(RelaxedModeConverter(False)).DisableLifeTimeVariation()
+Model("no").IntroducedIn(None).Operation("RELU", x).To(y)
+Example({x: [-1.5], y: [0]}).DisableLifeTimeVariation()
+Example.SetVersion("V1_0", "versions", "versions_relaxed", "versions_nothing")
