@@ -22,8 +22,8 @@ void python_host_preload(const char *kind, const char *path);
 int python_host_load(const char *kind, const char *path, int lines_fd, int trace_fd,
                      double timeout);
 
-/* A .tflite model in memory as a line of JSON (malloced), NULL if it is refused.  -1 with the exception
- * where the converter itself is at fault.  In this process: for the fuzz target alone. */
+/* A .tflite model in memory as a line of JSON (malloced), NULL if it is refused.  -1 with the
+ * exception where the converter itself is at fault.  In this process: for the fuzz target alone. */
 int python_host_convert(const void *data, size_t length, char **ret_json, struct why *w);
 
 #endif

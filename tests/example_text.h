@@ -10,7 +10,8 @@
 void example_print(const struct example *e, FILE *to);
 
 /* Whether two examples mean the same: the same inputs and outputs with the same bits, the same
- * operations in the same order on operands that are alike.  Operands may be numbered differently. */
+ * operations in the same order on operands that are alike.  Operands may be numbered differently.
+ */
 int example_same(const struct example *a, const struct example *b, struct why *w);
 
 #endif

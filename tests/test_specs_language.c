@@ -1,5 +1,5 @@
-/* The language of specifications: each file of tests/specs/language yields exactly what the .expected
- * file beside it says.  With HALCYON_BLESS set, the .expected files are written instead.
+/* The language of specifications: each file of tests/specs/language yields exactly what the
+ * .expected file beside it says.  With HALCYON_BLESS set, the .expected files are written instead.
  * Arguments: directories. */
 #include <dirent.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ static void show_difference(const char *path, const char *got, const char *wante
         got++;
         wanted++;
     }
-    fprintf(stderr, "%s:%d: differs\n  got:    %.120s\n  wanted: %.120s\n", path, line, got, wanted);
+    fprintf(stderr, "%s:%d: differs\n  got:    %.120s\n  wanted: %.120s\n", path, line, got,
+            wanted);
 }
 
 static int check_file(const char *directory, const char *name)

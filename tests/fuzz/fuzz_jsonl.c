@@ -1,4 +1,5 @@
-/* The corpus format, plain and compressed: whatever is accepted can be validated and written again. */
+/* The corpus format, plain and compressed: whatever is accepted can be validated and written again.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static int each(const struct example *e, void *user, struct why *w)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    static const char magic[] = "\xfd" "7zXZ";
+    static const char magic[] = "\xfd"
+                                "7zXZ";
     bool xz = length >= 5 && memcmp(bytes, magic, 5) == 0;
     FILE *from = length > 0 ? fmemopen((void *) bytes, length, "rb") : NULL;
     struct why w = { 0 };
