@@ -244,8 +244,8 @@ struct hal_token_value {
 struct hal_argument {
     bool has_no_value; /* an optional operand left out: location and dims are zero */
     struct hal_location location;
-    uint32_t n_dims; /* 0: as the model declares them */
-    const uint32_t *dims;
+    uint32_t n_dims;      /* 0: as the model declares them */
+    const uint32_t *dims; /* of an input complete; 0 is a dimension without elements */
 };
 
 /* Memory, or a buffer that the driver allocated (then the location's offset and length are 0). */
@@ -276,10 +276,13 @@ struct hal_timing {
 };
 
 /* What comes back from an execution, besides its status:
- *   HAL_NONE                      no shapes (only when every output shape is fully known), or one
- * per output, all sufficient HAL_OUTPUT_INSUFFICIENT_SIZE  one per output; the insufficient ones
- * marked, dims as far as known any other                     no shapes Timing: both HAL_NO_TIME
- * unless it was asked for and the execution succeeded. */
+ *
+ *  - HAL_NONE: one shape per output, all sufficient; or none, if all output shapes were known.
+ *  - HAL_OUTPUT_INSUFFICIENT_SIZE: one shape per output, the insufficient ones marked, dimensions
+ *    as far as they are known.
+ *  - Any other status: no shapes.
+ *
+ * Timing is HAL_NO_TIME twice unless it was asked for and the execution succeeded. */
 struct hal_result {
     struct hal_output_shape *shapes; /* the client's room for `capacity` shapes */
     uint32_t capacity;               /* at least the number of outputs of the model */
@@ -289,8 +292,7 @@ struct hal_result {
 
 struct hal_execution_config {
     bool measure;
-    uint64_t
-        deadline; /* HAL_NO_DEADLINE: none; since 1.3.  Passed or to be missed: MISSED_DEADLINE_* */
+    uint64_t deadline;     /* HAL_NO_DEADLINE: none; missing it: MISSED_DEADLINE_*; since 1.3 */
     uint64_t loop_timeout; /* ns of one WHILE, HAL_NO_TIME: the default; since 1.3 */
     uint32_t n_hints;      /* feature level 8 */
     const struct hal_token_value *hints;

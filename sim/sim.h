@@ -75,8 +75,9 @@ void outcome_done(struct outcome *o);
 /* The fault table: defects that `?fault=NAME` plants, for testing what a harness finds. */
 struct fault {
     const char *name;
-    const char *kind; /* "numbers", "shape", "status", "memory", "crash", ... */
-    const char *doc;
+    const char *kind; /* "numbers", "shape", "status", "timing", "memory", "crash", "hang", "refused" */
+    const char *doc;  /* what it does, and on which devices it can be seen */
+    const struct fault_hooks *hooks; /* private to sim/ */
 };
 extern const struct fault fault_table[];
 extern const int fault_table_n;

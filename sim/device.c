@@ -1,0 +1,234 @@
+/* The engine of a simulated device: what it supports, and models made ready for it. */
+#include "sim/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/half.h"
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of device memory");
+}
+
+/* ---- what it supports -------------------------------------------------------------------------- */
+
+static int supports_graph(const struct device *d, const struct model *m, uint32_t graph,
+                          struct arena *a, bool *ret_supported, struct why *w);
+
+/* Everything that a branch or loop runs. */
+static int supports_subgraphs(const struct device *d, const struct model *m,
+                              const struct graph *g, const struct operation *o, struct arena *a,
+                              struct why *w)
+{
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const struct operand *in = &g->operand[o->in[i]];
+        if (in->life != LIFE_SUBGRAPH)
+            continue;
+        uint32_t n = m->graph[in->subgraph].n_operations;
+        bool *supported = arena_alloc(a, n, sizeof(bool));
+        if (!supported)
+            return no_memory(w);
+        TRY(supports_graph(d, m, in->subgraph, a, supported, w));
+        for (uint32_t k = 0; k < n; k++)
+            if (!supported[k])
+                return why_fail(w, WHY_UNSUPPORTED, "operation %u of subgraph %u", k,
+                                in->subgraph);
+    }
+    return 0;
+}
+
+static bool has_kernel(const struct device *d, const struct kernel_call *k)
+{
+    enum dtype type = k->call.n_in && k->arg[0] ? k->arg[0]->dtype : DT_F32;
+
+    return k->call.op->control_kind != CONTROL_NONE || kernel_moves(k) ||
+           kernel_find(d->kernels, k->call.op->name, type);
+}
+
+static int supports_call(const struct device *d, const struct values *v, uint32_t i,
+                         struct arena *a, struct why *w)
+{
+    const struct graph *g = &v->model->graph[v->graph];
+    struct site s;
+
+    if (site_bind(v, i, false, a, &s, w) < 0)
+        return -1;
+    TRY(profile_allows(d->profile, &s.k.call, s.constant, w));
+    if (!has_kernel(d, &s.k))
+        return why_fail(w, WHY_UNSUPPORTED, "%s has no kernel here", s.k.call.op->name);
+    return supports_subgraphs(d, v->model, g, &g->operation[i], a, w);
+}
+
+static int supports_graph(const struct device *d, const struct model *m, uint32_t graph,
+                          struct arena *a, bool *ret_supported, struct why *w)
+{
+    const struct graph *g = &m->graph[graph];
+    struct values v = { m, graph, arena_alloc(a, g->n_operands, sizeof(struct tensor)) };
+
+    if (!v.tensor)
+        return no_memory(w);
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        v.tensor[i] = g->operand[i].tensor;
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        ret_supported[i] = supports_call(d, &v, i, a, w) == 0;
+        if (!ret_supported[i] && w->code == WHY_MEMORY)
+            return -1;
+    }
+    return 0;
+}
+
+static int supported(struct engine *e, const struct model *m, bool *ret_supported, struct why *w)
+{
+    struct arena *a = arena_new(0);
+    int rc = a ? supports_graph((struct device *) e, m, 0, a, ret_supported, w) : no_memory(w);
+
+    arena_free(a);
+    return rc;
+}
+
+/* ---- models made ready ------------------------------------------------------------------------- */
+
+/* fp32 constants become what the device holds. */
+static int load_constant(const struct program *p, struct tensor *t, struct why *w)
+{
+    size_t n = tensor_count(t);
+    float *to;
+
+    if (!p->half || t->dtype != DT_F32 || !t->data)
+        return 0;
+    to = arena_alloc_raw(p->arena, n + 1, sizeof(*to));
+    if (!to)
+        return no_memory(w);
+    for (size_t i = 0; i < n; i++)
+        to[i] = half_round(((const float *) t->data)[i]);
+    t->data = to;
+    return 0;
+}
+
+static int load_constants(struct program *p, struct why *w)
+{
+    const struct model *m = p->model;
+
+    p->constants = arena_alloc(p->arena, m->n_graphs, sizeof(*p->constants));
+    if (!p->constants)
+        return no_memory(w);
+    for (uint32_t g = 0; g < m->n_graphs; g++) {
+        const struct graph *graph = &m->graph[g];
+        p->constants[g] = arena_alloc(p->arena, graph->n_operands, sizeof(struct tensor));
+        if (!p->constants[g])
+            return no_memory(w);
+        for (uint32_t i = 0; i < graph->n_operands; i++) {
+            p->constants[g][i] = graph->operand[i].tensor;
+            TRY(load_constant(p, &p->constants[g][i], w));
+        }
+    }
+    return 0;
+}
+
+static void program_free(struct program *p)
+{
+    arena_free(p->arena);
+    free(p);
+}
+
+static int prepare(struct engine *e, const struct model *m, struct program **ret_program,
+                   struct why *w)
+{
+    const struct device *d = (const struct device *) e;
+    struct program *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return no_memory(w);
+    *p = (struct program){ .device = d, .model = m, .arena = arena_new(0) };
+    p->half = m->relaxed && d->profile->arithmetic == ARITHMETIC_FP16;
+    if (!p->arena || load_constants(p, w) < 0) {
+        program_free(p);
+        return p->arena ? -1 : no_memory(w);
+    }
+    *ret_program = p;
+    return 0;
+}
+
+/* ---- execution --------------------------------------------------------------------------------- */
+
+/* The inputs as the device holds them. */
+static void upload(const struct program *p, const struct tensor *in, struct tensor *t)
+{
+    t->shape = in->shape;
+    t->data = in->data; /* the driver's copy: ours to change */
+    if (!p->half || t->dtype != DT_F32 || !t->data)
+        return;
+    for (size_t i = 0; i < tensor_count(t); i++)
+        ((float *) t->data)[i] = half_round(((float *) t->data)[i]);
+}
+
+static int run(struct program *p, const struct tensor *in, const struct run_limits *limits,
+               struct arena *a, struct run_output *ret_output, struct why *w)
+{
+    const struct graph *g = &p->model->graph[0];
+    const struct profile *profile = p->device->profile;
+    struct device_run r = { p->device, p, limits, profile->launch_ns, arena_new(0) };
+    struct tensor *out = arena_alloc(a, g->n_outputs, sizeof(*out));
+    struct values v;
+    int rc;
+
+    if (!r.scratch || !out || device_values(&r, 0, a, &v, w) < 0) {
+        arena_free(r.scratch);
+        return no_memory(w);
+    }
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        upload(p, &in[i], &v.tensor[g->input[i]]);
+    rc = device_run_graph(&r, &v, a, w);
+    arena_free(r.scratch);
+    TRY(rc);
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        out[i] = v.tensor[g->output[i]];
+    *ret_output = (struct run_output){ out, (uint64_t) r.elapsed,
+                                       (uint64_t) (r.elapsed + profile->driver_ns) };
+    return 0;
+}
+
+static void device_free(struct engine *e)
+{
+    profile_free(((struct device *) e)->profile);
+    free(e);
+}
+
+const struct engine_methods device_methods = { supported, prepare, program_free, run,
+                                               device_free };
+
+static const struct kernel *const *tables_of(enum arithmetic_kind kind)
+{
+    static const struct kernel *const floats[] = { common_kernels, float_kernels, NULL };
+    static const struct kernel *const fixed[] = { common_kernels, fixed_kernels, NULL };
+
+    return kind == ARITHMETIC_FIXED ? fixed : floats;
+}
+
+int engine_device(struct profile *p, const struct fault *fault, struct engine **ret_engine,
+                  struct why *w)
+{
+    struct device *d = calloc(1, sizeof(*d));
+
+    if (!d) {
+        profile_free(p);
+        return no_memory(w);
+    }
+    *d = (struct device){
+        .base = { .methods = &device_methods,
+                  .name = p->name,
+                  .version = p->version,
+                  .type = p->type,
+                  .hal = p->hal,
+                  .capabilities = p->capabilities,
+                  .memory = p->memory,
+                  .model_cache_files = p->model_cache_files,
+                  .data_cache_files = p->data_cache_files,
+                  .fault = fault },
+        .profile = p,
+        .kernels = tables_of(p->arithmetic),
+    };
+    *ret_engine = &d->base;
+    return 0;
+}

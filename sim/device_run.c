@@ -1,0 +1,111 @@
+/* A device at work: operations one after the other, on its virtual clock. */
+#include <string.h>
+
+#include "sim/device.h"
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of device memory");
+}
+
+int device_values(const struct device_run *r, uint32_t graph, struct arena *keep,
+                  struct values *ret_values, struct why *w)
+{
+    uint32_t n = r->program->model->graph[graph].n_operands;
+    struct tensor *t =
+        arena_copy(keep, r->program->constants[graph], n * sizeof(struct tensor));
+
+    if (!t)
+        return no_memory(w);
+    *ret_values = (struct values){ r->program->model, graph, t };
+    return 0;
+}
+
+static bool sums_in_half(const struct device_run *r, const struct kernel_call *k)
+{
+    const struct tensor *x = k->call.n_in ? k->arg[0] : NULL;
+
+    if (r->device->profile->arithmetic != ARITHMETIC_FP16 || !x)
+        return k->tweaks & TWEAK_HALF_SUMS;
+    return x->dtype == DT_F16 || r->program->half || k->tweaks & TWEAK_HALF_SUMS;
+}
+
+static int allocate_outputs(struct kernel_call *k, struct arena *keep, struct why *w)
+{
+    for (uint32_t i = 0; i < k->call.n_out; i++) {
+        struct tensor *t = k->out[i];
+        if (shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) < 0)
+            return why_fail(w, WHY_EXECUTION, "a result of more than 2^32 bytes");
+        t->data = arena_alloc_raw(keep, tensor_bytes(t) + 1, 1);
+        if (!t->data)
+            return no_memory(w);
+        k->call.out[i]->data = t->data;
+    }
+    return 0;
+}
+
+static int compute(const struct device_run *r, struct kernel_call *k, struct why *w)
+{
+    const struct fault_hooks *hooks = fault_hooks(r->device->base.fault);
+    const struct kernel *kernel;
+
+    if (hooks->before)
+        TRY(hooks->before(k, w));
+    if (kernel_moves(k)) {
+        kernel_move(k);
+    } else {
+        kernel = kernel_find(r->device->kernels, k->call.op->name, k->arg[0]->dtype);
+        if (!kernel)
+            return why_fail(w, WHY_EXECUTION, "%s has no kernel", k->call.op->name);
+        TRY(kernel->run(k, w));
+    }
+    if (hooks->after)
+        hooks->after(k);
+    return 0;
+}
+
+/* The clock goes on; a deadline that has passed by then is missed. */
+static int spend(struct device_run *r, const struct kernel_call *k, struct why *w)
+{
+    r->elapsed += device_cost(r->device->profile, k);
+    if (r->limits->time_ns != HAL_NO_TIME && r->elapsed > (double) r->limits->time_ns)
+        return why_fail(w, WHY_TIMEOUT, "the deadline has passed after %.0f ns", r->elapsed);
+    return 0;
+}
+
+static int run_operation(struct device_run *r, struct values *v, uint32_t i, struct arena *keep,
+                         struct why *w)
+{
+    const struct operation *o = &v->model->graph[v->graph].operation[i];
+    const struct device *d = r->device;
+    struct site s;
+    struct kernel_call *k = &s.k;
+
+    if (site_bind(v, i, true, r->scratch, &s, w) < 0) {
+        if (w->code != WHY_MEMORY)
+            w->code = WHY_EXECUTION;
+        return -1;
+    }
+    k->half = r->program->half;
+    k->tweaks = fault_hooks(d->base.fault)->tweaks;
+    k->half_sums = sums_in_half(r, k);
+    k->xnnpack = d->profile->arithmetic == ARITHMETIC_FP32;
+    if (k->call.op->control_kind != CONTROL_NONE)
+        return device_control(r, v, o, k, keep, w);
+    TRY(allocate_outputs(k, keep, w));
+    TRY(compute(r, k, w));
+    return spend(r, k, w);
+}
+
+int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w)
+{
+    const struct graph *g = &v->model->graph[v->graph];
+
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        struct arena_mark mark = arena_mark(r->scratch);
+        int rc = run_operation(r, v, i, keep, w);
+        arena_rewind(r->scratch, mark);
+        TRY(rc);
+    }
+    return 0;
+}

@@ -1,0 +1,60 @@
+/* What a driver runs on.  The driver (sim/driver.c) speaks the HAL: it converts and validates models,
+ * checks requests, maps memory.  An engine gets legal models and complete inputs, and computes. */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+#include "golden/model.h"
+#include "sim/fault.h"
+#include "sim/hal.h"
+
+struct engine;
+struct program; /* a model that an engine has made ready */
+
+struct run_limits {
+    uint64_t time_ns; /* left until the deadline; HAL_NO_TIME: no deadline */
+    uint64_t loop_ns; /* for one WHILE */
+};
+
+struct run_output {
+    struct tensor *out; /* one per output of the main graph */
+    uint64_t on_device, in_driver; /* virtual ns, or HAL_NO_TIME */
+};
+
+struct engine_methods {
+    /* Which operations of the main graph it would run. */
+    int (*supported)(struct engine *e, const struct model *m, bool *ret_supported, struct why *w);
+    /* m outlives the program. */
+    int (*prepare)(struct engine *e, const struct model *m, struct program **ret_program,
+                   struct why *w);
+    void (*program_free)(struct program *p);
+    /* Results are allocated in `a`.  One run at a time. */
+    int (*run)(struct program *p, const struct tensor *in, const struct run_limits *limits,
+               struct arena *a, struct run_output *ret_output, struct why *w);
+    void (*free)(struct engine *e);
+};
+
+/* An engine's own structure starts with this. */
+struct engine {
+    const struct engine_methods *methods;
+    const char *name, *version;
+    enum hal_device_type type;
+    enum hal_version hal;
+    struct hal_capabilities capabilities;
+    uint64_t memory; /* limit of one execution, 0: none */
+    uint32_t model_cache_files, data_cache_files;
+    const struct fault *fault; /* NULL: none */
+};
+
+/* Supports nothing. */
+int engine_null(struct engine **ret_engine, struct why *w);
+/* The reference. */
+int engine_reference(struct engine **ret_engine, struct why *w);
+/* Described by a profile, which it takes over, also on failure. */
+struct profile;
+int engine_device(struct profile *p, const struct fault *fault, struct engine **ret_engine,
+                  struct why *w);
+
+/* The driver of an engine, which it takes over, also on failure. */
+int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w);
+
+#endif

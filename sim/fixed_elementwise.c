@@ -1,0 +1,183 @@
+/* Element-wise operations and concatenation in fixed point, and the table of fixed-point kernels. */
+#include "sim/fixed.h"
+
+#define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
+
+/* ---- two operands ---------------------------------------------------------------------------- */
+
+/* (sign_a * a * scale_a + sign_b * b * scale_b) in steps of the result, rounded once. */
+static int sum(struct kernel_call *k, int64_t sign_b)
+{
+    const struct tensor *a = k->arg[0], *b = k->arg[1];
+    struct tensor *out = k->out[0];
+    double step = (double) out->scale;
+    struct factor_pair f = factor_pair_of((double) a->scale / step, (double) b->scale / step);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+    struct walk at;
+
+    walk_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, walk_next(&at)) {
+        int64_t x = fixed_at(a, at.a) * f.mantissa[0] + sign_b * fixed_at(b, at.b) * f.mantissa[1];
+        fixed_put(out, i, shift_round(x, f.shift, ROUND_DOWN(k)), r);
+    }
+    return 0;
+}
+
+static int run_add(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    return sum(k, 1);
+}
+
+static int run_sub(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    return sum(k, -1);
+}
+
+static int run_mul(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *a = k->arg[0], *b = k->arg[1];
+    struct tensor *out = k->out[0];
+    struct factor f =
+        factor_of((double) a->scale * (double) b->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+    struct walk at;
+
+    (void) w;
+    walk_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, walk_next(&at))
+        fixed_put(out, i,
+                  factor_apply((int64_t) fixed_at(a, at.a) * fixed_at(b, at.b), f, ROUND_DOWN(k)), r);
+    return 0;
+}
+
+/* Both operands are taken to the result's scale; rounding keeps their order. */
+static int extreme(struct kernel_call *k, bool larger)
+{
+    const struct tensor *a = k->arg[0], *b = k->arg[1];
+    struct tensor *out = k->out[0];
+    struct factor fa = factor_of((double) a->scale / (double) out->scale);
+    struct factor fb = factor_of((double) b->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+    struct walk at;
+
+    walk_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, walk_next(&at)) {
+        int64_t x = factor_apply(fixed_at(a, at.a), fa, ROUND_DOWN(k));
+        int64_t y = factor_apply(fixed_at(b, at.b), fb, ROUND_DOWN(k));
+        fixed_put(out, i, (x > y) == larger ? x : y, r);
+    }
+    return 0;
+}
+
+static int run_maximum(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    return extreme(k, true);
+}
+
+static int run_minimum(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    return extreme(k, false);
+}
+
+/* ---- one operand: input and result have the same scale ---------------------------------------- */
+
+/* A step counted in reals, as an integer bound; far outside every type for huge ones. */
+static int64_t steps_of(const struct tensor *t, double real)
+{
+    double q = real / (double) t->scale;
+
+    return q > 4096 ? 4096 : (int64_t) (q + 0.5);
+}
+
+static int clamp(struct kernel_call *k, int64_t lo, int64_t hi)
+{
+    const struct tensor *x = k->arg[0];
+    struct fixed_range r = fixed_range(k, k->out[0]);
+    size_t n = tensor_count(x);
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t q = fixed_at(x, i);
+        fixed_put(k->out[0], i, q < lo ? lo : q > hi ? hi : q, r);
+    }
+    return 0;
+}
+
+static int run_relu(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    return clamp(k, 0, INT32_MAX);
+}
+
+static int run_relu1(struct kernel_call *k, struct why *w)
+{
+    int64_t one = steps_of(k->out[0], 1);
+
+    (void) w;
+    return clamp(k, -one, one);
+}
+
+static int run_relu6(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    return clamp(k, 0, steps_of(k->out[0], 6));
+}
+
+/* ---- concatenation of operands with different scales ------------------------------------------ */
+
+static void put_rows(struct kernel_call *k, const struct tensor *x, struct along a, size_t at)
+{
+    struct tensor *out = k->out[0];
+    struct factor f = factor_of((double) x->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t row = a.n * a.inner, part = tensor_count(x) / a.outer;
+
+    for (size_t o = 0; o < a.outer; o++)
+        for (size_t e = 0; e < part; e++)
+            fixed_put(out, o * row + at + e,
+                      factor_apply(fixed_at(x, o * part + e), f, ROUND_DOWN(k)), r);
+}
+
+static int run_concatenation(struct kernel_call *k, struct why *w)
+{
+    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, "axis", 0));
+    size_t at = 0;
+
+    (void) w;
+    for (uint32_t i = k->call.many_at; a.outer && i < k->call.many_at + k->call.n_many; i++) {
+        put_rows(k, k->arg[i], a, at);
+        at += tensor_count(k->arg[i]) / a.outer;
+    }
+    return 0;
+}
+
+const struct kernel fixed_kernels[] = {
+    { "ADD", QUANTISED8, run_add },
+    { "SUB", QUANTISED8, run_sub },
+    { "MUL", QUANTISED8, run_mul },
+    { "MAXIMUM", QUANTISED8, run_maximum },
+    { "MINIMUM", QUANTISED8, run_minimum },
+    { "RELU", QUANTISED8, run_relu },
+    { "RELU1", QUANTISED8, run_relu1 },
+    { "RELU6", QUANTISED8, run_relu6 },
+    { "LOGISTIC", QUANTISED8, fixed_logistic },
+    { "TANH", QUANTISED8, fixed_tanh },
+    { "SOFTMAX", QUANTISED8, fixed_softmax },
+    { "L2_NORMALIZATION", QUANTISED8, fixed_l2_normalization },
+    { "MEAN", QUANTISED8, fixed_mean },
+    { "CONCATENATION", QUANTISED8, run_concatenation },
+    { "CONV_2D", QUANTISED8, fixed_conv_2d },
+    { "DEPTHWISE_CONV_2D", QUANTISED8, fixed_depthwise_conv_2d },
+    { "FULLY_CONNECTED", QUANTISED8, fixed_fully_connected },
+    { "AVERAGE_POOL_2D", QUANTISED8, fixed_average_pool },
+    { "MAX_POOL_2D", QUANTISED8, fixed_max_pool },
+    { "QUANTIZE", FLOATS, fixed_quantize },
+    { "DEQUANTIZE", QUANTISED8 | TYPE(Q8S) | TYPE(PC8), fixed_dequantize },
+    { NULL },
+};

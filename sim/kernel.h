@@ -1,0 +1,119 @@
+/* Kernels of the simulated devices: one operation on one call, in a device's own arithmetic.
+ *
+ * A kernel finds its operands by the names of their roles; shapes have been inferred and outputs
+ * allocated.  golden's records bind calls, golden's arithmetic is never used: what a device computes is
+ * its own. */
+#ifndef SIM_KERNEL_H
+#define SIM_KERNEL_H
+
+#include "golden/arena.h"
+#include "golden/op.h"
+
+/* Steps that a fault makes wrong; each is read where the step is done. */
+enum tweak {
+    TWEAK_HALF_SUMS = 1,  /* sums of fp32 products are kept in fp16 */
+    TWEAK_TRUNCATE = 2,   /* rescaling cuts off instead of rounding */
+    TWEAK_PADDING = 4,    /* windows start one too far left */
+    TWEAK_ACTIVATION = 8, /* fused RELU6 and RELU1 use a wrong bound */
+    TWEAK_EQUALITY = 16,  /* comparisons are inverted where both sides are equal */
+    TWEAK_ARGMAX = 32,    /* the last element is not looked at */
+    TWEAK_BRANCH = 64,    /* the wrong branch is run */
+    TWEAK_LOOP = 128      /* what a loop's last turn makes is lost */
+};
+
+struct kernel_call {
+    struct call call;          /* bound, shapes complete; its addresses are not to be moved */
+    const struct tensor **arg; /* inputs in calling order, shaped as declared (NCHW too) */
+    struct tensor **out;       /* outputs, the same, with room for their data */
+    bool half;      /* this device holds the fp32 values of this model as fp16 */
+    bool half_sums; /* sums of products of this call are kept in fp16 */
+    bool xnnpack;   /* windows and matrices go to XNNPACK */
+    unsigned tweaks;
+    struct arena *scratch; /* freed after the call */
+};
+
+typedef int kernel_fn(struct kernel_call *k, struct why *w);
+
+/* types: bits of the types of the first input. */
+struct kernel {
+    const char *op;
+    uint32_t types;
+    kernel_fn *run;
+};
+
+#define TYPE(id)   (1u << DT_##id)
+#define FLOATS     (TYPE(F32) | TYPE(F16))
+#define QUANTISED8 (TYPE(U8) | TYPE(S8))
+
+/* Ended by op NULL.  float_kernels widen whatever is quantised; fixed_kernels compute with integers;
+ * common_kernels are the same on every device. */
+extern const struct kernel common_kernels[], float_kernels[], fixed_kernels[];
+
+/* NULL if no table of the list (ended by NULL) has it. */
+const struct kernel *kernel_find(const struct kernel *const *tables, const char *op,
+                                 enum dtype type);
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+/* NULL: omitted, or not of this operation. */
+const struct tensor *kernel_in(const struct kernel_call *k, const char *role);
+/* An integer or boolean scalar; `otherwise` when omitted or not of this operation. */
+int32_t kernel_int(const struct kernel_call *k, const char *role, int32_t otherwise);
+float kernel_float(const struct kernel_call *k, const char *role, float otherwise);
+/* Sets a tensor in place of input i. */
+void kernel_replace(struct kernel_call *k, uint32_t i, const struct tensor *t);
+
+int kernel_no_memory(struct why *w);
+
+/* Whether bytes are only moved about by this call: then the record's move() does it. */
+bool kernel_moves(const struct kernel_call *k);
+void kernel_move(const struct kernel_call *k);
+
+/* ---- shapes ---------------------------------------------------------------------------------- */
+
+/* The elements of a result, with where its operands' elements lie (broadcast). */
+struct walk {
+    uint32_t rank;
+    size_t dim[MAX_RANK], at[MAX_RANK], stride_a[MAX_RANK], stride_b[MAX_RANK];
+    size_t a, b; /* offsets of the current element */
+};
+void walk_start(struct walk *w, const struct shape *out, const struct shape *a,
+                const struct shape *b);
+void walk_next(struct walk *w);
+
+/* A tensor seen along one axis: [outer][n][inner].  axis may count from the end. */
+struct along {
+    size_t outer, n, inner;
+};
+struct along shape_along(const struct shape *s, int32_t axis);
+
+/* One spatial axis of a window. */
+struct span {
+    int in, out, kernel, stride, dilation;
+    int pad; /* before the first element */
+};
+
+/* An image operation's geometry, from its first operand, its result and its scalars. */
+struct image_window {
+    bool nchw;
+    size_t batch, in_c, out_c;
+    struct span y, x;
+};
+/* kernel_h, kernel_w: of the filter; 0: the call says (pools). */
+struct image_window image_window_of(const struct kernel_call *k, int kernel_h, int kernel_w);
+
+/* [first, last) of the taps of output o that lie within the image. */
+struct taps {
+    int first, last;
+};
+struct taps span_taps(const struct span *s, int o);
+static inline int span_at(const struct span *s, int o, int tap)
+{
+    return o * s->stride - s->pad + tap * s->dilation;
+}
+
+/* Elements of `size` bytes: NCHW to NHWC of an image of `shape` (as declared), and back. */
+void image_to_nhwc(const struct shape *nchw, size_t size, const void *from, void *to);
+void image_to_nchw(const struct shape *nchw, size_t size, const void *from, void *to);
+
+#endif

@@ -1,0 +1,74 @@
+/* One operation of a model, bound to its record. */
+#include <string.h>
+
+#include "sim/device.h"
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of device memory");
+}
+
+static bool is_constant(const struct operand *o)
+{
+    return o->life == LIFE_CONSTANT_COPY || o->life == LIFE_CONSTANT_REFERENCE;
+}
+
+/* An input that the request leaves out is omitted as much as one without a value. */
+static bool is_omitted(const struct operand *o, const struct tensor *t, bool runtime)
+{
+    return operand_omitted(o) || (runtime && o->life == LIFE_INPUT && !t->data);
+}
+
+int site_bind(const struct values *v, uint32_t operation, bool runtime, struct arena *a,
+              struct site *ret_site, struct why *w)
+{
+    const struct graph *g = &v->model->graph[v->graph];
+    const struct operation *o = &g->operation[operation];
+    const struct op *op = op_find(o->code);
+    struct site *s = ret_site;
+
+    *s = (struct site){ .constant = arena_alloc(a, o->n_in, sizeof(bool)) };
+    s->k.arg = arena_alloc(a, o->n_in, sizeof(*s->k.arg));
+    s->k.out = arena_alloc(a, o->n_out, sizeof(*s->k.out));
+    s->k.scratch = a;
+    if (!s->constant || !s->k.arg || !s->k.out)
+        return no_memory(w);
+    if (!op)
+        return why_fail(w, WHY_UNSUPPORTED, "operation code %d", o->code);
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const struct operand *in = &g->operand[o->in[i]];
+        s->constant[i] = is_constant(in);
+        s->k.arg[i] = is_omitted(in, &v->tensor[o->in[i]], runtime) ? NULL : &v->tensor[o->in[i]];
+    }
+    for (uint32_t i = 0; i < o->n_out; i++)
+        s->k.out[i] = &v->tensor[o->out[i]];
+    return op_bind(op, s->k.arg, o->n_in, s->k.out, o->n_out, runtime, &s->k.call, w);
+}
+
+bool kernel_moves(const struct kernel_call *k)
+{
+    const struct op *op = k->call.op;
+
+    return op->move && (!op->moves || op->moves(&k->call));
+}
+
+void kernel_move(const struct kernel_call *k)
+{
+    const void *from[MAX_ROLES], **list = from;
+    void *to[MAX_ROLES], **to_list = to;
+    uint32_t n_in = k->call.n_in, n_out = k->call.n_out;
+    int32_t fill = k->arg[0]->zero;
+
+    if (n_in > MAX_ROLES || n_out > MAX_ROLES) {
+        list = arena_alloc(k->scratch, n_in, sizeof(*list));
+        to_list = arena_alloc(k->scratch, n_out, sizeof(*to_list));
+        if (!list || !to_list)
+            return;
+    }
+    for (uint32_t i = 0; i < n_in; i++)
+        list[i] = k->arg[i] ? k->arg[i]->data : NULL;
+    for (uint32_t i = 0; i < n_out; i++)
+        to_list[i] = k->out[i]->data;
+    struct movement m = { dtype_info[k->arg[0]->dtype].codec->size, &fill, list, to_list };
+    k->call.op->move(&k->call, &m);
+}
