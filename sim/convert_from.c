@@ -35,13 +35,12 @@ static int check_type(const struct from_hal *f, const struct hal_operand *h)
     return 0;
 }
 
-static int convert_channels(const struct from_hal *f, const struct hal_operand *h,
-                            struct tensor *t)
+static int convert_channels(const struct from_hal *f, const struct hal_operand *h, struct tensor *t)
 {
     bool channels = dtype_info[t->dtype].quant == QUANT_CHANNEL;
 
-    CHECK(f, channels == (h->extra == HAL_EXTRA_CHANNEL_QUANT), "%s with extra parameters of kind %d",
-          dtype_info[t->dtype].name, (int) h->extra);
+    CHECK(f, channels == (h->extra == HAL_EXTRA_CHANNEL_QUANT),
+          "%s with extra parameters of kind %d", dtype_info[t->dtype].name, (int) h->extra);
     CHECK(f, h->extra == HAL_EXTRA_NONE || channels, "extension data of a type that has none");
     if (!channels)
         return 0;
@@ -67,8 +66,7 @@ static int take_value(const struct from_hal *f, const uint8_t *at, uint64_t leng
     bool aligned = !element || (uintptr_t) at % element == 0;
 
     o->length = (size_t) length;
-    o->tensor.data =
-        aligned ? (void *) (uintptr_t) at : arena_copy(f->a, at, (size_t) length);
+    o->tensor.data = aligned ? (void *) (uintptr_t) at : arena_copy(f->a, at, (size_t) length);
     return o->tensor.data ? 0 : out_of_memory(f);
 }
 
@@ -113,8 +111,8 @@ static int convert_value(const struct from_hal *f, const struct hal_operand *h, 
     case HAL_CONSTANT_COPY: return convert_copy(f, h, element, o);
     case HAL_CONSTANT_REFERENCE: return convert_reference(f, h, element, o);
     case HAL_SUBGRAPH:
-        CHECK(f, h->location.offset < f->hal->n_referenced && !h->location.length &&
-                     !h->location.pool,
+        CHECK(f,
+              h->location.offset < f->hal->n_referenced && !h->location.length && !h->location.pool,
               "subgraph %" PRIu64 " of %u", h->location.offset, f->hal->n_referenced);
         o->subgraph = (uint32_t) h->location.offset + 1;
         return 0;
@@ -177,8 +175,7 @@ static int check_order(const struct from_hal *f, const struct graph *g)
     if (!written)
         return out_of_memory(f);
     for (uint32_t i = 0; i < g->n_operands; i++)
-        written[i] =
-            g->operand[i].life != LIFE_TEMPORARY && g->operand[i].life != LIFE_OUTPUT;
+        written[i] = g->operand[i].life != LIFE_TEMPORARY && g->operand[i].life != LIFE_OUTPUT;
     for (uint32_t i = 0; i < g->n_operations; i++) {
         const struct operation *o = &g->operation[i];
         for (uint32_t k = 0; k < o->n_in; k++)
@@ -267,8 +264,7 @@ static int convert_extensions(const struct from_hal *f, struct model *m)
         const struct hal_extension_prefix *from = &h->extension_name_to_prefix[i];
         CHECK(f, from->name && *from->name && from->prefix, "extension %u without a name or prefix",
               i);
-        m->extension[i] =
-            (struct extension){ arena_strdup(f->a, from->name), from->prefix };
+        m->extension[i] = (struct extension){ arena_strdup(f->a, from->name), from->prefix };
         if (!m->extension[i].name)
             return out_of_memory(f);
     }

@@ -190,8 +190,7 @@ static int convert_values(struct to_hal *t, const struct model *m, struct hal_mo
 static int convert_tables(struct to_hal *t, const struct model *m, struct hal_model *h)
 {
     struct hal_memory *pools = arena_alloc(t->a, m->n_pools, sizeof(*pools));
-    struct hal_extension_prefix *prefixes =
-        arena_alloc(t->a, m->n_extensions, sizeof(*prefixes));
+    struct hal_extension_prefix *prefixes = arena_alloc(t->a, m->n_extensions, sizeof(*prefixes));
 
     if (!pools || !prefixes)
         return out_of_memory(t->w);
@@ -202,8 +201,7 @@ static int convert_tables(struct to_hal *t, const struct model *m, struct hal_mo
                                         .fd = -1,
                                         .size = m->pool[i].length };
     for (uint32_t i = 0; i < m->n_extensions; i++)
-        prefixes[i] = (struct hal_extension_prefix){ m->extension[i].name,
-                                                     m->extension[i].prefix };
+        prefixes[i] = (struct hal_extension_prefix){ m->extension[i].name, m->extension[i].prefix };
     h->n_pools = m->n_pools;
     h->pools = pools;
     h->n_extension_prefixes = m->n_extensions;
@@ -211,8 +209,7 @@ static int convert_tables(struct to_hal *t, const struct model *m, struct hal_mo
     return 0;
 }
 
-int convert_to_hal(const struct model *m, struct arena *a, struct hal_model *ret_hal,
-                   struct why *w)
+int convert_to_hal(const struct model *m, struct arena *a, struct hal_model *ret_hal, struct why *w)
 {
     struct to_hal t = { .a = a, .w = w };
     struct hal_model h = { .relaxed = m->relaxed };

@@ -11,15 +11,15 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of device memory");
 }
 
-/* ---- what it supports -------------------------------------------------------------------------- */
+/* ---- what it supports --------------------------------------------------------------------------
+ */
 
 static int supports_graph(const struct device *d, const struct model *m, uint32_t graph,
                           struct arena *a, bool *ret_supported, struct why *w);
 
 /* Everything that a branch or loop runs. */
-static int supports_subgraphs(const struct device *d, const struct model *m,
-                              const struct graph *g, const struct operation *o, struct arena *a,
-                              struct why *w)
+static int supports_subgraphs(const struct device *d, const struct model *m, const struct graph *g,
+                              const struct operation *o, struct arena *a, struct why *w)
 {
     for (uint32_t i = 0; i < o->n_in; i++) {
         const struct operand *in = &g->operand[o->in[i]];
@@ -32,8 +32,7 @@ static int supports_subgraphs(const struct device *d, const struct model *m,
         TRY(supports_graph(d, m, in->subgraph, a, supported, w));
         for (uint32_t k = 0; k < n; k++)
             if (!supported[k])
-                return why_fail(w, WHY_UNSUPPORTED, "operation %u of subgraph %u", k,
-                                in->subgraph);
+                return why_fail(w, WHY_UNSUPPORTED, "operation %u of subgraph %u", k, in->subgraph);
     }
     return 0;
 }
@@ -87,7 +86,8 @@ static int supported(struct engine *e, const struct model *m, bool *ret_supporte
     return rc;
 }
 
-/* ---- models made ready ------------------------------------------------------------------------- */
+/* ---- models made ready -------------------------------------------------------------------------
+ */
 
 /* fp32 constants become what the device holds. */
 static int load_constant(const struct program *p, struct tensor *t, struct why *w)
@@ -142,15 +142,17 @@ static int prepare(struct engine *e, const struct model *m, struct program **ret
         return no_memory(w);
     *p = (struct program){ .device = d, .model = m, .arena = arena_new(0) };
     p->half = m->relaxed && d->profile->arithmetic == ARITHMETIC_FP16;
-    if (!p->arena || load_constants(p, w) < 0) {
+    int rc = p->arena ? load_constants(p, w) : no_memory(w);
+    if (rc < 0) {
         program_free(p);
-        return p->arena ? -1 : no_memory(w);
+        return -1;
     }
     *ret_program = p;
     return 0;
 }
 
-/* ---- execution --------------------------------------------------------------------------------- */
+/* ---- execution ---------------------------------------------------------------------------------
+ */
 
 /* The inputs as the device holds them. */
 static void upload(const struct program *p, const struct tensor *in, struct tensor *t)
@@ -195,8 +197,7 @@ static void device_free(struct engine *e)
     free(e);
 }
 
-const struct engine_methods device_methods = { supported, prepare, program_free, run,
-                                               device_free };
+const struct engine_methods device_methods = { supported, prepare, program_free, run, device_free };
 
 static const struct kernel *const *tables_of(enum arithmetic_kind kind)
 {

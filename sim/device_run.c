@@ -12,8 +12,7 @@ int device_values(const struct device_run *r, uint32_t graph, struct arena *keep
                   struct values *ret_values, struct why *w)
 {
     uint32_t n = r->program->model->graph[graph].n_operands;
-    struct tensor *t =
-        arena_copy(keep, r->program->constants[graph], n * sizeof(struct tensor));
+    struct tensor *t = arena_copy(keep, r->program->constants[graph], n * sizeof(struct tensor));
 
     if (!t)
         return no_memory(w);

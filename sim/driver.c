@@ -31,7 +31,8 @@ struct prepared {
     struct program *program;
 };
 
-/* ---- models ----------------------------------------------------------------------------------- */
+/* ---- models -----------------------------------------------------------------------------------
+ */
 
 static void unload(struct loaded *l)
 {
@@ -139,8 +140,7 @@ static int check_supported(struct driver *d, const struct loaded *l, struct why 
     return 0;
 }
 
-static int check_config(const struct hal_prepare_config *c, enum hal_version version,
-                        struct why *w)
+static int check_config(const struct hal_prepare_config *c, enum hal_version version, struct why *w)
 {
     if (version >= HAL_1_1)
         REQUIRE(w, c->preference >= HAL_LOW_POWER && c->preference <= HAL_SUSTAINED_SPEED,
@@ -227,22 +227,21 @@ static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum ha
     return HAL_GENERAL_FAILURE;
 }
 
-/* ---- executions -------------------------------------------------------------------------------- */
+/* ---- executions --------------------------------------------------------------------------------
+ */
 
 static struct run_limits limits_of(const struct hal_execution_config *c, enum hal_version version)
 {
     struct run_limits l = { time_left(c->deadline, version), HAL_LOOP_TIMEOUT_DEFAULT };
 
     if (version >= HAL_1_3 && c->loop_timeout != HAL_NO_TIME)
-        l.loop_ns =
-            c->loop_timeout < HAL_LOOP_TIMEOUT_MAX ? c->loop_timeout : HAL_LOOP_TIMEOUT_MAX;
+        l.loop_ns = c->loop_timeout < HAL_LOOP_TIMEOUT_MAX ? c->loop_timeout : HAL_LOOP_TIMEOUT_MAX;
     return l;
 }
 
 /* Runs an open request, fills in the shapes and the timing of success. */
 static enum hal_status compute(struct prepared *p, enum hal_version version, struct request *r,
-                               const struct hal_execution_config *config,
-                               struct hal_result *result)
+                               const struct hal_execution_config *config, struct hal_result *result)
 {
     const struct engine_methods *methods = p->driver->engine->methods;
     struct run_limits limits = limits_of(config, version);
@@ -322,9 +321,9 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     struct prepared *p = (struct prepared *) self;
     uint32_t n = p->loaded.model.graph[0].n_outputs;
     struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)), .capacity = n };
-    enum hal_status status =
-        result.shapes ? execute_synchronously(self, version, request, config, &result)
-                      : HAL_GENERAL_FAILURE;
+    enum hal_status status = result.shapes
+                                 ? execute_synchronously(self, version, request, config, &result)
+                                 : HAL_GENERAL_FAILURE;
 
     callback->notify(callback, status, result.n_shapes, result.shapes, result.timing);
     free(result.shapes);
@@ -379,7 +378,8 @@ static const struct hal_prepared_model_methods prepared_methods = {
     .release = release,
 };
 
-/* ---- what the driver says of itself ------------------------------------------------------------- */
+/* ---- what the driver says of itself -------------------------------------------------------------
+ */
 
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities)
@@ -405,8 +405,7 @@ static enum hal_status get_version_string(struct hal_driver *self, const char **
 }
 
 static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
-                                                        uint32_t *ret_n_model,
-                                                        uint32_t *ret_n_data)
+                                                        uint32_t *ret_n_model, uint32_t *ret_n_data)
 {
     const struct engine *e = ((struct driver *) self)->engine;
 
@@ -424,8 +423,7 @@ static enum hal_device_status get_status(struct hal_driver *self)
 static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer_desc *desc,
                                 uint32_t n_models, struct hal_prepared_model *const *models,
                                 uint32_t n_input_roles, const struct hal_buffer_role *input_roles,
-                                uint32_t n_output_roles,
-                                const struct hal_buffer_role *output_roles,
+                                uint32_t n_output_roles, const struct hal_buffer_role *output_roles,
                                 struct hal_buffer **ret_buffer, uint32_t *ret_token)
 {
     (void) self, (void) desc, (void) n_models, (void) models, (void) n_input_roles;

@@ -1,5 +1,6 @@
-/* What a driver runs on.  The driver (sim/driver.c) speaks the HAL: it converts and validates models,
- * checks requests, maps memory.  An engine gets legal models and complete inputs, and computes. */
+/* What a driver runs on.  The driver (sim/driver.c) speaks the HAL: it converts and validates
+ * models, checks requests, maps memory.  An engine gets legal models and complete inputs, and
+ * computes. */
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
@@ -16,7 +17,7 @@ struct run_limits {
 };
 
 struct run_output {
-    struct tensor *out; /* one per output of the main graph */
+    struct tensor *out;            /* one per output of the main graph */
     uint64_t on_device, in_driver; /* virtual ns, or HAL_NO_TIME */
 };
 

@@ -25,8 +25,8 @@ struct answer {
 
 /* All optional. */
 struct fault_hooks {
-    unsigned tweaks;  /* enum tweak: a step that kernels do wrongly */
-    size_t withhold;  /* so many bytes at the end of every output are not written */
+    unsigned tweaks; /* enum tweak: a step that kernels do wrongly */
+    size_t withhold; /* so many bytes at the end of every output are not written */
     /* Before and after an operation has been computed. */
     int (*before)(struct kernel_call *k, struct why *w);
     void (*after)(struct kernel_call *k);

@@ -10,7 +10,8 @@
 #include "sim/half.h"
 #include "sim/sim.h"
 
-/* ---- operands that are taken wrongly ------------------------------------------------------------ */
+/* ---- operands that are taken wrongly ------------------------------------------------------------
+ */
 
 /* A copy of input i with its own data, in place of it.  NULL without memory. */
 static struct tensor *own_input(struct kernel_call *k, uint32_t i)
@@ -137,7 +138,8 @@ static int ignore_channels(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- results that are made wrong ---------------------------------------------------------------- */
+/* ---- results that are made wrong ----------------------------------------------------------------
+ */
 
 static void store_half(struct kernel_call *k)
 {
@@ -170,7 +172,8 @@ static void disturb(struct kernel_call *k)
         ((uint8_t *) t->data)[at] ^= 16;
 }
 
-/* ---- answers that break the contract ------------------------------------------------------------- */
+/* ---- answers that break the contract
+ * ------------------------------------------------------------- */
 
 static void one_short(bool *supported, uint32_t *n)
 {
@@ -270,7 +273,8 @@ static void change_input(struct answer *a)
             a->request->in_memory[i][0] ^= 1;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------- */
+/* ---- the table
+ * ----------------------------------------------------------------------------------- */
 
 #define HOOKS(...)                                                                                 \
     &(const struct fault_hooks)                                                                    \
@@ -279,7 +283,8 @@ static void change_input(struct answer *a)
     }
 
 const struct fault fault_table[] = {
-    { "weight-off", "numbers", "CONV_2D: its largest weight is 1 % too large, or one step; all devices",
+    { "weight-off", "numbers",
+      "CONV_2D: its largest weight is 1 % too large, or one step; all devices",
       HOOKS(.before = weight_off) },
     { "last-tap-dropped", "numbers",
       "CONV_2D, DEPTHWISE_CONV_2D: the last tap of each filter is not summed; all devices",
@@ -329,7 +334,8 @@ const struct fault fault_table[] = {
       HOOKS(.answer = write_before) },
     { "input-changed", "memory", "inputs are written to; all devices",
       HOOKS(.answer = change_input) },
-    { "wrong-shape", "shape", "the first output's last dimension is reported one too large; all devices",
+    { "wrong-shape", "shape",
+      "the first output's last dimension is reported one too large; all devices",
       HOOKS(.answer = grow_shape) },
     { "wrong-status", "status", "executions answer with a status that does not exist; all devices",
       HOOKS(.answer = unknown_status) },

@@ -41,9 +41,9 @@ struct factor_pair factor_pair_of(double a, double b)
     int exponent;
 
     frexp(a > b ? a : b, &exponent);
-    return (struct factor_pair){ { llround(ldexp(a, 31 - exponent)),
-                                   llround(ldexp(b, 31 - exponent)) },
-                                 31 - exponent };
+    return (struct factor_pair){
+        { llround(ldexp(a, 31 - exponent)), llround(ldexp(b, 31 - exponent)) }, 31 - exponent
+    };
 }
 
 uint64_t integer_root(uint64_t x)

@@ -1,5 +1,5 @@
-/* Fixed-point arithmetic as integer hardware does it: real factors are a 32-bit mantissa and a shift,
- * computed when a model is compiled; what runs is integer. */
+/* Fixed-point arithmetic as integer hardware does it: real factors are a 32-bit mantissa and a
+ * shift, computed when a model is compiled; what runs is integer. */
 #ifndef SIM_FIXED_H
 #define SIM_FIXED_H
 
@@ -13,8 +13,8 @@ struct factor {
 /* The factor nearest to a real number >= 0. */
 struct factor factor_of(double real);
 
-/* value * 2^-shift, halves away from zero; with truncate towards zero.  shift may be negative (then it
- * saturates) or large. */
+/* value * 2^-shift, halves away from zero; with truncate towards zero.  shift may be negative (then
+ * it saturates) or large. */
 int64_t shift_round(int64_t value, int shift, bool truncate);
 
 /* x * factor rounded to an integer; |x| < 2^32. */

@@ -1,4 +1,5 @@
-/* Element-wise operations and concatenation in fixed point, and the table of fixed-point kernels. */
+/* Element-wise operations and concatenation in fixed point, and the table of fixed-point kernels.
+ */
 #include "sim/fixed.h"
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
@@ -40,8 +41,7 @@ static int run_mul(struct kernel_call *k, struct why *w)
 {
     const struct tensor *a = k->arg[0], *b = k->arg[1];
     struct tensor *out = k->out[0];
-    struct factor f =
-        factor_of((double) a->scale * (double) b->scale / (double) out->scale);
+    struct factor f = factor_of((double) a->scale * (double) b->scale / (double) out->scale);
     struct fixed_range r = fixed_range(k, out);
     size_t n = tensor_count(out);
     struct walk at;
@@ -50,7 +50,8 @@ static int run_mul(struct kernel_call *k, struct why *w)
     walk_start(&at, &out->shape, &a->shape, &b->shape);
     for (size_t i = 0; i < n; i++, walk_next(&at))
         fixed_put(out, i,
-                  factor_apply((int64_t) fixed_at(a, at.a) * fixed_at(b, at.b), f, ROUND_DOWN(k)), r);
+                  factor_apply((int64_t) fixed_at(a, at.a) * fixed_at(b, at.b), f, ROUND_DOWN(k)),
+                  r);
     return 0;
 }
 
@@ -86,7 +87,8 @@ static int run_minimum(struct kernel_call *k, struct why *w)
     return extreme(k, false);
 }
 
-/* ---- one operand: input and result have the same scale ---------------------------------------- */
+/* ---- one operand: input and result have the same scale ----------------------------------------
+ */
 
 /* A step counted in reals, as an integer bound; far outside every type for huge ones. */
 static int64_t steps_of(const struct tensor *t, double real)
@@ -129,7 +131,8 @@ static int run_relu6(struct kernel_call *k, struct why *w)
     return clamp(k, 0, steps_of(k->out[0], 6));
 }
 
-/* ---- concatenation of operands with different scales ------------------------------------------ */
+/* ---- concatenation of operands with different scales ------------------------------------------
+ */
 
 static void put_rows(struct kernel_call *k, const struct tensor *x, struct along a, size_t at)
 {

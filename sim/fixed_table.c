@@ -8,7 +8,8 @@
 
 /* ---- lookup tables --------------------------------------------------------------------------- */
 
-/* The table of a function of one 8-bit operand, as a compiler writes it; what runs only looks up. */
+/* The table of a function of one 8-bit operand, as a compiler writes it; what runs only looks up.
+ */
 static int look_up(struct kernel_call *k, double (*f)(double))
 {
     const struct tensor *x = k->arg[0];
@@ -165,7 +166,8 @@ int fixed_mean(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- to floats and back: the only float arithmetic that runs ----------------------------------- */
+/* ---- to floats and back: the only float arithmetic that runs -----------------------------------
+ */
 
 int fixed_quantize(struct kernel_call *k, struct why *w)
 {

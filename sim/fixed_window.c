@@ -3,8 +3,8 @@
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
 
-/* A quantised convolution or matrix: one factor for each output channel takes the sum of products to
- * steps of the result. */
+/* A quantised convolution or matrix: one factor for each output channel takes the sum of products
+ * to steps of the result. */
 struct fixed_conv {
     struct image_window win;
     const struct tensor *x, *filter, *bias;
@@ -49,11 +49,12 @@ static int64_t conv_at(const struct fixed_conv *c, size_t b, int oy, int ox, siz
 
     for (int i = ty.first; i < ty.last; i++)
         for (int j = tx.first; j < tx.last; j++) {
-            size_t tap = (oc * (size_t) v->y.kernel + (size_t) i) * (size_t) v->x.kernel + (size_t) j;
+            size_t tap =
+                (oc * (size_t) v->y.kernel + (size_t) i) * (size_t) v->x.kernel + (size_t) j;
             size_t at = pixel_at(v, false, b, span_at(&v->y, oy, i), span_at(&v->x, ox, j), 0);
             for (size_t n = 0; n < v->in_c; n++)
-                sum += fixed_at(c->x, at + n * channel_step) *
-                       fixed_at(c->filter, tap * v->in_c + n);
+                sum +=
+                    fixed_at(c->x, at + n * channel_step) * fixed_at(c->filter, tap * v->in_c + n);
         }
     return sum;
 }
@@ -147,7 +148,8 @@ int fixed_fully_connected(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- pools: input and result have the same scale and zero point ------------------------------- */
+/* ---- pools: input and result have the same scale and zero point -------------------------------
+ */
 
 static int64_t divide_round(int64_t sum, int64_t n, bool truncate)
 {
@@ -164,8 +166,8 @@ static int64_t pool_at(const struct kernel_call *k, const struct image_window *v
 
     for (int i = ty.first; i < ty.last; i++)
         for (int j = tx.first; j < tx.last; j++) {
-            int32_t x = fixed_at(k->arg[0], pixel_at(v, false, b, span_at(&v->y, oy, i),
-                                                     span_at(&v->x, ox, j), c));
+            int32_t x = fixed_at(
+                k->arg[0], pixel_at(v, false, b, span_at(&v->y, oy, i), span_at(&v->x, ox, j), c));
             sum += x;
             max = x > max ? x : max;
             n++;

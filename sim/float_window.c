@@ -17,14 +17,15 @@ static float conv_at(const struct kernel_call *k, const struct float_conv *c, si
         for (int j = tx.first; j < tx.last; j++) {
             size_t y = b * (size_t) v->y.in + (size_t) span_at(&v->y, oy, i);
             size_t at = (y * (size_t) v->x.in + (size_t) span_at(&v->x, ox, j)) * v->in_c;
-            size_t tap = (oc * (size_t) v->y.kernel + (size_t) i) * (size_t) v->x.kernel + (size_t) j;
+            size_t tap =
+                (oc * (size_t) v->y.kernel + (size_t) i) * (size_t) v->x.kernel + (size_t) j;
             sum_dot(&s, c->x + at, 1, c->filter + tap * v->in_c, 1, v->in_c);
         }
     return sum_value(&s);
 }
 
-static float depthwise_at(const struct kernel_call *k, const struct float_conv *c, size_t b,
-                          int oy, int ox, size_t oc)
+static float depthwise_at(const struct kernel_call *k, const struct float_conv *c, size_t b, int oy,
+                          int ox, size_t oc)
 {
     const struct image_window *v = &c->win;
     struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);

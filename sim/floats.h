@@ -26,8 +26,8 @@ static inline float clamp_apply(struct clamp c, float x)
     return x < c.lo ? c.lo : x > c.hi ? c.hi : x;
 }
 
-/* A sum of products as the device makes it: in fp32, or in fp16 in runs of 32 whose sums are added in
- * fp32 (so that the error stays below 32 roundings of fp16 however long the sum is). */
+/* A sum of products as the device makes it: in fp32, or in fp16 in runs of 32 whose sums are added
+ * in fp32 (so that the error stays below 32 roundings of fp16 however long the sum is). */
 struct sum {
     bool half;
     unsigned n;

@@ -38,7 +38,7 @@ float half_round(float x)
     uint32_t u = bits_of(x), sign = u & 0x80000000u, a = u & 0x7fffffffu;
 
     if (a > 0x7f800000u)
-        return x; /* NaN */
+        return x;        /* NaN */
     if (a < 0x38800000u) /* below 2^-14 the spacing is that of floats at 0.5 */
         return from_bits(bits_of((from_bits(a) + 0.5f) - 0.5f) | sign);
     a = (a + 0xfffu + (a >> 13 & 1u)) & ~0x1fffu;

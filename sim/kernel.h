@@ -1,8 +1,8 @@
 /* Kernels of the simulated devices: one operation on one call, in a device's own arithmetic.
  *
  * A kernel finds its operands by the names of their roles; shapes have been inferred and outputs
- * allocated.  golden's records bind calls, golden's arithmetic is never used: what a device computes is
- * its own. */
+ * allocated.  golden's records bind calls, golden's arithmetic is never used: what a device
+ * computes is its own. */
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
@@ -25,9 +25,9 @@ struct kernel_call {
     struct call call;          /* bound, shapes complete; its addresses are not to be moved */
     const struct tensor **arg; /* inputs in calling order, shaped as declared (NCHW too) */
     struct tensor **out;       /* outputs, the same, with room for their data */
-    bool half;      /* this device holds the fp32 values of this model as fp16 */
-    bool half_sums; /* sums of products of this call are kept in fp16 */
-    bool xnnpack;   /* windows and matrices go to XNNPACK */
+    bool half;                 /* this device holds the fp32 values of this model as fp16 */
+    bool half_sums;            /* sums of products of this call are kept in fp16 */
+    bool xnnpack;              /* windows and matrices go to XNNPACK */
     unsigned tweaks;
     struct arena *scratch; /* freed after the call */
 };
@@ -45,8 +45,8 @@ struct kernel {
 #define FLOATS     (TYPE(F32) | TYPE(F16))
 #define QUANTISED8 (TYPE(U8) | TYPE(S8))
 
-/* Ended by op NULL.  float_kernels widen whatever is quantised; fixed_kernels compute with integers;
- * common_kernels are the same on every device. */
+/* Ended by op NULL.  float_kernels widen whatever is quantised; fixed_kernels compute with
+ * integers; common_kernels are the same on every device. */
 extern const struct kernel common_kernels[], float_kernels[], fixed_kernels[];
 
 /* NULL if no table of the list (ended by NULL) has it. */

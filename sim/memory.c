@@ -14,12 +14,13 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
     uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE);
     int protection = PROT_READ | (write ? PROT_WRITE : 0);
 
-    REQUIRE(w, m->offset % page == 0, "memory: offset %" PRIu64 " is not a multiple of the page size",
-            m->offset);
+    REQUIRE(w, m->offset % page == 0,
+            "memory: offset %" PRIu64 " is not a multiple of the page size", m->offset);
     if (fstat(m->fd, &st) < 0)
         return why_fail(w, WHY_INVALID, "memory: descriptor %d: %s", m->fd, strerror(errno));
-    REQUIRE(w, st.st_size >= 0 && m->offset <= (uint64_t) st.st_size &&
-                   m->size <= (uint64_t) st.st_size - m->offset,
+    REQUIRE(w,
+            st.st_size >= 0 && m->offset <= (uint64_t) st.st_size &&
+                m->size <= (uint64_t) st.st_size - m->offset,
             "memory: %" PRIu64 " bytes from %" PRIu64 " lie outside a file of %lld", m->size,
             m->offset, (long long) st.st_size);
     void *address = mmap(NULL, (size_t) m->size, protection, MAP_SHARED, m->fd, (off_t) m->offset);

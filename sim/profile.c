@@ -9,7 +9,8 @@ static int no_memory(const struct reader *r)
     return why_fail(r->w, WHY_MEMORY, "%s: out of memory", r->file);
 }
 
-/* ---- who the device is ------------------------------------------------------------------------ */
+/* ---- who the device is ------------------------------------------------------------------------
+ */
 
 static int parse_identity(const struct reader *r, const json_t *root, struct profile *p)
 {
@@ -32,7 +33,8 @@ static int parse_identity(const struct reader *r, const json_t *root, struct pro
     return 0;
 }
 
-/* ---- performance ------------------------------------------------------------------------------ */
+/* ---- performance ------------------------------------------------------------------------------
+ */
 
 static int parse_pair(const struct reader *r, struct member m, struct hal_performance *ret)
 {
@@ -59,7 +61,8 @@ static int parse_operand_types(const struct reader *r, const struct place *at,
 
     if (!row)
         return no_memory(r);
-    json_object_foreach((json_t *) (uintptr_t) operands, key, value) {
+    json_object_foreach((json_t *) (uintptr_t) operands, key, value)
+    {
         struct place here = { at, key, 0 };
         if (dtype_by_name(key) < 0 || dtype_by_name(key) == DT_MODEL)
             return read_complain(r, &here, "an operand type as the key", value);
@@ -69,8 +72,7 @@ static int parse_operand_types(const struct reader *r, const struct place *at,
         if (!json_object_get(operands, name))
             continue;
         row[c->n_operands].type = type;
-        TRY(parse_pair(r, (struct member){ at, operands, name, true },
-                       &row[c->n_operands++].info));
+        TRY(parse_pair(r, (struct member){ at, operands, name, true }, &row[c->n_operands++].info));
     }
     c->operand = row;
     return 0;
@@ -94,7 +96,8 @@ static int parse_performance(const struct reader *r, const json_t *root, struct 
     return parse_operand_types(r, &operand, operands, c);
 }
 
-/* ---- cost, queue, cache ------------------------------------------------------------------------ */
+/* ---- cost, queue, cache ------------------------------------------------------------------------
+ */
 
 static int parse_rates(const struct reader *r, const struct place *at, const json_t *cost,
                        struct profile *p)
@@ -109,7 +112,8 @@ static int parse_rates(const struct reader *r, const struct place *at, const jso
     TRY(read_number(r, (struct member){ &here, table, "default", true }, 1e-30, &otherwise));
     for (int i = 0; i < DT_COUNT; i++)
         p->rate[i] = otherwise;
-    json_object_foreach((json_t *) (uintptr_t) table, key, value) {
+    json_object_foreach((json_t *) (uintptr_t) table, key, value)
+    {
         struct place row = { &here, key, 0 };
         int type = dtype_by_name(key);
         if (type < 0 && strcmp(key, "default"))
@@ -161,7 +165,8 @@ static int parse_resources(const struct reader *r, const json_t *root, struct pr
                         &p->data_cache_files);
 }
 
-/* ---- rules ------------------------------------------------------------------------------------- */
+/* ---- rules -------------------------------------------------------------------------------------
+ */
 
 static int parse_ops(const struct reader *r, const struct place *at, const json_t *table,
                      struct rule *rule)
@@ -175,7 +180,8 @@ static int parse_ops(const struct reader *r, const struct place *at, const json_
     rule->op = arena_alloc(r->arena, json_array_size(names), sizeof(const struct op *));
     if (!rule->op)
         return no_memory(r);
-    json_array_foreach(names, i, v) {
+    json_array_foreach(names, i, v)
+    {
         struct place entry = { &here, NULL, i };
         const struct op *op = json_is_string(v) ? op_by_name(json_string_value(v)) : NULL;
         if (!op)
@@ -194,7 +200,8 @@ static int parse_types(const struct reader *r, const struct place *at, const jso
     json_t *v;
 
     TRY(read_array(r, (struct member){ at, table, "types", true }, &types));
-    json_array_foreach(types, i, v) {
+    json_array_foreach(types, i, v)
+    {
         struct place entry = { &here, NULL, i };
         int type = json_is_string(v) ? dtype_by_name(json_string_value(v)) : -1;
         if (type < 0)
@@ -217,7 +224,8 @@ static int parse_windows(const struct reader *r, const struct place *at, const j
     size = arena_alloc(r->arena, json_array_size(windows), sizeof(*size));
     if (!size)
         return no_memory(r);
-    json_array_foreach(windows, i, v) {
+    json_array_foreach(windows, i, v)
+    {
         struct place entry = { &here, NULL, i };
         json_int_t h = json_integer_value(json_array_get(v, 0));
         json_int_t w = json_integer_value(json_array_get(v, 1));
@@ -250,7 +258,8 @@ static int parse_constants(const struct reader *r, const struct place *at, const
     rule->constants = arena_alloc(r->arena, json_array_size(roles), sizeof(const char *));
     if (!rule->constants)
         return no_memory(r);
-    json_array_foreach(roles, i, v) {
+    json_array_foreach(roles, i, v)
+    {
         struct place entry = { &here, NULL, i };
         if (!json_is_string(v) || !has_role(rule, json_string_value(v)))
             return read_complain(r, &entry, "the name of an operand of these operations", v);
@@ -264,10 +273,9 @@ static int parse_constants(const struct reader *r, const struct place *at, const
 static int parse_rule(const struct reader *r, const struct place *at, const json_t *table,
                       struct rule *rule)
 {
-    static const char *const keys[] = { "names",      "types",        "windows",
-                                        "constant",   "max_rank",     "max_window",
-                                        "max_stride", "max_dilation", "max_elements",
-                                        "nchw",       "broadcast",    NULL };
+    static const char *const keys[] = { "names",        "types",      "windows",    "constant",
+                                        "max_rank",     "max_window", "max_stride", "max_dilation",
+                                        "max_elements", "nchw",       "broadcast",  NULL };
 
     if (!json_is_object(table))
         return read_complain(r, at, "a table", table);
@@ -280,8 +288,7 @@ static int parse_rule(const struct reader *r, const struct place *at, const json
     TRY(read_count32(r, (struct member){ at, table, "max_rank" }, MAX_RANK, &rule->max_rank));
     TRY(read_count32(r, (struct member){ at, table, "max_window" }, 65535, &rule->max_window));
     TRY(read_count32(r, (struct member){ at, table, "max_stride" }, 65535, &rule->max_stride));
-    TRY(read_count32(r, (struct member){ at, table, "max_dilation" }, 65535,
-                     &rule->max_dilation));
+    TRY(read_count32(r, (struct member){ at, table, "max_dilation" }, 65535, &rule->max_dilation));
     TRY(read_count(r, (struct member){ at, table, "max_elements" }, UINT32_MAX,
                    &rule->max_elements));
     TRY(read_flag(r, (struct member){ at, table, "nchw" }, &rule->nchw));
@@ -300,20 +307,22 @@ static int parse_rules(const struct reader *r, const json_t *root, struct profil
     p->rules = rules = arena_alloc(r->arena, json_array_size(list), sizeof(*rules));
     if (!rules)
         return no_memory(r);
-    json_array_foreach(list, i, v) {
+    json_array_foreach(list, i, v)
+    {
         struct place entry = { &here, NULL, i };
         TRY(parse_rule(r, &entry, v, &rules[p->n_rules++]));
     }
     return 0;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
 
 static int parse_root(const struct reader *r, const json_t *root, struct profile *p)
 {
-    static const char *const keys[] = { "name",   "version", "type",  "hal",   "arithmetic",
-                                        "memory", "queue",   "cache", "cost",  "performance",
-                                        "operations", NULL };
+    static const char *const keys[] = { "name",       "version",     "type",       "hal",
+                                        "arithmetic", "memory",      "queue",      "cache",
+                                        "cost",       "performance", "operations", NULL };
 
     if (!json_is_object(root))
         return read_complain(r, NULL, "a table", root);

@@ -1,5 +1,5 @@
-/* Profiles: what a simulated device is, as data (TOML, read as JSON).  sim/profiles/ has the shipped
- * ones; cpu.toml there explains every key. */
+/* Profiles: what a simulated device is, as data (TOML, read as JSON).  sim/profiles/ has the
+ * shipped ones; cpu.toml there explains every key. */
 #ifndef SIM_PROFILE_H
 #define SIM_PROFILE_H
 
@@ -8,10 +8,10 @@
 #include "sim/hal.h"
 
 enum arithmetic_kind {
-    ARITHMETIC_FP32,   /* floats, windows and matrices by XNNPACK; everything else is widened */
-    ARITHMETIC_FP16,   /* floats; fp16 is summed in fp16, relaxed fp32 is held as fp16 */
-    ARITHMETIC_FIXED,  /* integers */
-    ARITHMETIC_EXACT   /* the reference itself */
+    ARITHMETIC_FP32,  /* floats, windows and matrices by XNNPACK; everything else is widened */
+    ARITHMETIC_FP16,  /* floats; fp16 is summed in fp16, relaxed fp32 is held as fp16 */
+    ARITHMETIC_FIXED, /* integers */
+    ARITHMETIC_EXACT  /* the reference itself */
 };
 
 struct window_size {
@@ -24,10 +24,10 @@ struct rule {
     const struct op **op;
     uint32_t types; /* bit per type that its operands may have, where the type is a choice */
     uint32_t max_rank, max_window, max_stride, max_dilation;
-    uint64_t max_elements;              /* of the largest operand */
-    const struct window_size *windows;  /* the only sizes of a window that there are */
-    const char **constants;             /* roles that must be constant */
-    bool nchw, broadcast;               /* whether NCHW, operands of different shapes are possible */
+    uint64_t max_elements;             /* of the largest operand */
+    const struct window_size *windows; /* the only sizes of a window that there are */
+    const char **constants;            /* roles that must be constant */
+    bool nchw, broadcast;              /* whether NCHW, operands of different shapes are possible */
 };
 
 struct profile {
@@ -56,8 +56,8 @@ void profile_free(struct profile *p);
 /* A shipped profile's JSON text ("cpu"), or NULL. */
 const char *profile_shipped(const char *name);
 
-/* Whether the device does this call, as far as its shapes and values are known.  constant: per input,
- * whether it is one.  -1 with the limit that it breaks. */
+/* Whether the device does this call, as far as its shapes and values are known.  constant: per
+ * input, whether it is one.  -1 with the limit that it breaks. */
 int profile_allows(const struct profile *p, const struct call *c, const bool *constant,
                    struct why *w);
 

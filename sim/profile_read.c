@@ -62,7 +62,8 @@ int read_known(const struct reader *r, const struct place *at, const json_t *obj
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *) (uintptr_t) object, key, value) {
+    json_object_foreach((json_t *) (uintptr_t) object, key, value)
+    {
         const char *const *k = known;
         while (*k && strcmp(*k, key))
             k++;
@@ -138,8 +139,7 @@ int read_count(const struct reader *r, struct member m, uint64_t most, uint64_t 
     int rc = find(r, &m, expected, &v);
     if (rc <= 0)
         return rc;
-    if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-        (uint64_t) json_integer_value(v) > most)
+    if (!json_is_integer(v) || json_integer_value(v) < 0 || (uint64_t) json_integer_value(v) > most)
         return wrong(r, &m, expected, v);
     *ret = (uint64_t) json_integer_value(v);
     return 0;

@@ -38,8 +38,8 @@ static int merge_shape(const struct hal_argument *a, const struct tensor *declar
             s.rank);
     for (uint32_t d = 0; d < a->n_dims; d++) {
         bool open = d >= s.rank || s.dim[d] == 0;
-        REQUIRE(w, open || !a->dims[d] || a->dims[d] == s.dim[d],
-                "dimension %u is %u, declared %u", d, a->dims[d], s.dim[d]);
+        REQUIRE(w, open || !a->dims[d] || a->dims[d] == s.dim[d], "dimension %u is %u, declared %u",
+                d, a->dims[d], s.dim[d]);
         s.dim[d] = open ? a->dims[d] : s.dim[d];
     }
     s.rank = a->n_dims ? a->n_dims : s.rank;
@@ -146,8 +146,9 @@ int request_open(const struct hal_request *hal, enum hal_version version, const 
 {
     struct request r = { .arena = arena };
 
-    REQUIRE(w, (!hal->n_inputs || hal->inputs) && (!hal->n_outputs || hal->outputs) &&
-                   (!hal->n_pools || hal->pools),
+    REQUIRE(w,
+            (!hal->n_inputs || hal->inputs) && (!hal->n_outputs || hal->outputs) &&
+                (!hal->n_pools || hal->pools),
             "request without its lists");
     if (map_pools(hal, &r, w) < 0 || open_arguments(hal, version, m, &r, w) < 0) {
         request_close(&r);

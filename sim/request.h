@@ -27,8 +27,9 @@ int request_open(const struct hal_request *hal, enum hal_version version, const 
                  struct arena *arena, struct request *ret_request, struct why *w);
 void request_close(struct request *r);
 
-/* Writes results to the client's memory.  shapes: one per output, filled.  1 when an output does not
- * fit (is_sufficient says which), -1 with WHY_EXECUTION when a result contradicts the request. */
+/* Writes results to the client's memory.  shapes: one per output, filled.  1 when an output does
+ * not fit (is_sufficient says which), -1 with WHY_EXECUTION when a result contradicts the request.
+ */
 int request_write(const struct request *r, const struct tensor *out,
                   struct hal_output_shape *shapes, struct why *w);
 

@@ -1,11 +1,11 @@
 /* sim: whole devices behind the HAL, and the runtime that drives them.
  *
- * A driver is a C struct of functions (sim/hal.h: the contract, self-contained).  This header is the
- * client's side: a target is a driver named by a URI (sim:cpu, sim:PATH.toml?fault=NAME, null:, ...),
- * opened once, asked what it supports, given a model to prepare and requests to execute.  The runtime
- * converts golden's models to HAL structures, guards the memory that it lends, and checks everything
- * that the driver answers against the contract: what breaks it is reported as a violation, never
- * trusted.  Devices are described by profiles, data in TOML. */
+ * A driver is a C struct of functions (sim/hal.h: the contract, self-contained).  This header is
+ * the client's side: a target is a driver named by a URI (sim:cpu, sim:PATH.toml?fault=NAME, null:,
+ * ...), opened once, asked what it supports, given a model to prepare and requests to execute.  The
+ * runtime converts golden's models to HAL structures, guards the memory that it lends, and checks
+ * everything that the driver answers against the contract: what breaks it is reported as a
+ * violation, never trusted.  Devices are described by profiles, data in TOML. */
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
@@ -14,7 +14,8 @@
 
 struct target;
 
-/* What the caller lends: sim/ reads no TOML itself.  Reads a profile file into JSON text (malloced). */
+/* What the caller lends: sim/ reads no TOML itself.  Reads a profile file into JSON text
+ * (malloced). */
 struct target_host {
     int (*read_profile)(const char *path, char **ret_json, struct why *w);
 };
@@ -65,8 +66,8 @@ struct target_run_options {
 
 /* Supported? prepare, execute once, synchronously, with guarded output buffers.  out_shape: one per
  * output of the main graph, the shapes that the reference found (they size the buffers where the
- * model leaves dimensions unknown).  Returns -1 only for faults of ours; whatever the driver does is
- * in *ret_outcome.  A driver that crashes or hangs takes this process with it: isolate it. */
+ * model leaves dimensions unknown).  Returns -1 only for faults of ours; whatever the driver does
+ * is in *ret_outcome.  A driver that crashes or hangs takes this process with it: isolate it. */
 int target_run(struct target *t, const struct model *m, const struct tensor *in,
                const struct shape *out_shape, const struct target_run_options *options,
                struct outcome *ret_outcome, struct why *w);
@@ -75,8 +76,9 @@ void outcome_done(struct outcome *o);
 /* The fault table: defects that `?fault=NAME` plants, for testing what a harness finds. */
 struct fault {
     const char *name;
-    const char *kind; /* "numbers", "shape", "status", "timing", "memory", "crash", "hang", "refused" */
-    const char *doc;  /* what it does, and on which devices it can be seen */
+    const char
+        *kind; /* "numbers", "shape", "status", "timing", "memory", "crash", "hang", "refused" */
+    const char *doc;                 /* what it does, and on which devices it can be seen */
     const struct fault_hooks *hooks; /* private to sim/ */
 };
 extern const struct fault fault_table[];

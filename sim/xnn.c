@@ -21,10 +21,9 @@ static int start(struct why *w)
                : why_fail(w, WHY_SYSTEM, "XNNPACK cannot start here (status %d)", (int) ready);
 }
 
-/* Runs an operator that has been created and set up, and frees it.  XNNPACK refuses what it cannot do
- * (a window of one element, a bound of an activation): then 1. */
-static int finish(xnn_operator_t op, enum xnn_status created, enum xnn_status set_up,
-                  struct why *w)
+/* Runs an operator that has been created and set up, and frees it.  XNNPACK refuses what it cannot
+ * do (a window of one element, a bound of an activation): then 1. */
+static int finish(xnn_operator_t op, enum xnn_status created, enum xnn_status set_up, struct why *w)
 {
     enum xnn_status status = created != xnn_status_success ? created : set_up;
 
@@ -57,8 +56,8 @@ static const float *image_with_slack(const struct kernel_call *k, const struct i
     return with_slack(k, x, v->batch * (size_t) v->y.in * (size_t) v->x.in * v->in_c);
 }
 
-/* What is missing after the last element for the last window to fit; XNNPACK wants it said, and no more
- * than that, lest there be one window more. */
+/* What is missing after the last element for the last window to fit; XNNPACK wants it said, and no
+ * more than that, lest there be one window more. */
 static int pad_after(const struct span *s)
 {
     int after = (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 - s->pad - s->in;

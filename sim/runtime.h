@@ -1,0 +1,50 @@
+/* What the files of the runtime (the client's side) share. */
+#ifndef SIM_RUNTIME_H
+#define SIM_RUNTIME_H
+
+#include "sim/sim.h"
+
+struct waiter; /* sim/waiter.c: the end of a preparation */
+
+struct target {
+    char *uri;
+    struct hal_driver *driver;
+    struct waiter *waiters; /* kept: a driver may call twice, and late */
+};
+
+/* A driver under test may be handed in directly; the target closes it. */
+int target_of_driver(const char *uri, struct hal_driver *driver, struct target **ret_target,
+                     struct why *w);
+
+/* Prepares and waits for the callback.  ret_prepared: NULL unless the status is HAL_NONE.  What
+ * breaks the contract goes to `violation`. */
+enum hal_status target_prepare(struct target *t, const struct hal_model *model,
+                               const struct hal_prepare_config *config,
+                               struct hal_prepared_model **ret_prepared, char *violation,
+                               size_t size);
+void waiters_free(struct waiter *w);
+/* Whether some callback came more than once. */
+bool waiters_repeated(const struct waiter *w);
+
+/* Memory of a request, with guards: every region of it is surrounded by bytes that nobody may
+ * write.
+ */
+enum { GUARD = 64 };
+struct guarded {
+    uint8_t *block; /* of the arena */
+    size_t size;    /* of the memory that is lent: the block without its outermost guards */
+    size_t used;
+    uint8_t seed; /* of the pattern */
+};
+/* Room for n regions of `bytes` in all. */
+int guarded_init(struct guarded *g, struct arena *a, size_t n, size_t bytes, uint8_t seed,
+                 struct why *w);
+/* A region; its offset in the lent memory. */
+size_t guarded_add(struct guarded *g, size_t length);
+uint8_t *guarded_at(const struct guarded *g, size_t offset);
+/* What a byte at an offset was filled with. */
+uint8_t guarded_pattern(const struct guarded *g, size_t offset);
+void guarded_fill(struct guarded *g);
+struct hal_memory guarded_memory(const struct guarded *g, bool writable);
+
+#endif

@@ -1,0 +1,150 @@
+/* Targets: drivers named by URIs. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine.h"
+#include "sim/profile.h"
+#include "sim/runtime.h"
+
+const char *const target_shipped[] = { "sim:cpu", "sim:gpu", "sim:dsp", NULL };
+
+/* A URI taken apart: scheme:path?query */
+struct uri {
+    char *scheme, *path, *query; /* path and query may be empty */
+};
+
+static int split_uri(const char *text, struct uri *ret_uri, struct why *w)
+{
+    struct uri u = { .scheme = strdup(text) };
+    char *query = u.scheme ? strchr(u.scheme, '?') : NULL;
+
+    if (!u.scheme)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    u.query = query ? query + 1 : u.scheme + strlen(u.scheme);
+    if (query)
+        *query = 0;
+    u.path = strchr(u.scheme, ':');
+    if (u.path)
+        *u.path++ = 0;
+    else
+        u.path = u.scheme + strlen(u.scheme);
+    *ret_uri = u;
+    return 0;
+}
+
+static int parse_query(const char *uri, const char *query, const struct fault **ret_fault,
+                       struct why *w)
+{
+    if (!*query)
+        return 0;
+    REQUIRE(w, strncmp(query, "fault=", 6) == 0, "%s: expected ?fault=NAME, found ?%s", uri, query);
+    *ret_fault = fault_find(query + 6);
+    REQUIRE(w, *ret_fault, "%s: no fault is named \"%s\" (halcyon devices --faults lists them)",
+            uri, query + 6);
+    return 0;
+}
+
+static int read_profile(const struct uri *u, const char *uri, const struct target_host *host,
+                        struct profile **ret_profile, struct why *w)
+{
+    const char *shipped = profile_shipped(u->path), *dot = strrchr(u->path, '.');
+    char *json = NULL;
+
+    if (shipped)
+        return profile_parse(shipped, uri, ret_profile, w);
+    REQUIRE(w, dot && strcmp(dot, ".toml") == 0,
+            "%s: expected sim:cpu, sim:gpu, sim:dsp or sim:PATH.toml", uri);
+    REQUIRE(w, host && host->read_profile, "%s: profiles cannot be read here", uri);
+    TRY(host->read_profile(u->path, &json, w));
+    int rc = profile_parse(json, u->path, ret_profile, w);
+    free(json);
+    return rc;
+}
+
+static int open_sim(const struct uri *u, const char *uri, const struct target_host *host,
+                    struct engine **ret_engine, struct why *w)
+{
+    const struct fault *fault = NULL;
+    struct profile *p = NULL;
+
+    TRY(parse_query(uri, u->query, &fault, w));
+    TRY(read_profile(u, uri, host, &p, w));
+    return engine_device(p, fault, ret_engine, w);
+}
+
+static bool is_plain(const struct uri *u, const char *scheme)
+{
+    return strcmp(u->scheme, scheme) == 0 && !*u->path && !*u->query;
+}
+
+static int open_engine(const struct uri *u, const char *uri, const struct target_host *host,
+                       struct engine **ret_engine, struct why *w)
+{
+    static const char *const later[] = { "lib", "sl", "unix", NULL };
+
+    if (strcmp(u->scheme, "sim") == 0)
+        return open_sim(u, uri, host, ret_engine, w);
+    if (is_plain(u, "null"))
+        return engine_null(ret_engine, w);
+    if (is_plain(u, "golden"))
+        return engine_reference(ret_engine, w);
+    for (int i = 0; later[i]; i++)
+        if (strcmp(u->scheme, later[i]) == 0)
+            return why_fail(w, WHY_INVALID, "%s: targets of scheme %s: are not supported yet", uri,
+                            later[i]);
+    return why_fail(w, WHY_INVALID,
+                    "%s: not a target; expected sim:NAME, sim:PATH.toml, null or golden", uri);
+}
+
+int target_of_driver(const char *uri, struct hal_driver *driver, struct target **ret_target,
+                     struct why *w)
+{
+    struct target *t = calloc(1, sizeof(*t));
+
+    if (t)
+        *t = (struct target){ .uri = strdup(uri), .driver = driver };
+    if (!t || !t->uri) {
+        free(t);
+        driver->close(driver);
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    *ret_target = t;
+    return 0;
+}
+
+int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
+                struct why *w)
+{
+    struct hal_driver *driver = NULL;
+    struct engine *e = NULL;
+    struct uri u = { 0 };
+
+    TRY(split_uri(uri, &u, w));
+    int rc = open_engine(&u, uri, host, &e, w);
+    free(u.scheme);
+    TRY(rc);
+    TRY(driver_new(e, &driver, w));
+    return target_of_driver(uri, driver, ret_target, w);
+}
+
+void target_free(struct target *t)
+{
+    if (!t)
+        return;
+    t->driver->close(t->driver);
+    waiters_free(t->waiters);
+    free(t->uri);
+    free(t);
+}
+
+const char *target_uri(const struct target *t)
+{
+    return t->uri;
+}
+
+const struct hal_driver *target_driver(const struct target *t)
+{
+    return t->driver;
+}

@@ -1,0 +1,119 @@
+/* What a driver says of itself, held against the contract. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/convert.h"
+#include "sim/runtime.h"
+
+static int check_status(const char *method, enum hal_status status, struct why *w)
+{
+    REQUIRE(w, status == HAL_NONE, "%s answered %s", method, hal_status_name(status));
+    return 0;
+}
+
+static int check_pair(const char *what, struct hal_performance p, struct why *w)
+{
+    REQUIRE(
+        w, p.exec_time > 0 && p.power_usage > 0 && isfinite(p.exec_time) && isfinite(p.power_usage),
+        "capabilities: %s is %g/%g, must be above 0", what, (double) p.exec_time,
+        (double) p.power_usage);
+    return 0;
+}
+
+static int check_capabilities(const struct hal_capabilities *c, enum hal_version version,
+                              struct why *w)
+{
+    char what[64];
+
+    TRY(check_pair("relaxed scalar", c->relaxed_scalar, w));
+    TRY(check_pair("relaxed tensor", c->relaxed_tensor, w));
+    if (version >= HAL_1_3) {
+        TRY(check_pair("IF", c->if_performance, w));
+        TRY(check_pair("WHILE", c->while_performance, w));
+    }
+    REQUIRE(w, !c->n_operands || c->operand, "capabilities: no operand performance");
+    for (uint32_t i = 0; i < c->n_operands; i++) {
+        const struct hal_operand_performance *p = &c->operand[i];
+        REQUIRE(w, !i || p[-1].type < p->type,
+                "capabilities: operand types %d and %d are not in ascending order", p[-1].type,
+                p->type);
+        REQUIRE(w, p->type != DT_MODEL, "capabilities: performance of SUBGRAPH");
+        snprintf(what, sizeof(what), "operand type %d", p->type);
+        TRY(check_pair(what, p->info, w));
+    }
+    return 0;
+}
+
+static int check_extensions(struct hal_driver *d, uint32_t *ret_n, struct why *w)
+{
+    const struct hal_extension *e = NULL;
+    uint32_t n = 0;
+
+    if (d->get_supported_extensions)
+        TRY(check_status("get_supported_extensions", d->get_supported_extensions(d, &n, &e), w));
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = e[i].name;
+        REQUIRE(w,
+                name && strchr(name, '.') &&
+                    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.")] == 0,
+                "extension name \"%s\": expected a-z 0-9 _ and at least one dot", name ? name : "");
+    }
+    *ret_n = n;
+    return 0;
+}
+
+static int check_table(const struct hal_driver *d, struct why *w)
+{
+    REQUIRE(w, d->abi_version == HAL_ABI_VERSION, "ABI version %u, expected %d", d->abi_version,
+            HAL_ABI_VERSION);
+    REQUIRE(
+        w, hal_level(d->hal_version) >= 1 && hal_level(d->hal_version) <= 8 && d->hal_version != 14,
+        "HAL version %d", (int) d->hal_version);
+    REQUIRE(w,
+            d->get_capabilities && d->get_type && d->get_version_string && d->get_status &&
+                d->get_supported_operations && d->prepare_model && d->close,
+            "a method that every driver has is missing");
+    REQUIRE(w, d->name && *d->name, "no name");
+    return 0;
+}
+
+static int gather(struct hal_driver *d, struct target_info *i, struct why *w)
+{
+    const char *version = NULL;
+
+    TRY(check_table(d, w));
+    snprintf(i->name, sizeof(i->name), "%s", d->name);
+    i->hal_version = (int) d->hal_version;
+    TRY(check_status("get_capabilities", d->get_capabilities(d, d->hal_version, &i->capabilities),
+                     w));
+    TRY(check_capabilities(&i->capabilities, d->hal_version, w));
+    TRY(check_status("get_type", d->get_type(d, &i->type), w));
+    REQUIRE(w, i->type >= HAL_DEVICE_OTHER && i->type <= HAL_DEVICE_ACCELERATOR, "device type %d",
+            (int) i->type);
+    TRY(check_status("get_version_string", d->get_version_string(d, &version), w));
+    REQUIRE(w, version && *version, "version string is empty");
+    snprintf(i->version, sizeof(i->version), "%s", version);
+    if (d->get_number_of_cache_files_needed)
+        TRY(check_status(
+            "get_number_of_cache_files_needed",
+            d->get_number_of_cache_files_needed(d, &i->n_model_cache, &i->n_data_cache), w));
+    REQUIRE(w, i->n_model_cache <= HAL_MAX_CACHE_FILES && i->n_data_cache <= HAL_MAX_CACHE_FILES,
+            "%u and %u cache files, at most %d of each", i->n_model_cache, i->n_data_cache,
+            HAL_MAX_CACHE_FILES);
+    TRY(check_extensions(d, &i->n_extensions, w));
+    enum hal_device_status status = d->get_status(d);
+    REQUIRE(w, status == HAL_DEVICE_AVAILABLE, "get_status answered %d, not AVAILABLE",
+            (int) status);
+    return 0;
+}
+
+int target_info(struct target *t, struct target_info *ret_info, struct why *w)
+{
+    struct target_info i = { 0 };
+
+    if (gather(t->driver, &i, w) < 0)
+        return why_prefix(w, "%s", t->uri);
+    *ret_info = i;
+    return 0;
+}

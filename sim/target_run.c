@@ -1,0 +1,529 @@
+/* One model on one driver: asked, prepared, executed, and every answer held against the contract.
+ *
+ * Request memory is two pools, inputs and outputs, in which guards surround every argument. Outputs
+ * are filled with a pattern.  Where a result looks like the pattern, the execution is repeated over
+ * another one: what follows the pattern was never written. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "sim/convert.h"
+#include "sim/runtime.h"
+
+struct course {
+    struct target *t;
+    const struct model *m;
+    const struct tensor *in;
+    const struct shape *out_shape;
+    const struct target_run_options *options;
+    struct outcome *o;
+    struct why *w;
+
+    struct hal_prepared_model *prepared;
+    struct guarded input, output;
+    size_t *in_at, *out_at, *out_length; /* regions */
+    uint8_t *input_copy;
+    struct hal_request request;
+    struct hal_result result;
+};
+
+/* The first violation stands.  Returns 1: the course ends here. */
+__attribute__((format(printf, 2, 3))) static int violation(struct course *c, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (c->o->violation[0])
+        return 1;
+    va_start(ap, fmt);
+    vsnprintf(c->o->violation, sizeof(c->o->violation), fmt, ap);
+    va_end(ap);
+    return 1;
+}
+
+static int no_memory(struct course *c)
+{
+    return why_fail(c->w, WHY_MEMORY, "out of memory");
+}
+
+/* Codes that the driver's version does not have are as wrong as those that nobody has. */
+static int check_status(struct course *c, const char *method, enum hal_status status)
+{
+    c->o->status = status;
+    if ((unsigned) status >= HAL_STATUS_COUNT)
+        return violation(c, "%s answered with the unknown status %d", method, (int) status);
+    if (status >= HAL_MISSED_DEADLINE_TRANSIENT && c->t->driver->hal_version < HAL_1_3)
+        return violation(c, "%s answered %s, which HAL %d.%d does not have", method,
+                         hal_status_name(status), (int) c->t->driver->hal_version / 10,
+                         (int) c->t->driver->hal_version % 10);
+    return status != HAL_NONE;
+}
+
+/* ---- asking and preparing
+ * ------------------------------------------------------------------------ */
+
+/* A model of a feature level that the driver has not is not shown to it. */
+static int level_allows(struct course *c, bool *ret_allowed)
+{
+    int level = model_validate(c->m, c->w);
+
+    if (level < 0 && c->w->code != WHY_UNSUPPORTED)
+        return -1;
+    *ret_allowed = level <= hal_level(c->t->driver->hal_version);
+    return 0;
+}
+
+/* 1: the driver does not support all of it, or has broken the contract. */
+static int ask(struct course *c, const struct hal_model *h)
+{
+    struct hal_driver *d = c->t->driver;
+    uint32_t n = h->main.n_operations, n_answers = UINT32_MAX;
+    bool allowed = false;
+
+    c->o->n_ops = n;
+    c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
+    if (!c->o->supported)
+        return no_memory(c);
+    TRY(level_allows(c, &allowed));
+    if (!allowed)
+        return 1;
+    if (check_status(
+            c, "get_supported_operations",
+            d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers)))
+        return 1;
+    if (n_answers != n)
+        return violation(c, "get_supported_operations gave %u answers for %u operations", n_answers,
+                         n);
+    for (uint32_t i = 0; i < n; i++)
+        if (!c->o->supported[i])
+            return 1;
+    return 0;
+}
+
+/* `ns` from now, as a point of the driver's clock. */
+static uint64_t deadline_of(const struct course *c, uint64_t ns)
+{
+    struct timespec t;
+
+    if (!ns)
+        return HAL_NO_DEADLINE;
+    clock_gettime(c->t->driver->hal_version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec + ns;
+}
+
+static int prepare(struct course *c, const struct hal_model *h)
+{
+    struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                         .priority = HAL_PRIORITY_MEDIUM,
+                                         .deadline = deadline_of(c, c->options->deadline_ns) };
+    enum hal_status status;
+
+    c->o->stage = STAGE_PREPARE;
+    status =
+        target_prepare(c->t, h, &config, &c->prepared, c->o->violation, sizeof(c->o->violation));
+    if (check_status(c, "prepare_model", status))
+        return 1;
+    return c->o->violation[0] || !c->prepared;
+}
+
+/* ---- the request
+ * ---------------------------------------------------------------------------------- */
+
+static const struct tensor *output_operand(const struct course *c, uint32_t i)
+{
+    return &c->m->graph[0].operand[c->m->graph[0].output[i]].tensor;
+}
+
+static bool is_known(const struct tensor *t)
+{
+    return !dtype_info[t->dtype].tensor || shape_known(&t->shape);
+}
+
+static size_t output_length(const struct course *c, uint32_t i)
+{
+    struct tensor t = *output_operand(c, i);
+
+    if (!is_known(&t) && c->out_shape)
+        t.shape = c->out_shape[i];
+    return tensor_bytes(&t);
+}
+
+static int make_memory(struct course *c)
+{
+    const struct graph *g = &c->m->graph[0];
+    size_t in_bytes = 0, out_bytes = 0;
+    struct arena *a = c->o->arena;
+
+    c->in_at = arena_alloc(a, g->n_inputs, sizeof(size_t));
+    c->out_at = arena_alloc(a, g->n_outputs, sizeof(size_t));
+    c->out_length = arena_alloc(a, g->n_outputs, sizeof(size_t));
+    if (!c->in_at || !c->out_at || !c->out_length)
+        return no_memory(c);
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        in_bytes += tensor_bytes(&c->in[i]);
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        out_bytes += c->out_length[i] = output_length(c, i);
+    TRY(guarded_init(&c->input, a, g->n_inputs, in_bytes, 0x5a, c->w));
+    return guarded_init(&c->output, a, g->n_outputs, out_bytes, 0xa5, c->w);
+}
+
+/* Where a tensor has no elements its dimensions are said, for 0 alone would mean unknown. */
+static struct hal_argument input_argument(const struct course *c, uint32_t i)
+{
+    const struct tensor *t = &c->in[i];
+    const struct tensor *declared = &c->m->graph[0].operand[c->m->graph[0].input[i]].tensor;
+    bool say = !is_known(declared);
+
+    if (!t->data)
+        return (struct hal_argument){ .has_no_value = true };
+    return (struct hal_argument){
+        .location = { .pool = 0, .offset = c->in_at[i], .length = tensor_bytes(t) },
+        .n_dims = say ? t->shape.rank : 0,
+        .dims = say ? t->shape.dim : NULL,
+    };
+}
+
+static int make_inputs(struct course *c)
+{
+    uint32_t n = c->m->graph[0].n_inputs;
+    struct hal_argument *args = arena_alloc(c->o->arena, n, sizeof(*args));
+
+    if (!args)
+        return no_memory(c);
+    for (uint32_t i = 0; i < n; i++) {
+        c->in_at[i] = guarded_add(&c->input, tensor_bytes(&c->in[i]));
+        if (c->in[i].data)
+            memcpy(guarded_at(&c->input, c->in_at[i]), c->in[i].data, tensor_bytes(&c->in[i]));
+        args[i] = input_argument(c, i);
+    }
+    c->request.n_inputs = n;
+    c->request.inputs = args;
+    c->input_copy = arena_copy(c->o->arena, c->input.block, c->input.size + (size_t) 2 * GUARD);
+    return c->input_copy ? 0 : no_memory(c);
+}
+
+static int make_outputs(struct course *c)
+{
+    uint32_t n = c->m->graph[0].n_outputs;
+    struct hal_argument *args = arena_alloc(c->o->arena, n, sizeof(*args));
+
+    c->result.shapes = arena_alloc(c->o->arena, n, sizeof(*c->result.shapes));
+    c->result.capacity = n;
+    if (!args || !c->result.shapes)
+        return no_memory(c);
+    for (uint32_t i = 0; i < n; i++) {
+        c->out_at[i] = guarded_add(&c->output, c->out_length[i]);
+        args[i].location = (struct hal_location){
+            .pool = 1, .offset = c->out_at[i], .length = c->out_length[i] ? c->out_length[i] : 1
+        };
+    }
+    c->request.n_outputs = n;
+    c->request.outputs = args;
+    return 0;
+}
+
+static int make_request(struct course *c)
+{
+    struct hal_request_pool *pools = arena_alloc(c->o->arena, 2, sizeof(*pools));
+
+    if (!pools)
+        return no_memory(c);
+    TRY(make_memory(c));
+    TRY(make_inputs(c));
+    TRY(make_outputs(c));
+    pools[0].memory = guarded_memory(&c->input, false);
+    pools[1].memory = guarded_memory(&c->output, true);
+    c->request.n_pools = 2;
+    c->request.pools = pools;
+    return 0;
+}
+
+/* ---- execution
+ * ------------------------------------------------------------------------------------ */
+
+static enum hal_status execute_once(struct course *c)
+{
+    const struct target_run_options *o = c->options;
+    struct hal_execution_config config = {
+        .measure = o->measure,
+        .deadline = deadline_of(c, o->deadline_ns),
+        .loop_timeout = o->loop_timeout_ns ? o->loop_timeout_ns : HAL_NO_TIME,
+    };
+
+    c->result.n_shapes = UINT32_MAX; /* a driver must write it */
+    c->result.timing = (struct hal_timing){ 0, 1 };
+    return c->prepared->methods->execute_synchronously(c->prepared, c->t->driver->hal_version,
+                                                       &c->request, &config, &c->result);
+}
+
+/* Bytes outside the outputs hold their pattern still. */
+static int check_output_guards(struct course *c)
+{
+    const struct guarded *g = &c->output;
+    uint32_t i = 0, n = c->m->graph[0].n_outputs;
+
+    for (size_t b = 0; b < g->size + (size_t) 2 * GUARD; b++) {
+        size_t offset = b - GUARD; /* wraps in the guard before the lent memory */
+        while (i < n && offset + 1 > c->out_at[i] + c->out_length[i] && b >= GUARD)
+            i++;
+        if (b >= GUARD && i < n && offset >= c->out_at[i])
+            continue;
+        if (g->block[b] != guarded_pattern(g, offset))
+            return i < n ? violation(c, "memory before output %u was written to", i)
+                         : violation(c, "memory after the last output was written to");
+    }
+    return 0;
+}
+
+static int check_inputs(struct course *c)
+{
+    if (memcmp(c->input.block, c->input_copy, c->input.size + (size_t) 2 * GUARD) == 0)
+        return 0;
+    for (uint32_t i = 0; i < c->m->graph[0].n_inputs; i++)
+        if (c->in[i].data &&
+            memcmp(guarded_at(&c->input, c->in_at[i]), c->in[i].data, tensor_bytes(&c->in[i])))
+            return violation(c, "input %u was written to", i);
+    return violation(c, "memory between the inputs was written to");
+}
+
+static int check_timing(struct course *c, enum hal_status status)
+{
+    struct hal_timing t = c->result.timing;
+    bool none = t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
+
+    c->o->timing = t;
+    if (!c->options->measure && !none)
+        return violation(c, "timing %llu/%llu ns was given, but not asked for",
+                         (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
+    if (status != HAL_NONE && !none)
+        return violation(c, "timing was given with status %s", hal_status_name(status));
+    if (t.on_device != HAL_NO_TIME && t.in_driver != HAL_NO_TIME && t.on_device > t.in_driver)
+        return violation(c, "time on the device, %llu ns, exceeds time in the driver, %llu ns",
+                         (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
+    return 0;
+}
+
+static size_t reported_bytes(const struct hal_output_shape *s, enum dtype type)
+{
+    size_t n = dtype_info[type].codec->size;
+
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        n = s->dims[d] && n > SIZE_MAX / s->dims[d] ? SIZE_MAX : n * s->dims[d];
+    return n;
+}
+
+static int check_dims(struct course *c, uint32_t i, const struct hal_output_shape *s,
+                      const struct tensor *t, bool complete)
+{
+    bool scalar = !dtype_info[t->dtype].tensor;
+
+    if (s->n_dims > MAX_RANK || (scalar && s->n_dims))
+        return violation(c, "output %u is reported with rank %u", i, s->n_dims);
+    if (t->shape.rank && s->n_dims != t->shape.rank && (complete || s->n_dims))
+        return violation(c, "output %u is reported with rank %u, declared %u", i, s->n_dims,
+                         t->shape.rank);
+    for (uint32_t d = 0; d < s->n_dims; d++)
+        if (t->shape.rank && t->shape.dim[d] && s->dims[d] != t->shape.dim[d] &&
+            (complete || s->dims[d]))
+            return violation(c, "dimension %u of output %u is reported as %u, declared %u", d, i,
+                             s->dims[d], t->shape.dim[d]);
+    return 0;
+}
+
+/* One reported shape of an execution that succeeded, or that found buffers too small. */
+static int check_shape(struct course *c, uint32_t i, enum hal_status status)
+{
+    const struct hal_output_shape *s = &c->result.shapes[i];
+    const struct tensor *t = output_operand(c, i);
+    size_t length = c->out_length[i] ? c->out_length[i] : 1;
+
+    if (check_dims(c, i, s, t, status == HAL_NONE))
+        return 1;
+    if (status == HAL_NONE && !s->is_sufficient)
+        return violation(c, "output %u is reported as too small with status NONE", i);
+    if (s->is_sufficient && reported_bytes(s, t->dtype) > length)
+        return violation(c, "output %u is reported with %zu bytes in a buffer of %zu", i,
+                         reported_bytes(s, t->dtype), length);
+    return 0;
+}
+
+static int check_insufficient(struct course *c)
+{
+    for (uint32_t i = 0; i < c->result.n_shapes; i++)
+        if (!c->result.shapes[i].is_sufficient)
+            return 0;
+    return violation(c, "OUTPUT_INSUFFICIENT_SIZE, but every output is reported as sufficient");
+}
+
+static int check_shapes(struct course *c, enum hal_status status)
+{
+    uint32_t n = c->m->graph[0].n_outputs, n_shapes = c->result.n_shapes;
+    bool may = status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE;
+
+    if (n_shapes && !may)
+        return violation(c, "%u output shapes with status %s", n_shapes, hal_status_name(status));
+    if (n_shapes && n_shapes != n)
+        return violation(c, "%u output shapes for %u outputs", n_shapes, n);
+    if (!n_shapes && status == HAL_OUTPUT_INSUFFICIENT_SIZE && c->t->driver->hal_version >= HAL_1_2)
+        return violation(c, "OUTPUT_INSUFFICIENT_SIZE without output shapes");
+    for (uint32_t i = 0; i < n_shapes; i++)
+        if (check_shape(c, i, status))
+            return 1;
+    if (n_shapes && status == HAL_OUTPUT_INSUFFICIENT_SIZE)
+        return check_insufficient(c);
+    for (uint32_t i = 0; i < n && !n_shapes && status == HAL_NONE; i++)
+        if (!is_known(output_operand(c, i)))
+            return violation(c, "no output shapes, though output %u is not fully specified", i);
+    return 0;
+}
+
+/* Results as the driver left them, copied out of the request. */
+static int take_outputs(struct course *c)
+{
+    uint32_t n = c->m->graph[0].n_outputs;
+
+    c->o->out = arena_alloc(c->o->arena, n, sizeof(*c->o->out));
+    if (!c->o->out)
+        return no_memory(c);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct hal_output_shape *s = &c->result.shapes[i];
+        struct tensor *t = &c->o->out[i];
+        *t = *output_operand(c, i);
+        if (c->result.n_shapes) {
+            t->shape.rank = s->n_dims;
+            memcpy(t->shape.dim, s->dims, s->n_dims * sizeof(uint32_t));
+        }
+        t->data = arena_copy(c->o->arena, guarded_at(&c->output, c->out_at[i]), tensor_bytes(t));
+        if (!t->data)
+            return no_memory(c);
+    }
+    c->o->n_out = n;
+    return 0;
+}
+
+/* ---- elements that were never written
+ * --------------------------------------------------------------- */
+
+static bool is_pattern(const struct course *c, uint32_t i, size_t element, size_t size)
+{
+    const struct guarded *g = &c->output;
+
+    for (size_t b = 0; b < size; b++) {
+        size_t offset = c->out_at[i] + element * size + b;
+        if (*guarded_at(g, offset) != guarded_pattern(g, offset))
+            return false;
+    }
+    return true;
+}
+
+/* Bytes look like the pattern now and then by chance: only many, or the last one, arouse suspicion.
+ */
+static bool is_suspicious(const struct course *c, uint32_t i)
+{
+    const struct tensor *t = &c->o->out[i];
+    size_t size = dtype_info[t->dtype].codec->size, n = tensor_count(t), found = 0;
+
+    for (size_t e = 0; e < n; e++)
+        found += is_pattern(c, i, e, size);
+    return found && (size > 1 || found * 64 > n || is_pattern(c, i, n - 1, size));
+}
+
+static int report_unwritten(struct course *c, uint32_t i)
+{
+    const struct tensor *t = &c->o->out[i];
+    size_t size = dtype_info[t->dtype].codec->size, n = tensor_count(t);
+
+    for (size_t e = 0; e < n; e++) {
+        const uint8_t *first = (const uint8_t *) t->data + e * size;
+        const uint8_t *second = guarded_at(&c->output, c->out_at[i] + e * size);
+        if (is_pattern(c, i, e, size) && memcmp(first, second, size))
+            return violation(c, "element %zu of output %u was never written", e, i);
+    }
+    return 0;
+}
+
+static int check_written(struct course *c)
+{
+    bool suspicious = false;
+
+    for (uint32_t i = 0; i < c->o->n_out; i++)
+        suspicious |= is_suspicious(c, i);
+    if (!suspicious)
+        return 0;
+    c->output.seed = 0x3c;
+    guarded_fill(&c->output);
+    if (execute_once(c) != HAL_NONE)
+        return violation(c, "a second execution of the same request fails");
+    for (uint32_t i = 0; i < c->o->n_out; i++)
+        if (report_unwritten(c, i))
+            return 1;
+    return 0;
+}
+
+/* ---- the whole course
+ * -------------------------------------------------------------------------------- */
+
+static int execute(struct course *c)
+{
+    enum hal_status status;
+
+    TRY(make_request(c));
+    c->o->stage = STAGE_EXECUTE;
+    status = execute_once(c);
+    int ended = check_status(c, "execute_synchronously", status);
+    if (c->result.n_shapes == UINT32_MAX)
+        return violation(c, "execute_synchronously did not say how many output shapes there are");
+    if (check_output_guards(c) || check_inputs(c) || c->o->violation[0])
+        return 1;
+    if (check_timing(c, status) || check_shapes(c, status) || ended)
+        return 1;
+    TRY(take_outputs(c));
+    return check_written(c);
+}
+
+/* 1: ended before it was done; the outcome says where. */
+static int run_course(struct course *c)
+{
+    struct hal_model h;
+    int rc;
+
+    TRY(convert_to_hal(c->m, c->o->arena, &h, c->w));
+    rc = ask(c, &h);
+    if (rc == 0)
+        rc = prepare(c, &h);
+    if (rc == 0)
+        rc = execute(c);
+    if (c->prepared)
+        c->prepared->methods->release(c->prepared);
+    if (rc >= 0 && waiters_repeated(c->t->waiters))
+        rc = violation(c, "prepare_model called back more than once");
+    if (rc == 0)
+        c->o->stage = STAGE_DONE;
+    return rc;
+}
+
+int target_run(struct target *t, const struct model *m, const struct tensor *in,
+               const struct shape *out_shape, const struct target_run_options *options,
+               struct outcome *ret_outcome, struct why *w)
+{
+    static const struct target_run_options defaults;
+    struct outcome o = { .stage = STAGE_SUPPORTED,
+                         .arena = arena_new(0),
+                         .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    struct course c = { t, m, in, out_shape, options ? options : &defaults, &o, w };
+
+    if (!o.arena)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    if (run_course(&c) < 0) {
+        arena_free(o.arena);
+        return -1;
+    }
+    *ret_outcome = o;
+    return 0;
+}
+
+void outcome_done(struct outcome *o)
+{
+    arena_free(o->arena);
+    *o = (struct outcome){ 0 };
+}
