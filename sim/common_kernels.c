@@ -51,7 +51,7 @@ static int integers(struct kernel_call *k, int_fn *f)
     struct walk at;
 
     walk_start(&at, &k->out[0]->shape, &k->arg[0]->shape, &k->arg[1]->shape);
-    for (size_t i = 0; i < n; i++, walk_next(&at))
+    for (size_t i = 0; i < n; i++, walk_step(&at))
         y[i] = f(a[at.a], b[at.b]);
     return 0;
 }
@@ -124,7 +124,7 @@ static int compare(struct kernel_call *k, bool less)
     struct walk at;
 
     walk_start(&at, &k->out[0]->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_next(&at)) {
+    for (size_t i = 0; i < n; i++, walk_step(&at)) {
         double x = real_at(a, at.a), z = real_at(b, at.b);
         y[i] = less ? x < z : x == z;
         if (k->tweaks & TWEAK_EQUALITY && x == z)

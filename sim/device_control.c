@@ -81,7 +81,7 @@ static int branch(struct device_run *r, struct values *v, const struct operation
     uint32_t n_out = v->model->graph[graph].n_outputs;
     struct tensor *out = arena_alloc(keep, n_out + 1, sizeof(*out));
     struct arena *frame = arena_new((size_t) r->device->profile->memory);
-    struct state arguments;
+    struct state arguments = { 0 };
     int rc = -1;
 
     if (!out || !frame)

@@ -18,7 +18,7 @@ static int sum(struct kernel_call *k, int64_t sign_b)
     struct walk at;
 
     walk_start(&at, &out->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_next(&at)) {
+    for (size_t i = 0; i < n; i++, walk_step(&at)) {
         int64_t x = fixed_at(a, at.a) * f.mantissa[0] + sign_b * fixed_at(b, at.b) * f.mantissa[1];
         fixed_put(out, i, shift_round(x, f.shift, ROUND_DOWN(k)), r);
     }
@@ -48,7 +48,7 @@ static int run_mul(struct kernel_call *k, struct why *w)
 
     (void) w;
     walk_start(&at, &out->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_next(&at))
+    for (size_t i = 0; i < n; i++, walk_step(&at))
         fixed_put(out, i,
                   factor_apply((int64_t) fixed_at(a, at.a) * fixed_at(b, at.b), f, ROUND_DOWN(k)),
                   r);
@@ -67,7 +67,7 @@ static int extreme(struct kernel_call *k, bool larger)
     struct walk at;
 
     walk_start(&at, &out->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_next(&at)) {
+    for (size_t i = 0; i < n; i++, walk_step(&at)) {
         int64_t x = factor_apply(fixed_at(a, at.a), fa, ROUND_DOWN(k));
         int64_t y = factor_apply(fixed_at(b, at.b), fb, ROUND_DOWN(k));
         fixed_put(out, i, (x > y) == larger ? x : y, r);

@@ -49,7 +49,7 @@ static int binary(struct kernel_call *k, binary_fn *f, struct why *w)
     if (!a || !b || !y)
         return kernel_no_memory(w);
     walk_start(&at, &k->out[0]->shape, &ta->shape, &tb->shape);
-    for (size_t i = 0; i < n; i++, walk_next(&at))
+    for (size_t i = 0; i < n; i++, walk_step(&at))
         y[i] = clamp_apply(clamp, f(a[at.a], b[at.b]));
     floats_store(k, y, k->out[0]);
     return 0;

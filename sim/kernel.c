@@ -84,7 +84,7 @@ void walk_start(struct walk *w, const struct shape *out, const struct shape *a,
     broadcast_strides(w, b, w->stride_b);
 }
 
-void walk_next(struct walk *w)
+void walk_step(struct walk *w)
 {
     for (uint32_t d = w->rank; d-- > 0;) {
         w->a += w->stride_a[d];

@@ -79,7 +79,7 @@ struct walk {
 };
 void walk_start(struct walk *w, const struct shape *out, const struct shape *a,
                 const struct shape *b);
-void walk_next(struct walk *w);
+void walk_step(struct walk *w);
 
 /* A tensor seen along one axis: [outer][n][inner].  axis may count from the end. */
 struct along {
