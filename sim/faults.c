@@ -54,7 +54,9 @@ static int32_t byte_at(const struct tensor *t, size_t i)
     return t->dtype == DT_U8 ? ((const uint8_t *) t->data)[i] : ((const int8_t *) t->data)[i];
 }
 
-/* Farther from zero by 1 %, or by one step where that is less. */
+enum { STEPS_OFF = 3 };
+
+/* Farther from zero by 1 %, or by steps; nearer where there is no room. */
 static void enlarge(struct tensor *t, size_t i)
 {
     uint8_t *bytes = t->data;
@@ -64,7 +66,7 @@ static void enlarge(struct tensor *t, size_t i)
         return;
     }
     int32_t q = byte_at(t, i), lowest = t->dtype == DT_U8 ? 0 : -128;
-    int32_t more = q >= t->zero ? q + 1 : q - 1;
+    int32_t more = q >= t->zero ? q + STEPS_OFF : q - STEPS_OFF;
     bytes[i] = (uint8_t) (more < lowest || more > lowest + 255 ? q - (more - q) : more);
 }
 
@@ -119,6 +121,21 @@ static int ignore_zero(struct kernel_call *k, struct why *w)
     t->zero = 0;
     kernel_replace(k, 0, t);
     return 0;
+}
+
+/* Results of floats: without their zero point. */
+static void store_without_zero(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+    int32_t lowest = t->dtype == DT_U8 ? 0 : -128;
+
+    if (!t->zero || !k->call.n_in || !k->arg[0] || !is_float(k->arg[0]))
+        return;
+    for (size_t i = 0; i < tensor_count(t); i++) {
+        int32_t q = byte_at(t, i) - t->zero;
+        q = q < lowest ? lowest : q > lowest + 255 ? lowest + 255 : q;
+        ((uint8_t *) t->data)[i] = (uint8_t) q;
+    }
 }
 
 static int ignore_channels(struct kernel_call *k, struct why *w)
@@ -284,7 +301,7 @@ static void change_input(struct answer *a)
 
 const struct fault fault_table[] = {
     { "weight-off", "numbers",
-      "CONV_2D: its largest weight is 1 % too large, or one step; all devices",
+      "CONV_2D: its largest weight is 1 % too large, or three steps; all devices",
       HOOKS(.before = weight_off) },
     { "last-tap-dropped", "numbers",
       "CONV_2D, DEPTHWISE_CONV_2D: the last tap of each filter is not summed; all devices",
@@ -299,8 +316,8 @@ const struct fault fault_table[] = {
       "8-bit results are cut off instead of rounded; all devices (on sim:gpu only QUANTIZE)",
       HOOKS(.tweaks = TWEAK_TRUNCATE) },
     { "zero-point-ignored", "numbers",
-      "the first operand's zero point counts as 0; all devices (on sim:gpu only DEQUANTIZE)",
-      HOOKS(.before = ignore_zero) },
+      "the first operand's zero point counts as 0, and that of QUANTIZE's result; all devices",
+      HOOKS(.before = ignore_zero, .after = store_without_zero) },
     { "channel-scales-ignored", "numbers",
       "per-channel weights are all scaled as channel 0; all devices (on sim:gpu only DEQUANTIZE)",
       HOOKS(.before = ignore_channels) },
