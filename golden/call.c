@@ -401,6 +401,18 @@ int call_evaluate(struct call *c, struct value *const *in, struct value *const *
     return c->nchw ? evaluate_nchw(c, in, out, e, w) : evaluate_nhwc(c, in, out, e, w);
 }
 
+int value_stored_in_half(struct value *v, struct arena *keep)
+{
+    size_t n = tensor_count(&v->tensor);
+
+    if (v->bound || v->tensor.dtype != DT_F32)
+        return 0;
+    v->bound = arena_alloc_raw(keep, n + 1, sizeof(double));
+    for (size_t i = 0; v->bound && i < n; i++)
+        v->bound[i] = storage_error(tensor_at(&v->tensor, i));
+    return v->bound ? 0 : -1;
+}
+
 int value_undecided(struct value *v, struct arena *keep)
 {
     size_t n = tensor_count(&v->tensor);

@@ -22,6 +22,9 @@ int call_evaluate(struct call *c, struct value *const *in, struct value *const *
  * reason in *ret_impossible (otherwise empty). */
 int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w);
 
+/* The error of holding fp32 as fp16, for a value that no operation has given a bound yet. */
+int value_stored_in_half(struct value *v, struct arena *keep);
+
 /* Everything may come out: nothing of this value can be judged. */
 int value_undecided(struct value *v, struct arena *keep);
 

@@ -325,6 +325,8 @@ static int run_control(struct run *r, const struct graph *g, struct call *c,
                        struct arena *keep, struct why *w)
 {
     uint32_t n_graphs = r->plan->model->n_graphs;
+    /* A loop may hand on what the model was given. */
+    bool stored_in_half = r->plan->model->relaxed && r->options->bounds;
     struct exec_frame f = {
         .run = r,
         .graph = g,
@@ -342,7 +344,8 @@ static int run_control(struct run *r, const struct graph *g, struct call *c,
     c->pool = r->options->pool;
     int rc = c->op->control(c, &f, w);
     for (uint32_t i = 0; i < o->n_out && rc >= 0; i++)
-        if (keep_value(out[i], keep, f.undecided) < 0)
+        if (keep_value(out[i], keep, f.undecided) < 0 ||
+            (stored_in_half && value_stored_in_half(out[i], keep) < 0))
             rc = why_fail(w, WHY_MEMORY, "out of memory");
     free_slots(&f);
     return rc;
