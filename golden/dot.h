@@ -22,7 +22,8 @@ struct dot {
 /* For infer(): before feature level 3 the output scale must be over the product of the others. */
 void dot_level(struct call *c, const struct dot *d);
 /* The same for convolutions: the validators of NNAPI's own runtime take the input's scale for the
- * output's there, so that a call which devices of that age accept has a filter scale below 1 too. */
+ * output's there, so that a call which devices of that age accept has a filter scale below 1 too.
+ */
 void dot_level_conv(struct call *c, const struct dot *d);
 
 int dot_eval(struct call *c, const struct dot *d, struct why *w);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { BLOCK = 64 };
+enum { TILE = 16, MAX_TILED = 8 };
 
 /* n single elements; the sizes that occur are compiled into plain loads and stores. */
 static inline void copy_steps(size_t size, size_t n, ptrdiff_t from_step, ptrdiff_t to_step,
@@ -30,22 +30,44 @@ static void copy_run(size_t size, const struct mover_axis *a, size_t n, const ch
         copy_steps(size, n, a->from, a->to, from, to);
 }
 
-/* Two axes; in blocks, so that a transposition finds its lines of cache again. */
+/* A corner of a transposition: read along the lines of the source, written along those of the
+ * destination, so that neither leaves a line of cache before it is used up. */
+static void copy_tile(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
+                      size_t n_rows, size_t n_run, const char *from, char *to)
+{
+    char tile[TILE * TILE * MAX_TILED];
+    struct mover_axis read = { n_rows, rows->from, TILE }, write = { n_run, 1, run->to };
+
+    for (size_t j = 0; j < n_run; j++)
+        copy_run(size, &read, n_rows, from + (ptrdiff_t) j * run->from * (ptrdiff_t) size,
+                 tile + j * size);
+    for (size_t i = 0; i < n_rows; i++)
+        copy_run(size, &write, n_run, tile + i * TILE * size,
+                 to + (ptrdiff_t) i * rows->to * (ptrdiff_t) size);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static void copy_plane(size_t size, const struct mover_axis *a, const char *from, char *to)
 {
     const struct mover_axis *rows = &a[0], *run = &a[1];
-    size_t block = run->from == 1 && run->to == 1 ? run->n : BLOCK;
+    ptrdiff_t row_from = rows->from * (ptrdiff_t) size, row_to = rows->to * (ptrdiff_t) size;
+    ptrdiff_t run_from = run->from * (ptrdiff_t) size, run_to = run->to * (ptrdiff_t) size;
 
-    for (size_t j = 0; j < run->n; j += block) {
-        size_t n = run->n - j < block ? run->n - j : block;
-        const char *f = from + (ptrdiff_t) j * run->from * (ptrdiff_t) size;
-        char *t = to + (ptrdiff_t) j * run->to * (ptrdiff_t) size;
-        for (size_t i = 0; i < rows->n; i++) {
-            copy_run(size, run, n, f, t);
-            f += rows->from * (ptrdiff_t) size;
-            t += rows->to * (ptrdiff_t) size;
-        }
+    if (rows->from != 1 || run->from == 1 || size > MAX_TILED) {
+        for (size_t i = 0; i < rows->n; i++)
+            copy_run(size, run, run->n, from + (ptrdiff_t) i * row_from,
+                     to + (ptrdiff_t) i * row_to);
+        return;
     }
+    for (size_t i = 0; i < rows->n; i += TILE)
+        for (size_t j = 0; j < run->n; j += TILE)
+            copy_tile(size, rows, run, smaller(rows->n - i, TILE), smaller(run->n - j, TILE),
+                      from + (ptrdiff_t) i * row_from + (ptrdiff_t) j * run_from,
+                      to + (ptrdiff_t) i * row_to + (ptrdiff_t) j * run_to);
 }
 
 static void copy_box(size_t size, const struct mover_axis *a, uint32_t rank, const char *from,
