@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "golden/call.h"
+#include "golden/mover.h"
 
 static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
@@ -321,14 +322,13 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
 static void permute(const struct shape *s, size_t size, const char *from, char *to, bool to_nhwc)
 {
     size_t plane = (size_t) s->dim[1] * s->dim[2], channels = s->dim[3];
+    ptrdiff_t p = (ptrdiff_t) plane, c = (ptrdiff_t) channels;
+    const struct mover_axis box[][3] = {
+        { { s->dim[0], p * c, p * c }, { channels, 1, p }, { plane, c, 1 } },
+        { { s->dim[0], p * c, p * c }, { plane, 1, c }, { channels, p, 1 } },
+    };
 
-    for (size_t n = 0; n < s->dim[0]; n++)
-        for (size_t p = 0; p < plane; p++)
-            for (size_t c = 0; c < channels; c++) {
-                size_t nhwc = ((n * plane + p) * channels + c) * size;
-                size_t nchw = ((n * channels + c) * plane + p) * size;
-                memcpy(to + (to_nhwc ? nhwc : nchw), from + (to_nhwc ? nchw : nhwc), size);
-            }
+    mover_copy(size, box[to_nhwc], 3, from, to);
 }
 
 static void *permuted(const struct shape *nhwc, size_t size, const void *from, struct arena *a,
