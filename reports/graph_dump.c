@@ -285,7 +285,7 @@ static void put_row(const struct dump *d, const struct described *s, uint32_t i)
     const struct operand *o = &d->g->operand[s->call->in[i]];
     const struct role *role = in_role(s, i);
     const struct dtype_info *type = dtype_find(o->tensor.dtype);
-    fprintf(d->to, "<TR><TD ALIGN=\"LEFT\">%" PRIu32 " %s</TD><TD ALIGN=\"LEFT\">", i,
+    fprintf(d->to, "<TR><TD ALIGN=\"LEFT\">%" PRIu32 " %s&#160;</TD><TD ALIGN=\"LEFT\">", i,
             role ? role->name : "");
     put_row_value(o, role, d->to);
     fprintf(d->to, "&#160;</TD><TD ALIGN=\"LEFT\"><FONT COLOR=\"#94a3b8\">d%" PRIu32,

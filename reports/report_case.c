@@ -29,8 +29,12 @@ void report_put_graph(const struct report *r, const char *dot, int64_t mark_outp
         fputs("</p>\n", r->to);
         return;
     }
-    const char *start = strstr(svg, "<svg"); /* without the prologue of a document */
-    fprintf(r->to, "<figure class=\"graph\">%s</figure>\n", start ? start : "");
+    /* Without the prologue of a document; the style sheet fits it in, but not too small to read. */
+    const char *start = strstr(svg, "<svg");
+    int width = 0;
+    if (start && sscanf(start, "<svg width=\"%dpt\"", &width) == 1)
+        fprintf(r->to, "<figure class=\"graph\" style=\"--natural:%dpt\">%s</figure>\n", width,
+                start);
     free(svg);
 }
 

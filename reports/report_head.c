@@ -52,10 +52,7 @@ static void put_tile(const struct report *r, const char *name, bool verdict, int
 {
     fprintf(r->to, "<div class=\"tile%s\"><b>", n ? "" : " none");
     report_put_count(r, n);
-    fputs("</b><span>", r->to);
-    if (verdict)
-        fprintf(r->to, "<i class=\"%s\"></i>", name);
-    fprintf(r->to, "%s</span></div>\n", name);
+    fprintf(r->to, "</b><i class=\"%s\"></i><span>%s</span></div>\n", verdict ? name : "", name);
 }
 
 static int put_tiles(const struct report *r, struct why *w)

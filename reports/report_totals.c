@@ -39,7 +39,7 @@ static int put_row(const struct report *r, sqlite3_stmt *row, void *user, struct
     report_put_column(r, row, 0);
     fputs("</td>", r->to);
     if (t->more) {
-        fputs("<td class=\"soft\">", r->to);
+        fputs("<td class=\"soft self\">", r->to);
         report_put_column(r, row, 1);
         fputs("</td>", r->to);
     }

@@ -115,7 +115,7 @@ START_TEST(report_shows_a_failure)
         "4 of 9 outside their bound",
         "<code>halcyon replay random/s1/i1</code>",
         "<pre>spec</pre>",
-        "<figure class=\"graph\"><svg",
+        "<figure class=\"graph\" style=\"--natural:",
         "#dc2626", /* the output is marked */
         "prefers-color-scheme: dark",
     };
