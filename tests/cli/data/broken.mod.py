@@ -1,0 +1,2 @@
+model = Model()
+this is no specification
