@@ -173,7 +173,7 @@ static int run_again(struct replay *p, struct why *w)
                          .totals = c.totals,
                          .n_targets = c.n_targets,
                          .n_cases = c.n_items,
-                         .seconds = console_now() - c.console.begun };
+                         .seconds = console_now() - o->begun };
     if (r == 0)
         console_summary(&c.console, &s);
     uint64_t failures = campaign_failures(&c);

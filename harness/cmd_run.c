@@ -133,9 +133,9 @@ static void summarise(struct campaign *c)
     struct summary s = { .target = c->target,
                          .totals = c->totals,
                          .n_targets = c->n_targets,
-                         .n_cases = c->n_items,
+                         .n_cases = campaign_shard(c->options, c->cases->n),
                          .not_run = c->n_items - c->done,
-                         .seconds = console_now() - c->console.begun,
+                         .seconds = console_now() - c->options->begun,
                          .run = results_run(c->results),
                          .db = c->options->db };
     console_summary(&c->console, &s);
@@ -145,7 +145,7 @@ static int finish(struct campaign *c, bool interrupted, struct why *w)
 {
     const struct options *o = c->options;
     if (!interrupted)
-        TRY(results_finish_run(c->results, console_now() - c->console.begun, w));
+        TRY(results_finish_run(c->results, console_now() - c->options->begun, w));
     summarise(c);
     if (o->junit)
         TRY(junit_write(c->results, o->junit, w));

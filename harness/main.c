@@ -69,9 +69,38 @@ static const struct command *find_command(const char *name)
     return NULL;
 }
 
+/* How many letters must be put in, left out or changed to make a of b; long words are all far. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONG = 16 };
+    size_t n = strlen(a), m = strlen(b), row[LONG + 1];
+    if (n > LONG || m > LONG)
+        return LONG;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < insert ? change : insert;
+        }
+    }
+    return row[m];
+}
+
 static int unknown_command(const char *name)
 {
-    fprintf(stderr, "halcyon: no command '%s' (halcyon help lists them)\n", name);
+    const char *near = NULL;
+    for (int i = 0; i < command_table_n && !near; i++)
+        if (distance(name, command_table[i].name) <= 2)
+            near = command_table[i].name;
+    if (near)
+        fprintf(stderr, "halcyon: no command '%s'; did you mean '%s'?\n", name, near);
+    else
+        fprintf(stderr, "halcyon: no command '%s' (halcyon help lists them)\n", name);
     return EXIT_USAGE;
 }
 

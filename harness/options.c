@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/buffer.h"
+#include "harness/console.h"
 
 enum {
     CMD_CAMPAIGN = CMD_RUN | CMD_RANDOM,
@@ -385,6 +386,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
                          .timeout = 10,
                          .seed = 1,
                          .count = 1000,
+                         .begun = console_now(),
                          .graphs = randgraph_default };
     struct option table[N_ROWS + 2];
     char letters[2 * N_ROWS + 4];

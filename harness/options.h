@@ -38,7 +38,8 @@ struct options {
 
     const char *format, *output;
     bool markdown, faults;
-    int64_t run; /* 0: the newest */
+    int64_t run;  /* 0: the newest */
+    double begun; /* monotonic seconds */
 };
 
 /* Which subcommands take an option. */
