@@ -249,6 +249,8 @@ static void describe_death(const struct crew_death *d, const char *where, struct
     else
         snprintf(r->why, sizeof r->why, "%s ends the process with exit status %d", where,
                  d->exit_status);
+    if (d->said[0])
+        text_append(r->why, sizeof r->why, "; it said: %s", d->said);
     r->ms = d->seconds * 1e3;
 }
 
@@ -318,15 +320,18 @@ static int on_tick(void *user, struct why *w)
 int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w)
 {
     static const struct crew_work work = { .start = campaign_start_worker,
+                                           .end = campaign_end_worker,
                                            .item = campaign_work,
                                            .message = on_message,
                                            .died = on_death,
                                            .complete = on_complete,
                                            .tick = on_tick };
     const struct options *o = c->options;
-    struct crew_options crew = {
-        .workers = o->jobs, .timeout = o->timeout, .in_process = o->in_process, .stop = stop
-    };
+    struct crew_options crew = { .workers = o->jobs,
+                                 .timeout = o->timeout,
+                                 .in_process = o->in_process,
+                                 .loud = o->verbosity > 0,
+                                 .stop = stop };
     if (!c->item)
         c->n_items = campaign_shard(o, c->cases->n);
     c->console = console_start(o->json, o->verbosity, c->n_items);

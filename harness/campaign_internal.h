@@ -47,6 +47,7 @@ uint64_t campaign_item(const struct campaign *c, uint64_t item);
 
 /* struct crew_work of the worker; user is the struct campaign. */
 int campaign_start_worker(void *user, void **ret_state, struct why *w);
+void campaign_end_worker(void *state, void *user);
 void campaign_work(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user);
 
 #endif

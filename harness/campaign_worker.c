@@ -13,6 +13,17 @@ struct worker_state {
     struct arena *arena; /* of the case at hand */
 };
 
+void campaign_end_worker(void *state, void *user)
+{
+    (void) user;
+    struct worker_state *s = state;
+    for (uint32_t i = 0; i < MAX_TARGETS; i++)
+        if (s->target[i])
+            target_free(s->target[i]);
+    arena_free(s->arena);
+    free(s);
+}
+
 int campaign_start_worker(void *user, void **ret_state, struct why *w)
 {
     const struct campaign *c = user;
@@ -23,8 +34,7 @@ int campaign_start_worker(void *user, void **ret_state, struct why *w)
     }
     for (uint32_t i = 0; i < c->n_targets; i++)
         if (target_open(c->target[i], &harness_host, &s->target[i], w) < 0) {
-            arena_free(s->arena);
-            free(s);
+            campaign_end_worker(s, user);
             return -1;
         }
     *ret_state = s;

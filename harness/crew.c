@@ -2,6 +2,7 @@
 #include "harness/crew.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3 };
 struct worker {
     pid_t pid; /* 0: none */
     int fd;
+    int prints; /* memory file of what it prints; 0: none */
     struct crew_slot *slot;
     struct buffer in;
     struct crew_job job; /* what it is at; job.item == job.end: idle */
@@ -48,9 +50,47 @@ static _Noreturn void become_worker(struct crew *p, struct worker *self, int fd,
     for (unsigned i = 0; i < p->n_workers; i++)
         if (p->worker[i].pid)
             close(p->worker[i].fd);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is the parent's: drivers may print */
+    if (self->prints)
+        dup2(self->prints, STDERR_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is the parent's, and drivers print */
     struct crew_link link = { .fd = fd, .slot = self->slot };
+    link.prints = self->prints ? self->prints : -1;
     crew_worker(&link, p->work, p->user);
+}
+
+/* Without such a file (no memory, old kernel) workers print to stderr. */
+static void open_prints(struct crew *p, struct worker *k)
+{
+    if (p->options->loud)
+        return;
+    if (!k->prints) {
+        int fd = memfd_create("prints", MFD_CLOEXEC);
+        k->prints = fd > 0 && fcntl(fd, F_SETFL, O_APPEND) == 0 ? fd : 0;
+    } else if (ftruncate(k->prints, 0) < 0) {
+        close(k->prints);
+        k->prints = 0;
+    }
+}
+
+/* The line of a sanitizer's or the driver's last words that tells most. */
+static void read_prints(const struct worker *k, char *ret_line, size_t size)
+{
+    char text[4096];
+    off_t end = k->prints ? lseek(k->prints, 0, SEEK_END) : 0;
+    off_t from = end > (off_t) sizeof text - 1 ? end - (off_t) sizeof text + 1 : 0;
+    ssize_t n = end > 0 ? pread(k->prints, text, sizeof text - 1, from) : 0;
+    text[n > 0 ? n : 0] = 0;
+    char *summary = strstr(text, "SUMMARY: "), *rest = text, *line;
+    const char *best = "";
+    while (!summary && (line = strsep(&rest, "\n")))
+        if (*line)
+            best = line;
+    if (summary) {
+        summary[strcspn(summary, "\n")] = 0;
+        best = summary + strlen("SUMMARY: ");
+    }
+    snprintf(ret_line, size, "%s", best);
+    text_clean(ret_line);
 }
 
 static int worker_spawn(struct crew *p, struct worker *k, struct why *w)
@@ -58,6 +98,7 @@ static int worker_spawn(struct crew *p, struct worker *k, struct why *w)
     int fd[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
         return why_fail(w, WHY_SYSTEM, "cannot make a socket pair: %s", strerror(errno));
+    open_prints(p, k);
     fflush(stdout);
     fflush(stderr);
     atomic_store(&k->slot->started, 0);
@@ -232,6 +273,7 @@ static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *
     int status = worker_reap(k);
     if (!hang)
         d.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    read_prints(k, d.said, sizeof d.said);
     d.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (!started)
         TRY(lost_at_start(p, status, w));
@@ -305,15 +347,32 @@ static int crew_loop(struct crew *p, struct pollfd *polled, struct why *w)
     return 0;
 }
 
-/* Idle workers end when their stream does; busy ones (stopped, or after a failure) are killed. */
+/* A worker without work ends when its stream does; it has a second to close its targets. */
+static void worker_end(struct worker *k, uint64_t deadline)
+{
+    siginfo_t info = { 0 };
+    bool busy = !worker_idle(k);
+    shutdown(k->fd, SHUT_WR);
+    while (!busy && crew_now() < deadline && !info.si_pid) {
+        struct pollfd end = { .fd = k->fd, .events = POLLIN };
+        poll(&end, 1, 10); /* its end of the stream closes with it */
+        if (waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+            break;
+    }
+    if (!info.si_pid)
+        kill(k->pid, SIGKILL);
+    worker_reap(k);
+}
+
 static void crew_done(struct crew *p, size_t slot_bytes)
 {
+    uint64_t deadline = crew_now() + 1000000000u;
     for (unsigned i = 0; p->worker && i < p->n_workers; i++) {
         struct worker *k = &p->worker[i];
-        if (k->pid) {
-            kill(k->pid, SIGKILL);
-            worker_reap(k);
-        }
+        if (k->pid)
+            worker_end(k, deadline);
+        if (k->prints)
+            close(k->prints);
         buffer_done(&k->in);
     }
     free(p->worker);

@@ -24,6 +24,7 @@ struct crew_options {
     unsigned workers;
     double timeout;  /* seconds that a worker may spend between two marks; 0: for ever */
     bool in_process; /* no workers: everything in this process, for a debugger */
+    bool loud;       /* what workers print goes to stderr; else it is kept for the death of one */
     const volatile sig_atomic_t *stop; /* not 0: stop soon; may be NULL */
 };
 
@@ -33,6 +34,7 @@ struct crew_death {
     int exit_status; /* when it ended without a signal */
     uint32_t mark;   /* the last one set in this item */
     double seconds;  /* since that mark */
+    char said[200];  /* the line that tells most of what it printed in this item, or "" */
 };
 
 /* A worker's way back. */
@@ -43,6 +45,8 @@ void crew_send(struct crew_link *l, const void *bytes, size_t length);
 struct crew_work {
     /* In a new worker, before its first item.  ret_state is what item() gets. */
     int (*start)(void *user, void **ret_state, struct why *w);
+    /* In a worker that has nothing left to do.  May be NULL. */
+    void (*end)(void *state, void *user);
     /* In a worker: one item, from `step` on (0 for a fresh one). */
     void (*item)(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user);
 

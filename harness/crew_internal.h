@@ -30,6 +30,7 @@ enum { FRAME_LIMIT = 1u << 30 };
 struct crew_link {
     int fd; /* -1: in process */
     struct crew_slot *slot;
+    int prints; /* the file that stdout and stderr go to; -1: none */
     /* in process: */
     const struct crew_work *work;
     void *user;

@@ -67,6 +67,13 @@ static bool read_job(int fd, struct crew_job *ret_job)
     return true;
 }
 
+/* What was printed for the items before is of no use when this one kills. */
+static void forget_prints(const struct crew_link *l)
+{
+    if (l->prints >= 0 && lseek(l->prints, 0, SEEK_END) > 0 && ftruncate(l->prints, 0) < 0)
+        _exit(1);
+}
+
 void crew_worker(struct crew_link *l, const struct crew_work *work, void *user)
 {
     void *state = NULL;
@@ -79,32 +86,44 @@ void crew_worker(struct crew_link *l, const struct crew_work *work, void *user)
     for (struct crew_job job; read_job(l->fd, &job);) {
         for (; job.item < job.end; job.item++, job.step = 0) {
             crew_mark(l, 0);
+            forget_prints(l);
             work->item(l, job.item, job.step, state, user);
             send_frame(l, FRAME_COMPLETE, NULL, 0);
         }
     }
+    if (work->end)
+        work->end(state, user);
     _exit(0);
+}
+
+static int run_items(struct crew_link *l, const struct crew_options *options, uint64_t n_items,
+                     void *state, struct why *w)
+{
+    for (l->item = 0; l->item < n_items; l->item++) {
+        if (options->stop && *options->stop)
+            return 1;
+        l->work->item(l, l->item, 0, state, l->user);
+        if (l->failed) {
+            *w = l->why;
+            return -1;
+        }
+        TRY(l->work->complete(l->item, l->user, w));
+        if (l->work->tick)
+            TRY(l->work->tick(l->user, w));
+    }
+    return 0;
 }
 
 int crew_run_in_process(const struct crew_options *options, const struct crew_work *work,
                         uint64_t n_items, void *user, struct why *w)
 {
     struct crew_slot slot = { 0 };
-    struct crew_link link = { .fd = -1, .slot = &slot, .work = work, .user = user };
+    struct crew_link link = { .fd = -1, .slot = &slot, .prints = -1, .work = work, .user = user };
     void *state = NULL;
     if (work->start)
         TRY(work->start(user, &state, w));
-    for (link.item = 0; link.item < n_items; link.item++) {
-        if (options->stop && *options->stop)
-            return 1;
-        work->item(&link, link.item, 0, state, user);
-        if (link.failed) {
-            *w = link.why;
-            return -1;
-        }
-        TRY(work->complete(link.item, user, w));
-        if (work->tick)
-            TRY(work->tick(user, w));
-    }
-    return 0;
+    int r = run_items(&link, options, n_items, state, w);
+    if (work->end)
+        work->end(state, user);
+    return r;
 }

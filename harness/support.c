@@ -35,6 +35,12 @@ static int start(void *user, void **ret_state, struct why *w)
     return 0;
 }
 
+static void end(void *state, void *user)
+{
+    (void) user;
+    target_free(((struct asking *) state)->target);
+}
+
 static bool is_supported(struct target *t, const struct example *e)
 {
     struct check c;
@@ -105,7 +111,7 @@ static int complete(uint64_t item, void *user, struct why *w)
 int support_ask(const char *uri, double timeout, struct support *ret_support, struct why *w)
 {
     static const struct crew_work work = {
-        .start = start, .item = ask, .message = take, .died = died, .complete = complete
+        .start = start, .end = end, .item = ask, .message = take, .died = died, .complete = complete
     };
     struct asking a = { .uri = uri };
     struct crew_options options = { .workers = 1, .timeout = timeout };

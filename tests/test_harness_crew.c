@@ -38,7 +38,7 @@ static void misbehave(struct crew_link *l, enum mischief m)
     static char large[3 << 20];
     switch (m) {
     case SIGNAL: raise(SIGKILL); break;
-    case EXIT: exit(5);
+    case EXIT: fputs("first\nlast words\n", stderr); exit(5);
     case HANG:
         for (;;)
             pause();
@@ -152,6 +152,7 @@ START_TEST(an_exit_is_a_death)
     check_complete(&j, 2);
     ck_assert_int_eq(j.death.signal, 0);
     ck_assert_int_eq(j.death.exit_status, 5);
+    ck_assert_str_eq(j.death.said, "last words");
 }
 END_TEST
 
