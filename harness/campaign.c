@@ -130,14 +130,13 @@ static void put_replay(const struct campaign *c, const struct flight *f, const c
                        uint32_t target, struct buffer *b)
 {
     const struct options *o = c->options;
-    const char *file =
-        c->replay_from ? c->replay_from : cases_file(c->cases, campaign_item(c, f->item));
+    const char *file = cases_file(c->cases, campaign_item(c, f->item));
     buffer_puts(b, "halcyon replay ");
     buffer_put_quoted(b, file ? file : name);
     if (file) {
         buffer_puts(b, " --case ");
         buffer_put_quoted(b, name);
-    } else {
+    } else if (!c->cases->spec) {
         options_put_graphs(b, &c->cases->graphs);
     }
     buffer_puts(b, " -d ");
@@ -172,7 +171,7 @@ static int keep_verdict(struct campaign *c, struct flight *f, uint32_t target,
     TRY(add_case(c, f, -1, 0, w));
     apply_waiver(c, name, target, &r);
     struct buffer replay = { 0 };
-    if (!verdict_conforming(r.verdict))
+    if (!verdict_conforming(r.verdict) && !c->details)
         put_replay(c, f, name, target, &replay);
     const char *line = replay.length ? buffer_text(&replay) : NULL;
     c->totals[target].n[r.verdict]++;

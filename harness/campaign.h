@@ -21,8 +21,7 @@ struct campaign {
     uint32_t n_targets;
     struct waivers *waivers; /* may be NULL */
     struct results *results; /* NULL: keeps none */
-    bool details;            /* explain every output */
-    const char *replay_from; /* file that replay lines name; NULL: that of the case */
+    bool details;            /* a replay: explains every output, and prints no command to do so */
 
     /* Filled while it runs. */
     struct totals totals[MAX_TARGETS];

@@ -70,10 +70,8 @@ static int use_recorded_options(struct replay *p, struct why *w)
     int failed = 0;
     if (graphs && !p->o->graphs_given)
         failed = use_recorded_graphs(p, graphs, w);
-    if (judge && p->o->judge == JUDGE_AUTO)
-        p->effective.judge = !strcmp(judge, "cts")     ? JUDGE_CTS
-                             : !strcmp(judge, "bound") ? JUDGE_BOUND
-                                                       : JUDGE_AUTO;
+    if (p->o->judge == JUDGE_AUTO && judge && strcmp(judge, "auto"))
+        p->effective.judge = !strcmp(judge, "cts") ? JUDGE_CTS : JUDGE_BOUND;
     json_decref(j);
     for (uint32_t t = 0; !p->o->n_targets && t < p->found.n_targets; t++)
         p->effective.target[p->effective.n_targets++] = p->found.target[t];

@@ -164,7 +164,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
         printf("  %.3f ms", r->ms);
     putchar('\n');
     bool has_worst = !detail && r->verdict == VERDICT_FAIL && r->output >= 0;
-    if (r->why[0] && !(has_worst && r->wrong))
+    if (r->why[0] && !(r->verdict == VERDICT_FAIL && (detail || r->wrong)))
         print_lines(r->why);
     if (detail)
         print_lines(detail);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes an ASCII text file as a C string: embed.py INPUT OUTPUT NAME."""
+"""Writes an ASCII text file as a C string: embed_sql.py INPUT OUTPUT NAME."""
 import sys
 
 
