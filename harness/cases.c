@@ -70,13 +70,19 @@ struct loading {
     bool fill; /* the file has no input values */
 };
 
+static const char *without_prefix(const char *name)
+{
+    return strncmp(name, "spec/", 5) ? name : name + 5;
+}
+
+/* Names may hold what a glob takes as special, so that the exact name counts too. */
 static bool name_matches(const char *glob, const char *name)
 {
     if (!glob)
         return true;
-    const char *bare = strncmp(name, "spec/", 5) ? name : name + 5;
-    return !strcmp(glob, name) || !strcmp(glob, bare) || !fnmatch(glob, name, 0) ||
-           !fnmatch(glob, bare, 0);
+    glob = without_prefix(glob);
+    name = without_prefix(name);
+    return !strcmp(glob, name) || !fnmatch(glob, name, 0);
 }
 
 static int copy_tensors(const struct tensor *from, uint32_t n, struct arena *a,

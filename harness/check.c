@@ -206,7 +206,8 @@ static void describe_unsupported(const struct check *c, const struct outcome *o,
     snprintf(r->why, sizeof r->why, "operation %u (%s, %s) is not supported", first,
              operation_name(p->code, text), operation_type(g, p));
     if (n > 1)
-        text_append(r->why, sizeof r->why, ", nor are %u others", n - 1);
+        text_append(r->why, sizeof r->why, ", nor %s %u other%s", n == 2 ? "is" : "are", n - 1,
+                    n == 2 ? "" : "s");
 }
 
 static void judge_failed_call(const struct check *c, struct check_result *r, enum stage stage)

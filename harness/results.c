@@ -1,8 +1,10 @@
 #include "harness/results.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/results_internal.h"
 
@@ -89,6 +91,8 @@ static int open_database(struct results *r, enum results_mode mode, struct why *
 {
     int flags =
         mode == RESULTS_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    if (mode == RESULTS_READ && access(r->path, R_OK) < 0)
+        return why_fail(w, WHY_INVALID, "%s: %s", r->path, strerror(errno));
     if (sqlite3_open_v2(r->path, &r->db, flags, NULL) != SQLITE_OK)
         return why_fail(w, WHY_INVALID, "%s: %s", r->path,
                         r->db ? sqlite3_errmsg(r->db) : "no memory");

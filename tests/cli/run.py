@@ -8,8 +8,8 @@ A .cli file is a conversation, run by sh in an empty folder:
     ! halcyon random: --count: 'x' is not a whole number from 1 to 1000000000
     ? 2
 
-After a command follow its lines on stdout, those on stderr (after "! "), and its exit status when
-it is not 0.  $DATA is the folder tests/cli/data.  Times are written as _.  --bless rewrites the files
+After a command follow its lines on stdout (an empty one is a backslash), those on stderr (after
+"! "), and its exit status when it is not 0.  $DATA is the folder tests/cli/data.  Times are written as _.  --bless rewrites the files
 with what really comes out.
 """
 import difflib
@@ -22,7 +22,7 @@ import tempfile
 
 TIMES = [(re.compile(r"(?<= )\d+\.\d+ s\b"), "_ s"), (re.compile(r"\d+\.\d+ ms\b"), "_ ms"),
          (re.compile(r'("(?:ms|seconds)":)[0-9.e-]+'), r"\1_"),
-         (re.compile(r"\d+\.\d+ s\)"), "_ s)")]
+         (re.compile(r'(?<= time=")\d+\.\d+'), "_")]
 
 
 def hide_times(text):
@@ -33,7 +33,7 @@ def hide_times(text):
 
 def lines_of(text, prefix=""):
     text = hide_times(text)
-    lines = [prefix + line for line in text.splitlines()]
+    lines = [(prefix + line).rstrip() or "\\" for line in text.splitlines()]
     if text and not text.endswith("\n"):
         lines.append("\\ no end of line")
     return lines
