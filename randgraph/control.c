@@ -193,12 +193,14 @@ static struct known *compute_condition(struct builder *b, struct known *x)
 
 static struct known *find_condition(struct builder *b)
 {
+    bool room = b->depth > 0 || b->n_operations + 1 < b->goal;
+
     for (uint32_t i = b->n_live; i-- > 0;) {
         struct known *k = b->live[i];
         bool number = k->t.dtype == DT_F32 || k->t.dtype == DT_F16 || k->t.dtype == DT_I32;
         if (is_single(k) && k->t.dtype == DT_B8)
             return k;
-        if (is_single(k) && number && (k->result || rng_percent(b->rng, 50)))
+        if (room && is_single(k) && number && (k->result || rng_percent(b->rng, 50)))
             return compute_condition(b, k);
     }
     return single(b, DT_B8, rng_below(b->rng, 2), b->depth ? LIFE_CONSTANT_COPY : LIFE_INPUT);

@@ -49,20 +49,23 @@ struct known *grow_pick(struct builder *b)
     return NULL;
 }
 
+/* Whether the dice fall for an operation, by its weight. */
+static bool weighs(struct builder *b, const struct op *op)
+{
+    if (b->only)
+        return op == b->only;
+    return !b->weights->n_ops ||
+           rng_below(b->rng, b->most_weight) < randgraph_weight_of(b->weights, op);
+}
+
 static const struct op_rows *pick_op(struct builder *b, const struct op_list *list)
 {
-    uint32_t n = list->n;
-
-    if (b->only) {
-        for (uint32_t i = 0; i < n; i++)
-            if (list->op[i].op == b->only)
-                return &list->op[i];
-        return NULL;
-    }
-    for (int i = 0; i < TRIES_ROW && n; i++) {
-        const struct op_rows *rows = &list->op[rng_below(b->rng, n)];
-        if (!b->weights->n_ops ||
-            rng_below(b->rng, b->most_weight) < randgraph_weight_of(b->weights, rows->op))
+    for (uint32_t i = 0; i < list->n && b->only; i++)
+        if (list->op[i].op == b->only)
+            return &list->op[i];
+    for (int i = 0; i < TRIES_ROW && list->n && !b->only; i++) {
+        const struct op_rows *rows = &list->op[rng_below(b->rng, list->n)];
+        if (weighs(b, rows->op))
             return rows;
     }
     return NULL;
@@ -92,8 +95,7 @@ static const struct row *pick_bridge(struct builder *b, const struct known *k)
 
     for (int i = 0; i < TRIES_ROW && n; i++) {
         const struct row *row = b->rows->bridge[type].row[rng_below(b->rng, n)];
-        if (of_theme(b, result_type(row)) && row_fits(b, row, k) &&
-            (!b->only || row->op == b->only))
+        if (of_theme(b, result_type(row)) && row_fits(b, row, k) && weighs(b, row->op))
             return row;
     }
     return NULL;
@@ -167,14 +169,17 @@ static int step(struct builder *b)
         from = grow_pick(b);
     if (from && grow_control(b, from, &unused) == 0)
         return 0;
-    for (int i = 0; i < TRIES_STEP; i++)
+    for (int i = 0; i < TRIES_STEP; i++) {
+        b->lenient = i > TRIES_STEP / 2 || rng_percent(b->rng, b->weights->degenerate);
         if (try_step(b) == 0)
             return 0;
+    }
     return -1;
 }
 
 int grow_graph(struct builder *b, uint32_t operations)
 {
+    b->goal = operations;
     while (b->n_operations < operations)
         if (step(b) < 0)
             break;

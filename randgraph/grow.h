@@ -19,6 +19,8 @@
 
 enum { MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 64, NOWHERE = -1 };
 
+static const double half_limit = 1e4; /* of values where fp16 is near */
+
 bool rng_percent(struct rng *r, uint32_t percent);
 
 /* Many cheap bits from one choice. */
@@ -84,6 +86,7 @@ struct builder {
     bool control;          /* IF and WHILE may come */
     const struct op *only; /* NULL: any */
     uint32_t most_weight;
+    bool lenient;         /* results of equal values are kept */
     double limit;         /* largest magnitude of a float result */
     uint32_t depth;       /* 0: main graph */
     struct known **known; /* by operand index */
@@ -91,7 +94,7 @@ struct builder {
     struct known **live; /* tensors that operations may continue from */
     uint32_t n_live, max_live;
     struct operation *operation;
-    uint32_t n_operations, max_operations;
+    uint32_t n_operations, max_operations, goal;
 };
 
 /* The call that is being drawn. */

@@ -97,6 +97,12 @@ static bool degenerate(const struct draft *d)
     return true;
 }
 
+/* Largest magnitude that a result may have: far from where fp16 ends. */
+static double limit_of(const struct draft *d, const struct tensor *t)
+{
+    return t->dtype == DT_F16 && d->b->limit > half_limit ? half_limit : d->b->limit;
+}
+
 static int compute(struct draft *d, const struct tensor *like)
 {
     struct builder *b = d->b;
@@ -105,7 +111,7 @@ static int compute(struct draft *d, const struct tensor *like)
     TRY(evaluate(d));
     for (uint32_t i = 0; i < d->n_out; i++) {
         const struct tensor *t = &d->out[i]->t;
-        if (d->call.y[i] && !within(d->call.y[i], tensor_count(t), b->limit))
+        if (d->call.y[i] && !within(d->call.y[i], tensor_count(t), limit_of(d, t)))
             return -1;
         again |= rescale(d, i, like);
     }
@@ -129,7 +135,7 @@ int outcome_compute(struct draft *d, const struct tensor *like)
     arena_rewind(d->b->scratch, mark);
     if (rc < 0 || (d->b->options->max_level < L8 && draft_bind(d) < 0)) /* scales count as well */
         return -1;
-    return degenerate(d) && !rng_percent(d->b->rng, d->b->weights->degenerate) ? -1 : 0;
+    return degenerate(d) && !d->b->lenient ? -1 : 0;
 }
 
 int draft_commit(struct draft *d)

@@ -4,7 +4,7 @@
 #include "randgraph/grow.h"
 
 enum { MAX_OPS = 100, MAX_SIDE = 64 };
-static const double limit_half = 1e4, limit_float = 1e6;
+static const double limit_float = 1e6;
 
 const struct randgraph_options randgraph_default = {
     .min_ops = 1,
@@ -116,7 +116,7 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
     b->model->relaxed =
         (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
     bool half = b->model->relaxed || (b->types & TYPE(F16));
-    b->limit = half ? limit_half : limit_float;
+    b->limit = half ? half_limit : limit_float;
     b->control = rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only;
     uint32_t operations = o->min_ops + rng_below(b->rng, o->max_ops - o->min_ops + 1);
     REQUIRE(w, grow_graph(b, operations) == 0, "no operation could be drawn with these options");

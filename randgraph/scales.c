@@ -148,7 +148,7 @@ void scale_tentative(const struct draft *d, const struct role *r, struct tensor 
     if (info->quant == QUANT_NONE || info->quant == QUANT_BIAS)
         return;
     if (scale_free(r, t->dtype)) {
-        t->scale = (float) (1 + 2 * over_product(d));
+        t->scale = (float) (4 / codes_of(t->dtype) + 2 * over_product(d));
         t->zero = info->quant == QUANT_AFFINE ? middle(t->dtype) : 0;
     } else if (r->q == Q_SAME && d->arg[0]) {
         t->scale = d->arg[0]->scale;

@@ -8,11 +8,13 @@
 #include <time.h>
 
 #include "randgraph/randgraph.h"
+#include "tests/digest.h"
 
 enum { GENERATE, REFERENCE, JUDGE };
 
 struct totals {
     uint64_t operations, outputs, wrong;
+    uint64_t digest; /* of models, or of results */
 };
 
 static double now(void)
@@ -45,6 +47,7 @@ static int run_one(const struct example *e, int what, struct arena *arena, struc
         return -1;
     int rc = plan_run(plan, e->in, &options, &result, w);
     if (rc >= 0) {
+        t->digest = digest_result(t->digest, &result);
         rc = what == JUDGE ? judge_outputs(&result, t) : 0;
         result_done(&result);
     }
@@ -70,6 +73,8 @@ static double measure(const struct randgraph_options *o, int what, uint64_t grap
                     (unsigned long long) i, w.text);
             continue;
         }
+        if (what == GENERATE)
+            t.digest = digest_example(t.digest, &e);
         t.operations += e.model.graph[0].n_operations;
     }
     double seconds = now() - since;
@@ -90,9 +95,11 @@ int main(int argc, char **argv)
     o.min_ops = o.max_ops = argc > 1 ? (uint32_t) atoi(argv[1]) : 10;
     for (int what = GENERATE; what <= JUDGE; what++) {
         double speed = measure(&o, what, graphs, seed, &t);
-        printf("%-44s %8.0f graphs/s, %.1f operations a graph, %llu of %llu outputs wrong\n",
+        printf("%-42s %6.0f graphs/s, %.1f operations each, %llu of %llu outputs wrong, digest "
+               "%016llx\n",
                name[what], speed, (double) t.operations / (double) graphs,
-               (unsigned long long) t.wrong, (unsigned long long) t.outputs);
+               (unsigned long long) t.wrong, (unsigned long long) t.outputs,
+               (unsigned long long) t.digest);
     }
     return 0;
 }
