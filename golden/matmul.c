@@ -176,9 +176,10 @@ static void run_part(const void *context, size_t part, size_t l0, size_t l1)
         memcpy(init, p->init + b.group * p->n + b.n0, (b.n1 - b.n0) * sizeof(double));
     do {
         b.k1 = min(p->k, b.k0 + depth);
-        b.panels = p->packed + b.group * packed_group(p->n, p->k) + b.k0 * packed_group(p->n, 1) +
-                   b.n0 * (b.k1 - b.k0);
-        if (!p->packed) {
+        if (p->packed) {
+            b.panels = p->packed + b.group * packed_group(p->n, p->k) +
+                       b.k0 * packed_group(p->n, 1) + b.n0 * (b.k1 - b.k0);
+        } else {
             pack_block(p->weights + b.group * p->n * p->k, p->k, &b, panels);
             b.panels = panels;
         }
