@@ -181,7 +181,7 @@ def convert(file):
         except SpecError as error:
             wrapped = type(error)(f"operator {op.index} ({op.name}): {error}")
             raise wrapped from None
-        except (IndexError, ValueError, OverflowError, ZeroDivisionError, struct.error) as error:
+        except (*tflite_file.DAMAGE, ZeroDivisionError) as error:
             raise SpecError(f"operator {op.index} ({op.name}): {error}") from None
     outputs = [builder.tensor(index) for index in file.outputs] + state_outputs
     return {"operands": builder.operands, "operations": builder.operations, "inputs": builder.inputs,
