@@ -63,7 +63,6 @@ static int convert_operand(struct to_hal *t, const struct model *m, const struct
         .type = (int32_t) x->dtype,
         .n_dims = x->shape.rank,
         .dims = x->shape.dim,
-        .n_consumers = o->consumers,
         .scale = x->scale,
         .zero = x->zero,
         .lifetime = (enum hal_lifetime) o->life,
@@ -146,6 +145,10 @@ static int convert_graph(struct to_hal *t, const struct model *m, const struct g
         return out_of_memory(t->w);
     for (uint32_t i = 0; i < g->n_operands; i++)
         TRY(convert_operand(t, m, &g->operand[i], &operands[i]));
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operation[i].n_in; k++)
+            if (g->operation[i].in[k] < g->n_operands)
+                operands[g->operation[i].in[k]].n_consumers++;
     *ret = (struct hal_subgraph){
         .n_operands = g->n_operands,
         .operands = operands,

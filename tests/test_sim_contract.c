@@ -1,0 +1,472 @@
+/* The runtime against drivers that lie: each breaks one rule of the contract. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine.h"
+#include "sim/runtime.h"
+#include "tests/build.h"
+
+enum lie {
+    HONEST,
+    SUPPORTED_ERROR,
+    SUPPORTED_SHORT,
+    SUPPORTED_UNWRITTEN,
+    SUPPORTS_NOTHING,
+    PREPARE_TWICE,
+    PREPARE_NULL,
+    PREPARE_ERROR_WITH_MODEL,
+    PREPARE_UNKNOWN,
+    PREPARE_REFUSED,
+    PREPARE_LATE_STATUS,
+    STATUS_UNKNOWN,
+    STATUS_TOO_NEW,
+    SHAPES_SHORT,
+    SHAPES_UNWRITTEN,
+    SHAPES_WITH_ERROR,
+    SHAPE_WRONG,
+    SHAPE_RANK,
+    SHAPE_INSUFFICIENT,
+    SHAPE_TOO_LARGE,
+    SHAPES_MISSING,
+    INSUFFICIENT_ALL_SUFFICIENT,
+    INSUFFICIENT_HONEST,
+    TIMING_REVERSED,
+    TIMING_UNASKED,
+    TIMING_WITH_ERROR,
+    TIMING_HONEST,
+    WRITES_PAST,
+    WRITES_BEFORE,
+    WRITES_INPUT,
+    WRITES_NOT,
+    LEAVES_LAST
+};
+
+/* The reference's driver, with one answer changed on the way. */
+struct liar {
+    struct hal_driver base;
+    struct hal_driver *inner;
+    enum lie lie;
+    unsigned executions;
+};
+
+struct liar_model {
+    struct hal_prepared_model base;
+    struct liar *liar;
+    struct hal_prepared_model *inner;
+};
+
+static enum hal_status supported(struct hal_driver *self, enum hal_version version,
+                                 const struct hal_model *model, bool *answers, uint32_t *ret_n)
+{
+    struct liar *l = (struct liar *) self;
+    uint32_t n;
+    enum hal_status status =
+        l->inner->get_supported_operations(l->inner, version, model, answers, &n);
+
+    if (l->lie == SUPPORTED_ERROR)
+        return HAL_GENERAL_FAILURE;
+    if (l->lie == SUPPORTS_NOTHING)
+        answers[0] = false;
+    if (l->lie != SUPPORTED_UNWRITTEN)
+        *ret_n = n - (l->lie == SUPPORTED_SHORT);
+    return status;
+}
+
+/* What the execution answers, and what it leaves in memory. */
+static enum hal_status bend(struct liar *l, const struct hal_request *q, struct hal_result *r,
+                            enum hal_status status)
+{
+    uint8_t *out = q->pools[1].memory.address;
+    uint8_t *first = out + q->outputs[0].location.offset;
+    size_t length = q->outputs[0].location.length;
+
+    l->executions++;
+    switch (l->lie) {
+    case STATUS_UNKNOWN: return (enum hal_status) 9;
+    case STATUS_TOO_NEW: r->n_shapes = 0; return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    case SHAPES_SHORT: r->n_shapes = 5; break;
+    case SHAPES_UNWRITTEN: r->n_shapes = UINT32_MAX; break;
+    case SHAPES_WITH_ERROR: return HAL_GENERAL_FAILURE;
+    case SHAPE_WRONG: r->shapes[0].dims[1] = 3; break;
+    case SHAPE_RANK: r->shapes[0].n_dims = 1; break;
+    case SHAPE_INSUFFICIENT: r->shapes[0].is_sufficient = false; break;
+    case SHAPE_TOO_LARGE: r->shapes[0].dims[0] = 1000; break;
+    case SHAPES_MISSING: r->n_shapes = 0; break;
+    case INSUFFICIENT_ALL_SUFFICIENT: return HAL_OUTPUT_INSUFFICIENT_SIZE;
+    case INSUFFICIENT_HONEST:
+        r->shapes[0].is_sufficient = false;
+        r->shapes[0].dims[0] = 0;
+        return HAL_OUTPUT_INSUFFICIENT_SIZE;
+    case TIMING_REVERSED: r->timing = (struct hal_timing){ 20, 10 }; break;
+    case TIMING_UNASKED: r->timing = (struct hal_timing){ 10, 20 }; break;
+    case TIMING_HONEST: r->timing = (struct hal_timing){ 10, HAL_NO_TIME }; break;
+    case TIMING_WITH_ERROR:
+        r->n_shapes = 0;
+        r->timing = (struct hal_timing){ 10, 20 };
+        return HAL_GENERAL_FAILURE;
+    case WRITES_PAST: first[length] ^= 1; break;
+    case WRITES_BEFORE: first[-1] ^= 1; break;
+    case WRITES_INPUT:
+        ((uint8_t *) q->pools[0].memory.address)[q->inputs[0].location.offset] ^= 1;
+        break;
+    default: break;
+    }
+    return status;
+}
+
+static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config, struct hal_result *result)
+{
+    struct liar_model *m = (struct liar_model *) self;
+    size_t length = request->outputs[0].location.length;
+    uint8_t *out =
+        (uint8_t *) request->pools[1].memory.address + request->outputs[0].location.offset;
+    uint8_t before[64];
+
+    ck_assert_uint_le(length, sizeof before);
+    memcpy(before, out, length);
+    enum hal_status status =
+        m->inner->methods->execute_synchronously(m->inner, version, request, config, result);
+    if (m->liar->lie == WRITES_NOT)
+        memcpy(out, before, length);
+    if (m->liar->lie == LEAVES_LAST)
+        memcpy(out + length - 4, before + length - 4, 4);
+    return bend(m->liar, request, result, status);
+}
+
+static void release(struct hal_prepared_model *self)
+{
+    struct liar_model *m = (struct liar_model *) self;
+
+    m->inner->methods->release(m->inner);
+    free(m);
+}
+
+static const struct hal_prepared_model_methods liar_methods = { .execute_synchronously = execute,
+                                                                .release = release };
+
+struct catcher {
+    struct hal_prepare_callback base;
+    struct hal_prepared_model *prepared;
+};
+
+static void catch (struct hal_prepare_callback *self, enum hal_status status,
+                   struct hal_prepared_model *prepared)
+{
+    (void) status;
+    ((struct catcher *) self)->prepared = prepared;
+}
+
+static enum hal_status prepare(struct hal_driver *self, enum hal_version version,
+                               const struct hal_model *model,
+                               const struct hal_prepare_config *config,
+                               struct hal_prepare_callback *callback)
+{
+    struct liar *l = (struct liar *) self;
+    struct catcher c = { { catch }, NULL };
+    struct liar_model *m;
+
+    if (l->lie == PREPARE_NULL || l->lie == PREPARE_REFUSED || l->lie == PREPARE_UNKNOWN) {
+        enum hal_status status = l->lie == PREPARE_NULL      ? HAL_NONE
+                                 : l->lie == PREPARE_REFUSED ? HAL_GENERAL_FAILURE
+                                                             : (enum hal_status) 1000;
+        callback->notify(callback, status, NULL);
+        return HAL_NONE;
+    }
+    ck_assert_int_eq(l->inner->prepare_model(l->inner, version, model, config, &c.base), HAL_NONE);
+    m = calloc(1, sizeof *m);
+    *m = (struct liar_model){ { &liar_methods }, l, c.prepared };
+    callback->notify(callback, l->lie == PREPARE_ERROR_WITH_MODEL ? HAL_GENERAL_FAILURE : HAL_NONE,
+                     &m->base);
+    if (l->lie == PREPARE_TWICE)
+        callback->notify(callback, HAL_GENERAL_FAILURE, NULL);
+    return l->lie == PREPARE_LATE_STATUS ? HAL_INVALID_ARGUMENT : HAL_NONE;
+}
+
+static struct hal_driver *inner_of(struct hal_driver *self)
+{
+    return ((struct liar *) self)->inner;
+}
+
+static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
+{
+    return inner_of(self)->get_type(inner_of(self), ret_type);
+}
+
+static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
+{
+    return inner_of(self)->get_version_string(inner_of(self), ret_version);
+}
+
+static enum hal_device_status get_status(struct hal_driver *self)
+{
+    return inner_of(self)->get_status(inner_of(self));
+}
+
+static void close_liar(struct hal_driver *self)
+{
+    struct liar *l = (struct liar *) self;
+
+    l->inner->close(l->inner);
+    free(l);
+}
+
+static struct why w;
+
+static struct target *open_liar(enum lie lie)
+{
+    struct liar *l = calloc(1, sizeof *l);
+    struct target *t = NULL;
+    struct engine *e = NULL;
+
+    ck_assert_int_eq(engine_reference(&e, &w), 0);
+    ck_assert_int_eq(driver_new(e, &l->inner, &w), 0);
+    l->base = (struct hal_driver){ .abi_version = HAL_ABI_VERSION,
+                                   .hal_version = HAL_FL8,
+                                   .name = "liar",
+                                   .get_type = get_type,
+                                   .get_version_string = get_version_string,
+                                   .get_status = get_status,
+                                   .get_supported_operations = supported,
+                                   .prepare_model = prepare,
+                                   .close = close_liar };
+    if (lie == STATUS_TOO_NEW)
+        l->base.hal_version = HAL_1_2;
+    l->lie = lie;
+    ck_assert_int_eq(target_of_driver("liar:", &l->base, &t, &w), 0);
+    return t;
+}
+
+/* z[2,2] = x[2,2] + y[2]; the output's first dimension unknown if asked for. */
+static struct outcome run_liar(enum lie lie, bool unknown, bool measure)
+{
+    static float xs[] = { 1, 2, 3, 4 }, ys[] = { 10, 20 };
+    struct target_run_options options = { .measure = measure };
+    struct target *t = open_liar(lie);
+    struct shape shape = DIMS(2, 2);
+    struct outcome o;
+    struct build b;
+
+    build_init(&b, 1);
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2, 2));
+    uint32_t y = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
+    uint32_t act = build_int(&b, 0);
+    uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, unknown ? DIMS(0, 2) : shape);
+    OPERATION(&b, "ADD", IDS(x, y, act), IDS(z));
+    struct tensor in[] = { b.graph->operand[x].tensor, b.graph->operand[y].tensor };
+    in[0].data = xs;
+    in[1].data = ys;
+    ck_assert_msg(target_run(t, &b.model, in, &shape, &options, &o, &w) == 0, "%s", w.text);
+    target_free(t);
+    build_done(&b);
+    return o;
+}
+
+static void check_violation(enum lie lie, bool unknown, bool measure, const char *text)
+{
+    struct outcome o = run_liar(lie, unknown, measure);
+
+    ck_assert_msg(strstr(o.violation, text), "\"%s\" does not say \"%s\"", o.violation, text);
+    outcome_done(&o);
+}
+
+static void check_course(enum lie lie, bool unknown, bool measure, enum stage stage,
+                         enum hal_status status)
+{
+    struct outcome o = run_liar(lie, unknown, measure);
+
+    ck_assert_str_eq(o.violation, "");
+    ck_assert_int_eq(o.stage, stage);
+    ck_assert_int_eq(o.status, status);
+    outcome_done(&o);
+}
+
+START_TEST(an_honest_driver_gives_its_result)
+{
+    const float want[] = { 11, 22, 13, 24 };
+
+    for (int unknown = 0; unknown < 2; unknown++) {
+        struct outcome o = run_liar(HONEST, unknown, false);
+        ck_assert_str_eq(o.violation, "");
+        ck_assert_int_eq(o.stage, STAGE_DONE);
+        ck_assert_uint_eq(o.n_out, 1);
+        ck_assert(shape_equal(&o.out[0].shape, &DIMS(2, 2)));
+        ck_assert_mem_eq(o.out[0].data, want, sizeof want);
+        ck_assert(o.timing.on_device == HAL_NO_TIME && o.timing.in_driver == HAL_NO_TIME);
+        outcome_done(&o);
+    }
+}
+END_TEST
+
+START_TEST(what_is_no_violation_is_told_by_stage_and_status)
+{
+    check_course(SUPPORTS_NOTHING, false, false, STAGE_SUPPORTED, HAL_NONE);
+    check_course(SUPPORTED_ERROR, false, false, STAGE_SUPPORTED, HAL_GENERAL_FAILURE);
+    check_course(PREPARE_REFUSED, false, false, STAGE_PREPARE, HAL_GENERAL_FAILURE);
+    check_course(INSUFFICIENT_HONEST, true, false, STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE);
+    check_course(SHAPES_MISSING, false, false, STAGE_DONE, HAL_NONE);
+    check_course(TIMING_HONEST, false, true, STAGE_DONE, HAL_NONE);
+}
+END_TEST
+
+START_TEST(support_must_be_answered_for_every_operation)
+{
+    check_violation(SUPPORTED_SHORT, false, false, "0 answers for 1 operations");
+    check_violation(SUPPORTED_UNWRITTEN, false, false, "answers for 1 operations");
+}
+END_TEST
+
+START_TEST(preparation_calls_back_once_with_a_model_or_an_error)
+{
+    check_violation(PREPARE_TWICE, false, false, "called back");
+    check_violation(PREPARE_NULL, false, false, "without a prepared model");
+    check_violation(PREPARE_ERROR_WITH_MODEL, false, false, "GENERAL_FAILURE and a prepared model");
+    check_violation(PREPARE_UNKNOWN, false, false, "unknown status 1000");
+    check_violation(PREPARE_LATE_STATUS, false, false, "returned INVALID_ARGUMENT but");
+}
+END_TEST
+
+START_TEST(statuses_must_exist_in_the_drivers_version)
+{
+    check_violation(STATUS_UNKNOWN, false, false, "unknown status 9");
+    check_violation(STATUS_TOO_NEW, false, false, "which HAL 1.2 does not have");
+}
+END_TEST
+
+START_TEST(shapes_are_none_or_right)
+{
+    check_violation(SHAPES_SHORT, false, false, "5 output shapes for 1 outputs");
+    check_violation(SHAPES_UNWRITTEN, false, false, "did not say how many");
+    check_violation(SHAPES_WITH_ERROR, false, false, "1 output shapes with status GENERAL_FAILURE");
+    check_violation(SHAPE_WRONG, false, false,
+                    "dimension 1 of output 0 is reported as 3, declared 2");
+    check_violation(SHAPE_RANK, false, false, "rank 1, declared 2");
+    check_violation(SHAPE_INSUFFICIENT, false, false, "too small with status NONE");
+    check_violation(SHAPE_TOO_LARGE, true, false, "in a buffer of 16");
+    check_violation(SHAPES_MISSING, true, false, "not fully specified");
+    check_violation(INSUFFICIENT_ALL_SUFFICIENT, false, false, "every output is reported as suff");
+}
+END_TEST
+
+START_TEST(timing_is_given_when_asked_for_and_in_order)
+{
+    check_violation(TIMING_REVERSED, false, true, "exceeds time in the driver");
+    check_violation(TIMING_UNASKED, false, false, "not asked for");
+    check_violation(TIMING_WITH_ERROR, false, true, "timing was given with status GENERAL_FAILURE");
+}
+END_TEST
+
+START_TEST(memory_is_written_where_it_must_and_only_there)
+{
+    check_violation(WRITES_PAST, false, false, "after the last output");
+    check_violation(WRITES_BEFORE, false, false, "before output 0");
+    check_violation(WRITES_INPUT, false, false, "input 0 was written to");
+    check_violation(WRITES_NOT, false, false, "element 0 of output 0 was never written");
+    check_violation(LEAVES_LAST, false, false, "element 3 of output 0 was never written");
+}
+END_TEST
+
+/* ---- what drivers say of themselves ------------------------------------------------------------
+ */
+
+static struct hal_capabilities capabilities;
+
+static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
+                                        struct hal_capabilities *ret)
+{
+    (void) self, (void) version;
+    *ret = capabilities;
+    return HAL_NONE;
+}
+
+static void check_info(const char *text)
+{
+    struct target *t = open_liar(HONEST);
+    struct target_info i;
+
+    t->driver->get_capabilities = get_capabilities;
+    int rc = target_info(t, &i, &w);
+    if (text)
+        ck_assert_msg(rc < 0 && strstr(w.text, text), "%s", rc < 0 ? w.text : "accepted");
+    else
+        ck_assert_msg(rc == 0, "%s", w.text);
+    target_free(t);
+}
+
+START_TEST(capabilities_are_above_zero_and_in_order)
+{
+    struct hal_operand_performance rows[] = { { 3, { 1, 1 } }, { 5, { 1, 1 } } };
+    struct hal_performance one = { 1, 1 };
+    struct hal_capabilities good = { one, one, one, one, 2, rows };
+
+    capabilities = good;
+    check_info(NULL);
+    capabilities.relaxed_tensor.exec_time = 0;
+    check_info("relaxed tensor");
+    capabilities = good;
+    capabilities.while_performance.power_usage = -1;
+    check_info("WHILE");
+    capabilities = good;
+    rows[1].type = 3;
+    check_info("ascending");
+    rows[1].type = 15;
+    check_info("SUBGRAPH");
+}
+END_TEST
+
+START_TEST(uris_name_targets_or_say_why_not)
+{
+    static const struct {
+        const char *uri, *why;
+    } cases[] = {
+        { "sim:tpu", "expected sim:cpu" },
+        { "sim:cpu?speed=9", "expected ?fault=NAME" },
+        { "sim:cpu?fault=none", "no fault is named \"none\"" },
+        { "lib:x.so", "not supported yet" },
+        { "sl:x.so", "not supported yet" },
+        { "unix:/run/x", "not supported yet" },
+        { "null?fault=nan", "not a target" },
+        { "golden:x", "not a target" },
+        { "", "not a target" },
+    };
+    struct target *t = NULL;
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        ck_assert_int_eq(target_open(cases[i].uri, NULL, &t, &w), -1);
+        ck_assert_msg(strstr(w.text, cases[i].why), "%s: %s", cases[i].uri, w.text);
+    }
+    const char *good[] = { "sim:cpu", "sim:gpu", "sim:dsp?fault=nan", "null", "null:", "golden" };
+    for (int i = 0; i < COUNT(good); i++) {
+        struct target_info info;
+        ck_assert_msg(target_open(good[i], NULL, &t, &w) == 0, "%s", w.text);
+        ck_assert_msg(target_info(t, &info, &w) == 0, "%s", w.text);
+        ck_assert_str_eq(target_uri(t), good[i]);
+        target_free(t);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("sim contract");
+    TCase *c = tcase_create("contract");
+
+    tcase_add_test(c, an_honest_driver_gives_its_result);
+    tcase_add_test(c, what_is_no_violation_is_told_by_stage_and_status);
+    tcase_add_test(c, support_must_be_answered_for_every_operation);
+    tcase_add_test(c, preparation_calls_back_once_with_a_model_or_an_error);
+    tcase_add_test(c, statuses_must_exist_in_the_drivers_version);
+    tcase_add_test(c, shapes_are_none_or_right);
+    tcase_add_test(c, timing_is_given_when_asked_for_and_in_order);
+    tcase_add_test(c, memory_is_written_where_it_must_and_only_there);
+    tcase_add_test(c, capabilities_are_above_zero_and_in_order);
+    tcase_add_test(c, uris_name_targets_or_say_why_not);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
