@@ -21,7 +21,8 @@ struct child_output {
 };
 
 /* Loads a file.  kind: "modpy", "tflite" or "toml".  -1: nothing came of it, for the reason in *w.
- * Safe from several threads (one file at a time) and after a fork. */
+ * Safe from several threads, one file at a time, and in the child of a fork that did not happen
+ * during a load: that child gets a nursery of its own. */
 int child_load(const char *kind, const char *path, const struct specs_options *options,
                struct child_output *ret_output, struct why *w);
 void child_output_done(struct child_output *o);

@@ -49,7 +49,8 @@ def encode(operand):
     try:
         return base64.b64encode(pack_values(operand.type.code, operand.value)).decode()
     except (TypeError, ValueError, OverflowError, struct.error) as error:
-        raise SpecError(f"operand {operand.name!r} has a value that does not fit {operand.type.code}: {error}") from None
+        what = f"operand {operand.name!r} has a value that does not fit {operand.type.code}"
+        raise SpecError(f"{what}: {error}") from None
 
 
 def operand_record(operand, subgraphs, with_values):
