@@ -36,4 +36,4 @@ static inline void vec_transpose(vec x[LANES])
 }
 
 #define KERNEL matmul_kernel_avx2
-#include "golden/matmul_kernel.h"
+#include "golden/matmul_kernel.inc"

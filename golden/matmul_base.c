@@ -32,4 +32,4 @@ static inline void vec_transpose(vec x[LANES])
 }
 
 #define KERNEL matmul_kernel_base
-#include "golden/matmul_kernel.h"
+#include "golden/matmul_kernel.inc"

@@ -50,7 +50,7 @@ struct taps {
     bool zero;
 };
 
-/* One instance of golden/matmul_kernel.h. */
+/* One instance of golden/matmul_kernel.inc. */
 struct kernel {
     void (*tile)(const struct tile *t, const struct rows *r);
     void (*taps)(const struct taps *t, const struct rows *r);

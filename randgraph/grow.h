@@ -7,7 +7,7 @@
  *   shapes.c, scales.c, fill.c, scalars.c   what an operand is drawn like
  *   builder.c    the graph so far
  *   outcome.c    results: computed at once, so that scales fit them and none is infinite
- *   control.c    IF and WHILE
+ *   control_flow.c IF and WHILE
  *   finish.c     outputs, unknown dimensions, pools: the model
  *
  * Every value of the graph is known while it grows.  That is why divisors are not zero, roots not
@@ -168,7 +168,7 @@ int grow_graph(struct builder *b, uint32_t operations);
 struct known *grow_pick(struct builder *b); /* the value to continue from */
 int grow_like(struct builder *b, struct known *from, const struct tensor *like,
               struct known **ret_result);
-/* control.c: an IF or WHILE with that value among its arguments; the result that is like it */
+/* control_flow.c: an IF or WHILE with that value among its arguments; the result that is like it */
 int grow_control(struct builder *b, struct known *from, struct known **ret_result);
 
 /* finish.c */

@@ -1,5 +1,5 @@
 /* Runs the examples of files on devices, in this process:
- *     device_run cts|bound TARGET[,TARGET...] FILE...
+ *     run_devices cts|bound TARGET[,TARGET...] FILE...
  * cts: against what the example expects, with the tolerances of the NNAPI suites.  bound: against
  * the reference on inputs of our own, by the bound tensor; every model has to pass on one target at
  * least. Exit status: 0, 1 when something is wrong, 77 (skipped) when a file is not there. */
