@@ -5,6 +5,12 @@
 
 enum { TRIES_ROW = 16, TRIES_STEP = 40 };
 
+/* 0..n-1.  Bytes that have run out draw the same for ever: attempts must differ all the same. */
+static uint32_t below_anew(struct builder *b, uint32_t n)
+{
+    return (rng_below(b->rng, n) + b->attempt++) % n;
+}
+
 static bool of_theme(const struct builder *b, enum dtype type)
 {
     return b->types >> type & 1;
@@ -42,7 +48,7 @@ struct known *grow_pick(struct builder *b)
     if (n && rng_percent(b->rng, b->weights->unread))
         return open_result(b, rng_below(b->rng, n));
     for (int i = 0; i < TRIES_ROW && b->n_live; i++) {
-        struct known *k = b->live[rng_below(b->rng, b->n_live)];
+        struct known *k = b->live[below_anew(b, b->n_live)];
         if (of_theme(b, k->t.dtype))
             return k;
     }
@@ -64,7 +70,7 @@ static const struct op_rows *pick_op(struct builder *b, const struct op_list *li
         if (list->op[i].op == b->only)
             return &list->op[i];
     for (int i = 0; i < TRIES_ROW && list->n && !b->only; i++) {
-        const struct op_rows *rows = &list->op[rng_below(b->rng, list->n)];
+        const struct op_rows *rows = &list->op[below_anew(b, list->n)];
         if (weighs(b, rows->op))
             return rows;
     }
@@ -94,7 +100,7 @@ static const struct row *pick_bridge(struct builder *b, const struct known *k)
     uint32_t n = b->rows->bridge[type].n;
 
     for (int i = 0; i < TRIES_ROW && n; i++) {
-        const struct row *row = b->rows->bridge[type].row[rng_below(b->rng, n)];
+        const struct row *row = b->rows->bridge[type].row[below_anew(b, n)];
         if (of_theme(b, result_type(row)) && row_fits(b, row, k) && weighs(b, row->op))
             return row;
     }
@@ -113,7 +119,7 @@ static const struct row *pick_row(struct builder *b, const struct known *k)
     }
     for (int i = 0; i < TRIES_ROW; i++) {
         const struct op_rows *rows = pick_op(b, &b->rows->by_type[type]);
-        const struct row *row = rows ? &rows->row[rng_below(b->rng, rows->n)] : NULL;
+        const struct row *row = rows ? &rows->row[below_anew(b, rows->n)] : NULL;
         if (row && row_fits(b, row, k))
             return row;
     }
@@ -137,7 +143,7 @@ static const struct row *pick_first(struct builder *b)
 
     for (int i = 0; i < TRIES_ROW; i++) {
         const struct op_rows *rows = pick_op(b, &b->rows->first[type]);
-        const struct row *row = rows ? &rows->row[rng_below(b->rng, rows->n)] : NULL;
+        const struct row *row = rows ? &rows->row[below_anew(b, rows->n)] : NULL;
         if (row && row->level <= b->options->max_level)
             return row;
     }

@@ -86,6 +86,7 @@ struct builder {
     bool control;          /* IF and WHILE may come */
     const struct op *only; /* NULL: any */
     uint32_t most_weight;
+    uint32_t attempt;     /* counts choices that may be repeated */
     bool lenient;         /* results of equal values are kept */
     double limit;         /* largest magnitude of a float result */
     uint32_t depth;       /* 0: main graph */
