@@ -213,7 +213,10 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
                            ? model->steps
                            : model->steps + or_default(e->options->arithmetic.quant_steps,
                                                        default_quant_steps);
-        return step * (0.5 + extra);
+        /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: near a tie it may
+         * land on the other side. */
+        double scaling = (3 * fabs(y) + fabs(y + t->zero * step)) * unit_f32;
+        return step * (0.5 + extra) + scaling;
     }
     if (info->codec->integer || model->kind == ERROR_EXACT)
         return 0;
