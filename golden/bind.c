@@ -413,7 +413,8 @@ static int infer_outputs(struct call *c, bool runtime, struct why *w)
     for (uint32_t i = 0; i < n && rc >= 0; i++) {
         const struct role *r = out_role_at(c->op, i);
         rc = merge_shape(c, r, &declared[i], &c->out[i]->shape, runtime, w);
-        if (rc >= 0 && shape_check_size(&c->out[i]->shape, 4) < 0)
+        size_t size = dtype_info[c->out[i]->dtype].codec->size;
+        if (rc >= 0 && shape_check_size(&c->out[i]->shape, size ? size : 1) < 0)
             rc = why_fail(w, WHY_INVALID, "%s: %s is too large", c->op->name, r->name);
     }
     if (rc < 0)
@@ -448,8 +449,10 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
         return -1;
     bind_roles(&o, c);
     TRY(check_quants(c, w));
-    if (runtime && op->control) /* shapes come from the subgraph that will have run */
+    if (runtime && op->control) { /* outputs come from the subgraph that will have run */
+        TRY(unify_inputs(c, runtime, w));
         return level;
+    }
     bool layout = op->layout && c->in[op->layout - 1];
     if (layout && !call_known(c, op->layout - 1))
         return level; /* decided later: nothing more can be said of shapes */

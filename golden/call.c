@@ -154,8 +154,8 @@ static int fill_errors(struct call *c, const struct evaluation *e, double with, 
 }
 
 /* Moves the values, and with size 8 their errors. */
-static void move_values(const struct call *c, const struct evaluation *e, struct value *const *in,
-                        struct value *const *out)
+static int move_values(const struct call *c, const struct evaluation *e, struct value *const *in,
+                       struct value *const *out, struct why *w)
 {
     static const double zero;
     const struct tensor *t = &in[0]->tensor;
@@ -166,28 +166,32 @@ static void move_values(const struct call *c, const struct evaluation *e, struct
     struct movement m = { dtype_info[t->dtype].codec->size, &fill, from, to };
 
     if (!from || !to)
-        return;
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
     for (uint32_t i = 0; i < c->n_in; i++)
         from[i] = in[i] ? in[i]->tensor.data : NULL;
     for (uint32_t i = 0; i < c->n_out; i++)
         to[i] = out[i]->tensor.data;
     c->op->move(c, &m);
     if (!e->options->bounds || !has_error(c))
-        return;
+        return 0;
     m.size = sizeof(double);
     m.fill = &zero;
     for (uint32_t i = 0; i < c->n_in; i++) {
         from[i] = c->ex[i];
-        if (!from[i] && wants_values(in[i]))
-            from[i] = arena_alloc(e->scratch, tensor_count(&in[i]->tensor) + 1, sizeof(double));
+        if (from[i] || !wants_values(in[i]))
+            continue;
+        from[i] = arena_alloc(e->scratch, tensor_count(&in[i]->tensor) + 1, sizeof(double));
+        if (!from[i])
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
     }
     for (uint32_t i = 0; i < c->n_out; i++) {
         size_t n = tensor_count(&out[i]->tensor);
         to[i] = out[i]->bound = arena_alloc(e->keep, n + 1, sizeof(double));
         if (!to[i])
-            return;
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
     }
     c->op->move(c, &m);
+    return 0;
 }
 
 /* 2^exponent of x */
@@ -314,10 +318,8 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     TRY(allocate_outputs(c, out, e, w));
     if (e->options->bounds)
         TRY(input_errors(c, in, e, w));
-    if (c->op->move && (!c->op->moves || c->op->moves(c))) {
-        move_values(c, e, in, out);
-        return 0;
-    }
+    if (c->op->move && (!c->op->moves || c->op->moves(c)))
+        return move_values(c, e, in, out, w);
     return evaluate_reals(c, in, out, e, w);
 }
 
@@ -414,6 +416,19 @@ int value_stored_in_half(struct value *v, struct arena *keep)
     for (size_t i = 0; v->bound && i < n; i++)
         v->bound[i] = storage_error(tensor_at(&v->tensor, i));
     return v->bound ? 0 : -1;
+}
+
+int value_align(struct tensor *t, struct arena *a, struct why *w)
+{
+    size_t size = dtype_info[t->dtype].codec->size;
+
+    if (size <= 1 || (uintptr_t) t->data % size == 0)
+        return 0;
+    void *copy = arena_copy(a, t->data, tensor_bytes(t));
+    if (!copy)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    t->data = copy;
+    return 0;
 }
 
 int value_undecided(struct value *v, struct arena *keep)

@@ -18,7 +18,8 @@ struct step {
 struct plan {
     struct arena *arena;
     const struct model *model;
-    struct step **steps; /* per graph, in order of execution */
+    struct step **steps;   /* per graph, in order of execution */
+    struct value **values; /* per graph and operand: as a run finds them, with constants alone */
     int level;
 };
 
@@ -27,6 +28,7 @@ struct run {
     const struct plan *plan;
     const struct exec_options *options;
     struct arena *scratch;
+    uint64_t operations; /* begun so far */
 };
 
 /* One operation that runs subgraphs, while it does. */
@@ -57,6 +59,21 @@ static int make_steps(struct plan *p, uint32_t index, struct why *w)
     return 0;
 }
 
+static int make_values(struct plan *p, uint32_t index, struct why *w)
+{
+    const struct graph *g = &p->model->graph[index];
+    struct value *values = arena_alloc(p->arena, g->n_operands, sizeof *values);
+
+    if (!values)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        values[i].tensor = g->operand[i].tensor;
+        TRY(value_align(&values[i].tensor, p->arena, w));
+    }
+    p->values[index] = values;
+    return 0;
+}
+
 static int fill_plan(struct plan *p, struct why *w)
 {
     struct why impossible;
@@ -65,10 +82,13 @@ static int fill_plan(struct plan *p, struct why *w)
     if (p->level < 0)
         return -1;
     p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);
-    if (!p->steps)
+    p->values = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->values);
+    if (!p->steps || !p->values)
         return why_fail(w, WHY_MEMORY, "out of memory");
-    for (uint32_t g = 0; g < p->model->n_graphs; g++)
+    for (uint32_t g = 0; g < p->model->n_graphs; g++) {
         TRY(make_steps(p, g, w));
+        TRY(make_values(p, g, w));
+    }
     return 0;
 }
 
@@ -129,6 +149,9 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
 
     if (!in || !in_tensor || !out_tensor)
         return why_fail(w, WHY_MEMORY, "out of memory");
+    if (r->options->max_operations && r->operations++ >= r->options->max_operations)
+        return why_fail(w, WHY_TIMEOUT, "more than %llu operations",
+                        (unsigned long long) r->options->max_operations);
     struct value **out = in + o->n_in;
     gather(g, o, values, in, in_tensor);
     for (uint32_t k = 0; k < o->n_out; k++) {
@@ -168,33 +191,38 @@ static int run_graph(struct run *r, uint32_t index, struct value *values, struct
     return 0;
 }
 
-static struct value *new_values(const struct graph *g, struct arena *keep)
+static struct value *new_values(const struct plan *p, uint32_t graph, struct arena *keep)
 {
-    struct value *values = arena_alloc(keep, g->n_operands + 1, sizeof *values);
+    size_t n = p->model->graph[graph].n_operands;
 
-    for (uint32_t i = 0; values && i < g->n_operands; i++)
-        values[i].tensor = g->operand[i].tensor;
-    return values;
+    return arena_copy(keep, p->values[graph], n * sizeof(struct value));
 }
 
-/* An argument's complete shape must fit what the model declares. */
+/* The complete shape of an argument or a result must fit what the model declares. */
+static int check_fits(const struct tensor *declared, const struct tensor *given, const char *what,
+                      uint32_t i, struct why *w)
+{
+    const struct dtype_info *info = dtype_find((int32_t) given->dtype);
+    const struct shape *d = &declared->shape, *s = &given->shape;
+    char a[SHAPE_TEXT], b[SHAPE_TEXT];
+
+    REQUIRE(w, given->dtype == declared->dtype, "%s %u is %s, declared %s", what, i,
+            info ? info->name : "of an unknown type", dtype_info[declared->dtype].name);
+    bool fits = s->rank <= MAX_RANK && (info->tensor ? s->rank > 0 : s->rank == 0);
+    if (d->rank)
+        fits = fits && d->rank == s->rank;
+    for (uint32_t k = 0; fits && k < d->rank; k++)
+        fits = d->dim[k] == 0 || d->dim[k] == s->dim[k];
+    REQUIRE(w, fits, "%s %u has shape %s, declared %s", what, i, shape_text(s, a),
+            shape_text(d, b));
+    REQUIRE(w, shape_check_size(s, info->codec->size) == 0, "%s %u is too large", what, i);
+    return 0;
+}
+
 static int check_argument(const struct tensor *declared, const struct tensor *given, uint32_t i,
                           struct why *w)
 {
-    const struct shape *d = &declared->shape, *s = &given->shape;
-    char a[SHAPE_TEXT], b[SHAPE_TEXT];
-    bool fits = d->rank == 0 || d->rank == s->rank;
-
-    if (!given->data)
-        return 0;
-    REQUIRE(w, given->dtype == declared->dtype, "input %u is %s, declared %s", i,
-            dtype_info[given->dtype].name, dtype_info[declared->dtype].name);
-    for (uint32_t k = 0; fits && k < d->rank; k++)
-        fits = d->dim[k] == 0 || d->dim[k] == s->dim[k];
-    REQUIRE(w, fits, "input %u has shape %s, declared %s", i, shape_text(s, a), shape_text(d, b));
-    REQUIRE(w, shape_check_size(s, dtype_info[given->dtype].codec->size) == 0,
-            "input %u is too large", i);
-    return 0;
+    return given->data ? check_fits(declared, given, "input", i, w) : 0; /* NULL: omitted */
 }
 
 static void set_value(struct value *v, const struct value *from)
@@ -235,7 +263,7 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
 {
     const struct graph *g = &r->plan->model->graph[0];
     struct arena *a = ret->arena;
-    struct value *values = new_values(g, a);
+    struct value *values = new_values(r->plan, 0, a);
 
     ret->n = g->n_outputs;
     ret->out = arena_alloc(a, g->n_outputs + 1, sizeof *ret->out);
@@ -251,6 +279,7 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
         TRY(check_argument(&v->tensor, &in[i], i, w));
         v->tensor.data = in[i].data;
         v->tensor.shape = in[i].shape;
+        TRY(value_align(&v->tensor, a, w));
     }
     TRY(run_graph(r, 0, values, a, w));
     for (uint32_t i = 0; i < g->n_outputs; i++)
@@ -300,24 +329,33 @@ static int keep_bytes(struct arena *keep, void **p, size_t length)
 {
     if (!*p)
         return 0;
-    *p = arena_copy(keep, *p, length + 1);
+    *p = arena_copy(keep, *p, length);
     return *p ? 0 : -1;
 }
 
-/* Moves a result out of the frame's arenas. */
-static int keep_value(struct value *v, struct arena *keep, bool undecided)
+/* Moves output i out of the frame's arenas. */
+static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
 {
-    size_t n = tensor_count(&v->tensor);
-    void *real = v->real, *bound = v->bound, *data = v->tensor.data;
+    struct value *v = f->out[i];
+    const struct tensor *declared = &f->graph->operand[f->operation->out[i]].tensor;
+    void *real = v->real, *bound = v->bound;
 
-    v->tensor.data = data = arena_copy(keep, data, tensor_bytes(&v->tensor));
-    if (!data)
-        return -1;
-    TRY(keep_bytes(keep, &real, n * sizeof(double)));
-    TRY(keep_bytes(keep, &bound, n * sizeof(double)));
+    if (!v->tensor.data) /* an omitted argument, passed on by a loop that never turned */
+        return why_fail(w, WHY_EXECUTION, "output %u has no value", i);
+    TRY(check_fits(declared, &v->tensor, "output", i, w));
+    size_t n = tensor_count(&v->tensor);
+    v->tensor.data = arena_copy(f->keep, v->tensor.data, tensor_bytes(&v->tensor));
+    if (!v->tensor.data || keep_bytes(f->keep, &real, n * sizeof(double)) < 0 ||
+        keep_bytes(f->keep, &bound, n * sizeof(double)) < 0)
+        return why_fail(w, WHY_MEMORY, "out of memory");
     v->real = real;
     v->bound = bound;
-    return undecided ? value_undecided(v, keep) : 0;
+    int rc = 0;
+    if (f->undecided)
+        rc = value_undecided(v, f->keep);
+    else if (f->run->options->bounds && f->run->plan->model->relaxed)
+        rc = value_stored_in_half(v, f->keep); /* a loop may hand on what the model was given */
+    return rc < 0 ? why_fail(w, WHY_MEMORY, "out of memory") : 0;
 }
 
 static int run_control(struct run *r, const struct graph *g, struct call *c,
@@ -325,8 +363,6 @@ static int run_control(struct run *r, const struct graph *g, struct call *c,
                        struct arena *keep, struct why *w)
 {
     uint32_t n_graphs = r->plan->model->n_graphs;
-    /* A loop may hand on what the model was given. */
-    bool stored_in_half = r->plan->model->relaxed && r->options->bounds;
     struct exec_frame f = {
         .run = r,
         .graph = g,
@@ -344,9 +380,9 @@ static int run_control(struct run *r, const struct graph *g, struct call *c,
     c->pool = r->options->pool;
     int rc = c->op->control(c, &f, w);
     for (uint32_t i = 0; i < o->n_out && rc >= 0; i++)
-        if (keep_value(out[i], keep, f.undecided) < 0 ||
-            (stored_in_half && value_stored_in_half(out[i], keep) < 0))
-            rc = why_fail(w, WHY_MEMORY, "out of memory");
+        rc = keep_output(&f, i, w);
+    if (rc < 0 && w->code == WHY_INVALID)
+        w->code = WHY_EXECUTION;
     free_slots(&f);
     return rc;
 }
@@ -393,7 +429,7 @@ int frame_call(struct exec_frame *f, uint32_t graph, const struct value *in, uin
 {
     const struct graph *g = &f->run->plan->model->graph[graph];
     struct arena *keep = next_slot(f, graph);
-    struct value *values = keep ? new_values(g, keep) : NULL;
+    struct value *values = keep ? new_values(f->run->plan, graph, keep) : NULL;
 
     if (!values)
         return why_fail(w, WHY_MEMORY, "out of memory");

@@ -217,10 +217,7 @@ char *shape_text(const struct shape *s, char text[SHAPE_TEXT])
     strcpy(text, "[");
     for (uint32_t i = 0; i < s->rank && i < MAX_RANK; i++) {
         const char *comma = i ? "," : "";
-        if (s->dim[i])
-            n += (size_t) snprintf(text + n, SHAPE_TEXT - n, "%s%u", comma, s->dim[i]);
-        else
-            n += (size_t) snprintf(text + n, SHAPE_TEXT - n, "%s0", comma);
+        n += (size_t) snprintf(text + n, SHAPE_TEXT - n, "%s%u", comma, s->dim[i]);
     }
     snprintf(text + n, SHAPE_TEXT - n, "]");
     return text;
@@ -238,7 +235,12 @@ size_t tensor_bytes(const struct tensor *t)
 
 bool tensor_same_quant(const struct tensor *a, const struct tensor *b)
 {
-    return a->scale == b->scale && a->zero == b->zero;
+    if (a->scale != b->scale || a->zero != b->zero)
+        return false;
+    if (!a->channel_scale || !b->channel_scale)
+        return a->channel_scale == b->channel_scale;
+    return a->channel_dim == b->channel_dim && a->n_channels == b->n_channels &&
+           !memcmp(a->channel_scale, b->channel_scale, a->n_channels * sizeof(float));
 }
 
 double tensor_step(const struct tensor *t, uint32_t channel)

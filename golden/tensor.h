@@ -62,7 +62,7 @@ size_t shape_count(const struct shape *s);
 bool shape_known(const struct shape *s);
 /* -1 when elements times size would pass 2^32 - 1, as NNAPI limits them. */
 int shape_check_size(const struct shape *s, size_t size);
-/* "[2,3,?]" into text; returns text. */
+/* "[2,3,0]" into text; returns text. */
 enum { SHAPE_TEXT = 128 };
 char *shape_text(const struct shape *s, char text[SHAPE_TEXT]);
 

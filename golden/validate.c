@@ -6,7 +6,8 @@
 #include "golden/call.h"
 #include "golden/op.h"
 
-enum { NNAPI_LAST = 105, OEM_OPERATION = 10000, DENSIFY = 20000, MAX_GRAPHS = 4096 };
+enum { NNAPI_LAST = 105, OEM_OPERATION = 10000, DENSIFY = 20000 };
+enum { MAX_GRAPHS = 4096, MAX_NESTING = 64, MAX_ARITY = 1 << 20 };
 
 static int operand_fail(struct why *w, uint32_t graph, uint32_t i)
 {
@@ -81,6 +82,7 @@ static int check_constant(const struct model *m, const struct operand *o, struct
     if (o->life == LIFE_CONSTANT_REFERENCE && m->n_pools) {
         REQUIRE(w, o->pool < m->n_pools, "pool %u of %u", o->pool, m->n_pools);
         const struct pool *p = &m->pool[o->pool];
+        REQUIRE(w, p->data, "pool %u has no data", o->pool);
         uintptr_t at = (uintptr_t) t->data, base = (uintptr_t) p->data;
         REQUIRE(w, at >= base && o->length <= p->length && at - base <= p->length - o->length,
                 "constant lies outside pool %u", o->pool);
@@ -115,7 +117,7 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
     if (o->life == LIFE_SUBGRAPH)
         REQUIRE(w, o->subgraph > 0 && o->subgraph < m->n_graphs && o->subgraph != graph,
                 "refers to subgraph %u of %u", o->subgraph, m->n_graphs - 1);
-    if (!operand_omitted(o) || o->life != LIFE_NO_VALUE)
+    if (o->life != LIFE_NO_VALUE)
         TRY(check_quantisation(t, info, w));
     if (operand_constant(o))
         TRY(check_constant(m, o, w));
@@ -149,6 +151,9 @@ static int check_list(const struct graph *g, const uint32_t *list, uint32_t n, e
 
 static int check_slots(const struct graph *g, const struct operation *o, struct why *w)
 {
+    REQUIRE(w, o->n_in <= MAX_ARITY && o->n_out <= MAX_ARITY, "%u inputs, %u outputs", o->n_in,
+            o->n_out);
+    REQUIRE(w, (o->in || !o->n_in) && (o->out || !o->n_out), "a list of operands is missing");
     for (uint32_t k = 0; k < o->n_in; k++)
         REQUIRE(w, o->in[k] < g->n_operands, "input %u is operand %u of %u", k, o->in[k],
                 g->n_operands);
@@ -199,8 +204,8 @@ static int same_type(const struct tensor *a, const struct tensor *b, const char 
 {
     REQUIRE(w, a->dtype == b->dtype, "%s %u is %s outside, %s inside the subgraph", what, i,
             dtype_info[a->dtype].name, dtype_info[b->dtype].name);
-    REQUIRE(w, dtype_info[a->dtype].quant == QUANT_NONE || tensor_same_quant(a, b),
-            "%s %u has another scale or zero point inside the subgraph", what, i);
+    REQUIRE(w, tensor_same_quant(a, b), "%s %u has another scale or zero point inside the subgraph",
+            what, i);
     if (a->shape.rank == 0 || b->shape.rank == 0)
         return 0;
     REQUIRE(w, a->shape.rank == b->shape.rank, "%s %u has rank %u outside, %u inside the subgraph",
@@ -278,8 +283,13 @@ static int check_operation(const struct model *m, const struct graph *g, const s
     for (uint32_t k = 0; k < o->n_out; k++)
         out[k] = &shapes[o->out[k]];
     int level = op_bind(op, in, o->n_in, out, o->n_out, false, &call, w);
-    if (level >= 0 && check_control(m, g, op, o, w) < 0)
+    if (level < 0 && w->code != WHY_EXECUTION)
+        return -1;
+    struct why control;
+    if (check_control(m, g, op, o, &control) < 0) { /* worse than shapes that contradict */
+        *w = control;
         return why_prefix(w, "%s", op->name);
+    }
     return level;
 }
 
@@ -294,8 +304,10 @@ static int check_operations(const struct model *m, uint32_t index, struct arena 
 
     if (!shapes || !order)
         return why_fail(w, WHY_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < g->n_operands; i++)
+    for (uint32_t i = 0; i < g->n_operands; i++) {
         shapes[i] = g->operand[i].tensor;
+        TRY(value_align(&shapes[i], scratch, w));
+    }
     TRY(graph_order(g, scratch, order, w));
     for (uint32_t i = 0; i < g->n_operations; i++) {
         int need = check_operation(m, g, &g->operation[order[i]], shapes, scratch, w);
@@ -311,11 +323,22 @@ static int check_operations(const struct model *m, uint32_t index, struct arena 
     return level;
 }
 
+/* What is counted is there. */
+static int check_arrays(const struct graph *g, struct why *w)
+{
+    REQUIRE(w, g->operand || !g->n_operands, "%u operands are missing", g->n_operands);
+    REQUIRE(w, g->operation || !g->n_operations, "%u operations are missing", g->n_operations);
+    REQUIRE(w, g->input || !g->n_inputs, "the list of %u inputs is missing", g->n_inputs);
+    REQUIRE(w, g->output || !g->n_outputs, "the list of %u outputs is missing", g->n_outputs);
+    return 0;
+}
+
 /* Structure alone: nothing here needs a record. */
 static int check_structure(const struct model *m, uint32_t index, struct arena *scratch,
                            struct why *w)
 {
     const struct graph *g = &m->graph[index];
+    TRY(check_arrays(g, w));
     uint32_t *seen = arena_alloc_raw(scratch, g->n_operands + 1, sizeof *seen);
     int level = 1;
 
@@ -336,34 +359,52 @@ static int check_structure(const struct model *m, uint32_t index, struct arena *
     return level;
 }
 
-enum { UNSEEN, OPEN, CLOSED };
+enum { UNSEEN = 0, OPEN = MAX_NESTING + 1 };
 
-static int check_no_cycle(const struct model *m, uint32_t index, unsigned char *state, int depth,
-                          struct why *w)
+/* Running a graph inside another takes stack, so nesting is limited.  height[i]: how many graphs
+ * stand inside one another from graph i on, once that is known. */
+static int check_nesting(const struct model *m, uint32_t index, unsigned char *height, int depth,
+                         struct why *w)
 {
     const struct graph *g = &m->graph[index];
+    unsigned char highest = 0;
 
-    REQUIRE(w, state[index] != OPEN, "subgraph %u contains itself", index);
-    REQUIRE(w, depth < 64, "subgraphs are nested more than 64 deep");
-    if (state[index] == CLOSED)
+    REQUIRE(w, height[index] != OPEN, "subgraph %u contains itself", index);
+    REQUIRE(w, depth + (height[index] ? height[index] : 1) <= MAX_NESTING,
+            "subgraphs are nested more than %d deep", MAX_NESTING);
+    if (height[index] != UNSEEN)
         return 0;
-    state[index] = OPEN;
-    for (uint32_t i = 0; i < g->n_operands; i++)
-        if (g->operand[i].life == LIFE_SUBGRAPH)
-            TRY(check_no_cycle(m, g->operand[i].subgraph, state, depth + 1, w));
-    state[index] = CLOSED;
+    height[index] = OPEN;
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        uint32_t sub = g->operand[i].subgraph;
+        if (g->operand[i].life != LIFE_SUBGRAPH)
+            continue;
+        TRY(check_nesting(m, sub, height, depth + 1, w));
+        highest = height[sub] > highest ? height[sub] : highest;
+    }
+    height[index] = highest + 1;
+    return 0;
+}
+
+static int check_extensions(const struct model *m, struct why *w)
+{
+    REQUIRE(w, m->pool || !m->n_pools, "%u pools are missing", m->n_pools);
+    REQUIRE(w, m->extension || !m->n_extensions, "%u extensions are missing", m->n_extensions);
+    for (uint32_t i = 0; i < m->n_extensions; i++)
+        REQUIRE(w, m->extension[i].name, "extension %u has no name", i);
     return 0;
 }
 
 static int validate(const struct model *m, struct arena *scratch, struct why *impossible,
                     struct why *w)
 {
-    unsigned char *state = arena_alloc(scratch, m->n_graphs, 1);
     int level = m->n_extensions ? 3 : m->relaxed ? 2 : 1;
 
-    REQUIRE(w, m->n_graphs >= 1 && m->n_graphs <= MAX_GRAPHS, "%u graphs", m->n_graphs);
+    REQUIRE(w, m->graph && m->n_graphs >= 1 && m->n_graphs <= MAX_GRAPHS, "%u graphs", m->n_graphs);
     REQUIRE(w, m->graph[0].n_operations > 0, "a model without operations");
-    if (!state)
+    TRY(check_extensions(m, w));
+    unsigned char *height = arena_alloc(scratch, m->n_graphs, 1);
+    if (!height)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t g = 0; g < m->n_graphs; g++) {
         int need = check_structure(m, g, scratch, w);
@@ -371,7 +412,8 @@ static int validate(const struct model *m, struct arena *scratch, struct why *im
             return -1;
         level = need > level ? need : level;
     }
-    TRY(check_no_cycle(m, 0, state, 0, w));
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        TRY(check_nesting(m, g, height, 0, w));
     for (uint32_t g = 0; g < m->n_graphs; g++) {
         int need = check_operations(m, g, scratch, impossible, w);
         if (need < 0)

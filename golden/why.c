@@ -26,9 +26,9 @@ int why_prefix(struct why *w, const char *fmt, ...)
     vsnprintf(whole.text, sizeof whole.text, fmt, ap);
     va_end(ap);
     size_t n = strlen(whole.text);
-    int room = (int) (sizeof whole.text - n) - 3; /* a long reason loses its end */
-    if (room > 0)
-        snprintf(whole.text + n, sizeof whole.text - n, ": %.*s", room, w->text);
+    if (n + strlen(": ") + strlen(w->text) >= sizeof whole.text)
+        return -1;
+    snprintf(whole.text + n, sizeof whole.text - n, ": %s", w->text);
     *w = whole;
     return -1;
 }

@@ -24,7 +24,7 @@ struct why {
 __attribute__((format(printf, 3, 4))) int why_fail(struct why *w, enum why_code code,
                                                    const char *fmt, ...);
 
-/* Puts "text: " before the reason that is there; returns -1. */
+/* Puts "text: " before the reason that is there, if there is room; returns -1. */
 __attribute__((format(printf, 2, 3))) int why_prefix(struct why *w, const char *fmt, ...);
 
 #define REQUIRE(w, cond, ...)                                                                      \

@@ -203,6 +203,46 @@ START_TEST(memory_is_limited)
 }
 END_TEST
 
+START_TEST(ranks_of_arguments_are_checked)
+{
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, xs),
+                           argument(DT_F32, DIMS(2), 0, 0, ys) };
+    struct result r;
+
+    sum_times();
+    b.graph->operand[0].tensor.shape = (struct shape){ 0 };
+    b.graph->operand[4].tensor.shape = (struct shape){ 0 };
+    in[0].shape.rank = 4000;
+    ck_assert_int_lt(run(in, NULL, &r), 0);
+    ck_assert_ptr_nonnull(strstr(w.text, "input 0 has shape"));
+    in[0].shape.rank = 0; /* a tensor that is given has a rank */
+    ck_assert_int_lt(run(in, NULL, &r), 0);
+    in[0].shape = DIMS(1, 2);
+    in[0].dtype = (enum dtype) 4711;
+    ck_assert_int_lt(run(in, NULL, &r), 0);
+    ck_assert_ptr_nonnull(strstr(w.text, "unknown type"));
+}
+END_TEST
+
+/* Requests put arguments anywhere in a pool, and so do models with their constants. */
+START_TEST(data_need_not_be_aligned)
+{
+    char bytes[1 + sizeof xs], paddings[1 + 4 * sizeof(int32_t)] = { 0, 1 };
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, bytes + 1) };
+    struct result r;
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(3, 2));
+    uint32_t pad = build_constant(&b, DT_I32, DIMS(2, 2), paddings);
+    uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(4, 2));
+
+    memcpy(bytes + 1, xs, sizeof xs);
+    OPERATION(&b, "PAD", IDS(x, pad), IDS(z));
+    b.graph->operand[pad].tensor.data = paddings + 1;
+    ck_assert_msg(run(in, NULL, &r) == 0, "%s", w.text);
+    ck_assert_mem_eq((float *) r.out[0].data + 2, xs, sizeof xs);
+    result_done(&r);
+}
+END_TEST
+
 START_TEST(contradicting_shapes_prepare_but_do_not_run)
 {
     uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
@@ -236,6 +276,8 @@ int main(void)
     tcase_add_test(t, bounds_hold_for_relaxed_halves);
     tcase_add_test(t, quantised_doubt_is_carried_in_steps);
     tcase_add_test(t, memory_is_limited);
+    tcase_add_test(t, ranks_of_arguments_are_checked);
+    tcase_add_test(t, data_need_not_be_aligned);
     tcase_add_test(t, contradicting_shapes_prepare_but_do_not_run);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);

@@ -227,6 +227,59 @@ START_TEST(references_stay_in_their_pool)
 }
 END_TEST
 
+START_TEST(what_is_counted_is_there)
+{
+    struct graph kept = *b.graph;
+
+    b.graph->operand = NULL;
+    REFUSED("6 operands are missing");
+    *b.graph = kept;
+    b.graph->operation = NULL;
+    REFUSED("2 operations are missing");
+    *b.graph = kept;
+    b.graph->input = NULL;
+    REFUSED("the list of 2 inputs is missing");
+    *b.graph = kept;
+    b.graph->output = NULL;
+    REFUSED("the list of 1 outputs is missing");
+    *b.graph = kept;
+    b.graph->operation[1].out = NULL;
+    REFUSED("operation 1: a list of operands is missing");
+}
+END_TEST
+
+START_TEST(what_is_counted_beside_the_graphs_is_there)
+{
+    struct extension nameless = { 0 };
+
+    b.model.n_pools = 1;
+    REFUSED("1 pools are missing");
+    b.model.n_pools = 0;
+    b.model.n_extensions = 1;
+    REFUSED("1 extensions are missing");
+    b.model.extension = &nameless;
+    REFUSED("extension 0 has no name");
+    b.model.n_extensions = 0;
+    b.model.n_graphs = UINT32_MAX; /* refused before anything of that size is made */
+    REFUSED("4294967295 graphs");
+    b.model.n_graphs = 1;
+    b.model.graph = NULL;
+    REFUSED("1 graphs");
+}
+END_TEST
+
+/* The limit is one of bytes, so it depends on the type. */
+START_TEST(outputs_may_have_4_gigabytes)
+{
+    for (uint32_t i = 0; i < 5; i++)
+        if (i != act)
+            operand(i)->tensor.shape = DIMS(2, 1u << 30);
+    ck_assert_int_eq(model_validate(&b.model, NULL), 1);
+    operand(out)->tensor.shape = DIMS(4, 1u << 30);
+    REFUSED("more than 2^32 - 1 bytes");
+}
+END_TEST
+
 START_TEST(a_copy_stands_alone)
 {
     struct arena *a = arena_new(0);
@@ -273,6 +326,9 @@ int main(void)
     tcase_add_test(t, shapes_must_come_out_as_declared);
     tcase_add_test(t, constants_have_their_bytes);
     tcase_add_test(t, references_stay_in_their_pool);
+    tcase_add_test(t, what_is_counted_is_there);
+    tcase_add_test(t, what_is_counted_beside_the_graphs_is_there);
+    tcase_add_test(t, outputs_may_have_4_gigabytes);
     tcase_add_test(t, a_copy_stands_alone);
     tcase_add_test(t, consumers_are_counted);
     srunner_run_all(r, CK_ENV);
