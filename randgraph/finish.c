@@ -67,11 +67,12 @@ static void forget_shape(struct builder *b, struct shape *s)
             s->dim[i] = 0;
 }
 
+/* Inputs keep their shape: a specification has no other place for the shape of their values. */
 static bool may_be_unknown(const struct operand *o)
 {
     const struct dtype_info *info = &dtype_info[o->tensor.dtype];
 
-    if (o->life != LIFE_TEMPORARY && o->life != LIFE_OUTPUT && o->life != LIFE_INPUT)
+    if (o->life != LIFE_TEMPORARY && o->life != LIFE_OUTPUT)
         return false;
     return info->tensor && info->quant != QUANT_CHANNEL;
 }
