@@ -103,12 +103,39 @@ static int copy_bytes(struct arena *a, const void *from, size_t length, const vo
     return !from || *ret_copy ? 0 : -1;
 }
 
-static int copy_operand(const struct operand *from, struct arena *a, struct operand *to)
+static int copy_pools(struct model *m, struct arena *a)
+{
+    struct pool *to = arena_copy(a, m->pool, m->n_pools * sizeof *m->pool);
+
+    if (!to)
+        return -1;
+    for (uint32_t i = 0; i < m->n_pools; i++)
+        TRY(copy_bytes(a, m->pool[i].data, m->pool[i].length, &to[i].data));
+    m->pool = to;
+    return 0;
+}
+
+/* Where a constant's bytes are in the copy: in the copied pool, or bytes of its own. */
+static int copy_data(const struct model *from, const struct model *to, const struct operand *o,
+                     struct arena *a, const void **ret_data)
+{
+    const char *data = o->tensor.data;
+
+    if (o->life == LIFE_CONSTANT_REFERENCE && data && o->pool < from->n_pools) {
+        const char *base = from->pool[o->pool].data;
+        *ret_data = (const char *) to->pool[o->pool].data + (data - base);
+        return 0;
+    }
+    return copy_bytes(a, data, o->length, ret_data);
+}
+
+static int copy_operand(const struct model *source, const struct model *copy,
+                        const struct operand *from, struct arena *a, struct operand *to)
 {
     const void *data, *scales, *extension, *name;
 
     *to = *from;
-    TRY(copy_bytes(a, from->tensor.data, from->length, &data));
+    TRY(copy_data(source, copy, from, a, &data));
     TRY(copy_bytes(a, from->tensor.channel_scale, sizeof(float) * from->tensor.n_channels,
                    &scales));
     TRY(copy_bytes(a, from->extension, from->extension_length, &extension));
@@ -128,7 +155,8 @@ static int copy_indexes(struct arena *a, uint32_t **list, uint32_t n)
     return to ? 0 : -1;
 }
 
-static int copy_graph(struct arena *a, struct graph *g)
+static int copy_graph(const struct model *source, const struct model *copy, struct arena *a,
+                      struct graph *g)
 {
     const struct operand *from = g->operand;
 
@@ -136,7 +164,7 @@ static int copy_graph(struct arena *a, struct graph *g)
     if (!g->operand)
         return -1;
     for (uint32_t i = 0; i < g->n_operands; i++)
-        TRY(copy_operand(&from[i], a, &g->operand[i]));
+        TRY(copy_operand(source, copy, &from[i], a, &g->operand[i]));
     g->operation = arena_copy(a, g->operation, g->n_operations * sizeof *g->operation);
     if (!g->operation)
         return -1;
@@ -148,25 +176,19 @@ static int copy_graph(struct arena *a, struct graph *g)
     return copy_indexes(a, &g->output, g->n_outputs);
 }
 
-/* Constants that pointed into a pool point to copies of their own: the pools are not copied. */
 int model_copy(const struct model *from, struct arena *a, struct model *ret_model)
 {
     struct model m = *from;
 
     m.graph = arena_copy(a, from->graph, from->n_graphs * sizeof *from->graph);
     m.extension = arena_copy(a, from->extension, from->n_extensions * sizeof *from->extension);
-    if (!m.graph || !m.extension)
+    if (!m.graph || !m.extension || copy_pools(&m, a) < 0)
         return -1;
     for (uint32_t i = 0; i < m.n_graphs; i++)
-        TRY(copy_graph(a, &m.graph[i]));
+        TRY(copy_graph(from, &m, a, &m.graph[i]));
     for (uint32_t i = 0; i < m.n_extensions; i++)
         if (!(m.extension[i].name = arena_strdup(a, from->extension[i].name)))
             return -1;
-    m.pool = NULL;
-    m.n_pools = 0;
-    for (uint32_t g = 0; g < m.n_graphs; g++)
-        for (uint32_t i = 0; i < m.graph[g].n_operands; i++)
-            m.graph[g].operand[i].pool = 0;
     *ret_model = m;
     return 0;
 }

@@ -22,7 +22,7 @@ struct operand {
     struct tensor tensor; /* .data: value of a constant, `length` bytes; else NULL */
     enum lifetime life;
     size_t length;
-    uint32_t pool;      /* LIFE_CONSTANT_REFERENCE: which pool data points into, where there are any */
+    uint32_t pool;      /* LIFE_CONSTANT_REFERENCE: which pool data points into */
     uint32_t subgraph;  /* LIFE_SUBGRAPH: index into model.graph (>= 1: 0 is the main graph) */
     uint32_t consumers; /* input slots of its graph's operations that read it */
     const char *name;   /* NULL: none */
@@ -96,8 +96,8 @@ struct example {
     double multinomial_tolerance;
 };
 
-/* A deep copy in `a`; pools are dissolved: constants by reference get bytes of their own.  Returns -1
- * when out of memory. */
+/* A deep copy in `a` of a valid model: constants by reference point into copies of their pools.
+ * Returns -1 when out of memory. */
 int model_copy(const struct model *from, struct arena *a, struct model *ret_model);
 
 #endif

@@ -79,7 +79,7 @@ static int check_constant(const struct model *m, const struct operand *o, struct
             "a constant must have a complete shape");
     REQUIRE(w, o->length == tensor_bytes(t), "a constant of %zu bytes where its shape needs %zu",
             o->length, tensor_bytes(t));
-    if (o->life == LIFE_CONSTANT_REFERENCE && m->n_pools) {
+    if (o->life == LIFE_CONSTANT_REFERENCE) {
         REQUIRE(w, o->pool < m->n_pools, "pool %u of %u", o->pool, m->n_pools);
         const struct pool *p = &m->pool[o->pool];
         REQUIRE(w, p->data, "pool %u has no data", o->pool);

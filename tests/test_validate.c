@@ -285,7 +285,16 @@ START_TEST(a_copy_stands_alone)
     struct arena *a = arena_new(0);
     struct model copy;
 
+    float values[] = { 5, 6 };
+    struct pool pool = { values, sizeof values };
+
+    b.model.pool = &pool;
+    b.model.n_pools = 1;
+    operand(bias)->life = LIFE_CONSTANT_REFERENCE;
+    operand(bias)->tensor.data = values + 1;
     ck_assert_int_eq(model_copy(&b.model, a, &copy), 0);
+    values[1] = 7;
+    ck_assert_double_eq((double) *(float *) copy.graph[0].operand[bias].tensor.data, 6);
     memset(b.graph->operand, 0xff, sizeof *b.graph->operand * b.graph->n_operands);
     ck_assert_int_eq(model_validate(&copy, NULL), 1);
     arena_free(a);
