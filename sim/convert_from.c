@@ -149,6 +149,32 @@ static int convert_indexes(const struct from_hal *f, const uint32_t *from, uint3
     return *ret_indexes ? 0 : out_of_memory(f);
 }
 
+/* How many operation codes each version has. */
+static int32_t codes_of(enum hal_version version)
+{
+    switch (version) {
+    case HAL_1_0: return 29;
+    case HAL_1_1: return 38;
+    case HAL_1_2: return 95;
+    case HAL_1_3:
+    case HAL_FL5: return 102;
+    case HAL_FL6: return 104;
+    case HAL_FL7:
+    case HAL_FL8: break;
+    }
+    return 106;
+}
+
+static int check_code(const struct from_hal *f, int32_t code)
+{
+    const int32_t oem = 10000;
+    bool extension = code > 0xffff && f->version >= HAL_1_2;
+
+    CHECK(f, (code >= 0 && code < codes_of(f->version)) || code == oem || extension,
+          "operation type %d in a model of HAL version %d", code, (int) f->version);
+    return 0;
+}
+
 static int convert_operations(const struct from_hal *f, const struct hal_subgraph *h,
                               struct graph *g)
 {
@@ -160,7 +186,8 @@ static int convert_operations(const struct from_hal *f, const struct hal_subgrap
         const struct hal_operation *from = &h->operations[i];
         struct operation *to = &g->operation[i];
         *to = (struct operation){ from->type, from->n_inputs, from->n_outputs, NULL, NULL };
-        if (convert_indexes(f, from->inputs, from->n_inputs, g->n_operands, &to->in) < 0 ||
+        if (check_code(f, from->type) < 0 ||
+            convert_indexes(f, from->inputs, from->n_inputs, g->n_operands, &to->in) < 0 ||
             convert_indexes(f, from->outputs, from->n_outputs, g->n_operands, &to->out) < 0)
             return why_prefix(f->w, "operation %u", i);
     }
