@@ -143,7 +143,7 @@ static bool is_lethal(const struct fault *f, const char *device)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         struct target *t = open_target(device, f->name);
-        alarm(2);
+        alarm(1);
         for (uint64_t i = 0; i < GRAPHS; i++) {
             draw(&r, i);
             run(t, &r, false, text);
@@ -185,6 +185,7 @@ int main(void)
     Suite *s = suite_create("sim faults");
     TCase *c = tcase_create("faults");
 
+    tcase_set_timeout(c, 200);
     tcase_add_loop_test(c, no_device_raises_a_false_alarm, 0, 3);
     tcase_add_loop_test(c, every_fault_is_found, 0, fault_table_n);
     tcase_add_test(c, the_table_is_complete);
