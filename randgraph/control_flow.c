@@ -16,11 +16,29 @@ struct arguments {
     bool none;
 };
 
+/* The list of graphs has room for a power of two. */
+static uint32_t room_for(uint32_t n)
+{
+    uint32_t room = LEAST_GRAPHS;
+
+    while (room < n)
+        room *= 2;
+    return room;
+}
+
 /* Room in the model for n graphs more; the first of them. */
 static int reserve_graphs(struct builder *b, uint32_t n, uint32_t *ret_first)
 {
-    if (b->model->n_graphs + n > RANDGRAPH_MAX_GRAPHS)
-        return -1;
+    struct model *m = b->model;
+    uint32_t room = room_for(m->n_graphs + n);
+
+    if (room > room_for(m->n_graphs)) {
+        struct graph *g = arena_alloc(b->arena, room, sizeof *g);
+        if (!g)
+            return -1;
+        memcpy(g, m->graph, m->n_graphs * sizeof *g);
+        m->graph = g;
+    }
     *ret_first = b->model->n_graphs;
     b->model->n_graphs += n;
     return 0;
@@ -193,7 +211,7 @@ static struct known *compute_condition(struct builder *b, struct known *x)
 
 static struct known *find_condition(struct builder *b)
 {
-    bool room = b->depth > 0 || b->n_operations + 1 < b->goal;
+    bool room = b->depth > 0 || (b->n_operations + 1 < b->goal && !b->only_control);
 
     for (uint32_t i = b->n_live; i-- > 0;) {
         struct known *k = b->live[i];
@@ -287,13 +305,13 @@ static int run_turns(struct builder *b, const struct plan *p, const struct argum
 static int loop_state(struct builder *b, const struct arguments *a, int32_t turns, uint32_t graph,
                       struct tensor *state, uint32_t n_state)
 {
-    struct graph graphs[RANDGRAPH_MAX_GRAPHS];
     struct model m = *b->model;
     struct plan *p;
 
-    memcpy(graphs, m.graph, m.n_graphs * sizeof *graphs);
-    graphs[0] = graphs[graph];
-    m.graph = graphs;
+    m.graph = arena_copy(b->scratch, m.graph, m.n_graphs * sizeof *m.graph);
+    if (!m.graph)
+        return -1;
+    m.graph[0] = m.graph[graph];
     TRY(plan_new(&m, &p, NULL));
     int rc = run_turns(b, p, a, turns, state, n_state);
     plan_free(p);
@@ -391,7 +409,8 @@ int grow_control(struct builder *b, struct known *from, struct known **ret_resul
 {
     struct snapshot before = snapshot(b);
     struct known *result;
-    bool branch = rng_percent(b->rng, 50);
+    bool branch =
+        b->only_control ? b->only_control->control_kind == CONTROL_BRANCH : rng_percent(b->rng, 50);
 
     /* what was drawn in vain stays in the arena: lists of the graph may have moved there */
     if ((branch ? grow_branch(b, from, &result) : grow_loop(b, from, &result)) < 0) {

@@ -64,7 +64,7 @@ static bool weighs(struct builder *b, const struct op *op)
            rng_below(b->rng, b->most_weight) < randgraph_weight_of(b->weights, op);
 }
 
-static const struct op_rows *pick_op(struct builder *b, const struct op_list *list)
+static const struct op_rows *pick_any(struct builder *b, const struct op_list *list)
 {
     for (uint32_t i = 0; i < list->n && b->only; i++)
         if (list->op[i].op == b->only)
@@ -75,6 +75,16 @@ static const struct op_rows *pick_op(struct builder *b, const struct op_list *li
             return rows;
     }
     return NULL;
+}
+
+/* Sums of products get a second chance. */
+static const struct op_rows *pick_op(struct builder *b, const struct op_list *list)
+{
+    const struct op_rows *rows = pick_any(b, list);
+
+    if (rows && rows->op->error.kind != ERROR_DOT && rng_percent(b->rng, b->weights->dots))
+        return pick_any(b, list);
+    return rows;
 }
 
 static enum dtype result_type(const struct row *row)
@@ -167,15 +177,45 @@ static int try_step(struct builder *b)
     return draft_commit(&d);
 }
 
+/* A graph of nothing but IF or WHILE begins with a tensor for them to take. */
+static int add_input(struct builder *b)
+{
+    static const struct role any = { .dims = "?" };
+    enum dtype type = pick_type(b);
+
+    for (int i = 0; i < TRIES_ROW && b->rows->by_type[type].n < 2; i++)
+        type = pick_type(b); /* few operations, or none, keep the rarest types */
+    struct known *k = known_new(b, type, LIFE_INPUT);
+    if (!k)
+        return -1;
+    k->t.shape = shape_free(b, builder_rank(b, RANKS(1, 4)));
+    scale_any(b, 2, &k->t);
+    if (known_store(b, k) < 0 || fill_values(b, &any, &k->t) < 0 || known_look(b, k) < 0)
+        return -1;
+    return builder_add(b, k);
+}
+
+static int try_control(struct builder *b)
+{
+    struct known *unused;
+
+    if (b->n_live == 0)
+        TRY(add_input(b));
+    for (int i = 0; i < (b->only_control ? TRIES_STEP : 1); i++) {
+        struct known *from = grow_pick(b);
+        if (from && grow_control(b, from, &unused) == 0)
+            return 0;
+    }
+    return -1;
+}
+
 static int step(struct builder *b)
 {
-    struct known *from = NULL, *unused;
+    bool control = b->control && b->n_operations && rng_percent(b->rng, b->weights->control);
 
-    if (b->control && b->n_operations && rng_percent(b->rng, b->weights->control))
-        from = grow_pick(b);
-    if (from && grow_control(b, from, &unused) == 0)
+    if ((control || b->only_control) && try_control(b) == 0)
         return 0;
-    for (int i = 0; i < TRIES_STEP; i++) {
+    for (int i = 0; i < TRIES_STEP && !b->only_control; i++) {
         b->lenient = i > TRIES_STEP / 2 || rng_percent(b->rng, b->weights->degenerate);
         if (try_step(b) == 0)
             return 0;
@@ -186,9 +226,8 @@ static int step(struct builder *b)
 int grow_graph(struct builder *b, uint32_t operations)
 {
     b->goal = operations;
-    while (b->n_operations < operations)
-        if (step(b) < 0)
-            break;
+    while (b->n_operations < operations && step(b) == 0)
+        continue;
     return b->n_operations ? 0 : -1;
 }
 

@@ -17,7 +17,7 @@
 
 #include "randgraph/randgraph.h"
 
-enum { MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 64, NOWHERE = -1 };
+enum { LEAST_GRAPHS = 4, MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 64, NOWHERE = -1 };
 
 static const double half_limit = 1e4; /* of values where fp16 is near */
 
@@ -81,10 +81,11 @@ struct builder {
     const struct rows *rows;
     struct rng *rng;
     struct arena *arena, *scratch;
-    struct model *model;   /* subgraphs are appended to it */
-    uint32_t types;        /* of the theme: bit per enum dtype */
-    bool control;          /* IF and WHILE may come */
-    const struct op *only; /* NULL: any */
+    struct model *model;           /* subgraphs are appended to it */
+    uint32_t types;                /* of the theme: bit per enum dtype */
+    bool control;                  /* IF and WHILE may come */
+    const struct op *only;         /* NULL: any */
+    const struct op *only_control; /* the main graph has nothing but this IF or WHILE */
     uint32_t most_weight;
     uint32_t attempt;     /* counts choices that may be repeated */
     bool lenient;         /* results of equal values are kept */
@@ -136,10 +137,12 @@ uint32_t builder_rank(const struct builder *b, unsigned ranks);
 struct shape shape_nhwc(const struct draft *d, const struct role *r, const struct shape *s);
 struct shape shape_outside(const struct draft *d, const struct role *r, const struct shape *nhwc);
 bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc);
+struct shape shape_free(struct builder *b, uint32_t rank);
 bool shape_draw(struct draft *d, uint32_t at, struct shape *ret_nhwc);
 bool shape_fits(const struct draft *d, const struct role *r, const struct shape *nhwc);
 
 /* scales.c */
+void scale_any(struct builder *b, double reach, struct tensor *t);
 int scale_fresh(struct draft *d, uint32_t at, struct tensor *t);
 bool scale_fits(const struct draft *d, const struct role *r, const struct tensor *t);
 bool scale_free(const struct role *r, enum dtype type); /* the range decides */

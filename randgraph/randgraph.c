@@ -107,12 +107,23 @@ static uint32_t most_weight(const struct randgraph_weights *w)
     return most;
 }
 
+static void choose_only(struct builder *b)
+{
+    const struct op *op = b->options->only ? op_by_name(b->options->only) : NULL;
+
+    if (op && op->control_kind != CONTROL_NONE)
+        b->only_control = op;
+    else
+        b->only = op;
+}
+
 static int build(struct builder *b, struct example *ret_example, struct why *w)
 {
     const struct randgraph_options *o = b->options;
 
     b->types = draw_types(b);
-    REQUIRE(w, b->types, "the options allow no operation");
+    REQUIRE(w, b->types && (!b->only_control || (int) b->only_control->since <= o->max_level),
+            "the options allow no operation");
     b->model->relaxed =
         (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
     bool half = b->model->relaxed || (b->types & TYPE(F16));
@@ -141,13 +152,13 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
         .arena = arena,
         .scratch = arena_new(0),
         .model = model,
-        .only = o->only ? op_by_name(o->only) : NULL,
     };
+    choose_only(&b);
     b.most_weight = most_weight(b.weights);
     int rc = -1;
     if (model) {
         model->n_graphs = 1;
-        model->graph = arena_alloc(arena, RANDGRAPH_MAX_GRAPHS, sizeof *model->graph);
+        model->graph = arena_alloc(arena, LEAST_GRAPHS, sizeof *model->graph);
     }
     if (!rows || !model || !model->graph || !b.scratch)
         why_fail(w, WHY_MEMORY, "out of memory");

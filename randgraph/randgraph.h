@@ -24,7 +24,7 @@ uint32_t rng_below(struct rng *r, uint32_t n); /* 0..n-1, n > 0, unbiased */
 double rng_unit(struct rng *r);                /* [0, 1) */
 
 /* What the choices weigh: randgraph/weights.def has names, defaults and meanings. */
-enum { RANDGRAPH_MAX_OP_WEIGHTS = 128, RANDGRAPH_OP_WEIGHT = 10, RANDGRAPH_MAX_GRAPHS = 16 };
+enum { RANDGRAPH_MAX_OP_WEIGHTS = 128, RANDGRAPH_OP_WEIGHT = 10 };
 
 struct randgraph_op_weight {
     const struct op *op;

@@ -79,7 +79,17 @@ static int channel_scales(struct draft *d, uint32_t at, struct tensor *t)
     return 0;
 }
 
-/* An unsigned code and its zero point take 0..2 * reach, a signed one -reach..reach. */
+/* +-reach, or about as much on one side, for a type with one scale. */
+void scale_any(struct builder *b, double reach, struct tensor *t)
+{
+    enum quant quant = dtype_info[t->dtype].quant;
+
+    if (quant != QUANT_AFFINE && quant != QUANT_SYMM)
+        return;
+    t->scale = draw_scale(b, 2 * reach, codes_of(t->dtype));
+    t->zero = quant == QUANT_AFFINE ? draw_zero(b, t->dtype) : 0;
+}
+
 int scale_fresh(struct draft *d, uint32_t at, struct tensor *t)
 {
     const struct role *r = &d->op->in[d->role[at]];
@@ -102,8 +112,7 @@ int scale_fresh(struct draft *d, uint32_t at, struct tensor *t)
         t->scale = d->same->scale;
         t->zero = d->same->zero;
     } else {
-        t->scale = draw_scale(d->b, 2 * reach, codes_of(t->dtype));
-        t->zero = quant == QUANT_AFFINE ? draw_zero(d->b, t->dtype) : 0;
+        scale_any(d->b, reach, t);
     }
     return 0;
 }

@@ -131,24 +131,24 @@ bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc)
 }
 
 /* Half of the dimensions are from the lower half: most tensors are small, some are not. */
-static uint32_t draw_dim(struct draft *d, uint32_t room)
+static uint32_t draw_dim(struct builder *b, uint32_t room)
 {
-    uint32_t most = d->b->options->max_dim;
+    uint32_t most = b->options->max_dim;
 
-    if (rng_percent(d->b->rng, 50))
+    if (rng_percent(b->rng, 50))
         most = (most + 1) / 2;
     if (most > room)
         most = room;
-    return most > 1 ? 1 + rng_below(d->b->rng, most) : 1;
+    return most > 1 ? 1 + rng_below(b->rng, most) : 1;
 }
 
-static struct shape draw_free(struct draft *d, uint32_t rank)
+struct shape shape_free(struct builder *b, uint32_t rank)
 {
     struct shape s = { rank };
-    uint32_t room = d->b->options->max_elements;
+    uint32_t room = b->options->max_elements;
 
     for (uint32_t i = 0; i < rank; i++) {
-        s.dim[i] = draw_dim(d, room);
+        s.dim[i] = draw_dim(b, room);
         room /= s.dim[i];
     }
     return s;
@@ -191,7 +191,7 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t dim = from_end(s, i);
         if (dim == 1)
-            dim = draw_dim(d, room);
+            dim = draw_dim(d->b, room);
         else if (rng_percent(r, 40))
             dim = 1;
         to.dim[rank - 1 - i] = dim;
@@ -226,7 +226,7 @@ static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, 
         struct shape s = shape_nhwc(d, &d->op->in[d->form->role[0]], &first->shape);
         return s.rank ? s.dim[s.rank - 1] * d->multiplier : 1;
     }
-    return draw_dim(d, window_room(d, letter, room));
+    return draw_dim(d->b, window_room(d, letter, room));
 }
 
 static struct shape draw_pattern(struct draft *d, const struct role *r)
@@ -236,7 +236,7 @@ static struct shape draw_pattern(struct draft *d, const struct role *r)
 
     if (r->dims[0] == STAR) {
         if (!d->call.bound[STAR])
-            return draw_free(d, builder_rank(d->b, d->typing->ranks));
+            return shape_free(d->b, builder_rank(d->b, d->typing->ranks));
         s.rank = d->call.letter[STAR];
     } else {
         s.rank = (uint32_t) strlen(r->dims);
@@ -258,7 +258,7 @@ bool shape_draw(struct draft *d, uint32_t at, struct shape *ret_nhwc)
     else if (!any_shape(r))
         *ret_nhwc = draw_pattern(d, r);
     else if (at == 0 || !d->arg[0])
-        *ret_nhwc = draw_free(d, builder_rank(d->b, d->typing->ranks));
+        *ret_nhwc = shape_free(d->b, builder_rank(d->b, d->typing->ranks));
     else
         *ret_nhwc = d->arg[0]->shape;
     return ret_nhwc->rank > 0 && shape_bind(d, r, ret_nhwc);

@@ -323,8 +323,6 @@ START_TEST(one_operation_alone)
 
     o.max_ops = 5;
     for (int k = 0; k < op_table_n; k++) {
-        if (op_table[k]->control_kind != CONTROL_NONE)
-            continue;
         o.only = op_table[k]->name;
         for (uint64_t i = 0; i < 20; i++) {
             const struct graph *g = &make(&o, 2, i)->model.graph[0];
