@@ -18,10 +18,6 @@ struct evaluation {
 int call_evaluate(struct call *c, struct value *const *in, struct value *const *out,
                   const struct evaluation *e, struct why *w);
 
-/* model_validate(), but a model that is legal and cannot be executed gives its level, and the
- * reason in *ret_impossible (otherwise empty). */
-int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w);
-
 /* The error of holding fp32 as fp16, for a value that no operation has given a bound yet. */
 int value_stored_in_half(struct value *v, struct arena *keep);
 

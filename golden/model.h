@@ -75,6 +75,9 @@ void model_count_consumers(struct model *m);
  * catalogue has not; WHY_EXECUTION: it prepares, but its shapes contradict each other, so that no
  * execution can succeed. */
 int model_validate(const struct model *m, struct why *w);
+/* The same, but what prepares and cannot be executed gives its level too, and the reason in
+ * *ret_impossible (may be NULL; otherwise its text is empty). */
+int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w);
 
 bool operand_constant(const struct operand *o);
 /* An operand whose value is left out: NO_VALUE, or a constant without bytes. */

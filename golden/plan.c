@@ -76,9 +76,7 @@ static int make_values(struct plan *p, uint32_t index, struct why *w)
 
 static int fill_plan(struct plan *p, struct why *w)
 {
-    struct why impossible;
-
-    p->level = model_prepare(p->model, &impossible, w);
+    p->level = model_prepare(p->model, NULL, w);
     if (p->level < 0)
         return -1;
     p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);

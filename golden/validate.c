@@ -426,13 +426,14 @@ static int validate(const struct model *m, struct arena *scratch, struct why *im
 int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w)
 {
     struct arena *scratch = arena_new(0);
-    struct why unused;
+    struct why unused, impossible = { .text = "" };
 
     if (!scratch)
         return why_fail(w, WHY_MEMORY, "out of memory");
-    ret_impossible->text[0] = 0;
-    int level = validate(m, scratch, ret_impossible, w ? w : &unused);
+    int level = validate(m, scratch, &impossible, w ? w : &unused);
     arena_free(scratch);
+    if (level >= 0 && ret_impossible)
+        *ret_impossible = impossible;
     return level;
 }
 

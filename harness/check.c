@@ -141,7 +141,7 @@ void check_reference(struct check *c)
     c->referenced = true;
     struct why why = { 0 };
     const struct model *m = &c->example->model;
-    c->level = model_validate(m, &why);
+    c->level = model_prepare(m, NULL, &why);
     if (c->level < 0 || !needs_result(c)) {
         if (c->level < 0 && (why.code != WHY_UNSUPPORTED || needs_result(c)))
             snprintf(c->reference_why, sizeof c->reference_why, "%s", why.text);

@@ -55,7 +55,7 @@ static int load_pools(const struct hal_model *hal, struct loaded *l, struct why 
 
 static int validate(struct loaded *l, enum hal_version version, struct why *w)
 {
-    int level = model_validate(&l->model, w);
+    int level = model_prepare(&l->model, NULL, w);
 
     if (level < 0 && w->code == WHY_UNSUPPORTED) {
         l->unknown = true;

@@ -65,7 +65,7 @@ static int check_status(struct course *c, const char *method, enum hal_status st
 /* A model of a feature level that the driver has not is not shown to it. */
 static int level_allows(struct course *c, bool *ret_allowed)
 {
-    int level = model_validate(c->m, c->w);
+    int level = model_prepare(c->m, NULL, c->w);
 
     if (level < 0 && c->w->code != WHY_UNSUPPORTED)
         return -1;
