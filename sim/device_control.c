@@ -76,6 +76,8 @@ static bool is_true(const struct tensor *t)
 static int branch(struct device_run *r, struct values *v, const struct operation *o,
                   struct kernel_call *k, struct arena *keep, struct why *w)
 {
+    if (!k->arg[0] || !k->arg[0]->data || tensor_count(k->arg[0]) != 1)
+        return why_fail(w, WHY_EXECUTION, "the condition has no value of one element");
     bool truth = is_true(k->arg[0]) != ((k->tweaks & TWEAK_BRANCH) != 0);
     uint32_t graph = subgraph(v, o, truth ? 1 : 2);
     uint32_t n_out = v->model->graph[graph].n_outputs;
