@@ -62,13 +62,15 @@ static int check_status(struct course *c, const char *method, enum hal_status st
 /* ---- asking and preparing
  * ------------------------------------------------------------------------ */
 
-/* A model of a feature level that the driver has not is not shown to it. */
-static int level_allows(struct course *c, bool *ret_allowed)
+/* A model of a feature level that the driver has not is not shown to it.  What the catalogue does
+ * not know has no level: the driver may know it, or rightly call it invalid. */
+static int level_allows(struct course *c, bool *ret_known, bool *ret_allowed)
 {
     int level = model_prepare(c->m, NULL, c->w);
 
     if (level < 0 && c->w->code != WHY_UNSUPPORTED)
         return -1;
+    *ret_known = level >= 0;
     *ret_allowed = level <= hal_level(c->t->driver->hal_version);
     return 0;
 }
@@ -78,18 +80,22 @@ static int ask(struct course *c, const struct hal_model *h)
 {
     struct hal_driver *d = c->t->driver;
     uint32_t n = h->main.n_operations, n_answers = UINT32_MAX;
-    bool allowed = false;
+    bool known = false, allowed = false;
 
     c->o->n_ops = n;
     c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
     if (!c->o->supported)
         return no_memory(c);
-    TRY(level_allows(c, &allowed));
+    TRY(level_allows(c, &known, &allowed));
     if (!allowed)
         return 1;
-    if (check_status(
-            c, "get_supported_operations",
-            d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers)))
+    enum hal_status status =
+        d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
+    if (!known && status == HAL_INVALID_ARGUMENT) {
+        memset(c->o->supported, 0, n * sizeof(bool));
+        return 1;
+    }
+    if (check_status(c, "get_supported_operations", status))
         return 1;
     if (n_answers != n)
         return violation(c, "get_supported_operations gave %u answers for %u operations", n_answers,
