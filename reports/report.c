@@ -24,7 +24,7 @@ const char *const report_verdict[N_VERDICTS] = { "pass",  "waived",    "unsuppor
 /* What the page is about; without runs it is about nothing. */
 static const char shown[] =
     "CREATE TEMP TABLE shown AS SELECT max(d.run) AS run, d.case_id, d.target_ordinal, d.uri, "
-    "d.name, d.verdict, d.conforming, d.ms FROM details d WHERE %lld IN (0, d.run) "
+    "d.name, d.verdict, d.conforming, d.ms, d.checked FROM details d WHERE %lld IN (0, d.run) "
     "GROUP BY d.name, d.file, d.uri";
 
 static int open_results(struct report *r, int64_t run, struct why *w)

@@ -16,13 +16,15 @@ static void put_time(const struct report *r)
 
 static int put_state(const struct report *r, struct why *w)
 {
-    int64_t missing, all = r->n, bad = all;
+    int64_t missing, empty, all = r->n, bad = all;
     for (int i = 0; i < N_CONFORMING; i++)
         bad -= r->count[i];
     TRY(report_number(r,
                       "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
                       "(SELECT run FROM shown)",
                       &missing, w));
+    TRY(report_number(r, "SELECT count(*) FROM shown WHERE verdict = 'pass' AND NOT checked",
+                      &empty, w));
     fprintf(r->to, "<div class=\"state\"><span class=\"light %s\"></span><h1>",
             bad || !all ? "bad" : "good");
     if (!all) {
@@ -45,6 +47,15 @@ static int put_state(const struct report *r, struct why *w)
     if (missing)
         fputs(" <b>A run did not finish: cases are missing.</b>", r->to);
     fputs("</p>\n", r->to);
+    if (empty) {
+        fputs("<p class=\"soft\"><b>", r->to);
+        report_put_count(r, empty);
+        fputs(empty == 1 ? " pass says" : " passes say", r->to);
+        fputs(" little</b>: the device ran the model by the contract, but right values may lie so "
+              "far "
+              "apart there that no element could be compared.</p>\n",
+              r->to);
+    }
     return 0;
 }
 

@@ -4,14 +4,15 @@
 #include "reports/report_internal.h"
 
 /* A table of totals: one row per key, one column per verdict.  The query gives the key, a remark,
- * the count of each verdict in the order of report_verdict[], and milliseconds. */
+ * the count of each verdict in the order of report_verdict[], elements compared, and milliseconds.
+ */
 struct totals {
     const char *title, *remark, *key, *more;
-    const char *from;  /* with columns key, more, verdict, ms */
+    const char *from;  /* with columns key, more, verdict, checked, ms */
     const char *order; /* conforming keys come last anyway */
 };
 
-enum { FIRST = 2, MS = FIRST + N_VERDICTS };
+enum { FIRST = 2, CHECKED = FIRST + N_VERDICTS, MS };
 
 /* What occurs nowhere needs no column: the tiles say that there is none. */
 static bool has_column(const struct report *r, int verdict)
@@ -53,6 +54,8 @@ static int put_row(const struct report *r, sqlite3_stmt *row, void *user, struct
         fputs("</td>", r->to);
     }
     fputs("<td class=\"n soft\">", r->to);
+    report_put_count(r, sqlite3_column_int64(row, CHECKED));
+    fputs("</td><td class=\"n soft\">", r->to);
     report_put_ms(r, sqlite3_column_double(row, MS));
     fputs("</td></tr>\n", r->to);
     return 0;
@@ -70,7 +73,8 @@ static void put_heading(const struct report *r, const struct totals *t)
     for (int i = 0; i < N_VERDICTS; i++)
         if (has_column(r, i))
             fprintf(r->to, "<th class=\"n\">%s</th>", report_verdict[i]);
-    fputs("<th class=\"n\">time</th></tr></thead>\n<tbody>\n", r->to);
+    fputs("<th class=\"n\">elements compared</th><th class=\"n\">time</th></tr></thead>\n<tbody>\n",
+          r->to);
 }
 
 static int put_table(const struct report *r, const struct totals *t, struct why *w)
@@ -79,7 +83,8 @@ static int put_table(const struct report *r, const struct totals *t, struct why 
     sqlite3_str_appendall(sql, "SELECT key, more");
     for (int i = 0; i < N_VERDICTS; i++)
         sqlite3_str_appendf(sql, ", sum(verdict = %Q)", report_verdict[i]);
-    sqlite3_str_appendf(sql, ", sum(ms) FROM (%s) GROUP BY key ORDER BY %s", t->from, t->order);
+    sqlite3_str_appendf(sql, ", sum(checked), sum(ms) FROM (%s) GROUP BY key ORDER BY %s", t->from,
+                        t->order);
     char *text = sqlite3_str_finish(sql);
     if (!text)
         return why_fail(w, WHY_MEMORY, "no memory for a query");
@@ -94,16 +99,18 @@ static const struct totals totals[] = {
     { "Targets", "", "target", "what it says of itself",
       "SELECT s.uri AS key, t.name || ' ' || t.version || ', ' || t.type || ', HAL ' || t.hal AS "
       "more, "
-      "s.verdict, s.ms, s.run, s.target_ordinal FROM shown s JOIN targets t "
+      "s.verdict, s.checked, s.ms, s.run, s.target_ordinal FROM shown s JOIN targets t "
       "ON t.run = s.run AND t.ordinal = s.target_ordinal",
       "min(run), min(target_ordinal)" },
     { "Operations", "a case counts for every operation in it; least conforming first", "operation",
       NULL,
-      "SELECT o.operation AS key, '' AS more, s.verdict, s.ms, s.conforming FROM shown s JOIN "
+      "SELECT o.operation AS key, '' AS more, s.verdict, s.checked, s.ms, s.conforming FROM shown "
+      "s JOIN "
       "(SELECT DISTINCT case_id, operation FROM case_operations) o USING (case_id)",
       "avg(conforming), key" },
     { "Element types", "of the first tensor of each operation", "type", NULL,
-      "SELECT o.type AS key, '' AS more, s.verdict, s.ms, s.conforming FROM shown s JOIN "
+      "SELECT o.type AS key, '' AS more, s.verdict, s.checked, s.ms, s.conforming FROM shown s "
+      "JOIN "
       "(SELECT DISTINCT case_id, type FROM case_operations) o USING (case_id)",
       "avg(conforming), key" },
 };
@@ -138,7 +145,8 @@ static int put_slowest(const struct report *r, struct why *w)
           r->to);
     TRY(report_each(
         r,
-        "SELECT s.name, s.uri, s.verdict, s.ms, d.device_ns, d.n_operations FROM shown s "
+        "SELECT s.name, s.uri, s.verdict, s.checked, s.ms, d.device_ns, d.n_operations FROM shown "
+        "s "
         "JOIN details d ON d.case_id = s.case_id AND d.target_ordinal = s.target_ordinal "
         "ORDER BY s.ms DESC, s.name LIMIT 10",
         0, put_slow, NULL, w));
