@@ -7,7 +7,7 @@
  *   shapes.c, scales.c, fill.c, scalars.c   what an operand is drawn like
  *   builder.c    the graph so far
  *   outcome.c    results: computed at once, so that scales fit them and none is infinite
- *   control_flow.c IF and WHILE
+ *   control_flow.c   IF and WHILE
  *   finish.c     outputs, unknown dimensions, pools: the model
  *
  * Every value of the graph is known while it grows.  That is why divisors are not zero, roots not

@@ -3,9 +3,10 @@
  * A graph grows from its inputs operation by operation.  The catalogue's records say what may come
  * next and how to draw its operands; nothing here names an operation.  Types, shapes, scales and
  * zero points are chosen, propagated from what is there, or bridged by a cast, QUANTIZE or
- * DEQUANTIZE, so that graphs are connected in float and in quantised types.  Values are kept finite
- * by construction. Seed and index name a case for ever: same seed, same index, same options, same
- * bits, on every machine.  The bytes of a fuzzer enter by the same door as a seed. */
+ * DEQUANTIZE, so that graphs are connected in float and in quantised types.  The reference
+ * computes every value as the graph grows: scales fit them, and none is infinite.  Seed and index
+ * name a case for ever: same seed, same index, same options, same bits, on every machine.  The
+ * bytes of a fuzzer enter by the same door as a seed. */
 #ifndef RANDGRAPH_RANDGRAPH_H
 #define RANDGRAPH_RANDGRAPH_H
 
@@ -55,8 +56,8 @@ struct randgraph_options {
     double relaxed;            /* share of graphs with the relaxed flag */
     double constant;           /* share of fresh operands that are constants */
     double control_flow;       /* share of graphs that may hold IF and WHILE */
-    const char
-        *only; /* not NULL: every operation drawn has this name (campaign of one operation) */
+    /* Not NULL: every operation of the main graph has this name (a campaign of one operation). */
+    const char *only;
     const struct randgraph_weights *weights; /* NULL: the defaults */
 };
 extern const struct randgraph_options randgraph_default;
