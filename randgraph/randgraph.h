@@ -1,7 +1,8 @@
 /* randgraph: random models that are valid by construction.
  *
  * A graph grows from its inputs operation by operation.  The catalogue's records say what may come
- * next and how to draw its operands; nothing here names an operation.  Types, shapes, scales and
+ * next and how to draw its operands; nothing here names an operation, but for a loop's
+ * counter.  Types, shapes, scales and
  * zero points are chosen, propagated from what is there, or bridged by a cast, QUANTIZE or
  * DEQUANTIZE, so that graphs are connected in float and in quantised types.  The reference
  * computes every value as the graph grows: scales fit them, and none is infinite.  Seed and index
