@@ -7,6 +7,7 @@
 
 static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
+static const double largest_f16 = 65504;
 
 /* Extra steps that fixed-point requantisation may take: it rounds twice, first at least one bit
  * below the last. */
@@ -62,23 +63,36 @@ static int widen_inputs(struct call *c, struct value *const *in, const struct ev
     return 0;
 }
 
-/* Implementations of integer and quantised types can only be off by whole steps, and not leave the
- * range of the type. */
-static double whole_steps(const struct tensor *t, double x, double error, double step)
+/* How far from x an implementation may be whose value lies within `bound` of real.  Integers and
+ * quantised types can only be off by whole steps, and saturate. */
+static double integer_reach(const struct tensor *t, double x, double real, double bound)
 {
-    const struct codec *c = dtype_info[t->dtype].codec;
-    double lo = (c->min - t->zero) * step, hi = (c->max - t->zero) * step;
-    double room = fmax(x - lo, hi - x);
+    double step = tensor_step(t, 0);
+    bool open = isnan(real) || !(bound < INFINITY);
+    double lo = tensor_saturate(t, open ? -INFINITY : real - bound);
+    double hi = tensor_saturate(t, open ? INFINITY : real + bound);
 
-    return error < room ? floor(error / step + 1e-9) * step : room;
+    return floor(fmax(x - lo, hi - x) / step + 1e-9) * step;
 }
 
-/* fp32 kept in fp16: relative error of storing it, subnormals may be flushed to zero. */
+static double float_reach(double x, double real, double bound)
+{
+    double d = x == real ? 0 : fabs(x - real); /* equal infinities too */
+
+    if (isnan(d)) /* of a NaN that is certain everything is known */
+        return isnan(x) && isnan(real) && bound == 0 ? 0 : INFINITY;
+    return d + bound;
+}
+
+/* fp32 kept in fp16: relative error of storing it, subnormals may be flushed to zero, what is too
+ * large may become infinite. */
 static double storage_error(double x)
 {
     double a = fabs(x);
 
-    return a < tiny_f16 ? a : a * unit_f16;
+    if (a > largest_f16 && a < INFINITY)
+        return INFINITY;
+    return a < tiny_f16 ? a : a < INFINITY ? a * unit_f16 : 0;
 }
 
 /* How far an implementation's input i may be from the reference's: NULL when it cannot be. */
@@ -87,7 +101,7 @@ static int input_error(const struct value *v, const struct evaluation *e, double
     const struct tensor *t = &v->tensor;
     bool stored_half = e->relaxed && t->dtype == DT_F32;
     size_t n = tensor_count(t);
-    double step = dtype_info[t->dtype].codec->integer ? tensor_step(t, 0) : 0;
+    bool steps = dtype_info[t->dtype].codec->integer && !t->channel_scale;
 
     *ret_error = NULL;
     if (!v->bound && !v->real && !stored_half)
@@ -97,16 +111,11 @@ static int input_error(const struct value *v, const struct evaluation *e, double
         return -1;
     tensor_widen(t, x);
     for (size_t i = 0; i < n; i++) {
-        double bound = v->bound ? v->bound[i] : 0;
-        double d = (v->real ? fabs(x[i] - v->real[i]) : 0) + bound;
-        if (isnan(d))
-            d = isnan(x[i]) && !isnan(bound) ? 0 : INFINITY;
-        if (step != 0)
-            d = whole_steps(t, x[i], d, step);
-        else if (stored_half)
-            d += storage_error(x[i]);
-        error[i] = d;
-        any += d;
+        double bound = v->bound ? v->bound[i] : 0, real = v->real ? v->real[i] : x[i];
+        error[i] = steps ? integer_reach(t, x[i], real, bound) : float_reach(x[i], real, bound);
+        if (stored_half)
+            error[i] += storage_error(x[i]);
+        any += error[i];
     }
     if (any != 0)
         *ret_error = error;
@@ -227,7 +236,10 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
     bool half = is_half(t, e);
     double u = half ? unit_f16 : unit_f32, tiny = half ? tiny_f16 : tiny_f32;
     double a = fabs(y);
-    return model->ulps * 2 * u * power_of(a) + (a < 2 * tiny ? tiny : 0);
+    if (half && t->dtype == DT_F32 && a > largest_f16) /* relaxed: in fp16 it may be infinite */
+        return INFINITY;
+    double ulp = model->ulps > 0 ? 2 * u * power_of(a) : 0;
+    return model->ulps * ulp + (a < 2 * tiny ? tiny : 0);
 }
 
 /* Narrows y and keeps what judging needs. */
@@ -254,14 +266,12 @@ static int finish_output(const struct call *c, uint32_t i, const struct evaluati
 
 static int compute_bounds(struct call *c, const struct evaluation *e, struct why *w)
 {
-    bool known = c->op->bound || c->op->error.kind == ERROR_EXACT || !has_error(c);
+    bool known = c->op->bound || !has_error(c);
 
     c->unit = unit_of(c, e);
     c->dot_factor = or_default(e->options->arithmetic.dot_factor, 6);
-    TRY(fill_errors(c, e, known || !has_error(c) ? 0 : INFINITY, w));
-    if (!c->op->bound)
-        return 0;
-    return c->op->bound(c, w);
+    TRY(fill_errors(c, e, known ? 0 : INFINITY, w));
+    return c->op->bound ? c->op->bound(c, w) : 0;
 }
 
 static int evaluate_reals(struct call *c, struct value *const *in, struct value *const *out,
@@ -293,7 +303,6 @@ static int allocate_outputs(struct call *c, struct value *const *out, const stru
 {
     for (uint32_t i = 0; i < c->n_out; i++) {
         struct tensor *t = &out[i]->tensor;
-        out[i]->kind = c->op->error.kind;
         t->data = arena_alloc_raw(e->keep, tensor_bytes(t) + 1, 1);
         if (!t->data)
             return why_fail(w, WHY_MEMORY, "%s: no memory for an output of %zu bytes", c->op->name,
@@ -301,6 +310,14 @@ static int allocate_outputs(struct call *c, struct value *const *out, const stru
         c->out[i]->data = t->data;
     }
     return 0;
+}
+
+/* Errors that came in with the operands need not scatter as those of a sum's roundings do. */
+static enum error_kind kind_of(const struct call *c)
+{
+    enum error_kind kind = c->op->error.kind;
+
+    return kind == ERROR_DOT && has_error(c) ? ERROR_ELEMENT : kind;
 }
 
 static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *const *out,
@@ -318,6 +335,8 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     TRY(allocate_outputs(c, out, e, w));
     if (e->options->bounds)
         TRY(input_errors(c, in, e, w));
+    for (uint32_t i = 0; i < c->n_out; i++)
+        out[i]->kind = kind_of(c);
     if (c->op->move && (!c->op->moves || c->op->moves(c)))
         return move_values(c, e, in, out, w);
     return evaluate_reals(c, in, out, e, w);

@@ -49,7 +49,8 @@ struct result {
     /* With options.bounds, per output and element: the unrounded result, and how far a right
      * implementation may be from it (INFINITY: undecidable, any value is right). */
     double **real, **bound;
-    /* error.kind of the operation that made the output */
+    /* error.kind of the operation that made the output; ERROR_ELEMENT for sums of products that
+     * were not exact already */
     enum error_kind *kind;
 };
 

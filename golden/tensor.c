@@ -250,6 +250,16 @@ double tensor_step(const struct tensor *t, uint32_t channel)
     return t->scale != 0 ? (double) t->scale : 1;
 }
 
+double tensor_saturate(const struct tensor *t, double real)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    if (!c->integer || isnan(real))
+        return real;
+    double step = tensor_step(t, 0), lo = (c->min - t->zero) * step, hi = (c->max - t->zero) * step;
+    return real < lo ? lo : real > hi ? hi : real;
+}
+
 /* Calls codec functions run by run of equal scale: the whole tensor, or slices of a channel. */
 typedef void tensor_run(const struct tensor *t, size_t at, size_t n, double scale, void *other);
 

@@ -90,6 +90,8 @@ void tensor_widen_units(const struct tensor *t, double *ret_values);
 void tensor_narrow(const double *values, struct tensor *t);
 /* Real value of one step (1 for types without scale), for channel c where there are several. */
 double tensor_step(const struct tensor *t, uint32_t channel);
+/* A real number as the type's range lets it through: integers saturate, floats stay. */
+double tensor_saturate(const struct tensor *t, double real);
 /* Element i as a real number. */
 double tensor_at(const struct tensor *t, size_t i);
 

@@ -27,6 +27,7 @@ START_TEST(cts_floats)
     ck_assert(cts_f32(100, 100.49f, true).ok);
     ck_assert(!cts_f32(100, 100.5f, true).ok);
     ck_assert(!cts_f32(NAN, NAN, false).ok);
+    ck_assert(!cts_f32(NAN, 1, false).ok);
     ck_assert(!cts_f32(1, NAN, false).ok);
     ck_assert(cts_f32(INFINITY, INFINITY, false).ok);
 }
@@ -84,6 +85,37 @@ START_TEST(bound_sees_saturation)
     ck_assert(judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
     q[0] = 254;
     ck_assert(!judge_bound(&t, real, bound, ERROR_ELEMENT, &t).ok);
+}
+END_TEST
+
+/* The end of the range hides errors, not more: with a real result of 256.2 and an error of 1 the
+ * least that may come out is 255.2, so 255; with 254.8 it is 253.8, so 254. */
+START_TEST(bound_ends_with_the_range)
+{
+    uint8_t q[] = { 254 };
+    const double over[] = { 256.2 }, under[] = { 254.8 }, bound[] = { 1 };
+    struct tensor t = tensor_of(DT_U8, 1, 1, 0, q);
+
+    ck_assert(!judge_bound(&t, over, bound, ERROR_ELEMENT, &t).ok);
+    ck_assert(judge_bound(&t, under, bound, ERROR_ELEMENT, &t).ok);
+    q[0] = 253;
+    ck_assert(!judge_bound(&t, under, bound, ERROR_ELEMENT, &t).ok);
+    q[0] = 255;
+    ck_assert(judge_bound(&t, over, bound, ERROR_ELEMENT, &t).ok);
+    ck_assert(judge_bound(&t, under, bound, ERROR_ELEMENT, &t).ok);
+}
+END_TEST
+
+/* What a quantised NaN is nobody says. */
+START_TEST(integers_of_nan_are_open)
+{
+    uint8_t q[] = { 7 };
+    const double real[] = { NAN }, bound[] = { 0.5 };
+    struct tensor t = tensor_of(DT_U8, 1, 1, 0, q);
+    struct judgement j = judge_bound(&t, real, bound, ERROR_ELEMENT, &t);
+
+    ck_assert(j.ok);
+    ck_assert_uint_eq(j.checked, 0);
 }
 END_TEST
 
@@ -145,6 +177,8 @@ int main(void)
     tcase_add_test(t, shape_and_type_must_agree);
     tcase_add_test(t, bound_quantised_tie);
     tcase_add_test(t, bound_sees_saturation);
+    tcase_add_test(t, bound_ends_with_the_range);
+    tcase_add_test(t, integers_of_nan_are_open);
     tcase_add_test(t, bound_accepts_overflow_of_halves);
     tcase_add_test(t, undecidable_elements_are_not_counted);
     tcase_add_test(t, dot_products_must_scatter);

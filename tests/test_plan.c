@@ -184,6 +184,72 @@ START_TEST(quantised_doubt_is_carried_in_steps)
 }
 END_TEST
 
+/* Real sums of 300 and more: the steps that ADD may be off by lie beyond 255, so RELU sees 255. */
+START_TEST(saturated_values_are_certain)
+{
+    const uint8_t x[] = { 200, 250 }, y[] = { 100, 250 };
+    struct tensor in[] = { argument(DT_U8, DIMS(2), 1, 0, x), argument(DT_U8, DIMS(2), 1, 0, y) };
+    struct exec_options options = { .bounds = true };
+    struct result r;
+    uint32_t a = build_quant(&b, LIFE_INPUT, DT_U8, DIMS(2), 1, 0);
+    uint32_t c = build_quant(&b, LIFE_INPUT, DT_U8, DIMS(2), 1, 0);
+    uint32_t act = build_int(&b, 0);
+    uint32_t t = build_quant(&b, LIFE_TEMPORARY, DT_U8, DIMS(2), 1, 0);
+    uint32_t z = build_quant(&b, LIFE_OUTPUT, DT_U8, DIMS(2), 1, 0);
+
+    OPERATION(&b, "ADD", IDS(a, c, act), IDS(t));
+    OPERATION(&b, "RELU", IDS(t), IDS(z));
+    ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_double_eq(r.real[0][i], 255);
+        ck_assert_double_lt(r.bound[0][i], 0.9);
+    }
+    result_done(&r);
+}
+END_TEST
+
+/* In fp16 the sum of 110000 is infinite: a relaxed model may say so, an exact one may not. */
+START_TEST(relaxed_sums_may_overflow_halves)
+{
+    const float x[] = { 60000, 1 }, y[] = { 50000, 1 };
+    struct tensor in[] = { argument(DT_F32, DIMS(1, 2), 0, 0, x),
+                           argument(DT_F32, DIMS(2), 0, 0, y) };
+    struct exec_options options = { .bounds = true };
+    float actual[] = { INFINITY, 2 };
+    struct result r;
+
+    sum_times();
+    for (int relaxed = 0; relaxed < 2; relaxed++) {
+        b.model.relaxed = relaxed;
+        ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+        struct tensor a = r.out[0];
+        a.data = actual;
+        ck_assert_int_eq(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok, relaxed);
+        result_done(&r);
+    }
+}
+END_TEST
+
+START_TEST(only_exact_operands_make_errors_that_scatter)
+{
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1, 2));
+    uint32_t weights = build_constant(&b, DT_F32, DIMS(2, 2), xs);
+    uint32_t bias = build_constant(&b, DT_F32, DIMS(2), ys), act = build_int(&b, 0);
+    uint32_t t = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1, 2));
+    uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1, 2));
+    struct tensor in[] = { argument(DT_F32, DIMS(1, 2), 0, 0, xs) };
+    struct exec_options options = { .bounds = true };
+    struct result r;
+
+    OPERATION(&b, "FULLY_CONNECTED", IDS(x, weights, bias, act), IDS(t));
+    OPERATION(&b, "FULLY_CONNECTED", IDS(t, weights, bias, act), IDS(z));
+    ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+    ck_assert_int_eq(r.kind[0], ERROR_DOT);
+    ck_assert_int_eq(r.kind[1], ERROR_ELEMENT);
+    result_done(&r);
+}
+END_TEST
+
 START_TEST(memory_is_limited)
 {
     enum { N = 1 << 16 };
@@ -275,6 +341,9 @@ int main(void)
     tcase_add_test(t, bounds_hold_for_single_precision);
     tcase_add_test(t, bounds_hold_for_relaxed_halves);
     tcase_add_test(t, quantised_doubt_is_carried_in_steps);
+    tcase_add_test(t, saturated_values_are_certain);
+    tcase_add_test(t, relaxed_sums_may_overflow_halves);
+    tcase_add_test(t, only_exact_operands_make_errors_that_scatter);
     tcase_add_test(t, memory_is_limited);
     tcase_add_test(t, ranks_of_arguments_are_checked);
     tcase_add_test(t, data_need_not_be_aligned);
