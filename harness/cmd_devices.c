@@ -90,7 +90,7 @@ static json_t *support_json(const struct support *s)
 
 static void print_line(json_t *o)
 {
-    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(7));
     putchar('\n');
     json_decref(o);
 }

@@ -94,6 +94,9 @@ static int load_stored(struct replay *p, const char *name, struct why *w)
         return why_prefix(w, "the spec of %s that is stored in %s", name, p->o->db);
     REQUIRE(w, p->cases.n == 1, "%s: the spec of %s holds %llu examples", p->o->db, name,
             (unsigned long long) p->cases.n);
+    if (p->o->verbosity >= 0)
+        fprintf(stderr, "%s: from the spec that run %lld of %s stored\n", name,
+                (long long) p->found.run, p->o->db);
     p->cases.spec[0].example.name = name;
     p->cases.spec[0].file = NULL;
     return 0;

@@ -70,7 +70,7 @@ CREATE TABLE verdicts (
     was         TEXT,               -- of a waived case: the verdict that is waived
     why         TEXT NOT NULL,      -- "" for a plain pass
     judge       TEXT NOT NULL,      -- "cts", "bound"
-    stage       TEXT NOT NULL,      -- how far it got: "supported", "prepare", "execute", "done"
+    stage       TEXT NOT NULL,      -- how far it got: "supported", "prepare", "execute", "done"; "none": died
     status      TEXT NOT NULL,      -- HAL status of the call that ended it
     ms          REAL NOT NULL,      -- wall clock in the driver
     device_ns   INTEGER,            -- what the device says that it took

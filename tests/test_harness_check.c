@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/campaign.h"
 #include "harness/check.h"
+#include "harness/inputs.h"
 #include "harness/options.h"
 #include "harness/waivers.h"
 
@@ -336,6 +338,56 @@ START_TEST(text_of_drivers_is_cleaned)
 }
 END_TEST
 
+/* ---- cases */
+
+START_TEST(names_of_random_cases_are_read)
+{
+    uint64_t seed, index;
+    ck_assert(case_is_random("random/s18446744073709551615/i12", &seed, &index));
+    ck_assert_uint_eq(seed, UINT64_MAX);
+    ck_assert_uint_eq(index, 12);
+    ck_assert(!case_is_random("random/s1/i2/x", &seed, &index));
+    ck_assert(!case_is_random("random/single/s-CONV_2D-V1_0", &seed, &index));
+    ck_assert(!case_is_random("spec/random/s1/i2", &seed, &index));
+}
+END_TEST
+
+START_TEST(shards_share_the_cases_out)
+{
+    for (uint64_t n = 0; n < 12; n++) {
+        uint64_t all = 0;
+        for (uint32_t shard = 1; shard <= 5; shard++)
+            all += campaign_shard(&(struct options){ .shard = shard, .n_shards = 5 }, n);
+        ck_assert_uint_eq(all, n);
+    }
+}
+END_TEST
+
+/* Models without values of their own: known dimensions, the whole range, the same for ever. */
+START_TEST(inputs_follow_from_the_name)
+{
+    struct arena *arena = arena_new(0);
+    struct tensor a = { .dtype = DT_U8, .shape = { 2, { 0, 500 } }, .scale = 0.5f, .zero = 7 };
+    struct tensor b = a, c = a;
+    struct why w;
+    ck_assert_int_eq(inputs_fill("model", &a, 1, arena, &w), 0);
+    ck_assert_int_eq(inputs_fill("model", &b, 1, arena, &w), 0);
+    ck_assert_int_eq(inputs_fill("other", &c, 1, arena, &w), 0);
+    ck_assert_uint_eq(a.shape.dim[0], 1);
+    ck_assert_mem_eq(a.data, b.data, 500);
+    ck_assert_mem_ne(a.data, c.data, 500);
+    const uint8_t *q = a.data;
+    uint8_t least = 255, most = 0;
+    for (int i = 0; i < 500; i++) {
+        least = q[i] < least ? q[i] : least;
+        most = q[i] > most ? q[i] : most;
+    }
+    ck_assert_uint_lt(least, 8);
+    ck_assert_uint_gt(most, 247);
+    arena_free(arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("harness check");
@@ -355,6 +407,9 @@ int main(void)
     tcase_add_test(t, a_waiver_has_a_reason);
     tcase_add_test(t, arguments_are_quoted_for_a_shell);
     tcase_add_test(t, text_of_drivers_is_cleaned);
+    tcase_add_test(t, names_of_random_cases_are_read);
+    tcase_add_test(t, shards_share_the_cases_out);
+    tcase_add_test(t, inputs_follow_from_the_name);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
