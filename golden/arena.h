@@ -11,8 +11,9 @@ struct arena;
 struct arena *arena_new(size_t limit);
 void arena_free(struct arena *a);
 
-/* count * size zeroed bytes; 64 of them and more are aligned to 64, for vector loads.  NULL when out of memory, over the
- * limit, or when the product overflows.  A count of 0 gives a valid pointer. */
+/* count * size zeroed bytes; 64 of them and more are aligned to 64, for vector loads.  NULL when
+ * out of memory, over the limit, or when the product overflows.  A count of 0 gives a valid
+ * pointer. */
 void *arena_alloc(struct arena *a, size_t count, size_t size);
 
 /* The same, but the bytes are left as they are: for buffers that are written whole. */

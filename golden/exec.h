@@ -28,12 +28,12 @@ struct exec_event {
 };
 
 struct exec_options {
-    bool bounds;              /* compute bounds of error too */
+    bool bounds; /* compute bounds of error too */
     struct arithmetic arithmetic;
     double loop_timeout;      /* seconds for one WHILE; 0: the NNAPI default, 2 */
     uint64_t max_iterations;  /* of one WHILE, for reproducible limits; 0: none */
     uint64_t max_operations;  /* of the run, counting those of subgraphs each time; 0: none */
-    struct arena *arena;      /* results go there, result_done() leaves it; NULL: one of the run's own */
+    struct arena *arena;      /* for results, result_done() leaves it; NULL: one of its own */
     size_t memory_limit;      /* bytes of an arena of the run's own; 0: none */
     struct matmul_pool *pool; /* NULL: this thread alone */
     void (*on_operation)(const struct exec_event *e, void *user);

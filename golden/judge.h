@@ -12,11 +12,12 @@ struct judgement {
     size_t wrong;   /* elements outside their bound */
     size_t worst;
     double expected, actual, bound, ratio; /* of the worst element */
-    char why[160]; /* empty when ok; else says which test failed: element, variance, bias, shape, NaN */
+    char why[160]; /* empty when ok; else which test failed: element, variance, bias, shape */
 };
 
 /* Fixed tolerances.  half: the model is relaxed or has an fp16 operand; steps: off by how many
- * quantisation steps (1; 3 for mobilenet_quantized).  `actual` must have the expected dtype and shape, else not ok. */
+ * quantisation steps (1; 3 for mobilenet_quantized).  `actual` must have the expected dtype and
+ * shape, else not ok. */
 struct judgement judge_cts(const struct tensor *expected, const struct tensor *actual, bool half,
                            int steps);
 

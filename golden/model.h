@@ -22,10 +22,10 @@ struct operand {
     struct tensor tensor; /* .data: value of a constant, `length` bytes; else NULL */
     enum lifetime life;
     size_t length;
-    uint32_t pool;      /* LIFE_CONSTANT_REFERENCE: which pool data points into */
-    uint32_t subgraph;  /* LIFE_SUBGRAPH: index into model.graph (>= 1: 0 is the main graph) */
-    uint32_t consumers; /* input slots of its graph's operations that read it */
-    const char *name;   /* NULL: none */
+    uint32_t pool;         /* LIFE_CONSTANT_REFERENCE: which pool data points into */
+    uint32_t subgraph;     /* LIFE_SUBGRAPH: index into model.graph (>= 1: 0 is the main graph) */
+    uint32_t consumers;    /* input slots of its graph's operations that read it */
+    const char *name;      /* NULL: none */
     const void *extension; /* extraParams of an extension type */
     size_t extension_length;
 };

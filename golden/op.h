@@ -26,7 +26,7 @@ enum needs {
     NEEDS_NONZERO = 1, /* divisor */
     NEEDS_NONNEG = 2,
     NEEDS_SMALL = 4,  /* kept within about +-8: arguments of exponentials and powers */
-    NEEDS_CONST = 8,  /* drivers may insist on a constant (shapes, axes, weights of quantised dots) */
+    NEEDS_CONST = 8,  /* drivers may insist on a constant: shapes, axes, weights */
     NEEDS_SPREAD = 16 /* not all (near) zero: normalisers */
 };
 
@@ -62,12 +62,12 @@ struct role {
     const char *name;
     const char *doc;
     /* Shape pattern: a letter unifies across operands of the call, '*' is one whole shape, '?'
-     * (alone) is any shape, or in a longer pattern any dimension, left to infer(); '1' is a dimension
-     * of one; 'R' is the rank of the first input.  NULL: a scalar. */
+     * (alone) is any shape, or in a longer pattern any dimension, left to infer(); '1' is a
+     * dimension of one; 'R' is the rank of the first input.  NULL: a scalar. */
     const char *dims;
     int slot;         /* column of the typing row, or FIXED(dtype) */
     enum level since; /* feature level that added this role; 0: with the operation */
-    bool optional;    /* may be omitted: at the end of the list, or as NO_VALUE / empty in the middle */
+    bool optional;    /* may be omitted: at the end, or as NO_VALUE or empty in the middle */
     bool many;        /* variadic: takes 1 or more operands; at most one role of a form */
     bool image;       /* NHWC pattern that the layout operand may turn into NCHW */
     double otherwise; /* value of an omitted optional scalar */
@@ -93,18 +93,18 @@ struct form {
 };
 
 enum error_kind {
-    ERROR_EXACT,    /* result is one of the inputs' values, or integer arithmetic: no local error */
-    ERROR_ELEMENT,  /* rounded once or a few times an element */
-    ERROR_DOT,      /* sum of products: grows with the root of their number */
-    ERROR_DISCRETE  /* jumps: comparison, argmax, rounding */
+    ERROR_EXACT,   /* result is one of the inputs' values, or integer arithmetic: no local error */
+    ERROR_ELEMENT, /* rounded once or a few times an element */
+    ERROR_DOT,     /* sum of products: grows with the root of their number */
+    ERROR_DISCRETE /* jumps: comparison, argmax, rounding */
 };
 
 /* What a right implementation may differ by, beside the errors of its inputs (which bound() carries
  * through).  reference: DESIGN.md section 4. */
 struct error_model {
     enum error_kind kind;
-    double ulps;  /* of a float result */
-    double steps; /* of a quantised result, beside the half step of rounding */
+    double ulps;      /* of a float result */
+    double steps;     /* of a quantised result, beside the half step of rounding */
     const char *text; /* for the manual: how bound() carries errors */
 };
 
@@ -136,8 +136,8 @@ struct call {
     /* Bounds of absolute error, indexed like x and y.  ex[i] is NULL where input i is exact. */
     double **ex;
     double **ey;
-    double unit; /* unit roundoff of the arithmetic being judged (2^-24, 2^-11) */
-    double dot_factor; /* a sum of K products may be off by dot_factor * sqrt(K) * unit * sum |xw| */
+    double unit;       /* unit roundoff of the arithmetic being judged (2^-24, 2^-11) */
+    double dot_factor; /* sums of K products: dot_factor * sqrt(K) * unit * sum |xw| */
 
     struct arena *scratch; /* freed after the call */
     struct matmul_pool *pool;
@@ -175,17 +175,18 @@ struct op {
     int n_forms;
     const struct typing *typings;
     int n_typings;
-    int layout;            /* 1 + role of the BOOL that selects NCHW; 0: none */
-    int fanout;            /* 1 + role of the INT32 that tells the number of outputs; 0: none */
+    int layout; /* 1 + role of the BOOL that selects NCHW; 0: none */
+    int fanout; /* 1 + role of the INT32 that tells the number of outputs; 0: none */
     enum control_kind control_kind;
     /* x[] of quantised operands are units (q - zero, no scale): sums of products stay exact.
      * y[], ex[] and ey[] are real values all the same. */
     bool units;
     struct error_model error;
 
-    /* Rules that patterns cannot say, '?' dimensions of out[], call.level.  Called only with complete input
-     * shapes; a scalar or tensor that is not constant may be absent at validation: then in[r]->data
-     * is NULL, and infer() returns 0 having set what it can (leave unknown dimensions 0).  NULL: none. */
+    /* Rules that patterns cannot say, '?' dimensions of out[], call.level.  Called only with
+     * complete input shapes; a scalar or tensor that is not constant may be absent at validation:
+     * then in[r]->data is NULL, and infer() returns 0 having set what it can (leave unknown
+     * dimensions 0).  NULL: none. */
     int (*infer)(struct call *c, struct why *w);
 
     /* Exactly one of these computes; y in the order of the definition. */
@@ -198,8 +199,8 @@ struct op {
     /* IF and WHILE. */
     int (*control)(struct call *c, struct exec_frame *f, struct why *w);
 
-    /* Fills ey from ex, x and y: error carried through (first order or interval) plus the error of the
-     * arithmetic inside; the final rounding of the result is added by the executor.  NULL with
+    /* Fills ey from ex, x and y: error carried through (first order or interval) plus the error of
+     * the arithmetic inside; the final rounding of the result is added by the executor.  NULL with
      * move(): the errors are moved.  NULL with eval(): inputs must be exact, else unbounded. */
     int (*bound)(struct call *c, struct why *w);
 
@@ -227,12 +228,11 @@ int form_len(const struct form *f);
 
 /* Match operands (in calling order, NULL: omitted) against the record: arity, form, types, ranks,
  * patterns, quantisation, infer().  out[i] carries the declared type, shape (0: unknown) and
- * quantisation, and leaves with the inferred shape; a contradiction is refused.  runtime: shapes are
- * complete and dimension 0 means no elements; else 0 means unknown.  The arrays must outlive the
- * call; out[] is untouched on failure.
- * Returns the feature level the call needs, or -1 with the reason: WHY_INVALID for what no driver
- * accepts (arity, types, ranks, quantisation), WHY_EXECUTION for shapes and values that NNAPI only
- * notices when it executes. */
+ * quantisation, and leaves with the inferred shape; a contradiction is refused.  runtime: shapes
+ * are complete and dimension 0 means no elements; else 0 means unknown.  The arrays must outlive
+ * the call; out[] is untouched on failure. Returns the feature level the call needs, or -1 with the
+ * reason: WHY_INVALID for what no driver accepts (arity, types, ranks, quantisation), WHY_EXECUTION
+ * for shapes and values that NNAPI only notices when it executes. */
 int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
             struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,
             struct why *w);
