@@ -170,7 +170,8 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
 {
     const struct graph *g = &p->model->graph[0];
     const struct profile *profile = p->device->profile;
-    struct device_run r = { p->device, p, limits, profile->launch_ns, arena_new(0) };
+    struct device_run r = { p->device, p, limits, profile->launch_ns,
+                            arena_new((size_t) profile->memory) };
     struct tensor *out = arena_alloc(a, g->n_outputs, sizeof(*out));
     struct values v;
     int rc;
