@@ -372,8 +372,9 @@ START_TEST(exact_operands)
     ck_assert_msg(one_op_start(&run, &e->c, &options, &w) == 0, "%s: %s", e->c.name, w.text);
     for (size_t i = 0; i < tensor_count(&run.result.out[0]); i++) {
         double b = run.result.bound[0][i];
-        ck_assert_msg(b == e->bound[i] || fabs(b - e->bound[i]) < 1e-9, "%s: bound %zu is %g",
-                      e->c.name, i, b);
+        /* Where there is a bound, that of scaling in single precision comes to it. */
+        ck_assert_msg(b == e->bound[i] || (e->bound[i] > 0 && fabs(b - e->bound[i]) < 2e-6),
+                      "%s: bound %zu is %.9g", e->c.name, i, b);
     }
     one_op_done(&run);
 }
