@@ -145,7 +145,7 @@ static int put_slowest(const struct report *r, struct why *w)
           r->to);
     TRY(report_each(
         r,
-        "SELECT s.name, s.uri, s.verdict, s.checked, s.ms, d.device_ns, d.n_operations FROM shown "
+        "SELECT s.name, s.uri, s.verdict, s.ms, d.device_ns, d.n_operations FROM shown "
         "s "
         "JOIN details d ON d.case_id = s.case_id AND d.target_ordinal = s.target_ordinal "
         "ORDER BY s.ms DESC, s.name LIMIT 10",
