@@ -50,7 +50,7 @@ static int widen_inputs(struct call *c, struct value *const *in, const struct ev
                         struct why *w)
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
-        if (!wants_values(in[i]))
+        if (!wants_values(in[i]) || c->x[i])
             continue;
         c->x[i] = scratch_doubles(e, tensor_count(&in[i]->tensor));
         if (!c->x[i])
@@ -95,15 +95,16 @@ static double storage_error(double x)
     return a < tiny_f16 ? a : a < INFINITY ? a * unit_f16 : 0;
 }
 
-/* How far an implementation's input i may be from the reference's: NULL when it cannot be. */
-static int input_error(const struct value *v, const struct evaluation *e, double **ret_error)
+/* How far an implementation's input may be from the reference's: NULL when it cannot be.  ret_x:
+ * its values, where they were needed. */
+static int input_error(const struct value *v, const struct evaluation *e, double **ret_x,
+                       double **ret_error)
 {
     const struct tensor *t = &v->tensor;
     bool stored_half = e->relaxed && t->dtype == DT_F32;
     size_t n = tensor_count(t);
     bool steps = dtype_info[t->dtype].codec->integer && !t->channel_scale;
 
-    *ret_error = NULL;
     if (!v->bound && !v->real && !stored_half)
         return 0;
     double *x = scratch_doubles(e, n), *error = scratch_doubles(e, n), any = 0;
@@ -117,24 +118,35 @@ static int input_error(const struct value *v, const struct evaluation *e, double
             error[i] += storage_error(x[i]);
         any += error[i];
     }
-    if (any != 0)
-        *ret_error = error;
+    *ret_x = x;
+    *ret_error = any != 0 ? error : NULL;
     return 0;
 }
 
 static int input_errors(struct call *c, struct value *const *in, const struct evaluation *e,
                         struct why *w)
 {
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (wants_values(in[i]) && input_error(in[i], e, &c->ex[i]) < 0)
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        double *x = NULL;
+        if (wants_values(in[i]) && input_error(in[i], e, &x, &c->ex[i]) < 0)
             return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        c->x[i] = c->op->units ? NULL : x;
+    }
     return 0;
+}
+
+/* Results and their errors: kept with the output where bounds are asked for. */
+static double *output_array(const struct evaluation *e, const struct tensor *t)
+{
+    struct arena *a = e->options->bounds ? e->keep : e->scratch;
+
+    return arena_alloc_raw(a, tensor_count(t) + 1, sizeof(double));
 }
 
 static int output_doubles(struct call *c, const struct evaluation *e, struct why *w)
 {
     for (uint32_t i = 0; i < c->n_out; i++) {
-        c->y[i] = scratch_doubles(e, tensor_count(c->out[i]));
+        c->y[i] = output_array(e, c->out[i]);
         if (!c->y[i])
             return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
     }
@@ -153,7 +165,7 @@ static int fill_errors(struct call *c, const struct evaluation *e, double with, 
 {
     for (uint32_t i = 0; i < c->n_out; i++) {
         size_t n = tensor_count(c->out[i]);
-        c->ey[i] = scratch_doubles(e, n);
+        c->ey[i] = output_array(e, c->out[i]);
         if (!c->ey[i])
             return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
         for (size_t k = 0; k < n; k++)
@@ -243,8 +255,8 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
 }
 
 /* Narrows y and keeps what judging needs. */
-static int finish_output(const struct call *c, uint32_t i, const struct evaluation *e,
-                         struct value *v, struct why *w)
+static void finish_output(const struct call *c, uint32_t i, const struct evaluation *e,
+                          struct value *v)
 {
     struct tensor *t = &v->tensor;
     size_t n = tensor_count(t);
@@ -252,16 +264,11 @@ static int finish_output(const struct call *c, uint32_t i, const struct evaluati
 
     tensor_narrow(c->y[i], t);
     if (!e->options->bounds)
-        return 0;
-    v->real = arena_alloc_raw(e->keep, n + 1, sizeof(double));
-    v->bound = arena_alloc_raw(e->keep, n + 1, sizeof(double));
-    if (!v->real || !v->bound)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
-    for (size_t k = 0; k < n; k++) {
-        v->real[k] = c->y[i][k];
-        v->bound[k] = c->ey[i][k] + rounding_error(c, e, t, step, c->y[i][k]);
-    }
-    return 0;
+        return;
+    v->real = c->y[i];
+    v->bound = c->ey[i];
+    for (size_t k = 0; k < n; k++)
+        v->bound[k] += rounding_error(c, e, t, step, v->real[k]);
 }
 
 static int compute_bounds(struct call *c, const struct evaluation *e, struct why *w)
@@ -294,7 +301,7 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
         TRY(compute_bounds(c, e, w));
     for (uint32_t i = 0; i < c->n_out; i++)
         if (!integers || e->options->bounds)
-            TRY(finish_output(c, i, e, out[i], w));
+            finish_output(c, i, e, out[i]);
     return 0;
 }
 

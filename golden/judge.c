@@ -7,6 +7,8 @@
 /* Judges need this many elements for a whole-tensor test to mean something. */
 enum { ENOUGH = 1000 };
 
+enum { BLOCK = 256 }; /* elements that are widened at a time */
+
 static bool comparable(const struct tensor *a, const struct tensor *b, struct judgement *j)
 {
     char x[SHAPE_TEXT], y[SHAPE_TEXT];
@@ -85,17 +87,27 @@ static void raw_values(const struct tensor *t, size_t at, size_t n, double *to)
     c->widen((const char *) t->data + at * c->size, n, 0, 1, to);
 }
 
+static void real_values(const struct tensor *t, size_t at, size_t n, double *to)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    if (!t->channel_scale)
+        c->widen((const char *) t->data + at * c->size, n, t->zero, tensor_step(t, 0), to);
+    for (size_t i = 0; t->channel_scale && i < n; i++)
+        to[i] = tensor_at(t, at + i);
+}
+
 struct judgement judge_cts(const struct tensor *expected, const struct tensor *actual, bool half,
                            int steps)
 {
     struct judgement j = { 0 };
-    double e[256], a[256];
+    double e[BLOCK], a[BLOCK];
 
     if (!comparable(expected, actual, &j))
         return j;
     size_t n = tensor_count(expected);
-    for (size_t at = 0; at < n; at += 256) {
-        size_t run = n - at < 256 ? n - at : 256;
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t run = n - at < BLOCK ? n - at : BLOCK;
         raw_values(expected, at, run, e);
         raw_values(actual, at, run, a);
         for (size_t i = 0; i < run; i++) {
@@ -163,9 +175,12 @@ struct judgement judge_bound(const struct tensor *reference, const double *real,
 
     if (!comparable(reference, actual, &j))
         return j;
+    double block[BLOCK];
     size_t n = tensor_count(reference);
     for (size_t i = 0; i < n; i++) {
-        double a = tensor_at(actual, i), e = tensor_saturate(reference, real[i]);
+        if (i % BLOCK == 0)
+            real_values(actual, i, n - i < BLOCK ? n - i : BLOCK, block);
+        double a = block[i % BLOCK], e = tensor_saturate(reference, real[i]);
         judge_element(&j, i, e, a, range_bound(reference, real[i], a, bound[i] * (1 + slack)));
         if (scatters && bound[i] > 0 && isfinite(bound[i]) && isfinite(a)) {
             double r = (a - e) / bound[i];

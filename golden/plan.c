@@ -1,12 +1,13 @@
 /* Plans: models prepared once; running them graph by graph. */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
 #include "golden/call.h"
 #include "golden/exec.h"
 
-enum { RESULT_SLOTS = 3, DEFAULT_LOOP_SECONDS = 2 };
+enum { RESULT_SLOTS = 3, DEFAULT_LOOP_SECONDS = 2, MOST_SPARE = 1 << 26 };
 
 /* One operation of a graph, resolved. */
 struct step {
@@ -21,6 +22,9 @@ struct plan {
     struct step **steps;   /* per graph, in order of execution */
     struct value **values; /* per graph and operand: as a run finds them, with constants alone */
     int level;
+    /* Scratch memory that the last run leaves to the next: fresh pages cost more than small models.
+     */
+    _Atomic(struct arena *) *spare;
 };
 
 /* One run of a plan. */
@@ -81,7 +85,8 @@ static int fill_plan(struct plan *p, struct why *w)
         return -1;
     p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);
     p->values = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->values);
-    if (!p->steps || !p->values)
+    p->spare = arena_alloc(p->arena, 1, sizeof *p->spare);
+    if (!p->steps || !p->values || !p->spare)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t g = 0; g < p->model->n_graphs; g++) {
         TRY(make_steps(p, g, w));
@@ -110,8 +115,11 @@ int plan_new(const struct model *m, struct plan **ret_plan, struct why *w)
 
 void plan_free(struct plan *p)
 {
-    if (p)
-        arena_free(p->arena);
+    if (!p)
+        return;
+    if (p->spare)
+        arena_free(atomic_load(p->spare));
+    arena_free(p->arena);
 }
 
 int plan_level(const struct plan *p)
@@ -285,6 +293,24 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
     return 0;
 }
 
+/* Runs may overlap: one of them takes the spare arena, the others make their own.  Under a limit
+ * every run has its own, so that what fits does not depend on the runs before. */
+static struct arena *take_scratch(const struct plan *p, size_t limit)
+{
+    struct arena *a = limit ? NULL : atomic_exchange(p->spare, NULL);
+
+    return a ? a : arena_new(limit);
+}
+
+static void leave_scratch(const struct plan *p, size_t limit, struct arena *a)
+{
+    if (a && !limit && arena_bytes(a) <= MOST_SPARE) {
+        arena_rewind(a, (struct arena_mark){ 0 });
+        a = atomic_exchange(p->spare, a);
+    }
+    arena_free(a);
+}
+
 int plan_run(const struct plan *p, const struct tensor *in, const struct exec_options *options,
              struct result *ret_result, struct why *w)
 {
@@ -296,10 +322,10 @@ int plan_run(const struct plan *p, const struct tensor *in, const struct exec_op
     w = w ? w : &unused;
     result.owns_arena = !r.options->arena;
     result.arena = r.options->arena ? r.options->arena : arena_new(r.options->memory_limit);
-    r.scratch = arena_new(r.options->memory_limit);
+    r.scratch = take_scratch(p, r.options->memory_limit);
     int rc = !result.arena || !r.scratch ? why_fail(w, WHY_MEMORY, "out of memory")
                                          : run_main(&r, in, &result, w);
-    arena_free(r.scratch);
+    leave_scratch(p, r.options->memory_limit, r.scratch);
     if (rc < 0)
         result_done(&result);
     else
