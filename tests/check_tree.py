@@ -97,13 +97,18 @@ def check_names(paths):
         seen[name] = path
 
 
+def top_folders(root):
+    """Those under version control; without it, those known here."""
+    done = subprocess.run(["git", "-C", root, "ls-files"], text=True, capture_output=True,
+                          check=False)
+    folders = {path.split("/")[0] for path in done.stdout.splitlines() if "/" in path}
+    return {folder for folder in folders if not folder.startswith(".")} or set(MAY_USE)
+
+
 def check_readme(root):
     with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
         text = file.read()
-    folders = [entry.name for entry in os.scandir(root) if entry.is_dir()]
-    for folder in sorted(folders):
-        if folder.startswith((".", "build")) or folder == "halcyon-report":
-            continue
+    for folder in sorted(top_folders(root)):
         if f"{folder}/" not in text:
             yield f"README.md:1: the map does not mention {folder}/"
 
