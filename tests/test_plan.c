@@ -309,6 +309,31 @@ START_TEST(data_need_not_be_aligned)
 }
 END_TEST
 
+/* Runs of a plan share scratch memory; results do not, and a run that fails leaves nothing. */
+START_TEST(runs_of_a_plan_do_not_touch_each_other)
+{
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, xs),
+                           argument(DT_F32, DIMS(2), 0, 0, ys) };
+    struct exec_options options = { .bounds = true };
+    struct result first, second;
+    struct plan *plan;
+
+    sum_times();
+    ck_assert_int_eq(plan_new(&b.model, &plan, &w), 0);
+    ck_assert_int_eq(plan_run(plan, in, &options, &first, &w), 0);
+    in[1].shape = DIMS(3); /* does not broadcast */
+    ck_assert_int_lt(plan_run(plan, in, &options, &second, &w), 0);
+    in[1].shape = DIMS(2);
+    ck_assert_int_eq(plan_run(plan, in, &options, &second, &w), 0);
+    plan_free(plan);
+    ck_assert_mem_eq(first.out[0].data, second.out[0].data, 6 * sizeof(float));
+    ck_assert_mem_eq(first.real[0], second.real[0], 6 * sizeof(double));
+    ck_assert_mem_eq(first.bound[0], second.bound[0], 6 * sizeof(double));
+    result_done(&first);
+    result_done(&second);
+}
+END_TEST
+
 START_TEST(contradicting_shapes_prepare_but_do_not_run)
 {
     uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
@@ -347,6 +372,7 @@ int main(void)
     tcase_add_test(t, memory_is_limited);
     tcase_add_test(t, ranks_of_arguments_are_checked);
     tcase_add_test(t, data_need_not_be_aligned);
+    tcase_add_test(t, runs_of_a_plan_do_not_touch_each_other);
     tcase_add_test(t, contradicting_shapes_prepare_but_do_not_run);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
