@@ -5,8 +5,7 @@
 #include "sim/half.h"
 #include "sim/kernel.h"
 
-/* ---- TENSOR_INT32 ------------------------------------------------------------------------------
- */
+/* ---- TENSOR_INT32 */
 
 typedef int32_t int_fn(int32_t a, int32_t b);
 
@@ -92,8 +91,7 @@ static int run_minimum(struct kernel_call *k, struct why *w)
     return integers(k, smaller);
 }
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order */
 
 /* Element i as it is stored: exact for every type that is compared. */
 static double stored(const struct tensor *t, size_t i)
@@ -170,8 +168,7 @@ static int run_argmax(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- conversion --------------------------------------------------------------------------------
- */
+/* ---- conversion */
 
 static double cut(double x, double lo, double hi)
 {

@@ -11,8 +11,7 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of device memory");
 }
 
-/* ---- what it supports --------------------------------------------------------------------------
- */
+/* ---- what it supports */
 
 static int supports_graph(const struct device *d, const struct model *m, uint32_t graph,
                           struct arena *a, bool *ret_supported, struct why *w);
@@ -86,8 +85,7 @@ static int supported(struct engine *e, const struct model *m, bool *ret_supporte
     return rc;
 }
 
-/* ---- models made ready -------------------------------------------------------------------------
- */
+/* ---- models made ready */
 
 /* fp32 constants become what the device holds. */
 static int load_constant(const struct program *p, struct tensor *t, struct why *w)
@@ -151,8 +149,7 @@ static int prepare(struct engine *e, const struct model *m, struct program **ret
     return 0;
 }
 
-/* ---- execution ---------------------------------------------------------------------------------
- */
+/* ---- execution */
 
 /* The inputs as the device holds them. */
 static void upload(const struct program *p, const struct tensor *in, struct tensor *t)

@@ -31,8 +31,7 @@ struct prepared {
     struct program *program;
 };
 
-/* ---- models -----------------------------------------------------------------------------------
- */
+/* ---- models */
 
 static void unload(struct loaded *l)
 {
@@ -227,8 +226,7 @@ static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum ha
     return HAL_GENERAL_FAILURE;
 }
 
-/* ---- executions --------------------------------------------------------------------------------
- */
+/* ---- executions */
 
 static struct run_limits limits_of(const struct hal_execution_config *c, enum hal_version version)
 {
@@ -378,8 +376,7 @@ static const struct hal_prepared_model_methods prepared_methods = {
     .release = release,
 };
 
-/* ---- what the driver says of itself -------------------------------------------------------------
- */
+/* ---- what the driver says of itself */
 
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities)

@@ -10,8 +10,7 @@
 #include "sim/half.h"
 #include "sim/sim.h"
 
-/* ---- operands that are taken wrongly ------------------------------------------------------------
- */
+/* ---- operands that are taken wrongly */
 
 /* A copy of input i with its own data, in place of it.  NULL without memory. */
 static struct tensor *own_input(struct kernel_call *k, uint32_t i)
@@ -155,8 +154,7 @@ static int ignore_channels(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- results that are made wrong ----------------------------------------------------------------
- */
+/* ---- results that are made wrong */
 
 static void store_half(struct kernel_call *k)
 {
@@ -189,8 +187,7 @@ static void disturb(struct kernel_call *k)
         ((uint8_t *) t->data)[at] ^= 16;
 }
 
-/* ---- answers that break the contract
- * ------------------------------------------------------------- */
+/* ---- answers that break the contract */
 
 static void one_short(bool *supported, uint32_t *n)
 {
@@ -290,8 +287,7 @@ static void change_input(struct answer *a)
             a->request->in_memory[i][0] ^= 1;
 }
 
-/* ---- the table
- * ----------------------------------------------------------------------------------- */
+/* ---- the table */
 
 #define HOOKS(...)                                                                                 \
     &(const struct fault_hooks)                                                                    \
@@ -319,7 +315,7 @@ const struct fault fault_table[] = {
       "the first operand's zero point counts as 0, and that of QUANTIZE's result; all devices",
       HOOKS(.before = ignore_zero, .after = store_without_zero) },
     { "channel-scales-ignored", "numbers",
-      "per-channel weights are all scaled as channel 0; all devices (on sim:gpu only DEQUANTIZE)",
+      "per-channel weights are all scaled as channel 0; sim:cpu, sim:dsp",
       HOOKS(.before = ignore_channels) },
     { "half-sums", "numbers", "sums of fp32 products are kept in fp16; sim:cpu, sim:gpu",
       HOOKS(.tweaks = TWEAK_HALF_SUMS) },

@@ -30,7 +30,7 @@ struct factor_pair factor_pair_of(double a, double b);
 /* floor(sqrt(x)) */
 uint64_t integer_root(uint64_t x);
 
-/* ---- operands of 8-bit kernels --------------------------------------------------------------- */
+/* ---- operands of 8-bit kernels */
 
 /* Element i without its zero point. */
 static inline int32_t fixed_at(const struct tensor *t, size_t i)

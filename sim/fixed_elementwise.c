@@ -4,7 +4,7 @@
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
 
-/* ---- two operands ---------------------------------------------------------------------------- */
+/* ---- two operands */
 
 /* (sign_a * a * scale_a + sign_b * b * scale_b) in steps of the result, rounded once. */
 static int sum(struct kernel_call *k, int64_t sign_b)
@@ -87,8 +87,7 @@ static int run_minimum(struct kernel_call *k, struct why *w)
     return extreme(k, false);
 }
 
-/* ---- one operand: input and result have the same scale ----------------------------------------
- */
+/* ---- one operand: input and result have the same scale */
 
 /* A step counted in reals, as an integer bound; far outside every type for huge ones. */
 static int64_t steps_of(const struct tensor *t, double real)
@@ -131,8 +130,7 @@ static int run_relu6(struct kernel_call *k, struct why *w)
     return clamp(k, 0, steps_of(k->out[0], 6));
 }
 
-/* ---- concatenation of operands with different scales ------------------------------------------
- */
+/* ---- concatenation of operands with different scales */
 
 static void put_rows(struct kernel_call *k, const struct tensor *x, struct along a, size_t at)
 {

@@ -6,7 +6,7 @@
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
 
-/* ---- lookup tables --------------------------------------------------------------------------- */
+/* ---- lookup tables */
 
 /* The table of a function of one 8-bit operand, as a compiler writes it; what runs only looks up.
  */
@@ -84,7 +84,7 @@ int fixed_softmax(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- roots and means ------------------------------------------------------------------------- */
+/* ---- roots and means */
 
 /* x / sqrt(squares) in steps of 1/128, exactly rounded: twice the quotient is an integer root. */
 static int64_t normalised(int64_t x, uint64_t squares, bool truncate)
@@ -166,8 +166,7 @@ int fixed_mean(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- to floats and back: the only float arithmetic that runs -----------------------------------
- */
+/* ---- to floats and back: the only float arithmetic that runs */
 
 int fixed_quantize(struct kernel_call *k, struct why *w)
 {

@@ -148,8 +148,7 @@ int fixed_fully_connected(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- pools: input and result have the same scale and zero point -------------------------------
- */
+/* ---- pools: input and result have the same scale and zero point */
 
 static int64_t divide_round(int64_t sum, int64_t n, bool truncate)
 {

@@ -3,7 +3,7 @@
 
 #include "sim/floats.h"
 
-/* ---- two operands ---------------------------------------------------------------------------- */
+/* ---- two operands */
 
 typedef float binary_fn(float a, float b);
 
@@ -85,7 +85,7 @@ static int run_minimum(struct kernel_call *k, struct why *w)
     return binary(k, smaller, w);
 }
 
-/* ---- one operand ----------------------------------------------------------------------------- */
+/* ---- one operand */
 
 typedef float unary_fn(float x);
 
@@ -161,7 +161,7 @@ static int run_convert(struct kernel_call *k, struct why *w)
     return unary(k, same, w);
 }
 
-/* ---- along an axis --------------------------------------------------------------------------- */
+/* ---- along an axis */
 
 /* The sum of halves of the range, so that it loses few bits however long it is. */
 static float pairwise(const float *x, size_t n, size_t step)
@@ -271,7 +271,7 @@ static int run_mean(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- concatenation of operands with different scales ----------------------------------------- */
+/* ---- concatenation of operands with different scales */
 
 static int run_concatenation(struct kernel_call *k, struct why *w)
 {

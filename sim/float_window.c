@@ -3,7 +3,7 @@
 
 #include "sim/floats.h"
 
-/* ---- convolutions ---------------------------------------------------------------------------- */
+/* ---- convolutions */
 
 /* One output of an ordinary convolution. */
 static float conv_at(const struct kernel_call *k, const struct float_conv *c, size_t b, int oy,
@@ -108,7 +108,7 @@ int float_depthwise_conv_2d(struct kernel_call *k, struct why *w)
     return convolve(k, true, w);
 }
 
-/* ---- matrices -------------------------------------------------------------------------------- */
+/* ---- matrices */
 
 static void run_matrix(const struct kernel_call *k, const struct float_matrix *m)
 {
@@ -146,7 +146,7 @@ int float_fully_connected(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- pools ----------------------------------------------------------------------------------- */
+/* ---- pools */
 
 enum pooling { POOL_AVERAGE, POOL_MAX, POOL_ROOT };
 

@@ -103,7 +103,7 @@ enum {
 #define HAL_LOOP_TIMEOUT_DEFAULT UINT64_C(2000000000)
 #define HAL_LOOP_TIMEOUT_MAX     UINT64_C(15000000000)
 
-/* ---- what a driver says of itself ------------------------------------------------------------ */
+/* ---- what a driver says of itself */
 
 /* Relative to the reference CPU implementation: below 1 is faster, or takes less power.  > 0. */
 struct hal_performance {
@@ -137,7 +137,7 @@ struct hal_extension {
     const struct hal_extension_type *type;
 };
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- memory */
 
 enum hal_memory_kind {
     HAL_MEMORY_ADDRESS = 0,        /* plain memory of this process: fd is -1 */
@@ -159,7 +159,7 @@ struct hal_memory {
     uint64_t size;   /* bytes, > 0 */
 };
 
-/* ---- models ---------------------------------------------------------------------------------- */
+/* ---- models */
 
 /* Where an operand's bytes lie.  All zero for lifetimes without a value. */
 struct hal_location {
@@ -239,7 +239,7 @@ struct hal_token_value {
     uint64_t length;
 };
 
-/* ---- executions ------------------------------------------------------------------------------ */
+/* ---- executions */
 
 struct hal_argument {
     bool has_no_value; /* an optional operand left out: location and dims are zero */
@@ -406,7 +406,7 @@ struct hal_prepared_model {
     const struct hal_prepared_model_methods *methods;
 };
 
-/* ---- preparation ----------------------------------------------------------------------------- */
+/* ---- preparation */
 
 /* Descriptors of cache files, lent, open for reading and writing, and the name of the compilation.
  * The driver writes from offset 0 and trusts nothing that it reads back: contents, length and token
@@ -436,7 +436,7 @@ struct hal_prepare_callback {
                    struct hal_prepared_model *prepared);
 };
 
-/* ---- memory domains -------------------------------------------------------------------------- */
+/* ---- memory domains */
 
 /* A place where a buffer will be used: input or output io_index of prepared model model_index. */
 struct hal_buffer_role {
@@ -464,7 +464,7 @@ struct hal_buffer {
     const struct hal_buffer_methods *methods;
 };
 
-/* ---- the driver ------------------------------------------------------------------------------ */
+/* ---- the driver */
 
 struct hal_driver {
     uint32_t abi_version; /* HAL_ABI_VERSION that it was built with */

@@ -53,7 +53,7 @@ extern const struct kernel common_kernels[], float_kernels[], fixed_kernels[];
 const struct kernel *kernel_find(const struct kernel *const *tables, const char *op,
                                  enum dtype type);
 
-/* ---- operands -------------------------------------------------------------------------------- */
+/* ---- operands */
 
 /* NULL: omitted, or not of this operation. */
 const struct tensor *kernel_in(const struct kernel_call *k, const char *role);
@@ -69,7 +69,7 @@ int kernel_no_memory(struct why *w);
 bool kernel_moves(const struct kernel_call *k);
 void kernel_move(const struct kernel_call *k);
 
-/* ---- shapes ---------------------------------------------------------------------------------- */
+/* ---- shapes */
 
 /* The elements of a result, with where its operands' elements lie (broadcast). */
 struct walk {

@@ -9,8 +9,7 @@ static int no_memory(const struct reader *r)
     return why_fail(r->w, WHY_MEMORY, "%s: out of memory", r->file);
 }
 
-/* ---- who the device is ------------------------------------------------------------------------
- */
+/* ---- who the device is */
 
 static int parse_identity(const struct reader *r, const json_t *root, struct profile *p)
 {
@@ -33,8 +32,7 @@ static int parse_identity(const struct reader *r, const json_t *root, struct pro
     return 0;
 }
 
-/* ---- performance ------------------------------------------------------------------------------
- */
+/* ---- performance */
 
 static int parse_pair(const struct reader *r, struct member m, struct hal_performance *ret)
 {
@@ -96,8 +94,7 @@ static int parse_performance(const struct reader *r, const json_t *root, struct 
     return parse_operand_types(r, &operand, operands, c);
 }
 
-/* ---- cost, queue, cache ------------------------------------------------------------------------
- */
+/* ---- cost, queue, cache */
 
 static int parse_rates(const struct reader *r, const struct place *at, const json_t *cost,
                        struct profile *p)
@@ -165,8 +162,7 @@ static int parse_resources(const struct reader *r, const json_t *root, struct pr
                         &p->data_cache_files);
 }
 
-/* ---- rules -------------------------------------------------------------------------------------
- */
+/* ---- rules */
 
 static int parse_ops(const struct reader *r, const struct place *at, const json_t *table,
                      struct rule *rule)
@@ -315,8 +311,7 @@ static int parse_rules(const struct reader *r, const json_t *root, struct profil
     return 0;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole */
 
 static int parse_root(const struct reader *r, const json_t *root, struct profile *p)
 {

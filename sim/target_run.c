@@ -59,8 +59,7 @@ static int check_status(struct course *c, const char *method, enum hal_status st
     return status != HAL_NONE;
 }
 
-/* ---- asking and preparing
- * ------------------------------------------------------------------------ */
+/* ---- asking and preparing */
 
 /* A model of a feature level that the driver has not is not shown to it.  What the catalogue does
  * not know has no level: the driver may know it, or rightly call it invalid. */
@@ -88,7 +87,9 @@ static int ask(struct course *c, const struct hal_model *h)
         return no_memory(c);
     TRY(level_allows(c, &known, &allowed));
     if (!allowed)
-        return 1;
+        return levels_allow(c->m, hal_level(d->hal_version), c->o->arena, c->o->supported, c->w) < 0
+                   ? -1
+                   : 1;
     enum hal_status status =
         d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
     if (!known && status == HAL_INVALID_ARGUMENT) {
@@ -132,8 +133,7 @@ static int prepare(struct course *c, const struct hal_model *h)
     return c->o->violation[0] || !c->prepared;
 }
 
-/* ---- the request
- * ---------------------------------------------------------------------------------- */
+/* ---- the request */
 
 static const struct tensor *output_operand(const struct course *c, uint32_t i)
 {
@@ -244,8 +244,7 @@ static int make_request(struct course *c)
     return 0;
 }
 
-/* ---- execution
- * ------------------------------------------------------------------------------------ */
+/* ---- execution */
 
 static enum hal_status execute_once(struct course *c)
 {
@@ -407,8 +406,7 @@ static int take_outputs(struct course *c)
     return 0;
 }
 
-/* ---- elements that were never written
- * --------------------------------------------------------------- */
+/* ---- elements that were never written */
 
 static bool is_pattern(const struct course *c, uint32_t i, size_t element, size_t size)
 {
@@ -466,8 +464,7 @@ static int check_written(struct course *c)
     return 0;
 }
 
-/* ---- the whole course
- * -------------------------------------------------------------------------------- */
+/* ---- the whole course */
 
 static int execute(struct course *c)
 {

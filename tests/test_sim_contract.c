@@ -368,8 +368,7 @@ START_TEST(memory_is_written_where_it_must_and_only_there)
 }
 END_TEST
 
-/* ---- what drivers say of themselves ------------------------------------------------------------
- */
+/* ---- what drivers say of themselves */
 
 static struct hal_capabilities capabilities;
 

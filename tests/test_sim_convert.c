@@ -81,8 +81,7 @@ START_TEST(a_model_survives_the_round_trip)
 }
 END_TEST
 
-/* ---- hostile models
- * ------------------------------------------------------------------------------- */
+/* ---- hostile models */
 
 struct notified {
     struct hal_prepare_callback base;
@@ -259,8 +258,7 @@ START_TEST(versions_and_configurations_are_checked)
 }
 END_TEST
 
-/* ---- memory and requests
- * ---------------------------------------------------------------------------- */
+/* ---- memory and requests */
 
 /* Constants of the branches in a file of `size` bytes that claims the whole. */
 static enum hal_status prepare_from_file(off_t size, uint64_t offset)
@@ -358,8 +356,7 @@ START_TEST(requests_are_checked)
 }
 END_TEST
 
-/* ---- what is not served yet
- * -------------------------------------------------------------------------- */
+/* ---- what is not served yet */
 
 START_TEST(methods_not_served_yet_answer_so)
 {

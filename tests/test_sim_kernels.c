@@ -63,8 +63,7 @@ START_TEST(fixed_point_rounds_halves_away_from_zero)
 }
 END_TEST
 
-/* ---- one operation on a device
- * --------------------------------------------------------------------- */
+/* ---- one operation on a device */
 
 struct on_device {
     const char *uri;

@@ -133,8 +133,7 @@ START_TEST(a_profile_says_what_it_says)
 }
 END_TEST
 
-/* ---- rules
- * --------------------------------------------------------------------------------------- */
+/* ---- rules */
 
 static const char *given; /* what read() gives for any path */
 

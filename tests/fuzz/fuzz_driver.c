@@ -30,8 +30,7 @@ static uint64_t hostile(struct rng *r)
     return k < COUNT(number) ? number[k] : rng_below(r, 64);
 }
 
-/* ---- a driver with little memory
- * ------------------------------------------------------------------ */
+/* ---- a driver with little memory */
 
 /* Opened once: a driver serves all its clients, whatever they have done to it. */
 static struct hal_driver *driver_of(uint32_t which)
@@ -51,8 +50,7 @@ static struct hal_driver *driver_of(uint32_t which)
     return opened[which] = d;
 }
 
-/* ---- damage: lists stay as long as their counts say, for they are this process's own
- * ----------------- */
+/* ---- damage: lists stay as long as their counts say, for they are this process's own */
 
 static void *own(struct arena *a, const void *from, size_t n, size_t size)
 {
@@ -158,8 +156,7 @@ static void damage(struct rng *r, struct arena *a, struct hal_model *h)
         h->n_referenced -= h->n_referenced > 0;
 }
 
-/* ---- the client
- * ---------------------------------------------------------------------------------------- */
+/* ---- the client */
 
 struct prepared {
     struct hal_prepare_callback base;
