@@ -13,7 +13,7 @@
 #include "reports/graph_layout.h"
 #include "reports/reports.h"
 
-enum { NAME_MOST = 48, VALUES_MOST = 6 };
+enum { NAME_MOST = 40, VALUES_MOST = 6 };
 
 struct dump {
     FILE *to;
@@ -170,7 +170,7 @@ static void put_operand(const struct dump *d, uint32_t i)
     if (out >= 0)
         fprintf(d->to, in >= 0 ? " output[%" PRId64 "]" : "[%" PRId64 "]", out);
     if (o->name && *o->name) {
-        fputs("&#160;<I>", d->to);
+        fputs("<BR/><I>", d->to);
         escape_put(o->name, NAME_MOST, d->to);
         fputs("</I>", d->to);
     }
@@ -340,12 +340,16 @@ static void put_edge(const struct dump *d, uint32_t operation, uint32_t operand,
     put_id(d, reads ? 'n' : 'd', reads ? operation : operand);
 }
 
-/* Position and role, where an operation has several operands on that side. */
-static void put_edge_label(const struct dump *d, uint32_t i, uint32_t n, const struct role *role)
+/* Position and role, where an operation has several operands on that side.  What is computed flows
+ * straight down; constants stand aside. */
+static void put_edge_label(const struct dump *d, uint32_t operand, uint32_t i, uint32_t n,
+                           const struct role *role)
 {
+    bool aside = operand < d->g->n_operands && is_constant(&d->g->operand[operand]);
+    fprintf(d->to, " [weight=%d", aside ? 1 : 10);
     if (n > 1)
-        fprintf(d->to, " [label=\"%" PRIu32 "%s%s\"]", i, role ? " " : "", role ? role->name : "");
-    fputs(";\n", d->to);
+        fprintf(d->to, ", label=\"%" PRIu32 "%s%s\"", i, role ? " " : "", role ? role->name : "");
+    fputs("];\n", d->to);
 }
 
 /* Clusters cannot be ends of edges: the edge goes to one of its nodes and is cut at its border. */
@@ -365,14 +369,14 @@ static void put_edges(const struct dump *d, uint32_t i, const struct described *
     for (uint32_t k = 0; k < call->n_in; k++) {
         if (!is_row_input(d, s, k)) {
             put_edge(d, i, call->in[k], true);
-            put_edge_label(d, k, call->n_in, in_role(s, k));
+            put_edge_label(d, call->in[k], k, call->n_in, in_role(s, k));
         } else if (d->g->operand[call->in[k]].life == LIFE_SUBGRAPH) {
             put_reference(d, i, d->g->operand[call->in[k]].subgraph);
         }
     }
     for (uint32_t k = 0; k < call->n_out; k++) {
         put_edge(d, i, call->out[k], false);
-        put_edge_label(d, k, call->n_out, out_role(s, k));
+        put_edge_label(d, call->out[k], k, call->n_out, out_role(s, k));
     }
 }
 
