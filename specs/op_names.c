@@ -7,9 +7,9 @@ static const struct {
     int32_t code;
     const char *name;
 } names[] = {
-#define OP_NAME(code, name) { code, #name },
+#define NAMED(code, name) { code, #name },
 #include "specs/op_names.def"
-#undef OP_NAME
+#undef NAMED
 };
 
 enum { N_NAMES = sizeof names / sizeof names[0] };
