@@ -1,5 +1,6 @@
 #include "harness/cases.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -11,8 +12,6 @@
 
 #include "harness/inputs.h"
 #include "specs/specs.h"
-
-enum { MAX_DEPTH = 32 };
 
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
                           uint64_t n)
@@ -49,12 +48,25 @@ int cases_make(const struct cases *c, uint64_t i, struct arena *arena, struct ex
     return 0;
 }
 
+/* Takes the number after a prefix; NULL where there is none of 64 bits. */
+static const char *take_number(const char *at, const char *prefix, uint64_t *ret)
+{
+    size_t n = strlen(prefix);
+    if (strncmp(at, prefix, n) || !isdigit((unsigned char) at[n]))
+        return NULL;
+    char *end;
+    errno = 0;
+    *ret = strtoull(at + n, &end, 10);
+    return errno ? NULL : end;
+}
+
 bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index)
 {
-    uint64_t seed, index;
-    int length = 0;
-    if (sscanf(name, "random/s%" SCNu64 "/i%" SCNu64 "%n", &seed, &index, &length) != 2 ||
-        name[length])
+    uint64_t seed = 0, index = 0;
+    const char *at = take_number(name, "random/s", &seed);
+    if (at)
+        at = take_number(at, "/i", &index);
+    if (!at || *at)
         return false;
     *ret_seed = seed;
     *ret_index = index;
@@ -170,8 +182,15 @@ static int load_file(struct cases *c, const char *path, const char *glob, struct
     return specs_load(path, NULL, take_example, &l, w);
 }
 
-static int load_path(struct cases *c, const char *path, const char *glob, int depth, bool named,
-                     struct why *w);
+/* A folder that is being read, and the one that it was found in. */
+struct folder {
+    const struct folder *above;
+    dev_t device;
+    ino_t inode;
+};
+
+static int load_path(struct cases *c, const char *path, const char *glob,
+                     const struct folder *above, struct why *w);
 
 static int not_hidden(const struct dirent *entry)
 {
@@ -183,10 +202,13 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name); /* alphasort() follows the locale */
 }
 
-static int load_folder(struct cases *c, const char *path, const char *glob, int depth,
-                       struct why *w)
+static int load_folder(struct cases *c, const char *path, const char *glob,
+                       const struct folder *here, struct why *w)
 {
     struct dirent **entry;
+    for (const struct folder *f = here->above; f; f = f->above)
+        REQUIRE(w, f->device != here->device || f->inode != here->inode,
+                "%s: a link to a folder that it is in", path);
     int n = scandir(path, &entry, not_hidden, by_name), failed = 0;
     if (n < 0)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
@@ -195,7 +217,7 @@ static int load_folder(struct cases *c, const char *path, const char *glob, int 
         if (!failed && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0)
             failed = why_fail(w, WHY_MEMORY, "no memory");
         else if (!failed)
-            failed = load_path(c, below, glob, depth + 1, false, w);
+            failed = load_path(c, below, glob, here, w);
         free(below);
         free(entry[i]);
     }
@@ -203,19 +225,21 @@ static int load_folder(struct cases *c, const char *path, const char *glob, int 
     return failed;
 }
 
-/* named: by the user, so that it must be something that can be loaded. */
-static int load_path(struct cases *c, const char *path, const char *glob, int depth, bool named,
-                     struct why *w)
+/* above: the folder that it was found in; NULL: named by the user, so that it must be something
+ * that can be loaded. */
+static int load_path(struct cases *c, const char *path, const char *glob,
+                     const struct folder *above, struct why *w)
 {
     struct stat about;
-    if (stat(path, &about) < 0)
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
-    if (S_ISDIR(about.st_mode)) {
-        REQUIRE(w, depth < MAX_DEPTH, "%s: folders nested too deeply", path);
-        return load_folder(c, path, glob, depth, w);
+    bool there = stat(path, &about) == 0;
+    if (there && S_ISDIR(about.st_mode)) {
+        struct folder here = { above, about.st_dev, about.st_ino };
+        return load_folder(c, path, glob, &here, w);
     }
-    if (!named && !is_spec(path))
+    if (above && !is_spec(path))
         return 0;
+    if (!there)
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     REQUIRE(w, S_ISREG(about.st_mode), "%s: not a file", path);
     REQUIRE(w, is_spec(path), "%s: not a specification (.mod.py, .jsonl, .jsonl.xz, .tflite)",
             path);
@@ -227,7 +251,7 @@ int cases_load(struct cases *c, const char *path, const char *glob, struct why *
     if (!c->arena && !(c->arena = arena_new(0)))
         return why_fail(w, WHY_MEMORY, "no memory");
     uint64_t before = c->n;
-    TRY(load_path(c, path, glob, 0, true, w));
+    TRY(load_path(c, path, glob, NULL, w));
     REQUIRE(w, c->n > before || glob, "%s: no specifications in it", path);
     return 0;
 }

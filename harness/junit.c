@@ -4,6 +4,7 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "harness/results_internal.h"
@@ -13,6 +14,9 @@ int junit_check(const char *path, struct why *w)
     char folder[4096];
     REQUIRE(w, strlen(path) < sizeof folder, "%.100s...: the path is too long", path);
     strcpy(folder, path);
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(EISDIR));
     const char *where = access(path, F_OK) == 0 ? path : dirname(folder);
     if (access(where, W_OK) < 0)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
@@ -91,7 +95,7 @@ static int put_suites(struct results *r, FILE *to, struct why *w)
         "GROUP BY t.target ORDER BY t.ordinal",
         &s, w));
     sqlite3_bind_int64(s, 1, r->run);
-    int step, failed = 0;
+    int step = SQLITE_DONE, failed = 0;
     while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW) {
         fputs("  <testsuite name=\"", to);
         put_escaped(to, column(s, 1));
@@ -102,7 +106,7 @@ static int put_suites(struct results *r, FILE *to, struct why *w)
         fputs("  </testsuite>\n", to);
     }
     sqlite3_finalize(s);
-    return failed;
+    return failed || step == SQLITE_DONE ? failed : results_failed(r, w);
 }
 
 int junit_write(struct results *r, const char *path, struct why *w)
@@ -115,6 +119,6 @@ int junit_write(struct results *r, const char *path, struct why *w)
     fputs("</testsuites>\n", to);
     bool bad = ferror(to);
     if ((fclose(to) != 0 || bad) && !failed)
-        return why_fail(w, WHY_SYSTEM, "%s: cannot be written", path);
+        return why_fail(w, WHY_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
     return failed;
 }

@@ -1,4 +1,5 @@
 /* The `halcyon` command: finds the subcommand and hands over. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -133,7 +134,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     return c->run(&o);
 }
 
-int main(int argc, char **argv)
+static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
@@ -148,4 +149,15 @@ int main(int argc, char **argv)
         return help(argc - 1, argv + 1);
     const struct command *c = find_command(name);
     return c ? run_command(c, argc - 1, argv + 1) : unknown_command(name);
+}
+
+/* What could not be written must not pass for a result. */
+int main(int argc, char **argv)
+{
+    int status = dispatch(argc, argv);
+    bool bad = ferror(stdout);
+    if (fflush(stdout) == 0 && !bad)
+        return status;
+    fprintf(stderr, "halcyon: stdout: %s\n", bad ? "not all was written" : strerror(errno));
+    return status == EXIT_CONFORMING || status == EXIT_NOT_CONFORMING ? EXIT_OURS : status;
 }

@@ -1,5 +1,6 @@
 #include "harness/options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -26,12 +27,14 @@ struct option_row {
 
 /* ---- numbers */
 
+/* Decimal, or hexadecimal after 0x: a leading 0 is no octal here. */
 static int parse_u64(const char *text, uint64_t least, uint64_t most, uint64_t *ret, struct why *w)
 {
     char *end;
     errno = 0;
-    unsigned long long value = strtoull(text, &end, 0);
-    if (errno || end == text || *end || strchr(text, '-') || value < least || value > most)
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    unsigned long long value = strtoull(text, &end, hex ? 16 : 10);
+    if (errno || !isdigit((unsigned char) *text) || *end || value < least || value > most)
         return why_fail(w, WHY_INVALID, "'%s' is not a whole number from %llu to %llu", text,
                         (unsigned long long) least, (unsigned long long) most);
     *ret = value;
@@ -471,5 +474,6 @@ void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs
 int complain(const struct options *o, const struct why *w)
 {
     fprintf(stderr, "halcyon %s: %s\n", o->command, w->text);
-    return w->code == WHY_INVALID || w->code == WHY_UNSUPPORTED ? EXIT_USAGE : EXIT_OURS;
+    bool input = w->code == WHY_INVALID || w->code == WHY_UNSUPPORTED || w->code == WHY_TIMEOUT;
+    return input ? EXIT_USAGE : EXIT_OURS;
 }

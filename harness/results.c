@@ -28,7 +28,8 @@ static const char *const statement_sql[] = {
 int results_failed(struct results *r, struct why *w)
 {
     int code = sqlite3_errcode(r->db);
-    enum why_code kind = code == SQLITE_NOTADB ? WHY_INVALID : WHY_SYSTEM;
+    bool bad_file = code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
+    enum why_code kind = bad_file ? WHY_INVALID : WHY_SYSTEM;
     return why_fail(w, kind, "%s: %s", r->path, sqlite3_errmsg(r->db));
 }
 

@@ -107,13 +107,13 @@ static int find_run(struct results *r, const struct run_row *run, const struct t
                         &s, w));
     bind(s, 1, run->kind);
     bind(s, 2, run->options);
-    int found = 0;
-    while (!found && sqlite3_step(s) == SQLITE_ROW) {
+    int found = 0, step = SQLITE_DONE;
+    while (!found && (step = sqlite3_step(s)) == SQLITE_ROW) {
         *ret_run = sqlite3_column_int64(s, 0);
         found = load_targets(r, *ret_run, targets, n_targets, w);
     }
     sqlite3_finalize(s);
-    return found;
+    return found || step == SQLITE_DONE ? found : results_failed(r, w);
 }
 
 static int drop_partial(struct results *r, struct why *w)

@@ -162,6 +162,14 @@ static void upload(const struct program *p, const struct tensor *in, struct tens
         ((float *) t->data)[i] = half_round(((float *) t->data)[i]);
 }
 
+/* A slow profile must not take longer than the type can say: that many years are enough. */
+static uint64_t whole_ns(double ns)
+{
+    const double most = 0x1p62;
+
+    return (uint64_t) (ns < most ? ns : most);
+}
+
 static int run(struct program *p, const struct tensor *in, const struct run_limits *limits,
                struct arena *a, struct run_output *ret_output, struct why *w)
 {
@@ -184,8 +192,8 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     TRY(rc);
     for (uint32_t i = 0; i < g->n_outputs; i++)
         out[i] = v.tensor[g->output[i]];
-    *ret_output = (struct run_output){ out, (uint64_t) r.elapsed,
-                                       (uint64_t) (r.elapsed + profile->driver_ns) };
+    *ret_output =
+        (struct run_output){ out, whole_ns(r.elapsed), whole_ns(r.elapsed + profile->driver_ns) };
     return 0;
 }
 

@@ -21,6 +21,21 @@ struct load {
     void *user;
 };
 
+/* A file that cannot be opened: is it the name that is wrong, or the machine? */
+static int fail_open(const char *path, struct why *w)
+{
+    switch (errno) {
+    case ENOENT:
+    case EACCES:
+    case EPERM:
+    case EISDIR:
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG: return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    default: return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
+    }
+}
+
 static int fail_at_line(const char *path, size_t number, struct why *w)
 {
     return number ? why_prefix(w, "%s:%zu", path, number) : why_prefix(w, "%s", path);
@@ -86,7 +101,7 @@ static int load_jsonl(const struct load *l, bool xz, struct why *w)
     FILE *from = fopen(l->path, "re");
 
     if (!from)
-        return why_fail(w, WHY_SYSTEM, "%s: %s", l->path, strerror(errno));
+        return fail_open(l->path, w);
     return load_lines(l, from, xz, true, w);
 }
 
@@ -169,7 +184,7 @@ static int load_directory(const struct load *l, struct why *w)
     int n = scandir(l->path, &entry, is_wanted, by_bytes), result = 0;
 
     if (n < 0)
-        return why_fail(w, WHY_SYSTEM, "%s: %s", l->path, strerror(errno));
+        return fail_open(l->path, w);
     for (int i = 0; i < n; i++) {
         if (result == 0)
             result = load_entry(l, entry[i]->d_name, w);
@@ -190,7 +205,7 @@ int specs_load(const char *path, const struct specs_options *options, specs_each
 
     w = w ? w : &ignored;
     if (stat(path, &st) < 0)
-        return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
+        return fail_open(path, w);
     return S_ISDIR(st.st_mode) ? load_directory(&l, w) : load_file(&l, w);
 }
 

@@ -4,6 +4,7 @@ Results are lines of JSON; the last line is {"end": count}, or {"error": text, "
 is at fault. A child that dies without such a line is explained by what faulthandler wrote.
 """
 
+import errno
 import faulthandler
 import gc
 import importlib
@@ -79,6 +80,11 @@ def line_in(path, error):
     return found
 
 
+# What opening a file fails with where its name, or what it names, is at fault.
+NAMED_WRONG = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP,
+               errno.ENAMETOOLONG}
+
+
 def describe(error):
     if isinstance(error, MemoryError):
         return "out of memory"
@@ -98,8 +104,8 @@ def report(path, error):
     line = line_in(path, error)
     kind = getattr(error, "kind", "invalid") if isinstance(error, SpecError) else "invalid"
     if isinstance(error, MemoryError):
-        kind = "memory"
-    elif isinstance(error, OSError) and line is None:
+        kind = "memory" if line is None else "invalid"  # a line of the specification asks for too much
+    elif isinstance(error, OSError) and line is None and error.errno not in NAMED_WRONG:
         kind = "system"
     record = {"error": describe(error)[:300], "kind": kind}
     if line is not None:
