@@ -255,3 +255,13 @@ int cases_load(struct cases *c, const char *path, const char *glob, struct why *
     REQUIRE(w, c->n > before || glob, "%s: no specifications in it", path);
     return 0;
 }
+
+int cases_validate(const struct cases *c, struct why *w)
+{
+    for (uint64_t i = 0; c->spec && i < c->n; i++) {
+        const struct spec_case *s = &c->spec[i];
+        if (model_prepare(&s->example.model, NULL, w) < 0 && w->code != WHY_UNSUPPORTED)
+            return why_prefix(w, "%s: %s", s->file ? s->file : "stored", s->example.name);
+    }
+    return 0;
+}

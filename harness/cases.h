@@ -28,6 +28,9 @@ struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed,
 /* Adds the examples of a file, or of all specs in and below a folder, sorted by path.  glob: only
  * cases of this name (NULL: all), with or without "spec/" before it. */
 int cases_load(struct cases *c, const char *path, const char *glob, struct why *w);
+/* That the models of files are legal NNAPI, as far as the catalogue knows their operations: what is
+ * not is the file's fault, not a target's. */
+int cases_validate(const struct cases *c, struct why *w);
 void cases_done(struct cases *c);
 
 /* "random/s7/i123", "spec/V1_2/add_v1_2/add_v1_2_2" */

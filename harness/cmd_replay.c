@@ -192,6 +192,8 @@ int cmd_replay(const struct options *o)
     if (!status)
         status = find_case(&p, &why);
     if (!status)
+        status = cases_validate(&p.cases, &why);
+    if (!status)
         status = run_again(&p, &why);
     cases_done(&p.cases);
     found_case_done(&p.found);

@@ -212,6 +212,8 @@ int cmd_run(const struct options *o)
     for (int i = 0; !failed && i < o->n_arguments; i++)
         failed = cases_load(&cases, o->argument[i], o->case_glob, &why);
     if (!failed)
+        failed = cases_validate(&cases, &why);
+    if (!failed)
         return command_campaign(o, &cases);
     cases_done(&cases);
     return complain(o, &why);

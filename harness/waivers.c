@@ -71,6 +71,8 @@ static int read_lines(struct waivers *v, FILE *file, const char *path, struct wh
         if (taken <= 0)
             free(line);
     }
+    if (taken >= 0 && ferror(file))
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     return taken < 0 ? -1 : 0;
 }
 

@@ -26,13 +26,13 @@ static int put_state(const struct report *r, struct why *w)
     TRY(report_number(r, "SELECT count(*) FROM shown WHERE verdict = 'pass' AND NOT checked",
                       &empty, w));
     fprintf(r->to, "<div class=\"state\"><span class=\"light %s\"></span><h1>",
-            bad || !all ? "bad" : "good");
+            bad || !all || missing ? "bad" : "good");
     if (!all) {
         fputs("Nothing was run", r->to);
     } else if (!bad) {
         fputs("All ", r->to);
         report_put_count(r, all);
-        fputs(" verdicts conform", r->to);
+        fputs(missing ? " verdicts so far conform" : " verdicts conform", r->to);
     } else {
         report_put_count(r, bad);
         fputs(" of ", r->to);

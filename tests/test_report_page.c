@@ -152,6 +152,8 @@ START_TEST(report_says_that_cases_are_missing)
     run_sql(TARGET CASES PASS "UPDATE runs SET finished = NULL");
     char *page = page_of(0);
     ck_assert_ptr_nonnull(strstr(page, "did not finish"));
+    ck_assert_ptr_nonnull(strstr(page, "verdicts so far conform"));
+    ck_assert_ptr_nonnull(strstr(page, "light bad"));
     free(page);
 }
 END_TEST
