@@ -23,14 +23,16 @@ double element_value(const struct tensor *t, size_t i)
 
 const char *real_text(double value, char text[ELEMENT_TEXT])
 {
+    char shortest[ELEMENT_TEXT] = "";
+
     for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, ELEMENT_TEXT, "%.*g", digits, value);
-        if (strtof(text, NULL) == (float) value)
+        snprintf(shortest, sizeof shortest, "%.*g", digits, value);
+        if (strtof(shortest, NULL) == (float) value)
             break;
     }
-    if (!strpbrk(text, ".e"))
-        strcat(text, ".0");
-    return text;
+    if (!strpbrk(shortest, ".e"))
+        strcat(shortest, ".0");
+    return memcpy(text, shortest, sizeof shortest);
 }
 
 bool all_finite(const struct tensor *t)
