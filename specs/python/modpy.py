@@ -1,7 +1,10 @@
 """Specifications in Python: runs one file and yields the records of its tests."""
 
+import math
 import os
 import re
+import sys
+import types
 
 from halcyon import examples, models, operands, records, variations
 
@@ -30,10 +33,21 @@ def origin_of(path):
 
 def decode(data):
     try:
-        return data.decode()
+        return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise operands.SpecError(f"byte {error.start} is not UTF-8", line) from None
+
+
+def scope_of_specification():
+    """The names that a specification starts with. They are those of a module, which its classes look up by name."""
+    module = types.ModuleType("specification")
+    sys.modules[module.__name__] = module
+    scope = vars(module)
+    for part, names in LANGUAGE.items():
+        scope.update({name: getattr(part, name) for name in names})
+    scope["math"] = math  # older specifications use it without an import
+    return scope
 
 
 def load(path):
@@ -43,8 +57,7 @@ def load(path):
     whole = os.path.abspath(path)
     spec = os.path.basename(whole).split(".")[0]
     operands.Loading.begin(spec, version_of(whole))
-    scope = {name: getattr(module, name) for module, names in LANGUAGE.items() for name in names}
-    scope["__name__"] = spec
+    scope = scope_of_specification()
     exec(compile(text, path, "exec"), scope)
     prefix = f"{origin_of(whole)}/{spec}/"
     for test in examples.expand(operands.Loading.file):

@@ -165,10 +165,10 @@ def split_type(arguments, channel):
 
 
 def as_values(value):
-    """The values of an operand as a sequence, or None where it has no value."""
+    """The values of an operand as a sequence, or None where it has no value. A numpy array is one, of any shape."""
     if value is None or isinstance(value, (list, tuple)):
         return value
-    return [value]
+    return list(getattr(value, "flat", [value]))
 
 
 class Operand:
