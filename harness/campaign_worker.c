@@ -5,6 +5,7 @@
 
 #include "harness/campaign_internal.h"
 #include "harness/devices.h"
+#include "harness/layers.h"
 #include "reports/reports.h"
 #include "specs/specs.h"
 
@@ -145,6 +146,8 @@ static bool run_target(struct crew_link *l, const struct campaign *c, struct che
     crew_mark(l, mark_of(PHASE_JUDGE, t));
     if (ran >= 0)
         check_judge(check, &outcome, &r, c->details ? &detail : NULL);
+    crew_mark(l, mark_of(PHASE_TARGET, t));
+    layers_check(check, target, &r, c->details ? &detail : NULL);
     send_detail(l, &detail);
     buffer_done(&detail);
     send_verdict(l, t, &r);
@@ -161,6 +164,7 @@ static void run_targets(struct crew_link *l, const struct campaign *c, struct wo
         send_error(l, c, from, &why);
         return;
     }
+    check.by_layers = c->cases->spec != NULL; /* real models are deep */
     if (from < c->n_targets) {
         crew_mark(l, mark_of(PHASE_REFERENCE, from));
         check_reference(&check);

@@ -40,6 +40,9 @@ struct check {
     struct result result;
     struct shape *out_shape; /* of the main graph's outputs: expected, computed or declared */
     char reference_why[480]; /* not empty: why there is no reference */
+    bool by_layers;          /* judge operation by operation too: harness/layers.h */
+    struct example *layers;  /* made when first needed */
+    uint32_t n_layers;
     struct arena *arena;
 };
 

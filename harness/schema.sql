@@ -74,7 +74,7 @@ CREATE TABLE verdicts (
     status      TEXT NOT NULL,      -- HAL status of the call that ended it
     ms          REAL NOT NULL,      -- wall clock in the driver
     device_ns   INTEGER,            -- what the device says that it took
-    checked     INTEGER NOT NULL,   -- elements compared; the others could not be decided
+    checked     INTEGER NOT NULL,   -- elements compared, those of operations run alone too
     wrong       INTEGER NOT NULL,   -- elements outside their bound
     -- The worst element, where outputs were compared: ratio = |actual - expected| / bound.
     output      INTEGER,            -- index among the model's outputs
