@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "harness/crew_internal.h"
 
 enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3 };
+static const rlim_t worker_memory = (rlim_t) 8 << 30;
 
 struct worker {
     pid_t pid; /* 0: none */
@@ -39,12 +41,31 @@ struct crew {
     unsigned start_deaths; /* one after the other, without a worker that came up */
 };
 
+#if defined(__SANITIZE_ADDRESS__)
+#define SHADOW_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SHADOW_MEMORY 1
+#endif
+#endif
+
+/* A driver or a model that asks for too much gets no memory, and the machine keeps its own.
+ * Sanitizers map terabytes of shadow: no limit under them. */
+static void limit_memory(void)
+{
+#ifndef SHADOW_MEMORY
+    const struct rlimit limit = { worker_memory, worker_memory };
+    setrlimit(RLIMIT_AS, &limit);
+#endif
+}
+
 /* The child of a fork: forgets the parent's handlers and the other workers' descriptors. */
 static _Noreturn void become_worker(struct crew *p, struct worker *self, int fd, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
+    limit_memory();
     signal(SIGINT, SIG_IGN); /* ^C reaches the whole group; the parent decides */
     signal(SIGTERM, SIG_DFL);
     for (unsigned i = 0; i < p->n_workers; i++)

@@ -1,8 +1,8 @@
 /* Work in child processes: drivers crash, hang and exit, and the harness must not.
  *
- * Items 0..n-1 are handed out to forked workers.  A worker sends messages about an item, and says
- * with marks what it is doing; when it dies or is too slow, the parent learns at which mark, and a
- * new worker goes on from there.
+ * Items 0..n-1 are handed out to forked workers, which have 8 GiB of address space each.  A worker
+ * sends messages about an item, and says with marks what it is doing; when it dies or is too slow,
+ * the parent learns at which mark, and a new worker goes on from there.
  *
  *     parent                                     worker (forked, so it shares the parent's memory)
  *     job [item, end), step  ---------------->   start() once
