@@ -312,7 +312,7 @@ static const struct option_row rows[] = {
     { "resume", 0, NULL, CMD_CAMPAIGN, "go on with the run that was killed", set_resume },
     { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger", set_in_process },
     { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db },
-    { "run", 0, "N", CMD_REPORT, "the run to report (default: the newest)", set_run },
+    { "run", 0, "N", CMD_REPORT, "only this run (default: all, of each case the newest verdict)", set_run },
     { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format },
     { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", set_output },
     { "markdown", 0, NULL, CMD_OPS, "as Markdown", set_markdown },

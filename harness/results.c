@@ -1,12 +1,11 @@
 #include "harness/results.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "harness/results_internal.h"
+#include "reports/database.h"
 
 extern const char schema_sql[];
 
@@ -28,7 +27,8 @@ static const char *const statement_sql[] = {
 int results_failed(struct results *r, struct why *w)
 {
     int code = sqlite3_errcode(r->db);
-    bool bad_file = code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
+    bool bad_file = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_READONLY ||
+                    code == SQLITE_CANTOPEN;
     enum why_code kind = bad_file ? WHY_INVALID : WHY_SYSTEM;
     return why_fail(w, kind, "%s: %s", r->path, sqlite3_errmsg(r->db));
 }
@@ -90,18 +90,18 @@ static int create_schema(struct results *r, struct why *w)
 
 static int open_database(struct results *r, enum results_mode mode, struct why *w)
 {
-    int flags =
-        mode == RESULTS_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    if (mode == RESULTS_READ && access(r->path, R_OK) < 0)
-        return why_fail(w, WHY_INVALID, "%s: %s", r->path, strerror(errno));
+    bool empty = false;
+    if (mode == RESULTS_READ) {
+        TRY(database_read(r->path, &r->db, w));
+        TRY(check_schema(r, &empty, w));
+        return empty ? why_fail(w, WHY_INVALID, "%s: holds no results", r->path) : 0;
+    }
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(r->path, &r->db, flags, NULL) != SQLITE_OK)
         return why_fail(w, WHY_INVALID, "%s: %s", r->path,
                         r->db ? sqlite3_errmsg(r->db) : "no memory");
     sqlite3_busy_timeout(r->db, BUSY_MS);
-    bool empty = false;
     TRY(check_schema(r, &empty, w));
-    if (mode == RESULTS_READ)
-        return empty ? why_fail(w, WHY_INVALID, "%s: holds no results", r->path) : 0;
     if (empty)
         TRY(create_schema(r, w));
     return results_exec(r,

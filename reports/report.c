@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "reports/database.h"
 #include "reports/report_internal.h"
 #include "reports/reports.h"
 
@@ -30,11 +31,7 @@ static const char shown[] =
 static int open_results(struct report *r, int64_t run, struct why *w)
 {
     int64_t application, version, runs;
-    if (access(r->path, R_OK) < 0)
-        return why_fail(w, WHY_INVALID, "%s: %s", r->path, strerror(errno));
-    if (sqlite3_open_v2(r->path, &r->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-        return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));
-    sqlite3_busy_timeout(r->db, 10000);
+    TRY(database_read(r->path, &r->db, w));
     TRY(report_number(r, "PRAGMA application_id", &application, w));
     REQUIRE(w, application == APPLICATION, "%s: not a results database of halcyon", r->path);
     TRY(report_number(r, "PRAGMA user_version", &version, w));

@@ -247,6 +247,27 @@ START_TEST(reading_does_not_make_a_file)
 }
 END_TEST
 
+/* As root everything may be written: each test is a process of its own, which may become nobody. */
+START_TEST(results_are_read_where_nothing_may_be_written)
+{
+    struct results *r = NULL;
+    struct why w;
+    ck_assert_int_eq(results_open(path, RESULTS_WRITE, &r, &w), 0);
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    results_close(r);
+    ck_assert_int_eq(chmod(path, 0444), 0);
+    ck_assert_int_eq(chmod(folder, 0555), 0);
+    bool root = geteuid() == 0;
+    ck_assert(!root || seteuid(65534) == 0);
+    ck_assert_msg(results_open(path, RESULTS_READ, &r, &w) == 0, "%s", w.text);
+    results_close(r);
+    ck_assert_int_eq(results_open(path, RESULTS_WRITE, &r, &w), -1);
+    ck_assert_int_eq(w.code, WHY_INVALID);
+    ck_assert(!root || seteuid(0) == 0);
+    ck_assert_int_eq(chmod(folder, 0755), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("harness results");
@@ -259,6 +280,7 @@ int main(void)
     tcase_add_test(t, a_foreign_database_is_refused);
     tcase_add_test(t, a_newer_schema_is_refused);
     tcase_add_test(t, reading_does_not_make_a_file);
+    tcase_add_test(t, results_are_read_where_nothing_may_be_written);
     suite_add_tcase(s, t);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -1,0 +1,88 @@
+#define _GNU_SOURCE
+#include "reports/database.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUSY_MS = 20000 };
+
+static int fail(const char *path, sqlite3 *db, struct why *w)
+{
+    why_fail(w, WHY_INVALID, "%s: %s", path, db ? sqlite3_errmsg(db) : "no memory");
+    sqlite3_close(db);
+    return -1;
+}
+
+/* Reads the head of the file, and takes the locks for it.  A status of SQLite. */
+static int first_look(sqlite3 *db)
+{
+    sqlite3_busy_timeout(db, BUSY_MS);
+    return sqlite3_exec(db, "PRAGMA schema_version", NULL, NULL, NULL);
+}
+
+/* "file:PATH?immutable=1"; NULL: no memory. */
+static char *immutable_uri(const char *path)
+{
+    char *uri = malloc(3 * strlen(path) + 32), *at = uri;
+    if (!uri)
+        return NULL;
+    at = stpcpy(at, "file:");
+    for (; *path; path++)
+        if (isalnum((unsigned char) *path) || strchr("/._-", *path))
+            *at++ = *path;
+        else
+            at += sprintf(at, "%%%02X", (unsigned char) *path);
+    strcpy(at, "?immutable=1");
+    return uri;
+}
+
+/* What is not in the file yet, but beside it, would be missed. */
+static bool has_journal(const char *path)
+{
+    char *wal = NULL;
+    struct stat about;
+    if (asprintf(&wal, "%s-wal", path) < 0)
+        return true;
+    bool has = stat(wal, &about) == 0 && about.st_size > 0;
+    free(wal);
+    return has;
+}
+
+static int read_immutable(const char *path, sqlite3 **ret_db, struct why *w)
+{
+    char *uri = immutable_uri(path);
+    sqlite3 *db = NULL;
+    if (!uri)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    int code = sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    free(uri);
+    if (code != SQLITE_OK || first_look(db) != SQLITE_OK)
+        return fail(path, db, w);
+    *ret_db = db;
+    return 0;
+}
+
+int database_read(const char *path, sqlite3 **ret_db, struct why *w)
+{
+    sqlite3 *db = NULL;
+    if (access(path, R_OK) < 0)
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
+        return fail(path, db, w);
+    int code = first_look(db);
+    if ((code == SQLITE_READONLY || code == SQLITE_CANTOPEN) && !has_journal(path)) {
+        sqlite3_close(db);
+        return read_immutable(path, ret_db, w);
+    }
+    if (code != SQLITE_OK)
+        return fail(path, db, w);
+    *ret_db = db;
+    return 0;
+}
