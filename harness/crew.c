@@ -17,7 +17,6 @@
 #include "harness/crew_internal.h"
 
 enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3 };
-static const rlim_t worker_memory = (rlim_t) 8 << 30;
 
 struct worker {
     pid_t pid; /* 0: none */
@@ -54,7 +53,8 @@ struct crew {
 static void limit_memory(void)
 {
 #ifndef SHADOW_MEMORY
-    const struct rlimit limit = { worker_memory, worker_memory };
+    const rlim_t bytes = (rlim_t) 8 << 30;
+    const struct rlimit limit = { bytes, bytes };
     setrlimit(RLIMIT_AS, &limit);
 #endif
 }
