@@ -180,8 +180,6 @@ static void explain_end(const struct nursery_request *r, const struct nursery_re
 
 static enum why_code code_of(const char *kind)
 {
-    if (strcmp(kind, "memory") == 0)
-        return WHY_MEMORY;
     if (strcmp(kind, "unsupported") == 0)
         return WHY_UNSUPPORTED;
     return strcmp(kind, "system") == 0 ? WHY_SYSTEM : WHY_INVALID;

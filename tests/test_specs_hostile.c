@@ -56,6 +56,8 @@ static void check_specification(const char *directory, const char *name)
         fail(path, "loaded", wanted);
     else if (!strstr(w.text, wanted + strlen(opening)) || strncmp(w.text, path, strlen(path)) != 0)
         fail(path, w.text, wanted);
+    else if (w.code != WHY_INVALID && w.code != WHY_TIMEOUT && w.code != WHY_UNSUPPORTED)
+        fail(path, w.text, "an error of the file, not of the machine");
 }
 
 static int is_modpy(const struct dirent *entry)

@@ -38,9 +38,16 @@ class Feed:
             operand.value = as_values(lookup(self.inputs, operand, "input"))
         for operand in model.outputs():
             if operand.ignored:
-                operand.value = [0] * operand.type.count
+                operand.value = zeros(operand)
             else:
                 operand.value = as_values(lookup(self.outputs, operand, "output"))
+
+
+def zeros(operand):
+    try:
+        return [0] * operand.type.count
+    except (MemoryError, OverflowError):
+        raise SpecError(f"output {operand.name!r} of {operand.type.count} elements is too large") from None
 
 
 def lookup(values, operand, what):

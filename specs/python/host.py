@@ -103,9 +103,8 @@ def describe(error):
 def report(path, error):
     line = line_in(path, error)
     kind = getattr(error, "kind", "invalid") if isinstance(error, SpecError) else "invalid"
-    if isinstance(error, MemoryError):
-        kind = "memory" if line is None else "invalid"  # a line of the specification asks for too much
-    elif isinstance(error, OSError) and line is None and error.errno not in NAMED_WRONG:
+    # A MemoryError is the file's too: this process may not take more.
+    if isinstance(error, OSError) and line is None and error.errno not in NAMED_WRONG:
         kind = "system"
     record = {"error": describe(error)[:300], "kind": kind}
     if line is not None:
