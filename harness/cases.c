@@ -153,6 +153,8 @@ static int take_example(const struct example *e, void *user, struct why *w)
     struct spec_case taken = { .file = l->file };
     if (!name_matches(l->glob, e->name))
         return 0;
+    REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"), "%s: an example's name of %zu bytes",
+            l->file, strlen(e->name));
     if (grow(c) < 0 || copy_example(e, c->arena, &taken.example) < 0)
         return why_fail(w, WHY_MEMORY, "no memory for %s", e->name);
     if (l->fill)

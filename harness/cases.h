@@ -20,7 +20,7 @@ struct cases {
     uint64_t seed, first; /* case i is graph first + i */
 };
 
-enum { CASE_NAME = 256 };
+enum { CASE_NAME = 1024 }; /* folder, file and example have up to 255 bytes each */
 
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
                           uint64_t n);
