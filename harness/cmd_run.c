@@ -193,12 +193,25 @@ static int command_campaign(const struct options *o, struct cases *cases)
     return status;
 }
 
+/* Options that contradict each other (an operation without the types asked for) show in any case.
+ */
+static int try_first(const struct cases *cases, struct why *w)
+{
+    struct arena *arena = arena_new(0);
+    struct example e;
+    if (!arena)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    int made = cases_make(cases, 0, arena, &e, w);
+    arena_free(arena);
+    return made;
+}
+
 int cmd_random(const struct options *o)
 {
     struct why why;
-    if (options_expect(o, 0, 0, "", &why) < 0)
-        return complain(o, &why);
     struct cases cases = cases_random(&o->graphs, o->seed, 0, o->count);
+    if (options_expect(o, 0, 0, "", &why) < 0 || try_first(&cases, &why) < 0)
+        return complain(o, &why);
     return command_campaign(o, &cases);
 }
 
