@@ -99,9 +99,12 @@ def check_names(paths):
 
 def top_folders(root):
     """Those under version control; without it, those known here."""
-    done = subprocess.run(["git", "-C", root, "ls-files"], text=True, capture_output=True,
-                          check=False)
-    folders = {path.split("/")[0] for path in done.stdout.splitlines() if "/" in path}
+    try:
+        listed = subprocess.run(["git", "-C", root, "ls-files"], text=True, capture_output=True,
+                                check=False).stdout
+    except FileNotFoundError:  # no git on this machine
+        listed = ""
+    folders = {path.split("/")[0] for path in listed.splitlines() if "/" in path}
     return {folder for folder in folders if not folder.startswith(".")} or set(MAY_USE)
 
 
