@@ -1,0 +1,272 @@
+"""What the oracles share: tensors with their real values, drawing them, rounding results, making examples.
+
+A Tensor has a type, its stored numbers (`.stored`) and, in double, what they stand for (`.real`). An oracle draws
+Tensors, computes the result's real values from `.real` by a plain numpy definition, and hands both to check():
+
+    from oracle import *
+
+    x = draw(F32, (2, 3))
+    check("RELU", [x], [result(F32, np.maximum(x.real, 0))])
+
+Nothing in here knows an operation.
+"""
+
+import itertools
+import math
+from typing import NamedTuple, Optional
+
+import numpy as np
+
+from halcyon.examples import Example
+from halcyon.models import Model
+from halcyon.operands import BoolScalar, Float16Scalar, Float32Scalar, Input, Int32Scalar, Output, Parameter
+from halcyon.operands import SymmPerChannelQuantParams
+
+
+class Type(NamedTuple):
+    """An element type with its quantisation; `scales` and `channel`: one scale per index of dimension `channel`."""
+
+    code: str
+    scale: float = 0.0
+    zero: int = 0
+    scales: Optional[tuple] = None
+    channel: int = 0
+
+
+F32 = Type("TENSOR_FLOAT32")
+F16 = Type("TENSOR_FLOAT16")
+I32 = Type("TENSOR_INT32")
+B8 = Type("TENSOR_BOOL8")
+FLOATS = (F32, F16)
+
+
+def single(x):
+    """A scale as it is stored: binary32, as a Python float."""
+    return float(np.float32(x))
+
+
+def U8(scale=0.5, zero=128):
+    return Type("TENSOR_QUANT8_ASYMM", single(scale), zero)
+
+
+def S8(scale=0.5, zero=0):
+    return Type("TENSOR_QUANT8_ASYMM_SIGNED", single(scale), zero)
+
+
+def Q8S(scale=0.5):
+    return Type("TENSOR_QUANT8_SYMM", single(scale))
+
+
+def Q16S(scale=2.0**-8):
+    return Type("TENSOR_QUANT16_SYMM", single(scale))
+
+
+def Q16A(scale=2.0**-8, zero=32768):
+    return Type("TENSOR_QUANT16_ASYMM", single(scale), zero)
+
+
+def PC8(scales, channel=0):
+    return Type("TENSOR_QUANT8_SYMM_PER_CHANNEL", 0.0, 0, tuple(single(s) for s in scales), channel)
+
+
+def bias_of(x, w):
+    """The type of the bias of a product of types x and w: floats as they are, else INT32 of the product's scale."""
+    if x.code in ("TENSOR_FLOAT32", "TENSOR_FLOAT16"):
+        return x
+    if w.scales:
+        return Type("TENSOR_INT32", 0.0, 0, tuple(single(x.scale) * s for s in w.scales))
+    return Type("TENSOR_INT32", single(np.float32(x.scale) * np.float32(w.scale)))
+
+
+RANGE = {
+    "TENSOR_QUANT8_ASYMM": (0, 255), "TENSOR_QUANT8_ASYMM_SIGNED": (-128, 127), "TENSOR_QUANT8_SYMM": (-128, 127),
+    "TENSOR_QUANT8_SYMM_PER_CHANNEL": (-127, 127), "TENSOR_QUANT16_SYMM": (-32768, 32767),
+    "TENSOR_QUANT16_ASYMM": (0, 65535), "TENSOR_INT32": (-2**31, 2**31 - 1), "TENSOR_BOOL8": (0, 1),
+}
+
+
+class Tensor:
+    """Values of a type. stored: integers, or floats as they are after rounding; real: what they mean, in double."""
+
+    def __init__(self, type, stored):
+        self.type = type
+        self.stored = np.asarray(stored)
+        self.real = dequantise(type, self.stored)
+
+    @property
+    def shape(self):
+        return self.stored.shape
+
+    def nchw(self):
+        """The same image with its channels before height and width."""
+        return Tensor(self.type, self.stored.transpose(0, 3, 1, 2))
+
+
+class Scalar(NamedTuple):
+    """A scalar operand whose type Python's own numbers do not tell: Scalar("FLOAT16", 0.5)."""
+
+    code: str
+    value: float
+
+
+def along(values, axis, rank):
+    """A vector as an array that broadcasts along one axis."""
+    return np.asarray(values, float).reshape([-1 if i == axis else 1 for i in range(rank)])
+
+
+def dequantise(type, stored):
+    real = np.asarray(stored, float)
+    if type.scales:
+        return real * along(type.scales, type.channel, real.ndim)
+    return (real - type.zero) * type.scale if type.scale else real
+
+
+def half_away(x):
+    """The nearest integers, ties away from zero."""
+    x = np.asarray(x, float)
+    whole = np.trunc(x)
+    return whole + np.where(np.abs(x - whole) >= 0.5, np.sign(x), 0)
+
+
+def result(type, real):
+    """Real values rounded once to a type, as NNAPI does it: floats to nearest even, integers half away from zero and
+    saturated."""
+    real = np.asarray(real, float)
+    with np.errstate(all="ignore"):
+        if type.code == "TENSOR_FLOAT32":
+            return Tensor(type, real.astype(np.float32).astype(float))
+        if type.code == "TENSOR_FLOAT16":
+            return Tensor(type, real.astype(np.float16).astype(float))
+    if type.scales:
+        real = real / along(type.scales, type.channel, real.ndim)
+    elif type.scale:
+        real = real / type.scale
+    low, high = RANGE[type.code]
+    return Tensor(type, np.clip(half_away(real) + type.zero, low, high).astype(np.int64))
+
+
+def stored(type, values, shape=None):
+    """A tensor of these stored numbers."""
+    values = np.array(values, float if type in FLOATS else np.int64)
+    return Tensor(type, values if shape is None else values.reshape(shape))
+
+
+def real(type, values, shape=None):
+    """A tensor of the numbers of the type next to these real values."""
+    values = np.array(values, float)
+    return result(type, values if shape is None else values.reshape(shape))
+
+
+def seed(text):
+    """Begins the random numbers anew, so that what is added to a file changes only what follows in that part."""
+    global generator
+    generator = np.random.Generator(np.random.PCG64(list(text.encode())))
+
+
+seed("oracle")
+
+
+def draw(type, shape, low=-4.0, high=4.0):
+    """A random tensor: floats and integers in [low, high], quantised ones over the whole range of what is stored."""
+    if type.code == "TENSOR_BOOL8":
+        return Tensor(type, generator.integers(0, 2, shape))
+    if type in FLOATS:
+        return result(type, generator.uniform(low, high, shape))
+    if type.code == "TENSOR_INT32" and not type.scale and not type.scales:
+        return Tensor(type, generator.integers(int(low), int(high) + 1, shape))
+    if type.code == "TENSOR_INT32":
+        return Tensor(type, generator.integers(-500, 501, shape))
+    least, most = RANGE[type.code]
+    return Tensor(type, generator.integers(least, most + 1, shape))
+
+
+def integers(low, high, shape=None):
+    """Random integers in [low, high]."""
+    return generator.integers(low, high + 1, shape)
+
+
+# --- examples
+
+count = itertools.count()
+
+
+def operand(kind, name, tensor, dims, *value):
+    type = tensor.type
+    extra = None
+    if type.scales:
+        # A bias of per-channel weights has scale 0: its scales follow from those of the others.
+        hide = type.code == "TENSOR_INT32"
+        extra = SymmPerChannelQuantParams(type.channel, type.scales, hide=hide)
+    return kind(name, (type.code, list(dims), type.scale, type.zero), *value, extraParams=extra)
+
+
+def scalar(name, value):
+    if isinstance(value, Scalar):
+        kinds = {"FLOAT16": Float16Scalar, "FLOAT32": Float32Scalar, "INT32": Int32Scalar, "BOOL": BoolScalar}
+        return kinds[value.code](name, value.value)
+    kinds = {bool: BoolScalar, int: Int32Scalar, float: Float32Scalar}
+    return kinds[type(value)](name, value)
+
+
+class Const(NamedTuple):
+    """An operand that is a constant of the model: weights, axes, shapes."""
+
+    tensor: Tensor
+
+
+class Unknown(NamedTuple):
+    """An operand whose declared dimensions differ from those it has: 0 stands for a dimension (at most one, unless
+    there are no elements) that only an execution knows."""
+
+    tensor: Tensor
+    dims: tuple
+
+
+class Omitted(NamedTuple):
+    """An optional operand in the middle of the list that is left out."""
+
+    type: Type
+    rank: int = 1
+
+
+def make_input(name, value, feed):
+    if isinstance(value, Const):
+        tensor = value.tensor
+        return operand(Parameter, name, tensor, tensor.shape, flat(tensor))
+    if isinstance(value, Omitted):
+        return Parameter(name, (value.type.code, [0] * value.rank), None)
+    if not isinstance(value, (Tensor, Unknown)):
+        return scalar(name, value)
+    tensor, dims = (value.tensor, value.dims) if isinstance(value, Unknown) else (value, value.shape)
+    made = operand(Input, name, tensor, dims)
+    feed[made] = flat(tensor)
+    return made
+
+
+def make_output(name, value, feed):
+    tensor, dims = (value.tensor, value.dims) if isinstance(value, Unknown) else (value, value.shape)
+    made = operand(Output, name, tensor, dims)
+    feed[made] = flat(tensor)
+    return made
+
+
+def flat(tensor):
+    return tensor.stored.ravel().tolist()
+
+
+def check(op, inputs, outputs, name="", relaxed=False):
+    """One example of one operation.
+
+    inputs: Tensor (an input of the model), Const, Unknown, Omitted, Scalar, or a Python int, float or bool (a scalar);
+    outputs: Tensor or Unknown. Returns the Example."""
+    number, feed = next(count), {}
+    ins = [make_input(f"in{number}_{i}", value, feed) for i, value in enumerate(inputs)]
+    outs = [make_output(f"out{number}_{i}", value, feed) for i, value in enumerate(outputs)]
+    model = Model(op.lower()).Operation(op, *ins).To(outs).RelaxedExecution(relaxed)
+    name = f"{name}_{number}" if name else str(number)
+    return Example(feed, model=model, name=name).DisableLifeTimeVariation()
+
+
+def refuse(op, inputs, outputs, name="refused"):
+    """An example that must fail when it is executed (or before)."""
+    return check(op, inputs, outputs, name).ExpectFailure()

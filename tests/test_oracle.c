@@ -1,0 +1,292 @@
+/* The reference against oracles: specifications whose expected values numpy computes in double,
+ * from plain definitions of the operations (tests/oracle/README.md).
+ *
+ *     test_oracle values PATH...     every example must come out as its oracle says
+ *     test_oracle coverage PATH...   every form, typing row, layout and optional operand of the
+ *                                    catalogue must stand in an example that does
+ *
+ * An expected value must be what the reference gives, or the other neighbour of a real result that
+ * lies on the border between two (a tie that two orders of summation may break differently). */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden/golden.h"
+#include "specs/specs.h"
+
+enum { MAX_RECORDS = 256, MAX_FORMS = 16, MAX_TYPINGS = 64 };
+
+/* What the examples have used of one record. */
+struct used {
+    bool form[MAX_FORMS], typing[MAX_TYPINGS];
+    bool given[MAX_ROLES], omitted[MAX_ROLES]; /* optional operands */
+    bool nchw, nhwc;
+};
+
+struct tally {
+    unsigned long run, failed;
+    const char *only; /* not NULL: the example of that name alone */
+    bool quiet;
+    struct used used[MAX_RECORDS]; /* as op_table has them */
+};
+
+/* --- values */
+
+/* The distance of neighbours at x in the values of a type; 0: it has whole steps. */
+static double spacing(const struct tensor *t, double x)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+    int digits = c->size == 2 ? 11 : 24, lowest = c->size == 2 ? -14 : -126;
+    int exponent = x == 0 || ilogb(x) < lowest ? lowest : ilogb(x);
+
+    return ldexp(1, exponent - (digits - 1));
+}
+
+static bool is_float(const struct tensor *t)
+{
+    return dtype_info[t->dtype].quant == QUANT_NONE && !dtype_info[t->dtype].codec->integer &&
+           t->dtype != DT_BOOL && t->dtype != DT_B8;
+}
+
+/* Whether `expected` is a right rounding of something as good as `real`.  slack: what summing in
+ * another order may change in double. */
+static bool rounds_to(const struct tensor *t, double real, double expected, double slack)
+{
+    const double border = 0.5 * (1 + 1e-6);
+
+    if (is_float(t))
+        return fabs(expected - real) <= border * spacing(t, expected) + slack;
+    if (dtype_info[t->dtype].quant == QUANT_AFFINE || dtype_info[t->dtype].quant == QUANT_SYMM)
+        return fabs(expected - real) <= border * tensor_step(t, 0) + slack;
+    return false;
+}
+
+static double largest(const struct tensor *t)
+{
+    double most = 0;
+
+    for (size_t n = tensor_count(t), i = 0; i < n; i++) {
+        double x = fabs(tensor_at(t, i));
+        if (isfinite(x) && x > most)
+            most = x;
+    }
+    return most;
+}
+
+static int compare_output(const struct tensor *e, const struct tensor *a, const double *real,
+                          struct why *w)
+{
+    char text[SHAPE_TEXT], other[SHAPE_TEXT];
+    double slack = 1e-13 * largest(e);
+
+    REQUIRE(w, shape_equal(&e->shape, &a->shape), "shape %s, expected %s",
+            shape_text(&a->shape, text), shape_text(&e->shape, other));
+    for (size_t n = tensor_count(e), i = 0; i < n; i++) {
+        double x = tensor_at(e, i), y = tensor_at(a, i);
+        bool same = x == y || (isnan(x) && isnan(y));
+        REQUIRE(w, same || rounds_to(a, real[i], x, slack),
+                "element %zu is %.9g (%.17g before rounding), expected %.9g", i, y, real[i], x);
+    }
+    return 0;
+}
+
+static int compare_result(const struct example *e, const struct result *r, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (e->ignored[i] || !e->expected[i].data)
+            continue;
+        if (compare_output(&e->expected[i], &r->out[i], r->real[i], w) < 0)
+            return why_prefix(w, "output %u", i);
+    }
+    return 0;
+}
+
+/* --- coverage */
+
+static const struct tensor *operand_at(const struct graph *g, uint32_t i)
+{
+    return operand_omitted(&g->operand[i]) ? NULL : &g->operand[i].tensor;
+}
+
+static void note_call(struct used *u, const struct call *c)
+{
+    const struct op *op = c->op;
+
+    u->form[c->form - op->forms] = true;
+    u->typing[c->typing - op->typings] = true;
+    *(c->nchw ? &u->nchw : &u->nhwc) = true;
+    for (const unsigned char *r = c->form->role; *r != END; r++)
+        *(c->in[*r] ? &u->given[*r] : &u->omitted[*r]) = true;
+}
+
+static int note_operation(struct tally *t, const struct graph *g, const struct operation *o,
+                          struct why *w)
+{
+    const struct tensor *in[MAX_ROLES] = { NULL };
+    struct tensor tensor[MAX_ROLES], *out[MAX_ROLES];
+    struct call call;
+
+    REQUIRE(w, o->n_in <= MAX_ROLES && o->n_out <= MAX_ROLES, "too many operands");
+    for (uint32_t i = 0; i < o->n_in; i++)
+        in[i] = operand_at(g, o->in[i]);
+    for (uint32_t i = 0; i < o->n_out; i++) {
+        tensor[i] = g->operand[o->out[i]].tensor;
+        out[i] = &tensor[i];
+    }
+    TRY(op_bind(op_find(o->code), in, o->n_in, out, o->n_out, false, &call, w));
+    for (int i = 0; i < op_table_n; i++)
+        if (op_table[i] == call.op)
+            note_call(&t->used[i], &call);
+    return 0;
+}
+
+static int note_model(struct tally *t, const struct model *m, struct why *w)
+{
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operations; i++)
+            TRY(note_operation(t, &m->graph[g], &m->graph[g].operation[i], w));
+    return 0;
+}
+
+static unsigned long missing(const struct op *op, bool used, const char *what, const char *name)
+{
+    if (!used)
+        printf("%s: no example uses %s %s\n", op->name, what, name);
+    return !used;
+}
+
+static unsigned long missing_typings(const struct op *op, const struct used *u)
+{
+    unsigned long n = 0;
+
+    for (int t = 0; t < op->n_typings; t++) {
+        char text[400];
+        size_t at = (size_t) snprintf(text, sizeof text, "%d (level %d, ranks 0x%x:", t,
+                                      (int) op->typings[t].since, op->typings[t].ranks);
+        for (int r = 0; r < op->n_in && at + 48 < sizeof text; r++)
+            if (op->in[r].slot >= 0)
+                at += (size_t) snprintf(text + at, sizeof text - at, " %s %s", op->in[r].name,
+                                        dtype_info[role_type(&op->in[r], &op->typings[t])].brief);
+        snprintf(text + at, sizeof text - at, ")");
+        n += missing(op, u->typing[t], "typing row", text);
+    }
+    return n;
+}
+
+static unsigned long missing_of(const struct op *op, const struct used *u)
+{
+    unsigned long n = missing_typings(op, u);
+
+    for (int f = 0; f < op->n_forms; f++)
+        n += missing(op, u->form[f], "form", *op->forms[f].name ? op->forms[f].name : "(only)");
+    /* A model whose condition is left out prepares, and cannot run. */
+    for (int r = 0; r < op->n_in && !op->control; r++)
+        if (op->in[r].optional) {
+            n += missing(op, u->given[r], "optional operand, given:", op->in[r].name);
+            n += missing(op, u->omitted[r], "optional operand, omitted:", op->in[r].name);
+        }
+    if (op->layout) {
+        n += missing(op, u->nhwc, "layout", "NHWC");
+        n += missing(op, u->nchw, "layout", "NCHW");
+    }
+    return n;
+}
+
+static unsigned long report_missing(const struct tally *t)
+{
+    unsigned long n = 0;
+
+    for (int i = 0; i < op_table_n; i++)
+        n += missing_of(op_table[i], &t->used[i]);
+    return n;
+}
+
+/* --- running */
+
+/* An input without values is a tensor without elements if its shape says so: what is left out, an
+ * oracle leaves out of the model. */
+static void make_empty(struct example *e)
+{
+    static char nothing[16];
+
+    for (uint32_t i = 0; i < e->model.graph[0].n_inputs; i++) {
+        struct tensor *t = &e->in[i];
+        if (!t->data && t->shape.rank > 0 && shape_count(&t->shape) == 0)
+            t->data = nothing;
+    }
+}
+
+static int run_plan(const struct example *e, const struct plan *plan, struct why *w)
+{
+    struct exec_options options = { .bounds = true };
+    struct result result;
+
+    if (plan_run(plan, e->in, &options, &result, w) < 0)
+        return e->expect_failure ? 0 : -1;
+    int rc = e->expect_failure ? why_fail(w, WHY_INVALID, "executed, but must not")
+                               : compare_result(e, &result, w);
+    result_done(&result);
+    return rc;
+}
+
+static int run_example(struct tally *t, struct example *e, struct why *w)
+{
+    struct plan *plan;
+
+    make_empty(e);
+    TRY(plan_new(&e->model, &plan, w));
+    int rc = run_plan(e, plan, w);
+    plan_free(plan);
+    return rc < 0 || e->expect_failure ? rc : note_model(t, &e->model, w);
+}
+
+static int each(const struct example *given, void *user, struct why *unused)
+{
+    struct tally *t = user;
+    struct example e = *given;
+    struct why w = { 0 };
+
+    (void) unused;
+    if (t->only && strcmp(t->only, e.name) != 0)
+        return 0;
+    t->run++;
+    if (run_example(t, &e, &w) < 0) {
+        t->failed++;
+        if (!t->quiet)
+            printf("%s: %s\n", e.name, w.text);
+    }
+    return 0;
+}
+
+static bool has_room(void)
+{
+    for (int i = 0; i < op_table_n; i++)
+        if (op_table[i]->n_forms > MAX_FORMS || op_table[i]->n_typings > MAX_TYPINGS)
+            return false;
+    return op_table_n <= MAX_RECORDS;
+}
+
+int main(int argc, char **argv)
+{
+    static struct tally all;
+    struct why w = { 0 };
+    bool coverage = argc > 1 && strcmp(argv[1], "coverage") == 0;
+
+    if (argc < 3 || !has_room())
+        return 2;
+    all.only = getenv("ORACLE_ONLY");
+    all.quiet = coverage;
+    for (int i = 2; i < argc; i++) {
+        if (specs_load(argv[i], NULL, each, &all, &w) < 0) {
+            printf("%s\n", w.text);
+            return 1;
+        }
+    }
+    printf("%lu examples run, %lu failed\n", all.run, all.failed);
+    if (!coverage)
+        return all.failed != 0;
+    unsigned long n = report_missing(&all);
+    printf("%lu rows, forms and operands of the catalogue have no example\n", n);
+    return n != 0;
+}
