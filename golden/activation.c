@@ -16,7 +16,7 @@ struct activation_range activation_range(int32_t code)
 
 int activation_check(const struct call *c, int role, struct why *w)
 {
-    if (!call_known(c, role))
+    if (role == NO_ROLE || !call_known(c, role))
         return 0;
     int32_t code = call_int(c, role);
     REQUIRE(w, code >= 0 && code < COUNT(range), "%s: activation %d is none of 0..3", c->op->name,
@@ -28,7 +28,7 @@ int activation_check(const struct call *c, int role, struct why *w)
 
 void activation_apply(const struct call *c, int role, double *y, size_t n)
 {
-    int32_t code = call_int(c, role);
+    int32_t code = role == NO_ROLE ? ACTIVATION_NONE : call_int(c, role);
     struct activation_range r = activation_range(code);
     if (code == ACTIVATION_NONE)
         return;
@@ -38,7 +38,7 @@ void activation_apply(const struct call *c, int role, double *y, size_t n)
 
 void activation_bound(const struct call *c, int role, const double *y, double *ey, size_t n)
 {
-    int32_t code = call_int(c, role);
+    int32_t code = role == NO_ROLE ? ACTIVATION_NONE : call_int(c, role);
     struct activation_range r = activation_range(code);
     if (code == ACTIVATION_NONE)
         return;

@@ -5,12 +5,17 @@
 
 #include "golden/op.h"
 
+/* Where a family of operations has a role that this one lacks. */
+enum { NO_ROLE = -1 };
+
 enum activation { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU1, ACTIVATION_RELU6 };
 
 struct activation_range {
     double lo, hi;
 };
 struct activation_range activation_range(int32_t code);
+
+/* The functions below take NO_ROLE for no activation. */
 
 /* For infer(): the code, where it is known, is one of the four, and 0 if the output is INT32. */
 int activation_check(const struct call *c, int role, struct why *w);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 
-#include "golden/activation.h"
 #include "golden/arena.h"
 #include "golden/bounds.h"
 
@@ -23,7 +22,7 @@ static size_t channels(const struct call *c)
 
 static double *operand(double **values, const struct call *c, int role)
 {
-    int at = call_arg(c, role);
+    int at = role == NO_ROLE ? -1 : call_arg(c, role);
 
     return values && at >= 0 ? values[at] : NULL;
 }
@@ -46,7 +45,7 @@ void dot_level_conv(struct call *c, const struct dot *d)
         c->level = L3;
 }
 
-static double *scratch(struct call *c, size_t n, struct why *w)
+double *dot_scratch(const struct call *c, size_t n, struct why *w)
 {
     double *p = arena_alloc_raw(c->scratch, n, sizeof *p);
 
@@ -64,7 +63,7 @@ static int rescale(struct call *c, const struct dot *d, bool bare, double *y, st
 
     if (!is_quantised(c, d))
         return 0;
-    double *scale = scratch(c, nc, w);
+    double *scale = dot_scratch(c, nc, w);
     if (!scale)
         return -1;
     for (size_t ch = 0; ch < nc; ch++)
@@ -79,8 +78,8 @@ int dot_eval(struct call *c, const struct dot *d, struct why *w)
 {
     double *y = c->y[0];
 
-    d->sum(c, operand(c->x, c, d->input), operand(c->x, c, d->filter), operand(c->x, c, d->bias),
-           y);
+    TRY(d->sum(c, operand(c->x, c, d->input), operand(c->x, c, d->filter),
+               operand(c->x, c, d->bias), y, w));
     TRY(rescale(c, d, false, y, w));
     activation_apply(c, d->activation, y, tensor_count(c->out[0]));
     return 0;
@@ -90,7 +89,7 @@ int dot_eval(struct call *c, const struct dot *d, struct why *w)
 static double *magnitudes(struct call *c, const double *from, const double *error, double factor,
                           size_t n, struct why *w)
 {
-    double *to = scratch(c, n, w);
+    double *to = dot_scratch(c, n, w);
 
     for (size_t i = 0; to && i < n; i++)
         to[i] = fabs(from[i]) * factor + (error ? error[i] : 0);
@@ -108,7 +107,7 @@ static int bound_of_input(struct call *c, const struct dot *d, double rounding, 
     double *f = magnitudes(c, operand(c->x, c, d->filter), NULL, 1, tensor_count(filter), w);
     if (!x || !f)
         return -1;
-    d->sum(c, x, f, NULL, c->ey[0]);
+    TRY(d->sum(c, x, f, NULL, c->ey[0], w));
     return rescale(c, d, true, c->ey[0], w);
 }
 
@@ -123,10 +122,10 @@ static int bound_of_filter(struct call *c, const struct dot *d, struct why *w)
         return 0;
     double *x = magnitudes(c, operand(c->x, c, d->input), ex, tensor_step(input, 0),
                            tensor_count(input), w);
-    double *sum = scratch(c, n, w);
+    double *sum = dot_scratch(c, n, w);
     if (!x || !sum)
         return -1;
-    d->sum(c, x, ew, NULL, sum);
+    TRY(d->sum(c, x, ew, NULL, sum, w));
     for (size_t i = 0; i < n; i++)
         c->ey[0][i] += sum[i];
     return 0;

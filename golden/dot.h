@@ -6,15 +6,15 @@
 #ifndef GOLDEN_DOT_H
 #define GOLDEN_DOT_H
 
-#include "golden/op.h"
+#include "golden/activation.h"
 
 /* One operation as a sum of products.  Output channels are the last dimension of the output. */
 struct dot {
-    int input, filter, bias; /* roles; the bias may be omitted in a call */
-    int activation;
-    /* y = init + sum over the products of x and w; init: one value an output channel, or NULL */
-    void (*sum)(const struct call *c, const double *x, const double *w, const double *init,
-                double *y);
+    int input, filter, bias; /* roles; the bias may be NO_ROLE, or omitted in a call */
+    int activation;          /* a role or NO_ROLE */
+    /* y = init + sum over the products of x and f; init: one value an output channel, or NULL */
+    int (*sum)(const struct call *c, const double *x, const double *f, const double *init,
+               double *y, struct why *w);
     /* number of products of one output */
     size_t (*terms)(const struct call *c);
 };
@@ -25,6 +25,9 @@ void dot_level(struct call *c, const struct dot *d);
  * output's there, so that a call which devices of that age accept has a filter scale below 1 too.
  */
 void dot_level_conv(struct call *c, const struct dot *d);
+
+/* n values that live as long as the call; NULL with the reason when out of memory. */
+double *dot_scratch(const struct call *c, size_t n, struct why *w);
 
 int dot_eval(struct call *c, const struct dot *d, struct why *w);
 int dot_bound(struct call *c, const struct dot *d, struct why *w);

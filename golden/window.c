@@ -1,7 +1,5 @@
 #include "golden/window.h"
 
-#include "golden/activation.h"
-
 /* One axis of one call, in numbers wide enough for any int32 operands. */
 struct axis {
     const struct window_axis_roles *roles;

@@ -3,10 +3,10 @@
 #ifndef GOLDEN_WINDOW_H
 #define GOLDEN_WINDOW_H
 
+#include "golden/activation.h"
 #include "golden/matmul.h"
-#include "golden/op.h"
 
-enum { NO_ROLE = -1, SCHEME_SAME = 1, SCHEME_VALID = 2 };
+enum { SCHEME_SAME = 1, SCHEME_VALID = 2 };
 
 /* Which roles speak of one spatial axis. */
 struct window_axis_roles {
