@@ -205,14 +205,6 @@ static void device_free(struct engine *e)
 
 const struct engine_methods device_methods = { supported, prepare, program_free, run, device_free };
 
-static const struct kernel *const *tables_of(enum arithmetic_kind kind)
-{
-    static const struct kernel *const floats[] = { common_kernels, float_kernels, NULL };
-    static const struct kernel *const fixed[] = { common_kernels, fixed_kernels, NULL };
-
-    return kind == ARITHMETIC_FIXED ? fixed : floats;
-}
-
 int engine_device(struct profile *p, const struct fault *fault, struct engine **ret_engine,
                   struct why *w)
 {
@@ -234,7 +226,7 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   .data_cache_files = p->data_cache_files,
                   .fault = fault },
         .profile = p,
-        .kernels = tables_of(p->arithmetic),
+        .kernels = p->arithmetic == ARITHMETIC_FIXED ? fixed_tables : float_tables,
     };
     *ret_engine = &d->base;
     return 0;

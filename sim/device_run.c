@@ -56,6 +56,7 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
         kernel = kernel_find(r->device->kernels, k->call.op->name, k->arg[0]->dtype);
         if (!kernel)
             return why_fail(w, WHY_EXECUTION, "%s has no kernel", k->call.op->name);
+        k->kernel = kernel;
         TRY(kernel->run(k, w));
     }
     if (hooks->after)

@@ -49,9 +49,4 @@ struct fixed_range fixed_range(const struct kernel_call *k, const struct tensor 
 /* Clamps, adds the zero point, stores. */
 void fixed_put(struct tensor *t, size_t i, int64_t q, struct fixed_range r);
 
-kernel_fn fixed_conv_2d, fixed_depthwise_conv_2d, fixed_fully_connected;
-kernel_fn fixed_average_pool, fixed_max_pool;
-kernel_fn fixed_logistic, fixed_tanh, fixed_softmax, fixed_l2_normalization, fixed_mean;
-kernel_fn fixed_quantize, fixed_dequantize;
-
 #endif

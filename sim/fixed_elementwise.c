@@ -1,14 +1,16 @@
-/* Element-wise operations and concatenation in fixed point, and the table of fixed-point kernels.
- */
+/* Element by element in fixed point, and concatenation. */
 #include "sim/fixed.h"
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
 
 /* ---- two operands */
 
-/* (sign_a * a * scale_a + sign_b * b * scale_b) in steps of the result, rounded once. */
-static int sum(struct kernel_call *k, int64_t sign_b)
+enum sum { SUM, DIFFERENCE };
+
+/* (a * scale_a + sign_b * b * scale_b) in steps of the result, rounded once. */
+static int run_sum(struct kernel_call *k, struct why *w)
 {
+    int64_t sign_b = k->kernel->kind == DIFFERENCE ? -1 : 1;
     const struct tensor *a = k->arg[0], *b = k->arg[1];
     struct tensor *out = k->out[0];
     double step = (double) out->scale;
@@ -17,24 +19,13 @@ static int sum(struct kernel_call *k, int64_t sign_b)
     size_t n = tensor_count(out);
     struct walk at;
 
+    (void) w;
     walk_start(&at, &out->shape, &a->shape, &b->shape);
     for (size_t i = 0; i < n; i++, walk_step(&at)) {
         int64_t x = fixed_at(a, at.a) * f.mantissa[0] + sign_b * fixed_at(b, at.b) * f.mantissa[1];
         fixed_put(out, i, shift_round(x, f.shift, ROUND_DOWN(k)), r);
     }
     return 0;
-}
-
-static int run_add(struct kernel_call *k, struct why *w)
-{
-    (void) w;
-    return sum(k, 1);
-}
-
-static int run_sub(struct kernel_call *k, struct why *w)
-{
-    (void) w;
-    return sum(k, -1);
 }
 
 static int run_mul(struct kernel_call *k, struct why *w)
@@ -55,9 +46,12 @@ static int run_mul(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+enum extreme { LARGER, SMALLER };
+
 /* Both operands are taken to the result's scale; rounding keeps their order. */
-static int extreme(struct kernel_call *k, bool larger)
+static int run_extreme(struct kernel_call *k, struct why *w)
 {
+    bool larger = k->kernel->kind == LARGER;
     const struct tensor *a = k->arg[0], *b = k->arg[1];
     struct tensor *out = k->out[0];
     struct factor fa = factor_of((double) a->scale / (double) out->scale);
@@ -66,6 +60,7 @@ static int extreme(struct kernel_call *k, bool larger)
     size_t n = tensor_count(out);
     struct walk at;
 
+    (void) w;
     walk_start(&at, &out->shape, &a->shape, &b->shape);
     for (size_t i = 0; i < n; i++, walk_step(&at)) {
         int64_t x = factor_apply(fixed_at(a, at.a), fa, ROUND_DOWN(k));
@@ -73,18 +68,6 @@ static int extreme(struct kernel_call *k, bool larger)
         fixed_put(out, i, (x > y) == larger ? x : y, r);
     }
     return 0;
-}
-
-static int run_maximum(struct kernel_call *k, struct why *w)
-{
-    (void) w;
-    return extreme(k, true);
-}
-
-static int run_minimum(struct kernel_call *k, struct why *w)
-{
-    (void) w;
-    return extreme(k, false);
 }
 
 /* ---- one operand: input and result have the same scale */
@@ -158,27 +141,15 @@ static int run_concatenation(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-const struct kernel fixed_kernels[] = {
-    { "ADD", QUANTISED8, run_add },
-    { "SUB", QUANTISED8, run_sub },
+const struct kernel fixed_elementwise_kernels[] = {
+    { "ADD", QUANTISED8, run_sum, .kind = SUM },
+    { "SUB", QUANTISED8, run_sum, .kind = DIFFERENCE },
     { "MUL", QUANTISED8, run_mul },
-    { "MAXIMUM", QUANTISED8, run_maximum },
-    { "MINIMUM", QUANTISED8, run_minimum },
+    { "MAXIMUM", QUANTISED8, run_extreme, .kind = LARGER },
+    { "MINIMUM", QUANTISED8, run_extreme, .kind = SMALLER },
     { "RELU", QUANTISED8, run_relu },
     { "RELU1", QUANTISED8, run_relu1 },
     { "RELU6", QUANTISED8, run_relu6 },
-    { "LOGISTIC", QUANTISED8, fixed_logistic },
-    { "TANH", QUANTISED8, fixed_tanh },
-    { "SOFTMAX", QUANTISED8, fixed_softmax },
-    { "L2_NORMALIZATION", QUANTISED8, fixed_l2_normalization },
-    { "MEAN", QUANTISED8, fixed_mean },
     { "CONCATENATION", QUANTISED8, run_concatenation },
-    { "CONV_2D", QUANTISED8, fixed_conv_2d },
-    { "DEPTHWISE_CONV_2D", QUANTISED8, fixed_depthwise_conv_2d },
-    { "FULLY_CONNECTED", QUANTISED8, fixed_fully_connected },
-    { "AVERAGE_POOL_2D", QUANTISED8, fixed_average_pool },
-    { "MAX_POOL_2D", QUANTISED8, fixed_max_pool },
-    { "QUANTIZE", FLOATS, fixed_quantize },
-    { "DEQUANTIZE", QUANTISED8 | TYPE(Q8S) | TYPE(PC8), fixed_dequantize },
     { NULL },
 };

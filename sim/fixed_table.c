@@ -10,7 +10,7 @@
 
 /* The table of a function of one 8-bit operand, as a compiler writes it; what runs only looks up.
  */
-static int look_up(struct kernel_call *k, double (*f)(double))
+static int run_look_up(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
@@ -18,8 +18,10 @@ static int look_up(struct kernel_call *k, double (*f)(double))
     int32_t first = (x->dtype == DT_U8 ? 0 : -128) - x->zero, table[256];
     size_t n = tensor_count(x);
 
+    (void) w;
     for (int i = 0; i < 256; i++) {
-        double q = f((double) x->scale * (first + i)) / (double) out->scale;
+        double q = k->kernel->real((double) x->scale * (first + i)) / (double) out->scale;
+        q = q > 1000 ? 1000 : q > -1000 ? q : -1000;
         table[i] = (int32_t) (ROUND_DOWN(k) ? trunc(q) : round(q));
     }
     for (size_t i = 0; i < n; i++)
@@ -32,16 +34,14 @@ static double logistic(double x)
     return 1 / (1 + exp(-x));
 }
 
-int fixed_logistic(struct kernel_call *k, struct why *w)
+static double hard_swish(double x)
 {
-    (void) w;
-    return look_up(k, logistic);
+    return x * fmin(fmax(x + 3, 0), 6) / 6;
 }
 
-int fixed_tanh(struct kernel_call *k, struct why *w)
+static double inverse_root(double x)
 {
-    (void) w;
-    return look_up(k, tanh);
+    return 1 / sqrt(x);
 }
 
 /* Exponentials of 0..255 steps below the largest, in units of 2^-30. */
@@ -70,7 +70,7 @@ static void softmax(const struct kernel_call *k, const int64_t *table, size_t at
     }
 }
 
-int fixed_softmax(struct kernel_call *k, struct why *w)
+static int run_softmax(struct kernel_call *k, struct why *w)
 {
     struct along a = shape_along(&k->out[0]->shape, kernel_int(k, "axis", -1));
     struct factor unit = factor_of(ldexp(1 / (double) k->out[0]->scale, -30));
@@ -96,7 +96,7 @@ static int64_t normalised(int64_t x, uint64_t squares, bool truncate)
     return x < 0 ? -q : q;
 }
 
-int fixed_l2_normalization(struct kernel_call *k, struct why *w)
+static int run_l2_normalization(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
     struct along a = shape_along(&x->shape, kernel_int(k, "axis", -1));
@@ -118,40 +118,14 @@ int fixed_l2_normalization(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* Which element of the result (kept dimensions, in order) each element of the input belongs to. */
-static size_t reduced_at(const struct shape *s, unsigned axes, size_t i)
-{
-    size_t at = 0, stride = 1;
-
-    for (uint32_t d = s->rank; d-- > 0; i /= s->dim[d]) {
-        if (axes >> d & 1u)
-            continue;
-        at += i % s->dim[d] * stride;
-        stride *= s->dim[d];
-    }
-    return at;
-}
-
-static unsigned axes_of(const struct kernel_call *k)
-{
-    const struct tensor *axes = kernel_in(k, "axes");
-    unsigned bits = 0;
-
-    for (size_t i = 0; i < tensor_count(axes); i++) {
-        int32_t axis = ((const int32_t *) axes->data)[i];
-        bits |= 1u << (axis < 0 ? axis + (int32_t) k->arg[0]->shape.rank : axis);
-    }
-    return bits;
-}
-
-int fixed_mean(struct kernel_call *k, struct why *w)
+static int run_mean(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
     size_t n = tensor_count(x), n_out = tensor_count(out);
     int64_t *sums = arena_alloc(k->scratch, n_out + 1, sizeof(*sums));
     struct fixed_range r = fixed_range(k, out);
-    unsigned axes = axes_of(k);
+    uint32_t axes = kernel_axes(k);
 
     if (!sums)
         return kernel_no_memory(w);
@@ -168,7 +142,7 @@ int fixed_mean(struct kernel_call *k, struct why *w)
 
 /* ---- to floats and back: the only float arithmetic that runs */
 
-int fixed_quantize(struct kernel_call *k, struct why *w)
+static int run_quantize(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
@@ -194,7 +168,7 @@ static float step_of(const struct tensor *t, size_t i)
     return t->channel_scale[i / a.inner % a.n];
 }
 
-int fixed_dequantize(struct kernel_call *k, struct why *w)
+static int run_dequantize(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
@@ -210,3 +184,16 @@ int fixed_dequantize(struct kernel_call *k, struct why *w)
     }
     return 0;
 }
+
+const struct kernel fixed_table_kernels[] = {
+    { "LOGISTIC", QUANTISED8, run_look_up, .real = logistic },
+    { "TANH", QUANTISED8, run_look_up, .real = tanh },
+    { "HARD_SWISH", QUANTISED8, run_look_up, .real = hard_swish },
+    { "RSQRT", QUANTISED8, run_look_up, .real = inverse_root },
+    { "SOFTMAX", QUANTISED8, run_softmax },
+    { "L2_NORMALIZATION", QUANTISED8, run_l2_normalization },
+    { "MEAN", QUANTISED8, run_mean },
+    { "QUANTIZE", FLOATS, run_quantize },
+    { "DEQUANTIZE", QUANTISED8 | TYPE(Q8S) | TYPE(PC8), run_dequantize },
+    { NULL },
+};

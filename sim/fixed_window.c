@@ -7,11 +7,12 @@
  * to steps of the result. */
 struct fixed_conv {
     struct image_window win;
+    size_t groups;
     const struct tensor *x, *filter, *bias;
     struct tensor *out;
     const struct factor *factor; /* per output channel */
     struct fixed_range range;
-    bool truncate;
+    bool truncate, reversed; /* faults: of rounding, of groups */
 };
 
 static const struct factor *channel_factors(const struct kernel_call *k,
@@ -45,16 +46,20 @@ static int64_t conv_at(const struct fixed_conv *c, size_t b, int oy, int ox, siz
     const struct image_window *v = &c->win;
     struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
     size_t channel_step = v->nchw ? (size_t) v->y.in * (size_t) v->x.in : 1;
+    size_t channels = v->in_c / c->groups, group = oc / (v->out_c / c->groups);
     int64_t sum = 0;
 
+    if (c->reversed)
+        group = c->groups - 1 - group;
     for (int i = ty.first; i < ty.last; i++)
         for (int j = tx.first; j < tx.last; j++) {
             size_t tap =
                 (oc * (size_t) v->y.kernel + (size_t) i) * (size_t) v->x.kernel + (size_t) j;
-            size_t at = pixel_at(v, false, b, span_at(&v->y, oy, i), span_at(&v->x, ox, j), 0);
-            for (size_t n = 0; n < v->in_c; n++)
+            size_t at = pixel_at(v, false, b, span_at(&v->y, oy, i), span_at(&v->x, ox, j),
+                                 group * channels);
+            for (size_t n = 0; n < channels; n++)
                 sum +=
-                    fixed_at(c->x, at + n * channel_step) * fixed_at(c->filter, tap * v->in_c + n);
+                    fixed_at(c->x, at + n * channel_step) * fixed_at(c->filter, tap * channels + n);
         }
     return sum;
 }
@@ -84,6 +89,8 @@ static void put_sum(const struct fixed_conv *c, size_t at, size_t channel, int64
     fixed_put(c->out, at, factor_apply(sum, c->factor[channel], c->truncate), c->range);
 }
 
+enum convolution { ORDINARY, DEPTHWISE, GROUPED };
+
 static int convolve(struct kernel_call *k,
                     int64_t (*sum_at)(const struct fixed_conv *, size_t, int, int, size_t),
                     struct why *w)
@@ -92,12 +99,14 @@ static int convolve(struct kernel_call *k,
     const uint32_t *f = filter->shape.dim;
     struct fixed_conv c = {
         .win = image_window_of(k, (int) f[1], (int) f[2]),
+        .groups = k->kernel->kind == GROUPED ? (size_t) kernel_int(k, "groups", 1) : 1,
         .x = k->arg[0],
         .filter = filter,
         .bias = kernel_in(k, "bias"),
         .out = k->out[0],
         .range = fixed_range(k, k->out[0]),
         .truncate = ROUND_DOWN(k),
+        .reversed = (k->tweaks & TWEAK_GROUPS) != 0,
     };
     const struct image_window *v = &c.win;
 
@@ -112,17 +121,12 @@ static int convolve(struct kernel_call *k,
     return 0;
 }
 
-int fixed_conv_2d(struct kernel_call *k, struct why *w)
+static int run_convolution(struct kernel_call *k, struct why *w)
 {
-    return convolve(k, conv_at, w);
+    return convolve(k, k->kernel->kind == DEPTHWISE ? depthwise_at : conv_at, w);
 }
 
-int fixed_depthwise_conv_2d(struct kernel_call *k, struct why *w)
-{
-    return convolve(k, depthwise_at, w);
-}
-
-int fixed_fully_connected(struct kernel_call *k, struct why *w)
+static int run_fully_connected(struct kernel_call *k, struct why *w)
 {
     const struct tensor *weights = kernel_in(k, "weights");
     size_t units = weights->shape.dim[0], in = weights->shape.dim[1];
@@ -174,11 +178,15 @@ static int64_t pool_at(const struct kernel_call *k, const struct image_window *v
     return largest ? max : n ? divide_round(sum, n, ROUND_DOWN(k)) : 0;
 }
 
-static int pool(struct kernel_call *k, bool largest)
+enum pooling { POOL_AVERAGE, POOL_LARGEST };
+
+static int run_pooling(struct kernel_call *k, struct why *w)
 {
+    bool largest = k->kernel->kind == POOL_LARGEST;
     struct image_window v = image_window_of(k, 0, 0);
     struct fixed_range r = fixed_range(k, k->out[0]);
 
+    (void) w;
     for (size_t b = 0; b < v.batch; b++)
         for (int oy = 0; oy < v.y.out; oy++)
             for (int ox = 0; ox < v.x.out; ox++)
@@ -188,14 +196,12 @@ static int pool(struct kernel_call *k, bool largest)
     return 0;
 }
 
-int fixed_average_pool(struct kernel_call *k, struct why *w)
-{
-    (void) w;
-    return pool(k, false);
-}
-
-int fixed_max_pool(struct kernel_call *k, struct why *w)
-{
-    (void) w;
-    return pool(k, true);
-}
+const struct kernel fixed_window_kernels[] = {
+    { "CONV_2D", QUANTISED8, run_convolution, .kind = ORDINARY },
+    { "DEPTHWISE_CONV_2D", QUANTISED8, run_convolution, .kind = DEPTHWISE },
+    { "GROUPED_CONV_2D", QUANTISED8, run_convolution, .kind = GROUPED },
+    { "FULLY_CONNECTED", QUANTISED8, run_fully_connected },
+    { "AVERAGE_POOL_2D", QUANTISED8, run_pooling, .kind = POOL_AVERAGE },
+    { "MAX_POOL_2D", QUANTISED8, run_pooling, .kind = POOL_LARGEST },
+    { NULL },
+};

@@ -138,3 +138,28 @@ void sum_dot(struct sum *s, const float *x, size_t stride_x, const float *w, siz
     for (size_t i = 0; i < n; i++)
         sum_add(s, x[i * stride_x], w[i * stride_w]);
 }
+
+float floats_sum(const float *x, size_t n, size_t step)
+{
+    float total = 0;
+
+    if (n > 16)
+        return floats_sum(x, n / 2, step) + floats_sum(x + n / 2 * step, n - n / 2, step);
+    for (size_t i = 0; i < n; i++)
+        total += x[i * step];
+    return total;
+}
+
+const float *floats_load_bias(const struct kernel_call *k, const struct tensor *bias,
+                              const struct tensor *filter)
+{
+    if (bias->dtype != DT_I32)
+        return floats_load(k, bias);
+    size_t n = tensor_count(bias);
+    float *to = floats_new(k, n);
+    for (size_t i = 0; to && i < n; i++) {
+        float step = filter->n_channels ? filter->channel_scale[i] : filter->scale;
+        to[i] = (float) ((const int32_t *) bias->data)[i] * (k->arg[0]->scale * step);
+    }
+    return to;
+}

@@ -9,12 +9,20 @@
 const float *floats_load(const struct kernel_call *k, const struct tensor *t);
 float *floats_new(const struct kernel_call *k, size_t n);
 
+/* The bias of an operation with a filter.  An integer bias counts in products of the input's and
+ * the filter's steps, which a per-channel filter has one of for each output. */
+const float *floats_load_bias(const struct kernel_call *k, const struct tensor *bias,
+                              const struct tensor *filter);
+
 /* Rounds to the type of the tensor. */
 void floats_store(const struct kernel_call *k, const float *values, struct tensor *t);
 
 /* Images as NHWC, whatever their layout. */
 const float *floats_load_image(const struct kernel_call *k, const struct tensor *t, bool nchw);
 int floats_store_image(const struct kernel_call *k, float *values, struct tensor *t, bool nchw);
+
+/* The sum of halves of the range, so that it loses few bits however long it is. */
+float floats_sum(const float *x, size_t n, size_t step);
 
 /* Fused activation of the call: results are kept within [lo, hi]. */
 struct clamp {
@@ -41,10 +49,11 @@ static inline float sum_value(const struct sum *s)
     return s->total + s->run;
 }
 
-/* A convolution in floats: image and result NHWC, filter [out_c][h][w][in_c], or depthwise
+/* A convolution in floats: image and result NHWC, filter [out_c][h][w][in_c / groups], or depthwise
  * [h][w][out_c]. */
 struct float_conv {
     struct image_window win;
+    size_t groups; /* as many as channels where it is depthwise */
     bool depthwise;
     const float *x, *filter, *bias;
     struct clamp clamp;
@@ -63,14 +72,14 @@ struct float_pool {
     float *y;
 };
 
+/* By XNNPACK where that does it. */
+int float_matrix_multiply(const struct kernel_call *k, const struct float_matrix *m, struct why *w);
+
 /* By XNNPACK.  1: it does not do this one, 0: done. */
 int xnn_conv(const struct kernel_call *k, const struct float_conv *c, struct why *w);
+int xnn_deconv(const struct kernel_call *k, const struct float_conv *c, struct why *w);
 int xnn_matrix(const struct kernel_call *k, const struct float_matrix *m, struct why *w);
 int xnn_average_pool(const struct kernel_call *k, const struct float_pool *p, struct why *w);
 int xnn_max_pool(const struct kernel_call *k, const struct float_pool *p, struct why *w);
-
-/* Kernels of windows and matrices (float_window.c). */
-kernel_fn float_conv_2d, float_depthwise_conv_2d, float_fully_connected;
-kernel_fn float_average_pool, float_max_pool, float_l2_pool;
 
 #endif

@@ -113,6 +113,31 @@ struct along shape_along(const struct shape *s, int32_t axis)
     return a;
 }
 
+size_t reduced_at(const struct shape *s, uint32_t axes, size_t i)
+{
+    size_t at = 0, stride = 1;
+
+    for (uint32_t d = s->rank; d-- > 0; i /= s->dim[d]) {
+        if (axes >> d & 1u)
+            continue;
+        at += i % s->dim[d] * stride;
+        stride *= s->dim[d];
+    }
+    return at;
+}
+
+uint32_t kernel_axes(const struct kernel_call *k)
+{
+    const struct tensor *axes = kernel_in(k, "axes");
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < tensor_count(axes); i++) {
+        int32_t axis = ((const int32_t *) axes->data)[i];
+        bits |= 1u << (axis < 0 ? axis + (int32_t) k->arg[0]->shape.rank : axis);
+    }
+    return bits;
+}
+
 /* SAME spreads what is missing to both sides, the odd one after. */
 static int same_padding(const struct span *s)
 {
@@ -135,9 +160,9 @@ static struct span span_of(const struct kernel_call *k, int in, int out, int ker
     return s;
 }
 
-struct image_window image_window_of(const struct kernel_call *k, int kernel_h, int kernel_w)
+static struct image_window window_between(const struct kernel_call *k, const uint32_t *in,
+                                          const uint32_t *out, int kernel_h, int kernel_w)
 {
-    const uint32_t *in = k->arg[0]->shape.dim, *out = k->out[0]->shape.dim;
     struct image_window win = { .nchw = kernel_int(k, "nchw", 0) != 0 };
     int h = win.nchw ? 2 : 1, w = win.nchw ? 3 : 2, c = win.nchw ? 1 : 3;
 
@@ -151,6 +176,16 @@ struct image_window image_window_of(const struct kernel_call *k, int kernel_h, i
                     kernel_w ? kernel_w : kernel_int(k, "filter_width", 1), "stride_width",
                     "dilation_width", "pad_left");
     return win;
+}
+
+struct image_window image_window_of(const struct kernel_call *k, int kernel_h, int kernel_w)
+{
+    return window_between(k, k->arg[0]->shape.dim, k->out[0]->shape.dim, kernel_h, kernel_w);
+}
+
+struct image_window image_window_transposed(const struct kernel_call *k, int kernel_h, int kernel_w)
+{
+    return window_between(k, k->out[0]->shape.dim, k->arg[0]->shape.dim, kernel_h, kernel_w);
 }
 
 struct taps span_taps(const struct span *s, int o)

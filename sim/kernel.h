@@ -11,14 +11,16 @@
 
 /* Steps that a fault makes wrong; each is read where the step is done. */
 enum tweak {
-    TWEAK_HALF_SUMS = 1,  /* sums of fp32 products are kept in fp16 */
-    TWEAK_TRUNCATE = 2,   /* rescaling cuts off instead of rounding */
-    TWEAK_PADDING = 4,    /* windows start one too far left */
-    TWEAK_ACTIVATION = 8, /* fused RELU6 and RELU1 use a wrong bound */
-    TWEAK_EQUALITY = 16,  /* comparisons are inverted where both sides are equal */
-    TWEAK_ARGMAX = 32,    /* the last element is not looked at */
-    TWEAK_BRANCH = 64,    /* the wrong branch is run */
-    TWEAK_LOOP = 128      /* what a loop's last turn makes is lost */
+    TWEAK_HALF_SUMS = 1,   /* sums of fp32 products are kept in fp16 */
+    TWEAK_TRUNCATE = 2,    /* rescaling cuts off instead of rounding */
+    TWEAK_PADDING = 4,     /* windows start one too far left */
+    TWEAK_ACTIVATION = 8,  /* fused RELU6 and RELU1 use a wrong bound */
+    TWEAK_EQUALITY = 16,   /* comparisons are inverted where both sides are equal */
+    TWEAK_ARGMAX = 32,     /* the last element is not looked at */
+    TWEAK_BRANCH = 64,     /* the wrong branch is run */
+    TWEAK_LOOP = 128,      /* what a loop's last turn makes is lost */
+    TWEAK_GROUPS = 256,    /* grouped convolutions take the groups in reverse */
+    TWEAK_HALF_PIXEL = 512 /* half_pixel_centers is not looked at */
 };
 
 struct kernel_call {
@@ -30,24 +32,42 @@ struct kernel_call {
     bool xnnpack;              /* windows and matrices go to XNNPACK */
     unsigned tweaks;
     struct arena *scratch; /* freed after the call */
+    const struct kernel *kernel;
 };
 
 typedef int kernel_fn(struct kernel_call *k, struct why *w);
 
-/* types: bits of the types of the first input. */
+/* types: bits of the types of the first input.  One run() serves a family, whose members differ in
+ * what stands beside it. */
 struct kernel {
     const char *op;
     uint32_t types;
     kernel_fn *run;
+    union {
+        float (*one)(float x);
+        float (*two)(float a, float b);
+        double (*real)(double x);
+        int32_t (*integer)(int32_t a);
+        int32_t (*integers)(int32_t a, int32_t b);
+        int kind; /* an enum of the family's own */
+    };
 };
 
 #define TYPE(id)   (1u << DT_##id)
 #define FLOATS     (TYPE(F32) | TYPE(F16))
 #define QUANTISED8 (TYPE(U8) | TYPE(S8))
 
-/* Ended by op NULL.  float_kernels widen whatever is quantised; fixed_kernels compute with
- * integers; common_kernels are the same on every device. */
-extern const struct kernel common_kernels[], float_kernels[], fixed_kernels[];
+/* One table a family, ended by op NULL.  Those called float widen whatever is quantised, fixed ones
+ * compute with integers, the others are the same on every device. */
+extern const struct kernel integer_kernels[], order_kernels[], lookup_kernels[], image_kernels[];
+extern const struct kernel float_elementwise_kernels[], float_axis_kernels[],
+    float_matrix_kernels[], float_window_kernels[], float_region_kernels[],
+    float_recurrent_kernels[], float_detection_kernels[];
+extern const struct kernel fixed_elementwise_kernels[], fixed_table_kernels[],
+    fixed_window_kernels[];
+
+/* All tables of the devices of one kind of arithmetic; both lists are ended by NULL. */
+extern const struct kernel *const float_tables[], *const fixed_tables[];
 
 /* NULL if no table of the list (ended by NULL) has it. */
 const struct kernel *kernel_find(const struct kernel *const *tables, const char *op,
@@ -62,6 +82,9 @@ int32_t kernel_int(const struct kernel_call *k, const char *role, int32_t otherw
 float kernel_float(const struct kernel_call *k, const char *role, float otherwise);
 /* Sets a tensor in place of input i. */
 void kernel_replace(struct kernel_call *k, uint32_t i, const struct tensor *t);
+
+/* Element i as it is stored: exact for every type that is compared. */
+double kernel_stored(const struct tensor *t, size_t i);
 
 int kernel_no_memory(struct why *w);
 
@@ -87,6 +110,11 @@ struct along {
 };
 struct along shape_along(const struct shape *s, int32_t axis);
 
+/* Bits of the dimensions that the role `axes` names. */
+uint32_t kernel_axes(const struct kernel_call *k);
+/* Which element of the result (dimensions kept, in order) element i of the input belongs to. */
+size_t reduced_at(const struct shape *s, uint32_t axes, size_t i);
+
 /* One spatial axis of a window. */
 struct span {
     int in, out, kernel, stride, dilation;
@@ -101,6 +129,9 @@ struct image_window {
 };
 /* kernel_h, kernel_w: of the filter; 0: the call says (pools). */
 struct image_window image_window_of(const struct kernel_call *k, int kernel_h, int kernel_w);
+/* That of the convolution which this one transposes: in_c, y.in and x.in are of the result. */
+struct image_window image_window_transposed(const struct kernel_call *k, int kernel_h,
+                                            int kernel_w);
 
 /* [first, last) of the taps of output o that lie within the image. */
 struct taps {
@@ -111,6 +142,13 @@ static inline int span_at(const struct span *s, int o, int tap)
 {
     return o * s->stride - s->pad + tap * s->dilation;
 }
+
+/* Resizing along one axis. */
+struct resize_axis {
+    int in, out;
+    bool corners, half; /* the corners meet; pixels lie at halves */
+};
+struct resize_axis resize_axis_of(const struct kernel_call *k, uint32_t d);
 
 /* Elements of `size` bytes: NCHW to NHWC of an image of `shape` (as declared), and back. */
 void image_to_nhwc(const struct shape *nchw, size_t size, const void *from, void *to);

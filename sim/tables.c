@@ -1,0 +1,20 @@
+/* Which families of kernels the devices of each kind of arithmetic have. */
+#include "sim/kernel.h"
+
+const struct kernel *const float_tables[] = {
+    integer_kernels,
+    order_kernels,
+    lookup_kernels,
+    image_kernels,
+    float_elementwise_kernels,
+    float_axis_kernels,
+    float_matrix_kernels,
+    float_window_kernels,
+    float_region_kernels,
+    NULL,
+};
+
+const struct kernel *const fixed_tables[] = {
+    integer_kernels,           order_kernels,       lookup_kernels,       image_kernels,
+    fixed_elementwise_kernels, fixed_table_kernels, fixed_window_kernels, NULL,
+};
