@@ -410,6 +410,7 @@ static int infer_outputs(struct call *c, bool runtime, struct why *w)
     }
     if (c->op->infer && shapes_complete(c, runtime))
         rc = c->op->infer(c, w);
+    runtime = runtime && !c->op->measure; /* else 0 still means unknown */
     for (uint32_t i = 0; i < n && rc >= 0; i++) {
         const struct role *r = out_role_at(c->op, i);
         rc = merge_shape(c, r, &declared[i], &c->out[i]->shape, runtime, w);

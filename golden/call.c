@@ -275,8 +275,6 @@ static int compute_bounds(struct call *c, const struct evaluation *e, struct why
 {
     bool known = c->op->bound || !has_error(c);
 
-    c->unit = unit_of(c, e);
-    c->dot_factor = or_default(e->options->arithmetic.dot_factor, 6);
     TRY(fill_errors(c, e, known ? 0 : INFINITY, w));
     return c->op->bound ? c->op->bound(c, w) : 0;
 }
@@ -302,6 +300,58 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
     for (uint32_t i = 0; i < c->n_out; i++)
         if (!integers || e->options->bounds)
             finish_output(c, i, e, out[i]);
+    return 0;
+}
+
+static int take_shape(const struct call *c, uint32_t i, const struct shape *declared,
+                      struct tensor *t, struct why *w)
+{
+    const struct shape *s = &c->out[i]->shape;
+    char a[SHAPE_TEXT], b[SHAPE_TEXT];
+    bool fits = s->rank == declared->rank;
+
+    for (uint32_t d = 0; fits && d < s->rank; d++)
+        fits = declared->dim[d] == 0 || declared->dim[d] == s->dim[d];
+    if (!fits)
+        return why_fail(w, WHY_EXECUTION, "%s: output %u is declared %s, but comes out as %s",
+                        c->op->name, i, shape_text(declared, a), shape_text(s, b));
+    if (shape_check_size(s, dtype_info[t->dtype].codec->size) < 0)
+        return why_fail(w, WHY_EXECUTION, "%s: output %u is too large", c->op->name, i);
+    t->shape = *s;
+    return 0;
+}
+
+/* Shapes that depend on values. */
+static int measure_outputs(struct call *c, struct value *const *in, struct value *const *out,
+                           const struct evaluation *e, struct why *w)
+{
+    struct shape declared[MAX_OUT_ROLES];
+
+    if (!c->op->measure)
+        return 0;
+    TRY(widen_inputs(c, in, e, w));
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++)
+        declared[i] = c->out[i]->shape;
+    TRY(c->op->measure(c, w));
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++)
+        TRY(take_shape(c, i, &declared[i], &out[i]->tensor, w));
+    return 0;
+}
+
+/* What is drawn can only be judged by its distribution: any value is right. */
+static int keep_odds(const struct call *c, const struct evaluation *e, struct value *v,
+                     struct why *w)
+{
+    if (!c->odds)
+        return 0;
+    v->odds = arena_copy(e->keep, c->odds, sizeof *c->odds);
+    if (!v->odds)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    size_t rows = v->odds->rows, n = rows * v->odds->classes;
+    v->odds->p = arena_copy(e->keep, c->odds->p, n * sizeof(double));
+    v->odds->relative = arena_copy(e->keep, c->odds->relative, rows * sizeof(double));
+    if (!v->odds->p || !v->odds->relative)
+        return why_fail(w, WHY_MEMORY, "out of memory");
     return 0;
 }
 
@@ -339,14 +389,26 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     c->ex = c->x + c->n_in;
     c->y = c->ex + c->n_in;
     c->ey = c->y + c->n_out;
-    TRY(allocate_outputs(c, out, e, w));
-    if (e->options->bounds)
+    if (e->options->bounds) {
+        c->unit = unit_of(c, e);
+        c->dot_factor = or_default(e->options->arithmetic.dot_factor, 6);
         TRY(input_errors(c, in, e, w));
+    }
+    TRY(measure_outputs(c, in, out, e, w));
+    TRY(allocate_outputs(c, out, e, w));
     for (uint32_t i = 0; i < c->n_out; i++)
         out[i]->kind = kind_of(c);
     if (c->op->move && (!c->op->moves || c->op->moves(c)))
         return move_values(c, e, in, out, w);
-    return evaluate_reals(c, in, out, e, w);
+    TRY(evaluate_reals(c, in, out, e, w));
+    return keep_odds(c, e, out[0], w);
+}
+
+static bool is_image(const struct call *c, uint32_t output)
+{
+    int role = (int) output < c->op->n_out ? (int) output : c->op->n_out - 1;
+
+    return c->op->out[role].image;
 }
 
 /* Copies elements between NCHW and NHWC; s is the NHWC shape. */
@@ -409,7 +471,7 @@ static int evaluate_nchw(struct call *c, struct value *const *in, struct value *
     }
     for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++) {
         out2[i] = out[i];
-        if (c->out[i] != &out[i]->tensor && n < MAX_VIEWS) {
+        if (is_image(c, i) && n < MAX_VIEWS) {
             image[n] = *out[i];
             image[n].tensor.shape = c->out[i]->shape;
             out2[i] = &image[n++];

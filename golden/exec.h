@@ -52,6 +52,10 @@ struct result {
     /* error.kind of the operation that made the output; ERROR_ELEMENT for sums of products that
      * were not exact already */
     enum error_kind *kind;
+    /* With options.bounds: what selected the elements is undecided, another number of them may be
+     * right too; all bounds are INFINITY then. */
+    bool *open;
+    struct odds **odds; /* of a random output; NULL: it is not one */
 };
 
 /* in: one tensor per input of the main graph (shape complete; .data NULL: omitted).  On failure
@@ -66,6 +70,8 @@ struct value {
     double *real;  /* before rounding; NULL: the tensor's values */
     double *bound; /* how far an implementation may be from real; NULL: not at all */
     enum error_kind kind;
+    bool open;         /* even its shape may be another */
+    struct odds *odds; /* of a random result; NULL: it is not one */
 };
 /* Runs subgraph `graph`.  Results stay valid until the third following call of the same graph: a
  * loop may feed the results of one turn to the next, and nothing piles up. */

@@ -93,10 +93,11 @@ struct form {
 };
 
 enum error_kind {
-    ERROR_EXACT,   /* result is one of the inputs' values, or integer arithmetic: no local error */
-    ERROR_ELEMENT, /* rounded once or a few times an element */
-    ERROR_DOT,     /* sum of products: grows with the root of their number */
-    ERROR_DISCRETE /* jumps: comparison, argmax, rounding */
+    ERROR_EXACT,    /* result is one of the inputs' values, or integer arithmetic: no local error */
+    ERROR_ELEMENT,  /* rounded once or a few times an element */
+    ERROR_DOT,      /* sum of products: grows with the root of their number */
+    ERROR_DISCRETE, /* jumps: comparison, argmax, rounding */
+    ERROR_RANDOM    /* drawn: judged by its distribution (struct odds), never by its values */
 };
 
 /* What a right implementation may differ by, beside the errors of its inputs (which bound() carries
@@ -106,6 +107,13 @@ struct error_model {
     double ulps;      /* of a float result */
     double steps;     /* of a quantised result, beside the half step of rounding */
     const char *text; /* for the manual: how bound() carries errors */
+};
+
+/* The distribution that every row of a random result is drawn from. */
+struct odds {
+    size_t rows, classes;
+    double *p;        /* [rows][classes]; each row sums to 1 */
+    double *relative; /* [rows]: by what share errors of the operands may change a probability */
 };
 
 /* A call being bound and evaluated: the record with its operands.  It points into itself: do not
@@ -136,8 +144,12 @@ struct call {
     /* Bounds of absolute error, indexed like x and y.  ex[i] is NULL where input i is exact. */
     double **ex;
     double **ey;
-    double unit;       /* unit roundoff of the arithmetic being judged (2^-24, 2^-11) */
+    double unit; /* unit roundoff of the arithmetic being judged (2^-24, 2^-11); 0: no bounds */
     double dot_factor; /* sums of K products: dot_factor * sqrt(K) * unit * sum |xw| */
+
+    void *kept;        /* what measure() leaves for eval(), eval() for bound(), in scratch memory */
+    bool undecided;    /* measure() found that the outputs, shapes included, could be others */
+    struct odds *odds; /* ERROR_RANDOM: set by eval(), in scratch memory; output 0 */
 
     struct arena *scratch; /* freed after the call */
     struct matmul_pool *pool;
@@ -188,6 +200,11 @@ struct op {
      * then in[r]->data is NULL, and infer() returns 0 having set what it can (leave unknown
      * dimensions 0).  NULL: none. */
     int (*infer)(struct call *c, struct why *w);
+
+    /* Where dimensions of outputs depend on values: infer() leaves them 0, also at run time, and
+     * this sets them, before outputs have memory; x is there, and with bounds ex and unit.  Whether
+     * the selection is decided within the errors goes to call.undecided.  NULL: infer() knows. */
+    int (*measure)(struct call *c, struct why *w);
 
     /* Exactly one of these computes; y in the order of the definition. */
     int (*eval)(struct call *c, struct why *w);

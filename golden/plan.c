@@ -131,6 +131,28 @@ static int run_control(struct run *r, const struct graph *g, struct call *c,
                        const struct operation *o, struct value **in, struct value **out,
                        struct arena *keep, struct why *w);
 
+static bool may_be_open(const struct tensor *declared)
+{
+    return dtype_info[declared->dtype].tensor && !shape_known(&declared->shape);
+}
+
+/* What is made of a value that could have another shape is undecided, and so is its own shape
+ * unless the model declares it. */
+static int spread_open(const struct graph *g, const struct operation *o, const struct call *c,
+                       struct value **in, struct value **out, struct arena *keep, struct why *w)
+{
+    bool open = c->undecided;
+
+    for (uint32_t k = 0; k < o->n_in; k++)
+        open |= in[k] && in[k]->open;
+    for (uint32_t k = 0; k < o->n_out && open; k++) {
+        out[k]->open = may_be_open(&g->operand[o->out[k]].tensor);
+        if (value_undecided(out[k], keep) < 0)
+            return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    return 0;
+}
+
 /* Operands of an operation: NULL where omitted. */
 static void gather(const struct graph *g, const struct operation *o, struct value *values,
                    struct value **in, const struct tensor **in_tensor)
@@ -172,6 +194,8 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
         return run_control(r, g, &call, o, in, out, keep, w);
     struct evaluation e = { r->options, r->plan->model->relaxed, keep, r->scratch };
     TRY(call_evaluate(&call, in, out, &e, w));
+    if (r->options->bounds)
+        TRY(spread_open(g, o, &call, in, out, keep, w));
     if (r->options->on_operation) {
         struct exec_event event = { graph_index, s->index, &call };
         r->options->on_operation(&event, r->options->user);
@@ -249,6 +273,8 @@ static int fill_result(struct value *v, struct arena *a, struct result *ret, uin
 
     ret->out[i] = v->tensor;
     ret->kind[i] = v->kind;
+    ret->open[i] = v->open;
+    ret->odds[i] = v->odds;
     if (!ret->real)
         return 0;
     if (!v->real) {
@@ -274,11 +300,14 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
     ret->n = g->n_outputs;
     ret->out = arena_alloc(a, g->n_outputs + 1, sizeof *ret->out);
     ret->kind = arena_alloc(a, g->n_outputs + 1, sizeof *ret->kind);
+    ret->open = arena_alloc(a, g->n_outputs + 1, sizeof *ret->open);
+    ret->odds = arena_alloc(a, g->n_outputs + 1, sizeof(struct odds *));
     if (r->options->bounds) {
         ret->real = arena_alloc(a, g->n_outputs + 1, sizeof *ret->real);
         ret->bound = arena_alloc(a, g->n_outputs + 1, sizeof *ret->bound);
     }
-    if (!values || !ret->out || !ret->kind || (r->options->bounds && (!ret->real || !ret->bound)))
+    if (!values || !ret->out || !ret->kind || !ret->open || !ret->odds ||
+        (r->options->bounds && (!ret->real || !ret->bound)))
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t i = 0; i < g->n_inputs; i++) {
         struct value *v = &values[g->input[i]];
@@ -374,10 +403,12 @@ static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
         return why_fail(w, WHY_MEMORY, "out of memory");
     v->real = real;
     v->bound = bound;
+    v->odds = NULL; /* any value is right all the same */
     int rc = 0;
-    if (f->undecided)
+    if (f->undecided) {
+        v->open |= may_be_open(declared);
         rc = value_undecided(v, f->keep);
-    else if (f->run->options->bounds && f->run->plan->model->relaxed)
+    } else if (f->run->options->bounds && f->run->plan->model->relaxed)
         rc = value_stored_in_half(v, f->keep); /* a loop may hand on what the model was given */
     return rc < 0 ? why_fail(w, WHY_MEMORY, "out of memory") : 0;
 }
