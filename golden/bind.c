@@ -311,6 +311,21 @@ static int check_quant(const struct call *c, const struct role *r, const struct 
                 "%s: %s has scale %g, zero point %d where %g, %d is required", c->op->name, r->name,
                 (double) t->scale, t->zero, r->qscale, zero);
     }
+    if (r->q == Q_LIKE && c->in[r->qlike]) {
+        const struct tensor *like = c->in[r->qlike];
+        REQUIRE(w, tensor_same_quant(t, like),
+                "%s: %s has scale %g, zero point %d, must be those of %s: %g, %d", c->op->name,
+                r->name, (double) t->scale, t->zero, c->op->in[r->qlike].name, (double) like->scale,
+                like->zero);
+    }
+    if (r->q == Q_POWER) {
+        int exponent;
+        double scale = (double) t->scale;
+        bool power = frexp(scale, &exponent) == 0.5;
+        REQUIRE(w, power && scale <= r->qscale && scale >= r->qscale / 64 && t->zero == 0,
+                "%s: %s has scale %g, zero point %d where a power of two from %g to %g is required",
+                c->op->name, r->name, scale, t->zero, r->qscale / 64, r->qscale);
+    }
     if (r->q == Q_OVER && first && c->n_in > 1 && c->arg[1])
         REQUIRE(w, (double) t->scale > (double) first->scale * (double) c->arg[1]->scale,
                 "%s: %s has scale %g, must be over %g * %g", c->op->name, r->name,

@@ -36,7 +36,9 @@ enum qrule {
     Q_SAME,    /* those of the first input, required */
     Q_FIXED,   /* .qscale, zero = lowest + .qzero */
     Q_PRODUCT, /* bias: scale = input scale * filter scale (0 for per-channel filters), zero 0 */
-    Q_OVER     /* output scale > product of the scales of the first two inputs */
+    Q_OVER,    /* output scale > product of the scales of the first two inputs */
+    Q_LIKE,    /* those of the input role .qlike, required */
+    Q_POWER    /* scale a power of two from .qscale / 64 to .qscale, zero point 0 */
 };
 
 /* How randgraph chooses a value.  What these cannot say, op->draw does. */
@@ -50,7 +52,7 @@ enum draw {
     DRAW_SCHEME,     /* 1 SAME, 2 VALID */
     DRAW_ACTIVATION, /* 0..3 */
     DRAW_FLAG,       /* false, true */
-    DRAW_POSITIVE,   /* float scalar in (0.1, 2) */
+    DRAW_POSITIVE,   /* float scalar in (0.1, 2), times .qscale unless that is 0 */
     DRAW_MULTIPLIER, /* 1..3 */
     DRAW_KERNEL,     /* scalar size of a window, 1..5, at most the padded input */
     DRAW_SHAPE,      /* a tensor of values whose shape op->draw() chooses */
@@ -70,12 +72,14 @@ struct role {
     bool optional;    /* may be omitted: at the end, or as NO_VALUE or empty in the middle */
     bool many;        /* variadic: takes 1 or more operands; at most one role of a form */
     bool image;       /* NHWC pattern that the layout operand may turn into NCHW */
+    bool unspecified; /* of a result: NNAPI does not say what it holds, nothing may read it */
     double otherwise; /* value of an omitted optional scalar */
     enum draw draw;
     unsigned needs;
     enum qrule q;
     double qscale;
     int32_t qzero;
+    int qlike;
 };
 
 /* One legal assignment of element types to slots. */
@@ -226,6 +230,11 @@ struct op {
      * value(s), int32, into to->data, which has room for 64.  A variadic role is asked once an
      * operand.  false: no legal value. */
     bool (*draw)(const struct call *c, int role, struct drawer *d, struct tensor *to);
+    /* Whether to leave out an optional tensor, with the operands before it bound as for draw():
+     * where some come together or not at all.  NULL: each by itself. */
+    bool (*omits)(const struct call *c, int role, struct drawer *d);
+    /* Draws the number of results, with all operands bound.  NULL: all, or as fanout says. */
+    uint32_t (*results)(const struct call *c, struct drawer *d);
 };
 
 #define COUNT(array)  ((int) (sizeof(array) / sizeof((array)[0])))

@@ -204,7 +204,10 @@ static bool leave_out(struct draft *d, uint32_t at)
 {
     const struct role *r = &d->op->in[d->role[at]];
 
-    return r->optional && r->dims && at > 0 && rng_percent(d->b->rng, d->b->weights->omit);
+    if (!r->optional || !r->dims || at == 0)
+        return false;
+    return d->op->omits ? d->op->omits(&d->call, d->role[at], &d->b->rng->drawer)
+                        : rng_percent(d->b->rng, d->b->weights->omit);
 }
 
 static int draw_operand(struct draft *d, uint32_t at)
@@ -253,6 +256,8 @@ static int make_results(struct draft *d)
     d->n_out = (uint32_t) d->op->n_out;
     if (d->op->fanout && d->call.in[d->op->fanout - 1])
         d->n_out = (uint32_t) call_int(&d->call, d->op->fanout - 1);
+    if (d->op->results)
+        d->n_out = d->op->results(&d->call, &d->b->rng->drawer);
     if (d->n_out == 0 || d->n_out > MAX_RESULTS)
         return -1;
     for (uint32_t i = 0; i < d->n_out; i++) {
@@ -261,7 +266,7 @@ static int make_results(struct draft *d)
         struct known *k = known_new(d->b, role_type(r, d->typing), LIFE_TEMPORARY);
         if (!k)
             return -1;
-        k->result = true;
+        k->result = !r->unspecified;
         scale_tentative(d, r, &k->t);
         d->out[i] = k;
         d->result[i] = &k->t;

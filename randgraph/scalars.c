@@ -72,7 +72,8 @@ static double draw_hinted(struct draft *d, const struct role *r, enum dtype type
     case DRAW_SCHEME: return one_to(d, 2);
     case DRAW_ACTIVATION: return integers ? 0 : rng_below(g, 4); /* integers take none */
     case DRAW_FLAG: return rng_below(g, 2);
-    case DRAW_POSITIVE: return 0.125 + (double) rng_below(g, 120) / 64;
+    case DRAW_POSITIVE:
+        return (0.125 + (double) rng_below(g, 120) / 64) * (r->qscale != 0 ? r->qscale : 1);
     case DRAW_MULTIPLIER: return d->multiplier;
     case DRAW_KERNEL: return d->kernel ? d->kernel : 1;
     case DRAW_VALUES:

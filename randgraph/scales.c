@@ -105,9 +105,16 @@ int scale_fresh(struct draft *d, uint32_t at, struct tensor *t)
             t->scale = product_scale(d);
         return 0;
     }
+    const struct tensor *like = r->q == Q_LIKE ? d->call.in[r->qlike] : NULL;
     if (r->q == Q_FIXED) {
         t->scale = (float) r->qscale;
         t->zero = (int32_t) dtype_info[t->dtype].codec->min + r->qzero;
+    } else if (like) {
+        t->scale = like->scale;
+        t->zero = like->zero;
+    } else if (r->q == Q_POWER) {
+        t->scale = (float) ldexp(r->qscale, -(int) rng_below(d->b->rng, 7));
+        t->zero = 0;
     } else if (d->same && d->same->dtype == t->dtype && (at == 0 || r->q == Q_SAME)) {
         t->scale = d->same->scale;
         t->zero = d->same->zero;
@@ -127,8 +134,10 @@ bool scale_fits(const struct draft *d, const struct role *r, const struct tensor
     if (r->q == Q_FIXED)
         return (double) t->scale == r->qscale &&
                t->zero == (int32_t) dtype_info[t->dtype].codec->min + r->qzero;
-    if (r->q == Q_PRODUCT)
+    if (r->q == Q_PRODUCT || r->q == Q_POWER)
         return false;
+    if (r->q == Q_LIKE && d->call.in[r->qlike])
+        return tensor_same_quant(t, d->call.in[r->qlike]);
     if (d->same && d->same->dtype == t->dtype && (r->q == Q_SAME || first))
         return tensor_same_quant(t, d->same);
     return true;
@@ -146,7 +155,8 @@ bool scale_free(const struct role *r, enum dtype type)
 {
     enum quant quant = dtype_info[type].quant;
 
-    return (quant == QUANT_AFFINE || quant == QUANT_SYMM) && r->q != Q_SAME && r->q != Q_FIXED;
+    bool fixed = r->q == Q_SAME || r->q == Q_FIXED || r->q == Q_LIKE || r->q == Q_POWER;
+    return (quant == QUANT_AFFINE || quant == QUANT_SYMM) && !fixed;
 }
 
 /* What a result has while it is computed. */
@@ -159,9 +169,10 @@ void scale_tentative(const struct draft *d, const struct role *r, struct tensor 
     if (scale_free(r, t->dtype)) {
         t->scale = (float) (4 / codes_of(t->dtype) + 2 * over_product(d));
         t->zero = info->quant == QUANT_AFFINE ? middle(t->dtype) : 0;
-    } else if (r->q == Q_SAME && d->arg[0]) {
-        t->scale = d->arg[0]->scale;
-        t->zero = d->arg[0]->zero;
+    } else if ((r->q == Q_SAME && d->arg[0]) || (r->q == Q_LIKE && d->call.in[r->qlike])) {
+        const struct tensor *like = r->q == Q_SAME ? d->arg[0] : d->call.in[r->qlike];
+        t->scale = like->scale;
+        t->zero = like->zero;
     } else {
         t->scale = (float) r->qscale;
         t->zero = (int32_t) info->codec->min + r->qzero;

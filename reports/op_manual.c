@@ -254,7 +254,7 @@ static void put_bullet(bool markdown, FILE *to)
     fputs(markdown ? "- " : "    ", to);
 }
 
-static void put_quantisation(const struct role *r, bool markdown, FILE *to)
+static void put_quantisation(const struct op *op, const struct role *r, bool markdown, FILE *to)
 {
     if (r->q == Q_FREE)
         return;
@@ -278,6 +278,13 @@ static void put_quantisation(const struct role *r, bool markdown, FILE *to)
                 "scales\n",
                 r->name);
         break;
+    case Q_LIKE:
+        fprintf(to, "%s: scale and zero point of %s\n", r->name, op->in[r->qlike].name);
+        break;
+    case Q_POWER:
+        fprintf(to, "%s: scale a power of two from 1/%g to 1/%g, zero point 0\n", r->name,
+                64 / r->qscale, 1 / r->qscale);
+        break;
     case Q_FREE: break;
     }
 }
@@ -293,9 +300,9 @@ static void put_rules(const struct op *op, bool markdown, FILE *to)
         return;
     put_title("Rules", markdown, to);
     for (int i = 0; i < op->n_in; i++)
-        put_quantisation(&op->in[i], markdown, to);
+        put_quantisation(op, &op->in[i], markdown, to);
     for (int i = 0; i < op->n_out; i++)
-        put_quantisation(&op->out[i], markdown, to);
+        put_quantisation(op, &op->out[i], markdown, to);
     if (op->layout > 0) {
         put_bullet(markdown, to);
         fprintf(to, "%s selects NCHW for the images\n", op->in[op->layout - 1].name);
