@@ -163,11 +163,10 @@ class Example:
         variations = [AxisConverter(*each).Identify(operands) for each in arguments]
         return self.AddVariations(*variations, includeDefault=include_default, defaultName=default_name)
 
-    def same_but_for_feeds(self, other):
-        """Whether another example has the same model, name and, object by object, the same variations."""
-        flat = [[id(variation) for variation in group] for group in self.groups]
-        return (self.model is other.model and self.name == other.name
-                and flat == [[id(variation) for variation in group] for group in other.groups])
+    def all_but_feeds(self):
+        """What two examples share that differ in nothing but their feeds: model, name and, object by object, the
+        variations."""
+        return id(self.model), self.name, tuple(tuple(map(id, group)) for group in self.groups)
 
     def all_groups(self):
         """The groups as added, then those of the lifetimes, which models of one operation have by themselves."""
@@ -194,14 +193,12 @@ def rank_and_origin(operands):
 
 def merged(examples):
     """The examples, with those that differ in nothing but their feeds put together."""
-    result = []
+    found = {}
     for example in examples:
-        same = next((earlier for earlier in result if earlier.same_but_for_feeds(example)), None)
-        if same is None:
-            result.append(example)
-        else:
+        same = found.setdefault(example.all_but_feeds(), example)
+        if same is not example:
             same.feeds += example.feeds
-    return result
+    return list(found.values())
 
 
 def unique_name(parts, taken):

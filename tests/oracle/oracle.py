@@ -19,7 +19,7 @@ import numpy as np
 
 from halcyon.examples import Example
 from halcyon.models import Model
-from halcyon.operands import BoolScalar, Float16Scalar, Float32Scalar, Input, Int32Scalar, Output, Parameter
+from halcyon.operands import BoolScalar, Float16Scalar, Float32Scalar, Input, Int32Scalar, Internal, Output, Parameter
 from halcyon.operands import SymmPerChannelQuantParams
 
 

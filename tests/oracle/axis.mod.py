@@ -1,0 +1,83 @@
+"""Operations along one or several dimensions."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(sys._getframe().f_code.co_filename))
+from oracle import *
+
+SHAPES = [(1,), (5,), (1, 1), (2, 3), (3, 1, 2), (2, 3, 4, 5), (1, 7, 1, 1)]
+EMPTY = [(0, 3), (2, 0, 3)]
+
+
+def axes_of(shape):
+    return range(-len(shape), len(shape))
+
+
+def softmax(x, beta, axis):
+    e = np.exp((x - x.max(axis, keepdims=True)) * beta) if x.size else x
+    return e / e.sum(axis, keepdims=True)
+
+
+seed("SOFTMAX")
+for type, out in [(F32, F32), (F16, F16), (U8(0.1, 100), U8(1 / 256, 0)), (U8(5.0, 0), U8(1 / 256, 0)),
+                  (S8(0.1, 5), S8(1 / 256, -128)), (S8(1e-4, 5), S8(1 / 256, -128))]:
+    for shape in SHAPES + EMPTY:
+        for beta in (1.0, 0.125, 20.0):
+            x = draw(type, shape, -30, 30)
+            scalar_beta = Scalar("FLOAT16" if type == F16 else "FLOAT32", beta)
+            axis = int(integers(-len(shape), len(shape) - 1))
+            if 0 not in (shape[axis], shape[-1]):
+                check("SOFTMAX", [x, scalar_beta, axis], [result(out, softmax(x.real, beta, axis))], "axis")
+                check("SOFTMAX", [x, scalar_beta], [result(out, softmax(x.real, beta, -1))])
+x = real(F32, [3e38, -3e38, 0, 3e38])
+check("SOFTMAX", [x, 1.0], [result(F32, [0.5, 0, 0, 0.5])], "extreme")
+refuse("SOFTMAX", [x, 0.0], [x])
+
+
+def normalise(x, axis):
+    length = np.sqrt((x * x).sum(axis, keepdims=True))
+    return np.divide(x, length, out=np.zeros_like(x), where=length > 0)
+
+
+seed("L2_NORMALIZATION")
+for type, out in [(F32, F32), (F16, F16), (U8(0.1, 100), U8(1 / 128, 128)), (U8(5.0, 255), U8(1 / 128, 128)),
+                  (S8(0.1, 5), S8(1 / 128, 0)), (S8(1e-4, -128), S8(1 / 128, 0))]:
+    for shape in SHAPES + EMPTY:
+        for axis in axes_of(shape):
+            x = draw(type, shape)
+            if type.zero == 255:  # vectors of zeros among them
+                x = stored(type, np.where(x.stored < 128, 255, x.stored))
+            check("L2_NORMALIZATION", [x, axis], [result(out, normalise(x.real, axis))], "axis")
+        check("L2_NORMALIZATION", [x], [result(out, normalise(x.real, -1))])
+for values in ([0, 0, 0], [1e-30, 2e-30, -2e-30], [1e30, 2e30, -2e30], [1e-45, 0, 0]):
+    x = real(F32, values)
+    check("L2_NORMALIZATION", [x], [result(F32, normalise(x.real, -1))], "extreme")
+
+seed("ARGMAX")
+for type in [F16, F32, I32, U8(0.5, 3), S8(0.5, 3)]:
+    for shape in SHAPES + [(2, 1, 2, 1, 2, 1, 2, 1, 2, 3), (3, 0)]:
+        for axis in axes_of(shape):
+            if shape[axis] == 0:
+                continue
+            x = draw(type, shape, -2, 2)
+            if type in FLOATS:
+                x = real(type, np.round(x.real))  # ties: the first one counts
+            found = x.real.argmax(axis)
+            check("ARGMAX", [x, axis], [stored(I32, found.reshape(found.shape or (1,)))])
+
+seed("MEAN")
+for type in [F32, F16, U8(0.5, 100), U8(1e-3, 0), S8(0.5, 3), S8(7.0, -128)]:
+    for shape in SHAPES:
+        for axes in [[0], [-1], list(range(len(shape))), [0, -len(shape), 0], list(range(1, len(shape)))]:
+            if not axes:
+                continue
+            x = draw(type, shape)
+            gone = tuple({a % len(shape) for a in axes})
+            for keep in (0, 1):
+                mean = x.real.mean(gone, keepdims=bool(keep))
+                check("MEAN", [x, Const(stored(I32, axes, (len(axes),))), keep],
+                      [result(type, mean.reshape(mean.shape or (1,)))])
+x = stored(U8(1.0, 0), [0, 1, 1, 2, 254, 255], (3, 2))  # ties go away from zero
+check("MEAN", [x, Const(stored(I32, [1])), 0], [stored(x.type, [1, 2, 255])], "ties")
+x = stored(S8(1.0, 10), [8, 9, 10, 11], (2, 2))
+check("MEAN", [x, Const(stored(I32, [1])), 0], [stored(x.type, [8, 11])], "ties")
