@@ -4,7 +4,7 @@
 
 #include "golden/golden.h"
 
-enum { BUILD_MAX = 64 };
+enum { BUILD_MAX = 320 };
 
 struct build {
     struct arena *arena;
