@@ -51,6 +51,11 @@ static const struct role *role_at(const struct op *op, const struct form *f, uin
     return NULL;
 }
 
+const struct role *call_role(const struct call *c, uint32_t arg)
+{
+    return role_at(c->op, c->form, arg, (int) c->n_many);
+}
+
 static const struct role *out_role_at(const struct op *op, uint32_t i)
 {
     return &op->out[(int) i < op->n_out ? (int) i : op->n_out - 1];
@@ -337,7 +342,7 @@ static int check_quants(const struct call *c, struct why *w)
 {
     for (uint32_t i = 0; i < c->n_in; i++)
         if (c->arg[i])
-            TRY(check_quant(c, role_at(c->op, c->form, i, (int) c->n_many), c->arg[i], w));
+            TRY(check_quant(c, call_role(c, i), c->arg[i], w));
     for (uint32_t i = 0; i < c->n_out; i++)
         TRY(check_quant(c, out_role_at(c->op, i), c->out[i], w));
     return 0;
@@ -351,7 +356,7 @@ static int unify_inputs(struct call *c, bool runtime, struct why *w)
         c->letter['R'] = first->shape.rank;
     }
     for (uint32_t i = 0; i < c->n_in; i++) {
-        const struct role *r = role_at(c->op, c->form, i, (int) c->n_many);
+        const struct role *r = call_role(c, i);
         const struct tensor *t = r->many ? c->arg[i] : c->in[r - c->op->in];
         if (!t)
             continue;

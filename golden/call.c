@@ -174,12 +174,69 @@ static int fill_errors(struct call *c, const struct evaluation *e, double with, 
     return 0;
 }
 
-/* Moves the values, and with size 8 their errors. */
+/* Operands that tell where values come from, such as indexes, are not moved themselves. */
+static bool steers(const struct call *c, uint32_t arg)
+{
+    const struct tensor *t = c->arg[arg];
+
+    return t && dtype_info[t->dtype].tensor && call_role(c, arg)->slot != c->op->out[0].slot;
+}
+
+static bool goes_astray(const struct call *c)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->ex[i] && steers(c, i))
+            return true;
+    return false;
+}
+
+/* The errors of operand i: zeros where it is exact, one of a scalar, NULL where it is omitted. */
+static int errors_of(const struct call *c, uint32_t i, const struct tensor *t,
+                     const struct evaluation *e, const void **ret_error)
+{
+    double *error = c->ex[i];
+
+    if (!error && t && t->data) {
+        error = arena_alloc(e->scratch, tensor_count(t) + 1, sizeof *error);
+        if (!error)
+            return -1;
+        if (e->relaxed && t->dtype == DT_FLOAT32)
+            *error = storage_error(tensor_at(t, 0));
+    }
+    *ret_error = error;
+    return 0;
+}
+
+static int move_errors(const struct call *c, const struct evaluation *e, struct value *const *in,
+                       struct value *const *out, const void **from, void **to)
+{
+    static const double zero;
+    struct movement m = { sizeof(double), &zero, from, to };
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        TRY(errors_of(c, i, in[i] ? &in[i]->tensor : NULL, e, &from[i]));
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        to[i] = arena_alloc(e->keep, tensor_count(&out[i]->tensor) + 1, sizeof(double));
+        if (!to[i])
+            return -1;
+        out[i]->bound = to[i];
+    }
+    c->op->move(c, &m);
+    return 0;
+}
+
+static int undecided(const struct call *c, const struct evaluation *e, struct value *const *out)
+{
+    for (uint32_t i = 0; i < c->n_out; i++)
+        TRY(value_undecided(out[i], e->keep));
+    return 0;
+}
+
+/* Moves the values, then their errors. */
 static int move_values(const struct call *c, const struct evaluation *e, struct value *const *in,
                        struct value *const *out, struct why *w)
 {
-    static const double zero;
-    const struct tensor *t = &in[0]->tensor;
+    const struct tensor *t = &out[0]->tensor;
     uint32_t fill =
         (uint32_t) t->zero; /* two's complement, low bytes first: right for 1, 2 and 4 */
     const void **from = arena_alloc(e->scratch, c->n_in + 1, sizeof *from);
@@ -195,23 +252,8 @@ static int move_values(const struct call *c, const struct evaluation *e, struct 
     c->op->move(c, &m);
     if (!e->options->bounds || !has_error(c))
         return 0;
-    m.size = sizeof(double);
-    m.fill = &zero;
-    for (uint32_t i = 0; i < c->n_in; i++) {
-        from[i] = c->ex[i];
-        if (from[i] || !wants_values(in[i]))
-            continue;
-        from[i] = arena_alloc(e->scratch, tensor_count(&in[i]->tensor) + 1, sizeof(double));
-        if (!from[i])
-            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
-    }
-    for (uint32_t i = 0; i < c->n_out; i++) {
-        size_t n = tensor_count(&out[i]->tensor);
-        to[i] = out[i]->bound = arena_alloc(e->keep, n + 1, sizeof(double));
-        if (!to[i])
-            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
-    }
-    c->op->move(c, &m);
+    if ((goes_astray(c) ? undecided(c, e, out) : move_errors(c, e, in, out, from, to)) < 0)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
     return 0;
 }
 

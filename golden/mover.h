@@ -11,7 +11,7 @@ struct mover_axis {
     ptrdiff_t from, to;
 };
 
-enum { MOVER_AXES = MAX_RANK + 2 };
+enum { MOVER_AXES = 2 * MAX_RANK };
 
 /* Copies the box of rank <= MOVER_AXES, the last axis innermost.  `from` may step by 0 (repeating)
  * or backwards.  The arrays must not overlap. */

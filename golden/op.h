@@ -164,8 +164,10 @@ struct drawer {
     uint32_t (*below)(struct drawer *d, uint32_t n); /* 0..n-1 */
 };
 
-/* The representation in which move() moves: elements of `size` bytes.  fill: what stands for real
- * zero (the zero point of a quantised type, 0.0 of an error bound). */
+/* The representation in which move() moves: elements of `size` bytes, as output 0 has them.  fill:
+ * what stands for real zero (the zero point of a quantised type, 0.0 of an error bound).  Errors
+ * are moved of operands that have the type of output 0 (their role has its slot, or is a scalar);
+ * an error of any other makes the results undecided. */
 struct movement {
     size_t size;
     const void *fill;
@@ -268,6 +270,8 @@ double call_real(const struct call *c, int role);
 int32_t call_int(const struct call *c, int role);
 /* Whether the value can be read now (validation: constants only). */
 bool call_known(const struct call *c, int role);
+/* The role of operand `arg` in calling order. */
+const struct role *call_role(const struct call *c, uint32_t arg);
 /* -1, or the index in arg[] of a role. */
 int call_arg(const struct call *c, int role);
 

@@ -25,7 +25,7 @@ static bool can_enter(const struct op *op, const struct form *f, int at)
 
     if (!is_tensor_role(r) || r->q == Q_PRODUCT || r->draw == DRAW_OP)
         return false;
-    if (at == 0)
+    if (at == 0 || first->draw == DRAW_OP) /* the record draws round it */
         return true;
     if (r->draw == DRAW_SHAPE || first->draw == DRAW_SHAPE || (r->needs & NEEDS_CONST))
         return false;

@@ -57,7 +57,7 @@ void kernel_move(const struct kernel_call *k)
     const void *from[MAX_ROLES], **list = from;
     void *to[MAX_ROLES], **to_list = to;
     uint32_t n_in = k->call.n_in, n_out = k->call.n_out;
-    int32_t fill = k->arg[0]->zero;
+    int32_t fill = k->out[0]->zero;
 
     if (n_in > MAX_ROLES || n_out > MAX_ROLES) {
         list = arena_alloc(k->scratch, n_in, sizeof(*list));
@@ -69,6 +69,6 @@ void kernel_move(const struct kernel_call *k)
         list[i] = k->arg[i] ? k->arg[i]->data : NULL;
     for (uint32_t i = 0; i < n_out; i++)
         to_list[i] = k->out[i]->data;
-    struct movement m = { dtype_info[k->arg[0]->dtype].codec->size, &fill, list, to_list };
+    struct movement m = { dtype_info[k->out[0]->dtype].codec->size, &fill, list, to_list };
     k->call.op->move(&k->call, &m);
 }
