@@ -13,6 +13,11 @@ static bool is_quantised(const struct call *c, const struct dot *d)
     return dtype_info[c->in[d->input]->dtype].codec->integer;
 }
 
+static bool is_rescaled(const struct call *c, const struct dot *d)
+{
+    return is_quantised(c, d) && c->out[0]->dtype != DT_I32;
+}
+
 static size_t channels(const struct call *c)
 {
     const struct shape *s = &c->out[0]->shape;
@@ -166,7 +171,7 @@ int dot_bound(struct call *c, const struct dot *d, struct why *w)
     TRY(bound_of_filter(c, d, w));
     TRY(bound_of_bias(c, d, rounding, w));
     for (size_t i = 0; i < n; i++) {
-        ey[i] += quantised ? fabs(c->y[0][i]) * RESCALE_ERROR : lost;
+        ey[i] += is_rescaled(c, d) ? fabs(c->y[0][i]) * RESCALE_ERROR : lost;
         ey[i] = bound_clean(ey[i]);
     }
     activation_bound(c, d->activation, c->y[0], ey, n);

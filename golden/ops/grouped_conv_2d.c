@@ -1,0 +1,177 @@
+#include "golden/dot.h"
+#include "golden/window.h"
+
+enum {
+    INPUT,
+    FILTER,
+    BIAS,
+    SCHEME,
+    PAD_LEFT,
+    PAD_RIGHT,
+    PAD_TOP,
+    PAD_BOTTOM,
+    STRIDE_W,
+    STRIDE_H,
+    GROUPS,
+    ACTIVATION,
+    LAYOUT
+};
+
+#define I32 FIXED(DT_INT32)
+
+static const struct role inputs[] = {
+    [INPUT] = { "input", "the image", "NHWI", .slot = 0, .image = true },
+    [FILTER] = { "filter", "the weights of one group each; per-channel scales along dimension 0",
+                 "OhwJ", .slot = 1, .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
+    [BIAS] = { "bias", "one value per output channel", "O", .slot = 2, .q = Q_PRODUCT,
+               .needs = NEEDS_CONST },
+    [SCHEME] = { "padding", "1 SAME, 2 VALID", .slot = I32, .draw = DRAW_SCHEME },
+    [PAD_LEFT] = { "pad_left", "columns of zeros before the image", .slot = I32, .draw = DRAW_OP },
+    [PAD_RIGHT] = { "pad_right", "columns of zeros after it", .slot = I32, .draw = DRAW_OP },
+    [PAD_TOP] = { "pad_top", "rows of zeros above it", .slot = I32, .draw = DRAW_OP },
+    [PAD_BOTTOM] = { "pad_bottom", "rows of zeros below it", .slot = I32, .draw = DRAW_OP },
+    [STRIDE_W] = { "stride_width", "columns between windows", .slot = I32, .draw = DRAW_STRIDE },
+    [STRIDE_H] = { "stride_height", "rows between windows", .slot = I32, .draw = DRAW_STRIDE },
+    [GROUPS] = { "groups", "equal parts of the channels, each with filters of its own", .slot = I32,
+                 .draw = DRAW_OP },
+    [ACTIVATION] = { "activation", "fused activation: 0 none, 1 RELU, 2 RELU1, 3 RELU6",
+                     .slot = I32, .draw = DRAW_ACTIVATION },
+    [LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
+                 .draw = DRAW_FLAG },
+};
+
+static const struct role outputs[] = {
+    { "output", "the feature map", "N??O", .slot = 3, .image = true },
+};
+
+static const struct form forms[] = {
+    { "explicit padding",
+      { INPUT, FILTER, BIAS, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, STRIDE_W, STRIDE_H, GROUPS,
+        ACTIVATION, LAYOUT, END } },
+    { "implicit padding",
+      { INPUT, FILTER, BIAS, SCHEME, STRIDE_W, STRIDE_H, GROUPS, ACTIVATION, LAYOUT, END } },
+};
+
+static const struct typing typings[] = {
+    /*               input   filter  bias    output */
+    { L3, RANK(4), { DT_F32, DT_F32, DT_F32, DT_F32 } },
+    { L3, RANK(4), { DT_F16, DT_F16, DT_F16, DT_F16 } },
+    { L3, RANK(4), { DT_U8, DT_U8, DT_I32, DT_U8 } },
+    { L3, RANK(4), { DT_U8, DT_PC8, DT_I32, DT_U8 } },
+    { L4, RANK(4), { DT_S8, DT_S8, DT_I32, DT_S8 } },
+    { L4, RANK(4), { DT_S8, DT_PC8, DT_I32, DT_S8 } },
+};
+
+static const struct window_roles window = {
+    .scheme = SCHEME,
+    .y = { PAD_TOP, PAD_BOTTOM, STRIDE_H, NO_ROLE, NO_ROLE },
+    .x = { PAD_LEFT, PAD_RIGHT, STRIDE_W, NO_ROLE, NO_ROLE },
+    .activation = ACTIVATION,
+};
+
+static int sum(const struct call *c, const double *x, const double *f, const double *init,
+               double *y, struct why *w)
+{
+    (void) w;
+    struct window v = window_of(c, &window);
+    struct matmul_conv conv = { .batch = c->letter['N'],
+                                .in_c = c->letter['I'],
+                                .out_c = c->letter['O'],
+                                .groups = (size_t) call_int(c, GROUPS),
+                                .y = v.y,
+                                .x = v.x,
+                                .image = x,
+                                .weights = f,
+                                .init = init,
+                                .out = y };
+    matmul_conv(&conv, c->pool);
+    return 0;
+}
+
+static size_t terms(const struct call *c)
+{
+    return (size_t) c->letter['h'] * c->letter['w'] * c->letter['J'];
+}
+
+static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, sum, terms };
+
+static int infer(struct call *c, struct why *w)
+{
+    const struct tensor *filter = c->in[FILTER];
+    uint32_t in = c->letter['I'], each = c->letter['J'], out = c->letter['O'];
+
+    REQUIRE(w, filter->dtype != DT_PC8 || filter->channel_dim == 0,
+            "filter has its scales along dimension %u, must be 0", filter->channel_dim);
+    if (call_known(c, GROUPS)) {
+        int32_t groups = call_int(c, GROUPS);
+        REQUIRE(w, groups > 0, "groups %d must be positive", groups);
+        REQUIRE(w, (uint64_t) each * (uint64_t) groups == in,
+                "%d groups of %u channels do not make the %u of the input", groups, each, in);
+        REQUIRE(w, out % (uint32_t) groups == 0, "%u output channels do not divide into %d groups",
+                out, groups);
+    }
+    return window_infer(c, &window, w);
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    return dot_eval(c, &dot, w);
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    return dot_bound(c, &dot, w);
+}
+
+/* A divisor of n that is not too large. */
+static uint32_t divisor(uint32_t n, struct drawer *d)
+{
+    uint32_t g = 1 + d->below(d, n < 8 ? n : 8);
+
+    while (n % g != 0)
+        g--;
+    return g;
+}
+
+static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    uint32_t in = c->letter['I'];
+
+    if (role == GROUPS) {
+        *(int32_t *) to->data = (int32_t) (in / c->letter['J']);
+        return true;
+    }
+    if (role != FILTER)
+        return window_draw(c, &window, role, d, to);
+    uint32_t groups = divisor(in, d);
+    to->shape = (struct shape){ 4,
+                                { groups * (1 + d->below(d, 3)), window_draw_filter(c, 'H', d),
+                                  window_draw_filter(c, 'W', d), in / groups } };
+    return true;
+}
+
+const struct op op_GROUPED_CONV_2D = {
+    .code = OP_GROUPED_CONV_2D,
+    .name = "GROUPED_CONV_2D",
+    .summary = "2-D convolution of each group of channels by filters of its own.",
+    .formula = "output[n,y,x,o] = act(bias[o] + sum over i,j,k of filter[o,i,j,k] * "
+               "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, "
+               "floor(o * groups / O) * J + k])",
+    .since = L3,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .layout = 1 + LAYOUT,
+    .units = true,
+    .error = { ERROR_DOT, .ulps = 1,
+               .text = "factor * sqrt(K) * u * (|bias| + sum |w*x|) + sum |w|*ex + sum |x|*ew" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = draw,
+};
