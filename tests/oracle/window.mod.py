@@ -154,3 +154,87 @@ def convolve(op, function, filter_shape, channel_dim, extra):
 
 convolve("CONV_2D", conv, lambda h, w, i, o: (o, h, w, i), 0, lambda n: [])
 convolve("DEPTHWISE_CONV_2D", depthwise, lambda h, w, i, m: (1, h, w, i * m), 3, lambda n: [n])
+
+
+def grouped(x, f, b, h, w, groups):
+    parts = zip(np.split(x, groups, 3), np.split(f, groups, 0), np.split(b, groups))
+    return np.concatenate([conv(*part, h, w) for part in parts], 3)
+
+
+def layouts(op, head, tail, y):
+    """The layout operand, which is not optional, both ways; filters as constants and as inputs; unknown dimensions."""
+    x, f, b = head
+    check(op, [x, Const(f), Const(b), *tail, False], [y], "nhwc")
+    check(op, [x.nchw(), f, b, *tail, True], [y.nchw()], "nchw")
+    if x.stored.size:
+        check(op, [Unknown(x, (0, *x.shape[1:])), Const(f), b, *tail, False], [Unknown(y, (0, *y.shape[1:]))], "unknown")
+
+
+seed("GROUPED_CONV_2D")
+GROUPS = [(1, 1, 1, 1), (2, 3, 6, 3), (1, 8, 4, 4), (1, 6, 4, 2), (0, 4, 2, 2)]  # batch, input and output channels, groups
+for (dot, (batch, inputs, n, groups), (size, h, w)), scheme, activation in combinations(DOTS, GROUPS, WINDOWS):
+    image, weights, out = dot
+    x, f = draw(image, (batch, *size, inputs)), draw(weights(n), (n, h.kernel, w.kernel, inputs // groups))
+    b = draw(bias_of(image, f.type), (n,))
+    padding, high, wide = spell(h, w, scheme, size)
+    y = result(out, ACTIVATIONS[activation](grouped(x.real, f.real, b.real, high, wide, groups)))
+    layouts("GROUPED_CONV_2D", [x, f, b], [*padding, w.stride, h.stride, groups, activation], y)
+x, f, b = draw(F32, (1, 3, 3, 4)), draw(F32, (3, 1, 1, 2)), draw(F32, (3,))
+for groups in (2, 0, -1, 4):  # 3 outputs do not divide, and what is no number of groups
+    refuse("GROUPED_CONV_2D", [x, f, b, VALID, 1, 1, groups, 0, False], [draw(F32, (1, 3, 3, 3))])
+
+
+def transpose_conv(x, f, b, h, w):
+    """Every pixel adds the filter, weighted, to a larger image, of which the padding is cut off (or added)."""
+    n, rows, columns, _ = x.shape
+    o, kernel_h, kernel_w, _ = f.shape
+    full = np.zeros((n, (rows - 1) * h.stride + kernel_h + max(0, -h.after),
+                     (columns - 1) * w.stride + kernel_w + max(0, -w.after), o))
+    for r in range(rows):
+        for c in range(columns):
+            top, left = r * h.stride, c * w.stride
+            full[:, top:top + kernel_h, left:left + kernel_w] += np.einsum("ni,ohwi->nhwo", x[:, r, c], f)
+    return full[:, h.before:full.shape[1] - max(0, h.after), w.before:full.shape[2] - max(0, w.after)] + b
+
+
+def enlarged(size, axis, scheme):
+    """Sizes that a scheme gives, each with the axis and the padding it means."""
+    if scheme == VALID:
+        return [((size - 1) * axis.stride + axis.kernel, axis._replace(before=0, after=0))]
+    outs = range((size - 1) * axis.stride + 1, size * axis.stride + 1)
+    extra = [(size - 1) * axis.stride + axis.kernel - out for out in outs]
+    return [(out, axis._replace(before=max(0, e) // 2, after=e - max(0, e) // 2)) for out, e in zip(outs, extra)]
+
+
+seed("TRANSPOSE_CONV_2D")
+SPREADS = [
+    ((1, 1), Axis(1), Axis(1)),
+    ((2, 3), Axis(3, 2), Axis(2, 3)),
+    ((3, 2), Axis(2, 1, 1, 0), Axis(4, 2, 1, 2)),
+    ((4, 5), Axis(1, 3, 0, -2), Axis(5, 2, 3, -1)),
+    ((1, 4), Axis(5, 7, 2, 2), Axis(3, 1, 2, 2)),
+]
+for (dot, channels, (size, h, w)), scheme, activation in combinations(DOTS, CHANNELS, SPREADS):
+    (image, weights, out), (batch, inputs, n) = dot, channels
+    x, f = draw(image, (batch, *size, inputs)), draw(weights(n), (n, h.kernel, w.kernel, inputs))
+    b = draw(bias_of(image, f.type), (n,))
+    tail = [w.stride, h.stride, activation]
+    if scheme is None:
+        y = result(out, ACTIVATIONS[activation](transpose_conv(x.real, f.real, b.real, h, w)))
+        layouts("TRANSPOSE_CONV_2D", [x, f, b], [w.before, w.after, h.before, h.after, *tail], y)
+        continue
+    for (rows, high), (columns, wide) in zip(itertools.cycle(enlarged(size[0], h, scheme)), enlarged(size[1], w, scheme)):
+        y = result(out, ACTIVATIONS[activation](transpose_conv(x.real, f.real, b.real, high, wide)))
+        assert y.shape == (batch, rows, columns, n)
+        shape, turned = stored(I32, y.shape), stored(I32, y.nchw().shape)
+        check("TRANSPOSE_CONV_2D", [x, Const(f), b, Const(shape), scheme, *tail, False], [y], "nhwc")
+        check("TRANSPOSE_CONV_2D", [x.nchw(), f, b, Const(turned), scheme, *tail, True], [y.nchw()], "nchw")
+        late = Unknown(y, (batch, 0, columns, n)) if batch else y
+        check("TRANSPOSE_CONV_2D", [x, f, b, shape, scheme, *tail, False], [late], "told_late")
+x, f, b = draw(F32, (1, 2, 2, 1)), draw(F32, (1, 3, 3, 1)), draw(F32, (1,))
+for shape, scheme in [((1, 6, 5, 1), VALID), ((1, 5, 4, 1), SAME), ((1, 4, 4, 2), SAME), ((2, 4, 4, 1), SAME),
+                      ((1, -4, 4, 1), SAME), ((1, 4, 4, 1), 3)]:
+    y = draw(F32, [abs(n) for n in shape])
+    refuse("TRANSPOSE_CONV_2D", [x, f, b, Const(stored(I32, shape)), scheme, 2, 2, 0, False], [y])
+for padding, stride in [((-1, 0, 0, 0), 1), ((0, 0, 4, 0), 1), ((0, 0, 0, 0), 0)]:
+    refuse("TRANSPOSE_CONV_2D", [x, f, b, *padding, stride, stride, 0, False], [Unknown(draw(F32, (1, 4, 4, 1)), (1, 0, 4, 1))])

@@ -1,0 +1,31 @@
+"""Operations that bring values to a common mean or size."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(sys._getframe().f_code.co_filename))
+from oracle import *
+
+
+def number(type, value):
+    """A scalar of the kind that goes with a tensor's type, and what it is once stored."""
+    stored = np.float16(value) if type == F16 else np.float32(value)
+    return Scalar("FLOAT16" if type == F16 else "FLOAT32", float(stored)), float(stored)
+
+
+seed("INSTANCE_NORMALIZATION")
+IMAGES = [(1, 1, 1, 1), (2, 3, 4, 2), (1, 5, 1, 3), (3, 1, 7, 1), (0, 2, 2, 3), (1, 20, 20, 2)]
+for type, shape, (gamma, beta, epsilon) in itertools.product(FLOATS, IMAGES, [(1, 0, 1e-3), (-2.5, 3, 0.1), (0, 1, 0.5), (7, -1, 4)]):
+    x = draw(type, shape, -9, 9)
+    scalars, (g, b, e) = zip(*(number(type, value) for value in (gamma, beta, epsilon)))
+    mean = x.real.mean((1, 2), keepdims=True)
+    variance = ((x.real - mean)**2).mean((1, 2), keepdims=True)
+    y = result(type, (x.real - mean) / np.sqrt(variance + e) * g + b)
+    check("INSTANCE_NORMALIZATION", [x, *scalars, False], [y], "nhwc")
+    check("INSTANCE_NORMALIZATION", [x.nchw(), *scalars, True], [y.nchw()], "nchw")
+    if x.stored.size:
+        check("INSTANCE_NORMALIZATION", [Unknown(x, (0, *shape[1:])), *scalars, False], [Unknown(y, (0, *shape[1:]))], "unknown")
+x = real(F32, np.full((1, 2, 2, 1), 1e30))  # no variance at all
+check("INSTANCE_NORMALIZATION", [x, 5.0, 2.0, 1e-3, False], [real(F32, np.full((1, 2, 2, 1), 2.0))], "constant")
+x = real(F32, [1e-30, -1e-30, 3e30, -3e30], (1, 2, 2, 1))
+y = x.real / np.sqrt((x.real**2).mean())
+check("INSTANCE_NORMALIZATION", [x, 1.0, 0.0, 1e-9, False], [result(F32, y)], "extreme")
