@@ -49,6 +49,8 @@ int cmd_ops(const struct options *o)
         }
     if (!o->n_arguments && !o->markdown && !o->json)
         list_text();
+    else if (!o->n_arguments && !o->json)
+        op_catalogue_markdown(stdout);
     else if (!o->n_arguments)
         for (int i = 0; i < op_table_n; i++)
             print_one(o, op_table[i], i == 0);

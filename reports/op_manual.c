@@ -1,122 +1,14 @@
 /* The manual of an operation, from its record: one page, as plain text or as Markdown. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/grid.h"
 #include "reports/reports.h"
 
-/* --- tables, the only thing that the two formats do differently in many places */
-
-enum { MAX_COLUMNS = 3 + MAX_SLOTS, MAX_CELL = 400 };
-
-struct grid {
-    int columns, rows;
-    char (*cell)[MAX_CELL]; /* row-major; the first row is the heading */
-    int room;
-};
-
-static void grid_done(struct grid *g)
-{
-    free(g->cell);
-}
-
-/* The next cell, or NULL when out of memory: the table then ends there. */
-__attribute__((format(printf, 3, 4))) static void grid_put(struct grid *g, int at, const char *fmt,
-                                                           ...)
-{
-    va_list args;
-    if (at >= g->room) {
-        int room = 2 * at + 64;
-        void *cell = realloc(g->cell, (size_t) room * sizeof(*g->cell));
-        if (!cell)
-            return;
-        g->cell = cell;
-        g->room = room;
-    }
-    va_start(args, fmt);
-    vsnprintf(g->cell[at], MAX_CELL, fmt, args);
-    va_end(args);
-    if (at / g->columns >= g->rows)
-        g->rows = at / g->columns + 1;
-}
-
-static size_t grid_width(const struct grid *g, int column)
-{
-    size_t width = 0;
-    for (int r = 0; r < g->rows; r++) {
-        size_t n = strlen(g->cell[r * g->columns + column]);
-        width = n > width ? n : width;
-    }
-    return width;
-}
-
-/* A bar inside a cell would end it in Markdown. */
-static void put_cell(const char *text, int width, bool markdown, FILE *to)
-{
-    int used = 0;
-    for (; *text; text++, used++) {
-        if (markdown && *text == '|')
-            fputc('\\', to);
-        fputc(*text, to);
-    }
-    for (; used < width; used++)
-        fputc(' ', to);
-}
-
-static void grid_row(const struct grid *g, int row, bool markdown, FILE *to)
-{
-    fputs(markdown ? "|" : "   ", to);
-    for (int c = 0; c < g->columns; c++) {
-        bool last = c == g->columns - 1;
-        fputc(' ', to);
-        put_cell(g->cell[row * g->columns + c], last && !markdown ? 0 : (int) grid_width(g, c),
-                 markdown, to);
-        fputs(markdown ? " |" : last ? "" : " ", to);
-    }
-    fputc('\n', to);
-}
-
-static void grid_print(const struct grid *g, bool markdown, FILE *to)
-{
-    for (int r = 0; r < g->rows; r++) {
-        grid_row(g, r, markdown, to);
-        if (r || !markdown)
-            continue;
-        fputc('|', to);
-        for (int c = 0; c < g->columns; c++) {
-            for (size_t i = grid_width(g, c) + 2; i; i--)
-                fputc('-', to);
-            fputc('|', to);
-        }
-        fputc('\n', to);
-    }
-    fputc('\n', to);
-}
-
 /* --- operands */
-
-static void put_type(const struct role *r, char *text, size_t room)
-{
-    int fixed = -1 - r->slot;
-    if (r->slot >= 0)
-        snprintf(text, room, "T%d", r->slot);
-    else
-        snprintf(text, room, "%s", dtype_info[fixed].name);
-}
-
-/* Shape as the record writes it; what is not a tensor is "scalar". */
-static void put_shape(const struct role *r, char *text, size_t room)
-{
-    if (!r->dims)
-        snprintf(text, room, "scalar");
-    else if (!strcmp(r->dims, "?"))
-        snprintf(text, room, "any");
-    else if (!strcmp(r->dims, "*"))
-        snprintf(text, room, "same");
-    else
-        snprintf(text, room, "[%s]", r->dims);
-}
 
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t room, const char *fmt,
                                                          ...)
@@ -128,41 +20,75 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t room
     va_end(args);
 }
 
-static void put_notes(const struct op *op, const struct role *r, char *text, size_t room)
+/* Control flow takes any operands: its typing rows say nothing. */
+static bool any_type(const struct op *op, const struct role *r)
 {
-    append(text, room, "%s", r->doc ? r->doc : "");
+    return op->control_kind != CONTROL_NONE && r->many;
+}
+
+static const char *type_text(const struct op *op, const struct role *r, char text[64])
+{
+    if (any_type(op, r))
+        return "any";
+    if (r->slot < 0)
+        return dtype_info[-1 - r->slot].name;
+    snprintf(text, 64, "T%d", r->slot);
+    return text;
+}
+
+/* NHWI as [N,H,W,I]. */
+static const char *shape_pattern(const struct role *r, char text[64])
+{
+    if (!r->dims)
+        return "scalar";
+    if (!strcmp(r->dims, "?"))
+        return "any";
+    if (!strcmp(r->dims, "*"))
+        return "S";
+    snprintf(text, 64, "[");
+    for (const char *p = r->dims; *p; p++)
+        append(text, 64, "%c%s", *p, p[1] ? "," : "]");
+    return text;
+}
+
+static const char *notes_text(const struct op *op, const struct role *r, char text[GRID_CELL])
+{
+    bool flag = r->slot == FIXED(DT_BOOL);
+
+    snprintf(text, GRID_CELL, "%s", r->doc ? r->doc : "");
     if (r->many)
-        append(text, room, "; one or more");
-    if (r->optional && !r->dims)
-        append(text, room, "; optional: %g", r->otherwise);
+        append(text, GRID_CELL, "; one or more");
+    if (r->unspecified)
+        append(text, GRID_CELL, "; its values are not specified");
+    if (r->optional && flag)
+        append(text, GRID_CELL, "; optional, else %s", r->otherwise != 0 ? "true" : "false");
+    else if (r->optional && !r->dims)
+        append(text, GRID_CELL, "; optional, else %g", r->otherwise);
     else if (r->optional)
-        append(text, room, "; optional");
+        append(text, GRID_CELL, "; optional");
     if (r->needs & NEEDS_CONST)
-        append(text, room, "; constant for many drivers");
+        append(text, GRID_CELL, "; constant for many drivers");
     if (r->since > op->since)
-        append(text, room, "; since level %d", (int) r->since);
+        append(text, GRID_CELL, "; since level %d", (int) r->since);
+    return text;
 }
 
-static void role_row(const struct op *op, const struct role *r, int position, struct grid *g)
+static void role_cells(const struct op *op, const struct role *r, struct grid *g)
 {
-    char type[64], shape[64], notes[MAX_CELL] = "";
-    int at = g->rows * g->columns;
-    put_type(r, type, sizeof(type));
-    put_shape(r, shape, sizeof(shape));
-    put_notes(op, r, notes, sizeof(notes));
-    grid_put(g, at, "%d%s", position, r->many ? ".." : "");
-    grid_put(g, at + 1, "%s", r->name);
-    grid_put(g, at + 2, "%s", type);
-    grid_put(g, at + 3, "%s", shape);
-    grid_put(g, at + 4, "%s", notes);
+    char type[64], shape[64], notes[GRID_CELL];
+
+    grid_add(g, "%s", r->name);
+    grid_add(g, "%s", type_text(op, r, type));
+    grid_add(g, "%s", shape_pattern(r, shape));
+    grid_add(g, "%s", notes_text(op, r, notes));
 }
 
-static void role_head(struct grid *g)
+static void role_heads(struct grid *g)
 {
-    static const char *const head[] = { "#", "name", "type", "shape", "meaning" };
-    g->columns = COUNT(head);
+    static const char *const head[] = { "name", "type", "shape", "meaning" };
+
     for (int i = 0; i < COUNT(head); i++)
-        grid_put(g, i, "%s", head[i]);
+        grid_add(g, "%s", head[i]);
 }
 
 static void put_title(const char *title, bool markdown, FILE *to)
@@ -170,29 +96,72 @@ static void put_title(const char *title, bool markdown, FILE *to)
     fprintf(to, markdown ? "**%s**\n\n" : "%s\n", title);
 }
 
-static void put_form(const struct op *op, const struct form *f, bool markdown, FILE *to)
+/* Where a role stands in a form: "3", "0.." for a variadic one, behind which it counts from n. */
+static void position_cell(const struct op *op, const struct form *f, int role, struct grid *g)
 {
-    struct grid g = { 0 };
-    char title[160];
-    snprintf(title, sizeof(title), "Inputs%s%s", f->name && *f->name ? ", " : "",
-             f->name ? f->name : "");
-    if (f->since > op->since)
-        append(title, sizeof(title), " (since level %d)", (int) f->since);
-    put_title(title, markdown, to);
-    role_head(&g);
-    for (int i = 0; i < form_len(f); i++)
-        role_row(op, &op->in[f->role[i]], i, &g);
+    int behind = -1;
+
+    for (int i = 0; f->role[i] != END; i++) {
+        bool many = op->in[f->role[i]].many;
+        if (f->role[i] != role) {
+            behind = many ? 0 : behind < 0 ? -1 : behind + 1;
+            continue;
+        }
+        if (behind > 0)
+            grid_add(g, "n+%d", behind);
+        else if (behind == 0)
+            grid_add(g, "n");
+        else
+            grid_add(g, "%d%s", i, many ? ".." : "");
+        return;
+    }
+    grid_add(g, "-");
+}
+
+/* The forms, where there are several: A, B, ... head their columns of positions. */
+static void put_forms(const struct op *op, bool markdown, FILE *to)
+{
+    for (int f = 0; f < op->n_forms && op->n_forms > 1; f++) {
+        const struct form *form = &op->forms[f];
+        fprintf(to, "%s%c: %s", markdown ? "- " : "    ", 'A' + f,
+                *form->name ? form->name : "plain");
+        if (form->since > op->since)
+            fprintf(to, " (since level %d)", (int) form->since);
+        fputc('\n', to);
+    }
+    if (op->n_forms > 1)
+        fputc('\n', to);
+}
+
+static void put_inputs(const struct op *op, bool markdown, FILE *to)
+{
+    struct grid g = { .columns = 4 + op->n_forms };
+
+    put_title(op->n_forms > 1 ? "Inputs, in one of these orders" : "Inputs", markdown, to);
+    put_forms(op, markdown, to);
+    for (int f = 0; f < op->n_forms; f++)
+        grid_add(&g, "%c", op->n_forms > 1 ? 'A' + f : '#');
+    role_heads(&g);
+    for (int r = 0; r < op->n_in; r++) {
+        for (int f = 0; f < op->n_forms; f++)
+            position_cell(op, &op->forms[f], r, &g);
+        role_cells(op, &op->in[r], &g);
+    }
     grid_print(&g, markdown, to);
     grid_done(&g);
 }
 
 static void put_outputs(const struct op *op, bool markdown, FILE *to)
 {
-    struct grid g = { 0 };
+    struct grid g = { .columns = 5 };
+
     put_title("Outputs", markdown, to);
-    role_head(&g);
-    for (int i = 0; i < op->n_out; i++)
-        role_row(op, &op->out[i], i, &g);
+    grid_add(&g, "#");
+    role_heads(&g);
+    for (int i = 0; i < op->n_out; i++) {
+        grid_add(&g, "%d%s", i, op->out[i].many ? ".." : "");
+        role_cells(op, &op->out[i], &g);
+    }
     grid_print(&g, markdown, to);
     grid_done(&g);
 }
@@ -227,22 +196,24 @@ static void put_ranks(unsigned ranks, char *text, size_t room)
 
 static void put_typings(const struct op *op, bool markdown, FILE *to)
 {
-    struct grid g = { .columns = 2 + count_slots(op) };
-    grid_put(&g, 0, "level");
-    grid_put(&g, 1, "ranks");
-    for (int s = 2; s < g.columns; s++)
-        grid_put(&g, s, "T%d", s - 2);
+    int slots = count_slots(op);
+    struct grid g = { .columns = 2 + slots };
+
+    grid_add(&g, "level");
+    grid_add(&g, "ranks");
+    for (int s = 0; s < slots; s++)
+        grid_add(&g, "T%d", s);
     for (int i = 0; i < op->n_typings; i++) {
         const struct typing *t = &op->typings[i];
         char ranks[64] = "";
-        int at = g.rows * g.columns;
-        put_ranks(t->ranks, ranks, sizeof(ranks));
-        grid_put(&g, at, "%d", (int) t->since);
-        grid_put(&g, at + 1, "%s", ranks);
-        for (int s = 2; s < g.columns; s++)
-            grid_put(&g, at + s, "%s", dtype_info[t->slot[s - 2]].name);
+        put_ranks(t->ranks, ranks, sizeof ranks);
+        grid_add(&g, "%d", (int) t->since);
+        grid_add(&g, "%s", ranks);
+        for (int s = 0; s < slots; s++)
+            grid_add(&g, "%s", dtype_info[t->slot[s]].name);
     }
-    put_title("Types, with the feature level that introduced them", markdown, to);
+    put_title("Types, with the feature level that introduced them and the ranks of the first input",
+              markdown, to);
     grid_print(&g, markdown, to);
     grid_done(&g);
 }
@@ -254,60 +225,86 @@ static void put_bullet(bool markdown, FILE *to)
     fputs(markdown ? "- " : "    ", to);
 }
 
-static void put_quantisation(const struct op *op, const struct role *r, bool markdown, FILE *to)
+static bool is_quantised(const struct op *op, const struct role *r)
 {
-    if (r->q == Q_FREE)
-        return;
-    put_bullet(markdown, to);
+    for (int t = 0; t < op->n_typings; t++)
+        if (dtype_info[role_type(r, &op->typings[t])].quant != QUANT_NONE)
+            return true;
+    return false;
+}
+
+/* How the role gets its scale and zero point; false: freely. */
+static bool quant_text(const struct op *op, const struct role *r, char text[GRID_CELL])
+{
     switch (r->q) {
-    case Q_SAME: fprintf(to, "%s: scale and zero point of the first input\n", r->name); break;
+    case Q_FREE: return false;
+    case Q_SAME: snprintf(text, GRID_CELL, "scale and zero point of the first input"); break;
     case Q_FIXED:
-        fprintf(to, "%s: scale 1/%g, zero point %" PRId32 " above the lowest value\n", r->name,
-                1 / r->qscale, r->qzero);
+        snprintf(text, GRID_CELL, "scale 1/%g, zero point %" PRId32 " above the lowest value",
+                 1 / r->qscale, r->qzero);
         break;
     case Q_PRODUCT:
-        fprintf(
-            to,
-            "%s: scale of input times scale of filter (0 for filters with a scale per channel), "
-            "zero point 0\n",
-            r->name);
+        snprintf(text, GRID_CELL,
+                 "scale of input times scale of filter (0 for filters with a "
+                 "scale per channel), zero point 0");
         break;
     case Q_OVER:
-        fprintf(to,
-                "%s: before level 3 a scale larger than the product of the first two inputs' "
-                "scales\n",
-                r->name);
+        snprintf(text, GRID_CELL,
+                 "before level 3 a scale larger than the product of the first two "
+                 "inputs' scales");
         break;
     case Q_LIKE:
-        fprintf(to, "%s: scale and zero point of %s\n", r->name, op->in[r->qlike].name);
+        snprintf(text, GRID_CELL, "scale and zero point of %s", op->in[r->qlike].name);
         break;
     case Q_POWER:
-        fprintf(to, "%s: scale a power of two from 1/%g to 1/%g, zero point 0\n", r->name,
-                64 / r->qscale, 1 / r->qscale);
+        snprintf(text, GRID_CELL, "scale a power of two from 1/%g to 1/%g, zero point 0",
+                 64 / r->qscale, 1 / r->qscale);
         break;
-    case Q_FREE: break;
     }
+    return is_quantised(op, r);
+}
+
+static void add_quant_rules(const struct op *op, const struct role *role, int n, struct grid *g)
+{
+    char text[GRID_CELL];
+
+    for (int r = 0; r < n; r++)
+        if (quant_text(op, &role[r], text))
+            grid_add(g, "%s: %s", role[r].name, text);
+}
+
+static void add_images(const struct op *op, struct grid *g)
+{
+    char names[GRID_CELL] = "";
+
+    for (int r = 0; r < op->n_in; r++)
+        if (op->in[r].image)
+            append(names, sizeof names, "%s, ", op->in[r].name);
+    for (int r = 0; r < op->n_out; r++)
+        if (op->out[r].image)
+            append(names, sizeof names, "%s, ", op->out[r].name);
+    if (op->layout > 0 && *names)
+        grid_add(g, "%s: true makes %.*s [N,C,H,W] instead of [N,H,W,C]",
+                 op->in[op->layout - 1].name, (int) strlen(names) - 2, names);
 }
 
 static void put_rules(const struct op *op, bool markdown, FILE *to)
 {
-    bool any = op->layout > 0;
-    for (int i = 0; i < op->n_in; i++)
-        any = any || op->in[i].q != Q_FREE;
-    for (int i = 0; i < op->n_out; i++)
-        any = any || op->out[i].q != Q_FREE;
-    if (!any)
-        return;
-    put_title("Rules", markdown, to);
-    for (int i = 0; i < op->n_in; i++)
-        put_quantisation(op, &op->in[i], markdown, to);
-    for (int i = 0; i < op->n_out; i++)
-        put_quantisation(op, &op->out[i], markdown, to);
-    if (op->layout > 0) {
+    struct grid g = { .columns = 1 };
+
+    add_quant_rules(op, op->in, op->n_in, &g);
+    add_quant_rules(op, op->out, op->n_out, &g);
+    add_images(op, &g);
+    if (op->fanout > 0)
+        grid_add(&g, "%s: tells how many outputs there are", op->in[op->fanout - 1].name);
+    if (g.n > 0)
+        put_title("Rules", markdown, to);
+    for (int i = 0; i < g.n; i++) {
         put_bullet(markdown, to);
-        fprintf(to, "%s selects NCHW for the images\n", op->in[op->layout - 1].name);
+        grid_text(g.cell[i], markdown, to);
+        fputs(i == g.n - 1 ? "\n\n" : "\n", to);
     }
-    fputc('\n', to);
+    grid_done(&g);
 }
 
 static void put_error(const struct op *op, bool markdown, FILE *to)
@@ -316,6 +313,7 @@ static void put_error(const struct op *op, bool markdown, FILE *to)
         [ERROR_EXACT] = "exact: no error of its own",
         [ERROR_ELEMENT] = "each element is rounded a few times at most",
         [ERROR_DOT] = "sums of products: grows with the root of their number",
+        [ERROR_RANDOM] = "random: judged by its distribution, not by its values",
         [ERROR_DISCRETE] = "discontinuous: either side of a tie within the bound is right",
     };
     const struct error_model *e = &op->error;
@@ -329,29 +327,49 @@ static void put_error(const struct op *op, bool markdown, FILE *to)
     fputc('\n', to);
     if (e->text && *e->text) {
         put_bullet(markdown, to);
-        fprintf(to, "%s\n", e->text);
+        grid_text(e->text, markdown, to);
+        fputc('\n', to);
     }
     fputc('\n', to);
+}
+
+/* Lines end at spaces, as far as there are any; those that continue stand further in. */
+static void put_formula(const char *formula, const char *indent, FILE *to)
+{
+    enum { WIDTH = 88 };
+
+    for (const char *line = formula, *more = ""; line && *line;) {
+        int whole = (int) strcspn(line, "\n"), n = whole;
+        if (n > WIDTH)
+            for (n = WIDTH; n > 0 && line[n] != ' ';)
+                n--;
+        n = n > 0 ? n : whole;
+        fprintf(to, "%s%s%.*s\n", indent, more, n, line);
+        more = n < whole ? "    " : "";
+        line += n + (line[n] == '\n' || line[n] == ' ');
+    }
+}
+
+static const char *level_text(enum level level)
+{
+    static const char *const text[] = { "0",          "1, HAL 1.0", "2, HAL 1.1",
+                                        "3, HAL 1.2", "4, HAL 1.3", "5, AIDL 1",
+                                        "6, AIDL 2",  "7, AIDL 3",  "8, AIDL 4" };
+    return text[level <= L8 ? level : 0];
 }
 
 static void put_manual(const struct op *op, bool markdown, FILE *to)
 {
     fprintf(to,
-            markdown ? "## %s\n\nOperation %" PRId32 ", since feature level %d.\n\n"
-                     : "%s (%" PRId32 "), since feature level %d\n\n",
-            op->name, op->code, (int) op->since);
+            markdown ? "## %s\n\nOperation %" PRId32 ", since feature level %s.\n\n"
+                     : "%s (%" PRId32 "), since feature level %s\n\n",
+            op->name, op->code, level_text(op->since));
     fprintf(to, markdown ? "%s\n\n```\n" : "    %s\n\n", op->summary);
-    /* A formula may have several lines. */
-    for (const char *line = op->formula; line && *line;) {
-        int n = (int) strcspn(line, "\n");
-        fprintf(to, "%s%.*s\n", markdown ? "" : "        ", n, line);
-        line += n + (line[n] == '\n');
-    }
+    put_formula(op->formula, markdown ? "" : "        ", to);
     fputs(markdown ? "```\n\n" : "\n", to);
-    for (int i = 0; i < op->n_forms; i++)
-        put_form(op, &op->forms[i], markdown, to);
+    put_inputs(op, markdown, to);
     put_outputs(op, markdown, to);
-    if (count_slots(op))
+    if (count_slots(op) && op->control_kind == CONTROL_NONE)
         put_typings(op, markdown, to);
     put_rules(op, markdown, to);
     put_error(op, markdown, to);
@@ -365,4 +383,57 @@ void op_manual_text(const struct op *op, FILE *to)
 void op_manual_markdown(const struct op *op, FILE *to)
 {
     put_manual(op, true, to);
+}
+
+/* --- the whole catalogue */
+
+static const char how_to_read[] =
+    "Shapes: a letter is the same size wherever it stands in a call, `?` is a size that the\n"
+    "operation works out, `S` one whole shape, `R` the rank of the first input, `any` any shape.\n"
+    "Inputs are numbered in the order in which a model lists them; an optional one may be left\n"
+    "off at the end, or be `NO_VALUE` or empty in the middle. `0..` are the n operands of a\n"
+    "variadic role, behind which positions go on from n. Types: `T0`, `T1` are columns of the\n"
+    "table of types, of which one row holds for a call.\n"
+    "\n"
+    "Errors (docs/judging.md): u is the unit roundoff of the arithmetic that is judged, K the "
+    "number\n"
+    "of products in a sum, factor what the judge multiplies u sqrt(K) by, ex what operand x may "
+    "be\n"
+    "off by.\n"
+    "\n"
+    "Feature levels 1 to 4 are NN HAL 1.0 to 1.3, levels 5 to 8 the AIDL versions 1 to 4.\n";
+
+static const char *lower_case(const char *name, char text[64])
+{
+    size_t n = 0;
+
+    for (; name[n] && n < 63; n++)
+        text[n] = (char) tolower((unsigned char) name[n]);
+    text[n] = 0;
+    return text;
+}
+
+void op_catalogue_markdown(FILE *to)
+{
+    struct grid g = { .columns = 4 };
+    char anchor[64];
+
+    fprintf(to,
+            "# The operations\n\n"
+            "`halcyon ops --markdown` writes this page from the records in `golden/ops/`.\n\n%s\n",
+            how_to_read);
+    grid_add(&g, "code");
+    grid_add(&g, "operation");
+    grid_add(&g, "level");
+    grid_add(&g, "summary");
+    for (int i = 0; i < op_table_n; i++) {
+        grid_add(&g, "%" PRId32, op_table[i]->code);
+        grid_add(&g, "[%s](#%s)", op_table[i]->name, lower_case(op_table[i]->name, anchor));
+        grid_add(&g, "%d", (int) op_table[i]->since);
+        grid_add(&g, "%s", op_table[i]->summary);
+    }
+    grid_print(&g, true, to);
+    grid_done(&g);
+    for (int i = 0; i < op_table_n; i++)
+        op_manual_markdown(op_table[i], to);
 }

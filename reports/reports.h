@@ -29,5 +29,7 @@ int report_write(const char *db_path, const char *dir, int64_t run, struct why *
 /* The manual of one operation, from its record. */
 void op_manual_text(const struct op *op, FILE *to);
 void op_manual_markdown(const struct op *op, FILE *to);
+/* A page about all of them: docs/operations.md. */
+void op_catalogue_markdown(FILE *to);
 
 #endif
