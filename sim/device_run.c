@@ -51,7 +51,7 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     if (hooks->before)
         TRY(hooks->before(k, w));
     if (kernel_moves(k)) {
-        kernel_move(k);
+        TRY(kernel_move(k, w));
     } else {
         kernel = kernel_find(r->device->kernels, k->call.op->name, k->arg[0]->dtype);
         if (!kernel)

@@ -1,4 +1,6 @@
 /* Element by element in fixed point, and concatenation. */
+#include <string.h>
+
 #include "sim/fixed.h"
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
@@ -67,6 +69,63 @@ static int run_extreme(struct kernel_call *k, struct why *w)
         int64_t y = factor_apply(fixed_at(b, at.b), fb, ROUND_DOWN(k));
         fixed_put(out, i, (x > y) == larger ? x : y, r);
     }
+    return 0;
+}
+
+/* A slope for what is negative, of its own scale. */
+static int run_prelu(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *a = k->arg[0], *b = k->arg[1];
+    struct tensor *out = k->out[0];
+    struct factor plain = factor_of((double) a->scale / (double) out->scale);
+    struct factor leak = factor_of((double) a->scale * (double) b->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+    struct walk at;
+
+    (void) w;
+    walk_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, walk_step(&at)) {
+        int64_t x = fixed_at(a, at.a);
+        fixed_put(out, i,
+                  x >= 0 ? factor_apply(x, plain, ROUND_DOWN(k))
+                         : factor_apply(x * fixed_at(b, at.b), leak, ROUND_DOWN(k)),
+                  r);
+    }
+    return 0;
+}
+
+/* Either operand, taken to the result's scale. */
+static int select_fixed(struct kernel_call *k)
+{
+    const struct tensor *a = k->arg[1], *b = k->arg[2];
+    struct tensor *out = k->out[0];
+    const uint8_t *condition = k->arg[0]->data;
+    struct factor fa = factor_of((double) a->scale / (double) out->scale);
+    struct factor fb = factor_of((double) b->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+
+    for (size_t i = 0; i < n; i++)
+        fixed_put(out, i,
+                  condition[i] ? factor_apply(fixed_at(a, i), fa, ROUND_DOWN(k))
+                               : factor_apply(fixed_at(b, i), fb, ROUND_DOWN(k)),
+                  r);
+    return 0;
+}
+
+static int run_select(struct kernel_call *k, struct why *w)
+{
+    struct tensor *out = k->out[0];
+    const uint8_t *condition = k->arg[0]->data;
+    size_t size = dtype_info[out->dtype].codec->size, n = tensor_count(out);
+
+    (void) w;
+    if (QUANTISED8 >> out->dtype & 1u)
+        return select_fixed(k);
+    for (size_t i = 0; i < n; i++)
+        memcpy((uint8_t *) out->data + i * size,
+               (const uint8_t *) k->arg[condition[i] ? 1 : 2]->data + i * size, size);
     return 0;
 }
 
@@ -147,6 +206,8 @@ const struct kernel fixed_elementwise_kernels[] = {
     { "MUL", QUANTISED8, run_mul },
     { "MAXIMUM", QUANTISED8, run_extreme, .kind = LARGER },
     { "MINIMUM", QUANTISED8, run_extreme, .kind = SMALLER },
+    { "PRELU", QUANTISED8, run_prelu },
+    { "SELECT", TYPE(B8), run_select },
     { "RELU", QUANTISED8, run_relu },
     { "RELU1", QUANTISED8, run_relu1 },
     { "RELU6", QUANTISED8, run_relu6 },

@@ -140,6 +140,32 @@ static int run_mean(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+enum extreme { LARGEST, SMALLEST };
+
+static int run_extreme(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *x = k->arg[0];
+    bool largest = k->kernel->kind == LARGEST;
+    struct tensor *out = k->out[0];
+    size_t n = tensor_count(x), n_out = tensor_count(out);
+    int32_t *best = arena_alloc(k->scratch, n_out + 1, sizeof(*best));
+    struct fixed_range r = fixed_range(k, out);
+    uint32_t axes = kernel_axes(k);
+
+    if (!best)
+        return kernel_no_memory(w);
+    for (size_t i = 0; i < n_out; i++)
+        best[i] = largest ? INT32_MIN : INT32_MAX;
+    for (size_t i = 0; i < n; i++) {
+        int32_t q = fixed_at(x, i), *b = &best[reduced_at(&x->shape, axes, i)];
+        if (largest ? q > *b : q < *b)
+            *b = q;
+    }
+    for (size_t i = 0; i < n_out; i++)
+        fixed_put(out, i, best[i], r);
+    return 0;
+}
+
 /* ---- to floats and back: the only float arithmetic that runs */
 
 static int run_quantize(struct kernel_call *k, struct why *w)
@@ -193,6 +219,8 @@ const struct kernel fixed_table_kernels[] = {
     { "SOFTMAX", QUANTISED8, run_softmax },
     { "L2_NORMALIZATION", QUANTISED8, run_l2_normalization },
     { "MEAN", QUANTISED8, run_mean },
+    { "REDUCE_MAX", QUANTISED8, run_extreme, .kind = LARGEST },
+    { "REDUCE_MIN", QUANTISED8, run_extreme, .kind = SMALLEST },
     { "QUANTIZE", FLOATS, run_quantize },
     { "DEQUANTIZE", QUANTISED8 | TYPE(Q8S) | TYPE(PC8), run_dequantize },
     { NULL },

@@ -126,6 +126,67 @@ static int run_convolution(struct kernel_call *k, struct why *w)
     return convolve(k, k->kernel->kind == DEPTHWISE ? depthwise_at : conv_at, w);
 }
 
+/* ---- transposed convolutions */
+
+/* The pixel whose tap `tap` falls on `at` of the result; -1: none. */
+static int origin(const struct span *s, int at, int tap)
+{
+    int from = at + s->pad - tap * s->dilation;
+
+    return from >= 0 && from % s->stride == 0 && from / s->stride < s->out ? from / s->stride : -1;
+}
+
+/* The window is that of the convolution which is transposed: its input is the result. */
+static int64_t transposed_at(const struct fixed_conv *c, size_t b, int y, int x, size_t oc)
+{
+    const struct image_window *v = &c->win;
+    size_t channel_step = v->nchw ? (size_t) v->y.out * (size_t) v->x.out : 1;
+    int64_t sum = 0;
+
+    for (int i = 0; i < v->y.kernel; i++)
+        for (int j = 0; j < v->x.kernel; j++) {
+            int iy = origin(&v->y, y, i), ix = origin(&v->x, x, j);
+            if (iy < 0 || ix < 0)
+                continue;
+            size_t at = pixel_at(v, true, b, iy, ix, 0);
+            size_t tap =
+                (oc * (size_t) v->y.kernel + (size_t) i) * (size_t) v->x.kernel + (size_t) j;
+            for (size_t n = 0; n < v->out_c; n++)
+                sum +=
+                    fixed_at(c->x, at + n * channel_step) * fixed_at(c->filter, tap * v->out_c + n);
+        }
+    return sum;
+}
+
+static int run_transposed_convolution(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *filter = kernel_in(k, "filter");
+    const uint32_t *f = filter->shape.dim;
+    struct fixed_conv c = {
+        .win = image_window_transposed(k, (int) f[1], (int) f[2]),
+        .x = k->arg[0],
+        .filter = filter,
+        .bias = kernel_in(k, "bias"),
+        .out = k->out[0],
+        .range = fixed_range(k, k->out[0]),
+        .truncate = ROUND_DOWN(k),
+    };
+    const struct image_window *v = &c.win;
+
+    c.factor = channel_factors(k, filter, v->in_c);
+    if (!c.factor)
+        return kernel_no_memory(w);
+    for (size_t b = 0; b < v->batch; b++)
+        for (int y = 0; y < v->y.in; y++)
+            for (int x = 0; x < v->x.in; x++)
+                for (size_t oc = 0; oc < v->in_c; oc++)
+                    put_sum(&c, pixel_at(v, false, b, y, x, oc), oc,
+                            transposed_at(&c, b, y, x, oc));
+    return 0;
+}
+
+/* ---- matrices */
+
 static int run_fully_connected(struct kernel_call *k, struct why *w)
 {
     const struct tensor *weights = kernel_in(k, "weights");
@@ -149,6 +210,43 @@ static int run_fully_connected(struct kernel_call *k, struct why *w)
                 sum += fixed_at(c.x, r * in + i) * fixed_at(weights, o * in + i);
             put_sum(&c, r * units + o, o, sum);
         }
+    return 0;
+}
+
+static struct shape batches_of(const struct shape *s)
+{
+    struct shape b = *s;
+
+    b.rank -= 2;
+    return b;
+}
+
+static int run_batch_matmul(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *l = k->arg[0], *r = k->arg[1];
+    struct tensor *out = k->out[0];
+    struct factor f = factor_of((double) l->scale * (double) r->scale / (double) out->scale);
+    struct fixed_range range = fixed_range(k, out);
+    bool turn_l = kernel_int(k, "adj_x", 0) != 0, turn_r = kernel_int(k, "adj_y", 0) != 0;
+    size_t rows = out->shape.dim[out->shape.rank - 2],
+           columns = out->shape.dim[out->shape.rank - 1];
+    size_t n = l->shape.dim[l->shape.rank - (turn_l ? 2 : 1)], to = 0;
+    struct shape bl = batches_of(&l->shape), br = batches_of(&r->shape);
+    struct shape bo = batches_of(&out->shape);
+    struct walk at;
+
+    (void) w;
+    walk_start(&at, &bo, &bl, &br);
+    for (size_t b = 0; b < shape_count(&bo); b++, walk_step(&at))
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++) {
+                size_t a = at.a * rows * n, c = at.b * columns * n;
+                int64_t sum = 0;
+                for (size_t e = 0; e < n; e++)
+                    sum += fixed_at(l, a + (turn_l ? e * rows + i : i * n + e)) *
+                           fixed_at(r, c + (turn_r ? j * n + e : e * columns + j));
+                fixed_put(out, to++, factor_apply(sum, f, ROUND_DOWN(k)), range);
+            }
     return 0;
 }
 
@@ -200,7 +298,9 @@ const struct kernel fixed_window_kernels[] = {
     { "CONV_2D", QUANTISED8, run_convolution, .kind = ORDINARY },
     { "DEPTHWISE_CONV_2D", QUANTISED8, run_convolution, .kind = DEPTHWISE },
     { "GROUPED_CONV_2D", QUANTISED8, run_convolution, .kind = GROUPED },
+    { "TRANSPOSE_CONV_2D", QUANTISED8, run_transposed_convolution },
     { "FULLY_CONNECTED", QUANTISED8, run_fully_connected },
+    { "BATCH_MATMUL", QUANTISED8, run_batch_matmul },
     { "AVERAGE_POOL_2D", QUANTISED8, run_pooling, .kind = POOL_AVERAGE },
     { "MAX_POOL_2D", QUANTISED8, run_pooling, .kind = POOL_LARGEST },
     { NULL },

@@ -75,8 +75,7 @@ static float relu6(float x)
     return x < 0 ? 0 : x > 6 ? 6 : x;
 }
 
-/* Of the two forms the one whose exponential cannot overflow. */
-static float logistic(float x)
+float float_logistic(float x)
 {
     float e = expf(-fabsf(x));
 
@@ -188,7 +187,7 @@ const struct kernel float_elementwise_kernels[] = {
     { "RELU", ALL, run_one, .one = relu },
     { "RELU1", ALL, run_one, .one = relu1 },
     { "RELU6", ALL, run_one, .one = relu6 },
-    { "LOGISTIC", ALL, run_one, .one = logistic },
+    { "LOGISTIC", ALL, run_one, .one = float_logistic },
     { "TANH", ALL, run_one, .one = tanhf },
     { "HARD_SWISH", ALL, run_one, .one = hard_swish },
     { "ABS", FLOATS, run_one, .one = fabsf },

@@ -24,6 +24,9 @@ int floats_store_image(const struct kernel_call *k, float *values, struct tensor
 /* The sum of halves of the range, so that it loses few bits however long it is. */
 float floats_sum(const float *x, size_t n, size_t step);
 
+/* 1 / (1 + exp(-x)); of its two forms the one whose exponential cannot overflow. */
+float float_logistic(float x);
+
 /* Fused activation of the call: results are kept within [lo, hi]. */
 struct clamp {
     float lo, hi;

@@ -64,7 +64,7 @@ extern const struct kernel float_elementwise_kernels[], float_axis_kernels[],
     float_matrix_kernels[], float_window_kernels[], float_region_kernels[],
     float_recurrent_kernels[], float_detection_kernels[];
 extern const struct kernel fixed_elementwise_kernels[], fixed_table_kernels[],
-    fixed_window_kernels[];
+    fixed_window_kernels[], fixed_image_kernels[];
 
 /* All tables of the devices of one kind of arithmetic; both lists are ended by NULL. */
 extern const struct kernel *const float_tables[], *const fixed_tables[];
@@ -90,7 +90,7 @@ int kernel_no_memory(struct why *w);
 
 /* Whether bytes are only moved about by this call: then the record's move() does it. */
 bool kernel_moves(const struct kernel_call *k);
-void kernel_move(const struct kernel_call *k);
+int kernel_move(const struct kernel_call *k, struct why *w);
 
 /* ---- shapes */
 

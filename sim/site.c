@@ -44,31 +44,3 @@ int site_bind(const struct values *v, uint32_t operation, bool runtime, struct a
         s->k.out[i] = &v->tensor[o->out[i]];
     return op_bind(op, s->k.arg, o->n_in, s->k.out, o->n_out, runtime, &s->k.call, w);
 }
-
-bool kernel_moves(const struct kernel_call *k)
-{
-    const struct op *op = k->call.op;
-
-    return op->move && (!op->moves || op->moves(&k->call));
-}
-
-void kernel_move(const struct kernel_call *k)
-{
-    const void *from[MAX_ROLES], **list = from;
-    void *to[MAX_ROLES], **to_list = to;
-    uint32_t n_in = k->call.n_in, n_out = k->call.n_out;
-    int32_t fill = k->out[0]->zero;
-
-    if (n_in > MAX_ROLES || n_out > MAX_ROLES) {
-        list = arena_alloc(k->scratch, n_in, sizeof(*list));
-        to_list = arena_alloc(k->scratch, n_out, sizeof(*to_list));
-        if (!list || !to_list)
-            return;
-    }
-    for (uint32_t i = 0; i < n_in; i++)
-        list[i] = k->arg[i] ? k->arg[i]->data : NULL;
-    for (uint32_t i = 0; i < n_out; i++)
-        to_list[i] = k->out[i]->data;
-    struct movement m = { dtype_info[k->out[0]->dtype].codec->size, &fill, list, to_list };
-    k->call.op->move(&k->call, &m);
-}

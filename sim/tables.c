@@ -15,6 +15,13 @@ const struct kernel *const float_tables[] = {
 };
 
 const struct kernel *const fixed_tables[] = {
-    integer_kernels,           order_kernels,       lookup_kernels,       image_kernels,
-    fixed_elementwise_kernels, fixed_table_kernels, fixed_window_kernels, NULL,
+    integer_kernels,
+    order_kernels,
+    lookup_kernels,
+    image_kernels,
+    fixed_elementwise_kernels,
+    fixed_table_kernels,
+    fixed_window_kernels,
+    fixed_image_kernels,
+    NULL,
 };
