@@ -29,16 +29,12 @@ static bool sums_in_half(const struct device_run *r, const struct kernel_call *k
     return x->dtype == DT_F16 || r->program->half || k->tweaks & TWEAK_HALF_SUMS;
 }
 
-static int allocate_outputs(struct kernel_call *k, struct arena *keep, struct why *w)
+static int allocate_outputs(struct kernel_call *k, struct why *w)
 {
-    for (uint32_t i = 0; i < k->call.n_out; i++) {
-        struct tensor *t = k->out[i];
-        if (shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) < 0)
-            return why_fail(w, WHY_EXECUTION, "a result of more than 2^32 bytes");
-        t->data = arena_alloc_raw(keep, tensor_bytes(t) + 1, 1);
-        if (!t->data)
-            return no_memory(w);
-        k->call.out[i]->data = t->data;
+    for (uint32_t i = 0; i < k->call.n_out && !k->call.op->measure; i++) {
+        struct shape shape = k->out[i]->shape;
+        TRY(kernel_make_result(k, i, &shape, w));
+        k->call.out[i]->data = k->out[i]->data;
     }
     return 0;
 }
@@ -86,13 +82,14 @@ static int run_operation(struct device_run *r, struct values *v, uint32_t i, str
             w->code = WHY_EXECUTION;
         return -1;
     }
+    k->keep = keep;
     k->half = r->program->half;
     k->tweaks = fault_hooks(d->base.fault)->tweaks;
     k->half_sums = sums_in_half(r, k);
     k->xnnpack = d->profile->arithmetic == ARITHMETIC_FP32;
     if (k->call.op->control_kind != CONTROL_NONE)
         return device_control(r, v, o, k, keep, w);
-    TRY(allocate_outputs(k, keep, w));
+    TRY(allocate_outputs(k, w));
     TRY(compute(r, k, w));
     return spend(r, k, w);
 }

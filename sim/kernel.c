@@ -56,6 +56,19 @@ void kernel_replace(struct kernel_call *k, uint32_t i, const struct tensor *t)
     k->arg[i] = t;
 }
 
+int kernel_make_result(struct kernel_call *k, uint32_t i, const struct shape *shape, struct why *w)
+{
+    struct tensor *t = k->out[i];
+
+    if (shape_check_size(shape, dtype_info[t->dtype].codec->size) < 0)
+        return why_fail(w, WHY_EXECUTION, "a result of more than 2^32 bytes");
+    t->shape = *shape;
+    t->data = arena_alloc_raw(k->keep, tensor_bytes(t) + 1, 1);
+    if (!t->data)
+        return kernel_no_memory(w);
+    return 0;
+}
+
 int kernel_no_memory(struct why *w)
 {
     return why_fail(w, WHY_MEMORY, "out of device memory");

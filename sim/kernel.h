@@ -32,6 +32,7 @@ struct kernel_call {
     bool xnnpack;              /* windows and matrices go to XNNPACK */
     unsigned tweaks;
     struct arena *scratch; /* freed after the call */
+    struct arena *keep;    /* of the results */
     const struct kernel *kernel;
 };
 
@@ -85,6 +86,10 @@ void kernel_replace(struct kernel_call *k, uint32_t i, const struct tensor *t);
 
 /* Element i as it is stored: exact for every type that is compared. */
 double kernel_stored(const struct tensor *t, size_t i);
+
+/* Memory for result i of an operation whose shapes depend on values: its kernel sets them itself.
+ */
+int kernel_make_result(struct kernel_call *k, uint32_t i, const struct shape *shape, struct why *w);
 
 int kernel_no_memory(struct why *w);
 
