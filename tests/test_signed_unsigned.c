@@ -1,0 +1,204 @@
+/* TENSOR_QUANT8_ASYMM and TENSOR_QUANT8_ASYMM_SIGNED are one type with two ways to store it: where
+ * an operation has a row for each, results of the same real values are the same real values, stored
+ * 128 apart.  Random calls of every operation, in every such row, are run both ways. */
+#include <check.h>
+#include <string.h>
+
+#include "randgraph/randgraph.h"
+
+enum { WANTED = 200, MOST_DRAWN = 20000, MAX_TYPINGS = 64 };
+
+static enum dtype as_signed(enum dtype type)
+{
+    return type == DT_U8 ? DT_S8 : type;
+}
+
+/* The row whose types are those of `t` with U8 made S8; NULL: none, or t has no U8. */
+static const struct typing *signed_row(const struct op *op, const struct typing *t)
+{
+    for (int i = 0; i < op->n_typings; i++) {
+        const struct typing *other = &op->typings[i];
+        bool same = other != t && (other->ranks & t->ranks) != 0;
+        for (int k = 0; same && k < MAX_SLOTS; k++)
+            same = other->slot[k] == as_signed(t->slot[k]);
+        if (same)
+            return other;
+    }
+    return NULL;
+}
+
+static uint8_t flipped(uint8_t code)
+{
+    return code ^ 0x80; /* minus 128, as int8 has it */
+}
+
+static void make_signed(struct tensor *t, struct arena *a)
+{
+    if (t->dtype != DT_U8)
+        return;
+    uint8_t *code = t->data ? arena_copy(a, t->data, tensor_bytes(t)) : NULL;
+
+    for (size_t i = 0; code && i < tensor_bytes(t); i++)
+        code[i] = flipped(code[i]);
+    t->dtype = DT_S8;
+    t->zero -= 128;
+    t->data = code;
+}
+
+/* A number that is stored as elements of the first operand are. */
+static bool is_stored_value(const struct operation *o, uint32_t operand)
+{
+    enum { PAD_VALUE = 2 };
+
+    return o->code == 69 /* PAD_V2 */ && o->in[PAD_VALUE] == operand;
+}
+
+static void shift_stored(struct tensor *t, struct arena *a)
+{
+    int32_t *value = t->data ? arena_copy(a, t->data, sizeof *value) : NULL;
+
+    if (value)
+        *value -= 128;
+    t->data = value;
+}
+
+static void make_example_signed(const struct example *e, struct arena *a, struct example *ret)
+{
+    struct graph *g;
+
+    *ret = *e;
+    ck_assert_int_eq(model_copy(&e->model, a, &ret->model), 0);
+    g = &ret->model.graph[0];
+    ret->in = arena_copy(a, e->in, g->n_inputs * sizeof *e->in);
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        if (operand_constant(&g->operand[i])) /* whose bytes move out of their pool */
+            g->operand[i].life = LIFE_CONSTANT_COPY;
+        make_signed(&g->operand[i].tensor, a);
+        if (is_stored_value(&g->operation[0], i))
+            shift_stored(&g->operand[i].tensor, a);
+    }
+    for (uint32_t i = 0; i < g->n_inputs; i++) {
+        make_signed(&ret->in[i], a);
+        if (is_stored_value(&g->operation[0], g->input[i]))
+            shift_stored(&ret->in[i], a);
+    }
+}
+
+/* The typing row of a model of one operation. */
+static const struct typing *row_of(const struct graph *g)
+{
+    const struct operation *o = &g->operation[0];
+    const struct op *op = op_find(o->code);
+    const struct tensor *in[MAX_ROLES];
+    struct tensor result[MAX_ROLES], *out[MAX_ROLES];
+    struct call c;
+    struct why w;
+
+    for (uint32_t i = 0; i < o->n_in; i++)
+        in[i] = operand_omitted(&g->operand[o->in[i]]) ? NULL : &g->operand[o->in[i]].tensor;
+    for (uint32_t i = 0; i < o->n_out; i++) {
+        result[i] = g->operand[o->out[i]].tensor;
+        out[i] = &result[i];
+    }
+    if (op_bind(op, in, o->n_in, out, o->n_out, false, &c, &w) < 0)
+        ck_abort_msg("%s: %s", op->name, w.text);
+    return c.typing;
+}
+
+static struct result run(const struct example *e, struct arena *a)
+{
+    struct exec_options options = { .arena = a };
+    struct plan *plan;
+    struct result r;
+    struct why w;
+
+    if (plan_new(&e->model, &plan, &w) < 0)
+        ck_abort_msg("%s: %s", e->name, w.text);
+    if (plan_run(plan, e->in, &options, &r, &w) < 0)
+        ck_abort_msg("%s: %s", e->name, w.text);
+    plan_free(plan);
+    return r;
+}
+
+static void compare(const struct example *e, const struct tensor *u, const struct tensor *s)
+{
+    const uint8_t *x = u->data, *y = s->data;
+    bool shifted = u->dtype == DT_U8 && s->dtype == DT_S8;
+
+    if (!shape_equal(&u->shape, &s->shape))
+        ck_abort_msg("%s: shapes differ", e->name);
+    for (size_t i = 0; i < tensor_bytes(u); i++)
+        if (y[i] != (shifted ? flipped(x[i]) : x[i]))
+            ck_abort_msg("%s, %s: element %zu is %d unsigned, %d signed", e->name,
+                         op_find(e->model.graph[0].operation[0].code)->name, i, x[i],
+                         shifted ? (int8_t) y[i] : y[i]);
+}
+
+static void run_both(const struct example *e, struct arena *a)
+{
+    struct example other;
+
+    make_example_signed(e, a, &other);
+    struct result u = run(e, a), s = run(&other, a);
+    ck_assert_uint_eq(u.n, s.n);
+    for (uint32_t i = 0; i < u.n; i++)
+        compare(e, &u.out[i], &s.out[i]);
+}
+
+/* Rows that have a signed one and have been run fewer than `n` times. */
+static int rows_below(const struct op *op, const unsigned *count, unsigned n, int *ret_row)
+{
+    int rows = 0;
+
+    for (int t = 0; t < op->n_typings; t++)
+        if (count[t] < n && signed_row(op, &op->typings[t])) {
+            *ret_row = t;
+            rows++;
+        }
+    return rows;
+}
+
+START_TEST(signed_results_are_unsigned_ones_less_128)
+{
+    struct randgraph_options o = randgraph_default;
+    const struct op *op = op_table[_i];
+    unsigned count[MAX_TYPINGS] = { 0 };
+    struct arena *a = arena_new(0);
+    struct example e;
+    struct why w;
+    int row;
+
+    ck_assert_int_le(op->n_typings, MAX_TYPINGS);
+    o.min_ops = o.max_ops = 1;
+    o.control_flow = 0;
+    o.only = op->name;
+    for (uint64_t i = 0; i < MOST_DRAWN && rows_below(op, count, WANTED, &row); i++) {
+        arena_rewind(a, (struct arena_mark){ 0 });
+        o.dtypes = i % 2 ? 1u << DT_U8 : 0;
+        if (randgraph_make(&o, 128, i, a, &e, &w) < 0)
+            continue;
+        const struct typing *t = row_of(&e.model.graph[0]);
+        if (!signed_row(op, t))
+            continue;
+        count[t - op->typings]++;
+        run_both(&e, a);
+    }
+    if (rows_below(op, count, WANTED, &row))
+        ck_abort_msg("%s: typing row %d was drawn %u times", op->name, row, count[row]);
+    arena_free(a);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("signed_unsigned");
+    TCase *t = tcase_create("operations");
+    SRunner *r = srunner_create(s);
+
+    suite_add_tcase(s, t);
+    tcase_add_loop_test(t, signed_results_are_unsigned_ones_less_128, 0, op_table_n);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
