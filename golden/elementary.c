@@ -1,12 +1,12 @@
 #include "golden/elementary.h"
 
-#include <math.h>
-#include <stdint.h>
 #include <string.h>
 
-/* exp(r) - 1 for |r| <= ln(2) / 2: the Taylor series up to r^15 / 15!, whose remainder is below
+#include "golden/elementary_internal.h"
+
+/* exp(r) - 1 - r for |r| <= ln(2) / 2: the Taylor series up to r^15 / 15!, whose remainder is below
  * 2^-58 of r; even and odd terms in two sums, which a processor can work on side by side. */
-static double expm1_reduced(double r)
+static double exp_tail(double r)
 {
     static const double even[] = { 1.0 / 2,       1.0 / 24,        1.0 / 720,        1.0 / 40320,
                                    1.0 / 3628800, 1.0 / 479001600, 1.0 / 87178291200 };
@@ -20,17 +20,22 @@ static double expm1_reduced(double r)
         a = a * q + even[i];
         b = b * q + odd[i];
     }
-    return r + q * (a + r * b);
+    return q * (a + r * b);
+}
+
+static double expm1_reduced(double r)
+{
+    return r + exp_tail(r);
 }
 
 /* x = k ln(2) + r.  The first part of ln(2) has 32 bits, so that its product with k is exact. */
-static double reduce(double x, double *ret_r)
+static double reduce(double x, struct pair *ret_r)
 {
     const double log2_e = 0x1.71547652b82fep0, ln2_high = 0x1.62e42feep-1,
                  ln2_low = 0x1.a39ef35793c76p-33;
     double k = floor(x * log2_e + 0.5);
 
-    *ret_r = (x - k * ln2_high) - k * ln2_low;
+    *ret_r = pair_sum(x - k * ln2_high, -k * ln2_low);
     return k;
 }
 
@@ -46,7 +51,7 @@ static double power_of_two(int k)
 
 double elementary_exp(double x)
 {
-    double r;
+    struct pair r;
 
     if (isnan(x))
         return x;
@@ -55,8 +60,24 @@ double elementary_exp(double x)
     if (x < -746)
         return 0;
     int k = (int) reduce(x, &r);
-    double y = 1 + expm1_reduced(r);
+    double y = 1 + expm1_reduced(r.hi);
     return k > -1022 && k < 1023 ? y * power_of_two(k) : ldexp(y, k);
+}
+
+/* 2^k e^r - 1 = (2^k - 1) + 2^k r + 2^k (e^r - 1 - r) */
+double elementary_expm1(double x)
+{
+    struct pair r;
+
+    if (isnan(x) || x == 0)
+        return x;
+    if (fabs(x) < 0.34)
+        return expm1_reduced(x);
+    if (x > 100 || x < -40)
+        return elementary_exp(x) - 1;
+    double scale = power_of_two((int) reduce(x, &r));
+    struct pair start = pair_sum(scale, -1), y = pair_sum(start.hi, scale * r.hi);
+    return y.hi + (y.lo + start.lo + scale * (exp_tail(r.hi) + r.lo));
 }
 
 /* (e^2x - 1) / (e^2x + 1), with the numerator computed so that it keeps its digits near 0. */
