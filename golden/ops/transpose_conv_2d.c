@@ -31,8 +31,10 @@ static const struct role inputs[] = {
                  .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
     [BIAS] = { "bias", "one value per output channel", "O", .slot = 2, .q = Q_PRODUCT,
                .needs = NEEDS_CONST },
-    [SHAPE] = { "output_shape", "the shape that the output has, in its layout", "4",
-                .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
+    [SHAPE] = { "output_shape",
+                "the shape of the output, in its layout; the batch is the input's, whatever this "
+                "says",
+                "4", .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
     [SCHEME] = { "padding", "1 SAME: the padding that makes output_shape; 2 VALID: none",
                  .slot = I32, .draw = DRAW_OP },
     [PAD_LEFT] = { "pad_left", "columns cut off before the output", .slot = I32, .draw = DRAW_OP },
@@ -158,9 +160,9 @@ static int check_shape(const struct call *c, struct why *w)
 {
     const struct shape *out = &c->out[0]->shape;
 
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 1; i < 4; i++)
         REQUIRE(w, (int64_t) out->dim[i] == shape_at(c, i),
-                "output_shape says %d where batch, filter, stride and padding make %u",
+                "output_shape says %d where image, filter, stride and padding make %u",
                 shape_at(c, i), out->dim[i]);
     return 0;
 }

@@ -232,9 +232,12 @@ for (dot, channels, (size, h, w)), scheme, activation in combinations(DOTS, CHAN
         late = Unknown(y, (batch, 0, columns, n)) if batch else y
         check("TRANSPOSE_CONV_2D", [x, f, b, shape, scheme, *tail, False], [late], "told_late")
 x, f, b = draw(F32, (1, 2, 2, 1)), draw(F32, (1, 3, 3, 1)), draw(F32, (1,))
-for shape, scheme in [((1, 6, 5, 1), VALID), ((1, 5, 4, 1), SAME), ((1, 4, 4, 2), SAME), ((2, 4, 4, 1), SAME),
-                      ((1, -4, 4, 1), SAME), ((1, 4, 4, 1), 3)]:
+for shape, scheme in [((1, 6, 5, 1), VALID), ((1, 5, 4, 1), SAME), ((1, 4, 4, 2), SAME), ((1, -4, 4, 1), SAME),
+                      ((1, 4, 4, 1), 3)]:
     y = draw(F32, [abs(n) for n in shape])
     refuse("TRANSPOSE_CONV_2D", [x, f, b, Const(stored(I32, shape)), scheme, 2, 2, 0, False], [y])
+x, shape = draw(F32, (0, 2, 2, 1)), stored(I32, [7, 4, 4, 1])  # the batch is the image's
+check("TRANSPOSE_CONV_2D", [x, f, b, Const(shape), SAME, 2, 2, 0, False], [draw(F32, (0, 4, 4, 1))], "batch")
+x = draw(F32, (1, 2, 2, 1))
 for padding, stride in [((-1, 0, 0, 0), 1), ((0, 0, 4, 0), 1), ((0, 0, 0, 0), 0)]:
     refuse("TRANSPOSE_CONV_2D", [x, f, b, *padding, stride, stride, 0, False], [Unknown(draw(F32, (1, 4, 4, 1)), (1, 0, 4, 1))])

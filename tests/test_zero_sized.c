@@ -1,0 +1,170 @@
+/* Tensors without elements: legal at run time since feature level 3, where a model leaves the
+ * dimension unknown.  Detection operations that find nothing make them, and they flow on.  Random
+ * calls of every operation are run with a dimension of 0: images with no batches and tensors whose
+ * shape the result keeps must come out empty; elsewhere a reason to refuse is right too. */
+#include <check.h>
+#include <string.h>
+
+#include "randgraph/randgraph.h"
+
+enum { DRAWN = 150, LEAST = 20 };
+
+static struct arena *arena;
+static struct example example;
+
+/* The role of each operand of the only operation, as op_bind() chose the form. */
+struct roles {
+    const struct op *op;
+    const struct role *of[MAX_ROLES];
+};
+
+static bool find_roles(const struct graph *g, struct roles *ret)
+{
+    const struct operation *o = &g->operation[0];
+    const struct op *op = op_find(o->code);
+    const struct tensor *in[MAX_ROLES];
+    struct tensor result[MAX_ROLES], *out[MAX_ROLES];
+    struct call c;
+    struct why w;
+
+    for (uint32_t i = 0; i < o->n_in; i++)
+        in[i] = operand_omitted(&g->operand[o->in[i]]) ? NULL : &g->operand[o->in[i]].tensor;
+    for (uint32_t i = 0; i < o->n_out; i++) {
+        result[i] = g->operand[o->out[i]].tensor;
+        out[i] = &result[i];
+    }
+    if (op_bind(op, in, o->n_in, out, o->n_out, false, &c, &w) < 0)
+        ck_abort_msg("%s: %s", op->name, w.text);
+    ret->op = op;
+    for (uint32_t i = 0, k = 0; i < o->n_in; i++) {
+        ret->of[i] = &op->in[c.form->role[k]];
+        k += !ret->of[i]->many || i + 1 >= c.many_at + c.n_many;
+    }
+    return c.n_many == 0;
+}
+
+static bool is_whole(const struct role *r)
+{
+    return r->dims && r->dims[0] == '*';
+}
+
+static bool is_image(const struct role *r)
+{
+    return r->image && r->dims[0] == 'N';
+}
+
+/* Whether the operation has to take a tensor without elements. */
+static bool must_run(const struct op *op, const struct role *first)
+{
+    bool keeps = is_whole(first);
+
+    for (int i = 0; i < op->n_out; i++)
+        keeps = keeps && is_whole(&op->out[i]);
+    return keeps || is_image(first);
+}
+
+/* Dimension `at` of the first operand becomes 0, and what is the same dimension elsewhere.  false:
+ * that of a constant would, or one that has scales, which may not be. */
+static bool empty_inputs(struct example *e, const struct roles *r, uint32_t at)
+{
+    struct graph *g = &e->model.graph[0];
+    const struct operation *o = &g->operation[0];
+    const char *first = r->of[0]->dims;
+    bool whole = is_whole(r->of[0]);
+
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        struct operand *t = &g->operand[o->in[i]];
+        const char *dims = r->of[i]->dims;
+        const char *same = dims && !whole ? strchr(dims, first[at]) : NULL;
+        bool shares = i == 0 || (whole ? dims && is_whole(r->of[i]) : same && first[at] != '?');
+        if (!shares || operand_omitted(t))
+            continue;
+        uint32_t dim = i == 0 || whole ? at : (uint32_t) (same - dims);
+        if (t->life != LIFE_INPUT || t->tensor.channel_scale || dim >= t->tensor.shape.rank)
+            return false;
+        t->tensor.shape.dim[dim] = 0;
+        for (uint32_t k = 0; k < g->n_inputs; k++)
+            if (g->input[k] == o->in[i])
+                e->in[k].shape.dim[dim] = 0;
+    }
+    for (uint32_t i = 0; i < o->n_out; i++)
+        g->operand[o->out[i]].tensor.shape = (struct shape){ 0 };
+    return true;
+}
+
+/* 0: ran; -1: refused. */
+static int run(bool bounds, struct result *ret, struct why *w)
+{
+    struct exec_options options = { .arena = arena, .bounds = bounds };
+    struct plan *plan;
+
+    TRY(plan_new(&example.model, &plan, w));
+    int rc = plan_run(plan, example.in, &options, ret, w);
+    plan_free(plan);
+    return rc;
+}
+
+/* Returns whether it ran. */
+static bool run_empty(const struct roles *r)
+{
+    struct why w = { 0 };
+    struct result result;
+    bool must = must_run(r->op, r->of[0]);
+
+    for (int bounds = 0; bounds < 2; bounds++) {
+        if (run(bounds, &result, &w) < 0) {
+            if (must || w.code != WHY_EXECUTION)
+                ck_abort_msg("%s, %s: %s", example.name, r->op->name, w.text);
+            return false;
+        }
+        for (uint32_t i = 0; i < result.n && must; i++)
+            if (tensor_count(&result.out[i]) != 0)
+                ck_abort_msg("%s, %s: output %u has elements", example.name, r->op->name, i);
+    }
+    return true;
+}
+
+START_TEST(empty_tensors_flow_on)
+{
+    struct randgraph_options o = randgraph_default;
+    const struct op *op = op_table[_i];
+    struct roles r;
+    struct why w;
+    unsigned ran = 0;
+    bool must = false;
+
+    arena = arena_new(0);
+    o.min_ops = o.max_ops = 1;
+    o.control_flow = o.constant = 0;
+    o.only = op->name;
+    for (uint64_t i = 0; i < DRAWN && op->control_kind == CONTROL_NONE; i++) {
+        arena_rewind(arena, (struct arena_mark){ 0 });
+        ck_assert_msg(randgraph_make(&o, 10, i, arena, &example, &w) == 0, "%s", w.text);
+        if (!find_roles(&example.model.graph[0], &r) || !r.of[0]->dims)
+            continue;
+        uint32_t rank = example.model.graph[0]
+                            .operand[example.model.graph[0].operation[0].in[0]]
+                            .tensor.shape.rank;
+        uint32_t at = is_image(r.of[0]) ? 0 : (uint32_t) i % rank;
+        must = must || must_run(op, r.of[0]);
+        if (empty_inputs(&example, &r, at))
+            ran += run_empty(&r);
+    }
+    ck_assert_msg(ran >= LEAST || !must, "%s: ran %u times", op->name, ran);
+    arena_free(arena);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("zero_sized");
+    TCase *t = tcase_create("operations");
+    SRunner *r = srunner_create(s);
+
+    suite_add_tcase(s, t);
+    tcase_add_loop_test(t, empty_tensors_flow_on, 0, op_table_n);
+    srunner_run_all(r, CK_ENV);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
