@@ -1,0 +1,161 @@
+#include "golden/axis.h"
+#include "golden/bounds.h"
+#include "golden/elementary.h"
+
+enum { INPUT, RADIUS, BIAS, ALPHA, BETA, AXIS };
+
+static const struct role inputs[] = {
+    [INPUT] = { "input", "the tensor", "*", .slot = 0 },
+    [RADIUS] = { "radius", "elements on either side that count", .slot = FIXED(DT_INT32) },
+    [BIAS] = { "bias", "keeps the divisor from zero", .slot = 1, .draw = DRAW_POSITIVE },
+    [ALPHA] = { "alpha", "weight of the squares", .slot = 1, .draw = DRAW_POSITIVE },
+    [BETA] = { "beta", "exponent of the divisor", .slot = 1, .draw = DRAW_POSITIVE },
+    [AXIS] = { "axis", "dimension along which neighbours lie, negative counts from the end",
+               .slot = FIXED(DT_INT32), .since = L3, .optional = true, .otherwise = -1,
+               .draw = DRAW_AXIS },
+};
+
+static const struct role outputs[] = {
+    { "output", "same shape as the input", "*", .slot = 0 },
+};
+
+static const struct form forms[] = {
+    { "", { INPUT, RADIUS, BIAS, ALPHA, BETA, AXIS, END } },
+};
+
+static const struct typing typings[] = {
+    /* since, ranks, input and result, scalars */
+    { L1, RANK(4), { DT_F32, DT_FLOAT32 } },
+    { L3, RANKS(1, 4), { DT_F32, DT_FLOAT32 } },
+    { L3, RANKS(1, 4), { DT_F16, DT_FLOAT16 } },
+};
+
+static int infer(struct call *c, struct why *w)
+{
+    if (call_known(c, RADIUS))
+        REQUIRE(w, call_int(c, RADIUS) >= 0, "%s: radius %d is negative", c->op->name,
+                call_int(c, RADIUS));
+    return axis_check(c, AXIS, w);
+}
+
+/* The neighbours of element k of a slice: lo..hi-1. */
+struct reach {
+    size_t lo, hi;
+};
+
+static struct reach reach_of(const struct call *c, const struct axis *a, size_t k)
+{
+    size_t radius = (size_t) call_int(c, RADIUS);
+
+    return (struct reach){ .lo = k > radius ? k - radius : 0,
+                           .hi = radius < a->len - k ? k + radius + 1 : a->len };
+}
+
+/* x: the slice.  bias + alpha * sum of squares. */
+static double divisor(const struct call *c, const struct axis *a, const double *x, size_t k)
+{
+    struct reach r = reach_of(c, a, k);
+    double sum = 0;
+
+    for (size_t j = r.lo; j < r.hi; j++)
+        sum += x[j * a->inner] * x[j * a->inner];
+    return call_real(c, BIAS) + call_real(c, ALPHA) * sum;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    struct axis a = call_axis(c, AXIS);
+    double beta = call_real(c, BETA);
+
+    for (size_t o = 0; o < a.outer; o++)
+        for (size_t i = 0; i < a.inner; i++) {
+            size_t at = o * a.len * a.inner + i;
+            const double *x = c->x[INPUT] + at;
+            for (size_t k = 0; k < a.len; k++)
+                c->y[0][at + k * a.inner] =
+                    x[k * a.inner] / elementary_pow(divisor(c, &a, x, k), beta);
+        }
+    return 0;
+}
+
+/* Error of the divisor d of element k: of the neighbours, of their squares, which may be flushed to
+ * zero, and of summing them. */
+static double divisor_error(const struct call *c, const struct axis *a, size_t at, size_t k,
+                            double d)
+{
+    const double *x = c->x[INPUT] + at, *ex = c->ex[INPUT] ? c->ex[INPUT] + at : NULL;
+    struct reach r = reach_of(c, a, k);
+    double carried = 0, sum = 0, bias = fabs(call_real(c, BIAS));
+
+    for (size_t j = r.lo; j < r.hi; j++) {
+        double v = fabs(x[j * a->inner]), e = ex ? ex[j * a->inner] : 0;
+        sum += v * v;
+        carried += bound_scaled(2 * v, e) + bound_scaled(e, e) + bound_tiny(c->unit);
+    }
+    double scaled = fabs(call_real(c, ALPHA)) * (carried + bound_sum(c, r.hi - r.lo + 1, sum));
+    return scaled + c->unit * (fabs(d) + 2 * bias);
+}
+
+/* Relative error of d^beta as implementations compute it, by exp(beta * log(d)): a logarithm is
+ * right to 5 ulps (TOSA specification). */
+static double power_error(const struct call *c, double d)
+{
+    double exponent = call_real(c, BETA) * elementary_log(d);
+
+    return bound_exp(c->unit, exponent) + 10 * c->unit * fabs(exponent);
+}
+
+static double bound_one(const struct call *c, const struct axis *a, size_t at, size_t k)
+{
+    double beta = call_real(c, BETA), u = c->unit;
+    double x = c->x[INPUT][at + k * a->inner], y = c->y[0][at + k * a->inner];
+    double ex = c->ex[INPUT] ? c->ex[INPUT][at + k * a->inner] : 0;
+    double d = divisor(c, a, c->x[INPUT] + at, k), ed = divisor_error(c, a, at, k, d);
+
+    if (!(d > ed))
+        return INFINITY;
+    double factor = elementary_pow(d, -beta);
+    double e = fmax(fabs(elementary_pow(d - ed, -beta) - factor),
+                    fabs(elementary_pow(d + ed, -beta) - factor)) +
+               factor * power_error(c, d);
+    return bound_clean(bound_scaled(factor + e, ex) + bound_scaled(x, e) + 2 * u * fabs(y) +
+                       bound_tiny(u));
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    (void) w;
+    struct axis a = call_axis(c, AXIS);
+
+    for (size_t o = 0; o < a.outer; o++)
+        for (size_t i = 0; i < a.inner; i++)
+            for (size_t k = 0; k < a.len; k++) {
+                size_t at = o * a.len * a.inner + i;
+                c->ey[0][at + k * a.inner] = bound_one(c, &a, at, k);
+            }
+    return 0;
+}
+
+const struct op op_LOCAL_RESPONSE_NORMALIZATION = {
+    .code = OP_LOCAL_RESPONSE_NORMALIZATION,
+    .name = "LOCAL_RESPONSE_NORMALIZATION",
+    .summary = "Divides every element by a power of the squares round it.",
+    .formula = "out[.., i, ..] = in[.., i, ..] / (bias + alpha * sum of in[.., j, ..]^2 for "
+               "i - radius <= j <= i + radius)^beta",
+    .since = L1,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_ELEMENT, .ulps = 1,
+               .text = "d^-beta ex + |x| (interval of d^-beta for the divisor's error, plus that "
+                       "of a power)" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+};
