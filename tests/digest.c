@@ -8,7 +8,7 @@ static uint64_t mix(uint64_t digest, uint64_t x)
     return digest ^ digest >> 29;
 }
 
-static uint64_t mix_bytes(uint64_t digest, const void *bytes, size_t n)
+uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t n)
 {
     const unsigned char *p = bytes;
 
@@ -25,12 +25,12 @@ static uint64_t mix_bytes(uint64_t digest, const void *bytes, size_t n)
 static uint64_t mix_tensor(uint64_t digest, const struct tensor *t, size_t length)
 {
     digest = mix(mix(digest, t->dtype), t->shape.rank);
-    digest = mix_bytes(digest, t->shape.dim, t->shape.rank * sizeof t->shape.dim[0]);
-    digest = mix_bytes(digest, &t->scale, sizeof t->scale);
+    digest = digest_bytes(digest, t->shape.dim, t->shape.rank * sizeof t->shape.dim[0]);
+    digest = digest_bytes(digest, &t->scale, sizeof t->scale);
     digest = mix(digest, (uint32_t) t->zero);
     if (t->channel_scale)
-        digest = mix_bytes(digest, t->channel_scale, t->n_channels * sizeof *t->channel_scale);
-    return t->data ? mix_bytes(digest, t->data, length) : digest;
+        digest = digest_bytes(digest, t->channel_scale, t->n_channels * sizeof *t->channel_scale);
+    return t->data ? digest_bytes(digest, t->data, length) : digest;
 }
 
 static uint64_t mix_graph(uint64_t digest, const struct graph *g)
@@ -43,11 +43,11 @@ static uint64_t mix_graph(uint64_t digest, const struct graph *g)
     for (uint32_t i = 0; i < g->n_operations; i++) {
         const struct operation *o = &g->operation[i];
         digest = mix(digest, (uint32_t) o->code);
-        digest = mix_bytes(digest, o->in, o->n_in * sizeof *o->in);
-        digest = mix_bytes(digest, o->out, o->n_out * sizeof *o->out);
+        digest = digest_bytes(digest, o->in, o->n_in * sizeof *o->in);
+        digest = digest_bytes(digest, o->out, o->n_out * sizeof *o->out);
     }
-    digest = mix_bytes(digest, g->input, g->n_inputs * sizeof *g->input);
-    return mix_bytes(digest, g->output, g->n_outputs * sizeof *g->output);
+    digest = digest_bytes(digest, g->input, g->n_inputs * sizeof *g->input);
+    return digest_bytes(digest, g->output, g->n_outputs * sizeof *g->output);
 }
 
 uint64_t digest_example(uint64_t digest, const struct example *e)
