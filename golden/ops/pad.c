@@ -1,5 +1,4 @@
-#include "golden/mover.h"
-#include "golden/op.h"
+#include "golden/padding.h"
 
 enum { INPUT, PADDINGS };
 
@@ -26,52 +25,20 @@ static const struct typing typings[] = {
 
 static int infer(struct call *c, struct why *w)
 {
-    const struct tensor *in = c->in[INPUT];
-    const int32_t *pad = c->in[PADDINGS]->data;
-    struct shape *out = &c->out[0]->shape;
-
-    if (in->dtype == DT_U8 && in->zero != 0) /* before, what is filled in was not defined */
-        c->level = L3;
-    out->rank = in->shape.rank;
-    for (uint32_t i = 0; pad && i < out->rank; i++) {
-        int32_t before = pad[2 * i], after = pad[2 * i + 1];
-        REQUIRE(w, before >= 0 && after >= 0,
-                "paddings %d, %d of dimension %u must not be negative", before, after, i);
-        uint64_t size = (uint64_t) in->shape.dim[i] + (uint64_t) before + (uint64_t) after;
-        REQUIRE(w, size <= UINT32_MAX, "dimension %u would have %llu elements", i,
-                (unsigned long long) size);
-        out->dim[i] = (uint32_t) size;
-    }
-    return 0;
+    if (c->in[INPUT]->dtype == DT_U8 && c->in[INPUT]->zero != 0) /* before, what is filled in was */
+        c->level = L3;                                           /* not defined */
+    return padding_infer(c, PADDINGS, w);
 }
 
 static void move(const struct call *c, const struct movement *m)
 {
-    const struct shape *in = &c->in[INPUT]->shape, *out = &c->out[0]->shape;
-    const int32_t *pad = c->in[PADDINGS]->data;
-    ptrdiff_t from[MAX_RANK], to[MAX_RANK], at = 0;
-    struct mover_axis box[MAX_RANK];
-
-    mover_strides(in, from);
-    mover_strides(out, to);
-    for (uint32_t i = 0; i < in->rank; i++) {
-        box[i] = (struct mover_axis){ in->dim[i], from[i], to[i] };
-        at += pad[2 * i] * to[i];
-    }
-    mover_fill(m->size, m->fill, shape_count(out), m->to[0]);
-    mover_copy(m->size, box, in->rank, m->from[INPUT], (char *) m->to[0] + (size_t) at * m->size);
+    padding_move(c, PADDINGS, m->fill, m);
 }
 
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
-    uint32_t rank = c->in[INPUT]->shape.rank;
-    int32_t *pad = to->data;
-
     (void) role;
-    to->shape = (struct shape){ 2, { rank, 2 } };
-    for (uint32_t i = 0; i < 2 * rank; i++)
-        pad[i] = d->below(d, 2) ? 0 : (int32_t) d->below(d, 3);
-    return true;
+    return padding_draw(c, d, to);
 }
 
 const struct op op_PAD = {
