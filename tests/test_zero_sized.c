@@ -63,20 +63,26 @@ static bool must_run(const struct op *op, const struct role *first)
     return keeps || is_image(first);
 }
 
+/* The letter that dimension `at` shares with other operands; 0: none. */
+static char letter_at(const struct role *r, uint32_t at)
+{
+    return at < strlen(r->dims) && !strchr("?*", r->dims[at]) ? r->dims[at] : 0;
+}
+
 /* Dimension `at` of the first operand becomes 0, and what is the same dimension elsewhere.  false:
  * that of a constant would, or one that has scales, which may not be. */
 static bool empty_inputs(struct example *e, const struct roles *r, uint32_t at)
 {
     struct graph *g = &e->model.graph[0];
     const struct operation *o = &g->operation[0];
-    const char *first = r->of[0]->dims;
+    char letter = letter_at(r->of[0], at);
     bool whole = is_whole(r->of[0]);
 
     for (uint32_t i = 0; i < o->n_in; i++) {
         struct operand *t = &g->operand[o->in[i]];
         const char *dims = r->of[i]->dims;
-        const char *same = dims && !whole ? strchr(dims, first[at]) : NULL;
-        bool shares = i == 0 || (whole ? dims && is_whole(r->of[i]) : same && first[at] != '?');
+        const char *same = dims && letter ? strchr(dims, letter) : NULL;
+        bool shares = i == 0 || (whole ? is_whole(r->of[i]) : same != NULL);
         if (!shares || operand_omitted(t))
             continue;
         uint32_t dim = i == 0 || whole ? at : (uint32_t) (same - dims);
