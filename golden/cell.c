@@ -1,0 +1,281 @@
+#include "golden/cell.h"
+
+#include <string.h>
+
+struct cell_sequence cell_sequence_of(const struct tensor *input, bool time_major)
+{
+    const uint32_t *dim = input->shape.dim;
+
+    if (input->shape.rank == 2)
+        return (struct cell_sequence){ dim[0], 1, 1, dim[0] };
+    if (time_major)
+        return (struct cell_sequence){ dim[1], dim[0], 1, dim[1] };
+    return (struct cell_sequence){ dim[0], dim[1], dim[1], 1 };
+}
+
+struct near_array cell_operand(const struct cell *k, int role)
+{
+    int at = role == NO_OPERAND ? -1 : call_arg(k->c, role);
+
+    if (at < 0)
+        return (struct near_array){ 0 };
+    return (struct near_array){ k->c->x[at], k->unit > 0 ? k->c->ex[at] : NULL };
+}
+
+static double *doubles(const struct cell *k, size_t n, struct why *w)
+{
+    double *p = arena_alloc_raw(k->c->scratch, n + 1, sizeof *p);
+
+    if (!p)
+        why_fail(w, WHY_MEMORY, "%s: no memory for %zu values", k->c->op->name, n);
+    return p;
+}
+
+int cell_array(const struct cell *k, size_t n, struct near_array *ret_array, struct why *w)
+{
+    struct near_array a = { doubles(k, n, w), k->unit > 0 ? doubles(k, n, w) : NULL };
+
+    if (!a.x || (k->unit > 0 && !a.e))
+        return -1;
+    *ret_array = a;
+    return 0;
+}
+
+int cell_state(const struct cell *k, int role, size_t n, struct near_array *ret_state,
+               struct why *w)
+{
+    struct near_array from = cell_operand(k, role);
+
+    TRY(cell_array(k, n, ret_state, w));
+    for (size_t i = 0; i < n; i++)
+        near_put(ret_state, i, near_at(&from, i));
+    return 0;
+}
+
+/* --- products */
+
+int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
+                     struct why *w)
+{
+    struct cell_matrix m = { .weights = cell_operand(k, role) };
+
+    if (!m.weights.x) {
+        *ret_matrix = m;
+        return 0;
+    }
+    m.n = k->c->in[role]->shape.dim[0];
+    m.k = k->c->in[role]->shape.dim[1];
+    if (k->unit > 0 && !(m.magnitude = doubles(k, m.n * m.k, w)))
+        return -1;
+    for (size_t i = 0; m.magnitude && i < m.n * m.k; i++)
+        m.magnitude[i] = fabs(m.weights.x[i]);
+    if (reused) { /* without the memory for it, they are packed each time */
+        m.packed = matmul_pack(m.n, m.k, 1, m.weights.x);
+        m.packed_magnitude = m.magnitude ? matmul_pack(m.n, m.k, 1, m.magnitude) : NULL;
+    }
+    *ret_matrix = m;
+    return 0;
+}
+
+void cell_matrix_done(struct cell_matrix *m)
+{
+    matmul_packed_free(m->packed);
+    matmul_packed_free(m->packed_magnitude);
+    m->packed = m->packed_magnitude = NULL;
+}
+
+static void add_product(const struct cell *k, const struct cell_rows *rows, const double *from,
+                        size_t stride, const struct cell_matrix *m, const double *weights,
+                        const struct matmul_packed *packed, double *to, size_t to_stride)
+{
+    struct matmul product = { .m = rows->n,
+                              .n = m->n,
+                              .k = m->k,
+                              .a = from,
+                              .lda = stride,
+                              .b = weights,
+                              .packed = packed,
+                              .add = true,
+                              .c = to,
+                              .ldc = to_stride };
+    matmul(&product, k->c->pool);
+}
+
+/* a[i] = |x[i]| * factor + e[i], dense */
+static void magnitudes(const struct cell_rows *from, size_t width, double factor, double *a)
+{
+    for (size_t i = 0; i < from->n; i++)
+        for (size_t j = 0; j < width; j++) {
+            struct near x = near_at(&from->at, i * from->stride + j);
+            a[i * width + j] = fabs(x.x) * factor + x.e;
+        }
+}
+
+/* to.e += (rounding * |x| + ex) * |w| + (|x| + ex) * ew */
+static int add_errors(const struct cell *k, const struct cell_rows *from,
+                      const struct cell_matrix *m, size_t terms, const struct cell_rows *to,
+                      struct why *w)
+{
+    double rounding = k->c->dot_factor * sqrt((double) terms) * k->unit;
+    struct arena_mark mark = arena_mark(k->c->scratch);
+    double *a = doubles(k, from->n * m->k, w);
+
+    if (!a)
+        return -1;
+    magnitudes(from, m->k, rounding, a);
+    add_product(k, from, a, m->k, m, m->magnitude, m->packed_magnitude, to->at.e, to->stride);
+    if (m->weights.e) {
+        magnitudes(from, m->k, 1, a);
+        add_product(k, from, a, m->k, m, m->weights.e, NULL, to->at.e, to->stride);
+    }
+    arena_rewind(k->c->scratch, mark);
+    return 0;
+}
+
+int cell_product(const struct cell *k, const struct cell_rows *from, const struct cell_matrix *m,
+                 size_t terms, const struct cell_rows *to, struct why *w)
+{
+    add_product(k, from, from->at.x, from->stride, m, m->weights.x, m->packed, to->at.x,
+                to->stride);
+    return k->unit > 0 ? add_errors(k, from, m, terms, to, w) : 0;
+}
+
+/* --- gates */
+
+static size_t width_of(const struct cell *k, int role)
+{
+    const struct tensor *t = role == NO_OPERAND ? NULL : k->c->in[role];
+
+    return t ? t->shape.dim[t->shape.rank - 1] : 0;
+}
+
+/* The bias, with the error of adding it and of numbers that are too small. */
+static void start_sums(const struct cell *k, struct cell_gate *g, size_t rows)
+{
+    double rounding = k->c->dot_factor * sqrt((double) g->terms) * k->unit;
+    double lost = k->unit > 0 ? (double) g->terms * bound_tiny(k->unit) : 0;
+    bool first = g->bias.x && !g->norm.x;
+
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < g->units; i++) {
+            struct near b = first ? near_at(&g->bias, i) : (struct near){ 0, 0 };
+            b.e += rounding * fabs(b.x) + lost;
+            near_put(&g->sum, r * g->units + i, b);
+        }
+}
+
+/* Products of a whole sequence. */
+static int add_sequence(const struct cell *k, int role, int weights, struct cell_gate *g,
+                        size_t rows, struct why *w)
+{
+    struct cell_rows from = { cell_operand(k, role), rows, width_of(k, role) };
+    struct cell_rows to = { g->sum, rows, g->units };
+    struct cell_matrix m;
+
+    if (!from.at.x || weights == NO_OPERAND || !k->c->in[weights])
+        return 0;
+    TRY(cell_matrix_init(k, weights, false, &m, w));
+    return cell_product(k, &from, &m, g->terms, &to, w);
+}
+
+int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
+                   struct cell_gate *ret_gate, struct why *w)
+{
+    size_t rows = k->rows.batch * k->rows.time;
+    struct cell_gate g = {
+        .units = k->c->in[roles->weights]->shape.dim[0],
+        .terms = width_of(k, roles->weights) + width_of(k, roles->aux_weights) +
+                 width_of(k, roles->recurrent) + 2,
+        .bias = cell_operand(k, roles->bias),
+        .peephole = cell_operand(k, roles->peephole),
+        .norm = cell_operand(k, roles->norm),
+    };
+
+    TRY(cell_array(k, rows * g.units, &g.sum, w));
+    start_sums(k, &g, rows);
+    TRY(add_sequence(k, roles->input, roles->weights, &g, rows, w));
+    TRY(add_sequence(k, roles->aux, roles->aux_weights, &g, rows, w));
+    TRY(cell_matrix_init(k, roles->recurrent, k->rows.time > 1, &g.recurrent, w));
+    *ret_gate = g;
+    return 0;
+}
+
+void cell_gate_done(struct cell_gate *g)
+{
+    cell_matrix_done(&g->recurrent);
+}
+
+int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct near_array *state,
+                    size_t t, struct why *w)
+{
+    struct cell_rows from = { *state, k->rows.batch, g->recurrent.k };
+    struct cell_rows to = { near_from(&g->sum, t * k->rows.time_step * g->units), k->rows.batch,
+                            k->rows.batch_step * g->units };
+
+    return cell_product(k, &from, &g->recurrent, g->terms, &to, w);
+}
+
+void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t, size_t b,
+                      const struct near_array *cell_state, int32_t activation,
+                      const struct near_array *to)
+{
+    size_t row = b * k->rows.batch_step + t * k->rows.time_step;
+    struct near_array sum = near_from(&g->sum, row * g->units);
+    double u = k->unit;
+
+    for (size_t i = 0; g->peephole.x && i < g->units; i++) {
+        struct near seen = near_product(near_at(&g->peephole, i), near_at(cell_state, i), u);
+        near_put(&sum, i, near_sum(near_at(&sum, i), seen, u));
+    }
+    if (g->norm.x)
+        near_normalise(&sum, g->units, u, k->c->dot_factor);
+    for (size_t i = 0; i < g->units; i++) {
+        struct near x = near_at(&sum, i);
+        if (g->norm.x)
+            x = near_sum(near_product(x, near_at(&g->norm, i), u), near_at(&g->bias, i), u);
+        near_put(to, i, near_activation(x, activation, u));
+    }
+}
+
+int cell_check_activation(const struct call *c, int role, unsigned allowed, struct why *w)
+{
+    if (!call_known(c, role))
+        return 0;
+    int32_t code = call_int(c, role);
+    bool fits = code >= 0 && code < 31 && (allowed >> code & 1);
+    REQUIRE(w, fits, "%s: %s is %d, none of the activations that are allowed", c->op->name,
+            c->op->in[role].name, code);
+    return 0;
+}
+
+struct near_array cell_result(const struct call *c, int i, double unit)
+{
+    return (struct near_array){ c->y[i], unit > 0 ? c->ey[i] : NULL };
+}
+
+int cell_infer_sequence(const struct call *c, int input, int time_major, uint32_t outputs,
+                        struct shape *ret_shape, struct why *w)
+{
+    const uint32_t *dim = c->in[input]->shape.dim;
+
+    if (!call_known(c, time_major)) {
+        *ret_shape = (struct shape){ 3, { 0, 0, outputs } };
+        return 0;
+    }
+    int32_t major = call_int(c, time_major);
+    REQUIRE(w, major == 0 || major == 1, "%s: %s is %d, neither 0 nor 1", c->op->name,
+            c->op->in[time_major].name, major);
+    REQUIRE(w, dim[major] == c->letter['B'], "%s: %s has a batch of %u, the states have one of %u",
+            c->op->name, c->op->in[input].name, dim[major], c->letter['B']);
+    *ret_shape = (struct shape){ 3, { dim[0], dim[1], outputs } };
+    return 0;
+}
+
+bool cell_draw_time_major(const struct call *c, int input, struct drawer *d, struct tensor *to)
+{
+    const uint32_t *dim = c->in[input]->shape.dim;
+    bool either = dim[0] == dim[1];
+
+    *(int32_t *) to->data = either ? (int32_t) d->below(d, 2) : dim[1] == c->letter['B'];
+    return true;
+}

@@ -1,0 +1,125 @@
+#include "golden/lstm_cell.h"
+
+enum { INPUT, CELL, ACTIVATION = CELL + LSTM_OPERANDS, CELL_CLIP, PROJECTION_CLIP };
+enum { SCRATCH, STATE_OUT, CELL_OUT, OUTPUT };
+
+static const struct role inputs[] = {
+    [INPUT] = { "input", "one step, [batch_size, input_size]", "BI", .slot = LSTM_VALUE },
+    LSTM_ROLES(CELL, "", "U", "O", "I"),
+    [ACTIVATION] = LSTM_ACTIVATION_ROLE,
+    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "the cell state is clipped to it"),
+    [PROJECTION_CLIP] = LSTM_CLIP_ROLE("projection_clip", "the projection is clipped to it"),
+};
+
+static const struct role outputs[] = {
+    [SCRATCH] = { "scratch_buffer", "[batch_size, 4 * num_units], with CIFG 3 *; holds anything",
+                  "??", .slot = LSTM_VALUE, .unspecified = true },
+    [STATE_OUT] = { "output_state", "the output, for the next step", "BO", .slot = LSTM_VALUE },
+    [CELL_OUT] = { "cell_state", "for the next step", "BU", .slot = LSTM_MEMORY },
+    [OUTPUT] = { "output", "[batch_size, output_size]", "BO", .slot = LSTM_VALUE },
+};
+
+#define CELL_FORM                                                                                  \
+    INPUT, CELL + LSTM_INPUT_TO_INPUT, CELL + LSTM_INPUT_TO_FORGET, CELL + LSTM_INPUT_TO_CELL,     \
+        CELL + LSTM_INPUT_TO_OUTPUT, CELL + LSTM_RECURRENT_TO_INPUT,                               \
+        CELL + LSTM_RECURRENT_TO_FORGET, CELL + LSTM_RECURRENT_TO_CELL,                            \
+        CELL + LSTM_RECURRENT_TO_OUTPUT, CELL + LSTM_CELL_TO_INPUT, CELL + LSTM_CELL_TO_FORGET,    \
+        CELL + LSTM_CELL_TO_OUTPUT, CELL + LSTM_INPUT_BIAS, CELL + LSTM_FORGET_BIAS,               \
+        CELL + LSTM_CELL_BIAS, CELL + LSTM_OUTPUT_BIAS, CELL + LSTM_PROJECTION,                    \
+        CELL + LSTM_PROJECTION_BIAS, CELL + LSTM_STATE, CELL + LSTM_CELL_STATE, ACTIVATION,        \
+        CELL_CLIP, PROJECTION_CLIP
+
+static const struct form forms[] = {
+    { "", { CELL_FORM, END } },
+    { "layer norm",
+      { CELL_FORM, CELL + LSTM_INPUT_NORM, CELL + LSTM_FORGET_NORM, CELL + LSTM_CELL_NORM,
+        CELL + LSTM_OUTPUT_NORM, END },
+      L3 },
+};
+#undef CELL_FORM
+
+static const struct typing typings[] = {
+    /*               values, matrices, vectors, biases, cell state; clips */
+    { L1, RANK(2), LSTM_SINGLE },
+    { L3, RANK(2), LSTM_HALF },
+};
+
+static const struct lstm cell = {
+    .cell = CELL,
+    .input = INPUT,
+    .aux = NO_OPERAND,
+    .activation = ACTIVATION,
+    .cell_clip = CELL_CLIP,
+    .projection_clip = PROJECTION_CLIP,
+};
+
+static int infer(struct call *c, struct why *w)
+{
+    uint32_t gates = c->in[CELL + LSTM_INPUT_TO_INPUT] ? 4 : 3, units = c->letter['U'];
+
+    REQUIRE(w, units <= UINT32_MAX / 4, "%u units", units);
+    c->out[SCRATCH]->shape = (struct shape){ 2, { c->letter['B'], gates * units } };
+    return lstm_check(c, &cell, w);
+}
+
+static int run(struct call *c, double unit, struct why *w)
+{
+    struct lstm_result r = {
+        .output = cell_result(c, OUTPUT, unit),
+        .stride = c->letter['O'],
+        .state = cell_result(c, STATE_OUT, unit),
+        .cell = cell_result(c, CELL_OUT, unit),
+    };
+    struct near_array scratch = cell_result(c, SCRATCH, unit);
+    size_t n = tensor_count(c->out[SCRATCH]);
+
+    for (size_t i = 0; i < n; i++)
+        near_put(&scratch, i, (struct near){ 0, INFINITY });
+    return lstm_run(c, &cell, cell_sequence_of(c->in[INPUT], false), false, unit, &r, w);
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    return run(c, 0, w);
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    return run(c, c->unit, w);
+}
+
+static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    return lstm_draw(c, &cell, role, d, to);
+}
+
+static bool omits(const struct call *c, int role, struct drawer *d)
+{
+    return lstm_omits(c, &cell, role, d);
+}
+
+const struct op op_LSTM = {
+    .code = OP_LSTM,
+    .name = "LSTM",
+    .summary = "One step of a long short-term memory, with its states going in and out.",
+    .formula = "i, f, o = logistic(W x + R h + P . c + b), g = act(W x + R h + b), "
+               "c' = clip(f . c + i . g), output = clip(projection (o . act(c')) + bias)",
+    .since = L1,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_ELEMENT, .ulps = 1,
+               .text =
+                   "each gate: factor * sqrt(K) * u * sum |w*x| and the errors of its operands, "
+                   "through the activation by interval, through the products to first order" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = draw,
+    .omits = omits,
+};
