@@ -271,6 +271,31 @@ int cell_infer_sequence(const struct call *c, int input, int time_major, uint32_
     return 0;
 }
 
+static uint32_t draw_size(const struct call *c, int input, char letter, struct drawer *d)
+{
+    const struct shape *s = &c->in[input]->shape;
+
+    if (c->bound[(unsigned char) letter])
+        return c->letter[(unsigned char) letter];
+    if (letter == 'B')
+        return s->dim[s->rank == 3 ? d->below(d, 2) : 0];
+    return 1 + d->below(d, 6);
+}
+
+bool cell_draw_shape(const struct call *c, int input, int role, struct drawer *d, struct tensor *to)
+{
+    const char *dims = c->op->in[role].dims;
+    char seen = 0;
+
+    to->shape.rank = (uint32_t) strlen(dims);
+    for (uint32_t i = 0; i < to->shape.rank; i++) {
+        bool again = i > 0 && dims[i] == seen;
+        to->shape.dim[i] = again ? to->shape.dim[i - 1] : draw_size(c, input, dims[i], d);
+        seen = dims[i];
+    }
+    return true;
+}
+
 bool cell_draw_time_major(const struct call *c, int input, struct drawer *d, struct tensor *to)
 {
     const uint32_t *dim = c->in[input]->shape.dim;

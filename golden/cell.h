@@ -102,6 +102,10 @@ struct near_array cell_result(const struct call *c, int i, double unit);
  * as far as time_major is known. */
 int cell_infer_sequence(const struct call *c, int input, int time_major, uint32_t outputs,
                         struct shape *ret_shape, struct why *w);
+/* For draw(): the shape of a role from the letters of its pattern: B from the input, what is not
+ * bound yet up to 6. */
+bool cell_draw_shape(const struct call *c, int input, int role, struct drawer *d,
+                     struct tensor *to);
 /* For draw(): an order that fits the batch of the states. */
 bool cell_draw_time_major(const struct call *c, int input, struct drawer *d, struct tensor *to);
 

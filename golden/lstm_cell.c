@@ -1,7 +1,6 @@
 #include "golden/lstm_cell.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static bool has(const struct call *c, const struct lstm *l, enum lstm_operand operand)
 {
@@ -267,18 +266,15 @@ static uint32_t letter_of(const struct call *c, char letter, uint32_t otherwise)
 }
 
 /* Half of the outputs have the size that they need without a projection. */
-static uint32_t draw_size(const struct call *c, const struct lstm *l, char letter, struct drawer *d)
+static bool draw_recurrent(const struct call *c, const struct lstm *l, int role, struct drawer *d,
+                           struct tensor *to)
 {
-    const char *recurrent = c->op->in[l->cell + LSTM_RECURRENT_TO_OUTPUT].dims;
-    uint32_t size = 1 + d->below(d, 6);
+    const char *dims = c->op->in[role].dims;
 
-    if (letter == recurrent[1] && d->below(d, 2))
-        size = letter_of(c, recurrent[0], size);
-    if (letter == 'B') {
-        const struct shape *s = &c->in[l->input]->shape;
-        size = s->dim[s->rank == 3 ? d->below(d, 2) : 0];
-    }
-    return letter_of(c, letter, size);
+    cell_draw_shape(c, l->input, role, d, to);
+    if (d->below(d, 2))
+        to->shape.dim[1] = letter_of(c, dims[1], to->shape.dim[0]);
+    return true;
 }
 
 static int32_t draw_scalar(const struct lstm *l, int role, struct drawer *d)
@@ -294,16 +290,15 @@ static int32_t draw_scalar(const struct lstm *l, int role, struct drawer *d)
 bool lstm_draw(const struct call *c, const struct lstm *l, int role, struct drawer *d,
                struct tensor *to)
 {
-    const char *dims = c->op->in[role].dims;
+    int operand = role - l->cell;
 
-    if (!dims) {
+    if (!c->op->in[role].dims) {
         *(int32_t *) to->data = draw_scalar(l, role, d);
         return true;
     }
-    to->shape.rank = (uint32_t) strlen(dims);
-    for (uint32_t i = 0; i < to->shape.rank; i++)
-        to->shape.dim[i] = draw_size(c, l, dims[i], d);
-    return true;
+    if (operand >= LSTM_RECURRENT_TO_INPUT && operand <= LSTM_RECURRENT_TO_OUTPUT)
+        return draw_recurrent(c, l, role, d, to);
+    return cell_draw_shape(c, l->input, role, d, to);
 }
 
 /* Whether the first of a group of operands is left out. */

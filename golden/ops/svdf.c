@@ -1,0 +1,206 @@
+#include <string.h>
+
+#include "golden/cell.h"
+
+enum { INPUT, FEATURE, TIME, BIAS, STATE, RANK_PARAM, ACTIVATION };
+enum { STATE_OUT, OUTPUT };
+
+static const struct role inputs[] = {
+    [INPUT] = { "input", "[batch_size, input_size]", "BI" },
+    [FEATURE] = { "weights_feature", "one filter a row: rank of them for each unit", "FI",
+                  .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
+    [TIME] = { "weights_time", "of what each filter remembers, the newest last", "FM",
+               .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
+    [BIAS] = { "bias", "one a unit", "U", .optional = true, .draw = DRAW_SHAPE,
+               .needs = NEEDS_CONST },
+    [STATE] = { "state", "memory_size numbers for each filter; the last ones are not read", "B?",
+                .draw = DRAW_SHAPE },
+    [RANK_PARAM] = { "rank", "filters of a unit", .slot = FIXED(DT_INT32), .draw = DRAW_OP,
+                     .needs = NEEDS_CONST },
+    [ACTIVATION] = { "activation", "0 none, 1 RELU, 2 RELU1, 3 RELU6, 4 TANH, 6 LOGISTIC",
+                     .slot = FIXED(DT_INT32), .draw = DRAW_OP },
+};
+
+static const struct role outputs[] = {
+    [STATE_OUT] = { "state", "memories moved on by one; the last ones are 0", "B?" },
+    [OUTPUT] = { "output", "[batch_size, num_units]", "B?" },
+};
+
+static const struct form forms[] = {
+    { "", { INPUT, FEATURE, TIME, BIAS, STATE, RANK_PARAM, ACTIVATION, END } },
+};
+
+static const struct typing typings[] = {
+    { L1, RANK(2), { DT_F32 } },
+    { L3, RANK(2), { DT_F16 } },
+};
+
+static int infer(struct call *c, struct why *w)
+{
+    const unsigned allowed = 1u << NEAR_NONE | 1u << NEAR_RELU | 1u << NEAR_RELU1 |
+                             1u << NEAR_RELU6 | 1u << NEAR_TANH | 1u << NEAR_LOGISTIC;
+    uint32_t filters = c->letter['F'], memory = c->letter['M'];
+    uint64_t state = (uint64_t) filters * memory;
+
+    REQUIRE(w, memory > 0, "%s: a memory of no steps", c->op->name);
+    REQUIRE(w, c->in[STATE]->shape.dim[1] == state,
+            "%s: state has %u numbers a batch, %u filters of %u steps need %llu", c->op->name,
+            c->in[STATE]->shape.dim[1], filters, memory, (unsigned long long) state);
+    c->out[STATE_OUT]->shape = c->in[STATE]->shape;
+    TRY(cell_check_activation(c, ACTIVATION, allowed, w));
+    if (!call_known(c, RANK_PARAM))
+        return 0;
+    int32_t rank = call_int(c, RANK_PARAM);
+    REQUIRE(w, rank > 0 && filters % (uint32_t) rank == 0, "%s: rank %d does not divide %u filters",
+            c->op->name, rank, filters);
+    uint32_t units = filters / (uint32_t) rank;
+    REQUIRE(w, !c->in[BIAS] || c->letter['U'] == units, "%s: bias has %u values for %u units",
+            c->op->name, c->letter['U'], units);
+    c->out[OUTPUT]->shape = (struct shape){ 2, { c->letter['B'], units } };
+    return 0;
+}
+
+/* What the filters remember, the newest from the input: [batch][filter][step]. */
+static int remember(const struct cell *k, struct near_array *ret_memory, struct why *w)
+{
+    size_t filters = k->c->letter['F'], steps = k->c->letter['M'], batch = k->rows.batch;
+    struct cell_rows from = { cell_operand(k, INPUT), batch, k->c->letter['I'] };
+    struct cell_rows newest = { .n = batch, .stride = filters };
+    struct cell_matrix feature;
+
+    TRY(cell_state(k, STATE, batch * filters * steps, ret_memory, w));
+    TRY(cell_array(k, batch * filters, &newest.at, w));
+    for (size_t i = 0; i < batch * filters; i++)
+        near_put(&newest.at, i, (struct near){ 0, (double) from.stride * bound_tiny(k->unit) });
+    TRY(cell_matrix_init(k, FEATURE, false, &feature, w));
+    TRY(cell_product(k, &from, &feature, from.stride, &newest, w));
+    for (size_t i = 0; i < batch * filters; i++)
+        near_put(ret_memory, i * steps + steps - 1, near_at(&newest.at, i));
+    return 0;
+}
+
+/* What each filter says: its memory times its weights. */
+static int filter(const struct cell *k, const struct near_array *memory,
+                  struct near_array *ret_filtered, struct why *w)
+{
+    size_t filters = k->c->letter['F'], steps = k->c->letter['M'], batch = k->rows.batch;
+    struct near_array filtered;
+    struct cell_matrix time;
+
+    TRY(cell_array(k, batch * filters, &filtered, w));
+    for (size_t i = 0; i < batch * filters; i++)
+        near_put(&filtered, i, (struct near){ 0, (double) steps * bound_tiny(k->unit) });
+    TRY(cell_matrix_init(k, TIME, false, &time, w));
+    for (size_t f = 0; f < filters; f++) {
+        struct cell_rows from = { near_from(memory, f * steps), batch, filters * steps };
+        struct cell_rows to = { near_from(&filtered, f), batch, filters };
+        struct cell_matrix row = {
+            1, steps, near_from(&time.weights, f * steps), NULL, NULL, NULL
+        };
+        row.magnitude = time.magnitude ? time.magnitude + f * steps : NULL;
+        TRY(cell_product(k, &from, &row, steps, &to, w));
+    }
+    *ret_filtered = filtered;
+    return 0;
+}
+
+/* output = act(bias + the filters of each unit) */
+static void reduce(const struct cell *k, const struct near_array *filtered,
+                   const struct near_array *to)
+{
+    size_t units = k->c->out[OUTPUT]->shape.dim[1];
+    size_t rank = units ? k->c->letter['F'] / units : 0;
+    struct near_array bias = cell_operand(k, BIAS);
+
+    for (size_t i = 0; i < k->rows.batch * units; i++) {
+        struct near sum = { 0, 0 };
+        if (bias.x)
+            sum = near_at(&bias, i % units);
+        for (size_t r = 0; r < rank; r++)
+            sum = near_sum(sum, near_at(filtered, i * rank + r), k->unit);
+        near_put(to, i, near_activation(sum, call_int(k->c, ACTIVATION), k->unit));
+    }
+}
+
+static int run(struct call *c, double unit, struct why *w)
+{
+    struct cell k = { c, cell_sequence_of(c->in[INPUT], false), unit };
+    size_t steps = c->letter['M'], n = k.rows.batch * c->letter['F'] * steps;
+    struct near_array state = cell_result(c, STATE_OUT, unit), to = cell_result(c, OUTPUT, unit);
+    struct near_array memory, filtered;
+
+    TRY(remember(&k, &memory, w));
+    TRY(filter(&k, &memory, &filtered, w));
+    reduce(&k, &filtered, &to);
+    for (size_t i = 0; i < n; i++)
+        near_put(&state, i, (i + 1) % steps ? near_at(&memory, i + 1) : (struct near){ 0, 0 });
+    return 0;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    return run(c, 0, w);
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    return run(c, c->unit, w);
+}
+
+/* The rank comes last, and must divide what was drawn before. */
+static int32_t draw_rank(const struct call *c, struct drawer *d)
+{
+    uint32_t filters = c->letter['F'], rank = 1 + d->below(d, 3);
+
+    if (c->in[BIAS])
+        return (int32_t) (filters / c->letter['U']);
+    return (int32_t) (filters % rank ? 1 : rank);
+}
+
+static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    static const int32_t activation[] = { NEAR_NONE,  NEAR_NONE, NEAR_RELU,    NEAR_RELU1,
+                                          NEAR_RELU6, NEAR_TANH, NEAR_LOGISTIC };
+
+    switch (role) {
+    case BIAS:
+        to->shape = (struct shape){ 1, { c->letter['F'] } };
+        if (c->letter['F'] % 2 == 0 && d->below(d, 2))
+            to->shape.dim[0] /= 2;
+        return true;
+    case STATE:
+        to->shape = (struct shape){ 2, { c->letter['B'], c->letter['F'] * c->letter['M'] } };
+        return true;
+    case RANK_PARAM: *(int32_t *) to->data = draw_rank(c, d); return true;
+    case ACTIVATION:
+        *(int32_t *) to->data = activation[d->below(d, COUNT(activation))];
+        return true;
+    default: return cell_draw_shape(c, INPUT, role, d, to);
+    }
+}
+
+const struct op op_SVDF = {
+    .code = OP_SVDF,
+    .name = "SVDF",
+    .summary = "Filters over the features of the input and then over time, with their memory going "
+               "in and out: a matrix of low rank.",
+    .formula = "memory[b,f,last] = sum over i of weights_feature[f,i] * input[b,i]; "
+               "output[b,u] = act(bias[u] + sum over the filters f of u and t of "
+               "weights_time[f,t] * memory[b,f,t]); state'[b,f,t] = memory[b,f,t+1]",
+    .since = L1,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_ELEMENT, .ulps = 1,
+               .text = "factor * sqrt(K) * u * sum |w*x| of both sums and the errors of the "
+                       "operands, through the activation by interval" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = draw,
+};
