@@ -30,7 +30,7 @@ static int form_spread(const struct operands *o, const struct form *f)
     if ((int) o->n_in > len)
         return -1;
     for (int i = (int) o->n_in; i < len; i++)
-        if (!o->op->in[f->role[i]].optional)
+        if (!o->op->in[f->role[i]].optional || o->op->in[f->role[i]].placed)
             return -1;
     return 0;
 }

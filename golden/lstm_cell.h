@@ -52,86 +52,81 @@ enum lstm_slot {
     LSTM_SCALAR  /* clips */
 };
 
-#define LSTM_WEIGHTS(role, text, dims_)                                                            \
+/* A constant operand of a cell. */
+#define LSTM_ROLE(slot_, optional_, dims_, role, text)                                             \
     {                                                                                              \
-        role, text, dims_, .slot = LSTM_MATRIX, .draw = DRAW_SHAPE,                                \
-                           .needs = NEEDS_CONST | NEEDS_SMALL                                      \
-    }
-#define LSTM_OPTIONAL_WEIGHTS(role, text, dims_)                                                   \
-    {                                                                                              \
-        role, text, dims_, .slot = LSTM_MATRIX, .optional = true, .draw = DRAW_SHAPE,              \
-                           .needs = NEEDS_CONST | NEEDS_SMALL                                      \
-    }
-#define LSTM_OPTIONAL_VECTOR(role, text, dims_)                                                    \
-    {                                                                                              \
-        role, text, dims_, .slot = LSTM_VECTOR, .optional = true, .draw = DRAW_SHAPE,              \
-                           .needs = NEEDS_CONST | NEEDS_SMALL                                      \
-    }
-#define LSTM_BIASES(role, text, dims_, optional_)                                                  \
-    {                                                                                              \
-        role, text, dims_, .slot = LSTM_BIAS, .optional = optional_, .draw = DRAW_SHAPE,           \
-                           .needs = NEEDS_CONST | NEEDS_SMALL                                      \
+        role, text, dims_, .slot = slot_, .optional = optional_, .placed = optional_,              \
+                           .draw = DRAW_SHAPE, .needs = NEEDS_CONST | NEEDS_SMALL                  \
     }
 
 /* The roles of a cell from index `at` on.  U, O, I: letters of its number of units, the size of its
- * output and of its input; prefix: of the names. */
-#define LSTM_ROLES(at, prefix, U, O, I)                                                            \
+ * output and of its input; p: prefix of the names. */
+#define LSTM_ROLES(at, p, U, O, I)                                                                 \
     [(at) +                                                                                        \
-        LSTM_INPUT_TO_INPUT] = LSTM_OPTIONAL_WEIGHTS(prefix "input_to_input_weights",              \
-                                                     "of the input gate; omitted: CIFG", U I),     \
+        LSTM_INPUT_TO_INPUT] = LSTM_ROLE(LSTM_MATRIX, true, U I, p "input_to_input_weights",       \
+                                         "of the input gate; omitted: CIFG"),                      \
         [(at) + LSTM_INPUT_TO_FORGET] =                                                            \
-            LSTM_WEIGHTS(prefix "input_to_forget_weights", "of the forget gate", U I),             \
+            LSTM_ROLE(LSTM_MATRIX, false, U I, p "input_to_forget_weights", "of the forget gate"), \
         [(at) + LSTM_INPUT_TO_CELL] =                                                              \
-            LSTM_WEIGHTS(prefix "input_to_cell_weights", "of the cell gate", U I),                 \
+            LSTM_ROLE(LSTM_MATRIX, false, U I, p "input_to_cell_weights", "of the cell gate"),     \
         [(at) + LSTM_INPUT_TO_OUTPUT] =                                                            \
-            LSTM_WEIGHTS(prefix "input_to_output_weights", "of the output gate", U I),             \
-        [(at) + LSTM_RECURRENT_TO_INPUT] = LSTM_OPTIONAL_WEIGHTS(                                  \
-            prefix "recurrent_to_input_weights", "of the input gate; omitted: CIFG", U O),         \
-        [(at) + LSTM_RECURRENT_TO_FORGET] =                                                        \
-            LSTM_WEIGHTS(prefix "recurrent_to_forget_weights", "of the forget gate", U O),         \
+            LSTM_ROLE(LSTM_MATRIX, false, U I, p "input_to_output_weights", "of the output gate"), \
+        [(at) + LSTM_RECURRENT_TO_INPUT] =                                                         \
+            LSTM_ROLE(LSTM_MATRIX, true, U O, p "recurrent_to_input_weights", "omitted: CIFG"),    \
+        [(at) + LSTM_RECURRENT_TO_FORGET] = LSTM_ROLE(                                             \
+            LSTM_MATRIX, false, U O, p "recurrent_to_forget_weights", "of the forget gate"),       \
         [(at) + LSTM_RECURRENT_TO_CELL] =                                                          \
-            LSTM_WEIGHTS(prefix "recurrent_to_cell_weights", "of the cell gate", U O),             \
-        [(at) + LSTM_RECURRENT_TO_OUTPUT] =                                                        \
-            LSTM_WEIGHTS(prefix "recurrent_to_output_weights", "of the output gate", U O),         \
-        [(at) + LSTM_CELL_TO_INPUT] = LSTM_OPTIONAL_VECTOR(                                        \
-            prefix "cell_to_input_weights", "peephole of the input gate; omitted with CIFG", U),   \
-        [(at) + LSTM_CELL_TO_FORGET] = LSTM_OPTIONAL_VECTOR(prefix "cell_to_forget_weights",       \
-                                                            "peephole of the forget gate", U),     \
-        [(at) + LSTM_CELL_TO_OUTPUT] = LSTM_OPTIONAL_VECTOR(prefix "cell_to_output_weights",       \
-                                                            "peephole of the output gate", U),     \
+            LSTM_ROLE(LSTM_MATRIX, false, U O, p "recurrent_to_cell_weights", "of the cell gate"), \
+        [(at) + LSTM_RECURRENT_TO_OUTPUT] = LSTM_ROLE(                                             \
+            LSTM_MATRIX, false, U O, p "recurrent_to_output_weights", "of the output gate"),       \
+        [(at) + LSTM_CELL_TO_INPUT] = LSTM_ROLE(LSTM_VECTOR, true, U, p "cell_to_input_weights",   \
+                                                "peephole; omitted with CIFG"),                    \
+        [(at) + LSTM_CELL_TO_FORGET] =                                                             \
+            LSTM_ROLE(LSTM_VECTOR, true, U, p "cell_to_forget_weights", "peephole"),               \
+        [(at) + LSTM_CELL_TO_OUTPUT] =                                                             \
+            LSTM_ROLE(LSTM_VECTOR, true, U, p "cell_to_output_weights", "peephole"),               \
         [(at) + LSTM_INPUT_BIAS] =                                                                 \
-            LSTM_BIASES(prefix "input_gate_bias", "one a unit; omitted with CIFG", U, true),       \
+            LSTM_ROLE(LSTM_BIAS, true, U, p "input_gate_bias", "omitted with CIFG"),               \
         [(at) + LSTM_FORGET_BIAS] =                                                                \
-            LSTM_BIASES(prefix "forget_gate_bias", "one a unit", U, false),                        \
-        [(at) + LSTM_CELL_BIAS] = LSTM_BIASES(prefix "cell_bias", "one a unit", U, false),         \
+            LSTM_ROLE(LSTM_BIAS, false, U, p "forget_gate_bias", "one a unit"),                    \
+        [(at) + LSTM_CELL_BIAS] = LSTM_ROLE(LSTM_BIAS, false, U, p "cell_bias", "one a unit"),     \
         [(at) + LSTM_OUTPUT_BIAS] =                                                                \
-            LSTM_BIASES(prefix "output_gate_bias", "one a unit", U, false),                        \
+            LSTM_ROLE(LSTM_BIAS, false, U, p "output_gate_bias", "one a unit"),                    \
         [(at) + LSTM_PROJECTION] =                                                                 \
-            LSTM_OPTIONAL_WEIGHTS(prefix "projection_weights", "from units to the output", O U),   \
+            LSTM_ROLE(LSTM_MATRIX, true, O U, p "projection_weights", "from units to the output"), \
         [(at) + LSTM_PROJECTION_BIAS] =                                                            \
-            LSTM_BIASES(prefix "projection_bias", "only with a projection", O, true),              \
-        [(at) + LSTM_STATE] = { prefix "output_state",                                             \
+            LSTM_ROLE(LSTM_BIAS, true, O, p "projection_bias", "only with a projection"),          \
+        [(at) + LSTM_STATE] = { p "output_state",                                                  \
                                 "output of the step before",                                       \
                                 "B" O,                                                             \
                                 .slot = LSTM_VALUE,                                                \
                                 .draw = DRAW_SHAPE,                                                \
                                 .needs = NEEDS_SMALL },                                            \
-        [(at) + LSTM_CELL_STATE] = { prefix "cell_state",                                          \
-                                     "cell state of the step before",                              \
-                                     "B" U,                                                        \
-                                     .slot = LSTM_MEMORY,                                          \
-                                     .draw = DRAW_SHAPE,                                           \
-                                     .needs = NEEDS_SMALL,                                         \
-                                     .q = Q_POWER,                                                 \
-                                     .qscale = 0x1p-9 },                                           \
-        [(at) + LSTM_INPUT_NORM] =                                                                 \
-            LSTM_OPTIONAL_VECTOR(prefix "input_layer_norm", "layer norm; omitted with CIFG", U),   \
+        [(at) +                                                                                    \
+            LSTM_CELL_STATE] = { p "cell_state",      "of the step before", "B" U,                 \
+                                 .slot = LSTM_MEMORY, .draw = DRAW_SHAPE,   .needs = NEEDS_SMALL,  \
+                                 .q = Q_POWER,        .qscale = 0x1p-9 },                          \
+        [(at) + LSTM_INPUT_NORM] = LSTM_ROLE(LSTM_VECTOR, true, U, p "input_layer_norm",           \
+                                             "layer norm; omitted with CIFG"),                     \
         [(at) + LSTM_FORGET_NORM] =                                                                \
-            LSTM_OPTIONAL_VECTOR(prefix "forget_layer_norm", "of the forget gate", U),             \
+            LSTM_ROLE(LSTM_VECTOR, true, U, p "forget_layer_norm", "layer norm"),                  \
         [(at) + LSTM_CELL_NORM] =                                                                  \
-            LSTM_OPTIONAL_VECTOR(prefix "cell_layer_norm", "of the cell gate", U),                 \
+            LSTM_ROLE(LSTM_VECTOR, true, U, p "cell_layer_norm", "layer norm"),                    \
         [(at) + LSTM_OUTPUT_NORM] =                                                                \
-            LSTM_OPTIONAL_VECTOR(prefix "output_layer_norm", "of the output gate", U)
+            LSTM_ROLE(LSTM_VECTOR, true, U, p "output_layer_norm", "layer norm")
+
+/* The operands of a cell in the order in which every LSTM operation takes them. */
+#define LSTM_WEIGHT_ORDER(at)                                                                      \
+    (at) + LSTM_INPUT_TO_INPUT, (at) + LSTM_INPUT_TO_FORGET, (at) + LSTM_INPUT_TO_CELL,            \
+        (at) + LSTM_INPUT_TO_OUTPUT, (at) + LSTM_RECURRENT_TO_INPUT,                               \
+        (at) + LSTM_RECURRENT_TO_FORGET, (at) + LSTM_RECURRENT_TO_CELL,                            \
+        (at) + LSTM_RECURRENT_TO_OUTPUT, (at) + LSTM_CELL_TO_INPUT, (at) + LSTM_CELL_TO_FORGET,    \
+        (at) + LSTM_CELL_TO_OUTPUT, (at) + LSTM_INPUT_BIAS, (at) + LSTM_FORGET_BIAS,               \
+        (at) + LSTM_CELL_BIAS, (at) + LSTM_OUTPUT_BIAS, (at) + LSTM_PROJECTION,                    \
+        (at) + LSTM_PROJECTION_BIAS
+#define LSTM_STATE_ORDER(at) (at) + LSTM_STATE, (at) + LSTM_CELL_STATE
+#define LSTM_NORM_ORDER(at)                                                                        \
+    (at) + LSTM_INPUT_NORM, (at) + LSTM_FORGET_NORM, (at) + LSTM_CELL_NORM, (at) + LSTM_OUTPUT_NORM
 
 /* The scalars of the real-valued operations. */
 #define LSTM_ACTIVATION_ROLE                                                                       \

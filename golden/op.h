@@ -70,6 +70,7 @@ struct role {
     int slot;         /* column of the typing row, or FIXED(dtype) */
     enum level since; /* feature level that added this role; 0: with the operation */
     bool optional;    /* may be omitted: at the end, or as NO_VALUE or empty in the middle */
+    bool placed;      /* optional, but never left off: only as NO_VALUE or empty */
     bool many;        /* variadic: takes 1 or more operands; at most one role of a form */
     bool image;       /* NHWC pattern that the layout operand may turn into NCHW */
     bool unspecified; /* of a result: NNAPI does not say what it holds, nothing may read it */

@@ -20,9 +20,11 @@ static int draw_length(struct draft *d, uint8_t primary)
     const struct builder *b = d->b;
     int n = form_len(d->form), least = 1;
 
-    for (int i = 0; i < n; i++)
-        if (!d->op->in[d->form->role[i]].optional || d->form->role[i] == primary)
+    for (int i = 0; i < n; i++) {
+        const struct role *r = &d->op->in[d->form->role[i]];
+        if (!r->optional || r->placed || d->form->role[i] == primary)
             least = i + 1;
+    }
     for (int i = least; i < n; i++)
         if ((int) d->op->in[d->form->role[i]].since > b->options->max_level)
             n = i;

@@ -19,24 +19,15 @@ static const struct role outputs[] = {
     [OUTPUT] = { "output", "[batch_size, output_size]", "BO", .slot = LSTM_VALUE },
 };
 
-#define CELL_FORM                                                                                  \
-    INPUT, CELL + LSTM_INPUT_TO_INPUT, CELL + LSTM_INPUT_TO_FORGET, CELL + LSTM_INPUT_TO_CELL,     \
-        CELL + LSTM_INPUT_TO_OUTPUT, CELL + LSTM_RECURRENT_TO_INPUT,                               \
-        CELL + LSTM_RECURRENT_TO_FORGET, CELL + LSTM_RECURRENT_TO_CELL,                            \
-        CELL + LSTM_RECURRENT_TO_OUTPUT, CELL + LSTM_CELL_TO_INPUT, CELL + LSTM_CELL_TO_FORGET,    \
-        CELL + LSTM_CELL_TO_OUTPUT, CELL + LSTM_INPUT_BIAS, CELL + LSTM_FORGET_BIAS,               \
-        CELL + LSTM_CELL_BIAS, CELL + LSTM_OUTPUT_BIAS, CELL + LSTM_PROJECTION,                    \
-        CELL + LSTM_PROJECTION_BIAS, CELL + LSTM_STATE, CELL + LSTM_CELL_STATE, ACTIVATION,        \
-        CELL_CLIP, PROJECTION_CLIP
-
 static const struct form forms[] = {
-    { "", { CELL_FORM, END } },
+    { "",
+      { INPUT, LSTM_WEIGHT_ORDER(CELL), LSTM_STATE_ORDER(CELL), ACTIVATION, CELL_CLIP,
+        PROJECTION_CLIP, END } },
     { "layer norm",
-      { CELL_FORM, CELL + LSTM_INPUT_NORM, CELL + LSTM_FORGET_NORM, CELL + LSTM_CELL_NORM,
-        CELL + LSTM_OUTPUT_NORM, END },
+      { INPUT, LSTM_WEIGHT_ORDER(CELL), LSTM_STATE_ORDER(CELL), ACTIVATION, CELL_CLIP,
+        PROJECTION_CLIP, LSTM_NORM_ORDER(CELL), END },
       L3 },
 };
-#undef CELL_FORM
 
 static const struct typing typings[] = {
     /*               values, matrices, vectors, biases, cell state; clips */
