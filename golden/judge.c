@@ -41,7 +41,7 @@ static void judge_element(struct judgement *j, size_t i, double expected, double
     else if (isnan(d))
         d = INFINITY;
     ratio = d == 0 ? 0 : bound > 0 ? d / bound : INFINITY;
-    j->wrong += !(d <= bound);
+    j->wrong += d <= bound ? 0 : 1; /* NaN is wrong */
     if (j->checked == 1 || ratio > j->ratio) {
         j->worst = i;
         j->expected = expected;

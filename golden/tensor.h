@@ -28,7 +28,8 @@ struct codec {
     bool integer;
     /* to = (from - zero) * scale, exact but for a scaled 32-bit bias */
     void (*widen)(const void *from, size_t n, double zero, double scale, double *to);
-    /* to = round(from / scale) + zero, saturated; floats round to nearest even and do not scale */
+    /* to = round(from / scale) + zero, saturated; zero lies within min..max; floats round to
+     * nearest even and do not scale */
     void (*narrow)(const double *from, size_t n, double zero, double scale, void *to);
 };
 

@@ -86,6 +86,34 @@ START_TEST(integers_saturate)
 }
 END_TEST
 
+/* Many at once, as loops for vectors take them: about every tie of 8 bits, and beyond them. */
+START_TEST(runs_narrow_as_single_values_do)
+{
+    enum { N = 2 * 700 * 4 + 3 };
+    static const enum dtype types[] = { DT_U8, DT_S8, DT_Q16A, DT_Q16S, DT_I32 };
+    double x[N] = { NAN, INFINITY, -INFINITY };
+    size_t n = 3;
+
+    for (int k = -700; k < 700; k++) {
+        double tie = k + 0.5, near[] = { tie, nextafter(tie, 1e9), nextafter(tie, -1e9), k };
+        for (size_t i = 0; i < COUNT(near); i++)
+            x[n++] = near[i];
+    }
+    for (int i = 0; i < COUNT(types); i++) {
+        const struct codec *c = dtype_info[types[i]].codec;
+        for (int zero = c->min < 0 ? -5 : 0; zero < 6; zero += 5) {
+            int32_t q[N] = { 0 };
+            c->narrow(x, n, zero, 1, q);
+            for (size_t k = 0; k < n; k++) {
+                double want = fmin(fmax(round(isnan(x[k]) ? 0 : x[k]) + zero, c->min), c->max), got;
+                c->widen((char *) q + k * c->size, 1, 0, 1, &got);
+                ck_assert_double_eq(got, want);
+            }
+        }
+    }
+}
+END_TEST
+
 START_TEST(channels_have_their_scales)
 {
     const float scales[] = { 0.5f, 2 };
@@ -162,6 +190,7 @@ int main(void)
     tcase_add_test(t, halves_round_to_nearest_even);
     tcase_add_test(t, quantised_ties_go_away_from_zero);
     tcase_add_test(t, integers_saturate);
+    tcase_add_test(t, runs_narrow_as_single_values_do);
     tcase_add_test(t, channels_have_their_scales);
     tcase_add_test(t, sizes_are_bounded);
     tcase_add_test(t, arena_gives_aligned_zeroed_objects);
