@@ -50,7 +50,7 @@ static bool is_stored_value(const struct operation *o, uint32_t operand)
 {
     enum { PAD_VALUE = 2 };
 
-    return o->code == 69 /* PAD_V2 */ && o->in[PAD_VALUE] == operand;
+    return o->code == OP_PAD_V2 && o->in[PAD_VALUE] == operand;
 }
 
 static void shift_stored(struct tensor *t, struct arena *a)
