@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "randgraph/randgraph.h"
+#include "tests/build.h"
 
 enum { DRAWN = 150, LEAST = 20 };
 
@@ -161,6 +162,71 @@ START_TEST(empty_tensors_flow_on)
 }
 END_TEST
 
+static uint32_t ones(struct build *b, struct shape shape)
+{
+    float *x = arena_alloc(b->arena, shape_count(&shape), sizeof *x);
+
+    for (size_t i = 0; i < shape_count(&shape); i++)
+        x[i] = 1;
+    return build_constant(b, DT_F32, shape, x);
+}
+
+static uint32_t unknown(struct build *b, enum lifetime life)
+{
+    return build_operand(b, life, DT_F32, (struct shape){ 0 });
+}
+
+/* A network over the batches that a slice leaves; `batches` is an input. */
+static void add_network(struct build *b, uint32_t batches)
+{
+    static const int32_t begin[4];
+    uint32_t x = build_operand(b, LIFE_INPUT, DT_F32, DIMS(3, 4, 4, 2)), t[8];
+    uint32_t none = build_int(b, 0), one = build_int(b, 1), two = build_int(b, 2);
+    uint32_t scheme = build_int(b, 1), axis = build_int(b, -1);
+    float beta = 1;
+    uint32_t soft = build_constant(b, DT_FLOAT32, (struct shape){ 0 }, &beta);
+
+    for (int i = 0; i < COUNT(t); i++)
+        t[i] = unknown(b, i < COUNT(t) - 1 ? LIFE_TEMPORARY : LIFE_OUTPUT);
+    OPERATION(b, "SLICE", IDS(x, build_constant(b, DT_I32, DIMS(4), begin), batches), IDS(t[0]));
+    OPERATION(b, "CONV_2D",
+              IDS(t[0], ones(b, DIMS(3, 3, 3, 2)), ones(b, DIMS(3)), scheme, one, one, one),
+              IDS(t[1]));
+    OPERATION(b, "DEPTHWISE_CONV_2D",
+              IDS(t[1], ones(b, DIMS(1, 2, 2, 6)), ones(b, DIMS(6)), scheme, one, one, two, none),
+              IDS(t[2]));
+    OPERATION(b, "MAX_POOL_2D", IDS(t[2], scheme, two, two, two, two, none), IDS(t[3]));
+    OPERATION(b, "AVERAGE_POOL_2D", IDS(t[3], scheme, two, two, two, two, none), IDS(t[4]));
+    OPERATION(b, "FULLY_CONNECTED", IDS(t[4], ones(b, DIMS(5, 6)), ones(b, DIMS(5)), none),
+              IDS(t[5]));
+    OPERATION(b, "L2_NORMALIZATION", IDS(t[5], axis), IDS(t[6]));
+    OPERATION(b, "SOFTMAX", IDS(t[6], soft), IDS(t[7]));
+}
+
+/* What a detection that finds nothing does to the network behind it. */
+START_TEST(a_network_runs_on_nothing)
+{
+    const struct exec_options options = { .bounds = true };
+    int32_t size[4] = { _i, 4, 4, 2 };
+    static float image[3 * 4 * 4 * 2];
+    struct plan *plan;
+    struct result r;
+    struct build b;
+    struct why w = { 0 };
+
+    build_init(&b, 1);
+    add_network(&b, build_operand(&b, LIFE_INPUT, DT_I32, DIMS(4)));
+    struct tensor in[] = { { .dtype = DT_I32, .shape = DIMS(4), .data = size },
+                           { .dtype = DT_F32, .shape = DIMS(3, 4, 4, 2), .data = image } };
+    ck_assert_msg(plan_new(&b.model, &plan, &w) == 0, "%s", w.text);
+    ck_assert_msg(plan_run(plan, in, &options, &r, &w) == 0, "%s", w.text);
+    ck_assert(shape_equal(&r.out[0].shape, &DIMS((uint32_t) _i, 5)));
+    result_done(&r);
+    plan_free(plan);
+    build_done(&b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("zero_sized");
@@ -169,6 +235,7 @@ int main(void)
 
     suite_add_tcase(s, t);
     tcase_add_loop_test(t, empty_tensors_flow_on, 0, op_table_n);
+    tcase_add_loop_test(t, a_network_runs_on_nothing, 0, 4);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
     srunner_free(r);
