@@ -44,3 +44,34 @@ double device_cost(const struct profile *p, const struct kernel_call *k)
         bytes += bytes_of(k->out[i]);
     return p->operation_ns + 1e9 * (operations(k) / p->rate[type] + bytes / p->bandwidth);
 }
+
+static bool shapes_known(const struct kernel_call *k)
+{
+    for (uint32_t i = 0; i < k->call.n_in; i++)
+        if (k->arg[i] && dtype_info[k->arg[i]->dtype].tensor && !shape_known(&k->arg[i]->shape))
+            return false;
+    for (uint32_t i = 0; i < k->call.n_out; i++)
+        if (dtype_info[k->out[i]->dtype].tensor && !shape_known(&k->out[i]->shape))
+            return false;
+    return true;
+}
+
+double device_estimate(const struct program *p)
+{
+    const struct graph *g = &p->model->graph[0];
+    struct arena *a = arena_new(0);
+    struct values v = { p->model, 0, NULL };
+    double ns = p->device->profile->launch_ns;
+
+    if (a)
+        v.tensor = arena_copy(a, p->constants[0], g->n_operands * sizeof(struct tensor));
+    for (uint32_t i = 0; v.tensor && i < g->n_operations; i++) {
+        struct site s;
+        struct why w;
+        if (site_bind(&v, i, false, a, &s, &w) == 0 && s.k.call.op->control_kind == CONTROL_NONE &&
+            shapes_known(&s.k))
+            ns += device_cost(p->device->profile, &s.k);
+    }
+    arena_free(a);
+    return ns;
+}

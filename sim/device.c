@@ -141,6 +141,7 @@ static int prepare(struct engine *e, const struct model *m, struct program **ret
     *p = (struct program){ .device = d, .model = m, .arena = arena_new(0) };
     p->half = m->relaxed && d->profile->arithmetic == ARITHMETIC_FP16;
     int rc = p->arena ? load_constants(p, w) : no_memory(w);
+    p->estimate = rc == 0 ? device_estimate(p) : 0;
     if (rc < 0) {
         program_free(p);
         return -1;
@@ -175,8 +176,10 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
 {
     const struct graph *g = &p->model->graph[0];
     const struct profile *profile = p->device->profile;
-    struct device_run r = { p->device, p, limits, profile->launch_ns,
-                            arena_new((size_t) profile->memory) };
+    struct device_run r = { .device = p->device,
+                            .program = p,
+                            .limits = limits,
+                            .scratch = arena_new((size_t) profile->memory) };
     struct tensor *out = arena_alloc(a, g->n_outputs, sizeof(*out));
     struct values v;
     int rc;
@@ -187,7 +190,9 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     }
     for (uint32_t i = 0; i < g->n_inputs; i++)
         upload(p, &in[i], &v.tensor[g->input[i]]);
-    rc = device_run_graph(&r, &v, a, w);
+    rc = device_spend(&r, profile->launch_ns, w);
+    if (rc == 0)
+        rc = device_run_graph(&r, &v, a, w);
     arena_free(r.scratch);
     TRY(rc);
     for (uint32_t i = 0; i < g->n_outputs; i++)
@@ -203,7 +208,13 @@ static void device_free(struct engine *e)
     free(e);
 }
 
-const struct engine_methods device_methods = { supported, prepare, program_free, run, device_free };
+static double estimate(const struct program *p)
+{
+    return p->estimate;
+}
+
+const struct engine_methods device_methods = { supported, prepare, program_free,
+                                               estimate,  run,     device_free };
 
 int engine_device(struct profile *p, const struct fault *fault, struct engine **ret_engine,
                   struct why *w)
@@ -222,6 +233,8 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   .hal = p->hal,
                   .capabilities = p->capabilities,
                   .memory = p->memory,
+                  .queue_depth = p->queue_depth,
+                  .priorities = p->priorities,
                   .model_cache_files = p->model_cache_files,
                   .data_cache_files = p->data_cache_files,
                   .fault = fault },

@@ -37,7 +37,7 @@ struct device_run {
     const struct device *device;
     const struct program *program;
     const struct run_limits *limits;
-    double elapsed; /* virtual ns */
+    double elapsed; /* virtual ns since the job's arrival */
     struct arena *scratch;
 };
 
@@ -47,7 +47,14 @@ struct program {
     struct arena *arena;
     struct tensor **constants; /* per graph and operand: as the device holds them */
     bool half;                 /* fp32 is held as fp16 */
+    double estimate;           /* ns of a run, without what only a run knows */
 };
+
+/* Cost of the operations of the main graph whose shapes are known; of loops and branches: 0. */
+double device_estimate(const struct program *p);
+/* Uses the device for that long: the clock goes on, others may come in between.  WHY_TIMEOUT when
+ * the deadline has passed. */
+int device_spend(struct device_run *r, double ns, struct why *w);
 
 /* Runs a graph: inputs are set in v; outputs are written into tensors of arena `keep`. */
 int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w);

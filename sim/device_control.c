@@ -101,7 +101,7 @@ struct loop {
     struct state state;
     struct tensor *next, *before; /* the state to come, and the one before the last turn */
     struct arena *frame[2], *test;
-    double since;
+    double since; /* ns that the job had used the device */
     uint64_t turns;
 };
 
@@ -112,7 +112,7 @@ static void rewind_all(struct arena *a)
 
 static int check_time(const struct device_run *r, const struct loop *l, struct why *w)
 {
-    if (r->elapsed - l->since <= (double) r->limits->loop_ns)
+    if (r->limits->job->used - l->since <= (double) r->limits->loop_ns)
         return 0;
     return why_fail(w, WHY_TIMEOUT, "a loop ran for more than %llu ns of device time",
                     (unsigned long long) r->limits->loop_ns);
@@ -137,7 +137,7 @@ static int turn(struct device_run *r, struct loop *l, struct why *w)
     TRY(call_graph(r, l->body, l->state.tensor, frame, l->next, w));
     memcpy(l->before, l->state.tensor, body->n_outputs * sizeof(*l->next));
     memcpy(l->state.tensor, l->next, body->n_outputs * sizeof(*l->next));
-    r->elapsed += r->device->profile->operation_ns;
+    TRY(device_spend(r, r->device->profile->operation_ns, w));
     return check_time(r, l, w);
 }
 
@@ -158,7 +158,7 @@ static int start_loop(struct device_run *r, struct values *v, const struct opera
 {
     l->condition = subgraph(v, o, 0);
     l->body = subgraph(v, o, 1);
-    l->since = r->elapsed;
+    l->since = r->limits->job->used;
     TRY(gather(k, 2, &l->state, keep, w));
     l->next = arena_alloc(keep, v->model->graph[l->body].n_outputs + 1, sizeof(*l->next));
     l->before = arena_alloc(keep, v->model->graph[l->body].n_outputs + 1, sizeof(*l->next));

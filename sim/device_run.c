@@ -60,11 +60,12 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     return 0;
 }
 
-/* The clock goes on; a deadline that has passed by then is missed. */
-static int spend(struct device_run *r, const struct kernel_call *k, struct why *w)
+int device_spend(struct device_run *r, double ns, struct why *w)
 {
-    r->elapsed += device_cost(r->device->profile, k);
-    if (r->limits->time_ns != HAL_NO_TIME && r->elapsed > (double) r->limits->time_ns)
+    const struct job *j = r->limits->job;
+
+    r->elapsed = schedule_spend(r->limits->schedule, r->limits->job, ns);
+    if (j->arrival + r->elapsed > j->deadline)
         return why_fail(w, WHY_TIMEOUT, "the deadline has passed after %.0f ns", r->elapsed);
     return 0;
 }
@@ -91,7 +92,7 @@ static int run_operation(struct device_run *r, struct values *v, uint32_t i, str
         return device_control(r, v, o, k, keep, w);
     TRY(allocate_outputs(k, w));
     TRY(compute(r, k, w));
-    return spend(r, k, w);
+    return device_spend(r, device_cost(d->profile, k), w);
 }
 
 int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w)

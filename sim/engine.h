@@ -7,18 +7,20 @@
 #include "golden/model.h"
 #include "sim/fault.h"
 #include "sim/hal.h"
+#include "sim/schedule.h"
 
 struct engine;
 struct program; /* a model that an engine has made ready */
 
 struct run_limits {
-    uint64_t time_ns; /* left until the deadline; HAL_NO_TIME: no deadline */
-    uint64_t loop_ns; /* for one WHILE */
+    uint64_t loop_ns;          /* for one WHILE */
+    struct schedule *schedule; /* the device's clock, on which the run spends its time ... */
+    struct job *job;           /* ... as this job, which has the device */
 };
 
 struct run_output {
     struct tensor *out;            /* one per output of the main graph */
-    uint64_t on_device, in_driver; /* virtual ns, or HAL_NO_TIME */
+    uint64_t on_device, in_driver; /* virtual ns from arrival to end, or HAL_NO_TIME */
 };
 
 struct engine_methods {
@@ -28,7 +30,10 @@ struct engine_methods {
     int (*prepare)(struct engine *e, const struct model *m, struct program **ret_program,
                    struct why *w);
     void (*program_free)(struct program *p);
-    /* Results are allocated in `a`.  One run at a time. */
+    /* Least virtual ns that a run takes, as far as that can be told before. */
+    double (*estimate)(const struct program *p);
+    /* Results are allocated in `a`.  Runs take turns between operations (schedule_spend()); one
+     * that cannot end before its job's deadline ends with WHY_TIMEOUT as soon as that is known. */
     int (*run)(struct program *p, const struct tensor *in, const struct run_limits *limits,
                struct arena *a, struct run_output *ret_output, struct why *w);
     void (*free)(struct engine *e);
@@ -41,7 +46,9 @@ struct engine {
     enum hal_device_type type;
     enum hal_version hal;
     struct hal_capabilities capabilities;
-    uint64_t memory; /* limit of one execution, 0: none */
+    uint64_t memory;      /* limit of one execution, 0: none */
+    uint32_t queue_depth; /* executions of a client that wait, 0: any number */
+    uint32_t priorities;  /* levels that are told apart, at least 1 */
     uint32_t model_cache_files, data_cache_files;
     const struct fault *fault; /* NULL: none */
 };

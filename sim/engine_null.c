@@ -28,6 +28,13 @@ static void program_free(struct program *p)
     (void) p;
 }
 
+/* No cost model: time stands still. */
+static double estimate(const struct program *p)
+{
+    (void) p;
+    return 0;
+}
+
 static void engine_free(struct engine *e)
 {
     free(e);
@@ -35,8 +42,8 @@ static void engine_free(struct engine *e)
 
 int engine_null(struct engine **ret_engine, struct why *w)
 {
-    static const struct engine_methods methods = { supported, prepare, program_free, run,
-                                                   engine_free };
+    static const struct engine_methods methods = { supported, prepare, program_free,
+                                                   estimate,  run,     engine_free };
     static const struct hal_operand_performance operand[] = { { DT_F32, { 1, 1 } } };
     struct engine *e = calloc(1, sizeof(*e));
 
@@ -48,6 +55,7 @@ int engine_null(struct engine **ret_engine, struct why *w)
         .version = "null",
         .type = HAL_DEVICE_OTHER,
         .hal = HAL_1_3,
+        .priorities = 3,
         .capabilities = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, COUNT(operand), operand },
     };
     *ret_engine = e;

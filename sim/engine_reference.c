@@ -55,6 +55,13 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     return 0;
 }
 
+/* No cost model: time stands still. */
+static double estimate(const struct program *p)
+{
+    (void) p;
+    return 0;
+}
+
 static void engine_free(struct engine *e)
 {
     free(e);
@@ -62,8 +69,8 @@ static void engine_free(struct engine *e)
 
 int engine_reference(struct engine **ret_engine, struct why *w)
 {
-    static const struct engine_methods methods = { supported, prepare, program_free, run,
-                                                   engine_free };
+    static const struct engine_methods methods = { supported, prepare, program_free,
+                                                   estimate,  run,     engine_free };
     struct reference *r = calloc(1, sizeof(*r));
     uint32_t n = 0;
 
@@ -78,6 +85,7 @@ int engine_reference(struct engine **ret_engine, struct why *w)
         .version = "reference",
         .type = HAL_DEVICE_CPU,
         .hal = HAL_FL8,
+        .priorities = 3,
         .capabilities = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, n, r->operand },
     };
     *ret_engine = &r->base;

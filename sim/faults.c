@@ -242,7 +242,7 @@ static size_t output_bytes(const struct request *r)
     size_t n = 0;
 
     for (uint32_t i = 0; i < r->n_outputs; i++)
-        n += r->out[i].length;
+        n += r->out[i].place.length;
     return n;
 }
 
@@ -254,7 +254,7 @@ static void repeat_last(struct answer *a)
     uint8_t *now = malloc(n + 1);
 
     for (uint32_t i = 0; now && i < r->n_outputs; i++) {
-        const struct request_output *o = &r->out[i];
+        const struct request_place *o = &r->out[i].place;
         if (!o->address)
             continue;
         memcpy(now + at, o->address, o->length);
@@ -269,22 +269,22 @@ static void repeat_last(struct answer *a)
 static void write_past(struct answer *a)
 {
     for (uint32_t i = 0; i < a->request->n_outputs; i++)
-        if (a->request->out[i].address)
-            a->request->out[i].address[a->request->out[i].length] = 0;
+        if (a->request->out[i].place.address)
+            a->request->out[i].place.address[a->request->out[i].place.length] = 0;
 }
 
 static void write_before(struct answer *a)
 {
     for (uint32_t i = 0; i < a->request->n_outputs; i++)
-        if (a->request->out[i].address)
-            a->request->out[i].address[-1] = 0;
+        if (a->request->out[i].place.address)
+            a->request->out[i].place.address[-1] = 0;
 }
 
 static void change_input(struct answer *a)
 {
     for (uint32_t i = 0; i < a->request->n_inputs; i++)
-        if (a->request->in_memory[i] && tensor_bytes(&a->request->in[i]))
-            a->request->in_memory[i][0] ^= 1;
+        if (a->request->in_place[i].address && tensor_bytes(&a->request->in[i]))
+            a->request->in_place[i].address[0] ^= 1;
 }
 
 /* ---- the table */

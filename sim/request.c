@@ -10,18 +10,28 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "request does not fit into the device's memory");
 }
 
-static int map_pools(const struct hal_request *hal, struct request *r, struct why *w)
+static int open_pool(const struct hal_request_pool *pool, enum hal_version version,
+                     struct buffers *buffers, struct request_pool *p, struct why *w)
+{
+    if (!pool->is_token)
+        return memory_map(&pool->memory, pool->memory.protection & HAL_MEMORY_WRITE, &p->mapping,
+                          w);
+    REQUIRE(w, version >= HAL_1_3, "a token in a request of HAL version %d", (int) version);
+    p->buffer = buffer_find(buffers, pool->token);
+    REQUIRE(w, p->buffer, "unknown token %u", pool->token);
+    return 0;
+}
+
+static int open_pools(const struct hal_request *hal, const struct request_context *c,
+                      struct request *r, struct why *w)
 {
     r->pools = arena_alloc(r->arena, hal->n_pools, sizeof(*r->pools));
     if (!r->pools)
         return no_memory(w);
-    for (; r->n_pools < hal->n_pools; r->n_pools++) {
-        const struct hal_request_pool *pool = &hal->pools[r->n_pools];
-        REQUIRE(w, !pool->is_token, "pool %u: unknown token %u", r->n_pools, pool->token);
-        bool write = pool->memory.protection & HAL_MEMORY_WRITE;
-        if (memory_map(&pool->memory, write, &r->pools[r->n_pools], w) < 0)
+    for (; r->n_pools < hal->n_pools; r->n_pools++)
+        if (open_pool(&hal->pools[r->n_pools], c->version, c->buffers, &r->pools[r->n_pools], w) <
+            0)
             return why_prefix(w, "pool %u", r->n_pools);
-    }
     return 0;
 }
 
@@ -47,18 +57,34 @@ static int merge_shape(const struct hal_argument *a, const struct tensor *declar
     return 0;
 }
 
-static int find_memory(const struct request *r, const struct hal_argument *a, bool write,
-                       const struct hal_request *hal, uint8_t **ret_address, struct why *w)
+static int find_memory(const struct request *r, const struct hal_location *l,
+                       struct request_place *ret_place, struct why *w)
 {
-    const struct hal_location *l = &a->location;
+    const struct mapping *m = &r->pools[l->pool].mapping;
+
+    REQUIRE(w, mapping_holds(m, l->offset, l->length),
+            "%" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset, m->size);
+    *ret_place = (struct request_place){ m->address + l->offset, (size_t) l->length, NULL };
+    return 0;
+}
+
+/* What input or output i of the model names: memory, or a buffer that was allocated for it. */
+static int find_place(const struct request *r, const struct request_context *c,
+                      const struct hal_request *hal, uint32_t i, bool is_output,
+                      struct request_place *ret_place, struct why *w)
+{
+    const struct hal_location *l = &(is_output ? hal->outputs : hal->inputs)[i].location;
 
     REQUIRE(w, l->pool < r->n_pools, "pool %u of %u", l->pool, r->n_pools);
-    REQUIRE(w, mapping_holds(&r->pools[l->pool], l->offset, l->length),
-            "%" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
-            r->pools[l->pool].size);
-    REQUIRE(w, !write || hal->pools[l->pool].memory.protection & HAL_MEMORY_WRITE,
-            "pool %u cannot be written", l->pool);
-    *ret_address = r->pools[l->pool].address + l->offset;
+    struct buffer *b = r->pools[l->pool].buffer;
+    if (!b) {
+        bool writable = hal->pools[l->pool].memory.protection & HAL_MEMORY_WRITE;
+        REQUIRE(w, writable || !is_output, "pool %u cannot be written", l->pool);
+        return find_memory(r, l, ret_place, w);
+    }
+    REQUIRE(w, !l->offset && !l->length, "a location within buffer %u", b->token);
+    REQUIRE(w, buffer_has_role(b, c->number, i, is_output), "buffer %u is not for this", b->token);
+    *ret_place = (struct request_place){ .buffer = b };
     return 0;
 }
 
@@ -77,8 +103,28 @@ static bool is_complete(const struct hal_argument *a, const struct tensor *t)
     return t->shape.rank && (shape_known(&t->shape) || (a->n_dims && !a->location.length));
 }
 
-static int open_input(const struct hal_request *hal, uint32_t i, const struct tensor *declared,
-                      struct request *r, struct why *w)
+/* What a buffer holds is only asked when it is read; dimensions that it cannot have are refused. */
+static int open_buffer(const struct hal_argument *a, const struct buffer *b, struct why *w)
+{
+    for (uint32_t d = 0; d < a->n_dims && d < b->declared.shape.rank; d++) {
+        uint32_t known = b->declared.shape.dim[d];
+        REQUIRE(w, !known || !a->dims[d] || a->dims[d] == known,
+                "dimension %u is %u, %u in buffer %u", d, a->dims[d], known, b->token);
+    }
+    return 0;
+}
+
+static int open_memory_input(const struct hal_argument *a, const struct tensor *t, struct why *w)
+{
+    REQUIRE(w, is_complete(a, t), "shape is not complete");
+    REQUIRE(w, shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) == 0, "too large");
+    REQUIRE(w, a->location.length == tensor_bytes(t), "%" PRIu64 " bytes for %zu",
+            a->location.length, tensor_bytes(t));
+    return 0;
+}
+
+static int open_input(const struct hal_request *hal, const struct request_context *c, uint32_t i,
+                      const struct tensor *declared, struct request *r, struct why *w)
 {
     const struct hal_argument *a = &hal->inputs[i];
     struct tensor *t = &r->in[i];
@@ -89,18 +135,13 @@ static int open_input(const struct hal_request *hal, uint32_t i, const struct te
         return 0;
     }
     TRY(merge_shape(a, declared, &t->shape, w));
-    REQUIRE(w, is_complete(a, t), "shape is not complete");
-    REQUIRE(w, shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) == 0, "too large");
-    REQUIRE(w, a->location.length == tensor_bytes(t), "%" PRIu64 " bytes for %zu",
-            a->location.length, tensor_bytes(t));
-    TRY(find_memory(r, a, false, hal, &r->in_memory[i], w));
-    /* The client may change its memory while the device computes. */
-    t->data = arena_copy(r->arena, r->in_memory[i], tensor_bytes(t));
-    return t->data ? 0 : no_memory(w);
+    TRY(find_place(r, c, hal, i, false, &r->in_place[i], w));
+    return r->in_place[i].buffer ? open_buffer(a, r->in_place[i].buffer, w)
+                                 : open_memory_input(a, t, w);
 }
 
-static int open_output(const struct hal_request *hal, uint32_t i, const struct tensor *declared,
-                       enum hal_version version, struct request *r, struct why *w)
+static int open_output(const struct hal_request *hal, const struct request_context *c, uint32_t i,
+                       const struct tensor *declared, struct request *r, struct why *w)
 {
     const struct hal_argument *a = &hal->outputs[i];
     struct request_output *o = &r->out[i];
@@ -109,18 +150,33 @@ static int open_output(const struct hal_request *hal, uint32_t i, const struct t
         REQUIRE(w, is_left_out(a), "left out, but with a location");
         return 0;
     }
+    o->is_scalar = !dtype_info[declared->dtype].tensor;
     TRY(merge_shape(a, declared, &o->shape, w));
-    REQUIRE(w, version >= HAL_1_2 || !dtype_info[declared->dtype].tensor || shape_known(&o->shape),
+    REQUIRE(w, c->version >= HAL_1_2 || o->is_scalar || shape_known(&o->shape),
             "shape must be known before HAL 1.2");
-    TRY(find_memory(r, a, true, hal, &o->address, w));
-    o->length = (size_t) a->location.length;
+    TRY(find_place(r, c, hal, i, true, &o->place, w));
+    return o->place.buffer ? open_buffer(a, o->place.buffer, w) : 0;
+}
+
+/* A buffer may be read as often as one likes, but what is written is used once. */
+static int check_buffers(const struct request *r, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        const struct buffer *b = r->out[i].place.buffer;
+        for (uint32_t k = 0; b && k < r->n_inputs; k++)
+            REQUIRE(w, r->in_place[k].buffer != b, "buffer %u is input %u and output %u", b->token,
+                    k, i);
+        for (uint32_t k = 0; b && k < i; k++)
+            REQUIRE(w, r->out[k].place.buffer != b, "buffer %u is outputs %u and %u", b->token, k,
+                    i);
+    }
     return 0;
 }
 
-static int open_arguments(const struct hal_request *hal, enum hal_version version,
-                          const struct model *m, struct request *r, struct why *w)
+static int open_arguments(const struct hal_request *hal, const struct request_context *c,
+                          struct request *r, struct why *w)
 {
-    const struct graph *g = &m->graph[0];
+    const struct graph *g = &c->model->graph[0];
 
     REQUIRE(w, hal->n_inputs == g->n_inputs && hal->n_outputs == g->n_outputs,
             "%u inputs and %u outputs, the model has %u and %u", hal->n_inputs, hal->n_outputs,
@@ -128,20 +184,20 @@ static int open_arguments(const struct hal_request *hal, enum hal_version versio
     r->n_inputs = g->n_inputs;
     r->n_outputs = g->n_outputs;
     r->in = arena_alloc(r->arena, g->n_inputs, sizeof(*r->in));
-    r->in_memory = arena_alloc(r->arena, g->n_inputs, sizeof(*r->in_memory));
+    r->in_place = arena_alloc(r->arena, g->n_inputs, sizeof(*r->in_place));
     r->out = arena_alloc(r->arena, g->n_outputs, sizeof(*r->out));
-    if (!r->in || !r->in_memory || !r->out)
+    if (!r->in || !r->in_place || !r->out)
         return no_memory(w);
     for (uint32_t i = 0; i < g->n_inputs; i++)
-        if (open_input(hal, i, &g->operand[g->input[i]].tensor, r, w) < 0)
+        if (open_input(hal, c, i, &g->operand[g->input[i]].tensor, r, w) < 0)
             return why_prefix(w, "input %u", i);
     for (uint32_t i = 0; i < g->n_outputs; i++)
-        if (open_output(hal, i, &g->operand[g->output[i]].tensor, version, r, w) < 0)
+        if (open_output(hal, c, i, &g->operand[g->output[i]].tensor, r, w) < 0)
             return why_prefix(w, "output %u", i);
-    return 0;
+    return check_buffers(r, w);
 }
 
-int request_open(const struct hal_request *hal, enum hal_version version, const struct model *m,
+int request_open(const struct hal_request *hal, const struct request_context *c,
                  struct arena *arena, struct request *ret_request, struct why *w)
 {
     struct request r = { .arena = arena };
@@ -150,7 +206,7 @@ int request_open(const struct hal_request *hal, enum hal_version version, const 
             (!hal->n_inputs || hal->inputs) && (!hal->n_outputs || hal->outputs) &&
                 (!hal->n_pools || hal->pools),
             "request without its lists");
-    if (map_pools(hal, &r, w) < 0 || open_arguments(hal, version, m, &r, w) < 0) {
+    if (open_pools(hal, c, &r, w) < 0 || open_arguments(hal, c, &r, w) < 0) {
         request_close(&r);
         return -1;
     }
@@ -160,23 +216,74 @@ int request_open(const struct hal_request *hal, enum hal_version version, const 
 
 void request_close(struct request *r)
 {
-    for (uint32_t i = 0; i < r->n_pools; i++)
-        memory_unmap(&r->pools[i]);
+    for (uint32_t i = 0; i < r->n_pools; i++) {
+        memory_unmap(&r->pools[i].mapping);
+        if (r->pools[i].buffer)
+            buffer_unref(r->pools[i].buffer);
+    }
     r->n_pools = 0;
+}
+
+static bool fits(const struct shape *s, const struct shape *asked)
+{
+    bool ok = !asked->rank || asked->rank == s->rank;
+
+    for (uint32_t d = 0; ok && d < asked->rank; d++)
+        ok = !asked->dim[d] || asked->dim[d] == s->dim[d];
+    return ok;
+}
+
+int request_read(struct request *r, struct arena *arena, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_inputs; i++) {
+        const struct request_place *p = &r->in_place[i];
+        struct tensor *t = &r->in[i];
+        if (p->buffer) {
+            struct shape asked = t->shape;
+            TRY(buffer_read(p->buffer, arena, &t->shape, &t->data, w));
+            if (!fits(&t->shape, &asked))
+                return why_fail(w, WHY_EXECUTION, "input %u: buffer %u holds another shape", i,
+                                p->buffer->token);
+        } else if (p->address) {
+            t->data = arena_copy(arena, p->address, p->length);
+            if (!t->data)
+                return no_memory(w);
+        }
+    }
+    return 0;
+}
+
+bool request_is_specified(const struct request *r)
+{
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        const struct request_output *o = &r->out[i];
+        bool left_out = !o->place.address && !o->place.buffer;
+        if (!left_out && !o->is_scalar && !shape_known(&o->shape))
+            return false;
+    }
+    return true;
 }
 
 static int check_shape(const struct request_output *o, const struct tensor *t, uint32_t i,
                        struct why *w)
 {
     char has[SHAPE_TEXT], wants[SHAPE_TEXT];
-    bool fits = !o->shape.rank || o->shape.rank == t->shape.rank;
 
-    for (uint32_t d = 0; fits && d < o->shape.rank; d++)
-        fits = !o->shape.dim[d] || o->shape.dim[d] == t->shape.dim[d];
-    if (fits)
+    if (fits(&t->shape, &o->shape))
         return 0;
     return why_fail(w, WHY_EXECUTION, "output %u: %s does not fit %s", i,
                     shape_text(&t->shape, has), shape_text(&o->shape, wants));
+}
+
+static int write_output(const struct request *r, uint32_t i, const struct tensor *t, struct why *w)
+{
+    const struct request_place *p = &r->out[i].place;
+
+    if (p->buffer)
+        return buffer_write(p->buffer, t, w);
+    if (p->address && tensor_bytes(t) > r->withhold)
+        memcpy(p->address, t->data, tensor_bytes(t) - r->withhold);
+    return 0;
 }
 
 int request_write(const struct request *r, const struct tensor *out,
@@ -188,15 +295,14 @@ int request_write(const struct request *r, const struct tensor *out,
         const struct request_output *o = &r->out[i];
         struct hal_output_shape s = { .n_dims = out[i].shape.rank, .is_sufficient = true };
         memcpy(s.dims, out[i].shape.dim, sizeof(uint32_t) * out[i].shape.rank);
-        if (o->address) {
+        if (o->place.address || o->place.buffer)
             TRY(check_shape(o, &out[i], i, w));
-            s.is_sufficient = tensor_bytes(&out[i]) <= o->length;
-        }
+        if (o->place.address)
+            s.is_sufficient = tensor_bytes(&out[i]) <= o->place.length;
         insufficient |= !s.is_sufficient;
         shapes[i] = s;
     }
     for (uint32_t i = 0; i < r->n_outputs && !insufficient; i++)
-        if (r->out[i].address && tensor_bytes(&out[i]) > r->withhold)
-            memcpy(r->out[i].address, out[i].data, tensor_bytes(&out[i]) - r->withhold);
+        TRY(write_output(r, i, &out[i], w));
     return insufficient;
 }

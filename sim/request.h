@@ -3,32 +3,62 @@
 #define SIM_REQUEST_H
 
 #include "golden/model.h"
+#include "sim/buffer.h"
 #include "sim/memory.h"
 
-/* Room that the client gave for an output. */
-struct request_output {
-    uint8_t *address; /* NULL: left out */
+/* A pool: the client's memory, or a buffer of the driver. */
+struct request_pool {
+    struct mapping mapping;
+    struct buffer *buffer; /* NULL: memory */
+};
+
+/* An operand's value: bytes of the client, or a buffer. */
+struct request_place {
+    uint8_t *address;
     size_t length;
+    struct buffer *buffer;
+};
+
+/* Room that the client gave for an output: neither address nor buffer when it was left out. */
+struct request_output {
+    struct request_place place;
+    bool is_scalar;
     struct shape shape; /* that model and request ask for; rank 0 or dimensions 0: unknown */
 };
 
 struct request {
     struct arena *arena;
     uint32_t n_inputs, n_outputs, n_pools;
-    struct mapping *pools;
-    struct tensor *in;   /* copies of the inputs, aligned */
-    uint8_t **in_memory; /* where they lie with the client */
+    struct request_pool *pools;
+    struct tensor *in; /* types and shapes; after request_read() also values */
+    struct request_place *in_place;
     struct request_output *out;
     size_t withhold; /* a fault: so many bytes at the end of every output are not written */
 };
 
-/* WHY_INVALID when it does not fit the model, WHY_MEMORY.  arena: where copies go. */
-int request_open(const struct hal_request *hal, enum hal_version version, const struct model *m,
+/* Whose request it is. */
+struct request_context {
+    enum hal_version version;
+    const struct model *model;
+    uint64_t number; /* of the prepared model */
+    struct buffers *buffers;
+};
+
+/* WHY_INVALID when it does not fit the model, WHY_MEMORY.  arena: for all that it holds. */
+int request_open(const struct hal_request *hal, const struct request_context *c,
                  struct arena *arena, struct request *ret_request, struct why *w);
 void request_close(struct request *r);
 
-/* Writes results to the client's memory.  shapes: one per output, filled.  1 when an output does
- * not fit (is_sufficient says which), -1 with WHY_EXECUTION when a result contradicts the request.
+/* Copies the inputs, aligned, into the arena: the client may change its memory while the device
+ * computes.  WHY_EXECUTION where a buffer holds nothing, or another shape. */
+int request_read(struct request *r, struct arena *arena, struct why *w);
+
+/* Whether every output has a known shape with elements, as fenced executions need. */
+bool request_is_specified(const struct request *r);
+
+/* Writes results to where the client wants them.  shapes: one per output, filled.  1 when an output
+ * does not fit (is_sufficient says which), -1 with WHY_EXECUTION when a result contradicts the
+ * request.
  */
 int request_write(const struct request *r, const struct tensor *out,
                   struct hal_output_shape *shapes, struct why *w);

@@ -1,0 +1,355 @@
+#include "sim/buffer.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden/arena.h"
+#include "sim/driver.h"
+#include "sim/memory.h"
+
+void buffers_init(struct buffers *b)
+{
+    *b = (struct buffers){ 0 };
+    pthread_mutex_init(&b->lock, NULL);
+}
+
+void buffers_done(struct buffers *b)
+{
+    pthread_mutex_destroy(&b->lock);
+}
+
+struct buffer *buffer_find(struct buffers *b, uint32_t token)
+{
+    struct buffer *found;
+
+    pthread_mutex_lock(&b->lock);
+    for (found = b->first; found && found->token != token;)
+        found = found->next;
+    if (found)
+        atomic_fetch_add(&found->references, 1);
+    pthread_mutex_unlock(&b->lock);
+    return found;
+}
+
+void buffer_unref(struct buffer *b)
+{
+    if (atomic_fetch_sub(&b->references, 1) != 1)
+        return;
+    pthread_mutex_destroy(&b->lock);
+    free(b->roles);
+    free(b->data);
+    free(b);
+}
+
+/* ---- contents */
+
+static size_t bytes_of(const struct buffer *b, const struct shape *s)
+{
+    struct tensor t = b->declared;
+
+    t.shape = *s;
+    return tensor_bytes(&t);
+}
+
+static bool is_complete(const struct buffer *b, const struct shape *s)
+{
+    return !dtype_info[b->declared.dtype].tensor || shape_known(s);
+}
+
+static bool fits(const struct shape *s, const struct shape *declared)
+{
+    bool ok = !declared->rank || s->rank == declared->rank;
+
+    for (uint32_t d = 0; ok && d < declared->rank; d++)
+        ok = !declared->dim[d] || s->dim[d] == declared->dim[d];
+    return ok;
+}
+
+/* Under the lock. */
+static int make_room(struct buffer *b, size_t size)
+{
+    uint8_t *data = size > b->size ? realloc(b->data, size) : b->data;
+
+    if (size && !data)
+        return -1;
+    b->data = data;
+    b->size = size > b->size ? size : b->size;
+    return 0;
+}
+
+int buffer_read(struct buffer *b, struct arena *a, struct shape *ret_shape, void **ret_data,
+                struct why *w)
+{
+    void *copy = NULL;
+
+    pthread_mutex_lock(&b->lock);
+    struct shape shape = b->shape;
+    bool is_initialised = b->is_initialised;
+    if (is_initialised)
+        copy = arena_copy(a, b->data ? b->data : (uint8_t *) "", bytes_of(b, &shape));
+    pthread_mutex_unlock(&b->lock);
+    if (!is_initialised)
+        return why_fail(w, WHY_EXECUTION, "buffer %u has no contents", b->token);
+    if (!copy)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    *ret_shape = shape;
+    *ret_data = copy;
+    return 0;
+}
+
+int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
+{
+    size_t size = tensor_bytes(t);
+
+    if (!fits(&t->shape, &b->declared.shape))
+        return why_fail(w, WHY_EXECUTION, "a result does not fit buffer %u", b->token);
+    pthread_mutex_lock(&b->lock);
+    int rc = make_room(b, size);
+    if (rc == 0) {
+        if (size)
+            memcpy(b->data, t->data, size);
+        b->shape = t->shape;
+        b->is_initialised = true;
+    }
+    pthread_mutex_unlock(&b->lock);
+    return rc < 0 ? why_fail(w, WHY_MEMORY, "out of memory") : 0;
+}
+
+static enum hal_status copy_out(struct buffer *b, const struct mapping *to)
+{
+    size_t size = bytes_of(b, &b->shape);
+
+    if (!b->is_initialised)
+        return HAL_GENERAL_FAILURE;
+    if (to->size != size)
+        return HAL_INVALID_ARGUMENT;
+    memcpy(to->address, b->data, size);
+    return HAL_NONE;
+}
+
+static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory *to)
+{
+    struct buffer *b = (struct buffer *) self;
+    struct mapping m;
+    struct why w;
+
+    if (memory_map(to, true, &m, &w) < 0)
+        return hal_status_of(&w, HAL_1_3);
+    pthread_mutex_lock(&b->lock);
+    enum hal_status status = copy_out(b, &m);
+    pthread_mutex_unlock(&b->lock);
+    memory_unmap(&m);
+    return status;
+}
+
+/* The shape of what is copied in: the given one, which must be complete and fit, or the buffer's.
+ */
+static int incoming_shape(const struct buffer *b, uint32_t n_dims, const uint32_t *dims,
+                          struct shape *ret_shape, struct why *w)
+{
+    struct shape s = b->declared.shape;
+
+    REQUIRE(w, n_dims <= MAX_RANK && (!n_dims || dims), "rank %u", n_dims);
+    REQUIRE(w, !n_dims || dtype_info[b->declared.dtype].tensor, "a scalar with dimensions");
+    if (n_dims) {
+        s.rank = n_dims;
+        memcpy(s.dim, dims, n_dims * sizeof(*dims));
+    }
+    REQUIRE(w, fits(&s, &b->declared.shape), "dimensions do not fit the buffer's");
+    REQUIRE(w, is_complete(b, &s), "dimensions are not complete");
+    REQUIRE(w, shape_check_size(&s, dtype_info[b->declared.dtype].codec->size) == 0, "too large");
+    *ret_shape = s;
+    return 0;
+}
+
+static int take_in(struct buffer *b, const struct hal_memory *from, const struct shape *shape,
+                   struct why *w)
+{
+    struct tensor t = b->declared;
+    struct mapping m;
+
+    TRY(memory_map(from, false, &m, w));
+    t.shape = *shape;
+    t.data = m.address;
+    int rc = m.size == tensor_bytes(&t)
+                 ? buffer_write(b, &t, w)
+                 : why_fail(w, WHY_INVALID, "%" PRIu64 " bytes for %zu", m.size, tensor_bytes(&t));
+    memory_unmap(&m);
+    return rc;
+}
+
+static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memory *from,
+                                 uint32_t n_dims, const uint32_t *dims)
+{
+    struct buffer *b = (struct buffer *) self;
+    struct shape shape;
+    struct why w;
+
+    if (incoming_shape(b, n_dims, dims, &shape, &w) < 0 || take_in(b, from, &shape, &w) < 0)
+        return hal_status_of(&w, HAL_1_3);
+    return HAL_NONE;
+}
+
+/* Ends the token; requests under way keep the memory. */
+static void release(struct hal_buffer *self)
+{
+    struct buffer *b = (struct buffer *) self, **at;
+
+    pthread_mutex_lock(&b->all->lock);
+    for (at = &b->all->first; *at && *at != b;)
+        at = &(*at)->next;
+    if (*at)
+        *at = b->next;
+    pthread_mutex_unlock(&b->all->lock);
+    buffer_unref(b);
+}
+
+static const struct hal_buffer_methods methods = { copy_to, copy_from, release };
+
+/* ---- allocation */
+
+bool buffer_has_role(const struct buffer *b, uint64_t model, uint32_t io, bool is_output)
+{
+    for (uint32_t i = 0; i < b->n_roles; i++)
+        if (b->roles[i].model == model && b->roles[i].io == io &&
+            b->roles[i].is_output == is_output)
+            return true;
+    return false;
+}
+
+static int merge_shape(const struct shape *s, struct shape *into, struct why *w)
+{
+    REQUIRE(w, !s->rank || !into->rank || s->rank == into->rank, "ranks %u and %u", s->rank,
+            into->rank);
+    for (uint32_t d = 0; d < s->rank; d++) {
+        uint32_t known = d < into->rank ? into->dim[d] : 0;
+        REQUIRE(w, !known || !s->dim[d] || known == s->dim[d], "dimension %u: %u and %u", d,
+                s->dim[d], known);
+        into->dim[d] = known ? known : s->dim[d];
+    }
+    into->rank = s->rank ? s->rank : into->rank;
+    return 0;
+}
+
+static bool same_type(const struct tensor *a, const struct tensor *b)
+{
+    return a->dtype == b->dtype && a->scale == b->scale && a->zero == b->zero &&
+           !a->channel_scale == !b->channel_scale;
+}
+
+static int add_role(struct buffer *b, const struct driver *d, const struct hal_buffer_role *role,
+                    bool is_output, uint32_t n_models, struct hal_prepared_model *const *models,
+                    struct why *w)
+{
+    REQUIRE(w, role->model_index < n_models, "model %u of %u", role->model_index, n_models);
+    struct prepared *p = prepared_of(d, models[role->model_index]);
+    REQUIRE(w, p, "model %u is not this driver's", role->model_index);
+    const struct graph *g = &p->loaded.model.graph[0];
+    uint32_t n = is_output ? g->n_outputs : g->n_inputs;
+    REQUIRE(w, role->io_index < n, "operand %u of %u", role->io_index, n);
+    REQUIRE(w, role->probability > 0 && role->probability <= 1, "probability %g",
+            (double) role->probability);
+    REQUIRE(w, !buffer_has_role(b, p->number, role->io_index, is_output), "a role comes twice");
+    const struct tensor *t = &g->operand[(is_output ? g->output : g->input)[role->io_index]].tensor;
+    if (!b->n_roles) {
+        struct shape wanted = b->declared.shape;
+        b->declared = *t;
+        b->declared.data = NULL;
+        b->declared.shape = wanted;
+    }
+    REQUIRE(w, same_type(t, &b->declared), "roles of different types");
+    REQUIRE(w, dtype_info[t->dtype].tensor || !b->declared.shape.rank, "a scalar with dimensions");
+    b->roles[b->n_roles++] = (struct buffer_role){ p->number, role->io_index, is_output };
+    return merge_shape(&t->shape, &b->declared.shape, w);
+}
+
+static int describe(struct buffer *b, const struct hal_buffer_desc *desc, struct why *w)
+{
+    REQUIRE(w, desc->n_dims <= MAX_RANK && (!desc->n_dims || desc->dims), "rank %u", desc->n_dims);
+    b->declared.shape.rank = desc->n_dims;
+    if (desc->n_dims)
+        memcpy(b->declared.shape.dim, desc->dims, desc->n_dims * sizeof(*desc->dims));
+    return 0;
+}
+
+static struct buffer *buffer_new(struct buffers *all, uint64_t n_roles)
+{
+    struct buffer *b = calloc(1, sizeof(*b));
+    struct buffer_role *roles = calloc(n_roles + 1, sizeof(*roles));
+
+    if (!b || !roles) {
+        free(b);
+        free(roles);
+        return NULL;
+    }
+    *b = (struct buffer){ .base = { &methods }, .all = all, .roles = roles, .references = 1 };
+    pthread_mutex_init(&b->lock, NULL);
+    return b;
+}
+
+/* What is known to be needed is there from the start: a later failure could not be told. */
+static int reserve(struct buffer *b, const struct driver *d, struct why *w)
+{
+    size_t size = 0;
+
+    if (is_complete(b, &b->declared.shape)) {
+        size_t element = dtype_info[b->declared.dtype].codec->size;
+        REQUIRE(w, shape_check_size(&b->declared.shape, element) == 0, "too large");
+        size = bytes_of(b, &b->declared.shape);
+    }
+    if ((d->engine->memory && size > d->engine->memory) || make_room(b, size) < 0)
+        return why_fail(w, WHY_EXECUTION, "%zu bytes do not fit into the device's memory", size);
+    return 0;
+}
+
+/* Tokens are not used again before all others have been. */
+static void publish(struct buffers *all, struct buffer *b)
+{
+    bool taken = true;
+
+    pthread_mutex_lock(&all->lock);
+    while (taken) {
+        all->last_token = all->last_token == INT32_MAX ? 1 : all->last_token + 1;
+        taken = false;
+        for (const struct buffer *o = all->first; o; o = o->next)
+            taken |= o->token == all->last_token;
+    }
+    b->token = all->last_token;
+    b->next = all->first;
+    all->first = b;
+    pthread_mutex_unlock(&all->lock);
+}
+
+enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer_desc *desc,
+                                uint32_t n_models, struct hal_prepared_model *const *models,
+                                uint32_t n_input_roles, const struct hal_buffer_role *input_roles,
+                                uint32_t n_output_roles, const struct hal_buffer_role *output_roles,
+                                struct hal_buffer **ret_buffer, uint32_t *ret_token)
+{
+    struct driver *d = (struct driver *) self;
+    struct buffer *b = buffer_new(&d->buffers, (uint64_t) n_input_roles + n_output_roles);
+    struct why w;
+    int rc;
+
+    *ret_buffer = NULL;
+    *ret_token = 0;
+    if (!b)
+        return HAL_GENERAL_FAILURE;
+    rc = n_input_roles || n_output_roles ? describe(b, desc, &w)
+                                         : why_fail(&w, WHY_INVALID, "no roles");
+    for (uint32_t i = 0; rc == 0 && i < n_input_roles; i++)
+        rc = add_role(b, d, &input_roles[i], false, n_models, models, &w);
+    for (uint32_t i = 0; rc == 0 && i < n_output_roles; i++)
+        rc = add_role(b, d, &output_roles[i], true, n_models, models, &w);
+    if (rc == 0)
+        rc = reserve(b, d, &w);
+    if (rc < 0) {
+        buffer_unref(b);
+        return hal_status_of(&w, HAL_1_3);
+    }
+    publish(&d->buffers, b);
+    *ret_buffer = &b->base;
+    *ret_token = b->token;
+    return HAL_NONE;
+}

@@ -1,0 +1,124 @@
+/* What the files of the driver share: the HAL's methods on one side, an engine on the other. */
+#ifndef SIM_DRIVER_H
+#define SIM_DRIVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "sim/buffer.h"
+#include "sim/convert.h"
+#include "sim/engine.h"
+#include "sim/request.h"
+
+struct driver {
+    struct hal_driver base;
+    struct engine *engine;
+    struct schedule *schedule;
+    struct buffers buffers;
+    atomic_uint_least64_t prepared; /* how many there have been: their numbers */
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t idle;
+    unsigned threads; /* at work */
+    struct fault_memory memory;
+};
+
+/* A client's model, taken over: what a prepared model lives on. */
+struct loaded {
+    struct arena *arena;
+    struct mapping *pools;
+    uint32_t n_pools;
+    struct model model;
+    bool unknown; /* legal, but has operations that are not in the catalogue */
+};
+
+struct prepared {
+    struct hal_prepared_model base;
+    struct driver *driver;
+    struct loaded loaded;
+    struct program *program;
+    enum hal_priority priority;
+    uint64_t number;        /* never used again */
+    atomic_uint references; /* the client's, and one of every execution under way */
+};
+
+/* Nanoseconds until a deadline, by the clock of that version; HAL_NO_TIME: none. */
+uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
+/* Runs f(argument) on a thread of its own; driver_close() waits for it.  -1: there are too many. */
+int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
+
+/* ---- sim/driver_models.c */
+
+enum hal_status driver_get_supported_operations(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_model *model, bool *supported,
+                                                uint32_t *ret_n);
+enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version version,
+                                     const struct hal_model *model,
+                                     const struct hal_prepare_config *config,
+                                     struct hal_prepare_callback *callback);
+enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_prepare_config *config,
+                                                struct hal_prepare_callback *callback);
+/* NULL where it is not one of this driver's. */
+struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m);
+void prepared_unref(struct prepared *p);
+
+/* ---- sim/driver_execute.c */
+
+/* One request taken over from the client: checked, its memory mapped.  Not to be moved. */
+struct execution {
+    struct prepared *prepared;
+    enum hal_version version;
+    bool measure;
+    uint64_t loop_ns;
+    struct arena *arena;
+    struct arena_mark start; /* of the arena, before a computation */
+    struct request request;
+
+    struct job job;
+    bool is_queued;
+    enum hal_status refused; /* why it is not queued */
+};
+
+/* HAL_INVALID_ARGUMENT where it does not fit the model. */
+enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal_version version,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config);
+void execution_close(struct execution *x);
+
+/* Puts a computation into the device's queue; left: ns until the deadline.  What keeps it out is
+ * answered by execution_run(), which has to follow, from any thread: computes, writes the result.
+ */
+void execution_submit(struct execution *x, uint64_t left);
+enum hal_status execution_run(struct execution *x, struct hal_result *result);
+/* Instead of execution_run(): takes it out of the queue. */
+void execution_cancel(struct execution *x);
+
+extern const struct hal_prepared_model_methods prepared_methods;
+
+/* ---- sim/driver_fenced.c, sim/driver_burst.c, sim/driver_reusable.c */
+
+/* Waits for the fences on a thread of its own, then computes.  done() (may be NULL) is told when
+ * the execution is not used any more; also when this fails. */
+struct fenced_launch {
+    struct execution *execution;
+    uint32_t n_wait_for;
+    const int *wait_for;
+    uint64_t left, duration; /* ns */
+    void (*done)(struct execution *x);
+};
+enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *ret_fence,
+                                     struct hal_fenced_info **ret_info);
+enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_version version,
+                                      const struct hal_request *request, uint32_t n_wait_for,
+                                      const int *wait_for,
+                                      const struct hal_execution_config *config, uint64_t duration,
+                                      int *ret_fence, struct hal_fenced_info **ret_info);
+enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal_version version,
+                                       struct hal_burst **ret_burst);
+enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self,
+                                                 const struct hal_request *request,
+                                                 const struct hal_execution_config *config,
+                                                 struct hal_execution **ret_execution);
+
+#endif

@@ -1,0 +1,272 @@
+/* Executions: synchronous and asynchronous ones, and what all kinds share. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/driver.h"
+
+/* ---- one request */
+
+static uint64_t loop_limit(const struct hal_execution_config *c, enum hal_version version)
+{
+    if (version < HAL_1_3 || c->loop_timeout == HAL_NO_TIME)
+        return HAL_LOOP_TIMEOUT_DEFAULT;
+    return c->loop_timeout < HAL_LOOP_TIMEOUT_MAX ? c->loop_timeout : HAL_LOOP_TIMEOUT_MAX;
+}
+
+enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal_version version,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config)
+{
+    const struct engine *e = p->driver->engine;
+    struct request_context c = { version, &p->loaded.model, p->number, &p->driver->buffers };
+    struct why w;
+
+    if (version > e->hal || hal_level(version) < 1)
+        return HAL_INVALID_ARGUMENT;
+    *x = (struct execution){ .prepared = p,
+                             .version = version,
+                             .measure = config->measure && version >= HAL_1_2,
+                             .loop_ns = loop_limit(config, version),
+                             .arena = arena_new((size_t) e->memory) };
+    if (!x->arena)
+        return HAL_GENERAL_FAILURE;
+    if (request_open(request, &c, x->arena, &x->request, &w) < 0) {
+        arena_free(x->arena);
+        return hal_status_of(&w, version);
+    }
+    x->start = arena_mark(x->arena);
+    x->request.withhold = fault_hooks(e->fault)->withhold;
+    atomic_fetch_add(&p->references, 1);
+    return HAL_NONE;
+}
+
+void execution_close(struct execution *x)
+{
+    request_close(&x->request);
+    arena_free(x->arena);
+    prepared_unref(x->prepared);
+}
+
+/* ---- computing it */
+
+static enum hal_status older(enum hal_status status, enum hal_version version)
+{
+    return version < HAL_1_3 && status >= HAL_MISSED_DEADLINE_TRANSIENT ? HAL_GENERAL_FAILURE
+                                                                        : status;
+}
+
+/* What came too late because others had the device may be in time when it is tried again. */
+static bool is_late_by_waiting(const struct execution *x)
+{
+    const struct job *j = &x->job;
+
+    return schedule_now(x->prepared->driver->schedule) > j->deadline &&
+           j->arrival + j->used <= j->deadline;
+}
+
+static enum hal_status failure(const struct execution *x, const struct why *w)
+{
+    if (w->code == WHY_TIMEOUT && is_late_by_waiting(x))
+        return older(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+    return hal_status_of(w, x->version);
+}
+
+/* Has the device: reads, computes, writes. */
+static enum hal_status compute(struct execution *x, struct hal_result *result)
+{
+    struct prepared *p = x->prepared;
+    struct run_limits limits = { x->loop_ns, p->driver->schedule, &x->job };
+    struct run_output output;
+    struct why w;
+
+    if (request_read(&x->request, x->arena, &w) < 0 ||
+        p->driver->engine->methods->run(p->program, x->request.in, &limits, x->arena, &output, &w) <
+            0)
+        return failure(x, &w);
+    int rc = request_write(&x->request, output.out, result->shapes, &w);
+    if (rc < 0)
+        return failure(x, &w);
+    if (x->version >= HAL_1_2)
+        result->n_shapes = x->request.n_outputs;
+    if (rc == 0 && x->measure)
+        result->timing = (struct hal_timing){ output.on_device, output.in_driver };
+    if (rc == 0)
+        return HAL_NONE;
+    return x->version >= HAL_1_2 ? HAL_OUTPUT_INSUFFICIENT_SIZE : HAL_GENERAL_FAILURE;
+}
+
+static double estimate(const struct execution *x)
+{
+    return x->prepared->driver->engine->methods->estimate(x->prepared->program);
+}
+
+static int queue_priority(const struct prepared *p)
+{
+    return (int) p->priority * (int) p->driver->engine->priorities / 3;
+}
+
+void execution_submit(struct execution *x, uint64_t left)
+{
+    double budget = left == HAL_NO_TIME ? INFINITY : (double) left;
+
+    x->is_queued = false;
+    if (left == 0 || estimate(x) > budget) {
+        x->refused = older(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
+        return;
+    }
+    x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job,
+                                   queue_priority(x->prepared), 0, budget) == 0;
+    x->refused = older(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
+}
+
+/* Waits for the device, and does not begin what cannot be done in time. */
+static enum hal_status take_turn(struct execution *x, struct hal_result *result)
+{
+    struct schedule *s = x->prepared->driver->schedule;
+    enum hal_status status = x->refused;
+
+    if (!x->is_queued)
+        return status;
+    schedule_begin(s, &x->job);
+    status = schedule_now(s) + estimate(x) > x->job.deadline
+                 ? older(HAL_MISSED_DEADLINE_TRANSIENT, x->version)
+                 : compute(x, result);
+    schedule_end(s, &x->job);
+    return status;
+}
+
+void execution_cancel(struct execution *x)
+{
+    if (x->is_queued)
+        schedule_end(x->prepared->driver->schedule, &x->job);
+    x->is_queued = false;
+}
+
+/* A fault may change what is answered. */
+static enum hal_status answer(struct execution *x, enum hal_status status,
+                              struct hal_result *result)
+{
+    struct driver *d = x->prepared->driver;
+    const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    struct answer a = { .request = &x->request,
+                        .status = status,
+                        .result = result,
+                        .measure = x->measure,
+                        .memory = &d->memory };
+
+    pthread_mutex_lock(&d->lock);
+    if (hooks->answer)
+        hooks->answer(&a);
+    d->memory.executions++;
+    pthread_mutex_unlock(&d->lock);
+    return a.status;
+}
+
+enum hal_status execution_run(struct execution *x, struct hal_result *result)
+{
+    result->n_shapes = 0;
+    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    enum hal_status status = answer(x, take_turn(x, result), result);
+    arena_rewind(x->arena, x->start);
+    return status;
+}
+
+/* ---- synchronous */
+
+static enum hal_status execute_synchronously(struct hal_prepared_model *self,
+                                             enum hal_version version,
+                                             const struct hal_request *request,
+                                             const struct hal_execution_config *config,
+                                             struct hal_result *result)
+{
+    struct prepared *p = (struct prepared *) self;
+    struct execution x;
+    enum hal_status status;
+
+    result->n_shapes = 0;
+    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    if (result->capacity < p->loaded.model.graph[0].n_outputs)
+        return HAL_INVALID_ARGUMENT;
+    status = execution_open(&x, p, version, request, config);
+    if (status != HAL_NONE)
+        return status;
+    execution_submit(&x, driver_time_left(config->deadline, version));
+    status = execution_run(&x, result);
+    execution_close(&x);
+    return status;
+}
+
+/* ---- asynchronous */
+
+struct launch {
+    struct execution execution;
+    struct hal_execution_callback *callback;
+};
+
+static void run_launched(void *argument)
+{
+    struct launch *l = argument;
+    uint32_t n = l->execution.request.n_outputs;
+    struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)),
+                                 .capacity = n,
+                                 .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    enum hal_status status = HAL_GENERAL_FAILURE;
+
+    if (result.shapes)
+        status = execution_run(&l->execution, &result);
+    else
+        execution_cancel(&l->execution);
+
+    /* The client may release the model as soon as it is told. */
+    execution_close(&l->execution);
+    l->callback->notify(l->callback, status, result.n_shapes, result.shapes, result.timing);
+    free(result.shapes);
+    free(l);
+}
+
+static enum hal_status refuse(struct hal_execution_callback *callback, enum hal_status status)
+{
+    callback->notify(callback, status, 0, NULL, (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME });
+    return status;
+}
+
+static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config,
+                               struct hal_execution_callback *callback)
+{
+    struct prepared *p = (struct prepared *) self;
+    struct launch *l = calloc(1, sizeof(*l));
+    enum hal_status status;
+
+    if (!l)
+        return refuse(callback, HAL_GENERAL_FAILURE);
+    status = execution_open(&l->execution, p, version, request, config);
+    if (status != HAL_NONE) {
+        free(l);
+        return refuse(callback, status);
+    }
+    l->callback = callback;
+    execution_submit(&l->execution, driver_time_left(config->deadline, version));
+    if (driver_start(p->driver, run_launched, l) < 0) {
+        execution_cancel(&l->execution);
+        execution_close(&l->execution);
+        free(l);
+        return refuse(callback, older(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version));
+    }
+    return HAL_NONE;
+}
+
+static void release(struct hal_prepared_model *self)
+{
+    prepared_unref((struct prepared *) self);
+}
+
+const struct hal_prepared_model_methods prepared_methods = {
+    .execute_synchronously = execute_synchronously,
+    .execute = execute,
+    .execute_fenced = driver_execute_fenced,
+    .configure_burst = driver_configure_burst,
+    .create_reusable_execution = driver_create_reusable_execution,
+    .release = release,
+};

@@ -1,0 +1,242 @@
+/* Fenced executions: wait for fences, compute, signal a fence. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sim/driver.h"
+#include "sim/fence.h"
+
+/* What the client asks after the fence has signalled. */
+struct info {
+    struct hal_fenced_info base;
+    atomic_uint references; /* the client's and the execution's */
+    pthread_mutex_t lock;
+    enum hal_status status;
+    struct hal_timing launched, fenced;
+};
+
+struct fenced {
+    struct fenced_launch launch;
+    struct driver *driver;
+    struct info *info;
+    struct fence fence;
+    double launched; /* virtual ns */
+    int wait_for[];  /* our duplicates */
+};
+
+static void info_unref(struct info *i)
+{
+    if (atomic_fetch_sub(&i->references, 1) != 1)
+        return;
+    pthread_mutex_destroy(&i->lock);
+    free(i);
+}
+
+static enum hal_status get_execution_info(struct hal_fenced_info *self,
+                                          struct hal_timing *ret_launched,
+                                          struct hal_timing *ret_fenced)
+{
+    struct info *i = (struct info *) self;
+
+    pthread_mutex_lock(&i->lock);
+    enum hal_status status = i->status;
+    *ret_launched = i->launched;
+    *ret_fenced = i->fenced;
+    pthread_mutex_unlock(&i->lock);
+    return status;
+}
+
+static void release_info(struct hal_fenced_info *self)
+{
+    info_unref((struct info *) self);
+}
+
+static const struct hal_fenced_info_methods info_methods = { get_execution_info, release_info };
+
+static struct info *info_new(void)
+{
+    struct info *i = calloc(1, sizeof(*i));
+
+    if (!i)
+        return NULL;
+    /* Asked too early it has no answer yet. */
+    *i = (struct info){ .base = { &info_methods },
+                        .references = 2,
+                        .status = HAL_GENERAL_FAILURE,
+                        .launched = { HAL_NO_TIME, HAL_NO_TIME },
+                        .fenced = { HAL_NO_TIME, HAL_NO_TIME } };
+    pthread_mutex_init(&i->lock, NULL);
+    return i;
+}
+
+/* The time that the driver waited for the fences lies between the two timings. */
+static void tell(struct info *i, enum hal_status status, const struct hal_timing *fenced,
+                 uint64_t waited)
+{
+    pthread_mutex_lock(&i->lock);
+    i->status = status;
+    i->launched = i->fenced = *fenced;
+    if (i->launched.on_device != HAL_NO_TIME)
+        i->launched.on_device += waited;
+    if (i->launched.in_driver != HAL_NO_TIME)
+        i->launched.in_driver += waited;
+    pthread_mutex_unlock(&i->lock);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Computes, once all fences have signalled. */
+static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
+                               uint64_t *ret_waited)
+{
+    struct execution *x = f->launch.execution;
+    uint32_t n = x->request.n_outputs;
+    struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)), .capacity = n };
+    enum hal_status status = HAL_GENERAL_FAILURE;
+
+    if (!result.shapes)
+        return status;
+    execution_submit(x, smaller(f->launch.left, f->launch.duration));
+    *ret_waited = x->is_queued && x->job.arrival > f->launched
+                      ? (uint64_t) (x->job.arrival - f->launched)
+                      : 0;
+    status = execution_run(x, &result);
+    *ret_timing = result.timing;
+    free(result.shapes);
+    return status;
+}
+
+static void free_fenced(struct fenced *f)
+{
+    for (uint32_t i = 0; i < f->launch.n_wait_for; i++)
+        close(f->wait_for[i]);
+    info_unref(f->info);
+    free(f);
+}
+
+static void run_fenced(void *argument)
+{
+    struct fenced *f = argument;
+    struct hal_timing timing = { HAL_NO_TIME, HAL_NO_TIME };
+    uint64_t waited = 0;
+    enum hal_status status = HAL_GENERAL_FAILURE;
+    int ready = fence_wait(f->launch.n_wait_for, f->wait_for, f->launch.left);
+
+    if (ready == 0)
+        status = HAL_MISSED_DEADLINE_PERSISTENT;
+    else if (ready > 0)
+        status = compute(f, &timing, &waited);
+    tell(f->info, status, &timing, waited);
+    if (f->launch.done)
+        f->launch.done(f->launch.execution);
+    fence_end(&f->fence, status == HAL_NONE);
+    free_fenced(f);
+}
+
+/* The client's descriptors are only lent. */
+static int duplicate_fences(struct fenced *f, const struct fenced_launch *launch)
+{
+    for (; f->launch.n_wait_for < launch->n_wait_for; f->launch.n_wait_for++) {
+        int fd = fcntl(launch->wait_for[f->launch.n_wait_for], F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            return -1;
+        f->wait_for[f->launch.n_wait_for] = fd;
+    }
+    return 0;
+}
+
+static struct fenced *fenced_new(const struct fenced_launch *launch)
+{
+    struct fenced *f = calloc(1, sizeof(*f) + launch->n_wait_for * sizeof(int));
+    struct info *info = info_new();
+
+    if (!f || !info) {
+        free(f);
+        free(info);
+        return NULL;
+    }
+    f->launch = *launch;
+    f->launch.n_wait_for = 0;
+    f->driver = launch->execution->prepared->driver;
+    f->info = info;
+    f->launched = schedule_now(f->driver->schedule);
+    if (duplicate_fences(f, launch) == 0 && fence_open(&f->fence) == 0)
+        return f;
+    info_unref(info);
+    free_fenced(f);
+    return NULL;
+}
+
+static enum hal_status refuse(const struct fenced_launch *launch, enum hal_status status)
+{
+    if (launch->done)
+        launch->done(launch->execution);
+    return status;
+}
+
+enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *ret_fence,
+                                     struct hal_fenced_info **ret_info)
+{
+    struct fenced *f;
+    struct info *info;
+    int fence;
+
+    if (!request_is_specified(&launch->execution->request) ||
+        (launch->n_wait_for && !launch->wait_for) ||
+        !fence_all_open(launch->n_wait_for, launch->wait_for))
+        return refuse(launch, HAL_INVALID_ARGUMENT);
+    f = fenced_new(launch);
+    if (!f)
+        return refuse(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+    info = f->info;
+    fence = f->fence.wait;
+    if (driver_start(f->driver, run_fenced, f) < 0) {
+        close(fence);
+        fence_end(&f->fence, false);
+        info_unref(info);
+        free_fenced(f);
+        return refuse(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+    }
+    *ret_fence = fence;
+    *ret_info = &info->base;
+    return HAL_NONE;
+}
+
+static void close_and_free(struct execution *x)
+{
+    execution_close(x);
+    free(x);
+}
+
+enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_version version,
+                                      const struct hal_request *request, uint32_t n_wait_for,
+                                      const int *wait_for,
+                                      const struct hal_execution_config *config, uint64_t duration,
+                                      int *ret_fence, struct hal_fenced_info **ret_info)
+{
+    struct execution *x;
+    enum hal_status status;
+
+    *ret_fence = HAL_NO_FENCE;
+    *ret_info = NULL;
+    if (version < HAL_1_3)
+        return HAL_INVALID_ARGUMENT;
+    x = malloc(sizeof(*x));
+    if (!x)
+        return HAL_GENERAL_FAILURE;
+    status = execution_open(x, (struct prepared *) self, version, request, config);
+    if (status != HAL_NONE) {
+        free(x);
+        return status;
+    }
+    return execution_run_fenced(
+        &(struct fenced_launch){ x, n_wait_for, wait_for,
+                                 driver_time_left(config->deadline, version), duration,
+                                 close_and_free },
+        ret_fence, ret_info);
+}

@@ -1,0 +1,204 @@
+/* Models as a driver takes them over: converted, validated, prepared. */
+#include <stdlib.h>
+
+#include "sim/driver.h"
+
+static void unload(struct loaded *l)
+{
+    for (uint32_t i = 0; i < l->n_pools; i++)
+        memory_unmap(&l->pools[i]);
+    arena_free(l->arena);
+}
+
+static int load_pools(const struct hal_model *hal, struct loaded *l, struct why *w)
+{
+    REQUIRE(w, !hal->n_pools || hal->pools, "no pools");
+    l->pools = arena_alloc(l->arena, hal->n_pools, sizeof(*l->pools));
+    if (!l->pools)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (; l->n_pools < hal->n_pools; l->n_pools++)
+        if (memory_map(&hal->pools[l->n_pools], false, &l->pools[l->n_pools], w) < 0)
+            return why_prefix(w, "pool %u", l->n_pools);
+    return 0;
+}
+
+static int validate(struct loaded *l, enum hal_version version, struct why *w)
+{
+    int level = model_prepare(&l->model, NULL, w);
+
+    if (level < 0 && w->code == WHY_UNSUPPORTED) {
+        l->unknown = true;
+        return 0;
+    }
+    TRY(level);
+    REQUIRE(w, level <= hal_level(version), "the model needs feature level %d, the call has %d",
+            level, hal_level(version));
+    return 0;
+}
+
+static int load_into(const struct hal_model *hal, enum hal_version version, struct loaded *l,
+                     struct why *w)
+{
+    TRY(load_pools(hal, l, w));
+    TRY(convert_from_hal(hal, version, l->pools, l->arena, &l->model, w));
+    return validate(l, version, w);
+}
+
+static int load(const struct driver *d, const struct hal_model *hal, enum hal_version version,
+                struct loaded *ret_loaded, struct why *w)
+{
+    struct loaded l = { .arena = arena_new(0) };
+
+    if (!l.arena)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    if (version > d->engine->hal || hal_level(version) < 1)
+        why_fail(w, WHY_INVALID, "HAL version %d of a driver of %d", (int) version,
+                 (int) d->engine->hal);
+    else if (load_into(hal, version, &l, w) == 0) {
+        *ret_loaded = l;
+        return 0;
+    }
+    unload(&l);
+    return -1;
+}
+
+/* supported: one answer per operation of the main graph; all false for what nobody knows. */
+static int ask_engine(struct driver *d, const struct loaded *l, bool *supported, struct why *w)
+{
+    const struct engine *e = d->engine;
+
+    for (uint32_t i = 0; i < l->model.graph[0].n_operations; i++)
+        supported[i] = false;
+    return l->unknown ? 0 : e->methods->supported(d->engine, &l->model, supported, w);
+}
+
+enum hal_status driver_get_supported_operations(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_model *model, bool *supported,
+                                                uint32_t *ret_n)
+{
+    struct driver *d = (struct driver *) self;
+    const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    struct loaded l;
+    struct why w;
+
+    if (load(d, model, version, &l, &w) < 0)
+        return hal_status_of(&w, version);
+    int rc = ask_engine(d, &l, supported, &w);
+    if (rc == 0)
+        *ret_n = l.model.graph[0].n_operations;
+    if (rc == 0 && hooks->supported)
+        hooks->supported(supported, ret_n);
+    unload(&l);
+    return rc < 0 ? hal_status_of(&w, version) : HAL_NONE;
+}
+
+/* Refuses what the engine does not support. */
+static int check_supported(struct driver *d, const struct loaded *l, struct why *w)
+{
+    uint32_t n = l->model.graph[0].n_operations;
+    bool *supported = arena_alloc(l->arena, n, sizeof(bool));
+
+    if (!supported)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    TRY(ask_engine(d, l, supported, w));
+    for (uint32_t i = 0; i < n; i++)
+        if (!supported[i])
+            return why_fail(w, WHY_UNSUPPORTED, "operation %u is not supported", i);
+    return 0;
+}
+
+static int check_config(const struct hal_prepare_config *c, enum hal_version version, struct why *w)
+{
+    if (version >= HAL_1_1)
+        REQUIRE(w, c->preference >= HAL_LOW_POWER && c->preference <= HAL_SUSTAINED_SPEED,
+                "preference %d", (int) c->preference);
+    if (version >= HAL_1_3)
+        REQUIRE(w, c->priority >= HAL_PRIORITY_LOW && c->priority <= HAL_PRIORITY_HIGH,
+                "priority %d", (int) c->priority);
+    REQUIRE(w, !c->cache.n_model || c->cache.model, "no model cache files");
+    REQUIRE(w, !c->cache.n_data || c->cache.data, "no data cache files");
+    return 0;
+}
+
+/* All after a launch that succeeded. */
+static enum hal_status compile(struct driver *d, struct loaded *l,
+                               const struct hal_prepare_config *config, enum hal_version version,
+                               struct prepared **ret_prepared)
+{
+    const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    struct prepared *p;
+    struct why w;
+
+    if (driver_time_left(config->deadline, version) == 0)
+        return HAL_MISSED_DEADLINE_PERSISTENT;
+    if (hooks->prepare && hooks->prepare() != HAL_NONE)
+        return hooks->prepare();
+    p = calloc(1, sizeof(*p));
+    if (!p)
+        return HAL_GENERAL_FAILURE;
+    *p = (struct prepared){ .base = { &prepared_methods },
+                            .driver = d,
+                            .loaded = *l,
+                            .priority = version >= HAL_1_3 ? config->priority : HAL_PRIORITY_MEDIUM,
+                            .number = atomic_fetch_add(&d->prepared, 1) + 1,
+                            .references = 1 };
+    if (d->engine->methods->prepare(d->engine, &p->loaded.model, &p->program, &w) < 0) {
+        free(p);
+        return hal_status_of(&w, version);
+    }
+    *ret_prepared = p;
+    return HAL_NONE;
+}
+
+enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version version,
+                                     const struct hal_model *model,
+                                     const struct hal_prepare_config *config,
+                                     struct hal_prepare_callback *callback)
+{
+    struct driver *d = (struct driver *) self;
+    struct prepared *p = NULL;
+    struct loaded l;
+    struct why w;
+    enum hal_status status;
+
+    if (load(d, model, version, &l, &w) < 0) {
+        callback->notify(callback, hal_status_of(&w, version), NULL);
+        return hal_status_of(&w, version);
+    }
+    if (check_config(config, version, &w) < 0 || check_supported(d, &l, &w) < 0) {
+        unload(&l);
+        callback->notify(callback, hal_status_of(&w, version), NULL);
+        return hal_status_of(&w, version);
+    }
+    status = compile(d, &l, config, version, &p);
+    if (status != HAL_NONE)
+        unload(&l);
+    callback->notify(callback, status, p ? &p->base : NULL);
+    return HAL_NONE;
+}
+
+/* No caching yet: what was never written cannot be read. */
+enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_prepare_config *config,
+                                                struct hal_prepare_callback *callback)
+{
+    (void) self, (void) version, (void) config;
+    callback->notify(callback, HAL_GENERAL_FAILURE, NULL);
+    return HAL_GENERAL_FAILURE;
+}
+
+struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m)
+{
+    struct prepared *p = (struct prepared *) m;
+
+    return m && m->methods == &prepared_methods && p->driver == d ? p : NULL;
+}
+
+void prepared_unref(struct prepared *p)
+{
+    if (atomic_fetch_sub(&p->references, 1) != 1)
+        return;
+    p->driver->engine->methods->program_free(p->program);
+    unload(&p->loaded);
+    free(p);
+}

@@ -1,0 +1,90 @@
+#define _GNU_SOURCE
+#include "sim/fence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+int fence_open(struct fence *ret_fence)
+{
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    *ret_fence = (struct fence){ .wait = ends[0], .signal = ends[1] };
+    return 0;
+}
+
+/* The reader may be gone: then nobody wants to know, and SIGPIPE must not end the process. */
+static void write_quietly(int fd)
+{
+    sigset_t pipe_only, before, pending;
+    struct timespec at_once = { 0 };
+
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+    if (write(fd, "1", 1) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe_only, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void fence_end(struct fence *f, bool ok)
+{
+    if (f->signal < 0)
+        return;
+    if (ok)
+        write_quietly(f->signal);
+    close(f->signal);
+    f->signal = -1;
+}
+
+bool fence_all_open(uint32_t n, const int *fds)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (fds[i] < 0 || fcntl(fds[i], F_GETFD) < 0)
+            return false;
+    return true;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
+}
+
+/* One fence; until: of now_ns(), UINT64_MAX: for ever. */
+static int wait_one(int fd, uint64_t until)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    for (;;) {
+        uint64_t now = now_ns(), left = until == UINT64_MAX ? 0 : until > now ? until - now : 0;
+        struct timespec t = { (time_t) (left / 1000000000), (long) (left % 1000000000) };
+        int rc = ppoll(&p, 1, until == UINT64_MAX ? NULL : &t, NULL);
+        if (rc < 0 && errno == EINTR)
+            continue;
+        if (rc <= 0)
+            return rc;
+        return p.revents & POLLIN ? 1 : -1;
+    }
+}
+
+int fence_wait(uint32_t n, const int *fds, uint64_t timeout_ns)
+{
+    uint64_t now = now_ns();
+    uint64_t until = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
+
+    for (uint32_t i = 0; i < n; i++) {
+        int rc = wait_one(fds[i], until);
+        if (rc <= 0)
+            return rc;
+    }
+    return 1;
+}

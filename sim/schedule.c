@@ -1,0 +1,272 @@
+#include "sim/schedule.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* When a client was last given the device; kept while it has jobs, the last few besides. */
+struct client {
+    struct client *next;
+    uint32_t id;
+    uint64_t served; /* count of grants */
+};
+
+struct schedule {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    double now, arrive_at;
+    bool held;
+    uint32_t depth;
+    uint64_t submitted, grants;
+    struct job *jobs;   /* in order of submission */
+    struct job *holder; /* has the device */
+    struct client *clients;
+    schedule_watch *watch;
+    void *watch_user;
+};
+
+struct schedule *schedule_new(uint32_t depth)
+{
+    struct schedule *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    s->depth = depth;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    return s;
+}
+
+void schedule_free(struct schedule *s)
+{
+    if (!s)
+        return;
+    for (struct client *c = s->clients, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user)
+{
+    pthread_mutex_lock(&s->lock);
+    s->watch = watch;
+    s->watch_user = user;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void tell(const struct schedule *s, enum schedule_event event, const struct job *j)
+{
+    if (s->watch)
+        s->watch(s->watch_user, event, j, s->now);
+}
+
+double schedule_now(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+    double now = s->now;
+    pthread_mutex_unlock(&s->lock);
+    return now;
+}
+
+/* ---- whose turn it is */
+
+static struct client *find_client(struct schedule *s, uint32_t id)
+{
+    for (struct client *c = s->clients; c; c = c->next)
+        if (c->id == id)
+            return c;
+    return NULL;
+}
+
+static uint64_t last_served(struct schedule *s, const struct job *j)
+{
+    const struct client *c = find_client(s, j->client);
+
+    return c ? c->served : 0;
+}
+
+/* Without memory a client counts as never served: it may come sooner, nothing else. */
+static void note_served(struct schedule *s, const struct job *j)
+{
+    struct client *c = find_client(s, j->client);
+
+    if (!c && (c = calloc(1, sizeof(*c)))) {
+        c->id = j->client;
+        c->next = s->clients;
+        s->clients = c;
+    }
+    if (c)
+        c->served = ++s->grants;
+}
+
+static bool goes_before(struct schedule *s, const struct job *a, const struct job *b)
+{
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    if (a->is_started != b->is_started) /* what was suspended is finished first */
+        return a->is_started;
+    uint64_t served_a = last_served(s, a), served_b = last_served(s, b);
+    if (served_a != served_b)
+        return served_a < served_b;
+    return a->number < b->number;
+}
+
+/* The best of the jobs that have arrived; NULL: none has. */
+static struct job *best(struct schedule *s)
+{
+    struct job *found = NULL;
+
+    for (struct job *j = s->jobs; j; j = j->next)
+        if (j->arrival <= s->now && (!found || goes_before(s, j, found)))
+            found = j;
+    return found;
+}
+
+/* An idle device waits for the next arrival. */
+static void skip_idle(struct schedule *s)
+{
+    double next = INFINITY;
+
+    for (const struct job *j = s->jobs; j; j = j->next)
+        next = fmin(next, j->arrival);
+    if (isfinite(next))
+        s->now = fmax(s->now, next);
+}
+
+static void grant(struct schedule *s, struct job *j)
+{
+    if (s->holder == j)
+        return;
+    s->holder = j;
+    note_served(s, j);
+    tell(s, j->is_started ? EVENT_RESUME : EVENT_START, j);
+    j->is_started = true;
+    pthread_cond_broadcast(&s->changed);
+}
+
+/* Fills a free device. */
+static void dispatch(struct schedule *s)
+{
+    if (s->holder || s->held)
+        return;
+    struct job *j = best(s);
+    if (!j) {
+        skip_idle(s);
+        j = best(s);
+    }
+    if (j)
+        grant(s, j);
+}
+
+static void wait_for(struct schedule *s, const struct job *j)
+{
+    while (s->holder != j)
+        pthread_cond_wait(&s->changed, &s->lock);
+}
+
+/* ---- a job's life */
+
+static bool has_room(const struct schedule *s, uint32_t client)
+{
+    uint32_t waiting = 0;
+
+    for (const struct job *j = s->jobs; j; j = j->next)
+        waiting += j->client == client && j != s->holder;
+    return !s->depth || waiting < s->depth || !s->holder;
+}
+
+static void append(struct schedule *s, struct job *j)
+{
+    struct job **end = &s->jobs;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = j;
+}
+
+int schedule_submit(struct schedule *s, struct job *j, int priority, uint32_t client, double budget)
+{
+    pthread_mutex_lock(&s->lock);
+    bool ok = has_room(s, client);
+    if (ok) {
+        double arrival = s->held ? fmax(s->now, s->arrive_at) : s->now;
+        *j = (struct job){ .priority = priority,
+                           .client = client,
+                           .number = s->submitted++,
+                           .arrival = arrival,
+                           .deadline = arrival + budget };
+        append(s, j);
+        dispatch(s);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ok ? 0 : -1;
+}
+
+void schedule_begin(struct schedule *s, struct job *j)
+{
+    pthread_mutex_lock(&s->lock);
+    wait_for(s, j);
+    pthread_mutex_unlock(&s->lock);
+}
+
+double schedule_spend(struct schedule *s, struct job *j, double ns)
+{
+    pthread_mutex_lock(&s->lock);
+    s->now += ns;
+    j->used += ns;
+    struct job *better = best(s);
+    if (better && better->priority > j->priority) {
+        tell(s, EVENT_SUSPEND, j);
+        grant(s, better);
+        wait_for(s, j);
+    }
+    double since = s->now - j->arrival;
+    pthread_mutex_unlock(&s->lock);
+    return since;
+}
+
+void schedule_end(struct schedule *s, struct job *j)
+{
+    struct job **at = &s->jobs;
+
+    pthread_mutex_lock(&s->lock);
+    while (*at && *at != j)
+        at = &(*at)->next;
+    if (*at)
+        *at = j->next;
+    if (s->holder == j)
+        s->holder = NULL;
+    if (j->is_started)
+        tell(s, EVENT_END, j);
+    dispatch(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- scripts */
+
+void schedule_hold(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->held = true;
+    s->arrive_at = s->now;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void schedule_arrive_at(struct schedule *s, double ns)
+{
+    pthread_mutex_lock(&s->lock);
+    s->arrive_at = ns;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void schedule_let_go(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->held = false;
+    dispatch(s);
+    pthread_mutex_unlock(&s->lock);
+}
