@@ -68,7 +68,7 @@ double device_estimate(const struct program *p)
     for (uint32_t i = 0; v.tensor && i < g->n_operations; i++) {
         struct site s;
         struct why w;
-        if (site_bind(&v, i, false, a, &s, &w) == 0 && s.k.call.op->control_kind == CONTROL_NONE &&
+        if (site_bind(&v, i, false, a, &s, &w) >= 0 && s.k.call.op->control_kind == CONTROL_NONE &&
             shapes_known(&s.k))
             ns += device_cost(p->device->profile, &s.k);
     }

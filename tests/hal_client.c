@@ -1,0 +1,173 @@
+#include "tests/hal_client.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/convert.h"
+#include "sim/profile.h"
+
+static struct why w;
+
+static struct hal_driver *open_engine(struct engine *e)
+{
+    struct hal_driver *d = NULL;
+
+    ck_assert_int_eq(driver_new(e, &d, &w), 0);
+    return d;
+}
+
+static struct profile *read_profile(const char *name)
+{
+    struct profile *p = NULL;
+
+    ck_assert_int_eq(profile_parse(profile_shipped(name), name, &p, &w), 0);
+    return p;
+}
+
+static struct hal_driver *open_profile(struct profile *p)
+{
+    struct engine *e = NULL;
+
+    ck_assert_int_eq(engine_device(p, NULL, &e, &w), 0);
+    return open_engine(e);
+}
+
+struct hal_driver *client_open(const char *name, enum hal_version version)
+{
+    struct profile *p;
+    struct engine *e = NULL;
+
+    if (strcmp(name, "golden") == 0) {
+        ck_assert_int_eq(engine_reference(&e, &w), 0);
+        return open_engine(e);
+    }
+    p = read_profile(name);
+    p->hal = version ? version : p->hal;
+    return open_profile(p);
+}
+
+struct hal_driver *client_open_slow(const char *name, double ns)
+{
+    struct profile *p = read_profile(name);
+
+    p->launch_ns = p->operation_ns = ns;
+    p->driver_ns = 0;
+    p->bandwidth = 1e30;
+    p->queue_depth = 0;
+    for (int i = 0; i < DT_COUNT; i++)
+        p->rate[i] = 1e30;
+    return open_profile(p);
+}
+
+void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim)
+{
+    build_init(&m->b, 1);
+    uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(n));
+    uint32_t y = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(n));
+    uint32_t act = build_int(&m->b, 0);
+    uint32_t z = build_operand(&m->b, LIFE_OUTPUT, DT_F32, DIMS(unknown_dim ? 0 : n));
+    OPERATION(&m->b, "ADD", IDS(x, y, act), IDS(z));
+    m->arena = arena_new(0);
+    m->prepared = NULL;
+    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
+}
+
+struct catcher {
+    struct hal_prepare_callback base;
+    struct hal_prepared_model *prepared;
+};
+
+static void catch_prepared(struct hal_prepare_callback *self, enum hal_status status,
+                           struct hal_prepared_model *prepared)
+{
+    ck_assert_int_eq(status, HAL_NONE);
+    ((struct catcher *) self)->prepared = prepared;
+}
+
+void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority)
+{
+    struct catcher c = { { catch_prepared }, NULL };
+    struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                         .priority = priority,
+                                         .deadline = HAL_NO_DEADLINE };
+
+    ck_assert_int_eq(d->prepare_model(d, d->hal_version, &m->hal, &config, &c.base), HAL_NONE);
+    ck_assert_ptr_nonnull(c.prepared);
+    m->prepared = c.prepared;
+}
+
+void client_done(struct client_model *m)
+{
+    if (m->prepared)
+        m->prepared->methods->release(m->prepared);
+    arena_free(m->arena);
+    build_done(&m->b);
+}
+
+void client_fill(struct client_request *r, uint32_t n)
+{
+    uint32_t bytes = n * (uint32_t) sizeof(float);
+
+    *r = (struct client_request){ 0 };
+    for (uint32_t i = 0; i < n; i++) {
+        r->x[i] = (float) i;
+        r->y[i] = (float) (10 * i);
+    }
+    r->in[0].location = (struct hal_location){ .pool = 0, .length = bytes };
+    r->in[1].location = (struct hal_location){ .pool = 1, .length = bytes };
+    r->out[0].location = (struct hal_location){ .pool = 2, .length = bytes };
+    float *memory[] = { r->x, r->y, r->z };
+    for (int i = 0; i < 3; i++)
+        r->pool[i].memory = (struct hal_memory){ .kind = HAL_MEMORY_ADDRESS,
+                                                 .protection = HAL_MEMORY_READ | HAL_MEMORY_WRITE,
+                                                 .address = memory[i],
+                                                 .fd = -1,
+                                                 .size = sizeof r->x };
+    r->hal = (struct hal_request){ 2, 1, 3, r->in, r->out, r->pool };
+    r->result = (struct hal_result){ .shapes = r->shape, .capacity = 1 };
+}
+
+struct hal_execution_config client_config(void)
+{
+    return (struct hal_execution_config){ .deadline = HAL_NO_DEADLINE,
+                                          .loop_timeout = HAL_NO_TIME };
+}
+
+void client_check(const struct client_request *r, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        ck_assert_float_eq(r->z[i], (float) (11 * i));
+}
+
+static void notify(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,
+                   const struct hal_output_shape *shapes, struct hal_timing timing)
+{
+    struct client_wait *c = (struct client_wait *) self;
+
+    (void) shapes;
+    pthread_mutex_lock(&c->lock);
+    c->calls++;
+    c->status = status;
+    c->n_shapes = n_shapes;
+    c->timing = timing;
+    pthread_cond_signal(&c->called);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void client_wait_init(struct client_wait *c)
+{
+    *c = (struct client_wait){ .base = { notify } };
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->called, NULL);
+}
+
+enum hal_status client_wait(struct client_wait *c)
+{
+    pthread_mutex_lock(&c->lock);
+    while (!c->calls)
+        pthread_cond_wait(&c->called, &c->lock);
+    enum hal_status status = c->status;
+    pthread_mutex_unlock(&c->lock);
+    return status;
+}

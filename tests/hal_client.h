@@ -1,0 +1,56 @@
+/* A client of the HAL for tests: one driver, models prepared from builders, requests on plain
+ * memory.
+ */
+#ifndef TESTS_HAL_CLIENT_H
+#define TESTS_HAL_CLIENT_H
+
+#include "sim/driver.h"
+#include "tests/build.h"
+
+/* The driver of a shipped profile ("cpu"), or of the reference ("golden"); version 0: its own. */
+struct hal_driver *client_open(const char *name, enum hal_version version);
+
+/* One whose every launch and operation takes that many virtual ns, and nothing else does. */
+struct hal_driver *client_open_slow(const char *name, double ns);
+
+struct client_model {
+    struct build b;
+    struct arena *arena;
+    struct hal_model hal;
+    struct hal_prepared_model *prepared;
+};
+
+/* z = x + y, TENSOR_FLOAT32; with unknown_dim the first dimension of the output is. */
+void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim);
+/* Fails the test unless the model prepares. */
+void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority);
+void client_done(struct client_model *m);
+
+/* x, y and z of client_add_model() in two pools, inputs and outputs. */
+struct client_request {
+    float x[8], y[8], z[8];
+    struct hal_argument in[2], out[1];
+    struct hal_request_pool pool[3];
+    struct hal_request hal;
+    struct hal_output_shape shape[1];
+    struct hal_result result;
+};
+void client_fill(struct client_request *r, uint32_t n);
+struct hal_execution_config client_config(void);
+/* Fails the test unless z is what it must be. */
+void client_check(const struct client_request *r, uint32_t n);
+
+/* Waits for the end of an asynchronous execution. */
+struct client_wait {
+    struct hal_execution_callback base;
+    pthread_mutex_t lock;
+    pthread_cond_t called;
+    unsigned calls;
+    enum hal_status status;
+    uint32_t n_shapes;
+    struct hal_timing timing;
+};
+void client_wait_init(struct client_wait *w);
+enum hal_status client_wait(struct client_wait *w);
+
+#endif

@@ -1,0 +1,445 @@
+/* The kinds of execution of a driver: synchronous, asynchronous, fenced, reusable, in bursts; who
+ * has the device when several want it. */
+#include <check.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/fence.h"
+#include "tests/hal_client.h"
+
+enum { N = 4 };
+
+static struct hal_driver *driver;
+static struct client_model model;
+static struct client_request request;
+
+static void open_cpu(void)
+{
+    driver = client_open("cpu", HAL_FL8);
+    client_add_model(&model, N, false);
+    client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
+    client_fill(&request, N);
+}
+
+static void close_cpu(void)
+{
+    client_done(&model);
+    driver->close(driver);
+}
+
+/* ---- asynchronous */
+
+START_TEST(an_asynchronous_execution_calls_back_once)
+{
+    struct hal_execution_config config = client_config();
+    struct client_wait wait;
+
+    config.measure = true;
+    client_wait_init(&wait);
+    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_FL8, &request.hal,
+                                                      &config, &wait.base),
+                     HAL_NONE);
+    ck_assert_int_eq(client_wait(&wait), HAL_NONE);
+    ck_assert_uint_eq(wait.n_shapes, 1);
+    ck_assert(wait.timing.on_device > 0 && wait.timing.on_device <= wait.timing.in_driver);
+    client_check(&request, N);
+}
+END_TEST
+
+START_TEST(a_launch_that_fails_calls_back_too)
+{
+    struct hal_execution_config config = client_config();
+    struct client_wait wait;
+
+    client_wait_init(&wait);
+    request.hal.n_inputs = 1;
+    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_FL8, &request.hal,
+                                                      &config, &wait.base),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_uint_eq(wait.calls, 1);
+    ck_assert_int_eq(wait.status, HAL_INVALID_ARGUMENT);
+    ck_assert_uint_eq(wait.n_shapes, 0);
+}
+END_TEST
+
+START_TEST(a_deadline_that_has_passed_is_missed_after_the_launch)
+{
+    struct hal_execution_config config = client_config();
+    struct client_wait wait;
+
+    client_wait_init(&wait);
+    config.deadline = 1;
+    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_FL8, &request.hal,
+                                                      &config, &wait.base),
+                     HAL_NONE);
+    ck_assert_int_eq(client_wait(&wait), HAL_MISSED_DEADLINE_PERSISTENT);
+    ck_assert_uint_eq(wait.n_shapes, 0);
+    ck_assert(wait.timing.on_device == HAL_NO_TIME);
+}
+END_TEST
+
+START_TEST(a_model_may_be_released_while_it_runs)
+{
+    struct hal_execution_config config = client_config();
+    struct client_wait wait[16];
+    struct client_request r[16];
+
+    for (int i = 0; i < 16; i++) {
+        client_wait_init(&wait[i]);
+        client_fill(&r[i], N);
+        (void) model.prepared->methods->execute(model.prepared, HAL_FL8, &r[i].hal, &config,
+                                                &wait[i].base);
+    }
+    model.prepared->methods->release(model.prepared);
+    model.prepared = NULL;
+    for (int i = 0; i < 16; i++)
+        if (client_wait(&wait[i]) == HAL_NONE)
+            client_check(&r[i], N);
+}
+END_TEST
+
+/* ---- fenced */
+
+static enum hal_status run_fenced(uint32_t n, const int *wait_for, uint64_t duration,
+                                  int *ret_fence, struct hal_fenced_info **ret_info)
+{
+    struct hal_execution_config config = client_config();
+
+    config.measure = true;
+    return model.prepared->methods->execute_fenced(
+        model.prepared, HAL_FL8, &request.hal, n, wait_for, &config, duration, ret_fence, ret_info);
+}
+
+static bool is_signalled(int fence)
+{
+    struct pollfd p = { .fd = fence, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 1;
+}
+
+START_TEST(a_fenced_execution_waits_and_signals)
+{
+    struct hal_timing launched, fenced;
+    struct hal_fenced_info *info;
+    struct fence before;
+    int fence;
+
+    ck_assert_int_eq(fence_open(&before), 0);
+    ck_assert_int_eq(run_fenced(1, &before.wait, HAL_NO_TIME, &fence, &info), HAL_NONE);
+    ck_assert(!is_signalled(fence));
+    request.x[0] = 100; /* read only now */
+    request.y[0] = -100;
+    fence_end(&before, true);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
+    ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced), HAL_NONE);
+    ck_assert(fenced.on_device != HAL_NO_TIME && fenced.on_device <= fenced.in_driver);
+    ck_assert(launched.on_device >= fenced.on_device && launched.on_device <= launched.in_driver);
+    client_check(&request, N);
+    info->methods->release(info);
+    close(fence);
+    close(before.wait);
+}
+END_TEST
+
+START_TEST(a_fence_that_fails_fails_the_execution_and_what_waits_for_it)
+{
+    struct hal_timing launched, fenced;
+    struct hal_fenced_info *info, *second_info;
+    struct fence before;
+    int fence, second;
+
+    ck_assert_int_eq(fence_open(&before), 0);
+    ck_assert_int_eq(run_fenced(1, &before.wait, HAL_NO_TIME, &fence, &info), HAL_NONE);
+    ck_assert_int_eq(run_fenced(1, &fence, HAL_NO_TIME, &second, &second_info), HAL_NONE);
+    fence_end(&before, false);
+    ck_assert_int_eq(fence_wait(1, &second, HAL_NO_TIME), -1);
+    ck_assert_int_eq(second_info->methods->get_execution_info(second_info, &launched, &fenced),
+                     HAL_GENERAL_FAILURE);
+    ck_assert(launched.on_device == HAL_NO_TIME && fenced.in_driver == HAL_NO_TIME);
+    info->methods->release(info);
+    second_info->methods->release(second_info);
+    close(fence);
+    close(second);
+    close(before.wait);
+}
+END_TEST
+
+START_TEST(fences_that_are_none_are_refused)
+{
+    const int bad[] = { -1, 9999 };
+    struct hal_fenced_info *info;
+    int fence;
+
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(run_fenced(1, &bad[i], HAL_NO_TIME, &fence, &info), HAL_INVALID_ARGUMENT);
+        ck_assert_int_eq(fence, HAL_NO_FENCE);
+        ck_assert_ptr_null(info);
+    }
+}
+END_TEST
+
+START_TEST(a_fenced_execution_needs_known_shapes)
+{
+    struct hal_execution_config config = client_config();
+    struct client_model unknown;
+    struct hal_fenced_info *info;
+    int fence;
+
+    client_add_model(&unknown, N, true);
+    client_prepare(&unknown, driver, HAL_PRIORITY_LOW);
+    ck_assert_int_eq(unknown.prepared->methods->execute_fenced(unknown.prepared, HAL_FL8,
+                                                               &request.hal, 0, NULL, &config,
+                                                               HAL_NO_TIME, &fence, &info),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(fence, HAL_NO_FENCE);
+    client_done(&unknown);
+}
+END_TEST
+
+START_TEST(a_duration_is_counted_from_the_fences)
+{
+    struct hal_timing launched, fenced;
+    struct hal_fenced_info *info;
+    int fence;
+
+    ck_assert_int_eq(run_fenced(0, NULL, 1, &fence, &info), HAL_NONE);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), -1);
+    ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced),
+                     HAL_MISSED_DEADLINE_PERSISTENT);
+    info->methods->release(info);
+    close(fence);
+}
+END_TEST
+
+/* ---- reusable, burst */
+
+START_TEST(a_reusable_execution_runs_again_with_other_values)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_execution *x;
+
+    ck_assert_int_eq(model.prepared->methods->create_reusable_execution(model.prepared,
+                                                                        &request.hal, &config, &x),
+                     HAL_NONE);
+    for (int turn = 0; turn < 3; turn++) {
+        request.x[1] = (float) turn;
+        request.y[1] = (float) (11 - turn);
+        ck_assert_int_eq(x->methods->execute_synchronously(x, HAL_NO_DEADLINE, &request.result),
+                         HAL_NONE);
+        client_check(&request, N);
+        memset(request.z, 0, sizeof request.z);
+    }
+    x->methods->release(x);
+}
+END_TEST
+
+START_TEST(a_reusable_execution_is_never_two_at_once)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info;
+    struct hal_execution *x;
+    struct fence before;
+    int fence;
+
+    ck_assert_int_eq(model.prepared->methods->create_reusable_execution(model.prepared,
+                                                                        &request.hal, &config, &x),
+                     HAL_NONE);
+    ck_assert_int_eq(fence_open(&before), 0);
+    ck_assert_int_eq(
+        x->methods->execute_fenced(x, 1, &before.wait, HAL_NO_DEADLINE, HAL_NO_TIME, &fence, &info),
+        HAL_NONE);
+    ck_assert_int_eq(x->methods->execute_synchronously(x, HAL_NO_DEADLINE, &request.result),
+                     HAL_GENERAL_FAILURE);
+    x->methods->release(x); /* the one under way goes on */
+    fence_end(&before, true);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
+    client_check(&request, N);
+    info->methods->release(info);
+    close(fence);
+    close(before.wait);
+}
+END_TEST
+
+START_TEST(a_burst_checks_its_identifiers)
+{
+    const int64_t good[] = { -1, 1, 7 }, bad[] = { -1, -2, 7 };
+    struct hal_execution_config config = client_config();
+    struct hal_burst *b;
+
+    ck_assert_int_eq(model.prepared->methods->configure_burst(model.prepared, HAL_FL8, &b),
+                     HAL_NONE);
+    ck_assert_int_eq(
+        b->methods->execute_synchronously(b, &request.hal, 3, good, &config, &request.result),
+        HAL_NONE);
+    client_check(&request, N);
+    ck_assert_int_eq(
+        b->methods->execute_synchronously(b, &request.hal, 3, bad, &config, &request.result),
+        HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(
+        b->methods->execute_synchronously(b, &request.hal, 2, good, &config, &request.result),
+        HAL_INVALID_ARGUMENT);
+    ck_assert_uint_eq(request.result.n_shapes, 0);
+    ck_assert_int_eq(b->methods->release_memory(b, 99), HAL_NONE);
+    ck_assert_int_eq(b->methods->release_memory(b, -2), HAL_INVALID_ARGUMENT);
+    b->methods->release(b);
+}
+END_TEST
+
+/* ---- contention, as a script */
+
+enum { ADDS = 5 };
+
+/* ADDS additions one after the other: as many points where it may be suspended. */
+static void chain_model(struct client_model *m)
+{
+    uint32_t x, y, act;
+
+    build_init(&m->b, 1);
+    x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(N));
+    y = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(N));
+    act = build_int(&m->b, 0);
+    for (int i = 0; i < ADDS; i++) {
+        uint32_t z =
+            build_operand(&m->b, i + 1 < ADDS ? LIFE_TEMPORARY : LIFE_OUTPUT, DT_F32, DIMS(N));
+        OPERATION(&m->b, "ADD", IDS(x, y, act), IDS(z));
+        x = z;
+    }
+    m->arena = arena_new(0);
+    m->prepared = NULL;
+    struct why w;
+    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
+}
+
+struct record {
+    size_t at;
+    char text[1000];
+};
+
+static void watch(void *user, enum schedule_event event, const struct job *j, double now)
+{
+    static const char *const names[] = { "starts", "stops", "goes on", "ends" };
+    struct record *r = user;
+    int n = snprintf(r->text + r->at, sizeof r->text - r->at, "%g: %llu %s\n", now * 1e-9,
+                     (unsigned long long) j->number, names[event]);
+
+    r->at += (size_t) n;
+}
+
+#define SECONDS 1e9
+
+static const struct step {
+    enum hal_priority priority;
+    double at;
+    uint64_t budget; /* ns; 0: no deadline */
+    enum hal_status status;
+} steps[] = {
+    { HAL_PRIORITY_LOW, 0, 0, HAL_NONE },
+    { HAL_PRIORITY_LOW, 0.5, UINT64_C(8000000000), HAL_MISSED_DEADLINE_TRANSIENT },
+    { HAL_PRIORITY_MEDIUM, 1.5, 0, HAL_NONE },
+    { HAL_PRIORITY_MEDIUM, 1.5, 0, HAL_NONE },
+    { HAL_PRIORITY_HIGH, 2.5, 0, HAL_NONE },
+    { HAL_PRIORITY_HIGH, 30, 0, HAL_NONE },
+    { HAL_PRIORITY_HIGH, 30, UINT64_C(4000000000), HAL_MISSED_DEADLINE_PERSISTENT },
+};
+
+/* By hand: every execution takes a second to be launched and one for each of its operations. */
+static const char schedule[] = "0: 0 starts\n"
+                               "2: 0 stops\n"
+                               "2: 2 starts\n"
+                               "3: 2 stops\n"
+                               "3: 4 starts\n"
+                               "9: 4 ends\n"
+                               "9: 2 goes on\n"
+                               "14: 2 ends\n"
+                               "14: 3 starts\n"
+                               "20: 3 ends\n"
+                               "20: 0 goes on\n"
+                               "24: 0 ends\n"
+                               "24: 1 starts\n"
+                               "24: 1 ends\n"
+                               "30: 5 starts\n"
+                               "36: 5 ends\n";
+
+struct scripted {
+    struct client_model model;
+    struct client_request request;
+    struct client_wait wait;
+};
+
+static void launch(struct scripted *x, const struct step *step, struct hal_driver *d)
+{
+    struct hal_execution_config config = client_config();
+    struct timespec t;
+
+    chain_model(&x->model);
+    client_prepare(&x->model, d, step->priority);
+    client_fill(&x->request, N);
+    client_wait_init(&x->wait);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (step->budget)
+        config.deadline =
+            (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec + step->budget;
+    schedule_arrive_at(((struct driver *) d)->schedule, step->at * SECONDS);
+    ck_assert_int_eq(x->model.prepared->methods->execute(x->model.prepared, HAL_1_3,
+                                                         &x->request.hal, &config, &x->wait.base),
+                     HAL_NONE);
+}
+
+static void run_script(struct record *r)
+{
+    struct hal_driver *d = client_open_slow("cpu", SECONDS);
+    struct schedule *s = ((struct driver *) d)->schedule;
+    struct scripted x[COUNT(steps)];
+
+    schedule_set_watch(s, watch, r);
+    schedule_hold(s);
+    for (int i = 0; i < COUNT(steps); i++)
+        launch(&x[i], &steps[i], d);
+    schedule_let_go(s);
+    for (int i = 0; i < COUNT(steps); i++) {
+        ck_assert_int_eq(client_wait(&x[i].wait), steps[i].status);
+        client_done(&x[i].model);
+    }
+    d->close(d);
+}
+
+START_TEST(a_script_gives_the_same_schedule_every_time)
+{
+    for (int turn = 0; turn < 20; turn++) {
+        struct record r = { 0 };
+        run_script(&r);
+        ck_assert_str_eq(r.text, schedule);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("sim executions");
+    TCase *kinds = tcase_create("kinds"), *contention = tcase_create("contention");
+
+    tcase_add_checked_fixture(kinds, open_cpu, close_cpu);
+    tcase_add_test(kinds, an_asynchronous_execution_calls_back_once);
+    tcase_add_test(kinds, a_launch_that_fails_calls_back_too);
+    tcase_add_test(kinds, a_deadline_that_has_passed_is_missed_after_the_launch);
+    tcase_add_test(kinds, a_model_may_be_released_while_it_runs);
+    tcase_add_test(kinds, a_fenced_execution_waits_and_signals);
+    tcase_add_test(kinds, a_fence_that_fails_fails_the_execution_and_what_waits_for_it);
+    tcase_add_test(kinds, fences_that_are_none_are_refused);
+    tcase_add_test(kinds, a_fenced_execution_needs_known_shapes);
+    tcase_add_test(kinds, a_duration_is_counted_from_the_fences);
+    tcase_add_test(kinds, a_reusable_execution_runs_again_with_other_values);
+    tcase_add_test(kinds, a_reusable_execution_is_never_two_at_once);
+    tcase_add_test(kinds, a_burst_checks_its_identifiers);
+    tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
+    suite_add_tcase(s, kinds);
+    suite_add_tcase(s, contention);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
