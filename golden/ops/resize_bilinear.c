@@ -1,0 +1,162 @@
+#include "golden/arena.h"
+#include "golden/bounds.h"
+#include "golden/resize.h"
+
+static const struct typing typings[] = {
+    /* since, ranks, image, scales */
+    { L1, RANK(4), { DT_F32, DT_FLOAT32 } },
+    { L3, RANK(4), { DT_F16, DT_FLOAT16 } },
+    { L3, RANK(4), { DT_U8, DT_FLOAT32 } },
+    { L4, RANK(4), { DT_S8, DT_FLOAT32 } },
+};
+
+/* The weighted sum of the four pixels round a place, for all channels. */
+static void mix(const double *top, const double *bottom, struct resize_place x, double part_y,
+                size_t channels, double *y)
+{
+    size_t first = x.first * channels, second = x.second * channels;
+
+    for (size_t k = 0; k < channels; k++) {
+        double above = top[first + k] * (1 - x.part) + top[second + k] * x.part;
+        double below = bottom[first + k] * (1 - x.part) + bottom[second + k] * x.part;
+        y[k] = above * (1 - part_y) + below * part_y;
+    }
+}
+
+/* y = the image x, resized; column[j]: where column j of the output lies. */
+static void interpolate(const struct call *c, const struct resize_place *column, const double *x,
+                        double *y)
+{
+    const struct shape *in = &c->in[RESIZE_INPUT]->shape, *out = &c->out[0]->shape;
+    struct resize_axis rows = resize_along(c, 1);
+    size_t channels = in->dim[3], row = in->dim[2] * channels;
+
+    for (uint32_t b = 0; b < in->dim[0]; b++, x += in->dim[1] * row)
+        for (uint32_t i = 0; i < out->dim[1]; i++) {
+            struct resize_place p = resize_between(&rows, i);
+            for (uint32_t j = 0; j < out->dim[2]; j++, y += channels)
+                mix(x + p.first * row, x + p.second * row, column[j], p.part, channels, y);
+        }
+}
+
+static struct resize_place *columns_of(const struct call *c, struct why *w)
+{
+    struct resize_axis a = resize_along(c, 2);
+    struct resize_place *column = arena_alloc_raw(c->scratch, a.n_out, sizeof *column);
+
+    for (uint64_t j = 0; column && j < a.n_out; j++)
+        column[j] = resize_between(&a, j);
+    if (!column)
+        why_fail(w, WHY_MEMORY, "%s: no memory for %llu columns", c->op->name,
+                 (unsigned long long) a.n_out);
+    return column;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    const struct resize_place *column = columns_of(c, w);
+
+    if (!column)
+        return -1;
+    interpolate(c, column, c->x[RESIZE_INPUT], c->y[0]);
+    return 0;
+}
+
+/* Pixels low..high that a place may lie between, within its slack. */
+struct range {
+    size_t low, high;
+};
+
+static struct range range_of(struct resize_place p, size_t n)
+{
+    struct range r = { p.first, p.second };
+
+    if (p.part <= p.slack && r.low > 0)
+        r.low--;
+    if (1 - p.part <= p.slack && r.high + 1 < n)
+        r.high++;
+    return r;
+}
+
+/* By how much the pixels there differ: the slope between them is no steeper. */
+static double spread(const struct call *c, struct range y, struct range x, size_t image,
+                     size_t channel)
+{
+    const struct shape *in = &c->in[RESIZE_INPUT]->shape;
+    double lo = INFINITY, hi = -INFINITY;
+
+    for (size_t i = y.low; i <= y.high; i++)
+        for (size_t j = x.low; j <= x.high; j++) {
+            size_t at = ((image * in->dim[1] + i) * in->dim[2] + j) * in->dim[3] + channel;
+            lo = fmin(lo, c->x[RESIZE_INPUT][at]);
+            hi = fmax(hi, c->x[RESIZE_INPUT][at]);
+        }
+    return hi - lo;
+}
+
+/* What the rounding of places and of their parts adds. */
+static void add_slack(const struct call *c, const struct resize_place *column, double *ey)
+{
+    const struct shape *in = &c->in[RESIZE_INPUT]->shape, *out = &c->out[0]->shape;
+    struct resize_axis rows = resize_along(c, 1);
+
+    for (size_t b = 0; b < out->dim[0]; b++)
+        for (uint32_t i = 0; i < out->dim[1]; i++) {
+            struct resize_place p = resize_between(&rows, i);
+            struct range y = range_of(p, in->dim[1]);
+            for (uint32_t j = 0; j < out->dim[2]; j++) {
+                struct range x = range_of(column[j], in->dim[2]);
+                double off = p.slack + column[j].slack + 4 * c->unit;
+                for (size_t k = 0; k < out->dim[3]; k++, ey++)
+                    *ey = bound_clean(*ey + bound_scaled(spread(c, y, x, b, k), off));
+            }
+        }
+}
+
+/* Errors of the pixels are mixed as the pixels are; each of the products and sums is rounded. */
+static int bound(struct call *c, struct why *w)
+{
+    const struct resize_place *column = columns_of(c, w);
+    size_t n = tensor_count(c->in[RESIZE_INPUT]), n_out = tensor_count(c->out[0]);
+    double *size = arena_alloc_raw(c->scratch, n + 1, sizeof *size), *ey = c->ey[0];
+
+    if (!column)
+        return -1;
+    if (!size)
+        return why_fail(w, WHY_MEMORY, "%s: no memory for a bound of %zu values", c->op->name, n);
+    for (size_t i = 0; i < n; i++)
+        size[i] = fabs(c->x[RESIZE_INPUT][i]) * 8 * c->unit +
+                  (c->ex[RESIZE_INPUT] ? c->ex[RESIZE_INPUT][i] : 0);
+    interpolate(c, column, size, ey);
+    for (size_t i = 0; i < n_out; i++)
+        ey[i] = bound_clean(ey[i]);
+    add_slack(c, column, ey);
+    return 0;
+}
+
+const struct op op_RESIZE_BILINEAR = {
+    .code = OP_RESIZE_BILINEAR,
+    .name = "RESIZE_BILINEAR",
+    .summary = "An image in another size, each pixel mixed of the four round its place.",
+    .formula = "output[n,y,x,c] = input at place (p(y), p(x)), linear between pixels, constant "
+               "outside; p(o) = s * o, s = size of input / size of output; with "
+               "half_pixel_centers s * (o + 1/2) - 1/2; with align_corners s = (size of input - "
+               "1) / (size of output - 1)",
+    .since = L1,
+    .in = resize_bilinear_in,
+    .n_in = RESIZE_ROLES,
+    .out = resize_out,
+    .n_out = COUNT(resize_out),
+    .forms = resize_forms,
+    .n_forms = RESIZE_FORMS,
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .layout = 1 + RESIZE_LAYOUT,
+    .error = { ERROR_ELEMENT, .ulps = 1,
+               .text = "ex mixed like the pixels, 8 u of them, and what a place that is 4 ulps off "
+                       "changes" },
+    .infer = resize_infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = resize_draw,
+};
