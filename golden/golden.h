@@ -13,6 +13,7 @@
 #define GOLDEN_GOLDEN_H
 
 #include "golden/arena.h"
+#include "golden/compliance.h"
 #include "golden/exec.h"
 #include "golden/judge.h"
 #include "golden/model.h"

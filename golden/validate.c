@@ -4,10 +4,24 @@
 #include <string.h>
 
 #include "golden/call.h"
-#include "golden/op.h"
+#include "golden/compliance.h"
 
 enum { NNAPI_LAST = 105, OEM_OPERATION = 10000, DENSIFY = 20000 };
 enum { MAX_GRAPHS = 4096, MAX_NESTING = 64, MAX_ARITY = 1 << 20 };
+
+/* One validation: who wants to know of each part, and what cannot be executed. */
+struct survey {
+    const struct model *model;
+    struct arena *scratch;
+    level_each *each; /* NULL: nobody */
+    void *user;
+    struct why impossible;
+};
+
+static int tell(const struct survey *s, const struct level_need *n, struct why *w)
+{
+    return s->each ? s->each(n, s->user, w) : 0;
+}
 
 static int operand_fail(struct why *w, uint32_t graph, uint32_t i)
 {
@@ -266,12 +280,14 @@ static int check_control(const struct model *m, const struct graph *g, const str
 }
 
 /* Binds an operation to its record; shapes[] are the operands with what has been inferred. */
-static int check_operation(const struct model *m, const struct graph *g, const struct operation *o,
-                           struct tensor *shapes, struct arena *scratch, struct why *w)
+static int check_operation(const struct survey *s, uint32_t index, uint32_t at,
+                           struct tensor *shapes, struct why *w)
 {
+    const struct graph *g = &s->model->graph[index];
+    const struct operation *o = &g->operation[at];
     const struct op *op = find_op(o->code, w);
-    const struct tensor **in = arena_alloc(scratch, o->n_in + 1, sizeof *in);
-    struct tensor **out = arena_alloc(scratch, o->n_out + 1, sizeof *out);
+    const struct tensor **in = arena_alloc(s->scratch, o->n_in + 1, sizeof *in);
+    struct tensor **out = arena_alloc(s->scratch, o->n_out + 1, sizeof *out);
     struct call call;
 
     if (!op)
@@ -286,37 +302,38 @@ static int check_operation(const struct model *m, const struct graph *g, const s
     if (level < 0 && w->code != WHY_EXECUTION)
         return -1;
     struct why control;
-    if (check_control(m, g, op, o, &control) < 0) { /* worse than shapes that contradict */
+    if (check_control(s->model, g, op, o, &control) < 0) { /* worse than shapes that contradict */
         *w = control;
         return why_prefix(w, "%s", op->name);
     }
+    if (level >= 0)
+        TRY(tell(s, &(struct level_need){ level, index, at, &call, shapes }, w));
     return level;
 }
 
-/* What is legal, but cannot be executed, goes to *impossible: the first such reason is kept. */
-static int check_operations(const struct model *m, uint32_t index, struct arena *scratch,
-                            struct why *impossible, struct why *w)
+/* What is legal, but cannot be executed, goes to s->impossible: the first such reason is kept. */
+static int check_operations(struct survey *s, uint32_t index, struct why *w)
 {
-    const struct graph *g = &m->graph[index];
-    struct tensor *shapes = arena_alloc_raw(scratch, g->n_operands + 1, sizeof *shapes);
-    uint32_t *order = arena_alloc(scratch, g->n_operations + 1, sizeof *order);
+    const struct graph *g = &s->model->graph[index];
+    struct tensor *shapes = arena_alloc_raw(s->scratch, g->n_operands + 1, sizeof *shapes);
+    uint32_t *order = arena_alloc(s->scratch, g->n_operations + 1, sizeof *order);
     int level = 1;
 
     if (!shapes || !order)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t i = 0; i < g->n_operands; i++) {
         shapes[i] = g->operand[i].tensor;
-        TRY(value_align(&shapes[i], scratch, w));
+        TRY(value_align(&shapes[i], s->scratch, w));
     }
-    TRY(graph_order(g, scratch, order, w));
+    TRY(graph_order(g, s->scratch, order, w));
     for (uint32_t i = 0; i < g->n_operations; i++) {
-        int need = check_operation(m, g, &g->operation[order[i]], shapes, scratch, w);
+        int need = check_operation(s, index, order[i], shapes, w);
         if (need < 0) {
             operation_fail(w, index, order[i]);
             if (w->code != WHY_EXECUTION)
                 return -1;
-            if (!impossible->text[0])
-                *impossible = *w;
+            if (!s->impossible.text[0])
+                s->impossible = *w;
         }
         level = need > level ? need : level;
     }
@@ -334,19 +351,20 @@ static int check_arrays(const struct graph *g, struct why *w)
 }
 
 /* Structure alone: nothing here needs a record. */
-static int check_structure(const struct model *m, uint32_t index, struct arena *scratch,
-                           struct why *w)
+static int check_structure(const struct survey *s, uint32_t index, struct why *w)
 {
-    const struct graph *g = &m->graph[index];
+    const struct graph *g = &s->model->graph[index];
     TRY(check_arrays(g, w));
-    uint32_t *seen = arena_alloc_raw(scratch, g->n_operands + 1, sizeof *seen);
+    uint32_t *seen = arena_alloc_raw(s->scratch, g->n_operands + 1, sizeof *seen);
     int level = 1;
 
     if (!seen)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t i = 0; i < g->n_operands; i++) {
-        int need = check_operand(m, index, &g->operand[i], w);
+        int need = check_operand(s->model, index, &g->operand[i], w);
         if (need < 0)
+            return operand_fail(w, index, i);
+        if (tell(s, &(struct level_need){ need, index, i, NULL, NULL }, w) < 0)
             return operand_fail(w, index, i);
         level = need > level ? need : level;
     }
@@ -395,19 +413,19 @@ static int check_extensions(const struct model *m, struct why *w)
     return 0;
 }
 
-static int validate(const struct model *m, struct arena *scratch, struct why *impossible,
-                    struct why *w)
+static int validate(struct survey *s, struct why *w)
 {
+    const struct model *m = s->model;
     int level = m->n_extensions ? 3 : m->relaxed ? 2 : 1;
 
     REQUIRE(w, m->graph && m->n_graphs >= 1 && m->n_graphs <= MAX_GRAPHS, "%u graphs", m->n_graphs);
     REQUIRE(w, m->graph[0].n_operations > 0, "a model without operations");
     TRY(check_extensions(m, w));
-    unsigned char *height = arena_alloc(scratch, m->n_graphs, 1);
+    unsigned char *height = arena_alloc(s->scratch, m->n_graphs, 1);
     if (!height)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t g = 0; g < m->n_graphs; g++) {
-        int need = check_structure(m, g, scratch, w);
+        int need = check_structure(s, g, w);
         if (need < 0)
             return -1;
         level = need > level ? need : level;
@@ -415,7 +433,7 @@ static int validate(const struct model *m, struct arena *scratch, struct why *im
     for (uint32_t g = 0; g < m->n_graphs; g++)
         TRY(check_nesting(m, g, height, 0, w));
     for (uint32_t g = 0; g < m->n_graphs; g++) {
-        int need = check_operations(m, g, scratch, impossible, w);
+        int need = check_operations(s, g, w);
         if (need < 0)
             return -1;
         level = need > level ? need : level;
@@ -423,18 +441,24 @@ static int validate(const struct model *m, struct arena *scratch, struct why *im
     return level;
 }
 
+int model_levels(const struct model *m, level_each *each, void *user, struct why *ret_impossible,
+                 struct why *w)
+{
+    struct survey s = { .model = m, .scratch = arena_new(0), .each = each, .user = user };
+    struct why unused;
+
+    if (!s.scratch)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    int level = validate(&s, w ? w : &unused);
+    arena_free(s.scratch);
+    if (level >= 0 && ret_impossible)
+        *ret_impossible = s.impossible;
+    return level;
+}
+
 int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w)
 {
-    struct arena *scratch = arena_new(0);
-    struct why unused, impossible = { .text = "" };
-
-    if (!scratch)
-        return why_fail(w, WHY_MEMORY, "out of memory");
-    int level = validate(m, scratch, &impossible, w ? w : &unused);
-    arena_free(scratch);
-    if (level >= 0 && ret_impossible)
-        *ret_impossible = impossible;
-    return level;
+    return model_levels(m, NULL, NULL, ret_impossible, w);
 }
 
 int model_validate(const struct model *m, struct why *w)

@@ -30,6 +30,22 @@ static int put_example(const char *format, const struct example *e, FILE *to, st
     return 0;
 }
 
+/* The model in the words of an older level; results are the same, and so is what is expected. */
+static int express(const struct options *o, struct example *e, struct arena *a, struct why *w)
+{
+    struct conversion c;
+
+    if (!o->for_level)
+        return 0;
+    if (model_convert(&e->model, o->for_level, a, &c, w) < 0)
+        return why_prefix(w, "%s at level %d", e->name, o->for_level);
+    for (uint32_t i = 0; i < c.n_notes; i++)
+        fprintf(stderr, "halcyon dump: %s: %s%s\n", e->name, c.note[i].lost ? "lost: " : "",
+                c.note[i].text);
+    e->model = c.model;
+    return 0;
+}
+
 /* Only JSON lines may follow one another in a file: else it is the first example that is meant. */
 static int choose(const struct options *o, struct cases *c, struct why *w)
 {
@@ -55,6 +71,8 @@ static int put_cases(const struct options *o, const struct cases *c, FILE *to, s
     for (uint64_t i = 0; !failed && i < c->n; i++) {
         struct example e;
         failed = cases_make(c, i, arena, &e, w);
+        if (!failed)
+            failed = express(o, &e, arena, w);
         if (!failed)
             failed = put_example(o->format, &e, to, w);
     }

@@ -32,11 +32,18 @@ const struct command command_table[] = {
       "name. FILE is a spec; --case picks from it. Without -d the targets are those on which the\n"
       "case did not conform. Nothing is written to the database.",
       cmd_replay },
-    { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [-o FILE]",
+    { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
       "draw or convert a model (graphDump)",
       "Writes a model as a Graphviz graph (dot), laid out (svg), as a specification (spec), or as\n"
-      "a line of the JSON corpus (json). PATH is a spec file, or a random case: random/s7/i123.",
+      "a line of the JSON corpus (json). PATH is a spec file, or a random case: random/s7/i123.\n"
+      "--for-level says the model in the words of an older HAL, if they suffice (halcyon levels\n"
+      "tells); the changes are listed on stderr.",
       cmd_dump },
+    { "levels", CMD_LEVELS, "PATH [--case NAME]", "which feature level a model needs, and why",
+      "For each example: the feature level (HAL version) that its model needs and what needs it;\n"
+      "the lowest level at which the same can be expressed, with the changes that takes and what\n"
+      "is lost by them. PATH is a spec file, a model, or a random case: random/s7/i123.",
+      cmd_levels },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "the operation catalogue, as documentation",
       "Without a name: one line for each operation. With names: their manual, from the records\n"
       "that the reference runs by. --markdown writes the manual as Markdown, without a name of\n"

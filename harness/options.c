@@ -13,7 +13,7 @@
 enum {
     CMD_CAMPAIGN = CMD_RUN | CMD_RANDOM,
     CMD_JUDGING = CMD_CAMPAIGN | CMD_REPLAY,
-    CMD_GRAPHS = CMD_RANDOM | CMD_REPLAY | CMD_DUMP
+    CMD_GRAPHS = CMD_RANDOM | CMD_REPLAY | CMD_DUMP | CMD_LEVELS
 };
 
 struct option_row {
@@ -256,6 +256,14 @@ static int set_format(struct options *o, const char *value, struct why *w)
     return why_fail(w, WHY_INVALID, "'%s' is none of dot, svg, spec, json", value);
 }
 
+static int set_for_level(struct options *o, const char *value, struct why *w)
+{
+    uint64_t n = 0;
+    TRY(parse_u64(value, 1, 8, &n, w));
+    o->for_level = (int) n;
+    return 0;
+}
+
 static int set_output(struct options *o, const char *value, struct why *w)
 {
     REQUIRE(w, *value, "the name is empty");
@@ -298,7 +306,7 @@ static const struct option_row rows[] = {
     { "max-dim", 0, "N", CMD_GRAPHS, "largest dimension of an input, 1 to 64", set_max_dim },
     { "level", 0, "L", CMD_GRAPHS, "highest feature level that a graph may need, 1 to 8",
       set_level },
-    { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY,
+    { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "only the cases of this name; may have wildcards", set_case },
     { "judge", 0, "cts|bound", CMD_JUDGING, "how results are judged (run: cts, random: bound)",
       set_judge },
@@ -315,12 +323,14 @@ static const struct option_row rows[] = {
     { "run", 0, "N", CMD_REPORT, "only this run (default: all, of each case the newest verdict)",
       set_run },
     { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format },
+    { "for-level", 0, "L", CMD_DUMP, "express the model at this feature level, 1 to 8",
+      set_for_level },
     { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", set_output },
     { "markdown", 0, NULL, CMD_OPS, "as Markdown", set_markdown },
     { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", set_faults },
     { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", set_junit },
-    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS, "one JSON object a line on stdout",
-      set_json },
+    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS,
+      "one JSON object a line on stdout", set_json },
     { "quiet", 'q', NULL, CMD_JUDGING, "only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES, "a line for every case", set_verbose },
 };

@@ -37,6 +37,7 @@ struct options {
     const char *case_glob; /* NULL: every case */
 
     const char *format, *output;
+    int for_level; /* 0: as it is */
     bool markdown, faults;
     int64_t run;  /* 0: the newest */
     double begun; /* monotonic seconds */
@@ -50,7 +51,8 @@ enum command_bit {
     CMD_REPLAY = 8,
     CMD_DUMP = 16,
     CMD_OPS = 32,
-    CMD_REPORT = 64
+    CMD_REPORT = 64,
+    CMD_LEVELS = 128
 };
 
 struct command {

@@ -38,6 +38,44 @@ static int compare(const struct example *e, const struct result *r, struct why *
     return 0;
 }
 
+static int same_bits(const struct result *a, const struct result *b, struct why *w)
+{
+    for (uint32_t i = 0; i < a->n; i++)
+        REQUIRE(w,
+                shape_equal(&a->out[i].shape, &b->out[i].shape) &&
+                    memcmp(a->out[i].data, b->out[i].data, tensor_bytes(&a->out[i])) == 0,
+                "output %u differs", i);
+    return 0;
+}
+
+/* The model in the words of the lowest feature level that suffices gives the same. */
+static int compare_lower(const struct example *e, int level, const struct result *expected,
+                         struct why *w)
+{
+    struct arena *a = arena_new(0);
+    struct conversion c;
+    struct plan *plan = NULL;
+    struct result result;
+    int rc = -1;
+
+    for (int lower = 1; rc < 0 && lower < level; lower++)
+        rc = model_convert(&e->model, lower, a, &c, w);
+    if (rc >= 0) {
+        rc = plan_new(&c.model, &plan, w) < 0 ? -1 : plan_run(plan, e->in, NULL, &result, w);
+        if (rc >= 0) {
+            rc = same_bits(expected, &result, w);
+            result_done(&result);
+        }
+        plan_free(plan);
+        if (rc < 0)
+            why_prefix(w, "at level %d", c.level);
+    } else {
+        rc = level > 1 && w->code != WHY_UNSUPPORTED ? -1 : 0;
+    }
+    arena_free(a);
+    return rc;
+}
+
 static int run_example(const struct example *e, struct why *w)
 {
     struct exec_options options = { .bounds = true };
@@ -49,6 +87,8 @@ static int run_example(const struct example *e, struct why *w)
     if (rc >= 0) {
         rc = e->expect_failure ? why_fail(w, WHY_INVALID, "executed, but must not")
                                : compare(e, &result, w);
+        if (rc >= 0)
+            rc = compare_lower(e, plan_level(plan), &result, w);
         result_done(&result);
     } else if (e->expect_failure) {
         rc = 0;
