@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "sim/buffer.h"
 #include "sim/convert.h"
+#include "sim/domain.h"
 #include "sim/engine.h"
 #include "sim/request.h"
 

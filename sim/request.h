@@ -3,7 +3,7 @@
 #define SIM_REQUEST_H
 
 #include "golden/model.h"
-#include "sim/buffer.h"
+#include "sim/domain.h"
 #include "sim/memory.h"
 
 /* A pool: the client's memory, or a buffer of the driver. */

@@ -356,72 +356,19 @@ START_TEST(requests_are_checked)
 }
 END_TEST
 
-/* ---- what is not served yet */
+/* ---- caching */
 
-START_TEST(methods_not_served_yet_answer_so)
+START_TEST(a_driver_without_cache_files_says_so)
 {
     struct hal_driver *d = (struct hal_driver *) (uintptr_t) target_driver(target);
-    struct notified n = prepare(HAL_1_3, &usual), cached = { { notify }, 0, HAL_NONE, NULL };
-    struct hal_fenced_info *info = (struct hal_fenced_info *) d;
-    struct hal_buffer *buffer = (struct hal_buffer *) d;
-    const struct hal_request q = { 1, 1, 2, &right_in, &right_out, pools };
-    const struct hal_buffer_desc desc = { 0, NULL };
-    const struct hal_buffer_role role = { 0, 0, 1 };
-    struct hal_burst *burst;
-    uint32_t token = 5, n_model = 9, n_data = 9;
-    int fence = 5;
+    struct notified cached = { { notify }, 0, HAL_NONE, NULL };
+    uint32_t n_model = 9, n_data = 9;
 
-    ck_assert_int_eq(n.prepared->methods->execute_fenced(n.prepared, HAL_1_3, &q, 0, NULL, NULL,
-                                                         HAL_NO_TIME, &fence, &info),
-                     HAL_GENERAL_FAILURE);
-    ck_assert(fence == HAL_NO_FENCE && !info);
-    ck_assert_int_eq(n.prepared->methods->configure_burst(n.prepared, HAL_1_3, &burst),
-                     HAL_GENERAL_FAILURE);
-    ck_assert_int_eq(d->allocate(d, &desc, 1, &n.prepared, 1, &role, 0, NULL, &buffer, &token),
-                     HAL_GENERAL_FAILURE);
-    ck_assert(!buffer && token == 0);
     ck_assert_int_eq(d->get_number_of_cache_files_needed(d, &n_model, &n_data), HAL_NONE);
     ck_assert(n_model == 0 && n_data == 0);
     ck_assert_int_eq(d->prepare_model_from_cache(d, HAL_1_3, &usual, &cached.base),
                      HAL_GENERAL_FAILURE);
     ck_assert(cached.calls == 1 && cached.status == HAL_GENERAL_FAILURE && !cached.prepared);
-    n.prepared->methods->release(n.prepared);
-}
-END_TEST
-
-struct finished {
-    struct hal_execution_callback base;
-    int calls;
-    enum hal_status status;
-    uint32_t n_shapes;
-};
-
-static void finish(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,
-                   const struct hal_output_shape *shapes, struct hal_timing timing)
-{
-    struct finished *f = (struct finished *) self;
-
-    (void) shapes, (void) timing;
-    f->calls++;
-    f->status = status;
-    f->n_shapes = n_shapes;
-}
-
-START_TEST(asynchronous_executions_call_back_once)
-{
-    const struct hal_request q = { 1, 1, 2, &right_in, &right_out, pools }, none = { 0 };
-    struct hal_execution_config config = { .deadline = HAL_NO_DEADLINE,
-                                           .loop_timeout = HAL_NO_TIME };
-    struct notified n = prepare(HAL_1_3, &usual);
-    struct finished f = { { finish }, 0, HAL_NONE, 0 };
-
-    ck_assert_int_eq(n.prepared->methods->execute(n.prepared, HAL_1_3, &q, &config, &f.base),
-                     HAL_NONE);
-    ck_assert(f.calls == 1 && f.status == HAL_NONE && f.n_shapes == 1);
-    ck_assert_int_eq(n.prepared->methods->execute(n.prepared, HAL_1_3, &none, &config, &f.base),
-                     HAL_INVALID_ARGUMENT);
-    ck_assert(f.calls == 2 && f.status == HAL_INVALID_ARGUMENT && f.n_shapes == 0);
-    n.prepared->methods->release(n.prepared);
 }
 END_TEST
 
@@ -439,8 +386,7 @@ int main(void)
     tcase_add_test(c, versions_and_configurations_are_checked);
     tcase_add_test(c, descriptors_are_mapped_and_checked);
     tcase_add_test(c, requests_are_checked);
-    tcase_add_test(c, methods_not_served_yet_answer_so);
-    tcase_add_test(c, asynchronous_executions_call_back_once);
+    tcase_add_test(c, a_driver_without_cache_files_says_so);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -1,7 +1,7 @@
 /* Memory domains: buffers that the driver owns, named by tokens, each for the roles it was
  * allocated for. */
-#ifndef SIM_BUFFER_H
-#define SIM_BUFFER_H
+#ifndef SIM_DOMAIN_H
+#define SIM_DOMAIN_H
 
 #include <pthread.h>
 #include <stdatomic.h>

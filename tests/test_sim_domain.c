@@ -370,7 +370,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim buffers");
+    Suite *s = suite_create("sim domain");
     TCase *c = tcase_create("buffers");
 
     tcase_add_checked_fixture(c, open_all, close_all);

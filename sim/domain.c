@@ -1,4 +1,4 @@
-#include "sim/buffer.h"
+#include "sim/domain.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
