@@ -167,10 +167,11 @@ static int32_t codes_of(enum hal_version version)
 
 static int check_code(const struct from_hal *f, int32_t code)
 {
-    const int32_t oem = 10000;
+    const int32_t oem = 10000, experimental = 20000;
     bool extension = code > 0xffff && f->version >= HAL_1_2;
+    bool trial = code == experimental && f->version >= HAL_FL8;
 
-    CHECK(f, (code >= 0 && code < codes_of(f->version)) || code == oem || extension,
+    CHECK(f, (code >= 0 && code < codes_of(f->version)) || code == oem || extension || trial,
           "operation type %d in a model of HAL version %d", code, (int) f->version);
     return 0;
 }
