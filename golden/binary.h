@@ -7,10 +7,23 @@
 
 #include <string.h>
 
+#include "golden/activation.h"
 #include "golden/bounds.h"
 #include "golden/broadcast.h"
 
 #define BINARY_INLINE static inline __attribute__((always_inline))
+
+/* What most of these records share: two operands that broadcast. */
+extern const struct role binary_in[2], binary_out[1];
+extern const struct form binary_forms[1];
+
+/* The same with a fused activation as the third operand: its check in infer(), what eval() and
+ * bound() do last. */
+extern const struct role fused_in[3];
+extern const struct form fused_forms[1];
+int fused_infer(struct call *c, struct why *w);
+void fused_apply(struct call *c);
+void fused_bound(struct call *c);
 
 /* y = f(a, b) */
 BINARY_INLINE void binary_eval(struct call *c, double (*f)(double a, double b))
@@ -62,6 +75,24 @@ BINARY_INLINE void binary_bound(struct call *c,
             double ea = c->ex[0] ? c->ex[0][a] : 0, eb = c->ex[1] ? c->ex[1][b] : 0;
             c->ey[0][it.at + i] = bound_clean(carry(c->x[0][a], c->x[1][b], ea, eb));
         }
+}
+
+/* For carry(): the error of f(a, b) where f is monotone in each operand, so that its extremes are
+ * at the corners of both intervals, or `between`: a value that it takes inside (f(a, b) if none).
+ */
+BINARY_INLINE double binary_corners(double (*f)(double a, double b), double a, double b, double ea,
+                                    double eb, double between)
+{
+    double lo = between, hi = between;
+
+    for (int i = 0; i < 4; i++) {
+        double y = f(i & 1 ? a + ea : a - ea, i & 2 ? b + eb : b - eb);
+        if (isnan(y))
+            return INFINITY;
+        lo = fmin(lo, y);
+        hi = fmax(hi, y);
+    }
+    return bound_interval(f(a, b), lo, hi);
 }
 
 /* For carry(): an error of e in an integer result that is exactly `exact`.  Where the result could

@@ -1,5 +1,21 @@
 #include "golden/compare.h"
 
+const struct role compare_in[2] = {
+    { "a", "left side", "?" },
+    { "b", "right side", "?", .draw = DRAW_BROADCAST },
+};
+
+const struct role compare_out[1] = {
+    { "output", "truth, in the broadcast shape of both operands", "?", .slot = FIXED(DT_B8) },
+};
+
+const struct typing compare_typings[6] = {
+    /* since, ranks, operands */
+    { L3, RANKS(1, MAX_RANK), { DT_B8 } },  { L3, RANKS(1, MAX_RANK), { DT_F16 } },
+    { L3, RANKS(1, MAX_RANK), { DT_F32 } }, { L3, RANKS(1, MAX_RANK), { DT_I32 } },
+    { L3, RANKS(1, MAX_RANK), { DT_U8 } },  { L4, RANKS(1, MAX_RANK), { DT_S8 } },
+};
+
 /* Reach of a tie that comes from the way in which quantised operands are brought to one scale. */
 static double requantising_slack(const struct tensor *a, const struct tensor *b)
 {

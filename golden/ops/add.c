@@ -1,22 +1,4 @@
-#include "golden/activation.h"
 #include "golden/binary.h"
-
-enum { A, B, ACTIVATION };
-
-static const struct role inputs[] = {
-    [A] = { "a", "first addend", "?" },
-    [B] = { "b", "second addend", "?", .draw = DRAW_BROADCAST },
-    [ACTIVATION] = { "activation", "fused activation: 0 none, 1 ReLU, 2 ReLU1, 3 ReLU6",
-                     .slot = FIXED(DT_INT32), .draw = DRAW_ACTIVATION },
-};
-
-static const struct role outputs[] = {
-    { "output", "broadcast shape of both operands", "?" },
-};
-
-static const struct form forms[] = {
-    { "", { A, B, ACTIVATION, END } },
-};
 
 static const struct typing typings[] = {
     /* since, ranks, operands and result */
@@ -24,12 +6,6 @@ static const struct typing typings[] = {
     { L3, RANKS(1, 4), { DT_F16 } }, { L4, RANKS(1, 4), { DT_S8 } },
     { L4, RANKS(1, 4), { DT_I32 } },
 };
-
-static int infer(struct call *c, struct why *w)
-{
-    TRY(broadcast_infer(c, w));
-    return activation_check(c, ACTIVATION, w);
-}
 
 static double add(double a, double b)
 {
@@ -45,7 +21,7 @@ static int eval(struct call *c, struct why *w)
 {
     (void) w;
     binary_eval(c, add);
-    activation_apply(c, ACTIVATION, c->y[0], tensor_count(c->out[0]));
+    fused_apply(c);
     return 0;
 }
 
@@ -70,7 +46,7 @@ static int bound(struct call *c, struct why *w)
     (void) w;
     bool wraps = c->out[0]->dtype == DT_I32;
     binary_bound(c, wraps ? carry_int : carry);
-    activation_bound(c, ACTIVATION, c->y[0], c->ey[0], tensor_count(c->out[0]));
+    fused_bound(c);
     return 0;
 }
 
@@ -80,16 +56,16 @@ const struct op op_ADD = {
     .summary = "Adds two tensors, broadcasting, then applies a fused activation.",
     .formula = "out = activation(a + b)",
     .since = L1,
-    .in = inputs,
-    .n_in = COUNT(inputs),
-    .out = outputs,
-    .n_out = COUNT(outputs),
-    .forms = forms,
-    .n_forms = COUNT(forms),
+    .in = fused_in,
+    .n_in = COUNT(fused_in),
+    .out = binary_out,
+    .n_out = COUNT(binary_out),
+    .forms = fused_forms,
+    .n_forms = COUNT(fused_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.05, .text = "errors of both operands add" },
-    .infer = infer,
+    .infer = fused_infer,
     .eval = eval,
     .eval_int = eval_int,
     .bound = bound,

@@ -1,4 +1,3 @@
-#include "golden/activation.h"
 #include "golden/binary.h"
 
 enum { A, B, ACTIVATION };
@@ -11,26 +10,12 @@ static const struct role inputs[] = {
                      .slot = FIXED(DT_INT32), .draw = DRAW_ACTIVATION },
 };
 
-static const struct role outputs[] = {
-    { "output", "broadcast shape of both operands", "?" },
-};
-
-static const struct form forms[] = {
-    { "", { A, B, ACTIVATION, END } },
-};
-
 static const struct typing typings[] = {
     /* since, ranks, operands and result */
     { L2, RANKS(1, 4), { DT_F32 } },
     { L3, RANKS(1, 4), { DT_F16 } },
     { L4, RANKS(1, 4), { DT_I32 } },
 };
-
-static int infer(struct call *c, struct why *w)
-{
-    TRY(broadcast_infer(c, w));
-    return activation_check(c, ACTIVATION, w);
-}
 
 static double divide(double a, double b)
 {
@@ -53,7 +38,7 @@ static int eval(struct call *c, struct why *w)
 {
     (void) w;
     binary_eval(c, divide);
-    activation_apply(c, ACTIVATION, c->y[0], tensor_count(c->out[0]));
+    fused_apply(c);
     return 0;
 }
 
@@ -84,7 +69,7 @@ static int bound(struct call *c, struct why *w)
     (void) w;
     bool wraps = c->out[0]->dtype == DT_I32;
     binary_bound(c, wraps ? carry_int : carry);
-    activation_bound(c, ACTIVATION, c->y[0], c->ey[0], tensor_count(c->out[0]));
+    fused_bound(c);
     return 0;
 }
 
@@ -97,14 +82,14 @@ const struct op op_DIV = {
     .since = L2,
     .in = inputs,
     .n_in = COUNT(inputs),
-    .out = outputs,
-    .n_out = COUNT(outputs),
-    .forms = forms,
-    .n_forms = COUNT(forms),
+    .out = binary_out,
+    .n_out = COUNT(binary_out),
+    .forms = fused_forms,
+    .n_forms = COUNT(fused_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 2.5, .text = "(ea + |a/b| eb) / (|b| - eb)" },
-    .infer = infer,
+    .infer = fused_infer,
     .eval = eval,
     .eval_int = eval_int,
     .bound = bound,

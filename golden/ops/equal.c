@@ -1,27 +1,5 @@
 #include "golden/compare.h"
 
-enum { A, B };
-
-static const struct role inputs[] = {
-    [A] = { "a", "left side", "?" },
-    [B] = { "b", "right side", "?", .draw = DRAW_BROADCAST },
-};
-
-static const struct role outputs[] = {
-    { "output", "truth, in the broadcast shape of both operands", "?", .slot = FIXED(DT_B8) },
-};
-
-static const struct form forms[] = {
-    { "", { A, B, END } },
-};
-
-static const struct typing typings[] = {
-    /* since, ranks, operands */
-    { L3, RANKS(1, MAX_RANK), { DT_B8 } },  { L3, RANKS(1, MAX_RANK), { DT_F16 } },
-    { L3, RANKS(1, MAX_RANK), { DT_F32 } }, { L3, RANKS(1, MAX_RANK), { DT_I32 } },
-    { L3, RANKS(1, MAX_RANK), { DT_U8 } },  { L4, RANKS(1, MAX_RANK), { DT_S8 } },
-};
-
 static double equal(double a, double b)
 {
     return a == b;
@@ -40,14 +18,14 @@ const struct op op_EQUAL = {
     .summary = "Whether the left side is equal to the right one, element by element, broadcasting.",
     .formula = "out = a == b",
     .since = L3,
-    .in = inputs,
-    .n_in = COUNT(inputs),
-    .out = outputs,
-    .n_out = COUNT(outputs),
-    .forms = forms,
-    .n_forms = COUNT(forms),
-    .typings = typings,
-    .n_typings = COUNT(typings),
+    .in = compare_in,
+    .n_in = COUNT(compare_in),
+    .out = compare_out,
+    .n_out = COUNT(compare_out),
+    .forms = binary_forms,
+    .n_forms = COUNT(binary_forms),
+    .typings = compare_typings,
+    .n_typings = COUNT(compare_typings),
     .error = { ERROR_DISCRETE, .text = "either answer where the operands' intervals touch" },
     .infer = broadcast_infer,
     .eval = eval,

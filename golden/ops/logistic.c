@@ -1,24 +1,8 @@
 #include "golden/elementary.h"
 #include "golden/unary.h"
 
-static const struct role inputs[] = {
-    { "input", "the tensor", "*" },
-};
-
 static const struct role outputs[] = {
     { "output", "same shape as the input", "*", .q = Q_FIXED, .qscale = 1.0 / 256 },
-};
-
-static const struct form forms[] = {
-    { "", { 0, END } },
-};
-
-static const struct typing typings[] = {
-    /* since, ranks, input and result */
-    { L1, RANKS(1, 4), { DT_F32 } },
-    { L1, RANKS(1, 4), { DT_U8 } },
-    { L3, RANKS(1, 4), { DT_F16 } },
-    { L4, RANKS(1, 4), { DT_S8 } },
 };
 
 static double logistic(double x)
@@ -53,14 +37,14 @@ const struct op op_LOGISTIC = {
     .summary = "Sigmoid of every element.",
     .formula = "out = 1 / (1 + exp(-x))",
     .since = L1,
-    .in = inputs,
-    .n_in = COUNT(inputs),
+    .in = unary_in,
+    .n_in = COUNT(unary_in),
     .out = outputs,
     .n_out = COUNT(outputs),
-    .forms = forms,
-    .n_forms = COUNT(forms),
-    .typings = typings,
-    .n_typings = COUNT(typings),
+    .forms = unary_forms,
+    .n_forms = COUNT(unary_forms),
+    .typings = unary_clamped,
+    .n_typings = COUNT(unary_clamped),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.1,
                .text = "interval, plus the error of the exponential" },
     .eval = eval,

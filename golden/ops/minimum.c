@@ -1,20 +1,5 @@
 #include "golden/binary.h"
 
-enum { A, B };
-
-static const struct role inputs[] = {
-    [A] = { "a", "first operand", "?" },
-    [B] = { "b", "second operand", "?", .draw = DRAW_BROADCAST },
-};
-
-static const struct role outputs[] = {
-    { "output", "broadcast shape of both operands", "?" },
-};
-
-static const struct form forms[] = {
-    { "", { A, B, END } },
-};
-
 static const struct typing typings[] = {
     /* since, ranks, operands and result */
     { L3, RANKS(1, MAX_RANK), { DT_F16 } }, { L3, RANKS(1, MAX_RANK), { DT_F32 } },
@@ -56,12 +41,12 @@ const struct op op_MINIMUM = {
     .summary = "Element-wise minimum of two tensors, broadcasting.",
     .formula = "out = min(a, b)",
     .since = L3,
-    .in = inputs,
-    .n_in = COUNT(inputs),
-    .out = outputs,
-    .n_out = COUNT(outputs),
-    .forms = forms,
-    .n_forms = COUNT(forms),
+    .in = binary_in,
+    .n_in = COUNT(binary_in),
+    .out = binary_out,
+    .n_out = COUNT(binary_out),
+    .forms = binary_forms,
+    .n_forms = COUNT(binary_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_EXACT,

@@ -1,16 +1,8 @@
 #include "golden/elementary.h"
 #include "golden/unary.h"
 
-static const struct role inputs[] = {
-    { "input", "the tensor", "*" },
-};
-
 static const struct role outputs[] = {
     { "output", "same shape as the input", "*", .q = Q_FIXED, .qscale = 1.0 / 128, .qzero = 128 },
-};
-
-static const struct form forms[] = {
-    { "", { 0, END } },
 };
 
 static const struct typing typings[] = {
@@ -48,12 +40,12 @@ const struct op op_TANH = {
     .summary = "Hyperbolic tangent of every element.",
     .formula = "out = tanh(x)",
     .since = L1,
-    .in = inputs,
-    .n_in = COUNT(inputs),
+    .in = unary_in,
+    .n_in = COUNT(unary_in),
     .out = outputs,
     .n_out = COUNT(outputs),
-    .forms = forms,
-    .n_forms = COUNT(forms),
+    .forms = unary_forms,
+    .n_forms = COUNT(unary_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.1,

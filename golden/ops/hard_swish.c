@@ -1,0 +1,66 @@
+#include "golden/unary.h"
+
+static const struct role outputs[] = {
+    { "output", "same shape as the input", "*" },
+};
+
+static const struct typing typings[] = {
+    /* since, ranks, input and result */
+    { L4, RANKS(1, MAX_RANK), { DT_F16 } },
+    { L4, RANKS(1, MAX_RANK), { DT_F32 } },
+    { L4, RANKS(1, MAX_RANK), { DT_U8 } },
+    { L4, RANKS(1, MAX_RANK), { DT_S8 } },
+};
+
+static double hard_swish(double x)
+{
+    return x <= -3 ? 0 : x >= 3 ? x : x * (x + 3) / 6;
+}
+
+/* Falls down to x = -3/2 and rises from there.  The gate may be computed as x / 6 + 1/2, which
+ * loses digits where it is small. */
+static double error(double x, double y, double e, double u)
+{
+    const double bottom = -1.5;
+    double own = fabs(x) < 3 ? u * fabs(x) : 0;
+
+    if (!(e > 0) || isnan(y))
+        return e > 0 ? INFINITY : own;
+    double p = hard_swish(x - e), q = hard_swish(x + e);
+    double low = fabs(x - bottom) < e ? hard_swish(bottom) : fmin(p, q);
+    return own + bound_interval(y, low, fmax(p, q));
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    unary_eval(c, hard_swish);
+    return 0;
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    (void) w;
+    unary_bound(c, error);
+    return 0;
+}
+
+const struct op op_HARD_SWISH = {
+    .code = OP_HARD_SWISH,
+    .name = "HARD_SWISH",
+    .summary = "Every element times its hard sigmoid.",
+    .formula = "out = x max(0, min(6, x + 3)) / 6",
+    .since = L4,
+    .in = unary_in,
+    .n_in = COUNT(unary_in),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = unary_forms,
+    .n_forms = COUNT(unary_forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_ELEMENT, .ulps = 2, .steps = 0.25,
+               .text = "interval, plus |x| / 2 ulps of 1 where the gate is open in part" },
+    .eval = eval,
+    .bound = bound,
+};

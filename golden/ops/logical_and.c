@@ -1,0 +1,49 @@
+#include "golden/binary.h"
+
+static const struct typing typings[] = {
+    { L3, RANKS(1, MAX_RANK), { DT_B8 } },
+};
+
+static double both(double a, double b)
+{
+    return a > 0 && b > 0;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    binary_eval(c, both);
+    return 0;
+}
+
+static double carry(double a, double b, double ea, double eb)
+{
+    return binary_corners(both, a, b, ea, eb, both(a, b));
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    (void) w;
+    binary_bound(c, carry);
+    return 0;
+}
+
+const struct op op_LOGICAL_AND = {
+    .code = OP_LOGICAL_AND,
+    .name = "LOGICAL_AND",
+    .summary = "Whether both sides are true, element by element, broadcasting.",
+    .formula = "out = a && b",
+    .since = L3,
+    .in = binary_in,
+    .n_in = COUNT(binary_in),
+    .out = binary_out,
+    .n_out = COUNT(binary_out),
+    .forms = binary_forms,
+    .n_forms = COUNT(binary_forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_EXACT, .text = "undecided where an undecided operand decides" },
+    .infer = broadcast_infer,
+    .eval = eval,
+    .bound = bound,
+};

@@ -1,0 +1,39 @@
+#include "golden/reduce.h"
+
+static double either(double acc, double x)
+{
+    return acc > 0 || x > 0;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    reduce_fold(c, c->x[REDUCE_INPUT], 0, either, c->y[0]);
+    return 0;
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    return reduce_bound_monotone(c, 0, either, w);
+}
+
+const struct op op_REDUCE_ANY = {
+    .code = OP_REDUCE_ANY,
+    .name = "REDUCE_ANY",
+    .summary = "Whether one element along some dimensions is true; of none, false.",
+    .formula = "out[..] = in[.., i, ..] || ... over i in axes",
+    .since = L3,
+    .in = reduce_in,
+    .n_in = COUNT(reduce_in),
+    .out = reduce_out,
+    .n_out = COUNT(reduce_out),
+    .forms = reduce_forms,
+    .n_forms = COUNT(reduce_forms),
+    .typings = reduce_bools,
+    .n_typings = COUNT(reduce_bools),
+    .error = { ERROR_EXACT, .text = "undecided where undecided elements decide" },
+    .infer = reduce_infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = reduce_draw,
+};

@@ -1,0 +1,39 @@
+#include "golden/reduce.h"
+
+static double larger(double acc, double x)
+{
+    return x > acc || isnan(x) ? x : acc;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    reduce_fold(c, c->x[REDUCE_INPUT], -INFINITY, larger, c->y[0]);
+    return 0;
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    return reduce_bound_monotone(c, -INFINITY, larger, w);
+}
+
+const struct op op_REDUCE_MAX = {
+    .code = OP_REDUCE_MAX,
+    .name = "REDUCE_MAX",
+    .summary = "Largest element along some dimensions; of none, the smallest number of the type.",
+    .formula = "out[..] = max_{i in axes} in[.., i, ..]",
+    .since = L3,
+    .in = reduce_in,
+    .n_in = COUNT(reduce_in),
+    .out = reduce_out,
+    .n_out = COUNT(reduce_out),
+    .forms = reduce_forms,
+    .n_forms = COUNT(reduce_forms),
+    .typings = reduce_ordered,
+    .n_typings = COUNT(reduce_ordered),
+    .error = { ERROR_EXACT, .text = "interval of the inputs" },
+    .infer = reduce_infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = reduce_draw,
+};

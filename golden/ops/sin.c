@@ -1,0 +1,47 @@
+#include "golden/elementary.h"
+#include "golden/unary.h"
+
+/* The slope |cos x| carries an error, half its square the change of the slope.  The argument is
+ * reduced in the arithmetic that is judged: 2|x| ulps of 1.  No sine is further off than 2. */
+static double error(double x, double y, double e, double u)
+{
+    double slope = sqrt(fmax(1 - y * y, 0)), own = 2 * u * (4 * fabs(y) + 2 * fabs(x));
+
+    if (isnan(y))
+        return e > 0 ? INFINITY : 0;
+    return fmin(e * fmin(slope + e / 2, 1) + own, 1 + fabs(y));
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    (void) w;
+    unary_eval(c, elementary_sin);
+    return 0;
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    (void) w;
+    unary_bound(c, error);
+    return 0;
+}
+
+const struct op op_SIN = {
+    .code = OP_SIN,
+    .name = "SIN",
+    .summary = "Sine of every element, in radians.",
+    .formula = "out = sin(x)",
+    .since = L3,
+    .in = unary_in,
+    .n_in = COUNT(unary_in),
+    .out = unary_out,
+    .n_out = COUNT(unary_out),
+    .forms = unary_forms,
+    .n_forms = COUNT(unary_forms),
+    .typings = unary_floats,
+    .n_typings = COUNT(unary_floats),
+    .error = { ERROR_ELEMENT, .ulps = 1,
+               .text = "|cos x| e + e^2 / 2, plus 4 ulps and 2|x| ulps of 1" },
+    .eval = eval,
+    .bound = bound,
+};

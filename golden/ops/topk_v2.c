@@ -1,0 +1,165 @@
+#include <stdlib.h>
+
+#include "golden/arena.h"
+#include "golden/bounds.h"
+
+enum { INPUT, K };
+enum { VALUES, INDICES };
+
+static const struct role inputs[] = {
+    [INPUT] = { "input", "rows along the last dimension", "?" },
+    [K] = { "k", "how many elements of each row, 1 to its length", .slot = FIXED(DT_INT32),
+            .draw = DRAW_OP },
+};
+
+static const struct role outputs[] = {
+    [VALUES] = { "values", "the k largest elements of each row, the largest first", "?",
+                 .q = Q_SAME },
+    [INDICES] = { "indices", "where they are in the row", "?", .slot = FIXED(DT_I32) },
+};
+
+static const struct form forms[] = {
+    { "", { INPUT, K, END } },
+};
+
+static const struct typing typings[] = {
+    /* since, ranks, input and values */
+    { L3, RANKS(1, MAX_RANK), { DT_F16 } }, { L3, RANKS(1, MAX_RANK), { DT_F32 } },
+    { L3, RANKS(1, MAX_RANK), { DT_I32 } }, { L3, RANKS(1, MAX_RANK), { DT_U8 } },
+    { L4, RANKS(1, MAX_RANK), { DT_S8 } },
+};
+
+static uint32_t row_length(const struct call *c)
+{
+    const struct shape *s = &c->arg[INPUT]->shape;
+    return s->dim[s->rank - 1];
+}
+
+static int infer(struct call *c, struct why *w)
+{
+    struct shape s = c->arg[INPUT]->shape;
+    uint32_t n = row_length(c);
+
+    s.dim[s.rank - 1] = 0;
+    if (call_known(c, K)) {
+        int32_t k = call_int(c, K);
+        REQUIRE(w, k > 0 && (uint32_t) k <= n, "%s: k = %d of rows of %u elements", c->op->name, k,
+                n);
+        s.dim[s.rank - 1] = (uint32_t) k;
+    }
+    c->out[VALUES]->shape = c->out[INDICES]->shape = s;
+    return 0;
+}
+
+struct element {
+    double x;
+    size_t index;
+};
+
+/* NaN goes last; of equal elements the first comes first. */
+static int by_size(const void *a, const void *b)
+{
+    const struct element *p = a, *q = b;
+    int numbers = (int) isnan(p->x) - (int) isnan(q->x);
+
+    if (numbers)
+        return numbers;
+    if (p->x != q->x && !isnan(p->x))
+        return p->x > q->x ? -1 : 1;
+    return p->index < q->index ? -1 : 1;
+}
+
+static void sort_row(const double *x, size_t n, struct element *ret_row)
+{
+    for (size_t i = 0; i < n; i++)
+        ret_row[i] = (struct element){ x[i], i };
+    qsort(ret_row, n, sizeof *ret_row, by_size);
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    size_t n = row_length(c), k = (size_t) call_int(c, K), rows = tensor_count(c->out[0]) / k;
+    struct element *row = arena_alloc_raw(c->scratch, n, sizeof *row);
+
+    if (!row)
+        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, n);
+    for (size_t r = 0; r < rows; r++) {
+        sort_row(c->x[INPUT] + r * n, n, row);
+        for (size_t j = 0; j < k; j++) {
+            c->y[VALUES][r * k + j] = row[j].x;
+            c->y[INDICES][r * k + j] = (double) row[j].index;
+        }
+    }
+    return 0;
+}
+
+/* One row: its elements lie between lo[] and hi[], so the j-th largest lies between the j-th of
+ * those.  The distance from its index to the farthest element that may have that rank is the bound
+ * of the index: NNAPI does not say which of equal elements comes first. */
+static void bound_row(const struct call *c, size_t r, size_t n, size_t k, struct element *lo,
+                      struct element *hi)
+{
+    const double *x = c->x[INPUT] + r * n, *ex = c->ex[INPUT] ? c->ex[INPUT] + r * n : NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        lo[i] = (struct element){ x[i] - (ex ? ex[i] : 0), i };
+        hi[i] = (struct element){ x[i] + (ex ? ex[i] : 0), i };
+    }
+    qsort(lo, n, sizeof *lo, by_size);
+    qsort(hi, n, sizeof *hi, by_size);
+    for (size_t j = 0; j < k; j++) {
+        size_t at = r * k + j;
+        double far = 0;
+        for (size_t i = 0; i < n && !(hi[i].x < lo[j].x); i++) {
+            size_t index = hi[i].index;
+            if (!(x[index] - (ex ? ex[index] : 0) > hi[j].x))
+                far = fmax(far, fabs((double) index - c->y[INDICES][at]));
+        }
+        c->ey[INDICES][at] = far;
+        c->ey[VALUES][at] = ex ? bound_interval(c->y[VALUES][at], lo[j].x, hi[j].x) : 0;
+    }
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    size_t n = row_length(c), k = (size_t) call_int(c, K), rows = tensor_count(c->out[0]) / k;
+    struct element *lo = arena_alloc_raw(c->scratch, 2 * n, sizeof *lo);
+
+    if (!lo)
+        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, n);
+    for (size_t r = 0; r < rows; r++)
+        bound_row(c, r, n, k, lo, lo + n);
+    return 0;
+}
+
+static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    uint32_t n = row_length(c);
+
+    (void) role;
+    if (n > 0)
+        *(int32_t *) to->data = 1 + (int32_t) d->below(d, n);
+    return n > 0;
+}
+
+const struct op op_TOPK_V2 = {
+    .code = OP_TOPK_V2,
+    .name = "TOPK_V2",
+    .summary = "The k largest elements of every row, and where they are.",
+    .formula = "values[.., j] = in[.., indices[.., j]] = the j-th largest of in[.., :]",
+    .since = L3,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_DISCRETE, .text = "values: interval of the j-th largest; indices: distance to "
+                                       "those that could have rank j" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = draw,
+};
