@@ -283,10 +283,32 @@ static int body_graph(struct builder *b, struct arguments *a, uint32_t counter,
     return leave(b, &s, a, result, counter + 1, graph);
 }
 
+/* Values of a loop's body, which was drawn for the first turn only. */
+struct watch {
+    const struct builder *b;
+    bool strayed; /* a value is not finite, or too large */
+};
+
+static void watch_operation(const struct exec_event *e, void *user)
+{
+    struct watch *w = user;
+
+    for (uint32_t i = 0; i < e->call->n_out; i++) {
+        const struct tensor *t = e->call->out[i];
+        size_t n = dtype_info[t->dtype].codec->integer ? 0 : tensor_count(t);
+        double limit = t->dtype == DT_F16 ? fmin(w->b->limit, half_limit) : w->b->limit;
+        for (size_t k = 0; k < n; k++)
+            w->strayed |= !(fabs(tensor_at(t, k)) <= limit);
+    }
+}
+
 static int run_turns(struct builder *b, const struct plan *p, const struct arguments *a,
                      int32_t turns, struct tensor *state, uint32_t n_state)
 {
-    struct exec_options options = { .arena = b->scratch };
+    struct watch w = { b, false };
+    struct exec_options options = { .arena = b->scratch,
+                                    .on_operation = watch_operation,
+                                    .user = &w };
     struct tensor in[MAX_ARGUMENTS + 1];
     struct result r;
 
@@ -298,7 +320,7 @@ static int run_turns(struct builder *b, const struct plan *p, const struct argum
         result_done(&r);
     }
     memcpy(state, in, n_state * sizeof *state);
-    return 0;
+    return w.strayed ? -1 : 0;
 }
 
 /* The state after the last turn, from running the body as a model of its own. */

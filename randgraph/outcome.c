@@ -88,9 +88,20 @@ static bool is_like(const struct draft *d, const struct tensor *like)
            scale_allowed(d, out_role(d, 0), like);
 }
 
-/* All elements equal: nothing can be seen in such a result. */
+/* Whether the call has values to compute from, and not a shape alone. */
+static bool has_values(const struct draft *d)
+{
+    for (uint32_t i = 0; i < d->n_in; i++)
+        if (d->in[i] && d->op->in[d->role[i]].dims && d->op->in[d->role[i]].draw != DRAW_OP)
+            return true;
+    return false;
+}
+
+/* All elements equal, though they need not be: nothing can be seen in such a result. */
 static bool degenerate(const struct draft *d)
 {
+    if (!has_values(d))
+        return false;
     for (uint32_t i = 0; i < d->n_out; i++)
         if (tensor_count(&d->out[i]->t) == 1 || d->out[i]->lo < d->out[i]->hi)
             return false;

@@ -115,7 +115,9 @@ static void add_first(const struct op *op, enum dtype type)
         for (int t = 0; t < op->n_typings; t++) {
             const struct form *form = &op->forms[f];
             const struct role *r = &op->in[form->role[first_tensor(op, form)]];
-            if (role_type(r, &op->typings[t]) != type)
+            const struct role *like =
+                r->draw == DRAW_OP ? &op->out[0] : r; /* a shape, of any type */
+            if (role_type(like, &op->typings[t]) != type)
                 continue;
             first_rows[n_first_rows++] =
                 (struct row){ op,
