@@ -54,6 +54,17 @@ int cell_state(const struct cell *k, int role, size_t n, struct near_array *ret_
 
 /* --- products */
 
+int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why *w)
+{
+    if (k->unit == 0)
+        return 0;
+    if (!(m->magnitude = doubles(k, m->n * m->k, w)))
+        return -1;
+    for (size_t i = 0; i < m->n * m->k; i++)
+        m->magnitude[i] = fabs(m->weights.x[i]);
+    return 0;
+}
+
 int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
                      struct why *w)
 {
@@ -65,10 +76,7 @@ int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_ma
     }
     m.n = k->c->in[role]->shape.dim[0];
     m.k = k->c->in[role]->shape.dim[1];
-    if (k->unit > 0 && !(m.magnitude = doubles(k, m.n * m.k, w)))
-        return -1;
-    for (size_t i = 0; m.magnitude && i < m.n * m.k; i++)
-        m.magnitude[i] = fabs(m.weights.x[i]);
+    TRY(cell_matrix_measure(k, &m, w));
     if (reused) { /* without the memory for it, they are packed each time */
         m.packed = matmul_pack(m.n, m.k, 1, m.weights.x);
         m.packed_magnitude = m.magnitude ? matmul_pack(m.n, m.k, 1, m.magnitude) : NULL;
@@ -251,6 +259,34 @@ int cell_check_activation(const struct call *c, int role, unsigned allowed, stru
 struct near_array cell_result(const struct call *c, int i, double unit)
 {
     return (struct near_array){ c->y[i], unit > 0 ? c->ey[i] : NULL };
+}
+
+bool cell_inexact(const struct call *c)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->ex[i])
+            return true;
+    return false;
+}
+
+int cell_real_call(const struct call *c, struct call *ret_real, struct why *w)
+{
+    struct call real = *c;
+    struct cell k = { &real, { 0 }, 0 };
+
+    real.dot_factor = 0;
+    real.x = arena_alloc(c->scratch, c->n_in + 1, sizeof *real.x);
+    for (uint32_t i = 0; real.x && i < c->n_in; i++) {
+        size_t n = c->x[i] ? tensor_count(c->arg[i]) : 0;
+        if (n && !(real.x[i] = doubles(&k, n, w)))
+            return -1;
+        for (size_t j = 0; j < n; j++)
+            real.x[i][j] = c->x[i][j] * tensor_step(c->arg[i], 0);
+    }
+    if (!real.x)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    *ret_real = real;
+    return 0;
 }
 
 int cell_infer_sequence(const struct call *c, int input, int time_major, uint32_t outputs,

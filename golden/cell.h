@@ -48,6 +48,8 @@ struct cell_matrix {
 int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
                      struct why *w);
 void cell_matrix_done(struct cell_matrix *m);
+/* The magnitudes of one whose weights are no operand, where errors are asked for. */
+int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why *w);
 
 /* Rows of an array, `stride` numbers apart. */
 struct cell_rows {
@@ -88,6 +90,12 @@ int cell_state(const struct cell *k, int role, size_t n, struct near_array *ret_
 
 /* Result i of the call, as a place for values and, with a unit, errors. */
 struct near_array cell_result(const struct call *c, int i, double unit);
+
+/* Whether any operand has an error. */
+bool cell_inexact(const struct call *c);
+/* The call of an operation with units, with its operands as real numbers and exact sums of
+ * products: for bounds. */
+int cell_real_call(const struct call *c, struct call *ret_real, struct why *w);
 
 /* --- for records */
 
