@@ -326,8 +326,9 @@ static int check_quant(const struct call *c, const struct role *r, const struct 
     if (r->q == Q_POWER) {
         int exponent;
         double scale = (double) t->scale;
-        bool power = frexp(scale, &exponent) == 0.5;
-        REQUIRE(w, power && scale <= r->qscale && scale >= r->qscale / 64 && t->zero == 0,
+        bool power = quant_exponent(scale, &exponent), fits = power && t->zero == 0;
+        fits = fits && ldexp(1, exponent) <= r->qscale && ldexp(1, exponent) >= r->qscale / 64;
+        REQUIRE(w, fits,
                 "%s: %s has scale %g, zero point %d where a power of two from %g to %g is required",
                 c->op->name, r->name, scale, t->zero, r->qscale / 64, r->qscale);
     }

@@ -1,6 +1,7 @@
 /* The catalogue's tables and small readers of a record; golden/bind.c matches calls against it. */
 #include "golden/op.h"
 
+#include <math.h>
 #include <string.h>
 
 #define OP(code, id) extern const struct op op_##id;
@@ -36,6 +37,22 @@ const struct op *op_by_name(const char *name)
         if (!strcmp(op_table[i]->name, name))
             return op_table[i];
     return NULL;
+}
+
+bool quant_exponent(double scale, int *ret_exponent)
+{
+    static const double least = 0x1.ffa52de61c11fp-1; /* 2^-0.001 */
+    int exponent;
+    double mantissa = frexp(scale, &exponent);
+
+    if (mantissa <= 0.5 / least) {
+        mantissa *= 2;
+        exponent--;
+    }
+    if (!(mantissa >= least && mantissa <= 1 / least))
+        return false;
+    *ret_exponent = exponent;
+    return true;
 }
 
 enum dtype role_type(const struct role *r, const struct typing *t)

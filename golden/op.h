@@ -38,7 +38,7 @@ enum qrule {
     Q_PRODUCT, /* bias: scale = input scale * filter scale (0 for per-channel filters), zero 0 */
     Q_OVER,    /* output scale > product of the scales of the first two inputs */
     Q_LIKE,    /* those of the input role .qlike, required */
-    Q_POWER    /* scale a power of two from .qscale / 64 to .qscale, zero point 0 */
+    Q_POWER /* scale a power of two (quant_exponent()) from .qscale / 64 to .qscale, zero point 0 */
 };
 
 /* How randgraph chooses a value.  What these cannot say, op->draw does. */
@@ -250,6 +250,10 @@ extern const int op_table_n;
 /* NULL where the catalogue has no such operation. */
 const struct op *op_find(int32_t code);
 const struct op *op_by_name(const char *name);
+
+/* Whether a scale is a power of two, and which; specifications round them, a thousandth of the
+ * exponent does not matter. */
+bool quant_exponent(double scale, int *ret_exponent);
 
 /* Type of a role in a typing row. */
 enum dtype role_type(const struct role *r, const struct typing *t);
