@@ -67,7 +67,7 @@ static const char *notes_text(const struct op *op, const struct role *r, char te
     else if (r->optional)
         append(text, GRID_CELL, "; optional");
     if (r->needs & NEEDS_CONST)
-        append(text, GRID_CELL, "; constant for many drivers");
+        append(text, GRID_CELL, "; usually constant");
     if (r->since > op->since)
         append(text, GRID_CELL, "; since level %d", (int) r->since);
     return text;
@@ -118,6 +118,27 @@ static void position_cell(const struct op *op, const struct form *f, int role, s
     grid_add(g, "-");
 }
 
+/* Where a role stands first, in the first form that has it. */
+static int first_position(const struct op *op, int role)
+{
+    for (int f = 0; f < op->n_forms; f++)
+        for (int i = 0; op->forms[f].role[i] != END; i++)
+            if (op->forms[f].role[i] == role)
+                return i;
+    return MAX_ROLES;
+}
+
+/* The roles as the forms list them. */
+static void order_roles(const struct op *op, int order[MAX_ROLES])
+{
+    for (int r = 0; r < op->n_in; r++) {
+        int at = r;
+        for (; at > 0 && first_position(op, order[at - 1]) > first_position(op, r); at--)
+            order[at] = order[at - 1];
+        order[at] = r;
+    }
+}
+
 /* The forms, where there are several: A, B, ... head their columns of positions. */
 static void put_forms(const struct op *op, bool markdown, FILE *to)
 {
@@ -136,7 +157,9 @@ static void put_forms(const struct op *op, bool markdown, FILE *to)
 static void put_inputs(const struct op *op, bool markdown, FILE *to)
 {
     struct grid g = { .columns = 4 + op->n_forms };
+    int order[MAX_ROLES];
 
+    order_roles(op, order);
     put_title(op->n_forms > 1 ? "Inputs, in one of these orders" : "Inputs", markdown, to);
     put_forms(op, markdown, to);
     for (int f = 0; f < op->n_forms; f++)
@@ -144,8 +167,8 @@ static void put_inputs(const struct op *op, bool markdown, FILE *to)
     role_heads(&g);
     for (int r = 0; r < op->n_in; r++) {
         for (int f = 0; f < op->n_forms; f++)
-            position_cell(op, &op->forms[f], r, &g);
-        role_cells(op, &op->in[r], &g);
+            position_cell(op, &op->forms[f], order[r], &g);
+        role_cells(op, &op->in[order[r]], &g);
     }
     grid_print(&g, markdown, to);
     grid_done(&g);
@@ -233,16 +256,25 @@ static bool is_quantised(const struct op *op, const struct role *r)
     return false;
 }
 
+static void fixed_quant_text(const struct role *r, char text[GRID_CELL])
+{
+    if (r->qscale < 1)
+        snprintf(text, GRID_CELL, "scale 1/%g, ", 1 / r->qscale);
+    else
+        snprintf(text, GRID_CELL, "scale %g, ", r->qscale);
+    if (r->qzero)
+        append(text, GRID_CELL, "zero point %" PRId32 " above the lowest value", r->qzero);
+    else
+        append(text, GRID_CELL, "zero point the lowest value");
+}
+
 /* How the role gets its scale and zero point; false: freely. */
 static bool quant_text(const struct op *op, const struct role *r, char text[GRID_CELL])
 {
     switch (r->q) {
     case Q_FREE: return false;
     case Q_SAME: snprintf(text, GRID_CELL, "scale and zero point of the first input"); break;
-    case Q_FIXED:
-        snprintf(text, GRID_CELL, "scale 1/%g, zero point %" PRId32 " above the lowest value",
-                 1 / r->qscale, r->qzero);
-        break;
+    case Q_FIXED: fixed_quant_text(r, text); break;
     case Q_PRODUCT:
         snprintf(text, GRID_CELL,
                  "scale of input times scale of filter (0 for filters with a "
@@ -254,7 +286,10 @@ static bool quant_text(const struct op *op, const struct role *r, char text[GRID
                  "inputs' scales");
         break;
     case Q_LIKE:
-        snprintf(text, GRID_CELL, "scale and zero point of %s", op->in[r->qlike].name);
+        if (r == &op->in[r->qlike])
+            snprintf(text, GRID_CELL, "all of one scale and zero point");
+        else
+            snprintf(text, GRID_CELL, "scale and zero point of %s", op->in[r->qlike].name);
         break;
     case Q_POWER:
         snprintf(text, GRID_CELL, "scale a power of two from 1/%g to 1/%g, zero point 0",
@@ -333,19 +368,33 @@ static void put_error(const struct op *op, bool markdown, FILE *to)
     fputc('\n', to);
 }
 
-/* Lines end at spaces, as far as there are any; those that continue stand further in. */
+/* How much of a line of `length` goes on one of `width`: up to the last sentence that ends there,
+ * or else up to the last space. */
+static int fitting(const char *line, int length, int width)
+{
+    int space = 0;
+
+    if (length <= width)
+        return length;
+    for (int n = width; n > 0; n--) {
+        if (line[n] == ' ' && line[n - 1] == ';')
+            return n;
+        if (line[n] == ' ' && !space)
+            space = n;
+    }
+    return space ? space : length;
+}
+
 static void put_formula(const char *formula, const char *indent, FILE *to)
 {
     enum { WIDTH = 88 };
+    const char *more = "";
 
-    for (const char *line = formula, *more = ""; line && *line;) {
-        int whole = (int) strcspn(line, "\n"), n = whole;
-        if (n > WIDTH)
-            for (n = WIDTH; n > 0 && line[n] != ' ';)
-                n--;
-        n = n > 0 ? n : whole;
+    for (const char *line = formula; line && *line;) {
+        int length = (int) strcspn(line, "\n"), n = fitting(line, length, WIDTH);
+        bool sentence = n > 0 && line[n - 1] == ';';
         fprintf(to, "%s%s%.*s\n", indent, more, n, line);
-        more = n < whole ? "    " : "";
+        more = n < length && !sentence ? "    " : "";
         line += n + (line[n] == '\n' || line[n] == ' ');
     }
 }

@@ -90,7 +90,7 @@ const struct op op_BATCH_TO_SPACE_ND = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + LAYOUT,
-    .error = { ERROR_EXACT, .text = "moved" },
+    .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,
     .draw = draw,

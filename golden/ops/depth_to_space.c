@@ -59,7 +59,7 @@ const struct op op_DEPTH_TO_SPACE = {
     .typings = depth_typings,
     .n_typings = DEPTH_TYPINGS,
     .layout = 1 + DEPTH_LAYOUT,
-    .error = { ERROR_EXACT, .text = "moved" },
+    .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,
     .draw = draw,

@@ -66,7 +66,7 @@ const struct op op_REVERSE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_EXACT, .text = "moved" },
+    .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,
     .draw = draw,

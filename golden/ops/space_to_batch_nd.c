@@ -113,7 +113,7 @@ const struct op op_SPACE_TO_BATCH_ND = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + LAYOUT,
-    .error = { ERROR_EXACT, .text = "moved" },
+    .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,
     .draw = draw,

@@ -84,7 +84,7 @@ const struct op op_SPLIT = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .fanout = 1 + PARTS,
-    .error = { ERROR_EXACT, .text = "moved" },
+    .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,
     .draw = draw,

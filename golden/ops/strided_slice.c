@@ -179,7 +179,7 @@ const struct op op_STRIDED_SLICE = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_EXACT, .text = "moved" },
+    .error = { ERROR_EXACT, .text = "the errors of the elements move with them" },
     .infer = infer,
     .move = move,
     .draw = draw,
