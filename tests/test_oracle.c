@@ -91,12 +91,44 @@ static int compare_output(const struct tensor *e, const struct tensor *a, const 
     return 0;
 }
 
+/* How often a row of n numbers holds k. */
+static double share(const int32_t *row, size_t n, int32_t k)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        found += row[i] == k;
+    return (double) found / (double) n;
+}
+
+/* Random indexes, [rows, samples]: each is as frequent in a row as it is expected to be. */
+static int compare_shares(const struct tensor *e, const struct tensor *a, double tolerance,
+                          struct why *w)
+{
+    REQUIRE(w, a->dtype == DT_I32 && a->shape.rank == 2 && shape_equal(&e->shape, &a->shape),
+            "not random indexes of the expected shape");
+    size_t n = a->shape.dim[1];
+    for (uint32_t r = 0; r < a->shape.dim[0]; r++) {
+        const int32_t *expected = (const int32_t *) e->data + r * n;
+        const int32_t *actual = (const int32_t *) a->data + r * n;
+        for (size_t i = 0; i < n; i++) {
+            double want = share(expected, n, actual[i]), got = share(actual, n, actual[i]);
+            REQUIRE(w, fabs(got - want) <= tolerance, "row %u: %d has a share of %g, expected %g",
+                    r, actual[i], got, want);
+        }
+    }
+    return 0;
+}
+
 static int compare_result(const struct example *e, const struct result *r, struct why *w)
 {
     for (uint32_t i = 0; i < r->n; i++) {
         if (e->ignored[i] || !e->expected[i].data)
             continue;
-        if (compare_output(&e->expected[i], &r->out[i], r->real[i], w) < 0)
+        int rc = e->multinomial_tolerance > 0
+                     ? compare_shares(&e->expected[i], &r->out[i], e->multinomial_tolerance, w)
+                     : compare_output(&e->expected[i], &r->out[i], r->real[i], w);
+        if (rc < 0)
             return why_prefix(w, "output %u", i);
     }
     return 0;
