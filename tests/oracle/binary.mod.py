@@ -97,3 +97,37 @@ compare("EQUAL", np.equal)
 compare("LESS", np.less)
 choose("MAXIMUM", np.maximum)
 choose("MINIMUM", np.minimum)
+compare("NOT_EQUAL", np.not_equal)
+compare("LESS_EQUAL", np.less_equal)
+compare("GREATER", np.greater)
+compare("GREATER_EQUAL", np.greater_equal)
+
+for op, function in [("LOGICAL_AND", np.logical_and), ("LOGICAL_OR", np.logical_or)]:
+    seed(op)
+    for left, right in PAIRS + DEEP:
+        a, b = draw(B8, left), draw(B8, right)
+        check(op, [a, b], [stored(B8, function(a.stored, b.stored))])
+
+seed("PRELU")
+for type, slope, out in [(F32,) * 3, (F16,) * 3, (U8(0.5, 128), U8(0.25, 3), U8(0.5, 100)), (U8(1e-3, 255), U8(2.0, 0), U8(0.25, 250)),
+                         (S8(0.5, 0), S8(0.5, 0), S8(0.5, 0)), (S8(0.5, 100), S8(3e-4, 127), S8(0.01, 5))]:
+    for left, right in PAIRS + DEEP:
+        x, alpha = draw(type, left), draw(slope, right)
+        check("PRELU", [x, alpha], [result(out, np.where(x.real < 0, alpha.real * x.real, x.real))])
+        if alpha.real.size:
+            check("PRELU", [x, Const(alpha)], [result(out, np.where(x.real < 0, alpha.real * x.real, x.real))], "constant")
+
+
+def power(op, a, b, name=""):
+    with np.errstate(all="ignore"):
+        check(op, [a, b], [result(a.type, np.power(a.real, b.real))], name)
+
+
+seed("POW")
+for type in FLOATS:
+    for left, right in PAIRS + DEEP:
+        power("POW", draw(type, left, 0.1, 3), draw(type, right, -3, 3))
+        power("POW", draw(type, left), real(type, integers(-3, 4, right)), "whole")
+        power("POW", draw(type, left), draw(type, right), "fraction")
+    ends = [0.0, -0.0, 1, -1, 2, -2, 0.5, 1e-4, 60000, np.inf, -np.inf, np.nan, 1.001, -3, 11]
+    power("POW", real(type, ends, (len(ends), 1)), real(type, ends), "extreme")

@@ -244,6 +244,10 @@ def make_input(name, value, feed):
 
 
 def make_output(name, value, feed):
+    if isinstance(value, Scalar):
+        made = Output(name, (value.code, []))
+        feed[made] = [value.value]
+        return made
     tensor, dims = (value.tensor, value.dims) if isinstance(value, Unknown) else (value, value.shape)
     made = operand(Output, name, tensor, dims)
     feed[made] = flat(tensor)
@@ -258,7 +262,7 @@ def check(op, inputs, outputs, name="", relaxed=False):
     """One example of one operation.
 
     inputs: Tensor (an input of the model), Const, Unknown, Omitted, Scalar, or a Python int, float or bool (a scalar);
-    outputs: Tensor or Unknown. Returns the Example."""
+    outputs: Tensor, Unknown or Scalar. Returns the Example."""
     number, feed = next(count), {}
     ins = [make_input(f"in{number}_{i}", value, feed) for i, value in enumerate(inputs)]
     outs = [make_output(f"out{number}_{i}", value, feed) for i, value in enumerate(outputs)]

@@ -45,3 +45,72 @@ with np.errstate(over="ignore"):
           lambda x: 1 / (1 + np.exp(-x)))
 sweep("TANH", same(F32, F16) + [(U8(0.05, 128), U8(1 / 128, 128)), (U8(3.5, 9), U8(1 / 128, 128)),
                                 (S8(0.05, 0), S8(1 / 128, 0)), (S8(1e-3, 127), S8(1 / 128, 0))], np.tanh)
+
+FLOATING = same(F32, F16)
+ALL = [*SHAPES, (2, 1, 2, 1, 2, 1, 2, 1, 2, 3)]
+INTEGERS = [0, 1, -1, 7, 2**31 - 1, -(2**31) + 1, 65536, -65537]
+
+
+def integer(op, function):
+    """Of TENSOR_INT32; the smallest number, whose opposite does not fit, stays what it is."""
+    for shape in ALL:
+        x = draw(I32, shape, -1000, 1000)
+        check(op, [x], [stored(I32, function(x.stored))], "int")
+    x = stored(I32, [*INTEGERS, -(2**31)])
+    check(op, [x], [stored(I32, [*function(np.array(INTEGERS)), -(2**31)])], "wraps")
+
+
+sweep("ABS", FLOATING, np.abs)
+integer("ABS", np.abs)
+sweep("NEG", FLOATING, lambda x: -x)
+integer("NEG", lambda x: -x)
+sweep("FLOOR", FLOATING, np.floor)
+with np.errstate(all="ignore"):
+    sweep("EXP", FLOATING, np.exp)
+    sweep("LOG", FLOATING, np.log)
+    sweep("SQRT", FLOATING, np.sqrt)
+    sweep("RSQRT", FLOATING, lambda x: 1 / np.sqrt(x))
+sweep("SIN", FLOATING, np.sin)
+
+# Numbers that are all positive, of all magnitudes; and those of which the result is not finite.
+seed("domain")
+for op, function in [("LOG", np.log), ("SQRT", np.sqrt), ("RSQRT", lambda x: 1 / np.sqrt(x))]:
+    for type, reach in [(F32, 126), (F16, 13)]:
+        for shape in ALL:
+            x = real(type, 2.0 ** draw(F32, shape, -reach, reach).real)
+            check(op, [x], [result(type, function(x.real))], "positive")
+        x = real(type, [0, np.inf, 1, 1.001, 0.999])
+        with np.errstate(divide="ignore"):
+            check(op, [x], [result(type, function(x.real))], "edge")
+
+# Quantised: what is stored for 0 gives the largest result there is.
+seed("RSQRT quantised")
+for type, out in [(U8(0.01, 0), U8(0.04, 0)), (U8(36.0, 0), U8(1.0, 100)), (S8(0.01, -128), S8(0.04, -128)),
+                  (S8(1e-3, -128), S8(0.5, 3))]:
+    for shape in SHAPES:
+        x = draw(type, shape)
+        with np.errstate(divide="ignore"):
+            check("RSQRT", [x], [result(out, 1 / np.sqrt(x.real))])
+
+seed("SIN far out")
+x = real(F32, np.concatenate([draw(F32, 50, -100, 100).real, [1e5, -1e10, 3e38, 3.1415927, 6.2831855, 1.5707964]]))
+check("SIN", [x], [result(F32, np.sin(x.real))])
+
+seed("LOGICAL_NOT")
+for shape in ALL:
+    x = draw(B8, shape)
+    check("LOGICAL_NOT", [x], [stored(B8, 1 - x.stored)])
+
+seed("ELU")
+for type, kind in [(F32, "FLOAT32"), (F16, "FLOAT16")]:
+    for alpha in (1.0, 0.25, 3.0, 0.0, -1.5):
+        for shape in ALL:
+            x = draw(type, shape)
+            y = np.where(x.real < 0, alpha * np.expm1(x.real), x.real)
+            check("ELU", [x, Scalar(kind, alpha)], [result(type, y)])
+        x = real(type, EXTREME[type])
+        check("ELU", [x, Scalar(kind, alpha)], [result(type, np.where(x.real < 0, alpha * np.expm1(np.minimum(x.real, 0)), x.real))],
+              "range")
+
+sweep("HARD_SWISH", FLOATING + [(U8(0.05, 128), U8(0.05, 10)), (U8(3.5, 9), U8(2.0, 0)), (S8(0.05, 0), S8(0.03, -120)),
+                                (S8(1e-3, 127), S8(1e-4, 127))], lambda x: x * np.clip(x + 3, 0, 6) / 6)
