@@ -132,14 +132,16 @@ static int bound(struct call *c, struct why *w)
     return 0;
 }
 
+/* Rows of one element are seldom worth it. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     uint32_t n = row_length(c);
 
     (void) role;
-    if (n > 0)
-        *(int32_t *) to->data = 1 + (int32_t) d->below(d, n);
-    return n > 0;
+    if (n == 0 || (n == 1 && d->below(d, 8) > 0))
+        return false;
+    *(int32_t *) to->data = 1 + (int32_t) d->below(d, n);
+    return true;
 }
 
 const struct op op_TOPK_V2 = {
