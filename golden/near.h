@@ -8,6 +8,7 @@
 #define GOLDEN_NEAR_H
 
 #include "golden/bounds.h"
+#include "golden/elementary.h"
 
 struct near {
     double x, e;
@@ -39,15 +40,72 @@ static inline struct near near_sum(struct near a, struct near b, double u)
 {
     double x = a.x + b.x;
 
-    return (struct near){ x, a.e + b.e + u * fabs(x) };
+    return (struct near){ x, bound_clean(a.e + b.e + u * fabs(x)) };
+}
+
+static inline struct near near_difference(struct near a, struct near b, double u)
+{
+    return near_sum(a, (struct near){ -b.x, b.e }, u);
 }
 
 static inline struct near near_product(struct near a, struct near b, double u)
 {
     double x = a.x * b.x;
 
-    return (struct near){ x, bound_scaled(a.x, b.e) + bound_scaled(b.x, a.e) + a.e * b.e +
-                                 u * fabs(x) + (u > 0 ? bound_tiny(u) : 0) };
+    return (struct near){ x, bound_clean(bound_scaled(a.x, b.e) + bound_scaled(b.x, a.e) +
+                                         a.e * b.e + u * fabs(x) + (u > 0 ? bound_tiny(u) : 0)) };
+}
+
+static inline struct near near_quotient(struct near a, struct near b, double u)
+{
+    double q = a.x / b.x, room = fabs(b.x) - b.e;
+
+    if (!(room > 0)) /* the divisor may be zero */
+        return (struct near){ q, INFINITY };
+    return (struct near){ q, bound_clean((a.e + bound_scaled(q, b.e)) / room + u * fabs(q) +
+                                         (u > 0 ? bound_tiny(u) : 0)) };
+}
+
+static inline struct near near_exp(struct near a, double u)
+{
+    double y = elementary_exp(a.x), grown = a.e > 0 ? elementary_expm1(a.e) : 0;
+
+    return (struct near){ y, bound_clean(y * (grown + (u > 0 ? bound_exp(u, a.x) : 0))) };
+}
+
+static inline struct near near_max(struct near a, struct near b)
+{
+    double x = fmax(a.x, b.x), lo = fmax(a.x - a.e, b.x - b.e), hi = fmax(a.x + a.e, b.x + b.e);
+
+    return (struct near){ x, bound_interval(x, lo, hi) };
+}
+
+static inline struct near near_min(struct near a, struct near b)
+{
+    double x = fmin(a.x, b.x), lo = fmin(a.x - a.e, b.x - b.e), hi = fmin(a.x + a.e, b.x + b.e);
+
+    return (struct near){ x, bound_interval(x, lo, hi) };
+}
+
+static inline struct near near_exact(double x)
+{
+    return (struct near){ x, 0 };
+}
+
+/* Element i of operand `arg`; quantised ones are scaled by implementations in their own precision.
+ */
+static inline struct near near_operand(const struct call *c, int arg, size_t i)
+{
+    double x = c->x[arg][i], e = c->ex[arg] ? c->ex[arg][i] : 0;
+
+    return (struct near){ x, c->arg[arg]->scale != 0 ? e + c->unit * fabs(x) : e };
+}
+
+/* Whether a comparison of the two comes out the same in every right implementation.  Equal numbers
+ * are undecided even if exact: NNAPI seldom says on which side of a limit the limit lies. */
+static inline bool near_decided(struct near a, struct near b)
+{
+    return fabs(a.x - b.x) > a.e + b.e;
 }
 
 /* Into -limit..limit; limit 0: as it is. */

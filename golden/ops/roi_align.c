@@ -1,0 +1,316 @@
+#include <string.h>
+
+#include "golden/arena.h"
+#include "golden/region.h"
+
+static const struct role outputs[] = {
+    { "output", "for each box a grid of bins", "M??C", .slot = 0, .image = true },
+};
+
+static const struct form forms[] = {
+    { "",
+      { REGION_INPUT, REGION_ROI, REGION_BATCHES, REGION_OUT_H, REGION_OUT_W, REGION_STRIDE_H,
+        REGION_STRIDE_W, REGION_SAMPLES_H, REGION_SAMPLES_W, REGION_LAYOUT, END } },
+};
+
+enum { MOST_SAMPLES = 1 << 16 };
+
+static int check_samples(struct call *c, int role, struct why *w)
+{
+    if (call_known(c, role))
+        REQUIRE(w, call_int(c, role) >= 0 && call_int(c, role) <= MOST_SAMPLES,
+                "%s: %s is %d, must be in 0..%d", c->op->name, c->op->in[role].name,
+                call_int(c, role), MOST_SAMPLES);
+    return 0;
+}
+
+static int infer(struct call *c, struct why *w)
+{
+    TRY(check_samples(c, REGION_SAMPLES_H, w));
+    TRY(check_samples(c, REGION_SAMPLES_W, w));
+    return region_infer(c, w);
+}
+
+/* The mean of bilinear interpolations over a grid of points is a sum over both axes: what each
+ * pixel of an axis weighs in one bin.  Arrays of as many elements as the image has pixels. */
+struct bin {
+    size_t lo, hi;  /* pixels lo..hi take part */
+    double *weight; /* sum 1 */
+    /* For bounds: how far the samples between pixels k and k + 1 may be shifted, and what share of
+     * the samples has pixel k as a neighbour. */
+    double *shift, *share;
+};
+
+static int bin_new(struct call *c, int axis, struct bin *ret_bin, struct why *w)
+{
+    size_t n = region_pixels(c, axis) + 1;
+    double *lists = arena_alloc(c->scratch, 3 * n, sizeof *lists);
+
+    if (!lists)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    *ret_bin = (struct bin){ 0, 0, lists, lists + n, lists + 2 * n };
+    return 0;
+}
+
+static void bin_clear(struct bin *b, size_t pixels)
+{
+    for (size_t i = 0; i <= pixels; i++)
+        b->weight[i] = b->shift[i] = b->share[i] = 0;
+    b->lo = pixels;
+    b->hi = 0;
+}
+
+static size_t pixel_of(double x, size_t pixels)
+{
+    double last = (double) pixels - 1;
+
+    return x >= last ? pixels - 1 : x > 0 ? (size_t) x : 0;
+}
+
+/* A sample at x gives `part` of the bin.  Beyond the middle of the last pixel it is that pixel. */
+static void bin_sample(struct bin *b, size_t pixels, struct near x, double part)
+{
+    size_t k = pixel_of(x.x, pixels), next = k + 1 < pixels ? k + 1 : k;
+    double fraction = next > k ? x.x - (double) k : 0;
+
+    b->weight[k] += part * (1 - fraction);
+    b->weight[next] += part * fraction;
+    b->share[k] += part;
+    if (next > k)
+        b->share[next] += part;
+    b->lo = k < b->lo ? k : b->lo;
+    b->hi = next > b->hi ? next : b->hi;
+    if (!(x.e > 0))
+        return;
+    size_t first = pixel_of(x.x - x.e, pixels), last = pixel_of(x.x + x.e, pixels);
+    for (size_t i = first; i <= last; i++)
+        b->shift[i] += part * x.e;
+    b->lo = first < b->lo ? first : b->lo;
+    b->hi = last + 1 < pixels && last + 1 > b->hi ? last + 1 : b->hi;
+}
+
+/* One axis of a region: bins of `step` pixels with `samples` points each. */
+struct cut {
+    struct near from, step;
+    size_t samples;
+    bool open; /* one sample fewer or more may be right as well */
+    size_t other;
+};
+
+static struct cut cut_axis(const struct call *c, const struct region *r, int axis)
+{
+    static const int samples[] = { REGION_SAMPLES_H, REGION_SAMPLES_W };
+    struct near length =
+        near_max(near_difference(r->to[axis], r->from[axis], c->unit), near_exact(1));
+    struct near bins = near_exact((double) region_bins(c, axis));
+    struct cut k = { r->from[axis], near_quotient(length, bins, c->unit), 0, false, 0 };
+    double asked = call_int(c, samples[axis]), n = asked > 0 ? asked : ceil(k.step.x);
+    double least = ceil(k.step.x - k.step.e), most = ceil(k.step.x + k.step.e);
+
+    k.samples = (size_t) n;
+    if (asked == 0 && least != most) {
+        k.open = true;
+        k.other = (size_t) (n == least ? most : fmax(least, 1));
+    }
+    return k;
+}
+
+/* Bin i of an axis. */
+static void cut_bin(const struct call *c, const struct cut *k, size_t samples, int axis, size_t i,
+                    struct bin *b)
+{
+    size_t pixels = region_pixels(c, axis);
+    double n = (double) samples, u = c->unit;
+
+    bin_clear(b, pixels);
+    for (size_t s = 0; s < samples; s++) {
+        double steps = (double) i + ((double) s + 0.5) / n;
+        struct near x = near_sum(k->from, near_product(k->step, near_exact(steps), 2 * u), u);
+        x.e += (double) s * u * fabs(x.x); /* implementations go on from sample to sample */
+        bin_sample(b, pixels, x, 1 / n);
+    }
+}
+
+/* y = the bin of an image [H][W][C]; magnitude: of absolute values. */
+static void mean_of_bin(const struct call *c, const double *image, const struct bin *by,
+                        const struct bin *bx, bool magnitude, double *y)
+{
+    size_t width = c->letter['W'], channels = c->letter['C'];
+
+    for (size_t k = 0; k < channels; k++)
+        y[k] = 0;
+    for (size_t i = by->lo; i <= by->hi; i++)
+        for (size_t j = bx->lo; j <= bx->hi; j++) {
+            const double *x = image + (i * width + j) * channels;
+            double weight = by->weight[i] * bx->weight[j];
+            for (size_t k = 0; k < channels && weight != 0; k++)
+                y[k] += weight * (magnitude ? fabs(x[k]) : x[k]);
+        }
+}
+
+static const double *image_of(const struct call *c, const double *x, const struct region *r)
+{
+    return x + r->image * c->letter['H'] * c->letter['W'] * c->letter['C'];
+}
+
+/* What is done with every bin of every region. */
+struct walk {
+    struct call *c;
+    struct cut cut[2];
+    struct bin bin[2];
+    struct region region;
+    double *spare; /* [C] */
+};
+
+static int walk_regions(struct call *c, int (*visit)(struct walk *t, size_t i, size_t j, size_t at),
+                        struct why *w)
+{
+    struct walk t = { .c = c };
+    size_t at = 0, rows = region_bins(c, 0), columns = region_bins(c, 1);
+
+    TRY(bin_new(c, 0, &t.bin[0], w));
+    TRY(bin_new(c, 1, &t.bin[1], w));
+    t.spare = arena_alloc_raw(c->scratch, c->letter['C'] + 1, sizeof(double));
+    if (!t.spare)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    for (size_t m = 0; m < c->letter['M']; m++) {
+        TRY(region_read(c, m, &t.region, w));
+        for (int k = 0; k < 2; k++)
+            t.cut[k] = cut_axis(c, &t.region, k);
+        for (size_t i = 0; i < rows; i++) {
+            cut_bin(c, &t.cut[0], t.cut[0].samples, 0, i, &t.bin[0]);
+            for (size_t j = 0; j < columns; j++, at += c->letter['C']) {
+                cut_bin(c, &t.cut[1], t.cut[1].samples, 1, j, &t.bin[1]);
+                TRY(visit(&t, i, j, at));
+            }
+        }
+    }
+    return 0;
+}
+
+static int visit_value(struct walk *t, size_t i, size_t j, size_t at)
+{
+    struct call *c = t->c;
+
+    (void) i;
+    (void) j;
+    mean_of_bin(c, image_of(c, c->x[REGION_INPUT], &t->region), &t->bin[0], &t->bin[1], false,
+                c->y[0] + at);
+    return 0;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    return walk_regions(c, visit_value, w);
+}
+
+/* Errors e[C] of a bin whose samples are shifted along one axis (step elements from pixel to
+ * pixel), wherever its rows on the other axis lie. */
+static void add_shifted(const struct call *c, const double *image, const struct bin *along,
+                        size_t step, const struct bin *across, size_t row, size_t pixels, double *e)
+{
+    size_t channels = c->letter['C'];
+
+    for (size_t a = across->lo; a <= across->hi; a++) {
+        double weight = across->weight[a] + across->shift[a] + (a ? across->shift[a - 1] : 0);
+        for (size_t b = along->lo; b <= along->hi && b + 1 < pixels; b++) {
+            const double *x = image + a * row + b * step;
+            double shift = weight * along->shift[b];
+            for (size_t k = 0; k < channels && shift > 0; k++)
+                e[k] += bound_scaled(x[step + k] - x[k], shift);
+        }
+    }
+}
+
+/* Quantised implementations weigh with 8 bits: half a step of 1/255 for each of four neighbours. */
+static void add_weights(const struct call *c, const double *image, const struct walk *t, double *e)
+{
+    size_t width = c->letter['W'], channels = c->letter['C'];
+
+    if (c->arg[REGION_INPUT]->scale == 0)
+        return;
+    for (size_t i = t->bin[0].lo; i <= t->bin[0].hi; i++)
+        for (size_t j = t->bin[1].lo; j <= t->bin[1].hi; j++)
+            for (size_t k = 0; k < channels; k++)
+                e[k] += 0.5 / 255 * t->bin[0].share[i] * t->bin[1].share[j] *
+                        fabs(image[(i * width + j) * channels + k]);
+}
+
+/* Where the number of samples is open, both results are right. */
+static void add_other_samples(struct walk *t, const double *image, size_t i, size_t j,
+                              const double *y, double *e)
+{
+    struct call *c = t->c;
+    size_t channels = c->letter['C'];
+
+    for (int other = 1; other < 4; other++) {
+        bool rows = other & 1, columns = other & 2;
+        if ((rows && !t->cut[0].open) || (columns && !t->cut[1].open))
+            continue;
+        cut_bin(c, &t->cut[0], rows ? t->cut[0].other : t->cut[0].samples, 0, i, &t->bin[0]);
+        cut_bin(c, &t->cut[1], columns ? t->cut[1].other : t->cut[1].samples, 1, j, &t->bin[1]);
+        mean_of_bin(c, image, &t->bin[0], &t->bin[1], false, t->spare);
+        for (size_t k = 0; k < channels; k++)
+            e[k] += bound_clean(fabs(t->spare[k] - y[k]));
+    }
+    cut_bin(c, &t->cut[0], t->cut[0].samples, 0, i, &t->bin[0]);
+}
+
+static int visit_bound(struct walk *t, size_t i, size_t j, size_t at)
+{
+    struct call *c = t->c;
+    const struct bin *by = &t->bin[0], *bx = &t->bin[1];
+    size_t channels = c->letter['C'], width = c->letter['W'];
+    size_t terms = 4 * t->cut[0].samples * t->cut[1].samples;
+    const double *image = image_of(c, c->x[REGION_INPUT], &t->region);
+    double *e = c->ey[0] + at;
+
+    for (size_t k = 0; k < channels; k++)
+        e[k] = 0;
+    if (c->ex[REGION_INPUT])
+        mean_of_bin(c, image_of(c, c->ex[REGION_INPUT], &t->region), by, bx, true, e);
+    mean_of_bin(c, image, by, bx, true, t->spare);
+    for (size_t k = 0; k < channels; k++)
+        e[k] += bound_sum(c, terms, t->spare[k]) + bound_tiny(c->unit);
+    add_shifted(c, image, bx, channels, by, width * channels, width, e);
+    add_shifted(c, image, by, width * channels, bx, channels, c->letter['H'], e);
+    add_weights(c, image, t, e);
+    if (t->cut[0].open || t->cut[1].open)
+        add_other_samples(t, image, i, j, c->y[0] + at, e);
+    for (size_t k = 0; k < channels; k++)
+        e[k] = bound_clean(e[k]);
+    return 0;
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    if (!c->ex[REGION_BATCHES])
+        return walk_regions(c, visit_bound, w);
+    region_undecided(c);
+    return 0;
+}
+
+const struct op op_ROI_ALIGN = {
+    .code = OP_ROI_ALIGN,
+    .name = "ROI_ALIGN",
+    .summary = "Cuts boxes out of images: means of bilinear samples in a grid of bins.",
+    .formula = "output[m,i,j,c] = mean over a grid of points (y, x) in bin i, j of box m of the "
+               "bilinear interpolation of input[batches[m], y, x, c]",
+    .since = L3,
+    .in = region_in,
+    .n_in = REGION_ROLES,
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = region_typings,
+    .n_typings = REGION_TYPINGS,
+    .layout = 1 + REGION_LAYOUT,
+    .error = { ERROR_ELEMENT, .ulps = 1,
+               .text = "mean of ex, factor * sqrt(K) * u * mean |x|, and the slope of the image "
+                       "times the errors of the samples' places" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = region_draw,
+};

@@ -1,0 +1,200 @@
+#include <string.h>
+
+#include "golden/region.h"
+
+static const struct role outputs[] = {
+    { "output", "for each box a grid of bins", "M??C", .slot = 0, .image = true, .q = Q_SAME },
+};
+
+static const struct form forms[] = {
+    { "",
+      { REGION_INPUT, REGION_ROI, REGION_BATCHES, REGION_OUT_H, REGION_OUT_W, REGION_STRIDE_H,
+        REGION_STRIDE_W, REGION_LAYOUT, END } },
+};
+
+/* Pixels of a bin along an axis: from .. to - 1 by the definition, least..most those that an
+ * implementation's roundings may add, sure_from .. sure_to - 1 those that they cannot take away. */
+struct span {
+    size_t from, to;
+    size_t sure_from, sure_to;
+    size_t least, most;
+};
+
+static size_t clip(double x, double limit)
+{
+    return x > 0 ? (size_t) fmin(x, limit) : 0;
+}
+
+/* Bin i of `bins` in the pixels first..last; error: of single precision in where it begins. */
+static void span_of(double first, double last, double i, double bins, double limit, double u,
+                    struct span *s)
+{
+    double length = fmax(last - first + 1, 1), lo = i * length, hi = (i + 1) * length;
+    /* whole numbers and halves come out exact; other quotients may pass a whole number */
+    bool exact = u == 0 || fmod(2 * length, bins) == 0;
+    double slack = exact ? 0 : 4 * u * (first + length + 1);
+
+    s->from = clip(first + floor(lo / bins), limit);
+    s->to = clip(first + ceil(hi / bins), limit);
+    s->least = clip(first + floor(lo / bins - slack), limit);
+    s->most = clip(first + ceil(hi / bins + slack), limit);
+    s->sure_from = clip(first + floor(lo / bins + slack), limit);
+    s->sure_to = clip(first + ceil(hi / bins - slack), limit);
+}
+
+static void widen_span(struct span *s, const struct span *other)
+{
+    s->least = other->least < s->least ? other->least : s->least;
+    s->most = other->most > s->most ? other->most : s->most;
+    s->sure_from = other->sure_from > s->sure_from ? other->sure_from : s->sure_from;
+    s->sure_to = other->sure_to < s->sure_to ? other->sure_to : s->sure_to;
+}
+
+/* Half a pixel is rounded away from zero, and the coordinate may be off. */
+static double pixel(struct near x, int side)
+{
+    double a = x.x + side * x.e;
+
+    return floor(a) + (a - floor(a) >= 0.5);
+}
+
+/* Bin i of a region along an axis, for all ways in which its ends may be rounded. */
+static struct span bin_of(const struct call *c, const struct region *r, int axis, size_t i)
+{
+    double bins = (double) region_bins(c, axis), limit = (double) region_pixels(c, axis);
+    struct near from = r->from[axis], to = r->to[axis];
+    struct span s, other;
+
+    span_of(pixel(from, 0), pixel(to, 0), (double) i, bins, limit, c->unit, &s);
+    for (int k = 0; k < 4 && c->unit > 0; k++) {
+        span_of(pixel(from, k & 1 ? 1 : -1), pixel(to, k & 2 ? 1 : -1), (double) i, bins, limit,
+                c->unit, &other);
+        widen_span(&s, &other);
+    }
+    return s;
+}
+
+struct box_of_pixels {
+    size_t top, bottom, left, right;
+};
+
+/* The largest element of some pixels for each channel; 0 of none. */
+static void largest(const struct call *c, const double *image, const struct box_of_pixels *b,
+                    const double *e, double sign, double *y)
+{
+    size_t width = c->letter['W'], channels = c->letter['C'];
+
+    for (size_t k = 0; k < channels; k++) {
+        bool first = true;
+        y[k] = 0;
+        for (size_t i = b->top; i < b->bottom; i++)
+            for (size_t j = b->left; j < b->right; j++) {
+                size_t at = (i * width + j) * channels + k;
+                double x = image[at] + (e ? sign * e[at] : 0);
+                if (first || x > y[k])
+                    y[k] = x;
+                first = false;
+            }
+    }
+}
+
+static size_t image_at(const struct call *c, const struct region *r)
+{
+    return r->image * c->letter['H'] * c->letter['W'] * c->letter['C'];
+}
+
+static void pool(struct call *c, const struct region *r, const struct span *sy,
+                 const struct span *sx, double *y)
+{
+    const double *image = c->x[REGION_INPUT] + image_at(c, r);
+    struct box_of_pixels b = { sy->from, sy->to, sx->from, sx->to };
+
+    largest(c, image, &b, NULL, 0, y);
+}
+
+/* Between the largest of the pixels that are surely in the bin and that of all that may be. */
+static void bound_bin(struct call *c, const struct region *r, const struct span *sy,
+                      const struct span *sx, size_t at)
+{
+    const double *image = c->x[REGION_INPUT] + image_at(c, r);
+    const double *e = c->ex[REGION_INPUT] ? c->ex[REGION_INPUT] + image_at(c, r) : NULL;
+    struct box_of_pixels all = { sy->least, sy->most, sx->least, sx->most };
+    struct box_of_pixels sure = { sy->sure_from, sy->sure_to, sx->sure_from, sx->sure_to };
+    bool some = sure.top < sure.bottom && sure.left < sure.right;
+    bool same = all.top == sure.top && all.bottom == sure.bottom && all.left == sure.left &&
+                all.right == sure.right;
+    size_t channels = c->letter['C'];
+    const double *y = c->y[0] + at;
+    double *ey = c->ey[0] + at;
+
+    largest(c, image, &all, e, 1, ey);
+    for (size_t k = 0; k < channels; k++)
+        ey[k] = some || same ? bound_clean(fmax(ey[k] - y[k], 0)) : INFINITY;
+    for (size_t k = 0; k < channels && some; k++) {
+        double lo = -INFINITY;
+        for (size_t i = sure.top; i < sure.bottom; i++)
+            for (size_t j = sure.left; j < sure.right; j++) {
+                size_t from = (i * c->letter['W'] + j) * channels + k;
+                lo = fmax(lo, image[from] - (e ? e[from] : 0));
+            }
+        ey[k] = fmax(ey[k], bound_clean(fmax(y[k] - lo, 0)));
+    }
+}
+
+static int walk_regions(struct call *c, bool bounds, struct why *w)
+{
+    size_t at = 0;
+    struct region r;
+
+    for (size_t m = 0; m < c->letter['M']; m++) {
+        TRY(region_read(c, m, &r, w));
+        for (size_t i = 0; i < region_bins(c, 0); i++) {
+            struct span sy = bin_of(c, &r, 0, i);
+            for (size_t j = 0; j < region_bins(c, 1); j++, at += c->letter['C']) {
+                struct span sx = bin_of(c, &r, 1, j);
+                if (bounds)
+                    bound_bin(c, &r, &sy, &sx, at);
+                else
+                    pool(c, &r, &sy, &sx, c->y[0] + at);
+            }
+        }
+    }
+    return 0;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    return walk_regions(c, false, w);
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    if (!c->ex[REGION_BATCHES])
+        return walk_regions(c, true, w);
+    region_undecided(c);
+    return 0;
+}
+
+const struct op op_ROI_POOLING = {
+    .code = OP_ROI_POOLING,
+    .name = "ROI_POOLING",
+    .summary = "Cuts boxes out of images: the largest pixel in each of a grid of bins.",
+    .formula = "output[m,i,j,c] = max over the pixels (y, x) in bin i, j of box m, its ends "
+               "rounded to pixels, of input[batches[m], y, x, c]; 0 of none",
+    .since = L3,
+    .in = region_in,
+    .n_in = REGION_SAMPLES_H,
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = region_typings,
+    .n_typings = REGION_TYPINGS,
+    .layout = 1 + REGION_LAYOUT,
+    .error = { ERROR_EXACT,
+               .text = "the largest of the pixels that may be in the bin, where roundings decide" },
+    .infer = region_infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = region_draw,
+};
