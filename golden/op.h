@@ -128,6 +128,7 @@ struct call {
     const struct form *form;
     const struct typing *typing;
     uint32_t n_in, n_out;
+    uint32_t n_coming;               /* for draw(): how many inputs there will be */
     const struct tensor *const *arg; /* the inputs in calling order; NULL: omitted */
     struct tensor *const *out;       /* the outputs in calling order */
 

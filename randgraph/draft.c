@@ -47,6 +47,7 @@ static int lay_out(struct draft *d, uint8_t primary)
         while (times-- > 0)
             d->role[d->n_in++] = role;
     }
+    d->call.n_coming = d->n_in;
     return 0;
 }
 

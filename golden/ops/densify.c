@@ -368,10 +368,10 @@ static bool draw_indexes(const struct call *c, uint32_t i, struct drawer *d, str
 /* Columns before rows, or a block in a dimension: where there are two levels. */
 static bool draw_order(const struct call *c, struct drawer *d, struct tensor *to)
 {
-    uint32_t levels = 1 + d->below(d, 2);
+    uint32_t levels = (c->n_coming - INDEXES) / 2;
     int32_t *order = to->data;
 
-    if (tensor_count(c->in[VALUES]) > 40)
+    if (tensor_count(c->in[VALUES]) > 40 || levels < 1 || levels > 2)
         return false;
     to->shape = (struct shape){ 1, { levels } };
     order[0] = levels == 2 && d->below(d, 3) == 0;
