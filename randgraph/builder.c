@@ -95,7 +95,7 @@ static bool is_live(const struct known *k)
 {
     const struct dtype_info *info = &dtype_info[k->t.dtype];
 
-    if (!info->tensor || (k->life != LIFE_INPUT && !k->result))
+    if (!info->tensor || (k->life != LIFE_INPUT && !k->result) || k->random)
         return false;
     return known_usable(k);
 }

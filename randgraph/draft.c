@@ -270,6 +270,7 @@ static int make_results(struct draft *d)
         if (!k)
             return -1;
         k->result = !r->unspecified;
+        k->random = d->op->error.kind == ERROR_RANDOM;
         scale_tentative(d, r, &k->t);
         d->out[i] = k;
         d->result[i] = &k->t;
@@ -290,6 +291,14 @@ static int level_of_types(const struct draft *d)
     return level;
 }
 
+/* Dimensions that only running the operation will tell. */
+static void note_open(struct known *k)
+{
+    for (uint32_t i = 0; i < k->t.shape.rank; i++)
+        if (k->t.shape.dim[i] == 0)
+            k->open |= 1u << i;
+}
+
 int draft_bind(struct draft *d)
 {
     struct builder *b = d->b;
@@ -301,8 +310,11 @@ int draft_bind(struct draft *d)
     for (uint32_t i = 0; i < d->n_out; i++) {
         const struct tensor *t = &d->out[i]->t;
         size_t n = tensor_count(t);
-        if (n == 0 || n > b->options->max_elements ||
-            (dtype_info[t->dtype].tensor && !t->shape.rank))
+        if (d->op->measure)
+            note_open(d->out[i]);
+        else if (n == 0 || n > b->options->max_elements)
+            return -1;
+        if (dtype_info[t->dtype].tensor && !t->shape.rank)
             return -1;
     }
     return 0;
@@ -310,6 +322,9 @@ int draft_bind(struct draft *d)
 
 int draft_call(struct builder *b, const struct row *row, struct known *primary, struct draft *d)
 {
+    /* drivers take no control flow with operands of unknown size */
+    if (row->op->measure && (b->control || b->depth > 0))
+        return -1;
     memset(d, 0, sizeof *d);
     d->b = b;
     d->op = row->op;

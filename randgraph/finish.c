@@ -14,6 +14,9 @@ static void finish_operand(const struct known *k, struct operand *ret_operand)
     struct operand *o = ret_operand;
 
     *o = (struct operand){ .tensor = k->t, .life = k->life, .subgraph = k->subgraph };
+    for (uint32_t i = 0; i < k->t.shape.rank; i++)
+        if (k->open >> i & 1)
+            o->tensor.shape.dim[i] = 0;
     if (is_constant(k))
         o->length = tensor_bytes(&k->t);
     else

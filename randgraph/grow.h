@@ -40,6 +40,8 @@ struct known {
     int32_t at;  /* operand index, NOWHERE before it has one */
     uint32_t uses;
     uint32_t subgraph; /* LIFE_SUBGRAPH */
+    uint32_t open;     /* bit per dimension: depends on values, the model leaves it unknown */
+    bool random;       /* another run may give another value: nothing continues from it */
     double lo, hi;     /* of the values; infinite if one is NaN */
     double least;      /* smallest magnitude */
 };

@@ -122,7 +122,10 @@ static int compute(struct draft *d, const struct tensor *like)
     TRY(evaluate(d));
     for (uint32_t i = 0; i < d->n_out; i++) {
         const struct tensor *t = &d->out[i]->t;
-        if (d->call.y[i] && !within(d->call.y[i], tensor_count(t), limit_of(d, t)))
+        size_t n = tensor_count(t);
+        if (n == 0 || n > b->options->max_elements)
+            return -1;
+        if (d->call.y[i] && !within(d->call.y[i], n, limit_of(d, t)))
             return -1;
         again |= rescale(d, i, like);
     }
