@@ -4,6 +4,7 @@
 
 #include "golden/call.h"
 #include "golden/mover.h"
+#include "golden/prepared.h"
 
 static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
@@ -12,6 +13,8 @@ static const double largest_f16 = 65504;
 /* Extra steps that fixed-point requantisation may take: it rounds twice, first at least one bit
  * below the last. */
 static const double default_quant_steps = 0.25;
+
+enum { WORTH_KEEPING = 256 }; /* elements of a constant: widening fewer costs less than looking */
 
 static double or_default(double x, double otherwise)
 {
@@ -46,19 +49,42 @@ static double *scratch_doubles(const struct evaluation *e, size_t n)
     return arena_alloc_raw(e->scratch, n + 1, sizeof(double));
 }
 
+static int widen(const void *tensor, void *to, struct why *w)
+{
+    (void) w;
+    tensor_widen(tensor, to);
+    return 0;
+}
+
+static int widen_units(const void *tensor, void *to, struct why *w)
+{
+    (void) w;
+    tensor_widen_units(tensor, to);
+    return 0;
+}
+
+/* Values as eval() wants them; those of larger constants are kept. */
+static const double *widened(const struct call *c, const struct value *v,
+                             const struct evaluation *e, struct why *w)
+{
+    size_t n = tensor_count(&v->tensor);
+    struct recipe r = { .form = c->op->units ? PREPARED_UNITS : PREPARED_VALUES,
+                        .bytes = (n + 1) * sizeof(double),
+                        .make = c->op->units ? widen_units : widen,
+                        .context = &v->tensor };
+
+    return prepared_get(n < WORTH_KEEPING ? NULL : v->prepared, &r, e->scratch, w);
+}
+
 static int widen_inputs(struct call *c, struct value *const *in, const struct evaluation *e,
                         struct why *w)
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
         if (!wants_values(in[i]) || c->x[i])
             continue;
-        c->x[i] = scratch_doubles(e, tensor_count(&in[i]->tensor));
+        c->x[i] = (double *) widened(c, in[i], e, w); /* which no kernel writes to */
         if (!c->x[i])
-            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
-        if (c->op->units)
-            tensor_widen_units(&in[i]->tensor, c->x[i]);
-        else
-            tensor_widen(&in[i]->tensor, c->x[i]);
+            return why_prefix(w, "%s", c->op->name);
     }
     return 0;
 }
@@ -325,6 +351,11 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
                           const struct evaluation *e, struct why *w)
 {
     bool integers = c->op->eval_int && c->out[0]->dtype == DT_I32;
+    int stored =
+        c->op->eval_stored && e->stored && !e->options->bounds ? c->op->eval_stored(c, w) : 0;
+
+    if (stored)
+        return stored < 0 ? -1 : 0;
 
     if (!integers || e->options->bounds) {
         TRY(widen_inputs(c, in, e, w));
@@ -431,6 +462,11 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     c->ex = c->x + c->n_in;
     c->y = c->ex + c->n_in;
     c->ey = c->y + c->n_out;
+    c->prepared = arena_alloc(e->scratch, c->n_in + 1, sizeof(struct prepared *));
+    if (!c->prepared)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    for (uint32_t i = 0; i < c->n_in; i++)
+        c->prepared[i] = in[i] ? in[i]->prepared : NULL;
     if (e->options->bounds) {
         c->unit = unit_of(c, e);
         c->dot_factor = or_default(e->options->arithmetic.dot_factor, 6);
@@ -504,6 +540,7 @@ static int evaluate_nchw(struct call *c, struct value *const *in, struct value *
         if (at < 0)
             continue;
         image[n] = *in[at];
+        image[n].prepared = NULL;
         image[n].tensor.shape = c->in[r]->shape;
         TRY(permute_value(&image[n], &c->in[r]->shape, e->scratch, true, w));
         for (int v = 0; v < MAX_VIEWS; v++)

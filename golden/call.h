@@ -11,6 +11,7 @@ struct evaluation {
     bool relaxed;          /* fp32 may be computed in fp16 */
     struct arena *keep;    /* results */
     struct arena *scratch; /* rewound by the caller */
+    bool stored;           /* without bounds call.y is not wanted: eval_stored() may do */
 };
 
 /* Computes a bound call.  in[i]: values in calling order, NULL: omitted; out[i]: tensors with

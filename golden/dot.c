@@ -59,6 +59,30 @@ double *dot_scratch(const struct call *c, size_t n, struct why *w)
     return p;
 }
 
+static int window_sum(const struct call *c, const struct dot *d, const double *x, const double *f,
+                      const double *init, double *y)
+{
+    struct dot_window v;
+
+    d->window(c, &v);
+    if (v.groups) {
+        struct matmul_conv conv = { v.batch, v.in_c,     v.out_c,      v.groups,     v.y,
+                                    v.x,     .image = x, .weights = f, .init = init, .out = y };
+        matmul_conv(&conv, c->pool);
+    } else {
+        struct matmul_depthwise conv = { v.batch,    v.in_c,       v.multiplier, v.y,     v.x,
+                                         .image = x, .weights = f, .init = init, .out = y };
+        matmul_depthwise(&conv, c->pool);
+    }
+    return 0;
+}
+
+static int dot_sum(const struct call *c, const struct dot *d, const double *x, const double *f,
+                   const double *init, double *y, struct why *w)
+{
+    return d->window ? window_sum(c, d, x, f, init, y) : d->sum(c, x, f, init, y, w);
+}
+
 /* y[i][ch] *= scale of the input times scale of the filter for ch; only quantised operands have
  * them. bare: without the scale of the input */
 static int rescale(struct call *c, const struct dot *d, bool bare, double *y, struct why *w)
@@ -83,8 +107,8 @@ int dot_eval(struct call *c, const struct dot *d, struct why *w)
 {
     double *y = c->y[0];
 
-    TRY(d->sum(c, operand(c->x, c, d->input), operand(c->x, c, d->filter),
-               operand(c->x, c, d->bias), y, w));
+    TRY(dot_sum(c, d, operand(c->x, c, d->input), operand(c->x, c, d->filter),
+                operand(c->x, c, d->bias), y, w));
     TRY(rescale(c, d, false, y, w));
     activation_apply(c, d->activation, y, tensor_count(c->out[0]));
     return 0;
@@ -112,7 +136,7 @@ static int bound_of_input(struct call *c, const struct dot *d, double rounding, 
     double *f = magnitudes(c, operand(c->x, c, d->filter), NULL, 1, tensor_count(filter), w);
     if (!x || !f)
         return -1;
-    TRY(d->sum(c, x, f, NULL, c->ey[0], w));
+    TRY(dot_sum(c, d, x, f, NULL, c->ey[0], w));
     return rescale(c, d, true, c->ey[0], w);
 }
 
@@ -130,7 +154,7 @@ static int bound_of_filter(struct call *c, const struct dot *d, struct why *w)
     double *sum = dot_scratch(c, n, w);
     if (!x || !sum)
         return -1;
-    TRY(d->sum(c, x, ew, NULL, sum, w));
+    TRY(dot_sum(c, d, x, ew, NULL, sum, w));
     for (size_t i = 0; i < n; i++)
         c->ey[0][i] += sum[i];
     return 0;

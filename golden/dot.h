@@ -7,6 +7,16 @@
 #define GOLDEN_DOT_H
 
 #include "golden/activation.h"
+#include "golden/matmul.h"
+
+/* A sum of products as a convolution of an NHWC image; see golden/matmul.h.  A matrix product is
+ * one of a column of pixels. */
+struct dot_window {
+    struct matmul_axis y, x;
+    size_t batch, in_c, out_c;
+    size_t groups;     /* of a convolution; 0: depthwise, with */
+    size_t multiplier; /* output channels an input channel */
+};
 
 /* One operation as a sum of products.  Output channels are the last dimension of the output. */
 struct dot {
@@ -17,6 +27,8 @@ struct dot {
                double *y, struct why *w);
     /* number of products of one output */
     size_t (*terms)(const struct call *c);
+    /* Instead of sum(): the sum is a convolution. */
+    void (*window)(const struct call *c, struct dot_window *ret);
 };
 
 /* For infer(): before feature level 3 the output scale must be over the product of the others. */
@@ -29,6 +41,8 @@ void dot_level_conv(struct call *c, const struct dot *d);
 /* n values that live as long as the call; NULL with the reason when out of memory. */
 double *dot_scratch(const struct call *c, size_t n, struct why *w);
 
+/* For eval_stored(), where there is a window(). */
+int dot_eval_stored(struct call *c, const struct dot *d, struct why *w);
 int dot_eval(struct call *c, const struct dot *d, struct why *w);
 int dot_bound(struct call *c, const struct dot *d, struct why *w);
 

@@ -24,7 +24,7 @@ struct arithmetic {
 /* Called after each operation of the main graph and, with their index, of subgraphs. */
 struct exec_event {
     uint32_t graph, operation;
-    const struct call *call; /* out[], y, ey are valid */
+    const struct call *call; /* out[] is valid; with bounds y and ey too */
 };
 
 struct exec_options {
@@ -70,8 +70,9 @@ struct value {
     double *real;  /* before rounding; NULL: the tensor's values */
     double *bound; /* how far an implementation may be from real; NULL: not at all */
     enum error_kind kind;
-    bool open;         /* even its shape may be another */
-    struct odds *odds; /* of a random result; NULL: it is not one */
+    struct prepared *prepared; /* of a constant of the plan; else NULL */
+    bool open;                 /* even its shape may be another */
+    struct odds *odds;         /* of a random result; NULL: it is not one */
 };
 /* Runs subgraph `graph`.  Results stay valid until the third following call of the same graph: a
  * loop may feed the results of one turn to the next, and nothing piles up. */

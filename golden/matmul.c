@@ -72,19 +72,29 @@ static size_t packed_group(size_t n, size_t k)
     return divide_up(n, PANEL) * PANEL * k;
 }
 
-struct matmul_packed *matmul_pack(size_t n, size_t k, size_t groups, const double *b)
+size_t matmul_packed_bytes(size_t n, size_t k, size_t groups)
 {
     groups = groups ? groups : 1;
-    size_t each = n / groups, size = packed_group(each, k) * groups * sizeof(double);
-    struct matmul_packed *p = aligned_alloc(64, divide_up(size + 1, 64) * 64);
-    if (!p)
-        return NULL;
+    return divide_up(packed_group(n / groups, k) * groups * sizeof(double) + 1, 64) * 64;
+}
+
+void matmul_pack_into(size_t n, size_t k, size_t groups, const double *b, struct matmul_packed *ret)
+{
+    groups = groups ? groups : 1;
+    size_t each = n / groups;
     for (size_t g = 0; g < groups; g++)
         for (size_t k0 = 0; k0 < k; k0 += block_k(k)) {
             struct block at = { .n1 = each, .k0 = k0, .k1 = min(k, k0 + block_k(k)) };
             pack_block(b + g * each * k, k, &at,
-                       p->panels + g * packed_group(each, k) + k0 * packed_group(each, 1));
+                       ret->panels + g * packed_group(each, k) + k0 * packed_group(each, 1));
         }
+}
+
+struct matmul_packed *matmul_pack(size_t n, size_t k, size_t groups, const double *b)
+{
+    struct matmul_packed *p = aligned_alloc(64, matmul_packed_bytes(n, k, groups));
+    if (p)
+        matmul_pack_into(n, k, groups, b, p);
     return p;
 }
 

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define MATMUL_STACK (96 * 1024)
 
@@ -30,6 +31,10 @@ void matmul_pool_free(struct matmul_pool *p);
 struct matmul_packed;
 struct matmul_packed *matmul_pack(size_t n, size_t k, size_t groups, const double *b);
 void matmul_packed_free(struct matmul_packed *p);
+/* The same in memory of the caller's, aligned to 64. */
+size_t matmul_packed_bytes(size_t n, size_t k, size_t groups);
+void matmul_pack_into(size_t n, size_t k, size_t groups, const double *b,
+                      struct matmul_packed *ret);
 
 /* c[i][j] = init[j] + sum over k of a[i][k] * b[j][k] */
 struct matmul {
@@ -77,6 +82,42 @@ struct matmul_depthwise {
     double *out;           /* [batch][y.out][x.out][in_c * multiplier] */
 };
 void matmul_depthwise(const struct matmul_depthwise *p, struct matmul_pool *pool);
+
+/* Small whole numbers, the units of quantised operands: the same sums in 32-bit integers.  While no
+ * |a| or |b| is over MATMUL_INT_UNIT and k is at most MATMUL_INT_DEPTH, no partial sum in any order
+ * passes 2^31, so the results are the exact sums; and as the double kernel rounds nothing below
+ * 2^53, they are its results. */
+enum { MATMUL_INT_UNIT = 255, MATMUL_INT_DEPTH = INT32_MAX / (255 * 255) };
+
+/* k rounded up: rows of a and b are this long, filled up with zeros. */
+size_t matmul_int_depth(size_t k);
+/* n rows of weights, packed for matmul_int(); both aligned to 64. */
+size_t matmul_int_bytes(size_t n, size_t k);
+void matmul_int_pack(size_t n, size_t k, const int16_t *b, int16_t *ret);
+
+/* c[i][j] = sum over k of a[i][k] * b[j][k], on the calling thread */
+struct matmul_int {
+    size_t m, n, k;
+    const int16_t *a; /* m rows, lda apart */
+    size_t lda;
+    const int16_t *packed;
+    int32_t *c; /* m rows of n, ldc apart */
+    size_t ldc;
+};
+void matmul_int(const struct matmul_int *p);
+
+/* Depthwise, one pixel: out[c] = sum over taps of x[tap][c] * weights[tap][c].  x: matmul_int_depth
+ * (taps) rows, what is beyond `taps` any of them; rows are readable to the next multiple of 16. */
+size_t matmul_int_taps_bytes(size_t channels, size_t taps);
+void matmul_int_pack_taps(size_t channels, size_t taps, const int16_t *weights, int16_t *ret);
+void matmul_int_taps(size_t channels, size_t taps, const int16_t *const *x, const int16_t *packed,
+                     int32_t *out);
+
+/* Calls job(context, slot, i) for i = 0..n-1 on the threads; no two jobs at a time have the same
+ * slot, 0..matmul_slots()-1, so that it can choose scratch memory. */
+size_t matmul_slots(struct matmul_pool *pool);
+void matmul_each(void (*job)(const void *context, size_t slot, size_t i), const void *context,
+                 size_t n, struct matmul_pool *pool);
 
 /* The instances of the kernel.  All give the same bits; tests compare them.  matmul_use() returns
  * false where this machine cannot run that one; it must not be called while a call is running. */

@@ -17,6 +17,21 @@ enum {
     BLOCK_K = 256,
 };
 
+/* Of the integer kernel: a panel of weights is [pair of products][INT_PANEL][2].  Taps of depthwise
+ * ones are [block of INT_PANEL channels][pair of taps][INT_PANEL][2], channels in the order in
+ * which interleaving two rows leaves them. */
+enum {
+    INT_TILE = 6,
+    INT_PANEL = 16,
+};
+extern const unsigned char matmul_int_order[INT_PANEL];
+
+struct int_rows {
+    size_t count;               /* 1..INT_TILE */
+    const int16_t *a[INT_TILE]; /* 2 * pairs */
+    int32_t *c[INT_TILE];       /* INT_PANEL results */
+};
+
 /* A run of products contiguous in memory: elements a[offset..] meet weights k.. of the block. */
 struct run {
     size_t offset, k, length;
@@ -50,12 +65,25 @@ struct taps {
     bool zero;
 };
 
+/* For loops that are written for a constant number of turns. */
+#define INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
+#endif
+
 /* One instance of golden/matmul_kernel.inc. */
 struct kernel {
     void (*tile)(const struct tile *t, const struct rows *r);
     void (*taps)(const struct taps *t, const struct rows *r);
     /* rows (1..PANEL) of b, `stride` apart, to one panel of `depth` products */
     void (*pack)(size_t rows, size_t depth, const double *b, size_t stride, double *ret_panel);
+    /* a row of A times a panel, for each row */
+    void (*int_tile)(size_t pairs, const int16_t *panel, const struct int_rows *r);
+    /* channels c.. of a depthwise pixel: x[tap][c..c+INT_PANEL-1] */
+    void (*int_taps)(size_t pairs, size_t c, const int16_t *const *x, const int16_t *block,
+                     int32_t *out);
 };
 extern const struct kernel matmul_kernel_base;
 extern const struct kernel matmul_kernel_avx2;

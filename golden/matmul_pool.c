@@ -49,6 +49,35 @@ void matmul_share(const struct share *s, struct matmul_pool *pool)
     pthreadpool_parallelize_2d(threads, run_chunk, &c, s->parts, c.count, 0);
 }
 
+size_t matmul_slots(struct matmul_pool *pool)
+{
+    return pool ? pthreadpool_get_threads_count((pthreadpool_t) pool) : 1;
+}
+
+struct each {
+    void (*job)(const void *context, size_t slot, size_t i);
+    const void *context;
+    size_t n;
+    atomic_size_t next;
+};
+
+static void run_slot(void *context, size_t slot)
+{
+    struct each *e = context;
+    for (size_t i; (i = atomic_fetch_add(&e->next, 1)) < e->n;)
+        e->job(e->context, slot, i);
+}
+
+void matmul_each(void (*job)(const void *context, size_t slot, size_t i), const void *context,
+                 size_t n, struct matmul_pool *pool)
+{
+    struct each e = { .job = job, .context = context, .n = n };
+    if (matmul_slots(pool) > 1 && n > 1)
+        pthreadpool_parallelize_1d((pthreadpool_t) pool, run_slot, &e, matmul_slots(pool), 0);
+    else
+        run_slot(&e, 0);
+}
+
 static _Atomic(const struct kernel *) chosen;
 
 #ifdef HAVE_MATMUL_AVX2

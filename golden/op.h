@@ -145,7 +145,8 @@ struct call {
 
     /* Values, widened, dense and NHWC; indexed as arg[] and out[] are. */
     double **x;
-    double **y; /* results, unrounded */
+    double **y;                 /* results, unrounded */
+    struct prepared **prepared; /* as arg[]; NULL: not a constant of a plan (golden/prepared.h) */
 
     /* Bounds of absolute error, indexed like x and y.  ex[i] is NULL where input i is exact. */
     double **ex;
@@ -221,6 +222,9 @@ struct op {
     bool (*moves)(const struct call *c);
     /* On raw TENSOR_INT32 data, chosen when the output is TENSOR_INT32: wraps like the hardware. */
     void (*eval_int)(struct call *c);
+    /* Beside eval(), where it is faster: from stored elements to stored elements, x[] and y[]
+     * unset; the same bits as eval() and narrowing give.  Returns 1, or 0: not for this call. */
+    int (*eval_stored)(struct call *c, struct why *w);
     /* IF and WHILE. */
     int (*control)(struct call *c, struct exec_frame *f, struct why *w);
 

@@ -6,8 +6,9 @@
 
 #include "golden/call.h"
 #include "golden/exec.h"
+#include "golden/prepared.h"
 
-enum { RESULT_SLOTS = 3, DEFAULT_LOOP_SECONDS = 2, MOST_SPARE = 1 << 26 };
+enum { RESULT_SLOTS = 3, DEFAULT_LOOP_SECONDS = 2, MOST_SPARE = 1 << 26, MOST_PREPARED = 1 << 28 };
 
 /* One operation of a graph, resolved. */
 struct step {
@@ -21,6 +22,9 @@ struct plan {
     const struct model *model;
     struct step **steps;   /* per graph, in order of execution */
     struct value **values; /* per graph and operand: as a run finds them, with constants alone */
+    struct prepared *prepared; /* per constant: what runs have made of it */
+    uint32_t n_prepared;
+    _Atomic size_t *room; /* bytes that may still be made of constants */
     int level;
     /* Scratch memory that the last run leaves to the next: fresh pages cost more than small models.
      */
@@ -73,8 +77,27 @@ static int make_values(struct plan *p, uint32_t index, struct why *w)
     for (uint32_t i = 0; i < g->n_operands; i++) {
         values[i].tensor = g->operand[i].tensor;
         TRY(value_align(&values[i].tensor, p->arena, w));
+        if (operand_constant(&g->operand[i]))
+            values[i].prepared = &p->prepared[p->n_prepared++];
     }
     p->values[index] = values;
+    return 0;
+}
+
+static int make_prepared(struct plan *p, struct why *w)
+{
+    size_t n = 0;
+
+    for (uint32_t g = 0; g < p->model->n_graphs; g++)
+        for (uint32_t i = 0; i < p->model->graph[g].n_operands; i++)
+            n += operand_constant(&p->model->graph[g].operand[i]);
+    p->room = arena_alloc(p->arena, 1, sizeof *p->room);
+    p->prepared = arena_alloc(p->arena, n, sizeof *p->prepared);
+    if (!p->room || !p->prepared)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    atomic_store(p->room, MOST_PREPARED);
+    for (size_t i = 0; i < n; i++)
+        p->prepared[i].room = p->room;
     return 0;
 }
 
@@ -88,6 +111,7 @@ static int fill_plan(struct plan *p, struct why *w)
     p->spare = arena_alloc(p->arena, 1, sizeof *p->spare);
     if (!p->steps || !p->values || !p->spare)
         return why_fail(w, WHY_MEMORY, "out of memory");
+    TRY(make_prepared(p, w));
     for (uint32_t g = 0; g < p->model->n_graphs; g++) {
         TRY(make_steps(p, g, w));
         TRY(make_values(p, g, w));
@@ -117,6 +141,8 @@ void plan_free(struct plan *p)
 {
     if (!p)
         return;
+    for (uint32_t i = 0; i < p->n_prepared; i++)
+        prepared_done(&p->prepared[i]);
     if (p->spare)
         arena_free(atomic_load(p->spare));
     arena_free(p->arena);
@@ -192,7 +218,7 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
     }
     if (s->op->control)
         return run_control(r, g, &call, o, in, out, keep, w);
-    struct evaluation e = { r->options, r->plan->model->relaxed, keep, r->scratch };
+    struct evaluation e = { r->options, r->plan->model->relaxed, keep, r->scratch, true };
     TRY(call_evaluate(&call, in, out, &e, w));
     if (r->options->bounds)
         TRY(spread_open(g, o, &call, in, out, keep, w));
@@ -263,6 +289,7 @@ static void set_value(struct value *v, const struct value *from)
     v->tensor = declared;
     v->tensor.shape = from->tensor.shape;
     v->tensor.data = from->tensor.data;
+    v->prepared = NULL; /* a constant no longer: the next turn brings another value */
 }
 
 /* The last stage of a run: every output has real and bound arrays. */
@@ -403,6 +430,7 @@ static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
         return why_fail(w, WHY_MEMORY, "out of memory");
     v->real = real;
     v->bound = bound;
+    v->prepared = NULL;
     v->odds = NULL; /* any value is right all the same */
     int rc = 0;
     if (f->undecided) {

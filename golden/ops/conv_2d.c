@@ -81,22 +81,16 @@ static const struct window_roles window = {
     .activation = ACTIVATION,
 };
 
-static int sum(const struct call *c, const double *x, const double *f, const double *init,
-               double *y, struct why *w)
+static void shape(const struct call *c, struct dot_window *ret)
 {
-    (void) w;
     struct window v = window_of(c, &window);
-    struct matmul_conv conv = { .batch = c->letter['N'],
+
+    *ret = (struct dot_window){ .y = v.y,
+                                .x = v.x,
+                                .batch = c->letter['N'],
                                 .in_c = c->letter['I'],
                                 .out_c = c->letter['O'],
-                                .y = v.y,
-                                .x = v.x,
-                                .image = x,
-                                .weights = f,
-                                .init = init,
-                                .out = y };
-    matmul_conv(&conv, c->pool);
-    return 0;
+                                .groups = 1 };
 }
 
 static size_t terms(const struct call *c)
@@ -104,7 +98,7 @@ static size_t terms(const struct call *c)
     return (size_t) c->letter['h'] * c->letter['w'] * c->letter['I'];
 }
 
-static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, sum, terms };
+static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, NULL, terms, shape };
 
 static int infer(struct call *c, struct why *w)
 {
@@ -119,6 +113,11 @@ static int infer(struct call *c, struct why *w)
 static int eval(struct call *c, struct why *w)
 {
     return dot_eval(c, &dot, w);
+}
+
+static int eval_stored(struct call *c, struct why *w)
+{
+    return dot_eval_stored(c, &dot, w);
 }
 
 static int bound(struct call *c, struct why *w)
@@ -158,6 +157,7 @@ const struct op op_CONV_2D = {
                .text = "factor * sqrt(K) * u * (|bias| + sum |w*x|) + sum |w|*ex + sum |x|*ew" },
     .infer = infer,
     .eval = eval,
+    .eval_stored = eval_stored,
     .bound = bound,
     .draw = draw,
 };

@@ -84,22 +84,16 @@ static const struct window_roles window = {
     .activation = ACTIVATION,
 };
 
-static int sum(const struct call *c, const double *x, const double *f, const double *init,
-               double *y, struct why *w)
+static void shape(const struct call *c, struct dot_window *ret)
 {
-    (void) w;
     struct window v = window_of(c, &window);
-    struct matmul_depthwise conv = { .batch = c->letter['N'],
-                                     .in_c = c->letter['I'],
-                                     .multiplier = (size_t) call_int(c, MULTIPLIER),
-                                     .y = v.y,
-                                     .x = v.x,
-                                     .image = x,
-                                     .weights = f,
-                                     .init = init,
-                                     .out = y };
-    matmul_depthwise(&conv, c->pool);
-    return 0;
+
+    *ret = (struct dot_window){ .y = v.y,
+                                .x = v.x,
+                                .batch = c->letter['N'],
+                                .in_c = c->letter['I'],
+                                .out_c = c->letter['O'],
+                                .multiplier = (size_t) call_int(c, MULTIPLIER) };
 }
 
 static size_t terms(const struct call *c)
@@ -107,7 +101,7 @@ static size_t terms(const struct call *c)
     return (size_t) c->letter['h'] * c->letter['w'];
 }
 
-static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, sum, terms };
+static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, NULL, terms, shape };
 
 static int infer(struct call *c, struct why *w)
 {
@@ -129,6 +123,11 @@ static int infer(struct call *c, struct why *w)
 static int eval(struct call *c, struct why *w)
 {
     return dot_eval(c, &dot, w);
+}
+
+static int eval_stored(struct call *c, struct why *w)
+{
+    return dot_eval_stored(c, &dot, w);
 }
 
 static int bound(struct call *c, struct why *w)
@@ -175,6 +174,7 @@ const struct op op_DEPTHWISE_CONV_2D = {
                .text = "factor * sqrt(K) * u * (|bias| + sum |w*x|) + sum |w|*ex + sum |x|*ew" },
     .infer = infer,
     .eval = eval,
+    .eval_stored = eval_stored,
     .bound = bound,
     .draw = draw,
 };

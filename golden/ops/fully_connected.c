@@ -1,5 +1,4 @@
 #include "golden/dot.h"
-#include "golden/matmul.h"
 
 enum { INPUT, WEIGHTS, BIAS, ACTIVATION };
 
@@ -28,19 +27,15 @@ static const struct typing typings[] = {
     { L4, RANKS(2, 4), { DT_S8, DT_I32 } },
 };
 
-static int sum(const struct call *c, const double *x, const double *f, const double *init,
-               double *y, struct why *w)
+static void shape(const struct call *c, struct dot_window *ret)
 {
-    (void) w;
-    struct matmul product = { .m = c->out[0]->shape.dim[0],
-                              .n = c->letter['U'],
-                              .k = c->letter['I'],
-                              .a = x,
-                              .b = f,
-                              .init = init,
-                              .c = y };
-    matmul(&product, c->pool);
-    return 0;
+    const size_t rows = c->out[0]->shape.dim[0];
+    const struct matmul_axis one = { .in = 1, .out = 1, .kernel = 1, .stride = 1, .dilation = 1 };
+
+    *ret = (struct dot_window){
+        .y = one, .x = one, .batch = 1, .in_c = c->letter['I'], .out_c = c->letter['U'], .groups = 1
+    };
+    ret->y.in = ret->y.out = rows;
 }
 
 static size_t terms(const struct call *c)
@@ -48,7 +43,7 @@ static size_t terms(const struct call *c)
     return c->letter['I'];
 }
 
-static const struct dot dot = { INPUT, WEIGHTS, BIAS, ACTIVATION, sum, terms };
+static const struct dot dot = { INPUT, WEIGHTS, BIAS, ACTIVATION, NULL, terms, shape };
 
 static int infer(struct call *c, struct why *w)
 {
@@ -65,6 +60,11 @@ static int infer(struct call *c, struct why *w)
 static int eval(struct call *c, struct why *w)
 {
     return dot_eval(c, &dot, w);
+}
+
+static int eval_stored(struct call *c, struct why *w)
+{
+    return dot_eval_stored(c, &dot, w);
 }
 
 static int bound(struct call *c, struct why *w)
@@ -104,6 +104,7 @@ const struct op op_FULLY_CONNECTED = {
                .text = "factor * sqrt(K) * u * (|bias| + sum |w*x|) + sum |w|*ex + sum |x|*ew" },
     .infer = infer,
     .eval = eval,
+    .eval_stored = eval_stored,
     .bound = bound,
     .draw = draw,
 };
