@@ -123,6 +123,19 @@ class Builder:
             self.operation("DEQUANTIZE", [narrow], [self.of_tensor[key]])
         return self.of_tensor[key]
 
+    def symmetric(self, index):
+        """A tensor of 8-bit weights without zero point as the operation wants it, or one that is left out."""
+        if index == -1:
+            return self.omitted("TENSOR_QUANT8_SYMM")
+        tensor, fields = self.file.tensors[index], quantization(self.file.tensors[index])
+        if tensor.type != "INT8" or tensor.data is None or "channel" in fields or fields.get("zero"):
+            raise Unsupported("weights that are not constant 8-bit numbers without zero point")
+        key = ("symmetric", index)
+        if key not in self.of_tensor:
+            self.of_tensor[key] = self.add("TENSOR_QUANT8_SYMM", tensor.shape, "CONSTANT_COPY", name=tensor.name,
+                                           data=tensor.data, **fields)
+        return self.of_tensor[key]
+
     def infer(self, index, shape):
         """Files leave the shape of some tensors empty."""
         if not self.shapes[index] and index not in self.of_tensor:

@@ -47,6 +47,7 @@ class Operator(NamedTuple):
     inputs: tuple  # indexes of tensors; -1 for one that is left out
     outputs: tuple
     options: "Options"
+    intermediates: tuple = ()  # tensors that only tell scales
 
 
 class Options:
@@ -134,7 +135,8 @@ class File:
             raise SpecError(f"there is no operator code {op.OpcodeIndex()}")
         inputs = tuple(self._tensor_index(op.Inputs(i), True) for i in self._range(op.InputsLength()))
         outputs = tuple(self._tensor_index(op.Outputs(i)) for i in self._range(op.OutputsLength()))
-        return Operator(index, self.codes[op.OpcodeIndex()], inputs, outputs, Options(op.Options()))
+        intermediates = tuple(self._tensor_index(op.Intermediates(i)) for i in self._range(op.IntermediatesLength()))
+        return Operator(index, self.codes[op.OpcodeIndex()], inputs, outputs, Options(op.Options()), intermediates)
 
     def _tensor(self, tensor):
         type = ELEMENT_TYPES.get(tensor.Type())

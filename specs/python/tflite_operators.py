@@ -2,6 +2,7 @@
 
 import math
 
+from halcyon import tflite_recurrent
 from halcyon.operands import SpecError, Unsupported
 
 PADDINGS = {0: 1, 1: 2}  # SAME and VALID, in the file and in NNAPI
@@ -254,54 +255,8 @@ def strided_slice(b, op):
     b.operation("STRIDED_SLICE", [*as_is(b, op)[0], *masks], [b.tensor(op.outputs[0])])
 
 
-def rnn(b, op):
-    source, *rest, hidden = op.inputs
-    b.infer(op.outputs[0], b.shapes[hidden])
-    operands = [b.tensor(source), b.real_weights(rest[0]), b.real_weights(rest[1]), b.tensor(rest[2])]
-    operands += [b.state(hidden), activation(b, op, 0)]
-    b.operation("RNN", operands, [b.next_state(hidden), b.tensor(op.outputs[0])])
-
-
-def svdf(b, op):
-    source, feature, time, biases, state = op.inputs
-    operands = [b.tensor(source), weights(b, op, 1), weights(b, op, 2), b.tensor(biases, optional=True), b.state(state)]
-    operands += [b.int(op.options.int(0)), activation(b, op, 1)]
-    b.operation("SVDF", operands, [b.next_state(state), b.tensor(op.outputs[0])])
-
-
-def lstm_operands(b, op):
-    """What the two LSTM operations share: input, weights, biases, projection, states, activation and clips."""
-    if len(op.inputs) not in (20, 24):
-        raise Unsupported(f"a cell of {len(op.inputs)} inputs")
-    operands = [b.tensor(op.inputs[0])]
-    operands += [b.tensor(i, optional=True) if is_quantised(b, op.inputs[0]) else b.real_weights(i)
-                 for i in op.inputs[1:18]]
-    operands += [b.state(op.inputs[18]), b.state(op.inputs[19])]
-    return operands + [b.int(op.options.byte(0)), b.float(op.options.float(1)), b.float(op.options.float(2))]
-
-
-def lstm_norms(b, op):
-    return [b.tensor(i, optional=True) for i in op.inputs[20:24]]
-
-
-def lstm(b, op):
-    if is_quantised(b, op.inputs[0]):
-        raise Unsupported("quantised")
-    batch, units = b.shapes[op.inputs[0]][0], b.shapes[op.inputs[18]][-1]
-    b.infer(op.outputs[0], [batch, units])
-    operands = lstm_operands(b, op) + lstm_norms(b, op)
-    scratch = b.add("TENSOR_FLOAT32", [0, 0])
-    states = [b.next_state(op.inputs[18]), b.next_state(op.inputs[19])]
-    b.operation("LSTM", operands, [scratch, *states, b.tensor(op.outputs[0])])
-
-
-def unidirectional_sequence_lstm(b, op):
-    operands = [*lstm_operands(b, op), b.flag(op.options.flag(3))]
-    operands += lstm_norms(b, op) or [b.omitted() for _ in range(4)]
-    b.operation("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, [b.tensor(op.outputs[0])])
-
-
 CONVERTERS = {
+    **tflite_recurrent.CONVERTERS,
     **dict.fromkeys(SAME, same),
     **dict.fromkeys(("ADD", "DIV", "MUL", "SUB"), arithmetic),
     **dict.fromkeys(("AVERAGE_POOL_2D", "L2_POOL_2D", "MAX_POOL_2D"), pool_2d),
@@ -318,17 +273,13 @@ CONVERTERS = {
     "L2_NORMALIZATION": l2_normalization,
     "LEAKY_RELU": leaky_relu,
     "LOG_SOFTMAX": log_softmax,
-    "LSTM": lstm,
     "MEAN": mean,
     "PACK": pack,
     "QUANTIZE": quantize,
     "RESHAPE": reshape,
-    "RNN": rnn,
     "SOFTMAX": softmax,
     "SPLIT": split,
     "SQUEEZE": squeeze,
     "STRIDED_SLICE": strided_slice,
-    "SVDF": svdf,
     "TRANSPOSE_CONV": transpose_conv_2d,
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": unidirectional_sequence_lstm,
 }
