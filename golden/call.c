@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "golden/call.h"
-#include "golden/mover.h"
+#include "golden/nchw.h"
 #include "golden/prepared.h"
 
 static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
@@ -489,43 +489,6 @@ static bool is_image(const struct call *c, uint32_t output)
     return c->op->out[role].image;
 }
 
-/* Copies elements between NCHW and NHWC; s is the NHWC shape. */
-static void permute(const struct shape *s, size_t size, const char *from, char *to, bool to_nhwc)
-{
-    size_t plane = (size_t) s->dim[1] * s->dim[2], channels = s->dim[3];
-    ptrdiff_t p = (ptrdiff_t) plane, c = (ptrdiff_t) channels;
-    const struct mover_axis box[][3] = {
-        { { s->dim[0], p * c, p * c }, { channels, 1, p }, { plane, c, 1 } },
-        { { s->dim[0], p * c, p * c }, { plane, 1, c }, { channels, p, 1 } },
-    };
-
-    mover_copy(size, box[to_nhwc], 3, from, to);
-}
-
-static void *permuted(const struct shape *nhwc, size_t size, const void *from, struct arena *a,
-                      bool to_nhwc)
-{
-    char *to = from ? arena_alloc_raw(a, shape_count(nhwc) + 1, size) : NULL;
-
-    if (to)
-        permute(nhwc, size, from, to, to_nhwc);
-    return to;
-}
-
-static int permute_value(struct value *v, const struct shape *nhwc, struct arena *a, bool to_nhwc,
-                         struct why *w)
-{
-    size_t size = dtype_info[v->tensor.dtype].codec->size;
-    struct value old = *v;
-
-    v->tensor.data = permuted(nhwc, size, old.tensor.data, a, to_nhwc);
-    v->real = permuted(nhwc, sizeof(double), old.real, a, to_nhwc);
-    v->bound = permuted(nhwc, sizeof(double), old.bound, a, to_nhwc);
-    if (!v->tensor.data != !old.tensor.data || !v->real != !old.real || !v->bound != !old.bound)
-        return why_fail(w, WHY_MEMORY, "out of memory");
-    return 0;
-}
-
 /* Images are permuted on the way in and out; the record's functions see NHWC alone. */
 static int evaluate_nchw(struct call *c, struct value *const *in, struct value *const *out,
                          const struct evaluation *e, struct why *w)
@@ -542,7 +505,7 @@ static int evaluate_nchw(struct call *c, struct value *const *in, struct value *
         image[n] = *in[at];
         image[n].prepared = NULL;
         image[n].tensor.shape = c->in[r]->shape;
-        TRY(permute_value(&image[n], &c->in[r]->shape, e->scratch, true, w));
+        TRY(nchw_permute(&image[n], &c->in[r]->shape, e->scratch, true, w));
         for (int v = 0; v < MAX_VIEWS; v++)
             if (c->in[r] == &c->view[v])
                 c->view[v].data = image[n].tensor.data;
@@ -562,7 +525,7 @@ static int evaluate_nchw(struct call *c, struct value *const *in, struct value *
             struct shape nhwc = out2[i]->tensor.shape, nchw = out[i]->tensor.shape;
             *out[i] = *out2[i];
             out[i]->tensor.shape = nchw;
-            TRY(permute_value(out[i], &nhwc, e->keep, false, w));
+            TRY(nchw_permute(out[i], &nhwc, e->keep, false, w));
         }
     return 0;
 }
