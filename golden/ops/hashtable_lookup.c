@@ -133,17 +133,21 @@ static int bound(struct call *c, struct why *w)
 
 enum { MOST_KEYS = 8 };
 
-/* Keys ascend from about 0 on in steps of 1 to 3, so that lookups hit more often than not. */
+/* Keys 1 to 3 apart, up and down from one that is looked up. */
 static bool draw_keys(const struct call *c, struct drawer *d, struct tensor *to)
 {
-    uint32_t n = c->in[VALUES] ? c->in[VALUES]->shape.dim[0] : 1 + d->below(d, MOST_KEYS);
-    int32_t *key = to->data, next = (int32_t) d->below(d, 3) - 1;
+    uint32_t n = c->in[VALUES] ? c->in[VALUES]->shape.dim[0] : 2 + d->below(d, MOST_KEYS - 1);
+    int32_t *key = to->data;
 
     if (n > 64)
         return false;
+    uint32_t known = d->below(d, n);
     to->shape = (struct shape){ 1, { n } };
-    for (uint32_t i = 0; i < n; i++, next += 1 + (int32_t) d->below(d, 3))
-        key[i] = next;
+    key[known] = *(const int32_t *) c->in[LOOKUPS]->data;
+    for (uint32_t i = known; i-- > 0;)
+        key[i] = key[i + 1] - 1 - (int32_t) d->below(d, 3);
+    for (uint32_t i = known + 1; i < n; i++)
+        key[i] = key[i - 1] + 1 + (int32_t) d->below(d, 3);
     return true;
 }
 
@@ -154,10 +158,9 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
     if (role == KEYS)
         return draw_keys(c, d, to);
     if (role == LOOKUPS) {
-        uint32_t keys = c->in[VALUES] ? c->in[VALUES]->shape.dim[0] : MOST_KEYS / 2;
-        to->shape = (struct shape){ 1, { 1 + d->below(d, 8) } };
+        to->shape = (struct shape){ 1, { 2 + d->below(d, 6) } };
         for (uint32_t i = 0; i < to->shape.dim[0]; i++)
-            wanted[i] = (int32_t) d->below(d, 2 * keys + 2) - 1;
+            wanted[i] = (int32_t) d->below(d, 2 * MOST_KEYS);
         return true;
     }
     to->shape = (struct shape){ 2 + d->below(d, 3), { c->in[KEYS]->shape.dim[0] } };
