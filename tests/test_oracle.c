@@ -111,10 +111,11 @@ static int compare_shares(const struct tensor *e, const struct tensor *a, double
     for (uint32_t r = 0; r < a->shape.dim[0]; r++) {
         const int32_t *expected = (const int32_t *) e->data + r * n;
         const int32_t *actual = (const int32_t *) a->data + r * n;
-        for (size_t i = 0; i < n; i++) {
-            double want = share(expected, n, actual[i]), got = share(actual, n, actual[i]);
+        for (size_t i = 0; i < 2 * n; i++) {
+            int32_t k = i < n ? actual[i] : expected[i - n];
+            double want = share(expected, n, k), got = share(actual, n, k);
             REQUIRE(w, fabs(got - want) <= tolerance, "row %u: %d has a share of %g, expected %g",
-                    r, actual[i], got, want);
+                    r, k, got, want);
         }
     }
     return 0;

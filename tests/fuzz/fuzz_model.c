@@ -210,6 +210,26 @@ static void must(int rc, const struct why *w)
     abort();
 }
 
+/* What is expressed at a lower level is legal there; a legal model is refused for its level alone.
+ */
+static void convert(struct arena *a, const struct model *m)
+{
+    struct why w;
+    int need = model_prepare(m, NULL, &w);
+
+    for (int level = 1; level < need; level++) {
+        struct conversion c;
+        struct arena_mark mark = arena_mark(a);
+        if (model_convert(m, level, a, &c, &w) == 0) {
+            must(model_complies(&c.model, level, &w), &w);
+        } else if (w.code != WHY_UNSUPPORTED && w.code != WHY_MEMORY) {
+            fprintf(stderr, "a legal model at level %d: %s\n", level, w.text);
+            abort();
+        }
+        arena_rewind(a, mark);
+    }
+}
+
 static void fuzz_generator(struct rng *r, struct arena *a)
 {
     struct randgraph_options o = randgraph_default;
@@ -224,6 +244,7 @@ static void fuzz_generator(struct rng *r, struct arena *a)
     must(randgraph_from(&o, r, a, &e, &w), &w);
     must(model_validate(&e.model, &w), &w);
     must(run(r, a, &e.model, e.in, &w), &w);
+    convert(a, &e.model);
 }
 
 static void fuzz_validation(struct rng *r, struct arena *a)
@@ -244,6 +265,7 @@ static void fuzz_validation(struct rng *r, struct arena *a)
     take_pointer(r, &m);
     model_validate(&m, &w);
     run(r, a, &m, NULL, &w);
+    convert(a, &m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
