@@ -209,6 +209,13 @@ static int try_control(struct builder *b)
     return -1;
 }
 
+/* Bytes that have run out would choose the same for ever. */
+static void leave_bytes(struct rng *r, int turn)
+{
+    if (r->bytes && r->bytes == r->end)
+        rng_seed(r, 0, (uint64_t) turn);
+}
+
 static int step(struct builder *b)
 {
     bool control = b->control && b->n_operations && rng_percent(b->rng, b->weights->control);
@@ -219,6 +226,8 @@ static int step(struct builder *b)
         b->lenient = i > TRIES_STEP / 2 || rng_percent(b->rng, b->weights->degenerate);
         if (try_step(b) == 0)
             return 0;
+        if (i > TRIES_STEP / 2)
+            leave_bytes(b->rng, i);
     }
     return -1;
 }
