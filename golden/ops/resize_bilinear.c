@@ -10,17 +10,21 @@ static const struct typing typings[] = {
     { L4, RANK(4), { DT_S8, DT_FLOAT32 } },
 };
 
+/* On a pixel the next one does not count, even if it is infinite. */
+static inline double between(double first, double second, double part)
+{
+    return part == 0 ? first : first * (1 - part) + second * part;
+}
+
 /* The weighted sum of the four pixels round a place, for all channels. */
 static void mix(const double *top, const double *bottom, struct resize_place x, double part_y,
                 size_t channels, double *y)
 {
     size_t first = x.first * channels, second = x.second * channels;
 
-    for (size_t k = 0; k < channels; k++) {
-        double above = top[first + k] * (1 - x.part) + top[second + k] * x.part;
-        double below = bottom[first + k] * (1 - x.part) + bottom[second + k] * x.part;
-        y[k] = above * (1 - part_y) + below * part_y;
-    }
+    for (size_t k = 0; k < channels; k++)
+        y[k] = between(between(top[first + k], top[second + k], x.part),
+                       between(bottom[first + k], bottom[second + k], x.part), part_y);
 }
 
 /* y = the image x, resized; column[j]: where column j of the output lies. */
