@@ -1,0 +1,283 @@
+#include <string.h>
+
+#include "golden/boxes.h"
+
+enum { HEATMAP, BOXES, LAYOUT };
+enum { OUT_SCORES, OUT_KEYPOINTS };
+
+static const struct role inputs[] = {
+    [HEATMAP] = { "heatmap", "a square map for each box and keypoint", "NSSK", .slot = 0,
+                  .image = true, .draw = DRAW_SHAPE },
+    [BOXES] = { "boxes", "where each map lies in its image: x1, y1, x2, y2", "N4", .slot = 1,
+                .draw = DRAW_OP, .q = Q_FIXED, .qscale = 0.125 },
+    [LAYOUT] = { "nchw", "true: the maps are NCHW", .slot = FIXED(DT_BOOL), .draw = DRAW_FLAG },
+};
+
+static const struct role outputs[] = {
+    [OUT_SCORES] = { "scores", "the largest value between the points of the map", "NK", .slot = 0 },
+    [OUT_KEYPOINTS] = { "keypoints", "its place in the image: x, y", "NK2", .slot = 1, .q = Q_FIXED,
+                        .qscale = 0.125 },
+};
+
+static const struct form forms[] = {
+    { "", { HEATMAP, BOXES, LAYOUT, END } },
+};
+
+static const struct typing typings[] = {
+    /* since, ranks, maps, boxes */
+    { L3, RANK(4), { DT_F16, DT_F16 } },
+    { L3, RANK(4), { DT_F32, DT_F32 } },
+    { L3, RANK(4), { DT_U8, DT_Q16A } },
+    { L4, RANK(4), { DT_S8, DT_Q16A } },
+};
+
+static int infer(struct call *c, struct why *w)
+{
+    REQUIRE(w, c->letter['S'] >= 2, "%s: a heatmap of %u points a side, at least 2 are needed",
+            c->op->name, c->letter['S']);
+    return 0;
+}
+
+/* One map of one keypoint. */
+struct map {
+    const struct call *c;
+    size_t first; /* its element 0, 0 */
+    size_t side, step;
+};
+
+static struct near map_at(const struct map *m, size_t y, size_t x)
+{
+    return near_operand(m->c, HEATMAP, m->first + (y * m->side + x) * m->step);
+}
+
+/* The first of the largest.  decided: none other may be larger. */
+static size_t largest(const struct map *m, bool *ret_decided)
+{
+    size_t best = 0, n = m->side * m->side;
+
+    for (size_t i = 1; i < n; i++)
+        if (map_at(m, 0, i).x > map_at(m, 0, best).x)
+            best = i;
+    *ret_decided = true;
+    for (size_t i = 0; i < n && m->c->unit > 0; i++)
+        if (i != best && !near_decided(map_at(m, 0, i), map_at(m, 0, best)))
+            *ret_decided = false;
+    return best;
+}
+
+/* Beyond the edge the map is mirrored. */
+static size_t mirrored(size_t centre, int d, size_t side)
+{
+    if (d < 0 && centre == 0)
+        return 1;
+    return d > 0 && centre + 1 == side ? side - 2 : centre + (size_t) d;
+}
+
+/* The surface around the largest point, to second order: gradient and curvatures. */
+struct surface {
+    struct near value, slope[2], curve[2], twist; /* [0]: along x */
+};
+
+static struct surface surface_at(const struct map *m, size_t y, size_t x)
+{
+    static const struct near half = { 0.5, 0 }, quarter = { 0.25, 0 }, two = { 2, 0 };
+    double u = m->c->unit;
+    struct near g[3][3];
+    struct surface s;
+
+    for (int i = -1; i <= 1; i++)
+        for (int j = -1; j <= 1; j++)
+            g[i + 1][j + 1] = map_at(m, mirrored(y, i, m->side), mirrored(x, j, m->side));
+    struct near twice = near_product(g[1][1], two, 0);
+    s.value = g[1][1];
+    s.slope[0] = near_product(near_difference(g[1][2], g[1][0], u), half, 0);
+    s.slope[1] = near_product(near_difference(g[2][1], g[0][1], u), half, 0);
+    s.curve[0] = near_sum(near_difference(g[1][0], twice, u), g[1][2], u);
+    s.curve[1] = near_sum(near_difference(g[0][1], twice, u), g[2][1], u);
+    s.twist =
+        near_sum(near_difference(near_difference(g[2][2], g[2][0], u), g[0][2], u), g[0][0], u);
+    s.twist = near_product(s.twist, quarter, 0);
+    return s;
+}
+
+static struct near negated(struct near a)
+{
+    return (struct near){ -a.x, a.e };
+}
+
+static struct near magnitude(struct near a)
+{
+    return (struct near){ fabs(a.x), a.e };
+}
+
+/* The top of the surface lies `delta` off its centre: curvature * delta = -slope.  false: there is
+ * no single one.  decided: whether there is. */
+static bool solve(const struct surface *s, double tolerance, double u, struct near delta[2],
+                  bool *decided)
+{
+    struct near product = near_product(s->curve[0], s->curve[1], u);
+    struct near det = near_difference(product, near_product(s->twist, s->twist, u), u);
+    struct near least =
+        near_sum(near_exact(tolerance), near_product(near_exact(tolerance), product, u), u);
+
+    *decided = *decided && near_decided(magnitude(det), least);
+    if (fabs(det.x) < least.x)
+        return false;
+    for (int k = 0; k < 2; k++) {
+        struct near top = near_difference(near_product(s->twist, s->slope[1 - k], u),
+                                          near_product(s->curve[1 - k], s->slope[k], u), u);
+        delta[k] = near_quotient(top, det, u);
+    }
+    return true;
+}
+
+/* At most one and a half points off, in the same direction. */
+static void shorten(struct near delta[2], double u)
+{
+    struct near limit = near_exact(1.5);
+    struct near longest = near_max(magnitude(delta[0]), magnitude(delta[1]));
+
+    if (!(longest.x + longest.e > limit.x))
+        return;
+    struct near by = near_min(near_quotient(limit, longest, u), near_exact(1));
+    for (int k = 0; k < 2; k++)
+        delta[k] = near_product(delta[k], by, u);
+}
+
+/* value + slope * delta + delta * curvature * delta / 2 */
+static struct near height(const struct surface *s, const struct near delta[2], double u)
+{
+    static const struct near half = { 0.5, 0 };
+    struct near y = s->value, bend = near_exact(0);
+
+    for (int k = 0; k < 2; k++) {
+        struct near along = near_sum(near_product(s->curve[k], delta[k], u),
+                                     near_product(s->twist, delta[1 - k], u), u);
+        y = near_difference(y, near_product(negated(s->slope[k]), delta[k], u), u);
+        bend = near_sum(bend, near_product(along, delta[k], u), u);
+    }
+    return near_sum(y, near_product(bend, half, 0), u);
+}
+
+struct keypoint {
+    struct near score, place[2];
+    bool decided;
+};
+
+static struct keypoint keypoint_of(const struct map *m, const struct box *box)
+{
+    const struct call *c = m->c;
+    double u = c->unit, tolerance = c->arg[HEATMAP]->dtype == DT_F16 ? 1e-3 : 1e-5;
+    struct near delta[2] = { { 0, 0 }, { 0, 0 } }, side = near_exact((double) m->side);
+    struct keypoint k;
+    size_t best = largest(m, &k.decided);
+    size_t at[2] = { best % m->side, best / m->side };
+    struct surface s = surface_at(m, at[1], at[0]);
+
+    k.score = s.value;
+    if (solve(&s, tolerance, u, delta, &k.decided)) {
+        shorten(delta, u);
+        k.score = height(&s, delta, u);
+    }
+    for (int i = 0; i < 2; i++) {
+        struct near point = near_sum(near_exact((double) at[i] + 0.5), delta[i], u);
+        struct near size = near_difference(box->upper[i], box->lower[i], u);
+        struct near inside = near_product(near_quotient(point, side, u), size, u);
+        k.place[i] = near_sum(inside, box->lower[i], u);
+    }
+    return k;
+}
+
+static void write_value(struct call *c, size_t i, const struct keypoint *k)
+{
+    c->y[OUT_SCORES][i] = k->score.x;
+    c->y[OUT_KEYPOINTS][2 * i] = k->place[0].x;
+    c->y[OUT_KEYPOINTS][2 * i + 1] = k->place[1].x;
+}
+
+static void write_error(struct call *c, size_t i, const struct keypoint *k)
+{
+    c->ey[OUT_SCORES][i] = k->decided ? bound_clean(k->score.e) : INFINITY;
+    for (size_t j = 0; j < 2; j++)
+        c->ey[OUT_KEYPOINTS][2 * i + j] = k->decided ? bound_clean(k->place[j].e) : INFINITY;
+}
+
+static int each_keypoint(struct call *c,
+                         void (*write)(struct call *, size_t, const struct keypoint *),
+                         struct why *w)
+{
+    size_t side = c->letter['S'], keypoints = c->letter['K'];
+
+    for (size_t i = 0; i < c->letter['N']; i++) {
+        struct box box = box_read(c, BOXES, 4 * i);
+        if (!box_valid(&box))
+            return why_fail(w, WHY_EXECUTION, "%s: box %zu ends before it begins", c->op->name, i);
+        for (size_t k = 0; k < keypoints; k++) {
+            struct map m = { c, i * side * side * keypoints + k, side, keypoints };
+            struct keypoint point = keypoint_of(&m, &box);
+            write(c, i * keypoints + k, &point);
+        }
+    }
+    return 0;
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    return each_keypoint(c, write_value, w);
+}
+
+static int bound(struct call *c, struct why *w)
+{
+    return each_keypoint(c, write_error, w);
+}
+
+enum { MOST_BOXES = 4, MOST_POINTS = 7, MOST_KEYPOINTS = 4, LARGEST = 60 };
+
+static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    int32_t *x = to->data;
+
+    if (role == HEATMAP) {
+        uint32_t side = 2 + d->below(d, MOST_POINTS - 1);
+        to->shape = (struct shape){
+            4, { 1 + d->below(d, MOST_BOXES), side, side, 1 + d->below(d, MOST_KEYPOINTS) }
+        };
+        return true;
+    }
+    if (c->letter['N'] > 16)
+        return false;
+    to->shape = (struct shape){ 2, { c->letter['N'], 4 } };
+    for (uint32_t i = 0; i < c->letter['N']; i++)
+        for (uint32_t k = 0; k < 2; k++) {
+            x[4 * i + k] = (int32_t) d->below(d, LARGEST);
+            x[4 * i + 2 + k] = x[4 * i + k] + (int32_t) d->below(d, LARGEST);
+        }
+    return true;
+}
+
+const struct op op_HEATMAP_MAX_KEYPOINT = {
+    .code = OP_HEATMAP_MAX_KEYPOINT,
+    .name = "HEATMAP_MAX_KEYPOINT",
+    .summary = "Finds the largest value of each heatmap, and where it lies between the points.",
+    .formula =
+        "p = argmax heatmap; delta = -A^-1 b, at most 1.5, for the gradient b and the second "
+        "derivatives A at p; score = heatmap[p] + b delta + delta A delta / 2; "
+        "keypoint = (p + delta + 0.5) / S * box size + box corner",
+    .since = L3,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .layout = 1 + LAYOUT,
+    .error = { ERROR_ELEMENT, .ulps = 1,
+               .text = "carried through each step; undecided where another point may be the "
+                       "largest, or the second derivatives may be singular" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = draw,
+};

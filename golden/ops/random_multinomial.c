@@ -1,0 +1,175 @@
+#include <string.h>
+
+#include "golden/arena.h"
+#include "golden/bounds.h"
+#include "golden/elementary.h"
+
+enum { LOGITS, SAMPLES, SEEDS };
+
+static const struct role inputs[] = {
+    [LOGITS] = { "logits", "unnormalised logarithms of probabilities", "BC", .slot = 0,
+                 .needs = NEEDS_SMALL },
+    [SAMPLES] = { "samples", "number of draws for each row", .slot = FIXED(DT_INT32),
+                  .draw = DRAW_OP },
+    [SEEDS] = { "seeds", "two seeds of the generator", "2", .slot = FIXED(DT_I32) },
+};
+
+static const struct role outputs[] = {
+    { "output", "classes, each with the probability that softmax of the row gives it", "B?",
+      .slot = FIXED(DT_I32) },
+};
+
+static const struct form forms[] = {
+    { "", { LOGITS, SAMPLES, SEEDS, END } },
+};
+
+static const struct typing typings[] = {
+    { L3, RANK(2), { DT_F32 } },
+    { L3, RANK(2), { DT_F16 } },
+};
+
+static int infer(struct call *c, struct why *w)
+{
+    if (!call_known(c, SAMPLES))
+        return 0;
+    REQUIRE(w, call_int(c, SAMPLES) > 0, "%s: %d samples", c->op->name, call_int(c, SAMPLES));
+    c->out[0]->shape.dim[1] = (uint32_t) call_int(c, SAMPLES);
+    return 0;
+}
+
+/* Mixes a counter: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* Draw i of a row: 53 bits of a hash of seeds, row and i, in [0, 1).  No draw depends on another,
+ * so the order of computation does not matter. */
+static double uniform(uint64_t seed, size_t row, size_t i)
+{
+    return (double) (mix(mix(seed ^ mix(row)) + i) >> 11) * 0x1p-53;
+}
+
+/* The probabilities of one row: softmax.  Logits that are not finite take no part. */
+static int probabilities(const struct call *c, size_t row, double *p, struct why *w)
+{
+    size_t classes = c->letter['C'];
+    const double *x = c->x[LOGITS] + row * classes;
+    double most = -INFINITY, sum = 0;
+
+    for (size_t k = 0; k < classes; k++)
+        if (isfinite(x[k]))
+            most = fmax(most, x[k]);
+    if (most == -INFINITY)
+        return why_fail(w, WHY_EXECUTION, "%s: no logit of row %zu is finite", c->op->name, row);
+    for (size_t k = 0; k < classes; k++)
+        sum += p[k] = isfinite(x[k]) ? elementary_exp(x[k] - most) : 0;
+    for (size_t k = 0; k < classes; k++)
+        p[k] /= sum;
+    return 0;
+}
+
+/* The class whose share of [0, 1) holds x. */
+static size_t pick(const double *p, size_t classes, double x)
+{
+    size_t last = 0;
+    double sum = 0;
+
+    for (size_t k = 0; k < classes; k++) {
+        sum += p[k];
+        last = p[k] > 0 ? k : last;
+        if (x < sum)
+            return k;
+    }
+    return last; /* the sum is just under 1 */
+}
+
+static struct odds *odds_new(const struct call *c)
+{
+    size_t rows = c->letter['B'], classes = c->letter['C'];
+    struct odds *o = arena_alloc(c->scratch, 1, sizeof *o);
+
+    if (!o)
+        return NULL;
+    *o =
+        (struct odds){ rows, classes, arena_alloc_raw(c->scratch, rows * classes + 1, sizeof *o->p),
+                       arena_alloc(c->scratch, rows + 1, sizeof *o->relative) };
+    return o->p && o->relative ? o : NULL;
+}
+
+/* Errors e of the logits multiply a probability by at most exp(2e). */
+static double relative_error(const struct call *c, size_t row)
+{
+    size_t classes = c->letter['C'];
+    double most = 0;
+
+    for (size_t k = 0; k < classes && c->ex[LOGITS]; k++)
+        most = fmax(most, c->ex[LOGITS][row * classes + k]);
+    return elementary_expm1(2 * most);
+}
+
+static int eval(struct call *c, struct why *w)
+{
+    const int32_t *seeds = c->in[SEEDS]->data;
+    uint64_t seed = (uint64_t) (uint32_t) seeds[0] << 32 | (uint32_t) seeds[1];
+    size_t classes = c->letter['C'], samples = c->out[0]->shape.dim[1];
+    struct odds *o = odds_new(c);
+
+    if (!o)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    for (size_t row = 0; row < o->rows; row++) {
+        double *p = o->p + row * classes;
+        TRY(probabilities(c, row, p, w));
+        o->relative[row] = relative_error(c, row);
+        for (size_t i = 0; i < samples; i++)
+            c->y[0][row * samples + i] = (double) pick(p, classes, uniform(seed, row, i));
+    }
+    c->odds = o;
+    return 0;
+}
+
+/* Any value is right; odds judge all of them together. */
+static int bound(struct call *c, struct why *w)
+{
+    size_t n = tensor_count(c->out[0]);
+
+    (void) w;
+    for (size_t i = 0; i < n; i++)
+        c->ey[0][i] = INFINITY;
+    return 0;
+}
+
+enum { MOST_SAMPLES = 1000 };
+
+static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    (void) c;
+    (void) role;
+    *(int32_t *) to->data = 1 + (int32_t) d->below(d, MOST_SAMPLES);
+    return true;
+}
+
+const struct op op_RANDOM_MULTINOMIAL = {
+    .code = OP_RANDOM_MULTINOMIAL,
+    .name = "RANDOM_MULTINOMIAL",
+    .summary = "Draws classes at random; the same for the same seeds.",
+    .formula = "P(output[b,i] = c) = exp(logits[b,c]) / sum_k exp(logits[b,k])",
+    .since = L3,
+    .in = inputs,
+    .n_in = COUNT(inputs),
+    .out = outputs,
+    .n_out = COUNT(outputs),
+    .forms = forms,
+    .n_forms = COUNT(forms),
+    .typings = typings,
+    .n_typings = COUNT(typings),
+    .error = { ERROR_RANDOM,
+               .text = "judged by its distribution; what is computed from it is undecided" },
+    .infer = infer,
+    .eval = eval,
+    .bound = bound,
+    .draw = draw,
+};
