@@ -311,7 +311,8 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
         double scaling = (3 * fabs(y) + fabs(y + t->zero * step)) * unit_f32;
         return step * (0.5 + extra) + scaling;
     }
-    if (info->codec->integer || model->kind == ERROR_EXACT)
+    bool rounds = model->kind != ERROR_EXACT && (model->kind != ERROR_DISCRETE || model->ulps > 0);
+    if (info->codec->integer || !rounds || !isfinite(y)) /* infinity and NaN do not round */
         return 0;
     bool half = is_half(t, e);
     double u = half ? unit_f16 : unit_f32, tiny = half ? tiny_f16 : tiny_f32;
