@@ -181,7 +181,8 @@ static int load_file(struct cases *c, const char *path, const char *glob, struct
     l.file = arena_strdup(c->arena, path);
     if (!l.file)
         return why_fail(w, WHY_MEMORY, "no memory");
-    return specs_load(path, NULL, take_example, &l, w);
+    const struct specs_options options = { .threads = c->threads };
+    return specs_load(path, &options, take_example, &l, w);
 }
 
 /* A folder that is being read, and the one that it was found in. */

@@ -16,6 +16,7 @@ struct cases {
     struct spec_case *spec; /* NULL: random */
     struct arena *arena;
     size_t capacity;
+    unsigned threads; /* that files are loaded with; 0: this one */
     struct randgraph_options graphs;
     uint64_t seed, first; /* case i is graph first + i */
 };

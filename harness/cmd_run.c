@@ -218,7 +218,7 @@ int cmd_random(const struct options *o)
 int cmd_run(const struct options *o)
 {
     struct why why;
-    struct cases cases = { 0 };
+    struct cases cases = { .threads = o->jobs };
     int failed = options_expect(o, 1, 1 << 20, "PATH", &why);
     if (!failed && !o->n_targets)
         failed = why_fail(&why, WHY_INVALID, "no target: -d TARGET names one, such as -d sim:cpu");

@@ -15,6 +15,7 @@ struct lines {
     char *text; /* [start, end) has been read and not yet returned */
     size_t start, end, size;
     bool ended;
+    size_t count; /* of lines returned */
     bool xz;
     lzma_stream stream;
     uint8_t in[CHUNK];
@@ -142,5 +143,11 @@ int lines_next(struct lines *l, const char **ret_text, size_t *ret_length, struc
     *ret_text = l->text + l->start;
     *ret_length = length;
     l->start += length + (newline ? 1 : 0);
+    l->count++;
     return 1;
+}
+
+size_t lines_count(const struct lines *l)
+{
+    return l->count;
 }

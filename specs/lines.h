@@ -18,4 +18,7 @@ void lines_free(struct lines *l);
 /* 1: a line (without its end; valid until the next call), 0: there are no more, -1: the reason. */
 int lines_next(struct lines *l, const char **ret_text, size_t *ret_length, struct why *w);
 
+/* How many there have been. */
+size_t lines_count(const struct lines *l);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "specs/ahead.h"
 #include "specs/child.h"
 #include "specs/lines.h"
 #include "specs/load_internal.h"
@@ -41,58 +42,59 @@ static int fail_at_line(const char *path, size_t number, struct why *w)
     return number ? why_prefix(w, "%s:%zu", path, number) : why_prefix(w, "%s", path);
 }
 
-/* One line as an example, handed on.  number: of the line in the file, 0 if it is not the file's.
- */
-static int load_record(const struct load *l, struct arena *a, const char *text, size_t n,
-                       size_t number, struct why *w)
-{
-    json_error_t error;
-    struct example e;
-    json_t *record = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-
-    if (!record) {
-        why_fail(w, WHY_INVALID, "column %d: %s", error.column, error.text);
-        return fail_at_line(l->path, number, w);
-    }
-    int result = record_read(record, a, &e, w);
-    if (result < 0) {
-        const char *name = json_string_value(json_object_get(record, "name"));
-        why_prefix(w, "%.120s", name ? name : "record without name");
-        fail_at_line(l->path, number, w);
-    }
-    json_decref(record);
-    return result < 0 ? -1 : l->each(&e, l->user, w);
-}
+struct load_lines {
+    const struct load *load;
+    bool numbered; /* lines are those of the file */
+};
 
 static bool is_blank(const char *text, size_t n)
 {
     return strspn(text, " \t\r") >= n;
 }
 
+/* For ahead_run(). */
+static int parse_line(const char *text, size_t n, size_t number, struct arena *a,
+                      struct example *ret_example, void *user, struct why *w)
+{
+    const struct load_lines *l = user;
+    const size_t told = l->numbered ? number : 0;
+    json_error_t error;
+
+    if (is_blank(text, n))
+        return 0;
+    json_t *record = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    if (!record) {
+        why_fail(w, WHY_INVALID, "column %d: %s", error.column, error.text);
+        return fail_at_line(l->load->path, told, w);
+    }
+    int result = record_read(record, a, ret_example, w);
+    if (result < 0) {
+        const char *name = json_string_value(json_object_get(record, "name"));
+        why_prefix(w, "%.120s", name ? name : "record without name");
+        fail_at_line(l->load->path, told, w);
+    }
+    json_decref(record);
+    return result < 0 ? -1 : 1;
+}
+
+static int take_line(const struct example *e, void *user, struct why *w)
+{
+    const struct load_lines *l = user;
+
+    return l->load->each(e, l->load->user, w);
+}
+
 static int load_lines(const struct load *l, FILE *from, bool xz, bool numbered, struct why *w)
 {
+    struct load_lines user = { l, numbered };
+    const struct ahead_work work = { parse_line, take_line, &user };
     struct lines *lines = NULL;
-    struct arena *a = arena_new(0);
-    const char *text;
-    size_t n, number = 0;
-    int got = -1, result = 0;
 
-    if (!a) {
-        fclose(from);
-        return why_fail(w, WHY_MEMORY, "out of memory");
-    }
-    struct arena_mark empty = arena_mark(a);
-    result = lines_new(from, xz, numbered ? MAX_LINE : MAX_CHILD_LINE, &lines, w);
-    while (result == 0 && (got = lines_next(lines, &text, &n, w)) > 0) {
-        number++;
-        if (!is_blank(text, n))
-            result = load_record(l, a, text, n, numbered ? number : 0, w);
-        arena_rewind(a, empty);
-    }
-    if (result == 0 && got < 0)
-        result = fail_at_line(l->path, numbered ? number + 1 : 0, w);
+    TRY(lines_new(from, xz, numbered ? MAX_LINE : MAX_CHILD_LINE, &lines, w));
+    int result = ahead_run(lines, &work, numbered && l->options ? l->options->threads : 0, w);
+    if (result == AHEAD_UNREAD)
+        fail_at_line(l->path, numbered ? lines_count(lines) + 1 : 0, w);
     lines_free(lines);
-    arena_free(a);
     return result < 0 ? -1 : 0;
 }
 

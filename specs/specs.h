@@ -15,6 +15,7 @@
 struct specs_options {
     double timeout;      /* seconds for one file; 0: 60 */
     size_t memory_limit; /* bytes of the child process; 0: 4 GiB */
+    unsigned threads;    /* that parse lines ahead; 0: the caller's alone */
 };
 
 /* Called for each example in order; what it points to dies with the call unless model_copy()ed.

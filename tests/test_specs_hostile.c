@@ -27,13 +27,28 @@ static int count(const struct example *e, void *user, struct why *w)
     return 0;
 }
 
-static int load(const char *path, double timeout, struct why *w)
+static int load_with(const char *path, double timeout, unsigned threads, int *ret_examples,
+                     struct why *w)
 {
-    const struct specs_options options = { .timeout = timeout, .memory_limit = 512u << 20 };
-    int examples = 0;
+    const struct specs_options options = { timeout, 512u << 20, threads };
 
     *w = (struct why){ 0 };
-    return specs_load(path, &options, count, &examples, w);
+    *ret_examples = 0;
+    return specs_load(path, &options, count, ret_examples, w);
+}
+
+/* Threads that parse lines ahead change nothing. */
+static int load(const char *path, double timeout, struct why *w)
+{
+    struct why ahead;
+    int alone_n, ahead_n, result = load_with(path, timeout, 0, &alone_n, w);
+
+    if (strstr(path, ".jsonl")) {
+        int again = load_with(path, timeout, 3, &ahead_n, &ahead);
+        if (again != result || ahead_n != alone_n || strcmp(ahead.text, w->text) != 0)
+            fail(path, ahead.text, w->text);
+    }
+    return result;
 }
 
 static void check_specification(const char *directory, const char *name)
@@ -221,6 +236,38 @@ static void check_toml(void)
 }
 
 /* Arguments: the directory of hostile specifications, then files to damage. */
+/* Examples come in the order of the lines, and before the failure of a later one. */
+static int in_order(const struct example *e, void *user, struct why *w)
+{
+    (void) w;
+    int *n = user;
+    if (atoi(e->name) != ++*n)
+        fail("order.jsonl", e->name, "the next example");
+    return 0;
+}
+
+static void check_order(unsigned threads)
+{
+    enum { LINES = 400, BROKEN = 371 };
+    const struct specs_options options = { .threads = threads };
+    char *text = NULL, place[32];
+    size_t length = 0;
+    struct why w;
+    int n = 0;
+    FILE *to = open_memstream(&text, &length);
+
+    for (int i = 1; to && i <= LINES; i++)
+        fprintf(to, "{\"name\":\"%d\"%s\n\n", i, i == BROKEN ? "" : strchr(pattern, ','));
+    if (!to || fclose(to) != 0)
+        exit(1);
+    const char *path = write_scratch("order.jsonl", text, length);
+    snprintf(place, sizeof place, ":%d: column", 2 * BROKEN - 1);
+    if (specs_load(path, &options, in_order, &n, &w) == 0 || n != BROKEN - 1 ||
+        !strstr(w.text, place))
+        fail(path, w.text, place);
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
     char command[128];
@@ -230,6 +277,8 @@ int main(int argc, char **argv)
     check_specifications(argv[1]);
     check_lines();
     check_toml();
+    for (unsigned threads = 0; threads < 5; threads++)
+        check_order(threads);
     for (int i = 2; i < argc; i++)
         damage(argv[i], strstr(argv[i], ".jsonl") ? 200 : 25);
     snprintf(command, sizeof command, "rm -r %s", scratch);

@@ -1,0 +1,195 @@
+/* A ring of lines between the caller, who reads lines into it at one end and takes examples from it
+ * at the other, and threads, which parse what lies between:
+ *
+ *     taken <= parsing <= read        (numbers of lines; a line's place is its number % SLOTS)
+ */
+#include "specs/ahead.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 64, MOST_THREADS = 16, MOST_WAITING = 16 << 20 };
+
+struct slot {
+    char *text;
+    size_t n, capacity;
+    struct arena *arena;
+    struct example example;
+    struct why why;
+    int result;
+    bool done;
+};
+
+struct ahead {
+    const struct ahead_work *work;
+    pthread_mutex_t lock;
+    pthread_cond_t line_read, line_parsed;
+    struct slot slot[SLOTS];
+    size_t taken, parsing, read;
+    size_t waiting; /* bytes of text in the ring */
+    bool stop;
+};
+
+static struct slot *slot_of(struct ahead *a, size_t number)
+{
+    return &a->slot[number % SLOTS];
+}
+
+/* A thread: the next line that nobody parses, until told to stop. */
+static void *parse_lines(void *user)
+{
+    struct ahead *a = user;
+
+    pthread_mutex_lock(&a->lock);
+    for (;;) {
+        while (!a->stop && a->parsing == a->read)
+            pthread_cond_wait(&a->line_read, &a->lock);
+        if (a->stop)
+            break;
+        size_t number = a->parsing++;
+        struct slot *s = slot_of(a, number);
+        pthread_mutex_unlock(&a->lock);
+        s->result = a->work->parse(s->text, s->n, number + 1, s->arena, &s->example, a->work->user,
+                                   &s->why);
+        pthread_mutex_lock(&a->lock);
+        s->done = true;
+        pthread_cond_signal(&a->line_parsed);
+    }
+    pthread_mutex_unlock(&a->lock);
+    return NULL;
+}
+
+/* Lines come with no zero at their end, and may be empty. */
+static int fill_slot(struct slot *s, const char *text, size_t n, struct why *w)
+{
+    if (!s->arena)
+        s->arena = arena_new(0);
+    if (s->capacity <= n) {
+        free(s->text);
+        s->capacity = n + 1;
+        s->text = malloc(s->capacity);
+    }
+    if (!s->arena || !s->text) {
+        s->capacity = 0;
+        return why_fail(w, WHY_MEMORY, "out of memory for a line of %zu bytes", n);
+    }
+    memcpy(s->text, text, n);
+    s->n = n;
+    s->done = false;
+    return 0;
+}
+
+/* Reads until the ring is full.  1: it is; 0: there are no more lines. */
+static int read_ahead(struct ahead *a, struct lines *lines, struct why *w)
+{
+    const char *text;
+    size_t n;
+
+    while (a->read - a->taken < SLOTS && (a->read == a->taken || a->waiting < MOST_WAITING)) {
+        int got = lines_next(lines, &text, &n, w);
+        if (got <= 0)
+            return got;
+        TRY(fill_slot(slot_of(a, a->read), text, n, w));
+        a->waiting += n;
+        pthread_mutex_lock(&a->lock);
+        a->read++;
+        pthread_cond_signal(&a->line_read);
+        pthread_mutex_unlock(&a->lock);
+    }
+    return 1;
+}
+
+/* The oldest line, when it is parsed. */
+static int take_line(struct ahead *a, struct why *w)
+{
+    struct slot *s = slot_of(a, a->taken);
+
+    pthread_mutex_lock(&a->lock);
+    while (!s->done)
+        pthread_cond_wait(&a->line_parsed, &a->lock);
+    pthread_mutex_unlock(&a->lock);
+    a->taken++;
+    a->waiting -= s->n;
+    if (s->result < 0) {
+        *w = s->why;
+        return -1;
+    }
+    int result = s->result > 0 ? a->work->take(&s->example, a->work->user, w) : 0;
+    arena_rewind(s->arena, (struct arena_mark){ 0 });
+    return result < 0 ? -1 : 0;
+}
+
+/* A line that cannot be read fails after those before it. */
+static int run_ring(struct ahead *a, struct lines *lines, struct why *w)
+{
+    struct why unread;
+    int more = 1;
+
+    while (more > 0 || a->taken < a->read) {
+        if (more > 0)
+            more = read_ahead(a, lines, &unread);
+        if (a->taken < a->read)
+            TRY(take_line(a, w));
+    }
+    if (more < 0)
+        *w = unread;
+    return more < 0 ? AHEAD_UNREAD : 0;
+}
+
+static int run_alone(struct lines *lines, const struct ahead_work *work, struct why *w)
+{
+    struct arena *arena = arena_new(0);
+    struct example e;
+    const char *text;
+    size_t n, number = 0;
+    int got = 0, result = 0;
+
+    if (!arena)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (; result >= 0 && (got = lines_next(lines, &text, &n, w)) > 0;) {
+        result = work->parse(text, n, ++number, arena, &e, work->user, w);
+        if (result > 0)
+            result = work->take(&e, work->user, w);
+        arena_rewind(arena, (struct arena_mark){ 0 });
+    }
+    arena_free(arena);
+    return result < 0 ? -1 : got < 0 ? AHEAD_UNREAD : 0;
+}
+
+static void stop_threads(struct ahead *a, const pthread_t *thread, unsigned n)
+{
+    pthread_mutex_lock(&a->lock);
+    a->stop = true;
+    pthread_cond_broadcast(&a->line_read);
+    pthread_mutex_unlock(&a->lock);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(thread[i], NULL);
+    pthread_mutex_destroy(&a->lock);
+    pthread_cond_destroy(&a->line_read);
+    pthread_cond_destroy(&a->line_parsed);
+    for (int i = 0; i < SLOTS; i++) {
+        free(a->slot[i].text);
+        arena_free(a->slot[i].arena);
+    }
+    free(a);
+}
+
+int ahead_run(struct lines *lines, const struct ahead_work *work, unsigned threads, struct why *w)
+{
+    pthread_t thread[MOST_THREADS];
+    unsigned n = 0, most = threads < MOST_THREADS ? threads : MOST_THREADS;
+    struct ahead *a = threads > 1 ? calloc(1, sizeof *a) : NULL;
+
+    if (!a)
+        return run_alone(lines, work, w);
+    a->work = work;
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_cond_init(&a->line_read, NULL);
+    pthread_cond_init(&a->line_parsed, NULL);
+    while (n < most && pthread_create(&thread[n], NULL, parse_lines, a) == 0)
+        n++;
+    int result = n ? run_ring(a, lines, w) : run_alone(lines, work, w);
+    stop_threads(a, thread, n);
+    return result;
+}
