@@ -21,7 +21,10 @@ struct judgement {
 struct judgement judge_cts(const struct tensor *expected, const struct tensor *actual, bool half,
                            int steps);
 
-/* RANDOM_MULTINOMIAL and its like are judged by their distribution: later. */
+/* A random result, by how often each class comes up in each row, and in all rows together.
+ * tolerance: how far a frequency may be from its probability, as the suites have it; 0: as far as
+ * chance takes it.  By chance a right sampler fails once in a thousand million results. */
+struct judgement judge_odds(const struct odds *odds, double tolerance, const struct tensor *actual);
 
 /* real and bound as struct result has them; reference gives type, shape and quantisation. */
 struct judgement judge_bound(const struct tensor *reference, const double *real,

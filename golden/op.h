@@ -118,7 +118,8 @@ struct error_model {
 struct odds {
     size_t rows, classes;
     double *p;        /* [rows][classes]; each row sums to 1 */
-    double *relative; /* [rows]: by what share errors of the operands may change a probability */
+    double *relative; /* [rows]: by what share errors may change a probability */
+    double absolute;  /* resolution of the numbers that an implementation draws */
 };
 
 /* A call being bound and evaluated: the record with its operands.  It points into itself: do not

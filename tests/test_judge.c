@@ -165,6 +165,67 @@ START_TEST(dot_products_must_scatter)
 }
 END_TEST
 
+enum { CLASSES = 4, DRAWS = 2000 };
+static double even[2 * CLASSES] = { 0.25, 0.25, 0.25, 0.25, 0.7, 0.1, 0.1, 0.1 };
+static double no_error[2];
+
+/* The share of [0, 1) that holds k / n, for k = 0..n-1: frequencies as even as can be. */
+static void draw_evenly(const double *p, int32_t *to, int n)
+{
+    for (int i = 0; i < n; i++) {
+        double x = (i + 0.5) / n;
+        for (to[i] = 0; to[i] < CLASSES - 1 && x >= p[to[i]]; to[i]++)
+            x -= p[to[i]];
+    }
+}
+
+static struct judgement judge_draws(size_t rows, double tolerance, int32_t *draws)
+{
+    struct odds o = { rows, CLASSES, even, no_error, 0 };
+    struct tensor t = { DT_I32, { 2, { (uint32_t) rows, DRAWS } }, .data = draws };
+
+    return judge_odds(&o, tolerance, &t);
+}
+
+START_TEST(samples_are_judged_by_their_distribution)
+{
+    int32_t draws[2 * DRAWS];
+
+    draw_evenly(even, draws, DRAWS);
+    draw_evenly(even + CLASSES, draws + DRAWS, DRAWS);
+    ck_assert(judge_draws(2, 0, draws).ok);
+    ck_assert(judge_draws(2, 0.01, draws).ok);
+    ck_assert_uint_eq(judge_draws(2, 0.01, draws).checked, 2 * CLASSES);
+    /* The second row drawn with the odds of the first. */
+    draw_evenly(even, draws + DRAWS, DRAWS);
+    struct judgement j = judge_draws(2, 0, draws);
+    ck_assert(!j.ok);
+    ck_assert_uint_eq(j.worst, DRAWS);
+    ck_assert_double_eq(j.expected, 0.7);
+    ck_assert_double_eq(j.actual, 0.25);
+    ck_assert(!judge_draws(2, 0.01, draws).ok);
+}
+END_TEST
+
+/* Of 2000 fair draws one class is 500 +- 19.4 times drawn; at a rate of one false alarm in 10^9
+ * that is up to 500 + 135. */
+START_TEST(a_bias_shows_when_chance_cannot_explain_it)
+{
+    int32_t draws[DRAWS];
+
+    draw_evenly(even, draws, DRAWS);
+    for (int i = 1500; i < 1600; i++)
+        draws[i] = 0;
+    ck_assert(judge_draws(1, 0, draws).ok);
+    ck_assert(!judge_draws(1, 0.04, draws).ok);
+    for (int i = 1600; i < 1640; i++)
+        draws[i] = 0;
+    ck_assert(!judge_draws(1, 0, draws).ok);
+    draws[3] = CLASSES;
+    ck_assert(!judge_draws(1, 1, draws).ok);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("judge");
@@ -182,6 +243,8 @@ int main(void)
     tcase_add_test(t, bound_accepts_overflow_of_halves);
     tcase_add_test(t, undecidable_elements_are_not_counted);
     tcase_add_test(t, dot_products_must_scatter);
+    tcase_add_test(t, samples_are_judged_by_their_distribution);
+    tcase_add_test(t, a_bias_shows_when_chance_cannot_explain_it);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
     srunner_free(r);

@@ -100,15 +100,19 @@ static struct odds *odds_new(const struct call *c)
     return o->p && o->relative ? o : NULL;
 }
 
-/* Errors e of the logits multiply a probability by at most exp(2e). */
+/* Errors e of the logits multiply a probability by at most exp(2e); the exponentials have errors of
+ * their own. */
 static double relative_error(const struct call *c, size_t row)
 {
     size_t classes = c->letter['C'];
-    double most = 0;
+    const double *x = c->x[LOGITS] + row * classes;
+    double most = 0, largest = 0;
 
-    for (size_t k = 0; k < classes && c->ex[LOGITS]; k++)
-        most = fmax(most, c->ex[LOGITS][row * classes + k]);
-    return elementary_expm1(2 * most);
+    for (size_t k = 0; k < classes; k++) {
+        most = fmax(most, c->ex[LOGITS] ? c->ex[LOGITS][row * classes + k] : 0);
+        largest = fmax(largest, isfinite(x[k]) ? fabs(x[k]) : 0);
+    }
+    return elementary_expm1(2 * most) + 2 * bound_exp(c->unit, 2 * largest);
 }
 
 static int eval(struct call *c, struct why *w)
@@ -127,6 +131,7 @@ static int eval(struct call *c, struct why *w)
         for (size_t i = 0; i < samples; i++)
             c->y[0][row * samples + i] = (double) pick(p, classes, uniform(seed, row, i));
     }
+    o->absolute = 2 * c->unit;
     c->odds = o;
     return 0;
 }
