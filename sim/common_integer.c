@@ -74,6 +74,27 @@ static int run_two(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+/* ---- products of matrices, which wrap */
+
+static int run_batch_matmul(struct kernel_call *k, struct why *w)
+{
+    struct matrices m = kernel_matrices(k);
+    const int32_t *l = k->arg[0]->data, *r = k->arg[1]->data;
+    int32_t *y = k->out[0]->data;
+
+    (void) w;
+    for (size_t b = 0; b < m.n; b++, walk_step(&m.at))
+        for (size_t i = 0; i < m.rows; i++)
+            for (size_t j = 0; j < m.columns; j++) {
+                uint32_t sum = 0;
+                for (size_t e = 0; e < m.terms; e++)
+                    sum += (uint32_t) l[matrices_left(&m, i, e)] *
+                           (uint32_t) r[matrices_right(&m, e, j)];
+                *y++ = (int32_t) sum;
+            }
+    return 0;
+}
+
 /* ---- truth values */
 
 enum logic { LOGIC_AND, LOGIC_OR };
@@ -132,6 +153,7 @@ const struct kernel integer_kernels[] = {
     { "DIV", TYPE(I32), run_two, .integers = divide },
     { "MAXIMUM", TYPE(I32), run_two, .integers = larger },
     { "MINIMUM", TYPE(I32), run_two, .integers = smaller },
+    { "BATCH_MATMUL", TYPE(I32), run_batch_matmul },
     { "LOGICAL_AND", TYPE(B8), run_logic, .kind = LOGIC_AND },
     { "LOGICAL_OR", TYPE(B8), run_logic, .kind = LOGIC_OR },
     { "LOGICAL_NOT", TYPE(B8), run_not },

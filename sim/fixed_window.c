@@ -213,38 +213,23 @@ static int run_fully_connected(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-static struct shape batches_of(const struct shape *s)
-{
-    struct shape b = *s;
-
-    b.rank -= 2;
-    return b;
-}
-
 static int run_batch_matmul(struct kernel_call *k, struct why *w)
 {
     const struct tensor *l = k->arg[0], *r = k->arg[1];
     struct tensor *out = k->out[0];
     struct factor f = factor_of((double) l->scale * (double) r->scale / (double) out->scale);
     struct fixed_range range = fixed_range(k, out);
-    bool turn_l = kernel_int(k, "adj_x", 0) != 0, turn_r = kernel_int(k, "adj_y", 0) != 0;
-    size_t rows = out->shape.dim[out->shape.rank - 2],
-           columns = out->shape.dim[out->shape.rank - 1];
-    size_t n = l->shape.dim[l->shape.rank - (turn_l ? 2 : 1)], to = 0;
-    struct shape bl = batches_of(&l->shape), br = batches_of(&r->shape);
-    struct shape bo = batches_of(&out->shape);
-    struct walk at;
+    struct matrices m = kernel_matrices(k);
+    size_t to = 0;
 
     (void) w;
-    walk_start(&at, &bo, &bl, &br);
-    for (size_t b = 0; b < shape_count(&bo); b++, walk_step(&at))
-        for (size_t i = 0; i < rows; i++)
-            for (size_t j = 0; j < columns; j++) {
-                size_t a = at.a * rows * n, c = at.b * columns * n;
+    for (size_t b = 0; b < m.n; b++, walk_step(&m.at))
+        for (size_t i = 0; i < m.rows; i++)
+            for (size_t j = 0; j < m.columns; j++) {
                 int64_t sum = 0;
-                for (size_t e = 0; e < n; e++)
-                    sum += fixed_at(l, a + (turn_l ? e * rows + i : i * n + e)) *
-                           fixed_at(r, c + (turn_r ? j * n + e : e * columns + j));
+                for (size_t e = 0; e < m.terms; e++)
+                    sum += fixed_at(l, matrices_left(&m, i, e)) *
+                           fixed_at(r, matrices_right(&m, e, j));
                 fixed_put(out, to++, factor_apply(sum, f, ROUND_DOWN(k)), range);
             }
     return 0;

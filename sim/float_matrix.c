@@ -1,6 +1,4 @@
 /* Products of matrices in floats. */
-#include <string.h>
-
 #include "sim/floats.h"
 
 static void run_matrix(const struct kernel_call *k, const struct float_matrix *m)
@@ -56,74 +54,58 @@ static void transpose(const float *from, size_t rows, size_t columns, float *to)
             to[c * rows + r] = from[r * columns + c];
 }
 
-/* The dimensions before the last two. */
-static struct shape batches_of(const struct shape *s)
-{
-    struct shape b = *s;
-
-    b.rank -= 2;
-    return b;
-}
-
 /* Two batches of matrices: rows come from the left ones, weights are columns of the right ones. */
 struct batch {
-    struct float_matrix m;
+    struct matrices of;
+    struct clamp clamp;
     const float *left, *right, *no_bias;
     float *rows, *weights; /* transposed copies */
-    bool turn_left, turn_right;
-    struct walk at; /* indexes of matrices */
+    float *y;
 };
 
-static int multiply_one(const struct kernel_call *k, struct batch *b, size_t i, struct why *w)
+/* The current pair. */
+static int multiply(const struct kernel_call *k, const struct batch *b, float *y, struct why *w)
 {
-    struct float_matrix m = b->m;
+    const struct matrices *of = &b->of;
+    const float *left = b->left + of->at.a * of->rows * of->terms;
+    const float *right = b->right + of->at.b * of->terms * of->columns;
 
-    m.x = b->left + b->at.a * m.rows * m.in;
-    m.weights = b->right + b->at.b * m.in * m.out;
-    m.bias = b->no_bias;
-    m.y += i * m.rows * m.out;
-    if (b->turn_left) {
-        transpose(m.x, m.in, m.rows, b->rows);
-        m.x = b->rows;
-    }
-    if (b->turn_right) {
-        transpose(m.weights, m.in, m.out, b->weights);
-        m.weights = b->weights;
-    }
+    if (of->turn_left)
+        transpose(left, of->terms, of->rows, b->rows);
+    if (!of->turn_right)
+        transpose(right, of->terms, of->columns, b->weights);
+    struct float_matrix m = {
+        .rows = of->rows,
+        .in = of->terms,
+        .out = of->columns,
+        .x = of->turn_left ? b->rows : left,
+        .weights = of->turn_right ? right : b->weights,
+        .bias = b->no_bias,
+        .clamp = b->clamp,
+        .y = y,
+    };
     return float_matrix_multiply(k, &m, w);
-}
-
-static float *zeros(const struct kernel_call *k, size_t n)
-{
-    return arena_alloc(k->scratch, n + 1, sizeof(float));
 }
 
 static int run_batch_matmul(struct kernel_call *k, struct why *w)
 {
-    const struct shape *l = &k->arg[0]->shape, *r = &k->arg[1]->shape, *o = &k->out[0]->shape;
-    struct shape bl = batches_of(l), br = batches_of(r), bo = batches_of(o);
-    bool turn_left = kernel_int(k, "adj_x", 0) != 0, turn_right = kernel_int(k, "adj_y", 0) == 0;
+    struct matrices of = kernel_matrices(k);
     struct batch b = {
-        .m = { .rows = o->dim[o->rank - 2],
-               .in = l->dim[l->rank - (turn_left ? 2 : 1)],
-               .out = o->dim[o->rank - 1],
-               .clamp = floats_activation(k),
-               .y = floats_new(k, tensor_count(k->out[0])) },
+        .of = of,
+        .clamp = floats_activation(k),
         .left = floats_load(k, k->arg[0]),
         .right = floats_load(k, k->arg[1]),
-        .turn_left = turn_left,
-        .turn_right = turn_right,
+        .no_bias = arena_alloc(k->scratch, of.columns + 1, sizeof(float)),
+        .rows = floats_new(k, of.rows * of.terms),
+        .weights = floats_new(k, of.terms * of.columns),
+        .y = floats_new(k, tensor_count(k->out[0])),
     };
 
-    b.no_bias = zeros(k, b.m.out);
-    b.rows = floats_new(k, b.m.rows * b.m.in);
-    b.weights = floats_new(k, b.m.in * b.m.out);
-    if (!b.m.y || !b.left || !b.right || !b.no_bias || !b.rows || !b.weights)
+    if (!b.left || !b.right || !b.no_bias || !b.rows || !b.weights || !b.y)
         return kernel_no_memory(w);
-    walk_start(&b.at, &bo, &bl, &br);
-    for (size_t i = 0; i < shape_count(&bo); i++, walk_step(&b.at))
-        TRY(multiply_one(k, &b, i, w));
-    floats_store(k, b.m.y, k->out[0]);
+    for (size_t i = 0; i < of.n; i++, walk_step(&b.of.at))
+        TRY(multiply(k, &b, b.y + i * of.rows * of.columns, w));
+    floats_store(k, b.y, k->out[0]);
     return 0;
 }
 

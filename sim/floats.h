@@ -80,7 +80,6 @@ int float_matrix_multiply(const struct kernel_call *k, const struct float_matrix
 
 /* By XNNPACK.  1: it does not do this one, 0: done. */
 int xnn_conv(const struct kernel_call *k, const struct float_conv *c, struct why *w);
-int xnn_deconv(const struct kernel_call *k, const struct float_conv *c, struct why *w);
 int xnn_matrix(const struct kernel_call *k, const struct float_matrix *m, struct why *w);
 int xnn_average_pool(const struct kernel_call *k, const struct float_pool *p, struct why *w);
 int xnn_max_pool(const struct kernel_call *k, const struct float_pool *p, struct why *w);

@@ -151,6 +151,33 @@ uint32_t kernel_axes(const struct kernel_call *k)
     return bits;
 }
 
+/* The dimensions before the last two. */
+static struct shape batches_of(const struct shape *s)
+{
+    struct shape b = *s;
+
+    b.rank -= 2;
+    return b;
+}
+
+struct matrices kernel_matrices(const struct kernel_call *k)
+{
+    const struct shape *l = &k->arg[0]->shape, *r = &k->arg[1]->shape, *o = &k->out[0]->shape;
+    struct shape bl = batches_of(l), br = batches_of(r), bo = batches_of(o);
+    bool turn_left = kernel_int(k, "adj_x", 0) != 0;
+    struct matrices m = {
+        .n = shape_count(&bo),
+        .rows = o->dim[o->rank - 2],
+        .terms = l->dim[l->rank - (turn_left ? 2 : 1)],
+        .columns = o->dim[o->rank - 1],
+        .turn_left = turn_left,
+        .turn_right = kernel_int(k, "adj_y", 0) != 0,
+    };
+
+    walk_start(&m.at, &bo, &bl, &br);
+    return m;
+}
+
 /* SAME spreads what is missing to both sides, the odd one after. */
 static int same_padding(const struct span *s)
 {

@@ -120,6 +120,24 @@ uint32_t kernel_axes(const struct kernel_call *k);
 /* Which element of the result (dimensions kept, in order) element i of the input belongs to. */
 size_t reduced_at(const struct shape *s, uint32_t axes, size_t i);
 
+/* Batches of products of matrices: [rows][terms] times [terms][columns], either one transposed. */
+struct matrices {
+    size_t n, rows, terms, columns;
+    bool turn_left, turn_right;
+    struct walk at; /* indexes of the current matrices */
+};
+struct matrices kernel_matrices(const struct kernel_call *k);
+static inline size_t matrices_left(const struct matrices *m, size_t row, size_t term)
+{
+    return m->at.a * m->rows * m->terms +
+           (m->turn_left ? term * m->rows + row : row * m->terms + term);
+}
+static inline size_t matrices_right(const struct matrices *m, size_t term, size_t column)
+{
+    return m->at.b * m->terms * m->columns +
+           (m->turn_right ? column * m->terms + term : term * m->columns + column);
+}
+
 /* One spatial axis of a window. */
 struct span {
     int in, out, kernel, stride, dilation;

@@ -65,14 +65,6 @@ static int pad_after(const struct span *s)
     return after > 0 ? after : 0;
 }
 
-/* Rows of the image that the last window does not reach. */
-static int remainder_of(const struct span *s)
-{
-    int left = s->in + s->pad - (s->out - 1) * s->stride - (s->kernel - 1) * s->dilation - 1;
-
-    return left > 0 ? left : 0;
-}
-
 static uint32_t u(int x)
 {
     return (uint32_t) x;
@@ -107,32 +99,6 @@ int xnn_conv(const struct kernel_call *k, const struct float_conv *c, struct why
     if (created == xnn_status_success)
         set_up = xnn_setup_convolution2d_nhwc_f32(op, v->batch, (size_t) v->y.in, (size_t) v->x.in,
                                                   x, c->y, NULL);
-    return finish(op, created, set_up, w);
-}
-
-/* The transposed one of c->win: its result is y.in rows high, its image y.out. */
-int xnn_deconv(const struct kernel_call *k, const struct float_conv *c, struct why *w)
-{
-    const struct image_window *v = &c->win;
-    const float *x =
-        with_slack(k, c->x, v->batch * (size_t) v->y.out * (size_t) v->x.out * v->out_c);
-    int bottom = pad_after(&v->y), right = pad_after(&v->x);
-    xnn_operator_t op = NULL;
-    enum xnn_status created, set_up = xnn_status_success;
-
-    TRY(start(w));
-    if (!x)
-        return kernel_no_memory(w);
-    if (!fits(&v->y) || !fits(&v->x))
-        return 1;
-    created = xnn_create_deconvolution2d_nhwc_f32(
-        u(v->y.pad), u(right), u(bottom), u(v->x.pad), u(v->y.kernel), u(v->x.kernel),
-        u(v->y.stride), u(v->x.stride), u(v->y.dilation), u(v->x.dilation), 1, v->out_c, v->in_c,
-        v->out_c, v->in_c, c->filter, c->bias, c->clamp.lo, c->clamp.hi, 0, &op);
-    if (created == xnn_status_success)
-        set_up = xnn_setup_deconvolution2d_nhwc_f32(op, v->batch, (size_t) v->y.out,
-                                                    (size_t) v->x.out, u(remainder_of(&v->y)),
-                                                    u(remainder_of(&v->x)), x, c->y, NULL);
     return finish(op, created, set_up, w);
 }
 
