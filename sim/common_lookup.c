@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "golden/fingerprint.h"
 #include "sim/half.h"
 #include "sim/kernel.h"
 
@@ -68,6 +69,17 @@ static int run_rank(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+void kernel_select(const struct kernel_call *k)
+{
+    struct tensor *out = k->out[0];
+    const uint8_t *condition = k->arg[0]->data;
+    size_t size = dtype_info[out->dtype].codec->size, n = tensor_count(out);
+
+    for (size_t i = 0; i < n; i++)
+        memcpy((uint8_t *) out->data + i * size,
+               (const uint8_t *) k->arg[condition[i] ? 1 : 2]->data + i * size, size);
+}
+
 /* ---- rows of tables */
 
 /* Row `from` of a table as row `to` of a result; every row has `bytes`. */
@@ -111,7 +123,7 @@ static ptrdiff_t find_key(const int32_t *key, size_t n, int32_t wanted)
     return lo < n && key[lo] == wanted ? (ptrdiff_t) lo : -1;
 }
 
-/* What is not found are zeros (the zero point). */
+/* What is not found are zeros as they are stored. */
 static int run_hashtable(struct kernel_call *k, struct why *w)
 {
     const struct tensor *keys = k->arg[1], *values = k->arg[2];
@@ -126,8 +138,53 @@ static int run_hashtable(struct kernel_call *k, struct why *w)
         if (at >= 0)
             copy_row(values, (size_t) at, k->out[0], i, bytes);
         else
-            memset((uint8_t *) k->out[0]->data + i * bytes,
-                   dtype_info[values->dtype].codec->size == 1 ? values->zero : 0, bytes);
+            memset((uint8_t *) k->out[0]->data + i * bytes, 0, bytes);
+    }
+    return 0;
+}
+
+/* ---- hashing */
+
+/* One bit: the sign of the weighted sum of what the items hash to under a seed. */
+static bool hash_bit(const struct tensor *items, const float *weight, float seed, uint8_t *key)
+{
+    size_t n = items->shape.dim[0], bytes = row_bytes(items);
+    float sum = 0;
+
+    memcpy(key, &seed, sizeof(seed));
+    for (size_t i = 0; i < n; i++) {
+        memcpy(key + sizeof(seed), (const uint8_t *) items->data + i * bytes, bytes);
+        sum +=
+            (float) (int64_t) fingerprint64(key, sizeof(seed) + bytes) * (weight ? weight[i] : 1);
+    }
+    return sum > 0;
+}
+
+/* Dense: a result for each bit; sparse: one a hash function, 3 with an offset for each. */
+static int run_lsh(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *hash = k->arg[0], *items = k->arg[1], *weights = kernel_in(k, "weights");
+    uint32_t functions = hash->shape.dim[0], bits = hash->shape.dim[1];
+    uint8_t *key = arena_alloc_raw(k->scratch, sizeof(float) + row_bytes(items), 1);
+    float *weight =
+        weights ? arena_alloc(k->scratch, tensor_count(weights) + 1, sizeof(*weight)) : NULL;
+    int32_t type = kernel_int(k, "type", 2), *y = k->out[0]->data;
+
+    if (!key || (weights && !weight))
+        return kernel_no_memory(w);
+    for (size_t i = 0; weights && i < tensor_count(weights); i++)
+        weight[i] = (float) kernel_stored(weights, i);
+    for (uint32_t f = 0; f < functions; f++) {
+        uint64_t signature = type == 3 ? f : 0;
+        for (uint32_t b = 0; b < bits; b++) {
+            float seed = (float) kernel_stored(hash, (size_t) f * bits + b);
+            bool bit = hash_bit(items, weight, seed, key);
+            signature = signature << 1 | bit;
+            if (type == 2)
+                *y++ = bit;
+        }
+        if (type != 2)
+            *y++ = (int32_t) (uint32_t) signature;
     }
     return 0;
 }
@@ -139,6 +196,7 @@ const struct kernel lookup_kernels[] = {
     { "FILL", ANY_TYPE, run_fill },
     { "RANK", ANY_TYPE, run_rank },
     { "EMBEDDING_LOOKUP", ANY_TYPE, run_embedding },
+    { "LSH_PROJECTION", FLOATS, run_lsh },
     { "HASHTABLE_LOOKUP", ANY_TYPE, run_hashtable },
     { NULL },
 };

@@ -1,6 +1,4 @@
 /* Element by element in fixed point, and concatenation. */
-#include <string.h>
-
 #include "sim/fixed.h"
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
@@ -116,16 +114,10 @@ static int select_fixed(struct kernel_call *k)
 
 static int run_select(struct kernel_call *k, struct why *w)
 {
-    struct tensor *out = k->out[0];
-    const uint8_t *condition = k->arg[0]->data;
-    size_t size = dtype_info[out->dtype].codec->size, n = tensor_count(out);
-
     (void) w;
-    if (QUANTISED8 >> out->dtype & 1u)
+    if (QUANTISED8 >> k->out[0]->dtype & 1u)
         return select_fixed(k);
-    for (size_t i = 0; i < n; i++)
-        memcpy((uint8_t *) out->data + i * size,
-               (const uint8_t *) k->arg[condition[i] ? 1 : 2]->data + i * size, size);
+    kernel_select(k);
     return 0;
 }
 

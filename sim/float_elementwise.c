@@ -142,6 +142,10 @@ static int run_select(struct kernel_call *k, struct why *w)
 
     if (!a || !b || !y)
         return kernel_no_memory(w);
+    if (!(QUANTISED8 >> k->out[0]->dtype & 1u)) {
+        kernel_select(k);
+        return 0;
+    }
     for (size_t i = 0; i < n; i++)
         y[i] = condition[i] ? a[i] : b[i];
     floats_store(k, y, k->out[0]);

@@ -11,16 +11,20 @@
 
 /* Steps that a fault makes wrong; each is read where the step is done. */
 enum tweak {
-    TWEAK_HALF_SUMS = 1,   /* sums of fp32 products are kept in fp16 */
-    TWEAK_TRUNCATE = 2,    /* rescaling cuts off instead of rounding */
-    TWEAK_PADDING = 4,     /* windows start one too far left */
-    TWEAK_ACTIVATION = 8,  /* fused RELU6 and RELU1 use a wrong bound */
-    TWEAK_EQUALITY = 16,   /* comparisons are inverted where both sides are equal */
-    TWEAK_ARGMAX = 32,     /* the last element is not looked at */
-    TWEAK_BRANCH = 64,     /* the wrong branch is run */
-    TWEAK_LOOP = 128,      /* what a loop's last turn makes is lost */
-    TWEAK_GROUPS = 256,    /* grouped convolutions take the groups in reverse */
-    TWEAK_HALF_PIXEL = 512 /* half_pixel_centers is not looked at */
+    TWEAK_HALF_SUMS = 1,    /* sums of fp32 products are kept in fp16 */
+    TWEAK_TRUNCATE = 2,     /* rescaling cuts off instead of rounding */
+    TWEAK_PADDING = 4,      /* windows start one too far left */
+    TWEAK_ACTIVATION = 8,   /* fused RELU6 and RELU1 use a wrong bound */
+    TWEAK_EQUALITY = 16,    /* comparisons are inverted where both sides are equal */
+    TWEAK_ARGMAX = 32,      /* the last element is not looked at */
+    TWEAK_BRANCH = 64,      /* the wrong branch is run */
+    TWEAK_LOOP = 128,       /* what a loop's last turn makes is lost */
+    TWEAK_GROUPS = 256,     /* grouped convolutions take the groups in reverse */
+    TWEAK_HALF_PIXEL = 512, /* half_pixel_centers is not looked at */
+    TWEAK_FORGET = 1024,    /* the forget gate of LSTMs has no bias */
+    TWEAK_BACKWARD = 2048,  /* the second cell of two reads forwards */
+    TWEAK_TOPK = 4096,      /* the smallest come first */
+    TWEAK_SAMPLING = 8192   /* regions are sampled once a bin */
 };
 
 struct kernel_call {
@@ -83,6 +87,9 @@ int32_t kernel_int(const struct kernel_call *k, const char *role, int32_t otherw
 float kernel_float(const struct kernel_call *k, const char *role, float otherwise);
 /* Sets a tensor in place of input i. */
 void kernel_replace(struct kernel_call *k, uint32_t i, const struct tensor *t);
+
+/* SELECT by bytes: of numbers without a scale, or of one scale. */
+void kernel_select(const struct kernel_call *k);
 
 /* Element i as it is stored: exact for every type that is compared. */
 double kernel_stored(const struct tensor *t, size_t i);

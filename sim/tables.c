@@ -11,6 +11,7 @@ const struct kernel *const float_tables[] = {
     float_matrix_kernels,
     float_window_kernels,
     float_region_kernels,
+    float_recurrent_kernels,
     NULL,
 };
 

@@ -48,9 +48,17 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
+/* Relaxed: the value may be held in fp16. */
 static int bound(struct call *c, struct why *w)
 {
-    (void) c, (void) w;
+    bool held_in_half = c->out[0]->dtype == DT_F32 && bound_is_half(c->unit);
+    double value = fabs(call_real(c, VALUE)), e = value * c->unit;
+
+    (void) w;
+    if (value < bound_tiny(c->unit))
+        e = value;
+    for (size_t i = 0; held_in_half && i < tensor_count(c->out[0]); i++)
+        c->ey[0][i] = value > 65504 && value < INFINITY ? INFINITY : value < INFINITY ? e : 0;
     return 0;
 }
 
@@ -80,7 +88,7 @@ const struct op op_FILL = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_EXACT, .text = "none" },
+    .error = { ERROR_EXACT, .text = "none; relaxed: of holding the value in fp16" },
     .infer = infer,
     .eval = eval,
     .bound = bound,
