@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "golden/prepared.h"
+
 struct cell_sequence cell_sequence_of(const struct tensor *input, bool time_major)
 {
     const uint32_t *dim = input->shape.dim;
@@ -65,31 +67,47 @@ int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why 
     return 0;
 }
 
+static int pack(const void *context, void *to, struct why *w)
+{
+    const struct cell_matrix *m = context;
+
+    (void) w;
+    matmul_pack_into(m->n, m->k, 1, m->weights.x, to);
+    return 0;
+}
+
+/* Packed weights: a constant's once for all runs; others where they are used again. */
+static int pack_weights(const struct cell *k, int role, bool reused, struct cell_matrix *m,
+                        struct why *w)
+{
+    struct recipe r = { .form = PREPARED_PANELS,
+                        .n = m->n,
+                        .k = m->k,
+                        .groups = 1,
+                        .bytes = matmul_packed_bytes(m->n, m->k, 1),
+                        .make = pack,
+                        .context = m };
+    struct prepared *kept = k->c->prepared ? k->c->prepared[call_arg(k->c, role)] : NULL;
+
+    if (!kept && !reused)
+        return 0;
+    m->packed = prepared_get(kept, &r, k->c->scratch, w);
+    return m->packed ? 0 : -1;
+}
+
 int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
                      struct why *w)
 {
     struct cell_matrix m = { .weights = cell_operand(k, role) };
 
-    if (!m.weights.x) {
-        *ret_matrix = m;
-        return 0;
-    }
-    m.n = k->c->in[role]->shape.dim[0];
-    m.k = k->c->in[role]->shape.dim[1];
-    TRY(cell_matrix_measure(k, &m, w));
-    if (reused) { /* without the memory for it, they are packed each time */
-        m.packed = matmul_pack(m.n, m.k, 1, m.weights.x);
-        m.packed_magnitude = m.magnitude ? matmul_pack(m.n, m.k, 1, m.magnitude) : NULL;
+    if (m.weights.x) {
+        m.n = k->c->in[role]->shape.dim[0];
+        m.k = k->c->in[role]->shape.dim[1];
+        TRY(cell_matrix_measure(k, &m, w));
+        TRY(pack_weights(k, role, reused, &m, w));
     }
     *ret_matrix = m;
     return 0;
-}
-
-void cell_matrix_done(struct cell_matrix *m)
-{
-    matmul_packed_free(m->packed);
-    matmul_packed_free(m->packed_magnitude);
-    m->packed = m->packed_magnitude = NULL;
 }
 
 static void add_product(const struct cell *k, const struct cell_rows *rows, const double *from,
@@ -131,7 +149,7 @@ static int add_errors(const struct cell *k, const struct cell_rows *from,
     if (!a)
         return -1;
     magnitudes(from, m->k, rounding, a);
-    add_product(k, from, a, m->k, m, m->magnitude, m->packed_magnitude, to->at.e, to->stride);
+    add_product(k, from, a, m->k, m, m->magnitude, NULL, to->at.e, to->stride);
     if (m->weights.e) {
         magnitudes(from, m->k, 1, a);
         add_product(k, from, a, m->k, m, m->weights.e, NULL, to->at.e, to->stride);
@@ -208,11 +226,6 @@ int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
     return 0;
 }
 
-void cell_gate_done(struct cell_gate *g)
-{
-    cell_matrix_done(&g->recurrent);
-}
-
 int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct near_array *state,
                     size_t t, struct why *w)
 {
@@ -275,6 +288,7 @@ int cell_real_call(const struct call *c, struct call *ret_real, struct why *w)
     struct cell k = { &real, { 0 }, 0 };
 
     real.dot_factor = 0;
+    real.prepared = NULL; /* made from units */
     real.x = arena_alloc(c->scratch, c->n_in + 1, sizeof *real.x);
     for (uint32_t i = 0; real.x && i < c->n_in; i++) {
         size_t n = c->x[i] ? tensor_count(c->arg[i]) : 0;

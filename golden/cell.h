@@ -41,13 +41,12 @@ int cell_array(const struct cell *k, size_t n, struct near_array *ret_array, str
 struct cell_matrix {
     size_t n, k;
     struct near_array weights;
-    double *magnitude; /* |weights|, where errors are asked for */
-    struct matmul_packed *packed, *packed_magnitude;
+    double *magnitude;                  /* |weights|, where errors are asked for */
+    const struct matmul_packed *packed; /* NULL: on the way */
 };
 /* reused: there will be several products with it. */
 int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
                      struct why *w);
-void cell_matrix_done(struct cell_matrix *m);
 /* The magnitudes of one whose weights are no operand, where errors are asked for. */
 int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why *w);
 
@@ -73,7 +72,6 @@ struct cell_gate {
 };
 int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
                    struct cell_gate *ret_gate, struct why *w);
-void cell_gate_done(struct cell_gate *g);
 
 /* Adds the products with the state, a row a batch, to the sums of step t. */
 int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct near_array *state,

@@ -139,13 +139,6 @@ static int run_init(struct run *r, struct why *w)
                                       : 0;
 }
 
-static void run_done(struct run *r)
-{
-    for (int g = 0; g < LSTM_GATES; g++)
-        cell_gate_done(&r->gate[g]);
-    cell_matrix_done(&r->projection);
-}
-
 static void finish_gate(const struct run *r, int gate, size_t t, size_t b, int32_t activation)
 {
     struct near_array cell = near_from(&r->cell, b * r->units);
@@ -250,12 +243,9 @@ int lstm_run(const struct call *c, const struct lstm *l, struct cell_sequence ro
              double unit, const struct lstm_result *result, struct why *w)
 {
     struct run r = { .k = { c, rows, unit }, .l = l };
-    int rc = run_init(&r, w);
 
-    if (rc >= 0)
-        rc = run_steps(&r, backward, result, w);
-    run_done(&r);
-    return rc;
+    TRY(run_init(&r, w));
+    return run_steps(&r, backward, result, w);
 }
 
 /* --- drawing */

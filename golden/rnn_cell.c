@@ -49,9 +49,7 @@ int rnn_run(const struct call *c, const struct rnn *n, struct cell_sequence rows
     struct cell_gate g;
 
     TRY(cell_gate_init(&k, &roles, &g, w));
-    int rc = run_steps(&k, n, &g, backward, result, w);
-    cell_gate_done(&g);
-    return rc;
+    return run_steps(&k, n, &g, backward, result, w);
 }
 
 int rnn_check_activation(const struct call *c, int role, struct why *w)

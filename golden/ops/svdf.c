@@ -94,9 +94,7 @@ static int filter(const struct cell *k, const struct near_array *memory,
     for (size_t f = 0; f < filters; f++) {
         struct cell_rows from = { near_from(memory, f * steps), batch, filters * steps };
         struct cell_rows to = { near_from(&filtered, f), batch, filters };
-        struct cell_matrix row = {
-            1, steps, near_from(&time.weights, f * steps), NULL, NULL, NULL
-        };
+        struct cell_matrix row = { 1, steps, near_from(&time.weights, f * steps), NULL, NULL };
         row.magnitude = time.magnitude ? time.magnitude + f * steps : NULL;
         TRY(cell_product(k, &from, &row, steps, &to, w));
     }
