@@ -37,9 +37,9 @@ size_t nms_filter(struct candidate *c, size_t n, double threshold, const struct 
 /* By what an overlap multiplies the score. */
 static struct near kernel(const struct nms *rule, struct near overlap, bool *undecided)
 {
-    if (overlap.x == 0 && overlap.e == 0)
-        return near_exact(1);
     if (rule->kernel == NMS_GAUSSIAN) {
+        if (overlap.x == 0 && overlap.e == 0)
+            return near_exact(1);
         struct near square = near_product(overlap, overlap, rule->u);
         square.x = -square.x;
         return near_exp(near_quotient(square, near_exact(rule->sigma), rule->u), rule->u);
