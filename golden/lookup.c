@@ -16,7 +16,8 @@ int lookup_check(const struct call *c, int role, size_t len, struct why *w)
 }
 
 /* The sizes of single elements are compiled into plain loads and stores. */
-static inline void copy_rows(size_t row, const int32_t *index, size_t n, const char *from, char *to)
+static inline __attribute__((always_inline)) void copy_rows(size_t row, const int32_t *index,
+                                                            size_t n, const char *from, char *to)
 {
     for (size_t i = 0; i < n; i++, to += row)
         memcpy(to, from + (size_t) index[i] * row, row);

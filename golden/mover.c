@@ -5,8 +5,9 @@
 enum { TILE = 16, MAX_TILED = 8 };
 
 /* n single elements; the sizes that occur are compiled into plain loads and stores. */
-static inline void copy_steps(size_t size, size_t n, ptrdiff_t from_step, ptrdiff_t to_step,
-                              const char *from, char *to)
+static inline __attribute__((always_inline)) void copy_steps(size_t size, size_t n,
+                                                             ptrdiff_t from_step, ptrdiff_t to_step,
+                                                             const char *from, char *to)
 {
     from_step *= (ptrdiff_t) size;
     to_step *= (ptrdiff_t) size;
@@ -51,23 +52,44 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void copy_plane(size_t size, const struct mover_axis *a, const char *from, char *to)
+static void copy_rows(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
+                      const char *from, char *to)
 {
-    const struct mover_axis *rows = &a[0], *run = &a[1];
     ptrdiff_t row_from = rows->from * (ptrdiff_t) size, row_to = rows->to * (ptrdiff_t) size;
+
+    for (size_t i = 0; i < rows->n; i++)
+        copy_run(size, run, run->n, from + (ptrdiff_t) i * row_from, to + (ptrdiff_t) i * row_to);
+}
+
+/* A transposition: what is next to one another in the source are rows of the destination.  A small
+ * one stays in cache whatever the order, which is then that of the longer runs. */
+static void copy_turned(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
+                        const char *from, char *to)
+{
+    ptrdiff_t row_to = rows->to * (ptrdiff_t) size;
     ptrdiff_t run_from = run->from * (ptrdiff_t) size, run_to = run->to * (ptrdiff_t) size;
 
-    if (rows->from != 1 || run->from == 1 || size > MAX_TILED) {
-        for (size_t i = 0; i < rows->n; i++)
-            copy_run(size, run, run->n, from + (ptrdiff_t) i * row_from,
-                     to + (ptrdiff_t) i * row_to);
+    if (rows->n * run->n <= TILE * TILE) {
+        bool longer = rows->n > run->n;
+        copy_rows(size, longer ? run : rows, longer ? rows : run, from, to);
         return;
     }
     for (size_t i = 0; i < rows->n; i += TILE)
         for (size_t j = 0; j < run->n; j += TILE)
             copy_tile(size, rows, run, smaller(rows->n - i, TILE), smaller(run->n - j, TILE),
-                      from + (ptrdiff_t) i * row_from + (ptrdiff_t) j * run_from,
+                      from + (ptrdiff_t) (i * size) + (ptrdiff_t) j * run_from,
                       to + (ptrdiff_t) i * row_to + (ptrdiff_t) j * run_to);
+}
+
+static void copy_plane(size_t size, const struct mover_axis *a, const char *from, char *to)
+{
+    const struct mover_axis *rows = &a[0], *run = &a[1];
+    bool turned = rows->n > 1 && rows->from == 1 && run->from != 1 && run->from != 0;
+
+    if (turned && size <= MAX_TILED)
+        copy_turned(size, rows, run, from, to);
+    else
+        copy_rows(size, rows, run, from, to);
 }
 
 static void copy_box(size_t size, const struct mover_axis *a, uint32_t rank, const char *from,

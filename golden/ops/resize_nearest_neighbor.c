@@ -55,10 +55,10 @@ static bool is_certain(const struct call *c, uint32_t dimension)
     return true;
 }
 
-/* Elsewhere other pixels are right too: the results differ by more than errors that move. */
+/* Where other pixels are right too, bounds (if they are wanted) are wider than errors that move. */
 static bool moves(const struct call *c)
 {
-    return is_certain(c, 1) && is_certain(c, 2);
+    return c->unit == 0 || (is_certain(c, 1) && is_certain(c, 2));
 }
 
 static int eval(struct call *c, struct why *w)
