@@ -309,7 +309,7 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
         /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: near a tie it may
          * land on the other side. */
         double scaling = (3 * fabs(y) + fabs(y + t->zero * step)) * unit_f32;
-        return step * (0.5 + extra) + scaling;
+        return step * (0.5 + extra) + (isfinite(y) ? scaling : 0);
     }
     bool rounds = model->kind != ERROR_EXACT && (model->kind != ERROR_DISCRETE || model->ulps > 0);
     if (info->codec->integer || !rounds || !isfinite(y)) /* infinity and NaN do not round */
