@@ -83,7 +83,8 @@ static int eval(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->in[LOOKUPS]), row = row_size(c);
     const int32_t *lookup = c->in[LOOKUPS]->data;
-    double missing = (0 - (double) c->out[ROWS]->zero) * tensor_step(c->out[ROWS], 0);
+    /* negated as an integer: of 0 - (double) 0 gcc makes -0 */
+    double missing = (double) -c->out[ROWS]->zero * tensor_step(c->out[ROWS], 0);
 
     (void) w;
     if (row == 0) /* no keys at all: rows keep their size */
