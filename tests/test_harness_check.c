@@ -116,6 +116,24 @@ START_TEST(a_wrong_shape_is_a_violation)
 }
 END_TEST
 
+START_TEST(an_open_shape_may_be_another)
+{
+    struct fixture f;
+    begin(&f, JUDGE_BOUND);
+    f.check.result.open[0] = true;
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 2));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_uint_eq(r.checked, 0);
+    ck_assert_str_eq(r.why, "no element could be compared");
+    r = judge(&f, answer(STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE, NULL, 0));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    f.check.result.open[0] = false;
+    r = judge(&f, answer(STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE, NULL, 0));
+    ck_assert_int_eq(r.verdict, VERDICT_REFUSED);
+    check_done(&f.check);
+}
+END_TEST
+
 START_TEST(stages_map_to_verdicts)
 {
     static const struct {
@@ -395,6 +413,7 @@ int main(void)
     tcase_add_test(t, right_numbers_pass);
     tcase_add_test(t, wrong_numbers_fail_with_the_element);
     tcase_add_test(t, a_wrong_shape_is_a_violation);
+    tcase_add_test(t, an_open_shape_may_be_another);
     tcase_add_test(t, stages_map_to_verdicts);
     tcase_add_test(t, a_broken_contract_is_a_violation_whatever_else);
     tcase_add_test(t, what_must_fail_passes_only_by_failing_to_execute);
