@@ -79,9 +79,169 @@ static int run_resize(struct kernel_call *k, struct why *w)
     return floats_store_image(k, y, k->out[0], nchw) < 0 ? kernel_no_memory(w) : 0;
 }
 
+/* ---- regions of interest: boxes cut into bins */
+
+/* One axis of a region, in pixels. */
+struct extent {
+    float from, to;
+    int pixels, bins;
+};
+
+struct regions {
+    bool nchw;
+    size_t batch;
+    struct plane image; /* x: of the first image */
+    const float *boxes;
+    const int32_t *batches;
+    size_t n;
+    int bins[2]; /* rows, columns */
+    float *y;
+};
+
+static int regions_of(struct kernel_call *k, struct regions *ret_regions, struct why *w)
+{
+    const uint32_t *d = k->arg[0]->shape.dim;
+    bool nchw = kernel_int(k, "nchw", 0) != 0;
+    struct regions r = {
+        .nchw = nchw,
+        .batch = d[0],
+        .image = { floats_load_image(k, k->arg[0], nchw), (int) d[nchw ? 2 : 1],
+                   (int) d[nchw ? 3 : 2], d[nchw ? 1 : 3] },
+        .boxes = floats_load(k, k->arg[1]),
+        .batches = k->arg[2]->data,
+        .n = k->arg[1]->shape.dim[0],
+        .bins = { kernel_int(k, "output_height", 1), kernel_int(k, "output_width", 1) },
+        .y = floats_new(k, tensor_count(k->out[0])),
+    };
+
+    if (!r.image.x || !r.boxes || !r.y)
+        return kernel_no_memory(w);
+    for (size_t i = 0; i < r.n; i++)
+        if (r.batches[i] < 0 || (size_t) r.batches[i] >= r.batch)
+            return why_fail(w, WHY_EXECUTION, "region %zu lies in image %d", i, r.batches[i]);
+    *ret_regions = r;
+    return 0;
+}
+
+/* Boxes are x1, y1, x2, y2; what reaches out of the image is cut off. */
+static struct extent extent_of(const struct kernel_call *k, const struct regions *r, size_t i,
+                               int axis)
+{
+    float unit = kernel_float(k, axis ? "stride_width" : "stride_height", 1);
+    const float *box = r->boxes + 4 * i + (axis ? 0 : 1);
+    struct extent e = { box[0] / unit, box[2] / unit, axis ? r->image.w : r->image.h,
+                        r->bins[axis] };
+
+    e.from = fminf(fmaxf(e.from, 0), (float) e.pixels);
+    e.to = fminf(fmaxf(e.to, e.from), (float) e.pixels);
+    return e;
+}
+
+static struct plane image_of(const struct regions *r, size_t i)
+{
+    struct plane p = r->image;
+
+    p.x += (size_t) r->batches[i] * (size_t) p.h * (size_t) p.w * p.channels;
+    return p;
+}
+
+/* Sample s of n in bin i. */
+static struct between sample_at(const struct extent *e, int i, int s, int n)
+{
+    float step = fmaxf(e->to - e->from, 1) / (float) e->bins;
+
+    return between_of(e->from + step * ((float) i + ((float) s + 0.5f) / (float) n), e->pixels);
+}
+
+static int samples_of(const struct kernel_call *k, const struct extent *e, const char *role)
+{
+    int asked = kernel_int(k, role, 0);
+
+    if (k->tweaks & TWEAK_SAMPLING)
+        return 1;
+    return asked > 0 ? asked : (int) ceilf(fmaxf(e->to - e->from, 1) / (float) e->bins);
+}
+
+static float mean_of_bin(const struct plane *p, const struct extent e[2], const int samples[2],
+                         const int bin[2], size_t channel)
+{
+    float sum = 0;
+
+    for (int i = 0; i < samples[0]; i++)
+        for (int j = 0; j < samples[1]; j++)
+            sum += bilinear(p, sample_at(&e[0], bin[0], i, samples[0]),
+                            sample_at(&e[1], bin[1], j, samples[1]), channel);
+    return sum / (float) (samples[0] * samples[1]);
+}
+
+static int run_roi_align(struct kernel_call *k, struct why *w)
+{
+    struct regions r;
+
+    TRY(regions_of(k, &r, w));
+    float *to = r.y;
+    for (size_t m = 0; m < r.n; m++) {
+        struct extent e[2] = { extent_of(k, &r, m, 0), extent_of(k, &r, m, 1) };
+        int samples[2] = { samples_of(k, &e[0], "sampling_ratio_height"),
+                           samples_of(k, &e[1], "sampling_ratio_width") };
+        struct plane p = image_of(&r, m);
+        for (int i = 0; i < r.bins[0]; i++)
+            for (int j = 0; j < r.bins[1]; j++)
+                for (size_t c = 0; c < p.channels; c++)
+                    *to++ = mean_of_bin(&p, e, samples, (const int[]){ i, j }, c);
+    }
+    return floats_store_image(k, r.y, k->out[0], r.nchw) < 0 ? kernel_no_memory(w) : 0;
+}
+
+/* The pixels first .. last - 1 of bin i; ends are rounded to pixels. */
+struct pixels {
+    int first, last;
+};
+
+static struct pixels bin_of(const struct extent *e, int i)
+{
+    int from = (int) roundf(e->from), to = (int) roundf(e->to);
+    int length = to - from + 1 > 1 ? to - from + 1 : 1;
+    int first = from + i * length / e->bins;
+    int last = from + ((i + 1) * length + e->bins - 1) / e->bins;
+
+    return (struct pixels){ first < e->pixels ? first : e->pixels,
+                            last < e->pixels ? last : e->pixels };
+}
+
+static float largest_of(const struct plane *p, struct pixels y, struct pixels x, size_t channel)
+{
+    bool none = y.first >= y.last || x.first >= x.last;
+    float top = none ? 0 : -INFINITY;
+
+    for (int i = y.first; i < y.last; i++)
+        for (int j = x.first; j < x.last; j++)
+            top = fmaxf(top, pixel(p, i, j, channel));
+    return top;
+}
+
+static int run_roi_pooling(struct kernel_call *k, struct why *w)
+{
+    struct regions r;
+
+    TRY(regions_of(k, &r, w));
+    float *to = r.y;
+    for (size_t m = 0; m < r.n; m++) {
+        struct extent ey = extent_of(k, &r, m, 0), ex = extent_of(k, &r, m, 1);
+        struct plane p = image_of(&r, m);
+        for (int i = 0; i < r.bins[0]; i++)
+            for (int j = 0; j < r.bins[1]; j++)
+                for (size_t c = 0; c < p.channels; c++)
+                    *to++ = largest_of(&p, bin_of(&ey, i), bin_of(&ex, j), c);
+    }
+    return floats_store_image(k, r.y, k->out[0], r.nchw) < 0 ? kernel_no_memory(w) : 0;
+}
+
 #define ALL (FLOATS | QUANTISED8)
 
 const struct kernel float_region_kernels[] = {
     { "RESIZE_BILINEAR", ALL, run_resize },
+    { "ROI_ALIGN", ALL, run_roi_align },
+    { "ROI_POOLING", ALL, run_roi_pooling },
     { NULL },
 };

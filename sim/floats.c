@@ -74,6 +74,9 @@ void floats_store(const struct kernel_call *k, const float *v, struct tensor *t)
         case DT_F32: ((float *) t->data)[i] = k->half ? half_round(v[i]) : v[i]; break;
         case DT_F16: ((uint16_t *) t->data)[i] = half_from_float(v[i]); break;
         case DT_U8: ((uint8_t *) t->data)[i] = (uint8_t) quantise(t, v[i], truncate, 0, 255); break;
+        case DT_Q16A:
+            ((uint16_t *) t->data)[i] = (uint16_t) quantise(t, v[i], truncate, 0, 65535);
+            break;
         default: ((int8_t *) t->data)[i] = (int8_t) quantise(t, v[i], truncate, -128, 127); break;
         }
 }

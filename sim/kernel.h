@@ -67,7 +67,8 @@ struct kernel {
 extern const struct kernel integer_kernels[], order_kernels[], lookup_kernels[], image_kernels[];
 extern const struct kernel float_elementwise_kernels[], float_axis_kernels[],
     float_matrix_kernels[], float_window_kernels[], float_region_kernels[],
-    float_recurrent_kernels[], float_detection_kernels[];
+    float_recurrent_kernels[], float_detection_kernels[], float_keypoint_kernels[],
+    float_random_kernels[];
 extern const struct kernel fixed_elementwise_kernels[], fixed_table_kernels[],
     fixed_window_kernels[], fixed_image_kernels[];
 

@@ -12,6 +12,9 @@ const struct kernel *const float_tables[] = {
     float_window_kernels,
     float_region_kernels,
     float_recurrent_kernels,
+    float_detection_kernels,
+    float_keypoint_kernels,
+    float_random_kernels,
     NULL,
 };
 
