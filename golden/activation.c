@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "golden/bounds.h"
+
 static const struct activation_range range[] = {
     [ACTIVATION_NONE] = { -INFINITY, INFINITY },
     [ACTIVATION_RELU] = { 0, INFINITY },
@@ -43,5 +45,5 @@ void activation_bound(const struct call *c, int role, const double *y, double *e
     if (code == ACTIVATION_NONE)
         return;
     for (size_t i = 0; i < n; i++)
-        ey[i] = fmin(ey[i], fmax(y[i] - r.lo, r.hi - y[i]));
+        ey[i] = bound_smaller(ey[i], bound_larger(y[i] - r.lo, r.hi - y[i]));
 }

@@ -23,10 +23,21 @@ static inline double bound_scaled(double x, double e)
     return e > 0 ? fabs(x) * e : 0;
 }
 
+/* fmax() and fmin(), in place: of a NaN and a number the number. */
+static inline double bound_larger(double a, double b)
+{
+    return a > b || isnan(b) ? a : b;
+}
+
+static inline double bound_smaller(double a, double b)
+{
+    return a < b || isnan(b) ? a : b;
+}
+
 /* Distance from y to the farther end of the interval that holds all right values. */
 static inline double bound_interval(double y, double lo, double hi)
 {
-    return bound_clean(fmax(fmax(hi - y, y - lo), 0));
+    return bound_clean(bound_larger(bound_larger(hi - y, y - lo), 0));
 }
 
 /* Whether arithmetic of that roundoff is half precision. */

@@ -89,16 +89,31 @@ static int widen_inputs(struct call *c, struct value *const *in, const struct ev
     return 0;
 }
 
+/* What a type of whole steps can hold, as real numbers. */
+struct steps {
+    double lo, hi, step;
+};
+
+static struct steps steps_of(const struct tensor *t)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+    double step = tensor_step(t, 0);
+
+    return (struct steps){ (c->min - t->zero) * step, (c->max - t->zero) * step, step };
+}
+
 /* How far from x an implementation may be whose value lies within `bound` of real.  Integers and
  * quantised types can only be off by whole steps, and saturate. */
-static double integer_reach(const struct tensor *t, double x, double real, double bound)
+static double integer_reach(const struct steps *s, double x, double real, double bound)
 {
-    double step = tensor_step(t, 0);
     bool open = isnan(real) || !(bound < INFINITY);
-    double lo = tensor_saturate(t, open ? -INFINITY : real - bound);
-    double hi = tensor_saturate(t, open ? INFINITY : real + bound);
+    double lo = open || real - bound < s->lo ? s->lo : real - bound;
+    double hi = open || real + bound > s->hi ? s->hi : real + bound;
 
-    return floor(fmax(x - lo, hi - x) / step + 1e-9) * step;
+    lo = lo > s->hi ? s->hi : lo;
+    hi = hi < s->lo ? s->lo : hi;
+    double most = x - lo > hi - x ? x - lo : hi - x; /* x lies in the range: not negative */
+    return (double) (int64_t) (most / s->step + 1e-9) * s->step;
 }
 
 static double float_reach(double x, double real, double bound)
@@ -137,9 +152,11 @@ static int input_error(const struct value *v, const struct evaluation *e, double
     if (!x || !error)
         return -1;
     tensor_widen(t, x);
+    const struct steps range = steps_of(t);
     for (size_t i = 0; i < n; i++) {
         double bound = v->bound ? v->bound[i] : 0, real = v->real ? v->real[i] : x[i];
-        error[i] = steps ? integer_reach(t, x[i], real, bound) : float_reach(x[i], real, bound);
+        error[i] =
+            steps ? integer_reach(&range, x[i], real, bound) : float_reach(x[i], real, bound);
         if (stored_half)
             error[i] += storage_error(x[i]);
         any += error[i];

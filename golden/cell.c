@@ -80,7 +80,7 @@ static int pack(const void *context, void *to, struct why *w)
 static int pack_weights(const struct cell *k, int role, bool reused, struct cell_matrix *m,
                         struct why *w)
 {
-    struct recipe r = { .form = PREPARED_PANELS,
+    struct recipe r = { .form = PREPARED_VALUE_PANELS,
                         .n = m->n,
                         .k = m->k,
                         .groups = 1,

@@ -7,7 +7,7 @@ static struct near clamp(struct near a, double lo, double hi)
 {
     double x = a.x < lo ? lo : a.x > hi ? hi : a.x; /* NaN stays NaN */
 
-    return (struct near){ x, fmin(a.e, fmax(x - lo, hi - x)) };
+    return (struct near){ x, bound_smaller(a.e, bound_larger(x - lo, hi - x)) };
 }
 
 struct near near_clip(struct near a, double limit)

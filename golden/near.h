@@ -75,14 +75,16 @@ static inline struct near near_exp(struct near a, double u)
 
 static inline struct near near_max(struct near a, struct near b)
 {
-    double x = fmax(a.x, b.x), lo = fmax(a.x - a.e, b.x - b.e), hi = fmax(a.x + a.e, b.x + b.e);
+    double x = bound_larger(a.x, b.x), lo = bound_larger(a.x - a.e, b.x - b.e);
+    double hi = bound_larger(a.x + a.e, b.x + b.e);
 
     return (struct near){ x, bound_interval(x, lo, hi) };
 }
 
 static inline struct near near_min(struct near a, struct near b)
 {
-    double x = fmin(a.x, b.x), lo = fmin(a.x - a.e, b.x - b.e), hi = fmin(a.x + a.e, b.x + b.e);
+    double x = bound_smaller(a.x, b.x), lo = bound_smaller(a.x - a.e, b.x - b.e);
+    double hi = bound_smaller(a.x + a.e, b.x + b.e);
 
     return (struct near){ x, bound_interval(x, lo, hi) };
 }

@@ -19,7 +19,8 @@ void prepared_done(struct prepared *p);
 enum prepared_form {
     PREPARED_VALUES, /* double, widened */
     PREPARED_UNITS,  /* double, without scale and zero point */
-    PREPARED_PANELS, /* struct matmul_packed */
+    PREPARED_PANELS, /* struct matmul_packed, of units */
+    PREPARED_VALUE_PANELS,
     PREPARED_INT_PANELS,
     PREPARED_INT_TAPS
 };

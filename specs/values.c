@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int sextet(unsigned char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
+/* 1 + the value of a character; 0: it has none. */
+static const unsigned char sextet[256] = {
+    ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
+    ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
+    ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22, ['W'] = 23, ['X'] = 24,
+    ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32,
+    ['g'] = 33, ['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40,
+    ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48,
+    ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
+    ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['/'] = 64,
+};
 
 int base64_decode(const char *text, size_t n, struct arena *a, void **ret_data, size_t *ret_length,
                   struct why *w)
@@ -30,7 +31,7 @@ int base64_decode(const char *text, size_t n, struct arena *a, void **ret_data, 
     for (size_t i = 0; i < n; i += 4) {
         uint32_t group = 0;
         for (size_t k = i; k < i + 4; k++) {
-            int value = k >= n - pad ? 0 : sextet((unsigned char) text[k]);
+            int value = k >= n - pad ? 0 : sextet[(unsigned char) text[k]] - 1;
             REQUIRE(w, value >= 0, "character %zu is not base64", k);
             group = group << 6 | (uint32_t) value;
         }
