@@ -29,10 +29,10 @@ static const struct role inputs[] = {
 };
 
 static const struct role outputs[] = {
-    [OUT_SCORES] = { "scores", "by image, class, and falling score", "?", .slot = 0, .q = Q_SAME },
-    [OUT_ROI] = { "roi", "the boxes", "?", .slot = 1, .q = Q_FIXED, .qscale = 0.125 },
-    [OUT_CLASSES] = { "classes", "of each box", "?", .slot = FIXED(DT_I32) },
-    [OUT_BATCHES] = { "batches", "index of each box's image", "?", .slot = FIXED(DT_I32) },
+    [OUT_SCORES] = { "scores", "by image, class, and falling score", "M", .slot = 0, .q = Q_SAME },
+    [OUT_ROI] = { "roi", "the boxes", "M4", .slot = 1, .q = Q_FIXED, .qscale = 0.125 },
+    [OUT_CLASSES] = { "classes", "of each box", "M", .slot = FIXED(DT_I32) },
+    [OUT_BATCHES] = { "batches", "index of each box's image", "M", .slot = FIXED(DT_I32) },
 };
 
 static const struct form forms[] = {
@@ -57,9 +57,6 @@ static int infer(struct call *c, struct why *w)
     if (call_known(c, KERNEL))
         REQUIRE(w, call_int(c, KERNEL) >= 0 && call_int(c, KERNEL) < NMS_KERNELS,
                 "%s: nms_kernel %d", c->op->name, call_int(c, KERNEL));
-    for (uint32_t i = 0; i < c->n_out; i++)
-        c->out[i]->shape = (struct shape){ 1, { 0 } };
-    c->out[OUT_ROI]->shape = (struct shape){ 2, { 0, 4 } };
     return 0;
 }
 

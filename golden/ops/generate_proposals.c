@@ -44,10 +44,10 @@ static const struct role inputs[] = {
 };
 
 static const struct role outputs[] = {
-    [OUT_SCORES] = { "scores", "by image and falling score", "?", .slot = 0, .q = Q_SAME },
-    [OUT_ROI] = { "roi", "the boxes, clipped to their images: x1, y1, x2, y2", "?", .slot = 2,
+    [OUT_SCORES] = { "scores", "by image and falling score", "M", .slot = 0, .q = Q_SAME },
+    [OUT_ROI] = { "roi", "the boxes, clipped to their images: x1, y1, x2, y2", "M4", .slot = 2,
                   .q = Q_FIXED, .qscale = 0.125 },
-    [OUT_BATCHES] = { "batches", "index of each box's image", "?", .slot = FIXED(DT_I32) },
+    [OUT_BATCHES] = { "batches", "index of each box's image", "M", .slot = FIXED(DT_I32) },
 };
 
 static const struct form forms[] = {
@@ -70,9 +70,6 @@ static int infer(struct call *c, struct why *w)
 
     REQUIRE(w, length == 4 * (uint64_t) c->letter['A'], "%s: deltas of length %u for %u anchors",
             c->op->name, length, c->letter['A']);
-    for (uint32_t i = 0; i < c->n_out; i++)
-        c->out[i]->shape = (struct shape){ 1, { 0 } };
-    c->out[OUT_ROI]->shape = (struct shape){ 2, { 0, 4 } };
     return 0;
 }
 
