@@ -76,7 +76,7 @@ int region_read(const struct call *c, size_t i, struct region *ret_region, struc
             near_quotient(near_operand(c, REGION_ROI, 4 * i + 1 - (size_t) k), unit, 2 * c->unit);
         r.to[k] =
             near_quotient(near_operand(c, REGION_ROI, 4 * i + 3 - (size_t) k), unit, 2 * c->unit);
-        if (!(r.from[k].x >= 0 && r.from[k].x <= r.to[k].x && r.to[k].x <= pixels))
+        if (!(r.from[k].x >= 0 && r.from[k].x <= r.to[k].x && r.to[k].x <= pixels && pixels > 0))
             return why_fail(w, WHY_EXECUTION,
                             "%s: box %zu reaches from %g to %g on an axis of %g pixels",
                             c->op->name, i, r.from[k].x, r.to[k].x, pixels);

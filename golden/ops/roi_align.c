@@ -168,6 +168,8 @@ static int walk_regions(struct call *c, int (*visit)(struct walk *t, size_t i, s
     struct walk t = { .c = c };
     size_t at = 0, rows = region_bins(c, 0), columns = region_bins(c, 1);
 
+    if (tensor_count(c->out[0]) == 0)
+        return 0;
     TRY(bin_new(c, 0, &t.bin[0], w));
     TRY(bin_new(c, 1, &t.bin[1], w));
     t.spare = arena_alloc_raw(c->scratch, c->letter['C'] + 1, sizeof(double));

@@ -146,6 +146,8 @@ static int walk_regions(struct call *c, bool bounds, struct why *w)
     size_t at = 0;
     struct region r;
 
+    if (tensor_count(c->out[0]) == 0)
+        return 0;
     for (size_t m = 0; m < c->letter['M']; m++) {
         TRY(region_read(c, m, &r, w));
         for (size_t i = 0; i < region_bins(c, 0); i++) {

@@ -349,6 +349,12 @@ x = draw(F32, (1, 4, 4, 1))
 for box in [[0, 0, 9, 4], [-1, 0, 2, 2], [3, 0, 2, 2]]:
     refuse("ROI_ALIGN", [x, real(F32, [box]), i32([0]), 1, 1, 1.0, 1.0, 1, 1, False], [draw(F32, (1, 1, 1, 1))])
 
+for op, samples in [("ROI_ALIGN", (1, 1)), ("ROI_POOLING", ())]:  # an image without pixels, images without channels
+    refuse(op, [draw(F32, (1, 0, 4, 1)), real(F32, [[0, 0, 2, 0]]), i32([0]), 1, 1, 1.0, 1.0, *samples, False],
+           [draw(F32, (1, 1, 1, 1))])
+    check(op, [draw(F32, (1, 4, 4, 0)), real(F32, [[0, 0, 2, 2]]), i32([0]), 2**20, 1, 1.0, 1.0, *samples, False],
+          [Unknown(draw(F32, (1, 2**20, 1, 0)), (0, 0, 0, 0))])
+
 seed("ROI_POOLING")
 for row in IMAGES:
     for nchw in (False, True):
