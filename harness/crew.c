@@ -16,7 +16,7 @@
 
 #include "harness/crew_internal.h"
 
-enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3 };
+enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3, MOST_PIECE = 2 };
 
 struct worker {
     pid_t pid; /* 0: none */
@@ -164,13 +164,14 @@ static void worker_send_job(struct worker *k)
     (void) n;
 }
 
-/* Large pieces first, single items at the end, so that workers finish together. */
+/* Small pieces, single items at the end, so that workers finish together: items that take long are
+ * often variants of one test, and neighbours. */
 static void hand_out(struct crew *p, struct worker *k)
 {
     uint64_t left = p->n_items - p->next, piece = left / (8 * (uint64_t) p->n_workers);
     if (!left)
         return;
-    piece = piece < 1 ? 1 : piece > 32 ? 32 : piece;
+    piece = piece < 1 ? 1 : piece > MOST_PIECE ? MOST_PIECE : piece;
     k->job = (struct crew_job){ .item = p->next, .end = p->next + piece };
     p->next += piece;
     worker_send_job(k);
