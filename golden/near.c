@@ -63,6 +63,7 @@ struct near near_activation(struct near a, int32_t code, double u)
  * difference of mean squares, too. */
 struct moments {
     struct near mean, variance;
+    bool cancels; /* the difference may be nothing but rounding */
 };
 
 static struct moments moments_of(const struct near_array *a, size_t n, double u, double dot_factor)
@@ -82,9 +83,9 @@ static struct moments moments_of(const struct near_array *a, size_t n, double u,
         squares += d * d;
         carried += (2 * fabs(d) + ed) * ed;
     }
-    double variance = squares / count;
-    m.variance =
-        (struct near){ variance, carried / count + rounding * (variance + m.mean.x * m.mean.x) };
+    double variance = squares / count, lost = rounding * (variance + m.mean.x * m.mean.x);
+    m.variance = (struct near){ variance, carried / count + lost };
+    m.cancels = n > 1 && lost >= variance / 2;
     return m;
 }
 
@@ -99,6 +100,9 @@ void near_normalise(const struct near_array *a, size_t n, double u, double dot_f
 
     for (size_t i = 0; i < n; i++) {
         struct near x = near_at(a, i), minus = { -m.mean.x, m.mean.e };
-        near_put(a, i, near_product(near_sum(x, minus, u), factor, u));
+        struct near y = near_product(near_sum(x, minus, u), factor, u);
+        if (!m.cancels) /* |y| <= sqrt(n - 1), whatever the errors are */
+            y.e = fmin(bound_clean(y.e), fabs(y.x) + 1.01 * sqrt((double) n - 1));
+        near_put(a, i, y);
     }
 }

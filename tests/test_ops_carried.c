@@ -1,0 +1,199 @@
+/* Errors of operands: whatever the operands are within theirs, the reference's own results must
+ * stay within the bounds that the record has carried to them. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "golden/call.h"
+#include "randgraph/randgraph.h"
+
+static const char *const names[] = {
+    "LSTM",
+    "RNN",
+    "SVDF",
+    "BIDIRECTIONAL_SEQUENCE_LSTM",
+    "BIDIRECTIONAL_SEQUENCE_RNN",
+    "QUANTIZED_16BIT_LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_RNN",
+    "QUANTIZED_LSTM",
+};
+
+enum { EXAMPLES = 60, TURNS = 8, MOST = 80, STEPS_OFF = 1 };
+static const double relative = 0x1p-6; /* of a float operand */
+
+static struct arena *keep, *scratch;
+static struct rng r;
+
+static void set_up(void)
+{
+    keep = arena_new(0);
+    scratch = arena_new(0);
+    rng_seed(&r, 5, 5);
+}
+
+static void tear_down(void)
+{
+    arena_free(keep);
+    arena_free(scratch);
+}
+
+/* One operation with its operands, outside a plan. */
+struct single {
+    const struct op *op;
+    struct value in[MOST], out[MAX_OUT_ROLES];
+    uint32_t n_in, n_out;
+    bool omitted[MOST];
+};
+
+static void take(const struct example *e, struct single *ret)
+{
+    const struct graph *g = &e->model.graph[0];
+    const struct operation *o = &g->operation[0];
+
+    memset(ret, 0, sizeof *ret);
+    ret->op = op_find(o->code);
+    ret->n_in = o->n_in;
+    ret->n_out = o->n_out;
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const struct operand *p = &g->operand[o->in[i]];
+        ret->omitted[i] = operand_omitted(p);
+        ret->in[i].tensor = p->tensor;
+        for (uint32_t k = 0; k < g->n_inputs; k++)
+            if (g->input[k] == o->in[i])
+                ret->in[i].tensor = e->in[k];
+    }
+    for (uint32_t i = 0; i < o->n_out; i++)
+        ret->out[i].tensor = g->operand[o->out[i]].tensor;
+}
+
+static bool may_be_off(const struct tensor *t)
+{
+    const struct dtype_info *info = &dtype_info[t->dtype];
+
+    return info->tensor &&
+           (info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM || !info->codec->integer);
+}
+
+static double reach(const struct tensor *t, double x)
+{
+    return dtype_info[t->dtype].codec->integer ? STEPS_OFF * tensor_step(t, 0) : fabs(x) * relative;
+}
+
+static void give_errors(struct single *s)
+{
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        struct value *v = &s->in[i];
+        if (s->omitted[i] || !may_be_off(&v->tensor))
+            continue;
+        size_t n = tensor_count(&v->tensor);
+        v->bound = arena_alloc(keep, n + 1, sizeof(double));
+        for (size_t k = 0; k < n; k++)
+            v->bound[k] = reach(&v->tensor, tensor_at(&v->tensor, k));
+    }
+}
+
+/* Other values of the operands, within their errors. */
+static struct single moved(const struct single *s)
+{
+    struct single to = *s;
+
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        struct tensor *t = &to.in[i].tensor;
+        size_t n = tensor_count(t);
+        if (!s->in[i].bound)
+            continue;
+        double *x = arena_alloc(keep, n + 1, sizeof *x);
+        for (size_t k = 0; k < n; k++) {
+            double off = dtype_info[t->dtype].codec->integer ? (double) rng_below(&r, 3) - 1
+                                                             : 1.9 * rng_unit(&r) - 0.95;
+            x[k] = tensor_at(t, k) + off * s->in[i].bound[k];
+        }
+        t->data = arena_alloc(keep, tensor_bytes(t) + 1, 1);
+        tensor_narrow(x, t);
+        to.in[i].bound = NULL;
+    }
+    return to;
+}
+
+static void evaluate(struct single *s, bool bounds)
+{
+    static const struct exec_options plain, bounded = { .bounds = true };
+    const struct tensor *arg[MOST];
+    struct tensor *result[MAX_OUT_ROLES];
+    struct value *in[MOST], *out[MAX_OUT_ROLES];
+    struct evaluation e = { bounds ? &bounded : &plain, false, keep, scratch, false };
+    struct call c;
+    struct why w = { 0 };
+
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        in[i] = s->omitted[i] ? NULL : &s->in[i];
+        arg[i] = s->omitted[i] ? NULL : &s->in[i].tensor;
+    }
+    for (uint32_t i = 0; i < s->n_out; i++) {
+        out[i] = &s->out[i];
+        result[i] = &s->out[i].tensor;
+    }
+    if (op_bind(s->op, arg, s->n_in, result, s->n_out, true, &c, &w) < 0 ||
+        call_evaluate(&c, in, out, &e, &w) < 0)
+        ck_abort_msg("%s", w.text);
+    arena_rewind(scratch, (struct arena_mark){ 0 });
+}
+
+static void compare(const char *name, const struct single *expected, const struct single *actual,
+                    size_t *ret_open)
+{
+    for (uint32_t i = 0; i < expected->n_out; i++) {
+        const struct value *e = &expected->out[i];
+        size_t n = tensor_count(&e->tensor);
+        for (size_t k = 0; k < n && !expected->op->out[i].unspecified; k++) {
+            double y = tensor_at(&actual->out[i].tensor, k), d = fabs(y - e->real[k]);
+            *ret_open += isinf(e->bound[k]) != 0;
+            if (!(d <= e->bound[k] * (1 + 1e-9)))
+                ck_abort_msg("%s, output %u [%zu]: %g instead of %g, bound %g", name, i, k, y,
+                             e->real[k], e->bound[k]);
+        }
+    }
+}
+
+START_TEST(results_stay_within)
+{
+    struct randgraph_options o = randgraph_default;
+    struct example example;
+    struct why w = { 0 };
+    size_t open = 0;
+
+    o.only = names[_i];
+    o.min_ops = o.max_ops = 1;
+    o.control_flow = o.relaxed = 0;
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        struct single s;
+        arena_rewind(keep, (struct arena_mark){ 0 });
+        ck_assert_msg(randgraph_make(&o, 3, i, keep, &example, &w) == 0, "%s", w.text);
+        take(&example, &s);
+        give_errors(&s);
+        evaluate(&s, true);
+        for (int turn = 0; turn < TURNS; turn++) {
+            struct single other = moved(&s);
+            evaluate(&other, false);
+            compare(example.name, &s, &other, &open);
+        }
+    }
+    ck_assert_msg(open == 0, "%s: %zu results without a bound", names[_i], open);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("ops_carried");
+    TCase *t = tcase_create("errors of operands");
+    SRunner *runner = srunner_create(s);
+
+    suite_add_tcase(s, t);
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_loop_test(t, results_stay_within, 0, COUNT(names));
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
