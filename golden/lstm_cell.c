@@ -1,7 +1,5 @@
 #include "golden/lstm_cell.h"
 
-#include <stdio.h>
-
 static bool has(const struct call *c, const struct lstm *l, enum lstm_operand operand)
 {
     return c->in[l->cell + (int) operand] != NULL;
@@ -9,27 +7,31 @@ static bool has(const struct call *c, const struct lstm *l, enum lstm_operand op
 
 /* --- rules */
 
-static int check_present(const struct call *c, int role, bool wanted, const char *with,
-                         struct why *w)
+static int check_with(const struct call *c, int role, bool wanted, int other, struct why *w)
 {
-    REQUIRE(w, (c->in[role] != NULL) == wanted, "%s: %s is %s, which does not go with %s",
-            c->op->name, c->op->in[role].name, wanted ? "omitted" : "given", with);
+    static const char *const word[] = { "omitted", "given" };
+    bool given = c->in[role] != NULL;
+
+    REQUIRE(w, given == wanted, "%s: %s is %s, but %s is %s", c->op->name, c->op->in[role].name,
+            word[given], c->op->in[other].name, word[c->in[other] != NULL]);
     return 0;
 }
 
-/* The operands of `first` and of the gates that follow it come together; that of the input gate
- * too, unless there is none. */
-static int check_group(const struct call *c, const struct lstm *l, int input, int forget, int cell,
-                       int output, const char *name, struct why *w)
-{
-    bool cifg = !has(c, l, LSTM_INPUT_TO_INPUT), given = c->in[output] != NULL;
-    char with[96];
+/* One operand a gate, which come together with that of the output gate; with CIFG the input gate
+ * has none.  The cell gate's may be NO_OPERAND. */
+struct group {
+    int input, forget, cell, output;
+};
 
-    snprintf(with, sizeof with, "%s %s", name, given ? "given" : "omitted");
-    TRY(check_present(c, forget, given, with, w));
-    if (cell != NO_OPERAND)
-        TRY(check_present(c, cell, given, with, w));
-    return check_present(c, input, given && !cifg, cifg ? "CIFG" : with, w);
+static int check_group(const struct call *c, const struct lstm *l, struct group g, struct why *w)
+{
+    bool given = c->in[g.output] != NULL, cifg = !has(c, l, LSTM_INPUT_TO_INPUT);
+
+    TRY(check_with(c, g.forget, given, g.output, w));
+    if (g.cell != NO_OPERAND)
+        TRY(check_with(c, g.cell, given, g.output, w));
+    return check_with(c, g.input, given && !cifg, cifg ? l->cell + LSTM_INPUT_TO_INPUT : g.output,
+                      w);
 }
 
 static int check_projection(const struct call *c, const struct lstm *l, struct why *w)
@@ -39,9 +41,9 @@ static int check_projection(const struct call *c, const struct lstm *l, struct w
 
     if (has(c, l, LSTM_PROJECTION))
         return 0;
-    TRY(check_present(c, l->cell + LSTM_PROJECTION_BIAS, false, "projection_weights omitted", w));
-    REQUIRE(w, units == outputs, "%s: %u units give an output of %u without a projection",
-            c->op->name, units, outputs);
+    TRY(check_with(c, l->cell + LSTM_PROJECTION_BIAS, false, l->cell + LSTM_PROJECTION, w));
+    REQUIRE(w, units == outputs, "%s: %s is omitted, but %u units give an output of %u",
+            c->op->name, c->op->in[l->cell + LSTM_PROJECTION].name, units, outputs);
     return 0;
 }
 
@@ -56,19 +58,19 @@ int lstm_check(const struct call *c, const struct lstm *l, struct why *w)
 {
     const unsigned activations = 1u << NEAR_NONE | 1u << NEAR_RELU | 1u << NEAR_RELU6 |
                                  1u << NEAR_TANH | 1u << NEAR_LOGISTIC;
-    int r = l->cell;
-    bool cifg = !has(c, l, LSTM_INPUT_TO_INPUT);
-    const char *with = cifg ? "CIFG" : "input_to_input_weights given";
+    int r = l->cell, leader = r + LSTM_INPUT_TO_INPUT, aux = l->aux_weights;
+    bool full = has(c, l, LSTM_INPUT_TO_INPUT);
+    const struct group peephole = { r + LSTM_CELL_TO_INPUT, r + LSTM_CELL_TO_FORGET, NO_OPERAND,
+                                    r + LSTM_CELL_TO_OUTPUT };
+    const struct group norm = { r + LSTM_INPUT_NORM, r + LSTM_FORGET_NORM, r + LSTM_CELL_NORM,
+                                r + LSTM_OUTPUT_NORM };
 
-    TRY(check_present(c, r + LSTM_RECURRENT_TO_INPUT, !cifg, with, w));
-    TRY(check_present(c, r + LSTM_INPUT_BIAS, !cifg, with, w));
-    TRY(check_group(c, l, r + LSTM_CELL_TO_INPUT, r + LSTM_CELL_TO_FORGET, NO_OPERAND,
-                    r + LSTM_CELL_TO_OUTPUT, "cell_to_output_weights", w));
-    TRY(check_group(c, l, r + LSTM_INPUT_NORM, r + LSTM_FORGET_NORM, r + LSTM_CELL_NORM,
-                    r + LSTM_OUTPUT_NORM, "output_layer_norm", w));
+    TRY(check_with(c, r + LSTM_RECURRENT_TO_INPUT, full, leader, w));
+    TRY(check_with(c, r + LSTM_INPUT_BIAS, full, leader, w));
+    TRY(check_group(c, l, peephole, w));
+    TRY(check_group(c, l, norm, w));
     if (l->aux != NO_OPERAND)
-        TRY(check_group(c, l, l->aux_weights, l->aux_weights + 1, l->aux_weights + 2,
-                        l->aux_weights + 3, "aux_input_to_output_weights", w));
+        TRY(check_group(c, l, (struct group){ aux, aux + 1, aux + 2, aux + 3 }, w));
     TRY(check_projection(c, l, w));
     TRY(check_clip(c, l->cell_clip, w));
     TRY(check_clip(c, l->projection_clip, w));
