@@ -60,8 +60,7 @@ static bool weighs(struct builder *b, const struct op *op)
 {
     if (b->only)
         return op == b->only;
-    return !b->weights->n_ops ||
-           rng_below(b->rng, b->most_weight) < randgraph_weight_of(b->weights, op);
+    return rng_below(b->rng, b->most_weight) < randgraph_weight_of(b->weights, op);
 }
 
 static const struct op_rows *pick_any(struct builder *b, const struct op_list *list)

@@ -100,10 +100,12 @@ static int check(const struct randgraph_options *o, struct why *w)
 
 static uint32_t most_weight(const struct randgraph_weights *w)
 {
-    uint32_t most = RANDGRAPH_OP_WEIGHT;
+    uint32_t most = 1;
 
-    for (uint32_t i = 0; i < w->n_ops; i++)
-        most = w->op[i].weight > most ? w->op[i].weight : most;
+    for (int i = 0; i < op_table_n; i++) {
+        uint32_t weight = randgraph_weight_of(w, op_table[i]);
+        most = weight > most ? weight : most;
+    }
     return most;
 }
 

@@ -26,7 +26,7 @@ uint32_t rng_below(struct rng *r, uint32_t n); /* 0..n-1, n > 0, unbiased */
 double rng_unit(struct rng *r);                /* [0, 1) */
 
 /* What the choices weigh: randgraph/weights.def has names, defaults and meanings. */
-enum { RANDGRAPH_MAX_OP_WEIGHTS = 128, RANDGRAPH_OP_WEIGHT = 10 };
+enum { RANDGRAPH_MAX_OP_WEIGHTS = 128 };
 
 struct randgraph_op_weight {
     const struct op *op;
@@ -37,7 +37,7 @@ struct randgraph_weights {
 #define WEIGHT(name, value, meaning) uint32_t name;
 #include "randgraph/weights.def"
 #undef WEIGHT
-    uint32_t n_ops; /* operations whose weight is not the usual one */
+    uint32_t n_ops; /* operations whose weight is not that of their kind */
     struct randgraph_op_weight op[RANDGRAPH_MAX_OP_WEIGHTS];
 };
 extern const struct randgraph_weights randgraph_weights_default;

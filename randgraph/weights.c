@@ -1,5 +1,5 @@
 /* The weights as a table that can be dumped, edited and loaded: "name value" lines, and "op NAME
- * value" for the share of an operation (10 unless told). */
+ * value" for the share of an operation, else that of its kind. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,12 +34,26 @@ static uint32_t *entry(struct randgraph_weights *w, const char *name)
     return NULL;
 }
 
+static uint32_t share_of(const struct randgraph_weights *w, const struct op *op)
+{
+    if (op->measure || op->error.kind == ERROR_RANDOM)
+        return w->share_open;
+    if (op->move)
+        return w->share_moved;
+    switch (op->error.kind) {
+    case ERROR_DOT: return w->share_dots;
+    case ERROR_EXACT: return w->share_exact;
+    case ERROR_DISCRETE: return w->share_discrete;
+    default: return w->share_elements;
+    }
+}
+
 uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op *op)
 {
     for (uint32_t i = 0; i < w->n_ops; i++)
         if (w->op[i].op == op)
             return w->op[i].weight;
-    return RANDGRAPH_OP_WEIGHT;
+    return share_of(w, op);
 }
 
 static int set_op(struct randgraph_weights *w, const char *name, uint32_t value, struct why *why)

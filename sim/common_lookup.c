@@ -94,20 +94,6 @@ static size_t row_bytes(const struct tensor *table)
     return table->shape.dim[0] ? tensor_bytes(table) / table->shape.dim[0] : 0;
 }
 
-static int run_embedding(struct kernel_call *k, struct why *w)
-{
-    const struct tensor *table = k->arg[1];
-    const int32_t *lookup = k->arg[0]->data;
-    size_t n = tensor_count(k->arg[0]), bytes = row_bytes(table);
-
-    for (size_t i = 0; i < n; i++) {
-        if (lookup[i] < 0 || (uint32_t) lookup[i] >= table->shape.dim[0])
-            return why_fail(w, WHY_EXECUTION, "row %d of %u", lookup[i], table->shape.dim[0]);
-        copy_row(table, (size_t) lookup[i], k->out[0], i, bytes);
-    }
-    return 0;
-}
-
 /* Where a sorted list has the key; -1: it does not. */
 static ptrdiff_t find_key(const int32_t *key, size_t n, int32_t wanted)
 {
@@ -195,7 +181,6 @@ const struct kernel lookup_kernels[] = {
     { "CAST", ANY_TYPE, run_cast },
     { "FILL", ANY_TYPE, run_fill },
     { "RANK", ANY_TYPE, run_rank },
-    { "EMBEDDING_LOOKUP", ANY_TYPE, run_embedding },
     { "LSH_PROJECTION", FLOATS, run_lsh },
     { "HASHTABLE_LOOKUP", ANY_TYPE, run_hashtable },
     { NULL },

@@ -128,9 +128,9 @@ static int run_topk(struct kernel_call *k, struct why *w)
             row[i] = (struct ranked){ kernel_stored(x, o * a.n + i), (int32_t) i };
         const struct ranked *best = sort(row, row + a.n, a.n);
         for (size_t i = 0; i < most; i++, value += size) {
-            *index++ = best[i].index;
-            memcpy(value, (const uint8_t *) x->data + (o * a.n + (size_t) best[i].index) * size,
-                   size);
+            const struct ranked *r = &best[k->tweaks & TWEAK_TOPK ? most - 1 - i : i];
+            *index++ = r->index;
+            memcpy(value, (const uint8_t *) x->data + (o * a.n + (size_t) r->index) * size, size);
         }
     }
     return 0;

@@ -178,12 +178,12 @@ struct matrices kernel_matrices(const struct kernel_call *k)
     return m;
 }
 
-/* SAME spreads what is missing to both sides, the odd one after. */
-static int same_padding(const struct span *s)
+/* What is missing for all windows to fit. */
+static int needed_padding(const struct span *s)
 {
     int needed = (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 - s->in;
 
-    return needed > 0 ? needed / 2 : 0;
+    return needed > 0 ? needed : 0;
 }
 
 static struct span span_of(const struct kernel_call *k, int in, int out, int kernel,
@@ -194,7 +194,8 @@ static struct span span_of(const struct kernel_call *k, int in, int out, int ker
 
     s.stride = kernel_int(k, stride, 1);
     s.dilation = kernel_int(k, dilation, 1);
-    s.pad = scheme == 1 ? same_padding(&s) : scheme == 2 ? 0 : kernel_int(k, pad, 0);
+    /* SAME spreads what is missing to both sides, the odd one after */
+    s.pad = scheme == 1 ? needed_padding(&s) / 2 : scheme == 2 ? 0 : kernel_int(k, pad, 0);
     if (k->tweaks & TWEAK_PADDING)
         s.pad++;
     return s;
@@ -225,7 +226,25 @@ struct image_window image_window_of(const struct kernel_call *k, int kernel_h, i
 
 struct image_window image_window_transposed(const struct kernel_call *k, int kernel_h, int kernel_w)
 {
-    return window_between(k, k->out[0]->shape.dim, k->arg[0]->shape.dim, kernel_h, kernel_w);
+    struct image_window win =
+        window_between(k, k->out[0]->shape.dim, k->arg[0]->shape.dim, kernel_h, kernel_w);
+
+    if (k->tweaks & TWEAK_SIDE && kernel_int(k, "padding", 0) == 1) {
+        win.y.pad += needed_padding(&win.y) & 1;
+        win.x.pad += needed_padding(&win.x) & 1;
+    }
+    return win;
+}
+
+struct resize_axis resize_axis_of(const struct kernel_call *k, uint32_t d)
+{
+    struct resize_axis a = { (int) k->arg[0]->shape.dim[d], (int) k->out[0]->shape.dim[d],
+                             kernel_int(k, "align_corners", 0) != 0,
+                             kernel_int(k, "half_pixel_centers", 0) != 0 };
+
+    if (k->tweaks & TWEAK_HALF_PIXEL)
+        a.half = false;
+    return a;
 }
 
 struct taps span_taps(const struct span *s, int o)

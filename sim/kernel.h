@@ -23,8 +23,9 @@ enum tweak {
     TWEAK_HALF_PIXEL = 512, /* half_pixel_centers is not looked at */
     TWEAK_FORGET = 1024,    /* the forget gate of LSTMs has no bias */
     TWEAK_BACKWARD = 2048,  /* the second cell of two reads forwards */
-    TWEAK_TOPK = 4096,      /* the smallest come first */
-    TWEAK_SAMPLING = 8192   /* regions are sampled once a bin */
+    TWEAK_TOPK = 4096,      /* the smallest of the largest come first */
+    TWEAK_SAMPLING = 8192,  /* regions are sampled once a bin */
+    TWEAK_SIDE = 16384      /* of odd padding, transposed convolutions have more before */
 };
 
 struct kernel_call {
@@ -64,7 +65,7 @@ struct kernel {
 
 /* One table a family, ended by op NULL.  Those called float widen whatever is quantised, fixed ones
  * compute with integers, the others are the same on every device. */
-extern const struct kernel integer_kernels[], order_kernels[], lookup_kernels[], image_kernels[];
+extern const struct kernel integer_kernels[], order_kernels[], lookup_kernels[];
 extern const struct kernel float_elementwise_kernels[], float_axis_kernels[],
     float_matrix_kernels[], float_window_kernels[], float_region_kernels[],
     float_recurrent_kernels[], float_detection_kernels[], float_keypoint_kernels[],
