@@ -1,9 +1,10 @@
 /* The reference against oracles: specifications whose expected values numpy computes in double,
  * from plain definitions of the operations (tests/oracle/README.md).
  *
- *     test_oracle values PATH...     every example must come out as its oracle says
- *     test_oracle coverage PATH...   every form, typing row, layout and optional operand of the
- *                                    catalogue must stand in an example that does
+ *     test_oracle PATH...
+ *
+ * Every example must come out as its oracle says, and every form, typing row, layout and optional
+ * operand of the catalogue must stand in one that does.  ORACLE_ONLY=NAME runs that example alone.
  *
  * An expected value must be what the reference gives, or the other neighbour of a real result that
  * lies on the border between two (a tie that two orders of summation may break differently). */
@@ -26,8 +27,7 @@ struct used {
 
 struct tally {
     unsigned long run, failed;
-    const char *only; /* not NULL: the example of that name alone */
-    bool quiet;
+    const char *only;              /* not NULL: the example of that name alone */
     struct used used[MAX_RECORDS]; /* as op_table has them */
 };
 
@@ -286,8 +286,7 @@ static int each(const struct example *given, void *user, struct why *unused)
     t->run++;
     if (run_example(t, &e, &w) < 0) {
         t->failed++;
-        if (!t->quiet)
-            printf("%s: %s\n", e.name, w.text);
+        printf("%s: %s\n", e.name, w.text);
     }
     return 0;
 }
@@ -304,22 +303,20 @@ int main(int argc, char **argv)
 {
     static struct tally all;
     struct why w = { 0 };
-    bool coverage = argc > 1 && strcmp(argv[1], "coverage") == 0;
 
-    if (argc < 3 || !has_room())
+    if (argc < 2 || !has_room())
         return 2;
     all.only = getenv("ORACLE_ONLY");
-    all.quiet = coverage;
-    for (int i = 2; i < argc; i++) {
+    for (int i = 1; i < argc; i++) {
         if (specs_load(argv[i], NULL, each, &all, &w) < 0) {
             printf("%s\n", w.text);
             return 1;
         }
     }
     printf("%lu examples run, %lu failed\n", all.run, all.failed);
-    if (!coverage)
-        return all.failed != 0;
+    if (all.only)
+        return all.run != 1 || all.failed;
     unsigned long n = report_missing(&all);
     printf("%lu rows, forms and operands of the catalogue have no example\n", n);
-    return n != 0;
+    return all.failed || n;
 }
