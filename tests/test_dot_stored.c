@@ -2,6 +2,7 @@
  * everything first, which a run with bounds does: on any instance of the kernel, with any number of
  * threads, in the first run of a plan and in later ones, whose weights are packed already. */
 #include <check.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "golden/matmul.h"
@@ -182,6 +183,62 @@ START_TEST(many_chunks)
 }
 END_TEST
 
+/* ---- runs of one plan at a time */
+
+struct runner {
+    const struct plan *plan;
+    const struct tensor *in;
+    struct result result;
+};
+
+static void *run_at_once(void *user)
+{
+    struct runner *r = user;
+    r->result = run(r->plan, r->in, NULL);
+    return NULL;
+}
+
+/* Whichever packs the weights first, all get the same. */
+static void check_at_once(const struct model *m, const struct tensor *in, const char *name)
+{
+    enum { RUNNERS = 4 };
+    struct runner runner[RUNNERS];
+    pthread_t thread[RUNNERS];
+    struct plan *plan;
+    struct why w;
+
+    if (plan_new(m, &plan, &w) < 0)
+        ck_abort_msg("%s: %s", name, w.text);
+    for (int i = 0; i < RUNNERS; i++) {
+        runner[i] = (struct runner){ .plan = plan, .in = in };
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_at_once, &runner[i]), 0);
+    }
+    for (int i = 0; i < RUNNERS; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 1; i < RUNNERS; i++)
+        compare(&runner[0].result, runner[i].result, name);
+    result_done(&runner[0].result);
+    plan_free(plan);
+}
+
+START_TEST(runs_at_once)
+{
+    struct randgraph_options o = randgraph_default;
+    struct arena *arena = arena_new(0);
+    struct example e;
+    struct why w;
+
+    o.only = "CONV_2D";
+    o.constant = 0.9;
+    for (uint64_t i = 0; i < 40; i++) {
+        ck_assert_int_eq(randgraph_make(&o, 4, i, arena, &e, &w), 0);
+        check_at_once(&e.model, e.in, e.name);
+        arena_rewind(arena, (struct arena_mark){ 0 });
+    }
+    arena_free(arena);
+}
+END_TEST
+
 static void make_pools(void)
 {
     pools[1] = matmul_pool_new(2);
@@ -203,6 +260,7 @@ int main(void)
     tcase_add_checked_fixture(t, make_pools, free_pools);
     tcase_add_test(t, single_operations);
     tcase_add_test(t, graphs);
+    tcase_add_test(t, runs_at_once);
     tcase_add_loop_test(t, many_chunks, 0, 9);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
