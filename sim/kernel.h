@@ -65,7 +65,8 @@ struct kernel {
 
 /* One table a family, ended by op NULL.  Those called float widen whatever is quantised, fixed ones
  * compute with integers, the others are the same on every device. */
-extern const struct kernel integer_kernels[], order_kernels[], lookup_kernels[];
+extern const struct kernel integer_kernels[], order_kernels[], lookup_kernels[],
+    quantised_cell_kernels[];
 extern const struct kernel float_elementwise_kernels[], float_axis_kernels[],
     float_matrix_kernels[], float_window_kernels[], float_region_kernels[],
     float_recurrent_kernels[], float_detection_kernels[], float_keypoint_kernels[],

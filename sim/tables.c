@@ -5,6 +5,7 @@ const struct kernel *const float_tables[] = {
     integer_kernels,
     order_kernels,
     lookup_kernels,
+    quantised_cell_kernels,
     float_elementwise_kernels,
     float_axis_kernels,
     float_matrix_kernels,
@@ -18,6 +19,13 @@ const struct kernel *const float_tables[] = {
 };
 
 const struct kernel *const fixed_tables[] = {
-    integer_kernels,     order_kernels,        lookup_kernels,      fixed_elementwise_kernels,
-    fixed_table_kernels, fixed_window_kernels, fixed_image_kernels, NULL,
+    integer_kernels,
+    order_kernels,
+    lookup_kernels,
+    quantised_cell_kernels,
+    fixed_elementwise_kernels,
+    fixed_table_kernels,
+    fixed_window_kernels,
+    fixed_image_kernels,
+    NULL,
 };

@@ -409,6 +409,18 @@ START_TEST(all_devices_have_the_common_kernels)
 }
 END_TEST
 
+/* Every kernel is for an operation that the catalogue has. */
+START_TEST(kernels_name_operations_of_the_catalogue)
+{
+    const struct kernel *const *const tables[] = { float_tables, fixed_tables };
+
+    for (int d = 0; d < COUNT(tables); d++)
+        for (int t = 0; tables[d][t]; t++)
+            for (const struct kernel *k = tables[d][t]; k->op; k++)
+                ck_assert_msg(op_by_name(k->op), "%s", k->op);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("sim kernels");
@@ -419,6 +431,7 @@ int main(void)
     tcase_add_loop_test(c, float_devices_compute, 0, COUNT(floats));
     tcase_add_loop_test(c, the_fixed_point_device_computes, 0, COUNT(fixed));
     tcase_add_loop_test(c, all_devices_have_the_common_kernels, 0, COUNT(common));
+    tcase_add_test(c, kernels_name_operations_of_the_catalogue);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
