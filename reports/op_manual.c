@@ -118,25 +118,40 @@ static void position_cell(const struct op *op, const struct form *f, int role, s
     grid_add(g, "-");
 }
 
-/* Where a role stands first, in the first form that has it. */
-static int first_position(const struct op *op, int role)
+static const struct form *longest_form(const struct op *op)
 {
-    for (int f = 0; f < op->n_forms; f++)
-        for (int i = 0; op->forms[f].role[i] != END; i++)
-            if (op->forms[f].role[i] == role)
-                return i;
-    return MAX_ROLES;
+    const struct form *longest = &op->forms[0];
+
+    for (int f = 1; f < op->n_forms; f++)
+        if (form_len(&op->forms[f]) > form_len(longest))
+            longest = &op->forms[f];
+    return longest;
 }
 
-/* The roles as the forms list them. */
+static int index_of(const int *order, int n, int role)
+{
+    for (int i = 0; i < n; i++)
+        if (order[i] == role)
+            return i;
+    return -1;
+}
+
+/* The roles as the longest form lists them; those of other forms follow what they follow there. */
 static void order_roles(const struct op *op, int order[MAX_ROLES])
 {
-    for (int r = 0; r < op->n_in; r++) {
-        int at = r;
-        for (; at > 0 && first_position(op, order[at - 1]) > first_position(op, r); at--)
-            order[at] = order[at - 1];
-        order[at] = r;
-    }
+    int n = 0;
+
+    for (const unsigned char *r = longest_form(op)->role; *r != END; r++)
+        order[n++] = *r;
+    for (int f = 0; f < op->n_forms; f++)
+        for (int i = 0; op->forms[f].role[i] != END; i++) {
+            int role = op->forms[f].role[i];
+            if (index_of(order, n, role) >= 0)
+                continue;
+            int at = i ? index_of(order, n, op->forms[f].role[i - 1]) + 1 : 0;
+            memmove(&order[at + 1], &order[at], (size_t) (n++ - at) * sizeof *order);
+            order[at] = role;
+        }
 }
 
 /* The forms, where there are several: A, B, ... head their columns of positions. */
@@ -248,21 +263,23 @@ static void put_bullet(bool markdown, FILE *to)
     fputs(markdown ? "- " : "    ", to);
 }
 
-static bool is_quantised(const struct op *op, const struct role *r)
+static bool takes(const struct op *op, const struct role *r, enum quant quant)
 {
     for (int t = 0; t < op->n_typings; t++)
-        if (dtype_info[role_type(r, &op->typings[t])].quant != QUANT_NONE)
+        if (dtype_info[role_type(r, &op->typings[t])].quant == quant)
             return true;
     return false;
 }
 
-static void fixed_quant_text(const struct role *r, char text[GRID_CELL])
+static void fixed_quant_text(const struct op *op, const struct role *r, char text[GRID_CELL])
 {
     if (r->qscale < 1)
         snprintf(text, GRID_CELL, "scale 1/%g, ", 1 / r->qscale);
     else
         snprintf(text, GRID_CELL, "scale %g, ", r->qscale);
-    if (r->qzero)
+    if (!takes(op, r, QUANT_AFFINE))
+        append(text, GRID_CELL, "zero point 0");
+    else if (r->qzero)
         append(text, GRID_CELL, "zero point %" PRId32 " above the lowest value", r->qzero);
     else
         append(text, GRID_CELL, "zero point the lowest value");
@@ -274,11 +291,12 @@ static bool quant_text(const struct op *op, const struct role *r, char text[GRID
     switch (r->q) {
     case Q_FREE: return false;
     case Q_SAME: snprintf(text, GRID_CELL, "scale and zero point of the first input"); break;
-    case Q_FIXED: fixed_quant_text(r, text); break;
+    case Q_FIXED: fixed_quant_text(op, r, text); break;
     case Q_PRODUCT:
-        snprintf(text, GRID_CELL,
-                 "scale of input times scale of filter (0 for filters with a "
-                 "scale per channel), zero point 0");
+        snprintf(text, GRID_CELL, "scale of %s times scale of %s%s, zero point 0", op->in[0].name,
+                 op->in[1].name,
+                 takes(op, &op->in[1], QUANT_CHANNEL) ? " (0 where that has a scale per channel)"
+                                                      : "");
         break;
     case Q_OVER:
         snprintf(text, GRID_CELL,
@@ -296,16 +314,34 @@ static bool quant_text(const struct op *op, const struct role *r, char text[GRID
                  64 / r->qscale, 1 / r->qscale);
         break;
     }
-    return is_quantised(op, r);
+    return takes(op, r, QUANT_AFFINE) || takes(op, r, QUANT_SYMM) || takes(op, r, QUANT_BIAS);
 }
 
+/* Results, but not operands, are told from operands of the same name. */
+static const char *kind_of(const struct op *op, const struct role *role)
+{
+    for (int r = 0; r < op->n_in; r++)
+        if (&op->in[r] != role && !strcmp(op->in[r].name, role->name))
+            return "result ";
+    return "";
+}
+
+/* Roles that follow one another under one rule share a line. */
 static void add_quant_rules(const struct op *op, const struct role *role, int n, struct grid *g)
 {
-    char text[GRID_CELL];
+    char names[GRID_CELL] = "", rule[GRID_CELL] = "", text[GRID_CELL];
 
-    for (int r = 0; r < n; r++)
-        if (quant_text(op, &role[r], text))
-            grid_add(g, "%s: %s", role[r].name, text);
+    for (int r = 0; r <= n; r++) {
+        bool has = r < n && quant_text(op, &role[r], text);
+        if (*names && !(has && !strcmp(text, rule))) {
+            grid_add(g, "%.*s: %s", (int) strlen(names) - 2, names, rule);
+            *names = 0;
+        }
+        if (!has)
+            continue;
+        append(names, GRID_CELL, "%s%s, ", kind_of(op, &role[r]), role[r].name);
+        snprintf(rule, GRID_CELL, "%s", text);
+    }
 }
 
 static void add_images(const struct op *op, struct grid *g)
@@ -358,7 +394,8 @@ static void put_error(const struct op *op, bool markdown, FILE *to)
     if (e->ulps > 0)
         fprintf(to, "; %g ulp of a float result", e->ulps);
     if (e->steps > 0)
-        fprintf(to, "; %g steps of a quantised result beside its rounding", e->steps);
+        fprintf(to, "; %g step%s of a quantised result beside its rounding", e->steps,
+                e->steps == 1 ? "" : "s");
     fputc('\n', to);
     if (e->text && *e->text) {
         put_bullet(markdown, to);
