@@ -5,9 +5,11 @@
  * Data movers and element-wise operations beside memcpy() of what they write; recurrent cells
  * beside the matrix products that they consist of; one small operation beside a call of malloc()
  * and free(); the start of `halcyon`, and a random graph from seed to verdict, beside the start of
- * /bin/true; a worker's memory beside that of /bin/sleep.  Medians of ROUNDS (default 9) times of
- * this thread, or CPU time of child processes. */
+ * /bin/true; a worker's memory beside that of /bin/sleep; a run of the public corpus beside
+ * unpacking it.  Medians of ROUNDS (default 9) times of this thread, or CPU time of child
+ * processes. */
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -423,6 +425,12 @@ static pid_t spawn(const char *const *argv)
 }
 
 /* CPU time of a process and of those that it has waited for. */
+static double cpu_of(const struct rusage *u)
+{
+    return (double) (u->ru_utime.tv_sec + u->ru_stime.tv_sec) +
+           1e-6 * (double) (u->ru_utime.tv_usec + u->ru_stime.tv_usec);
+}
+
 static double process_seconds(const char *const *argv)
 {
     struct rusage u;
@@ -432,8 +440,7 @@ static double process_seconds(const char *const *argv)
         fprintf(stderr, "bench_costs: %s failed\n", argv[0]);
         exit(EXIT_FAILURE);
     }
-    return (double) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-           1e-6 * (double) (u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    return cpu_of(&u);
 }
 
 static double median_process(const char *const *argv)
@@ -460,25 +467,49 @@ static double memory_of(long pid)
     return kilobytes * 1024;
 }
 
-/* The most that any child of the process ever had while it ran. */
-static double worker_memory(const char *const *argv)
+/* What a process that was watched until it ended used. */
+struct usage {
+    double wall, cpu; /* seconds */
+    double all;       /* most bytes at a time, with its children */
+    double child;     /* most bytes of any child */
+};
+
+static void watch_memory(pid_t pid, struct usage *u)
 {
     char path[64];
-    double most = 0;
+    double all = memory_of(pid);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
+    FILE *f = fopen(path, "r");
+    for (long child; f && fscanf(f, "%ld", &child) == 1;) {
+        double bytes = memory_of(child);
+        u->child = bytes > u->child ? bytes : u->child;
+        all += bytes;
+    }
+    if (f)
+        fclose(f);
+    u->all = all > u->all ? all : u->all;
+}
+
+static double wall(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+}
+
+static struct usage watch(const char *const *argv, useconds_t interval)
+{
+    struct usage u = { .wall = wall() };
+    struct rusage r;
     int status;
     pid_t pid = spawn(argv);
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
-    while (waitpid(pid, &status, WNOHANG) == 0) {
-        FILE *f = fopen(path, "r");
-        for (long child; f && fscanf(f, "%ld", &child) == 1;) {
-            double bytes = memory_of(child);
-            most = bytes > most ? bytes : most;
-        }
-        if (f)
-            fclose(f);
-        usleep(2000);
+    while (wait4(pid, &status, WNOHANG, &r) == 0) {
+        watch_memory(pid, &u);
+        usleep(interval);
     }
-    return most;
+    u.wall = wall() - u.wall;
+    u.cpu = cpu_of(&r);
+    return u;
 }
 
 static double sleeper_memory(void)
@@ -511,8 +542,34 @@ static void bench_processes(void)
     print_row("halcyon random --count 1", first, "/bin/true", baseline, "ms", 1e3);
     print_row("each further random graph of 10 operations", (all - first) / (GRAPHS - 1),
               "/bin/true", baseline, "ms", 1e3);
-    print_row("memory of a worker at most", worker_memory(one), "/bin/sleep", sleeper_memory(),
+    print_row("memory of a worker at most", watch(one, 2000).child, "/bin/sleep", sleeper_memory(),
               "MB", 1e-6);
+    unlink(db);
+}
+
+/* The public corpus beside the project, if it is there: loaded, run, judged and stored. */
+static void bench_corpus(void)
+{
+    enum { FIRST = 2, ROOM = 64 };
+    const char *unpack[ROOM] = { "/usr/bin/xz", "-dc" }, *run[ROOM] = { HALCYON, "run" };
+    char db[] = "/tmp/bench_costs-XXXXXX";
+    glob_t files;
+    size_t n = FIRST;
+    int fd = mkstemp(db);
+    if (fd < 0 || glob(SOURCE_ROOT "/../shared/corpus/*.jsonl.xz", 0, NULL, &files) != 0)
+        return;
+    close(fd);
+    for (size_t i = 0; i < files.gl_pathc && n < ROOM - 6; i++, n++)
+        unpack[n] = run[n] = files.gl_pathv[i];
+    const char *const rest[] = { "-d", "golden", "-q", "--db", db };
+    memcpy(&run[n], rest, sizeof rest);
+    double baseline = process_seconds(unpack);
+    struct usage u = watch(run, 20000);
+    printf("the public corpus, %zu files\n", n - FIRST);
+    print_row("halcyon run -d golden (CPU time)", u.cpu, "xz -dc", baseline, "s", 1);
+    printf("  %-44s %10.2f s, %.0f MB at most in all its processes\n", "wall clock", u.wall,
+           u.all * 1e-6);
+    globfree(&files);
     unlink(db);
 }
 
@@ -530,5 +587,6 @@ int main(int argc, char **argv)
     bench_cell("UNIDIRECTIONAL_SEQUENCE_LSTM, 32 steps", sequence_lstm, 4, STEPS);
     bench_small();
     bench_processes();
+    bench_corpus();
     return 0;
 }
