@@ -8,6 +8,7 @@ from halcyon.operands import SpecError, Unsupported
 
 ACTIVATIONS = (0, 1, 2, 3, 4)  # none, RELU, RELU1, RELU6, TANH: the same numbers in both
 LSTM_ACTIVATIONS = (0, 1, 3, 4)
+MOST_STEPS = 4096  # of a quantised sequence, each of which becomes an operation
 PRODUCT_SCALE = 2.0**-12  # of the gates' sums without a layer norm
 
 
@@ -173,6 +174,8 @@ def quantized_lstm(b, op, steps, time_major):
     expect_inputs(op, 20, 24)
     if op.options.byte(0) != 4:
         raise Unsupported(f"quantised with activation {op.options.byte(0)}")
+    if not 1 <= steps <= MOST_STEPS:
+        raise Unsupported(f"a quantised sequence of {steps} steps")
     constants, scalars = cell_constants(b, op)
     states = [b.state(op.inputs[18]), b.state(op.inputs[19])]
     shape = b.shapes[op.inputs[18]]

@@ -14,15 +14,18 @@ import tflite_generated as tf  # noqa: E402
 
 CODES = {"ADD": 0, "AVERAGE_POOL_2D": 1, "CONV_2D": 3, "DEPTHWISE_CONV_2D": 4, "FULLY_CONNECTED": 9, "RESHAPE": 22,
          "RNN": 24, "SOFTMAX": 25, "ARG_MAX": 56}
-LETTERS = {"FLOAT32": "f", "INT32": "i", "INT8": "b", "INT64": "q"}
+RECURRENT_CODES = {"LSTM": 16, "SVDF": 27, "UNIDIRECTIONAL_SEQUENCE_RNN": 35, "UNIDIRECTIONAL_SEQUENCE_LSTM": 44,
+                   "BIDIRECTIONAL_SEQUENCE_RNN": 46, "BIDIRECTIONAL_SEQUENCE_LSTM": 52}
+LETTERS = {"FLOAT32": "f", "INT32": "i", "INT8": "b", "INT16": "h", "INT64": "q"}
 SLOTS = {"byte": "PrependInt8Slot", "int": "PrependInt32Slot", "float": "PrependFloat32Slot"}
 
 
 class Writer:
-    def __init__(self):
+    def __init__(self, codes=CODES):
+        self.codes = codes
         self.b = flatbuffers.Builder(1024)
         self.buffers, self.tensors, self.operators = [b""], [], []
-        self.names = sorted(CODES)
+        self.names = sorted(codes)
 
     def tensor(self, name, type, shape, values=None, scale=None, zero=None, axis=0, variable=False):
         """Adds a tensor and returns its index."""
@@ -33,9 +36,9 @@ class Writer:
         self.tensors.append((name, type, shape, buffer, scale, zero, axis, variable))
         return len(self.tensors) - 1
 
-    def operator(self, name, inputs, outputs, *options):
+    def operator(self, name, inputs, outputs, *options, intermediates=()):
         """Options: (position, kind, value) of each field that is not the default."""
-        self.operators.append((name, inputs, outputs, options))
+        self.operators.append((name, inputs, outputs, options, intermediates))
 
     def vector(self, values, prepend, size):
         self.b.StartVector(size, len(values), size)
@@ -73,17 +76,20 @@ class Writer:
         tf.TensorAddIsVariable(self.b, variable)
         return tf.TensorEnd(self.b)
 
-    def put_operator(self, name, inputs, outputs, options):
+    def put_operator(self, name, inputs, outputs, options, intermediates):
         self.b.StartObject(8)
         for position, kind, value in options:
             getattr(self.b, SLOTS[kind])(position, value, 0)
         table = self.b.EndObject()
         ins, outs = self.ints(inputs), self.ints(outputs)
+        between = self.ints(intermediates) if intermediates else None
         tf.OperatorStart(self.b)
         tf.OperatorAddOpcodeIndex(self.b, self.names.index(name))
         tf.OperatorAddInputs(self.b, ins)
         tf.OperatorAddOutputs(self.b, outs)
         tf.OperatorAddOptions(self.b, table)
+        if between is not None:
+            tf.OperatorAddIntermediates(self.b, between)
         return tf.OperatorEnd(self.b)
 
     def put_buffer(self, data):
@@ -95,8 +101,8 @@ class Writer:
 
     def put_code(self, name):
         tf.OperatorCodeStart(self.b)
-        tf.OperatorCodeAddOldBuiltinCode(self.b, CODES[name])
-        tf.OperatorCodeAddBuiltinCode(self.b, CODES[name])
+        tf.OperatorCodeAddOldBuiltinCode(self.b, self.codes[name])
+        tf.OperatorCodeAddBuiltinCode(self.b, self.codes[name])
         return tf.OperatorCodeEnd(self.b)
 
     def write(self, path, inputs, outputs):
@@ -177,6 +183,79 @@ def state():
     w.write("state.tflite", [x], [y])
 
 
+
+class Cells(Writer):
+    """Weights and states of cells, numbered as they come."""
+
+    def __init__(self):
+        super().__init__(RECURRENT_CODES)
+        self.n = 0
+
+    def weights(self, *shape, type="FLOAT32", scale=None):
+        self.n += 1
+        count = 1
+        for dim in shape:
+            count *= dim
+        values = [(self.n + i) % 5 - 2 for i in range(count)]
+        return self.tensor(f"w{self.n}", type, list(shape), values, scale, 0)
+
+    def state(self, size, type="FLOAT32", scale=None):
+        self.n += 1
+        return self.tensor(f"state{self.n}", type, [1, size], None, scale, 0, variable=True)
+
+    def rnn(self, size, units):
+        return [self.weights(units, size), self.weights(units, units), self.weights(units), self.state(units)]
+
+    def lstm(self, size, units):
+        """The weights of a cell with CIFG and peepholes."""
+        matrices = [-1] + [self.weights(units, size) for _ in range(3)]
+        recurrent = [-1] + [self.weights(units, units) for _ in range(3)]
+        vectors = [-1] + [self.weights(units) for _ in range(2)] + [-1] + [self.weights(units) for _ in range(3)]
+        return matrices + recurrent + vectors + [-1, -1]
+
+
+def sequences():
+    """Cells that run over a sequence, one way and both ways."""
+    w = Cells()
+    x = w.tensor("x", "FLOAT32", [1, 2, 2])
+    m = w.tensor("m", "FLOAT32", [1, 2, 3])
+    n = w.tensor("n", "FLOAT32", [1, 2, 2])
+    f = w.tensor("f", "FLOAT32", [1, 2, 1])
+    b = w.tensor("b", "FLOAT32", [1, 2, 1])
+    y = w.tensor("y", "FLOAT32", [1, 2, 2])
+    w.operator("UNIDIRECTIONAL_SEQUENCE_RNN", [x, *w.rnn(2, 3)], [m], (1, "byte", 4))
+    w.operator("BIDIRECTIONAL_SEQUENCE_RNN", [m, *w.rnn(3, 1), *w.rnn(3, 1), -1, -1, -1], [n], (1, "byte", 2), (2, "byte", 1))
+    cells = w.lstm(2, 1) + w.lstm(2, 1)
+    states = [w.state(1) for _ in range(4)]
+    w.operator("BIDIRECTIONAL_SEQUENCE_LSTM", [n, *cells, *states, *[-1] * 9], [f, b], (0, "byte", 4), (1, "float", 3.0))
+    w.operator("UNIDIRECTIONAL_SEQUENCE_LSTM", [f, *w.lstm(1, 2), w.state(2), w.state(2)], [y], (0, "byte", 4))
+    w.write("sequences.tflite", [x], [y, b])
+
+
+def steps():
+    """A quantised LSTM with a layer norm over two steps, and what keeps a memory."""
+    w = Cells()
+    x = w.tensor("x", "INT8", [1, 2, 2], None, 0.5, -1)
+    y = w.tensor("y", "INT8", [1, 2, 1], None, 0.25, 3)
+    byte, word = {"type": "INT8", "scale": 0.125}, {"type": "INT16", "scale": 2.0**-15}
+    cell = [w.weights(1, 2, **byte) for _ in range(4)] + [w.weights(1, 1, **byte) for _ in range(4)] + [-1] * 3
+    cell += [w.weights(1, type="INT32", scale=2.0**-20) for _ in range(4)] + [-1, -1]
+    state = w.tensor("state", "INT8", [1, 1], None, 0.25, 3, variable=True)
+    norms = [w.weights(1, **word) for _ in range(4)]
+    between = [w.tensor(f"scale{i}", "INT16", [], None, 2.0**-i, 0) for i in range(1, 5)]
+    between.append(w.tensor("hidden", "INT8", [], None, 0.5, 1))
+    w.operator("UNIDIRECTIONAL_SEQUENCE_LSTM", [x, *cell, state, w.state(1, "INT16", 2.0**-12), *norms], [y],
+               (0, "byte", 4), (1, "float", 4.0), intermediates=between)
+    v = w.tensor("v", "FLOAT32", [1, 2])
+    z = w.tensor("z", "FLOAT32", [1, 1])
+    last = w.tensor("last", "FLOAT32", [1, 2])
+    w.operator("SVDF", [v, w.weights(2, 2), w.weights(2, 3), -1, w.state(6)], [z], (0, "int", 2), (1, "byte", 1))
+    w.operator("LSTM", [z, *w.lstm(1, 2), w.state(2), w.state(2)], [last], (0, "byte", 4))
+    w.write("steps.tflite", [x, v], [y, last])
+
+
 real()
 quantised()
 state()
+sequences()
+steps()
