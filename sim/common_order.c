@@ -89,11 +89,11 @@ struct ranked {
     int32_t index;
 };
 
-/* Merges two neighbouring runs, larger values first, of equal ones those that come first. */
+/* Merges two neighbouring runs, larger values first, of equal ones those that come last. */
 static void merge(const struct ranked *from, size_t n, size_t half, struct ranked *to)
 {
     for (size_t a = 0, b = half, i = 0; i < n; i++)
-        to[i] = b >= n || (a < half && from[a].value >= from[b].value) ? from[a++] : from[b++];
+        to[i] = b >= n || (a < half && from[a].value > from[b].value) ? from[a++] : from[b++];
 }
 
 /* Sorts n elements; both arrays have room for them, the one returned holds the result. */

@@ -33,12 +33,13 @@ static void span_of(double first, double last, double i, double bins, double lim
     /* whole numbers and halves come out exact; other quotients may pass a whole number */
     bool exact = u == 0 || fmod(2 * length, bins) == 0;
     double slack = exact ? 0 : 4 * u * (first + length + 1);
+    double slack_from = i > 0 ? slack : 0; /* the first bin begins where the region does */
 
     s->from = clip(first + floor(lo / bins), limit);
     s->to = clip(first + ceil(hi / bins), limit);
-    s->least = clip(first + floor(lo / bins - slack), limit);
+    s->least = clip(first + floor(lo / bins - slack_from), limit);
     s->most = clip(first + ceil(hi / bins + slack), limit);
-    s->sure_from = clip(first + floor(lo / bins + slack), limit);
+    s->sure_from = clip(first + floor(lo / bins + slack_from), limit);
     s->sure_to = clip(first + ceil(hi / bins - slack), limit);
 }
 
@@ -112,6 +113,27 @@ static void pool(struct call *c, const struct region *r, const struct span *sy,
     largest(c, image, &b, NULL, 0, y);
 }
 
+/* The least that a bin may give in channel k: the largest of the pixels that are surely in it;
+ * where none is, the smallest that may be alone in it, or the 0 of an empty one. */
+static double least_of(const struct call *c, const double *image, const double *e,
+                       const struct box_of_pixels *b, bool sure, size_t k)
+{
+    double least = sure ? -INFINITY : 0;
+
+    for (size_t i = b->top; i < b->bottom; i++)
+        for (size_t j = b->left; j < b->right; j++) {
+            size_t at = (i * c->letter['W'] + j) * c->letter['C'] + k;
+            double x = image[at] - (e ? e[at] : 0);
+            least = sure ? fmax(least, x) : fmin(least, x);
+        }
+    return least;
+}
+
+static bool has_pixels(const struct box_of_pixels *b)
+{
+    return b->top < b->bottom && b->left < b->right;
+}
+
 /* Between the largest of the pixels that are surely in the bin and that of all that may be. */
 static void bound_bin(struct call *c, const struct region *r, const struct span *sy,
                       const struct span *sx, size_t at)
@@ -120,24 +142,14 @@ static void bound_bin(struct call *c, const struct region *r, const struct span 
     const double *e = c->ex[REGION_INPUT] ? c->ex[REGION_INPUT] + image_at(c, r) : NULL;
     struct box_of_pixels all = { sy->least, sy->most, sx->least, sx->most };
     struct box_of_pixels sure = { sy->sure_from, sy->sure_to, sx->sure_from, sx->sure_to };
-    bool some = sure.top < sure.bottom && sure.left < sure.right;
-    bool same = all.top == sure.top && all.bottom == sure.bottom && all.left == sure.left &&
-                all.right == sure.right;
-    size_t channels = c->letter['C'];
+    bool some = has_pixels(&sure);
     const double *y = c->y[0] + at;
     double *ey = c->ey[0] + at;
 
     largest(c, image, &all, e, 1, ey);
-    for (size_t k = 0; k < channels; k++)
-        ey[k] = some || same ? bound_clean(fmax(ey[k] - y[k], 0)) : INFINITY;
-    for (size_t k = 0; k < channels && some; k++) {
-        double lo = -INFINITY;
-        for (size_t i = sure.top; i < sure.bottom; i++)
-            for (size_t j = sure.left; j < sure.right; j++) {
-                size_t from = (i * c->letter['W'] + j) * channels + k;
-                lo = fmax(lo, image[from] - (e ? e[from] : 0));
-            }
-        ey[k] = fmax(ey[k], bound_clean(fmax(y[k] - lo, 0)));
+    for (size_t k = 0; k < c->letter['C']; k++) {
+        double lo = least_of(c, image, e, some ? &sure : &all, some, k);
+        ey[k] = bound_interval(y[k], lo, some ? ey[k] : fmax(ey[k], 0));
     }
 }
 

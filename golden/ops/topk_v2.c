@@ -56,7 +56,7 @@ struct element {
     size_t index;
 };
 
-/* NaN goes last; of equal elements the first comes first. */
+/* NaN goes last; of equal elements the one with the larger index comes first. */
 static int by_size(const void *a, const void *b)
 {
     const struct element *p = a, *q = b;
@@ -66,7 +66,7 @@ static int by_size(const void *a, const void *b)
         return numbers;
     if (p->x != q->x && !isnan(p->x))
         return p->x > q->x ? -1 : 1;
-    return p->index < q->index ? -1 : 1;
+    return p->index > q->index ? -1 : p->index < q->index;
 }
 
 static void sort_row(const double *x, size_t n, struct element *ret_row)
@@ -93,9 +93,9 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* One row: its elements lie between lo[] and hi[], so the j-th largest lies between the j-th of
+/* One row: its elements lie between lo[] and hi[], so the j-th in order lies between the j-th of
  * those.  The distance from its index to the farthest element that may have that rank is the bound
- * of the index: NNAPI does not say which of equal elements comes first. */
+ * of the index. */
 static void bound_row(const struct call *c, size_t r, size_t n, size_t k, struct element *lo,
                       struct element *hi)
 {
@@ -110,9 +110,10 @@ static void bound_row(const struct call *c, size_t r, size_t n, size_t k, struct
     for (size_t j = 0; j < k; j++) {
         size_t at = r * k + j;
         double far = 0;
-        for (size_t i = 0; i < n && !(hi[i].x < lo[j].x); i++) {
+        for (size_t i = 0; i < n && by_size(&hi[i], &lo[j]) <= 0; i++) {
             size_t index = hi[i].index;
-            if (!(x[index] - (ex ? ex[index] : 0) > hi[j].x))
+            struct element least = { x[index] - (ex ? ex[index] : 0), index };
+            if (by_size(&least, &hi[j]) >= 0)
                 far = fmax(far, fabs((double) index - c->y[INDICES][at]));
         }
         c->ey[INDICES][at] = far;
@@ -148,7 +149,8 @@ const struct op op_TOPK_V2 = {
     .code = OP_TOPK_V2,
     .name = "TOPK_V2",
     .summary = "The k largest elements of every row, and where they are.",
-    .formula = "values[.., j] = in[.., indices[.., j]] = the j-th largest of in[.., :]",
+    .formula = "values[.., j] = in[.., indices[.., j]] = the j-th largest of in[.., :]; of equal "
+               "elements the one with the larger index comes first",
     .since = L3,
     .in = inputs,
     .n_in = COUNT(inputs),

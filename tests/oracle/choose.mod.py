@@ -38,10 +38,10 @@ for type in [F16, F32, I32, U8(0.5, 3), S8(0.5, 3)]:
         for k in {1, shape[-1] // 2 or 1, shape[-1]}:
             x = draw(type, shape, -3, 3)
             if type in FLOATS:
-                x = real(type, np.round(x.real))  # ties: the first one comes first
-            order = np.argsort(-x.real, axis=-1, kind="stable")[..., :k]
+                x = real(type, np.round(x.real))  # ties: the last one comes first
+            order = shape[-1] - 1 - np.argsort(x.real[..., ::-1] * -1, axis=-1, kind="stable")[..., :k]
             check("TOPK_V2", [x, k], [stored(type, np.take_along_axis(x.stored, order, -1)), stored(I32, order)])
 x = real(F32, [np.inf, -np.inf, 3, np.inf])
-check("TOPK_V2", [x, 4], [real(F32, [np.inf, np.inf, 3, -np.inf]), stored(I32, [0, 3, 2, 1])], "infinite")
+check("TOPK_V2", [x, 4], [real(F32, [np.inf, np.inf, 3, -np.inf]), stored(I32, [3, 0, 2, 1])], "infinite")
 for k in (0, 5, -1):
     refuse("TOPK_V2", [x, k], [draw(F32, (max(k, 1),)), draw(I32, (max(k, 1),))])
