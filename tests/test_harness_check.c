@@ -134,6 +134,30 @@ START_TEST(an_open_shape_may_be_another)
 }
 END_TEST
 
+/* A result that is drawn at random is given to the judge of distributions, whatever was asked for.
+ */
+START_TEST(draws_are_not_compared_one_by_one)
+{
+    double p[2] = { 0.5, 0.5 }, relative = 0;
+    struct odds odds = { 1, 2, p, &relative, 0 };
+    int32_t draws[400];
+    struct fixture f;
+    begin(&f, JUDGE_BOUND);
+    f.check.result.odds[0] = &odds;
+    f.check.out_shape[0] = (struct shape){ 2, { 1, COUNT(draws) } };
+    for (int biased = 0; biased < 2; biased++) {
+        struct outcome o = answer(STAGE_DONE, HAL_NONE, y, 3);
+        for (int i = 0; i < COUNT(draws); i++)
+            draws[i] = biased ? i % 4 == 0 : i % 2;
+        o.out[0] = (struct tensor){ .dtype = DT_I32, .shape = f.check.out_shape[0], .data = draws };
+        struct check_result r = judge(&f, o);
+        ck_assert_int_eq(r.verdict, biased ? VERDICT_FAIL : VERDICT_PASS);
+        ck_assert_uint_eq(r.wrong, biased ? 2 : 0);
+    }
+    check_done(&f.check);
+}
+END_TEST
+
 START_TEST(stages_map_to_verdicts)
 {
     static const struct {
@@ -414,6 +438,7 @@ int main(void)
     tcase_add_test(t, wrong_numbers_fail_with_the_element);
     tcase_add_test(t, a_wrong_shape_is_a_violation);
     tcase_add_test(t, an_open_shape_may_be_another);
+    tcase_add_test(t, draws_are_not_compared_one_by_one);
     tcase_add_test(t, stages_map_to_verdicts);
     tcase_add_test(t, a_broken_contract_is_a_violation_whatever_else);
     tcase_add_test(t, what_must_fail_passes_only_by_failing_to_execute);
