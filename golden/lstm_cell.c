@@ -225,8 +225,10 @@ static int run_steps(const struct run *r, bool backward, const struct lstm_resul
                      struct why *w)
 {
     const struct cell_sequence *rows = &r->k.rows;
+    bool nothing = rows->batch == 0 || r->units + r->outputs == 0;
+    size_t steps = nothing ? 0 : rows->time;
 
-    for (size_t s = 0; s < rows->time; s++) {
+    for (size_t s = 0; s < steps; s++) {
         size_t t = backward ? rows->time - 1 - s : s;
         TRY(step(r, t, w));
         for (size_t b = 0; b < rows->batch; b++) {

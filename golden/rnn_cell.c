@@ -15,11 +15,11 @@ static int run_steps(const struct cell *k, const struct rnn *n, const struct cel
                      bool backward, const struct rnn_result *result, struct why *w)
 {
     const struct cell_sequence *rows = &k->rows;
-    size_t count = rows->batch * g->units;
+    size_t count = rows->batch * g->units, steps = count ? rows->time : 0;
     struct near_array state;
 
     TRY(cell_state(k, n->cell + RNN_STATE, count, &state, w));
-    for (size_t s = 0; s < rows->time; s++) {
+    for (size_t s = 0; s < steps; s++) {
         size_t t = backward ? rows->time - 1 - s : s;
         TRY(step(k, g, call_int(k->c, n->activation), t, &state, w));
         for (size_t i = 0; i < count; i++) {

@@ -85,7 +85,8 @@ def check_model(golden_run, inputs, path):
                 data = inputs.make(case["case"].removeprefix("seq_"), k, t["shape"], t["type"], t.get("zero_point", 0))
                 data.tofile(directory / f"{case['case']}.in{k}")
         run = subprocess.run(
-            [golden_run, path.with_suffix(".tflite"), "0.5", str(len(model["inputs"])), tmp] + [c["case"] for c in cases],
+            [golden_run, path.with_suffix(".tflite"), "0.5", str(len(model["inputs"])), tmp,
+             *[c["case"] for c in cases]],
             stderr=subprocess.PIPE, text=True)
         if run.returncode:
             return worst, [run.stderr.strip()]

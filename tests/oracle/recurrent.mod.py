@@ -86,7 +86,9 @@ for type in FLOATS:
             ys, last = cell.run(steps_of(x.real, major), h.real, 4)
             outputs = [result(type, sequence(ys, major)), result(type, last)]
             check("UNIDIRECTIONAL_SEQUENCE_RNN", [x, *cell.operands(), h, 4, major], outputs[:1 + (units > 1)])
-x, h, cell = draw(F32, (2, 0, 3)), draw(F32, (2, 4)), Rnn(F32, 4, 3)
+x, h, cell = draw(F32, (0, 2**20, 3)), draw(F32, (0, 4)), Rnn(F32, 4, 3)
+check("UNIDIRECTIONAL_SEQUENCE_RNN", [x, *cell.operands(), h, 4, 0], [draw(F32, (0, 2**20, 4)), h], "no_batch")
+x, h = draw(F32, (2, 0, 3)), draw(F32, (2, 4))
 check("UNIDIRECTIONAL_SEQUENCE_RNN", [x, *cell.operands(), h, 4, 0], [draw(F32, (2, 0, 4)), h], "no_steps")
 refuse("UNIDIRECTIONAL_SEQUENCE_RNN", [x, *cell.operands(), h, 4, 2], [draw(F32, (2, 0, 4))])
 
