@@ -119,6 +119,7 @@ struct converter {
     struct arena *a;
     int level;
     uint32_t room; /* for notes */
+    uint32_t removed;
 };
 
 __attribute__((format(printf, 4, 5))) static int note(struct converter *c, bool lost, struct why *w,
@@ -297,6 +298,7 @@ static int remove_unused(struct converter *c, uint32_t index, struct why *w)
         if (keep)
             g->operand[kept++] = g->operand[i];
     }
+    c->removed += g->n_operands - kept;
     g->n_operands = kept;
     renumber(g->input, g->n_inputs, used);
     renumber(g->output, g->n_outputs, used);
@@ -314,6 +316,8 @@ static int convert_model(struct converter *c, struct why *w)
     TRY(model_levels(c->from, convert_part, c, NULL, w));
     for (uint32_t g = 0; g < m->n_graphs; g++)
         TRY(remove_unused(c, g, w));
+    if (c->removed && !c->to->n_notes)
+        TRY(note(c, false, w, "operands that nothing uses are removed: %u", c->removed));
     if (m->relaxed && c->level < WITH_RELAXED) {
         m->relaxed = false;
         TRY(note(c, true, w, "fp32 may no longer be computed in fp16"));

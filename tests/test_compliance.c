@@ -144,6 +144,25 @@ START_TEST(ranks_that_follow_are_declared)
 }
 END_TEST
 
+START_TEST(what_nothing_uses_needs_nothing)
+{
+    struct build b;
+    struct conversion c;
+    struct why w = { 0 };
+
+    build_init(&b, 1);
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
+    build_operand(&b, LIFE_TEMPORARY, DT_F16, DIMS(2));
+    uint32_t y = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2));
+    OPERATION(&b, "RELU", IDS(x), IDS(y));
+    ck_assert_int_eq(model_validate(&b.model, &w), 3);
+    ck_assert_int_eq(model_convert(&b.model, 1, b.arena, &c, &w), 0);
+    ck_assert_str_eq(c.note[0].text, "operands that nothing uses are removed: 1");
+    ck_assert_uint_eq(c.model.graph[0].output[0], 1);
+    build_done(&b);
+}
+END_TEST
+
 START_TEST(an_input_without_rank_stays)
 {
     struct build b;
@@ -244,6 +263,7 @@ int main(void)
     tcase_add_test(t, newer_operations_stay);
     tcase_add_test(t, older_drivers_are_strict);
     tcase_add_test(t, ranks_that_follow_are_declared);
+    tcase_add_test(t, what_nothing_uses_needs_nothing);
     tcase_add_test(t, an_input_without_rank_stays);
     tcase_add_test(t, what_is_not_valid_has_no_level);
     tcase_add_test(t, converted_graphs_give_the_same);
