@@ -3,7 +3,7 @@
 
 #include "randgraph/grow.h"
 
-enum { TRIES_ROW = 16, TRIES_STEP = 40 };
+enum { TRIES_ROW = 16, TRIES_STEP = 40, FEW_KEEPERS = 8 };
 
 /* 0..n-1.  Bytes that have run out draw the same for ever: attempts must differ all the same. */
 static uint32_t below_anew(struct builder *b, uint32_t n)
@@ -176,13 +176,28 @@ static int try_step(struct builder *b)
     return draft_commit(&d);
 }
 
+/* How many operations give a type that they take: branches and loops need such. */
+static uint32_t count_keepers(const struct builder *b, enum dtype type)
+{
+    const struct op_list *list = &b->rows->by_type[type];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < list->n; i++) {
+        bool keeps = false;
+        for (uint32_t r = 0; r < list->op[i].n; r++)
+            keeps |= result_type(&list->op[i].row[r]) == type;
+        n += keeps;
+    }
+    return n;
+}
+
 /* A graph of nothing but IF or WHILE begins with a tensor for them to take. */
 static int add_input(struct builder *b)
 {
     static const struct role any = { .dims = "?" };
     enum dtype type = pick_type(b);
 
-    for (int i = 0; i < TRIES_ROW && b->rows->by_type[type].n < 2; i++)
+    for (int i = 0; i < TRIES_ROW && count_keepers(b, type) < FEW_KEEPERS; i++)
         type = pick_type(b); /* few operations, or none, keep the rarest types */
     struct known *k = known_new(b, type, LIFE_INPUT);
     if (!k)
