@@ -4,7 +4,8 @@
  *     test_oracle PATH...
  *
  * Every example must come out as its oracle says, and every form, typing row, layout and optional
- * operand of the catalogue must stand in one that does.  ORACLE_ONLY=NAME runs that example alone.
+ * operand of the catalogue must stand in one that does; whether the model declares shapes or leaves
+ * them to the execution.  ORACLE_ONLY=NAME runs that example alone.
  *
  * An expected value must be what the reference gives, or the other neighbour of a real result that
  * lies on the border between two (a tie that two orders of summation may break differently). */
@@ -263,15 +264,55 @@ static int run_plan(const struct example *e, const struct plan *plan, struct why
     return rc;
 }
 
-static int run_example(struct tally *t, struct example *e, struct why *w)
+static int run_model(const struct example *e, struct why *w)
 {
     struct plan *plan;
 
-    make_empty(e);
     TRY(plan_new(&e->model, &plan, w));
     int rc = run_plan(e, plan, w);
     plan_free(plan);
-    return rc < 0 || e->expect_failure ? rc : note_model(t, &e->model, w);
+    return rc;
+}
+
+/* How much of the shapes a model says before it is run. */
+enum hidden { HIDDEN_DIMS, HIDDEN_RANK };
+
+static void hide_shape(struct tensor *t, enum hidden hidden)
+{
+    if (!dtype_info[t->dtype].tensor || t->channel_scale)
+        return;
+    memset(t->shape.dim, 0, sizeof t->shape.dim);
+    if (hidden == HIDDEN_RANK)
+        t->shape.rank = 0;
+}
+
+/* The same when only the execution knows the shapes of inputs and results. */
+static int run_hidden(const struct example *e, enum hidden hidden, struct why *w)
+{
+    struct arena *a = arena_new(0);
+    struct example unknown = *e;
+    int rc = model_copy(&e->model, a, &unknown.model);
+
+    for (uint32_t i = 0; rc >= 0 && i < unknown.model.graph[0].n_operands; i++) {
+        struct operand *o = &unknown.model.graph[0].operand[i];
+        if (o->life == LIFE_INPUT || o->life == LIFE_OUTPUT)
+            hide_shape(&o->tensor, hidden);
+    }
+    rc = rc < 0 ? why_fail(w, WHY_MEMORY, "out of memory") : run_model(&unknown, w);
+    arena_free(a);
+    return rc < 0 ? why_prefix(w, hidden == HIDDEN_RANK ? "unknown ranks" : "unknown dimensions")
+                  : 0;
+}
+
+static int run_example(struct tally *t, struct example *e, struct why *w)
+{
+    make_empty(e);
+    TRY(run_model(e, w));
+    if (e->expect_failure)
+        return 0;
+    TRY(run_hidden(e, HIDDEN_DIMS, w));
+    TRY(run_hidden(e, HIDDEN_RANK, w));
+    return note_model(t, &e->model, w);
 }
 
 static int each(const struct example *given, void *user, struct why *unused)
