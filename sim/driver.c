@@ -18,6 +18,18 @@ uint64_t driver_time_left(uint64_t deadline, enum hal_version version)
     return deadline > now ? deadline - now : 0;
 }
 
+static _Thread_local uint32_t calling_client;
+
+void driver_set_client(uint32_t client)
+{
+    calling_client = client;
+}
+
+uint32_t driver_client(void)
+{
+    return calling_client;
+}
+
 /* ---- threads */
 
 /* More executions at once than anybody waits for: a client that does so anyway is told. */

@@ -38,12 +38,16 @@ struct prepared {
     struct loaded loaded;
     struct program *program;
     enum hal_priority priority;
+    uint32_t client;        /* who prepared it */
     uint64_t number;        /* never used again */
     atomic_uint references; /* the client's, and one of every execution under way */
 };
 
 /* Nanoseconds until a deadline, by the clock of that version; HAL_NO_TIME: none. */
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
+/* Whom the calls of this thread come from, until it is set again; 0: this process. */
+void driver_set_client(uint32_t client);
+uint32_t driver_client(void);
 /* Runs f(argument) on a thread of its own; driver_close() waits for it.  -1: there are too many. */
 int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
 

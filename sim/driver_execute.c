@@ -115,7 +115,7 @@ void execution_submit(struct execution *x, uint64_t left)
         return;
     }
     x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job,
-                                   queue_priority(x->prepared), 0, budget) == 0;
+                                   queue_priority(x->prepared), x->prepared->client, budget) == 0;
     x->refused = older(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
 }
 

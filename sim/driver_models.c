@@ -140,6 +140,7 @@ static enum hal_status compile(struct driver *d, struct loaded *l,
                             .driver = d,
                             .loaded = *l,
                             .priority = version >= HAL_1_3 ? config->priority : HAL_PRIORITY_MEDIUM,
+                            .client = driver_client(),
                             .number = atomic_fetch_add(&d->prepared, 1) + 1,
                             .references = 1 };
     if (d->engine->methods->prepare(d->engine, &p->loaded.model, &p->program, &w) < 0) {

@@ -3,9 +3,12 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "sim/convert.h"
 #include "sim/profile.h"
+#include "sim/remote.h"
+#include "sim/session.h"
 
 static struct why w;
 
@@ -60,6 +63,72 @@ struct hal_driver *client_open_slow(const char *name, double ns)
     return open_profile(p);
 }
 
+/* ---- over a socket */
+
+/* The service's end, within this process. */
+struct near_service {
+    struct hal_driver *driver, *remote;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_over;
+    void (*close)(struct hal_driver *self);
+    struct near_service *next;
+};
+static struct near_service *services;
+
+static void begun(struct session *s, void *user)
+{
+    (void) s, (void) user;
+}
+
+static void ended(struct session *s, void *user)
+{
+    struct near_service *n = user;
+
+    (void) s;
+    pthread_mutex_lock(&n->lock);
+    n->is_over = true;
+    pthread_cond_signal(&n->changed);
+    pthread_mutex_unlock(&n->lock);
+}
+
+static void close_both(struct hal_driver *self)
+{
+    struct near_service **at = &services, *n;
+
+    while ((*at)->remote != self)
+        at = &(*at)->next;
+    n = *at;
+    *at = n->next;
+    n->close(self);
+    pthread_mutex_lock(&n->lock);
+    while (!n->is_over)
+        pthread_cond_wait(&n->changed, &n->lock);
+    pthread_mutex_unlock(&n->lock);
+    n->driver->close(n->driver);
+    free(n);
+}
+
+struct hal_driver *client_over_socket(struct hal_driver *d)
+{
+    static const struct session_owner owner = { begun, ended };
+    struct near_service *n = calloc(1, sizeof *n);
+    int pair[2];
+
+    ck_assert_ptr_nonnull(n);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    n->driver = d;
+    pthread_mutex_init(&n->lock, NULL);
+    pthread_cond_init(&n->changed, NULL);
+    ck_assert_int_eq(session_start(d, pair[0], 7, &owner, n, &w), 0);
+    ck_assert_msg(remote_open_socket(pair[1], &n->remote, &w) == 0, "%s", w.text);
+    n->close = n->remote->close;
+    n->remote->close = close_both;
+    n->next = services;
+    services = n;
+    return n->remote;
+}
+
 void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim)
 {
     build_init(&m->b, 1);
@@ -75,24 +144,41 @@ void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim)
 
 struct catcher {
     struct hal_prepare_callback base;
+    pthread_mutex_t lock;
+    pthread_cond_t called;
+    bool is_called;
+    enum hal_status status;
     struct hal_prepared_model *prepared;
 };
 
 static void catch_prepared(struct hal_prepare_callback *self, enum hal_status status,
                            struct hal_prepared_model *prepared)
 {
-    ck_assert_int_eq(status, HAL_NONE);
-    ((struct catcher *) self)->prepared = prepared;
+    struct catcher *c = (struct catcher *) self;
+
+    pthread_mutex_lock(&c->lock);
+    c->is_called = true;
+    c->status = status;
+    c->prepared = prepared;
+    pthread_cond_signal(&c->called);
+    pthread_mutex_unlock(&c->lock);
 }
 
 void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority)
 {
-    struct catcher c = { { catch_prepared }, NULL };
+    struct catcher c = { .base = { catch_prepared } };
     struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
                                          .priority = priority,
                                          .deadline = HAL_NO_DEADLINE };
 
+    pthread_mutex_init(&c.lock, NULL);
+    pthread_cond_init(&c.called, NULL);
     ck_assert_int_eq(d->prepare_model(d, d->hal_version, &m->hal, &config, &c.base), HAL_NONE);
+    pthread_mutex_lock(&c.lock);
+    while (!c.is_called)
+        pthread_cond_wait(&c.called, &c.lock);
+    pthread_mutex_unlock(&c.lock);
+    ck_assert_int_eq(c.status, HAL_NONE);
     ck_assert_ptr_nonnull(c.prepared);
     m->prepared = c.prepared;
 }

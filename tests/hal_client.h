@@ -13,6 +13,9 @@ struct hal_driver *client_open(const char *name, enum hal_version version);
 /* One whose every launch and operation takes that many virtual ns, and nothing else does. */
 struct hal_driver *client_open_slow(const char *name, double ns);
 
+/* The same driver as a client of its service sees it: over a socket. */
+struct hal_driver *client_over_socket(struct hal_driver *d);
+
 struct client_model {
     struct build b;
     struct arena *arena;

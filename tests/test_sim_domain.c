@@ -13,8 +13,6 @@ static struct client_request request;
 
 static void open_all(void)
 {
-    driver = client_open("cpu", HAL_1_3);
-    foreign = client_open("gpu", HAL_1_3);
     client_add_model(&model, N, false);
     client_add_model(&other, OTHER, false);
     client_add_model(&dynamic, N, true);
@@ -22,6 +20,20 @@ static void open_all(void)
     client_prepare(&other, driver, HAL_PRIORITY_MEDIUM);
     client_prepare(&dynamic, driver, HAL_PRIORITY_MEDIUM);
     client_fill(&request, N);
+}
+
+static void open_here(void)
+{
+    driver = client_open("cpu", HAL_1_3);
+    foreign = client_open("gpu", HAL_1_3);
+    open_all();
+}
+
+static void open_there(void)
+{
+    driver = client_over_socket(client_open("cpu", HAL_1_3));
+    foreign = client_over_socket(client_open("gpu", HAL_1_3));
+    open_all();
 }
 
 static void close_all(void)
@@ -368,12 +380,11 @@ START_TEST(tokens_come_with_hal_1_3)
 }
 END_TEST
 
-int main(void)
+static TCase *buffers(const char *name, void (*open)(void))
 {
-    Suite *s = suite_create("sim domain");
-    TCase *c = tcase_create("buffers");
+    TCase *c = tcase_create(name);
 
-    tcase_add_checked_fixture(c, open_all, close_all);
+    tcase_add_checked_fixture(c, open, close_all);
     tcase_add_loop_test(c, what_contradicts_itself_is_not_allocated, 0, COUNT(bad_allocations));
     tcase_add_test(c, models_of_others_have_no_buffers_here);
     tcase_add_test(c, what_is_copied_in_has_the_size_and_shape_of_the_buffer);
@@ -387,7 +398,15 @@ int main(void)
     tcase_add_test(c, shapes_of_buffers_and_requests_agree);
     tcase_add_test(c, a_result_that_does_not_fit_the_buffer_is_a_failure);
     tcase_add_test(c, tokens_come_with_hal_1_3);
-    suite_add_tcase(s, c);
+    return c;
+}
+
+int main(void)
+{
+    Suite *s = suite_create("sim domain");
+
+    suite_add_tcase(s, buffers("in process", open_here));
+    suite_add_tcase(s, buffers("over a socket", open_there));
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
     int failed = srunner_ntests_failed(r);

@@ -16,12 +16,22 @@ static struct hal_driver *driver;
 static struct client_model model;
 static struct client_request request;
 
-static void open_cpu(void)
+static void open_with(struct hal_driver *d)
 {
-    driver = client_open("cpu", HAL_FL8);
+    driver = d;
     client_add_model(&model, N, false);
     client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
     client_fill(&request, N);
+}
+
+static void open_here(void)
+{
+    open_with(client_open("cpu", HAL_FL8));
+}
+
+static void open_there(void)
+{
+    open_with(client_over_socket(client_open("cpu", HAL_FL8)));
 }
 
 static void close_cpu(void)
@@ -130,14 +140,13 @@ START_TEST(a_fenced_execution_waits_and_signals)
     ck_assert_int_eq(fence_open(&before), 0);
     ck_assert_int_eq(run_fenced(1, &before.wait, HAL_NO_TIME, &fence, &info), HAL_NONE);
     ck_assert(!is_signalled(fence));
-    request.x[0] = 100; /* read only now */
-    request.y[0] = -100;
+    request.x[1] = 100; /* read only now */
     fence_end(&before, true);
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
+    ck_assert_float_eq(request.z[1], 110);
     ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced), HAL_NONE);
     ck_assert(fenced.on_device != HAL_NO_TIME && fenced.on_device <= fenced.in_driver);
     ck_assert(launched.on_device >= fenced.on_device && launched.on_device <= launched.in_driver);
-    client_check(&request, N);
     info->methods->release(info);
     close(fence);
     close(before.wait);
@@ -416,26 +425,34 @@ START_TEST(a_script_gives_the_same_schedule_every_time)
 }
 END_TEST
 
+static TCase *kinds(const char *name, void (*open)(void))
+{
+    TCase *c = tcase_create(name);
+
+    tcase_add_checked_fixture(c, open, close_cpu);
+    tcase_add_test(c, an_asynchronous_execution_calls_back_once);
+    tcase_add_test(c, a_launch_that_fails_calls_back_too);
+    tcase_add_test(c, a_deadline_that_has_passed_is_missed_after_the_launch);
+    tcase_add_test(c, a_model_may_be_released_while_it_runs);
+    tcase_add_test(c, a_fenced_execution_waits_and_signals);
+    tcase_add_test(c, a_fence_that_fails_fails_the_execution_and_what_waits_for_it);
+    tcase_add_test(c, fences_that_are_none_are_refused);
+    tcase_add_test(c, a_fenced_execution_needs_known_shapes);
+    tcase_add_test(c, a_duration_is_counted_from_the_fences);
+    tcase_add_test(c, a_reusable_execution_runs_again_with_other_values);
+    tcase_add_test(c, a_reusable_execution_is_never_two_at_once);
+    tcase_add_test(c, a_burst_checks_its_identifiers);
+    return c;
+}
+
 int main(void)
 {
     Suite *s = suite_create("sim executions");
-    TCase *kinds = tcase_create("kinds"), *contention = tcase_create("contention");
+    TCase *contention = tcase_create("contention");
 
-    tcase_add_checked_fixture(kinds, open_cpu, close_cpu);
-    tcase_add_test(kinds, an_asynchronous_execution_calls_back_once);
-    tcase_add_test(kinds, a_launch_that_fails_calls_back_too);
-    tcase_add_test(kinds, a_deadline_that_has_passed_is_missed_after_the_launch);
-    tcase_add_test(kinds, a_model_may_be_released_while_it_runs);
-    tcase_add_test(kinds, a_fenced_execution_waits_and_signals);
-    tcase_add_test(kinds, a_fence_that_fails_fails_the_execution_and_what_waits_for_it);
-    tcase_add_test(kinds, fences_that_are_none_are_refused);
-    tcase_add_test(kinds, a_fenced_execution_needs_known_shapes);
-    tcase_add_test(kinds, a_duration_is_counted_from_the_fences);
-    tcase_add_test(kinds, a_reusable_execution_runs_again_with_other_values);
-    tcase_add_test(kinds, a_reusable_execution_is_never_two_at_once);
-    tcase_add_test(kinds, a_burst_checks_its_identifiers);
+    suite_add_tcase(s, kinds("in process", open_here));
+    suite_add_tcase(s, kinds("over a socket", open_there));
     tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
-    suite_add_tcase(s, kinds);
     suite_add_tcase(s, contention);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

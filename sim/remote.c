@@ -1,0 +1,416 @@
+/* Connection, channels, calls and events of the client's end. */
+#define _GNU_SOURCE
+#include "sim/remote.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "sim/convert.h"
+#include "sim/remote_internal.h"
+
+enum { REPLY_MEMORY = 1 << 28 };
+
+/* ---- death */
+
+void remote_give_up(struct remote *r, const struct why *w)
+{
+    pthread_mutex_lock(&r->lock);
+    if (!r->is_dead && !r->is_closing)
+        r->why = *w;
+    r->is_dead = true;
+    pthread_mutex_unlock(&r->lock);
+    if (r->events >= 0)
+        shutdown(r->events, SHUT_RDWR);
+}
+
+bool remote_is_dead(struct hal_driver *driver, struct why *ret_why)
+{
+    struct remote *r = (struct remote *) driver;
+
+    pthread_mutex_lock(&r->lock);
+    bool dead = r->is_dead;
+    if (dead && ret_why)
+        *ret_why = r->why;
+    pthread_mutex_unlock(&r->lock);
+    return dead;
+}
+
+/* ---- channels and calls */
+
+static void channel_free(struct remote_channel *c)
+{
+    if (c->staging.address)
+        munmap(c->staging.address, c->staging.size);
+    arena_free(c->arena);
+    close(c->socket);
+    free(c);
+}
+
+static struct remote_channel *channel_new(int socket)
+{
+    struct remote_channel *c = calloc(1, sizeof(*c));
+    struct arena *a = arena_new(REPLY_MEMORY);
+
+    if (!c || !a) {
+        free(c);
+        arena_free(a);
+        close(socket);
+        return NULL;
+    }
+    *c = (struct remote_channel){ .socket = socket, .arena = a };
+    return c;
+}
+
+static struct remote_channel *take_idle(struct remote *r)
+{
+    pthread_mutex_lock(&r->lock);
+    struct remote_channel *c = r->is_dead ? NULL : r->idle;
+    if (c)
+        r->idle = c->next;
+    pthread_mutex_unlock(&r->lock);
+    return c;
+}
+
+static void give_back(struct remote *r, struct remote_channel *c)
+{
+    pthread_mutex_lock(&r->lock);
+    c->next = r->idle;
+    r->idle = c;
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* The reply must come whole: what does not make sense is the end of the connection. */
+static int exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
+                    const Wire__Reply **ret_reply, struct wire_fds *ret_fds, struct why *w)
+{
+    ProtobufCMessage *m;
+
+    TRY(wire_send(c->socket, &call->base, fds, w));
+    int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
+    if (rc == 0)
+        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+    TRY(rc);
+    *ret_reply = (const Wire__Reply *) m;
+    if ((unsigned) (*ret_reply)->status < HAL_STATUS_COUNT)
+        return 0;
+    wire_close_fds(ret_fds);
+    return why_fail(w, WHY_INVALID, "the service answers with the unknown status %d",
+                    (int) (*ret_reply)->status);
+}
+
+int remote_exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
+                    struct why *w)
+{
+    const Wire__Reply *reply;
+    struct wire_fds none;
+
+    TRY(exchange(c, call, fds, &reply, &none, w));
+    wire_close_fds(&none);
+    return reply->status == HAL_NONE ? 0 : why_fail(w, WHY_MEMORY, "the service has no memory");
+}
+
+int remote_ask_first(struct remote *r, const Wire__Call *call, const Wire__Reply **ret_reply,
+                     struct why *w)
+{
+    struct wire_fds none;
+
+    TRY(exchange(r->first, call, NULL, ret_reply, &none, w));
+    wire_close_fds(&none);
+    return 0;
+}
+
+/* Asks for one more: the other end of a pair of sockets goes with the call. */
+static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, struct why *w)
+{
+    Wire__Call call = WIRE__CALL__INIT;
+    struct wire_fds fds = { 0 }, none;
+    const Wire__Reply *reply;
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return why_fail(w, WHY_MEMORY, "no sockets: %s", strerror(errno));
+    call.method = method;
+    call.fd = wire_put_fd(&fds, pair[1]);
+    int rc = exchange(r->first, &call, &fds, &reply, &none, w);
+    close(pair[1]);
+    if (rc == 0 && reply->status != HAL_NONE)
+        rc = why_fail(w, WHY_MEMORY, "the service has no more channels");
+    if (rc < 0)
+        close(pair[0]);
+    else
+        *ret_socket = pair[0];
+    arena_rewind(r->first->arena, (struct arena_mark){ 0 });
+    return rc;
+}
+
+static struct remote_channel *channel_take(struct remote *r, struct why *w)
+{
+    struct remote_channel *c = take_idle(r);
+    int fd = -1, rc;
+
+    if (c)
+        return c;
+    pthread_mutex_lock(&r->asking);
+    rc = remote_is_dead(&r->base, w) ? -1 : open_pair(r, WIRE__METHOD__OPEN_CHANNEL, &fd, w);
+    pthread_mutex_unlock(&r->asking);
+    if (rc < 0 && w->code != WHY_MEMORY)
+        remote_give_up(r, w);
+    return rc < 0 ? NULL : channel_new(fd);
+}
+
+int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_call)
+{
+    struct remote_call *q = ret_call;
+
+    *q = (struct remote_call){ .r = r, .call = WIRE__CALL__INIT };
+    q->c = channel_take(r, &q->why);
+    if (!q->c)
+        return -1;
+    q->a = q->c->arena;
+    q->call.method = method;
+    return 0;
+}
+
+enum hal_status remote_run(struct remote_call *q)
+{
+    if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0)
+        return (enum hal_status) q->reply->status;
+    if (q->why.code == WHY_MEMORY)
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    remote_give_up(q->r, &q->why);
+    return HAL_DEVICE_UNAVAILABLE;
+}
+
+void remote_end(struct remote_call *q)
+{
+    wire_close_fds(&q->reply_fds);
+    arena_rewind(q->c->arena, (struct arena_mark){ 0 });
+    give_back(q->r, q->c);
+}
+
+void remote_release(struct remote *r, uint64_t handle)
+{
+    struct remote_call q;
+
+    if (remote_begin(r, WIRE__METHOD__RELEASE, &q) < 0)
+        return;
+    q.call.object = handle;
+    remote_run(&q);
+    remote_end(&q);
+}
+
+/* ---- results */
+
+struct hal_timing remote_take_timing(const Wire__Timing *t)
+{
+    return t ? (struct hal_timing){ t->on_device, t->in_driver }
+             : (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+}
+
+bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
+                        struct hal_result *result)
+{
+    if (n > result->capacity)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct hal_output_shape *s = &result->shapes[i];
+        if (shapes[i]->n_dims > HAL_MAX_RANK)
+            return false;
+        *s = (struct hal_output_shape){ .n_dims = (uint32_t) shapes[i]->n_dims,
+                                        .is_sufficient = shapes[i]->is_sufficient };
+        if (s->n_dims)
+            memcpy(s->dims, shapes[i]->dims, s->n_dims * sizeof(*s->dims));
+    }
+    result->n_shapes = (uint32_t) n;
+    result->timing = remote_take_timing(timing);
+    return true;
+}
+
+/* ---- callbacks */
+
+uint64_t remote_await(struct remote *r, const struct remote_callback *callback)
+{
+    struct remote_callback *c = malloc(sizeof(*c));
+
+    if (!c)
+        return 0;
+    pthread_mutex_lock(&r->lock);
+    *c = *callback;
+    c->id = ++r->last_id;
+    c->next = r->callbacks;
+    r->callbacks = c;
+    uint64_t id = c->id;
+    pthread_mutex_unlock(&r->lock);
+    return id;
+}
+
+/* Takes it out of the list; NULL: it has been called. */
+static struct remote_callback *take_callback(struct remote *r, uint64_t id)
+{
+    struct remote_callback **at, *c;
+
+    pthread_mutex_lock(&r->lock);
+    for (at = &r->callbacks; *at && id && (*at)->id != id;)
+        at = &(*at)->next;
+    c = *at;
+    if (c)
+        *at = c->next;
+    pthread_mutex_unlock(&r->lock);
+    return c;
+}
+
+bool remote_forget(struct remote *r, uint64_t id)
+{
+    struct remote_callback *c = take_callback(r, id);
+
+    if (c)
+        shared_free(c->shared);
+    free(c);
+    return c;
+}
+
+static void call_back(struct remote *r, struct remote_callback *c, enum hal_status status,
+                      const Wire__Event *e)
+{
+    struct hal_output_shape *shapes = e ? calloc(e->n_shapes + 1, sizeof(*shapes)) : NULL;
+    struct hal_result result = { .shapes = shapes,
+                                 .capacity = shapes ? (uint32_t) e->n_shapes : 0,
+                                 .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+
+    if (c->prepare) {
+        c->prepare->notify(c->prepare, status,
+                           e && e->object ? remote_prepared_new(r, e->object) : NULL);
+    } else {
+        if (e && !remote_take_result(e->n_shapes, e->shapes, e->timing, &result))
+            status = HAL_GENERAL_FAILURE;
+        shared_copy_out(c->shared);
+        c->execution->notify(c->execution, status, result.n_shapes, shapes, result.timing);
+    }
+    shared_free(c->shared);
+    free(shapes);
+    free(c);
+}
+
+static int read_event(struct remote *r, struct arena *a, struct why *w)
+{
+    struct remote_callback *c;
+    struct wire_fds fds;
+    ProtobufCMessage *m;
+    int rc = wire_receive(r->events, &wire__event__descriptor, a, &m, &fds, w);
+
+    if (rc == 0)
+        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+    TRY(rc);
+    wire_close_fds(&fds);
+    const Wire__Event *e = (const Wire__Event *) m;
+    REQUIRE(w, (unsigned) e->status < HAL_STATUS_COUNT && e->callback,
+            "the service sends an event of status %d", (int) e->status);
+    c = take_callback(r, e->callback);
+    if (c)
+        call_back(r, c, (enum hal_status) e->status, e);
+    return 0;
+}
+
+/* Whoever still waits when the connection ends is told. */
+static void *run_events(void *argument)
+{
+    struct remote *r = argument;
+    struct arena *a = arena_new(REPLY_MEMORY);
+    struct remote_callback *c;
+    struct why w;
+
+    if (!a)
+        why_fail(&w, WHY_MEMORY, "out of memory");
+    while (a && read_event(r, a, &w) == 0)
+        arena_rewind(a, (struct arena_mark){ 0 });
+    remote_give_up(r, &w);
+    while ((c = take_callback(r, 0)))
+        call_back(r, c, HAL_DEVICE_UNAVAILABLE, NULL);
+    arena_free(a);
+    return NULL;
+}
+
+/* ---- the connection's life */
+
+static void free_connection(struct remote *r)
+{
+    struct remote_channel *c;
+
+    while ((c = r->idle)) {
+        r->idle = c->next;
+        channel_free(c);
+    }
+    if (r->first)
+        channel_free(r->first);
+    if (r->events >= 0)
+        close(r->events);
+    pthread_mutex_destroy(&r->asking);
+    pthread_mutex_destroy(&r->lock);
+    arena_free(r->arena);
+    free(r);
+}
+
+void remote_close(struct hal_driver *self)
+{
+    struct remote *r = (struct remote *) self;
+
+    pthread_mutex_lock(&r->lock);
+    r->is_closing = true;
+    pthread_mutex_unlock(&r->lock);
+    shutdown(r->events, SHUT_RDWR);
+    pthread_join(r->thread, NULL);
+    free_connection(r);
+}
+
+static int connect_to(struct remote *r, int socket, struct why *w)
+{
+    r->first = channel_new(socket);
+    if (!r->first || !r->arena)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    TRY(open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w));
+    TRY(remote_describe(r, w));
+    if (pthread_create(&r->thread, NULL, run_events, r) != 0)
+        return why_fail(w, WHY_SYSTEM, "no thread for events");
+    return 0;
+}
+
+int remote_open_socket(int socket, struct hal_driver **ret_driver, struct why *w)
+{
+    struct remote *r = calloc(1, sizeof(*r));
+
+    if (!r) {
+        close(socket);
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    *r = (struct remote){ .arena = arena_new(0), .events = -1 };
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_mutex_init(&r->asking, NULL);
+    if (connect_to(r, socket, w) < 0) {
+        free_connection(r);
+        return -1;
+    }
+    *ret_driver = &r->base;
+    return 0;
+}
+
+int remote_open(const char *path, struct hal_driver **ret_driver, struct why *w)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd;
+
+    REQUIRE(w, *path && strlen(path) < sizeof(address.sun_path), "%s: not a socket's path", path);
+    strcpy(address.sun_path, path);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
+        why_fail(w, WHY_INVALID, "%s: no service answers: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return remote_open_socket(fd, ret_driver, w);
+}

@@ -1,0 +1,17 @@
+/* The client's end of a service: a driver whose methods are calls to another process. */
+#ifndef SIM_REMOTE_H
+#define SIM_REMOTE_H
+
+#include "golden/why.h"
+#include "sim/hal.h"
+
+/* Connects to the socket of a service.  WHY_SYSTEM: nobody listens there. */
+int remote_open(const char *path, struct hal_driver **ret_driver, struct why *w);
+/* Over a connected socket, which it takes over, also on failure. */
+int remote_open_socket(int socket, struct hal_driver **ret_driver, struct why *w);
+
+/* Whether the other process has ended, or broken the protocol; every call is answered
+ * DEVICE_UNAVAILABLE from then on.  ret_why may be NULL. */
+bool remote_is_dead(struct hal_driver *driver, struct why *ret_why);
+
+#endif

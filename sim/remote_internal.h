@@ -1,0 +1,122 @@
+/* What the files of the client's end share. */
+#ifndef SIM_REMOTE_INTERNAL_H
+#define SIM_REMOTE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "sim/remote.h"
+#include "sim/wire.h"
+
+/* A socket that carries one call at a time, with memory that both sides see. */
+struct remote_channel {
+    struct remote_channel *next;
+    int socket;
+    struct wire_staging staging;
+    struct arena *arena; /* of the call under way */
+};
+
+/* What the service will call back. */
+struct remote_callback {
+    struct remote_callback *next;
+    uint64_t id;
+    struct hal_prepare_callback *prepare; /* one of the two */
+    struct hal_execution_callback *execution;
+    struct shared *shared; /* memory to be copied back before execution is told; NULL: none */
+};
+
+/* Constant for the driver's life; asked once. */
+struct remote_info {
+    enum hal_status type_status, version_status, extensions_status, cache_status;
+    enum hal_device_type type;
+    const char *version;
+    uint32_t n_extensions, n_model_cache, n_data_cache;
+    const struct hal_extension *extensions;
+    struct hal_capabilities capabilities[HAL_FL8 + 1]; /* by version */
+    bool has_capabilities[HAL_FL8 + 1];
+};
+
+struct remote {
+    struct hal_driver base;
+    struct arena *arena; /* what the driver says of itself */
+    struct remote_info info;
+    struct remote_channel *first; /* only for asking for more of them */
+    pthread_mutex_t asking;
+    int events;
+    pthread_t thread; /* reads the events */
+
+    pthread_mutex_t lock; /* of what follows */
+    struct remote_channel *idle;
+    struct remote_callback *callbacks;
+    uint64_t last_id;
+    bool is_dead, is_closing;
+    struct why why;
+};
+
+/* A call in the making and its answer. */
+struct remote_call {
+    struct remote *r;
+    struct remote_channel *c;
+    struct arena *a;
+    Wire__Call call;
+    struct wire_fds fds;
+    const Wire__Reply *reply;
+    struct wire_fds reply_fds; /* the caller's: taken or closed at the end */
+    struct why why;
+};
+
+/* Begins one on a channel of its own; -1: dead, or no memory. */
+int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_call);
+/* Besides the call itself; -1 when it is refused. */
+int remote_exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
+                    struct why *w);
+Wire__TokenValue **remote_put_hints(struct arena *a, uint32_t n, const struct hal_token_value *h);
+/* Sends it and waits.  DEVICE_UNAVAILABLE when the other side is gone or answers nonsense. */
+enum hal_status remote_run(struct remote_call *q);
+void remote_end(struct remote_call *q);
+/* The other side is not to be talked to any more. */
+void remote_give_up(struct remote *r, const struct why *w);
+
+/* A callback's identifier, 0: no memory. */
+uint64_t remote_await(struct remote *r, const struct remote_callback *callback);
+/* Takes it back; false when it has been called already. */
+bool remote_forget(struct remote *r, uint64_t id);
+
+/* Reads shapes and timing of an answer; false when they make no sense. */
+bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
+                        struct hal_result *result);
+struct hal_timing remote_take_timing(const Wire__Timing *t);
+
+/* sim/remote_driver.c: the driver's own methods; asks what it says of itself, over r->first. */
+int remote_describe(struct remote *r, struct why *w);
+void remote_close(struct hal_driver *self);
+
+/* One call over r->first while nothing else is there yet; the reply lives in its arena. */
+int remote_ask_first(struct remote *r, const Wire__Call *call, const Wire__Reply **ret_reply,
+                     struct why *w);
+
+/* Handles of objects at the service. */
+void remote_release(struct remote *r, uint64_t handle);
+
+struct hal_prepared_model *remote_prepared_new(struct remote *r, uint64_t handle);
+/* 0 where it is not a model of this driver's. */
+uint64_t remote_prepared_handle(const struct remote *r, struct hal_prepared_model *m);
+struct hal_buffer *remote_buffer_new(struct remote *r, uint64_t handle);
+
+/* ---- memory of this process, for the other one to see */
+
+/* A memory file with a copy of every pool of kind ADDRESS. */
+struct shared;
+/* ret_request: with descriptors in their place, in the arena.  *ret_shared: NULL when there is
+ * nothing to copy. */
+int shared_request(const struct hal_request *hal, struct arena *a, struct shared **ret_shared,
+                   struct hal_request *ret_request, struct why *w);
+int shared_model(const struct hal_model *hal, struct arena *a, struct shared **ret_shared,
+                 struct hal_model *ret_model, struct why *w);
+void shared_copy_in(const struct shared *s);
+/* Back to where it came from, what may be written. */
+void shared_copy_out(const struct shared *s);
+bool shared_has_outputs(const struct shared *s);
+struct shared *shared_keep(struct shared *s); /* for one more shared_free() */
+void shared_free(struct shared *s);
+
+#endif

@@ -1,0 +1,218 @@
+#define _GNU_SOURCE
+#include "sim/service.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "sim/session.h"
+
+enum { BACKLOG = 64, MAX_SESSIONS = 256 };
+
+struct service {
+    struct hal_driver *driver;
+    struct sockaddr_un address;
+    int listener, stop; /* stop: an eventfd */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t sessions;
+    struct session *session[MAX_SESSIONS]; /* NULL: free */
+};
+
+static int system_error(const struct service *s, const char *what, struct why *w)
+{
+    return why_fail(w, WHY_SYSTEM, "%s: %s: %s", s->address.sun_path, what, strerror(errno));
+}
+
+/* ---- the socket */
+
+/* Whether somebody listens at the address. */
+static bool is_alive(const struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    bool alive = fd >= 0 && connect(fd, (const struct sockaddr *) address, sizeof(*address)) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return alive;
+}
+
+/* A socket that its service has left behind is removed; nothing else is. */
+static int clear_path(const struct service *s, struct why *w)
+{
+    const char *path = s->address.sun_path;
+    struct stat st;
+
+    if (lstat(path, &st) < 0)
+        return errno == ENOENT ? 0 : system_error(s, "cannot look", w);
+    REQUIRE(w, S_ISSOCK(st.st_mode), "%s: exists, and is no socket", path);
+    REQUIRE(w, !is_alive(&s->address), "%s: a service listens there already", path);
+    return unlink(path) == 0 ? 0 : system_error(s, "cannot remove", w);
+}
+
+static int listen_at(struct service *s, const char *path, struct why *w)
+{
+    s->address.sun_family = AF_UNIX;
+    REQUIRE(w, *path && strlen(path) < sizeof(s->address.sun_path),
+            "%s: a socket's path has 1 to %zu letters", path, sizeof(s->address.sun_path) - 1);
+    strcpy(s->address.sun_path, path);
+    TRY(clear_path(s, w));
+    s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s->listener < 0 ||
+        bind(s->listener, (struct sockaddr *) &s->address, sizeof(s->address)) < 0 ||
+        listen(s->listener, BACKLOG) < 0)
+        return system_error(s, "cannot listen", w);
+    return 0;
+}
+
+int service_new(struct hal_driver *driver, const char *path, struct service **ret_service,
+                struct why *w)
+{
+    struct service *s = calloc(1, sizeof(*s));
+
+    if (!s) {
+        driver->close(driver);
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    *s = (struct service){ .driver = driver, .listener = -1, .stop = eventfd(0, EFD_CLOEXEC) };
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    if (s->stop < 0 || listen_at(s, path, w) < 0) {
+        if (s->stop < 0)
+            system_error(s, "no event", w);
+        s->address.sun_path[0] = 0; /* not ours to remove */
+        service_free(s);
+        return -1;
+    }
+    *ret_service = s;
+    return 0;
+}
+
+/* ---- sessions */
+
+static void ended(struct session *session, void *user)
+{
+    struct service *s = user;
+
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < MAX_SESSIONS; i++)
+        if (s->session[i] == session)
+            s->session[i] = NULL;
+    s->sessions--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Tells when it has begun, before it can have ended. */
+static void begun(struct session *session, void *user)
+{
+    struct service *s = user;
+    uint32_t i = 0;
+
+    pthread_mutex_lock(&s->lock);
+    while (s->session[i])
+        i++;
+    s->session[i] = session;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static bool take_place(struct service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool ok = s->sessions < MAX_SESSIONS;
+    s->sessions += ok;
+    pthread_mutex_unlock(&s->lock);
+    return ok;
+}
+
+/* Who is there: the process, as the kernel says. */
+static uint32_t client_of(int fd)
+{
+    struct ucred c = { 0 };
+    socklen_t n = sizeof(c);
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) == 0 ? (uint32_t) c.pid : 0;
+}
+
+static void serve(struct service *s, int fd)
+{
+    static const struct session_owner owner = { begun, ended };
+    struct why w;
+
+    if (!take_place(s)) {
+        close(fd);
+        return;
+    }
+    if (session_start(s->driver, fd, client_of(fd), &owner, s, &w) < 0) {
+        pthread_mutex_lock(&s->lock);
+        s->sessions--;
+        pthread_mutex_unlock(&s->lock);
+    }
+}
+
+int service_run(struct service *s, struct why *w)
+{
+    struct pollfd p[] = { { .fd = s->listener, .events = POLLIN },
+                          { .fd = s->stop, .events = POLLIN } };
+
+    for (;;) {
+        if (poll(p, 2, -1) < 0 && errno != EINTR)
+            return system_error(s, "cannot wait", w);
+        if (p[1].revents)
+            return 0;
+        int fd = p[0].revents ? accept4(s->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        if (fd >= 0)
+            serve(s, fd);
+    }
+}
+
+void service_stop(struct service *s)
+{
+    uint64_t one = 1;
+    ssize_t n = write(s->stop, &one, sizeof(one));
+
+    (void) n; /* full: it stops already */
+}
+
+uint32_t service_sessions(struct service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint32_t n = s->sessions;
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}
+
+static void end_sessions(struct service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (uint32_t i = 0; i < MAX_SESSIONS; i++)
+        if (s->session[i])
+            session_end(s->session[i]);
+    while (s->sessions)
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void service_free(struct service *s)
+{
+    if (!s)
+        return;
+    if (s->listener >= 0)
+        close(s->listener);
+    if (s->address.sun_path[0])
+        unlink(s->address.sun_path);
+    end_sessions(s);
+    s->driver->close(s->driver);
+    if (s->stop >= 0)
+        close(s->stop);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}

@@ -1,0 +1,382 @@
+#define _GNU_SOURCE
+#include "sim/session.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "sim/driver.h"
+
+/* ---- objects */
+
+uint64_t object_add(struct session *s, enum object_kind kind, void *of_driver,
+                    struct object *parent)
+{
+    struct object *o = malloc(sizeof(*o));
+
+    if (!o)
+        return 0;
+    pthread_mutex_lock(&s->lock);
+    *o = (struct object){ .next = s->objects,
+                          .handle = ++s->last_handle,
+                          .kind = kind,
+                          .of_driver = of_driver,
+                          .parent = parent,
+                          .pins = 1 };
+    if (parent)
+        parent->pins++;
+    s->objects = o;
+    uint64_t handle = o->handle;
+    pthread_mutex_unlock(&s->lock);
+    return handle;
+}
+
+struct object *object_pin(struct session *s, uint64_t handle, enum object_kind kind)
+{
+    struct object *o;
+
+    pthread_mutex_lock(&s->lock);
+    for (o = s->objects; o && o->handle != handle;)
+        o = o->next;
+    if (o && o->kind != kind)
+        o = NULL;
+    if (o)
+        o->pins++;
+    pthread_mutex_unlock(&s->lock);
+    return o;
+}
+
+static void release_of_driver(const struct object *o)
+{
+    switch (o->kind) {
+    case OBJECT_PREPARED: {
+        struct hal_prepared_model *m = o->of_driver;
+        m->methods->release(m);
+        return;
+    }
+    case OBJECT_BUFFER: {
+        struct hal_buffer *b = o->of_driver;
+        b->methods->release(b);
+        return;
+    }
+    case OBJECT_BURST: {
+        struct hal_burst *b = o->of_driver;
+        b->methods->release(b);
+        return;
+    }
+    case OBJECT_EXECUTION: {
+        struct hal_execution *x = o->of_driver;
+        x->methods->release(x);
+        return;
+    }
+    case OBJECT_INFO: {
+        struct hal_fenced_info *i = o->of_driver;
+        i->methods->release(i);
+        return;
+    }
+    }
+}
+
+void object_unpin(struct session *s, struct object *o)
+{
+    while (o) {
+        pthread_mutex_lock(&s->lock);
+        bool last = --o->pins == 0;
+        pthread_mutex_unlock(&s->lock);
+        if (!last)
+            return;
+        struct object *parent = o->parent;
+        release_of_driver(o);
+        free(o);
+        o = parent;
+    }
+}
+
+bool object_release(struct session *s, uint64_t handle)
+{
+    struct object **at, *o;
+
+    pthread_mutex_lock(&s->lock);
+    for (at = &s->objects; *at && (*at)->handle != handle;)
+        at = &(*at)->next;
+    o = *at;
+    if (o)
+        *at = o->next;
+    pthread_mutex_unlock(&s->lock);
+    object_unpin(s, o);
+    return o;
+}
+
+void object_release_all(struct session *s)
+{
+    while (s->objects)
+        object_release(s, s->objects->handle);
+}
+
+/* ---- callbacks */
+
+static void owe(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->pending++;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void paid(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->pending--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A client that does not read its events is cut off: it must not hold up the driver. */
+static void send_event(struct session *s, const Wire__Event *e)
+{
+    struct why w;
+
+    pthread_mutex_lock(&s->lock);
+    bool ok = s->events >= 0 && wire_send(s->events, &e->base, NULL, &w) == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (!ok)
+        session_end(s);
+}
+
+struct prepare_callback {
+    struct hal_prepare_callback base;
+    struct session *session;
+    uint64_t id;
+};
+
+static void notify_prepared(struct hal_prepare_callback *self, enum hal_status status,
+                            struct hal_prepared_model *prepared)
+{
+    struct prepare_callback *c = (struct prepare_callback *) self;
+    Wire__Event e = WIRE__EVENT__INIT;
+
+    e.callback = c->id;
+    e.status = (int32_t) status;
+    if (prepared) {
+        e.object = object_add(c->session, OBJECT_PREPARED, prepared, NULL);
+        if (!e.object) {
+            prepared->methods->release(prepared);
+            e.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+        }
+    }
+    send_event(c->session, &e);
+    paid(c->session);
+    free(c);
+}
+
+struct hal_prepare_callback *session_prepare_callback(struct session *s, uint64_t id)
+{
+    struct prepare_callback *c = malloc(sizeof(*c));
+
+    if (!c)
+        return NULL;
+    *c = (struct prepare_callback){ { notify_prepared }, s, id };
+    owe(s);
+    return &c->base;
+}
+
+struct execution_callback {
+    struct hal_execution_callback base;
+    struct session *session;
+    uint64_t id;
+};
+
+static void notify_executed(struct hal_execution_callback *self, enum hal_status status,
+                            uint32_t n_shapes, const struct hal_output_shape *shapes,
+                            struct hal_timing timing)
+{
+    struct execution_callback *c = (struct execution_callback *) self;
+    struct arena *a = arena_new(0);
+    Wire__Event e = WIRE__EVENT__INIT;
+
+    e.callback = c->id;
+    e.status = (int32_t) status;
+    if (a && reply_shapes(a, n_shapes, shapes, &e.n_shapes, &e.shapes) == 0)
+        e.timing = reply_timing(a, &timing);
+    else
+        e.status = HAL_GENERAL_FAILURE;
+    send_event(c->session, &e);
+    paid(c->session);
+    arena_free(a);
+    free(c);
+}
+
+struct hal_execution_callback *session_execution_callback(struct session *s, uint64_t id)
+{
+    struct execution_callback *c = malloc(sizeof(*c));
+
+    if (!c)
+        return NULL;
+    *c = (struct execution_callback){ { notify_executed }, s, id };
+    owe(s);
+    return &c->base;
+}
+
+/* ---- channels */
+
+enum { CALL_MEMORY = 1 << 30 }; /* that the messages of one call may take */
+
+static int answer_next(struct channel *c, struct why *w)
+{
+    struct wire_fds in, out = { 0 };
+    Wire__Reply reply = WIRE__REPLY__INIT;
+    ProtobufCMessage *call;
+    int rc = wire_receive(c->socket, &wire__call__descriptor, c->arena, &call, &in, w);
+
+    if (rc <= 0)
+        return rc;
+    rc = session_answer(c, (const Wire__Call *) call, &in, &reply, &out, w);
+    if (rc == 0)
+        rc = wire_send(c->socket, &reply.base, &out, w);
+    wire_close_fds(&in);
+    wire_close_fds(&out);
+    return rc < 0 ? -1 : 1;
+}
+
+static void channel_free(struct channel *c)
+{
+    if (c->staging.address)
+        munmap(c->staging.address, c->staging.size);
+    arena_free(c->arena);
+    close(c->socket);
+    free(c);
+}
+
+/* Its own end is the session's when it is the first channel, which carries the connection. */
+static void *run_channel(void *argument)
+{
+    struct channel *c = argument, **at;
+    struct session *s = c->session;
+    struct why w;
+
+    driver_set_client(s->client);
+    while (answer_next(c, &w) > 0)
+        arena_rewind(c->arena, (struct arena_mark){ 0 });
+    pthread_mutex_lock(&s->lock);
+    for (at = &s->channels; *at != c;)
+        at = &(*at)->next;
+    *at = c->next;
+    pthread_mutex_unlock(&s->lock);
+    channel_free(c);
+    pthread_mutex_lock(&s->lock);
+    s->threads--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+enum { MAX_CHANNELS = 64 };
+
+static int channel_attach(struct session *s, struct channel *c, struct why *w)
+{
+    pthread_mutex_lock(&s->lock);
+    bool ok = !s->is_ending && s->threads < MAX_CHANNELS;
+    if (ok) {
+        c->next = s->channels;
+        s->channels = c;
+        s->threads++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    REQUIRE(w, ok, "more than %d channels", MAX_CHANNELS);
+    return 0;
+}
+
+int channel_start(struct session *s, int socket, struct why *w)
+{
+    struct channel *c = calloc(1, sizeof(*c));
+    pthread_t thread;
+
+    if (c) {
+        *c = (struct channel){ .session = s, .socket = socket, .arena = arena_new(CALL_MEMORY) };
+    }
+    if (!c || !c->arena || channel_attach(s, c, w) < 0) {
+        if (c)
+            arena_free(c->arena);
+        free(c);
+        close(socket);
+        return why_fail(w, WHY_MEMORY, "no memory for a channel");
+    }
+    if (pthread_create(&thread, NULL, run_channel, c) != 0) {
+        pthread_mutex_lock(&s->lock);
+        s->channels = c->next;
+        s->threads--;
+        pthread_mutex_unlock(&s->lock);
+        channel_free(c);
+        return why_fail(w, WHY_SYSTEM, "no thread for a channel");
+    }
+    pthread_detach(thread);
+    return 0;
+}
+
+/* ---- a session's life */
+
+void session_end(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->is_ending = true;
+    for (struct channel *c = s->channels; c; c = c->next)
+        shutdown(c->socket, SHUT_RDWR);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void session_free(struct session *s)
+{
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+/* Waits for the client's end: nothing of the driver is released before its calls and callbacks are
+ * over. */
+static void *run_session(void *argument)
+{
+    struct session *s = argument;
+
+    pthread_mutex_lock(&s->lock);
+    while (s->threads || s->pending)
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    object_release_all(s);
+    if (s->events >= 0)
+        close(s->events);
+    s->owner->ended(s, s->user);
+    session_free(s);
+    return NULL;
+}
+
+int session_start(struct hal_driver *driver, int socket, uint32_t client,
+                  const struct session_owner *owner, void *user, struct why *w)
+{
+    struct session *s = calloc(1, sizeof(*s));
+    pthread_t thread;
+
+    if (!s) {
+        close(socket);
+        return why_fail(w, WHY_MEMORY, "no memory for a session");
+    }
+    *s = (struct session){ .driver = driver,
+                           .client = client,
+                           .events = -1,
+                           .pending = 1, /* ours, until it has begun */
+                           .owner = owner,
+                           .user = user };
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    if (pthread_create(&thread, NULL, run_session, s) != 0) {
+        close(socket);
+        session_free(s);
+        return why_fail(w, WHY_SYSTEM, "no thread for a session");
+    }
+    pthread_detach(thread);
+    owner->begun(s, user);
+    if (channel_start(s, socket, w) < 0)
+        session_end(s);
+    paid(s);
+    return 0;
+}

@@ -1,0 +1,164 @@
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sim/remote_internal.h"
+
+/* One pool's copy. */
+struct region {
+    struct hal_memory from;
+    uint64_t at;
+};
+
+struct shared {
+    atomic_uint references;
+    int fd;
+    uint8_t *address;
+    size_t size;
+    uint32_t n;
+    struct region region[];
+};
+
+static bool is_address(const struct hal_memory *m)
+{
+    return m->kind == HAL_MEMORY_ADDRESS && m->address;
+}
+
+/* Offsets into a descriptor are multiples of the page size. */
+static int place(struct shared *s, const struct hal_memory *m, struct why *w)
+{
+    uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE);
+
+    REQUIRE(w, m->size <= SIZE_MAX / 4 - s->size, "memory of %llu bytes",
+            (unsigned long long) m->size);
+    s->region[s->n++] = (struct region){ *m, s->size };
+    s->size += (size_t) ((m->size + page - 1) / page * page);
+    return 0;
+}
+
+static struct hal_memory in_file(const struct shared *s, uint32_t region)
+{
+    struct hal_memory m = s->region[region].from;
+
+    m.kind = HAL_MEMORY_FD;
+    m.address = NULL;
+    m.fd = s->fd;
+    m.offset = s->region[region].at;
+    return m;
+}
+
+static struct shared *shared_new(uint32_t most)
+{
+    struct shared *s = calloc(1, sizeof(*s) + most * sizeof(struct region));
+
+    if (s) {
+        s->references = 1;
+        s->fd = -1;
+    }
+    return s;
+}
+
+/* Empty ones are not kept. */
+static int fill(struct shared **s, struct why *w)
+{
+    void *address;
+
+    if ((*s)->size == 0) {
+        shared_free(*s);
+        *s = NULL;
+        return 0;
+    }
+    TRY(wire_memory((*s)->size, &(*s)->fd, &address, w));
+    (*s)->address = address;
+    shared_copy_in(*s);
+    return 0;
+}
+
+int shared_request(const struct hal_request *hal, struct arena *a, struct shared **ret_shared,
+                   struct hal_request *ret_request, struct why *w)
+{
+    struct hal_request_pool *pools = arena_copy(a, hal->pools, hal->n_pools * sizeof(*pools));
+    struct shared *s = shared_new(hal->n_pools);
+    uint32_t n = 0;
+    int rc = s && pools ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
+
+    for (uint32_t i = 0; rc == 0 && i < hal->n_pools; i++)
+        if (!pools[i].is_token && is_address(&pools[i].memory))
+            rc = place(s, &pools[i].memory, w);
+    if (rc < 0 || fill(&s, w) < 0) {
+        shared_free(s);
+        return -1;
+    }
+    for (uint32_t i = 0; s && i < hal->n_pools; i++)
+        if (!pools[i].is_token && is_address(&pools[i].memory))
+            pools[i].memory = in_file(s, n++);
+    *ret_request = *hal;
+    ret_request->pools = pools;
+    *ret_shared = s;
+    return 0;
+}
+
+int shared_model(const struct hal_model *hal, struct arena *a, struct shared **ret_shared,
+                 struct hal_model *ret_model, struct why *w)
+{
+    struct hal_memory *pools = arena_copy(a, hal->pools, hal->n_pools * sizeof(*pools));
+    struct shared *s = shared_new(hal->n_pools);
+    uint32_t n = 0;
+    int rc = s && pools ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
+
+    for (uint32_t i = 0; rc == 0 && i < hal->n_pools; i++)
+        if (is_address(&pools[i]))
+            rc = place(s, &pools[i], w);
+    if (rc < 0 || fill(&s, w) < 0) {
+        shared_free(s);
+        return -1;
+    }
+    for (uint32_t i = 0; s && i < hal->n_pools; i++)
+        if (is_address(&pools[i]))
+            pools[i] = in_file(s, n++);
+    *ret_model = *hal;
+    ret_model->pools = pools;
+    *ret_shared = s;
+    return 0;
+}
+
+void shared_copy_in(const struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++)
+        memcpy(s->address + s->region[i].at, s->region[i].from.address, s->region[i].from.size);
+}
+
+void shared_copy_out(const struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++)
+        if (s->region[i].from.protection & HAL_MEMORY_WRITE)
+            memcpy(s->region[i].from.address, s->address + s->region[i].at, s->region[i].from.size);
+}
+
+bool shared_has_outputs(const struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++)
+        if (s->region[i].from.protection & HAL_MEMORY_WRITE)
+            return true;
+    return false;
+}
+
+struct shared *shared_keep(struct shared *s)
+{
+    if (s)
+        atomic_fetch_add(&s->references, 1);
+    return s;
+}
+
+void shared_free(struct shared *s)
+{
+    if (!s || atomic_fetch_sub(&s->references, 1) != 1)
+        return;
+    if (s->address)
+        munmap(s->address, s->size);
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s);
+}

@@ -1,0 +1,254 @@
+#define _GNU_SOURCE
+#include "sim/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Before every message.  A length above WIRE_INLINE: the message is in the first descriptor. */
+struct header {
+    uint32_t length, n_fds;
+};
+
+uint32_t wire_put_fd(struct wire_fds *fds, int fd)
+{
+    if (fds->n >= WIRE_MAX_FDS)
+        return 0;
+    fds->fd[fds->n] = fd;
+    return ++fds->n;
+}
+
+int wire_fd(const struct wire_fds *fds, uint32_t name)
+{
+    return name && name <= fds->n ? fds->fd[name - 1] : -1;
+}
+
+void wire_close_fds(struct wire_fds *fds)
+{
+    for (uint32_t i = 0; i < fds->n; i++)
+        if (fds->fd[i] >= 0)
+            close(fds->fd[i]);
+    fds->n = 0;
+}
+
+static int system_error(const char *what, struct why *w)
+{
+    return why_fail(w, WHY_SYSTEM, "%s: %s", what, strerror(errno));
+}
+
+int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w)
+{
+    int fd = memfd_create("halcyon", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    void *address;
+
+    if (fd < 0)
+        return system_error("memory file", w);
+    if (ftruncate(fd, (off_t) size) < 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+        close(fd);
+        return system_error("memory file", w);
+    }
+    address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (address == MAP_FAILED) {
+        close(fd);
+        return system_error("memory file", w);
+    }
+    *ret_fd = fd;
+    *ret_address = address;
+    return 0;
+}
+
+/* ---- sending */
+
+static int send_packet(int socket, const struct header *h, const void *bytes, const int *fds,
+                       uint32_t n_fds, struct why *w)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int) * (WIRE_MAX_FDS + 1))];
+    } control;
+    struct iovec io[] = { { (void *) (uintptr_t) h, sizeof(*h) },
+                          { (void *) (uintptr_t) bytes, bytes ? h->length : 0 } };
+    struct msghdr m = { .msg_iov = io, .msg_iovlen = 2 };
+    ssize_t sent;
+
+    if (n_fds) {
+        memset(&control, 0, sizeof(control));
+        m.msg_control = control.room;
+        m.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+        memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
+    }
+    do
+        sent = sendmsg(socket, &m, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? system_error("sending a message", w) : 0;
+}
+
+/* The message in a memory file, whose descriptor goes before the others. */
+static int send_large(int socket, const ProtobufCMessage *message, const struct header *h,
+                      const struct wire_fds *fds, struct why *w)
+{
+    int all[WIRE_MAX_FDS + 1];
+    void *address;
+    int rc;
+
+    TRY(wire_memory(h->length, &all[0], &address, w));
+    protobuf_c_message_pack(message, address);
+    munmap(address, h->length);
+    if (fds)
+        memcpy(all + 1, fds->fd, fds->n * sizeof(int));
+    if (fcntl(all[0], F_ADD_SEALS, F_SEAL_WRITE) < 0)
+        rc = system_error("sealing a message", w);
+    else
+        rc = send_packet(socket, h, NULL, all, h->n_fds + 1, w);
+    close(all[0]);
+    return rc;
+}
+
+int wire_send(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
+              struct why *w)
+{
+    size_t length = protobuf_c_message_get_packed_size(message);
+    struct header h = { (uint32_t) length, fds ? fds->n : 0 };
+    uint8_t bytes[WIRE_INLINE];
+
+    if (length > WIRE_MAX)
+        return why_fail(w, WHY_INVALID, "a message of %zu bytes", length);
+    if (length > WIRE_INLINE)
+        return send_large(socket, message, &h, fds, w);
+    protobuf_c_message_pack(message, bytes);
+    return send_packet(socket, &h, bytes, fds ? fds->fd : NULL, h.n_fds, w);
+}
+
+/* ---- receiving */
+
+struct packet {
+    struct header header;
+    uint8_t bytes[WIRE_INLINE];
+};
+
+/* Takes the descriptors; more than there may be are closed, and the packet is bad. */
+static int take_fds(struct msghdr *m, struct wire_fds *ret_fds, struct why *w)
+{
+    uint32_t n = 0;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t here = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < here; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+            if (n <= WIRE_MAX_FDS)
+                ret_fds->fd[n++] = fd;
+            else
+                close(fd);
+        }
+    }
+    ret_fds->n = n;
+    REQUIRE(w, !(m->msg_flags & (MSG_TRUNC | MSG_CTRUNC)), "a packet that is too long");
+    return 0;
+}
+
+static ssize_t receive_packet(int socket, struct packet *p, struct wire_fds *ret_fds, struct why *w)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int) * (WIRE_MAX_FDS + 1))];
+    } control;
+    struct iovec io = { p, sizeof(*p) };
+    struct msghdr m = { .msg_iov = &io,
+                        .msg_iovlen = 1,
+                        .msg_control = control.room,
+                        .msg_controllen = sizeof(control.room) };
+    ssize_t n;
+
+    do
+        n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return errno == ECONNRESET ? 0 : system_error("receiving a message", w);
+    return take_fds(&m, ret_fds, w) < 0 ? -1 : n;
+}
+
+static void *arena_take(void *a, size_t size)
+{
+    return arena_alloc_raw(a, size, 1);
+}
+
+static void arena_keep(void *a, void *pointer)
+{
+    (void) a, (void) pointer;
+}
+
+static int unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t length,
+                  struct arena *a, ProtobufCMessage **ret_message, struct why *w)
+{
+    ProtobufCAllocator allocator = { arena_take, arena_keep, a };
+    ProtobufCMessage *m = protobuf_c_message_unpack(type, &allocator, length, bytes);
+
+    REQUIRE(w, m, "not a message of type %s", type->name);
+    *ret_message = m;
+    return 0;
+}
+
+/* A message in a file must not change while it is read. */
+static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, struct wire_fds *fds,
+                        struct arena *a, ProtobufCMessage **ret_message, struct why *w)
+{
+    const int sealed = F_SEAL_SHRINK | F_SEAL_WRITE;
+    struct stat st;
+    int fd = fds->n ? fds->fd[0] : -1;
+
+    REQUIRE(w, fd >= 0 && length <= WIRE_MAX, "a message of %zu bytes without its file", length);
+    REQUIRE(w, fstat(fd, &st) == 0 && (uint64_t) st.st_size >= length, "a message file too short");
+    REQUIRE(w, (fcntl(fd, F_GET_SEALS) & sealed) == sealed, "a message file that may change");
+    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return system_error("a message file", w);
+    int rc = unpack(type, bytes, length, a, ret_message, w);
+    munmap(bytes, length);
+    close(fd);
+    memmove(fds->fd, fds->fd + 1, --fds->n * sizeof(int));
+    return rc;
+}
+
+static int read_packet(const struct packet *p, size_t n, const ProtobufCMessageDescriptor *type,
+                       struct arena *a, ProtobufCMessage **ret_message, struct wire_fds *fds,
+                       struct why *w)
+{
+    REQUIRE(w, n >= sizeof(p->header), "a packet of %zu bytes", n);
+    if (p->header.length > WIRE_INLINE) {
+        REQUIRE(w, n == sizeof(p->header), "a long message within a packet");
+        TRY(unpack_large(type, p->header.length, fds, a, ret_message, w));
+    } else {
+        REQUIRE(w, n == sizeof(p->header) + p->header.length, "a packet of %zu bytes for %u", n,
+                p->header.length);
+        TRY(unpack(type, p->bytes, p->header.length, a, ret_message, w));
+    }
+    REQUIRE(w, fds->n == p->header.n_fds, "%u descriptors, %u announced", fds->n, p->header.n_fds);
+    return 0;
+}
+
+int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
+                 ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
+{
+    struct packet p;
+    ssize_t n;
+
+    ret_fds->n = 0;
+    n = receive_packet(socket, &p, ret_fds, w);
+    if (n > 0 && read_packet(&p, (size_t) n, type, a, ret_message, ret_fds, w) == 0)
+        return 1;
+    wire_close_fds(ret_fds);
+    return n == 0 ? 0 : -1;
+}

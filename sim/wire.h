@@ -1,0 +1,71 @@
+/* Messages between a driver's process and its clients: packets of a local socket, with descriptors.
+ * A packet is a small header and a message; one that is too long for a packet travels in a sealed
+ * memory file.  Everything received is checked: what does not hold is an error, after which the
+ * connection is closed. */
+#ifndef SIM_WIRE_H
+#define SIM_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "golden/arena.h"
+#include "golden/why.h"
+#include "sim/hal.h"
+#include "wire.pb-c.h"
+
+enum {
+    WIRE_MAX_FDS = 128,
+    WIRE_INLINE = 1 << 15, /* longest message within a packet */
+    WIRE_MAX = 1 << 30     /* longest message */
+};
+
+/* Descriptors that go with a message.  Sending lends them; received ones are the receiver's. */
+struct wire_fds {
+    uint32_t n;
+    int fd[WIRE_MAX_FDS + 1]; /* one more than the sender's: that of a long message */
+};
+
+/* 1 + index of a descriptor put into the list, 0 when there is no room. */
+uint32_t wire_put_fd(struct wire_fds *fds, int fd);
+/* The descriptor that a message names, -1 where it names none or a wrong one. */
+int wire_fd(const struct wire_fds *fds, uint32_t name);
+void wire_close_fds(struct wire_fds *fds);
+
+/* Sends a message; -1 with WHY_SYSTEM when the other side is gone. */
+int wire_send(int socket, const ProtobufCMessage *m, const struct wire_fds *fds, struct why *w);
+/* Waits for one; it lives in the arena.  1; 0 at the end of the connection; -1 with WHY_INVALID
+ * for what is no message, WHY_MEMORY. */
+int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
+                 ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
+
+/* A memory file of `size` bytes that cannot be resized; ret_address: mapped, to be unmapped. */
+int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w);
+
+/* ---- structures of the contract, as messages in an arena */
+
+/* The client's way.  Memories of kind ADDRESS do not cross: staged[i] is where pool i lies in the
+ * channel's staging memory (NULL where there are none).  A model has none left. */
+int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
+                   Wire__Model **ret_model, struct why *w);
+int wire_put_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
+                     struct wire_fds *fds, Wire__Request **ret_request, struct why *w);
+int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,
+                    struct wire_fds *fds, Wire__Memory **ret_memory, struct why *w);
+
+/* Memory that both sides of a channel see. */
+struct wire_staging {
+    uint8_t *address;
+    uint64_t size;
+};
+
+/* The driver's way: counts and lengths are the message's own, everything else is for the driver to
+ * check.  What they return points into message, arena and staging memory. */
+int wire_take_model(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
+                    struct hal_model *ret_hal, struct why *w);
+int wire_take_request(const Wire__Request *m, const struct wire_fds *fds,
+                      const struct wire_staging *s, struct arena *a, struct hal_request *ret_hal,
+                      struct why *w);
+int wire_take_memory(const Wire__Memory *m, const struct wire_fds *fds,
+                     const struct wire_staging *s, struct hal_memory *ret_hal, struct why *w);
+
+#endif
