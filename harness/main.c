@@ -49,6 +49,11 @@ const struct command command_table[] = {
       "that the reference runs by. --markdown writes the manual as Markdown, without a name of\n"
       "the whole catalogue.",
       cmd_ops },
+    { "serve", CMD_SERVE, "TARGET --listen unix:PATH", "a driver as a service in its own process",
+      "Serves the target's driver at a local socket until it is interrupted. Other commands, and\n"
+      "any number of them at once, run models on it as '-d unix:PATH'. When the service dies of a\n"
+      "case, that case's verdict is crash, and the next one looks for a new service there.",
+      cmd_serve },
     { "report", CMD_REPORT, "-o DIR [--db FILE] [--run N]", "write the results as an HTML page",
       "Writes DIR/index.html: totals by verdict, target, operation and type, and each failure\n"
       "with its graph.",
@@ -64,8 +69,9 @@ static void print_help(FILE *to)
     for (int i = 0; i < command_table_n; i++)
         fprintf(to, "  %-9s %s\n", command_table[i].name, command_table[i].summary);
     fputs("\n'halcyon help COMMAND' or 'halcyon COMMAND --help' says more of one.\n"
-          "targets: sim:cpu, sim:gpu, sim:dsp, sim:FILE.toml, each with ?fault=NAME; golden (the\n"
-          "reference itself); null (supports nothing).\n",
+          "targets: sim:cpu, sim:gpu, sim:dsp, sim:FILE.toml, each with ?fault=NAME; unix:PATH (a\n"
+          "driver served by 'halcyon serve'); golden (the reference itself); null (supports "
+          "nothing).\n",
           to);
 }
 

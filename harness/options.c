@@ -256,6 +256,13 @@ static int set_format(struct options *o, const char *value, struct why *w)
     return why_fail(w, WHY_INVALID, "'%s' is none of dot, svg, spec, json", value);
 }
 
+static int set_listen(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, !strncmp(value, "unix:", 5) && value[5], "--listen: '%s' is not unix:PATH", value);
+    o->listen = value + 5;
+    return 0;
+}
+
 static int set_for_level(struct options *o, const char *value, struct why *w)
 {
     uint64_t n = 0;
@@ -325,6 +332,7 @@ static const struct option_row rows[] = {
     { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format },
     { "for-level", 0, "L", CMD_DUMP, "express the model at this feature level, 1 to 8",
       set_for_level },
+    { "listen", 0, "unix:PATH", CMD_SERVE, "the socket to listen at", set_listen },
     { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", set_output },
     { "markdown", 0, NULL, CMD_OPS, "as Markdown", set_markdown },
     { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", set_faults },

@@ -37,6 +37,7 @@ struct options {
     const char *case_glob; /* NULL: every case */
 
     const char *format, *output;
+    const char *listen;
     int for_level; /* 0: as it is */
     bool markdown, faults;
     int64_t run;  /* 0: the newest */
@@ -52,7 +53,8 @@ enum command_bit {
     CMD_DUMP = 16,
     CMD_OPS = 32,
     CMD_REPORT = 64,
-    CMD_LEVELS = 128
+    CMD_LEVELS = 128,
+    CMD_SERVE = 256
 };
 
 struct command {

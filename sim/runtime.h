@@ -9,12 +9,17 @@ struct waiter; /* sim/waiter.c: the end of a preparation */
 struct target {
     char *uri;
     struct hal_driver *driver;
+    char *socket;           /* path of the service that it is in; NULL: it is in this process */
     struct waiter *waiters; /* kept: a driver may call twice, and late */
 };
 
 /* A driver under test may be handed in directly; the target closes it. */
 int target_of_driver(const char *uri, struct hal_driver *driver, struct target **ret_target,
                      struct why *w);
+
+/* Whether its process has ended, and looking for a new one at the same place. */
+bool target_is_dead(struct target *t, struct why *w);
+int target_revive(struct target *t, struct why *w);
 
 /* Prepares and waits for the callback.  ret_prepared: NULL unless the status is HAL_NONE.  What
  * breaks the contract goes to `violation`. */

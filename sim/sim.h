@@ -20,10 +20,14 @@ struct target_host {
     int (*read_profile)(const char *path, char **ret_json, struct why *w);
 };
 
-/* Opens a URI.  A bad URI, profile or library is WHY_INVALID with what and where. */
+/* Opens a URI (sim:NAME, sim:PATH.toml, unix:PATH, golden, null).  A bad URI, profile or library is
+ * WHY_INVALID with what and where. */
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
                 struct why *w);
 void target_free(struct target *t);
+
+/* The target's driver, to be served to others (sim/service.h); frees the rest. */
+struct hal_driver *target_take_driver(struct target *t);
 
 const char *target_uri(const struct target *t);
 const struct hal_driver *target_driver(const struct target *t);
@@ -50,6 +54,7 @@ struct outcome {
     enum stage stage;
     enum hal_status status; /* of the call that ended it; HAL_NONE when done */
     char violation[256];    /* not empty: the driver broke the contract, and how */
+    bool died;              /* its own process ended meanwhile; violation says what is known */
     struct arena *arena;    /* owns the rest */
     uint32_t n_ops;         /* operations of the main graph, and which of them it supports */
     bool *supported;
@@ -67,7 +72,9 @@ struct target_run_options {
 /* Supported? prepare, execute once, synchronously, with guarded output buffers.  out_shape: one per
  * output of the main graph, the shapes that the reference found (they size the buffers where the
  * model leaves dimensions unknown).  Returns -1 only for faults of ours; whatever the driver does
- * is in *ret_outcome.  A driver that crashes or hangs takes this process with it: isolate it. */
+ * is in *ret_outcome.  A driver that crashes or hangs takes this process with it: isolate it,
+ * unless it has a process of its own; one that has died there is looked for again by the next run.
+ */
 int target_run(struct target *t, const struct model *m, const struct tensor *in,
                const struct shape *out_shape, const struct target_run_options *options,
                struct outcome *ret_outcome, struct why *w);

@@ -6,6 +6,7 @@
 
 #include "sim/engine.h"
 #include "sim/profile.h"
+#include "sim/remote.h"
 #include "sim/runtime.h"
 
 const char *const target_shipped[] = { "sim:cpu", "sim:gpu", "sim:dsp", NULL };
@@ -82,7 +83,7 @@ static bool is_plain(const struct uri *u, const char *scheme)
 static int open_engine(const struct uri *u, const char *uri, const struct target_host *host,
                        struct engine **ret_engine, struct why *w)
 {
-    static const char *const later[] = { "lib", "sl", "unix", NULL };
+    static const char *const later[] = { "lib", "sl", NULL };
 
     if (strcmp(u->scheme, "sim") == 0)
         return open_sim(u, uri, host, ret_engine, w);
@@ -95,7 +96,21 @@ static int open_engine(const struct uri *u, const char *uri, const struct target
             return why_fail(w, WHY_INVALID, "%s: targets of scheme %s: are not supported yet", uri,
                             later[i]);
     return why_fail(w, WHY_INVALID,
-                    "%s: not a target; expected sim:NAME, sim:PATH.toml, null or golden", uri);
+                    "%s: not a target; expected sim:NAME, sim:PATH.toml, unix:PATH, null or golden",
+                    uri);
+}
+
+static int open_driver(const struct uri *u, const char *uri, const struct target_host *host,
+                       struct hal_driver **ret_driver, struct why *w)
+{
+    struct engine *e = NULL;
+
+    if (strcmp(u->scheme, "unix") == 0) {
+        REQUIRE(w, *u->path && !*u->query, "%s: expected unix:PATH", uri);
+        return remote_open(u->path, ret_driver, w);
+    }
+    TRY(open_engine(u, uri, host, &e, w));
+    return driver_new(e, ret_driver, w);
 }
 
 int target_of_driver(const char *uri, struct hal_driver *driver, struct target **ret_target,
@@ -118,15 +133,27 @@ int target_open(const char *uri, const struct target_host *host, struct target *
                 struct why *w)
 {
     struct hal_driver *driver = NULL;
-    struct engine *e = NULL;
     struct uri u = { 0 };
+    int rc;
 
     TRY(split_uri(uri, &u, w));
-    int rc = open_engine(&u, uri, host, &e, w);
+    rc = open_driver(&u, uri, host, &driver, w);
+    if (rc == 0)
+        rc = target_of_driver(uri, driver, ret_target, w);
+    if (rc == 0 && strcmp(u.scheme, "unix") == 0)
+        (*ret_target)->socket = strchr((*ret_target)->uri, ':') + 1;
     free(u.scheme);
-    TRY(rc);
-    TRY(driver_new(e, &driver, w));
-    return target_of_driver(uri, driver, ret_target, w);
+    return rc;
+}
+
+struct hal_driver *target_take_driver(struct target *t)
+{
+    struct hal_driver *d = t->driver;
+
+    waiters_free(t->waiters);
+    free(t->uri);
+    free(t);
+    return d;
 }
 
 void target_free(struct target *t)
@@ -137,6 +164,23 @@ void target_free(struct target *t)
     waiters_free(t->waiters);
     free(t->uri);
     free(t);
+}
+
+bool target_is_dead(struct target *t, struct why *w)
+{
+    return t->socket && remote_is_dead(t->driver, w);
+}
+
+int target_revive(struct target *t, struct why *w)
+{
+    struct hal_driver *d;
+
+    if (!target_is_dead(t, NULL))
+        return 0;
+    TRY(remote_open(t->socket, &d, w));
+    t->driver->close(t->driver);
+    t->driver = d;
+    return 0;
 }
 
 const char *target_uri(const struct target *t)

@@ -505,6 +505,14 @@ static int run_course(struct course *c)
     return rc;
 }
 
+/* What came before it does not count. */
+static void note_death(struct outcome *o, const struct why *death)
+{
+    o->died = true;
+    snprintf(o->violation, sizeof(o->violation), "%.*s", (int) sizeof(o->violation) - 1,
+             death->text);
+}
+
 int target_run(struct target *t, const struct model *m, const struct tensor *in,
                const struct shape *out_shape, const struct target_run_options *options,
                struct outcome *ret_outcome, struct why *w)
@@ -514,12 +522,17 @@ int target_run(struct target *t, const struct model *m, const struct tensor *in,
                          .arena = arena_new(0),
                          .timing = { HAL_NO_TIME, HAL_NO_TIME } };
     struct course c = { t, m, in, out_shape, options ? options : &defaults, &o, w };
+    struct why death;
 
     if (!o.arena)
         return why_fail(w, WHY_MEMORY, "out of memory");
-    if (run_course(&c) < 0) {
+    if (target_revive(t, &death) < 0) {
+        note_death(&o, &death);
+    } else if (run_course(&c) < 0) {
         arena_free(o.arena);
         return -1;
+    } else if (target_is_dead(t, &death)) {
+        note_death(&o, &death);
     }
     *ret_outcome = o;
     return 0;
