@@ -102,6 +102,13 @@ struct hal_prepared_model *remote_prepared_new(struct remote *r, uint64_t handle
 uint64_t remote_prepared_handle(const struct remote *r, struct hal_prepared_model *m);
 struct hal_buffer *remote_buffer_new(struct remote *r, uint64_t handle);
 
+/* Makes the memory of the call's channel that large; -1: the service refuses. */
+int remote_grow_staging(struct remote_call *q, uint64_t size);
+/* A fenced method with its object and request: waits, runs, answers as execute_fenced() does. */
+enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
+                                  struct shared *shared, int *ret_fence,
+                                  struct hal_fenced_info **ret_info);
+
 /* ---- memory of this process, for the other one to see */
 
 /* A memory file with a copy of every pool of kind ADDRESS. */

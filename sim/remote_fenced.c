@@ -1,0 +1,229 @@
+/* Fenced executions of another process.  Where memory of this process is involved, fences of ours
+ * stand before and after: it is copied when its time has come. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sim/convert.h"
+#include "sim/fence.h"
+#include "sim/remote_internal.h"
+
+struct info {
+    struct hal_fenced_info base;
+    struct remote *r;
+    uint64_t handle;
+};
+
+static enum hal_status get_execution_info(struct hal_fenced_info *self,
+                                          struct hal_timing *ret_launched,
+                                          struct hal_timing *ret_fenced)
+{
+    struct info *i = (struct info *) self;
+    struct remote_call q;
+    enum hal_status status;
+
+    *ret_launched = *ret_fenced = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    if (remote_begin(i->r, WIRE__METHOD__GET_EXECUTION_INFO, &q) < 0)
+        return HAL_DEVICE_UNAVAILABLE;
+    q.call.object = i->handle;
+    status = remote_run(&q);
+    if (q.reply) {
+        *ret_launched = remote_take_timing(q.reply->timing);
+        *ret_fenced = remote_take_timing(q.reply->fenced);
+    }
+    remote_end(&q);
+    return status;
+}
+
+static void release_info(struct hal_fenced_info *self)
+{
+    struct info *i = (struct info *) self;
+
+    remote_release(i->r, i->handle);
+    free(i);
+}
+
+static const struct hal_fenced_info_methods info_methods = { get_execution_info, release_info };
+
+struct follower {
+    int theirs;
+    struct fence ours;
+    struct shared *shared;
+};
+
+static void *follow(void *argument)
+{
+    struct follower *f = argument;
+    bool ok = fence_wait(1, &f->theirs, HAL_NO_TIME) == 1;
+
+    shared_copy_out(f->shared);
+    shared_free(f->shared);
+    fence_end(&f->ours, ok);
+    close(f->theirs);
+    free(f);
+    return NULL;
+}
+
+/* Takes the fence over; returns the one to hand out, or -1. */
+static int follow_fence(int theirs, struct shared *shared)
+{
+    struct follower *f = malloc(sizeof(*f));
+    pthread_t thread;
+    int wait;
+
+    if (!f || fence_open(&f->ours) < 0) {
+        free(f);
+        return -1;
+    }
+    f->theirs = theirs;
+    f->shared = shared_keep(shared);
+    wait = f->ours.wait;
+    if (pthread_create(&thread, NULL, follow, f) != 0) {
+        close(wait);
+        fence_end(&f->ours, false);
+        shared_free(f->shared);
+        free(f);
+        return -1;
+    }
+    pthread_detach(thread);
+    return wait;
+}
+
+/* The fence that came with the reply, taken out of it. */
+static int take_fence(struct remote_call *q)
+{
+    int fd = wire_fd(&q->reply_fds, q->reply->fd);
+
+    if (fd >= 0)
+        q->reply_fds.fd[q->reply->fd - 1] = -1;
+    return fd;
+}
+
+static enum hal_status take_fenced(struct remote_call *q, struct shared *shared, int *ret_fence,
+                                   struct hal_fenced_info **ret_info)
+{
+    struct info *i = malloc(sizeof(*i));
+    int theirs = take_fence(q), fence = theirs;
+
+    if (i && theirs >= 0 && shared_has_outputs(shared))
+        fence = follow_fence(theirs, shared);
+    else if (theirs < 0)
+        shared_copy_out(shared);
+    if (!i || (theirs >= 0 && fence < 0)) {
+        /* The execution goes on without us, on memory that stays with the service. */
+        if (theirs >= 0)
+            close(theirs);
+        free(i);
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    *i = (struct info){ { &info_methods }, q->r, q->reply->info_object };
+    *ret_fence = fence;
+    *ret_info = &i->base;
+    return HAL_NONE;
+}
+
+/* Waits in place of the service, so that memory of this process is copied when its time has come.
+ */
+struct leader {
+    struct fence ours;
+    struct shared *shared;
+    uint32_t n;
+    int wait_for[];
+};
+
+static void leader_free(struct leader *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        close(l->wait_for[i]);
+    shared_free(l->shared);
+    free(l);
+}
+
+static void *lead(void *argument)
+{
+    struct leader *l = argument;
+    bool ok = fence_wait(l->n, l->wait_for, HAL_NO_TIME) == 1;
+
+    shared_copy_in(l->shared);
+    fence_end(&l->ours, ok);
+    leader_free(l);
+    return NULL;
+}
+
+static struct leader *leader_new(uint32_t n, const int *fences, struct shared *shared)
+{
+    struct leader *l = calloc(1, sizeof(*l) + n * sizeof(int));
+
+    if (!l)
+        return NULL;
+    l->shared = shared_keep(shared);
+    for (; l->n < n; l->n++)
+        if ((l->wait_for[l->n] = fcntl(fences[l->n], F_DUPFD_CLOEXEC, 0)) < 0)
+            break;
+    if (l->n == n && fence_open(&l->ours) == 0)
+        return l;
+    leader_free(l);
+    return NULL;
+}
+
+/* The fence that the service waits for instead, the caller's to close; -1: no threads. */
+static int lead_fences(uint32_t n, const int *fences, struct shared *shared)
+{
+    struct leader *l = leader_new(n, fences, shared);
+    pthread_t thread;
+    int wait;
+
+    if (!l)
+        return -1;
+    wait = l->ours.wait;
+    if (pthread_create(&thread, NULL, lead, l) == 0) {
+        pthread_detach(thread);
+        return wait;
+    }
+    close(wait);
+    fence_end(&l->ours, false);
+    leader_free(l);
+    return -1;
+}
+
+static uint32_t *put_fences(struct remote_call *q, uint32_t n, const int *fences)
+{
+    uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
+
+    for (uint32_t i = 0; names && i < n; i++)
+        names[i] = fence_all_open(1, &fences[i]) ? wire_put_fd(&q->fds, fences[i]) : 0;
+    q->call.n_wait_for = n;
+    q->call.wait_for = names;
+    return names;
+}
+
+/* What the service is to wait for.  *ret_ours: a descriptor to be closed after the call, or -1. */
+static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, struct shared *shared,
+                        int *ret_ours)
+{
+    *ret_ours = -1;
+    if (n && shared && fence_all_open(n, fences)) {
+        *ret_ours = lead_fences(n, fences, shared);
+        if (*ret_ours < 0)
+            return why_fail(&q->why, WHY_MEMORY, "no thread to wait for fences");
+        n = 1;
+        fences = ret_ours;
+    }
+    return put_fences(q, n, fences) ? 0 : why_fail(&q->why, WHY_MEMORY, "out of memory");
+}
+
+enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
+                                  struct shared *shared, int *ret_fence,
+                                  struct hal_fenced_info **ret_info)
+{
+    enum hal_status status;
+    int ours;
+
+    if (put_wait_for(q, n_wait_for, wait_for, shared, &ours) < 0)
+        return hal_status_of(&q->why, HAL_1_3);
+    status = remote_run(q);
+    if (ours >= 0)
+        close(ours);
+    return status == HAL_NONE ? take_fenced(q, shared, ret_fence, ret_info) : status;
+}

@@ -1,0 +1,267 @@
+/* Answers of a session: prepared models, executions of every kind. */
+#include "sim/session_answer.h"
+
+/* staging: only where the call lasts as long as the execution does, for the client may change it.
+ */
+static int take_request(struct answer *q, const struct wire_staging *staging,
+                        struct hal_request *ret_request, struct hal_execution_config *ret_config)
+{
+    const Wire__ExecutionConfig *m = q->call->execution;
+
+    REQUIRE(q->w, q->call->request && m, "method %d without a request", (int) q->call->method);
+    *ret_config = (struct hal_execution_config){ .measure = m->measure,
+                                                 .deadline = m->deadline,
+                                                 .loop_timeout = m->loop_timeout,
+                                                 .n_hints = (uint32_t) m->n_hints };
+    TRY(answer_hints(q, m->n_hints, m->hints, &ret_config->hints));
+    return wire_take_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
+}
+
+/* Room for the shapes of as many outputs as the model can have. */
+static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_result)
+{
+    struct hal_output_shape *shapes = arena_alloc(q->a, n, sizeof(*shapes));
+
+    if (!shapes)
+        return answer_no_memory(q);
+    *ret_result = (struct hal_result){ .shapes = shapes,
+                                       .capacity = n,
+                                       .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    return 0;
+}
+
+static int put_result(struct answer *q, enum hal_status s, const struct hal_result *r)
+{
+    uint32_t n = r->n_shapes < r->capacity ? r->n_shapes : r->capacity;
+
+    q->reply->timing = reply_timing(q->a, &r->timing);
+    if (!q->reply->timing ||
+        reply_shapes(q->a, n, r->shapes, &q->reply->n_shapes, &q->reply->shapes) < 0)
+        return answer_no_memory(q);
+    return answer_status(q, s);
+}
+
+static int execute_synchronously_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_execution_config config;
+    struct hal_request request;
+    struct hal_result result;
+
+    TRY(take_request(q, &q->c->staging, &request, &config));
+    TRY(make_room(q, request.n_outputs, &result));
+    return put_result(q,
+                      p->methods->execute_synchronously(p, (enum hal_version) q->call->version,
+                                                        &request, &config, &result),
+                      &result);
+}
+
+int answer_execute_synchronously(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, execute_synchronously_on);
+}
+
+static int execute_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_execution_callback *callback;
+    struct hal_execution_config config;
+    struct hal_request request;
+
+    TRY(take_request(q, NULL, &request, &config));
+    callback = session_execution_callback(q->s, q->call->callback);
+    if (!callback)
+        return answer_no_memory(q);
+    if (!p->methods->execute) {
+        callback->notify(callback, HAL_GENERAL_FAILURE, 0, NULL,
+                         (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME });
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    }
+    return answer_status(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,
+                                                &config, callback));
+}
+
+int answer_execute(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, execute_on);
+}
+
+static int take_fences(const struct answer *q, const int **ret_fences)
+{
+    int *fences = arena_alloc(q->a, q->call->n_wait_for, sizeof(*fences));
+
+    if (!fences)
+        return answer_no_memory(q);
+    for (size_t i = 0; i < q->call->n_wait_for; i++)
+        fences[i] = wire_fd(q->fds, q->call->wait_for[i]);
+    *ret_fences = fences;
+    return 0;
+}
+
+/* The fence goes to the client, which asks the other object later. */
+static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal_fenced_info *info)
+{
+    if (s != HAL_NONE)
+        return answer_status(q, s);
+    q->reply->fd = fence == HAL_NO_FENCE ? 0 : wire_put_fd(q->out, fence);
+    q->reply->info_object = info ? object_add(q->s, OBJECT_INFO, info, NULL) : 0;
+    if (info && !q->reply->info_object) {
+        info->methods->release(info);
+        return answer_no_memory(q);
+    }
+    return 0;
+}
+
+static int execute_fenced_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_fenced_info *info = NULL;
+    struct hal_execution_config config;
+    struct hal_request request;
+    const int *fences;
+    int fence = HAL_NO_FENCE;
+
+    TRY(take_request(q, NULL, &request, &config));
+    TRY(take_fences(q, &fences));
+    if (!p->methods->execute_fenced)
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    enum hal_status s = p->methods->execute_fenced(p, (enum hal_version) q->call->version, &request,
+                                                   (uint32_t) q->call->n_wait_for, fences, &config,
+                                                   q->call->duration, &fence, &info);
+    return put_fenced(q, s, fence, info);
+}
+
+int answer_execute_fenced(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, execute_fenced_on);
+}
+
+static int configure_burst_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_burst *burst = NULL;
+
+    if (!p->methods->configure_burst)
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    enum hal_status s = p->methods->configure_burst(p, (enum hal_version) q->call->version, &burst);
+    return answer_object(q, s, OBJECT_BURST, burst, o);
+}
+
+int answer_configure_burst(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, configure_burst_on);
+}
+
+static int create_reusable_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_execution_config config;
+    struct hal_execution *execution = NULL;
+    struct hal_request request;
+
+    TRY(take_request(q, NULL, &request, &config));
+    if (!p->methods->create_reusable_execution)
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    enum hal_status s = p->methods->create_reusable_execution(p, &request, &config, &execution);
+    return answer_object(q, s, OBJECT_EXECUTION, execution, o);
+}
+
+int answer_create_reusable_execution(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, create_reusable_on);
+}
+
+int answer_release(struct answer *q)
+{
+    return answer_status(q,
+                         object_release(q->s, q->call->object) ? HAL_NONE : HAL_INVALID_ARGUMENT);
+}
+
+/* ---- bursts and reusable executions */
+
+static int burst_execute_on(struct answer *q, struct object *o)
+{
+    struct hal_burst *b = o->of_driver;
+    struct hal_execution_config config;
+    struct hal_request request;
+    struct hal_result result;
+
+    TRY(take_request(q, &q->c->staging, &request, &config));
+    TRY(make_room(q, request.n_outputs, &result));
+    return put_result(q,
+                      b->methods->execute_synchronously(b, &request,
+                                                        (uint32_t) q->call->n_identifiers,
+                                                        q->call->identifiers, &config, &result),
+                      &result);
+}
+
+int answer_burst_execute(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_BURST, burst_execute_on);
+}
+
+static int burst_release_on(struct answer *q, struct object *o)
+{
+    struct hal_burst *b = o->of_driver;
+
+    return answer_status(q, b->methods->release_memory(b, q->call->identifier));
+}
+
+int answer_burst_release_memory(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_BURST, burst_release_on);
+}
+
+enum { MOST_OUTPUTS = 1 << 16 };
+
+static int reusable_execute_on(struct answer *q, struct object *o)
+{
+    struct hal_execution *x = o->of_driver;
+    struct hal_result result;
+
+    REQUIRE(q->w, q->call->size <= MOST_OUTPUTS, "room for %llu shapes",
+            (unsigned long long) q->call->size);
+    TRY(make_room(q, (uint32_t) q->call->size, &result));
+    return put_result(q, x->methods->execute_synchronously(x, q->call->duration, &result), &result);
+}
+
+int answer_reusable_execute(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_EXECUTION, reusable_execute_on);
+}
+
+static int reusable_fenced_on(struct answer *q, struct object *o)
+{
+    struct hal_execution *x = o->of_driver;
+    struct hal_fenced_info *info = NULL;
+    const int *fences;
+    int fence = HAL_NO_FENCE;
+
+    REQUIRE(q->w, q->call->execution, "no deadline");
+    TRY(take_fences(q, &fences));
+    enum hal_status s =
+        x->methods->execute_fenced(x, (uint32_t) q->call->n_wait_for, fences,
+                                   q->call->execution->deadline, q->call->duration, &fence, &info);
+    return put_fenced(q, s, fence, info);
+}
+
+int answer_reusable_execute_fenced(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_EXECUTION, reusable_fenced_on);
+}
+
+static int execution_info_on(struct answer *q, struct object *o)
+{
+    struct hal_fenced_info *i = o->of_driver;
+    struct hal_timing launched = { HAL_NO_TIME, HAL_NO_TIME }, fenced = launched;
+    enum hal_status s = i->methods->get_execution_info(i, &launched, &fenced);
+
+    q->reply->timing = reply_timing(q->a, &launched);
+    q->reply->fenced = reply_timing(q->a, &fenced);
+    return q->reply->timing && q->reply->fenced ? answer_status(q, s) : answer_no_memory(q);
+}
+
+int answer_get_execution_info(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_INFO, execution_info_on);
+}
