@@ -86,12 +86,10 @@ int fence_wait(uint32_t n, const int *fds, uint64_t timeout_ns)
 {
     uint64_t now = now_ns();
     uint64_t until = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
+    int rc = 1;
 
-    for (uint32_t i = 0; i < n; i++) {
-        int rc = wait_one(fds[i], until);
-        if (rc <= 0)
-            return rc;
-    }
+    for (uint32_t i = 0; i < n && rc > 0; i++)
+        rc = wait_one(fds[i], until);
     (void) atomic_load(&signals);
-    return 1;
+    return rc;
 }

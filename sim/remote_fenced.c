@@ -57,7 +57,8 @@ static void *follow(void *argument)
     struct follower *f = argument;
     bool ok = fence_wait(1, &f->theirs, HAL_NO_TIME) == 1;
 
-    shared_copy_out(f->shared);
+    if (ok)
+        shared_copy_out(f->shared);
     shared_free(f->shared);
     fence_end(&f->ours, ok);
     close(f->theirs);
@@ -145,7 +146,8 @@ static void *lead(void *argument)
     struct leader *l = argument;
     bool ok = fence_wait(l->n, l->wait_for, HAL_NO_TIME) == 1;
 
-    shared_copy_in(l->shared);
+    if (ok)
+        shared_copy_in(l->shared);
     fence_end(&l->ours, ok);
     leader_free(l);
     return NULL;

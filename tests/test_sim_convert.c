@@ -243,7 +243,7 @@ START_TEST(versions_and_configurations_are_checked)
     struct notified n;
 
     ck_assert_int_eq(prepare(HAL_1_2, &usual).status, HAL_INVALID_ARGUMENT); /* IF is of 1.3 */
-    ck_assert_int_eq(prepare(HAL_FL5, &usual).status, HAL_INVALID_ARGUMENT); /* a 1.3 driver */
+    ck_assert_int_eq(prepare((enum hal_version)(HAL_FL8 + 1), &usual).status, HAL_INVALID_ARGUMENT);
     ck_assert_int_eq(prepare((enum hal_version) 0, &usual).status, HAL_INVALID_ARGUMENT);
     bad.preference = (enum hal_preference) 3;
     ck_assert_int_eq(prepare(HAL_1_3, &bad).status, HAL_INVALID_ARGUMENT);

@@ -1,0 +1,142 @@
+/* Services and hostile clients: the bytes are packets on the channels of one session, among them
+ * descriptors of all kinds.  The service must answer or cut off, and end with nothing left over. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "sim/engine.h"
+#include "sim/session.h"
+#include "tests/fuzz/fuzz.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool is_over;
+
+static void begun(struct session *s, void *user)
+{
+    (void) s, (void) user;
+}
+
+static void ended(struct session *s, void *user)
+{
+    (void) s, (void) user;
+    pthread_mutex_lock(&lock);
+    is_over = true;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static struct hal_driver *driver(void)
+{
+    static struct hal_driver *d;
+    struct engine *e;
+    struct why w;
+
+    if (!d && (engine_reference(&e, &w) < 0 || driver_new(e, &d, &w) < 0))
+        abort();
+    return d;
+}
+
+/* What a client may send: a file that shrank, one that it keeps open, a socket, nothing. */
+static int descriptor(uint8_t kind)
+{
+    int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING), pair[2];
+
+    if (fd < 0 || ftruncate(fd, kind & 1 ? 8192 : 3) < 0)
+        abort();
+    if (kind & 2)
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+    if (kind & 4) {
+        close(fd);
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+            abort();
+        close(pair[1]);
+        return pair[0];
+    }
+    return fd;
+}
+
+struct header {
+    uint32_t length, n_fds;
+};
+
+/* One packet; headers are usually right, so that messages are read. */
+static void send_packet(int socket, const uint8_t *bytes, size_t n, uint8_t flags)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int) * 2)];
+    } control;
+    uint32_t n_fds = flags & 3 ? (flags & 3) - 1 : 0;
+    struct header h = { (uint32_t) n + (flags & 64 ? 1 << 20 : 0), n_fds + (flags & 128 ? 1 : 0) };
+    struct iovec io[] = { { &h, sizeof h }, { (void *) (uintptr_t) bytes, n } };
+    struct msghdr m = { .msg_iov = io, .msg_iovlen = 2 };
+    int fds[2];
+
+    for (uint32_t i = 0; i < n_fds; i++)
+        fds[i] = descriptor((uint8_t) (flags >> 2));
+    if (n_fds) {
+        memset(&control, 0, sizeof control);
+        m.msg_control = control.room;
+        m.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+        memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
+    }
+    sendmsg(socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+    for (uint32_t i = 0; i < n_fds; i++)
+        close(fds[i]);
+}
+
+/* Answers are thrown away, so that the service is never held up. */
+static void drain(int socket)
+{
+    char bytes[4096];
+
+    while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+}
+
+/* Packets: length (2 bytes), flags, message. */
+static void play(int socket, const uint8_t *bytes, size_t n)
+{
+    while (n >= 3) {
+        size_t length = bytes[0] | (size_t) bytes[1] << 8;
+        uint8_t flags = bytes[2];
+        bytes += 3;
+        n -= 3;
+        length = length < n ? length : n;
+        send_packet(socket, bytes, length, flags);
+        drain(socket);
+        bytes += length;
+        n -= length;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    static const struct session_owner owner = { begun, ended };
+    struct why w;
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        abort();
+    is_over = false;
+    if (session_start(driver(), pair[0], 1, &owner, NULL, &w) < 0)
+        abort();
+    play(pair[1], bytes, length);
+    shutdown(pair[1], SHUT_WR);
+    pthread_mutex_lock(&lock);
+    while (!is_over)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+    close(pair[1]);
+    return 0;
+}
