@@ -73,20 +73,21 @@ static inline struct near near_exp(struct near a, double u)
     return (struct near){ y, bound_clean(y * (grown + (u > 0 ? bound_exp(u, a.x) : 0))) };
 }
 
+/* The larger and the smaller one; NaN if one is, of which nothing is known then. */
 static inline struct near near_max(struct near a, struct near b)
 {
-    double x = bound_larger(a.x, b.x), lo = bound_larger(a.x - a.e, b.x - b.e);
-    double hi = bound_larger(a.x + a.e, b.x + b.e);
+    double x = a.x > b.x || isnan(a.x) ? a.x : b.x;
+    double lo = bound_larger(a.x - a.e, b.x - b.e), hi = bound_larger(a.x + a.e, b.x + b.e);
 
-    return (struct near){ x, bound_interval(x, lo, hi) };
+    return (struct near){ x, isnan(x) ? INFINITY : bound_interval(x, lo, hi) };
 }
 
 static inline struct near near_min(struct near a, struct near b)
 {
-    double x = bound_smaller(a.x, b.x), lo = bound_smaller(a.x - a.e, b.x - b.e);
-    double hi = bound_smaller(a.x + a.e, b.x + b.e);
+    double x = a.x < b.x || isnan(a.x) ? a.x : b.x;
+    double lo = bound_smaller(a.x - a.e, b.x - b.e), hi = bound_smaller(a.x + a.e, b.x + b.e);
 
-    return (struct near){ x, bound_interval(x, lo, hi) };
+    return (struct near){ x, isnan(x) ? INFINITY : bound_interval(x, lo, hi) };
 }
 
 static inline struct near near_exact(double x)

@@ -186,6 +186,23 @@ START_TEST(images_are_undecided_one_by_one)
 }
 END_TEST
 
+/* A box without width that grows without limit has no corners. */
+START_TEST(of_no_number_nothing_is_known)
+{
+    const struct one_op c = { .op = "AXIS_ALIGNED_BBOX_TRANSFORM",
+                              .in = { "F32[1,4]: 1 0 1 5", "F32[1,4]: 0 0 1000 0", "I32[1]: 0",
+                                      "F32[1,2]: 9 9" },
+                              .out = "F32[1,4]: nan 0 nan 5" };
+    struct one_op_run r;
+
+    one_op_check(&c);
+    ck_assert_int_eq(one_op_start(&r, &c, &bounds, &why), 0);
+    ck_assert(isinf(r.result.bound[0][0]) && isinf(r.result.bound[0][2]));
+    ck_assert(r.result.bound[0][1] < 1e-5 && r.result.bound[0][3] < 1e-5);
+    one_op_done(&r);
+}
+END_TEST
+
 /* ---- single precision */
 
 enum { BOXES = 12 };
@@ -293,6 +310,7 @@ int main(void)
     tcase_add_test(t, a_declared_shape_must_come_out);
     tcase_add_test(t, what_follows_is_undecided_too);
     tcase_add_test(t, images_are_undecided_one_by_one);
+    tcase_add_test(t, of_no_number_nothing_is_known);
     tcase_add_test(t, single_precision_is_right);
     suite_add_tcase(s, t);
     srunner_run_all(r, CK_ENV);

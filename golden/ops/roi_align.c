@@ -143,8 +143,14 @@ static void mean_of_bin(const struct call *c, const double *image, const struct 
         for (size_t j = bx->lo; j <= bx->hi; j++) {
             const double *x = image + (i * width + j) * channels;
             double weight = by->weight[i] * bx->weight[j];
-            for (size_t k = 0; k < channels && weight != 0; k++)
-                y[k] += weight * (magnitude ? fabs(x[k]) : x[k]);
+            if (weight == 0)
+                continue;
+            if (magnitude)
+                for (size_t k = 0; k < channels; k++)
+                    y[k] += weight * fabs(x[k]);
+            else
+                for (size_t k = 0; k < channels; k++)
+                    y[k] += weight * x[k];
         }
 }
 
@@ -218,8 +224,10 @@ static void add_shifted(const struct call *c, const double *image, const struct 
         for (size_t b = along->lo; b <= along->hi && b + 1 < pixels; b++) {
             const double *x = image + a * row + b * step;
             double shift = weight * along->shift[b];
-            for (size_t k = 0; k < channels && shift > 0; k++)
-                e[k] += bound_scaled(x[step + k] - x[k], shift);
+            if (!(shift > 0))
+                continue;
+            for (size_t k = 0; k < channels; k++)
+                e[k] += fabs(x[step + k] - x[k]) * shift;
         }
     }
 }
