@@ -25,7 +25,6 @@ struct slot {
     int16_t *patches;    /* integers: a row for each output pixel, unless image is that already */
     const int16_t **tap; /* depthwise integers: where the taps of a pixel are */
     void *sums;          /* double or int32_t */
-    double *values;      /* integers: sums as real numbers */
 };
 
 struct stored {
@@ -77,7 +76,7 @@ static bool is_dense(const struct stored *s)
 
 static bool fits_integers(const struct stored *s)
 {
-    return is_byte(s->x) && is_byte(s->f) && s->terms <= MATMUL_INT_DEPTH &&
+    return is_byte(s->x) && is_byte(s->f) && is_byte(s->y) && s->terms <= MATMUL_INT_DEPTH &&
            (s->v.groups || s->v.multiplier == 1) &&
            s->v.x.out * patch_row(s) <= MOST_PATCH_BYTES / sizeof(int16_t);
 }
@@ -255,8 +254,7 @@ static int make_slots(struct stored *s, size_t slots, struct why *w)
         slot[i].patches = take(s, s->lines * patches_size(s), sizeof(int16_t), w);
         slot[i].tap = take(s, matmul_int_depth(s->taps), sizeof(int16_t *), w);
         slot[i].sums = take(s, s->lines * v->x.out * v->out_c, sum_size(s), w);
-        slot[i].values = take(s, larger(BLOCK, v->out_c), sizeof(double), w);
-        if (!slot[i].image || !slot[i].patches || !slot[i].tap || !slot[i].sums || !slot[i].values)
+        if (!slot[i].image || !slot[i].patches || !slot[i].tap || !slot[i].sums)
             return -1;
     }
     s->slot = slot;
@@ -398,27 +396,35 @@ static void scale_doubles(const struct stored *s, size_t rows, double *sums)
             sums[ch] *= s->scale[ch];
 }
 
-static void scale_integers(const struct stored *s, size_t rows, const int32_t *sums, double *values)
+static void finish_integers(const struct stored *s, const struct slot *slot, size_t pixels,
+                            size_t at)
 {
-    for (size_t i = 0; i < rows; i++, sums += s->v.out_c, values += s->v.out_c)
-        for (size_t ch = 0; ch < s->v.out_c; ch++)
-            values[ch] = ((double) sums[ch] + s->init[ch]) * s->scale[ch];
+    int role = s->dot->activation;
+    int32_t code = role == NO_ROLE ? ACTIVATION_NONE : call_int(s->call, role);
+    struct activation_range range = activation_range(code);
+    const struct matmul_finish f = { .channels = s->v.out_c,
+                                     .init = s->init,
+                                     .scale = s->scale,
+                                     .least = range.lo,
+                                     .most = range.hi,
+                                     .step = tensor_step(s->y, 0),
+                                     .zero = s->y->zero,
+                                     .lowest = codec_of(s->y)->min,
+                                     .highest = codec_of(s->y)->max };
+
+    matmul_int_finish(&f, pixels, slot->sums, (uint8_t *) s->y->data + at * s->v.out_c);
 }
 
-static void finish(const struct stored *s, const struct slot *slot, size_t pixels, size_t at)
+static void finish_doubles(const struct stored *s, const struct slot *slot, size_t pixels,
+                           size_t at)
 {
     size_t step = larger(BLOCK / s->v.out_c, 1), channels = s->v.out_c;
 
     for (size_t i = 0; i < pixels; i += step) {
         size_t rows = smaller(step, pixels - i);
-        double *values = slot->values;
-        if (s->integer) {
-            scale_integers(s, rows, (const int32_t *) slot->sums + i * channels, values);
-        } else {
-            values = (double *) slot->sums + i * channels;
-            scale_doubles(s, rows, values);
-        }
-        finish_rows(s, rows, values, (at + i) * channels);
+        double *sums = (double *) slot->sums + i * channels;
+        scale_doubles(s, rows, sums);
+        finish_rows(s, rows, sums, (at + i) * channels);
     }
 }
 
@@ -442,7 +448,10 @@ static void run_chunk(const void *context, size_t slot_index, size_t i)
         sum_integers(s, slot, &y);
     else
         sum_taps(s, slot, &y);
-    finish(s, slot, y.out * v->x.out, (picture * v->y.out + o0) * v->x.out);
+    if (s->integer)
+        finish_integers(s, slot, y.out * v->x.out, (picture * v->y.out + o0) * v->x.out);
+    else
+        finish_doubles(s, slot, y.out * v->x.out, (picture * v->y.out + o0) * v->x.out);
 }
 
 int dot_eval_stored(struct call *c, const struct dot *d, struct why *w)

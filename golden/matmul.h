@@ -113,6 +113,19 @@ void matmul_int_pack_taps(size_t channels, size_t taps, const int16_t *weights, 
 void matmul_int_taps(size_t channels, size_t taps, const int16_t *const *x, const int16_t *packed,
                      int32_t *out);
 
+/* What becomes of the sums of a pixel: to[c] = narrowed (activated ((sum[c] + init[c]) *
+ * scale[c])), in double, rounded as tensor_narrow() does to an 8-bit type of that scale and zero
+ * point. */
+struct matmul_finish {
+    size_t channels;
+    const double *init, *scale;
+    double least, most;     /* of the activation; may be infinite */
+    double step, zero;      /* of the type */
+    double lowest, highest; /* integers of the type */
+};
+void matmul_int_finish(const struct matmul_finish *f, size_t pixels, const int32_t *sums,
+                       uint8_t *to);
+
 /* Calls job(context, slot, i) for i = 0..n-1 on the threads; no two jobs at a time have the same
  * slot, 0..matmul_slots()-1, so that it can choose scratch memory. */
 size_t matmul_slots(struct matmul_pool *pool);

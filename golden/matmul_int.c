@@ -98,3 +98,10 @@ void matmul_int_taps(size_t channels, size_t taps, const int16_t *const *x, cons
         memcpy(out + c, copy, (channels - c) * sizeof *copy);
     }
 }
+
+void matmul_int_finish(const struct matmul_finish *f, size_t pixels, const int32_t *sums,
+                       uint8_t *to)
+{
+    for (size_t i = 0; i < pixels; i++)
+        matmul_kernel()->int_finish(f, sums + i * f->channels, to + i * f->channels);
+}

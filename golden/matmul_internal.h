@@ -84,6 +84,7 @@ struct kernel {
     /* channels c.. of a depthwise pixel: x[tap][c..c+INT_PANEL-1] */
     void (*int_taps)(size_t pairs, size_t c, const int16_t *const *x, const int16_t *block,
                      int32_t *out);
+    void (*int_finish)(const struct matmul_finish *f, const int32_t *sums, uint8_t *to);
 };
 extern const struct kernel matmul_kernel_base;
 extern const struct kernel matmul_kernel_avx2;

@@ -4,24 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Quotients that the zero point may be added to: they saturate first, to whole numbers, which gives
- * the same as saturating last. */
-struct range {
-    double lo, hi;
-};
-
-/* Round half away from zero: what lies below a tie by one bit stays below it in the sum.  NaN
- * becomes 0, which the zero point stands for.  Without a branch: loops of it are compiled for
- * vectors. */
-static inline double round_half_away(double x, struct range r)
-{
-    const double almost_half = 0x1.fffffffffffffp-2;
-    double v = x < r.lo ? r.lo : x;
-
-    v = v > r.hi ? r.hi : v;
-    v = isnan(v) ? 0 : v;
-    return v + copysign(almost_half, v); /* to be cut off */
-}
+#include "golden/rounding.h"
 
 /* One codec per storage format: the project's only type-generic macro. */
 #define CODEC_INT(id, ctype, wide, lo, hi)                                                         \
@@ -32,7 +15,7 @@ static inline double round_half_away(double x, struct range r)
     }                                                                                              \
     static void narrow_##id(const double *from, size_t n, double zero, double scale, void *to)     \
     {                                                                                              \
-        const struct range r = { lo - zero, hi - zero };                                           \
+        const struct rounding_range r = { lo - zero, hi - zero };                                  \
         const wide z = (wide) zero;                                                                \
         for (size_t i = 0; i < n; i++)                                                             \
             ((ctype *) to)[i] = (ctype) ((wide) round_half_away(from[i] / scale, r) + z);          \
