@@ -106,7 +106,7 @@ static int exchange(struct remote_channel *c, const Wire__Call *call, const stru
 int remote_exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
                     struct why *w)
 {
-    const Wire__Reply *reply;
+    const Wire__Reply *reply = NULL;
     struct wire_fds none;
 
     TRY(exchange(c, call, fds, &reply, &none, w));
@@ -129,7 +129,7 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
 {
     Wire__Call call = WIRE__CALL__INIT;
     struct wire_fds fds = { 0 }, none;
-    const Wire__Reply *reply;
+    const Wire__Reply *reply = NULL;
     int pair[2];
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)

@@ -392,7 +392,7 @@ int remote_describe(struct remote *r, struct why *w)
         .close = remote_close,
     };
     Wire__Call call = WIRE__CALL__INIT;
-    const Wire__Reply *reply;
+    const Wire__Reply *reply = NULL;
 
     r->base = methods;
     call.method = WIRE__METHOD__GET_INFO;
