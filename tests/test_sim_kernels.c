@@ -1,12 +1,10 @@
 /* What the devices compute, against numbers worked out by hand. */
 #include <check.h>
 #include <math.h>
-#include <string.h>
 
-#include "sim/fixed.h"
 #include "sim/half.h"
-#include "sim/sim.h"
-#include "tests/one_op.h"
+#include "sim/kernel.h"
+#include "tests/on_device.h"
 
 START_TEST(fp16_rounds_to_nearest_even)
 {
@@ -40,78 +38,6 @@ START_TEST(fp16_rounds_to_nearest_even)
             ck_assert_uint_eq(half_from_float(half_to_float((uint16_t) h)), h);
 }
 END_TEST
-
-START_TEST(fixed_point_rounds_halves_away_from_zero)
-{
-    struct factor half = factor_of(0.5), third = factor_of(1.0 / 3), big = factor_of(1000);
-
-    ck_assert_int_eq(half.mantissa, INT64_C(1) << 30);
-    ck_assert_int_eq(half.shift, 31);
-    ck_assert_int_eq(factor_apply(5, half, false), 3);
-    ck_assert_int_eq(factor_apply(-5, half, false), -3);
-    ck_assert_int_eq(factor_apply(5, half, true), 2);
-    ck_assert_int_eq(factor_apply(-5, half, true), -2);
-    ck_assert_int_eq(factor_apply(100, third, false), 33);
-    ck_assert_int_eq(factor_apply(-7, big, false), -7000);
-    ck_assert_int_eq(factor_apply(255, factor_of(0), false), 0);
-    ck_assert_int_eq(factor_apply(255, factor_of(1e-30), false), 0);
-    ck_assert_int_gt(factor_apply(1, factor_of(1e30), false), 1 << 20);
-    ck_assert_int_lt(factor_apply(-1, factor_of(1e30), false), -(1 << 20));
-    ck_assert_uint_eq(integer_root(99), 9);
-    ck_assert_uint_eq(integer_root(100), 10);
-    ck_assert_uint_eq(integer_root(UINT64_MAX), UINT32_MAX);
-}
-END_TEST
-
-/* ---- one operation on a device */
-
-struct on_device {
-    const char *uri;
-    bool relaxed;
-    struct one_op c;
-};
-
-static double stored(const struct tensor *t, size_t i)
-{
-    const struct codec *c = dtype_info[t->dtype].codec;
-    double x;
-
-    c->widen((const char *) t->data + i * c->size, 1, 0, 1, &x);
-    return x;
-}
-
-static void check_output(const struct on_device *d, const struct tensor *got,
-                         const struct tensor *want)
-{
-    ck_assert_msg(shape_equal(&got->shape, &want->shape), "%s: shape", d->c.name);
-    for (size_t i = 0; i < tensor_count(want); i++)
-        ck_assert_msg(stored(got, i) == stored(want, i),
-                      "%s on %s: element %zu is %.17g, not %.17g", d->c.name, d->uri, i,
-                      stored(got, i), stored(want, i));
-}
-
-static void check_on(const struct on_device *d)
-{
-    struct target *t = NULL;
-    struct shape shapes[ONE_OP_OUTPUTS];
-    struct one_op_run r;
-    struct outcome o;
-    struct why w = { 0 };
-
-    ck_assert_msg(target_open(d->uri, NULL, &t, &w) == 0, "%s", w.text);
-    ck_assert_msg(one_op_start(&r, &d->c, NULL, &w) == 0, "%s: %s", d->c.name, w.text);
-    r.b.model.relaxed = d->relaxed;
-    for (uint32_t i = 0; i < r.n_expected; i++)
-        shapes[i] = r.expected[i].shape;
-    ck_assert_msg(target_run(t, &r.b.model, r.arg, shapes, NULL, &o, &w) == 0, "%s", w.text);
-    ck_assert_msg(o.stage == STAGE_DONE && !o.violation[0], "%s on %s: stage %d, status %d, %s",
-                  d->c.name, d->uri, (int) o.stage, (int) o.status, o.violation);
-    for (uint32_t i = 0; i < r.n_expected; i++)
-        check_output(d, &o.out[i], &r.expected[i]);
-    outcome_done(&o);
-    one_op_done(&r);
-    target_free(t);
-}
 
 static const struct on_device floats[] = {
     { "sim:gpu",
@@ -201,124 +127,92 @@ static const struct on_device floats[] = {
         0,
         { "F32[2]: 1 2", "const I32[1]: -1", "INT32: 1" },
         "F32[1]: 1.5" } },
-};
-
-static const struct on_device fixed[] = {
-    /* 10 * 0.5 + 3 * 0.25 = 5.75 = 11.5 steps of 0.5, and its mirror image */
-    { "sim:dsp",
+    { "sim:cpu",
       false,
-      { "a sum is rounded once",
-        "ADD",
+      { "each group has channels of its own",
+        "GROUPED_CONV_2D",
         0,
-        { "U8[2]*0.5@100: 110 90", "U8[2]*0.25@50: 53 47", "INT32: 0" },
-        "U8[2]*0.5@128: 140 116" } },
-    { "sim:dsp",
+        { "F32[1,1,1,4]: 1 10 100 1000", "const F32[2,1,1,2]: 1 2 3 4", "const F32[2]: 0 1",
+          "INT32: 2", "INT32: 1", "INT32: 1", "INT32: 2", "INT32: 0", "BOOL: 0" },
+        "F32[1,1,1,2]: 21 4301" } },
+    { "sim:gpu",
       false,
-      { "a sum saturates",
-        "SUB",
+      { "every pixel spreads over a window",
+        "TRANSPOSE_CONV_2D",
         0,
-        { "S8[2]*1@0: 127 -128", "S8[2]*1@0: -128 127", "INT32: 0" },
-        "S8[2]*1@0: 127 -128" } },
-    { "sim:dsp",
+        { "F32[1,1,2,1]: 1 10", "const F32[1,1,3,1]: 1 2 3", "const F32[1]: 0", "INT32: 0",
+          "INT32: 0", "INT32: 0", "INT32: 0", "INT32: 2", "INT32: 1", "INT32: 0", "BOOL: 0" },
+        "F32[1,1,5,1]: 1 2 13 20 30" } },
+    { "sim:cpu",
       false,
-      { "activations cut in steps",
-        "MUL",
+      { "of an odd padding more is after",
+        "TRANSPOSE_CONV_2D",
         0,
-        { "U8[3]*0.5@10: 20 12 0", "U8[3]*0.5@0: 4 3 2", "INT32: 3" },
-        "U8[3]*0.5@7: 19 10 7" } },
-    { "sim:dsp",
+        { "F32[1,1,2,1]: 1 10", "const F32[1,1,3,1]: 1 2 3", "const F32[1]: 0",
+          "const I32[4]: 1 1 4 1", "INT32: 1", "INT32: 2", "INT32: 1", "INT32: 0", "BOOL: 0" },
+        "F32[1,1,4,1]: 1 2 13 20" } },
+    { "sim:gpu",
       false,
-      { "a factor for each channel",
-        "CONV_2D",
+      { "both matrices turned",
+        "BATCH_MATMUL",
         0,
-        { "S8[1,1,1,2]*0.5@-3: 7 -3", "const PC8[2,1,1,2]*1,0.25|0: 2 9 2 9", "const I32[2]: 1 3",
-          "INT32: 2", "INT32: 1", "INT32: 1", "INT32: 0" },
-        /* (20 + 1) * 0.5 = 10.5 and (20 + 3) * 0.125 = 2.875, in steps of 0.5 */
-        "S8[1,1,1,2]*0.5@5: 26 11" } },
-    { "sim:dsp",
+        { "F32[2,2]: 1 3 2 4", "F32[2,2]: 10 100 20 200", "BOOL: 1", "BOOL: 1" },
+        "F32[2,2]: 210 420 430 860" } },
+    { "sim:cpu",
       false,
-      { "NCHW and padding hold zero points",
-        "CONV_2D",
+      { "between pixels",
+        "RESIZE_BILINEAR",
         0,
-        { "U8[1,1,2,2]*1@10: 11 12 13 14", "const U8[1,2,2,1]*1@5: 6 7 8 9", "const I32[1]*1: 0",
-          "INT32: 1", "INT32: 1", "INT32: 1", "INT32: 0", "BOOL: 1" },
-        "U8[1,1,2,2]*2@0: 15 7 6 2" } },
-    { "sim:dsp",
+        { "F32[1,1,2,1]: 0 8", "INT32: 4", "INT32: 1", "BOOL: 0" },
+        "F32[1,1,4,1]: 0 4 8 8" } },
+    { "sim:gpu",
       false,
-      { "depthwise",
-        "DEPTHWISE_CONV_2D",
+      { "pixels have their middle at halves",
+        "RESIZE_BILINEAR",
         0,
-        { "U8[1,1,2,1]*1@1: 3 4", "const U8[1,1,2,2]*1@0: 1 2 3 4", "const I32[2]*1: 0 0",
-          "INT32: 2", "INT32: 1", "INT32: 1", "INT32: 2", "INT32: 0" },
-        "U8[1,1,1,2]*2@0: 6 8" } },
-    { "sim:dsp",
+        { "F32[1,1,2,1]: 0 8", "INT32: 4", "INT32: 1", "BOOL: 0", "BOOL: 0", "BOOL: 1" },
+        "F32[1,1,4,1]: 0 2 6 8" } },
+    { "sim:cpu",
       false,
-      { "a matrix",
-        "FULLY_CONNECTED",
+      { "neighbours along the channels",
+        "LOCAL_RESPONSE_NORMALIZATION",
         0,
-        { "S8[2,2]*1@1: 2 3 -1 1", "const S8[1,2]*1@0: 3 4", "const I32[1]*1: 1", "INT32: 1" },
-        "S8[2,1]*2@0: 6 0" } },
-    { "sim:dsp",
+        { "F32[1,1,1,3]: 2 1 0", "INT32: 1", "FLOAT32: 3", "FLOAT32: 1", "FLOAT32: 1" },
+        "F32[1,1,1,3]: 0.25 0.125 0" } },
+    /* bins of 1 x 2 pixels, one sample in the middle of each: (0.5, 1) and (1.5, 1) */
+    { "sim:cpu",
       false,
-      { "a mean of a window",
-        "AVERAGE_POOL_2D",
+      { "a region of two bins",
+        "ROI_ALIGN",
         0,
-        { "U8[1,1,2,1]*1@5: 6 7", "INT32: 2", "INT32: 1", "INT32: 1", "INT32: 2", "INT32: 1",
-          "INT32: 0" },
-        "U8[1,1,1,1]*1@5: 7" } },
-    { "sim:dsp",
+        { "F32[1,2,2,1]: 0 4 8 12", "F32[1,4]: 0 0 2 2", "const I32[1]: 0", "INT32: 1", "INT32: 2",
+          "FLOAT32: 1", "FLOAT32: 1", "INT32: 1", "INT32: 1", "BOOL: 0" },
+        "F32[1,1,2,1]: 10 12" } },
+    { "sim:gpu",
       false,
-      { "a mean below zero",
-        "MEAN",
+      { "the largest pixel of a bin",
+        "ROI_POOLING",
         0,
-        { "S8[1,2]*1@0: -1 -2", "const I32[1]: 1", "INT32: 0" },
-        "S8[1]*1@0: -2" } },
-    { "sim:dsp",
+        { "F32[1,2,2,1]: 0 4 8 12", "F32[1,4]: 0 0 1 1", "const I32[1]: 0", "INT32: 1", "INT32: 2",
+          "FLOAT32: 1", "FLOAT32: 1", "BOOL: 0" },
+        "F32[1,1,2,1]: 8 12" } },
+    { "sim:cpu",
       false,
-      { "logistic by table",
-        "LOGISTIC",
+      { "a state that is read and written",
+        "RNN",
         0,
-        { "U8[3]*1@128: 0 128 255" },
-        "U8[3]*0.00390625@0: 0 128 255" } },
-    { "sim:dsp",
+        { "F32[1,2]: 1 2", "const F32[1,2]: 3 4", "const F32[1,1]: 0.5", "const F32[1]: 1",
+          "F32[1,1]: 4", "INT32: 0" },
+        "F32[1,1]: 14; F32[1,1]: 14" } },
+    /* 2 * 3 takes the place of the last number, 5 */
+    { "sim:gpu",
       false,
-      { "tanh by table", "TANH", 0, { "S8[2]*0.5@0: 0 127" }, "S8[2]*0.0078125@0: 0 127" } },
-    { "sim:dsp",
-      false,
-      { "equal shares",
-        "SOFTMAX",
+      { "a filter remembers",
+        "SVDF",
         0,
-        { "U8[1,4]*1@0: 9 9 9 9", "FLOAT32: 1" },
-        "U8[1,4]*0.00390625@0: 64 64 64 64" } },
-    /* 3/5 and 4/5 in steps of 1/128 */
-    { "sim:dsp",
-      false,
-      { "unit length",
-        "L2_NORMALIZATION",
-        0,
-        { "U8[1,2]*2@128: 131 132" },
-        "U8[1,2]*0.0078125@128: 205 230" } },
-    { "sim:dsp",
-      false,
-      { "the larger, in new steps",
-        "MAXIMUM",
-        0,
-        { "U8[2]*1@0: 3 9", "U8[2]*2@0: 2 4" },
-        "U8[2]*0.5@0: 8 18" } },
-    { "sim:dsp",
-      false,
-      { "quantising",
-        "QUANTIZE",
-        0,
-        { "F32[5]: 0.25 -0.25 -1e30 1e30 nan" },
-        "U8[5]*0.5@3: 4 2 0 255 0" } },
-    { "sim:dsp",
-      false,
-      { "scales of channels",
-        "DEQUANTIZE",
-        0,
-        { "PC8[2,2]*1,0.5|1: 1 2 3 4" },
-        "F32[2,2]: 1 1 3 2" } },
+        { "F32[1,1]: 3", "const F32[1,1]: 2", "const F32[1,2]: 10 1", "const F32[1]: 0.5",
+          "F32[1,2]: 7 5", "INT32: 1", "INT32: 0" },
+        "F32[1,2]: 6 0; F32[1,1]: 76.5" } },
 };
 
 static const struct on_device common[] = {
@@ -389,23 +283,83 @@ static const struct on_device common[] = {
         0,
         { "U8[1]*1@0: 3", "U8[2]*0.5@10: 12 13", "INT32: 0" },
         "U8[3]*1@1: 4 2 3" } },
+    { "sim:gpu",
+      false,
+      { "the largest come first, of equal ones the last",
+        "TOPK_V2",
+        0,
+        { "F32[1,4]: 2 5 -1 5", "INT32: 3" },
+        "F32[1,3]: 5 5 2; I32[1,3]: 3 1 0" } },
+    { "sim:dsp",
+      false,
+      { "the first of the smallest",
+        "ARGMIN",
+        0,
+        { "U8[3]*1@0: 4 2 2", "INT32: 0" },
+        "I32[1]: 1" } },
+    { "sim:dsp",
+      false,
+      { "not less is not all",
+        "GREATER_EQUAL",
+        0,
+        { "I32[3]: 1 2 3", "I32[1]: 2" },
+        "B8[3]: 0 1 1" } },
+    { "sim:cpu",
+      false,
+      { "no number is unequal to itself",
+        "NOT_EQUAL",
+        0,
+        { "F32[2]: nan 1", "F32[2]: nan 1" },
+        "B8[2]: 1 0" } },
+    { "sim:gpu",
+      false,
+      { "any of a row",
+        "REDUCE_ANY",
+        0,
+        { "B8[2,2]: 0 0 0 1", "const I32[1]: -1", "BOOL: 0" },
+        "B8[2]: 0 1" } },
+    { "sim:cpu",
+      false,
+      { "truths broadcast", "LOGICAL_AND", 0, { "B8[2]: 1 0", "B8[1]: 1" }, "B8[2]: 1 0" } },
+    { "sim:dsp",
+      false,
+      { "the smallest integer has no opposite",
+        "NEG",
+        0,
+        { "I32[2]: -2147483648 5" },
+        "I32[2]: -2147483648 -5" } },
+    { "sim:dsp",
+      false,
+      { "what is not found is zero",
+        "HASHTABLE_LOOKUP",
+        0,
+        { "I32[2]: 3 4", "const I32[2]: 1 4", "I32[2,1]: 7 8" },
+        "I32[2,1]: 0 8; U8[2]*1@0: 0 1" } },
+    { "sim:gpu",
+      false,
+      { "matrices of integers wrap",
+        "BATCH_MATMUL",
+        0,
+        { "I32[1,2]: 2147483647 1", "I32[2,1]: 2 3", "BOOL: 0", "BOOL: 0" },
+        "I32[1,1]: 1" } },
+    { "sim:gpu",
+      false,
+      { "pixels of NCHW move",
+        "SPACE_TO_DEPTH",
+        0,
+        { "F32[1,1,2,2]: 1 2 3 4", "INT32: 2", "BOOL: 1" },
+        "F32[1,4,1,1]: 1 2 3 4" } },
 };
 
 START_TEST(float_devices_compute)
 {
-    check_on(&floats[_i]);
-}
-END_TEST
-
-START_TEST(the_fixed_point_device_computes)
-{
-    check_on(&fixed[_i]);
+    on_device_check(&floats[_i]);
 }
 END_TEST
 
 START_TEST(all_devices_have_the_common_kernels)
 {
-    check_on(&common[_i]);
+    on_device_check(&common[_i]);
 }
 END_TEST
 
@@ -427,9 +381,7 @@ int main(void)
     TCase *c = tcase_create("kernels");
 
     tcase_add_test(c, fp16_rounds_to_nearest_even);
-    tcase_add_test(c, fixed_point_rounds_halves_away_from_zero);
     tcase_add_loop_test(c, float_devices_compute, 0, COUNT(floats));
-    tcase_add_loop_test(c, the_fixed_point_device_computes, 0, COUNT(fixed));
     tcase_add_loop_test(c, all_devices_have_the_common_kernels, 0, COUNT(common));
     tcase_add_test(c, kernels_name_operations_of_the_catalogue);
     suite_add_tcase(s, c);
