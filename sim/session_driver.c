@@ -22,7 +22,7 @@ static int take_fd(struct answer *q, int *ret_fd)
 
 int answer_open_channel(struct answer *q)
 {
-    int fd;
+    int fd = -1;
 
     TRY(take_fd(q, &fd));
     return channel_start(q->s, fd, q->w);
@@ -30,7 +30,7 @@ int answer_open_channel(struct answer *q)
 
 int answer_open_events(struct answer *q)
 {
-    int fd;
+    int fd = -1;
 
     TRY(take_fd(q, &fd));
     pthread_mutex_lock(&q->s->lock);

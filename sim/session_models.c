@@ -118,7 +118,7 @@ static int execute_fenced_on(struct answer *q, struct object *o)
     struct hal_fenced_info *info = NULL;
     struct hal_execution_config config;
     struct hal_request request;
-    const int *fences;
+    const int *fences = NULL;
     int fence = HAL_NO_FENCE;
 
     TRY(take_request(q, NULL, &request, &config));
@@ -234,7 +234,7 @@ static int reusable_fenced_on(struct answer *q, struct object *o)
 {
     struct hal_execution *x = o->of_driver;
     struct hal_fenced_info *info = NULL;
-    const int *fences;
+    const int *fences = NULL;
     int fence = HAL_NO_FENCE;
 
     REQUIRE(q->w, q->call->execution, "no deadline");
