@@ -115,10 +115,7 @@ static enum hal_status get_version_string(struct hal_driver *self, const char **
 static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
                                                         uint32_t *ret_n_model, uint32_t *ret_n_data)
 {
-    const struct engine *e = ((struct driver *) self)->engine;
-
-    *ret_n_model = e->model_cache_files;
-    *ret_n_data = e->data_cache_files;
+    driver_cache_files(((struct driver *) self)->engine, ret_n_model, ret_n_data);
     return HAL_NONE;
 }
 

@@ -67,6 +67,21 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
 struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m);
 void prepared_unref(struct prepared *p);
 
+/* ---- sim/driver_cache.c */
+
+/* How many cache files of each kind the driver asks for; none before HAL 1.2. */
+void driver_cache_files(const struct engine *e, uint32_t *ret_n_model, uint32_t *ret_n_data);
+/* Saves a model that has been prepared, constants of its pools included; leaves it where the files
+ * are not what was asked for, or cannot be written. */
+void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
+                       const struct hal_model *hal, enum hal_version version,
+                       const struct loaded *l);
+/* The model as it was saved, in the arena, and the version of its entry point: to be checked as a
+ * client's.  HAL_INVALID_ARGUMENT: wrong numbers of files; HAL_GENERAL_FAILURE: wrong files. */
+enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache *cache,
+                                  struct arena *a, struct hal_model *ret_hal,
+                                  enum hal_version *ret_version);
+
 /* ---- sim/driver_execute.c */
 
 /* One request taken over from the client: checked, its memory mapped.  Not to be moved. */

@@ -172,20 +172,65 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
         return hal_status_of(&w, version);
     }
     status = compile(d, &l, config, version, &p);
-    if (status != HAL_NONE)
+    if (status == HAL_NONE)
+        driver_cache_save(d, &config->cache, model, version, &l);
+    else
         unload(&l);
     callback->notify(callback, status, p ? &p->base : NULL);
     return HAL_NONE;
 }
 
-/* No caching yet: what was never written cannot be read. */
+/* What the cache says is checked as a client's model is; that it is not legal, or not supported any
+ * more, means that the cache is of no use. */
+static enum hal_status load_cached(struct driver *d, const struct hal_cache *cache,
+                                   struct loaded *ret_loaded)
+{
+    struct arena *a = arena_new(0);
+    enum hal_version version;
+    struct hal_model hal;
+    struct why w;
+
+    enum hal_status s = a ? driver_cache_load(d, cache, a, &hal, &version) : HAL_GENERAL_FAILURE;
+    if (s == HAL_NONE && load(d, &hal, version, ret_loaded, &w) < 0)
+        s = HAL_GENERAL_FAILURE;
+    else if (s == HAL_NONE && check_supported(d, ret_loaded, &w) < 0) {
+        unload(ret_loaded);
+        s = HAL_GENERAL_FAILURE;
+    }
+    arena_free(a);
+    return s;
+}
+
+static enum hal_status check_cached(const struct driver *d, enum hal_version version,
+                                    const struct hal_prepare_config *config)
+{
+    struct why w;
+
+    if (version < HAL_1_2 || version > d->engine->hal || hal_level(version) < 1)
+        return HAL_INVALID_ARGUMENT;
+    return check_config(config, version, &w) < 0 ? hal_status_of(&w, version) : HAL_NONE;
+}
+
 enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_prepare_config *config,
                                                 struct hal_prepare_callback *callback)
 {
-    (void) self, (void) version, (void) config;
-    callback->notify(callback, HAL_GENERAL_FAILURE, NULL);
-    return HAL_GENERAL_FAILURE;
+    struct driver *d = (struct driver *) self;
+    struct prepared *p = NULL;
+    struct loaded l;
+    enum hal_status status = check_cached(d, version, config);
+
+    if (status == HAL_NONE)
+        status = load_cached(d, &config->cache, &l);
+    if (status != HAL_NONE) {
+        callback->notify(callback, status, NULL);
+        return status;
+    }
+    status = compile(d, &l, config, version, &p);
+    if (status != HAL_NONE)
+        unload(&l);
+    callback->notify(callback, status, p ? &p->base : NULL);
+    return HAL_NONE;
 }
 
 struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m)

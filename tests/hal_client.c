@@ -63,6 +63,17 @@ struct hal_driver *client_open_slow(const char *name, double ns)
     return open_profile(p);
 }
 
+struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32_t n_data,
+                                      const char *version)
+{
+    struct profile *p = read_profile(name);
+
+    p->model_cache_files = n_model;
+    p->data_cache_files = n_data;
+    p->version = version ? version : p->version;
+    return open_profile(p);
+}
+
 /* ---- over a socket */
 
 /* The service's end, within this process. */
@@ -164,23 +175,36 @@ static void catch_prepared(struct hal_prepare_callback *self, enum hal_status st
     pthread_mutex_unlock(&c->lock);
 }
 
-void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority)
+enum hal_status client_prepare_with(struct hal_driver *d, enum hal_version version,
+                                    const struct hal_model *m,
+                                    const struct hal_prepare_config *config,
+                                    struct hal_prepared_model **ret_prepared)
 {
     struct catcher c = { .base = { catch_prepared } };
-    struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                         .priority = priority,
-                                         .deadline = HAL_NO_DEADLINE };
+    enum hal_status launched;
 
     pthread_mutex_init(&c.lock, NULL);
     pthread_cond_init(&c.called, NULL);
-    ck_assert_int_eq(d->prepare_model(d, d->hal_version, &m->hal, &config, &c.base), HAL_NONE);
+    launched = m ? d->prepare_model(d, version, m, config, &c.base)
+                 : d->prepare_model_from_cache(d, version, config, &c.base);
     pthread_mutex_lock(&c.lock);
     while (!c.is_called)
         pthread_cond_wait(&c.called, &c.lock);
     pthread_mutex_unlock(&c.lock);
-    ck_assert_int_eq(c.status, HAL_NONE);
-    ck_assert_ptr_nonnull(c.prepared);
-    m->prepared = c.prepared;
+    ck_assert(launched == HAL_NONE || launched == c.status);
+    ck_assert((c.status == HAL_NONE) == (c.prepared != NULL));
+    *ret_prepared = c.prepared;
+    return c.status;
+}
+
+void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority)
+{
+    struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                         .priority = priority,
+                                         .deadline = HAL_NO_DEADLINE };
+
+    ck_assert_int_eq(client_prepare_with(d, d->hal_version, &m->hal, &config, &m->prepared),
+                     HAL_NONE);
 }
 
 void client_done(struct client_model *m)

@@ -13,6 +13,11 @@ struct hal_driver *client_open(const char *name, enum hal_version version);
 /* One whose every launch and operation takes that many virtual ns, and nothing else does. */
 struct hal_driver *client_open_slow(const char *name, double ns);
 
+/* One that asks for these numbers of cache files; version: what it says of itself, NULL: its own.
+ */
+struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32_t n_data,
+                                      const char *version);
+
 /* The same driver as a client of its service sees it: over a socket. */
 struct hal_driver *client_over_socket(struct hal_driver *d);
 
@@ -25,6 +30,12 @@ struct client_model {
 
 /* z = x + y, TENSOR_FLOAT32; with unknown_dim the first dimension of the output is. */
 void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim);
+/* Prepares a model, or (NULL) one from the cache, and waits for the callback, whose status it
+ * returns. Fails the test where status, prepared model and launch contradict each other. */
+enum hal_status client_prepare_with(struct hal_driver *d, enum hal_version version,
+                                    const struct hal_model *m,
+                                    const struct hal_prepare_config *config,
+                                    struct hal_prepared_model **ret_prepared);
 /* Fails the test unless the model prepares. */
 void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority);
 void client_done(struct client_model *m);

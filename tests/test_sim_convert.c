@@ -360,15 +360,18 @@ END_TEST
 
 START_TEST(a_driver_without_cache_files_says_so)
 {
-    struct hal_driver *d = (struct hal_driver *) (uintptr_t) target_driver(target);
+    struct target *golden;
     struct notified cached = { { notify }, 0, HAL_NONE, NULL };
     uint32_t n_model = 9, n_data = 9;
 
+    ck_assert_int_eq(target_open("golden", NULL, &golden, &w), 0);
+    struct hal_driver *d = (struct hal_driver *) (uintptr_t) target_driver(golden);
     ck_assert_int_eq(d->get_number_of_cache_files_needed(d, &n_model, &n_data), HAL_NONE);
     ck_assert(n_model == 0 && n_data == 0);
     ck_assert_int_eq(d->prepare_model_from_cache(d, HAL_1_3, &usual, &cached.base),
                      HAL_GENERAL_FAILURE);
     ck_assert(cached.calls == 1 && cached.status == HAL_GENERAL_FAILURE && !cached.prepared);
+    target_free(golden);
 }
 END_TEST
 
