@@ -36,6 +36,7 @@ struct check {
     enum judge_kind judge; /* CTS or BOUND */
     int level;             /* feature level that the model needs; -1: not known */
     bool referenced, have_result;
+    bool itself; /* the target is the reference, always within its bounds: see check_judge() */
     struct plan *plan;
     struct result result;
     struct shape *out_shape; /* of the main graph's outputs: expected, computed or declared */
@@ -60,7 +61,9 @@ void check_reference(struct check *c);
  * that one can tell in which one it died.  *o is done by check_judge(). */
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result);
-/* detail: what each output looks like, for people; may be NULL. */
+/* By bound the reference would be compared with itself: then it is judged whether the values that the
+ * example expects lie within the bounds, where it expects some.  detail: what each output looks
+ * like, for people; may be NULL. */
 void check_judge(struct check *c, struct outcome *o, struct check_result *r, struct buffer *detail);
 
 /* The verdict of a case that did not come so far. */

@@ -105,6 +105,28 @@ START_TEST(wrong_numbers_fail_with_the_element)
 }
 END_TEST
 
+/* What the reference gives does not matter then. */
+START_TEST(by_bound_the_reference_is_compared_with_what_is_expected)
+{
+    struct fixture f;
+    float wrong[3] = { 0, 0.25f, 2 };
+
+    begin(&f, JUDGE_BOUND);
+    f.check.itself = true;
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, wrong, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    f.out.data = wrong;
+    r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_FAIL);
+    ck_assert_double_eq(r.actual, 0.25);
+    ck_assert_msg(!strncmp(r.why, "output 0, as the example expects it: ", 37), "%s", r.why);
+    f.out.data = NULL;
+    r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    check_done(&f.check);
+}
+END_TEST
+
 START_TEST(a_wrong_shape_is_a_violation)
 {
     struct fixture f;
@@ -436,6 +458,7 @@ int main(void)
     TCase *t = tcase_create("check");
     tcase_add_test(t, right_numbers_pass);
     tcase_add_test(t, wrong_numbers_fail_with_the_element);
+    tcase_add_test(t, by_bound_the_reference_is_compared_with_what_is_expected);
     tcase_add_test(t, a_wrong_shape_is_a_violation);
     tcase_add_test(t, an_open_shape_may_be_another);
     tcase_add_test(t, draws_are_not_compared_one_by_one);

@@ -1,0 +1,99 @@
+/* The random corpus on the reference: what another implementation computed, in the precision of the
+ * operands, must lie within the bounds of the reference.
+ *
+ *     test_corpus_bound WAIVERS FILE...
+ *
+ * Waived examples must fail, as their reason says.  Exit 77 (skipped) where the files are not
+ * there. CORPUS_ONLY=NAME runs one example alone, whatever is waived. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "golden/golden.h"
+#include "harness/waivers.h"
+#include "specs/specs.h"
+
+struct tally {
+    unsigned long run, failed, waived;
+    size_t elements, decided;
+    const char *only; /* not NULL: the example of that name alone */
+    struct waivers *waivers;
+};
+
+static int compare(const struct example *e, const struct result *r, struct tally *t, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct tensor *actual = &e->expected[i];
+        if ((e->ignored && e->ignored[i]) || !actual->data || r->open[i])
+            continue;
+        struct judgement j =
+            r->odds[i] ? judge_odds(r->odds[i], e->multinomial_tolerance, actual)
+                       : judge_bound(&r->out[i], r->real[i], r->bound[i], r->kind[i], actual);
+        REQUIRE(w, j.ok, "output %u: %s", i, j.why);
+        t->elements += tensor_count(actual);
+        t->decided += j.checked;
+    }
+    return 0;
+}
+
+static int run_example(const struct example *e, struct tally *t, struct why *w)
+{
+    const struct exec_options options = { .bounds = true };
+    struct plan *plan;
+    struct result result;
+
+    TRY(plan_new(&e->model, &plan, w));
+    int rc = plan_run(plan, e->in, &options, &result, w);
+    if (rc >= 0) {
+        rc = compare(e, &result, t, w);
+        result_done(&result);
+    }
+    plan_free(plan);
+    return rc;
+}
+
+static int each(const struct example *e, void *user, struct why *unused)
+{
+    struct tally *t = user;
+    struct why w = { 0 };
+
+    (void) unused;
+    if (t->only && strcmp(t->only, e->name) != 0)
+        return 0;
+    const char *reason = t->only ? NULL : waivers_find(t->waivers, e->name, "golden");
+    int rc = run_example(e, t, &w);
+    t->run++;
+    t->waived += reason != NULL;
+    if (rc < 0 && !reason)
+        printf("%s: %s\n", e->name, w.text);
+    else if (rc == 0 && reason)
+        printf("%s: agrees, but is waived: %s\n", e->name, reason);
+    t->failed += (rc < 0) == !reason;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct tally all = { .only = getenv("CORPUS_ONLY") };
+    const struct specs_options options = { .threads = 1 };
+    struct why w = { 0 };
+    int rc = argc < 3 ? -1 : waivers_load(argv[1], &all.waivers, &w);
+
+    for (int i = 2; i < argc && rc == 0; i++) {
+        if (access(argv[i], R_OK) != 0) {
+            printf("skipped: no corpus at %s\n", argv[i]);
+            waivers_free(all.waivers);
+            return 77;
+        }
+        rc = specs_load(argv[i], &options, each, &all, &w);
+    }
+    waivers_free(all.waivers);
+    if (rc < 0) {
+        printf("%s\n", w.text);
+        return 1;
+    }
+    printf("%lu examples run, %lu failed, %lu waived; %zu of %zu elements decided\n", all.run,
+           all.failed, all.waived, all.decided, all.elements);
+    return all.failed != 0;
+}
