@@ -123,18 +123,23 @@ static int regions_of(struct kernel_call *k, struct regions *ret_regions, struct
     return 0;
 }
 
-/* Boxes are x1, y1, x2, y2; what reaches out of the image is cut off. */
-static struct extent extent_of(const struct kernel_call *k, const struct regions *r, size_t i,
-                               int axis)
+/* Boxes are x1, y1, x2, y2, and lie in the image but for roundings, which are cut off. */
+static int extent_of(const struct kernel_call *k, const struct regions *r, size_t i, int axis,
+                     struct extent *ret_extent, struct why *w)
 {
     float unit = kernel_float(k, axis ? "stride_width" : "stride_height", 1);
     const float *box = r->boxes + 4 * i + (axis ? 0 : 1);
     struct extent e = { box[0] / unit, box[2] / unit, axis ? r->image.w : r->image.h,
                         r->bins[axis] };
 
-    e.from = fminf(fmaxf(e.from, 0), (float) e.pixels);
-    e.to = fminf(fmaxf(e.to, e.from), (float) e.pixels);
-    return e;
+    float most = (float) e.pixels;
+    if (!(e.from >= 0 && e.from <= e.to && e.to <= most * 1.001f))
+        return why_fail(w, WHY_EXECUTION, "region %zu reaches from %g to %g of %d pixels", i,
+                        (double) e.from, (double) e.to, e.pixels);
+    e.from = fminf(e.from, most);
+    e.to = fminf(e.to, most);
+    *ret_extent = e;
+    return 0;
 }
 
 static struct plane image_of(const struct regions *r, size_t i)
@@ -171,7 +176,7 @@ static float mean_of_bin(const struct plane *p, const struct extent e[2], const 
         for (int j = 0; j < samples[1]; j++)
             sum += bilinear(p, sample_at(&e[0], bin[0], i, samples[0]),
                             sample_at(&e[1], bin[1], j, samples[1]), channel);
-    return sum / (float) (samples[0] * samples[1]);
+    return sum / ((float) samples[0] * (float) samples[1]);
 }
 
 static int run_roi_align(struct kernel_call *k, struct why *w)
@@ -181,7 +186,9 @@ static int run_roi_align(struct kernel_call *k, struct why *w)
     TRY(regions_of(k, &r, w));
     float *to = r.y;
     for (size_t m = 0; m < r.n; m++) {
-        struct extent e[2] = { extent_of(k, &r, m, 0), extent_of(k, &r, m, 1) };
+        struct extent e[2];
+        for (int axis = 0; axis < 2; axis++)
+            TRY(extent_of(k, &r, m, axis, &e[axis], w));
         int samples[2] = { samples_of(k, &e[0], "sampling_ratio_height"),
                            samples_of(k, &e[1], "sampling_ratio_width") };
         struct plane p = image_of(&r, m);
@@ -202,11 +209,11 @@ static struct pixels bin_of(const struct extent *e, int i)
 {
     int from = (int) roundf(e->from), to = (int) roundf(e->to);
     int length = to - from + 1 > 1 ? to - from + 1 : 1;
-    int first = from + i * length / e->bins;
-    int last = from + ((i + 1) * length + e->bins - 1) / e->bins;
+    int64_t first = from + (int64_t) i * length / e->bins;
+    int64_t last = from + ((int64_t) (i + 1) * length + e->bins - 1) / e->bins;
 
-    return (struct pixels){ first < e->pixels ? first : e->pixels,
-                            last < e->pixels ? last : e->pixels };
+    return (struct pixels){ first < e->pixels ? (int) first : e->pixels,
+                            last < e->pixels ? (int) last : e->pixels };
 }
 
 static float largest_of(const struct plane *p, struct pixels y, struct pixels x, size_t channel)
@@ -227,7 +234,9 @@ static int run_roi_pooling(struct kernel_call *k, struct why *w)
     TRY(regions_of(k, &r, w));
     float *to = r.y;
     for (size_t m = 0; m < r.n; m++) {
-        struct extent ey = extent_of(k, &r, m, 0), ex = extent_of(k, &r, m, 1);
+        struct extent ey, ex;
+        TRY(extent_of(k, &r, m, 0, &ey, w));
+        TRY(extent_of(k, &r, m, 1, &ex, w));
         struct plane p = image_of(&r, m);
         for (int i = 0; i < r.bins[0]; i++)
             for (int j = 0; j < r.bins[1]; j++)

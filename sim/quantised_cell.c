@@ -175,7 +175,7 @@ static void compute_gate(const struct quantised_lstm *q, enum lstm_gate g)
     accumulate(q, q->h, recurrent, NULL, recurrent->scale * q->h->scale / scale, gate);
     if (peephole)
         add_peephole(q, peephole, scale, gate);
-    for (size_t b = 0; norm && b < q->batch; b++)
+    for (size_t b = 0; norm && q->units && b < q->batch; b++)
         normalise(q, norm, bias, gate + b * q->units);
     for (size_t i = 0; i < q->batch * q->units; i++)
         gate[i] = g == GATE_CELL ? fixed_tanh(gate[i], 3) : fixed_logistic(gate[i]);

@@ -60,11 +60,13 @@ static int merge_shape(const struct hal_argument *a, const struct tensor *declar
 static int find_memory(const struct request *r, const struct hal_location *l,
                        struct request_place *ret_place, struct why *w)
 {
+    static uint8_t nowhere; /* operands without elements may lie in memory without bytes */
     const struct mapping *m = &r->pools[l->pool].mapping;
 
     REQUIRE(w, mapping_holds(m, l->offset, l->length),
             "%" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset, m->size);
-    *ret_place = (struct request_place){ m->address + l->offset, (size_t) l->length, NULL };
+    uint8_t *at = m->address ? m->address + l->offset : &nowhere;
+    *ret_place = (struct request_place){ at, (size_t) l->length, NULL };
     return 0;
 }
 
