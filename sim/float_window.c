@@ -174,7 +174,7 @@ static float pool_at(const struct kernel_call *k, const struct float_pool *p, en
 {
     const struct image_window *v = &p->win;
     struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
-    struct sum s = { .half = k->half_sums };
+    struct sum s = { .half = k->half_sums && kind != POOL_ROOT }; /* fp16 has no room for squares */
     float max = -INFINITY;
 
     for (int i = ty.first; i < ty.last; i++)
