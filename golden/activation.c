@@ -44,6 +44,7 @@ void activation_bound(const struct call *c, int role, const double *y, double *e
     struct activation_range r = activation_range(code);
     if (code == ACTIVATION_NONE)
         return;
-    for (size_t i = 0; i < n; i++)
-        ey[i] = bound_smaller(ey[i], bound_larger(y[i] - r.lo, r.hi - y[i]));
+    for (size_t i = 0; i < n; i++) /* what may be anything may be no number, which stays none */
+        ey[i] = ey[i] == INFINITY ? INFINITY
+                                  : bound_smaller(ey[i], bound_larger(y[i] - r.lo, r.hi - y[i]));
 }

@@ -55,6 +55,8 @@ UNARY_INLINE double unary_carry_monotone(double (*f)(double x), double x, double
 
     if (!(e > 0))
         return 0;
+    if (e == INFINITY) /* what may be anything may be no number, which f leaves so */
+        return INFINITY;
     p = f(x - e);
     q = f(x + e);
     return isnan(p) || isnan(q) ? INFINITY : bound_interval(y, fmin(p, q), fmax(p, q));
