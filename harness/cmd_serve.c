@@ -27,6 +27,8 @@ static int serve(const struct options *o, struct why *w)
     sigaction(SIGTERM, &action, NULL);
     fprintf(stderr, "%s is served at unix:%s\n", o->argument[0], o->listen);
     int rc = service_run(served, w);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
     service_free(served);
     return rc;
 }

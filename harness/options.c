@@ -258,7 +258,7 @@ static int set_format(struct options *o, const char *value, struct why *w)
 
 static int set_listen(struct options *o, const char *value, struct why *w)
 {
-    REQUIRE(w, !strncmp(value, "unix:", 5) && value[5], "--listen: '%s' is not unix:PATH", value);
+    REQUIRE(w, !strncmp(value, "unix:", 5) && value[5], "'%s' is not unix:PATH", value);
     o->listen = value + 5;
     return 0;
 }

@@ -1,11 +1,94 @@
+#define _GNU_SOURCE
 #include "sim/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- files that shrink */
+
+/* Where files of others are mapped, for the signal handler: begin 0 is a free slot.  A mapping that
+ * finds none is refused. */
+enum { MAX_WATCHED = 1 << 14 };
+static struct watched {
+    atomic_uintptr_t begin, end;
+} watched[MAX_WATCHED];
+static atomic_bool is_watching;
+static atomic_uint watched_most; /* slots that have ever been used */
+static uintptr_t page_size;
+
+static bool is_watched(uintptr_t at)
+{
+    unsigned most = atomic_load(&watched_most);
+
+    for (unsigned i = 0; i < most; i++) {
+        uintptr_t begin = atomic_load(&watched[i].begin);
+        if (begin && begin <= at && at < atomic_load(&watched[i].end))
+            return true;
+    }
+    return false;
+}
+
+/* A page of zeros takes the lost one's place; anything else is the crash that it was. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    uintptr_t at = (uintptr_t) info->si_addr / page_size * page_size;
+    int before = errno;
+
+    (void) context;
+    if (!is_watched(at) || mmap((void *) at, page_size, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        signal(number, SIG_DFL); /* the access comes again */
+    errno = before;
+}
+
+int memory_outlive_files(struct why *w)
+{
+    struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+
+    page_size = (uintptr_t) sysconf(_SC_PAGESIZE);
+    if (sigaction(SIGBUS, &action, NULL) < 0)
+        return why_fail(w, WHY_SYSTEM, "no handler of SIGBUS: %s", strerror(errno));
+    atomic_store(&is_watching, true);
+    return 0;
+}
+
+static bool watch(void *address, uint64_t size)
+{
+    uintptr_t begin = (uintptr_t) address;
+
+    for (unsigned i = 0; i < MAX_WATCHED; i++) {
+        uintptr_t none = 0;
+        if (atomic_load(&watched[i].begin) ||
+            !atomic_compare_exchange_strong(&watched[i].begin, &none, begin))
+            continue;
+        atomic_store(&watched[i].end, begin + (uintptr_t) size);
+        unsigned most = atomic_load(&watched_most);
+        while (most <= i && !atomic_compare_exchange_weak(&watched_most, &most, i + 1))
+            ;
+        return true;
+    }
+    return false;
+}
+
+static void unwatch(const void *address)
+{
+    unsigned most = atomic_load(&watched_most);
+
+    for (unsigned i = 0; i < most; i++)
+        if (atomic_load(&watched[i].begin) == (uintptr_t) address) {
+            atomic_store(&watched[i].end, 0);
+            atomic_store(&watched[i].begin, 0);
+            return;
+        }
+}
+
+/* ---- mapping */
 
 static int map_descriptor(const struct hal_memory *m, bool write, struct mapping *ret_mapping,
                           struct why *w)
@@ -27,6 +110,10 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
     if (address == MAP_FAILED)
         return why_fail(w, WHY_SYSTEM, "memory: descriptor %d cannot be mapped: %s", m->fd,
                         strerror(errno));
+    if (atomic_load(&is_watching) && !watch(address, m->size)) {
+        munmap(address, (size_t) m->size);
+        return why_fail(w, WHY_MEMORY, "memory: too many mappings");
+    }
     *ret_mapping = (struct mapping){ .address = address, .size = m->size, .mapped = true };
     return 0;
 }
@@ -49,8 +136,11 @@ int memory_map(const struct hal_memory *m, bool write, struct mapping *ret_mappi
 
 void memory_unmap(struct mapping *mapping)
 {
-    if (mapping->mapped)
+    if (mapping->mapped) {
+        if (atomic_load(&is_watching))
+            unwatch(mapping->address);
         munmap(mapping->address, (size_t) mapping->size);
+    }
     *mapping = (struct mapping){ 0 };
 }
 

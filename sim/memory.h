@@ -17,6 +17,10 @@ int memory_map(const struct hal_memory *memory, bool write, struct mapping *ret_
                struct why *w);
 void memory_unmap(struct mapping *mapping);
 
+/* Files may shrink while they are mapped: from then on their lost pages read as zeros, and this
+ * process lives.  For processes whose clients are others: takes SIGBUS over, for good. */
+int memory_outlive_files(struct why *w);
+
 /* offset + length within the mapping, without overflow. */
 bool mapping_holds(const struct mapping *mapping, uint64_t offset, uint64_t length);
 

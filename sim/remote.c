@@ -186,6 +186,17 @@ enum hal_status remote_run(struct remote_call *q)
     return HAL_DEVICE_UNAVAILABLE;
 }
 
+bool remote_is_unheard(const struct remote_call *q)
+{
+    return !q->reply || remote_is_dead(&q->r->base, NULL);
+}
+
+enum hal_status remote_failure(const struct remote_call *q)
+{
+    return remote_is_dead(&q->r->base, NULL) ? HAL_DEVICE_UNAVAILABLE
+                                             : hal_status_of(&q->why, HAL_1_3);
+}
+
 void remote_end(struct remote_call *q)
 {
     wire_close_fds(&q->reply_fds);

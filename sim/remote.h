@@ -5,7 +5,7 @@
 #include "golden/why.h"
 #include "sim/hal.h"
 
-/* Connects to the socket of a service.  WHY_SYSTEM: nobody listens there. */
+/* Connects to the socket of a service.  WHY_INVALID: nobody listens there. */
 int remote_open(const char *path, struct hal_driver **ret_driver, struct why *w);
 /* Over a connected socket, which it takes over, also on failure. */
 int remote_open_socket(int socket, struct hal_driver **ret_driver, struct why *w);

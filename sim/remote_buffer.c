@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/convert.h"
 #include "sim/remote_internal.h"
 
 struct remote_buffer {
@@ -19,7 +18,7 @@ static enum hal_status copy_staged(struct remote_call *q, const struct hal_memor
 
     if ((staged && remote_grow_staging(q, m->size) < 0) ||
         wire_put_memory(m, 0, q->a, &q->fds, &q->call.memory, &q->why) < 0)
-        return hal_status_of(&q->why, HAL_1_3);
+        return remote_failure(q);
     if (staged && !back)
         memcpy(q->c->staging.address, m->address, m->size);
     status = remote_run(q);

@@ -39,6 +39,9 @@ static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
 
     if (!e)
         return no_memory(w);
+    REQUIRE(
+        w, m->abi_version == HAL_ABI_VERSION && hal_level((enum hal_version) m->hal_version) > 0,
+        "the service serves HAL version %d, interface %u", (int) m->hal_version, m->abi_version);
     for (size_t i = 0; i < m->n_extensions; i++)
         TRY(take_extension(r->arena, m->extensions[i], &e[i], w));
     r->info.type_status = as_status(m->type_status);
@@ -74,7 +77,9 @@ static enum hal_status ask_capabilities(struct remote *r, enum hal_version versi
     q.call.version = (int32_t) version;
     status = remote_run(&q);
     const Wire__Capabilities *m = status == HAL_NONE ? q.reply->capabilities : NULL;
+    pthread_mutex_lock(&r->asking);
     struct hal_operand_performance *p = m ? arena_alloc(r->arena, m->n_operands, sizeof(*p)) : NULL;
+    pthread_mutex_unlock(&r->asking);
     for (size_t i = 0; p && i < m->n_operands; i++)
         p[i] = (struct hal_operand_performance){ m->operands[i]->type,
                                                  take_performance(m->operands[i]) };
@@ -265,8 +270,7 @@ static enum hal_status run_prepare(struct remote_call *q, struct hal_prepare_cal
 
     q->call.callback = remote_await(q->r, &c);
     status = q->call.callback ? remote_run(q) : HAL_RESOURCE_EXHAUSTED_TRANSIENT;
-    if (status == HAL_DEVICE_UNAVAILABLE && remote_is_dead(&q->r->base, NULL) &&
-        remote_forget(q->r, q->call.callback))
+    if (remote_is_unheard(q) && (!q->call.callback || remote_forget(q->r, q->call.callback)))
         callback->notify(callback, status, NULL);
     return status;
 }

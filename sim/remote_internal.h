@@ -73,6 +73,10 @@ Wire__TokenValue **remote_put_hints(struct arena *a, uint32_t n, const struct ha
 /* Sends it and waits.  DEVICE_UNAVAILABLE when the other side is gone or answers nonsense. */
 enum hal_status remote_run(struct remote_call *q);
 void remote_end(struct remote_call *q);
+/* Whether it never got through: nobody will call back. */
+bool remote_is_unheard(const struct remote_call *q);
+/* The answer to a call that failed before it was sent, as q->why says. */
+enum hal_status remote_failure(const struct remote_call *q);
 /* The other side is not to be talked to any more. */
 void remote_give_up(struct remote *r, const struct why *w);
 

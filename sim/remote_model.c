@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
 #include "sim/remote_internal.h"
 
 struct remote_prepared {
@@ -95,6 +94,8 @@ int remote_grow_staging(struct remote_call *q, uint64_t size)
     close(fd);
     if (rc < 0) {
         munmap(address, size);
+        if (q->why.code != WHY_MEMORY)
+            remote_give_up(q->r, &q->why);
         return -1;
     }
     if (s->address)
@@ -158,7 +159,7 @@ static enum hal_status run_staged(struct remote_call *q, const struct hal_reques
 
     if (stage(q, request, &at) < 0 || put_config(q, config) < 0 ||
         wire_put_request(request, at, q->a, &q->fds, &q->call.request, &q->why) < 0)
-        return hal_status_of(&q->why, HAL_1_3);
+        return remote_failure(q);
     status = remote_run(q);
     unstage(q, request, at);
     return q->reply ? take_result(q, status, result) : status;
@@ -220,11 +221,11 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
         !(q.call.callback = remote_await(p->r, &c))) {
         shared_free(c.shared);
         remote_end(&q);
-        return refuse(callback, hal_status_of(&q.why, HAL_1_3));
+        return refuse(callback, remote_failure(&q));
     }
     status = remote_run(&q);
-    if (remote_is_dead(&p->r->base, NULL) && remote_forget(p->r, q.call.callback))
-        refuse(callback, HAL_DEVICE_UNAVAILABLE);
+    if (remote_is_unheard(&q) && remote_forget(p->r, q.call.callback))
+        refuse(callback, status);
     remote_end(&q);
     return status;
 }
@@ -250,7 +251,7 @@ static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_
     q.call.object = p->handle;
     q.call.duration = duration;
     if (put_shared(&q, request, config, &shared) < 0)
-        status = hal_status_of(&q.why, HAL_1_3);
+        status = remote_failure(&q);
     else
         status = remote_run_fenced(&q, n_wait_for, wait_for, shared, ret_fence, ret_info);
     shared_free(shared);
@@ -417,8 +418,7 @@ static enum hal_status create_reusable(struct hal_prepared_model *self,
         return HAL_DEVICE_UNAVAILABLE;
     }
     q.call.object = p->handle;
-    status = put_shared(&q, request, config, &x->shared) < 0 ? hal_status_of(&q.why, HAL_1_3)
-                                                             : remote_run(&q);
+    status = put_shared(&q, request, config, &x->shared) < 0 ? remote_failure(&q) : remote_run(&q);
     if (status == HAL_NONE) {
         x->base.methods = &methods;
         x->r = p->r;

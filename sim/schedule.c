@@ -11,6 +11,8 @@ struct client {
     uint64_t served; /* count of grants */
 };
 
+enum { KEPT_CLIENTS = 64 };
+
 struct schedule {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -89,12 +91,37 @@ static uint64_t last_served(struct schedule *s, const struct job *j)
     return c ? c->served : 0;
 }
 
+static bool has_jobs(const struct schedule *s, uint32_t client)
+{
+    for (const struct job *j = s->jobs; j; j = j->next)
+        if (j->client == client)
+            return true;
+    return false;
+}
+
+/* Beyond the most that are kept, the one without jobs that was served longest ago. */
+static void forget_client(struct schedule *s)
+{
+    struct client **found = NULL, *c;
+    uint32_t n = 0;
+
+    for (struct client **at = &s->clients; *at; at = &(*at)->next, n++)
+        if (!has_jobs(s, (*at)->id) && (!found || (*at)->served < (*found)->served))
+            found = at;
+    if (n <= KEPT_CLIENTS || !found)
+        return;
+    c = *found;
+    *found = c->next;
+    free(c);
+}
+
 /* Without memory a client counts as never served: it may come sooner, nothing else. */
 static void note_served(struct schedule *s, const struct job *j)
 {
     struct client *c = find_client(s, j->client);
 
     if (!c && (c = calloc(1, sizeof(*c)))) {
+        forget_client(s);
         c->id = j->client;
         c->next = s->clients;
         s->clients = c;

@@ -12,9 +12,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "sim/memory.h"
 #include "sim/session.h"
 
-enum { BACKLOG = 64, MAX_SESSIONS = 256 };
+enum { BACKLOG = 64, MAX_SESSIONS = 256, MAX_OF_CLIENT = 64, NO_DESCRIPTORS_MS = 20 };
 
 struct service {
     struct hal_driver *driver;
@@ -33,11 +34,12 @@ static int system_error(const struct service *s, const char *what, struct why *w
 
 /* ---- the socket */
 
-/* Whether somebody listens at the address. */
+/* Whether somebody listens at the address, whatever it is. */
 static bool is_alive(const struct sockaddr_un *address)
 {
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    bool alive = fd >= 0 && connect(fd, (const struct sockaddr *) address, sizeof(*address)) == 0;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool alive = fd < 0 || connect(fd, (const struct sockaddr *) address, sizeof(*address)) == 0 ||
+                 errno != ECONNREFUSED;
 
     if (fd >= 0)
         close(fd);
@@ -84,7 +86,7 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
     *s = (struct service){ .driver = driver, .listener = -1, .stop = eventfd(0, EFD_CLOEXEC) };
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    if (s->stop < 0 || listen_at(s, path, w) < 0) {
+    if (s->stop < 0 || memory_outlive_files(w) < 0 || listen_at(s, path, w) < 0) {
         if (s->stop < 0)
             system_error(s, "no event", w);
         s->address.sun_path[0] = 0; /* not ours to remove */
@@ -123,10 +125,15 @@ static void begun(struct session *session, void *user)
     pthread_mutex_unlock(&s->lock);
 }
 
-static bool take_place(struct service *s)
+/* No client takes all places. */
+static bool take_place(struct service *s, uint32_t client)
 {
+    uint32_t of_client = 0;
+
     pthread_mutex_lock(&s->lock);
-    bool ok = s->sessions < MAX_SESSIONS;
+    for (uint32_t i = 0; i < MAX_SESSIONS; i++)
+        of_client += s->session[i] && s->session[i]->client == client;
+    bool ok = s->sessions < MAX_SESSIONS && of_client < MAX_OF_CLIENT;
     s->sessions += ok;
     pthread_mutex_unlock(&s->lock);
     return ok;
@@ -144,13 +151,14 @@ static uint32_t client_of(int fd)
 static void serve(struct service *s, int fd)
 {
     static const struct session_owner owner = { begun, ended };
+    uint32_t client = client_of(fd);
     struct why w;
 
-    if (!take_place(s)) {
+    if (!take_place(s, client)) {
         close(fd);
         return;
     }
-    if (session_start(s->driver, fd, client_of(fd), &owner, s, &w) < 0) {
+    if (session_start(s->driver, fd, client, &owner, s, &w) < 0) {
         pthread_mutex_lock(&s->lock);
         s->sessions--;
         pthread_mutex_unlock(&s->lock);
@@ -170,6 +178,8 @@ int service_run(struct service *s, struct why *w)
         int fd = p[0].revents ? accept4(s->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd >= 0)
             serve(s, fd);
+        else if (p[0].revents && (errno == EMFILE || errno == ENFILE))
+            poll(&p[1], 1, NO_DESCRIPTORS_MS); /* until some are free again */
     }
 }
 
@@ -204,10 +214,11 @@ void service_free(struct service *s)
 {
     if (!s)
         return;
-    if (s->listener >= 0)
-        close(s->listener);
+    /* In this order: as long as we listen, nobody else takes the path. */
     if (s->address.sun_path[0])
         unlink(s->address.sun_path);
+    if (s->listener >= 0)
+        close(s->listener);
     end_sessions(s);
     s->driver->close(s->driver);
     if (s->stop >= 0)

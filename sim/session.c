@@ -47,31 +47,31 @@ struct object *object_pin(struct session *s, uint64_t handle, enum object_kind k
     return o;
 }
 
-static void release_of_driver(const struct object *o)
+void object_release_of_driver(enum object_kind kind, void *of_driver)
 {
-    switch (o->kind) {
+    switch (kind) {
     case OBJECT_PREPARED: {
-        struct hal_prepared_model *m = o->of_driver;
+        struct hal_prepared_model *m = of_driver;
         m->methods->release(m);
         return;
     }
     case OBJECT_BUFFER: {
-        struct hal_buffer *b = o->of_driver;
+        struct hal_buffer *b = of_driver;
         b->methods->release(b);
         return;
     }
     case OBJECT_BURST: {
-        struct hal_burst *b = o->of_driver;
+        struct hal_burst *b = of_driver;
         b->methods->release(b);
         return;
     }
     case OBJECT_EXECUTION: {
-        struct hal_execution *x = o->of_driver;
+        struct hal_execution *x = of_driver;
         x->methods->release(x);
         return;
     }
     case OBJECT_INFO: {
-        struct hal_fenced_info *i = o->of_driver;
+        struct hal_fenced_info *i = of_driver;
         i->methods->release(i);
         return;
     }
@@ -87,7 +87,7 @@ void object_unpin(struct session *s, struct object *o)
         if (!last)
             return;
         struct object *parent = o->parent;
-        release_of_driver(o);
+        object_release_of_driver(o->kind, o->of_driver);
         free(o);
         o = parent;
     }
@@ -137,7 +137,7 @@ static void send_event(struct session *s, const Wire__Event *e)
     struct why w;
 
     pthread_mutex_lock(&s->lock);
-    bool ok = s->events >= 0 && wire_send(s->events, &e->base, NULL, &w) == 0;
+    bool ok = s->events >= 0 && wire_send_at_once(s->events, &e->base, &w) == 0;
     pthread_mutex_unlock(&s->lock);
     if (!ok)
         session_end(s);
@@ -217,6 +217,15 @@ struct hal_execution_callback *session_execution_callback(struct session *s, uin
     return &c->base;
 }
 
+void session_refuse(struct session *s, uint64_t id, enum hal_status status)
+{
+    Wire__Event e = WIRE__EVENT__INIT;
+
+    e.callback = id;
+    e.status = (int32_t) status;
+    send_event(s, &e);
+}
+
 /* ---- channels */
 
 enum { CALL_MEMORY = 1 << 30 }; /* that the messages of one call may take */
@@ -262,7 +271,10 @@ static void *run_channel(void *argument)
         at = &(*at)->next;
     *at = c->next;
     pthread_mutex_unlock(&s->lock);
+    bool first = c->is_first;
     channel_free(c);
+    if (first)
+        session_end(s);
     pthread_mutex_lock(&s->lock);
     s->threads--;
     pthread_cond_broadcast(&s->changed);
@@ -277,6 +289,7 @@ static int channel_attach(struct session *s, struct channel *c, struct why *w)
     pthread_mutex_lock(&s->lock);
     bool ok = !s->is_ending && s->threads < MAX_CHANNELS;
     if (ok) {
+        c->is_first = s->channels_begun++ == 0;
         c->next = s->channels;
         s->channels = c;
         s->threads++;

@@ -42,6 +42,7 @@ struct session {
     unsigned pending; /* callbacks that the driver owes */
     unsigned threads; /* of channels */
     bool is_ending;
+    uint64_t channels_begun;
     struct channel *channels;
     const struct session_owner *owner;
     void *user;
@@ -51,6 +52,7 @@ struct session {
 struct channel {
     struct channel *next;
     struct session *session;
+    bool is_first; /* which is the connection: the session ends with it */
     int socket;
     struct wire_staging staging;
     struct arena *arena; /* of the call being answered */
@@ -75,11 +77,15 @@ void object_unpin(struct session *s, struct object *o);
 /* Ends the handle; false: there is none. */
 bool object_release(struct session *s, uint64_t handle);
 void object_release_all(struct session *s);
+/* What never became an object. */
+void object_release_of_driver(enum object_kind kind, void *of_driver);
 
 /* ---- callbacks on their way to the client */
 
 struct hal_prepare_callback *session_prepare_callback(struct session *s, uint64_t id);
 struct hal_execution_callback *session_execution_callback(struct session *s, uint64_t id);
+/* Instead of one. */
+void session_refuse(struct session *s, uint64_t id, enum hal_status status);
 
 /* ---- calls */
 

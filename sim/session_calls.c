@@ -82,11 +82,12 @@ int answer_with_object(struct answer *q, enum object_kind kind,
 int answer_object(struct answer *q, enum hal_status s, enum object_kind kind, void *of_driver,
                   struct object *parent)
 {
-    if (s != HAL_NONE)
-        return answer_status(q, s);
+    if (s != HAL_NONE || !of_driver)
+        return answer_status(q, s != HAL_NONE ? s : HAL_GENERAL_FAILURE);
     q->reply->object = object_add(q->s, kind, of_driver, parent);
     if (q->reply->object)
         return 0;
+    object_release_of_driver(kind, of_driver);
     return answer_no_memory(q);
 }
 
@@ -132,5 +133,7 @@ int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *f
         return -1;
     *reply = (Wire__Reply) WIRE__REPLY__INIT;
     reply->status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (call->callback) /* nobody owes it yet */
+        session_refuse(c->session, call->callback, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     return 0;
 }

@@ -3,18 +3,33 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "sim/session_answer.h"
 
 /* ---- channels */
 
-static int take_fd(struct answer *q, int *ret_fd)
+/* One end of a pair.  An end of our own listener's connections would keep itself alive. */
+static bool is_channel(int fd)
+{
+    struct sockaddr_un peer;
+    int type = 0, domain = 0;
+    socklen_t n = sizeof(int), length = sizeof(peer);
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_SEQPACKET &&
+           getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && domain == AF_UNIX &&
+           getpeername(fd, (struct sockaddr *) &peer, &length) == 0 &&
+           length <= offsetof(struct sockaddr_un, sun_path);
+}
+
+static int take_socket(struct answer *q, int *ret_fd)
 {
     int fd = wire_fd(q->fds, q->call->fd);
 
-    REQUIRE(q->w, fd >= 0, "method %d without its descriptor", (int) q->call->method);
+    REQUIRE(q->w, fd >= 0 && is_channel(fd), "method %d without its socket", (int) q->call->method);
     q->fds->fd[q->call->fd - 1] = -1;
     *ret_fd = fd;
     return 0;
@@ -24,7 +39,7 @@ int answer_open_channel(struct answer *q)
 {
     int fd = -1;
 
-    TRY(take_fd(q, &fd));
+    TRY(take_socket(q, &fd));
     return channel_start(q->s, fd, q->w);
 }
 
@@ -32,9 +47,9 @@ int answer_open_events(struct answer *q)
 {
     int fd = -1;
 
-    TRY(take_fd(q, &fd));
+    TRY(take_socket(q, &fd));
     pthread_mutex_lock(&q->s->lock);
-    bool first = q->s->events < 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
+    bool first = q->s->events < 0;
     if (first)
         q->s->events = fd;
     pthread_mutex_unlock(&q->s->lock);
@@ -55,7 +70,7 @@ int answer_set_staging(struct answer *q)
     REQUIRE(q->w, fd >= 0 && size && size <= SIZE_MAX / 2, "staging memory of no size");
     REQUIRE(q->w, fstat(fd, &st) == 0 && st.st_size >= 0 && (uint64_t) st.st_size >= size,
             "staging memory smaller than it says");
-    REQUIRE(q->w, fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK, "staging memory that may shrink");
+    REQUIRE(q->w, wire_is_sealed(fd, F_SEAL_SHRINK), "staging memory that may shrink");
     void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     REQUIRE(q->w, address != MAP_FAILED, "staging memory that cannot be mapped");
     if (s->address)

@@ -17,7 +17,7 @@ struct header {
 
 uint32_t wire_put_fd(struct wire_fds *fds, int fd)
 {
-    if (fds->n >= WIRE_MAX_FDS)
+    if (fds->n >= WIRE_MAX_FDS || fcntl(fd, F_GETFD) < 0)
         return 0;
     fds->fd[fds->n] = fd;
     return ++fds->n;
@@ -41,22 +41,35 @@ static int system_error(const char *what, struct why *w)
     return why_fail(w, WHY_SYSTEM, "%s: %s", what, strerror(errno));
 }
 
+/* A connection survives the want of memory. */
+static int no_memory_file(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "memory file: %s", strerror(errno));
+}
+
+bool wire_is_sealed(int fd, int seals)
+{
+    int has = fcntl(fd, F_GET_SEALS);
+
+    return has >= 0 && (has & seals) == seals;
+}
+
 int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w)
 {
     int fd = memfd_create("halcyon", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void *address;
 
     if (fd < 0)
-        return system_error("memory file", w);
+        return no_memory_file(w);
     if (ftruncate(fd, (off_t) size) < 0 ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
         close(fd);
-        return system_error("memory file", w);
+        return no_memory_file(w);
     }
     address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (address == MAP_FAILED) {
         close(fd);
-        return system_error("memory file", w);
+        return no_memory_file(w);
     }
     *ret_fd = fd;
     *ret_address = address;
@@ -66,7 +79,7 @@ int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w)
 /* ---- sending */
 
 static int send_packet(int socket, const struct header *h, const void *bytes, const int *fds,
-                       uint32_t n_fds, struct why *w)
+                       uint32_t n_fds, int flags, struct why *w)
 {
     union {
         struct cmsghdr header;
@@ -88,14 +101,14 @@ static int send_packet(int socket, const struct header *h, const void *bytes, co
         memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
     }
     do
-        sent = sendmsg(socket, &m, MSG_NOSIGNAL);
+        sent = sendmsg(socket, &m, flags | MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     return sent < 0 ? system_error("sending a message", w) : 0;
 }
 
 /* The message in a memory file, whose descriptor goes before the others. */
 static int send_large(int socket, const ProtobufCMessage *message, const struct header *h,
-                      const struct wire_fds *fds, struct why *w)
+                      const struct wire_fds *fds, int flags, struct why *w)
 {
     int all[WIRE_MAX_FDS + 1];
     void *address;
@@ -109,24 +122,35 @@ static int send_large(int socket, const ProtobufCMessage *message, const struct 
     if (fcntl(all[0], F_ADD_SEALS, F_SEAL_WRITE) < 0)
         rc = system_error("sealing a message", w);
     else
-        rc = send_packet(socket, h, NULL, all, h->n_fds + 1, w);
+        rc = send_packet(socket, h, NULL, all, h->n_fds + 1, flags, w);
     close(all[0]);
     return rc;
 }
 
-int wire_send(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
-              struct why *w)
+static int send_message(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
+                        int flags, struct why *w)
 {
     size_t length = protobuf_c_message_get_packed_size(message);
     struct header h = { (uint32_t) length, fds ? fds->n : 0 };
     uint8_t bytes[WIRE_INLINE];
 
     if (length > WIRE_MAX)
-        return why_fail(w, WHY_INVALID, "a message of %zu bytes", length);
+        return why_fail(w, WHY_MEMORY, "a message of %zu bytes", length);
     if (length > WIRE_INLINE)
-        return send_large(socket, message, &h, fds, w);
+        return send_large(socket, message, &h, fds, flags, w);
     protobuf_c_message_pack(message, bytes);
-    return send_packet(socket, &h, bytes, fds ? fds->fd : NULL, h.n_fds, w);
+    return send_packet(socket, &h, bytes, fds ? fds->fd : NULL, h.n_fds, flags, w);
+}
+
+int wire_send(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
+              struct why *w)
+{
+    return send_message(socket, message, fds, 0, w);
+}
+
+int wire_send_at_once(int socket, const ProtobufCMessage *message, struct why *w)
+{
+    return send_message(socket, message, NULL, MSG_DONTWAIT, w);
 }
 
 /* ---- receiving */
@@ -211,7 +235,7 @@ static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, s
 
     REQUIRE(w, fd >= 0 && length <= WIRE_MAX, "a message of %zu bytes without its file", length);
     REQUIRE(w, fstat(fd, &st) == 0 && (uint64_t) st.st_size >= length, "a message file too short");
-    REQUIRE(w, (fcntl(fd, F_GET_SEALS) & sealed) == sealed, "a message file that may change");
+    REQUIRE(w, wire_is_sealed(fd, sealed), "a message file that may change");
     void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
         return system_error("a message file", w);

@@ -25,14 +25,17 @@ struct wire_fds {
     int fd[WIRE_MAX_FDS + 1]; /* one more than the sender's: that of a long message */
 };
 
-/* 1 + index of a descriptor put into the list, 0 when there is no room. */
+/* 1 + index of a descriptor put into the list, 0 when there is no room or it is none. */
 uint32_t wire_put_fd(struct wire_fds *fds, int fd);
 /* The descriptor that a message names, -1 where it names none or a wrong one. */
 int wire_fd(const struct wire_fds *fds, uint32_t name);
 void wire_close_fds(struct wire_fds *fds);
 
-/* Sends a message; -1 with WHY_SYSTEM when the other side is gone. */
+/* Sends a message; -1 with WHY_SYSTEM when the other side is gone, WHY_MEMORY when nothing was sent
+ * and the connection is as good as before. */
 int wire_send(int socket, const ProtobufCMessage *m, const struct wire_fds *fds, struct why *w);
+/* The same, but never waits for the other side to make room: then it fails. */
+int wire_send_at_once(int socket, const ProtobufCMessage *m, struct why *w);
 /* Waits for one; it lives in the arena.  1; 0 at the end of the connection; -1 with WHY_INVALID
  * for what is no message, WHY_MEMORY. */
 int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
@@ -40,6 +43,8 @@ int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct aren
 
 /* A memory file of `size` bytes that cannot be resized; ret_address: mapped, to be unmapped. */
 int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w);
+/* Whether a memory file has these seals; other files have none. */
+bool wire_is_sealed(int fd, int seals);
 
 /* ---- structures of the contract, as messages in an arena */
 

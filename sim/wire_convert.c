@@ -109,13 +109,15 @@ int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena 
 
     if (!m)
         return no_memory(w);
+    REQUIRE(w, hal->kind != HAL_MEMORY_ADDRESS || (hal->address && hal->size),
+            "memory without address or size");
     m->kind = (uint32_t) hal->kind;
     m->protection = hal->protection;
     m->offset = hal->kind == HAL_MEMORY_ADDRESS ? staged : hal->offset;
     m->size = hal->size;
     if (hal->kind != HAL_MEMORY_ADDRESS) {
         m->fd = wire_put_fd(fds, hal->fd);
-        REQUIRE(w, m->fd, "more than %d descriptors", WIRE_MAX_FDS);
+        REQUIRE(w, m->fd, "descriptor %d is none, or the %dth", hal->fd, WIRE_MAX_FDS + 1);
     }
     *ret_memory = m;
     return 0;

@@ -1,0 +1,264 @@
+/* What a call costs that goes to another process: the round trip of an execution that computes next
+ * to nothing, synchronous and in a burst, beside a bare ping-pong over a socket and over a futex.
+ */
+#define _GNU_SOURCE
+#include <check.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim/remote.h"
+#include "sim/service.h"
+#include "tests/hal_client.h"
+
+enum { WARM = 200, TURNS = 4000, PAYLOAD = 200, N = 4 };
+
+static double now_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec * 1e6 + (double) t.tv_nsec * 1e-3;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static void measure(const char *name, void (*f)(void *user), void *user)
+{
+    static double us[TURNS];
+
+    for (int i = 0; i < WARM; i++)
+        f(user);
+    for (int i = 0; i < TURNS; i++) {
+        double start = now_us();
+        f(user);
+        us[i] = now_us() - start;
+    }
+    qsort(us, TURNS, sizeof *us, by_size);
+    printf("%-28s median %7.2f us, 99 in 100 below %7.2f us\n", name, us[TURNS / 2],
+           us[TURNS * 99 / 100]);
+}
+
+/* ---- the measures to compare with */
+
+static void need(bool ok, const char *what)
+{
+    if (ok)
+        return;
+    perror(what);
+    exit(1);
+}
+
+static void socket_turn(void *user)
+{
+    char bytes[PAYLOAD] = { 0 };
+    int fd = *(int *) user;
+
+    need(send(fd, bytes, sizeof bytes, 0) == PAYLOAD && recv(fd, bytes, sizeof bytes, 0) > 0,
+         "socket");
+}
+
+static void socket_pong(int fd)
+{
+    char bytes[PAYLOAD];
+
+    while (recv(fd, bytes, sizeof bytes, 0) > 0)
+        (void) !send(fd, bytes, sizeof bytes, 0);
+    _exit(0);
+}
+
+static void bench_socket(void)
+{
+    int pair[2];
+
+    need(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0, "socketpair");
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(pair[0]);
+        socket_pong(pair[1]);
+    }
+    close(pair[1]);
+    measure("socket ping-pong", socket_turn, &pair[0]);
+    close(pair[0]);
+    waitpid(pid, NULL, 0);
+}
+
+struct court {
+    atomic_uint ping, pong;
+};
+
+static void hit(atomic_uint *ball)
+{
+    atomic_fetch_add(ball, 1);
+    syscall(SYS_futex, ball, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static unsigned wait_ball(atomic_uint *ball, unsigned last)
+{
+    while (atomic_load(ball) == last)
+        syscall(SYS_futex, ball, FUTEX_WAIT, last, NULL, NULL, 0);
+    return atomic_load(ball);
+}
+
+static void futex_turn(void *user)
+{
+    struct court *c = user;
+    unsigned last = atomic_load(&c->pong);
+
+    hit(&c->ping);
+    wait_ball(&c->pong, last);
+}
+
+static void bench_futex(void)
+{
+    struct court *c =
+        mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    need(c != MAP_FAILED, "mmap");
+    pid_t pid = fork();
+    if (pid == 0)
+        for (unsigned last = 0;;) {
+            last = wait_ball(&c->ping, last);
+            hit(&c->pong);
+        }
+    measure("futex ping-pong", futex_turn, c);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    munmap(c, sizeof *c);
+}
+
+/* ---- executions */
+
+struct run {
+    struct client_model model;
+    struct client_request request;
+    struct hal_execution_config config;
+    struct hal_burst *burst;
+};
+
+static void synchronous_turn(void *user)
+{
+    struct run *r = user;
+    struct hal_prepared_model *p = r->model.prepared;
+
+    need(p->methods->execute_synchronously(p, HAL_FL7, &r->request.hal, &r->config,
+                                           &r->request.result) == HAL_NONE,
+         "execute");
+}
+
+static void burst_turn(void *user)
+{
+    static const int64_t identifiers[] = { 1, 2, 3 };
+    struct run *r = user;
+
+    need(r->burst->methods->execute_synchronously(r->burst, &r->request.hal, 3, identifiers,
+                                                  &r->config, &r->request.result) == HAL_NONE,
+         "burst");
+}
+
+/* Memory that both processes have: what bursts are for. */
+static void use_memory_files(struct client_request *r)
+{
+    for (int i = 0; i < 3; i++) {
+        struct hal_memory *m = &r->pool[i].memory;
+        m->kind = HAL_MEMORY_FD;
+        m->address = NULL;
+        m->fd = memfd_create("bench", MFD_CLOEXEC);
+        need(m->fd >= 0 && ftruncate(m->fd, (off_t) m->size) == 0, "memory");
+    }
+}
+
+static void bench_driver(struct hal_driver *d, const char *where)
+{
+    struct run r = { .config = client_config() };
+    char name[64];
+
+    client_add_model(&r.model, N, false);
+    client_prepare(&r.model, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&r.request, N);
+    need(r.model.prepared->methods->configure_burst(r.model.prepared, HAL_FL7, &r.burst) ==
+             HAL_NONE,
+         "burst");
+    snprintf(name, sizeof name, "%s, synchronous", where);
+    measure(name, synchronous_turn, &r);
+    snprintf(name, sizeof name, "%s, burst", where);
+    measure(name, burst_turn, &r);
+    use_memory_files(&r.request);
+    snprintf(name, sizeof name, "%s, burst, memory files", where);
+    measure(name, burst_turn, &r);
+    for (int i = 0; i < 3; i++)
+        close(r.request.pool[i].memory.fd);
+    r.burst->methods->release(r.burst);
+    client_done(&r.model);
+    d->close(d);
+}
+
+static void serve(const char *path)
+{
+    struct service *s;
+    struct why w;
+
+    if (service_new(client_open("cpu", 0), path, &s, &w) == 0)
+        service_run(s, &w);
+    _exit(1);
+}
+
+static void bench_service(void)
+{
+    char folder[] = "/tmp/halcyon-bench-XXXXXX", path[64];
+    struct hal_driver *d = NULL;
+    struct why w;
+
+    need(mkdtemp(folder), "folder");
+    snprintf(path, sizeof path, "%s/s", folder);
+    pid_t pid = fork();
+    if (pid == 0)
+        serve(path);
+    for (int i = 0; i < 1000 && remote_open(path, &d, &w) < 0; i++)
+        usleep(10000);
+    need(d, "service");
+    bench_driver(d, "over the socket");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* The client is that of the tests, which has to be within one. */
+START_TEST(bench)
+{
+    bench_socket();
+    bench_futex();
+    bench_service();
+    bench_driver(client_open("cpu", 0), "in this process");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("bench");
+    TCase *c = tcase_create("bench");
+
+    tcase_add_test(c, bench);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_set_fork_status(r, CK_NOFORK);
+    srunner_run_all(r, CK_SILENT);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
