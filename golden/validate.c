@@ -131,13 +131,12 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
     if (o->life == LIFE_SUBGRAPH)
         REQUIRE(w, o->subgraph > 0 && o->subgraph < m->n_graphs && o->subgraph != graph,
                 "refers to subgraph %u of %u", o->subgraph, m->n_graphs - 1);
-    if (o->life != LIFE_NO_VALUE)
-        TRY(check_quantisation(t, info, w));
+    TRY(check_quantisation(t, info, w));
     if (operand_constant(o))
         TRY(check_constant(m, o, w));
     else
         REQUIRE(w, !t->data && o->length == 0, "lifetime %s has data", lifetime_name[o->life]);
-    bool unknown_rank = info->tensor && t->shape.rank == 0 && o->life != LIFE_NO_VALUE;
+    bool unknown_rank = info->tensor && t->shape.rank == 0;
     return unknown_rank && info->since < 3 ? 3 : info->since;
 }
 
@@ -279,6 +278,34 @@ static int check_control(const struct model *m, const struct graph *g, const str
     return op->control_kind == CONTROL_BRANCH ? check_branch(m, g, o, w) : check_loop(m, g, o, w);
 }
 
+static bool row_fits(const struct call *c, const struct typing *t, const struct graph *g,
+                     const struct operation *o)
+{
+    for (uint32_t k = 0; k < o->n_in; k++) {
+        const struct role *r = call_role(c, k);
+        bool any = c->op->control_kind != CONTROL_NONE && r->many;
+        if (!any && role_type(r, t) != g->operand[o->in[k]].tensor.dtype)
+            return false;
+    }
+    return true;
+}
+
+/* What is left out has a type too, which must be one that it could have. */
+static int check_omitted(const struct call *c, const struct graph *g, const struct operation *o,
+                         struct why *w)
+{
+    for (int t = 0; t < c->op->n_typings; t++)
+        if (row_fits(c, &c->op->typings[t], g, o))
+            return 0;
+    for (uint32_t k = 0; k < o->n_in; k++) {
+        enum dtype type = g->operand[o->in[k]].tensor.dtype;
+        REQUIRE(w, c->arg[k] || role_type(call_role(c, k), c->typing) == type,
+                "%s: %s is left out, as a %s", c->op->name, call_role(c, k)->name,
+                dtype_info[type].name);
+    }
+    return 0;
+}
+
 /* Binds an operation to its record; shapes[] are the operands with what has been inferred. */
 static int check_operation(const struct survey *s, uint32_t index, uint32_t at,
                            struct tensor *shapes, struct why *w)
@@ -306,6 +333,8 @@ static int check_operation(const struct survey *s, uint32_t index, uint32_t at,
         *w = control;
         return why_prefix(w, "%s", op->name);
     }
+    if (level >= 0)
+        TRY(check_omitted(&call, g, o, w));
     if (level >= 0)
         TRY(tell(s, &(struct level_need){ level, index, at, &call, shapes }, w));
     return level;

@@ -152,13 +152,26 @@ int outcome_compute(struct draft *d, const struct tensor *like)
     return degenerate(d) && !d->b->lenient ? -1 : 0;
 }
 
+/* An operand without a value is of a legal type all the same. */
+static struct known *omitted(struct builder *b, enum dtype dtype)
+{
+    struct known *k = known_new(b, dtype, LIFE_NO_VALUE);
+    enum quant quant = dtype_info[dtype].quant;
+
+    if (!k)
+        return NULL;
+    k->t.shape.rank = dtype_info[dtype].tensor; /* of no elements */
+    k->t.scale = quant == QUANT_AFFINE || quant == QUANT_SYMM;
+    return k;
+}
+
 int draft_commit(struct draft *d)
 {
     struct builder *b = d->b;
 
     for (uint32_t i = 0; i < d->n_in; i++) {
         if (!d->in[i])
-            d->in[i] = known_new(b, role_type(&d->op->in[d->role[i]], d->typing), LIFE_NO_VALUE);
+            d->in[i] = omitted(b, role_type(&d->op->in[d->role[i]], d->typing));
         if (!d->in[i])
             return -1;
     }

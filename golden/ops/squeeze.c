@@ -7,7 +7,8 @@ enum { INPUT, DIMS };
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
     [DIMS] = { "dims", "dimensions of 1 to remove; omitted or empty: all of them", "d",
-               .slot = FIXED(DT_I32), .optional = true, .draw = DRAW_OP, .needs = NEEDS_CONST },
+               .slot = FIXED(DT_I32), .optional = true, .placed = true, .draw = DRAW_OP,
+               .needs = NEEDS_CONST },
 };
 
 static const struct role outputs[] = {

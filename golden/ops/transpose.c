@@ -6,7 +6,7 @@ enum { INPUT, PERM };
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
     [PERM] = { "perm", "which dimension of the input each one of the output is; omitted: reversed",
-               "R", .slot = FIXED(DT_I32), .optional = true, .draw = DRAW_OP,
+               "R", .slot = FIXED(DT_I32), .optional = true, .placed = true, .draw = DRAW_OP,
                .needs = NEEDS_CONST },
 };
 
