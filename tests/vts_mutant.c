@@ -1,0 +1,103 @@
+#include "tests/vts_mutant.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void *extend(struct arena *a, const void *from, uint32_t n, size_t size)
+{
+    char *to = arena_alloc(a, n + 1, size);
+
+    ck_assert_ptr_nonnull(to);
+    if (n)
+        memcpy(to, from, n * size);
+    return to;
+}
+
+/* The mutant is the honest model again, in memory of its own. */
+void mutant_begin(struct vts_walk *w)
+{
+    struct hal_subgraph *g = &w->mutant.model.main;
+
+    arena_rewind(w->arena, w->start);
+    w->mutant.model = *w->honest;
+    w->mutant.config = vts_usual;
+    w->operand = extend(w->arena, g->operands, g->n_operands, sizeof *w->operand);
+    w->operation = extend(w->arena, g->operations, g->n_operations, sizeof *w->operation);
+    g->operands = w->operand;
+    g->operations = w->operation;
+}
+
+static uint32_t *own_list(struct vts_walk *w, const uint32_t **list, uint32_t n)
+{
+    uint32_t *own = extend(w->arena, *list, n, sizeof *own);
+
+    *list = own;
+    return own;
+}
+
+uint32_t *mutant_inputs(struct vts_walk *w, uint32_t operation)
+{
+    struct hal_operation *o = &w->operation[operation];
+
+    return own_list(w, &o->inputs, o->n_inputs);
+}
+
+uint32_t *mutant_outputs(struct vts_walk *w, uint32_t operation)
+{
+    struct hal_operation *o = &w->operation[operation];
+
+    return own_list(w, &o->outputs, o->n_outputs);
+}
+
+void mutant_append(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t index)
+{
+    own_list(w, list, *n)[*n] = index;
+    ++*n;
+}
+
+void mutant_drop(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t at)
+{
+    uint32_t *own = own_list(w, list, *n);
+
+    memmove(own + at, own + at + 1, (*n - at - 1) * sizeof *own);
+    --*n;
+}
+
+void mutant_drop_value(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t value)
+{
+    for (uint32_t i = *n; i-- > 0;)
+        if ((*list)[i] == value)
+            mutant_drop(w, list, n, i);
+}
+
+uint32_t mutant_add(struct vts_walk *w, const struct hal_operand *o)
+{
+    struct hal_subgraph *g = &w->mutant.model.main;
+
+    w->operand = extend(w->arena, w->operand, g->n_operands, sizeof *w->operand);
+    w->operand[g->n_operands] = *o;
+    g->operands = w->operand;
+    return g->n_operands++;
+}
+
+uint32_t mutant_add_like(struct vts_walk *w, uint32_t operand)
+{
+    struct hal_operand o = w->operand[operand];
+
+    o.lifetime = HAL_TEMPORARY_VARIABLE;
+    o.location = (struct hal_location){ 0 };
+    o.n_consumers = 0;
+    return mutant_add(w, &o);
+}
+
+__attribute__((format(printf, 2, 3))) void mutant_emit(struct vts_walk *w, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(w->mutant.what, sizeof w->mutant.what, format, ap);
+    va_end(ap);
+    w->visit(&w->mutant, w->user);
+}

@@ -1,0 +1,27 @@
+/* Making one mutant: the honest model again, then one part of it changed. */
+#ifndef TESTS_VTS_MUTANT_H
+#define TESTS_VTS_MUTANT_H
+
+#include "tests/vts_mutations.h"
+
+/* The one before is forgotten.  w->operand and w->operation are its own from here on. */
+void mutant_begin(struct vts_walk *w);
+
+/* An operation's indexes, to be written. */
+uint32_t *mutant_inputs(struct vts_walk *w, uint32_t operation);
+uint32_t *mutant_outputs(struct vts_walk *w, uint32_t operation);
+
+/* Lists of indexes: one more, without the one at `at`, without all that are `value`. */
+void mutant_append(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t index);
+void mutant_drop(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t at);
+void mutant_drop_value(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t value);
+
+/* New operands; both return the index. */
+uint32_t mutant_add(struct vts_walk *w, const struct hal_operand *o);
+/* A temporary of that operand's type which nobody reads. */
+uint32_t mutant_add_like(struct vts_walk *w, uint32_t operand);
+
+/* Done: shows it to the visitor.  format: what was changed. */
+__attribute__((format(printf, 2, 3))) void mutant_emit(struct vts_walk *w, const char *format, ...);
+
+#endif

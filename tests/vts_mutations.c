@@ -1,0 +1,550 @@
+#include "tests/vts_mutations.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "golden/tensor.h"
+#include "tests/vts_exempt.h"
+#include "tests/vts_mutant.h"
+
+const struct hal_prepare_config vts_usual = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                              .priority = HAL_PRIORITY_MEDIUM,
+                                              .deadline = HAL_NO_DEADLINE };
+
+static uint32_t n_operands(const struct vts_walk *w)
+{
+    return w->honest->main.n_operands;
+}
+
+static uint32_t n_operations(const struct vts_walk *w)
+{
+    return w->honest->main.n_operations;
+}
+
+static const struct hal_operand *honest_operand(const struct vts_walk *w, uint32_t i)
+{
+    return &w->honest->main.operands[i];
+}
+
+static const struct hal_operation *honest_operation(const struct vts_walk *w, uint32_t i)
+{
+    return &w->honest->main.operations[i];
+}
+
+static bool is_written(const struct hal_operand *o)
+{
+    return o->lifetime == HAL_TEMPORARY_VARIABLE || o->lifetime == HAL_SUBGRAPH_OUTPUT;
+}
+
+static bool is_constant(const struct hal_operand *o)
+{
+    return o->lifetime == HAL_CONSTANT_COPY || o->lifetime == HAL_CONSTANT_REFERENCE;
+}
+
+/* ---- order */
+
+static bool reads_written(const struct vts_walk *w, const struct hal_operation *o)
+{
+    for (uint32_t k = 0; k < o->n_inputs; k++)
+        if (is_written(honest_operand(w, o->inputs[k])))
+            return true;
+    return false;
+}
+
+static bool writes_read(const struct vts_walk *w, const struct hal_operation *o)
+{
+    for (uint32_t k = 0; k < o->n_outputs; k++)
+        if (honest_operand(w, o->outputs[k])->n_consumers)
+            return true;
+    return false;
+}
+
+static void each_order(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operations(w); i++) {
+        struct hal_operation o = *honest_operation(w, i);
+        if (reads_written(w, &o)) {
+            mutant_begin(w);
+            memmove(w->operation + 1, w->operation, i * sizeof o);
+            w->operation[0] = o;
+            mutant_emit(w, "operation %u comes first", i);
+        }
+        if (writes_read(w, &o)) {
+            mutant_begin(w);
+            memmove(w->operation + i, w->operation + i + 1, (n_operations(w) - i - 1) * sizeof o);
+            w->operation[n_operations(w) - 1] = o;
+            mutant_emit(w, "operation %u comes last", i);
+        }
+    }
+}
+
+/* ---- operands */
+
+static void each_type(struct vts_walk *w)
+{
+    static const int32_t oldest[] = { -1, 6, 9999, 10002 }, of_1_2[] = { -1, 14, 9999, 10002 },
+                         of_1_3[] = { -1, 16, 9999, 10002 };
+    const int32_t *types = w->version < HAL_1_2 ? oldest : w->version == HAL_1_2 ? of_1_2 : of_1_3;
+
+    for (uint32_t i = 0; i < n_operands(w); i++)
+        for (int k = 0; k < 4; k++) {
+            mutant_begin(w);
+            w->operand[i].type = types[k];
+            mutant_emit(w, "operand %u: type %d", i, types[k]);
+        }
+}
+
+static void each_rank(struct vts_walk *w)
+{
+    static const uint32_t unknown[] = { 0 };
+
+    for (uint32_t i = 0; i < n_operands(w); i++) {
+        bool tensor = dtype_info[honest_operand(w, i)->type].tensor;
+        if ((tensor && w->version >= HAL_1_2) || honest_operand(w, i)->type == DT_MODEL)
+            continue;
+        mutant_begin(w);
+        w->operand[i].n_dims = tensor ? 0 : 1;
+        w->operand[i].dims = tensor ? NULL : unknown;
+        mutant_emit(w, "operand %u: rank %d", i, !tensor);
+    }
+}
+
+static float bad_scale(enum quant quant)
+{
+    switch (quant) {
+    case QUANT_AFFINE:
+    case QUANT_SYMM: return 0;
+    case QUANT_BIAS: return -1;
+    default: return 1;
+    }
+}
+
+static void each_scale(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operands(w); i++) {
+        mutant_begin(w);
+        w->operand[i].scale = bad_scale(dtype_info[w->operand[i].type].quant);
+        mutant_emit(w, "operand %u: scale %g", i, (double) w->operand[i].scale);
+    }
+}
+
+static const struct bad_zero {
+    enum dtype type;
+    int n;
+    int32_t zero[4];
+} bad_zeros[] = {
+    { DT_U8, 2, { -1, 256 } },     { DT_Q8S, 4, { -129, -1, 1, 128 } },
+    { DT_Q16A, 2, { -1, 65536 } }, { DT_Q16S, 4, { -32769, -1, 1, 32768 } },
+    { DT_S8, 2, { -129, 128 } },
+};
+
+static void each_zero(struct vts_walk *w)
+{
+    static const struct bad_zero other = { .n = 1, .zero = { 1 } };
+
+    for (uint32_t i = 0; i < n_operands(w); i++) {
+        const struct bad_zero *bad = &other;
+        for (int k = 0; k < (int) (sizeof bad_zeros / sizeof *bad_zeros); k++)
+            if ((int32_t) bad_zeros[k].type == honest_operand(w, i)->type)
+                bad = &bad_zeros[k];
+        for (int k = 0; k < bad->n; k++) {
+            mutant_begin(w);
+            w->operand[i].zero = bad->zero[k];
+            mutant_emit(w, "operand %u: zero point %d", i, bad->zero[k]);
+        }
+    }
+}
+
+/* ---- lifetimes */
+
+/* Room for a constant of that operand at the end of the values; 0: its size is not known. */
+static uint64_t make_room(struct vts_walk *w, struct hal_operand *o)
+{
+    struct hal_model *m = &w->mutant.model;
+    uint64_t size = dtype_info[o->type].codec->size, at = (m->operand_values_length + 15) & ~15ull;
+    uint8_t *values;
+
+    for (uint32_t d = 0; d < o->n_dims; d++)
+        size *= o->dims[d];
+    if (!size || size > 1 << 15 || (dtype_info[o->type].tensor && !o->n_dims))
+        return 0;
+    values = arena_alloc(w->arena, at + size, 1);
+    ck_assert_ptr_nonnull(values);
+    if (m->operand_values_length)
+        memcpy(values, m->operand_values, m->operand_values_length);
+    m->operand_values = values;
+    m->operand_values_length = at + size;
+    o->location = (struct hal_location){ .offset = at, .length = size };
+    return size;
+}
+
+/* false: no such mutant. */
+static bool set_lifetime(struct vts_walk *w, uint32_t i, enum hal_lifetime to)
+{
+    w->operand[i].lifetime = to;
+    w->operand[i].location = (struct hal_location){ 0 };
+    return to != HAL_CONSTANT_COPY || make_room(w, &w->operand[i]);
+}
+
+static void update_lists(struct vts_walk *w, uint32_t i)
+{
+    struct hal_subgraph *g = &w->mutant.model.main;
+
+    mutant_drop_value(w, &g->inputs, &g->n_inputs, i);
+    mutant_drop_value(w, &g->outputs, &g->n_outputs, i);
+    if (w->operand[i].lifetime == HAL_SUBGRAPH_INPUT)
+        mutant_append(w, &g->inputs, &g->n_inputs, i);
+    if (w->operand[i].lifetime == HAL_SUBGRAPH_OUTPUT)
+        mutant_append(w, &g->outputs, &g->n_outputs, i);
+}
+
+static void each_lifetime(struct vts_walk *w)
+{
+    static const enum hal_lifetime of_written[] = { HAL_SUBGRAPH_INPUT, HAL_CONSTANT_COPY },
+                                   of_others[] = { HAL_TEMPORARY_VARIABLE, HAL_SUBGRAPH_OUTPUT };
+
+    for (uint32_t i = 0; i < n_operands(w); i++) {
+        const struct hal_operand *o = honest_operand(w, i);
+        bool other = is_constant(o) || o->lifetime == HAL_SUBGRAPH_INPUT;
+        for (int k = 0; k < 2 && (other || is_written(o)); k++) {
+            mutant_begin(w);
+            if (!set_lifetime(w, i, other ? of_others[k] : of_written[k]))
+                continue;
+            update_lists(w, i);
+            mutant_emit(w, "operand %u: lifetime %d", i, (int) w->operand[i].lifetime);
+        }
+    }
+}
+
+static void each_unlisted(struct vts_walk *w)
+{
+    static const enum hal_lifetime to[] = {
+        [HAL_TEMPORARY_VARIABLE] = HAL_SUBGRAPH_OUTPUT, [HAL_SUBGRAPH_INPUT] = HAL_CONSTANT_COPY,
+        [HAL_SUBGRAPH_OUTPUT] = HAL_TEMPORARY_VARIABLE, [HAL_CONSTANT_COPY] = HAL_SUBGRAPH_INPUT,
+        [HAL_CONSTANT_REFERENCE] = HAL_SUBGRAPH_INPUT,
+    };
+
+    for (uint32_t i = 0; i < n_operands(w); i++) {
+        enum hal_lifetime from = honest_operand(w, i)->lifetime;
+        if (from == HAL_NO_VALUE || from == HAL_SUBGRAPH)
+            continue;
+        mutant_begin(w);
+        if (set_lifetime(w, i, to[from]))
+            mutant_emit(w, "operand %u: lifetime %d, lists as before", i, (int) to[from]);
+    }
+}
+
+static void each_consumers(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operands(w); i++)
+        for (int step = honest_operand(w, i)->n_consumers ? -1 : 1; step <= 1; step += 2) {
+            mutant_begin(w);
+            w->operand[i].n_consumers += (uint32_t) step;
+            mutant_emit(w, "operand %u: %u consumers", i, w->operand[i].n_consumers);
+        }
+}
+
+/* ---- operand types against operations */
+
+/* All else of the operand is made right for the new type. */
+static void retype(struct vts_walk *w, struct hal_operand *o, int type)
+{
+    static const uint32_t one[] = { 1 };
+    const struct dtype_info *info = &dtype_info[type];
+
+    o->type = type;
+    o->n_dims = !info->tensor ? 0 : o->n_dims ? o->n_dims : 1;
+    o->dims = !info->tensor ? NULL : o->dims && o->n_dims ? o->dims : one;
+    o->zero = 0;
+    o->extra = HAL_EXTRA_NONE;
+    if (info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM)
+        o->scale = o->scale > 0 ? o->scale : 1;
+    else if (info->quant != QUANT_BIAS)
+        o->scale = 0;
+    if (info->quant != QUANT_CHANNEL)
+        return;
+    float *scales = arena_alloc(w->arena, o->dims[0] + 1, sizeof *scales);
+    for (uint32_t i = 0; i < o->dims[0]; i++)
+        scales[i] = 1;
+    o->extra = HAL_EXTRA_CHANNEL_QUANT;
+    o->channel_dim = 0;
+    o->n_channel_scales = o->dims[0];
+    o->channel_scales = scales;
+}
+
+static void each_operand_type(struct vts_walk *w)
+{
+    int n = w->version < HAL_1_2 ? 6 : w->version == HAL_1_2 ? 14 : 16;
+
+    for (uint32_t i = 0; i < n_operands(w); i++)
+        for (int type = 0; type < n; type++) {
+            if (type == honest_operand(w, i)->type || vts_may_be(w->honest, w->version, i, type))
+                continue;
+            mutant_begin(w);
+            retype(w, &w->operand[i], type);
+            mutant_emit(w, "operand %u: %s", i, dtype_info[type].name);
+        }
+}
+
+/* ---- operations */
+
+static void each_operation_type(struct vts_walk *w)
+{
+    static const struct {
+        enum hal_version version;
+        int32_t end;
+    } ends[8] = { { HAL_1_0, 29 },  { HAL_1_1, 38 },  { HAL_1_2, 95 },  { HAL_1_3, 102 },
+                  { HAL_FL5, 102 }, { HAL_FL6, 104 }, { HAL_FL7, 106 }, { HAL_FL8, 106 } };
+    int32_t code[] = { -1, 0, 9999, 10001 };
+
+    for (int k = 0; k < 8; k++)
+        if (ends[k].version == w->version)
+            code[1] = ends[k].end;
+    for (uint32_t i = 0; i < n_operations(w); i++)
+        for (int k = 0; k < 4; k++) {
+            mutant_begin(w);
+            w->operation[i].type = code[k];
+            mutant_emit(w, "operation %u: code %d", i, code[k]);
+        }
+}
+
+static void each_input_index(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operations(w); i++)
+        for (uint32_t k = 0; k < honest_operation(w, i)->n_inputs; k++) {
+            mutant_begin(w);
+            mutant_inputs(w, i)[k] = n_operands(w);
+            mutant_emit(w, "operation %u: input %u out of range", i, k);
+        }
+}
+
+static void each_output_index(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operations(w); i++)
+        for (uint32_t k = 0; k < honest_operation(w, i)->n_outputs; k++) {
+            mutant_begin(w);
+            mutant_outputs(w, i)[k] = n_operands(w);
+            mutant_emit(w, "operation %u: output %u out of range", i, k);
+        }
+}
+
+static void each_writer(struct vts_walk *w)
+{
+    uint32_t n = n_operations(w);
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < honest_operation(w, i)->n_outputs; k++) {
+            mutant_begin(w);
+            w->operation[n] = w->operation[i];
+            w->mutant.model.main.n_operations = n + 1;
+            uint32_t *out = mutant_outputs(w, n);
+            for (uint32_t j = 0; j < w->operation[n].n_outputs; j++)
+                out[j] = j == k ? out[j] : mutant_add_like(w, out[j]);
+            for (uint32_t j = 0; j < w->operation[n].n_inputs; j++)
+                w->operand[w->operation[n].inputs[j]].n_consumers++;
+            mutant_emit(w, "operation %u: output %u is written twice", i, k);
+        }
+}
+
+static void each_lost_write(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operations(w); i++)
+        for (uint32_t k = 0; k < honest_operation(w, i)->n_outputs; k++) {
+            if (!honest_operand(w, honest_operation(w, i)->outputs[k])->n_consumers)
+                continue;
+            mutant_begin(w);
+            uint32_t *out = mutant_outputs(w, i);
+            out[k] = mutant_add_like(w, out[k]);
+            mutant_emit(w, "operation %u: output %u goes elsewhere", i, k);
+        }
+}
+
+/* ---- parts that are missing, or too many */
+
+/* As the suites do it, indexes of the operands behind the gap are not shifted. */
+static void each_operand_gap(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operands(w); i++) {
+        struct hal_subgraph *g = &w->mutant.model.main;
+        if (vts_may_lose_operand(w->honest, w->version, i))
+            continue;
+        mutant_begin(w);
+        memmove(w->operand + i, w->operand + i + 1, (n_operands(w) - i - 1) * sizeof *w->operand);
+        g->n_operands--;
+        mutant_drop_value(w, &g->inputs, &g->n_inputs, i);
+        mutant_drop_value(w, &g->outputs, &g->n_outputs, i);
+        for (uint32_t k = 0; k < g->n_operations; k++) {
+            mutant_drop_value(w, &w->operation[k].inputs, &w->operation[k].n_inputs, i);
+            mutant_drop_value(w, &w->operation[k].outputs, &w->operation[k].n_outputs, i);
+        }
+        mutant_emit(w, "operand %u is missing", i);
+    }
+}
+
+static void each_operation_gap(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operations(w); i++) {
+        const struct hal_operation *o = honest_operation(w, i);
+        mutant_begin(w);
+        for (uint32_t k = 0; k < o->n_inputs; k++)
+            w->operand[o->inputs[k]].n_consumers--;
+        w->mutant.model.main.n_operations--;
+        memmove(w->operation + i, w->operation + i + 1, (n_operations(w) - i - 1) * sizeof *o);
+        mutant_emit(w, "operation %u is missing", i);
+    }
+}
+
+static void each_input_gap(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operations(w); i++)
+        for (uint32_t k = 0; k < honest_operation(w, i)->n_inputs; k++) {
+            if (vts_may_lose_input(w->honest, w->version, i, k))
+                continue;
+            mutant_begin(w);
+            w->operand[w->operation[i].inputs[k]].n_consumers--;
+            mutant_drop(w, &w->operation[i].inputs, &w->operation[i].n_inputs, k);
+            mutant_emit(w, "operation %u: input %u is missing", i, k);
+        }
+}
+
+static void each_output_gap(struct vts_walk *w)
+{
+    for (uint32_t i = 0; i < n_operations(w); i++)
+        for (uint32_t k = 0; k < honest_operation(w, i)->n_outputs; k++) {
+            mutant_begin(w);
+            mutant_drop(w, &w->operation[i].outputs, &w->operation[i].n_outputs, k);
+            mutant_emit(w, "operation %u: output %u is missing", i, k);
+        }
+}
+
+static const struct hal_operand new_input = { .type = DT_INT32,
+                                              .lifetime = HAL_SUBGRAPH_INPUT,
+                                              .n_consumers = 1 },
+                                new_output = { .type = DT_INT32, .lifetime = HAL_SUBGRAPH_OUTPUT };
+
+static void each_input_more(struct vts_walk *w)
+{
+    struct hal_subgraph *g = &w->mutant.model.main;
+
+    for (uint32_t i = 0; i < n_operations(w); i++) {
+        if (vts_may_gain_input(honest_operation(w, i), w->version))
+            continue;
+        mutant_begin(w);
+        mutant_append(w, &w->operation[i].inputs, &w->operation[i].n_inputs,
+                      mutant_add(w, &new_input));
+        mutant_append(w, &g->inputs, &g->n_inputs, n_operands(w));
+        mutant_emit(w, "operation %u: an INT32 more", i);
+    }
+}
+
+static void each_output_more(struct vts_walk *w)
+{
+    struct hal_subgraph *g = &w->mutant.model.main;
+
+    for (uint32_t i = 0; i < n_operations(w); i++) {
+        mutant_begin(w);
+        mutant_append(w, &w->operation[i].outputs, &w->operation[i].n_outputs,
+                      mutant_add(w, &new_output));
+        mutant_append(w, &g->outputs, &g->n_outputs, n_operands(w));
+        mutant_emit(w, "operation %u: an INT32 result more", i);
+    }
+}
+
+/* ---- configurations */
+
+static const int bad_choices[] = { -1, 3 };
+
+static void each_preference(struct vts_walk *w)
+{
+    for (int k = 0; k < 2; k++) {
+        mutant_begin(w);
+        w->mutant.config.preference = (enum hal_preference) bad_choices[k];
+        mutant_emit(w, "preference %d", bad_choices[k]);
+    }
+}
+
+static void each_priority(struct vts_walk *w)
+{
+    for (int k = 0; k < 2; k++) {
+        mutant_begin(w);
+        w->mutant.config.priority = (enum hal_priority) bad_choices[k];
+        mutant_emit(w, "priority %d", bad_choices[k]);
+    }
+}
+
+/* ---- all of them */
+
+const struct vts_mutation vts_mutations[] = {
+    { .name = "execution order",
+      .each = each_order,
+      .except = "operations that neither read nor feed another" },
+    { .name = "operand type", .each = each_type },
+    { .name = "operand rank",
+      .each = each_rank,
+      .except = "tensors since 1.2: without dimensions their rank is unknown" },
+    { .name = "operand scale", .each = each_scale },
+    { .name = "operand zero point", .each = each_zero },
+    { .name = "operand lifetime",
+      .each = each_lifetime,
+      .except = "omitted operands and subgraphs; constants of unknown size or over 32 KiB" },
+    { .name = "operand lists",
+      .each = each_unlisted,
+      .except = "omitted operands and subgraphs; constants of unknown size or over 32 KiB" },
+    { .name = "consumers",
+      .until = HAL_1_3,
+      .each = each_consumers,
+      .except = "feature levels 5 and later do not transmit the number" },
+    { .name = "second writer", .each = each_writer },
+    { .name = "operand type of operation",
+      .each = each_operand_type,
+      .except = "types that the operand may have as well: vts_may_be()" },
+    { .name = "operation type", .each = each_operation_type },
+    { .name = "input index", .each = each_input_index },
+    { .name = "output index", .each = each_output_index },
+    { .name = "lost write", .each = each_lost_write, .except = "outputs that nobody reads" },
+    { .name = "operand gap",
+      .each = each_operand_gap,
+      .except = "operands without which it is a right model: vts_may_lose_operand()" },
+    { .name = "operation gap", .each = each_operation_gap },
+    { .name = "input gap",
+      .each = each_input_gap,
+      .except = "optional inputs: vts_may_lose_input()" },
+    { .name = "output gap", .each = each_output_gap },
+    { .name = "input more",
+      .each = each_input_more,
+      .except = "operations with an optional INT32 to come: vts_may_gain_input()" },
+    { .name = "output more", .each = each_output_more },
+    { .name = "preference", .since = HAL_1_1, .is_config = true, .each = each_preference },
+    { .name = "priority", .since = HAL_1_3, .is_config = true, .each = each_priority },
+};
+const int vts_n_mutations = sizeof vts_mutations / sizeof *vts_mutations;
+
+struct counted {
+    vts_visit *visit;
+    void *user;
+    unsigned n;
+};
+
+static void count(const struct vts_mutant *mutant, void *user)
+{
+    struct counted *c = user;
+
+    c->n++;
+    c->visit(mutant, c->user);
+}
+
+unsigned vts_walk(const struct vts_mutation *m, const struct hal_model *honest,
+                  enum hal_version version, vts_visit *visit, void *user)
+{
+    struct counted c = { visit, user, 0 };
+    struct vts_walk w = {
+        .honest = honest, .version = version, .arena = arena_new(0), .visit = count, .user = &c
+    };
+
+    ck_assert_ptr_nonnull(w.arena);
+    w.start = arena_mark(w.arena);
+    if (version >= m->since && (!m->until || version <= m->until))
+        m->each(&w);
+    arena_free(w.arena);
+    return c.n;
+}

@@ -1,0 +1,173 @@
+#include "tests/vts_requests.h"
+
+#include <check.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/fence.h"
+#include "tests/hal_client.h"
+
+enum { ROOM = 1 << 16, ALIGNMENT = 64 };
+
+static const struct graph *main_graph(const struct example *e)
+{
+    return &e->model.graph[0];
+}
+
+static struct hal_request_pool pool_of(struct arena *a, uint64_t size)
+{
+    return (struct hal_request_pool){ .memory = { .kind = HAL_MEMORY_ADDRESS,
+                                                  .protection = HAL_MEMORY_READ | HAL_MEMORY_WRITE,
+                                                  .address = arena_alloc(a, size, 1),
+                                                  .fd = -1,
+                                                  .size = size } };
+}
+
+static uint64_t put_input(const struct tensor *t, uint64_t at, struct hal_argument *ret)
+{
+    size_t n = tensor_bytes(t);
+
+    *ret = (struct hal_argument){ .has_no_value = !t->data && n };
+    if (ret->has_no_value)
+        return at;
+    ret->location = (struct hal_location){ .pool = 0, .offset = at, .length = n };
+    ret->n_dims = t->shape.rank;
+    ret->dims = t->shape.dim;
+    return at + (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+void vts_request(const struct example *e, struct arena *a, struct vts_request *ret_request)
+{
+    uint32_t n_in = main_graph(e)->n_inputs, n_out = main_graph(e)->n_outputs;
+    struct vts_request r = { .inputs = arena_alloc(a, n_in, sizeof *r.inputs),
+                             .outputs = arena_alloc(a, n_out, sizeof *r.outputs) };
+    uint64_t size = 0;
+
+    for (uint32_t i = 0; i < n_in; i++)
+        size = put_input(&e->in[i], size, &r.inputs[i]);
+    r.pool[0] = pool_of(a, size + ALIGNMENT);
+    r.pool[1] = pool_of(a, (uint64_t) ROOM * n_out);
+    for (uint32_t i = 0; i < n_in; i++)
+        if (e->in[i].data && tensor_bytes(&e->in[i]))
+            memcpy((char *) r.pool[0].memory.address + r.inputs[i].location.offset, e->in[i].data,
+                   tensor_bytes(&e->in[i]));
+    for (uint32_t i = 0; i < n_out; i++)
+        r.outputs[i].location =
+            (struct hal_location){ .pool = 1, .offset = (uint64_t) ROOM * i, .length = ROOM };
+    r.result = (struct hal_result){ .shapes = arena_alloc(a, n_out + 1, sizeof *r.result.shapes),
+                                    .capacity = n_out };
+    r.hal = (struct hal_request){ n_in, n_out, 2, r.inputs, r.outputs, NULL };
+    *ret_request = r;
+    ret_request->hal.pools = ret_request->pool;
+}
+
+bool vts_request_is_specified(const struct example *e)
+{
+    const struct graph *g = main_graph(e);
+
+    for (uint32_t i = 0; i < g->n_outputs; i++) {
+        const struct tensor *t = &g->operand[g->output[i]].tensor;
+        if (dtype_info[t->dtype].tensor && !shape_known(&t->shape))
+            return false;
+    }
+    return true;
+}
+
+/* ---- kinds of execution */
+
+static enum hal_status run_now(struct hal_prepared_model *p, enum hal_version version,
+                               struct vts_request *r, const struct hal_execution_config *config)
+{
+    return p->methods->execute_synchronously(p, version, &r->hal, config, &r->result);
+}
+
+static enum hal_status run_later(struct hal_prepared_model *p, enum hal_version version,
+                                 struct vts_request *r, const struct hal_execution_config *config)
+{
+    struct client_wait wait;
+
+    client_wait_init(&wait);
+    enum hal_status launched = p->methods->execute(p, version, &r->hal, config, &wait.base);
+    enum hal_status status = client_wait(&wait);
+    ck_assert(launched == HAL_NONE || launched == status);
+    ck_assert_uint_eq(wait.calls, 1);
+    r->result.n_shapes = wait.n_shapes;
+    r->result.timing = wait.timing;
+    return status;
+}
+
+static enum hal_status run_burst(struct hal_prepared_model *p, enum hal_version version,
+                                 struct vts_request *r, const struct hal_execution_config *config)
+{
+    static const int64_t kept[] = { 0, 7 }, passing[] = { -1, -1 };
+    struct hal_burst *b;
+
+    ck_assert_int_eq(p->methods->configure_burst(p, version, &b), HAL_NONE);
+    enum hal_status status = b->methods->execute_synchronously(
+        b, &r->hal, 2, config->measure ? kept : passing, config, &r->result);
+    ck_assert_int_eq(b->methods->release_memory(b, 7), HAL_NONE);
+    ck_assert_int_eq(b->methods->release_memory(b, 7), HAL_NONE);
+    ck_assert_int_eq(b->methods->release_memory(b, 99), HAL_NONE);
+    b->methods->release(b);
+    return status;
+}
+
+/* Waits for the end of what was launched. */
+static enum hal_status finish_fenced(enum hal_status status, int fence,
+                                     struct hal_fenced_info *info, struct hal_result *result)
+{
+    struct hal_timing launched;
+
+    result->n_shapes = 0;
+    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    if (status != HAL_NONE) {
+        ck_assert_int_eq(fence, HAL_NO_FENCE);
+        ck_assert_ptr_null(info);
+        return status;
+    }
+    if (fence != HAL_NO_FENCE) {
+        (void) fence_wait(1, &fence, HAL_NO_TIME);
+        close(fence);
+    }
+    status = info->methods->get_execution_info(info, &launched, &result->timing);
+    info->methods->release(info);
+    return status;
+}
+
+static enum hal_status run_fenced(struct hal_prepared_model *p, enum hal_version version,
+                                  struct vts_request *r, const struct hal_execution_config *config)
+{
+    struct hal_fenced_info *info = NULL;
+    int fence = HAL_NO_FENCE;
+    enum hal_status status = p->methods->execute_fenced(p, version, &r->hal, 0, NULL, config,
+                                                        HAL_NO_TIME, &fence, &info);
+
+    return finish_fenced(status, fence, info, &r->result);
+}
+
+static enum hal_status run_reusable(struct hal_prepared_model *p, enum hal_version version,
+                                    struct vts_request *r,
+                                    const struct hal_execution_config *config)
+{
+    struct hal_execution *x = NULL;
+    enum hal_status status = p->methods->create_reusable_execution(p, &r->hal, config, &x);
+
+    (void) version;
+    r->result.n_shapes = 0;
+    r->result.timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    if (status != HAL_NONE) {
+        ck_assert_ptr_null(x);
+        return status;
+    }
+    for (int turn = 0; turn < 2; turn++)
+        status = x->methods->execute_synchronously(x, config->deadline, &r->result);
+    x->methods->release(x);
+    return status;
+}
+
+const struct vts_kind vts_kinds[] = {
+    { "synchronous", HAL_1_0, run_now },   { "asynchronous", HAL_1_0, run_later },
+    { "burst", HAL_1_2, run_burst },       { "fenced", HAL_1_3, run_fenced },
+    { "reusable", HAL_FL8, run_reusable },
+};
+const int vts_n_kinds = sizeof vts_kinds / sizeof *vts_kinds;
