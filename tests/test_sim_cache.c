@@ -13,10 +13,10 @@
 
 #include "sim/cache.h"
 #include "sim/convert.h"
-#include "sim/sha256.h"
+#include "tests/cache_files.h"
 #include "tests/hal_client.h"
 
-enum { N = 4, CHAIN = 6, MAX_FILES = 8 };
+enum { N = 4, CHAIN = 6 };
 
 static struct why w;
 
@@ -101,83 +101,6 @@ static void check_runs(struct hal_prepared_model *p, const struct subject *s)
     p->methods->release(p);
 }
 
-/* ---- files */
-
-struct files {
-    uint32_t n_model, n_data;
-    int model[MAX_FILES], data[MAX_FILES];
-    uint8_t token[HAL_TOKEN_BYTES];
-};
-
-static void files_init(struct files *f, uint32_t n_model, uint32_t n_data)
-{
-    *f = (struct files){ .n_model = n_model, .n_data = n_data };
-    for (int i = 0; i < MAX_FILES; i++) {
-        f->model[i] = memfd_create("model cache", MFD_CLOEXEC);
-        f->data[i] = memfd_create("data cache", MFD_CLOEXEC);
-    }
-    for (int i = 0; i < HAL_TOKEN_BYTES; i++)
-        f->token[i] = (uint8_t) (7 * i);
-}
-
-static void files_done(struct files *f)
-{
-    for (int i = 0; i < MAX_FILES; i++) {
-        close(f->model[i]);
-        close(f->data[i]);
-    }
-}
-
-static struct hal_prepare_config config_of(const struct files *f)
-{
-    struct hal_prepare_config c = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                    .priority = HAL_PRIORITY_MEDIUM,
-                                    .deadline = HAL_NO_DEADLINE,
-                                    .cache = { f->n_model, f->n_data, f->model, f->data, { 0 } } };
-
-    memcpy(c.cache.token, f->token, sizeof f->token);
-    return c;
-}
-
-/* In place of the descriptor: the same file, opened again. */
-static void reopen(int *fd, int flags)
-{
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
-    int again = open(path, flags | O_CLOEXEC);
-    ck_assert_int_ge(again, 0);
-    close(*fd);
-    *fd = again;
-}
-
-static off_t length_of(int fd)
-{
-    struct stat st;
-
-    ck_assert_int_eq(fstat(fd, &st), 0);
-    return st.st_size;
-}
-
-static void flip(int fd, off_t at)
-{
-    uint8_t byte = 0;
-
-    ck_assert_int_eq(pread(fd, &byte, 1, at), 1);
-    byte ^= (uint8_t) (1 << at % 8);
-    ck_assert_int_eq(pwrite(fd, &byte, 1, at), 1);
-}
-
-static void copy_file(int from, int to)
-{
-    static char bytes[1 << 16];
-    ssize_t n = pread(from, bytes, sizeof bytes, 0);
-
-    ck_assert(n >= 0 && n < (ssize_t) sizeof bytes);
-    (void) !ftruncate(to, 0);
-    ck_assert_int_eq(pwrite(to, bytes, (size_t) n, 0), n);
-}
-
 /* ---- what happens to them; turn: which file, byte or bit, counted up as long as it says so */
 
 #define ANY_FILE(f, k) ((k) < (f)->n_model ? &(f)->model[k] : &(f)->data[(k) - (f)->n_model])
@@ -207,7 +130,7 @@ static bool moved_offset(struct files *f, uint32_t turn)
 static bool appending(struct files *f, uint32_t turn)
 {
     for (uint32_t k = 0; k < f->n_model + f->n_data; k++)
-        reopen(ANY_FILE(f, k), O_RDWR | O_APPEND);
+        files_reopen(ANY_FILE(f, k), O_RDWR | O_APPEND);
     return turn < 1;
 }
 
@@ -228,13 +151,13 @@ static bool no_file(struct files *f, uint32_t turn)
 
 static bool read_only(struct files *f, uint32_t turn)
 {
-    reopen(ANY_FILE(f, turn), O_RDONLY);
+    files_reopen(ANY_FILE(f, turn), O_RDONLY);
     return turn + 1 < f->n_model + f->n_data;
 }
 
 static bool write_only(struct files *f, uint32_t turn)
 {
-    reopen(ANY_FILE(f, turn), O_WRONLY);
+    files_reopen(ANY_FILE(f, turn), O_WRONLY);
     return turn + 1 < f->n_model + f->n_data;
 }
 
@@ -256,7 +179,7 @@ static bool flipped_bit(struct files *f, uint32_t turn)
     off_t at = byte < 72 ? byte : 72 + (off_t) (byte - 72) * 37;
     int fd = *ANY_FILE(f, turn % n);
 
-    flip(fd, at % length_of(fd));
+    files_flip(fd, at % files_length(fd));
     return byte < 90;
 }
 
@@ -267,7 +190,7 @@ static bool longer(struct files *f, uint32_t turn)
     int fd = *ANY_FILE(f, turn % n);
     size_t more = (size_t) 1 << turn / n;
 
-    ck_assert_int_eq(pwrite(fd, bytes, more, length_of(fd)), (ssize_t) more);
+    ck_assert_int_eq(pwrite(fd, bytes, more, files_length(fd)), (ssize_t) more);
     return more < 256;
 }
 
@@ -275,7 +198,7 @@ static bool shorter(struct files *f, uint32_t turn)
 {
     uint32_t n = f->n_model + f->n_data;
     int fd = *ANY_FILE(f, turn % n);
-    off_t length = length_of(fd);
+    off_t length = files_length(fd);
     off_t less[] = { length - 1, length / 2, 72, 71, 8, 1, 0 };
 
     ck_assert_int_eq(ftruncate(fd, less[turn / n]), 0);
@@ -368,7 +291,7 @@ static void tear_down(void)
 
 static void save(const struct files *f, const struct subject *s)
 {
-    struct hal_prepare_config config = config_of(f);
+    struct hal_prepare_config config = files_config(f);
     struct hal_prepared_model *p;
 
     ck_assert_int_eq(client_prepare_with(driver, HAL_1_2, &s->hal, &config, &p), HAL_NONE);
@@ -377,7 +300,7 @@ static void save(const struct files *f, const struct subject *s)
 
 static enum hal_status restore(const struct files *f, const struct subject *s)
 {
-    struct hal_prepare_config config = config_of(f);
+    struct hal_prepare_config config = files_config(f);
     struct hal_prepared_model *p;
     enum hal_status status = client_prepare_with(driver, HAL_1_2, NULL, &config, &p);
 
@@ -428,11 +351,11 @@ START_TEST(files_of_another_model_are_found)
         g.token[5] ^= (uint8_t) !same;
         save(&f, &subject);
         save(&g, &other);
-        copy_file(*ANY_FILE(&g, 0), *ANY_FILE(&f, 0));
+        files_copy(*ANY_FILE(&g, 0), *ANY_FILE(&f, 0));
         if (f.n_model + f.n_data > 1)
             ck_assert_int_eq(restore(&f, &subject), HAL_GENERAL_FAILURE);
         for (uint32_t k = 0; k < f.n_model; k++)
-            copy_file(g.model[k], f.model[k]);
+            files_copy(g.model[k], f.model[k]);
         if (f.n_data || !same)
             ck_assert_int_eq(restore(&f, &subject), HAL_GENERAL_FAILURE);
         files_done(&f);
@@ -525,7 +448,7 @@ START_TEST(the_configuration_is_checked_too)
     set_up_with(_i);
     files_init(&f, drivers[_i].n_model, drivers[_i].n_data);
     save(&f, &subject);
-    struct hal_prepare_config config = config_of(&f);
+    struct hal_prepare_config config = files_config(&f);
     ck_assert_int_eq(client_prepare_with(driver, HAL_1_1, NULL, &config, &p), HAL_INVALID_ARGUMENT);
     config.preference = (enum hal_preference) 3;
     ck_assert_int_eq(client_prepare_with(driver, HAL_1_2, NULL, &config, &p), HAL_INVALID_ARGUMENT);
@@ -569,7 +492,7 @@ START_TEST(forged_contents_are_checked_as_a_client_s_model)
     subject_init(&subject, "ADD");
     files_init(&f, 1, 1);
     save(&f, &subject);
-    struct hal_prepare_config config = config_of(&f);
+    struct hal_prepare_config config = files_config(&f);
     ck_assert_int_eq(cache_read(&owner, &config.cache, a, &e, &w), 0);
     uint8_t *graph = arena_copy(a, e.graph, e.n_graph);
     for (int turn = 0; turn < 3000; turn++) {
@@ -595,29 +518,6 @@ START_TEST(forged_contents_are_checked_as_a_client_s_model)
 }
 END_TEST
 
-/* The examples of FIPS 180-2, and the lengths at which the padding changes. */
-START_TEST(the_digest_is_sha_256)
-{
-    static const struct {
-        const char *text;
-        uint8_t first[4];
-    } cases[] = {
-        { "", { 0xe3, 0xb0, 0xc4, 0x42 } },
-        { "abc", { 0xba, 0x78, 0x16, 0xbf } },
-        { "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", { 0x24, 0x8d, 0x6a, 0x61 } },
-    };
-
-    for (int i = 0; i < COUNT(cases); i++) {
-        uint8_t digest[SHA256_BYTES];
-        struct sha256 s;
-        sha256_init(&s);
-        sha256_add(&s, cases[i].text, strlen(cases[i].text));
-        sha256_end(&s, digest);
-        ck_assert_mem_eq(digest, cases[i].first, sizeof cases[i].first);
-    }
-}
-END_TEST
-
 int main(void)
 {
     Suite *s = suite_create("sim cache");
@@ -630,7 +530,6 @@ int main(void)
     tcase_add_test(c, another_driver_does_not_take_it);
     tcase_add_test(c, caching_is_of_hal_1_2);
     tcase_add_test(c, forged_contents_are_checked_as_a_client_s_model);
-    tcase_add_test(c, the_digest_is_sha_256);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
