@@ -54,6 +54,11 @@ const struct command command_table[] = {
       "any number of them at once, run models on it as '-d unix:PATH'. When the service dies of a\n"
       "case, that case's verdict is crash, and the next one looks for a new service there.",
       cmd_serve },
+    { "new-driver", CMD_NEW_DRIVER, "NAME", "write the beginning of a driver of your own",
+      "Makes the folder NAME with a small driver that builds and conforms (driver.c, the contract\n"
+      "hal.h, a Makefile, a README). Comments say what to fill in. 'lib:NAME/NAME.so' is the\n"
+      "target then, here and for 'halcyon serve'. What is there already is left alone.",
+      cmd_new_driver },
     { "report", CMD_REPORT, "-o DIR [--db FILE] [--run N]", "write the results as an HTML page",
       "Writes DIR/index.html: totals by verdict, target, operation and type, and each failure\n"
       "with its graph.",
@@ -67,11 +72,11 @@ static void print_help(FILE *to)
           "by how much?\n\nusage: halcyon COMMAND [OPTION...]\n\n",
           to);
     for (int i = 0; i < command_table_n; i++)
-        fprintf(to, "  %-9s %s\n", command_table[i].name, command_table[i].summary);
+        fprintf(to, "  %-10s %s\n", command_table[i].name, command_table[i].summary);
     fputs("\n'halcyon help COMMAND' or 'halcyon COMMAND --help' says more of one.\n"
-          "targets: sim:cpu, sim:gpu, sim:dsp, sim:FILE.toml, each with ?fault=NAME; unix:PATH (a\n"
-          "driver served by 'halcyon serve'); golden (the reference itself); null (supports "
-          "nothing).\n",
+          "targets: sim:cpu, sim:gpu, sim:dsp, sim:FILE.toml, each with ?fault=NAME;\n"
+          "lib:PATH.so[?ARGUMENTS] (a driver in a shared library); unix:PATH (one that 'halcyon\n"
+          "serve' serves); golden (the reference itself); null (supports nothing).\n",
           to);
 }
 

@@ -54,7 +54,8 @@ enum command_bit {
     CMD_OPS = 32,
     CMD_REPORT = 64,
     CMD_LEVELS = 128,
-    CMD_SERVE = 256
+    CMD_SERVE = 256,
+    CMD_NEW_DRIVER = 512
 };
 
 struct command {

@@ -9,6 +9,7 @@ struct waiter; /* sim/waiter.c: the end of a preparation */
 struct target {
     char *uri;
     struct hal_driver *driver;
+    void *library;          /* that the driver is in, unloaded after it; NULL: none */
     char *socket;           /* path of the service that it is in; NULL: it is in this process */
     struct waiter *waiters; /* kept: a driver may call twice, and late */
 };
@@ -16,6 +17,15 @@ struct target {
 /* A driver under test may be handed in directly; the target closes it. */
 int target_of_driver(const char *uri, struct hal_driver *driver, struct target **ret_target,
                      struct why *w);
+
+/* Whether the structure of a driver is one at all: its layout, its version, the methods that every
+ * driver has. */
+int target_check_table(const struct hal_driver *d, struct why *w);
+
+/* A driver in a shared library, to be closed before the library.  WHY_INVALID: what is wrong. */
+int library_open(const char *path, const char *arguments, struct hal_driver **ret_driver,
+                 void **ret_library, struct why *w);
+void library_close(void *library);
 
 /* Whether its process has ended, and looking for a new one at the same place. */
 bool target_is_dead(struct target *t, struct why *w);

@@ -20,13 +20,14 @@ struct target_host {
     int (*read_profile)(const char *path, char **ret_json, struct why *w);
 };
 
-/* Opens a URI (sim:NAME, sim:PATH.toml, unix:PATH, golden, null).  A bad URI, profile or library is
- * WHY_INVALID with what and where. */
+/* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).  A bad
+ * URI, profile or library is WHY_INVALID with what and where. */
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
                 struct why *w);
 void target_free(struct target *t);
 
-/* The target's driver, to be served to others (sim/service.h); frees the rest. */
+/* The target's driver, to be served to others (sim/service.h); frees the rest.  A library that the
+ * driver is in stays loaded. */
 struct hal_driver *target_take_driver(struct target *t);
 
 const char *target_uri(const struct target *t);

@@ -83,28 +83,31 @@ static bool is_plain(const struct uri *u, const char *scheme)
 static int open_engine(const struct uri *u, const char *uri, const struct target_host *host,
                        struct engine **ret_engine, struct why *w)
 {
-    static const char *const later[] = { "lib", "sl", NULL };
-
     if (strcmp(u->scheme, "sim") == 0)
         return open_sim(u, uri, host, ret_engine, w);
     if (is_plain(u, "null"))
         return engine_null(ret_engine, w);
     if (is_plain(u, "golden"))
         return engine_reference(ret_engine, w);
-    for (int i = 0; later[i]; i++)
-        if (strcmp(u->scheme, later[i]) == 0)
-            return why_fail(w, WHY_INVALID, "%s: targets of scheme %s: are not supported yet", uri,
-                            later[i]);
+    if (strcmp(u->scheme, "sl") == 0)
+        return why_fail(w, WHY_INVALID, "%s: targets of scheme sl: are not supported yet", uri);
     return why_fail(w, WHY_INVALID,
-                    "%s: not a target; expected sim:NAME, sim:PATH.toml, unix:PATH, null or golden",
+                    "%s: not a target; expected sim:NAME, sim:PATH.toml, lib:PATH.so, unix:PATH, "
+                    "null or golden",
                     uri);
 }
 
 static int open_driver(const struct uri *u, const char *uri, const struct target_host *host,
-                       struct hal_driver **ret_driver, struct why *w)
+                       struct hal_driver **ret_driver, void **ret_library, struct why *w)
 {
     struct engine *e = NULL;
 
+    if (strcmp(u->scheme, "lib") == 0) {
+        REQUIRE(w, *u->path, "%s: expected lib:PATH.so", uri);
+        if (library_open(u->path, u->query, ret_driver, ret_library, w) < 0)
+            return why_prefix(w, "%s", uri);
+        return 0;
+    }
     if (strcmp(u->scheme, "unix") == 0) {
         REQUIRE(w, *u->path && !*u->query, "%s: expected unix:PATH", uri);
         return remote_open(u->path, ret_driver, w);
@@ -133,13 +136,16 @@ int target_open(const char *uri, const struct target_host *host, struct target *
                 struct why *w)
 {
     struct hal_driver *driver = NULL;
+    void *library = NULL;
     struct uri u = { 0 };
     int rc;
 
     TRY(split_uri(uri, &u, w));
-    rc = open_driver(&u, uri, host, &driver, w);
+    rc = open_driver(&u, uri, host, &driver, &library, w);
     if (rc == 0)
         rc = target_of_driver(uri, driver, ret_target, w);
+    if (rc == 0)
+        (*ret_target)->library = library;
     if (rc == 0 && strcmp(u.scheme, "unix") == 0)
         (*ret_target)->socket = strchr((*ret_target)->uri, ':') + 1;
     free(u.scheme);
@@ -161,6 +167,7 @@ void target_free(struct target *t)
     if (!t)
         return;
     t->driver->close(t->driver);
+    library_close(t->library);
     waiters_free(t->waiters);
     free(t->uri);
     free(t);

@@ -63,7 +63,7 @@ static int check_extensions(struct hal_driver *d, uint32_t *ret_n, struct why *w
     return 0;
 }
 
-static int check_table(const struct hal_driver *d, struct why *w)
+int target_check_table(const struct hal_driver *d, struct why *w)
 {
     REQUIRE(w, d->abi_version == HAL_ABI_VERSION, "ABI version %u, expected %d", d->abi_version,
             HAL_ABI_VERSION);
@@ -75,6 +75,8 @@ static int check_table(const struct hal_driver *d, struct why *w)
                 d->get_supported_operations && d->prepare_model && d->close,
             "a method that every driver has is missing");
     REQUIRE(w, d->name && *d->name, "no name");
+    for (const char *c = d->name; *c; c++)
+        REQUIRE(w, *c >= ' ' && *c <= '~', "a name that is not printable");
     return 0;
 }
 
@@ -82,7 +84,7 @@ static int gather(struct hal_driver *d, struct target_info *i, struct why *w)
 {
     const char *version = NULL;
 
-    TRY(check_table(d, w));
+    TRY(target_check_table(d, w));
     snprintf(i->name, sizeof(i->name), "%s", d->name);
     i->hal_version = (int) d->hal_version;
     TRY(check_status("get_capabilities", d->get_capabilities(d, d->hal_version, &i->capabilities),

@@ -1,0 +1,219 @@
+/* Drivers in shared libraries: test_sim_library BROKEN.so SKELETON.so */
+#include <check.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/runtime.h"
+#include "tests/hal_client.h"
+
+static const char *broken, *skeleton;
+static struct why w;
+
+static bool is_loaded(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+
+    if (library)
+        dlclose(library);
+    return library;
+}
+
+static int open_with(const char *path, const char *arguments, struct target **ret_target)
+{
+    char uri[4096];
+
+    snprintf(uri, sizeof uri, "lib:%s%s%s", path, arguments ? "?" : "", arguments ? arguments : "");
+    return target_open(uri, NULL, ret_target, &w);
+}
+
+START_TEST(what_is_wrong_with_a_library_is_said)
+{
+    static const struct {
+        const char *arguments, *why;
+        bool stays; /* what may still run is not unloaded */
+    } cases[] = {
+        { "silent", "does not say why", false },      { "endless", "does not open: xxxx", false },
+        { "version", "HAL version 14", false },       { "unnamed", "no name", false },
+        { "unprintable", "not printable", false },    { "unprepared", "is missing", false },
+        { "abi", "ABI version 2, expected 1", true }, { "unclosed", "is missing", true },
+    };
+    struct target *t = NULL;
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        ck_assert_int_eq(open_with(broken, cases[i].arguments, &t), -1);
+        ck_assert_msg(strstr(w.text, cases[i].why), "%s: %s", cases[i].arguments, w.text);
+        ck_assert_msg(strstr(w.text, broken), "%s", w.text);
+        ck_assert_msg(is_loaded(broken) == cases[i].stays, "%s", cases[i].arguments);
+    }
+}
+END_TEST
+
+START_TEST(files_that_are_no_drivers_are_refused)
+{
+    struct target *t = NULL;
+
+    ck_assert_int_eq(open_with("/nowhere/at all.so", NULL, &t), -1);
+    ck_assert_msg(strstr(w.text, "/nowhere/at all.so"), "%s", w.text);
+    ck_assert_int_eq(open_with("/dev/null", NULL, &t), -1);
+    ck_assert_int_eq(open_with("libm.so.6", NULL, &t), -1); /* not searched for */
+    ck_assert_msg(strstr(w.text, "./libm.so.6"), "%s", w.text);
+    ck_assert_int_eq(open_with(skeleton, "x=1", &t), -1);
+    ck_assert_msg(strstr(w.text, "takes no arguments"), "%s", w.text);
+}
+END_TEST
+
+START_TEST(a_library_lives_as_long_as_its_target)
+{
+    struct target *t[2];
+    struct target_info info;
+
+    ck_assert_msg(open_with(skeleton, NULL, &t[0]) == 0, "%s", w.text);
+    ck_assert_msg(open_with(skeleton, NULL, &t[1]) == 0, "%s", w.text);
+    ck_assert_msg(target_info(t[0], &info, &w) == 0, "%s", w.text);
+    ck_assert_int_eq(info.hal_version, HAL_1_2);
+    target_free(t[0]);
+    ck_assert(is_loaded(skeleton));
+    target_free(t[1]);
+    ck_assert(!is_loaded(skeleton));
+}
+END_TEST
+
+/* ---- what `halcyon new-driver` writes */
+
+static struct hal_driver *open_skeleton(bool over_socket)
+{
+    struct target *t;
+
+    ck_assert_msg(open_with(skeleton, NULL, &t) == 0, "%s", w.text);
+    struct hal_driver *d = target_take_driver(t);
+    return over_socket ? client_over_socket(d) : d;
+}
+
+static enum hal_status run(struct client_model *m, struct client_request *r)
+{
+    struct hal_execution_config config = client_config();
+
+    return m->prepared->methods->execute_synchronously(m->prepared, HAL_1_2, &r->hal, &config,
+                                                       &r->result);
+}
+
+START_TEST(the_skeleton_adds)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_driver *d = open_skeleton(_i);
+    struct client_request r;
+    struct client_wait wait;
+    struct client_model m;
+
+    client_add_model(&m, 4, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&r, 4);
+    ck_assert_int_eq(run(&m, &r), HAL_NONE);
+    client_check(&r, 4);
+    client_fill(&r, 4);
+    client_wait_init(&wait);
+    ck_assert_int_eq(m.prepared->methods->execute(m.prepared, HAL_1_2, &r.hal, &config, &wait.base),
+                     HAL_NONE);
+    ck_assert_int_eq(client_wait(&wait), HAL_NONE);
+    client_check(&r, 4);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
+#define REQUEST(expected, change)                                                                  \
+    do {                                                                                           \
+        client_fill(&r, 4);                                                                        \
+        change;                                                                                    \
+        ck_assert_int_eq(run(&m, &r), expected);                                                   \
+        ck_assert_uint_eq(r.result.n_shapes, (expected) != HAL_INVALID_ARGUMENT);                  \
+    } while (0)
+
+START_TEST(the_skeleton_checks_its_requests)
+{
+    static const uint32_t four[] = { 4 }, three[] = { 3 };
+    struct hal_driver *d = open_skeleton(false);
+    struct client_request r;
+    struct client_model m;
+
+    client_add_model(&m, 4, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    REQUEST(HAL_INVALID_ARGUMENT, r.hal.n_inputs = 1);
+    REQUEST(HAL_INVALID_ARGUMENT, r.hal.n_outputs = 0);
+    REQUEST(HAL_INVALID_ARGUMENT, r.hal.pools = NULL);
+    REQUEST(HAL_INVALID_ARGUMENT, r.in[0].location.pool = 3);
+    REQUEST(HAL_INVALID_ARGUMENT, r.in[0].location.offset = UINT64_MAX);
+    REQUEST(HAL_INVALID_ARGUMENT, r.in[0].location.length = 12);
+    REQUEST(HAL_INVALID_ARGUMENT, r.in[1].has_no_value = true);
+    REQUEST(HAL_INVALID_ARGUMENT, (r.in[1].n_dims = 1, r.in[1].dims = three));
+    REQUEST(HAL_INVALID_ARGUMENT, (r.in[1].n_dims = 1, r.in[1].dims = NULL));
+    REQUEST(HAL_INVALID_ARGUMENT, r.pool[0].is_token = true);
+    REQUEST(HAL_INVALID_ARGUMENT, r.pool[2].memory.protection = HAL_MEMORY_READ);
+    REQUEST(HAL_INVALID_ARGUMENT, r.pool[1].memory.kind = HAL_MEMORY_FD);
+    REQUEST(HAL_OUTPUT_INSUFFICIENT_SIZE, r.out[0].location.length = 12);
+    REQUEST(HAL_NONE, (r.in[1].n_dims = 1, r.in[1].dims = four));
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
+#define MODEL(expected, change)                                                                    \
+    do {                                                                                           \
+        struct hal_prepared_model *p;                                                              \
+        client_add_model(&m, 4, false);                                                            \
+        struct hal_subgraph *g = &m.hal.main;                                                      \
+        struct hal_operand *o = (struct hal_operand *) (uintptr_t) g->operands;                    \
+        struct hal_operation *op = (struct hal_operation *) (uintptr_t) g->operations;             \
+        (void) o, (void) op;                                                                       \
+        change;                                                                                    \
+        ck_assert_int_eq(client_prepare_with(d, HAL_1_2, &m.hal, &config, &p), expected);          \
+        client_done(&m);                                                                           \
+    } while (0)
+
+START_TEST(the_skeleton_checks_its_models)
+{
+    static const uint32_t far[] = { 0, 99, 2 }, twice[] = { 0, 3, 2 };
+    struct hal_prepare_config config = { .preference = HAL_LOW_POWER };
+    struct hal_driver *d = open_skeleton(false);
+    struct client_model m;
+
+    MODEL(HAL_INVALID_ARGUMENT, g->n_operands = 0);
+    MODEL(HAL_INVALID_ARGUMENT, g->inputs = NULL);
+    MODEL(HAL_INVALID_ARGUMENT, g->n_outputs = 0);
+    MODEL(HAL_INVALID_ARGUMENT, op->inputs = far);
+    MODEL(HAL_INVALID_ARGUMENT, op->inputs = twice); /* read before it is written */
+    MODEL(HAL_INVALID_ARGUMENT, op->outputs = far);  /* an input */
+    MODEL(HAL_INVALID_ARGUMENT, op->type = 7);
+    MODEL(HAL_INVALID_ARGUMENT, o[0].lifetime = (enum hal_lifetime) 9);
+    MODEL(HAL_INVALID_ARGUMENT, o[0].n_dims = UINT32_MAX);
+    MODEL(HAL_INVALID_ARGUMENT, o[2].location.offset = UINT64_MAX - 3);
+    MODEL(HAL_INVALID_ARGUMENT, o[2].lifetime = HAL_CONSTANT_REFERENCE);
+    config.preference = (enum hal_preference) - 1;
+    MODEL(HAL_INVALID_ARGUMENT, (void) 0);
+    d->close(d);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *s = suite_create("sim library");
+    TCase *c = tcase_create("library");
+
+    if (argc != 3)
+        return 2;
+    broken = argv[1];
+    skeleton = argv[2];
+    tcase_add_test(c, what_is_wrong_with_a_library_is_said);
+    tcase_add_test(c, files_that_are_no_drivers_are_refused);
+    tcase_add_test(c, a_library_lives_as_long_as_its_target);
+    tcase_add_loop_test(c, the_skeleton_adds, 0, 2);
+    tcase_add_test(c, the_skeleton_checks_its_requests);
+    tcase_add_test(c, the_skeleton_checks_its_models);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
