@@ -167,10 +167,6 @@ static void bind_roles(const struct operands *o, struct call *c)
 {
     uint32_t at = 0;
 
-    c->arg = o->in;
-    c->out = o->out;
-    c->n_in = o->n_in;
-    c->n_out = o->n_out;
     for (int k = 0; c->form->role[k] != END && at < o->n_in; k++) {
         int role = c->form->role[k];
         c->in[role] = o->in[at];
@@ -456,6 +452,8 @@ static int bind_shapes(struct call *c, bool runtime, struct why *w)
     return 0;
 }
 
+/* Operands whose shapes contradict each other are bound all the same, with the level that they
+ * need. */
 int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
             struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,
             struct why *w)
@@ -466,6 +464,10 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
     memset(c, 0, sizeof *c);
     c->op = op;
     REQUIRE(w, out_arity_fits(&o), "%s: %u outputs", op->name, n_out);
+    c->arg = in;
+    c->out = out;
+    c->n_in = n_in;
+    c->n_out = n_out;
     int level = choose(&o, c, w);
     if (level < 0)
         return -1;
@@ -480,11 +482,14 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
         return level; /* decided later: nothing more can be said of shapes */
     if (layout && call_real(c, op->layout - 1) != 0)
         undo_layout(c);
-    TRY(bind_shapes(c, runtime, w));
+    int bound = bind_shapes(c, runtime, w);
+    c->level = c->level > level ? c->level : level;
+    if (bound < 0)
+        return -1;
     for (uint32_t i = 0; c->nchw && i < n_out && i < MAX_OUT_ROLES; i++)
         if (c->out_view[i] != out[i]) {
             out[i]->shape = c->out_view[i]->shape;
             to_nchw(&out[i]->shape);
         }
-    return c->level > level ? c->level : level;
+    return c->level;
 }

@@ -306,9 +306,11 @@ static int check_omitted(const struct call *c, const struct graph *g, const stru
     return 0;
 }
 
-/* Binds an operation to its record; shapes[] are the operands with what has been inferred. */
-static int check_operation(const struct survey *s, uint32_t index, uint32_t at,
-                           struct tensor *shapes, struct why *w)
+/* Binds an operation to its record; shapes[] are the operands with what has been inferred.  Returns
+ * the level that it needs.  What is legal, but cannot be executed, goes to s->impossible: the first
+ * such reason is kept. */
+static int check_operation(struct survey *s, uint32_t index, uint32_t at, struct tensor *shapes,
+                           struct why *w)
 {
     const struct graph *g = &s->model->graph[index];
     const struct operation *o = &g->operation[at];
@@ -335,12 +337,16 @@ static int check_operation(const struct survey *s, uint32_t index, uint32_t at,
     }
     if (level >= 0)
         TRY(check_omitted(&call, g, o, w));
-    if (level >= 0)
-        TRY(tell(s, &(struct level_need){ level, index, at, &call, shapes }, w));
+    if (level < 0) {
+        level = call.level > 0 ? call.level : (int) op->since;
+        operation_fail(w, index, at);
+        if (!s->impossible.text[0])
+            s->impossible = *w;
+    }
+    TRY(tell(s, &(struct level_need){ level, index, at, &call, shapes }, w));
     return level;
 }
 
-/* What is legal, but cannot be executed, goes to s->impossible: the first such reason is kept. */
 static int check_operations(struct survey *s, uint32_t index, struct why *w)
 {
     const struct graph *g = &s->model->graph[index];
@@ -359,10 +365,7 @@ static int check_operations(struct survey *s, uint32_t index, struct why *w)
         int need = check_operation(s, index, order[i], shapes, w);
         if (need < 0) {
             operation_fail(w, index, order[i]);
-            if (w->code != WHY_EXECUTION)
-                return -1;
-            if (!s->impossible.text[0])
-                s->impossible = *w;
+            return -1;
         }
         level = need > level ? need : level;
     }

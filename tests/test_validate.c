@@ -196,6 +196,28 @@ START_TEST(shapes_must_come_out_as_declared)
 }
 END_TEST
 
+START_TEST(what_cannot_be_executed_needs_its_level_all_the_same)
+{
+    struct why impossible = { 0 }, w = { 0 };
+    uint32_t wide = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2, 3));
+    uint32_t narrow = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2, 2));
+
+    OPERATION(&b, "EXP", IDS(wide), IDS(narrow));
+    ck_assert_msg(model_prepare(&b.model, &impossible, &w) == 3, "%s", w.text);
+    ck_assert_msg(strstr(impossible.text, "EXP"), "%s", impossible.text);
+    ck_assert_int_lt(model_complies(&b.model, 2, &w), 0);
+    ck_assert_msg(strstr(w.text, "EXP: the operation needs feature level 3"), "%s", w.text);
+
+    uint32_t flat = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(5));
+    uint32_t pixels = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(5));
+    uint32_t no = build_constant(&b, DT_BOOL, (struct shape){ 0 }, (uint8_t[]){ 0 });
+    OPERATION(&b, "RESIZE_NEAREST_NEIGHBOR",
+              IDS(flat, build_int(&b, 2), build_int(&b, 2), no, no, no), IDS(pixels));
+    ck_assert_int_ge(model_prepare(&b.model, NULL, &w), 3);
+    ck_assert_int_lt(model_complies(&b.model, 2, &w), 0);
+}
+END_TEST
+
 START_TEST(constants_have_their_bytes)
 {
     operand(bias)->length = 3;
@@ -333,6 +355,7 @@ int main(void)
     tcase_add_test(t, any_order_of_operations_is_accepted);
     tcase_add_test(t, bad_operations);
     tcase_add_test(t, shapes_must_come_out_as_declared);
+    tcase_add_test(t, what_cannot_be_executed_needs_its_level_all_the_same);
     tcase_add_test(t, constants_have_their_bytes);
     tcase_add_test(t, references_stay_in_their_pool);
     tcase_add_test(t, what_is_counted_is_there);
