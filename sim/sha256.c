@@ -31,22 +31,25 @@ static void expand(const uint8_t *block, uint32_t w[64])
     }
 }
 
+/* v[k] is a variable of the standard, a to h; each round they move on by one place, here the places
+ * move. */
 static void compress(uint32_t state[8], const uint8_t *block)
 {
     uint32_t w[64], v[8];
 
     expand(block, w);
     memcpy(v, state, sizeof(v));
+#define V(k) v[(k - i) & 7]
+#pragma GCC unroll 8
     for (int i = 0; i < 64; i++) {
-        uint32_t a = v[0], e = v[4];
-        uint32_t t1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-                      ((e & v[5]) ^ (~e & v[6])) + round_constant[i] + w[i];
-        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
-                      ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof(*v));
-        v[4] += t1;
-        v[0] = t1 + t2;
+        uint32_t a = V(0), e = V(4);
+        uint32_t t1 = V(7) + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
+                      ((e & V(5)) ^ (~e & V(6))) + round_constant[i] + w[i];
+        V(3) += t1;
+        V(7) = t1 + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
+               ((a & V(1)) ^ (a & V(2)) ^ (V(1) & V(2)));
     }
+#undef V
     for (int i = 0; i < 8; i++)
         state[i] += v[i];
 }
