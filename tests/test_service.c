@@ -78,12 +78,36 @@ static struct hal_driver *connect_client(void)
     return d;
 }
 
+/* Processes are made before there are threads, and wait until they are wanted. */
+enum { LIVES = 4 };
+static int go[2], who[2];
+
+static void wait_in_reserve(void)
+{
+    const pid_t self = getpid();
+    char byte;
+
+    close(go[1]);
+    if (read(go[0], &byte, 1) != 1 || write(who[1], &self, sizeof self) != sizeof self)
+        _exit(0);
+    serve();
+}
+
+static void make_reserve(void)
+{
+    ck_assert(pipe(go) == 0 && pipe(who) == 0);
+    for (int i = 0; i < LIVES; i++) {
+        pid_t pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0)
+            wait_in_reserve();
+    }
+}
+
 static void start_service(void)
 {
-    service = fork();
-    ck_assert_int_ge(service, 0);
-    if (service == 0)
-        serve();
+    ck_assert_int_eq(write(go[1], "", 1), 1);
+    ck_assert_int_eq(read(who[0], &service, sizeof service), sizeof service);
     struct hal_driver *d = connect_client();
     d->close(d);
 }
@@ -93,6 +117,7 @@ static void open_service(void)
     strcpy(folder, "/tmp/halcyon-service-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/s", folder);
+    make_reserve();
     start_service();
 }
 
@@ -106,6 +131,9 @@ static void close_service(void)
                   (unsigned) status);
     ck_assert_int_lt(access(path, F_OK), 0);
     rmdir(folder);
+    close(go[1]);
+    while (wait(NULL) > 0)
+        ;
 }
 
 /* What a process has: descriptors, threads, mappings of memory files. */
@@ -331,7 +359,7 @@ START_TEST(a_service_that_is_killed_leaves_its_clients_nothing)
 {
     ck_assert(run_workers(1, 1));
     struct holdings before = holdings_at_rest(getpid());
-    for (uint32_t round = 0; round < 3; round++) {
+    for (uint32_t round = 0; round < LIVES - 1; round++) {
         ck_assert(run_workers(round, 0));
         ck_assert_int_eq(waitpid(service, NULL, 0), service);
         start_service();
@@ -357,7 +385,7 @@ START_TEST(a_dead_service_is_a_verdict_and_a_new_one_is_found)
     in[1].data = r.y;
     snprintf(uri, sizeof uri, "unix:%s", path);
     ck_assert_int_eq(target_open(uri, NULL, &t, &w), 0);
-    for (int life = 0; life < 3; life++) {
+    for (int life = 0; life < LIVES - 1; life++) {
         ck_assert_int_eq(target_run(t, &m.b.model, in, &shape, NULL, &o, &w), 0);
         ck_assert(!o.died && o.status == HAL_NONE);
         outcome_done(&o);
