@@ -68,7 +68,7 @@ class Builder:
         return self.add("TENSOR_FLOAT32", [len(values)], "CONSTANT_COPY", data=struct.pack(f"<{len(values)}f", *values))
 
     def omitted(self, type="TENSOR_FLOAT32"):
-        return self.add(type, [0], "NO_VALUE")
+        return self.add(type, [0], "NO_VALUE", **({"scale": 1.0} if "QUANT" in type else {}))
 
     def tensor(self, index, optional=False):
         """The operand of a tensor of the file; -1 is one that is left out."""
