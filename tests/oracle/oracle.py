@@ -234,7 +234,7 @@ def make_input(name, value, feed):
         tensor = value.tensor
         return operand(Parameter, name, tensor, tensor.shape, flat(tensor))
     if isinstance(value, Omitted):
-        return Parameter(name, (value.type.code, [0] * value.rank), None)
+        return Parameter(name, (value.type.code, [0] * value.rank, value.type.scale, value.type.zero), None)
     if not isinstance(value, (Tensor, Unknown)):
         return scalar(name, value)
     tensor, dims = (value.tensor, value.dims) if isinstance(value, Unknown) else (value, value.shape)
