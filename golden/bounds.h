@@ -46,6 +46,13 @@ static inline bool bound_is_half(double u)
     return u > 0x1p-16;
 }
 
+/* Whether x, off by e, may have left the range of the arithmetic: it may be infinite then, and what
+ * is made of it no number. */
+static inline bool bound_overflows(double x, double e, double u)
+{
+    return e > 0 && !(fabs(x) + e <= (bound_is_half(u) ? 65504 : (double) FLT_MAX));
+}
+
 /* Smallest normal number: below it implementations flush to zero or lose digits. */
 static inline double bound_tiny(double u)
 {

@@ -80,7 +80,8 @@ static void bound_slice(const struct call *c, size_t at, size_t len, size_t step
             e = 0;
         else if (norm - en < GUARD)
             e = ex > 0 ? any : fabs(y[at]);
-        c->ey[0][at] = bound_clean(fmin(e, any));
+        /* What may be anything may be infinite, and its quotient no number. */
+        c->ey[0][at] = en < INFINITY ? bound_clean(fmin(e, any)) : INFINITY;
     }
 }
 

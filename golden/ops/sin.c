@@ -2,12 +2,13 @@
 #include "golden/unary.h"
 
 /* The slope |cos x| carries an error, half its square the change of the slope.  The argument is
- * reduced in the arithmetic that is judged: 2|x| ulps of 1.  No sine is further off than 2. */
+ * reduced in the arithmetic that is judged: 2|x| ulps of 1.  No sine is further off than 2, but
+ * what may be anything may be infinite, which has none. */
 static double error(double x, double y, double e, double u)
 {
     double slope = sqrt(fmax(1 - y * y, 0)), own = 2 * u * (4 * fabs(y) + 2 * fabs(x));
 
-    if (isnan(y))
+    if (isnan(y) || bound_overflows(x, e, u))
         return e > 0 ? INFINITY : 0;
     return fmin(e * fmin(slope + e / 2, 1) + own, 1 + fabs(y));
 }

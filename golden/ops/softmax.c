@@ -67,7 +67,8 @@ static int eval(struct call *c, struct why *w)
 }
 
 /* Errors of the logits multiply each exponential by a factor in [1 / g, g], g = exp(beta e).  A
- * result is largest when its own exponential is g times as large and all others are 1 / g times. */
+ * result is largest when its own exponential is g times as large and all others are 1 / g times.
+ * One that may be anything may be infinite, and its share no number. */
 static double carried(double y, double g, double sum_grown, double sum_shrunk)
 {
     double hi = y * g / (y * g + fmax(sum_shrunk - y / g, 0));
@@ -80,11 +81,13 @@ static void bound_slice(const struct call *c, size_t at, size_t len, size_t step
     const double *x = c->x[INPUT] + at, *ex = c->ex[INPUT] ? c->ex[INPUT] + at : NULL;
     const double *y = c->y[0] + at;
     double *ey = c->ey[0] + at, max = -INFINITY, sum = 0, sum_grown = 0, sum_shrunk = 0;
+    bool open = false;
 
     for (size_t i = 0; i < len; i++)
         max = fmax(max, x[i * step]);
     for (size_t i = 0; i < len; i++) {
         double g = ex ? elementary_exp(beta * ex[i * step]) : 1;
+        open |= ex && ex[i * step] == INFINITY;
         sum += y[i * step] * bound_exp(c->unit, (x[i * step] - max) * beta);
         sum_grown += y[i * step] * g;
         sum_shrunk += y[i * step] / g;
@@ -94,7 +97,7 @@ static void bound_slice(const struct call *c, size_t at, size_t len, size_t step
         double e = y[i * step] * (own + sum + 4 * c->unit + bound_sum(c, len, 1));
         if (ex)
             e += carried(y[i * step], elementary_exp(beta * ex[i * step]), sum_grown, sum_shrunk);
-        ey[i * step] = bound_clean(e + bound_tiny(c->unit));
+        ey[i * step] = open ? INFINITY : bound_clean(e + bound_tiny(c->unit));
     }
 }
 
