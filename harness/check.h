@@ -61,8 +61,8 @@ void check_reference(struct check *c);
  * that one can tell in which one it died.  *o is done by check_judge(). */
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result);
-/* By bound the reference would be compared with itself: then it is judged whether the values that the
- * example expects lie within the bounds, where it expects some.  detail: what each output looks
+/* By bound the reference would be compared with itself: then it is judged whether the values that
+ * the example expects lie within the bounds, where it expects some.  detail: what each output looks
  * like, for people; may be NULL. */
 void check_judge(struct check *c, struct outcome *o, struct check_result *r, struct buffer *detail);
 
