@@ -191,14 +191,6 @@ void service_stop(struct service *s)
     (void) n; /* full: it stops already */
 }
 
-uint32_t service_sessions(struct service *s)
-{
-    pthread_mutex_lock(&s->lock);
-    uint32_t n = s->sessions;
-    pthread_mutex_unlock(&s->lock);
-    return n;
-}
-
 static void end_sessions(struct service *s)
 {
     pthread_mutex_lock(&s->lock);

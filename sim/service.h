@@ -22,7 +22,4 @@ void service_stop(struct service *s);
 /* Ends every session, removes the socket and closes the driver. */
 void service_free(struct service *s);
 
-/* For session and channel. */
-uint32_t service_sessions(struct service *s);
-
 #endif
