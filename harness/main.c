@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness/commands.h"
+#include "harness/logcat.h"
 
 const struct command command_table[] = {
     { "devices", CMD_DEVICES, "[TARGET...] [--faults]", "what each target says of itself",
@@ -149,6 +150,7 @@ static int run_command(const struct command *c, int argc, char **argv)
         fprintf(stderr, "halcyon %s: %s\n", c->name, why.text);
         return EXIT_USAGE;
     }
+    logcat_start(o.vlog);
     return c->run(&o);
 }
 

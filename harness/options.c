@@ -7,12 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/logging.h"
 #include "harness/buffer.h"
 #include "harness/console.h"
 
 enum {
     CMD_CAMPAIGN = CMD_RUN | CMD_RANDOM,
     CMD_JUDGING = CMD_CAMPAIGN | CMD_REPLAY,
+    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE,
     CMD_GRAPHS = CMD_RANDOM | CMD_REPLAY | CMD_DUMP | CMD_LEVELS
 };
 
@@ -292,6 +294,12 @@ static int set_faults(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
+static int set_vlog(struct options *o, const char *value, struct why *w)
+{
+    o->vlog = value;
+    return vlog_set(value, w);
+}
+
 static int set_run(struct options *o, const char *value, struct why *w)
 {
     uint64_t run = 0;
@@ -341,6 +349,10 @@ static const struct option_row rows[] = {
       "one JSON object a line on stdout", set_json },
     { "quiet", 'q', NULL, CMD_JUDGING, "only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES, "a line for every case", set_verbose },
+    { "vlog", 0, "TAGS", CMD_DRIVING,
+      "log on stderr: all, or some of model, compilation, execution, cpuexe, manager, driver, "
+      "memory",
+      set_vlog },
 };
 
 enum { N_ROWS = COUNT(rows), OPTION_FIRST = 256, OPTION_HELP = 'h' };

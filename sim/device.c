@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/logging.h"
 #include "sim/half.h"
+
+#define LOG_TAG "Device"
 
 static int no_memory(struct why *w)
 {
@@ -70,8 +73,12 @@ static int supports_graph(const struct device *d, const struct model *m, uint32_
         v.tensor[i] = g->operand[i].tensor;
     for (uint32_t i = 0; i < g->n_operations; i++) {
         ret_supported[i] = supports_call(d, &v, i, a, w) == 0;
-        if (!ret_supported[i] && w->code == WHY_MEMORY)
+        if (ret_supported[i])
+            continue;
+        if (w->code == WHY_MEMORY)
             return -1;
+        VLOG(COMPILATION, "%s cannot do operation %u of graph %u: %s", d->base.name, i, graph,
+             w->text);
     }
     return 0;
 }

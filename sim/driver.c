@@ -2,10 +2,14 @@
  * other. */
 #include "sim/driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "golden/logging.h"
 #include "sim/schedule.h"
+
+#define LOG_TAG "Driver"
 
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version)
 {
@@ -28,6 +32,35 @@ void driver_set_client(uint32_t client)
 uint32_t driver_client(void)
 {
     return calling_client;
+}
+
+static void log_call(const char *method, enum hal_version version, enum hal_status status,
+                     const char *separator, const char *reason)
+{
+    char text[16];
+
+    if (version <= HAL_1_3)
+        snprintf(text, sizeof(text), "1.%d", (int) version % 10);
+    else
+        snprintf(text, sizeof(text), "fl%d", (int) version % 10);
+    log_write(LOG_INFO, LOG_TAG, "client %u: %s of HAL %s: %s%s%s", driver_client(), method, text,
+              hal_status_name(status), separator, reason);
+}
+
+enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status)
+{
+    if (VLOG_IS_ON(DRIVER))
+        log_call(method, version, status, "", "");
+    return status;
+}
+
+enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w)
+{
+    enum hal_status status = hal_status_of(w, version);
+
+    if (VLOG_IS_ON(DRIVER))
+        log_call(method, version, status, ": ", w->text);
+    return status;
 }
 
 /* ---- threads */
@@ -95,9 +128,9 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     struct driver *d = (struct driver *) self;
 
     if (version > d->engine->hal || hal_level(version) < 1)
-        return HAL_INVALID_ARGUMENT;
+        return driver_answer("get_capabilities", version, HAL_INVALID_ARGUMENT);
     *ret_capabilities = d->engine->capabilities;
-    return HAL_NONE;
+    return driver_answer("get_capabilities", version, HAL_NONE);
 }
 
 static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)

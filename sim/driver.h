@@ -51,6 +51,10 @@ uint32_t driver_client(void);
 /* Runs f(argument) on a thread of its own; driver_close() waits for it.  -1: there are too many. */
 int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
 
+/* Tells the log how a call of the HAL ended: answers `status`; refuses as the reason says. */
+enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status);
+enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w);
+
 /* ---- sim/driver_models.c */
 
 enum hal_status driver_get_supported_operations(struct hal_driver *self, enum hal_version version,

@@ -1,9 +1,12 @@
 /* Models of a driver in the client's cache files. */
 #include <string.h>
 
+#include "golden/logging.h"
 #include "sim/cache.h"
 #include "sim/driver.h"
 #include "sim/wire.h"
+
+#define LOG_TAG "CompilationCache"
 
 /* Where a constant by reference starts within operand_values: as any element may. */
 enum { ALIGNMENT = 64 };
@@ -129,7 +132,10 @@ void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
 
     if (version < HAL_1_2 || !cache_has_files(&o, cache) || !(a = arena_new(0)))
         return;
-    (void) save(&o, cache, hal, version, l->pools, a, &w);
+    if (save(&o, cache, hal, version, l->pools, a, &w) < 0)
+        VLOG(COMPILATION, "not cached: %s", w.text);
+    else
+        VLOG(COMPILATION, "cached in %u model and %u data files", o.n_model, o.n_data);
     arena_free(a);
 }
 
@@ -155,13 +161,21 @@ enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache
     struct cache_entry e;
     struct why w;
 
-    if ((o.n_model || o.n_data) && !cache_has_files(&o, cache))
+    if ((o.n_model || o.n_data) && !cache_has_files(&o, cache)) {
+        VLOG(COMPILATION, "%u and %u cache files, expected %u and %u", cache->n_model,
+             cache->n_data, o.n_model, o.n_data);
         return HAL_INVALID_ARGUMENT;
-    if (cache_read(&o, cache, a, &e, &w) < 0)
+    }
+    if (cache_read(&o, cache, a, &e, &w) < 0) {
+        VLOG(COMPILATION, "the cache is not used: %s", w.text);
         return HAL_GENERAL_FAILURE;
+    }
     Wire__Model *m = wire__model__unpack(&allocator, e.n_graph, e.graph);
-    if (!m || wire_take_model(m, &none, a, ret_hal, &w) < 0)
+    if (!m || wire_take_model(m, &none, a, ret_hal, &w) < 0) {
+        VLOG(COMPILATION, "the cache is not used: no model is in it");
         return HAL_GENERAL_FAILURE;
+    }
+    VLOG(COMPILATION, "restored from the cache");
     ret_hal->operand_values = e.constants;
     ret_hal->operand_values_length = e.n_constants;
     *ret_version = e.version;

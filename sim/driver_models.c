@@ -1,7 +1,11 @@
 /* Models as a driver takes them over: converted, validated, prepared. */
+#include <inttypes.h>
 #include <stdlib.h>
 
+#include "golden/logging.h"
 #include "sim/driver.h"
+
+#define LOG_TAG "ModelBuilder"
 
 static void unload(struct loaded *l)
 {
@@ -49,6 +53,11 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
 {
     struct loaded l = { .arena = arena_new(0) };
 
+    VLOG(MODEL,
+         "model of client %u: %u operations, %u operands, %u inputs, %u outputs, "
+         "%u subgraphs, %u pools",
+         driver_client(), hal->main.n_operations, hal->main.n_operands, hal->main.n_inputs,
+         hal->main.n_outputs, hal->n_referenced, hal->n_pools);
     if (!l.arena)
         return why_fail(w, WHY_MEMORY, "out of memory");
     if (version > d->engine->hal || hal_level(version) < 1)
@@ -58,6 +67,7 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
         *ret_loaded = l;
         return 0;
     }
+    VLOG(MODEL, "model of client %u refused: %s", driver_client(), w->text);
     unload(&l);
     return -1;
 }
@@ -72,24 +82,36 @@ static int ask_engine(struct driver *d, const struct loaded *l, bool *supported,
     return l->unknown ? 0 : e->methods->supported(d->engine, &l->model, supported, w);
 }
 
+static void log_supported(const struct driver *d, const struct loaded *l, const bool *supported)
+{
+    uint32_t n = l->model.graph[0].n_operations, yes = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        yes += supported[i];
+    VLOG(COMPILATION, "%s supports %u of %u operations", d->engine->name, yes, n);
+}
+
 enum hal_status driver_get_supported_operations(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_model *model, bool *supported,
                                                 uint32_t *ret_n)
 {
+    static const char method[] = "get_supported_operations";
     struct driver *d = (struct driver *) self;
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
     struct loaded l;
     struct why w;
 
     if (load(d, model, version, &l, &w) < 0)
-        return hal_status_of(&w, version);
+        return driver_refuse(method, version, &w);
     int rc = ask_engine(d, &l, supported, &w);
     if (rc == 0)
         *ret_n = l.model.graph[0].n_operations;
+    if (rc == 0 && VLOG_IS_ON(COMPILATION))
+        log_supported(d, &l, supported);
     if (rc == 0 && hooks->supported)
         hooks->supported(supported, ret_n);
     unload(&l);
-    return rc < 0 ? hal_status_of(&w, version) : HAL_NONE;
+    return rc < 0 ? driver_refuse(method, version, &w) : driver_answer(method, version, HAL_NONE);
 }
 
 /* Refuses what the engine does not support. */
@@ -129,8 +151,10 @@ static enum hal_status compile(struct driver *d, struct loaded *l,
     struct prepared *p;
     struct why w;
 
-    if (driver_time_left(config->deadline, version) == 0)
+    if (driver_time_left(config->deadline, version) == 0) {
+        VLOG(COMPILATION, "the deadline of a preparation has passed");
         return HAL_MISSED_DEADLINE_PERSISTENT;
+    }
     if (hooks->prepare && hooks->prepare() != HAL_NONE)
         return hooks->prepare();
     p = calloc(1, sizeof(*p));
@@ -144,11 +168,22 @@ static enum hal_status compile(struct driver *d, struct loaded *l,
                             .number = atomic_fetch_add(&d->prepared, 1) + 1,
                             .references = 1 };
     if (d->engine->methods->prepare(d->engine, &p->loaded.model, &p->program, &w) < 0) {
+        VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
         free(p);
         return hal_status_of(&w, version);
     }
+    VLOG(COMPILATION,
+         "model %" PRIu64 " of client %u is prepared, priority %d, %.0f ns a run at "
+         "least",
+         p->number, p->client, (int) p->priority, d->engine->methods->estimate(p->program));
     *ret_prepared = p;
     return HAL_NONE;
+}
+
+static enum hal_status notify_refused(struct hal_prepare_callback *callback, enum hal_status status)
+{
+    callback->notify(callback, status, NULL);
+    return status;
 }
 
 enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version version,
@@ -156,22 +191,20 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
                                      const struct hal_prepare_config *config,
                                      struct hal_prepare_callback *callback)
 {
+    static const char method[] = "prepare_model";
     struct driver *d = (struct driver *) self;
     struct prepared *p = NULL;
     struct loaded l;
     struct why w;
     enum hal_status status;
 
-    if (load(d, model, version, &l, &w) < 0) {
-        callback->notify(callback, hal_status_of(&w, version), NULL);
-        return hal_status_of(&w, version);
-    }
+    if (load(d, model, version, &l, &w) < 0)
+        return notify_refused(callback, driver_refuse(method, version, &w));
     if (check_config(config, version, &w) < 0 || check_supported(d, &l, &w) < 0) {
         unload(&l);
-        callback->notify(callback, hal_status_of(&w, version), NULL);
-        return hal_status_of(&w, version);
+        return notify_refused(callback, driver_refuse(method, version, &w));
     }
-    status = compile(d, &l, config, version, &p);
+    status = driver_answer(method, version, compile(d, &l, config, version, &p));
     if (status == HAL_NONE)
         driver_cache_save(d, &config->cache, model, version, &l);
     else
@@ -191,15 +224,18 @@ static enum hal_status load_cached(struct driver *d, const struct hal_cache *cac
     struct why w;
 
     enum hal_status s = a ? driver_cache_load(d, cache, a, &hal, &version) : HAL_GENERAL_FAILURE;
-    if (s == HAL_NONE && load(d, &hal, version, ret_loaded, &w) < 0)
+    if (s == HAL_NONE && load(d, &hal, version, ret_loaded, &w) < 0) {
         s = HAL_GENERAL_FAILURE;
-    else if (s == HAL_NONE && check_supported(d, ret_loaded, &w) < 0) {
+    } else if (s == HAL_NONE && check_supported(d, ret_loaded, &w) < 0) {
+        VLOG(COMPILATION, "a cached model is of no use: %s", w.text);
         unload(ret_loaded);
         s = HAL_GENERAL_FAILURE;
     }
     arena_free(a);
     return s;
 }
+
+static const char cached_method[] = "prepare_model_from_cache";
 
 static enum hal_status check_cached(const struct driver *d, enum hal_version version,
                                     const struct hal_prepare_config *config)
@@ -208,7 +244,8 @@ static enum hal_status check_cached(const struct driver *d, enum hal_version ver
 
     if (version < HAL_1_2 || version > d->engine->hal || hal_level(version) < 1)
         return HAL_INVALID_ARGUMENT;
-    return check_config(config, version, &w) < 0 ? hal_status_of(&w, version) : HAL_NONE;
+    return check_config(config, version, &w) < 0 ? driver_refuse(cached_method, version, &w)
+                                                 : HAL_NONE;
 }
 
 enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
@@ -222,11 +259,9 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
 
     if (status == HAL_NONE)
         status = load_cached(d, &config->cache, &l);
-    if (status != HAL_NONE) {
-        callback->notify(callback, status, NULL);
-        return status;
-    }
-    status = compile(d, &l, config, version, &p);
+    if (status != HAL_NONE)
+        return notify_refused(callback, driver_answer(cached_method, version, status));
+    status = driver_answer(cached_method, version, compile(d, &l, config, version, &p));
     if (status != HAL_NONE)
         unload(&l);
     callback->notify(callback, status, p ? &p->base : NULL);
