@@ -1,12 +1,16 @@
 /* Plans: models prepared once; running them graph by graph. */
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "golden/call.h"
 #include "golden/exec.h"
+#include "golden/logging.h"
 #include "golden/prepared.h"
+
+#define LOG_TAG "CpuExecutor"
 
 enum { RESULT_SLOTS = 3, DEFAULT_LOOP_SECONDS = 2, MOST_SPARE = 1 << 26, MOST_PREPARED = 1 << 28 };
 
@@ -192,6 +196,20 @@ static void gather(const struct graph *g, const struct operation *o, struct valu
     }
 }
 
+static void log_step(const struct step *s, const struct tensor *const *in, uint32_t graph)
+{
+    char text[480] = "", shape[SHAPE_TEXT];
+    size_t at = 0;
+
+    for (uint32_t k = 0; k < s->operation->n_in && at < sizeof text; k++) {
+        const char *type = in[k] ? dtype_info[in[k]->dtype].name : "omitted";
+        at += (size_t) snprintf(text + at, sizeof text - at, "%s%s%s", k ? ", " : "", type,
+                                in[k] ? shape_text(&in[k]->shape, shape) : "");
+    }
+    log_write(LOG_INFO, LOG_TAG, "graph %u, operation %u: %s(%s)", graph, s->index, s->op->name,
+              text);
+}
+
 static int run_step(struct run *r, const struct graph *g, const struct step *s,
                     struct value *values, struct arena *keep, uint32_t graph_index, struct why *w)
 {
@@ -212,6 +230,8 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
         out[k] = &values[o->out[k]];
         out_tensor[k] = &out[k]->tensor;
     }
+    if (VLOG_IS_ON(CPUEXE))
+        log_step(s, in_tensor, graph_index);
     if (op_bind(s->op, in_tensor, o->n_in, out_tensor, o->n_out, true, &call, w) < 0) {
         w->code = WHY_EXECUTION;
         return -1;

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "golden/arena.h"
+#include "golden/logging.h"
 #include "sim/driver.h"
 #include "sim/memory.h"
+
+#define LOG_TAG "Memory"
 
 void buffers_init(struct buffers *b)
 {
@@ -135,11 +138,12 @@ static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory 
     struct why w;
 
     if (memory_map(to, true, &m, &w) < 0)
-        return hal_status_of(&w, HAL_1_3);
+        return driver_refuse("copy_to", HAL_1_3, &w);
     pthread_mutex_lock(&b->lock);
     enum hal_status status = copy_out(b, &m);
     pthread_mutex_unlock(&b->lock);
     memory_unmap(&m);
+    VLOG(MEMORY, "buffer %u copied out: %s", b->token, hal_status_name(status));
     return status;
 }
 
@@ -187,7 +191,8 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
     struct why w;
 
     if (incoming_shape(b, n_dims, dims, &shape, &w) < 0 || take_in(b, from, &shape, &w) < 0)
-        return hal_status_of(&w, HAL_1_3);
+        return driver_refuse("copy_from", HAL_1_3, &w);
+    VLOG(MEMORY, "buffer %u copied in: %" PRIu64 " bytes", b->token, from->size);
     return HAL_NONE;
 }
 
@@ -202,6 +207,7 @@ static void release(struct hal_buffer *self)
     if (*at)
         *at = b->next;
     pthread_mutex_unlock(&b->all->lock);
+    VLOG(MEMORY, "buffer %u released", b->token);
     buffer_unref(b);
 }
 
@@ -346,10 +352,12 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
         rc = reserve(b, d, &w);
     if (rc < 0) {
         buffer_unref(b);
-        return hal_status_of(&w, HAL_1_3);
+        return driver_refuse("allocate", HAL_1_3, &w);
     }
     publish(&d->buffers, b);
+    VLOG(MEMORY, "buffer %u of client %u: %zu bytes for %u roles", b->token, driver_client(),
+         b->size, b->n_roles);
     *ret_buffer = &b->base;
     *ret_token = b->token;
-    return HAL_NONE;
+    return driver_answer("allocate", HAL_1_3, HAL_NONE);
 }

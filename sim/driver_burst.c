@@ -11,15 +11,14 @@ struct burst {
     enum hal_version version;
 };
 
-static enum hal_status check_identifiers(const struct hal_request *request, uint32_t n,
-                                         const int64_t *identifiers)
+static int check_identifiers(const struct hal_request *request, uint32_t n,
+                             const int64_t *identifiers, struct why *w)
 {
-    if (n != request->n_pools || (n && !identifiers))
-        return HAL_INVALID_ARGUMENT;
+    REQUIRE(w, n == request->n_pools && (!n || identifiers), "%u identifiers for %u pools", n,
+            request->n_pools);
     for (uint32_t i = 0; i < n; i++)
-        if (identifiers[i] < -1)
-            return HAL_INVALID_ARGUMENT;
-    return HAL_NONE;
+        REQUIRE(w, identifiers[i] >= -1, "identifier %lld", (long long) identifiers[i]);
+    return 0;
 }
 
 static enum hal_status execute_synchronously(struct hal_burst *self,
@@ -29,14 +28,14 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
                                              struct hal_result *result)
 {
     struct burst *b = (struct burst *) self;
-    enum hal_status status = check_identifiers(request, n_identifiers, identifiers);
+    struct why w;
 
-    if (status == HAL_NONE)
+    if (check_identifiers(request, n_identifiers, identifiers, &w) == 0)
         return prepared_methods.execute_synchronously(&b->prepared->base, b->version, request,
                                                       config, result);
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    return status;
+    return driver_refuse("burst", b->version, &w);
 }
 
 static enum hal_status release_memory(struct hal_burst *self, int64_t identifier)
@@ -62,12 +61,12 @@ enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal
     struct burst *b;
 
     if (version < HAL_1_2 || version > p->driver->engine->hal)
-        return HAL_INVALID_ARGUMENT;
+        return driver_answer("configure_burst", version, HAL_INVALID_ARGUMENT);
     b = calloc(1, sizeof(*b));
     if (!b)
         return HAL_GENERAL_FAILURE;
     *b = (struct burst){ { &methods }, p, version };
     atomic_fetch_add(&p->references, 1);
     *ret_burst = &b->base;
-    return HAL_NONE;
+    return driver_answer("configure_burst", version, HAL_NONE);
 }

@@ -1,8 +1,12 @@
 /* Executions: synchronous and asynchronous ones, and what all kinds share. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "golden/logging.h"
 #include "sim/driver.h"
+
+#define LOG_TAG "ExecutionBuilder"
 
 /* ---- one request */
 
@@ -22,7 +26,7 @@ enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal
     struct why w;
 
     if (version > e->hal || hal_level(version) < 1)
-        return HAL_INVALID_ARGUMENT;
+        return driver_answer("request", version, HAL_INVALID_ARGUMENT);
     *x = (struct execution){ .prepared = p,
                              .version = version,
                              .measure = config->measure && version >= HAL_1_2,
@@ -32,8 +36,11 @@ enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal
         return HAL_GENERAL_FAILURE;
     if (request_open(request, &c, x->arena, &x->request, &w) < 0) {
         arena_free(x->arena);
-        return hal_status_of(&w, version);
+        return driver_refuse("request", version, &w);
     }
+    VLOG(EXECUTION, "client %u: request for model %" PRIu64 ": %u inputs, %u outputs, %u pools%s",
+         driver_client(), p->number, request->n_inputs, request->n_outputs, request->n_pools,
+         x->measure ? ", to be measured" : "");
     x->start = arena_mark(x->arena);
     x->request.withhold = fault_hooks(e->fault)->withhold;
     atomic_fetch_add(&p->references, 1);
@@ -66,6 +73,7 @@ static bool is_late_by_waiting(const struct execution *x)
 
 static enum hal_status failure(const struct execution *x, const struct why *w)
 {
+    VLOG(EXECUTION, "execution %" PRIu64 " fails: %s", x->job.number, w->text);
     if (w->code == WHY_TIMEOUT && is_late_by_waiting(x))
         return older(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
     return hal_status_of(w, x->version);
@@ -167,6 +175,8 @@ enum hal_status execution_run(struct execution *x, struct hal_result *result)
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     enum hal_status status = answer(x, take_turn(x, result), result);
+    VLOG(EXECUTION, "execution of model %" PRIu64 " ends with %s, %lld ns on the device",
+         x->prepared->number, hal_status_name(status), (long long) result->timing.on_device);
     arena_rewind(x->arena, x->start);
     return status;
 }
@@ -186,14 +196,14 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     if (result->capacity < p->loaded.model.graph[0].n_outputs)
-        return HAL_INVALID_ARGUMENT;
+        return driver_answer("execute_synchronously", version, HAL_INVALID_ARGUMENT);
     status = execution_open(&x, p, version, request, config);
     if (status != HAL_NONE)
         return status;
     execution_submit(&x, driver_time_left(config->deadline, version));
     status = execution_run(&x, result);
     execution_close(&x);
-    return status;
+    return driver_answer("execute_synchronously", version, status);
 }
 
 /* ---- asynchronous */
@@ -254,7 +264,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
         free(l);
         return refuse(callback, older(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version));
     }
-    return HAL_NONE;
+    return driver_answer("execute", version, HAL_NONE);
 }
 
 static void release(struct hal_prepared_model *self)

@@ -179,17 +179,26 @@ static enum hal_status refuse(const struct fenced_launch *launch, enum hal_statu
     return status;
 }
 
+static int check_launch(const struct fenced_launch *launch, struct why *w)
+{
+    REQUIRE(w, request_is_specified(&launch->execution->request),
+            "outputs whose shapes are not fully specified");
+    REQUIRE(w, !launch->n_wait_for || launch->wait_for, "no fences");
+    REQUIRE(w, fence_all_open(launch->n_wait_for, launch->wait_for), "a fence that is not open");
+    return 0;
+}
+
 enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *ret_fence,
                                      struct hal_fenced_info **ret_info)
 {
+    enum hal_version version = launch->execution->version;
     struct fenced *f;
     struct info *info;
+    struct why w;
     int fence;
 
-    if (!request_is_specified(&launch->execution->request) ||
-        (launch->n_wait_for && !launch->wait_for) ||
-        !fence_all_open(launch->n_wait_for, launch->wait_for))
-        return refuse(launch, HAL_INVALID_ARGUMENT);
+    if (check_launch(launch, &w) < 0)
+        return refuse(launch, driver_refuse("execute_fenced", version, &w));
     f = fenced_new(launch);
     if (!f)
         return refuse(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
@@ -204,7 +213,7 @@ enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *re
     }
     *ret_fence = fence;
     *ret_info = &info->base;
-    return HAL_NONE;
+    return driver_answer("execute_fenced", version, HAL_NONE);
 }
 
 static void close_and_free(struct execution *x)
@@ -225,7 +234,7 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
     if (version < HAL_1_3)
-        return HAL_INVALID_ARGUMENT;
+        return driver_answer("execute_fenced", version, HAL_INVALID_ARGUMENT);
     x = malloc(sizeof(*x));
     if (!x)
         return HAL_GENERAL_FAILURE;

@@ -80,7 +80,7 @@ enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self
     enum hal_status status;
 
     if (p->driver->engine->hal < HAL_FL8)
-        return HAL_GENERAL_FAILURE;
+        return driver_answer("create_reusable_execution", HAL_FL8, HAL_GENERAL_FAILURE);
     r = calloc(1, sizeof(*r));
     if (!r)
         return HAL_GENERAL_FAILURE;
@@ -92,5 +92,5 @@ enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self
     r->base.methods = &methods;
     r->references = 1;
     *ret_execution = &r->base;
-    return HAL_NONE;
+    return driver_answer("create_reusable_execution", HAL_FL8, HAL_NONE);
 }

@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "golden/logging.h"
+
+#define LOG_TAG "Memory"
+
 /* ---- files that shrink */
 
 /* Where files of others are mapped, for the signal handler: begin 0 is a free slot.  A mapping that
@@ -115,6 +119,8 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
         return why_fail(w, WHY_MEMORY, "memory: too many mappings");
     }
     *ret_mapping = (struct mapping){ .address = address, .size = m->size, .mapped = true };
+    VLOG(MEMORY, "descriptor %d: %" PRIu64 " bytes from %" PRIu64 " mapped at %p%s", m->fd, m->size,
+         m->offset, address, write ? ", writable" : "");
     return 0;
 }
 
@@ -140,6 +146,7 @@ void memory_unmap(struct mapping *mapping)
         if (atomic_load(&is_watching))
             unwatch(mapping->address);
         munmap(mapping->address, (size_t) mapping->size);
+        VLOG(MEMORY, "%" PRIu64 " bytes at %p unmapped", mapping->size, (void *) mapping->address);
     }
     *mapping = (struct mapping){ 0 };
 }

@@ -10,8 +10,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "golden/logging.h"
 #include "sim/convert.h"
 #include "sim/remote_internal.h"
+
+#define LOG_TAG "Remote"
 
 enum { REPLY_MEMORY = 1 << 28 };
 
@@ -20,8 +23,10 @@ enum { REPLY_MEMORY = 1 << 28 };
 void remote_give_up(struct remote *r, const struct why *w)
 {
     pthread_mutex_lock(&r->lock);
-    if (!r->is_dead && !r->is_closing)
+    if (!r->is_dead && !r->is_closing) {
         r->why = *w;
+        VLOG(DRIVER, "the service is given up: %s", w->text);
+    }
     r->is_dead = true;
     pthread_mutex_unlock(&r->lock);
     if (r->events >= 0)
@@ -176,10 +181,23 @@ int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_
     return 0;
 }
 
+static const char *method_name(Wire__Method method)
+{
+    const ProtobufCEnumValue *v =
+        protobuf_c_enum_descriptor_get_value(&wire__method__descriptor, (int) method);
+
+    return v ? v->name : "?";
+}
+
 enum hal_status remote_run(struct remote_call *q)
 {
-    if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0)
-        return (enum hal_status) q->reply->status;
+    if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0) {
+        enum hal_status status = (enum hal_status) q->reply->status;
+        VLOG(DRIVER, "%s of HAL version %d: %s", method_name(q->call.method), q->call.version,
+             hal_status_name(status));
+        return status;
+    }
+    VLOG(DRIVER, "%s: %s", method_name(q->call.method), q->why.text);
     if (q->why.code == WHY_MEMORY)
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     remote_give_up(q->r, &q->why);

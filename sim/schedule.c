@@ -1,8 +1,13 @@
 #include "sim/schedule.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+#include "golden/logging.h"
+
+#define LOG_TAG "Schedule"
 
 /* When a client was last given the device; kept while it has jobs, the last few besides. */
 struct client {
@@ -62,6 +67,13 @@ void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user)
 
 static void tell(const struct schedule *s, enum schedule_event event, const struct job *j)
 {
+    static const char *const done[] = { [EVENT_START] = "starts",
+                                        [EVENT_SUSPEND] = "is suspended",
+                                        [EVENT_RESUME] = "goes on",
+                                        [EVENT_END] = "ends" };
+
+    VLOG(EXECUTION, "execution %" PRIu64 " of client %u %s at %.0f ns, has used %.0f ns", j->number,
+         j->client, done[event], s->now, j->used);
     if (s->watch)
         s->watch(s->watch_user, event, j, s->now);
 }
@@ -227,7 +239,13 @@ int schedule_submit(struct schedule *s, struct job *j, int priority, uint32_t cl
                            .arrival = arrival,
                            .deadline = arrival + budget };
         append(s, j);
+        VLOG(EXECUTION,
+             "execution %" PRIu64
+             " of client %u waits from %.0f ns on, priority %d, within %.0f ns",
+             j->number, client, arrival, priority, budget);
         dispatch(s);
+    } else {
+        VLOG(EXECUTION, "too many executions of client %u wait", client);
     }
     pthread_mutex_unlock(&s->lock);
     return ok ? 0 : -1;

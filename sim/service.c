@@ -12,8 +12,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "golden/logging.h"
 #include "sim/memory.h"
 #include "sim/session.h"
+
+#define LOG_TAG "Service"
 
 enum { BACKLOG = 64, MAX_SESSIONS = 256, MAX_OF_CLIENT = 64, NO_DESCRIPTORS_MS = 20 };
 
@@ -155,10 +158,12 @@ static void serve(struct service *s, int fd)
     struct why w;
 
     if (!take_place(s, client)) {
+        VLOG(DRIVER, "client %u is sent away: there is no room for another session", client);
         close(fd);
         return;
     }
     if (session_start(s->driver, fd, client, &owner, s, &w) < 0) {
+        VLOG(DRIVER, "client %u gets no session: %s", client, w.text);
         pthread_mutex_lock(&s->lock);
         s->sessions--;
         pthread_mutex_unlock(&s->lock);

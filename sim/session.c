@@ -6,7 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "golden/logging.h"
 #include "sim/driver.h"
+
+#define LOG_TAG "Session"
 
 /* ---- objects */
 
@@ -264,8 +267,11 @@ static void *run_channel(void *argument)
     struct why w;
 
     driver_set_client(s->client);
-    while (answer_next(c, &w) > 0)
+    int rc;
+    while ((rc = answer_next(c, &w)) > 0)
         arena_rewind(c->arena, (struct arena_mark){ 0 });
+    if (rc < 0)
+        VLOG(DRIVER, "client %u is cut off: %s", s->client, w.text);
     pthread_mutex_lock(&s->lock);
     for (at = &s->channels; *at != c;)
         at = &(*at)->next;
@@ -355,6 +361,7 @@ static void *run_session(void *argument)
     while (s->threads || s->pending)
         pthread_cond_wait(&s->changed, &s->lock);
     pthread_mutex_unlock(&s->lock);
+    VLOG(DRIVER, "the session of client %u ends", s->client);
     object_release_all(s);
     if (s->events >= 0)
         close(s->events);
@@ -387,6 +394,7 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
         return why_fail(w, WHY_SYSTEM, "no thread for a session");
     }
     pthread_detach(thread);
+    VLOG(DRIVER, "a session of client %u begins", client);
     owner->begun(s, user);
     if (channel_start(s, socket, w) < 0)
         session_end(s);

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/logging.h"
 #include "sim/engine.h"
 #include "sim/profile.h"
 #include "sim/remote.h"
 #include "sim/runtime.h"
+
+#define LOG_TAG "Manager"
 
 const char *const target_shipped[] = { "sim:cpu", "sim:gpu", "sim:dsp", NULL };
 
@@ -149,6 +152,11 @@ int target_open(const char *uri, const struct target_host *host, struct target *
     if (rc == 0 && strcmp(u.scheme, "unix") == 0)
         (*ret_target)->socket = strchr((*ret_target)->uri, ':') + 1;
     free(u.scheme);
+    if (rc == 0)
+        VLOG(MANAGER, "%s is open: %s of HAL version %d", uri, (*ret_target)->driver->name,
+             (int) (*ret_target)->driver->hal_version);
+    else
+        VLOG(MANAGER, "%s cannot be opened: %s", uri, w->text);
     return rc;
 }
 
@@ -166,6 +174,7 @@ void target_free(struct target *t)
 {
     if (!t)
         return;
+    VLOG(MANAGER, "%s is closed", t->uri);
     t->driver->close(t->driver);
     library_close(t->library);
     waiters_free(t->waiters);
@@ -187,6 +196,7 @@ int target_revive(struct target *t, struct why *w)
     TRY(remote_open(t->socket, &d, w));
     t->driver->close(t->driver);
     t->driver = d;
+    VLOG(MANAGER, "%s: the driver's process had ended; there is a new one", t->uri);
     return 0;
 }
 

@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/logging.h"
 #include "sim/convert.h"
 #include "sim/runtime.h"
+
+#define LOG_TAG "Manager"
 
 static int check_status(const char *method, enum hal_status status, struct why *w)
 {
@@ -114,8 +117,14 @@ int target_info(struct target *t, struct target_info *ret_info, struct why *w)
 {
     struct target_info i = { 0 };
 
-    if (gather(t->driver, &i, w) < 0)
+    if (gather(t->driver, &i, w) < 0) {
+        VLOG(MANAGER, "%s breaks the contract: %s", t->uri, w->text);
         return why_prefix(w, "%s", t->uri);
+    }
+    VLOG(MANAGER,
+         "%s: %s, version %s, type %d; %u operand types, %u extensions, %u and %u cache files",
+         t->uri, i.name, i.version, (int) i.type, i.capabilities.n_operands, i.n_extensions,
+         i.n_model_cache, i.n_data_cache);
     *ret_info = i;
     return 0;
 }

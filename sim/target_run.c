@@ -8,8 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "golden/logging.h"
 #include "sim/convert.h"
 #include "sim/runtime.h"
+
+#define LOG_TAG "ExecutionPlan"
 
 struct course {
     struct target *t;
@@ -38,6 +41,7 @@ __attribute__((format(printf, 2, 3))) static int violation(struct course *c, con
     va_start(ap, fmt);
     vsnprintf(c->o->violation, sizeof(c->o->violation), fmt, ap);
     va_end(ap);
+    VLOG(EXECUTION, "%s breaks the contract: %s", c->t->uri, c->o->violation);
     return 1;
 }
 
@@ -86,10 +90,13 @@ static int ask(struct course *c, const struct hal_model *h)
     if (!c->o->supported)
         return no_memory(c);
     TRY(level_allows(c, &known, &allowed));
-    if (!allowed)
+    if (!allowed) {
+        VLOG(MANAGER, "%s is not asked: the model needs a newer HAL than %d", c->t->uri,
+             (int) d->hal_version);
         return levels_allow(c->m, hal_level(d->hal_version), c->o->arena, c->o->supported, c->w) < 0
                    ? -1
                    : 1;
+    }
     enum hal_status status =
         d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
     if (!known && status == HAL_INVALID_ARGUMENT) {
@@ -102,8 +109,11 @@ static int ask(struct course *c, const struct hal_model *h)
         return violation(c, "get_supported_operations gave %u answers for %u operations", n_answers,
                          n);
     for (uint32_t i = 0; i < n; i++)
-        if (!c->o->supported[i])
+        if (!c->o->supported[i]) {
+            VLOG(COMPILATION, "Device %s can't do operation %u", c->t->uri, i);
             return 1;
+        }
+    VLOG(COMPILATION, "only one best device: %s", c->t->uri);
     return 0;
 }
 
@@ -128,6 +138,7 @@ static int prepare(struct course *c, const struct hal_model *h)
     c->o->stage = STAGE_PREPARE;
     status =
         target_prepare(c->t, h, &config, &c->prepared, c->o->violation, sizeof(c->o->violation));
+    VLOG(COMPILATION, "%s: prepare_model ended with %s", c->t->uri, hal_status_name(status));
     if (check_status(c, "prepare_model", status))
         return 1;
     return c->o->violation[0] || !c->prepared;
@@ -474,6 +485,8 @@ static int execute(struct course *c)
     c->o->stage = STAGE_EXECUTE;
     status = execute_once(c);
     int ended = check_status(c, "execute_synchronously", status);
+    VLOG(EXECUTION, "%s: execute_synchronously ended with %s, %u shapes", c->t->uri,
+         hal_status_name(status), c->result.n_shapes);
     if (c->result.n_shapes == UINT32_MAX)
         return violation(c, "execute_synchronously did not say how many output shapes there are");
     if (check_output_guards(c) || check_inputs(c) || c->o->violation[0])
