@@ -23,6 +23,8 @@ int convert_from_hal(const struct hal_model *hal, enum hal_version version,
 /* Feature level that a version of the HAL speaks. */
 int hal_level(enum hal_version version);
 
+/* A status as that version has it: GENERAL_FAILURE for the newer ones. */
+enum hal_status hal_status_in(enum hal_status status, enum hal_version version);
 /* What a driver answers for a failure of ours. */
 enum hal_status hal_status_of(const struct why *w, enum hal_version version);
 const char *hal_status_name(enum hal_status status); /* "INVALID_ARGUMENT"; "?" out of range */

@@ -244,6 +244,7 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   .priorities = p->priorities,
                   .model_cache_files = p->model_cache_files,
                   .data_cache_files = p->data_cache_files,
+                  .limits = p->limits,
                   .fault = fault },
         .profile = p,
         .kernels = p->arithmetic == ARITHMETIC_FIXED ? fixed_tables : float_tables,

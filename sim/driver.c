@@ -65,8 +65,8 @@ enum hal_status driver_refuse(const char *method, enum hal_version version, cons
 
 /* ---- threads */
 
-/* More executions at once than anybody waits for: a client that does so anyway is told. */
-enum { MAX_THREADS = 256 };
+/* Of all clients; each has its own limit. */
+enum { MAX_THREADS = 4096 };
 
 struct start {
     struct driver *driver;
@@ -169,6 +169,7 @@ static void close_driver(struct hal_driver *self)
     d->engine->methods->free(d->engine);
     schedule_free(d->schedule);
     buffers_done(&d->buffers);
+    accounts_done(&d->accounts);
     free(d->memory.last);
     pthread_cond_destroy(&d->idle);
     pthread_mutex_destroy(&d->lock);
@@ -189,6 +190,11 @@ static const struct hal_driver methods = {
     .close = close_driver,
 };
 
+uint32_t driver_most_sessions(const struct hal_driver *d)
+{
+    return d->close == close_driver ? ((const struct driver *) d)->engine->limits.sessions : 0;
+}
+
 int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
 {
     struct driver *d = calloc(1, sizeof(*d));
@@ -205,7 +211,8 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     d->base.name = e->name;
     d->engine = e;
     d->schedule = s;
-    buffers_init(&d->buffers);
+    accounts_init(&d->accounts, &e->limits);
+    buffers_init(&d->buffers, &d->accounts);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->idle, NULL);
     *ret_driver = &d->base;

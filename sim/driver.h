@@ -14,6 +14,7 @@ struct driver {
     struct hal_driver base;
     struct engine *engine;
     struct schedule *schedule;
+    struct accounts accounts;
     struct buffers buffers;
     atomic_uint_least64_t prepared; /* how many there have been: their numbers */
 
@@ -39,6 +40,7 @@ struct prepared {
     struct program *program;
     enum hal_priority priority;
     uint32_t client;        /* who prepared it */
+    uint64_t bytes;         /* of its constants */
     uint64_t number;        /* never used again */
     atomic_uint references; /* the client's, and one of every execution under way */
 };
@@ -48,12 +50,14 @@ uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
 /* Whom the calls of this thread come from, until it is set again; 0: this process. */
 void driver_set_client(uint32_t client);
 uint32_t driver_client(void);
-/* Runs f(argument) on a thread of its own; driver_close() waits for it.  -1: there are too many. */
+/* Runs f(argument) on a thread of its own, for which close() waits.  -1: there are too many. */
 int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
 
 /* Tells the log how a call of the HAL ended: answers `status`; refuses as the reason says. */
 enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status);
 enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w);
+/* Sessions that one client may have, 0: any number; of drivers that are not of this kind, too. */
+uint32_t driver_most_sessions(const struct hal_driver *d);
 
 /* ---- sim/driver_models.c */
 
@@ -99,6 +103,7 @@ struct execution {
     struct request request;
 
     struct job job;
+    uint32_t client; /* on whose account it runs while it is started */
     bool is_queued;
     enum hal_status refused; /* why it is not queued */
 };
@@ -116,6 +121,12 @@ void execution_submit(struct execution *x, uint64_t left);
 enum hal_status execution_run(struct execution *x, struct hal_result *result);
 /* Instead of execution_run(): takes it out of the queue. */
 void execution_cancel(struct execution *x);
+
+/* Runs f(argument), which has to call execution_leave(), on a thread of its own and on the calling
+ * client's account.  Another status than HAL_NONE: it has as many as it may have. */
+enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument);
+/* Before anybody is told that it is over. */
+void execution_leave(struct execution *x);
 
 extern const struct hal_prepared_model_methods prepared_methods;
 

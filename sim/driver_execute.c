@@ -56,12 +56,6 @@ void execution_close(struct execution *x)
 
 /* ---- computing it */
 
-static enum hal_status older(enum hal_status status, enum hal_version version)
-{
-    return version < HAL_1_3 && status >= HAL_MISSED_DEADLINE_TRANSIENT ? HAL_GENERAL_FAILURE
-                                                                        : status;
-}
-
 /* What came too late because others had the device may be in time when it is tried again. */
 static bool is_late_by_waiting(const struct execution *x)
 {
@@ -75,7 +69,7 @@ static enum hal_status failure(const struct execution *x, const struct why *w)
 {
     VLOG(EXECUTION, "execution %" PRIu64 " fails: %s", x->job.number, w->text);
     if (w->code == WHY_TIMEOUT && is_late_by_waiting(x))
-        return older(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+        return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
     return hal_status_of(w, x->version);
 }
 
@@ -119,12 +113,12 @@ void execution_submit(struct execution *x, uint64_t left)
 
     x->is_queued = false;
     if (left == 0 || estimate(x) > budget) {
-        x->refused = older(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
+        x->refused = hal_status_in(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
     }
     x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job,
                                    queue_priority(x->prepared), x->prepared->client, budget) == 0;
-    x->refused = older(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
+    x->refused = hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
 }
 
 /* Waits for the device, and does not begin what cannot be done in time. */
@@ -137,7 +131,7 @@ static enum hal_status take_turn(struct execution *x, struct hal_result *result)
         return status;
     schedule_begin(s, &x->job);
     status = schedule_now(s) + estimate(x) > x->job.deadline
-                 ? older(HAL_MISSED_DEADLINE_TRANSIENT, x->version)
+                 ? hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version)
                  : compute(x, result);
     schedule_end(s, &x->job);
     return status;
@@ -148,6 +142,25 @@ void execution_cancel(struct execution *x)
     if (x->is_queued)
         schedule_end(x->prepared->driver->schedule, &x->job);
     x->is_queued = false;
+}
+
+enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument)
+{
+    struct driver *d = x->prepared->driver;
+    enum hal_status status;
+
+    x->client = driver_client();
+    status = account_take(&d->accounts, x->client, ACCOUNT_EXECUTIONS, 1);
+    if (status == HAL_NONE && driver_start(d, f, argument) < 0) {
+        execution_leave(x);
+        status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    return hal_status_in(status, x->version);
+}
+
+void execution_leave(struct execution *x)
+{
+    account_give(&x->prepared->driver->accounts, x->client, ACCOUNT_EXECUTIONS, 1);
 }
 
 /* A fault may change what is answered. */
@@ -228,6 +241,7 @@ static void run_launched(void *argument)
         execution_cancel(&l->execution);
 
     /* The client may release the model as soon as it is told. */
+    execution_leave(&l->execution);
     execution_close(&l->execution);
     l->callback->notify(l->callback, status, result.n_shapes, result.shapes, result.timing);
     free(result.shapes);
@@ -258,11 +272,12 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     }
     l->callback = callback;
     execution_submit(&l->execution, driver_time_left(config->deadline, version));
-    if (driver_start(p->driver, run_launched, l) < 0) {
+    status = execution_start(&l->execution, run_launched, l);
+    if (status != HAL_NONE) {
         execution_cancel(&l->execution);
         execution_close(&l->execution);
         free(l);
-        return refuse(callback, older(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version));
+        return refuse(callback, status);
     }
     return driver_answer("execute", version, HAL_NONE);
 }

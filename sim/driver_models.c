@@ -142,14 +142,55 @@ static int check_config(const struct hal_prepare_config *c, enum hal_version ver
     return 0;
 }
 
+static uint64_t constant_bytes(const struct model *m)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
+            bytes += m->graph[g].operand[i].length;
+    return bytes;
+}
+
+static void give_back(const struct prepared *p)
+{
+    account_give(&p->driver->accounts, p->client, ACCOUNT_MODELS, 1);
+    account_give(&p->driver->accounts, p->client, ACCOUNT_MEMORY, p->bytes);
+}
+
+/* On the client's account, and on the device. */
+static enum hal_status take_up(struct prepared *p, enum hal_version version)
+{
+    struct accounts *a = &p->driver->accounts;
+    struct engine *e = p->driver->engine;
+    enum hal_status status = account_take(a, p->client, ACCOUNT_MODELS, 1);
+    struct why w;
+
+    if (status != HAL_NONE) {
+        VLOG(COMPILATION, "client %u has as many models as it may", p->client);
+        return hal_status_in(status, version);
+    }
+    status = account_take(a, p->client, ACCOUNT_MEMORY, p->bytes);
+    if (status != HAL_NONE) {
+        VLOG(COMPILATION, "client %u may not have %" PRIu64 " bytes more", p->client, p->bytes);
+        account_give(a, p->client, ACCOUNT_MODELS, 1);
+        return hal_status_in(status, version);
+    }
+    if (e->methods->prepare(e, &p->loaded.model, &p->program, &w) == 0)
+        return HAL_NONE;
+    VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
+    give_back(p);
+    return hal_status_of(&w, version);
+}
+
 /* All after a launch that succeeded. */
 static enum hal_status compile(struct driver *d, struct loaded *l,
                                const struct hal_prepare_config *config, enum hal_version version,
                                struct prepared **ret_prepared)
 {
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    enum hal_status status;
     struct prepared *p;
-    struct why w;
 
     if (driver_time_left(config->deadline, version) == 0) {
         VLOG(COMPILATION, "the deadline of a preparation has passed");
@@ -165,12 +206,13 @@ static enum hal_status compile(struct driver *d, struct loaded *l,
                             .loaded = *l,
                             .priority = version >= HAL_1_3 ? config->priority : HAL_PRIORITY_MEDIUM,
                             .client = driver_client(),
+                            .bytes = constant_bytes(&l->model),
                             .number = atomic_fetch_add(&d->prepared, 1) + 1,
                             .references = 1 };
-    if (d->engine->methods->prepare(d->engine, &p->loaded.model, &p->program, &w) < 0) {
-        VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
+    status = take_up(p, version);
+    if (status != HAL_NONE) {
         free(p);
-        return hal_status_of(&w, version);
+        return status;
     }
     VLOG(COMPILATION,
          "model %" PRIu64 " of client %u is prepared, priority %d, %.0f ns a run at "
@@ -280,6 +322,7 @@ void prepared_unref(struct prepared *p)
     if (atomic_fetch_sub(&p->references, 1) != 1)
         return;
     p->driver->engine->methods->program_free(p->program);
+    give_back(p);
     unload(&p->loaded);
     free(p);
 }

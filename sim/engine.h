@@ -5,6 +5,7 @@
 #define SIM_ENGINE_H
 
 #include "golden/model.h"
+#include "sim/account.h"
 #include "sim/fault.h"
 #include "sim/hal.h"
 #include "sim/schedule.h"
@@ -50,6 +51,7 @@ struct engine {
     uint32_t queue_depth; /* executions of a client that wait, 0: any number */
     uint32_t priorities;  /* levels that are told apart, at least 1 */
     uint32_t model_cache_files, data_cache_files;
+    struct client_limits limits;
     const struct fault *fault; /* NULL: none */
 };
 

@@ -162,6 +162,25 @@ static int parse_resources(const struct reader *r, const json_t *root, struct pr
                         &p->data_cache_files);
 }
 
+/* Of one client. */
+static int parse_limits(const struct reader *r, const json_t *root, struct client_limits *ret)
+{
+    static const char *const keys[] = { "models", "memory", "executions", "sessions", NULL };
+    struct place here = { NULL, "limits", 0 };
+    const json_t *table;
+
+    *ret = (struct client_limits){ .most = { [ACCOUNT_EXECUTIONS] = 64 }, .sessions = 64 };
+    TRY(read_object(r, (struct member){ NULL, root, "limits", false }, &table));
+    TRY(read_known(r, &here, table, keys));
+    TRY(read_count(r, (struct member){ &here, table, "models" }, UINT32_MAX,
+                   &ret->most[ACCOUNT_MODELS]));
+    TRY(read_count(r, (struct member){ &here, table, "memory" }, UINT64_C(1) << 40,
+                   &ret->most[ACCOUNT_MEMORY]));
+    TRY(read_count(r, (struct member){ &here, table, "executions" }, 1024,
+                   &ret->most[ACCOUNT_EXECUTIONS]));
+    return read_count32(r, (struct member){ &here, table, "sessions" }, 256, &ret->sessions);
+}
+
 /* ---- rules */
 
 static int parse_ops(const struct reader *r, const struct place *at, const json_t *table,
@@ -315,9 +334,10 @@ static int parse_rules(const struct reader *r, const json_t *root, struct profil
 
 static int parse_root(const struct reader *r, const json_t *root, struct profile *p)
 {
-    static const char *const keys[] = { "name",       "version",     "type",       "hal",
-                                        "arithmetic", "memory",      "queue",      "cache",
-                                        "cost",       "performance", "operations", NULL };
+    static const char *const keys[] = { "name",       "version", "type",        "hal",
+                                        "arithmetic", "memory",  "queue",       "limits",
+                                        "cache",      "cost",    "performance", "operations",
+                                        NULL };
 
     if (!json_is_object(root))
         return read_complain(r, NULL, "a table", root);
@@ -325,6 +345,7 @@ static int parse_root(const struct reader *r, const json_t *root, struct profile
     TRY(parse_identity(r, root, p));
     TRY(parse_performance(r, root, p));
     TRY(parse_resources(r, root, p));
+    TRY(parse_limits(r, root, &p->limits));
     TRY(parse_cost(r, root, p));
     return parse_rules(r, root, p);
 }

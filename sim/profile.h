@@ -5,6 +5,7 @@
 
 #include "golden/arena.h"
 #include "golden/op.h"
+#include "sim/account.h"
 #include "sim/hal.h"
 
 enum arithmetic_kind {
@@ -40,6 +41,7 @@ struct profile {
     uint64_t memory; /* bytes of one execution */
     uint32_t queue_depth, priorities;
     uint32_t model_cache_files, data_cache_files;
+    struct client_limits limits;
     double launch_ns, driver_ns; /* of an execution: on the device, and in the driver besides */
     double operation_ns;         /* of every operation, besides its work */
     double bandwidth;            /* bytes per second */

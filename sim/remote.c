@@ -3,6 +3,7 @@
 #include "sim/remote.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -89,13 +90,22 @@ static void give_back(struct remote *r, struct remote_channel *c)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* A service that takes no more clients answers without hearing. */
+static bool has_answer(const struct remote_channel *c)
+{
+    struct pollfd p = { .fd = c->socket, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 1;
+}
+
 /* The reply must come whole: what does not make sense is the end of the connection. */
 static int exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
                     const Wire__Reply **ret_reply, struct wire_fds *ret_fds, struct why *w)
 {
     ProtobufCMessage *m;
 
-    TRY(wire_send(c->socket, &call->base, fds, w));
+    if (wire_send(c->socket, &call->base, fds, w) < 0 && !has_answer(c))
+        return -1;
     int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
     if (rc == 0)
         return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
@@ -144,7 +154,7 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
     int rc = exchange(r->first, &call, &fds, &reply, &none, w);
     close(pair[1]);
     if (rc == 0 && reply->status != HAL_NONE)
-        rc = why_fail(w, WHY_MEMORY, "the service has no more channels");
+        rc = why_fail(w, WHY_MEMORY, "the service takes no more connections");
     if (rc < 0)
         close(pair[0]);
     else

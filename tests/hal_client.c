@@ -74,6 +74,16 @@ struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32
     return open_profile(p);
 }
 
+struct hal_driver *client_open_limited(const char *name, enum hal_version version,
+                                       const struct client_limits *limits)
+{
+    struct profile *p = read_profile(name);
+
+    p->hal = version;
+    p->limits = *limits;
+    return open_profile(p);
+}
+
 /* ---- over a socket */
 
 /* The service's end, within this process. */

@@ -18,6 +18,10 @@ struct hal_driver *client_open_slow(const char *name, double ns);
 struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32_t n_data,
                                       const char *version);
 
+/* One of which a client may hold that much. */
+struct hal_driver *client_open_limited(const char *name, enum hal_version version,
+                                       const struct client_limits *limits);
+
 /* The same driver as a client of its service sees it: over a socket. */
 struct hal_driver *client_over_socket(struct hal_driver *d);
 

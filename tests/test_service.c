@@ -497,6 +497,67 @@ START_TEST(a_client_whose_channels_lead_nowhere_ends)
 }
 END_TEST
 
+/* As many as a client of sim:cpu may have; a client is a process. */
+enum { SESSIONS = 64 };
+
+START_TEST(a_client_has_so_many_sessions)
+{
+    struct holdings before = holdings_at_rest(service);
+    struct hal_driver *d[SESSIONS], *more = NULL;
+    int status;
+
+    for (int i = 0; i < SESSIONS; i++)
+        d[i] = connect_client();
+    for (int i = 0; i < 10; i++) {
+        ck_assert_int_lt(remote_open(path, &more, &w), 0);
+        ck_assert_str_eq(w.text, "the service takes no more connections");
+    }
+    pid_t other = start_client(3);
+    ck_assert_int_eq(waitpid(other, &status, 0), other);
+    ck_assert_int_eq(status, 0);
+    d[0]->close(d[0]);
+    d[0] = connect_client();
+    for (int i = 0; i < SESSIONS; i++)
+        d[i]->close(d[i]);
+    check_holdings(service, before);
+}
+END_TEST
+
+/* Half a message, one with a length that is not its own, one that is said to be in a file. */
+START_TEST(half_a_message_ends_its_sender_alone)
+{
+    static const struct {
+        uint32_t words[3];
+        size_t bytes;
+    } halves[] = {
+        { { 0 }, 4 }, { { 100, 0, 0 }, 12 }, { { 4, 1, 0 }, 12 }, { { WIRE_INLINE + 1, 1, 0 }, 8 }
+    };
+    struct holdings before = holdings_at_rest(service);
+    struct hal_driver *d = connect_client();
+    struct client_model m;
+    char byte;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_LOW);
+    for (int i = 0; i < COUNT(halves); i++) {
+        int fd = connect_raw();
+        ck_assert_int_eq(send(fd, halves[i].words, halves[i].bytes, 0), (ssize_t) halves[i].bytes);
+        ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+        close(fd);
+    }
+    struct client_request r;
+    client_fill(&r, N);
+    struct hal_execution_config config = client_config();
+    ck_assert_int_eq(
+        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
+        HAL_NONE);
+    client_check(&r, N);
+    client_done(&m);
+    d->close(d);
+    check_holdings(service, before);
+}
+END_TEST
+
 START_TEST(memory_that_is_taken_away_harms_nobody_else)
 {
     struct hal_driver *d = connect_client();
@@ -578,6 +639,8 @@ int main(void)
     tcase_add_test(c, a_client_that_does_not_read_replies_holds_up_nobody);
     tcase_add_test(c, a_client_that_does_not_read_events_is_cut_off);
     tcase_add_test(c, a_client_whose_channels_lead_nowhere_ends);
+    tcase_add_test(c, a_client_has_so_many_sessions);
+    tcase_add_test(c, half_a_message_ends_its_sender_alone);
     tcase_add_test(c, memory_that_is_taken_away_harms_nobody_else);
     tcase_add_test(c, bad_arguments_do_not_end_a_connection);
     suite_add_tcase(s, c);
