@@ -12,6 +12,7 @@ struct vts_request {
     struct hal_argument *inputs, *outputs; /* where hal's point */
     struct hal_request_pool pool[2];
     struct hal_result result;
+    struct hal_timing launched; /* of fenced executions; result.timing is from the fences on */
 };
 void vts_request(const struct example *e, struct arena *a, struct vts_request *ret_request);
 
@@ -23,10 +24,15 @@ bool vts_request_is_specified(const struct example *e);
 struct vts_kind {
     const char *name;
     enum hal_version since;
+    bool needs_shapes; /* outputs of unknown shape are HAL_INVALID_ARGUMENT */
     enum hal_status (*run)(struct hal_prepared_model *p, enum hal_version version,
                            struct vts_request *r, const struct hal_execution_config *config);
 };
 extern const struct vts_kind vts_kinds[];
 extern const int vts_n_kinds;
+bool vts_kind_is_of(const struct vts_kind *k, enum hal_version version);
+
+/* As it must be with every failure but for outputs that are too short. */
+bool vts_result_is_empty(const struct hal_result *r);
 
 #endif
