@@ -40,6 +40,17 @@ void vts_model_done(struct vts_model *m)
     arena_free(m->arena);
 }
 
+const struct one_op *vts_relu(const struct cell *c)
+{
+    static const struct one_op
+        of_floats = { "floats", "RELU", 1, { "F32[4]: -1 0 1 2" }, "F32[4]: 0 0 1 2" },
+        of_bytes = {
+            "bytes", "RELU", 1, { "U8[4]*1@128: 126 128 130 255" }, "U8[4]*1@128: 128 128 130 255"
+        };
+
+    return strcmp(c->device, "dsp") == 0 ? &of_bytes : &of_floats;
+}
+
 bool vts_model_is_of(const struct vts_model *m, const struct cell *c)
 {
     return m->level <= hal_level(c->version);

@@ -216,3 +216,42 @@ bool vts_result_is_empty(const struct hal_result *r)
 {
     return !r->n_shapes && r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME;
 }
+
+bool vts_outputs_are(const struct vts_request *r, const struct tensor *expected)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; i < r->hal.n_outputs; i++) {
+        const struct hal_location *l = &r->outputs[i].location;
+        const char *at = (const char *) r->pool[l->pool].memory.address + l->offset;
+        ok = ok && memcmp(at, expected[i].data, tensor_bytes(&expected[i])) == 0;
+    }
+    return ok;
+}
+
+/* ---- subjects */
+
+void vts_subject_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject)
+{
+    vts_model_of(&ret_subject->model, o);
+    ret_subject->prepared = vts_prepare_supported(c, &ret_subject->model.hal);
+    vts_subject_renew(ret_subject);
+}
+
+void vts_subject_close(struct vts_subject *s)
+{
+    if (s->prepared)
+        s->prepared->methods->release(s->prepared);
+    vts_model_done(&s->model);
+}
+
+void vts_subject_renew(struct vts_subject *s)
+{
+    vts_request(&s->model.example, s->model.arena, &s->request);
+    memset(s->request.pool[1].memory.address, 0x55, s->request.pool[1].memory.size);
+}
+
+bool vts_subject_is_right(const struct vts_subject *s)
+{
+    return vts_outputs_are(&s->request, s->model.example.expected);
+}

@@ -3,8 +3,7 @@
 #ifndef TESTS_VTS_REQUESTS_H
 #define TESTS_VTS_REQUESTS_H
 
-#include "golden/model.h"
-#include "sim/hal.h"
+#include "tests/vts_models.h"
 
 /* The inputs in one pool, room for the outputs in another. */
 struct vts_request {
@@ -34,5 +33,20 @@ bool vts_kind_is_of(const struct vts_kind *k, enum hal_version version);
 
 /* As it must be with every failure but for outputs that are too short. */
 bool vts_result_is_empty(const struct hal_result *r);
+
+/* Whether what lies in the outputs are these values, bit for bit. */
+bool vts_outputs_are(const struct vts_request *r, const struct tensor *expected);
+
+/* A model that is prepared, with a request for it. */
+struct vts_subject {
+    struct vts_model model;
+    struct hal_prepared_model *prepared; /* NULL: not supported */
+    struct vts_request request;
+};
+void vts_subject_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject);
+void vts_subject_close(struct vts_subject *s);
+/* The request as it was at first, its outputs filled with something. */
+void vts_subject_renew(struct vts_subject *s);
+bool vts_subject_is_right(const struct vts_subject *s);
 
 #endif

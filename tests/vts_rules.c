@@ -118,14 +118,14 @@ const struct vts_rule vts_rules[] = {
     { "X7", "domain", HAL_1_3, 0, "executed: shapes that do not fit" },
 
     /* 9 and 10: versions, ranges, and what clients rely on */
-    { "gates", "levels", HAL_1_0, 0, "newer methods of older drivers are refused" },
-    { "reusable", "levels", HAL_FL8, 0, "a reusable execution runs several times" },
-    { "fence info", "levels", HAL_1_3, 0, "a fenced execution tells how it went" },
-    { "ranges", "levels", HAL_1_0, 0, "numbers out of range" },
-    { "padding", "levels", HAL_1_0, 0, "none in models, some in requests" },
-    { "once", "levels", HAL_1_0, 0, "every callback comes once" },
-    { "entries", "levels", HAL_1_0, 0, "entry points of all older versions" },
-    { "newer", "levels", HAL_1_0, 0, "newer types, operations and arguments at older entries" },
+    { "gates", "levels", HAL_1_0, 0, "methods and entries of newer versions are refused" },
+    { "entries", "levels", HAL_1_0, 0, "entries of all older versions serve" },
+    { "newer", "levels", HAL_1_0, 0, "newer types, operations, arguments at older entries" },
     { "unknown", "levels", HAL_1_0, 0, "before 1.2 outputs need known shapes" },
+    { "reusable", "calls", HAL_FL8, 0, "a reusable execution runs several times" },
+    { "fence info", "calls", HAL_1_3, 0, "a fenced execution tells how it went" },
+    { "ranges", "calls", HAL_1_0, 0, "numbers out of range" },
+    { "padding", "calls", HAL_FL5, 0, "none in models, some in requests" },
+    { "once", "calls", HAL_1_0, 0, "every callback comes once" },
 };
 const int vts_n_rules = sizeof vts_rules / sizeof *vts_rules;
