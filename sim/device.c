@@ -242,6 +242,7 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   .memory = p->memory,
                   .queue_depth = p->queue_depth,
                   .priorities = p->priorities,
+                  .burst_idle_ns = p->burst_idle_ns,
                   .model_cache_files = p->model_cache_files,
                   .data_cache_files = p->data_cache_files,
                   .limits = p->limits,

@@ -170,6 +170,7 @@ static void close_driver(struct hal_driver *self)
     schedule_free(d->schedule);
     buffers_done(&d->buffers);
     accounts_done(&d->accounts);
+    bursts_done(&d->bursts);
     free(d->memory.last);
     pthread_cond_destroy(&d->idle);
     pthread_mutex_destroy(&d->lock);
@@ -213,6 +214,7 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     d->schedule = s;
     accounts_init(&d->accounts, &e->limits);
     buffers_init(&d->buffers, &d->accounts);
+    bursts_init(&d->bursts);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->idle, NULL);
     *ret_driver = &d->base;

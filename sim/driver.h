@@ -10,12 +10,21 @@
 #include "sim/engine.h"
 #include "sim/request.h"
 
+/* The bursts of a driver, and the thread that takes from idle ones what they keep. */
+struct bursts {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct burst *first;
+    bool is_watched; /* the thread is there */
+};
+
 struct driver {
     struct hal_driver base;
     struct engine *engine;
     struct schedule *schedule;
     struct accounts accounts;
     struct buffers buffers;
+    struct bursts bursts;
     atomic_uint_least64_t prepared; /* how many there have been: their numbers */
 
     pthread_mutex_t lock; /* of what follows */
@@ -99,6 +108,7 @@ struct execution {
     bool measure;
     uint64_t loop_ns;
     struct arena *arena;
+    bool is_lent_arena;
     struct arena_mark start; /* of the arena, before a computation */
     struct request request;
 
@@ -112,6 +122,15 @@ struct execution {
 enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config);
+/* What somebody keeps from one execution to the next. */
+struct execution_lent {
+    struct arena *arena;        /* the lender empties it; NULL: one of its own */
+    const struct mapping *kept; /* of struct request_context */
+};
+enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
+                                    enum hal_version version, const struct hal_request *request,
+                                    const struct hal_execution_config *config,
+                                    const struct execution_lent *lent);
 void execution_close(struct execution *x);
 
 /* Puts a computation into the device's queue; left: ns until the deadline.  What keeps it out is
@@ -121,6 +140,12 @@ void execution_submit(struct execution *x, uint64_t left);
 enum hal_status execution_run(struct execution *x, struct hal_result *result);
 /* Instead of execution_run(): takes it out of the queue. */
 void execution_cancel(struct execution *x);
+
+/* All of it at once, as hal.h's execute_synchronously(). */
+enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
+                                  const struct hal_request *request,
+                                  const struct hal_execution_config *config,
+                                  const struct execution_lent *lent, struct hal_result *result);
 
 /* Runs f(argument), which has to call execution_leave(), on a thread of its own and on the calling
  * client's account.  Another status than HAL_NONE: it has as many as it may have. */
@@ -148,6 +173,8 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
                                       const int *wait_for,
                                       const struct hal_execution_config *config, uint64_t duration,
                                       int *ret_fence, struct hal_fenced_info **ret_info);
+void bursts_init(struct bursts *b);
+void bursts_done(struct bursts *b);
 enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal_version version,
                                        struct hal_burst **ret_burst);
 enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self,

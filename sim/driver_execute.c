@@ -17,12 +17,27 @@ static uint64_t loop_limit(const struct hal_execution_config *c, enum hal_versio
     return c->loop_timeout < HAL_LOOP_TIMEOUT_MAX ? c->loop_timeout : HAL_LOOP_TIMEOUT_MAX;
 }
 
+static void give_up_arena(struct execution *x)
+{
+    if (!x->is_lent_arena)
+        arena_free(x->arena);
+}
+
 enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config)
 {
+    return execution_open_lent(x, p, version, request, config, &(struct execution_lent){ 0 });
+}
+
+enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
+                                    enum hal_version version, const struct hal_request *request,
+                                    const struct hal_execution_config *config,
+                                    const struct execution_lent *lent)
+{
     const struct engine *e = p->driver->engine;
-    struct request_context c = { version, &p->loaded.model, p->number, &p->driver->buffers };
+    struct request_context c = { version, &p->loaded.model, p->number, &p->driver->buffers,
+                                 lent->kept };
     struct why w;
 
     if (version > e->hal || hal_level(version) < 1)
@@ -31,11 +46,12 @@ enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal
                              .version = version,
                              .measure = config->measure && version >= HAL_1_2,
                              .loop_ns = loop_limit(config, version),
-                             .arena = arena_new((size_t) e->memory) };
+                             .is_lent_arena = lent->arena,
+                             .arena = lent->arena ? lent->arena : arena_new((size_t) e->memory) };
     if (!x->arena)
         return HAL_GENERAL_FAILURE;
     if (request_open(request, &c, x->arena, &x->request, &w) < 0) {
-        arena_free(x->arena);
+        give_up_arena(x);
         return driver_refuse("request", version, &w);
     }
     VLOG(EXECUTION, "client %u: request for model %" PRIu64 ": %u inputs, %u outputs, %u pools%s",
@@ -50,7 +66,7 @@ enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal
 void execution_close(struct execution *x)
 {
     request_close(&x->request);
-    arena_free(x->arena);
+    give_up_arena(x);
     prepared_unref(x->prepared);
 }
 
@@ -196,13 +212,11 @@ enum hal_status execution_run(struct execution *x, struct hal_result *result)
 
 /* ---- synchronous */
 
-static enum hal_status execute_synchronously(struct hal_prepared_model *self,
-                                             enum hal_version version,
-                                             const struct hal_request *request,
-                                             const struct hal_execution_config *config,
-                                             struct hal_result *result)
+enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
+                                  const struct hal_request *request,
+                                  const struct hal_execution_config *config,
+                                  const struct execution_lent *lent, struct hal_result *result)
 {
-    struct prepared *p = (struct prepared *) self;
     struct execution x;
     enum hal_status status;
 
@@ -210,13 +224,23 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     if (result->capacity < p->loaded.model.graph[0].n_outputs)
         return driver_answer("execute_synchronously", version, HAL_INVALID_ARGUMENT);
-    status = execution_open(&x, p, version, request, config);
+    status = execution_open_lent(&x, p, version, request, config, lent);
     if (status != HAL_NONE)
         return status;
     execution_submit(&x, driver_time_left(config->deadline, version));
     status = execution_run(&x, result);
     execution_close(&x);
     return driver_answer("execute_synchronously", version, status);
+}
+
+static enum hal_status execute_synchronously(struct hal_prepared_model *self,
+                                             enum hal_version version,
+                                             const struct hal_request *request,
+                                             const struct hal_execution_config *config,
+                                             struct hal_result *result)
+{
+    return execution_run_now((struct prepared *) self, version, request, config,
+                             &(struct execution_lent){ 0 }, result);
 }
 
 /* ---- asynchronous */

@@ -181,6 +181,20 @@ static int parse_limits(const struct reader *r, const json_t *root, struct clien
     return read_count32(r, (struct member){ &here, table, "sessions" }, 256, &ret->sessions);
 }
 
+static int parse_burst(const struct reader *r, const json_t *root, struct profile *p)
+{
+    static const char *const keys[] = { "idle_ms", NULL };
+    struct place here = { NULL, "burst", 0 };
+    const json_t *table;
+    uint64_t ms = 0;
+
+    TRY(read_object(r, (struct member){ NULL, root, "burst", false }, &table));
+    TRY(read_known(r, &here, table, keys));
+    TRY(read_count(r, (struct member){ &here, table, "idle_ms", false }, 3600000, &ms));
+    p->burst_idle_ns = ms * 1000000;
+    return 0;
+}
+
 /* ---- rules */
 
 static int parse_ops(const struct reader *r, const struct place *at, const json_t *table,
@@ -334,10 +348,10 @@ static int parse_rules(const struct reader *r, const json_t *root, struct profil
 
 static int parse_root(const struct reader *r, const json_t *root, struct profile *p)
 {
-    static const char *const keys[] = { "name",       "version", "type",        "hal",
-                                        "arithmetic", "memory",  "queue",       "limits",
-                                        "cache",      "cost",    "performance", "operations",
-                                        NULL };
+    static const char *const keys[] = { "name",       "version", "type",  "hal",
+                                        "arithmetic", "memory",  "queue", "limits",
+                                        "cache",      "burst",   "cost",  "performance",
+                                        "operations", NULL };
 
     if (!json_is_object(root))
         return read_complain(r, NULL, "a table", root);
@@ -346,6 +360,7 @@ static int parse_root(const struct reader *r, const json_t *root, struct profile
     TRY(parse_performance(r, root, p));
     TRY(parse_resources(r, root, p));
     TRY(parse_limits(r, root, &p->limits));
+    TRY(parse_burst(r, root, p));
     TRY(parse_cost(r, root, p));
     return parse_rules(r, root, p);
 }

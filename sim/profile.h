@@ -42,6 +42,7 @@ struct profile {
     uint32_t queue_depth, priorities;
     uint32_t model_cache_files, data_cache_files;
     struct client_limits limits;
+    uint64_t burst_idle_ns;      /* 0: the driver's */
     double launch_ns, driver_ns; /* of an execution: on the device, and in the driver besides */
     double operation_ns;         /* of every operation, besides its work */
     double bandwidth;            /* bytes per second */

@@ -63,6 +63,14 @@ struct hal_driver *client_open_slow(const char *name, double ns)
     return open_profile(p);
 }
 
+struct hal_driver *client_open_idle(const char *name, uint64_t ms)
+{
+    struct profile *p = read_profile(name);
+
+    p->burst_idle_ns = ms * 1000000;
+    return open_profile(p);
+}
+
 struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32_t n_data,
                                       const char *version)
 {
