@@ -9,6 +9,7 @@
 #include "golden/exec.h"
 #include "golden/logging.h"
 #include "golden/prepared.h"
+#include "golden/trace.h"
 
 #define LOG_TAG "CpuExecutor"
 
@@ -128,6 +129,7 @@ int plan_new(const struct model *m, struct plan **ret_plan, struct why *w)
     struct arena *arena = arena_new(0);
     struct plan *p = arena ? arena_alloc(arena, 1, sizeof *p) : NULL;
 
+    TRACE(LC, PC, "plan_new");
     if (!p) {
         arena_free(arena);
         return why_fail(w, WHY_MEMORY, "out of memory");
@@ -230,6 +232,7 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
         out[k] = &values[o->out[k]];
         out_tensor[k] = &out[k]->tensor;
     }
+    TRACE(LC, PCO, s->op->name);
     if (VLOG_IS_ON(CPUEXE))
         log_step(s, in_tensor, graph_index);
     if (op_bind(s->op, in_tensor, o->n_in, out_tensor, o->n_out, true, &call, w) < 0) {
@@ -395,6 +398,7 @@ int plan_run(const struct plan *p, const struct tensor *in, const struct exec_op
     struct result result = { 0 };
     struct run r = { .plan = p, .options = options ? options : &defaults };
 
+    TRACE(LC, PE, "plan_run");
     w = w ? w : &unused;
     result.owns_arena = !r.options->arena;
     result.arena = r.options->arena ? r.options->arena : arena_new(r.options->memory_limit);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -155,15 +156,19 @@ static void put_track(const struct trace_event *e)
 
 static void put_on_track(const struct trace_event *e)
 {
-    static const char *const kind[] = {
-        [TRACE_SLICE] = "X", [TRACE_SPAN_BEGIN] = "b", [TRACE_SPAN_END] = "e"
-    };
+    static const char *const kind[] = { [TRACE_BEGIN] = "B",
+                                        [TRACE_END] = "E",
+                                        [TRACE_SLICE] = "X",
+                                        [TRACE_SPAN_BEGIN] = "b",
+                                        [TRACE_SPAN_END] = "e" };
     char name[MOST_NAME], detail[MOST_NAME], more[64] = "";
 
     escape(e->name, name, sizeof name);
     escape(e->detail ? e->detail : "", detail, sizeof detail);
     if (e->kind == TRACE_SLICE)
         snprintf(more, sizeof more, "\"dur\":%.3f,\"cat\":\"device\"", e->duration * 1e-3);
+    else if (e->kind == TRACE_BEGIN || e->kind == TRACE_END)
+        snprintf(more, sizeof more, "\"cat\":\"device\"");
     else
         snprintf(more, sizeof more, "\"cat\":\"execution\",\"id\":\"%u.%llu\"",
                  track_process(e->track), (unsigned long long) e->id);
@@ -188,17 +193,15 @@ static void take(const struct trace_event *e, void *user)
     (void) user;
     if (!thread)
         know_thread();
-    switch (e->kind) {
-    case TRACE_BEGIN: put_section(e); break;
-    case TRACE_END:
+    if (e->kind == TRACE_TRACK)
+        put_track(e);
+    else if (e->track)
+        put_on_track(e);
+    else if (e->kind == TRACE_BEGIN)
+        put_section(e);
+    else
         put("{\"ph\":\"E\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f},\n", (int) process, (int) thread,
             e->ns * 1e-3);
-        break;
-    case TRACE_TRACK: put_track(e); break;
-    case TRACE_SLICE:
-    case TRACE_SPAN_BEGIN:
-    case TRACE_SPAN_END: put_on_track(e);
-    }
 }
 
 void trace_file_name_process(const char *name)
@@ -240,60 +243,59 @@ int trace_file_start(const char *path, struct why *w)
     return 0;
 }
 
-/* What a killed process left half done becomes blank.  Returns the last event's end, 0: there is
- * none. */
-static size_t mend_piece(char *piece)
+/* The whole lines of a piece: what a killed process left half done is not one.  Returns their
+ * bytes.
+ */
+static size_t keep_lines(const char *piece, char *ret_kept)
 {
-    size_t last = 0, next;
+    size_t n = 0, length;
 
-    for (size_t at = 0; at < PIECE; at = next + 1) {
-        char *end = memchr(piece + at, '\n', PIECE - at);
-        next = end ? (size_t) (end - piece) : PIECE;
-        if (next - at > 2 && piece[at] == '{' && memcmp(piece + next - 2, "},", 2) == 0)
-            last = next;
-        else if (!(at == 0 && piece[0] == '['))
-            memset(piece + at, ' ', next - at);
+    for (const char *at = piece, *end; at < piece + PIECE; at += length) {
+        end = memchr(at, '\n', (size_t) (piece + PIECE - at));
+        length = end ? (size_t) (end + 1 - at) : (size_t) (piece + PIECE - at);
+        if (!end || length < 4 || *at != '{' || memcmp(end - 2, "},", 2) != 0)
+            continue;
+        memcpy(ret_kept + n, at, length);
+        n += length;
     }
-    return last;
+    return n;
 }
 
-static int mend_file(uint64_t *ret_last, struct why *w)
+static int write_at(const char *bytes, size_t n, uint64_t at, struct why *w)
 {
-    uint64_t last = 0;
+    return pwrite(file.fd, bytes, n, (off_t) at) == (ssize_t) n ? 0 : system_error(file.path, w);
+}
 
+/* Moves what is whole to the front, and closes the array: its last event has no comma. */
+static int complete(char *room, struct why *w)
+{
+    uint64_t begin = strlen("[\n"), end = begin;
+
+    TRY(write_at("[\n", begin, 0, w));
     for (uint64_t at = 0; at < atomic_load(file.end); at += PIECE) {
         char *piece = map_piece(at);
         if (!piece)
             return system_error(file.path, w);
-        size_t found = mend_piece(piece);
+        size_t n = keep_lines(piece, room);
         munmap(piece, PIECE);
-        last = found ? at + found : last;
+        TRY(write_at(room, n, end, w));
+        end += n;
     }
-    *ret_last = last;
-    return 0;
-}
-
-/* The last event has no comma after it. */
-static int close_array(uint64_t last, struct why *w)
-{
-    const char *end = last ? "\n]\n" : "[\n]\n";
-    off_t at = last ? (off_t) last - 1 : 0;
-
-    if (pwrite(file.fd, end, strlen(end), at) != (ssize_t) strlen(end) ||
-        ftruncate(file.fd, at + (off_t) strlen(end)) < 0)
-        return system_error(file.path, w);
-    return 0;
+    const char *rest = end > begin ? "\n]\n" : "]\n";
+    uint64_t at = end > begin ? end - strlen(",\n") : end;
+    TRY(write_at(rest, strlen(rest), at, w));
+    return ftruncate(file.fd, (off_t) (at + strlen(rest))) < 0 ? system_error(file.path, w) : 0;
 }
 
 int trace_file_end(bool keep, struct why *w)
 {
-    uint64_t last = 0;
-
     if (file.fd < 0)
         return 0;
     trace_set_sink(NULL, NULL);
     if (!keep && file.is_new)
         return unlink(file.path) < 0 ? system_error(file.path, w) : 0;
-    TRY(mend_file(&last, w));
-    return close_array(last, w);
+    char *room = malloc(PIECE);
+    int rc = room ? complete(room, w) : why_fail(w, WHY_MEMORY, "no memory");
+    free(room);
+    return rc;
 }

@@ -1,5 +1,6 @@
 /* The driver of an engine: the HAL's methods on one side, legal models and complete inputs on the
  * other. */
+#define _GNU_SOURCE
 #include "sim/driver.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <time.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/schedule.h"
 
 #define LOG_TAG "Driver"
@@ -86,6 +88,7 @@ static void *run_thread(void *argument)
 {
     struct start s = *(struct start *) argument;
 
+    pthread_setname_np(pthread_self(), "execution");
     free(argument);
     s.f(s.argument);
     leave(s.driver);
@@ -127,6 +130,7 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
 {
     struct driver *d = (struct driver *) self;
 
+    TRACE(LD, PI, "get_capabilities");
     if (version > d->engine->hal || hal_level(version) < 1)
         return driver_answer("get_capabilities", version, HAL_INVALID_ARGUMENT);
     *ret_capabilities = d->engine->capabilities;
@@ -212,6 +216,7 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     d->base.name = e->name;
     d->engine = e;
     d->schedule = s;
+    schedule_set_name(s, e->name);
     accounts_init(&d->accounts, &e->limits);
     buffers_init(&d->buffers, &d->accounts);
     bursts_init(&d->bursts);

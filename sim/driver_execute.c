@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/driver.h"
 
 #define LOG_TAG "ExecutionBuilder"
@@ -97,10 +98,14 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
     struct run_output output;
     struct why w;
 
-    if (request_read(&x->request, x->arena, &w) < 0 ||
-        p->driver->engine->methods->run(p->program, x->request.in, &limits, x->arena, &output, &w) <
-            0)
+    TRACE_SWITCH(LD, PIO, "request_read");
+    if (request_read(&x->request, x->arena, &w) < 0)
         return failure(x, &w);
+    TRACE_SWITCH(LD, PCO, "run");
+    if (p->driver->engine->methods->run(p->program, x->request.in, &limits, x->arena, &output, &w) <
+        0)
+        return failure(x, &w);
+    TRACE_SWITCH(LD, PR, "request_write");
     int rc = request_write(&x->request, output.out, result->shapes, &w);
     if (rc < 0)
         return failure(x, &w);
@@ -220,6 +225,7 @@ enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
     struct execution x;
     enum hal_status status;
 
+    TRACE(LD, PE, "execute_synchronously");
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     if (result->capacity < p->loaded.model.graph[0].n_outputs)
@@ -259,6 +265,7 @@ static void run_launched(void *argument)
                                  .timing = { HAL_NO_TIME, HAL_NO_TIME } };
     enum hal_status status = HAL_GENERAL_FAILURE;
 
+    TRACE(LD, PE, "execution");
     if (result.shapes)
         status = execution_run(&l->execution, &result);
     else
@@ -287,6 +294,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     struct launch *l = calloc(1, sizeof(*l));
     enum hal_status status;
 
+    TRACE(LD, PE, "execute");
     if (!l)
         return refuse(callback, HAL_GENERAL_FAILURE);
     status = execution_open(&l->execution, p, version, request, config);

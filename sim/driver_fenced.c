@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "golden/trace.h"
 #include "sim/driver.h"
 #include "sim/fence.h"
 
@@ -125,6 +126,8 @@ static void run_fenced(void *argument)
     struct hal_timing timing = { HAL_NO_TIME, HAL_NO_TIME };
     uint64_t waited = 0;
     enum hal_status status = HAL_GENERAL_FAILURE;
+
+    TRACE(LD, PE, "execution");
     int ready = fence_wait(f->launch.n_wait_for, f->wait_for, f->launch.left);
 
     if (ready == 0)
@@ -234,6 +237,7 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
     struct execution *x;
     enum hal_status status;
 
+    TRACE(LD, PE, "execute_fenced");
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
     if (version < HAL_1_3)

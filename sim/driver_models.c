@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/driver.h"
 
 #define LOG_TAG "ModelBuilder"
@@ -101,6 +102,7 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     struct loaded l;
     struct why w;
 
+    TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
         return driver_refuse(method, version, &w);
     int rc = ask_engine(d, &l, supported, &w);
@@ -240,6 +242,7 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     struct why w;
     enum hal_status status;
 
+    TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
         return notify_refused(callback, driver_refuse(method, version, &w));
     if (check_config(config, version, &w) < 0 || check_supported(d, &l, &w) < 0) {
@@ -297,8 +300,9 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
     struct driver *d = (struct driver *) self;
     struct prepared *p = NULL;
     struct loaded l;
-    enum hal_status status = check_cached(d, version, config);
 
+    TRACE(LD, PC, cached_method);
+    enum hal_status status = check_cached(d, version, config);
     if (status == HAL_NONE)
         status = load_cached(d, &config->cache, &l);
     if (status != HAL_NONE)
