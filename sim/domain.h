@@ -8,7 +8,6 @@
 
 #include "golden/tensor.h"
 #include "golden/why.h"
-#include "sim/account.h"
 #include "sim/hal.h"
 
 /* Where a buffer may be used: input or output `io` of the prepared model of that number. */
@@ -22,7 +21,7 @@ struct buffer {
     struct hal_buffer base;
     struct buffers *all;
     struct buffer *next;
-    uint32_t token, client;
+    uint32_t token;
     atomic_uint references; /* the client's, and one of every request that names it */
     uint32_t n_roles;
     struct buffer_role *roles;
@@ -31,7 +30,7 @@ struct buffer {
     pthread_mutex_t lock; /* of what follows */
     struct shape shape;   /* of what it holds */
     bool is_initialised;
-    uint8_t *data; /* room for `size` bytes, on the client's account */
+    uint8_t *data; /* room for `size` bytes */
     size_t size;
 };
 
@@ -39,10 +38,9 @@ struct buffers {
     pthread_mutex_t lock;
     struct buffer *first;
     uint32_t last_token;
-    struct accounts *accounts;
 };
 
-void buffers_init(struct buffers *b, struct accounts *accounts);
+void buffers_init(struct buffers *b);
 void buffers_done(struct buffers *b);
 
 /* Of hal.h's allocate(). */
