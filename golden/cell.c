@@ -24,6 +24,23 @@ struct near_array cell_operand(const struct cell *k, int role)
     return (struct near_array){ k->c->x[at], k->unit > 0 ? k->c->ex[at] : NULL };
 }
 
+/* Whether floats that are judged may have left their range at x.  The bounds of long recurrences
+ * are far wider than what any implementation is off by: a value within half of the range stays
+ * there.
+ */
+static bool overflows(const struct cell *k, struct near x)
+{
+    return k->unit > 0 && k->c->arg[0]->scale == 0 &&
+           (x.e == INFINITY || bound_overflows(2 * x.x, DBL_MIN, k->unit));
+}
+
+struct near cell_follows(const struct cell *k, struct near x, struct near y)
+{
+    if (overflows(k, x))
+        y.e = INFINITY;
+    return y;
+}
+
 static double *doubles(const struct cell *k, size_t n, struct why *w)
 {
     double *p = arena_alloc_raw(k->c->scratch, n + 1, sizeof *p);
@@ -137,6 +154,14 @@ static void magnitudes(const struct cell_rows *from, size_t width, double factor
         }
 }
 
+/* An error that may be anything, times a weight of zero: the value may be no number. */
+static void clean_errors(const struct cell_rows *to, size_t width)
+{
+    for (size_t i = 0; i < to->n; i++)
+        for (size_t j = 0; j < width; j++)
+            to->at.e[i * to->stride + j] = bound_clean(to->at.e[i * to->stride + j]);
+}
+
 /* to.e += (rounding * |x| + ex) * |w| + (|x| + ex) * ew */
 static int add_errors(const struct cell *k, const struct cell_rows *from,
                       const struct cell_matrix *m, size_t terms, const struct cell_rows *to,
@@ -154,6 +179,7 @@ static int add_errors(const struct cell *k, const struct cell_rows *from,
         magnitudes(from, m->k, 1, a);
         add_product(k, from, a, m->k, m, m->weights.e, NULL, to->at.e, to->stride);
     }
+    clean_errors(to, m->n);
     arena_rewind(k->c->scratch, mark);
     return 0;
 }
@@ -236,6 +262,19 @@ int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struc
     return cell_product(k, &from, &g->recurrent, g->terms, &to, w);
 }
 
+/* The variance is a mean of squares, which may leave the range of floats long before the values do.
+ */
+static void normalise(const struct cell *k, const struct near_array *a, size_t n)
+{
+    struct near squares = { 0, 0 };
+
+    for (size_t i = 0; i < n; i++)
+        squares.x += a->x[i] * a->x[i];
+    near_normalise(a, n, k->unit, k->c->dot_factor);
+    for (size_t i = 0; overflows(k, squares) && i < n; i++)
+        a->e[i] = INFINITY;
+}
+
 void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t, size_t b,
                       const struct near_array *cell_state, int32_t activation,
                       const struct near_array *to)
@@ -249,12 +288,12 @@ void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t,
         near_put(&sum, i, near_sum(near_at(&sum, i), seen, u));
     }
     if (g->norm.x)
-        near_normalise(&sum, g->units, u, k->c->dot_factor);
+        normalise(k, &sum, g->units);
     for (size_t i = 0; i < g->units; i++) {
         struct near x = near_at(&sum, i);
         if (g->norm.x)
             x = near_sum(near_product(x, near_at(&g->norm, i), u), near_at(&g->bias, i), u);
-        near_put(to, i, near_activation(x, activation, u));
+        near_put(to, i, cell_follows(k, x, near_activation(x, activation, u)));
     }
 }
 

@@ -32,6 +32,10 @@ struct cell {
     double unit;
 };
 
+/* Activations and clips, y of x: keeps y open where x may have left the range of floats, as a sum
+ * that overflowed may be no number. */
+struct near cell_follows(const struct cell *k, struct near x, struct near y);
+
 /* The values of an operand, with their errors if the cell asks for any. */
 struct near_array cell_operand(const struct cell *k, int role);
 /* n values to be computed. */

@@ -91,3 +91,12 @@ double elementary_tanh(double x)
     double numerator = 2 * a < 0.34 ? expm1_reduced(2 * a) : elementary_exp(2 * a) - 1;
     return copysign(numerator / (numerator + 2), x);
 }
+
+void elementary_add_exp(struct elementary_exps *s, double x)
+{
+    if (x > s->top) {
+        s->sum *= elementary_exp(s->top - x);
+        s->top = x;
+    }
+    s->sum += elementary_exp(x - s->top);
+}

@@ -4,6 +4,8 @@
 #ifndef GOLDEN_ELEMENTARY_H
 #define GOLDEN_ELEMENTARY_H
 
+#include <float.h>
+
 double elementary_exp(double x);
 double elementary_expm1(double x);
 double elementary_tanh(double x);
@@ -11,5 +13,13 @@ double elementary_log(double x);
 /* As IEEE 754 has it: pow(x, 0) = pow(1, y) = 1 even of NaN; NaN for x < 0 and a fractional y. */
 double elementary_pow(double x, double y);
 double elementary_sin(double x);
+
+/* A sum of exponentials, sum * exp(top), of which each alone may be out of range; log of it:
+ * elementary_log(sum) + top.  It begins as ELEMENTARY_NO_EXPS; the exponents are finite. */
+struct elementary_exps {
+    double top, sum;
+};
+#define ELEMENTARY_NO_EXPS ((struct elementary_exps){ -DBL_MAX, 0 })
+void elementary_add_exp(struct elementary_exps *s, double x);
 
 #endif

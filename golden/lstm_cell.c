@@ -160,7 +160,8 @@ static void update_cell(const struct run *r, size_t b)
         struct near in = r->cifg ? near_sum(one, minus, u) : near_at(&r->value[LSTM_GATE_INPUT], i);
         struct near kept = near_product(f, near_at(&cell, i), u);
         struct near added = near_product(in, near_at(&r->value[LSTM_GATE_CELL], i), u);
-        near_put(&cell, i, near_clip(near_sum(kept, added, u), r->cell_clip));
+        struct near sum = near_sum(kept, added, u);
+        near_put(&cell, i, cell_follows(&r->k, sum, near_clip(sum, r->cell_clip)));
     }
 }
 
@@ -170,7 +171,8 @@ static void update_hidden(const struct run *r, size_t b)
     double u = r->k.unit;
 
     for (size_t i = 0; i < r->units; i++) {
-        struct near c = near_activation(near_at(&r->cell, b * r->units + i), r->activation, u);
+        struct near cell = near_at(&r->cell, b * r->units + i);
+        struct near c = cell_follows(&r->k, cell, near_activation(cell, r->activation, u));
         near_put(&r->hidden, b * r->units + i,
                  near_product(near_at(&r->value[LSTM_GATE_OUTPUT], i), c, u));
     }
@@ -194,7 +196,8 @@ static int project(const struct run *r, struct why *w)
     TRY(cell_product(&r->k, &from, &r->projection, r->units + 1, &to, w));
     for (size_t i = 0; i < n; i++) {
         struct near rounded = near_sum(near_at(&r->state, i), (struct near){ 0, 0 }, r->k.unit);
-        near_put(&r->state, i, near_clip(rounded, r->projection_clip));
+        near_put(&r->state, i,
+                 cell_follows(&r->k, rounded, near_clip(rounded, r->projection_clip)));
     }
     return 0;
 }

@@ -94,7 +94,8 @@ void near_normalise(const struct near_array *a, size_t n, double u, double dot_f
     static const double epsilon = 1e-8;
     struct moments m = moments_of(a, n, u, dot_factor);
     double scale = 1 / sqrt(m.variance.x + epsilon);
-    double least = fmax(m.variance.x - m.variance.e, 0), most = m.variance.x + m.variance.e;
+    double least = fmax(m.variance.x - m.variance.e, epsilon / 100);
+    double most = m.variance.x + m.variance.e;
     double largest = 1 / sqrt(least), smallest = 1 / sqrt(most + epsilon);
     struct near factor = { scale, bound_interval(scale, smallest, largest) + 4 * u * scale };
 

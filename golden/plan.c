@@ -7,9 +7,9 @@
 
 #include "golden/call.h"
 #include "golden/exec.h"
-#include "golden/extension.h"
 #include "golden/logging.h"
 #include "golden/prepared.h"
+#include "golden/trace.h"
 
 #define LOG_TAG "CpuExecutor"
 
@@ -108,14 +108,9 @@ static int make_prepared(struct plan *p, struct why *w)
 
 static int fill_plan(struct plan *p, struct why *w)
 {
-    int32_t code;
-
     p->level = model_prepare(p->model, NULL, w);
     if (p->level < 0)
         return -1;
-    if (model_is_foreign(p->model, &code))
-        return why_fail(w, WHY_UNSUPPORTED, "nothing is known of %s %d",
-                        (uint32_t) code >> 16 ? "extension code" : "OEM code", code);
     p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);
     p->values = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->values);
     p->spare = arena_alloc(p->arena, 1, sizeof *p->spare);
@@ -134,6 +129,7 @@ int plan_new(const struct model *m, struct plan **ret_plan, struct why *w)
     struct arena *arena = arena_new(0);
     struct plan *p = arena ? arena_alloc(arena, 1, sizeof *p) : NULL;
 
+    TRACE(LC, PC, "plan_new");
     if (!p) {
         arena_free(arena);
         return why_fail(w, WHY_MEMORY, "out of memory");
@@ -236,6 +232,7 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
         out[k] = &values[o->out[k]];
         out_tensor[k] = &out[k]->tensor;
     }
+    TRACE(LC, PCO, s->op->name);
     if (VLOG_IS_ON(CPUEXE))
         log_step(s, in_tensor, graph_index);
     if (op_bind(s->op, in_tensor, o->n_in, out_tensor, o->n_out, true, &call, w) < 0) {
@@ -401,6 +398,7 @@ int plan_run(const struct plan *p, const struct tensor *in, const struct exec_op
     struct result result = { 0 };
     struct run r = { .plan = p, .options = options ? options : &defaults };
 
+    TRACE(LC, PE, "plan_run");
     w = w ? w : &unused;
     result.owns_arena = !r.options->arena;
     result.arena = r.options->arena ? r.options->arena : arena_new(r.options->memory_limit);

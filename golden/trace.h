@@ -44,7 +44,7 @@ extern const char *const trace_mode_prefix[]; /* "", "[SW]", "[SUB]" */
 enum { TRACE_LAYERS = TRACE_LU + 1, TRACE_PHASES = TRACE_PR + 1, TRACE_MODES = TRACE_SUB + 1 };
 
 enum trace_kind {
-    TRACE_BEGIN,      /* a section of the calling thread */
+    TRACE_BEGIN,      /* a section of the calling thread, or of a track */
     TRACE_END,        /* the innermost one */
     TRACE_TRACK,      /* a track of its own, with its own clock: its name */
     TRACE_SLICE,      /* on a track: from `ns` on, `duration` long */
@@ -83,7 +83,7 @@ struct trace_track {
     double origin; /* monotonic clock */
 };
 struct trace_track trace_track_new(const char *name);
-/* e->ns: by the track's clock; a slice, or the begin or end of a span. */
+/* e->ns: by the track's clock. */
 void trace_put(const struct trace_track *t, const struct trace_event *e);
 
 /* ---- sections that last as long as a block */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/trace.h"
 #include "harness/campaign_internal.h"
 #include "harness/devices.h"
 #include "harness/layers.h"
@@ -18,6 +19,7 @@ void campaign_end_worker(void *state, void *user)
 {
     (void) user;
     struct worker_state *s = state;
+    TRACE(LA, PT, "close the targets");
     for (uint32_t i = 0; i < MAX_TARGETS; i++)
         if (s->target[i])
             target_free(s->target[i]);
@@ -29,6 +31,7 @@ int campaign_start_worker(void *user, void **ret_state, struct why *w)
 {
     const struct campaign *c = user;
     struct worker_state *s = calloc(1, sizeof *s);
+    TRACE(LA, PI, "open the targets");
     if (!s || !(s->arena = arena_new(0))) {
         free(s);
         return why_fail(w, WHY_MEMORY, "no memory for a worker");
@@ -135,19 +138,53 @@ static void send_error(struct crew_link *l, const struct campaign *c, uint32_t f
         send_verdict(l, t, &r);
 }
 
+/* A run, in the words of traces; to be ended. */
+static bool begin_run(const struct check *check, const struct target *target)
+{
+    char name[512];
+    if (!TRACE_IS_ON())
+        return false;
+    snprintf(name, sizeof name, "%s %s", check->example->name, target_uri(target));
+    trace_begin(TRACE_NEST, TRACE_LA, TRACE_PO, name);
+    return true;
+}
+
+static void judge(struct check *check, struct outcome *o, struct check_result *r,
+                  struct buffer *detail)
+{
+    TRACE(LA, PU, "judge");
+    check_judge(check, o, r, detail);
+}
+
+static void find_reference(struct check *check)
+{
+    TRACE(LA, PP, "reference");
+    check_reference(check);
+}
+
+static int make_case(const struct cases *cases, uint64_t i, struct arena *a, struct example *ret,
+                     struct why *w)
+{
+    TRACE(LA, PP, "make the case");
+    return cases_make(cases, i, a, ret, w);
+}
+
 static bool run_target(struct crew_link *l, const struct campaign *c, struct check *check,
                        struct target *target, uint32_t t)
 {
     struct outcome outcome;
     struct check_result r;
     struct buffer detail = { 0 };
+    bool traced = begin_run(check, target);
     crew_mark(l, mark_of(PHASE_TARGET, t));
     int ran = check_run(check, target, &outcome, &r);
     crew_mark(l, mark_of(PHASE_JUDGE, t));
     if (ran >= 0)
-        check_judge(check, &outcome, &r, c->details ? &detail : NULL);
+        judge(check, &outcome, &r, c->details ? &detail : NULL);
     crew_mark(l, mark_of(PHASE_TARGET, t));
     layers_check(check, target, &r, c->details ? &detail : NULL);
+    if (traced)
+        trace_end();
     send_detail(l, &detail);
     buffer_done(&detail);
     send_verdict(l, t, &r);
@@ -167,7 +204,7 @@ static void run_targets(struct crew_link *l, const struct campaign *c, struct wo
     check.by_layers = c->cases->spec != NULL; /* real models are deep */
     if (from < c->n_targets) {
         crew_mark(l, mark_of(PHASE_REFERENCE, from));
-        check_reference(&check);
+        find_reference(&check);
     }
     if (from == 0)
         send_case(l, e, check.level);
@@ -190,7 +227,7 @@ void campaign_work(struct crew_link *l, uint64_t item, uint32_t step, void *stat
     struct why why = { 0 };
     uint32_t from = step & ~(uint32_t) STEP_SPEC;
     crew_mark(l, mark_of(PHASE_MAKE, from));
-    if (cases_make(c->cases, campaign_item(c, item), s->arena, &e, &why) < 0)
+    if (make_case(c->cases, campaign_item(c, item), s->arena, &e, &why) < 0)
         send_error(l, c, from, &why);
     else
         run_targets(l, c, s, &e, from, step & STEP_SPEC);

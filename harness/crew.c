@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "harness/crew_internal.h"
+#include "harness/trace_file.h"
 
 enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3, MOST_PIECE = 2 };
 
@@ -74,6 +75,7 @@ static _Noreturn void become_worker(struct crew *p, struct worker *self, int fd,
     if (self->prints)
         dup2(self->prints, STDERR_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is the parent's, and drivers print */
+    trace_file_name_process("worker");
     struct crew_link link = { .fd = fd, .slot = self->slot };
     link.prints = self->prints ? self->prints : -1;
     crew_worker(&link, p->work, p->user);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "harness/buffer.h"
+#include "harness/trace_file.h"
 #include "specs/specs.h"
 
 const struct target_host harness_host = { .read_profile = specs_read_toml };
@@ -72,6 +73,7 @@ static _Noreturn void answer_and_exit(const char *uri, int fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(STDERR_FILENO, STDOUT_FILENO);
+    trace_file_name_process("probe");
     struct answer a = { 0 };
     ask(uri, &a);
     ssize_t n = write(fd, &a, sizeof a); /* fits in a pipe's buffer: whole or not at all */

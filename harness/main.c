@@ -5,6 +5,7 @@
 
 #include "harness/commands.h"
 #include "harness/logcat.h"
+#include "harness/trace_file.h"
 
 const struct command command_table[] = {
     { "devices", CMD_DEVICES, "[TARGET...] [--faults]", "what each target says of itself",
@@ -137,6 +138,20 @@ static int help(int argc, char **argv)
     return EXIT_CONFORMING;
 }
 
+/* As a command that is used wrongly leaves no results, it leaves no trace. */
+static int run_traced(const struct command *c, const struct options *o)
+{
+    struct why why = { 0 };
+    char name[64];
+
+    if (trace_file_start(o->trace, &why) < 0)
+        return complain(o, &why);
+    snprintf(name, sizeof name, "halcyon %s", c->name);
+    trace_file_name_process(name);
+    int status = c->run(o);
+    return trace_file_end(status != EXIT_USAGE, &why) < 0 ? complain(o, &why) : status;
+}
+
 static int run_command(const struct command *c, int argc, char **argv)
 {
     struct options o;
@@ -151,7 +166,7 @@ static int run_command(const struct command *c, int argc, char **argv)
         return EXIT_USAGE;
     }
     logcat_start(o.vlog);
-    return c->run(&o);
+    return o.trace ? run_traced(c, &o) : c->run(&o);
 }
 
 static int dispatch(int argc, char **argv)

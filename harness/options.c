@@ -300,6 +300,13 @@ static int set_vlog(struct options *o, const char *value, struct why *w)
     return vlog_set(value, w);
 }
 
+static int set_trace(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, *value, "the file name is empty");
+    o->trace = value;
+    return 0;
+}
+
 static int set_run(struct options *o, const char *value, struct why *w)
 {
     uint64_t run = 0;
@@ -353,6 +360,8 @@ static const struct option_row rows[] = {
       "log on stderr: all, or some of model, compilation, execution, cpuexe, manager, driver, "
       "memory",
       set_vlog },
+    { "trace", 0, "FILE", CMD_DRIVING, "write what happens when as JSON, for ui.perfetto.dev",
+      set_trace },
 };
 
 enum { N_ROWS = COUNT(rows), OPTION_FIRST = 256, OPTION_HELP = 'h' };

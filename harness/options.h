@@ -38,8 +38,8 @@ struct options {
 
     const char *format, *output;
     const char *listen;
-    const char *vlog; /* NULL: not given */
-    int for_level;    /* 0: as it is */
+    const char *vlog, *trace; /* NULL: not given */
+    int for_level;            /* 0: as it is */
     bool markdown, faults;
     int64_t run;  /* 0: the newest */
     double begun; /* monotonic seconds */

@@ -19,12 +19,15 @@ static enum hal_status status_of(enum why_code code)
     return HAL_GENERAL_FAILURE;
 }
 
-enum hal_status hal_status_of(const struct why *w, enum hal_version version)
+enum hal_status hal_status_in(enum hal_status status, enum hal_version version)
 {
-    enum hal_status status = status_of(w->code);
-
     return version < HAL_1_3 && status >= HAL_MISSED_DEADLINE_TRANSIENT ? HAL_GENERAL_FAILURE
                                                                         : status;
+}
+
+enum hal_status hal_status_of(const struct why *w, enum hal_version version)
+{
+    return hal_status_in(status_of(w->code), version);
 }
 
 const char *hal_status_name(enum hal_status status)

@@ -5,7 +5,6 @@
 #include "golden/model.h"
 #include "sim/hal.h"
 #include "sim/memory.h"
-#include "sim/names.h"
 
 /* The client's way.  Constants by copy are packed into operand_values, those by reference stay in
  * the model's pools (memories of kind HAL_MEMORY_ADDRESS); operations are put into an order of
@@ -16,15 +15,16 @@ int convert_to_hal(const struct model *m, struct arena *a, struct hal_model *ret
 /* The driver's way: nothing in `hal` is trusted.  pools: hal->pools, mapped.  Everything is copied
  * to the arena, except aligned constants within pools.  What the result says is legal in the
  * version's types and consistent in its indexes, counts and locations; model_validate() says
- * whether it is a legal model.  Extensions that are not in `known` are foreign.  WHY_INVALID or
- * WHY_MEMORY. */
-int convert_from_hal(const struct hal_model *hal, enum hal_version version, extension_set known,
+ * whether it is a legal model.  WHY_INVALID or WHY_MEMORY. */
+int convert_from_hal(const struct hal_model *hal, enum hal_version version,
                      const struct mapping *pools, struct arena *a, struct model *ret_model,
                      struct why *w);
 
 /* Feature level that a version of the HAL speaks. */
 int hal_level(enum hal_version version);
 
+/* A status as that version has it: GENERAL_FAILURE for the newer ones. */
+enum hal_status hal_status_in(enum hal_status status, enum hal_version version);
 /* What a driver answers for a failure of ours. */
 enum hal_status hal_status_of(const struct why *w, enum hal_version version);
 const char *hal_status_name(enum hal_status status); /* "INVALID_ARGUMENT"; "?" out of range */

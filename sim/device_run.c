@@ -1,6 +1,7 @@
 /* A device at work: operations one after the other, on its virtual clock. */
 #include <string.h>
 
+#include "golden/trace.h"
 #include "sim/device.h"
 
 static int no_memory(struct why *w)
@@ -48,8 +49,6 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
         TRY(hooks->before(k, w));
     if (kernel_moves(k)) {
         TRY(kernel_move(k, w));
-    } else if (kernel_is_extension(k)) {
-        TRY(kernel_extension(k, w));
     } else {
         kernel = kernel_find(r->device->kernels, k->call.op->name, k->arg[0]->dtype);
         if (!kernel)
@@ -85,6 +84,7 @@ static int run_operation(struct device_run *r, struct values *v, uint32_t i, str
             w->code = WHY_EXECUTION;
         return -1;
     }
+    TRACE(LD, PCO, k->call.op->name);
     k->keep = keep;
     k->half = r->program->half;
     k->tweaks = fault_hooks(d->base.fault)->tweaks;
@@ -92,6 +92,7 @@ static int run_operation(struct device_run *r, struct values *v, uint32_t i, str
     k->xnnpack = d->profile->arithmetic == ARITHMETIC_FP32;
     if (k->call.op->control_kind != CONTROL_NONE)
         return device_control(r, v, o, k, keep, w);
+    r->limits->job->doing = k->call.op->name;
     TRY(allocate_outputs(k, w));
     TRY(compute(r, k, w));
     return device_spend(r, device_cost(d->profile, k), w);

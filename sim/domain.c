@@ -11,9 +11,9 @@
 
 #define LOG_TAG "Memory"
 
-void buffers_init(struct buffers *b)
+void buffers_init(struct buffers *b, struct accounts *accounts)
 {
-    *b = (struct buffers){ 0 };
+    *b = (struct buffers){ .accounts = accounts };
     pthread_mutex_init(&b->lock, NULL);
 }
 
@@ -39,6 +39,7 @@ void buffer_unref(struct buffer *b)
 {
     if (atomic_fetch_sub(&b->references, 1) != 1)
         return;
+    account_give(b->all->accounts, b->client, ACCOUNT_MEMORY, b->size);
     pthread_mutex_destroy(&b->lock);
     free(b->roles);
     free(b->data);
@@ -70,15 +71,24 @@ static bool fits(const struct shape *s, const struct shape *declared)
 }
 
 /* Under the lock. */
-static int make_room(struct buffer *b, size_t size)
+static enum hal_status make_room(struct buffer *b, size_t size)
 {
-    uint8_t *data = size > b->size ? realloc(b->data, size) : b->data;
+    enum hal_status status;
+    uint8_t *data;
 
-    if (size && !data)
-        return -1;
+    if (size <= b->size)
+        return HAL_NONE;
+    status = account_take(b->all->accounts, b->client, ACCOUNT_MEMORY, size - b->size);
+    if (status != HAL_NONE)
+        return status;
+    data = realloc(b->data, size);
+    if (!data) {
+        account_give(b->all->accounts, b->client, ACCOUNT_MEMORY, size - b->size);
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
     b->data = data;
-    b->size = size > b->size ? size : b->size;
-    return 0;
+    b->size = size;
+    return HAL_NONE;
 }
 
 int buffer_read(struct buffer *b, struct arena *a, struct shape *ret_shape, void **ret_data,
@@ -108,15 +118,15 @@ int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
     if (!fits(&t->shape, &b->declared.shape))
         return why_fail(w, WHY_EXECUTION, "a result does not fit buffer %u", b->token);
     pthread_mutex_lock(&b->lock);
-    int rc = make_room(b, size);
-    if (rc == 0) {
+    bool ok = make_room(b, size) == HAL_NONE;
+    if (ok) {
         if (size)
             memcpy(b->data, t->data, size);
         b->shape = t->shape;
         b->is_initialised = true;
     }
     pthread_mutex_unlock(&b->lock);
-    return rc < 0 ? why_fail(w, WHY_MEMORY, "out of memory") : 0;
+    return ok ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
 }
 
 static enum hal_status copy_out(struct buffer *b, const struct mapping *to)
@@ -289,26 +299,27 @@ static struct buffer *buffer_new(struct buffers *all, uint64_t n_roles)
         free(roles);
         return NULL;
     }
-    *b = (struct buffer){ .base = { &methods }, .all = all, .roles = roles, .references = 1 };
+    *b = (struct buffer){
+        .base = { &methods }, .all = all, .client = driver_client(), .roles = roles, .references = 1
+    };
     pthread_mutex_init(&b->lock, NULL);
     return b;
 }
 
 /* What is known to be needed is there from the start: a later failure could not be told. */
-static int reserve(struct buffer *b, const struct driver *d, struct why *w)
+static enum hal_status reserve(struct buffer *b, const struct driver *d)
 {
     size_t size = 0;
 
-    if (b->declared.dtype >= DT_COUNT) /* what is attached to it belongs to the model */
-        return why_fail(w, WHY_EXECUTION, "no buffers of extension types");
     if (is_complete(b, &b->declared.shape)) {
         size_t element = dtype_info[b->declared.dtype].codec->size;
-        REQUIRE(w, shape_check_size(&b->declared.shape, element) == 0, "too large");
+        if (shape_check_size(&b->declared.shape, element) < 0)
+            return HAL_INVALID_ARGUMENT;
         size = bytes_of(b, &b->declared.shape);
     }
-    if ((d->engine->memory && size > d->engine->memory) || make_room(b, size) < 0)
-        return why_fail(w, WHY_EXECUTION, "%zu bytes do not fit into the device's memory", size);
-    return 0;
+    if (d->engine->memory && size > d->engine->memory)
+        return HAL_RESOURCE_EXHAUSTED_PERSISTENT;
+    return make_room(b, size);
 }
 
 /* Tokens are not used again before all others have been. */
@@ -337,6 +348,7 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
 {
     struct driver *d = (struct driver *) self;
     struct buffer *b = buffer_new(&d->buffers, (uint64_t) n_input_roles + n_output_roles);
+    enum hal_status status;
     struct why w;
     int rc;
 
@@ -350,11 +362,11 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
         rc = add_role(b, d, &input_roles[i], false, n_models, models, &w);
     for (uint32_t i = 0; rc == 0 && i < n_output_roles; i++)
         rc = add_role(b, d, &output_roles[i], true, n_models, models, &w);
-    if (rc == 0)
-        rc = reserve(b, d, &w);
-    if (rc < 0) {
+    status = rc == 0 ? reserve(b, d) : hal_status_of(&w, HAL_1_3);
+    if (status != HAL_NONE) {
         buffer_unref(b);
-        return driver_refuse("allocate", HAL_1_3, &w);
+        return rc < 0 ? driver_refuse("allocate", HAL_1_3, &w)
+                      : driver_answer("allocate", HAL_1_3, status);
     }
     publish(&d->buffers, b);
     VLOG(MEMORY, "buffer %u of client %u: %zu bytes for %u roles", b->token, driver_client(),

@@ -8,6 +8,7 @@
 
 #include "golden/tensor.h"
 #include "golden/why.h"
+#include "sim/account.h"
 #include "sim/hal.h"
 
 /* Where a buffer may be used: input or output `io` of the prepared model of that number. */
@@ -21,7 +22,7 @@ struct buffer {
     struct hal_buffer base;
     struct buffers *all;
     struct buffer *next;
-    uint32_t token;
+    uint32_t token, client;
     atomic_uint references; /* the client's, and one of every request that names it */
     uint32_t n_roles;
     struct buffer_role *roles;
@@ -30,7 +31,7 @@ struct buffer {
     pthread_mutex_t lock; /* of what follows */
     struct shape shape;   /* of what it holds */
     bool is_initialised;
-    uint8_t *data; /* room for `size` bytes */
+    uint8_t *data; /* room for `size` bytes, on the client's account */
     size_t size;
 };
 
@@ -38,9 +39,10 @@ struct buffers {
     pthread_mutex_t lock;
     struct buffer *first;
     uint32_t last_token;
+    struct accounts *accounts;
 };
 
-void buffers_init(struct buffers *b);
+void buffers_init(struct buffers *b, struct accounts *accounts);
 void buffers_done(struct buffers *b);
 
 /* Of hal.h's allocate(). */

@@ -1,5 +1,6 @@
 /* The driver of an engine: the HAL's methods on one side, legal models and complete inputs on the
  * other. */
+#define _GNU_SOURCE
 #include "sim/driver.h"
 
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <time.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/schedule.h"
 
 #define LOG_TAG "Driver"
@@ -65,8 +67,8 @@ enum hal_status driver_refuse(const char *method, enum hal_version version, cons
 
 /* ---- threads */
 
-/* More executions at once than anybody waits for: a client that does so anyway is told. */
-enum { MAX_THREADS = 256 };
+/* Of all clients; each has its own limit. */
+enum { MAX_THREADS = 4096 };
 
 struct start {
     struct driver *driver;
@@ -86,6 +88,7 @@ static void *run_thread(void *argument)
 {
     struct start s = *(struct start *) argument;
 
+    pthread_setname_np(pthread_self(), "execution");
     free(argument);
     s.f(s.argument);
     leave(s.driver);
@@ -127,6 +130,7 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
 {
     struct driver *d = (struct driver *) self;
 
+    TRACE(LD, PI, "get_capabilities");
     if (version > d->engine->hal || hal_level(version) < 1)
         return driver_answer("get_capabilities", version, HAL_INVALID_ARGUMENT);
     *ret_capabilities = d->engine->capabilities;
@@ -142,40 +146,6 @@ static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *r
 static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
 {
     *ret_version = ((struct driver *) self)->engine->version;
-    return HAL_NONE;
-}
-
-static void list_types(enum extension_prefix prefix, struct driver_extensions *to,
-                       struct hal_extension *x)
-{
-    uint32_t first = to->n_types;
-    uint16_t number;
-
-    for (int t = DT_FOREIGN + 1; t < DT_END; t++)
-        if (extension_of_type((enum dtype) t, &number) == prefix)
-            to->type[to->n_types++] =
-                (struct hal_extension_type){ number, dtype_info[t].tensor,
-                                             (uint32_t) dtype_info[t].codec->size };
-    x->n_types = to->n_types - first;
-    x->type = &to->type[first];
-}
-
-static void list_extensions(const struct engine *e, struct driver_extensions *to)
-{
-    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END && e->hal >= HAL_1_2; x++)
-        if (e->extensions & EXTENSIONS_NAMED & EXTENSION_BIT(x)) {
-            to->extension[to->n].name = extension_name[x];
-            list_types((enum extension_prefix) x, to, &to->extension[to->n++]);
-        }
-}
-
-static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_t *ret_n,
-                                                const struct hal_extension **ret_extension)
-{
-    const struct driver *d = (const struct driver *) self;
-
-    *ret_n = d->extensions.n;
-    *ret_extension = d->extensions.extension;
     return HAL_NONE;
 }
 
@@ -203,6 +173,8 @@ static void close_driver(struct hal_driver *self)
     d->engine->methods->free(d->engine);
     schedule_free(d->schedule);
     buffers_done(&d->buffers);
+    accounts_done(&d->accounts);
+    bursts_done(&d->bursts);
     free(d->memory.last);
     pthread_cond_destroy(&d->idle);
     pthread_mutex_destroy(&d->lock);
@@ -214,7 +186,6 @@ static const struct hal_driver methods = {
     .get_capabilities = get_capabilities,
     .get_type = get_type,
     .get_version_string = get_version_string,
-    .get_supported_extensions = get_supported_extensions,
     .get_number_of_cache_files_needed = get_number_of_cache_files_needed,
     .get_status = get_status,
     .get_supported_operations = driver_get_supported_operations,
@@ -223,6 +194,11 @@ static const struct hal_driver methods = {
     .allocate = driver_allocate,
     .close = close_driver,
 };
+
+uint32_t driver_most_sessions(const struct hal_driver *d)
+{
+    return d->close == close_driver ? ((const struct driver *) d)->engine->limits.sessions : 0;
+}
 
 int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
 {
@@ -240,8 +216,10 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     d->base.name = e->name;
     d->engine = e;
     d->schedule = s;
-    list_extensions(e, &d->extensions);
-    buffers_init(&d->buffers);
+    schedule_set_name(s, e->name);
+    accounts_init(&d->accounts, &e->limits);
+    buffers_init(&d->buffers, &d->accounts);
+    bursts_init(&d->bursts);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->idle, NULL);
     *ret_driver = &d->base;

@@ -10,19 +10,21 @@
 #include "sim/engine.h"
 #include "sim/request.h"
 
-/* What the driver says of the extensions that it serves. */
-struct driver_extensions {
-    struct hal_extension extension[EXTENSION_END];
-    struct hal_extension_type type[DT_END];
-    uint32_t n, n_types;
+/* The bursts of a driver, and the thread that takes from idle ones what they keep. */
+struct bursts {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct burst *first;
+    bool is_watched; /* the thread is there */
 };
 
 struct driver {
     struct hal_driver base;
-    struct driver_extensions extensions;
     struct engine *engine;
     struct schedule *schedule;
+    struct accounts accounts;
     struct buffers buffers;
+    struct bursts bursts;
     atomic_uint_least64_t prepared; /* how many there have been: their numbers */
 
     pthread_mutex_t lock; /* of what follows */
@@ -37,6 +39,7 @@ struct loaded {
     struct mapping *pools;
     uint32_t n_pools;
     struct model model;
+    bool unknown; /* legal, but has operations that are not in the catalogue */
 };
 
 struct prepared {
@@ -46,6 +49,7 @@ struct prepared {
     struct program *program;
     enum hal_priority priority;
     uint32_t client;        /* who prepared it */
+    uint64_t bytes;         /* of its constants */
     uint64_t number;        /* never used again */
     atomic_uint references; /* the client's, and one of every execution under way */
 };
@@ -55,12 +59,14 @@ uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
 /* Whom the calls of this thread come from, until it is set again; 0: this process. */
 void driver_set_client(uint32_t client);
 uint32_t driver_client(void);
-/* Runs f(argument) on a thread of its own; driver_close() waits for it.  -1: there are too many. */
+/* Runs f(argument) on a thread of its own, for which close() waits.  -1: there are too many. */
 int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
 
 /* Tells the log how a call of the HAL ended: answers `status`; refuses as the reason says. */
 enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status);
 enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w);
+/* Sessions that one client may have, 0: any number; of drivers that are not of this kind, too. */
+uint32_t driver_most_sessions(const struct hal_driver *d);
 
 /* ---- sim/driver_models.c */
 
@@ -102,10 +108,12 @@ struct execution {
     bool measure;
     uint64_t loop_ns;
     struct arena *arena;
+    bool is_lent_arena;
     struct arena_mark start; /* of the arena, before a computation */
     struct request request;
 
     struct job job;
+    uint32_t client; /* on whose account it runs while it is started */
     bool is_queued;
     enum hal_status refused; /* why it is not queued */
 };
@@ -114,6 +122,15 @@ struct execution {
 enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config);
+/* What somebody keeps from one execution to the next. */
+struct execution_lent {
+    struct arena *arena;        /* the lender empties it; NULL: one of its own */
+    const struct mapping *kept; /* of struct request_context */
+};
+enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
+                                    enum hal_version version, const struct hal_request *request,
+                                    const struct hal_execution_config *config,
+                                    const struct execution_lent *lent);
 void execution_close(struct execution *x);
 
 /* Puts a computation into the device's queue; left: ns until the deadline.  What keeps it out is
@@ -123,6 +140,18 @@ void execution_submit(struct execution *x, uint64_t left);
 enum hal_status execution_run(struct execution *x, struct hal_result *result);
 /* Instead of execution_run(): takes it out of the queue. */
 void execution_cancel(struct execution *x);
+
+/* All of it at once, as hal.h's execute_synchronously(). */
+enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
+                                  const struct hal_request *request,
+                                  const struct hal_execution_config *config,
+                                  const struct execution_lent *lent, struct hal_result *result);
+
+/* Runs f(argument), which has to call execution_leave(), on a thread of its own and on the calling
+ * client's account.  Another status than HAL_NONE: it has as many as it may have. */
+enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument);
+/* Before anybody is told that it is over. */
+void execution_leave(struct execution *x);
 
 extern const struct hal_prepared_model_methods prepared_methods;
 
@@ -144,6 +173,8 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
                                       const int *wait_for,
                                       const struct hal_execution_config *config, uint64_t duration,
                                       int *ret_fence, struct hal_fenced_info **ret_info);
+void bursts_init(struct bursts *b);
+void bursts_done(struct bursts *b);
 enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal_version version,
                                        struct hal_burst **ret_burst);
 enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self,

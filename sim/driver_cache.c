@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/cache.h"
 #include "sim/driver.h"
 #include "sim/wire.h"
@@ -130,6 +131,7 @@ void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
     struct arena *a;
     struct why w;
 
+    TRACE(LD, PC, "write the cache");
     if (version < HAL_1_2 || !cache_has_files(&o, cache) || !(a = arena_new(0)))
         return;
     if (save(&o, cache, hal, version, l->pools, a, &w) < 0)

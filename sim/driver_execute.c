@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/driver.h"
 
 #define LOG_TAG "ExecutionBuilder"
@@ -17,12 +18,27 @@ static uint64_t loop_limit(const struct hal_execution_config *c, enum hal_versio
     return c->loop_timeout < HAL_LOOP_TIMEOUT_MAX ? c->loop_timeout : HAL_LOOP_TIMEOUT_MAX;
 }
 
+static void give_up_arena(struct execution *x)
+{
+    if (!x->is_lent_arena)
+        arena_free(x->arena);
+}
+
 enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config)
 {
+    return execution_open_lent(x, p, version, request, config, &(struct execution_lent){ 0 });
+}
+
+enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
+                                    enum hal_version version, const struct hal_request *request,
+                                    const struct hal_execution_config *config,
+                                    const struct execution_lent *lent)
+{
     const struct engine *e = p->driver->engine;
-    struct request_context c = { version, &p->loaded.model, p->number, &p->driver->buffers };
+    struct request_context c = { version, &p->loaded.model, p->number, &p->driver->buffers,
+                                 lent->kept };
     struct why w;
 
     if (version > e->hal || hal_level(version) < 1)
@@ -31,11 +47,12 @@ enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal
                              .version = version,
                              .measure = config->measure && version >= HAL_1_2,
                              .loop_ns = loop_limit(config, version),
-                             .arena = arena_new((size_t) e->memory) };
+                             .is_lent_arena = lent->arena,
+                             .arena = lent->arena ? lent->arena : arena_new((size_t) e->memory) };
     if (!x->arena)
         return HAL_GENERAL_FAILURE;
     if (request_open(request, &c, x->arena, &x->request, &w) < 0) {
-        arena_free(x->arena);
+        give_up_arena(x);
         return driver_refuse("request", version, &w);
     }
     VLOG(EXECUTION, "client %u: request for model %" PRIu64 ": %u inputs, %u outputs, %u pools%s",
@@ -50,17 +67,11 @@ enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal
 void execution_close(struct execution *x)
 {
     request_close(&x->request);
-    arena_free(x->arena);
+    give_up_arena(x);
     prepared_unref(x->prepared);
 }
 
 /* ---- computing it */
-
-static enum hal_status older(enum hal_status status, enum hal_version version)
-{
-    return version < HAL_1_3 && status >= HAL_MISSED_DEADLINE_TRANSIENT ? HAL_GENERAL_FAILURE
-                                                                        : status;
-}
 
 /* What came too late because others had the device may be in time when it is tried again. */
 static bool is_late_by_waiting(const struct execution *x)
@@ -75,7 +86,7 @@ static enum hal_status failure(const struct execution *x, const struct why *w)
 {
     VLOG(EXECUTION, "execution %" PRIu64 " fails: %s", x->job.number, w->text);
     if (w->code == WHY_TIMEOUT && is_late_by_waiting(x))
-        return older(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+        return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
     return hal_status_of(w, x->version);
 }
 
@@ -87,10 +98,14 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
     struct run_output output;
     struct why w;
 
-    if (request_read(&x->request, x->arena, &w) < 0 ||
-        p->driver->engine->methods->run(p->program, x->request.in, &limits, x->arena, &output, &w) <
-            0)
+    TRACE_SWITCH(LD, PIO, "request_read");
+    if (request_read(&x->request, x->arena, &w) < 0)
         return failure(x, &w);
+    TRACE_SWITCH(LD, PCO, "run");
+    if (p->driver->engine->methods->run(p->program, x->request.in, &limits, x->arena, &output, &w) <
+        0)
+        return failure(x, &w);
+    TRACE_SWITCH(LD, PR, "request_write");
     int rc = request_write(&x->request, output.out, result->shapes, &w);
     if (rc < 0)
         return failure(x, &w);
@@ -119,12 +134,12 @@ void execution_submit(struct execution *x, uint64_t left)
 
     x->is_queued = false;
     if (left == 0 || estimate(x) > budget) {
-        x->refused = older(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
+        x->refused = hal_status_in(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
     }
     x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job,
                                    queue_priority(x->prepared), x->prepared->client, budget) == 0;
-    x->refused = older(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
+    x->refused = hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
 }
 
 /* Waits for the device, and does not begin what cannot be done in time. */
@@ -137,7 +152,7 @@ static enum hal_status take_turn(struct execution *x, struct hal_result *result)
         return status;
     schedule_begin(s, &x->job);
     status = schedule_now(s) + estimate(x) > x->job.deadline
-                 ? older(HAL_MISSED_DEADLINE_TRANSIENT, x->version)
+                 ? hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version)
                  : compute(x, result);
     schedule_end(s, &x->job);
     return status;
@@ -148,6 +163,25 @@ void execution_cancel(struct execution *x)
     if (x->is_queued)
         schedule_end(x->prepared->driver->schedule, &x->job);
     x->is_queued = false;
+}
+
+enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument)
+{
+    struct driver *d = x->prepared->driver;
+    enum hal_status status;
+
+    x->client = driver_client();
+    status = account_take(&d->accounts, x->client, ACCOUNT_EXECUTIONS, 1);
+    if (status == HAL_NONE && driver_start(d, f, argument) < 0) {
+        execution_leave(x);
+        status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    return hal_status_in(status, x->version);
+}
+
+void execution_leave(struct execution *x)
+{
+    account_give(&x->prepared->driver->accounts, x->client, ACCOUNT_EXECUTIONS, 1);
 }
 
 /* A fault may change what is answered. */
@@ -183,27 +217,36 @@ enum hal_status execution_run(struct execution *x, struct hal_result *result)
 
 /* ---- synchronous */
 
-static enum hal_status execute_synchronously(struct hal_prepared_model *self,
-                                             enum hal_version version,
-                                             const struct hal_request *request,
-                                             const struct hal_execution_config *config,
-                                             struct hal_result *result)
+enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
+                                  const struct hal_request *request,
+                                  const struct hal_execution_config *config,
+                                  const struct execution_lent *lent, struct hal_result *result)
 {
-    struct prepared *p = (struct prepared *) self;
     struct execution x;
     enum hal_status status;
 
+    TRACE(LD, PE, "execute_synchronously");
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     if (result->capacity < p->loaded.model.graph[0].n_outputs)
         return driver_answer("execute_synchronously", version, HAL_INVALID_ARGUMENT);
-    status = execution_open(&x, p, version, request, config);
+    status = execution_open_lent(&x, p, version, request, config, lent);
     if (status != HAL_NONE)
         return status;
     execution_submit(&x, driver_time_left(config->deadline, version));
     status = execution_run(&x, result);
     execution_close(&x);
     return driver_answer("execute_synchronously", version, status);
+}
+
+static enum hal_status execute_synchronously(struct hal_prepared_model *self,
+                                             enum hal_version version,
+                                             const struct hal_request *request,
+                                             const struct hal_execution_config *config,
+                                             struct hal_result *result)
+{
+    return execution_run_now((struct prepared *) self, version, request, config,
+                             &(struct execution_lent){ 0 }, result);
 }
 
 /* ---- asynchronous */
@@ -222,12 +265,14 @@ static void run_launched(void *argument)
                                  .timing = { HAL_NO_TIME, HAL_NO_TIME } };
     enum hal_status status = HAL_GENERAL_FAILURE;
 
+    TRACE(LD, PE, "execution");
     if (result.shapes)
         status = execution_run(&l->execution, &result);
     else
         execution_cancel(&l->execution);
 
     /* The client may release the model as soon as it is told. */
+    execution_leave(&l->execution);
     execution_close(&l->execution);
     l->callback->notify(l->callback, status, result.n_shapes, result.shapes, result.timing);
     free(result.shapes);
@@ -249,6 +294,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     struct launch *l = calloc(1, sizeof(*l));
     enum hal_status status;
 
+    TRACE(LD, PE, "execute");
     if (!l)
         return refuse(callback, HAL_GENERAL_FAILURE);
     status = execution_open(&l->execution, p, version, request, config);
@@ -258,11 +304,12 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     }
     l->callback = callback;
     execution_submit(&l->execution, driver_time_left(config->deadline, version));
-    if (driver_start(p->driver, run_launched, l) < 0) {
+    status = execution_start(&l->execution, run_launched, l);
+    if (status != HAL_NONE) {
         execution_cancel(&l->execution);
         execution_close(&l->execution);
         free(l);
-        return refuse(callback, older(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version));
+        return refuse(callback, status);
     }
     return driver_answer("execute", version, HAL_NONE);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "golden/trace.h"
 #include "sim/driver.h"
 #include "sim/fence.h"
 
@@ -125,6 +126,8 @@ static void run_fenced(void *argument)
     struct hal_timing timing = { HAL_NO_TIME, HAL_NO_TIME };
     uint64_t waited = 0;
     enum hal_status status = HAL_GENERAL_FAILURE;
+
+    TRACE(LD, PE, "execution");
     int ready = fence_wait(f->launch.n_wait_for, f->wait_for, f->launch.left);
 
     if (ready == 0)
@@ -132,6 +135,7 @@ static void run_fenced(void *argument)
     else if (ready > 0)
         status = compute(f, &timing, &waited);
     tell(f->info, status, &timing, waited);
+    execution_leave(f->launch.execution);
     if (f->launch.done)
         f->launch.done(f->launch.execution);
     fence_end(&f->fence, status == HAL_NONE);
@@ -192,6 +196,7 @@ enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *re
                                      struct hal_fenced_info **ret_info)
 {
     enum hal_version version = launch->execution->version;
+    enum hal_status status;
     struct fenced *f;
     struct info *info;
     struct why w;
@@ -204,12 +209,13 @@ enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *re
         return refuse(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     info = f->info;
     fence = f->fence.wait;
-    if (driver_start(f->driver, run_fenced, f) < 0) {
+    status = execution_start(launch->execution, run_fenced, f);
+    if (status != HAL_NONE) {
         close(fence);
         fence_end(&f->fence, false);
         info_unref(info);
         free_fenced(f);
-        return refuse(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+        return refuse(launch, status);
     }
     *ret_fence = fence;
     *ret_info = &info->base;
@@ -231,6 +237,7 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
     struct execution *x;
     enum hal_status status;
 
+    TRACE(LD, PE, "execute_fenced");
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
     if (version < HAL_1_3)

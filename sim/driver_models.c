@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/driver.h"
 
 #define LOG_TAG "ModelBuilder"
@@ -30,17 +31,21 @@ static int validate(struct loaded *l, enum hal_version version, struct why *w)
 {
     int level = model_prepare(&l->model, NULL, w);
 
+    if (level < 0 && w->code == WHY_UNSUPPORTED) {
+        l->unknown = true;
+        return 0;
+    }
     TRY(level);
     REQUIRE(w, level <= hal_level(version), "the model needs feature level %d, the call has %d",
             level, hal_level(version));
     return 0;
 }
 
-static int load_into(const struct driver *d, const struct hal_model *hal, enum hal_version version,
-                     struct loaded *l, struct why *w)
+static int load_into(const struct hal_model *hal, enum hal_version version, struct loaded *l,
+                     struct why *w)
 {
     TRY(load_pools(hal, l, w));
-    TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
+    TRY(convert_from_hal(hal, version, l->pools, l->arena, &l->model, w));
     return validate(l, version, w);
 }
 
@@ -59,7 +64,7 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
     if (version > d->engine->hal || hal_level(version) < 1)
         why_fail(w, WHY_INVALID, "HAL version %d of a driver of %d", (int) version,
                  (int) d->engine->hal);
-    else if (load_into(d, hal, version, &l, w) == 0) {
+    else if (load_into(hal, version, &l, w) == 0) {
         *ret_loaded = l;
         return 0;
     }
@@ -68,14 +73,14 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
     return -1;
 }
 
-/* supported: one answer per operation of the main graph. */
+/* supported: one answer per operation of the main graph; all false for what nobody knows. */
 static int ask_engine(struct driver *d, const struct loaded *l, bool *supported, struct why *w)
 {
     const struct engine *e = d->engine;
 
     for (uint32_t i = 0; i < l->model.graph[0].n_operations; i++)
         supported[i] = false;
-    return e->methods->supported(d->engine, &l->model, supported, w);
+    return l->unknown ? 0 : e->methods->supported(d->engine, &l->model, supported, w);
 }
 
 static void log_supported(const struct driver *d, const struct loaded *l, const bool *supported)
@@ -97,6 +102,7 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     struct loaded l;
     struct why w;
 
+    TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
         return driver_refuse(method, version, &w);
     int rc = ask_engine(d, &l, supported, &w);
@@ -138,14 +144,55 @@ static int check_config(const struct hal_prepare_config *c, enum hal_version ver
     return 0;
 }
 
+static uint64_t constant_bytes(const struct model *m)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
+            bytes += m->graph[g].operand[i].length;
+    return bytes;
+}
+
+static void give_back(const struct prepared *p)
+{
+    account_give(&p->driver->accounts, p->client, ACCOUNT_MODELS, 1);
+    account_give(&p->driver->accounts, p->client, ACCOUNT_MEMORY, p->bytes);
+}
+
+/* On the client's account, and on the device. */
+static enum hal_status take_up(struct prepared *p, enum hal_version version)
+{
+    struct accounts *a = &p->driver->accounts;
+    struct engine *e = p->driver->engine;
+    enum hal_status status = account_take(a, p->client, ACCOUNT_MODELS, 1);
+    struct why w;
+
+    if (status != HAL_NONE) {
+        VLOG(COMPILATION, "client %u has as many models as it may", p->client);
+        return hal_status_in(status, version);
+    }
+    status = account_take(a, p->client, ACCOUNT_MEMORY, p->bytes);
+    if (status != HAL_NONE) {
+        VLOG(COMPILATION, "client %u may not have %" PRIu64 " bytes more", p->client, p->bytes);
+        account_give(a, p->client, ACCOUNT_MODELS, 1);
+        return hal_status_in(status, version);
+    }
+    if (e->methods->prepare(e, &p->loaded.model, &p->program, &w) == 0)
+        return HAL_NONE;
+    VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
+    give_back(p);
+    return hal_status_of(&w, version);
+}
+
 /* All after a launch that succeeded. */
 static enum hal_status compile(struct driver *d, struct loaded *l,
                                const struct hal_prepare_config *config, enum hal_version version,
                                struct prepared **ret_prepared)
 {
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    enum hal_status status;
     struct prepared *p;
-    struct why w;
 
     if (driver_time_left(config->deadline, version) == 0) {
         VLOG(COMPILATION, "the deadline of a preparation has passed");
@@ -161,12 +208,13 @@ static enum hal_status compile(struct driver *d, struct loaded *l,
                             .loaded = *l,
                             .priority = version >= HAL_1_3 ? config->priority : HAL_PRIORITY_MEDIUM,
                             .client = driver_client(),
+                            .bytes = constant_bytes(&l->model),
                             .number = atomic_fetch_add(&d->prepared, 1) + 1,
                             .references = 1 };
-    if (d->engine->methods->prepare(d->engine, &p->loaded.model, &p->program, &w) < 0) {
-        VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
+    status = take_up(p, version);
+    if (status != HAL_NONE) {
         free(p);
-        return hal_status_of(&w, version);
+        return status;
     }
     VLOG(COMPILATION,
          "model %" PRIu64 " of client %u is prepared, priority %d, %.0f ns a run at "
@@ -194,6 +242,7 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     struct why w;
     enum hal_status status;
 
+    TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
         return notify_refused(callback, driver_refuse(method, version, &w));
     if (check_config(config, version, &w) < 0 || check_supported(d, &l, &w) < 0) {
@@ -251,8 +300,9 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
     struct driver *d = (struct driver *) self;
     struct prepared *p = NULL;
     struct loaded l;
-    enum hal_status status = check_cached(d, version, config);
 
+    TRACE(LD, PC, cached_method);
+    enum hal_status status = check_cached(d, version, config);
     if (status == HAL_NONE)
         status = load_cached(d, &config->cache, &l);
     if (status != HAL_NONE)
@@ -276,6 +326,7 @@ void prepared_unref(struct prepared *p)
     if (atomic_fetch_sub(&p->references, 1) != 1)
         return;
     p->driver->engine->methods->program_free(p->program);
+    give_back(p);
     unload(&p->loaded);
     free(p);
 }

@@ -1,6 +1,7 @@
 /* Reusable executions: one request, checked once, computed any number of times. */
 #include <stdlib.h>
 
+#include "golden/trace.h"
 #include "sim/driver.h"
 
 struct reusable {
@@ -24,6 +25,7 @@ static enum hal_status execute_synchronously(struct hal_execution *self, uint64_
     struct reusable *r = (struct reusable *) self;
     enum hal_status status;
 
+    TRACE(LD, PE, "execute_synchronously");
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     if (result->capacity < r->execution.request.n_outputs)
@@ -51,6 +53,7 @@ static enum hal_status execute_fenced(struct hal_execution *self, uint32_t n_wai
 {
     struct reusable *r = (struct reusable *) self;
 
+    TRACE(LD, PE, "execute_fenced");
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
     if (atomic_exchange(&r->busy, true))

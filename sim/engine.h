@@ -5,9 +5,9 @@
 #define SIM_ENGINE_H
 
 #include "golden/model.h"
+#include "sim/account.h"
 #include "sim/fault.h"
 #include "sim/hal.h"
-#include "sim/names.h"
 #include "sim/schedule.h"
 
 struct engine;
@@ -40,6 +40,9 @@ struct engine_methods {
     void (*free)(struct engine *e);
 };
 
+/* One second: what else a driver does not say of its bursts. */
+#define BURST_IDLE_NS UINT64_C(1000000000)
+
 /* An engine's own structure starts with this. */
 struct engine {
     const struct engine_methods *methods;
@@ -47,11 +50,12 @@ struct engine {
     enum hal_device_type type;
     enum hal_version hal;
     struct hal_capabilities capabilities;
-    uint64_t memory;      /* limit of one execution, 0: none */
-    uint32_t queue_depth; /* executions of a client that wait, 0: any number */
-    uint32_t priorities;  /* levels that are told apart, at least 1 */
+    uint64_t memory;        /* limit of one execution, 0: none */
+    uint32_t queue_depth;   /* executions of a client that wait, 0: any number */
+    uint32_t priorities;    /* levels that are told apart, at least 1 */
+    uint64_t burst_idle_ns; /* after which a burst keeps nothing; 0: BURST_IDLE_NS */
     uint32_t model_cache_files, data_cache_files;
-    extension_set extensions;  /* that it serves */
+    struct client_limits limits;
     const struct fault *fault; /* NULL: none */
 };
 

@@ -511,7 +511,8 @@ struct hal_driver {
     /* Since 1.3.  Success: a buffer that the client releases and a token > 0, unique among living
      * buffers.  Failure: NULL and 0 are written; HAL_INVALID_ARGUMENT for roles that contradict
      * each other or the description, that name no operand, or that come twice; HAL_GENERAL_FAILURE
-     * where the driver does not offer memory for them.  NULL: HAL_GENERAL_FAILURE. */
+     * where the driver does not offer memory for them, HAL_RESOURCE_EXHAUSTED_* where there is not
+     * enough of it.  NULL: HAL_GENERAL_FAILURE. */
     enum hal_status (*allocate)(struct hal_driver *self, const struct hal_buffer_desc *desc,
                                 uint32_t n_models, struct hal_prepared_model *const *models,
                                 uint32_t n_input_roles, const struct hal_buffer_role *input_roles,

@@ -151,6 +151,25 @@ void memory_unmap(struct mapping *mapping)
     *mapping = (struct mapping){ 0 };
 }
 
+int memory_identify(const struct hal_memory *m, struct memory_identity *ret_identity)
+{
+    struct stat st;
+
+    if (m->kind == HAL_MEMORY_ADDRESS || fstat(m->fd, &st) < 0 || st.st_size < 0 ||
+        m->offset > (uint64_t) st.st_size || m->size > (uint64_t) st.st_size - m->offset)
+        return -1;
+    *ret_identity =
+        (struct memory_identity){ (uint64_t) st.st_dev, (uint64_t) st.st_ino, m->offset, m->size,
+                                  (uint32_t) m->kind,   m->protection };
+    return 0;
+}
+
+bool memory_is_same(const struct memory_identity *a, const struct memory_identity *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->offset == b->offset &&
+           a->size == b->size && a->kind == b->kind && a->protection == b->protection;
+}
+
 bool mapping_holds(const struct mapping *mapping, uint64_t offset, uint64_t length)
 {
     return offset <= mapping->size && length <= mapping->size - offset;

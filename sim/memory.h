@@ -17,6 +17,16 @@ int memory_map(const struct hal_memory *memory, bool write, struct mapping *ret_
                struct why *w);
 void memory_unmap(struct mapping *mapping);
 
+/* Which bytes of which file a memory is: the same file under another descriptor is the same. */
+struct memory_identity {
+    uint64_t device, inode, offset, size;
+    uint32_t kind, protection;
+};
+
+/* -1: no file, or one that is shorter than the memory says. */
+int memory_identify(const struct hal_memory *memory, struct memory_identity *ret_identity);
+bool memory_is_same(const struct memory_identity *a, const struct memory_identity *b);
+
 /* Files may shrink while they are mapped: from then on their lost pages read as zeros, and this
  * process lives.  For processes whose clients are others: takes SIGBUS over, for good. */
 int memory_outlive_files(struct why *w);

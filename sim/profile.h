@@ -5,8 +5,8 @@
 
 #include "golden/arena.h"
 #include "golden/op.h"
+#include "sim/account.h"
 #include "sim/hal.h"
-#include "sim/names.h"
 
 enum arithmetic_kind {
     ARITHMETIC_FP32,  /* floats, windows and matrices by XNNPACK; everything else is widened */
@@ -41,11 +41,12 @@ struct profile {
     uint64_t memory; /* bytes of one execution */
     uint32_t queue_depth, priorities;
     uint32_t model_cache_files, data_cache_files;
+    struct client_limits limits;
+    uint64_t burst_idle_ns;      /* 0: the driver's */
     double launch_ns, driver_ns; /* of an execution: on the device, and in the driver besides */
     double operation_ns;         /* of every operation, besides its work */
     double bandwidth;            /* bytes per second */
-    double rate[DT_END];         /* operations per second on operands of that type */
-    extension_set extensions;    /* that the device serves */
+    double rate[DT_COUNT];       /* operations per second on operands of that type */
     uint32_t n_rules;
     const struct rule *rules;
 };

@@ -3,6 +3,7 @@
 #include "sim/remote.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/convert.h"
 #include "sim/remote_internal.h"
 
@@ -89,13 +91,22 @@ static void give_back(struct remote *r, struct remote_channel *c)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* A service that takes no more clients answers without hearing. */
+static bool has_answer(const struct remote_channel *c)
+{
+    struct pollfd p = { .fd = c->socket, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 1;
+}
+
 /* The reply must come whole: what does not make sense is the end of the connection. */
 static int exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
                     const Wire__Reply **ret_reply, struct wire_fds *ret_fds, struct why *w)
 {
     ProtobufCMessage *m;
 
-    TRY(wire_send(c->socket, &call->base, fds, w));
+    if (wire_send(c->socket, &call->base, fds, w) < 0 && !has_answer(c))
+        return -1;
     int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
     if (rc == 0)
         return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
@@ -144,7 +155,7 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
     int rc = exchange(r->first, &call, &fds, &reply, &none, w);
     close(pair[1]);
     if (rc == 0 && reply->status != HAL_NONE)
-        rc = why_fail(w, WHY_MEMORY, "the service has no more channels");
+        rc = why_fail(w, WHY_MEMORY, "the service takes no more connections");
     if (rc < 0)
         close(pair[0]);
     else
@@ -181,23 +192,28 @@ int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_
     return 0;
 }
 
-static const char *method_name(Wire__Method method)
+static int exchange_traced(struct remote_call *q)
 {
-    const ProtobufCEnumValue *v =
-        protobuf_c_enum_descriptor_get_value(&wire__method__descriptor, (int) method);
+    bool on = TRACE_IS_ON();
 
-    return v ? v->name : "?";
+    if (on)
+        trace_begin(TRACE_NEST, TRACE_LI, wire_method_phase(q->call.method),
+                    wire_method_name(q->call.method));
+    int rc = exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why);
+    if (on)
+        trace_end();
+    return rc;
 }
 
 enum hal_status remote_run(struct remote_call *q)
 {
-    if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0) {
+    if (exchange_traced(q) == 0) {
         enum hal_status status = (enum hal_status) q->reply->status;
-        VLOG(DRIVER, "%s of HAL version %d: %s", method_name(q->call.method), q->call.version,
+        VLOG(DRIVER, "%s of HAL version %d: %s", wire_method_name(q->call.method), q->call.version,
              hal_status_name(status));
         return status;
     }
-    VLOG(DRIVER, "%s: %s", method_name(q->call.method), q->why.text);
+    VLOG(DRIVER, "%s: %s", wire_method_name(q->call.method), q->why.text);
     if (q->why.code == WHY_MEMORY)
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     remote_give_up(q->r, &q->why);
@@ -353,6 +369,7 @@ static void *run_events(void *argument)
     struct remote_callback *c;
     struct why w;
 
+    pthread_setname_np(pthread_self(), "events");
     if (!a)
         why_fail(&w, WHY_MEMORY, "out of memory");
     while (a && read_event(r, a, &w) == 0)

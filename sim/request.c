@@ -10,14 +10,22 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "request does not fit into the device's memory");
 }
 
-static int open_pool(const struct hal_request_pool *pool, enum hal_version version,
-                     struct buffers *buffers, struct request_pool *p, struct why *w)
+static int open_memory(const struct hal_memory *memory, const struct mapping *kept,
+                       struct mapping *ret_mapping, struct why *w)
+{
+    if (!kept || !kept->address)
+        return memory_map(memory, memory->protection & HAL_MEMORY_WRITE, ret_mapping, w);
+    *ret_mapping = (struct mapping){ .address = kept->address, .size = kept->size };
+    return 0;
+}
+
+static int open_pool(const struct hal_request_pool *pool, const struct request_context *c,
+                     const struct mapping *kept, struct request_pool *p, struct why *w)
 {
     if (!pool->is_token)
-        return memory_map(&pool->memory, pool->memory.protection & HAL_MEMORY_WRITE, &p->mapping,
-                          w);
-    REQUIRE(w, version >= HAL_1_3, "a token in a request of HAL version %d", (int) version);
-    p->buffer = buffer_find(buffers, pool->token);
+        return open_memory(&pool->memory, kept, &p->mapping, w);
+    REQUIRE(w, c->version >= HAL_1_3, "a token in a request of HAL version %d", (int) c->version);
+    p->buffer = buffer_find(c->buffers, pool->token);
     REQUIRE(w, p->buffer, "unknown token %u", pool->token);
     return 0;
 }
@@ -29,8 +37,8 @@ static int open_pools(const struct hal_request *hal, const struct request_contex
     if (!r->pools)
         return no_memory(w);
     for (; r->n_pools < hal->n_pools; r->n_pools++)
-        if (open_pool(&hal->pools[r->n_pools], c->version, c->buffers, &r->pools[r->n_pools], w) <
-            0)
+        if (open_pool(&hal->pools[r->n_pools], c, c->kept ? &c->kept[r->n_pools] : NULL,
+                      &r->pools[r->n_pools], w) < 0)
             return why_prefix(w, "pool %u", r->n_pools);
     return 0;
 }

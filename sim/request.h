@@ -42,6 +42,7 @@ struct request_context {
     const struct model *model;
     uint64_t number; /* of the prepared model */
     struct buffers *buffers;
+    const struct mapping *kept; /* per pool, what is mapped already (else no address); or NULL */
 };
 
 /* WHY_INVALID when it does not fit the model, WHY_MEMORY.  arena: for all that it holds. */

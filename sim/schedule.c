@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 
 #define LOG_TAG "Schedule"
 
@@ -30,6 +32,7 @@ struct schedule {
     struct client *clients;
     schedule_watch *watch;
     void *watch_user;
+    struct trace_track track;
 };
 
 struct schedule *schedule_new(uint32_t depth)
@@ -57,6 +60,11 @@ void schedule_free(struct schedule *s)
     free(s);
 }
 
+void schedule_set_name(struct schedule *s, const char *name)
+{
+    s->track = trace_track_new(name);
+}
+
 void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user)
 {
     pthread_mutex_lock(&s->lock);
@@ -65,7 +73,45 @@ void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void tell(const struct schedule *s, enum schedule_event event, const struct job *j)
+/* ---- what others see */
+
+static void put(const struct schedule *s, enum trace_kind kind, const struct job *j,
+                const char *name, double from, double duration)
+{
+    char detail[96], plain[32];
+
+    if (!s->track.id || !TRACE_IS_ON())
+        return;
+    snprintf(detail, sizeof(detail), "client %u, priority %d, deadline %.0f ns", j->client,
+             j->priority, j->deadline);
+    snprintf(plain, sizeof(plain), "execution %" PRIu64, j->number);
+    trace_put(&s->track, &(struct trace_event){ .kind = kind,
+                                                .id = j->number,
+                                                .ns = from,
+                                                .duration = duration,
+                                                .name = name ? name : plain,
+                                                .detail = detail });
+}
+
+/* A job is a span from its arrival to its end, within which it waits and is suspended; while it has
+ * the device, that is its. */
+static void trace_event_of(struct schedule *s, enum schedule_event event, struct job *j)
+{
+    bool has_device = event == EVENT_START || event == EVENT_RESUME;
+
+    if (has_device) {
+        put(s, TRACE_SPAN_END, j, event == EVENT_START ? "waits" : "suspended", s->now, 0);
+        put(s, TRACE_BEGIN, j, NULL, s->now, 0);
+        return;
+    }
+    put(s, TRACE_END, j, NULL, s->now, 0);
+    if (event == EVENT_SUSPEND)
+        put(s, TRACE_SPAN_BEGIN, j, "suspended", s->now, 0);
+    else
+        put(s, TRACE_SPAN_END, j, NULL, s->now, 0);
+}
+
+static void tell(struct schedule *s, enum schedule_event event, struct job *j)
 {
     static const char *const done[] = { [EVENT_START] = "starts",
                                         [EVENT_SUSPEND] = "is suspended",
@@ -74,6 +120,8 @@ static void tell(const struct schedule *s, enum schedule_event event, const stru
 
     VLOG(EXECUTION, "execution %" PRIu64 " of client %u %s at %.0f ns, has used %.0f ns", j->number,
          j->client, done[event], s->now, j->used);
+    if (TRACE_IS_ON())
+        trace_event_of(s, event, j);
     if (s->watch)
         s->watch(s->watch_user, event, j, s->now);
 }
@@ -239,6 +287,8 @@ int schedule_submit(struct schedule *s, struct job *j, int priority, uint32_t cl
                            .arrival = arrival,
                            .deadline = arrival + budget };
         append(s, j);
+        put(s, TRACE_SPAN_BEGIN, j, NULL, arrival, 0);
+        put(s, TRACE_SPAN_BEGIN, j, "waits", arrival, 0);
         VLOG(EXECUTION,
              "execution %" PRIu64
              " of client %u waits from %.0f ns on, priority %d, within %.0f ns",
@@ -261,6 +311,9 @@ void schedule_begin(struct schedule *s, struct job *j)
 double schedule_spend(struct schedule *s, struct job *j, double ns)
 {
     pthread_mutex_lock(&s->lock);
+    if (j->doing)
+        put(s, TRACE_SLICE, j, j->doing, s->now, ns);
+    j->doing = NULL;
     s->now += ns;
     j->used += ns;
     struct job *better = best(s);
@@ -285,8 +338,12 @@ void schedule_end(struct schedule *s, struct job *j)
         *at = j->next;
     if (s->holder == j)
         s->holder = NULL;
-    if (j->is_started)
+    if (j->is_started) {
         tell(s, EVENT_END, j);
+    } else {
+        put(s, TRACE_SPAN_END, j, "waits", s->now, 0);
+        put(s, TRACE_SPAN_END, j, NULL, s->now, 0);
+    }
     dispatch(s);
     pthread_mutex_unlock(&s->lock);
 }

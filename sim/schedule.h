@@ -28,6 +28,7 @@ struct job {
     double deadline; /* the same; INFINITY: none */
     double used;     /* ns that it had the device */
     bool is_started;
+    const char *doing; /* what the device is used for, as traces name it; NULL: nothing special */
 };
 
 enum schedule_event { EVENT_START, EVENT_SUSPEND, EVENT_RESUME, EVENT_END };
@@ -38,6 +39,8 @@ typedef void schedule_watch(void *user, enum schedule_event event, const struct 
 /* depth: jobs of one client that may wait, 0: any number.  NULL: no memory. */
 struct schedule *schedule_new(uint32_t depth);
 void schedule_free(struct schedule *s);
+/* What traces call the device. */
+void schedule_set_name(struct schedule *s, const char *name);
 void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user);
 
 double schedule_now(struct schedule *s);

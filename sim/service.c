@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 #include "golden/logging.h"
+#include "sim/driver.h"
 #include "sim/memory.h"
 #include "sim/session.h"
 
 #define LOG_TAG "Service"
 
-enum { BACKLOG = 64, MAX_SESSIONS = 256, MAX_OF_CLIENT = 64, NO_DESCRIPTORS_MS = 20 };
+enum { BACKLOG = 64, MAX_SESSIONS = 1024, NO_DESCRIPTORS_MS = 20 };
 
 struct service {
     struct hal_driver *driver;
@@ -131,12 +132,12 @@ static void begun(struct session *session, void *user)
 /* No client takes all places. */
 static bool take_place(struct service *s, uint32_t client)
 {
-    uint32_t of_client = 0;
+    uint32_t most = driver_most_sessions(s->driver), of_client = 0;
 
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < MAX_SESSIONS; i++)
         of_client += s->session[i] && s->session[i]->client == client;
-    bool ok = s->sessions < MAX_SESSIONS && of_client < MAX_OF_CLIENT;
+    bool ok = s->sessions < MAX_SESSIONS && (!most || of_client < most);
     s->sessions += ok;
     pthread_mutex_unlock(&s->lock);
     return ok;
@@ -151,6 +152,21 @@ static uint32_t client_of(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) == 0 ? (uint32_t) c.pid : 0;
 }
 
+/* The answer to the first call, which need not have come. */
+static void refuse(int fd)
+{
+    Wire__Reply reply = WIRE__REPLY__INIT;
+    struct why w;
+    char byte;
+
+    reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    shutdown(fd, SHUT_RD);
+    while (recv(fd, &byte, 1, MSG_DONTWAIT) > 0) /* what is left unread takes the answer with it */
+        ;
+    (void) wire_send_at_once(fd, &reply.base, &w);
+    close(fd);
+}
+
 static void serve(struct service *s, int fd)
 {
     static const struct session_owner owner = { begun, ended };
@@ -159,7 +175,7 @@ static void serve(struct service *s, int fd)
 
     if (!take_place(s, client)) {
         VLOG(DRIVER, "client %u is sent away: there is no room for another session", client);
-        close(fd);
+        refuse(fd);
         return;
     }
     if (session_start(s->driver, fd, client, &owner, s, &w) < 0) {

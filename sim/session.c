@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "sim/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -264,8 +265,11 @@ static void *run_channel(void *argument)
 {
     struct channel *c = argument, **at;
     struct session *s = c->session;
+    char name[16];
     struct why w;
 
+    snprintf(name, sizeof(name), "client %u", s->client);
+    pthread_setname_np(pthread_self(), name);
     driver_set_client(s->client);
     int rc;
     while ((rc = answer_next(c, &w)) > 0)

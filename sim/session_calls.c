@@ -1,6 +1,7 @@
 /* What a session answers: the table of methods, and what their answers share. */
 #include <string.h>
 
+#include "golden/trace.h"
 #include "sim/session_answer.h"
 
 static Wire__Shape *reply_shape(struct arena *a, const struct hal_output_shape *s)
@@ -125,7 +126,14 @@ int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *f
 
     REQUIRE(w, method < sizeof(answers) / sizeof(*answers) && answers[method], "unknown method %u",
             method);
-    if (answers[method](&q) == 0)
+    bool on = TRACE_IS_ON();
+    if (on)
+        trace_begin(TRACE_NEST, TRACE_LD, wire_method_phase(call->method),
+                    wire_method_name(call->method));
+    int rc = answers[method](&q);
+    if (on)
+        trace_end();
+    if (rc == 0)
         return 0;
     /* Memory is the service's affair; everything else that a message gets wrong ends the channel.
      */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/engine.h"
 #include "sim/profile.h"
 #include "sim/remote.h"
@@ -143,6 +144,7 @@ int target_open(const char *uri, const struct target_host *host, struct target *
     struct uri u = { 0 };
     int rc;
 
+    TRACE(LR, PI, "target_open");
     TRY(split_uri(uri, &u, w));
     rc = open_driver(&u, uri, host, &driver, &library, w);
     if (rc == 0)
@@ -174,6 +176,7 @@ void target_free(struct target *t)
 {
     if (!t)
         return;
+    TRACE(LR, PT, "target_free");
     VLOG(MANAGER, "%s is closed", t->uri);
     t->driver->close(t->driver);
     library_close(t->library);
@@ -193,6 +196,7 @@ int target_revive(struct target *t, struct why *w)
 
     if (!target_is_dead(t, NULL))
         return 0;
+    TRACE_SUBTRACT(LR, PI, "target_revive");
     TRY(remote_open(t->socket, &d, w));
     t->driver->close(t->driver);
     t->driver = d;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/convert.h"
 #include "sim/runtime.h"
 
@@ -117,6 +118,7 @@ int target_info(struct target *t, struct target_info *ret_info, struct why *w)
 {
     struct target_info i = { 0 };
 
+    TRACE(LR, PI, "target_info");
     if (gather(t->driver, &i, w) < 0) {
         VLOG(MANAGER, "%s breaks the contract: %s", t->uri, w->text);
         return why_prefix(w, "%s", t->uri);

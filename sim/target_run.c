@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "golden/logging.h"
+#include "golden/trace.h"
 #include "sim/convert.h"
 #include "sim/runtime.h"
 
@@ -65,14 +66,16 @@ static int check_status(struct course *c, const char *method, enum hal_status st
 
 /* ---- asking and preparing */
 
-/* A model of a feature level that the driver has not is not shown to it.  What nobody here knows
- * the driver may know, or rightly call invalid. */
+/* A model of a feature level that the driver has not is not shown to it.  What the catalogue does
+ * not know has no level: the driver may know it, or rightly call it invalid. */
 static int level_allows(struct course *c, bool *ret_known, bool *ret_allowed)
 {
+    TRACE_SUBTRACT(LR, PP, "model_prepare");
     int level = model_prepare(c->m, NULL, c->w);
 
-    TRY(level);
-    *ret_known = !model_is_foreign(c->m, NULL);
+    if (level < 0 && c->w->code != WHY_UNSUPPORTED)
+        return -1;
+    *ret_known = level >= 0;
     *ret_allowed = level <= hal_level(c->t->driver->hal_version);
     return 0;
 }
@@ -84,6 +87,7 @@ static int ask(struct course *c, const struct hal_model *h)
     uint32_t n = h->main.n_operations, n_answers = UINT32_MAX;
     bool known = false, allowed = false;
 
+    TRACE(LR, PC, "get_supported_operations");
     c->o->n_ops = n;
     c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
     if (!c->o->supported)
@@ -134,6 +138,7 @@ static int prepare(struct course *c, const struct hal_model *h)
                                          .deadline = deadline_of(c, c->options->deadline_ns) };
     enum hal_status status;
 
+    TRACE(LR, PC, "prepare_model");
     c->o->stage = STAGE_PREPARE;
     status =
         target_prepare(c->t, h, &config, &c->prepared, c->o->violation, sizeof(c->o->violation));
@@ -464,6 +469,7 @@ static int check_written(struct course *c)
         suspicious |= is_suspicious(c, i);
     if (!suspicious)
         return 0;
+    TRACE_SUBTRACT(LR, PE, "execute once more");
     c->output.seed = 0x3c;
     guarded_fill(&c->output);
     if (execute_once(c) != HAL_NONE)
@@ -480,9 +486,13 @@ static int execute(struct course *c)
 {
     enum hal_status status;
 
+    TRACE(LR, PE, "execute");
+    TRACE_SWITCH(LR, PIO, "make_request");
     TRY(make_request(c));
     c->o->stage = STAGE_EXECUTE;
+    TRACE_SWITCH(LR, PCO, "execute_synchronously");
     status = execute_once(c);
+    TRACE_SWITCH(LR, PR, "check and take outputs");
     int ended = check_status(c, "execute_synchronously", status);
     VLOG(EXECUTION, "%s: execute_synchronously ended with %s, %u shapes", c->t->uri,
          hal_status_name(status), c->result.n_shapes);
@@ -496,13 +506,19 @@ static int execute(struct course *c)
     return check_written(c);
 }
 
+static int convert(struct course *c, struct hal_model *ret_model)
+{
+    TRACE(LR, PP, "convert_to_hal");
+    return convert_to_hal(c->m, c->o->arena, ret_model, c->w);
+}
+
 /* 1: ended before it was done; the outcome says where. */
 static int run_course(struct course *c)
 {
     struct hal_model h;
     int rc;
 
-    TRY(convert_to_hal(c->m, c->o->arena, &h, c->w));
+    TRY(convert(c, &h));
     rc = ask(c, &h);
     if (rc == 0)
         rc = prepare(c, &h);

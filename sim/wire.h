@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "golden/arena.h"
+#include "golden/trace.h"
 #include "golden/why.h"
 #include "sim/hal.h"
 #include "wire.pb-c.h"
@@ -18,6 +19,10 @@ enum {
     WIRE_INLINE = 1 << 15, /* longest message within a packet */
     WIRE_MAX = 1 << 30     /* longest message */
 };
+
+/* How logs and traces call a method, and the phase that its time belongs to. */
+const char *wire_method_name(Wire__Method method);
+enum trace_phase wire_method_phase(Wire__Method method);
 
 /* Descriptors that go with a message.  Sending lends them; received ones are the receiver's. */
 struct wire_fds {

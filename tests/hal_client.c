@@ -58,8 +58,16 @@ struct hal_driver *client_open_slow(const char *name, double ns)
     p->driver_ns = 0;
     p->bandwidth = 1e30;
     p->queue_depth = 0;
-    for (int i = 0; i < DT_END; i++)
+    for (int i = 0; i < DT_COUNT; i++)
         p->rate[i] = 1e30;
+    return open_profile(p);
+}
+
+struct hal_driver *client_open_idle(const char *name, uint64_t ms)
+{
+    struct profile *p = read_profile(name);
+
+    p->burst_idle_ns = ms * 1000000;
     return open_profile(p);
 }
 
@@ -71,6 +79,16 @@ struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32
     p->model_cache_files = n_model;
     p->data_cache_files = n_data;
     p->version = version ? version : p->version;
+    return open_profile(p);
+}
+
+struct hal_driver *client_open_limited(const char *name, enum hal_version version,
+                                       const struct client_limits *limits)
+{
+    struct profile *p = read_profile(name);
+
+    p->hal = version;
+    p->limits = *limits;
     return open_profile(p);
 }
 

@@ -13,10 +13,17 @@ struct hal_driver *client_open(const char *name, enum hal_version version);
 /* One whose every launch and operation takes that many virtual ns, and nothing else does. */
 struct hal_driver *client_open_slow(const char *name, double ns);
 
+/* One whose bursts keep nothing after so many ms without requests. */
+struct hal_driver *client_open_idle(const char *name, uint64_t ms);
+
 /* One that asks for these numbers of cache files; version: what it says of itself, NULL: its own.
  */
 struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32_t n_data,
                                       const char *version);
+
+/* One of which a client may hold that much. */
+struct hal_driver *client_open_limited(const char *name, enum hal_version version,
+                                       const struct client_limits *limits);
 
 /* The same driver as a client of its service sees it: over a socket. */
 struct hal_driver *client_over_socket(struct hal_driver *d);

@@ -115,10 +115,11 @@ static uint32_t add_outputs(struct one_op_run *r, const char *text, uint32_t id[
     return r->n_expected;
 }
 
-static void build_case(struct one_op_run *r, const struct one_op *c)
+void one_op_build(struct one_op_run *r, const struct one_op *c)
 {
     uint32_t id[ONE_OP_INPUTS], out[ONE_OP_OUTPUTS], n = 0, n_args = 0;
 
+    *r = (struct one_op_run){ 0 };
     build_init(&r->b, 1);
     for (; n < ONE_OP_INPUTS && c->in[n]; n++) {
         struct tensor t = one_op_tensor(&r->b, c->in[n]);
@@ -137,8 +138,7 @@ static void build_case(struct one_op_run *r, const struct one_op *c)
 int one_op_start(struct one_op_run *r, const struct one_op *c, const struct exec_options *options,
                  struct why *w)
 {
-    *r = (struct one_op_run){ 0 };
-    build_case(r, c);
+    one_op_build(r, c);
     TRY(plan_new(&r->b.model, &r->plan, w));
     return plan_run(r->plan, r->arg, options, &r->result, w);
 }

@@ -33,6 +33,9 @@ struct one_op_run {
     struct result result;
 };
 
+/* Builds the model alone; to be ended with build_done(). */
+void one_op_build(struct one_op_run *r, const struct one_op *c);
+
 /* Builds the model, plans it and runs it; -1 with the reason.  In any case end with one_op_done().
  */
 int one_op_start(struct one_op_run *r, const struct one_op *c, const struct exec_options *options,

@@ -54,6 +54,11 @@ START_TEST(errors_name_file_key_expectation_and_value)
           "dev.toml: type: expected one of other, cpu, gpu, accelerator, found \"tpu\"" },
         { "\"1.2\"", "\"2.0\"", "dev.toml: hal: expected one of 1.0" },
         { "\"fp32\"", "\"fp8\"", "dev.toml: arithmetic: expected one of fp32" },
+        { "\"cost\"", "\"limits\": 3, \"cost\"", "dev.toml: limits: expected a table, found 3" },
+        { "\"cost\"", "\"limits\": {\"threads\": 3}, \"cost\"",
+          "dev.toml: limits.threads: unknown key, expected one of models, memory" },
+        { "\"cost\"", "\"limits\": {\"executions\": 2000}, \"cost\"",
+          "dev.toml: limits.executions: expected an integer from 0 to 1024, found 2000" },
         { "\"cost\"", "\"costs\"", "dev.toml: costs: unknown key, expected one of name" },
         { "\"launch_ns\": 1000", "\"launch_ns\": -1",
           "cost.launch_ns: expected a number from 0, found -1" },
@@ -114,8 +119,10 @@ END_TEST
 
 START_TEST(a_profile_says_what_it_says)
 {
-    char *json = profile_with("\"type\"", "\"queue\": {\"depth\": 7}, \"type\"",
-                              "{\"names\": [\"ADD\"], \"types\": [\"TENSOR_FLOAT32\"]}");
+    char *json = profile_with(
+        "\"type\"",
+        "\"queue\": {\"depth\": 7}, \"limits\": {\"memory\": 8, \"sessions\": 9}, \"type\"",
+        "{\"names\": [\"ADD\"], \"types\": [\"TENSOR_FLOAT32\"]}");
     struct profile *p = NULL;
 
     ck_assert_msg(profile_parse(json, "dev.toml", &p, &w) == 0, "%s", w.text);
@@ -123,6 +130,10 @@ START_TEST(a_profile_says_what_it_says)
     ck_assert_int_eq(p->type, HAL_DEVICE_GPU);
     ck_assert_int_eq(p->hal, HAL_1_2);
     ck_assert_uint_eq(p->queue_depth, 7);
+    ck_assert_uint_eq(p->limits.most[ACCOUNT_MODELS], 0);
+    ck_assert_uint_eq(p->limits.most[ACCOUNT_MEMORY], 8);
+    ck_assert_uint_eq(p->limits.most[ACCOUNT_EXECUTIONS], 64);
+    ck_assert_uint_eq(p->limits.sessions, 9);
     ck_assert_uint_eq(p->capabilities.n_operands, 2);
     ck_assert_int_eq(p->capabilities.operand[0].type, DT_FLOAT32);
     ck_assert_int_eq(p->capabilities.operand[1].type, DT_I32);

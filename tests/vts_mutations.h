@@ -33,6 +33,7 @@ struct vts_walk {
 };
 
 struct vts_mutation {
+    const char *rule; /* "M1" */
     const char *name;
     enum hal_version since, until; /* of the entry point; 0: all */
     bool is_config;                /* the model is right: only its preparation is refused */

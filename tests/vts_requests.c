@@ -114,22 +114,23 @@ static enum hal_status run_burst(struct hal_prepared_model *p, enum hal_version 
 
 /* Waits for the end of what was launched. */
 static enum hal_status finish_fenced(enum hal_status status, int fence,
-                                     struct hal_fenced_info *info, struct hal_result *result)
+                                     struct hal_fenced_info *info, struct vts_request *r)
 {
-    struct hal_timing launched;
+    const struct hal_timing none = { HAL_NO_TIME, HAL_NO_TIME };
 
-    result->n_shapes = 0;
-    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    r->result.n_shapes = 0;
+    r->result.timing = r->launched = none;
     if (status != HAL_NONE) {
         ck_assert_int_eq(fence, HAL_NO_FENCE);
         ck_assert_ptr_null(info);
         return status;
     }
-    if (fence != HAL_NO_FENCE) {
-        (void) fence_wait(1, &fence, HAL_NO_TIME);
+    ck_assert_ptr_nonnull(info);
+    int ready = fence == HAL_NO_FENCE ? 1 : fence_wait(1, &fence, HAL_NO_TIME);
+    if (fence != HAL_NO_FENCE)
         close(fence);
-    }
-    status = info->methods->get_execution_info(info, &launched, &result->timing);
+    status = info->methods->get_execution_info(info, &r->launched, &r->result.timing);
+    ck_assert((ready == 1) == (status == HAL_NONE));
     info->methods->release(info);
     return status;
 }
@@ -142,32 +143,115 @@ static enum hal_status run_fenced(struct hal_prepared_model *p, enum hal_version
     enum hal_status status = p->methods->execute_fenced(p, version, &r->hal, 0, NULL, config,
                                                         HAL_NO_TIME, &fence, &info);
 
-    return finish_fenced(status, fence, info, &r->result);
+    return finish_fenced(status, fence, info, r);
+}
+
+static enum hal_status create_reusable(struct hal_prepared_model *p, struct vts_request *r,
+                                       const struct hal_execution_config *config,
+                                       struct hal_execution **ret_execution)
+{
+    struct hal_execution *x = NULL;
+    enum hal_status status = p->methods->create_reusable_execution(p, &r->hal, config, &x);
+
+    r->result.n_shapes = 0;
+    r->result.timing = r->launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    ck_assert((status == HAL_NONE) == (x != NULL));
+    *ret_execution = x;
+    return status;
 }
 
 static enum hal_status run_reusable(struct hal_prepared_model *p, enum hal_version version,
                                     struct vts_request *r,
                                     const struct hal_execution_config *config)
 {
-    struct hal_execution *x = NULL;
-    enum hal_status status = p->methods->create_reusable_execution(p, &r->hal, config, &x);
+    struct hal_execution *x;
+    enum hal_status status = create_reusable(p, r, config, &x);
 
     (void) version;
-    r->result.n_shapes = 0;
-    r->result.timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    if (status != HAL_NONE) {
-        ck_assert_ptr_null(x);
+    if (status != HAL_NONE)
         return status;
-    }
     for (int turn = 0; turn < 2; turn++)
         status = x->methods->execute_synchronously(x, config->deadline, &r->result);
     x->methods->release(x);
     return status;
 }
 
+static enum hal_status run_reusable_fenced(struct hal_prepared_model *p, enum hal_version version,
+                                           struct vts_request *r,
+                                           const struct hal_execution_config *config)
+{
+    struct hal_execution *x;
+    enum hal_status status = create_reusable(p, r, config, &x);
+
+    (void) version;
+    if (status != HAL_NONE)
+        return status;
+    for (int turn = 0; turn < 2; turn++) {
+        struct hal_fenced_info *info = NULL;
+        int fence = HAL_NO_FENCE;
+        status =
+            x->methods->execute_fenced(x, 0, NULL, config->deadline, HAL_NO_TIME, &fence, &info);
+        status = finish_fenced(status, fence, info, r);
+    }
+    x->methods->release(x);
+    return status;
+}
+
 const struct vts_kind vts_kinds[] = {
-    { "synchronous", HAL_1_0, run_now },   { "asynchronous", HAL_1_0, run_later },
-    { "burst", HAL_1_2, run_burst },       { "fenced", HAL_1_3, run_fenced },
-    { "reusable", HAL_FL8, run_reusable },
+    { "synchronous", HAL_1_0, false, run_now },
+    { "asynchronous", HAL_1_0, false, run_later },
+    { "burst", HAL_1_2, false, run_burst },
+    { "fenced", HAL_1_3, true, run_fenced },
+    { "reusable", HAL_FL8, false, run_reusable },
+    { "reusable, fenced", HAL_FL8, true, run_reusable_fenced },
 };
 const int vts_n_kinds = sizeof vts_kinds / sizeof *vts_kinds;
+
+bool vts_kind_is_of(const struct vts_kind *k, enum hal_version version)
+{
+    return version >= k->since;
+}
+
+bool vts_result_is_empty(const struct hal_result *r)
+{
+    return !r->n_shapes && r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME;
+}
+
+bool vts_outputs_are(const struct vts_request *r, const struct tensor *expected)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; i < r->hal.n_outputs; i++) {
+        const struct hal_location *l = &r->outputs[i].location;
+        const char *at = (const char *) r->pool[l->pool].memory.address + l->offset;
+        ok = ok && memcmp(at, expected[i].data, tensor_bytes(&expected[i])) == 0;
+    }
+    return ok;
+}
+
+/* ---- subjects */
+
+void vts_subject_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject)
+{
+    vts_model_of(&ret_subject->model, o);
+    ret_subject->prepared = vts_prepare_supported(c, &ret_subject->model.hal);
+    vts_subject_renew(ret_subject);
+}
+
+void vts_subject_close(struct vts_subject *s)
+{
+    if (s->prepared)
+        s->prepared->methods->release(s->prepared);
+    vts_model_done(&s->model);
+}
+
+void vts_subject_renew(struct vts_subject *s)
+{
+    vts_request(&s->model.example, s->model.arena, &s->request);
+    memset(s->request.pool[1].memory.address, 0x55, s->request.pool[1].memory.size);
+}
+
+bool vts_subject_is_right(const struct vts_subject *s)
+{
+    return vts_outputs_are(&s->request, s->model.example.expected);
+}

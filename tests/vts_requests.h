@@ -3,8 +3,7 @@
 #ifndef TESTS_VTS_REQUESTS_H
 #define TESTS_VTS_REQUESTS_H
 
-#include "golden/model.h"
-#include "sim/hal.h"
+#include "tests/vts_models.h"
 
 /* The inputs in one pool, room for the outputs in another. */
 struct vts_request {
@@ -12,6 +11,7 @@ struct vts_request {
     struct hal_argument *inputs, *outputs; /* where hal's point */
     struct hal_request_pool pool[2];
     struct hal_result result;
+    struct hal_timing launched; /* of fenced executions; result.timing is from the fences on */
 };
 void vts_request(const struct example *e, struct arena *a, struct vts_request *ret_request);
 
@@ -23,10 +23,30 @@ bool vts_request_is_specified(const struct example *e);
 struct vts_kind {
     const char *name;
     enum hal_version since;
+    bool needs_shapes; /* outputs of unknown shape are HAL_INVALID_ARGUMENT */
     enum hal_status (*run)(struct hal_prepared_model *p, enum hal_version version,
                            struct vts_request *r, const struct hal_execution_config *config);
 };
 extern const struct vts_kind vts_kinds[];
 extern const int vts_n_kinds;
+bool vts_kind_is_of(const struct vts_kind *k, enum hal_version version);
+
+/* As it must be with every failure but for outputs that are too short. */
+bool vts_result_is_empty(const struct hal_result *r);
+
+/* Whether what lies in the outputs are these values, bit for bit. */
+bool vts_outputs_are(const struct vts_request *r, const struct tensor *expected);
+
+/* A model that is prepared, with a request for it. */
+struct vts_subject {
+    struct vts_model model;
+    struct hal_prepared_model *prepared; /* NULL: not supported */
+    struct vts_request request;
+};
+void vts_subject_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject);
+void vts_subject_close(struct vts_subject *s);
+/* The request as it was at first, its outputs filled with something. */
+void vts_subject_renew(struct vts_subject *s);
+bool vts_subject_is_right(const struct vts_subject *s);
 
 #endif

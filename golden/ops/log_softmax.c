@@ -82,14 +82,17 @@ static void bound_slice(const struct call *c, const struct slice *s, double beta
 {
     const double *x = c->x[INPUT] + s->at, *ex = c->ex[INPUT] ? c->ex[INPUT] + s->at : NULL;
     const double *y = c->y[0] + s->at;
-    double *ey = c->ey[0] + s->at, relative = 0, grown = 0, u = c->unit;
+    double *ey = c->ey[0] + s->at, relative = 0, carried = 0, u = c->unit;
+    struct elementary_exps grown = ELEMENTARY_NO_EXPS;
 
     for (size_t i = 0; i < s->len; i++) {
         double t = (x[i * s->step] - s->max) * beta, p = elementary_exp(y[i * s->step]);
         relative += p > 0 ? p * bound_exp(u, t) : 0;
-        grown += ex ? p * elementary_exp(beta * ex[i * s->step]) : 0;
+        if (ex)
+            elementary_add_exp(&grown, y[i * s->step] + beta * ex[i * s->step]);
     }
-    double carried = ex ? fmax(elementary_log(grown), 0) : 0;
+    if (ex)
+        carried = bound_clean(elementary_log(grown.sum) + grown.top);
     for (size_t i = 0; i < s->len; i++) {
         double t = (x[i * s->step] - s->max) * beta, log_sum = t - y[i * s->step];
         double own = relative + bound_sum(c, s->len, 1) + 2 * u * fmax(5 * fabs(log_sum), 4) +

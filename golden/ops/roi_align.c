@@ -246,6 +246,26 @@ static void add_weights(const struct call *c, const double *image, const struct 
                         fabs(image[(i * width + j) * channels + k]);
 }
 
+/* The error of a bin with that many samples. */
+static void add_errors(struct walk *t, const double *image, size_t samples, double *e)
+{
+    struct call *c = t->c;
+    const struct bin *by = &t->bin[0], *bx = &t->bin[1];
+    size_t channels = c->letter['C'], width = c->letter['W'];
+
+    if (c->ex[REGION_INPUT]) {
+        mean_of_bin(c, image_of(c, c->ex[REGION_INPUT], &t->region), by, bx, true, t->spare);
+        for (size_t k = 0; k < channels; k++)
+            e[k] += t->spare[k];
+    }
+    mean_of_bin(c, image, by, bx, true, t->spare);
+    for (size_t k = 0; k < channels; k++)
+        e[k] += bound_sum(c, 4 * samples, t->spare[k]) + bound_tiny(c->unit);
+    add_shifted(c, image, bx, channels, by, width * channels, width, e);
+    add_shifted(c, image, by, width * channels, bx, channels, c->letter['H'], e);
+    add_weights(c, image, t, e);
+}
+
 /* Where the number of samples is open, both results are right. */
 static void add_other_samples(struct walk *t, const double *image, size_t i, size_t j,
                               const double *y, double *e)
@@ -257,11 +277,14 @@ static void add_other_samples(struct walk *t, const double *image, size_t i, siz
         bool rows = other & 1, columns = other & 2;
         if ((rows && !t->cut[0].open) || (columns && !t->cut[1].open))
             continue;
-        cut_bin(c, &t->cut[0], rows ? t->cut[0].other : t->cut[0].samples, 0, i, &t->bin[0]);
-        cut_bin(c, &t->cut[1], columns ? t->cut[1].other : t->cut[1].samples, 1, j, &t->bin[1]);
+        size_t n_rows = rows ? t->cut[0].other : t->cut[0].samples;
+        size_t n_columns = columns ? t->cut[1].other : t->cut[1].samples;
+        cut_bin(c, &t->cut[0], n_rows, 0, i, &t->bin[0]);
+        cut_bin(c, &t->cut[1], n_columns, 1, j, &t->bin[1]);
         mean_of_bin(c, image, &t->bin[0], &t->bin[1], false, t->spare);
         for (size_t k = 0; k < channels; k++)
-            e[k] += bound_clean(fabs(t->spare[k] - y[k]));
+            e[k] += fabs(t->spare[k] - y[k]);
+        add_errors(t, image, n_rows * n_columns, e);
     }
     cut_bin(c, &t->cut[0], t->cut[0].samples, 0, i, &t->bin[0]);
 }
@@ -269,25 +292,15 @@ static void add_other_samples(struct walk *t, const double *image, size_t i, siz
 static int visit_bound(struct walk *t, size_t i, size_t j, size_t at)
 {
     struct call *c = t->c;
-    const struct bin *by = &t->bin[0], *bx = &t->bin[1];
-    size_t channels = c->letter['C'], width = c->letter['W'];
-    size_t terms = 4 * t->cut[0].samples * t->cut[1].samples;
     const double *image = image_of(c, c->x[REGION_INPUT], &t->region);
     double *e = c->ey[0] + at;
 
-    for (size_t k = 0; k < channels; k++)
+    for (size_t k = 0; k < c->letter['C']; k++)
         e[k] = 0;
-    if (c->ex[REGION_INPUT])
-        mean_of_bin(c, image_of(c, c->ex[REGION_INPUT], &t->region), by, bx, true, e);
-    mean_of_bin(c, image, by, bx, true, t->spare);
-    for (size_t k = 0; k < channels; k++)
-        e[k] += bound_sum(c, terms, t->spare[k]) + bound_tiny(c->unit);
-    add_shifted(c, image, bx, channels, by, width * channels, width, e);
-    add_shifted(c, image, by, width * channels, bx, channels, c->letter['H'], e);
-    add_weights(c, image, t, e);
+    add_errors(t, image, t->cut[0].samples * t->cut[1].samples, e);
     if (t->cut[0].open || t->cut[1].open)
         add_other_samples(t, image, i, j, c->y[0] + at, e);
-    for (size_t k = 0; k < channels; k++)
+    for (size_t k = 0; k < c->letter['C']; k++)
         e[k] = bound_clean(e[k]);
     return 0;
 }

@@ -38,14 +38,21 @@ static int infer(struct call *c, struct why *w)
     return axis_check(c, AXIS, w);
 }
 
+static double largest_of(const double *x, size_t len, size_t step)
+{
+    double max = -INFINITY;
+
+    for (size_t i = 0; i < len; i++)
+        max = fmax(max, x[i * step]);
+    return max;
+}
+
 /* One slice: `len` elements that lie `step` apart.  The largest logit is subtracted from all, so
  * that no exponential overflows. */
 static void softmax(const double *x, size_t len, size_t step, double beta, double *y)
 {
-    double max = -INFINITY, sum = 0;
+    double max = largest_of(x, len, step), sum = 0;
 
-    for (size_t i = 0; i < len; i++)
-        max = fmax(max, x[i * step]);
     for (size_t i = 0; i < len; i++)
         sum += y[i * step] = elementary_exp((x[i * step] - max) * beta);
     for (size_t i = 0; i < len; i++)
@@ -66,38 +73,79 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Errors of the logits multiply each exponential by a factor in [1 / g, g], g = exp(beta e).  A
- * result is largest when its own exponential is g times as large and all others are 1 / g times.
- * One that may be anything may be infinite, and its share no number. */
-static double carried(double y, double g, double sum_grown, double sum_shrunk)
+/* The logits of a slice, times beta, below their largest, and how far they may be off. */
+struct logits {
+    const double *x, *ex; /* ex NULL: exact */
+    size_t len, step;
+    double beta, max;
+};
+
+static double logit(const struct logits *l, size_t i)
 {
-    double hi = y * g / (y * g + fmax(sum_shrunk - y / g, 0));
-    double lo = y / g / (y / g + fmax(sum_grown - y * g, 0));
-    return isfinite(g) ? bound_interval(y, lo, hi) : fmax(y, 1 - y);
+    return (l->x[i * l->step] - l->max) * l->beta;
 }
 
-static void bound_slice(const struct call *c, size_t at, size_t len, size_t step, double beta)
+static double logit_error(const struct logits *l, size_t i)
 {
-    const double *x = c->x[INPUT] + at, *ex = c->ex[INPUT] ? c->ex[INPUT] + at : NULL;
-    const double *y = c->y[0] + at;
-    double *ey = c->ey[0] + at, max = -INFINITY, sum = 0, sum_grown = 0, sum_shrunk = 0;
-    bool open = false;
+    return l->beta * l->ex[i * l->step];
+}
 
-    for (size_t i = 0; i < len; i++)
-        max = fmax(max, x[i * step]);
-    for (size_t i = 0; i < len; i++) {
-        double g = ex ? elementary_exp(beta * ex[i * step]) : 1;
-        open |= ex && ex[i * step] == INFINITY;
-        sum += y[i * step] * bound_exp(c->unit, (x[i * step] - max) * beta);
-        sum_grown += y[i * step] * g;
-        sum_shrunk += y[i * step] / g;
+/* Whether one may be anything: it may be infinite then, and its share no number. */
+static bool is_open(const struct logits *l)
+{
+    for (size_t i = 0; l->ex && i < l->len; i++)
+        if (!(logit_error(l, i) < INFINITY))
+            return true;
+    return false;
+}
+
+/* The sum of exponentials of the logits, all as small (-1) or as large (1) as they may be. */
+static struct elementary_exps extreme_sum(const struct logits *l, double sign)
+{
+    struct elementary_exps s = ELEMENTARY_NO_EXPS;
+
+    for (size_t i = 0; i < l->len; i++)
+        elementary_add_exp(&s, logit(l, i) + sign * logit_error(l, i));
+    return s;
+}
+
+/* The share of an exponential when those of a sum, of which `own` is one, are the others; slack:
+ * share of the sum that the difference may have lost. */
+static double share(double x, const struct elementary_exps *sum, double own, double slack)
+{
+    double others = sum->sum * (1 + slack) - elementary_exp(own - sum->top);
+
+    return others > 0 ? 1 / (1 + others * elementary_exp(sum->top - x)) : 1;
+}
+
+/* A result is largest when its own logit is as large as it may be and all others are as small. */
+static double carried(const struct logits *l, size_t i, double y,
+                      const struct elementary_exps *smallest, const struct elementary_exps *largest)
+{
+    double up = logit(l, i) + logit_error(l, i), down = logit(l, i) - logit_error(l, i);
+
+    return bound_interval(y, share(down, largest, up, 1e-13), share(up, smallest, down, -1e-13));
+}
+
+static void bound_slice(const struct call *c, size_t at, const struct logits *l)
+{
+    const double *y = c->y[0] + at;
+    double *ey = c->ey[0] + at, sum = 0;
+    struct elementary_exps smallest = ELEMENTARY_NO_EXPS, largest = ELEMENTARY_NO_EXPS;
+
+    for (size_t i = 0; i < l->len; i++)
+        sum += y[i * l->step] * bound_exp(c->unit, logit(l, i));
+    bool open = is_open(l);
+    if (l->ex && !open) {
+        smallest = extreme_sum(l, -1);
+        largest = extreme_sum(l, 1);
     }
-    for (size_t i = 0; i < len; i++) {
-        double own = bound_exp(c->unit, (x[i * step] - max) * beta);
-        double e = y[i * step] * (own + sum + 4 * c->unit + bound_sum(c, len, 1));
-        if (ex)
-            e += carried(y[i * step], elementary_exp(beta * ex[i * step]), sum_grown, sum_shrunk);
-        ey[i * step] = open ? INFINITY : bound_clean(e + bound_tiny(c->unit));
+    for (size_t i = 0; i < l->len; i++) {
+        double own = bound_exp(c->unit, logit(l, i)), p = y[i * l->step];
+        double e = p * (own + sum + 4 * c->unit + bound_sum(c, l->len, 1));
+        if (l->ex && !open)
+            e += carried(l, i, p, &smallest, &largest);
+        ey[i * l->step] = open ? INFINITY : bound_clean(e + bound_tiny(c->unit));
     }
 }
 
@@ -108,8 +156,14 @@ static int bound(struct call *c, struct why *w)
     double beta = call_real(c, BETA);
 
     for (size_t o = 0; o < a.outer; o++)
-        for (size_t i = 0; i < a.inner; i++)
-            bound_slice(c, o * a.len * a.inner + i, a.len, a.inner, beta);
+        for (size_t i = 0; i < a.inner; i++) {
+            size_t at = o * a.len * a.inner + i;
+            struct logits l = {
+                c->x[INPUT] + at, c->ex[INPUT] ? c->ex[INPUT] + at : NULL, a.len, a.inner, beta, 0
+            };
+            l.max = largest_of(l.x, l.len, l.step);
+            bound_slice(c, at, &l);
+        }
     return 0;
 }
 

@@ -116,7 +116,8 @@ static void reduce(const struct cell *k, const struct near_array *filtered,
             sum = near_at(&bias, i % units);
         for (size_t r = 0; r < rank; r++)
             sum = near_sum(sum, near_at(filtered, i * rank + r), k->unit);
-        near_put(to, i, near_activation(sum, call_int(k->c, ACTIVATION), k->unit));
+        struct near y = near_activation(sum, call_int(k->c, ACTIVATION), k->unit);
+        near_put(to, i, cell_follows(k, sum, y));
     }
 }
 

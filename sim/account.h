@@ -1,0 +1,39 @@
+/* What every client holds of a device, and how much one may: who takes too much is told, and the
+ * others do not notice. */
+#ifndef SIM_ACCOUNT_H
+#define SIM_ACCOUNT_H
+
+#include <pthread.h>
+
+#include "sim/hal.h"
+
+enum account_kind {
+    ACCOUNT_MODELS,    /* prepared */
+    ACCOUNT_MEMORY,    /* bytes of their constants, and of buffers */
+    ACCOUNT_EXECUTIONS /* asynchronous and fenced ones under way */
+};
+enum { ACCOUNT_KINDS = ACCOUNT_EXECUTIONS + 1 };
+
+/* Of one client; 0: no limit. */
+struct client_limits {
+    uint64_t most[ACCOUNT_KINDS];
+    uint32_t sessions; /* connections to a service of the driver */
+};
+
+struct accounts {
+    pthread_mutex_t lock;
+    struct client_limits limits;
+    struct account *first; /* of clients that hold something */
+};
+
+void accounts_init(struct accounts *a, const struct client_limits *limits);
+void accounts_done(struct accounts *a);
+
+/* HAL_NONE; RESOURCE_EXHAUSTED_PERSISTENT where n alone is more than a client may have,
+ * RESOURCE_EXHAUSTED_TRANSIENT where it is with what the client has already. */
+enum hal_status account_take(struct accounts *a, uint32_t client, enum account_kind kind,
+                             uint64_t n);
+/* What has been taken. */
+void account_give(struct accounts *a, uint32_t client, enum account_kind kind, uint64_t n);
+
+#endif

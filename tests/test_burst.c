@@ -1,0 +1,248 @@
+/* Bursts: memory that stays mapped under its identifier, until it is released, replaced, or nobody
+ * has asked for anything for a while. */
+#define _GNU_SOURCE
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/hal_client.h"
+
+enum { N = 4, POOLS = 3, SIZE = 4096, PATIENCE_MS = 5000 };
+
+#define MEMORY "kept-by-bursts"
+
+static struct hal_driver *driver;
+static struct client_model model;
+static struct hal_burst *burst;
+static struct client_request request;
+static float *mapped[POOLS]; /* the test's own view of the pools */
+
+static void sleep_ms(long ms)
+{
+    const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+    nanosleep(&t, NULL);
+}
+
+/* The test itself has one of each pool. */
+static int n_mappings(void)
+{
+    FILE *f = fopen("/proc/self/maps", "r");
+    char line[512];
+    int n = 0;
+
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f))
+        n += strstr(line, "memfd:" MEMORY) != NULL;
+    fclose(f);
+    return n - POOLS;
+}
+
+static bool comes_down_to(int n)
+{
+    for (int ms = 0; ms < PATIENCE_MS && n_mappings() != n; ms++)
+        sleep_ms(1);
+    return n_mappings() == n;
+}
+
+static void open_pool(int i)
+{
+    struct hal_memory *m = &request.pool[i].memory;
+
+    m->kind = HAL_MEMORY_FD;
+    m->fd = memfd_create(MEMORY, MFD_CLOEXEC);
+    ck_assert(m->fd >= 0 && ftruncate(m->fd, SIZE) == 0);
+    mapped[i] = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, 0);
+    ck_assert(mapped[i] != MAP_FAILED);
+    memcpy(mapped[i], m->address, sizeof request.x);
+    m->address = NULL;
+}
+
+static void close_pool(int i)
+{
+    munmap(mapped[i], SIZE);
+    close(request.pool[i].memory.fd);
+}
+
+static void open_burst(struct hal_driver *d)
+{
+    driver = d;
+    client_add_model(&model, N, false);
+    client_prepare(&model, d, HAL_PRIORITY_MEDIUM);
+    ck_assert_int_eq(model.prepared->methods->configure_burst(model.prepared, HAL_FL7, &burst),
+                     HAL_NONE);
+    client_fill(&request, N);
+    for (int i = 0; i < POOLS; i++)
+        open_pool(i);
+}
+
+static void close_burst(void)
+{
+    burst->methods->release(burst);
+    ck_assert_int_eq(n_mappings(), 0);
+    for (int i = 0; i < POOLS; i++)
+        close_pool(i);
+    client_done(&model);
+    driver->close(driver);
+}
+
+static enum hal_status run(const int64_t *identifiers)
+{
+    struct hal_execution_config config = client_config();
+
+    return burst->methods->execute_synchronously(burst, &request.hal, POOLS, identifiers, &config,
+                                                 &request.result);
+}
+
+/* Computes, with other inputs than the last time. */
+static void check_run(const int64_t *identifiers)
+{
+    static float last;
+
+    for (int i = 0; i < N; i++)
+        mapped[0][i] = last += 1;
+    memset(mapped[2], 0, SIZE);
+    ck_assert_int_eq(run(identifiers), HAL_NONE);
+    for (int i = 0; i < N; i++)
+        ck_assert_float_eq(mapped[2][i], mapped[0][i] + mapped[1][i]);
+}
+
+static const int64_t kept[] = { 3, 0, INT64_MAX }, passing[] = { -1, -1, -1 },
+                     one[] = { -1, 0, -1 };
+
+START_TEST(memory_with_an_identifier_stays_mapped)
+{
+    open_burst(client_open("cpu", HAL_FL8));
+    check_run(passing);
+    ck_assert_int_eq(n_mappings(), 0);
+    check_run(one);
+    ck_assert_int_eq(n_mappings(), 1);
+    for (int turn = 0; turn < 3; turn++) {
+        check_run(kept);
+        ck_assert_int_eq(n_mappings(), POOLS);
+    }
+    for (int again = 0; again < 2; again++) {
+        ck_assert_int_eq(burst->methods->release_memory(burst, 3), HAL_NONE);
+        ck_assert_int_eq(n_mappings(), POOLS - 1);
+    }
+    ck_assert_int_eq(burst->methods->release_memory(burst, 99), HAL_NONE);
+    ck_assert_int_eq(burst->methods->release_memory(burst, -1), HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(n_mappings(), POOLS - 1);
+    check_run(kept);
+    close_burst();
+}
+END_TEST
+
+START_TEST(an_identifier_may_come_to_name_other_memory)
+{
+    open_burst(client_open("cpu", HAL_FL8));
+    check_run(kept);
+    close_pool(1);
+    request.pool[1].memory.address = request.y;
+    open_pool(1);
+    mapped[1][2] = 1000;
+    check_run(kept);
+    ck_assert_int_eq(n_mappings(), POOLS);
+    close_burst();
+}
+END_TEST
+
+/* What is kept must not hide that the memory is not what it says any more. */
+START_TEST(memory_that_has_shrunk_is_refused)
+{
+    open_burst(client_open("cpu", HAL_FL8));
+    check_run(kept);
+    ck_assert_int_eq(ftruncate(request.pool[0].memory.fd, 0), 0);
+    ck_assert_int_eq(run(kept), HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(ftruncate(request.pool[0].memory.fd, SIZE), 0);
+    check_run(kept);
+    close_burst();
+}
+END_TEST
+
+START_TEST(an_idle_burst_keeps_nothing_and_goes_on)
+{
+    open_burst(client_open_idle("cpu", 20));
+    for (int turn = 0; turn < 3; turn++) {
+        check_run(kept);
+        ck_assert(comes_down_to(0));
+    }
+    check_run(kept);
+    close_burst();
+}
+END_TEST
+
+START_TEST(more_identifiers_than_are_kept_compute_all_the_same)
+{
+    open_burst(client_open("cpu", HAL_FL8));
+    for (int64_t i = 0; i < 200; i++) {
+        const int64_t ids[] = { 3 * i, 3 * i + 1, 3 * i + 2 };
+        check_run(ids);
+    }
+    ck_assert_int_lt(n_mappings(), 100);
+    close_burst();
+}
+END_TEST
+
+/* ---- several at once */
+
+enum { THREADS = 3, TURNS = 200 };
+
+static void *run_often(void *argument)
+{
+    static const int64_t ids[] = { 1, 2, 3 };
+    struct hal_execution_config config = client_config();
+    struct client_request r = request;
+    bool *ret_failed = argument;
+
+    r.hal.inputs = r.in;
+    r.hal.outputs = r.out;
+    r.hal.pools = r.pool;
+    r.result.shapes = r.shape;
+    for (int i = 0; i < TURNS; i++) {
+        *ret_failed |= burst->methods->execute_synchronously(burst, &r.hal, POOLS, ids, &config,
+                                                             &r.result) != HAL_NONE;
+        if (i % 7 == 0)
+            *ret_failed |= burst->methods->release_memory(burst, 1 + i % 3) != HAL_NONE;
+    }
+    return NULL;
+}
+
+START_TEST(threads_share_what_a_burst_keeps)
+{
+    pthread_t thread[THREADS];
+    bool failed[THREADS] = { false };
+
+    open_burst(client_open_idle("cpu", 1));
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_often, &failed[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        ck_assert(!failed[i]);
+    }
+    check_run(kept);
+    close_burst();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("burst");
+    TCase *c = tcase_create("kept memory");
+
+    tcase_add_test(c, memory_with_an_identifier_stays_mapped);
+    tcase_add_test(c, an_identifier_may_come_to_name_other_memory);
+    tcase_add_test(c, memory_that_has_shrunk_is_refused);
+    tcase_add_test(c, an_idle_burst_keeps_nothing_and_goes_on);
+    tcase_add_test(c, more_identifiers_than_are_kept_compute_all_the_same);
+    tcase_add_test(c, threads_share_what_a_burst_keeps);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

@@ -1,0 +1,262 @@
+/* Clients that do harm, or try: that do not read, send nonsense, take memory away, come too often.
+ */
+#define _GNU_SOURCE
+#include <check.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/fence.h"
+#include "sim/remote.h"
+#include "sim/wire.h"
+#include "tests/service_lab.h"
+
+enum { N = 4 };
+
+static struct why w;
+
+static int connect_raw(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    strcpy(address.sun_path, lab_path);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *) &address, sizeof address), 0);
+    return fd;
+}
+
+START_TEST(a_client_that_does_not_read_replies_holds_up_nobody)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    Wire__Call call = WIRE__CALL__INIT;
+    int fd = connect_raw();
+
+    call.method = WIRE__METHOD__GET_INFO;
+    while (wire_send_at_once(fd, &call.base, &w) == 0)
+        ;
+    lab_sleep_ms(50);
+    while (wire_send_at_once(fd, &call.base, &w) == 0)
+        ;
+    ck_assert(lab_work(3, LAB_TURNS));
+    close(fd);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+/* Sends calls until it is cut off, reads their replies, leaves the events unread. */
+START_TEST(a_client_that_does_not_read_events_is_cut_off)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    Wire__Call call = WIRE__CALL__INIT;
+    Wire__Model model = WIRE__MODEL__INIT;
+    Wire__Subgraph empty = WIRE__SUBGRAPH__INIT;
+    Wire__PrepareConfig config = WIRE__PREPARE_CONFIG__INIT;
+    struct arena *a = arena_new(0);
+    struct wire_fds fds = { 0 }, none;
+    ProtobufCMessage *reply;
+    int fd = connect_raw(), pair[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    call.method = WIRE__METHOD__OPEN_EVENTS;
+    call.fd = wire_put_fd(&fds, pair[1]);
+    ck_assert_int_eq(wire_send(fd, &call.base, &fds, &w), 0);
+    ck_assert_int_eq(wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w), 1);
+    close(pair[1]);
+    model.main = &empty;
+    call = (Wire__Call) WIRE__CALL__INIT;
+    call.method = WIRE__METHOD__PREPARE_MODEL;
+    call.version = HAL_1_3;
+    call.callback = 1;
+    call.model = &model;
+    call.prepare = &config;
+    int calls = 0;
+    while (wire_send(fd, &call.base, NULL, &w) == 0 &&
+           wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w) == 1)
+        ck_assert_int_lt(calls++, 1000000);
+    ck_assert(lab_work(5, LAB_TURNS));
+    arena_free(a);
+    close(pair[0]);
+    close(fd);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+/* Both ends of a channel, and the own connection's: they would never end by themselves. */
+START_TEST(a_client_whose_channels_lead_nowhere_ends)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    struct arena *a = arena_new(0);
+    ProtobufCMessage *reply;
+    struct wire_fds none;
+    int fd = connect_raw(), pair[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    for (int i = 0; i < 3; i++) {
+        Wire__Call call = WIRE__CALL__INIT;
+        struct wire_fds fds = { 0 };
+        call.method = WIRE__METHOD__OPEN_CHANNEL;
+        call.fd = wire_put_fd(&fds, i < 2 ? pair[i] : fd);
+        ck_assert_int_eq(wire_send(fd, &call.base, &fds, &w), 0);
+        ck_assert_int_eq(wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w), i < 2);
+    }
+    close(pair[0]);
+    close(pair[1]);
+    close(fd);
+    arena_free(a);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+/* As many as a client of sim:cpu may have; a client is a process. */
+enum { SESSIONS = 64 };
+
+START_TEST(a_client_has_so_many_sessions)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    struct hal_driver *d[SESSIONS], *more = NULL;
+    int status;
+
+    for (int i = 0; i < SESSIONS; i++)
+        d[i] = lab_connect();
+    for (int i = 0; i < 10; i++) {
+        ck_assert_int_lt(remote_open(lab_path, &more, &w), 0);
+        ck_assert_str_eq(w.text, "the service takes no more connections");
+    }
+    pid_t other = lab_start_client(3);
+    ck_assert_int_eq(waitpid(other, &status, 0), other);
+    ck_assert_int_eq(status, 0);
+    d[0]->close(d[0]);
+    d[0] = lab_connect();
+    for (int i = 0; i < SESSIONS; i++)
+        d[i]->close(d[i]);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+/* Half a message, one with a length that is not its own, one that is said to be in a file. */
+START_TEST(half_a_message_ends_its_sender_alone)
+{
+    static const struct {
+        uint32_t words[3];
+        size_t bytes;
+    } halves[] = {
+        { { 0 }, 4 }, { { 100, 0, 0 }, 12 }, { { 4, 1, 0 }, 12 }, { { WIRE_INLINE + 1, 1, 0 }, 8 }
+    };
+    struct holdings before = lab_at_rest(lab_service);
+    struct hal_driver *d = lab_connect();
+    struct client_model m;
+    char byte;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_LOW);
+    for (int i = 0; i < COUNT(halves); i++) {
+        int fd = connect_raw();
+        ck_assert_int_eq(send(fd, halves[i].words, halves[i].bytes, 0), (ssize_t) halves[i].bytes);
+        ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+        close(fd);
+    }
+    struct client_request r;
+    client_fill(&r, N);
+    struct hal_execution_config config = client_config();
+    ck_assert_int_eq(
+        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
+        HAL_NONE);
+    client_check(&r, N);
+    client_done(&m);
+    d->close(d);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+START_TEST(memory_that_is_taken_away_harms_nobody_else)
+{
+    struct hal_driver *d = lab_connect();
+    struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info;
+    struct client_request r;
+    struct client_model m;
+    struct fence before;
+    int fence, fd = memfd_create("shrinks", MFD_CLOEXEC);
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&r, N);
+    ck_assert_int_eq(ftruncate(fd, 4096), 0);
+    for (int i = 0; i < 3; i++) {
+        r.pool[i].memory.kind = HAL_MEMORY_FD;
+        r.pool[i].memory.address = NULL;
+        r.pool[i].memory.fd = fd;
+    }
+    ck_assert_int_eq(fence_open(&before), 0);
+    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1,
+                                                         &before.wait, &config, HAL_NO_TIME, &fence,
+                                                         &info),
+                     HAL_NONE);
+    ck_assert_int_eq(ftruncate(fd, 0), 0);
+    fence_end(&before, true);
+    fence_wait(1, &fence, HAL_NO_TIME);
+    close(fence);
+    close(before.wait);
+    close(fd);
+    info->methods->release(info);
+    client_done(&m);
+    d->close(d);
+    ck_assert_int_eq(waitpid(lab_service, NULL, WNOHANG), 0);
+    ck_assert(lab_work(11, LAB_TURNS));
+}
+END_TEST
+
+/* What cannot be passed on is the driver's to refuse, and costs no connection. */
+START_TEST(bad_arguments_do_not_end_a_connection)
+{
+    struct hal_driver *d = lab_connect();
+    struct hal_execution_config config = client_config();
+    struct client_request r;
+    struct client_model m;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    for (int i = 0; i < 4; i++) {
+        client_fill(&r, N);
+        struct hal_memory *bad = &r.pool[0].memory;
+        bad->kind = i < 2 ? HAL_MEMORY_ADDRESS : HAL_MEMORY_FD;
+        bad->address = i == 0 ? NULL : bad->address;
+        bad->size = i == 1 ? 0 : bad->size;
+        bad->fd = i == 3 ? 1 << 20 : -1;
+        ck_assert_int_eq(m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal,
+                                                                    &config, &r.result),
+                         HAL_INVALID_ARGUMENT);
+    }
+    client_fill(&r, N);
+    ck_assert_int_eq(
+        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
+        HAL_NONE);
+    client_check(&r, N);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("hostile clients");
+    TCase *c = tcase_create("hostile clients");
+
+    tcase_add_checked_fixture(c, lab_open, lab_close);
+    tcase_add_test(c, a_client_that_does_not_read_replies_holds_up_nobody);
+    tcase_add_test(c, a_client_that_does_not_read_events_is_cut_off);
+    tcase_add_test(c, a_client_whose_channels_lead_nowhere_ends);
+    tcase_add_test(c, a_client_has_so_many_sessions);
+    tcase_add_test(c, half_a_message_ends_its_sender_alone);
+    tcase_add_test(c, memory_that_is_taken_away_harms_nobody_else);
+    tcase_add_test(c, bad_arguments_do_not_end_a_connection);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}

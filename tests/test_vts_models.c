@@ -1,0 +1,70 @@
+/* What a conformance suite refuses, every driver refuses: each mutation of tests/vts_mutations.c of
+ * every model.  In process every mutant is tried; over a socket some of every mutation and model.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/convert.h"
+#include "tests/vts_models.h"
+#include "tests/vts_mutations.h"
+
+enum { REMOTE_EVERY = 23, MAX_OPERATIONS = 128 };
+
+struct walk {
+    struct cell *cell;
+    const struct vts_model *model;
+    const struct vts_mutation *mutation;
+    unsigned at, every; /* of the mutants are tried */
+};
+
+static void refuse_supported(const struct walk *w, const struct vts_mutant *m)
+{
+    struct hal_driver *d = w->cell->driver;
+    bool supported[MAX_OPERATIONS];
+    uint32_t n = 99;
+
+    enum hal_status s = d->get_supported_operations(d, w->cell->version, &m->model, supported, &n);
+    EXPECT(w->cell, s == HAL_INVALID_ARGUMENT && n == 99, "%s, %s: supported: %s", w->model->name,
+           m->what, hal_status_name(s));
+}
+
+static void refuse_mutant(const struct vts_mutant *m, void *user)
+{
+    struct walk *w = user;
+
+    if (w->at++ % w->every)
+        return;
+    if (!w->mutation->is_config)
+        refuse_supported(w, m);
+    struct vts_prepared p = vts_prepare(w->cell, w->cell->version, &m->model, &m->config);
+    EXPECT(w->cell,
+           p.launched == HAL_INVALID_ARGUMENT && p.status == HAL_INVALID_ARGUMENT && !p.model,
+           "%s, %s: prepared: %s, then %s", w->model->name, m->what, hal_status_name(p.launched),
+           hal_status_name(p.status));
+    if (p.model)
+        p.model->methods->release(p.model);
+}
+
+/* Over a socket each model begins where the last one ended: all kinds of mutants come up. */
+static void refuse_mutants(struct cell *c, const void *mutation)
+{
+    struct walk w = { c, NULL, mutation, 0, c->is_remote ? REMOTE_EVERY : 1 };
+
+    for (int i = 0; i < vts_n_models; i++) {
+        w.model = &vts_models[i];
+        if (vts_model_is_of(w.model, c))
+            vts_walk(mutation, &w.model->hal, c->version, refuse_mutant, &w);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct vts_check checks[32];
+    struct vts_program p = { "models", checks, vts_n_mutations, vts_models_draw, vts_models_free };
+
+    for (int k = 0; k < vts_n_mutations; k++)
+        checks[k] = (struct vts_check){ vts_mutations[k].rule, refuse_mutants, &vts_mutations[k] };
+    return vts_main(&p, argc, argv);
+}

@@ -1,0 +1,223 @@
+/* Requests that do not fit their model, on models that the device prepares: every kind of execution
+ * refuses them and hands out nothing.  Right ones are executed, but for models of which the suites
+ * expect that they prepare and do not execute. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/convert.h"
+#include "tests/hal_client.h"
+#include "tests/vts_models.h"
+#include "tests/vts_requests.h"
+
+/* Over a socket every version has some of the models, and all versions together have all. */
+enum { REMOTE_EVERY = 4 };
+
+/* ---- models that the device prepares */
+
+typedef void visit_prepared(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+                            struct arena *a);
+
+static void with_model(struct cell *c, const struct vts_model *m, visit_prepared *visit)
+{
+    struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
+
+    if (!p)
+        return;
+    struct arena *a = arena_new(0);
+    visit(c, m, p, a);
+    arena_free(a);
+    p->methods->release(p);
+}
+
+static void each_model(struct cell *c, visit_prepared *visit)
+{
+    for (int i = 0; i < vts_n_models; i++)
+        if (vts_model_is_of(&vts_models[i], c) &&
+            (!c->is_remote || (i + (int) c->version) % REMOTE_EVERY == 0))
+            with_model(c, &vts_models[i], visit);
+}
+
+/* ---- requests as they are */
+
+/* Before 1.2 shapes must be known, fenced executions need known shapes at every version. */
+static enum hal_status expected_of(const struct vts_kind *k, const struct vts_model *m)
+{
+    bool specified = vts_request_is_specified(&m->example);
+
+    return !specified && k->needs_shapes ? HAL_INVALID_ARGUMENT : HAL_NONE;
+}
+
+static void run_right(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+                      struct arena *a)
+{
+    struct hal_execution_config config = client_config();
+    struct vts_request r;
+
+    for (int k = 0; k < vts_n_kinds; k++) {
+        if (!vts_kind_is_of(&vts_kinds[k], c->version) ||
+            (c->version < HAL_1_2 && !vts_request_is_specified(&m->example)))
+            continue;
+        vts_request(&m->example, a, &r);
+        config.measure = k % 2;
+        enum hal_status s = vts_kinds[k].run(p, c->version, &r, &config),
+                        expected = expected_of(&vts_kinds[k], m);
+        EXPECT(c, s == expected, "%s, %s: %s", m->name, vts_kinds[k].name, hal_status_name(s));
+    }
+}
+
+static void right(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, run_right);
+}
+
+/* ---- arguments that are missing */
+
+static void refuse(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+                   struct vts_request *r, uint32_t at)
+{
+    struct hal_execution_config config = client_config();
+
+    for (int k = 0; k < vts_n_kinds; k++) {
+        if (!vts_kind_is_of(&vts_kinds[k], c->version))
+            continue;
+        config.measure = (at + (uint32_t) k) % 2;
+        enum hal_status s = vts_kinds[k].run(p, c->version, r, &config);
+        EXPECT(c, s == HAL_INVALID_ARGUMENT && vts_result_is_empty(&r->result),
+               "%s, argument %u is missing, %s: %s, %u shapes", m->name, at, vts_kinds[k].name,
+               hal_status_name(s), r->result.n_shapes);
+    }
+}
+
+static void drop(struct hal_argument *list, uint32_t n, uint32_t at)
+{
+    memmove(list + at, list + at + 1, (n - at - 1) * sizeof *list);
+}
+
+static void refuse_without_inputs(struct cell *c, const struct vts_model *m,
+                                  struct hal_prepared_model *p, struct arena *a)
+{
+    struct vts_request r;
+
+    for (uint32_t i = 0; i < m->hal.main.n_inputs; i++) {
+        vts_request(&m->example, a, &r);
+        drop(r.inputs, r.hal.n_inputs--, i);
+        refuse(c, m, p, &r, i);
+    }
+}
+
+static void refuse_without_outputs(struct cell *c, const struct vts_model *m,
+                                   struct hal_prepared_model *p, struct arena *a)
+{
+    struct vts_request r;
+
+    for (uint32_t i = 0; i < m->hal.main.n_outputs; i++) {
+        vts_request(&m->example, a, &r);
+        drop(r.outputs, r.hal.n_outputs--, i);
+        refuse(c, m, p, &r, i);
+    }
+}
+
+static void missing_input(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, refuse_without_inputs);
+}
+
+static void missing_output(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, refuse_without_outputs);
+}
+
+/* ---- a null fence */
+
+static void refuse_null_fence(struct cell *c, const struct vts_model *m,
+                              struct hal_prepared_model *p, struct arena *a)
+{
+    static const int none = HAL_NO_FENCE;
+    struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info = (struct hal_fenced_info *) c;
+    struct vts_request r;
+    int fence = 99;
+
+    vts_request(&m->example, a, &r);
+    enum hal_status s = p->methods->execute_fenced(p, c->version, &r.hal, 1, &none, &config,
+                                                   HAL_NO_TIME, &fence, &info);
+    EXPECT(c, s == HAL_INVALID_ARGUMENT && fence == HAL_NO_FENCE && !info, "%s: %s, fence %d",
+           m->name, hal_status_name(s), fence);
+}
+
+static void null_fence(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, refuse_null_fence);
+}
+
+/* ---- models that must not execute */
+
+static const struct one_op failing[] = {
+    { "row 7 of 3",
+      "EMBEDDING_LOOKUP",
+      1,
+      { "I32[2]: 0 7", "F32[3,2]: 1 2 3 4 5 6" },
+      "F32[2,2]: 0 0 0 0" },
+    { "row -1 of 3",
+      "EMBEDDING_LOOKUP",
+      1,
+      { "I32[2]: -1 0", "F32[3,2]: 1 2 3 4 5 6" },
+      "F32[2,2]: 0 0 0 0" },
+    { "a reversed slice of one index",
+      "STRIDED_SLICE",
+      2,
+      { "F32[2,3]: 1 2 3 4 5 6", "const I32[2]: 0 0", "const I32[2]: 2 3", "const I32[2]: -1 1",
+        "INT32: 0", "INT32: 0", "INT32: 1" },
+      "F32[3]: 0 0 0" },
+    { "element 9 of 3",
+      "GATHER",
+      3,
+      { "U8[3]*1@0: 1 2 3", "INT32: 0", "I32[1]: 9" },
+      "U8[1]*1@0: 0" },
+};
+
+static void run_failing(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+                        struct arena *a)
+{
+    struct hal_execution_config config = client_config();
+    struct vts_request r;
+
+    for (int k = 0; k < 2 * vts_n_kinds; k++) {
+        const struct vts_kind *kind = &vts_kinds[k / 2];
+        if (!vts_kind_is_of(kind, c->version))
+            continue;
+        config.measure = k % 2;
+        vts_request(&m->example, a, &r);
+        enum hal_status s = kind->run(p, c->version, &r, &config);
+        EXPECT(c, s != HAL_NONE && vts_result_is_empty(&r.result), "%s, %s: %s, %u shapes", m->name,
+               kind->name, hal_status_name(s), r.result.n_shapes);
+    }
+}
+
+static void fails(struct cell *c, const void *data)
+{
+    (void) data;
+    for (int i = 0; i < COUNT(failing); i++) {
+        struct vts_model m;
+        vts_model_of(&m, &failing[i]);
+        if (vts_model_is_of(&m, c))
+            with_model(c, &m, run_failing);
+        vts_model_done(&m);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "right", right },   { "R1", missing_input }, { "R2", missing_output },
+        { "R3", null_fence }, { "fails", fails },
+    };
+    static const struct vts_program p = { "requests", checks, COUNT(checks), vts_models_draw,
+                                          vts_models_free };
+
+    return vts_main(&p, argc, argv);
+}

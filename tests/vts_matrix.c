@@ -1,0 +1,327 @@
+#define _GNU_SOURCE
+#include "tests/vts_matrix.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sim/convert.h"
+#include "tests/hal_client.h"
+#include "tests/vts_mutations.h"
+#include "tests/vts_rules.h"
+
+enum { DEVICES = 3, TRANSPORTS = 2, CELLS = DEVICES * TRANSPORTS * VTS_VERSIONS };
+enum { MAX_CHECKS = 48, MOST_TOLD = 12, MAX_OPERATIONS = 256 };
+
+const enum hal_version vts_versions[VTS_VERSIONS] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3,
+                                                      HAL_FL5, HAL_FL6, HAL_FL7, HAL_FL8 };
+static const char *const version_names[VTS_VERSIONS] = { "1.0", "1.1", "1.2", "1.3",
+                                                         "fl5", "fl6", "fl7", "fl8" };
+static const char *const devices[DEVICES] = { "cpu", "gpu", "dsp" };
+
+static const struct vts_program *program;
+static const struct vts_rule *rules[MAX_CHECKS]; /* of the program's checks */
+static const char *only_cell, *only_rule;
+
+/* Checks of every rule in every cell, shared by all cells' processes. */
+static unsigned (*tally)[MAX_CHECKS];
+
+/* ---- cells */
+
+struct seen {
+    struct hal_prepare_callback base;
+    pthread_mutex_t lock;
+    pthread_cond_t called;
+    unsigned calls;
+    enum hal_status status;
+    struct hal_prepared_model *prepared;
+};
+
+struct cell_state {
+    char name[32];
+    int index, rule;
+    unsigned prepared, failures;
+    struct seen seen;
+};
+
+static void notify(struct hal_prepare_callback *self, enum hal_status status,
+                   struct hal_prepared_model *prepared)
+{
+    struct seen *s = (struct seen *) self;
+
+    pthread_mutex_lock(&s->lock);
+    s->calls++;
+    s->status = status;
+    s->prepared = prepared;
+    pthread_cond_signal(&s->called);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static int version_of(int index)
+{
+    return index % VTS_VERSIONS;
+}
+
+static const char *device_of(int index)
+{
+    return devices[index / VTS_VERSIONS / TRANSPORTS];
+}
+
+static bool is_remote(int index)
+{
+    return index / VTS_VERSIONS % TRANSPORTS;
+}
+
+static void cell_name(int index, char *ret_name, size_t size)
+{
+    snprintf(ret_name, size, "%s/%s/%s", device_of(index), is_remote(index) ? "socket" : "process",
+             version_names[version_of(index)]);
+}
+
+struct hal_driver *vts_open(const struct cell *c, enum hal_version version)
+{
+    struct hal_driver *d = client_open(c->device, version);
+
+    return c->is_remote ? client_over_socket(d) : d;
+}
+
+/* ---- checks */
+
+static void complain(struct cell *c, const char *file, int line, const char *format, va_list ap)
+{
+    const struct cell_state *s = c->state;
+    char text[300];
+
+    if (c->state->failures++ >= MOST_TOLD)
+        return;
+    vsnprintf(text, sizeof text, format, ap);
+    fprintf(stderr, "%s on %s: %s (%s:%d)\n    test_vts_%s %s %s\n", rules[s->rule]->name, s->name,
+            text, file, line, program->name, s->name, rules[s->rule]->name);
+}
+
+bool vts_expect(struct cell *c, bool ok, const char *file, int line, const char *format, ...)
+{
+    va_list ap;
+
+    tally[c->state->index][c->state->rule]++;
+    if (ok)
+        return true;
+    va_start(ap, format);
+    complain(c, file, line, format, ap);
+    va_end(ap);
+    return false;
+}
+
+bool vts_expect_status(struct cell *c, enum hal_status status, enum hal_status expected,
+                       const char *file, int line, const char *what)
+{
+    return vts_expect(c, status == expected, file, line, "%s: %s, expected %s", what,
+                      hal_status_name(status), hal_status_name(expected));
+}
+
+/* Told where it fails, not counted: other checks' conditions. */
+__attribute__((format(printf, 3, 4))) static void require(struct cell *c, bool ok,
+                                                          const char *format, ...)
+{
+    va_list ap;
+
+    if (ok)
+        return;
+    va_start(ap, format);
+    complain(c, __FILE__, __LINE__, format, ap);
+    va_end(ap);
+}
+
+/* ---- preparing */
+
+struct vts_prepared vts_prepare(struct cell *c, enum hal_version entry,
+                                const struct hal_model *model,
+                                const struct hal_prepare_config *config)
+{
+    struct hal_driver *d = c->driver;
+    struct seen *s = &c->state->seen;
+    unsigned before = c->state->prepared++;
+    enum hal_status launched = model ? d->prepare_model(d, entry, model, config, &s->base)
+                                     : d->prepare_model_from_cache(d, entry, config, &s->base);
+
+    pthread_mutex_lock(&s->lock);
+    while (s->calls <= before)
+        pthread_cond_wait(&s->called, &s->lock);
+    struct vts_prepared p = { launched, s->status, s->prepared };
+    pthread_mutex_unlock(&s->lock);
+    require(c, launched == HAL_NONE || launched == p.status, "launched: %s, then %s",
+            hal_status_name(launched), hal_status_name(p.status));
+    require(c, (p.status == HAL_NONE) == (p.model != NULL), "%s %s a prepared model",
+            hal_status_name(p.status), p.model ? "with" : "without");
+    return p;
+}
+
+struct hal_prepared_model *vts_prepare_supported(struct cell *c, const struct hal_model *model)
+{
+    uint32_t n_operations = model->main.n_operations, n = 0;
+    bool supported[MAX_OPERATIONS], all = true;
+
+    ck_assert_uint_le(n_operations, MAX_OPERATIONS);
+    enum hal_status s =
+        c->driver->get_supported_operations(c->driver, c->version, model, supported, &n);
+    require(c, s == HAL_NONE && n == n_operations, "supported: %s, %u answers", hal_status_name(s),
+            n);
+    for (uint32_t i = 0; i < n; i++)
+        all = all && supported[i];
+    struct vts_prepared p = vts_prepare(c, c->version, model, &vts_usual);
+    require(c, (p.status == HAL_NONE) == (s == HAL_NONE && all), "%s, then %s",
+            all ? "supported" : "not supported", hal_status_name(p.status));
+    return p.model;
+}
+
+/* ---- one cell */
+
+static bool applies(const struct vts_rule *r, enum hal_version version)
+{
+    return version >= r->since && (!r->until || version <= r->until);
+}
+
+static bool is_chosen(int cell, int rule)
+{
+    char name[32];
+
+    cell_name(cell, name, sizeof name);
+    return applies(rules[rule], vts_versions[version_of(cell)]) &&
+           (!only_cell || strstr(name, only_cell)) &&
+           (!only_rule || strcmp(rules[rule]->name, only_rule) == 0);
+}
+
+static void run_rule(struct cell *c, int rule)
+{
+    c->state->rule = rule;
+    program->checks[rule].check(c, program->checks[rule].data);
+    require(c, tally[c->state->index][rule] > 0, "the rule was not checked");
+}
+
+static void run_cell(int index)
+{
+    struct cell_state s = { .index = index, .seen.base = { notify } };
+    struct cell c = { device_of(index), is_remote(index), vts_versions[version_of(index)], NULL,
+                      &s };
+
+    cell_name(index, s.name, sizeof s.name);
+    pthread_mutex_init(&s.seen.lock, NULL);
+    pthread_cond_init(&s.seen.called, NULL);
+    c.driver = vts_open(&c, c.version);
+    for (int k = 0; k < program->n_checks; k++)
+        if (is_chosen(index, k))
+            run_rule(&c, k);
+    c.driver->close(c.driver);
+    ck_assert_msg(s.seen.calls == s.prepared, "%s: %u preparations, %u callbacks", s.name,
+                  s.prepared, s.seen.calls);
+    ck_assert_msg(s.failures == 0, "%s: %u checks fail", s.name, s.failures);
+}
+
+START_TEST(rules_hold)
+{
+    run_cell(_i);
+}
+END_TEST
+
+/* ---- the program */
+
+static bool is_of_program(const struct vts_rule *r)
+{
+    return strcmp(r->program, program->name) == 0;
+}
+
+static const struct vts_rule *rule_named(const char *name)
+{
+    for (int i = 0; i < vts_n_rules; i++)
+        if (is_of_program(&vts_rules[i]) && strcmp(vts_rules[i].name, name) == 0)
+            return &vts_rules[i];
+    return NULL;
+}
+
+/* Rules without a check, checks without a rule. */
+static bool bind_rules(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < vts_n_rules; i++)
+        n += is_of_program(&vts_rules[i]);
+    for (int k = 0; k < program->n_checks; k++) {
+        rules[k] = rule_named(program->checks[k].rule);
+        for (int j = 0; j < k; j++)
+            if (rules[j] == rules[k])
+                rules[k] = NULL;
+        if (!rules[k])
+            fprintf(stderr, "%s is no rule of this program, or comes twice\n",
+                    program->checks[k].rule);
+        if (!rules[k])
+            return false;
+    }
+    if (n != program->n_checks)
+        fprintf(stderr, "%d rules, %d checks\n", n, program->n_checks);
+    return n == program->n_checks;
+}
+
+/* Prints a rule's line; how many of its cells it was not checked in. */
+static int report_rule(int rule)
+{
+    unsigned checks = 0;
+    int cells = 0, chosen = 0;
+
+    for (int i = 0; i < CELLS; i++) {
+        checks += tally[i][rule];
+        cells += tally[i][rule] > 0;
+        chosen += is_chosen(i, rule);
+    }
+    if (chosen)
+        printf("%9u in %2d of %2d cells  %-5s %s\n", checks, cells, chosen, rules[rule]->name,
+               rules[rule]->text);
+    return chosen - cells;
+}
+
+static int report(void)
+{
+    int missing = 0;
+
+    for (int k = 0; k < program->n_checks; k++)
+        missing += report_rule(k);
+    if (missing)
+        printf("%d rules were not checked in a cell\n", missing);
+    return missing;
+}
+
+static int run_cells(void)
+{
+    Suite *s = suite_create(program->name);
+    TCase *c = tcase_create("cells");
+
+    if (program->begin)
+        tcase_add_unchecked_fixture(c, program->begin, program->end);
+    tcase_set_timeout(c, 100);
+    tcase_add_loop_test(c, rules_hold, 0, CELLS);
+    suite_add_tcase(s, c);
+    SRunner *r = srunner_create(s);
+    srunner_run_all(r, CK_NORMAL);
+    int failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed;
+}
+
+int vts_main(const struct vts_program *p, int argc, char **argv)
+{
+    size_t size = sizeof(*tally) * CELLS;
+
+    program = p;
+    only_cell = argc > 1 ? argv[1] : NULL;
+    only_rule = argc > 2 ? argv[2] : NULL;
+    if (p->n_checks > MAX_CHECKS || !bind_rules())
+        return 1;
+    tally = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (tally == MAP_FAILED)
+        return 1;
+    int failed = run_cells(), missing = report();
+    munmap(tally, size);
+    return failed || missing;
+}
