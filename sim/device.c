@@ -197,7 +197,7 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     }
     for (uint32_t i = 0; i < g->n_inputs; i++)
         upload(p, &in[i], &v.tensor[g->input[i]]);
-    rc = device_spend(&r, profile->launch_ns, w);
+    rc = device_spend(&r, "launch", profile->launch_ns, w);
     if (rc == 0)
         rc = device_run_graph(&r, &v, a, w);
     arena_free(r.scratch);

@@ -52,9 +52,9 @@ struct program {
 
 /* Cost of the operations of the main graph whose shapes are known; of loops and branches: 0. */
 double device_estimate(const struct program *p);
-/* Uses the device for that long: the clock goes on, others may come in between.  WHY_TIMEOUT when
- * the deadline has passed. */
-int device_spend(struct device_run *r, double ns, struct why *w);
+/* Uses the device for that long: the clock goes on, others may come in between.  what: for traces.
+ * WHY_TIMEOUT when the deadline has passed. */
+int device_spend(struct device_run *r, const char *what, double ns, struct why *w);
 
 /* Runs a graph: inputs are set in v; outputs are written into tensors of arena `keep`. */
 int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w);

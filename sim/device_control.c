@@ -137,7 +137,7 @@ static int turn(struct device_run *r, struct loop *l, struct why *w)
     TRY(call_graph(r, l->body, l->state.tensor, frame, l->next, w));
     memcpy(l->before, l->state.tensor, body->n_outputs * sizeof(*l->next));
     memcpy(l->state.tensor, l->next, body->n_outputs * sizeof(*l->next));
-    TRY(device_spend(r, r->device->profile->operation_ns, w));
+    TRY(device_spend(r, "turn of a loop", r->device->profile->operation_ns, w));
     return check_time(r, l, w);
 }
 

@@ -61,10 +61,11 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     return 0;
 }
 
-int device_spend(struct device_run *r, double ns, struct why *w)
+int device_spend(struct device_run *r, const char *what, double ns, struct why *w)
 {
     const struct job *j = r->limits->job;
 
+    r->limits->job->doing = what;
     r->elapsed = schedule_spend(r->limits->schedule, r->limits->job, ns);
     if (j->arrival + r->elapsed > j->deadline)
         return why_fail(w, WHY_TIMEOUT, "the deadline has passed after %.0f ns", r->elapsed);
@@ -92,10 +93,9 @@ static int run_operation(struct device_run *r, struct values *v, uint32_t i, str
     k->xnnpack = d->profile->arithmetic == ARITHMETIC_FP32;
     if (k->call.op->control_kind != CONTROL_NONE)
         return device_control(r, v, o, k, keep, w);
-    r->limits->job->doing = k->call.op->name;
     TRY(allocate_outputs(k, w));
     TRY(compute(r, k, w));
-    return device_spend(r, device_cost(d->profile, k), w);
+    return device_spend(r, k->call.op->name, device_cost(d->profile, k), w);
 }
 
 int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w)

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "golden/trace.h"
 #include "sim/fence.h"
 #include "tests/hal_client.h"
 
@@ -324,7 +325,7 @@ static void chain_model(struct client_model *m)
 
 struct record {
     size_t at;
-    char text[1000];
+    char text[4000];
 };
 
 static void watch(void *user, enum schedule_event event, const struct job *j, double now)
@@ -334,6 +335,26 @@ static void watch(void *user, enum schedule_event event, const struct job *j, do
     int n = snprintf(r->text + r->at, sizeof r->text - r->at, "%g: %llu %s\n", now * 1e-9,
                      (unsigned long long) j->number, names[event]);
 
+    r->at += (size_t) n;
+}
+
+/* The same from a trace: what lies on the device's track. */
+static void see(const struct trace_event *e, void *user)
+{
+    static const char *const kinds[] = { [TRACE_BEGIN] = "{", [TRACE_END] = "}" };
+    static double origin;
+    struct record *r = user;
+
+    if (e->kind == TRACE_TRACK)
+        origin = e->ns;
+    if (!e->track || (e->kind != TRACE_BEGIN && e->kind != TRACE_END && e->kind != TRACE_SLICE))
+        return;
+    double at = (e->ns - origin) * 1e-9;
+    int n = e->kind == TRACE_SLICE
+                ? snprintf(r->text + r->at, sizeof r->text - r->at, "%.0f: %s for %.0f\n", at,
+                           e->name, e->duration * 1e-9)
+                : snprintf(r->text + r->at, sizeof r->text - r->at, "%.0f: %s %s\n", at,
+                           kinds[e->kind], e->name);
     r->at += (size_t) n;
 }
 
@@ -425,6 +446,34 @@ START_TEST(a_script_gives_the_same_schedule_every_time)
 }
 END_TEST
 
+START_TEST(a_trace_shows_the_schedule)
+{
+    struct record watched = { 0 }, seen = { 0 };
+
+    trace_set_sink(see, &seen);
+    run_script(&watched);
+    trace_set_sink(NULL, NULL);
+    const char *end = strstr(seen.text, "9: } execution 4\n");
+    ck_assert_ptr_nonnull(end);
+    seen.at = (size_t) (end - seen.text);
+    seen.text[seen.at] = 0;
+    ck_assert_str_eq(seen.text, "0: { execution 0\n"
+                                "0: launch for 1\n"
+                                "1: ADD for 1\n"
+                                "2: } execution 0\n"
+                                "2: { execution 2\n"
+                                "2: launch for 1\n"
+                                "3: } execution 2\n"
+                                "3: { execution 4\n"
+                                "3: launch for 1\n"
+                                "4: ADD for 1\n"
+                                "5: ADD for 1\n"
+                                "6: ADD for 1\n"
+                                "7: ADD for 1\n"
+                                "8: ADD for 1\n");
+}
+END_TEST
+
 static TCase *kinds(const char *name, void (*open)(void))
 {
     TCase *c = tcase_create(name);
@@ -453,6 +502,7 @@ int main(void)
     suite_add_tcase(s, kinds("in process", open_here));
     suite_add_tcase(s, kinds("over a socket", open_there));
     tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
+    tcase_add_test(contention, a_trace_shows_the_schedule);
     suite_add_tcase(s, contention);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
