@@ -307,6 +307,13 @@ static int set_trace(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
+static int set_realtime(struct options *o, const char *value, struct why *w)
+{
+    (void) value, (void) w;
+    o->realtime = true;
+    return 0;
+}
+
 static int set_run(struct options *o, const char *value, struct why *w)
 {
     uint64_t run = 0;
@@ -340,6 +347,9 @@ static const struct option_row rows[] = {
     { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases, from 1/N on",
       set_shard },
     { "resume", 0, NULL, CMD_CAMPAIGN, "go on with the run that was killed", set_resume },
+    { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
+      "sim: targets take the time that their cost model says (as sim:NAME?realtime)",
+      set_realtime },
     { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger", set_in_process },
     { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db },
     { "run", 0, "N", CMD_REPORT, "only this run (default: all, of each case the newest verdict)",
@@ -418,6 +428,36 @@ static unsigned default_jobs(void)
     return n < 1 ? 1 : n > 256 ? 256 : (unsigned) n;
 }
 
+/* Kept to the end: options live as long. */
+static char *realtime_uri[MAX_TARGETS + 1];
+
+static int realtime_of(const char *uri, int slot, const char **ret_uri, struct why *w)
+{
+    const size_t size = strlen(uri) + sizeof "?realtime";
+
+    REQUIRE(w, strncmp(uri, "sim:", 4) == 0, "--realtime: %s: only sim: targets have a clock", uri);
+    free(realtime_uri[slot]);
+    realtime_uri[slot] = malloc(size);
+    if (!realtime_uri[slot])
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    snprintf(realtime_uri[slot], size, "%s%crealtime", uri, strchr(uri, '?') ? '&' : '?');
+    *ret_uri = realtime_uri[slot];
+    return 0;
+}
+
+static int make_realtime(struct options *o, bool argument, struct why *w)
+{
+    const char *uri;
+
+    for (uint32_t i = 0; i < o->n_targets; i++)
+        TRY(realtime_of(o->target[i], (int) i, &o->target[i], w));
+    if (!argument || !o->n_arguments)
+        return 0;
+    TRY(realtime_of(o->argument[0], MAX_TARGETS, &uri, w));
+    o->argument[0] = realtime_uri[MAX_TARGETS];
+    return 0;
+}
+
 int options_parse(const struct command *c, int argc, char **argv, struct options *ret_options,
                   struct why *w)
 {
@@ -451,6 +491,8 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     }
     o.argument = argv + optind;
     o.n_arguments = argc - optind;
+    if (o.realtime)
+        TRY(make_realtime(&o, c->bit == CMD_SERVE, w));
     *ret_options = o;
     return 0;
 }

@@ -26,7 +26,7 @@ struct options {
     uint32_t shard, n_shards; /* 1/1: everything */
     double timeout;
     enum judge_kind judge;
-    bool in_process, resume;
+    bool in_process, resume, realtime;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     const char *target[MAX_TARGETS];
     uint32_t n_targets;

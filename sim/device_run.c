@@ -67,6 +67,8 @@ int device_spend(struct device_run *r, const char *what, double ns, struct why *
 
     r->limits->job->doing = what;
     r->elapsed = schedule_spend(r->limits->schedule, r->limits->job, ns);
+    if (!job_is_wanted(j))
+        return why_fail(w, WHY_EXECUTION, "the client has gone");
     if (j->arrival + r->elapsed > j->deadline)
         return why_fail(w, WHY_TIMEOUT, "the deadline has passed after %.0f ns", r->elapsed);
     return 0;

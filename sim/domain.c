@@ -300,7 +300,7 @@ static struct buffer *buffer_new(struct buffers *all, uint64_t n_roles)
         return NULL;
     }
     *b = (struct buffer){
-        .base = { &methods }, .all = all, .client = driver_client(), .roles = roles, .references = 1
+        .base = { &methods }, .all = all, .client = caller_client(), .roles = roles, .references = 1
     };
     pthread_mutex_init(&b->lock, NULL);
     return b;
@@ -369,7 +369,7 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
                       : driver_answer("allocate", HAL_1_3, status);
     }
     publish(&d->buffers, b);
-    VLOG(MEMORY, "buffer %u of client %u: %zu bytes for %u roles", b->token, driver_client(),
+    VLOG(MEMORY, "buffer %u of client %u: %zu bytes for %u roles", b->token, caller_client(),
          b->size, b->n_roles);
     *ret_buffer = &b->base;
     *ret_token = b->token;

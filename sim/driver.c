@@ -24,18 +24,6 @@ uint64_t driver_time_left(uint64_t deadline, enum hal_version version)
     return deadline > now ? deadline - now : 0;
 }
 
-static _Thread_local uint32_t calling_client;
-
-void driver_set_client(uint32_t client)
-{
-    calling_client = client;
-}
-
-uint32_t driver_client(void)
-{
-    return calling_client;
-}
-
 static void log_call(const char *method, enum hal_version version, enum hal_status status,
                      const char *separator, const char *reason)
 {
@@ -45,7 +33,7 @@ static void log_call(const char *method, enum hal_version version, enum hal_stat
         snprintf(text, sizeof(text), "1.%d", (int) version % 10);
     else
         snprintf(text, sizeof(text), "fl%d", (int) version % 10);
-    log_write(LOG_INFO, LOG_TAG, "client %u: %s of HAL %s: %s%s%s", driver_client(), method, text,
+    log_write(LOG_INFO, LOG_TAG, "client %u: %s of HAL %s: %s%s%s", caller_client(), method, text,
               hal_status_name(status), separator, reason);
 }
 
@@ -217,6 +205,8 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     d->engine = e;
     d->schedule = s;
     schedule_set_name(s, e->name);
+    if (e->is_realtime)
+        schedule_set_realtime(s);
     accounts_init(&d->accounts, &e->limits);
     buffers_init(&d->buffers, &d->accounts);
     bursts_init(&d->bursts);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "sim/caller.h"
 #include "sim/convert.h"
 #include "sim/domain.h"
 #include "sim/engine.h"
@@ -56,9 +57,6 @@ struct prepared {
 
 /* Nanoseconds until a deadline, by the clock of that version; HAL_NO_TIME: none. */
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
-/* Whom the calls of this thread come from, until it is set again; 0: this process. */
-void driver_set_client(uint32_t client);
-uint32_t driver_client(void);
 /* Runs f(argument) on a thread of its own, for which close() waits.  -1: there are too many. */
 int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
 
@@ -112,8 +110,9 @@ struct execution {
     struct arena_mark start; /* of the arena, before a computation */
     struct request request;
 
+    struct caller *caller; /* NULL: this process */
     struct job job;
-    uint32_t client; /* on whose account it runs while it is started */
+    double in_driver; /* ns from arrival to end, driver included; 0: not known */
     bool is_queued;
     enum hal_status refused; /* why it is not queued */
 };
@@ -147,7 +146,7 @@ enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
                                   const struct hal_execution_config *config,
                                   const struct execution_lent *lent, struct hal_result *result);
 
-/* Runs f(argument), which has to call execution_leave(), on a thread of its own and on the calling
+/* Runs f(argument), which has to call execution_leave(), on a thread of its own and on the
  * client's account.  Another status than HAL_NONE: it has as many as it may have. */
 enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument);
 /* Before anybody is told that it is over. */

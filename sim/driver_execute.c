@@ -56,8 +56,9 @@ enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
         return driver_refuse("request", version, &w);
     }
     VLOG(EXECUTION, "client %u: request for model %" PRIu64 ": %u inputs, %u outputs, %u pools%s",
-         driver_client(), p->number, request->n_inputs, request->n_outputs, request->n_pools,
+         caller_client(), p->number, request->n_inputs, request->n_outputs, request->n_pools,
          x->measure ? ", to be measured" : "");
+    x->caller = caller_ref(caller_get());
     x->start = arena_mark(x->arena);
     x->request.withhold = fault_hooks(e->fault)->withhold;
     atomic_fetch_add(&p->references, 1);
@@ -68,6 +69,7 @@ void execution_close(struct execution *x)
 {
     request_close(&x->request);
     give_up_arena(x);
+    caller_unref(x->caller);
     prepared_unref(x->prepared);
 }
 
@@ -106,6 +108,8 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
         0)
         return failure(x, &w);
     TRACE_SWITCH(LD, PR, "request_write");
+    if (output.in_driver != HAL_NO_TIME)
+        x->in_driver = (double) output.in_driver;
     int rc = request_write(&x->request, output.out, result->shapes, &w);
     if (rc < 0)
         return failure(x, &w);
@@ -130,31 +134,43 @@ static int queue_priority(const struct prepared *p)
 
 void execution_submit(struct execution *x, uint64_t left)
 {
-    double budget = left == HAL_NO_TIME ? INFINITY : (double) left;
+    const struct job_terms terms = {
+        .priority = queue_priority(x->prepared),
+        .client = x->prepared->client,
+        .budget = left == HAL_NO_TIME ? INFINITY : (double) left,
+        .gone = x->caller ? &x->caller->is_gone : NULL,
+    };
 
     x->is_queued = false;
-    if (left == 0 || estimate(x) > budget) {
+    if (left == 0 || estimate(x) > terms.budget) {
         x->refused = hal_status_in(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
     }
-    x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job,
-                                   queue_priority(x->prepared), x->prepared->client, budget) == 0;
+    x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job, &terms) == 0;
     x->refused = hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
 }
 
-/* Waits for the device, and does not begin what cannot be done in time. */
+/* Has the device: does not begin what nobody wants, or what cannot be done in time. */
+static enum hal_status use_turn(struct execution *x, struct hal_result *result)
+{
+    if (!job_is_wanted(&x->job))
+        return HAL_GENERAL_FAILURE;
+    if (schedule_now(x->prepared->driver->schedule) + estimate(x) > x->job.deadline)
+        return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+    return compute(x, result);
+}
+
 static enum hal_status take_turn(struct execution *x, struct hal_result *result)
 {
     struct schedule *s = x->prepared->driver->schedule;
-    enum hal_status status = x->refused;
 
     if (!x->is_queued)
-        return status;
+        return x->refused;
+    x->in_driver = 0;
     schedule_begin(s, &x->job);
-    status = schedule_now(s) + estimate(x) > x->job.deadline
-                 ? hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version)
-                 : compute(x, result);
+    enum hal_status status = use_turn(x, result);
     schedule_end(s, &x->job);
+    schedule_sleep_until(s, &x->job, x->job.arrival + x->in_driver);
     return status;
 }
 
@@ -165,13 +181,17 @@ void execution_cancel(struct execution *x)
     x->is_queued = false;
 }
 
+static uint32_t execution_client(const struct execution *x)
+{
+    return x->caller ? x->caller->client : 0;
+}
+
 enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument)
 {
     struct driver *d = x->prepared->driver;
     enum hal_status status;
 
-    x->client = driver_client();
-    status = account_take(&d->accounts, x->client, ACCOUNT_EXECUTIONS, 1);
+    status = account_take(&d->accounts, execution_client(x), ACCOUNT_EXECUTIONS, 1);
     if (status == HAL_NONE && driver_start(d, f, argument) < 0) {
         execution_leave(x);
         status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -181,7 +201,7 @@ enum hal_status execution_start(struct execution *x, void (*f)(void *argument), 
 
 void execution_leave(struct execution *x)
 {
-    account_give(&x->prepared->driver->accounts, x->client, ACCOUNT_EXECUTIONS, 1);
+    account_give(&x->prepared->driver->accounts, execution_client(x), ACCOUNT_EXECUTIONS, 1);
 }
 
 /* A fault may change what is answered. */

@@ -91,6 +91,16 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Until the deadline: it is a point in time, and does not move while fences are waited for. */
+static uint64_t left_of(const struct fenced *f)
+{
+    double passed = schedule_now(f->driver->schedule) - f->launched;
+
+    if (f->launch.left == HAL_NO_TIME)
+        return HAL_NO_TIME;
+    return passed < (double) f->launch.left ? f->launch.left - (uint64_t) passed : 0;
+}
+
 /* Computes, once all fences have signalled. */
 static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
                                uint64_t *ret_waited)
@@ -102,7 +112,7 @@ static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
 
     if (!result.shapes)
         return status;
-    execution_submit(x, smaller(f->launch.left, f->launch.duration));
+    execution_submit(x, smaller(left_of(f), f->launch.duration));
     *ret_waited = x->is_queued && x->job.arrival > f->launched
                       ? (uint64_t) (x->job.arrival - f->launched)
                       : 0;
@@ -126,9 +136,11 @@ static void run_fenced(void *argument)
     struct hal_timing timing = { HAL_NO_TIME, HAL_NO_TIME };
     uint64_t waited = 0;
     enum hal_status status = HAL_GENERAL_FAILURE;
+    const struct caller *caller = f->launch.execution->caller;
 
     TRACE(LD, PE, "execution");
-    int ready = fence_wait(f->launch.n_wait_for, f->wait_for, f->launch.left);
+    int ready = fence_wait_or_stop(f->launch.n_wait_for, f->wait_for, f->launch.left,
+                                   caller ? caller->gone : -1);
 
     if (ready == 0)
         status = HAL_MISSED_DEADLINE_PERSISTENT;

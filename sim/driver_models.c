@@ -57,7 +57,7 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
     VLOG(MODEL,
          "model of client %u: %u operations, %u operands, %u inputs, %u outputs, "
          "%u subgraphs, %u pools",
-         driver_client(), hal->main.n_operations, hal->main.n_operands, hal->main.n_inputs,
+         caller_client(), hal->main.n_operations, hal->main.n_operands, hal->main.n_inputs,
          hal->main.n_outputs, hal->n_referenced, hal->n_pools);
     if (!l.arena)
         return why_fail(w, WHY_MEMORY, "out of memory");
@@ -68,7 +68,7 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
         *ret_loaded = l;
         return 0;
     }
-    VLOG(MODEL, "model of client %u refused: %s", driver_client(), w->text);
+    VLOG(MODEL, "model of client %u refused: %s", caller_client(), w->text);
     unload(&l);
     return -1;
 }
@@ -207,7 +207,7 @@ static enum hal_status compile(struct driver *d, struct loaded *l,
                             .driver = d,
                             .loaded = *l,
                             .priority = version >= HAL_1_3 ? config->priority : HAL_PRIORITY_MEDIUM,
-                            .client = driver_client(),
+                            .client = caller_client(),
                             .bytes = constant_bytes(&l->model),
                             .number = atomic_fetch_add(&d->prepared, 1) + 1,
                             .references = 1 };

@@ -57,6 +57,7 @@ struct engine {
     uint32_t model_cache_files, data_cache_files;
     struct client_limits limits;
     const struct fault *fault; /* NULL: none */
+    bool is_realtime;          /* its clock is the machine's */
 };
 
 /* Supports nothing. */

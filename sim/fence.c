@@ -66,30 +66,35 @@ static uint64_t now_ns(void)
 }
 
 /* One fence; until: of now_ns(), UINT64_MAX: for ever. */
-static int wait_one(int fd, uint64_t until)
+static int wait_one(int fd, uint64_t until, int stop)
 {
-    struct pollfd p = { .fd = fd, .events = POLLIN };
+    struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = stop, .events = POLLIN } };
 
     for (;;) {
         uint64_t now = now_ns(), left = until == UINT64_MAX ? 0 : until > now ? until - now : 0;
         struct timespec t = { (time_t) (left / 1000000000), (long) (left % 1000000000) };
-        int rc = ppoll(&p, 1, until == UINT64_MAX ? NULL : &t, NULL);
+        int rc = ppoll(p, 2, until == UINT64_MAX ? NULL : &t, NULL);
         if (rc < 0 && errno == EINTR)
             continue;
         if (rc <= 0)
             return rc;
-        return p.revents & POLLIN ? 1 : -1;
+        return p[0].revents & POLLIN ? 1 : -1;
     }
 }
 
 int fence_wait(uint32_t n, const int *fds, uint64_t timeout_ns)
+{
+    return fence_wait_or_stop(n, fds, timeout_ns, -1);
+}
+
+int fence_wait_or_stop(uint32_t n, const int *fds, uint64_t timeout_ns, int stop)
 {
     uint64_t now = now_ns();
     uint64_t until = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
     int rc = 1;
 
     for (uint32_t i = 0; i < n && rc > 0; i++)
-        rc = wait_one(fds[i], until);
+        rc = wait_one(fds[i], until, stop);
     (void) atomic_load(&signals);
     return rc;
 }

@@ -22,5 +22,8 @@ bool fence_all_open(uint32_t n, const int *fds);
 /* Waits until all are signalled: 1; 0 when timeout_ns (UINT64_MAX: none) have passed, -1 when one
  * fails. */
 int fence_wait(uint32_t n, const int *fds, uint64_t timeout_ns);
+/* The same, but gives up, as if one had failed, when the descriptor `stop` polls readable; -1:
+ * none. */
+int fence_wait_or_stop(uint32_t n, const int *fds, uint64_t timeout_ns, int stop);
 
 #endif

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "golden/logging.h"
 #include "golden/trace.h"
@@ -24,7 +25,8 @@ struct schedule {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     double now, arrive_at;
-    bool held;
+    bool held, is_realtime;
+    double epoch; /* of real time: on the steady clock */
     uint32_t depth;
     uint64_t submitted, grants;
     struct job *jobs;   /* in order of submission */
@@ -126,10 +128,52 @@ static void tell(struct schedule *s, enum schedule_event event, struct job *j)
         s->watch(s->watch_user, event, j, s->now);
 }
 
+/* ---- real time */
+
+static double steady_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+}
+
+void schedule_set_realtime(struct schedule *s)
+{
+    s->is_realtime = true;
+    s->epoch = steady_ns();
+}
+
+/* The device's clock stands where its last operation ended; an idle one's goes on. */
+static double clock_now(const struct schedule *s)
+{
+    return s->is_realtime ? fmax(s->now, steady_ns() - s->epoch) : s->now;
+}
+
+bool job_is_wanted(const struct job *j)
+{
+    return !j->gone || !atomic_load(j->gone);
+}
+
+/* Slept at once: then whether it is still wanted is asked again. */
+static const double NAP_NS = 20e6;
+
+void schedule_sleep_until(const struct schedule *s, const struct job *j, double ns)
+{
+    double until = s->epoch + ns, now = steady_ns();
+
+    for (; s->is_realtime && now < until && job_is_wanted(j); now = steady_ns()) {
+        double nap = fmin(until, now + NAP_NS);
+        struct timespec t = { .tv_sec = (time_t) (nap * 1e-9) };
+        t.tv_nsec = (long) (nap - (double) t.tv_sec * 1e9);
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+    }
+}
+
 double schedule_now(struct schedule *s)
 {
     pthread_mutex_lock(&s->lock);
-    double now = s->now;
+    double now = clock_now(s);
     pthread_mutex_unlock(&s->lock);
     return now;
 }
@@ -275,27 +319,28 @@ static void append(struct schedule *s, struct job *j)
     *end = j;
 }
 
-int schedule_submit(struct schedule *s, struct job *j, int priority, uint32_t client, double budget)
+int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *terms)
 {
     pthread_mutex_lock(&s->lock);
-    bool ok = has_room(s, client);
+    bool ok = has_room(s, terms->client);
     if (ok) {
-        double arrival = s->held ? fmax(s->now, s->arrive_at) : s->now;
-        *j = (struct job){ .priority = priority,
-                           .client = client,
+        double now = clock_now(s), arrival = s->held ? fmax(now, s->arrive_at) : now;
+        *j = (struct job){ .priority = terms->priority,
+                           .client = terms->client,
+                           .gone = terms->gone,
                            .number = s->submitted++,
                            .arrival = arrival,
-                           .deadline = arrival + budget };
+                           .deadline = arrival + terms->budget };
         append(s, j);
         put(s, TRACE_SPAN_BEGIN, j, NULL, arrival, 0);
         put(s, TRACE_SPAN_BEGIN, j, "waits", arrival, 0);
         VLOG(EXECUTION,
              "execution %" PRIu64
              " of client %u waits from %.0f ns on, priority %d, within %.0f ns",
-             j->number, client, arrival, priority, budget);
+             j->number, j->client, arrival, j->priority, terms->budget);
         dispatch(s);
     } else {
-        VLOG(EXECUTION, "too many executions of client %u wait", client);
+        VLOG(EXECUTION, "too many executions of client %u wait", terms->client);
     }
     pthread_mutex_unlock(&s->lock);
     return ok ? 0 : -1;
@@ -305,17 +350,35 @@ void schedule_begin(struct schedule *s, struct job *j)
 {
     pthread_mutex_lock(&s->lock);
     wait_for(s, j);
+    double now = s->now;
     pthread_mutex_unlock(&s->lock);
+    schedule_sleep_until(s, j, now); /* a script may have let it arrive later */
+}
+
+/* The holder has used the device until then, or until nobody wanted it any more.  Under the lock,
+ * but not while it sleeps: others may come meanwhile. */
+static void pass(struct schedule *s, struct job *j, double until)
+{
+    until = fmax(until, clock_now(s));
+    if (s->is_realtime) {
+        pthread_mutex_unlock(&s->lock);
+        schedule_sleep_until(s, j, until);
+        pthread_mutex_lock(&s->lock);
+    }
+    if (!job_is_wanted(j))
+        until = fmin(until, clock_now(s));
+    j->used += until - s->now;
+    s->now = until;
 }
 
 double schedule_spend(struct schedule *s, struct job *j, double ns)
 {
     pthread_mutex_lock(&s->lock);
+    double before = s->now;
+    pass(s, j, before + ns);
     if (j->doing)
-        put(s, TRACE_SLICE, j, j->doing, s->now, ns);
+        put(s, TRACE_SLICE, j, j->doing, before, s->now - before);
     j->doing = NULL;
-    s->now += ns;
-    j->used += ns;
     struct job *better = best(s);
     if (better && better->priority > j->priority) {
         tell(s, EVENT_SUSPEND, j);

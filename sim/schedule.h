@@ -8,21 +8,36 @@
  *
  * The schedule decides by arrival, not by which thread comes first: a job that was submitted is
  * waited for when its turn comes.  A script holds the device, submits jobs that arrive at times of
- * its choosing, and lets go: the same script gives the same schedule every time. */
+ * its choosing, and lets go: the same script gives the same schedule every time.
+ *
+ * In real time the clock is the machine's, from the schedule's beginning on: jobs arrive when they
+ * are submitted, and spending time waits until it has passed.  What the machine needs for computing
+ * is part of that time; where it needs more than the device would, its time counts.  Every wait is
+ * for a point in time, so that being woken late does not add up. */
 #ifndef SIM_SCHEDULE_H
 #define SIM_SCHEDULE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct schedule;
 
+/* What is asked of the device. */
+struct job_terms {
+    int priority; /* enum hal_priority */
+    uint32_t client;
+    double budget;           /* most ns from its arrival to its end, INFINITY: no deadline */
+    const atomic_bool *gone; /* becomes true when nobody wants it any more; NULL: never */
+};
+
 /* One execution; the caller's memory, to be left alone from submission to its end. */
 struct job {
     struct job *next;
-    int priority; /* enum hal_priority */
+    int priority;
     uint32_t client;
+    const atomic_bool *gone;
     uint64_t number; /* of submission, from 0 */
     double arrival;  /* virtual ns */
     double deadline; /* the same; INFINITY: none */
@@ -43,12 +58,16 @@ void schedule_free(struct schedule *s);
 void schedule_set_name(struct schedule *s, const char *name);
 void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user);
 
-double schedule_now(struct schedule *s);
+/* Before the first job. */
+void schedule_set_realtime(struct schedule *s);
 
-/* Queues a job, which then has to come to schedule_end().  budget: most ns from its arrival to its
- * end, INFINITY: no deadline.  -1: too many jobs of the client wait. */
-int schedule_submit(struct schedule *s, struct job *j, int priority, uint32_t client,
-                    double budget);
+double schedule_now(struct schedule *s);
+/* In real time; at once where time is virtual, or when the job is not wanted any more. */
+void schedule_sleep_until(const struct schedule *s, const struct job *j, double ns);
+
+/* Queues a job, which then has to come to schedule_end().  -1: too many jobs of the client wait. */
+int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *terms);
+bool job_is_wanted(const struct job *j);
 /* Waits until the device is the job's. */
 void schedule_begin(struct schedule *s, struct job *j);
 /* The job has used the device for that long; may suspend it.  Returns the ns since its arrival. */

@@ -136,7 +136,7 @@ static bool take_place(struct service *s, uint32_t client)
 
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < MAX_SESSIONS; i++)
-        of_client += s->session[i] && s->session[i]->client == client;
+        of_client += s->session[i] && s->session[i]->caller->client == client;
     bool ok = s->sessions < MAX_SESSIONS && (!most || of_client < most);
     s->sessions += ok;
     pthread_mutex_unlock(&s->lock);

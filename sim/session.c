@@ -268,14 +268,14 @@ static void *run_channel(void *argument)
     char name[16];
     struct why w;
 
-    snprintf(name, sizeof(name), "client %u", s->client);
+    snprintf(name, sizeof(name), "client %u", s->caller->client);
     pthread_setname_np(pthread_self(), name);
-    driver_set_client(s->client);
+    caller_set(s->caller);
     int rc;
     while ((rc = answer_next(c, &w)) > 0)
         arena_rewind(c->arena, (struct arena_mark){ 0 });
     if (rc < 0)
-        VLOG(DRIVER, "client %u is cut off: %s", s->client, w.text);
+        VLOG(DRIVER, "client %u is cut off: %s", s->caller->client, w.text);
     pthread_mutex_lock(&s->lock);
     for (at = &s->channels; *at != c;)
         at = &(*at)->next;
@@ -340,6 +340,7 @@ int channel_start(struct session *s, int socket, struct why *w)
 
 void session_end(struct session *s)
 {
+    caller_go(s->caller);
     pthread_mutex_lock(&s->lock);
     s->is_ending = true;
     for (struct channel *c = s->channels; c; c = c->next)
@@ -352,6 +353,7 @@ static void session_free(struct session *s)
 {
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
+    caller_unref(s->caller);
     free(s);
 }
 
@@ -365,7 +367,7 @@ static void *run_session(void *argument)
     while (s->threads || s->pending)
         pthread_cond_wait(&s->changed, &s->lock);
     pthread_mutex_unlock(&s->lock);
-    VLOG(DRIVER, "the session of client %u ends", s->client);
+    VLOG(DRIVER, "the session of client %u ends", s->caller->client);
     object_release_all(s);
     if (s->events >= 0)
         close(s->events);
@@ -378,14 +380,17 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
                   const struct session_owner *owner, void *user, struct why *w)
 {
     struct session *s = calloc(1, sizeof(*s));
+    struct caller *caller = caller_new(client);
     pthread_t thread;
 
-    if (!s) {
+    if (!s || !caller) {
+        caller_unref(caller);
+        free(s);
         close(socket);
         return why_fail(w, WHY_MEMORY, "no memory for a session");
     }
     *s = (struct session){ .driver = driver,
-                           .client = client,
+                           .caller = caller,
                            .events = -1,
                            .pending = 1, /* ours, until it has begun */
                            .owner = owner,

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "sim/caller.h"
 #include "sim/wire.h"
 
 enum object_kind { OBJECT_PREPARED, OBJECT_BUFFER, OBJECT_BURST, OBJECT_EXECUTION, OBJECT_INFO };
@@ -33,7 +34,7 @@ struct session_owner {
 
 struct session {
     struct hal_driver *driver;
-    uint32_t client;
+    struct caller *caller;
     int events; /* socket; -1: not there yet */
     pthread_mutex_t lock;
     pthread_cond_t changed;

@@ -39,15 +39,33 @@ static int split_uri(const char *text, struct uri *ret_uri, struct why *w)
     return 0;
 }
 
-static int parse_query(const char *uri, const char *query, const struct fault **ret_fault,
-                       struct why *w)
+/* What may follow the '?' of a simulated device. */
+struct sim_options {
+    const struct fault *fault;
+    bool is_realtime;
+};
+
+static int parse_option(const char *uri, const char *text, struct sim_options *o, struct why *w)
 {
-    if (!*query)
+    if (strcmp(text, "realtime") == 0) {
+        o->is_realtime = true;
         return 0;
-    REQUIRE(w, strncmp(query, "fault=", 6) == 0, "%s: expected ?fault=NAME, found ?%s", uri, query);
-    *ret_fault = fault_find(query + 6);
-    REQUIRE(w, *ret_fault, "%s: no fault is named \"%s\" (halcyon devices --faults lists them)",
-            uri, query + 6);
+    }
+    REQUIRE(w, strncmp(text, "fault=", 6) == 0,
+            "%s: expected ?fault=NAME or ?realtime (several: with & between them), found %s", uri,
+            text);
+    o->fault = fault_find(text + 6);
+    REQUIRE(w, o->fault, "%s: no fault is named \"%s\" (halcyon devices --faults lists them)", uri,
+            text + 6);
+    return 0;
+}
+
+static int parse_query(const char *uri, char *query, struct sim_options *ret_options, struct why *w)
+{
+    char *rest = NULL;
+
+    for (char *at = strtok_r(query, "&", &rest); at; at = strtok_r(NULL, "&", &rest))
+        TRY(parse_option(uri, at, ret_options, w));
     return 0;
 }
 
@@ -71,12 +89,14 @@ static int read_profile(const struct uri *u, const char *uri, const struct targe
 static int open_sim(const struct uri *u, const char *uri, const struct target_host *host,
                     struct engine **ret_engine, struct why *w)
 {
-    const struct fault *fault = NULL;
+    struct sim_options options = { 0 };
     struct profile *p = NULL;
 
-    TRY(parse_query(uri, u->query, &fault, w));
+    TRY(parse_query(uri, u->query, &options, w));
     TRY(read_profile(u, uri, host, &p, w));
-    return engine_device(p, fault, ret_engine, w);
+    TRY(engine_device(p, options.fault, ret_engine, w));
+    (*ret_engine)->is_realtime = options.is_realtime;
+    return 0;
 }
 
 static bool is_plain(const struct uri *u, const char *scheme)

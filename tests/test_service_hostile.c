@@ -2,6 +2,7 @@
  */
 #define _GNU_SOURCE
 #include <check.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -209,6 +210,46 @@ START_TEST(memory_that_is_taken_away_harms_nobody_else)
 }
 END_TEST
 
+/* A fence that nobody signals any more, and that somebody else keeps from failing. */
+static void wait_for_ever(int fence_to_wait_for, int tell)
+{
+    struct hal_driver *d = lab_connect();
+    struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info;
+    struct client_request r;
+    struct client_model m;
+    int fence;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_HIGH);
+    client_fill(&r, N);
+    if (m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1, &fence_to_wait_for,
+                                            &config, HAL_NO_TIME, &fence, &info) == HAL_NONE &&
+        write(tell, "", 1) == 1)
+        pause();
+    _exit(1);
+}
+
+START_TEST(what_a_dead_client_waits_for_is_not_waited_for)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    struct fence never;
+    int told[2];
+    char byte;
+
+    ck_assert(fence_open(&never) == 0 && pipe(told) == 0);
+    pid_t client = fork();
+    ck_assert_int_ge(client, 0);
+    if (client == 0)
+        wait_for_ever(never.wait, told[1]);
+    ck_assert_int_eq(read(told[0], &byte, 1), 1);
+    kill(client, SIGKILL);
+    ck_assert_int_eq(waitpid(client, NULL, 0), client);
+    lab_check_at_rest(lab_service, before);
+    fence_end(&never, false);
+}
+END_TEST
+
 /* What cannot be passed on is the driver's to refuse, and costs no connection. */
 START_TEST(bad_arguments_do_not_end_a_connection)
 {
@@ -251,6 +292,7 @@ int main(void)
     tcase_add_test(c, a_client_whose_channels_lead_nowhere_ends);
     tcase_add_test(c, a_client_has_so_many_sessions);
     tcase_add_test(c, half_a_message_ends_its_sender_alone);
+    tcase_add_test(c, what_a_dead_client_waits_for_is_not_waited_for);
     tcase_add_test(c, memory_that_is_taken_away_harms_nobody_else);
     tcase_add_test(c, bad_arguments_do_not_end_a_connection);
     suite_add_tcase(s, c);

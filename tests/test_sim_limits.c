@@ -9,6 +9,7 @@
 enum { N = 4, MODEL_BYTES = sizeof(int32_t), BUFFER_BYTES = N * sizeof(float), MOST = 4 };
 
 static struct hal_driver *driver;
+static struct caller *caller[3]; /* [0]: this process */
 static struct client_model model[MOST + 2];
 static int n_models;
 
@@ -18,15 +19,19 @@ static void open_driver(enum hal_version version, enum account_kind kind, uint64
 
     limits.most[kind] = most;
     driver = client_open_limited("cpu", version, &limits);
+    for (uint32_t client = 1; client <= 2; client++)
+        ck_assert_ptr_nonnull(caller[client] = caller_new(client));
     n_models = 0;
 }
 
 static void close_driver(void)
 {
-    driver_set_client(0);
+    caller_set(NULL);
     while (n_models)
         client_done(&model[--n_models]);
     driver->close(driver);
+    caller_unref(caller[1]);
+    caller_unref(caller[2]);
 }
 
 /* The next of model[], which the calling client prepares. */
@@ -97,14 +102,14 @@ START_TEST(a_client_holds_so_many_models)
     const int fit = preparations[_i].fit;
 
     open_driver(preparations[_i].version, preparations[_i].kind, preparations[_i].most);
-    driver_set_client(1);
+    caller_set(caller[1]);
     for (int i = 0; i < fit; i++)
         ck_assert_int_eq(prepare_one(false), HAL_NONE);
     ck_assert_int_eq(prepare_one(false), preparations[_i].then);
     if (fit > 0) {
-        driver_set_client(2);
+        caller_set(caller[2]);
         ck_assert_int_eq(prepare_one(false), HAL_NONE);
-        driver_set_client(1);
+        caller_set(caller[1]);
         release_one(0);
         model[fit].prepared = model[n_models - 1].prepared;
         model[n_models - 1].prepared = NULL;
@@ -122,16 +127,16 @@ START_TEST(a_client_has_so_much_memory_for_buffers)
     struct hal_buffer *b[3], *of_other;
 
     open_driver(HAL_1_3, ACCOUNT_MEMORY, MODEL_BYTES + 2 * BUFFER_BYTES);
-    driver_set_client(1);
+    caller_set(caller[1]);
     ck_assert_int_eq(prepare_one(false), HAL_NONE);
     ck_assert_int_eq(allocate(0, &b[0]), HAL_NONE);
     ck_assert_int_eq(allocate(0, &b[1]), HAL_NONE);
     ck_assert_int_eq(allocate(0, &b[2]), HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     ck_assert_ptr_null(b[2]);
-    driver_set_client(2);
+    caller_set(caller[2]);
     ck_assert_int_eq(prepare_one(false), HAL_NONE);
     ck_assert_int_eq(allocate(1, &of_other), HAL_NONE);
-    driver_set_client(1);
+    caller_set(caller[1]);
     b[0]->methods->release(b[0]);
     ck_assert_int_eq(allocate(0, &b[2]), HAL_NONE);
     b[1]->methods->release(b[1]);
@@ -203,22 +208,22 @@ START_TEST(a_client_has_so_many_executions_under_way)
 
     open_driver(HAL_1_3, ACCOUNT_EXECUTIONS, 2);
     for (uint32_t client = 1; client <= 2; client++) {
-        driver_set_client(client);
+        caller_set(caller[client]);
         ck_assert_int_eq(prepare_one(false), HAL_NONE);
     }
-    driver_set_client(1);
+    caller_set(caller[1]);
     ck_assert_int_eq(fence_open(&never), 0);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(start_fenced(0, &r[i], never.wait, &fence[i], &info[i]),
                          i < 2 ? HAL_NONE : HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     ck_assert(fence[2] == HAL_NO_FENCE && !info[2]);
     ck_assert_int_eq(execute(&model[0], &r[2]), HAL_RESOURCE_EXHAUSTED_TRANSIENT);
-    driver_set_client(2);
+    caller_set(caller[2]);
     for (int turn = 0; turn < 10; turn++) {
         ck_assert_int_eq(execute(&model[1], &other), HAL_NONE);
         client_check(&other, N);
     }
-    driver_set_client(1);
+    caller_set(caller[1]);
     fence_end(&never, true);
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(fence_wait(1, &fence[i], HAL_NO_TIME), 1);
