@@ -189,6 +189,7 @@ static uint32_t execution_client(const struct execution *x)
 enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument)
 {
     struct driver *d = x->prepared->driver;
+    enum hal_version version = x->version; /* once it runs it may be over at any time */
     enum hal_status status;
 
     status = account_take(&d->accounts, execution_client(x), ACCOUNT_EXECUTIONS, 1);
@@ -196,7 +197,7 @@ enum hal_status execution_start(struct execution *x, void (*f)(void *argument), 
         execution_leave(x);
         status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     }
-    return hal_status_in(status, x->version);
+    return hal_status_in(status, version);
 }
 
 void execution_leave(struct execution *x)
