@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -35,10 +34,13 @@ static _Thread_local pid_t thread; /* 0: not known yet */
 
 /* ---- pieces */
 
-/* Memory of the file, which is allocated first: a full disk must not show as a signal. */
+static char blank[PIECE];
+
+/* Blanks are written first: a full disk shows here, not as a signal, and what is never used is
+ * JSON. */
 static char *map_piece(uint64_t at)
 {
-    if (posix_fallocate(file.fd, (off_t) at, PIECE) != 0)
+    if (pwrite(file.fd, blank, PIECE, (off_t) at) != PIECE)
         return NULL;
     char *piece = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t) at);
     return piece == MAP_FAILED ? NULL : piece;
@@ -55,7 +57,6 @@ static bool next_piece(void)
         atomic_store(&trace_is_on, false);
         return false;
     }
-    memset(file.piece, ' ', PIECE);
     file.used = at ? 1 : 2;
     memcpy(file.piece, at ? "\n" : "[\n", file.used);
     return true;
@@ -239,23 +240,23 @@ int trace_file_start(const char *path, struct why *w)
     if (file.end == MAP_FAILED || pthread_atfork(before_fork, after_fork, in_child) != 0)
         return why_fail(w, WHY_MEMORY, "no memory for a trace");
     process = getpid();
+    memset(blank, ' ', sizeof blank);
     trace_set_sink(take, NULL);
     return 0;
 }
 
-/* The whole lines of a piece: what a killed process left half done is not one.  Returns their
- * bytes.
- */
-static size_t keep_lines(const char *piece, char *ret_kept)
+/* Leaves the whole lines of a piece: what a killed process left half done is not one.  Returns
+ * their bytes. */
+static size_t keep_lines(char *piece, size_t bytes)
 {
     size_t n = 0, length;
 
-    for (const char *at = piece, *end; at < piece + PIECE; at += length) {
-        end = memchr(at, '\n', (size_t) (piece + PIECE - at));
-        length = end ? (size_t) (end + 1 - at) : (size_t) (piece + PIECE - at);
+    for (char *at = piece, *end; at < piece + bytes; at += length) {
+        end = memchr(at, '\n', (size_t) (piece + bytes - at));
+        length = end ? (size_t) (end + 1 - at) : (size_t) (piece + bytes - at);
         if (!end || length < 4 || *at != '{' || memcmp(end - 2, "},", 2) != 0)
             continue;
-        memcpy(ret_kept + n, at, length);
+        memmove(piece + n, at, length);
         n += length;
     }
     return n;
@@ -267,17 +268,17 @@ static int write_at(const char *bytes, size_t n, uint64_t at, struct why *w)
 }
 
 /* Moves what is whole to the front, and closes the array: its last event has no comma. */
-static int complete(char *room, struct why *w)
+static int complete(struct why *w)
 {
     uint64_t begin = strlen("[\n"), end = begin;
+    char *room = blank; /* not needed any more */
 
     TRY(write_at("[\n", begin, 0, w));
     for (uint64_t at = 0; at < atomic_load(file.end); at += PIECE) {
-        char *piece = map_piece(at);
-        if (!piece)
+        ssize_t bytes = pread(file.fd, room, PIECE, (off_t) at);
+        if (bytes < 0)
             return system_error(file.path, w);
-        size_t n = keep_lines(piece, room);
-        munmap(piece, PIECE);
+        size_t n = keep_lines(room, (size_t) bytes);
         TRY(write_at(room, n, end, w));
         end += n;
     }
@@ -294,8 +295,5 @@ int trace_file_end(bool keep, struct why *w)
     trace_set_sink(NULL, NULL);
     if (!keep && file.is_new)
         return unlink(file.path) < 0 ? system_error(file.path, w) : 0;
-    char *room = malloc(PIECE);
-    int rc = room ? complete(room, w) : why_fail(w, WHY_MEMORY, "no memory");
-    free(room);
-    return rc;
+    return complete(w);
 }

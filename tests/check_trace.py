@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Traces of the command: check_trace.py HALCYON
+
+Whatever happens to the processes that write them, they are JSON; sections follow the grammar, and
+nest; every layer is there; devices have tracks of their own."""
+import collections
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+SECTION = re.compile(r"^(\[SW\]|\[SUB\])?\[NN_(L[ARIDCOU])_(PO|PWU|PBM|PI|PP|PC|PE|PT|PU|PIO|PTR|PCO|PR)\].")
+
+
+class Trace:
+    """Sections by thread, spans by identifier."""
+
+    def __init__(self, events):
+        self.layers = collections.Counter()
+        self.names = collections.Counter()
+        self.processes = {}
+        self.open = collections.defaultdict(list)
+        self.spans = collections.defaultdict(list)
+        self.begin, self.end = float("inf"), 0
+        latest = {}
+        for event in events:
+            thread = event["pid"], event["tid"]
+            if event["ph"] == "M":
+                if event["name"] == "process_name":
+                    self.processes[event["pid"]] = event["args"]["name"]
+                continue
+            if event["ph"] in "BEX":
+                assert event["ts"] >= latest.get(thread, 0) - 1e-3, f"time goes back: {event}"
+                latest[thread] = event["ts"]
+            self.take(event, thread)
+
+    def take(self, event, thread):
+        kind = event["ph"]
+        if kind == "B":
+            self.open[thread].append(event)
+            if event["cat"] == "nnapi":
+                match = SECTION.match(event["name"])
+                assert match, f"not in the grammar: {event['name']}"
+                self.layers[match[2]] += 1
+                self.begin = min(self.begin, event["ts"])
+            self.names[event["name"]] += 1
+        elif kind == "E":
+            assert self.open[thread], f"an end without its begin: {event}"
+            begun = self.open[thread].pop()
+            if begun["cat"] == "nnapi":
+                self.end = max(self.end, event["ts"])
+        elif kind == "X":
+            assert self.open[thread], f"a slice outside of executions: {event}"
+            assert event["ts"] >= self.open[thread][-1]["ts"] - 1e-3, event
+        elif kind == "b":
+            self.spans[event["id"]].append(event["name"])
+        else:
+            assert kind == "e", event
+            assert self.spans[event["id"]].pop() == event["name"], event
+
+    def unfinished(self):
+        return {thread: stack for thread, stack in self.open.items() if stack}
+
+    def assert_complete(self):
+        assert not self.unfinished(), self.unfinished()
+        assert not any(self.spans.values()), "spans without an end"
+
+
+def load(path):
+    return Trace(json.loads(path.read_text()))
+
+
+def run(halcyon, folder, *arguments, status=0):
+    done = subprocess.run([halcyon, *arguments, "-q", "--db", "x.db"], cwd=folder, text=True,
+                          capture_output=True, timeout=200)
+    assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}{done.stderr}"
+
+
+def check_workers(halcyon, folder):
+    run(halcyon, folder, "random", "--count", "40", "-d", "sim:cpu", "-d", "golden", "-j", "3",
+        "--trace", "a.json")
+    trace = load(folder / "a.json")
+    trace.assert_complete()
+    assert all(trace.layers[layer] for layer in ("LA", "LR", "LD", "LC")), trace.layers
+    assert trace.names["[NN_LA_PO]random/s1/i7 sim:cpu"] == 1
+    assert trace.names["[SUB][NN_LR_PP]model_prepare"] and trace.names["[SW][NN_LD_PCO]run"]
+    names = collections.Counter(trace.processes.values())
+    assert names["halcyon random"] == 1 and names["worker"] == 3, names
+    assert any(name.startswith("halcyon-cpu (virtual clock of") for name in names), names
+
+
+def check_crashes(halcyon, folder):
+    run(halcyon, folder, "random", "--count", "10", "-d", "sim:cpu?fault=crash", "-j", "2",
+        "--trace", "b.json", status=1)
+    # What was going on when it died is there, one for each case.
+    unfinished = load(folder / "b.json").unfinished()
+    inner = [stack[-1]["name"] for stack in unfinished.values()]
+    assert inner == 10 * ["[NN_LD_PE]execute_synchronously"], inner
+
+
+def wait_for(path, process):
+    for _ in range(300):
+        if path.exists():
+            return
+        assert process.poll() is None, "the service does not start"
+        time.sleep(0.1)
+
+
+def check_service(halcyon, folder):
+    service = subprocess.Popen([halcyon, "serve", "sim:dsp", "--listen", "unix:s", "--trace", "s.json"],
+                               cwd=folder, stderr=subprocess.DEVNULL)
+    wait_for(folder / "s", service)
+    run(halcyon, folder, "random", "--count", "40", "-d", "unix:s", "-j", "2", "--trace", "c.json")
+    service.send_signal(signal.SIGTERM)
+    assert service.wait(60) == 0
+    client, served = load(folder / "c.json"), load(folder / "s.json")
+    client.assert_complete()
+    served.assert_complete()
+    assert client.layers["LI"] and not client.layers["LD"], client.layers
+    assert client.names["[NN_LI_PE]EXECUTE_SYNCHRONOUSLY"] == served.names["[NN_LD_PE]EXECUTE_SYNCHRONOUSLY"] > 0
+    assert served.begin < client.begin < served.end < client.end, "not the same clock"
+
+
+def check_killed(halcyon, folder):
+    """The array stays open then; all else holds."""
+    process = subprocess.Popen([halcyon, "random", "--count", "1000000", "-d", "sim:cpu", "-j", "2",
+                                "--trace", "d.json", "--db", "y.db"], cwd=folder,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(3)
+    process.kill()
+    process.wait()
+    time.sleep(1)  # its workers end after it
+    text = (folder / "d.json").read_text().rstrip()
+    assert text.endswith(","), text[-200:]
+    trace = Trace(json.loads(text[:-1] + "]"))
+    assert trace.layers["LD"], trace.layers
+
+
+def check_refused(halcyon, folder):
+    for path, what in (("no/such.json", "No such file"), (".", "Is a directory")):
+        done = subprocess.run([halcyon, "devices", "--trace", path], cwd=folder, text=True,
+                              capture_output=True)
+        assert done.returncode == 2 and what in done.stderr, done.stderr
+    run(halcyon, folder, "random", "--trace", "e.json", status=2)
+    assert not (folder / "e.json").exists(), "bad usage leaves a trace"
+
+
+def main():
+    halcyon = str(pathlib.Path(sys.argv[1]).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for check in (check_workers, check_crashes, check_service, check_killed, check_refused):
+            check(halcyon, folder)
+            print(f"{check.__name__}: fine")
+
+
+os.environ["LC_ALL"] = "C.UTF-8"
+main()
