@@ -394,6 +394,14 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
     return 0;
 }
 
+static int evaluate_exact(struct call *c, struct value *const *out, const struct evaluation *e,
+                          struct why *w)
+{
+    TRY(c->op->eval_exact(c, w));
+    int rc = e->options->bounds && has_error(c) ? undecided(c, e, out) : 0;
+    return rc < 0 ? why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name) : 0;
+}
+
 static int take_shape(const struct call *c, uint32_t i, const struct shape *declared,
                       struct tensor *t, struct why *w)
 {
@@ -496,6 +504,8 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
         out[i]->kind = kind_of(c);
     if (c->op->move && (!c->op->moves || c->op->moves(c)))
         return move_values(c, e, in, out, w);
+    if (c->op->eval_exact)
+        return evaluate_exact(c, out, e, w);
     TRY(evaluate_reals(c, in, out, e, w));
     return keep_odds(c, e, out[0], w);
 }

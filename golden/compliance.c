@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/extension.h"
+
 enum { WITH_RELAXED = L2, WITH_EXTENSIONS = L3, WITH_UNKNOWN_RANK = L3 };
 
 const char *level_name(int level)
@@ -313,6 +315,9 @@ static int convert_model(struct converter *c, struct why *w)
 {
     struct model *m = &c->to->model;
 
+    if (m->n_extensions && c->level < WITH_EXTENSIONS && model_is_foreign(m, NULL))
+        return why_fail(w, WHY_UNSUPPORTED, "extensions need feature level %d (%s)",
+                        WITH_EXTENSIONS, level_name(WITH_EXTENSIONS));
     TRY(model_levels(c->from, convert_part, c, NULL, w));
     for (uint32_t g = 0; g < m->n_graphs; g++)
         TRY(remove_unused(c, g, w));

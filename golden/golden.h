@@ -15,6 +15,7 @@
 #include "golden/arena.h"
 #include "golden/compliance.h"
 #include "golden/exec.h"
+#include "golden/extension.h"
 #include "golden/judge.h"
 #include "golden/model.h"
 #include "golden/op.h"

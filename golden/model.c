@@ -138,11 +138,11 @@ static int copy_operand(const struct model *source, const struct model *copy,
     TRY(copy_data(source, copy, from, a, &data));
     TRY(copy_bytes(a, from->tensor.channel_scale, sizeof(float) * from->tensor.n_channels,
                    &scales));
-    TRY(copy_bytes(a, from->extension, from->extension_length, &extension));
+    TRY(copy_bytes(a, from->tensor.extension, from->tensor.extension_length, &extension));
     TRY(copy_bytes(a, from->name, from->name ? strlen(from->name) + 1 : 0, &name));
     to->tensor.data = (void *) data;
     to->tensor.channel_scale = scales;
-    to->extension = extension;
+    to->tensor.extension = extension;
     to->name = name;
     return 0;
 }

@@ -22,16 +22,15 @@ struct operand {
     struct tensor tensor; /* .data: value of a constant, `length` bytes; else NULL */
     enum lifetime life;
     size_t length;
-    uint32_t pool;         /* LIFE_CONSTANT_REFERENCE: which pool data points into */
-    uint32_t subgraph;     /* LIFE_SUBGRAPH: index into model.graph (>= 1: 0 is the main graph) */
-    uint32_t consumers;    /* input slots of its graph's operations that read it */
-    const char *name;      /* NULL: none */
-    const void *extension; /* extraParams of an extension type */
-    size_t extension_length;
+    uint32_t pool;      /* LIFE_CONSTANT_REFERENCE: which pool data points into */
+    uint32_t subgraph;  /* LIFE_SUBGRAPH: index into model.graph (>= 1: 0 is the main graph) */
+    uint32_t consumers; /* input slots of its graph's operations that read it */
+    int32_t foreign;    /* DT_FOREIGN: prefix and number of the type; or an OEM type */
+    const char *name;   /* NULL: none */
 };
 
 struct operation {
-    int32_t code;
+    int32_t code; /* NNAPI's, or prefix and number of an extension's operation */
     uint32_t n_in, n_out;
     uint32_t *in, *out; /* operand indexes */
 };
@@ -48,9 +47,10 @@ struct pool {
     size_t length;
 };
 
+/* Those of extensions that are known here have the prefixes that golden/extension.h gives them. */
 struct extension {
     const char *name;
-    uint16_t prefix;
+    uint16_t prefix; /* of the types and operations of this model; not 0, one for each name */
 };
 
 struct model {
@@ -71,9 +71,8 @@ void model_count_consumers(struct model *m);
 /* Whether the model is legal NNAPI: types, shapes, quantisation, locations, lifetimes, operations'
  * signatures, one writer each, dataflow without cycles, no cycles between subgraphs.  Returns the
  * feature level it needs (1-8), or -1 with operand or operation, rule and values in *w:
- * WHY_INVALID: no driver may accept it; WHY_UNSUPPORTED: NNAPI has this operation or type, the
- * catalogue has not; WHY_EXECUTION: it prepares, but its shapes contradict each other, so that no
- * execution can succeed. */
+ * WHY_INVALID: no driver may accept it; WHY_EXECUTION: it prepares, but its shapes contradict each
+ * other, so that no execution can succeed. */
 int model_validate(const struct model *m, struct why *w);
 /* The same, but what prepares and cannot be executed gives its level too, and the reason in
  * *ret_impossible (may be NULL; otherwise its text is empty). */

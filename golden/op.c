@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "golden/extension.h"
+
 #define OP(code, id) extern const struct op op_##id;
 #include "golden/ops.def"
 #undef OP
@@ -19,6 +21,8 @@ const struct op *op_find(int32_t code)
 {
     int lo = 0, hi = op_table_n - 1;
 
+    if ((uint32_t) code >> 16)
+        return extension_op(code);
     while (lo <= hi) { /* ops.def is sorted by code */
         int mid = (lo + hi) / 2;
         if (op_table[mid]->code == code)

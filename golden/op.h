@@ -218,6 +218,9 @@ struct op {
 
     /* Exactly one of these computes; y in the order of the definition. */
     int (*eval)(struct call *c, struct why *w);
+    /* From stored elements to stored elements, x[] and y[] unset, where doubles do not hold the
+     * values: what comes out is exact, or, of inputs that are not, undecided. */
+    int (*eval_exact)(struct call *c, struct why *w);
     /* Copies bytes.  moves() (NULL: always) tells whether this call can be done so; else eval(). */
     void (*move)(const struct call *c, const struct movement *m);
     bool (*moves)(const struct call *c);
@@ -253,8 +256,9 @@ struct op {
 extern const struct op *const op_table[];
 extern const int op_table_n;
 
-/* NULL where the catalogue has no such operation. */
+/* NULL where neither the catalogue nor an extension (golden/extension.h) has such an operation. */
 const struct op *op_find(int32_t code);
+/* The catalogue's alone. */
 const struct op *op_by_name(const char *name);
 
 /* Whether a scale is a power of two, and which; specifications round them, a thousandth of the

@@ -7,6 +7,7 @@
 
 #include "golden/call.h"
 #include "golden/exec.h"
+#include "golden/extension.h"
 #include "golden/logging.h"
 #include "golden/prepared.h"
 #include "golden/trace.h"
@@ -108,9 +109,14 @@ static int make_prepared(struct plan *p, struct why *w)
 
 static int fill_plan(struct plan *p, struct why *w)
 {
+    int32_t code;
+
     p->level = model_prepare(p->model, NULL, w);
     if (p->level < 0)
         return -1;
+    if (model_is_foreign(p->model, &code))
+        return why_fail(w, WHY_UNSUPPORTED, "nothing is known of %s %d",
+                        (uint32_t) code >> 16 ? "extension code" : "OEM code", code);
     p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);
     p->values = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->values);
     p->spare = arena_alloc(p->arena, 1, sizeof *p->spare);

@@ -28,6 +28,8 @@ CODEC_INT(u16, uint16_t, int32_t, 0, UINT16_MAX)
 CODEC_INT(s16, int16_t, int32_t, INT16_MIN, INT16_MAX)
 CODEC_INT(s32, int32_t, int64_t, INT32_MIN, INT32_MAX)
 CODEC_INT(u32, uint32_t, int64_t, 0, UINT32_MAX)
+/* Doubles do not hold all of these: operations on them compute with integers. */
+CODEC_INT(s64, int64_t, int64_t, -0x1p63, 0x1.fffffffffffffp62)
 #undef CODEC_INT
 
 static void widen_bool(const void *from, size_t n, double zero, double scale, double *to)
@@ -141,16 +143,23 @@ static void narrow_none(const double *from, size_t n, double zero, double scale,
 
 static const struct codec codec_none = { 0, 0, 0, true, widen_none, narrow_none };
 
-const struct dtype_info dtype_info[DT_COUNT] = {
+const struct dtype_info dtype_info[DT_END] = {
 #define DTYPE(code, id, name, brief, codec, quant, since)                                          \
     [DT_##id] = { name, brief, &codec_##codec, QUANT_##quant, since, (name)[0] == 'T' },
 #include "golden/dtype.def"
 #undef DTYPE
+    [DT_FOREIGN] = { "extension type", "EXT", &codec_none, QUANT_NONE, 3, true },
+#define EXTENSION(id, name)
+#define EXTENSION_TYPE(extension, number, id, name, brief, codec, since)                           \
+    [DT_##id] = { name, brief, &codec_##codec, QUANT_NONE, since, (name)[0] == 'T' },
+#include "golden/extension.def"
+#undef EXTENSION
+#undef EXTENSION_TYPE
 };
 
 const struct dtype_info *dtype_find(int64_t code)
 {
-    return code >= 0 && code < DT_COUNT ? &dtype_info[code] : NULL;
+    return code >= 0 && code < DT_END ? &dtype_info[code] : NULL;
 }
 
 int dtype_by_name(const char *name)
@@ -221,8 +230,16 @@ size_t tensor_bytes(const struct tensor *t)
     return tensor_count(t) * dtype_info[t->dtype].codec->size;
 }
 
+static bool same_extension(const struct tensor *a, const struct tensor *b)
+{
+    return a->extension_length == b->extension_length &&
+           (!a->extension_length || !memcmp(a->extension, b->extension, a->extension_length));
+}
+
 bool tensor_same_quant(const struct tensor *a, const struct tensor *b)
 {
+    if (!same_extension(a, b))
+        return false;
     if (a->scale != b->scale || a->zero != b->zero)
         return false;
     if (!a->channel_scale || !b->channel_scale)

@@ -10,12 +10,20 @@
 
 enum { MAX_RANK = 10 };
 
-/* DT_F32 is TENSOR_FLOAT32, DT_FLOAT32 the scalar.  The value is the NNAPI code. */
+/* DT_F32 is TENSOR_FLOAT32, DT_FLOAT32 the scalar.  Below DT_COUNT the value is the NNAPI code;
+ * those from there on are Halcyon's own numbers (golden/extension.h). */
 enum dtype {
 #define DTYPE(code, id, name, brief, codec, quant, since) DT_##id = code,
 #include "golden/dtype.def"
 #undef DTYPE
-    DT_COUNT
+    DT_COUNT,
+    DT_FOREIGN = DT_COUNT, /* of an extension that nobody here knows: nothing is known of it */
+#define EXTENSION(id, name)
+#define EXTENSION_TYPE(extension, number, id, name, brief, codec, since) DT_##id,
+#include "golden/extension.def"
+#undef EXTENSION
+#undef EXTENSION_TYPE
+    DT_END
 };
 
 /* How stored integers mean real numbers: BIAS: scale may be 0 (plain integers); AFFINE:
@@ -42,11 +50,11 @@ struct dtype_info {
     bool tensor;
 };
 
-extern const struct dtype_info dtype_info[DT_COUNT];
+extern const struct dtype_info dtype_info[DT_END];
 
 /* NULL unless code is one of enum dtype: codes come from files and wires. */
 const struct dtype_info *dtype_find(int64_t code);
-/* The type of that NNAPI name, or -1. */
+/* The type of that NNAPI name, or -1; types of extensions are found by extension_type_by_name(). */
 int dtype_by_name(const char *name);
 
 /* In a model, dimension 0 means unknown, and a tensor of rank 0 has unknown rank.  In an execution
@@ -76,6 +84,8 @@ struct tensor {
     uint32_t n_channels;
     const float *channel_scale; /* n_channels of them */
     void *data;                 /* row-major, dense; NULL: omitted or not there yet */
+    const void *extension;      /* what an extension attaches to its types; NULL: nothing */
+    size_t extension_length;
 };
 
 size_t tensor_count(const struct tensor *t);

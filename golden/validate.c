@@ -5,8 +5,8 @@
 
 #include "golden/call.h"
 #include "golden/compliance.h"
+#include "golden/extension.h"
 
-enum { NNAPI_LAST = 105, OEM_OPERATION = 10000, DENSIFY = 20000 };
 enum { MAX_GRAPHS = 4096, MAX_NESTING = 64, MAX_ARITY = 1 << 20 };
 
 /* One validation: who wants to know of each part, and what cannot be executed. */
@@ -82,6 +82,21 @@ static int check_quantisation(const struct tensor *t, const struct dtype_info *i
     return 0;
 }
 
+/* What an extension attaches to its types; NNAPI's own have nothing of the kind. */
+static int check_attached(const struct tensor *t, const struct dtype_info *info, struct why *w)
+{
+    uint16_t number;
+    const struct extension_record *x = extension_table[extension_of_type(t->dtype, &number)];
+
+    REQUIRE(w, t->extension || !t->extension_length, "%s: the attached data is missing",
+            info->name);
+    if (x && x->check_data)
+        return x->check_data(t, w);
+    REQUIRE(w, !t->extension_length, "%s has %zu bytes of extension data", info->name,
+            t->extension_length);
+    return 0;
+}
+
 static int check_constant(const struct model *m, const struct operand *o, struct why *w)
 {
     const struct tensor *t = &o->tensor;
@@ -89,10 +104,12 @@ static int check_constant(const struct model *m, const struct operand *o, struct
     if (o->length == 0)
         return 0; /* omitted */
     REQUIRE(w, t->data, "a constant without data");
-    REQUIRE(w, !dtype_info[t->dtype].tensor || shape_known(&t->shape),
-            "a constant must have a complete shape");
-    REQUIRE(w, o->length == tensor_bytes(t), "a constant of %zu bytes where its shape needs %zu",
-            o->length, tensor_bytes(t));
+    if (t->dtype != DT_FOREIGN) {
+        REQUIRE(w, !dtype_info[t->dtype].tensor || shape_known(&t->shape),
+                "a constant must have a complete shape");
+        REQUIRE(w, o->length == tensor_bytes(t),
+                "a constant of %zu bytes where its shape needs %zu", o->length, tensor_bytes(t));
+    }
     if (o->life == LIFE_CONSTANT_REFERENCE) {
         REQUIRE(w, o->pool < m->n_pools, "pool %u of %u", o->pool, m->n_pools);
         const struct pool *p = &m->pool[o->pool];
@@ -104,6 +121,37 @@ static int check_constant(const struct model *m, const struct operand *o, struct
     return 0;
 }
 
+static bool is_extension_code(int32_t code)
+{
+    return (uint32_t) code >> 16 != 0;
+}
+
+static bool declares(const struct model *m, uint32_t prefix)
+{
+    for (uint32_t i = 0; i < m->n_extensions; i++)
+        if (m->extension[i].prefix == prefix)
+            return true;
+    return false;
+}
+
+/* Types and operations of an extension are those of a model that names it. */
+static int check_declared(const struct model *m, uint32_t prefix, struct why *w)
+{
+    REQUIRE(w, prefix == EXTENSION_oem || declares(m, prefix),
+            "extension prefix %u, which the model does not name", prefix);
+    return 0;
+}
+
+static int check_extension(const struct model *m, const struct operand *o, struct why *w)
+{
+    uint16_t number;
+
+    if (o->tensor.dtype != DT_FOREIGN)
+        return check_declared(m, extension_of_type(o->tensor.dtype, &number), w);
+    bool oem = o->foreign >= OEM_CODE && o->foreign < OEM_CODE + OEM_CODES_TYPES;
+    return oem ? 0 : check_declared(m, (uint32_t) o->foreign >> 16, w);
+}
+
 /* Returns the feature level that the operand needs. */
 static int check_operand(const struct model *m, uint32_t graph, const struct operand *o,
                          struct why *w)
@@ -111,14 +159,7 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
     const struct tensor *t = &o->tensor;
     const struct dtype_info *info = dtype_find((int32_t) t->dtype);
 
-    if (!info) {
-        bool known = (int32_t) t->dtype == 10000 || (int32_t) t->dtype == 10001 ||
-                     (int32_t) t->dtype > 0xffff;
-        return why_fail(w, known ? WHY_UNSUPPORTED : WHY_INVALID,
-                        known ? "type %d (OEM or extension) has no reference semantics"
-                              : "unknown operand type %d",
-                        (int) t->dtype);
-    }
+    REQUIRE(w, info, "unknown operand type %d", (int) t->dtype);
     REQUIRE(w, (unsigned) o->life < LIFE_COUNT, "unknown lifetime %d", (int) o->life);
     REQUIRE(w, t->shape.rank <= MAX_RANK, "rank %u, at most %d are supported", t->shape.rank,
             MAX_RANK);
@@ -131,11 +172,18 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
     if (o->life == LIFE_SUBGRAPH)
         REQUIRE(w, o->subgraph > 0 && o->subgraph < m->n_graphs && o->subgraph != graph,
                 "refers to subgraph %u of %u", o->subgraph, m->n_graphs - 1);
-    TRY(check_quantisation(t, info, w));
+    if (t->dtype >= DT_COUNT)
+        TRY(check_extension(m, o, w));
+    if (t->dtype != DT_OEM_BYTE && (t->dtype != DT_FOREIGN || is_extension_code(o->foreign)))
+        TRY(check_quantisation(t, info, w));
+    if (t->dtype != DT_FOREIGN)
+        TRY(check_attached(t, info, w));
     if (operand_constant(o))
         TRY(check_constant(m, o, w));
     else
         REQUIRE(w, !t->data && o->length == 0, "lifetime %s has data", lifetime_name[o->life]);
+    if (t->dtype == DT_FOREIGN)
+        return is_extension_code(o->foreign) ? L3 : L1;
     bool unknown_rank = info->tensor && t->shape.rank == 0;
     return unknown_rank && info->since < 3 ? 3 : info->since;
 }
@@ -200,23 +248,22 @@ static int check_writers(const struct graph *g, uint32_t *writers, struct why *w
     return 0;
 }
 
-static const struct op *find_op(int32_t code, struct why *w)
+/* Whether it is one of the model's extensions, but has no record; or the OEM's. */
+static bool is_foreign_op(const struct model *m, int32_t code)
 {
-    const struct op *op = op_find(code);
-    bool known = (code >= 0 && code <= NNAPI_LAST) || code == OEM_OPERATION || code == DENSIFY ||
-                 code > 0xffff;
+    uint32_t prefix = (uint32_t) code >> 16;
 
-    if (!op)
-        why_fail(w, known ? WHY_UNSUPPORTED : WHY_INVALID,
-                 known ? "operation %d is not in the catalogue" : "unknown operation %d", code);
-    return op;
+    return code == OEM_CODE || (prefix >= EXTENSION_END && declares(m, prefix));
 }
 
-static int same_type(const struct tensor *a, const struct tensor *b, const char *what, uint32_t i,
-                     struct why *w)
+static int same_type(const struct operand *outside, const struct operand *inside, const char *what,
+                     uint32_t i, struct why *w)
 {
-    REQUIRE(w, a->dtype == b->dtype, "%s %u is %s outside, %s inside the subgraph", what, i,
-            dtype_info[a->dtype].name, dtype_info[b->dtype].name);
+    const struct tensor *a = &outside->tensor, *b = &inside->tensor;
+
+    REQUIRE(w, a->dtype == b->dtype && outside->foreign == inside->foreign,
+            "%s %u is %s outside, %s inside the subgraph", what, i, dtype_info[a->dtype].name,
+            dtype_info[b->dtype].name);
     REQUIRE(w, tensor_same_quant(a, b), "%s %u has another scale or zero point inside the subgraph",
             what, i);
     if (a->shape.rank == 0 || b->shape.rank == 0)
@@ -237,7 +284,7 @@ static int check_signature(const struct graph *g, const uint32_t *list, uint32_t
 {
     REQUIRE(w, n == n_sub, "%u %ss where the subgraph has %u", n, what, n_sub);
     for (uint32_t i = 0; i < n; i++)
-        TRY(same_type(&g->operand[list[i]].tensor, &sub->operand[sub_list[i]].tensor, what, i, w));
+        TRY(same_type(&g->operand[list[i]], &sub->operand[sub_list[i]], what, i, w));
     return 0;
 }
 
@@ -307,20 +354,23 @@ static int check_omitted(const struct call *c, const struct graph *g, const stru
 }
 
 /* Binds an operation to its record; shapes[] are the operands with what has been inferred.  Returns
- * the level that it needs.  What is legal, but cannot be executed, goes to s->impossible: the first
- * such reason is kept. */
+ * the level that it needs.  Of a foreign one nothing is known but where its operands are.  What is
+ * legal, but cannot be executed, goes to s->impossible: the first such reason is kept. */
 static int check_operation(struct survey *s, uint32_t index, uint32_t at, struct tensor *shapes,
                            struct why *w)
 {
     const struct graph *g = &s->model->graph[index];
     const struct operation *o = &g->operation[at];
-    const struct op *op = find_op(o->code, w);
+    const struct op *op = op_find(o->code);
     const struct tensor **in = arena_alloc(s->scratch, o->n_in + 1, sizeof *in);
     struct tensor **out = arena_alloc(s->scratch, o->n_out + 1, sizeof *out);
     struct call call;
 
-    if (!op)
-        return -1;
+    if (!op && is_foreign_op(s->model, o->code))
+        return is_extension_code(o->code) ? L3 : L1;
+    REQUIRE(w, op, "unknown operation %d", o->code);
+    if (is_extension_code(o->code))
+        TRY(check_declared(s->model, (uint32_t) o->code >> 16, w));
     if (!in || !out)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t k = 0; k < o->n_in; k++)
@@ -440,15 +490,21 @@ static int check_extensions(const struct model *m, struct why *w)
 {
     REQUIRE(w, m->pool || !m->n_pools, "%u pools are missing", m->n_pools);
     REQUIRE(w, m->extension || !m->n_extensions, "%u extensions are missing", m->n_extensions);
-    for (uint32_t i = 0; i < m->n_extensions; i++)
-        REQUIRE(w, m->extension[i].name, "extension %u has no name", i);
+    for (uint32_t i = 0; i < m->n_extensions; i++) {
+        const struct extension *x = &m->extension[i];
+        REQUIRE(w, x->name, "extension %u has no name", i);
+        REQUIRE(w, extension_name_is_legal(x->name), "extension %u is named \"%.80s\"", i, x->name);
+        enum extension_prefix known = extension_by_name(x->name);
+        REQUIRE(w, x->prefix >= EXTENSION_END || (x->prefix && x->prefix == known),
+                "extension %u, %.80s, has prefix %u", i, x->name, x->prefix);
+    }
     return 0;
 }
 
 static int validate(struct survey *s, struct why *w)
 {
     const struct model *m = s->model;
-    int level = m->n_extensions ? 3 : m->relaxed ? 2 : 1;
+    int level = m->n_extensions ? L3 : m->relaxed ? L2 : L1;
 
     REQUIRE(w, m->graph && m->n_graphs >= 1 && m->n_graphs <= MAX_GRAPHS, "%u graphs", m->n_graphs);
     REQUIRE(w, m->graph[0].n_operations > 0, "a model without operations");

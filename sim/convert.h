@@ -5,6 +5,7 @@
 #include "golden/model.h"
 #include "sim/hal.h"
 #include "sim/memory.h"
+#include "sim/names.h"
 
 /* The client's way.  Constants by copy are packed into operand_values, those by reference stay in
  * the model's pools (memories of kind HAL_MEMORY_ADDRESS); operations are put into an order of
@@ -15,8 +16,9 @@ int convert_to_hal(const struct model *m, struct arena *a, struct hal_model *ret
 /* The driver's way: nothing in `hal` is trusted.  pools: hal->pools, mapped.  Everything is copied
  * to the arena, except aligned constants within pools.  What the result says is legal in the
  * version's types and consistent in its indexes, counts and locations; model_validate() says
- * whether it is a legal model.  WHY_INVALID or WHY_MEMORY. */
-int convert_from_hal(const struct hal_model *hal, enum hal_version version,
+ * whether it is a legal model.  Extensions that are not in `known` are foreign.  WHY_INVALID or
+ * WHY_MEMORY. */
+int convert_from_hal(const struct hal_model *hal, enum hal_version version, extension_set known,
                      const struct mapping *pools, struct arena *a, struct model *ret_model,
                      struct why *w);
 

@@ -8,6 +8,7 @@
 struct from_hal {
     const struct hal_model *hal;
     enum hal_version version;
+    struct names names;
     const struct mapping *pools;
     const uint8_t *values; /* the arena's copy of operand_values */
     struct arena *a;
@@ -22,17 +23,37 @@ static int out_of_memory(const struct from_hal *f)
     return why_fail(f->w, WHY_MEMORY, "model does not fit into the device's memory");
 }
 
-static int check_type(const struct from_hal *f, const struct hal_operand *h)
+static int convert_type(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
 {
-    const struct dtype_info *info = dtype_find(h->type);
+    const struct dtype_info *info;
 
-    CHECK(f, info, "type %d", h->type);
-    CHECK(f, info->since <= hal_level(f->version), "type %s in a model of HAL version %d",
-          info->name, (int) f->version);
+    if (h->type >= 0 && h->type < DT_COUNT)
+        o->tensor.dtype = (enum dtype) h->type;
+    else
+        TRY(names_type(&f->names, h->type, o, f->w));
+    info = &dtype_info[o->tensor.dtype];
+    CHECK(f, o->tensor.dtype >= DT_COUNT || info->since <= hal_level(f->version),
+          "type %s in a model of HAL version %d", info->name, (int) f->version);
     CHECK(f, h->n_dims <= MAX_RANK, "rank %u", h->n_dims);
     CHECK(f, !h->n_dims || h->dims, "no dimensions");
     CHECK(f, info->tensor || !h->n_dims, "%s with %u dimensions", info->name, h->n_dims);
     return 0;
+}
+
+/* Data that an extension attaches: what it may be is the extension's affair. */
+static int convert_attached(const struct from_hal *f, const struct hal_operand *h,
+                            struct operand *o)
+{
+    bool oem = names_hal_type(o) >> 16 == 0;
+
+    if (h->extra == HAL_EXTRA_NONE || (oem && h->extra != HAL_EXTRA_EXTENSION))
+        return 0;
+    CHECK(f, h->extra == HAL_EXTRA_EXTENSION, "an extension type with extra parameters of kind %d",
+          (int) h->extra);
+    CHECK(f, !h->extension_length || h->extension, "no extension data");
+    o->tensor.extension_length = (size_t) h->extension_length;
+    o->tensor.extension = arena_copy(f->a, h->extension, o->tensor.extension_length);
+    return o->tensor.extension ? 0 : out_of_memory(f);
 }
 
 static int convert_channels(const struct from_hal *f, const struct hal_operand *h, struct tensor *t)
@@ -125,14 +146,13 @@ static int convert_operand(const struct from_hal *f, const struct hal_operand *h
 {
     struct operand o = { 0 };
 
-    TRY(check_type(f, h));
-    o.tensor.dtype = (enum dtype) h->type;
+    TRY(convert_type(f, h, &o));
     o.tensor.shape.rank = h->n_dims;
     for (uint32_t d = 0; d < h->n_dims; d++)
         o.tensor.shape.dim[d] = h->dims[d];
     o.tensor.scale = h->scale;
     o.tensor.zero = h->zero;
-    TRY(convert_channels(f, h, &o.tensor));
+    TRY(o.tensor.dtype < DT_COUNT ? convert_channels(f, h, &o.tensor) : convert_attached(f, h, &o));
     o.life = (enum lifetime) h->lifetime;
     TRY(convert_value(f, h, &o));
     *ret = o;
@@ -165,14 +185,14 @@ static int32_t codes_of(enum hal_version version)
     return 106;
 }
 
-static int check_code(const struct from_hal *f, int32_t code)
+static int convert_code(const struct from_hal *f, int32_t code, int32_t *ret_code)
 {
-    const int32_t oem = 10000, experimental = 20000;
-    bool extension = code > 0xffff && f->version >= HAL_1_2;
+    const int32_t experimental = 20000;
     bool trial = code == experimental && f->version >= HAL_FL8;
 
-    CHECK(f, (code >= 0 && code < codes_of(f->version)) || code == oem || extension || trial,
-          "operation type %d in a model of HAL version %d", code, (int) f->version);
+    if (!trial && (code < 0 || code >= codes_of(f->version)))
+        return names_operation(&f->names, code, ret_code, f->w);
+    *ret_code = code;
     return 0;
 }
 
@@ -187,7 +207,7 @@ static int convert_operations(const struct from_hal *f, const struct hal_subgrap
         const struct hal_operation *from = &h->operations[i];
         struct operation *to = &g->operation[i];
         *to = (struct operation){ from->type, from->n_inputs, from->n_outputs, NULL, NULL };
-        if (check_code(f, from->type) < 0 ||
+        if (convert_code(f, from->type, &to->code) < 0 ||
             convert_indexes(f, from->inputs, from->n_inputs, g->n_operands, &to->in) < 0 ||
             convert_indexes(f, from->outputs, from->n_outputs, g->n_operands, &to->out) < 0)
             return why_prefix(f->w, "operation %u", i);
@@ -278,28 +298,7 @@ static int convert_pools(const struct from_hal *f, struct model *m)
     return 0;
 }
 
-static int convert_extensions(const struct from_hal *f, struct model *m)
-{
-    const struct hal_model *h = f->hal;
-
-    CHECK(f, !h->n_extension_prefixes || f->version >= HAL_1_2, "extensions before HAL 1.2");
-    CHECK(f, !h->n_extension_prefixes || h->extension_name_to_prefix, "no extension names");
-    m->n_extensions = h->n_extension_prefixes;
-    m->extension = arena_alloc(f->a, m->n_extensions, sizeof(*m->extension));
-    if (!m->extension)
-        return out_of_memory(f);
-    for (uint32_t i = 0; i < m->n_extensions; i++) {
-        const struct hal_extension_prefix *from = &h->extension_name_to_prefix[i];
-        CHECK(f, from->name && *from->name && from->prefix, "extension %u without a name or prefix",
-              i);
-        m->extension[i] = (struct extension){ arena_strdup(f->a, from->name), from->prefix };
-        if (!m->extension[i].name)
-            return out_of_memory(f);
-    }
-    return 0;
-}
-
-int convert_from_hal(const struct hal_model *hal, enum hal_version version,
+int convert_from_hal(const struct hal_model *hal, enum hal_version version, extension_set known,
                      const struct mapping *pools, struct arena *a, struct model *ret_model,
                      struct why *w)
 {
@@ -315,7 +314,7 @@ int convert_from_hal(const struct hal_model *hal, enum hal_version version,
     if (!f.values)
         return out_of_memory(&f);
     TRY(convert_pools(&f, &m));
-    TRY(convert_extensions(&f, &m));
+    TRY(names_read(hal, version, known, a, &f.names, &m, w));
     TRY(convert_subgraphs(&f, &m));
     *ret_model = m;
     return 0;

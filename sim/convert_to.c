@@ -60,7 +60,7 @@ static int convert_operand(struct to_hal *t, const struct model *m, const struct
 {
     const struct tensor *x = &o->tensor;
     struct hal_operand h = {
-        .type = (int32_t) x->dtype,
+        .type = names_hal_type(o),
         .n_dims = x->shape.rank,
         .dims = x->shape.dim,
         .scale = x->scale,
@@ -73,10 +73,10 @@ static int convert_operand(struct to_hal *t, const struct model *m, const struct
         h.channel_dim = x->channel_dim;
         h.n_channel_scales = x->n_channels;
         h.channel_scales = x->channel_scale;
-    } else if (o->extension_length) {
+    } else if (x->extension_length) {
         h.extra = HAL_EXTRA_EXTENSION;
-        h.extension = o->extension;
-        h.extension_length = o->extension_length;
+        h.extension = x->extension;
+        h.extension_length = x->extension_length;
     }
     TRY(locate(t, m, o, &h.location));
     *ret = h;
@@ -95,7 +95,7 @@ static bool is_ready(const struct operation *o, const bool *pending, uint32_t n_
 static void put_operation(const struct operation *from, struct hal_operation *to, bool *pending,
                           uint32_t n_operands)
 {
-    *to = (struct hal_operation){ .type = from->code,
+    *to = (struct hal_operation){ .type = names_hal_operation(from->code),
                                   .n_inputs = from->n_in,
                                   .n_outputs = from->n_out,
                                   .inputs = from->in,

@@ -43,7 +43,7 @@ static bool has_kernel(const struct device *d, const struct kernel_call *k)
 {
     enum dtype type = k->call.n_in && k->arg[0] ? k->arg[0]->dtype : DT_F32;
 
-    return k->call.op->control_kind != CONTROL_NONE || kernel_moves(k) ||
+    return k->call.op->control_kind != CONTROL_NONE || kernel_moves(k) || kernel_is_extension(k) ||
            kernel_find(d->kernels, k->call.op->name, type);
 }
 
@@ -53,6 +53,8 @@ static int supports_call(const struct device *d, const struct values *v, uint32_
     const struct graph *g = &v->model->graph[v->graph];
     struct site s;
 
+    if (operation_is_foreign(g, &g->operation[i]))
+        return why_fail(w, WHY_UNSUPPORTED, "operation %u is of an unknown extension", i);
     if (site_bind(v, i, false, a, &s, w) < 0)
         return -1;
     TRY(profile_allows(d->profile, &s.k.call, s.constant, w));
@@ -246,6 +248,7 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   .model_cache_files = p->model_cache_files,
                   .data_cache_files = p->data_cache_files,
                   .limits = p->limits,
+                  .extensions = p->extensions,
                   .fault = fault },
         .profile = p,
         .kernels = p->arithmetic == ARITHMETIC_FIXED ? fixed_tables : float_tables,

@@ -49,6 +49,8 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
         TRY(hooks->before(k, w));
     if (kernel_moves(k)) {
         TRY(kernel_move(k, w));
+    } else if (kernel_is_extension(k)) {
+        TRY(kernel_extension(k, w));
     } else {
         kernel = kernel_find(r->device->kernels, k->call.op->name, k->arg[0]->dtype);
         if (!kernel)

@@ -311,6 +311,8 @@ static enum hal_status reserve(struct buffer *b, const struct driver *d)
 {
     size_t size = 0;
 
+    if (b->declared.dtype >= DT_COUNT) /* what is attached to it belongs to the model */
+        return HAL_GENERAL_FAILURE;
     if (is_complete(b, &b->declared.shape)) {
         size_t element = dtype_info[b->declared.dtype].codec->size;
         if (shape_check_size(&b->declared.shape, element) < 0)

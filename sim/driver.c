@@ -137,6 +137,40 @@ static enum hal_status get_version_string(struct hal_driver *self, const char **
     return HAL_NONE;
 }
 
+static void list_types(enum extension_prefix prefix, struct driver_extensions *to,
+                       struct hal_extension *x)
+{
+    uint32_t first = to->n_types;
+    uint16_t number;
+
+    for (int t = DT_FOREIGN + 1; t < DT_END; t++)
+        if (extension_of_type((enum dtype) t, &number) == prefix)
+            to->type[to->n_types++] =
+                (struct hal_extension_type){ number, dtype_info[t].tensor,
+                                             (uint32_t) dtype_info[t].codec->size };
+    x->n_types = to->n_types - first;
+    x->type = &to->type[first];
+}
+
+static void list_extensions(const struct engine *e, struct driver_extensions *to)
+{
+    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END && e->hal >= HAL_1_2; x++)
+        if (e->extensions & EXTENSIONS_NAMED & EXTENSION_BIT(x)) {
+            to->extension[to->n].name = extension_name[x];
+            list_types((enum extension_prefix) x, to, &to->extension[to->n++]);
+        }
+}
+
+static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_t *ret_n,
+                                                const struct hal_extension **ret_extension)
+{
+    const struct driver *d = (const struct driver *) self;
+
+    *ret_n = d->extensions.n;
+    *ret_extension = d->extensions.extension;
+    return HAL_NONE;
+}
+
 static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
                                                         uint32_t *ret_n_model, uint32_t *ret_n_data)
 {
@@ -174,6 +208,7 @@ static const struct hal_driver methods = {
     .get_capabilities = get_capabilities,
     .get_type = get_type,
     .get_version_string = get_version_string,
+    .get_supported_extensions = get_supported_extensions,
     .get_number_of_cache_files_needed = get_number_of_cache_files_needed,
     .get_status = get_status,
     .get_supported_operations = driver_get_supported_operations,
@@ -204,6 +239,7 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     d->base.name = e->name;
     d->engine = e;
     d->schedule = s;
+    list_extensions(e, &d->extensions);
     schedule_set_name(s, e->name);
     if (e->is_realtime)
         schedule_set_realtime(s);

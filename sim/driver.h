@@ -19,8 +19,16 @@ struct bursts {
     bool is_watched; /* the thread is there */
 };
 
+/* What the driver says of the extensions that it serves. */
+struct driver_extensions {
+    struct hal_extension extension[EXTENSION_END];
+    struct hal_extension_type type[DT_END];
+    uint32_t n, n_types;
+};
+
 struct driver {
     struct hal_driver base;
+    struct driver_extensions extensions;
     struct engine *engine;
     struct schedule *schedule;
     struct accounts accounts;
@@ -40,7 +48,6 @@ struct loaded {
     struct mapping *pools;
     uint32_t n_pools;
     struct model model;
-    bool unknown; /* legal, but has operations that are not in the catalogue */
 };
 
 struct prepared {

@@ -31,21 +31,17 @@ static int validate(struct loaded *l, enum hal_version version, struct why *w)
 {
     int level = model_prepare(&l->model, NULL, w);
 
-    if (level < 0 && w->code == WHY_UNSUPPORTED) {
-        l->unknown = true;
-        return 0;
-    }
     TRY(level);
     REQUIRE(w, level <= hal_level(version), "the model needs feature level %d, the call has %d",
             level, hal_level(version));
     return 0;
 }
 
-static int load_into(const struct hal_model *hal, enum hal_version version, struct loaded *l,
-                     struct why *w)
+static int load_into(const struct driver *d, const struct hal_model *hal, enum hal_version version,
+                     struct loaded *l, struct why *w)
 {
     TRY(load_pools(hal, l, w));
-    TRY(convert_from_hal(hal, version, l->pools, l->arena, &l->model, w));
+    TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
     return validate(l, version, w);
 }
 
@@ -64,7 +60,7 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
     if (version > d->engine->hal || hal_level(version) < 1)
         why_fail(w, WHY_INVALID, "HAL version %d of a driver of %d", (int) version,
                  (int) d->engine->hal);
-    else if (load_into(hal, version, &l, w) == 0) {
+    else if (load_into(d, hal, version, &l, w) == 0) {
         *ret_loaded = l;
         return 0;
     }
@@ -73,14 +69,14 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
     return -1;
 }
 
-/* supported: one answer per operation of the main graph; all false for what nobody knows. */
+/* supported: one answer per operation of the main graph. */
 static int ask_engine(struct driver *d, const struct loaded *l, bool *supported, struct why *w)
 {
     const struct engine *e = d->engine;
 
     for (uint32_t i = 0; i < l->model.graph[0].n_operations; i++)
         supported[i] = false;
-    return l->unknown ? 0 : e->methods->supported(d->engine, &l->model, supported, w);
+    return e->methods->supported(d->engine, &l->model, supported, w);
 }
 
 static void log_supported(const struct driver *d, const struct loaded *l, const bool *supported)

@@ -8,6 +8,7 @@
 #include "sim/account.h"
 #include "sim/fault.h"
 #include "sim/hal.h"
+#include "sim/names.h"
 #include "sim/schedule.h"
 
 struct engine;
@@ -56,6 +57,7 @@ struct engine {
     uint64_t burst_idle_ns; /* after which a burst keeps nothing; 0: BURST_IDLE_NS */
     uint32_t model_cache_files, data_cache_files;
     struct client_limits limits;
+    extension_set extensions;  /* that it serves */
     const struct fault *fault; /* NULL: none */
     bool is_realtime;          /* its clock is the machine's */
 };

@@ -13,12 +13,25 @@ struct program {
     struct plan *plan;
 };
 
-/* The driver has validated the model; that is all that the reference asks for. */
+/* Graphs that an operation runs are not looked at: where there is anything foreign, none is run. */
+static bool supports(const struct model *m, const struct operation *o, bool is_foreign)
+{
+    const struct graph *g = &m->graph[0];
+
+    for (uint32_t i = 0; i < o->n_in && is_foreign; i++)
+        if (g->operand[o->in[i]].life == LIFE_SUBGRAPH)
+            return false;
+    return !operation_is_foreign(g, o);
+}
+
+/* The driver has validated the model; beyond that the reference must know the operations. */
 static int supported(struct engine *e, const struct model *m, bool *ret_supported, struct why *w)
 {
+    bool is_foreign = model_is_foreign(m, NULL);
+
     (void) e, (void) w;
     for (uint32_t i = 0; i < m->graph[0].n_operations; i++)
-        ret_supported[i] = true;
+        ret_supported[i] = supports(m, &m->graph[0].operation[i], is_foreign);
     return 0;
 }
 
@@ -86,6 +99,7 @@ int engine_reference(struct engine **ret_engine, struct why *w)
         .type = HAL_DEVICE_CPU,
         .hal = HAL_FL8,
         .priorities = 3,
+        .extensions = EXTENSIONS_NAMED,
         .capabilities = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, n, r->operand },
     };
     *ret_engine = &r->base;

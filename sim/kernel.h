@@ -2,7 +2,7 @@
  *
  * A kernel finds its operands by the names of their roles; shapes have been inferred and outputs
  * allocated.  golden's records bind calls, golden's arithmetic is never used: what a device
- * computes is its own. */
+ * computes is its own.  Extensions alone are computed by their records. */
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
@@ -106,6 +106,10 @@ int kernel_no_memory(struct why *w);
 /* Whether bytes are only moved about by this call: then the record's move() does it. */
 bool kernel_moves(const struct kernel_call *k);
 int kernel_move(const struct kernel_call *k, struct why *w);
+
+/* Whether it is a vendor's operation: its record, which is the vendor's own, computes it. */
+bool kernel_is_extension(const struct kernel_call *k);
+int kernel_extension(struct kernel_call *k, struct why *w);
 
 /* ---- shapes */
 

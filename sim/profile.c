@@ -107,7 +107,7 @@ static int parse_rates(const struct reader *r, const struct place *at, const jso
 
     TRY(read_object(r, (struct member){ at, cost, "rate", true }, &table));
     TRY(read_number(r, (struct member){ &here, table, "default", true }, 1e-30, &otherwise));
-    for (int i = 0; i < DT_COUNT; i++)
+    for (int i = 0; i < DT_END; i++)
         p->rate[i] = otherwise;
     json_object_foreach((json_t *) (uintptr_t) table, key, value)
     {
@@ -344,14 +344,50 @@ static int parse_rules(const struct reader *r, const json_t *root, struct profil
     return 0;
 }
 
+/* ---- what is not NNAPI's */
+
+static int parse_extension(const struct reader *r, const struct place *at, const json_t *name,
+                           struct profile *p)
+{
+    enum extension_prefix x =
+        json_is_string(name) ? extension_by_name(json_string_value(name)) : EXTENSION_NONE;
+
+    if (x == EXTENSION_NONE)
+        return read_complain(r, at, "the name of an extension (docs/extensions.md)", name);
+    if (p->hal < HAL_1_2)
+        return read_complain(r, at, "no extensions before HAL 1.2", name);
+    p->extensions |= EXTENSION_BIT(x);
+    return 0;
+}
+
+static int parse_extensions(const struct reader *r, const json_t *root, struct profile *p)
+{
+    struct place here = { NULL, "extensions", 0 };
+    const json_t *list;
+    bool oem = false;
+    size_t i;
+    json_t *v;
+
+    TRY(read_array(r, (struct member){ NULL, root, "extensions", false }, &list));
+    json_array_foreach(list, i, v)
+    {
+        struct place entry = { &here, NULL, i };
+        TRY(parse_extension(r, &entry, v, p));
+    }
+    TRY(read_flag(r, (struct member){ NULL, root, "oem" }, &oem));
+    if (oem)
+        p->extensions |= EXTENSION_BIT(EXTENSION_oem);
+    return 0;
+}
+
 /* ---- the whole */
 
 static int parse_root(const struct reader *r, const json_t *root, struct profile *p)
 {
-    static const char *const keys[] = { "name",       "version", "type",  "hal",
-                                        "arithmetic", "memory",  "queue", "limits",
-                                        "cache",      "burst",   "cost",  "performance",
-                                        "operations", NULL };
+    static const char *const keys[] = { "name",       "version",    "type",  "hal",
+                                        "arithmetic", "memory",     "queue", "limits",
+                                        "cache",      "burst",      "cost",  "performance",
+                                        "operations", "extensions", "oem",   NULL };
 
     if (!json_is_object(root))
         return read_complain(r, NULL, "a table", root);
@@ -362,7 +398,8 @@ static int parse_root(const struct reader *r, const json_t *root, struct profile
     TRY(parse_limits(r, root, &p->limits));
     TRY(parse_burst(r, root, p));
     TRY(parse_cost(r, root, p));
-    return parse_rules(r, root, p);
+    TRY(parse_rules(r, root, p));
+    return parse_extensions(r, root, p);
 }
 
 int profile_parse(const char *json, const char *file, struct profile **ret_profile, struct why *w)

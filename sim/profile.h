@@ -7,6 +7,7 @@
 #include "golden/op.h"
 #include "sim/account.h"
 #include "sim/hal.h"
+#include "sim/names.h"
 
 enum arithmetic_kind {
     ARITHMETIC_FP32,  /* floats, windows and matrices by XNNPACK; everything else is widened */
@@ -46,7 +47,8 @@ struct profile {
     double launch_ns, driver_ns; /* of an execution: on the device, and in the driver besides */
     double operation_ns;         /* of every operation, besides its work */
     double bandwidth;            /* bytes per second */
-    double rate[DT_COUNT];       /* operations per second on operands of that type */
+    double rate[DT_END];         /* operations per second on operands of that type */
+    extension_set extensions;    /* that the device serves */
     uint32_t n_rules;
     const struct rule *rules;
 };

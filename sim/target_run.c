@@ -66,16 +66,15 @@ static int check_status(struct course *c, const char *method, enum hal_status st
 
 /* ---- asking and preparing */
 
-/* A model of a feature level that the driver has not is not shown to it.  What the catalogue does
- * not know has no level: the driver may know it, or rightly call it invalid. */
+/* A model of a feature level that the driver has not is not shown to it.  What nobody here knows
+ * the driver may know, or rightly call invalid. */
 static int level_allows(struct course *c, bool *ret_known, bool *ret_allowed)
 {
     TRACE_SUBTRACT(LR, PP, "model_prepare");
     int level = model_prepare(c->m, NULL, c->w);
 
-    if (level < 0 && c->w->code != WHY_UNSUPPORTED)
-        return -1;
-    *ret_known = level >= 0;
+    TRY(level);
+    *ret_known = !model_is_foreign(c->m, NULL);
     *ret_allowed = level <= hal_level(c->t->driver->hal_version);
     return 0;
 }

@@ -85,8 +85,14 @@ void build_operation(struct build *b, const char *name, const uint32_t *in, uint
 {
     const struct op *op = must((void *) op_by_name(name));
 
+    build_code(b, op->code, in, n_in, out, n_out);
+}
+
+void build_code(struct build *b, int32_t code, const uint32_t *in, uint32_t n_in,
+                const uint32_t *out, uint32_t n_out)
+{
     b->graph->operation[b->graph->n_operations++] = (struct operation){
-        .code = op->code,
+        .code = code,
         .n_in = n_in,
         .n_out = n_out,
         .in = must(arena_copy(b->arena, in, n_in * sizeof *in)),

@@ -36,6 +36,9 @@ uint32_t build_subgraph(struct build *b, uint32_t graph);
 void build_operation(struct build *b, const char *name, const uint32_t *in, uint32_t n_in,
                      const uint32_t *out, uint32_t n_out);
 
+void build_code(struct build *b, int32_t code, const uint32_t *in, uint32_t n_in,
+                const uint32_t *out, uint32_t n_out);
+
 /* OPERATION(&b, "ADD", IDS(x, y, act), IDS(z)) */
 #define IDS(...)                    (const uint32_t[]){ __VA_ARGS__ }, N_IDS(__VA_ARGS__)
 #define N_IDS(...)                  sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t)

@@ -58,7 +58,7 @@ struct hal_driver *client_open_slow(const char *name, double ns)
     p->driver_ns = 0;
     p->bandwidth = 1e30;
     p->queue_depth = 0;
-    for (int i = 0; i < DT_COUNT; i++)
+    for (int i = 0; i < DT_END; i++)
         p->rate[i] = 1e30;
     return open_profile(p);
 }

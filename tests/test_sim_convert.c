@@ -62,7 +62,8 @@ START_TEST(a_model_survives_the_round_trip)
     ck_assert_uint_eq(hal.n_referenced, 2);
     ck_assert_uint_eq(hal.main.operands[3].n_consumers, 1);
     ck_assert_uint_eq(hal.referenced[0].operands[1].location.offset, 4);
-    ck_assert_msg(convert_from_hal(&hal, HAL_1_3, &pool, b.arena, &m, &w) == 0, "%s", w.text);
+    ck_assert_msg(convert_from_hal(&hal, HAL_1_3, EXTENSIONS_NAMED, &pool, b.arena, &m, &w) == 0,
+                  "%s", w.text);
     ck_assert_int_eq(model_validate(&m, &w), 4);
     ck_assert_uint_eq(m.n_graphs, b.model.n_graphs);
     for (uint32_t g = 0; g < m.n_graphs; g++) {

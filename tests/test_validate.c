@@ -60,8 +60,14 @@ START_TEST(bad_types)
     REFUSED("operand 0: unknown operand type 9999");
     operand(x)->tensor.dtype = (enum dtype) - 1;
     REFUSED("unknown operand type -1");
-    operand(x)->tensor.dtype = (enum dtype) 10001;
-    REFUSED("OEM");
+    operand(x)->tensor.dtype = (enum dtype) OEM_CODE;
+    REFUSED("unknown operand type 10000");
+    operand(x)->tensor.dtype = DT_FOREIGN;
+    REFUSED("extension prefix 0, which the model does not name");
+    operand(x)->foreign = OEM_CODE + 1;
+    REFUSED("no typing row accepts");
+    operand(x)->tensor.dtype = DT_FIBONACCI_QUANT64;
+    REFUSED("extension prefix 2, which the model does not name");
     operand(x)->tensor.dtype = DT_S8;
     operand(x)->tensor.zero = 0;
     REFUSED("no typing row accepts");
@@ -281,6 +287,12 @@ START_TEST(what_is_counted_beside_the_graphs_is_there)
     REFUSED("1 extensions are missing");
     b.model.extension = &nameless;
     REFUSED("extension 0 has no name");
+    nameless.name = "Not.Legal";
+    REFUSED("extension 0 is named \"Not.Legal\"");
+    nameless.name = "org.elsewhere";
+    REFUSED("extension 0, org.elsewhere, has prefix 0");
+    nameless.prefix = EXTENSION_fibonacci; /* is another's */
+    REFUSED("extension 0, org.elsewhere, has prefix 2");
     b.model.n_extensions = 0;
     b.model.n_graphs = UINT32_MAX; /* refused before anything of that size is made */
     REFUSED("4294967295 graphs");

@@ -149,9 +149,13 @@ static void extensions(struct cell *c, const void *data)
                             ? c->driver->get_supported_extensions(c->driver, &n, &e)
                             : HAL_NONE;
     EXPECT_STATUS(c, s, HAL_NONE, "extensions");
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         EXPECT(c, strspn(e[i].name, legal) == strlen(e[i].name) && strchr(e[i].name, '.'),
                "an extension is called \"%s\"", e[i].name);
+        for (uint32_t k = 0; k < e[i].n_types; k++)
+            EXPECT(c, e[i].type[k].byte_size > 0, "type %u of %s has no bytes", e[i].type[k].type,
+                   e[i].name);
+    }
 }
 
 static void cache_files(struct cell *c, const void *data)
