@@ -404,7 +404,7 @@ int plan_run(const struct plan *p, const struct tensor *in, const struct exec_op
     struct result result = { 0 };
     struct run r = { .plan = p, .options = options ? options : &defaults };
 
-    TRACE(LC, PE, "plan_run");
+    TRACE(LC, PU, "plan_run");
     w = w ? w : &unused;
     result.owns_arena = !r.options->arena;
     result.arena = r.options->arena ? r.options->arena : arena_new(r.options->memory_limit);

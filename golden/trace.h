@@ -11,8 +11,9 @@
  * Layers: LA application, LR runtime, LI between processes, LD driver, LC reference on the CPU, LO
  * others, LU utility (counts for whoever calls it).  Phases: PO overall, PWU warm-up, PBM
  * benchmark, PI initialisation, PP preparation, PC compilation, PE execution, PT termination, PU
- * unspecified; within an execution PIO inputs and outputs, PTR transformation, PCO computation, PR
- * results. */
+ * that of whoever calls; within an execution PIO inputs and outputs, PTR transformation, PCO
+ * computation, PR results.  Sections within others are of the same phase, of one within it, or
+ * subtracted. */
 #ifndef GOLDEN_TRACE_H
 #define GOLDEN_TRACE_H
 

@@ -158,14 +158,14 @@ static void judge(struct check *check, struct outcome *o, struct check_result *r
 
 static void find_reference(struct check *check)
 {
-    TRACE(LA, PP, "reference");
+    TRACE(LA, PU, "reference");
     check_reference(check);
 }
 
 static int make_case(const struct cases *cases, uint64_t i, struct arena *a, struct example *ret,
                      struct why *w)
 {
-    TRACE(LA, PP, "make the case");
+    TRACE(LA, PU, "make the case");
     return cases_make(cases, i, a, ret, w);
 }
 
@@ -181,10 +181,10 @@ static bool run_target(struct crew_link *l, const struct campaign *c, struct che
     crew_mark(l, mark_of(PHASE_JUDGE, t));
     if (ran >= 0)
         judge(check, &outcome, &r, c->details ? &detail : NULL);
-    crew_mark(l, mark_of(PHASE_TARGET, t));
-    layers_check(check, target, &r, c->details ? &detail : NULL);
     if (traced)
         trace_end();
+    crew_mark(l, mark_of(PHASE_TARGET, t));
+    layers_check(check, target, &r, c->details ? &detail : NULL);
     send_detail(l, &detail);
     buffer_done(&detail);
     send_verdict(l, t, &r);

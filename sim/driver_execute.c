@@ -100,7 +100,7 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
     struct run_output output;
     struct why w;
 
-    TRACE_SWITCH(LD, PIO, "request_read");
+    TRACE(LD, PIO, "request_read");
     if (request_read(&x->request, x->arena, &w) < 0)
         return failure(x, &w);
     TRACE_SWITCH(LD, PCO, "run");

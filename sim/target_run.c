@@ -486,10 +486,10 @@ static int execute(struct course *c)
     enum hal_status status;
 
     TRACE(LR, PE, "execute");
-    TRACE_SWITCH(LR, PIO, "make_request");
+    TRACE(LR, PIO, "make_request");
     TRY(make_request(c));
     c->o->stage = STAGE_EXECUTE;
-    TRACE_SWITCH(LR, PCO, "execute_synchronously");
+    TRACE_SWITCH(LR, PE, "execute_synchronously");
     status = execute_once(c);
     TRACE_SWITCH(LR, PR, "check and take outputs");
     int ended = check_status(c, "execute_synchronously", status);

@@ -16,6 +16,22 @@ import time
 
 SECTION = re.compile(r"^(\[SW\]|\[SUB\])?\[NN_(L[ARIDCOU])_(PO|PWU|PBM|PI|PP|PC|PE|PT|PU|PIO|PTR|PCO|PR)\].")
 
+OF_EXECUTION = ("PIO", "PTR", "PCO", "PR")
+DEEPER = ["LA", "LR", "LI", "LD", "LC"]
+
+
+def check_nesting(match, parent):
+    """Within a section lie those of its phase, or of a phase of it, and of no higher layer."""
+    mode, layer, phase = match[1], match[2], match[3]
+    if not parent:
+        return phase if phase != "PU" else None
+    phase = parent["phase"] if phase == "PU" else phase
+    fits = parent["phase"] in (None, "PO", phase) or (parent["phase"] == "PE" and phase in OF_EXECUTION)
+    assert fits or phase == "PI" or mode == "[SUB]", f"{match.string} within {parent['name']}"
+    assert DEEPER.index(layer) >= DEEPER.index(parent["layer"]) or mode == "[SUB]", \
+        f"{match.string} within {parent['name']}"
+    return phase
+
 
 class Trace:
     """Sections by thread, spans by identifier."""
@@ -47,6 +63,8 @@ class Trace:
                 match = SECTION.match(event["name"])
                 assert match, f"not in the grammar: {event['name']}"
                 self.layers[match[2]] += 1
+                event["layer"] = match[2]
+                event["phase"] = check_nesting(match, self.parent(thread, match[1]))
                 self.begin = min(self.begin, event["ts"])
             self.names[event["name"]] += 1
         elif kind == "E":
@@ -62,6 +80,14 @@ class Trace:
         else:
             assert kind == "e", event
             assert self.spans[event["id"]].pop() == event["name"], event
+
+    def parent(self, thread, mode):
+        """A switch ends the time of the section that it lies in."""
+        around = self.open[thread][:-1]
+        if mode == "[SW]":
+            assert around and not around[-1].get("ended"), "a switch of nothing"
+            around[-1]["ended"] = True
+        return next((event for event in reversed(around) if not event.get("ended")), None)
 
     def unfinished(self):
         return {thread: stack for thread, stack in self.open.items() if stack}
