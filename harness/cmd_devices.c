@@ -20,6 +20,23 @@ static void print_performance(const char *what, const struct hal_performance *p)
            (double) p->power_usage);
 }
 
+/* Names of types where the extension is one of ours; else what the driver says. */
+static void print_extension(const struct extension_facts *e)
+{
+    enum extension_prefix known = extension_by_name(e->name);
+    const struct extension_record *record = extension_table[known];
+    printf("  extension %s\n", e->name);
+    for (uint32_t i = 0; i < e->n_types && i < MAX_EXTENSION_TYPES; i++) {
+        enum dtype type = extension_type(known, e->type[i].type);
+        printf("    type %-5u %-25s %s of %u bytes\n", e->type[i].type,
+               known && type != DT_FOREIGN ? dtype_info[type].name : "",
+               e->type[i].is_tensor ? "elements" : "scalar", e->type[i].byte_size);
+    }
+    for (int i = 0; record && i < record->n_ops; i++)
+        printf("    operation %d %-23s %s\n", record->op[i].code & 0xffff, record->op[i].name,
+               record->op[i].summary);
+}
+
 static void print_facts(const char *uri, const struct device_facts *f, bool long_form)
 {
     if (!long_form) {
@@ -30,6 +47,8 @@ static void print_facts(const char *uri, const struct device_facts *f, bool long
            f->hal);
     printf("  extensions %u, cache files %u of models and %u of data\n", f->n_extensions,
            f->n_model_cache, f->n_data_cache);
+    for (uint32_t i = 0; i < f->n_extensions && i < MAX_EXTENSIONS; i++)
+        print_extension(&f->extension[i]);
     puts("performance, relative to the reference CPU (below 1 is better):");
     for (uint32_t i = 0; i < f->n_operands; i++)
         print_performance(operand_type(f->operand[i].type), &f->operand[i].info);
@@ -88,6 +107,21 @@ static json_t *support_json(const struct support *s)
     return all;
 }
 
+static json_t *extensions_json(const struct device_facts *f)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < f->n_extensions && i < MAX_EXTENSIONS; i++) {
+        const struct extension_facts *e = &f->extension[i];
+        json_t *types = json_array();
+        for (uint32_t k = 0; k < e->n_types && k < MAX_EXTENSION_TYPES; k++)
+            json_array_append_new(types, json_pack("{s:i, s:b, s:I}", "type", (int) e->type[k].type,
+                                                   "tensor", e->type[k].is_tensor, "bytes",
+                                                   (json_int_t) e->type[k].byte_size));
+        json_array_append_new(all, json_pack("{s:s, s:o}", "name", e->name, "types", types));
+    }
+    return all;
+}
+
 static void print_line(json_t *o)
 {
     json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(7));
@@ -111,7 +145,7 @@ static void facts_json(const char *uri, const struct device_facts *f, const stru
     json_object_set_new(o, "version", json_string(f->version));
     json_object_set_new(o, "type", json_string(f->type));
     json_object_set_new(o, "hal", json_string(f->hal));
-    json_object_set_new(o, "extensions", json_integer(f->n_extensions));
+    json_object_set_new(o, "extensions", extensions_json(f));
     json_object_set_new(o, "model_cache_files", json_integer(f->n_model_cache));
     json_object_set_new(o, "data_cache_files", json_integer(f->n_data_cache));
     json_object_set_new(o, "performance", performance);

@@ -32,6 +32,18 @@ static const char *type_name(enum hal_device_type type)
     }
 }
 
+static void copy_extensions(const struct target_info *info, struct device_facts *f)
+{
+    for (uint32_t i = 0; i < info->n_extensions && i < MAX_EXTENSIONS; i++) {
+        const struct hal_extension *from = &info->extensions[i];
+        struct extension_facts *to = &f->extension[i];
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+        to->n_types = from->n_types;
+        for (uint32_t k = 0; k < from->n_types && k < MAX_EXTENSION_TYPES; k++)
+            to->type[k] = from->type[k];
+    }
+}
+
 static void copy_facts(const struct target_info *info, struct device_facts *ret)
 {
     const struct hal_capabilities *c = &info->capabilities;
@@ -53,6 +65,7 @@ static void copy_facts(const struct target_info *info, struct device_facts *ret)
     text_clean(f.version);
     for (uint32_t i = 0; i < c->n_operands && f.n_operands < MAX_PERFORMANCE; i++)
         f.operand[f.n_operands++] = c->operand[i];
+    copy_extensions(info, &f);
     *ret = f;
 }
 

@@ -5,7 +5,14 @@
 
 #include "sim/sim.h"
 
-enum { MAX_PERFORMANCE = 32 };
+enum { MAX_PERFORMANCE = 32, MAX_EXTENSIONS = 8, MAX_EXTENSION_TYPES = 16 };
+
+/* An extension as the driver describes it; of more types than fit here only the number is known. */
+struct extension_facts {
+    char name[96];
+    uint32_t n_types;
+    struct hal_extension_type type[MAX_EXTENSION_TYPES];
+};
 
 /* Crosses a pipe as it is. */
 struct device_facts {
@@ -16,6 +23,7 @@ struct device_facts {
     uint32_t n_operands;
     struct hal_operand_performance operand[MAX_PERFORMANCE];
     uint32_t n_extensions, n_model_cache, n_data_cache;
+    struct extension_facts extension[MAX_EXTENSIONS]; /* the first of them */
 };
 
 /* seconds: how long it may take. */

@@ -1,5 +1,6 @@
 #include "sim/profile.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/profile_read.h"
@@ -346,6 +347,20 @@ static int parse_rules(const struct reader *r, const json_t *root, struct profil
 
 /* ---- what is not NNAPI's */
 
+static int complain_of_extension(const struct reader *r, const struct place *at, const json_t *name)
+{
+    char text[400] = "the name of an extension: one of";
+    const char *before = " ";
+
+    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END; x++)
+        if (EXTENSIONS_NAMED & EXTENSION_BIT(x)) {
+            size_t n = strlen(text);
+            snprintf(text + n, sizeof(text) - n, "%s%s", before, extension_name[x]);
+            before = ", ";
+        }
+    return read_complain(r, at, text, name);
+}
+
 static int parse_extension(const struct reader *r, const struct place *at, const json_t *name,
                            struct profile *p)
 {
@@ -353,7 +368,7 @@ static int parse_extension(const struct reader *r, const struct place *at, const
         json_is_string(name) ? extension_by_name(json_string_value(name)) : EXTENSION_NONE;
 
     if (x == EXTENSION_NONE)
-        return read_complain(r, at, "the name of an extension (docs/extensions.md)", name);
+        return complain_of_extension(r, at, name);
     if (p->hal < HAL_1_2)
         return read_complain(r, at, "no extensions before HAL 1.2", name);
     p->extensions |= EXTENSION_BIT(x);

@@ -40,6 +40,7 @@ struct target_info {
     int hal_version; /* 10 ... 13: HAL 1.0 ... 1.3; 15 ... 18: feature levels 5 ... 8 */
     struct hal_capabilities capabilities;
     uint32_t n_extensions, n_model_cache, n_data_cache;
+    const struct hal_extension *extensions; /* the driver's own memory */
 };
 int target_info(struct target *t, struct target_info *ret_info, struct why *w);
 

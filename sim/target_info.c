@@ -49,21 +49,41 @@ static int check_capabilities(const struct hal_capabilities *c, enum hal_version
     return 0;
 }
 
-static int check_extensions(struct hal_driver *d, uint32_t *ret_n, struct why *w)
+static int check_extension_types(const struct hal_extension *e, struct why *w)
+{
+    REQUIRE(w, !e->n_types || e->type, "extension %.80s: no types", e->name);
+    for (uint32_t i = 0; i < e->n_types; i++) {
+        REQUIRE(w, e->type[i].byte_size, "extension %.80s: type %u has 0 bytes", e->name,
+                e->type[i].type);
+        for (uint32_t k = 0; k < i; k++)
+            REQUIRE(w, e->type[k].type != e->type[i].type, "extension %.80s: type %u comes twice",
+                    e->name, e->type[i].type);
+    }
+    return 0;
+}
+
+static int check_extension(const struct hal_extension *e, uint32_t i, struct why *w)
+{
+    REQUIRE(w, e[i].name && extension_name_is_legal(e[i].name),
+            "extension name \"%.80s\": expected a-z 0-9 _ and at least one dot",
+            e[i].name ? e[i].name : "");
+    for (uint32_t k = 0; k < i; k++)
+        REQUIRE(w, strcmp(e[k].name, e[i].name), "extension %.80s comes twice", e[i].name);
+    return check_extension_types(&e[i], w);
+}
+
+static int check_extensions(struct hal_driver *d, struct target_info *to, struct why *w)
 {
     const struct hal_extension *e = NULL;
     uint32_t n = 0;
 
-    if (d->get_supported_extensions)
+    if (d->get_supported_extensions && d->hal_version >= HAL_1_2)
         TRY(check_status("get_supported_extensions", d->get_supported_extensions(d, &n, &e), w));
-    for (uint32_t i = 0; i < n; i++) {
-        const char *name = e[i].name;
-        REQUIRE(w,
-                name && strchr(name, '.') &&
-                    name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.")] == 0,
-                "extension name \"%s\": expected a-z 0-9 _ and at least one dot", name ? name : "");
-    }
-    *ret_n = n;
+    REQUIRE(w, e || !n, "%u extensions, but none are given", n);
+    for (uint32_t i = 0; i < n; i++)
+        TRY(check_extension(e, i, w));
+    to->n_extensions = n;
+    to->extensions = e;
     return 0;
 }
 
@@ -107,7 +127,7 @@ static int gather(struct hal_driver *d, struct target_info *i, struct why *w)
     REQUIRE(w, i->n_model_cache <= HAL_MAX_CACHE_FILES && i->n_data_cache <= HAL_MAX_CACHE_FILES,
             "%u and %u cache files, at most %d of each", i->n_model_cache, i->n_data_cache,
             HAL_MAX_CACHE_FILES);
-    TRY(check_extensions(d, &i->n_extensions, w));
+    TRY(check_extensions(d, i, w));
     enum hal_device_status status = d->get_status(d);
     REQUIRE(w, status == HAL_DEVICE_AVAILABLE, "get_status answered %d, not AVAILABLE",
             (int) status);

@@ -123,6 +123,47 @@ int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena 
     return 0;
 }
 
+/* What is counted is there: the other side could not tell. */
+static int check_operand_lists(const struct hal_operand *h, struct why *w)
+{
+    bool channels = h->extra == HAL_EXTRA_CHANNEL_QUANT, data = h->extra == HAL_EXTRA_EXTENSION;
+
+    REQUIRE(w, h->dims || !h->n_dims, "no dimensions");
+    REQUIRE(w, h->channel_scales || !channels || !h->n_channel_scales, "no channel scales");
+    REQUIRE(w, h->extension || !data || !h->extension_length, "no extension data");
+    return 0;
+}
+
+static int check_lists(const struct hal_subgraph *h, struct why *w)
+{
+    REQUIRE(w, h->operands || !h->n_operands, "no operands");
+    REQUIRE(w, h->operations || !h->n_operations, "no operations");
+    REQUIRE(w, (h->inputs || !h->n_inputs) && (h->outputs || !h->n_outputs), "no indexes");
+    for (uint32_t i = 0; i < h->n_operands; i++)
+        if (check_operand_lists(&h->operands[i], w) < 0)
+            return why_prefix(w, "operand %u", i);
+    for (uint32_t i = 0; i < h->n_operations; i++) {
+        const struct hal_operation *o = &h->operations[i];
+        REQUIRE(w, (o->inputs || !o->n_inputs) && (o->outputs || !o->n_outputs),
+                "operation %u: no indexes", i);
+    }
+    return 0;
+}
+
+static int check_model_lists(const struct hal_model *h, struct why *w)
+{
+    REQUIRE(w, h->referenced || !h->n_referenced, "no subgraphs");
+    REQUIRE(w, h->pools || !h->n_pools, "no pools");
+    REQUIRE(w, h->operand_values || !h->operand_values_length, "no operand values");
+    REQUIRE(w, h->extension_name_to_prefix || !h->n_extension_prefixes, "no extension names");
+    for (uint32_t i = 0; i < h->n_extension_prefixes; i++)
+        REQUIRE(w, h->extension_name_to_prefix[i].name, "extension %u has no name", i);
+    TRY(check_lists(&h->main, w));
+    for (uint32_t i = 0; i < h->n_referenced; i++)
+        TRY(check_lists(&h->referenced[i], w));
+    return 0;
+}
+
 static int put_prefixes(const struct hal_model *hal, struct arena *a, Wire__Model *m, struct why *w)
 {
     m->prefixes = arena_alloc(a, hal->n_extension_prefixes, sizeof(*m->prefixes));
@@ -145,6 +186,7 @@ int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds
 {
     Wire__Model *m = NEW(a, Wire__Model, WIRE__MODEL__INIT);
 
+    TRY(check_model_lists(hal, w));
     if (!m || !(m->main = put_subgraph(&hal->main, a)))
         return no_memory(w);
     m->referenced = arena_alloc(a, hal->n_referenced, sizeof(*m->referenced));
