@@ -16,24 +16,21 @@ static const char *filter;
 
 static const char level_letter[] = { [LOG_INFO] = 'I', [LOG_WARNING] = 'W', [LOG_ERROR] = 'E' };
 
-/* ---- the filter: TAG:P, separated by spaces; the last one for a tag holds */
-
-static bool names_tag(const char *name, size_t length, const char *tag)
-{
-    return (length == 1 && *name == '*') ||
-           (strlen(tag) == length && strncmp(name, tag, length) == 0);
-}
+/* ---- the filter: TAG:P, separated by spaces; *:P for all other tags */
 
 static bool passes(enum log_level level, const char *tag)
 {
     static const char rising[] = "VDIWEFS";
     char least = atomic_load(&vlog_mask) ? 'I' : 'E';
+    bool is_named = false;
 
     for (const char *at = filter ? filter : ""; *at;) {
         size_t length = strcspn(at, " "), name = strcspn(at, ": ");
         char letter = name + 1 < length ? at[name + 1] : 'V';
-        if (names_tag(at, name, tag) && strchr(rising, letter))
+        bool names_it = strlen(tag) == name && strncmp(at, tag, name) == 0;
+        if ((names_it || (!is_named && name == 1 && *at == '*')) && strchr(rising, letter))
             least = letter;
+        is_named |= names_it;
         at += length;
         at += strspn(at, " ");
     }
