@@ -40,6 +40,18 @@ void vts_model_done(struct vts_model *m)
     arena_free(m->arena);
 }
 
+void vts_model_expect(struct vts_model *m)
+{
+    struct exec_options options = { .arena = m->arena };
+    struct plan *plan = NULL;
+    struct result r;
+
+    ck_assert_msg(plan_new(&m->example.model, &plan, &w) == 0, "%s: %s", m->name, w.text);
+    ck_assert_msg(plan_run(plan, m->example.in, &options, &r, &w) == 0, "%s: %s", m->name, w.text);
+    m->example.expected = arena_copy(m->arena, r.out, r.n * sizeof *r.out);
+    plan_free(plan);
+}
+
 const struct one_op *vts_relu(const struct cell *c)
 {
     static const struct one_op

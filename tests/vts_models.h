@@ -26,6 +26,9 @@ void vts_model_init(struct vts_model *m, const struct example *e, struct arena *
 void vts_model_of(struct vts_model *m, const struct one_op *o);
 void vts_model_done(struct vts_model *m);
 
+/* Puts what the reference computes into example.expected. */
+void vts_model_expect(struct vts_model *m);
+
 /* A RELU of four elements in a type that the device supports, of the first version. */
 const struct one_op *vts_relu(const struct cell *c);
 

@@ -61,6 +61,13 @@ void vts_request(const struct example *e, struct arena *a, struct vts_request *r
     ret_request->hal.pools = ret_request->pool;
 }
 
+void vts_request_name(struct vts_request *r, struct hal_argument *a, uint32_t token)
+{
+    ck_assert_uint_lt(r->hal.n_pools, VTS_POOLS);
+    r->pool[r->hal.n_pools] = (struct hal_request_pool){ .is_token = true, .token = token };
+    a->location = (struct hal_location){ .pool = r->hal.n_pools++ };
+}
+
 bool vts_request_is_specified(const struct example *e)
 {
     const struct graph *g = main_graph(e);
@@ -99,12 +106,13 @@ static enum hal_status run_later(struct hal_prepared_model *p, enum hal_version 
 static enum hal_status run_burst(struct hal_prepared_model *p, enum hal_version version,
                                  struct vts_request *r, const struct hal_execution_config *config)
 {
-    static const int64_t kept[] = { 0, 7 }, passing[] = { -1, -1 };
+    static const int64_t kept[VTS_POOLS] = { 0, 7, 1, 2, 3, 4, 5, 6 },
+                         passing[VTS_POOLS] = { -1, -1, -1, -1, -1, -1, -1, -1 };
     struct hal_burst *b;
 
     ck_assert_int_eq(p->methods->configure_burst(p, version, &b), HAL_NONE);
     enum hal_status status = b->methods->execute_synchronously(
-        b, &r->hal, 2, config->measure ? kept : passing, config, &r->result);
+        b, &r->hal, r->hal.n_pools, config->measure ? kept : passing, config, &r->result);
     ck_assert_int_eq(b->methods->release_memory(b, 7), HAL_NONE);
     ck_assert_int_eq(b->methods->release_memory(b, 7), HAL_NONE);
     ck_assert_int_eq(b->methods->release_memory(b, 99), HAL_NONE);

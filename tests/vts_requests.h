@@ -5,15 +5,19 @@
 
 #include "tests/vts_models.h"
 
-/* The inputs in one pool, room for the outputs in another. */
+/* The inputs in one pool, room for the outputs in another; more pools may follow. */
+enum { VTS_POOLS = 8 };
 struct vts_request {
     struct hal_request hal;
     struct hal_argument *inputs, *outputs; /* where hal's point */
-    struct hal_request_pool pool[2];
+    struct hal_request_pool pool[VTS_POOLS];
     struct hal_result result;
     struct hal_timing launched; /* of fenced executions; result.timing is from the fences on */
 };
 void vts_request(const struct example *e, struct arena *a, struct vts_request *ret_request);
+
+/* The argument lies in the buffer of that token, in a pool of its own. */
+void vts_request_name(struct vts_request *r, struct hal_argument *a, uint32_t token);
 
 /* Whether every output has a known shape with elements, as fenced executions need. */
 bool vts_request_is_specified(const struct example *e);

@@ -1,0 +1,338 @@
+/* Memory domains: what may be allocated, and copied, in four types of shape
+ * {1, 32, 32, 8}, by one or two convolutions, an addition, and models that every device supports.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/convert.h"
+#include "tests/hal_client.h"
+#include "tests/vts_graphs.h"
+#include "tests/vts_requests.h"
+
+static size_t bytes_of(const struct vts_look *look)
+{
+    struct tensor t = { .dtype = look->type, .shape = vts_looks[0].shape };
+
+    return tensor_bytes(&t);
+}
+
+/* ---- allocation: models that disagree with the first one */
+
+enum which { BASE, RANK, DIMENSION, SCALE, ZERO, TYPE };
+
+static struct vts_look disagreeing(const struct vts_look *look, enum which which)
+{
+    struct vts_look l = *look;
+
+    switch (which) {
+    case RANK: l.shape = DIMS(1 * 32 * 32 * 8); break;
+    case DIMENSION: l.shape.dim[3] = 4; break;
+    case SCALE: l.scale *= 2; break;
+    case ZERO: l.zero += 1; break;
+    case TYPE: l = vts_looks[(look - vts_looks) ^ 1]; break;
+    case BASE: break;
+    }
+    return l;
+}
+
+#define END                                                                                        \
+    {                                                                                              \
+        VTS_NOBODY, 0, 1                                                                           \
+    }
+
+static const struct bad_allocation {
+    const char *rule;
+    enum which other; /* model 1 */
+    struct vts_allocation allocation;
+} allocations[] = {
+    { "A1", BASE, { "no roles", { END }, { END } } },
+    { "A4", BASE, { "an input of model 2 of 2", { { 2, 0, 1 }, END }, { END } } },
+    { "A4", BASE, { "an output of model 2 of 2", { END }, { { 2, 0, 1 }, END } } },
+    { "A5", BASE, { "input 1 of 1", { { 0, 1, 1 }, END }, { END } } },
+    { "A5", BASE, { "output 1 of 1", { END }, { { 0, 1, 1 }, END } } },
+    { "A6", BASE, { "input, 10", { { 0, 0, 10 }, END }, { END } } },
+    { "A6", BASE, { "input, 0", { { 0, 0, 0 }, END }, { END } } },
+    { "A6", BASE, { "input, -0.5", { { 0, 0, -0.5f }, END }, { END } } },
+    { "A6", BASE, { "input, NaN", { { 0, 0, NAN }, END }, { END } } },
+    { "A6", BASE, { "output, 10", { END }, { { 0, 0, 10 }, END } } },
+    { "A6", BASE, { "output, 0", { END }, { { 0, 0, 0 }, END } } },
+    { "A6", BASE, { "output, -0.5", { END }, { { 0, 0, -0.5f }, END } } },
+    { "A7", BASE, { "an input twice", { { 0, 0, 1 }, { 0, 0, 1 }, END }, { END } } },
+    { "A7", BASE, { "an output twice", { END }, { { 0, 0, 1 }, { 0, 0, 1 }, END } } },
+    { "A8", TYPE, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
+    { "A8", TYPE, { "two outputs", { END }, { { 0, 0, 1 }, { 1, 0, 1 }, END } } },
+    { "A8", TYPE, { "input and output", { { 0, 0, 1 }, END }, { { 1, 0, 1 }, END } } },
+    { "A9", SCALE, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
+    { "A9", SCALE, { "two outputs", { END }, { { 0, 0, 1 }, { 1, 0, 1 }, END } } },
+    { "A9", SCALE, { "input and output", { { 0, 0, 1 }, END }, { { 1, 0, 1 }, END } } },
+    { "A10", ZERO, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
+    { "A10", ZERO, { "two outputs", { END }, { { 0, 0, 1 }, { 1, 0, 1 }, END } } },
+    { "A10", ZERO, { "input and output", { { 0, 0, 1 }, END }, { { 1, 0, 1 }, END } } },
+    { "A11", RANK, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
+    { "A11", RANK, { "two outputs", { END }, { { 0, 0, 1 }, { 1, 0, 1 }, END } } },
+    { "A11", RANK, { "input and output", { { 0, 0, 1 }, END }, { { 1, 0, 1 }, END } } },
+    { "A12", DIMENSION, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
+    { "A12", DIMENSION, { "two outputs", { END }, { { 0, 0, 1 }, { 1, 0, 1 }, END } } },
+    { "A12", DIMENSION, { "input and output", { { 0, 0, 1 }, END }, { { 1, 0, 1 }, END } } },
+    { "A13", BASE, { "input", { { 0, 0, 1 }, END }, { END }, 1, { 8192 } } },
+    { "A13", BASE, { "output", { END }, { { 0, 0, 1 }, END }, 3, { 32, 32, 8 } } },
+    { "A14", BASE, { "input", { { 0, 0, 1 }, END }, { END }, 4, { 1, 32, 32, 4 } } },
+    { "A14", BASE, { "output", { END }, { { 0, 0, 1 }, END }, 4, { 2, 32, 32, 8 } } },
+};
+
+static void refuse_allocation(struct cell *c, const struct vts_allocation *a,
+                              struct hal_prepared_model *const *models, uint32_t n_models)
+{
+    enum hal_status status;
+    uint32_t token;
+    struct hal_buffer *b = vts_allocate(c, a, models, n_models, &token, &status);
+
+    EXPECT(c, status == HAL_INVALID_ARGUMENT, "%s: %s", a->what, hal_status_name(status));
+    if (b)
+        b->methods->release(b);
+}
+
+/* The graph that every device supports in every type. */
+static struct hal_prepared_model *prepare_look(struct cell *c, const struct vts_look *look,
+                                               struct vts_model *m)
+{
+    vts_graph_model(m, &vts_graphs[0], look, 1);
+    struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
+    EXPECT(c, p, "RESHAPE of %s is not supported", look->name);
+    return p;
+}
+
+static void release(struct hal_prepared_model *p)
+{
+    if (p)
+        p->methods->release(p);
+}
+
+static void refuse_with_look(struct cell *c, const struct bad_allocation *a,
+                             const struct vts_look *look)
+{
+    struct vts_look other = disagreeing(look, a->other);
+    struct hal_prepared_model *p[2];
+    struct vts_model m[2];
+
+    p[0] = prepare_look(c, look, &m[0]);
+    p[1] = prepare_look(c, &other, &m[1]);
+    if (p[0] && p[1])
+        refuse_allocation(c, &a->allocation, p, 2);
+    for (int i = 0; i < 2; i++) {
+        release(p[i]);
+        vts_model_done(&m[i]);
+    }
+}
+
+static void refused(struct cell *c, const void *data)
+{
+    const char *rule = data;
+
+    for (int k = 0; k < COUNT(allocations); k++)
+        for (int t = 0; t < VTS_LOOKS && strcmp(allocations[k].rule, rule) == 0; t++) {
+            bool quantised = allocations[k].other == SCALE || allocations[k].other == ZERO;
+            if (!quantised || vts_looks[t].scale > 0)
+                refuse_with_look(c, &allocations[k], &vts_looks[t]);
+        }
+}
+
+static void no_model(struct cell *c, const void *data)
+{
+    struct hal_prepared_model *none = NULL;
+
+    (void) data;
+    refuse_allocation(c, &vts_one_input, &none, 1);
+    refuse_allocation(c, &vts_one_output, &none, 1);
+}
+
+/* Of another driver, and of nobody: a table of methods of the client's own. */
+static void foreign_model(struct cell *c, const void *data)
+{
+    const struct hal_prepared_model_methods methods = { 0 };
+    struct hal_prepared_model own = { &methods }, *forged = &own;
+    struct hal_driver *driver = c->driver;
+    struct vts_model m;
+
+    (void) data;
+    c->driver = vts_open(c, c->version);
+    struct hal_prepared_model *p = prepare_look(c, &vts_looks[0], &m);
+    struct hal_driver *other = c->driver;
+    c->driver = driver;
+    refuse_allocation(c, &vts_one_input, &p, 1);
+    refuse_allocation(c, &vts_one_output, &p, 1);
+    refuse_allocation(c, &vts_one_input, &forged, 1);
+    release(p);
+    other->close(other);
+    vts_model_done(&m);
+}
+
+/* RANK has a scalar result. */
+static void scalar_role(struct cell *c, const void *data)
+{
+    static const struct one_op rank = {
+        "rank", "RANK", 4, { "I32[2,3]: 1 2 3 4 5 6" }, "INT32: 2"
+    };
+    struct vts_allocation a = vts_one_output;
+    enum hal_status status;
+    struct vts_model m;
+    uint32_t token;
+
+    (void) data;
+    vts_model_of(&m, &rank);
+    struct hal_prepared_model *p = vts_prepare_supported(c, &m.hal);
+    if (EXPECT(c, p, "RANK is not supported")) {
+        struct hal_buffer *b = vts_allocate(c, &a, &p, 1, &token, &status);
+        EXPECT(c, b, "a scalar: %s", hal_status_name(status));
+        if (b)
+            b->methods->release(b);
+        a.n_dims = 1;
+        a.dims[0] = 1;
+        refuse_allocation(c, &a, &p, 1);
+    }
+    release(p);
+    vts_model_done(&m);
+}
+
+/* ---- copies */
+
+static uint8_t bytes[2][1 << 17];
+
+static struct hal_memory memory_of(uint8_t *at, size_t size)
+{
+    return (struct hal_memory){ .kind = HAL_MEMORY_ADDRESS,
+                                .protection = HAL_MEMORY_READ | HAL_MEMORY_WRITE,
+                                .address = at,
+                                .fd = -1,
+                                .size = size };
+}
+
+/* half: of the halves that the size is */
+static const struct copy {
+    const char *rule;
+    unsigned halves;
+    uint32_t n_dims, dims[4];
+    enum hal_status status;
+} copies[] = {
+    { "K1", 1, 0, { 0 }, HAL_INVALID_ARGUMENT },
+    { "K1", 4, 0, { 0 }, HAL_INVALID_ARGUMENT },
+    { "K2", 1, 4, { 1, 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K2", 4, 4, { 1, 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K2", 2, 4, { 2, 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K2", 2, 4, { 1, 32, 32, 8 }, HAL_NONE },
+    { "K3", 2, 3, { 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K3", 2, 4, { 2, 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K3", 2, 4, { 0, 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K3", 2, 0, { 0 }, HAL_NONE },
+    { "K3", 2, 4, { 1, 32, 32, 8 }, HAL_NONE },
+    { "K4", 2, 3, { 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K4", 2, 4, { 2, 32, 32, 4 }, HAL_INVALID_ARGUMENT },
+    { "K4", 2, 4, { 1, 32, 32, 0 }, HAL_INVALID_ARGUMENT },
+    { "K4", 2, 0, { 0 }, HAL_INVALID_ARGUMENT },
+    { "K4", 2, 4, { 1, 32, 32, 8 }, HAL_NONE },
+};
+
+static void copy_in(struct vts_graph_subject *s, struct hal_buffer *b, const struct copy *k)
+{
+    struct hal_memory m = memory_of(bytes[0], bytes_of(s->look) / 2 * k->halves);
+    enum hal_status status = b->methods->copy_from(b, &m, k->n_dims, k->dims);
+
+    EXPECT(s->cell, status == k->status, "%s of %s, %u halves of rank %u {%u}: %s", s->graph->name,
+           s->look->name, k->halves, k->n_dims, k->dims[0], hal_status_name(status));
+}
+
+static const char *copy_rule; /* of the walk under way */
+
+static void copy_in_all(struct vts_graph_subject *s)
+{
+    const struct vts_allocation *roles[] = { &vts_one_input, &vts_one_output };
+    uint32_t token;
+
+    for (int r = 0; r < 2; r++) {
+        struct hal_buffer *b = vts_must_allocate(s, roles[r], &token);
+        for (int k = 0; b && k < COUNT(copies); k++)
+            if (strcmp(copies[k].rule, copy_rule) == 0)
+                copy_in(s, b, &copies[k]);
+        if (b)
+            b->methods->release(b);
+    }
+}
+
+static void copied_in(struct cell *c, const void *rule)
+{
+    copy_rule = rule;
+    vts_each_graph(c, strcmp(rule, "K2") == 0 || strcmp(rule, "K4") == 0, copy_in_all);
+}
+
+static void expect_copy_out(struct vts_graph_subject *s, struct hal_buffer *b, unsigned halves,
+                            enum hal_status expected)
+{
+    struct hal_memory m = memory_of(bytes[1], bytes_of(s->look) / 2 * halves);
+    enum hal_status status = b->methods->copy_to(b, &m);
+
+    EXPECT(s->cell, status == expected, "%s of %s, %u halves: %s", s->graph->name, s->look->name,
+           halves, hal_status_name(status));
+}
+
+static void copy_out_of_nothing(struct vts_graph_subject *s)
+{
+    uint32_t token;
+    struct hal_buffer *b = vts_must_allocate(s, &vts_one_input, &token);
+
+    if (!b)
+        return;
+    expect_copy_out(s, b, 2, HAL_GENERAL_FAILURE);
+    b->methods->release(b);
+}
+
+static void copied_out_of_nothing(struct cell *c, const void *data)
+{
+    (void) data;
+    vts_each_graph(c, false, copy_out_of_nothing);
+    vts_each_graph(c, true, copy_out_of_nothing);
+}
+
+static void copy_in_and_out(struct vts_graph_subject *s)
+{
+    const struct copy right = { "", 2, 4, { 1, 32, 32, 8 }, HAL_NONE };
+    uint32_t token;
+    struct hal_buffer *b = vts_must_allocate(s, &vts_one_input, &token);
+
+    if (!b)
+        return;
+    for (size_t i = 0; i < bytes_of(s->look); i++)
+        bytes[0][i] = (uint8_t) (7 * i);
+    copy_in(s, b, &right);
+    expect_copy_out(s, b, 1, HAL_INVALID_ARGUMENT);
+    expect_copy_out(s, b, 4, HAL_INVALID_ARGUMENT);
+    memset(bytes[1], 0, sizeof bytes[1]);
+    expect_copy_out(s, b, 2, HAL_NONE);
+    EXPECT(s->cell, memcmp(bytes[0], bytes[1], bytes_of(s->look)) == 0, "other bytes come out");
+    b->methods->release(b);
+}
+
+static void copied_out(struct cell *c, const void *rule)
+{
+    vts_each_graph(c, strcmp(rule, "K7") == 0, copy_in_and_out);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "A1", refused, "A1" },    { "A2", no_model },
+        { "A3", foreign_model },    { "A4", refused, "A4" },
+        { "A5", refused, "A5" },    { "A6", refused, "A6" },
+        { "A7", refused, "A7" },    { "A8", refused, "A8" },
+        { "A9", refused, "A9" },    { "A10", refused, "A10" },
+        { "A11", refused, "A11" },  { "A12", refused, "A12" },
+        { "A13", refused, "A13" },  { "A14", refused, "A14" },
+        { "A15", scalar_role },     { "K1", copied_in, "K1" },
+        { "K2", copied_in, "K2" },  { "K3", copied_in, "K3" },
+        { "K4", copied_in, "K4" },  { "K5", copied_out_of_nothing },
+        { "K6", copied_out, "K6" }, { "K7", copied_out, "K7" },
+    };
+    static const struct vts_program p = { "domain", checks, COUNT(checks), NULL, NULL };
+
+    return vts_main(&p, argc, argv);
+}
