@@ -12,9 +12,10 @@
 void files_init(struct files *f, uint32_t n_model, uint32_t n_data)
 {
     *f = (struct files){ .n_model = n_model, .n_data = n_data };
-    for (int i = 0; i < MAX_FILES; i++) {
-        f->model[i] = memfd_create("model cache", MFD_CLOEXEC);
-        f->data[i] = memfd_create("data cache", MFD_CLOEXEC);
+    ck_assert(n_model < MAX_FILES && n_data < MAX_FILES);
+    for (uint32_t i = 0; i < MAX_FILES; i++) {
+        f->model[i] = i <= n_model ? memfd_create("model cache", MFD_CLOEXEC) : -1;
+        f->data[i] = i <= n_data ? memfd_create("data cache", MFD_CLOEXEC) : -1;
     }
     for (int i = 0; i < HAL_TOKEN_BYTES; i++)
         f->token[i] = (uint8_t) (7 * i);
@@ -37,6 +38,11 @@ struct hal_prepare_config files_config(const struct files *f)
 
     memcpy(c.cache.token, f->token, sizeof f->token);
     return c;
+}
+
+int *files_any(struct files *f, uint32_t k)
+{
+    return k < f->n_model ? &f->model[k] : &f->data[k - f->n_model];
 }
 
 void files_reopen(int *fd, int flags)

@@ -14,10 +14,13 @@ struct files {
     uint8_t token[HAL_TOKEN_BYTES];
 };
 
-/* Opens MAX_FILES empty ones of each kind, of which these numbers are passed on. */
+/* Opens empty ones, one more of each kind than these numbers, which are passed on. */
 void files_init(struct files *f, uint32_t n_model, uint32_t n_data);
 void files_done(struct files *f);
 struct hal_prepare_config files_config(const struct files *f);
+
+/* Model files first, then data files. */
+int *files_any(struct files *f, uint32_t k);
 
 /* In place of the descriptor: the same file, opened again. */
 void files_reopen(int *fd, int flags);

@@ -273,11 +273,12 @@ static void notify(struct hal_execution_callback *self, enum hal_status status, 
 {
     struct client_wait *c = (struct client_wait *) self;
 
-    (void) shapes;
     pthread_mutex_lock(&c->lock);
     c->calls++;
     c->status = status;
     c->n_shapes = n_shapes;
+    if (c->shapes && n_shapes && n_shapes <= c->capacity)
+        memcpy(c->shapes, shapes, n_shapes * sizeof *shapes);
     c->timing = timing;
     pthread_cond_signal(&c->called);
     pthread_mutex_unlock(&c->lock);

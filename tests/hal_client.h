@@ -69,6 +69,8 @@ struct client_wait {
     unsigned calls;
     enum hal_status status;
     uint32_t n_shapes;
+    struct hal_output_shape *shapes; /* the caller's room for `capacity`; NULL: not wanted */
+    uint32_t capacity;
     struct hal_timing timing;
 };
 void client_wait_init(struct client_wait *w);

@@ -1,19 +1,11 @@
-/* Compilation caching: a driver's cache files under everything that may happen to them. */
-#define _GNU_SOURCE
+/* Compilation caching with other numbers of files than the shipped devices ask for, whose tests are
+ * tests/test_vts_cache.c; contents that were forged, drivers that are others. */
 #include <check.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "sim/cache.h"
 #include "sim/convert.h"
-#include "tests/cache_files.h"
+#include "tests/cache_events.h"
 #include "tests/hal_client.h"
 
 enum { N = 4, CHAIN = 6 };
@@ -101,164 +93,6 @@ static void check_runs(struct hal_prepared_model *p, const struct subject *s)
     p->methods->release(p);
 }
 
-/* ---- what happens to them; turn: which file, byte or bit, counted up as long as it says so */
-
-#define ANY_FILE(f, k) ((k) < (f)->n_model ? &(f)->model[k] : &(f)->data[(k) - (f)->n_model])
-
-static bool nothing(struct files *f, uint32_t turn)
-{
-    (void) f;
-    return turn < 1;
-}
-
-static bool earlier_contents(struct files *f, uint32_t turn)
-{
-    static const char junk[5000] = "earlier";
-
-    for (uint32_t k = 0; k < f->n_model + f->n_data; k++)
-        ck_assert_int_eq(write(*ANY_FILE(f, k), junk, sizeof junk), sizeof junk);
-    return turn < 1;
-}
-
-static bool moved_offset(struct files *f, uint32_t turn)
-{
-    for (uint32_t k = 0; k < f->n_model + f->n_data; k++)
-        ck_assert_int_eq(lseek(*ANY_FILE(f, k), 33, SEEK_SET), 33);
-    return turn < 1;
-}
-
-static bool appending(struct files *f, uint32_t turn)
-{
-    for (uint32_t k = 0; k < f->n_model + f->n_data; k++)
-        files_reopen(ANY_FILE(f, k), O_RDWR | O_APPEND);
-    return turn < 1;
-}
-
-static bool wrong_number(struct files *f, uint32_t turn)
-{
-    uint32_t *n = turn < 2 ? &f->n_model : &f->n_data;
-
-    *n = turn % 2 || !*n ? *n + 1 : *n - 1;
-    return turn < 3;
-}
-
-static bool no_file(struct files *f, uint32_t turn)
-{
-    close(*ANY_FILE(f, turn));
-    *ANY_FILE(f, turn) = -1;
-    return turn + 1 < f->n_model + f->n_data;
-}
-
-static bool read_only(struct files *f, uint32_t turn)
-{
-    files_reopen(ANY_FILE(f, turn), O_RDONLY);
-    return turn + 1 < f->n_model + f->n_data;
-}
-
-static bool write_only(struct files *f, uint32_t turn)
-{
-    files_reopen(ANY_FILE(f, turn), O_WRONLY);
-    return turn + 1 < f->n_model + f->n_data;
-}
-
-static bool no_ordinary_file(struct files *f, uint32_t turn)
-{
-    int ends[2];
-
-    close(*ANY_FILE(f, turn));
-    ck_assert_int_eq(pipe(ends), 0);
-    close(ends[1 - turn % 2]);
-    *ANY_FILE(f, turn) = ends[turn % 2];
-    return turn + 1 < f->n_model + f->n_data;
-}
-
-/* Every byte of the headers, and then one here and there. */
-static bool flipped_bit(struct files *f, uint32_t turn)
-{
-    uint32_t n = f->n_model + f->n_data, byte = turn / n;
-    off_t at = byte < 72 ? byte : 72 + (off_t) (byte - 72) * 37;
-    int fd = *ANY_FILE(f, turn % n);
-
-    files_flip(fd, at % files_length(fd));
-    return byte < 90;
-}
-
-static bool longer(struct files *f, uint32_t turn)
-{
-    static const char bytes[256];
-    uint32_t n = f->n_model + f->n_data;
-    int fd = *ANY_FILE(f, turn % n);
-    size_t more = (size_t) 1 << turn / n;
-
-    ck_assert_int_eq(pwrite(fd, bytes, more, files_length(fd)), (ssize_t) more);
-    return more < 256;
-}
-
-static bool shorter(struct files *f, uint32_t turn)
-{
-    uint32_t n = f->n_model + f->n_data;
-    int fd = *ANY_FILE(f, turn % n);
-    off_t length = files_length(fd);
-    off_t less[] = { length - 1, length / 2, 72, 71, 8, 1, 0 };
-
-    ck_assert_int_eq(ftruncate(fd, less[turn / n]), 0);
-    return turn + 1 < n * COUNT(less);
-}
-
-static bool huge(struct files *f, uint32_t turn)
-{
-    ck_assert_int_eq(ftruncate(*ANY_FILE(f, turn), (off_t) 1 << 40), 0);
-    return turn + 1 < f->n_model + f->n_data;
-}
-
-static bool other_token(struct files *f, uint32_t turn)
-{
-    f->token[turn / 8] ^= (uint8_t) (1 << turn % 8);
-    return turn + 1 < 8 * HAL_TOKEN_BYTES;
-}
-
-static bool exchanged(struct files *f, uint32_t turn)
-{
-    int *a = ANY_FILE(f, 0), *b = ANY_FILE(f, f->n_model + f->n_data - 1), t = *a;
-
-    if (a == b)
-        (void) !ftruncate(t, 0);
-    *a = *b;
-    *b = t;
-    return turn < 1;
-}
-
-struct event {
-    const char *what;
-    bool before_saving;
-    bool (*happen)(struct files *f, uint32_t turn); /* whether there is another turn */
-    enum hal_status status;                         /* of what is restored then */
-};
-
-static const struct event events[] = {
-    { "nothing", true, nothing, HAL_NONE },
-    { "earlier contents", true, earlier_contents, HAL_NONE },
-    { "an offset when saving", true, moved_offset, HAL_NONE },
-    { "an offset when restoring", false, moved_offset, HAL_NONE },
-    { "open for appending", true, appending, HAL_NONE },
-    { "wrong numbers when saving", true, wrong_number, HAL_INVALID_ARGUMENT },
-    { "wrong numbers when restoring", false, wrong_number, HAL_INVALID_ARGUMENT },
-    { "no file when saving", true, no_file, HAL_GENERAL_FAILURE },
-    { "no file when restoring", false, no_file, HAL_GENERAL_FAILURE },
-    { "read-only when saving", true, read_only, HAL_GENERAL_FAILURE },
-    { "read-only when restoring", false, read_only, HAL_GENERAL_FAILURE },
-    { "write-only when saving", true, write_only, HAL_GENERAL_FAILURE },
-    { "write-only when restoring", false, write_only, HAL_GENERAL_FAILURE },
-    { "a pipe when saving", true, no_ordinary_file, HAL_GENERAL_FAILURE },
-    { "a pipe when restoring", false, no_ordinary_file, HAL_GENERAL_FAILURE },
-    { "a flipped bit", false, flipped_bit, HAL_GENERAL_FAILURE },
-    { "appended bytes", false, longer, HAL_GENERAL_FAILURE },
-    { "missing bytes", false, shorter, HAL_GENERAL_FAILURE },
-    { "a huge file", false, huge, HAL_GENERAL_FAILURE },
-    { "another token", false, other_token, HAL_GENERAL_FAILURE },
-    { "files in another order", false, exchanged, HAL_GENERAL_FAILURE },
-};
-
 /* ---- over every combination of file counts, in process and over a socket */
 
 static const struct {
@@ -309,7 +143,7 @@ static enum hal_status restore(const struct files *f, const struct subject *s)
     return status;
 }
 
-static bool one_turn(int i, const struct event *e, uint32_t turn)
+static bool one_turn(int i, const struct cache_event *e, uint32_t turn)
 {
     struct files f;
     bool more = false;
@@ -329,11 +163,11 @@ static bool one_turn(int i, const struct event *e, uint32_t turn)
 
 START_TEST(what_happens_to_the_files_is_found)
 {
-    int i = _i / COUNT(events);
+    int i = _i / cache_n_events;
     uint32_t turn = 0;
 
     set_up_with(i);
-    while (one_turn(i, &events[_i % COUNT(events)], turn))
+    while (one_turn(i, &cache_events[_i % cache_n_events], turn))
         turn++;
     tear_down();
 }
@@ -351,7 +185,7 @@ START_TEST(files_of_another_model_are_found)
         g.token[5] ^= (uint8_t) !same;
         save(&f, &subject);
         save(&g, &other);
-        files_copy(*ANY_FILE(&g, 0), *ANY_FILE(&f, 0));
+        files_copy(*files_any(&g, 0), *files_any(&f, 0));
         if (f.n_model + f.n_data > 1)
             ck_assert_int_eq(restore(&f, &subject), HAL_GENERAL_FAILURE);
         for (uint32_t k = 0; k < f.n_model; k++)
@@ -361,56 +195,6 @@ START_TEST(files_of_another_model_are_found)
         files_done(&f);
         files_done(&g);
     }
-    tear_down();
-}
-END_TEST
-
-/* ---- somebody writes to the files meanwhile */
-
-struct race {
-    const struct files *from, *to;
-    atomic_bool stop;
-};
-
-static void *overwrite(void *argument)
-{
-    struct race *r = argument;
-
-    while (!atomic_load(&r->stop))
-        for (uint32_t k = 0; k < r->to->n_model; k++) {
-            char bytes[4096];
-            ssize_t n = pread(r->from->model[k], bytes, sizeof bytes, 0);
-            (void) !pwrite(r->to->model[k], bytes, n > 0 ? (size_t) n : 0, 0);
-        }
-    return NULL;
-}
-
-START_TEST(what_is_checked_is_what_is_used)
-{
-    struct files f, g;
-    pthread_t thread;
-
-    set_up_with(_i / 2);
-    files_init(&g, drivers[_i / 2].n_model, drivers[_i / 2].n_data);
-    save(&g, &other);
-    for (int turn = 0; turn < 50; turn++) {
-        files_init(&f, g.n_model, g.n_data);
-        f.token[0]++;
-        struct race r = { &g, &f, false };
-        if (_i % 2)
-            save(&f, &subject);
-        pthread_create(&thread, NULL, overwrite, &r);
-        if (!(_i % 2))
-            save(&f, &subject);
-        else
-            ck_assert_int_ne(restore(&f, &subject), HAL_INVALID_ARGUMENT);
-        atomic_store(&r.stop, true);
-        pthread_join(thread, NULL);
-        enum hal_status s = restore(&f, &subject);
-        ck_assert(s == HAL_NONE || s == HAL_GENERAL_FAILURE);
-        files_done(&f);
-    }
-    files_done(&g);
     tear_down();
 }
 END_TEST
@@ -523,9 +307,8 @@ int main(void)
     Suite *s = suite_create("sim cache");
     TCase *c = tcase_create("cache");
 
-    tcase_add_loop_test(c, what_happens_to_the_files_is_found, 0, COUNT(drivers) * COUNT(events));
+    tcase_add_loop_test(c, what_happens_to_the_files_is_found, 0, COUNT(drivers) * cache_n_events);
     tcase_add_loop_test(c, files_of_another_model_are_found, 0, COUNT(drivers));
-    tcase_add_loop_test(c, what_is_checked_is_what_is_used, 0, 2 * COUNT(drivers));
     tcase_add_loop_test(c, the_configuration_is_checked_too, 0, COUNT(drivers));
     tcase_add_test(c, another_driver_does_not_take_it);
     tcase_add_test(c, caching_is_of_hal_1_2);

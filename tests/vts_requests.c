@@ -94,6 +94,8 @@ static enum hal_status run_later(struct hal_prepared_model *p, enum hal_version 
     struct client_wait wait;
 
     client_wait_init(&wait);
+    wait.shapes = r->result.shapes;
+    wait.capacity = r->result.capacity;
     enum hal_status launched = p->methods->execute(p, version, &r->hal, config, &wait.base);
     enum hal_status status = client_wait(&wait);
     ck_assert(launched == HAL_NONE || launched == status);
@@ -206,12 +208,12 @@ static enum hal_status run_reusable_fenced(struct hal_prepared_model *p, enum ha
 }
 
 const struct vts_kind vts_kinds[] = {
-    { "synchronous", HAL_1_0, false, run_now },
-    { "asynchronous", HAL_1_0, false, run_later },
-    { "burst", HAL_1_2, false, run_burst },
-    { "fenced", HAL_1_3, true, run_fenced },
-    { "reusable", HAL_FL8, false, run_reusable },
-    { "reusable, fenced", HAL_FL8, true, run_reusable_fenced },
+    { "synchronous", HAL_1_0, false, true, run_now },
+    { "asynchronous", HAL_1_0, false, true, run_later },
+    { "burst", HAL_1_2, false, true, run_burst },
+    { "fenced", HAL_1_3, true, false, run_fenced },
+    { "reusable", HAL_FL8, false, true, run_reusable },
+    { "reusable, fenced", HAL_FL8, true, false, run_reusable_fenced },
 };
 const int vts_n_kinds = sizeof vts_kinds / sizeof *vts_kinds;
 

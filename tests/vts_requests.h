@@ -28,6 +28,7 @@ struct vts_kind {
     const char *name;
     enum hal_version since;
     bool needs_shapes; /* outputs of unknown shape are HAL_INVALID_ARGUMENT */
+    bool reports;      /* the shapes of the outputs */
     enum hal_status (*run)(struct hal_prepared_model *p, enum hal_version version,
                            struct vts_request *r, const struct hal_execution_config *config);
 };

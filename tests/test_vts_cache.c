@@ -1,0 +1,349 @@
+/* Compilation caching on the shipped devices, with a float and a quantised model.  A device that
+ * asks for no files prepares and executes all the same, and restores nothing. */
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/convert.h"
+#include "tests/cache_events.h"
+#include "tests/hal_client.h"
+#include "tests/vts_models.h"
+#include "tests/vts_requests.h"
+
+enum { N = 4, SHORT = 6, LONG = 100, RACES = 12 };
+
+/* ---- models: a chain of operations with a constant each, the last one's in a pool */
+
+struct chain {
+    const char *name, *op, *opposite; /* as long, and something else */
+    enum dtype type;
+    bool swapped; /* the opposite takes its operands the other way round */
+};
+
+static const struct chain chains[] = {
+    { "floats", "ADD", "MUL", DT_F32 },
+    { "bytes", "ADD", "MUL", DT_U8 },
+    { "floats that stay", "CONCATENATION", "CONCATENATION", DT_F32, true },
+};
+
+static uint32_t add_constant(struct build *b, const struct chain *k, float scale)
+{
+    static const double values[N] = { 1, 2, 1, 2 };
+    char stored[N * sizeof(float)];
+
+    dtype_info[k->type].codec->narrow(values, N, 0, 1, stored);
+    uint32_t c = build_constant(b, k->type, DIMS(N), stored);
+    b->graph->operand[c].tensor.scale = scale;
+    return c;
+}
+
+/* Moves a constant into the pool of the model. */
+static void move_to_pool(struct build *b, uint32_t constant)
+{
+    struct operand *o = &b->graph->operand[constant];
+    struct pool pool = { o->tensor.data, o->length };
+
+    o->life = LIFE_CONSTANT_REFERENCE;
+    b->model.pool = arena_copy(b->arena, &pool, sizeof pool);
+    b->model.n_pools = 1;
+}
+
+static void build_chain(struct build *b, const struct chain *k, bool opposite, uint32_t length)
+{
+    bool grows = strcmp(k->op, "CONCATENATION") == 0;
+    float scale = k->type == DT_U8;
+    uint32_t x = build_quant(b, LIFE_INPUT, k->type, DIMS(N), scale, 0), c = 0;
+    uint32_t extra = build_int(b, 0); /* activation, axis */
+
+    for (uint32_t i = 0; i < length; i++) {
+        uint32_t dim = grows ? (i + 2) * N : N;
+        c = add_constant(b, k, grows ? scale : scale / 2);
+        uint32_t y = build_quant(b, i + 1 < length ? LIFE_TEMPORARY : LIFE_OUTPUT, k->type,
+                                 DIMS(dim), scale, 0);
+        uint32_t first = opposite && k->swapped ? c : x, second = first == x ? c : x;
+        OPERATION(b, opposite ? k->opposite : k->op, IDS(first, second, extra), IDS(y));
+        x = y;
+    }
+    move_to_pool(b, c);
+}
+
+struct subject {
+    struct vts_model model;
+    struct tensor *right; /* outputs of the model prepared without a cache */
+};
+
+static void chain_model(struct vts_model *m, const struct chain *k, bool opposite, uint32_t length)
+{
+    static const double values[N] = { 0, 1, 2, 3 };
+    struct build b;
+
+    build_init(&b, 1);
+    build_chain(&b, k, opposite, length);
+    model_count_consumers(&b.model);
+    struct tensor *in = arena_copy(b.arena, &b.graph->operand[0].tensor, sizeof *in);
+    in->data = arena_alloc(b.arena, N, sizeof(float));
+    dtype_info[k->type].codec->narrow(values, N, 0, 1, in->data);
+    struct example e = { .name = k->name, .model = b.model, .in = in };
+    vts_model_init(m, &e, b.arena);
+    vts_model_expect(m);
+}
+
+/* What the device computes of it, to compare with; false: not supported. */
+static bool run_plain(struct cell *c, struct subject *s)
+{
+    struct hal_prepared_model *p = vts_prepare_supported(c, &s->model.hal);
+    struct hal_execution_config config = client_config();
+    struct vts_request r;
+
+    if (!p)
+        return false;
+    vts_request(&s->model.example, s->model.arena, &r);
+    EXPECT_STATUS(c, vts_kinds[0].run(p, c->version, &r, &config), HAL_NONE, "without a cache");
+    s->right = arena_copy(s->model.arena, s->model.example.expected, sizeof *s->right);
+    s->right->data = r.pool[1].memory.address;
+    p->methods->release(p);
+    return true;
+}
+
+static bool open_subject(struct cell *c, struct subject *s, const struct chain *k, bool opposite,
+                         uint32_t length)
+{
+    chain_model(&s->model, k, opposite, length);
+    return run_plain(c, s);
+}
+
+/* Executes what was prepared, and releases it. */
+static void expect_right(struct cell *c, const struct subject *s, struct hal_prepared_model *p)
+{
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct vts_request r;
+
+    vts_request(&s->model.example, a, &r);
+    EXPECT_STATUS(c, vts_kinds[0].run(p, c->version, &r, &config), HAL_NONE, "executed");
+    EXPECT(c, vts_outputs_are(&r, s->right), "%s: wrong results", s->model.name);
+    p->methods->release(p);
+    arena_free(a);
+}
+
+static void save(struct cell *c, const struct files *f, const struct subject *s)
+{
+    struct hal_prepare_config config = files_config(f);
+    struct vts_prepared p = vts_prepare(c, c->version, &s->model.hal, &config);
+
+    if (EXPECT(c, p.launched == HAL_NONE && p.model, "saving: %s", hal_status_name(p.status)))
+        expect_right(c, s, p.model);
+}
+
+static enum hal_status restore(struct cell *c, const struct files *f, const struct subject *s)
+{
+    struct hal_prepare_config config = files_config(f);
+    struct vts_prepared p = vts_prepare(c, c->version, NULL, &config);
+
+    if (p.model)
+        expect_right(c, s, p.model);
+    return p.status;
+}
+
+/* ---- what happens to the files */
+
+struct needed {
+    uint32_t n_model, n_data;
+};
+
+static struct needed files_needed(struct cell *c)
+{
+    struct needed n = { 99, 99 };
+
+    EXPECT_STATUS(c, c->driver->get_number_of_cache_files_needed(c->driver, &n.n_model, &n.n_data),
+                  HAL_NONE, "number of files");
+    return n;
+}
+
+/* Without caching: any number of files is left alone, nothing comes back. */
+static void expect_no_cache(struct cell *c, const struct subject *s)
+{
+    struct files f;
+
+    for (uint32_t n = 0; n < 4; n++) {
+        files_init(&f, n & 1, n >> 1);
+        save(c, &f, s);
+        enum hal_status status = restore(c, &f, s);
+        EXPECT(c, status == HAL_GENERAL_FAILURE || (n && status == HAL_INVALID_ARGUMENT),
+               "%u model files, %u data files: %s", f.n_model, f.n_data, hal_status_name(status));
+        files_done(&f);
+    }
+}
+
+static bool one_turn(struct cell *c, const struct needed *n, const struct subject *s,
+                     const struct cache_event *e, uint32_t turn)
+{
+    struct files f;
+    bool more = false;
+
+    files_init(&f, n->n_model, n->n_data);
+    if (e->before_saving)
+        more = e->happen(&f, turn);
+    save(c, &f, s);
+    if (!e->before_saving)
+        more = e->happen(&f, turn);
+    enum hal_status status = restore(c, &f, s);
+    EXPECT(c, status == e->status, "%s, turn %u: %s, expected %s", e->what, turn,
+           hal_status_name(status), hal_status_name(e->status));
+    files_done(&f);
+    return more;
+}
+
+static void run_events(struct cell *c, const struct subject *s, const char *rule)
+{
+    struct needed n = files_needed(c);
+
+    if (!n.n_model && !n.n_data) {
+        expect_no_cache(c, s);
+        return;
+    }
+    for (int i = 0; i < cache_n_events; i++)
+        if (strcmp(cache_events[i].rule, rule) == 0)
+            for (uint32_t turn = 0; one_turn(c, &n, s, &cache_events[i], turn);)
+                turn++;
+}
+
+/* A float model and a quantised one; of floats some that the device supports. */
+static void happens(struct cell *c, const void *rule)
+{
+    struct subject s;
+    unsigned floats = 0, bytes = 0;
+
+    for (int k = 0; k < COUNT(chains); k++) {
+        if (open_subject(c, &s, &chains[k], false, SHORT)) {
+            *(chains[k].type == DT_F32 ? &floats : &bytes) += 1;
+            run_events(c, &s, rule);
+        }
+        vts_model_done(&s.model);
+    }
+    struct needed n = files_needed(c);
+    EXPECT(c, floats && (bytes || !n.n_model), "%u float models, %u quantised ones", floats, bytes);
+}
+
+/* ---- somebody writes to the model files meanwhile: those of a long chain of other operations */
+
+struct race {
+    const struct files *from, *to;
+    atomic_bool stop;
+};
+
+static void *overwrite(void *argument)
+{
+    struct race *r = argument;
+    char bytes[1 << 14];
+
+    while (!atomic_load(&r->stop))
+        for (uint32_t k = 0; k < r->to->n_model; k++) {
+            ssize_t n = pread(r->from->model[k], bytes, sizeof bytes, 0);
+            (void) !pwrite(r->to->model[k], bytes, n > 0 ? (size_t) n : 0, 0);
+        }
+    return NULL;
+}
+
+/* Whatever is restored computes what was saved. */
+static void run_race(struct cell *c, const struct files *g, const struct subject *s,
+                     bool while_saving)
+{
+    struct files f;
+    pthread_t thread;
+
+    files_init(&f, g->n_model, g->n_data);
+    f.token[0] ^= 1;
+    struct race r = { g, &f, false };
+    if (!while_saving)
+        save(c, &f, s);
+    ck_assert_int_eq(pthread_create(&thread, NULL, overwrite, &r), 0);
+    enum hal_status status = HAL_NONE;
+    if (while_saving)
+        save(c, &f, s);
+    else
+        status = restore(c, &f, s);
+    atomic_store(&r.stop, true);
+    pthread_join(thread, NULL);
+    if (while_saving)
+        status = restore(c, &f, s);
+    EXPECT(c, status == HAL_NONE || status == HAL_GENERAL_FAILURE, "after the race: %s",
+           hal_status_name(status));
+    files_done(&f);
+}
+
+static void race(struct cell *c, const struct chain *k, bool while_saving)
+{
+    struct needed n = files_needed(c);
+    struct subject s, other;
+    struct files g;
+    bool ok = open_subject(c, &s, k, false, LONG);
+
+    if (open_subject(c, &other, k, true, LONG) && ok && n.n_model) {
+        files_init(&g, n.n_model, n.n_data);
+        save(c, &g, &other);
+        for (int turn = 0; turn < RACES; turn++)
+            run_race(c, &g, &s, while_saving);
+        files_done(&g);
+    } else if (ok && !n.n_model)
+        expect_no_cache(c, &s);
+    vts_model_done(&s.model);
+    vts_model_done(&other.model);
+}
+
+static void races(struct cell *c, const void *rule)
+{
+    for (int k = 0; k < COUNT(chains); k++)
+        race(c, &chains[k], strcmp(rule, "C9") == 0);
+}
+
+/* ---- another model's files */
+
+static void replace(struct cell *c, const struct chain *k)
+{
+    struct needed n = files_needed(c);
+    struct subject s, other;
+    struct files f, g;
+    bool ok = open_subject(c, &s, k, false, SHORT);
+
+    files_init(&f, n.n_model, n.n_data);
+    files_init(&g, n.n_model, n.n_data);
+    g.token[5] ^= 1;
+    if (open_subject(c, &other, k, true, SHORT) && ok && n.n_model) {
+        save(c, &f, &s);
+        save(c, &g, &other);
+        for (uint32_t i = 0; i < n.n_model; i++)
+            files_copy(g.model[i], f.model[i]);
+        EXPECT_STATUS(c, restore(c, &f, &s), HAL_GENERAL_FAILURE, "another model's files");
+        EXPECT_STATUS(c, restore(c, &g, &other), HAL_NONE, "that model's own files");
+    }
+    files_done(&f);
+    files_done(&g);
+    vts_model_done(&s.model);
+    vts_model_done(&other.model);
+}
+
+static void replaced(struct cell *c, const void *rule)
+{
+    for (int k = 0; k < COUNT(chains); k++)
+        replace(c, &chains[k]);
+    happens(c, rule);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "C1", happens, "C1" }, { "C2", happens, "C2" },    { "C3", happens, "C3" },
+        { "C4", happens, "C4" }, { "C5", happens, "C5" },    { "C6", happens, "C6" },
+        { "C7", happens, "C7" }, { "C8", happens, "C8" },    { "C9", races, "C9" },
+        { "C10", races, "C10" }, { "C11", replaced, "C11" }, { "S1", happens, "S1" },
+        { "S2", happens, "S2" }, { "S3", happens, "S3" },    { "S4", happens, "S4" },
+        { "S5", happens, "S5" },
+    };
+    static const struct vts_program p = { "cache", checks, COUNT(checks), NULL, NULL };
+
+    return vts_main(&p, argc, argv);
+}

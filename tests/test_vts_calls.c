@@ -1,0 +1,490 @@
+/* What clients rely on in every call: numbers out of range are refused, callbacks come once,
+ * reusable executions run again, fenced ones tell how they went. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/convert.h"
+#include "sim/fence.h"
+#include "tests/hal_client.h"
+#include "tests/vts_models.h"
+#include "tests/vts_mutations.h"
+#include "tests/vts_requests.h"
+
+/* Two inputs and a constant, in a type that the device supports. */
+static const struct one_op *sum_of(const struct cell *c)
+{
+    static const struct one_op of_floats = { "a sum of floats",
+                                             "ADD",
+                                             1,
+                                             { "F32[4]: 0 1 2 3", "F32[4]: 1 1 1 1", "INT32: 0" },
+                                             "F32[4]: 1 2 3 4" },
+                               of_bytes = { "a sum of bytes",
+                                            "ADD",
+                                            1,
+                                            { "U8[4]*1@0: 0 1 2 3", "U8[4]*1@0: 1 1 1 1",
+                                              "INT32: 0" },
+                                            "U8[4]*1@0: 1 2 3 4" };
+
+    return strcmp(c->device, "dsp") == 0 ? &of_bytes : &of_floats;
+}
+
+static bool open_sum(struct cell *c, struct vts_subject *ret_subject)
+{
+    vts_subject_open(c, sum_of(c), ret_subject);
+    return EXPECT(c, ret_subject->prepared, "not prepared");
+}
+
+/* ---- numbers out of range, in requests */
+
+static const uint32_t huge[17] = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX }, five[] = { 5 };
+
+static struct hal_argument *input(struct vts_request *r)
+{
+    return &r->inputs[0];
+}
+
+static void bad_pool(struct vts_request *r)
+{
+    input(r)->location.pool = 2;
+}
+
+static void last_pool(struct vts_request *r)
+{
+    input(r)->location.pool = UINT32_MAX;
+}
+
+static void output_pool(struct vts_request *r)
+{
+    r->outputs[0].location.pool = 2;
+}
+
+static void negative_offset(struct vts_request *r)
+{
+    input(r)->location.offset = UINT64_MAX - 8;
+}
+
+static void far_offset(struct vts_request *r)
+{
+    input(r)->location.offset = r->pool[0].memory.size;
+}
+
+static void far_output(struct vts_request *r)
+{
+    r->outputs[0].location.offset = r->pool[1].memory.size - 1;
+}
+
+static void negative_length(struct vts_request *r)
+{
+    input(r)->location.length = UINT64_MAX;
+}
+
+static void no_length(struct vts_request *r)
+{
+    input(r)->location.length = 0;
+}
+
+static void long_output(struct vts_request *r)
+{
+    r->outputs[0].location.length = UINT64_MAX;
+}
+
+static void negative_padding(struct vts_request *r)
+{
+    input(r)->location.padding = UINT64_MAX;
+}
+
+static void far_padding(struct vts_request *r)
+{
+    r->outputs[0].location.padding = r->pool[1].memory.size;
+}
+
+static void other_dimension(struct vts_request *r)
+{
+    input(r)->n_dims = 1;
+    input(r)->dims = five;
+}
+
+static void huge_dimensions(struct vts_request *r)
+{
+    input(r)->n_dims = 4;
+    input(r)->dims = huge;
+}
+
+static void high_rank(struct vts_request *r)
+{
+    r->outputs[0].n_dims = 17;
+    r->outputs[0].dims = huge;
+}
+
+static void no_value(struct vts_request *r)
+{
+    input(r)->has_no_value = true;
+    input(r)->location = (struct hal_location){ 0 };
+}
+
+static void no_pools(struct vts_request *r)
+{
+    r->hal.n_pools = 0;
+}
+
+static void read_only(struct vts_request *r)
+{
+    r->pool[1].memory.protection = HAL_MEMORY_READ;
+}
+
+static void no_descriptor(struct vts_request *r)
+{
+    r->pool[0].memory = (struct hal_memory){
+        .kind = HAL_MEMORY_FD, .protection = HAL_MEMORY_READ, .fd = -1, .size = 64
+    };
+}
+
+static void no_memory(struct vts_request *r)
+{
+    r->pool[0].memory.address = NULL;
+}
+
+static void no_kind(struct vts_request *r)
+{
+    r->pool[0].memory.kind = (enum hal_memory_kind) 7;
+}
+
+static void a_token(struct vts_request *r)
+{
+    r->pool[0] = (struct hal_request_pool){ .is_token = true, .token = UINT32_MAX };
+}
+
+static const struct bent_request {
+    const char *what;
+    enum hal_version since;
+    void (*bend)(struct vts_request *r);
+} bent_requests[] = {
+    { "pool 2 of 2", HAL_1_0, bad_pool },
+    { "the last pool of all", HAL_1_0, last_pool },
+    { "an output in pool 2 of 2", HAL_1_0, output_pool },
+    { "a negative offset", HAL_1_0, negative_offset },
+    { "an offset behind the pool", HAL_1_0, far_offset },
+    { "an output behind the pool", HAL_1_0, far_output },
+    { "a negative length", HAL_1_0, negative_length },
+    { "no length", HAL_1_0, no_length },
+    { "an output of negative length", HAL_1_0, long_output },
+    { "negative padding", HAL_FL5, negative_padding },
+    { "padding behind the pool", HAL_FL5, far_padding },
+    { "another dimension", HAL_1_0, other_dimension },
+    { "huge dimensions", HAL_1_0, huge_dimensions },
+    { "an output of rank 17", HAL_1_0, high_rank },
+    { "an input left out", HAL_1_0, no_value },
+    { "no pools", HAL_1_0, no_pools },
+    { "outputs that cannot be written", HAL_1_0, read_only },
+    { "memory without a descriptor", HAL_1_0, no_descriptor },
+    { "memory without an address", HAL_1_0, no_memory },
+    { "memory of no kind", HAL_1_0, no_kind },
+    { "an unknown token", HAL_1_0, a_token },
+};
+
+static void refuse_bent(struct cell *c, struct vts_subject *s, const struct bent_request *bent)
+{
+    struct hal_execution_config config = client_config();
+
+    for (int k = 0; k < vts_n_kinds; k++) {
+        if (!vts_kind_is_of(&vts_kinds[k], c->version))
+            continue;
+        vts_subject_renew(s);
+        bent->bend(&s->request);
+        enum hal_status status = vts_kinds[k].run(s->prepared, c->version, &s->request, &config);
+        EXPECT(c, status == HAL_INVALID_ARGUMENT && vts_result_is_empty(&s->request.result),
+               "%s, %s: %s", bent->what, vts_kinds[k].name, hal_status_name(status));
+    }
+}
+
+/* ---- and in models */
+
+struct bent_model {
+    struct hal_model hal;
+    struct hal_operand operands[8];
+    uint32_t constant; /* index of one */
+};
+
+static void operand_offset(struct bent_model *m)
+{
+    m->operands[m->constant].location.offset = UINT64_MAX - 1;
+}
+
+static void operand_length(struct bent_model *m)
+{
+    m->operands[m->constant].location.length = UINT64_MAX;
+}
+
+static void operand_behind(struct bent_model *m)
+{
+    m->operands[m->constant].location.offset = m->hal.operand_values_length;
+}
+
+static void operand_pool(struct bent_model *m)
+{
+    m->operands[m->constant].lifetime = HAL_CONSTANT_REFERENCE;
+    m->operands[m->constant].location.pool = 99;
+}
+
+static void operand_padding(struct bent_model *m)
+{
+    m->operands[m->constant].location.padding = 1;
+}
+
+static void operand_rank(struct bent_model *m)
+{
+    m->operands[0].n_dims = 17;
+    m->operands[0].dims = huge;
+}
+
+static void operand_dimensions(struct bent_model *m)
+{
+    m->operands[0].n_dims = 4;
+    m->operands[0].dims = huge;
+}
+
+static void operand_lifetime(struct bent_model *m)
+{
+    m->operands[m->constant].lifetime = (enum hal_lifetime) 8;
+}
+
+static void operand_subgraph(struct bent_model *m)
+{
+    m->operands[m->constant].lifetime = HAL_SUBGRAPH;
+    m->operands[m->constant].location = (struct hal_location){ .offset = UINT64_MAX };
+}
+
+static void no_values(struct bent_model *m)
+{
+    m->hal.operand_values_length = 0;
+}
+
+static const struct bend_model {
+    const char *what;
+    void (*bend)(struct bent_model *m);
+} bends[] = {
+    { "a constant at a negative offset", operand_offset },
+    { "a constant of negative length", operand_length },
+    { "a constant behind the values", operand_behind },
+    { "a constant in pool 99", operand_pool },
+    { "padding", operand_padding },
+    { "an input of rank 17", operand_rank },
+    { "an input of huge dimensions", operand_dimensions },
+    { "a lifetime out of range", operand_lifetime },
+    { "a subgraph out of range", operand_subgraph },
+    { "no values", no_values },
+};
+
+static void refuse_model(struct cell *c, const struct vts_model *honest,
+                         const struct bend_model *bend)
+{
+    struct bent_model m = { .hal = honest->hal };
+    bool supported[4];
+    uint32_t n = 99;
+
+    ck_assert_uint_le(m.hal.main.n_operands, COUNT(m.operands));
+    memcpy(m.operands, m.hal.main.operands, m.hal.main.n_operands * sizeof *m.operands);
+    m.hal.main.operands = m.operands;
+    while (m.operands[m.constant].lifetime != HAL_CONSTANT_COPY)
+        m.constant++;
+    bend->bend(&m);
+    enum hal_status s =
+        c->driver->get_supported_operations(c->driver, c->version, &m.hal, supported, &n);
+    EXPECT(c, s == HAL_INVALID_ARGUMENT && n == 99, "%s: supported: %s", bend->what,
+           hal_status_name(s));
+    struct vts_prepared p = vts_prepare(c, c->version, &m.hal, &vts_usual);
+    EXPECT(c, p.status == HAL_INVALID_ARGUMENT && !p.model, "%s: prepared: %s", bend->what,
+           hal_status_name(p.status));
+}
+
+static void ranges(struct cell *c, const void *data)
+{
+    struct vts_subject s;
+
+    (void) data;
+    if (open_sum(c, &s))
+        for (int k = 0; k < COUNT(bent_requests); k++)
+            if (c->version >= bent_requests[k].since)
+                refuse_bent(c, &s, &bent_requests[k]);
+    for (int k = 0; k < COUNT(bends); k++)
+        refuse_model(c, &s.model, &bends[k]);
+    vts_subject_close(&s);
+}
+
+/* ---- padding that is there */
+
+static void padding(struct cell *c, const void *data)
+{
+    const struct bend_model in_model = { "padding", operand_padding };
+    struct hal_execution_config config = client_config();
+    struct vts_subject s;
+
+    (void) data;
+    for (int k = 0; open_sum(c, &s) && k < vts_n_kinds; k++) {
+        if (vts_kind_is_of(&vts_kinds[k], c->version)) {
+            vts_subject_renew(&s);
+            s.request.inputs[0].location.padding = 16;
+            s.request.outputs[0].location.padding =
+                s.request.pool[1].memory.size - s.request.outputs[0].location.length;
+            enum hal_status status = vts_kinds[k].run(s.prepared, c->version, &s.request, &config);
+            EXPECT(c, status == HAL_NONE && vts_subject_is_right(&s), "%s: %s", vts_kinds[k].name,
+                   hal_status_name(status));
+        }
+        vts_subject_close(&s);
+    }
+    vts_model_of(&s.model, sum_of(c));
+    refuse_model(c, &s.model, &in_model);
+    vts_model_done(&s.model);
+}
+
+/* ---- callbacks */
+
+enum { LAUNCHES = 6 };
+
+/* Right, wrong, late; the model is released before they are counted. */
+static void once(struct cell *c, const void *data)
+{
+    struct hal_execution_config config = client_config();
+    struct client_wait wait[LAUNCHES];
+    struct vts_request r[LAUNCHES];
+    struct vts_subject s;
+
+    (void) data;
+    if (!open_sum(c, &s))
+        return;
+    for (int k = 0; k < LAUNCHES; k++) {
+        vts_request(&s.model.example, s.model.arena, &r[k]);
+        client_wait_init(&wait[k]);
+        r[k].hal.n_inputs -= k % 3 == 1;
+        config.deadline = k % 3 == 2 ? 1 : HAL_NO_DEADLINE;
+        enum hal_status launched =
+            s.prepared->methods->execute(s.prepared, c->version, &r[k].hal, &config, &wait[k].base);
+        EXPECT_STATUS(c, launched, k % 3 == 1 ? HAL_INVALID_ARGUMENT : HAL_NONE, "launched");
+        enum hal_status status = client_wait(&wait[k]);
+        EXPECT(c, launched == HAL_NONE || launched == status, "then %s", hal_status_name(status));
+    }
+    vts_subject_close(&s);
+    c->driver->close(c->driver);
+    c->driver = vts_open(c, c->version);
+    for (int k = 0; k < LAUNCHES; k++)
+        EXPECT(c, wait[k].calls == 1, "%u callbacks", wait[k].calls);
+}
+
+/* ---- reusable executions: with other values each time */
+
+static void set_values(struct vts_subject *s, uint32_t turn)
+{
+    uint8_t *x = s->request.pool[0].memory.address;
+    const struct codec *codec = dtype_info[s->model.example.in[0].dtype].codec;
+
+    for (int i = 0; i < 4; i++) {
+        double v[2] = { i, turn }, sum = i + (double) turn;
+        codec->narrow(&v[0], 1, 0, 1,
+                      x + s->request.inputs[0].location.offset + (size_t) i * codec->size);
+        codec->narrow(&v[1], 1, 0, 1,
+                      x + s->request.inputs[1].location.offset + (size_t) i * codec->size);
+        codec->narrow(&sum, 1, 0, 1,
+                      (uint8_t *) s->model.example.expected[0].data + (size_t) i * codec->size);
+    }
+}
+
+static void expect_turn(struct cell *c, struct vts_subject *s, struct hal_execution *x,
+                        bool measured)
+{
+    struct hal_result *r = &s->request.result;
+
+    EXPECT_STATUS(c, x->methods->execute_synchronously(x, HAL_NO_DEADLINE, r), HAL_NONE, "again");
+    EXPECT(c, vts_subject_is_right(s) && r->n_shapes <= 1, "wrong results, %u shapes", r->n_shapes);
+    EXPECT(c,
+           measured ? r->timing.on_device <= r->timing.in_driver
+                    : r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME,
+           "wrong times");
+}
+
+static void reusable(struct cell *c, const void *data)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_execution *x = NULL;
+    struct vts_subject s;
+
+    (void) data;
+    for (int measured = 0; measured < 2 && open_sum(c, &s); measured++) {
+        config.measure = measured;
+        enum hal_status status =
+            s.prepared->methods->create_reusable_execution(s.prepared, &s.request.hal, &config, &x);
+        for (uint32_t turn = 0; EXPECT_STATUS(c, status, HAL_NONE, "created") && turn < 4; turn++) {
+            set_values(&s, turn);
+            expect_turn(c, &s, x, measured);
+        }
+        if (x)
+            x->methods->release(x);
+        vts_subject_close(&s);
+    }
+}
+
+/* ---- fenced executions */
+
+static bool ordered(struct hal_timing t)
+{
+    return t.on_device == HAL_NO_TIME || t.in_driver == HAL_NO_TIME || t.on_device <= t.in_driver;
+}
+
+/* One that waits for another, whose fence ends well or not; both tell. */
+static void run_chain(struct cell *c, struct vts_subject *s, bool well, bool measured)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info[2] = { NULL };
+    struct hal_timing launched, fenced;
+    struct fence before;
+    int fence[2] = { -1, -1 };
+
+    config.measure = measured;
+    ck_assert_int_eq(fence_open(&before), 0);
+    const int *wait_for[] = { &before.wait, &fence[0] };
+    for (int k = 0; k < 2; k++)
+        EXPECT_STATUS(c,
+                      s->prepared->methods->execute_fenced(s->prepared, c->version, &s->request.hal,
+                                                           1, wait_for[k], &config, HAL_NO_TIME,
+                                                           &fence[k], &info[k]),
+                      HAL_NONE, "fenced");
+    fence_end(&before, well);
+    EXPECT(c, fence_wait(1, &fence[1], HAL_NO_TIME) == (well ? 1 : -1), "the fence ends otherwise");
+    for (int k = 0; k < 2; k++) {
+        enum hal_status status = info[k]->methods->get_execution_info(info[k], &launched, &fenced);
+        EXPECT_STATUS(c, status, well ? HAL_NONE : HAL_GENERAL_FAILURE, "info");
+        bool timed = fenced.on_device != HAL_NO_TIME || launched.on_device != HAL_NO_TIME;
+        EXPECT(c, ordered(launched) && ordered(fenced) && timed == (well && measured),
+               "times of %s", hal_status_name(status));
+        info[k]->methods->release(info[k]);
+        close(fence[k]);
+    }
+    EXPECT(c, !well || vts_subject_is_right(s), "wrong results");
+    close(before.wait);
+}
+
+static void fence_info(struct cell *c, const void *data)
+{
+    struct vts_subject s;
+
+    (void) data;
+    if (open_sum(c, &s))
+        for (int k = 0; k < 4; k++) {
+            vts_subject_renew(&s);
+            run_chain(c, &s, k & 1, k >> 1);
+        }
+    vts_subject_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "reusable", reusable }, { "fence info", fence_info },
+        { "ranges", ranges },     { "padding", padding },
+        { "once", once },
+    };
+    static const struct vts_program p = { "calls", checks, COUNT(checks), NULL, NULL };
+
+    return vts_main(&p, argc, argv);
+}
