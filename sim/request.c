@@ -73,6 +73,9 @@ static int find_memory(const struct request *r, const struct hal_location *l,
 
     REQUIRE(w, mapping_holds(m, l->offset, l->length),
             "%" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset, m->size);
+    REQUIRE(w, mapping_holds(m, l->offset + l->length, l->padding),
+            "%" PRIu64 " bytes of padding at %" PRIu64 " of %" PRIu64, l->padding,
+            l->offset + l->length, m->size);
     uint8_t *at = m->address ? m->address + l->offset : &nowhere;
     *ret_place = (struct request_place){ at, (size_t) l->length, NULL };
     return 0;
@@ -92,7 +95,7 @@ static int find_place(const struct request *r, const struct request_context *c,
         REQUIRE(w, writable || !is_output, "pool %u cannot be written", l->pool);
         return find_memory(r, l, ret_place, w);
     }
-    REQUIRE(w, !l->offset && !l->length, "a location within buffer %u", b->token);
+    REQUIRE(w, !l->offset && !l->length && !l->padding, "a location within buffer %u", b->token);
     REQUIRE(w, buffer_has_role(b, c->number, i, is_output), "buffer %u is not for this", b->token);
     *ret_place = (struct request_place){ .buffer = b };
     return 0;
