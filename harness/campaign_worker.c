@@ -30,6 +30,7 @@ void campaign_end_worker(void *state, void *user)
 int campaign_start_worker(void *user, void **ret_state, struct why *w)
 {
     const struct campaign *c = user;
+    const struct target_host host = { harness_host.read_profile, c->options->timeout, true };
     struct worker_state *s = calloc(1, sizeof *s);
     TRACE(LA, PI, "open the targets");
     if (!s || !(s->arena = arena_new(0))) {
@@ -37,7 +38,7 @@ int campaign_start_worker(void *user, void **ret_state, struct why *w)
         return why_fail(w, WHY_MEMORY, "no memory for a worker");
     }
     for (uint32_t i = 0; i < c->n_targets; i++)
-        if (target_open(c->target[i], &harness_host, &s->target[i], w) < 0) {
+        if (target_open(c->target[i], &host, &s->target[i], w) < 0) {
             campaign_end_worker(s, user);
             return -1;
         }

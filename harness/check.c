@@ -244,7 +244,7 @@ static bool any_open(const struct check *c)
 static bool judge_course(const struct check *c, const struct outcome *o, struct check_result *r)
 {
     if (o->violation[0]) {
-        r->verdict = o->died ? VERDICT_CRASH : VERDICT_VIOLATION;
+        r->verdict = o->hung ? VERDICT_HANG : o->died ? VERDICT_CRASH : VERDICT_VIOLATION;
         snprintf(r->why, sizeof r->why, "%s", o->violation);
     } else if (o->stage == STAGE_SUPPORTED && o->status == HAL_NONE) {
         r->verdict = VERDICT_UNSUPPORTED;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -22,6 +23,17 @@ enum { REPLY_MEMORY = 1 << 28 };
 
 /* ---- death */
 
+/* Whoever waits for an event or a fence does not any more. */
+static void end_waits(const struct remote *r)
+{
+    const uint64_t one = 1;
+
+    if (r->events >= 0)
+        shutdown(r->events, SHUT_RDWR);
+    ssize_t n = write(r->stop, &one, sizeof(one));
+    (void) n; /* full: it is readable already */
+}
+
 void remote_give_up(struct remote *r, const struct why *w)
 {
     pthread_mutex_lock(&r->lock);
@@ -31,8 +43,7 @@ void remote_give_up(struct remote *r, const struct why *w)
     }
     r->is_dead = true;
     pthread_mutex_unlock(&r->lock);
-    if (r->events >= 0)
-        shutdown(r->events, SHUT_RDWR);
+    end_waits(r);
 }
 
 bool remote_is_dead(struct hal_driver *driver, struct why *ret_why)
@@ -47,7 +58,42 @@ bool remote_is_dead(struct hal_driver *driver, struct why *ret_why)
     return dead;
 }
 
+/* ---- threads that wait */
+
+int remote_start(struct remote *r, void *(*f)(void *argument), void *argument)
+{
+    pthread_t thread;
+
+    pthread_mutex_lock(&r->lock);
+    r->waiting++;
+    pthread_mutex_unlock(&r->lock);
+    if (pthread_create(&thread, NULL, f, argument) != 0) {
+        remote_leave(r);
+        return -1;
+    }
+    pthread_detach(thread);
+    return 0;
+}
+
+void remote_leave(struct remote *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->waiting--;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
 /* ---- channels and calls */
+
+/* How long a socket's send and receive may take. */
+static void set_patience(int socket, double seconds)
+{
+    struct timeval t = { .tv_sec = (time_t) seconds };
+
+    t.tv_usec = (suseconds_t) ((seconds - (double) t.tv_sec) * 1e6);
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}
 
 static void channel_free(struct remote_channel *c)
 {
@@ -150,6 +196,7 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return why_fail(w, WHY_MEMORY, "no sockets: %s", strerror(errno));
+    set_patience(pair[0], r->patience);
     call.method = method;
     call.fd = wire_put_fd(&fds, pair[1]);
     int rc = exchange(r->first, &call, &fds, &reply, &none, w);
@@ -361,6 +408,24 @@ static int read_event(struct remote *r, struct arena *a, struct why *w)
     return 0;
 }
 
+/* Nothing has come for a while: something should have, and nobody says that it is still there. */
+static bool is_hung(struct remote *r)
+{
+    pthread_mutex_lock(&r->lock);
+    bool due = r->callbacks || r->waiting;
+    pthread_mutex_unlock(&r->lock);
+    if (due)
+        r->base.get_status(&r->base);
+    return remote_is_dead(&r->base, NULL);
+}
+
+static int await_event(struct remote *r, struct arena *a, struct why *w)
+{
+    int rc = read_event(r, a, w);
+
+    return rc < 0 && w->code == WHY_TIMEOUT && !is_hung(r) ? 0 : rc;
+}
+
 /* Whoever still waits when the connection ends is told. */
 static void *run_events(void *argument)
 {
@@ -372,7 +437,7 @@ static void *run_events(void *argument)
     pthread_setname_np(pthread_self(), "events");
     if (!a)
         why_fail(&w, WHY_MEMORY, "out of memory");
-    while (a && read_event(r, a, &w) == 0)
+    while (a && await_event(r, a, &w) == 0)
         arena_rewind(a, (struct arena_mark){ 0 });
     remote_give_up(r, &w);
     while ((c = take_callback(r, 0)))
@@ -395,6 +460,9 @@ static void free_connection(struct remote *r)
         channel_free(r->first);
     if (r->events >= 0)
         close(r->events);
+    if (r->stop >= 0)
+        close(r->stop);
+    pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->asking);
     pthread_mutex_destroy(&r->lock);
     arena_free(r->arena);
@@ -408,15 +476,20 @@ void remote_close(struct hal_driver *self)
     pthread_mutex_lock(&r->lock);
     r->is_closing = true;
     pthread_mutex_unlock(&r->lock);
-    shutdown(r->events, SHUT_RDWR);
+    end_waits(r);
     pthread_join(r->thread, NULL);
+    pthread_mutex_lock(&r->lock);
+    while (r->waiting)
+        pthread_cond_wait(&r->changed, &r->lock);
+    pthread_mutex_unlock(&r->lock);
     free_connection(r);
 }
 
 static int connect_to(struct remote *r, int socket, struct why *w)
 {
+    set_patience(socket, r->patience);
     r->first = channel_new(socket);
-    if (!r->first || !r->arena)
+    if (!r->first || !r->arena || r->stop < 0)
         return why_fail(w, WHY_MEMORY, "out of memory");
     TRY(open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w));
     TRY(remote_describe(r, w));
@@ -425,7 +498,7 @@ static int connect_to(struct remote *r, int socket, struct why *w)
     return 0;
 }
 
-int remote_open_socket(int socket, struct hal_driver **ret_driver, struct why *w)
+int remote_open_socket(int socket, double patience, struct hal_driver **ret_driver, struct why *w)
 {
     struct remote *r = calloc(1, sizeof(*r));
 
@@ -433,8 +506,12 @@ int remote_open_socket(int socket, struct hal_driver **ret_driver, struct why *w
         close(socket);
         return why_fail(w, WHY_MEMORY, "out of memory");
     }
-    *r = (struct remote){ .arena = arena_new(0), .events = -1 };
+    *r = (struct remote){ .arena = arena_new(0),
+                          .events = -1,
+                          .stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+                          .patience = patience };
     pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->changed, NULL);
     pthread_mutex_init(&r->asking, NULL);
     if (connect_to(r, socket, w) < 0) {
         free_connection(r);
@@ -444,7 +521,7 @@ int remote_open_socket(int socket, struct hal_driver **ret_driver, struct why *w
     return 0;
 }
 
-int remote_open(const char *path, struct hal_driver **ret_driver, struct why *w)
+int remote_open(const char *path, double patience, struct hal_driver **ret_driver, struct why *w)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd;
@@ -452,11 +529,14 @@ int remote_open(const char *path, struct hal_driver **ret_driver, struct why *w)
     REQUIRE(w, *path && strlen(path) < sizeof(address.sun_path), "%s: not a socket's path", path);
     strcpy(address.sun_path, path);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd >= 0)
+        set_patience(fd, patience); /* a service that does not accept lets us wait */
     if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
-        why_fail(w, WHY_INVALID, "%s: no service answers: %s", path, strerror(errno));
+        why_fail(w, errno == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "%s: no service answers: %s", path,
+                 strerror(errno));
         if (fd >= 0)
             close(fd);
         return -1;
     }
-    return remote_open_socket(fd, ret_driver, w);
+    return remote_open_socket(fd, patience, ret_driver, w);
 }

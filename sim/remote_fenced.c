@@ -47,6 +47,7 @@ static void release_info(struct hal_fenced_info *self)
 static const struct hal_fenced_info_methods info_methods = { get_execution_info, release_info };
 
 struct follower {
+    struct remote *r;
     int theirs;
     struct fence ours;
     struct shared *shared;
@@ -55,7 +56,8 @@ struct follower {
 static void *follow(void *argument)
 {
     struct follower *f = argument;
-    bool ok = fence_wait(1, &f->theirs, HAL_NO_TIME) == 1;
+    struct remote *r = f->r;
+    bool ok = fence_wait_or_stop(1, &f->theirs, HAL_NO_TIME, r->stop) == 1;
 
     if (ok)
         shared_copy_out(f->shared);
@@ -63,32 +65,31 @@ static void *follow(void *argument)
     fence_end(&f->ours, ok);
     close(f->theirs);
     free(f);
+    remote_leave(r);
     return NULL;
 }
 
 /* Takes the fence over; returns the one to hand out, or -1. */
-static int follow_fence(int theirs, struct shared *shared)
+static int follow_fence(struct remote *r, int theirs, struct shared *shared)
 {
     struct follower *f = malloc(sizeof(*f));
-    pthread_t thread;
     int wait;
 
     if (!f || fence_open(&f->ours) < 0) {
         free(f);
         return -1;
     }
+    f->r = r;
     f->theirs = theirs;
     f->shared = shared_keep(shared);
     wait = f->ours.wait;
-    if (pthread_create(&thread, NULL, follow, f) != 0) {
-        close(wait);
-        fence_end(&f->ours, false);
-        shared_free(f->shared);
-        free(f);
-        return -1;
-    }
-    pthread_detach(thread);
-    return wait;
+    if (remote_start(r, follow, f) == 0)
+        return wait;
+    close(wait);
+    fence_end(&f->ours, false);
+    shared_free(f->shared);
+    free(f);
+    return -1;
 }
 
 /* The fence that came with the reply, taken out of it. */
@@ -108,7 +109,7 @@ static enum hal_status take_fenced(struct remote_call *q, struct shared *shared,
     int theirs = take_fence(q), fence = theirs;
 
     if (i && theirs >= 0 && shared_has_outputs(shared))
-        fence = follow_fence(theirs, shared);
+        fence = follow_fence(q->r, theirs, shared);
     else if (theirs < 0)
         shared_copy_out(shared);
     if (!i || (theirs >= 0 && fence < 0)) {
@@ -127,6 +128,7 @@ static enum hal_status take_fenced(struct remote_call *q, struct shared *shared,
 /* Waits in place of the service, so that memory of this process is copied when its time has come.
  */
 struct leader {
+    struct remote *r;
     struct fence ours;
     struct shared *shared;
     uint32_t n;
@@ -144,21 +146,25 @@ static void leader_free(struct leader *l)
 static void *lead(void *argument)
 {
     struct leader *l = argument;
-    bool ok = fence_wait(l->n, l->wait_for, HAL_NO_TIME) == 1;
+    struct remote *r = l->r;
+    bool ok = fence_wait_or_stop(l->n, l->wait_for, HAL_NO_TIME, r->stop) == 1;
 
     if (ok)
         shared_copy_in(l->shared);
     fence_end(&l->ours, ok);
     leader_free(l);
+    remote_leave(r);
     return NULL;
 }
 
-static struct leader *leader_new(uint32_t n, const int *fences, struct shared *shared)
+static struct leader *leader_new(struct remote *r, uint32_t n, const int *fences,
+                                 struct shared *shared)
 {
     struct leader *l = calloc(1, sizeof(*l) + n * sizeof(int));
 
     if (!l)
         return NULL;
+    l->r = r;
     l->shared = shared_keep(shared);
     for (; l->n < n; l->n++)
         if ((l->wait_for[l->n] = fcntl(fences[l->n], F_DUPFD_CLOEXEC, 0)) < 0)
@@ -170,19 +176,16 @@ static struct leader *leader_new(uint32_t n, const int *fences, struct shared *s
 }
 
 /* The fence that the service waits for instead, the caller's to close; -1: no threads. */
-static int lead_fences(uint32_t n, const int *fences, struct shared *shared)
+static int lead_fences(struct remote *r, uint32_t n, const int *fences, struct shared *shared)
 {
-    struct leader *l = leader_new(n, fences, shared);
-    pthread_t thread;
+    struct leader *l = leader_new(r, n, fences, shared);
     int wait;
 
     if (!l)
         return -1;
     wait = l->ours.wait;
-    if (pthread_create(&thread, NULL, lead, l) == 0) {
-        pthread_detach(thread);
+    if (remote_start(r, lead, l) == 0)
         return wait;
-    }
     close(wait);
     fence_end(&l->ours, false);
     leader_free(l);
@@ -206,7 +209,7 @@ static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, st
 {
     *ret_ours = -1;
     if (n && shared && fence_all_open(n, fences)) {
-        *ret_ours = lead_fences(n, fences, shared);
+        *ret_ours = lead_fences(q->r, n, fences, shared);
         if (*ret_ours < 0)
             return why_fail(&q->why, WHY_MEMORY, "no thread to wait for fences");
         n = 1;

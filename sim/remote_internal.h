@@ -42,12 +42,16 @@ struct remote {
     struct remote_channel *first; /* only for asking for more of them */
     pthread_mutex_t asking;
     int events;
+    int stop; /* an eventfd: readable once the connection ends */
+    double patience;
     pthread_t thread; /* reads the events */
 
     pthread_mutex_t lock; /* of what follows */
     struct remote_channel *idle;
     struct remote_callback *callbacks;
     uint64_t last_id;
+    unsigned waiting; /* threads of remote_start() */
+    pthread_cond_t changed;
     bool is_dead, is_closing;
     struct why why;
 };
@@ -89,6 +93,11 @@ bool remote_forget(struct remote *r, uint64_t id);
 bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
                         struct hal_result *result);
 struct hal_timing remote_take_timing(const Wire__Timing *t);
+
+/* Runs f(argument) on a thread that waits for fences, no longer than until r->stop is readable, and
+ * ends with remote_leave(); -1: no thread. */
+int remote_start(struct remote *r, void *(*f)(void *argument), void *argument);
+void remote_leave(struct remote *r);
 
 /* sim/remote_driver.c: the driver's own methods; asks what it says of itself, over r->first. */
 int remote_describe(struct remote *r, struct why *w);

@@ -8,10 +8,11 @@ struct waiter; /* sim/waiter.c: the end of a preparation */
 
 struct target {
     char *uri;
-    struct hal_driver *driver;
-    void *library;          /* that the driver is in, unloaded after it; NULL: none */
-    char *socket;           /* path of the service that it is in; NULL: it is in this process */
-    struct waiter *waiters; /* kept: a driver may call twice, and late */
+    struct hal_driver *driver; /* NULL: to be looked for at `socket` */
+    void *library;             /* that the driver is in, unloaded after it; NULL: none */
+    double patience;           /* with the process that it is in */
+    char *socket;              /* path of the service that it is in; NULL: it is in this process */
+    struct waiter *waiters;    /* kept: a driver may call twice, and late */
 };
 
 /* A driver under test may be handed in directly; the target closes it. */

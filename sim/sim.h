@@ -18,6 +18,8 @@ struct target;
  * (malloced). */
 struct target_host {
     int (*read_profile)(const char *path, char **ret_json, struct why *w);
+    double patience; /* most seconds for an answer of a driver in another process, 0: any number */
+    bool is_known;   /* it has been there before: where it is not, that is the outcome of a run */
 };
 
 /* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).  A bad
@@ -57,6 +59,7 @@ struct outcome {
     enum hal_status status; /* of the call that ended it; HAL_NONE when done */
     char violation[256];    /* not empty: the driver broke the contract, and how */
     bool died;              /* its own process ended meanwhile; violation says what is known */
+    bool hung;              /* it died in that it does not answer any more */
     struct arena *arena;    /* owns the rest */
     uint32_t n_ops;         /* operations of the main graph, and which of them it supports */
     bool *supported;

@@ -132,10 +132,6 @@ static int open_driver(const struct uri *u, const char *uri, const struct target
             return why_prefix(w, "%s", uri);
         return 0;
     }
-    if (strcmp(u->scheme, "unix") == 0) {
-        REQUIRE(w, *u->path && !*u->query, "%s: expected unix:PATH", uri);
-        return remote_open(u->path, ret_driver, w);
-    }
     TRY(open_engine(u, uri, host, &e, w));
     return driver_new(e, ret_driver, w);
 }
@@ -149,9 +145,30 @@ int target_of_driver(const char *uri, struct hal_driver *driver, struct target *
         *t = (struct target){ .uri = strdup(uri), .driver = driver };
     if (!t || !t->uri) {
         free(t);
-        driver->close(driver);
+        if (driver)
+            driver->close(driver);
         return why_fail(w, WHY_MEMORY, "out of memory");
     }
+    *ret_target = t;
+    return 0;
+}
+
+/* Of a driver in another process.  Without the driver it is as good as dead: the next run looks for
+ * it. */
+static int open_service(const char *uri, const struct target_host *host, struct target **ret_target,
+                        struct why *w)
+{
+    const char *path = strchr(uri, ':') + 1;
+    double patience = host ? host->patience : 0;
+    struct hal_driver *driver = NULL;
+    struct target *t;
+
+    REQUIRE(w, *path && !strchr(path, '?'), "%s: expected unix:PATH", uri);
+    if (!host || !host->is_known)
+        TRY(remote_open(path, patience, &driver, w));
+    TRY(target_of_driver(uri, driver, &t, w));
+    t->patience = patience;
+    t->socket = strchr(t->uri, ':') + 1;
     *ret_target = t;
     return 0;
 }
@@ -166,18 +183,20 @@ int target_open(const char *uri, const struct target_host *host, struct target *
 
     TRACE(LR, PI, "target_open");
     TRY(split_uri(uri, &u, w));
-    rc = open_driver(&u, uri, host, &driver, &library, w);
-    if (rc == 0)
-        rc = target_of_driver(uri, driver, ret_target, w);
-    if (rc == 0)
-        (*ret_target)->library = library;
-    if (rc == 0 && strcmp(u.scheme, "unix") == 0)
-        (*ret_target)->socket = strchr((*ret_target)->uri, ':') + 1;
+    if (strcmp(u.scheme, "unix") == 0) {
+        rc = open_service(uri, host, ret_target, w);
+    } else {
+        rc = open_driver(&u, uri, host, &driver, &library, w);
+        if (rc == 0)
+            rc = target_of_driver(uri, driver, ret_target, w);
+        if (rc == 0)
+            (*ret_target)->library = library;
+    }
     free(u.scheme);
-    if (rc == 0)
+    if (rc == 0 && (*ret_target)->driver)
         VLOG(MANAGER, "%s is open: %s of HAL version %d", uri, (*ret_target)->driver->name,
              (int) (*ret_target)->driver->hal_version);
-    else
+    else if (rc < 0)
         VLOG(MANAGER, "%s cannot be opened: %s", uri, w->text);
     return rc;
 }
@@ -198,7 +217,8 @@ void target_free(struct target *t)
         return;
     TRACE(LR, PT, "target_free");
     VLOG(MANAGER, "%s is closed", t->uri);
-    t->driver->close(t->driver);
+    if (t->driver)
+        t->driver->close(t->driver);
     library_close(t->library);
     waiters_free(t->waiters);
     free(t->uri);
@@ -207,7 +227,7 @@ void target_free(struct target *t)
 
 bool target_is_dead(struct target *t, struct why *w)
 {
-    return t->socket && remote_is_dead(t->driver, w);
+    return t->socket && (!t->driver || remote_is_dead(t->driver, w));
 }
 
 int target_revive(struct target *t, struct why *w)
@@ -217,10 +237,11 @@ int target_revive(struct target *t, struct why *w)
     if (!target_is_dead(t, NULL))
         return 0;
     TRACE_SUBTRACT(LR, PI, "target_revive");
-    TRY(remote_open(t->socket, &d, w));
-    t->driver->close(t->driver);
+    TRY(remote_open(t->socket, t->patience, &d, w));
+    if (t->driver)
+        t->driver->close(t->driver);
     t->driver = d;
-    VLOG(MANAGER, "%s: the driver's process had ended; there is a new one", t->uri);
+    VLOG(MANAGER, "%s: there is a new process of the driver", t->uri);
     return 0;
 }
 

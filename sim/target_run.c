@@ -536,6 +536,7 @@ static int run_course(struct course *c)
 static void note_death(struct outcome *o, const struct why *death)
 {
     o->died = true;
+    o->hung = death->code == WHY_TIMEOUT;
     snprintf(o->violation, sizeof(o->violation), "%.*s", (int) sizeof(o->violation) - 1,
              death->text);
 }

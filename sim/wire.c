@@ -70,6 +70,12 @@ static int system_error(const char *what, struct why *w)
     return why_fail(w, WHY_SYSTEM, "%s: %s", what, strerror(errno));
 }
 
+/* Of sockets with a time-out. */
+static int too_late(struct why *w)
+{
+    return why_fail(w, WHY_TIMEOUT, "the other process does not answer in time");
+}
+
 /* A connection survives the want of memory. */
 static int no_memory_file(struct why *w)
 {
@@ -132,6 +138,8 @@ static int send_packet(int socket, const struct header *h, const void *bytes, co
     do
         sent = sendmsg(socket, &m, flags | MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && !(flags & MSG_DONTWAIT))
+        return too_late(w);
     return sent < 0 ? system_error("sending a message", w) : 0;
 }
 
@@ -228,6 +236,8 @@ static ssize_t receive_packet(int socket, struct packet *p, struct wire_fds *ret
     do
         n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
     while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return too_late(w);
     if (n < 0)
         return errno == ECONNRESET ? 0 : system_error("receiving a message", w);
     return take_fds(&m, ret_fds, w) < 0 ? -1 : n;

@@ -36,13 +36,14 @@ uint32_t wire_put_fd(struct wire_fds *fds, int fd);
 int wire_fd(const struct wire_fds *fds, uint32_t name);
 void wire_close_fds(struct wire_fds *fds);
 
-/* Sends a message; -1 with WHY_SYSTEM when the other side is gone, WHY_MEMORY when nothing was sent
+/* Sends a message; -1 with WHY_SYSTEM when the other side is gone, WHY_TIMEOUT when
+ * the socket's time-out has passed, WHY_MEMORY when nothing was sent
  * and the connection is as good as before. */
 int wire_send(int socket, const ProtobufCMessage *m, const struct wire_fds *fds, struct why *w);
 /* The same, but never waits for the other side to make room: then it fails. */
 int wire_send_at_once(int socket, const ProtobufCMessage *m, struct why *w);
 /* Waits for one; it lives in the arena.  1; 0 at the end of the connection; -1 with WHY_INVALID
- * for what is no message, WHY_MEMORY. */
+ * for what is no message, WHY_TIMEOUT, WHY_MEMORY. */
 int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
                  ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
 

@@ -228,7 +228,7 @@ static void bench_service(void)
     pid_t pid = fork();
     if (pid == 0)
         serve(path);
-    for (int i = 0; i < 1000 && remote_open(path, &d, &w) < 0; i++)
+    for (int i = 0; i < 1000 && remote_open(path, 0, &d, &w) < 0; i++)
         usleep(10000);
     need(d, "service");
     bench_driver(d, "over the socket");

@@ -150,7 +150,7 @@ struct hal_driver *client_over_socket(struct hal_driver *d)
     pthread_mutex_init(&n->lock, NULL);
     pthread_cond_init(&n->changed, NULL);
     ck_assert_int_eq(session_start(d, pair[0], 7, &owner, n, &w), 0);
-    ck_assert_msg(remote_open_socket(pair[1], &n->remote, &w) == 0, "%s", w.text);
+    ck_assert_msg(remote_open_socket(pair[1], 0, &n->remote, &w) == 0, "%s", w.text);
     n->close = n->remote->close;
     n->remote->close = close_both;
     n->next = services;

@@ -1,10 +1,13 @@
-/* A service and its clients: many at once, some that are killed, a service that is. */
+/* A service and its clients: many at once, some that are killed, a service that is killed or hangs.
+ */
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/fence.h"
+#include "sim/remote.h"
 #include "sim/sim.h"
 #include "tests/service_lab.h"
 
@@ -85,6 +88,121 @@ START_TEST(a_dead_service_is_a_verdict_and_a_new_one_is_found)
 }
 END_TEST
 
+/* ---- a service that hangs */
+
+/* All of its threads, when this returns. */
+static void stop_service(void)
+{
+    int status;
+
+    kill(lab_service, SIGSTOP);
+    ck_assert_int_eq(waitpid(lab_service, &status, WUNTRACED), lab_service);
+    ck_assert(WIFSTOPPED(status));
+}
+
+static struct hal_driver *connect_impatiently(void)
+{
+    struct hal_driver *d = NULL;
+
+    ck_assert_msg(remote_open(lab_path, 0.2, &d, &w) == 0, "%s", w.text);
+    return d;
+}
+
+START_TEST(a_call_to_a_hung_service_ends)
+{
+    struct hal_driver *d = connect_impatiently();
+    struct hal_execution_config config = client_config();
+    struct client_request r;
+    struct client_model m;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_LOW);
+    client_fill(&r, N);
+    lab_sleep_ms(500); /* that nothing is asked is no fault of the service */
+    ck_assert_int_eq(
+        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
+        HAL_NONE);
+    stop_service();
+    ck_assert_int_eq(
+        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
+        HAL_DEVICE_UNAVAILABLE);
+    ck_assert(remote_is_dead(d, &w) && w.code == WHY_TIMEOUT);
+    client_done(&m);
+    d->close(d);
+    ck_assert_int_lt(remote_open(lab_path, 0.2, &d, &w), 0);
+    ck_assert_int_eq(w.code, WHY_TIMEOUT);
+    kill(lab_service, SIGCONT);
+    ck_assert(lab_work(5, LAB_TURNS));
+}
+END_TEST
+
+/* It hangs while a callback and a fence are due; a fence that the client has not signalled keeps
+ * them so. */
+START_TEST(what_a_hung_service_owes_is_told)
+{
+    struct hal_driver *d = connect_impatiently();
+    struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info;
+    struct client_request r;
+    struct client_model m;
+    struct fence before;
+    int fence;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_LOW);
+    client_fill(&r, N);
+    ck_assert_int_eq(fence_open(&before), 0);
+    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1,
+                                                         &before.wait, &config, HAL_NO_TIME, &fence,
+                                                         &info),
+                     HAL_NONE);
+    ck_assert_int_eq(fence_wait(1, &fence, UINT64_C(700000000)), 0); /* it answers all the while */
+    stop_service();
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), -1);
+    ck_assert(remote_is_dead(d, &w) && w.code == WHY_TIMEOUT);
+    info->methods->release(info);
+    client_done(&m);
+    d->close(d);
+    kill(lab_service, SIGCONT);
+    close(fence);
+    close(before.wait);
+    fence_end(&before, false);
+}
+END_TEST
+
+START_TEST(a_hung_service_is_another_verdict)
+{
+    const struct target_host host = { .patience = 0.2, .is_known = true };
+    struct client_model m;
+    struct client_request r;
+    struct target *t;
+    struct outcome o;
+    char uri[100];
+
+    client_add_model(&m, N, false);
+    client_fill(&r, N);
+    struct tensor in[] = { m.b.graph->operand[0].tensor, m.b.graph->operand[1].tensor };
+    const struct shape shape = DIMS(N);
+    in[0].data = r.x;
+    in[1].data = r.y;
+    snprintf(uri, sizeof uri, "unix:%s", lab_path);
+    ck_assert_int_eq(target_open(uri, &host, &t, &w), 0);
+    for (int turn = 0; turn < 4; turn++) {
+        bool is_stopped = turn % 2 == 0;
+        if (is_stopped)
+            stop_service();
+        else
+            kill(lab_service, SIGCONT);
+        ck_assert_int_eq(target_run(t, &m.b.model, in, &shape, NULL, &o, &w), 0);
+        ck_assert(o.hung == is_stopped && o.died == is_stopped);
+        ck_assert(is_stopped || (o.stage == STAGE_DONE && o.status == HAL_NONE));
+        outcome_done(&o);
+    }
+    target_free(t);
+    client_done(&m);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("service");
@@ -94,6 +212,9 @@ int main(void)
     tcase_add_test(c, clients_that_are_killed_leave_nothing_and_hurt_nobody);
     tcase_add_test(c, a_service_that_is_killed_leaves_its_clients_nothing);
     tcase_add_test(c, a_dead_service_is_a_verdict_and_a_new_one_is_found);
+    tcase_add_test(c, a_call_to_a_hung_service_ends);
+    tcase_add_test(c, what_a_hung_service_owes_is_told);
+    tcase_add_test(c, a_hung_service_is_another_verdict);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);

@@ -123,7 +123,7 @@ START_TEST(a_client_has_so_many_sessions)
     for (int i = 0; i < SESSIONS; i++)
         d[i] = lab_connect();
     for (int i = 0; i < 10; i++) {
-        ck_assert_int_lt(remote_open(lab_path, &more, &w), 0);
+        ck_assert_int_lt(remote_open(lab_path, 0, &more, &w), 0);
         ck_assert_str_eq(w.text, "the service takes no more connections");
     }
     pid_t other = lab_start_client(3);
