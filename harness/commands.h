@@ -13,6 +13,7 @@ int cmd_levels(const struct options *o);
 int cmd_ops(const struct options *o);
 int cmd_serve(const struct options *o);
 int cmd_new_driver(const struct options *o);
+int cmd_trace(const struct options *o);
 int cmd_report(const struct options *o);
 
 #endif

@@ -61,6 +61,15 @@ const struct command command_table[] = {
       "hal.h, a Makefile, a README). Comments say what to fill in. 'lib:NAME/NAME.so' is the\n"
       "target then, here and for 'halcyon serve'. What is there already is left alone.",
       cmd_new_driver },
+    { "trace", CMD_TRACE, "FILE...", "where the time of a trace goes",
+      "Reads what --trace wrote, of one process or of a command and the services that it used, "
+      "and\n"
+      "prints for each run the time of each layer in each phase: without that of the layers below\n"
+      "it, or all of it (--total-times). A run is a case on a target; those of processes that "
+      "died\n"
+      "in it are left out. Times of a service belong to whatever ran meanwhile: -j 1 keeps runs\n"
+      "apart.",
+      cmd_trace },
     { "report", CMD_REPORT, "-o DIR [--db FILE] [--run N]", "write the results as an HTML page",
       "Writes DIR/index.html: totals by verdict, target, operation and type, and each failure\n"
       "with its graph.",

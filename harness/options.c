@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,8 +25,10 @@ struct option_row {
     const char *argument; /* NULL: a flag */
     unsigned commands;
     const char *help;
-    int (*set)(struct options *o, const char *value, struct why *w);
+    int (*set)(struct options *o, const char *value, struct why *w); /* NULL: sets a flag */
+    size_t flag;                                                     /* where that is */
 };
+#define FLAG(name) NULL, offsetof(struct options, name)
 
 /* ---- numbers */
 
@@ -96,13 +99,6 @@ static int set_waivers(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
-static int set_json(struct options *o, const char *value, struct why *w)
-{
-    (void) value, (void) w;
-    o->json = true;
-    return 0;
-}
-
 static int set_jobs(struct options *o, const char *value, struct why *w)
 {
     uint64_t n = 0;
@@ -140,20 +136,6 @@ static int set_judge(struct options *o, const char *value, struct why *w)
         o->judge = JUDGE_BOUND;
     else
         return why_fail(w, WHY_INVALID, "'%s' is neither 'cts' nor 'bound'", value);
-    return 0;
-}
-
-static int set_in_process(struct options *o, const char *value, struct why *w)
-{
-    (void) value, (void) w;
-    o->in_process = true;
-    return 0;
-}
-
-static int set_resume(struct options *o, const char *value, struct why *w)
-{
-    (void) value, (void) w;
-    o->resume = true;
     return 0;
 }
 
@@ -280,20 +262,6 @@ static int set_output(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
-static int set_markdown(struct options *o, const char *value, struct why *w)
-{
-    (void) value, (void) w;
-    o->markdown = true;
-    return 0;
-}
-
-static int set_faults(struct options *o, const char *value, struct why *w)
-{
-    (void) value, (void) w;
-    o->faults = true;
-    return 0;
-}
-
 static int set_vlog(struct options *o, const char *value, struct why *w)
 {
     o->vlog = value;
@@ -346,11 +314,11 @@ static const struct option_row rows[] = {
     { "jobs", 'j', "N", CMD_CAMPAIGN, "worker processes (default: one a core)", set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases, from 1/N on",
       set_shard },
-    { "resume", 0, NULL, CMD_CAMPAIGN, "go on with the run that was killed", set_resume },
+    { "resume", 0, NULL, CMD_CAMPAIGN, "go on with the run that was killed", FLAG(resume) },
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
       "sim: targets take the time that their cost model says (as sim:NAME?realtime)",
       set_realtime },
-    { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger", set_in_process },
+    { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger", FLAG(in_process) },
     { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db },
     { "run", 0, "N", CMD_REPORT, "only this run (default: all, of each case the newest verdict)",
       set_run },
@@ -359,11 +327,16 @@ static const struct option_row rows[] = {
       set_for_level },
     { "listen", 0, "unix:PATH", CMD_SERVE, "the socket to listen at", set_listen },
     { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", set_output },
-    { "markdown", 0, NULL, CMD_OPS, "as Markdown", set_markdown },
-    { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", set_faults },
+    { "markdown", 0, NULL, CMD_OPS, "as Markdown", FLAG(markdown) },
+    { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", FLAG(faults) },
+    { "total-times", 0, NULL, CMD_TRACE, "with the time of the layers below", FLAG(total_times) },
+    { "per-execution", 0, NULL, CMD_TRACE, "only executions, the mean of them",
+      FLAG(per_execution) },
+    { "print-detail", 0, NULL, CMD_TRACE, "also every section", FLAG(print_detail) },
+    { "sum", 0, NULL, CMD_TRACE, "one table a target, of all its runs", FLAG(sum) },
     { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", set_junit },
-    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS,
-      "one JSON object a line on stdout", set_json },
+    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS | CMD_TRACE,
+      "one JSON object a line on stdout", FLAG(json) },
     { "quiet", 'q', NULL, CMD_JUDGING, "only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES, "a line for every case", set_verbose },
     { "vlog", 0, "TAGS", CMD_DRIVING,
@@ -373,6 +346,7 @@ static const struct option_row rows[] = {
     { "trace", 0, "FILE", CMD_DRIVING, "write what happens when as JSON, for ui.perfetto.dev",
       set_trace },
 };
+#undef FLAG
 
 enum { N_ROWS = COUNT(rows), OPTION_FIRST = 256, OPTION_HELP = 'h' };
 
@@ -486,7 +460,9 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
         const struct option_row *r = row_of(c, key);
         if (!r)
             return refuse(c, key, argv[at < argc ? at : argc - 1], w);
-        if (r->set(&o, optarg, w) < 0)
+        if (!r->set)
+            *(bool *) ((char *) &o + r->flag) = true;
+        else if (r->set(&o, optarg, w) < 0)
             return why_prefix(w, "--%s", r->name);
     }
     o.argument = argv + optind;

@@ -41,8 +41,9 @@ struct options {
     const char *vlog, *trace; /* NULL: not given */
     int for_level;            /* 0: as it is */
     bool markdown, faults;
-    int64_t run;  /* 0: the newest */
-    double begun; /* monotonic seconds */
+    bool total_times, per_execution, print_detail, sum; /* halcyon trace */
+    int64_t run;                                        /* 0: the newest */
+    double begun;                                       /* monotonic seconds */
 };
 
 /* Which subcommands take an option. */
@@ -56,7 +57,8 @@ enum command_bit {
     CMD_REPORT = 64,
     CMD_LEVELS = 128,
     CMD_SERVE = 256,
-    CMD_NEW_DRIVER = 512
+    CMD_NEW_DRIVER = 512,
+    CMD_TRACE = 1024
 };
 
 struct command {
