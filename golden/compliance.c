@@ -120,27 +120,25 @@ struct converter {
     struct conversion *to;
     struct arena *a;
     int level;
-    uint32_t room; /* for notes */
     uint32_t removed;
 };
 
-__attribute__((format(printf, 4, 5))) static int note(struct converter *c, bool lost, struct why *w,
-                                                      const char *fmt, ...)
+int conversion_add_note(struct conversion *c, struct arena *a, bool lost, struct why *w,
+                        const char *fmt, ...)
 {
-    struct conversion *to = c->to;
     va_list args;
 
-    if (to->n_notes == c->room) {
-        uint32_t room = 2 * c->room + 8;
-        struct conversion_note *more = arena_alloc(c->a, room, sizeof *more);
+    if (c->n_notes == c->room_for_notes) {
+        uint32_t room = 2 * c->room_for_notes + 8;
+        struct conversion_note *more = arena_alloc(a, room, sizeof *more);
         if (!more)
             return why_fail(w, WHY_MEMORY, "out of memory");
-        if (to->n_notes)
-            memcpy(more, to->note, to->n_notes * sizeof *more);
-        to->note = more;
-        c->room = room;
+        if (c->n_notes)
+            memcpy(more, c->note, c->n_notes * sizeof *more);
+        c->note = more;
+        c->room_for_notes = room;
     }
-    struct conversion_note *n = &to->note[to->n_notes++];
+    struct conversion_note *n = &c->note[c->n_notes++];
     n->lost = lost;
     va_start(args, fmt);
     vsnprintf(n->text, sizeof n->text, fmt, args);
@@ -170,8 +168,8 @@ static int declare_ranks(struct converter *c, const struct level_need *n, struct
         if (declared->shape.rank > 0 || inferred->rank == 0)
             continue;
         declared->shape = *inferred;
-        TRY(note(c, false, w, "%s: result %u is declared %s", place(n, where), k,
-                 shape_text(inferred, text)));
+        TRY(conversion_add_note(c->to, c->a, false, w, "%s: result %u is declared %s",
+                                place(n, where), k, shape_text(inferred, text)));
     }
     return 0;
 }
@@ -228,11 +226,13 @@ static int note_cut(struct converter *c, const struct level_need *n, uint32_t n_
     char where[96];
 
     if (n_in < o->n_in)
-        TRY(note(c, false, w, "%s: the last %u of %u inputs left off: they hold the defaults",
-                 place(n, where), o->n_in - n_in, o->n_in));
+        TRY(conversion_add_note(c->to, c->a, false, w,
+                                "%s: the last %u of %u inputs left off: they hold the defaults",
+                                place(n, where), o->n_in - n_in, o->n_in));
     if (n_out < o->n_out)
-        TRY(note(c, false, w, "%s: the last %u of %u results left off: nothing reads them",
-                 place(n, where), o->n_out - n_out, o->n_out));
+        TRY(conversion_add_note(c->to, c->a, false, w,
+                                "%s: the last %u of %u results left off: nothing reads them",
+                                place(n, where), o->n_out - n_out, o->n_out));
     return 0;
 }
 
@@ -322,13 +322,15 @@ static int convert_model(struct converter *c, struct why *w)
     for (uint32_t g = 0; g < m->n_graphs; g++)
         TRY(remove_unused(c, g, w));
     if (c->removed && !c->to->n_notes)
-        TRY(note(c, false, w, "operands that nothing uses are removed: %u", c->removed));
+        TRY(conversion_add_note(c->to, c->a, false, w, "operands that nothing uses are removed: %u",
+                                c->removed));
     if (m->relaxed && c->level < WITH_RELAXED) {
         m->relaxed = false;
-        TRY(note(c, true, w, "fp32 may no longer be computed in fp16"));
+        TRY(conversion_add_note(c->to, c->a, true, w, "fp32 may no longer be computed in fp16"));
     }
     if (m->n_extensions && c->level < WITH_EXTENSIONS) {
-        TRY(note(c, true, w, "%u extensions are no longer named", m->n_extensions));
+        TRY(conversion_add_note(c->to, c->a, true, w, "%u extensions are no longer named",
+                                m->n_extensions));
         m->n_extensions = 0;
     }
     model_count_consumers(m);

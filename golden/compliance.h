@@ -42,8 +42,13 @@ struct conversion {
     struct model model; /* needs no more than the level, and gives the same results */
     int level;          /* that it needs */
     struct conversion_note *note;
-    uint32_t n_notes;
+    uint32_t n_notes, room_for_notes;
 };
+
+/* Adds to what a conversion has to say, in its arena. */
+__attribute__((format(printf, 5, 6))) int conversion_add_note(struct conversion *c, struct arena *a,
+                                                              bool lost, struct why *w,
+                                                              const char *fmt, ...);
 
 /* Expresses a valid model at `level`, in `a`.  -1 with WHY_UNSUPPORTED: it cannot be, and why. */
 int model_convert(const struct model *m, int level, struct arena *a,

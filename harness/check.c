@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "sim/hal_convert.h"
+
 const char *const judge_name[] = { "auto", "cts", "bound" };
 
 static const char *const stage_name[] = {
@@ -12,18 +14,6 @@ static const char *const stage_name[] = {
     [STAGE_PREPARE] = "prepare",
     [STAGE_EXECUTE] = "execute",
     [STAGE_DONE] = "done",
-};
-
-static const char *const status_name[HAL_STATUS_COUNT] = {
-    [HAL_NONE] = "NONE",
-    [HAL_DEVICE_UNAVAILABLE] = "DEVICE_UNAVAILABLE",
-    [HAL_GENERAL_FAILURE] = "GENERAL_FAILURE",
-    [HAL_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
-    [HAL_INVALID_ARGUMENT] = "INVALID_ARGUMENT",
-    [HAL_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
-    [HAL_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
-    [HAL_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
-    [HAL_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
 };
 
 static double now_ms(void)
@@ -420,12 +410,11 @@ static void judge_outputs(const struct check *c, const struct outcome *o, struct
 
 void check_judge(struct check *c, struct outcome *o, struct check_result *r, struct buffer *detail)
 {
-    unsigned status = (unsigned) o->status;
     snprintf(r->stage, sizeof r->stage, "%s", stage_name[o->stage]);
-    if (status < HAL_STATUS_COUNT)
-        snprintf(r->status, sizeof r->status, "%s", status_name[status]);
+    if ((unsigned) o->status < HAL_STATUS_COUNT)
+        snprintf(r->status, sizeof r->status, "%s", hal_status_name(o->status));
     else
-        snprintf(r->status, sizeof r->status, "status %u", status);
+        snprintf(r->status, sizeof r->status, "status %u", (unsigned) o->status);
     r->device_ns = o->timing.on_device;
     if (!judge_course(c, o, r))
         judge_outputs(c, o, r, detail);

@@ -14,8 +14,11 @@ static const char *operand_type(int32_t code)
 
 /* ---- text */
 
+/* What the HAL version does not have is zero. */
 static void print_performance(const char *what, const struct hal_performance *p)
 {
+    if (p->exec_time == 0)
+        return;
     printf("  %-30s time %-8.3g power %.3g\n", what, (double) p->exec_time,
            (double) p->power_usage);
 }
@@ -88,10 +91,12 @@ static void print_faults(void)
 
 /* ---- JSON */
 
-static json_t *performance_json(const struct hal_performance *p)
+static void add_performance(json_t *o, const char *what, const struct hal_performance *p)
 {
-    return json_pack("{s:f, s:f}", "exec_time", (double) p->exec_time, "power_usage",
-                     (double) p->power_usage);
+    if (p->exec_time != 0)
+        json_object_set_new(o, what,
+                            json_pack("{s:f, s:f}", "exec_time", (double) p->exec_time,
+                                      "power_usage", (double) p->power_usage));
 }
 
 static json_t *support_json(const struct support *s)
@@ -133,12 +138,11 @@ static void facts_json(const char *uri, const struct device_facts *f, const stru
 {
     json_t *performance = json_object();
     for (uint32_t i = 0; i < f->n_operands; i++)
-        json_object_set_new(performance, operand_type(f->operand[i].type),
-                            performance_json(&f->operand[i].info));
-    json_object_set_new(performance, "relaxed scalar", performance_json(&f->relaxed_scalar));
-    json_object_set_new(performance, "relaxed tensor", performance_json(&f->relaxed_tensor));
-    json_object_set_new(performance, "IF", performance_json(&f->if_performance));
-    json_object_set_new(performance, "WHILE", performance_json(&f->while_performance));
+        add_performance(performance, operand_type(f->operand[i].type), &f->operand[i].info);
+    add_performance(performance, "relaxed scalar", &f->relaxed_scalar);
+    add_performance(performance, "relaxed tensor", &f->relaxed_tensor);
+    add_performance(performance, "IF", &f->if_performance);
+    add_performance(performance, "WHILE", &f->while_performance);
     json_t *o = json_object();
     json_object_set_new(o, "target", json_string(uri));
     json_object_set_new(o, "name", json_string(f->name));

@@ -10,15 +10,13 @@
 #include "harness/commands.h"
 
 /* The files of harness/skeleton/, and the contract. */
-extern const char skeleton_c[], skeleton_mk[], skeleton_md[], hal_h[];
+extern const char skeleton_c[], kernels_c[], kernels_h[], skeleton_mk[], skeleton_md[], hal_h[];
 
 static const struct {
     const char *name, *text;
 } files[] = {
-    { "driver.c", skeleton_c },
-    { "hal.h", hal_h },
-    { "Makefile", skeleton_mk },
-    { "README.md", skeleton_md },
+    { "driver.c", skeleton_c }, { "kernels.c", kernels_c },  { "kernels.h", kernels_h },
+    { "hal.h", hal_h },         { "Makefile", skeleton_mk }, { "README.md", skeleton_md },
 };
 
 /* The name goes into C, make and shell. */

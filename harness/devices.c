@@ -11,6 +11,7 @@
 
 #include "harness/buffer.h"
 #include "harness/trace_file.h"
+#include "sim/hal_convert.h"
 #include "specs/specs.h"
 
 const struct target_host harness_host = { .read_profile = specs_read_toml };
@@ -57,10 +58,7 @@ static void copy_facts(const struct target_info *info, struct device_facts *ret)
     snprintf(f.name, sizeof f.name, "%s", info->name);
     snprintf(f.version, sizeof f.version, "%s", info->version);
     snprintf(f.type, sizeof f.type, "%s", type_name(info->type));
-    if (info->hal_version <= HAL_1_3)
-        snprintf(f.hal, sizeof f.hal, "1.%d", info->hal_version % 10);
-    else
-        snprintf(f.hal, sizeof f.hal, "fl%d", info->hal_version % 10);
+    snprintf(f.hal, sizeof f.hal, "%s", hal_version_name((enum hal_version) info->hal_version));
     text_clean(f.name);
     text_clean(f.version);
     for (uint32_t i = 0; i < c->n_operands && f.n_operands < MAX_PERFORMANCE; i++)

@@ -12,12 +12,12 @@
 #define MAGIC     "HalcyonC"
 #define MAX_BYTES (UINT64_C(1) << 30) /* of all files together */
 
-enum { FORMAT = 1, MAX_FILES = 2 * HAL_MAX_CACHE_FILES };
+enum { FORMAT = 2, MAX_FILES = 2 * HAL_MAX_CACHE_FILES };
 
 /* In the byte order of the machine: of another one's the format is unknown. */
 struct header {
     char magic[8];
-    uint32_t format, version;
+    uint32_t format, version, priority, reserved; /* 0 */
     uint32_t index, n_files;
     uint64_t length, n_graph;
     uint8_t digest[SHA256_BYTES];
@@ -130,6 +130,7 @@ static void describe(const struct cache_owner *o, const struct hal_cache *c,
         memcpy(h->magic, MAGIC, sizeof(h->magic));
         h->format = FORMAT;
         h->version = (uint32_t) e->version;
+        h->priority = (uint32_t) e->priority;
         h->index = i;
         h->n_files = f->n;
         h->n_graph = e->n_graph;
@@ -212,7 +213,8 @@ static int read_header(struct files *f, uint32_t i, struct why *w)
     REQUIRE(w, h->index == i && h->n_files == f->n, "cache file %u is file %u of %u", i, h->index,
             h->n_files);
     REQUIRE(w,
-            h->version == first->version && h->n_graph == first->n_graph &&
+            h->version == first->version && h->priority == first->priority &&
+                h->n_graph == first->n_graph &&
                 memcmp(h->digest, first->digest, sizeof(h->digest)) == 0,
             "cache file %u belongs to another compilation", i);
     REQUIRE(w,
@@ -257,7 +259,11 @@ int cache_read(const struct cache_owner *o, const struct hal_cache *c, struct ar
     REQUIRE(w, memcmp(digest, f.header[0].digest, sizeof(digest)) == 0,
             "the cache is not what was written, or has another token");
     uint64_t n_graph = f.header[0].n_graph;
-    *ret_entry = (struct cache_entry){ (enum hal_version) f.header[0].version, bytes,
-                                       bytes + n_graph, n_graph, length - n_graph };
+    *ret_entry = (struct cache_entry){ (enum hal_version) f.header[0].version,
+                                       (enum hal_priority) f.header[0].priority,
+                                       bytes,
+                                       bytes + n_graph,
+                                       n_graph,
+                                       length - n_graph };
     return 0;
 }

@@ -4,8 +4,8 @@
  * The model files hold the model's graph, the data files its constants; where a driver has but one
  * kind, that holds both.  Each kind is divided evenly among its files.  Every file begins with
  *
- *     magic, format | HAL version | index, number of files | length of contents and of the graph |
- *     digest
+ *     magic, format | HAL version, priority | index, number of files | length of contents and of
+ * the graph | digest
  *
  * The digest is a SHA-256 of the driver's name and version, the client's token, and the headers and
  * contents of all files, and the same in each: what was changed, cut, appended to, exchanged
@@ -25,6 +25,7 @@ struct cache_owner {
 
 struct cache_entry {
     enum hal_version version; /* of the entry point through which the model came */
+    enum hal_priority priority;
     const uint8_t *graph, *constants;
     uint64_t n_graph, n_constants;
 };

@@ -3,7 +3,7 @@
 #define SIM_CONVERT_H
 
 #include "golden/model.h"
-#include "sim/hal.h"
+#include "sim/hal_convert.h"
 #include "sim/memory.h"
 #include "sim/names.h"
 
@@ -21,14 +21,5 @@ int convert_to_hal(const struct model *m, struct arena *a, struct hal_model *ret
 int convert_from_hal(const struct hal_model *hal, enum hal_version version, extension_set known,
                      const struct mapping *pools, struct arena *a, struct model *ret_model,
                      struct why *w);
-
-/* Feature level that a version of the HAL speaks. */
-int hal_level(enum hal_version version);
-
-/* A status as that version has it: GENERAL_FAILURE for the newer ones. */
-enum hal_status hal_status_in(enum hal_status status, enum hal_version version);
-/* What a driver answers for a failure of ours. */
-enum hal_status hal_status_of(const struct why *w, enum hal_version version);
-const char *hal_status_name(enum hal_status status); /* "INVALID_ARGUMENT"; "?" out of range */
 
 #endif

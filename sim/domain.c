@@ -349,13 +349,16 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
                                 struct hal_buffer **ret_buffer, uint32_t *ret_token)
 {
     struct driver *d = (struct driver *) self;
-    struct buffer *b = buffer_new(&d->buffers, (uint64_t) n_input_roles + n_output_roles);
+    struct buffer *b;
     enum hal_status status;
     struct why w;
     int rc;
 
     *ret_buffer = NULL;
     *ret_token = 0;
+    if (d->engine->hal < HAL_1_3)
+        return HAL_GENERAL_FAILURE;
+    b = buffer_new(&d->buffers, (uint64_t) n_input_roles + n_output_roles);
     if (!b)
         return HAL_GENERAL_FAILURE;
     rc = n_input_roles || n_output_roles ? describe(b, desc, &w)

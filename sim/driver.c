@@ -13,11 +13,17 @@
 
 #define LOG_TAG "Driver"
 
+bool driver_has_entry(const struct driver *d, enum hal_version version, enum hal_version first,
+                      enum hal_version last)
+{
+    return hal_level(version) && version >= first && version <= last && version <= d->engine->hal;
+}
+
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version)
 {
     struct timespec t;
 
-    if (deadline == HAL_NO_DEADLINE || version < HAL_1_3)
+    if (deadline == HAL_NO_DEADLINE)
         return HAL_NO_TIME;
     clock_gettime(version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &t);
     uint64_t now = (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
@@ -119,21 +125,29 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     struct driver *d = (struct driver *) self;
 
     TRACE(LD, PI, "get_capabilities");
-    if (version > d->engine->hal || hal_level(version) < 1)
+    if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
         return driver_answer("get_capabilities", version, HAL_INVALID_ARGUMENT);
-    *ret_capabilities = d->engine->capabilities;
+    *ret_capabilities = d->capabilities[hal_level(version) - 1];
     return driver_answer("get_capabilities", version, HAL_NONE);
 }
 
 static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
 {
-    *ret_type = ((struct driver *) self)->engine->type;
+    const struct engine *e = ((struct driver *) self)->engine;
+
+    if (e->hal < HAL_1_2)
+        return HAL_GENERAL_FAILURE;
+    *ret_type = e->type;
     return HAL_NONE;
 }
 
 static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
 {
-    *ret_version = ((struct driver *) self)->engine->version;
+    const struct engine *e = ((struct driver *) self)->engine;
+
+    if (e->hal < HAL_1_2)
+        return HAL_GENERAL_FAILURE;
+    *ret_version = e->version;
     return HAL_NONE;
 }
 
@@ -174,7 +188,11 @@ static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_
 static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
                                                         uint32_t *ret_n_model, uint32_t *ret_n_data)
 {
-    driver_cache_files(((struct driver *) self)->engine, ret_n_model, ret_n_data);
+    const struct engine *e = ((struct driver *) self)->engine;
+
+    if (e->hal < HAL_1_2)
+        return HAL_GENERAL_FAILURE;
+    driver_cache_files(e, ret_n_model, ret_n_data);
     return HAL_NONE;
 }
 
@@ -198,6 +216,7 @@ static void close_driver(struct hal_driver *self)
     accounts_done(&d->accounts);
     bursts_done(&d->bursts);
     free(d->memory.last);
+    free(d->rows);
     pthread_cond_destroy(&d->idle);
     pthread_mutex_destroy(&d->lock);
     free(d);
@@ -223,12 +242,25 @@ uint32_t driver_most_sessions(const struct hal_driver *d)
     return d->close == close_driver ? ((const struct driver *) d)->engine->limits.sessions : 0;
 }
 
+static int describe(struct driver *d)
+{
+    const struct hal_capabilities *c = &d->engine->capabilities;
+    size_t room = (size_t) c->n_operands + 2;
+
+    d->rows = calloc(HAL_VERSIONS * room, sizeof(*d->rows));
+    for (int i = 0; d->rows && i < HAL_VERSIONS; i++)
+        hal_capabilities_at(c, hal_versions[i], d->rows + (size_t) i * room, &d->capabilities[i]);
+    return d->rows ? 0 : -1;
+}
+
 int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
 {
     struct driver *d = calloc(1, sizeof(*d));
     struct schedule *s = schedule_new(e->queue_depth);
 
-    if (!d || !s) {
+    if (d)
+        d->engine = e;
+    if (!d || !s || describe(d) < 0) {
         free(d);
         schedule_free(s);
         e->methods->free(e);
@@ -237,7 +269,6 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     d->base = methods;
     d->base.hal_version = e->hal;
     d->base.name = e->name;
-    d->engine = e;
     d->schedule = s;
     list_extensions(e, &d->extensions);
     schedule_set_name(s, e->name);

@@ -40,6 +40,9 @@ struct driver {
     pthread_cond_t idle;
     unsigned threads; /* at work */
     struct fault_memory memory;
+
+    struct hal_capabilities capabilities[HAL_VERSIONS]; /* as each version says them */
+    struct hal_operand_performance *rows;               /* of all of them */
 };
 
 /* A client's model, taken over: what a prepared model lives on. */
@@ -62,6 +65,10 @@ struct prepared {
     atomic_uint references; /* the client's, and one of every execution under way */
 };
 
+/* Whether the driver has an entry point of that version for a method that there was from `first` to
+ * `last`. */
+bool driver_has_entry(const struct driver *d, enum hal_version version, enum hal_version first,
+                      enum hal_version last);
 /* Nanoseconds until a deadline, by the clock of that version; HAL_NO_TIME: none. */
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
 /* Runs f(argument) on a thread of its own, for which close() waits.  -1: there are too many. */
@@ -97,12 +104,13 @@ void driver_cache_files(const struct engine *e, uint32_t *ret_n_model, uint32_t 
  * are not what was asked for, or cannot be written. */
 void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
                        const struct hal_model *hal, enum hal_version version,
-                       const struct loaded *l);
-/* The model as it was saved, in the arena, and the version of its entry point: to be checked as a
- * client's.  HAL_INVALID_ARGUMENT: wrong numbers of files; HAL_GENERAL_FAILURE: wrong files. */
+                       enum hal_priority priority, const struct loaded *l);
+/* The model as it was saved, in the arena, its priority and the version of its entry point: to be
+ * checked as a client's.  HAL_INVALID_ARGUMENT: wrong numbers of files; HAL_GENERAL_FAILURE: wrong
+ * files. */
 enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache *cache,
                                   struct arena *a, struct hal_model *ret_hal,
-                                  enum hal_version *ret_version);
+                                  enum hal_version *ret_version, enum hal_priority *ret_priority);
 
 /* ---- sim/driver_execute.c */
 

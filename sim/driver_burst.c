@@ -275,7 +275,8 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
 
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    if (check_identifiers(request, n_identifiers, identifiers, &w) < 0)
+    if (check_identifiers(request, n_identifiers, identifiers, &w) < 0 ||
+        hal_burst_config_complies(config, b->version, &w) < 0)
         return driver_refuse("burst", b->version, &w);
     if (begin(b, request, identifiers, &t) < 0)
         return driver_answer("burst", b->version, HAL_GENERAL_FAILURE);
@@ -322,7 +323,7 @@ enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal
     struct bursts *all = &p->driver->bursts;
     struct burst *b;
 
-    if (version < HAL_1_2 || version > p->driver->engine->hal)
+    if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8))
         return driver_answer("configure_burst", version, HAL_INVALID_ARGUMENT);
     b = calloc(1, sizeof(*b));
     if (!b)

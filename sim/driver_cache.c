@@ -104,7 +104,7 @@ static int inline_pools(const struct hal_model *hal, const struct mapping *pools
 }
 
 static int save(const struct cache_owner *o, const struct hal_cache *cache,
-                const struct hal_model *hal, enum hal_version version, const struct mapping *pools,
+                const struct hal_model *hal, struct cache_entry e, const struct mapping *pools,
                 struct arena *a, struct why *w)
 {
     struct wire_fds none = { 0 };
@@ -119,14 +119,18 @@ static int save(const struct cache_owner *o, const struct hal_cache *cache,
     if (!graph)
         return no_memory(w);
     protobuf_c_message_pack(&m->base, graph);
-    struct cache_entry e = { version, graph, alone.operand_values, n, alone.operand_values_length };
+    e.graph = graph;
+    e.n_graph = n;
+    e.constants = alone.operand_values;
+    e.n_constants = alone.operand_values_length;
     return cache_write(o, cache, &e, w);
 }
 
 void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
                        const struct hal_model *hal, enum hal_version version,
-                       const struct loaded *l)
+                       enum hal_priority priority, const struct loaded *l)
 {
+    const struct cache_entry e = { .version = version, .priority = priority };
     struct cache_owner o = owner_of(d->engine);
     struct arena *a;
     struct why w;
@@ -134,7 +138,7 @@ void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
     TRACE(LD, PC, "write the cache");
     if (version < HAL_1_2 || !cache_has_files(&o, cache) || !(a = arena_new(0)))
         return;
-    if (save(&o, cache, hal, version, l->pools, a, &w) < 0)
+    if (save(&o, cache, hal, e, l->pools, a, &w) < 0)
         VLOG(COMPILATION, "not cached: %s", w.text);
     else
         VLOG(COMPILATION, "cached in %u model and %u data files", o.n_model, o.n_data);
@@ -155,7 +159,7 @@ static void arena_keep(void *a, void *pointer)
 
 enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache *cache,
                                   struct arena *a, struct hal_model *ret_hal,
-                                  enum hal_version *ret_version)
+                                  enum hal_version *ret_version, enum hal_priority *ret_priority)
 {
     ProtobufCAllocator allocator = { arena_take, arena_keep, a };
     struct cache_owner o = owner_of(d->engine);
@@ -168,7 +172,7 @@ enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache
              cache->n_data, o.n_model, o.n_data);
         return HAL_INVALID_ARGUMENT;
     }
-    if (cache_read(&o, cache, a, &e, &w) < 0) {
+    if (cache_read(&o, cache, a, &e, &w) < 0 || (unsigned) e.priority > HAL_PRIORITY_HIGH) {
         VLOG(COMPILATION, "the cache is not used: %s", w.text);
         return HAL_GENERAL_FAILURE;
     }
@@ -181,5 +185,6 @@ enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache
     ret_hal->operand_values = e.constants;
     ret_hal->operand_values_length = e.n_constants;
     *ret_version = e.version;
+    *ret_priority = e.priority;
     return HAL_NONE;
 }

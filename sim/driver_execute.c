@@ -11,9 +11,9 @@
 
 /* ---- one request */
 
-static uint64_t loop_limit(const struct hal_execution_config *c, enum hal_version version)
+static uint64_t loop_limit(const struct hal_execution_config *c)
 {
-    if (version < HAL_1_3 || c->loop_timeout == HAL_NO_TIME)
+    if (c->loop_timeout == HAL_NO_TIME)
         return HAL_LOOP_TIMEOUT_DEFAULT;
     return c->loop_timeout < HAL_LOOP_TIMEOUT_MAX ? c->loop_timeout : HAL_LOOP_TIMEOUT_MAX;
 }
@@ -41,12 +41,12 @@ enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
                                  lent->kept };
     struct why w;
 
-    if (version > e->hal || hal_level(version) < 1)
-        return driver_answer("request", version, HAL_INVALID_ARGUMENT);
+    if (hal_execution_config_complies(config, version, &w) < 0)
+        return driver_refuse("request", version, &w);
     *x = (struct execution){ .prepared = p,
                              .version = version,
-                             .measure = config->measure && version >= HAL_1_2,
-                             .loop_ns = loop_limit(config, version),
+                             .measure = config->measure,
+                             .loop_ns = loop_limit(config),
                              .is_lent_arena = lent->arena,
                              .arena = lent->arena ? lent->arena : arena_new((size_t) e->memory) };
     if (!x->arena)
@@ -116,10 +116,9 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
     if (x->version >= HAL_1_2)
         result->n_shapes = x->request.n_outputs;
     if (rc == 0 && x->measure)
-        result->timing = (struct hal_timing){ output.on_device, output.in_driver };
-    if (rc == 0)
-        return HAL_NONE;
-    return x->version >= HAL_1_2 ? HAL_OUTPUT_INSUFFICIENT_SIZE : HAL_GENERAL_FAILURE;
+        result->timing =
+            hal_timing_at((struct hal_timing){ output.on_device, output.in_driver }, x->version);
+    return rc == 0 ? HAL_NONE : HAL_OUTPUT_INSUFFICIENT_SIZE;
 }
 
 static double estimate(const struct execution *x)
@@ -249,7 +248,8 @@ enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
     TRACE(LD, PE, "execute_synchronously");
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    if (result->capacity < p->loaded.model.graph[0].n_outputs)
+    if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8) ||
+        result->capacity < p->loaded.model.graph[0].n_outputs)
         return driver_answer("execute_synchronously", version, HAL_INVALID_ARGUMENT);
     status = execution_open_lent(&x, p, version, request, config, lent);
     if (status != HAL_NONE)
@@ -312,10 +312,13 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
                                struct hal_execution_callback *callback)
 {
     struct prepared *p = (struct prepared *) self;
-    struct launch *l = calloc(1, sizeof(*l));
+    struct launch *l;
     enum hal_status status;
 
     TRACE(LD, PE, "execute");
+    if (!driver_has_entry(p->driver, version, HAL_1_0, HAL_1_3))
+        return refuse(callback, HAL_INVALID_ARGUMENT);
+    l = calloc(1, sizeof(*l));
     if (!l)
         return refuse(callback, HAL_GENERAL_FAILURE);
     status = execution_open(&l->execution, p, version, request, config);

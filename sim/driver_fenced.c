@@ -74,7 +74,7 @@ static struct info *info_new(void)
 
 /* The time that the driver waited for the fences lies between the two timings. */
 static void tell(struct info *i, enum hal_status status, const struct hal_timing *fenced,
-                 uint64_t waited)
+                 uint64_t waited, enum hal_version version)
 {
     pthread_mutex_lock(&i->lock);
     i->status = status;
@@ -83,6 +83,7 @@ static void tell(struct info *i, enum hal_status status, const struct hal_timing
         i->launched.on_device += waited;
     if (i->launched.in_driver != HAL_NO_TIME)
         i->launched.in_driver += waited;
+    i->launched = hal_timing_at(i->launched, version);
     pthread_mutex_unlock(&i->lock);
 }
 
@@ -146,7 +147,7 @@ static void run_fenced(void *argument)
         status = HAL_MISSED_DEADLINE_PERSISTENT;
     else if (ready > 0)
         status = compute(f, &timing, &waited);
-    tell(f->info, status, &timing, waited);
+    tell(f->info, status, &timing, waited, f->launch.execution->version);
     execution_leave(f->launch.execution);
     if (f->launch.done)
         f->launch.done(f->launch.execution);
@@ -252,7 +253,7 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
     TRACE(LD, PE, "execute_fenced");
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
-    if (version < HAL_1_3)
+    if (!driver_has_entry(((struct prepared *) self)->driver, version, HAL_1_3, HAL_FL8))
         return driver_answer("execute_fenced", version, HAL_INVALID_ARGUMENT);
     x = malloc(sizeof(*x));
     if (!x)

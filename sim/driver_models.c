@@ -57,9 +57,9 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
          hal->main.n_outputs, hal->n_referenced, hal->n_pools);
     if (!l.arena)
         return why_fail(w, WHY_MEMORY, "out of memory");
-    if (version > d->engine->hal || hal_level(version) < 1)
-        why_fail(w, WHY_INVALID, "HAL version %d of a driver of %d", (int) version,
-                 (int) d->engine->hal);
+    if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
+        why_fail(w, WHY_INVALID, "HAL version %d of a driver of HAL %s", (int) version,
+                 hal_version_name(d->engine->hal));
     else if (load_into(d, hal, version, &l, w) == 0) {
         *ret_loaded = l;
         return 0;
@@ -129,12 +129,11 @@ static int check_supported(struct driver *d, const struct loaded *l, struct why 
 
 static int check_config(const struct hal_prepare_config *c, enum hal_version version, struct why *w)
 {
-    if (version >= HAL_1_1)
-        REQUIRE(w, c->preference >= HAL_LOW_POWER && c->preference <= HAL_SUSTAINED_SPEED,
-                "preference %d", (int) c->preference);
-    if (version >= HAL_1_3)
-        REQUIRE(w, c->priority >= HAL_PRIORITY_LOW && c->priority <= HAL_PRIORITY_HIGH,
-                "priority %d", (int) c->priority);
+    TRY(hal_prepare_config_complies(c, version, w));
+    REQUIRE(w, c->preference >= HAL_LOW_POWER && c->preference <= HAL_SUSTAINED_SPEED,
+            "preference %d", (int) c->preference);
+    REQUIRE(w, c->priority >= HAL_PRIORITY_LOW && c->priority <= HAL_PRIORITY_HIGH, "priority %d",
+            (int) c->priority);
     REQUIRE(w, !c->cache.n_model || c->cache.model, "no model cache files");
     REQUIRE(w, !c->cache.n_data || c->cache.data, "no data cache files");
     return 0;
@@ -202,7 +201,7 @@ static enum hal_status compile(struct driver *d, struct loaded *l,
     *p = (struct prepared){ .base = { &prepared_methods },
                             .driver = d,
                             .loaded = *l,
-                            .priority = version >= HAL_1_3 ? config->priority : HAL_PRIORITY_MEDIUM,
+                            .priority = config->priority,
                             .client = caller_client(),
                             .bytes = constant_bytes(&l->model),
                             .number = atomic_fetch_add(&d->prepared, 1) + 1,
@@ -247,7 +246,7 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     }
     status = driver_answer(method, version, compile(d, &l, config, version, &p));
     if (status == HAL_NONE)
-        driver_cache_save(d, &config->cache, model, version, &l);
+        driver_cache_save(d, &config->cache, model, version, config->priority, &l);
     else
         unload(&l);
     callback->notify(callback, status, p ? &p->base : NULL);
@@ -257,14 +256,15 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
 /* What the cache says is checked as a client's model is; that it is not legal, or not supported any
  * more, means that the cache is of no use. */
 static enum hal_status load_cached(struct driver *d, const struct hal_cache *cache,
-                                   struct loaded *ret_loaded)
+                                   struct loaded *ret_loaded, enum hal_priority *ret_priority)
 {
     struct arena *a = arena_new(0);
     enum hal_version version;
     struct hal_model hal;
     struct why w;
 
-    enum hal_status s = a ? driver_cache_load(d, cache, a, &hal, &version) : HAL_GENERAL_FAILURE;
+    enum hal_status s =
+        a ? driver_cache_load(d, cache, a, &hal, &version, ret_priority) : HAL_GENERAL_FAILURE;
     if (s == HAL_NONE && load(d, &hal, version, ret_loaded, &w) < 0) {
         s = HAL_GENERAL_FAILURE;
     } else if (s == HAL_NONE && check_supported(d, ret_loaded, &w) < 0) {
@@ -278,12 +278,15 @@ static enum hal_status load_cached(struct driver *d, const struct hal_cache *cac
 
 static const char cached_method[] = "prepare_model_from_cache";
 
+/* Neither preference nor priority is an argument: a model has those that it was saved with. */
 static enum hal_status check_cached(const struct driver *d, enum hal_version version,
-                                    const struct hal_prepare_config *config)
+                                    struct hal_prepare_config *config)
 {
     struct why w;
 
-    if (version < HAL_1_2 || version > d->engine->hal || hal_level(version) < 1)
+    config->preference = HAL_FAST_SINGLE_ANSWER;
+    config->priority = HAL_PRIORITY_MEDIUM;
+    if (!driver_has_entry(d, version, HAL_1_2, HAL_FL8))
         return HAL_INVALID_ARGUMENT;
     return check_config(config, version, &w) < 0 ? driver_refuse(cached_method, version, &w)
                                                  : HAL_NONE;
@@ -294,16 +297,17 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
                                                 struct hal_prepare_callback *callback)
 {
     struct driver *d = (struct driver *) self;
+    struct hal_prepare_config said = *config;
     struct prepared *p = NULL;
     struct loaded l;
 
     TRACE(LD, PC, cached_method);
-    enum hal_status status = check_cached(d, version, config);
+    enum hal_status status = check_cached(d, version, &said);
     if (status == HAL_NONE)
-        status = load_cached(d, &config->cache, &l);
+        status = load_cached(d, &said.cache, &l, &said.priority);
     if (status != HAL_NONE)
         return notify_refused(callback, driver_answer(cached_method, version, status));
-    status = driver_answer(cached_method, version, compile(d, &l, config, version, &p));
+    status = driver_answer(cached_method, version, compile(d, &l, &said, version, &p));
     if (status != HAL_NONE)
         unload(&l);
     callback->notify(callback, status, p ? &p->base : NULL);

@@ -19,10 +19,20 @@
  *  - Pointers named ret_x are never NULL and are written only as the method says; a method that
  * fails leaves them untouched unless it says otherwise.
  *  - A member that may be NULL says what NULL means.  All others are set.
- *  - Versions: `version` of a call is that of the entry point through which the client comes
- *    (prepareModel_1_1 is HAL_1_1), at most the driver's own.  Types, operations and arguments that
- * this version does not have are HAL_INVALID_ARGUMENT, status codes that it does not have become
- *    HAL_GENERAL_FAILURE. */
+ *  - Versions.  A driver has the entry points of its own version and of every earlier one;
+ *    `version` of a call is that of the entry point through which the client comes
+ *    (prepareModel_1_1 is HAL_1_1).  Every method says since when there is one, execute() also
+ * until when.  Called for any other version, for one above the driver's own, or for one that does
+ * not exist, it is HAL_INVALID_ARGUMENT.  A method without `version` that came later than the
+ * driver is HAL_GENERAL_FAILURE; the client need not call it, and the driver need not have it.
+ *  - Types, operations and arguments that the entry point's version does not have are
+ *    HAL_INVALID_ARGUMENT.  An argument of a structure that came later is left at the value that
+ *    says nothing, which stands beside it.  Status codes that the version does not have become
+ *    HAL_GENERAL_FAILURE.
+ *  - From feature level 5 on, integers are signed: offsets, lengths, paddings and points in time
+ *    above INT64_MAX, pools, dimensions and tokens above INT32_MAX are negative, and
+ *    HAL_INVALID_ARGUMENT, but for -1 where it says that there is none.  Up to 1.3 offsets and
+ *    lengths have 32 bits: larger ones are HAL_INVALID_ARGUMENT. */
 #ifndef SIM_HAL_H
 #define SIM_HAL_H
 
@@ -94,7 +104,8 @@ enum {
     HAL_MAX_RANK = 16         /* of a shape that a driver reports */
 };
 
-/* A duration or point in time that is not given or not known, in nanoseconds.  Deadlines are points
+/* A duration or point in time that is not given or not known, in nanoseconds: -1 where the stable
+ * interface says it.  Deadlines are points
  * of the steady clock (CLOCK_MONOTONIC; feature level 5 and later: CLOCK_BOOTTIME). */
 #define HAL_NO_TIME     UINT64_MAX
 #define HAL_NO_DEADLINE UINT64_MAX
@@ -115,8 +126,12 @@ struct hal_operand_performance {
     struct hal_performance info;
 };
 
-/* The newest form.  Clients of 1.0 and 1.1 read the rows of TENSOR_FLOAT32, TENSOR_QUANT8_ASYMM and
- * relaxed_tensor. */
+/* The structures of all versions in one.  What a version does not have is 0:
+ *
+ *    1.0   two rows, TENSOR_FLOAT32 and TENSOR_QUANT8_ASYMM (float32, quantized8)
+ *    1.1   and relaxed_tensor
+ *    1.2   and relaxed_scalar; rows of any types that 1.2 has
+ *    1.3   and if_performance, while_performance; rows of any types but SUBGRAPH; so later */
 struct hal_capabilities {
     struct hal_performance relaxed_scalar, relaxed_tensor; /* fp32 computed as fp16 */
     struct hal_performance if_performance, while_performance;
@@ -142,7 +157,7 @@ struct hal_extension {
 enum hal_memory_kind {
     HAL_MEMORY_ADDRESS = 0,        /* plain memory of this process: fd is -1 */
     HAL_MEMORY_FD = 1,             /* memfd, ashmem or file, to be mapped: address is NULL */
-    HAL_MEMORY_HARDWARE_BUFFER = 2 /* a BLOB hardware buffer, presented as a descriptor */
+    HAL_MEMORY_HARDWARE_BUFFER = 2 /* since 1.2: a BLOB one, presented as a descriptor */
 };
 
 enum { HAL_MEMORY_READ = 1, HAL_MEMORY_WRITE = 2 };
@@ -165,7 +180,8 @@ struct hal_memory {
 struct hal_location {
     uint32_t pool; /* index into the pools of the model or request */
     uint64_t offset, length;
-    uint64_t padding; /* bytes after the value that may be touched: 0 in models; feature level 5 */
+    uint64_t padding; /* since feature level 5, in requests: bytes of the pool after the value that
+                         may be touched; else 0 */
 };
 
 enum hal_lifetime {
@@ -186,7 +202,8 @@ struct hal_operand {
     int32_t type;
     uint32_t n_dims;      /* 0: a scalar, or a tensor of unknown rank */
     const uint32_t *dims; /* 0: unknown */
-    uint32_t n_consumers; /* input slots of its subgraph's operations that read it (up to 1.3) */
+    uint32_t n_consumers; /* up to 1.3: input slots of its subgraph's operations that read it;
+                             later not looked at */
     float scale;
     int32_t zero;
     enum hal_lifetime lifetime;
@@ -245,12 +262,13 @@ struct hal_argument {
     bool has_no_value; /* an optional operand left out: location and dims are zero */
     struct hal_location location;
     uint32_t n_dims;      /* 0: as the model declares them */
-    const uint32_t *dims; /* of an input complete; 0 is a dimension without elements */
+    const uint32_t *dims; /* of an input complete; since 1.2 0 is a dimension without elements.
+                             Before 1.2, with the model's, they are complete of an output, too */
 };
 
-/* Memory, or a buffer that the driver allocated (then the location's offset and length are 0). */
+/* Memory, or a buffer that the driver allocated (then the location is 0 but for its pool). */
 struct hal_request_pool {
-    bool is_token;
+    bool is_token; /* since 1.3 */
     uint32_t token;
     struct hal_memory memory;
 };
@@ -272,10 +290,11 @@ struct hal_output_shape {
 /* on_device excludes time spent in the driver on the host; in_driver includes on_device, so that
  * on_device <= in_driver where both are known.  Both include waiting and suspension. */
 struct hal_timing {
-    uint64_t on_device, in_driver; /* nanoseconds or HAL_NO_TIME */
+    uint64_t on_device, in_driver; /* nanoseconds, up to 1.3 whole microseconds; or HAL_NO_TIME */
 };
 
-/* What comes back from an execution, besides its status:
+/* What comes back from an execution, besides its status.  Before 1.2 that is nothing: no shapes, no
+ * timing.  Since 1.2:
  *
  *  - HAL_NONE: one shape per output, all sufficient; or none, if all output shapes were known.
  *  - HAL_OUTPUT_INSUFFICIENT_SIZE: one shape per output, the insufficient ones marked, dimensions
@@ -291,10 +310,10 @@ struct hal_result {
 };
 
 struct hal_execution_config {
-    bool measure;
-    uint64_t deadline;     /* HAL_NO_DEADLINE: none; missing it: MISSED_DEADLINE_*; since 1.3 */
-    uint64_t loop_timeout; /* ns of one WHILE, HAL_NO_TIME: the default; since 1.3 */
-    uint32_t n_hints;      /* feature level 8 */
+    bool measure;          /* since 1.2; false */
+    uint64_t deadline;     /* since 1.3, of bursts since feature level 5; HAL_NO_DEADLINE */
+    uint64_t loop_timeout; /* ns of one WHILE; since when, see deadline; HAL_NO_TIME: the default */
+    uint32_t n_hints;      /* since feature level 8; 0 */
     const struct hal_token_value *hints;
 };
 
@@ -358,18 +377,18 @@ struct hal_burst {
 /* A model made ready.  The driver's own structure starts with this one. */
 struct hal_prepared_model;
 struct hal_prepared_model_methods {
-    /* Every version.  Runs the request to its end.  result->n_shapes and ->timing are always
-     * written. Output contents are undefined after a failure. */
+    /* Since 1.2; NULL in drivers of 1.0 and 1.1.  Runs the request to its end.  result->n_shapes
+     * and ->timing are always written.  Output contents are undefined after a failure. */
     enum hal_status (*execute_synchronously)(struct hal_prepared_model *self,
                                              enum hal_version version,
                                              const struct hal_request *request,
                                              const struct hal_execution_config *config,
                                              struct hal_result *result);
 
-    /* Every version.  Launches the request and returns; what the request names stays valid until
-     * the callback has been called.  The callback gets the launch status when the launch fails.
-     * NULL: not served; the client uses execute_synchronously (drivers of 1.0 and 1.1 are then not
-     * conforming). */
+    /* 1.0 to 1.3: the stable interface has no asynchronous executions but fenced ones.  Launches
+     * the request and returns; what the request names stays valid until the callback has been
+     * called. The callback gets the launch status when the launch fails.  NULL: not served; not in
+     * drivers of 1.0 and 1.1, which have nothing else. */
     enum hal_status (*execute)(struct hal_prepared_model *self, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config,
@@ -420,11 +439,11 @@ struct hal_cache {
 };
 
 struct hal_prepare_config {
-    enum hal_preference preference; /* since 1.1; out of range: HAL_INVALID_ARGUMENT */
-    enum hal_priority priority;     /* since 1.3; the same */
-    uint64_t deadline;              /* since 1.3; HAL_NO_DEADLINE: none */
+    enum hal_preference preference; /* since 1.1; HAL_FAST_SINGLE_ANSWER */
+    enum hal_priority priority;     /* since 1.3; HAL_PRIORITY_MEDIUM */
+    uint64_t deadline;              /* since 1.3; HAL_NO_DEADLINE */
     struct hal_cache cache;         /* since 1.2; no files: no caching */
-    uint32_t n_hints;               /* feature level 8 */
+    uint32_t n_hints;               /* since feature level 8; 0 */
     const struct hal_token_value *hints;
 };
 
@@ -474,12 +493,14 @@ struct hal_driver {
     /* What these say is constant for the driver's life; what they point to is the driver's own. */
     enum hal_status (*get_capabilities)(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities);
+    /* Since 1.2, this and the next: of older drivers the client takes HAL_DEVICE_OTHER, "UNKNOWN".
+     */
     enum hal_status (*get_type)(struct hal_driver *self, enum hal_device_type *ret_type);
     enum hal_status (*get_version_string)(struct hal_driver *self, const char **ret_version);
-    /* NULL: no extensions. */
+    /* Since 1.2.  NULL: no extensions. */
     enum hal_status (*get_supported_extensions)(struct hal_driver *self, uint32_t *ret_n,
                                                 const struct hal_extension **ret_extension);
-    /* At most HAL_MAX_CACHE_FILES of each; both 0, or NULL: no compilation caching, and
+    /* Since 1.2.  At most HAL_MAX_CACHE_FILES of each; both 0, or NULL: no compilation caching, and
      * prepare_model_from_cache answers HAL_GENERAL_FAILURE. */
     enum hal_status (*get_number_of_cache_files_needed)(struct hal_driver *self,
                                                         uint32_t *ret_n_model,
@@ -503,7 +524,8 @@ struct hal_driver {
                                      const struct hal_prepare_config *config,
                                      struct hal_prepare_callback *callback);
 
-    /* Since 1.2.  NULL: answered by the client as HAL_GENERAL_FAILURE. */
+    /* Since 1.2.  Preference and priority are no arguments: a model has those that it was saved
+     * with.  NULL: answered by the client as HAL_GENERAL_FAILURE. */
     enum hal_status (*prepare_model_from_cache)(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_prepare_config *config,
                                                 struct hal_prepare_callback *callback);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/hal_convert.h"
 #include "sim/profile_read.h"
 
 static int no_memory(const struct reader *r)
@@ -15,20 +16,16 @@ static int no_memory(const struct reader *r)
 static int parse_identity(const struct reader *r, const json_t *root, struct profile *p)
 {
     static const char *const types[] = { "other", "cpu", "gpu", "accelerator", NULL };
-    static const char *const versions[] = { "1.0", "1.1", "1.2", "1.3", "fl5",
-                                            "fl6", "fl7", "fl8", NULL };
-    static const enum hal_version version_of[] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3,
-                                                   HAL_FL5, HAL_FL6, HAL_FL7, HAL_FL8 };
     static const char *const kinds[] = { "fp32", "fp16", "fixed", "exact", NULL };
     int type = 0, version = 0, kind = 0;
 
     TRY(read_text(r, (struct member){ NULL, root, "name", true }, &p->name));
     TRY(read_text(r, (struct member){ NULL, root, "version", true }, &p->version));
     TRY(read_word(r, (struct member){ NULL, root, "type", true }, types, &type));
-    TRY(read_word(r, (struct member){ NULL, root, "hal", true }, versions, &version));
+    TRY(read_word(r, (struct member){ NULL, root, "hal", true }, hal_version_names, &version));
     TRY(read_word(r, (struct member){ NULL, root, "arithmetic", true }, kinds, &kind));
     p->type = (enum hal_device_type)(type + 1);
-    p->hal = version_of[version];
+    p->hal = hal_versions[version];
     p->arithmetic = (enum arithmetic_kind) kind;
     return 0;
 }

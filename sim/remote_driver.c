@@ -39,9 +39,9 @@ static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
 
     if (!e)
         return no_memory(w);
-    REQUIRE(
-        w, m->abi_version == HAL_ABI_VERSION && hal_level((enum hal_version) m->hal_version) > 0,
-        "the service serves HAL version %d, interface %u", (int) m->hal_version, m->abi_version);
+    REQUIRE(w, m->abi_version == HAL_ABI_VERSION && hal_level((enum hal_version) m->hal_version),
+            "the service serves HAL version %d, interface %u", (int) m->hal_version,
+            m->abi_version);
     for (size_t i = 0; i < m->n_extensions; i++)
         TRY(take_extension(r->arena, m->extensions[i], &e[i], w));
     r->info.type_status = as_status(m->type_status);
@@ -101,7 +101,7 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     struct remote *r = (struct remote *) self;
     enum hal_status status = HAL_NONE;
 
-    if (version < HAL_1_0 || version > HAL_FL8)
+    if (!hal_level(version))
         return HAL_INVALID_ARGUMENT;
     pthread_mutex_lock(&r->asking);
     bool known = r->info.has_capabilities[version];
@@ -124,7 +124,8 @@ static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *r
 {
     const struct remote_info *i = &((struct remote *) self)->info;
 
-    *ret_type = i->type;
+    if (i->type_status == HAL_NONE)
+        *ret_type = i->type;
     return i->type_status;
 }
 
@@ -132,7 +133,8 @@ static enum hal_status get_version_string(struct hal_driver *self, const char **
 {
     const struct remote_info *i = &((struct remote *) self)->info;
 
-    *ret_version = i->version;
+    if (i->version_status == HAL_NONE)
+        *ret_version = i->version;
     return i->version_status;
 }
 
@@ -141,8 +143,10 @@ static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_
 {
     const struct remote_info *i = &((struct remote *) self)->info;
 
-    *ret_n = i->n_extensions;
-    *ret_extension = i->extensions;
+    if (i->extensions_status == HAL_NONE) {
+        *ret_n = i->n_extensions;
+        *ret_extension = i->extensions;
+    }
     return i->extensions_status;
 }
 
@@ -151,8 +155,10 @@ static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
 {
     const struct remote_info *i = &((struct remote *) self)->info;
 
-    *ret_n_model = i->n_model_cache;
-    *ret_n_data = i->n_data_cache;
+    if (i->cache_status == HAL_NONE) {
+        *ret_n_model = i->n_model_cache;
+        *ret_n_data = i->n_data_cache;
+    }
     return i->cache_status;
 }
 

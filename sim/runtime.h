@@ -4,7 +4,7 @@
 
 #include "sim/sim.h"
 
-struct waiter; /* sim/waiter.c: the end of a preparation */
+struct waiter; /* sim/waiter.c: the end of a preparation or an execution */
 
 struct target {
     char *uri;
@@ -38,9 +38,14 @@ enum hal_status target_prepare(struct target *t, const struct hal_model *model,
                                const struct hal_prepare_config *config,
                                struct hal_prepared_model **ret_prepared, char *violation,
                                size_t size);
+/* Executes and waits: HAL 1.0 and 1.1 have no synchronous executions. */
+enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config, struct hal_result *result,
+                               char *violation, size_t size);
 void waiters_free(struct waiter *w);
-/* Whether some callback came more than once. */
-bool waiters_repeated(const struct waiter *w);
+/* The method whose callback came more than once; NULL: none. */
+const char *waiters_repeated(const struct waiter *w);
 
 /* Marks the operations of a legal model that feature level `most` has; none where shapes contradict
  * each other. */

@@ -141,9 +141,11 @@ int answer_get_info(struct answer *q)
     m->abi_version = q->d->abi_version;
     m->hal_version = (int32_t) q->d->hal_version;
     m->name = (char *) (uintptr_t) q->d->name;
-    m->type_status = (int32_t) q->d->get_type(q->d, &type);
+    m->type_status = q->d->get_type ? (int32_t) q->d->get_type(q->d, &type) : HAL_GENERAL_FAILURE;
     m->type = (int32_t) type;
-    m->version_status = (int32_t) q->d->get_version_string(q->d, &version);
+    m->version_status = q->d->get_version_string
+                            ? (int32_t) q->d->get_version_string(q->d, &version)
+                            : HAL_GENERAL_FAILURE;
     m->version = (char *) (uintptr_t) version;
     m->cache_status = q->d->get_number_of_cache_files_needed
                           ? (int32_t) q->d->get_number_of_cache_files_needed(

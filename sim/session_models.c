@@ -50,6 +50,8 @@ static int execute_synchronously_on(struct answer *q, struct object *o)
 
     TRY(take_request(q, &q->c->staging, &request, &config));
     TRY(make_room(q, request.n_outputs, &result));
+    if (!p->methods->execute_synchronously)
+        return answer_status(q, HAL_GENERAL_FAILURE);
     return put_result(q,
                       p->methods->execute_synchronously(p, (enum hal_version) q->call->version,
                                                         &request, &config, &result),

@@ -30,19 +30,21 @@ static int check_capabilities(const struct hal_capabilities *c, enum hal_version
 {
     char what[64];
 
-    TRY(check_pair("relaxed scalar", c->relaxed_scalar, w));
-    TRY(check_pair("relaxed tensor", c->relaxed_tensor, w));
+    REQUIRE(w, !c->n_operands || c->operand, "capabilities: no operand performance");
+    TRY(hal_capabilities_comply(c, version, w));
+    if (version >= HAL_1_1)
+        TRY(check_pair("relaxed tensor", c->relaxed_tensor, w));
+    if (version >= HAL_1_2)
+        TRY(check_pair("relaxed scalar", c->relaxed_scalar, w));
     if (version >= HAL_1_3) {
         TRY(check_pair("IF", c->if_performance, w));
         TRY(check_pair("WHILE", c->while_performance, w));
     }
-    REQUIRE(w, !c->n_operands || c->operand, "capabilities: no operand performance");
     for (uint32_t i = 0; i < c->n_operands; i++) {
         const struct hal_operand_performance *p = &c->operand[i];
         REQUIRE(w, !i || p[-1].type < p->type,
                 "capabilities: operand types %d and %d are not in ascending order", p[-1].type,
                 p->type);
-        REQUIRE(w, p->type != DT_MODEL, "capabilities: performance of SUBGRAPH");
         snprintf(what, sizeof(what), "operand type %d", p->type);
         TRY(check_pair(what, p->info, w));
     }
@@ -91,12 +93,11 @@ int target_check_table(const struct hal_driver *d, struct why *w)
 {
     REQUIRE(w, d->abi_version == HAL_ABI_VERSION, "ABI version %u, expected %d", d->abi_version,
             HAL_ABI_VERSION);
-    REQUIRE(
-        w, hal_level(d->hal_version) >= 1 && hal_level(d->hal_version) <= 8 && d->hal_version != 14,
-        "HAL version %d", (int) d->hal_version);
+    REQUIRE(w, hal_level(d->hal_version), "HAL version %d", (int) d->hal_version);
     REQUIRE(w,
-            d->get_capabilities && d->get_type && d->get_version_string && d->get_status &&
-                d->get_supported_operations && d->prepare_model && d->close,
+            d->get_capabilities && d->get_status && d->get_supported_operations &&
+                d->prepare_model && d->close &&
+                (d->hal_version < HAL_1_2 || (d->get_type && d->get_version_string)),
             "a method that every driver has is missing");
     REQUIRE(w, d->name && *d->name, "no name");
     for (const char *c = d->name; *c; c++)
@@ -104,29 +105,55 @@ int target_check_table(const struct hal_driver *d, struct why *w)
     return 0;
 }
 
-static int gather(struct hal_driver *d, struct target_info *i, struct why *w)
+/* Those of every entry point; what the newest says is kept. */
+static int ask_capabilities(struct hal_driver *d, struct hal_capabilities *ret, struct why *w)
+{
+    for (int i = 0; i < HAL_VERSIONS && hal_versions[i] <= d->hal_version; i++) {
+        TRY(check_status("get_capabilities", d->get_capabilities(d, hal_versions[i], ret), w));
+        TRY(check_capabilities(ret, hal_versions[i], w));
+    }
+    return 0;
+}
+
+/* Drivers before 1.2 do not say what they are. */
+static int ask_identity(struct hal_driver *d, struct target_info *i, struct why *w)
 {
     const char *version = NULL;
 
-    TRY(target_check_table(d, w));
-    snprintf(i->name, sizeof(i->name), "%s", d->name);
-    i->hal_version = (int) d->hal_version;
-    TRY(check_status("get_capabilities", d->get_capabilities(d, d->hal_version, &i->capabilities),
-                     w));
-    TRY(check_capabilities(&i->capabilities, d->hal_version, w));
+    i->type = HAL_DEVICE_OTHER;
+    snprintf(i->version, sizeof(i->version), "UNKNOWN");
+    if (d->hal_version < HAL_1_2)
+        return 0;
     TRY(check_status("get_type", d->get_type(d, &i->type), w));
     REQUIRE(w, i->type >= HAL_DEVICE_OTHER && i->type <= HAL_DEVICE_ACCELERATOR, "device type %d",
             (int) i->type);
     TRY(check_status("get_version_string", d->get_version_string(d, &version), w));
     REQUIRE(w, version && *version, "version string is empty");
     snprintf(i->version, sizeof(i->version), "%s", version);
-    if (d->get_number_of_cache_files_needed)
-        TRY(check_status(
-            "get_number_of_cache_files_needed",
-            d->get_number_of_cache_files_needed(d, &i->n_model_cache, &i->n_data_cache), w));
+    return 0;
+}
+
+static int ask_cache_files(struct hal_driver *d, struct target_info *i, struct why *w)
+{
+    if (d->hal_version < HAL_1_2 || !d->get_number_of_cache_files_needed)
+        return 0;
+    TRY(check_status("get_number_of_cache_files_needed",
+                     d->get_number_of_cache_files_needed(d, &i->n_model_cache, &i->n_data_cache),
+                     w));
     REQUIRE(w, i->n_model_cache <= HAL_MAX_CACHE_FILES && i->n_data_cache <= HAL_MAX_CACHE_FILES,
             "%u and %u cache files, at most %d of each", i->n_model_cache, i->n_data_cache,
             HAL_MAX_CACHE_FILES);
+    return 0;
+}
+
+static int gather(struct hal_driver *d, struct target_info *i, struct why *w)
+{
+    TRY(target_check_table(d, w));
+    snprintf(i->name, sizeof(i->name), "%s", d->name);
+    i->hal_version = (int) d->hal_version;
+    TRY(ask_capabilities(d, &i->capabilities, w));
+    TRY(ask_identity(d, i, w));
+    TRY(ask_cache_files(d, i, w));
     TRY(check_extensions(d, i, w));
     enum hal_device_status status = d->get_status(d);
     REQUIRE(w, status == HAL_DEVICE_AVAILABLE, "get_status answered %d, not AVAILABLE",

@@ -3,7 +3,6 @@
  * Request memory is two pools, inputs and outputs, in which guards surround every argument. Outputs
  * are filled with a pattern.  Where a result looks like the pattern, the execution is repeated over
  * another one: what follows the pattern was never written. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,58 +10,9 @@
 #include "golden/logging.h"
 #include "golden/trace.h"
 #include "sim/convert.h"
-#include "sim/runtime.h"
+#include "sim/course.h"
 
 #define LOG_TAG "ExecutionPlan"
-
-struct course {
-    struct target *t;
-    const struct model *m;
-    const struct tensor *in;
-    const struct shape *out_shape;
-    const struct target_run_options *options;
-    struct outcome *o;
-    struct why *w;
-
-    struct hal_prepared_model *prepared;
-    struct guarded input, output;
-    size_t *in_at, *out_at, *out_length; /* regions */
-    uint8_t *input_copy;
-    struct hal_request request;
-    struct hal_result result;
-};
-
-/* The first violation stands.  Returns 1: the course ends here. */
-__attribute__((format(printf, 2, 3))) static int violation(struct course *c, const char *fmt, ...)
-{
-    va_list ap;
-
-    if (c->o->violation[0])
-        return 1;
-    va_start(ap, fmt);
-    vsnprintf(c->o->violation, sizeof(c->o->violation), fmt, ap);
-    va_end(ap);
-    VLOG(EXECUTION, "%s breaks the contract: %s", c->t->uri, c->o->violation);
-    return 1;
-}
-
-static int no_memory(struct course *c)
-{
-    return why_fail(c->w, WHY_MEMORY, "out of memory");
-}
-
-/* Codes that the driver's version does not have are as wrong as those that nobody has. */
-static int check_status(struct course *c, const char *method, enum hal_status status)
-{
-    c->o->status = status;
-    if ((unsigned) status >= HAL_STATUS_COUNT)
-        return violation(c, "%s answered with the unknown status %d", method, (int) status);
-    if (status >= HAL_MISSED_DEADLINE_TRANSIENT && c->t->driver->hal_version < HAL_1_3)
-        return violation(c, "%s answered %s, which HAL %d.%d does not have", method,
-                         hal_status_name(status), (int) c->t->driver->hal_version / 10,
-                         (int) c->t->driver->hal_version % 10);
-    return status != HAL_NONE;
-}
 
 /* ---- asking and preparing */
 
@@ -90,7 +40,7 @@ static int ask(struct course *c, const struct hal_model *h)
     c->o->n_ops = n;
     c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
     if (!c->o->supported)
-        return no_memory(c);
+        return course_no_memory(c);
     TRY(level_allows(c, &known, &allowed));
     if (!allowed) {
         VLOG(MANAGER, "%s is not asked: the model needs a newer HAL than %d", c->t->uri,
@@ -105,11 +55,11 @@ static int ask(struct course *c, const struct hal_model *h)
         memset(c->o->supported, 0, n * sizeof(bool));
         return 1;
     }
-    if (check_status(c, "get_supported_operations", status))
+    if (course_check_status(c, "get_supported_operations", status))
         return 1;
     if (n_answers != n)
-        return violation(c, "get_supported_operations gave %u answers for %u operations", n_answers,
-                         n);
+        return course_violation(c, "get_supported_operations gave %u answers for %u operations",
+                                n_answers, n);
     for (uint32_t i = 0; i < n; i++)
         if (!c->o->supported[i]) {
             VLOG(COMPILATION, "Device %s can't do operation %u", c->t->uri, i);
@@ -132,38 +82,30 @@ static uint64_t deadline_of(const struct course *c, uint64_t ns)
 
 static int prepare(struct course *c, const struct hal_model *h)
 {
+    enum hal_version version = c->t->driver->hal_version;
     struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
                                          .priority = HAL_PRIORITY_MEDIUM,
                                          .deadline = deadline_of(c, c->options->deadline_ns) };
     enum hal_status status;
 
     TRACE(LR, PC, "prepare_model");
+    TRY(hal_prepare_config_at(&config, version, c->o->arena, &c->said, &config, c->w));
     c->o->stage = STAGE_PREPARE;
     status =
         target_prepare(c->t, h, &config, &c->prepared, c->o->violation, sizeof(c->o->violation));
     VLOG(COMPILATION, "%s: prepare_model ended with %s", c->t->uri, hal_status_name(status));
-    if (check_status(c, "prepare_model", status))
+    if (course_check_status(c, "prepare_model", status))
         return 1;
     return c->o->violation[0] || !c->prepared;
 }
 
 /* ---- the request */
 
-static const struct tensor *output_operand(const struct course *c, uint32_t i)
-{
-    return &c->m->graph[0].operand[c->m->graph[0].output[i]].tensor;
-}
-
-static bool is_known(const struct tensor *t)
-{
-    return !dtype_info[t->dtype].tensor || shape_known(&t->shape);
-}
-
 static size_t output_length(const struct course *c, uint32_t i)
 {
-    struct tensor t = *output_operand(c, i);
+    struct tensor t = *course_output(c, i);
 
-    if (!is_known(&t) && c->out_shape)
+    if (!course_is_known(&t) && c->out_shape)
         t.shape = c->out_shape[i];
     return tensor_bytes(&t);
 }
@@ -178,7 +120,7 @@ static int make_memory(struct course *c)
     c->out_at = arena_alloc(a, g->n_outputs, sizeof(size_t));
     c->out_length = arena_alloc(a, g->n_outputs, sizeof(size_t));
     if (!c->in_at || !c->out_at || !c->out_length)
-        return no_memory(c);
+        return course_no_memory(c);
     for (uint32_t i = 0; i < g->n_inputs; i++)
         in_bytes += tensor_bytes(&c->in[i]);
     for (uint32_t i = 0; i < g->n_outputs; i++)
@@ -192,7 +134,7 @@ static struct hal_argument input_argument(const struct course *c, uint32_t i)
 {
     const struct tensor *t = &c->in[i];
     const struct tensor *declared = &c->m->graph[0].operand[c->m->graph[0].input[i]].tensor;
-    bool say = !is_known(declared);
+    bool say = !course_is_known(declared);
 
     if (!t->data)
         return (struct hal_argument){ .has_no_value = true };
@@ -209,7 +151,7 @@ static int make_inputs(struct course *c)
     struct hal_argument *args = arena_alloc(c->o->arena, n, sizeof(*args));
 
     if (!args)
-        return no_memory(c);
+        return course_no_memory(c);
     for (uint32_t i = 0; i < n; i++) {
         c->in_at[i] = guarded_add(&c->input, tensor_bytes(&c->in[i]));
         if (c->in[i].data)
@@ -219,7 +161,7 @@ static int make_inputs(struct course *c)
     c->request.n_inputs = n;
     c->request.inputs = args;
     c->input_copy = arena_copy(c->o->arena, c->input.block, c->input.size + (size_t) 2 * GUARD);
-    return c->input_copy ? 0 : no_memory(c);
+    return c->input_copy ? 0 : course_no_memory(c);
 }
 
 static int make_outputs(struct course *c)
@@ -230,12 +172,17 @@ static int make_outputs(struct course *c)
     c->result.shapes = arena_alloc(c->o->arena, n, sizeof(*c->result.shapes));
     c->result.capacity = n;
     if (!args || !c->result.shapes)
-        return no_memory(c);
+        return course_no_memory(c);
     for (uint32_t i = 0; i < n; i++) {
         c->out_at[i] = guarded_add(&c->output, c->out_length[i]);
         args[i].location = (struct hal_location){
             .pool = 1, .offset = c->out_at[i], .length = c->out_length[i] ? c->out_length[i] : 1
         };
+        if (c->t->driver->hal_version < HAL_1_2 && !course_is_known(course_output(c, i)) &&
+            c->out_shape) {
+            args[i].n_dims = c->out_shape[i].rank;
+            args[i].dims = c->out_shape[i].dim;
+        }
     }
     c->request.n_outputs = n;
     c->request.outputs = args;
@@ -247,7 +194,7 @@ static int make_request(struct course *c)
     struct hal_request_pool *pools = arena_alloc(c->o->arena, 2, sizeof(*pools));
 
     if (!pools)
-        return no_memory(c);
+        return course_no_memory(c);
     TRY(make_memory(c));
     TRY(make_inputs(c));
     TRY(make_outputs(c));
@@ -260,140 +207,31 @@ static int make_request(struct course *c)
 
 /* ---- execution */
 
-static enum hal_status execute_once(struct course *c)
+static const char *method_of(const struct course *c)
+{
+    return c->t->driver->hal_version < HAL_1_2 ? "execute" : "execute_synchronously";
+}
+
+/* Time is taken where the version knows of it. */
+static int configure(struct course *c, struct hal_execution_config *ret)
 {
     const struct target_run_options *o = c->options;
+    enum hal_version version = c->t->driver->hal_version;
     struct hal_execution_config config = {
-        .measure = o->measure,
+        .measure = o->measure && version >= HAL_1_2,
         .deadline = deadline_of(c, o->deadline_ns),
         .loop_timeout = o->loop_timeout_ns ? o->loop_timeout_ns : HAL_NO_TIME,
     };
 
+    return hal_execution_config_at(&config, version, c->o->arena, &c->said, ret, c->w);
+}
+
+static enum hal_status execute_once(struct course *c, const struct hal_execution_config *config)
+{
     c->result.n_shapes = UINT32_MAX; /* a driver must write it */
     c->result.timing = (struct hal_timing){ 0, 1 };
-    return c->prepared->methods->execute_synchronously(c->prepared, c->t->driver->hal_version,
-                                                       &c->request, &config, &c->result);
-}
-
-/* Bytes outside the outputs hold their pattern still. */
-static int check_output_guards(struct course *c)
-{
-    const struct guarded *g = &c->output;
-    uint32_t i = 0, n = c->m->graph[0].n_outputs;
-
-    for (size_t b = 0; b < g->size + (size_t) 2 * GUARD; b++) {
-        size_t offset = b - GUARD; /* wraps in the guard before the lent memory */
-        while (i < n && offset + 1 > c->out_at[i] + c->out_length[i] && b >= GUARD)
-            i++;
-        if (b >= GUARD && i < n && offset >= c->out_at[i])
-            continue;
-        if (g->block[b] != guarded_pattern(g, offset))
-            return i < n ? violation(c, "memory before output %u was written to", i)
-                         : violation(c, "memory after the last output was written to");
-    }
-    return 0;
-}
-
-static int check_inputs(struct course *c)
-{
-    if (memcmp(c->input.block, c->input_copy, c->input.size + (size_t) 2 * GUARD) == 0)
-        return 0;
-    for (uint32_t i = 0; i < c->m->graph[0].n_inputs; i++)
-        if (c->in[i].data &&
-            memcmp(guarded_at(&c->input, c->in_at[i]), c->in[i].data, tensor_bytes(&c->in[i])))
-            return violation(c, "input %u was written to", i);
-    return violation(c, "memory between the inputs was written to");
-}
-
-static int check_timing(struct course *c, enum hal_status status)
-{
-    struct hal_timing t = c->result.timing;
-    bool none = t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
-
-    c->o->timing = t;
-    if (!c->options->measure && !none)
-        return violation(c, "timing %llu/%llu ns was given, but not asked for",
-                         (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
-    if (status != HAL_NONE && !none)
-        return violation(c, "timing was given with status %s", hal_status_name(status));
-    if (t.on_device != HAL_NO_TIME && t.in_driver != HAL_NO_TIME && t.on_device > t.in_driver)
-        return violation(c, "time on the device, %llu ns, exceeds time in the driver, %llu ns",
-                         (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
-    return 0;
-}
-
-static size_t reported_bytes(const struct hal_output_shape *s, enum dtype type)
-{
-    size_t n = dtype_info[type].codec->size;
-
-    for (uint32_t d = 0; d < s->n_dims; d++)
-        n = s->dims[d] && n > SIZE_MAX / s->dims[d] ? SIZE_MAX : n * s->dims[d];
-    return n;
-}
-
-static int check_dims(struct course *c, uint32_t i, const struct hal_output_shape *s,
-                      const struct tensor *t, bool complete)
-{
-    bool scalar = !dtype_info[t->dtype].tensor;
-
-    if (s->n_dims > MAX_RANK || (scalar && s->n_dims))
-        return violation(c, "output %u is reported with rank %u", i, s->n_dims);
-    if (t->shape.rank && s->n_dims != t->shape.rank && (complete || s->n_dims))
-        return violation(c, "output %u is reported with rank %u, declared %u", i, s->n_dims,
-                         t->shape.rank);
-    for (uint32_t d = 0; d < s->n_dims; d++)
-        if (t->shape.rank && t->shape.dim[d] && s->dims[d] != t->shape.dim[d] &&
-            (complete || s->dims[d]))
-            return violation(c, "dimension %u of output %u is reported as %u, declared %u", d, i,
-                             s->dims[d], t->shape.dim[d]);
-    return 0;
-}
-
-/* One reported shape of an execution that succeeded, or that found buffers too small. */
-static int check_shape(struct course *c, uint32_t i, enum hal_status status)
-{
-    const struct hal_output_shape *s = &c->result.shapes[i];
-    const struct tensor *t = output_operand(c, i);
-    size_t length = c->out_length[i] ? c->out_length[i] : 1;
-
-    if (check_dims(c, i, s, t, status == HAL_NONE))
-        return 1;
-    if (status == HAL_NONE && !s->is_sufficient)
-        return violation(c, "output %u is reported as too small with status NONE", i);
-    if (s->is_sufficient && reported_bytes(s, t->dtype) > length)
-        return violation(c, "output %u is reported with %zu bytes in a buffer of %zu", i,
-                         reported_bytes(s, t->dtype), length);
-    return 0;
-}
-
-static int check_insufficient(struct course *c)
-{
-    for (uint32_t i = 0; i < c->result.n_shapes; i++)
-        if (!c->result.shapes[i].is_sufficient)
-            return 0;
-    return violation(c, "OUTPUT_INSUFFICIENT_SIZE, but every output is reported as sufficient");
-}
-
-static int check_shapes(struct course *c, enum hal_status status)
-{
-    uint32_t n = c->m->graph[0].n_outputs, n_shapes = c->result.n_shapes;
-    bool may = status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE;
-
-    if (n_shapes && !may)
-        return violation(c, "%u output shapes with status %s", n_shapes, hal_status_name(status));
-    if (n_shapes && n_shapes != n)
-        return violation(c, "%u output shapes for %u outputs", n_shapes, n);
-    if (!n_shapes && status == HAL_OUTPUT_INSUFFICIENT_SIZE && c->t->driver->hal_version >= HAL_1_2)
-        return violation(c, "OUTPUT_INSUFFICIENT_SIZE without output shapes");
-    for (uint32_t i = 0; i < n_shapes; i++)
-        if (check_shape(c, i, status))
-            return 1;
-    if (n_shapes && status == HAL_OUTPUT_INSUFFICIENT_SIZE)
-        return check_insufficient(c);
-    for (uint32_t i = 0; i < n && !n_shapes && status == HAL_NONE; i++)
-        if (!is_known(output_operand(c, i)))
-            return violation(c, "no output shapes, though output %u is not fully specified", i);
-    return 0;
+    return target_execute(c->t, c->prepared, &c->request, config, &c->result, c->o->violation,
+                          sizeof(c->o->violation));
 }
 
 /* Results as the driver left them, copied out of the request. */
@@ -403,18 +241,18 @@ static int take_outputs(struct course *c)
 
     c->o->out = arena_alloc(c->o->arena, n, sizeof(*c->o->out));
     if (!c->o->out)
-        return no_memory(c);
+        return course_no_memory(c);
     for (uint32_t i = 0; i < n; i++) {
         const struct hal_output_shape *s = &c->result.shapes[i];
         struct tensor *t = &c->o->out[i];
-        *t = *output_operand(c, i);
+        *t = *course_output(c, i);
         if (c->result.n_shapes) {
             t->shape.rank = s->n_dims;
             memcpy(t->shape.dim, s->dims, s->n_dims * sizeof(uint32_t));
         }
         t->data = arena_copy(c->o->arena, guarded_at(&c->output, c->out_at[i]), tensor_bytes(t));
         if (!t->data)
-            return no_memory(c);
+            return course_no_memory(c);
     }
     c->o->n_out = n;
     return 0;
@@ -455,12 +293,12 @@ static int report_unwritten(struct course *c, uint32_t i)
         const uint8_t *first = (const uint8_t *) t->data + e * size;
         const uint8_t *second = guarded_at(&c->output, c->out_at[i] + e * size);
         if (is_pattern(c, i, e, size) && memcmp(first, second, size))
-            return violation(c, "element %zu of output %u was never written", e, i);
+            return course_violation(c, "element %zu of output %u was never written", e, i);
     }
     return 0;
 }
 
-static int check_written(struct course *c)
+static int check_written(struct course *c, const struct hal_execution_config *config)
 {
     bool suspicious = false;
 
@@ -471,8 +309,8 @@ static int check_written(struct course *c)
     TRACE_SUBTRACT(LR, PE, "execute once more");
     c->output.seed = 0x3c;
     guarded_fill(&c->output);
-    if (execute_once(c) != HAL_NONE)
-        return violation(c, "a second execution of the same request fails");
+    if (execute_once(c, config) != HAL_NONE)
+        return course_violation(c, "a second execution of the same request fails");
     for (uint32_t i = 0; i < c->o->n_out; i++)
         if (report_unwritten(c, i))
             return 1;
@@ -483,26 +321,31 @@ static int check_written(struct course *c)
 
 static int execute(struct course *c)
 {
+    const struct hal_prepared_model_methods *m = c->prepared->methods;
+    struct hal_execution_config config;
     enum hal_status status;
 
+    if (c->t->driver->hal_version < HAL_1_2 ? !m->execute : !m->execute_synchronously)
+        return course_violation(c, "a prepared model without %s", method_of(c));
     TRACE(LR, PE, "execute");
     TRACE(LR, PIO, "make_request");
     TRY(make_request(c));
+    TRY(configure(c, &config));
     c->o->stage = STAGE_EXECUTE;
-    TRACE_SWITCH(LR, PE, "execute_synchronously");
-    status = execute_once(c);
+    TRACE_SWITCH(LR, PE, method_of(c));
+    status = execute_once(c, &config);
     TRACE_SWITCH(LR, PR, "check and take outputs");
-    int ended = check_status(c, "execute_synchronously", status);
-    VLOG(EXECUTION, "%s: execute_synchronously ended with %s, %u shapes", c->t->uri,
+    int ended = course_check_status(c, method_of(c), status);
+    VLOG(EXECUTION, "%s: %s ended with %s, %u shapes", c->t->uri, method_of(c),
          hal_status_name(status), c->result.n_shapes);
     if (c->result.n_shapes == UINT32_MAX)
-        return violation(c, "execute_synchronously did not say how many output shapes there are");
-    if (check_output_guards(c) || check_inputs(c) || c->o->violation[0])
+        return course_violation(c, "%s did not say how many output shapes there are", method_of(c));
+    if (course_check_memory(c) || c->o->violation[0])
         return 1;
-    if (check_timing(c, status) || check_shapes(c, status) || ended)
+    if (course_check_result(c, status) || ended)
         return 1;
     TRY(take_outputs(c));
-    return check_written(c);
+    return check_written(c, &config);
 }
 
 static int convert(struct course *c, struct hal_model *ret_model)
@@ -525,8 +368,9 @@ static int run_course(struct course *c)
         rc = execute(c);
     if (c->prepared)
         c->prepared->methods->release(c->prepared);
-    if (rc >= 0 && waiters_repeated(c->t->waiters))
-        rc = violation(c, "prepare_model called back more than once");
+    const char *repeated = waiters_repeated(c->t->waiters);
+    if (rc >= 0 && repeated)
+        rc = course_violation(c, "%s called back more than once", repeated);
     if (rc == 0)
         c->o->stage = STAGE_DONE;
     return rc;

@@ -7,11 +7,16 @@
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities)
 {
-    (void) self, (void) version;
-    *ret_capabilities = (struct hal_capabilities){ .relaxed_scalar = { 1, 1 },
-                                                   .relaxed_tensor = { 1, 1 },
-                                                   .if_performance = { 1, 1 },
-                                                   .while_performance = { 1, 1 } };
+    static const struct hal_operand_performance rows[] = { { 3, { 1, 1 } }, { 5, { 1, 1 } } };
+    const struct hal_performance one = { 1, 1 }, none = { 0, 0 };
+
+    (void) self;
+    *ret_capabilities = (struct hal_capabilities){ version < HAL_1_2 ? none : one,
+                                                   version < HAL_1_1 ? none : one,
+                                                   version < HAL_1_3 ? none : one,
+                                                   version < HAL_1_3 ? none : one,
+                                                   2,
+                                                   rows };
     return HAL_NONE;
 }
 

@@ -243,7 +243,7 @@ static enum hal_status run_kind(const struct client_model *m, struct hal_burst *
                                                            &r->result);
     case 1:
         client_wait_init(&wait);
-        (void) m->prepared->methods->execute(m->prepared, HAL_FL8, &r->hal, &config, &wait.base);
+        (void) m->prepared->methods->execute(m->prepared, HAL_1_3, &r->hal, &config, &wait.base);
         return client_wait(&wait);
     case 2:
         return b->methods->execute_synchronously(b, &r->hal, 3, identifiers, &config, &r->result);

@@ -290,7 +290,7 @@ static void run_async(struct hal_prepared_model *p, struct extension_request *r)
     struct client_wait wait;
 
     client_wait_init(&wait);
-    ck_assert_int_eq(p->methods->execute(p, HAL_FL8, &r->hal, &config, &wait.base), HAL_NONE);
+    ck_assert_int_eq(p->methods->execute(p, HAL_1_3, &r->hal, &config, &wait.base), HAL_NONE);
     ck_assert_int_eq(client_wait(&wait), HAL_NONE);
     ck_assert_uint_eq(wait.n_shapes, 1);
 }

@@ -50,7 +50,7 @@ START_TEST(an_asynchronous_execution_calls_back_once)
 
     config.measure = true;
     client_wait_init(&wait);
-    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_FL8, &request.hal,
+    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_1_3, &request.hal,
                                                       &config, &wait.base),
                      HAL_NONE);
     ck_assert_int_eq(client_wait(&wait), HAL_NONE);
@@ -67,7 +67,7 @@ START_TEST(a_launch_that_fails_calls_back_too)
 
     client_wait_init(&wait);
     request.hal.n_inputs = 1;
-    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_FL8, &request.hal,
+    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_1_3, &request.hal,
                                                       &config, &wait.base),
                      HAL_INVALID_ARGUMENT);
     ck_assert_int_eq(client_wait(&wait), HAL_INVALID_ARGUMENT);
@@ -83,7 +83,7 @@ START_TEST(a_deadline_that_has_passed_is_missed_after_the_launch)
 
     client_wait_init(&wait);
     config.deadline = 1;
-    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_FL8, &request.hal,
+    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_1_3, &request.hal,
                                                       &config, &wait.base),
                      HAL_NONE);
     ck_assert_int_eq(client_wait(&wait), HAL_MISSED_DEADLINE_PERSISTENT);
@@ -101,7 +101,7 @@ START_TEST(a_model_may_be_released_while_it_runs)
     for (int i = 0; i < 16; i++) {
         client_wait_init(&wait[i]);
         client_fill(&r[i], N);
-        (void) model.prepared->methods->execute(model.prepared, HAL_FL8, &r[i].hal, &config,
+        (void) model.prepared->methods->execute(model.prepared, HAL_1_3, &r[i].hal, &config,
                                                 &wait[i].base);
     }
     model.prepared->methods->release(model.prepared);

@@ -5,7 +5,7 @@
  * every method.  What is yours to replace is marked "Fill in:", in this order:
  *
  *   1. who the device is: name, version, type, performance
- *   2. the table of kernels: which operations it supports, in which types and shapes
+ *   2. kernels.c: which operations it supports, in which types and shapes
  *   3. what a prepared model is: here the model itself, interpreted; yours compiles it
  *   4. the methods that are NULL here: fences, bursts, caching, memory domains
  *
@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "hal.h"
+#include "kernels.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -29,12 +29,41 @@
 #define DRIVER_HAL     HAL_1_2
 #define DRIVER_TYPE    HAL_DEVICE_OTHER
 
-/* Fill in: relative to the CPU implementation, as measured; ascending by type. */
-static const struct hal_operand_performance operand_performance[] = { { 3, { 1.0f, 1.0f } } };
+/* Fill in: relative to the CPU implementation, as measured; ascending by type.  Clients of 1.0 and
+ * 1.1 read these two rows and no others. */
+static const struct hal_operand_performance operand_performance[] = { { 3, { 1.0f, 1.0f } },
+                                                                      { 5, { 1.0f, 1.0f } } };
 static const struct hal_capabilities capabilities = {
     { 1.0f, 1.0f },      { 1.0f, 1.0f }, { 1.0f, 1.0f }, { 1.0f, 1.0f }, COUNT(operand_performance),
     operand_performance,
 };
+
+/* ---- versions */
+
+/* Whether there is an entry point of that version for a method that there was since `since`. */
+static bool has_entry(enum hal_version version, enum hal_version since)
+{
+    return version >= since && version <= DRIVER_HAL && version != 14;
+}
+
+/* Arguments that the version does not have say nothing. */
+static bool has_arguments(enum hal_version version, const struct hal_execution_config *c)
+{
+    return (version >= HAL_1_2 || !c->measure) &&
+           (version >= HAL_1_3 ||
+            (c->deadline == HAL_NO_DEADLINE && c->loop_timeout == HAL_NO_TIME)) &&
+           (version >= HAL_FL8 || !c->n_hints);
+}
+
+static bool has_options(enum hal_version version, const struct hal_prepare_config *c)
+{
+    return (version >= HAL_1_1 || c->preference == HAL_FAST_SINGLE_ANSWER) &&
+           (version >= HAL_1_2 || (!c->cache.n_model && !c->cache.n_data)) &&
+           (version >= HAL_1_3 ||
+            (c->priority == HAL_PRIORITY_MEDIUM && c->deadline == HAL_NO_DEADLINE)) &&
+           (version >= HAL_FL8 || !c->n_hints) && (unsigned) c->preference <= HAL_SUSTAINED_SPEED &&
+           (unsigned) c->priority <= HAL_PRIORITY_HIGH;
+}
 
 /* ---- memory of the client */
 
@@ -75,19 +104,6 @@ static uint8_t *bytes_at(const struct mapping *m, const struct hal_location *l)
 
 /* ---- 3. what a prepared model is */
 
-enum { INT32 = 1, TENSOR_FLOAT32 = 3, MAX_INPUTS = 3 };
-
-/* An operand. */
-struct value {
-    int32_t type;
-    enum hal_lifetime lifetime;
-    uint32_t n_dims, dims[HAL_MAX_RANK];
-    size_t bytes; /* of a tensor of known shape; else 0 */
-    uint8_t *constant;
-    bool is_set; /* by the time at which an operation reads it */
-};
-
-struct kernel;
 struct step {
     const struct kernel *kernel; /* NULL: not supported */
     uint32_t n_in, in[MAX_INPUTS], out;
@@ -113,62 +129,10 @@ static void free_model(struct prepared *p)
     free(p);
 }
 
-/* ---- 2. kernels */
-
-struct kernel {
-    int32_t operation;
-    uint32_t n_in;
-    bool (*supports)(const struct value *in[], const struct value *out);
-    void (*run)(const struct value *in[], const uint8_t *data[], const struct value *out,
-                uint8_t *result);
-};
-
 static bool has_shape(const struct value *v, uint32_t n_dims, const uint32_t *dims)
 {
     return v->n_dims == n_dims && dims && memcmp(v->dims, dims, n_dims * sizeof(*dims)) == 0;
 }
-
-static bool add_supports(const struct value *in[], const struct value *out)
-{
-    int32_t activation;
-
-    for (int i = 0; i < 2; i++)
-        if (in[i]->type != TENSOR_FLOAT32 || !in[i]->bytes ||
-            !has_shape(in[i], out->n_dims, out->dims))
-            return false;
-    if (out->type != TENSOR_FLOAT32 || out->n_dims > 4 || in[2]->type != INT32 || !in[2]->constant)
-        return false;
-    memcpy(&activation, in[2]->constant, sizeof(activation));
-    return activation >= 0 && activation <= 3;
-}
-
-static float activate(float x, int32_t activation)
-{
-    static const float low[] = { 0, 0, -1, 0 }, high[] = { 0, 0, 1, 6 };
-
-    if (activation && x < low[activation])
-        return low[activation];
-    return activation > 1 && x > high[activation] ? high[activation] : x;
-}
-
-/* Bytes of the client may lie at any address. */
-static void add_run(const struct value *in[], const uint8_t *data[], const struct value *out,
-                    uint8_t *result)
-{
-    int32_t activation;
-
-    memcpy(&activation, in[2]->constant, sizeof(activation));
-    for (size_t at = 0; at < out->bytes; at += sizeof(float)) {
-        float x, y;
-        memcpy(&x, data[0] + at, sizeof(x));
-        memcpy(&y, data[1] + at, sizeof(y));
-        x = activate(x + y, activation);
-        memcpy(result + at, &x, sizeof(x));
-    }
-}
-
-/* Fill in: a row for each operation, by its code. */
-static const struct kernel kernels[] = { { 0 /* ADD */, 3, add_supports, add_run } };
 
 /* ---- taking a model over */
 
@@ -224,15 +188,11 @@ static const struct kernel *find_kernel(const struct prepared *p, const struct h
 {
     const struct value *in[MAX_INPUTS];
 
-    for (size_t k = 0; k < COUNT(kernels); k++) {
-        if (kernels[k].operation != o->type || kernels[k].n_in != o->n_inputs || o->n_outputs != 1)
-            continue;
-        for (uint32_t i = 0; i < o->n_inputs; i++)
-            in[i] = &p->value[o->inputs[i]];
-        if (kernels[k].supports(in, &p->value[o->outputs[0]]))
-            return &kernels[k];
-    }
-    return NULL;
+    if (o->n_inputs > MAX_INPUTS || o->n_outputs != 1)
+        return NULL;
+    for (uint32_t i = 0; i < o->n_inputs; i++)
+        in[i] = &p->value[o->inputs[i]];
+    return kernel_for(o->type, o->n_inputs, in, &p->value[o->outputs[0]]);
 }
 
 /* Every operand is set once, and before it is read. */
@@ -319,8 +279,9 @@ static enum hal_status load(enum hal_version version, const struct hal_model *m,
     struct prepared *p = NULL;
     uint32_t n = 0;
 
-    if (version <= DRIVER_HAL && g->n_operands && g->operands && g->n_operations && g->operations &&
-        g->n_outputs && g->outputs && (!g->n_inputs || g->inputs) && (!m->n_pools || m->pools)) {
+    if (has_entry(version, HAL_1_0) && g->n_operands && g->operands && g->n_operations &&
+        g->operations && g->n_outputs && g->outputs && (!g->n_inputs || g->inputs) &&
+        (!m->n_pools || m->pools)) {
         p = new_model(g);
         while (pools && n < m->n_pools && map_one(&m->pools[n], &pools[n]))
             n++;
@@ -436,7 +397,26 @@ static void report_shapes(const struct prepared *p, const struct hal_request *q,
     result->n_shapes = p->n_outputs;
 }
 
-/* Fill in: the time that the device took, where config->measure asks for it. */
+/* Fill in: the time that the device took, where config->measure asks for it; whole microseconds up
+ * to HAL 1.3. */
+static enum hal_status run_request(const struct prepared *p, enum hal_version version,
+                                   const struct hal_request *request,
+                                   const struct hal_execution_config *config,
+                                   struct hal_result *result)
+{
+    struct run r = { 0 };
+
+    if (!has_arguments(version, config))
+        return HAL_INVALID_ARGUMENT;
+    enum hal_status status = open_run(p, request, &r);
+    if (status == HAL_NONE)
+        status = r.is_sufficient ? compute(p, &r) : HAL_OUTPUT_INSUFFICIENT_SIZE;
+    if (version >= HAL_1_2 && (status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE))
+        report_shapes(p, request, result);
+    close_run(p, &r);
+    return status;
+}
+
 static enum hal_status execute_synchronously(struct hal_prepared_model *self,
                                              enum hal_version version,
                                              const struct hal_request *request,
@@ -444,20 +424,12 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
                                              struct hal_result *result)
 {
     const struct prepared *p = (struct prepared *) self;
-    struct run r = { 0 };
 
-    (void) config;
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    if (version > DRIVER_HAL || result->capacity < p->n_outputs)
+    if (!has_entry(version, HAL_1_2) || result->capacity < p->n_outputs)
         return HAL_INVALID_ARGUMENT;
-    enum hal_status status = open_run(p, request, &r);
-    if (status == HAL_NONE)
-        status = r.is_sufficient ? compute(p, &r) : HAL_OUTPUT_INSUFFICIENT_SIZE;
-    if (status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE)
-        report_shapes(p, request, result);
-    close_run(p, &r);
-    return status;
+    return run_request(p, version, request, config, result);
 }
 
 /* Fill in: launch, return, and call back when the device is done. */
@@ -472,8 +444,10 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
 
     result.timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     result.shapes = calloc(p->n_outputs, sizeof(*result.shapes));
-    if (result.shapes)
-        status = execute_synchronously(self, version, request, config, &result);
+    if (!has_entry(version, HAL_1_0) || version > HAL_1_3)
+        status = HAL_INVALID_ARGUMENT;
+    else if (result.shapes)
+        status = run_request(p, version, request, config, &result);
     callback->notify(callback, status, result.n_shapes, result.shapes, result.timing);
     free(result.shapes);
     return status == HAL_OUTPUT_INSUFFICIENT_SIZE ? HAL_NONE : status;
@@ -493,13 +467,22 @@ static const struct hal_prepared_model_methods prepared_methods = {
 
 /* ---- the driver */
 
+/* What a version does not have is 0. */
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities)
 {
+    const struct hal_performance none = { 0, 0 };
+
     (void) self;
-    if (version > DRIVER_HAL)
+    if (!has_entry(version, HAL_1_0))
         return HAL_INVALID_ARGUMENT;
     *ret_capabilities = capabilities;
+    if (version < HAL_1_3)
+        ret_capabilities->if_performance = ret_capabilities->while_performance = none;
+    if (version < HAL_1_2)
+        ret_capabilities->relaxed_scalar = none;
+    if (version < HAL_1_1)
+        ret_capabilities->relaxed_tensor = none;
     return HAL_NONE;
 }
 
@@ -550,7 +533,7 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     enum hal_status status = load(version, model, &p);
 
     (void) self;
-    if (version >= HAL_1_1 && (unsigned) config->preference > HAL_SUSTAINED_SPEED)
+    if (!has_options(version, config))
         status = HAL_INVALID_ARGUMENT;
     for (uint32_t i = 0; status == HAL_NONE && i < p->n_steps; i++)
         if (!p->step[i].kernel)
@@ -582,7 +565,8 @@ static const struct hal_driver methods = {
     .close = close_driver,
 };
 
-/* The one name that the library exports.  Fill in: open the device; what arguments you take. */
+/* The name that Halcyon looks for in the library.  Fill in: open the device; what arguments you
+ * take. */
 hal_driver_open_fn hal_driver_open;
 struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, char *why,
                                    size_t why_size)

@@ -2,8 +2,9 @@
 CFLAGS ?= -O2 -g -Wall -Wextra
 HALCYON ?= halcyon
 
-@NAME@.so: driver.c hal.h
-	$(CC) -std=c11 -D_DEFAULT_SOURCE $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ driver.c
+@NAME@.so: driver.c kernels.c kernels.h hal.h
+	$(CC) -std=c11 -D_DEFAULT_SOURCE $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ \
+		driver.c kernels.c
 
 check: @NAME@.so
 	$(HALCYON) devices lib:@NAME@.so

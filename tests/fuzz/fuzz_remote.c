@@ -210,7 +210,7 @@ static void execute(struct hal_prepared_model *p, struct catcher *c, unsigned *r
     int fence;
 
     p->methods->execute_synchronously(p, HAL_FL8, &request, &config, &result);
-    p->methods->execute(p, HAL_FL8, &request, &config, &c->executed);
+    p->methods->execute(p, HAL_1_3, &request, &config, &c->executed);
     ++*ret_launches;
     if (p->methods->configure_burst(p, HAL_FL8, &b) == HAL_NONE) {
         b->methods->execute_synchronously(b, &request, 1, &identifier, &config, &result);
