@@ -346,6 +346,7 @@ enum { LAUNCHES = 6 };
 /* Right, wrong, late; the model is released before they are counted. */
 static void once(struct cell *c, const void *data)
 {
+    const enum hal_version entry = c->version < HAL_1_3 ? c->version : HAL_1_3;
     struct hal_execution_config config = client_config();
     struct client_wait wait[LAUNCHES];
     struct vts_request r[LAUNCHES];
@@ -358,9 +359,9 @@ static void once(struct cell *c, const void *data)
         vts_request(&s.model.example, s.model.arena, &r[k]);
         client_wait_init(&wait[k]);
         r[k].hal.n_inputs -= k % 3 == 1;
-        config.deadline = k % 3 == 2 ? 1 : HAL_NO_DEADLINE;
+        config.deadline = k % 3 == 2 && entry == HAL_1_3 ? 1 : HAL_NO_DEADLINE;
         enum hal_status launched =
-            s.prepared->methods->execute(s.prepared, c->version, &r[k].hal, &config, &wait[k].base);
+            s.prepared->methods->execute(s.prepared, entry, &r[k].hal, &config, &wait[k].base);
         EXPECT_STATUS(c, launched, k % 3 == 1 ? HAL_INVALID_ARGUMENT : HAL_NONE, "launched");
         enum hal_status status = client_wait(&wait[k]);
         EXPECT(c, launched == HAL_NONE || launched == status, "then %s", hal_status_name(status));

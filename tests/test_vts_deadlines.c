@@ -123,7 +123,7 @@ static void executing(struct cell *c, const void *data)
     vts_subject_open(c, vts_relu(c), &s);
     for (int k = 0; k < vts_n_kinds && EXPECT(c, s.prepared, "not prepared"); k++)
         for (enum which d = 0; d < DEADLINES; d++) {
-            if (!vts_kind_is_of(&vts_kinds[k], c->version))
+            if (!vts_kind_is_of(&vts_kinds[k], c->version) || c->version < vts_kinds[k].deadlines)
                 continue;
             vts_subject_renew(&s);
             config.deadline = deadline(d, c->version);

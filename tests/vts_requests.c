@@ -208,12 +208,12 @@ static enum hal_status run_reusable_fenced(struct hal_prepared_model *p, enum ha
 }
 
 const struct vts_kind vts_kinds[] = {
-    { "synchronous", HAL_1_2, HAL_FL8, false, true, run_now },
-    { "asynchronous", HAL_1_0, HAL_1_3, false, true, run_later },
-    { "burst", HAL_1_2, HAL_FL8, false, true, run_burst },
-    { "fenced", HAL_1_3, HAL_FL8, true, false, run_fenced },
-    { "reusable", HAL_FL8, HAL_FL8, false, true, run_reusable },
-    { "reusable, fenced", HAL_FL8, HAL_FL8, true, false, run_reusable_fenced },
+    { "synchronous", HAL_1_2, HAL_FL8, HAL_1_3, false, true, run_now },
+    { "asynchronous", HAL_1_0, HAL_1_3, HAL_1_3, false, true, run_later },
+    { "burst", HAL_1_2, HAL_FL8, HAL_FL5, false, true, run_burst },
+    { "fenced", HAL_1_3, HAL_FL8, HAL_1_3, true, false, run_fenced },
+    { "reusable", HAL_FL8, HAL_FL8, HAL_FL8, false, true, run_reusable },
+    { "reusable, fenced", HAL_FL8, HAL_FL8, HAL_FL8, true, false, run_reusable_fenced },
 };
 const int vts_n_kinds = sizeof vts_kinds / sizeof *vts_kinds;
 

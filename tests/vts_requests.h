@@ -26,7 +26,7 @@ bool vts_request_is_specified(const struct example *e);
  * out with a failure (a fence, an info, an execution) fails the test. */
 struct vts_kind {
     const char *name;
-    enum hal_version since, until;
+    enum hal_version since, until, deadlines; /* deadlines: since when it has them */
     bool needs_shapes; /* outputs of unknown shape are HAL_INVALID_ARGUMENT */
     bool reports;      /* the shapes of the outputs */
     enum hal_status (*run)(struct hal_prepared_model *p, enum hal_version version,
