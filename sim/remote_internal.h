@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "sim/burst_server.h"
 #include "sim/remote.h"
 #include "sim/wire.h"
 
@@ -110,6 +111,12 @@ int remote_ask_first(struct remote *r, const Wire__Call *call, const Wire__Reply
 /* Handles of objects at the service. */
 void remote_release(struct remote *r, uint64_t handle);
 
+struct remote_prepared {
+    struct hal_prepared_model base;
+    struct remote *r;
+    uint64_t handle;
+};
+
 struct hal_prepared_model *remote_prepared_new(struct remote *r, uint64_t handle);
 /* 0 where it is not a model of this driver's. */
 uint64_t remote_prepared_handle(const struct remote *r, struct hal_prepared_model *m);
@@ -117,6 +124,21 @@ struct hal_buffer *remote_buffer_new(struct remote *r, uint64_t handle);
 
 /* Makes the memory of the call's channel that large; -1: the service refuses. */
 int remote_grow_staging(struct remote_call *q, uint64_t size);
+/* A call that has been begun, with its object and what belongs to the method: the request's plain
+ * memory goes through that of the channel. */
+enum hal_status remote_run_staged(struct remote_call *q, const struct hal_request *request,
+                                  const struct hal_execution_config *config,
+                                  struct hal_result *result);
+void remote_no_result(struct hal_result *r);
+
+/* sim/remote_burst.c: a burst at the service, with queues of these lengths; ret_fds: of the
+ * client's end, none where the service has no queues to give. */
+enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_version version,
+                                  uint32_t request_length, uint32_t result_length,
+                                  uint64_t *ret_handle, struct burst_fds *ret_fds);
+enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal_version version,
+                                       struct hal_burst **ret_burst);
+
 /* A fenced method with its object and request: waits, runs, answers as execute_fenced() does. */
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
                                   struct shared *shared, int *ret_fence,

@@ -1,16 +1,10 @@
-/* Prepared models, executions and bursts of another process. */
+/* Prepared models and executions of another process. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/remote_internal.h"
-
-struct remote_prepared {
-    struct hal_prepared_model base;
-    struct remote *r;
-    uint64_t handle;
-};
 
 static const struct hal_prepared_model_methods prepared_methods;
 
@@ -43,7 +37,7 @@ static void release_prepared(struct hal_prepared_model *self)
 
 /* ---- requests */
 
-static void no_result(struct hal_result *r)
+void remote_no_result(struct hal_result *r)
 {
     r->n_shapes = 0;
     r->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
@@ -145,12 +139,11 @@ static enum hal_status take_result(struct remote_call *q, enum hal_status status
     why_fail(&q->why, WHY_INVALID, "the service answers with %zu shapes for %u outputs",
              q->reply->n_shapes, result->capacity);
     remote_give_up(q->r, &q->why);
-    no_result(result);
+    remote_no_result(result);
     return HAL_DEVICE_UNAVAILABLE;
 }
 
-/* A call that has been begun, with its object and what belongs to the method. */
-static enum hal_status run_staged(struct remote_call *q, const struct hal_request *request,
+enum hal_status remote_run_staged(struct remote_call *q, const struct hal_request *request,
                                   const struct hal_execution_config *config,
                                   struct hal_result *result)
 {
@@ -175,12 +168,12 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     struct remote_call q;
     enum hal_status status;
 
-    no_result(result);
+    remote_no_result(result);
     if (remote_begin(p->r, WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, &q) < 0)
         return HAL_DEVICE_UNAVAILABLE;
     q.call.version = (int32_t) version;
     q.call.object = p->handle;
-    status = run_staged(&q, request, config, result);
+    status = remote_run_staged(&q, request, config, result);
     remote_end(&q);
     return status;
 }
@@ -230,7 +223,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     return status;
 }
 
-/* ---- fenced, bursts */
+/* ---- fenced */
 
 static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_version version,
                                       const struct hal_request *request, uint32_t n_wait_for,
@@ -259,82 +252,6 @@ static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_
     return status;
 }
 
-struct remote_burst {
-    struct hal_burst base;
-    struct remote *r;
-    uint64_t handle;
-};
-
-static enum hal_status burst_execute(struct hal_burst *self, const struct hal_request *request,
-                                     uint32_t n_identifiers, const int64_t *identifiers,
-                                     const struct hal_execution_config *config,
-                                     struct hal_result *result)
-{
-    struct remote_burst *b = (struct remote_burst *) self;
-    struct remote_call q;
-    enum hal_status status;
-
-    no_result(result);
-    if (remote_begin(b->r, WIRE__METHOD__BURST_EXECUTE, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
-    q.call.object = b->handle;
-    q.call.n_identifiers = n_identifiers;
-    q.call.identifiers = (int64_t *) (uintptr_t) identifiers;
-    status = run_staged(&q, request, config, result);
-    remote_end(&q);
-    return status;
-}
-
-static enum hal_status burst_release_memory(struct hal_burst *self, int64_t identifier)
-{
-    struct remote_burst *b = (struct remote_burst *) self;
-    struct remote_call q;
-    enum hal_status status;
-
-    if (remote_begin(b->r, WIRE__METHOD__BURST_RELEASE_MEMORY, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
-    q.call.object = b->handle;
-    q.call.identifier = identifier;
-    status = remote_run(&q);
-    remote_end(&q);
-    return status;
-}
-
-static void release_burst(struct hal_burst *self)
-{
-    struct remote_burst *b = (struct remote_burst *) self;
-
-    remote_release(b->r, b->handle);
-    free(b);
-}
-
-static enum hal_status configure_burst(struct hal_prepared_model *self, enum hal_version version,
-                                       struct hal_burst **ret_burst)
-{
-    static const struct hal_burst_methods methods = { burst_execute, burst_release_memory,
-                                                      release_burst };
-    struct remote_prepared *p = (struct remote_prepared *) self;
-    struct remote_burst *b = malloc(sizeof(*b));
-    struct remote_call q;
-    enum hal_status status;
-
-    if (!b || remote_begin(p->r, WIRE__METHOD__CONFIGURE_BURST, &q) < 0) {
-        free(b);
-        return HAL_DEVICE_UNAVAILABLE;
-    }
-    q.call.version = (int32_t) version;
-    q.call.object = p->handle;
-    status = remote_run(&q);
-    if (status == HAL_NONE) {
-        *b = (struct remote_burst){ { &methods }, p->r, q.reply->object };
-        *ret_burst = &b->base;
-    } else {
-        free(b);
-    }
-    remote_end(&q);
-    return status;
-}
-
 /* ---- reusable executions: their memory file lives as long as they do */
 
 struct remote_execution {
@@ -352,7 +269,7 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
     struct remote_call q;
     enum hal_status status;
 
-    no_result(result);
+    remote_no_result(result);
     if (result->capacity < x->n_outputs)
         return HAL_INVALID_ARGUMENT;
     if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE, &q) < 0)
@@ -437,7 +354,7 @@ static const struct hal_prepared_model_methods prepared_methods = {
     .execute_synchronously = execute_synchronously,
     .execute = execute,
     .execute_fenced = execute_fenced,
-    .configure_burst = configure_burst,
+    .configure_burst = remote_configure_burst,
     .create_reusable_execution = create_reusable,
     .release = release_prepared,
 };

@@ -8,11 +8,23 @@
 #include <unistd.h>
 
 #include "golden/logging.h"
+#include "sim/burst_server.h"
 #include "sim/driver.h"
 
 #define LOG_TAG "Session"
 
 /* ---- objects */
+
+unsigned object_count(struct session *s, enum object_kind kind)
+{
+    unsigned n = 0;
+
+    pthread_mutex_lock(&s->lock);
+    for (const struct object *o = s->objects; o; o = o->next)
+        n += o->kind == kind;
+    pthread_mutex_unlock(&s->lock);
+    return n;
+}
 
 uint64_t object_add(struct session *s, enum object_kind kind, void *of_driver,
                     struct object *parent)
@@ -64,11 +76,7 @@ void object_release_of_driver(enum object_kind kind, void *of_driver)
         b->methods->release(b);
         return;
     }
-    case OBJECT_BURST: {
-        struct hal_burst *b = of_driver;
-        b->methods->release(b);
-        return;
-    }
+    case OBJECT_BURST: burst_server_free(of_driver); return;
     case OBJECT_EXECUTION: {
         struct hal_execution *x = of_driver;
         x->methods->release(x);

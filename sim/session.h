@@ -12,8 +12,9 @@
 enum object_kind { OBJECT_PREPARED, OBJECT_BUFFER, OBJECT_BURST, OBJECT_EXECUTION, OBJECT_INFO };
 enum { OBJECT_KINDS = OBJECT_INFO + 1 };
 
-/* An object of the driver's.  A handle pins it; when it has been released and nobody has it pinned,
- * the driver is told, and its parent is unpinned. */
+/* An object of the driver's, or (burst) the struct burst_server that has it.  A handle pins it;
+ * when it has been released and nobody has it pinned, the driver is told, and its parent is
+ * unpinned. */
 struct object {
     struct object *next;
     uint64_t handle;
@@ -69,6 +70,8 @@ int channel_start(struct session *s, int socket, struct why *w);
 
 /* ---- objects */
 
+/* Handles of that kind. */
+unsigned object_count(struct session *s, enum object_kind kind);
 /* 0: no memory (of_driver is the caller's still). */
 uint64_t object_add(struct session *s, enum object_kind kind, void *of_driver,
                     struct object *parent);

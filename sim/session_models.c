@@ -1,4 +1,5 @@
 /* Answers of a session: prepared models, executions of every kind. */
+#include "sim/burst_server.h"
 #include "sim/session_answer.h"
 
 /* staging: only where the call lasts as long as the execution does, for the client may change it.
@@ -138,6 +139,50 @@ int answer_execute_fenced(struct answer *q)
     return answer_with_object(q, OBJECT_PREPARED, execute_fenced_on);
 }
 
+/* Queues for a burst that has none yet, each with a thread of its own: a session has so many. */
+enum { MAX_QUEUES = 64 };
+
+static int open_queues(struct answer *q, struct burst_server *server)
+{
+    struct burst_fds fds;
+    struct why none;
+
+    REQUIRE(q->w,
+            q->call->request_length <= RING_LENGTH_MAX && q->call->result_length <= RING_LENGTH_MAX,
+            "queues of %u and %u datums", q->call->request_length, q->call->result_length);
+    if (!q->call->request_length || object_count(q->s, OBJECT_BURST) >= MAX_QUEUES ||
+        burst_server_open(server, q->call->request_length, q->call->result_length, &fds, &none) < 0)
+        return 0;
+    Wire__Queues *m = arena_alloc(q->a, 1, sizeof(*m));
+    if (!m) {
+        burst_fds_close(&fds);
+        return answer_no_memory(q);
+    }
+    wire__queues__init(m);
+    m->request = wire_put_fd(q->out, fds.request);
+    m->result = wire_put_fd(q->out, fds.result);
+    m->socket = wire_put_fd(q->out, fds.socket);
+    q->reply->queues = m;
+    return 0;
+}
+
+/* The queues are there before anybody knows the handle. */
+static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o)
+{
+    struct burst_server *server =
+        burst_server_new(burst, (enum hal_version) q->call->version, q->s->caller);
+
+    if (!server) {
+        burst->methods->release(burst);
+        return answer_no_memory(q);
+    }
+    if (open_queues(q, server) < 0) {
+        burst_server_free(server);
+        return -1;
+    }
+    return answer_object(q, HAL_NONE, OBJECT_BURST, server, o);
+}
+
 static int configure_burst_on(struct answer *q, struct object *o)
 {
     struct hal_prepared_model *p = o->of_driver;
@@ -146,7 +191,9 @@ static int configure_burst_on(struct answer *q, struct object *o)
     if (!p->methods->configure_burst)
         return answer_status(q, HAL_GENERAL_FAILURE);
     enum hal_status s = p->methods->configure_burst(p, (enum hal_version) q->call->version, &burst);
-    return answer_object(q, s, OBJECT_BURST, burst, o);
+    if (s != HAL_NONE || !burst)
+        return answer_status(q, s != HAL_NONE ? s : HAL_GENERAL_FAILURE);
+    return add_burst(q, burst, o);
 }
 
 int answer_configure_burst(struct answer *q)
@@ -183,7 +230,7 @@ int answer_release(struct answer *q)
 
 static int burst_execute_on(struct answer *q, struct object *o)
 {
-    struct hal_burst *b = o->of_driver;
+    struct hal_burst *b = burst_server_burst(o->of_driver);
     struct hal_execution_config config;
     struct hal_request request;
     struct hal_result result;
@@ -204,9 +251,7 @@ int answer_burst_execute(struct answer *q)
 
 static int burst_release_on(struct answer *q, struct object *o)
 {
-    struct hal_burst *b = o->of_driver;
-
-    return answer_status(q, b->methods->release_memory(b, q->call->identifier));
+    return answer_status(q, burst_server_release_memory(o->of_driver, q->call->identifier));
 }
 
 int answer_burst_release_memory(struct answer *q)

@@ -1,0 +1,110 @@
+/* What goes through the two queues of a burst: requests one way, results the other, as packets of
+ * tagged datums in the order of HAL 1.2.
+ *
+ *   request  REQUEST_PACKET, each input and its dimensions, each output and its dimensions, each
+ *            pool, REQUEST_MEASURE; since feature level 5 a deadline, a loop time-out, hints
+ *   result   RESULT_PACKET, each shape and its dimensions, RESULT_TIMING
+ *
+ * Memory is named by its slot, which the other side resolves.  What HAL 1.2 and 1.3 do not have has
+ * tags of its own, which are malformed there.  Unused bytes are zero.  Readers trust nothing: a
+ * packet is exactly what it has to be, or malformed. */
+#ifndef SIM_PACKET_H
+#define SIM_PACKET_H
+
+#include "golden/arena.h"
+#include "golden/why.h"
+#include "sim/hal.h"
+
+enum request_tag {
+    REQUEST_PACKET = 0,
+    REQUEST_INPUT = 1,
+    REQUEST_INPUT_DIMENSION = 2,
+    REQUEST_OUTPUT = 3,
+    REQUEST_OUTPUT_DIMENSION = 4,
+    REQUEST_POOL = 5, /* of a slot that is kept */
+    REQUEST_MEASURE = 6,
+    /* since feature level 5 */
+    REQUEST_PASSING_POOL = 7, /* of a slot for this request only */
+    REQUEST_TOKEN = 8,        /* a buffer as a pool */
+    REQUEST_DEADLINE = 9,
+    REQUEST_LOOP_TIMEOUT = 10,
+    REQUEST_HINT = 11,
+    REQUEST_HINT_BYTES = 12
+};
+
+enum { REQUEST_BYTES = 40 };
+
+struct request_datum {
+    uint32_t tag, zero;
+    union {
+        struct {
+            uint32_t size, n_inputs, n_outputs, n_pools; /* size: datums, this one included */
+        } packet;
+        struct {
+            uint8_t has_no_value, zero[3];
+            uint32_t pool;
+            uint64_t offset, length, padding; /* padding: since feature level 5 */
+            uint32_t n_dims, zero2;
+        } operand;
+        uint32_t dimension;
+        int32_t slot;
+        uint32_t measure; /* 0 or 1 */
+        uint32_t token;
+        uint64_t ns;
+        struct {
+            int32_t token;
+            uint32_t length; /* bytes, in as many datums as they need */
+        } hint;
+        uint8_t bytes[REQUEST_BYTES];
+    } of;
+};
+
+enum result_tag { RESULT_PACKET = 0, RESULT_OPERAND = 1, RESULT_DIMENSION = 2, RESULT_TIMING = 3 };
+
+struct result_datum {
+    uint32_t tag, zero;
+    union {
+        struct {
+            uint32_t size, status, n_operands;
+        } packet;
+        struct {
+            uint8_t is_sufficient, zero[3];
+            uint32_t n_dims;
+        } operand;
+        uint32_t dimension;
+        struct hal_timing timing;
+    } of;
+};
+
+/* A pool as a packet names it. */
+struct packet_pool {
+    enum request_tag kind; /* REQUEST_POOL, REQUEST_PASSING_POOL: slot; REQUEST_TOKEN: token */
+    int32_t slot;
+    uint32_t token;
+};
+
+struct packet_request {
+    uint32_t n_inputs, n_outputs, n_pools;
+    const struct hal_argument *inputs, *outputs;
+    const struct packet_pool *pools;
+    struct hal_execution_config config;
+};
+
+/* Writes a request; -1: it does not fit into `most` datums, or that version's packets do not have
+ * what it says. */
+int packet_put_request(const struct packet_request *request, enum hal_version version,
+                       struct request_datum *datums, uint32_t most, uint32_t *ret_n);
+/* Reads one into the arena.  -1: malformed, or WHY_MEMORY. */
+int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal_version version,
+                        struct arena *a, struct packet_request *ret_request, struct why *w);
+
+/* Writes a result; -1: it does not fit.  PACKET_FAILURE datums are enough for one without shapes.
+ */
+enum { PACKET_FAILURE = 2 };
+int packet_put_result(enum hal_status status, const struct hal_result *result,
+                      struct result_datum *datums, uint32_t most, uint32_t *ret_n);
+/* Reads one into `result`, which has room.  -1: malformed; nothing is written. */
+int packet_take_result(const struct result_datum *datums, uint32_t n, enum hal_status *ret_status,
+                       struct hal_result *result, struct why *w);
+
+#endif
