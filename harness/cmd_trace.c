@@ -238,10 +238,10 @@ static int show(const struct options *o, struct trace_sections *s, struct why *w
 {
     struct trace_run *runs = NULL;
     size_t n = 0;
-    json_t *all = json_array();
 
     TRY(trace_runs(s, o->sum, &n, &runs, w));
     REQUIRE(w, n, "no run ([NN_LA_PO]) in it that has ended");
+    json_t *all = json_array();
     for (size_t i = 0; i < n; i++) {
         struct view v = view_of(o, &runs[i]);
         v.shown = o->total_times ? &v.times : &v.self;
