@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "randgraph/randgraph.h"
+#include "tests/signed_example.h"
 
 enum { WANTED = 100, MOST_DRAWN = 20000, MOST_FAILED = 200, MAX_TYPINGS = 64 };
 
@@ -25,63 +26,6 @@ static const struct typing *signed_row(const struct op *op, const struct typing 
             return other;
     }
     return NULL;
-}
-
-static uint8_t flipped(uint8_t code)
-{
-    return code ^ 0x80; /* minus 128, as int8 has it */
-}
-
-static void make_signed(struct tensor *t, struct arena *a)
-{
-    if (t->dtype != DT_U8)
-        return;
-    uint8_t *code = t->data ? arena_copy(a, t->data, tensor_bytes(t)) : NULL;
-
-    for (size_t i = 0; code && i < tensor_bytes(t); i++)
-        code[i] = flipped(code[i]);
-    t->dtype = DT_S8;
-    t->zero -= 128;
-    t->data = code;
-}
-
-/* A number that is stored as elements of the first operand are. */
-static bool is_stored_value(const struct operation *o, uint32_t operand)
-{
-    enum { PAD_VALUE = 2 };
-
-    return o->code == OP_PAD_V2 && o->in[PAD_VALUE] == operand;
-}
-
-static void shift_stored(struct tensor *t, struct arena *a)
-{
-    int32_t *value = t->data ? arena_copy(a, t->data, sizeof *value) : NULL;
-
-    if (value)
-        *value -= 128;
-    t->data = value;
-}
-
-static void make_example_signed(const struct example *e, struct arena *a, struct example *ret)
-{
-    struct graph *g;
-
-    *ret = *e;
-    ck_assert_int_eq(model_copy(&e->model, a, &ret->model), 0);
-    g = &ret->model.graph[0];
-    ret->in = arena_copy(a, e->in, g->n_inputs * sizeof *e->in);
-    for (uint32_t i = 0; i < g->n_operands; i++) {
-        if (operand_constant(&g->operand[i])) /* whose bytes move out of their pool */
-            g->operand[i].life = LIFE_CONSTANT_COPY;
-        make_signed(&g->operand[i].tensor, a);
-        if (is_stored_value(&g->operation[0], i))
-            shift_stored(&g->operand[i].tensor, a);
-    }
-    for (uint32_t i = 0; i < g->n_inputs; i++) {
-        make_signed(&ret->in[i], a);
-        if (is_stored_value(&g->operation[0], g->input[i]))
-            shift_stored(&ret->in[i], a);
-    }
 }
 
 /* The typing row of a model of one operation. */
@@ -128,7 +72,7 @@ static void compare(const struct example *e, const struct tensor *u, const struc
     if (!shape_equal(&u->shape, &s->shape))
         ck_abort_msg("%s: shapes differ", e->name);
     for (size_t i = 0; i < tensor_bytes(u); i++)
-        if (y[i] != (shifted ? flipped(x[i]) : x[i]))
+        if (y[i] != (shifted ? signed_code(x[i]) : x[i]))
             ck_abort_msg("%s, %s: element %zu is %d unsigned, %d signed", e->name,
                          op_find(e->model.graph[0].operation[0].code)->name, i, x[i],
                          shifted ? (int8_t) y[i] : y[i]);
@@ -138,7 +82,7 @@ static void run_both(const struct example *e, struct arena *a)
 {
     struct example other;
 
-    make_example_signed(e, a, &other);
+    signed_example(e, a, &other);
     struct result u = run(e, a), s = run(&other, a);
     ck_assert_uint_eq(u.n, s.n);
     for (uint32_t i = 0; i < u.n; i++)

@@ -35,4 +35,8 @@ const struct one_op *vts_relu(const struct cell *c);
 /* Whether the cell's version has what the model needs. */
 bool vts_model_is_of(const struct vts_model *m, const struct cell *c);
 
+/* tests/vts_texts.c: with exact results; and some without elements. */
+extern const struct one_op vts_texts[], vts_empty_texts[];
+extern const int vts_n_texts, vts_n_empty_texts;
+
 #endif

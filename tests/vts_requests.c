@@ -7,7 +7,7 @@
 #include "sim/fence.h"
 #include "tests/hal_client.h"
 
-enum { ROOM = 1 << 16, ALIGNMENT = 64 };
+enum { ALIGNMENT = 64 };
 
 static const struct graph *main_graph(const struct example *e)
 {
@@ -23,6 +23,11 @@ static struct hal_request_pool pool_of(struct arena *a, uint64_t size)
                                                   .size = size } };
 }
 
+static uint64_t aligned(uint64_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 static uint64_t put_input(const struct tensor *t, uint64_t at, struct hal_argument *ret)
 {
     size_t n = tensor_bytes(t);
@@ -33,7 +38,28 @@ static uint64_t put_input(const struct tensor *t, uint64_t at, struct hal_argume
     ret->location = (struct hal_location){ .pool = 0, .offset = at, .length = n };
     ret->n_dims = t->shape.rank;
     ret->dims = t->shape.dim;
-    return at + (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return at + aligned(n);
+}
+
+/* Some more than is expected. */
+static uint64_t room_of(const struct tensor *expected)
+{
+    return aligned(tensor_bytes(expected)) + ALIGNMENT;
+}
+
+static uint64_t place_arguments(const struct example *e, struct vts_request *r)
+{
+    uint64_t size = 0, at = 0;
+
+    for (uint32_t i = 0; i < main_graph(e)->n_inputs; i++)
+        size = put_input(&e->in[i], size, &r->inputs[i]);
+    r->pool[0].memory.size = size + ALIGNMENT;
+    for (uint32_t i = 0; i < main_graph(e)->n_outputs; i++) {
+        uint64_t room = room_of(&e->expected[i]);
+        r->outputs[i].location = (struct hal_location){ .pool = 1, .offset = at, .length = room };
+        at += room;
+    }
+    return at;
 }
 
 void vts_request(const struct example *e, struct arena *a, struct vts_request *ret_request)
@@ -41,19 +67,14 @@ void vts_request(const struct example *e, struct arena *a, struct vts_request *r
     uint32_t n_in = main_graph(e)->n_inputs, n_out = main_graph(e)->n_outputs;
     struct vts_request r = { .inputs = arena_alloc(a, n_in, sizeof *r.inputs),
                              .outputs = arena_alloc(a, n_out, sizeof *r.outputs) };
-    uint64_t size = 0;
+    uint64_t out = place_arguments(e, &r);
 
-    for (uint32_t i = 0; i < n_in; i++)
-        size = put_input(&e->in[i], size, &r.inputs[i]);
-    r.pool[0] = pool_of(a, size + ALIGNMENT);
-    r.pool[1] = pool_of(a, (uint64_t) ROOM * n_out);
+    r.pool[0] = pool_of(a, r.pool[0].memory.size);
+    r.pool[1] = pool_of(a, out);
     for (uint32_t i = 0; i < n_in; i++)
         if (e->in[i].data && tensor_bytes(&e->in[i]))
             memcpy((char *) r.pool[0].memory.address + r.inputs[i].location.offset, e->in[i].data,
                    tensor_bytes(&e->in[i]));
-    for (uint32_t i = 0; i < n_out; i++)
-        r.outputs[i].location =
-            (struct hal_location){ .pool = 1, .offset = (uint64_t) ROOM * i, .length = ROOM };
     r.result = (struct hal_result){ .shapes = arena_alloc(a, n_out + 1, sizeof *r.result.shapes),
                                     .capacity = n_out };
     r.hal = (struct hal_request){ n_in, n_out, 2, r.inputs, r.outputs, NULL };

@@ -57,11 +57,11 @@ const struct vts_rule vts_rules[] = {
     { "zero-sized", "executions", HAL_1_2, 0, "outputs without elements" },
     { "protocol", "executions", HAL_1_0, 0, "shapes with success and short outputs alone" },
     { "fenced", "executions", HAL_1_3, 0, "FencedCompute: unknown shapes refused, fences chained" },
-    { "pools", "executions", HAL_1_0, 0, "constants by copy and reference, memories of all kinds" },
-    { "relaxed", "executions", HAL_1_1, 0, "models with the relaxed flag" },
-    { "memory domain", "executions", HAL_1_3, 0, "arguments in buffers of the device and BLOBs" },
-    { "coupling", "executions", HAL_1_3, 0, "signed results are the unsigned ones less 128" },
-    { "infinite loop", "executions", HAL_1_3, 0, "a loop's time-out is a missed deadline" },
+    { "pools", "memories", HAL_1_0, 0, "constants by copy and reference, memories of all kinds" },
+    { "relaxed", "arithmetic", HAL_1_1, 0, "models with the relaxed flag" },
+    { "memory domain", "memories", HAL_1_3, 0, "arguments in buffers of the device and BLOBs" },
+    { "coupling", "arithmetic", HAL_1_3, 0, "signed results are the unsigned ones less 128" },
+    { "infinite loop", "arithmetic", HAL_1_3, 0, "a loop's time-out is a missed deadline" },
 
     /* 6: compilation caching */
     { "C1", "cache", HAL_1_2, 0, "saved and retrieved" },

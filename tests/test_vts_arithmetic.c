@@ -1,0 +1,281 @@
+/* What devices compute where the suites have rules of their own: relaxed floats, signed bytes
+ * against unsigned ones, loops that do not end. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden/op.h"
+#include "sim/convert.h"
+#include "tests/hal_client.h"
+#include "tests/signed_example.h"
+#include "tests/vts_models.h"
+#include "tests/vts_requests.h"
+
+/* ---- relaxed */
+
+static void run_kinds(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p)
+{
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct vts_request r;
+
+    for (int k = 0; k < 2 * vts_n_kinds; k++) {
+        const struct vts_kind *kind = &vts_kinds[k / 2];
+        if (!vts_kind_is_of(kind, c->version))
+            continue;
+        vts_request(&m->example, a, &r);
+        config.measure = k % 2;
+        enum hal_status s = kind->run(p, c->version, &r, &config);
+        EXPECT(c, s == HAL_NONE && vts_outputs_are(&r, m->example.expected),
+               "%s, %s: %s, or wrong results", m->name, kind->name, hal_status_name(s));
+    }
+    arena_free(a);
+}
+
+static void relaxed(struct cell *c, const void *data)
+{
+    struct vts_model m;
+
+    (void) data;
+    for (int i = 0; i < vts_n_texts; i++) {
+        vts_model_of(&m, &vts_texts[i]);
+        m.hal.relaxed = true;
+        struct hal_prepared_model *p =
+            vts_model_is_of(&m, c) ? vts_prepare_supported(c, &m.hal) : NULL;
+        if (p) {
+            run_kinds(c, &m, p);
+            p->methods->release(p);
+        }
+        vts_model_done(&m);
+    }
+}
+
+/* ---- coupling */
+
+/* Of a model of one operation with unsigned bytes; NULL arena: there is none. */
+static struct vts_model signed_model[400];
+
+/* Operations whose signed results need not be the unsigned ones. */
+static bool is_uncoupled(int32_t code)
+{
+    static const int32_t codes[] = { OP_HASHTABLE_LOOKUP, OP_LSH_PROJECTION, OP_CAST,
+                                     OP_QUANTIZED_16BIT_LSTM };
+
+    for (int i = 0; i < COUNT(codes); i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
+static bool has_bytes(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        if (g->operand[i].tensor.dtype == DT_U8)
+            return true;
+    return false;
+}
+
+static void make_signed(const struct vts_model *m, struct vts_model *ret)
+{
+    const struct graph *g = &m->example.model.graph[0];
+    struct arena *a;
+    struct example e;
+    struct why w;
+
+    if (g->n_operations != 1 || !has_bytes(g) || is_uncoupled(g->operation[0].code))
+        return;
+    a = arena_new(0);
+    signed_example(&m->example, a, &e);
+    if (model_validate(&e.model, &w) > 0)
+        vts_model_init(ret, &e, a);
+    else
+        arena_free(a);
+}
+
+static void begin(void)
+{
+    vts_models_draw();
+    ck_assert_int_le(vts_n_models, COUNT(signed_model));
+    for (int i = 0; i < vts_n_models; i++)
+        make_signed(&vts_models[i], &signed_model[i]);
+}
+
+static void end(void)
+{
+    for (int i = 0; i < vts_n_models; i++)
+        if (signed_model[i].arena)
+            vts_model_done(&signed_model[i]);
+    vts_models_free();
+}
+
+static bool is_coupled(const struct vts_model *m, const struct vts_request *u,
+                       const struct vts_request *s)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; i < u->hal.n_outputs; i++) {
+        const struct hal_location *l = &u->outputs[i].location;
+        const uint8_t *x = (const uint8_t *) u->pool[1].memory.address + l->offset,
+                      *y = (const uint8_t *) s->pool[1].memory.address + l->offset;
+        const struct tensor *t = &m->example.expected[i];
+        bool bytes = t->dtype == DT_U8;
+        for (size_t k = 0; ok && k < tensor_bytes(t); k++)
+            ok = y[k] == (bytes ? signed_code(x[k]) : x[k]);
+    }
+    return ok;
+}
+
+static void run_both(struct cell *c, const struct vts_model *m, const struct vts_model *other,
+                     struct hal_prepared_model *const p[2])
+{
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct vts_request r[2];
+
+    for (int k = 0; k < 2 * vts_n_kinds; k++) {
+        const struct vts_kind *kind = &vts_kinds[k / 2];
+        if (!vts_kind_is_of(kind, c->version))
+            continue;
+        vts_request(&m->example, a, &r[0]);
+        vts_request(&other->example, a, &r[1]);
+        config.measure = k % 2;
+        enum hal_status s[2];
+        for (int i = 0; i < 2; i++)
+            s[i] = kind->run(p[i], c->version, &r[i], &config);
+        EXPECT(c, s[0] == s[1] && (s[0] != HAL_NONE || is_coupled(m, &r[0], &r[1])),
+               "%s, %s: %s and %s, or other results", m->name, kind->name, hal_status_name(s[0]),
+               hal_status_name(s[1]));
+    }
+    arena_free(a);
+}
+
+/* Supported both, or neither. */
+static void couple(struct cell *c, const struct vts_model *m, const struct vts_model *other)
+{
+    struct hal_prepared_model *p[2] = { vts_prepare_supported(c, &m->hal),
+                                        vts_prepare_supported(c, &other->hal) };
+
+    if (EXPECT(c, !p[0] == !p[1], "%s: %ssupported unsigned, %ssupported signed", m->name,
+               p[0] ? "" : "not ", p[1] ? "" : "not ") &&
+        p[0])
+        run_both(c, m, other, p);
+    for (int i = 0; i < 2; i++)
+        if (p[i])
+            p[i]->methods->release(p[i]);
+}
+
+static void coupling(struct cell *c, const void *data)
+{
+    (void) data;
+    for (int i = 0; i < vts_n_models; i++)
+        if (signed_model[i].arena && vts_model_is_of(&vts_models[i], c) &&
+            vts_model_is_of(&signed_model[i], c))
+            couple(c, &vts_models[i], &signed_model[i]);
+}
+
+/* ---- loops: while (i >= 0) i = i + 1, in numbers that end somewhere, or do not */
+
+static const struct loop {
+    const char *name;
+    enum dtype type;
+    float scale;
+    bool relaxed;
+} loops[] = {
+    { "floats", DT_F32, 0, false },      { "relaxed floats", DT_F32, 0, true },
+    { "halves", DT_F16, 0, false },      { "bytes", DT_U8, 1, false },
+    { "signed bytes", DT_S8, 1, false },
+};
+
+static uint32_t add_number(struct build *b, const struct loop *l, double value)
+{
+    char stored[8];
+
+    dtype_info[l->type].codec->narrow(&value, 1, 0, 1, stored);
+    uint32_t i = build_constant(b, l->type, DIMS(1), stored);
+    b->graph->operand[i].tensor.scale = l->scale;
+    return i;
+}
+
+static void build_loop(struct build *b, const struct loop *l)
+{
+    build_init(b, 3);
+    uint32_t cond = build_subgraph(b, 1), body = build_subgraph(b, 2);
+    uint32_t x = build_quant(b, LIFE_INPUT, l->type, DIMS(1), l->scale, 0);
+    uint32_t y = build_quant(b, LIFE_OUTPUT, l->type, DIMS(1), l->scale, 0);
+    OPERATION(b, "WHILE", IDS(cond, body, x), IDS(y));
+    build_graph(b, 1);
+    x = build_quant(b, LIFE_INPUT, l->type, DIMS(1), l->scale, 0);
+    y = build_operand(b, LIFE_OUTPUT, DT_B8, DIMS(1));
+    OPERATION(b, "GREATER_EQUAL", IDS(x, add_number(b, l, 0)), IDS(y));
+    build_graph(b, 2);
+    x = build_quant(b, LIFE_INPUT, l->type, DIMS(1), l->scale, 0);
+    uint32_t act = build_int(b, 0);
+    y = build_quant(b, LIFE_OUTPUT, l->type, DIMS(1), l->scale, 0);
+    OPERATION(b, "ADD", IDS(x, add_number(b, l, 1), act), IDS(y));
+    build_graph(b, 0);
+    b->model.relaxed = l->relaxed;
+    model_count_consumers(&b->model);
+}
+
+static void loop_model(struct vts_model *m, const struct loop *l)
+{
+    struct build b;
+
+    build_loop(&b, l);
+    struct tensor *in =
+        arena_copy(b.arena, &b.graph->operand[b.graph->input[0]].tensor, sizeof *in);
+    struct tensor *out = arena_copy(b.arena, in, sizeof *out);
+    in->data = arena_alloc(b.arena, 8, 1);
+    struct example e = { .name = l->name, .model = b.model, .in = in, .expected = out };
+    vts_model_init(m, &e, b.arena);
+}
+
+static void run_loop(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p)
+{
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct vts_request r;
+
+    config.loop_timeout = 1000000;
+    for (int k = 0; k < 2 * vts_n_kinds; k++) {
+        const struct vts_kind *kind = &vts_kinds[k / 2];
+        if (!vts_kind_is_of(kind, c->version))
+            continue;
+        vts_request(&m->example, a, &r);
+        config.measure = k % 2;
+        enum hal_status s = kind->run(p, c->version, &r, &config);
+        EXPECT(c,
+               (s == HAL_MISSED_DEADLINE_TRANSIENT || s == HAL_MISSED_DEADLINE_PERSISTENT) &&
+                   vts_result_is_empty(&r.result),
+               "%s, %s: %s", m->name, kind->name, hal_status_name(s));
+    }
+    arena_free(a);
+}
+
+static void infinite_loop(struct cell *c, const void *data)
+{
+    struct vts_model m;
+
+    (void) data;
+    for (int k = 0; k < COUNT(loops); k++) {
+        loop_model(&m, &loops[k]);
+        struct hal_prepared_model *p = vts_prepare_supported(c, &m.hal);
+        if (p) {
+            run_loop(c, &m, p);
+            p->methods->release(p);
+        }
+        vts_model_done(&m);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "relaxed", relaxed },
+        { "coupling", coupling },
+        { "infinite loop", infinite_loop },
+    };
+    static const struct vts_program p = { "arithmetic", checks, COUNT(checks), begin, end };
+
+    return vts_main(&p, argc, argv);
+}

@@ -1,0 +1,452 @@
+/* Executions of every kind, timed and not, with shapes that are known, unknown, too short, and
+ * empty: of operations with exact results, and of random models. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/convert.h"
+#include "sim/fence.h"
+#include "tests/hal_client.h"
+#include "tests/vts_models.h"
+#include "tests/vts_requests.h"
+
+/* Every version has some of the random models, over a socket fewer. */
+enum { EVERY = 4, REMOTE_EVERY = 16, MAX_TEXTS = 64 };
+
+static struct vts_model texts[MAX_TEXTS], empty_texts[MAX_TEXTS];
+
+static void open_texts(struct vts_model *m, const struct one_op *text, int n)
+{
+    ck_assert_int_le(n, MAX_TEXTS);
+    for (int i = 0; i < n; i++) {
+        vts_model_of(&m[i], &text[i]);
+        ck_assert_msg(m[i].level == text[i].level, "%s", m[i].name);
+    }
+}
+
+static void begin(void)
+{
+    vts_models_draw();
+    for (int i = 0; i < vts_n_models; i++)
+        vts_model_expect(&vts_models[i]);
+    open_texts(texts, vts_texts, vts_n_texts);
+    open_texts(empty_texts, vts_empty_texts, vts_n_empty_texts);
+}
+
+static void end(void)
+{
+    for (int i = 0; i < vts_n_texts; i++)
+        vts_model_done(&texts[i]);
+    for (int i = 0; i < vts_n_empty_texts; i++)
+        vts_model_done(&empty_texts[i]);
+    vts_models_free();
+}
+
+/* ---- runs */
+
+struct run {
+    struct cell *cell;
+    const struct vts_model *model;
+    bool is_exact; /* the expected values are known for every arithmetic */
+    struct hal_prepared_model *prepared;
+    struct arena *arena;
+    const struct vts_kind *kind;
+    bool measured;
+    struct vts_request request;
+    enum hal_status status;
+    struct tensor *first; /* what the first kind computed; NULL: this is it */
+};
+
+typedef void visit_run(struct run *r);
+
+static void execute(struct run *r)
+{
+    struct hal_execution_config config = client_config();
+
+    config.measure = r->measured;
+    r->status = r->kind->run(r->prepared, r->cell->version, &r->request, &config);
+}
+
+static const char *what(const struct run *r)
+{
+    static char text[160];
+
+    snprintf(text, sizeof text, "%s, %s%s", r->model->name, r->kind->name,
+             r->measured ? ", measured" : "");
+    return text;
+}
+
+#define EXPECT_RUN(r, ok, format, ...) EXPECT((r)->cell, ok, "%s: " format, what(r), __VA_ARGS__)
+
+/* By every kind of the version, timed and not. */
+static void each_kind(struct run *r, visit_run *visit)
+{
+    for (int k = 0; k < 2 * vts_n_kinds; k++) {
+        r->kind = &vts_kinds[k / 2];
+        r->measured = k % 2;
+        if (vts_kind_is_of(r->kind, r->cell->version))
+            visit(r);
+    }
+}
+
+/* hal: the model as it is prepared. */
+static void with_model(struct cell *c, const struct vts_model *m, bool is_exact,
+                       const struct hal_model *hal, visit_run *visit)
+{
+    struct run r = { .cell = c, .model = m, .is_exact = is_exact };
+
+    r.prepared = vts_prepare_supported(c, hal);
+    if (!r.prepared)
+        return;
+    r.arena = arena_new(0);
+    each_kind(&r, visit);
+    arena_free(r.arena);
+    r.prepared->methods->release(r.prepared);
+}
+
+static bool is_chosen(const struct cell *c, int i)
+{
+    return vts_model_is_of(&vts_models[i], c) &&
+           (i + (int) c->version) % (c->is_remote ? REMOTE_EVERY : EVERY) == 0;
+}
+
+static void each_run(struct cell *c, visit_run *visit)
+{
+    for (int i = 0; i < vts_n_texts; i++)
+        if (vts_model_is_of(&texts[i], c))
+            with_model(c, &texts[i], true, &texts[i].hal, visit);
+    for (int i = 0; i < vts_n_models; i++)
+        if (is_chosen(c, i))
+            with_model(c, &vts_models[i], false, &vts_models[i].hal, visit);
+}
+
+/* A right request; false: this kind, or this version, does not take it. */
+static bool renew(struct run *r)
+{
+    bool specified = vts_request_is_specified(&r->model->example);
+
+    vts_request(&r->model->example, r->arena, &r->request);
+    return specified || (r->cell->version >= HAL_1_2 && !r->kind->needs_shapes);
+}
+
+static uint32_t n_outputs(const struct run *r)
+{
+    return r->model->hal.main.n_outputs;
+}
+
+static const struct tensor *expected(const struct run *r, uint32_t i)
+{
+    return &r->model->example.expected[i];
+}
+
+/* ---- known shapes */
+
+static void expect_success(struct run *r)
+{
+    if (!renew(r))
+        return;
+    execute(r);
+    EXPECT_RUN(r, r->status == HAL_NONE, "%s", hal_status_name(r->status));
+}
+
+/* The outputs of a request, of the expected shapes. */
+static struct tensor *outputs_of(const struct run *r)
+{
+    struct tensor *t = arena_copy(r->arena, r->model->example.expected, n_outputs(r) * sizeof *t);
+
+    for (uint32_t i = 0; i < n_outputs(r); i++)
+        t[i].data =
+            (char *) r->request.pool[1].memory.address + r->request.outputs[i].location.offset;
+    return t;
+}
+
+/* Random models: the same by every kind. */
+static void expect_results(struct run *r)
+{
+    if (!renew(r))
+        return;
+    execute(r);
+    if (!r->first)
+        r->first = outputs_of(r);
+    EXPECT_RUN(r, vts_outputs_are(&r->request, r->is_exact ? r->model->example.expected : r->first),
+               "%s, wrong results", hal_status_name(r->status));
+}
+
+static bool is_unknown(struct hal_timing t)
+{
+    return t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
+}
+
+static bool is_ordered(struct hal_timing t)
+{
+    return t.on_device == HAL_NO_TIME || t.in_driver == HAL_NO_TIME || t.on_device <= t.in_driver;
+}
+
+static bool is_fenced(const struct run *r)
+{
+    return r->kind->needs_shapes;
+}
+
+static void expect_no_times(struct run *r)
+{
+    if (r->measured || !renew(r))
+        return;
+    execute(r);
+    EXPECT_RUN(r, is_unknown(r->request.result.timing), "times %s", "are known");
+    EXPECT_RUN(r, !is_fenced(r) || is_unknown(r->request.launched), "launch times %s", "are known");
+}
+
+/* These devices know their times. */
+static void expect_times(struct run *r)
+{
+    const struct hal_timing *t = &r->request.result.timing;
+
+    if (!r->measured || !renew(r))
+        return;
+    execute(r);
+    EXPECT_RUN(r, t->on_device != HAL_NO_TIME && is_ordered(*t), "%llu in %llu ns",
+               (unsigned long long) t->on_device, (unsigned long long) t->in_driver);
+    EXPECT_RUN(r, !is_fenced(r) || is_ordered(r->request.launched), "launched: %llu ns",
+               (unsigned long long) r->request.launched.on_device);
+}
+
+static bool is_shape(const struct hal_output_shape *s, const struct shape *expected_shape)
+{
+    return s->n_dims == expected_shape->rank &&
+           memcmp(s->dims, expected_shape->dim, s->n_dims * sizeof *s->dims) == 0;
+}
+
+/* All of them, exact, and sufficient but for output `short_one`. */
+static bool are_reported(const struct run *r, uint32_t short_one)
+{
+    const struct hal_result *result = &r->request.result;
+    bool ok = result->n_shapes == n_outputs(r);
+
+    for (uint32_t i = 0; ok && i < result->n_shapes; i++)
+        ok = is_shape(&result->shapes[i], &expected(r, i)->shape) &&
+             result->shapes[i].is_sufficient == (i != short_one);
+    return ok;
+}
+
+enum { NONE_SHORT = 999 };
+
+static void expect_shapes(struct run *r)
+{
+    if (!vts_request_is_specified(&r->model->example) || !renew(r))
+        return;
+    execute(r);
+    EXPECT_RUN(r, !r->request.result.n_shapes || are_reported(r, NONE_SHORT), "%u shapes",
+               r->request.result.n_shapes);
+}
+
+/* ---- unknown shapes */
+
+/* The model with every dimension of its outputs unknown; false: an output is a scalar. */
+static bool forget_shapes(const struct vts_model *m, struct arena *a, struct hal_model *ret)
+{
+    static const uint32_t zeros[HAL_MAX_RANK];
+    uint32_t n = m->hal.main.n_operands;
+    struct hal_operand *o = arena_copy(a, m->hal.main.operands, n * sizeof *o);
+
+    *ret = m->hal;
+    ret->main.operands = o;
+    for (uint32_t i = 0; i < m->hal.main.n_outputs; i++) {
+        struct hal_operand *out = &o[m->hal.main.outputs[i]];
+        if (!dtype_info[out->type].tensor)
+            return false;
+        out->dims = zeros;
+    }
+    return true;
+}
+
+static void with_forgotten(struct cell *c, const struct vts_model *m, bool is_exact,
+                           visit_run *visit)
+{
+    struct arena *a = arena_new(0);
+    struct hal_model hal;
+
+    if (forget_shapes(m, a, &hal))
+        with_model(c, m, is_exact, &hal, visit);
+    arena_free(a);
+}
+
+static void each_forgotten(struct cell *c, visit_run *visit)
+{
+    for (int i = 0; i < vts_n_texts; i++)
+        if (vts_model_is_of(&texts[i], c))
+            with_forgotten(c, &texts[i], true, visit);
+    for (int i = 0; i < vts_n_models; i++)
+        if (is_chosen(c, i))
+            with_forgotten(c, &vts_models[i], false, visit);
+}
+
+static void expect_unknown_shapes(struct run *r)
+{
+    vts_request(&r->model->example, r->arena, &r->request);
+    execute(r);
+    if (is_fenced(r)) {
+        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
+        return;
+    }
+    EXPECT_RUN(r, r->status == HAL_NONE && are_reported(r, NONE_SHORT), "%s, %u shapes",
+               hal_status_name(r->status), r->request.result.n_shapes);
+    EXPECT_RUN(r, !r->is_exact || vts_outputs_are(&r->request, r->model->example.expected),
+               "wrong %s", "results");
+}
+
+/* Output 0 is a byte too short, in a model that knows its shape or not. */
+static void expect_insufficient(struct run *r)
+{
+    size_t size = tensor_bytes(expected(r, 0));
+    bool specified = vts_request_is_specified(&r->model->example);
+
+    vts_request(&r->model->example, r->arena, &r->request);
+    if (size <= 1 || (is_fenced(r) && specified))
+        return;
+    r->request.outputs[0].location.length = size - 1;
+    execute(r);
+    if (is_fenced(r))
+        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
+    else
+        EXPECT_RUN(r,
+                   r->status == HAL_OUTPUT_INSUFFICIENT_SIZE && are_reported(r, 0) &&
+                       is_unknown(r->request.result.timing),
+                   "%s, %u shapes", hal_status_name(r->status), r->request.result.n_shapes);
+}
+
+/* ---- nothing at all */
+
+static void expect_nothing(struct run *r)
+{
+    vts_request(&r->model->example, r->arena, &r->request);
+    r->request.outputs[0].location.length = 1;
+    execute(r);
+    if (is_fenced(r))
+        EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
+    else
+        EXPECT_RUN(r, r->status == HAL_NONE && are_reported(r, NONE_SHORT), "%s, %u shapes",
+                   hal_status_name(r->status), r->request.result.n_shapes);
+}
+
+/* ---- what comes with which status */
+
+enum bend { RIGHT, TOO_SHORT, NO_OUTPUTS, BENDS };
+
+static void bend_request(struct run *r, enum bend bend)
+{
+    vts_request(&r->model->example, r->arena, &r->request);
+    if (bend == TOO_SHORT)
+        r->request.outputs[0].location.length = 1;
+    if (bend == NO_OUTPUTS)
+        r->request.hal.n_outputs = 0;
+}
+
+static void expect_protocol(struct run *r)
+{
+    const struct hal_result *result = &r->request.result;
+
+    for (enum bend b = RIGHT; b < BENDS; b++) {
+        bend_request(r, b);
+        execute(r);
+        bool shapes = result->n_shapes > 0, timed = !is_unknown(result->timing);
+        bool ok = r->status == HAL_NONE ? timed <= r->measured
+                  : r->status == HAL_OUTPUT_INSUFFICIENT_SIZE
+                      ? !timed && (shapes || r->cell->version < HAL_1_2 || is_fenced(r))
+                      : !timed && !shapes;
+        EXPECT_RUN(r,
+                   ok && (b == RIGHT || r->status != HAL_NONE || n_outputs(r) == 0 ||
+                          (b == TOO_SHORT && tensor_bytes(expected(r, 0)) <= 1)),
+                   "%s, %u shapes, %stimed", hal_status_name(r->status), result->n_shapes,
+                   timed ? "" : "not ");
+    }
+}
+
+/* ---- fences: a second execution waits for the first */
+
+static void expect_chain(struct run *r)
+{
+    const struct hal_prepared_model_methods *m = r->prepared->methods;
+    struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info[2] = { NULL };
+    struct hal_timing t[2];
+    int fence[2] = { -1, -1 };
+
+    if (!is_fenced(r) || !renew(r))
+        return;
+    config.measure = r->measured;
+    for (int k = 0; k < 2; k++) {
+        r->status =
+            m->execute_fenced(r->prepared, r->cell->version, &r->request.hal, k && fence[0] >= 0,
+                              fence, &config, HAL_NO_TIME, &fence[k], &info[k]);
+        if (!EXPECT_RUN(r, r->status == HAL_NONE && info[k], "%s", hal_status_name(r->status)))
+            return;
+    }
+    bool ended = fence[1] < 0 || fence_wait(1, &fence[1], HAL_NO_TIME) == 1;
+    for (int k = 0; k < 2; k++) {
+        r->status = info[k]->methods->get_execution_info(info[k], &t[0], &t[1]);
+        EXPECT_RUN(r, ended && r->status == HAL_NONE && is_ordered(t[0]) && is_ordered(t[1]), "%s",
+                   hal_status_name(r->status));
+        info[k]->methods->release(info[k]);
+        if (fence[k] >= 0)
+            close(fence[k]);
+    }
+    EXPECT_RUN(r, !r->is_exact || vts_outputs_are(&r->request, r->model->example.expected),
+               "wrong %s", "results");
+}
+
+/* ---- the rules */
+
+struct of_runs {
+    visit_run *visit;
+};
+
+static void runs(struct cell *c, const void *data)
+{
+    each_run(c, ((const struct of_runs *) data)->visit);
+}
+
+static void forgotten(struct cell *c, const void *data)
+{
+    each_forgotten(c, ((const struct of_runs *) data)->visit);
+}
+
+static void insufficient(struct cell *c, const void *data)
+{
+    runs(c, data);
+    forgotten(c, data);
+}
+
+static void empty(struct cell *c, const void *data)
+{
+    for (int i = 0; i < vts_n_empty_texts; i++)
+        if (vts_model_is_of(&empty_texts[i], c))
+            with_model(c, &empty_texts[i], true, &empty_texts[i].hal,
+                       ((const struct of_runs *) data)->visit);
+}
+
+#define RUNS(visit)                                                                                \
+    &(const struct of_runs)                                                                        \
+    {                                                                                              \
+        visit                                                                                      \
+    }
+
+int main(int argc, char **argv)
+{
+    const struct vts_check checks[] = {
+        { "status", runs, RUNS(expect_success) },
+        { "results", runs, RUNS(expect_results) },
+        { "untimed", runs, RUNS(expect_no_times) },
+        { "timed", runs, RUNS(expect_times) },
+        { "specified", runs, RUNS(expect_shapes) },
+        { "unspecified", forgotten, RUNS(expect_unknown_shapes) },
+        { "insufficient", insufficient, RUNS(expect_insufficient) },
+        { "zero-sized", empty, RUNS(expect_nothing) },
+        { "protocol", runs, RUNS(expect_protocol) },
+        { "fenced", runs, RUNS(expect_chain) },
+    };
+    const struct vts_program p = { "executions", checks, COUNT(checks), begin, end };
+
+    return vts_main(&p, argc, argv);
+}

@@ -1,0 +1,259 @@
+/* Where values lie: constants by copy and by reference, arguments in memory of every kind and in
+ * buffers of the device. */
+#define _GNU_SOURCE
+#include <check.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sim/convert.h"
+#include "tests/hal_client.h"
+#include "tests/vts_graphs.h"
+#include "tests/vts_requests.h"
+
+/* ---- memory of a kind */
+
+static const struct memory_kind {
+    const char *name;
+    enum hal_memory_kind kind;
+    uint64_t offset;
+} memory_kinds[] = {
+    { "addresses", HAL_MEMORY_ADDRESS, 0 },
+    { "a file", HAL_MEMORY_FD, 0 },
+    { "a file at an offset", HAL_MEMORY_FD, 8192 },
+    { "a hardware buffer", HAL_MEMORY_HARDWARE_BUFFER, 0 },
+};
+
+/* The same bytes as `bytes`, in memory of that kind; addresses stay what they are. */
+static struct hal_memory memory_of(const struct memory_kind *k, void *bytes, uint64_t size)
+{
+    struct hal_memory m = { .kind = k->kind,
+                            .protection = HAL_MEMORY_READ | HAL_MEMORY_WRITE,
+                            .fd = -1,
+                            .offset = k->offset,
+                            .size = size };
+
+    if (k->kind == HAL_MEMORY_ADDRESS) {
+        m.address = bytes;
+        return m;
+    }
+    m.fd = memfd_create("pool", MFD_CLOEXEC);
+    ck_assert_int_eq(ftruncate(m.fd, (off_t) (k->offset + size)), 0);
+    ck_assert_int_eq(pwrite(m.fd, bytes, size, (off_t) k->offset), (ssize_t) size);
+    return m;
+}
+
+/* What the memory holds now, back into the bytes. */
+static void read_memory(const struct hal_memory *m, void *bytes)
+{
+    if (m->fd >= 0)
+        ck_assert_int_eq(pread(m->fd, bytes, m->size, (off_t) m->offset), (ssize_t) m->size);
+}
+
+static void close_memory(const struct hal_memory *m)
+{
+    if (m->fd >= 0)
+        close(m->fd);
+}
+
+/* ---- pools */
+
+/* All constants in a pool; without constants it is the model as it was. */
+static bool refer_to_constants(const struct vts_model *m, const struct memory_kind *k,
+                               struct hal_memory *ret_pool, struct hal_model *ret)
+{
+    uint32_t n = m->hal.main.n_operands;
+    struct hal_operand *o = arena_copy(m->arena, m->hal.main.operands, n * sizeof *o);
+
+    *ret = m->hal;
+    if (!m->hal.operand_values_length)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (o[i].lifetime == HAL_CONSTANT_COPY)
+            o[i].lifetime = HAL_CONSTANT_REFERENCE;
+    *ret_pool =
+        memory_of(k, (void *) (uintptr_t) m->hal.operand_values, m->hal.operand_values_length);
+    ret->main.operands = o;
+    ret->operand_values = NULL;
+    ret->operand_values_length = 0;
+    ret->n_pools = 1;
+    ret->pools = ret_pool;
+    return true;
+}
+
+static void run_in(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+                   const struct memory_kind *k, const struct vts_kind *kind)
+{
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct vts_request r;
+    void *bytes[2];
+
+    vts_request(&m->example, a, &r);
+    for (int i = 0; i < 2; i++) {
+        bytes[i] = r.pool[i].memory.address;
+        r.pool[i].memory = memory_of(k, bytes[i], r.pool[i].memory.size);
+    }
+    enum hal_status s = kind->run(p, c->version, &r, &config);
+    for (int i = 0; i < 2; i++) {
+        read_memory(&r.pool[i].memory, bytes[i]);
+        close_memory(&r.pool[i].memory);
+        r.pool[i].memory.address = bytes[i];
+    }
+    EXPECT(c, s == HAL_NONE && vts_outputs_are(&r, m->example.expected),
+           "%s in %s, %s: %s, or wrong results", m->name, k->name, kind->name, hal_status_name(s));
+    arena_free(a);
+}
+
+static void run_kinds(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+                      const struct memory_kind *k)
+{
+    for (int e = 0; e < vts_n_kinds; e++)
+        if (vts_kind_is_of(&vts_kinds[e], c->version))
+            run_in(c, m, p, k, &vts_kinds[e]);
+}
+
+/* By copy where `constants` is NULL.  Over a socket arguments lie where constants do. */
+static void run_with_constants(struct cell *c, const struct vts_model *m,
+                               const struct memory_kind *constants)
+{
+    struct hal_memory pool = { .fd = -1 };
+    struct hal_model hal = m->hal;
+
+    if (constants && !refer_to_constants(m, constants, &pool, &hal))
+        return;
+    struct hal_prepared_model *p = vts_prepare_supported(c, &hal);
+    close_memory(&pool); /* what the driver needs longer it has duplicated */
+    for (int k = 0; p && k < COUNT(memory_kinds); k++)
+        if (!c->is_remote || !constants || constants == &memory_kinds[k])
+            run_kinds(c, m, p, &memory_kinds[k]);
+    if (p)
+        p->methods->release(p);
+}
+
+static void pools(struct cell *c, const void *data)
+{
+    struct vts_model m;
+
+    (void) data;
+    for (int i = 0; i < vts_n_texts; i++) {
+        vts_model_of(&m, &vts_texts[i]);
+        if (vts_model_is_of(&m, c)) {
+            run_with_constants(c, &m, NULL);
+            for (int k = 0; k < COUNT(memory_kinds); k++)
+                run_with_constants(c, &m, &memory_kinds[k]);
+        }
+        vts_model_done(&m);
+    }
+}
+
+/* ---- memory domains: each argument in a buffer of its own */
+
+enum { MOST = 2 };
+
+struct arguments {
+    struct vts_graph_subject *subject;
+    struct vts_request request;
+    struct hal_buffer *in[MOST], *out[MOST];
+};
+
+static struct hal_memory plain(const struct tensor *t)
+{
+    return memory_of(&memory_kinds[0], t->data, tensor_bytes(t));
+}
+
+static struct hal_buffer *name_argument(struct arguments *a, uint32_t index, bool is_output)
+{
+    struct vts_allocation one = is_output ? vts_one_output : vts_one_input;
+    uint32_t token = 0;
+
+    (is_output ? one.out : one.in)[0].io_index = index;
+    struct hal_buffer *b = vts_must_allocate(a->subject, &one, &token);
+    vts_request_name(&a->request, &(is_output ? a->request.outputs : a->request.inputs)[index],
+                     token);
+    return b;
+}
+
+static bool name_arguments(struct arguments *a)
+{
+    const struct vts_graph_subject *s = a->subject;
+    bool ok = true;
+
+    for (uint32_t i = 0; i < s->graph->n_inputs; i++) {
+        struct hal_memory from = plain(&s->model.example.in[i]);
+        a->in[i] = name_argument(a, i, false);
+        ok = ok && a->in[i] &&
+             EXPECT_STATUS(s->cell, a->in[i]->methods->copy_from(a->in[i], &from, 0, NULL),
+                           HAL_NONE, "copied in");
+    }
+    for (uint32_t i = 0; i < s->graph->n_outputs; i++)
+        ok = (a->out[i] = name_argument(a, i, true)) && ok;
+    return ok;
+}
+
+static void expect_outputs(struct arguments *a, const struct vts_kind *kind, struct arena *arena)
+{
+    const struct vts_graph_subject *s = a->subject;
+
+    for (uint32_t i = 0; i < s->graph->n_outputs; i++) {
+        struct tensor t = s->model.example.expected[i];
+        t.data = arena_alloc(arena, tensor_bytes(&t), 1);
+        struct hal_memory to = plain(&t);
+        EXPECT_STATUS(s->cell, a->out[i]->methods->copy_to(a->out[i], &to), HAL_NONE, "copied out");
+        EXPECT(s->cell, memcmp(t.data, s->model.example.expected[i].data, to.size) == 0,
+               "%s of %s, %s: wrong results", s->graph->name, s->look->name, kind->name);
+    }
+}
+
+static void release_arguments(struct arguments *a)
+{
+    for (int i = 0; i < MOST; i++) {
+        if (a->in[i])
+            a->in[i]->methods->release(a->in[i]);
+        if (a->out[i])
+            a->out[i]->methods->release(a->out[i]);
+    }
+}
+
+static void run_in_buffers(struct vts_graph_subject *s, const struct vts_kind *kind)
+{
+    struct hal_execution_config config = client_config();
+    struct arguments a = { .subject = s };
+    struct arena *arena = arena_new(0);
+
+    vts_request(&s->model.example, arena, &a.request);
+    if (name_arguments(&a)) {
+        enum hal_status status = kind->run(s->prepared, s->cell->version, &a.request, &config);
+        if (EXPECT(s->cell, status == HAL_NONE, "%s of %s, %s: %s", s->graph->name, s->look->name,
+                   kind->name, hal_status_name(status)))
+            expect_outputs(&a, kind, arena);
+    }
+    release_arguments(&a);
+    arena_free(arena);
+}
+
+static void run_in_domain(struct vts_graph_subject *s)
+{
+    for (int k = 0; k < vts_n_kinds; k++)
+        if (vts_kind_is_of(&vts_kinds[k], s->cell->version)) {
+            run_in_buffers(s, &vts_kinds[k]);
+            run_in(s->cell, &s->model, s->prepared, &memory_kinds[3], &vts_kinds[k]);
+        }
+}
+
+static void memory_domain(struct cell *c, const void *data)
+{
+    (void) data;
+    vts_each_graph(c, false, run_in_domain);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "pools", pools },
+        { "memory domain", memory_domain },
+    };
+    static const struct vts_program p = { "memories", checks, COUNT(checks), NULL, NULL };
+
+    return vts_main(&p, argc, argv);
+}
