@@ -315,7 +315,7 @@ static int convert_model(struct converter *c, struct why *w)
 {
     struct model *m = &c->to->model;
 
-    if (m->n_extensions && c->level < WITH_EXTENSIONS && model_is_foreign(m, NULL))
+    if (m->n_extensions && c->level < WITH_EXTENSIONS && model_uses_extensions(m))
         return why_fail(w, WHY_UNSUPPORTED, "extensions need feature level %d (%s)",
                         WITH_EXTENSIONS, level_name(WITH_EXTENSIONS));
     TRY(model_levels(c->from, convert_part, c, NULL, w));

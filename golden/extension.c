@@ -1,5 +1,6 @@
 #include "golden/extension.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define EXTENSION(id, name) extern const struct extension_record extension_##id;
@@ -83,6 +84,107 @@ const struct op *extension_op_by_name(enum extension_prefix prefix, const char *
         if (!strcmp(x->op[i].name, name))
             return &x->op[i];
     return NULL;
+}
+
+static const char *join(enum extension_prefix prefix, const char *name, char text[EXTENSION_TEXT])
+{
+    snprintf(text, EXTENSION_TEXT, "%s.%s", extension_name[prefix], name);
+    return text;
+}
+
+const char *extension_type_text(enum dtype type, char text[EXTENSION_TEXT])
+{
+    uint16_t number;
+
+    return join(extension_of_type(type, &number), dtype_info[type].name, text);
+}
+
+const char *extension_op_text(const struct op *op, char text[EXTENSION_TEXT])
+{
+    return join((enum extension_prefix)(op->code >> 16), op->name, text);
+}
+
+/* The extension that is named before the last dot; *ret_name: what follows it. */
+static enum extension_prefix split(const char *text, const char **ret_name)
+{
+    const char *dot = strrchr(text, '.');
+    size_t n = dot ? (size_t) (dot - text) : 0;
+
+    *ret_name = text + n + (dot != NULL);
+    for (int i = EXTENSION_NONE + 1; i < EXTENSION_END; i++)
+        if (n && strlen(extension_name[i]) == n && !memcmp(extension_name[i], text, n))
+            return (enum extension_prefix) i;
+    return EXTENSION_NONE;
+}
+
+enum dtype extension_type_of_text(const char *text)
+{
+    const char *name;
+    enum extension_prefix prefix = split(text, &name);
+
+    return prefix ? extension_type_by_name(prefix, name) : DT_FOREIGN;
+}
+
+const struct op *extension_op_of_text(const char *text)
+{
+    const char *name;
+    enum extension_prefix prefix = split(text, &name);
+
+    return prefix ? extension_op_by_name(prefix, name) : NULL;
+}
+
+static bool uses_extensions(const struct graph *g)
+{
+    uint16_t number;
+
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        if ((uint32_t) g->operation[i].code >> 16 > EXTENSION_oem)
+            return true;
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        const struct operand *o = &g->operand[i];
+        if (o->tensor.dtype == DT_FOREIGN
+                ? (uint32_t) o->foreign >> 16 != 0
+                : extension_of_type(o->tensor.dtype, &number) > EXTENSION_oem)
+            return true;
+    }
+    return false;
+}
+
+bool model_uses_extensions(const struct model *m)
+{
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        if (uses_extensions(&m->graph[g]))
+            return true;
+    return false;
+}
+
+static void note_graph(const struct graph *g, bool *used)
+{
+    uint16_t number;
+
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        if (g->operand[i].tensor.dtype > DT_FOREIGN)
+            used[extension_of_type(g->operand[i].tensor.dtype, &number)] = true;
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        if (extension_op(g->operation[i].code))
+            used[g->operation[i].code >> 16] = true;
+}
+
+int model_name_extensions(struct model *m, struct arena *a)
+{
+    bool used[EXTENSION_END] = { false };
+    struct extension *x = arena_alloc(a, EXTENSION_END, sizeof *x);
+
+    if (!x)
+        return -1;
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        note_graph(&m->graph[g], used);
+    m->extension = x;
+    m->n_extensions = 0;
+    for (int i = EXTENSION_NONE + 1; i < EXTENSION_END; i++)
+        if (used[i] && *extension_name[i])
+            x[m->n_extensions++] = (struct extension){ extension_name[i], (uint16_t) i };
+    return 0;
 }
 
 bool extension_name_is_legal(const char *name)

@@ -60,6 +60,21 @@ enum dtype extension_type_by_name(enum extension_prefix prefix, const char *name
 const struct op *extension_op(int32_t code);
 const struct op *extension_op_by_name(enum extension_prefix prefix, const char *name);
 
+/* "org.halcyon.example.fibonacci.FIBONACCI": names of types and operations with the extension's
+ * before them, as files and people write them. */
+enum { EXTENSION_TEXT = 160 };
+const char *extension_type_text(enum dtype type, char text[EXTENSION_TEXT]);
+const char *extension_op_text(const struct op *op, char text[EXTENSION_TEXT]);
+/* DT_FOREIGN, NULL: nothing has that name. */
+enum dtype extension_type_of_text(const char *text);
+const struct op *extension_op_of_text(const char *text);
+
+/* Whether it has types or operations of extensions, known or not; OEM's are none. */
+bool model_uses_extensions(const struct model *m);
+
+/* Names in the model the extensions whose types or operations it has; -1: out of memory. */
+int model_name_extensions(struct model *m, struct arena *a);
+
 /* a-z, 0-9, '_' and '.', at least one of these. */
 bool extension_name_is_legal(const char *name);
 

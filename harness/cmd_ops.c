@@ -7,9 +7,22 @@
 
 static void list_text(void)
 {
+    char text[EXTENSION_TEXT];
     for (int i = 0; i < op_table_n; i++)
         printf("%-28s level %d  %s\n", op_table[i]->name, (int) op_table[i]->since,
                op_table[i]->summary);
+    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END; x++) {
+        const struct extension_record *e = extension_table[x];
+        for (int i = 0; i < e->n_ops && *extension_name[x]; i++)
+            printf("%-28s level %d  %s\n", extension_op_text(&e->op[i], text), (int) e->op[i].since,
+                   e->op[i].summary);
+    }
+}
+
+static const struct op *find(const char *name)
+{
+    const struct op *op = op_by_name(name);
+    return op ? op : extension_op_of_text(name);
 }
 
 static void print_json(const struct op *op)
@@ -43,7 +56,7 @@ int cmd_ops(const struct options *o)
 {
     struct why why;
     for (int i = 0; i < o->n_arguments; i++)
-        if (!op_by_name(o->argument[i])) {
+        if (!find(o->argument[i])) {
             why_fail(&why, WHY_INVALID, "no operation '%s' in the catalogue", o->argument[i]);
             return complain(o, &why);
         }
@@ -55,6 +68,6 @@ int cmd_ops(const struct options *o)
         for (int i = 0; i < op_table_n; i++)
             print_one(o, op_table[i], i == 0);
     for (int i = 0; i < o->n_arguments; i++)
-        print_one(o, op_by_name(o->argument[i]), i == 0);
+        print_one(o, find(o->argument[i]), i == 0);
     return EXIT_CONFORMING;
 }

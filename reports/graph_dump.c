@@ -51,6 +51,10 @@ static int64_t position(const uint32_t *list, uint32_t n, uint32_t operand)
 static void put_type(const struct operand *o, FILE *to)
 {
     const struct dtype_info *type = dtype_find(o->tensor.dtype);
+    if (type && o->tensor.dtype == DT_FOREIGN) {
+        fprintf(to, "type %" PRId32, o->foreign);
+        return;
+    }
     if (!type) {
         fprintf(to, "type %" PRId32, (int32_t) o->tensor.dtype);
         return;
@@ -69,6 +73,8 @@ static void put_type(const struct operand *o, FILE *to)
 static void put_quantisation(const struct tensor *t, FILE *to)
 {
     const struct dtype_info *type = dtype_find(t->dtype);
+    if (t->extension_length)
+        fprintf(to, "<BR/>%zu bytes of extension data", t->extension_length);
     if (!type || type->quant == QUANT_NONE)
         return;
     if (type->quant == QUANT_CHANNEL)
@@ -300,6 +306,11 @@ static void put_row(const struct dump *d, const struct described *s, uint32_t i)
 static void put_operation_name(const struct dump *d, const struct described *s)
 {
     uint32_t code = (uint32_t) s->call->code;
+    if (s->op && code >> 16) {
+        fprintf(d->to, "%s</B> <FONT COLOR=\"#94a3b8\">%s</FONT><B>", s->op->name,
+                extension_name[code >> 16]);
+        return;
+    }
     if (s->op) {
         fputs(s->op->name, d->to);
         return;

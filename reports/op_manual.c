@@ -449,7 +449,7 @@ static void put_manual(const struct op *op, bool markdown, FILE *to)
     fprintf(to,
             markdown ? "## %s\n\nOperation %" PRId32 ", since feature level %s.\n\n"
                      : "%s (%" PRId32 "), since feature level %s\n\n",
-            op->name, op->code, level_text(op->since));
+            op->name, op->code & 0xffff, level_text(op->since));
     fprintf(to, markdown ? "%s\n\n```\n" : "    %s\n\n", op->summary);
     put_formula(op->formula, markdown ? "" : "        ", to);
     fputs(markdown ? "```\n\n" : "\n", to);

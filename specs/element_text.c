@@ -1,5 +1,6 @@
 #include "specs/element_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,15 @@ double element_value(const struct tensor *t, size_t i)
 
     c->widen((const char *) t->data + i * c->size, 1, 0, 1, &value);
     return value;
+}
+
+const char *integer_text(const struct tensor *t, size_t i, char text[ELEMENT_TEXT])
+{
+    if (dtype_info[t->dtype].codec->size == sizeof(int64_t))
+        snprintf(text, ELEMENT_TEXT, "%" PRId64, ((const int64_t *) t->data)[i]);
+    else
+        snprintf(text, ELEMENT_TEXT, "%.0f", element_value(t, i));
+    return text;
 }
 
 const char *real_text(double value, char text[ELEMENT_TEXT])

@@ -143,6 +143,22 @@ static int read_channel(const json_t *object, const char *where, struct arena *a
     return 0;
 }
 
+/* The data attached to an operand of an extension's type. */
+static int read_extension(const json_t *object, const char *where, struct arena *a,
+                          struct tensor *t, struct why *w)
+{
+    const char *text = NULL;
+    void *data = NULL;
+
+    TRY(read_string(object, "extension", where, &text, w));
+    if (!text)
+        return 0;
+    if (base64_decode(text, strlen(text), a, &data, &t->extension_length, w) < 0)
+        return why_prefix(w, "%s.extension", where);
+    t->extension = data;
+    return 0;
+}
+
 static int read_type(const json_t *object, const char *where, struct arena *a,
                      struct tensor *ret_tensor, struct why *w)
 {
@@ -153,7 +169,7 @@ static int read_type(const json_t *object, const char *where, struct arena *a,
     int64_t zero = 0;
 
     TRY(read_string(object, "type", where, &type, w));
-    int dtype = type ? dtype_by_name(type) : -1;
+    int dtype = type ? type_name_dtype(type) : -1;
     REQUIRE(w, dtype >= 0, "%s.type: %.60s is not an operand type", where, type ? type : "missing");
     t.dtype = (enum dtype) dtype;
     TRY(read_dims(object, where, &t.shape, w));
@@ -167,6 +183,7 @@ static int read_type(const json_t *object, const char *where, struct arena *a,
     if (scale)
         TRY(to_scale(scale, here, &t.scale, w));
     TRY(read_channel(object, where, a, &t, w));
+    TRY(read_extension(object, where, a, &t, w));
     *ret_tensor = t;
     return 0;
 }
@@ -234,8 +251,9 @@ static int place_values(struct operand *o, const struct values *v, bool main, co
 static int read_operand(const struct reader *r, const json_t *object, const char *where, bool main,
                         uint32_t index, struct operand *ret_operand, struct why *w)
 {
-    static const char *const members[] = { "name", "type",    "dims", "scale", "zero", "channel",
-                                           "life", "ignored", "data", "bytes", NULL };
+    static const char *const members[] = { "name", "type",    "dims",  "scale",
+                                           "zero", "channel", "bytes", "extension",
+                                           "life", "ignored", "data",  NULL };
     struct operand o = { 0 };
     struct values values = { 0 };
     const char *name = NULL;
@@ -487,6 +505,8 @@ int record_read(const json_t *record, struct arena *a, struct example *ret_examp
     for (uint32_t i = 0; i < g->n_outputs; i++)
         e.ignored[i] = r.ignored[g->output[i]];
     model_count_consumers(&e.model);
+    if (model_name_extensions(&e.model, a) < 0)
+        return why_fail(w, WHY_MEMORY, "out of memory");
     *ret_example = e;
     return 0;
 }

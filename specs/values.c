@@ -72,10 +72,22 @@ static bool is_bool(enum dtype dtype)
     return dtype == DT_BOOL || dtype == DT_B8;
 }
 
+/* Integers that doubles do not hold. */
+static int read_long(const json_t *number, void *to)
+{
+    int64_t value = json_integer_value(number);
+
+    memcpy(to, &value, sizeof(value));
+    return json_is_integer(number) ? 0 : -1;
+}
+
 static int read_element(const json_t *number, enum dtype dtype, void *to)
 {
     const struct codec *c = dtype_info[dtype].codec;
     double value = 0;
+
+    if (c->integer && c->size == sizeof(int64_t))
+        return read_long(number, to);
     bool fits =
         c->integer || is_bool(dtype) ? read_integer(number, c, &value) : read_real(number, &value);
 

@@ -48,11 +48,9 @@ static void put_values(const struct tensor *t, FILE *to)
     }
     fputs(",\"data\":[", to);
     for (size_t i = 0; i < n; i++) {
-        double value = element_value(t, i);
         bool real = element_kind(t->dtype) == ELEMENT_REAL;
-        if (!real)
-            snprintf(text, sizeof text, "%.0f", value);
-        fprintf(to, "%s%s", i ? "," : "", real ? real_text(value, text) : text);
+        fprintf(to, "%s%s", i ? "," : "",
+                real ? real_text(element_value(t, i), text) : integer_text(t, i, text));
     }
     fputc(']', to);
 }
@@ -73,6 +71,10 @@ static void put_quantisation(const struct tensor *t, FILE *to)
         fprintf(to, ",\"scale\":%s", real_text((double) t->scale, text));
     if (t->zero != 0)
         fprintf(to, ",\"zero\":%" PRId32, t->zero);
+    if (t->extension_length) {
+        fputs(",\"extension\":", to);
+        put_base64(t->extension, t->extension_length, to);
+    }
     if (!t->channel_scale)
         return;
     fprintf(to, ",\"channel\":{\"dim\":%" PRIu32 ",\"scales\":[", t->channel_dim);
@@ -85,8 +87,9 @@ static void put_quantisation(const struct tensor *t, FILE *to)
 static void put_operand(const struct operand *o, const struct tensor *value, bool ignored, FILE *to)
 {
     const struct tensor *t = &o->tensor;
+    char text[EXTENSION_TEXT];
 
-    fprintf(to, "{\"type\":\"%s\"", dtype_info[t->dtype].name);
+    fprintf(to, "{\"type\":\"%s\"", type_name(t->dtype, text));
     if (o->name) {
         fputs(",\"name\":", to);
         put_string(o->name, to);
@@ -112,7 +115,8 @@ static int put_operations(const struct graph *g, FILE *to, struct why *w)
 {
     for (uint32_t i = 0; i < g->n_operations; i++) {
         const struct operation *op = &g->operation[i];
-        const char *name = op_name(op->code);
+        char text[EXTENSION_TEXT];
+        const char *name = op_name(op->code, text);
         if (!name)
             return why_fail(w, WHY_UNSUPPORTED,
                             "operation %" PRIu32 ": code %" PRId32 " has no name", i, op->code);

@@ -59,15 +59,12 @@ static const char *python_real(double value, char text[ELEMENT_TEXT])
 
 static const char *python_element(const struct tensor *t, size_t i, char text[ELEMENT_TEXT])
 {
-    double value = element_value(t, i);
-
     switch (element_kind(t->dtype)) {
-    case ELEMENT_REAL: return python_real(value, text);
-    case ELEMENT_BOOL: return value != 0 ? "True" : "False";
+    case ELEMENT_REAL: return python_real(element_value(t, i), text);
+    case ELEMENT_BOOL: return element_value(t, i) != 0 ? "True" : "False";
     case ELEMENT_INTEGER: break;
     }
-    snprintf(text, ELEMENT_TEXT, "%.0f", value);
-    return text;
+    return integer_text(t, i, text);
 }
 
 /* [1, 2, ...], broken into lines. */
@@ -95,9 +92,9 @@ static void put_dims(struct writer *w, const struct shape *s)
 /* The type: a sequence, or for scales along a dimension the older form, which takes extraParams. */
 static void put_type(struct writer *w, const struct tensor *t)
 {
-    char text[ELEMENT_TEXT];
+    char text[ELEMENT_TEXT], name[EXTENSION_TEXT];
 
-    fprintf(w->to, t->channel_scale ? "\"%s\", \"{" : "(\"%s\", [", dtype_info[t->dtype].name);
+    fprintf(w->to, t->channel_scale ? "\"%s\", \"{" : "(\"%s\", [", type_name(t->dtype, name));
     put_dims(w, &t->shape);
     if (t->channel_scale) {
         fputs("}\"", w->to);
@@ -120,6 +117,18 @@ static void put_channels(struct writer *w, const struct tensor *t)
     for (uint32_t i = 0; i < t->n_channels; i++)
         fprintf(w->to, "%s%s", i ? ", " : "", real_text((double) t->channel_scale[i], text));
     fputs("])", w->to);
+}
+
+static void put_extension_data(struct writer *w, const struct tensor *t)
+{
+    const uint8_t *data = t->extension;
+
+    if (!t->extension_length)
+        return;
+    fputs(", extraParams=ExtensionData(bytes.fromhex(\"", w->to);
+    for (size_t i = 0; i < t->extension_length; i++)
+        fprintf(w->to, "%02x", data[i]);
+    fputs("\"))", w->to);
 }
 
 static void put_lifetime_switch(struct writer *w, const struct operand *o)
@@ -170,6 +179,7 @@ static void put_operand(struct writer *w, uint32_t g, uint32_t i)
         fputs(", None", w->to);
     }
     put_channels(w, &o->tensor);
+    put_extension_data(w, &o->tensor);
     fputs(")\n", w->to);
 }
 
@@ -184,7 +194,8 @@ static void put_list(struct writer *w, uint32_t g, const uint32_t *index, uint32
 static int put_operation(struct writer *w, uint32_t g, const struct operation *op,
                          const char *model, struct why *why)
 {
-    const char *name = op_name(op->code);
+    char text[EXTENSION_TEXT];
+    const char *name = op_name(op->code, text);
 
     if (!name)
         return why_fail(why, WHY_UNSUPPORTED, "operation code %" PRId32 " has no name", op->code);

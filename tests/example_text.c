@@ -12,7 +12,10 @@ static void print_values(const struct tensor *t, FILE *to)
         const struct codec *c = dtype_info[t->dtype].codec;
         double value;
         c->widen((const char *) t->data + i * c->size, 1, 0, 1, &value);
-        fprintf(to, " %.9g", value);
+        if (c->size == sizeof(int64_t)) /* doubles do not hold them */
+            fprintf(to, " %lld", (long long) ((const int64_t *) t->data)[i]);
+        else
+            fprintf(to, " %.9g", value);
     }
 }
 
@@ -38,14 +41,16 @@ static void print_operand(const struct example *e, uint32_t g, uint32_t i, FILE 
     const struct tensor *t = &o->tensor;
     bool ignored = false;
     const struct tensor *value = g == 0 ? value_of(e, i, &ignored) : NULL;
-    char shape[SHAPE_TEXT];
+    char shape[SHAPE_TEXT], type[EXTENSION_TEXT];
 
-    fprintf(to, "  %u %s %s %s %s", i, o->name ? o->name : "-", dtype_info[t->dtype].name,
+    fprintf(to, "  %u %s %s %s %s", i, o->name ? o->name : "-", type_name(t->dtype, type),
             shape_text(&t->shape, shape), lifetime_name[o->life]);
     if (t->scale != 0 || t->zero != 0)
         fprintf(to, " scale %g zero %d", (double) t->scale, t->zero);
     for (uint32_t k = 0; k < t->n_channels; k++)
         fprintf(to, "%s%g", k ? "," : " scales ", (double) t->channel_scale[k]);
+    for (size_t k = 0; k < t->extension_length; k++)
+        fprintf(to, "%s%02x", k ? "" : " data ", ((const uint8_t *) t->extension)[k]);
     if (o->life == LIFE_SUBGRAPH)
         fprintf(to, " graph %u", o->subgraph);
     fprintf(to, "%s:", ignored ? " ignored" : "");
@@ -68,7 +73,8 @@ void example_print(const struct example *e, FILE *to)
             print_operand(e, g, i, to);
         for (uint32_t i = 0; i < graph->n_operations; i++) {
             const struct operation *op = &graph->operation[i];
-            fprintf(to, "  %s", op_name(op->code));
+            char text[EXTENSION_TEXT];
+            fprintf(to, "  %s", op_name(op->code, text));
             for (uint32_t k = 0; k < op->n_in; k++)
                 fprintf(to, " %u", op->in[k]);
             fputs(" ->", to);
@@ -101,6 +107,10 @@ static int same_operand(const struct operand *a, const struct operand *b, struct
     REQUIRE(w, a->life == b->life, "lifetimes %d and %d", a->life, b->life);
     REQUIRE(w, s->dtype == t->dtype && shape_equal(&s->shape, &t->shape), "types differ");
     REQUIRE(w, s->scale == t->scale && s->zero == t->zero, "scale or zero point differ");
+    REQUIRE(w,
+            s->extension_length == t->extension_length &&
+                (!s->extension_length || !memcmp(s->extension, t->extension, s->extension_length)),
+            "data of an extension differ");
     REQUIRE(w, s->n_channels == t->n_channels && s->channel_dim == t->channel_dim,
             "scales along different dimensions");
     for (uint32_t i = 0; i < s->n_channels; i++)

@@ -12,7 +12,7 @@ VERSION = re.compile(r"/V\d_\d/|AIDL_V\d+")
 LANGUAGE = {
     operands: ("Input", "Output", "IgnoredOutput", "Internal", "Parameter", "Operand", "Int32Scalar", "Float16Scalar",
                "Float32Scalar", "BoolScalar", "Int32Vector", "Float32Vector", "SymmPerChannelQuantParams",
-               "Configuration"),
+               "Configuration", "Extension", "ExtensionData"),
     models: ("Model", "SubgraphReference"),
     examples: ("Example",),
     variations: ("DataTypeConverter", "DataLayoutConverter", "ActivationConverter", "RelaxedModeConverter",

@@ -7,6 +7,7 @@ finds its values through copies of an operand.
 import math
 import operator
 import re
+import struct
 from typing import NamedTuple, Optional
 
 SCALARS = ("FLOAT32", "FLOAT16", "INT32", "UINT32", "BOOL", "SUBGRAPH")
@@ -16,6 +17,9 @@ TENSORS = tuple("TENSOR_" + suffix for suffix in (
 CODES = frozenset(SCALARS + TENSORS)
 FLOATS = frozenset(("FLOAT32", "FLOAT16", "TENSOR_FLOAT32", "TENSOR_FLOAT16"))
 BOOLS = frozenset(("BOOL", "TENSOR_BOOL8"))
+
+# An extension, a dot, and one of its types.
+EXTENSION_CODE = re.compile(r"[a-z0-9_]*(?:\.[a-z0-9_]*)+\.[A-Z]\w*", re.ASCII)
 
 SHAPE = re.compile(r"\{([^{}]*)\}(?:,([^,]+))?(?:,([^,]+))?")
 
@@ -93,16 +97,38 @@ class SymmPerChannelQuantParams:
         self.hide = bool(hide)
 
 
+class Extension:
+    """A vendor extension: its attributes are the names of its types and operations."""
+
+    def __init__(self, name):
+        self._name = str(name)
+
+    def __getattr__(self, name):
+        return f"{self._name}.{name}"
+
+
+class ExtensionData:
+    """What an extension attaches to an operand: bytes, or values in a format of module struct, low bytes first."""
+
+    def __init__(self, data, *values):
+        self.data = struct.pack("<" + data, *values) if isinstance(data, str) else bytes(data)
+
+
 class Type(NamedTuple):
     code: str
     dims: tuple
     scale: float = 0.0
     zero: int = 0
     channel: Optional[SymmPerChannelQuantParams] = None
+    extension: Optional[bytes] = None
 
     @property
     def is_scalar(self):
-        return not self.code.startswith("TENSOR_")
+        return not self.code.rpartition(".")[2].startswith("TENSOR_")
+
+    @property
+    def is_vendors(self):
+        return "." in self.code
 
     @property
     def is_float(self):
@@ -113,15 +139,17 @@ class Type(NamedTuple):
         return math.prod(self.dims)
 
 
-def make_type(code, dims, scale=0.0, zero=0, channel=None):
-    if code not in CODES:
+def make_type(code, dims, scale=0.0, zero=0, channel=None, extension=None):
+    if code not in CODES and not EXTENSION_CODE.fullmatch(code):
         raise SpecError(f"unknown operand type {code!r}")
     if not isinstance(dims, (list, tuple)):
         raise SpecError(f"the dimensions of {code} are {dims!r}: a list or a tuple is needed")
     dims = tuple(operator.index(dim) for dim in dims)
     if any(dim < 0 for dim in dims):
         raise SpecError(f"{code} has a negative dimension: {list(dims)}")
-    made = Type(code, dims, float(scale), operator.index(zero), channel)
+    if isinstance(channel, ExtensionData):
+        extension, channel = channel.data, None
+    made = Type(code, dims, float(scale), operator.index(zero), channel, extension)
     if made not in Loading.file.types:
         Loading.file.types.add(made)
         Loading.file.names.take(f"type{len(Loading.file.types) - 1}")
@@ -156,7 +184,7 @@ def split_type(arguments, channel):
             raise SpecError(f"{first} must be followed by a shape string such as \"{{2, 3}}\"")
         dims, scale, zero = parse_shape(rest.pop(0))
         return make_type(first, dims, scale, zero, channel), rest, True
-    if not isinstance(first, (list, tuple)) or not 2 <= len(first) <= 5:
+    if not isinstance(first, (list, tuple)) or not 2 <= len(first) <= 6:
         raise SpecError(f"{first!r} is not a type: (code, dimensions[, scale[, zero point]]) is needed")
     fields = list(first)
     if channel is not None:

@@ -42,15 +42,26 @@ def pack_values(code, values):
     return single.tobytes()
 
 
-def encode(operand):
+def check_count(operand):
     count, dims = len(operand.value), operand.type.dims
     if count not in (0, operand.type.count) and (dims or operand.type.is_scalar) and all(dims):
         raise SpecError(f"operand {operand.name!r} has {count} values for dimensions {list(dims)}")
+
+
+def encode(operand):
     try:
         return base64.b64encode(pack_values(operand.type.code, operand.value)).decode()
     except (TypeError, ValueError, OverflowError, struct.error) as error:
         what = f"operand {operand.name!r} has a value that does not fit {operand.type.code}"
         raise SpecError(f"{what}: {error}") from None
+
+
+def plain(operand, value):
+    """A number as JSON has it; those of numpy are not."""
+    value = getattr(value, "item", lambda: value)()
+    if not isinstance(value, (int, float)) or not math.isfinite(value) or not -1 << 63 <= value < 1 << 63:
+        raise SpecError(f"operand {operand.name!r} has a value that does not fit {operand.type.code}: {value!r}")
+    return value
 
 
 def operand_record(operand, subgraphs, with_values):
@@ -64,13 +75,19 @@ def operand_record(operand, subgraphs, with_values):
         record["zero"] = type.zero
     if type.channel is not None and not type.channel.hide:
         record["channel"] = {"dim": type.channel.dim, "scales": type.channel.scales}
+    if type.extension is not None:
+        record["extension"] = base64.b64encode(type.extension).decode()
     record["life"] = operand.lifetime
     if operand.ignored:
         record["ignored"] = True
     if operand.kind == "subgraph":
         record["data"] = [next(i for i, model in enumerate(subgraphs) if model is operand.value[0])]
     elif operand.value is not None and (with_values or operand.kind not in ("input", "output")):
-        record["bytes"] = encode(operand)
+        check_count(operand)
+        if type.is_vendors:  # how it is stored, the reader of the record knows
+            record["data"] = [plain(operand, value) for value in operand.value]
+        else:
+            record["bytes"] = encode(operand)
     return record
 
 

@@ -226,7 +226,7 @@ def transpose(values, dims, permutation):
 def transpose_operand(operand, permutation):
     old = operand.type
     dims = tuple(old.dims[axis] for axis in permutation)
-    operand.type = Type(old.code, dims, old.scale, old.zero)
+    operand.type = Type(old.code, dims, old.scale, old.zero, extension=old.extension)
     if operand.value:
         checked_count(operand)
         operand.value = transpose(operand.value, old.dims, permutation)

@@ -1,0 +1,11 @@
+# Fibonacci's numbers, of a vendor extension, between operations of NNAPI's own.
+fibonacci = Extension("org.halcyon.example.fibonacci")
+x = Input("x", ("TENSOR_INT32", [1]))
+count = Internal("count", ("TENSOR_INT32", [1]))
+numbers = Internal("numbers", (fibonacci.TENSOR_QUANT64_ASYMM, [4]), extraParams=ExtensionData("dq", 0.5, 100))
+real = Output("real", ("TENSOR_FLOAT32", [4]))
+model = Model()
+model.Operation("MAXIMUM", x, [4]).To(count)
+model.Operation(fibonacci.FIBONACCI, count).To(numbers)
+model.Operation(fibonacci.DEQUANTIZE64, numbers).To(real)
+Example({x: [-3], real: [0, 1, 1, 2]}).DisableLifeTimeVariation()

@@ -1,0 +1,2 @@
+# expect: :2: error: required argument is not a float
+y = Output("y", ("org.halcyon.example.fibonacci.TENSOR_QUANT64_ASYMM", [0]), extraParams=ExtensionData("dq", "x", 0))
