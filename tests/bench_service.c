@@ -1,5 +1,6 @@
-/* What a call costs that goes to another process: the round trip of an execution that computes next
- * to nothing, synchronous and in a burst, beside a bare ping-pong over a socket and over a futex.
+/* What a call costs that goes to another process: constants of a hundred megabytes on their way;
+ * the round trip of an execution that computes next to nothing, synchronous and in a burst, beside
+ * a bare ping-pong over a socket and over a futex.
  */
 #define _GNU_SOURCE
 #include <check.h>
@@ -19,6 +20,7 @@
 #include "sim/remote.h"
 #include "sim/service.h"
 #include "tests/hal_client.h"
+#include "tests/large_model.h"
 
 enum { WARM = 200, TURNS = 4000, PAYLOAD = 200, N = 4 };
 
@@ -207,6 +209,31 @@ static void bench_driver(struct hal_driver *d, const char *where)
     d->close(d);
 }
 
+/* ---- constants */
+
+static void bench_constants(struct hal_driver *d, const char *where, pid_t service)
+{
+    static const char *const names[] = {
+        [LARGE_COPY] = "by copy", [LARGE_ADDRESS] = "plain memory", [LARGE_FILE] = "a memory file"
+    };
+
+    for (enum large_kind kind = LARGE_COPY; kind <= LARGE_FILE; kind++) {
+        struct large_model l;
+        char name[80];
+        large_model_init(&l, kind);
+        struct memory_use before = memory_use(service);
+        memory_mark(service);
+        double start = now_us();
+        client_prepare(&l.m, d, HAL_PRIORITY_MEDIUM);
+        double us = now_us() - start;
+        struct memory_use after = memory_use(service);
+        snprintf(name, sizeof name, "%s, %d MB prepared", where, LARGE_MB);
+        printf("%-28s %7.1f ms, %s: the service holds %.0f MB of its own\n", name, us * 1e-3,
+               names[kind], after.peak - before.now - (after.shared - before.shared));
+        large_model_done(&l);
+    }
+}
+
 static void serve(const char *path)
 {
     struct service *s;
@@ -231,6 +258,7 @@ static void bench_service(void)
     for (int i = 0; i < 1000 && remote_open(path, 0, &d, &w) < 0; i++)
         usleep(10000);
     need(d, "service");
+    bench_constants(d, "over the socket", pid);
     bench_driver(d, "over the socket");
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
