@@ -13,6 +13,7 @@ struct burst_client;
 struct burst_host {
     enum hal_status (*release_memory)(void *user, int64_t identifier);
     void *user;
+    uint64_t patience; /* most ns that a result may take, UINT64_MAX: any number */
 };
 
 /* Takes the link over.  NULL: no memory, and the link is closed. */
@@ -23,7 +24,7 @@ void burst_client_free(struct burst_client *c);
 enum burst_way {
     BURST_WENT,   /* *ret_status and *result are the answer */
     BURST_CANNOT, /* not said: packets cannot say it, or another request is under way */
-    BURST_DEAD    /* the other side is gone or answers nonsense */
+    BURST_DEAD    /* the other side is gone, answers nonsense, or (WHY_TIMEOUT) nothing */
 };
 /* As hal.h's.  result is written when the request went. */
 enum burst_way burst_client_execute(struct burst_client *c, const struct hal_request *request,

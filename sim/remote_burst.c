@@ -146,7 +146,9 @@ enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_ver
 /* Without queues, or without memory for them, all requests go as calls. */
 static void open_client(struct remote_burst *b, enum hal_version version, struct burst_fds *fds)
 {
-    const struct burst_host host = { release_at_service, b };
+    const double patience = b->r->patience;
+    const struct burst_host host = { release_at_service, b,
+                                     patience > 0 ? (uint64_t) (patience * 1e9) : UINT64_MAX };
     struct burst_link link;
     struct why w;
 

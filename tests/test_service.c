@@ -110,8 +110,11 @@ static struct hal_driver *connect_impatiently(void)
 
 START_TEST(a_call_to_a_hung_service_ends)
 {
+    static const int64_t none[] = { -1, -1, -1 };
+    const bool in_burst = _i;
     struct hal_driver *d = connect_impatiently();
     struct hal_execution_config config = client_config();
+    struct hal_burst *burst;
     struct client_request r;
     struct client_model m;
 
@@ -122,11 +125,18 @@ START_TEST(a_call_to_a_hung_service_ends)
     ck_assert_int_eq(
         m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
         HAL_NONE);
+    ck_assert_int_eq(m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &burst), HAL_NONE);
+    ck_assert_int_eq(
+        burst->methods->execute_synchronously(burst, &r.hal, 3, none, &config, &r.result),
+        HAL_NONE);
     stop_service();
     ck_assert_int_eq(
-        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
+        in_burst ? burst->methods->execute_synchronously(burst, &r.hal, 3, none, &config, &r.result)
+                 : m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config,
+                                                              &r.result),
         HAL_DEVICE_UNAVAILABLE);
     ck_assert(remote_is_dead(d, &w) && w.code == WHY_TIMEOUT);
+    burst->methods->release(burst);
     client_done(&m);
     d->close(d);
     ck_assert_int_lt(remote_open(lab_path, 0.2, &d, &w), 0);
@@ -212,7 +222,7 @@ int main(void)
     tcase_add_test(c, clients_that_are_killed_leave_nothing_and_hurt_nobody);
     tcase_add_test(c, a_service_that_is_killed_leaves_its_clients_nothing);
     tcase_add_test(c, a_dead_service_is_a_verdict_and_a_new_one_is_found);
-    tcase_add_test(c, a_call_to_a_hung_service_ends);
+    tcase_add_loop_test(c, a_call_to_a_hung_service_ends, 0, 2);
     tcase_add_test(c, what_a_hung_service_owes_is_told);
     tcase_add_test(c, a_hung_service_is_another_verdict);
     suite_add_tcase(s, c);
