@@ -63,6 +63,16 @@ const struct vts_rule vts_rules[] = {
     { "coupling", "arithmetic", HAL_1_3, 0, "signed results are the unsigned ones less 128" },
     { "infinite loop", "arithmetic", HAL_1_3, 0, "a loop's time-out is a missed deadline" },
 
+    /* 5: bursts */
+    { "removed", "bursts", HAL_1_2, 0, "a datum less" },
+    { "added", "bursts", HAL_1_2, 0, "a datum more" },
+    { "mutated", "bursts", HAL_1_2, 0, "another datum" },
+    { "short queue", "bursts", HAL_1_2, 0, "a result that does not fit its queue" },
+    { "sanitized", "bursts", HAL_1_2, 0, "results without left-over bytes" },
+    { "later", "bursts", HAL_1_2, 0, "what 1.3 does not have is refused by it" },
+    { "slots", "bursts", HAL_1_2, 0, "memory freed, freed twice, unknown" },
+    { "identifiers", "bursts", HAL_1_2, 0, "identifiers that are wrong, kept, not kept" },
+
     /* 6: compilation caching */
     { "C1", "cache", HAL_1_2, 0, "saved and retrieved" },
     { "C2", "cache", HAL_1_2, 0, "the same at an offset, over earlier contents" },

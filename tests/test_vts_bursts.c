@@ -1,0 +1,410 @@
+/* Bursts, through their bare queues: packets with a datum less, more, or another, results that do
+ * not fit, bytes that must be zero; and through hal.h: identifiers.  Every model must compute right
+ * after all of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/convert.h"
+#include "tests/raw_burst.h"
+#include "tests/vts_models.h"
+#include "tests/vts_requests.h"
+
+/* Each cell has one of so many models; over a socket of more. */
+enum { NEAR_EVERY = 3, REMOTE_EVERY = 9 };
+
+/* A model that is prepared, its burst, the right packet, and what it computes. */
+struct subject {
+    const struct vts_model *m;
+    struct raw_burst b;
+    struct vts_request r;
+    uint64_t room; /* bytes of the outputs' pool */
+    void *out;
+    struct request_datum datums[BURST_QUEUE_LENGTH];
+    uint32_t n;
+};
+
+/* ---- models */
+
+/* As bursts are told: dimensions only where the model leaves them open. */
+static void omit_known_dimensions(struct subject *s)
+{
+    const struct graph *g = &s->m->example.model.graph[0];
+
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        if (shape_known(&g->operand[g->input[i]].tensor.shape))
+            s->r.inputs[i].n_dims = 0;
+}
+
+/* The result to compare with, of an execution that is no burst. */
+static bool begin(struct cell *c, struct subject *s, struct hal_prepared_model *p)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_memory *in = &s->r.pool[0].memory, *out = &s->r.pool[1].memory;
+    enum hal_status status =
+        p->methods->execute_synchronously(p, c->version, &s->r.hal, &config, &s->r.result);
+
+    EXPECT_STATUS(c, status, HAL_NONE, s->m->name);
+    status = raw_burst_open(&s->b, p, c->is_remote, c->version, BURST_QUEUE_LENGTH);
+    EXPECT_STATUS(c, status, HAL_NONE, s->m->name);
+    if (status != HAL_NONE)
+        return false;
+    memcpy(raw_burst_memory(&s->b, 0, in->size), in->address, in->size);
+    s->room = out->size;
+    s->out = raw_burst_memory(&s->b, 1, out->size);
+    omit_known_dimensions(s);
+    config.measure = true;
+    s->n = raw_burst_packet(&s->r.hal, c->version, &config, s->datums);
+    return true;
+}
+
+static void end(struct subject *s)
+{
+    raw_burst_drop(&s->b, 0);
+    raw_burst_drop(&s->b, 1);
+    raw_burst_close(&s->b);
+}
+
+static void expect_right(struct cell *c, struct subject *s)
+{
+    enum hal_status status;
+
+    memset(s->out, 0, s->room);
+    status = raw_burst_run(&s->b, s->datums, s->n, &s->r.result);
+    EXPECT(c, status == HAL_NONE && memcmp(s->out, s->r.pool[1].memory.address, s->room) == 0,
+           "%s: the right request: %s, or other results", s->m->name, hal_status_name(status));
+}
+
+static void with_burst(struct cell *c, const struct vts_model *m,
+                       void (*visit)(struct cell *c, struct subject *s))
+{
+    struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
+    struct subject *s;
+
+    if (!p)
+        return;
+    struct arena *a = arena_new(0);
+    s = arena_alloc(a, 1, sizeof *s);
+    s->m = m;
+    vts_request(&m->example, a, &s->r);
+    if (begin(c, s, p)) {
+        expect_right(c, s);
+        visit(c, s);
+        expect_right(c, s);
+        end(s);
+    }
+    p->methods->release(p);
+    arena_free(a);
+}
+
+static void each_model(struct cell *c, void (*visit)(struct cell *c, struct subject *s))
+{
+    int every = c->is_remote ? REMOTE_EVERY : NEAR_EVERY;
+
+    for (int i = 0; i < vts_n_models; i++)
+        if (vts_model_is_of(&vts_models[i], c) && (i + (int) c->version) % every == 0)
+            with_burst(c, &vts_models[i], visit);
+}
+
+/* ---- packets that are not right */
+
+static void refuse(struct cell *c, struct subject *s, const struct request_datum *datums,
+                   uint32_t n, uint32_t at, int bad)
+{
+    enum hal_status status = raw_burst_run(&s->b, datums, n, &s->r.result);
+
+    EXPECT(c, status != HAL_NONE && vts_result_is_empty(&s->r.result),
+           "%s: datum %u of %u, %d: %s, %u shapes", s->m->name, at, s->n, bad,
+           hal_status_name(status), s->r.result.n_shapes);
+}
+
+static void remove_each(struct cell *c, struct subject *s)
+{
+    struct request_datum d[BURST_QUEUE_LENGTH];
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        memcpy(d, s->datums, i * sizeof *d);
+        memcpy(d + i, s->datums + i + 1, (s->n - i - 1) * sizeof *d);
+        refuse(c, s, d, s->n - 1, i, 0);
+    }
+}
+
+static const struct request_datum bad[] = {
+    { REQUEST_PACKET, 0, .of.packet = { 10, 10, 10, 10 } },
+    { REQUEST_INPUT, 0, .of.operand = { .n_dims = 10 } },
+    { REQUEST_INPUT_DIMENSION, 0, .of.dimension = 0 },
+    { REQUEST_OUTPUT, 0, .of.operand = { .n_dims = 10 } },
+    { REQUEST_OUTPUT_DIMENSION, 0, .of.dimension = 0 },
+    { REQUEST_POOL, 0, .of.slot = INT32_MAX },
+    { REQUEST_MEASURE, 0, .of.measure = 1 },
+};
+
+static void add_each(struct cell *c, struct subject *s)
+{
+    struct request_datum d[BURST_QUEUE_LENGTH];
+
+    for (uint32_t i = 0; i <= s->n; i++)
+        for (int k = 0; k < COUNT(bad); k++) {
+            memcpy(d, s->datums, i * sizeof *d);
+            d[i] = bad[k];
+            memcpy(d + i + 1, s->datums + i, (s->n - i) * sizeof *d);
+            refuse(c, s, d, s->n + 1, i, k);
+        }
+}
+
+static void mutate_each(struct cell *c, struct subject *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        for (int k = 0; k < COUNT(bad); k++) {
+            struct request_datum honest = s->datums[i];
+            if (memcmp(&honest, &bad[k], sizeof honest) == 0)
+                continue;
+            s->datums[i] = bad[k];
+            refuse(c, s, s->datums, s->n, i, k);
+            s->datums[i] = honest;
+        }
+}
+
+static void removed(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, remove_each);
+}
+
+static void added(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, add_each);
+}
+
+static void mutated(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, mutate_each);
+}
+
+/* ---- results */
+
+enum { SHORT_QUEUE = 8 };
+
+/* The same packet in a burst whose results have little room. */
+static void run_short(struct cell *c, struct subject *s)
+{
+    struct raw_burst b;
+    uint32_t n = s->b.n_results;
+    enum hal_status status = raw_burst_open(&b, s->b.model, c->is_remote, c->version, SHORT_QUEUE);
+
+    EXPECT_STATUS(c, status, HAL_NONE, s->m->name);
+    memcpy(b.memory, s->b.memory, sizeof b.memory);
+    for (int turn = 0; turn < 3; turn++) {
+        status = raw_burst_run(&b, s->datums, s->n, &s->r.result);
+        if (n > SHORT_QUEUE)
+            EXPECT(c, status != HAL_NONE && vts_result_is_empty(&s->r.result),
+                   "%s: %u datums in a queue of 8: %s", s->m->name, n, hal_status_name(status));
+        else
+            EXPECT_STATUS(c, status, HAL_NONE, s->m->name);
+    }
+    raw_burst_close(&b);
+}
+
+static void short_queue(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, run_short);
+}
+
+static bool is_zero(const void *bytes, size_t n)
+{
+    const uint8_t *b = bytes;
+
+    for (size_t i = 0; i < n; i++)
+        if (b[i])
+            return false;
+    return true;
+}
+
+static void check_padding(struct cell *c, struct subject *s)
+{
+    for (uint32_t i = 0; i < s->b.n_results; i++) {
+        const struct result_datum *d = &s->b.results[i];
+        if (d->tag != RESULT_OPERAND)
+            continue;
+        const char *last = (const char *) (&d->of.operand.n_dims + 1);
+        EXPECT(c,
+               !d->zero && is_zero(d->of.operand.zero, sizeof d->of.operand.zero) &&
+                   is_zero(last, (size_t) ((const char *) (d + 1) - last)),
+               "%s: datum %u of a result is not all zero", s->m->name, i);
+    }
+}
+
+static void sanitized(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, check_padding);
+}
+
+/* ---- what later levels add */
+
+static const struct one_op relu = { "relu", "RELU", 0, { "F32[4]: -1 2 -3 4" }, "F32[4]: 0 2 0 4" };
+static const struct one_op relu8 = {
+    "relu", "RELU", 0, { "U8[4]*1@128: 100 130 120 140" }, "U8[4]*1@128: 128 130 128 140"
+};
+
+static void with_relu(struct cell *c, void (*visit)(struct cell *c, struct subject *s))
+{
+    const struct one_op *const all[] = { &relu, &relu8 };
+
+    for (int i = 0; i < COUNT(all); i++) {
+        struct vts_model m;
+        vts_model_of(&m, all[i]);
+        with_burst(c, &m, visit);
+        vts_model_done(&m);
+    }
+}
+
+/* One datum more at the end, or another pool, in a packet that says so. */
+static const struct later {
+    const char *what;
+    struct request_datum datum;
+    bool is_pool;
+    enum hal_version since;
+    enum hal_status status; /* since then */
+} later[] = {
+    { "a deadline far off",
+      { REQUEST_DEADLINE, 0, .of.ns = INT64_MAX - 1 },
+      false,
+      HAL_FL5,
+      HAL_NONE },
+    { "a deadline that is over",
+      { REQUEST_DEADLINE, 0, .of.ns = 1 },
+      false,
+      HAL_FL5,
+      HAL_MISSED_DEADLINE_PERSISTENT },
+    { "a loop time-out", { REQUEST_LOOP_TIMEOUT, 0, .of.ns = 1000 }, false, HAL_FL5, HAL_NONE },
+    { "a hint without bytes", { REQUEST_HINT, 0, .of.hint = { 7, 0 } }, false, HAL_FL8, HAL_NONE },
+    { "a hint that lacks its bytes",
+      { REQUEST_HINT, 0, .of.hint = { 7, 1 } },
+      false,
+      HAL_FL5,
+      HAL_INVALID_ARGUMENT },
+    { "a passing pool", { REQUEST_PASSING_POOL, 0, .of.slot = 0 }, true, HAL_FL5, HAL_NONE },
+    { "a token of nothing",
+      { REQUEST_TOKEN, 0, .of.token = 9999 },
+      true,
+      HAL_FL5,
+      HAL_INVALID_ARGUMENT },
+};
+
+static void run_later(struct cell *c, struct subject *s)
+{
+    for (int i = 0; i < COUNT(later); i++) {
+        struct request_datum d[BURST_QUEUE_LENGTH];
+        uint32_t n = s->n + !later[i].is_pool;
+        memcpy(d, s->datums, s->n * sizeof *d);
+        d[0].of.packet.size = n;
+        d[later[i].is_pool ? s->n - 3 : s->n] = later[i].datum;
+        enum hal_status status = raw_burst_run(&s->b, d, n, &s->r.result);
+        enum hal_status expected =
+            c->version < later[i].since ? HAL_INVALID_ARGUMENT : later[i].status;
+        EXPECT(c, status == expected && (status == HAL_NONE || vts_result_is_empty(&s->r.result)),
+               "%s: %s", later[i].what, hal_status_name(status));
+    }
+}
+
+static void later_datums(struct cell *c, const void *data)
+{
+    (void) data;
+    with_relu(c, run_later);
+}
+
+/* ---- slots */
+
+static void free_slots(struct cell *c, struct subject *s)
+{
+    static const int64_t slots[] = { 0, 0, 1, 5, BURST_SLOTS, INT32_MAX, INT64_MAX };
+    unsigned before = s->b.questions;
+
+    expect_right(c, s);
+    EXPECT(c, s->b.questions == before, "known slots are asked for");
+    for (int i = 0; i < COUNT(slots); i++)
+        EXPECT_STATUS(c, raw_burst_free_memory(&s->b, slots[i]), HAL_NONE, "free");
+    EXPECT_STATUS(c, raw_burst_free_memory(&s->b, -1), HAL_INVALID_ARGUMENT, "free");
+    expect_right(c, s);
+    EXPECT(c, s->b.questions == before + 1, "freed slots are not asked for");
+    for (int32_t slot = 2; slot < BURST_SLOTS; slot += 17) {
+        s->datums[s->n - 2].of.slot = slot; /* has no memory */
+        EXPECT(c, raw_burst_run(&s->b, s->datums, s->n, &s->r.result) != HAL_NONE, "slot %d",
+               (int) slot);
+        EXPECT(c, vts_result_is_empty(&s->r.result), "slot %d", (int) slot);
+    }
+    s->datums[s->n - 2].of.slot = 1;
+}
+
+static void slots(struct cell *c, const void *data)
+{
+    (void) data;
+    with_relu(c, free_slots);
+}
+
+/* ---- identifiers */
+
+static void run_identifiers(struct cell *c, struct subject *s)
+{
+    static const struct {
+        uint32_t n;
+        int64_t id[3];
+        enum hal_status status;
+    } rows[] = {
+        { 1, { 1 }, HAL_INVALID_ARGUMENT },
+        { 3, { 1, 2, 3 }, HAL_INVALID_ARGUMENT },
+        { 2, { -2, 2 }, HAL_INVALID_ARGUMENT },
+        { 2, { 1, -2 }, HAL_INVALID_ARGUMENT },
+        { 2, { INT64_MIN, -1 }, HAL_INVALID_ARGUMENT },
+        { 2, { -1, -1 }, HAL_NONE },
+        { 2, { 0, INT64_MAX }, HAL_NONE },
+        { 2, { 5, -1 }, HAL_NONE },
+        { 2, { 5, 0 }, HAL_NONE },
+    };
+    struct hal_prepared_model *p = s->b.model;
+    struct hal_execution_config config = client_config();
+    struct hal_burst *b;
+
+    EXPECT_STATUS(c, p->methods->configure_burst(p, c->version, &b), HAL_NONE, "configure");
+    for (int k = 0; k < 2 * COUNT(rows); k++) {
+        struct hal_request r = s->r.hal;
+        struct hal_request_pool pools[] = { { .memory = s->b.memory[0] },
+                                            { .memory = s->b.memory[1] } };
+        pools[0].memory.address = pools[1].memory.address = NULL;
+        r.pools = k % 2 ? pools : s->r.hal.pools;
+        EXPECT_STATUS(c,
+                      b->methods->execute_synchronously(b, &r, rows[k / 2].n, rows[k / 2].id,
+                                                        &config, &s->r.result),
+                      rows[k / 2].status, "identifiers");
+        if (rows[k / 2].status != HAL_NONE)
+            EXPECT(c, vts_result_is_empty(&s->r.result), "row %d", k / 2);
+    }
+    EXPECT_STATUS(c, b->methods->release_memory(b, -2), HAL_INVALID_ARGUMENT, "release -2");
+    EXPECT_STATUS(c, b->methods->release_memory(b, 0), HAL_NONE, "release 0");
+    EXPECT_STATUS(c, b->methods->release_memory(b, 0), HAL_NONE, "release 0 again");
+    EXPECT_STATUS(c, b->methods->release_memory(b, 77), HAL_NONE, "release 77");
+    b->methods->release(b);
+}
+
+static void identifiers(struct cell *c, const void *data)
+{
+    (void) data;
+    with_relu(c, run_identifiers);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "removed", removed },     { "added", added },
+        { "mutated", mutated },     { "short queue", short_queue },
+        { "sanitized", sanitized }, { "later", later_datums },
+        { "slots", slots },         { "identifiers", identifiers },
+    };
+    static const struct vts_program p = { "bursts", checks, COUNT(checks), vts_models_draw,
+                                          vts_models_free };
+
+    return vts_main(&p, argc, argv);
+}
