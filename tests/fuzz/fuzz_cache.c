@@ -1,0 +1,154 @@
+/* Compilation caches that others have written: the bytes are the files themselves, or (with all
+ * digests right, as somebody who knows the format would forge them) the graph and the constants in
+ * them.  A driver must answer by a status that exists, call back once, and use what it accepts. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sim/cache.h"
+#include "sim/engine.h"
+#include "sim/profile.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { N_MODEL = 2, N_DATA = 1, N_FILES = N_MODEL + N_DATA };
+enum { IS_FORGED = 1, MEMORY = 1 << 22 };
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static struct hal_driver *driver(struct cache_owner *ret_owner)
+{
+    static struct hal_driver *d;
+    static struct cache_owner owner;
+    struct profile *p = NULL;
+    struct engine *e = NULL;
+    struct why w;
+
+    if (!d) {
+        must(profile_parse(profile_shipped("cpu"), "cpu", &p, &w) == 0);
+        p->memory = MEMORY;
+        p->model_cache_files = N_MODEL;
+        p->data_cache_files = N_DATA;
+        must(engine_device(p, NULL, &e, &w) == 0);
+        owner = (struct cache_owner){ e->name, e->version, N_MODEL, N_DATA };
+        must(driver_new(e, &d, &w) == 0);
+    }
+    *ret_owner = owner;
+    return d;
+}
+
+/* ---- files: two bytes of length each, but the last has what is left */
+
+static size_t take_length(const uint8_t **bytes, size_t *left)
+{
+    size_t n = *left >= 2 ? (*bytes)[0] | (size_t) (*bytes)[1] << 8 : 0;
+
+    *bytes += *left >= 2 ? 2 : *left;
+    *left -= *left >= 2 ? 2 : *left;
+    return n < *left ? n : *left;
+}
+
+static void fill_files(const int *fd, const uint8_t *bytes, size_t left)
+{
+    for (int i = 0; i < N_FILES; i++) {
+        size_t n = i + 1 < N_FILES ? take_length(&bytes, &left) : left;
+        must(pwrite(fd[i], bytes, n, 0) == (ssize_t) n);
+        bytes += n;
+        left -= n;
+    }
+}
+
+/* Version, two bytes of the graph's length, graph, constants. */
+static void forge_files(const struct cache_owner *o, const struct hal_cache *c,
+                        const uint8_t *bytes, size_t left)
+{
+    struct why w;
+    enum hal_version version = left ? (enum hal_version) bytes[0] : HAL_1_3;
+
+    bytes += left > 0;
+    left -= left > 0;
+    size_t n = take_length(&bytes, &left);
+    const struct cache_entry e = { .version = version,
+                                   .priority = HAL_PRIORITY_MEDIUM,
+                                   .graph = bytes,
+                                   .constants = bytes + n,
+                                   .n_graph = n,
+                                   .n_constants = left - n };
+    must(cache_write(o, c, &e, &w) == 0);
+}
+
+/* ---- the driver's answer */
+
+struct caught {
+    struct hal_prepare_callback base;
+    unsigned calls;
+    enum hal_status status;
+    struct hal_prepared_model *prepared;
+};
+
+static void notify(struct hal_prepare_callback *self, enum hal_status status,
+                   struct hal_prepared_model *prepared)
+{
+    struct caught *a = (struct caught *) self;
+
+    a->calls++;
+    a->status = status;
+    a->prepared = prepared;
+}
+
+/* A request without anything: fits few models, but every model must bear it. */
+static void execute(struct hal_prepared_model *p)
+{
+    const struct hal_execution_config config = { .deadline = HAL_NO_DEADLINE,
+                                                 .loop_timeout = 1000000 };
+    const struct hal_request request = { 0 };
+    struct hal_output_shape shapes[64];
+    struct hal_result result = { .shapes = shapes, .capacity = 64 };
+
+    must((unsigned) p->methods->execute_synchronously(p, HAL_1_3, &request, &config, &result) <
+         HAL_STATUS_COUNT);
+}
+
+static void restore(struct hal_driver *d, const struct hal_cache *c)
+{
+    const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                               .priority = HAL_PRIORITY_MEDIUM,
+                                               .deadline = HAL_NO_DEADLINE,
+                                               .cache = *c };
+    struct caught a = { .base = { notify } };
+    enum hal_status launched = d->prepare_model_from_cache(d, HAL_1_3, &config, &a.base);
+
+    must((unsigned) launched < HAL_STATUS_COUNT && (unsigned) a.status < HAL_STATUS_COUNT);
+    must(a.calls == 1 && (a.status == HAL_NONE) == (a.prepared != NULL));
+    must(launched == HAL_NONE || a.status != HAL_NONE);
+    if (!a.prepared)
+        return;
+    execute(a.prepared);
+    a.prepared->methods->release(a.prepared);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+    struct cache_owner owner;
+    struct hal_driver *d = driver(&owner);
+    int fd[N_FILES];
+
+    if (!length)
+        return 0;
+    for (int i = 0; i < N_FILES; i++)
+        must((fd[i] = memfd_create("fuzz", MFD_CLOEXEC)) >= 0);
+    const struct hal_cache c = { N_MODEL, N_DATA, fd, fd + N_MODEL, { 0 } };
+    if (bytes[0] & IS_FORGED)
+        forge_files(&owner, &c, bytes + 1, length - 1);
+    else
+        fill_files(fd, bytes + 1, length - 1);
+    restore(d, &c);
+    for (int i = 0; i < N_FILES; i++)
+        close(fd[i]);
+    return 0;
+}
