@@ -30,7 +30,8 @@ void campaign_end_worker(void *state, void *user)
 int campaign_start_worker(void *user, void **ret_state, struct why *w)
 {
     const struct campaign *c = user;
-    const struct target_host host = { harness_host.read_profile, c->options->timeout, true };
+    const struct target_host host = { harness_host.read_profile, c->options->timeout, true,
+                                      harness_host.no_extensions };
     struct worker_state *s = calloc(1, sizeof *s);
     TRACE(LA, PI, "open the targets");
     if (!s || !(s->arena = arena_new(0))) {

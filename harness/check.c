@@ -184,6 +184,10 @@ static void describe_unsupported(const struct check *c, const struct outcome *o,
 {
     const struct graph *g = &c->example->model.graph[0];
     uint32_t first = o->n_ops, n = 0;
+    if (o->withheld[0]) {
+        snprintf(r->why, sizeof r->why, "%s", o->withheld);
+        return;
+    }
     for (uint32_t i = 0; i < o->n_ops && i < g->n_operations; i++)
         if (!o->supported[i]) {
             first = n++ ? first : i;

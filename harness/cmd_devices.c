@@ -50,6 +50,8 @@ static void print_facts(const char *uri, const struct device_facts *f, bool long
            f->hal);
     printf("  extensions %u, cache files %u of models and %u of data\n", f->n_extensions,
            f->n_model_cache, f->n_data_cache);
+    if (harness_host.no_extensions)
+        printf("  %s\n", harness_host.no_extensions);
     for (uint32_t i = 0; i < f->n_extensions && i < MAX_EXTENSIONS; i++)
         print_extension(&f->extension[i]);
     puts("performance, relative to the reference CPU (below 1 is better):");

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -11,10 +12,28 @@
 
 #include "harness/buffer.h"
 #include "harness/trace_file.h"
+#include "sim/allowlist.h"
 #include "sim/hal_convert.h"
 #include "specs/specs.h"
 
-const struct target_host harness_host = { .read_profile = specs_read_toml };
+struct target_host harness_host = { .read_profile = specs_read_toml };
+
+int devices_limit_extensions(const char *file, const char *who, struct why *w)
+{
+    static char reason[240];
+    char *binary = who ? strdup(who) : allowlist_this_binary();
+    bool allowed = false;
+    int rc = binary ? allowlist_allows(file, binary, &allowed, w)
+                    : why_fail(w, WHY_SYSTEM, "nobody says which program this is");
+
+    if (rc == 0 && !allowed) {
+        snprintf(reason, sizeof reason, "%.80s may not use vendor extensions, says %.80s", binary,
+                 file);
+        harness_host.no_extensions = reason;
+    }
+    free(binary);
+    return rc;
+}
 
 struct answer {
     int failed;

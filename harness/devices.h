@@ -30,6 +30,10 @@ struct device_facts {
 int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w);
 
 /* What targets borrow from this folder: reading profiles. */
-extern const struct target_host harness_host;
+extern struct target_host harness_host;
+
+/* Hides extensions from all targets that are opened from now on, unless the file (sim/allowlist.h)
+ * lists `who`; NULL: the program that is running. */
+int devices_limit_extensions(const char *file, const char *who, struct why *w);
 
 #endif

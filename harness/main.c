@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness/commands.h"
+#include "harness/devices.h"
 #include "harness/logcat.h"
 #include "harness/trace_file.h"
 
@@ -175,6 +176,8 @@ static int run_command(const struct command *c, int argc, char **argv)
         return EXIT_USAGE;
     }
     logcat_start(o.vlog);
+    if (o.allowlist && devices_limit_extensions(o.allowlist, o.run_as, &why) < 0)
+        return complain(&o, &why);
     return o.trace ? run_traced(c, &o) : c->run(&o);
 }
 

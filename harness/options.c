@@ -275,6 +275,20 @@ static int set_trace(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
+static int set_allowlist(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, *value, "the file name is empty");
+    o->allowlist = value;
+    return 0;
+}
+
+static int set_run_as(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, *value, "the name is empty");
+    o->run_as = value;
+    return 0;
+}
+
 static int set_realtime(struct options *o, const char *value, struct why *w)
 {
     (void) value, (void) w;
@@ -339,6 +353,11 @@ static const struct option_row rows[] = {
       "one JSON object a line on stdout", FLAG(json) },
     { "quiet", 'q', NULL, CMD_JUDGING, "only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES, "a line for every case", set_verbose },
+    { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
+      "vendor extensions for those alone who are listed there", set_allowlist },
+    { "run-as", 0, "NAME", CMD_JUDGING | CMD_DEVICES,
+      "as this app's package, or binary's path, in that list (default: halcyon's path)",
+      set_run_as },
     { "vlog", 0, "TAGS", CMD_DRIVING,
       "log on stderr: all, or some of model, compilation, execution, cpuexe, manager, driver, "
       "memory",

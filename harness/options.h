@@ -39,6 +39,7 @@ struct options {
     const char *format, *output;
     const char *listen;
     const char *vlog, *trace; /* NULL: not given */
+    const char *allowlist, *run_as;
     int for_level;            /* 0: as it is */
     bool markdown, faults;
     bool total_times, per_execution, print_detail, sum; /* halcyon trace */

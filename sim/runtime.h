@@ -13,6 +13,7 @@ struct target {
     double patience;           /* with the process that it is in */
     char *socket;              /* path of the service that it is in; NULL: it is in this process */
     struct waiter *waiters;    /* kept: a driver may call twice, and late */
+    const char *no_extensions; /* why they are hidden from this process; NULL: they are not */
 };
 
 /* A driver under test may be handed in directly; the target closes it. */

@@ -20,6 +20,8 @@ struct target_host {
     int (*read_profile)(const char *path, char **ret_json, struct why *w);
     double patience; /* most seconds for an answer of a driver in another process, 0: any number */
     bool is_known;   /* it has been there before: where it is not, that is the outcome of a run */
+    const char *no_extensions; /* why vendor extensions may not be used (sim/allowlist.h), NULL:
+                                  they may; kept as long as the target */
 };
 
 /* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).  A bad
@@ -61,6 +63,7 @@ struct outcome {
     bool died;              /* its own process ended meanwhile; violation says what is known */
     bool hung;              /* it died in that it does not answer any more */
     struct arena *arena;    /* owns the rest */
+    char withheld[256];     /* not empty: why the driver was not even asked */
     uint32_t n_ops;         /* operations of the main graph, and which of them it supports */
     bool *supported;
     uint32_t n_out;

@@ -193,6 +193,8 @@ int target_open(const char *uri, const struct target_host *host, struct target *
             (*ret_target)->library = library;
     }
     free(u.scheme);
+    if (rc == 0)
+        (*ret_target)->no_extensions = host ? host->no_extensions : NULL;
     if (rc == 0 && (*ret_target)->driver)
         VLOG(MANAGER, "%s is open: %s of HAL version %d", uri, (*ret_target)->driver->name,
              (int) (*ret_target)->driver->hal_version);

@@ -174,6 +174,8 @@ int target_info(struct target *t, struct target_info *ret_info, struct why *w)
          "%s: %s, version %s, type %d; %u operand types, %u extensions, %u and %u cache files",
          t->uri, i.name, i.version, (int) i.type, i.capabilities.n_operands, i.n_extensions,
          i.n_model_cache, i.n_data_cache);
+    if (t->no_extensions)
+        i.n_extensions = 0;
     *ret_info = i;
     return 0;
 }

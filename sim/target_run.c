@@ -29,6 +29,18 @@ static int level_allows(struct course *c, bool *ret_known, bool *ret_allowed)
     return 0;
 }
 
+/* The driver is not asked about a model that this process may not use. */
+static bool is_withheld(struct course *c)
+{
+    struct outcome *o = c->o;
+
+    if (!c->t->no_extensions || !model_uses_extensions(c->m))
+        return false;
+    snprintf(o->withheld, sizeof(o->withheld), "%s", c->t->no_extensions);
+    VLOG(MANAGER, "%s is not asked: %s", c->t->uri, o->withheld);
+    return true;
+}
+
 /* 1: the driver does not support all of it, or has broken the contract. */
 static int ask(struct course *c, const struct hal_model *h)
 {
@@ -41,6 +53,8 @@ static int ask(struct course *c, const struct hal_model *h)
     c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
     if (!c->o->supported)
         return course_no_memory(c);
+    if (is_withheld(c))
+        return 1;
     TRY(level_allows(c, &known, &allowed));
     if (!allowed) {
         VLOG(MANAGER, "%s is not asked: the model needs a newer HAL than %d", c->t->uri,
