@@ -1,6 +1,11 @@
 #include "sim/account.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+
+#include "golden/logging.h"
+
+#define LOG_TAG "Account"
 
 struct account {
     struct account *next;
@@ -34,6 +39,10 @@ static struct account **find(struct accounts *a, uint32_t client)
     return at;
 }
 
+static const char *const what[] = { [ACCOUNT_MODELS] = "prepared models",
+                                    [ACCOUNT_MEMORY] = "bytes",
+                                    [ACCOUNT_EXECUTIONS] = "executions" };
+
 static enum hal_status take(struct accounts *a, uint32_t client, enum account_kind kind, uint64_t n)
 {
     struct account **at = find(a, client);
@@ -57,6 +66,9 @@ enum hal_status account_take(struct accounts *a, uint32_t client, enum account_k
     pthread_mutex_lock(&a->lock);
     enum hal_status status = n ? take(a, client, kind, n) : HAL_NONE;
     pthread_mutex_unlock(&a->lock);
+    if (status != HAL_NONE)
+        VLOG(DRIVER, "client %u does not get %" PRIu64 " %s more: it may have %" PRIu64, client, n,
+             what[kind], a->limits.most[kind]);
     return status;
 }
 

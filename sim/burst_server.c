@@ -11,8 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "golden/logging.h"
 #include "sim/driver.h"
 #include "sim/packet.h"
+
+#define LOG_TAG "BurstServer"
 
 /* For how long a client may think about its memories; what the messages about them may take. */
 enum { PATIENCE_MS = 10000, CALL_MEMORY = 1 << 24 };
@@ -157,8 +160,11 @@ static void give_up_memory(struct burst_server *s)
 {
     for (int64_t i = 0; i < BURST_SLOTS; i++) {
         struct slot *slot = slot_forget(s, i);
-        if (slot)
+        if (slot) {
+            VLOG(MEMORY, "a burst gives up %llu bytes of slot %d",
+                 (unsigned long long) slot->memory.size, (int) i);
             (void) s->burst->methods->release_memory(s->burst, i);
+        }
         slot_unref(s, slot);
     }
 }
@@ -398,6 +404,7 @@ static void *serve(void *argument)
     struct burst_server *s = argument;
     int rc = 0;
 
+    pthread_setname_np(pthread_self(), "burst");
     caller_set(s->caller);
     while (rc >= 0 && !atomic_load(&s->is_ending)) {
         rc = ring_wait(&s->request, s->socket, keeps_memory(s) ? s->idle_ns : UINT64_MAX);

@@ -142,6 +142,8 @@ void execution_submit(struct execution *x, uint64_t left)
 
     x->is_queued = false;
     if (left == 0 || estimate(x) > terms.budget) {
+        VLOG(EXECUTION, "an execution of model %" PRIu64 " takes %.0f ns, there are %.0f",
+             x->prepared->number, estimate(x), terms.budget);
         x->refused = hal_status_in(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
     }
@@ -152,10 +154,14 @@ void execution_submit(struct execution *x, uint64_t left)
 /* Has the device: does not begin what nobody wants, or what cannot be done in time. */
 static enum hal_status use_turn(struct execution *x, struct hal_result *result)
 {
-    if (!job_is_wanted(&x->job))
+    if (!job_is_wanted(&x->job)) {
+        VLOG(EXECUTION, "execution %" PRIu64 ": nobody waits for it", x->job.number);
         return HAL_GENERAL_FAILURE;
-    if (schedule_now(x->prepared->driver->schedule) + estimate(x) > x->job.deadline)
+    }
+    if (schedule_now(x->prepared->driver->schedule) + estimate(x) > x->job.deadline) {
+        VLOG(EXECUTION, "execution %" PRIu64 " has waited for too long", x->job.number);
         return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+    }
     return compute(x, result);
 }
 

@@ -163,13 +163,10 @@ static enum hal_status take_up(struct prepared *p, enum hal_version version)
     enum hal_status status = account_take(a, p->client, ACCOUNT_MODELS, 1);
     struct why w;
 
-    if (status != HAL_NONE) {
-        VLOG(COMPILATION, "client %u has as many models as it may", p->client);
+    if (status != HAL_NONE)
         return hal_status_in(status, version);
-    }
     status = account_take(a, p->client, ACCOUNT_MEMORY, p->bytes);
     if (status != HAL_NONE) {
-        VLOG(COMPILATION, "client %u may not have %" PRIu64 " bytes more", p->client, p->bytes);
         account_give(a, p->client, ACCOUNT_MODELS, 1);
         return hal_status_in(status, version);
     }
