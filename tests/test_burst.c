@@ -1,5 +1,5 @@
-/* Bursts: memory that stays mapped under its identifier, until it is released, replaced, or nobody
- * has asked for anything for a while. */
+/* Bursts, in this process and over a socket: memory that stays mapped under its identifier, until
+ * it is released, replaced, or nobody has asked for anything for a while. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <stdio.h>
@@ -67,9 +67,9 @@ static void close_pool(int i)
     close(request.pool[i].memory.fd);
 }
 
-static void open_burst(struct hal_driver *d)
+static void open_burst(struct hal_driver *d, int is_remote)
 {
-    driver = d;
+    driver = is_remote ? client_over_socket(d) : d;
     client_add_model(&model, N, false);
     client_prepare(&model, d, HAL_PRIORITY_MEDIUM);
     ck_assert_int_eq(model.prepared->methods->configure_burst(model.prepared, HAL_FL7, &burst),
@@ -115,7 +115,7 @@ static const int64_t kept[] = { 3, 0, INT64_MAX }, passing[] = { -1, -1, -1 },
 
 START_TEST(memory_with_an_identifier_stays_mapped)
 {
-    open_burst(client_open("cpu", HAL_FL8));
+    open_burst(client_open("cpu", HAL_FL8), _i);
     check_run(passing);
     ck_assert_int_eq(n_mappings(), 0);
     check_run(one);
@@ -138,7 +138,7 @@ END_TEST
 
 START_TEST(an_identifier_may_come_to_name_other_memory)
 {
-    open_burst(client_open("cpu", HAL_FL8));
+    open_burst(client_open("cpu", HAL_FL8), _i);
     check_run(kept);
     close_pool(1);
     request.pool[1].memory.address = request.y;
@@ -153,7 +153,7 @@ END_TEST
 /* What is kept must not hide that the memory is not what it says any more. */
 START_TEST(memory_that_has_shrunk_is_refused)
 {
-    open_burst(client_open("cpu", HAL_FL8));
+    open_burst(client_open("cpu", HAL_FL8), _i);
     check_run(kept);
     ck_assert_int_eq(ftruncate(request.pool[0].memory.fd, 0), 0);
     ck_assert_int_eq(run(kept), HAL_INVALID_ARGUMENT);
@@ -165,7 +165,7 @@ END_TEST
 
 START_TEST(an_idle_burst_keeps_nothing_and_goes_on)
 {
-    open_burst(client_open_idle("cpu", 20));
+    open_burst(client_open_idle("cpu", 20), _i);
     for (int turn = 0; turn < 3; turn++) {
         check_run(kept);
         ck_assert(comes_down_to(0));
@@ -177,12 +177,64 @@ END_TEST
 
 START_TEST(more_identifiers_than_are_kept_compute_all_the_same)
 {
-    open_burst(client_open("cpu", HAL_FL8));
+    open_burst(client_open("cpu", HAL_FL8), _i);
     for (int64_t i = 0; i < 200; i++) {
         const int64_t ids[] = { 3 * i, 3 * i + 1, 3 * i + 2 };
         check_run(ids);
     }
     ck_assert_int_lt(n_mappings(), 100);
+    close_burst();
+}
+END_TEST
+
+/* Plain memory of ever other sizes: over a socket each takes a file. */
+START_TEST(plain_memory_of_any_size)
+{
+    struct hal_execution_config config = client_config();
+    struct client_request r;
+    float big[1000] = { 0 };
+
+    open_burst(client_open("cpu", HAL_FL8), _i);
+    for (uint32_t k = 0; k < 100; k++) {
+        client_fill(&r, N);
+        r.pool[2].memory.address = big;
+        r.pool[2].memory.size = sizeof r.x + 4 * k;
+        ck_assert_int_eq(
+            burst->methods->execute_synchronously(burst, &r.hal, POOLS, kept, &config, &r.result),
+            HAL_NONE);
+        for (int i = 0; i < N; i++)
+            ck_assert_float_eq(big[i], r.x[i] + r.y[i]);
+        memset(big, 0, sizeof big);
+    }
+    close_burst();
+}
+END_TEST
+
+/* More than a packet can say, or slots can hold. */
+START_TEST(requests_of_many_pools)
+{
+    enum { MANY = 1500 };
+    static struct hal_request_pool pools[MANY];
+    static int64_t identifiers[MANY];
+    struct hal_execution_config config = client_config();
+    struct client_request r;
+
+    open_burst(client_open("cpu", HAL_FL8), _i);
+    for (int i = 0; i < MANY; i++) {
+        pools[i].memory = request.pool[i % POOLS].memory;
+        identifiers[i] = i % POOLS;
+    }
+    client_fill(&r, N);
+    r.hal.pools = pools;
+    for (uint32_t n = 4; n <= MANY; n = 3 * n) {
+        r.hal.n_pools = n;
+        memset(mapped[2], 0, SIZE);
+        ck_assert_int_eq(burst->methods->execute_synchronously(burst, &r.hal, n, identifiers,
+                                                               &config, &r.result),
+                         HAL_NONE);
+        for (int i = 0; i < N; i++)
+            ck_assert_float_eq(mapped[2][i], r.x[i] + r.y[i]);
+    }
     close_burst();
 }
 END_TEST
@@ -216,7 +268,7 @@ START_TEST(threads_share_what_a_burst_keeps)
     pthread_t thread[THREADS];
     bool failed[THREADS] = { false };
 
-    open_burst(client_open_idle("cpu", 1));
+    open_burst(client_open_idle("cpu", 1), _i);
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&thread[i], NULL, run_often, &failed[i]), 0);
     for (int i = 0; i < THREADS; i++) {
@@ -233,12 +285,14 @@ int main(void)
     Suite *s = suite_create("burst");
     TCase *c = tcase_create("kept memory");
 
-    tcase_add_test(c, memory_with_an_identifier_stays_mapped);
-    tcase_add_test(c, an_identifier_may_come_to_name_other_memory);
-    tcase_add_test(c, memory_that_has_shrunk_is_refused);
-    tcase_add_test(c, an_idle_burst_keeps_nothing_and_goes_on);
-    tcase_add_test(c, more_identifiers_than_are_kept_compute_all_the_same);
-    tcase_add_test(c, threads_share_what_a_burst_keeps);
+    tcase_add_loop_test(c, memory_with_an_identifier_stays_mapped, 0, 2);
+    tcase_add_loop_test(c, an_identifier_may_come_to_name_other_memory, 0, 2);
+    tcase_add_loop_test(c, memory_that_has_shrunk_is_refused, 0, 2);
+    tcase_add_loop_test(c, an_idle_burst_keeps_nothing_and_goes_on, 0, 2);
+    tcase_add_loop_test(c, more_identifiers_than_are_kept_compute_all_the_same, 0, 2);
+    tcase_add_loop_test(c, plain_memory_of_any_size, 0, 2);
+    tcase_add_loop_test(c, requests_of_many_pools, 0, 2);
+    tcase_add_loop_test(c, threads_share_what_a_burst_keeps, 0, 2);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
