@@ -21,7 +21,7 @@ static void run_kinds(struct cell *c, const struct vts_model *m, struct hal_prep
 
     for (int k = 0; k < 2 * vts_n_kinds; k++) {
         const struct vts_kind *kind = &vts_kinds[k / 2];
-        if (!vts_kind_is_of(kind, c->version))
+        if (!vts_kind_is_of(kind, c->version) || (k % 2 && c->version < HAL_1_2))
             continue;
         vts_request(&m->example, a, &r);
         config.measure = k % 2;
@@ -239,7 +239,7 @@ static void run_loop(struct cell *c, const struct vts_model *m, struct hal_prepa
     config.loop_timeout = 1000000;
     for (int k = 0; k < 2 * vts_n_kinds; k++) {
         const struct vts_kind *kind = &vts_kinds[k / 2];
-        if (!vts_kind_is_of(kind, c->version))
+        if (!vts_kind_is_of(kind, c->version) || c->version < kind->deadlines)
             continue;
         vts_request(&m->example, a, &r);
         config.measure = k % 2;

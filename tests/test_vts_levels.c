@@ -1,0 +1,373 @@
+/* Versions: entry points of older ones, methods of newer ones, what each version has and has not.
+ */
+#include "sim/convert.h"
+#include "tests/hal_client.h"
+#include "tests/vts_models.h"
+#include "tests/vts_mutations.h"
+#include "tests/vts_requests.h"
+
+/* ---- methods that come later */
+
+static enum hal_status try_supported(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    bool supported;
+    uint32_t n;
+
+    return c->driver->get_supported_operations(c->driver, v, &s->model.hal, &supported, &n);
+}
+
+static enum hal_status try_capabilities(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    struct hal_capabilities caps;
+
+    (void) s;
+    return c->driver->get_capabilities(c->driver, v, &caps);
+}
+
+static enum hal_status try_prepare(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    struct vts_prepared p = vts_prepare(c, v, &s->model.hal, &vts_usual);
+
+    if (p.model)
+        p.model->methods->release(p.model);
+    return p.launched;
+}
+
+static enum hal_status try_cache(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    (void) s;
+    return vts_prepare(c, v, NULL, &vts_usual).launched;
+}
+
+static enum hal_status try_burst(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    struct hal_burst *b = NULL;
+    enum hal_status status = s->prepared->methods->configure_burst(s->prepared, v, &b);
+
+    EXPECT(c, (status == HAL_NONE) == (b != NULL), "%s with burst %p", hal_status_name(status),
+           (void *) b);
+    if (b)
+        b->methods->release(b);
+    return status;
+}
+
+static enum hal_status try_kind(struct cell *c, struct vts_subject *s, enum hal_version v, int kind)
+{
+    struct hal_execution_config config = client_config();
+
+    vts_subject_renew(s);
+    enum hal_status status = vts_kinds[kind].run(s->prepared, v, &s->request, &config);
+    EXPECT(c,
+           status == HAL_NONE ? vts_subject_is_right(s) : vts_result_is_empty(&s->request.result),
+           "%s: %s, with wrong results", vts_kinds[kind].name, hal_status_name(status));
+    return status;
+}
+
+static enum hal_status try_now(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    return try_kind(c, s, v, 0);
+}
+
+static enum hal_status try_later(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    return try_kind(c, s, v, 1);
+}
+
+static enum hal_status try_fenced(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    return try_kind(c, s, v, 3);
+}
+
+/* These have no version of their own: the driver's counts. */
+static enum hal_status try_reusable(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    (void) v;
+    return try_kind(c, s, c->version, 4);
+}
+
+static enum hal_status try_allocate(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    const struct hal_buffer_role role = { 0, 0, 1 };
+    const struct hal_buffer_desc desc = { 0 };
+    struct hal_buffer *b = (void *) s;
+    uint32_t token = 99;
+
+    (void) v;
+    enum hal_status status =
+        c->driver->allocate(c->driver, &desc, 1, &s->prepared, 1, &role, 0, NULL, &b, &token);
+    EXPECT(c, status == HAL_NONE ? b && token : !b && !token, "%s with buffer %p, token %u",
+           hal_status_name(status), (void *) b, token);
+    if (b)
+        b->methods->release(b);
+    return status;
+}
+
+static const struct method {
+    const char *name;
+    enum hal_version since, until;
+    enum hal_status (*call)(struct cell *c, struct vts_subject *s, enum hal_version v);
+    bool is_versioned; /* through an entry point of a version */
+    bool needs_more;   /* may fail where it is served, too */
+} methods[] = {
+    { "get_capabilities", HAL_1_0, HAL_FL8, try_capabilities, true },
+    { "get_supported_operations", HAL_1_0, HAL_FL8, try_supported, true },
+    { "prepare_model", HAL_1_0, HAL_FL8, try_prepare, true },
+    { "prepare_model_from_cache", HAL_1_2, HAL_FL8, try_cache, true, true },
+    { "execute_synchronously", HAL_1_2, HAL_FL8, try_now, true },
+    { "execute", HAL_1_0, HAL_1_3, try_later, true },
+    { "execute_fenced", HAL_1_3, HAL_FL8, try_fenced, true },
+    { "configure_burst", HAL_1_2, HAL_FL8, try_burst, true },
+    { "create_reusable_execution", HAL_FL8, HAL_FL8, try_reusable, false },
+    { "allocate", HAL_1_3, HAL_FL8, try_allocate, false },
+};
+
+static bool is_served(const struct cell *c, const struct method *m, enum hal_version v)
+{
+    return hal_level(v) && v >= m->since && v <= m->until && v <= c->version;
+}
+
+static void expect_method(struct cell *c, struct vts_subject *s, const struct method *m,
+                          enum hal_version v)
+{
+    enum hal_status status = m->call(c, s, v);
+    enum hal_status refusal = m->is_versioned ? HAL_INVALID_ARGUMENT : HAL_GENERAL_FAILURE;
+
+    EXPECT(c, is_served(c, m, v) ? status == HAL_NONE || m->needs_more : status == refusal,
+           "%s, entry %d: %s", m->name, (int) v, hal_status_name(status));
+}
+
+/* All methods through all entries, and through some of versions that there are not. */
+static void each_method(struct cell *c, bool served)
+{
+    static const enum hal_version none[] = { 0, 9, 14, 19, 255 };
+    struct vts_subject s;
+
+    vts_subject_open(c, vts_relu(c), &s);
+    for (int k = 0; k < COUNT(methods) && EXPECT(c, s.prepared, "not prepared"); k++) {
+        const struct method *m = &methods[k];
+        for (int v = 0; v < VTS_VERSIONS; v++)
+            if (served == is_served(c, m, vts_versions[v]) &&
+                (m->is_versioned || vts_versions[v] == c->version))
+                expect_method(c, &s, m, vts_versions[v]);
+        for (int i = 0; i < COUNT(none) && m->is_versioned && !served; i++)
+            expect_method(c, &s, m, none[i]);
+    }
+    vts_subject_close(&s);
+}
+
+static void gates(struct cell *c, const void *data)
+{
+    (void) data;
+    each_method(c, false);
+}
+
+static void entries(struct cell *c, const void *data)
+{
+    (void) data;
+    each_method(c, true);
+}
+
+/* ---- what older versions do not have */
+
+static const struct one_op of_levels[] = {
+    { "floats", "RELU", 1, { "F32[2]: 1 2" }, "F32[2]: 1 2" },
+    { "bytes", "RELU", 1, { "U8[2]*1@0: 1 2" }, "U8[2]*1@0: 1 2" },
+    { "an operation of 1.1",
+      "SUB",
+      2,
+      { "F32[2]: 1 2", "F32[2]: 1 2", "INT32: 0" },
+      "F32[2]: 0 0" },
+    { "another of 1.1",
+      "TRANSPOSE",
+      2,
+      { "U8[2,1]*1@0: 1 2", "const I32[2]: 1 0" },
+      "U8[1,2]*1@0: 1 2" },
+    { "halves", "RELU", 3, { "F16[2]: 1 2" }, "F16[2]: 1 2" },
+    { "an operation of 1.2", "EXP", 3, { "F32[1]: 0" }, "F32[1]: 1" },
+    { "another of 1.2", "EXPAND_DIMS", 3, { "U8[2]*1@0: 1 2", "INT32: 0" }, "U8[1,2]*1@0: 1 2" },
+    { "signed bytes", "RELU", 4, { "S8[2]*1@0: 1 2" }, "S8[2]*1@0: 1 2" },
+    { "an operation of 1.3", "HARD_SWISH", 4, { "F32[1]: 0" }, "F32[1]: 0" },
+    { "another of 1.3", "FILL", 4, { "const I32[1]: 1", "INT32: 3" }, "I32[1]: 3" },
+    { "an operation of level 6",
+      "PACK",
+      6,
+      { "INT32: 0", "F32[1]: 1", "F32[1]: 2" },
+      "F32[2,1]: 1 2" },
+    { "an operation of level 7",
+      "REVERSE",
+      7,
+      { "F32[2]: 1 2", "const I32[1]: 0" },
+      "F32[2]: 2 1" },
+};
+
+static void expect_legal(struct cell *c, const struct vts_model *m, enum hal_version v)
+{
+    bool legal = m->level <= hal_level(v), supported = false;
+    uint32_t n;
+    enum hal_status s = c->driver->get_supported_operations(c->driver, v, &m->hal, &supported, &n);
+
+    EXPECT(c, s == (legal ? HAL_NONE : HAL_INVALID_ARGUMENT), "%s, entry %d: supported: %s",
+           m->name, (int) v, hal_status_name(s));
+    struct vts_prepared p = vts_prepare(c, v, &m->hal, &vts_usual);
+    EXPECT(c, p.status == (legal && supported ? HAL_NONE : HAL_INVALID_ARGUMENT),
+           "%s, entry %d: prepared: %s", m->name, (int) v, hal_status_name(p.status));
+    if (p.model)
+        p.model->methods->release(p.model);
+}
+
+/* Before, each is an argument that this version does not have. */
+static const struct argument {
+    const char *name;
+    enum hal_version since;
+    struct hal_prepare_config config;
+    enum hal_status status;
+} arguments[] = {
+    { "low power", HAL_1_1, { HAL_LOW_POWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE }, HAL_NONE },
+    { "preference 3", HAL_1_1, { 3, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE }, HAL_INVALID_ARGUMENT },
+    { "high priority",
+      HAL_1_3,
+      { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_HIGH, HAL_NO_DEADLINE },
+      HAL_NONE },
+    { "priority 3", HAL_1_3, { HAL_FAST_SINGLE_ANSWER, 3, HAL_NO_DEADLINE }, HAL_INVALID_ARGUMENT },
+    { "a deadline that has passed",
+      HAL_1_3,
+      { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, 1 },
+      HAL_MISSED_DEADLINE_PERSISTENT },
+};
+
+static void expect_arguments(struct cell *c, const struct vts_model *m, enum hal_version v)
+{
+    for (int k = 0; k < COUNT(arguments); k++) {
+        const struct argument *a = &arguments[k];
+        struct vts_prepared p = vts_prepare(c, v, &m->hal, &a->config);
+        EXPECT(c, p.status == (v >= a->since ? a->status : HAL_INVALID_ARGUMENT),
+               "%s, entry %d: %s", a->name, (int) v, hal_status_name(p.status));
+        if (p.model)
+            p.model->methods->release(p.model);
+    }
+}
+
+/* The same of executions; burst and reusable ones have a table of their own. */
+static const struct execution_argument {
+    const char *name;
+    enum hal_version since;
+    struct hal_execution_config config;
+    bool is_token; /* input 0 in a buffer that there is not */
+    enum hal_status status;
+} execution_arguments[] = {
+    { "measuring", HAL_1_2, { true, HAL_NO_DEADLINE, HAL_NO_TIME }, false, HAL_NONE },
+    { "a deadline that has passed",
+      HAL_1_3,
+      { false, 1, HAL_NO_TIME },
+      false,
+      HAL_MISSED_DEADLINE_PERSISTENT },
+    { "a loop time-out", HAL_1_3, { false, HAL_NO_DEADLINE, 1000000 }, false, HAL_NONE },
+    { "an unknown token",
+      HAL_1_3,
+      { false, HAL_NO_DEADLINE, HAL_NO_TIME },
+      true,
+      HAL_INVALID_ARGUMENT },
+};
+
+static void expect_execution_arguments(struct cell *c, struct vts_subject *s, enum hal_version v)
+{
+    for (int k = 0; k < 2 * COUNT(execution_arguments); k++) {
+        const struct execution_argument *a = &execution_arguments[k / 2];
+        const struct vts_kind *kind = &vts_kinds[k % 2];
+        if (!vts_kind_is_of(kind, v))
+            continue;
+        vts_subject_renew(s);
+        if (a->is_token)
+            vts_request_name(&s->request, &s->request.inputs[0], 77);
+        enum hal_status status = kind->run(s->prepared, v, &s->request, &a->config);
+        EXPECT(c, status == (v >= a->since ? a->status : HAL_INVALID_ARGUMENT),
+               "%s, %s, entry %d: %s", a->name, kind->name, (int) v, hal_status_name(status));
+    }
+}
+
+static void expect_relaxed(struct cell *c, const struct vts_model *m, enum hal_version v)
+{
+    struct hal_model relaxed = m->hal;
+
+    relaxed.relaxed = true;
+    struct vts_prepared p = vts_prepare(c, v, &relaxed, &vts_usual);
+    EXPECT(c, p.status == (v >= HAL_1_1 ? HAL_NONE : HAL_INVALID_ARGUMENT), "relaxed, entry %d: %s",
+           (int) v, hal_status_name(p.status));
+    if (p.model)
+        p.model->methods->release(p.model);
+}
+
+static void newer(struct cell *c, const void *data)
+{
+    struct vts_subject s;
+    struct vts_model m;
+
+    (void) data;
+    for (int k = 0; k < COUNT(of_levels); k++) {
+        vts_model_of(&m, &of_levels[k]);
+        EXPECT(c, m.level == of_levels[k].level, "%s: level %d", m.name, m.level);
+        for (int v = 0; v < VTS_VERSIONS && vts_versions[v] <= c->version; v++)
+            expect_legal(c, &m, vts_versions[v]);
+        vts_model_done(&m);
+    }
+    vts_subject_open(c, vts_relu(c), &s);
+    for (int v = 0; v < VTS_VERSIONS && vts_versions[v] <= c->version; v++) {
+        expect_arguments(c, &s.model, vts_versions[v]);
+        expect_relaxed(c, &s.model, vts_versions[v]);
+        if (EXPECT(c, s.prepared, "not prepared"))
+            expect_execution_arguments(c, &s, vts_versions[v]);
+    }
+    vts_subject_close(&s);
+}
+
+/* ---- outputs of unknown shape */
+
+static void open_shape(struct vts_subject *s)
+{
+    const uint32_t index = s->model.hal.main.outputs[0];
+    struct hal_operand *o = (struct hal_operand *) (uintptr_t) &s->model.hal.main.operands[index];
+    static const uint32_t unknown[] = { 0 };
+
+    o->dims = unknown;
+}
+
+/* A request that does not say them either is refused; one that does is executed. */
+static void unknown(struct cell *c, const void *data)
+{
+    static const uint32_t four[] = { 4 };
+    struct hal_execution_config config = client_config();
+    struct vts_subject s;
+
+    (void) data;
+    vts_model_of(&s.model, vts_relu(c));
+    open_shape(&s);
+    s.prepared = vts_prepare_supported(c, &s.model.hal);
+    for (int k = 0; k < 2 * vts_n_kinds && EXPECT(c, s.prepared, "not prepared"); k++) {
+        const struct vts_kind *kind = &vts_kinds[k / 2];
+        enum hal_status expected = k % 2 || (c->version >= HAL_1_2 && !kind->needs_shapes)
+                                       ? HAL_NONE
+                                       : HAL_INVALID_ARGUMENT;
+        if (!vts_kind_is_of(kind, c->version))
+            continue;
+        vts_subject_renew(&s);
+        s.request.outputs[0].n_dims = (uint32_t) k % 2;
+        s.request.outputs[0].dims = four;
+        enum hal_status status = kind->run(s.prepared, c->version, &s.request, &config);
+        EXPECT(c, status == expected && (status != HAL_NONE || vts_subject_is_right(&s)),
+               "%s, %s: %s", kind->name, k % 2 ? "known" : "unknown", hal_status_name(status));
+    }
+    vts_subject_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "gates", gates },
+        { "entries", entries },
+        { "newer", newer },
+        { "unknown", unknown },
+    };
+    static const struct vts_program p = { "levels", checks, COUNT(checks), NULL, NULL };
+
+    return vts_main(&p, argc, argv);
+}
