@@ -41,10 +41,10 @@ struct crew {
     unsigned start_deaths; /* one after the other, without a worker that came up */
 };
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SHADOW_MEMORY 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SHADOW_MEMORY 1
 #endif
 #endif
