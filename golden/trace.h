@@ -113,5 +113,9 @@ static inline void trace_leave(const bool *on)
 #define TRACE(layer, phase, name)          TRACE_SECTION(TRACE_NEST, layer, phase, name)
 #define TRACE_SWITCH(layer, phase, name)   TRACE_SECTION(TRACE_SW, layer, phase, name)
 #define TRACE_SUBTRACT(layer, phase, name) TRACE_SECTION(TRACE_SUB, layer, phase, name)
+/* Phase and name are expressions, of interest only when somebody looks. */
+#define TRACE_COMPUTED(layer, phase, name)                                                         \
+    __attribute__((cleanup(trace_leave), unused)) const bool TRACE_NAME(__COUNTER__) =             \
+        TRACE_IS_ON() && (trace_begin(TRACE_NEST, TRACE_##layer, phase, name), true)
 
 #endif

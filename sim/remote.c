@@ -151,6 +151,7 @@ static int exchange(struct remote_channel *c, const Wire__Call *call, const stru
 {
     ProtobufCMessage *m;
 
+    TRACE_COMPUTED(LI, wire_method_phase(call->method), wire_method_name(call->method));
     if (wire_send(c->socket, &call->base, fds, w) < 0 && !has_answer(c))
         return -1;
     int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
@@ -239,22 +240,9 @@ int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_
     return 0;
 }
 
-static int exchange_traced(struct remote_call *q)
-{
-    bool on = TRACE_IS_ON();
-
-    if (on)
-        trace_begin(TRACE_NEST, TRACE_LI, wire_method_phase(q->call.method),
-                    wire_method_name(q->call.method));
-    int rc = exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why);
-    if (on)
-        trace_end();
-    return rc;
-}
-
 enum hal_status remote_run(struct remote_call *q)
 {
-    if (exchange_traced(q) == 0) {
+    if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0) {
         enum hal_status status = (enum hal_status) q->reply->status;
         VLOG(DRIVER, "%s of HAL version %d: %s", wire_method_name(q->call.method), q->call.version,
              hal_status_name(status));

@@ -126,14 +126,8 @@ int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *f
 
     REQUIRE(w, method < sizeof(answers) / sizeof(*answers) && answers[method], "unknown method %u",
             method);
-    bool on = TRACE_IS_ON();
-    if (on)
-        trace_begin(TRACE_NEST, TRACE_LD, wire_method_phase(call->method),
-                    wire_method_name(call->method));
-    int rc = answers[method](&q);
-    if (on)
-        trace_end();
-    if (rc == 0)
+    TRACE_COMPUTED(LD, wire_method_phase(call->method), wire_method_name(call->method));
+    if (answers[method](&q) == 0)
         return 0;
     /* Memory is the service's affair; everything else that a message gets wrong ends the channel.
      */
