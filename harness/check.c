@@ -412,6 +412,20 @@ static void judge_outputs(const struct check *c, const struct outcome *o, struct
         snprintf(r->why, sizeof r->why, "no element could be compared");
 }
 
+/* What was said otherwise to a driver of an older HAL. */
+static void tell_notes(const struct outcome *o, struct check_result *r, struct buffer *detail)
+{
+    for (uint32_t i = 0; i < o->n_notes; i++) {
+        const char *lost = o->note[i].lost ? "lost at this HAL version: " : "";
+        r->lost = r->lost || o->note[i].lost;
+        if (detail)
+            buffer_printf(detail, "%s%s\n", lost, o->note[i].text);
+        else if (r->verdict == VERDICT_PASS && o->note[i].lost)
+            text_append(r->why, sizeof r->why, "%s%s%s", r->why[0] ? "; " : "", lost,
+                        o->note[i].text);
+    }
+}
+
 void check_judge(struct check *c, struct outcome *o, struct check_result *r, struct buffer *detail)
 {
     snprintf(r->stage, sizeof r->stage, "%s", stage_name[o->stage]);
@@ -422,6 +436,7 @@ void check_judge(struct check *c, struct outcome *o, struct check_result *r, str
     r->device_ns = o->timing.on_device;
     if (!judge_course(c, o, r))
         judge_outputs(c, o, r, detail);
+    tell_notes(o, r, detail);
     text_clean(r->why);
     outcome_done(o);
 }

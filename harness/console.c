@@ -152,6 +152,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
 {
     bool conforming = verdict_conforming(r->verdict);
     c->failures += !conforming;
+    c->losses += r->lost;
     if (c->json) {
         verdict_json(name, target, r, replay);
         return;
@@ -262,5 +263,9 @@ void console_summary(struct console *c, const struct summary *s)
     if (s->run)
         printf("; run %lld in %s", (long long) s->run, s->db);
     putchar('\n');
+    if (c->losses && c->verbosity >= 0)
+        printf("%llu verdict%s about a model that lost something at the HAL version of its target: "
+               "-v says what\n",
+               (unsigned long long) c->losses, c->losses == 1 ? " is" : "s are");
     fflush(stdout);
 }

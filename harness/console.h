@@ -16,8 +16,8 @@ struct totals {
 struct console {
     bool json, terminal, bar_shown, details;
     int verbosity;
-    uint64_t n_cases, failures;
-    double begun; /* seconds, monotonic */
+    uint64_t n_cases, failures, losses; /* losses: verdicts with a loss */
+    double begun;                       /* seconds, monotonic */
     uint64_t drawn_ms;
 };
 

@@ -157,9 +157,10 @@ static int check_insufficient(struct course *c)
 static int check_shapes(struct course *c, enum hal_status status)
 {
     uint32_t n = c->m->graph[0].n_outputs, n_shapes = c->result.n_shapes;
+    bool reports = c->t->driver->hal_version >= HAL_1_2;
     bool may = status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE;
 
-    if (n_shapes && c->t->driver->hal_version < HAL_1_2)
+    if (n_shapes && !reports)
         return course_violation(c, "%u output shapes at HAL %s, which reports none", n_shapes,
                                 hal_version_name(c->t->driver->hal_version));
     if (n_shapes && !may)
@@ -167,14 +168,14 @@ static int check_shapes(struct course *c, enum hal_status status)
                                 hal_status_name(status));
     if (n_shapes && n_shapes != n)
         return course_violation(c, "%u output shapes for %u outputs", n_shapes, n);
-    if (!n_shapes && status == HAL_OUTPUT_INSUFFICIENT_SIZE && c->t->driver->hal_version >= HAL_1_2)
+    if (!n_shapes && status == HAL_OUTPUT_INSUFFICIENT_SIZE && reports)
         return course_violation(c, "OUTPUT_INSUFFICIENT_SIZE without output shapes");
     for (uint32_t i = 0; i < n_shapes; i++)
         if (check_shape(c, i, status))
             return 1;
     if (n_shapes && status == HAL_OUTPUT_INSUFFICIENT_SIZE)
         return check_insufficient(c);
-    for (uint32_t i = 0; i < n && !n_shapes && status == HAL_NONE; i++)
+    for (uint32_t i = 0; i < n && !n_shapes && reports && status == HAL_NONE; i++)
         if (!course_is_known(course_output(c, i)))
             return course_violation(c, "no output shapes, though output %u is not fully specified",
                                     i);

@@ -7,7 +7,7 @@
 
 struct course {
     struct target *t;
-    const struct model *m;
+    const struct model *m; /* as the driver is shown it */
     const struct tensor *in;
     const struct shape *out_shape;
     const struct target_run_options *options;
@@ -22,6 +22,10 @@ struct course {
     struct hal_result result;
     struct conversion said; /* in the words of the driver's version */
 };
+
+/* Says the model in the words of the driver's version, where it has to.  1: it cannot be said; the
+ * outcome tells why, and which operations are too new. */
+int course_offer(struct course *c);
 
 /* The first violation of the contract stands.  Returns 1: the course ends here. */
 __attribute__((format(printf, 2, 3))) int course_violation(struct course *c, const char *fmt, ...);

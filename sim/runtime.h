@@ -48,10 +48,6 @@ void waiters_free(struct waiter *w);
 /* The method whose callback came more than once; NULL: none. */
 const char *waiters_repeated(const struct waiter *w);
 
-/* Marks the operations of a legal model that feature level `most` has; none where shapes contradict
- * each other. */
-int levels_allow(const struct model *m, int most, struct arena *a, bool *supported, struct why *w);
-
 /* Memory of a request, with guards: every region of it is surrounded by bytes that nobody may
  * write.
  */

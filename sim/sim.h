@@ -9,6 +9,7 @@
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
+#include "golden/compliance.h"
 #include "golden/golden.h"
 #include "sim/hal.h"
 
@@ -66,6 +67,8 @@ struct outcome {
     char withheld[256];     /* not empty: why the driver was not even asked */
     uint32_t n_ops;         /* operations of the main graph, and which of them it supports */
     bool *supported;
+    const struct conversion_note *note; /* what was said in other words, or lost, at that version */
+    uint32_t n_notes;
     uint32_t n_out;
     struct tensor *out;       /* shape as the driver reported or the model declares */
     struct hal_timing timing; /* nanoseconds; HAL_NO_TIME where it did not say */

@@ -114,7 +114,11 @@ static int open_engine(const struct uri *u, const char *uri, const struct target
     if (is_plain(u, "golden"))
         return engine_reference(ret_engine, w);
     if (strcmp(u->scheme, "sl") == 0)
-        return why_fail(w, WHY_INVALID, "%s: targets of scheme sl: are not supported yet", uri);
+        return why_fail(
+            w, WHY_INVALID,
+            "%s: support libraries (sl:PATH.so, ANeuralNetworks_getSLDriverImpl) are not "
+            "supported yet; a library with hal_driver_open is lib:PATH.so",
+            uri);
     return why_fail(w, WHY_INVALID,
                     "%s: not a target; expected sim:NAME, sim:PATH.toml, lib:PATH.so, unix:PATH, "
                     "null or golden",

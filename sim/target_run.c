@@ -16,56 +16,17 @@
 
 /* ---- asking and preparing */
 
-/* A model of a feature level that the driver has not is not shown to it.  What nobody here knows
- * the driver may know, or rightly call invalid. */
-static int level_allows(struct course *c, bool *ret_known, bool *ret_allowed)
-{
-    TRACE_SUBTRACT(LR, PP, "model_prepare");
-    int level = model_prepare(c->m, NULL, c->w);
-
-    TRY(level);
-    *ret_known = !model_is_foreign(c->m, NULL);
-    *ret_allowed = level <= hal_level(c->t->driver->hal_version);
-    return 0;
-}
-
-/* The driver is not asked about a model that this process may not use. */
-static bool is_withheld(struct course *c)
-{
-    struct outcome *o = c->o;
-
-    if (!c->t->no_extensions || !model_uses_extensions(c->m))
-        return false;
-    snprintf(o->withheld, sizeof(o->withheld), "%s", c->t->no_extensions);
-    VLOG(MANAGER, "%s is not asked: %s", c->t->uri, o->withheld);
-    return true;
-}
-
-/* 1: the driver does not support all of it, or has broken the contract. */
+/* 1: the driver does not support all of it, or has broken the contract.  What nobody here knows it
+ * may know, or rightly call invalid. */
 static int ask(struct course *c, const struct hal_model *h)
 {
     struct hal_driver *d = c->t->driver;
     uint32_t n = h->main.n_operations, n_answers = UINT32_MAX;
-    bool known = false, allowed = false;
 
     TRACE(LR, PC, "get_supported_operations");
-    c->o->n_ops = n;
-    c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
-    if (!c->o->supported)
-        return course_no_memory(c);
-    if (is_withheld(c))
-        return 1;
-    TRY(level_allows(c, &known, &allowed));
-    if (!allowed) {
-        VLOG(MANAGER, "%s is not asked: the model needs a newer HAL than %d", c->t->uri,
-             (int) d->hal_version);
-        return levels_allow(c->m, hal_level(d->hal_version), c->o->arena, c->o->supported, c->w) < 0
-                   ? -1
-                   : 1;
-    }
     enum hal_status status =
         d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
-    if (!known && status == HAL_INVALID_ARGUMENT) {
+    if (status == HAL_INVALID_ARGUMENT && model_is_foreign(c->m, NULL)) {
         memset(c->o->supported, 0, n * sizeof(bool));
         return 1;
     }
@@ -263,6 +224,8 @@ static int take_outputs(struct course *c)
         if (c->result.n_shapes) {
             t->shape.rank = s->n_dims;
             memcpy(t->shape.dim, s->dims, s->n_dims * sizeof(uint32_t));
+        } else if (!course_is_known(t)) {
+            t->shape = c->out_shape[i]; /* that the request asked for */
         }
         t->data = arena_copy(c->o->arena, guarded_at(&c->output, c->out_at[i]), tensor_bytes(t));
         if (!t->data)
@@ -362,20 +325,28 @@ static int execute(struct course *c)
     return check_written(c, &config);
 }
 
+/* The model as the driver is shown it.  1: its version cannot say it. */
 static int convert(struct course *c, struct hal_model *ret_model)
 {
+    uint32_t n = c->m->graph[0].n_operations;
+
     TRACE(LR, PP, "convert_to_hal");
-    return convert_to_hal(c->m, c->o->arena, ret_model, c->w);
+    c->o->n_ops = n;
+    c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
+    if (!c->o->supported)
+        return course_no_memory(c);
+    int rc = course_offer(c);
+    return rc ? rc : convert_to_hal(c->m, c->o->arena, ret_model, c->w);
 }
 
 /* 1: ended before it was done; the outcome says where. */
 static int run_course(struct course *c)
 {
     struct hal_model h;
-    int rc;
+    int rc = convert(c, &h);
 
-    TRY(convert(c, &h));
-    rc = ask(c, &h);
+    if (rc == 0)
+        rc = ask(c, &h);
     if (rc == 0)
         rc = prepare(c, &h);
     if (rc == 0)
@@ -387,6 +358,8 @@ static int run_course(struct course *c)
         rc = course_violation(c, "%s called back more than once", repeated);
     if (rc == 0)
         c->o->stage = STAGE_DONE;
+    c->o->note = c->said.note;
+    c->o->n_notes = c->said.n_notes;
     return rc;
 }
 

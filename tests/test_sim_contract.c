@@ -40,7 +40,14 @@ enum lie {
     WRITES_BEFORE,
     WRITES_INPUT,
     WRITES_NOT,
-    LEAVES_LAST
+    LEAVES_LAST,
+    TIMING_TOO_FINE, /* of HAL 1.3 */
+    OLD_HONEST,      /* from here on of HAL 1.0 */
+    OLD_NO_EXECUTE,
+    OLD_SHAPES,
+    OLD_TIMING,
+    OLD_STATUS,
+    OLD_TWICE
 };
 
 /* The reference's driver, with one answer changed on the way. */
@@ -102,6 +109,7 @@ static enum hal_status bend(struct liar *l, const struct hal_request *q, struct 
     case TIMING_REVERSED: r->timing = (struct hal_timing){ 20, 10 }; break;
     case TIMING_UNASKED: r->timing = (struct hal_timing){ 10, 20 }; break;
     case TIMING_HONEST: r->timing = (struct hal_timing){ 10, HAL_NO_TIME }; break;
+    case TIMING_TOO_FINE: r->timing = (struct hal_timing){ 1000, 2001 }; break;
     case TIMING_WITH_ERROR:
         r->n_shapes = 0;
         r->timing = (struct hal_timing){ 10, 20 };
@@ -137,6 +145,49 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     return bend(m->liar, request, result, status);
 }
 
+/* The end of an asynchronous execution, with one answer changed. */
+struct end {
+    struct hal_execution_callback base;
+    struct hal_execution_callback *to;
+    enum lie lie;
+};
+
+static void pass_on(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,
+                    const struct hal_output_shape *shapes, struct hal_timing timing)
+{
+    static const struct hal_output_shape shape = { 2, { 2, 2 }, true };
+    struct end *e = (struct end *) self;
+
+    if (e->lie == OLD_SHAPES) {
+        n_shapes = 1;
+        shapes = &shape;
+    }
+    if (e->lie == OLD_TIMING)
+        timing = (struct hal_timing){ 1000, 1000 };
+    if (e->lie == OLD_STATUS)
+        status = HAL_MISSED_DEADLINE_TRANSIENT;
+    e->to->notify(e->to, status, n_shapes, shapes, timing);
+    free(e);
+}
+
+static enum hal_status execute_later(struct hal_prepared_model *self, enum hal_version version,
+                                     const struct hal_request *request,
+                                     const struct hal_execution_config *config,
+                                     struct hal_execution_callback *callback)
+{
+    struct liar_model *m = (struct liar_model *) self;
+    const struct hal_timing none = { HAL_NO_TIME, HAL_NO_TIME };
+    struct end *e;
+
+    for (int i = 0; i < 2 && m->liar->lie == OLD_TWICE; i++)
+        callback->notify(callback, HAL_NONE, 0, NULL, none);
+    if (m->liar->lie == OLD_TWICE)
+        return HAL_NONE;
+    e = malloc(sizeof *e);
+    *e = (struct end){ { pass_on }, callback, m->liar->lie };
+    return m->inner->methods->execute(m->inner, version, request, config, &e->base);
+}
+
 static void release(struct hal_prepared_model *self)
 {
     struct liar_model *m = (struct liar_model *) self;
@@ -146,7 +197,10 @@ static void release(struct hal_prepared_model *self)
 }
 
 static const struct hal_prepared_model_methods liar_methods = { .execute_synchronously = execute,
+                                                                .execute = execute_later,
                                                                 .release = release };
+static const struct hal_prepared_model_methods without_execute = { .execute_synchronously = execute,
+                                                                   .release = release };
 
 struct catcher {
     struct hal_prepare_callback base;
@@ -178,7 +232,9 @@ static enum hal_status prepare(struct hal_driver *self, enum hal_version version
     }
     ck_assert_int_eq(l->inner->prepare_model(l->inner, version, model, config, &c.base), HAL_NONE);
     m = calloc(1, sizeof *m);
-    *m = (struct liar_model){ { &liar_methods }, l, c.prepared };
+    *m = (struct liar_model){ { l->lie == OLD_NO_EXECUTE ? &without_execute : &liar_methods },
+                              l,
+                              c.prepared };
     callback->notify(callback, l->lie == PREPARE_ERROR_WITH_MODEL ? HAL_GENERAL_FAILURE : HAL_NONE,
                      &m->base);
     if (l->lie == PREPARE_TWICE)
@@ -235,6 +291,10 @@ static struct target *open_liar(enum lie lie)
                                    .close = close_liar };
     if (lie == STATUS_TOO_NEW)
         l->base.hal_version = HAL_1_2;
+    if (lie == TIMING_TOO_FINE)
+        l->base.hal_version = HAL_1_3;
+    if (lie >= OLD_HONEST)
+        l->base.hal_version = HAL_1_0;
     l->lie = lie;
     ck_assert_int_eq(target_of_driver("liar:", &l->base, &t, &w), 0);
     return t;
@@ -356,6 +416,28 @@ START_TEST(timing_is_given_when_asked_for_and_in_order)
     check_violation(TIMING_REVERSED, false, true, "exceeds time in the driver");
     check_violation(TIMING_UNASKED, false, false, "not asked for");
     check_violation(TIMING_WITH_ERROR, false, true, "timing was given with status GENERAL_FAILURE");
+    check_violation(TIMING_TOO_FINE, false, true, "HAL 1.3 reports whole microseconds");
+}
+END_TEST
+
+/* Results come with a callback that says how it went, and nothing else. */
+START_TEST(drivers_before_1_2_execute_asynchronously)
+{
+    const float want[] = { 11, 22, 13, 24 };
+
+    for (int unknown = 0; unknown < 2; unknown++) {
+        struct outcome o = run_liar(OLD_HONEST, unknown, true);
+        ck_assert_str_eq(o.violation, "");
+        ck_assert_int_eq(o.stage, STAGE_DONE);
+        ck_assert_mem_eq(o.out[0].data, want, sizeof want);
+        ck_assert(o.timing.on_device == HAL_NO_TIME && o.timing.in_driver == HAL_NO_TIME);
+        outcome_done(&o);
+    }
+    check_violation(OLD_NO_EXECUTE, false, false, "a prepared model without execute");
+    check_violation(OLD_SHAPES, false, false, "1 output shapes at HAL 1.0, which reports none");
+    check_violation(OLD_TIMING, false, true, "not asked for");
+    check_violation(OLD_STATUS, false, false, "MISSED_DEADLINE_TRANSIENT, which HAL 1.0 does not");
+    check_violation(OLD_TWICE, false, false, "execute called back");
 }
 END_TEST
 
@@ -466,6 +548,7 @@ int main(void)
     tcase_add_test(c, statuses_must_exist_in_the_drivers_version);
     tcase_add_test(c, shapes_are_none_or_right);
     tcase_add_test(c, timing_is_given_when_asked_for_and_in_order);
+    tcase_add_test(c, drivers_before_1_2_execute_asynchronously);
     tcase_add_test(c, memory_is_written_where_it_must_and_only_there);
     tcase_add_test(c, capabilities_are_above_zero_and_in_order);
     tcase_add_test(c, uris_name_targets_or_say_why_not);
