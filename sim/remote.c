@@ -255,9 +255,16 @@ enum hal_status remote_run(struct remote_call *q)
     return HAL_DEVICE_UNAVAILABLE;
 }
 
-bool remote_is_unheard(const struct remote_call *q)
+bool remote_launch_failed(struct remote_call *q, enum hal_status *status)
 {
-    return !q->reply || remote_is_dead(&q->r->base, NULL);
+    if (q->reply && !remote_is_dead(&q->r->base, NULL))
+        return false;
+    if (q->call.callback && !remote_forget(q->r, q->call.callback)) {
+        *status = q->reply ? *status : HAL_NONE;
+        return false;
+    }
+    *status = *status == HAL_NONE ? HAL_DEVICE_UNAVAILABLE : *status;
+    return true;
 }
 
 enum hal_status remote_failure(const struct remote_call *q)

@@ -276,7 +276,7 @@ static enum hal_status run_prepare(struct remote_call *q, struct hal_prepare_cal
 
     q->call.callback = remote_await(q->r, &c);
     status = q->call.callback ? remote_run(q) : HAL_RESOURCE_EXHAUSTED_TRANSIENT;
-    if (remote_is_unheard(q) && (!q->call.callback || remote_forget(q->r, q->call.callback)))
+    if (remote_launch_failed(q, &status))
         callback->notify(callback, status, NULL);
     return status;
 }

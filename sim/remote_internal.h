@@ -78,8 +78,10 @@ Wire__TokenValue **remote_put_hints(struct arena *a, uint32_t n, const struct ha
 /* Sends it and waits.  DEVICE_UNAVAILABLE when the other side is gone or answers nonsense. */
 enum hal_status remote_run(struct remote_call *q);
 void remote_end(struct remote_call *q);
-/* Whether it never got through: nobody will call back. */
-bool remote_is_unheard(const struct remote_call *q);
+/* After a call with a callback: true when nobody will call back, so that the caller has to, with
+ * *status.  Where somebody has, although no reply came, it was launched: *status becomes HAL_NONE.
+ */
+bool remote_launch_failed(struct remote_call *q, enum hal_status *status);
 /* The answer to a call that failed before it was sent, as q->why says. */
 enum hal_status remote_failure(const struct remote_call *q);
 /* The other side is not to be talked to any more. */

@@ -217,7 +217,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
         return refuse(callback, remote_failure(&q));
     }
     status = remote_run(&q);
-    if (remote_is_unheard(&q) && remote_forget(p->r, q.call.callback))
+    if (remote_launch_failed(&q, &status))
         refuse(callback, status);
     remote_end(&q);
     return status;

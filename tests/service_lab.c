@@ -25,6 +25,11 @@ char lab_path[80];
 pid_t lab_service;
 static struct why w;
 
+bool lab_leaks(void)
+{
+    return __lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check();
+}
+
 void lab_sleep_ms(long ms)
 {
     const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
@@ -60,7 +65,7 @@ static void serve(void)
     int rc = service_run(served, &why);
     signal(SIGTERM, SIG_IGN);
     service_free(served);
-    _exit(rc < 0 || (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check()));
+    _exit(rc < 0 || lab_leaks());
 }
 
 struct hal_driver *lab_connect(void)

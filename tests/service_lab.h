@@ -37,6 +37,9 @@ struct holdings lab_at_rest(pid_t pid);
 /* Sessions end soon after their clients, not at once. */
 void lab_check_at_rest(pid_t pid, struct holdings before);
 
+/* Whether this process has lost memory, in builds that look for it. */
+bool lab_leaks(void);
+
 void lab_sleep_ms(long ms);
 uint32_t lab_random(uint32_t *state);
 

@@ -118,15 +118,21 @@ START_TEST(a_client_has_so_many_sessions)
 {
     struct holdings before = lab_at_rest(lab_service);
     struct hal_driver *d[SESSIONS], *more = NULL;
-    int status;
+    int go[2], status;
+    char byte;
 
+    ck_assert_int_eq(pipe(go), 0);
+    pid_t other = fork(); /* before there are threads */
+    ck_assert_int_ge(other, 0);
+    if (other == 0)
+        _exit(!(read(go[0], &byte, 1) == 1 && lab_work(3, LAB_TURNS)));
     for (int i = 0; i < SESSIONS; i++)
         d[i] = lab_connect();
     for (int i = 0; i < 10; i++) {
         ck_assert_int_lt(remote_open(lab_path, 0, &more, &w), 0);
         ck_assert_str_eq(w.text, "the service takes no more connections");
     }
-    pid_t other = lab_start_client(3);
+    ck_assert_int_eq(write(go[1], "", 1), 1);
     ck_assert_int_eq(waitpid(other, &status, 0), other);
     ck_assert_int_eq(status, 0);
     d[0]->close(d[0]);
