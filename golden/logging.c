@@ -25,7 +25,7 @@ static void make_printable(char *text)
 
 void log_write(enum log_level level, const char *tag, const char *fmt, ...)
 {
-    char text[1024];
+    char text[3900];
     va_list ap;
 
     if (!log_to)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/logging.h"
 #include "golden/trace.h"
 #include "harness/campaign_internal.h"
 #include "harness/devices.h"
@@ -168,7 +169,8 @@ static int make_case(const struct cases *cases, uint64_t i, struct arena *a, str
                      struct why *w)
 {
     TRACE(LA, PU, "make the case");
-    return cases_make(cases, i, a, ret, w);
+    TRY(cases_make(cases, i, a, ret, w));
+    return VLOG_IS_ON(MODEL) ? graph_dump_log(&ret->model, ret->name, w) : 0;
 }
 
 static bool run_target(struct crew_link *l, const struct campaign *c, struct check *check,

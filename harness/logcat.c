@@ -40,7 +40,7 @@ static bool passes(enum log_level level, const char *tag)
 /* One write() a line, so that those of several processes do not mix. */
 static void print(enum log_level level, const char *tag, const char *text, void *user)
 {
-    char line[1280];
+    char line[4096];
     struct timespec t;
     struct tm date;
 

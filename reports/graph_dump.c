@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/logging.h"
 #include "reports/escape.h"
 #include "reports/graph_layout.h"
 #include "reports/reports.h"
+
+#define LOG_TAG "GraphDump"
 
 enum { NAME_MOST = 40, VALUES_MOST = 6 };
 
@@ -464,17 +467,36 @@ int graph_dump_dot(const struct model *m, const char *name,
     return ferror(to) ? why_fail(w, WHY_SYSTEM, "graph cannot be written") : 0;
 }
 
-int graph_dump_svg(const struct model *m, const char *name,
-                   const struct graph_dump_options *options, char **ret_svg, struct why *w)
+/* The text as a string, malloced. */
+static int dump_text(const struct model *m, const char *name,
+                     const struct graph_dump_options *options, char **ret_dot, struct why *w)
 {
-    char *dot = NULL;
     size_t length;
-    FILE *to = open_memstream(&dot, &length);
+    FILE *to = open_memstream(ret_dot, &length);
     if (!to)
         return why_fail(w, WHY_MEMORY, "no memory for a graph");
     int r = graph_dump_dot(m, name, options, to, w);
     if (fclose(to) && r >= 0)
         r = why_fail(w, WHY_MEMORY, "no memory for a graph");
+    return r;
+}
+
+int graph_dump_log(const struct model *m, const char *name, struct why *w)
+{
+    char *dot = NULL, *rest, *line;
+    int r = dump_text(m, name, NULL, &dot, w);
+    for (rest = dot; r >= 0 && (line = strsep(&rest, "\n"));)
+        if (*line)
+            log_write(LOG_INFO, LOG_TAG, "%s", line);
+    free(dot);
+    return r;
+}
+
+int graph_dump_svg(const struct model *m, const char *name,
+                   const struct graph_dump_options *options, char **ret_svg, struct why *w)
+{
+    char *dot = NULL;
+    int r = dump_text(m, name, options, &dot, w);
     if (r >= 0)
         r = graph_layout_svg(dot, -1, ret_svg, w);
     free(dot);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "golden/logging.h"
 #include "reports/escape.h"
 #include "reports/graph_layout.h"
 #include "reports/reports.h"
@@ -54,6 +55,38 @@ START_TEST(dot_has_nodes_and_edges)
     ck_assert_int_eq(agnedges(g), 6);
     ck_assert_ptr_null(strstr(dot, GRAPH_MARK_COLOR));
     agclose(g);
+    free(dot);
+    build_done(&b);
+}
+END_TEST
+
+static void hear(enum log_level level, const char *tag, const char *text, void *user)
+{
+    FILE *to = user;
+    ck_assert(level == LOG_INFO && strcmp(tag, "GraphDump") == 0);
+    fprintf(to, "%s\n", text);
+}
+
+/* gcc 12, as above. */
+__attribute__((noinline)) static char *logged(const struct model *m, const char *name)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    log_set_sink(hear, to);
+    int r = graph_dump_log(m, name, NULL);
+    log_set_sink(NULL, NULL);
+    fclose(to);
+    ck_assert_int_eq(r, 0);
+    return text;
+}
+
+START_TEST(the_log_gets_the_same_lines)
+{
+    struct build b;
+    char *dot = dot_of(sample(&b, 0), "sample", -1), *text = logged(&b.model, "sample");
+    ck_assert_str_eq(text, dot);
+    free(text);
     free(dot);
     build_done(&b);
 }
@@ -230,6 +263,7 @@ int main(void)
     Suite *suite = suite_create("reports");
     TCase *dot = tcase_create("graph_dump"), *text = tcase_create("text");
     tcase_add_test(dot, dot_has_nodes_and_edges);
+    tcase_add_test(dot, the_log_gets_the_same_lines);
     tcase_add_test(dot, dot_marks_the_failing_output);
     tcase_add_test(dot, dot_names_roles_and_values);
     tcase_add_test(dot, dot_draws_subgraphs);
