@@ -157,7 +157,8 @@ static void bent_init(struct bent *b, const struct client_model *m)
     *b = (struct bent){ .hal = m->hal };
     memcpy(b->operand, g->operands, g->n_operands * sizeof(*g->operands));
     memcpy(b->operation, g->operations, g->n_operations * sizeof(*g->operations));
-    b->name[0] = m->hal.extension_name_to_prefix[0];
+    if (m->hal.n_extension_prefixes)
+        b->name[0] = m->hal.extension_name_to_prefix[0];
     b->hal.main.operands = b->operand;
     b->hal.main.operations = b->operation;
     b->hal.extension_name_to_prefix = b->name;
