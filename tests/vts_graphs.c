@@ -1,6 +1,5 @@
 #include "tests/vts_graphs.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "sim/convert.h"
@@ -40,7 +39,7 @@ static uint32_t add_filter(struct build *b, const struct vts_look *l, uint32_t c
     char stored[64 * sizeof(float)];
     bool quantised = l->scale > 0;
 
-    ck_assert_uint_le(channels * channels, 64);
+    vts_must(channels * channels <= 64, "too many channels");
     for (uint32_t i = 0; i < channels * channels; i++)
         x[i] = (quantised ? l->zero : 0) + (i % (channels + 1) == 0);
     c->narrow(x, channels * channels, 0, 1, stored);
@@ -102,7 +101,7 @@ static void fill_input(struct build *b, const struct operand *o, uint32_t batch,
     size_t n = tensor_count(&t);
     double *x = arena_alloc(b->arena, n, sizeof *x);
     t.data = arena_alloc(b->arena, tensor_bytes(&t), 1);
-    ck_assert(x && t.data);
+    vts_must(x && t.data, "out of memory");
     for (size_t i = 0; i < n; i++)
         x[i] = t.zero + (double) ((i + seed) % 5);
     dtype_info[t.dtype].codec->narrow(x, n, 0, 1, t.data);

@@ -135,6 +135,12 @@ __attribute__((format(printf, 3, 4))) static void require(struct cell *c, bool o
     va_end(ap);
 }
 
+void vts_must(bool ok, const char *what)
+{
+    if (!ok)
+        ck_abort_msg("%s", what);
+}
+
 /* ---- preparing */
 
 struct vts_prepared vts_prepare(struct cell *c, enum hal_version entry,
@@ -164,7 +170,7 @@ struct hal_prepared_model *vts_prepare_supported(struct cell *c, const struct ha
     uint32_t n_operations = model->main.n_operations, n = 0;
     bool supported[MAX_OPERATIONS], all = true;
 
-    ck_assert_uint_le(n_operations, MAX_OPERATIONS);
+    vts_must(n_operations <= MAX_OPERATIONS, "too many operations");
     enum hal_status s =
         c->driver->get_supported_operations(c->driver, c->version, model, supported, &n);
     require(c, s == HAL_NONE && n == n_operations, "supported: %s, %u answers", hal_status_name(s),

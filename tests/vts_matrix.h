@@ -49,6 +49,11 @@ __attribute__((format(printf, 5, 6))) bool vts_expect(struct cell *c, bool ok, c
 bool vts_expect_status(struct cell *c, enum hal_status status, enum hal_status expected,
                        const char *file, int line, const char *what);
 
+/* What holds unless the tests or the driver are broken beyond use: ends the cell.  Check's own
+ * assertions tell another process of every line that they pass, which takes longer than the line.
+ */
+void vts_must(bool ok, const char *what);
+
 /* The end of a preparation, or (model NULL) of one from the cache, through that version's entry.
  * That callback and launch agree and that it comes once is checked on the way. */
 struct vts_prepared {

@@ -1,15 +1,16 @@
 #include "tests/vts_mutant.h"
 
-#include <check.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "tests/vts_matrix.h"
 
 static void *extend(struct arena *a, const void *from, uint32_t n, size_t size)
 {
     char *to = arena_alloc(a, n + 1, size);
 
-    ck_assert_ptr_nonnull(to);
+    vts_must(to, "out of memory");
     if (n)
         memcpy(to, from, n * size);
     return to;

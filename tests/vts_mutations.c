@@ -1,10 +1,10 @@
 #include "tests/vts_mutations.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "golden/tensor.h"
 #include "tests/vts_exempt.h"
+#include "tests/vts_matrix.h"
 #include "tests/vts_mutant.h"
 
 const struct hal_prepare_config vts_usual = { .preference = HAL_FAST_SINGLE_ANSWER,
@@ -169,7 +169,7 @@ static uint64_t make_room(struct vts_walk *w, struct hal_operand *o)
     if (!size || size > 1 << 15 || (dtype_info[o->type].tensor && !o->n_dims))
         return 0;
     values = arena_alloc(w->arena, at + size, 1);
-    ck_assert_ptr_nonnull(values);
+    vts_must(values, "out of memory");
     if (m->operand_values_length)
         memcpy(values, m->operand_values, m->operand_values_length);
     m->operand_values = values;
@@ -561,7 +561,7 @@ unsigned vts_walk(const struct vts_mutation *m, const struct hal_model *honest,
         .honest = honest, .version = version, .arena = arena_new(0), .visit = count, .user = &c
     };
 
-    ck_assert_ptr_nonnull(w.arena);
+    vts_must(w.arena, "out of memory");
     w.start = arena_mark(w.arena);
     if (version >= m->since && (!m->until || version <= m->until))
         m->each(&w);

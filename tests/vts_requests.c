@@ -1,6 +1,5 @@
 #include "tests/vts_requests.h"
 
-#include <check.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -84,7 +83,7 @@ void vts_request(const struct example *e, struct arena *a, struct vts_request *r
 
 void vts_request_name(struct vts_request *r, struct hal_argument *a, uint32_t token)
 {
-    ck_assert_uint_lt(r->hal.n_pools, VTS_POOLS);
+    vts_must(r->hal.n_pools < VTS_POOLS, "too many pools");
     r->pool[r->hal.n_pools] = (struct hal_request_pool){ .is_token = true, .token = token };
     a->location = (struct hal_location){ .pool = r->hal.n_pools++ };
 }
@@ -119,8 +118,8 @@ static enum hal_status run_later(struct hal_prepared_model *p, enum hal_version 
     wait.capacity = r->result.capacity;
     enum hal_status launched = p->methods->execute(p, version, &r->hal, config, &wait.base);
     enum hal_status status = client_wait(&wait);
-    ck_assert(launched == HAL_NONE || launched == status);
-    ck_assert_uint_eq(wait.calls, 1);
+    vts_must(launched == HAL_NONE || launched == status, "launch and callback contradict");
+    vts_must(wait.calls == 1, "a callback comes twice");
     r->result.n_shapes = wait.n_shapes;
     r->result.timing = wait.timing;
     return status;
@@ -131,14 +130,14 @@ static enum hal_status run_burst(struct hal_prepared_model *p, enum hal_version 
 {
     static const int64_t kept[VTS_POOLS] = { 0, 7, 1, 2, 3, 4, 5, 6 },
                          passing[VTS_POOLS] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+    static const int64_t released[] = { 7, 7, 99 };
     struct hal_burst *b;
 
-    ck_assert_int_eq(p->methods->configure_burst(p, version, &b), HAL_NONE);
+    vts_must(p->methods->configure_burst(p, version, &b) == HAL_NONE, "no burst");
     enum hal_status status = b->methods->execute_synchronously(
         b, &r->hal, r->hal.n_pools, config->measure ? kept : passing, config, &r->result);
-    ck_assert_int_eq(b->methods->release_memory(b, 7), HAL_NONE);
-    ck_assert_int_eq(b->methods->release_memory(b, 7), HAL_NONE);
-    ck_assert_int_eq(b->methods->release_memory(b, 99), HAL_NONE);
+    for (int i = 0; i < COUNT(released); i++)
+        vts_must(b->methods->release_memory(b, released[i]) == HAL_NONE, "memory is not released");
     b->methods->release(b);
     return status;
 }
@@ -152,16 +151,15 @@ static enum hal_status finish_fenced(enum hal_status status, int fence,
     r->result.n_shapes = 0;
     r->result.timing = r->launched = none;
     if (status != HAL_NONE) {
-        ck_assert_int_eq(fence, HAL_NO_FENCE);
-        ck_assert_ptr_null(info);
+        vts_must(fence == HAL_NO_FENCE && !info, "something comes with a failure");
         return status;
     }
-    ck_assert_ptr_nonnull(info);
+    vts_must(info, "success without info");
     int ready = fence == HAL_NO_FENCE ? 1 : fence_wait(1, &fence, HAL_NO_TIME);
     if (fence != HAL_NO_FENCE)
         close(fence);
     status = info->methods->get_execution_info(info, &r->launched, &r->result.timing);
-    ck_assert((ready == 1) == (status == HAL_NONE));
+    vts_must((ready == 1) == (status == HAL_NONE), "fence and info contradict");
     info->methods->release(info);
     return status;
 }
@@ -186,7 +184,7 @@ static enum hal_status create_reusable(struct hal_prepared_model *p, struct vts_
 
     r->result.n_shapes = 0;
     r->result.timing = r->launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    ck_assert((status == HAL_NONE) == (x != NULL));
+    vts_must((status == HAL_NONE) == (x != NULL), "status and execution contradict");
     *ret_execution = x;
     return status;
 }
