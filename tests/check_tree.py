@@ -118,6 +118,15 @@ def check_readme(root):
             yield f"README.md:1: the map does not mention {folder}/"
 
 
+def check_rules(root):
+    """Every conformance rule names a test that is built."""
+    built = "\n".join(read_lines(root, "tests/meson.build"))
+    for number, line in enumerate(read_lines(root, "tests/vts_rules.c"), 1):
+        match = re.match(r'\s*\{ "[^"]+", "([^"]+)"', line)
+        if match and f"'test_vts_{match.group(1)}'" not in built:
+            yield f"tests/vts_rules.c:{number}: there is no test_vts_{match.group(1)}"
+
+
 def operation_names(root):
     text = "\n".join(read_lines(root, "golden/ops.def"))
     return set(re.findall(r"^OP\(\s*\d+\s*,\s*(\w+)", text, re.M))
@@ -136,6 +145,7 @@ def check(root, compiler):
             yield from check_operations(path, lines, names)
     yield from check_names(paths)
     yield from check_readme(root)
+    yield from check_rules(root)
     headers = [path for path in paths if path.endswith(".h")]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for found in pool.map(lambda path: list(check_header(root, compiler, path)), headers):

@@ -1,5 +1,6 @@
-/* The kinds of execution of a driver: synchronous, asynchronous, fenced, reusable, in bursts; who
- * has the device when several want it. */
+/* Executions under way: models that are released meanwhile, fences and durations, who has the
+ * device when several want it.  What every kind of execution must do is in
+ * tests/test_vts_executions.c. */
 #include <check.h>
 #include <poll.h>
 #include <stdio.h>
@@ -42,55 +43,6 @@ static void close_cpu(void)
 }
 
 /* ---- asynchronous */
-
-START_TEST(an_asynchronous_execution_calls_back_once)
-{
-    struct hal_execution_config config = client_config();
-    struct client_wait wait;
-
-    config.measure = true;
-    client_wait_init(&wait);
-    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_1_3, &request.hal,
-                                                      &config, &wait.base),
-                     HAL_NONE);
-    ck_assert_int_eq(client_wait(&wait), HAL_NONE);
-    ck_assert_uint_eq(wait.n_shapes, 1);
-    ck_assert(wait.timing.on_device > 0 && wait.timing.on_device <= wait.timing.in_driver);
-    client_check(&request, N);
-}
-END_TEST
-
-START_TEST(a_launch_that_fails_calls_back_too)
-{
-    struct hal_execution_config config = client_config();
-    struct client_wait wait;
-
-    client_wait_init(&wait);
-    request.hal.n_inputs = 1;
-    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_1_3, &request.hal,
-                                                      &config, &wait.base),
-                     HAL_INVALID_ARGUMENT);
-    ck_assert_int_eq(client_wait(&wait), HAL_INVALID_ARGUMENT);
-    ck_assert_uint_eq(wait.calls, 1);
-    ck_assert_uint_eq(wait.n_shapes, 0);
-}
-END_TEST
-
-START_TEST(a_deadline_that_has_passed_is_missed_after_the_launch)
-{
-    struct hal_execution_config config = client_config();
-    struct client_wait wait;
-
-    client_wait_init(&wait);
-    config.deadline = 1;
-    ck_assert_int_eq(model.prepared->methods->execute(model.prepared, HAL_1_3, &request.hal,
-                                                      &config, &wait.base),
-                     HAL_NONE);
-    ck_assert_int_eq(client_wait(&wait), HAL_MISSED_DEADLINE_PERSISTENT);
-    ck_assert_uint_eq(wait.n_shapes, 0);
-    ck_assert(wait.timing.on_device == HAL_NO_TIME);
-}
-END_TEST
 
 START_TEST(a_model_may_be_released_while_it_runs)
 {
@@ -154,61 +106,6 @@ START_TEST(a_fenced_execution_waits_and_signals)
 }
 END_TEST
 
-START_TEST(a_fence_that_fails_fails_the_execution_and_what_waits_for_it)
-{
-    struct hal_timing launched, fenced;
-    struct hal_fenced_info *info, *second_info;
-    struct fence before;
-    int fence, second;
-
-    ck_assert_int_eq(fence_open(&before), 0);
-    ck_assert_int_eq(run_fenced(1, &before.wait, HAL_NO_TIME, &fence, &info), HAL_NONE);
-    ck_assert_int_eq(run_fenced(1, &fence, HAL_NO_TIME, &second, &second_info), HAL_NONE);
-    fence_end(&before, false);
-    ck_assert_int_eq(fence_wait(1, &second, HAL_NO_TIME), -1);
-    ck_assert_int_eq(second_info->methods->get_execution_info(second_info, &launched, &fenced),
-                     HAL_GENERAL_FAILURE);
-    ck_assert(launched.on_device == HAL_NO_TIME && fenced.in_driver == HAL_NO_TIME);
-    info->methods->release(info);
-    second_info->methods->release(second_info);
-    close(fence);
-    close(second);
-    close(before.wait);
-}
-END_TEST
-
-START_TEST(fences_that_are_none_are_refused)
-{
-    const int bad[] = { -1, 9999 };
-    struct hal_fenced_info *info;
-    int fence;
-
-    for (int i = 0; i < 2; i++) {
-        ck_assert_int_eq(run_fenced(1, &bad[i], HAL_NO_TIME, &fence, &info), HAL_INVALID_ARGUMENT);
-        ck_assert_int_eq(fence, HAL_NO_FENCE);
-        ck_assert_ptr_null(info);
-    }
-}
-END_TEST
-
-START_TEST(a_fenced_execution_needs_known_shapes)
-{
-    struct hal_execution_config config = client_config();
-    struct client_model unknown;
-    struct hal_fenced_info *info;
-    int fence;
-
-    client_add_model(&unknown, N, true);
-    client_prepare(&unknown, driver, HAL_PRIORITY_LOW);
-    ck_assert_int_eq(unknown.prepared->methods->execute_fenced(unknown.prepared, HAL_FL8,
-                                                               &request.hal, 0, NULL, &config,
-                                                               HAL_NO_TIME, &fence, &info),
-                     HAL_INVALID_ARGUMENT);
-    ck_assert_int_eq(fence, HAL_NO_FENCE);
-    client_done(&unknown);
-}
-END_TEST
-
 START_TEST(a_duration_is_counted_from_the_fences)
 {
     struct hal_timing launched, fenced;
@@ -224,27 +121,7 @@ START_TEST(a_duration_is_counted_from_the_fences)
 }
 END_TEST
 
-/* ---- reusable, burst */
-
-START_TEST(a_reusable_execution_runs_again_with_other_values)
-{
-    struct hal_execution_config config = client_config();
-    struct hal_execution *x;
-
-    ck_assert_int_eq(model.prepared->methods->create_reusable_execution(model.prepared,
-                                                                        &request.hal, &config, &x),
-                     HAL_NONE);
-    for (int turn = 0; turn < 3; turn++) {
-        request.x[1] = (float) turn;
-        request.y[1] = (float) (11 - turn);
-        ck_assert_int_eq(x->methods->execute_synchronously(x, HAL_NO_DEADLINE, &request.result),
-                         HAL_NONE);
-        client_check(&request, N);
-        memset(request.z, 0, sizeof request.z);
-    }
-    x->methods->release(x);
-}
-END_TEST
+/* ---- reusable */
 
 START_TEST(a_reusable_execution_is_never_two_at_once)
 {
@@ -270,31 +147,6 @@ START_TEST(a_reusable_execution_is_never_two_at_once)
     info->methods->release(info);
     close(fence);
     close(before.wait);
-}
-END_TEST
-
-START_TEST(a_burst_checks_its_identifiers)
-{
-    const int64_t good[] = { -1, 1, 7 }, bad[] = { -1, -2, 7 };
-    struct hal_execution_config config = client_config();
-    struct hal_burst *b;
-
-    ck_assert_int_eq(model.prepared->methods->configure_burst(model.prepared, HAL_FL8, &b),
-                     HAL_NONE);
-    ck_assert_int_eq(
-        b->methods->execute_synchronously(b, &request.hal, 3, good, &config, &request.result),
-        HAL_NONE);
-    client_check(&request, N);
-    ck_assert_int_eq(
-        b->methods->execute_synchronously(b, &request.hal, 3, bad, &config, &request.result),
-        HAL_INVALID_ARGUMENT);
-    ck_assert_int_eq(
-        b->methods->execute_synchronously(b, &request.hal, 2, good, &config, &request.result),
-        HAL_INVALID_ARGUMENT);
-    ck_assert_uint_eq(request.result.n_shapes, 0);
-    ck_assert_int_eq(b->methods->release_memory(b, 99), HAL_NONE);
-    ck_assert_int_eq(b->methods->release_memory(b, -2), HAL_INVALID_ARGUMENT);
-    b->methods->release(b);
 }
 END_TEST
 
@@ -479,18 +331,10 @@ static TCase *kinds(const char *name, void (*open)(void))
     TCase *c = tcase_create(name);
 
     tcase_add_checked_fixture(c, open, close_cpu);
-    tcase_add_test(c, an_asynchronous_execution_calls_back_once);
-    tcase_add_test(c, a_launch_that_fails_calls_back_too);
-    tcase_add_test(c, a_deadline_that_has_passed_is_missed_after_the_launch);
     tcase_add_test(c, a_model_may_be_released_while_it_runs);
     tcase_add_test(c, a_fenced_execution_waits_and_signals);
-    tcase_add_test(c, a_fence_that_fails_fails_the_execution_and_what_waits_for_it);
-    tcase_add_test(c, fences_that_are_none_are_refused);
-    tcase_add_test(c, a_fenced_execution_needs_known_shapes);
     tcase_add_test(c, a_duration_is_counted_from_the_fences);
-    tcase_add_test(c, a_reusable_execution_runs_again_with_other_values);
     tcase_add_test(c, a_reusable_execution_is_never_two_at_once);
-    tcase_add_test(c, a_burst_checks_its_identifiers);
     return c;
 }
 

@@ -132,10 +132,9 @@ static void missing_output(struct cell *c, const void *data)
 
 /* ---- a null fence */
 
-static void refuse_null_fence(struct cell *c, const struct vts_model *m,
-                              struct hal_prepared_model *p, struct arena *a)
+static void refuse_fence(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+                         struct arena *a, int none)
 {
-    static const int none = HAL_NO_FENCE;
     struct hal_execution_config config = client_config();
     struct hal_fenced_info *info = (struct hal_fenced_info *) c;
     struct vts_request r;
@@ -144,8 +143,16 @@ static void refuse_null_fence(struct cell *c, const struct vts_model *m,
     vts_request(&m->example, a, &r);
     enum hal_status s = p->methods->execute_fenced(p, c->version, &r.hal, 1, &none, &config,
                                                    HAL_NO_TIME, &fence, &info);
-    EXPECT(c, s == HAL_INVALID_ARGUMENT && fence == HAL_NO_FENCE && !info, "%s: %s, fence %d",
-           m->name, hal_status_name(s), fence);
+    EXPECT(c, s == HAL_INVALID_ARGUMENT && fence == HAL_NO_FENCE && !info,
+           "%s, waiting for %d: %s, fence %d", m->name, none, hal_status_name(s), fence);
+}
+
+/* None, and a descriptor that is not open. */
+static void refuse_null_fence(struct cell *c, const struct vts_model *m,
+                              struct hal_prepared_model *p, struct arena *a)
+{
+    refuse_fence(c, m, p, a, HAL_NO_FENCE);
+    refuse_fence(c, m, p, a, 9999);
 }
 
 static void null_fence(struct cell *c, const void *data)
