@@ -15,14 +15,22 @@ static void unload(struct loaded *l)
     arena_free(l->arena);
 }
 
-static int load_pools(const struct hal_model *hal, struct loaded *l, struct why *w)
+static int load_pool(const struct hal_memory *memory, enum hal_version version,
+                     struct mapping *ret_mapping, struct why *w)
+{
+    TRY(memory_complies(memory, version, w));
+    return memory_map(memory, false, ret_mapping, w);
+}
+
+static int load_pools(const struct hal_model *hal, enum hal_version version, struct loaded *l,
+                      struct why *w)
 {
     REQUIRE(w, !hal->n_pools || hal->pools, "no pools");
     l->pools = arena_alloc(l->arena, hal->n_pools, sizeof(*l->pools));
     if (!l->pools)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (; l->n_pools < hal->n_pools; l->n_pools++)
-        if (memory_map(&hal->pools[l->n_pools], false, &l->pools[l->n_pools], w) < 0)
+        if (load_pool(&hal->pools[l->n_pools], version, &l->pools[l->n_pools], w) < 0)
             return why_prefix(w, "pool %u", l->n_pools);
     return 0;
 }
@@ -40,7 +48,7 @@ static int validate(struct loaded *l, enum hal_version version, struct why *w)
 static int load_into(const struct driver *d, const struct hal_model *hal, enum hal_version version,
                      struct loaded *l, struct why *w)
 {
-    TRY(load_pools(hal, l, w));
+    TRY(load_pools(hal, version, l, w));
     TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
     return validate(l, version, w);
 }

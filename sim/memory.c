@@ -124,6 +124,13 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
     return 0;
 }
 
+int memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w)
+{
+    REQUIRE(w, m->kind != HAL_MEMORY_HARDWARE_BUFFER || version >= HAL_1_2,
+            "memory: a hardware buffer in HAL version %d", (int) version);
+    return 0;
+}
+
 int memory_map(const struct hal_memory *m, bool write, struct mapping *ret_mapping, struct why *w)
 {
     REQUIRE(w, m->size > 0 && m->size <= SIZE_MAX / 2, "memory: size %" PRIu64, m->size);

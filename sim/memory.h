@@ -12,6 +12,9 @@ struct mapping {
     bool mapped; /* by memory_map(), to be unmapped */
 };
 
+/* Whether a version of the HAL has memory of this kind. */
+int memory_complies(const struct hal_memory *memory, enum hal_version version, struct why *w);
+
 /* Descriptors are mapped shared; one that is shorter than it claims is refused. */
 int memory_map(const struct hal_memory *memory, bool write, struct mapping *ret_mapping,
                struct why *w);

@@ -22,8 +22,10 @@ static int open_memory(const struct hal_memory *memory, const struct mapping *ke
 static int open_pool(const struct hal_request_pool *pool, const struct request_context *c,
                      const struct mapping *kept, struct request_pool *p, struct why *w)
 {
-    if (!pool->is_token)
+    if (!pool->is_token) {
+        TRY(memory_complies(&pool->memory, c->version, w));
         return open_memory(&pool->memory, kept, &p->mapping, w);
+    }
     REQUIRE(w, c->version >= HAL_1_3, "a token in a request of HAL version %d", (int) c->version);
     p->buffer = buffer_find(c->buffers, pool->token);
     REQUIRE(w, p->buffer, "unknown token %u", pool->token);

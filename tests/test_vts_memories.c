@@ -9,19 +9,21 @@
 #include "sim/convert.h"
 #include "tests/hal_client.h"
 #include "tests/vts_graphs.h"
+#include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"
 
 /* ---- memory of a kind */
 
 static const struct memory_kind {
     const char *name;
+    enum hal_version since;
     enum hal_memory_kind kind;
     uint64_t offset;
 } memory_kinds[] = {
-    { "addresses", HAL_MEMORY_ADDRESS, 0 },
-    { "a file", HAL_MEMORY_FD, 0 },
-    { "a file at an offset", HAL_MEMORY_FD, 8192 },
-    { "a hardware buffer", HAL_MEMORY_HARDWARE_BUFFER, 0 },
+    { "addresses", HAL_1_0, HAL_MEMORY_ADDRESS, 0 },
+    { "a file", HAL_1_0, HAL_MEMORY_FD, 0 },
+    { "a file at an offset", HAL_1_0, HAL_MEMORY_FD, 8192 },
+    { "a hardware buffer", HAL_1_2, HAL_MEMORY_HARDWARE_BUFFER, 0 },
 };
 
 /* The same bytes as `bytes`, in memory of that kind; addresses stay what they are. */
@@ -100,7 +102,8 @@ static void run_in(struct cell *c, const struct vts_model *m, struct hal_prepare
         close_memory(&r.pool[i].memory);
         r.pool[i].memory.address = bytes[i];
     }
-    EXPECT(c, s == HAL_NONE && vts_outputs_are(&r, m->example.expected),
+    enum hal_status expected = c->version >= k->since ? HAL_NONE : HAL_INVALID_ARGUMENT;
+    EXPECT(c, s == expected && (s != HAL_NONE || vts_outputs_are(&r, m->example.expected)),
            "%s in %s, %s: %s, or wrong results", m->name, k->name, kind->name, hal_status_name(s));
     arena_free(a);
 }
@@ -113,6 +116,16 @@ static void run_kinds(struct cell *c, const struct vts_model *m, struct hal_prep
             run_in(c, m, p, k, &vts_kinds[e]);
 }
 
+/* Memory of a kind that comes later; nothing is prepared. */
+static struct hal_prepared_model *refuse_pool(struct cell *c, const struct hal_model *hal,
+                                              const struct memory_kind *k)
+{
+    struct vts_prepared p = vts_prepare(c, c->version, hal, &vts_usual);
+
+    EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, k->name);
+    return p.model;
+}
+
 /* By copy where `constants` is NULL.  Over a socket arguments lie where constants do. */
 static void run_with_constants(struct cell *c, const struct vts_model *m,
                                const struct memory_kind *constants)
@@ -122,7 +135,9 @@ static void run_with_constants(struct cell *c, const struct vts_model *m,
 
     if (constants && !refer_to_constants(m, constants, &pool, &hal))
         return;
-    struct hal_prepared_model *p = vts_prepare_supported(c, &hal);
+    struct hal_prepared_model *p = constants && c->version < constants->since
+                                       ? refuse_pool(c, &hal, constants)
+                                       : vts_prepare_supported(c, &hal);
     close_memory(&pool); /* what the driver needs longer it has duplicated */
     for (int k = 0; p && k < COUNT(memory_kinds); k++)
         if (!c->is_remote || !constants || constants == &memory_kinds[k])
