@@ -1,260 +1,21 @@
 /* Drivers and hostile clients: a legal model, as HAL structures, is damaged as the bytes say, and
  * so is the request for it.  A driver must answer everything by a status that exists, call back
  * once, and stay within the memory that it was lent. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/fuzz/fuzz_client.h"
 
-#include "randgraph/randgraph.h"
 #include "sim/convert.h"
-#include "sim/engine.h"
-#include "sim/profile.h"
-#include "tests/fuzz/fuzz.h"
 
-enum { MEMORY = 1 << 22, ROOM = 1 << 14, MAX_DAMAGE = 12, MAX_IO = 64 };
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
-
-static uint64_t hostile(struct rng *r)
-{
-    static const uint64_t number[] = {
-        0,          1,          2,          3,          8,       255,    65535,
-        0x7fffffff, 0x80000000, 0xffffffff, UINT64_MAX, 1 << 20, 100000, UINT64_MAX - 7
-    };
-    uint32_t k = rng_below(r, 32);
-
-    return k < COUNT(number) ? number[k] : rng_below(r, 64);
-}
-
-/* ---- a driver with little memory */
+enum { MAX_DAMAGE = 12 };
 
 /* Opened once: a driver serves all its clients, whatever they have done to it. */
 static struct hal_driver *driver_of(uint32_t which)
 {
     static struct hal_driver *opened[3];
     static const char *const names[] = { "cpu", "gpu", "dsp" };
-    struct hal_driver *d = NULL;
-    struct profile *p = NULL;
-    struct engine *e = NULL;
-    struct why w;
 
-    if (opened[which])
-        return opened[which];
-    must(profile_parse(profile_shipped(names[which]), names[which], &p, &w) == 0);
-    p->memory = MEMORY;
-    must(engine_device(p, NULL, &e, &w) == 0 && driver_new(e, &d, &w) == 0);
-    return opened[which] = d;
-}
-
-/* ---- damage: lists stay as long as their counts say, for they are this process's own */
-
-static void *own(struct arena *a, const void *from, size_t n, size_t size)
-{
-    void *to = arena_copy(a, from, n * size);
-
-    must(to);
-    return to;
-}
-
-static void damage_location(struct rng *r, struct hal_location *l)
-{
-    switch (rng_below(r, 4)) {
-    case 0: l->pool = (uint32_t) hostile(r); break;
-    case 1: l->offset = hostile(r); break;
-    case 2: l->length = hostile(r); break;
-    default: l->padding = hostile(r);
-    }
-}
-
-static void damage_dims(struct rng *r, struct arena *a, struct hal_operand *o)
-{
-    uint32_t *dims = arena_alloc(a, MAX_RANK + 2, sizeof *dims);
-
-    must(dims);
-    if (o->n_dims)
-        memcpy(dims, o->dims, o->n_dims * sizeof *dims);
-    dims[rng_below(r, MAX_RANK + 2)] = (uint32_t) hostile(r);
-    o->dims = dims;
-    o->n_dims = rng_below(r, 4) ? o->n_dims : rng_below(r, MAX_RANK + 3);
-}
-
-static void damage_operand(struct rng *r, struct arena *a, struct hal_operand *o)
-{
-    static const float scale[] = { 0, -1, 1, NAN, INFINITY, 1e-45f, 3e38f, 0.5f };
-
-    switch (rng_below(r, 9)) {
-    case 0: o->type = (int32_t) hostile(r); break;
-    case 1: o->type = (int32_t) rng_below(r, DT_COUNT); break;
-    case 2: damage_dims(r, a, o); break;
-    case 3: o->n_consumers = (uint32_t) hostile(r); break;
-    case 4: o->scale = scale[rng_below(r, COUNT(scale))]; break;
-    case 5: o->zero = (int32_t) hostile(r); break;
-    case 6: o->lifetime = (enum hal_lifetime) rng_below(r, 9); break;
-    case 7: o->extra = (enum hal_extra_kind) rng_below(r, 3); break;
-    default: damage_location(r, &o->location);
-    }
-}
-
-static void damage_operation(struct rng *r, struct arena *a, struct hal_operation *o)
-{
-    uint32_t *in = own(a, o->inputs, o->n_inputs, sizeof *in);
-    uint32_t *out = own(a, o->outputs, o->n_outputs, sizeof *out);
-
-    o->inputs = in;
-    o->outputs = out;
-    switch (rng_below(r, 5)) {
-    case 0: o->type = (int32_t) hostile(r); break;
-    case 1: o->n_inputs -= o->n_inputs > 0; break;
-    case 2: o->n_outputs -= o->n_outputs > 0; break;
-    case 3:
-        if (o->n_inputs)
-            in[rng_below(r, o->n_inputs)] = (uint32_t) hostile(r);
-        break;
-    default:
-        if (o->n_outputs)
-            out[rng_below(r, o->n_outputs)] = (uint32_t) hostile(r);
-    }
-}
-
-static void damage_graph(struct rng *r, struct arena *a, struct hal_subgraph *g)
-{
-    struct hal_operand *operands = own(a, g->operands, g->n_operands, sizeof *operands);
-    struct hal_operation *operations = own(a, g->operations, g->n_operations, sizeof *operations);
-
-    g->operands = operands;
-    g->operations = operations;
-    uint32_t kind = rng_below(r, 12);
-    if (kind < 7 && g->n_operands)
-        damage_operand(r, a, &operands[rng_below(r, g->n_operands)]);
-    else if (kind < 9 && g->n_operations)
-        damage_operation(r, a, &operations[rng_below(r, g->n_operations)]);
-    else if (kind == 9)
-        g->n_inputs -= g->n_inputs > 0;
-    else if (kind == 10)
-        g->n_operands -= g->n_operands > 0;
-    else
-        g->n_outputs -= g->n_outputs > 0;
-}
-
-static void damage(struct rng *r, struct arena *a, struct hal_model *h)
-{
-    struct hal_subgraph *referenced = own(a, h->referenced, h->n_referenced, sizeof *referenced);
-    uint32_t which = rng_below(r, h->n_referenced + 2);
-
-    h->referenced = referenced;
-    if (which == 0)
-        damage_graph(r, a, &h->main);
-    else if (which <= h->n_referenced)
-        damage_graph(r, a, &referenced[which - 1]);
-    else if (rng_below(r, 2))
-        h->operand_values_length -= h->operand_values_length > 0;
-    else
-        h->n_referenced -= h->n_referenced > 0;
-}
-
-/* ---- the client */
-
-struct prepared {
-    struct hal_prepare_callback base;
-    int calls;
-    enum hal_status status;
-    struct hal_prepared_model *model;
-};
-
-static void notify(struct hal_prepare_callback *self, enum hal_status status,
-                   struct hal_prepared_model *model)
-{
-    struct prepared *p = (struct prepared *) self;
-
-    p->calls++;
-    p->status = status;
-    p->model = model;
-}
-
-static struct prepared prepare(struct hal_driver *d, const struct hal_model *h)
-{
-    const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                               .priority = HAL_PRIORITY_MEDIUM,
-                                               .deadline = HAL_NO_DEADLINE };
-    struct prepared p = { { notify }, 0, HAL_NONE, NULL };
-    enum hal_status status = d->prepare_model(d, HAL_1_3, h, &config, &p.base);
-
-    must((unsigned) status < HAL_STATUS_COUNT && (unsigned) p.status < HAL_STATUS_COUNT);
-    must(p.calls == 1 && (p.status == HAL_NONE) == (p.model != NULL));
-    must(status == HAL_NONE || status == p.status);
-    return p;
-}
-
-/* Arguments one after the other, some of them damaged. */
-static void draw_arguments(struct rng *r, const struct hal_subgraph *g, const uint32_t *list,
-                           uint32_t n, uint32_t pool, struct hal_argument *to)
-{
-    uint64_t at = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        const struct hal_operand *o = &g->operands[list[i]];
-        const struct dtype_info *info = dtype_find(o->type);
-        uint64_t length = info ? info->codec->size : 1;
-        for (uint32_t d = 0; d < o->n_dims; d++)
-            length *= o->dims[d] ? o->dims[d] : 1;
-        to[i] = (struct hal_argument){ .location = { pool, at, length, 0 } };
-        at += length;
-        if (rng_below(r, 8) == 0)
-            damage_location(r, &to[i].location);
-        if (rng_below(r, 16) == 0)
-            to[i].has_no_value = true;
-    }
-}
-
-static void execute(struct rng *r, struct arena *a, const struct hal_subgraph *g,
-                    struct hal_prepared_model *p)
-{
-    struct hal_argument in[MAX_IO], out[MAX_IO];
-    struct hal_output_shape shapes[MAX_IO];
-    struct hal_result result = { .shapes = shapes, .capacity = MAX_IO };
-    const struct hal_execution_config config = { .deadline = HAL_NO_DEADLINE,
-                                                 .loop_timeout = 1000000 };
-    uint8_t *memory = arena_alloc(a, 2, ROOM);
-
-    if (!memory || g->n_inputs > MAX_IO || g->n_outputs > MAX_IO)
-        return;
-    const struct hal_request_pool pools[] = {
-        { false, 0, { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ, memory, -1, 0, ROOM } },
-        { false,
-          0,
-          { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, memory + ROOM, -1, 0, ROOM } },
-    };
-    draw_arguments(r, g, g->inputs, g->n_inputs, 0, in);
-    draw_arguments(r, g, g->outputs, g->n_outputs, 1, out);
-    struct hal_request q = { g->n_inputs, g->n_outputs, 2, in, out, pools };
-    enum hal_status status = p->methods->execute_synchronously(p, HAL_1_3, &q, &config, &result);
-    must((unsigned) status < HAL_STATUS_COUNT);
-    must(status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE
-             ? result.n_shapes == g->n_outputs
-             : result.n_shapes == 0);
-}
-
-static void converse(struct rng *r, struct arena *a, struct hal_driver *d,
-                     const struct hal_model *h)
-{
-    bool *supported = arena_alloc(a, h->main.n_operations, sizeof(bool));
-    uint32_t n = UINT32_MAX;
-
-    must(supported);
-    enum hal_status status = d->get_supported_operations(d, HAL_1_3, h, supported, &n);
-    must((unsigned) status < HAL_STATUS_COUNT);
-    must(n == (status == HAL_NONE ? h->main.n_operations : UINT32_MAX));
-    struct prepared p = prepare(d, h);
-    must(status == HAL_NONE || p.status != HAL_NONE);
-    if (!p.model)
-        return;
-    for (int i = 0; i < 2; i++)
-        execute(r, a, &h->main, p.model);
-    p.model->methods->release(p.model);
+    if (!opened[which])
+        opened[which] = fuzz_open_driver(names[which], 0);
+    return opened[which];
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
@@ -277,8 +38,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (randgraph_make(&o, 1, rng_below(&r, 65536), a, &e, &w) == 0 &&
         convert_to_hal(&e.model, a, &h, &w) == 0) {
         for (uint32_t n = rng_below(&r, MAX_DAMAGE); n > 0; n--)
-            damage(&r, a, &h);
-        converse(&r, a, d, &h);
+            fuzz_damage(&r, a, &h);
+        fuzz_converse(&r, a, d, HAL_1_3, &h);
     }
     arena_free(a);
     return 0;
