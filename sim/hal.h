@@ -233,7 +233,8 @@ struct hal_subgraph {
 
 struct hal_extension_prefix {
     const char *name;
-    uint16_t prefix; /* not 0; different for every name of one model */
+    uint16_t prefix; /* not 0; different for every name of one model; below 0x8000 since feature
+                        level 5 */
 };
 
 struct hal_model {

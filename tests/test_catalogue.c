@@ -4,10 +4,16 @@
 
 #include "golden/golden.h"
 
-/* Loop tests: one per operation of the catalogue. */
+/* Loop tests: one per operation of the catalogue, then of the extensions. */
 static const struct op *op_of(int i)
 {
-    return op_table[i];
+    if (i < op_table_n)
+        return op_table[i];
+    i -= op_table_n;
+    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END; i -= extension_table[x++]->n_ops)
+        if (i < extension_table[x]->n_ops)
+            return &extension_table[x]->op[i];
+    return NULL;
 }
 
 START_TEST(is_found_by_code_and_name)
@@ -15,6 +21,8 @@ START_TEST(is_found_by_code_and_name)
     const struct op *op = op_of(_i);
 
     ck_assert_ptr_eq(op_find(op->code), op);
+    if (_i >= op_table_n)
+        return;
     ck_assert_ptr_eq(op_by_name(op->name), op);
     if (_i > 0)
         ck_assert_msg(op_of(_i - 1)->code < op->code, "%s: ops.def is not sorted", op->name);
@@ -40,7 +48,7 @@ END_TEST
 START_TEST(computes_in_one_way)
 {
     const struct op *op = op_of(_i);
-    int ways = !!op->eval + !!op->control + (op->move && !op->moves);
+    int ways = !!op->eval + !!op->eval_exact + !!op->control + (op->move && !op->moves);
 
     ck_assert_msg(ways == 1 || (op->move && op->moves && op->eval), "%s: %d ways", op->name, ways);
     ck_assert_msg(!op->control == (op->control_kind == CONTROL_NONE), "%s: control", op->name);
@@ -129,19 +137,103 @@ START_TEST(typing_rows_differ)
 }
 END_TEST
 
+/* ---- extensions */
+
+START_TEST(extensions_are_found_by_name)
+{
+    enum extension_prefix x = (enum extension_prefix) _i;
+    const struct extension_record *e = extension_table[x];
+    char text[EXTENSION_TEXT];
+
+    if (x == EXTENSION_oem) {
+        ck_assert_str_eq(extension_name[x], "");
+        return;
+    }
+    ck_assert_msg(extension_name_is_legal(extension_name[x]), "%s", extension_name[x]);
+    ck_assert_int_eq(extension_by_name(extension_name[x]), x);
+    ck_assert(e->summary && *e->summary);
+    for (int i = 0; i < e->n_ops; i++) {
+        ck_assert_int_eq(e->op[i].code >> 16, x);
+        ck_assert(i == 0 || e->op[i - 1].code < e->op[i].code);
+        ck_assert_ptr_eq(extension_op_by_name(x, e->op[i].name), &e->op[i]);
+        ck_assert_ptr_eq(extension_op_of_text(extension_op_text(&e->op[i], text)), &e->op[i]);
+    }
+}
+END_TEST
+
+START_TEST(types_of_extensions_are_sound)
+{
+    enum dtype type = (enum dtype) _i;
+    const struct dtype_info *d = &dtype_info[type];
+    char text[EXTENSION_TEXT];
+    uint16_t number;
+
+    enum extension_prefix x = extension_of_type(type, &number);
+    ck_assert_int_ne(x, EXTENSION_NONE);
+    ck_assert_int_eq(extension_type(x, number), type);
+    ck_assert_int_eq(extension_type_by_name(x, d->name), type);
+    ck_assert_uint_gt(d->codec->size, 0);
+    ck_assert(d->tensor == !strncmp(d->name, "TENSOR_", 7));
+    ck_assert(d->since == (x == EXTENSION_oem ? 1 : 3));
+    ck_assert_int_lt(dtype_by_name(d->name), 0); /* NNAPI has none of that name */
+    if (x != EXTENSION_oem)
+        ck_assert_int_eq(extension_type_of_text(extension_type_text(type, text)), type);
+}
+END_TEST
+
+START_TEST(what_no_extension_has_is_not_found)
+{
+    static const char *const none[] = { "",
+                                        ".",
+                                        "FIBONACCI",
+                                        ".FIBONACCI",
+                                        "org.halcyon.example.fibonacci",
+                                        "org.halcyon.example.fibonacci.",
+                                        "org.halcyon.example.fibonacci.FIBONACC",
+                                        "org.halcyon.example.fibonacci.FIBONACCI2",
+                                        "rg.halcyon.example.fibonacci.FIBONACCI",
+                                        "org.halcyon.example.fibonacci..FIBONACCI",
+                                        ".OEM_OPERATION" };
+
+    for (int i = 0; i < COUNT(none); i++) {
+        ck_assert_ptr_null(extension_op_of_text(none[i]));
+        ck_assert_int_eq(extension_type_of_text(none[i]), DT_FOREIGN);
+        ck_assert_int_eq(extension_by_name(none[i]), i == 4 ? EXTENSION_fibonacci : EXTENSION_NONE);
+    }
+    ck_assert_ptr_null(op_find(EXTENSION_CODE(fibonacci, 7)));
+    ck_assert_ptr_null(op_find(EXTENSION_END << 16));
+    ck_assert_ptr_null(op_find((int32_t) 0xffff0000));
+    ck_assert_ptr_null(op_find(OEM_CODE));
+}
+END_TEST
+
+static int count_ops(void)
+{
+    int n = op_table_n;
+
+    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END; x++)
+        n += extension_table[x]->n_ops;
+    return n;
+}
+
 int main(void)
 {
     Suite *s = suite_create("catalogue");
     TCase *t = tcase_create("records");
     SRunner *r = srunner_create(s);
 
+    int n = count_ops();
+
     suite_add_tcase(s, t);
-    tcase_add_loop_test(t, is_found_by_code_and_name, 0, op_table_n);
-    tcase_add_loop_test(t, says_what_it_does, 0, op_table_n);
-    tcase_add_loop_test(t, computes_in_one_way, 0, op_table_n);
-    tcase_add_loop_test(t, roles_have_types_and_patterns, 0, op_table_n);
-    tcase_add_loop_test(t, forms_name_each_role_once, 0, op_table_n);
-    tcase_add_loop_test(t, typing_rows_differ, 0, op_table_n);
+    tcase_add_loop_test(t, is_found_by_code_and_name, 0, n);
+    tcase_add_loop_test(t, says_what_it_does, 0, n);
+    tcase_add_loop_test(t, computes_in_one_way, 0, n);
+    tcase_add_loop_test(t, roles_have_types_and_patterns, 0, n);
+    tcase_add_loop_test(t, forms_name_each_role_once, 0, n);
+    tcase_add_loop_test(t, typing_rows_differ, 0, n);
+    tcase_add_loop_test(t, extensions_are_found_by_name, EXTENSION_NONE + 1, EXTENSION_END);
+    tcase_add_loop_test(t, types_of_extensions_are_sound, DT_FOREIGN + 1, DT_END);
+    tcase_add_test(t, what_no_extension_has_is_not_found);
     srunner_run_all(r, CK_ENV);
     int failed = srunner_ntests_failed(r);
     srunner_free(r);

@@ -156,6 +156,16 @@ static int dequantize_eval(struct call *c, struct why *w)
     return 0;
 }
 
+static int dequantize_bound(struct call *c, struct why *w)
+{
+    double scale = quant64_of(c->arg[0]).scale;
+
+    (void) w;
+    for (size_t i = 0; i < tensor_count(c->arg[0]); i++)
+        c->ey[0][i] = c->ex[0] ? c->ex[0][i] * scale : 0;
+    return 0;
+}
+
 static const struct op operations[] = {
     {
         .code = EXTENSION_CODE(fibonacci, 0),
@@ -190,8 +200,9 @@ static const struct op operations[] = {
         .n_forms = COUNT(dequantize_forms),
         .typings = dequantize_typings,
         .n_typings = COUNT(dequantize_typings),
-        .error = { ERROR_ELEMENT, .ulps = 2, .text = "none: its inputs are exact" },
+        .error = { ERROR_ELEMENT, .ulps = 2, .text = "the input's error" },
         .eval = dequantize_eval,
+        .bound = dequantize_bound,
     },
 };
 
