@@ -7,6 +7,7 @@
 #include "sim/engine.h"
 #include "sim/profile.h"
 #include "tests/extension_model.h"
+#include "tests/vts_mutations.h"
 
 static const struct extension_scale plain = { 0.5, 3 };
 
@@ -220,6 +221,50 @@ START_TEST(bent_models_are_refused)
 }
 END_TEST
 
+/* ---- what a conformance suite refuses of any model */
+
+struct suite {
+    struct hal_driver *driver;
+    enum hal_version version;
+    const struct vts_mutation *mutation;
+};
+
+static void refuse_mutant(const struct vts_mutant *m, void *user)
+{
+    const struct suite *s = user;
+    struct hal_prepared_model *p;
+
+    if (!s->mutation->is_config)
+        check_status(m->what, s->version, ask(s->driver, s->version, &m->model),
+                     HAL_INVALID_ARGUMENT);
+    check_status(m->what, s->version,
+                 client_prepare_with(s->driver, s->version, &m->model, &m->config, &p),
+                 HAL_INVALID_ARGUMENT);
+}
+
+START_TEST(mutants_of_models_with_extensions_are_refused)
+{
+    static const enum hal_version versions[] = { HAL_1_3, HAL_FL7 };
+    struct hal_driver *d = client_open("dsp", HAL_FL8);
+    struct client_model models[2];
+    unsigned n = 0;
+
+    d = _i ? client_over_socket(d) : d;
+    extension_model_mixed(&models[0], plain, 7);
+    extension_model_branch(&models[1]);
+    for (int v = 0; v < COUNT(versions); v++)
+        for (int k = 0; k < vts_n_mutations; k++)
+            for (int m = 0; m < COUNT(models); m++) {
+                struct suite s = { d, versions[v], &vts_mutations[k] };
+                n += vts_walk(s.mutation, &models[m].hal, s.version, refuse_mutant, &s);
+            }
+    ck_assert_uint_gt(n, 800);
+    for (int m = 0; m < COUNT(models); m++)
+        client_done(&models[m]);
+    d->close(d);
+}
+END_TEST
+
 /* ---- versions */
 
 START_TEST(extensions_are_of_1_2)
@@ -377,6 +422,7 @@ int main(void)
     TCase *t = tcase_create("all");
 
     tcase_add_loop_test(t, bent_models_are_refused, 0, 2);
+    tcase_add_loop_test(t, mutants_of_models_with_extensions_are_refused, 0, 2);
     tcase_add_loop_test(t, extensions_are_of_1_2, 0, 2);
     tcase_add_loop_test(t, a_device_with_oem_copies_bytes, 0, 2);
     tcase_add_test(t, the_shipped_devices_refuse_oem);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "golden/tensor.h"
+#include "golden/extension.h"
 #include "tests/vts_exempt.h"
 #include "tests/vts_matrix.h"
 #include "tests/vts_mutant.h"
@@ -29,6 +29,13 @@ static const struct hal_operand *honest_operand(const struct vts_walk *w, uint32
 static const struct hal_operation *honest_operation(const struct vts_walk *w, uint32_t i)
 {
     return &w->honest->main.operations[i];
+}
+
+/* Of the types of extensions those of the example: no other stands in an honest model. */
+static const struct dtype_info *info_of(int32_t type)
+{
+    return &dtype_info[type >> 16 ? extension_type(EXTENSION_fibonacci, (uint16_t) type)
+                                  : (enum dtype) type];
 }
 
 static bool is_written(const struct hal_operand *o)
@@ -99,7 +106,7 @@ static void each_rank(struct vts_walk *w)
     static const uint32_t unknown[] = { 0 };
 
     for (uint32_t i = 0; i < n_operands(w); i++) {
-        bool tensor = dtype_info[honest_operand(w, i)->type].tensor;
+        bool tensor = info_of(honest_operand(w, i)->type)->tensor;
         if ((tensor && w->version >= HAL_1_2) || honest_operand(w, i)->type == DT_MODEL)
             continue;
         mutant_begin(w);
@@ -123,7 +130,7 @@ static void each_scale(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operands(w); i++) {
         mutant_begin(w);
-        w->operand[i].scale = bad_scale(dtype_info[w->operand[i].type].quant);
+        w->operand[i].scale = bad_scale(info_of(w->operand[i].type)->quant);
         mutant_emit(w, "operand %u: scale %g", i, (double) w->operand[i].scale);
     }
 }
@@ -161,12 +168,12 @@ static void each_zero(struct vts_walk *w)
 static uint64_t make_room(struct vts_walk *w, struct hal_operand *o)
 {
     struct hal_model *m = &w->mutant.model;
-    uint64_t size = dtype_info[o->type].codec->size, at = (m->operand_values_length + 15) & ~15ull;
+    uint64_t size = info_of(o->type)->codec->size, at = (m->operand_values_length + 15) & ~15ull;
     uint8_t *values;
 
     for (uint32_t d = 0; d < o->n_dims; d++)
         size *= o->dims[d];
-    if (!size || size > 1 << 15 || (dtype_info[o->type].tensor && !o->n_dims))
+    if (!size || size > 1 << 15 || (info_of(o->type)->tensor && !o->n_dims))
         return 0;
     values = arena_alloc(w->arena, at + size, 1);
     vts_must(values, "out of memory");
