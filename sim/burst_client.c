@@ -109,6 +109,27 @@ static struct place *find_kept(struct burst_client *c, int64_t identifier)
     return NULL;
 }
 
+static struct place *use_kept(struct burst_client *c, struct place *p, const struct hal_memory *m)
+{
+    p->memory = *m;
+    return use(c, p);
+}
+
+static struct place *keep(struct burst_client *c, const struct hal_memory *m, int64_t identifier,
+                          const struct memory_identity *identity)
+{
+    struct place *p = place_new(c, PLACE_KEPT);
+
+    if (!p)
+        return NULL;
+    p->kind = PLACE_KEPT;
+    p->is_passing = identifier < 0;
+    p->identifier = identifier;
+    p->identity = *identity;
+    memory_look_for_seals(&p->identity);
+    return use_kept(c, p, m);
+}
+
 /* The place of memory in a file.  An identifier that comes with other memory than before names
  * that from then on. */
 static struct place *place_kept(struct burst_client *c, const struct hal_memory *m,
@@ -117,24 +138,17 @@ static struct place *place_kept(struct burst_client *c, const struct hal_memory 
     struct memory_identity identity;
     struct place *p = identifier < 0 ? NULL : find_kept(c, identifier);
 
+    if (p && memory_is_known(&p->identity, m))
+        return use_kept(c, p, m);
     if ((identifier < 0 && c->version < HAL_FL5) || memory_identify(m, &identity) < 0)
         return NULL;
-    if (p && !memory_is_same(&p->identity, &identity)) {
-        if (p->is_used)
-            return NULL;
-        (void) place_drop(c, p);
-        p = NULL;
-    }
-    if (!p)
-        p = place_new(c, PLACE_KEPT);
-    if (!p)
+    if (p && memory_is_same(&p->identity, &identity))
+        return use_kept(c, p, m);
+    if (p && p->is_used)
         return NULL;
-    p->kind = PLACE_KEPT;
-    p->is_passing = identifier < 0;
-    p->identifier = identifier;
-    p->identity = identity;
-    p->memory = *m;
-    return use(c, p);
+    if (p)
+        (void) place_drop(c, p);
+    return keep(c, m, identifier, &identity);
 }
 
 static int make_file(struct burst_client *c, struct place *p, const struct hal_memory *m)

@@ -8,8 +8,8 @@
 /* More memories than these are mapped for each execution anew; larger arenas are not kept. */
 enum { MOST_KEPT = 64, MOST_ARENA = 1 << 22 };
 
-/* Memory under its identifier.  An identifier that comes with another memory than before names that
- * one from then on. */
+/* Memory under its identifier, which names it until it is released.  A client that does not keep to
+ * that is noticed unless the file is sealed; the identifier then names the other memory. */
 struct kept {
     struct kept *next;
     int64_t identifier;
@@ -55,8 +55,8 @@ static void kept_unref(struct kept *k)
     free(k);
 }
 
-/* An identifier's memory is not the burst's any more; true: there was one. */
-static bool forget(struct burst *b, int64_t identifier)
+/* An identifier's memory is not the burst's any more. */
+static void forget(struct burst *b, int64_t identifier)
 {
     struct kept **at = &b->kept, *k;
 
@@ -64,11 +64,10 @@ static bool forget(struct burst *b, int64_t identifier)
         at = &(*at)->next;
     k = *at;
     if (!k)
-        return false;
+        return;
     *at = k->next;
     b->n_kept--;
     kept_unref(k);
-    return true;
 }
 
 static struct kept *find(const struct burst *b, int64_t identifier)
@@ -93,27 +92,35 @@ static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_m
         free(k);
         return NULL;
     }
+    memory_look_for_seals(&k->identity);
     b->kept = k;
     b->n_kept++;
     return k;
+}
+
+/* The memory under its identifier, kept from now on if it was not. */
+static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, int64_t identifier)
+{
+    struct kept *k = find(b, identifier);
+    struct memory_identity identity;
+
+    if (k && memory_is_known(&k->identity, m))
+        return k;
+    if (memory_identify(m, &identity) < 0)
+        return NULL;
+    if (k && memory_is_same(&k->identity, &identity))
+        return k;
+    forget(b, identifier);
+    return keep(b, identifier, m, &identity);
 }
 
 /* For one execution.  NULL: nothing is kept of this pool, whoever opens the request sees why. */
 static struct kept *take_kept(struct burst *b, const struct hal_request_pool *pool,
                               int64_t identifier)
 {
-    struct memory_identity identity;
-    struct kept *k;
+    struct kept *k =
+        identifier < 0 || pool->is_token ? NULL : find_or_keep(b, &pool->memory, identifier);
 
-    if (identifier < 0 || pool->is_token || memory_identify(&pool->memory, &identity) < 0)
-        return NULL;
-    k = find(b, identifier);
-    if (k && !memory_is_same(&k->identity, &identity)) {
-        forget(b, identifier);
-        k = NULL;
-    }
-    if (!k)
-        k = keep(b, identifier, &pool->memory, &identity);
     if (k)
         k->users++;
     return k;

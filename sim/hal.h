@@ -358,7 +358,8 @@ struct hal_execution {
 };
 
 /* A burst: executions of one prepared model in rapid succession.  Pools that come with an
- * identifier are kept mapped until they are released; -1 says: do not keep. */
+ * identifier may be kept mapped until it is released, and it names the same memory until then; -1
+ * says: do not keep. */
 struct hal_burst;
 struct hal_burst_methods {
     /* n_identifiers equals request->n_pools, else HAL_INVALID_ARGUMENT; so is one below -1. */

@@ -2,6 +2,7 @@
 #include "sim/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -165,10 +166,27 @@ int memory_identify(const struct hal_memory *m, struct memory_identity *ret_iden
     if (m->kind == HAL_MEMORY_ADDRESS || fstat(m->fd, &st) < 0 || st.st_size < 0 ||
         m->offset > (uint64_t) st.st_size || m->size > (uint64_t) st.st_size - m->offset)
         return -1;
-    *ret_identity =
-        (struct memory_identity){ (uint64_t) st.st_dev, (uint64_t) st.st_ino, m->offset, m->size,
-                                  (uint32_t) m->kind,   m->protection };
+    *ret_identity = (struct memory_identity){ .device = (uint64_t) st.st_dev,
+                                              .inode = (uint64_t) st.st_ino,
+                                              .offset = m->offset,
+                                              .size = m->size,
+                                              .kind = (uint32_t) m->kind,
+                                              .protection = m->protection,
+                                              .fd = m->fd };
     return 0;
+}
+
+void memory_look_for_seals(struct memory_identity *identity)
+{
+    int seals = fcntl(identity->fd, F_GET_SEALS);
+
+    identity->is_sealed = seals >= 0 && seals & F_SEAL_SHRINK;
+}
+
+bool memory_is_known(const struct memory_identity *is, const struct hal_memory *m)
+{
+    return is->is_sealed && is->fd == m->fd && is->kind == (uint32_t) m->kind &&
+           is->offset == m->offset && is->size == m->size && is->protection == m->protection;
 }
 
 bool memory_is_same(const struct memory_identity *a, const struct memory_identity *b)

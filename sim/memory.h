@@ -24,11 +24,17 @@ void memory_unmap(struct mapping *mapping);
 struct memory_identity {
     uint64_t device, inode, offset, size;
     uint32_t kind, protection;
+    int fd;
+    bool is_sealed; /* its file cannot shrink; false where nobody has looked */
 };
 
 /* -1: no file, or one that is shorter than the memory says. */
 int memory_identify(const struct hal_memory *memory, struct memory_identity *ret_identity);
 bool memory_is_same(const struct memory_identity *a, const struct memory_identity *b);
+void memory_look_for_seals(struct memory_identity *identity);
+/* Whether that can be told without asking the system: the same part of a sealed file, under a
+ * descriptor that has not been closed meanwhile, as the client promises. */
+bool memory_is_known(const struct memory_identity *identity, const struct hal_memory *memory);
 
 /* Files may shrink while they are mapped: from then on their lost pages read as zeros, and this
  * process lives.  For processes whose clients are others: takes SIGBUS over, for good. */

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <check.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -51,7 +52,7 @@ static void measure(const char *name, void (*f)(void *user), void *user)
         us[i] = now_us() - start;
     }
     qsort(us, TURNS, sizeof *us, by_size);
-    printf("%-28s median %7.2f us, 99 in 100 below %7.2f us\n", name, us[TURNS / 2],
+    printf("%-42s median %7.2f us, 99 in 100 below %7.2f us\n", name, us[TURNS / 2],
            us[TURNS * 99 / 100]);
 }
 
@@ -150,6 +151,7 @@ struct run {
     struct client_request request;
     struct hal_execution_config config;
     struct hal_burst *burst;
+    int64_t identifiers[3];
 };
 
 static void synchronous_turn(void *user)
@@ -164,29 +166,51 @@ static void synchronous_turn(void *user)
 
 static void burst_turn(void *user)
 {
-    static const int64_t identifiers[] = { 1, 2, 3 };
     struct run *r = user;
 
-    need(r->burst->methods->execute_synchronously(r->burst, &r->request.hal, 3, identifiers,
+    need(r->burst->methods->execute_synchronously(r->burst, &r->request.hal, 3, r->identifiers,
                                                   &r->config, &r->request.result) == HAL_NONE,
          "burst");
 }
 
 /* Memory that both processes have: what bursts are for. */
-static void use_memory_files(struct client_request *r)
+static void use_memory_files(struct run *r, int seals)
 {
     for (int i = 0; i < 3; i++) {
-        struct hal_memory *m = &r->pool[i].memory;
+        struct hal_memory *m = &r->request.pool[i].memory;
+        if (m->fd >= 0)
+            close(m->fd);
         m->kind = HAL_MEMORY_FD;
         m->address = NULL;
-        m->fd = memfd_create("bench", MFD_CLOEXEC);
-        need(m->fd >= 0 && ftruncate(m->fd, (off_t) m->size) == 0, "memory");
+        m->fd = memfd_create("bench", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        need(m->fd >= 0 && ftruncate(m->fd, (off_t) m->size) == 0 &&
+                 fcntl(m->fd, F_ADD_SEALS, seals) == 0,
+             "memory");
+        r->identifiers[i] += 3;
     }
+}
+
+static void bench_bursts(struct run *r, const char *where)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s, burst", where);
+    measure(name, burst_turn, r);
+    use_memory_files(r, F_SEAL_SHRINK);
+    snprintf(name, sizeof name, "%s, burst, sealed files", where);
+    measure(name, burst_turn, r);
+    use_memory_files(r, 0);
+    snprintf(name, sizeof name, "%s, burst, files", where);
+    measure(name, burst_turn, r);
+    for (int i = 0; i < 3; i++)
+        r->identifiers[i] = -1;
+    snprintf(name, sizeof name, "%s, burst, files not kept", where);
+    measure(name, burst_turn, r);
 }
 
 static void bench_driver(struct hal_driver *d, const char *where)
 {
-    struct run r = { .config = client_config() };
+    struct run r = { .config = client_config(), .identifiers = { 1, 2, 3 } };
     char name[64];
 
     client_add_model(&r.model, N, false);
@@ -197,11 +221,7 @@ static void bench_driver(struct hal_driver *d, const char *where)
          "burst");
     snprintf(name, sizeof name, "%s, synchronous", where);
     measure(name, synchronous_turn, &r);
-    snprintf(name, sizeof name, "%s, burst", where);
-    measure(name, burst_turn, &r);
-    use_memory_files(&r.request);
-    snprintf(name, sizeof name, "%s, burst, memory files", where);
-    measure(name, burst_turn, &r);
+    bench_bursts(&r, where);
     for (int i = 0; i < 3; i++)
         close(r.request.pool[i].memory.fd);
     r.burst->methods->release(r.burst);

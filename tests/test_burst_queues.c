@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/burst_client.h"
 #include "tests/raw_burst.h"
 
 enum { LENGTH = 10, TURNS = 20000, SECOND = 1000000000 };
@@ -378,6 +379,116 @@ START_TEST(an_idle_burst_gives_its_memories_up_and_asks_again)
 }
 END_TEST
 
+/* ---- a client and a service that is none */
+
+enum nonsense { SILENT, HANGS_UP, GARBAGE, STRANGE_QUESTIONS, NONSENSES };
+
+/* The service's ends of a client's queues. */
+struct fake {
+    enum nonsense what;
+    struct ring request, result;
+    int socket;
+};
+
+static void ask_strange_questions(struct fake *f)
+{
+    static int32_t slots[] = { 0, 5, -1, INT32_MAX };
+    Wire__MemoriesWanted question = WIRE__MEMORIES_WANTED__INIT;
+    struct arena *a = arena_new(0);
+    struct wire_fds fds;
+    ProtobufCMessage *m;
+
+    question.slots = slots;
+    for (question.n_slots = 1; question.n_slots <= 4; question.n_slots++) {
+        ck_assert_int_eq(wire_send(f->socket, &question.base, NULL, &w), 0);
+        ring_bell(&f->result);
+        ck_assert_int_eq(wire_receive(f->socket, &wire__memories__descriptor, a, &m, &fds, &w), 1);
+        size_t n = ((const Wire__Memories *) m)->n_memories;
+        ck_assert_uint_eq(n, question.n_slots == 1); /* slot 0 alone is the request's */
+        ck_assert_uint_eq(fds.n, n);
+        wire_close_fds(&fds);
+    }
+    arena_free(a);
+}
+
+static void *fake_service(void *argument)
+{
+    static const struct result_datum none[] = {
+        { RESULT_PACKET, 0, .of.packet = { 2, HAL_GENERAL_FAILURE, 0 } },
+        { RESULT_TIMING, 0, .of.timing = { HAL_NO_TIME, HAL_NO_TIME } },
+    };
+    struct request_datum packet[BURST_QUEUE_LENGTH];
+    struct fake *f = argument;
+
+    ck_assert_int_eq(ring_wait(&f->request, f->socket, UINT64_MAX), 1);
+    (void) ring_read(&f->request, packet);
+    switch (f->what) {
+    case HANGS_UP: shutdown(f->socket, SHUT_RDWR); break;
+    case GARBAGE: (void) ring_write(&f->result, packet, 2); break;
+    case STRANGE_QUESTIONS:
+        ask_strange_questions(f);
+        (void) ring_write(&f->result, none, 2);
+        break;
+    default: break;
+    }
+    return NULL;
+}
+
+static void open_fake(struct fake *f, struct burst_link *ret_link)
+{
+    struct burst_fds fds = { -1, -1, -1 };
+    int pair[2];
+
+    ck_assert_int_eq(
+        ring_make(BURST_QUEUE_LENGTH, sizeof(struct request_datum), &fds.request, &f->request, &w),
+        0);
+    ck_assert_int_eq(
+        ring_make(BURST_QUEUE_LENGTH, sizeof(struct result_datum), &fds.result, &f->result, &w), 0);
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    f->socket = pair[0];
+    fds.socket = pair[1];
+    ck_assert_int_eq(burst_link_open(&fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, ret_link, &w),
+                     0);
+}
+
+static enum hal_status nothing_to_release(void *user, int64_t identifier)
+{
+    (void) user, (void) identifier;
+    return HAL_NONE;
+}
+
+START_TEST(a_service_that_is_none_does_not_hold_its_client)
+{
+    static const int64_t identifiers[] = { 1, 2, 3 };
+    static const enum why_code codes[] = { WHY_TIMEOUT, WHY_SYSTEM, WHY_INVALID };
+    struct burst_host host = { nothing_to_release, NULL, 30000000 };
+    struct hal_execution_config config = client_config();
+    struct fake f = { .what = (enum nonsense) _i };
+    enum hal_status status = HAL_NONE;
+    struct burst_client *client;
+    struct burst_link link;
+    pthread_t thread;
+
+    host.patience = _i == SILENT ? 30000000 : UINT64_MAX;
+    open_fake(&f, &link);
+    client_fill(&request, 1);
+    request.hal.n_pools = 1;
+    client = burst_client_new(&link, HAL_FL7, &host);
+    ck_assert_int_eq(pthread_create(&thread, NULL, fake_service, &f), 0);
+    enum burst_way way = burst_client_execute(client, &request.hal, 1, identifiers, &config,
+                                              &request.result, &status, &w);
+    pthread_join(thread, NULL);
+    if (_i == STRANGE_QUESTIONS)
+        ck_assert(way == BURST_WENT && status == HAL_GENERAL_FAILURE);
+    else
+        ck_assert(way == BURST_DEAD && w.code == codes[_i]);
+    burst_client_free(client);
+    ring_close(&f.request);
+    ring_close(&f.result);
+    close(f.socket);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("burst queues");
@@ -394,6 +505,7 @@ int main(void)
     tcase_add_loop_test(d, a_client_that_does_not_read_results_blocks_nobody, 0, 2);
     tcase_add_loop_test(d, a_client_that_hangs_up_is_forgotten, 0, 2);
     tcase_add_test(d, an_idle_burst_gives_its_memories_up_and_asks_again);
+    tcase_add_loop_test(d, a_service_that_is_none_does_not_hold_its_client, 0, NONSENSES);
     suite_add_tcase(s, c);
     suite_add_tcase(s, d);
     SRunner *r = srunner_create(s);
