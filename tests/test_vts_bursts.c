@@ -164,6 +164,32 @@ static void mutate_each(struct cell *c, struct subject *s)
         }
 }
 
+/* The packet says other numbers of itself. */
+static void misstate_each(struct cell *c, struct subject *s)
+{
+    const struct request_datum honest = s->datums[0];
+    uint32_t *const number[] = { &s->datums[0].of.packet.size, &s->datums[0].of.packet.n_inputs,
+                                 &s->datums[0].of.packet.n_outputs,
+                                 &s->datums[0].of.packet.n_pools };
+
+    for (int k = 0; k < COUNT(number); k++) {
+        const uint32_t others[] = { *number[k] - 1, *number[k] + 1, 0, UINT32_MAX };
+        for (int i = 0; i < COUNT(others); i++) {
+            if (others[i] == *number[k])
+                continue;
+            *number[k] = others[i];
+            refuse(c, s, s->datums, s->n, 0, k);
+            s->datums[0] = honest;
+        }
+    }
+}
+
+static void misstated(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, misstate_each);
+}
+
 static void removed(struct cell *c, const void *data)
 {
     (void) data;
@@ -398,10 +424,15 @@ static void identifiers(struct cell *c, const void *data)
 int main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
-        { "removed", removed },     { "added", added },
-        { "mutated", mutated },     { "short queue", short_queue },
-        { "sanitized", sanitized }, { "later", later_datums },
-        { "slots", slots },         { "identifiers", identifiers },
+        { "misstated", misstated },
+        { "removed", removed },
+        { "added", added },
+        { "mutated", mutated },
+        { "short queue", short_queue },
+        { "sanitized", sanitized },
+        { "later", later_datums },
+        { "slots", slots },
+        { "identifiers", identifiers },
     };
     static const struct vts_program p = { "bursts", checks, COUNT(checks), vts_models_draw,
                                           vts_models_free };

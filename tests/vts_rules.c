@@ -66,6 +66,7 @@ const struct vts_rule vts_rules[] = {
     /* 5: bursts */
     { "removed", "bursts", HAL_1_2, 0, "a datum less" },
     { "added", "bursts", HAL_1_2, 0, "a datum more" },
+    { "misstated", "bursts", HAL_1_2, 0, "a packet that says other numbers of itself" },
     { "mutated", "bursts", HAL_1_2, 0, "another datum" },
     { "short queue", "bursts", HAL_1_2, 0, "a result that does not fit its queue" },
     { "sanitized", "bursts", HAL_1_2, 0, "results without left-over bytes" },
