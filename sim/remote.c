@@ -137,12 +137,14 @@ static void give_back(struct remote *r, struct remote_channel *c)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* A service that takes no more clients answers without hearing. */
+/* A service that takes no more clients answers without hearing, and a little later. */
+enum { LAST_WORD_MS = 1000 };
+
 static bool has_answer(const struct remote_channel *c)
 {
     struct pollfd p = { .fd = c->socket, .events = POLLIN };
 
-    return poll(&p, 1, 0) == 1;
+    return poll(&p, 1, LAST_WORD_MS) == 1;
 }
 
 /* The reply must come whole: what does not make sense is the end of the connection. */
