@@ -99,8 +99,8 @@ static void capabilities_1_3(struct cell *c, const void *data)
     struct hal_capabilities caps;
 
     (void) data;
-    for (int v = 3; v < VTS_VERSIONS && vts_versions[v] <= c->version; v++) {
-        if (!get_capabilities(c, vts_versions[v], &caps))
+    for (int v = 3; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+        if (!get_capabilities(c, hal_versions[v], &caps))
             continue;
         expect_above_0(c, caps.relaxed_scalar, "a relaxed scalar");
         expect_above_0(c, caps.relaxed_tensor, "a relaxed tensor");

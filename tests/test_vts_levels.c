@@ -145,10 +145,10 @@ static void each_method(struct cell *c, bool served)
     vts_subject_open(c, vts_relu(c), &s);
     for (int k = 0; k < COUNT(methods) && EXPECT(c, s.prepared, "not prepared"); k++) {
         const struct method *m = &methods[k];
-        for (int v = 0; v < VTS_VERSIONS; v++)
-            if (served == is_served(c, m, vts_versions[v]) &&
-                (m->is_versioned || vts_versions[v] == c->version))
-                expect_method(c, &s, m, vts_versions[v]);
+        for (int v = 0; v < HAL_VERSIONS; v++)
+            if (served == is_served(c, m, hal_versions[v]) &&
+                (m->is_versioned || hal_versions[v] == c->version))
+                expect_method(c, &s, m, hal_versions[v]);
         for (int i = 0; i < COUNT(none) && m->is_versioned && !served; i++)
             expect_method(c, &s, m, none[i]);
     }
@@ -306,16 +306,16 @@ static void newer(struct cell *c, const void *data)
     for (int k = 0; k < COUNT(of_levels); k++) {
         vts_model_of(&m, &of_levels[k]);
         EXPECT(c, m.level == of_levels[k].level, "%s: level %d", m.name, m.level);
-        for (int v = 0; v < VTS_VERSIONS && vts_versions[v] <= c->version; v++)
-            expect_legal(c, &m, vts_versions[v]);
+        for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
+            expect_legal(c, &m, hal_versions[v]);
         vts_model_done(&m);
     }
     vts_subject_open(c, vts_relu(c), &s);
-    for (int v = 0; v < VTS_VERSIONS && vts_versions[v] <= c->version; v++) {
-        expect_arguments(c, &s.model, vts_versions[v]);
-        expect_relaxed(c, &s.model, vts_versions[v]);
+    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+        expect_arguments(c, &s.model, hal_versions[v]);
+        expect_relaxed(c, &s.model, hal_versions[v]);
         if (EXPECT(c, s.prepared, "not prepared"))
-            expect_execution_arguments(c, &s, vts_versions[v]);
+            expect_execution_arguments(c, &s, hal_versions[v]);
     }
     vts_subject_close(&s);
 }

@@ -8,18 +8,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "sim/convert.h"
 #include "tests/hal_client.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_rules.h"
 
-enum { DEVICES = 3, TRANSPORTS = 2, CELLS = DEVICES * TRANSPORTS * VTS_VERSIONS };
-enum { MAX_CHECKS = 48, MOST_TOLD = 12, MAX_OPERATIONS = 256 };
+enum { DEVICES = 3, TRANSPORTS = 2, CELLS = DEVICES * TRANSPORTS * HAL_VERSIONS };
+enum { MAX_CHECKS = 48, MOST_TOLD = 6, MAX_OPERATIONS = 256 };
 
-const enum hal_version vts_versions[VTS_VERSIONS] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3,
-                                                      HAL_FL5, HAL_FL6, HAL_FL7, HAL_FL8 };
-static const char *const version_names[VTS_VERSIONS] = { "1.0", "1.1", "1.2", "1.3",
-                                                         "fl5", "fl6", "fl7", "fl8" };
 static const char *const devices[DEVICES] = { "cpu", "gpu", "dsp" };
 
 static const struct vts_program *program;
@@ -43,7 +38,7 @@ struct seen {
 struct cell_state {
     char name[32];
     int index, rule;
-    unsigned prepared, failures;
+    unsigned prepared, failures, told; /* told: of the rule under way */
     struct seen seen;
 };
 
@@ -62,23 +57,23 @@ static void notify(struct hal_prepare_callback *self, enum hal_status status,
 
 static int version_of(int index)
 {
-    return index % VTS_VERSIONS;
+    return index % HAL_VERSIONS;
 }
 
 static const char *device_of(int index)
 {
-    return devices[index / VTS_VERSIONS / TRANSPORTS];
+    return devices[index / HAL_VERSIONS / TRANSPORTS];
 }
 
 static bool is_remote(int index)
 {
-    return index / VTS_VERSIONS % TRANSPORTS;
+    return index / HAL_VERSIONS % TRANSPORTS;
 }
 
 static void cell_name(int index, char *ret_name, size_t size)
 {
     snprintf(ret_name, size, "%s/%s/%s", device_of(index), is_remote(index) ? "socket" : "process",
-             version_names[version_of(index)]);
+             hal_version_names[version_of(index)]);
 }
 
 struct hal_driver *vts_open(const struct cell *c, enum hal_version version)
@@ -95,7 +90,8 @@ static void complain(struct cell *c, const char *file, int line, const char *for
     const struct cell_state *s = c->state;
     char text[300];
 
-    if (c->state->failures++ >= MOST_TOLD)
+    c->state->failures++;
+    if (c->state->told++ >= MOST_TOLD)
         return;
     vsnprintf(text, sizeof text, format, ap);
     fprintf(stderr, "%s on %s: %s (%s:%d)\n    test_vts_%s %s %s\n", rules[s->rule]->name, s->name,
@@ -195,7 +191,7 @@ static bool is_chosen(int cell, int rule)
     char name[32];
 
     cell_name(cell, name, sizeof name);
-    return applies(rules[rule], vts_versions[version_of(cell)]) &&
+    return applies(rules[rule], hal_versions[version_of(cell)]) &&
            (!only_cell || strstr(name, only_cell)) &&
            (!only_rule || strcmp(rules[rule]->name, only_rule) == 0);
 }
@@ -203,6 +199,7 @@ static bool is_chosen(int cell, int rule)
 static void run_rule(struct cell *c, int rule)
 {
     c->state->rule = rule;
+    c->state->told = 0;
     program->checks[rule].check(c, program->checks[rule].data);
     require(c, tally[c->state->index][rule] > 0, "the rule was not checked");
 }
@@ -210,7 +207,7 @@ static void run_rule(struct cell *c, int rule)
 static void run_cell(int index)
 {
     struct cell_state s = { .index = index, .seen.base = { notify } };
-    struct cell c = { device_of(index), is_remote(index), vts_versions[version_of(index)], NULL,
+    struct cell c = { device_of(index), is_remote(index), hal_versions[version_of(index)], NULL,
                       &s };
 
     cell_name(index, s.name, sizeof s.name);

@@ -10,10 +10,7 @@
 #ifndef TESTS_VTS_MATRIX_H
 #define TESTS_VTS_MATRIX_H
 
-#include "sim/hal.h"
-
-extern const enum hal_version vts_versions[];
-enum { VTS_VERSIONS = 8 };
+#include "sim/hal_convert.h"
 
 struct cell {
     const char *device;
