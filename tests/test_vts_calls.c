@@ -199,6 +199,28 @@ static void refuse_bent(struct cell *c, struct vts_subject *s, const struct bent
     }
 }
 
+/* Points in time before there were any. */
+static void refuse_negative_times(struct cell *c, struct vts_subject *s)
+{
+    struct hal_prepare_config prepare = vts_usual;
+    struct hal_execution_config config[2] = { client_config(), client_config() };
+
+    prepare.deadline = (uint64_t) -2;
+    struct vts_prepared p = vts_prepare(c, c->version, &s->model.hal, &prepare);
+    EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, "prepared by -2 ns");
+    config[0].deadline = config[1].loop_timeout = (uint64_t) -2;
+    for (int k = 0; k < 2 * vts_n_kinds; k++) {
+        const struct vts_kind *kind = &vts_kinds[k / 2];
+        if (!vts_kind_is_of(kind, c->version))
+            continue;
+        vts_subject_renew(s);
+        enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config[k % 2]);
+        EXPECT(c, status == HAL_INVALID_ARGUMENT && vts_result_is_empty(&s->request.result),
+               "%s of -2 ns, %s: %s", k % 2 ? "a loop" : "a deadline", kind->name,
+               hal_status_name(status));
+    }
+}
+
 /* ---- and in models */
 
 struct bent_model {
@@ -308,6 +330,8 @@ static void ranges(struct cell *c, const void *data)
         for (int k = 0; k < COUNT(bent_requests); k++)
             if (c->version >= bent_requests[k].since)
                 refuse_bent(c, &s, &bent_requests[k]);
+    if (s.prepared && c->version >= HAL_FL5)
+        refuse_negative_times(c, &s);
     for (int k = 0; k < COUNT(bends); k++)
         refuse_model(c, &s.model, &bends[k]);
     vts_subject_close(&s);

@@ -1,6 +1,6 @@
 /* What a conformance suite refuses, every driver refuses: each mutation of tests/vts_mutations.c of
- * every model.  In process every mutant is tried; over a socket some of every mutation and model.
- */
+ * every model.  In process every mutant is tried; over a socket, and through the entry points of
+ * older versions, some of every mutation. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +10,11 @@
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
 
-enum { REMOTE_EVERY = 23, MAX_OPERATIONS = 128 };
+enum { REMOTE_EVERY = 23, OLDER_EVERY = 59, MAX_OPERATIONS = 128 };
 
 struct walk {
     struct cell *cell;
+    enum hal_version entry;
     const struct vts_model *model;
     const struct vts_mutation *mutation;
     unsigned at, every; /* of the mutants are tried */
@@ -25,7 +26,7 @@ static void refuse_supported(const struct walk *w, const struct vts_mutant *m)
     bool supported[MAX_OPERATIONS];
     uint32_t n = 99;
 
-    enum hal_status s = d->get_supported_operations(d, w->cell->version, &m->model, supported, &n);
+    enum hal_status s = d->get_supported_operations(d, w->entry, &m->model, supported, &n);
     EXPECT(w->cell, s == HAL_INVALID_ARGUMENT && n == 99, "%s, %s: supported: %s", w->model->name,
            m->what, hal_status_name(s));
 }
@@ -38,7 +39,7 @@ static void refuse_mutant(const struct vts_mutant *m, void *user)
         return;
     if (!w->mutation->is_config)
         refuse_supported(w, m);
-    struct vts_prepared p = vts_prepare(w->cell, w->cell->version, &m->model, &m->config);
+    struct vts_prepared p = vts_prepare(w->cell, w->entry, &m->model, &m->config);
     EXPECT(w->cell,
            p.launched == HAL_INVALID_ARGUMENT && p.status == HAL_INVALID_ARGUMENT && !p.model,
            "%s, %s: prepared: %s, then %s", w->model->name, m->what, hal_status_name(p.launched),
@@ -47,15 +48,24 @@ static void refuse_mutant(const struct vts_mutant *m, void *user)
         p.model->methods->release(p.model);
 }
 
-/* Over a socket each model begins where the last one ended: all kinds of mutants come up. */
+/* Where not all are tried each model begins where the last one ended: all kinds come up. */
+static void walk_models(struct walk *w)
+{
+    for (int i = 0; i < vts_n_models; i++) {
+        w->model = &vts_models[i];
+        if (w->model->level <= hal_level(w->entry))
+            vts_walk(w->mutation, &w->model->hal, w->entry, refuse_mutant, w);
+    }
+}
+
 static void refuse_mutants(struct cell *c, const void *mutation)
 {
-    struct walk w = { c, NULL, mutation, 0, c->is_remote ? REMOTE_EVERY : 1 };
-
-    for (int i = 0; i < vts_n_models; i++) {
-        w.model = &vts_models[i];
-        if (vts_model_is_of(w.model, c))
-            vts_walk(mutation, &w.model->hal, c->version, refuse_mutant, &w);
+    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+        unsigned every = c->is_remote ? REMOTE_EVERY : 1;
+        struct walk w = { c, hal_versions[v], NULL, mutation, 0, every };
+        if (w.entry < c->version)
+            w.every *= OLDER_EVERY;
+        walk_models(&w);
     }
 }
 

@@ -205,9 +205,47 @@ static void run_failing(struct cell *c, const struct vts_model *m, struct hal_pr
     }
 }
 
+/* IF whose condition is left out. */
+static void if_model(struct vts_model *m, enum dtype type)
+{
+    float scale = type == DT_U8;
+    struct build b;
+
+    build_init(&b, 3);
+    uint32_t condition = build_operand(&b, LIFE_NO_VALUE, DT_B8, DIMS(1));
+    uint32_t one = build_subgraph(&b, 1), other = build_subgraph(&b, 2);
+    uint32_t x = build_quant(&b, LIFE_INPUT, type, DIMS(2), scale, 0);
+    uint32_t y = build_quant(&b, LIFE_OUTPUT, type, DIMS(2), scale, 0);
+    OPERATION(&b, "IF", IDS(condition, one, other, x), IDS(y));
+    struct tensor *in = arena_copy(b.arena, &b.graph->operand[x].tensor, sizeof *in);
+    in->data = arena_alloc(b.arena, 2, sizeof(float));
+    for (uint32_t k = 1; k < 3; k++) {
+        build_graph(&b, k);
+        uint32_t u = build_quant(&b, LIFE_INPUT, type, DIMS(2), scale, 0);
+        uint32_t v = build_quant(&b, LIFE_OUTPUT, type, DIMS(2), scale, 0);
+        OPERATION(&b, k == 1 ? "RELU" : "RELU6", IDS(u), IDS(v));
+    }
+    model_count_consumers(&b.model);
+    struct example e = { .name = "IF of nothing", .model = b.model, .in = in, .expected = in };
+    vts_model_init(m, &e, b.arena);
+}
+
+static void fails_in_if(struct cell *c)
+{
+    static const enum dtype types[] = { DT_F32, DT_U8 };
+    struct vts_model m;
+
+    for (int k = 0; k < COUNT(types) && c->version >= HAL_1_3; k++) {
+        if_model(&m, types[k]);
+        with_model(c, &m, run_failing);
+        vts_model_done(&m);
+    }
+}
+
 static void fails(struct cell *c, const void *data)
 {
     (void) data;
+    fails_in_if(c);
     for (int i = 0; i < COUNT(failing); i++) {
         struct vts_model m;
         vts_model_of(&m, &failing[i]);
