@@ -19,13 +19,19 @@
  * one a line, and is filled up with blanks. */
 enum { PIECE = 1 << 16, MOST_NAME = 600, MOST_LINE = 2048 };
 
+/* What all processes see. */
+struct shared {
+    atomic_uint_least64_t end; /* of the pieces handed out */
+    atomic_bool is_cut;        /* some process could write no more */
+};
+
 static struct {
     int fd;
     const char *path;
     bool is_new;
-    atomic_uint_least64_t *end; /* of the pieces handed out; shared by all processes */
-    pthread_mutex_t lock;       /* of what follows, and of the memory of the piece */
-    char *piece;                /* NULL: none */
+    struct shared *shared;
+    pthread_mutex_t lock; /* of what follows, and of the memory of the piece */
+    char *piece;          /* NULL: none */
     size_t used;
 } file = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -51,9 +57,10 @@ static bool next_piece(void)
 {
     if (file.piece)
         munmap(file.piece, PIECE);
-    uint64_t at = atomic_fetch_add(file.end, PIECE);
+    uint64_t at = atomic_fetch_add(&file.shared->end, PIECE);
     file.piece = map_piece(at);
     if (!file.piece) {
+        atomic_store(&file.shared->is_cut, true);
         atomic_store(&trace_is_on, false);
         return false;
     }
@@ -235,9 +242,9 @@ int trace_file_start(const char *path, struct why *w)
 {
     TRY(open_file(path, w));
     file.path = path;
-    file.end =
-        mmap(NULL, sizeof *file.end, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (file.end == MAP_FAILED || pthread_atfork(before_fork, after_fork, in_child) != 0)
+    file.shared =
+        mmap(NULL, sizeof *file.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (file.shared == MAP_FAILED || pthread_atfork(before_fork, after_fork, in_child) != 0)
         return why_fail(w, WHY_MEMORY, "no memory for a trace");
     process = getpid();
     memset(blank, ' ', sizeof blank);
@@ -274,7 +281,7 @@ static int complete(struct why *w)
     char *room = blank; /* not needed any more */
 
     TRY(write_at("[\n", begin, 0, w));
-    for (uint64_t at = 0; at < atomic_load(file.end); at += PIECE) {
+    for (uint64_t at = 0; at < atomic_load(&file.shared->end); at += PIECE) {
         ssize_t bytes = pread(file.fd, room, PIECE, (off_t) at);
         if (bytes < 0)
             return system_error(file.path, w);
@@ -295,5 +302,8 @@ int trace_file_end(bool keep, struct why *w)
     trace_set_sink(NULL, NULL);
     if (!keep && file.is_new)
         return unlink(file.path) < 0 ? system_error(file.path, w) : 0;
-    return complete(w);
+    TRY(complete(w));
+    if (atomic_load(&file.shared->is_cut))
+        return why_fail(w, WHY_SYSTEM, "%s: there was no room for the whole trace", file.path);
+    return 0;
 }

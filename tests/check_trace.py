@@ -129,6 +129,12 @@ def check_crashes(halcyon, folder):
     assert inner == 10 * ["[NN_LD_PE]execute_synchronously"], inner
 
 
+    run(halcyon, folder, "random", "--count", "2", "-d", "sim:cpu?fault=hang", "--timeout", "1", "-j", "2",
+        "--trace", "h.json", status=1)
+    inner = [stack[-1]["name"] for stack in load(folder / "h.json").unfinished().values()]
+    assert inner == 2 * ["[NN_LD_PE]execute_synchronously"], inner
+
+
 def wait_for(path, process):
     for _ in range(300):
         if path.exists():
@@ -172,6 +178,10 @@ def check_refused(halcyon, folder):
         done = subprocess.run([halcyon, "devices", "--trace", path], cwd=folder, text=True,
                               capture_output=True)
         assert done.returncode == 2 and what in done.stderr, done.stderr
+    full = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 1000; exec "$0" devices sim:cpu --trace f.json',
+                           halcyon], cwd=folder, text=True, capture_output=True)
+    assert full.returncode == 3 and "no room for the whole trace" in full.stderr, full.stderr
+    load(folder / "f.json")
     run(halcyon, folder, "random", "--trace", "e.json", status=2)
     assert not (folder / "e.json").exists(), "bad usage leaves a trace"
 
