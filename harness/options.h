@@ -40,7 +40,7 @@ struct options {
     const char *listen;
     const char *vlog, *trace; /* NULL: not given */
     const char *allowlist, *run_as;
-    int for_level;            /* 0: as it is */
+    int for_level; /* 0: as it is */
     bool markdown, faults;
     bool total_times, per_execution, print_detail, sum; /* halcyon trace */
     int64_t run;                                        /* 0: the newest */
