@@ -23,6 +23,7 @@ enum { PATIENCE_MS = 10000, CALL_MEMORY = 1 << 24 };
 /* Memory of a slot; the descriptor is its own. */
 struct slot {
     unsigned references; /* the table's, and one of the request under way */
+    bool is_kept;        /* has been in the table */
     struct hal_memory memory;
 };
 
@@ -41,6 +42,8 @@ struct burst_server {
     struct request_datum *requests;
     struct result_datum *results;
     uint64_t serial; /* of questions */
+
+    atomic_uint own_kept, *kept; /* memories in tables: this one, and those that share */
 
     pthread_mutex_t lock; /* of the table */
     struct slot *slots[BURST_SLOTS];
@@ -115,12 +118,16 @@ static struct slot *slot_take(struct burst_server *s, int32_t number)
     return slot;
 }
 
+/* Unless too many are kept: then it is asked for again. */
 static void slot_keep(struct burst_server *s, int32_t number, struct slot *slot)
 {
     pthread_mutex_lock(&s->lock);
-    if (!s->slots[number]) {
+    if (!s->slots[number] && atomic_fetch_add(s->kept, 1) < BURST_KEPT_MOST) {
         s->slots[number] = slot;
         slot->references++;
+        slot->is_kept = true;
+    } else if (!s->slots[number]) {
+        atomic_fetch_sub(s->kept, 1);
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -133,6 +140,7 @@ static struct slot *slot_forget(struct burst_server *s, int64_t number)
     if (number >= 0 && number < BURST_SLOTS) {
         slot = s->slots[number];
         s->slots[number] = NULL;
+        atomic_fetch_sub(s->kept, slot != NULL);
     }
     pthread_mutex_unlock(&s->lock);
     return slot;
@@ -183,7 +191,7 @@ static struct slot *slot_new(const struct hal_memory *m, struct why *w)
         why_fail(w, fd < 0 && errno == EBADF ? WHY_INVALID : WHY_MEMORY, "memory without a file");
         return NULL;
     }
-    *slot = (struct slot){ 1, *m };
+    *slot = (struct slot){ .references = 1, .memory = *m };
     slot->memory.fd = fd;
     return slot;
 }
@@ -328,11 +336,14 @@ static int gather(struct burst_server *s, const struct packet_request *r, struct
     TRY(fetch(s, r, g, w));
     for (uint32_t i = 0; i < r->n_pools; i++) {
         const struct packet_pool *p = &r->pools[i];
-        g->identifiers[i] = p->kind == REQUEST_POOL ? p->slot : -1;
-        if (p->kind == REQUEST_TOKEN)
+        g->identifiers[i] = -1;
+        if (p->kind == REQUEST_TOKEN) {
             g->pools[i] = (struct hal_request_pool){ .is_token = true, .token = p->token };
-        else
-            g->pools[i].memory = g->of[p->slot]->memory;
+            continue;
+        }
+        g->pools[i].memory = g->of[p->slot]->memory;
+        if (p->kind == REQUEST_POOL && g->of[p->slot]->is_kept)
+            g->identifiers[i] = p->slot;
     }
     return 0;
 }
@@ -429,9 +440,15 @@ struct burst_server *burst_server_new(struct hal_burst *burst, enum hal_version 
     s->version = version;
     s->caller = caller_ref(caller);
     s->idle_ns = BURST_IDLE_NS;
+    s->kept = &s->own_kept;
     s->socket = -1;
     pthread_mutex_init(&s->lock, NULL);
     return s;
+}
+
+void burst_server_share(struct burst_server *s, atomic_uint *kept)
+{
+    s->kept = kept;
 }
 
 void burst_server_set_idle(struct burst_server *s, uint64_t ns)

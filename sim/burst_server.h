@@ -11,11 +11,13 @@
 #ifndef SIM_BURST_SERVER_H
 #define SIM_BURST_SERVER_H
 
+#include <stdatomic.h>
+
 #include "sim/caller.h"
 #include "sim/ring.h"
 #include "sim/wire.h"
 
-enum { BURST_SLOTS = 64, BURST_QUEUE_LENGTH = 1024 };
+enum { BURST_SLOTS = 64, BURST_KEPT_MOST = 256, BURST_QUEUE_LENGTH = 1024 };
 
 /* The client's end, as descriptors; -1: none. */
 struct burst_fds {
@@ -39,6 +41,9 @@ struct burst_server;
  * burst is whose it was. */
 struct burst_server *burst_server_new(struct hal_burst *burst, enum hal_version version,
                                       struct caller *caller);
+/* Shares the count of kept memories with other bursts, which together keep BURST_KEPT_MOST; before
+ * burst_server_open(). */
+void burst_server_share(struct burst_server *s, atomic_uint *kept);
 /* After so many ns without requests memories are given up; before burst_server_open(). */
 void burst_server_set_idle(struct burst_server *s, uint64_t ns);
 /* Makes the queues and begins to serve them; at most once. */

@@ -5,8 +5,9 @@
 
 #include "sim/driver.h"
 
-/* More memories than these are mapped for each execution anew; larger arenas are not kept. */
-enum { MOST_KEPT = 64, MOST_ARENA = 1 << 22 };
+/* More memories than these, of a burst and of all that a client has, are mapped for each execution
+ * anew; larger arenas are not kept. */
+enum { MOST_KEPT = 64, MOST_KEPT_OF_CLIENT = 256, MOST_ARENA = 1 << 22 };
 
 /* Memory under its identifier, which names it until it is released.  A client that does not keep to
  * that is noticed unless the file is sealed; the identifier then names the other memory. */
@@ -79,10 +80,20 @@ static struct kept *find(const struct burst *b, int64_t identifier)
     return k;
 }
 
+static bool may_keep(const struct burst *b)
+{
+    uint32_t n = 0;
+
+    for (const struct burst *other = all_of(b)->first; other; other = other->next)
+        if (other->prepared->client == b->prepared->client)
+            n += other->n_kept;
+    return b->n_kept < MOST_KEPT && n < MOST_KEPT_OF_CLIENT;
+}
+
 static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_memory *m,
                          const struct memory_identity *identity)
 {
-    struct kept *k = b->n_kept < MOST_KEPT ? malloc(sizeof(*k)) : NULL;
+    struct kept *k = may_keep(b) ? malloc(sizeof(*k)) : NULL;
     struct why w;
 
     if (!k)

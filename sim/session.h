@@ -4,6 +4,7 @@
 #define SIM_SESSION_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "sim/caller.h"
@@ -43,6 +44,7 @@ struct session {
     struct object *objects;
     unsigned pending; /* callbacks that the driver owes */
     unsigned threads; /* of channels */
+    atomic_uint kept; /* memories, by its bursts */
     bool is_ending;
     uint64_t channels_begun;
     struct channel *channels;

@@ -140,7 +140,7 @@ int answer_execute_fenced(struct answer *q)
 }
 
 /* Queues for a burst that has none yet, each with a thread of its own: a session has so many. */
-enum { MAX_QUEUES = 64 };
+enum { MAX_QUEUES = 32 };
 
 static int open_queues(struct answer *q, struct burst_server *server)
 {
@@ -176,6 +176,7 @@ static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o
         burst->methods->release(burst);
         return answer_no_memory(q);
     }
+    burst_server_share(server, &q->s->kept);
     if (open_queues(q, server) < 0) {
         burst_server_free(server);
         return -1;

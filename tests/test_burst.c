@@ -187,6 +187,35 @@ START_TEST(more_identifiers_than_are_kept_compute_all_the_same)
 }
 END_TEST
 
+/* Nor do many bursts of one client. */
+START_TEST(many_bursts_keep_so_much_together)
+{
+    enum { BURSTS = 8 };
+    struct hal_burst *more[BURSTS];
+
+    open_burst(client_open("cpu", HAL_FL8), _i);
+    struct hal_burst *first = burst;
+    for (int i = 0; i < BURSTS; i++) {
+        ck_assert_int_eq(
+            model.prepared->methods->configure_burst(model.prepared, HAL_FL7, &more[i]), HAL_NONE);
+        burst = more[i];
+        for (int64_t k = 0; k < 20; k++) {
+            const int64_t ids[] = { 3 * k, 3 * k + 1, 3 * k + 2 };
+            check_run(ids);
+        }
+    }
+    ck_assert_int_gt(n_mappings(), 100);
+    ck_assert_int_lt(n_mappings(), 270);
+    for (int i = 0; i < BURSTS; i++) {
+        burst = more[i];
+        check_run(kept);
+        burst->methods->release(burst);
+    }
+    burst = first;
+    close_burst();
+}
+END_TEST
+
 /* Plain memory of ever other sizes: over a socket each takes a file. */
 START_TEST(plain_memory_of_any_size)
 {
@@ -290,6 +319,7 @@ int main(void)
     tcase_add_loop_test(c, memory_that_has_shrunk_is_refused, 0, 2);
     tcase_add_loop_test(c, an_idle_burst_keeps_nothing_and_goes_on, 0, 2);
     tcase_add_loop_test(c, more_identifiers_than_are_kept_compute_all_the_same, 0, 2);
+    tcase_add_loop_test(c, many_bursts_keep_so_much_together, 0, 2);
     tcase_add_loop_test(c, plain_memory_of_any_size, 0, 2);
     tcase_add_loop_test(c, requests_of_many_pools, 0, 2);
     tcase_add_loop_test(c, threads_share_what_a_burst_keeps, 0, 2);
