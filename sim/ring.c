@@ -33,7 +33,7 @@ struct ring_memory {
 
 /* How long a wait spins at most; how long it sleeps before it looks for the other side.  After
  * MISSES waits for which spinning was too short only every RETRY-th spins. */
-enum { SPIN_NS = 20000, SLEEP_NS = 100000000, PAUSES = 16, MISSES = 4, RETRY = 128 };
+enum { SPIN_NS = 20000, SLEEP_NS = 100000000, PAUSES = 16, MISSES = 4, RETRY = 256 };
 
 static uint64_t now_ns(void)
 {
