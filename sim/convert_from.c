@@ -37,7 +37,7 @@ static int convert_type(const struct from_hal *f, const struct hal_operand *h, s
     CHECK(f, h->n_dims <= MAX_RANK, "rank %u", h->n_dims);
     CHECK(f, !h->n_dims || h->dims, "no dimensions");
     CHECK(f, info->tensor || !h->n_dims, "%s with %u dimensions", info->name, h->n_dims);
-    return 0;
+    return hal_dims_comply(h->dims, h->n_dims, f->version, f->w);
 }
 
 /* Data that an extension attaches: what it may be is the extension's affair. */
@@ -121,6 +121,7 @@ static int convert_value(const struct from_hal *f, const struct hal_operand *h, 
 {
     size_t element = dtype_info[o->tensor.dtype].codec->size;
 
+    TRY(hal_location_complies(&h->location, f->version, f->w));
     CHECK(f, h->location.padding == 0, "padding %" PRIu64 " in a model", h->location.padding);
     switch (h->lifetime) {
     case HAL_TEMPORARY_VARIABLE:

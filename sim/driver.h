@@ -51,6 +51,8 @@ struct loaded {
     struct mapping *pools;
     uint32_t n_pools;
     struct model model;
+    uint32_t n_prefixes;
+    uint16_t *prefix; /* of extensions, as the client numbers them */
 };
 
 struct prepared {
@@ -92,6 +94,9 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
 enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_prepare_config *config,
                                                 struct hal_prepare_callback *callback);
+/* Hints say something to extensions that the model names: one value for each token. */
+int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
+                       struct why *w);
 /* NULL where it is not one of this driver's. */
 struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m);
 void prepared_unref(struct prepared *p);

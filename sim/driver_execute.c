@@ -41,7 +41,8 @@ enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
                                  lent->kept };
     struct why w;
 
-    if (hal_execution_config_complies(config, version, &w) < 0)
+    if (hal_execution_config_complies(config, version, &w) < 0 ||
+        loaded_check_hints(&p->loaded, config->n_hints, config->hints, &w) < 0)
         return driver_refuse("request", version, &w);
     *x = (struct execution){ .prepared = p,
                              .version = version,

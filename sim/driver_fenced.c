@@ -253,7 +253,8 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
     TRACE(LD, PE, "execute_fenced");
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
-    if (!driver_has_entry(((struct prepared *) self)->driver, version, HAL_1_3, HAL_FL8))
+    if (!driver_has_entry(((struct prepared *) self)->driver, version, HAL_1_3, HAL_FL8) ||
+        !hal_time_complies(duration, version))
         return driver_answer("execute_fenced", version, HAL_INVALID_ARGUMENT);
     x = malloc(sizeof(*x));
     if (!x)

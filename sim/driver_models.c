@@ -35,6 +35,40 @@ static int load_pools(const struct hal_model *hal, enum hal_version version, str
     return 0;
 }
 
+static int load_prefixes(const struct hal_model *hal, struct loaded *l, struct why *w)
+{
+    l->n_prefixes = hal->n_extension_prefixes;
+    l->prefix = arena_alloc(l->arena, l->n_prefixes, sizeof(*l->prefix));
+    if (!l->prefix)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < l->n_prefixes; i++)
+        l->prefix[i] = hal->extension_name_to_prefix[i].prefix;
+    return 0;
+}
+
+static bool has_prefix(const struct loaded *l, int32_t token)
+{
+    for (uint32_t i = 0; i < l->n_prefixes; i++)
+        if (l->prefix[i] == (uint32_t) token >> 16)
+            return true;
+    return false;
+}
+
+int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
+                       struct why *w)
+{
+    REQUIRE(w, !n || hints, "no hints");
+    for (uint32_t i = 0; i < n; i++) {
+        REQUIRE(w, has_prefix(l, hints[i].token), "hint %u: token %d is of no extension", i,
+                hints[i].token);
+        REQUIRE(w, !hints[i].length || hints[i].value, "hint %u: no value", i);
+        for (uint32_t k = 0; k < i; k++)
+            REQUIRE(w, hints[k].token != hints[i].token, "hints %u and %u: token %d", k, i,
+                    hints[i].token);
+    }
+    return 0;
+}
+
 static int validate(struct loaded *l, enum hal_version version, struct why *w)
 {
     int level = model_prepare(&l->model, NULL, w);
@@ -50,6 +84,7 @@ static int load_into(const struct driver *d, const struct hal_model *hal, enum h
 {
     TRY(load_pools(hal, version, l, w));
     TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
+    TRY(load_prefixes(hal, l, w));
     return validate(l, version, w);
 }
 
@@ -245,7 +280,9 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
         return notify_refused(callback, driver_refuse(method, version, &w));
-    if (check_config(config, version, &w) < 0 || check_supported(d, &l, &w) < 0) {
+    if (check_config(config, version, &w) < 0 ||
+        loaded_check_hints(&l, config->n_hints, config->hints, &w) < 0 ||
+        check_supported(d, &l, &w) < 0) {
         unload(&l);
         return notify_refused(callback, driver_refuse(method, version, &w));
     }
@@ -305,11 +342,16 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
     struct hal_prepare_config said = *config;
     struct prepared *p = NULL;
     struct loaded l;
+    struct why w;
 
     TRACE(LD, PC, cached_method);
     enum hal_status status = check_cached(d, version, &said);
     if (status == HAL_NONE)
         status = load_cached(d, &said.cache, &l, &said.priority);
+    if (status == HAL_NONE && loaded_check_hints(&l, said.n_hints, said.hints, &w) < 0) {
+        unload(&l);
+        status = hal_status_of(&w, version);
+    }
     if (status != HAL_NONE)
         return notify_refused(callback, driver_answer(cached_method, version, status));
     status = driver_answer(cached_method, version, compile(d, &l, &said, version, &p));

@@ -28,7 +28,7 @@ static enum hal_status execute_synchronously(struct hal_execution *self, uint64_
     TRACE(LD, PE, "execute_synchronously");
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    if (result->capacity < r->execution.request.n_outputs)
+    if (result->capacity < r->execution.request.n_outputs || !hal_time_complies(deadline, HAL_FL8))
         return HAL_INVALID_ARGUMENT;
     if (atomic_exchange(&r->busy, true))
         return HAL_GENERAL_FAILURE;
@@ -56,6 +56,8 @@ static enum hal_status execute_fenced(struct hal_execution *self, uint32_t n_wai
     TRACE(LD, PE, "execute_fenced");
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
+    if (!hal_time_complies(deadline, HAL_FL8) || !hal_time_complies(duration, HAL_FL8))
+        return HAL_INVALID_ARGUMENT;
     if (atomic_exchange(&r->busy, true))
         return HAL_GENERAL_FAILURE;
     atomic_fetch_add(&r->references, 1);

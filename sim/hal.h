@@ -250,7 +250,9 @@ struct hal_model {
     const struct hal_extension_prefix *extension_name_to_prefix;
 };
 
-/* Vendor hints of feature level 8: values by token (extension prefix << 16 | number). */
+/* A vendor's hint of feature level 8: a value by its token, prefix << 16 | number, the prefix that
+ * of an extension that the model names.  One value for each token; what a driver does not know it
+ * ignores. */
 struct hal_token_value {
     int32_t token;
     const uint8_t *value;
@@ -343,7 +345,8 @@ struct hal_fenced_info {
 };
 
 /* A reusable execution of feature level 8: one request, fixed at creation, computed any number of
- * times, never twice at once (HAL_GENERAL_FAILURE). */
+ * times, never twice at once (HAL_GENERAL_FAILURE).  Each time has its own deadline; that of the
+ * configuration it was created with is not looked at. */
 struct hal_execution;
 struct hal_execution_methods {
     enum hal_status (*execute_synchronously)(struct hal_execution *self, uint64_t deadline,

@@ -305,3 +305,54 @@ int hal_execution_config_at(const struct hal_execution_config *c, enum hal_versi
     *ret = said;
     return 0;
 }
+
+/* ---- requests: 32 unsigned bits up to HAL 1.3, signed numbers later */
+
+int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, struct why *w)
+{
+    for (uint32_t i = 0; i < n && version >= HAL_FL5; i++)
+        REQUIRE(w, dims[i] <= INT32_MAX, "dimension %u is %" PRIi32, i, (int32_t) dims[i]);
+    return 0;
+}
+
+int hal_location_complies(const struct hal_location *l, enum hal_version version, struct why *w)
+{
+    const uint64_t most = version >= HAL_FL5 ? INT64_MAX : UINT32_MAX;
+
+    REQUIRE(w, version < HAL_FL5 || l->pool <= INT32_MAX, "pool %" PRIi32, (int32_t) l->pool);
+    REQUIRE(w, l->offset <= most && l->length <= most && l->padding <= most,
+            "%" PRIi64 " bytes at %" PRIi64 ", %" PRIi64 " of padding, at HAL %s",
+            (int64_t) l->length, (int64_t) l->offset, (int64_t) l->padding,
+            hal_version_name(version));
+    REQUIRE(w, version >= HAL_FL5 || !l->padding, "%" PRIu64 " bytes of padding at HAL %s",
+            l->padding, hal_version_name(version));
+    return 0;
+}
+
+static int check_arguments(const char *what, const struct hal_argument *a, uint32_t n,
+                           enum hal_version version, struct why *w)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (hal_location_complies(&a[i].location, version, w) < 0 ||
+            (a[i].dims && hal_dims_comply(a[i].dims, a[i].n_dims, version, w) < 0))
+            return why_prefix(w, "%s %u", what, i);
+    return 0;
+}
+
+static int check_pool(const struct hal_request_pool *p, enum hal_version version, struct why *w)
+{
+    REQUIRE(w, !p->is_token || version >= HAL_1_3, "a token in a request of HAL %s",
+            hal_version_name(version));
+    REQUIRE(w, !p->is_token || version < HAL_FL5 || p->token <= INT32_MAX, "token %" PRIi32,
+            (int32_t) p->token);
+    return 0;
+}
+
+int hal_request_complies(const struct hal_request *r, enum hal_version version, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_pools; i++)
+        if (check_pool(&r->pools[i], version, w) < 0)
+            return why_prefix(w, "pool %u", i);
+    TRY(check_arguments("input", r->inputs, r->n_inputs, version, w));
+    return check_arguments("output", r->outputs, r->n_outputs, version, w);
+}

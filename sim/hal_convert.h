@@ -51,6 +51,11 @@ int hal_prepare_config_at(const struct hal_prepare_config *c, enum hal_version v
 int hal_execution_config_at(const struct hal_execution_config *c, enum hal_version version,
                             struct arena *a, struct conversion *notes,
                             struct hal_execution_config *ret, struct why *w);
+/* Types and widths of numbers; whether they fit memory and model is another question.  The lists of
+ * the request are there. */
+int hal_request_complies(const struct hal_request *r, enum hal_version version, struct why *w);
+int hal_location_complies(const struct hal_location *l, enum hal_version version, struct why *w);
+int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, struct why *w);
 /* Points in time and durations: from feature level 5 on they are signed, and only -1 says none. */
 bool hal_time_complies(uint64_t ns, enum hal_version version);
 

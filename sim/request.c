@@ -26,7 +26,6 @@ static int open_pool(const struct hal_request_pool *pool, const struct request_c
         TRY(memory_complies(&pool->memory, c->version, w));
         return open_memory(&pool->memory, kept, &p->mapping, w);
     }
-    REQUIRE(w, c->version >= HAL_1_3, "a token in a request of HAL version %d", (int) c->version);
     p->buffer = buffer_find(c->buffers, pool->token);
     REQUIRE(w, p->buffer, "unknown token %u", pool->token);
     return 0;
@@ -129,9 +128,12 @@ static int open_buffer(const struct hal_argument *a, const struct buffer *b, str
     return 0;
 }
 
-static int open_memory_input(const struct hal_argument *a, const struct tensor *t, struct why *w)
+static int open_memory_input(const struct hal_argument *a, enum hal_version version,
+                             const struct tensor *t, struct why *w)
 {
     REQUIRE(w, is_complete(a, t), "shape is not complete");
+    REQUIRE(w, version >= HAL_1_2 || !dtype_info[t->dtype].tensor || shape_known(&t->shape),
+            "a dimension of 0 before HAL 1.2");
     REQUIRE(w, shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) == 0, "too large");
     REQUIRE(w, a->location.length == tensor_bytes(t), "%" PRIu64 " bytes for %zu",
             a->location.length, tensor_bytes(t));
@@ -152,7 +154,7 @@ static int open_input(const struct hal_request *hal, const struct request_contex
     TRY(merge_shape(a, declared, &t->shape, w));
     TRY(find_place(r, c, hal, i, false, &r->in_place[i], w));
     return r->in_place[i].buffer ? open_buffer(a, r->in_place[i].buffer, w)
-                                 : open_memory_input(a, t, w);
+                                 : open_memory_input(a, c->version, t, w);
 }
 
 static int open_output(const struct hal_request *hal, const struct request_context *c, uint32_t i,
@@ -221,6 +223,7 @@ int request_open(const struct hal_request *hal, const struct request_context *c,
             (!hal->n_inputs || hal->inputs) && (!hal->n_outputs || hal->outputs) &&
                 (!hal->n_pools || hal->pools),
             "request without its lists");
+    TRY(hal_request_complies(hal, c->version, w));
     if (open_pools(hal, c, &r, w) < 0 || open_arguments(hal, c, &r, w) < 0) {
         request_close(&r);
         return -1;

@@ -277,11 +277,14 @@ static const struct one_op relu8 = {
 
 static void with_relu(struct cell *c, void (*visit)(struct cell *c, struct subject *s))
 {
+    static const struct hal_extension_prefix hints = { "com.example.hints", 7 };
     const struct one_op *const all[] = { &relu, &relu8 };
 
     for (int i = 0; i < COUNT(all); i++) {
         struct vts_model m;
         vts_model_of(&m, all[i]);
+        m.hal.n_extension_prefixes = 1;
+        m.hal.extension_name_to_prefix = &hints;
         with_burst(c, &m, visit);
         vts_model_done(&m);
     }
@@ -306,7 +309,16 @@ static const struct later {
       HAL_FL5,
       HAL_MISSED_DEADLINE_PERSISTENT },
     { "a loop time-out", { REQUEST_LOOP_TIMEOUT, 0, .of.ns = 1000 }, false, HAL_FL5, HAL_NONE },
-    { "a hint without bytes", { REQUEST_HINT, 0, .of.hint = { 7, 0 } }, false, HAL_FL8, HAL_NONE },
+    { "a hint without bytes",
+      { REQUEST_HINT, 0, .of.hint = { 7 << 16 | 1, 0 } },
+      false,
+      HAL_FL8,
+      HAL_NONE },
+    { "a hint of no extension",
+      { REQUEST_HINT, 0, .of.hint = { 7, 0 } },
+      false,
+      HAL_FL8,
+      HAL_INVALID_ARGUMENT },
     { "a hint that lacks its bytes",
       { REQUEST_HINT, 0, .of.hint = { 7, 1 } },
       false,
