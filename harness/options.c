@@ -492,13 +492,33 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     return 0;
 }
 
+enum { HELP_COLUMN = 29, HELP_WIDTH = 92 };
+
+/* The text beside its option, broken between words. */
+static void help_text(FILE *to, const char *text, int column)
+{
+    if (column >= HELP_COLUMN) {
+        fputc('\n', to);
+        column = 0;
+    }
+    for (const char *at = text; *at;) {
+        size_t n = strlen(at), room = HELP_WIDTH - HELP_COLUMN;
+        if (n > room)
+            for (n = room; n > 1 && at[n] != ' '; n--)
+                continue;
+        fprintf(to, "%*s%.*s\n", HELP_COLUMN - column, "", (int) n, at);
+        at += n + (at[n] == ' ');
+        column = 0;
+    }
+}
+
 static void help_row(FILE *to, char letter, const char *name, const char *argument,
                      const char *help)
 {
     char left[64];
     snprintf(left, sizeof left, "%c%c%s --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
              letter ? "," : " ", name, argument ? " " : "", argument ? argument : "");
-    fprintf(to, "  %-26s %s\n", left, help);
+    help_text(to, help, fprintf(to, "  %s", left));
 }
 
 void options_help(const struct command *c, FILE *to)
