@@ -1,5 +1,6 @@
 #include "golden/judge.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,10 @@ static void judge_long(const struct tensor *expected, const struct tensor *actua
             e[i] > a[i] ? (uint64_t) e[i] - (uint64_t) a[i] : (uint64_t) a[i] - (uint64_t) e[i];
         judge_distance(j, i, (double) e[i], (double) a[i], (double) d, bound ? bound[i] : 0);
     }
+    if (j->wrong)
+        snprintf(j->why, sizeof j->why,
+                 "%zu of %zu elements wrong; worst [%zu]: expected %" PRId64 ", actual %" PRId64,
+                 j->wrong, j->checked, j->worst, e[j->worst], a[j->worst]);
 }
 
 static bool is_long(const struct tensor *t)
@@ -78,7 +83,7 @@ static bool is_long(const struct tensor *t)
 static void conclude(struct judgement *j)
 {
     j->ok = j->wrong == 0 && !j->why[0];
-    if (j->wrong)
+    if (j->wrong && !j->why[0])
         snprintf(j->why, sizeof j->why,
                  "%zu of %zu elements wrong; worst [%zu]: expected %.9g, actual %.9g, bound %.3g",
                  j->wrong, j->checked, j->worst, j->expected, j->actual, j->bound);

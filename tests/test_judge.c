@@ -49,6 +49,30 @@ START_TEST(cts_quantised_off_by_one)
 }
 END_TEST
 
+/* Neighbours that are one double. */
+START_TEST(integers_of_64_bits_are_exact)
+{
+    int64_t e[] = { INT64_MAX, INT64_MIN, 9007199254740993 }, a[] = { INT64_MAX, INT64_MIN, 0 };
+    struct tensor et = tensor_of(DT_FIBONACCI_QUANT64, 3, 0, 0, e);
+    struct tensor at = tensor_of(DT_FIBONACCI_QUANT64, 3, 0, 0, a);
+    const double real[3] = { 0 }, exact[3] = { 0 }, open[] = { 0, 0, INFINITY };
+
+    for (int64_t by = -1; by <= 1; by++) {
+        a[2] = e[2] + by;
+        ck_assert(judge_cts(&et, &at, false, 1).ok == !by);
+        ck_assert(judge_bound(&et, real, exact, ERROR_EXACT, &at).ok == !by);
+        ck_assert(judge_bound(&et, real, open, ERROR_EXACT, &at).ok);
+    }
+    struct judgement j = judge_cts(&et, &at, false, 1);
+    ck_assert_uint_eq(j.worst, 2);
+    ck_assert_str_eq(j.why, "1 of 3 elements wrong; worst [2]: expected 9007199254740993, actual "
+                            "9007199254740994");
+    a[0] = INT64_MIN; /* as far off as can be */
+    j = judge_bound(&et, real, exact, ERROR_EXACT, &at);
+    ck_assert_uint_eq(j.wrong, 2);
+}
+END_TEST
+
 START_TEST(shape_and_type_must_agree)
 {
     float x[4] = { 0 };
@@ -235,6 +259,7 @@ int main(void)
     suite_add_tcase(s, t);
     tcase_add_test(t, cts_floats);
     tcase_add_test(t, cts_quantised_off_by_one);
+    tcase_add_test(t, integers_of_64_bits_are_exact);
     tcase_add_test(t, shape_and_type_must_agree);
     tcase_add_test(t, bound_quantised_tie);
     tcase_add_test(t, bound_sees_saturation);
