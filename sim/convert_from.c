@@ -33,7 +33,7 @@ static int convert_type(const struct from_hal *f, const struct hal_operand *h, s
         TRY(names_type(&f->names, h->type, o, f->w));
     info = &dtype_info[o->tensor.dtype];
     CHECK(f, o->tensor.dtype >= DT_COUNT || info->since <= hal_level(f->version),
-          "type %s in a model of HAL version %d", info->name, (int) f->version);
+          "type %s in a model of HAL %s", info->name, hal_version_name(f->version));
     CHECK(f, h->n_dims <= MAX_RANK, "rank %u", h->n_dims);
     CHECK(f, !h->n_dims || h->dims, "no dimensions");
     CHECK(f, info->tensor || !h->n_dims, "%s with %u dimensions", info->name, h->n_dims);

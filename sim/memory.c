@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "golden/logging.h"
+#include "sim/hal_convert.h"
 
 #define LOG_TAG "Memory"
 
@@ -128,7 +129,7 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
 int memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w)
 {
     REQUIRE(w, m->kind != HAL_MEMORY_HARDWARE_BUFFER || version >= HAL_1_2,
-            "memory: a hardware buffer in HAL version %d", (int) version);
+            "memory: a hardware buffer in HAL %s", hal_version_name(version));
     return 0;
 }
 

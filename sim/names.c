@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/hal_convert.h"
+
 struct names_row {
     uint16_t from, to;
 };
@@ -99,8 +101,8 @@ static int translate(const struct names *n, const char *what, int32_t code, int3
     struct names_row key = { .from = (uint16_t) ((uint32_t) code >> 16) };
     const struct names_row *row = NULL;
 
-    REQUIRE(w, n->version >= HAL_1_2 && key.from, "%s %d in a model of HAL version %d", what, code,
-            (int) n->version);
+    REQUIRE(w, n->version >= HAL_1_2 && key.from, "%s %d in a model of HAL %s", what, code,
+            hal_version_name(n->version));
     if (n->n)
         row = bsearch(&key, n->row, n->n, sizeof(*n->row), compare_rows);
     REQUIRE(w, row, "%s %d has prefix %u, which the model does not name", what, code, key.from);

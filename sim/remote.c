@@ -246,8 +246,8 @@ enum hal_status remote_run(struct remote_call *q)
 {
     if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0) {
         enum hal_status status = (enum hal_status) q->reply->status;
-        VLOG(DRIVER, "%s of HAL version %d: %s", wire_method_name(q->call.method), q->call.version,
-             hal_status_name(status));
+        VLOG(DRIVER, "%s of HAL %s: %s", wire_method_name(q->call.method),
+             hal_version_name((enum hal_version) q->call.version), hal_status_name(status));
         return status;
     }
     VLOG(DRIVER, "%s: %s", wire_method_name(q->call.method), q->why.text);

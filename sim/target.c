@@ -7,6 +7,7 @@
 #include "golden/logging.h"
 #include "golden/trace.h"
 #include "sim/engine.h"
+#include "sim/hal_convert.h"
 #include "sim/profile.h"
 #include "sim/remote.h"
 #include "sim/runtime.h"
@@ -200,8 +201,8 @@ int target_open(const char *uri, const struct target_host *host, struct target *
     if (rc == 0)
         (*ret_target)->no_extensions = host ? host->no_extensions : NULL;
     if (rc == 0 && (*ret_target)->driver)
-        VLOG(MANAGER, "%s is open: %s of HAL version %d", uri, (*ret_target)->driver->name,
-             (int) (*ret_target)->driver->hal_version);
+        VLOG(MANAGER, "%s is open: %s of HAL %s", uri, (*ret_target)->driver->name,
+             hal_version_name((*ret_target)->driver->hal_version));
     else if (rc < 0)
         VLOG(MANAGER, "%s cannot be opened: %s", uri, w->text);
     return rc;
