@@ -24,7 +24,8 @@ struct fenced {
     struct info *info;
     struct fence fence;
     double launched; /* virtual ns */
-    int wait_for[];  /* our duplicates */
+    bool is_submitted;
+    int wait_for[]; /* our duplicates */
 };
 
 static void info_unref(struct info *i)
@@ -102,6 +103,19 @@ static uint64_t left_of(const struct fenced *f)
     return passed < (double) f->launch.left ? f->launch.left - (uint64_t) passed : 0;
 }
 
+/* What waits for no fence arrives when it is launched, not when its thread comes to run. */
+static void submit(struct fenced *f)
+{
+    execution_submit(f->launch.execution, smaller(left_of(f), f->launch.duration));
+    f->is_submitted = true;
+}
+
+static void withdraw(struct fenced *f)
+{
+    if (f->is_submitted)
+        execution_cancel(f->launch.execution);
+}
+
 /* Computes, once all fences have signalled. */
 static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
                                uint64_t *ret_waited)
@@ -111,9 +125,12 @@ static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
     struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)), .capacity = n };
     enum hal_status status = HAL_GENERAL_FAILURE;
 
-    if (!result.shapes)
+    if (!result.shapes) {
+        withdraw(f);
         return status;
-    execution_submit(x, smaller(left_of(f), f->launch.duration));
+    }
+    if (!f->is_submitted)
+        submit(f);
     *ret_waited = x->is_queued && x->job.arrival > f->launched
                       ? (uint64_t) (x->job.arrival - f->launched)
                       : 0;
@@ -222,8 +239,11 @@ enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *re
         return refuse(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     info = f->info;
     fence = f->fence.wait;
+    if (!launch->n_wait_for)
+        submit(f);
     status = execution_start(launch->execution, run_fenced, f);
     if (status != HAL_NONE) {
+        withdraw(f);
         close(fence);
         fence_end(&f->fence, false);
         info_unref(info);

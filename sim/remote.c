@@ -154,7 +154,7 @@ static int exchange(struct remote_channel *c, const Wire__Call *call, const stru
     ProtobufCMessage *m;
 
     TRACE_COMPUTED(LI, wire_method_phase(call->method), wire_method_name(call->method));
-    if (wire_send(c->socket, &call->base, fds, w) < 0 && !has_answer(c))
+    if (wire_send(c->socket, &call->base, fds, w) < 0 && (w->code == WHY_MEMORY || !has_answer(c)))
         return -1;
     int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
     if (rc == 0)

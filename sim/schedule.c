@@ -307,7 +307,7 @@ static bool has_room(const struct schedule *s, uint32_t client)
 
     for (const struct job *j = s->jobs; j; j = j->next)
         waiting += j->client == client && j != s->holder;
-    return !s->depth || waiting < s->depth || !s->holder;
+    return !s->depth || waiting < s->depth + !s->holder; /* of a free device one is the next */
 }
 
 static void append(struct schedule *s, struct job *j)
@@ -332,6 +332,7 @@ int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *t
                            .arrival = arrival,
                            .deadline = arrival + terms->budget };
         append(s, j);
+        pthread_cond_broadcast(&s->changed);
         put(s, TRACE_SPAN_BEGIN, j, NULL, arrival, 0);
         put(s, TRACE_SPAN_BEGIN, j, "waits", arrival, 0);
         VLOG(EXECUTION,
@@ -425,6 +426,14 @@ void schedule_arrive_at(struct schedule *s, double ns)
 {
     pthread_mutex_lock(&s->lock);
     s->arrive_at = ns;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void schedule_await(struct schedule *s, uint64_t n)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->submitted < n)
+        pthread_cond_wait(&s->changed, &s->lock);
     pthread_mutex_unlock(&s->lock);
 }
 

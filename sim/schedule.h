@@ -79,6 +79,9 @@ void schedule_end(struct schedule *s, struct job *j);
  * (not before now). */
 void schedule_hold(struct schedule *s);
 void schedule_arrive_at(struct schedule *s, double ns);
+/* Waits until so many jobs have been submitted in all: from threads whose calls last until their
+ * end. */
+void schedule_await(struct schedule *s, uint64_t n);
 void schedule_let_go(struct schedule *s);
 
 #endif

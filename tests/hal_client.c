@@ -52,12 +52,19 @@ struct hal_driver *client_open(const char *name, enum hal_version version)
 
 struct hal_driver *client_open_slow(const char *name, double ns)
 {
+    return client_open_queue(name, ns, 0, 3);
+}
+
+struct hal_driver *client_open_queue(const char *name, double ns, uint32_t depth,
+                                     uint32_t priorities)
+{
     struct profile *p = read_profile(name);
 
     p->launch_ns = p->operation_ns = ns;
     p->driver_ns = 0;
     p->bandwidth = 1e30;
-    p->queue_depth = 0;
+    p->queue_depth = depth;
+    p->priorities = priorities;
     for (int i = 0; i < DT_END; i++)
         p->rate[i] = 1e30;
     return open_profile(p);
@@ -79,6 +86,15 @@ struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32
     p->model_cache_files = n_model;
     p->data_cache_files = n_data;
     p->version = version ? version : p->version;
+    return open_profile(p);
+}
+
+struct hal_driver *client_open_small(const char *name, enum hal_version version, uint64_t bytes)
+{
+    struct profile *p = read_profile(name);
+
+    p->hal = version;
+    p->memory = bytes;
     return open_profile(p);
 }
 

@@ -12,6 +12,9 @@ struct hal_driver *client_open(const char *name, enum hal_version version);
 
 /* One whose every launch and operation takes that many virtual ns, and nothing else does. */
 struct hal_driver *client_open_slow(const char *name, double ns);
+/* The same with a queue of that depth (0: any) and so many priorities. */
+struct hal_driver *client_open_queue(const char *name, double ns, uint32_t depth,
+                                     uint32_t priorities);
 
 /* One whose bursts keep nothing after so many ms without requests. */
 struct hal_driver *client_open_idle(const char *name, uint64_t ms);
@@ -20,6 +23,9 @@ struct hal_driver *client_open_idle(const char *name, uint64_t ms);
  */
 struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32_t n_data,
                                       const char *version);
+
+/* One of that memory for an execution. */
+struct hal_driver *client_open_small(const char *name, enum hal_version version, uint64_t bytes);
 
 /* One of which a client may hold that much. */
 struct hal_driver *client_open_limited(const char *name, enum hal_version version,
