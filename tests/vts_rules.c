@@ -138,5 +138,11 @@ const struct vts_rule vts_rules[] = {
     { "ranges", "calls", HAL_1_0, 0, "numbers out of range" },
     { "padding", "calls", HAL_FL5, 0, "none in models, some in requests" },
     { "once", "calls", HAL_1_0, 0, "every callback comes once" },
+    { "facts", "versions", HAL_1_0, 0, "type, version string, cache files: since 1.2" },
+    { "forms", "versions", HAL_1_0, 0, "capabilities have the members of the entry's version" },
+    { "types", "versions", HAL_1_0, 0, "operand types are those of the entry's version" },
+    { "units", "versions", HAL_1_2, 0, "durations in microseconds, since level 5 in nanoseconds" },
+    { "widths", "versions", HAL_1_0, 0, "numbers are unsigned, since level 5 signed" },
+    { "hints", "versions", HAL_FL8, 0, "hints name extensions of their model" },
 };
 const int vts_n_rules = sizeof vts_rules / sizeof *vts_rules;

@@ -1,0 +1,329 @@
+/* What versions say in their own way: facts and capabilities, types of operands, durations, the
+ * width of numbers, hints. */
+#include <string.h>
+
+#include "sim/hal_convert.h"
+#include "tests/hal_client.h"
+#include "tests/vts_mutations.h"
+#include "tests/vts_requests.h"
+
+/* ---- what a driver says of itself */
+
+static void expect_fact(struct cell *c, const char *what, enum hal_status status, bool written)
+{
+    bool served = c->version >= HAL_1_2;
+
+    EXPECT_STATUS(c, status, served ? HAL_NONE : HAL_GENERAL_FAILURE, what);
+    EXPECT(c, written == served, "%s: %s", what, written ? "written" : "not written");
+}
+
+static void facts(struct cell *c, const void *data)
+{
+    struct hal_driver *d = c->driver;
+    enum hal_device_type type = (enum hal_device_type) 99;
+    const char *text = NULL;
+    uint32_t n_model = 99, n_data = 99;
+
+    (void) data;
+    enum hal_status s = d->get_type(d, &type);
+    expect_fact(c, "get_type", s, (int) type != 99);
+    s = d->get_version_string(d, &text);
+    expect_fact(c, "get_version_string", s, text);
+    s = d->get_number_of_cache_files_needed(d, &n_model, &n_data);
+    expect_fact(c, "get_number_of_cache_files_needed", s, n_model != 99 && n_data != 99);
+}
+
+/* When each type came, by its code; SUBGRAPH never has a performance. */
+static const enum hal_version type_since[] = {
+    HAL_1_0, HAL_1_0, HAL_1_0, HAL_1_0, HAL_1_0, HAL_1_0, HAL_1_2, HAL_1_2,
+    HAL_1_2, HAL_1_2, HAL_1_2, HAL_1_2, HAL_1_2, HAL_1_2, HAL_1_3,
+};
+
+static bool is_said(struct hal_performance p)
+{
+    return p.exec_time != 0 || p.power_usage != 0;
+}
+
+static void expect_rows(struct cell *c, const struct hal_capabilities *caps, enum hal_version v)
+{
+    for (uint32_t i = 0; i < caps->n_operands; i++) {
+        int32_t type = caps->operand[i].type;
+        bool old = type == DT_F32 || type == DT_U8;
+        EXPECT(c,
+               type >= 0 && type < COUNT(type_since) && type_since[type] <= v &&
+                   (v >= HAL_1_2 || old),
+               "type %d at %s", type, hal_version_name(v));
+    }
+    EXPECT(c, v >= HAL_1_2 || caps->n_operands == 2, "%u rows at %s", caps->n_operands,
+           hal_version_name(v));
+}
+
+static void forms(struct cell *c, const void *data)
+{
+    (void) data;
+    for (int i = 0; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
+        enum hal_version v = hal_versions[i];
+        struct hal_capabilities caps;
+        EXPECT_STATUS(c, c->driver->get_capabilities(c->driver, v, &caps), HAL_NONE, "asked");
+        EXPECT(c,
+               is_said(caps.relaxed_tensor) == (v >= HAL_1_1) &&
+                   is_said(caps.relaxed_scalar) == (v >= HAL_1_2) &&
+                   is_said(caps.if_performance) == (v >= HAL_1_3) &&
+                   is_said(caps.while_performance) == (v >= HAL_1_3),
+               "members of another version at %s", hal_version_name(v));
+        expect_rows(c, &caps, v);
+    }
+}
+
+/* ---- types of operands: an input that nobody reads */
+
+static struct hal_operand operand_of(int32_t type)
+{
+    static const uint32_t dims[] = { 1 };
+    static const float scale = 1;
+    const struct dtype_info *info = &dtype_info[type];
+    bool has_scale = info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM;
+    struct hal_operand o = { .type = type,
+                             .n_dims = info->tensor,
+                             .dims = dims,
+                             .scale = has_scale ? 1 : 0,
+                             .lifetime = HAL_SUBGRAPH_INPUT };
+
+    if (info->quant == QUANT_CHANNEL) {
+        o.extra = HAL_EXTRA_CHANNEL_QUANT;
+        o.n_channel_scales = 1;
+        o.channel_scales = &scale;
+    }
+    return o;
+}
+
+static void add_input(struct vts_model *m, int32_t type)
+{
+    struct hal_subgraph *g = &m->hal.main;
+    struct hal_operand *operands = arena_alloc(m->arena, g->n_operands + 1, sizeof *operands);
+    uint32_t *inputs = arena_alloc(m->arena, g->n_inputs + 1, sizeof *inputs);
+
+    memcpy(operands, g->operands, g->n_operands * sizeof *operands);
+    memcpy(inputs, g->inputs, g->n_inputs * sizeof *inputs);
+    operands[g->n_operands] = operand_of(type);
+    inputs[g->n_inputs++] = g->n_operands++;
+    g->operands = operands;
+    g->inputs = inputs;
+}
+
+static void types(struct cell *c, const void *data)
+{
+    (void) data;
+    for (int32_t type = 0; type < COUNT(type_since); type++) {
+        struct vts_model m;
+        vts_model_of(&m, vts_relu(c));
+        add_input(&m, type);
+        for (int i = 0; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
+            enum hal_version v = hal_versions[i];
+            enum hal_status expected = v >= type_since[type] ? HAL_NONE : HAL_INVALID_ARGUMENT;
+            bool supported;
+            uint32_t n;
+            enum hal_status s =
+                c->driver->get_supported_operations(c->driver, v, &m.hal, &supported, &n);
+            EXPECT(c, s == expected, "type %d, entry %s: %s", type, hal_version_name(v),
+                   hal_status_name(s));
+            struct vts_prepared p = vts_prepare(c, v, &m.hal, &vts_usual);
+            EXPECT(c, p.launched == expected, "type %d, entry %s, prepared: %s", type,
+                   hal_version_name(v), hal_status_name(p.launched));
+            if (p.model)
+                p.model->methods->release(p.model);
+        }
+        vts_model_done(&m);
+    }
+}
+
+/* ---- durations: the same ones, in the entry's unit */
+
+static bool is_unit(uint64_t ns, enum hal_version v)
+{
+    return v > HAL_1_3 || ns == HAL_NO_TIME || ns % 1000 == 0;
+}
+
+static void measure(struct cell *c, struct vts_subject *s, const struct vts_kind *kind,
+                    enum hal_version v, struct hal_timing *ret_timing)
+{
+    struct hal_execution_config config = client_config();
+
+    config.measure = true;
+    vts_subject_renew(s);
+    s->request.launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    EXPECT_STATUS(c, kind->run(s->prepared, v, &s->request, &config), HAL_NONE, kind->name);
+    struct hal_timing t = s->request.result.timing, l = s->request.launched;
+    EXPECT(c, is_unit(t.on_device, v) && is_unit(t.in_driver, v) && t.on_device <= t.in_driver,
+           "%s, entry %s: %llu/%llu ns", kind->name, hal_version_name(v),
+           (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
+    EXPECT(c, is_unit(l.on_device, v) && is_unit(l.in_driver, v), "%s, entry %s: launched",
+           kind->name, hal_version_name(v));
+    *ret_timing = t;
+}
+
+static void microseconds(struct cell *c, const void *data)
+{
+    struct vts_subject s;
+
+    (void) data;
+    vts_subject_open(c, vts_relu(c), &s);
+    for (int k = 0; k < vts_n_kinds && EXPECT(c, s.prepared, "not prepared"); k++) {
+        struct hal_timing old = { 0, 0 }, t;
+        for (int i = 2; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
+            if (!vts_kind_is_of(&vts_kinds[k], hal_versions[i]))
+                continue;
+            measure(c, &s, &vts_kinds[k], hal_versions[i], &t);
+            if (hal_versions[i] <= HAL_1_3)
+                old = t;
+            else if (old.in_driver)
+                EXPECT(c,
+                       t.on_device / 1000 * 1000 == old.on_device &&
+                           t.in_driver / 1000 * 1000 == old.in_driver,
+                       "%s: other durations", vts_kinds[k].name);
+        }
+    }
+    vts_subject_close(&s);
+}
+
+/* ---- numbers */
+
+static void no_padding(struct vts_request *r, struct hal_execution_config *config)
+{
+    (void) config;
+    r->inputs[0].location.padding = 1;
+}
+
+static void half_the_deadline(struct vts_request *r, struct hal_execution_config *config)
+{
+    (void) r;
+    config->deadline = UINT64_C(1) << 63;
+}
+
+static void half_the_loop(struct vts_request *r, struct hal_execution_config *config)
+{
+    (void) r;
+    config->loop_timeout = UINT64_C(1) << 63;
+}
+
+static void last_loop(struct vts_request *r, struct hal_execution_config *config)
+{
+    (void) r;
+    config->loop_timeout = UINT64_MAX - 1;
+}
+
+static void positive_deadline(struct vts_request *r, struct hal_execution_config *config)
+{
+    (void) r;
+    config->deadline = INT64_MAX;
+}
+
+/* Until 1.3, and since feature level 5; kinds that have no deadlines have no such numbers. */
+static const struct number {
+    const char *what;
+    void (*set)(struct vts_request *r, struct hal_execution_config *config);
+    bool is_time;
+    enum hal_status before, since;
+} numbers[] = {
+    { "padding", no_padding, false, HAL_INVALID_ARGUMENT, HAL_NONE },
+    { "a deadline of 2^63", half_the_deadline, true, HAL_NONE, HAL_INVALID_ARGUMENT },
+    { "a deadline of 2^63 - 1", positive_deadline, true, HAL_NONE, HAL_NONE },
+    { "a loop time-out of 2^63", half_the_loop, true, HAL_NONE, HAL_INVALID_ARGUMENT },
+    { "a loop time-out of -2", last_loop, true, HAL_NONE, HAL_INVALID_ARGUMENT },
+};
+
+static void expect_number(struct cell *c, struct vts_subject *s, const struct number *n)
+{
+    for (int k = 0; k < vts_n_kinds; k++) {
+        struct hal_execution_config config = client_config();
+        const struct vts_kind *kind = &vts_kinds[k];
+        if (!vts_kind_is_of(kind, c->version) || (n->is_time && c->version < kind->deadlines))
+            continue;
+        vts_subject_renew(s);
+        n->set(&s->request, &config);
+        enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config);
+        EXPECT(c, status == (c->version < HAL_FL5 ? n->before : n->since), "%s, %s: %s", n->what,
+               kind->name, hal_status_name(status));
+    }
+}
+
+static void widths(struct cell *c, const void *data)
+{
+    struct vts_subject s;
+
+    (void) data;
+    vts_subject_open(c, vts_relu(c), &s);
+    for (int i = 0; i < COUNT(numbers) && EXPECT(c, s.prepared, "not prepared"); i++)
+        expect_number(c, &s, &numbers[i]);
+    vts_subject_close(&s);
+}
+
+/* ---- hints, which say something to an extension that the model names */
+
+enum { PREFIX = 5 };
+
+static const uint8_t some[] = { 1, 2, 3 };
+static const struct hint_row {
+    const char *what;
+    uint32_t n;
+    struct hal_token_value hint[2];
+    bool is_legal;
+} hint_rows[] = {
+    { "a hint", 1, { { PREFIX << 16 | 1, some, sizeof some } }, true },
+    { "two hints", 2, { { PREFIX << 16 | 1, some, 1 }, { PREFIX << 16 | 2, some, 3 } }, true },
+    { "a hint without a value", 1, { { PREFIX << 16, NULL, 0 } }, true },
+    { "prefix 0", 1, { { 1, some, sizeof some } }, false },
+    { "another prefix", 1, { { (PREFIX + 1) << 16 | 1, some, sizeof some } }, false },
+    { "a negative token", 1, { { INT32_MIN | PREFIX << 16 | 1, some, sizeof some } }, false },
+    { "a token twice", 2, { { PREFIX << 16 | 1, some, 1 }, { PREFIX << 16 | 1, some, 3 } }, false },
+};
+
+static void expect_hints(struct cell *c, struct vts_subject *s, const struct hint_row *h)
+{
+    enum hal_status expected = h->is_legal ? HAL_NONE : HAL_INVALID_ARGUMENT;
+    struct hal_prepare_config prepare = vts_usual;
+
+    prepare.n_hints = h->n;
+    prepare.hints = h->hint;
+    struct vts_prepared p = vts_prepare(c, c->version, &s->model.hal, &prepare);
+    EXPECT(c, p.status == expected, "%s, prepared: %s", h->what, hal_status_name(p.status));
+    if (p.model)
+        p.model->methods->release(p.model);
+    for (int k = 0; k < vts_n_kinds; k++) {
+        struct hal_execution_config config = client_config();
+        if (!vts_kind_is_of(&vts_kinds[k], c->version))
+            continue;
+        config.n_hints = h->n;
+        config.hints = h->hint;
+        vts_subject_renew(s);
+        enum hal_status status = vts_kinds[k].run(s->prepared, c->version, &s->request, &config);
+        EXPECT(c, status == expected, "%s, %s: %s", h->what, vts_kinds[k].name,
+               hal_status_name(status));
+    }
+}
+
+static void hints(struct cell *c, const void *data)
+{
+    static const struct hal_extension_prefix extension = { "com.example.hints", PREFIX };
+    struct vts_subject s;
+
+    (void) data;
+    vts_model_of(&s.model, vts_relu(c));
+    s.model.hal.n_extension_prefixes = 1;
+    s.model.hal.extension_name_to_prefix = &extension;
+    s.prepared = vts_prepare_supported(c, &s.model.hal);
+    for (int i = 0; i < COUNT(hint_rows) && EXPECT(c, s.prepared, "not prepared"); i++)
+        expect_hints(c, &s, &hint_rows[i]);
+    vts_subject_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "facts", facts },        { "forms", forms },   { "types", types },
+        { "units", microseconds }, { "widths", widths }, { "hints", hints },
+    };
+    static const struct vts_program p = { "versions", checks, COUNT(checks), NULL, NULL };
+
+    return vts_main(&p, argc, argv);
+}
