@@ -306,6 +306,36 @@ START_TEST(claims_of_a_client_do_not_end_its_burst)
 }
 END_TEST
 
+/* Anything, anywhere, while the service reads. */
+START_TEST(a_client_that_scribbles_on_its_queues)
+{
+    uint32_t state = 7;
+
+    open_burst(_i, BURST_QUEUE_LENGTH);
+    for (int turn = 0; turn < 4000; turn++) {
+        (void) ring_write(&b.link.request, datums, n_datums);
+        for (int k = 0; k < 8; k++) {
+            struct ring *r = k % 4 ? &b.link.request : &b.link.result;
+            state = state * 1664525 + 1013904223;
+            ((volatile uint8_t *) r->memory)[(state >> 8) % (k % 2 ? 192 : r->size)] =
+                (uint8_t) (state >> 24);
+        }
+        ring_bell(&b.link.request);
+        (void) raw_burst_await(&b, turn % 8 ? 1000 : 100000);
+    }
+    memset(b.link.result.memory, 0, b.link.result.size);
+    claim(&b.link.result, 64, b.link.result.position);
+    claim(&b.link.request, 0, b.link.request.position);
+    ring_bell(&b.link.request);
+    while (raw_burst_await(&b, 50000000))
+        ;
+    (void) ring_write(&b.link.request, datums, n_datums); /* whose result says where we are */
+    (void) raw_burst_await(&b, SECOND);
+    check_run();
+    close_burst();
+}
+END_TEST
+
 START_TEST(a_client_that_does_not_read_results_blocks_nobody)
 {
     open_burst(_i, 8);
@@ -502,6 +532,7 @@ int main(void)
     tcase_add_loop_test(d, a_client_without_its_memories_fails_alone, 0, 2);
     tcase_add_loop_test(d, memory_is_checked_by_the_driver, 0, 2);
     tcase_add_loop_test(d, claims_of_a_client_do_not_end_its_burst, 0, 2);
+    tcase_add_loop_test(d, a_client_that_scribbles_on_its_queues, 0, 2);
     tcase_add_loop_test(d, a_client_that_does_not_read_results_blocks_nobody, 0, 2);
     tcase_add_loop_test(d, a_client_that_hangs_up_is_forgotten, 0, 2);
     tcase_add_test(d, an_idle_burst_gives_its_memories_up_and_asks_again);
