@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "sim/driver.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -33,14 +32,8 @@ uint64_t driver_time_left(uint64_t deadline, enum hal_version version)
 static void log_call(const char *method, enum hal_version version, enum hal_status status,
                      const char *separator, const char *reason)
 {
-    char text[16];
-
-    if (version <= HAL_1_3)
-        snprintf(text, sizeof(text), "1.%d", (int) version % 10);
-    else
-        snprintf(text, sizeof(text), "fl%d", (int) version % 10);
-    log_write(LOG_INFO, LOG_TAG, "client %u: %s of HAL %s: %s%s%s", caller_client(), method, text,
-              hal_status_name(status), separator, reason);
+    log_write(LOG_INFO, LOG_TAG, "client %u: %s of HAL %s: %s%s%s", caller_client(), method,
+              hal_version_name(version), hal_status_name(status), separator, reason);
 }
 
 enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status)

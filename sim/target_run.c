@@ -339,6 +339,16 @@ static int convert(struct course *c, struct hal_model *ret_model)
     return rc ? rc : convert_to_hal(c->m, c->o->arena, ret_model, c->w);
 }
 
+/* What had to be said otherwise to an older driver; what is lost is a warning. */
+static void log_notes(const struct course *c)
+{
+    for (uint32_t i = 0; i < c->said.n_notes; i++)
+        if (c->said.note[i].lost)
+            log_write(LOG_WARNING, LOG_TAG, "%s is not told: %s", c->t->uri, c->said.note[i].text);
+        else
+            VLOG(MANAGER, "%s is told in other words: %s", c->t->uri, c->said.note[i].text);
+}
+
 /* 1: ended before it was done; the outcome says where. */
 static int run_course(struct course *c)
 {
@@ -358,6 +368,7 @@ static int run_course(struct course *c)
         rc = course_violation(c, "%s called back more than once", repeated);
     if (rc == 0)
         c->o->stage = STAGE_DONE;
+    log_notes(c);
     c->o->note = c->said.note;
     c->o->n_notes = c->said.n_notes;
     return rc;
