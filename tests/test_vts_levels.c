@@ -215,7 +215,7 @@ static void expect_legal(struct cell *c, const struct vts_model *m, enum hal_ver
         p.model->methods->release(p.model);
 }
 
-/* Of an extension that nobody knows: ignored. */
+/* Of an extension that the model does not name; others: test_vts_versions. */
 static const struct hal_token_value hints[] = { { 7 << 16 | 1, (const uint8_t *) "hint", 4 } };
 
 /* Before, each is an argument that this version does not have. */
@@ -236,11 +236,11 @@ static const struct argument {
       HAL_1_3,
       { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, 1 },
       HAL_MISSED_DEADLINE_PERSISTENT },
-    { "hints",
+    { "hints of no extension",
       HAL_FL8,
       { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE, .n_hints = 1,
         .hints = hints },
-      HAL_NONE },
+      HAL_INVALID_ARGUMENT },
 };
 
 static void expect_arguments(struct cell *c, const struct vts_model *m, enum hal_version v)
