@@ -67,7 +67,7 @@ enum dtype extension_type_by_name(enum extension_prefix prefix, const char *name
 
 const struct op *extension_op(int32_t code)
 {
-    uint32_t prefix = (uint32_t) code >> 16;
+    uint32_t prefix = extension_prefix_of(code);
     const struct extension_record *x = prefix < EXTENSION_END ? extension_table[prefix] : NULL;
 
     for (int i = 0; x && i < x->n_ops; i++)
@@ -101,7 +101,7 @@ const char *extension_type_text(enum dtype type, char text[EXTENSION_TEXT])
 
 const char *extension_op_text(const struct op *op, char text[EXTENSION_TEXT])
 {
-    return join((enum extension_prefix)(op->code >> 16), op->name, text);
+    return join((enum extension_prefix) extension_prefix_of(op->code), op->name, text);
 }
 
 /* The extension that is named before the last dot; *ret_name: what follows it. */
@@ -138,12 +138,12 @@ static bool uses_extensions(const struct graph *g)
     uint16_t number;
 
     for (uint32_t i = 0; i < g->n_operations; i++)
-        if ((uint32_t) g->operation[i].code >> 16 > EXTENSION_oem)
+        if (extension_prefix_of(g->operation[i].code) > EXTENSION_oem)
             return true;
     for (uint32_t i = 0; i < g->n_operands; i++) {
         const struct operand *o = &g->operand[i];
         if (o->tensor.dtype == DT_FOREIGN
-                ? (uint32_t) o->foreign >> 16 != 0
+                ? extension_prefix_of(o->foreign) != 0
                 : extension_of_type(o->tensor.dtype, &number) > EXTENSION_oem)
             return true;
     }
@@ -167,7 +167,7 @@ static void note_graph(const struct graph *g, bool *used)
             used[extension_of_type(g->operand[i].tensor.dtype, &number)] = true;
     for (uint32_t i = 0; i < g->n_operations; i++)
         if (extension_op(g->operation[i].code))
-            used[g->operation[i].code >> 16] = true;
+            used[extension_prefix_of(g->operation[i].code)] = true;
 }
 
 int model_name_extensions(struct model *m, struct arena *a)

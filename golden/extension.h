@@ -29,6 +29,11 @@ enum extension_prefix {
 
 /* `code` of an operation's record. */
 #define EXTENSION_CODE(id, number) ((EXTENSION_##id << 16) | (number))
+/* The prefix of a type's or operation's code; 0: NNAPI's own, or an OEM's. */
+static inline uint32_t extension_prefix_of(int32_t code)
+{
+    return (uint32_t) code >> 16;
+}
 
 /* Codes of what OEMs define; as numbers of the OEM record they count from here. */
 enum { OEM_CODE = 10000, OEM_CODES_TYPES = 2, OEM_CODES_OPERATIONS = 1 };

@@ -21,7 +21,7 @@ const struct op *op_find(int32_t code)
 {
     int lo = 0, hi = op_table_n - 1;
 
-    if ((uint32_t) code >> 16)
+    if (extension_prefix_of(code))
         return extension_op(code);
     while (lo <= hi) { /* ops.def is sorted by code */
         int mid = (lo + hi) / 2;

@@ -116,7 +116,7 @@ static int fill_plan(struct plan *p, struct why *w)
         return -1;
     if (model_is_foreign(p->model, &code))
         return why_fail(w, WHY_UNSUPPORTED, "nothing is known of %s %d",
-                        (uint32_t) code >> 16 ? "extension code" : "OEM code", code);
+                        extension_prefix_of(code) ? "extension code" : "OEM code", code);
     p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);
     p->values = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->values);
     p->spare = arena_alloc(p->arena, 1, sizeof *p->spare);

@@ -121,11 +121,6 @@ static int check_constant(const struct model *m, const struct operand *o, struct
     return 0;
 }
 
-static bool is_extension_code(int32_t code)
-{
-    return (uint32_t) code >> 16 != 0;
-}
-
 static bool declares(const struct model *m, uint32_t prefix)
 {
     for (uint32_t i = 0; i < m->n_extensions; i++)
@@ -149,7 +144,7 @@ static int check_extension(const struct model *m, const struct operand *o, struc
     if (o->tensor.dtype != DT_FOREIGN)
         return check_declared(m, extension_of_type(o->tensor.dtype, &number), w);
     bool oem = o->foreign >= OEM_CODE && o->foreign < OEM_CODE + OEM_CODES_TYPES;
-    return oem ? 0 : check_declared(m, (uint32_t) o->foreign >> 16, w);
+    return oem ? 0 : check_declared(m, extension_prefix_of(o->foreign), w);
 }
 
 /* Returns the feature level that the operand needs. */
@@ -174,7 +169,7 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
                 "refers to subgraph %u of %u", o->subgraph, m->n_graphs - 1);
     if (t->dtype >= DT_COUNT)
         TRY(check_extension(m, o, w));
-    if (t->dtype != DT_OEM_BYTE && (t->dtype != DT_FOREIGN || is_extension_code(o->foreign)))
+    if (t->dtype != DT_OEM_BYTE && (t->dtype != DT_FOREIGN || extension_prefix_of(o->foreign)))
         TRY(check_quantisation(t, info, w));
     if (t->dtype != DT_FOREIGN)
         TRY(check_attached(t, info, w));
@@ -183,7 +178,7 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
     else
         REQUIRE(w, !t->data && o->length == 0, "lifetime %s has data", lifetime_name[o->life]);
     if (t->dtype == DT_FOREIGN)
-        return is_extension_code(o->foreign) ? L3 : L1;
+        return extension_prefix_of(o->foreign) ? L3 : L1;
     bool unknown_rank = info->tensor && t->shape.rank == 0;
     return unknown_rank && info->since < 3 ? 3 : info->since;
 }
@@ -251,7 +246,7 @@ static int check_writers(const struct graph *g, uint32_t *writers, struct why *w
 /* Whether it is one of the model's extensions, but has no record; or the OEM's. */
 static bool is_foreign_op(const struct model *m, int32_t code)
 {
-    uint32_t prefix = (uint32_t) code >> 16;
+    uint32_t prefix = extension_prefix_of(code);
 
     return code == OEM_CODE || (prefix >= EXTENSION_END && declares(m, prefix));
 }
@@ -367,10 +362,10 @@ static int check_operation(struct survey *s, uint32_t index, uint32_t at, struct
     struct call call;
 
     if (!op && is_foreign_op(s->model, o->code))
-        return is_extension_code(o->code) ? L3 : L1;
+        return extension_prefix_of(o->code) ? L3 : L1;
     REQUIRE(w, op, "unknown operation %d", o->code);
-    if (is_extension_code(o->code))
-        TRY(check_declared(s->model, (uint32_t) o->code >> 16, w));
+    if (extension_prefix_of(o->code))
+        TRY(check_declared(s->model, extension_prefix_of(o->code), w));
     if (!in || !out)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t k = 0; k < o->n_in; k++)

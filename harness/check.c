@@ -30,8 +30,8 @@ const char *operation_name(int32_t code, char text[48])
     const struct op *op = op_find(code);
     if (op)
         return op->name;
-    if (code >> 16)
-        snprintf(text, 48, "extension %d:%d", code >> 16, code & 0xffff);
+    if (extension_prefix_of(code))
+        snprintf(text, 48, "extension %u:%d", extension_prefix_of(code), code & 0xffff);
     else
         snprintf(text, 48, "operation %d", code);
     return text;

@@ -44,7 +44,7 @@ static int convert_type(const struct from_hal *f, const struct hal_operand *h, s
 static int convert_attached(const struct from_hal *f, const struct hal_operand *h,
                             struct operand *o)
 {
-    bool oem = names_hal_type(o) >> 16 == 0;
+    bool oem = extension_prefix_of(names_hal_type(o)) == 0;
 
     if (h->extra == HAL_EXTRA_NONE || (oem && h->extra != HAL_EXTRA_EXTENSION))
         return 0;

@@ -231,6 +231,8 @@ struct hal_subgraph {
     const uint32_t *inputs, *outputs; /* operand indexes */
 };
 
+/* An extension that the driver does not serve is legal: of its types and operations nothing is
+ * checked, and the operations are not supported. */
 struct hal_extension_prefix {
     const char *name;
     uint16_t prefix; /* not 0; different for every name of one model; below 0x8000 since feature

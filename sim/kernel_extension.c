@@ -1,10 +1,11 @@
 /* Operations of extensions, computed by their records. */
 #include "golden/call.h"
+#include "golden/extension.h"
 #include "sim/kernel.h"
 
 bool kernel_is_extension(const struct kernel_call *k)
 {
-    return (uint32_t) k->call.op->code >> 16 != 0;
+    return extension_prefix_of(k->call.op->code) != 0;
 }
 
 /* Results are made anew, where the device has made room for them already. */

@@ -98,7 +98,7 @@ int names_read(const struct hal_model *hal, enum hal_version version, extension_
 static int translate(const struct names *n, const char *what, int32_t code, int32_t *ret_code,
                      struct why *w)
 {
-    struct names_row key = { .from = (uint16_t) ((uint32_t) code >> 16) };
+    struct names_row key = { .from = (uint16_t) extension_prefix_of(code) };
     const struct names_row *row = NULL;
 
     REQUIRE(w, n->version >= HAL_1_2 && key.from, "%s %d in a model of HAL %s", what, code,
@@ -128,7 +128,7 @@ int names_operation(const struct names *n, int32_t code, int32_t *ret_code, stru
         return 0;
     }
     TRY(translate(n, "operation type", code, ret_code, w));
-    uint32_t prefix = (uint32_t) *ret_code >> 16;
+    uint32_t prefix = extension_prefix_of(*ret_code);
     REQUIRE(w, prefix >= EXTENSION_END || extension_op(*ret_code), "%s has no operation %d",
             extension_name[prefix], code & 0xffff);
     return 0;
@@ -147,7 +147,7 @@ int names_type(const struct names *n, int32_t code, struct operand *ret_operand,
     } else {
         TRY(translate(n, "type", code, &known, w));
     }
-    uint32_t prefix = (uint32_t) known >> 16;
+    uint32_t prefix = extension_prefix_of(known);
     if (prefix >= EXTENSION_END) {
         ret_operand->foreign = known;
         return 0;
@@ -162,7 +162,7 @@ int names_type(const struct names *n, int32_t code, struct operand *ret_operand,
 
 int32_t names_hal_operation(int32_t code)
 {
-    return (uint32_t) code >> 16 == EXTENSION_oem ? OEM_CODE + (code & 0xffff) : code;
+    return extension_prefix_of(code) == EXTENSION_oem ? OEM_CODE + (code & 0xffff) : code;
 }
 
 int32_t names_hal_type(const struct operand *o)

@@ -134,7 +134,7 @@ int profile_allows(const struct profile *p, const struct call *c, const bool *co
 {
     bool known = false;
 
-    if ((uint32_t) c->op->code >> 16) /* of an extension, which is served as a whole */
+    if (extension_prefix_of(c->op->code)) /* of an extension, which is served as a whole */
         return 0;
     for (uint32_t i = 0; i < p->n_rules; i++) {
         if (!lists(&p->rules[i], c->op))
