@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/trace.h"
 #include "harness/commands.h"
 #include "harness/devices.h"
 #include "harness/logcat.h"
@@ -158,7 +159,9 @@ static int run_traced(const struct command *c, const struct options *o)
         return complain(o, &why);
     snprintf(name, sizeof name, "halcyon %s", c->name);
     trace_file_name_process(name);
+    trace_begin(TRACE_NEST, TRACE_LO, TRACE_PU, name);
     int status = c->run(o);
+    trace_end();
     return trace_file_end(status != EXIT_USAGE, &why) < 0 ? complain(o, &why) : status;
 }
 

@@ -283,7 +283,7 @@ static int check_written(struct course *c, const struct hal_execution_config *co
         suspicious |= is_suspicious(c, i);
     if (!suspicious)
         return 0;
-    TRACE_SUBTRACT(LR, PE, "execute once more");
+    TRACE_SWITCH(LR, PE, "execute once more");
     c->output.seed = 0x3c;
     guarded_fill(&c->output);
     if (execute_once(c, config) != HAL_NONE)

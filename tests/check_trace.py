@@ -17,7 +17,7 @@ import time
 SECTION = re.compile(r"^(\[SW\]|\[SUB\])?\[NN_(L[ARIDCOU])_(PO|PWU|PBM|PI|PP|PC|PE|PT|PU|PIO|PTR|PCO|PR)\].")
 
 OF_EXECUTION = ("PIO", "PTR", "PCO", "PR")
-DEEPER = ["LA", "LR", "LI", "LD", "LC"]
+DEEPER = ["LO", "LA", "LR", "LI", "LD", "LC"]
 
 
 def check_nesting(match, parent):
@@ -117,6 +117,8 @@ def check_workers(halcyon, folder):
     assert trace.names["[NN_LR_PP]model_prepare"] and trace.names["[SW][NN_LD_PCO]run"]
     names = collections.Counter(trace.processes.values())
     assert names["halcyon random"] == 1 and names["worker"] == 3, names
+    workers = [pid for pid, name in trace.processes.items() if name == "worker"]
+    assert all((pid, pid) in trace.open for pid in workers), "threads that are their parent's"
     assert any(name.startswith("halcyon-cpu (virtual clock of") for name in names), names
 
 
@@ -155,7 +157,7 @@ def check_service(halcyon, folder):
     served.assert_complete()
     assert client.layers["LI"] and not client.layers["LD"], client.layers
     assert client.names["[NN_LI_PE]EXECUTE_SYNCHRONOUSLY"] == served.names["[NN_LD_PE]EXECUTE_SYNCHRONOUSLY"] > 0
-    assert served.begin < client.begin < served.end < client.end, "not the same clock"
+    assert served.begin < client.begin < client.end < served.end, "not the same clock"
 
 
 def check_killed(halcyon, folder):
