@@ -152,8 +152,10 @@ static void open_client(struct remote_burst *b, enum hal_version version, struct
     struct burst_link link;
     struct why w;
 
-    if (fds->request < 0)
+    if (fds->request < 0) {
+        burst_fds_close(fds);
         return;
+    }
     if (burst_link_open(fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &link, &w) == 0)
         b->client = burst_client_new(&link, version, &host);
     else if (w.code != WHY_MEMORY)

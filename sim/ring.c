@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -18,22 +19,31 @@
 
 /* Each side writes lines of memory of its own:
  *
- *     0  written, changes, rung    by the writer (rung: by both)
- *    64  read, sleeps              by the reader
+ *     0  written, changes, rung, processor    by the writer (rung: by both)
+ *    64  read, sleeps                         by the reader
  *   128  datums
  */
 struct ring_memory {
     _Alignas(64) atomic_uint_least64_t written; /* datums, ever */
     atomic_uint changes;                        /* what a reader sleeps on: any news */
     atomic_uint rung;
+    atomic_int processor; /* that the writer was last seen on, plus 1 */
     _Alignas(64) atomic_uint_least64_t read;
     atomic_uint sleeps; /* whether the reader has to be woken */
     _Alignas(64) uint8_t datums[];
 };
 
 /* How long a wait spins at most; how long it sleeps before it looks for the other side.  After
- * MISSES waits for which spinning was too short only every RETRY-th spins. */
-enum { SPIN_NS = 20000, SLEEP_NS = 100000000, PAUSES = 16, MISSES = 4, RETRY = 256 };
+ * MISSES waits for which spinning was too short only every RETRY-th spins; while both sides share a
+ * processor, every RETRY_TOGETHER-th. */
+enum {
+    SPIN_NS = 20000,
+    SLEEP_NS = 100000000,
+    PAUSES = 16,
+    MISSES = 4,
+    RETRY = 32,
+    RETRY_TOGETHER = 256
+};
 
 static uint64_t now_ns(void)
 {
@@ -116,6 +126,7 @@ int ring_write(struct ring *r, const void *datums, uint32_t n)
     memcpy(m->datums, (const uint8_t *) datums + (size_t) first * r->datum_size,
            (size_t) (n - first) * r->datum_size);
     r->position += n;
+    atomic_store_explicit(&m->processor, sched_getcpu() + 1, memory_order_relaxed);
     atomic_store_explicit(&m->written, r->position, memory_order_release);
     tell(m);
     return 0;
@@ -154,21 +165,18 @@ static void relax(void)
 #endif
 }
 
-static bool several_processors(void)
+/* Whoever is to write cannot while we spin on its processor; doing so now and then lets the system
+ * move one of us to another one. */
+static bool spinning_may_pay(struct ring *r)
 {
-    static atomic_int processors;
-    int n = atomic_load_explicit(&processors, memory_order_relaxed);
+    int other = atomic_load_explicit(&r->memory->processor, memory_order_relaxed);
+    bool was_apart = r->is_apart;
 
-    if (!n) {
-        n = (int) sysconf(_SC_NPROCESSORS_ONLN);
-        atomic_store_explicit(&processors, n < 1 ? 1 : n, memory_order_relaxed);
-    }
-    return n > 1;
-}
-
-static bool spinning_may_pay(const struct ring *r)
-{
-    return several_processors() && (r->misses < MISSES || r->misses % RETRY == 0);
+    r->is_apart = other != sched_getcpu() + 1;
+    if (r->is_apart && !was_apart)
+        r->misses = 0;
+    return r->is_apart ? r->misses < MISSES || r->misses % RETRY == 0
+                       : r->misses % RETRY_TOGETHER == RETRY_TOGETHER - 1;
 }
 
 /* Whether there was news in time. */

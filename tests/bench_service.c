@@ -6,6 +6,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -254,17 +255,45 @@ static void bench_constants(struct hal_driver *d, const char *where, pid_t servi
     }
 }
 
-static void serve(const char *path)
+static void run_on(int processor)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET((size_t) processor, &set);
+    need(sched_setaffinity(0, sizeof set, &set) == 0, "processor");
+}
+
+/* The scheduler decides whether client and service share a processor, unless it is told. */
+static void bench_apart(struct hal_driver *d)
+{
+    struct run r = { .config = client_config(), .identifiers = { 1, 2, 3 } };
+
+    client_add_model(&r.model, N, false);
+    client_prepare(&r.model, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&r.request, N);
+    need(r.model.prepared->methods->configure_burst(r.model.prepared, HAL_FL7, &r.burst) ==
+             HAL_NONE,
+         "burst");
+    measure("over the socket, burst, a processor each", burst_turn, &r);
+    r.burst->methods->release(r.burst);
+    client_done(&r.model);
+    d->close(d);
+}
+
+static void serve(const char *path, int processor)
 {
     struct service *s;
     struct why w;
 
+    if (processor >= 0)
+        run_on(processor);
     if (service_new(client_open("cpu", 0), path, &s, &w) == 0)
         service_run(s, &w);
     _exit(1);
 }
 
-static void bench_service(void)
+static void bench_service(bool apart)
 {
     char folder[] = "/tmp/halcyon-bench-XXXXXX", path[64];
     struct hal_driver *d = NULL;
@@ -274,12 +303,16 @@ static void bench_service(void)
     snprintf(path, sizeof path, "%s/s", folder);
     pid_t pid = fork();
     if (pid == 0)
-        serve(path);
+        serve(path, apart ? 1 : -1);
     for (int i = 0; i < 1000 && remote_open(path, 0, &d, &w) < 0; i++)
         usleep(10000);
     need(d, "service");
-    bench_constants(d, "over the socket", pid);
-    bench_driver(d, "over the socket");
+    if (apart) {
+        bench_apart(d);
+    } else {
+        bench_constants(d, "over the socket", pid);
+        bench_driver(d, "over the socket");
+    }
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     unlink(path);
@@ -291,8 +324,12 @@ START_TEST(bench)
 {
     bench_socket();
     bench_futex();
-    bench_service();
+    bench_service(false);
     bench_driver(client_open("cpu", 0), "in this process");
+    if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
+        run_on(0);
+        bench_service(true);
+    }
 }
 END_TEST
 
