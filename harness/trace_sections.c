@@ -206,8 +206,9 @@ static int take_line(struct trace_sections *s, char *line, struct why *w)
         return 0;
     json_error_t error;
     json_t *e = json_loads(line, 0, &error);
-    REQUIRE(w, json_is_object(e), "no event: %s", error.text);
-    int rc = take_event(s, e, w);
+    int rc = json_is_object(e)
+                 ? take_event(s, e, w)
+                 : why_fail(w, WHY_INVALID, "no event%s%s", e ? "" : ": ", e ? "" : error.text);
     json_decref(e);
     return rc;
 }
