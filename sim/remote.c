@@ -242,6 +242,17 @@ int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_
     return 0;
 }
 
+/* Calls without a version are of the driver's. */
+static enum hal_version version_of(const struct remote_call *q)
+{
+    return q->call.version ? (enum hal_version) q->call.version : q->r->base.hal_version;
+}
+
+enum hal_status remote_exhausted(const struct remote_call *q)
+{
+    return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version_of(q));
+}
+
 enum hal_status remote_run(struct remote_call *q)
 {
     if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0) {
@@ -252,7 +263,7 @@ enum hal_status remote_run(struct remote_call *q)
     }
     VLOG(DRIVER, "%s: %s", wire_method_name(q->call.method), q->why.text);
     if (q->why.code == WHY_MEMORY)
-        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+        return remote_exhausted(q);
     remote_give_up(q->r, &q->why);
     return HAL_DEVICE_UNAVAILABLE;
 }
@@ -272,7 +283,7 @@ bool remote_launch_failed(struct remote_call *q, enum hal_status *status)
 enum hal_status remote_failure(const struct remote_call *q)
 {
     return remote_is_dead(&q->r->base, NULL) ? HAL_DEVICE_UNAVAILABLE
-                                             : hal_status_of(&q->why, HAL_1_3);
+                                             : hal_status_of(&q->why, version_of(q));
 }
 
 void remote_end(struct remote_call *q)

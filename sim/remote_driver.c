@@ -185,7 +185,7 @@ static enum hal_status put_model(struct remote_call *q, const struct hal_model *
 
     if (shared_model(model, q->a, ret_shared, &crossing, &q->why) < 0 ||
         wire_put_model(&crossing, q->a, &q->fds, &q->call.model, &q->why) < 0)
-        return hal_status_of(&q->why, HAL_1_3);
+        return remote_failure(q);
     return HAL_NONE;
 }
 
@@ -251,7 +251,7 @@ static enum hal_status put_prepare_config(struct remote_call *q,
     const struct hal_cache *cache = &config->cache;
 
     if (!m)
-        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+        return remote_exhausted(q);
     wire__prepare_config__init(m);
     m->preference = (int32_t) config->preference;
     m->priority = (int32_t) config->priority;
@@ -264,8 +264,7 @@ static enum hal_status put_prepare_config(struct remote_call *q,
     m->n_hints = config->n_hints;
     m->hints = remote_put_hints(q->a, config->n_hints, config->hints);
     q->call.prepare = m;
-    return m->model_cache && m->data_cache && m->hints ? HAL_NONE
-                                                       : HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    return m->model_cache && m->data_cache && m->hints ? HAL_NONE : remote_exhausted(q);
 }
 
 /* The callback comes exactly once: as an event, or here where the call never got through. */
@@ -275,7 +274,7 @@ static enum hal_status run_prepare(struct remote_call *q, struct hal_prepare_cal
     enum hal_status status;
 
     q->call.callback = remote_await(q->r, &c);
-    status = q->call.callback ? remote_run(q) : HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    status = q->call.callback ? remote_run(q) : remote_exhausted(q);
     if (remote_launch_failed(q, &status))
         callback->notify(callback, status, NULL);
     return status;

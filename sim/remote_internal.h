@@ -82,8 +82,10 @@ void remote_end(struct remote_call *q);
  * *status.  Where somebody has, although no reply came, it was launched: *status becomes HAL_NONE.
  */
 bool remote_launch_failed(struct remote_call *q, enum hal_status *status);
-/* The answer to a call that failed before it was sent, as q->why says. */
+/* The answer to a call that failed before it was sent, as q->why says; and for want of memory.  In
+ * the words of the call's version. */
 enum hal_status remote_failure(const struct remote_call *q);
+enum hal_status remote_exhausted(const struct remote_call *q);
 /* The other side is not to be talked to any more. */
 void remote_give_up(struct remote *r, const struct why *w);
 

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "sim/session.h"
+#include "sim/hal_convert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,7 +174,8 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
         e.object = object_add(c->session, OBJECT_PREPARED, prepared, NULL);
         if (!e.object) {
             prepared->methods->release(prepared);
-            e.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+            e.status = (int32_t) hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT,
+                                               c->session->driver->hal_version);
         }
     }
     send_event(c->session, &e);

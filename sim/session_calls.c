@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "golden/trace.h"
+#include "sim/hal_convert.h"
 #include "sim/session_answer.h"
 
 static Wire__Shape *reply_shape(struct arena *a, const struct hal_output_shape *s)
@@ -134,8 +135,11 @@ int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *f
     if (w->code != WHY_MEMORY)
         return -1;
     *reply = (Wire__Reply) WIRE__REPLY__INIT;
-    reply->status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    enum hal_version version =
+        call->version ? (enum hal_version) call->version : c->session->driver->hal_version;
+    enum hal_status status = hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version);
+    reply->status = (int32_t) status;
     if (call->callback) /* nobody owes it yet */
-        session_refuse(c->session, call->callback, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+        session_refuse(c->session, call->callback, status);
     return 0;
 }

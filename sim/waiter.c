@@ -150,7 +150,7 @@ enum hal_status target_prepare(struct target *t, const struct hal_model *model,
 
     *ret_prepared = NULL;
     if (!w)
-        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+        return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, t->driver->hal_version);
     launched =
         t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare);
     if (!finish(w, launched, violation, size))
@@ -176,7 +176,7 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
         return p->methods->execute_synchronously(p, version, request, config, result);
     w = waiter_new(t, "execute", result);
     if (!w)
-        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+        return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, t->driver->hal_version);
     enum hal_status launched = p->methods->execute(p, version, request, config, &w->execution);
     if (!finish(w, launched, violation, size))
         return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;

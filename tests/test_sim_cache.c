@@ -247,6 +247,30 @@ START_TEST(the_configuration_is_checked_too)
 }
 END_TEST
 
+/* It is no argument of preparing from the cache. */
+START_TEST(a_model_has_the_priority_that_it_was_saved_with)
+{
+    static const enum hal_priority priorities[] = { HAL_PRIORITY_LOW, HAL_PRIORITY_HIGH };
+
+    for (int i = 0; i < COUNT(priorities); i++) {
+        struct hal_prepared_model *p;
+        struct files f;
+        set_up_with(0);
+        files_init(&f, drivers[0].n_model, drivers[0].n_data);
+        struct hal_prepare_config config = files_config(&f);
+        config.priority = priorities[i];
+        ck_assert_int_eq(client_prepare_with(driver, HAL_1_3, &subject.hal, &config, &p), HAL_NONE);
+        p->methods->release(p);
+        config.priority = HAL_PRIORITY_MEDIUM;
+        ck_assert_int_eq(client_prepare_with(driver, HAL_1_3, NULL, &config, &p), HAL_NONE);
+        ck_assert_int_eq(((const struct prepared *) p)->priority, priorities[i]);
+        p->methods->release(p);
+        files_done(&f);
+        tear_down();
+    }
+}
+END_TEST
+
 /* Nothing is saved before HAL 1.2, and no files are asked for. */
 START_TEST(caching_is_of_hal_1_2)
 {
@@ -312,6 +336,7 @@ int main(void)
     tcase_add_loop_test(c, what_happens_to_the_files_is_found, 0, COUNT(drivers) * cache_n_events);
     tcase_add_loop_test(c, files_of_another_model_are_found, 0, COUNT(drivers));
     tcase_add_loop_test(c, the_configuration_is_checked_too, 0, COUNT(drivers));
+    tcase_add_test(c, a_model_has_the_priority_that_it_was_saved_with);
     tcase_add_test(c, another_driver_does_not_take_it);
     tcase_add_test(c, caching_is_of_hal_1_2);
     tcase_add_test(c, forged_contents_are_checked_as_a_client_s_model);

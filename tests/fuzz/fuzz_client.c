@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/engine.h"
+#include "sim/hal_convert.h"
 #include "sim/profile.h"
 
 enum { MEMORY = 1 << 22, ROOM = 1 << 14, MAX_IO = 64 };
@@ -210,7 +211,8 @@ static void execute(struct rng *r, struct arena *a, const struct hal_subgraph *g
     struct hal_output_shape shapes[MAX_IO];
     struct hal_result result = { .shapes = shapes, .capacity = MAX_IO };
     const struct hal_execution_config config = { .deadline = HAL_NO_DEADLINE,
-                                                 .loop_timeout = 1000000 };
+                                                 .loop_timeout =
+                                                     version < HAL_1_3 ? HAL_NO_TIME : 1000000 };
     uint8_t *memory = arena_alloc(a, 2, ROOM);
 
     if (!memory || g->n_inputs > MAX_IO || g->n_outputs > MAX_IO)
@@ -225,7 +227,7 @@ static void execute(struct rng *r, struct arena *a, const struct hal_subgraph *g
     draw_arguments(r, g, g->outputs, g->n_outputs, 1, out);
     struct hal_request q = { g->n_inputs, g->n_outputs, 2, in, out, pools };
     enum hal_status status = p->methods->execute_synchronously(p, version, &q, &config, &result);
-    fuzz_must((unsigned) status < HAL_STATUS_COUNT);
+    fuzz_must(hal_status_complies(status, version));
     fuzz_must(status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE
                   ? result.n_shapes == g->n_outputs
                   : result.n_shapes == 0);
@@ -239,7 +241,7 @@ void fuzz_converse(struct rng *r, struct arena *a, struct hal_driver *d, enum ha
 
     fuzz_must(supported);
     enum hal_status status = d->get_supported_operations(d, version, h, supported, &n);
-    fuzz_must((unsigned) status < HAL_STATUS_COUNT);
+    fuzz_must(hal_status_complies(status, version));
     fuzz_must(n == (status == HAL_NONE ? h->main.n_operations : UINT32_MAX));
     struct prepared p = prepare(d, version, h);
     fuzz_must(status == HAL_NONE || p.status != HAL_NONE);

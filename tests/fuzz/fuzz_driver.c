@@ -40,6 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         for (uint32_t n = rng_below(&r, MAX_DAMAGE); n > 0; n--)
             fuzz_damage(&r, a, &h);
         fuzz_converse(&r, a, d, HAL_1_3, &h);
+        fuzz_converse(&r, a, d, hal_versions[length ? bytes[length - 1] % HAL_VERSIONS : 0], &h);
     }
     arena_free(a);
     return 0;
