@@ -1,5 +1,6 @@
 #include "golden/trace.h"
 
+#include <math.h>
 #include <time.h>
 
 const char *const trace_layer_name[] = { "LA", "LR", "LI", "LD", "LC", "LO", "LU" };
@@ -66,7 +67,8 @@ void trace_put(const struct trace_track *t, const struct trace_event *e)
     struct trace_event put = *e;
 
     put.track = t->id;
-    put.ns += t->origin;
+    put.ns = t->origin + round(e->ns);
+    put.duration = round(e->ns + e->duration) - round(e->ns);
     if (t->id)
         send(&put);
 }

@@ -84,7 +84,8 @@ struct trace_track {
     double origin; /* monotonic clock */
 };
 struct trace_track trace_track_new(const char *name);
-/* e->ns: by the track's clock. */
+/* e->ns: by the track's clock.  Beginnings and ends come out as whole nanoseconds, those of one
+ * time as the same. */
 void trace_put(const struct trace_track *t, const struct trace_event *e);
 
 /* ---- sections that last as long as a block */

@@ -178,8 +178,8 @@ static void put_on_track(const struct trace_event *e)
     else if (e->kind == TRACE_BEGIN || e->kind == TRACE_END)
         snprintf(more, sizeof more, "\"cat\":\"device\"");
     else
-        snprintf(more, sizeof more, "\"cat\":\"execution\",\"id\":\"%u.%llu\"",
-                 track_process(e->track), (unsigned long long) e->id);
+        snprintf(more, sizeof more, "\"cat\":\"execution\",\"id\":\"0x%x%08x\"",
+                 track_process(e->track), (uint32_t) e->id);
     put("{\"ph\":\"%s\",\"pid\":%u,\"tid\":1,\"ts\":%.3f,%s,\"name\":\"%s\",\"args\":{\"detail\":"
         "\"%s\"}},\n",
         kind[e->kind], track_process(e->track), e->ns * 1e-3, more, name, detail);

@@ -70,11 +70,14 @@ class Trace:
         elif kind == "E":
             assert self.open[thread], f"an end without its begin: {event}"
             begun = self.open[thread].pop()
+            assert event["ts"] >= begun.get("until", begun["ts"]) - 0.0005, f"too early: {event}"
             if begun["cat"] == "nnapi":
                 self.end = max(self.end, event["ts"])
         elif kind == "X":
             assert self.open[thread], f"a slice outside of executions: {event}"
-            assert event["ts"] >= self.open[thread][-1]["ts"] - 1e-3, event
+            around = self.open[thread][-1]
+            assert event["ts"] >= around.get("until", around["ts"]) - 0.0005, f"overlaps: {event}"
+            around["until"] = event["ts"] + event["dur"]
         elif kind == "b":
             self.spans[event["id"]].append(event["name"])
         else:
