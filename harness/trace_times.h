@@ -1,9 +1,9 @@
 /* Where the time of runs goes, by layer and phase: what parse_systrace of NNAPI counts.
  *
  * A run is a section [NN_LA_PO] with all that its process does meanwhile; where that calls another
- * process, also what those do in which no application runs (services).  A layer's time in a phase is that of its outermost
- * sections, over all threads; phases within an execution count for it too; what is subtracted, and
- * initialisation wherever it happens, counts for itself alone. */
+ * process, also what those do in which no application runs (services).  A layer's time in a phase
+ * is that of its outermost sections, over all threads; phases within an execution count for it too;
+ * what is subtracted, and initialisation wherever it happens, counts for itself alone. */
 #ifndef HARNESS_TRACE_TIMES_H
 #define HARNESS_TRACE_TIMES_H
 
