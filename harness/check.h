@@ -19,7 +19,7 @@ struct check_result {
     enum judge_kind judge;
     char stage[16], status[40];
     char why[512];
-    bool lost; /* the target's HAL version could not say all of the model */
+    bool lost;          /* the target's HAL version could not say all of the model */
     double ms;          /* wall clock of the driver */
     uint64_t device_ns; /* HAL_NO_TIME: it did not say */
     uint64_t checked, wrong;
