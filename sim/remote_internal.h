@@ -152,8 +152,8 @@ enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, co
 
 /* A memory file with a copy of every pool of kind ADDRESS. */
 struct shared;
-/* ret_request: with descriptors in their place, in the arena.  *ret_shared: NULL when there is
- * nothing to copy. */
+/* ret_request: with descriptors in their place, in the arena; what lies there is copied by
+ * shared_copy_in(), of a model at once.  *ret_shared: NULL when there is nothing to copy. */
 int shared_request(const struct hal_request *hal, struct arena *a, struct shared **ret_shared,
                    struct hal_request *ret_request, struct why *w);
 int shared_model(const struct hal_model *hal, struct arena *a, struct shared **ret_shared,

@@ -180,12 +180,16 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
 
 /* ---- executions that outlast the call: memory goes through a file of their own */
 
+/* now: what the request reads is copied at once, not when fences have signalled, or each time. */
 static int put_shared(struct remote_call *q, const struct hal_request *request,
-                      const struct hal_execution_config *config, struct shared **ret_shared)
+                      const struct hal_execution_config *config, bool now,
+                      struct shared **ret_shared)
 {
     struct hal_request crossing;
 
     TRY(shared_request(request, q->a, ret_shared, &crossing, &q->why));
+    if (now)
+        shared_copy_in(*ret_shared);
     TRY(put_config(q, config));
     return wire_put_request(&crossing, NULL, q->a, &q->fds, &q->call.request, &q->why);
 }
@@ -210,7 +214,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
         return refuse(callback, HAL_DEVICE_UNAVAILABLE);
     q.call.version = (int32_t) version;
     q.call.object = p->handle;
-    if (put_shared(&q, request, config, &c.shared) < 0 ||
+    if (put_shared(&q, request, config, true, &c.shared) < 0 ||
         !(q.call.callback = remote_await(p->r, &c))) {
         shared_free(c.shared);
         remote_end(&q);
@@ -243,7 +247,7 @@ static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_
     q.call.version = (int32_t) version;
     q.call.object = p->handle;
     q.call.duration = duration;
-    if (put_shared(&q, request, config, &shared) < 0)
+    if (put_shared(&q, request, config, n_wait_for == 0, &shared) < 0)
         status = remote_failure(&q);
     else
         status = remote_run_fenced(&q, n_wait_for, wait_for, shared, ret_fence, ret_info);
@@ -302,7 +306,8 @@ static enum hal_status reusable_fenced(struct hal_execution *self, uint32_t n_wa
         return HAL_DEVICE_UNAVAILABLE;
     q.call.object = x->handle;
     q.call.duration = duration;
-    shared_copy_in(x->shared);
+    if (n_wait_for == 0)
+        shared_copy_in(x->shared);
     if (put_config(&q, &config) == 0)
         status = remote_run_fenced(&q, n_wait_for, wait_for, x->shared, ret_fence, ret_info);
     remote_end(&q);
@@ -335,7 +340,8 @@ static enum hal_status create_reusable(struct hal_prepared_model *self,
         return HAL_DEVICE_UNAVAILABLE;
     }
     q.call.object = p->handle;
-    status = put_shared(&q, request, config, &x->shared) < 0 ? remote_failure(&q) : remote_run(&q);
+    status = put_shared(&q, request, config, false, &x->shared) < 0 ? remote_failure(&q)
+                                                                    : remote_run(&q);
     if (status == HAL_NONE) {
         x->base.methods = &methods;
         x->r = p->r;

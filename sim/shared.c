@@ -61,7 +61,7 @@ static struct shared *shared_new(uint32_t most)
 }
 
 /* Empty ones are not kept. */
-static int fill(struct shared **s, struct why *w)
+static int give_file(struct shared **s, struct why *w)
 {
     void *address;
 
@@ -72,7 +72,6 @@ static int fill(struct shared **s, struct why *w)
     }
     TRY(wire_memory((*s)->size, &(*s)->fd, &address, w));
     (*s)->address = address;
-    shared_copy_in(*s);
     return 0;
 }
 
@@ -87,7 +86,7 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
     for (uint32_t i = 0; rc == 0 && i < hal->n_pools; i++)
         if (!pools[i].is_token && is_address(&pools[i].memory))
             rc = place(s, &pools[i].memory, w);
-    if (rc < 0 || fill(&s, w) < 0) {
+    if (rc < 0 || give_file(&s, w) < 0) {
         shared_free(s);
         return -1;
     }
@@ -111,10 +110,11 @@ int shared_model(const struct hal_model *hal, struct arena *a, struct shared **r
     for (uint32_t i = 0; rc == 0 && i < hal->n_pools; i++)
         if (is_address(&pools[i]))
             rc = place(s, &pools[i], w);
-    if (rc < 0 || fill(&s, w) < 0) {
+    if (rc < 0 || give_file(&s, w) < 0) {
         shared_free(s);
         return -1;
     }
+    shared_copy_in(s);
     for (uint32_t i = 0; s && i < hal->n_pools; i++)
         if (is_address(&pools[i]))
             pools[i] = in_file(s, n++);
