@@ -7,6 +7,9 @@
 
 #define LOG_TAG "Account"
 
+const struct client_limits client_limits_default = { .most = { [ACCOUNT_EXECUTIONS] = 64 },
+                                                     .sessions = 64 };
+
 struct account {
     struct account *next;
     uint32_t client;

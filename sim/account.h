@@ -20,6 +20,9 @@ struct client_limits {
     uint32_t sessions; /* connections to a service of the driver */
 };
 
+/* Where nobody says anything else. */
+extern const struct client_limits client_limits_default;
+
 struct accounts {
     pthread_mutex_t lock;
     struct client_limits limits;

@@ -232,7 +232,8 @@ static const struct hal_driver methods = {
 
 uint32_t driver_most_sessions(const struct hal_driver *d)
 {
-    return d->close == close_driver ? ((const struct driver *) d)->engine->limits.sessions : 0;
+    return d->close == close_driver ? ((const struct driver *) d)->engine->limits.sessions
+                                    : client_limits_default.sessions;
 }
 
 static int describe(struct driver *d)

@@ -79,7 +79,7 @@ int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
 /* Tells the log how a call of the HAL ended: answers `status`; refuses as the reason says. */
 enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status);
 enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w);
-/* Sessions that one client may have, 0: any number; of drivers that are not of this kind, too. */
+/* Sessions that one client may have, 0: any number; the default of drivers of other kinds. */
 uint32_t driver_most_sessions(const struct hal_driver *d);
 
 /* ---- sim/driver_models.c */

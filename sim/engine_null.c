@@ -56,6 +56,7 @@ int engine_null(struct engine **ret_engine, struct why *w)
         .type = HAL_DEVICE_OTHER,
         .hal = HAL_1_3,
         .priorities = 3,
+        .limits = client_limits_default,
         .capabilities = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, COUNT(operand), operand },
     };
     *ret_engine = e;

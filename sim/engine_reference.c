@@ -99,6 +99,7 @@ int engine_reference(struct engine **ret_engine, struct why *w)
         .type = HAL_DEVICE_CPU,
         .hal = HAL_FL8,
         .priorities = 3,
+        .limits = client_limits_default,
         .extensions = EXTENSIONS_NAMED,
         .capabilities = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, n, r->operand },
     };

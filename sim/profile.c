@@ -167,7 +167,7 @@ static int parse_limits(const struct reader *r, const json_t *root, struct clien
     struct place here = { NULL, "limits", 0 };
     const json_t *table;
 
-    *ret = (struct client_limits){ .most = { [ACCOUNT_EXECUTIONS] = 64 }, .sessions = 64 };
+    *ret = client_limits_default;
     TRY(read_object(r, (struct member){ NULL, root, "limits", false }, &table));
     TRY(read_known(r, &here, table, keys));
     TRY(read_count(r, (struct member){ &here, table, "models" }, UINT32_MAX,
