@@ -270,10 +270,30 @@ static void channel_free(struct channel *c)
     free(c);
 }
 
+/* Others may have come before it since. */
+static void channel_detach(struct session *s, const struct channel *c)
+{
+    struct channel **at;
+
+    pthread_mutex_lock(&s->lock);
+    for (at = &s->channels; *at != c;)
+        at = &(*at)->next;
+    *at = c->next;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void end_thread(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->threads--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
 /* Its own end is the session's when it is the first channel, which carries the connection. */
 static void *run_channel(void *argument)
 {
-    struct channel *c = argument, **at;
+    struct channel *c = argument;
     struct session *s = c->session;
     char name[16];
     struct why w;
@@ -286,19 +306,12 @@ static void *run_channel(void *argument)
         arena_rewind(c->arena, (struct arena_mark){ 0 });
     if (rc < 0)
         VLOG(DRIVER, "client %u is cut off: %s", s->caller->client, w.text);
-    pthread_mutex_lock(&s->lock);
-    for (at = &s->channels; *at != c;)
-        at = &(*at)->next;
-    *at = c->next;
-    pthread_mutex_unlock(&s->lock);
+    channel_detach(s, c);
     bool first = c->is_first;
     channel_free(c);
     if (first)
         session_end(s);
-    pthread_mutex_lock(&s->lock);
-    s->threads--;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
+    end_thread(s);
     return NULL;
 }
 
@@ -324,9 +337,8 @@ int channel_start(struct session *s, int socket, struct why *w)
     struct channel *c = calloc(1, sizeof(*c));
     pthread_t thread;
 
-    if (c) {
+    if (c)
         *c = (struct channel){ .session = s, .socket = socket, .arena = arena_new(CALL_MEMORY) };
-    }
     if (!c || !c->arena || channel_attach(s, c, w) < 0) {
         if (c)
             arena_free(c->arena);
@@ -335,12 +347,10 @@ int channel_start(struct session *s, int socket, struct why *w)
         return why_fail(w, WHY_MEMORY, "no memory for a channel");
     }
     if (pthread_create(&thread, NULL, run_channel, c) != 0) {
-        pthread_mutex_lock(&s->lock);
-        s->channels = c->next;
-        s->threads--;
-        pthread_mutex_unlock(&s->lock);
+        channel_detach(s, c);
         channel_free(c);
-        return why_fail(w, WHY_SYSTEM, "no thread for a channel");
+        end_thread(s);
+        return why_fail(w, WHY_MEMORY, "no thread for a channel");
     }
     pthread_detach(thread);
     return 0;
