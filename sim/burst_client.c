@@ -254,13 +254,17 @@ static bool is_plain(uint32_t n, const struct hal_argument *a)
 }
 
 /* Whether the request is one at all; the driver refuses others, which reach it another way. */
-static bool is_sound(const struct hal_request *r, uint32_t n, const int64_t *identifiers)
+static bool is_sound(const struct hal_request *r, uint32_t n, const int64_t *identifiers,
+                     const struct hal_execution_config *config)
 {
     bool ok = n == r->n_pools && n <= BURST_SLOTS && (!n || (identifiers && r->pools)) &&
-              is_plain(r->n_inputs, r->inputs) && is_plain(r->n_outputs, r->outputs);
+              is_plain(r->n_inputs, r->inputs) && is_plain(r->n_outputs, r->outputs) &&
+              (!config->n_hints || config->hints);
 
     for (uint32_t i = 0; ok && i < n; i++)
         ok = identifiers[i] >= -1;
+    for (uint32_t i = 0; ok && i < config->n_hints; i++)
+        ok = config->hints[i].value || !config->hints[i].length;
     return ok;
 }
 
@@ -389,7 +393,8 @@ enum burst_way burst_client_execute(struct burst_client *c, const struct hal_req
                                     struct hal_result *result, enum hal_status *ret_status,
                                     struct why *w)
 {
-    if (!is_sound(request, n_identifiers, identifiers) || pthread_mutex_trylock(&c->busy) != 0)
+    if (!is_sound(request, n_identifiers, identifiers, config) ||
+        pthread_mutex_trylock(&c->busy) != 0)
         return BURST_CANNOT;
     enum burst_way way = run(c, request, identifiers, config, result, ret_status, w);
     pthread_mutex_unlock(&c->busy);

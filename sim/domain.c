@@ -361,8 +361,10 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
     b = buffer_new(&d->buffers, (uint64_t) n_input_roles + n_output_roles);
     if (!b)
         return HAL_GENERAL_FAILURE;
-    rc = n_input_roles || n_output_roles ? describe(b, desc, &w)
-                                         : why_fail(&w, WHY_INVALID, "no roles");
+    bool has_lists = (!n_models || models) && (!n_input_roles || input_roles) &&
+                     (!n_output_roles || output_roles);
+    rc = has_lists && (n_input_roles || n_output_roles) ? describe(b, desc, &w)
+                                                        : why_fail(&w, WHY_INVALID, "no roles");
     for (uint32_t i = 0; rc == 0 && i < n_input_roles; i++)
         rc = add_role(b, d, &input_roles[i], false, n_models, models, &w);
     for (uint32_t i = 0; rc == 0 && i < n_output_roles; i++)

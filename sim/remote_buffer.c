@@ -48,6 +48,8 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
     struct remote_call q;
     enum hal_status status;
 
+    if (n_dims && !dims)
+        return HAL_INVALID_ARGUMENT;
     if (remote_begin(b->r, WIRE__METHOD__COPY_FROM, &q) < 0)
         return HAL_DEVICE_UNAVAILABLE;
     q.call.object = b->handle;

@@ -221,50 +221,59 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
     return status;
 }
 
-Wire__TokenValue **remote_put_hints(struct arena *a, uint32_t n, const struct hal_token_value *h)
+int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_value *hints,
+                     Wire__TokenValue ***ret_hints)
 {
-    Wire__TokenValue **list = arena_alloc(a, n, sizeof(*list));
-    Wire__TokenValue *m = arena_alloc(a, n, sizeof(*m));
+    Wire__TokenValue **list = arena_alloc(q->a, n, sizeof(*list));
+    Wire__TokenValue *m = arena_alloc(q->a, n, sizeof(*m));
 
-    for (uint32_t i = 0; list && m && i < n; i++) {
+    if (!list || !m)
+        return no_memory(&q->why);
+    REQUIRE(&q->why, hints || !n, "no hints");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct hal_token_value *h = &hints[i];
+        REQUIRE(&q->why, h->value || !h->length, "hint %u: no value", i);
         wire__token_value__init(&m[i]);
-        m[i].token = h[i].token;
-        m[i].value = (ProtobufCBinaryData){ h[i].length, (uint8_t *) (uintptr_t) h[i].value };
+        m[i].token = h->token;
+        m[i].value = (ProtobufCBinaryData){ h->length, (uint8_t *) (uintptr_t) h->value };
         list[i] = &m[i];
     }
-    return m ? list : NULL;
+    *ret_hints = list;
+    return 0;
 }
 
-static uint32_t *put_files(struct remote_call *q, uint32_t n, const int *files)
+static int put_files(struct remote_call *q, uint32_t n, const int *files, uint32_t **ret_names)
 {
     uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
 
-    for (uint32_t i = 0; names && i < n; i++)
+    if (!names)
+        return no_memory(&q->why);
+    REQUIRE(&q->why, files || !n, "no cache files");
+    for (uint32_t i = 0; i < n; i++)
         names[i] = files[i] >= 0 ? wire_put_fd(&q->fds, files[i]) : 0;
-    return names;
+    *ret_names = names;
+    return 0;
 }
 
-static enum hal_status put_prepare_config(struct remote_call *q,
-                                          const struct hal_prepare_config *config)
+static int put_prepare_config(struct remote_call *q, const struct hal_prepare_config *config)
 {
     Wire__PrepareConfig *m = arena_alloc(q->a, 1, sizeof(*m));
     const struct hal_cache *cache = &config->cache;
 
     if (!m)
-        return remote_exhausted(q);
+        return no_memory(&q->why);
     wire__prepare_config__init(m);
     m->preference = (int32_t) config->preference;
     m->priority = (int32_t) config->priority;
     m->deadline = config->deadline;
     m->n_model_cache = cache->n_model;
-    m->model_cache = put_files(q, cache->n_model, cache->model);
+    TRY(put_files(q, cache->n_model, cache->model, &m->model_cache));
     m->n_data_cache = cache->n_data;
-    m->data_cache = put_files(q, cache->n_data, cache->data);
+    TRY(put_files(q, cache->n_data, cache->data, &m->data_cache));
     m->token = (ProtobufCBinaryData){ HAL_TOKEN_BYTES, (uint8_t *) (uintptr_t) cache->token };
     m->n_hints = config->n_hints;
-    m->hints = remote_put_hints(q->a, config->n_hints, config->hints);
     q->call.prepare = m;
-    return m->model_cache && m->data_cache && m->hints ? HAL_NONE : remote_exhausted(q);
+    return remote_put_hints(q, config->n_hints, config->hints, &m->hints);
 }
 
 /* The callback comes exactly once: as an event, or here where the call never got through. */
@@ -299,8 +308,8 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
         return refuse(callback, HAL_DEVICE_UNAVAILABLE);
     q.call.version = (int32_t) version;
     status = put_model(&q, model, &shared);
-    if (status == HAL_NONE)
-        status = put_prepare_config(&q, config);
+    if (status == HAL_NONE && put_prepare_config(&q, config) < 0)
+        status = remote_failure(&q);
     status = status == HAL_NONE ? run_prepare(&q, callback) : refuse(callback, status);
     shared_free(shared);
     remote_end(&q);
@@ -317,8 +326,8 @@ static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum ha
     if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, &q) < 0)
         return refuse(callback, HAL_DEVICE_UNAVAILABLE);
     q.call.version = (int32_t) version;
-    status = put_prepare_config(&q, config);
-    status = status == HAL_NONE ? run_prepare(&q, callback) : refuse(callback, status);
+    status = put_prepare_config(&q, config) == 0 ? run_prepare(&q, callback)
+                                                 : refuse(callback, remote_failure(&q));
     remote_end(&q);
     return status;
 }
@@ -365,6 +374,9 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
 
     *ret_buffer = NULL;
     *ret_token = 0;
+    if ((n_models && !models) || (n_input_roles && !input_roles) ||
+        (n_output_roles && !output_roles) || (desc->n_dims && !desc->dims))
+        return HAL_INVALID_ARGUMENT;
     if (remote_begin(r, WIRE__METHOD__ALLOCATE, &q) < 0)
         return HAL_DEVICE_UNAVAILABLE;
     uint64_t *handles = arena_alloc(q.a, n_models, sizeof(*handles));

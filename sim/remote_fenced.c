@@ -208,6 +208,7 @@ static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, st
                         int *ret_ours)
 {
     *ret_ours = -1;
+    REQUIRE(&q->why, fences || !n, "no fences");
     if (n && shared && fence_all_open(n, fences)) {
         *ret_ours = lead_fences(q->r, n, fences, shared);
         if (*ret_ours < 0)
@@ -226,7 +227,7 @@ enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, co
     int ours;
 
     if (put_wait_for(q, n_wait_for, wait_for, shared, &ours) < 0)
-        return hal_status_of(&q->why, HAL_1_3);
+        return remote_failure(q);
     status = remote_run(q);
     if (ours >= 0)
         close(ours);

@@ -74,7 +74,9 @@ int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_
 /* Besides the call itself; -1 when it is refused. */
 int remote_exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
                     struct why *w);
-Wire__TokenValue **remote_put_hints(struct arena *a, uint32_t n, const struct hal_token_value *h);
+/* -1, with q->why: there are none, or no memory. */
+int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_value *hints,
+                     Wire__TokenValue ***ret_hints);
 /* Sends it and waits.  DEVICE_UNAVAILABLE when the other side is gone or answers nonsense. */
 enum hal_status remote_run(struct remote_call *q);
 void remote_end(struct remote_call *q);

@@ -54,9 +54,8 @@ static int put_config(struct remote_call *q, const struct hal_execution_config *
     m->deadline = config->deadline;
     m->loop_timeout = config->loop_timeout;
     m->n_hints = config->n_hints;
-    m->hints = remote_put_hints(q->a, config->n_hints, config->hints);
     q->call.execution = m;
-    return m->hints ? 0 : why_fail(&q->why, WHY_MEMORY, "out of memory");
+    return remote_put_hints(q, config->n_hints, config->hints, &m->hints);
 }
 
 /* ---- executions that last as long as the call: memory goes through the channel's own */
@@ -150,7 +149,8 @@ enum hal_status remote_run_staged(struct remote_call *q, const struct hal_reques
     uint64_t *at = NULL;
     enum hal_status status;
 
-    if (stage(q, request, &at) < 0 || put_config(q, config) < 0 ||
+    if (wire_check_request(request, &q->why) < 0 || stage(q, request, &at) < 0 ||
+        put_config(q, config) < 0 ||
         wire_put_request(request, at, q->a, &q->fds, &q->call.request, &q->why) < 0)
         return remote_failure(q);
     status = remote_run(q);
@@ -187,6 +187,7 @@ static int put_shared(struct remote_call *q, const struct hal_request *request,
 {
     struct hal_request crossing;
 
+    TRY(wire_check_request(request, &q->why));
     TRY(shared_request(request, q->a, ret_shared, &crossing, &q->why));
     if (now)
         shared_copy_in(*ret_shared);

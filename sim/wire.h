@@ -58,6 +58,8 @@ bool wire_is_sealed(int fd, int seals);
  * channel's staging memory (NULL where there are none).  A model has none left. */
 int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
                    Wire__Model **ret_model, struct why *w);
+/* Whether the lists of a request are there, which the other side could not tell. */
+int wire_check_request(const struct hal_request *hal, struct why *w);
 int wire_put_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
                      struct wire_fds *fds, Wire__Request **ret_request, struct why *w);
 int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,

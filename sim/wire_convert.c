@@ -206,6 +206,21 @@ int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds
     return 0;
 }
 
+static int check_dimensions(const struct hal_argument *h, uint32_t n, struct why *w)
+{
+    REQUIRE(w, h || !n, "no arguments");
+    for (uint32_t i = 0; i < n; i++)
+        REQUIRE(w, h[i].dims || !h[i].n_dims, "argument %u: no dimensions", i);
+    return 0;
+}
+
+int wire_check_request(const struct hal_request *hal, struct why *w)
+{
+    REQUIRE(w, hal->pools || !hal->n_pools, "no pools");
+    TRY(check_dimensions(hal->inputs, hal->n_inputs, w));
+    return check_dimensions(hal->outputs, hal->n_outputs, w);
+}
+
 static Wire__Argument *put_argument(const struct hal_argument *h, struct arena *a)
 {
     Wire__Argument *m = NEW(a, Wire__Argument, WIRE__ARGUMENT__INIT);

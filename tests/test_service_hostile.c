@@ -287,6 +287,79 @@ START_TEST(bad_arguments_do_not_end_a_connection)
 }
 END_TEST
 
+/* Through every kind of execution that lasts as long as its call. */
+static enum hal_status run_each(struct client_model *m, struct client_request *r,
+                                const struct hal_execution_config *config, bool as_burst)
+{
+    const int64_t identifiers[] = { 1, 2, 3 };
+    struct hal_burst *b;
+
+    if (!as_burst)
+        return m->prepared->methods->execute_synchronously(m->prepared, HAL_FL8, &r->hal, config,
+                                                           &r->result);
+    ck_assert_int_eq(m->prepared->methods->configure_burst(m->prepared, HAL_FL8, &b), HAL_NONE);
+    enum hal_status status = b->methods->execute_synchronously(b, &r->hal, r->hal.n_pools,
+                                                               identifiers, config, &r->result);
+    b->methods->release(b);
+    return status;
+}
+
+#define WITHOUT(change)                                                                            \
+    for (int i = 0; i < 2; i++) {                                                                  \
+        client_fill(&r, N);                                                                        \
+        config = client_config();                                                                  \
+        change;                                                                                    \
+        ck_assert_int_eq(run_each(&m, &r, &config, i), HAL_INVALID_ARGUMENT);                      \
+    }
+
+START_TEST(lists_that_are_not_there_are_refused)
+{
+    static const struct hal_token_value no_value = { 1 << 16, NULL, 4 };
+    struct hal_driver *d = lab_connect();
+    const struct hal_buffer_role role = { 0, 0, 1 };
+    const struct hal_buffer_desc no_dims = { 1, NULL };
+    struct hal_prepare_config prepare = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                          .priority = HAL_PRIORITY_MEDIUM,
+                                          .deadline = HAL_NO_DEADLINE };
+    struct hal_execution_config config;
+    struct hal_fenced_info *info;
+    struct hal_prepared_model *p;
+    struct hal_buffer *buffer;
+    struct client_request r;
+    struct client_model m;
+    uint32_t token;
+    int fence;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    WITHOUT(r.hal.pools = NULL);
+    WITHOUT(r.hal.inputs = NULL);
+    WITHOUT(r.hal.outputs = NULL);
+    WITHOUT((r.in[1].n_dims = 1, r.in[1].dims = NULL));
+    WITHOUT(config.n_hints = 1);
+    WITHOUT((config.n_hints = 1, config.hints = &no_value));
+    client_fill(&r, N);
+    config = client_config();
+    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1, NULL,
+                                                         &config, HAL_NO_TIME, &fence, &info),
+                     HAL_INVALID_ARGUMENT);
+    prepare.n_hints = 1;
+    ck_assert_int_eq(client_prepare_with(d, HAL_FL8, &m.hal, &prepare, &p), HAL_INVALID_ARGUMENT);
+    prepare.n_hints = 0;
+    prepare.cache.n_model = 1;
+    ck_assert_int_eq(client_prepare_with(d, HAL_FL8, &m.hal, &prepare, &p), HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(d->allocate(d, &no_dims, 1, &m.prepared, 1, &role, 0, NULL, &buffer, &token),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(d->allocate(d, &(struct hal_buffer_desc){ 0 }, 1, &m.prepared, 1, NULL, 0,
+                                 NULL, &buffer, &token),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(run_each(&m, &r, &config, true), HAL_NONE);
+    client_check(&r, N);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("hostile clients");
@@ -301,6 +374,7 @@ int main(void)
     tcase_add_test(c, what_a_dead_client_waits_for_is_not_waited_for);
     tcase_add_test(c, memory_that_is_taken_away_harms_nobody_else);
     tcase_add_test(c, bad_arguments_do_not_end_a_connection);
+    tcase_add_test(c, lists_that_are_not_there_are_refused);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
