@@ -61,6 +61,7 @@ static void *follow(void *argument)
 
     if (ok)
         shared_copy_out(f->shared);
+    shared_leave(f->shared);
     shared_free(f->shared);
     fence_end(&f->ours, ok);
     close(f->theirs);
@@ -108,10 +109,14 @@ static enum hal_status take_fenced(struct remote_call *q, struct shared *shared,
     struct info *i = malloc(sizeof(*i));
     int theirs = take_fence(q), fence = theirs;
 
-    if (i && theirs >= 0 && shared_has_outputs(shared))
+    bool is_followed = i && theirs >= 0 && shared_has_outputs(shared);
+
+    if (is_followed)
         fence = follow_fence(q->r, theirs, shared);
     else if (theirs < 0)
         shared_copy_out(shared);
+    if (!is_followed || fence < 0)
+        shared_leave(shared);
     if (!i || (theirs >= 0 && fence < 0)) {
         /* The execution goes on without us, on memory that stays with the service. */
         if (theirs >= 0)
@@ -226,10 +231,15 @@ enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, co
     enum hal_status status;
     int ours;
 
-    if (put_wait_for(q, n_wait_for, wait_for, shared, &ours) < 0)
+    if (put_wait_for(q, n_wait_for, wait_for, shared, &ours) < 0) {
+        shared_leave(shared);
         return remote_failure(q);
+    }
     status = remote_run(q);
     if (ours >= 0)
         close(ours);
-    return status == HAL_NONE ? take_fenced(q, shared, ret_fence, ret_info) : status;
+    if (status == HAL_NONE)
+        return take_fenced(q, shared, ret_fence, ret_info);
+    shared_leave(shared);
+    return status;
 }

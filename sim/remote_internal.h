@@ -145,7 +145,8 @@ enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_ver
 enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal_version version,
                                        struct hal_burst **ret_burst);
 
-/* A fenced method with its object and request: waits, runs, answers as execute_fenced() does. */
+/* A fenced method with its object and request: waits, runs, answers as execute_fenced() does.
+ * Leaves the memory, if it was taken, when it is over. */
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
                                   struct shared *shared, int *ret_fence,
                                   struct hal_fenced_info **ret_info);
@@ -164,6 +165,9 @@ void shared_copy_in(const struct shared *s);
 /* Back to where it came from, what may be written. */
 void shared_copy_out(const struct shared *s);
 bool shared_has_outputs(const struct shared *s);
+/* For one execution at a time, which copies in and out; false: another one has it. */
+bool shared_take(struct shared *s);
+void shared_leave(struct shared *s);
 struct shared *shared_keep(struct shared *s); /* for one more shared_free() */
 void shared_free(struct shared *s);
 

@@ -279,12 +279,17 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
         return HAL_INVALID_ARGUMENT;
     if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE, &q) < 0)
         return HAL_DEVICE_UNAVAILABLE;
+    if (!shared_take(x->shared)) {
+        remote_end(&q);
+        return HAL_GENERAL_FAILURE;
+    }
     q.call.object = x->handle;
     q.call.duration = deadline;
     q.call.size = x->n_outputs;
     shared_copy_in(x->shared);
     status = remote_run(&q);
     shared_copy_out(x->shared);
+    shared_leave(x->shared);
     if (q.reply)
         status = take_result(&q, status, result);
     remote_end(&q);
@@ -299,7 +304,7 @@ static enum hal_status reusable_fenced(struct hal_execution *self, uint32_t n_wa
                                                  .loop_timeout = HAL_NO_TIME };
     struct remote_execution *x = (struct remote_execution *) self;
     struct remote_call q;
-    enum hal_status status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    enum hal_status status;
 
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
@@ -307,10 +312,15 @@ static enum hal_status reusable_fenced(struct hal_execution *self, uint32_t n_wa
         return HAL_DEVICE_UNAVAILABLE;
     q.call.object = x->handle;
     q.call.duration = duration;
-    if (n_wait_for == 0)
-        shared_copy_in(x->shared);
-    if (put_config(&q, &config) == 0)
+    if (put_config(&q, &config) < 0) {
+        status = remote_failure(&q);
+    } else if (!shared_take(x->shared)) {
+        status = HAL_GENERAL_FAILURE;
+    } else {
+        if (n_wait_for == 0)
+            shared_copy_in(x->shared);
         status = remote_run_fenced(&q, n_wait_for, wait_for, x->shared, ret_fence, ret_info);
+    }
     remote_end(&q);
     return status;
 }

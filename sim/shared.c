@@ -14,6 +14,7 @@ struct region {
 
 struct shared {
     atomic_uint references;
+    atomic_bool is_taken;
     int fd;
     uint8_t *address;
     size_t size;
@@ -143,6 +144,17 @@ bool shared_has_outputs(const struct shared *s)
         if (s->region[i].from.protection & HAL_MEMORY_WRITE)
             return true;
     return false;
+}
+
+bool shared_take(struct shared *s)
+{
+    return !s || !atomic_exchange(&s->is_taken, true);
+}
+
+void shared_leave(struct shared *s)
+{
+    if (s)
+        atomic_store(&s->is_taken, false);
 }
 
 struct shared *shared_keep(struct shared *s)
