@@ -3,7 +3,10 @@
 
 #include <check.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include "sim/fence.h"
 #include "tests/hal_client.h"
 
 static struct why w;
@@ -314,6 +317,45 @@ START_TEST(a_missed_deadline_is_a_general_failure_before_1_3)
 }
 END_TEST
 
+/* One execution at a time is allowed, and one waits for a fence. */
+START_TEST(exhausted_resources_are_a_general_failure_before_1_3)
+{
+    const struct client_limits limits = { .most[ACCOUNT_EXECUTIONS] = 1 };
+    const struct hal_execution_config config = client_config();
+    struct hal_driver *d = client_open_limited("cpu", HAL_FL8, &limits);
+    int held = eventfd(0, EFD_CLOEXEC), fence = HAL_NO_FENCE;
+    struct hal_fenced_info *info = NULL;
+    struct client_request first, r;
+    struct client_model m;
+
+    d = _i ? client_over_socket(d) : d;
+    client_add_model(&m, 4, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&first, 4);
+    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &first.hal, 1, &held,
+                                                         &config, HAL_NO_TIME, &fence, &info),
+                     HAL_NONE);
+    for (int v = 0; hal_versions[v] <= HAL_1_3; v++) {
+        struct client_wait wait;
+        client_fill(&r, 4);
+        client_wait_init(&wait);
+        m.prepared->methods->execute(m.prepared, hal_versions[v], &r.hal, &config, &wait.base);
+        ck_assert_int_eq(client_wait(&wait), hal_versions[v] < HAL_1_3
+                                                 ? HAL_GENERAL_FAILURE
+                                                 : HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+        ck_assert_uint_eq(wait.n_shapes, 0);
+    }
+    ck_assert_int_eq(eventfd_write(held, 1), 0);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
+    client_check(&first, 4);
+    info->methods->release(info);
+    close(fence);
+    close(held);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("hal convert");
@@ -328,6 +370,7 @@ int main(void)
     tcase_add_loop_test(c, arguments_of_preparations_come_one_by_one, 0, COUNT(prepare_rows));
     tcase_add_loop_test(c, arguments_of_executions_come_one_by_one, 0, COUNT(execute_rows));
     tcase_add_loop_test(c, a_missed_deadline_is_a_general_failure_before_1_3, 0, 2);
+    tcase_add_loop_test(c, exhausted_resources_are_a_general_failure_before_1_3, 0, 2);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
