@@ -285,7 +285,6 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
     }
     q.call.object = x->handle;
     q.call.duration = deadline;
-    q.call.size = x->n_outputs;
     shared_copy_in(x->shared);
     status = remote_run(&q);
     shared_copy_out(x->shared);

@@ -27,22 +27,19 @@ unsigned object_count(struct session *s, enum object_kind kind)
     return n;
 }
 
-uint64_t object_add(struct session *s, enum object_kind kind, void *of_driver,
-                    struct object *parent)
+uint64_t object_add(struct session *s, const struct object *what)
 {
     struct object *o = malloc(sizeof(*o));
 
     if (!o)
         return 0;
     pthread_mutex_lock(&s->lock);
-    *o = (struct object){ .next = s->objects,
-                          .handle = ++s->last_handle,
-                          .kind = kind,
-                          .of_driver = of_driver,
-                          .parent = parent,
-                          .pins = 1 };
-    if (parent)
-        parent->pins++;
+    *o = *what;
+    o->next = s->objects;
+    o->handle = ++s->last_handle;
+    o->pins = 1;
+    if (o->parent)
+        o->parent->pins++;
     s->objects = o;
     uint64_t handle = o->handle;
     pthread_mutex_unlock(&s->lock);
@@ -171,7 +168,8 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
     e.callback = c->id;
     e.status = (int32_t) status;
     if (prepared) {
-        e.object = object_add(c->session, OBJECT_PREPARED, prepared, NULL);
+        e.object = object_add(c->session,
+                              &(struct object){ .kind = OBJECT_PREPARED, .of_driver = prepared });
         if (!e.object) {
             prepared->methods->release(prepared);
             e.status = (int32_t) hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT,

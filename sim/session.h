@@ -22,6 +22,7 @@ struct object {
     enum object_kind kind;
     void *of_driver;
     struct object *parent; /* which must outlive it; pinned */
+    uint32_t n_outputs;    /* of an execution: shapes that it is to have room for */
     unsigned pins;         /* 1 for the handle */
 };
 
@@ -74,9 +75,8 @@ int channel_start(struct session *s, int socket, struct why *w);
 
 /* Handles of that kind. */
 unsigned object_count(struct session *s, enum object_kind kind);
-/* 0: no memory (of_driver is the caller's still). */
-uint64_t object_add(struct session *s, enum object_kind kind, void *of_driver,
-                    struct object *parent);
+/* The handle of one more like that; 0: no memory (of_driver is the caller's still). */
+uint64_t object_add(struct session *s, const struct object *what);
 /* Pinned; NULL: no such handle of that kind. */
 struct object *object_pin(struct session *s, uint64_t handle, enum object_kind kind);
 void object_unpin(struct session *s, struct object *o);

@@ -38,7 +38,6 @@ int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
 int answer_with_object(struct answer *q, enum object_kind kind,
                        int (*f)(struct answer *q, struct object *o));
 /* The handle of something new, for the reply. */
-int answer_object(struct answer *q, enum hal_status s, enum object_kind kind, void *of_driver,
-                  struct object *parent);
+int answer_object(struct answer *q, enum hal_status s, const struct object *what);
 
 #endif

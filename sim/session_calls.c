@@ -81,15 +81,14 @@ int answer_with_object(struct answer *q, enum object_kind kind,
     return rc;
 }
 
-int answer_object(struct answer *q, enum hal_status s, enum object_kind kind, void *of_driver,
-                  struct object *parent)
+int answer_object(struct answer *q, enum hal_status s, const struct object *what)
 {
-    if (s != HAL_NONE || !of_driver)
+    if (s != HAL_NONE || !what->of_driver)
         return answer_status(q, s != HAL_NONE ? s : HAL_GENERAL_FAILURE);
-    q->reply->object = object_add(q->s, kind, of_driver, parent);
+    q->reply->object = object_add(q->s, what);
     if (q->reply->object)
         return 0;
-    object_release_of_driver(kind, of_driver);
+    object_release_of_driver(what->kind, what->of_driver);
     return answer_no_memory(q);
 }
 

@@ -312,7 +312,7 @@ static int allocate_for(struct answer *q, struct hal_prepared_model *const *mode
     enum hal_status s =
         q->d->allocate(q->d, &desc, (uint32_t) m->n_models, models, (uint32_t) m->n_input_roles, in,
                        (uint32_t) m->n_output_roles, out, &buffer, &q->reply->token);
-    return answer_object(q, s, OBJECT_BUFFER, buffer, NULL);
+    return answer_object(q, s, &(struct object){ .kind = OBJECT_BUFFER, .of_driver = buffer });
 }
 
 /* Handles that are none stand for NULL, which the driver refuses. */

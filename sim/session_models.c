@@ -18,7 +18,7 @@ static int take_request(struct answer *q, const struct wire_staging *staging,
     return wire_take_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
 }
 
-/* Room for the shapes of as many outputs as the model can have. */
+/* Room for the shapes of as many outputs as the request has: a driver has refused it otherwise. */
 static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_result)
 {
     struct hal_output_shape *shapes = arena_alloc(q->a, n, sizeof(*shapes));
@@ -107,7 +107,8 @@ static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal
     if (s != HAL_NONE)
         return answer_status(q, s);
     q->reply->fd = fence == HAL_NO_FENCE ? 0 : wire_put_fd(q->out, fence);
-    q->reply->info_object = info ? object_add(q->s, OBJECT_INFO, info, NULL) : 0;
+    q->reply->info_object =
+        info ? object_add(q->s, &(struct object){ .kind = OBJECT_INFO, .of_driver = info }) : 0;
     if (info && !q->reply->info_object) {
         info->methods->release(info);
         return answer_no_memory(q);
@@ -181,7 +182,8 @@ static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o
         burst_server_free(server);
         return -1;
     }
-    return answer_object(q, HAL_NONE, OBJECT_BURST, server, o);
+    return answer_object(
+        q, HAL_NONE, &(struct object){ .kind = OBJECT_BURST, .of_driver = server, .parent = o });
 }
 
 static int configure_burst_on(struct answer *q, struct object *o)
@@ -213,7 +215,11 @@ static int create_reusable_on(struct answer *q, struct object *o)
     if (!p->methods->create_reusable_execution)
         return answer_status(q, HAL_GENERAL_FAILURE);
     enum hal_status s = p->methods->create_reusable_execution(p, &request, &config, &execution);
-    return answer_object(q, s, OBJECT_EXECUTION, execution, o);
+    return answer_object(q, s,
+                         &(struct object){ .kind = OBJECT_EXECUTION,
+                                           .of_driver = execution,
+                                           .parent = o,
+                                           .n_outputs = request.n_outputs });
 }
 
 int answer_create_reusable_execution(struct answer *q)
@@ -260,16 +266,12 @@ int answer_burst_release_memory(struct answer *q)
     return answer_with_object(q, OBJECT_BURST, burst_release_on);
 }
 
-enum { MOST_OUTPUTS = 1 << 16 };
-
 static int reusable_execute_on(struct answer *q, struct object *o)
 {
     struct hal_execution *x = o->of_driver;
     struct hal_result result;
 
-    REQUIRE(q->w, q->call->size <= MOST_OUTPUTS, "room for %llu shapes",
-            (unsigned long long) q->call->size);
-    TRY(make_room(q, (uint32_t) q->call->size, &result));
+    TRY(make_room(q, o->n_outputs, &result));
     return put_result(q, x->methods->execute_synchronously(x, q->call->duration, &result), &result);
 }
 

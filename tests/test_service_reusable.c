@@ -1,10 +1,11 @@
-/* A reusable execution of another process that is asked to run while it runs: the second time is
- * refused, and costs the first one nothing. */
+/* Reusable executions of another process: one that is asked to run while it runs is refused, which
+ * costs the first time nothing; a driver has room for all its shapes. */
 #include <check.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 
 #include "sim/memory.h"
+#include "sim/remote_internal.h"
 #include "tests/hal_client.h"
 
 enum { N = 4, OUTPUTS = 2 /* the pool of client_fill() with z */ };
@@ -12,6 +13,7 @@ enum { N = 4, OUTPUTS = 2 /* the pool of client_fill() with z */ };
 /* A driver that writes its output, and then takes as long as the test wants. */
 static struct mapping output;
 static atomic_bool is_busy;
+static atomic_uint room; /* that it was given for shapes */
 static sem_t written, go_on;
 static struct why w;
 
@@ -19,6 +21,7 @@ static enum hal_status execute(struct hal_execution *self, uint64_t deadline,
                                struct hal_result *result)
 {
     (void) self, (void) deadline;
+    atomic_store(&room, result->capacity);
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     if (atomic_exchange(&is_busy, true))
@@ -134,12 +137,42 @@ START_TEST(a_second_time_costs_the_first_one_nothing)
 }
 END_TEST
 
+/* A client's own arithmetic does not decide how much room the driver has. */
+START_TEST(there_is_room_for_all_shapes)
+{
+    struct hal_driver *d = client_over_socket(&slow);
+    struct hal_execution_config config = client_config();
+    struct hal_execution *x;
+    struct client_request request;
+    struct client_model m;
+    struct remote_call q;
+
+    ck_assert(sem_init(&written, 0, 0) == 0 && sem_init(&go_on, 0, 1) == 0);
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&request, N);
+    ck_assert_int_eq(
+        m.prepared->methods->create_reusable_execution(m.prepared, &request.hal, &config, &x),
+        HAL_NONE);
+    ck_assert_int_eq(remote_begin((struct remote *) d, WIRE__METHOD__REUSABLE_EXECUTE, &q), 0);
+    q.call.object = 2; /* after the model's */
+    q.call.size = 0;
+    ck_assert_int_eq(remote_run(&q), HAL_NONE);
+    remote_end(&q);
+    ck_assert_uint_eq(atomic_load(&room), request.hal.n_outputs);
+    x->methods->release(x);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("reusable executions of a service");
     TCase *c = tcase_create("reusable executions of a service");
 
     tcase_add_test(c, a_second_time_costs_the_first_one_nothing);
+    tcase_add_test(c, there_is_room_for_all_shapes);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
