@@ -104,9 +104,9 @@ enum {
     HAL_MAX_RANK = 16         /* of a shape that a driver reports */
 };
 
-/* A duration or point in time that is not given or not known, in nanoseconds: -1 where the stable
- * interface says it.  Deadlines are points
- * of the steady clock (CLOCK_MONOTONIC; feature level 5 and later: CLOCK_BOOTTIME). */
+/* A duration or point in time that is not given or not known, in nanoseconds; the stable interface
+ * says -1.  Deadlines are points of the steady clock (CLOCK_MONOTONIC; feature level 5 and later:
+ * CLOCK_BOOTTIME); a call that misses its own ends with MISSED_DEADLINE_*. */
 #define HAL_NO_TIME     UINT64_MAX
 #define HAL_NO_DEADLINE UINT64_MAX
 
@@ -128,7 +128,8 @@ struct hal_operand_performance {
 
 /* The structures of all versions in one.  What a version does not have is 0:
  *
- *    1.0   two rows, TENSOR_FLOAT32 and TENSOR_QUANT8_ASYMM (float32, quantized8)
+ *    1.0   two rows, TENSOR_FLOAT32 and TENSOR_QUANT8_ASYMM (float32, quantized8), of a type that
+ *          the driver does not compute with FLT_MAX
  *    1.1   and relaxed_tensor
  *    1.2   and relaxed_scalar; rows of any types that 1.2 has
  *    1.3   and if_performance, while_performance; rows of any types but SUBGRAPH; so later */
@@ -445,6 +446,7 @@ struct hal_cache {
     uint8_t token[HAL_TOKEN_BYTES];
 };
 
+/* A preference or priority that there is not: HAL_INVALID_ARGUMENT. */
 struct hal_prepare_config {
     enum hal_preference preference; /* since 1.1; HAL_FAST_SINGLE_ANSWER */
     enum hal_priority priority;     /* since 1.3; HAL_PRIORITY_MEDIUM */

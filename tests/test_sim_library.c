@@ -168,16 +168,21 @@ END_TEST
         (void) o, (void) op;                                                                       \
         change;                                                                                    \
         ck_assert_int_eq(client_prepare_with(d, HAL_1_2, &m.hal, &config, &p), expected);          \
+        if (p)                                                                                     \
+            p->methods->release(p);                                                                \
         client_done(&m);                                                                           \
     } while (0)
 
 START_TEST(the_skeleton_checks_its_models)
 {
     static const uint32_t far[] = { 0, 99, 2 }, twice[] = { 0, 3, 2 };
-    struct hal_prepare_config config = { .preference = HAL_LOW_POWER };
+    struct hal_prepare_config config = { .preference = HAL_LOW_POWER,
+                                         .priority = HAL_PRIORITY_MEDIUM,
+                                         .deadline = HAL_NO_DEADLINE };
     struct hal_driver *d = open_skeleton(false);
     struct client_model m;
 
+    MODEL(HAL_NONE, (void) 0);
     MODEL(HAL_INVALID_ARGUMENT, g->n_operands = 0);
     MODEL(HAL_INVALID_ARGUMENT, g->inputs = NULL);
     MODEL(HAL_INVALID_ARGUMENT, g->n_outputs = 0);
@@ -191,6 +196,70 @@ START_TEST(the_skeleton_checks_its_models)
     MODEL(HAL_INVALID_ARGUMENT, o[2].lifetime = HAL_CONSTANT_REFERENCE);
     config.preference = (enum hal_preference) - 1;
     MODEL(HAL_INVALID_ARGUMENT, (void) 0);
+    d->close(d);
+}
+END_TEST
+
+/* Each entry point as its version has it. */
+START_TEST(the_skeleton_keeps_to_its_versions)
+{
+    static const enum hal_version versions[] = { 9, HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3, 14 };
+    struct hal_execution_config config = client_config();
+    struct hal_driver *d = open_skeleton(_i);
+    struct hal_capabilities c;
+    struct client_model m;
+
+    client_add_model(&m, 4, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    for (int v = 0; v < COUNT(versions); v++) {
+        bool has = versions[v] >= HAL_1_0 && versions[v] <= HAL_1_2,
+             shapes = versions[v] == HAL_1_2;
+        struct client_request r;
+        struct client_wait wait;
+        client_fill(&r, 4);
+        client_wait_init(&wait);
+        m.prepared->methods->execute(m.prepared, versions[v], &r.hal, &config, &wait.base);
+        ck_assert_int_eq(client_wait(&wait), has ? HAL_NONE : HAL_INVALID_ARGUMENT);
+        ck_assert_uint_eq(wait.n_shapes, shapes);
+        ck_assert_int_eq(m.prepared->methods->execute_synchronously(m.prepared, versions[v], &r.hal,
+                                                                    &config, &r.result),
+                         shapes ? HAL_NONE : HAL_INVALID_ARGUMENT);
+        ck_assert_int_eq(d->get_capabilities(d, versions[v], &c),
+                         has ? HAL_NONE : HAL_INVALID_ARGUMENT);
+        ck_assert(!has || hal_capabilities_comply(&c, versions[v], &w) == 0);
+    }
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
+/* Arguments that are not of the version, or that there are not. */
+START_TEST(the_skeleton_checks_its_arguments)
+{
+    static const struct hal_prepare_config usual = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                                     .priority = HAL_PRIORITY_MEDIUM,
+                                                     .deadline = HAL_NO_DEADLINE };
+    struct hal_prepare_config slow = usual, high = usual, late = usual;
+    struct hal_driver *d = open_skeleton(false);
+    const struct {
+        const struct hal_prepare_config *config;
+        enum hal_version since;
+    } rows[] = { { &usual, HAL_1_0 }, { &slow, HAL_1_1 }, { &high, HAL_1_3 }, { &late, HAL_1_3 } };
+
+    slow.preference = HAL_LOW_POWER;
+    high.priority = HAL_PRIORITY_HIGH;
+    late.deadline = 1;
+    for (int i = 0; i < COUNT(rows); i++)
+        for (int v = 0; hal_versions[v] <= HAL_1_2; v++) {
+            struct hal_prepared_model *p;
+            struct client_model m;
+            client_add_model(&m, 4, false);
+            ck_assert_int_eq(client_prepare_with(d, hal_versions[v], &m.hal, rows[i].config, &p),
+                             hal_versions[v] >= rows[i].since ? HAL_NONE : HAL_INVALID_ARGUMENT);
+            if (p)
+                p->methods->release(p);
+            client_done(&m);
+        }
     d->close(d);
 }
 END_TEST
@@ -210,6 +279,8 @@ int main(int argc, char **argv)
     tcase_add_loop_test(c, the_skeleton_adds, 0, 2);
     tcase_add_test(c, the_skeleton_checks_its_requests);
     tcase_add_test(c, the_skeleton_checks_its_models);
+    tcase_add_loop_test(c, the_skeleton_keeps_to_its_versions, 0, 2);
+    tcase_add_test(c, the_skeleton_checks_its_arguments);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
