@@ -235,6 +235,8 @@ static int read_headers(struct files *f, uint64_t *ret_length, struct why *w)
         length += f->header[i].length;
     }
     REQUIRE(w, f->header[0].n_graph <= length, "cache files without the whole graph");
+    REQUIRE(w, f->header[0].priority <= HAL_PRIORITY_HIGH, "a cache of priority %u",
+            f->header[0].priority);
     *ret_length = length;
     return 0;
 }

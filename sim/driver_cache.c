@@ -172,7 +172,7 @@ enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache
              cache->n_data, o.n_model, o.n_data);
         return HAL_INVALID_ARGUMENT;
     }
-    if (cache_read(&o, cache, a, &e, &w) < 0 || (unsigned) e.priority > HAL_PRIORITY_HIGH) {
+    if (cache_read(&o, cache, a, &e, &w) < 0) {
         VLOG(COMPILATION, "the cache is not used: %s", w.text);
         return HAL_GENERAL_FAILURE;
     }

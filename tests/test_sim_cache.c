@@ -321,6 +321,10 @@ START_TEST(forged_contents_are_checked_as_a_client_s_model)
         if (p)
             p->methods->release(p);
     }
+    e.priority = (enum hal_priority) 3;
+    ck_assert_int_eq(cache_write(&owner, &config.cache, &e, &w), 0);
+    ck_assert_int_lt(cache_read(&owner, &config.cache, a, &e, &w), 0);
+    ck_assert_ptr_nonnull(strstr(w.text, "priority"));
     files_done(&f);
     driver->close(driver);
     subject_done(&subject);
