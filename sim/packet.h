@@ -103,7 +103,7 @@ int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal
 enum { PACKET_FAILURE = 2 };
 int packet_put_result(enum hal_status status, const struct hal_result *result,
                       struct result_datum *datums, uint32_t most, uint32_t *ret_n);
-/* Reads one into `result`, which has room.  -1: malformed; nothing is written. */
+/* Reads one into `result`, which has room.  -1: malformed; only the room may be written. */
 int packet_take_result(const struct result_datum *datums, uint32_t n, enum hal_status *ret_status,
                        struct hal_result *result, struct why *w);
 

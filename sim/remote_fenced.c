@@ -108,7 +108,6 @@ static enum hal_status take_fenced(struct remote_call *q, struct shared *shared,
 {
     struct info *i = malloc(sizeof(*i));
     int theirs = take_fence(q), fence = theirs;
-
     bool is_followed = i && theirs >= 0 && shared_has_outputs(shared);
 
     if (is_followed)
@@ -122,6 +121,7 @@ static enum hal_status take_fenced(struct remote_call *q, struct shared *shared,
         if (theirs >= 0)
             close(theirs);
         free(i);
+        remote_release(q->r, q->reply->info_object);
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     }
     *i = (struct info){ { &info_methods }, q->r, q->reply->info_object };

@@ -19,7 +19,7 @@
 
 #define LOG_TAG "Service"
 
-enum { BACKLOG = 64, MAX_SESSIONS = 1024, NO_DESCRIPTORS_MS = 20 };
+enum { BACKLOG = 64, MAX_SESSIONS = 1024, EXHAUSTED_MS = 20 };
 
 struct service {
     struct hal_driver *driver;
@@ -186,6 +186,12 @@ static void serve(struct service *s, int fd)
     }
 }
 
+/* Whoever wants to connect waits until something is free again. */
+static bool is_exhausted(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 int service_run(struct service *s, struct why *w)
 {
     struct pollfd p[] = { { .fd = s->listener, .events = POLLIN },
@@ -199,8 +205,8 @@ int service_run(struct service *s, struct why *w)
         int fd = p[0].revents ? accept4(s->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd >= 0)
             serve(s, fd);
-        else if (p[0].revents && (errno == EMFILE || errno == ENFILE))
-            poll(&p[1], 1, NO_DESCRIPTORS_MS); /* until some are free again */
+        else if (p[0].revents && is_exhausted(errno))
+            poll(&p[1], 1, EXHAUSTED_MS);
     }
 }
 

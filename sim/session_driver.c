@@ -177,7 +177,8 @@ int answer_get_capabilities(struct answer *q)
     m->if_performance = reply_performance(q->a, 0, &h.if_performance);
     m->while_performance = reply_performance(q->a, 0, &h.while_performance);
     m->operands = arena_alloc(q->a, h.n_operands, sizeof(*m->operands));
-    if (!m->operands)
+    if (!m->relaxed_scalar || !m->relaxed_tensor || !m->if_performance || !m->while_performance ||
+        !m->operands)
         return answer_no_memory(q);
     for (; m->n_operands < h.n_operands; m->n_operands++) {
         const struct hal_operand_performance *p = &h.operand[m->n_operands];
