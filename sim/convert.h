@@ -14,7 +14,8 @@ int convert_to_hal(const struct model *m, struct arena *a, struct hal_model *ret
                    struct why *w);
 
 /* The driver's way: nothing in `hal` is trusted.  pools: hal->pools, mapped.  Everything is copied
- * to the arena, except aligned constants within pools.  What the result says is legal in the
+ * to the arena, except aligned constants within pools that are tensors of real numbers: what steers
+ * an operation must stay what it was checked to be.  What the result says is legal in the
  * version's types and consistent in its indexes, counts and locations; model_validate() says
  * whether it is a legal model.  Extensions that are not in `known` are foreign.  WHY_INVALID or
  * WHY_MEMORY. */

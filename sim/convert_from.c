@@ -81,18 +81,28 @@ static bool is_zero(const struct hal_location *l)
 }
 
 /* A value of a type is used in place only if it is aligned for it. */
-static int take_value(const struct from_hal *f, const uint8_t *at, uint64_t length, size_t element,
+static int take_value(const struct from_hal *f, const uint8_t *at, uint64_t length, bool may_change,
                       struct operand *o)
 {
-    bool aligned = !element || (uintptr_t) at % element == 0;
+    size_t element = dtype_info[o->tensor.dtype].codec->size;
+    bool in_place = !may_change && (!element || (uintptr_t) at % element == 0);
 
+    o->life = in_place ? o->life : LIFE_CONSTANT_COPY;
     o->length = (size_t) length;
-    o->tensor.data = aligned ? (void *) (uintptr_t) at : arena_copy(f->a, at, (size_t) length);
+    o->tensor.data = in_place ? (void *) (uintptr_t) at : arena_copy(f->a, at, (size_t) length);
     return o->tensor.data ? 0 : out_of_memory(f);
 }
 
-static int convert_copy(const struct from_hal *f, const struct hal_operand *h, size_t element,
-                        struct operand *o)
+/* Tensors of real numbers, as they are or quantised: whatever they are, an operation stays within
+ * its memory.  All others may say where it reads and writes: axes, sizes, indexes. */
+static bool is_harmless(enum dtype type)
+{
+    const struct dtype_info *info = &dtype_info[type];
+
+    return type < DT_COUNT && info->tensor && (!info->codec->integer || info->quant > QUANT_BIAS);
+}
+
+static int convert_copy(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
 {
     struct mapping values = { .size = f->hal->operand_values_length };
     const struct hal_location *l = &h->location;
@@ -101,10 +111,11 @@ static int convert_copy(const struct from_hal *f, const struct hal_operand *h, s
     CHECK(f, mapping_holds(&values, l->offset, l->length),
           "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
           values.size);
-    return take_value(f, f->values + l->offset, l->length, element, o);
+    return take_value(f, f->values + l->offset, l->length, false, o);
 }
 
-static int convert_reference(const struct from_hal *f, const struct hal_operand *h, size_t element,
+/* The client can write what it has lent at any time. */
+static int convert_reference(const struct from_hal *f, const struct hal_operand *h,
                              struct operand *o)
 {
     const struct hal_location *l = &h->location;
@@ -114,13 +125,12 @@ static int convert_reference(const struct from_hal *f, const struct hal_operand 
           "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
           f->pools[l->pool].size);
     o->pool = l->pool;
-    return take_value(f, f->pools[l->pool].address + l->offset, l->length, element, o);
+    return take_value(f, f->pools[l->pool].address + l->offset, l->length,
+                      !is_harmless(o->tensor.dtype), o);
 }
 
 static int convert_value(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
 {
-    size_t element = dtype_info[o->tensor.dtype].codec->size;
-
     TRY(hal_location_complies(&h->location, f->version, f->w));
     CHECK(f, h->location.padding == 0, "padding %" PRIu64 " in a model", h->location.padding);
     switch (h->lifetime) {
@@ -130,8 +140,8 @@ static int convert_value(const struct from_hal *f, const struct hal_operand *h, 
     case HAL_NO_VALUE:
         CHECK(f, is_zero(&h->location), "%s with a location", lifetime_name[h->lifetime]);
         return 0;
-    case HAL_CONSTANT_COPY: return convert_copy(f, h, element, o);
-    case HAL_CONSTANT_REFERENCE: return convert_reference(f, h, element, o);
+    case HAL_CONSTANT_COPY: return convert_copy(f, h, o);
+    case HAL_CONSTANT_REFERENCE: return convert_reference(f, h, o);
     case HAL_SUBGRAPH:
         CHECK(f,
               h->location.offset < f->hal->n_referenced && !h->location.length && !h->location.pool,

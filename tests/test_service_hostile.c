@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sim/convert.h"
 #include "sim/fence.h"
 #include "sim/remote.h"
 #include "sim/wire.h"
@@ -287,6 +288,57 @@ START_TEST(bad_arguments_do_not_end_a_connection)
 }
 END_TEST
 
+/* y = TRANSPOSE(x), whose permutation lies in a file of the client's. */
+static void add_transpose(struct client_model *m, int fd, uint64_t size, uint32_t at)
+{
+    static const int32_t perm[] = { 1, 0 };
+    struct hal_memory *pool;
+
+    build_init(&m->b, 1);
+    uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(2, 2));
+    uint32_t p = build_constant(&m->b, DT_I32, DIMS(2), perm);
+    uint32_t y = build_operand(&m->b, LIFE_OUTPUT, DT_F32, DIMS(2, 2));
+    OPERATION(&m->b, "TRANSPOSE", IDS(x, p), IDS(y));
+    m->arena = arena_new(0);
+    m->prepared = NULL;
+    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
+    ck_assert_int_eq(pwrite(fd, perm, sizeof perm, at), sizeof perm);
+    pool = arena_alloc(m->arena, 1, sizeof *pool);
+    *pool = (struct hal_memory){ HAL_MEMORY_FD, HAL_MEMORY_READ, NULL, fd, 0, size };
+    struct hal_operand *o = (struct hal_operand *) (uintptr_t) &m->hal.main.operands[p];
+    o->lifetime = HAL_CONSTANT_REFERENCE;
+    o->location = (struct hal_location){ .offset = at, .length = sizeof perm };
+    m->hal.n_pools = 1;
+    m->hal.pools = pool;
+}
+
+/* A model was checked with what its constants were: what steers an operation stays that. */
+START_TEST(constants_that_change_lead_nobody_astray)
+{
+    static const int32_t wild[] = { 1 << 24, -(1 << 24) };
+    struct hal_driver *d = lab_connect();
+    struct hal_execution_config config = client_config();
+    struct client_request r;
+    struct client_model m;
+    uint32_t at = 2 * (uint32_t) _i; /* aligned or not */
+    int fd = memfd_create("changes", MFD_CLOEXEC);
+
+    ck_assert_int_eq(ftruncate(fd, 4096), 0);
+    add_transpose(&m, fd, 4096, at);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    ck_assert_int_eq(pwrite(fd, wild, sizeof wild, at), sizeof wild);
+    client_fill(&r, 4);
+    r.hal.n_inputs = 1;
+    ck_assert_int_eq(
+        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
+        HAL_NONE);
+    ck_assert(r.z[0] == 0 && r.z[1] == 2 && r.z[2] == 1 && r.z[3] == 3);
+    client_done(&m);
+    d->close(d);
+    close(fd);
+}
+END_TEST
+
 /* Through every kind of execution that lasts as long as its call. */
 static enum hal_status run_each(struct client_model *m, struct client_request *r,
                                 const struct hal_execution_config *config, bool as_burst)
@@ -375,6 +427,7 @@ int main(void)
     tcase_add_test(c, memory_that_is_taken_away_harms_nobody_else);
     tcase_add_test(c, bad_arguments_do_not_end_a_connection);
     tcase_add_test(c, lists_that_are_not_there_are_refused);
+    tcase_add_loop_test(c, constants_that_change_lead_nobody_astray, 0, 2);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
