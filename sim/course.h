@@ -4,6 +4,7 @@
 
 #include "golden/compliance.h"
 #include "sim/runtime.h"
+#include "sim/shared.h"
 
 struct course {
     struct target *t;
@@ -14,6 +15,7 @@ struct course {
     struct outcome *o;
     struct why *w;
 
+    struct shared *constants; /* for a driver in another process */
     struct hal_prepared_model *prepared;
     struct guarded input, output;
     size_t *in_at, *out_at, *out_length; /* regions */

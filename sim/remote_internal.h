@@ -6,6 +6,7 @@
 
 #include "sim/burst_server.h"
 #include "sim/remote.h"
+#include "sim/shared.h"
 #include "sim/wire.h"
 
 /* A socket that carries one call at a time, with memory that both sides see. */
@@ -150,25 +151,5 @@ enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
                                   struct shared *shared, int *ret_fence,
                                   struct hal_fenced_info **ret_info);
-
-/* ---- memory of this process, for the other one to see */
-
-/* A memory file with a copy of every pool of kind ADDRESS. */
-struct shared;
-/* ret_request: with descriptors in their place, in the arena; what lies there is copied by
- * shared_copy_in(), of a model at once.  *ret_shared: NULL when there is nothing to copy. */
-int shared_request(const struct hal_request *hal, struct arena *a, struct shared **ret_shared,
-                   struct hal_request *ret_request, struct why *w);
-int shared_model(const struct hal_model *hal, struct arena *a, struct shared **ret_shared,
-                 struct hal_model *ret_model, struct why *w);
-void shared_copy_in(const struct shared *s);
-/* Back to where it came from, what may be written. */
-void shared_copy_out(const struct shared *s);
-bool shared_has_outputs(const struct shared *s);
-/* For one execution at a time, which copies in and out; false: another one has it. */
-bool shared_take(struct shared *s);
-void shared_leave(struct shared *s);
-struct shared *shared_keep(struct shared *s); /* for one more shared_free() */
-void shared_free(struct shared *s);
 
 #endif

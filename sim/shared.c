@@ -1,10 +1,12 @@
+#include "sim/shared.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/remote_internal.h"
+#include "sim/wire.h"
 
 /* One pool's copy. */
 struct region {

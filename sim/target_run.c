@@ -336,7 +336,11 @@ static int convert(struct course *c, struct hal_model *ret_model)
     if (!c->o->supported)
         return course_no_memory(c);
     int rc = course_offer(c);
-    return rc ? rc : convert_to_hal(c->m, c->o->arena, ret_model, c->w);
+    if (rc == 0)
+        rc = convert_to_hal(c->m, c->o->arena, ret_model, c->w);
+    if (rc == 0 && c->t->socket) /* once, for all calls */
+        rc = shared_model(ret_model, c->o->arena, &c->constants, ret_model, c->w);
+    return rc;
 }
 
 /* What had to be said otherwise to an older driver; what is lost is a warning. */
@@ -363,6 +367,7 @@ static int run_course(struct course *c)
         rc = execute(c);
     if (c->prepared)
         c->prepared->methods->release(c->prepared);
+    shared_free(c->constants);
     const char *repeated = waiters_repeated(c->t->waiters);
     if (rc >= 0 && repeated)
         rc = course_violation(c, "%s called back more than once", repeated);
