@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "sim/clock.h"
 #include "sim/memory.h"
 #include "sim/packet.h"
 
@@ -321,17 +321,9 @@ static int answer_questions(struct burst_client *c, struct why *w)
 
 /* ---- executions */
 
-static uint64_t steady_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
-}
-
 static int await_result(struct burst_client *c, uint32_t *ret_n, struct why *w)
 {
-    const uint64_t begun = c->host.patience == UINT64_MAX ? 0 : steady_ns();
+    const uint64_t begun = c->host.patience == UINT64_MAX ? 0 : clock_steady_ns();
     uint64_t left = c->host.patience;
 
     for (;;) {
@@ -345,7 +337,7 @@ static int await_result(struct burst_client *c, uint32_t *ret_n, struct why *w)
         TRY(answer_questions(c, w));
         if (c->host.patience == UINT64_MAX)
             continue;
-        const uint64_t passed = steady_ns() - begun;
+        const uint64_t passed = clock_steady_ns() - begun;
         if (passed >= c->host.patience)
             return why_fail(w, WHY_TIMEOUT, "the other process does not answer in time");
         left = c->host.patience - passed;

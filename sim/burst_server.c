@@ -8,10 +8,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "golden/logging.h"
+#include "sim/clock.h"
 #include "sim/driver.h"
 #include "sim/packet.h"
 
@@ -215,10 +215,7 @@ static int take_memories(struct burst_server *s, const Wire__Memories *m,
 
 static int64_t now_ms(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t) t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (int64_t) (clock_steady_ns() / 1000000);
 }
 
 static bool has_message(int socket, int64_t until)

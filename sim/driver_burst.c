@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "sim/clock.h"
 #include "sim/driver.h"
 
 /* More memories than these, of a burst and of all that a client has, are mapped for each execution
@@ -30,16 +31,8 @@ struct burst {
     uint32_t n_kept;
     struct arena *arena; /* for the next execution; NULL: none */
     unsigned running;
-    uint64_t last_use; /* of clock_ns() */
+    uint64_t last_use; /* of clock_steady_ns() */
 };
-
-static uint64_t clock_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
-}
 
 static struct bursts *all_of(const struct burst *b)
 {
@@ -160,7 +153,7 @@ static uint64_t patience(const struct driver *d)
 /* Lets idle bursts go; returns when the next one is due, 0: none holds anything. */
 static uint64_t let_idle_go(struct driver *d)
 {
-    uint64_t now = clock_ns(), next = 0;
+    uint64_t now = clock_steady_ns(), next = 0;
 
     for (struct burst *b = d->bursts.first; b; b = b->next) {
         uint64_t due = (b->running ? now : b->last_use) + patience(d);
@@ -262,7 +255,7 @@ static void end(struct burst *b, struct turn *t)
     else
         arena_free(t->lent.arena);
     b->running--;
-    b->last_use = clock_ns();
+    b->last_use = clock_steady_ns();
     if (!all->is_watched && holds_something(b)) {
         all->is_watched = driver_start(b->prepared->driver, watch, b->prepared->driver) == 0;
         if (!all->is_watched)

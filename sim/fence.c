@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/clock.h"
+
 /* Whoever sees a fence signalled sees what was written before: a pipe gives that, this says so in
  * the language's terms. */
 static atomic_uint signals;
@@ -57,21 +59,15 @@ bool fence_all_open(uint32_t n, const int *fds)
     return true;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
-}
-
-/* One fence; until: of now_ns(), UINT64_MAX: for ever. */
+/* One fence; until: of clock_steady_ns(), UINT64_MAX: for ever. */
 static int wait_one(int fd, uint64_t until, int stop)
 {
     struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = stop, .events = POLLIN } };
 
     for (;;) {
-        uint64_t now = now_ns(), left = until == UINT64_MAX ? 0 : until > now ? until - now : 0;
+        uint64_t now = clock_steady_ns(), left = until == UINT64_MAX ? 0
+                                                 : until > now       ? until - now
+                                                                     : 0;
         struct timespec t = { (time_t) (left / 1000000000), (long) (left % 1000000000) };
         int rc = ppoll(p, 2, until == UINT64_MAX ? NULL : &t, NULL);
         if (rc < 0 && errno == EINTR)
@@ -89,7 +85,7 @@ int fence_wait(uint32_t n, const int *fds, uint64_t timeout_ns)
 
 int fence_wait_or_stop(uint32_t n, const int *fds, uint64_t timeout_ns, int stop)
 {
-    uint64_t now = now_ns();
+    uint64_t now = clock_steady_ns();
     uint64_t until = timeout_ns < UINT64_MAX - now ? now + timeout_ns : UINT64_MAX;
     int rc = 1;
 

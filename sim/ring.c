@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/clock.h"
 #include "sim/wire.h"
 
 /* Each side writes lines of memory of its own:
@@ -44,14 +45,6 @@ enum {
     RETRY = 32,
     RETRY_TOGETHER = 256
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
-}
 
 /* ---- the memory */
 
@@ -188,7 +181,7 @@ static bool spin(const struct ring_memory *m, unsigned seen, uint64_t until)
                 return true;
             relax();
         }
-    } while (now_ns() < until);
+    } while (clock_steady_ns() < until);
     return false;
 }
 
@@ -233,13 +226,13 @@ int ring_wait(struct ring *r, int socket, uint64_t ns)
 
     if (found >= 0)
         return found;
-    begin = now_ns();
+    begin = clock_steady_ns();
     end = ns < UINT64_MAX - begin ? begin + ns : UINT64_MAX;
     bool in_time = spinning_may_pay(r) && spin(m, seen, begin + SPIN_NS);
 
     r->misses = in_time ? 0 : r->misses + 1;
     for (;;) {
-        uint64_t now = now_ns();
+        uint64_t now = clock_steady_ns();
         seen = atomic_load(&m->changes);
         found = look(r);
         if (found >= 0 || now >= end)
