@@ -85,16 +85,6 @@ void remote_leave(struct remote *r)
 
 /* ---- channels and calls */
 
-/* How long a socket's send and receive may take. */
-static void set_patience(int socket, double seconds)
-{
-    struct timeval t = { .tv_sec = (time_t) seconds };
-
-    t.tv_usec = (suseconds_t) ((seconds - (double) t.tv_sec) * 1e6);
-    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
-    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
-}
-
 static void channel_free(struct remote_channel *c)
 {
     if (c->staging.address)
@@ -199,7 +189,7 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return why_fail(w, WHY_MEMORY, "no sockets: %s", strerror(errno));
-    set_patience(pair[0], r->patience);
+    wire_set_patience(pair[0], r->patience);
     call.method = method;
     call.fd = wire_put_fd(&fds, pair[1]);
     int rc = exchange(r->first, &call, &fds, &reply, &none, w);
@@ -497,7 +487,7 @@ void remote_close(struct hal_driver *self)
 
 static int connect_to(struct remote *r, int socket, struct why *w)
 {
-    set_patience(socket, r->patience);
+    wire_set_patience(socket, r->patience);
     r->first = channel_new(socket);
     if (!r->first || !r->arena || r->stop < 0)
         return why_fail(w, WHY_MEMORY, "out of memory");
@@ -540,7 +530,7 @@ int remote_open(const char *path, double patience, struct hal_driver **ret_drive
     strcpy(address.sun_path, path);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd >= 0)
-        set_patience(fd, patience); /* a service that does not accept lets us wait */
+        wire_set_patience(fd, patience); /* a service that does not accept lets us wait */
     if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
         why_fail(w, errno == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "%s: no service answers: %s", path,
                  strerror(errno));

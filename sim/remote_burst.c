@@ -156,9 +156,10 @@ static void open_client(struct remote_burst *b, enum hal_version version, struct
         burst_fds_close(fds);
         return;
     }
-    if (burst_link_open(fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &link, &w) == 0)
+    if (burst_link_open(fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &link, &w) == 0) {
+        wire_set_patience(link.socket, patience);
         b->client = burst_client_new(&link, version, &host);
-    else if (w.code != WHY_MEMORY)
+    } else if (w.code != WHY_MEMORY)
         remote_give_up(b->r, &w);
 }
 

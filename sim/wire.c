@@ -179,6 +179,15 @@ static int send_message(int socket, const ProtobufCMessage *message, const struc
     return send_packet(socket, &h, bytes, fds ? fds->fd : NULL, h.n_fds, flags, w);
 }
 
+void wire_set_patience(int socket, double seconds)
+{
+    struct timeval t = { .tv_sec = (time_t) seconds };
+
+    t.tv_usec = (suseconds_t) ((seconds - (double) t.tv_sec) * 1e6);
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}
+
 int wire_send(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
               struct why *w)
 {

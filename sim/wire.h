@@ -36,6 +36,9 @@ uint32_t wire_put_fd(struct wire_fds *fds, int fd);
 int wire_fd(const struct wire_fds *fds, uint32_t name);
 void wire_close_fds(struct wire_fds *fds);
 
+/* How long sending and receiving may take; 0: any time. */
+void wire_set_patience(int socket, double seconds);
+
 /* Sends a message; -1 with WHY_SYSTEM when the other side is gone, WHY_TIMEOUT when
  * the socket's time-out has passed, WHY_MEMORY when nothing was sent
  * and the connection is as good as before. */
