@@ -132,7 +132,8 @@ struct execution {
 
     struct caller *caller; /* NULL: this process */
     struct job job;
-    double in_driver; /* ns from arrival to end, driver included; 0: not known */
+    double in_driver;         /* ns from arrival to end, driver included; 0: not known */
+    const struct tensor *out; /* results that are to be written; NULL: there are none */
     bool is_queued;
     enum hal_status refused; /* why it is not queued */
 };

@@ -93,7 +93,7 @@ static enum hal_status failure(const struct execution *x, const struct why *w)
     return hal_status_of(w, x->version);
 }
 
-/* Has the device: reads, computes, writes. */
+/* Has the device: reads buffers, computes, writes buffers. */
 static enum hal_status compute(struct execution *x, struct hal_result *result)
 {
     struct prepared *p = x->prepared;
@@ -101,19 +101,20 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
     struct run_output output;
     struct why w;
 
-    TRACE(LD, PIO, "request_read");
-    if (request_read(&x->request, x->arena, &w) < 0)
+    TRACE(LD, PIO, "request_read_buffers");
+    if (request_read_buffers(&x->request, x->arena, &w) < 0)
         return failure(x, &w);
     TRACE_SWITCH(LD, PCO, "run");
     if (p->driver->engine->methods->run(p->program, x->request.in, &limits, x->arena, &output, &w) <
         0)
         return failure(x, &w);
-    TRACE_SWITCH(LD, PR, "request_write");
+    TRACE_SWITCH(LD, PR, "request_write_buffers");
     if (output.in_driver != HAL_NO_TIME)
         x->in_driver = (double) output.in_driver;
-    int rc = request_write(&x->request, output.out, result->shapes, &w);
+    int rc = request_write_buffers(&x->request, output.out, result->shapes, &w);
     if (rc < 0)
         return failure(x, &w);
+    x->out = rc == 0 ? output.out : NULL;
     if (x->version >= HAL_1_2)
         result->n_shapes = x->request.n_outputs;
     if (rc == 0 && x->measure)
@@ -132,6 +133,17 @@ static int queue_priority(const struct prepared *p)
     return (int) p->priority * (int) p->driver->engine->priorities / 3;
 }
 
+static int read_memory(struct execution *x)
+{
+    struct why w;
+
+    TRACE(LD, PIO, "request_read_memory");
+    if (request_read_memory(&x->request, x->arena, &w) == 0)
+        return 0;
+    x->refused = failure(x, &w);
+    return -1;
+}
+
 void execution_submit(struct execution *x, uint64_t left)
 {
     const struct job_terms terms = {
@@ -148,6 +160,8 @@ void execution_submit(struct execution *x, uint64_t left)
         x->refused = hal_status_in(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
     }
+    if (read_memory(x) < 0)
+        return;
     x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job, &terms) == 0;
     x->refused = hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
 }
@@ -173,9 +187,14 @@ static enum hal_status take_turn(struct execution *x, struct hal_result *result)
     if (!x->is_queued)
         return x->refused;
     x->in_driver = 0;
+    x->out = NULL;
     schedule_begin(s, &x->job);
     enum hal_status status = use_turn(x, result);
     schedule_end(s, &x->job);
+    if (x->out) {
+        TRACE(LD, PR, "request_write_memory");
+        request_write_memory(&x->request, x->out);
+    }
     schedule_sleep_until(s, &x->job, x->job.arrival + x->in_driver);
     return status;
 }

@@ -251,22 +251,31 @@ static bool fits(const struct shape *s, const struct shape *asked)
     return ok;
 }
 
-int request_read(struct request *r, struct arena *arena, struct why *w)
+int request_read_memory(struct request *r, struct arena *arena, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_inputs; i++) {
         const struct request_place *p = &r->in_place[i];
+        if (!p->address)
+            continue;
+        r->in[i].data = arena_copy(arena, p->address, p->length);
+        if (!r->in[i].data)
+            return no_memory(w);
+    }
+    return 0;
+}
+
+int request_read_buffers(struct request *r, struct arena *arena, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_inputs; i++) {
+        struct buffer *buffer = r->in_place[i].buffer;
         struct tensor *t = &r->in[i];
-        if (p->buffer) {
-            struct shape asked = t->shape;
-            TRY(buffer_read(p->buffer, arena, &t->shape, &t->data, w));
-            if (!fits(&t->shape, &asked))
-                return why_fail(w, WHY_EXECUTION, "input %u: buffer %u holds another shape", i,
-                                p->buffer->token);
-        } else if (p->address) {
-            t->data = arena_copy(arena, p->address, p->length);
-            if (!t->data)
-                return no_memory(w);
-        }
+        struct shape asked = t->shape;
+        if (!buffer)
+            continue;
+        TRY(buffer_read(buffer, arena, &t->shape, &t->data, w));
+        if (!fits(&t->shape, &asked))
+            return why_fail(w, WHY_EXECUTION, "input %u: buffer %u holds another shape", i,
+                            buffer->token);
     }
     return 0;
 }
@@ -293,19 +302,8 @@ static int check_shape(const struct request_output *o, const struct tensor *t, u
                     shape_text(&t->shape, has), shape_text(&o->shape, wants));
 }
 
-static int write_output(const struct request *r, uint32_t i, const struct tensor *t, struct why *w)
-{
-    const struct request_place *p = &r->out[i].place;
-
-    if (p->buffer)
-        return buffer_write(p->buffer, t, w);
-    if (p->address && tensor_bytes(t) > r->withhold)
-        memcpy(p->address, t->data, tensor_bytes(t) - r->withhold);
-    return 0;
-}
-
-int request_write(const struct request *r, const struct tensor *out,
-                  struct hal_output_shape *shapes, struct why *w)
+int request_write_buffers(const struct request *r, const struct tensor *out,
+                          struct hal_output_shape *shapes, struct why *w)
 {
     bool insufficient = false;
 
@@ -321,6 +319,16 @@ int request_write(const struct request *r, const struct tensor *out,
         shapes[i] = s;
     }
     for (uint32_t i = 0; i < r->n_outputs && !insufficient; i++)
-        TRY(write_output(r, i, &out[i], w));
+        if (r->out[i].place.buffer)
+            TRY(buffer_write(r->out[i].place.buffer, &out[i], w));
     return insufficient;
+}
+
+void request_write_memory(const struct request *r, const struct tensor *out)
+{
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        size_t bytes = tensor_bytes(&out[i]);
+        if (r->out[i].place.address && bytes > r->withhold)
+            memcpy(r->out[i].place.address, out[i].data, bytes - r->withhold);
+    }
 }

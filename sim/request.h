@@ -51,17 +51,21 @@ int request_open(const struct hal_request *hal, const struct request_context *c,
 void request_close(struct request *r);
 
 /* Copies the inputs, aligned, into the arena: the client may change its memory while the device
- * computes.  WHY_EXECUTION where a buffer holds nothing, or another shape. */
-int request_read(struct request *r, struct arena *arena, struct why *w);
+ * computes, or let it be long in coming, so that it is read before the device is the job's. Buffers
+ * hold what earlier executions left there, and are read by whoever has the device: WHY_EXECUTION
+ * where one holds nothing, or another shape. */
+int request_read_memory(struct request *r, struct arena *arena, struct why *w);
+int request_read_buffers(struct request *r, struct arena *arena, struct why *w);
 
 /* Whether every output has a known shape with elements, as fenced executions need. */
 bool request_is_specified(const struct request *r);
 
-/* Writes results to where the client wants them.  shapes: one per output, filled.  1 when an output
- * does not fit (is_sufficient says which), -1 with WHY_EXECUTION when a result contradicts the
- * request.
- */
-int request_write(const struct request *r, const struct tensor *out,
-                  struct hal_output_shape *shapes, struct why *w);
+/* Holds results against what the client wants and writes those that go to buffers.  shapes: one per
+ * output, filled.  1 when an output does not fit (is_sufficient says which), -1 with WHY_EXECUTION
+ * when a result contradicts the request. */
+int request_write_buffers(const struct request *r, const struct tensor *out,
+                          struct hal_output_shape *shapes, struct why *w);
+/* Then, when all fit and others have the device, the rest. */
+void request_write_memory(const struct request *r, const struct tensor *out);
 
 #endif

@@ -3,8 +3,11 @@
  * tests/test_vts_executions.c. */
 #include <check.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,6 +64,59 @@ START_TEST(a_model_may_be_released_while_it_runs)
     for (int i = 0; i < 16; i++)
         if (client_wait(&wait[i]) == HAL_NONE)
             client_check(&r[i], N);
+}
+END_TEST
+
+/* Memory that is long in coming, as that of a file in user space may be. */
+enum { SLOW_BYTES = 4096 };
+static void *slow;
+static atomic_bool is_touched, may_come;
+
+static void bring_slowly(int signal)
+{
+    const struct timespec pause = { 0, 1000000 };
+
+    (void) signal;
+    atomic_store(&is_touched, true);
+    while (!atomic_load(&may_come))
+        nanosleep(&pause, NULL);
+    mprotect(slow, SLOW_BYTES, PROT_READ | PROT_WRITE);
+}
+
+static void *execute_slowly(void *argument)
+{
+    struct client_request *r = argument;
+    struct hal_execution_config config = client_config();
+
+    ck_assert_int_eq(model.prepared->methods->execute_synchronously(model.prepared, HAL_1_3,
+                                                                    &r->hal, &config, &r->result),
+                     HAL_NONE);
+    return NULL;
+}
+
+/* _i: the pool, of an input or of the output. */
+START_TEST(memory_that_is_long_in_coming_keeps_nobody_else_waiting)
+{
+    const struct sigaction action = { .sa_handler = bring_slowly };
+    struct client_request other;
+    pthread_t thread;
+
+    slow = mmap(NULL, SLOW_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(slow, MAP_FAILED);
+    ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+    client_fill(&other, N);
+    request.pool[_i].memory.address = slow;
+    ck_assert_int_eq(pthread_create(&thread, NULL, execute_slowly, &request), 0);
+    while (!atomic_load(&is_touched))
+        sched_yield();
+    struct hal_execution_config config = client_config();
+    ck_assert_int_eq(model.prepared->methods->execute_synchronously(
+                         model.prepared, HAL_1_3, &other.hal, &config, &other.result),
+                     HAL_NONE);
+    client_check(&other, N);
+    atomic_store(&may_come, true);
+    pthread_join(thread, NULL);
+    munmap(slow, SLOW_BYTES);
 }
 END_TEST
 
@@ -343,7 +399,10 @@ int main(void)
     Suite *s = suite_create("sim executions");
     TCase *contention = tcase_create("contention");
 
-    suite_add_tcase(s, kinds("in process", open_here));
+    TCase *here = kinds("in process", open_here);
+
+    tcase_add_loop_test(here, memory_that_is_long_in_coming_keeps_nobody_else_waiting, 0, 3);
+    suite_add_tcase(s, here);
     suite_add_tcase(s, kinds("over a socket", open_there));
     tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
     tcase_add_test(contention, a_trace_shows_the_schedule);
