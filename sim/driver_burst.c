@@ -83,20 +83,46 @@ static bool may_keep(const struct burst *b)
     return b->n_kept < MOST_KEPT && n < MOST_KEPT_OF_CLIENT;
 }
 
-static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_memory *m,
-                         const struct memory_identity *identity)
+static struct kept *map_anew(int64_t identifier, const struct hal_memory *m,
+                             const struct memory_identity *identity)
 {
-    struct kept *k = may_keep(b) ? malloc(sizeof(*k)) : NULL;
+    struct kept *k = malloc(sizeof(*k));
     struct why w;
 
     if (!k)
         return NULL;
-    *k = (struct kept){ b->kept, identifier, *identity, .users = 1 };
+    *k = (struct kept){ NULL, identifier, *identity, .users = 1 };
     if (memory_map(m, m->protection & HAL_MEMORY_WRITE, &k->mapping, &w) < 0) {
         free(k);
         return NULL;
     }
     memory_look_for_seals(&k->identity);
+    return k;
+}
+
+/* Without the lock meanwhile: a client's files may be long in answering. */
+static int identify(struct burst *b, const struct hal_memory *m, struct memory_identity *ret)
+{
+    pthread_mutex_unlock(&all_of(b)->lock);
+    int rc = memory_identify(m, ret);
+    pthread_mutex_lock(&all_of(b)->lock);
+    return rc;
+}
+
+static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_memory *m,
+                         const struct memory_identity *identity)
+{
+    if (!may_keep(b))
+        return NULL;
+    pthread_mutex_unlock(&all_of(b)->lock);
+    struct kept *k = map_anew(identifier, m, identity);
+    pthread_mutex_lock(&all_of(b)->lock);
+    forget(b, identifier);
+    if (!k || !may_keep(b)) {
+        kept_unref(k);
+        return NULL;
+    }
+    k->next = b->kept;
     b->kept = k;
     b->n_kept++;
     return k;
@@ -110,8 +136,9 @@ static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, in
 
     if (k && memory_is_known(&k->identity, m))
         return k;
-    if (memory_identify(m, &identity) < 0)
+    if (identify(b, m, &identity) < 0)
         return NULL;
+    k = find(b, identifier);
     if (k && memory_is_same(&k->identity, &identity))
         return k;
     forget(b, identifier);

@@ -30,7 +30,7 @@ struct request {
     struct arena *arena;
     uint32_t n_inputs, n_outputs, n_pools;
     struct request_pool *pools;
-    struct tensor *in; /* types and shapes; after request_read() also values */
+    struct tensor *in; /* types and shapes; also values, once read */
     struct request_place *in_place;
     struct request_output *out;
     size_t withhold; /* a fault: so many bytes at the end of every output are not written */
