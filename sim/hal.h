@@ -280,7 +280,7 @@ struct hal_request_pool {
 };
 
 /* Outputs are dense and row-major, and only bytes within their location may be written; inputs are
- * never written. */
+ * never written.  Executions that are under way at once have outputs of their own. */
 struct hal_request {
     uint32_t n_inputs, n_outputs, n_pools;
     const struct hal_argument *inputs, *outputs; /* one per input and output of the main subgraph */

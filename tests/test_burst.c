@@ -272,22 +272,29 @@ END_TEST
 
 enum { THREADS = 3, TURNS = 200 };
 
+/* Each writes into a part of the output memory of its own. */
+struct turns {
+    uint64_t offset;
+    bool failed;
+};
+
 static void *run_often(void *argument)
 {
     static const int64_t ids[] = { 1, 2, 3 };
     struct hal_execution_config config = client_config();
     struct client_request r = request;
-    bool *ret_failed = argument;
+    struct turns *t = argument;
 
+    r.out[0].location.offset = t->offset;
     r.hal.inputs = r.in;
     r.hal.outputs = r.out;
     r.hal.pools = r.pool;
     r.result.shapes = r.shape;
     for (int i = 0; i < TURNS; i++) {
-        *ret_failed |= burst->methods->execute_synchronously(burst, &r.hal, POOLS, ids, &config,
-                                                             &r.result) != HAL_NONE;
+        t->failed |= burst->methods->execute_synchronously(burst, &r.hal, POOLS, ids, &config,
+                                                           &r.result) != HAL_NONE;
         if (i % 7 == 0)
-            *ret_failed |= burst->methods->release_memory(burst, 1 + i % 3) != HAL_NONE;
+            t->failed |= burst->methods->release_memory(burst, 1 + i % 3) != HAL_NONE;
     }
     return NULL;
 }
@@ -295,14 +302,19 @@ static void *run_often(void *argument)
 START_TEST(threads_share_what_a_burst_keeps)
 {
     pthread_t thread[THREADS];
-    bool failed[THREADS] = { false };
+    struct turns turns[THREADS] = { { 0 } };
 
     open_burst(client_open_idle("cpu", 1), _i);
-    for (int i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_often, &failed[i]), 0);
+    request.pool[2].memory.size = SIZE;
+    for (int i = 0; i < THREADS; i++) {
+        turns[i].offset = (uint64_t) i * sizeof(float[N]);
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_often, &turns[i]), 0);
+    }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
-        ck_assert(!failed[i]);
+        ck_assert(!turns[i].failed);
+        for (int k = 0; k < N; k++)
+            ck_assert_float_eq(mapped[2][i * N + k], request.x[k] + request.y[k]);
     }
     check_run(kept);
     close_burst();
