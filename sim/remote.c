@@ -138,19 +138,22 @@ static bool has_answer(const struct remote_channel *c)
 }
 
 /* The reply must come whole: what does not make sense is the end of the connection. */
-static int exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
+static int exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
                     const Wire__Reply **ret_reply, struct wire_fds *ret_fds, struct why *w)
 {
     ProtobufCMessage *m;
 
     TRACE_COMPUTED(LI, wire_method_phase(call->method), wire_method_name(call->method));
+    call->processor = spin_processor();
     if (wire_send(c->socket, &call->base, fds, w) < 0 && (w->code == WHY_MEMORY || !has_answer(c)))
         return -1;
+    wire_spin(c->socket, &c->spin);
     int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
     if (rc == 0)
         return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
     TRY(rc);
     *ret_reply = (const Wire__Reply *) m;
+    c->spin.other = (*ret_reply)->processor;
     if ((unsigned) (*ret_reply)->status < HAL_STATUS_COUNT)
         return 0;
     wire_close_fds(ret_fds);
@@ -158,7 +161,7 @@ static int exchange(struct remote_channel *c, const Wire__Call *call, const stru
                     (int) (*ret_reply)->status);
 }
 
-int remote_exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
+int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
                     struct why *w)
 {
     const Wire__Reply *reply = NULL;
@@ -169,7 +172,7 @@ int remote_exchange(struct remote_channel *c, const Wire__Call *call, const stru
     return reply->status == HAL_NONE ? 0 : why_fail(w, WHY_MEMORY, "the service has no memory");
 }
 
-int remote_ask_first(struct remote *r, const Wire__Call *call, const Wire__Reply **ret_reply,
+int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
                      struct why *w)
 {
     struct wire_fds none;

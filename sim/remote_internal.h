@@ -13,6 +13,7 @@
 struct remote_channel {
     struct remote_channel *next;
     int socket;
+    struct spin spin; /* of the waits for a reply */
     struct wire_staging staging;
     struct arena *arena; /* of the call under way */
 };
@@ -73,7 +74,7 @@ struct remote_call {
 /* Begins one on a channel of its own; -1: dead, or no memory. */
 int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_call);
 /* Besides the call itself; -1 when it is refused. */
-int remote_exchange(struct remote_channel *c, const Wire__Call *call, const struct wire_fds *fds,
+int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
                     struct why *w);
 /* -1, with q->why: there are none, or no memory. */
 int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_value *hints,
@@ -112,7 +113,7 @@ int remote_describe(struct remote *r, struct why *w);
 void remote_close(struct hal_driver *self);
 
 /* One call over r->first while nothing else is there yet; the reply lives in its arena. */
-int remote_ask_first(struct remote *r, const Wire__Call *call, const Wire__Reply **ret_reply,
+int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
                      struct why *w);
 
 /* Handles of objects at the service. */

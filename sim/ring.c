@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -34,17 +33,7 @@ struct ring_memory {
     _Alignas(64) uint8_t datums[];
 };
 
-/* How long a wait spins at most; how long it sleeps before it looks for the other side.  After
- * MISSES waits for which spinning was too short only every RETRY-th spins; while both sides share a
- * processor, every RETRY_TOGETHER-th. */
-enum {
-    SPIN_NS = 20000,
-    SLEEP_NS = 100000000,
-    PAUSES = 16,
-    MISSES = 4,
-    RETRY = 32,
-    RETRY_TOGETHER = 256
-};
+enum { SLEEP_NS = 100000000 }; /* before a wait looks whether the other side is still there */
 
 /* ---- the memory */
 
@@ -119,7 +108,7 @@ int ring_write(struct ring *r, const void *datums, uint32_t n)
     memcpy(m->datums, (const uint8_t *) datums + (size_t) first * r->datum_size,
            (size_t) (n - first) * r->datum_size);
     r->position += n;
-    atomic_store_explicit(&m->processor, sched_getcpu() + 1, memory_order_relaxed);
+    atomic_store_explicit(&m->processor, spin_processor(), memory_order_relaxed);
     atomic_store_explicit(&m->written, r->position, memory_order_release);
     tell(m);
     return 0;
@@ -149,40 +138,16 @@ void ring_bell(struct ring *r)
 
 /* ---- waiting */
 
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
+struct news {
+    const struct ring_memory *memory;
+    unsigned seen;
+};
 
-/* Whoever is to write cannot while we spin on its processor; doing so now and then lets the system
- * move one of us to another one. */
-static bool spinning_may_pay(struct ring *r)
+static bool has_changed(void *user)
 {
-    int other = atomic_load_explicit(&r->memory->processor, memory_order_relaxed);
-    bool was_apart = r->is_apart;
+    const struct news *n = user;
 
-    r->is_apart = other != sched_getcpu() + 1;
-    if (r->is_apart && !was_apart)
-        r->misses = 0;
-    return r->is_apart ? r->misses < MISSES || r->misses % RETRY == 0
-                       : r->misses % RETRY_TOGETHER == RETRY_TOGETHER - 1;
-}
-
-/* Whether there was news in time. */
-static bool spin(const struct ring_memory *m, unsigned seen, uint64_t until)
-{
-    do {
-        for (int i = 0; i < PAUSES; i++) {
-            if (atomic_load_explicit(&m->changes, memory_order_relaxed) != seen)
-                return true;
-            relax();
-        }
-    } while (clock_steady_ns() < until);
-    return false;
+    return atomic_load_explicit(&n->memory->changes, memory_order_relaxed) != n->seen;
 }
 
 static void sleep_on(struct ring_memory *m, unsigned seen, uint64_t ns)
@@ -228,9 +193,8 @@ int ring_wait(struct ring *r, int socket, uint64_t ns)
         return found;
     begin = clock_steady_ns();
     end = ns < UINT64_MAX - begin ? begin + ns : UINT64_MAX;
-    bool in_time = spinning_may_pay(r) && spin(m, seen, begin + SPIN_NS);
-
-    r->misses = in_time ? 0 : r->misses + 1;
+    r->spin.other = atomic_load_explicit(&m->processor, memory_order_relaxed);
+    spin_until(&r->spin, has_changed, &(struct news){ m, seen });
     for (;;) {
         uint64_t now = clock_steady_ns();
         seen = atomic_load(&m->changes);

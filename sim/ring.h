@@ -8,17 +8,16 @@
  * once; the reader copies out, once, all that is there.  Writers that need to be told apart wait
  * for an answer between two writes.
  *
- * Waiting is a short spin, where the other side was last seen on another processor and spinning has
- * paid lately, and then sleep on a futex.  It ends also when the bell is rung without a datum, when
- * the time is over, and soon after the other end of a socket that stands for the other side has
- * hung up. */
+ * Waiting is a short spin, where that may pay, and then sleep on a futex.  It ends also when the
+ * bell is rung without a datum, when the time is over, and soon after the other end of a socket
+ * that stands for the other side has hung up. */
 #ifndef SIM_RING_H
 #define SIM_RING_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "golden/why.h"
+#include "sim/spin.h"
 
 struct ring_memory;
 
@@ -28,8 +27,7 @@ struct ring {
     uint32_t length, datum_size; /* of the queue, in datums; bytes of one */
     uint64_t position;           /* how many this side has written or read */
     uint32_t rung;               /* rings of the bell that have been heard */
-    uint32_t misses;             /* waits since spinning last paid */
-    bool is_apart;               /* the other side was last seen on another processor */
+    struct spin spin;            /* of its waits */
 };
 
 enum { RING_LENGTH_MAX = 4096 };

@@ -246,12 +246,18 @@ static int answer_next(struct channel *c, struct why *w)
 {
     struct wire_fds in, out = { 0 };
     Wire__Reply reply = WIRE__REPLY__INIT;
-    ProtobufCMessage *call;
-    int rc = wire_receive(c->socket, &wire__call__descriptor, c->arena, &call, &in, w);
+    const Wire__Call *call;
+    ProtobufCMessage *m;
+    int rc;
 
+    wire_spin(c->socket, &c->spin);
+    rc = wire_receive(c->socket, &wire__call__descriptor, c->arena, &m, &in, w);
     if (rc <= 0)
         return rc;
-    rc = session_answer(c, (const Wire__Call *) call, &in, &reply, &out, w);
+    call = (const Wire__Call *) m;
+    c->spin.other = call->processor;
+    rc = session_answer(c, call, &in, &reply, &out, w);
+    reply.processor = spin_processor();
     if (rc == 0)
         rc = wire_send(c->socket, &reply.base, &out, w);
     wire_close_fds(&in);

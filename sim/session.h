@@ -59,6 +59,7 @@ struct channel {
     struct session *session;
     bool is_first; /* which is the connection: the session ends with it */
     int socket;
+    struct spin spin; /* of the waits for a call */
     struct wire_staging staging;
     struct arena *arena; /* of the call being answered */
 };

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -250,6 +251,16 @@ static ssize_t receive_packet(int socket, struct packet *p, struct wire_fds *ret
     if (n < 0)
         return errno == ECONNRESET ? 0 : system_error("receiving a message", w);
     return take_fds(&m, ret_fds, w) < 0 ? -1 : n;
+}
+
+static bool has_packet(void *user)
+{
+    return poll(user, 1, 0) != 0;
+}
+
+void wire_spin(int socket, struct spin *s)
+{
+    spin_until(s, has_packet, &(struct pollfd){ .fd = socket, .events = POLLIN });
 }
 
 static void *arena_take(void *a, size_t size)

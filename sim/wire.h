@@ -12,6 +12,7 @@
 #include "golden/trace.h"
 #include "golden/why.h"
 #include "sim/hal.h"
+#include "sim/spin.h"
 #include "wire.pb-c.h"
 
 enum {
@@ -45,6 +46,8 @@ void wire_set_patience(int socket, double seconds);
 int wire_send(int socket, const ProtobufCMessage *m, const struct wire_fds *fds, struct why *w);
 /* The same, but never waits for the other side to make room: then it fails. */
 int wire_send_at_once(int socket, const ProtobufCMessage *m, struct why *w);
+/* Waits without sleeping, for a short while at most, for something to be received. */
+void wire_spin(int socket, struct spin *s);
 /* Waits for one; it lives in the arena.  1; 0 at the end of the connection; -1 with WHY_INVALID
  * for what is no message, WHY_TIMEOUT, WHY_MEMORY. */
 int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,

@@ -275,7 +275,8 @@ static void bench_apart(struct hal_driver *d)
     need(r.model.prepared->methods->configure_burst(r.model.prepared, HAL_FL7, &r.burst) ==
              HAL_NONE,
          "burst");
-    measure("over the socket, burst, a processor each", burst_turn, &r);
+    measure("over the socket, synchronous, apart", synchronous_turn, &r);
+    measure("over the socket, burst, apart", burst_turn, &r);
     r.burst->methods->release(r.burst);
     client_done(&r.model);
     d->close(d);

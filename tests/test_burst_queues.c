@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <check.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -162,6 +163,73 @@ START_TEST(waits_end)
     shutdown(p.socket[1], SHUT_RDWR);
     ck_assert_int_eq(ring_wait(&p.reader, p.socket[0], UINT64_MAX), -1);
     close_pair(&p);
+}
+END_TEST
+
+static bool count_looks(void *user)
+{
+    unsigned *looks = user;
+
+    ++*looks;
+    return false;
+}
+
+static bool spins(struct spin *s)
+{
+    unsigned looks = 0;
+
+    spin_until(s, count_looks, &looks);
+    return looks > 0;
+}
+
+/* Where it has not paid four times it is tried now and then. */
+START_TEST(spinning_ends_where_it_does_not_pay)
+{
+    struct spin s = { 0 };
+    unsigned spun = 0;
+
+    for (int i = 0; i < 4; i++)
+        ck_assert(spins(&s));
+    for (int i = 0; i < 320; i++)
+        spun += spins(&s);
+    ck_assert_uint_eq(spun, 10);
+}
+END_TEST
+
+static bool is_there(void *user)
+{
+    (void) user;
+    return true;
+}
+
+START_TEST(spinning_begins_again_where_it_pays)
+{
+    struct spin s = { .misses = 64 };
+
+    spin_until(&s, is_there, NULL);
+    ck_assert_uint_eq(s.misses, 0);
+    ck_assert(spins(&s));
+}
+END_TEST
+
+/* Neither side would let the other one run. */
+START_TEST(nobody_spins_on_the_processor_of_the_other_side)
+{
+    struct spin s = { 0 };
+    cpu_set_t all, mine;
+    unsigned spun = 0;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&mine);
+    CPU_SET((size_t) sched_getcpu(), &mine);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof mine, &mine), 0);
+    s.other = spin_processor();
+    for (int i = 0; i < 512; i++)
+        spun += spins(&s);
+    ck_assert_uint_eq(spun, 2);
+    s.other++;
+    ck_assert(spins(&s));
+    ck_assert_int_eq(sched_setaffinity(0, sizeof all, &all), 0);
 }
 END_TEST
 
@@ -528,6 +596,9 @@ int main(void)
     tcase_add_test(c, claims_that_cannot_be_do_no_harm);
     tcase_add_test(c, memory_of_queues_is_checked);
     tcase_add_test(c, waits_end);
+    tcase_add_test(c, spinning_ends_where_it_does_not_pay);
+    tcase_add_test(c, spinning_begins_again_where_it_pays);
+    tcase_add_test(c, nobody_spins_on_the_processor_of_the_other_side);
     tcase_add_test(c, two_sides_take_turns);
     tcase_add_loop_test(d, a_client_without_its_memories_fails_alone, 0, 2);
     tcase_add_loop_test(d, memory_is_checked_by_the_driver, 0, 2);
