@@ -102,7 +102,8 @@ void near_normalise(const struct near_array *a, size_t n, double u, double dot_f
     for (size_t i = 0; i < n; i++) {
         struct near x = near_at(a, i), minus = { -m.mean.x, m.mean.e };
         struct near y = near_product(near_sum(x, minus, u), factor, u);
-        if (!m.cancels) /* |y| <= sqrt(n - 1), whatever the errors are */
+        /* |y| <= sqrt(n - 1), whatever the finite errors are; of an infinite value all are NaN */
+        if (!m.cancels && m.mean.e < INFINITY)
             y.e = fmin(bound_clean(y.e), fabs(y.x) + 1.01 * sqrt((double) n - 1));
         near_put(a, i, y);
     }
