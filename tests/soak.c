@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/check_main.h"
 #include "tests/large_model.h"
 #include "tests/service_lab.h"
 #include "tests/soak_client.h"
@@ -231,16 +232,10 @@ int main(int argc, char **argv)
 {
     wanted_seconds = argc > 1 ? strtod(argv[1], NULL) : wanted_seconds;
     seed = argc > 2 ? (uint32_t) strtoul(argv[2], NULL, 0) : seed;
-    Suite *s = suite_create("soak");
     TCase *c = tcase_create("soak");
 
     tcase_set_timeout(c, 0);
     tcase_add_checked_fixture(c, open_soak, lab_close);
     tcase_add_test(c, soak);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("soak", c, NULL);
 }

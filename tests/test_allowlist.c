@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "sim/allowlist.h"
+#include "tests/check_main.h"
 
 static struct why w;
 static char file[] = "/tmp/allowlist-XXXXXX";
@@ -109,7 +110,6 @@ END_TEST
 int main(void)
 {
     int fd = mkstemp(file);
-    Suite *s = suite_create("allowlist");
     TCase *t = tcase_create("all");
 
     if (fd < 0)
@@ -119,11 +119,7 @@ int main(void)
     tcase_add_test(t, other_lines_are_refused_with_their_number);
     tcase_add_test(t, a_file_that_is_not_there_is_refused);
     tcase_add_test(t, this_binary_is_known_by_its_path);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
+    int failed = check_main("allowlist", t, NULL);
     unlink(file);
     return failed != 0;
 }

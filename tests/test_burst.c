@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 enum { N = 4, POOLS = 3, SIZE = 4096, PATIENCE_MS = 5000 };
@@ -323,7 +324,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("burst");
     TCase *c = tcase_create("kept memory");
 
     tcase_add_loop_test(c, memory_with_an_identifier_stays_mapped, 0, 2);
@@ -335,10 +335,5 @@ int main(void)
     tcase_add_loop_test(c, plain_memory_of_any_size, 0, 2);
     tcase_add_loop_test(c, requests_of_many_pools, 0, 2);
     tcase_add_loop_test(c, threads_share_what_a_burst_keeps, 0, 2);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("burst", c, NULL);
 }

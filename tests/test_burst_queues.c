@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/burst_client.h"
+#include "tests/check_main.h"
 #include "tests/raw_burst.h"
 
 enum { LENGTH = 10, TURNS = 20000, SECOND = 1000000000 };
@@ -589,7 +590,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("burst queues");
     TCase *c = tcase_create("alone"), *d = tcase_create("served");
 
     tcase_add_test(c, what_is_written_is_read);
@@ -608,11 +608,5 @@ int main(void)
     tcase_add_loop_test(d, a_client_that_hangs_up_is_forgotten, 0, 2);
     tcase_add_test(d, an_idle_burst_gives_its_memories_up_and_asks_again);
     tcase_add_loop_test(d, a_service_that_is_none_does_not_hold_its_client, 0, NONSENSES);
-    suite_add_tcase(s, c);
-    suite_add_tcase(s, d);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("burst queues", c, d, NULL);
 }

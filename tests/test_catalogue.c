@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "golden/golden.h"
+#include "tests/check_main.h"
 
 /* Loop tests: one per operation of the catalogue, then of the extensions. */
 static const struct op *op_of(int i)
@@ -218,13 +219,9 @@ static int count_ops(void)
 
 int main(void)
 {
-    Suite *s = suite_create("catalogue");
     TCase *t = tcase_create("records");
-    SRunner *r = srunner_create(s);
-
     int n = count_ops();
 
-    suite_add_tcase(s, t);
     tcase_add_loop_test(t, is_found_by_code_and_name, 0, n);
     tcase_add_loop_test(t, says_what_it_does, 0, n);
     tcase_add_loop_test(t, computes_in_one_way, 0, n);
@@ -234,8 +231,5 @@ int main(void)
     tcase_add_loop_test(t, extensions_are_found_by_name, EXTENSION_NONE + 1, EXTENSION_END);
     tcase_add_loop_test(t, types_of_extensions_are_sound, DT_FOREIGN + 1, DT_END);
     tcase_add_test(t, what_no_extension_has_is_not_found);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("catalogue", t, NULL);
 }

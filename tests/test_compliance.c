@@ -5,6 +5,7 @@
 #include "golden/golden.h"
 #include "randgraph/randgraph.h"
 #include "tests/build.h"
+#include "tests/check_main.h"
 #include "tests/digest.h"
 
 /* A convolution of one pixel with the operands that level 3 added. */
@@ -253,11 +254,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("compliance");
     TCase *t = tcase_create("models");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_test(t, defaults_are_left_off);
     tcase_add_test(t, what_means_something_stays);
     tcase_add_test(t, newer_operations_stay);
@@ -267,8 +265,5 @@ int main(void)
     tcase_add_test(t, an_input_without_rank_stays);
     tcase_add_test(t, what_is_not_valid_has_no_level);
     tcase_add_test(t, converted_graphs_give_the_same);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("compliance", t, NULL);
 }

@@ -8,6 +8,7 @@
 #include "golden/matmul.h"
 #include "randgraph/randgraph.h"
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 static struct matmul_pool *pools[2]; /* none, and two threads */
 
@@ -252,18 +253,12 @@ static void free_pools(void)
 
 int main(void)
 {
-    Suite *s = suite_create("dot_stored");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_checked_fixture(t, make_pools, free_pools);
     tcase_add_test(t, single_operations);
     tcase_add_test(t, graphs);
     tcase_add_test(t, runs_at_once);
     tcase_add_loop_test(t, many_chunks, 0, 9);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("dot_stored", t, NULL);
 }

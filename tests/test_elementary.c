@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "golden/elementary.h"
+#include "tests/check_main.h"
 
 static double ulps_apart(double x, double y)
 {
@@ -166,7 +166,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("elementary");
     TCase *t = tcase_create("functions");
 
     tcase_add_test(t, agrees_with_the_library);
@@ -175,10 +174,5 @@ int main(void)
     tcase_add_test(t, special_powers);
     tcase_add_test(t, special_values);
     tcase_add_test(t, bits_are_pinned);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("elementary", t, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "sim/fence.h"
 #include "tests/cache_files.h"
+#include "tests/check_main.h"
 #include "tests/extension_model.h"
 
 static const struct extension_scale plain = { 1, 0 };
@@ -415,7 +416,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("extensions");
     TCase *t = tcase_create("all");
 
     tcase_add_loop_test(t, a_device_names_the_extensions_that_it_serves, 0, 2);
@@ -431,10 +431,5 @@ int main(void)
     tcase_add_loop_test(t, extensions_run_in_every_kind_of_execution, 0, 2);
     tcase_add_loop_test(t, models_number_as_they_like_and_caches_keep_it, 0, 2);
     tcase_add_loop_test(t, buffers_are_not_made_for_extension_types, 0, 2);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("extensions", t, NULL);
 }

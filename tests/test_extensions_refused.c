@@ -6,6 +6,7 @@
 
 #include "sim/engine.h"
 #include "sim/profile.h"
+#include "tests/check_main.h"
 #include "tests/extension_model.h"
 #include "tests/vts_mutations.h"
 
@@ -418,7 +419,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("extensions refused");
     TCase *t = tcase_create("all");
 
     tcase_add_loop_test(t, bent_models_are_refused, 0, 2);
@@ -427,10 +427,5 @@ int main(void)
     tcase_add_loop_test(t, a_device_with_oem_copies_bytes, 0, 2);
     tcase_add_test(t, the_shipped_devices_refuse_oem);
     tcase_add_test(t, oem_scalars_are_legal_and_nobody_takes_them);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("extensions refused", t, NULL);
 }

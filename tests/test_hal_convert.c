@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/fence.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 static struct why w;
@@ -358,7 +359,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("hal convert");
     TCase *c = tcase_create("versions");
 
     tcase_add_test(c, versions_have_names_and_levels);
@@ -371,10 +371,5 @@ int main(void)
     tcase_add_loop_test(c, arguments_of_executions_come_one_by_one, 0, COUNT(execute_rows));
     tcase_add_loop_test(c, a_missed_deadline_is_a_general_failure_before_1_3, 0, 2);
     tcase_add_loop_test(c, exhausted_resources_are_a_general_failure_before_1_3, 0, 2);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("hal convert", c, NULL);
 }

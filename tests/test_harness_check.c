@@ -10,6 +10,7 @@
 #include "harness/inputs.h"
 #include "harness/options.h"
 #include "harness/waivers.h"
+#include "tests/check_main.h"
 
 /* ---- verdicts: y = RELU(x), x and y of three floats */
 
@@ -454,7 +455,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("harness check");
     TCase *t = tcase_create("check");
     tcase_add_test(t, right_numbers_pass);
     tcase_add_test(t, wrong_numbers_fail_with_the_element);
@@ -477,10 +477,5 @@ int main(void)
     tcase_add_test(t, names_of_random_cases_are_read);
     tcase_add_test(t, shards_share_the_cases_out);
     tcase_add_test(t, inputs_follow_from_the_name);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("harness check", t, NULL);
 }

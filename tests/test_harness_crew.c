@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "harness/crew.h"
+#include "tests/check_main.h"
 
 enum { ITEMS = 40, STEPS = 3 };
 
@@ -229,7 +230,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("harness crew");
     TCase *t = tcase_create("crew");
     tcase_add_test(t, every_item_is_done_once);
     tcase_add_test(t, a_crash_is_told_and_the_item_goes_on);
@@ -242,10 +242,5 @@ int main(void)
     tcase_add_test(t, it_stops_when_told);
     tcase_add_test(t, in_process_does_the_same);
     tcase_add_test(t, nothing_to_do_is_done);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("harness crew", t, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "harness/layers.h"
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 static struct build b;
 static struct example e;
@@ -114,17 +115,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("harness layers");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, each_operation_stands_alone);
     tcase_add_test(t, layers_are_compared_too);
     tcase_add_test(t, a_layer_that_fails_is_the_verdict);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("harness layers", t, NULL);
 }

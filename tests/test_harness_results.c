@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "harness/results.h"
+#include "tests/check_main.h"
 
 static char folder[] = "/tmp/halcyon-test-XXXXXX";
 static char path[64];
@@ -270,7 +271,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("harness results");
     TCase *t = tcase_create("results");
     tcase_add_checked_fixture(t, make_folder, remove_folder);
     tcase_add_test(t, a_case_is_found_again);
@@ -281,10 +281,5 @@ int main(void)
     tcase_add_test(t, a_newer_schema_is_refused);
     tcase_add_test(t, reading_does_not_make_a_file);
     tcase_add_test(t, results_are_read_where_nothing_may_be_written);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("harness results", t, NULL);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "golden/golden.h"
+#include "tests/check_main.h"
 
 static struct tensor tensor_of(enum dtype dtype, uint32_t n, float scale, int32_t zero, void *data)
 {
@@ -252,11 +253,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("judge");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_test(t, cts_floats);
     tcase_add_test(t, cts_quantised_off_by_one);
     tcase_add_test(t, integers_of_64_bits_are_exact);
@@ -270,8 +268,5 @@ int main(void)
     tcase_add_test(t, dot_products_must_scatter);
     tcase_add_test(t, samples_are_judged_by_their_distribution);
     tcase_add_test(t, a_bias_shows_when_chance_cannot_explain_it);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("judge", t, NULL);
 }

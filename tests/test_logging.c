@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "golden/logging.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 #define LOG_TAG "Test"
@@ -201,23 +202,16 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("logging");
     TCase *settings = tcase_create("settings"), *drivers = tcase_create("drivers");
 
     tcase_add_test(settings, tags_are_separated_by_spaces_commas_and_colons);
     tcase_add_test(settings, an_unknown_tag_is_refused_and_the_others_are_on);
     tcase_add_test(settings, what_is_off_is_not_even_asked_for);
     tcase_add_test(settings, a_line_stays_a_line);
-    suite_add_tcase(s, settings);
     tcase_add_checked_fixture(drivers, open_driver, close_driver);
     tcase_add_test(drivers, a_refused_model_says_why);
     tcase_add_test(drivers, a_refused_request_says_why);
     tcase_add_test(drivers, every_tag_has_something_to_say);
     tcase_add_test(drivers, without_a_tag_nothing_is_said);
-    suite_add_tcase(s, drivers);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("logging", settings, drivers, NULL);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "golden/matmul.h"
+#include "tests/check_main.h"
 
 static uint64_t state;
 
@@ -385,7 +386,6 @@ static void free_pools(void)
 
 int main(void)
 {
-    Suite *s = suite_create("matmul");
     TCase *t = tcase_create("matmul");
     tcase_add_checked_fixture(t, make_pools, free_pools);
     tcase_add_test(t, matmul_small);
@@ -396,10 +396,5 @@ int main(void)
     tcase_add_test(t, depthwise_any_geometry);
     tcase_add_test(t, depthwise_many_taps);
     tcase_add_test(t, padding_is_skipped);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("matmul", t, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "golden/matmul.h"
+#include "tests/check_main.h"
 
 static uint32_t state;
 
@@ -112,16 +113,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("matmul_int");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_test(t, products);
     tcase_add_test(t, longest_sums);
     tcase_add_test(t, depthwise);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("matmul_int", t, NULL);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 enum { ROWS = 64, COLUMNS = 16, N = ROWS * COLUMNS, K = 4 };
@@ -541,17 +542,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("ops_bounds_elementwise");
     TCase *t = tcase_create("bounds");
 
     tcase_add_loop_test(t, single_precision, 0, COUNT(samples));
     tcase_add_loop_test(t, half_precision, 0, COUNT(samples));
     tcase_add_test(t, equal_summands);
     tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
-    suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("ops_bounds_elementwise", t, NULL);
 }

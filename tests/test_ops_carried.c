@@ -6,6 +6,7 @@
 
 #include "golden/call.h"
 #include "randgraph/randgraph.h"
+#include "tests/check_main.h"
 
 /* relative: the errors of float operands; far too large for exponentials, where logits come from
  * long sums that cancel; INFINITY: operands, or one of them, are infinite */
@@ -205,15 +206,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("ops_carried");
     TCase *t = tcase_create("errors of operands");
-    SRunner *runner = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_loop_test(t, results_stay_within, 0, COUNT(ops));
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_main("ops_carried", t, NULL);
 }

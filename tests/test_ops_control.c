@@ -1,9 +1,9 @@
 /* IF and WHILE: which way they go, what they do when nobody can tell, and that they end. */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 struct control {
@@ -211,7 +211,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("ops_control");
     TCase *t = tcase_create("results");
 
     tcase_add_test(t, if_takes_one_branch);
@@ -220,10 +219,5 @@ int main(void)
     tcase_add_test(t, if_without_condition_prepares_and_fails);
     tcase_add_loop_test(t, while_turns, 0, 5);
     tcase_add_test(t, endless_loops_end);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("ops_control", t, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 static uint64_t seed;
@@ -307,7 +308,6 @@ static void set_up(void)
 
 int main(void)
 {
-    Suite *s = suite_create("ops_convolve");
     TCase *t = tcase_create("results");
 
     tcase_add_checked_fixture(t, set_up, NULL);
@@ -315,10 +315,5 @@ int main(void)
     tcase_add_test(t, bounds_hold_for_any_order_of_summation);
     tcase_add_test(t, bounds_catch_one_weight_that_is_1_percent_off);
     tcase_add_test(t, quantised_bounds_are_what_requantisation_may_do);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("ops_convolve", t, NULL);
 }

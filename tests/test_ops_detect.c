@@ -2,9 +2,9 @@
  * precision that must never be called wrong. */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 static const struct exec_options bounds = { .bounds = true };
@@ -301,9 +301,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("ops_detect");
     TCase *t = tcase_create("ops_detect");
-    SRunner *r = srunner_create(s);
 
     tcase_add_test(t, what_roundings_can_change_is_undecided);
     tcase_add_test(t, places_of_equal_scores_may_be_exchanged);
@@ -312,9 +310,5 @@ int main(void)
     tcase_add_test(t, images_are_undecided_one_by_one);
     tcase_add_test(t, of_no_number_nothing_is_known);
     tcase_add_test(t, single_precision_is_right);
-    suite_add_tcase(s, t);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("ops_detect", t, NULL);
 }

@@ -2,9 +2,9 @@
  * the definition: tests/test_ops_convolve.c. */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 #define I(n)  "INT32: " #n
@@ -571,7 +571,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("ops_dot");
     TCase *t = tcase_create("results");
 
     tcase_add_loop_test(t, convolution_case, 0, COUNT(convolutions));
@@ -579,10 +578,5 @@ int main(void)
     tcase_add_loop_test(t, refused, 0, COUNT(refusals));
     tcase_add_test(t, bounds_of_pools_are_narrow);
     tcase_add_test(t, infinite_inputs_leave_no_bound);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("ops_dot", t, NULL);
 }

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 #define NO_ACTIVATION "INT32: 0"
@@ -551,17 +552,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("ops_elementwise");
     TCase *t = tcase_create("results");
 
     tcase_add_loop_test(t, arithmetic_case, 0, COUNT(arithmetic));
     tcase_add_loop_test(t, activation_case, 0, COUNT(activations));
     tcase_add_loop_test(t, other_case, 0, COUNT(others));
     tcase_add_loop_test(t, refused, 0, COUNT(refusals));
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("ops_elementwise", t, NULL);
 }

@@ -3,10 +3,10 @@
  * uncertain index chooses. */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "golden/fingerprint.h"
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 #define I(n)  "INT32: " #n
@@ -411,7 +411,6 @@ static void set_up(void)
 
 int main(void)
 {
-    Suite *s = suite_create("ops_lookup");
     TCase *t = tcase_create("results");
 
     tcase_add_checked_fixture(t, set_up, NULL);
@@ -425,10 +424,5 @@ int main(void)
     tcase_add_test(t, equal_keys_may_give_any_of_their_rows);
     tcase_add_test(t, hashes_of_uncertain_items_are_uncertain);
     tcase_add_loop_test(t, refused_with_what_and_where, 0, COUNT(refusals));
-    suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("ops_lookup", t, NULL);
 }

@@ -1,10 +1,10 @@
 /* Operations that move data, and the mover that they are made of. */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "golden/mover.h"
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 #define I(n) "INT32: " #n
@@ -433,7 +433,6 @@ static void set_up(void)
 
 int main(void)
 {
-    Suite *s = suite_create("ops_move");
     TCase *t = tcase_create("results");
 
     tcase_add_checked_fixture(t, set_up, NULL);
@@ -443,10 +442,5 @@ int main(void)
     tcase_add_test(t, large_transpositions_are_blocked_right);
     tcase_add_test(t, fills_repeat_the_value);
     tcase_add_test(t, bounds_move_with_the_values);
-    suite_add_tcase(s, t);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("ops_move", t, NULL);
 }

@@ -3,9 +3,9 @@
  * ones against numpy: tests/oracle. */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 #define I(n)   "INT32: " #n
@@ -409,16 +409,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("ops_product");
     TCase *t = tcase_create("results");
 
     tcase_add_loop_test(t, by_hand, 0, COUNT(cases));
     tcase_add_loop_test(t, refused, 0, COUNT(refusals));
     tcase_add_loop_test(t, bounds_hold_plain_implementations_and_no_wrong_ones, 0, COUNT(samples));
-    suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("ops_product", t, NULL);
 }

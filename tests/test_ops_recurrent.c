@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 enum { STEPS = 6, BATCH = 3, SIZE = 5, UNITS = 7, OUTPUTS = 4, GATES = 4, MOST = 512 };
 enum { INPUT_GATE, FORGET_GATE, CELL_GATE, OUTPUT_GATE };
@@ -321,16 +322,10 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("ops_recurrent");
     TCase *t = tcase_create("bounds");
-    SRunner *runner = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_test(t, single_precision_is_bounded);
     tcase_add_test(t, half_precision_is_bounded);
     tcase_add_test(t, bounds_are_of_use);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_main("ops_recurrent", t, NULL);
 }

@@ -1,10 +1,10 @@
 /* The executor: order, unknown shapes, arguments, bounds carried through a graph, limits. */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 static struct build b;
 static struct why w;
@@ -354,11 +354,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("plan");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, runs_in_dataflow_order_with_shapes_of_the_arguments);
     tcase_add_test(t, zero_sized_arguments_give_zero_sized_results);
@@ -374,8 +371,5 @@ int main(void)
     tcase_add_test(t, data_need_not_be_aligned);
     tcase_add_test(t, runs_of_a_plan_do_not_touch_each_other);
     tcase_add_test(t, contradicting_shapes_prepare_but_do_not_run);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("plan", t, NULL);
 }

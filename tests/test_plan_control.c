@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 static struct build b;
 static struct why w;
@@ -407,11 +408,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("plan_control");
     TCase *t = tcase_create("all");
-    SRunner *runner = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, if_takes_the_branch);
     tcase_add_test(t, if_may_name_one_graph_twice);
@@ -429,8 +427,5 @@ int main(void)
     tcase_add_test(t, doubling_graphs_are_ended);
     tcase_add_test(t, subgraphs_may_not_contain_themselves);
     tcase_add_test(t, quantisation_per_channel_is_part_of_a_signature);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
+    return check_main("plan_control", t, NULL);
 }

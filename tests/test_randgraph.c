@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "randgraph/randgraph.h"
+#include "tests/check_main.h"
 #include "tests/digest.h"
 
 static struct arena *arena;
@@ -396,9 +397,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("randgraph");
     TCase *c = tcase_create("randgraph");
-    SRunner *r;
 
     tcase_add_checked_fixture(c, set_up, tear_down);
     tcase_add_test(c, models_are_legal_and_run);
@@ -412,10 +411,5 @@ int main(void)
     tcase_add_test(c, one_operation_alone);
     tcase_add_test(c, bad_options_are_refused);
     tcase_add_test(c, weights_are_loaded_and_dumped);
-    suite_add_tcase(s, c);
-    r = srunner_create(s);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("randgraph", c, NULL);
 }

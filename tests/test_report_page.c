@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "reports/reports.h"
+#include "tests/check_main.h"
 
 static char dir[] = "/tmp/halcyon-report-XXXXXX", db_path[64], page_path[64];
 
@@ -238,7 +239,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("report");
     TCase *page = tcase_create("page");
     tcase_add_checked_fixture(page, setup, teardown);
     tcase_add_test(page, report_of_nothing);
@@ -249,10 +249,5 @@ int main(void)
     tcase_add_test(page, report_groups_reasons_and_caps_graphs);
     tcase_add_test(page, report_escapes_everything);
     tcase_add_test(page, report_refuses_what_is_no_database);
-    suite_add_tcase(suite, page);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("report", page, NULL);
 }

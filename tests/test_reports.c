@@ -12,6 +12,7 @@
 #include "reports/graph_layout.h"
 #include "reports/reports.h"
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 /* (a + b) + b with one constant scalar that both additions read: operands a, b, activation,
  * temporary, output. */
@@ -260,7 +261,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("reports");
     TCase *dot = tcase_create("graph_dump"), *text = tcase_create("text");
     tcase_add_test(dot, dot_has_nodes_and_edges);
     tcase_add_test(dot, the_log_gets_the_same_lines);
@@ -271,11 +271,5 @@ int main(void)
     tcase_add_test(dot, layout_refuses_what_is_no_graph);
     tcase_add_loop_test(text, escape_makes_text_harmless, 0, 10);
     tcase_add_test(text, manual_tells_every_operation);
-    suite_add_tcase(suite, dot);
-    suite_add_tcase(suite, text);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return check_main("reports", dot, text, NULL);
 }

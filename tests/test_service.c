@@ -9,6 +9,7 @@
 #include "sim/fence.h"
 #include "sim/remote.h"
 #include "sim/sim.h"
+#include "tests/check_main.h"
 #include "tests/service_lab.h"
 
 enum { N = 4, PROCESSES = 6, ROUNDS = 4 };
@@ -215,7 +216,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("service");
     TCase *c = tcase_create("service");
 
     tcase_add_checked_fixture(c, lab_open, lab_close);
@@ -225,10 +225,5 @@ int main(void)
     tcase_add_loop_test(c, a_call_to_a_hung_service_ends, 0, 2);
     tcase_add_test(c, what_a_hung_service_owes_is_told);
     tcase_add_test(c, a_hung_service_is_another_verdict);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("service", c, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "tests/check_main.h"
 #include "tests/large_model.h"
 #include "tests/service_lab.h"
 
@@ -58,15 +59,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("constants");
     TCase *c = tcase_create("constants");
 
     tcase_add_checked_fixture(c, lab_open, lab_close);
     tcase_add_loop_test(c, constants_are_copied_as_often_as_they_must, 0, COUNT(ways));
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("constants", c, NULL);
 }

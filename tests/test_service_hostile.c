@@ -14,6 +14,7 @@
 #include "sim/fence.h"
 #include "sim/remote.h"
 #include "sim/wire.h"
+#include "tests/check_main.h"
 #include "tests/service_lab.h"
 
 enum { N = 4 };
@@ -414,7 +415,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("hostile clients");
     TCase *c = tcase_create("hostile clients");
 
     tcase_add_checked_fixture(c, lab_open, lab_close);
@@ -428,10 +428,5 @@ int main(void)
     tcase_add_test(c, bad_arguments_do_not_end_a_connection);
     tcase_add_test(c, lists_that_are_not_there_are_refused);
     tcase_add_loop_test(c, constants_that_change_lead_nobody_astray, 0, 2);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("hostile clients", c, NULL);
 }

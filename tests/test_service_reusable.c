@@ -6,6 +6,7 @@
 
 #include "sim/memory.h"
 #include "sim/remote_internal.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 enum { N = 4, OUTPUTS = 2 /* the pool of client_fill() with z */ };
@@ -168,15 +169,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("reusable executions of a service");
     TCase *c = tcase_create("reusable executions of a service");
 
     tcase_add_test(c, a_second_time_costs_the_first_one_nothing);
     tcase_add_test(c, there_is_room_for_all_shapes);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("reusable executions of a service", c, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "golden/op.h"
+#include "tests/check_main.h"
 
 /* The examples of FIPS 180-2. */
 START_TEST(the_digest_is_sha_256)
@@ -30,14 +31,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sha256");
     TCase *c = tcase_create("sha256");
 
     tcase_add_test(c, the_digest_is_sha_256);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sha256", c, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "randgraph/randgraph.h"
+#include "tests/check_main.h"
 #include "tests/signed_example.h"
 
 enum { WANTED = 100, MOST_DRAWN = 20000, MOST_FAILED = 200, MAX_TYPINGS = 64 };
@@ -139,14 +140,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("signed_unsigned");
     TCase *t = tcase_create("operations");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_loop_test(t, signed_results_are_unsigned_ones_less_128, 0, op_table_n);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("signed_unsigned", t, NULL);
 }

@@ -6,6 +6,7 @@
 #include "sim/cache.h"
 #include "sim/convert.h"
 #include "tests/cache_events.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 enum { N = 4, CHAIN = 6 };
@@ -334,7 +335,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim cache");
     TCase *c = tcase_create("cache");
 
     tcase_add_loop_test(c, what_happens_to_the_files_is_found, 0, COUNT(drivers) * cache_n_events);
@@ -344,10 +344,5 @@ int main(void)
     tcase_add_test(c, another_driver_does_not_take_it);
     tcase_add_test(c, caching_is_of_hal_1_2);
     tcase_add_test(c, forged_contents_are_checked_as_a_client_s_model);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim cache", c, NULL);
 }

@@ -10,6 +10,7 @@
 
 #include "sim/convert.h"
 #include "sim/fence.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 enum { N = 4, MAX_JOBS = 7, CLIENTS = 4, TURNS = 20 };
@@ -422,14 +423,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("contention");
     TCase *c = tcase_create("contention");
 
     tcase_add_loop_test(c, a_scenario_gives_the_same_schedule_every_time, 0, COUNT(scenarios));
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("contention", c, NULL);
 }

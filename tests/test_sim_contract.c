@@ -7,6 +7,7 @@
 #include "sim/hal_convert.h"
 #include "sim/runtime.h"
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 enum lie {
     HONEST,
@@ -538,7 +539,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim contract");
     TCase *c = tcase_create("contract");
 
     tcase_add_test(c, an_honest_driver_gives_its_result);
@@ -552,10 +552,5 @@ int main(void)
     tcase_add_test(c, memory_is_written_where_it_must_and_only_there);
     tcase_add_test(c, capabilities_are_above_zero_and_in_order);
     tcase_add_test(c, uris_name_targets_or_say_why_not);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim contract", c, NULL);
 }

@@ -1,7 +1,6 @@
 /* Models to HAL structures and back; what hostile clients may send. */
 #define _GNU_SOURCE
 #include <check.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "sim/convert.h"
 #include "sim/sim.h"
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 static struct why w;
 static struct build b;
@@ -378,7 +378,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim convert");
     TCase *c = tcase_create("convert");
 
     tcase_add_checked_fixture(c, set_up, tear_down);
@@ -391,10 +390,5 @@ int main(void)
     tcase_add_test(c, descriptors_are_mapped_and_checked);
     tcase_add_test(c, requests_are_checked);
     tcase_add_test(c, a_driver_without_cache_files_says_so);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim convert", c, NULL);
 }

@@ -13,6 +13,7 @@
 
 #include "golden/trace.h"
 #include "sim/fence.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 enum { N = 4 };
@@ -396,20 +397,11 @@ static TCase *kinds(const char *name, void (*open)(void))
 
 int main(void)
 {
-    Suite *s = suite_create("sim executions");
+    TCase *here = kinds("in process", open_here), *there = kinds("over a socket", open_there);
     TCase *contention = tcase_create("contention");
 
-    TCase *here = kinds("in process", open_here);
-
     tcase_add_loop_test(here, memory_that_is_long_in_coming_keeps_nobody_else_waiting, 0, 3);
-    suite_add_tcase(s, here);
-    suite_add_tcase(s, kinds("over a socket", open_there));
     tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
     tcase_add_test(contention, a_trace_shows_the_schedule);
-    suite_add_tcase(s, contention);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim executions", here, there, contention, NULL);
 }

@@ -2,13 +2,13 @@
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "randgraph/randgraph.h"
 #include "sim/sim.h"
+#include "tests/check_main.h"
 
 enum { GRAPHS = 500, SEED = 11 };
 
@@ -203,17 +203,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim faults");
     TCase *c = tcase_create("faults");
 
     tcase_set_timeout(c, 200);
     tcase_add_loop_test(c, no_device_raises_a_false_alarm, 0, 3);
     tcase_add_loop_test(c, every_fault_is_found, 0, fault_table_n);
     tcase_add_test(c, the_table_is_complete);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim faults", c, NULL);
 }

@@ -2,6 +2,7 @@
 #include <check.h>
 
 #include "sim/fixed.h"
+#include "tests/check_main.h"
 #include "tests/on_device.h"
 
 START_TEST(fixed_point_rounds_halves_away_from_zero)
@@ -199,15 +200,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim fixed point");
     TCase *c = tcase_create("fixed");
 
     tcase_add_test(c, fixed_point_rounds_halves_away_from_zero);
     tcase_add_loop_test(c, the_fixed_point_device_computes, 0, COUNT(fixed));
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim fixed point", c, NULL);
 }

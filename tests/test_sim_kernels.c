@@ -4,6 +4,7 @@
 
 #include "sim/half.h"
 #include "sim/kernel.h"
+#include "tests/check_main.h"
 #include "tests/on_device.h"
 
 START_TEST(fp16_rounds_to_nearest_even)
@@ -377,17 +378,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim kernels");
     TCase *c = tcase_create("kernels");
 
     tcase_add_test(c, fp16_rounds_to_nearest_even);
     tcase_add_loop_test(c, float_devices_compute, 0, COUNT(floats));
     tcase_add_loop_test(c, all_devices_have_the_common_kernels, 0, COUNT(common));
     tcase_add_test(c, kernels_name_operations_of_the_catalogue);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim kernels", c, NULL);
 }

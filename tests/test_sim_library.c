@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/runtime.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 static const char *broken, *skeleton;
@@ -266,7 +267,6 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *s = suite_create("sim library");
     TCase *c = tcase_create("library");
 
     if (argc != 3)
@@ -281,10 +281,5 @@ int main(int argc, char **argv)
     tcase_add_test(c, the_skeleton_checks_its_models);
     tcase_add_loop_test(c, the_skeleton_keeps_to_its_versions, 0, 2);
     tcase_add_test(c, the_skeleton_checks_its_arguments);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim library", c, NULL);
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "sim/fence.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 enum { N = 4, MODEL_BYTES = sizeof(int32_t), BUFFER_BYTES = N * sizeof(float), MOST = 4 };
@@ -269,7 +270,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("limits");
     TCase *c = tcase_create("limits");
 
     tcase_add_loop_test(c, a_client_holds_so_many_models, 0, COUNT(preparations));
@@ -278,10 +278,5 @@ int main(void)
     tcase_add_test(c, a_buffer_grows_within_the_limit);
     tcase_add_loop_test(c, an_execution_that_never_fits_is_refused_for_good, 0, 2);
     tcase_add_test(c, a_client_has_so_many_executions_under_way);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("limits", c, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "sim/profile.h"
 #include "sim/sim.h"
+#include "tests/check_main.h"
 #include "tests/one_op.h"
 
 static struct why w;
@@ -282,7 +283,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("sim profile");
     TCase *c = tcase_create("profile");
 
     tcase_add_test(c, errors_name_file_key_expectation_and_value);
@@ -292,10 +292,5 @@ int main(void)
     tcase_add_test(c, rules_limit_windows_layouts_and_constants);
     tcase_add_test(c, the_cost_model_is_the_clock);
     tcase_add_test(c, the_shipped_profiles_are_legal);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("sim profile", c, NULL);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "sim/fence.h"
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 
 enum { N = 4 };
@@ -221,7 +222,6 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("real time");
     TCase *c = tcase_create("real time");
 
     tcase_add_checked_fixture(c, open_slow, close_slow);
@@ -232,10 +232,5 @@ int main(void)
     tcase_add_test(c, a_device_does_one_thing_at_a_time);
     tcase_add_test(c, fences_signal_when_the_time_has_come);
     tcase_add_test(c, what_nobody_waits_for_ends_at_once);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("real time", c, NULL);
 }

@@ -2,10 +2,10 @@
  * definition: the nearest of all values, made with ldexp(). */
 #include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "golden/golden.h"
+#include "tests/check_main.h"
 
 static double half_by_definition(unsigned h)
 {
@@ -181,11 +181,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("tensor");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_test(t, halves_widen_as_defined);
     tcase_add_test(t, halves_round_to_nearest_even);
     tcase_add_test(t, quantised_ties_go_away_from_zero);
@@ -195,8 +192,5 @@ int main(void)
     tcase_add_test(t, sizes_are_bounded);
     tcase_add_test(t, arena_gives_aligned_zeroed_objects);
     tcase_add_test(t, arena_obeys_its_limit_and_rewinds);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("tensor", t, NULL);
 }

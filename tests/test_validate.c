@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 static struct build b;
 static uint32_t x, y, bias, act, sum, out;
@@ -347,11 +348,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("validate");
     TCase *t = tcase_create("all");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_test(t, correct_model_needs_level_1);
     tcase_add_test(t, relaxed_needs_level_2);
@@ -375,8 +373,5 @@ int main(void)
     tcase_add_test(t, outputs_may_have_4_gigabytes);
     tcase_add_test(t, a_copy_stands_alone);
     tcase_add_test(t, consumers_are_counted);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("validate", t, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include "randgraph/randgraph.h"
 #include "tests/build.h"
+#include "tests/check_main.h"
 
 enum { DRAWN = 150, LEAST = 20 };
 
@@ -233,15 +234,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *s = suite_create("zero_sized");
     TCase *t = tcase_create("operations");
-    SRunner *r = srunner_create(s);
 
-    suite_add_tcase(s, t);
     tcase_add_loop_test(t, empty_tensors_flow_on, 0, op_table_n);
     tcase_add_loop_test(t, a_network_runs_on_nothing, 0, 4);
-    srunner_run_all(r, CK_ENV);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed != 0;
+    return check_main("zero_sized", t, NULL);
 }

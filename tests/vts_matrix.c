@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "tests/check_main.h"
 #include "tests/hal_client.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_rules.h"
@@ -297,19 +298,13 @@ static int report(void)
 
 static int run_cells(void)
 {
-    Suite *s = suite_create(program->name);
     TCase *c = tcase_create("cells");
 
     if (program->begin)
         tcase_add_unchecked_fixture(c, program->begin, program->end);
     tcase_set_timeout(c, 100);
     tcase_add_loop_test(c, rules_hold, 0, CELLS);
-    suite_add_tcase(s, c);
-    SRunner *r = srunner_create(s);
-    srunner_run_all(r, CK_NORMAL);
-    int failed = srunner_ntests_failed(r);
-    srunner_free(r);
-    return failed;
+    return check_main(program->name, c, NULL);
 }
 
 int vts_main(const struct vts_program *p, int argc, char **argv)
