@@ -58,12 +58,8 @@ static uint32_t quant64(struct build *b, enum lifetime life, uint32_t n, struct 
 
 static void finish(struct client_model *m)
 {
-    struct why w;
-
     name_extension(&m->b);
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    must(convert_to_hal(&m->b.model, m->arena, &m->hal, &w) == 0);
+    client_convert(m);
     extension_model_renumber(m, EXTENSION_PREFIX);
 }
 

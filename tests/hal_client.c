@@ -174,17 +174,36 @@ struct hal_driver *client_over_socket(struct hal_driver *d)
     return n->remote;
 }
 
-void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim)
+void client_convert(struct client_model *m)
+{
+    m->arena = arena_new(0);
+    m->prepared = NULL;
+    ck_assert_msg(convert_to_hal(&m->b.model, m->arena, &m->hal, &w) == 0, "%s", w.text);
+}
+
+static void add_sums(struct client_model *m, uint32_t n, uint32_t n_out, uint32_t ops)
 {
     build_init(&m->b, 1);
     uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(n));
     uint32_t y = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(n));
     uint32_t act = build_int(&m->b, 0);
-    uint32_t z = build_operand(&m->b, LIFE_OUTPUT, DT_F32, DIMS(unknown_dim ? 0 : n));
-    OPERATION(&m->b, "ADD", IDS(x, y, act), IDS(z));
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
+    for (uint32_t i = 1; i <= ops; i++) {
+        uint32_t z = i < ops ? build_operand(&m->b, LIFE_TEMPORARY, DT_F32, DIMS(n))
+                             : build_operand(&m->b, LIFE_OUTPUT, DT_F32, DIMS(n_out));
+        OPERATION(&m->b, "ADD", IDS(x, y, act), IDS(z));
+        x = z;
+    }
+    client_convert(m);
+}
+
+void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim)
+{
+    add_sums(m, n, unknown_dim ? 0 : n, 1);
+}
+
+void client_add_chain(struct client_model *m, uint32_t n, uint32_t ops)
+{
+    add_sums(m, n, n, ops);
 }
 
 struct catcher {
@@ -282,6 +301,26 @@ void client_check(const struct client_request *r, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
         ck_assert_float_eq(r->z[i], (float) (11 * i));
+}
+
+enum hal_status client_execute(struct hal_prepared_model *p, enum hal_version version,
+                               const struct hal_request *request, struct hal_result *result)
+{
+    const struct hal_execution_config config = client_config();
+
+    return p->methods->execute_synchronously(p, version, request, &config, result);
+}
+
+int client_execute_after(int fence, struct hal_prepared_model *p, const struct hal_request *request,
+                         struct hal_fenced_info **ret_info)
+{
+    const struct hal_execution_config config = client_config();
+    int own;
+
+    ck_assert_int_eq(p->methods->execute_fenced(p, HAL_FL8, request, 1, &fence, &config,
+                                                HAL_NO_TIME, &own, ret_info),
+                     HAL_NONE);
+    return own;
 }
 
 static void notify(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,

@@ -43,6 +43,10 @@ struct client_model {
 
 /* z = x + y, TENSOR_FLOAT32; with unknown_dim the first dimension of the output is. */
 void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim);
+/* y is added `ops` times, one operation after the other. */
+void client_add_chain(struct client_model *m, uint32_t n, uint32_t ops);
+/* Puts what was built into the HAL's words. */
+void client_convert(struct client_model *m);
 /* Prepares a model, or (NULL) one from the cache, and waits for the callback, whose status it
  * returns. Fails the test where status, prepared model and launch contradict each other. */
 enum hal_status client_prepare_with(struct hal_driver *d, enum hal_version version,
@@ -66,6 +70,13 @@ void client_fill(struct client_request *r, uint32_t n);
 struct hal_execution_config client_config(void);
 /* Fails the test unless z is what it must be. */
 void client_check(const struct client_request *r, uint32_t n);
+
+/* Synchronously, as client_config() says. */
+enum hal_status client_execute(struct hal_prepared_model *p, enum hal_version version,
+                               const struct hal_request *request, struct hal_result *result);
+/* Starts an execution behind a fence, lent, and returns its own; fails the test when it cannot. */
+int client_execute_after(int fence, struct hal_prepared_model *p, const struct hal_request *request,
+                         struct hal_fenced_info **ret_info);
 
 /* Waits for the end of an asynchronous execution. */
 struct client_wait {

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
 
 static const size_t BYTES = (size_t) LARGE_DEPTH * LARGE_UNITS * sizeof(float);
 
@@ -50,7 +49,6 @@ void large_model_init(struct large_model *l, enum large_kind kind)
     static const float zeros[LARGE_UNITS];
     static struct pool pool;
     struct build *b = &l->m.b;
-    struct why w;
 
     *l = (struct large_model){ .fd = -1 };
     make_weights(l, kind == LARGE_FILE);
@@ -64,8 +62,7 @@ void large_model_init(struct large_model *l, enum large_kind kind)
     pool = (struct pool){ l->weights, BYTES };
     b->model.pool = &pool;
     b->model.n_pools = kind != LARGE_COPY;
-    l->m.arena = arena_new(0);
-    ck_assert_msg(convert_to_hal(&b->model, l->m.arena, &l->m.hal, &w) == 0, "%s", w.text);
+    client_convert(&l->m);
     l->pool = (struct hal_memory){
         .kind = HAL_MEMORY_FD, .protection = HAL_MEMORY_READ, .fd = l->fd, .size = BYTES
     };
@@ -97,7 +94,6 @@ void large_model_run(struct large_model *l)
                               out = { .location = { .pool = 1, .length = sizeof z } };
     struct hal_request_pool pools[2] = { 0 };
     const struct hal_request request = { 1, 1, 2, &in, &out, pools };
-    const struct hal_execution_config config = client_config();
     struct hal_output_shape shape;
     struct hal_result result = { .shapes = &shape, .capacity = 1 };
 
@@ -109,9 +105,7 @@ void large_model_run(struct large_model *l)
                                                .address = i ? z : x,
                                                .fd = -1,
                                                .size = i ? sizeof z : sizeof x };
-    ck_assert_int_eq(l->m.prepared->methods->execute_synchronously(l->m.prepared, HAL_1_3, &request,
-                                                                   &config, &result),
-                     HAL_NONE);
+    ck_assert_int_eq(client_execute(l->m.prepared, HAL_1_3, &request, &result), HAL_NONE);
     for (size_t unit = 0; unit < LARGE_UNITS; unit += LARGE_UNITS - 1)
         ck_assert_float_eq(z[unit], expected(unit));
 }

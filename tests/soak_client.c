@@ -6,7 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
 #include "sim/fence.h"
 #include "sim/remote.h"
 #include "tests/cache_files.h"
@@ -40,7 +39,6 @@ static void make_model(struct client_model *m, uint32_t seed)
 {
     struct build *b = &m->b;
     float factor[N];
-    struct why w;
 
     for (int i = 0; i < N; i++)
         factor[i] = (float) (lab_random(&seed) % 100) / 64;
@@ -54,9 +52,7 @@ static void make_model(struct client_model *m, uint32_t seed)
     OPERATION(b, "ADD", IDS(x, y, act), IDS(sum));
     OPERATION(b, "MUL", IDS(sum, constant, act), IDS(product));
     OPERATION(b, "LOGISTIC", IDS(product), IDS(z));
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    ck_assert_int_eq(convert_to_hal(&b->model, m->arena, &m->hal, &w), 0);
+    client_convert(m);
 }
 
 static void draw(struct soak *s, struct client_request *r)

@@ -21,9 +21,7 @@ static struct hal_driver *open_dsp(int i)
 static enum hal_status run(struct hal_prepared_model *p, enum hal_version version,
                            struct extension_request *r)
 {
-    struct hal_execution_config config = client_config();
-
-    return p->methods->execute_synchronously(p, version, &r->hal, &config, &r->result);
+    return client_execute(p, version, &r->hal, &r->result);
 }
 
 static void check_numbers(const struct extension_request *r, uint32_t n)

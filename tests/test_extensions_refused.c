@@ -319,22 +319,17 @@ static struct hal_driver *open_oem(void)
 /* Eight bytes in, eight bytes out, and whatever scale. */
 static void oem_model(struct client_model *m)
 {
-    struct why w;
-
     build_init(&m->b, 1);
     uint32_t x = build_quant(&m->b, LIFE_INPUT, DT_OEM_BYTE, DIMS(8), 7, -3);
     uint32_t y = build_operand(&m->b, LIFE_OUTPUT, DT_OEM_BYTE, DIMS(8));
     build_code(&m->b, EXTENSION_CODE(oem, 0), IDS(x), IDS(y));
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
+    client_convert(m);
     ck_assert_int_eq(m->hal.main.operations[0].type, 10000);
     ck_assert_int_eq(m->hal.main.operands[0].type, 10001);
 }
 
 START_TEST(a_device_with_oem_copies_bytes)
 {
-    struct hal_execution_config config = client_config();
     struct hal_driver *d = open_oem();
     struct extension_request r;
     const struct hal_extension *e;
@@ -357,9 +352,7 @@ START_TEST(a_device_with_oem_copies_bytes)
     r.arg[0].location.length = 8;
     r.in[0] = 0x01020304;
     r.in[1] = 0x7f00ff80;
-    ck_assert_int_eq(
-        m.prepared->methods->execute_synchronously(m.prepared, HAL_1_3, &r.hal, &config, &r.result),
-        HAL_NONE);
+    ck_assert_int_eq(client_execute(m.prepared, HAL_1_3, &r.hal, &r.result), HAL_NONE);
     ck_assert_mem_eq(r.q, r.in, 8);
     client_done(&m);
     d->close(d);

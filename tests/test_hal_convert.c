@@ -271,9 +271,7 @@ static void endless_model(struct client_model *m)
     }
     build_graph(&m->b, 0);
     model_count_consumers(&m->b.model);
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
+    client_convert(m);
 }
 
 /* Through the entry point of a version that has asynchronous executions, or synchronous ones. */
@@ -284,7 +282,7 @@ static enum hal_status run_at(struct hal_prepared_model *p, enum hal_version ver
     struct client_wait wait;
 
     if (version >= HAL_1_2)
-        return p->methods->execute_synchronously(p, version, &r->hal, &config, &r->result);
+        return client_execute(p, version, &r->hal, &r->result);
     client_wait_init(&wait);
     p->methods->execute(p, version, &r->hal, &config, &wait.base);
     enum hal_status status = client_wait(&wait);

@@ -150,13 +150,10 @@ END_TEST
 
 START_TEST(a_refused_request_says_why)
 {
-    struct hal_execution_config config = client_config();
-
     client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
     request.in[1].location.length--;
     listen_to("driver");
-    ck_assert_int_eq(model.prepared->methods->execute_synchronously(
-                         model.prepared, HAL_1_3, &request.hal, &config, &request.result),
+    ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
                      HAL_INVALID_ARGUMENT);
     ck_assert(is_heard("INVALID_ARGUMENT: input 1: 15 bytes for 16"));
 }
@@ -172,13 +169,11 @@ START_TEST(every_tag_has_something_to_say)
         { "execution", "of client 0 starts at " },
         { "driver", "I Driver: client 0: execute_synchronously of HAL 1.3: NONE" },
     };
-    struct hal_execution_config config = client_config();
 
     for (int i = 0; i < COUNT(said); i++) {
         listen_to(said[i].tag);
         client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
-        ck_assert_int_eq(model.prepared->methods->execute_synchronously(
-                             model.prepared, HAL_1_3, &request.hal, &config, &request.result),
+        ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
                          HAL_NONE);
         ck_assert_msg(is_heard(said[i].line), "%s: %s", said[i].tag, heard.text);
         model.prepared->methods->release(model.prepared);
@@ -189,12 +184,9 @@ END_TEST
 
 START_TEST(without_a_tag_nothing_is_said)
 {
-    struct hal_execution_config config = client_config();
-
     listen_to("");
     client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
-    ck_assert_int_eq(model.prepared->methods->execute_synchronously(
-                         model.prepared, HAL_1_3, &request.hal, &config, &request.result),
+    ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
                      HAL_NONE);
     ck_assert_uint_eq(heard.lines, 0);
 }

@@ -55,37 +55,63 @@ START_TEST(a_service_that_is_killed_leaves_its_clients_nothing)
 }
 END_TEST
 
-START_TEST(a_dead_service_is_a_verdict_and_a_new_one_is_found)
+/* ---- a target, and one model that it runs */
+
+struct on_target {
+    struct target *target;
+    struct client_model model;
+    struct client_request request;
+    struct outcome outcome;
+};
+
+static void open_on_target(struct on_target *t, const struct target_host *host)
 {
-    struct client_model m;
-    struct client_request r;
-    struct target *t;
-    struct outcome o;
     char uri[100];
 
-    client_add_model(&m, N, false);
-    client_fill(&r, N);
-    struct tensor in[] = { m.b.graph->operand[0].tensor, m.b.graph->operand[1].tensor };
-    const struct shape shape = DIMS(N);
-    in[0].data = r.x;
-    in[1].data = r.y;
+    client_add_model(&t->model, N, false);
+    client_fill(&t->request, N);
     snprintf(uri, sizeof uri, "unix:%s", lab_path);
-    ck_assert_int_eq(target_open(uri, NULL, &t, &w), 0);
+    ck_assert_int_eq(target_open(uri, host, &t->target, &w), 0);
+}
+
+/* The outcome is the test's to end. */
+static const struct outcome *run_on_target(struct on_target *t)
+{
+    const struct operand *x = t->model.b.graph->operand;
+    struct tensor in[] = { x[0].tensor, x[1].tensor };
+    const struct shape shape = DIMS(N);
+
+    in[0].data = t->request.x;
+    in[1].data = t->request.y;
+    ck_assert_int_eq(target_run(t->target, &t->model.b.model, in, &shape, NULL, &t->outcome, &w),
+                     0);
+    return &t->outcome;
+}
+
+static void close_on_target(struct on_target *t)
+{
+    target_free(t->target);
+    client_done(&t->model);
+}
+
+START_TEST(a_dead_service_is_a_verdict_and_a_new_one_is_found)
+{
+    struct on_target t;
+
+    open_on_target(&t, NULL);
     for (int life = 0; life < LAB_LIVES - 1; life++) {
-        ck_assert_int_eq(target_run(t, &m.b.model, in, &shape, NULL, &o, &w), 0);
-        ck_assert(!o.died && o.status == HAL_NONE);
-        outcome_done(&o);
+        const struct outcome *o = run_on_target(&t);
+        ck_assert(!o->died && o->status == HAL_NONE);
+        outcome_done(&t.outcome);
         kill(lab_service, SIGKILL);
         ck_assert_int_eq(waitpid(lab_service, NULL, 0), lab_service);
         for (int turn = 0; turn < 2; turn++) {
-            ck_assert_int_eq(target_run(t, &m.b.model, in, &shape, NULL, &o, &w), 0);
-            ck_assert(o.died);
-            outcome_done(&o);
+            ck_assert(run_on_target(&t)->died);
+            outcome_done(&t.outcome);
         }
         lab_start_service();
     }
-    target_free(t);
-    client_done(&m);
+    close_on_target(&t);
 }
 END_TEST
 
@@ -123,9 +149,7 @@ START_TEST(a_call_to_a_hung_service_ends)
     client_prepare(&m, d, HAL_PRIORITY_LOW);
     client_fill(&r, N);
     lab_sleep_ms(500); /* that nothing is asked is no fault of the service */
-    ck_assert_int_eq(
-        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
-        HAL_NONE);
+    ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
     ck_assert_int_eq(m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &burst), HAL_NONE);
     ck_assert_int_eq(
         burst->methods->execute_synchronously(burst, &r.hal, 3, none, &config, &r.result),
@@ -133,8 +157,7 @@ START_TEST(a_call_to_a_hung_service_ends)
     stop_service();
     ck_assert_int_eq(
         in_burst ? burst->methods->execute_synchronously(burst, &r.hal, 3, none, &config, &r.result)
-                 : m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config,
-                                                              &r.result),
+                 : client_execute(m.prepared, HAL_FL8, &r.hal, &r.result),
         HAL_DEVICE_UNAVAILABLE);
     ck_assert(remote_is_dead(d, &w) && w.code == WHY_TIMEOUT);
     burst->methods->release(burst);
@@ -152,21 +175,16 @@ END_TEST
 START_TEST(what_a_hung_service_owes_is_told)
 {
     struct hal_driver *d = connect_impatiently();
-    struct hal_execution_config config = client_config();
     struct hal_fenced_info *info;
     struct client_request r;
     struct client_model m;
     struct fence before;
-    int fence;
 
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_LOW);
     client_fill(&r, N);
     ck_assert_int_eq(fence_open(&before), 0);
-    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1,
-                                                         &before.wait, &config, HAL_NO_TIME, &fence,
-                                                         &info),
-                     HAL_NONE);
+    int fence = client_execute_after(before.wait, m.prepared, &r.hal, &info);
     ck_assert_int_eq(fence_wait(1, &fence, UINT64_C(700000000)), 0); /* it answers all the while */
     stop_service();
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), -1);
@@ -184,33 +202,21 @@ END_TEST
 START_TEST(a_hung_service_is_another_verdict)
 {
     const struct target_host host = { .patience = 0.2, .is_known = true };
-    struct client_model m;
-    struct client_request r;
-    struct target *t;
-    struct outcome o;
-    char uri[100];
+    struct on_target t;
 
-    client_add_model(&m, N, false);
-    client_fill(&r, N);
-    struct tensor in[] = { m.b.graph->operand[0].tensor, m.b.graph->operand[1].tensor };
-    const struct shape shape = DIMS(N);
-    in[0].data = r.x;
-    in[1].data = r.y;
-    snprintf(uri, sizeof uri, "unix:%s", lab_path);
-    ck_assert_int_eq(target_open(uri, &host, &t, &w), 0);
+    open_on_target(&t, &host);
     for (int turn = 0; turn < 4; turn++) {
         bool is_stopped = turn % 2 == 0;
         if (is_stopped)
             stop_service();
         else
             kill(lab_service, SIGCONT);
-        ck_assert_int_eq(target_run(t, &m.b.model, in, &shape, NULL, &o, &w), 0);
-        ck_assert(o.hung == is_stopped && o.died == is_stopped);
-        ck_assert(is_stopped || (o.stage == STAGE_DONE && o.status == HAL_NONE));
-        outcome_done(&o);
+        const struct outcome *o = run_on_target(&t);
+        ck_assert(o->hung == is_stopped && o->died == is_stopped);
+        ck_assert(is_stopped || (o->stage == STAGE_DONE && o->status == HAL_NONE));
+        outcome_done(&t.outcome);
     }
-    target_free(t);
-    client_done(&m);
+    close_on_target(&t);
 }
 END_TEST
 

@@ -10,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
 #include "sim/fence.h"
 #include "sim/remote.h"
 #include "sim/wire.h"
@@ -169,10 +168,7 @@ START_TEST(half_a_message_ends_its_sender_alone)
     }
     struct client_request r;
     client_fill(&r, N);
-    struct hal_execution_config config = client_config();
-    ck_assert_int_eq(
-        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
-        HAL_NONE);
+    ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
     client_check(&r, N);
     client_done(&m);
     d->close(d);
@@ -183,12 +179,11 @@ END_TEST
 START_TEST(memory_that_is_taken_away_harms_nobody_else)
 {
     struct hal_driver *d = lab_connect();
-    struct hal_execution_config config = client_config();
     struct hal_fenced_info *info;
     struct client_request r;
     struct client_model m;
     struct fence before;
-    int fence, fd = memfd_create("shrinks", MFD_CLOEXEC);
+    int fd = memfd_create("shrinks", MFD_CLOEXEC);
 
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
@@ -200,10 +195,7 @@ START_TEST(memory_that_is_taken_away_harms_nobody_else)
         r.pool[i].memory.fd = fd;
     }
     ck_assert_int_eq(fence_open(&before), 0);
-    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1,
-                                                         &before.wait, &config, HAL_NO_TIME, &fence,
-                                                         &info),
-                     HAL_NONE);
+    int fence = client_execute_after(before.wait, m.prepared, &r.hal, &info);
     ck_assert_int_eq(ftruncate(fd, 0), 0);
     fence_end(&before, true);
     fence_wait(1, &fence, HAL_NO_TIME);
@@ -222,18 +214,15 @@ END_TEST
 static void wait_for_ever(int fence_to_wait_for, int tell)
 {
     struct hal_driver *d = lab_connect();
-    struct hal_execution_config config = client_config();
     struct hal_fenced_info *info;
     struct client_request r;
     struct client_model m;
-    int fence;
 
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_HIGH);
     client_fill(&r, N);
-    if (m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1, &fence_to_wait_for,
-                                            &config, HAL_NO_TIME, &fence, &info) == HAL_NONE &&
-        write(tell, "", 1) == 1)
+    client_execute_after(fence_to_wait_for, m.prepared, &r.hal, &info);
+    if (write(tell, "", 1) == 1)
         pause();
     _exit(1);
 }
@@ -262,7 +251,6 @@ END_TEST
 START_TEST(bad_arguments_do_not_end_a_connection)
 {
     struct hal_driver *d = lab_connect();
-    struct hal_execution_config config = client_config();
     struct client_request r;
     struct client_model m;
 
@@ -275,14 +263,11 @@ START_TEST(bad_arguments_do_not_end_a_connection)
         bad->address = i == 0 ? NULL : bad->address;
         bad->size = i == 1 ? 0 : bad->size;
         bad->fd = i == 3 ? 1 << 20 : -1;
-        ck_assert_int_eq(m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal,
-                                                                    &config, &r.result),
+        ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result),
                          HAL_INVALID_ARGUMENT);
     }
     client_fill(&r, N);
-    ck_assert_int_eq(
-        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
-        HAL_NONE);
+    ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
     client_check(&r, N);
     client_done(&m);
     d->close(d);
@@ -300,9 +285,7 @@ static void add_transpose(struct client_model *m, int fd, uint64_t size, uint32_
     uint32_t p = build_constant(&m->b, DT_I32, DIMS(2), perm);
     uint32_t y = build_operand(&m->b, LIFE_OUTPUT, DT_F32, DIMS(2, 2));
     OPERATION(&m->b, "TRANSPOSE", IDS(x, p), IDS(y));
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
+    client_convert(m);
     ck_assert_int_eq(pwrite(fd, perm, sizeof perm, at), sizeof perm);
     pool = arena_alloc(m->arena, 1, sizeof *pool);
     *pool = (struct hal_memory){ HAL_MEMORY_FD, HAL_MEMORY_READ, NULL, fd, 0, size };
@@ -318,7 +301,6 @@ START_TEST(constants_that_change_lead_nobody_astray)
 {
     static const int32_t wild[] = { 1 << 24, -(1 << 24) };
     struct hal_driver *d = lab_connect();
-    struct hal_execution_config config = client_config();
     struct client_request r;
     struct client_model m;
     uint32_t at = 2 * (uint32_t) _i; /* aligned or not */
@@ -330,9 +312,7 @@ START_TEST(constants_that_change_lead_nobody_astray)
     ck_assert_int_eq(pwrite(fd, wild, sizeof wild, at), sizeof wild);
     client_fill(&r, 4);
     r.hal.n_inputs = 1;
-    ck_assert_int_eq(
-        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
-        HAL_NONE);
+    ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
     ck_assert(r.z[0] == 0 && r.z[1] == 2 && r.z[2] == 1 && r.z[3] == 3);
     client_done(&m);
     d->close(d);

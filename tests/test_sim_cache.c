@@ -79,7 +79,6 @@ static void subject_done(struct subject *s)
 
 static void check_runs(struct hal_prepared_model *p, const struct subject *s)
 {
-    struct hal_execution_config config = client_config();
     struct client_request r;
 
     client_fill(&r, N);
@@ -87,8 +86,7 @@ static void check_runs(struct hal_prepared_model *p, const struct subject *s)
     r.pool[1] = r.pool[2];
     r.hal.n_inputs = 1;
     r.hal.n_pools = 2;
-    ck_assert_int_eq(p->methods->execute_synchronously(p, HAL_1_2, &r.hal, &config, &r.result),
-                     HAL_NONE);
+    ck_assert_int_eq(client_execute(p, HAL_1_2, &r.hal, &r.result), HAL_NONE);
     for (int i = 0; i < N; i++)
         ck_assert_float_eq(r.z[i], s->expected[i]);
     p->methods->release(p);

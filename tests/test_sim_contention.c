@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
 #include "sim/fence.h"
 #include "tests/check_main.h"
 #include "tests/hal_client.h"
@@ -160,26 +159,6 @@ struct actor {
     pthread_t thread;
     enum hal_status status;
 };
-
-/* x + y, again and again. */
-static void chain_model(struct client_model *m, uint32_t ops)
-{
-    struct why w;
-
-    build_init(&m->b, 1);
-    uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(N));
-    uint32_t y = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(N));
-    uint32_t act = build_int(&m->b, 0);
-    for (uint32_t i = 0; i < ops; i++) {
-        uint32_t z =
-            build_operand(&m->b, i + 1 < ops ? LIFE_TEMPORARY : LIFE_OUTPUT, DT_F32, DIMS(N));
-        OPERATION(&m->b, "ADD", IDS(x, y, act), IDS(z));
-        x = z;
-    }
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
-}
 
 static uint64_t deadline_in(double units, clockid_t clock)
 {
@@ -339,7 +318,7 @@ static void enter(struct play *p, struct actor *a, const struct job_plan *plan)
 {
     *a = (struct actor){ .plan = plan, .play = p };
     caller_set(p->caller[plan->client]);
-    chain_model(&a->model, plan->ops);
+    client_add_chain(&a->model, N, plan->ops);
     client_prepare(&a->model, p->driver, plan->priority);
 }
 

@@ -87,11 +87,8 @@ static void bring_slowly(int signal)
 static void *execute_slowly(void *argument)
 {
     struct client_request *r = argument;
-    struct hal_execution_config config = client_config();
 
-    ck_assert_int_eq(model.prepared->methods->execute_synchronously(model.prepared, HAL_1_3,
-                                                                    &r->hal, &config, &r->result),
-                     HAL_NONE);
+    ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &r->hal, &r->result), HAL_NONE);
     return NULL;
 }
 
@@ -110,10 +107,7 @@ START_TEST(memory_that_is_long_in_coming_keeps_nobody_else_waiting)
     ck_assert_int_eq(pthread_create(&thread, NULL, execute_slowly, &request), 0);
     while (!atomic_load(&is_touched))
         sched_yield();
-    struct hal_execution_config config = client_config();
-    ck_assert_int_eq(model.prepared->methods->execute_synchronously(
-                         model.prepared, HAL_1_3, &other.hal, &config, &other.result),
-                     HAL_NONE);
+    ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &other.hal, &other.result), HAL_NONE);
     client_check(&other, N);
     atomic_store(&may_come, true);
     pthread_join(thread, NULL);
@@ -209,28 +203,7 @@ END_TEST
 
 /* ---- contention, as a script */
 
-enum { ADDS = 5 };
-
-/* ADDS additions one after the other: as many points where it may be suspended. */
-static void chain_model(struct client_model *m)
-{
-    uint32_t x, y, act;
-
-    build_init(&m->b, 1);
-    x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(N));
-    y = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(N));
-    act = build_int(&m->b, 0);
-    for (int i = 0; i < ADDS; i++) {
-        uint32_t z =
-            build_operand(&m->b, i + 1 < ADDS ? LIFE_TEMPORARY : LIFE_OUTPUT, DT_F32, DIMS(N));
-        OPERATION(&m->b, "ADD", IDS(x, y, act), IDS(z));
-        x = z;
-    }
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    struct why w;
-    ck_assert_int_eq(convert_to_hal(&m->b.model, m->arena, &m->hal, &w), 0);
-}
+enum { ADDS = 5 }; /* as many points where an execution may be suspended */
 
 struct record {
     size_t at;
@@ -313,7 +286,7 @@ static void launch(struct scripted *x, const struct step *step, struct hal_drive
     struct hal_execution_config config = client_config();
     struct timespec t;
 
-    chain_model(&x->model);
+    client_add_chain(&x->model, N, ADDS);
     client_prepare(&x->model, d, step->priority);
     client_fill(&x->request, N);
     client_wait_init(&x->wait);

@@ -93,10 +93,7 @@ static struct hal_driver *open_skeleton(bool over_socket)
 
 static enum hal_status run(struct client_model *m, struct client_request *r)
 {
-    struct hal_execution_config config = client_config();
-
-    return m->prepared->methods->execute_synchronously(m->prepared, HAL_1_2, &r->hal, &config,
-                                                       &r->result);
+    return client_execute(m->prepared, HAL_1_2, &r->hal, &r->result);
 }
 
 START_TEST(the_skeleton_adds)
@@ -222,8 +219,7 @@ START_TEST(the_skeleton_keeps_to_its_versions)
         m.prepared->methods->execute(m.prepared, versions[v], &r.hal, &config, &wait.base);
         ck_assert_int_eq(client_wait(&wait), has ? HAL_NONE : HAL_INVALID_ARGUMENT);
         ck_assert_uint_eq(wait.n_shapes, shapes);
-        ck_assert_int_eq(m.prepared->methods->execute_synchronously(m.prepared, versions[v], &r.hal,
-                                                                    &config, &r.result),
+        ck_assert_int_eq(client_execute(m.prepared, versions[v], &r.hal, &r.result),
                          shapes ? HAL_NONE : HAL_INVALID_ARGUMENT);
         ck_assert_int_eq(d->get_capabilities(d, versions[v], &c),
                          has ? HAL_NONE : HAL_INVALID_ARGUMENT);

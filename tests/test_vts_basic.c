@@ -1,7 +1,6 @@
 /* What drivers say of themselves, and a model that nobody may prepare. */
 #include <string.h>
 
-#include "sim/convert.h"
 #include "tests/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
@@ -173,8 +172,6 @@ static void cache_files(struct cell *c, const void *data)
 
 static void cycle_model(struct client_model *m)
 {
-    struct why w;
-
     build_init(&m->b, 1);
     uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(4));
     uint32_t y = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(4));
@@ -185,9 +182,7 @@ static void cycle_model(struct client_model *m)
     OPERATION(&m->b, "ADD", IDS(x, c, act), IDS(a));
     OPERATION(&m->b, "ADD", IDS(a, y, act), IDS(b));
     OPERATION(&m->b, "ADD", IDS(b, y, act), IDS(c));
-    m->arena = arena_new(0);
-    m->prepared = NULL;
-    (void) convert_to_hal(&m->b.model, m->arena, &m->hal, &w);
+    client_convert(m);
 }
 
 static void cycle(struct cell *c, const void *data)
