@@ -16,6 +16,8 @@ static enum hal_status copy_staged(struct remote_call *q, const struct hal_memor
     bool staged = m->kind == HAL_MEMORY_ADDRESS && m->address;
     enum hal_status status;
 
+    if (staged && m->size > SIZE_MAX / 4)
+        return HAL_INVALID_ARGUMENT;
     if ((staged && remote_grow_staging(q, m->size) < 0) ||
         wire_put_memory(m, 0, q->a, &q->fds, &q->call.memory, &q->why) < 0)
         return remote_failure(q);

@@ -182,23 +182,28 @@ static void cycle_model(struct client_model *m)
     OPERATION(&m->b, "ADD", IDS(x, c, act), IDS(a));
     OPERATION(&m->b, "ADD", IDS(a, y, act), IDS(b));
     OPERATION(&m->b, "ADD", IDS(b, y, act), IDS(c));
+    model_count_consumers(&m->b.model);
     client_convert(m);
 }
 
+/* Through the entries of all versions that the driver has. */
 static void cycle(struct cell *c, const void *data)
 {
     struct client_model m;
-    bool supported[3];
-    uint32_t n = 99;
 
     (void) data;
     cycle_model(&m);
-    enum hal_status s =
-        c->driver->get_supported_operations(c->driver, c->version, &m.hal, supported, &n);
-    EXPECT_STATUS(c, s, HAL_INVALID_ARGUMENT, "supported");
-    struct vts_prepared p = vts_prepare(c, c->version, &m.hal, &vts_usual);
-    EXPECT(c, p.launched != HAL_NONE && p.status != HAL_NONE && !p.model, "prepared: %s, then %s",
-           hal_status_name(p.launched), hal_status_name(p.status));
+    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+        bool supported[3];
+        uint32_t n = 99;
+        enum hal_status s =
+            c->driver->get_supported_operations(c->driver, hal_versions[v], &m.hal, supported, &n);
+        EXPECT_STATUS(c, s, HAL_INVALID_ARGUMENT, "supported");
+        struct vts_prepared p = vts_prepare(c, hal_versions[v], &m.hal, &vts_usual);
+        EXPECT(c, p.launched != HAL_NONE && p.status != HAL_NONE && !p.model,
+               "entry %s: prepared: %s, then %s", hal_version_names[v], hal_status_name(p.launched),
+               hal_status_name(p.status));
+    }
     client_done(&m);
 }
 

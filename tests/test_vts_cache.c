@@ -228,6 +228,42 @@ static void happens(struct cell *c, const void *rule)
     EXPECT(c, floats && (bytes || !n.n_model), "%u float models, %u quantised ones", floats, bytes);
 }
 
+/* Saved and restored through the entries of all versions that have caches. */
+static void run_entries(struct cell *c, const struct subject *s)
+{
+    struct needed n = files_needed(c);
+    struct files f;
+
+    files_init(&f, n.n_model, n.n_data);
+    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+        struct hal_prepare_config config = files_config(&f);
+        if (hal_versions[v] < HAL_1_2)
+            continue;
+        struct vts_prepared saved = vts_prepare(c, hal_versions[v], &s->model.hal, &config);
+        if (EXPECT(c, saved.model, "saving, entry %s: %s", hal_version_names[v],
+                   hal_status_name(saved.status)))
+            expect_right(c, s, saved.model);
+        struct vts_prepared p = vts_prepare(c, hal_versions[v], NULL, &config);
+        EXPECT(c, p.status == (n.n_model + n.n_data ? HAL_NONE : HAL_GENERAL_FAILURE),
+               "entry %s: %s", hal_version_names[v], hal_status_name(p.status));
+        if (p.model)
+            expect_right(c, s, p.model);
+    }
+    files_done(&f);
+}
+
+static void entries(struct cell *c, const void *data)
+{
+    struct subject s;
+
+    (void) data;
+    for (int k = 0; k < COUNT(chains); k++) {
+        if (open_subject(c, &s, &chains[k], false, SHORT))
+            run_entries(c, &s);
+        vts_model_done(&s.model);
+    }
+}
+
 /* ---- somebody writes to the model files meanwhile: those of a long chain of other operations */
 
 struct race {
@@ -341,7 +377,7 @@ int main(int argc, char **argv)
         { "C7", happens, "C7" }, { "C8", happens, "C8" },    { "C9", races, "C9" },
         { "C10", races, "C10" }, { "C11", replaced, "C11" }, { "S1", happens, "S1" },
         { "S2", happens, "S2" }, { "S3", happens, "S3" },    { "S4", happens, "S4" },
-        { "S5", happens, "S5" },
+        { "S5", happens, "S5" }, { "entries", entries },
     };
     static const struct vts_program p = { "cache", checks, COUNT(checks), NULL, NULL };
 

@@ -1,8 +1,10 @@
 /* What clients rely on in every call: numbers out of range are refused, callbacks come once,
  * reusable executions run again, fenced ones tell how they went. */
+#define _GNU_SOURCE
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/convert.h"
@@ -151,6 +153,58 @@ static void no_kind(struct vts_request *r)
     r->pool[0].memory.kind = (enum hal_memory_kind) 7;
 }
 
+static void no_bytes(struct vts_request *r)
+{
+    r->pool[0].memory.size = 0;
+}
+
+static void negative_size(struct vts_request *r)
+{
+    r->pool[0].memory.size = UINT64_MAX;
+}
+
+static void unreadable(struct vts_request *r)
+{
+    r->pool[0].memory.protection = HAL_MEMORY_WRITE;
+}
+
+enum { FILE_SIZE = 8192 };
+
+/* A file for the requests of this process. */
+static void in_file(struct vts_request *r, uint64_t offset, uint64_t size)
+{
+    static int fd = -1;
+
+    if (fd < 0)
+        fd = memfd_create("pool", MFD_CLOEXEC);
+    vts_must(fd >= 0 && ftruncate(fd, FILE_SIZE) == 0, "no file");
+    r->pool[0].memory = (struct hal_memory){ .kind = HAL_MEMORY_FD,
+                                             .protection = HAL_MEMORY_READ,
+                                             .fd = fd,
+                                             .offset = offset,
+                                             .size = size };
+}
+
+static void longer_than_file(struct vts_request *r)
+{
+    in_file(r, 0, FILE_SIZE + 1);
+}
+
+static void behind_file(struct vts_request *r)
+{
+    in_file(r, FILE_SIZE, FILE_SIZE);
+}
+
+static void negative_file_offset(struct vts_request *r)
+{
+    in_file(r, UINT64_MAX / FILE_SIZE * FILE_SIZE, FILE_SIZE);
+}
+
+static void negative_file_size(struct vts_request *r)
+{
+    in_file(r, 0, UINT64_MAX);
+}
+
 static void a_token(struct vts_request *r)
 {
     r->pool[0] = (struct hal_request_pool){ .is_token = true, .token = UINT32_MAX };
@@ -181,6 +235,13 @@ static const struct bent_request {
     { "memory without a descriptor", HAL_1_0, no_descriptor },
     { "memory without an address", HAL_1_0, no_memory },
     { "memory of no kind", HAL_1_0, no_kind },
+    { "memory without bytes", HAL_1_0, no_bytes },
+    { "memory of negative size", HAL_1_0, negative_size },
+    { "memory that cannot be read", HAL_1_0, unreadable },
+    { "memory longer than its file", HAL_1_0, longer_than_file },
+    { "memory behind its file", HAL_1_0, behind_file },
+    { "a file at a negative offset", HAL_1_0, negative_file_offset },
+    { "a file of negative size", HAL_1_0, negative_file_size },
     { "an unknown token", HAL_1_0, a_token },
 };
 
@@ -196,7 +257,22 @@ static void refuse_bent(struct cell *c, struct vts_subject *s, const struct bent
         enum hal_status status = vts_kinds[k].run(s->prepared, c->version, &s->request, &config);
         EXPECT(c, status == HAL_INVALID_ARGUMENT && vts_result_is_empty(&s->request.result),
                "%s, %s: %s", bent->what, vts_kinds[k].name, hal_status_name(status));
+        EXPECT(c, !vts_kinds[k].launches || s->request.launch == HAL_INVALID_ARGUMENT,
+               "%s, %s: launched: %s", bent->what, vts_kinds[k].name,
+               hal_status_name(s->request.launch));
     }
+}
+
+static void refuse_negative_duration(struct cell *c, struct vts_subject *s)
+{
+    const struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info = (struct hal_fenced_info *) c;
+    int fence = 99;
+
+    enum hal_status status = s->prepared->methods->execute_fenced(
+        s->prepared, c->version, &s->request.hal, 0, NULL, &config, (uint64_t) -2, &fence, &info);
+    EXPECT(c, status == HAL_INVALID_ARGUMENT && fence == HAL_NO_FENCE && !info,
+           "a duration of -2 ns: %s, fence %d", hal_status_name(status), fence);
 }
 
 /* Points in time before there were any. */
@@ -208,6 +284,7 @@ static void refuse_negative_times(struct cell *c, struct vts_subject *s)
     prepare.deadline = (uint64_t) -2;
     struct vts_prepared p = vts_prepare(c, c->version, &s->model.hal, &prepare);
     EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, "prepared by -2 ns");
+    refuse_negative_duration(c, s);
     config[0].deadline = config[1].loop_timeout = (uint64_t) -2;
     for (int k = 0; k < 2 * vts_n_kinds; k++) {
         const struct vts_kind *kind = &vts_kinds[k / 2];
@@ -459,6 +536,16 @@ static bool ordered(struct hal_timing t)
     return t.on_device == HAL_NO_TIME || t.in_driver == HAL_NO_TIME || t.on_device <= t.in_driver;
 }
 
+static bool are_known(struct hal_timing t)
+{
+    return t.on_device != HAL_NO_TIME && t.in_driver != HAL_NO_TIME;
+}
+
+static bool is_unknown(struct hal_timing t)
+{
+    return t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
+}
+
 /* One that waits for another, whose fence ends well or not; both tell. */
 static void run_chain(struct cell *c, struct vts_subject *s, bool well, bool measured)
 {
@@ -482,8 +569,11 @@ static void run_chain(struct cell *c, struct vts_subject *s, bool well, bool mea
     for (int k = 0; k < 2; k++) {
         enum hal_status status = info[k]->methods->get_execution_info(info[k], &launched, &fenced);
         EXPECT_STATUS(c, status, well ? HAL_NONE : HAL_GENERAL_FAILURE, "info");
-        bool timed = fenced.on_device != HAL_NO_TIME || launched.on_device != HAL_NO_TIME;
-        EXPECT(c, ordered(launched) && ordered(fenced) && timed == (well && measured),
+        bool known = well && measured;
+        EXPECT(c,
+               ordered(launched) && ordered(fenced) && are_known(launched) == known &&
+                   are_known(fenced) == known && is_unknown(launched) == !known &&
+                   is_unknown(fenced) == !known,
                "times of %s", hal_status_name(status));
         info[k]->methods->release(info[k]);
         close(fence[k]);

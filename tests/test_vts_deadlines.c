@@ -1,4 +1,5 @@
 /* Priorities and deadlines: what is launched ends in time or says that it does not. */
+#include <string.h>
 #include <time.h>
 
 #include "sim/convert.h"
@@ -37,28 +38,34 @@ static void release(struct hal_prepared_model *p)
 
 /* ---- preparing */
 
-typedef void visit_model(struct cell *c, const struct vts_model *m);
+typedef void visit_model(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p);
 
 /* Over a socket one of four will do. */
 enum { REMOTE_EVERY = 4 };
 
-static void each_supported(struct cell *c, visit_model *visit)
+static void with_supported(struct cell *c, const struct vts_model *m, visit_model *visit)
 {
-    for (int i = 0; i < vts_n_models; i++) {
-        const struct vts_model *m = &vts_models[i];
-        if (!vts_model_is_of(m, c) || (c->is_remote && i % REMOTE_EVERY))
-            continue;
-        struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
-        if (p)
-            visit(c, m);
-        release(p);
-    }
+    struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
+
+    if (p)
+        visit(c, m, p);
+    release(p);
 }
 
-static void prepare_at_priorities(struct cell *c, const struct vts_model *m)
+static void each_supported(struct cell *c, visit_model *visit)
+{
+    for (int i = 0; i < vts_n_models; i++)
+        if (vts_model_is_of(&vts_models[i], c) && (!c->is_remote || i % REMOTE_EVERY == 0))
+            with_supported(c, &vts_models[i], visit);
+}
+
+static void prepare_at_priorities(struct cell *c, const struct vts_model *m,
+                                  struct hal_prepared_model *prepared)
 {
     struct hal_prepare_config config = vts_usual;
 
+    (void) prepared;
+    (void) prepared;
     for (int k = HAL_PRIORITY_LOW; k <= HAL_PRIORITY_HIGH; k++) {
         config.priority = (enum hal_priority) k;
         struct vts_prepared p = vts_prepare(c, c->version, &m->hal, &config);
@@ -68,10 +75,12 @@ static void prepare_at_priorities(struct cell *c, const struct vts_model *m)
     }
 }
 
-static void prepare_until(struct cell *c, const struct vts_model *m)
+static void prepare_until(struct cell *c, const struct vts_model *m,
+                          struct hal_prepared_model *prepared)
 {
     struct hal_prepare_config config = vts_usual;
 
+    (void) prepared;
     for (enum which k = 0; k < DEADLINES; k++) {
         config.deadline = deadline(k, c->version);
         struct vts_prepared p = vts_prepare(c, c->version, &m->hal, &config);
@@ -95,42 +104,68 @@ static void preparing(struct cell *c, const void *data)
 
 /* ---- executing */
 
-static void expect_end(struct cell *c, const struct vts_subject *s, const struct vts_kind *kind,
-                       enum which which, enum hal_status status)
+static bool are_reported(const struct hal_result *r, const struct vts_model *m)
 {
-    const struct hal_result *r = &s->request.result;
-
-    EXPECT(c, is_allowed(status, which), "%s, %s: %s", kind->name, names[which],
-           hal_status_name(status));
-    EXPECT(c, r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME,
-           "%s, %s: timed", kind->name, names[which]);
-    EXPECT(c, status == HAL_NONE ? r->n_shapes == kind->reports : r->n_shapes == 0,
-           "%s, %s: %u shapes", kind->name, names[which], r->n_shapes);
-    if (status == HAL_NONE && r->n_shapes)
-        EXPECT(c,
-               r->shapes[0].is_sufficient && r->shapes[0].n_dims == 1 && r->shapes[0].dims[0] == 4,
-               "%s, %s: another shape", kind->name, names[which]);
-    if (status == HAL_NONE)
-        EXPECT(c, vts_subject_is_right(s), "%s, %s: wrong results", kind->name, names[which]);
+    for (uint32_t i = 0; i < r->n_shapes; i++) {
+        const struct shape *s = &m->example.expected[i].shape;
+        if (!r->shapes[i].is_sufficient || r->shapes[i].n_dims != s->rank ||
+            memcmp(r->shapes[i].dims, s->dim, s->rank * sizeof *s->dim) != 0)
+            return false;
+    }
+    return true;
 }
 
+static void expect_end(struct cell *c, const struct vts_model *m, const struct vts_request *request,
+                       const struct vts_kind *kind, enum which which, enum hal_status status)
+{
+    const struct hal_result *r = &request->result;
+    bool reports = status == HAL_NONE && kind->reports;
+
+    EXPECT(c, is_allowed(status, which), "%s, %s, %s: %s", m->name, kind->name, names[which],
+           hal_status_name(status));
+    EXPECT(c, !kind->launches || request->launch == HAL_NONE, "%s, %s, %s: launched: %s", m->name,
+           kind->name, names[which], hal_status_name(request->launch));
+    EXPECT(c, r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME,
+           "%s, %s, %s: timed", m->name, kind->name, names[which]);
+    EXPECT(c, r->n_shapes == (reports ? m->hal.main.n_outputs : 0) && are_reported(r, m),
+           "%s, %s, %s: %u shapes, or others", m->name, kind->name, names[which], r->n_shapes);
+    if (status == HAL_NONE && m->example.expected[0].data)
+        EXPECT(c, vts_outputs_are(request, m->example.expected), "%s, %s, %s: wrong results",
+               m->name, kind->name, names[which]);
+}
+
+static void execute_until(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p)
+{
+    bool specified = vts_request_is_specified(&m->example);
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct vts_request r;
+
+    for (int k = 0; k < vts_n_kinds * DEADLINES; k++) {
+        const struct vts_kind *kind = &vts_kinds[k / DEADLINES];
+        enum which which = (enum which)(k % DEADLINES);
+        if (!vts_kind_is_of(kind, c->version) || c->version < kind->deadlines ||
+            (kind->needs_shapes && !specified))
+            continue;
+        vts_request(&m->example, a, &r);
+        config.deadline = deadline(which, c->version);
+        expect_end(c, m, &r, kind, which, kind->run(p, c->version, &r, &config));
+    }
+    arena_free(a);
+}
+
+/* Single operations with what must come out, and random models. */
 static void executing(struct cell *c, const void *data)
 {
-    struct hal_execution_config config = client_config();
-    struct vts_subject s;
-
     (void) data;
-    vts_subject_open(c, vts_relu(c), &s);
-    for (int k = 0; k < vts_n_kinds && EXPECT(c, s.prepared, "not prepared"); k++)
-        for (enum which d = 0; d < DEADLINES; d++) {
-            if (!vts_kind_is_of(&vts_kinds[k], c->version) || c->version < vts_kinds[k].deadlines)
-                continue;
-            vts_subject_renew(&s);
-            config.deadline = deadline(d, c->version);
-            expect_end(c, &s, &vts_kinds[k], d,
-                       vts_kinds[k].run(s.prepared, c->version, &s.request, &config));
-        }
-    vts_subject_close(&s);
+    for (int i = 0; i < vts_n_texts; i++) {
+        struct vts_model m;
+        vts_model_of(&m, &vts_texts[i]);
+        if (vts_model_is_of(&m, c))
+            with_supported(c, &m, execute_until);
+        vts_model_done(&m);
+    }
+    each_supported(c, execute_until);
 }
 
 int main(int argc, char **argv)

@@ -317,6 +317,86 @@ static void copied_out(struct cell *c, const void *rule)
     vts_each_graph(c, strcmp(rule, "K7") == 0, copy_in_and_out);
 }
 
+/* ---- numbers out of range: of indexes, dimensions, memories */
+
+static const uint32_t huge[17] = { UINT32_MAX, 32, 32, 8 }, large[4] = { INT32_MAX, 32, 32, 8 };
+
+static void refuse_ranges(struct vts_graph_subject *s)
+{
+    static const struct hal_buffer_role last_model = { UINT32_MAX, 0, 1 },
+                                        last_operand = { 0, UINT32_MAX, 1 }, right = { 0, 0, 1 };
+    static const struct {
+        const char *what;
+        struct hal_buffer_desc desc;
+        const struct hal_buffer_role *role;
+    } rows[] = {
+        { "the last model of all", { 0, NULL }, &last_model },
+        { "the last operand of all", { 0, NULL }, &last_operand },
+        { "rank 17", { 17, huge }, &right },
+        { "a negative dimension", { 4, huge }, &right },
+        { "a large dimension", { 4, large }, &right },
+    };
+
+    for (int k = 0; k < 2 * COUNT(rows); k++) {
+        struct hal_driver *d = s->cell->driver;
+        struct hal_buffer *b = (struct hal_buffer *) s;
+        uint32_t token = 99, n_in = (uint32_t) k % 2;
+        enum hal_status status =
+            d->allocate(d, &rows[k / 2].desc, 1, &s->prepared, n_in, rows[k / 2].role, 1 - n_in,
+                        rows[k / 2].role, &b, &token);
+        EXPECT(s->cell, status == HAL_INVALID_ARGUMENT && !b && !token, "%s, %s: %s, token %u",
+               k % 2 ? "input" : "output", rows[k / 2].what, hal_status_name(status), token);
+    }
+}
+
+static void refuse_copies(struct vts_graph_subject *s)
+{
+    const size_t size = bytes_of(s->look);
+    const struct hal_memory right = memory_of(bytes[0], size);
+    struct hal_memory bent[7];
+    uint32_t token;
+    struct hal_buffer *b = vts_must_allocate(s, &vts_one_input, &token);
+
+    for (int k = 0; k < COUNT(bent); k++)
+        bent[k] = right;
+    bent[0].size = UINT64_MAX;
+    bent[1].size = 0;
+    bent[2].address = NULL;
+    bent[3].protection = 0;
+    bent[4].kind = (enum hal_memory_kind) 7;
+    bent[5].kind = HAL_MEMORY_FD;
+    bent[6].kind = HAL_MEMORY_HARDWARE_BUFFER;
+    for (int k = 0; b && k < COUNT(bent); k++) {
+        EXPECT_STATUS(s->cell,
+                      b->methods->copy_from(b, &bent[k], 4, s->model.example.in[0].shape.dim),
+                      HAL_INVALID_ARGUMENT, "copied in");
+        EXPECT_STATUS(s->cell, b->methods->copy_to(b, &bent[k]), HAL_INVALID_ARGUMENT,
+                      "copied out");
+    }
+    if (b) {
+        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 17, huge), HAL_INVALID_ARGUMENT,
+                      "rank 17");
+        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 4, huge), HAL_INVALID_ARGUMENT,
+                      "a negative dimension");
+        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 4, large), HAL_INVALID_ARGUMENT,
+                      "a large dimension");
+        b->methods->release(b);
+    }
+}
+
+static void check_ranges(struct vts_graph_subject *s)
+{
+    refuse_ranges(s);
+    refuse_copies(s);
+}
+
+static void ranges(struct cell *c, const void *data)
+{
+    (void) data;
+    vts_each_graph(c, false, check_ranges);
+    vts_each_graph(c, true, check_ranges);
+}
+
 int main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
@@ -331,6 +411,7 @@ int main(int argc, char **argv)
         { "K2", copied_in, "K2" },  { "K3", copied_in, "K3" },
         { "K4", copied_in, "K4" },  { "K5", copied_out_of_nothing },
         { "K6", copied_out, "K6" }, { "K7", copied_out, "K7" },
+        { "ranges", ranges },
     };
     static const struct vts_program p = { "domain", checks, COUNT(checks), NULL, NULL };
 

@@ -167,6 +167,53 @@ static void entries(struct cell *c, const void *data)
     each_method(c, true);
 }
 
+/* ---- what comes back: shapes since 1.2, times since 1.2 and if asked for */
+
+static bool has_times(const struct hal_result *r)
+{
+    return r->timing.on_device != HAL_NO_TIME || r->timing.in_driver != HAL_NO_TIME;
+}
+
+/* A right request, and one whose output is a byte too short. */
+static void expect_answer(struct cell *c, struct vts_subject *s, const struct vts_kind *kind,
+                          enum hal_version v, bool short_output)
+{
+    struct hal_execution_config config = client_config();
+    const struct hal_result *r = &s->request.result;
+
+    config.measure = v >= HAL_1_2;
+    vts_subject_renew(s);
+    if (short_output)
+        s->request.outputs[0].location.length = tensor_bytes(&s->model.example.expected[0]) - 1;
+    enum hal_status status = kind->run(s->prepared, v, &s->request, &config);
+    EXPECT(c, status == (short_output ? HAL_OUTPUT_INSUFFICIENT_SIZE : HAL_NONE),
+           "%s, entry %d: %s", kind->name, (int) v, hal_status_name(status));
+    EXPECT(c, r->n_shapes == (v >= HAL_1_2 && kind->reports), "%s, entry %d: %u shapes", kind->name,
+           (int) v, r->n_shapes);
+    EXPECT(c, has_times(r) == (v >= HAL_1_2 && !short_output), "%s, entry %d: times, or none",
+           kind->name, (int) v);
+    if (r->n_shapes)
+        EXPECT(c,
+               r->shapes[0].is_sufficient == !short_output && r->shapes[0].n_dims == 1 &&
+                   r->shapes[0].dims[0] == 4,
+               "%s, entry %d: another shape", kind->name, (int) v);
+}
+
+static void answers(struct cell *c, const void *data)
+{
+    struct vts_subject s;
+
+    (void) data;
+    vts_subject_open(c, vts_relu(c), &s);
+    for (int k = 0; k < vts_n_kinds && EXPECT(c, s.prepared, "not prepared"); k++)
+        for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
+            if (vts_kind_is_of(&vts_kinds[k], hal_versions[v])) {
+                expect_answer(c, &s, &vts_kinds[k], hal_versions[v], false);
+                expect_answer(c, &s, &vts_kinds[k], hal_versions[v], true);
+            }
+    vts_subject_close(&s);
+}
+
 /* ---- what older versions do not have */
 
 static const struct one_op of_levels[] = {
@@ -370,10 +417,8 @@ static void unknown(struct cell *c, const void *data)
 int main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
-        { "gates", gates },
-        { "entries", entries },
-        { "newer", newer },
-        { "unknown", unknown },
+        { "gates", gates }, { "entries", entries }, { "answers", answers },
+        { "newer", newer }, { "unknown", unknown },
     };
     static const struct vts_program p = { "levels", checks, COUNT(checks), NULL, NULL };
 

@@ -86,6 +86,9 @@ static void refuse(struct cell *c, const struct vts_model *m, struct hal_prepare
         EXPECT(c, s == HAL_INVALID_ARGUMENT && vts_result_is_empty(&r->result),
                "%s, argument %u is missing, %s: %s, %u shapes", m->name, at, vts_kinds[k].name,
                hal_status_name(s), r->result.n_shapes);
+        EXPECT(c, !vts_kinds[k].launches || r->launch == HAL_INVALID_ARGUMENT,
+               "%s, argument %u is missing, %s: launched: %s", m->name, at, vts_kinds[k].name,
+               hal_status_name(r->launch));
     }
 }
 

@@ -6,6 +6,9 @@
 enum { ANY = -100, ALL_TYPES = 0xffff };
 #define OUTPUT(k) (-1 - (k))
 #define TYPE(t)   (1u << DT_##t)
+#define TENSORS                                                                                    \
+    (TYPE(F32) | TYPE(I32) | TYPE(U8) | TYPE(Q16S) | TYPE(F16) | TYPE(B8) | TYPE(PC8) |            \
+     TYPE(Q16A) | TYPE(Q8S) | TYPE(S8))
 
 /* Operands that may have another type too. */
 static const struct retyped {
@@ -32,7 +35,7 @@ static const struct retyped {
     { OP_GROUPED_CONV_2D, 1, TYPE(U8) | TYPE(PC8), HAL_1_2 },
     { OP_TRANSPOSE_CONV_2D, 1, TYPE(U8) | TYPE(PC8), HAL_1_2 },
     { OP_AXIS_ALIGNED_BBOX_TRANSFORM, 1, TYPE(U8) | TYPE(S8), HAL_1_3 },
-    { OP_RANK, 0, ALL_TYPES, HAL_1_3 },
+    { OP_RANK, 0, TENSORS, HAL_1_3 },
 };
 
 static bool stands_at(const struct hal_operation *o, int place, uint32_t operand)

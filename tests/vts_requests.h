@@ -13,6 +13,7 @@ struct vts_request {
     struct hal_request_pool pool[VTS_POOLS];
     struct hal_result result;
     struct hal_timing launched; /* of fenced executions; result.timing is from the fences on */
+    enum hal_status launch;     /* what the call itself said, where the end comes later */
 };
 void vts_request(const struct example *e, struct arena *a, struct vts_request *ret_request);
 
@@ -23,12 +24,14 @@ void vts_request_name(struct vts_request *r, struct hal_argument *a, uint32_t to
 bool vts_request_is_specified(const struct example *e);
 
 /* A kind of execution; the answer and r->result are those of the end.  What the kind must not hand
- * out with a failure (a fence, an info, an execution) fails the test. */
+ * out with a failure (a fence, an info, an execution, launch times) fails the test, and so does a
+ * reusable execution that ends otherwise the second time. */
 struct vts_kind {
     const char *name;
     enum hal_version since, until, deadlines; /* deadlines: since when it has them */
     bool needs_shapes; /* outputs of unknown shape are HAL_INVALID_ARGUMENT */
     bool reports;      /* the shapes of the outputs */
+    bool launches;     /* the call returns before the end */
     enum hal_status (*run)(struct hal_prepared_model *p, enum hal_version version,
                            struct vts_request *r, const struct hal_execution_config *config);
 };

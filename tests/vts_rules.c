@@ -23,7 +23,7 @@ const struct vts_rule vts_rules[] = {
     { "M5", "models", HAL_1_0, 0, "operand zero point" },
     { "M6", "models", HAL_1_0, 0, "operand lifetime" },
     { "M7", "models", HAL_1_0, 0, "lists of inputs and outputs" },
-    { "M8", "models", HAL_1_0, HAL_1_3, "number of consumers" },
+    { "M8", "models", HAL_1_0, 0, "number of consumers, at entries up to 1.3" },
     { "M9", "models", HAL_1_0, 0, "a second writer" },
     { "M10", "models", HAL_1_0, 0, "operand type against operation" },
     { "M11", "models", HAL_1_0, 0, "operation type" },
@@ -91,6 +91,7 @@ const struct vts_rule vts_rules[] = {
     { "S3", "cache", HAL_1_2, 0, "a flipped bit of a data file" },
     { "S4", "cache", HAL_1_2, 0, "bytes appended to a data file" },
     { "S5", "cache", HAL_1_2, 0, "another token" },
+    { "entries", "cache", HAL_1_2, 0, "saved and retrieved through entries of older versions" },
 
     /* 7: quality of service */
     { "Q1", "deadlines", HAL_1_3, 0, "every priority prepares" },
@@ -120,6 +121,7 @@ const struct vts_rule vts_rules[] = {
     { "K5", "domain", HAL_1_3, 0, "copied out: nothing" },
     { "K6", "domain", HAL_1_3, 0, "copied out: another size" },
     { "K7", "domain", HAL_1_3, 0, "copied out: another size, open shape" },
+    { "ranges", "domain", HAL_1_3, 0, "dimensions and indexes out of range" },
     { "X1", "buffers", HAL_1_3, 0, "executed: unknown tokens" },
     { "X2", "buffers", HAL_1_3, 0, "executed: another model's buffer" },
     { "X3", "buffers", HAL_1_3, 0, "executed: another operand's buffer" },
@@ -131,6 +133,7 @@ const struct vts_rule vts_rules[] = {
     /* 9 and 10: versions, ranges, and what clients rely on */
     { "gates", "levels", HAL_1_0, 0, "methods and entries of newer versions are refused" },
     { "entries", "levels", HAL_1_0, 0, "entries of all older versions serve" },
+    { "answers", "levels", HAL_1_0, 0, "what comes back has the form of the entry's version" },
     { "newer", "levels", HAL_1_0, 0, "newer types, operations, arguments at older entries" },
     { "unknown", "levels", HAL_1_0, 0, "before 1.2 outputs need known shapes" },
     { "reusable", "calls", HAL_FL8, 0, "a reusable execution runs several times" },
