@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <xnnpack.h>
 
 #include "golden/matmul.h"
+#include "tests/bench.h"
 
 struct shape {
     const char *name;
@@ -47,14 +47,6 @@ struct bench {
     xnn_operator_t xnn;
     double products;
 };
-
-/* Of this thread: on a busy machine other programs do not count. */
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-}
 
 /* n values in both precisions; XNNPACK reads a little past the end. */
 static void fill(size_t n, double **ret_d, float **ret_f)
@@ -162,16 +154,10 @@ static void run_xnn(struct bench *b)
 static double seconds(void (*run)(struct bench *b), struct bench *b)
 {
     size_t calls = (size_t) (20e6 / b->products) + 1;
-    double start = now();
+    double start = bench_now();
     for (size_t i = 0; i < calls; i++)
         run(b);
-    return (now() - start) / (double) calls;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
+    return (bench_now() - start) / (double) calls;
 }
 
 enum { KINDS = 3, MOST_ROUNDS = 1000 };
@@ -184,8 +170,7 @@ static void measure(struct bench *b, size_t rounds, double ret_median[KINDS])
         for (size_t i = 0; i < KINDS; i++)
             times[i][round] = seconds(runs[i], b);
     for (size_t i = 0; i < KINDS; i++) {
-        qsort(times[i], rounds, sizeof(double), ascending);
-        ret_median[i] = times[i][rounds / 2];
+        ret_median[i] = bench_median(times[i], rounds);
     }
 }
 

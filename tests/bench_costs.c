@@ -21,48 +21,26 @@
 #include <unistd.h>
 
 #include "golden/matmul.h"
+#include "tests/bench.h"
 #include "tests/build.h"
 
 enum { MOST_ROUNDS = 101 };
 static size_t rounds = 9;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-}
-
-static void *must(void *p)
-{
-    if (!p) {
-        fprintf(stderr, "bench_costs: out of memory\n");
-        exit(EXIT_FAILURE);
-    }
-    return p;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
 /* Median seconds of one call, each round of as many as take a millisecond. */
 static double seconds(void (*run)(void *user), void *user)
 {
-    double times[MOST_ROUNDS], begun = now(), once;
+    double times[MOST_ROUNDS], begun = bench_now(), once;
     run(user);
-    once = now() - begun;
+    once = bench_now() - begun;
     size_t calls = once < 1e-3 ? (size_t) (1e-3 / (once + 1e-9)) + 1 : 1;
     for (size_t i = 0; i < rounds; i++) {
-        begun = now();
+        begun = bench_now();
         for (size_t k = 0; k < calls; k++)
             run(user);
-        times[i] = (now() - begun) / (double) calls;
+        times[i] = (bench_now() - begun) / (double) calls;
     }
-    qsort(times, rounds, sizeof *times, ascending);
-    return times[rounds / 2];
+    return bench_median(times, rounds);
 }
 
 static void print_row(const char *name, double x, const char *baseline, double y, const char *unit,
@@ -88,7 +66,7 @@ static uint32_t add_input(struct job *j, enum dtype dtype, struct shape shape, f
     struct tensor *t = &j->in[j->b.graph->n_inputs - 1];
     *t = j->b.graph->operand[i].tensor;
     size_t n = tensor_count(t), size = dtype_info[dtype].codec->size;
-    t->data = must(arena_alloc(j->b.arena, n, size));
+    t->data = bench_must(arena_alloc(j->b.arena, n, size));
     for (size_t k = 0; k < n; k++) {
         double x = (double) (k * 40503 % 1000) / 500 - 1;
         dtype_info[dtype].codec->narrow(&x, 1, 0, 0.01, (char *) t->data + k * size);
@@ -100,7 +78,7 @@ static uint32_t weights(struct job *j, uint32_t rows, uint32_t columns)
 {
     struct shape s = columns ? DIMS(rows, columns) : DIMS(rows);
     size_t n = (size_t) rows * (columns ? columns : 1);
-    float *x = must(malloc(n * sizeof *x));
+    float *x = bench_must(malloc(n * sizeof *x));
     for (size_t i = 0; i < n; i++)
         x[i] = (float) (i * 40503 % 1000) / 50000 - 0.01f;
     uint32_t index = build_constant(&j->b, DT_F32, s, x);
@@ -116,7 +94,7 @@ static uint32_t output(struct job *j, struct shape shape)
 static void start(struct job *j)
 {
     struct why why;
-    j->results = must(arena_new(0));
+    j->results = bench_must(arena_new(0));
     if (plan_new(&j->b.model, &j->plan, &why) < 0) {
         fprintf(stderr, "bench_costs: %s\n", why.text);
         exit(EXIT_FAILURE);
@@ -274,8 +252,8 @@ static void bench_streams(void)
         { "LOGISTIC", logistic },
     };
     struct copy copy = { .n = (size_t) D0 * D1 * D2 * sizeof(float) };
-    copy.from = must(calloc(copy.n, 1));
-    copy.to = must(calloc(copy.n, 1));
+    copy.from = bench_must(calloc(copy.n, 1));
+    copy.to = bench_must(calloc(copy.n, 1));
     double baseline = seconds(run_copy, &copy);
     printf("operations that write %zu MB of float\n", copy.n >> 20);
     for (int i = 0; i < COUNT(all); i++) {
@@ -311,10 +289,10 @@ static void run_products(void *user)
 static double bench_products(size_t gates, size_t steps)
 {
     size_t n = gates * UNITS;
-    double *x = must(calloc(STEPS * (n + INPUTS) + UNITS, sizeof *x));
-    double *w = must(calloc(n * (INPUTS + UNITS), sizeof *w));
-    struct matmul_packed *a = must(matmul_pack(n, INPUTS, 1, w));
-    struct matmul_packed *b = must(matmul_pack(n, UNITS, 1, w));
+    double *x = bench_must(calloc(STEPS * (n + INPUTS) + UNITS, sizeof *x));
+    double *w = bench_must(calloc(n * (INPUTS + UNITS), sizeof *w));
+    struct matmul_packed *a = bench_must(matmul_pack(n, INPUTS, 1, w));
+    struct matmul_packed *b = bench_must(matmul_pack(n, UNITS, 1, w));
     struct products p = {
         .input = { steps, n, INPUTS, .a = x + STEPS * n, .packed = a, .c = x },
         .state = { 1, n, UNITS, .a = x + STEPS * (n + INPUTS), .packed = b, .c = x },
@@ -448,8 +426,7 @@ static double median_process(const char *const *argv)
     double times[MOST_ROUNDS];
     for (size_t i = 0; i < rounds; i++)
         times[i] = process_seconds(argv);
-    qsort(times, rounds, sizeof *times, ascending);
-    return times[rounds / 2];
+    return bench_median(times, rounds);
 }
 
 /* Its share of the machine's memory, in bytes; 0: it has ended. */

@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <xnnpack.h>
 
+#include "tests/bench.h"
 #include "tests/build.h"
 
 enum { BLOCKS = 13, LAYERS = 1 + 2 * BLOCKS + 3, MOST_ROUNDS = 201, CLASSES = 1001, SLACK = 64 };
@@ -43,23 +43,6 @@ struct bench {
     double wrong; /* largest difference of the outputs */
 };
 
-/* Of this thread: on a busy machine other programs do not count. */
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
-}
-
-static void *must(void *p)
-{
-    if (!p) {
-        fprintf(stderr, "bench_mobilenet: out of memory\n");
-        exit(EXIT_FAILURE);
-    }
-    return p;
-}
-
 static uint32_t draw(void)
 {
     static uint32_t state = 1;
@@ -71,10 +54,10 @@ static uint32_t draw(void)
 static void fill(struct bench *b, struct tensor *t, double limit)
 {
     size_t n = tensor_count(t);
-    double *x = must(malloc((n + 1) * sizeof *x));
+    double *x = bench_must(malloc((n + 1) * sizeof *x));
     for (size_t i = 0; i < n; i++)
         x[i] = ((double) draw() * 0x1p-23 - 1) * limit;
-    t->data = must(arena_alloc(b->build.arena, tensor_bytes(t) + SLACK, 1));
+    t->data = bench_must(arena_alloc(b->build.arena, tensor_bytes(t) + SLACK, 1));
     tensor_narrow(x, t);
     free(x);
 }
@@ -277,8 +260,8 @@ static int set_up_layer(struct bench *b, struct layer *l)
                                     create_softmax };
     static step *const set_up[] = { set_up_convolution, set_up_convolution, set_up_pool,
                                     set_up_softmax };
-    l->xnn_in = must(arena_alloc(b->build.arena, tensor_bytes(&l->in) + SLACK, 1));
-    l->xnn_out = must(arena_alloc(b->build.arena, tensor_bytes(&l->out) + SLACK, 1));
+    l->xnn_in = bench_must(arena_alloc(b->build.arena, tensor_bytes(&l->in) + SLACK, 1));
+    l->xnn_out = bench_must(arena_alloc(b->build.arena, tensor_bytes(&l->out) + SLACK, 1));
     bool ok =
         create[l->kind](b, l) == xnn_status_success && set_up[l->kind](b, l) == xnn_status_success;
     return ok ? 0 : -1;
@@ -314,9 +297,9 @@ static void compare_layer(const struct exec_event *e, void *user)
 static void time_layer(const struct exec_event *e, void *user)
 {
     struct bench *b = user;
-    double at = now();
+    double at = bench_now();
     b->layer[e->operation].golden[b->round] = at - b->since;
-    b->since = now();
+    b->since = bench_now();
 }
 
 /* Seconds of a whole run. */
@@ -325,7 +308,7 @@ static double run_golden(struct bench *b, void (*each)(const struct exec_event *
     struct exec_options options = { .arena = b->results, .on_operation = each, .user = b };
     struct result result;
     struct why why;
-    double begun = now();
+    double begun = bench_now();
     b->since = begun;
     if (plan_run(b->plan, &b->image, &options, &result, &why) < 0) {
         fprintf(stderr, "bench_mobilenet: %s\n", why.text);
@@ -333,33 +316,21 @@ static double run_golden(struct bench *b, void (*each)(const struct exec_event *
     }
     result_done(&result);
     arena_rewind(b->results, (struct arena_mark){ 0 });
-    return now() - begun;
+    return bench_now() - begun;
 }
 
 static double run_xnnpack(struct bench *b, size_t round)
 {
-    double begun = now();
+    double begun = bench_now();
     for (size_t i = 0; i < b->n_layers; i++) {
-        double since = now();
+        double since = bench_now();
         xnn_run_operator(b->layer[i].xnn, NULL);
-        b->layer[i].xnnpack[round] = now() - since;
+        b->layer[i].xnnpack[round] = bench_now() - since;
     }
-    return now() - begun;
+    return bench_now() - begun;
 }
 
 /* ---- the table */
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *) a, y = *(const double *) b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, size_t n)
-{
-    qsort(x, n, sizeof *x, ascending);
-    return x[n / 2];
-}
 
 static void print_row(const char *name, double golden, double xnnpack)
 {
@@ -376,7 +347,7 @@ static void print_layer(struct layer *l, size_t rounds)
     else
         snprintf(name, sizeof name, "%s %ux%u %ux%ux%u-%u s%u", kind[l->kind], l->kernel, l->kernel,
                  size, size, l->in_c, l->out_c, l->stride);
-    print_row(name, median(l->golden, rounds), median(l->xnnpack, rounds));
+    print_row(name, bench_median(l->golden, rounds), bench_median(l->xnnpack, rounds));
 }
 
 /* The sum of the layers of a kind. */
@@ -385,8 +356,8 @@ static void print_kind(struct bench *b, enum layer_kind kind, const char *name, 
     double golden = 0, xnnpack = 0;
     for (size_t i = 0; i < b->n_layers; i++)
         if (b->layer[i].kind == kind) {
-            golden += median(b->layer[i].golden, rounds);
-            xnnpack += median(b->layer[i].xnnpack, rounds);
+            golden += bench_median(b->layer[i].golden, rounds);
+            xnnpack += bench_median(b->layer[i].xnnpack, rounds);
         }
     print_row(name, golden, xnnpack);
 }
@@ -403,14 +374,14 @@ static void measure(struct bench *b, size_t rounds)
         print_layer(&b->layer[i], rounds);
     print_kind(b, CONV, "all convolutions", rounds);
     print_kind(b, DEPTHWISE, "all depthwise convolutions", rounds);
-    print_row("whole network", median(golden, rounds), median(xnnpack, rounds));
+    print_row("whole network", bench_median(golden, rounds), bench_median(xnnpack, rounds));
 }
 
 static int bench(bool quantised, size_t rounds)
 {
     static struct bench b;
     struct why why;
-    b = (struct bench){ .quantised = quantised, .results = must(arena_new(0)) };
+    b = (struct bench){ .quantised = quantised, .results = bench_must(arena_new(0)) };
     build_model(&b);
     for (size_t i = 0; i < b.n_layers; i++)
         if (set_up_layer(&b, &b.layer[i]) < 0) {

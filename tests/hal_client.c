@@ -1,6 +1,7 @@
 #include "tests/hal_client.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -321,6 +322,21 @@ int client_execute_after(int fence, struct hal_prepared_model *p, const struct h
                                                 HAL_NO_TIME, &own, ret_info),
                      HAL_NONE);
     return own;
+}
+
+int client_mappings(pid_t pid, const char *name)
+{
+    char path[64], wanted[64], line[512];
+    int n = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", (int) pid);
+    snprintf(wanted, sizeof wanted, "memfd:%s", name);
+    FILE *f = fopen(path, "r");
+    ck_assert_ptr_nonnull(f);
+    while (fgets(line, sizeof line, f))
+        n += strstr(line, wanted) != NULL;
+    fclose(f);
+    return n;
 }
 
 static void notify(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,

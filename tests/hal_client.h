@@ -4,6 +4,8 @@
 #ifndef TESTS_HAL_CLIENT_H
 #define TESTS_HAL_CLIENT_H
 
+#include <sys/types.h>
+
 #include "sim/driver.h"
 #include "tests/build.h"
 
@@ -77,6 +79,9 @@ enum hal_status client_execute(struct hal_prepared_model *p, enum hal_version ve
 /* Starts an execution behind a fence, lent, and returns its own; fails the test when it cannot. */
 int client_execute_after(int fence, struct hal_prepared_model *p, const struct hal_request *request,
                          struct hal_fenced_info **ret_info);
+
+/* Of memory files of that name, in the address space of a process. */
+int client_mappings(pid_t pid, const char *name);
 
 /* Waits for the end of an asynchronous execution. */
 struct client_wait {

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-
 static const size_t BYTES = (size_t) LARGE_DEPTH * LARGE_UNITS * sizeof(float);
 
 /* Small whole numbers: every sum is exact. */

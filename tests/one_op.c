@@ -196,3 +196,20 @@ void one_op_check_refused(const struct one_op *c, enum why_code code, const char
                   (int) w.code, w.text);
     one_op_done(&r);
 }
+
+void one_op_bind(const struct graph *g, const struct operation *o, struct call *ret_call)
+{
+    const struct op *op = op_find(o->code);
+    const struct tensor *in[MAX_ROLES];
+    struct tensor result[MAX_ROLES], *out[MAX_ROLES];
+    struct why w;
+
+    for (uint32_t i = 0; i < o->n_in; i++)
+        in[i] = operand_omitted(&g->operand[o->in[i]]) ? NULL : &g->operand[o->in[i]].tensor;
+    for (uint32_t i = 0; i < o->n_out; i++) {
+        result[i] = g->operand[o->out[i]].tensor;
+        out[i] = &result[i];
+    }
+    ck_assert_msg(op_bind(op, in, o->n_in, out, o->n_out, false, ret_call, &w) >= 0, "%s: %s",
+                  op->name, w.text);
+}

@@ -48,4 +48,8 @@ void one_op_check(const struct one_op *c);
 /* Fails the test unless the case is refused with that code and a reason that contains `text`. */
 void one_op_check_refused(const struct one_op *c, enum why_code code, const char *text);
 
+/* Form and typing row of an operation as its graph declares it; fails the test when it has none.
+ * The call's tensors are not to be looked at. */
+void one_op_bind(const struct graph *g, const struct operation *o, struct call *ret_call);
+
 #endif

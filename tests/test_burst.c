@@ -2,7 +2,6 @@
  * it is released, replaced, or nobody has asked for anything for a while. */
 #define _GNU_SOURCE
 #include <check.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -31,15 +30,7 @@ static void sleep_ms(long ms)
 /* The test itself has one of each pool. */
 static int n_mappings(void)
 {
-    FILE *f = fopen("/proc/self/maps", "r");
-    char line[512];
-    int n = 0;
-
-    ck_assert_ptr_nonnull(f);
-    while (fgets(line, sizeof line, f))
-        n += strstr(line, "memfd:" MEMORY) != NULL;
-    fclose(f);
-    return n - POOLS;
+    return client_mappings(getpid(), MEMORY) - POOLS;
 }
 
 static bool comes_down_to(int n)

@@ -4,7 +4,6 @@
 #include <check.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -435,19 +434,6 @@ END_TEST
 
 /* ---- idle */
 
-static int n_mappings_of_memory(void)
-{
-    FILE *f = fopen("/proc/self/maps", "r");
-    char line[512];
-    int n = 0;
-
-    ck_assert_ptr_nonnull(f);
-    while (fgets(line, sizeof line, f))
-        n += strstr(line, "memfd:halcyon") != NULL;
-    fclose(f);
-    return n;
-}
-
 START_TEST(an_idle_burst_gives_its_memories_up_and_asks_again)
 {
     struct burst_fds fds;
@@ -466,13 +452,13 @@ START_TEST(an_idle_burst_gives_its_memories_up_and_asks_again)
                      0);
     ck_assert_int_eq(burst_link_open(&fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &b.link, &w), 0);
     fill();
-    before = n_mappings_of_memory();
+    before = client_mappings(getpid(), "halcyon");
     for (unsigned turn = 1; turn <= 3; turn++) {
         check_run();
         ck_assert_uint_eq(b.questions, turn);
-        for (int ms = 0; ms < 5000 && n_mappings_of_memory() != before; ms++)
+        for (int ms = 0; ms < 5000 && client_mappings(getpid(), "halcyon") != before; ms++)
             usleep(1000);
-        ck_assert_int_eq(n_mappings_of_memory(), before);
+        ck_assert_int_eq(client_mappings(getpid(), "halcyon"), before);
     }
     close_burst();
 }

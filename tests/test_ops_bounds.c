@@ -7,21 +7,12 @@
 
 #include "tests/check_main.h"
 #include "tests/one_op.h"
+#include "tests/rounded.h"
 
 enum { ROWS = 64, COLUMNS = 16, N = ROWS * COLUMNS };
 
 /* Rounding to the type under test. */
 static double (*r)(double x);
-
-static double single(double x)
-{
-    return (double) (float) x;
-}
-
-static double half(double x)
-{
-    return f16_to_double(f16_from_double(x));
-}
 
 /* Implementations as one would write them; every step rounds. */
 static void add(const double *a, const double *b, double *y)
@@ -140,15 +131,6 @@ static const struct sample {
     { "mean", "MEAN", 1, -8, 8, ROWS, mean },
 };
 
-/* Uniform in [lo, hi), rounded to the type; the same at every run. */
-static void fill(uint32_t seed, double lo, double hi, double *x)
-{
-    for (int i = 0; i < N; i++) {
-        seed = seed * 1664525 + 1013904223;
-        x[i] = r(lo + (hi - lo) * (double) (seed >> 8) / 0x1p24);
-    }
-}
-
 static uint32_t add_scalars(struct build *b, const struct sample *s, enum dtype type, uint32_t *in)
 {
     float one = 1;
@@ -175,24 +157,14 @@ struct trial {
     double a[N], c[N], y[N];
 };
 
-static struct tensor tensor_with(struct build *b, enum dtype type, struct shape shape,
-                                 const double *x)
-{
-    struct tensor t = { .dtype = type, .shape = shape };
-
-    t.data = arena_alloc(b->arena, tensor_bytes(&t), 1);
-    tensor_narrow(x, &t);
-    return t;
-}
-
 static void start(struct trial *t, const struct sample *s, enum dtype type)
 {
     const struct exec_options options = { .bounds = true };
     struct why w = { 0 };
     uint32_t in[4];
 
-    fill(1, s->lo, s->hi, t->a);
-    fill(2, s->lo, s->hi, t->c);
+    rounded_fill(1, s->lo, s->hi, r, t->a, N);
+    rounded_fill(2, s->lo, s->hi, r, t->c, N);
     build_init(&t->b, 1);
     for (int i = 0; i < s->operands; i++)
         in[i] = build_operand(&t->b, LIFE_INPUT, type, DIMS(ROWS, COLUMNS));
@@ -200,18 +172,10 @@ static void start(struct trial *t, const struct sample *s, enum dtype type)
     uint32_t out =
         build_operand(&t->b, LIFE_OUTPUT, type, s->outputs == N ? DIMS(ROWS, COLUMNS) : DIMS(ROWS));
     build_operation(&t->b, s->op, in, n, &out, 1);
-    struct tensor arg[] = { tensor_with(&t->b, type, DIMS(ROWS, COLUMNS), t->a),
-                            tensor_with(&t->b, type, DIMS(ROWS, COLUMNS), t->c) };
+    struct tensor arg[] = { rounded_tensor(&t->b, type, DIMS(ROWS, COLUMNS), t->a),
+                            rounded_tensor(&t->b, type, DIMS(ROWS, COLUMNS), t->c) };
     ck_assert_msg(plan_new(&t->b.model, &t->plan, &w) == 0, "%s: %s", s->name, w.text);
     ck_assert_msg(plan_run(t->plan, arg, &options, &t->result, &w) == 0, "%s: %s", s->name, w.text);
-}
-
-static struct judgement judge(struct trial *t, const double *y)
-{
-    const struct tensor *ref = &t->result.out[0];
-    struct tensor actual = tensor_with(&t->b, ref->dtype, ref->shape, y);
-
-    return judge_bound(ref, t->result.real[0], t->result.bound[0], t->result.kind[0], &actual);
 }
 
 static void finish(struct trial *t)
@@ -226,17 +190,17 @@ static size_t found(struct trial *t, double *y, size_t n, double factor)
 {
     for (size_t i = 0; i < n; i++)
         y[i] *= factor;
-    return judge(t, y).wrong;
+    return rounded_judge(&t->b, &t->result, 0, y).wrong;
 }
 
 static void try_sample(const struct sample *s, enum dtype type)
 {
     static struct trial t;
 
-    r = type == DT_F16 ? half : single;
+    r = type == DT_F16 ? rounded_half : rounded_single;
     start(&t, s, type);
     s->naive(t.a, t.c, t.y);
-    struct judgement j = judge(&t, t.y);
+    struct judgement j = rounded_judge(&t.b, &t.result, 0, t.y);
     ck_assert_msg(j.ok && j.checked == s->outputs, "%s: %s", s->name, j.why);
     size_t wrong = found(&t, t.y, s->outputs, type == DT_F16 ? 1.05 : 1.01);
     size_t least = s->outputs * (type == DT_F16 ? 4 : 9) / 10;
@@ -268,9 +232,9 @@ static void try_chain(enum dtype type)
     struct why w = { 0 };
     uint32_t soft[5], id[7];
 
-    r = type == DT_F16 ? half : single;
-    fill(3, -2, 2, t.a);
-    fill(4, -2, 2, t.c);
+    r = type == DT_F16 ? rounded_half : rounded_single;
+    rounded_fill(3, -2, 2, r, t.a, N);
+    rounded_fill(4, -2, 2, r, t.c, N);
     build_init(&t.b, 1);
     for (int i = 0; i < 6; i++)
         id[i] = build_operand(&t.b,
@@ -284,8 +248,8 @@ static void try_chain(enum dtype type)
     OPERATION(&t.b, "ADD", IDS(id[0], id[3], id[6]), IDS(id[4]));
     add_scalars(&t.b, &s, type, soft);
     OPERATION(&t.b, "SOFTMAX", IDS(id[4], soft[4]), IDS(id[5]));
-    struct tensor arg[] = { tensor_with(&t.b, type, DIMS(ROWS, COLUMNS), t.a),
-                            tensor_with(&t.b, type, DIMS(ROWS, COLUMNS), t.c) };
+    struct tensor arg[] = { rounded_tensor(&t.b, type, DIMS(ROWS, COLUMNS), t.a),
+                            rounded_tensor(&t.b, type, DIMS(ROWS, COLUMNS), t.c) };
     ck_assert_msg(plan_new(&t.b.model, &t.plan, &w) == 0, "%s", w.text);
     ck_assert_msg(plan_run(t.plan, arg, &options, &t.result, &w) == 0, "%s", w.text);
 
@@ -293,7 +257,7 @@ static void try_chain(enum dtype type)
     tanh_by_exp(p, NULL, q);
     add(t.a, q, p);
     softmax(p, NULL, t.y);
-    struct judgement j = judge(&t, t.y);
+    struct judgement j = rounded_judge(&t.b, &t.result, 0, t.y);
     ck_assert_msg(j.ok && j.checked == N, "%s", j.why);
     size_t wrong = found(&t, t.y, N, type == DT_F16 ? 1.1 : 1.01);
     ck_assert_msg(wrong > N / 2, "only %zu found", wrong);

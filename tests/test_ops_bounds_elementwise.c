@@ -9,21 +9,12 @@
 
 #include "tests/check_main.h"
 #include "tests/one_op.h"
+#include "tests/rounded.h"
 
 enum { ROWS = 64, COLUMNS = 16, N = ROWS * COLUMNS, K = 4 };
 
 /* Rounding to the type under test. */
 static double (*r)(double x);
-
-static double single(double x)
-{
-    return (double) (float) x;
-}
-
-static double half(double x)
-{
-    return f16_to_double(f16_from_double(x));
-}
 
 /* Implementations as one would write them; every step rounds. */
 static double absolute(double a, double b)
@@ -252,15 +243,6 @@ static const struct sample {
     { "top k", "TOPK_V2", 1, 1, 1.02, .shape = K, .jumps = true },
 };
 
-/* Uniform in [lo, hi), rounded to the type; the same at every run. */
-static void fill(uint32_t seed, double lo, double hi, double *x)
-{
-    for (int i = 0; i < N; i++) {
-        seed = seed * 1664525 + 1013904223;
-        x[i] = r(lo + (hi - lo) * (double) (seed >> 8) / 0x1p24);
-    }
-}
-
 static uint32_t add_float(struct build *b, enum dtype type, double x)
 {
     float whole = (float) x;
@@ -297,16 +279,6 @@ struct trial {
     double a[N], c[N], factor[N], y[2][N];
 };
 
-static struct tensor tensor_with(struct build *b, enum dtype type, struct shape shape,
-                                 const double *x)
-{
-    struct tensor t = { .dtype = type, .shape = shape };
-
-    t.data = arena_alloc(b->arena, tensor_bytes(&t), 1);
-    tensor_narrow(x, &t);
-    return t;
-}
-
 /* The operation, on inputs or on the product of the first with a factor. */
 static void start(struct trial *t, const struct sample *s, enum dtype type, bool product)
 {
@@ -321,12 +293,12 @@ static void start(struct trial *t, const struct sample *s, enum dtype type, bool
     build_init(&t->b, 1);
     for (int i = 0; i < s->operands; i++) {
         in[n++] = build_operand(&t->b, LIFE_INPUT, type, DIMS(ROWS, COLUMNS));
-        arg[n_arg++] = tensor_with(&t->b, type, DIMS(ROWS, COLUMNS), x[i]);
+        arg[n_arg++] = rounded_tensor(&t->b, type, DIMS(ROWS, COLUMNS), x[i]);
     }
     if (product) {
         uint32_t factor = build_operand(&t->b, LIFE_INPUT, type, DIMS(ROWS, COLUMNS));
         uint32_t y = build_operand(&t->b, LIFE_TEMPORARY, type, DIMS(ROWS, COLUMNS));
-        arg[n_arg++] = tensor_with(&t->b, type, DIMS(ROWS, COLUMNS), t->factor);
+        arg[n_arg++] = rounded_tensor(&t->b, type, DIMS(ROWS, COLUMNS), t->factor);
         OPERATION(&t->b, "MUL", IDS(in[0], factor, build_int(&t->b, 0)), IDS(y));
         in[0] = y;
     }
@@ -349,14 +321,6 @@ static void compute(struct trial *t, const struct sample *s, const double *a)
         top_of_row(a + row * COLUMNS, t->y[0] + row * K, t->y[1] + row * K);
 }
 
-static struct judgement judge(struct trial *t, uint32_t i)
-{
-    const struct tensor *ref = &t->result.out[i];
-    struct tensor actual = tensor_with(&t->b, ref->dtype, ref->shape, t->y[i]);
-
-    return judge_bound(ref, t->result.real[i], t->result.bound[i], t->result.kind[i], &actual);
-}
-
 static void finish(struct trial *t)
 {
     result_done(&t->result);
@@ -367,7 +331,7 @@ static void finish(struct trial *t)
 static void expect_right(struct trial *t, const struct sample *s)
 {
     for (uint32_t i = 0; i < t->result.n; i++) {
-        struct judgement j = judge(t, i);
+        struct judgement j = rounded_judge(&t->b, &t->result, i, t->y[i]);
         size_t n = tensor_count(&t->result.out[i]);
         ck_assert_msg(j.ok, "%s: %s", s->name, j.why);
         ck_assert_msg(j.checked * 10 >= n * 9 || s->result != FLOATS, "%s: only %zu of %zu checked",
@@ -381,7 +345,7 @@ static void expect_wrong(struct trial *t, const struct sample *s, double factor)
 
     for (size_t i = 0; i < n; i++)
         t->y[0][i] *= factor;
-    size_t wrong = judge(t, 0).wrong;
+    size_t wrong = rounded_judge(&t->b, &t->result, 0, t->y[0]).wrong;
     ck_assert_msg(wrong * 10 >= n * 8, "%s: only %zu of %zu wrong elements found", s->name, wrong,
                   n);
 }
@@ -391,10 +355,10 @@ static void try_sample(const struct sample *s, enum dtype type)
     static struct trial t;
     static double product[N];
 
-    r = type == DT_F16 ? half : single;
-    fill(1, s->lo, s->hi, t.a);
-    fill(2, s->lo, s->hi, t.c);
-    fill(3, 0.9, 1.1, t.factor);
+    r = type == DT_F16 ? rounded_half : rounded_single;
+    rounded_fill(1, s->lo, s->hi, r, t.a, N);
+    rounded_fill(2, s->lo, s->hi, r, t.c, N);
+    rounded_fill(3, 0.9, 1.1, r, t.factor, N);
     start(&t, s, type, false);
     compute(&t, s, t.a);
     expect_right(&t, s);

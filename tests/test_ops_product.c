@@ -7,6 +7,7 @@
 
 #include "tests/check_main.h"
 #include "tests/one_op.h"
+#include "tests/rounded.h"
 
 #define I(n)   "INT32: " #n
 #define NCHW   "BOOL: 1"
@@ -214,16 +215,6 @@ enum { N = 2, PIXELS = 16, CHANNELS = 8, VALUES = N * PIXELS * CHANNELS };
 /* Rounding to the type under test. */
 static double (*r)(double x);
 
-static double single(double x)
-{
-    return (double) (float) x;
-}
-
-static double half(double x)
-{
-    return f16_to_double(f16_from_double(x));
-}
-
 static const double gamma_ = 1.5, beta_ = -0.25, epsilon = 0x1p-7;
 
 /* As one would write them; every step rounds. */
@@ -338,35 +329,6 @@ static const struct sample {
       matrices },
 };
 
-/* Uniform in [-4, 4), rounded to the type; the same at every run. */
-static void fill(double *x)
-{
-    uint32_t seed = 3;
-
-    for (int i = 0; i < VALUES; i++) {
-        seed = seed * 1664525 + 1013904223;
-        x[i] = r(8 * (double) (seed >> 8) / 0x1p24 - 4);
-    }
-}
-
-static struct tensor tensor_with(struct build *b, enum dtype type, struct shape shape,
-                                 const double *x)
-{
-    struct tensor t = { .dtype = type, .shape = shape };
-
-    t.data = arena_alloc(b->arena, tensor_bytes(&t), 1);
-    tensor_narrow(x, &t);
-    return t;
-}
-
-static struct judgement judge(struct build *b, const struct result *result, const double *y)
-{
-    const struct tensor *ref = &result->out[0];
-    struct tensor actual = tensor_with(b, ref->dtype, ref->shape, y);
-
-    return judge_bound(ref, result->real[0], result->bound[0], result->kind[0], &actual);
-}
-
 static void try_sample(const struct sample *s, enum dtype type)
 {
     static double x[VALUES], y[N * PIXELS * PIXELS];
@@ -378,22 +340,22 @@ static void try_sample(const struct sample *s, enum dtype type)
     uint32_t in[8];
     size_t n = shape_count(&s->out);
 
-    r = type == DT_F16 ? half : single;
-    fill(x);
+    r = type == DT_F16 ? rounded_half : rounded_single;
+    rounded_fill(3, -4, 4, r, x, VALUES);
     build_init(&b, 1);
     in[0] = build_operand(&b, LIFE_INPUT, type, s->in);
     uint32_t n_in = s->operands(&b, type, in);
     uint32_t out = build_operand(&b, LIFE_OUTPUT, type, s->out);
     build_operation(&b, s->op, in, n_in, &out, 1);
-    struct tensor arg = tensor_with(&b, type, s->in, x);
+    struct tensor arg = rounded_tensor(&b, type, s->in, x);
     ck_assert_msg(plan_new(&b.model, &plan, &w) == 0, "%s: %s", s->op, w.text);
     ck_assert_msg(plan_run(plan, &arg, &options, &result, &w) == 0, "%s: %s", s->op, w.text);
     s->plain(x, y);
-    struct judgement j = judge(&b, &result, y);
+    struct judgement j = rounded_judge(&b, &result, 0, y);
     ck_assert_msg(j.ok && j.checked == n, "%s: %s", s->op, j.why);
     for (size_t i = 0; i < n; i++)
         y[i] *= type == DT_F16 ? 1.1 : 1.001;
-    size_t wrong = judge(&b, &result, y).wrong;
+    size_t wrong = rounded_judge(&b, &result, 0, y).wrong;
     ck_assert_msg(wrong >= n * 3 / 4, "%s: only %zu of %zu wrong elements found", s->op, wrong, n);
     result_done(&result);
     plan_free(plan);

@@ -7,6 +7,7 @@
 
 #include "tests/build.h"
 #include "tests/check_main.h"
+#include "tests/rounded.h"
 
 enum { STEPS = 6, BATCH = 3, SIZE = 5, UNITS = 7, OUTPUTS = 4, GATES = 4, MOST = 512 };
 enum { INPUT_GATE, FORGET_GATE, CELL_GATE, OUTPUT_GATE };
@@ -35,23 +36,13 @@ static const double cell_clip = 0.375;
 
 static double (*r)(double x); /* rounding to the type under test */
 
-static double single(double x)
-{
-    return (double) (float) x;
-}
-
-static double half(double x)
-{
-    return f16_to_double(f16_from_double(x));
-}
-
 static uint32_t seed;
 
 static void fill(double *to, size_t n, double reach)
 {
     for (size_t i = 0; i < n; i++) {
         seed = seed * 1664525 + 1013904223;
-        to[i] = half(reach * ((double) (seed >> 8) / 0x1p23 - 1));
+        to[i] = rounded_half(reach * ((double) (seed >> 8) / 0x1p23 - 1));
     }
 }
 
@@ -289,7 +280,7 @@ static int check_bounds(enum dtype type, bool normalised)
 
 START_TEST(single_precision_is_bounded)
 {
-    r = single;
+    r = rounded_single;
     ck_assert_int_eq(check_bounds(DT_F32, false), FAULTS - 1);
     ck_assert_int_eq(check_bounds(DT_F32, true), FAULTS - 1);
 }
@@ -298,7 +289,7 @@ END_TEST
 /* Some faults are as small as what half precision may do in six steps. */
 START_TEST(half_precision_is_bounded)
 {
-    r = half;
+    r = rounded_half;
     ck_assert_int_ge(check_bounds(DT_F16, false), 3);
 }
 END_TEST
@@ -309,7 +300,7 @@ START_TEST(bounds_are_of_use)
     struct arena *arena = arena_new(0);
     struct result expected;
 
-    r = single;
+    r = rounded_single;
     draw_values(7, false);
     run_reference(DT_F32, arena, &expected);
     size_t n = tensor_count(&expected.out[0]);

@@ -9,6 +9,7 @@
 #include "randgraph/randgraph.h"
 #include "tests/check_main.h"
 #include "tests/digest.h"
+#include "tests/one_op.h"
 
 static struct arena *arena;
 static struct example example;
@@ -185,20 +186,10 @@ static int op_index(const struct op *op)
 
 static void count_operation(const struct graph *g, const struct operation *o)
 {
-    const struct op *op = op_find(o->code);
-    const struct tensor *in[MAX_ROLES];
-    struct tensor result[MAX_ROLES], *out[MAX_ROLES];
     struct call c;
 
-    for (uint32_t i = 0; i < o->n_in; i++)
-        in[i] = operand_omitted(&g->operand[o->in[i]]) ? NULL : &g->operand[o->in[i]].tensor;
-    for (uint32_t i = 0; i < o->n_out; i++) {
-        result[i] = g->operand[o->out[i]].tensor;
-        out[i] = &result[i];
-    }
-    if (op_bind(op, in, o->n_in, out, o->n_out, false, &c, &why) < 0)
-        ck_abort_msg("%s: %s", op->name, why.text);
-    drawn[op_index(op)][c.form - op->forms][c.typing - op->typings]++;
+    one_op_bind(g, o, &c);
+    drawn[op_index(c.op)][c.form - c.op->forms][c.typing - c.op->typings]++;
 }
 
 static void count_model(const struct model *m)

@@ -6,6 +6,7 @@
 
 #include "randgraph/randgraph.h"
 #include "tests/check_main.h"
+#include "tests/one_op.h"
 #include "tests/signed_example.h"
 
 enum { WANTED = 100, MOST_DRAWN = 20000, MOST_FAILED = 200, MAX_TYPINGS = 64 };
@@ -27,27 +28,6 @@ static const struct typing *signed_row(const struct op *op, const struct typing 
             return other;
     }
     return NULL;
-}
-
-/* The typing row of a model of one operation. */
-static const struct typing *row_of(const struct graph *g)
-{
-    const struct operation *o = &g->operation[0];
-    const struct op *op = op_find(o->code);
-    const struct tensor *in[MAX_ROLES];
-    struct tensor result[MAX_ROLES], *out[MAX_ROLES];
-    struct call c;
-    struct why w;
-
-    for (uint32_t i = 0; i < o->n_in; i++)
-        in[i] = operand_omitted(&g->operand[o->in[i]]) ? NULL : &g->operand[o->in[i]].tensor;
-    for (uint32_t i = 0; i < o->n_out; i++) {
-        result[i] = g->operand[o->out[i]].tensor;
-        out[i] = &result[i];
-    }
-    if (op_bind(op, in, o->n_in, out, o->n_out, false, &c, &w) < 0)
-        ck_abort_msg("%s: %s", op->name, w.text);
-    return c.typing;
 }
 
 static struct result run(const struct example *e, struct arena *a)
@@ -126,10 +106,11 @@ START_TEST(signed_results_are_unsigned_ones_less_128)
                 ck_abort_msg("%s: %s", op->name, w.text);
             continue;
         }
-        const struct typing *t = row_of(&e.model.graph[0]);
-        if (!signed_row(op, t))
+        struct call c;
+        one_op_bind(&e.model.graph[0], &e.model.graph[0].operation[0], &c);
+        if (!signed_row(op, c.typing))
             continue;
-        count[t - op->typings]++;
+        count[c.typing - op->typings]++;
         run_both(&e, a);
     }
     if (rows_below(op, count, WANTED, &row))

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "randgraph/randgraph.h"
-#include "tests/build.h"
 #include "tests/check_main.h"
+#include "tests/one_op.h"
 
 enum { DRAWN = 150, LEAST = 20 };
 
@@ -23,23 +23,12 @@ struct roles {
 static bool find_roles(const struct graph *g, struct roles *ret)
 {
     const struct operation *o = &g->operation[0];
-    const struct op *op = op_find(o->code);
-    const struct tensor *in[MAX_ROLES];
-    struct tensor result[MAX_ROLES], *out[MAX_ROLES];
     struct call c;
-    struct why w;
 
-    for (uint32_t i = 0; i < o->n_in; i++)
-        in[i] = operand_omitted(&g->operand[o->in[i]]) ? NULL : &g->operand[o->in[i]].tensor;
-    for (uint32_t i = 0; i < o->n_out; i++) {
-        result[i] = g->operand[o->out[i]].tensor;
-        out[i] = &result[i];
-    }
-    if (op_bind(op, in, o->n_in, out, o->n_out, false, &c, &w) < 0)
-        ck_abort_msg("%s: %s", op->name, w.text);
-    ret->op = op;
+    one_op_bind(g, o, &c);
+    ret->op = c.op;
     for (uint32_t i = 0, k = 0; i < o->n_in; i++) {
-        ret->of[i] = &op->in[c.form->role[k]];
+        ret->of[i] = &c.op->in[c.form->role[k]];
         k += !ret->of[i]->many || i + 1 >= c.many_at + c.n_many;
     }
     return c.n_many == 0;
