@@ -15,7 +15,11 @@ static uint64_t loop_limit(const struct hal_execution_config *c)
 {
     if (c->loop_timeout == HAL_NO_TIME)
         return HAL_LOOP_TIMEOUT_DEFAULT;
-    return c->loop_timeout < HAL_LOOP_TIMEOUT_MAX ? c->loop_timeout : HAL_LOOP_TIMEOUT_MAX;
+    if (c->loop_timeout <= HAL_LOOP_TIMEOUT_MAX)
+        return c->loop_timeout;
+    log_write(LOG_WARNING, LOG_TAG, "a loop time-out of %" PRIu64 " ns is taken for %" PRIu64,
+              c->loop_timeout, HAL_LOOP_TIMEOUT_MAX);
+    return HAL_LOOP_TIMEOUT_MAX;
 }
 
 static void give_up_arena(struct execution *x)

@@ -182,6 +182,24 @@ START_TEST(every_tag_has_something_to_say)
 }
 END_TEST
 
+START_TEST(what_is_cut_to_the_most_there_is_is_a_warning)
+{
+    struct hal_execution_config config = client_config();
+
+    client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
+    listen_to("execution");
+    for (int over = 0; over < 2; over++) {
+        config.loop_timeout = HAL_LOOP_TIMEOUT_MAX + (uint64_t) over;
+        ck_assert_int_eq(model.prepared->methods->execute_synchronously(
+                             model.prepared, HAL_1_3, &request.hal, &config, &request.result),
+                         HAL_NONE);
+        ck_assert_int_eq(is_heard("W ExecutionBuilder: a loop time-out of 15000000001 ns is taken "
+                                  "for 15000000000"),
+                         over);
+    }
+}
+END_TEST
+
 START_TEST(without_a_tag_nothing_is_said)
 {
     listen_to("");
@@ -204,6 +222,7 @@ int main(void)
     tcase_add_test(drivers, a_refused_model_says_why);
     tcase_add_test(drivers, a_refused_request_says_why);
     tcase_add_test(drivers, every_tag_has_something_to_say);
+    tcase_add_test(drivers, what_is_cut_to_the_most_there_is_is_a_warning);
     tcase_add_test(drivers, without_a_tag_nothing_is_said);
     return check_main("logging", settings, drivers, NULL);
 }

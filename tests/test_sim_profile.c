@@ -281,6 +281,52 @@ START_TEST(the_shipped_profiles_are_legal)
 }
 END_TEST
 
+/* Of types that it does not compute, too: the operands of an operation next to it are such. */
+START_TEST(shipped_devices_say_how_fast_they_are_in_every_type)
+{
+    struct profile *p = NULL;
+
+    for (int i = 0; target_shipped[i]; i++) {
+        const char *json = profile_shipped(target_shipped[i] + strlen("sim:"));
+        ck_assert_msg(profile_parse(json, target_shipped[i], &p, &w) == 0, "%s", w.text);
+        ck_assert_msg(p->capabilities.n_operands == DT_MODEL, "%s: %u of %d types",
+                      target_shipped[i], p->capabilities.n_operands, DT_MODEL);
+        for (uint32_t k = 0; k < p->capabilities.n_operands; k++)
+            ck_assert_int_eq(p->capabilities.operand[k].type, (int) k);
+        profile_free(p);
+    }
+}
+END_TEST
+
+/* Whether an operation has rows of types for the signed kind. */
+static bool has_signed(const struct op *op)
+{
+    for (int i = 0; i < op->n_typings; i++)
+        for (int k = 0; k < MAX_SLOTS; k++)
+            if (op->typings[i].slot[k] == DT_S8)
+                return true;
+    return false;
+}
+
+/* HAL 1.3: who computes unsigned 8-bit numbers computes signed ones. */
+START_TEST(shipped_devices_take_signed_numbers_where_they_take_unsigned_ones)
+{
+    struct profile *p = NULL;
+
+    for (int i = 0; target_shipped[i]; i++) {
+        const char *json = profile_shipped(target_shipped[i] + strlen("sim:"));
+        ck_assert_msg(profile_parse(json, target_shipped[i], &p, &w) == 0, "%s", w.text);
+        for (uint32_t r = 0; r < p->n_rules; r++)
+            for (uint32_t k = 0; k < p->rules[r].n_ops; k++)
+                ck_assert_msg(!(p->rules[r].types & 1u << DT_U8) ||
+                                  p->rules[r].types & 1u << DT_S8 ||
+                                  !has_signed(p->rules[r].op[k]),
+                              "%s: %s", target_shipped[i], p->rules[r].op[k]->name);
+        profile_free(p);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("profile");
@@ -292,5 +338,7 @@ int main(void)
     tcase_add_test(c, rules_limit_windows_layouts_and_constants);
     tcase_add_test(c, the_cost_model_is_the_clock);
     tcase_add_test(c, the_shipped_profiles_are_legal);
+    tcase_add_test(c, shipped_devices_say_how_fast_they_are_in_every_type);
+    tcase_add_test(c, shipped_devices_take_signed_numbers_where_they_take_unsigned_ones);
     return check_main("sim profile", c, NULL);
 }
