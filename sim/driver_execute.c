@@ -370,6 +370,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
 
 static void release(struct hal_prepared_model *self)
 {
+    TRACE(LD, PT, "release");
     prepared_unref((struct prepared *) self);
 }
 

@@ -148,18 +148,27 @@ static void free_fenced(struct fenced *f)
     free(f);
 }
 
+/* As fence_wait().  What a driver waits for is no work of its. */
+static int wait_for_fences(const struct fenced *f)
+{
+    const struct caller *caller = f->launch.execution->caller;
+
+    if (!f->launch.n_wait_for)
+        return 1;
+    TRACE(LO, PU, "wait for fences");
+    return fence_wait_or_stop(f->launch.n_wait_for, f->wait_for, f->launch.left,
+                              caller ? caller->gone : -1);
+}
+
 static void run_fenced(void *argument)
 {
     struct fenced *f = argument;
     struct hal_timing timing = { HAL_NO_TIME, HAL_NO_TIME };
     uint64_t waited = 0;
     enum hal_status status = HAL_GENERAL_FAILURE;
-    const struct caller *caller = f->launch.execution->caller;
+    int ready = wait_for_fences(f);
 
     TRACE(LD, PE, "execution");
-    int ready = fence_wait_or_stop(f->launch.n_wait_for, f->wait_for, f->launch.left,
-                                   caller ? caller->gone : -1);
-
     if (ready == 0)
         status = HAL_MISSED_DEADLINE_PERSISTENT;
     else if (ready > 0)

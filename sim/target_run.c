@@ -353,6 +353,14 @@ static void log_notes(const struct course *c)
             VLOG(MANAGER, "%s is told in other words: %s", c->t->uri, c->said.note[i].text);
 }
 
+static void release(struct course *c)
+{
+    TRACE(LR, PT, "release");
+    if (c->prepared)
+        c->prepared->methods->release(c->prepared);
+    shared_free(c->constants);
+}
+
 /* 1: ended before it was done; the outcome says where. */
 static int run_course(struct course *c)
 {
@@ -365,9 +373,7 @@ static int run_course(struct course *c)
         rc = prepare(c, &h);
     if (rc == 0)
         rc = execute(c);
-    if (c->prepared)
-        c->prepared->methods->release(c->prepared);
-    shared_free(c->constants);
+    release(c);
     const char *repeated = waiters_repeated(c->t->waiters);
     if (rc >= 0 && repeated)
         rc = course_violation(c, "%s called back more than once", repeated);

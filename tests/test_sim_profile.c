@@ -319,8 +319,7 @@ START_TEST(shipped_devices_take_signed_numbers_where_they_take_unsigned_ones)
         for (uint32_t r = 0; r < p->n_rules; r++)
             for (uint32_t k = 0; k < p->rules[r].n_ops; k++)
                 ck_assert_msg(!(p->rules[r].types & 1u << DT_U8) ||
-                                  p->rules[r].types & 1u << DT_S8 ||
-                                  !has_signed(p->rules[r].op[k]),
+                                  p->rules[r].types & 1u << DT_S8 || !has_signed(p->rules[r].op[k]),
                               "%s: %s", target_shipped[i], p->rules[r].op[k]->name);
         profile_free(p);
     }
