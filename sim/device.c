@@ -16,25 +16,31 @@ static int no_memory(struct why *w)
 
 /* ---- what it supports */
 
-static int supports_graph(const struct device *d, const struct model *m, uint32_t graph,
-                          struct arena *a, bool *ret_supported, struct why *w);
+enum finding { NOT_LOOKED_AT, RUNS, DOES_NOT_RUN };
+
+/* One question about a model.  Graphs that others run are looked at once, however often they are
+ * run: branches of branches would else be looked at for ever. */
+struct question {
+    const struct device *device;
+    const struct model *model;
+    struct arena *arena;
+    enum finding *graph; /* of each: the whole of it */
+};
+
+static int supports_graph(struct question *q, uint32_t graph, struct why *w);
 
 /* Everything that a branch or loop runs. */
-static int supports_subgraphs(const struct device *d, const struct model *m, const struct graph *g,
-                              const struct operation *o, struct arena *a, struct why *w)
+static int supports_subgraphs(struct question *q, const struct graph *g, const struct operation *o,
+                              struct why *w)
 {
     for (uint32_t i = 0; i < o->n_in; i++) {
         const struct operand *in = &g->operand[o->in[i]];
         if (in->life != LIFE_SUBGRAPH)
             continue;
-        uint32_t n = m->graph[in->subgraph].n_operations;
-        bool *supported = arena_alloc(a, n, sizeof(bool));
-        if (!supported)
-            return no_memory(w);
-        TRY(supports_graph(d, m, in->subgraph, a, supported, w));
-        for (uint32_t k = 0; k < n; k++)
-            if (!supported[k])
-                return why_fail(w, WHY_UNSUPPORTED, "operation %u of subgraph %u", k, in->subgraph);
+        if (q->graph[in->subgraph] == NOT_LOOKED_AT)
+            TRY(supports_graph(q, in->subgraph, w));
+        if (q->graph[in->subgraph] == DOES_NOT_RUN)
+            return why_fail(w, WHY_UNSUPPORTED, "not all of subgraph %u", in->subgraph);
     }
     return 0;
 }
@@ -47,50 +53,65 @@ static bool has_kernel(const struct device *d, const struct kernel_call *k)
            kernel_find(d->kernels, k->call.op->name, type);
 }
 
-static int supports_call(const struct device *d, const struct values *v, uint32_t i,
-                         struct arena *a, struct why *w)
+static int supports_call(struct question *q, const struct values *v, uint32_t i, struct why *w)
 {
     const struct graph *g = &v->model->graph[v->graph];
     struct site s;
 
     if (operation_is_foreign(g, &g->operation[i]))
         return why_fail(w, WHY_UNSUPPORTED, "operation %u is of an unknown extension", i);
-    if (site_bind(v, i, false, a, &s, w) < 0)
-        return -1;
-    TRY(profile_allows(d->profile, &s.k.call, s.constant, w));
-    if (!has_kernel(d, &s.k))
+    TRY(site_bind(v, i, false, q->arena, &s, w));
+    TRY(profile_allows(q->device->profile, &s.k.call, s.constant, w));
+    if (!has_kernel(q->device, &s.k))
         return why_fail(w, WHY_UNSUPPORTED, "%s has no kernel here", s.k.call.op->name);
-    return supports_subgraphs(d, v->model, g, &g->operation[i], a, w);
+    return supports_subgraphs(q, g, &g->operation[i], w);
 }
 
-static int supports_graph(const struct device *d, const struct model *m, uint32_t graph,
-                          struct arena *a, bool *ret_supported, struct why *w)
+/* One answer per operation; -1: want of memory. */
+static int supports_operations(struct question *q, uint32_t graph, bool *ret_supported,
+                               struct why *w)
 {
-    const struct graph *g = &m->graph[graph];
-    struct values v = { m, graph, arena_alloc(a, g->n_operands, sizeof(struct tensor)) };
+    const struct graph *g = &q->model->graph[graph];
+    struct values v = { q->model, graph,
+                        arena_alloc(q->arena, g->n_operands, sizeof(struct tensor)) };
 
     if (!v.tensor)
         return no_memory(w);
     for (uint32_t i = 0; i < g->n_operands; i++)
         v.tensor[i] = g->operand[i].tensor;
     for (uint32_t i = 0; i < g->n_operations; i++) {
-        ret_supported[i] = supports_call(d, &v, i, a, w) == 0;
+        ret_supported[i] = supports_call(q, &v, i, w) == 0;
         if (ret_supported[i])
             continue;
         if (w->code == WHY_MEMORY)
             return -1;
-        VLOG(COMPILATION, "%s cannot do operation %u of graph %u: %s", d->base.name, i, graph,
-             w->text);
+        VLOG(COMPILATION, "%s cannot do operation %u of graph %u: %s", q->device->base.name, i,
+             graph, w->text);
     }
+    return 0;
+}
+
+static int supports_graph(struct question *q, uint32_t graph, struct why *w)
+{
+    uint32_t n = q->model->graph[graph].n_operations;
+    bool *supported = arena_alloc(q->arena, n, sizeof(*supported)), all = true;
+
+    if (!supported)
+        return no_memory(w);
+    TRY(supports_operations(q, graph, supported, w));
+    for (uint32_t i = 0; i < n; i++)
+        all = all && supported[i];
+    q->graph[graph] = all ? RUNS : DOES_NOT_RUN;
     return 0;
 }
 
 static int supported(struct engine *e, const struct model *m, bool *ret_supported, struct why *w)
 {
-    struct arena *a = arena_new(0);
-    int rc = a ? supports_graph((struct device *) e, m, 0, a, ret_supported, w) : no_memory(w);
+    struct question q = { (struct device *) e, m, arena_new(0), NULL };
 
-    arena_free(a);
+    q.graph = q.arena ? arena_alloc(q.arena, m->n_graphs, sizeof(*q.graph)) : NULL;
+    int rc = q.graph ? supports_operations(&q, 0, ret_supported, w) : no_memory(w);
+    arena_free(q.arena);
     return rc;
 }
 

@@ -28,19 +28,22 @@ static int mark(const struct level_need *n, void *user, struct why *w)
     return 0;
 }
 
-/* Of a graph and of those that it refers to, which is without cycles. */
-static int level_within(const struct model *m, uint32_t graph, const int *level)
+/* Of a graph and of those that it refers to, which is without cycles.  within[]: what is known of
+ * each already, else 0. */
+static int level_within(const struct model *m, uint32_t graph, const int *level, int *within)
 {
     const struct graph *g = &m->graph[graph];
     int highest = level[graph];
 
+    if (within[graph])
+        return within[graph];
     for (uint32_t i = 0; i < g->n_operands; i++) {
         if (g->operand[i].life != LIFE_SUBGRAPH)
             continue;
-        int inner = level_within(m, g->operand[i].subgraph, level);
+        int inner = level_within(m, g->operand[i].subgraph, level, within);
         highest = inner > highest ? inner : highest;
     }
-    return highest;
+    return within[graph] = highest;
 }
 
 /* Marks the operations that feature level `most` has, with all that they run. */
@@ -49,8 +52,9 @@ static int mark_supported(const struct model *m, int most, struct arena *a, bool
 {
     const struct graph *g = &m->graph[0];
     struct marking marking = { most, supported, arena_alloc(a, m->n_graphs, sizeof(int)) };
+    int *within = arena_alloc(a, m->n_graphs, sizeof(int));
 
-    if (!marking.level)
+    if (!marking.level || !within)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t i = 0; i < g->n_operations; i++)
         supported[i] = most >= L3; /* that of vendors' operations */
@@ -58,7 +62,8 @@ static int mark_supported(const struct model *m, int most, struct arena *a, bool
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_in; k++) {
             const struct operand *in = &g->operand[g->operation[i].in[k]];
-            if (in->life == LIFE_SUBGRAPH && level_within(m, in->subgraph, marking.level) > most)
+            if (in->life == LIFE_SUBGRAPH &&
+                level_within(m, in->subgraph, marking.level, within) > most)
                 supported[i] = false;
         }
     return 0;

@@ -126,6 +126,11 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
     return 0;
 }
 
+bool memory_is_plain(const struct hal_memory *m)
+{
+    return m->kind == HAL_MEMORY_ADDRESS && m->address;
+}
+
 int memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w)
 {
     REQUIRE(w, m->kind != HAL_MEMORY_HARDWARE_BUFFER || version >= HAL_1_2,

@@ -12,6 +12,9 @@ struct mapping {
     bool mapped; /* by memory_map(), to be unmapped */
 };
 
+/* Memory of this process alone: it has no descriptor under which another one could see it. */
+bool memory_is_plain(const struct hal_memory *memory);
+
 /* Whether a version of the HAL has memory of this kind. */
 int memory_complies(const struct hal_memory *memory, enum hal_version version, struct why *w);
 

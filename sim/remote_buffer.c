@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/memory.h"
 #include "sim/remote_internal.h"
 
 struct remote_buffer {
@@ -13,7 +14,7 @@ struct remote_buffer {
 /* Memory of this process is copied through the channel's. */
 static enum hal_status copy_staged(struct remote_call *q, const struct hal_memory *m, bool back)
 {
-    bool staged = m->kind == HAL_MEMORY_ADDRESS && m->address;
+    bool staged = memory_is_plain(m);
     enum hal_status status;
 
     if (staged && m->size > SIZE_MAX / 4)

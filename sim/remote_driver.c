@@ -183,7 +183,8 @@ static enum hal_status put_model(struct remote_call *q, const struct hal_model *
 {
     struct hal_model crossing;
 
-    if (shared_model(model, q->a, ret_shared, &crossing, &q->why) < 0 ||
+    if (wire_check_model(model, &q->why) < 0 ||
+        shared_model(model, q->a, ret_shared, &crossing, &q->why) < 0 ||
         wire_put_model(&crossing, q->a, &q->fds, &q->call.model, &q->why) < 0)
         return remote_failure(q);
     return HAL_NONE;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sim/memory.h"
 #include "sim/remote_internal.h"
 
 static const struct hal_prepared_model_methods prepared_methods;
@@ -64,7 +65,7 @@ enum { STAGING_ALIGNMENT = 64 };
 
 static bool is_staged(const struct hal_request_pool *p)
 {
-    return !p->is_token && p->memory.kind == HAL_MEMORY_ADDRESS && p->memory.address;
+    return !p->is_token && memory_is_plain(&p->memory);
 }
 
 /* Makes the channel's memory large enough, and tells the service. */

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sim/memory.h"
 #include "sim/wire.h"
 
 /* One pool's copy. */
@@ -24,9 +25,9 @@ struct shared {
     struct region region[];
 };
 
-static bool is_address(const struct hal_memory *m)
+static int no_memory(struct why *w)
 {
-    return m->kind == HAL_MEMORY_ADDRESS && m->address;
+    return why_fail(w, WHY_MEMORY, "out of memory");
 }
 
 /* Offsets into a descriptor are multiples of the page size. */
@@ -63,18 +64,28 @@ static struct shared *shared_new(uint32_t most)
     return s;
 }
 
-/* Empty ones are not kept. */
-static int give_file(struct shared **s, struct why *w)
+/* Puts the memories into a file, and says so in their place.  NULL: nothing is to be put there. */
+static int share(struct hal_memory *const *memory, uint32_t n, struct shared **ret_shared,
+                 struct why *w)
 {
-    void *address;
+    struct shared *s = shared_new(n);
+    int rc = s ? 0 : no_memory(w);
+    void *address = NULL;
 
-    if ((*s)->size == 0) {
-        shared_free(*s);
-        *s = NULL;
-        return 0;
+    for (uint32_t i = 0; rc == 0 && i < n; i++)
+        rc = place(s, memory[i], w);
+    if (rc == 0 && s->size)
+        rc = wire_memory(s->size, &s->fd, &address, w);
+    if (rc < 0) {
+        shared_free(s);
+        return -1;
     }
-    TRY(wire_memory((*s)->size, &(*s)->fd, &address, w));
-    (*s)->address = address;
+    s->address = address;
+    for (uint32_t i = 0; s->size && i < n; i++)
+        *memory[i] = in_file(s, i);
+    *ret_shared = s->size ? s : NULL;
+    if (!s->size)
+        shared_free(s);
     return 0;
 }
 
@@ -82,23 +93,17 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
                    struct hal_request *ret_request, struct why *w)
 {
     struct hal_request_pool *pools = arena_copy(a, hal->pools, hal->n_pools * sizeof(*pools));
-    struct shared *s = shared_new(hal->n_pools);
+    struct hal_memory **plain = arena_alloc(a, hal->n_pools, sizeof(*plain));
     uint32_t n = 0;
-    int rc = s && pools ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
 
-    for (uint32_t i = 0; rc == 0 && i < hal->n_pools; i++)
-        if (!pools[i].is_token && is_address(&pools[i].memory))
-            rc = place(s, &pools[i].memory, w);
-    if (rc < 0 || give_file(&s, w) < 0) {
-        shared_free(s);
-        return -1;
-    }
-    for (uint32_t i = 0; s && i < hal->n_pools; i++)
-        if (!pools[i].is_token && is_address(&pools[i].memory))
-            pools[i].memory = in_file(s, n++);
+    if (!pools || !plain)
+        return no_memory(w);
+    for (uint32_t i = 0; i < hal->n_pools; i++)
+        if (!pools[i].is_token && memory_is_plain(&pools[i].memory))
+            plain[n++] = &pools[i].memory;
+    TRY(share(plain, n, ret_shared, w));
     *ret_request = *hal;
     ret_request->pools = pools;
-    *ret_shared = s;
     return 0;
 }
 
@@ -106,24 +111,18 @@ int shared_model(const struct hal_model *hal, struct arena *a, struct shared **r
                  struct hal_model *ret_model, struct why *w)
 {
     struct hal_memory *pools = arena_copy(a, hal->pools, hal->n_pools * sizeof(*pools));
-    struct shared *s = shared_new(hal->n_pools);
+    struct hal_memory **plain = arena_alloc(a, hal->n_pools, sizeof(*plain));
     uint32_t n = 0;
-    int rc = s && pools ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
 
-    for (uint32_t i = 0; rc == 0 && i < hal->n_pools; i++)
-        if (is_address(&pools[i]))
-            rc = place(s, &pools[i], w);
-    if (rc < 0 || give_file(&s, w) < 0) {
-        shared_free(s);
-        return -1;
-    }
-    shared_copy_in(s);
-    for (uint32_t i = 0; s && i < hal->n_pools; i++)
-        if (is_address(&pools[i]))
-            pools[i] = in_file(s, n++);
+    if (!pools || !plain)
+        return no_memory(w);
+    for (uint32_t i = 0; i < hal->n_pools; i++)
+        if (memory_is_plain(&pools[i]))
+            plain[n++] = &pools[i];
+    TRY(share(plain, n, ret_shared, w));
+    shared_copy_in(*ret_shared);
     *ret_model = *hal;
     ret_model->pools = pools;
-    *ret_shared = s;
     return 0;
 }
 

@@ -9,8 +9,9 @@
 
 struct shared;
 
-/* ret_request: with descriptors in their place, in the arena; what lies there is copied by
- * shared_copy_in(), of a model at once.  *ret_shared: NULL when there is nothing to copy. */
+/* The lists of request and model are there.  ret_request: with descriptors in their place, in the
+ * arena; what lies there is copied by shared_copy_in(), of a model at once.  *ret_shared: NULL when
+ * there is nothing to copy. */
 int shared_request(const struct hal_request *hal, struct arena *a, struct shared **ret_shared,
                    struct hal_request *ret_request, struct why *w);
 int shared_model(const struct hal_model *hal, struct arena *a, struct shared **ret_shared,

@@ -60,12 +60,15 @@ bool wire_is_sealed(int fd, int seals);
 
 /* ---- structures of the contract, as messages in an arena */
 
+/* Whether the lists of a model or a request are there, which the other side could not tell: before
+ * anything else is done with them. */
+int wire_check_model(const struct hal_model *hal, struct why *w);
+int wire_check_request(const struct hal_request *hal, struct why *w);
+
 /* The client's way.  Memories of kind ADDRESS do not cross: staged[i] is where pool i lies in the
  * channel's staging memory (NULL where there are none).  A model has none left. */
 int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
                    Wire__Model **ret_model, struct why *w);
-/* Whether the lists of a request are there, which the other side could not tell. */
-int wire_check_request(const struct hal_request *hal, struct why *w);
 int wire_put_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
                      struct wire_fds *fds, Wire__Request **ret_request, struct why *w);
 int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,

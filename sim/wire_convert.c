@@ -9,6 +9,63 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of memory");
 }
 
+/* ---- lists that the client counts */
+
+static int check_operand_lists(const struct hal_operand *h, struct why *w)
+{
+    bool channels = h->extra == HAL_EXTRA_CHANNEL_QUANT, data = h->extra == HAL_EXTRA_EXTENSION;
+
+    REQUIRE(w, h->dims || !h->n_dims, "no dimensions");
+    REQUIRE(w, h->channel_scales || !channels || !h->n_channel_scales, "no channel scales");
+    REQUIRE(w, h->extension || !data || !h->extension_length, "no extension data");
+    return 0;
+}
+
+static int check_lists(const struct hal_subgraph *h, struct why *w)
+{
+    REQUIRE(w, h->operands || !h->n_operands, "no operands");
+    REQUIRE(w, h->operations || !h->n_operations, "no operations");
+    REQUIRE(w, (h->inputs || !h->n_inputs) && (h->outputs || !h->n_outputs), "no indexes");
+    for (uint32_t i = 0; i < h->n_operands; i++)
+        if (check_operand_lists(&h->operands[i], w) < 0)
+            return why_prefix(w, "operand %u", i);
+    for (uint32_t i = 0; i < h->n_operations; i++) {
+        const struct hal_operation *o = &h->operations[i];
+        REQUIRE(w, (o->inputs || !o->n_inputs) && (o->outputs || !o->n_outputs),
+                "operation %u: no indexes", i);
+    }
+    return 0;
+}
+
+int wire_check_model(const struct hal_model *h, struct why *w)
+{
+    REQUIRE(w, h->referenced || !h->n_referenced, "no subgraphs");
+    REQUIRE(w, h->pools || !h->n_pools, "no pools");
+    REQUIRE(w, h->operand_values || !h->operand_values_length, "no operand values");
+    REQUIRE(w, h->extension_name_to_prefix || !h->n_extension_prefixes, "no extension names");
+    for (uint32_t i = 0; i < h->n_extension_prefixes; i++)
+        REQUIRE(w, h->extension_name_to_prefix[i].name, "extension %u has no name", i);
+    TRY(check_lists(&h->main, w));
+    for (uint32_t i = 0; i < h->n_referenced; i++)
+        TRY(check_lists(&h->referenced[i], w));
+    return 0;
+}
+
+static int check_dimensions(const struct hal_argument *h, uint32_t n, struct why *w)
+{
+    REQUIRE(w, h || !n, "no arguments");
+    for (uint32_t i = 0; i < n; i++)
+        REQUIRE(w, h[i].dims || !h[i].n_dims, "argument %u: no dimensions", i);
+    return 0;
+}
+
+int wire_check_request(const struct hal_request *hal, struct why *w)
+{
+    REQUIRE(w, hal->pools || !hal->n_pools, "no pools");
+    TRY(check_dimensions(hal->inputs, hal->n_inputs, w));
+    return check_dimensions(hal->outputs, hal->n_outputs, w);
+}
+
 /* A message of a type, initialised, or NULL. */
 #define NEW(a, type, init)                                                                         \
     memcpy_message(arena_alloc((a), 1, sizeof(type)), &(type) init, sizeof(type))
@@ -123,47 +180,6 @@ int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena 
     return 0;
 }
 
-/* What is counted is there: the other side could not tell. */
-static int check_operand_lists(const struct hal_operand *h, struct why *w)
-{
-    bool channels = h->extra == HAL_EXTRA_CHANNEL_QUANT, data = h->extra == HAL_EXTRA_EXTENSION;
-
-    REQUIRE(w, h->dims || !h->n_dims, "no dimensions");
-    REQUIRE(w, h->channel_scales || !channels || !h->n_channel_scales, "no channel scales");
-    REQUIRE(w, h->extension || !data || !h->extension_length, "no extension data");
-    return 0;
-}
-
-static int check_lists(const struct hal_subgraph *h, struct why *w)
-{
-    REQUIRE(w, h->operands || !h->n_operands, "no operands");
-    REQUIRE(w, h->operations || !h->n_operations, "no operations");
-    REQUIRE(w, (h->inputs || !h->n_inputs) && (h->outputs || !h->n_outputs), "no indexes");
-    for (uint32_t i = 0; i < h->n_operands; i++)
-        if (check_operand_lists(&h->operands[i], w) < 0)
-            return why_prefix(w, "operand %u", i);
-    for (uint32_t i = 0; i < h->n_operations; i++) {
-        const struct hal_operation *o = &h->operations[i];
-        REQUIRE(w, (o->inputs || !o->n_inputs) && (o->outputs || !o->n_outputs),
-                "operation %u: no indexes", i);
-    }
-    return 0;
-}
-
-static int check_model_lists(const struct hal_model *h, struct why *w)
-{
-    REQUIRE(w, h->referenced || !h->n_referenced, "no subgraphs");
-    REQUIRE(w, h->pools || !h->n_pools, "no pools");
-    REQUIRE(w, h->operand_values || !h->operand_values_length, "no operand values");
-    REQUIRE(w, h->extension_name_to_prefix || !h->n_extension_prefixes, "no extension names");
-    for (uint32_t i = 0; i < h->n_extension_prefixes; i++)
-        REQUIRE(w, h->extension_name_to_prefix[i].name, "extension %u has no name", i);
-    TRY(check_lists(&h->main, w));
-    for (uint32_t i = 0; i < h->n_referenced; i++)
-        TRY(check_lists(&h->referenced[i], w));
-    return 0;
-}
-
 static int put_prefixes(const struct hal_model *hal, struct arena *a, Wire__Model *m, struct why *w)
 {
     m->prefixes = arena_alloc(a, hal->n_extension_prefixes, sizeof(*m->prefixes));
@@ -186,7 +202,6 @@ int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds
 {
     Wire__Model *m = NEW(a, Wire__Model, WIRE__MODEL__INIT);
 
-    TRY(check_model_lists(hal, w));
     if (!m || !(m->main = put_subgraph(&hal->main, a)))
         return no_memory(w);
     m->referenced = arena_alloc(a, hal->n_referenced, sizeof(*m->referenced));
@@ -204,21 +219,6 @@ int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds
     TRY(put_prefixes(hal, a, m, w));
     *ret_model = m;
     return 0;
-}
-
-static int check_dimensions(const struct hal_argument *h, uint32_t n, struct why *w)
-{
-    REQUIRE(w, h || !n, "no arguments");
-    for (uint32_t i = 0; i < n; i++)
-        REQUIRE(w, h[i].dims || !h[i].n_dims, "argument %u: no dimensions", i);
-    return 0;
-}
-
-int wire_check_request(const struct hal_request *hal, struct why *w)
-{
-    REQUIRE(w, hal->pools || !hal->n_pools, "no pools");
-    TRY(check_dimensions(hal->inputs, hal->n_inputs, w));
-    return check_dimensions(hal->outputs, hal->n_outputs, w);
 }
 
 static Wire__Argument *put_argument(const struct hal_argument *h, struct arena *a)

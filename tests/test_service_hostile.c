@@ -360,11 +360,19 @@ START_TEST(lists_that_are_not_there_are_refused)
     struct hal_buffer *buffer;
     struct client_request r;
     struct client_model m;
-    uint32_t token;
+    uint32_t token, n;
+    bool supported;
     int fence;
 
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    struct hal_model no_pools = m.hal;
+    no_pools.n_pools = 1;
+    no_pools.pools = NULL;
+    ck_assert_int_eq(d->get_supported_operations(d, HAL_FL8, &no_pools, &supported, &n),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(client_prepare_with(d, HAL_FL8, &no_pools, &prepare, &p),
+                     HAL_INVALID_ARGUMENT);
     WITHOUT(r.hal.pools = NULL);
     WITHOUT(r.hal.inputs = NULL);
     WITHOUT(r.hal.outputs = NULL);
@@ -393,6 +401,29 @@ START_TEST(lists_that_are_not_there_are_refused)
 }
 END_TEST
 
+/* More than the socket carries at once: wrong numbers, as any others. */
+START_TEST(hundreds_of_cache_files_do_not_end_a_connection)
+{
+    struct hal_driver *d = lab_connect();
+    struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                         .priority = HAL_PRIORITY_MEDIUM,
+                                         .deadline = HAL_NO_DEADLINE };
+    int files[2 * WIRE_MAX_FDS];
+    struct hal_prepared_model *p;
+    struct client_model m;
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        files[i] = STDIN_FILENO;
+    config.cache.n_data = sizeof(files) / sizeof(*files);
+    config.cache.data = files;
+    client_add_model(&m, N, false);
+    ck_assert_int_eq(client_prepare_with(d, HAL_1_3, NULL, &config, &p), HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(client_prepare_with(d, HAL_1_3, &m.hal, &config, &m.prepared), HAL_NONE);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("hostile clients");
@@ -407,6 +438,7 @@ int main(void)
     tcase_add_test(c, memory_that_is_taken_away_harms_nobody_else);
     tcase_add_test(c, bad_arguments_do_not_end_a_connection);
     tcase_add_test(c, lists_that_are_not_there_are_refused);
+    tcase_add_test(c, hundreds_of_cache_files_do_not_end_a_connection);
     tcase_add_loop_test(c, constants_that_change_lead_nobody_astray, 0, 2);
     return check_main("hostile clients", c, NULL);
 }

@@ -357,6 +357,33 @@ START_TEST(requests_are_checked)
 }
 END_TEST
 
+/* Every branch of every branch would be looked at 2^60 times. */
+START_TEST(branches_of_branches_are_looked_at_once)
+{
+    enum { DEPTH = 60 };
+    struct hal_driver *d = (struct hal_driver *) (uintptr_t) target_driver(target);
+    bool supported = false;
+    uint32_t n = 0;
+
+    build_done(&b);
+    build_init(&b, DEPTH + 1);
+    for (uint32_t g = 0; g <= DEPTH; g++) {
+        build_graph(&b, g);
+        uint32_t c = build_operand(&b, LIFE_INPUT, DT_B8, DIMS(1));
+        uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
+        uint32_t yes = g < DEPTH ? build_subgraph(&b, g + 1) : build_int(&b, 0);
+        uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2));
+        if (g < DEPTH)
+            OPERATION(&b, "IF", IDS(c, yes, build_subgraph(&b, g + 1), c, x), IDS(z));
+        else
+            OPERATION(&b, "ADD", IDS(x, x, yes), IDS(z));
+    }
+    ck_assert_int_eq(convert_to_hal(&b.model, b.arena, &hal, &w), 0);
+    ck_assert_int_eq(d->get_supported_operations(d, HAL_1_3, &hal, &supported, &n), HAL_NONE);
+    ck_assert(n == 1 && supported);
+}
+END_TEST
+
 /* ---- caching */
 
 START_TEST(a_driver_without_cache_files_says_so)
@@ -389,6 +416,7 @@ int main(void)
     tcase_add_test(c, versions_and_configurations_are_checked);
     tcase_add_test(c, descriptors_are_mapped_and_checked);
     tcase_add_test(c, requests_are_checked);
+    tcase_add_test(c, branches_of_branches_are_looked_at_once);
     tcase_add_test(c, a_driver_without_cache_files_says_so);
     return check_main("sim convert", c, NULL);
 }
