@@ -192,6 +192,15 @@ bool shape_known(const struct shape *s)
     return s->rank > 0;
 }
 
+bool shape_matches(const struct shape *s, const struct shape *declared)
+{
+    bool ok = !declared->rank || s->rank == declared->rank;
+
+    for (uint32_t d = 0; ok && d < declared->rank; d++)
+        ok = !declared->dim[d] || s->dim[d] == declared->dim[d];
+    return ok;
+}
+
 int shape_check_size(const struct shape *s, size_t size)
 {
     uint64_t n = size;

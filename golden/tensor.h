@@ -69,6 +69,8 @@ bool shape_equal(const struct shape *a, const struct shape *b);
 size_t shape_count(const struct shape *s);
 /* Whether rank and every dimension are known (model) */
 bool shape_known(const struct shape *s);
+/* Whether it is one of those that a declared shape leaves open. */
+bool shape_matches(const struct shape *s, const struct shape *declared);
 /* -1 when elements times size would pass 2^32 - 1, as NNAPI limits them. */
 int shape_check_size(const struct shape *s, size_t size);
 /* "[2,3,0]" into text; returns text. */

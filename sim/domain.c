@@ -11,9 +11,9 @@
 
 #define LOG_TAG "Memory"
 
-void buffers_init(struct buffers *b, struct accounts *accounts)
+void buffers_init(struct buffers *b, enum hal_version version, struct accounts *accounts)
 {
-    *b = (struct buffers){ .accounts = accounts };
+    *b = (struct buffers){ .version = version, .accounts = accounts };
     pthread_mutex_init(&b->lock, NULL);
 }
 
@@ -61,15 +61,6 @@ static bool is_complete(const struct buffer *b, const struct shape *s)
     return !dtype_info[b->declared.dtype].tensor || shape_known(s);
 }
 
-static bool fits(const struct shape *s, const struct shape *declared)
-{
-    bool ok = !declared->rank || s->rank == declared->rank;
-
-    for (uint32_t d = 0; ok && d < declared->rank; d++)
-        ok = !declared->dim[d] || s->dim[d] == declared->dim[d];
-    return ok;
-}
-
 /* Under the lock. */
 static enum hal_status make_room(struct buffer *b, size_t size)
 {
@@ -115,7 +106,7 @@ int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
 {
     size_t size = tensor_bytes(t);
 
-    if (!fits(&t->shape, &b->declared.shape))
+    if (!shape_matches(&t->shape, &b->declared.shape))
         return why_fail(w, WHY_EXECUTION, "a result does not fit buffer %u", b->token);
     pthread_mutex_lock(&b->lock);
     bool ok = make_room(b, size) == HAL_NONE;
@@ -129,29 +120,39 @@ int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
     return ok ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
 }
 
-static enum hal_status copy_out(struct buffer *b, const struct mapping *to)
+/* A copy of contents that are so long. */
+static enum hal_status take_out(struct buffer *b, uint64_t size, uint8_t **ret_copy)
 {
-    size_t size = bytes_of(b, &b->shape);
+    uint8_t *copy;
 
     if (!b->is_initialised)
         return HAL_GENERAL_FAILURE;
-    if (to->size != size)
+    if (size != bytes_of(b, &b->shape))
         return HAL_INVALID_ARGUMENT;
-    memcpy(to->address, b->data, size);
+    copy = malloc(size);
+    if (!copy)
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    *ret_copy = memcpy(copy, b->data, size);
     return HAL_NONE;
 }
 
+/* The client's memory may be long in coming: whoever has the device does not wait for it, and so
+ * the lock is not held meanwhile, here and in take_in(). */
 static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory *to)
 {
     struct buffer *b = (struct buffer *) self;
+    uint8_t *copy = NULL;
     struct mapping m;
     struct why w;
 
     if (memory_map(to, true, &m, &w) < 0)
-        return driver_refuse("copy_to", HAL_1_3, &w);
+        return driver_refuse("copy_to", b->all->version, &w);
     pthread_mutex_lock(&b->lock);
-    enum hal_status status = copy_out(b, &m);
+    enum hal_status status = take_out(b, m.size, &copy);
     pthread_mutex_unlock(&b->lock);
+    if (status == HAL_NONE)
+        memcpy(m.address, copy, m.size);
+    free(copy);
     memory_unmap(&m);
     VLOG(MEMORY, "buffer %u copied out: %s", b->token, hal_status_name(status));
     return status;
@@ -165,30 +166,43 @@ static int incoming_shape(const struct buffer *b, uint32_t n_dims, const uint32_
     struct shape s = b->declared.shape;
 
     REQUIRE(w, n_dims <= MAX_RANK && (!n_dims || dims), "rank %u", n_dims);
+    TRY(hal_dims_comply(dims, n_dims, b->all->version, w));
     REQUIRE(w, !n_dims || dtype_info[b->declared.dtype].tensor, "a scalar with dimensions");
     if (n_dims) {
         s.rank = n_dims;
         memcpy(s.dim, dims, n_dims * sizeof(*dims));
     }
-    REQUIRE(w, fits(&s, &b->declared.shape), "dimensions do not fit the buffer's");
+    REQUIRE(w, shape_matches(&s, &b->declared.shape), "dimensions do not fit the buffer's");
     REQUIRE(w, is_complete(b, &s), "dimensions are not complete");
     REQUIRE(w, shape_check_size(&s, dtype_info[b->declared.dtype].codec->size) == 0, "too large");
     *ret_shape = s;
     return 0;
 }
 
+static int take_mapped(struct buffer *b, const struct mapping *from, const struct shape *shape,
+                       struct why *w)
+{
+    struct tensor t = b->declared;
+
+    t.shape = *shape;
+    REQUIRE(w, from->size == tensor_bytes(&t), "%" PRIu64 " bytes for %zu", from->size,
+            tensor_bytes(&t));
+    t.data = malloc(from->size);
+    if (!t.data)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    memcpy(t.data, from->address, from->size);
+    int rc = buffer_write(b, &t, w);
+    free(t.data);
+    return rc;
+}
+
 static int take_in(struct buffer *b, const struct hal_memory *from, const struct shape *shape,
                    struct why *w)
 {
-    struct tensor t = b->declared;
     struct mapping m;
 
     TRY(memory_map(from, false, &m, w));
-    t.shape = *shape;
-    t.data = m.address;
-    int rc = m.size == tensor_bytes(&t)
-                 ? buffer_write(b, &t, w)
-                 : why_fail(w, WHY_INVALID, "%" PRIu64 " bytes for %zu", m.size, tensor_bytes(&t));
+    int rc = take_mapped(b, &m, shape, w);
     memory_unmap(&m);
     return rc;
 }
@@ -201,7 +215,7 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
     struct why w;
 
     if (incoming_shape(b, n_dims, dims, &shape, &w) < 0 || take_in(b, from, &shape, &w) < 0)
-        return driver_refuse("copy_from", HAL_1_3, &w);
+        return driver_refuse("copy_from", b->all->version, &w);
     VLOG(MEMORY, "buffer %u copied in: %" PRIu64 " bytes", b->token, from->size);
     return HAL_NONE;
 }
@@ -248,12 +262,6 @@ static int merge_shape(const struct shape *s, struct shape *into, struct why *w)
     return 0;
 }
 
-static bool same_type(const struct tensor *a, const struct tensor *b)
-{
-    return a->dtype == b->dtype && a->scale == b->scale && a->zero == b->zero &&
-           !a->channel_scale == !b->channel_scale;
-}
-
 static int add_role(struct buffer *b, const struct driver *d, const struct hal_buffer_role *role,
                     bool is_output, uint32_t n_models, struct hal_prepared_model *const *models,
                     struct why *w)
@@ -274,15 +282,27 @@ static int add_role(struct buffer *b, const struct driver *d, const struct hal_b
         b->declared.data = NULL;
         b->declared.shape = wanted;
     }
-    REQUIRE(w, same_type(t, &b->declared), "roles of different types");
+    REQUIRE(w, t->dtype == b->declared.dtype && tensor_same_quant(t, &b->declared),
+            "roles of different types");
     REQUIRE(w, dtype_info[t->dtype].tensor || !b->declared.shape.rank, "a scalar with dimensions");
     b->roles[b->n_roles++] = (struct buffer_role){ p->number, role->io_index, is_output };
     return merge_shape(&t->shape, &b->declared.shape, w);
 }
 
+static int add_roles(struct buffer *b, const struct driver *d, uint32_t n_models,
+                     struct hal_prepared_model *const *models, bool is_output, uint32_t n,
+                     const struct hal_buffer_role *roles, struct why *w)
+{
+    REQUIRE(w, (roles || !n) && (models || !n_models), "a list is missing");
+    for (uint32_t i = 0; i < n; i++)
+        TRY(add_role(b, d, &roles[i], is_output, n_models, models, w));
+    return 0;
+}
+
 static int describe(struct buffer *b, const struct hal_buffer_desc *desc, struct why *w)
 {
     REQUIRE(w, desc->n_dims <= MAX_RANK && (!desc->n_dims || desc->dims), "rank %u", desc->n_dims);
+    TRY(hal_dims_comply(desc->dims, desc->n_dims, b->all->version, w));
     b->declared.shape.rank = desc->n_dims;
     if (desc->n_dims)
         memcpy(b->declared.shape.dim, desc->dims, desc->n_dims * sizeof(*desc->dims));
@@ -311,6 +331,8 @@ static enum hal_status reserve(struct buffer *b, const struct driver *d)
 {
     size_t size = 0;
 
+    if (!b->n_roles)
+        return HAL_INVALID_ARGUMENT;
     if (b->declared.dtype >= DT_COUNT) /* what is attached to it belongs to the model */
         return HAL_GENERAL_FAILURE;
     if (is_complete(b, &b->declared.shape)) {
@@ -348,37 +370,34 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
                                 uint32_t n_output_roles, const struct hal_buffer_role *output_roles,
                                 struct hal_buffer **ret_buffer, uint32_t *ret_token)
 {
+    static const char method[] = "allocate";
     struct driver *d = (struct driver *) self;
+    const enum hal_version version = d->engine->hal;
     struct buffer *b;
-    enum hal_status status;
     struct why w;
-    int rc;
 
     *ret_buffer = NULL;
     *ret_token = 0;
-    if (d->engine->hal < HAL_1_3)
+    if (version < HAL_1_3)
         return HAL_GENERAL_FAILURE;
     b = buffer_new(&d->buffers, (uint64_t) n_input_roles + n_output_roles);
     if (!b)
-        return HAL_GENERAL_FAILURE;
-    bool has_lists = (!n_models || models) && (!n_input_roles || input_roles) &&
-                     (!n_output_roles || output_roles);
-    rc = has_lists && (n_input_roles || n_output_roles) ? describe(b, desc, &w)
-                                                        : why_fail(&w, WHY_INVALID, "no roles");
-    for (uint32_t i = 0; rc == 0 && i < n_input_roles; i++)
-        rc = add_role(b, d, &input_roles[i], false, n_models, models, &w);
-    for (uint32_t i = 0; rc == 0 && i < n_output_roles; i++)
-        rc = add_role(b, d, &output_roles[i], true, n_models, models, &w);
-    status = rc == 0 ? reserve(b, d) : hal_status_of(&w, HAL_1_3);
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (describe(b, desc, &w) < 0 ||
+        add_roles(b, d, n_models, models, false, n_input_roles, input_roles, &w) < 0 ||
+        add_roles(b, d, n_models, models, true, n_output_roles, output_roles, &w) < 0) {
+        buffer_unref(b);
+        return driver_refuse(method, version, &w);
+    }
+    enum hal_status status = reserve(b, d);
     if (status != HAL_NONE) {
         buffer_unref(b);
-        return rc < 0 ? driver_refuse("allocate", HAL_1_3, &w)
-                      : driver_answer("allocate", HAL_1_3, status);
+        return driver_answer(method, version, status);
     }
     publish(&d->buffers, b);
-    VLOG(MEMORY, "buffer %u of client %u: %zu bytes for %u roles", b->token, caller_client(),
-         b->size, b->n_roles);
+    VLOG(MEMORY, "buffer %u of client %u: %zu bytes for %u roles", b->token, b->client, b->size,
+         b->n_roles);
     *ret_buffer = &b->base;
     *ret_token = b->token;
-    return driver_answer("allocate", HAL_1_3, HAL_NONE);
+    return driver_answer(method, version, HAL_NONE);
 }

@@ -39,10 +39,11 @@ struct buffers {
     pthread_mutex_t lock;
     struct buffer *first;
     uint32_t last_token;
+    enum hal_version version; /* of the driver: the methods say none */
     struct accounts *accounts;
 };
 
-void buffers_init(struct buffers *b, struct accounts *accounts);
+void buffers_init(struct buffers *b, enum hal_version version, struct accounts *accounts);
 void buffers_done(struct buffers *b);
 
 /* Of hal.h's allocate(). */

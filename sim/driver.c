@@ -269,7 +269,7 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     if (e->is_realtime)
         schedule_set_realtime(s);
     accounts_init(&d->accounts, &e->limits);
-    buffers_init(&d->buffers, &d->accounts);
+    buffers_init(&d->buffers, e->hal, &d->accounts);
     bursts_init(&d->bursts);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->idle, NULL);

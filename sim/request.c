@@ -242,15 +242,6 @@ void request_close(struct request *r)
     r->n_pools = 0;
 }
 
-static bool fits(const struct shape *s, const struct shape *asked)
-{
-    bool ok = !asked->rank || asked->rank == s->rank;
-
-    for (uint32_t d = 0; ok && d < asked->rank; d++)
-        ok = !asked->dim[d] || asked->dim[d] == s->dim[d];
-    return ok;
-}
-
 int request_read_memory(struct request *r, struct arena *arena, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_inputs; i++) {
@@ -273,7 +264,7 @@ int request_read_buffers(struct request *r, struct arena *arena, struct why *w)
         if (!buffer)
             continue;
         TRY(buffer_read(buffer, arena, &t->shape, &t->data, w));
-        if (!fits(&t->shape, &asked))
+        if (!shape_matches(&t->shape, &asked))
             return why_fail(w, WHY_EXECUTION, "input %u: buffer %u holds another shape", i,
                             buffer->token);
     }
@@ -296,7 +287,7 @@ static int check_shape(const struct request_output *o, const struct tensor *t, u
 {
     char has[SHAPE_TEXT], wants[SHAPE_TEXT];
 
-    if (fits(&t->shape, &o->shape))
+    if (shape_matches(&t->shape, &o->shape))
         return 0;
     return why_fail(w, WHY_EXECUTION, "output %u: %s does not fit %s", i,
                     shape_text(&t->shape, has), shape_text(&o->shape, wants));

@@ -115,6 +115,66 @@ START_TEST(memory_that_is_long_in_coming_keeps_nobody_else_waiting)
 }
 END_TEST
 
+/* A buffer for x and z. */
+static struct hal_buffer *allocate(uint32_t *ret_token)
+{
+    const struct hal_buffer_role role = { 0, 0, 1 };
+    const struct hal_buffer_desc desc = { 0 };
+    struct hal_buffer *b;
+
+    ck_assert_int_eq(
+        driver->allocate(driver, &desc, 1, &model.prepared, 1, &role, 1, &role, &b, ret_token),
+        HAL_NONE);
+    return b;
+}
+
+static struct hal_buffer *buffer;
+
+static void *copy_slowly(void *argument)
+{
+    const struct hal_memory m = {
+        HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, slow, -1, 0, N * sizeof(float)
+    };
+    bool is_out = *(int *) argument;
+
+    ck_assert_int_eq(is_out ? buffer->methods->copy_to(buffer, &m)
+                            : buffer->methods->copy_from(buffer, &m, 0, NULL),
+                     HAL_NONE);
+    return NULL;
+}
+
+/* Whoever has the device may want the buffer, too.  _i: copied in, or out. */
+START_TEST(copies_that_are_long_in_coming_keep_nobody_waiting)
+{
+    const struct sigaction action = { .sa_handler = bring_slowly };
+    struct hal_execution_config config = client_config();
+    pthread_t thread;
+    uint32_t token;
+    float x[N] = { 1, 2, 3, 4 };
+    struct hal_memory from = { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ, x, -1, 0, sizeof(x) };
+
+    buffer = allocate(&token);
+    ck_assert_int_eq(buffer->methods->copy_from(buffer, &from, 0, NULL), HAL_NONE);
+    slow = mmap(NULL, SLOW_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(slow, MAP_FAILED);
+    ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, copy_slowly, &(int){ _i }), 0);
+    while (!atomic_load(&is_touched))
+        sched_yield();
+    request.in[0].location = (struct hal_location){ .pool = 0 };
+    request.pool[0] = (struct hal_request_pool){ .is_token = true, .token = token };
+    ck_assert_int_eq(model.prepared->methods->execute_synchronously(
+                         model.prepared, HAL_1_3, &request.hal, &config, &request.result),
+                     HAL_NONE);
+    for (int i = 0; i < N; i++)
+        ck_assert_float_eq(request.z[i], x[i] + request.y[i]);
+    atomic_store(&may_come, true);
+    pthread_join(thread, NULL);
+    buffer->methods->release(buffer);
+    munmap(slow, SLOW_BYTES);
+}
+END_TEST
+
 /* ---- fenced */
 
 static enum hal_status run_fenced(uint32_t n, const int *wait_for, uint64_t duration,
@@ -374,6 +434,7 @@ int main(void)
     TCase *contention = tcase_create("contention");
 
     tcase_add_loop_test(here, memory_that_is_long_in_coming_keeps_nobody_else_waiting, 0, 3);
+    tcase_add_loop_test(here, copies_that_are_long_in_coming_keep_nobody_waiting, 0, 2);
     tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
     tcase_add_test(contention, a_trace_shows_the_schedule);
     return check_main("sim executions", here, there, contention, NULL);
