@@ -213,11 +213,13 @@ static void judge_failed_call(const struct check *c, struct check_result *r, enu
         return;
     }
     r->verdict = stage == STAGE_SUPPORTED ? VERDICT_VIOLATION : VERDICT_REFUSED;
-    snprintf(r->why, sizeof r->why, "%s ended with %s",
-             stage == STAGE_SUPPORTED ? "the question what is supported, for a valid model,"
-             : stage == STAGE_PREPARE ? "every operation is supported, but preparing"
+    snprintf(r->why, sizeof r->why, "%s ended with %s%s",
+             stage == STAGE_SUPPORTED ? "the model is valid, but get_supported_operations"
+             : stage == STAGE_PREPARE ? "every operation is supported, but prepare_model"
                                       : "the model is prepared, but executing",
-             r->status);
+             r->status,
+             stage == STAGE_SUPPORTED ? " (an operation that is not supported is answered false)"
+                                      : "");
 }
 
 /* Whether the reference cannot tell how many elements are right: DESIGN.md, section 4. */

@@ -110,8 +110,9 @@ static _Noreturn void answer_and_exit(const char *uri, int fd)
     _exit(n == (ssize_t) sizeof a ? 0 : 1);
 }
 
-/* Reads until the answer is whole, the pipe ends or time is up (then 0 bytes count). */
-static size_t read_answer(int fd, double seconds, struct answer *ret)
+enum reading { READ_WHOLE, READ_ENDED, READ_TOO_SLOW };
+
+static enum reading read_answer(int fd, double seconds, struct answer *ret)
 {
     size_t got = 0;
     while (got < sizeof *ret) {
@@ -121,10 +122,28 @@ static size_t read_answer(int fd, double seconds, struct answer *ret)
             continue;
         ssize_t n = ready > 0 ? read(fd, (char *) ret + got, sizeof *ret - got) : 0;
         if (n <= 0)
-            return ready ? got : 0;
+            return ready ? READ_ENDED : READ_TOO_SLOW;
         got += (size_t) n;
     }
-    return got;
+    return READ_WHOLE;
+}
+
+/* The end of a process that has closed its pipe: dying, with a core to be written, takes a while.
+ * True: it had to be killed. */
+static bool reap(pid_t pid, bool at_once, int *ret_status)
+{
+    enum { STEP_US = 2000, STEPS = 1000 };
+    for (int i = 0; i < STEPS && !at_once; i++) {
+        pid_t ended = waitpid(pid, ret_status, WNOHANG);
+        if (ended == pid)
+            return false;
+        if (ended == 0)
+            usleep(STEP_US);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR) {
+    }
+    return true;
 }
 
 static int explain_death(const char *uri, bool killed, int status, double seconds, struct why *w)
@@ -153,18 +172,13 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
     }
     close(fd[1]);
     struct answer a;
-    size_t got = pid < 0 ? 0 : read_answer(fd[0], seconds, &a);
+    enum reading reading = pid < 0 ? READ_ENDED : read_answer(fd[0], seconds, &a);
     close(fd[0]);
     if (pid < 0)
         return why_fail(w, WHY_SYSTEM, "cannot start a process: %s", strerror(errno));
     int status = 0;
-    bool killed = got == 0 && waitpid(pid, &status, WNOHANG) == 0;
-    if (killed) /* still there without an answer: too slow, or ending just now */
-        kill(pid, SIGKILL);
-    if (killed || got == sizeof a)
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-        }
-    if (got != sizeof a)
+    bool killed = reap(pid, reading == READ_TOO_SLOW, &status);
+    if (reading != READ_WHOLE)
         return explain_death(uri, killed, status, seconds, w);
     if (a.failed < 0) {
         *w = a.why;

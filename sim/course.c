@@ -49,6 +49,23 @@ bool course_is_known(const struct tensor *t)
     return !dtype_info[t->dtype].tensor || shape_known(&t->shape);
 }
 
+/* The first byte outside the outputs that was changed, by the output that it is next to. */
+static int report_trespass(struct course *c, uint32_t i, size_t b)
+{
+    uint32_t n = c->m->graph[0].n_outputs;
+    size_t offset = b - GUARD;
+    size_t behind = i && b >= GUARD ? offset - c->out_at[i - 1] - c->out_length[i - 1] : SIZE_MAX;
+    size_t before = i < n ? GUARD + c->out_at[i] - b : SIZE_MAX;
+
+    if (behind < before)
+        return course_violation(c,
+                                "memory after output %u was written to: byte %zu of its buffer of "
+                                "%zu bytes",
+                                i - 1, c->out_length[i - 1] + behind, c->out_length[i - 1]);
+    return course_violation(c, "memory before output %u was written to: %zu byte%s before its buffer",
+                            i, before, before == 1 ? "" : "s");
+}
+
 /* Bytes outside the outputs hold their pattern still. */
 static int check_output_guards(struct course *c)
 {
@@ -62,8 +79,7 @@ static int check_output_guards(struct course *c)
         if (b >= GUARD && i < n && offset >= c->out_at[i])
             continue;
         if (g->block[b] != guarded_pattern(g, offset))
-            return i < n ? course_violation(c, "memory before output %u was written to", i)
-                         : course_violation(c, "memory after the last output was written to");
+            return report_trespass(c, i, b);
     }
     return 0;
 }
@@ -145,13 +161,25 @@ static int check_shape(struct course *c, uint32_t i, enum hal_status status)
     return 0;
 }
 
+/* A buffer that holds the declared shape is never too small. */
 static int check_insufficient(struct course *c)
 {
-    for (uint32_t i = 0; i < c->result.n_shapes; i++)
-        if (!c->result.shapes[i].is_sufficient)
-            return 0;
-    return course_violation(c,
-                            "OUTPUT_INSUFFICIENT_SIZE, but every output is reported as sufficient");
+    bool any = false;
+
+    for (uint32_t i = 0; i < c->result.n_shapes; i++) {
+        const struct tensor *t = course_output(c, i);
+        if (c->result.shapes[i].is_sufficient)
+            continue;
+        if (course_is_known(t) && c->out_length[i] >= tensor_bytes(t))
+            return course_violation(c,
+                                    "output %u is reported as too small: its buffer has the %zu "
+                                    "bytes of its declared shape",
+                                    i, c->out_length[i]);
+        any = true;
+    }
+    return any ? 0
+               : course_violation(
+                     c, "OUTPUT_INSUFFICIENT_SIZE, but every output is reported as sufficient");
 }
 
 static int check_shapes(struct course *c, enum hal_status status)

@@ -163,8 +163,9 @@ int hal_capabilities_comply(const struct hal_capabilities *c, enum hal_version v
     for (uint32_t i = 0; i < c->n_operands; i++) {
         int32_t type = c->operand[i].type;
         const struct dtype_info *info = dtype_find(type);
-        REQUIRE(w, has_row(type, version), "capabilities of HAL %s: a row of type %d%s%s", name,
-                type, info ? ", " : "", info ? info->name : "");
+        REQUIRE(w, has_row(type, version),
+                "capabilities of HAL %s: a row of type %d%s%s, of which that version has none",
+                name, type, info ? ", " : "", info ? info->name : "");
     }
     REQUIRE(w, version >= HAL_1_2 || c->n_operands == 2,
             "capabilities of HAL %s: %u rows, must be TENSOR_FLOAT32 and TENSOR_QUANT8_ASYMM", name,

@@ -91,17 +91,27 @@ static int check_extensions(struct hal_driver *d, struct target_info *to, struct
 
 int target_check_table(const struct hal_driver *d, struct why *w)
 {
-    REQUIRE(w, d->abi_version == HAL_ABI_VERSION, "ABI version %u, expected %d", d->abi_version,
+    REQUIRE(w, d->abi_version == HAL_ABI_VERSION,
+            "built against a hal.h of ABI version %u, expected %d", d->abi_version,
             HAL_ABI_VERSION);
-    REQUIRE(w, hal_level(d->hal_version), "HAL version %d", (int) d->hal_version);
-    REQUIRE(w,
-            d->get_capabilities && d->get_status && d->get_supported_operations &&
-                d->prepare_model && d->close &&
-                (d->hal_version < HAL_1_2 || (d->get_type && d->get_version_string)),
-            "a method that every driver has is missing");
-    REQUIRE(w, d->name && *d->name, "no name");
+    REQUIRE(w, hal_level(d->hal_version),
+            "hal_version is %d, which is none of enum hal_version (hal.h)", (int) d->hal_version);
+    const struct {
+        const char *name;
+        bool is_there;
+    } methods[] = { { "get_capabilities", d->get_capabilities },
+                    { "get_status", d->get_status },
+                    { "get_supported_operations", d->get_supported_operations },
+                    { "prepare_model", d->prepare_model },
+                    { "close", d->close },
+                    { "get_type", d->get_type || d->hal_version < HAL_1_2 },
+                    { "get_version_string", d->get_version_string || d->hal_version < HAL_1_2 } };
+    for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
+        REQUIRE(w, methods[i].is_there, "a method that every driver has is missing: %s is NULL",
+                methods[i].name);
+    REQUIRE(w, d->name && *d->name, "the driver has no name");
     for (const char *c = d->name; *c; c++)
-        REQUIRE(w, *c >= ' ' && *c <= '~', "a name that is not printable");
+        REQUIRE(w, *c >= ' ' && *c <= '~', "the driver has a name that is not printable");
     return 0;
 }
 
@@ -156,8 +166,10 @@ static int gather(struct hal_driver *d, struct target_info *i, struct why *w)
     TRY(ask_cache_files(d, i, w));
     TRY(check_extensions(d, i, w));
     enum hal_device_status status = d->get_status(d);
-    REQUIRE(w, status == HAL_DEVICE_AVAILABLE, "get_status answered %d, not AVAILABLE",
-            (int) status);
+    static const char *const names[] = { "AVAILABLE", "BUSY", "OFFLINE", "UNKNOWN" };
+    REQUIRE(w, status == HAL_DEVICE_AVAILABLE, "get_status answered %d, %s; expected AVAILABLE",
+            (int) status,
+            (unsigned) status <= HAL_DEVICE_UNKNOWN ? names[status] : "which does not exist");
     return 0;
 }
 
@@ -167,6 +179,7 @@ int target_info(struct target *t, struct target_info *ret_info, struct why *w)
 
     TRACE(LR, PI, "target_info");
     if (gather(t->driver, &i, w) < 0) {
+        target_is_dead(t, w); /* then that is why */
         VLOG(MANAGER, "%s breaks the contract: %s", t->uri, w->text);
         return why_prefix(w, "%s", t->uri);
     }

@@ -302,6 +302,8 @@ static int execute(struct course *c)
     struct hal_execution_config config;
     enum hal_status status;
 
+    if (!m || !m->release)
+        return course_violation(c, "a prepared model without %s", m ? "release" : "methods");
     if (c->t->driver->hal_version < HAL_1_2 ? !m->execute : !m->execute_synchronously)
         return course_violation(c, "a prepared model without %s", method_of(c));
     TRACE(LR, PE, "execute");
@@ -356,7 +358,7 @@ static void log_notes(const struct course *c)
 static void release(struct course *c)
 {
     TRACE(LR, PT, "release");
-    if (c->prepared)
+    if (c->prepared && c->prepared->methods && c->prepared->methods->release)
         c->prepared->methods->release(c->prepared);
     shared_free(c->constants);
 }

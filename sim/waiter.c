@@ -159,7 +159,7 @@ enum hal_status target_prepare(struct target *t, const struct hal_model *model,
     judge(w, launched, violation, size);
     if (w->status == HAL_NONE)
         *ret_prepared = w->prepared;
-    else if (w->prepared)
+    else if (w->prepared && w->prepared->methods && w->prepared->methods->release)
         w->prepared->methods->release(w->prepared);
     return launched != HAL_NONE ? launched : w->status;
 }

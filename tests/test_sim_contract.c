@@ -17,6 +17,7 @@ enum lie {
     SUPPORTS_NOTHING,
     PREPARE_TWICE,
     PREPARE_NULL,
+    PREPARE_WITHOUT_METHODS,
     PREPARE_ERROR_WITH_MODEL,
     PREPARE_UNKNOWN,
     PREPARE_REFUSED,
@@ -33,6 +34,7 @@ enum lie {
     SHAPES_MISSING,
     INSUFFICIENT_ALL_SUFFICIENT,
     INSUFFICIENT_HONEST,
+    INSUFFICIENT_KNOWN,
     TIMING_REVERSED,
     TIMING_UNASKED,
     TIMING_WITH_ERROR,
@@ -57,6 +59,7 @@ struct liar {
     struct hal_driver *inner;
     enum lie lie;
     unsigned executions;
+    struct liar_model *lost; /* that nobody can release */
 };
 
 struct liar_model {
@@ -104,8 +107,10 @@ static enum hal_status bend(struct liar *l, const struct hal_request *q, struct 
     case SHAPES_MISSING: r->n_shapes = 0; break;
     case INSUFFICIENT_ALL_SUFFICIENT: return HAL_OUTPUT_INSUFFICIENT_SIZE;
     case INSUFFICIENT_HONEST:
-        r->shapes[0].is_sufficient = false;
         r->shapes[0].dims[0] = 0;
+        /* fallthrough */
+    case INSUFFICIENT_KNOWN:
+        r->shapes[0].is_sufficient = false;
         return HAL_OUTPUT_INSUFFICIENT_SIZE;
     case TIMING_REVERSED: r->timing = (struct hal_timing){ 20, 10 }; break;
     case TIMING_UNASKED: r->timing = (struct hal_timing){ 10, 20 }; break;
@@ -236,6 +241,10 @@ static enum hal_status prepare(struct hal_driver *self, enum hal_version version
     *m = (struct liar_model){ { l->lie == OLD_NO_EXECUTE ? &without_execute : &liar_methods },
                               l,
                               c.prepared };
+    if (l->lie == PREPARE_WITHOUT_METHODS) {
+        m->base.methods = NULL;
+        l->lost = m;
+    }
     callback->notify(callback, l->lie == PREPARE_ERROR_WITH_MODEL ? HAL_GENERAL_FAILURE : HAL_NONE,
                      &m->base);
     if (l->lie == PREPARE_TWICE)
@@ -267,6 +276,8 @@ static void close_liar(struct hal_driver *self)
 {
     struct liar *l = (struct liar *) self;
 
+    if (l->lost)
+        release(&l->lost->base);
     l->inner->close(l->inner);
     free(l);
 }
@@ -386,6 +397,7 @@ START_TEST(preparation_calls_back_once_with_a_model_or_an_error)
     check_violation(PREPARE_NULL, false, false, "without a prepared model");
     check_violation(PREPARE_ERROR_WITH_MODEL, false, false, "GENERAL_FAILURE and a prepared model");
     check_violation(PREPARE_UNKNOWN, false, false, "unknown status 1000");
+    check_violation(PREPARE_WITHOUT_METHODS, false, false, "a prepared model without methods");
     check_violation(PREPARE_LATE_STATUS, false, false, "returned INVALID_ARGUMENT but");
 }
 END_TEST
@@ -409,6 +421,8 @@ START_TEST(shapes_are_none_or_right)
     check_violation(SHAPE_TOO_LARGE, true, false, "in a buffer of 16");
     check_violation(SHAPES_MISSING, true, false, "not fully specified");
     check_violation(INSUFFICIENT_ALL_SUFFICIENT, false, false, "every output is reported as suff");
+    check_violation(INSUFFICIENT_KNOWN, false, false,
+                    "output 0 is reported as too small: its buffer has the 16 bytes of its");
 }
 END_TEST
 
@@ -444,8 +458,9 @@ END_TEST
 
 START_TEST(memory_is_written_where_it_must_and_only_there)
 {
-    check_violation(WRITES_PAST, false, false, "after the last output");
-    check_violation(WRITES_BEFORE, false, false, "before output 0");
+    check_violation(WRITES_PAST, false, false,
+                    "memory after output 0 was written to: byte 16 of its buffer of 16 bytes");
+    check_violation(WRITES_BEFORE, false, false, "before output 0 was written to: 1 byte before");
     check_violation(WRITES_INPUT, false, false, "input 0 was written to");
     check_violation(WRITES_NOT, false, false, "element 0 of output 0 was never written");
     check_violation(LEAVES_LAST, false, false, "element 3 of output 0 was never written");
