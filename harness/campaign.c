@@ -237,17 +237,20 @@ static int on_message(uint64_t item, const void *bytes, size_t length, void *use
 
 /* ---- deaths */
 
-static void describe_death(const struct crew_death *d, const char *where, struct check_result *r)
+static void describe_death(const struct crew_death *d, const char *who, struct check_result *r)
 {
+    const char *at = d->step < TARGET_STEPS ? target_step_text[d->step] : "";
+    const char *space = *at ? " " : "";
     if (d->hang)
-        snprintf(r->why, sizeof r->why, "%s takes longer than the time-out (ended after %.2f s)",
-                 where, d->seconds);
+        snprintf(r->why, sizeof r->why,
+                 "%s takes longer than the time-out%s%s (ended after %.2f s)", who, space, at,
+                 d->seconds);
     else if (d->signal)
-        snprintf(r->why, sizeof r->why, "%s dies of signal %d (%s)", where, d->signal,
-                 strsignal(d->signal));
+        snprintf(r->why, sizeof r->why, "%s dies of signal %d (%s)%s%s", who, d->signal,
+                 strsignal(d->signal), space, at);
     else
-        snprintf(r->why, sizeof r->why, "%s ends the process with exit status %d", where,
-                 d->exit_status);
+        snprintf(r->why, sizeof r->why, "%s ends the process%s%s with exit status %d", who, space,
+                 at, d->exit_status);
     if (d->said[0])
         text_append(r->why, sizeof r->why, "; it said: %s", d->said);
     r->ms = d->seconds * 1e3;

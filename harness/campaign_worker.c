@@ -181,6 +181,7 @@ static bool run_target(struct crew_link *l, const struct campaign *c, struct che
     struct buffer detail = { 0 };
     bool traced = begin_run(check, target);
     crew_mark(l, mark_of(PHASE_TARGET, t));
+    target_watch(target, crew_step(l));
     int ran = check_run(check, target, &outcome, &r);
     crew_mark(l, mark_of(PHASE_JUDGE, t));
     if (ran >= 0)

@@ -290,7 +290,9 @@ static int lost_at_item(struct crew *p, struct worker *k, const struct crew_deat
 static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *w)
 {
     bool started = atomic_load(&k->slot->started);
-    struct crew_death d = { .hang = hang, .mark = atomic_load(&k->slot->mark) };
+    struct crew_death d = { .hang = hang,
+                            .mark = atomic_load(&k->slot->mark),
+                            .step = atomic_load(&k->slot->step) };
     d.seconds = (double) (crew_now() - worker_since(k)) * 1e-9;
     if (hang)
         kill(k->pid, SIGKILL);

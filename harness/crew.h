@@ -33,6 +33,7 @@ struct crew_death {
     int signal;      /* that ended it, or 0 */
     int exit_status; /* when it ended without a signal */
     uint32_t mark;   /* the last one set in this item */
+    uint32_t step;   /* what *crew_step() said */
     double seconds;  /* since that mark */
     char said[200];  /* the line that tells most of what it printed in this item, or "" */
 };
@@ -40,6 +41,8 @@ struct crew_death {
 /* A worker's way back. */
 struct crew_link;
 void crew_mark(struct crew_link *l, uint32_t mark);
+/* Where the worker may keep what it is at in detail: a mark sets it to 0. */
+_Atomic uint32_t *crew_step(struct crew_link *l);
 void crew_send(struct crew_link *l, const void *bytes, size_t length);
 
 struct crew_work {

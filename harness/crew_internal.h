@@ -12,6 +12,7 @@ struct crew_slot {
     _Atomic uint64_t since; /* monotonic nanoseconds of the last mark */
     _Atomic uint32_t mark;
     _Atomic uint32_t started; /* start() is done */
+    _Atomic uint32_t step;    /* of crew_step() */
 };
 
 /* Parent to worker. */

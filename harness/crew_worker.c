@@ -18,6 +18,12 @@ void crew_mark(struct crew_link *l, uint32_t mark)
 {
     atomic_store(&l->slot->since, crew_now());
     atomic_store(&l->slot->mark, mark);
+    atomic_store(&l->slot->step, 0);
+}
+
+_Atomic uint32_t *crew_step(struct crew_link *l)
+{
+    return &l->slot->step;
 }
 
 /* A worker without a parent has nothing left to do. */

@@ -62,7 +62,8 @@ static int report_trespass(struct course *c, uint32_t i, size_t b)
                                 "memory after output %u was written to: byte %zu of its buffer of "
                                 "%zu bytes",
                                 i - 1, c->out_length[i - 1] + behind, c->out_length[i - 1]);
-    return course_violation(c, "memory before output %u was written to: %zu byte%s before its buffer",
+    return course_violation(c,
+                            "memory before output %u was written to: %zu byte%s before its buffer",
                             i, before, before == 1 ? "" : "s");
 }
 

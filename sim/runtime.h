@@ -13,6 +13,8 @@ struct target {
     double patience;           /* with the process that it is in */
     char *socket;              /* path of the service that it is in; NULL: it is in this process */
     struct waiter *waiters;    /* kept: a driver may call twice, and late */
+    enum target_step step;
+    _Atomic uint32_t *watched; /* follows it; NULL: nobody watches */
     const char *no_extensions; /* why they are hidden from this process; NULL: they are not */
 };
 
@@ -32,6 +34,8 @@ void library_close(void *library);
 /* Whether its process has ended, and looking for a new one at the same place. */
 bool target_is_dead(struct target *t, struct why *w);
 int target_revive(struct target *t, struct why *w);
+
+void target_at(struct target *t, enum target_step step);
 
 /* Prepares and waits for the callback.  ret_prepared: NULL unless the status is HAL_NONE.  What
  * breaks the contract goes to `violation`. */

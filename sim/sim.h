@@ -57,6 +57,25 @@ enum stage {
     STAGE_DONE /* outputs are there */
 };
 
+/* What a target is at: the method of its driver that runs, or whose callback is awaited. */
+enum target_step {
+    TARGET_AT_NOTHING,
+    TARGET_AT_SUPPORTED,
+    TARGET_AT_PREPARE,
+    TARGET_AT_PREPARED, /* the callback */
+    TARGET_AT_EXECUTE_SYNCHRONOUSLY,
+    TARGET_AT_EXECUTE,
+    TARGET_AT_EXECUTED, /* the callback */
+    TARGET_AT_RELEASE,
+    TARGET_STEPS
+};
+/* "in prepare_model", ...; "" for nothing. */
+extern const char *const target_step_text[TARGET_STEPS];
+
+/* From now on *ret_step (enum target_step) follows target_run(): for another process to read when
+ * this one has died in it. */
+void target_watch(struct target *t, _Atomic uint32_t *ret_step);
+
 struct outcome {
     enum stage stage;
     enum hal_status status; /* of the call that ended it; HAL_NONE when done */

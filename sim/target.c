@@ -232,6 +232,33 @@ void target_free(struct target *t)
     free(t);
 }
 
+/* ---- what a target is at */
+
+const char *const target_step_text[TARGET_STEPS] = {
+    [TARGET_AT_NOTHING] = "",
+    [TARGET_AT_SUPPORTED] = "in get_supported_operations",
+    [TARGET_AT_PREPARE] = "in prepare_model",
+    [TARGET_AT_PREPARED] = "between prepare_model and its callback",
+    [TARGET_AT_EXECUTE_SYNCHRONOUSLY] = "in execute_synchronously",
+    [TARGET_AT_EXECUTE] = "in execute",
+    [TARGET_AT_EXECUTED] = "between execute and its callback",
+    [TARGET_AT_RELEASE] = "in the prepared model's release",
+};
+
+void target_watch(struct target *t, _Atomic uint32_t *ret_step)
+{
+    t->watched = ret_step;
+}
+
+void target_at(struct target *t, enum target_step step)
+{
+    t->step = step;
+    if (t->watched)
+        *t->watched = step;
+}
+
+/* ---- drivers that die in a process of their own */
+
 bool target_is_dead(struct target *t, struct why *w)
 {
     return t->socket && (!t->driver || remote_is_dead(t->driver, w));

@@ -24,6 +24,7 @@ static int ask(struct course *c, const struct hal_model *h)
     uint32_t n = h->main.n_operations, n_answers = UINT32_MAX;
 
     TRACE(LR, PC, "get_supported_operations");
+    target_at(c->t, TARGET_AT_SUPPORTED);
     enum hal_status status =
         d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
     if (status == HAL_INVALID_ARGUMENT && model_is_foreign(c->m, NULL)) {
@@ -358,6 +359,8 @@ static void log_notes(const struct course *c)
 static void release(struct course *c)
 {
     TRACE(LR, PT, "release");
+    if (!target_is_dead(c->t, NULL))
+        target_at(c->t, TARGET_AT_RELEASE);
     if (c->prepared && c->prepared->methods && c->prepared->methods->release)
         c->prepared->methods->release(c->prepared);
     shared_free(c->constants);
@@ -388,12 +391,13 @@ static int run_course(struct course *c)
 }
 
 /* What came before it does not count. */
-static void note_death(struct outcome *o, const struct why *death)
+static void note_death(struct outcome *o, enum target_step step, const struct why *death)
 {
+    const char *at = target_step_text[step];
+
     o->died = true;
     o->hung = death->code == WHY_TIMEOUT;
-    snprintf(o->violation, sizeof(o->violation), "%.*s", (int) sizeof(o->violation) - 1,
-             death->text);
+    snprintf(o->violation, sizeof(o->violation), "%.200s%s%s", death->text, *at ? ", " : "", at);
 }
 
 int target_run(struct target *t, const struct model *m, const struct tensor *in,
@@ -409,14 +413,16 @@ int target_run(struct target *t, const struct model *m, const struct tensor *in,
 
     if (!o.arena)
         return why_fail(w, WHY_MEMORY, "out of memory");
+    target_at(t, TARGET_AT_NOTHING);
     if (target_revive(t, &death) < 0) {
-        note_death(&o, &death);
+        note_death(&o, t->step, &death);
     } else if (run_course(&c) < 0) {
         arena_free(o.arena);
         return -1;
     } else if (target_is_dead(t, &death)) {
-        note_death(&o, &death);
+        note_death(&o, t->step, &death);
     }
+    target_at(t, TARGET_AT_NOTHING);
     *ret_outcome = o;
     return 0;
 }

@@ -151,8 +151,10 @@ enum hal_status target_prepare(struct target *t, const struct hal_model *model,
     *ret_prepared = NULL;
     if (!w)
         return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, t->driver->hal_version);
+    target_at(t, TARGET_AT_PREPARE);
     launched =
         t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare);
+    target_at(t, TARGET_AT_PREPARED);
     if (!finish(w, launched, violation, size))
         return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
     judge_prepared(w, violation, size);
@@ -172,12 +174,14 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
     enum hal_version version = t->driver->hal_version;
     struct waiter *w;
 
+    target_at(t, version >= HAL_1_2 ? TARGET_AT_EXECUTE_SYNCHRONOUSLY : TARGET_AT_EXECUTE);
     if (version >= HAL_1_2)
         return p->methods->execute_synchronously(p, version, request, config, result);
     w = waiter_new(t, "execute", result);
     if (!w)
         return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, t->driver->hal_version);
     enum hal_status launched = p->methods->execute(p, version, request, config, &w->execution);
+    target_at(t, TARGET_AT_EXECUTED);
     if (!finish(w, launched, violation, size))
         return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
     judge(w, launched, violation, size);

@@ -34,10 +34,14 @@ START_TEST(what_is_wrong_with_a_library_is_said)
         const char *arguments, *why;
         bool stays; /* what may still run is not unloaded */
     } cases[] = {
-        { "silent", "does not say why", false },      { "endless", "does not open: xxxx", false },
-        { "version", "hal_version is 14", false },    { "unnamed", "has no name", false },
-        { "unprintable", "not printable", false },    { "unprepared", "prepare_model is NULL", false },
-        { "abi", "ABI version 2, expected 1", true }, { "unclosed", "close is NULL", true },
+        { "silent", "does not say why", false },
+        { "endless", "does not open: xxxx", false },
+        { "version", "hal_version is 14", false },
+        { "unnamed", "has no name", false },
+        { "unprintable", "not printable", false },
+        { "unprepared", "prepare_model is NULL", false },
+        { "abi", "ABI version 2, expected 1", true },
+        { "unclosed", "close is NULL", true },
     };
     struct target *t = NULL;
 
