@@ -113,7 +113,7 @@ struct hal_driver *client_open_limited(const char *name, enum hal_version versio
 
 /* The service's end, within this process. */
 struct near_service {
-    struct hal_driver *driver, *remote;
+    struct hal_driver *driver, *remote; /* driver: to be closed with it, or NULL */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool is_over;
@@ -151,11 +151,12 @@ static void close_both(struct hal_driver *self)
     while (!n->is_over)
         pthread_cond_wait(&n->changed, &n->lock);
     pthread_mutex_unlock(&n->lock);
-    n->driver->close(n->driver);
+    if (n->driver)
+        n->driver->close(n->driver);
     free(n);
 }
 
-struct hal_driver *client_over_socket(struct hal_driver *d)
+static struct near_service *serve(struct hal_driver *d, uint32_t client)
 {
     static const struct session_owner owner = { begun, ended };
     struct near_service *n = calloc(1, sizeof *n);
@@ -163,16 +164,28 @@ struct hal_driver *client_over_socket(struct hal_driver *d)
 
     ck_assert_ptr_nonnull(n);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    n->driver = d;
     pthread_mutex_init(&n->lock, NULL);
     pthread_cond_init(&n->changed, NULL);
-    ck_assert_int_eq(session_start(d, pair[0], 7, &owner, n, &w), 0);
+    ck_assert_int_eq(session_start(d, pair[0], client, &owner, n, &w), 0);
     ck_assert_msg(remote_open_socket(pair[1], 0, &n->remote, &w) == 0, "%s", w.text);
     n->close = n->remote->close;
     n->remote->close = close_both;
     n->next = services;
     services = n;
+    return n;
+}
+
+struct hal_driver *client_over_socket(struct hal_driver *d)
+{
+    struct near_service *n = serve(d, 7);
+
+    n->driver = d;
     return n->remote;
+}
+
+struct hal_driver *client_join(struct hal_driver *d, uint32_t client)
+{
+    return serve(d, client)->remote;
 }
 
 void client_convert(struct client_model *m)

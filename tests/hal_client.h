@@ -35,6 +35,8 @@ struct hal_driver *client_open_limited(const char *name, enum hal_version versio
 
 /* The same driver as a client of its service sees it: over a socket. */
 struct hal_driver *client_over_socket(struct hal_driver *d);
+/* The same for one of several clients, by number; closing it leaves the driver open. */
+struct hal_driver *client_join(struct hal_driver *d, uint32_t client);
 
 struct client_model {
     struct build b;

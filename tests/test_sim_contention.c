@@ -1,6 +1,6 @@
 /* Several want the device: scenarios as data, with the schedule that they must give, whatever kind
- * of execution the jobs are, every time; what jobs are told that came too late or in too great
- * numbers, and what when they try again later. */
+ * of execution the jobs are and wherever the clients are, every time; what jobs are told that came
+ * too late or in too great numbers, and what when they try again later. */
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -141,7 +141,8 @@ struct play {
     const struct scenario *plot;
     struct hal_driver *driver;
     struct schedule *schedule;
-    struct caller *caller[CLIENTS];
+    struct caller *caller[CLIENTS];     /* in process */
+    struct hal_driver *client[CLIENTS]; /* the driver as each of them sees it */
     uint64_t submitted;
 };
 
@@ -319,7 +320,7 @@ static void enter(struct play *p, struct actor *a, const struct job_plan *plan)
     *a = (struct actor){ .plan = plan, .play = p };
     caller_set(p->caller[plan->client]);
     client_add_chain(&a->model, N, plan->ops);
-    client_prepare(&a->model, p->driver, plan->priority);
+    client_prepare(&a->model, p->client[plan->client], plan->priority);
 }
 
 /* Each alone, later: what was a matter of the moment is none any more. */
@@ -339,30 +340,36 @@ static void try_again(struct actor *a, const struct kind *kind)
     check_result(a);
 }
 
-static void open_play(struct play *p, const struct scenario *s)
+static void open_play(struct play *p, const struct scenario *s, bool over_socket)
 {
     *p = (struct play){ .plot = s,
                         .driver = client_open_queue("cpu", UNIT, s->depth, s->priorities) };
     p->schedule = ((struct driver *) p->driver)->schedule;
-    for (uint32_t i = 1; i < CLIENTS; i++)
+    for (uint32_t i = 1; i < CLIENTS; i++) {
         ck_assert_ptr_nonnull(p->caller[i] = caller_new(i));
+        p->client[i] = over_socket ? client_join(p->driver, i) : p->driver;
+    }
 }
 
 static void close_play(struct play *p)
 {
     caller_set(NULL);
+    for (int i = 1; i < CLIENTS; i++)
+        if (p->client[i] != p->driver)
+            p->client[i]->close(p->client[i]);
     p->driver->close(p->driver);
     for (int i = 1; i < CLIENTS; i++)
         caller_unref(p->caller[i]);
 }
 
-static void perform(const struct scenario *s, const struct kind *kind, struct record *r)
+static void perform(const struct scenario *s, bool over_socket, const struct kind *kind,
+                    struct record *r)
 {
     struct play p;
     struct actor actors[MAX_JOBS];
     int n = 0;
 
-    open_play(&p, s);
+    open_play(&p, s, over_socket);
     schedule_set_watch(p.schedule, watch, r);
     schedule_hold(p.schedule);
     for (; n < MAX_JOBS && s->job[n].ops; n++) {
@@ -385,15 +392,15 @@ static void perform(const struct scenario *s, const struct kind *kind, struct re
     close_play(&p);
 }
 
-/* TURNS times each kind. */
+/* TURNS times each kind, in process and over sockets. */
 START_TEST(a_scenario_gives_the_same_schedule_every_time)
 {
-    const struct scenario *s = &scenarios[_i];
+    const struct scenario *s = &scenarios[_i / 2];
 
     for (int turn = 0; turn < TURNS * COUNT(kinds); turn++) {
         const struct kind *kind = &kinds[turn % COUNT(kinds)];
         struct record r = { 0 };
-        perform(s, kind, &r);
+        perform(s, _i % 2, kind, &r);
         ck_assert_msg(strcmp(r.text, s->schedule) == 0, "%s, %s:\n%s\nnot\n%s", s->name, kind->name,
                       r.text, s->schedule);
     }
@@ -404,6 +411,6 @@ int main(void)
 {
     TCase *c = tcase_create("contention");
 
-    tcase_add_loop_test(c, a_scenario_gives_the_same_schedule_every_time, 0, COUNT(scenarios));
+    tcase_add_loop_test(c, a_scenario_gives_the_same_schedule_every_time, 0, 2 * COUNT(scenarios));
     return check_main("contention", c, NULL);
 }
