@@ -13,6 +13,7 @@
 #include "sim/remote.h"
 #include "sim/wire.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_packets.h"
 
 /* ---- the service */
 
@@ -33,9 +34,9 @@ static void send_packet(int socket, const uint8_t *bytes, size_t n, uint8_t flag
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int))];
     } control = { 0 };
-    uint32_t n_fds = flags & 1;
-    uint32_t header[] = { (uint32_t) n + (flags & 64 ? 1 << 20 : 0),
-                          n_fds + (flags & 128 ? 1 : 0) };
+    uint32_t n_fds = flags & PACKET_HAS_FD;
+    uint32_t header[] = { (uint32_t) n + (flags & PACKET_CLAIMS_MORE_BYTES ? 1 << 20 : 0),
+                          n_fds + (flags & PACKET_CLAIMS_MORE_FDS ? 1 : 0) };
     struct iovec io[] = { { header, sizeof header }, { (void *) (uintptr_t) bytes, n } };
     struct msghdr m = { .msg_iov = io, .msg_iovlen = 2 };
     int fd = n_fds ? memfd_create("fuzz", MFD_CLOEXEC) : -1;
@@ -67,7 +68,7 @@ static bool send_next(struct hostile *h, int socket)
         h->bytes += 3;
         h->left -= 3;
         n = n < h->left ? n : h->left;
-        again = flags & 2; /* an event before the reply */
+        again = flags & PACKET_IS_EVENT; /* before the reply */
         if (!again || h->events >= 0)
             send_packet(again ? h->events : socket, h->bytes, n, flags);
         h->bytes += n;

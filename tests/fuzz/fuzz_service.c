@@ -12,6 +12,7 @@
 #include "sim/engine.h"
 #include "sim/session.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_packets.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -47,11 +48,11 @@ static int descriptor(uint8_t kind)
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING), pair[2];
 
-    if (fd < 0 || ftruncate(fd, kind & 1 ? 8192 : 3) < 0)
+    if (fd < 0 || ftruncate(fd, kind & FD_IS_LONG ? 8192 : 3) < 0)
         abort();
-    if (kind & 2)
+    if (kind & FD_IS_SEALED)
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-    if (kind & 4) {
+    if (kind & FD_IS_SOCKET) {
         close(fd);
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
             abort();
@@ -72,14 +73,15 @@ static void send_packet(int socket, const uint8_t *bytes, size_t n, uint8_t flag
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int) * 2)];
     } control;
-    uint32_t n_fds = flags & 3 ? (flags & 3) - 1 : 0;
-    struct header h = { (uint32_t) n + (flags & 64 ? 1 << 20 : 0), n_fds + (flags & 128 ? 1 : 0) };
+    uint32_t n_fds = flags & PACKET_FDS ? (flags & PACKET_FDS) - PACKET_NO_FD : 0;
+    struct header h = { (uint32_t) n + (flags & PACKET_CLAIMS_MORE_BYTES ? 1 << 20 : 0),
+                        n_fds + (flags & PACKET_CLAIMS_MORE_FDS ? 1 : 0) };
     struct iovec io[] = { { &h, sizeof h }, { (void *) (uintptr_t) bytes, n } };
     struct msghdr m = { .msg_iov = io, .msg_iovlen = 2 };
     int fds[2];
 
     for (uint32_t i = 0; i < n_fds; i++)
-        fds[i] = descriptor((uint8_t) (flags >> 2));
+        fds[i] = descriptor((uint8_t) (flags / PACKET_FD_KINDS));
     if (n_fds) {
         memset(&control, 0, sizeof control);
         m.msg_control = control.room;

@@ -1,0 +1,104 @@
+/* Compilation caches of models of all kinds, as a driver saves them: the files themselves, and what
+ * is in them, for fuzz_cache to forge. */
+#include <check.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "randgraph/randgraph.h"
+#include "sim/cache.h"
+#include "sim/convert.h"
+#include "sim/names.h"
+#include "tests/cache_files.h"
+#include "tests/fuzz/seeds.h"
+#include "tests/hal_client.h"
+
+/* As in fuzz_cache.c. */
+enum { N_MODEL = 2, N_DATA = 1, IS_FORGED = 1 };
+
+enum { MODELS = 8, MOST_BYTES = 4096, BENT = 2, BENT_BYTES = 4 };
+
+static void draw_model(uint32_t i, struct arena *a, struct hal_model *ret_hal)
+{
+    struct randgraph_options o = randgraph_default;
+    struct example e;
+    struct why w;
+
+    o.max_level = 4;
+    o.max_ops = 1 + i;
+    o.max_dim = 3;
+    o.max_elements = 32;
+    o.control_flow = i % 2;
+    ck_assert_int_eq(randgraph_make(&o, 3, i, a, &e, &w), 0);
+    ck_assert_msg(convert_to_hal(&e.model, a, ret_hal, &w) == 0, "%s", w.text);
+}
+
+static void write_files(const struct files *f, uint32_t i)
+{
+    static uint8_t bytes[MOST_BYTES];
+    struct seed s;
+    char name[32];
+
+    seed_begin(&s);
+    seed_put(&s, &(uint8_t){ 0 }, 1);
+    for (uint32_t k = 0; k < N_MODEL + N_DATA; k++) {
+        ssize_t n = pread(*files_any((struct files *) f, k), bytes, sizeof bytes, 0);
+        ck_assert(n > 0 && n < MOST_BYTES);
+        if (k + 1 < N_MODEL + N_DATA)
+            seed_length(&s, (size_t) n);
+        seed_put(&s, bytes, (size_t) n);
+    }
+    snprintf(name, sizeof name, "files%u", i);
+    seed_write(&s, "fuzz_cache", name);
+}
+
+/* bent: some bytes of the graph are others. */
+static void write_forged(const struct cache_entry *e, uint32_t i, uint32_t bent)
+{
+    const uint8_t head[] = { IS_FORGED, (uint8_t) hal_versions[i % HAL_VERSIONS] };
+    struct seed s;
+    struct rng r;
+    char name[32];
+
+    rng_seed(&r, i, bent);
+    seed_begin(&s);
+    seed_put(&s, head, sizeof head);
+    seed_length(&s, e->n_graph);
+    size_t graph = s.n;
+    seed_put(&s, e->graph, e->n_graph);
+    seed_put(&s, e->constants, e->n_constants);
+    for (uint32_t k = 0; k < bent * BENT_BYTES; k++)
+        s.bytes[graph + rng_below(&r, (uint32_t) e->n_graph)] = (uint8_t) rng_below(&r, 256);
+    snprintf(name, sizeof name, "forged%u_%u", i, bent);
+    seed_write(&s, "fuzz_cache", name);
+}
+
+void seeds_of_caches(void)
+{
+    struct hal_driver *d = client_open_cached("cpu", N_MODEL, N_DATA, NULL);
+    struct cache_owner owner = { d->name, NULL, N_MODEL, N_DATA };
+
+    ck_assert_int_eq(d->get_version_string(d, &owner.version), HAL_NONE);
+    for (uint32_t i = 0; i < MODELS; i++) {
+        struct arena *a = arena_new(0);
+        struct hal_prepared_model *p;
+        struct cache_entry e;
+        struct hal_model h;
+        struct files f;
+        struct why w;
+
+        files_init(&f, N_MODEL, N_DATA);
+        for (int k = 0; k < HAL_TOKEN_BYTES; k++)
+            f.token[k] = 0;
+        const struct hal_prepare_config config = files_config(&f);
+        draw_model(i, a, &h);
+        ck_assert_int_eq(client_prepare_with(d, HAL_1_3, &h, &config, &p), HAL_NONE);
+        ck_assert_msg(cache_read(&owner, &config.cache, a, &e, &w) == 0, "%s", w.text);
+        write_files(&f, i);
+        for (uint32_t bent = 0; bent <= BENT; bent++)
+            write_forged(&e, i, bent);
+        p->methods->release(p);
+        files_done(&f);
+        arena_free(a);
+    }
+    d->close(d);
+}

@@ -1,0 +1,100 @@
+/* Packets of bursts: a byte that says which of the two they are, and the datums. */
+#include <check.h>
+
+#include "sim/packet.h"
+#include "tests/fuzz/seeds.h"
+#include "tests/hal_client.h"
+
+enum { MOST = 64, IS_RESULT = 0, IS_REQUEST = 1 };
+
+/* bend: makes it say what it is not; NULL: as it was written. */
+static void write_request(const char *name, const struct packet_request *r,
+                          enum hal_version version, void (*bend)(struct request_datum *d))
+{
+    struct request_datum d[MOST];
+    struct seed s;
+    uint32_t n;
+
+    ck_assert_int_eq(packet_put_request(r, version, d, MOST, &n), 0);
+    if (bend)
+        bend(d);
+    seed_begin(&s);
+    seed_put(&s, &(uint8_t){ IS_REQUEST }, 1);
+    seed_put(&s, d, n * sizeof *d);
+    seed_write(&s, "fuzz_packet", name);
+}
+
+static void write_result(const char *name, enum hal_status status, const struct hal_result *r)
+{
+    struct result_datum d[MOST];
+    struct seed s;
+    uint32_t n;
+
+    ck_assert_int_eq(packet_put_result(status, r, d, MOST, &n), 0);
+    seed_begin(&s);
+    seed_put(&s, &(uint8_t){ IS_RESULT }, 1);
+    seed_put(&s, d, n * sizeof *d);
+    seed_write(&s, "fuzz_packet", name);
+}
+
+static void be_huge(struct request_datum *d)
+{
+    d->of.packet.n_inputs = d->of.packet.n_outputs = d->of.packet.n_pools = UINT32_MAX;
+}
+
+static void be_longer(struct request_datum *d)
+{
+    d->of.packet.size++;
+}
+
+static void be_later(struct request_datum *d)
+{
+    d[1].tag = REQUEST_HINT_BYTES;
+}
+
+static void write_requests(void)
+{
+    static const uint32_t dims[] = { 2, 0, 3 };
+    static const uint8_t value[] = { 1, 2, 3 };
+    static const struct hal_token_value hints[] = { { 1 << 16, value, sizeof value },
+                                                    { 2 << 16, NULL, 0 } };
+    static const struct packet_pool kept[] = { { REQUEST_POOL, 0, 0 },
+                                               { REQUEST_POOL, 7, 0 },
+                                               { REQUEST_POOL, 1, 0 } },
+                                    others[] = { { REQUEST_PASSING_POOL, 3, 0 },
+                                                 { REQUEST_TOKEN, 0, 5 } };
+    const struct hal_execution_config config = client_config(), later = {
+        .measure = true, .deadline = 1000, .loop_timeout = 2000, .n_hints = 2, .hints = hints
+    };
+    struct hal_argument in[] = { { .location = { .pool = 0, .length = 16 } },
+                                 { .location = { .pool = 1, .offset = 8, .length = 16 } } };
+    struct hal_argument out[] = { { .location = { .pool = 2, .length = 16 } } };
+    const struct packet_request plain = { 2, 1, 3, in, out, kept, config },
+                                newest = { 2, 1, 2, in, out, others, later };
+
+    write_request("request", &plain, HAL_1_2, NULL);
+    write_request("huge", &plain, HAL_1_2, be_huge);
+    write_request("longer", &plain, HAL_1_2, be_longer);
+    write_request("too_new", &plain, HAL_1_2, be_later);
+    in[0] = (struct hal_argument){ .has_no_value = true };
+    write_request("left_out", &plain, HAL_1_3, NULL);
+    in[0] = (struct hal_argument){ .location = { .length = 16 }, .n_dims = 3, .dims = dims };
+    out[0].n_dims = 2;
+    out[0].dims = dims;
+    write_request("dimensions", &plain, HAL_FL5, NULL);
+    out[0].location.padding = 8;
+    write_request("newest", &newest, HAL_FL8, NULL);
+}
+
+void seeds_of_packets(void)
+{
+    struct hal_output_shape shapes[] = { { 2, { 2, 3 }, true }, { 0, { 0 }, true } };
+    struct hal_result r = { shapes, 2, 2, { 5, 6 } };
+
+    write_requests();
+    write_result("result", HAL_NONE, &r);
+    shapes[1] = (struct hal_output_shape){ 1, { 2 }, false };
+    write_result("insufficient", HAL_OUTPUT_INSUFFICIENT_SIZE, &r);
+    r = (struct hal_result){ .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    write_result("failure", HAL_MISSED_DEADLINE_PERSISTENT, &r);
+}
