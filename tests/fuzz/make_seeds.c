@@ -58,7 +58,7 @@ void seed_write(const struct seed *s, const char *target, const char *name)
 void seeds_of_bytes(void)
 {
     static const char *const targets[] = { "fuzz_driver", "fuzz_extension", "fuzz_model" };
-    enum { SEEDS = 48, MOST = 64 };
+    enum { SEEDS = 128, MOST = 64 };
     struct seed s;
     char name[32];
     struct rng r;
