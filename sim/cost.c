@@ -56,22 +56,45 @@ static bool shapes_known(const struct kernel_call *k)
     return true;
 }
 
-double device_estimate(const struct program *p)
+/* As far as it is known before the run. */
+static double known_cost(const struct program *p, const struct values *v, uint32_t operation,
+                         struct arena *a)
+{
+    struct site s;
+    struct why w;
+
+    if (site_bind(v, operation, false, a, &s, &w) < 0 ||
+        s.k.call.op->control_kind != CONTROL_NONE || !shapes_known(&s.k))
+        return 0;
+    return device_cost(p->device->profile, &s.k);
+}
+
+int device_estimate(struct program *p, struct why *w)
 {
     const struct graph *g = &p->model->graph[0];
     struct arena *a = arena_new(0);
     struct values v = { p->model, 0, NULL };
-    double ns = p->device->profile->launch_ns;
 
+    p->ahead = arena_alloc(p->arena, (size_t) g->n_operations + 1, sizeof(*p->ahead));
     if (a)
         v.tensor = arena_copy(a, p->constants[0], g->n_operands * sizeof(struct tensor));
-    for (uint32_t i = 0; v.tensor && i < g->n_operations; i++) {
-        struct site s;
-        struct why w;
-        if (site_bind(&v, i, false, a, &s, &w) >= 0 && s.k.call.op->control_kind == CONTROL_NONE &&
-            shapes_known(&s.k))
-            ns += device_cost(p->device->profile, &s.k);
+    if (!p->ahead || !v.tensor) {
+        arena_free(a);
+        return why_fail(w, WHY_MEMORY, "out of device memory");
     }
+    for (uint32_t i = g->n_operations; i-- > 0;)
+        p->ahead[i] = p->ahead[i + 1] + known_cost(p, &v, i, a);
     arena_free(a);
+    return 0;
+}
+
+double device_preparing(const struct engine *e, const struct model *m, uint64_t constant_bytes,
+                        bool is_cached)
+{
+    const struct profile *p = ((const struct device *) e)->profile;
+    double ns = p->prepare_ns + 1e9 * ((double) constant_bytes / p->bandwidth);
+
+    for (uint32_t g = 0; g < m->n_graphs && !is_cached; g++)
+        ns += m->graph[g].n_operations * p->prepare_operation_ns;
     return ns;
 }

@@ -171,7 +171,8 @@ static int prepare(struct engine *e, const struct model *m, struct program **ret
     *p = (struct program){ .device = d, .model = m, .arena = arena_new(0) };
     p->half = m->relaxed && d->profile->arithmetic == ARITHMETIC_FP16;
     int rc = p->arena ? load_constants(p, w) : no_memory(w);
-    p->estimate = rc == 0 ? device_estimate(p) : 0;
+    if (rc == 0)
+        rc = device_estimate(p, w);
     if (rc < 0) {
         program_free(p);
         return -1;
@@ -220,6 +221,7 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     }
     for (uint32_t i = 0; i < g->n_inputs; i++)
         upload(p, &in[i], &v.tensor[g->input[i]]);
+    limits->job->ahead = p->ahead[0];
     rc = device_spend(&r, "launch", profile->launch_ns, w);
     if (rc == 0)
         rc = device_run_graph(&r, &v, a, w);
@@ -240,11 +242,11 @@ static void device_free(struct engine *e)
 
 static double estimate(const struct program *p)
 {
-    return p->estimate;
+    return p->device->profile->launch_ns + p->ahead[0];
 }
 
-const struct engine_methods device_methods = { supported, prepare, program_free,
-                                               estimate,  run,     device_free };
+const struct engine_methods device_methods = { supported, prepare,     program_free,    estimate,
+                                               run,       device_free, device_preparing };
 
 int engine_device(struct profile *p, const struct fault *fault, struct engine **ret_engine,
                   struct why *w)

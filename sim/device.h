@@ -47,13 +47,16 @@ struct program {
     struct arena *arena;
     struct tensor **constants; /* per graph and operand: as the device holds them */
     bool half;                 /* fp32 is held as fp16 */
-    double estimate;           /* ns of a run, without what only a run knows */
+    double *ahead; /* ns from each operation of the main graph to the end, and 0 at the end: of
+                      those whose shapes are known; of loops and branches nothing */
 };
 
-/* Cost of the operations of the main graph whose shapes are known; of loops and branches: 0. */
-double device_estimate(const struct program *p);
+/* Fills p->ahead, in its arena. */
+int device_estimate(struct program *p, struct why *w);
+double device_preparing(const struct engine *e, const struct model *m, uint64_t constant_bytes,
+                        bool is_cached);
 /* Uses the device for that long: the clock goes on, others may come in between.  what: for traces.
- * WHY_TIMEOUT when the deadline has passed. */
+ * WHY_TIMEOUT when the deadline has passed, or will have before the rest is done. */
 int device_spend(struct device_run *r, const char *what, double ns, struct why *w);
 
 /* Runs a graph: inputs are set in v; outputs are written into tensors of arena `keep`. */

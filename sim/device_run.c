@@ -63,6 +63,9 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     return 0;
 }
 
+/* What sums of the same times in another order may differ by. */
+static const double ROUNDING_NS = 1;
+
 int device_spend(struct device_run *r, const char *what, double ns, struct why *w)
 {
     const struct job *j = r->limits->job;
@@ -73,6 +76,9 @@ int device_spend(struct device_run *r, const char *what, double ns, struct why *
         return why_fail(w, WHY_EXECUTION, "the client has gone");
     if (j->arrival + r->elapsed > j->deadline)
         return why_fail(w, WHY_TIMEOUT, "the deadline has passed after %.0f ns", r->elapsed);
+    if (j->arrival + r->elapsed + j->ahead > j->deadline + ROUNDING_NS)
+        return why_fail(w, WHY_TIMEOUT, "%.0f ns have passed, %.0f more do not end in time",
+                        r->elapsed, j->ahead);
     return 0;
 }
 
@@ -95,6 +101,8 @@ static int run_operation(struct device_run *r, struct values *v, uint32_t i, str
     k->tweaks = fault_hooks(d->base.fault)->tweaks;
     k->half_sums = sums_in_half(r, k);
     k->xnnpack = d->profile->arithmetic == ARITHMETIC_FP32;
+    if (v->graph == 0)
+        r->limits->job->ahead = r->program->ahead[i + 1];
     if (k->call.op->control_kind != CONTROL_NONE)
         return device_control(r, v, o, k, keep, w);
     TRY(allocate_outputs(k, w));

@@ -85,8 +85,8 @@ static bool is_late_by_waiting(const struct execution *x)
 {
     const struct job *j = &x->job;
 
-    return schedule_now(x->prepared->driver->schedule) > j->deadline &&
-           j->arrival + j->used <= j->deadline;
+    return schedule_now(x->prepared->driver->schedule) + j->ahead > j->deadline &&
+           j->arrival + j->used + j->ahead <= j->deadline;
 }
 
 static enum hal_status failure(const struct execution *x, const struct why *w)

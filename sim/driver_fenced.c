@@ -170,7 +170,7 @@ static void run_fenced(void *argument)
 
     TRACE(LD, PE, "execution");
     if (ready == 0)
-        status = HAL_MISSED_DEADLINE_PERSISTENT;
+        status = f->launch.left ? HAL_MISSED_DEADLINE_TRANSIENT : HAL_MISSED_DEADLINE_PERSISTENT;
     else if (ready > 0)
         status = compute(f, &timing, &waited);
     tell(f->info, status, &timing, waited, f->launch.execution->version);

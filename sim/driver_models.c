@@ -220,19 +220,48 @@ static enum hal_status take_up(struct prepared *p, enum hal_version version)
     return hal_status_of(&w, version);
 }
 
+/* How a model is to be made ready. */
+struct preparation {
+    const struct hal_prepare_config *config;
+    enum hal_version version;
+    bool is_cached;
+};
+
+/* ns: that it takes, by the cost model. */
+static bool is_in_time(const struct preparation *how, double ns)
+{
+    uint64_t left = driver_time_left(how->config->deadline, how->version);
+
+    if (left && (left == HAL_NO_TIME || ns <= (double) left))
+        return true;
+    VLOG(COMPILATION, "a preparation takes %.0f ns, there are %" PRIu64, ns, left);
+    return false;
+}
+
+/* In real time it lasts as long as the device's own would. */
+static void sleep_until(const struct driver *d, double ns)
+{
+    const struct caller *caller = caller_get();
+    const struct job nothing = { .gone = caller ? &caller->is_gone : NULL };
+
+    schedule_sleep_until(d->schedule, &nothing, ns);
+}
+
 /* All after a launch that succeeded. */
-static enum hal_status compile(struct driver *d, struct loaded *l,
-                               const struct hal_prepare_config *config, enum hal_version version,
+static enum hal_status compile(struct driver *d, struct loaded *l, const struct preparation *how,
                                struct prepared **ret_prepared)
 {
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    const struct engine *e = d->engine;
+    uint64_t bytes = constant_bytes(&l->model);
+    double begun = schedule_now(d->schedule);
+    double ns =
+        e->methods->preparing ? e->methods->preparing(e, &l->model, bytes, how->is_cached) : 0;
     enum hal_status status;
     struct prepared *p;
 
-    if (driver_time_left(config->deadline, version) == 0) {
-        VLOG(COMPILATION, "the deadline of a preparation has passed");
+    if (!is_in_time(how, ns))
         return HAL_MISSED_DEADLINE_PERSISTENT;
-    }
     if (hooks->prepare && hooks->prepare() != HAL_NONE)
         return hooks->prepare();
     p = calloc(1, sizeof(*p));
@@ -241,16 +270,17 @@ static enum hal_status compile(struct driver *d, struct loaded *l,
     *p = (struct prepared){ .base = { &prepared_methods },
                             .driver = d,
                             .loaded = *l,
-                            .priority = config->priority,
+                            .priority = how->config->priority,
                             .client = caller_client(),
-                            .bytes = constant_bytes(&l->model),
+                            .bytes = bytes,
                             .number = atomic_fetch_add(&d->prepared, 1) + 1,
                             .references = 1 };
-    status = take_up(p, version);
+    status = take_up(p, how->version);
     if (status != HAL_NONE) {
         free(p);
         return status;
     }
+    sleep_until(d, begun + ns);
     VLOG(COMPILATION,
          "model %" PRIu64 " of client %u is prepared, priority %d, %.0f ns a run at "
          "least",
@@ -271,6 +301,7 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
                                      struct hal_prepare_callback *callback)
 {
     static const char method[] = "prepare_model";
+    const struct preparation how = { config, version, false };
     struct driver *d = (struct driver *) self;
     struct prepared *p = NULL;
     struct loaded l;
@@ -286,7 +317,7 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
         unload(&l);
         return notify_refused(callback, driver_refuse(method, version, &w));
     }
-    status = driver_answer(method, version, compile(d, &l, config, version, &p));
+    status = driver_answer(method, version, compile(d, &l, &how, &p));
     if (status == HAL_NONE)
         driver_cache_save(d, &config->cache, model, version, config->priority, &l);
     else
@@ -340,6 +371,7 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
 {
     struct driver *d = (struct driver *) self;
     struct hal_prepare_config said = *config;
+    const struct preparation how = { &said, version, true };
     struct prepared *p = NULL;
     struct loaded l;
     struct why w;
@@ -354,7 +386,7 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
     }
     if (status != HAL_NONE)
         return notify_refused(callback, driver_answer(cached_method, version, status));
-    status = driver_answer(cached_method, version, compile(d, &l, &said, version, &p));
+    status = driver_answer(cached_method, version, compile(d, &l, &how, &p));
     if (status != HAL_NONE)
         unload(&l);
     callback->notify(callback, status, p ? &p->base : NULL);

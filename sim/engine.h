@@ -39,6 +39,10 @@ struct engine_methods {
     int (*run)(struct program *p, const struct tensor *in, const struct run_limits *limits,
                struct arena *a, struct run_output *ret_output, struct why *w);
     void (*free)(struct engine *e);
+    /* Virtual ns that it takes to make a model with so many bytes of constants ready; less where it
+     * comes from a cache.  NULL: none. */
+    double (*preparing)(const struct engine *e, const struct model *m, uint64_t constant_bytes,
+                        bool is_cached);
 };
 
 /* One second: what else a driver does not say of its bursts. */

@@ -121,8 +121,10 @@ static int parse_rates(const struct reader *r, const struct place *at, const jso
 
 static int parse_cost(const struct reader *r, const json_t *root, struct profile *p)
 {
-    static const char *const keys[] = { "launch_ns", "driver_ns", "operation_ns",
-                                        "bandwidth", "rate",      NULL };
+    static const char *const keys[] = {
+        "launch_ns", "driver_ns", "operation_ns", "prepare_ns", "prepare_operation_ns", "bandwidth",
+        "rate",      NULL
+    };
     struct place here = { NULL, "cost", 0 };
     const json_t *table;
 
@@ -132,6 +134,9 @@ static int parse_cost(const struct reader *r, const json_t *root, struct profile
     TRY(read_number(r, (struct member){ &here, table, "driver_ns", true }, 0, &p->driver_ns));
     TRY(read_number(r, (struct member){ &here, table, "operation_ns", true }, 1e-30,
                     &p->operation_ns));
+    TRY(read_number(r, (struct member){ &here, table, "prepare_ns", false }, 0, &p->prepare_ns));
+    TRY(read_number(r, (struct member){ &here, table, "prepare_operation_ns", false }, 0,
+                    &p->prepare_operation_ns));
     TRY(read_number(r, (struct member){ &here, table, "bandwidth", true }, 1e-30, &p->bandwidth));
     return parse_rates(r, &here, table, p);
 }

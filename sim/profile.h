@@ -46,9 +46,12 @@ struct profile {
     uint64_t burst_idle_ns;      /* 0: the driver's */
     double launch_ns, driver_ns; /* of an execution: on the device, and in the driver besides */
     double operation_ns;         /* of every operation, besides its work */
-    double bandwidth;            /* bytes per second */
-    double rate[DT_END];         /* operations per second on operands of that type */
-    extension_set extensions;    /* that the device serves */
+    double prepare_ns;           /* of making a model ready, besides the next */
+    double
+        prepare_operation_ns; /* of each of its operations, where it does not come from a cache */
+    double bandwidth;         /* bytes per second */
+    double rate[DT_END];      /* operations per second on operands of that type */
+    extension_set extensions; /* that the device serves */
     uint32_t n_rules;
     const struct rule *rules;
 };

@@ -42,6 +42,7 @@ struct job {
     double arrival;  /* virtual ns */
     double deadline; /* the same; INFINITY: none */
     double used;     /* ns that it had the device */
+    double ahead;    /* ns that it will need it for yet, as far as whoever computes it knows */
     bool is_started;
     const char *doing; /* what the device is used for, as traces name it; NULL: nothing special */
 };

@@ -62,7 +62,7 @@ struct hal_driver *client_open_queue(const char *name, double ns, uint32_t depth
     struct profile *p = read_profile(name);
 
     p->launch_ns = p->operation_ns = ns;
-    p->driver_ns = 0;
+    p->driver_ns = p->prepare_ns = p->prepare_operation_ns = 0;
     p->bandwidth = 1e30;
     p->queue_depth = depth;
     p->priorities = priorities;
@@ -87,6 +87,14 @@ struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32
     p->model_cache_files = n_model;
     p->data_cache_files = n_data;
     p->version = version ? version : p->version;
+    return open_profile(p);
+}
+
+struct hal_driver *client_open_changed(const char *name, void (*change)(struct profile *p))
+{
+    struct profile *p = read_profile(name);
+
+    change(p);
     return open_profile(p);
 }
 

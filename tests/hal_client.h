@@ -26,6 +26,10 @@ struct hal_driver *client_open_idle(const char *name, uint64_t ms);
 struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32_t n_data,
                                       const char *version);
 
+/* One whose profile has been changed. */
+struct profile;
+struct hal_driver *client_open_changed(const char *name, void (*change)(struct profile *p));
+
 /* One of that memory for an execution. */
 struct hal_driver *client_open_small(const char *name, enum hal_version version, uint64_t bytes);
 

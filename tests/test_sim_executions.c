@@ -217,6 +217,34 @@ START_TEST(a_fenced_execution_waits_and_signals)
 }
 END_TEST
 
+/* Whoever was to signal may be sooner another time. */
+START_TEST(a_deadline_that_passes_before_the_fences_signal_is_missed_for_now)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_timing launched, fenced;
+    struct hal_fenced_info *info;
+    struct fence before;
+    struct timespec t;
+    int fence;
+
+    ck_assert_int_eq(fence_open(&before), 0);
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    config.deadline = (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec + 20000000;
+    ck_assert_int_eq(model.prepared->methods->execute_fenced(model.prepared, HAL_FL8, &request.hal,
+                                                             1, &before.wait, &config, HAL_NO_TIME,
+                                                             &fence, &info),
+                     HAL_NONE);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), -1);
+    ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced),
+                     HAL_MISSED_DEADLINE_TRANSIENT);
+    ck_assert(launched.on_device == HAL_NO_TIME && fenced.on_device == HAL_NO_TIME);
+    info->methods->release(info);
+    close(fence);
+    fence_end(&before, true);
+    close(before.wait);
+}
+END_TEST
+
 START_TEST(a_duration_is_counted_from_the_fences)
 {
     struct hal_timing launched, fenced;
@@ -423,6 +451,7 @@ static TCase *kinds(const char *name, void (*open)(void))
     tcase_add_checked_fixture(c, open, close_cpu);
     tcase_add_test(c, a_model_may_be_released_while_it_runs);
     tcase_add_test(c, a_fenced_execution_waits_and_signals);
+    tcase_add_test(c, a_deadline_that_passes_before_the_fences_signal_is_missed_for_now);
     tcase_add_test(c, a_duration_is_counted_from_the_fences);
     tcase_add_test(c, a_reusable_execution_is_never_two_at_once);
     return c;
