@@ -3,9 +3,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "golden/call.h"
+#include "golden/clock.h"
 #include "golden/exec.h"
 #include "golden/extension.h"
 #include "golden/logging.h"
@@ -560,10 +560,7 @@ int frame_call(struct exec_frame *f, uint32_t graph, const struct value *in, uin
 
 double frame_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+    return 1e-9 * (double) clock_steady_ns();
 }
 
 int frame_check_loop(const struct exec_frame *f, double since, uint64_t iterations, struct why *w)

@@ -1,7 +1,8 @@
 #include "golden/trace.h"
 
 #include <math.h>
-#include <time.h>
+
+#include "golden/clock.h"
 
 const char *const trace_layer_name[] = { "LA", "LR", "LI", "LD", "LC", "LO", "LU" };
 const char *const trace_phase_name[] = { "PO", "PWU", "PBM", "PI",  "PP",  "PC", "PE",
@@ -23,10 +24,7 @@ void trace_set_sink(trace_sink *sink, void *user)
 
 static double now_ns(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+    return (double) clock_steady_ns();
 }
 
 static void send(const struct trace_event *e)

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "golden/clock.h"
 #include "sim/hal_convert.h"
 
 const char *const judge_name[] = { "auto", "cts", "bound" };
@@ -15,13 +15,6 @@ static const char *const stage_name[] = {
     [STAGE_EXECUTE] = "execute",
     [STAGE_DONE] = "done",
 };
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec * 1e3 + (double) now.tv_nsec * 1e-6;
-}
 
 /* ---- names of operations */
 
@@ -166,11 +159,11 @@ int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
     struct check_result r = check_without_outcome(VERDICT_ERROR, c->judge);
     struct target_run_options options = { .measure = true };
     struct why why = { 0 };
-    double begin = now_ms();
+    uint64_t begin = clock_steady_ns();
     c->itself = strcmp(target_uri(t), "golden") == 0;
     int ran = target_run(t, &c->example->model, c->example->in, c->out_shape, &options, ret_outcome,
                          &why);
-    r.ms = now_ms() - begin;
+    r.ms = (double) (clock_steady_ns() - begin) * 1e-6;
     if (ran < 0)
         snprintf(r.why, sizeof r.why, "%s", why.text);
     *ret_result = r;

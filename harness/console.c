@@ -4,14 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "golden/clock.h"
 
 double console_now(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
+    return (double) clock_steady_ns() * 1e-9;
 }
 
 struct console console_start(bool json, int verbosity, uint64_t n_cases)

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "golden/clock.h"
 #include "harness/crew_internal.h"
 #include "harness/trace_file.h"
 
@@ -126,7 +127,7 @@ static int worker_spawn(struct crew *p, struct worker *k, struct why *w)
     fflush(stderr);
     atomic_store(&k->slot->started, 0);
     atomic_store(&k->slot->mark, 0);
-    atomic_store(&k->slot->since, crew_now());
+    atomic_store(&k->slot->since, clock_steady_ns());
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         close(fd[0]);
@@ -139,7 +140,7 @@ static int worker_spawn(struct crew *p, struct worker *k, struct why *w)
     }
     k->pid = pid;
     k->fd = fd[0];
-    k->heard = crew_now();
+    k->heard = clock_steady_ns();
     k->in.length = 0;
     return 0;
 }
@@ -158,8 +159,8 @@ static int worker_reap(struct worker *k)
 static void worker_send_job(struct worker *k)
 {
     atomic_store(&k->slot->mark, 0);
-    atomic_store(&k->slot->since, crew_now());
-    k->heard = crew_now();
+    atomic_store(&k->slot->since, clock_steady_ns());
+    k->heard = clock_steady_ns();
     /* A job is far smaller than the socket's buffer and at most one is in it: no short write.  A
      * dead worker shows as the end of its stream. */
     ssize_t n = send(k->fd, &k->job, sizeof k->job, MSG_NOSIGNAL);
@@ -234,7 +235,7 @@ static int read_some(struct worker *k)
     ssize_t n = recv(k->fd, bytes, sizeof bytes, MSG_DONTWAIT);
     if (n > 0) {
         buffer_put(&k->in, bytes, (size_t) n);
-        k->heard = crew_now();
+        k->heard = clock_steady_ns();
         return 1;
     }
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
@@ -293,7 +294,7 @@ static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *
     struct crew_death d = { .hang = hang,
                             .mark = atomic_load(&k->slot->mark),
                             .step = atomic_load(&k->slot->step) };
-    d.seconds = (double) (crew_now() - worker_since(k)) * 1e-9;
+    d.seconds = (double) (clock_steady_ns() - worker_since(k)) * 1e-9;
     if (hang)
         kill(k->pid, SIGKILL);
     int status = worker_reap(k);
@@ -322,7 +323,7 @@ static int end_the_slow(struct crew *p, struct why *w)
     uint64_t limit = (uint64_t) (p->options->timeout * 1e9);
     for (unsigned i = 0; limit && i < p->n_workers; i++) {
         struct worker *k = &p->worker[i];
-        if (!k->pid || worker_idle(k) || crew_now() < worker_since(k) + limit)
+        if (!k->pid || worker_idle(k) || clock_steady_ns() < worker_since(k) + limit)
             continue;
         siginfo_t info = { 0 };
         bool ended = waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -344,9 +345,9 @@ static int crew_wait(struct crew *p, struct pollfd *polled, struct why *w)
         if (polled[i].fd >= 0 && polled[i].revents)
             TRY(worker_read(p, &p->worker[i], w));
     TRY(end_the_slow(p, w));
-    if (p->work->tick && crew_now() - p->ticked >= TICK_MS * 1000000u) {
+    if (p->work->tick && clock_steady_ns() - p->ticked >= TICK_MS * 1000000u) {
         TRY(p->work->tick(p->user, w));
-        p->ticked = crew_now();
+        p->ticked = clock_steady_ns();
     }
     return 0;
 }
@@ -379,7 +380,7 @@ static void worker_end(struct worker *k, uint64_t deadline)
     siginfo_t info = { 0 };
     bool busy = !worker_idle(k);
     shutdown(k->fd, SHUT_WR);
-    while (!busy && crew_now() < deadline && !info.si_pid) {
+    while (!busy && clock_steady_ns() < deadline && !info.si_pid) {
         struct pollfd end = { .fd = k->fd, .events = POLLIN };
         poll(&end, 1, 10); /* its end of the stream closes with it */
         if (waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
@@ -392,7 +393,7 @@ static void worker_end(struct worker *k, uint64_t deadline)
 
 static void crew_done(struct crew *p, size_t slot_bytes)
 {
-    uint64_t deadline = crew_now() + 1000000000u;
+    uint64_t deadline = clock_steady_ns() + 1000000000u;
     for (unsigned i = 0; p->worker && i < p->n_workers; i++) {
         struct worker *k = &p->worker[i];
         if (k->pid)

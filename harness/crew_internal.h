@@ -40,8 +40,6 @@ struct crew_link {
     struct why why;
 };
 
-uint64_t crew_now(void);
-
 /* Runs in the child until the parent closes its end; does not return. */
 _Noreturn void crew_worker(struct crew_link *l, const struct crew_work *work, void *user);
 int crew_run_in_process(const struct crew_options *options, const struct crew_work *work,

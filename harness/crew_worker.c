@@ -2,21 +2,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "golden/clock.h"
 #include "harness/crew_internal.h"
-
-uint64_t crew_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t) now.tv_sec * 1000000000u + (uint64_t) now.tv_nsec;
-}
 
 void crew_mark(struct crew_link *l, uint32_t mark)
 {
-    atomic_store(&l->slot->since, crew_now());
+    atomic_store(&l->slot->since, clock_steady_ns());
     atomic_store(&l->slot->mark, mark);
     atomic_store(&l->slot->step, 0);
 }
@@ -45,7 +38,7 @@ static void send_frame(struct crew_link *l, uint32_t kind, const void *bytes, si
     struct crew_frame frame = { kind, (uint32_t) length };
     write_all(l->fd, &frame, sizeof frame);
     write_all(l->fd, bytes, length);
-    atomic_store(&l->slot->since, crew_now());
+    atomic_store(&l->slot->since, clock_steady_ns());
 }
 
 void crew_send(struct crew_link *l, const void *bytes, size_t length)

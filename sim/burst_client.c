@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/clock.h"
+#include "golden/clock.h"
 #include "sim/memory.h"
 #include "sim/packet.h"
 

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "golden/clock.h"
 #include "golden/logging.h"
-#include "sim/clock.h"
 #include "sim/driver.h"
 #include "sim/packet.h"
 
@@ -398,7 +398,7 @@ static int send_result(struct burst_server *s, enum hal_status status,
 /* A client that leaves no room even for a failure does not read its results. */
 static void answer(struct burst_server *s)
 {
-    const struct hal_result none = { .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    const struct hal_result none = { .timing = hal_no_timing };
     struct hal_result result = none;
     enum hal_status status = compute(s, &result);
 

@@ -4,8 +4,9 @@
  * The model files hold the model's graph, the data files its constants; where a driver has but one
  * kind, that holds both.  Each kind is divided evenly among its files.  Every file begins with
  *
- *     magic, format | HAL version, priority | index, number of files | length of contents and of
- * the graph | digest
+ *     magic, format, HAL version, priority
+ *     index, number of files, length of the contents, of the graph
+ *     digest
  *
  * The digest is a SHA-256 of the driver's name and version, the client's token, and the headers and
  * contents of all files, and the same in each: what was changed, cut, appended to, exchanged

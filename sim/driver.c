@@ -4,7 +4,6 @@
 #include "sim/driver.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "golden/logging.h"
 #include "golden/trace.h"
@@ -20,12 +19,9 @@ bool driver_has_entry(const struct driver *d, enum hal_version version, enum hal
 
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version)
 {
-    struct timespec t;
-
     if (deadline == HAL_NO_DEADLINE)
         return HAL_NO_TIME;
-    clock_gettime(version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &t);
-    uint64_t now = (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
+    const uint64_t now = hal_now(version);
     return deadline > now ? deadline - now : 0;
 }
 
@@ -161,7 +157,7 @@ static void list_types(enum extension_prefix prefix, struct driver_extensions *t
 
 static void list_extensions(const struct engine *e, struct driver_extensions *to)
 {
-    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END && e->hal >= HAL_1_2; x++)
+    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END; x++)
         if (e->extensions & EXTENSIONS_NAMED & EXTENSION_BIT(x)) {
             to->extension[to->n].name = extension_name[x];
             list_types((enum extension_prefix) x, to, &to->extension[to->n++]);
@@ -173,6 +169,8 @@ static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_
 {
     const struct driver *d = (const struct driver *) self;
 
+    if (d->engine->hal < HAL_1_2)
+        return HAL_GENERAL_FAILURE;
     *ret_n = d->extensions.n;
     *ret_extension = d->extensions.extension;
     return HAL_NONE;

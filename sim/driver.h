@@ -9,6 +9,7 @@
 #include "sim/convert.h"
 #include "sim/domain.h"
 #include "sim/engine.h"
+#include "sim/hal_answer.h"
 #include "sim/request.h"
 
 /* The bursts of a driver, and the thread that takes from idle ones what they keep. */

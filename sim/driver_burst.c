@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "sim/clock.h"
+#include "golden/clock.h"
 #include "sim/driver.h"
 
 /* More memories than these, of a burst and of all that a client has, are mapped for each execution
@@ -311,8 +311,7 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
     struct turn t;
     struct why w;
 
-    result->n_shapes = 0;
-    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    hal_no_result(result);
     if (check_identifiers(request, n_identifiers, identifiers, &w) < 0 ||
         hal_burst_config_complies(config, b->version, &w) < 0)
         return driver_refuse("burst", b->version, &w);

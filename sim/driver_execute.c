@@ -106,7 +106,7 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
     struct why w;
 
     TRACE(LD, PIO, "request_read_buffers");
-    if (request_read_buffers(&x->request, x->arena, &w) < 0)
+    if (request_read_buffers(&x->request, &w) < 0)
         return failure(x, &w);
     TRACE_SWITCH(LD, PCO, "run");
     if (p->driver->engine->methods->run(p->program, x->request.in, &limits, x->arena, &output, &w) <
@@ -142,7 +142,7 @@ static int read_memory(struct execution *x)
     struct why w;
 
     TRACE(LD, PIO, "request_read_memory");
-    if (request_read_memory(&x->request, x->arena, &w) == 0)
+    if (request_read_memory(&x->request, &w) == 0)
         return 0;
     x->refused = failure(x, &w);
     return -1;
@@ -208,11 +208,7 @@ void execution_cancel(struct execution *x)
     if (x->is_queued)
         schedule_end(x->prepared->driver->schedule, &x->job);
     x->is_queued = false;
-}
-
-static uint32_t execution_client(const struct execution *x)
-{
-    return x->caller ? x->caller->client : 0;
+    arena_rewind(x->arena, x->start);
 }
 
 enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument)
@@ -221,7 +217,7 @@ enum hal_status execution_start(struct execution *x, void (*f)(void *argument), 
     enum hal_version version = x->version; /* once it runs it may be over at any time */
     enum hal_status status;
 
-    status = account_take(&d->accounts, execution_client(x), ACCOUNT_EXECUTIONS, 1);
+    status = account_take(&d->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
     if (status == HAL_NONE && driver_start(d, f, argument) < 0) {
         execution_leave(x);
         status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -231,7 +227,7 @@ enum hal_status execution_start(struct execution *x, void (*f)(void *argument), 
 
 void execution_leave(struct execution *x)
 {
-    account_give(&x->prepared->driver->accounts, execution_client(x), ACCOUNT_EXECUTIONS, 1);
+    account_give(&x->prepared->driver->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
 }
 
 /* A fault may change what is answered. */
@@ -256,8 +252,7 @@ static enum hal_status answer(struct execution *x, enum hal_status status,
 
 enum hal_status execution_run(struct execution *x, struct hal_result *result)
 {
-    result->n_shapes = 0;
-    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    hal_no_result(result);
     enum hal_status status = answer(x, take_turn(x, result), result);
     VLOG(EXECUTION, "execution of model %" PRIu64 " ends with %s, %lld ns on the device",
          x->prepared->number, hal_status_name(status), (long long) result->timing.on_device);
@@ -276,8 +271,7 @@ enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
     enum hal_status status;
 
     TRACE(LD, PE, "execute_synchronously");
-    result->n_shapes = 0;
-    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    hal_no_result(result);
     if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8) ||
         result->capacity < p->loaded.model.graph[0].n_outputs)
         return driver_answer("execute_synchronously", version, HAL_INVALID_ARGUMENT);
@@ -313,7 +307,7 @@ static void run_launched(void *argument)
     uint32_t n = l->execution.request.n_outputs;
     struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)),
                                  .capacity = n,
-                                 .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+                                 .timing = hal_no_timing };
     enum hal_status status = HAL_GENERAL_FAILURE;
 
     TRACE(LD, PE, "execution");
@@ -330,12 +324,6 @@ static void run_launched(void *argument)
     free(l);
 }
 
-static enum hal_status refuse(struct hal_execution_callback *callback, enum hal_status status)
-{
-    callback->notify(callback, status, 0, NULL, (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME });
-    return status;
-}
-
 static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config,
@@ -347,14 +335,14 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
 
     TRACE(LD, PE, "execute");
     if (!driver_has_entry(p->driver, version, HAL_1_0, HAL_1_3))
-        return refuse(callback, HAL_INVALID_ARGUMENT);
+        return hal_refuse_execution(callback, HAL_INVALID_ARGUMENT);
     l = calloc(1, sizeof(*l));
     if (!l)
-        return refuse(callback, HAL_GENERAL_FAILURE);
+        return hal_refuse_execution(callback, HAL_GENERAL_FAILURE);
     status = execution_open(&l->execution, p, version, request, config);
     if (status != HAL_NONE) {
         free(l);
-        return refuse(callback, status);
+        return hal_refuse_execution(callback, status);
     }
     l->callback = callback;
     execution_submit(&l->execution, driver_time_left(config->deadline, version));
@@ -363,7 +351,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
         execution_cancel(&l->execution);
         execution_close(&l->execution);
         free(l);
-        return refuse(callback, status);
+        return hal_refuse_execution(callback, status);
     }
     return driver_answer("execute", version, HAL_NONE);
 }

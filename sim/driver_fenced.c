@@ -67,8 +67,8 @@ static struct info *info_new(void)
     *i = (struct info){ .base = { &info_methods },
                         .references = 2,
                         .status = HAL_GENERAL_FAILURE,
-                        .launched = { HAL_NO_TIME, HAL_NO_TIME },
-                        .fenced = { HAL_NO_TIME, HAL_NO_TIME } };
+                        .launched = hal_no_timing,
+                        .fenced = hal_no_timing };
     pthread_mutex_init(&i->lock, NULL);
     return i;
 }
@@ -163,7 +163,7 @@ static int wait_for_fences(const struct fenced *f)
 static void run_fenced(void *argument)
 {
     struct fenced *f = argument;
-    struct hal_timing timing = { HAL_NO_TIME, HAL_NO_TIME };
+    struct hal_timing timing = hal_no_timing;
     uint64_t waited = 0;
     enum hal_status status = HAL_GENERAL_FAILURE;
     int ready = wait_for_fences(f);

@@ -289,12 +289,6 @@ static enum hal_status compile(struct driver *d, struct loaded *l, const struct 
     return HAL_NONE;
 }
 
-static enum hal_status notify_refused(struct hal_prepare_callback *callback, enum hal_status status)
-{
-    callback->notify(callback, status, NULL);
-    return status;
-}
-
 enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version version,
                                      const struct hal_model *model,
                                      const struct hal_prepare_config *config,
@@ -310,12 +304,12 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
 
     TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
-        return notify_refused(callback, driver_refuse(method, version, &w));
+        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
     if (check_config(config, version, &w) < 0 ||
         loaded_check_hints(&l, config->n_hints, config->hints, &w) < 0 ||
         check_supported(d, &l, &w) < 0) {
         unload(&l);
-        return notify_refused(callback, driver_refuse(method, version, &w));
+        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
     }
     status = driver_answer(method, version, compile(d, &l, &how, &p));
     if (status == HAL_NONE)
@@ -349,26 +343,21 @@ static enum hal_status load_cached(struct driver *d, const struct hal_cache *cac
     return s;
 }
 
-static const char cached_method[] = "prepare_model_from_cache";
-
 /* Neither preference nor priority is an argument: a model has those that it was saved with. */
-static enum hal_status check_cached(const struct driver *d, enum hal_version version,
-                                    struct hal_prepare_config *config)
+static int check_cached(const struct driver *d, enum hal_version version,
+                        struct hal_prepare_config *config, struct why *w)
 {
-    struct why w;
-
     config->preference = HAL_FAST_SINGLE_ANSWER;
     config->priority = HAL_PRIORITY_MEDIUM;
-    if (!driver_has_entry(d, version, HAL_1_2, HAL_FL8))
-        return HAL_INVALID_ARGUMENT;
-    return check_config(config, version, &w) < 0 ? driver_refuse(cached_method, version, &w)
-                                                 : HAL_NONE;
+    REQUIRE(w, driver_has_entry(d, version, HAL_1_2, HAL_FL8), "HAL version %d", (int) version);
+    return check_config(config, version, w);
 }
 
 enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_prepare_config *config,
                                                 struct hal_prepare_callback *callback)
 {
+    static const char method[] = "prepare_model_from_cache";
     struct driver *d = (struct driver *) self;
     struct hal_prepare_config said = *config;
     const struct preparation how = { &said, version, true };
@@ -376,17 +365,17 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
     struct loaded l;
     struct why w;
 
-    TRACE(LD, PC, cached_method);
-    enum hal_status status = check_cached(d, version, &said);
-    if (status == HAL_NONE)
-        status = load_cached(d, &said.cache, &l, &said.priority);
-    if (status == HAL_NONE && loaded_check_hints(&l, said.n_hints, said.hints, &w) < 0) {
-        unload(&l);
-        status = hal_status_of(&w, version);
-    }
+    TRACE(LD, PC, method);
+    if (check_cached(d, version, &said, &w) < 0)
+        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+    enum hal_status status = load_cached(d, &said.cache, &l, &said.priority);
     if (status != HAL_NONE)
-        return notify_refused(callback, driver_answer(cached_method, version, status));
-    status = driver_answer(cached_method, version, compile(d, &l, &how, &p));
+        return hal_refuse_preparation(callback, driver_answer(method, version, status));
+    if (loaded_check_hints(&l, said.n_hints, said.hints, &w) < 0) {
+        unload(&l);
+        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+    }
+    status = driver_answer(method, version, compile(d, &l, &how, &p));
     if (status != HAL_NONE)
         unload(&l);
     callback->notify(callback, status, p ? &p->base : NULL);

@@ -26,8 +26,7 @@ static enum hal_status execute_synchronously(struct hal_execution *self, uint64_
     enum hal_status status;
 
     TRACE(LD, PE, "execute_synchronously");
-    result->n_shapes = 0;
-    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    hal_no_result(result);
     if (result->capacity < r->execution.request.n_outputs || !hal_time_complies(deadline, HAL_FL8))
         return HAL_INVALID_ARGUMENT;
     if (atomic_exchange(&r->busy, true))

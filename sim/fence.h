@@ -1,6 +1,6 @@
-/* Fences: descriptors that poll readable once what they stand for is done, and polls an error
- * when it has failed.  A fence is the reading end of a pipe: a byte signals it for good, closing
- * the other end without one is the error, which is also what a process that dies leaves behind. */
+/* Fences: descriptors that poll readable once what they stand for is done, and poll an error when
+ * it has failed.  A fence is the reading end of a pipe: a byte signals it for good, closing the
+ * other end without one is the error, which is also what a process that dies leaves behind. */
 #ifndef SIM_FENCE_H
 #define SIM_FENCE_H
 

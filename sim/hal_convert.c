@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "golden/clock.h"
+
 const enum hal_version hal_versions[HAL_VERSIONS] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3,
                                                       HAL_FL5, HAL_FL6, HAL_FL7, HAL_FL8 };
 const char *const hal_version_names[HAL_VERSIONS + 1] = { "1.0", "1.1", "1.2", "1.3", "fl5",
@@ -245,6 +247,11 @@ static int leave_out(const struct member *m, void *config, const void *nothing,
         memcpy((char *) config + m->offset, (const char *) nothing + m->offset, m->size);
     }
     return 0;
+}
+
+uint64_t hal_now(enum hal_version version)
+{
+    return clock_ns(version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC);
 }
 
 bool hal_time_complies(uint64_t ns, enum hal_version version)

@@ -56,6 +56,8 @@ int hal_execution_config_at(const struct hal_execution_config *c, enum hal_versi
 int hal_request_complies(const struct hal_request *r, enum hal_version version, struct why *w);
 int hal_location_complies(const struct hal_location *l, enum hal_version version, struct why *w);
 int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, struct why *w);
+/* Now, on the clock of which that version's deadlines are points. */
+uint64_t hal_now(enum hal_version version);
 /* Points in time and durations: from feature level 5 on they are signed, and only -1 says none. */
 bool hal_time_complies(uint64_t ns, enum hal_version version);
 

@@ -301,8 +301,7 @@ void remote_release(struct remote *r, uint64_t handle)
 
 struct hal_timing remote_take_timing(const Wire__Timing *t)
 {
-    return t ? (struct hal_timing){ t->on_device, t->in_driver }
-             : (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    return t ? (struct hal_timing){ t->on_device, t->in_driver } : hal_no_timing;
 }
 
 bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
@@ -373,7 +372,7 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
     struct hal_output_shape *shapes = e ? calloc(e->n_shapes + 1, sizeof(*shapes)) : NULL;
     struct hal_result result = { .shapes = shapes,
                                  .capacity = shapes ? (uint32_t) e->n_shapes : 0,
-                                 .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+                                 .timing = hal_no_timing };
 
     if (c->prepare) {
         struct hal_prepared_model *m = e && e->object ? remote_prepared_new(r, e->object) : NULL;

@@ -56,7 +56,7 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
     enum hal_status status;
     struct why w;
 
-    remote_no_result(result);
+    hal_no_result(result);
     if (remote_is_dead(&b->r->base, NULL))
         return HAL_DEVICE_UNAVAILABLE;
     if (b->client) {

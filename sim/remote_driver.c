@@ -286,13 +286,7 @@ static enum hal_status run_prepare(struct remote_call *q, struct hal_prepare_cal
     q->call.callback = remote_await(q->r, &c);
     status = q->call.callback ? remote_run(q) : remote_exhausted(q);
     if (remote_launch_failed(q, &status))
-        callback->notify(callback, status, NULL);
-    return status;
-}
-
-static enum hal_status refuse(struct hal_prepare_callback *callback, enum hal_status status)
-{
-    callback->notify(callback, status, NULL);
+        hal_refuse_preparation(callback, status);
     return status;
 }
 
@@ -306,12 +300,13 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     enum hal_status status;
 
     if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL, &q) < 0)
-        return refuse(callback, HAL_DEVICE_UNAVAILABLE);
+        return hal_refuse_preparation(callback, HAL_DEVICE_UNAVAILABLE);
     q.call.version = (int32_t) version;
     status = put_model(&q, model, &shared);
     if (status == HAL_NONE && put_prepare_config(&q, config) < 0)
         status = remote_failure(&q);
-    status = status == HAL_NONE ? run_prepare(&q, callback) : refuse(callback, status);
+    status =
+        status == HAL_NONE ? run_prepare(&q, callback) : hal_refuse_preparation(callback, status);
     shared_free(shared);
     remote_end(&q);
     return status;
@@ -325,10 +320,11 @@ static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum ha
     enum hal_status status;
 
     if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, &q) < 0)
-        return refuse(callback, HAL_DEVICE_UNAVAILABLE);
+        return hal_refuse_preparation(callback, HAL_DEVICE_UNAVAILABLE);
     q.call.version = (int32_t) version;
-    status = put_prepare_config(&q, config) == 0 ? run_prepare(&q, callback)
-                                                 : refuse(callback, remote_failure(&q));
+    status = put_prepare_config(&q, config) == 0
+                 ? run_prepare(&q, callback)
+                 : hal_refuse_preparation(callback, remote_failure(&q));
     remote_end(&q);
     return status;
 }

@@ -23,7 +23,7 @@ static enum hal_status get_execution_info(struct hal_fenced_info *self,
     struct remote_call q;
     enum hal_status status;
 
-    *ret_launched = *ret_fenced = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    *ret_launched = *ret_fenced = hal_no_timing;
     if (remote_begin(i->r, WIRE__METHOD__GET_EXECUTION_INFO, &q) < 0)
         return HAL_DEVICE_UNAVAILABLE;
     q.call.object = i->handle;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "sim/burst_server.h"
+#include "sim/hal_answer.h"
 #include "sim/remote.h"
 #include "sim/shared.h"
 #include "sim/wire.h"
@@ -137,7 +138,6 @@ int remote_grow_staging(struct remote_call *q, uint64_t size);
 enum hal_status remote_run_staged(struct remote_call *q, const struct hal_request *request,
                                   const struct hal_execution_config *config,
                                   struct hal_result *result);
-void remote_no_result(struct hal_result *r);
 
 /* sim/remote_burst.c: a burst at the service, with queues of these lengths; ret_fds: of the
  * client's end, none where the service has no queues to give. */

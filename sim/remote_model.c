@@ -38,12 +38,6 @@ static void release_prepared(struct hal_prepared_model *self)
 
 /* ---- requests */
 
-void remote_no_result(struct hal_result *r)
-{
-    r->n_shapes = 0;
-    r->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-}
-
 static int put_config(struct remote_call *q, const struct hal_execution_config *config)
 {
     Wire__ExecutionConfig *m = arena_alloc(q->a, 1, sizeof(*m));
@@ -139,7 +133,7 @@ static enum hal_status take_result(struct remote_call *q, enum hal_status status
     why_fail(&q->why, WHY_INVALID, "the service answers with %zu shapes for %u outputs",
              q->reply->n_shapes, result->capacity);
     remote_give_up(q->r, &q->why);
-    remote_no_result(result);
+    hal_no_result(result);
     return HAL_DEVICE_UNAVAILABLE;
 }
 
@@ -169,7 +163,7 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     struct remote_call q;
     enum hal_status status;
 
-    remote_no_result(result);
+    hal_no_result(result);
     if (remote_begin(p->r, WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, &q) < 0)
         return HAL_DEVICE_UNAVAILABLE;
     q.call.version = (int32_t) version;
@@ -196,12 +190,6 @@ static int put_shared(struct remote_call *q, const struct hal_request *request,
     return wire_put_request(&crossing, NULL, q->a, &q->fds, &q->call.request, &q->why);
 }
 
-static enum hal_status refuse(struct hal_execution_callback *callback, enum hal_status status)
-{
-    callback->notify(callback, status, 0, NULL, (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME });
-    return status;
-}
-
 static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config,
@@ -213,18 +201,18 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     enum hal_status status;
 
     if (remote_begin(p->r, WIRE__METHOD__EXECUTE, &q) < 0)
-        return refuse(callback, HAL_DEVICE_UNAVAILABLE);
+        return hal_refuse_execution(callback, HAL_DEVICE_UNAVAILABLE);
     q.call.version = (int32_t) version;
     q.call.object = p->handle;
     if (put_shared(&q, request, config, true, &c.shared) < 0 ||
         !(q.call.callback = remote_await(p->r, &c))) {
         shared_free(c.shared);
         remote_end(&q);
-        return refuse(callback, remote_failure(&q));
+        return hal_refuse_execution(callback, remote_failure(&q));
     }
     status = remote_run(&q);
     if (remote_launch_failed(&q, &status))
-        refuse(callback, status);
+        hal_refuse_execution(callback, status);
     remote_end(&q);
     return status;
 }
@@ -275,7 +263,7 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
     struct remote_call q;
     enum hal_status status;
 
-    remote_no_result(result);
+    hal_no_result(result);
     if (result->capacity < x->n_outputs)
         return HAL_INVALID_ARGUMENT;
     if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE, &q) < 0)

@@ -242,20 +242,20 @@ void request_close(struct request *r)
     r->n_pools = 0;
 }
 
-int request_read_memory(struct request *r, struct arena *arena, struct why *w)
+int request_read_memory(struct request *r, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_inputs; i++) {
         const struct request_place *p = &r->in_place[i];
         if (!p->address)
             continue;
-        r->in[i].data = arena_copy(arena, p->address, p->length);
+        r->in[i].data = arena_copy(r->arena, p->address, p->length);
         if (!r->in[i].data)
             return no_memory(w);
     }
     return 0;
 }
 
-int request_read_buffers(struct request *r, struct arena *arena, struct why *w)
+int request_read_buffers(struct request *r, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_inputs; i++) {
         struct buffer *buffer = r->in_place[i].buffer;
@@ -263,7 +263,7 @@ int request_read_buffers(struct request *r, struct arena *arena, struct why *w)
         struct shape asked = t->shape;
         if (!buffer)
             continue;
-        TRY(buffer_read(buffer, arena, &t->shape, &t->data, w));
+        TRY(buffer_read(buffer, r->arena, &t->shape, &t->data, w));
         if (!shape_matches(&t->shape, &asked))
             return why_fail(w, WHY_EXECUTION, "input %u: buffer %u holds another shape", i,
                             buffer->token);

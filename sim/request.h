@@ -45,17 +45,18 @@ struct request_context {
     const struct mapping *kept; /* per pool, what is mapped already (else no address); or NULL */
 };
 
-/* WHY_INVALID when it does not fit the model, WHY_MEMORY.  arena: for all that it holds. */
+/* WHY_INVALID when it does not fit the model, WHY_MEMORY.  arena: for all that it holds, and for
+ * what its inputs hold. */
 int request_open(const struct hal_request *hal, const struct request_context *c,
                  struct arena *arena, struct request *ret_request, struct why *w);
 void request_close(struct request *r);
 
-/* Copies the inputs, aligned, into the arena: the client may change its memory while the device
+/* Copies the inputs, aligned, into its arena: the client may change its memory while the device
  * computes, or let it be long in coming, so that it is read before the device is the job's. Buffers
  * hold what earlier executions left there, and are read by whoever has the device: WHY_EXECUTION
  * where one holds nothing, or another shape. */
-int request_read_memory(struct request *r, struct arena *arena, struct why *w);
-int request_read_buffers(struct request *r, struct arena *arena, struct why *w);
+int request_read_memory(struct request *r, struct why *w);
+int request_read_buffers(struct request *r, struct why *w);
 
 /* Whether every output has a known shape with elements, as fenced executions need. */
 bool request_is_specified(const struct request *r);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "golden/clock.h"
 #include "golden/logging.h"
 #include "golden/trace.h"
 
@@ -132,10 +133,7 @@ static void tell(struct schedule *s, enum schedule_event event, struct job *j)
 
 static double steady_ns(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double) t.tv_sec * 1e9 + (double) t.tv_nsec;
+    return (double) clock_steady_ns();
 }
 
 void schedule_set_realtime(struct schedule *s)

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "sim/hal_answer.h"
 #include "sim/session_answer.h"
 
 /* ---- channels */
@@ -277,10 +278,8 @@ int answer_prepare_model_from_cache(struct answer *q)
     callback = session_prepare_callback(q->s, q->call->callback);
     if (!callback)
         return answer_no_memory(q);
-    if (!q->d->prepare_model_from_cache) {
-        callback->notify(callback, HAL_GENERAL_FAILURE, NULL);
-        return answer_status(q, HAL_GENERAL_FAILURE);
-    }
+    if (!q->d->prepare_model_from_cache)
+        return answer_status(q, hal_refuse_preparation(callback, HAL_GENERAL_FAILURE));
     return answer_status(q, q->d->prepare_model_from_cache(
                                 q->d, (enum hal_version) q->call->version, &config, callback));
 }

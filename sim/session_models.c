@@ -1,5 +1,6 @@
 /* Answers of a session: prepared models, executions of every kind. */
 #include "sim/burst_server.h"
+#include "sim/hal_answer.h"
 #include "sim/session_answer.h"
 
 /* staging: only where the call lasts as long as the execution does, for the client may change it.
@@ -25,9 +26,7 @@ static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_
 
     if (!shapes)
         return answer_no_memory(q);
-    *ret_result = (struct hal_result){ .shapes = shapes,
-                                       .capacity = n,
-                                       .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    *ret_result = (struct hal_result){ .shapes = shapes, .capacity = n, .timing = hal_no_timing };
     return 0;
 }
 
@@ -75,11 +74,8 @@ static int execute_on(struct answer *q, struct object *o)
     callback = session_execution_callback(q->s, q->call->callback);
     if (!callback)
         return answer_no_memory(q);
-    if (!p->methods->execute) {
-        callback->notify(callback, HAL_GENERAL_FAILURE, 0, NULL,
-                         (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME });
-        return answer_status(q, HAL_GENERAL_FAILURE);
-    }
+    if (!p->methods->execute)
+        return answer_status(q, hal_refuse_execution(callback, HAL_GENERAL_FAILURE));
     return answer_status(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,
                                                 &config, callback));
 }
@@ -303,7 +299,7 @@ int answer_reusable_execute_fenced(struct answer *q)
 static int execution_info_on(struct answer *q, struct object *o)
 {
     struct hal_fenced_info *i = o->of_driver;
-    struct hal_timing launched = { HAL_NO_TIME, HAL_NO_TIME }, fenced = launched;
+    struct hal_timing launched = hal_no_timing, fenced = hal_no_timing;
     enum hal_status s = i->methods->get_execution_info(i, &launched, &fenced);
 
     q->reply->timing = reply_timing(q->a, &launched);

@@ -196,6 +196,8 @@ int target_open(const char *uri, const struct target_host *host, struct target *
             rc = target_of_driver(uri, driver, ret_target, w);
         if (rc == 0)
             (*ret_target)->library = library;
+        else
+            library_close(library);
     }
     free(u.scheme);
     if (rc == 0)

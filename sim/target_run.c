@@ -5,12 +5,12 @@
  * another one: what follows the pattern was never written. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "golden/logging.h"
 #include "golden/trace.h"
 #include "sim/convert.h"
 #include "sim/course.h"
+#include "sim/hal_answer.h"
 
 #define LOG_TAG "ExecutionPlan"
 
@@ -48,12 +48,7 @@ static int ask(struct course *c, const struct hal_model *h)
 /* `ns` from now, as a point of the driver's clock. */
 static uint64_t deadline_of(const struct course *c, uint64_t ns)
 {
-    struct timespec t;
-
-    if (!ns)
-        return HAL_NO_DEADLINE;
-    clock_gettime(c->t->driver->hal_version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec + ns;
+    return ns ? hal_now(c->t->driver->hal_version) + ns : HAL_NO_DEADLINE;
 }
 
 static int prepare(struct course *c, const struct hal_model *h)
@@ -405,9 +400,7 @@ int target_run(struct target *t, const struct model *m, const struct tensor *in,
                struct outcome *ret_outcome, struct why *w)
 {
     static const struct target_run_options defaults;
-    struct outcome o = { .stage = STAGE_SUPPORTED,
-                         .arena = arena_new(0),
-                         .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    struct outcome o = { .stage = STAGE_SUPPORTED, .arena = arena_new(0), .timing = hal_no_timing };
     struct course c = { t, m, in, out_shape, options ? options : &defaults, &o, w };
     struct why death;
 

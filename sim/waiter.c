@@ -1,6 +1,7 @@
 /* Waiting for callbacks, which come from any thread, once. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct waiter {
     const char *method; /* that is to call back */
     pthread_mutex_t lock;
     pthread_cond_t called;
-    unsigned calls;
+    atomic_uint calls; /* looked at after the first one without the lock */
     enum hal_status status;
     struct hal_prepared_model *prepared;
     struct hal_result *result; /* NULL once it is not waited for any more */

@@ -196,6 +196,8 @@ START_TEST(the_skeleton_checks_its_models)
     MODEL(HAL_INVALID_ARGUMENT, o[0].n_dims = UINT32_MAX);
     MODEL(HAL_INVALID_ARGUMENT, o[2].location.offset = UINT64_MAX - 3);
     MODEL(HAL_INVALID_ARGUMENT, o[2].lifetime = HAL_CONSTANT_REFERENCE);
+    MODEL(HAL_INVALID_ARGUMENT, (m.hal.operand_values = NULL, m.hal.operand_values_length = 64,
+                                 o[2].location.offset = 32));
     config.preference = (enum hal_preference) - 1;
     MODEL(HAL_INVALID_ARGUMENT, (void) 0);
     d->close(d);

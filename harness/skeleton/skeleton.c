@@ -232,7 +232,8 @@ static bool load_ends(const struct prepared *p, const uint32_t *list, uint32_t n
 static bool load_graph(struct prepared *p, const struct hal_model *m, const struct mapping *pools)
 {
     const struct mapping values = { (uint8_t *) (uintptr_t) m->operand_values,
-                                    m->operand_values_length, false, false };
+                                    m->operand_values ? m->operand_values_length : 0, false,
+                                    false };
     const struct hal_subgraph *g = &m->main;
 
     for (uint32_t i = 0; i < g->n_operands; i++)

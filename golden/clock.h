@@ -1,0 +1,22 @@
+/* Clocks, in whole nanoseconds. */
+#ifndef GOLDEN_CLOCK_H
+#define GOLDEN_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
+}
+
+/* For all but what the contract says of other clocks. */
+static inline uint64_t clock_steady_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+#endif

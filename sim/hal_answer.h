@@ -1,0 +1,31 @@
+/* Answers of the contract where there is little to say: times that nobody knows, results before
+ * there is one, callbacks of launches that fail. */
+#ifndef SIM_HAL_ANSWER_H
+#define SIM_HAL_ANSWER_H
+
+#include "sim/hal.h"
+
+static const struct hal_timing hal_no_timing = { HAL_NO_TIME, HAL_NO_TIME };
+
+static inline void hal_no_result(struct hal_result *result)
+{
+    result->n_shapes = 0;
+    result->timing = hal_no_timing;
+}
+
+/* Calls back, and returns the status. */
+static inline enum hal_status hal_refuse_preparation(struct hal_prepare_callback *callback,
+                                                     enum hal_status status)
+{
+    callback->notify(callback, status, NULL);
+    return status;
+}
+
+static inline enum hal_status hal_refuse_execution(struct hal_execution_callback *callback,
+                                                   enum hal_status status)
+{
+    callback->notify(callback, status, 0, NULL, hal_no_timing);
+    return status;
+}
+
+#endif
