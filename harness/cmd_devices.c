@@ -173,9 +173,9 @@ static int show(const struct options *o, const char *uri, bool long_form, struct
 {
     struct device_facts facts;
     struct support support;
-    TRY(device_probe(uri, 10, &facts, w));
+    TRY(device_probe(uri, o->timeout, &facts, w));
     if (long_form)
-        TRY(support_ask(uri, 10, &support, w));
+        TRY(support_ask(uri, o->timeout, &support, w));
     if (o->json) {
         facts_json(uri, &facts, long_form ? &support : NULL);
         return 0;

@@ -13,7 +13,7 @@ struct support {
     uint32_t supported[SUPPORT_OPS];
 };
 
-/* timeout: seconds for one question. */
+/* timeout: seconds for one question.  A driver that hangs or dies at one is not asked any more. */
 int support_ask(const char *uri, double timeout, struct support *ret_support, struct why *w);
 
 #endif

@@ -94,6 +94,7 @@ struct outcome {
 };
 
 struct target_run_options {
+    bool only_ask; /* whether it is supported: then that ends with STAGE_PREPARE */
     bool measure;
     uint64_t deadline_ns;     /* 0: none */
     uint64_t loop_timeout_ns; /* 0: default */

@@ -369,6 +369,10 @@ static int run_course(struct course *c)
 
     if (rc == 0)
         rc = ask(c, &h);
+    if (rc == 0 && c->options->only_ask) {
+        c->o->stage = STAGE_PREPARE;
+        rc = 1;
+    }
     if (rc == 0)
         rc = prepare(c, &h);
     if (rc == 0)
