@@ -168,10 +168,9 @@ static double range_bound(const struct tensor *t, double real, double actual, do
                : actual < real                      ? real - lo
                                                     : hi - real;
     }
-    if (!(fabs(real) + bound >= c->max))
-        return bound;
-    bool same_side = signbit(real) == signbit(actual);
-    return same_side && fabs(actual) >= fmin(c->max, fabs(real) - bound) ? INFINITY : bound;
+    double on_side = signbit(real) == signbit(actual) ? fabs(real) : -fabs(real);
+    bool overflows = on_side + bound >= c->max && fabs(actual) >= fmin(c->max, on_side - bound);
+    return overflows ? INFINITY : bound;
 }
 
 /* Whole-tensor tests of sums of products: the errors of a right implementation scatter like a

@@ -156,6 +156,22 @@ START_TEST(bound_accepts_overflow_of_halves)
 }
 END_TEST
 
+/* A bound that reaches beyond both ends of the range lets either infinity pass, one that does not
+ * lets neither. */
+START_TEST(bound_reaches_both_ends)
+{
+    static const uint16_t infinity[] = { 0x7c00, 0xfc00 };
+    const double real[] = { 100 }, beyond[] = { 70000 }, within[] = { 65000 };
+
+    for (int i = 0; i < COUNT(infinity); i++) {
+        uint16_t h[] = { infinity[i] };
+        struct tensor t = tensor_of(DT_F16, 1, 0, 0, h);
+        ck_assert(judge_bound(&t, real, beyond, ERROR_ELEMENT, &t).ok);
+        ck_assert(!judge_bound(&t, real, within, ERROR_ELEMENT, &t).ok);
+    }
+}
+END_TEST
+
 START_TEST(undecidable_elements_are_not_counted)
 {
     float x[] = { 1, 2 };
@@ -264,6 +280,7 @@ int main(void)
     tcase_add_test(t, bound_ends_with_the_range);
     tcase_add_test(t, integers_of_nan_are_open);
     tcase_add_test(t, bound_accepts_overflow_of_halves);
+    tcase_add_test(t, bound_reaches_both_ends);
     tcase_add_test(t, undecidable_elements_are_not_counted);
     tcase_add_test(t, dot_products_must_scatter);
     tcase_add_test(t, samples_are_judged_by_their_distribution);
