@@ -51,25 +51,31 @@ static struct near kernel(const struct nms *rule, struct near overlap, bool *und
                                     : near_difference(near_exact(1), overlap, rule->u);
 }
 
-/* Whether which of the two comes first is open, and matters: `by` is what the one leaves of the
- * other. */
-static bool order_matters(const struct candidate *a, const struct candidate *b, struct near by)
+/* Whether a lowered score stays. */
+static bool stays(const struct nms *rule, const struct candidate *c, struct near by,
+                  bool *undecided)
 {
-    return (by.x != 1 || by.e != 0) && !near_decided(a->score, b->score);
+    if (rule->floor == -INFINITY)
+        return by.x > 0 || rule->kernel != NMS_HARD;
+    return over(rule, c->score, rule->floor, undecided) || c->score.x == rule->floor;
 }
 
-/* Lowers the score of c for its overlap with the selected one; false: it is dropped. */
+/* Lowers the score of c for its overlap with the selected one; false: it is dropped.  Which of the
+ * two comes first matters where the one lowers the other's score, or would drop it: nobody asks
+ * whether the first is below the floor. */
 static bool survives(const struct nms *rule, const struct candidate *selected, struct candidate *c,
                      bool *undecided)
 {
     struct near by = kernel(rule, box_overlap(selected->box, c->box, rule->u), undecided);
+    bool ordered = near_decided(selected->score, c->score), lowers = by.x != 1 || by.e != 0;
 
-    check(rule, !order_matters(selected, c, by), undecided);
-    if (by.x != 1 || by.e != 0)
+    if (lowers)
         c->score = near_product(c->score, by, rule->u);
-    if (rule->floor == -INFINITY)
-        return by.x > 0 || rule->kernel != NMS_HARD;
-    return over(rule, c->score, rule->floor, undecided) || c->score.x == rule->floor;
+    bool kept = stays(rule, c, by, undecided);
+    check(rule, ordered || (!lowers && kept), undecided);
+    if (!ordered) /* the selected one may come second */
+        over(rule, selected->score, rule->floor, undecided);
+    return kept;
 }
 
 static void bring_to_front(struct candidate *c, size_t best)
