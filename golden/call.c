@@ -311,9 +311,9 @@ static double power_of(double x)
     return x;
 }
 
-/* What rounding the result may add to the error carried through. */
+/* What rounding a result within `carried` of y may add to that error. */
 static double rounding_error(const struct call *c, const struct evaluation *e,
-                             const struct tensor *t, double step, double y)
+                             const struct tensor *t, double step, double y, double carried)
 {
     const struct error_model *model = &c->op->error;
     const struct dtype_info *info = &dtype_info[t->dtype];
@@ -333,11 +333,11 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
         return 0;
     bool half = is_half(t, e);
     double u = half ? unit_f16 : unit_f32, tiny = half ? tiny_f16 : tiny_f32;
-    double a = fabs(y);
-    if (half && t->dtype == DT_F32 && a > largest_f16) /* relaxed: in fp16 it may be infinite */
+    double a = fabs(y), most = a + carried;
+    if (half && t->dtype == DT_F32 && most > largest_f16) /* relaxed: in fp16 it may be infinite */
         return INFINITY;
-    double ulp = model->ulps > 0 ? 2 * u * power_of(a) : 0;
-    return model->ulps * ulp + (a < 2 * tiny ? tiny : 0);
+    double ulp = model->ulps > 0 ? 2 * u * power_of(most) : 0;
+    return model->ulps * ulp + (a - carried < 2 * tiny ? tiny : 0);
 }
 
 /* Narrows y and keeps what judging needs. */
@@ -354,7 +354,7 @@ static void finish_output(const struct call *c, uint32_t i, const struct evaluat
     v->real = c->y[i];
     v->bound = c->ey[i];
     for (size_t k = 0; k < n; k++)
-        v->bound[k] += rounding_error(c, e, t, step, v->real[k]);
+        v->bound[k] += rounding_error(c, e, t, step, v->real[k], v->bound[k]);
 }
 
 static int compute_bounds(struct call *c, const struct evaluation *e, struct why *w)

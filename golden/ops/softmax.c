@@ -142,9 +142,9 @@ static void bound_slice(const struct call *c, size_t at, const struct logits *l)
     }
     for (size_t i = 0; i < l->len; i++) {
         double own = bound_exp(c->unit, logit(l, i)), p = y[i * l->step];
-        double e = p * (own + sum + 4 * c->unit + bound_sum(c, l->len, 1));
-        if (l->ex && !open)
-            e += carried(l, i, p, &smallest, &largest);
+        double rounds = own + sum + 4 * c->unit + bound_sum(c, l->len, 1);
+        double e = l->ex && !open ? carried(l, i, p, &smallest, &largest) : 0;
+        e += (p + e) * rounds;
         ey[i * l->step] = open ? INFINITY : bound_clean(e + bound_tiny(c->unit));
     }
 }
