@@ -230,6 +230,13 @@ static int add_sequence(const struct cell *k, int role, int weights, struct cell
     return cell_product(k, &from, &m, g->terms, &to, w);
 }
 
+/* The next n sums, after an operand was added to them. */
+static void saturate(const struct cell *k, const struct near_array *sum, size_t n)
+{
+    for (size_t i = 0; k->limit > 0 && i < n; i++)
+        near_put(sum, i, near_clip(near_at(sum, i), k->limit));
+}
+
 int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
                    struct cell_gate *ret_gate, struct why *w)
 {
@@ -247,6 +254,7 @@ int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
     start_sums(k, &g, rows);
     TRY(add_sequence(k, roles->input, roles->weights, &g, rows, w));
     TRY(add_sequence(k, roles->aux, roles->aux_weights, &g, rows, w));
+    saturate(k, &g.sum, rows * g.units);
     TRY(cell_matrix_init(k, roles->recurrent, k->rows.time > 1, &g.recurrent, w));
     *ret_gate = g;
     return 0;
@@ -283,16 +291,19 @@ void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t,
     struct near_array sum = near_from(&g->sum, row * g->units);
     double u = k->unit;
 
+    saturate(k, &sum, g->units);
     for (size_t i = 0; g->peephole.x && i < g->units; i++) {
         struct near seen = near_product(near_at(&g->peephole, i), near_at(cell_state, i), u);
         near_put(&sum, i, near_sum(near_at(&sum, i), seen, u));
     }
+    saturate(k, &sum, g->units);
     if (g->norm.x)
         normalise(k, &sum, g->units);
     for (size_t i = 0; i < g->units; i++) {
         struct near x = near_at(&sum, i);
         if (g->norm.x)
             x = near_sum(near_product(x, near_at(&g->norm, i), u), near_at(&g->bias, i), u);
+        x = near_clip(x, k->limit);
         near_put(to, i, cell_follows(k, x, near_activation(x, activation, u)));
     }
 }
@@ -324,7 +335,7 @@ bool cell_inexact(const struct call *c)
 int cell_real_call(const struct call *c, struct call *ret_real, struct why *w)
 {
     struct call real = *c;
-    struct cell k = { &real, { 0 }, 0 };
+    struct cell k = { .c = &real };
 
     real.dot_factor = 0;
     real.prepared = NULL; /* made from units */

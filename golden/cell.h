@@ -30,6 +30,7 @@ struct cell {
     const struct call *c;
     struct cell_sequence rows;
     double unit;
+    double limit; /* where the sums of gates saturate, operand by operand; 0: nowhere */
 };
 
 /* Activations and clips, y of x: keeps y open where x may have left the range of floats, as a sum

@@ -160,7 +160,7 @@ static void update_cell(const struct run *r, size_t b)
         struct near in = r->cifg ? near_sum(one, minus, u) : near_at(&r->value[LSTM_GATE_INPUT], i);
         struct near kept = near_product(f, near_at(&cell, i), u);
         struct near added = near_product(in, near_at(&r->value[LSTM_GATE_CELL], i), u);
-        struct near sum = near_sum(kept, added, u);
+        struct near sum = near_clip(near_sum(kept, added, u), r->l->cell_limit);
         near_put(&cell, i, cell_follows(&r->k, sum, near_clip(sum, r->cell_clip)));
     }
 }
@@ -249,7 +249,7 @@ static int run_steps(const struct run *r, bool backward, const struct lstm_resul
 int lstm_run(const struct call *c, const struct lstm *l, struct cell_sequence rows, bool backward,
              double unit, const struct lstm_result *result, struct why *w)
 {
-    struct run r = { .k = { c, rows, unit }, .l = l };
+    struct run r = { .k = { c, rows, unit, l->gate_limit }, .l = l };
 
     TRY(run_init(&r, w));
     return run_steps(&r, backward, result, w);

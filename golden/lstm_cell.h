@@ -156,6 +156,7 @@ struct lstm {
     int aux;         /* NO_OPERAND: none */
     int aux_weights; /* of the input gate, those of the other gates follow */
     int activation, cell_clip, projection_clip; /* activation NO_OPERAND: TANH */
+    double gate_limit, cell_limit; /* where gates (struct cell) and cell state saturate; or 0 */
 };
 
 /* For infer(): what comes together or not at all, sizes without a projection, scalars. */

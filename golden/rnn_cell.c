@@ -35,7 +35,7 @@ static int run_steps(const struct cell *k, const struct rnn *n, const struct cel
 int rnn_run(const struct call *c, const struct rnn *n, struct cell_sequence rows, bool backward,
             double unit, const struct rnn_result *result, struct why *w)
 {
-    struct cell k = { c, rows, unit };
+    struct cell k = { .c = c, .rows = rows, .unit = unit };
     struct cell_gate_roles roles = {
         .input = n->input,
         .weights = n->cell + RNN_WEIGHTS,

@@ -130,7 +130,7 @@ static void step(struct call *c, size_t i, const int16_t gate[GATES])
 
 static int eval(struct call *c, struct why *w)
 {
-    struct cell k = { c, cell_sequence_of(c->in[INPUT], false), 0 };
+    struct cell k = { .c = c, .rows = cell_sequence_of(c->in[INPUT], false) };
     size_t n = tensor_count(c->in[CELL]);
     struct near_array sum[GATES];
 
@@ -175,7 +175,7 @@ static int bound(struct call *c, struct why *w)
     if (!cell_inexact(c))
         return 0;
     TRY(cell_real_call(c, &real, w));
-    struct cell k = { &real, cell_sequence_of(c->in[INPUT], false), c->unit };
+    struct cell k = { .c = &real, .rows = cell_sequence_of(c->in[INPUT], false), .unit = c->unit };
     struct near_array cell = cell_operand(&k, CELL);
     for (int g = 0; g < GATES; g++) {
         TRY(cell_array(&k, n, &sum[g], w));

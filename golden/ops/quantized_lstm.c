@@ -371,9 +371,10 @@ static double hidden_error(const struct call *c, size_t output)
 static int bound(struct call *c, struct why *w)
 {
     static const double u = 0x1p-12;
-    struct cell k = { c, cell_sequence_of(c->in[INPUT], false), u };
+    struct cell k = { .c = c, .rows = cell_sequence_of(c->in[INPUT], false), .unit = u };
     size_t width = c->letter['O'], n = k.rows.batch * width;
     struct lstm_result r = { .stride = width };
+    struct lstm saturating = cell;
     struct call real;
     double unit = 1;
 
@@ -382,7 +383,9 @@ static int bound(struct call *c, struct why *w)
     TRY(real_call(c, &real, w));
     TRY(cell_array(&k, n, &r.output, w));
     TRY(cell_array(&k, k.rows.batch * c->letter['U'], &r.cell, w));
-    TRY(lstm_run(&real, &cell, k.rows, false, u, &r, w));
+    saturating.gate_limit = 8; /* Q3.12 */
+    saturating.cell_limit = 0x1p15 * (double) scale_of(c, CELL + LSTM_CELL_STATE);
+    TRY(lstm_run(&real, &saturating, k.rows, false, u, &r, w));
     if (!c->in[CELL + LSTM_PROJECTION]) /* steps are taken over as they are */
         unit = tensor_step(c->out[OUTPUT], 0) / call_real(c, HIDDEN_SCALE);
     for (size_t i = 0; i < n; i++) {

@@ -123,7 +123,7 @@ static void reduce(const struct cell *k, const struct near_array *filtered,
 
 static int run(struct call *c, double unit, struct why *w)
 {
-    struct cell k = { c, cell_sequence_of(c->in[INPUT], false), unit };
+    struct cell k = { .c = c, .rows = cell_sequence_of(c->in[INPUT], false), .unit = unit };
     size_t steps = c->letter['M'], n = k.rows.batch * c->letter['F'] * steps;
     struct near_array state = cell_result(c, STATE_OUT, unit), to = cell_result(c, OUTPUT, unit);
     struct near_array memory, filtered;
