@@ -42,6 +42,7 @@ void remote_give_up(struct remote *r, const struct why *w)
         VLOG(DRIVER, "the service is given up: %s", w->text);
     }
     r->is_dead = true;
+    pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
     end_waits(r);
 }
@@ -94,7 +95,7 @@ static void channel_free(struct remote_channel *c)
     free(c);
 }
 
-static struct remote_channel *channel_new(int socket)
+static struct remote_channel *channel_new(int socket, struct why *w)
 {
     struct remote_channel *c = calloc(1, sizeof(*c));
     struct arena *a = arena_new(REPLY_MEMORY);
@@ -103,18 +104,24 @@ static struct remote_channel *channel_new(int socket)
         free(c);
         arena_free(a);
         close(socket);
+        why_fail(w, WHY_MEMORY, "out of memory");
         return NULL;
     }
     *c = (struct remote_channel){ .socket = socket, .arena = a };
     return c;
 }
 
-static struct remote_channel *take_idle(struct remote *r)
+/* NULL: none is idle.  wait: not before no call is under way that could give one back. */
+static struct remote_channel *take_idle(struct remote *r, bool wait)
 {
     pthread_mutex_lock(&r->lock);
+    while (wait && !r->is_dead && !r->idle && r->busy)
+        pthread_cond_wait(&r->changed, &r->lock);
     struct remote_channel *c = r->is_dead ? NULL : r->idle;
-    if (c)
+    if (c) {
         r->idle = c->next;
+        r->busy++;
+    }
     pthread_mutex_unlock(&r->lock);
     return c;
 }
@@ -124,6 +131,8 @@ static void give_back(struct remote *r, struct remote_channel *c)
     pthread_mutex_lock(&r->lock);
     c->next = r->idle;
     r->idle = c;
+    r->busy--;
+    pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -207,31 +216,44 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
     return rc;
 }
 
-static struct remote_channel *channel_take(struct remote *r, struct why *w)
+static struct remote_channel *channel_open(struct remote *r, struct why *w)
 {
-    struct remote_channel *c = take_idle(r);
     int fd = -1, rc;
 
-    if (c)
-        return c;
     pthread_mutex_lock(&r->asking);
     rc = remote_is_dead(&r->base, w) ? -1 : open_pair(r, WIRE__METHOD__OPEN_CHANNEL, &fd, w);
     pthread_mutex_unlock(&r->asking);
-    if (rc < 0 && w->code != WHY_MEMORY)
+    struct remote_channel *c = rc == 0 ? channel_new(fd, w) : NULL;
+    if (!c && w->code != WHY_MEMORY)
         remote_give_up(r, w);
-    return rc < 0 ? NULL : channel_new(fd);
+    pthread_mutex_lock(&r->lock);
+    r->busy += c != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return c;
 }
 
-int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_call)
+/* Where there are no more of them, calls wait for each other. */
+static struct remote_channel *channel_take(struct remote *r, struct why *w)
+{
+    struct remote_channel *c = take_idle(r, false);
+
+    if (!c)
+        c = channel_open(r, w);
+    return c ? c : take_idle(r, true);
+}
+
+int remote_begin(struct remote *r, Wire__Method method, enum hal_version version,
+                 struct remote_call *ret_call)
 {
     struct remote_call *q = ret_call;
 
     *q = (struct remote_call){ .r = r, .call = WIRE__CALL__INIT };
+    q->call.method = method;
+    q->call.version = (int32_t) version;
     q->c = channel_take(r, &q->why);
     if (!q->c)
         return -1;
     q->a = q->c->arena;
-    q->call.method = method;
     return 0;
 }
 
@@ -241,9 +263,13 @@ static enum hal_version version_of(const struct remote_call *q)
     return q->call.version ? (enum hal_version) q->call.version : q->r->base.hal_version;
 }
 
-enum hal_status remote_exhausted(const struct remote_call *q)
+enum hal_status remote_failure(const struct remote_call *q)
 {
-    return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version_of(q));
+    if (remote_is_dead(&q->r->base, NULL))
+        return HAL_DEVICE_UNAVAILABLE;
+    if (q->why.code == WHY_MEMORY)
+        return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version_of(q));
+    return hal_status_of(&q->why, version_of(q));
 }
 
 enum hal_status remote_run(struct remote_call *q)
@@ -255,10 +281,9 @@ enum hal_status remote_run(struct remote_call *q)
         return status;
     }
     VLOG(DRIVER, "%s: %s", wire_method_name(q->call.method), q->why.text);
-    if (q->why.code == WHY_MEMORY)
-        return remote_exhausted(q);
-    remote_give_up(q->r, &q->why);
-    return HAL_DEVICE_UNAVAILABLE;
+    if (q->why.code != WHY_MEMORY)
+        remote_give_up(q->r, &q->why);
+    return remote_failure(q);
 }
 
 bool remote_launch_failed(struct remote_call *q, enum hal_status *status)
@@ -273,12 +298,6 @@ bool remote_launch_failed(struct remote_call *q, enum hal_status *status)
     return true;
 }
 
-enum hal_status remote_failure(const struct remote_call *q)
-{
-    return remote_is_dead(&q->r->base, NULL) ? HAL_DEVICE_UNAVAILABLE
-                                             : hal_status_of(&q->why, version_of(q));
-}
-
 void remote_end(struct remote_call *q)
 {
     wire_close_fds(&q->reply_fds);
@@ -290,7 +309,7 @@ void remote_release(struct remote *r, uint64_t handle)
 {
     struct remote_call q;
 
-    if (remote_begin(r, WIRE__METHOD__RELEASE, &q) < 0)
+    if (remote_begin(r, WIRE__METHOD__RELEASE, 0, &q) < 0)
         return;
     q.call.object = handle;
     remote_run(&q);
@@ -325,20 +344,20 @@ bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing
 
 /* ---- callbacks */
 
-uint64_t remote_await(struct remote *r, const struct remote_callback *callback)
+int remote_await(struct remote_call *q, const struct remote_callback *callback)
 {
     struct remote_callback *c = malloc(sizeof(*c));
+    struct remote *r = q->r;
 
     if (!c)
-        return 0;
+        return why_fail(&q->why, WHY_MEMORY, "out of memory");
     pthread_mutex_lock(&r->lock);
     *c = *callback;
-    c->id = ++r->last_id;
+    c->id = q->call.callback = ++r->last_id;
     c->next = r->callbacks;
     r->callbacks = c;
-    uint64_t id = c->id;
     pthread_mutex_unlock(&r->lock);
-    return id;
+    return 0;
 }
 
 /* Takes it out of the list; NULL: it has been called. */
@@ -490,7 +509,7 @@ void remote_close(struct hal_driver *self)
 static int connect_to(struct remote *r, int socket, struct why *w)
 {
     wire_set_patience(socket, r->patience);
-    r->first = channel_new(socket);
+    r->first = channel_new(socket, w);
     if (!r->first || !r->arena || r->stop < 0)
         return why_fail(w, WHY_MEMORY, "out of memory");
     TRY(open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w));

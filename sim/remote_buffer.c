@@ -36,8 +36,8 @@ static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory 
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin(b->r, WIRE__METHOD__COPY_TO, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
+    if (remote_begin(b->r, WIRE__METHOD__COPY_TO, 0, &q) < 0)
+        return remote_failure(&q);
     q.call.object = b->handle;
     status = copy_staged(&q, to, true);
     remote_end(&q);
@@ -53,8 +53,8 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
 
     if (n_dims && !dims)
         return HAL_INVALID_ARGUMENT;
-    if (remote_begin(b->r, WIRE__METHOD__COPY_FROM, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
+    if (remote_begin(b->r, WIRE__METHOD__COPY_FROM, 0, &q) < 0)
+        return remote_failure(&q);
     q.call.object = b->handle;
     q.call.n_dims = n_dims;
     q.call.dims = (uint32_t *) (uintptr_t) dims;

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 
 #include "sim/burst_client.h"
+#include "sim/hal_convert.h"
 #include "sim/remote_internal.h"
 
 struct remote_burst {
     struct hal_burst base;
     struct remote *r;
+    enum hal_version version;
     uint64_t handle;
     struct burst_client *client; /* NULL: the service has no queues for us */
 };
@@ -35,8 +37,8 @@ static enum hal_status execute_as_call(struct remote_burst *b, const struct hal_
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin(b->r, WIRE__METHOD__BURST_EXECUTE, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
+    if (remote_begin(b->r, WIRE__METHOD__BURST_EXECUTE, b->version, &q) < 0)
+        return remote_failure(&q);
     q.call.object = b->handle;
     status = put_identifiers(&q, b, n_identifiers, identifiers) < 0
                  ? remote_failure(&q)
@@ -78,8 +80,8 @@ static enum hal_status release_at_service(void *user, int64_t identifier)
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin(b->r, WIRE__METHOD__BURST_RELEASE_MEMORY, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
+    if (remote_begin(b->r, WIRE__METHOD__BURST_RELEASE_MEMORY, b->version, &q) < 0)
+        return remote_failure(&q);
     q.call.object = b->handle;
     q.call.identifier = identifier;
     status = remote_run(&q);
@@ -106,15 +108,6 @@ static void release(struct hal_burst *self)
 
 /* ---- making one */
 
-static int take_fd(struct remote_call *q, uint32_t name)
-{
-    int fd = wire_fd(&q->reply_fds, name);
-
-    if (fd >= 0)
-        q->reply_fds.fd[name - 1] = -1;
-    return fd;
-}
-
 enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_version version,
                                   uint32_t request_length, uint32_t result_length,
                                   uint64_t *ret_handle, struct burst_fds *ret_fds)
@@ -124,9 +117,8 @@ enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_ver
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin(p->r, WIRE__METHOD__CONFIGURE_BURST, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
-    q.call.version = (int32_t) version;
+    if (remote_begin(p->r, WIRE__METHOD__CONFIGURE_BURST, version, &q) < 0)
+        return remote_failure(&q);
     q.call.object = p->handle;
     q.call.request_length = request_length;
     q.call.result_length = result_length;
@@ -134,8 +126,9 @@ enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_ver
     if (status == HAL_NONE) {
         const Wire__Queues *m = q.reply->queues;
         if (m)
-            fds = (struct burst_fds){ take_fd(&q, m->request), take_fd(&q, m->result),
-                                      take_fd(&q, m->socket) };
+            fds = (struct burst_fds){ wire_take_fd(&q.reply_fds, m->request),
+                                      wire_take_fd(&q.reply_fds, m->result),
+                                      wire_take_fd(&q.reply_fds, m->socket) };
         *ret_handle = q.reply->object;
         *ret_fds = fds;
     }
@@ -144,7 +137,7 @@ enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_ver
 }
 
 /* Without queues, or without memory for them, all requests go as calls. */
-static void open_client(struct remote_burst *b, enum hal_version version, struct burst_fds *fds)
+static void open_client(struct remote_burst *b, struct burst_fds *fds)
 {
     const double patience = b->r->patience;
     const struct burst_host host = { release_at_service, b,
@@ -158,7 +151,7 @@ static void open_client(struct remote_burst *b, enum hal_version version, struct
     }
     if (burst_link_open(fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &link, &w) == 0) {
         wire_set_patience(link.socket, patience);
-        b->client = burst_client_new(&link, version, &host);
+        b->client = burst_client_new(&link, b->version, &host);
     } else if (w.code != WHY_MEMORY)
         remote_give_up(b->r, &w);
 }
@@ -173,15 +166,15 @@ enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal
     enum hal_status status;
 
     if (!b)
-        return HAL_DEVICE_UNAVAILABLE;
-    *b = (struct remote_burst){ { &methods }, ((struct remote_prepared *) self)->r, 0, NULL };
+        return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version);
+    *b = (struct remote_burst){ { &methods }, ((struct remote_prepared *) self)->r, version };
     status =
         remote_open_burst(self, version, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &b->handle, &fds);
     if (status != HAL_NONE) {
         free(b);
         return status;
     }
-    open_client(b, version, &fds);
+    open_client(b, &fds);
     *ret_burst = &b->base;
     return HAL_NONE;
 }

@@ -72,9 +72,8 @@ static enum hal_status ask_capabilities(struct remote *r, enum hal_version versi
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin(r, WIRE__METHOD__GET_CAPABILITIES, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
-    q.call.version = (int32_t) version;
+    if (remote_begin(r, WIRE__METHOD__GET_CAPABILITIES, version, &q) < 0)
+        return remote_failure(&q);
     status = remote_run(&q);
     const Wire__Capabilities *m = status == HAL_NONE ? q.reply->capabilities : NULL;
     pthread_mutex_lock(&r->asking);
@@ -165,15 +164,15 @@ static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
 static enum hal_device_status get_status(struct hal_driver *self)
 {
     struct remote *r = (struct remote *) self;
-    enum hal_device_status status = HAL_DEVICE_OFFLINE;
+    enum hal_device_status status = HAL_DEVICE_UNKNOWN;
     struct remote_call q;
 
-    if (remote_begin(r, WIRE__METHOD__GET_STATUS, &q) < 0)
-        return status;
-    if (remote_run(&q) == HAL_NONE)
-        status = (enum hal_device_status) q.reply->device_status;
-    remote_end(&q);
-    return status;
+    if (remote_begin(r, WIRE__METHOD__GET_STATUS, 0, &q) == 0) {
+        if (remote_run(&q) == HAL_NONE)
+            status = (enum hal_device_status) q.reply->device_status;
+        remote_end(&q);
+    }
+    return remote_is_dead(self, NULL) ? HAL_DEVICE_OFFLINE : status;
 }
 
 /* ---- models */
@@ -209,9 +208,9 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin((struct remote *) self, WIRE__METHOD__GET_SUPPORTED_OPERATIONS, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
-    q.call.version = (int32_t) version;
+    if (remote_begin((struct remote *) self, WIRE__METHOD__GET_SUPPORTED_OPERATIONS, version, &q) <
+        0)
+        return remote_failure(&q);
     status = put_model(&q, model, &shared);
     if (status == HAL_NONE)
         status = remote_run(&q);
@@ -283,8 +282,7 @@ static enum hal_status run_prepare(struct remote_call *q, struct hal_prepare_cal
     const struct remote_callback c = { .prepare = callback };
     enum hal_status status;
 
-    q->call.callback = remote_await(q->r, &c);
-    status = q->call.callback ? remote_run(q) : remote_exhausted(q);
+    status = remote_await(q, &c) < 0 ? remote_failure(q) : remote_run(q);
     if (remote_launch_failed(q, &status))
         hal_refuse_preparation(callback, status);
     return status;
@@ -299,9 +297,8 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL, &q) < 0)
-        return hal_refuse_preparation(callback, HAL_DEVICE_UNAVAILABLE);
-    q.call.version = (int32_t) version;
+    if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL, version, &q) < 0)
+        return hal_refuse_preparation(callback, remote_failure(&q));
     status = put_model(&q, model, &shared);
     if (status == HAL_NONE && put_prepare_config(&q, config) < 0)
         status = remote_failure(&q);
@@ -319,9 +316,9 @@ static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum ha
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, &q) < 0)
-        return hal_refuse_preparation(callback, HAL_DEVICE_UNAVAILABLE);
-    q.call.version = (int32_t) version;
+    if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, version, &q) <
+        0)
+        return hal_refuse_preparation(callback, remote_failure(&q));
     status = put_prepare_config(&q, config) == 0
                  ? run_prepare(&q, callback)
                  : hal_refuse_preparation(callback, remote_failure(&q));
@@ -374,8 +371,8 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
     if ((n_models && !models) || (n_input_roles && !input_roles) ||
         (n_output_roles && !output_roles) || (desc->n_dims && !desc->dims))
         return HAL_INVALID_ARGUMENT;
-    if (remote_begin(r, WIRE__METHOD__ALLOCATE, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
+    if (remote_begin(r, WIRE__METHOD__ALLOCATE, 0, &q) < 0)
+        return remote_failure(&q);
     uint64_t *handles = arena_alloc(q.a, n_models, sizeof(*handles));
     for (uint32_t i = 0; handles && i < n_models; i++)
         handles[i] = remote_prepared_handle(r, models[i]);

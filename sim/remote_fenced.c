@@ -24,8 +24,8 @@ static enum hal_status get_execution_info(struct hal_fenced_info *self,
     enum hal_status status;
 
     *ret_launched = *ret_fenced = hal_no_timing;
-    if (remote_begin(i->r, WIRE__METHOD__GET_EXECUTION_INFO, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
+    if (remote_begin(i->r, WIRE__METHOD__GET_EXECUTION_INFO, 0, &q) < 0)
+        return remote_failure(&q);
     q.call.object = i->handle;
     status = remote_run(&q);
     if (q.reply) {
@@ -93,21 +93,11 @@ static int follow_fence(struct remote *r, int theirs, struct shared *shared)
     return -1;
 }
 
-/* The fence that came with the reply, taken out of it. */
-static int take_fence(struct remote_call *q)
-{
-    int fd = wire_fd(&q->reply_fds, q->reply->fd);
-
-    if (fd >= 0)
-        q->reply_fds.fd[q->reply->fd - 1] = -1;
-    return fd;
-}
-
 static enum hal_status take_fenced(struct remote_call *q, struct shared *shared, int *ret_fence,
                                    struct hal_fenced_info **ret_info)
 {
     struct info *i = malloc(sizeof(*i));
-    int theirs = take_fence(q), fence = theirs;
+    int theirs = wire_take_fd(&q->reply_fds, q->reply->fd), fence = theirs;
     bool is_followed = i && theirs >= 0 && shared_has_outputs(shared);
 
     if (is_followed)

@@ -52,6 +52,7 @@ struct remote {
 
     pthread_mutex_t lock; /* of what follows */
     struct remote_channel *idle;
+    unsigned busy; /* channels that carry a call */
     struct remote_callback *callbacks;
     uint64_t last_id;
     unsigned waiting; /* threads of remote_start() */
@@ -72,8 +73,10 @@ struct remote_call {
     struct why why;
 };
 
-/* Begins one on a channel of its own; -1: dead, or no memory. */
-int remote_begin(struct remote *r, Wire__Method method, struct remote_call *ret_call);
+/* Begins one on a channel of its own, waiting for one if there must be no more of them.  version:
+ * 0: the method has none.  -1, as remote_failure() says: dead, or no memory. */
+int remote_begin(struct remote *r, Wire__Method method, enum hal_version version,
+                 struct remote_call *ret_call);
 /* Besides the call itself; -1 when it is refused. */
 int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
                     struct why *w);
@@ -87,15 +90,13 @@ void remote_end(struct remote_call *q);
  * *status.  Where somebody has, although no reply came, it was launched: *status becomes HAL_NONE.
  */
 bool remote_launch_failed(struct remote_call *q, enum hal_status *status);
-/* The answer to a call that failed before it was sent, as q->why says; and for want of memory.  In
- * the words of the call's version. */
+/* The answer to a call that failed, as q->why says, in the words of the call's version. */
 enum hal_status remote_failure(const struct remote_call *q);
-enum hal_status remote_exhausted(const struct remote_call *q);
 /* The other side is not to be talked to any more. */
 void remote_give_up(struct remote *r, const struct why *w);
 
-/* A callback's identifier, 0: no memory. */
-uint64_t remote_await(struct remote *r, const struct remote_callback *callback);
+/* Names a callback in the call; -1, with q->why: no memory. */
+int remote_await(struct remote_call *q, const struct remote_callback *callback);
 /* Takes it back; false when it has been called already. */
 bool remote_forget(struct remote *r, uint64_t id);
 

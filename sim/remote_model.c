@@ -164,9 +164,8 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     enum hal_status status;
 
     hal_no_result(result);
-    if (remote_begin(p->r, WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
-    q.call.version = (int32_t) version;
+    if (remote_begin(p->r, WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, version, &q) < 0)
+        return remote_failure(&q);
     q.call.object = p->handle;
     status = remote_run_staged(&q, request, config, result);
     remote_end(&q);
@@ -200,12 +199,10 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     struct remote_call q;
     enum hal_status status;
 
-    if (remote_begin(p->r, WIRE__METHOD__EXECUTE, &q) < 0)
-        return hal_refuse_execution(callback, HAL_DEVICE_UNAVAILABLE);
-    q.call.version = (int32_t) version;
+    if (remote_begin(p->r, WIRE__METHOD__EXECUTE, version, &q) < 0)
+        return hal_refuse_execution(callback, remote_failure(&q));
     q.call.object = p->handle;
-    if (put_shared(&q, request, config, true, &c.shared) < 0 ||
-        !(q.call.callback = remote_await(p->r, &c))) {
+    if (put_shared(&q, request, config, true, &c.shared) < 0 || remote_await(&q, &c) < 0) {
         shared_free(c.shared);
         remote_end(&q);
         return hal_refuse_execution(callback, remote_failure(&q));
@@ -232,9 +229,8 @@ static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_
 
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
-    if (remote_begin(p->r, WIRE__METHOD__EXECUTE_FENCED, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
-    q.call.version = (int32_t) version;
+    if (remote_begin(p->r, WIRE__METHOD__EXECUTE_FENCED, version, &q) < 0)
+        return remote_failure(&q);
     q.call.object = p->handle;
     q.call.duration = duration;
     if (put_shared(&q, request, config, n_wait_for == 0, &shared) < 0)
@@ -266,8 +262,8 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
     hal_no_result(result);
     if (result->capacity < x->n_outputs)
         return HAL_INVALID_ARGUMENT;
-    if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
+    if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE, 0, &q) < 0)
+        return remote_failure(&q);
     if (!shared_take(x->shared)) {
         remote_end(&q);
         return HAL_GENERAL_FAILURE;
@@ -296,8 +292,8 @@ static enum hal_status reusable_fenced(struct hal_execution *self, uint32_t n_wa
 
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
-    if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE_FENCED, &q) < 0)
-        return HAL_DEVICE_UNAVAILABLE;
+    if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE_FENCED, 0, &q) < 0)
+        return remote_failure(&q);
     q.call.object = x->handle;
     q.call.duration = duration;
     if (put_config(&q, &config) < 0) {
@@ -330,25 +326,27 @@ static enum hal_status create_reusable(struct hal_prepared_model *self,
     static const struct hal_execution_methods methods = { reusable_execute, reusable_fenced,
                                                           release_execution };
     struct remote_prepared *p = (struct remote_prepared *) self;
-    struct remote_execution *x = calloc(1, sizeof(*x));
+    struct remote_execution *x = malloc(sizeof(*x));
+    struct shared *shared = NULL;
     struct remote_call q;
     enum hal_status status;
 
-    if (!x || remote_begin(p->r, WIRE__METHOD__CREATE_REUSABLE_EXECUTION, &q) < 0) {
+    if (!x)
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (remote_begin(p->r, WIRE__METHOD__CREATE_REUSABLE_EXECUTION, 0, &q) < 0) {
         free(x);
-        return HAL_DEVICE_UNAVAILABLE;
+        return remote_failure(&q);
     }
     q.call.object = p->handle;
-    status = put_shared(&q, request, config, false, &x->shared) < 0 ? remote_failure(&q)
-                                                                    : remote_run(&q);
+    status =
+        put_shared(&q, request, config, false, &shared) < 0 ? remote_failure(&q) : remote_run(&q);
     if (status == HAL_NONE) {
-        x->base.methods = &methods;
-        x->r = p->r;
-        x->handle = q.reply->object;
-        x->n_outputs = request->n_outputs;
+        *x = (struct remote_execution){
+            { &methods }, p->r, q.reply->object, request->n_outputs, shared
+        };
         *ret_execution = &x->base;
     } else {
-        shared_free(x->shared);
+        shared_free(shared);
         free(x);
     }
     remote_end(&q);

@@ -31,8 +31,7 @@ static int take_socket(struct answer *q, int *ret_fd)
     int fd = wire_fd(q->fds, q->call->fd);
 
     REQUIRE(q->w, fd >= 0 && is_channel(fd), "method %d without its socket", (int) q->call->method);
-    q->fds->fd[q->call->fd - 1] = -1;
-    *ret_fd = fd;
+    *ret_fd = wire_take_fd(q->fds, q->call->fd);
     return 0;
 }
 

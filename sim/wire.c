@@ -58,6 +58,15 @@ int wire_fd(const struct wire_fds *fds, uint32_t name)
     return name && name <= fds->n ? fds->fd[name - 1] : -1;
 }
 
+int wire_take_fd(struct wire_fds *fds, uint32_t name)
+{
+    int fd = wire_fd(fds, name);
+
+    if (fd >= 0)
+        fds->fd[name - 1] = -1;
+    return fd;
+}
+
 void wire_close_fds(struct wire_fds *fds)
 {
     for (uint32_t i = 0; i < fds->n; i++)

@@ -35,6 +35,8 @@ struct wire_fds {
 uint32_t wire_put_fd(struct wire_fds *fds, int fd);
 /* The descriptor that a message names, -1 where it names none or a wrong one. */
 int wire_fd(const struct wire_fds *fds, uint32_t name);
+/* The same, for good: it is the caller's from now on. */
+int wire_take_fd(struct wire_fds *fds, uint32_t name);
 void wire_close_fds(struct wire_fds *fds);
 
 /* How long sending and receiving may take; 0: any time. */

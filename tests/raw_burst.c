@@ -61,7 +61,8 @@ enum hal_status raw_burst_free_memory(struct raw_burst *b, int64_t slot)
 
     if (!b->is_remote)
         return burst_server_release_memory(b->server, slot);
-    ck_assert_int_eq(remote_begin(remote_of(b), WIRE__METHOD__BURST_RELEASE_MEMORY, &q), 0);
+    ck_assert_int_eq(remote_begin(remote_of(b), WIRE__METHOD__BURST_RELEASE_MEMORY, b->version, &q),
+                     0);
     q.call.object = b->handle;
     q.call.identifier = slot;
     enum hal_status s = remote_run(&q);

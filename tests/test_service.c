@@ -55,6 +55,49 @@ START_TEST(a_service_that_is_killed_leaves_its_clients_nothing)
 }
 END_TEST
 
+/* ---- more calls at once than a session has channels */
+
+enum { CALLERS = 100, CALLS = 20 };
+
+struct calling {
+    struct hal_driver *d;
+    const struct hal_model *model;
+    pthread_barrier_t begin;
+    atomic_uint failed;
+};
+
+static void *ask_again_and_again(void *argument)
+{
+    struct calling *c = argument;
+    bool supported;
+    uint32_t n;
+
+    pthread_barrier_wait(&c->begin);
+    for (int i = 0; i < CALLS; i++)
+        c->failed +=
+            c->d->get_supported_operations(c->d, HAL_1_3, c->model, &supported, &n) != HAL_NONE;
+    return NULL;
+}
+
+START_TEST(calls_beyond_the_last_channel_wait)
+{
+    pthread_t thread[CALLERS];
+    struct client_model m;
+    struct calling c = { .d = lab_connect(), .model = &m.hal };
+
+    client_add_model(&m, N, false);
+    pthread_barrier_init(&c.begin, NULL, CALLERS);
+    for (int i = 0; i < CALLERS; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, ask_again_and_again, &c), 0);
+    for (int i = 0; i < CALLERS; i++)
+        pthread_join(thread[i], NULL);
+    ck_assert_uint_eq(c.failed, 0);
+    pthread_barrier_destroy(&c.begin);
+    client_done(&m);
+    c.d->close(c.d);
+}
+END_TEST
+
 /* ---- a target, and one model that it runs */
 
 struct on_target {
@@ -227,6 +270,7 @@ int main(void)
     tcase_add_checked_fixture(c, lab_open, lab_close);
     tcase_add_test(c, clients_that_are_killed_leave_nothing_and_hurt_nobody);
     tcase_add_test(c, a_service_that_is_killed_leaves_its_clients_nothing);
+    tcase_add_test(c, calls_beyond_the_last_channel_wait);
     tcase_add_test(c, a_dead_service_is_a_verdict_and_a_new_one_is_found);
     tcase_add_loop_test(c, a_call_to_a_hung_service_ends, 0, 2);
     tcase_add_test(c, what_a_hung_service_owes_is_told);

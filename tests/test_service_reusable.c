@@ -155,7 +155,7 @@ START_TEST(there_is_room_for_all_shapes)
     ck_assert_int_eq(
         m.prepared->methods->create_reusable_execution(m.prepared, &request.hal, &config, &x),
         HAL_NONE);
-    ck_assert_int_eq(remote_begin((struct remote *) d, WIRE__METHOD__REUSABLE_EXECUTE, &q), 0);
+    ck_assert_int_eq(remote_begin((struct remote *) d, WIRE__METHOD__REUSABLE_EXECUTE, 0, &q), 0);
     q.call.object = 2; /* after the model's */
     q.call.size = 0;
     ck_assert_int_eq(remote_run(&q), HAL_NONE);
