@@ -15,6 +15,7 @@ enum { NEAR_EVERY = 3, REMOTE_EVERY = 9 };
 /* A model that is prepared, its burst, the right packet, and what it computes. */
 struct subject {
     const struct vts_model *m;
+    bool says_all; /* all dimensions are in the packet, or those that the model leaves open */
     struct raw_burst b;
     struct vts_request r;
     uint64_t room; /* bytes of the outputs' pool */
@@ -25,7 +26,7 @@ struct subject {
 
 /* ---- models */
 
-/* As bursts are told: dimensions only where the model leaves them open. */
+/* Dimensions only where the model leaves them open. */
 static void omit_known_dimensions(struct subject *s)
 {
     const struct graph *g = &s->m->example.model.graph[0];
@@ -33,6 +34,15 @@ static void omit_known_dimensions(struct subject *s)
     for (uint32_t i = 0; i < g->n_inputs; i++)
         if (shape_known(&g->operand[g->input[i]].tensor.shape))
             s->r.inputs[i].n_dims = 0;
+}
+
+/* Those of the inputs are said already. */
+static void say_all_dimensions(struct subject *s)
+{
+    for (uint32_t i = 0; i < s->r.hal.n_outputs; i++) {
+        s->r.outputs[i].n_dims = s->m->example.expected[i].shape.rank;
+        s->r.outputs[i].dims = s->m->example.expected[i].shape.dim;
+    }
 }
 
 /* The result to compare with, of an execution that is no burst. */
@@ -51,7 +61,7 @@ static bool begin(struct cell *c, struct subject *s, struct hal_prepared_model *
     memcpy(raw_burst_memory(&s->b, 0, in->size), in->address, in->size);
     s->room = out->size;
     s->out = raw_burst_memory(&s->b, 1, out->size);
-    omit_known_dimensions(s);
+    (s->says_all ? say_all_dimensions : omit_known_dimensions)(s);
     config.measure = true;
     s->n = raw_burst_packet(&s->r.hal, c->version, &config, s->datums);
     return true;
@@ -74,7 +84,7 @@ static void expect_right(struct cell *c, struct subject *s)
            "%s: the right request: %s, or other results", s->m->name, hal_status_name(status));
 }
 
-static void with_burst(struct cell *c, const struct vts_model *m,
+static void with_burst(struct cell *c, const struct vts_model *m, bool says_all,
                        void (*visit)(struct cell *c, struct subject *s))
 {
     struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
@@ -85,6 +95,7 @@ static void with_burst(struct cell *c, const struct vts_model *m,
     struct arena *a = arena_new(0);
     s = arena_alloc(a, 1, sizeof *s);
     s->m = m;
+    s->says_all = says_all;
     vts_request(&m->example, a, &s->r);
     if (begin(c, s, p)) {
         expect_right(c, s);
@@ -102,7 +113,7 @@ static void each_model(struct cell *c, void (*visit)(struct cell *c, struct subj
 
     for (int i = 0; i < vts_n_models; i++)
         if (vts_model_is_of(&vts_models[i], c) && (i + (int) c->version) % every == 0)
-            with_burst(c, &vts_models[i], visit);
+            with_burst(c, &vts_models[i], i % 2, visit);
 }
 
 /* ---- packets that are not right */
@@ -117,6 +128,17 @@ static void refuse(struct cell *c, struct subject *s, const struct request_datum
            hal_status_name(status), s->r.result.n_shapes);
 }
 
+/* As it is, and when it says its own length. */
+static void refuse_resized(struct cell *c, struct subject *s, struct request_datum *datums,
+                           uint32_t n, uint32_t at, int kind)
+{
+    refuse(c, s, datums, n, at, kind);
+    if (!at)
+        return;
+    datums[0].of.packet.size = n;
+    refuse(c, s, datums, n, at, kind);
+}
+
 static void remove_each(struct cell *c, struct subject *s)
 {
     struct request_datum d[BURST_QUEUE_LENGTH];
@@ -124,7 +146,7 @@ static void remove_each(struct cell *c, struct subject *s)
     for (uint32_t i = 0; i < s->n; i++) {
         memcpy(d, s->datums, i * sizeof *d);
         memcpy(d + i, s->datums + i + 1, (s->n - i - 1) * sizeof *d);
-        refuse(c, s, d, s->n - 1, i, 0);
+        refuse_resized(c, s, d, s->n - 1, i, 0);
     }
 }
 
@@ -147,8 +169,18 @@ static void add_each(struct cell *c, struct subject *s)
             memcpy(d, s->datums, i * sizeof *d);
             d[i] = bad[k];
             memcpy(d + i + 1, s->datums + i, (s->n - i) * sizeof *d);
-            refuse(c, s, d, s->n + 1, i, k);
+            refuse_resized(c, s, d, s->n + 1, i, k);
         }
+}
+
+/* A dimension of 0 says no more and no less than the model does. */
+static bool is_left_open(const struct subject *s, const struct request_datum *honest,
+                         const struct request_datum *other)
+{
+    bool is_dimension =
+        honest->tag == REQUEST_INPUT_DIMENSION || honest->tag == REQUEST_OUTPUT_DIMENSION;
+
+    return s->says_all && is_dimension && other->tag == honest->tag;
 }
 
 static void mutate_each(struct cell *c, struct subject *s)
@@ -156,7 +188,7 @@ static void mutate_each(struct cell *c, struct subject *s)
     for (uint32_t i = 0; i < s->n; i++)
         for (int k = 0; k < COUNT(bad); k++) {
             struct request_datum honest = s->datums[i];
-            if (memcmp(&honest, &bad[k], sizeof honest) == 0)
+            if (memcmp(&honest, &bad[k], sizeof honest) == 0 || is_left_open(s, &honest, &bad[k]))
                 continue;
             s->datums[i] = bad[k];
             refuse(c, s, s->datums, s->n, i, k);
@@ -182,6 +214,54 @@ static void misstate_each(struct cell *c, struct subject *s)
             s->datums[0] = honest;
         }
     }
+}
+
+/* As it is, under another tag.  That a pool is for this request only may be said since level 5. */
+static void retag_each(struct cell *c, struct subject *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        for (uint32_t tag = 0; tag <= REQUEST_HINT_BYTES + 1; tag++) {
+            uint32_t honest = s->datums[i].tag;
+            bool passes =
+                honest == REQUEST_POOL && tag == REQUEST_PASSING_POOL && c->version >= HAL_FL5;
+            if (tag == honest || passes)
+                continue;
+            s->datums[i].tag = tag;
+            refuse(c, s, s->datums, s->n, i, (int) tag);
+            s->datums[i].tag = honest;
+        }
+}
+
+/* Flags that are neither 0 nor 1, dimensions that do not follow. */
+static void bend_each(struct cell *c, struct subject *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct request_datum honest = s->datums[i];
+        struct request_datum *d = &s->datums[i];
+        bool is_operand = d->tag == REQUEST_INPUT || d->tag == REQUEST_OUTPUT;
+        for (int k = 0; k < 4 && (is_operand || d->tag == REQUEST_MEASURE); k++) {
+            if (!is_operand)
+                d->of.measure = k ? UINT32_MAX >> 8 * k : 2;
+            else if (k < 2)
+                d->of.operand.has_no_value = k ? 255 : 2;
+            else
+                d->of.operand.n_dims = k == 2 ? UINT32_MAX : d->of.operand.n_dims + 1;
+            refuse(c, s, s->datums, s->n, i, k);
+            *d = honest;
+        }
+    }
+}
+
+static void retagged(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, retag_each);
+}
+
+static void bent(struct cell *c, const void *data)
+{
+    (void) data;
+    each_model(c, bend_each);
 }
 
 static void misstated(struct cell *c, const void *data)
@@ -285,7 +365,7 @@ static void with_relu(struct cell *c, void (*visit)(struct cell *c, struct subje
         vts_model_of(&m, all[i]);
         m.hal.n_extension_prefixes = 1;
         m.hal.extension_name_to_prefix = &hints;
-        with_burst(c, &m, visit);
+        with_burst(c, &m, false, visit);
         vts_model_done(&m);
     }
 }
@@ -440,6 +520,8 @@ int main(int argc, char **argv)
         { "removed", removed },
         { "added", added },
         { "mutated", mutated },
+        { "retagged", retagged },
+        { "bent", bent },
         { "short queue", short_queue },
         { "sanitized", sanitized },
         { "later", later_datums },

@@ -264,23 +264,30 @@ static void entries(struct cell *c, const void *data)
     }
 }
 
-/* ---- somebody writes to the model files meanwhile: those of a long chain of other operations */
+/* ---- somebody writes to the model files meanwhile: those of a long chain of other operations,
+ * while they are restored in turns with what was saved, so that parts of both are read */
 
 struct race {
-    const struct files *from, *to;
+    const struct files *from[2], *to;
     atomic_bool stop;
 };
+
+static void copy_models(const struct files *from, const struct files *to)
+{
+    char bytes[1 << 14];
+
+    for (uint32_t k = 0; k < to->n_model; k++) {
+        ssize_t n = pread(from->model[k], bytes, sizeof bytes, 0);
+        (void) !pwrite(to->model[k], bytes, n > 0 ? (size_t) n : 0, 0);
+    }
+}
 
 static void *overwrite(void *argument)
 {
     struct race *r = argument;
-    char bytes[1 << 14];
 
-    while (!atomic_load(&r->stop))
-        for (uint32_t k = 0; k < r->to->n_model; k++) {
-            ssize_t n = pread(r->from->model[k], bytes, sizeof bytes, 0);
-            (void) !pwrite(r->to->model[k], bytes, n > 0 ? (size_t) n : 0, 0);
-        }
+    for (int turn = 0; !atomic_load(&r->stop); turn ^= 1)
+        copy_models(r->from[turn], r->to);
     return NULL;
 }
 
@@ -288,14 +295,17 @@ static void *overwrite(void *argument)
 static void run_race(struct cell *c, const struct files *g, const struct subject *s,
                      bool while_saving)
 {
-    struct files f;
+    struct files f, saved;
     pthread_t thread;
 
     files_init(&f, g->n_model, g->n_data);
+    files_init(&saved, g->n_model, g->n_data);
     f.token[0] ^= 1;
-    struct race r = { g, &f, false };
-    if (!while_saving)
+    struct race r = { { g, while_saving ? g : &saved }, &f, false };
+    if (!while_saving) {
         save(c, &f, s);
+        copy_models(&f, &saved);
+    }
     ck_assert_int_eq(pthread_create(&thread, NULL, overwrite, &r), 0);
     enum hal_status status = HAL_NONE;
     if (while_saving)
@@ -308,6 +318,7 @@ static void run_race(struct cell *c, const struct files *g, const struct subject
         status = restore(c, &f, s);
     EXPECT(c, status == HAL_NONE || status == HAL_GENERAL_FAILURE, "after the race: %s",
            hal_status_name(status));
+    files_done(&saved);
     files_done(&f);
 }
 

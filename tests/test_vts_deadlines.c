@@ -8,18 +8,24 @@
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"
 
-enum which { PASSED, SHORT, UNLIMITED, DEADLINES };
+enum which { PASSED, SHORT, FAR, UNLIMITED, DEADLINES };
 
-static const char *const names[DEADLINES] = { "passed", "short", "unlimited" };
+static const char *const names[DEADLINES] = { "passed", "short", "far", "unlimited" };
 
-/* By the version's clock; a short one is in 5 ms. */
+/* By the version's clock; a short one is in 5 ms, a far one in an hour: by another clock it would
+ * have passed. */
 static uint64_t deadline(enum which which, enum hal_version version)
 {
     struct timespec t;
 
     clock_gettime(version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &t);
     uint64_t now = (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
-    return which == PASSED ? now : which == SHORT ? now + 5000000 : HAL_NO_DEADLINE;
+    switch (which) {
+    case PASSED: return now;
+    case SHORT: return now + 5000000;
+    case FAR: return now + UINT64_C(3600000000000);
+    default: return HAL_NO_DEADLINE;
+    }
 }
 
 /* One that has passed is missed on these devices; a short one may be kept. */

@@ -19,7 +19,7 @@ static size_t bytes_of(const struct vts_look *look)
 
 /* ---- allocation: models that disagree with the first one */
 
-enum which { BASE, RANK, DIMENSION, SCALE, ZERO, TYPE };
+enum which { BASE, RANK, PREFIX, DIMENSION, SCALE, ZERO, TYPE };
 
 static struct vts_look disagreeing(const struct vts_look *look, enum which which)
 {
@@ -27,6 +27,7 @@ static struct vts_look disagreeing(const struct vts_look *look, enum which which
 
     switch (which) {
     case RANK: l.shape = DIMS(1 * 32 * 32 * 8); break;
+    case PREFIX: l.shape = DIMS(1, 32, 32); break;
     case DIMENSION: l.shape.dim[3] = 4; break;
     case SCALE: l.scale *= 2; break;
     case ZERO: l.zero += 1; break;
@@ -72,11 +73,14 @@ static const struct bad_allocation {
     { "A11", RANK, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
     { "A11", RANK, { "two outputs", { END }, { { 0, 0, 1 }, { 1, 0, 1 }, END } } },
     { "A11", RANK, { "input and output", { { 0, 0, 1 }, END }, { { 1, 0, 1 }, END } } },
+    { "A11", PREFIX, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
+    { "A11", PREFIX, { "input and output", { { 0, 0, 1 }, END }, { { 1, 0, 1 }, END } } },
     { "A12", DIMENSION, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
     { "A12", DIMENSION, { "two outputs", { END }, { { 0, 0, 1 }, { 1, 0, 1 }, END } } },
     { "A12", DIMENSION, { "input and output", { { 0, 0, 1 }, END }, { { 1, 0, 1 }, END } } },
     { "A13", BASE, { "input", { { 0, 0, 1 }, END }, { END }, 1, { 8192 } } },
     { "A13", BASE, { "output", { END }, { { 0, 0, 1 }, END }, 3, { 32, 32, 8 } } },
+    { "A13", BASE, { "input", { { 0, 0, 1 }, END }, { END }, 3, { 1, 32, 32 } } },
     { "A14", BASE, { "input", { { 0, 0, 1 }, END }, { END }, 4, { 1, 32, 32, 4 } } },
     { "A14", BASE, { "output", { END }, { { 0, 0, 1 }, END }, 4, { 2, 32, 32, 8 } } },
 };
@@ -212,7 +216,7 @@ static struct hal_memory memory_of(uint8_t *at, size_t size)
 static const struct copy {
     const char *rule;
     unsigned halves;
-    uint32_t n_dims, dims[4];
+    uint32_t n_dims, dims[5];
     enum hal_status status;
 } copies[] = {
     { "K1", 1, 0, { 0 }, HAL_INVALID_ARGUMENT },
@@ -222,11 +226,13 @@ static const struct copy {
     { "K2", 2, 4, { 2, 32, 32, 8 }, HAL_INVALID_ARGUMENT },
     { "K2", 2, 4, { 1, 32, 32, 8 }, HAL_NONE },
     { "K3", 2, 3, { 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K3", 2, 5, { 1, 32, 32, 8, 1 }, HAL_INVALID_ARGUMENT },
     { "K3", 2, 4, { 2, 32, 32, 8 }, HAL_INVALID_ARGUMENT },
     { "K3", 2, 4, { 0, 32, 32, 8 }, HAL_INVALID_ARGUMENT },
     { "K3", 2, 0, { 0 }, HAL_NONE },
     { "K3", 2, 4, { 1, 32, 32, 8 }, HAL_NONE },
     { "K4", 2, 3, { 32, 32, 8 }, HAL_INVALID_ARGUMENT },
+    { "K4", 2, 5, { 1, 32, 32, 8, 1 }, HAL_INVALID_ARGUMENT },
     { "K4", 2, 4, { 2, 32, 32, 4 }, HAL_INVALID_ARGUMENT },
     { "K4", 2, 4, { 1, 32, 32, 0 }, HAL_INVALID_ARGUMENT },
     { "K4", 2, 0, { 0 }, HAL_INVALID_ARGUMENT },

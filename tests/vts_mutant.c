@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/extension.h"
 #include "tests/vts_matrix.h"
 
 static void *extend(struct arena *a, const void *from, uint32_t n, size_t size)
@@ -30,7 +31,7 @@ void mutant_begin(struct vts_walk *w)
     g->operations = w->operation;
 }
 
-static uint32_t *own_list(struct vts_walk *w, const uint32_t **list, uint32_t n)
+uint32_t *mutant_own_list(struct vts_walk *w, const uint32_t **list, uint32_t n)
 {
     uint32_t *own = extend(w->arena, *list, n, sizeof *own);
 
@@ -42,25 +43,25 @@ uint32_t *mutant_inputs(struct vts_walk *w, uint32_t operation)
 {
     struct hal_operation *o = &w->operation[operation];
 
-    return own_list(w, &o->inputs, o->n_inputs);
+    return mutant_own_list(w, &o->inputs, o->n_inputs);
 }
 
 uint32_t *mutant_outputs(struct vts_walk *w, uint32_t operation)
 {
     struct hal_operation *o = &w->operation[operation];
 
-    return own_list(w, &o->outputs, o->n_outputs);
+    return mutant_own_list(w, &o->outputs, o->n_outputs);
 }
 
 void mutant_append(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t index)
 {
-    own_list(w, list, *n)[*n] = index;
+    mutant_own_list(w, list, *n)[*n] = index;
     ++*n;
 }
 
 void mutant_drop(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t at)
 {
-    uint32_t *own = own_list(w, list, *n);
+    uint32_t *own = mutant_own_list(w, list, *n);
 
     memmove(own + at, own + at + 1, (*n - at - 1) * sizeof *own);
     --*n;
@@ -91,6 +92,54 @@ uint32_t mutant_add_like(struct vts_walk *w, uint32_t operand)
     o.location = (struct hal_location){ 0 };
     o.n_consumers = 0;
     return mutant_add(w, &o);
+}
+
+/* Of the types of extensions those of the example: no other stands in an honest model. */
+const struct dtype_info *mutant_type_of(int32_t type)
+{
+    return &dtype_info[type >> 16 ? extension_type(EXTENSION_fibonacci, (uint16_t) type)
+                                  : (enum dtype) type];
+}
+
+/* Room for a constant of that operand at the end of the values; 0: its size is not known. */
+static uint64_t make_room(struct vts_walk *w, struct hal_operand *o)
+{
+    struct hal_model *m = &w->mutant.model;
+    uint64_t size = mutant_type_of(o->type)->codec->size,
+             at = (m->operand_values_length + 15) & ~15ull;
+    uint8_t *values;
+
+    for (uint32_t d = 0; d < o->n_dims; d++)
+        size *= o->dims[d];
+    if (!size || size > 1 << 15 || (mutant_type_of(o->type)->tensor && !o->n_dims))
+        return 0;
+    values = arena_alloc(w->arena, at + size, 1);
+    vts_must(values, "out of memory");
+    if (m->operand_values_length)
+        memcpy(values, m->operand_values, m->operand_values_length);
+    m->operand_values = values;
+    m->operand_values_length = at + size;
+    o->location = (struct hal_location){ .offset = at, .length = size };
+    return size;
+}
+
+bool mutant_set_lifetime(struct vts_walk *w, uint32_t i, enum hal_lifetime to)
+{
+    w->operand[i].lifetime = to;
+    w->operand[i].location = (struct hal_location){ 0 };
+    return to != HAL_CONSTANT_COPY || make_room(w, &w->operand[i]);
+}
+
+void mutant_update_lists(struct vts_walk *w, uint32_t i)
+{
+    struct hal_subgraph *g = &w->mutant.model.main;
+
+    mutant_drop_value(w, &g->inputs, &g->n_inputs, i);
+    mutant_drop_value(w, &g->outputs, &g->n_outputs, i);
+    if (w->operand[i].lifetime == HAL_SUBGRAPH_INPUT)
+        mutant_append(w, &g->inputs, &g->n_inputs, i);
+    if (w->operand[i].lifetime == HAL_SUBGRAPH_OUTPUT)
+        mutant_append(w, &g->outputs, &g->n_outputs, i);
 }
 
 __attribute__((format(printf, 2, 3))) void mutant_emit(struct vts_walk *w, const char *format, ...)

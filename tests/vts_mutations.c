@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "golden/extension.h"
 #include "tests/vts_exempt.h"
 #include "tests/vts_matrix.h"
 #include "tests/vts_mutant.h"
@@ -29,13 +28,6 @@ static const struct hal_operand *honest_operand(const struct vts_walk *w, uint32
 static const struct hal_operation *honest_operation(const struct vts_walk *w, uint32_t i)
 {
     return &w->honest->main.operations[i];
-}
-
-/* Of the types of extensions those of the example: no other stands in an honest model. */
-static const struct dtype_info *info_of(int32_t type)
-{
-    return &dtype_info[type >> 16 ? extension_type(EXTENSION_fibonacci, (uint16_t) type)
-                                  : (enum dtype) type];
 }
 
 static bool is_written(const struct hal_operand *o)
@@ -106,7 +98,7 @@ static void each_rank(struct vts_walk *w)
     static const uint32_t unknown[] = { 0 };
 
     for (uint32_t i = 0; i < n_operands(w); i++) {
-        bool tensor = info_of(honest_operand(w, i)->type)->tensor;
+        bool tensor = mutant_type_of(honest_operand(w, i)->type)->tensor;
         if ((tensor && w->version >= HAL_1_2) || honest_operand(w, i)->type == DT_MODEL)
             continue;
         mutant_begin(w);
@@ -130,7 +122,7 @@ static void each_scale(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operands(w); i++) {
         mutant_begin(w);
-        w->operand[i].scale = bad_scale(info_of(w->operand[i].type)->quant);
+        w->operand[i].scale = bad_scale(mutant_type_of(w->operand[i].type)->quant);
         mutant_emit(w, "operand %u: scale %g", i, (double) w->operand[i].scale);
     }
 }
@@ -164,47 +156,6 @@ static void each_zero(struct vts_walk *w)
 
 /* ---- lifetimes */
 
-/* Room for a constant of that operand at the end of the values; 0: its size is not known. */
-static uint64_t make_room(struct vts_walk *w, struct hal_operand *o)
-{
-    struct hal_model *m = &w->mutant.model;
-    uint64_t size = info_of(o->type)->codec->size, at = (m->operand_values_length + 15) & ~15ull;
-    uint8_t *values;
-
-    for (uint32_t d = 0; d < o->n_dims; d++)
-        size *= o->dims[d];
-    if (!size || size > 1 << 15 || (info_of(o->type)->tensor && !o->n_dims))
-        return 0;
-    values = arena_alloc(w->arena, at + size, 1);
-    vts_must(values, "out of memory");
-    if (m->operand_values_length)
-        memcpy(values, m->operand_values, m->operand_values_length);
-    m->operand_values = values;
-    m->operand_values_length = at + size;
-    o->location = (struct hal_location){ .offset = at, .length = size };
-    return size;
-}
-
-/* false: no such mutant. */
-static bool set_lifetime(struct vts_walk *w, uint32_t i, enum hal_lifetime to)
-{
-    w->operand[i].lifetime = to;
-    w->operand[i].location = (struct hal_location){ 0 };
-    return to != HAL_CONSTANT_COPY || make_room(w, &w->operand[i]);
-}
-
-static void update_lists(struct vts_walk *w, uint32_t i)
-{
-    struct hal_subgraph *g = &w->mutant.model.main;
-
-    mutant_drop_value(w, &g->inputs, &g->n_inputs, i);
-    mutant_drop_value(w, &g->outputs, &g->n_outputs, i);
-    if (w->operand[i].lifetime == HAL_SUBGRAPH_INPUT)
-        mutant_append(w, &g->inputs, &g->n_inputs, i);
-    if (w->operand[i].lifetime == HAL_SUBGRAPH_OUTPUT)
-        mutant_append(w, &g->outputs, &g->n_outputs, i);
-}
-
 static void each_lifetime(struct vts_walk *w)
 {
     static const enum hal_lifetime of_written[] = { HAL_SUBGRAPH_INPUT, HAL_CONSTANT_COPY },
@@ -215,9 +166,9 @@ static void each_lifetime(struct vts_walk *w)
         bool other = is_constant(o) || o->lifetime == HAL_SUBGRAPH_INPUT;
         for (int k = 0; k < 2 && (other || is_written(o)); k++) {
             mutant_begin(w);
-            if (!set_lifetime(w, i, other ? of_others[k] : of_written[k]))
+            if (!mutant_set_lifetime(w, i, other ? of_others[k] : of_written[k]))
                 continue;
-            update_lists(w, i);
+            mutant_update_lists(w, i);
             mutant_emit(w, "operand %u: lifetime %d", i, (int) w->operand[i].lifetime);
         }
     }
@@ -236,9 +187,49 @@ static void each_unlisted(struct vts_walk *w)
         if (from == HAL_NO_VALUE || from == HAL_SUBGRAPH)
             continue;
         mutant_begin(w);
-        if (set_lifetime(w, i, to[from]))
+        if (mutant_set_lifetime(w, i, to[from]))
             mutant_emit(w, "operand %u: lifetime %d, lists as before", i, (int) to[from]);
     }
+}
+
+/* A list with an operand twice in place of another: it is as long as before. */
+static void each_repeated(struct vts_walk *w)
+{
+    struct hal_subgraph *g = &w->mutant.model.main;
+
+    for (uint32_t i = 1; i < w->honest->main.n_inputs; i++) {
+        mutant_begin(w);
+        mutant_own_list(w, &g->inputs, g->n_inputs)[i] = g->inputs[0];
+        mutant_emit(w, "input 0 is input %u too", i);
+    }
+    for (uint32_t i = 1; i < w->honest->main.n_outputs; i++) {
+        mutant_begin(w);
+        mutant_own_list(w, &g->outputs, g->n_outputs)[i] = g->outputs[0];
+        mutant_emit(w, "output 0 is output %u too", i);
+    }
+}
+
+/* The first input and a constant change places, and no list says so. */
+static void each_exchange(struct vts_walk *w)
+{
+    if (!w->honest->main.n_inputs)
+        return;
+    for (uint32_t i = 0; i < n_operands(w); i++) {
+        uint32_t input = w->honest->main.inputs[0];
+        if (!is_constant(honest_operand(w, i)))
+            continue;
+        mutant_begin(w);
+        if (mutant_set_lifetime(w, i, HAL_SUBGRAPH_INPUT) &&
+            mutant_set_lifetime(w, input, HAL_CONSTANT_COPY))
+            mutant_emit(w, "operands %u and %u exchange lifetimes", i, input);
+    }
+}
+
+static void each_wrong_list(struct vts_walk *w)
+{
+    each_unlisted(w);
+    each_repeated(w);
+    each_exchange(w);
 }
 
 static void each_consumers(struct vts_walk *w)
@@ -499,7 +490,7 @@ const struct vts_mutation vts_mutations[] = {
       .except = "omitted operands and subgraphs; constants of unknown size or over 32 KiB" },
     { .rule = "M7",
       .name = "operand lists",
-      .each = each_unlisted,
+      .each = each_wrong_list,
       .except = "omitted operands and subgraphs; constants of unknown size or over 32 KiB" },
     { .rule = "M8",
       .name = "consumers",

@@ -68,6 +68,8 @@ const struct vts_rule vts_rules[] = {
     { "added", "bursts", HAL_1_2, 0, "a datum more" },
     { "misstated", "bursts", HAL_1_2, 0, "a packet that says other numbers of itself" },
     { "mutated", "bursts", HAL_1_2, 0, "another datum" },
+    { "retagged", "bursts", HAL_1_2, 0, "a datum under another tag" },
+    { "bent", "bursts", HAL_1_2, 0, "flags and numbers of dimensions that there are not" },
     { "short queue", "bursts", HAL_1_2, 0, "a result that does not fit its queue" },
     { "sanitized", "bursts", HAL_1_2, 0, "results without left-over bytes" },
     { "later", "bursts", HAL_1_2, 0, "what 1.3 does not have is refused by it" },
@@ -146,6 +148,6 @@ const struct vts_rule vts_rules[] = {
     { "types", "versions", HAL_1_0, 0, "operand types are those of the entry's version" },
     { "units", "versions", HAL_1_2, 0, "durations in microseconds, since level 5 in nanoseconds" },
     { "widths", "versions", HAL_1_0, 0, "numbers are unsigned, since level 5 signed" },
-    { "hints", "versions", HAL_FL8, 0, "hints name extensions of their model" },
+    { "hints", "versions", HAL_1_2, 0, "hints name extensions of their model, since level 8" },
 };
 const int vts_n_rules = sizeof vts_rules / sizeof *vts_rules;
