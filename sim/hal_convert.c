@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "golden/clock.h"
+#include "golden/extension.h"
+#include "sim/memory.h"
 
 const enum hal_version hal_versions[HAL_VERSIONS] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3,
                                                       HAL_FL5, HAL_FL6, HAL_FL7, HAL_FL8 };
@@ -113,12 +115,14 @@ static struct hal_performance since(enum hal_version first, struct hal_performan
     return version >= first ? p : (struct hal_performance){ 0 };
 }
 
+const struct hal_performance hal_no_performance = { FLT_MAX, FLT_MAX };
+
 static struct hal_performance row_of(const struct hal_capabilities *c, int32_t type)
 {
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (c->operand[i].type == type)
             return c->operand[i].info;
-    return (struct hal_performance){ FLT_MAX, FLT_MAX };
+    return hal_no_performance;
 }
 
 void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version version,
@@ -141,6 +145,76 @@ void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version vers
                 rows[said.n_operands++] = c->operand[i];
     }
     *ret = said;
+}
+
+/* The rows of 1.0 and 1.1, and the types that are as fast. */
+static uint32_t raise_rows(const struct hal_capabilities *c, struct hal_operand_performance *rows)
+{
+    static const struct {
+        int32_t type, as;
+    } raised[HAL_RAISED_ROWS] = { { DT_FLOAT32, DT_F32 }, { DT_INT32, DT_U8 },
+                                  { DT_UINT32, DT_U8 },   { DT_F32, DT_F32 },
+                                  { DT_I32, DT_U8 },      { DT_U8, DT_U8 },
+                                  { OEM_CODE, DT_U8 },    { OEM_CODE + 1, DT_U8 } };
+
+    for (int i = 0; i < HAL_RAISED_ROWS; i++)
+        rows[i] = (struct hal_operand_performance){ raised[i].type, row_of(c, raised[i].as) };
+    return HAL_RAISED_ROWS;
+}
+
+void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version from,
+                            struct hal_operand_performance *rows, struct hal_capabilities *ret)
+{
+    struct hal_capabilities said = *c;
+
+    if (from < HAL_1_1)
+        said.relaxed_tensor = row_of(c, DT_F32);
+    if (from < HAL_1_2) {
+        said.relaxed_scalar = said.relaxed_tensor;
+        said.n_operands = raise_rows(c, rows);
+        said.operand = rows;
+    }
+    if (from < HAL_1_3)
+        said.if_performance = said.while_performance = hal_no_performance;
+    *ret = said;
+}
+
+static bool is_same(struct hal_performance a, struct hal_performance b)
+{
+    return a.exec_time == b.exec_time && a.power_usage == b.power_usage;
+}
+
+/* Of versions that have rows of every type they know. */
+static bool rows_survive(const struct hal_capabilities *c, enum hal_version version)
+{
+    for (uint32_t i = 0; i < c->n_operands; i++)
+        if (!has_row(c->operand[i].type, version))
+            return false;
+    return true;
+}
+
+static bool is_raised_again(const struct hal_capabilities *c, enum hal_version version)
+{
+    struct hal_operand_performance two[2], rows[HAL_RAISED_ROWS];
+    struct hal_capabilities said, raised;
+
+    hal_capabilities_at(c, version, two, &said);
+    hal_capabilities_raise(&said, version, rows, &raised);
+    for (uint32_t i = 0; i < c->n_operands; i++)
+        if (!is_same(c->operand[i].info, row_of(&raised, c->operand[i].type)))
+            return false;
+    return is_same(c->relaxed_tensor, raised.relaxed_tensor) &&
+           is_same(c->relaxed_scalar, raised.relaxed_scalar);
+}
+
+bool hal_capabilities_survive(const struct hal_capabilities *c, enum hal_version version)
+{
+    bool is_control_said =
+        version >= HAL_1_3 || (is_same(c->if_performance, hal_no_performance) &&
+                               is_same(c->while_performance, hal_no_performance));
+
+    return is_control_said &&
+           (version < HAL_1_2 ? is_raised_again(c, version) : rows_survive(c, version));
 }
 
 static int check_since(const char *what, enum hal_version first, struct hal_performance p,
@@ -363,4 +437,48 @@ int hal_request_complies(const struct hal_request *r, enum hal_version version, 
             return why_prefix(w, "pool %u", i);
     TRY(check_arguments("input", r->inputs, r->n_inputs, version, w));
     return check_arguments("output", r->outputs, r->n_outputs, version, w);
+}
+
+/* In the arena, without padding where the version has none. */
+static int drop_padding(const char *what, const struct hal_argument *from, uint32_t n,
+                        enum hal_version version, struct arena *a, struct conversion *notes,
+                        const struct hal_argument **ret, struct why *w)
+{
+    struct hal_argument *said = arena_copy(a, from, n * sizeof(*from));
+
+    if (!said)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n && version < HAL_FL5; i++) {
+        if (!said[i].location.padding)
+            continue;
+        TRY(conversion_add_note(notes, a, true, w,
+                                "%s %u: %" PRIu64 " bytes of padding cannot be said at HAL %s",
+                                what, i, said[i].location.padding, hal_version_name(version)));
+        said[i].location.padding = 0;
+    }
+    *ret = said;
+    return 0;
+}
+
+static int check_request(const struct hal_request *r, enum hal_version version, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_pools; i++)
+        if (!r->pools[i].is_token && memory_complies(&r->pools[i].memory, version, w) < 0)
+            return why_prefix(w, "pool %u", i);
+    return hal_request_complies(r, version, w);
+}
+
+int hal_request_at(const struct hal_request *r, enum hal_version version, struct arena *a,
+                   struct conversion *notes, struct hal_request *ret, struct why *w)
+{
+    struct hal_request said = *r;
+
+    TRY(drop_padding("input", r->inputs, r->n_inputs, version, a, notes, &said.inputs, w));
+    TRY(drop_padding("output", r->outputs, r->n_outputs, version, a, notes, &said.outputs, w));
+    if (check_request(&said, version, w) < 0) {
+        w->code = WHY_UNSUPPORTED;
+        return -1;
+    }
+    *ret = said;
+    return 0;
 }

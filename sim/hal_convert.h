@@ -36,6 +36,17 @@ int hal_capabilities_comply(const struct hal_capabilities *c, enum hal_version v
 void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version version,
                          struct hal_operand_performance *rows, struct hal_capabilities *ret);
 
+/* Of what nobody has said anything: FLT_MAX, the slowest that there is. */
+extern const struct hal_performance hal_no_performance;
+enum { HAL_RAISED_ROWS = 8 };
+/* What the newest clients take capabilities of version `from` for.  Before 1.2 integers are as fast
+ * as quantised numbers of 8 bits, before 1.1 relaxed fp32 as fp32.  rows: room for HAL_RAISED_ROWS.
+ */
+void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version from,
+                            struct hal_operand_performance *rows, struct hal_capabilities *ret);
+/* Whether hal_capabilities_at() loses nothing: raised again they are what they were. */
+bool hal_capabilities_survive(const struct hal_capabilities *c, enum hal_version version);
+
 /* Arguments that came later are complied with by being left at what says nothing. */
 int hal_prepare_config_complies(const struct hal_prepare_config *c, enum hal_version version,
                                 struct why *w);
@@ -60,5 +71,9 @@ int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, 
 uint64_t hal_now(enum hal_version version);
 /* Points in time and durations: from feature level 5 on they are signed, and only -1 says none. */
 bool hal_time_complies(uint64_t ns, enum hal_version version);
+/* Without padding where there is none, a note of a loss for each.  Whatever else the version does
+ * not have stands in the way: WHY_UNSUPPORTED. */
+int hal_request_at(const struct hal_request *r, enum hal_version version, struct arena *a,
+                   struct conversion *notes, struct hal_request *ret, struct why *w);
 
 #endif

@@ -173,7 +173,8 @@ static int make_request(struct course *c)
     pools[1].memory = guarded_memory(&c->output, true);
     c->request.n_pools = 2;
     c->request.pools = pools;
-    return 0;
+    return hal_request_at(&c->request, c->t->driver->hal_version, c->o->arena, &c->said,
+                          &c->request, c->w);
 }
 
 /* ---- execution */

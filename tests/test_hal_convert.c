@@ -96,6 +96,16 @@ START_TEST(times_are_signed_since_feature_level_5)
 }
 END_TEST
 
+/* One loss, which names what was lost, where the version does not have it. */
+static void check_notes(const struct conversion *notes, bool is_there, const char *what)
+{
+    ck_assert_uint_eq(notes->n_notes, !is_there);
+    if (is_there)
+        return;
+    ck_assert(notes->note[0].lost);
+    ck_assert_msg(strstr(notes->note[0].text, what), "%s", notes->note[0].text);
+}
+
 /* ---- capabilities */
 
 /* Rows of all types, of OEM's and of one that nobody knows; with those that a version has. */
@@ -161,6 +171,117 @@ START_TEST(what_1_0_must_have_is_made_up)
 }
 END_TEST
 
+/* What newer clients take drivers of older versions for: float32 said 2, quantized8 3, relaxed 4.
+ */
+START_TEST(newer_versions_make_the_best_of_older_capabilities)
+{
+    static const struct hal_operand_performance said[] = { { 3, { 2, 2 } }, { 5, { 3, 3 } } };
+    static const int32_t raised_types[] = { 0, 1, 2, 3, 4, 5, 10000, 10001 };
+    static const float expected[] = { 2, 3, 3, 2, 3, 3, 3, 3 };
+    struct hal_capabilities old = { .relaxed_tensor = { 4, 4 }, .n_operands = 2, .operand = said };
+    struct hal_operand_performance room[HAL_RAISED_ROWS];
+    struct hal_capabilities c;
+
+    for (int v = 0; v < 2; v++) {
+        hal_capabilities_raise(&old, hal_versions[v], room, &c);
+        ck_assert_uint_eq(c.n_operands, COUNT(raised_types));
+        for (int i = 0; i < COUNT(raised_types); i++) {
+            ck_assert_int_eq(c.operand[i].type, raised_types[i]);
+            ck_assert_float_eq(c.operand[i].info.exec_time, expected[i]);
+        }
+        ck_assert_float_eq(c.relaxed_scalar.exec_time, v ? 4 : 2);
+        ck_assert_float_eq(c.relaxed_tensor.power_usage, v ? 4 : 2);
+        ck_assert(c.if_performance.exec_time > 1e30f && c.while_performance.power_usage > 1e30f);
+    }
+    hal_capabilities_raise(&old, HAL_1_2, room, &c);
+    ck_assert_uint_eq(c.n_operands, 2);
+    ck_assert_float_eq(c.relaxed_scalar.exec_time, 0);
+    ck_assert(c.if_performance.exec_time > 1e30f);
+    hal_capabilities_raise(&old, HAL_1_3, room, &c);
+    ck_assert_float_eq(c.if_performance.exec_time, 0);
+}
+END_TEST
+
+/* The first version that says all of it, where one thing is not as an older one would have it. */
+START_TEST(capabilities_survive_where_nothing_is_lost)
+{
+    enum { RELAXED = 1, SCALAR, INTEGERS, BRANCHES, CASES };
+    const struct hal_performance float32 = { 2, 2 }, quantised = { 3, 3 }, other = { 5, 5 };
+    static const int first[CASES] = { 0, 1, 2, 2, 3 };
+
+    for (int k = 0; k < CASES; k++) {
+        const struct hal_operand_performance rows[] = { { 1, k == INTEGERS ? other : quantised },
+                                                        { 3, float32 },
+                                                        { 5, quantised } };
+        struct hal_capabilities c = {
+            .relaxed_tensor = k == RELAXED ? other : float32,
+            .relaxed_scalar = k == RELAXED || k == SCALAR ? other : float32,
+            .if_performance = k == BRANCHES ? other : hal_no_performance,
+            .while_performance = hal_no_performance,
+            .n_operands = COUNT(rows),
+            .operand = rows,
+        };
+        for (int v = 0; v < HAL_VERSIONS; v++)
+            ck_assert_msg(hal_capabilities_survive(&c, hal_versions[v]) == (v >= first[k]),
+                          "case %d at HAL %s", k, hal_version_names[v]);
+    }
+}
+END_TEST
+
+/* ---- requests */
+
+/* What cannot be said before a version; the padding is lost, the others stand in the way. */
+enum { PLAIN, PADDING, TOKEN, LARGE, HARDWARE_BUFFER, REQUESTS };
+static const struct request_row {
+    int since; /* index of the version */
+    bool can_be_lost;
+    const char *what;
+} request_rows[REQUESTS] = { { 0, false, "" },
+                             { 4, true, "output 0: 16 bytes of padding" },
+                             { 3, false, "token" },
+                             { 4, false, "bytes at" },
+                             { 2, false, "hardware buffer" } };
+
+static void vary_request(struct client_request *r, int how)
+{
+    switch (how) {
+    case PADDING: r->out[0].location.padding = 16; return;
+    case TOKEN: r->pool[0] = (struct hal_request_pool){ .is_token = true, .token = 1 }; return;
+    case LARGE: r->in[1].location.offset = UINT64_C(1) << 32; return;
+    case HARDWARE_BUFFER: r->pool[0].memory.kind = HAL_MEMORY_HARDWARE_BUFFER; return;
+    default: return;
+    }
+}
+
+START_TEST(requests_are_said_at_every_version_that_can)
+{
+    const struct request_row *row = &request_rows[_i];
+    struct arena *a = arena_new(0);
+    struct client_request r;
+
+    client_fill(&r, 4);
+    vary_request(&r, _i);
+    for (int v = 0; v < HAL_VERSIONS; v++) {
+        struct conversion notes = { 0 };
+        struct hal_request said;
+        bool is_there = v >= row->since;
+        int rc = hal_request_at(&r.hal, hal_versions[v], a, &notes, &said, &w);
+        ck_assert_int_eq(rc, is_there || row->can_be_lost ? 0 : -1);
+        if (rc < 0) {
+            ck_assert_int_eq(w.code, WHY_UNSUPPORTED);
+            ck_assert_msg(strstr(w.text, row->what), "%s", w.text);
+            continue;
+        }
+        check_notes(&notes, is_there, row->what);
+        ck_assert_int_eq(hal_request_complies(&said, hal_versions[v], &w), 0);
+        ck_assert_uint_eq(said.outputs[0].location.padding, is_there && _i == PADDING ? 16 : 0);
+        ck_assert_uint_eq(said.outputs[0].location.length, r.out[0].location.length);
+        ck_assert_int_eq(said.n_pools, 3);
+    }
+    arena_free(a);
+}
+END_TEST
+
 /* ---- arguments */
 
 static const struct prepare_row {
@@ -193,16 +314,6 @@ static const struct execute_row {
     { { false, HAL_NO_DEADLINE, 7 }, 3, 4, "a loop time-out" },
     { { false, HAL_NO_DEADLINE, HAL_NO_TIME, .n_hints = 1 }, 7, 7, "hints" },
 };
-
-/* One loss, which names what was lost, where the version does not have it. */
-static void check_notes(const struct conversion *notes, bool is_there, const char *what)
-{
-    ck_assert_uint_eq(notes->n_notes, !is_there);
-    if (is_there)
-        return;
-    ck_assert(notes->note[0].lost);
-    ck_assert_msg(strstr(notes->note[0].text, what), "%s", notes->note[0].text);
-}
 
 START_TEST(arguments_of_preparations_come_one_by_one)
 {
@@ -365,6 +476,9 @@ int main(void)
     tcase_add_test(c, times_are_signed_since_feature_level_5);
     tcase_add_test(c, capabilities_have_the_members_of_their_version);
     tcase_add_test(c, what_1_0_must_have_is_made_up);
+    tcase_add_test(c, newer_versions_make_the_best_of_older_capabilities);
+    tcase_add_test(c, capabilities_survive_where_nothing_is_lost);
+    tcase_add_loop_test(c, requests_are_said_at_every_version_that_can, 0, REQUESTS);
     tcase_add_loop_test(c, arguments_of_preparations_come_one_by_one, 0, COUNT(prepare_rows));
     tcase_add_loop_test(c, arguments_of_executions_come_one_by_one, 0, COUNT(execute_rows));
     tcase_add_loop_test(c, a_missed_deadline_is_a_general_failure_before_1_3, 0, 2);

@@ -200,6 +200,18 @@ START_TEST(what_is_cut_to_the_most_there_is_is_a_warning)
 }
 END_TEST
 
+START_TEST(what_an_older_version_cannot_say_is_a_warning)
+{
+    struct hal_capabilities c;
+
+    listen_to("driver");
+    ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_3, &c), HAL_NONE);
+    ck_assert(!is_heard("W Driver"));
+    ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_1, &c), HAL_NONE);
+    ck_assert(is_heard("W Driver: HAL 1.1 cannot say all of the performance of halcyon-cpu\n"));
+}
+END_TEST
+
 START_TEST(without_a_tag_nothing_is_said)
 {
     listen_to("");
@@ -223,6 +235,7 @@ int main(void)
     tcase_add_test(drivers, a_refused_request_says_why);
     tcase_add_test(drivers, every_tag_has_something_to_say);
     tcase_add_test(drivers, what_is_cut_to_the_most_there_is_is_a_warning);
+    tcase_add_test(drivers, what_an_older_version_cannot_say_is_a_warning);
     tcase_add_test(drivers, without_a_tag_nothing_is_said);
     return check_main("logging", settings, drivers, NULL);
 }
