@@ -7,9 +7,10 @@
 #include "harness/crew.h"
 #include "harness/devices.h"
 #include "randgraph/randgraph.h"
+#include "sim/hal_convert.h"
 
 /* A yes needs one model that is supported; limits (sizes, constants) may cost some. */
-enum { TRIES = 3 };
+enum { TRIES = 30 };
 
 struct asking {
     const char *uri;
@@ -65,24 +66,35 @@ static char answer_of(struct target *t, const struct example *e, char *ret_death
     return answer;
 }
 
-static void ask(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user)
+/* With models that need no more than that level.  answer: MOST_BYTES, changed when it is given. */
+static void ask_at(const struct asking *a, uint64_t item, int max_level, char *answer)
 {
-    (void) step, (void) user;
-    struct asking *a = state;
     struct randgraph_options options = randgraph_default;
     options.min_ops = options.max_ops = 1;
     options.max_dim = 4;
+    options.max_level = max_level;
     options.only = op_table[op_of(item)]->name;
     options.dtypes = 1u << type_of(item);
-    char answer[MOST_BYTES] = { NOT_ASKED };
     for (uint64_t i = 0; i < TRIES && answer[0] < YES; i++) {
         struct arena *arena = arena_new(0);
         struct example e;
         struct why why;
         if (arena && randgraph_make(&options, 1, i, arena, &e, &why) >= 0)
-            answer[0] = answer_of(a->target, &e, answer + 1, sizeof answer - 1);
+            answer[0] = answer_of(a->target, &e, answer + 1, MOST_BYTES - 1);
         arena_free(arena);
     }
+}
+
+/* In the words that the target's version has, where it has any. */
+static void ask(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user)
+{
+    (void) step, (void) user;
+    struct asking *a = state;
+    const struct hal_driver *d = target_driver(a->target);
+    char answer[MOST_BYTES] = { NOT_ASKED };
+    ask_at(a, item, d ? hal_level(d->hal_version) : randgraph_default.max_level, answer);
+    if (answer[0] == NOT_ASKED)
+        ask_at(a, item, randgraph_default.max_level, answer);
     crew_send(l, answer, answer[0] == DEAD ? 1 + strlen(answer + 1) : 1);
 }
 
