@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISON 1
@@ -25,17 +26,25 @@ enum { GAP = 64 }; /* poisoned bytes after each object */
 enum { GAP = 0 };
 #endif
 
-enum { ALIGN = 64, ALIGN_SMALL = 16, FIRST_BLOCK = 1 << 14, LARGEST_STEP = 1 << 22 };
+enum {
+    ALIGN = 64,
+    ALIGN_SMALL = 16,
+    FIRST_BLOCK = 1 << 14,
+    LARGEST_STEP = 1 << 22,
+    LEAST_MAPPED = 1 << 20
+};
 
 struct block {
     struct block
         *next; /* newer blocks come later; those after `current` are empty, kept for reuse */
     size_t size, used;
+    bool is_mapped;
 };
 
 struct arena {
     struct block *first, *current;
     size_t held, limit;
+    struct arena_budget *budget; /* NULL: nobody is asked */
 };
 
 static char *block_bytes(struct block *b)
@@ -48,26 +57,63 @@ static size_t round_up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
+/* What is on a budget goes back to the system when it is given back, which free() does not promise.
+ */
+static struct block *block_get(size_t bytes, bool mapped)
+{
+    struct block *b =
+        mapped ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+               : aligned_alloc(ALIGN, bytes);
+
+    if (!b || b == MAP_FAILED)
+        return NULL;
+    b->is_mapped = mapped;
+    return b;
+}
+
+/* Of that size, if it may be. */
+static struct block *block_of(struct arena *a, size_t size)
+{
+    if (a->limit && (a->held > a->limit || size > a->limit - a->held))
+        return NULL;
+    if (a->budget && !a->budget->take(a->budget, size))
+        return NULL;
+    struct block *b = block_get(size + ALIGN, a->budget && size >= LEAST_MAPPED);
+    if (!b) {
+        if (a->budget)
+            a->budget->give(a->budget, size);
+        return NULL;
+    }
+    b->next = NULL;
+    b->size = size;
+    b->used = 0;
+    a->held += size;
+    poison(block_bytes(b), size);
+    return b;
+}
+
+static void block_free(struct arena *a, struct block *b)
+{
+    a->held -= b->size;
+    if (a->budget)
+        a->budget->give(a->budget, b->size);
+    unpoison(block_bytes(b), b->size);
+    if (b->is_mapped)
+        munmap(b, b->size + ALIGN);
+    else
+        free(b);
+}
+
 static struct block *block_new(struct arena *a, size_t need)
 {
-    size_t size = a->held < FIRST_BLOCK ? FIRST_BLOCK : a->held;
+    size_t size = a->held < FIRST_BLOCK ? FIRST_BLOCK : a->held, least = round_up(need, ALIGN);
 
     if (size > LARGEST_STEP)
         size = LARGEST_STEP;
     if (size < need)
-        size = round_up(need, ALIGN);
-    if (a->limit && (a->held > a->limit || size > a->limit - a->held)) {
-        size = round_up(need, ALIGN);
-        if (a->held > a->limit || size > a->limit - a->held)
-            return NULL;
-    }
-    struct block *b = aligned_alloc(ALIGN, size + ALIGN);
-    if (!b)
-        return NULL;
-    *b = (struct block){ .size = size };
-    a->held += size;
-    poison(block_bytes(b), size);
-    return b;
+        size = least;
+    struct block *b = block_of(a, size);
+    return b || size == least ? b : block_of(a, least);
 }
 
 struct arena *arena_new(size_t limit)
@@ -79,15 +125,29 @@ struct arena *arena_new(size_t limit)
     return a;
 }
 
+struct arena *arena_new_within(struct arena_budget *budget)
+{
+    struct arena *a = arena_new(0);
+
+    if (a)
+        a->budget = budget;
+    return a;
+}
+
+static void blocks_free(struct arena *a, struct block *b)
+{
+    while (b) {
+        struct block *next = b->next;
+        block_free(a, b);
+        b = next;
+    }
+}
+
 void arena_free(struct arena *a)
 {
     if (!a)
         return;
-    for (struct block *b = a->first, *next; b; b = next) {
-        next = b->next;
-        unpoison(block_bytes(b), b->size);
-        free(b);
-    }
+    blocks_free(a, a->first);
     free(a);
 }
 
@@ -185,6 +245,21 @@ void arena_rewind(struct arena *a, struct arena_mark mark)
         b->used = 0;
         poison(block_bytes(b), b->size);
     }
+}
+
+void arena_empty(struct arena *a, size_t keep)
+{
+    struct block **at = &a->first;
+    size_t kept = 0;
+
+    while (*at && (*at)->size <= keep - kept) {
+        kept += (*at)->size;
+        at = &(*at)->next;
+    }
+    blocks_free(a, *at);
+    *at = NULL;
+    a->current = NULL;
+    arena_rewind(a, (struct arena_mark){ 0 });
 }
 
 size_t arena_bytes(const struct arena *a)

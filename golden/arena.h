@@ -3,12 +3,20 @@
 #ifndef GOLDEN_ARENA_H
 #define GOLDEN_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena;
 
+/* Whom several arenas ask before they grow, and tell what they give back; outlives them. */
+struct arena_budget {
+    bool (*take)(struct arena_budget *self, size_t bytes); /* false: no more, for now */
+    void (*give)(struct arena_budget *self, size_t bytes);
+};
+
 /* NULL when out of memory.  limit: most bytes it will ever hold, 0 for no limit. */
 struct arena *arena_new(size_t limit);
+struct arena *arena_new_within(struct arena_budget *budget);
 void arena_free(struct arena *a);
 
 /* count * size zeroed bytes; 64 of them and more are aligned to 64, for vector loads.  NULL when
@@ -29,6 +37,8 @@ struct arena_mark {
 };
 struct arena_mark arena_mark(const struct arena *a);
 void arena_rewind(struct arena *a, struct arena_mark mark);
+/* Everything is freed, and the blocks beyond so many bytes are given back. */
+void arena_empty(struct arena *a, size_t keep);
 
 /* Bytes held now, and the most that were ever in use at once. */
 size_t arena_bytes(const struct arena *a);

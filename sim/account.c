@@ -42,24 +42,39 @@ static struct account **find(struct accounts *a, uint32_t client)
     return at;
 }
 
-static const char *const what[] = { [ACCOUNT_MODELS] = "prepared models",
-                                    [ACCOUNT_MEMORY] = "bytes",
-                                    [ACCOUNT_EXECUTIONS] = "executions" };
+static const char *const what[] = {
+    [ACCOUNT_MODELS] = "prepared models",    [ACCOUNT_MEMORY] = "bytes",
+    [ACCOUNT_EXECUTIONS] = "executions",     [ACCOUNT_FILES] = "descriptors",
+    [ACCOUNT_MAPPINGS] = "mappings",         [ACCOUNT_THREADS] = "threads",
+    [ACCOUNT_MESSAGES] = "bytes of messages"
+};
+
+/* Whether a client that holds so much may have n more. */
+static enum hal_status check(const struct accounts *a, enum account_kind kind, uint64_t held,
+                             uint64_t n)
+{
+    uint64_t most = a->limits.most[kind] ? a->limits.most[kind] : UINT64_MAX;
+    uint64_t total = a->total[kind] ? a->total[kind] : UINT64_MAX, free = total - a->taken[kind];
+
+    if (n > most || n > total / 2)
+        return HAL_RESOURCE_EXHAUSTED_PERSISTENT;
+    if (held > most - n || n > free || held + n > free - n)
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    return HAL_NONE;
+}
 
 static enum hal_status take(struct accounts *a, uint32_t client, enum account_kind kind, uint64_t n)
 {
     struct account **at = find(a, client);
-    uint64_t most = a->limits.most[kind] ? a->limits.most[kind] : UINT64_MAX;
-    uint64_t held = *at ? (*at)->held[kind] : 0;
+    enum hal_status status = check(a, kind, *at ? (*at)->held[kind] : 0, n);
 
-    if (n > most)
-        return HAL_RESOURCE_EXHAUSTED_PERSISTENT;
-    if (held > most - n)
-        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (status != HAL_NONE)
+        return status;
     if (!*at && !(*at = calloc(1, sizeof(**at))))
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     (*at)->client = client;
     (*at)->held[kind] += n;
+    a->taken[kind] += n;
     return HAL_NONE;
 }
 
@@ -70,8 +85,8 @@ enum hal_status account_take(struct accounts *a, uint32_t client, enum account_k
     enum hal_status status = n ? take(a, client, kind, n) : HAL_NONE;
     pthread_mutex_unlock(&a->lock);
     if (status != HAL_NONE)
-        VLOG(DRIVER, "client %u does not get %" PRIu64 " %s more: it may have %" PRIu64, client, n,
-             what[kind], a->limits.most[kind]);
+        VLOG(DRIVER, "client %u does not get %" PRIu64 " %s more: it has its share", client, n,
+             what[kind]);
     return status;
 }
 
@@ -91,6 +106,7 @@ void account_give(struct accounts *a, uint32_t client, enum account_kind kind, u
     pthread_mutex_lock(&a->lock);
     struct account **at = find(a, client), *c = *at;
     c->held[kind] -= n;
+    a->taken[kind] -= n;
     if (is_empty(c)) {
         *at = c->next;
         free(c);

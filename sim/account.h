@@ -1,5 +1,5 @@
-/* What every client holds of a device, and how much one may: who takes too much is told, and the
- * others do not notice. */
+/* What every client holds of a device, or of the process that serves it, and how much one may: who
+ * takes too much is told, and the others do not notice. */
 #ifndef SIM_ACCOUNT_H
 #define SIM_ACCOUNT_H
 
@@ -8,11 +8,17 @@
 #include "sim/hal.h"
 
 enum account_kind {
-    ACCOUNT_MODELS,    /* prepared */
-    ACCOUNT_MEMORY,    /* bytes of their constants, and of buffers */
-    ACCOUNT_EXECUTIONS /* asynchronous and fenced ones under way */
+    ACCOUNT_MODELS,     /* prepared */
+    ACCOUNT_MEMORY,     /* bytes of their constants, and of buffers */
+    ACCOUNT_EXECUTIONS, /* asynchronous and fenced ones under way */
+
+    /* Of a process (sim/share.h). */
+    ACCOUNT_FILES,    /* descriptors */
+    ACCOUNT_MAPPINGS, /* of files */
+    ACCOUNT_THREADS,
+    ACCOUNT_MESSAGES /* bytes of messages, as they are read */
 };
-enum { ACCOUNT_KINDS = ACCOUNT_EXECUTIONS + 1 };
+enum { ACCOUNT_KINDS = ACCOUNT_MESSAGES + 1 };
 
 /* Of one client; 0: no limit. */
 struct client_limits {
@@ -26,6 +32,9 @@ extern const struct client_limits client_limits_default;
 struct accounts {
     pthread_mutex_t lock;
     struct client_limits limits;
+    /* What there is for all clients; 0: no limit.  None gets more than it leaves: two have a third
+     * each at most, and there is always something for the next one. */
+    uint64_t total[ACCOUNT_KINDS], taken[ACCOUNT_KINDS];
     struct account *first; /* of clients that hold something */
 };
 

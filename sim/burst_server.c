@@ -14,11 +14,13 @@
 #include "golden/logging.h"
 #include "sim/driver.h"
 #include "sim/packet.h"
+#include "sim/share.h"
 
 #define LOG_TAG "BurstServer"
 
-/* For how long a client may think about its memories; what the messages about them may take. */
-enum { PATIENCE_MS = 10000, CALL_MEMORY = 1 << 24 };
+/* For how long a client may think about its memories; what the messages about them may take in this
+ * process, and what is kept for the next ones; the socket, and the client's ends on their way. */
+enum { PATIENCE_MS = 10000, OWN_MEMORY = 1 << 24, KEPT_MEMORY = 1 << 18, OPEN_FILES = 4 };
 
 /* Memory of a slot; the descriptor is its own. */
 struct slot {
@@ -37,6 +39,7 @@ struct burst_server {
     struct ring request, result; /* the server's ends */
     int socket;
     bool is_open;
+    bool has_share; /* of descriptors and threads */
     pthread_t thread;
     struct arena *arena; /* of one request */
     struct request_datum *requests;
@@ -92,6 +95,11 @@ void burst_link_close(struct burst_link *link)
     link->socket = -1;
 }
 
+static uint32_t client_of(const struct burst_server *s)
+{
+    return s->caller ? s->caller->client : 0;
+}
+
 /* ---- slots */
 
 static void slot_unref(struct burst_server *s, struct slot *slot)
@@ -104,6 +112,7 @@ static void slot_unref(struct burst_server *s, struct slot *slot)
     if (!last)
         return;
     close(slot->memory.fd);
+    share_give(ACCOUNT_FILES, client_of(s), 1);
     free(slot);
 }
 
@@ -179,16 +188,16 @@ static void give_up_memory(struct burst_server *s)
 
 /* ---- asking for memories */
 
-static struct slot *slot_new(const struct hal_memory *m, struct why *w)
+static struct slot *slot_new(struct burst_server *s, const struct hal_memory *m, struct why *w)
 {
     struct slot *slot = malloc(sizeof(*slot));
-    int fd = fcntl(m->fd, F_DUPFD_CLOEXEC, 0);
+    bool ok = slot && share_take(ACCOUNT_FILES, client_of(s), 1);
+    int fd = ok ? fcntl(m->fd, F_DUPFD_CLOEXEC, 0) : -1;
 
-    if (!slot || fd < 0) {
+    if (fd < 0) {
+        why_fail(w, ok && errno == EBADF ? WHY_INVALID : WHY_MEMORY, "memory without a file");
+        share_give(ACCOUNT_FILES, client_of(s), ok);
         free(slot);
-        if (fd >= 0)
-            close(fd);
-        why_fail(w, fd < 0 && errno == EBADF ? WHY_INVALID : WHY_MEMORY, "memory without a file");
         return NULL;
     }
     *slot = (struct slot){ .references = 1, .memory = *m };
@@ -204,7 +213,7 @@ static int take_memories(struct burst_server *s, const Wire__Memories *m,
     for (uint32_t i = 0; i < n; i++) {
         struct hal_memory memory;
         if (wire_take_memory(m->memories[i], fds, NULL, &memory, w) < 0 ||
-            !(ret_slots[i] = slot_new(&memory, w))) {
+            !(ret_slots[i] = slot_new(s, &memory, w))) {
             while (i--)
                 slot_unref(s, ret_slots[i]);
             return -1;
@@ -232,13 +241,14 @@ static bool has_message(int socket, int64_t until)
 
 /* The next message on the socket; -1: none in time, or no connection any more. */
 static int await_memories(struct burst_server *s, int64_t until, const Wire__Memories **ret_message,
-                          struct wire_fds *ret_fds, struct why *w)
+                          struct share_fds *ret_fds, struct why *w)
 {
     ProtobufCMessage *m;
 
     if (!has_message(s->socket, until))
         return why_fail(w, WHY_SYSTEM, "the client does not say what its memories are");
-    int rc = wire_receive(s->socket, &wire__memories__descriptor, s->arena, &m, ret_fds, w);
+    int rc = share_receive(client_of(s), s->socket, &wire__memories__descriptor, s->arena, &m,
+                           ret_fds, w);
     if (rc <= 0)
         return rc < 0 ? -1 : why_fail(w, WHY_SYSTEM, "the client has gone");
     *ret_message = (const Wire__Memories *) m;
@@ -252,7 +262,7 @@ static int ask(struct burst_server *s, uint32_t n, int32_t *numbers, struct slot
     Wire__MemoriesWanted question = WIRE__MEMORIES_WANTED__INIT;
     int64_t until = now_ms() + PATIENCE_MS;
     const Wire__Memories *answer = NULL;
-    struct wire_fds fds;
+    struct share_fds fds;
 
     question.serial = ++s->serial;
     question.n_slots = n;
@@ -261,8 +271,9 @@ static int ask(struct burst_server *s, uint32_t n, int32_t *numbers, struct slot
     ring_bell(&s->result);
     for (;;) {
         TRY(await_memories(s, until, &answer, &fds, w));
-        int rc = answer->serial == s->serial ? take_memories(s, answer, &fds, n, ret_slots, w) : 1;
-        wire_close_fds(&fds);
+        int rc =
+            answer->serial == s->serial ? take_memories(s, answer, &fds.fds, n, ret_slots, w) : 1;
+        share_close_fds(&fds);
         if (rc <= 0)
             return rc;
     }
@@ -404,7 +415,7 @@ static void answer(struct burst_server *s)
 
     if (send_result(s, status, &result) < 0)
         (void) send_result(s, status == HAL_NONE ? HAL_GENERAL_FAILURE : status, &none);
-    arena_rewind(s->arena, (struct arena_mark){ 0 });
+    arena_empty(s->arena, KEPT_MEMORY);
 }
 
 static void *serve(void *argument)
@@ -458,14 +469,26 @@ struct hal_burst *burst_server_burst(struct burst_server *s)
     return s->burst;
 }
 
+static bool take_share(const struct burst_server *s)
+{
+    bool files = share_take(ACCOUNT_FILES, client_of(s), OPEN_FILES);
+
+    if (files && share_take(ACCOUNT_THREADS, client_of(s), 1))
+        return true;
+    share_give(ACCOUNT_FILES, client_of(s), files ? OPEN_FILES : 0);
+    return false;
+}
+
 static int make_ends(struct burst_server *s, uint32_t request_length, uint32_t result_length,
                      struct burst_fds *fds, struct why *w)
 {
     int pair[2];
 
+    if (!(s->has_share = take_share(s)))
+        return why_fail(w, WHY_MEMORY, "the client has its share of descriptors and threads");
     TRY(ring_make(request_length, sizeof(*s->requests), &fds->request, &s->request, w));
     TRY(ring_make(result_length, sizeof(*s->results), &fds->result, &s->result, w));
-    s->arena = arena_new(CALL_MEMORY);
+    s->arena = s->caller ? arena_new_within(&s->caller->messages) : arena_new(OWN_MEMORY);
     s->requests = malloc(request_length * sizeof(*s->requests));
     s->results = malloc(result_length * sizeof(*s->results));
     if (!s->arena || !s->requests || !s->results ||
@@ -485,6 +508,9 @@ static void drop_ends(struct burst_server *s)
     free(s->results);
     if (s->socket >= 0)
         close(s->socket);
+    share_give(ACCOUNT_FILES, client_of(s), s->has_share ? OPEN_FILES : 0);
+    share_give(ACCOUNT_THREADS, client_of(s), s->has_share);
+    s->has_share = false;
     s->arena = NULL;
     s->requests = NULL;
     s->results = NULL;

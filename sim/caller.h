@@ -7,14 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "golden/arena.h"
+
 struct caller {
     uint32_t client;
     atomic_uint references;
     atomic_bool is_gone;
-    int gone; /* a descriptor that polls readable once it has */
+    int gone;                     /* a descriptor that polls readable once it has */
+    struct arena_budget messages; /* for arenas in which its messages are read */
 };
 
-/* NULL: no memory, no descriptor. */
+/* NULL: no memory, no descriptor, or none of the client's share. */
 struct caller *caller_new(uint32_t client);
 struct caller *caller_ref(struct caller *c); /* both take NULL */
 void caller_unref(struct caller *c);

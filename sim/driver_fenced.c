@@ -8,6 +8,7 @@
 #include "golden/trace.h"
 #include "sim/driver.h"
 #include "sim/fence.h"
+#include "sim/share.h"
 
 /* What the client asks after the fence has signalled. */
 struct info {
@@ -25,7 +26,8 @@ struct fenced {
     struct fence fence;
     double launched; /* virtual ns */
     bool is_submitted;
-    int wait_for[]; /* our duplicates */
+    uint32_t client, n_files; /* on its account: the fence's two ends, and these duplicates */
+    int wait_for[];
 };
 
 static void info_unref(struct info *i)
@@ -144,6 +146,7 @@ static void free_fenced(struct fenced *f)
 {
     for (uint32_t i = 0; i < f->launch.n_wait_for; i++)
         close(f->wait_for[i]);
+    share_give(ACCOUNT_FILES, f->client, f->n_files);
     info_unref(f->info);
     free(f);
 }
@@ -197,12 +200,15 @@ static struct fenced *fenced_new(const struct fenced_launch *launch)
 {
     struct fenced *f = calloc(1, sizeof(*f) + launch->n_wait_for * sizeof(int));
     struct info *info = info_new();
+    uint32_t client = caller_client(), n_files = launch->n_wait_for + 2;
 
-    if (!f || !info) {
+    if (!f || !info || !share_take(ACCOUNT_FILES, client, n_files)) {
         free(f);
         free(info);
         return NULL;
     }
+    f->client = client;
+    f->n_files = n_files;
     f->launch = *launch;
     f->launch.n_wait_for = 0;
     f->driver = launch->execution->prepared->driver;

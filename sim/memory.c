@@ -12,20 +12,22 @@
 #include <unistd.h>
 
 #include "golden/logging.h"
+#include "sim/caller.h"
 #include "sim/hal_convert.h"
+#include "sim/share.h"
 
 #define LOG_TAG "Memory"
 
 /* ---- files that shrink */
 
-/* Where files of others are mapped, for the signal handler: begin 0 is a free slot.  A mapping that
- * finds none is refused. */
-enum { MAX_WATCHED = 1 << 14 };
+/* Where files of others are mapped, for the signal handler: begin 0 is free.  A mapping that finds
+ * no place is refused. */
 static struct watched {
     atomic_uintptr_t begin, end;
-} watched[MAX_WATCHED];
+} watched[MEMORY_MOST_MAPPED];
 static atomic_bool is_watching;
-static atomic_uint watched_most; /* slots that have ever been used */
+static atomic_uint watched_most; /* places that have ever been used */
+static atomic_uint watched_next; /* where to look for a free one first */
 static uintptr_t page_size;
 
 static bool is_watched(uintptr_t at)
@@ -64,11 +66,13 @@ int memory_outlive_files(struct why *w)
     return 0;
 }
 
-static bool watch(void *address, uint64_t size)
+static bool watch(void *address, uint64_t size, uint32_t *ret_place)
 {
     uintptr_t begin = (uintptr_t) address;
+    unsigned first = atomic_load(&watched_next);
 
-    for (unsigned i = 0; i < MAX_WATCHED; i++) {
+    for (unsigned n = 0; n < MEMORY_MOST_MAPPED; n++) {
+        unsigned i = (first + n) % MEMORY_MOST_MAPPED;
         uintptr_t none = 0;
         if (atomic_load(&watched[i].begin) ||
             !atomic_compare_exchange_strong(&watched[i].begin, &none, begin))
@@ -77,31 +81,52 @@ static bool watch(void *address, uint64_t size)
         unsigned most = atomic_load(&watched_most);
         while (most <= i && !atomic_compare_exchange_weak(&watched_most, &most, i + 1))
             ;
+        atomic_store(&watched_next, i + 1);
+        *ret_place = i;
         return true;
     }
     return false;
 }
 
-static void unwatch(const void *address)
+static void unwatch(uint32_t place)
 {
-    unsigned most = atomic_load(&watched_most);
-
-    for (unsigned i = 0; i < most; i++)
-        if (atomic_load(&watched[i].begin) == (uintptr_t) address) {
-            atomic_store(&watched[i].end, 0);
-            atomic_store(&watched[i].begin, 0);
-            return;
-        }
+    atomic_store(&watched[place].end, 0);
+    atomic_store(&watched[place].begin, 0);
+    atomic_store(&watched_next, place);
 }
 
 /* ---- mapping */
+
+/* The file, which is long enough, on account of the client that calls. */
+static int map_file(const struct hal_memory *m, bool write, struct mapping *ret_mapping,
+                    struct why *w)
+{
+    struct mapping mapping = { .size = m->size, .mapped = true, .client = caller_client() };
+    int protection = PROT_READ | (write ? PROT_WRITE : 0);
+
+    if (!share_take(ACCOUNT_MAPPINGS, mapping.client, 1))
+        return why_fail(w, WHY_MEMORY, "memory: too many mappings");
+    void *address = mmap(NULL, (size_t) m->size, protection, MAP_SHARED, m->fd, (off_t) m->offset);
+    int rc = address == MAP_FAILED
+                 ? why_fail(w, WHY_SYSTEM, "memory: not mapped: %s", strerror(errno))
+                 : 0;
+    mapping.address = address;
+    if (rc == 0 && atomic_load(&is_watching) && !watch(address, m->size, &mapping.place)) {
+        munmap(address, (size_t) m->size);
+        rc = why_fail(w, WHY_MEMORY, "memory: too many mappings");
+    }
+    if (rc < 0)
+        share_give(ACCOUNT_MAPPINGS, mapping.client, 1);
+    else
+        *ret_mapping = mapping;
+    return rc;
+}
 
 static int map_descriptor(const struct hal_memory *m, bool write, struct mapping *ret_mapping,
                           struct why *w)
 {
     struct stat st;
     uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE);
-    int protection = PROT_READ | (write ? PROT_WRITE : 0);
 
     REQUIRE(w, m->offset % page == 0,
             "memory: offset %" PRIu64 " is not a multiple of the page size", m->offset);
@@ -112,17 +137,10 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
                 m->size <= (uint64_t) st.st_size - m->offset,
             "memory: %" PRIu64 " bytes from %" PRIu64 " lie outside a file of %lld", m->size,
             m->offset, (long long) st.st_size);
-    void *address = mmap(NULL, (size_t) m->size, protection, MAP_SHARED, m->fd, (off_t) m->offset);
-    if (address == MAP_FAILED)
-        return why_fail(w, WHY_SYSTEM, "memory: descriptor %d cannot be mapped: %s", m->fd,
-                        strerror(errno));
-    if (atomic_load(&is_watching) && !watch(address, m->size)) {
-        munmap(address, (size_t) m->size);
-        return why_fail(w, WHY_MEMORY, "memory: too many mappings");
-    }
-    *ret_mapping = (struct mapping){ .address = address, .size = m->size, .mapped = true };
+    if (map_file(m, write, ret_mapping, w) < 0)
+        return why_prefix(w, "descriptor %d", m->fd);
     VLOG(MEMORY, "descriptor %d: %" PRIu64 " bytes from %" PRIu64 " mapped at %p%s", m->fd, m->size,
-         m->offset, address, write ? ", writable" : "");
+         m->offset, (void *) ret_mapping->address, write ? ", writable" : "");
     return 0;
 }
 
@@ -158,8 +176,9 @@ void memory_unmap(struct mapping *mapping)
 {
     if (mapping->mapped) {
         if (atomic_load(&is_watching))
-            unwatch(mapping->address);
+            unwatch(mapping->place);
         munmap(mapping->address, (size_t) mapping->size);
+        share_give(ACCOUNT_MAPPINGS, mapping->client, 1);
         VLOG(MEMORY, "%" PRIu64 " bytes at %p unmapped", mapping->size, (void *) mapping->address);
     }
     *mapping = (struct mapping){ 0 };

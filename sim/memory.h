@@ -9,8 +9,13 @@
 struct mapping {
     uint8_t *address;
     uint64_t size;
-    bool mapped; /* by memory_map(), to be unmapped */
+    bool mapped; /* by memory_map(), to be unmapped; what follows is its own */
+    uint32_t client, place;
 };
+
+/* So many files are mapped at once in a process that outlives them; well below what the system
+ * allows (vm.max_map_count). */
+enum { MEMORY_MOST_MAPPED = 1 << 15 };
 
 /* Memory of this process alone: it has no descriptor under which another one could see it. */
 bool memory_is_plain(const struct hal_memory *memory);

@@ -160,14 +160,20 @@ static int exchange(struct remote_channel *c, Wire__Call *call, const struct wir
     int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
     if (rc == 0)
         return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+    if (rc < 0 && w->code == WHY_MEMORY)
+        w->code = WHY_SYSTEM; /* an answer is lost */
     TRY(rc);
-    *ret_reply = (const Wire__Reply *) m;
-    c->spin.other = (*ret_reply)->processor;
-    if ((unsigned) (*ret_reply)->status < HAL_STATUS_COUNT)
+    const Wire__Reply *reply = (const Wire__Reply *) m;
+    c->spin.other = reply->processor;
+    if ((unsigned) reply->status < HAL_STATUS_COUNT && !reply->unheard) {
+        *ret_reply = reply;
         return 0;
+    }
     wire_close_fds(ret_fds);
-    return why_fail(w, WHY_INVALID, "the service answers with the unknown status %d",
-                    (int) (*ret_reply)->status);
+    return reply->unheard
+               ? why_fail(w, WHY_MEMORY, "the service has no room for the call")
+               : why_fail(w, WHY_INVALID, "the service answers with the unknown status %d",
+                          (int) reply->status);
 }
 
 int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,

@@ -15,11 +15,25 @@
 #include "golden/logging.h"
 #include "sim/driver.h"
 #include "sim/memory.h"
+#include "sim/peer.h"
 #include "sim/session.h"
+#include "sim/share.h"
 
 #define LOG_TAG "Service"
 
 enum { BACKLOG = 64, MAX_SESSIONS = 1024, EXHAUSTED_MS = 20 };
+
+/* Clients that are no process of ours have numbers from here on; processes stay below. */
+static const uint32_t FIRST_STRANGER = UINT32_C(1) << 31;
+
+/* For a session. */
+struct place {
+    struct service *service;
+    bool is_taken;
+    struct peer peer;
+    uint32_t client;
+    struct session *session; /* NULL: not there yet */
+};
 
 struct service {
     struct hal_driver *driver;
@@ -28,7 +42,8 @@ struct service {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint32_t sessions;
-    struct session *session[MAX_SESSIONS]; /* NULL: free */
+    uint32_t strangers; /* clients without a number, ever */
+    struct place place[MAX_SESSIONS];
 };
 
 static int system_error(const struct service *s, const char *what, struct why *w)
@@ -90,6 +105,7 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
     *s = (struct service){ .driver = driver, .listener = -1, .stop = eventfd(0, EFD_CLOEXEC) };
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
+    shares_begin();
     if (s->stop < 0 || memory_outlive_files(w) < 0 || listen_at(s, path, w) < 0) {
         if (s->stop < 0)
             system_error(s, "no event", w);
@@ -103,86 +119,92 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
 
 /* ---- sessions */
 
-static void ended(struct session *session, void *user)
+static void leave(struct place *p)
 {
-    struct service *s = user;
+    struct service *s = p->service;
 
     pthread_mutex_lock(&s->lock);
-    for (uint32_t i = 0; i < MAX_SESSIONS; i++)
-        if (s->session[i] == session)
-            s->session[i] = NULL;
+    *p = (struct place){ .is_taken = false };
     s->sessions--;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
 
+static void ended(struct session *session, void *user)
+{
+    (void) session;
+    leave(user);
+}
+
 /* Tells when it has begun, before it can have ended. */
 static void begun(struct session *session, void *user)
 {
-    struct service *s = user;
-    uint32_t i = 0;
+    struct place *p = user;
 
-    pthread_mutex_lock(&s->lock);
-    while (s->session[i])
-        i++;
-    s->session[i] = session;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_lock(&p->service->lock);
+    p->session = session;
+    pthread_mutex_unlock(&p->service->lock);
 }
 
-/* No client takes all places. */
-static bool take_place(struct service *s, uint32_t client)
+/* Clients are processes.  One that has no number here gets another one, and those that cannot even
+ * be told apart are a client each. */
+static uint32_t client_of(struct service *s, const struct peer *peer)
+{
+    if (peer->process)
+        return peer->process;
+    for (const struct place *p = s->place; p < s->place + MAX_SESSIONS; p++)
+        if (p->is_taken && peer_is_same(&p->peer, peer))
+            return p->client;
+    return FIRST_STRANGER + s->strangers++ % FIRST_STRANGER;
+}
+
+/* Those that cannot be told apart have together, by user, what one client may have. */
+static bool counts_for(const struct place *p, const struct peer *peer)
+{
+    bool unknown = !peer->process && !peer->object;
+
+    return p->is_taken &&
+           (unknown ? !p->peer.process && !p->peer.object && p->peer.user == peer->user
+                    : peer_is_same(&p->peer, peer));
+}
+
+/* No client takes all places; NULL: there is none for it. */
+static struct place *take_place(struct service *s, const struct peer *peer)
 {
     uint32_t most = driver_most_sessions(s->driver), of_client = 0;
+    struct place *free = NULL;
 
     pthread_mutex_lock(&s->lock);
-    for (uint32_t i = 0; i < MAX_SESSIONS; i++)
-        of_client += s->session[i] && s->session[i]->caller->client == client;
-    bool ok = s->sessions < MAX_SESSIONS && (!most || of_client < most);
-    s->sessions += ok;
+    for (struct place *p = s->place; p < s->place + MAX_SESSIONS; p++) {
+        of_client += counts_for(p, peer);
+        if (!p->is_taken && !free)
+            free = p;
+    }
+    if (free && (!most || of_client < most)) {
+        *free = (struct place){ s, true, *peer, client_of(s, peer), NULL };
+        s->sessions++;
+    } else {
+        free = NULL;
+    }
     pthread_mutex_unlock(&s->lock);
-    return ok;
-}
-
-/* Who is there: the process, as the kernel says. */
-static uint32_t client_of(int fd)
-{
-    struct ucred c = { 0 };
-    socklen_t n = sizeof(c);
-
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) == 0 ? (uint32_t) c.pid : 0;
-}
-
-/* The answer to the first call, which need not have come. */
-static void refuse(int fd)
-{
-    Wire__Reply reply = WIRE__REPLY__INIT;
-    struct why w;
-    char byte;
-
-    reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
-    shutdown(fd, SHUT_RD);
-    while (recv(fd, &byte, 1, MSG_DONTWAIT) > 0) /* what is left unread takes the answer with it */
-        ;
-    (void) wire_send_at_once(fd, &reply.base, &w);
-    close(fd);
+    return free;
 }
 
 static void serve(struct service *s, int fd)
 {
     static const struct session_owner owner = { begun, ended };
-    uint32_t client = client_of(fd);
+    const struct peer peer = peer_of(fd);
+    struct place *place = take_place(s, &peer);
     struct why w;
 
-    if (!take_place(s, client)) {
-        VLOG(DRIVER, "client %u is sent away: there is no room for another session", client);
-        refuse(fd);
+    if (!place) {
+        VLOG(DRIVER, "process %u is sent away: there is no room for another session", peer.process);
+        session_turn_away(fd);
         return;
     }
-    if (session_start(s->driver, fd, client, &owner, s, &w) < 0) {
-        VLOG(DRIVER, "client %u gets no session: %s", client, w.text);
-        pthread_mutex_lock(&s->lock);
-        s->sessions--;
-        pthread_mutex_unlock(&s->lock);
+    if (session_start(s->driver, fd, place->client, &owner, place, &w) < 0) {
+        VLOG(DRIVER, "client %u gets no session: %s", place->client, w.text);
+        leave(place);
     }
 }
 
@@ -222,8 +244,8 @@ static void end_sessions(struct service *s)
 {
     pthread_mutex_lock(&s->lock);
     for (uint32_t i = 0; i < MAX_SESSIONS; i++)
-        if (s->session[i])
-            session_end(s->session[i]);
+        if (s->place[i].session)
+            session_end(s->place[i].session);
     while (s->sessions)
         pthread_cond_wait(&s->changed, &s->lock);
     pthread_mutex_unlock(&s->lock);

@@ -11,6 +11,7 @@
 #include "golden/logging.h"
 #include "sim/burst_server.h"
 #include "sim/driver.h"
+#include "sim/share.h"
 
 #define LOG_TAG "Session"
 
@@ -240,38 +241,83 @@ void session_refuse(struct session *s, uint64_t id, enum hal_status status)
 
 /* ---- channels */
 
-enum { CALL_MEMORY = 1 << 30 }; /* that the messages of one call may take */
+enum { KEPT_MEMORY = 1 << 20 }; /* for the messages of the next call */
 
-static int answer_next(struct channel *c, struct why *w)
+/* To a call that has not been heard for want of memory or descriptors. */
+static int answer_unheard(struct channel *c, struct why *w)
 {
-    struct wire_fds in, out = { 0 };
     Wire__Reply reply = WIRE__REPLY__INIT;
-    const Wire__Call *call;
-    ProtobufCMessage *m;
-    int rc;
 
-    wire_spin(c->socket, &c->spin);
-    rc = wire_receive(c->socket, &wire__call__descriptor, c->arena, &m, &in, w);
-    if (rc <= 0)
-        return rc;
-    call = (const Wire__Call *) m;
+    VLOG(DRIVER, "a call of client %u is not heard: %s", c->session->caller->client, w->text);
+    reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    reply.unheard = true;
+    return wire_send(c->socket, &reply.base, NULL, w) < 0 ? -1 : 1;
+}
+
+static int answer_call(struct channel *c, const Wire__Call *call, struct wire_fds *in,
+                       struct why *w)
+{
+    Wire__Reply reply = WIRE__REPLY__INIT;
+    struct wire_fds out = { 0 };
+    int rc = session_answer(c, call, in, &reply, &out, w);
+
     c->spin.other = call->processor;
-    rc = session_answer(c, call, &in, &reply, &out, w);
     reply.processor = spin_processor();
     if (rc == 0)
         rc = wire_send(c->socket, &reply.base, &out, w);
-    wire_close_fds(&in);
     wire_close_fds(&out);
     return rc < 0 ? -1 : 1;
 }
 
+static int answer_next(struct channel *c, struct why *w)
+{
+    ProtobufCMessage *call;
+    struct share_fds in;
+    int rc;
+
+    wire_spin(c->socket, &c->spin);
+    rc = share_receive(c->session->caller->client, c->socket, &wire__call__descriptor, c->arena,
+                       &call, &in, w);
+    if (rc < 0 && w->code == WHY_MEMORY)
+        return answer_unheard(c, w);
+    if (rc <= 0)
+        return rc;
+    rc = answer_call(c, (const Wire__Call *) call, &in.fds, w);
+    share_close_fds(&in);
+    return rc;
+}
+
+/* With its socket, unless that is -1. */
 static void channel_free(struct channel *c)
 {
+    const uint32_t client = c->session->caller->client;
+
     if (c->staging.address)
         munmap(c->staging.address, c->staging.size);
     arena_free(c->arena);
-    close(c->socket);
+    if (c->socket >= 0)
+        close(c->socket);
+    share_give(ACCOUNT_FILES, client, 1);
+    share_give(ACCOUNT_THREADS, client, 1);
     free(c);
+}
+
+static struct channel *channel_new(struct session *s, int socket)
+{
+    const uint32_t client = s->caller->client;
+    struct channel *c = calloc(1, sizeof(*c));
+    bool file = share_take(ACCOUNT_FILES, client, 1);
+    bool thread = share_take(ACCOUNT_THREADS, client, 1);
+
+    if (c && file && thread && (c->arena = arena_new_within(&s->caller->messages))) {
+        c->session = s;
+        c->socket = socket;
+        return c;
+    }
+    share_give(ACCOUNT_FILES, client, file);
+    share_give(ACCOUNT_THREADS, client, thread);
+    free(c);
+    return NULL;
 }
 
 /* Others may have come before it since. */
@@ -307,7 +353,7 @@ static void *run_channel(void *argument)
     caller_set(s->caller);
     int rc;
     while ((rc = answer_next(c, &w)) > 0)
-        arena_rewind(c->arena, (struct arena_mark){ 0 });
+        arena_empty(c->arena, KEPT_MEMORY);
     if (rc < 0)
         VLOG(DRIVER, "client %u is cut off: %s", s->caller->client, w.text);
     channel_detach(s, c);
@@ -332,26 +378,25 @@ static int channel_attach(struct session *s, struct channel *c, struct why *w)
         s->threads++;
     }
     pthread_mutex_unlock(&s->lock);
-    REQUIRE(w, ok, "more than %d channels", MAX_CHANNELS);
-    return 0;
+    return ok ? 0 : why_fail(w, WHY_MEMORY, "more than %d channels", MAX_CHANNELS);
 }
 
 int channel_start(struct session *s, int socket, struct why *w)
 {
-    struct channel *c = calloc(1, sizeof(*c));
+    struct channel *c = channel_new(s, socket);
     pthread_t thread;
 
-    if (c)
-        *c = (struct channel){ .session = s, .socket = socket, .arena = arena_new(CALL_MEMORY) };
-    if (!c || !c->arena || channel_attach(s, c, w) < 0) {
-        if (c)
-            arena_free(c->arena);
-        free(c);
-        close(socket);
+    if (!c)
         return why_fail(w, WHY_MEMORY, "no memory for a channel");
+    int rc = channel_attach(s, c, w);
+    if (rc < 0) {
+        c->socket = -1;
+        channel_free(c);
+        return -1;
     }
     if (pthread_create(&thread, NULL, run_channel, c) != 0) {
         channel_detach(s, c);
+        c->socket = -1;
         channel_free(c);
         end_thread(s);
         return why_fail(w, WHY_MEMORY, "no thread for a channel");
@@ -361,6 +406,20 @@ int channel_start(struct session *s, int socket, struct why *w)
 }
 
 /* ---- a session's life */
+
+void session_turn_away(int socket)
+{
+    Wire__Reply reply = WIRE__REPLY__INIT;
+    struct why w;
+    char byte;
+
+    reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    shutdown(socket, SHUT_RD);
+    while (recv(socket, &byte, 1, MSG_DONTWAIT) > 0) /* the unread would take the answer with it */
+        ;
+    (void) wire_send_at_once(socket, &reply.base, &w);
+    close(socket);
+}
 
 void session_end(struct session *s)
 {
@@ -375,9 +434,12 @@ void session_end(struct session *s)
 
 static void session_free(struct session *s)
 {
+    const uint32_t client = s->caller->client;
+
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     caller_unref(s->caller);
+    share_give(ACCOUNT_THREADS, client, 1);
     free(s);
 }
 
@@ -393,25 +455,25 @@ static void *run_session(void *argument)
     pthread_mutex_unlock(&s->lock);
     VLOG(DRIVER, "the session of client %u ends", s->caller->client);
     object_release_all(s);
-    if (s->events >= 0)
+    if (s->events >= 0) {
         close(s->events);
+        share_give(ACCOUNT_FILES, s->caller->client, 1);
+    }
     s->owner->ended(s, s->user);
     session_free(s);
     return NULL;
 }
 
-int session_start(struct hal_driver *driver, int socket, uint32_t client,
-                  const struct session_owner *owner, void *user, struct why *w)
+static struct session *session_new(struct hal_driver *driver, uint32_t client,
+                                   const struct session_owner *owner, void *user)
 {
     struct session *s = calloc(1, sizeof(*s));
     struct caller *caller = caller_new(client);
-    pthread_t thread;
 
-    if (!s || !caller) {
+    if (!s || !caller || !share_take(ACCOUNT_THREADS, client, 1)) {
         caller_unref(caller);
         free(s);
-        close(socket);
-        return why_fail(w, WHY_MEMORY, "no memory for a session");
+        return NULL;
     }
     *s = (struct session){ .driver = driver,
                            .caller = caller,
@@ -421,16 +483,31 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
                            .user = user };
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
+    return s;
+}
+
+int session_start(struct hal_driver *driver, int socket, uint32_t client,
+                  const struct session_owner *owner, void *user, struct why *w)
+{
+    struct session *s = session_new(driver, client, owner, user);
+    pthread_t thread;
+
+    if (!s) {
+        session_turn_away(socket);
+        return why_fail(w, WHY_MEMORY, "no memory for a session");
+    }
     if (pthread_create(&thread, NULL, run_session, s) != 0) {
-        close(socket);
+        session_turn_away(socket);
         session_free(s);
         return why_fail(w, WHY_SYSTEM, "no thread for a session");
     }
     pthread_detach(thread);
     VLOG(DRIVER, "a session of client %u begins", client);
     owner->begun(s, user);
-    if (channel_start(s, socket, w) < 0)
+    if (channel_start(s, socket, w) < 0) {
+        session_turn_away(socket);
         session_end(s);
+    }
     paid(s);
     return 0;
 }

@@ -67,9 +67,13 @@ struct channel {
 /* A connection begins: takes the socket over, also on failure; then the owner is told nothing. */
 int session_start(struct hal_driver *driver, int socket, uint32_t client,
                   const struct session_owner *owner, void *user, struct why *w);
+/* Tells a client that there is no room for it, in answer to its first call, which need not have
+ * come; closes the socket. */
+void session_turn_away(int socket);
 /* Makes it end soon, as if the client had gone. */
 void session_end(struct session *s);
 
+/* One more; -1: the socket is the caller's still. */
 int channel_start(struct session *s, int socket, struct why *w);
 
 /* ---- objects */

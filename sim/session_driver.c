@@ -10,6 +10,7 @@
 
 #include "sim/hal_answer.h"
 #include "sim/session_answer.h"
+#include "sim/share.h"
 
 /* ---- channels */
 
@@ -40,7 +41,10 @@ int answer_open_channel(struct answer *q)
     int fd = -1;
 
     TRY(take_socket(q, &fd));
-    return channel_start(q->s, fd, q->w);
+    if (channel_start(q->s, fd, q->w) == 0)
+        return 0;
+    close(fd);
+    return -1;
 }
 
 int answer_open_events(struct answer *q)
@@ -48,15 +52,18 @@ int answer_open_events(struct answer *q)
     int fd = -1;
 
     TRY(take_socket(q, &fd));
+    bool ok = share_take(ACCOUNT_FILES, q->s->caller->client, 1);
     pthread_mutex_lock(&q->s->lock);
     bool first = q->s->events < 0;
-    if (first)
+    if (first && ok)
         q->s->events = fd;
     pthread_mutex_unlock(&q->s->lock);
-    if (!first)
-        close(fd);
+    if (first && ok)
+        return 0;
+    close(fd);
+    share_give(ACCOUNT_FILES, q->s->caller->client, ok);
     REQUIRE(q->w, first, "a second channel of events");
-    return 0;
+    return answer_no_memory(q);
 }
 
 /* The memory must not shrink under the service. */

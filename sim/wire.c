@@ -217,8 +217,9 @@ struct packet {
 };
 
 /* Takes the descriptors; more than there may be are closed, and the packet is bad. */
-static int take_fds(struct msghdr *m, struct wire_fds *ret_fds, struct why *w)
+static int take_fds(struct msghdr *m, bool may_drop, struct wire_fds *ret_fds, struct why *w)
 {
+    const int bad = may_drop ? MSG_TRUNC : MSG_TRUNC | MSG_CTRUNC;
     uint32_t n = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
@@ -235,12 +236,15 @@ static int take_fds(struct msghdr *m, struct wire_fds *ret_fds, struct why *w)
         }
     }
     ret_fds->n = n;
-    REQUIRE(w, !(m->msg_flags & (MSG_TRUNC | MSG_CTRUNC)), "a packet that is too long");
+    REQUIRE(w, !(m->msg_flags & bad), "a packet that is too long");
     return 0;
 }
 
-static ssize_t receive_packet(int socket, struct packet *p, struct wire_fds *ret_fds, struct why *w)
+/* The system makes no more descriptors than there is room for: CMSG_SPACE() may be more. */
+static ssize_t receive_packet(int socket, const struct wire_next *next, struct packet *p,
+                              struct wire_fds *ret_fds, struct why *w)
 {
+    uint32_t room = (next->without_fds ? 0 : next->n_fds) + next->is_long;
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(sizeof(int) * (WIRE_MAX_FDS + 1))];
@@ -248,8 +252,8 @@ static ssize_t receive_packet(int socket, struct packet *p, struct wire_fds *ret
     struct iovec io = { p, sizeof(*p) };
     struct msghdr m = { .msg_iov = &io,
                         .msg_iovlen = 1,
-                        .msg_control = control.room,
-                        .msg_controllen = sizeof(control.room) };
+                        .msg_control = room ? control.room : NULL,
+                        .msg_controllen = room ? CMSG_LEN(sizeof(int) * room) : 0 };
     ssize_t n;
 
     do
@@ -259,7 +263,7 @@ static ssize_t receive_packet(int socket, struct packet *p, struct wire_fds *ret
         return too_late(w);
     if (n < 0)
         return errno == ECONNRESET ? 0 : system_error("receiving a message", w);
-    return take_fds(&m, ret_fds, w) < 0 ? -1 : n;
+    return take_fds(&m, next->without_fds, ret_fds, w) < 0 ? -1 : n;
 }
 
 static bool has_packet(void *user)
@@ -272,22 +276,35 @@ void wire_spin(int socket, struct spin *s)
     spin_until(s, has_packet, &(struct pollfd){ .fd = socket, .events = POLLIN });
 }
 
-static void *arena_take(void *a, size_t size)
+/* Where a message is read; whether there was too little room for it. */
+struct reading {
+    struct arena *a;
+    bool is_full;
+};
+
+static void *arena_take(void *user, size_t size)
 {
-    return arena_alloc_raw(a, size, 1);
+    struct reading *r = user;
+    void *p = arena_alloc_raw(r->a, size, 1);
+
+    r->is_full |= !p;
+    return p;
 }
 
-static void arena_keep(void *a, void *pointer)
+static void arena_keep(void *user, void *pointer)
 {
-    (void) a, (void) pointer;
+    (void) user, (void) pointer;
 }
 
 static int unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t length,
                   struct arena *a, ProtobufCMessage **ret_message, struct why *w)
 {
-    ProtobufCAllocator allocator = { arena_take, arena_keep, a };
+    struct reading reading = { a, false };
+    ProtobufCAllocator allocator = { arena_take, arena_keep, &reading };
     ProtobufCMessage *m = protobuf_c_message_unpack(type, &allocator, length, bytes);
 
+    if (reading.is_full)
+        return why_fail(w, WHY_MEMORY, "no memory to read a message of %zu bytes", length);
     REQUIRE(w, m, "not a message of type %s", type->name);
     *ret_message = m;
     return 0;
@@ -306,7 +323,7 @@ static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, s
     REQUIRE(w, wire_is_sealed(fd, sealed), "a message file that may change");
     void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
-        return system_error("a message file", w);
+        return why_fail(w, WHY_MEMORY, "a message file: %s", strerror(errno));
     int rc = unpack(type, bytes, length, a, ret_message, w);
     munmap(bytes, length);
     close(fd);
@@ -314,9 +331,9 @@ static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, s
     return rc;
 }
 
-static int read_packet(const struct packet *p, size_t n, const ProtobufCMessageDescriptor *type,
-                       struct arena *a, ProtobufCMessage **ret_message, struct wire_fds *fds,
-                       struct why *w)
+static int read_packet(const struct packet *p, size_t n, const struct wire_next *next,
+                       const ProtobufCMessageDescriptor *type, struct arena *a,
+                       ProtobufCMessage **ret_message, struct wire_fds *fds, struct why *w)
 {
     REQUIRE(w, n >= sizeof(p->header), "a packet of %zu bytes", n);
     if (p->header.length > WIRE_INLINE) {
@@ -327,20 +344,50 @@ static int read_packet(const struct packet *p, size_t n, const ProtobufCMessageD
                 p->header.length);
         TRY(unpack(type, p->bytes, p->header.length, a, ret_message, w));
     }
-    REQUIRE(w, fds->n == p->header.n_fds, "%u descriptors, %u announced", fds->n, p->header.n_fds);
+    REQUIRE(w, fds->n == p->header.n_fds || (next->without_fds && !fds->n),
+            "%u descriptors, %u announced", fds->n, p->header.n_fds);
     return 0;
 }
 
-int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
-                 ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
+int wire_await(int socket, struct wire_next *ret_next, struct why *w)
+{
+    struct header h;
+    ssize_t n;
+
+    do
+        n = recv(socket, &h, sizeof(h), MSG_PEEK);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return too_late(w);
+    if (n <= 0)
+        return n == 0 || errno == ECONNRESET ? 0 : system_error("awaiting a message", w);
+    if (n < (ssize_t) sizeof(h))
+        h = (struct header){ 0 };
+    ret_next->n_fds = h.n_fds < WIRE_MAX_FDS ? h.n_fds : WIRE_MAX_FDS;
+    ret_next->is_long = h.length > WIRE_INLINE;
+    ret_next->without_fds = false;
+    return 1;
+}
+
+int wire_receive_next(int socket, const struct wire_next *next,
+                      const ProtobufCMessageDescriptor *type, struct arena *a,
+                      ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
 {
     struct packet p;
     ssize_t n;
 
     ret_fds->n = 0;
-    n = receive_packet(socket, &p, ret_fds, w);
-    if (n > 0 && read_packet(&p, (size_t) n, type, a, ret_message, ret_fds, w) == 0)
+    n = receive_packet(socket, next, &p, ret_fds, w);
+    if (n > 0 && read_packet(&p, (size_t) n, next, type, a, ret_message, ret_fds, w) == 0)
         return 1;
     wire_close_fds(ret_fds);
     return n == 0 ? 0 : -1;
+}
+
+int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
+                 ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
+{
+    static const struct wire_next any = { WIRE_MAX_FDS, true, false };
+
+    return wire_receive_next(socket, &any, type, a, ret_message, ret_fds, w);
 }

@@ -17,8 +17,8 @@
 
 enum {
     WIRE_MAX_FDS = 128,
-    WIRE_INLINE = 1 << 15, /* longest message within a packet */
-    WIRE_MAX = 1 << 30     /* longest message */
+    WIRE_INLINE = 1 << 15,           /* longest message within a packet */
+    WIRE_MAX = (1 << 30) + (1 << 26) /* longest message: a model with 1 GiB of constants */
 };
 
 /* How logs and traces call a method, and the phase that its time belongs to. */
@@ -51,9 +51,22 @@ int wire_send_at_once(int socket, const ProtobufCMessage *m, struct why *w);
 /* Waits without sleeping, for a short while at most, for something to be received. */
 void wire_spin(int socket, struct spin *s);
 /* Waits for one; it lives in the arena.  1; 0 at the end of the connection; -1 with WHY_INVALID
- * for what is no message, WHY_TIMEOUT, WHY_MEMORY. */
+ * for what is no message, WHY_TIMEOUT, WHY_MEMORY where there is none to read it: then it has been
+ * taken off, and the connection is as good as before. */
 int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
                  ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
+
+/* What the next packet says that comes with it, to be known before it does. */
+struct wire_next {
+    uint32_t n_fds;
+    bool is_long;     /* the message has a descriptor of its own */
+    bool without_fds; /* the receiver's: all but that one are dropped, and ret_fds is empty */
+};
+/* Waits for it; as wire_receive().  What a packet has more than it says makes it a bad one. */
+int wire_await(int socket, struct wire_next *ret_next, struct why *w);
+int wire_receive_next(int socket, const struct wire_next *next,
+                      const ProtobufCMessageDescriptor *type, struct arena *a,
+                      ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
 
 /* A memory file of `size` bytes that cannot be resized; ret_address: mapped, to be unmapped. */
 int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,6 +78,32 @@ struct hal_driver *lab_connect(void)
         lab_sleep_ms(10);
     ck_assert_msg(d, "%s", w.text);
     return d;
+}
+
+int lab_connect_raw(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    strcpy(address.sun_path, lab_path);
+    ck_assert_int_eq(connect(fd, (struct sockaddr *) &address, sizeof address), 0);
+    return fd;
+}
+
+int lab_call(int socket, Wire__Call *call, const struct wire_fds *fds)
+{
+    struct arena *a = arena_new(0);
+    ProtobufCMessage *reply;
+    struct wire_fds none;
+    int status = -1;
+
+    if (wire_send(socket, &call->base, fds, &w) == 0 &&
+        wire_receive(socket, &wire__reply__descriptor, a, &reply, &none, &w) == 1) {
+        status = ((const Wire__Reply *) reply)->status;
+        wire_close_fds(&none);
+    }
+    arena_free(a);
+    return status;
 }
 
 /* Processes are made before there are threads, and wait until they are wanted. */

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "sim/wire.h"
 #include "tests/hal_client.h"
 
 enum { LAB_LIVES = 4, LAB_TURNS = 12 };
@@ -21,6 +22,9 @@ void lab_start_service(void);
 void lab_close(void);
 
 struct hal_driver *lab_connect(void);
+/* A bare connection, and one call over it: the status of its reply, -1 where none comes. */
+int lab_connect_raw(void);
+int lab_call(int socket, Wire__Call *call, const struct wire_fds *fds);
 /* Threads that execute in every way, with results that are checked; turns 0: until the service has
  * gone, which is killed then.  False: something was wrong. */
 bool lab_work(uint32_t seed, int turns);

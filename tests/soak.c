@@ -24,6 +24,13 @@ enum { CLIENTS = 24, TURNS = 12, LIVES = 200, STEPS_OF_LIFE = 40 };
 
 /* In builds with sanitizers memory that has been freed stays for a while, and has shadows. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifdef SANITIZED
 static const double GROWTH_MB = 512;
 #else
 static const double GROWTH_MB = 16;

@@ -6,13 +6,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/fence.h"
 #include "sim/remote.h"
-#include "sim/wire.h"
 #include "tests/check_main.h"
 #include "tests/service_lab.h"
 
@@ -20,21 +18,11 @@ enum { N = 4 };
 
 static struct why w;
 
-static int connect_raw(void)
-{
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-
-    strcpy(address.sun_path, lab_path);
-    ck_assert_int_eq(connect(fd, (struct sockaddr *) &address, sizeof address), 0);
-    return fd;
-}
-
 START_TEST(a_client_that_does_not_read_replies_holds_up_nobody)
 {
     struct holdings before = lab_at_rest(lab_service);
     Wire__Call call = WIRE__CALL__INIT;
-    int fd = connect_raw();
+    int fd = lab_connect_raw();
 
     call.method = WIRE__METHOD__GET_INFO;
     while (wire_send_at_once(fd, &call.base, &w) == 0)
@@ -59,7 +47,7 @@ START_TEST(a_client_that_does_not_read_events_is_cut_off)
     struct arena *a = arena_new(0);
     struct wire_fds fds = { 0 }, none;
     ProtobufCMessage *reply;
-    int fd = connect_raw(), pair[2];
+    int fd = lab_connect_raw(), pair[2];
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     call.method = WIRE__METHOD__OPEN_EVENTS;
@@ -93,7 +81,7 @@ START_TEST(a_client_whose_channels_lead_nowhere_ends)
     struct arena *a = arena_new(0);
     ProtobufCMessage *reply;
     struct wire_fds none;
-    int fd = connect_raw(), pair[2];
+    int fd = lab_connect_raw(), pair[2];
 
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     for (int i = 0; i < 3; i++) {
@@ -161,7 +149,7 @@ START_TEST(half_a_message_ends_its_sender_alone)
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_LOW);
     for (int i = 0; i < COUNT(halves); i++) {
-        int fd = connect_raw();
+        int fd = lab_connect_raw();
         ck_assert_int_eq(send(fd, halves[i].words, halves[i].bytes, 0), (ssize_t) halves[i].bytes);
         ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
         close(fd);

@@ -1,9 +1,13 @@
 /* What one client may hold of a device: who asks for more is told whether to try again, and another
  * client is served all the while. */
+#define _GNU_SOURCE
 #include <check.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/fence.h"
+#include "sim/memory.h"
+#include "sim/share.h"
 #include "tests/check_main.h"
 #include "tests/hal_client.h"
 
@@ -268,6 +272,86 @@ START_TEST(a_client_has_so_many_executions_under_way)
 }
 END_TEST
 
+/* ---- what a process that serves clients runs on */
+
+static void open_callers(void)
+{
+    struct why w;
+
+    shares_begin();
+    ck_assert_int_eq(memory_outlive_files(&w), 0);
+    for (uint32_t client = 1; client <= 2; client++)
+        ck_assert_ptr_nonnull(caller[client] = caller_new(client));
+}
+
+static void close_callers(void)
+{
+    caller_set(NULL);
+    caller_unref(caller[1]);
+    caller_unref(caller[2]);
+}
+
+static bool map_page(int fd, struct mapping *ret)
+{
+    const struct hal_memory m = { HAL_MEMORY_FD, HAL_MEMORY_READ, NULL, fd, 0, 4096 };
+    struct why w;
+
+    if (memory_map(&m, false, ret, &w) == 0)
+        return true;
+    ck_assert_int_eq(w.code, WHY_MEMORY);
+    return false;
+}
+
+START_TEST(a_client_leaves_mappings_to_others)
+{
+    static struct mapping m[MEMORY_MOST_MAPPED], others, again;
+    int fd = memfd_create("mapped", MFD_CLOEXEC), n = 0;
+
+    ck_assert_int_eq(ftruncate(fd, 4096), 0);
+    open_callers();
+    caller_set(caller[1]);
+    while (n < MEMORY_MOST_MAPPED && map_page(fd, &m[n]))
+        n++;
+    ck_assert_int_eq(n, MEMORY_MOST_MAPPED / 2);
+    caller_set(caller[2]);
+    ck_assert(map_page(fd, &others));
+    memory_unmap(&m[--n]); /* whoever does it: it was the first one's */
+    ck_assert(map_page(fd, &again));
+    caller_set(caller[1]);
+    ck_assert(!map_page(fd, &m[n]));
+    memory_unmap(&again);
+    memory_unmap(&others);
+    ck_assert(map_page(fd, &m[n]));
+    for (n++; n--;)
+        memory_unmap(&m[n]);
+    close_callers();
+    close(fd);
+}
+END_TEST
+
+/* Nothing of it is touched. */
+START_TEST(a_client_leaves_memory_for_messages_to_others)
+{
+    const size_t gib = (size_t) 1 << 30;
+    struct arena *first, *second, *of_other;
+
+    open_callers();
+    ck_assert_ptr_nonnull(first = arena_new_within(&caller[1]->messages));
+    ck_assert_ptr_nonnull(second = arena_new_within(&caller[1]->messages));
+    ck_assert_ptr_nonnull(of_other = arena_new_within(&caller[2]->messages));
+    ck_assert_ptr_nonnull(arena_alloc_raw(first, 1, gib + gib / 16)); /* the longest message */
+    ck_assert_ptr_null(arena_alloc_raw(second, 1, gib / 8 * 5));
+    ck_assert_ptr_nonnull(arena_alloc_raw(second, 1, gib / 4));
+    ck_assert_ptr_nonnull(arena_alloc_raw(of_other, 1, gib / 4));
+    arena_empty(first, 0);
+    ck_assert_ptr_nonnull(arena_alloc_raw(second, 1, gib));
+    arena_free(first);
+    arena_free(second);
+    arena_free(of_other);
+    close_callers();
+}
+END_TEST
+
 int main(void)
 {
     TCase *c = tcase_create("limits");
@@ -278,5 +362,7 @@ int main(void)
     tcase_add_test(c, a_buffer_grows_within_the_limit);
     tcase_add_loop_test(c, an_execution_that_never_fits_is_refused_for_good, 0, 2);
     tcase_add_test(c, a_client_has_so_many_executions_under_way);
+    tcase_add_test(c, a_client_leaves_mappings_to_others);
+    tcase_add_test(c, a_client_leaves_memory_for_messages_to_others);
     return check_main("limits", c, NULL);
 }

@@ -163,6 +163,49 @@ START_TEST(arena_gives_aligned_zeroed_objects)
 }
 END_TEST
 
+struct purse {
+    struct arena_budget budget;
+    size_t left;
+};
+
+static bool take(struct arena_budget *self, size_t bytes)
+{
+    struct purse *p = (struct purse *) self;
+    bool ok = bytes <= p->left;
+
+    p->left -= ok ? bytes : 0;
+    return ok;
+}
+
+static void give(struct arena_budget *self, size_t bytes)
+{
+    ((struct purse *) self)->left += bytes;
+}
+
+START_TEST(arenas_keep_to_their_budget)
+{
+    const size_t all = (size_t) 8 << 20;
+    struct purse purse = { { take, give }, all };
+    struct arena *a = arena_new_within(&purse.budget), *b = arena_new_within(&purse.budget);
+
+    for (int turn = 0; turn < 3; turn++) {
+        memset(arena_alloc(a, 100, 1), 1, 100);
+        memset(arena_alloc(a, 5 << 20, 1), 1, 5 << 20);
+        ck_assert_ptr_null(arena_alloc(b, 4 << 20, 1));
+        ck_assert_ptr_nonnull(arena_alloc(b, 2 << 20, 1));
+        arena_empty(a, 1 << 20);
+        ck_assert_uint_gt(arena_bytes(a), 0);
+        ck_assert_uint_le(arena_bytes(a), 1 << 20);
+        ck_assert_ptr_nonnull(arena_alloc(b, 4 << 20, 1));
+        arena_empty(b, 0);
+        ck_assert_uint_eq(arena_bytes(b), 0);
+    }
+    arena_free(a);
+    arena_free(b);
+    ck_assert_uint_eq(purse.left, all);
+}
+END_TEST
+
 START_TEST(arena_obeys_its_limit_and_rewinds)
 {
     struct arena *a = arena_new(1 << 20);
@@ -191,6 +234,7 @@ int main(void)
     tcase_add_test(t, channels_have_their_scales);
     tcase_add_test(t, sizes_are_bounded);
     tcase_add_test(t, arena_gives_aligned_zeroed_objects);
+    tcase_add_test(t, arenas_keep_to_their_budget);
     tcase_add_test(t, arena_obeys_its_limit_and_rewinds);
     return check_main("tensor", t, NULL);
 }

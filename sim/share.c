@@ -1,0 +1,86 @@
+#include "sim/share.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "sim/memory.h"
+
+/* Descriptors and files that the process needs for itself, and for what is on its way.  A client's
+ * most threads; its messages have room for the longest one, taken apart. */
+enum { RESERVE = 64, MOST_THREADS = 512 };
+#define MOST_MESSAGES ((uint64_t) WIRE_MAX / 2 * 3)
+
+static struct accounts shares = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint64_t descriptors(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return RESERVE;
+    struct rlimit all = { files.rlim_max, files.rlim_max };
+    if (setrlimit(RLIMIT_NOFILE, &all) == 0)
+        files.rlim_cur = files.rlim_max;
+    return files.rlim_cur > 2 * RESERVE ? files.rlim_cur - RESERVE : RESERVE;
+}
+
+void share_limit(enum account_kind kind, uint64_t total)
+{
+    pthread_mutex_lock(&shares.lock);
+    if (!shares.total[kind] || total < shares.total[kind])
+        shares.total[kind] = total;
+    pthread_mutex_unlock(&shares.lock);
+}
+
+void shares_begin(void)
+{
+    share_limit(ACCOUNT_FILES, descriptors());
+    share_limit(ACCOUNT_MAPPINGS, MEMORY_MOST_MAPPED);
+    share_limit(ACCOUNT_MESSAGES,
+                (uint64_t) sysconf(_SC_PHYS_PAGES) * (uint64_t) sysconf(_SC_PAGESIZE));
+    pthread_mutex_lock(&shares.lock);
+    shares.limits.most[ACCOUNT_MESSAGES] = MOST_MESSAGES;
+    shares.limits.most[ACCOUNT_THREADS] = MOST_THREADS;
+    pthread_mutex_unlock(&shares.lock);
+}
+
+bool share_take(enum account_kind kind, uint32_t client, uint64_t n)
+{
+    return client == 0 || account_take(&shares, client, kind, n) == HAL_NONE;
+}
+
+void share_give(enum account_kind kind, uint32_t client, uint64_t n)
+{
+    if (client != 0)
+        account_give(&shares, client, kind, n);
+}
+
+int share_receive(uint32_t client, int socket, const ProtobufCMessageDescriptor *type,
+                  struct arena *a, ProtobufCMessage **ret_message, struct share_fds *ret_fds,
+                  struct why *w)
+{
+    struct wire_next next;
+    int rc = wire_await(socket, &next, w);
+
+    if (rc <= 0)
+        return rc;
+    const uint32_t n = next.n_fds + next.is_long;
+    bool ok = n == 0 || share_take(ACCOUNT_FILES, client, n);
+
+    next.without_fds = !ok;
+    rc = wire_receive_next(socket, &next, type, a, ret_message, &ret_fds->fds, w);
+    if (rc > 0 && !ok)
+        return why_fail(w, WHY_MEMORY, "there is no room for %u descriptors", n);
+    ret_fds->client = client;
+    ret_fds->taken = n;
+    if (rc <= 0 && ok)
+        share_close_fds(ret_fds);
+    return rc;
+}
+
+void share_close_fds(struct share_fds *fds)
+{
+    wire_close_fds(&fds->fds);
+    if (fds->taken)
+        share_give(ACCOUNT_FILES, fds->client, fds->taken);
+}
