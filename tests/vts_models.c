@@ -63,6 +63,23 @@ const struct one_op *vts_relu(const struct cell *c)
     return strcmp(c->device, "dsp") == 0 ? &of_bytes : &of_floats;
 }
 
+const struct one_op *vts_sum(const struct cell *c)
+{
+    static const struct one_op of_floats = { "a sum of floats",
+                                             "ADD",
+                                             1,
+                                             { "F32[4]: 0 1 2 3", "F32[4]: 1 1 1 1", "INT32: 0" },
+                                             "F32[4]: 1 2 3 4" },
+                               of_bytes = { "a sum of bytes",
+                                            "ADD",
+                                            1,
+                                            { "U8[4]*1@0: 0 1 2 3", "U8[4]*1@0: 1 1 1 1",
+                                              "INT32: 0" },
+                                            "U8[4]*1@0: 1 2 3 4" };
+
+    return strcmp(c->device, "dsp") == 0 ? &of_bytes : &of_floats;
+}
+
 bool vts_model_is_of(const struct vts_model *m, const struct cell *c)
 {
     return m->level <= hal_level(c->version);

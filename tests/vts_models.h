@@ -29,8 +29,10 @@ void vts_model_done(struct vts_model *m);
 /* Puts what the reference computes into example.expected. */
 void vts_model_expect(struct vts_model *m);
 
-/* A RELU of four elements in a type that the device supports, of the first version. */
+/* Of four elements in a type that the device supports, of the first version: a RELU, and a sum of
+ * two inputs with a constant. */
 const struct one_op *vts_relu(const struct cell *c);
+const struct one_op *vts_sum(const struct cell *c);
 
 /* Whether the cell's version has what the model needs. */
 bool vts_model_is_of(const struct vts_model *m, const struct cell *c);

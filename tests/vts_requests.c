@@ -290,6 +290,12 @@ void vts_subject_open(struct cell *c, const struct one_op *o, struct vts_subject
     vts_subject_renew(ret_subject);
 }
 
+bool vts_subject_must_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject)
+{
+    vts_subject_open(c, o, ret_subject);
+    return EXPECT(c, ret_subject->prepared, "%s is not prepared", ret_subject->model.name);
+}
+
 void vts_subject_close(struct vts_subject *s)
 {
     if (s->prepared)

@@ -1,0 +1,434 @@
+/* Numbers out of range are refused, wherever they stand in a request or a model; padding is none of
+ * them where it is allowed. */
+#define _GNU_SOURCE
+#include <check.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/hal_client.h"
+#include "tests/vts_mutations.h"
+#include "tests/vts_requests.h"
+
+/* ---- in requests */
+
+static const uint32_t huge[17] = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX }, five[] = { 5 };
+
+static struct hal_argument *input(struct vts_request *r)
+{
+    return &r->inputs[0];
+}
+
+static void bad_pool(struct vts_request *r)
+{
+    input(r)->location.pool = 2;
+}
+
+static void last_pool(struct vts_request *r)
+{
+    input(r)->location.pool = UINT32_MAX;
+}
+
+static void output_pool(struct vts_request *r)
+{
+    r->outputs[0].location.pool = 2;
+}
+
+static void negative_offset(struct vts_request *r)
+{
+    input(r)->location.offset = UINT64_MAX - 8;
+}
+
+static void far_offset(struct vts_request *r)
+{
+    input(r)->location.offset = r->pool[0].memory.size;
+}
+
+static void far_output(struct vts_request *r)
+{
+    r->outputs[0].location.offset = r->pool[1].memory.size - 1;
+}
+
+static void negative_length(struct vts_request *r)
+{
+    input(r)->location.length = UINT64_MAX;
+}
+
+static void no_length(struct vts_request *r)
+{
+    input(r)->location.length = 0;
+}
+
+static void long_input(struct vts_request *r)
+{
+    input(r)->location.length++;
+}
+
+static void long_output(struct vts_request *r)
+{
+    r->outputs[0].location.length = UINT64_MAX;
+}
+
+static void negative_padding(struct vts_request *r)
+{
+    input(r)->location.padding = UINT64_MAX;
+}
+
+static void far_padding(struct vts_request *r)
+{
+    r->outputs[0].location.padding = r->pool[1].memory.size;
+}
+
+static void other_dimension(struct vts_request *r)
+{
+    input(r)->n_dims = 1;
+    input(r)->dims = five;
+}
+
+static void huge_dimensions(struct vts_request *r)
+{
+    input(r)->n_dims = 4;
+    input(r)->dims = huge;
+}
+
+static void high_rank(struct vts_request *r)
+{
+    r->outputs[0].n_dims = 17;
+    r->outputs[0].dims = huge;
+}
+
+static void no_value(struct vts_request *r)
+{
+    input(r)->has_no_value = true;
+    input(r)->location = (struct hal_location){ 0 };
+}
+
+static void no_pools(struct vts_request *r)
+{
+    r->hal.n_pools = 0;
+}
+
+static void read_only(struct vts_request *r)
+{
+    r->pool[1].memory.protection = HAL_MEMORY_READ;
+}
+
+static void no_descriptor(struct vts_request *r)
+{
+    r->pool[0].memory = (struct hal_memory){
+        .kind = HAL_MEMORY_FD, .protection = HAL_MEMORY_READ, .fd = -1, .size = 64
+    };
+}
+
+static void no_memory(struct vts_request *r)
+{
+    r->pool[0].memory.address = NULL;
+}
+
+static void no_kind(struct vts_request *r)
+{
+    r->pool[0].memory.kind = (enum hal_memory_kind) 7;
+}
+
+static void no_bytes(struct vts_request *r)
+{
+    r->pool[0].memory.size = 0;
+}
+
+static void negative_size(struct vts_request *r)
+{
+    r->pool[0].memory.size = UINT64_MAX;
+}
+
+static void unreadable(struct vts_request *r)
+{
+    r->pool[0].memory.protection = HAL_MEMORY_WRITE;
+}
+
+enum { FILE_SIZE = 8192 };
+
+/* A file for the requests of this process. */
+static void in_file(struct vts_request *r, uint64_t offset, uint64_t size)
+{
+    static int fd = -1;
+
+    if (fd < 0)
+        fd = memfd_create("pool", MFD_CLOEXEC);
+    vts_must(fd >= 0 && ftruncate(fd, FILE_SIZE) == 0, "no file");
+    r->pool[0].memory = (struct hal_memory){ .kind = HAL_MEMORY_FD,
+                                             .protection = HAL_MEMORY_READ,
+                                             .fd = fd,
+                                             .offset = offset,
+                                             .size = size };
+}
+
+static void longer_than_file(struct vts_request *r)
+{
+    in_file(r, 0, FILE_SIZE + 1);
+}
+
+static void behind_file(struct vts_request *r)
+{
+    in_file(r, FILE_SIZE, FILE_SIZE);
+}
+
+static void negative_file_offset(struct vts_request *r)
+{
+    in_file(r, UINT64_MAX / FILE_SIZE * FILE_SIZE, FILE_SIZE);
+}
+
+static void negative_file_size(struct vts_request *r)
+{
+    in_file(r, 0, UINT64_MAX);
+}
+
+static void a_token(struct vts_request *r)
+{
+    r->pool[0] = (struct hal_request_pool){ .is_token = true, .token = UINT32_MAX };
+}
+
+static const struct bent_request {
+    const char *what;
+    enum hal_version since;
+    void (*bend)(struct vts_request *r);
+} bent_requests[] = {
+    { "pool 2 of 2", HAL_1_0, bad_pool },
+    { "the last pool of all", HAL_1_0, last_pool },
+    { "an output in pool 2 of 2", HAL_1_0, output_pool },
+    { "a negative offset", HAL_1_0, negative_offset },
+    { "an offset behind the pool", HAL_1_0, far_offset },
+    { "an output behind the pool", HAL_1_0, far_output },
+    { "a negative length", HAL_1_0, negative_length },
+    { "no length", HAL_1_0, no_length },
+    { "an input that is too long", HAL_1_0, long_input },
+    { "an output of negative length", HAL_1_0, long_output },
+    { "negative padding", HAL_FL5, negative_padding },
+    { "padding behind the pool", HAL_FL5, far_padding },
+    { "another dimension", HAL_1_0, other_dimension },
+    { "huge dimensions", HAL_1_0, huge_dimensions },
+    { "an output of rank 17", HAL_1_0, high_rank },
+    { "an input left out", HAL_1_0, no_value },
+    { "no pools", HAL_1_0, no_pools },
+    { "outputs that cannot be written", HAL_1_0, read_only },
+    { "memory without a descriptor", HAL_1_0, no_descriptor },
+    { "memory without an address", HAL_1_0, no_memory },
+    { "memory of no kind", HAL_1_0, no_kind },
+    { "memory without bytes", HAL_1_0, no_bytes },
+    { "memory of negative size", HAL_1_0, negative_size },
+    { "memory that cannot be read", HAL_1_0, unreadable },
+    { "memory longer than its file", HAL_1_0, longer_than_file },
+    { "memory behind its file", HAL_1_0, behind_file },
+    { "a file at a negative offset", HAL_1_0, negative_file_offset },
+    { "a file of negative size", HAL_1_0, negative_file_size },
+    { "an unknown token", HAL_1_0, a_token },
+};
+
+static void refuse_bent(struct cell *c, struct vts_subject *s, const struct bent_request *bent)
+{
+    struct hal_execution_config config = client_config();
+
+    for (int k = 0; k < vts_n_kinds; k++) {
+        if (!vts_kind_is_of(&vts_kinds[k], c->version))
+            continue;
+        vts_subject_renew(s);
+        bent->bend(&s->request);
+        enum hal_status status = vts_kinds[k].run(s->prepared, c->version, &s->request, &config);
+        EXPECT(c, status == HAL_INVALID_ARGUMENT && vts_result_is_empty(&s->request.result),
+               "%s, %s: %s", bent->what, vts_kinds[k].name, hal_status_name(status));
+        EXPECT(c, !vts_kinds[k].launches || s->request.launch == HAL_INVALID_ARGUMENT,
+               "%s, %s: launched: %s", bent->what, vts_kinds[k].name,
+               hal_status_name(s->request.launch));
+    }
+}
+
+static void refuse_negative_duration(struct cell *c, struct vts_subject *s)
+{
+    const struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info = (struct hal_fenced_info *) c;
+    int fence = 99;
+
+    vts_subject_renew(s);
+    enum hal_status status = s->prepared->methods->execute_fenced(
+        s->prepared, c->version, &s->request.hal, 0, NULL, &config, (uint64_t) -2, &fence, &info);
+    EXPECT(c, status == HAL_INVALID_ARGUMENT && fence == HAL_NO_FENCE && !info,
+           "a duration of -2 ns: %s, fence %d", hal_status_name(status), fence);
+}
+
+/* Points in time before there were any. */
+static void refuse_negative_times(struct cell *c, struct vts_subject *s)
+{
+    struct hal_prepare_config prepare = vts_usual;
+    struct hal_execution_config config[2] = { client_config(), client_config() };
+
+    prepare.deadline = (uint64_t) -2;
+    struct vts_prepared p = vts_prepare(c, c->version, &s->model.hal, &prepare);
+    EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, "prepared by -2 ns");
+    refuse_negative_duration(c, s);
+    config[0].deadline = config[1].loop_timeout = (uint64_t) -2;
+    for (int k = 0; k < 2 * vts_n_kinds; k++) {
+        const struct vts_kind *kind = &vts_kinds[k / 2];
+        if (!vts_kind_is_of(kind, c->version))
+            continue;
+        vts_subject_renew(s);
+        enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config[k % 2]);
+        EXPECT(c, status == HAL_INVALID_ARGUMENT && vts_result_is_empty(&s->request.result),
+               "%s of -2 ns, %s: %s", k % 2 ? "a loop" : "a deadline", kind->name,
+               hal_status_name(status));
+    }
+}
+
+/* ---- and in models */
+
+struct bent_model {
+    struct hal_model hal;
+    struct hal_operand operands[8];
+    uint32_t constant; /* index of one */
+};
+
+static void operand_offset(struct bent_model *m)
+{
+    m->operands[m->constant].location.offset = UINT64_MAX - 1;
+}
+
+static void operand_length(struct bent_model *m)
+{
+    m->operands[m->constant].location.length = UINT64_MAX;
+}
+
+static void operand_behind(struct bent_model *m)
+{
+    m->operands[m->constant].location.offset = m->hal.operand_values_length;
+}
+
+static void operand_pool(struct bent_model *m)
+{
+    m->operands[m->constant].lifetime = HAL_CONSTANT_REFERENCE;
+    m->operands[m->constant].location.pool = 99;
+}
+
+static void operand_padding(struct bent_model *m)
+{
+    m->operands[m->constant].location.padding = 1;
+}
+
+static void operand_rank(struct bent_model *m)
+{
+    m->operands[0].n_dims = 17;
+    m->operands[0].dims = huge;
+}
+
+static void operand_dimensions(struct bent_model *m)
+{
+    m->operands[0].n_dims = 4;
+    m->operands[0].dims = huge;
+}
+
+static void operand_lifetime(struct bent_model *m)
+{
+    m->operands[m->constant].lifetime = (enum hal_lifetime) 8;
+}
+
+static void operand_subgraph(struct bent_model *m)
+{
+    m->operands[m->constant].lifetime = HAL_SUBGRAPH;
+    m->operands[m->constant].location = (struct hal_location){ .offset = UINT64_MAX };
+}
+
+static void no_values(struct bent_model *m)
+{
+    m->hal.operand_values_length = 0;
+}
+
+static const struct bend_model {
+    const char *what;
+    void (*bend)(struct bent_model *m);
+} bends[] = {
+    { "a constant at a negative offset", operand_offset },
+    { "a constant of negative length", operand_length },
+    { "a constant behind the values", operand_behind },
+    { "a constant in pool 99", operand_pool },
+    { "padding", operand_padding },
+    { "an input of rank 17", operand_rank },
+    { "an input of huge dimensions", operand_dimensions },
+    { "a lifetime out of range", operand_lifetime },
+    { "a subgraph out of range", operand_subgraph },
+    { "no values", no_values },
+};
+
+static void refuse_model(struct cell *c, const struct vts_model *honest,
+                         const struct bend_model *bend)
+{
+    struct bent_model m = { .hal = honest->hal };
+    bool supported[4];
+    uint32_t n = 99;
+
+    ck_assert_uint_le(m.hal.main.n_operands, COUNT(m.operands));
+    memcpy(m.operands, m.hal.main.operands, m.hal.main.n_operands * sizeof *m.operands);
+    m.hal.main.operands = m.operands;
+    while (m.operands[m.constant].lifetime != HAL_CONSTANT_COPY)
+        m.constant++;
+    bend->bend(&m);
+    enum hal_status s =
+        c->driver->get_supported_operations(c->driver, c->version, &m.hal, supported, &n);
+    EXPECT(c, s == HAL_INVALID_ARGUMENT && n == 99, "%s: supported: %s", bend->what,
+           hal_status_name(s));
+    struct vts_prepared p = vts_prepare(c, c->version, &m.hal, &vts_usual);
+    EXPECT(c, p.status == HAL_INVALID_ARGUMENT && !p.model, "%s: prepared: %s", bend->what,
+           hal_status_name(p.status));
+}
+
+static void ranges(struct cell *c, const void *data)
+{
+    struct vts_subject s;
+
+    (void) data;
+    if (vts_subject_must_open(c, vts_sum(c), &s))
+        for (int k = 0; k < COUNT(bent_requests); k++)
+            if (c->version >= bent_requests[k].since)
+                refuse_bent(c, &s, &bent_requests[k]);
+    if (s.prepared && c->version >= HAL_FL5)
+        refuse_negative_times(c, &s);
+    for (int k = 0; k < COUNT(bends); k++)
+        refuse_model(c, &s.model, &bends[k]);
+    vts_subject_close(&s);
+}
+
+/* ---- padding that is there */
+
+static void run_padded(struct cell *c, struct vts_subject *s, const struct vts_kind *kind)
+{
+    struct hal_execution_config config = client_config();
+
+    vts_subject_renew(s);
+    s->request.inputs[0].location.padding = 16;
+    s->request.outputs[0].location.padding =
+        s->request.pool[1].memory.size - s->request.outputs[0].location.length;
+    enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config);
+    EXPECT(c, status == HAL_NONE && vts_subject_is_right(s), "%s: %s", kind->name,
+           hal_status_name(status));
+}
+
+static void padding(struct cell *c, const void *data)
+{
+    const struct bend_model in_model = { "padding", operand_padding };
+    struct vts_subject s;
+
+    (void) data;
+    if (vts_subject_must_open(c, vts_sum(c), &s))
+        for (int k = 0; k < vts_n_kinds; k++)
+            if (vts_kind_is_of(&vts_kinds[k], c->version))
+                run_padded(c, &s, &vts_kinds[k]);
+    refuse_model(c, &s.model, &in_model);
+    vts_subject_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct vts_check checks[] = {
+        { "ranges", ranges },
+        { "padding", padding },
+    };
+    static const struct vts_program p = { "ranges", checks, COUNT(checks), NULL, NULL };
+
+    return vts_main(&p, argc, argv);
+}
