@@ -170,7 +170,7 @@ enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal
     *b = (struct remote_burst){ { &methods }, ((struct remote_prepared *) self)->r, version };
     status =
         remote_open_burst(self, version, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &b->handle, &fds);
-    if (status != HAL_NONE) {
+    if (status != HAL_NONE || !b->handle) { /* a driver that has made none breaks the contract */
         free(b);
         return status;
     }

@@ -349,8 +349,8 @@ static enum hal_status run_allocate(struct remote_call *q, struct hal_buffer **r
 
     if (status != HAL_NONE)
         return status;
-    struct hal_buffer *b = remote_buffer_new(q->r, q->reply->object);
-    if (!b)
+    struct hal_buffer *b = q->reply->object ? remote_buffer_new(q->r, q->reply->object) : NULL;
+    if (q->reply->object && !b)
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     *ret_buffer = b;
     *ret_token = q->reply->token;

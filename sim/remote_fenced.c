@@ -2,6 +2,7 @@
  * stand before and after: it is copied when its time has come. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -93,30 +94,49 @@ static int follow_fence(struct remote *r, int theirs, struct shared *shared)
     return -1;
 }
 
+/* What the driver calls a fence where it has no descriptor: no number that one can have. */
+enum { NO_DESCRIPTOR = INT_MAX };
+
+/* The fence to hand out.  -1: the execution goes on without us. */
+static int take_fence(struct remote_call *q, struct shared *shared, int *ret_fence)
+{
+    int theirs = wire_take_fd(&q->reply_fds, q->reply->fd);
+
+    if (theirs >= 0 && shared_has_outputs(shared)) {
+        *ret_fence = follow_fence(q->r, theirs, shared);
+        if (*ret_fence >= 0)
+            return 0;
+        close(theirs);
+        shared_leave(shared);
+        return -1;
+    }
+    if (theirs < 0)
+        shared_copy_out(shared);
+    shared_leave(shared);
+    *ret_fence = theirs < 0 && q->reply->fd ? NO_DESCRIPTOR : theirs;
+    return 0;
+}
+
+/* A driver that gives no info breaks the contract, which the client is to see. */
 static enum hal_status take_fenced(struct remote_call *q, struct shared *shared, int *ret_fence,
                                    struct hal_fenced_info **ret_info)
 {
+    const uint64_t handle = q->reply->info_object;
     struct info *i = malloc(sizeof(*i));
-    int theirs = wire_take_fd(&q->reply_fds, q->reply->fd), fence = theirs;
-    bool is_followed = i && theirs >= 0 && shared_has_outputs(shared);
 
-    if (is_followed)
-        fence = follow_fence(q->r, theirs, shared);
-    else if (theirs < 0)
-        shared_copy_out(shared);
-    if (!is_followed || fence < 0)
+    if (!i)
         shared_leave(shared);
-    if (!i || (theirs >= 0 && fence < 0)) {
-        /* The execution goes on without us, on memory that stays with the service. */
-        if (theirs >= 0)
-            close(theirs);
+    if (!i || take_fence(q, shared, ret_fence) < 0) {
+        *ret_fence = HAL_NO_FENCE;
         free(i);
-        remote_release(q->r, q->reply->info_object);
+        if (handle)
+            remote_release(q->r, handle);
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     }
-    *i = (struct info){ { &info_methods }, q->r, q->reply->info_object };
-    *ret_fence = fence;
-    *ret_info = &i->base;
+    *i = (struct info){ { &info_methods }, q->r, handle };
+    *ret_info = handle ? &i->base : NULL;
+    if (!handle)
+        free(i);
     return HAL_NONE;
 }
 

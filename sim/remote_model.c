@@ -340,7 +340,7 @@ static enum hal_status create_reusable(struct hal_prepared_model *self,
     q.call.object = p->handle;
     status =
         put_shared(&q, request, config, false, &shared) < 0 ? remote_failure(&q) : remote_run(&q);
-    if (status == HAL_NONE) {
+    if (status == HAL_NONE && q.reply->object) { /* no object: that is the client's to see */
         *x = (struct remote_execution){
             { &methods }, p->r, q.reply->object, request->n_outputs, shared
         };

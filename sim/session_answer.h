@@ -37,7 +37,8 @@ int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
  * a driver would have answered so. */
 int answer_with_object(struct answer *q, enum object_kind kind,
                        int (*f)(struct answer *q, struct object *o));
-/* The handle of something new, for the reply. */
+/* The handle of something new, for the reply: none where the driver has made nothing, which a
+ * client learns as it would in the driver's process. */
 int answer_object(struct answer *q, enum hal_status s, const struct object *what);
 
 #endif

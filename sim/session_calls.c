@@ -84,7 +84,7 @@ int answer_with_object(struct answer *q, enum object_kind kind,
 int answer_object(struct answer *q, enum hal_status s, const struct object *what)
 {
     if (s != HAL_NONE || !what->of_driver)
-        return answer_status(q, s != HAL_NONE ? s : HAL_GENERAL_FAILURE);
+        return answer_status(q, s);
     q->reply->object = object_add(q->s, what);
     if (q->reply->object)
         return 0;

@@ -103,6 +103,8 @@ static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal
     if (s != HAL_NONE)
         return answer_status(q, s);
     q->reply->fd = fence == HAL_NO_FENCE ? 0 : wire_put_fd(q->out, fence);
+    if (fence != HAL_NO_FENCE && !q->reply->fd)
+        q->reply->fd = WIRE_NO_FD; /* the client is to see it, too */
     q->reply->info_object =
         info ? object_add(q->s, &(struct object){ .kind = OBJECT_INFO, .of_driver = info }) : 0;
     if (info && !q->reply->info_object) {
@@ -191,7 +193,7 @@ static int configure_burst_on(struct answer *q, struct object *o)
         return answer_status(q, HAL_GENERAL_FAILURE);
     enum hal_status s = p->methods->configure_burst(p, (enum hal_version) q->call->version, &burst);
     if (s != HAL_NONE || !burst)
-        return answer_status(q, s != HAL_NONE ? s : HAL_GENERAL_FAILURE);
+        return answer_status(q, s);
     return add_burst(q, burst, o);
 }
 

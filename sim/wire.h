@@ -17,6 +17,7 @@
 
 enum {
     WIRE_MAX_FDS = 128,
+    WIRE_NO_FD = WIRE_MAX_FDS + 2,   /* names none: what should be a descriptor is no such thing */
     WIRE_INLINE = 1 << 15,           /* longest message within a packet */
     WIRE_MAX = (1 << 30) + (1 << 26) /* longest message: a model with 1 GiB of constants */
 };
