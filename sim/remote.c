@@ -165,15 +165,12 @@ static int exchange(struct remote_channel *c, Wire__Call *call, const struct wir
     TRY(rc);
     const Wire__Reply *reply = (const Wire__Reply *) m;
     c->spin.other = reply->processor;
-    if ((unsigned) reply->status < HAL_STATUS_COUNT && !reply->unheard) {
+    if (!reply->unheard) {
         *ret_reply = reply;
         return 0;
     }
     wire_close_fds(ret_fds);
-    return reply->unheard
-               ? why_fail(w, WHY_MEMORY, "the service has no room for the call")
-               : why_fail(w, WHY_INVALID, "the service answers with the unknown status %d",
-                          (int) reply->status);
+    return why_fail(w, WHY_MEMORY, "the service has no room for the call");
 }
 
 int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
@@ -282,6 +279,8 @@ enum hal_status remote_run(struct remote_call *q)
 {
     if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0) {
         enum hal_status status = (enum hal_status) q->reply->status;
+        if (*q->reply->breach)
+            remote_breach(q->r, "%s", q->reply->breach);
         VLOG(DRIVER, "%s of HAL %s: %s", wire_method_name(q->call.method),
              hal_version_name((enum hal_version) q->call.version), hal_status_name(status));
         return status;
@@ -407,6 +406,8 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
     } else {
         if (e && !remote_take_result(e->n_shapes, e->shapes, e->timing, &result))
             status = HAL_GENERAL_FAILURE;
+        if (e && !shared_is_intact(c->shared))
+            remote_breach(r, "memory of a request that may only be read was written to");
         shared_copy_out(c->shared);
         c->execution->notify(c->execution, status, result.n_shapes, shapes, result.timing);
     }
@@ -427,9 +428,10 @@ static int read_event(struct remote *r, struct arena *a, struct why *w)
     TRY(rc);
     wire_close_fds(&fds);
     const Wire__Event *e = (const Wire__Event *) m;
-    REQUIRE(w, (unsigned) e->status < HAL_STATUS_COUNT && e->callback,
-            "the service sends an event of status %d", (int) e->status);
-    c = take_callback(r, e->callback);
+    REQUIRE(w, e->callback, "the service sends an event of nothing");
+    if (*e->breach)
+        remote_breach(r, "%s", e->breach);
+    c = *e->breach ? NULL : take_callback(r, e->callback);
     if (c)
         call_back(r, c, (enum hal_status) e->status, e);
     return 0;

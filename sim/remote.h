@@ -16,4 +16,8 @@ int remote_open_socket(int socket, double patience, struct hal_driver **ret_driv
  * call is answered DEVICE_UNAVAILABLE from then on.  ret_why may be NULL. */
 bool remote_is_dead(struct hal_driver *driver, struct why *ret_why);
 
+/* What the driver has done there against the contract, and what no answer shows: a callback that
+ * came once more, memory written to that is read only.  False: nothing since it was asked last. */
+bool remote_take_breach(struct hal_driver *driver, char *ret_text, size_t size);
+
 #endif

@@ -194,7 +194,7 @@ static enum hal_status take_supported(const struct remote_call *q, uint32_t most
 {
     size_t n = q->reply->n_supported;
 
-    *ret_n = (uint32_t) n;
+    *ret_n = (uint32_t) n + q->reply->more;
     for (size_t i = 0; i < n && i < most; i++)
         supported[i] = q->reply->supported[i];
     return HAL_NONE;

@@ -58,6 +58,7 @@ struct remote {
     unsigned waiting; /* threads of remote_start() */
     pthread_cond_t changed;
     bool is_dead, is_closing;
+    char breach[160];
     struct why why;
 };
 
@@ -99,6 +100,10 @@ void remote_give_up(struct remote *r, const struct why *w);
 int remote_await(struct remote_call *q, const struct remote_callback *callback);
 /* Takes it back; false when it has been called already. */
 bool remote_forget(struct remote *r, uint64_t id);
+
+/* What the driver did at the service against the contract, for remote_take_breach(); the first
+ * stands. */
+__attribute__((format(printf, 2, 3))) void remote_breach(struct remote *r, const char *fmt, ...);
 
 /* Reads shapes and timing of an answer; false when they make no sense. */
 bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,

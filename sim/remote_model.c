@@ -125,11 +125,40 @@ static void unstage(const struct remote_call *q, const struct hal_request *reque
                    request->pools[i].memory.size);
 }
 
+static bool is_read_only(const struct hal_request *request, uint32_t pool)
+{
+    return pool < request->n_pools && is_staged(&request->pools[pool]) &&
+           !(request->pools[pool].memory.protection & HAL_MEMORY_WRITE);
+}
+
+/* Where the driver has written to what may only be read, this side's copy differs. */
+static void check_inputs(const struct remote_call *q, const struct hal_request *request,
+                         const uint64_t *at)
+{
+    for (uint32_t i = 0; i < request->n_inputs; i++) {
+        const struct hal_location *l = &request->inputs[i].location;
+        if (!is_read_only(request, l->pool) || l->offset > request->pools[l->pool].memory.size ||
+            l->length > request->pools[l->pool].memory.size - l->offset)
+            continue;
+        const struct hal_memory *m = &request->pools[l->pool].memory;
+        if (memcmp((const uint8_t *) m->address + l->offset,
+                   q->c->staging.address + at[l->pool] + l->offset, l->length) != 0)
+            remote_breach(q->r, "input %u was written to", i);
+    }
+    for (uint32_t i = 0; i < request->n_pools; i++)
+        if (is_read_only(request, i) &&
+            memcmp(request->pools[i].memory.address, q->c->staging.address + at[i],
+                   request->pools[i].memory.size) != 0)
+            remote_breach(q->r, "pool %u, which may only be read, was written to", i);
+}
+
 static enum hal_status take_result(struct remote_call *q, enum hal_status status,
                                    struct hal_result *result)
 {
-    if (remote_take_result(q->reply->n_shapes, q->reply->shapes, q->reply->timing, result))
+    if (remote_take_result(q->reply->n_shapes, q->reply->shapes, q->reply->timing, result)) {
+        result->n_shapes += q->reply->more;
         return status;
+    }
     why_fail(&q->why, WHY_INVALID, "the service answers with %zu shapes for %u outputs",
              q->reply->n_shapes, result->capacity);
     remote_give_up(q->r, &q->why);
@@ -150,6 +179,8 @@ enum hal_status remote_run_staged(struct remote_call *q, const struct hal_reques
         return remote_failure(q);
     status = remote_run(q);
     unstage(q, request, at);
+    if (q->reply)
+        check_inputs(q, request, at);
     return q->reply ? take_result(q, status, result) : status;
 }
 

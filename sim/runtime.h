@@ -49,8 +49,8 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
                                const struct hal_execution_config *config, struct hal_result *result,
                                char *violation, size_t size);
 void waiters_free(struct waiter *w);
-/* The method whose callback came more than once; NULL: none. */
-const char *waiters_repeated(const struct waiter *w);
+/* The method whose callback came more than once since this was asked last; NULL: none. */
+const char *waiters_repeated(struct waiter *w);
 
 /* Memory of a request, with guards: every region of it is surrounded by bytes that nobody may
  * write.

@@ -2,6 +2,7 @@
 #include "sim/session.h"
 #include "sim/hal_convert.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -154,21 +155,73 @@ static void send_event(struct session *s, const Wire__Event *e)
         session_end(s);
 }
 
-struct prepare_callback {
-    struct hal_prepare_callback base;
+/* One of the driver's callbacks, to be called once.  A driver may be wrong, call once more, and
+ * late: so many that have been called are kept. */
+enum { CALLED_KEPT = 16 };
+struct callback {
+    struct hal_prepare_callback prepare;
+    struct hal_execution_callback execution;
+    Wire__Method method;
     struct session *session;
     uint64_t id;
+    bool is_called;
+    struct callback *next; /* called before it */
 };
+
+static void forget_old(struct callback *c)
+{
+    for (int i = 1; c && i < CALLED_KEPT; i++)
+        c = c->next;
+    if (!c)
+        return;
+    free(c->next);
+    c->next = NULL;
+}
+
+static void send_breach(const struct callback *c, const char *breach)
+{
+    Wire__Event e = WIRE__EVENT__INIT;
+
+    e.callback = c->id;
+    e.breach = (char *) (uintptr_t) breach;
+    send_event(c->session, &e);
+}
+
+/* False: it has been called before, which the client is told. */
+static bool call_first(struct callback *c)
+{
+    struct session *s = c->session;
+
+    pthread_mutex_lock(&s->lock);
+    bool first = !c->is_called;
+    if (first) {
+        c->is_called = true;
+        c->next = s->called;
+        s->called = c;
+        forget_old(c);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (!first)
+        send_breach(c, c->method == WIRE__METHOD__EXECUTE
+                           ? "execute called back more than once"
+                           : "prepare_model called back more than once");
+    return first;
+}
 
 static void notify_prepared(struct hal_prepare_callback *self, enum hal_status status,
                             struct hal_prepared_model *prepared)
 {
-    struct prepare_callback *c = (struct prepare_callback *) self;
+    struct callback *c = (struct callback *) self;
     Wire__Event e = WIRE__EVENT__INIT;
 
+    if (!call_first(c))
+        return;
     e.callback = c->id;
     e.status = (int32_t) status;
-    if (prepared) {
+    if (prepared && (!prepared->methods || !prepared->methods->release)) {
+        send_breach(c, "a prepared model without methods, or without release");
+        e.status = HAL_GENERAL_FAILURE;
+    } else if (prepared) {
         e.object = object_add(c->session,
                               &(struct object){ .kind = OBJECT_PREPARED, .of_driver = prepared });
         if (!e.object) {
@@ -179,34 +232,19 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
     }
     send_event(c->session, &e);
     paid(c->session);
-    free(c);
 }
-
-struct hal_prepare_callback *session_prepare_callback(struct session *s, uint64_t id)
-{
-    struct prepare_callback *c = malloc(sizeof(*c));
-
-    if (!c)
-        return NULL;
-    *c = (struct prepare_callback){ { notify_prepared }, s, id };
-    owe(s);
-    return &c->base;
-}
-
-struct execution_callback {
-    struct hal_execution_callback base;
-    struct session *session;
-    uint64_t id;
-};
 
 static void notify_executed(struct hal_execution_callback *self, enum hal_status status,
                             uint32_t n_shapes, const struct hal_output_shape *shapes,
                             struct hal_timing timing)
 {
-    struct execution_callback *c = (struct execution_callback *) self;
-    struct arena *a = arena_new(0);
+    struct callback *c =
+        (struct callback *) (void *) ((char *) self - offsetof(struct callback, execution));
     Wire__Event e = WIRE__EVENT__INIT;
 
+    if (!call_first(c))
+        return;
+    struct arena *a = arena_new(0);
     e.callback = c->id;
     e.status = (int32_t) status;
     if (a && reply_shapes(a, n_shapes, shapes, &e.n_shapes, &e.shapes) == 0)
@@ -216,18 +254,35 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
     send_event(c->session, &e);
     paid(c->session);
     arena_free(a);
-    free(c);
+}
+
+static struct callback *callback_new(struct session *s, Wire__Method method, uint64_t id)
+{
+    struct callback *c = malloc(sizeof(*c));
+
+    if (!c)
+        return NULL;
+    *c = (struct callback){ .prepare = { notify_prepared },
+                            .execution = { notify_executed },
+                            .method = method,
+                            .session = s,
+                            .id = id };
+    owe(s);
+    return c;
+}
+
+struct hal_prepare_callback *session_prepare_callback(struct session *s, uint64_t id)
+{
+    struct callback *c = callback_new(s, WIRE__METHOD__PREPARE_MODEL, id);
+
+    return c ? &c->prepare : NULL;
 }
 
 struct hal_execution_callback *session_execution_callback(struct session *s, uint64_t id)
 {
-    struct execution_callback *c = malloc(sizeof(*c));
+    struct callback *c = callback_new(s, WIRE__METHOD__EXECUTE, id);
 
-    if (!c)
-        return NULL;
-    *c = (struct execution_callback){ { notify_executed }, s, id };
-    owe(s);
-    return &c->base;
+    return c ? &c->execution : NULL;
 }
 
 void session_refuse(struct session *s, uint64_t id, enum hal_status status)
@@ -436,6 +491,10 @@ static void session_free(struct session *s)
 {
     const uint32_t client = s->caller->client;
 
+    for (struct callback *c = s->called, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     caller_unref(s->caller);

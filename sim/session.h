@@ -27,6 +27,7 @@ struct object {
 };
 
 struct session;
+struct callback;
 
 /* Whoever has sessions: told when one has begun, before anything else of it happens, and, on the
  * session's own thread, when all of it is over. */
@@ -43,9 +44,10 @@ struct session {
     pthread_cond_t changed;
     uint64_t last_handle;
     struct object *objects;
-    unsigned pending; /* callbacks that the driver owes */
-    unsigned threads; /* of channels */
-    atomic_uint kept; /* memories, by its bursts */
+    unsigned pending;        /* callbacks that the driver owes */
+    struct callback *called; /* the newest of those that it has called */
+    unsigned threads;        /* of channels */
+    atomic_uint kept;        /* memories, by its bursts */
     bool is_ending;
     uint64_t channels_begun;
     struct channel *channels;

@@ -206,7 +206,7 @@ static int take_model(struct answer *q, struct hal_model *ret_model)
 int answer_get_supported_operations(struct answer *q)
 {
     struct hal_model model;
-    uint32_t n = 0;
+    uint32_t said = UINT32_MAX;
 
     TRY(take_model(q, &model));
     bool *supported = arena_alloc(q->a, model.main.n_operations, sizeof(*supported));
@@ -214,15 +214,15 @@ int answer_get_supported_operations(struct answer *q)
     if (!supported || !answers)
         return answer_no_memory(q);
     enum hal_status s = q->d->get_supported_operations(q->d, (enum hal_version) q->call->version,
-                                                       &model, supported, &n);
+                                                       &model, supported, &said);
     if (s != HAL_NONE)
         return answer_status(q, s);
-    /* How many the driver says is passed on, as far as there is room for answers. */
-    n = n < model.main.n_operations ? n : model.main.n_operations;
+    uint32_t n = said < model.main.n_operations ? said : model.main.n_operations;
     for (uint32_t i = 0; i < n; i++)
         answers[i] = supported[i];
     q->reply->supported = answers;
     q->reply->n_supported = n;
+    q->reply->more = said - n;
     return 0;
 }
 

@@ -19,14 +19,17 @@ static int take_request(struct answer *q, const struct wire_staging *staging,
     return wire_take_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
 }
 
-/* Room for the shapes of as many outputs as the request has: a driver has refused it otherwise. */
+/* Room for the shapes of as many outputs as the request has: a driver has refused it otherwise.
+ * How many there are it must say. */
 static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_result)
 {
     struct hal_output_shape *shapes = arena_alloc(q->a, n, sizeof(*shapes));
 
     if (!shapes)
         return answer_no_memory(q);
-    *ret_result = (struct hal_result){ .shapes = shapes, .capacity = n, .timing = hal_no_timing };
+    *ret_result = (struct hal_result){
+        .shapes = shapes, .capacity = n, .n_shapes = UINT32_MAX, .timing = hal_no_timing
+    };
     return 0;
 }
 
@@ -35,10 +38,19 @@ static int put_result(struct answer *q, enum hal_status s, const struct hal_resu
     uint32_t n = r->n_shapes < r->capacity ? r->n_shapes : r->capacity;
 
     q->reply->timing = reply_timing(q->a, &r->timing);
+    q->reply->more = r->n_shapes - n;
     if (!q->reply->timing ||
         reply_shapes(q->a, n, r->shapes, &q->reply->n_shapes, &q->reply->shapes) < 0)
         return answer_no_memory(q);
     return answer_status(q, s);
+}
+
+/* A method that the model does not have; breach: and that it must have. */
+static int answer_without(struct answer *q, const char *breach)
+{
+    if (breach)
+        q->reply->breach = (char *) (uintptr_t) breach;
+    return answer_status(q, HAL_GENERAL_FAILURE);
 }
 
 static int execute_synchronously_on(struct answer *q, struct object *o)
@@ -51,7 +63,9 @@ static int execute_synchronously_on(struct answer *q, struct object *o)
     TRY(take_request(q, &q->c->staging, &request, &config));
     TRY(make_room(q, request.n_outputs, &result));
     if (!p->methods->execute_synchronously)
-        return answer_status(q, HAL_GENERAL_FAILURE);
+        return answer_without(q, q->d->hal_version >= HAL_1_2
+                                     ? "a prepared model without execute_synchronously"
+                                     : NULL);
     return put_result(q,
                       p->methods->execute_synchronously(p, (enum hal_version) q->call->version,
                                                         &request, &config, &result),
@@ -74,8 +88,11 @@ static int execute_on(struct answer *q, struct object *o)
     callback = session_execution_callback(q->s, q->call->callback);
     if (!callback)
         return answer_no_memory(q);
-    if (!p->methods->execute)
-        return answer_status(q, hal_refuse_execution(callback, HAL_GENERAL_FAILURE));
+    if (!p->methods->execute) {
+        hal_refuse_execution(callback, HAL_GENERAL_FAILURE);
+        return answer_without(q, q->d->hal_version < HAL_1_2 ? "a prepared model without execute"
+                                                             : NULL);
+    }
     return answer_status(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,
                                                 &config, callback));
 }

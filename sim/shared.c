@@ -139,6 +139,16 @@ void shared_copy_out(const struct shared *s)
             memcpy(s->region[i].from.address, s->address + s->region[i].at, s->region[i].from.size);
 }
 
+bool shared_is_intact(const struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++)
+        if (!(s->region[i].from.protection & HAL_MEMORY_WRITE) &&
+            memcmp(s->region[i].from.address, s->address + s->region[i].at,
+                   s->region[i].from.size) != 0)
+            return false;
+    return true;
+}
+
 bool shared_has_outputs(const struct shared *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)

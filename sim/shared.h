@@ -19,6 +19,8 @@ int shared_model(const struct hal_model *hal, struct arena *a, struct shared **r
 void shared_copy_in(const struct shared *s);
 /* Back to where it came from, what may be written. */
 void shared_copy_out(const struct shared *s);
+/* Whether what may only be read is still as it was copied in. */
+bool shared_is_intact(const struct shared *s);
 bool shared_has_outputs(const struct shared *s);
 /* For one execution at a time, which copies in and out; false: another one has it. */
 bool shared_take(struct shared *s);

@@ -11,6 +11,7 @@
 #include "sim/convert.h"
 #include "sim/course.h"
 #include "sim/hal_answer.h"
+#include "sim/remote.h"
 
 #define LOG_TAG "ExecutionPlan"
 
@@ -300,7 +301,7 @@ static int execute(struct course *c)
     enum hal_status status;
 
     if (!m || !m->release)
-        return course_violation(c, "a prepared model without %s", m ? "release" : "methods");
+        return course_violation(c, "a prepared model without methods, or without release");
     if (c->t->driver->hal_version < HAL_1_2 ? !m->execute : !m->execute_synchronously)
         return course_violation(c, "a prepared model without %s", method_of(c));
     TRACE(LR, PE, "execute");
@@ -365,6 +366,7 @@ static void release(struct course *c)
 /* 1: ended before it was done; the outcome says where. */
 static int run_course(struct course *c)
 {
+    char breach[sizeof(c->o->violation)];
     struct hal_model h;
     int rc = convert(c, &h);
 
@@ -382,6 +384,8 @@ static int run_course(struct course *c)
     const char *repeated = waiters_repeated(c->t->waiters);
     if (rc >= 0 && repeated)
         rc = course_violation(c, "%s called back more than once", repeated);
+    if (c->t->socket && remote_take_breach(c->t->driver, breach, sizeof(breach)) && rc >= 0)
+        rc = course_violation(c, "%s", breach);
     if (rc == 0)
         c->o->stage = STAGE_DONE;
     log_notes(c);

@@ -189,11 +189,16 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
     return launched != HAL_NONE ? launched : w->status;
 }
 
-const char *waiters_repeated(const struct waiter *w)
+const char *waiters_repeated(struct waiter *w)
 {
-    for (; w; w = w->next)
-        if (w->calls > 1)
+    for (; w; w = w->next) {
+        pthread_mutex_lock(&w->lock);
+        bool repeated = w->calls > 1;
+        w->calls = repeated ? 1 : w->calls;
+        pthread_mutex_unlock(&w->lock);
+        if (repeated)
             return w->method;
+    }
     return NULL;
 }
 

@@ -1,4 +1,5 @@
-/* The runtime against drivers that lie: each breaks one rule of the contract. */
+/* The runtime against drivers that lie: each breaks one rule of the contract, in this process and
+ * at the other end of a socket. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "sim/runtime.h"
 #include "tests/build.h"
 #include "tests/check_main.h"
+#include "tests/hal_client.h"
 
 enum lie {
     HONEST,
@@ -176,19 +178,32 @@ static void pass_on(struct hal_execution_callback *self, enum hal_status status,
     free(e);
 }
 
+/* At once, so that both calls are there when it returns. */
+static enum hal_status execute_twice(struct liar_model *m, const struct hal_request *request,
+                                     const struct hal_execution_config *config,
+                                     struct hal_execution_callback *callback)
+{
+    struct hal_output_shape shape;
+    struct hal_result result = { .shapes = &shape, .capacity = 1 };
+    const struct hal_timing none = { HAL_NO_TIME, HAL_NO_TIME };
+    enum hal_status status =
+        m->inner->methods->execute_synchronously(m->inner, HAL_FL8, request, config, &result);
+
+    for (int i = 0; i < 2; i++)
+        callback->notify(callback, status, 0, NULL, none);
+    return status;
+}
+
 static enum hal_status execute_later(struct hal_prepared_model *self, enum hal_version version,
                                      const struct hal_request *request,
                                      const struct hal_execution_config *config,
                                      struct hal_execution_callback *callback)
 {
     struct liar_model *m = (struct liar_model *) self;
-    const struct hal_timing none = { HAL_NO_TIME, HAL_NO_TIME };
     struct end *e;
 
-    for (int i = 0; i < 2 && m->liar->lie == OLD_TWICE; i++)
-        callback->notify(callback, HAL_NONE, 0, NULL, none);
     if (m->liar->lie == OLD_TWICE)
-        return HAL_NONE;
+        return execute_twice(m, request, config, callback);
     e = malloc(sizeof *e);
     *e = (struct end){ { pass_on }, callback, m->liar->lie };
     return m->inner->methods->execute(m->inner, version, request, config, &e->base);
@@ -282,11 +297,19 @@ static void close_liar(struct hal_driver *self)
     free(l);
 }
 
+static enum hal_status tell_capabilities(struct hal_driver *self, enum hal_version version,
+                                         struct hal_capabilities *ret_capabilities)
+{
+    return inner_of(self)->get_capabilities(inner_of(self), version, ret_capabilities);
+}
+
 static struct why w;
+static bool over_socket;
 
 static struct target *open_liar(enum lie lie)
 {
     struct liar *l = calloc(1, sizeof *l);
+    struct hal_driver *d = &l->base;
     struct target *t = NULL;
     struct engine *e = NULL;
 
@@ -295,6 +318,7 @@ static struct target *open_liar(enum lie lie)
     l->base = (struct hal_driver){ .abi_version = HAL_ABI_VERSION,
                                    .hal_version = HAL_FL8,
                                    .name = "liar",
+                                   .get_capabilities = tell_capabilities,
                                    .get_type = get_type,
                                    .get_version_string = get_version_string,
                                    .get_status = get_status,
@@ -308,7 +332,11 @@ static struct target *open_liar(enum lie lie)
     if (lie >= OLD_HONEST)
         l->base.hal_version = HAL_1_0;
     l->lie = lie;
-    ck_assert_int_eq(target_of_driver("liar:", &l->base, &t, &w), 0);
+    if (over_socket)
+        d = client_over_socket(d);
+    ck_assert_int_eq(target_of_driver("liar:", d, &t, &w), 0);
+    if (over_socket)
+        t->socket = t->uri;
     return t;
 }
 
@@ -358,6 +386,7 @@ static void check_course(enum lie lie, bool unknown, bool measure, enum stage st
 
 START_TEST(an_honest_driver_gives_its_result)
 {
+    over_socket = _i;
     const float want[] = { 11, 22, 13, 24 };
 
     for (int unknown = 0; unknown < 2; unknown++) {
@@ -375,6 +404,7 @@ END_TEST
 
 START_TEST(what_is_no_violation_is_told_by_stage_and_status)
 {
+    over_socket = _i;
     check_course(SUPPORTS_NOTHING, false, false, STAGE_SUPPORTED, HAL_NONE);
     check_course(SUPPORTED_ERROR, false, false, STAGE_SUPPORTED, HAL_GENERAL_FAILURE);
     check_course(PREPARE_REFUSED, false, false, STAGE_PREPARE, HAL_GENERAL_FAILURE);
@@ -386,6 +416,7 @@ END_TEST
 
 START_TEST(support_must_be_answered_for_every_operation)
 {
+    over_socket = _i;
     check_violation(SUPPORTED_SHORT, false, false, "0 answers for 1 operations");
     check_violation(SUPPORTED_UNWRITTEN, false, false, "answers for 1 operations");
 }
@@ -393,17 +424,19 @@ END_TEST
 
 START_TEST(preparation_calls_back_once_with_a_model_or_an_error)
 {
+    over_socket = _i;
     check_violation(PREPARE_TWICE, false, false, "called back");
     check_violation(PREPARE_NULL, false, false, "without a prepared model");
     check_violation(PREPARE_ERROR_WITH_MODEL, false, false, "GENERAL_FAILURE and a prepared model");
     check_violation(PREPARE_UNKNOWN, false, false, "unknown status 1000");
-    check_violation(PREPARE_WITHOUT_METHODS, false, false, "a prepared model without methods");
+    check_violation(PREPARE_WITHOUT_METHODS, false, false, "a prepared model without methods, or");
     check_violation(PREPARE_LATE_STATUS, false, false, "returned INVALID_ARGUMENT but");
 }
 END_TEST
 
 START_TEST(statuses_must_exist_in_the_drivers_version)
 {
+    over_socket = _i;
     check_violation(STATUS_UNKNOWN, false, false, "unknown status 9");
     check_violation(STATUS_TOO_NEW, false, false, "which HAL 1.2 does not have");
 }
@@ -411,6 +444,7 @@ END_TEST
 
 START_TEST(shapes_are_none_or_right)
 {
+    over_socket = _i;
     check_violation(SHAPES_SHORT, false, false, "5 output shapes for 1 outputs");
     check_violation(SHAPES_UNWRITTEN, false, false, "did not say how many");
     check_violation(SHAPES_WITH_ERROR, false, false, "1 output shapes with status GENERAL_FAILURE");
@@ -428,6 +462,7 @@ END_TEST
 
 START_TEST(timing_is_given_when_asked_for_and_in_order)
 {
+    over_socket = _i;
     check_violation(TIMING_REVERSED, false, true, "exceeds time in the driver");
     check_violation(TIMING_UNASKED, false, false, "not asked for");
     check_violation(TIMING_WITH_ERROR, false, true, "timing was given with status GENERAL_FAILURE");
@@ -438,6 +473,7 @@ END_TEST
 /* Results come with a callback that says how it went, and nothing else. */
 START_TEST(drivers_before_1_2_execute_asynchronously)
 {
+    over_socket = _i;
     const float want[] = { 11, 22, 13, 24 };
 
     for (int unknown = 0; unknown < 2; unknown++) {
@@ -458,6 +494,7 @@ END_TEST
 
 START_TEST(memory_is_written_where_it_must_and_only_there)
 {
+    over_socket = _i;
     check_violation(WRITES_PAST, false, false,
                     "memory after output 0 was written to: byte 16 of its buffer of 16 bytes");
     check_violation(WRITES_BEFORE, false, false, "before output 0 was written to: 1 byte before");
@@ -556,15 +593,15 @@ int main(void)
 {
     TCase *c = tcase_create("contract");
 
-    tcase_add_test(c, an_honest_driver_gives_its_result);
-    tcase_add_test(c, what_is_no_violation_is_told_by_stage_and_status);
-    tcase_add_test(c, support_must_be_answered_for_every_operation);
-    tcase_add_test(c, preparation_calls_back_once_with_a_model_or_an_error);
-    tcase_add_test(c, statuses_must_exist_in_the_drivers_version);
-    tcase_add_test(c, shapes_are_none_or_right);
-    tcase_add_test(c, timing_is_given_when_asked_for_and_in_order);
-    tcase_add_test(c, drivers_before_1_2_execute_asynchronously);
-    tcase_add_test(c, memory_is_written_where_it_must_and_only_there);
+    tcase_add_loop_test(c, an_honest_driver_gives_its_result, 0, 2);
+    tcase_add_loop_test(c, what_is_no_violation_is_told_by_stage_and_status, 0, 2);
+    tcase_add_loop_test(c, support_must_be_answered_for_every_operation, 0, 2);
+    tcase_add_loop_test(c, preparation_calls_back_once_with_a_model_or_an_error, 0, 2);
+    tcase_add_loop_test(c, statuses_must_exist_in_the_drivers_version, 0, 2);
+    tcase_add_loop_test(c, shapes_are_none_or_right, 0, 2);
+    tcase_add_loop_test(c, timing_is_given_when_asked_for_and_in_order, 0, 2);
+    tcase_add_loop_test(c, drivers_before_1_2_execute_asynchronously, 0, 2);
+    tcase_add_loop_test(c, memory_is_written_where_it_must_and_only_there, 0, 2);
     tcase_add_test(c, capabilities_are_above_zero_and_in_order);
     tcase_add_test(c, uris_name_targets_or_say_why_not);
     return check_main("sim contract", c, NULL);
