@@ -555,40 +555,6 @@ START_TEST(capabilities_are_above_zero_and_in_order)
 }
 END_TEST
 
-START_TEST(uris_name_targets_or_say_why_not)
-{
-    static const struct {
-        const char *uri, *why;
-    } cases[] = {
-        { "sim:tpu", "expected sim:cpu" },
-        { "sim:cpu?speed=9", "expected ?fault=NAME" },
-        { "sim:cpu?fault=none", "no fault is named \"none\"" },
-        { "lib:x.so", "No such file" },
-        { "lib:", "expected lib:PATH.so" },
-        { "sl:x.so", "not supported yet" },
-        { "unix:/run/x", "no service answers" },
-        { "unix:", "expected unix:PATH" },
-        { "null?fault=nan", "not a target" },
-        { "golden:x", "not a target" },
-        { "", "not a target" },
-    };
-    struct target *t = NULL;
-
-    for (int i = 0; i < COUNT(cases); i++) {
-        ck_assert_int_eq(target_open(cases[i].uri, NULL, &t, &w), -1);
-        ck_assert_msg(strstr(w.text, cases[i].why), "%s: %s", cases[i].uri, w.text);
-    }
-    const char *good[] = { "sim:cpu", "sim:gpu", "sim:dsp?fault=nan", "null", "null:", "golden" };
-    for (int i = 0; i < COUNT(good); i++) {
-        struct target_info info;
-        ck_assert_msg(target_open(good[i], NULL, &t, &w) == 0, "%s", w.text);
-        ck_assert_msg(target_info(t, &info, &w) == 0, "%s", w.text);
-        ck_assert_str_eq(target_uri(t), good[i]);
-        target_free(t);
-    }
-}
-END_TEST
-
 int main(void)
 {
     TCase *c = tcase_create("contract");
@@ -603,6 +569,5 @@ int main(void)
     tcase_add_loop_test(c, drivers_before_1_2_execute_asynchronously, 0, 2);
     tcase_add_loop_test(c, memory_is_written_where_it_must_and_only_there, 0, 2);
     tcase_add_test(c, capabilities_are_above_zero_and_in_order);
-    tcase_add_test(c, uris_name_targets_or_say_why_not);
     return check_main("sim contract", c, NULL);
 }

@@ -1,4 +1,4 @@
-/* Drivers in shared libraries: test_sim_library BROKEN.so SKELETON.so */
+/* Targets by their URIs, drivers in shared libraries: test_sim_library BROKEN.so SKELETON.so */
 #include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -267,6 +267,40 @@ START_TEST(the_skeleton_checks_its_arguments)
 }
 END_TEST
 
+START_TEST(uris_name_targets_or_say_why_not)
+{
+    static const struct {
+        const char *uri, *why;
+    } cases[] = {
+        { "sim:tpu", "expected sim:cpu" },
+        { "sim:cpu?speed=9", "expected ?fault=NAME" },
+        { "sim:cpu?fault=none", "no fault is named \"none\"" },
+        { "lib:x.so", "No such file" },
+        { "lib:", "expected lib:PATH.so" },
+        { "sl:x.so", "not supported yet" },
+        { "unix:/run/x", "no service answers" },
+        { "unix:", "expected unix:PATH" },
+        { "null?fault=nan", "not a target" },
+        { "golden:x", "not a target" },
+        { "", "not a target" },
+    };
+    struct target *t = NULL;
+
+    for (int i = 0; i < COUNT(cases); i++) {
+        ck_assert_int_eq(target_open(cases[i].uri, NULL, &t, &w), -1);
+        ck_assert_msg(strstr(w.text, cases[i].why), "%s: %s", cases[i].uri, w.text);
+    }
+    const char *good[] = { "sim:cpu", "sim:gpu", "sim:dsp?fault=nan", "null", "null:", "golden" };
+    for (int i = 0; i < COUNT(good); i++) {
+        struct target_info info;
+        ck_assert_msg(target_open(good[i], NULL, &t, &w) == 0, "%s", w.text);
+        ck_assert_msg(target_info(t, &info, &w) == 0, "%s", w.text);
+        ck_assert_str_eq(target_uri(t), good[i]);
+        target_free(t);
+    }
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     TCase *c = tcase_create("library");
@@ -275,6 +309,7 @@ int main(int argc, char **argv)
         return 2;
     broken = argv[1];
     skeleton = argv[2];
+    tcase_add_test(c, uris_name_targets_or_say_why_not);
     tcase_add_test(c, what_is_wrong_with_a_library_is_said);
     tcase_add_test(c, files_that_are_no_drivers_are_refused);
     tcase_add_test(c, a_library_lives_as_long_as_its_target);
