@@ -25,10 +25,11 @@ struct option_row {
     const char *argument; /* NULL: a flag */
     unsigned commands;
     const char *help;
-    int (*set)(struct options *o, const char *value, struct why *w); /* NULL: sets a flag */
-    size_t flag;                                                     /* where that is */
+    /* NULL: the argument, as it is, or the flag goes to the member there. */
+    int (*set)(struct options *o, const char *value, struct why *w);
+    size_t member;
 };
-#define FLAG(name) NULL, offsetof(struct options, name)
+#define MEMBER(name) NULL, offsetof(struct options, name)
 
 /* ---- numbers */
 
@@ -82,20 +83,6 @@ static int set_db(struct options *o, const char *value, struct why *w)
     REQUIRE(w, *value, "the file name is empty");
     o->db = value;
     o->db_given = true;
-    return 0;
-}
-
-static int set_junit(struct options *o, const char *value, struct why *w)
-{
-    REQUIRE(w, *value, "the file name is empty");
-    o->junit = value;
-    return 0;
-}
-
-static int set_waivers(struct options *o, const char *value, struct why *w)
-{
-    REQUIRE(w, *value, "the file name is empty");
-    o->waivers = value;
     return 0;
 }
 
@@ -222,13 +209,6 @@ static int set_types(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
-static int set_case(struct options *o, const char *value, struct why *w)
-{
-    REQUIRE(w, *value, "the name is empty");
-    o->case_glob = value;
-    return 0;
-}
-
 static int set_format(struct options *o, const char *value, struct why *w)
 {
     static const char *const known[] = { "dot", "svg", "spec", "json" };
@@ -255,45 +235,10 @@ static int set_for_level(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
-static int set_output(struct options *o, const char *value, struct why *w)
-{
-    REQUIRE(w, *value, "the name is empty");
-    o->output = value;
-    return 0;
-}
-
 static int set_vlog(struct options *o, const char *value, struct why *w)
 {
     o->vlog = value;
     return vlog_set(value, w);
-}
-
-static int set_trace(struct options *o, const char *value, struct why *w)
-{
-    REQUIRE(w, *value, "the file name is empty");
-    o->trace = value;
-    return 0;
-}
-
-static int set_allowlist(struct options *o, const char *value, struct why *w)
-{
-    REQUIRE(w, *value, "the file name is empty");
-    o->allowlist = value;
-    return 0;
-}
-
-static int set_run_as(struct options *o, const char *value, struct why *w)
-{
-    REQUIRE(w, *value, "the name is empty");
-    o->run_as = value;
-    return 0;
-}
-
-static int set_realtime(struct options *o, const char *value, struct why *w)
-{
-    (void) value, (void) w;
-    o->realtime = true;
-    return 0;
 }
 
 static int set_run(struct options *o, const char *value, struct why *w)
@@ -318,21 +263,22 @@ static const struct option_row rows[] = {
     { "level", 0, "L", CMD_GRAPHS, "highest feature level that a graph may need, 1 to 8",
       set_level },
     { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
-      "only the cases of this name; may have wildcards", set_case },
+      "only the cases of this name; may have wildcards", MEMBER(case_glob) },
     { "judge", 0, "cts|bound", CMD_JUDGING, "how results are judged (run: cts, random: bound)",
       set_judge },
     { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
-      set_waivers },
+      MEMBER(waivers) },
     { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES,
       "seconds after which a driver hangs (default 10)", set_timeout },
     { "jobs", 'j', "N", CMD_CAMPAIGN, "worker processes (default: one a core)", set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases, from 1/N on",
       set_shard },
-    { "resume", 0, NULL, CMD_CAMPAIGN, "go on with the run that was killed", FLAG(resume) },
+    { "resume", 0, NULL, CMD_CAMPAIGN, "go on with the run that was killed", MEMBER(resume) },
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
       "sim: targets take the time that their cost model says (as sim:NAME?realtime)",
-      set_realtime },
-    { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger", FLAG(in_process) },
+      MEMBER(realtime) },
+    { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger",
+      MEMBER(in_process) },
     { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db },
     { "run", 0, "N", CMD_REPORT, "only this run (default: all, of each case the newest verdict)",
       set_run },
@@ -340,32 +286,32 @@ static const struct option_row rows[] = {
     { "for-level", 0, "L", CMD_DUMP, "express the model at this feature level, 1 to 8",
       set_for_level },
     { "listen", 0, "unix:PATH", CMD_SERVE, "the socket to listen at", set_listen },
-    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", set_output },
-    { "markdown", 0, NULL, CMD_OPS, "as Markdown", FLAG(markdown) },
-    { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", FLAG(faults) },
-    { "total-times", 0, NULL, CMD_TRACE, "with the time of the layers below", FLAG(total_times) },
+    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", MEMBER(output) },
+    { "markdown", 0, NULL, CMD_OPS, "as Markdown", MEMBER(markdown) },
+    { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", MEMBER(faults) },
+    { "total-times", 0, NULL, CMD_TRACE, "with the time of the layers below", MEMBER(total_times) },
     { "per-execution", 0, NULL, CMD_TRACE, "only executions, the mean of them",
-      FLAG(per_execution) },
-    { "print-detail", 0, NULL, CMD_TRACE, "also every section", FLAG(print_detail) },
-    { "sum", 0, NULL, CMD_TRACE, "one table a target, of all its runs", FLAG(sum) },
-    { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", set_junit },
+      MEMBER(per_execution) },
+    { "print-detail", 0, NULL, CMD_TRACE, "also every section", MEMBER(print_detail) },
+    { "sum", 0, NULL, CMD_TRACE, "one table a target, of all its runs", MEMBER(sum) },
+    { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", MEMBER(junit) },
     { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS | CMD_TRACE,
-      "one JSON object a line on stdout", FLAG(json) },
+      "one JSON object a line on stdout", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING, "only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES, "a line for every case", set_verbose },
     { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
-      "vendor extensions for those alone who are listed there", set_allowlist },
+      "vendor extensions for those alone who are listed there", MEMBER(allowlist) },
     { "run-as", 0, "NAME", CMD_JUDGING | CMD_DEVICES,
       "as this app's package, or binary's path, in that list (default: halcyon's path)",
-      set_run_as },
+      MEMBER(run_as) },
     { "vlog", 0, "TAGS", CMD_DRIVING,
       "log on stderr: all, or some of model, compilation, execution, cpuexe, manager, driver, "
       "memory",
       set_vlog },
     { "trace", 0, "FILE", CMD_DRIVING, "write what happens when as JSON, for ui.perfetto.dev",
-      set_trace },
+      MEMBER(trace) },
 };
-#undef FLAG
+#undef MEMBER
 
 enum { N_ROWS = COUNT(rows), OPTION_FIRST = 256, OPTION_HELP = 'h' };
 
@@ -400,6 +346,20 @@ static const struct option_row *row_of(const struct command *c, int key)
         if (rows[i].letter && rows[i].letter == key && (rows[i].commands & c->bit))
             return &rows[i];
     return NULL;
+}
+
+static int set_member(struct options *o, const struct option_row *r, const char *value,
+                      struct why *w)
+{
+    void *member = (char *) o + r->member;
+
+    if (!r->argument) {
+        *(bool *) member = true;
+        return 0;
+    }
+    REQUIRE(w, *value, "%s is empty", r->argument);
+    *(const char **) member = value;
+    return 0;
 }
 
 /* getopt leaves optopt at 0, or at the number of a long option, and the text in argv. */
@@ -479,9 +439,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
         const struct option_row *r = row_of(c, key);
         if (!r)
             return refuse(c, key, argv[at < argc ? at : argc - 1], w);
-        if (!r->set)
-            *(bool *) ((char *) &o + r->flag) = true;
-        else if (r->set(&o, optarg, w) < 0)
+        if ((r->set ? r->set(&o, optarg, w) : set_member(&o, r, optarg, w)) < 0)
             return why_prefix(w, "--%s", r->name);
     }
     o.argument = argv + optind;
