@@ -234,8 +234,8 @@ struct turn {
     uint32_t n;
 };
 
-static int begin(struct burst *b, const struct hal_request *request, const int64_t *identifiers,
-                 struct turn *ret_turn)
+static enum hal_status begin(struct burst *b, const struct hal_request *request,
+                             const int64_t *identifiers, struct turn *ret_turn)
 {
     struct turn t = { .n = request->pools ? request->n_pools : 0 };
     struct mapping *mappings;
@@ -252,13 +252,15 @@ static int begin(struct burst *b, const struct hal_request *request, const int64
     }
     b->running += mappings != NULL;
     pthread_mutex_unlock(&all_of(b)->lock);
-    if (!mappings) {
+    if (!t.lent.arena)
+        return HAL_GENERAL_FAILURE;
+    if (!mappings) { /* more than an execution may have */
         arena_free(t.lent.arena);
-        return -1;
+        return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, b->version);
     }
     t.lent.kept = mappings;
     *ret_turn = t;
-    return 0;
+    return HAL_NONE;
 }
 
 /* Not more than a part of what an execution may have: the next one may need it cut differently. */
@@ -315,10 +317,10 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
     if (check_identifiers(request, n_identifiers, identifiers, &w) < 0 ||
         hal_burst_config_complies(config, b->version, &w) < 0)
         return driver_refuse("burst", b->version, &w);
-    if (begin(b, request, identifiers, &t) < 0)
-        return driver_answer("burst", b->version, HAL_GENERAL_FAILURE);
-    enum hal_status status =
-        execution_run_now(b->prepared, b->version, request, config, &t.lent, result);
+    enum hal_status status = begin(b, request, identifiers, &t);
+    if (status != HAL_NONE)
+        return driver_answer("burst", b->version, status);
+    status = execution_run_now(b->prepared, b->version, request, config, &t.lent, result);
     end(b, &t);
     return status;
 }

@@ -231,6 +231,29 @@ void client_add_chain(struct client_model *m, uint32_t n, uint32_t ops)
     add_sums(m, n, n, ops);
 }
 
+void client_add_endless(struct client_model *m)
+{
+    build_init(&m->b, 3);
+    uint32_t cond = build_subgraph(&m->b, 1), body = build_subgraph(&m->b, 2);
+    uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(1));
+    uint32_t y = build_operand(&m->b, LIFE_OUTPUT, DT_F32, DIMS(1));
+    OPERATION(&m->b, "WHILE", IDS(cond, body, x), IDS(y));
+    for (uint32_t g = 1; g < 3; g++) {
+        build_graph(&m->b, g);
+        x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(1));
+        uint32_t one = build_constant(&m->b, DT_F32, DIMS(1), &(float){ g == 2 });
+        uint32_t act = build_int(&m->b, 0);
+        y = build_operand(&m->b, LIFE_OUTPUT, g == 1 ? DT_B8 : DT_F32, DIMS(1));
+        if (g == 1)
+            OPERATION(&m->b, "GREATER_EQUAL", IDS(x, one), IDS(y));
+        else
+            OPERATION(&m->b, "ADD", IDS(x, one, act), IDS(y));
+    }
+    build_graph(&m->b, 0);
+    model_count_consumers(&m->b.model);
+    client_convert(m);
+}
+
 struct catcher {
     struct hal_prepare_callback base;
     pthread_mutex_t lock;

@@ -53,6 +53,8 @@ struct client_model {
 void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim);
 /* y is added `ops` times, one operation after the other. */
 void client_add_chain(struct client_model *m, uint32_t n, uint32_t ops);
+/* x + 1 as long as x >= 0, one number. */
+void client_add_endless(struct client_model *m);
 /* Puts what was built into the HAL's words; not only in Check's tests. */
 void client_convert(struct client_model *m);
 /* Prepares a model, or (NULL) one from the cache, and waits for the callback, whose status it

@@ -359,113 +359,6 @@ START_TEST(arguments_of_executions_come_one_by_one)
 }
 END_TEST
 
-/* ---- real failures through every entry */
-
-/* x + 1 as long as x >= 0. */
-static void endless_model(struct client_model *m)
-{
-    build_init(&m->b, 3);
-    uint32_t cond = build_subgraph(&m->b, 1), body = build_subgraph(&m->b, 2);
-    uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(1));
-    uint32_t y = build_operand(&m->b, LIFE_OUTPUT, DT_F32, DIMS(1));
-    OPERATION(&m->b, "WHILE", IDS(cond, body, x), IDS(y));
-    for (uint32_t g = 1; g < 3; g++) {
-        build_graph(&m->b, g);
-        x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(1));
-        uint32_t one = build_constant(&m->b, DT_F32, DIMS(1), &(float){ g == 2 });
-        uint32_t act = build_int(&m->b, 0);
-        y = build_operand(&m->b, LIFE_OUTPUT, g == 1 ? DT_B8 : DT_F32, DIMS(1));
-        if (g == 1)
-            OPERATION(&m->b, "GREATER_EQUAL", IDS(x, one), IDS(y));
-        else
-            OPERATION(&m->b, "ADD", IDS(x, one, act), IDS(y));
-    }
-    build_graph(&m->b, 0);
-    model_count_consumers(&m->b.model);
-    client_convert(m);
-}
-
-/* Through the entry point of a version that has asynchronous executions, or synchronous ones. */
-static enum hal_status run_at(struct hal_prepared_model *p, enum hal_version version,
-                              struct client_request *r)
-{
-    const struct hal_execution_config config = client_config();
-    struct client_wait wait;
-
-    if (version >= HAL_1_2)
-        return client_execute(p, version, &r->hal, &r->result);
-    client_wait_init(&wait);
-    p->methods->execute(p, version, &r->hal, &config, &wait.base);
-    enum hal_status status = client_wait(&wait);
-    r->result.n_shapes = wait.n_shapes;
-    r->result.timing = wait.timing;
-    return status;
-}
-
-/* A loop's own time-out is missed at every version; what that is called is the version's affair. */
-START_TEST(a_missed_deadline_is_a_general_failure_before_1_3)
-{
-    struct hal_driver *d = client_open_slow("cpu", 1e8);
-    struct client_request r;
-    struct client_model m;
-
-    d = _i ? client_over_socket(d) : d;
-    endless_model(&m);
-    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
-    for (int v = 0; v < HAL_VERSIONS; v++) {
-        client_fill(&r, 1);
-        r.hal.n_inputs = 1;
-        r.out[0].location.pool = 2;
-        ck_assert_int_eq(run_at(m.prepared, hal_versions[v], &r),
-                         hal_versions[v] < HAL_1_3 ? HAL_GENERAL_FAILURE
-                                                   : HAL_MISSED_DEADLINE_PERSISTENT);
-        ck_assert_uint_eq(r.result.n_shapes, 0);
-        ck_assert(r.result.timing.on_device == HAL_NO_TIME);
-    }
-    client_done(&m);
-    d->close(d);
-}
-END_TEST
-
-/* One execution at a time is allowed, and one waits for a fence. */
-START_TEST(exhausted_resources_are_a_general_failure_before_1_3)
-{
-    const struct client_limits limits = { .most[ACCOUNT_EXECUTIONS] = 1 };
-    const struct hal_execution_config config = client_config();
-    struct hal_driver *d = client_open_limited("cpu", HAL_FL8, &limits);
-    int held = eventfd(0, EFD_CLOEXEC), fence = HAL_NO_FENCE;
-    struct hal_fenced_info *info = NULL;
-    struct client_request first, r;
-    struct client_model m;
-
-    d = _i ? client_over_socket(d) : d;
-    client_add_model(&m, 4, false);
-    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
-    client_fill(&first, 4);
-    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &first.hal, 1, &held,
-                                                         &config, HAL_NO_TIME, &fence, &info),
-                     HAL_NONE);
-    for (int v = 0; hal_versions[v] <= HAL_1_3; v++) {
-        struct client_wait wait;
-        client_fill(&r, 4);
-        client_wait_init(&wait);
-        m.prepared->methods->execute(m.prepared, hal_versions[v], &r.hal, &config, &wait.base);
-        ck_assert_int_eq(client_wait(&wait), hal_versions[v] < HAL_1_3
-                                                 ? HAL_GENERAL_FAILURE
-                                                 : HAL_RESOURCE_EXHAUSTED_TRANSIENT);
-        ck_assert_uint_eq(wait.n_shapes, 0);
-    }
-    ck_assert_int_eq(eventfd_write(held, 1), 0);
-    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
-    client_check(&first, 4);
-    info->methods->release(info);
-    close(fence);
-    close(held);
-    client_done(&m);
-    d->close(d);
-}
-END_TEST
-
 int main(void)
 {
     TCase *c = tcase_create("versions");
@@ -481,7 +374,5 @@ int main(void)
     tcase_add_loop_test(c, requests_are_said_at_every_version_that_can, 0, REQUESTS);
     tcase_add_loop_test(c, arguments_of_preparations_come_one_by_one, 0, COUNT(prepare_rows));
     tcase_add_loop_test(c, arguments_of_executions_come_one_by_one, 0, COUNT(execute_rows));
-    tcase_add_loop_test(c, a_missed_deadline_is_a_general_failure_before_1_3, 0, 2);
-    tcase_add_loop_test(c, exhausted_resources_are_a_general_failure_before_1_3, 0, 2);
     return check_main("hal convert", c, NULL);
 }

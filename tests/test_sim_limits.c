@@ -151,18 +151,6 @@ START_TEST(a_client_has_so_much_memory_for_buffers)
 }
 END_TEST
 
-START_TEST(a_buffer_that_never_fits_is_refused_for_good)
-{
-    struct hal_buffer *b;
-
-    open_driver(HAL_1_3, ACCOUNT_MEMORY, BUFFER_BYTES - 1);
-    ck_assert_int_eq(prepare_one(false), HAL_NONE);
-    ck_assert_int_eq(allocate(0, &b), HAL_RESOURCE_EXHAUSTED_PERSISTENT);
-    ck_assert_ptr_null(b);
-    close_driver();
-}
-END_TEST
-
 /* Its shape is open: memory is taken as it is needed. */
 START_TEST(a_buffer_grows_within_the_limit)
 {
@@ -192,34 +180,6 @@ START_TEST(a_buffer_grows_within_the_limit)
 END_TEST
 
 /* ---- executions */
-
-/* Not now and not later: what an execution takes is its own affair. */
-START_TEST(an_execution_that_never_fits_is_refused_for_good)
-{
-    const enum hal_version version = _i ? HAL_1_3 : HAL_1_2;
-    const enum hal_status never = _i ? HAL_RESOURCE_EXHAUSTED_PERSISTENT : HAL_GENERAL_FAILURE;
-    const struct hal_execution_config config = client_config();
-    struct client_request r;
-    struct client_wait wait;
-
-    driver = client_open_small("cpu", version, 16);
-    n_models = 0;
-    ck_assert_int_eq(prepare_one(false), HAL_NONE);
-    struct hal_prepared_model *p = model[0].prepared;
-    for (int turn = 0; turn < 3; turn++) {
-        client_fill(&r, N);
-        ck_assert_int_eq(p->methods->execute_synchronously(p, version, &r.hal, &config, &r.result),
-                         never);
-        ck_assert_uint_eq(r.result.n_shapes, 0);
-        client_wait_init(&wait);
-        (void) p->methods->execute(p, version, &r.hal, &config, &wait.base);
-        ck_assert_int_eq(client_wait(&wait), never);
-    }
-    caller_set(NULL);
-    client_done(&model[--n_models]);
-    driver->close(driver);
-}
-END_TEST
 
 static enum hal_status start_fenced(int i, struct client_request *r, int wait_for, int *ret_fence,
                                     struct hal_fenced_info **ret_info)
@@ -358,9 +318,7 @@ int main(void)
 
     tcase_add_loop_test(c, a_client_holds_so_many_models, 0, COUNT(preparations));
     tcase_add_test(c, a_client_has_so_much_memory_for_buffers);
-    tcase_add_test(c, a_buffer_that_never_fits_is_refused_for_good);
     tcase_add_test(c, a_buffer_grows_within_the_limit);
-    tcase_add_loop_test(c, an_execution_that_never_fits_is_refused_for_good, 0, 2);
     tcase_add_test(c, a_client_has_so_many_executions_under_way);
     tcase_add_test(c, a_client_leaves_mappings_to_others);
     tcase_add_test(c, a_client_leaves_memory_for_messages_to_others);
