@@ -98,15 +98,6 @@ struct hal_driver *client_open_changed(const char *name, void (*change)(struct p
     return open_profile(p);
 }
 
-struct hal_driver *client_open_small(const char *name, enum hal_version version, uint64_t bytes)
-{
-    struct profile *p = read_profile(name);
-
-    p->hal = version;
-    p->memory = bytes;
-    return open_profile(p);
-}
-
 struct hal_driver *client_open_limited(const char *name, enum hal_version version,
                                        const struct client_limits *limits)
 {

@@ -30,9 +30,6 @@ struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32
 struct profile;
 struct hal_driver *client_open_changed(const char *name, void (*change)(struct profile *p));
 
-/* One of that memory for an execution. */
-struct hal_driver *client_open_small(const char *name, enum hal_version version, uint64_t bytes);
-
 /* One of which a client may hold that much. */
 struct hal_driver *client_open_limited(const char *name, enum hal_version version,
                                        const struct client_limits *limits);
