@@ -25,7 +25,7 @@ static struct profile *read_profile(const char *name)
 {
     struct profile *p = NULL;
 
-    ck_assert_int_eq(profile_parse(profile_shipped(name), name, &p, &w), 0);
+    ck_assert_msg(profile_parse(profile_shipped(name), name, &p, &w) == 0, "%s", w.text);
     return p;
 }
 

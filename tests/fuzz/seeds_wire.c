@@ -219,32 +219,35 @@ static void from_cache(void)
 
 static void extensions(void)
 {
-    static const struct hal_extension_prefix twice[] = {
+    static const struct hal_extension_prefix named[] = {
         { "org.halcyon.example.fibonacci", EXTENSION_PREFIX }, { "com.x", EXTENSION_PREFIX }
     };
+    static const struct {
+        const char *name;
+        uint32_t at, n; /* of the names */
+        uint32_t bytes; /* attached to an operand */
+    } bent[] = { { "extension", 0, 1, sizeof(struct extension_scale) },
+                 { "extension_unnamed", 0, 0, sizeof(struct extension_scale) },
+                 { "extension_named_twice", 0, 2, sizeof(struct extension_scale) },
+                 { "extension_elsewhere", 1, 1, sizeof(struct extension_scale) },
+                 { "extension_short", 0, 1, 5 } };
     struct extension_request r;
     struct client_model m;
 
     extension_model_plain(&m, (struct extension_scale){ 0.5, 3 });
     extension_request_fill(&r, 1, 7 * sizeof(int64_t));
-    begin_prepared(HAL_1_3, &m.hal);
-    execute(WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, HAL_1_3, MODEL, &r.hal, 0);
-    write_service("extension");
-    for (int i = 0; i < 4; i++) {
-        static const char *const names[] = { "extension_unnamed", "extension_named_twice",
-                                             "extension_elsewhere", "extension_short" };
-        struct hal_model bent = m.hal;
-        struct hal_operand operands[2];
-        bent.n_extension_prefixes = (uint32_t[]){ 0, 2, 1, 1 }[i];
-        bent.extension_name_to_prefix = i == 3 ? m.hal.extension_name_to_prefix : twice + i % 2;
-        ck_assert_uint_eq(bent.main.n_operands, COUNT(operands));
-        operands[0] = bent.main.operands[0];
-        operands[1] = bent.main.operands[1];
-        if (i == 3)
-            operands[1].extension_length = 5;
-        bent.main.operands = operands;
-        begin_prepared(HAL_1_3, &bent);
-        write_service(names[i]);
+    for (int i = 0; i < COUNT(bent); i++) {
+        struct hal_model h = m.hal;
+        struct hal_operand operands[] = { h.main.operands[FIBONACCI_N],
+                                          h.main.operands[FIBONACCI_OUT] };
+        ck_assert_uint_eq(h.main.n_operands, COUNT(operands));
+        operands[FIBONACCI_OUT].extension_length = bent[i].bytes;
+        h.main.operands = operands;
+        h.n_extension_prefixes = bent[i].n;
+        h.extension_name_to_prefix = named + bent[i].at;
+        begin_prepared(HAL_1_3, &h);
+        execute(WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, HAL_1_3, MODEL, &r.hal, 0);
+        write_service(bent[i].name);
     }
     client_done(&m);
 }
