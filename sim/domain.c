@@ -239,13 +239,22 @@ static const struct hal_buffer_methods methods = { copy_to, copy_from, release }
 
 /* ---- allocation */
 
+static int compare_roles(const void *a, const void *b)
+{
+    const struct buffer_role *x = a, *y = b;
+
+    if (x->model != y->model)
+        return x->model < y->model ? -1 : 1;
+    if (x->io != y->io)
+        return x->io < y->io ? -1 : 1;
+    return x->is_output - y->is_output;
+}
+
 bool buffer_has_role(const struct buffer *b, uint64_t model, uint32_t io, bool is_output)
 {
-    for (uint32_t i = 0; i < b->n_roles; i++)
-        if (b->roles[i].model == model && b->roles[i].io == io &&
-            b->roles[i].is_output == is_output)
-            return true;
-    return false;
+    const struct buffer_role role = { model, io, is_output };
+
+    return bsearch(&role, b->roles, b->n_roles, sizeof(role), compare_roles);
 }
 
 static int merge_shape(const struct shape *s, struct shape *into, struct why *w)
@@ -274,7 +283,6 @@ static int add_role(struct buffer *b, const struct driver *d, const struct hal_b
     REQUIRE(w, role->io_index < n, "operand %u of %u", role->io_index, n);
     REQUIRE(w, role->probability > 0 && role->probability <= 1, "probability %g",
             (double) role->probability);
-    REQUIRE(w, !buffer_has_role(b, p->number, role->io_index, is_output), "a role comes twice");
     const struct tensor *t = &g->operand[(is_output ? g->output : g->input)[role->io_index]].tensor;
     if (!b->n_roles) {
         struct shape wanted = b->declared.shape;
@@ -296,6 +304,16 @@ static int add_roles(struct buffer *b, const struct driver *d, uint32_t n_models
     REQUIRE(w, (roles || !n) && (models || !n_models), "a list is missing");
     for (uint32_t i = 0; i < n; i++)
         TRY(add_role(b, d, &roles[i], is_output, n_models, models, w));
+    return 0;
+}
+
+/* Puts them into order. */
+static int check_roles(struct buffer *b, struct why *w)
+{
+    REQUIRE(w, b->n_roles, "no roles");
+    qsort(b->roles, b->n_roles, sizeof(*b->roles), compare_roles);
+    for (uint32_t i = 1; i < b->n_roles; i++)
+        REQUIRE(w, compare_roles(&b->roles[i - 1], &b->roles[i]), "a role comes twice");
     return 0;
 }
 
@@ -331,8 +349,6 @@ static enum hal_status reserve(struct buffer *b, const struct driver *d)
 {
     size_t size = 0;
 
-    if (!b->n_roles)
-        return HAL_INVALID_ARGUMENT;
     if (b->declared.dtype >= DT_COUNT) /* what is attached to it belongs to the model */
         return HAL_GENERAL_FAILURE;
     if (is_complete(b, &b->declared.shape)) {
@@ -385,7 +401,8 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     if (describe(b, desc, &w) < 0 ||
         add_roles(b, d, n_models, models, false, n_input_roles, input_roles, &w) < 0 ||
-        add_roles(b, d, n_models, models, true, n_output_roles, output_roles, &w) < 0) {
+        add_roles(b, d, n_models, models, true, n_output_roles, output_roles, &w) < 0 ||
+        check_roles(b, &w) < 0) {
         buffer_unref(b);
         return driver_refuse(method, version, &w);
     }

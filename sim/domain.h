@@ -25,8 +25,8 @@ struct buffer {
     uint32_t token, client;
     atomic_uint references; /* the client's, and one of every request that names it */
     uint32_t n_roles;
-    struct buffer_role *roles;
-    struct tensor declared; /* type, quantisation, shape as far as roles and description say */
+    struct buffer_role *roles; /* ascending */
+    struct tensor declared;    /* type, quantisation, shape as far as roles and description say */
 
     pthread_mutex_t lock; /* of what follows */
     struct shape shape;   /* of what it holds */

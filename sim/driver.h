@@ -53,7 +53,7 @@ struct loaded {
     uint32_t n_pools;
     struct model model;
     uint32_t n_prefixes;
-    uint16_t *prefix; /* of extensions, as the client numbers them */
+    uint16_t *prefix; /* of extensions, as the client numbers them; ascending */
 };
 
 struct prepared {

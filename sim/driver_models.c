@@ -35,6 +35,11 @@ static int load_pools(const struct hal_model *hal, enum hal_version version, str
     return 0;
 }
 
+static int compare_prefixes(const void *a, const void *b)
+{
+    return *(const uint16_t *) a - *(const uint16_t *) b;
+}
+
 static int load_prefixes(const struct hal_model *hal, struct loaded *l, struct why *w)
 {
     l->n_prefixes = hal->n_extension_prefixes;
@@ -43,30 +48,48 @@ static int load_prefixes(const struct hal_model *hal, struct loaded *l, struct w
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t i = 0; i < l->n_prefixes; i++)
         l->prefix[i] = hal->extension_name_to_prefix[i].prefix;
+    qsort(l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes);
     return 0;
 }
 
-static bool has_prefix(const struct loaded *l, int32_t token)
+static int compare_tokens(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < l->n_prefixes; i++)
-        if (l->prefix[i] == (uint32_t) token >> 16)
-            return true;
-    return false;
+    const int32_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Each of them, and puts their tokens into a list. */
+static int check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
+                       int32_t *tokens, struct why *w)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t prefix = (uint16_t) ((uint32_t) hints[i].token >> 16);
+        REQUIRE(w, bsearch(&prefix, l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes),
+                "hint %u: token %d is of no extension", i, hints[i].token);
+        REQUIRE(w, !hints[i].length || hints[i].value, "hint %u: no value", i);
+        tokens[i] = hints[i].token;
+    }
+    qsort(tokens, n, sizeof(*tokens), compare_tokens);
+    for (uint32_t i = 1; i < n; i++)
+        REQUIRE(w, tokens[i - 1] != tokens[i], "two hints of token %d", tokens[i]);
+    return 0;
 }
 
 int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
                        struct why *w)
 {
+    int32_t *tokens;
+
     REQUIRE(w, !n || hints, "no hints");
-    for (uint32_t i = 0; i < n; i++) {
-        REQUIRE(w, has_prefix(l, hints[i].token), "hint %u: token %d is of no extension", i,
-                hints[i].token);
-        REQUIRE(w, !hints[i].length || hints[i].value, "hint %u: no value", i);
-        for (uint32_t k = 0; k < i; k++)
-            REQUIRE(w, hints[k].token != hints[i].token, "hints %u and %u: token %d", k, i,
-                    hints[i].token);
-    }
-    return 0;
+    if (!n)
+        return 0;
+    tokens = malloc(n * sizeof(*tokens));
+    if (!tokens)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    int rc = check_hints(l, n, hints, tokens, w);
+    free(tokens);
+    return rc;
 }
 
 static int validate(struct loaded *l, enum hal_version version, struct why *w)
