@@ -17,14 +17,21 @@ static void on_signal(int number)
 static int serve(const struct options *o, struct why *w)
 {
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
+    sigset_t ends;
     struct target *t;
 
     TRY(options_expect(o, 1, 1, "TARGET", w));
     REQUIRE(w, o->listen, "--listen unix:PATH is missing");
     TRY(target_open(o->argument[0], &harness_host, &t, w));
+    /* From the moment that the socket is there they remove it. */
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
     TRY(service_new(target_take_driver(t), o->listen, &served, w));
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
     fprintf(stderr, "%s is served at unix:%s\n", o->argument[0], o->listen);
     int rc = service_run(served, w);
     signal(SIGINT, SIG_DFL);

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -520,8 +521,10 @@ static int connect_to(struct remote *r, int socket, struct why *w)
     r->first = channel_new(socket, w);
     if (!r->first || !r->arena || r->stop < 0)
         return why_fail(w, WHY_MEMORY, "out of memory");
-    TRY(open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w));
-    TRY(remote_describe(r, w));
+    if (open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w) < 0 || remote_describe(r, w) < 0)
+        return w->code == WHY_INVALID
+                   ? why_prefix(w, "what answers is no service of this version of Halcyon")
+                   : -1;
     if (pthread_create(&r->thread, NULL, run_events, r) != 0)
         return why_fail(w, WHY_SYSTEM, "no thread for events");
     return 0;
@@ -550,19 +553,32 @@ int remote_open_socket(int socket, double patience, struct hal_driver **ret_driv
     return 0;
 }
 
+/* Why nobody answers there, in an errno. */
+static int refused(const char *path, int error, struct why *w)
+{
+    struct stat st;
+
+    REQUIRE(w, stat(path, &st) < 0 || S_ISSOCK(st.st_mode), "no service answers: it is no socket");
+    if (error == EPROTOTYPE)
+        return why_fail(w, WHY_INVALID, "no service answers: it is another kind of socket");
+    return why_fail(w, error == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "no service answers: %s",
+                    strerror(error));
+}
+
 int remote_open(const char *path, double patience, struct hal_driver **ret_driver, struct why *w)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd;
 
-    REQUIRE(w, *path && strlen(path) < sizeof(address.sun_path), "%s: not a socket's path", path);
+    REQUIRE(w, *path && strlen(path) < sizeof(address.sun_path),
+            "a socket's path has 1 to %zu letters, not %zu", sizeof(address.sun_path) - 1,
+            strlen(path));
     strcpy(address.sun_path, path);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd >= 0)
         wire_set_patience(fd, patience); /* a service that does not accept lets us wait */
     if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
-        why_fail(w, errno == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "%s: no service answers: %s", path,
-                 strerror(errno));
+        refused(path, errno, w);
         if (fd >= 0)
             close(fd);
         return -1;

@@ -39,9 +39,11 @@ static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
 
     if (!e)
         return no_memory(w);
-    REQUIRE(w, m->abi_version == HAL_ABI_VERSION && hal_level((enum hal_version) m->hal_version),
-            "the service serves HAL version %d, interface %u", (int) m->hal_version,
-            m->abi_version);
+    REQUIRE(w, m->protocol == WIRE_PROTOCOL && m->abi_version == HAL_ABI_VERSION,
+            "it speaks protocol %u with a hal.h of ABI version %u, expected %d and %d", m->protocol,
+            m->abi_version, WIRE_PROTOCOL, HAL_ABI_VERSION);
+    REQUIRE(w, hal_level((enum hal_version) m->hal_version),
+            "it says that its driver is of HAL version %d", (int) m->hal_version);
     for (size_t i = 0; i < m->n_extensions; i++)
         TRY(take_extension(r->arena, m->extensions[i], &e[i], w));
     r->info.type_status = as_status(m->type_status);
@@ -412,6 +414,6 @@ int remote_describe(struct remote *r, struct why *w)
     r->base = methods;
     call.method = WIRE__METHOD__GET_INFO;
     TRY(remote_ask_first(r, &call, &reply, w));
-    REQUIRE(w, reply->info, "the service does not say what it is");
+    REQUIRE(w, reply->info, "it does not say what it is");
     return take_info(r, reply->info, w);
 }

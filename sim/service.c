@@ -38,6 +38,7 @@ struct place {
 struct service {
     struct hal_driver *driver;
     struct sockaddr_un address;
+    struct stat bound;  /* the socket's file, which is removed in the end if it is still this one */
     int listener, stop; /* stop: an eventfd */
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -46,23 +47,32 @@ struct service {
     struct place place[MAX_SESSIONS];
 };
 
-static int system_error(const struct service *s, const char *what, struct why *w)
+/* Of the path that was asked for; want of something else is the system's. */
+static int path_error(const struct service *s, const char *what, struct why *w)
 {
-    return why_fail(w, WHY_SYSTEM, "%s: %s: %s", s->address.sun_path, what, strerror(errno));
+    bool is_want = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+
+    return why_fail(w, is_want ? WHY_SYSTEM : WHY_INVALID, "%s: %s: %s", s->address.sun_path, what,
+                    strerror(errno));
 }
 
 /* ---- the socket */
 
-/* Whether somebody listens at the address, whatever it is. */
-static bool is_alive(const struct sockaddr_un *address)
+/* 0: nobody listens at the address, whatever it is. */
+static int check_abandoned(const struct service *s, struct why *w)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    bool alive = fd < 0 || connect(fd, (const struct sockaddr *) address, sizeof(*address)) == 0 ||
-                 errno != ECONNREFUSED;
 
-    if (fd >= 0)
-        close(fd);
-    return alive;
+    if (fd < 0)
+        return path_error(s, "cannot look", w);
+    int rc = connect(fd, (const struct sockaddr *) &s->address, sizeof(s->address));
+    int error = rc < 0 ? errno : 0;
+    close(fd);
+    errno = error;
+    if (error == EACCES)
+        return path_error(s, "cannot look whether a service listens there", w);
+    REQUIRE(w, error == ECONNREFUSED, "%s: a service listens there already", s->address.sun_path);
+    return 0;
 }
 
 /* A socket that its service has left behind is removed; nothing else is. */
@@ -72,24 +82,25 @@ static int clear_path(const struct service *s, struct why *w)
     struct stat st;
 
     if (lstat(path, &st) < 0)
-        return errno == ENOENT ? 0 : system_error(s, "cannot look", w);
+        return errno == ENOENT ? 0 : path_error(s, "cannot look", w);
     REQUIRE(w, S_ISSOCK(st.st_mode), "%s: exists, and is no socket", path);
-    REQUIRE(w, !is_alive(&s->address), "%s: a service listens there already", path);
-    return unlink(path) == 0 ? 0 : system_error(s, "cannot remove", w);
+    TRY(check_abandoned(s, w));
+    return unlink(path) == 0 ? 0 : path_error(s, "cannot remove the socket that is there", w);
 }
 
 static int listen_at(struct service *s, const char *path, struct why *w)
 {
     s->address.sun_family = AF_UNIX;
     REQUIRE(w, *path && strlen(path) < sizeof(s->address.sun_path),
-            "%s: a socket's path has 1 to %zu letters", path, sizeof(s->address.sun_path) - 1);
+            "%s: a socket's path has 1 to %zu letters, not %zu", path,
+            sizeof(s->address.sun_path) - 1, strlen(path));
     strcpy(s->address.sun_path, path);
     TRY(clear_path(s, w));
     s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (s->listener < 0 ||
         bind(s->listener, (struct sockaddr *) &s->address, sizeof(s->address)) < 0 ||
-        listen(s->listener, BACKLOG) < 0)
-        return system_error(s, "cannot listen", w);
+        listen(s->listener, BACKLOG) < 0 || lstat(path, &s->bound) < 0)
+        return path_error(s, "cannot listen", w);
     return 0;
 }
 
@@ -108,7 +119,7 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
     shares_begin();
     if (s->stop < 0 || memory_outlive_files(w) < 0 || listen_at(s, path, w) < 0) {
         if (s->stop < 0)
-            system_error(s, "no event", w);
+            why_fail(w, WHY_SYSTEM, "no event: %s", strerror(errno));
         s->address.sun_path[0] = 0; /* not ours to remove */
         service_free(s);
         return -1;
@@ -221,7 +232,8 @@ int service_run(struct service *s, struct why *w)
 
     for (;;) {
         if (poll(p, 2, -1) < 0 && errno != EINTR)
-            return system_error(s, "cannot wait", w);
+            return why_fail(w, WHY_SYSTEM, "%s: cannot wait: %s", s->address.sun_path,
+                            strerror(errno));
         if (p[1].revents)
             return 0;
         int fd = p[0].revents ? accept4(s->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
@@ -251,13 +263,23 @@ static void end_sessions(struct service *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Another one may stand there by now. */
+static void remove_socket(const struct service *s)
+{
+    const char *path = s->address.sun_path;
+    struct stat st;
+
+    if (*path && lstat(path, &st) == 0 && st.st_dev == s->bound.st_dev &&
+        st.st_ino == s->bound.st_ino)
+        unlink(path);
+}
+
 void service_free(struct service *s)
 {
     if (!s)
         return;
     /* In this order: as long as we listen, nobody else takes the path. */
-    if (s->address.sun_path[0])
-        unlink(s->address.sun_path);
+    remove_socket(s);
     if (s->listener >= 0)
         close(s->listener);
     end_sessions(s);

@@ -145,6 +145,7 @@ int answer_get_info(struct answer *q)
     if (!m)
         return answer_no_memory(q);
     wire__info__init(m);
+    m->protocol = WIRE_PROTOCOL;
     m->abi_version = q->d->abi_version;
     m->hal_version = (int32_t) q->d->hal_version;
     m->name = (char *) (uintptr_t) q->d->name;

@@ -169,8 +169,8 @@ static int open_service(const char *uri, const struct target_host *host, struct 
     struct target *t;
 
     REQUIRE(w, *path && !strchr(path, '?'), "%s: expected unix:PATH", uri);
-    if (!host || !host->is_known)
-        TRY(remote_open(path, patience, &driver, w));
+    if ((!host || !host->is_known) && remote_open(path, patience, &driver, w) < 0)
+        return why_prefix(w, "%s", uri);
     TRY(target_of_driver(uri, driver, &t, w));
     t->patience = patience;
     t->socket = strchr(t->uri, ':') + 1;

@@ -16,6 +16,7 @@
 #include "wire.pb-c.h"
 
 enum {
+    WIRE_PROTOCOL = 3, /* of what wire.proto says */
     WIRE_MAX_FDS = 128,
     WIRE_NO_FD = WIRE_MAX_FDS + 2,   /* names none: what should be a descriptor is no such thing */
     WIRE_INLINE = 1 << 15,           /* longest message within a packet */
