@@ -88,7 +88,9 @@ const struct op *extension_op_by_name(enum extension_prefix prefix, const char *
 
 static const char *join(enum extension_prefix prefix, const char *name, char text[EXTENSION_TEXT])
 {
-    snprintf(text, EXTENSION_TEXT, "%s.%s", extension_name[prefix], name);
+    const char *before = extension_name[prefix];
+
+    snprintf(text, EXTENSION_TEXT, "%s%s%s", before, *before ? "." : "", name);
     return text;
 }
 
@@ -104,13 +106,16 @@ const char *extension_op_text(const struct op *op, char text[EXTENSION_TEXT])
     return join((enum extension_prefix) extension_prefix_of(op->code), op->name, text);
 }
 
-/* The extension that is named before the last dot; *ret_name: what follows it. */
+/* The extension that is named before the last dot; what has none is the OEM's.  *ret_name: what
+ * follows it. */
 static enum extension_prefix split(const char *text, const char **ret_name)
 {
     const char *dot = strrchr(text, '.');
     size_t n = dot ? (size_t) (dot - text) : 0;
 
     *ret_name = text + n + (dot != NULL);
+    if (!dot)
+        return EXTENSION_oem;
     for (int i = EXTENSION_NONE + 1; i < EXTENSION_END; i++)
         if (n && strlen(extension_name[i]) == n && !memcmp(extension_name[i], text, n))
             return (enum extension_prefix) i;
@@ -154,6 +159,30 @@ bool model_uses_extensions(const struct model *m)
 {
     for (uint32_t g = 0; g < m->n_graphs; g++)
         if (uses_extensions(&m->graph[g]))
+            return true;
+    return false;
+}
+
+static bool uses_oem(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        int32_t code = g->operation[i].code;
+        if (code == OEM_CODE || extension_prefix_of(code) == EXTENSION_oem)
+            return true;
+    }
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        const struct operand *o = &g->operand[i];
+        if (o->tensor.dtype == DT_OEM_BYTE ||
+            (o->tensor.dtype == DT_FOREIGN && !extension_prefix_of(o->foreign)))
+            return true;
+    }
+    return false;
+}
+
+bool model_uses_oem(const struct model *m)
+{
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        if (uses_oem(&m->graph[g]))
             return true;
     return false;
 }

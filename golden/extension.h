@@ -66,7 +66,7 @@ const struct op *extension_op(int32_t code);
 const struct op *extension_op_by_name(enum extension_prefix prefix, const char *name);
 
 /* "org.halcyon.example.fibonacci.FIBONACCI": names of types and operations with the extension's
- * before them, as files and people write them. */
+ * before them, as files and people write them; OEM's, which are no extension, stand alone. */
 enum { EXTENSION_TEXT = 160 };
 const char *extension_type_text(enum dtype type, char text[EXTENSION_TEXT]);
 const char *extension_op_text(const struct op *op, char text[EXTENSION_TEXT]);
@@ -76,6 +76,8 @@ const struct op *extension_op_of_text(const char *text);
 
 /* Whether it has types or operations of extensions, known or not; OEM's are none. */
 bool model_uses_extensions(const struct model *m);
+/* Whether it has types or operations of OEMs. */
+bool model_uses_oem(const struct model *m);
 
 /* Names in the model the extensions whose types or operations it has; -1: out of memory. */
 int model_name_extensions(struct model *m, struct arena *a);

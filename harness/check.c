@@ -20,7 +20,7 @@ static const char *const stage_name[] = {
 
 const char *operation_name(int32_t code, char text[48])
 {
-    const struct op *op = op_find(code);
+    const struct op *op = op_find(code == OEM_CODE ? EXTENSION_CODE(oem, 0) : code);
     if (op)
         return op->name;
     if (extension_prefix_of(code))

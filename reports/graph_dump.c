@@ -318,6 +318,10 @@ static void put_operation_name(const struct dump *d, const struct described *s)
         fputs(s->op->name, d->to);
         return;
     }
+    if (code == OEM_CODE) {
+        fputs(extension_op(EXTENSION_CODE(oem, 0))->name, d->to);
+        return;
+    }
     for (uint32_t i = 0; i < d->m->n_extensions; i++)
         if (d->m->extension[i].prefix && d->m->extension[i].prefix == code >> 16) {
             escape_put(d->m->extension[i].name, NAME_MOST, d->to);

@@ -128,6 +128,8 @@ int course_offer(struct course *c)
         }
         c->m = &c->said.model;
     }
+    if (version >= HAL_FL5 && model_uses_oem(c->m))
+        return refuse(c, "feature level 5 has done away with OEM operations and types");
     if (version < HAL_1_2 && !are_shapes_known(c))
         return refuse(c, "executions need shapes that are known and without dimensions of 0");
     return 0;
