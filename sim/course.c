@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "golden/logging.h"
-#include "sim/convert.h"
 #include "sim/course.h"
+#include "sim/hal_convert.h"
 
 #define LOG_TAG "ExecutionPlan"
 

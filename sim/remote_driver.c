@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/convert.h"
+#include "sim/hal_convert.h"
 #include "sim/remote_internal.h"
 
 static int no_memory(struct why *w)

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
 #include "sim/fence.h"
+#include "sim/hal_convert.h"
 #include "sim/remote_internal.h"
 
 struct info {

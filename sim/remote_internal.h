@@ -10,6 +10,9 @@
 #include "sim/shared.h"
 #include "sim/wire.h"
 
+/* That the message of a reply or an event may take. */
+enum { REMOTE_REPLY_MEMORY = 1 << 28 };
+
 /* A socket that carries one call at a time, with memory that both sides see. */
 struct remote_channel {
     struct remote_channel *next;
@@ -96,10 +99,14 @@ enum hal_status remote_failure(const struct remote_call *q);
 /* The other side is not to be talked to any more. */
 void remote_give_up(struct remote *r, const struct why *w);
 
+/* sim/remote_events.c */
+
 /* Names a callback in the call; -1, with q->why: no memory. */
 int remote_await(struct remote_call *q, const struct remote_callback *callback);
 /* Takes it back; false when it has been called already. */
 bool remote_forget(struct remote *r, uint64_t id);
+/* The thread of the connection's events, until it ends: then whoever still waits is told. */
+void *remote_run_events(void *r);
 
 /* What the driver did at the service against the contract, for remote_take_breach(); the first
  * stands. */

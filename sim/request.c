@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "sim/convert.h"
+#include "sim/hal_convert.h"
 
 static int no_memory(struct why *w)
 {

@@ -5,7 +5,7 @@
 
 #include "golden/logging.h"
 #include "golden/trace.h"
-#include "sim/convert.h"
+#include "sim/hal_convert.h"
 #include "sim/runtime.h"
 
 #define LOG_TAG "Manager"

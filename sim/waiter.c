@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "sim/convert.h"
+#include "sim/hal_convert.h"
 #include "sim/runtime.h"
 
 /* A launch that fails calls back too; longer than this it need not be waited for.  So many waiters
