@@ -9,6 +9,7 @@
 
 #include "golden/clock.h"
 #include "sim/memory.h"
+#include "sim/outputs.h"
 #include "sim/packet.h"
 
 /* Files for plain memory; what messages about memories may take. */
@@ -218,16 +219,41 @@ static bool place_pools(struct burst_client *c, const struct hal_request *reques
     return ok;
 }
 
-/* What the driver has written goes back to where it belongs. */
-static void copy_out(const struct burst_client *c, const struct hal_request *request,
-                     const struct packet_pool *pools)
+/* A request under way, and how the copies of its plain pools were before. */
+struct under_way {
+    const struct hal_request *request;
+    struct packet_pool pools[BURST_SLOTS];
+    struct output_copy before[BURST_SLOTS];
+};
+
+static bool is_output_file(const struct under_way *u, uint32_t pool)
 {
-    for (uint32_t i = 0; i < request->n_pools; i++) {
-        const struct hal_memory *m = &request->pools[i].memory;
-        if (pools[i].kind == REQUEST_POOL && m->kind == HAL_MEMORY_ADDRESS &&
-            m->protection & HAL_MEMORY_WRITE)
-            memcpy(m->address, c->place[pools[i].slot].address, m->size);
-    }
+    const struct hal_memory *m = &u->request->pools[pool].memory;
+
+    return u->pools[pool].kind == REQUEST_POOL && m->kind == HAL_MEMORY_ADDRESS &&
+           m->protection & HAL_MEMORY_WRITE;
+}
+
+static bool look_at_outputs(const struct burst_client *c, struct under_way *u)
+{
+    const struct hal_request *r = u->request;
+    struct output_span *spans = arena_alloc(c->arena, r->n_outputs, sizeof(*spans));
+    uint32_t n = spans ? outputs_find(r, spans) : 0;
+
+    for (uint32_t i = 0; spans && i < r->n_pools; i++)
+        if (is_output_file(u, i))
+            u->before[i] = outputs_before(spans, n, i, c->place[u->pools[i].slot].address,
+                                          r->pools[i].memory.size);
+    return spans;
+}
+
+/* What the driver has written goes back to where it belongs. */
+static void copy_out(const struct burst_client *c, const struct under_way *u)
+{
+    for (uint32_t i = 0; i < u->request->n_pools; i++)
+        if (is_output_file(u, i))
+            outputs_copy_back(&u->before[i], c->place[u->pools[i].slot].address,
+                              u->request->pools[i].memory.address);
 }
 
 static void leave_places(struct burst_client *c)
@@ -365,15 +391,16 @@ static enum burst_way run(struct burst_client *c, const struct hal_request *r,
                           const int64_t *identifiers, const struct hal_execution_config *config,
                           struct hal_result *result, enum hal_status *ret_status, struct why *w)
 {
-    struct packet_pool pools[BURST_SLOTS];
+    struct under_way u;
     const struct packet_request packet = { r->n_inputs, r->n_outputs, r->n_pools, r->inputs,
-                                           r->outputs,  pools,        *config };
+                                           r->outputs,  u.pools,      *config };
     enum burst_way way = BURST_CANNOT;
 
-    if (place_pools(c, r, identifiers, pools))
+    u.request = r;
+    if (place_pools(c, r, identifiers, u.pools) && look_at_outputs(c, &u))
         way = exchange(c, &packet, result, ret_status, w);
     if (way == BURST_WENT)
-        copy_out(c, r, pools);
+        copy_out(c, &u);
     leave_places(c);
     arena_rewind(c->arena, (struct arena_mark){ 0 });
     return way;

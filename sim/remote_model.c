@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "sim/memory.h"
+#include "sim/outputs.h"
 #include "sim/remote_internal.h"
 
 static const struct hal_prepared_model_methods prepared_methods;
@@ -92,37 +93,63 @@ int remote_grow_staging(struct remote_call *q, uint64_t size)
     return 0;
 }
 
-static int stage(struct remote_call *q, const struct hal_request *request, uint64_t **ret_at)
-{
-    uint64_t *at = arena_alloc(q->a, request->n_pools, sizeof(*at)), size = 0;
+/* A request whose plain pools lie in the channel's memory, and how they were before. */
+struct staged {
+    const struct hal_request *request;
+    uint64_t *at; /* of each pool */
+    struct output_copy *before;
+};
 
-    if (!at)
-        return why_fail(&q->why, WHY_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < request->n_pools; i++) {
-        if (!is_staged(&request->pools[i]))
+static bool is_output(const struct hal_request_pool *p)
+{
+    return is_staged(p) && p->memory.protection & HAL_MEMORY_WRITE;
+}
+
+/* Finds room for each, one behind the other. */
+static int place(struct remote_call *q, const struct staged *s)
+{
+    uint64_t size = 0;
+
+    for (uint32_t i = 0; i < s->request->n_pools; i++) {
+        const struct hal_request_pool *p = &s->request->pools[i];
+        if (!is_staged(p))
             continue;
-        at[i] = size;
-        if (request->pools[i].memory.size > SIZE_MAX / 4 - size)
+        s->at[i] = size;
+        if (p->memory.size > SIZE_MAX / 4 - size)
             return why_fail(&q->why, WHY_INVALID, "pool %u is too large", i);
-        size += (request->pools[i].memory.size + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT *
-                STAGING_ALIGNMENT;
+        size += (p->memory.size + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT * STAGING_ALIGNMENT;
     }
-    TRY(remote_grow_staging(q, size));
-    for (uint32_t i = 0; i < request->n_pools; i++)
-        if (is_staged(&request->pools[i]))
-            memcpy(q->c->staging.address + at[i], request->pools[i].memory.address,
-                   request->pools[i].memory.size);
-    *ret_at = at;
+    return remote_grow_staging(q, size);
+}
+
+static int stage(struct remote_call *q, const struct hal_request *request, struct staged *ret)
+{
+    struct output_span *spans = arena_alloc(q->a, request->n_outputs, sizeof(*spans));
+    struct staged s = { request, arena_alloc(q->a, request->n_pools, sizeof(*s.at)),
+                        arena_alloc(q->a, request->n_pools, sizeof(*s.before)) };
+
+    if (!spans || !s.at || !s.before)
+        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+    TRY(place(q, &s));
+    uint32_t n = outputs_find(request, spans);
+    for (uint32_t i = 0; i < request->n_pools; i++) {
+        const struct hal_request_pool *p = &request->pools[i];
+        uint8_t *copy = q->c->staging.address + s.at[i];
+        if (is_staged(p))
+            memcpy(copy, p->memory.address, p->memory.size);
+        if (is_output(p))
+            s.before[i] = outputs_before(spans, n, i, copy, p->memory.size);
+    }
+    *ret = s;
     return 0;
 }
 
-static void unstage(const struct remote_call *q, const struct hal_request *request,
-                    const uint64_t *at)
+static void unstage(const struct remote_call *q, const struct staged *s)
 {
-    for (uint32_t i = 0; i < request->n_pools; i++)
-        if (is_staged(&request->pools[i]) && request->pools[i].memory.protection & HAL_MEMORY_WRITE)
-            memcpy(request->pools[i].memory.address, q->c->staging.address + at[i],
-                   request->pools[i].memory.size);
+    for (uint32_t i = 0; i < s->request->n_pools; i++)
+        if (is_output(&s->request->pools[i]))
+            outputs_copy_back(&s->before[i], q->c->staging.address + s->at[i],
+                              s->request->pools[i].memory.address);
 }
 
 static bool is_read_only(const struct hal_request *request, uint32_t pool)
@@ -170,17 +197,17 @@ enum hal_status remote_run_staged(struct remote_call *q, const struct hal_reques
                                   const struct hal_execution_config *config,
                                   struct hal_result *result)
 {
-    uint64_t *at = NULL;
     enum hal_status status;
+    struct staged staged;
 
-    if (wire_check_request(request, &q->why) < 0 || stage(q, request, &at) < 0 ||
+    if (wire_check_request(request, &q->why) < 0 || stage(q, request, &staged) < 0 ||
         put_config(q, config) < 0 ||
-        wire_put_request(request, at, q->a, &q->fds, &q->call.request, &q->why) < 0)
+        wire_put_request(request, staged.at, q->a, &q->fds, &q->call.request, &q->why) < 0)
         return remote_failure(q);
     status = remote_run(q);
-    unstage(q, request, at);
+    unstage(q, &staged);
     if (q->reply)
-        check_inputs(q, request, at);
+        check_inputs(q, request, staged.at);
     return q->reply ? take_result(q, status, result) : status;
 }
 

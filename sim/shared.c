@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include "sim/memory.h"
+#include "sim/outputs.h"
 #include "sim/wire.h"
 
 /* One pool's copy. */
 struct region {
     struct hal_memory from;
     uint64_t at;
+    uint32_t pool;             /* of the request */
+    struct output_copy before; /* as it was copied in */
 };
 
 struct shared {
@@ -21,6 +24,8 @@ struct shared {
     int fd;
     uint8_t *address;
     size_t size;
+    struct output_span *spans; /* of a request; NULL: of a model */
+    uint32_t n_spans;
     uint32_t n;
     struct region region[];
 };
@@ -37,7 +42,7 @@ static int place(struct shared *s, const struct hal_memory *m, struct why *w)
 
     REQUIRE(w, m->size <= SIZE_MAX / 4 - s->size, "memory of %llu bytes",
             (unsigned long long) m->size);
-    s->region[s->n++] = (struct region){ *m, s->size };
+    s->region[s->n++] = (struct region){ .from = *m, .at = s->size };
     s->size += (size_t) ((m->size + page - 1) / page * page);
     return 0;
 }
@@ -89,6 +94,19 @@ static int share(struct hal_memory *const *memory, uint32_t n, struct shared **r
     return 0;
 }
 
+/* Where the outputs are, of the plain pools in their order. */
+static int find_outputs(struct shared *s, const struct hal_request *hal, struct why *w)
+{
+    s->spans = malloc((hal->n_outputs + (size_t) 1) * sizeof(*s->spans));
+    if (!s->spans)
+        return no_memory(w);
+    s->n_spans = outputs_find(hal, s->spans);
+    for (uint32_t i = 0, k = 0; i < hal->n_pools; i++)
+        if (!hal->pools[i].is_token && memory_is_plain(&hal->pools[i].memory))
+            s->region[k++].pool = i;
+    return 0;
+}
+
 int shared_request(const struct hal_request *hal, struct arena *a, struct shared **ret_shared,
                    struct hal_request *ret_request, struct why *w)
 {
@@ -101,7 +119,13 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
     for (uint32_t i = 0; i < hal->n_pools; i++)
         if (!pools[i].is_token && memory_is_plain(&pools[i].memory))
             plain[n++] = &pools[i].memory;
-    TRY(share(plain, n, ret_shared, w));
+    struct shared *s = NULL;
+    TRY(share(plain, n, &s, w));
+    if (s && find_outputs(s, hal, w) < 0) {
+        shared_free(s);
+        return -1;
+    }
+    *ret_shared = s;
     *ret_request = *hal;
     ret_request->pools = pools;
     return 0;
@@ -126,17 +150,28 @@ int shared_model(const struct hal_model *hal, struct arena *a, struct shared **r
     return 0;
 }
 
-void shared_copy_in(const struct shared *s)
+static bool is_output(const struct region *r)
 {
-    for (uint32_t i = 0; s && i < s->n; i++)
-        memcpy(s->address + s->region[i].at, s->region[i].from.address, s->region[i].from.size);
+    return r->from.protection & HAL_MEMORY_WRITE;
+}
+
+void shared_copy_in(struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++) {
+        struct region *r = &s->region[i];
+        memcpy(s->address + r->at, r->from.address, r->from.size);
+        if (s->spans && is_output(r))
+            r->before =
+                outputs_before(s->spans, s->n_spans, r->pool, s->address + r->at, r->from.size);
+    }
 }
 
 void shared_copy_out(const struct shared *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)
-        if (s->region[i].from.protection & HAL_MEMORY_WRITE)
-            memcpy(s->region[i].from.address, s->address + s->region[i].at, s->region[i].from.size);
+        if (is_output(&s->region[i]))
+            outputs_copy_back(&s->region[i].before, s->address + s->region[i].at,
+                              s->region[i].from.address);
 }
 
 bool shared_is_intact(const struct shared *s)
@@ -152,7 +187,7 @@ bool shared_is_intact(const struct shared *s)
 bool shared_has_outputs(const struct shared *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)
-        if (s->region[i].from.protection & HAL_MEMORY_WRITE)
+        if (is_output(&s->region[i]))
             return true;
     return false;
 }
@@ -183,5 +218,6 @@ void shared_free(struct shared *s)
         munmap(s->address, s->size);
     if (s->fd >= 0)
         close(s->fd);
+    free(s->spans);
     free(s);
 }

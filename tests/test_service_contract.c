@@ -137,9 +137,9 @@ START_TEST(what_is_not_made_is_not_there)
     client_fill(&r, N);
     ck_assert_int_eq(m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &burst), HAL_NONE);
     ck_assert_ptr_null(burst);
-    ck_assert_int_eq(m.prepared->methods->create_reusable_execution(m.prepared, &r.hal, &config,
-                                                                    &execution),
-                     HAL_NONE);
+    ck_assert_int_eq(
+        m.prepared->methods->create_reusable_execution(m.prepared, &r.hal, &config, &execution),
+        HAL_NONE);
     ck_assert_ptr_null(execution);
     ck_assert_int_eq(driver->allocate(driver, &(struct hal_buffer_desc){ 0 }, 1, &m.prepared, 1,
                                       &role, 0, NULL, &buffer, &token),

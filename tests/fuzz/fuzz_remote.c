@@ -206,26 +206,28 @@ static void execute(struct hal_prepared_model *p, struct catcher *c, unsigned *r
     struct hal_result result = { .shapes = &shape, .capacity = 1 };
     struct hal_fenced_info *info;
     struct hal_timing t[2];
-    struct hal_execution *x;
-    struct hal_burst *b;
+    struct hal_execution *x = NULL;
+    struct hal_burst *b = NULL;
     int fence;
 
     p->methods->execute_synchronously(p, HAL_FL8, &request, &config, &result);
     p->methods->execute(p, HAL_1_3, &request, &config, &c->executed);
     ++*ret_launches;
-    if (p->methods->configure_burst(p, HAL_FL8, &b) == HAL_NONE) {
+    if (p->methods->configure_burst(p, HAL_FL8, &b) == HAL_NONE && b) {
         b->methods->execute_synchronously(b, &request, 1, &identifier, &config, &result);
         b->methods->release_memory(b, 1);
         b->methods->release(b);
     }
-    if (p->methods->create_reusable_execution(p, &request, &config, &x) == HAL_NONE) {
+    if (p->methods->create_reusable_execution(p, &request, &config, &x) == HAL_NONE && x) {
         x->methods->execute_synchronously(x, HAL_NO_DEADLINE, &result);
         x->methods->release(x);
     }
     if (p->methods->execute_fenced(p, HAL_FL8, &request, 0, NULL, &config, HAL_NO_TIME, &fence,
                                    &info) == HAL_NONE) {
-        info->methods->get_execution_info(info, &t[0], &t[1]);
-        info->methods->release(info);
+        if (info) {
+            info->methods->get_execution_info(info, &t[0], &t[1]);
+            info->methods->release(info);
+        }
         if (fence >= 0)
             close(fence);
     }
@@ -255,7 +257,7 @@ static void use(struct hal_driver *d)
     if (p) {
         execute(p, &c, &launches);
         const struct hal_buffer_desc desc = { 0 };
-        if (d->allocate(d, &desc, 1, &p, 1, &role, 0, NULL, &buffer, &n) == HAL_NONE)
+        if (d->allocate(d, &desc, 1, &p, 1, &role, 0, NULL, &buffer, &n) == HAL_NONE && buffer)
             buffer->methods->release(buffer);
         p->methods->release(p);
     }
