@@ -77,4 +77,11 @@ static inline double bound_sum(const struct call *c, size_t k, double magnitude)
     return c->dot_factor * sqrt((double) k) * c->unit * magnitude;
 }
 
+/* The same as a factor, for sums of which no statistics are made: no term of a short sum is rounded
+ * more often than there are terms, but for the result's being stored and taken up again. */
+static inline double bound_roundings(double dot_factor, size_t k)
+{
+    return fmin(dot_factor * sqrt((double) k), (double) k + 2);
+}
+
 #endif

@@ -167,7 +167,7 @@ static int add_errors(const struct cell *k, const struct cell_rows *from,
                       const struct cell_matrix *m, size_t terms, const struct cell_rows *to,
                       struct why *w)
 {
-    double rounding = k->c->dot_factor * sqrt((double) terms) * k->unit;
+    double rounding = bound_roundings(k->c->dot_factor, terms) * k->unit;
     struct arena_mark mark = arena_mark(k->c->scratch);
     double *a = doubles(k, from->n * m->k, w);
 
@@ -204,7 +204,7 @@ static size_t width_of(const struct cell *k, int role)
 /* The bias, with the error of adding it and of numbers that are too small. */
 static void start_sums(const struct cell *k, struct cell_gate *g, size_t rows)
 {
-    double rounding = k->c->dot_factor * sqrt((double) g->terms) * k->unit;
+    double rounding = bound_roundings(k->c->dot_factor, g->terms) * k->unit;
     double lost = k->unit > 0 ? (double) g->terms * bound_tiny(k->unit) : 0;
     bool first = g->bias.x && !g->norm.x;
 
@@ -251,6 +251,8 @@ int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
     };
 
     TRY(cell_array(k, rows * g.units, &g.sum, w));
+    if (k->unit > 0 && g.norm.x && !(g.scratch = doubles(k, g.units, w)))
+        return -1;
     start_sums(k, &g, rows);
     TRY(add_sequence(k, roles->input, roles->weights, &g, rows, w));
     TRY(add_sequence(k, roles->aux, roles->aux_weights, &g, rows, w));
@@ -272,13 +274,13 @@ int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struc
 
 /* The variance is a mean of squares, which may leave the range of floats long before the values do.
  */
-static void normalise(const struct cell *k, const struct near_array *a, size_t n)
+static void normalise(const struct cell *k, const struct near_array *a, size_t n, double *scratch)
 {
     struct near squares = { 0, 0 };
 
     for (size_t i = 0; i < n; i++)
         squares.x += a->x[i] * a->x[i];
-    near_normalise(a, n, k->unit, k->c->dot_factor);
+    near_normalise(a, n, k->unit, k->c->dot_factor, scratch);
     for (size_t i = 0; overflows(k, squares) && i < n; i++)
         a->e[i] = INFINITY;
 }
@@ -298,7 +300,7 @@ void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t,
     }
     saturate(k, &sum, g->units);
     if (g->norm.x)
-        normalise(k, &sum, g->units);
+        normalise(k, &sum, g->units, g->scratch);
     for (size_t i = 0; i < g->units; i++) {
         struct near x = near_at(&sum, i);
         if (g->norm.x)

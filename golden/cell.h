@@ -74,6 +74,7 @@ struct cell_gate {
     struct cell_matrix recurrent;
     struct near_array sum; /* by row of the sequence */
     struct near_array bias, peephole, norm;
+    double *scratch; /* a number a unit; NULL where no errors are normalised */
 };
 int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
                    struct cell_gate *ret_gate, struct why *w);

@@ -122,7 +122,8 @@ struct near near_activation(struct near a, int32_t code, double u);
 
 /* In place: (x - mean) / deviation over n values that follow each other.  A variance of zero, where
  * the quotient has no value, is kept away by an epsilon of 1e-8, as implementations do in one way
- * or another. */
-void near_normalise(const struct near_array *a, size_t n, double u, double dot_factor);
+ * or another.  scratch: room for n numbers, where errors are asked for. */
+void near_normalise(const struct near_array *a, size_t n, double u, double dot_factor,
+                    double *scratch);
 
 #endif

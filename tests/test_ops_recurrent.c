@@ -291,6 +291,7 @@ START_TEST(half_precision_is_bounded)
 {
     r = rounded_half;
     ck_assert_int_ge(check_bounds(DT_F16, false), 3);
+    ck_assert_int_ge(check_bounds(DT_F16, true), 3);
 }
 END_TEST
 

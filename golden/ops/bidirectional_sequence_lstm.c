@@ -220,9 +220,9 @@ const struct op op_BIDIRECTIONAL_SEQUENCE_LSTM = {
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text =
-                   "each gate: factor * sqrt(K) * u * sum |w*x| and the errors of its operands, "
-                   "through the activation by interval, through the products to first order, "
-                   "and from step to step" },
+                   "each gate: min(factor * sqrt(K), K + 2) * u * sum |w*x| and the errors of its "
+                   "operands, through the activation by interval, through the products to first "
+                   "order, and from step to step" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

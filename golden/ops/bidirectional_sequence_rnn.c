@@ -144,8 +144,9 @@ const struct op op_BIDIRECTIONAL_SEQUENCE_RNN = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1,
-               .text = "factor * sqrt(K) * u * sum |w*x| and the errors of the operands, through "
-                       "the activation by interval, and from step to step" },
+               .text =
+                   "min(factor * sqrt(K), K + 2) * u * sum |w*x| and the errors of the operands, "
+                   "through the activation by interval, and from step to step" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

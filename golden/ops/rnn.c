@@ -70,8 +70,9 @@ const struct op op_RNN = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1,
-               .text = "factor * sqrt(K) * u * sum |w*x| and the errors of the operands, through "
-                       "the activation by interval" },
+               .text =
+                   "min(factor * sqrt(K), K + 2) * u * sum |w*x| and the errors of the operands, "
+                   "through the activation by interval" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -196,8 +196,8 @@ const struct op op_SVDF = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1,
-               .text = "factor * sqrt(K) * u * sum |w*x| of both sums and the errors of the "
-                       "operands, through the activation by interval" },
+               .text = "min(factor * sqrt(K), K + 2) * u * sum |w*x| of both sums and the errors "
+                       "of the operands, through the activation by interval" },
     .infer = infer,
     .eval = eval,
     .bound = bound,
