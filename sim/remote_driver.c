@@ -252,7 +252,7 @@ static int put_files(struct remote_call *q, uint32_t n, const int *files, uint32
         return no_memory(&q->why);
     REQUIRE(&q->why, files || !n, "no cache files");
     for (uint32_t i = 0; i < n; i++)
-        names[i] = files[i] >= 0 ? wire_put_fd(&q->fds, files[i]) : 0;
+        TRY(wire_name_fd(&q->fds, files[i], &names[i], &q->why));
     *ret_names = names;
     return 0;
 }

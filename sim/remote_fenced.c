@@ -207,15 +207,17 @@ static int lead_fences(struct remote *r, uint32_t n, const int *fences, struct s
     return -1;
 }
 
-static uint32_t *put_fences(struct remote_call *q, uint32_t n, const int *fences)
+static int put_fences(struct remote_call *q, uint32_t n, const int *fences)
 {
     uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
 
-    for (uint32_t i = 0; names && i < n; i++)
-        names[i] = fence_all_open(1, &fences[i]) ? wire_put_fd(&q->fds, fences[i]) : 0;
+    if (!names)
+        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        TRY(wire_name_fd(&q->fds, fences[i], &names[i], &q->why));
     q->call.n_wait_for = n;
     q->call.wait_for = names;
-    return names;
+    return 0;
 }
 
 /* What the service is to wait for.  *ret_ours: a descriptor to be closed after the call, or -1. */
@@ -231,24 +233,19 @@ static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, st
         n = 1;
         fences = ret_ours;
     }
-    return put_fences(q, n, fences) ? 0 : why_fail(&q->why, WHY_MEMORY, "out of memory");
+    return put_fences(q, n, fences);
 }
 
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
                                   struct shared *shared, int *ret_fence,
                                   struct hal_fenced_info **ret_info)
 {
-    enum hal_status status;
-    int ours;
+    int ours, rc = put_wait_for(q, n_wait_for, wait_for, shared, &ours);
+    enum hal_status status = rc == 0 ? remote_run(q) : remote_failure(q);
 
-    if (put_wait_for(q, n_wait_for, wait_for, shared, &ours) < 0) {
-        shared_leave(shared);
-        return remote_failure(q);
-    }
-    status = remote_run(q);
     if (ours >= 0)
         close(ours);
-    if (status == HAL_NONE)
+    if (rc == 0 && status == HAL_NONE)
         return take_fenced(q, shared, ret_fence, ret_info);
     shared_leave(shared);
     return status;

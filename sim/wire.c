@@ -53,6 +53,19 @@ uint32_t wire_put_fd(struct wire_fds *fds, int fd)
     return ++fds->n;
 }
 
+int wire_name_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w)
+{
+    for (uint32_t i = 0; i < fds->n; i++)
+        if (fds->fd[i] == fd) {
+            *ret_name = i + 1;
+            return 0;
+        }
+    *ret_name = wire_put_fd(fds, fd);
+    if (!*ret_name && fds->n >= WIRE_MAX_FDS && fcntl(fd, F_GETFD) >= 0)
+        return why_fail(w, WHY_UNSUPPORTED, "more than %d descriptors in one call", WIRE_MAX_FDS);
+    return 0;
+}
+
 int wire_fd(const struct wire_fds *fds, uint32_t name)
 {
     return name && name <= fds->n ? fds->fd[name - 1] : -1;

@@ -16,8 +16,8 @@
 #include "wire.pb-c.h"
 
 enum {
-    WIRE_PROTOCOL = 3, /* of what wire.proto says */
-    WIRE_MAX_FDS = 128,
+    WIRE_PROTOCOL = 3,  /* of what wire.proto says */
+    WIRE_MAX_FDS = 252, /* and that of a long message: as many as the system passes on at once */
     WIRE_NO_FD = WIRE_MAX_FDS + 2,   /* names none: what should be a descriptor is no such thing */
     WIRE_INLINE = 1 << 15,           /* longest message within a packet */
     WIRE_MAX = (1 << 30) + (1 << 26) /* longest message: a model with 1 GiB of constants */
@@ -35,6 +35,9 @@ struct wire_fds {
 
 /* 1 + index of a descriptor put into the list, 0 when there is no room or it is none. */
 uint32_t wire_put_fd(struct wire_fds *fds, int fd);
+/* The same for lists of any length: one that is there already keeps its name.  *ret_name: 0 where
+ * it is none.  -1 with WHY_UNSUPPORTED: there is no room for so many. */
+int wire_name_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w);
 /* The descriptor that a message names, -1 where it names none or a wrong one. */
 int wire_fd(const struct wire_fds *fds, uint32_t name);
 /* The same, for good: it is the caller's from now on. */

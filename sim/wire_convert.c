@@ -173,8 +173,8 @@ int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena 
     m->offset = hal->kind == HAL_MEMORY_ADDRESS ? staged : hal->offset;
     m->size = hal->size;
     if (hal->kind != HAL_MEMORY_ADDRESS) {
-        m->fd = wire_put_fd(fds, hal->fd);
-        REQUIRE(w, m->fd, "descriptor %d is none, or the %dth", hal->fd, WIRE_MAX_FDS + 1);
+        TRY(wire_name_fd(fds, hal->fd, &m->fd, w));
+        REQUIRE(w, m->fd, "descriptor %d is none", hal->fd);
     }
     *ret_memory = m;
     return 0;

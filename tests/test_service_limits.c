@@ -237,6 +237,65 @@ START_TEST(descriptors_of_fences_are_a_clients_own)
 }
 END_TEST
 
+/* ---- many descriptors in one call */
+
+enum { MOST_POOLS = 300 };
+
+/* One of so many pools, of a file each or of few; how it ends. */
+static enum hal_status execute_with_pools(const struct client_model *model,
+                                          enum hal_version version, uint32_t n_pools,
+                                          uint32_t n_files)
+{
+    static struct hal_request_pool pools[MOST_POOLS];
+    struct hal_execution_config config = client_config();
+    int file[MOST_POOLS];
+    struct client_request r;
+
+    for (uint32_t i = 0; i < n_files; i++) {
+        ck_assert_int_ge(file[i] = memfd_create("pool", MFD_CLOEXEC), 0);
+        fill_in_files(&r, file[i]);
+    }
+    for (uint32_t i = 0; i < n_pools; i++) {
+        pools[i] = r.pool[0];
+        pools[i].memory.fd = file[i % n_files];
+    }
+    r.hal.n_pools = n_pools;
+    r.hal.pools = pools;
+    enum hal_status status = model->prepared->methods->execute_synchronously(
+        model->prepared, version, &r.hal, &config, &r.result);
+    for (uint32_t i = 0; i < n_files; i++)
+        close(file[i]);
+    return status;
+}
+
+static const struct {
+    uint32_t n_pools, n_files;
+    enum hal_version version;
+    enum hal_status status;
+} many[] = {
+    { 129, 129, HAL_FL8, HAL_NONE },
+    { WIRE_MAX_FDS, WIRE_MAX_FDS, HAL_FL8, HAL_NONE },
+    { MOST_POOLS, 200, HAL_FL8, HAL_NONE },
+    { WIRE_MAX_FDS + 1, WIRE_MAX_FDS + 1, HAL_FL8, HAL_RESOURCE_EXHAUSTED_PERSISTENT },
+    { WIRE_MAX_FDS + 1, WIRE_MAX_FDS + 1, HAL_1_2, HAL_GENERAL_FAILURE },
+};
+
+START_TEST(a_call_has_many_descriptors)
+{
+    struct hal_driver *d = lab_connect();
+    struct client_model model;
+
+    client_add_model(&model, N, false);
+    client_prepare(&model, d, HAL_PRIORITY_MEDIUM);
+    ck_assert_int_eq(
+        execute_with_pools(&model, many[_i].version, many[_i].n_pools, many[_i].n_files),
+        many[_i].status);
+    ck_assert_int_eq(execute_with_pools(&model, HAL_FL8, 3, 1), HAL_NONE);
+    client_done(&model);
+    d->close(d);
+}
+END_TEST
+
 /* ---- messages */
 
 /* Of so many operands that say nothing: little to send, much to read.  One client alone has less
@@ -422,6 +481,7 @@ int main(void)
 {
     TCase *files = tcase_create("descriptors");
     TCase *messages = tcase_create("messages");
+    TCase *many_files = tcase_create("many descriptors");
     TCase *clients = tcase_create("clients");
 
     tcase_add_checked_fixture(files, open_with_few_files, lab_close);
@@ -432,7 +492,9 @@ int main(void)
     tcase_add_checked_fixture(messages, open_with_little_memory, lab_close);
     tcase_add_test(messages, a_message_that_takes_too_much_is_refused);
     tcase_add_test(messages, what_messages_took_is_given_back);
+    tcase_add_checked_fixture(many_files, lab_open, lab_close);
+    tcase_add_loop_test(many_files, a_call_has_many_descriptors, 0, COUNT(many));
     tcase_add_test(clients, clients_without_a_number_are_told_apart);
     tcase_add_loop_test(clients, peers_are_processes, 0, COUNT(peers));
-    return check_main("limits of a service", files, messages, clients, NULL);
+    return check_main("limits of a service", files, many_files, messages, clients, NULL);
 }
