@@ -87,7 +87,8 @@ static void print_help(FILE *to)
     for (int i = 0; i < command_table_n; i++)
         fprintf(to, "  %-10s %s\n", command_table[i].name, command_table[i].summary);
     fputs("\n'halcyon help COMMAND' or 'halcyon COMMAND --help' says more of one.\n"
-          "targets: sim:cpu, sim:gpu, sim:dsp, sim:FILE.toml, each with ?fault=NAME;\n"
+          "targets: sim:cpu, sim:gpu, sim:dsp, sim:FILE.toml, each with ?fault=NAME,\n"
+          "?hal=VERSION, ?realtime, joined by &;\n"
           "lib:PATH.so[?ARGUMENTS] (a driver in a shared library); unix:PATH (one that 'halcyon\n"
           "serve' serves); golden (the reference itself); null (supports nothing).\n",
           to);

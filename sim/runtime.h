@@ -13,6 +13,7 @@ struct target {
     double patience;           /* with the process that it is in */
     char *socket;              /* path of the service that it is in; NULL: it is in this process */
     struct waiter *waiters;    /* kept: a driver may call twice, and late */
+    bool is_lost;              /* its service has ended, and no other one came in time */
     enum target_step step;
     _Atomic uint32_t *watched; /* follows it; NULL: nobody watches */
     const char *no_extensions; /* why they are hidden from this process; NULL: they are not */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "golden/logging.h"
 #include "golden/trace.h"
@@ -43,8 +44,19 @@ static int split_uri(const char *text, struct uri *ret_uri, struct why *w)
 /* What may follow the '?' of a simulated device. */
 struct sim_options {
     const struct fault *fault;
+    enum hal_version hal; /* 0: as its profile says */
     bool is_realtime;
 };
+
+static int parse_hal(const char *uri, const char *name, struct sim_options *o, struct why *w)
+{
+    for (int i = 0; i < HAL_VERSIONS; i++)
+        if (strcmp(name, hal_version_names[i]) == 0)
+            o->hal = hal_versions[i];
+    REQUIRE(w, o->hal, "%s: expected hal=1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8, found %s", uri,
+            name);
+    return 0;
+}
 
 static int parse_option(const char *uri, const char *text, struct sim_options *o, struct why *w)
 {
@@ -52,9 +64,12 @@ static int parse_option(const char *uri, const char *text, struct sim_options *o
         o->is_realtime = true;
         return 0;
     }
+    if (strncmp(text, "hal=", 4) == 0)
+        return parse_hal(uri, text + 4, o, w);
     REQUIRE(w, strncmp(text, "fault=", 6) == 0,
-            "%s: expected ?fault=NAME or ?realtime (several: with & between them), found %s", uri,
-            text);
+            "%s: expected ?fault=NAME, ?hal=VERSION or ?realtime (several: with & between them), "
+            "found %s",
+            uri, text);
     o->fault = fault_find(text + 6);
     REQUIRE(w, o->fault, "%s: no fault is named \"%s\" (halcyon devices --faults lists them)", uri,
             text + 6);
@@ -97,6 +112,8 @@ static int open_sim(const struct uri *u, const char *uri, const struct target_ho
     TRY(read_profile(u, uri, host, &p, w));
     TRY(engine_device(p, options.fault, ret_engine, w));
     (*ret_engine)->is_realtime = options.is_realtime;
+    if (options.hal)
+        (*ret_engine)->hal = options.hal;
     return 0;
 }
 
@@ -266,6 +283,20 @@ bool target_is_dead(struct target *t, struct why *w)
     return t->socket && (!t->driver || remote_is_dead(t->driver, w));
 }
 
+/* Whoever starts services anew needs a moment, which a target that has died is given once. */
+static int find_service(struct target *t, struct hal_driver **ret_driver, struct why *w)
+{
+    enum { TURNS = 50, TURN_US = 20000 };
+    int rc = remote_open(t->socket, t->patience, ret_driver, w);
+
+    for (int i = 0; i < TURNS && rc < 0 && w->code == WHY_INVALID && !t->is_lost; i++) {
+        usleep(TURN_US);
+        rc = remote_open(t->socket, t->patience, ret_driver, w);
+    }
+    t->is_lost = rc < 0;
+    return rc;
+}
+
 int target_revive(struct target *t, struct why *w)
 {
     struct hal_driver *d;
@@ -273,7 +304,8 @@ int target_revive(struct target *t, struct why *w)
     if (!target_is_dead(t, NULL))
         return 0;
     TRACE_SUBTRACT(LR, PI, "target_revive");
-    TRY(remote_open(t->socket, t->patience, &d, w));
+    if (find_service(t, &d, w) < 0)
+        return why_prefix(w, "since the driver's process has ended nobody serves it");
     if (t->driver)
         t->driver->close(t->driver);
     t->driver = d;

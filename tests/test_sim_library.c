@@ -274,6 +274,7 @@ START_TEST(uris_name_targets_or_say_why_not)
     } cases[] = {
         { "sim:tpu", "expected sim:cpu" },
         { "sim:cpu?speed=9", "expected ?fault=NAME" },
+        { "sim:cpu?hal=1.4", "expected hal=1.0, 1.1" },
         { "sim:cpu?fault=none", "no fault is named \"none\"" },
         { "lib:x.so", "No such file" },
         { "lib:", "expected lib:PATH.so" },
@@ -290,7 +291,8 @@ START_TEST(uris_name_targets_or_say_why_not)
         ck_assert_int_eq(target_open(cases[i].uri, NULL, &t, &w), -1);
         ck_assert_msg(strstr(w.text, cases[i].why), "%s: %s", cases[i].uri, w.text);
     }
-    const char *good[] = { "sim:cpu", "sim:gpu", "sim:dsp?fault=nan", "null", "null:", "golden" };
+    const char *good[] = { "sim:cpu", "sim:gpu", "sim:dsp?fault=nan&hal=1.0",
+                           "null",    "null:",   "golden" };
     for (int i = 0; i < COUNT(good); i++) {
         struct target_info info;
         ck_assert_msg(target_open(good[i], NULL, &t, &w) == 0, "%s", w.text);
