@@ -1,10 +1,12 @@
 /* TENSOR_QUANT8_ASYMM and TENSOR_QUANT8_ASYMM_SIGNED are one type with two ways to store it: where
  * an operation has a row for each, results of the same real values are the same real values, stored
- * 128 apart.  Random calls of every operation, in every such row, are run both ways. */
+ * 128 apart.  Random calls of every operation, in every such row, are run both ways, by the
+ * reference and by the shipped devices. */
 #include <check.h>
 #include <string.h>
 
 #include "randgraph/randgraph.h"
+#include "sim/sim.h"
 #include "tests/check_main.h"
 #include "tests/one_op.h"
 #include "tests/signed_example.h"
@@ -59,6 +61,42 @@ static void compare(const struct example *e, const struct tensor *u, const struc
                          shifted ? (int8_t) y[i] : y[i]);
 }
 
+/* The reference and the shipped devices. */
+enum { DEVICES = 3 };
+static struct target *device[DEVICES];
+
+static struct outcome run_on(struct target *t, const struct example *e, const struct result *r)
+{
+    struct shape shape[MAX_ROLES];
+    struct outcome o;
+    struct why w;
+
+    ck_assert_uint_le(r->n, MAX_ROLES);
+    for (uint32_t i = 0; i < r->n; i++)
+        shape[i] = r->out[i].shape;
+    if (target_run(t, &e->model, e->in, shape, NULL, &o, &w) < 0)
+        ck_abort_msg("%s on %s: %s", e->name, target_uri(t), w.text);
+    ck_assert_msg(!o.violation[0], "%s on %s: %s", e->name, target_uri(t), o.violation);
+    return o;
+}
+
+/* A device that computes the unsigned kind computes the signed one, and the same. */
+static void run_both_on(struct target *t, const struct example *u, const struct example *s,
+                        const struct result *r)
+{
+    struct outcome unsigned_one = run_on(t, u, r);
+
+    if (unsigned_one.stage == STAGE_DONE) {
+        struct outcome signed_one = run_on(t, s, r);
+        ck_assert_msg(signed_one.stage == STAGE_DONE, "%s, %s: not signed on %s", u->name,
+                      op_find(u->model.graph[0].operation[0].code)->name, target_uri(t));
+        for (uint32_t i = 0; i < unsigned_one.n_out; i++)
+            compare(u, &unsigned_one.out[i], &signed_one.out[i]);
+        outcome_done(&signed_one);
+    }
+    outcome_done(&unsigned_one);
+}
+
 static void run_both(const struct example *e, struct arena *a)
 {
     struct example other;
@@ -68,6 +106,8 @@ static void run_both(const struct example *e, struct arena *a)
     ck_assert_uint_eq(u.n, s.n);
     for (uint32_t i = 0; i < u.n; i++)
         compare(e, &u.out[i], &s.out[i]);
+    for (int d = 0; d < DEVICES; d++)
+        run_both_on(device[d], e, &other, &u);
 }
 
 /* Rows that have a signed one and have been run fewer than `n` times. */
@@ -94,6 +134,8 @@ START_TEST(signed_results_are_unsigned_ones_less_128)
     int row, failed = 0;
 
     ck_assert_int_le(op->n_typings, MAX_TYPINGS);
+    for (int d = 0; d < DEVICES; d++)
+        ck_assert_int_eq(target_open(target_shipped[d], NULL, &device[d], &w), 0);
     o.min_ops = o.max_ops = 1;
     o.control_flow = 0;
     o.only = op->name;
@@ -115,6 +157,8 @@ START_TEST(signed_results_are_unsigned_ones_less_128)
     }
     if (rows_below(op, count, WANTED, &row))
         ck_abort_msg("%s: typing row %d was drawn %u times", op->name, row, count[row]);
+    for (int d = 0; d < DEVICES; d++)
+        target_free(device[d]);
     arena_free(a);
 }
 END_TEST
