@@ -135,10 +135,10 @@ static void *copy_slowly(void *argument)
     const struct hal_memory m = {
         HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, slow, -1, 0, N * sizeof(float)
     };
-    bool is_out = *(int *) argument;
+    const bool *is_out = argument;
 
-    ck_assert_int_eq(is_out ? buffer->methods->copy_to(buffer, &m)
-                            : buffer->methods->copy_from(buffer, &m, 0, NULL),
+    ck_assert_int_eq(*is_out ? buffer->methods->copy_to(buffer, &m)
+                             : buffer->methods->copy_from(buffer, &m, 0, NULL),
                      HAL_NONE);
     return NULL;
 }
@@ -148,6 +148,7 @@ START_TEST(copies_that_are_long_in_coming_keep_nobody_waiting)
 {
     const struct sigaction action = { .sa_handler = bring_slowly };
     struct hal_execution_config config = client_config();
+    bool is_out = _i;
     pthread_t thread;
     uint32_t token;
     float x[N] = { 1, 2, 3, 4 };
@@ -158,7 +159,7 @@ START_TEST(copies_that_are_long_in_coming_keep_nobody_waiting)
     slow = mmap(NULL, SLOW_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(slow, MAP_FAILED);
     ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
-    ck_assert_int_eq(pthread_create(&thread, NULL, copy_slowly, &(int){ _i }), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, copy_slowly, &is_out), 0);
     while (!atomic_load(&is_touched))
         sched_yield();
     request.in[0].location = (struct hal_location){ .pool = 0 };
