@@ -164,9 +164,24 @@ static void couple(struct cell *c, const struct vts_model *m, const struct vts_m
             p[i]->methods->release(p[i]);
 }
 
+static void couple_text(struct cell *c, const struct one_op *text)
+{
+    struct vts_model m, other = { .arena = NULL };
+
+    vts_model_of(&m, text);
+    make_signed(&m, &other);
+    if (other.arena && vts_model_is_of(&m, c) && vts_model_is_of(&other, c))
+        couple(c, &m, &other);
+    if (other.arena)
+        vts_model_done(&other);
+    vts_model_done(&m);
+}
+
 static void coupling(struct cell *c, const void *data)
 {
     (void) data;
+    for (int i = 0; i < vts_n_texts; i++)
+        couple_text(c, &vts_texts[i]);
     for (int i = 0; i < vts_n_models; i++)
         if (signed_model[i].arena && vts_model_is_of(&vts_models[i], c) &&
             vts_model_is_of(&signed_model[i], c))

@@ -264,21 +264,22 @@ static void entries(struct cell *c, const void *data)
     }
 }
 
-/* ---- somebody writes to the model files meanwhile: those of a long chain of other operations,
- * while they are restored in turns with what was saved, so that parts of both are read */
+/* ---- somebody writes to the model files meanwhile: those of a long chain of other operations, in
+ * turns with what was saved, or whole and their second half alone, so that parts of both come
+ * together */
 
 struct race {
-    const struct files *from[2], *to;
+    const struct files *other, *saved, *to; /* saved: NULL while it is */
     atomic_bool stop;
 };
 
-static void copy_models(const struct files *from, const struct files *to)
+static void copy_models(const struct files *from, const struct files *to, bool second_half)
 {
     char bytes[1 << 14];
 
     for (uint32_t k = 0; k < to->n_model; k++) {
-        ssize_t n = pread(from->model[k], bytes, sizeof bytes, 0);
-        (void) !pwrite(to->model[k], bytes, n > 0 ? (size_t) n : 0, 0);
+        ssize_t n = pread(from->model[k], bytes, sizeof bytes, 0), first = second_half ? n / 2 : 0;
+        (void) !pwrite(to->model[k], bytes + first, n > 0 ? (size_t) (n - first) : 0, first);
     }
 }
 
@@ -287,7 +288,7 @@ static void *overwrite(void *argument)
     struct race *r = argument;
 
     for (int turn = 0; !atomic_load(&r->stop); turn ^= 1)
-        copy_models(r->from[turn], r->to);
+        copy_models(turn && r->saved ? r->saved : r->other, r->to, turn && !r->saved);
     return NULL;
 }
 
@@ -301,10 +302,10 @@ static void run_race(struct cell *c, const struct files *g, const struct subject
     files_init(&f, g->n_model, g->n_data);
     files_init(&saved, g->n_model, g->n_data);
     f.token[0] ^= 1;
-    struct race r = { { g, while_saving ? g : &saved }, &f, false };
+    struct race r = { g, while_saving ? NULL : &saved, &f, false };
     if (!while_saving) {
         save(c, &f, s);
-        copy_models(&f, &saved);
+        copy_models(&f, &saved, false);
     }
     ck_assert_int_eq(pthread_create(&thread, NULL, overwrite, &r), 0);
     enum hal_status status = HAL_NONE;
