@@ -77,6 +77,9 @@ BINARY_INLINE void binary_bound(struct call *c,
         }
 }
 
+/* For sums, which may cancel: adds to ey what it costs to bring quantised operands to one scale. */
+void binary_bound_scaling(struct call *c);
+
 /* For carry(): the error of f(a, b) where f is monotone in each operand, so that its extremes are
  * at the corners of both intervals, or `between`: a value that it takes inside (f(a, b) if none).
  */

@@ -46,6 +46,7 @@ static int bound(struct call *c, struct why *w)
     (void) w;
     bool wraps = c->out[0]->dtype == DT_I32;
     binary_bound(c, wraps ? carry_int : carry);
+    binary_bound_scaling(c);
     fused_bound(c);
     return 0;
 }
@@ -64,7 +65,9 @@ const struct op op_ADD = {
     .n_forms = COUNT(fused_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.05, .text = "errors of both operands add" },
+    .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.05,
+               .text =
+                   "errors of both operands add; quantised, those of bringing them to one scale" },
     .infer = fused_infer,
     .eval = eval,
     .eval_int = eval_int,
