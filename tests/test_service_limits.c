@@ -359,6 +359,54 @@ START_TEST(what_messages_took_is_given_back)
 }
 END_TEST
 
+/* ---- threads */
+
+/* Of the service, of which one client alone has less than half; as many as bursts with queues, and
+ * a few more. */
+enum { ALL_THREADS = 40, MOST_BURSTS = ALL_THREADS / 2 };
+
+static struct hal_driver *make_with_few_threads(void)
+{
+    share_limit(ACCOUNT_THREADS, ALL_THREADS);
+    return client_open("cpu", HAL_FL8);
+}
+
+static void open_with_few_threads(void)
+{
+    lab_open_of(make_with_few_threads, 1);
+}
+
+/* Those beyond have no queues, and work all the same. */
+START_TEST(a_client_has_so_many_threads_for_its_bursts)
+{
+    static const int64_t none[] = { -1, -1, -1 };
+    struct hal_execution_config config = client_config();
+    struct holdings before = lab_at_rest(lab_service);
+    struct hal_driver *d = lab_connect();
+    struct hal_burst *burst[MOST_BURSTS];
+    struct client_request r;
+    struct client_model m;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    for (int i = 0; i < MOST_BURSTS; i++)
+        ck_assert_int_eq(m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &burst[i]),
+                         HAL_NONE);
+    ck_assert_int_le(lab_holdings(lab_service).threads - before.threads, ALL_THREADS / 2);
+    for (int i = 0; i < MOST_BURSTS; i++) {
+        client_fill(&r, N);
+        ck_assert_int_eq(burst[i]->methods->execute_synchronously(burst[i], &r.hal, r.hal.n_pools,
+                                                                  none, &config, &r.result),
+                         HAL_NONE);
+        client_check(&r, N);
+        burst[i]->methods->release(burst[i]);
+    }
+    client_done(&m);
+    d->close(d);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
 /* ---- processes that have no number where the service lives */
 
 enum { SESSIONS = 64 };
@@ -482,6 +530,7 @@ int main(void)
     TCase *files = tcase_create("descriptors");
     TCase *messages = tcase_create("messages");
     TCase *many_files = tcase_create("many descriptors");
+    TCase *threads = tcase_create("threads");
     TCase *clients = tcase_create("clients");
 
     tcase_add_checked_fixture(files, open_with_few_files, lab_close);
@@ -494,7 +543,9 @@ int main(void)
     tcase_add_test(messages, what_messages_took_is_given_back);
     tcase_add_checked_fixture(many_files, lab_open, lab_close);
     tcase_add_loop_test(many_files, a_call_has_many_descriptors, 0, COUNT(many));
+    tcase_add_checked_fixture(threads, open_with_few_threads, lab_close);
+    tcase_add_test(threads, a_client_has_so_many_threads_for_its_bursts);
     tcase_add_test(clients, clients_without_a_number_are_told_apart);
     tcase_add_loop_test(clients, peers_are_processes, 0, COUNT(peers));
-    return check_main("limits of a service", files, many_files, messages, clients, NULL);
+    return check_main("limits of a service", files, many_files, messages, threads, clients, NULL);
 }
