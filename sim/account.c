@@ -43,10 +43,10 @@ static struct account **find(struct accounts *a, uint32_t client)
 }
 
 static const char *const what[] = {
-    [ACCOUNT_MODELS] = "prepared models",    [ACCOUNT_MEMORY] = "bytes",
-    [ACCOUNT_EXECUTIONS] = "executions",     [ACCOUNT_FILES] = "descriptors",
-    [ACCOUNT_MAPPINGS] = "mappings",         [ACCOUNT_THREADS] = "threads",
-    [ACCOUNT_MESSAGES] = "bytes of messages"
+    [ACCOUNT_MODELS] = "prepared models", [ACCOUNT_MEMORY] = "bytes",
+    [ACCOUNT_EXECUTIONS] = "executions",  [ACCOUNT_FILES] = "descriptors",
+    [ACCOUNT_MAPPINGS] = "mappings",      [ACCOUNT_THREADS] = "threads",
+    [ACCOUNT_OBJECTS] = "objects",        [ACCOUNT_MESSAGES] = "bytes of messages"
 };
 
 /* Whether a client that holds so much may have n more. */

@@ -16,6 +16,7 @@ enum account_kind {
     ACCOUNT_FILES,    /* descriptors */
     ACCOUNT_MAPPINGS, /* of files */
     ACCOUNT_THREADS,
+    ACCOUNT_OBJECTS, /* of the driver's, that it has handles of */
     ACCOUNT_MESSAGES /* bytes of messages, as they are read */
 };
 enum { ACCOUNT_KINDS = ACCOUNT_MESSAGES + 1 };

@@ -3,6 +3,7 @@
 
 #include "sim/burst_server.h"
 #include "sim/session.h"
+#include "sim/share.h"
 
 unsigned object_count(struct session *s, enum object_kind kind)
 {
@@ -19,8 +20,10 @@ uint64_t object_add(struct session *s, const struct object *what)
 {
     struct object *o = malloc(sizeof(*o));
 
-    if (!o)
+    if (!o || !share_take(ACCOUNT_OBJECTS, s->caller->client, 1)) {
+        free(o);
         return 0;
+    }
     pthread_mutex_lock(&s->lock);
     *o = *what;
     o->next = s->objects;
@@ -86,6 +89,7 @@ void object_unpin(struct session *s, struct object *o)
             return;
         struct object *parent = o->parent;
         object_release_of_driver(o->kind, o->of_driver);
+        share_give(ACCOUNT_OBJECTS, s->caller->client, 1);
         free(o);
         o = parent;
     }

@@ -6,8 +6,8 @@
 #include "sim/memory.h"
 
 /* Descriptors and files that the process needs for itself, and for what is on its way.  A client's
- * most threads; its messages have room for the longest one, taken apart. */
-enum { RESERVE = 64, MOST_THREADS = 512 };
+ * most threads and objects; its messages have room for the longest one, taken apart. */
+enum { RESERVE = 64, MOST_THREADS = 512, MOST_OBJECTS = 1 << 14 };
 #define MOST_MESSAGES ((uint64_t) WIRE_MAX / 2 * 3)
 
 static struct accounts shares = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -41,6 +41,7 @@ void shares_begin(void)
     pthread_mutex_lock(&shares.lock);
     shares.limits.most[ACCOUNT_MESSAGES] = MOST_MESSAGES;
     shares.limits.most[ACCOUNT_THREADS] = MOST_THREADS;
+    shares.limits.most[ACCOUNT_OBJECTS] = MOST_OBJECTS;
     pthread_mutex_unlock(&shares.lock);
 }
 

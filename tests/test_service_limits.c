@@ -407,6 +407,52 @@ START_TEST(a_client_has_so_many_threads_for_its_bursts)
 }
 END_TEST
 
+/* ---- objects */
+
+enum { ALL_OBJECTS = 64, MOST_OBJECTS = ALL_OBJECTS / 2 };
+
+static struct hal_driver *make_with_few_objects(void)
+{
+    share_limit(ACCOUNT_OBJECTS, ALL_OBJECTS);
+    return client_open("cpu", HAL_FL8);
+}
+
+static void open_with_few_objects(void)
+{
+    lab_open_of(make_with_few_objects, 1);
+}
+
+START_TEST(a_client_has_so_many_objects)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_driver *d = lab_connect();
+    struct hal_execution *x[ALL_OBJECTS];
+    pid_t other = start_other();
+    struct client_request r;
+    struct client_model m;
+    enum hal_status status;
+    int n = 0;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&r, N);
+    while (n < ALL_OBJECTS && (status = m.prepared->methods->create_reusable_execution(
+                                   m.prepared, &r.hal, &config, &x[n])) == HAL_NONE)
+        n++;
+    ck_assert_int_eq(n, MOST_OBJECTS - 1); /* and the model */
+    ck_assert_int_eq(status, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+    check_other_works(other);
+    x[n - 1]->methods->release(x[n - 1]);
+    ck_assert_int_eq(
+        m.prepared->methods->create_reusable_execution(m.prepared, &r.hal, &config, &x[n - 1]),
+        HAL_NONE);
+    while (n--)
+        x[n]->methods->release(x[n]);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
 /* ---- processes that have no number where the service lives */
 
 enum { SESSIONS = 64 };
@@ -531,6 +577,7 @@ int main(void)
     TCase *messages = tcase_create("messages");
     TCase *many_files = tcase_create("many descriptors");
     TCase *threads = tcase_create("threads");
+    TCase *objects = tcase_create("objects");
     TCase *clients = tcase_create("clients");
 
     tcase_add_checked_fixture(files, open_with_few_files, lab_close);
@@ -545,7 +592,10 @@ int main(void)
     tcase_add_loop_test(many_files, a_call_has_many_descriptors, 0, COUNT(many));
     tcase_add_checked_fixture(threads, open_with_few_threads, lab_close);
     tcase_add_test(threads, a_client_has_so_many_threads_for_its_bursts);
+    tcase_add_checked_fixture(objects, open_with_few_objects, lab_close);
+    tcase_add_test(objects, a_client_has_so_many_objects);
     tcase_add_test(clients, clients_without_a_number_are_told_apart);
     tcase_add_loop_test(clients, peers_are_processes, 0, COUNT(peers));
-    return check_main("limits of a service", files, many_files, messages, threads, clients, NULL);
+    return check_main("limits of a service", files, many_files, messages, threads, objects, clients,
+                      NULL);
 }
