@@ -253,7 +253,7 @@ static enum hal_status begin(struct burst *b, const struct hal_request *request,
     b->running += mappings != NULL;
     pthread_mutex_unlock(&all_of(b)->lock);
     if (!t.lent.arena)
-        return HAL_GENERAL_FAILURE;
+        return hal_exhausted(b->version);
     if (!mappings) { /* more than an execution may have */
         arena_free(t.lent.arena);
         return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, b->version);
@@ -366,7 +366,7 @@ enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal
         return driver_answer("configure_burst", version, HAL_INVALID_ARGUMENT);
     b = calloc(1, sizeof(*b));
     if (!b)
-        return HAL_GENERAL_FAILURE;
+        return hal_exhausted(version);
     atomic_fetch_add(&p->references, 1);
     pthread_mutex_lock(&all->lock);
     *b = (struct burst){ { &methods }, p, version, .next = all->first };

@@ -55,7 +55,7 @@ enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
                              .is_lent_arena = lent->arena,
                              .arena = lent->arena ? lent->arena : arena_new((size_t) e->memory) };
     if (!x->arena)
-        return HAL_GENERAL_FAILURE;
+        return hal_exhausted(version);
     if (request_open(request, &c, x->arena, &x->request, &w) < 0) {
         give_up_arena(x);
         return driver_refuse("request", version, &w);
@@ -167,7 +167,7 @@ void execution_submit(struct execution *x, uint64_t left)
     if (read_memory(x) < 0)
         return;
     x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job, &terms) == 0;
-    x->refused = hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, x->version);
+    x->refused = hal_exhausted(x->version);
 }
 
 /* Has the device: does not begin what nobody wants, or what cannot be done in time. */
@@ -308,7 +308,7 @@ static void run_launched(void *argument)
     struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)),
                                  .capacity = n,
                                  .timing = hal_no_timing };
-    enum hal_status status = HAL_GENERAL_FAILURE;
+    enum hal_status status = hal_exhausted(l->execution.version);
 
     TRACE(LD, PE, "execution");
     if (result.shapes)
@@ -338,7 +338,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
         return hal_refuse_execution(callback, HAL_INVALID_ARGUMENT);
     l = calloc(1, sizeof(*l));
     if (!l)
-        return hal_refuse_execution(callback, HAL_GENERAL_FAILURE);
+        return hal_refuse_execution(callback, hal_exhausted(version));
     status = execution_open(&l->execution, p, version, request, config);
     if (status != HAL_NONE) {
         free(l);

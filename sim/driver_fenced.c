@@ -125,18 +125,17 @@ static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
     struct execution *x = f->launch.execution;
     uint32_t n = x->request.n_outputs;
     struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)), .capacity = n };
-    enum hal_status status = HAL_GENERAL_FAILURE;
 
     if (!result.shapes) {
         withdraw(f);
-        return status;
+        return hal_exhausted(x->version);
     }
     if (!f->is_submitted)
         submit(f);
     *ret_waited = x->is_queued && x->job.arrival > f->launched
                       ? (uint64_t) (x->job.arrival - f->launched)
                       : 0;
-    status = execution_run(x, &result);
+    enum hal_status status = execution_run(x, &result);
     *ret_timing = result.timing;
     free(result.shapes);
     return status;
@@ -293,7 +292,7 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
         return driver_answer("execute_fenced", version, HAL_INVALID_ARGUMENT);
     x = malloc(sizeof(*x));
     if (!x)
-        return HAL_GENERAL_FAILURE;
+        return hal_exhausted(version);
     status = execution_open(x, (struct prepared *) self, version, request, config);
     if (status != HAL_NONE) {
         free(x);

@@ -289,7 +289,7 @@ static enum hal_status compile(struct driver *d, struct loaded *l, const struct 
         return hooks->prepare();
     p = calloc(1, sizeof(*p));
     if (!p)
-        return HAL_GENERAL_FAILURE;
+        return hal_exhausted(how->version);
     *p = (struct prepared){ .base = { &prepared_methods },
                             .driver = d,
                             .loaded = *l,

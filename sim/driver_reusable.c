@@ -87,7 +87,7 @@ enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self
         return driver_answer("create_reusable_execution", HAL_FL8, HAL_GENERAL_FAILURE);
     r = calloc(1, sizeof(*r));
     if (!r)
-        return HAL_GENERAL_FAILURE;
+        return hal_exhausted(HAL_FL8);
     status = execution_open(&r->execution, p, HAL_FL8, request, config);
     if (status != HAL_NONE) {
         free(r);

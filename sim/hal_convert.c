@@ -58,6 +58,11 @@ enum hal_status hal_status_in(enum hal_status status, enum hal_version version)
     return hal_status_complies(status, version) ? status : HAL_GENERAL_FAILURE;
 }
 
+enum hal_status hal_exhausted(enum hal_version version)
+{
+    return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version);
+}
+
 static enum hal_status status_of(enum why_code code)
 {
     switch (code) {

@@ -22,6 +22,8 @@ const char *hal_status_name(enum hal_status status); /* "INVALID_ARGUMENT"; "?" 
 bool hal_status_complies(enum hal_status status, enum hal_version version);
 /* Codes that the version does not have become HAL_GENERAL_FAILURE. */
 enum hal_status hal_status_in(enum hal_status status, enum hal_version version);
+/* For want of something that there may be soon. */
+enum hal_status hal_exhausted(enum hal_version version);
 /* What a driver answers for a failure of ours. */
 enum hal_status hal_status_of(const struct why *w, enum hal_version version);
 

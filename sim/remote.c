@@ -270,7 +270,7 @@ enum hal_status remote_failure(const struct remote_call *q)
     if (remote_is_dead(&q->r->base, NULL))
         return HAL_DEVICE_UNAVAILABLE;
     if (q->why.code == WHY_MEMORY)
-        return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version_of(q));
+        return hal_exhausted(version_of(q));
     if (q->why.code == WHY_UNSUPPORTED) /* legal, and more than one call can say */
         return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, version_of(q));
     return hal_status_of(&q->why, version_of(q));

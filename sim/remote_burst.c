@@ -166,7 +166,7 @@ enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal
     enum hal_status status;
 
     if (!b)
-        return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version);
+        return hal_exhausted(version);
     *b = (struct remote_burst){ { &methods }, ((struct remote_prepared *) self)->r, version };
     status =
         remote_open_burst(self, version, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &b->handle, &fds);

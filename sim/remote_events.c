@@ -61,7 +61,7 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
     if (c->prepare) {
         struct hal_prepared_model *m = e && e->object ? remote_prepared_new(r, e->object) : NULL;
         if (e && e->object && !m)
-            status = hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, r->base.hal_version);
+            status = hal_exhausted(r->base.hal_version);
         c->prepare->notify(c->prepare, status, m);
     } else {
         if (e && !remote_take_result(e->n_shapes, e->shapes, e->timing, &result))

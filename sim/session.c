@@ -114,8 +114,7 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
                               &(struct object){ .kind = OBJECT_PREPARED, .of_driver = prepared });
         if (!e.object) {
             prepared->methods->release(prepared);
-            e.status = (int32_t) hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT,
-                                               c->session->driver->hal_version);
+            e.status = (int32_t) hal_exhausted(c->session->driver->hal_version);
         }
     }
     send_event(c->session, &e);

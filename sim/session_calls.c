@@ -136,7 +136,7 @@ int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *f
     *reply = (Wire__Reply) WIRE__REPLY__INIT;
     enum hal_version version =
         call->version ? (enum hal_version) call->version : c->session->driver->hal_version;
-    enum hal_status status = hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version);
+    enum hal_status status = hal_exhausted(version);
     reply->status = (int32_t) status;
     if (call->callback) /* nobody owes it yet */
         session_refuse(c->session, call->callback, status);

@@ -151,7 +151,7 @@ enum hal_status target_prepare(struct target *t, const struct hal_model *model,
 
     *ret_prepared = NULL;
     if (!w)
-        return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, t->driver->hal_version);
+        return hal_exhausted(t->driver->hal_version);
     target_at(t, TARGET_AT_PREPARE);
     launched =
         t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare);
@@ -180,7 +180,7 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
         return p->methods->execute_synchronously(p, version, request, config, result);
     w = waiter_new(t, "execute", result);
     if (!w)
-        return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, t->driver->hal_version);
+        return hal_exhausted(t->driver->hal_version);
     enum hal_status launched = p->methods->execute(p, version, request, config, &w->execution);
     target_at(t, TARGET_AT_EXECUTED);
     if (!finish(w, launched, violation, size))
