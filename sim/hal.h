@@ -177,7 +177,8 @@ struct hal_memory {
 
 /* ---- models */
 
-/* Where an operand's bytes lie.  All zero for lifetimes without a value. */
+/* Where an operand's bytes lie, at any address: nothing in pools is aligned.  All zero for
+ * lifetimes without a value. */
 struct hal_location {
     uint32_t pool; /* index into the pools of the model or request */
     uint64_t offset, length;
@@ -197,8 +198,20 @@ enum hal_lifetime {
 
 enum hal_extra_kind { HAL_EXTRA_NONE = 0, HAL_EXTRA_CHANNEL_QUANT = 1, HAL_EXTRA_EXTENSION = 2 };
 
-/* Type codes are NNAPI's: 0 FLOAT32 ... 15 SUBGRAPH, 10000 OEM, 10001 TENSOR_OEM_BYTE; a code with
- * bits above the lowest 16 belongs to the extension whose prefix they are. */
+/* Type codes are NNAPI's, as are those of operations; a code with bits above the lowest 16 belongs
+ * to the extension whose prefix they are.
+ *
+ *     1.0   0 FLOAT32, 1 INT32, 2 UINT32,
+ *           3 TENSOR_FLOAT32, 4 TENSOR_INT32, 5 TENSOR_QUANT8_ASYMM (uint8_t),
+ *           10000 OEM, 10001 TENSOR_OEM_BYTE
+ *     1.2   6 BOOL, 7 TENSOR_QUANT16_SYMM (int16_t), 8 TENSOR_FLOAT16, 9 TENSOR_BOOL8 (uint8_t),
+ *           10 FLOAT16, 11 TENSOR_QUANT8_SYMM_PER_CHANNEL (int8_t),
+ *           12 TENSOR_QUANT16_ASYMM (uint16_t), 13 TENSOR_QUANT8_SYMM (int8_t)
+ *     1.3   14 TENSOR_QUANT8_ASYMM_SIGNED (int8_t), 15 SUBGRAPH
+ *
+ * Quantised elements q stand for (q - zero) * scale.  A type or an operation that the version has
+ * and the driver does not know is no reason to call a model illegal: its operations are not
+ * supported. */
 struct hal_operand {
     int32_t type;
     uint32_t n_dims;      /* 0: a scalar, or a tensor of unknown rank */

@@ -42,7 +42,7 @@ static void add_run(const struct value *in[], const uint8_t *data[], const struc
     }
 }
 
-/* Fill in: a row for each operation, by its code. */
+/* Fill in: a row for each operation, by its code, which `halcyon ops NAME` says. */
 static const struct kernel kernels[] = { { 0 /* ADD */, 3, add_supports, add_run } };
 
 const struct kernel *kernel_for(int32_t operation, uint32_t n_in, const struct value *in[],

@@ -4,7 +4,10 @@
 
 #include "hal.h"
 
-enum { INT32 = 1, TENSOR_FLOAT32 = 3, MAX_INPUTS = 3 };
+/* Types of operands, by their codes in hal.h. */
+enum { INT32 = 1, TENSOR_FLOAT32 = 3, TENSOR_QUANT8_ASYMM = 5, FIRST_TYPE_OF_1_3 = 14 };
+
+enum { MAX_INPUTS = 3 };
 
 /* An operand. */
 struct value {

@@ -11,6 +11,7 @@
  *
  * A model goes through load(), which trusts nothing in it, into structures of our own; a request
  * through run(), which trusts nothing in it either. */
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,15 @@
 #define DRIVER_HAL     HAL_1_2
 #define DRIVER_TYPE    HAL_DEVICE_OTHER
 
-/* Fill in: relative to the CPU implementation, as measured; ascending by type.  Clients of 1.0 and
- * 1.1 read these two rows and no others. */
-static const struct hal_operand_performance operand_performance[] = { { 3, { 1.0f, 1.0f } },
-                                                                      { 5, { 1.0f, 1.0f } } };
+/* Fill in: relative to the CPU implementation, as measured; ascending by type, a row for each type
+ * that you compute with.  Clients of 1.0 and 1.1 get two rows and no others. */
+static const struct hal_operand_performance performance[] = { { TENSOR_FLOAT32, { 1, 1 } } };
+static const struct hal_operand_performance performance_1_0[] = {
+    { TENSOR_FLOAT32, { 1, 1 } },
+    { TENSOR_QUANT8_ASYMM, { FLT_MAX, FLT_MAX } },
+};
 static const struct hal_capabilities capabilities = {
-    { 1.0f, 1.0f },      { 1.0f, 1.0f }, { 1.0f, 1.0f }, { 1.0f, 1.0f }, COUNT(operand_performance),
-    operand_performance,
+    { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, COUNT(performance), performance,
 };
 
 /* ---- versions */
@@ -136,7 +139,9 @@ static bool has_shape(const struct value *v, uint32_t n_dims, const uint32_t *di
 
 /* ---- taking a model over */
 
-/* Bytes of a tensor, 0 where its shape is not known or it is larger than we take. */
+/* Bytes of a tensor, 0 where its shape is not known, it is larger than we take, or its type is none
+ * of ours: such operands are legal, and the operations on them not supported.  Fill in: the sizes
+ * of more types. */
 static size_t bytes_of(const struct value *v)
 {
     uint64_t n = sizeof(float);
@@ -168,7 +173,8 @@ static bool load_constant(const struct hal_operand *o, const struct mapping *val
     return v->constant;
 }
 
-/* Fill in: scales, zero points and extra parameters of the types that you support. */
+/* Fill in: scales, zero points and extra parameters of the types that you support.  False is for
+ * what no driver may take, the answer to the rest is that it is not supported. */
 static bool load_operand(const struct hal_operand *o, const struct mapping *values,
                          const struct mapping *pools, uint32_t n_pools, struct value *v)
 {
@@ -228,7 +234,8 @@ static bool load_ends(const struct prepared *p, const uint32_t *list, uint32_t n
     return true;
 }
 
-/* Fill in: each rule of the specification for operations and types that you know. */
+/* Fill in: each rule of the specification for operations and types that you know, as `halcyon ops
+ * NAME` has them. */
 static bool load_graph(struct prepared *p, const struct hal_model *m, const struct mapping *pools)
 {
     const struct mapping values = { (uint8_t *) (uintptr_t) m->operand_values,
@@ -399,7 +406,8 @@ static void report_shapes(const struct prepared *p, const struct hal_request *q,
 }
 
 /* Fill in: the time that the device took, where config->measure asks for it; whole microseconds up
- * to HAL 1.3. */
+ * to HAL 1.3.  Outputs whose shape follows from inputs (dimensions of 0 in the model): work it out
+ * before you compute, and answer OUTPUT_INSUFFICIENT_SIZE with it where the room is too small. */
 static enum hal_status run_request(const struct prepared *p, enum hal_version version,
                                    const struct hal_request *request,
                                    const struct hal_execution_config *config,
@@ -468,7 +476,7 @@ static const struct hal_prepared_model_methods prepared_methods = {
 
 /* ---- the driver */
 
-/* What a version does not have is 0. */
+/* What a version does not have is 0, or has no row. */
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities)
 {
@@ -480,8 +488,14 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     *ret_capabilities = capabilities;
     if (version < HAL_1_3)
         ret_capabilities->if_performance = ret_capabilities->while_performance = none;
-    if (version < HAL_1_2)
+    while (version < HAL_1_3 && ret_capabilities->n_operands &&
+           ret_capabilities->operand[ret_capabilities->n_operands - 1].type >= FIRST_TYPE_OF_1_3)
+        ret_capabilities->n_operands--;
+    if (version < HAL_1_2) {
         ret_capabilities->relaxed_scalar = none;
+        ret_capabilities->operand = performance_1_0;
+        ret_capabilities->n_operands = COUNT(performance_1_0);
+    }
     if (version < HAL_1_1)
         ret_capabilities->relaxed_tensor = none;
     return HAL_NONE;
