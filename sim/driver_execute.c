@@ -236,11 +236,11 @@ static enum hal_status answer(struct execution *x, enum hal_status status,
 {
     struct driver *d = x->prepared->driver;
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
-    struct answer a = { .request = &x->request,
-                        .status = status,
-                        .result = result,
-                        .measure = x->measure,
-                        .memory = &d->memory };
+    struct fault_answer a = { .request = &x->request,
+                              .status = status,
+                              .result = result,
+                              .measure = x->measure,
+                              .memory = &d->memory };
 
     pthread_mutex_lock(&d->lock);
     if (hooks->answer)

@@ -15,7 +15,7 @@ struct fault_memory {
 };
 
 /* An execution that is about to be answered. */
-struct answer {
+struct fault_answer {
     struct request *request; /* mapped memory of inputs and outputs */
     enum hal_status status;
     struct hal_result *result;
@@ -34,7 +34,7 @@ struct fault_hooks {
     void (*supported)(bool *supported, uint32_t *n);
     /* Instead of preparing: the status that is notified, or HAL_NONE to go on. */
     enum hal_status (*prepare)(void);
-    void (*answer)(struct answer *a);
+    void (*answer)(struct fault_answer *a);
 };
 
 const struct fault_hooks *fault_hooks(const struct fault *f); /* never NULL */

@@ -199,36 +199,36 @@ static enum hal_status refuse(void)
     return HAL_GENERAL_FAILURE;
 }
 
-static void fail_execution(struct answer *a)
+static void fail_execution(struct fault_answer *a)
 {
     a->status = HAL_GENERAL_FAILURE;
     hal_no_result(a->result);
 }
 
-static void unknown_status(struct answer *a)
+static void unknown_status(struct fault_answer *a)
 {
     a->status = (enum hal_status) 77;
 }
 
-static void grow_shape(struct answer *a)
+static void grow_shape(struct fault_answer *a)
 {
     if (a->result->n_shapes && a->result->shapes[0].n_dims)
         a->result->shapes[0].dims[a->result->shapes[0].n_dims - 1]++;
 }
 
-static void reverse_timing(struct answer *a)
+static void reverse_timing(struct fault_answer *a)
 {
     a->result->timing = (struct hal_timing){ .on_device = 2000, .in_driver = 1000 };
 }
 
-static void crash(struct answer *a)
+static void crash(struct fault_answer *a)
 {
     (void) a;
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
 }
 
-static void hang(struct answer *a)
+static void hang(struct fault_answer *a)
 {
     (void) a;
     for (;;)
@@ -245,7 +245,7 @@ static size_t output_bytes(const struct request *r)
 }
 
 /* Swaps what was written for what the execution before wrote. */
-static void repeat_last(struct answer *a)
+static void repeat_last(struct fault_answer *a)
 {
     struct request *r = a->request;
     size_t n = output_bytes(r), at = 0;
@@ -264,21 +264,21 @@ static void repeat_last(struct answer *a)
     a->memory->last_length = now ? at : 0;
 }
 
-static void write_past(struct answer *a)
+static void write_past(struct fault_answer *a)
 {
     for (uint32_t i = 0; i < a->request->n_outputs; i++)
         if (a->request->out[i].place.address)
             a->request->out[i].place.address[a->request->out[i].place.length] = 0;
 }
 
-static void write_before(struct answer *a)
+static void write_before(struct fault_answer *a)
 {
     for (uint32_t i = 0; i < a->request->n_outputs; i++)
         if (a->request->out[i].place.address)
             a->request->out[i].place.address[-1] = 0;
 }
 
-static void change_input(struct answer *a)
+static void change_input(struct fault_answer *a)
 {
     for (uint32_t i = 0; i < a->request->n_inputs; i++)
         if (a->request->in_place[i].address && tensor_bytes(&a->request->in[i]))
