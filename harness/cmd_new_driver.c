@@ -50,6 +50,18 @@ static int write_file(const char *path, const char *text, const char *name, stru
     return 0;
 }
 
+/* A driver that could not be written whole, up to its last file. */
+static void remove_driver(const char *folder, int last)
+{
+    char path[4200];
+
+    for (int i = 0; i <= last; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
 static int write_driver(const struct options *o, struct why *w)
 {
     char path[4200];
@@ -64,7 +76,10 @@ static int write_driver(const struct options *o, struct why *w)
                         folder, errno == EEXIST ? "is there already" : strerror(errno));
     for (int i = 0; i < COUNT(files); i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
-        TRY(write_file(path, files[i].text, name, w));
+        if (write_file(path, files[i].text, name, w) < 0) {
+            remove_driver(folder, i);
+            return -1;
+        }
     }
     printf("%s/driver.c is a driver that runs ADD; 'make -C %s' builds it, 'make -C %s check' runs "
            "it\n",

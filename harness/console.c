@@ -129,9 +129,9 @@ static void verdict_json(const char *name, const char *target, const struct chec
 static void print_worst(const struct check_result *r)
 {
     if (r->wrong)
-        printf("    output %d (%s, %s): %llu of %llu elements are wrong\n", r->output,
-               r->operation[0] ? r->operation : "an input", r->type, (unsigned long long) r->wrong,
-               (unsigned long long) r->checked);
+        printf("    %llu of %llu elements are wrong; the worst is in output %d (%s, %s)\n",
+               (unsigned long long) r->wrong, (unsigned long long) r->checked, r->output,
+               r->operation[0] ? r->operation : "an input", r->type);
     printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", r->place,
            r->expected, r->actual, r->bound, r->ratio);
 }
