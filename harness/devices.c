@@ -23,7 +23,7 @@ int devices_limit_extensions(const char *file, const char *who, struct why *w)
     static char reason[240];
     char *binary = who ? strdup(who) : allowlist_this_binary();
     bool allowed = false;
-    int rc = binary ? allowlist_allows(file, binary, &allowed, w)
+    int rc = binary ? allowlist_allows(file, binary, !who, &allowed, w)
                     : why_fail(w, WHY_SYSTEM, "nobody says which program this is");
 
     if (rc == 0 && !allowed) {

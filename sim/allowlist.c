@@ -55,9 +55,15 @@ static bool is_entry(const char *line, size_t length)
     return *line == '/' ? is_path(line) : is_package(line);
 }
 
-static bool is_of_system(const char *who)
+/* Of the phone's maker, or installed. */
+static bool is_in_place(const char *path)
 {
-    return strncmp(who, "/system/", strlen("/system/")) == 0;
+    static const char *const folders[] = { "/product/", "/vendor/", "/odm/", "/data/" };
+
+    for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return true;
+    return false;
 }
 
 static int read_lines(FILE *from, const char *file, const char *who, bool *found, struct why *w)
@@ -83,7 +89,8 @@ static int read_lines(FILE *from, const char *file, const char *who, bool *found
     return rc;
 }
 
-int allowlist_allows(const char *file, const char *who, bool *ret_allowed, struct why *w)
+int allowlist_allows(const char *file, const char *who, bool anywhere, bool *ret_allowed,
+                     struct why *w)
 {
     FILE *from = fopen(file, "re");
     bool found = false;
@@ -93,7 +100,7 @@ int allowlist_allows(const char *file, const char *who, bool *ret_allowed, struc
     int rc = read_lines(from, file, who, &found, w);
     fclose(from);
     TRY(rc);
-    *ret_allowed = found && !is_of_system(who);
+    *ret_allowed = found && (anywhere || *who != '/' || is_in_place(who));
     return 0;
 }
 

@@ -9,9 +9,11 @@
 
 #include "golden/why.h"
 
-/* who: a path, or the name of a package.  Binaries of /system never are allowed.  WHY_INVALID, with
- * file and line: what stands there is neither; or the file cannot be read. */
-int allowlist_allows(const char *file, const char *who, bool *ret_allowed, struct why *w);
+/* who: a path, or the name of a package.  Only binaries in /product, /vendor, /odm and /data are
+ * allowed; anywhere: or, of a machine that has no such folders, any.  WHY_INVALID, with file and
+ * line: what stands there is neither; or the file cannot be read. */
+int allowlist_allows(const char *file, const char *who, bool anywhere, bool *ret_allowed,
+                     struct why *w);
 
 /* The path of the program that is running (malloced), or NULL. */
 char *allowlist_this_binary(void);
