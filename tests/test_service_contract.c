@@ -5,6 +5,7 @@
 
 #include "tests/check_main.h"
 #include "tests/hal_client.h"
+#include "tests/stub_driver.h"
 
 enum { N = 4, BAD_FENCE = 1 << 24 };
 
@@ -13,32 +14,16 @@ enum { N = 4, BAD_FENCE = 1 << 24 };
 static int fence_of_driver;
 static bool has_info;
 
-static enum hal_status get_info(struct hal_fenced_info *self, struct hal_timing *ret_launched,
-                                struct hal_timing *ret_fenced)
-{
-    (void) self;
-    *ret_launched = *ret_fenced = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    return HAL_NONE;
-}
-
-static void release_info(struct hal_fenced_info *self)
-{
-    (void) self;
-}
-
 static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_version version,
                                       const struct hal_request *request, uint32_t n_wait_for,
                                       const int *wait_for,
                                       const struct hal_execution_config *config, uint64_t duration,
                                       int *ret_fence, struct hal_fenced_info **ret_info)
 {
-    static const struct hal_fenced_info_methods methods = { get_info, release_info };
-    static struct hal_fenced_info info = { &methods };
-
     (void) self, (void) version, (void) request, (void) n_wait_for, (void) wait_for;
     (void) config, (void) duration;
     *ret_fence = fence_of_driver;
-    *ret_info = has_info ? &info : NULL;
+    *ret_info = has_info ? stub_info() : NULL;
     return HAL_NONE;
 }
 
@@ -57,28 +42,12 @@ static enum hal_status create(struct hal_prepared_model *self, const struct hal_
     return HAL_NONE;
 }
 
-static void release_prepared(struct hal_prepared_model *self)
-{
-    (void) self;
-}
-
-static enum hal_status prepare(struct hal_driver *self, enum hal_version version,
-                               const struct hal_model *model,
-                               const struct hal_prepare_config *config,
-                               struct hal_prepare_callback *callback)
-{
-    static const struct hal_prepared_model_methods methods = {
-        .execute_fenced = execute_fenced,
-        .configure_burst = configure_burst,
-        .create_reusable_execution = create,
-        .release = release_prepared,
-    };
-    static struct hal_prepared_model prepared = { &methods };
-
-    (void) self, (void) version, (void) model, (void) config;
-    callback->notify(callback, HAL_NONE, &prepared);
-    return HAL_NONE;
-}
+static const struct hal_prepared_model_methods methods = {
+    .execute_fenced = execute_fenced,
+    .configure_burst = configure_burst,
+    .create_reusable_execution = create,
+    .release = stub_release,
+};
 
 static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer_desc *desc,
                                 uint32_t n_models, struct hal_prepared_model *const *models,
@@ -93,18 +62,6 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
     return HAL_NONE;
 }
 
-static void close_driver(struct hal_driver *self)
-{
-    (void) self;
-}
-
-static struct hal_driver empty_handed = { .abi_version = HAL_ABI_VERSION,
-                                          .hal_version = HAL_FL8,
-                                          .name = "empty-handed",
-                                          .prepare_model = prepare,
-                                          .allocate = allocate,
-                                          .close = close_driver };
-
 /* ---- its client; even: in its process, odd: over a socket */
 
 static struct hal_driver *driver;
@@ -112,7 +69,9 @@ static struct client_model m;
 
 static void open_as(int i)
 {
-    driver = i % 2 ? client_over_socket(&empty_handed) : &empty_handed;
+    driver = stub_driver(&methods);
+    driver->allocate = allocate;
+    driver = i % 2 ? client_over_socket(driver) : driver;
     client_add_model(&m, N, false);
     client_prepare(&m, driver, HAL_PRIORITY_MEDIUM);
 }

@@ -9,6 +9,7 @@
 #include "sim/outputs.h"
 #include "tests/check_main.h"
 #include "tests/hal_client.h"
+#include "tests/stub_driver.h"
 
 enum { N = 4, POOL = 64, FIRST = 8, SECOND = 24, LENGTH = 8, BEYOND = FIRST + LENGTH };
 
@@ -57,32 +58,16 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     return status;
 }
 
-static enum hal_status get_info(struct hal_fenced_info *self, struct hal_timing *ret_launched,
-                                struct hal_timing *ret_fenced)
-{
-    (void) self;
-    *ret_launched = *ret_fenced = hal_no_timing;
-    return HAL_NONE;
-}
-
-static void release_info(struct hal_fenced_info *self)
-{
-    (void) self;
-}
-
 static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_version version,
                                       const struct hal_request *request, uint32_t n_wait_for,
                                       const int *wait_for,
                                       const struct hal_execution_config *config, uint64_t duration,
                                       int *ret_fence, struct hal_fenced_info **ret_info)
 {
-    static const struct hal_fenced_info_methods methods = { get_info, release_info };
-    static struct hal_fenced_info info = { &methods };
-
     (void) self, (void) version, (void) n_wait_for, (void) wait_for, (void) config;
     (void) duration;
     *ret_fence = HAL_NO_FENCE;
-    *ret_info = &info;
+    *ret_info = stub_info();
     return compute(request);
 }
 
@@ -119,40 +104,13 @@ static enum hal_status configure_burst(struct hal_prepared_model *self, enum hal
     return HAL_NONE;
 }
 
-static void release_prepared(struct hal_prepared_model *self)
-{
-    (void) self;
-}
-
-static enum hal_status prepare(struct hal_driver *self, enum hal_version version,
-                               const struct hal_model *model,
-                               const struct hal_prepare_config *config,
-                               struct hal_prepare_callback *callback)
-{
-    static const struct hal_prepared_model_methods methods = {
-        .execute_synchronously = execute_synchronously,
-        .execute = execute,
-        .execute_fenced = execute_fenced,
-        .configure_burst = configure_burst,
-        .release = release_prepared,
-    };
-    static struct hal_prepared_model prepared = { &methods };
-
-    (void) self, (void) version, (void) model, (void) config;
-    callback->notify(callback, HAL_NONE, &prepared);
-    return HAL_NONE;
-}
-
-static void close_driver(struct hal_driver *self)
-{
-    (void) self;
-}
-
-static struct hal_driver writer = { .abi_version = HAL_ABI_VERSION,
-                                    .hal_version = HAL_FL8,
-                                    .name = "writer",
-                                    .prepare_model = prepare,
-                                    .close = close_driver };
+static const struct hal_prepared_model_methods methods = {
+    .execute_synchronously = execute_synchronously,
+    .execute = execute,
+    .execute_fenced = execute_fenced,
+    .configure_burst = configure_burst,
+    .release = stub_release,
+};
 
 /* ---- executions of every kind, with one output each in a pool that they share */
 
@@ -230,7 +188,7 @@ static void *run_first(void *kind)
 /* One at FIRST, and while it is under way one at SECOND. */
 static void run_both(int kind)
 {
-    struct hal_driver *d = client_over_socket(&writer);
+    struct hal_driver *d = client_over_socket(stub_driver(&methods));
     pthread_t thread;
     void *status;
 

@@ -8,6 +8,7 @@
 #include "sim/remote_internal.h"
 #include "tests/check_main.h"
 #include "tests/hal_client.h"
+#include "tests/stub_driver.h"
 
 enum { N = 4, OUTPUTS = 2 /* the pool of client_fill() with z */ };
 
@@ -55,37 +56,10 @@ static enum hal_status create(struct hal_prepared_model *self, const struct hal_
     return HAL_NONE;
 }
 
-static void release_prepared(struct hal_prepared_model *self)
-{
-    (void) self;
-}
-
-static enum hal_status prepare(struct hal_driver *self, enum hal_version version,
-                               const struct hal_model *model,
-                               const struct hal_prepare_config *config,
-                               struct hal_prepare_callback *callback)
-{
-    static const struct hal_prepared_model_methods methods = {
-        .create_reusable_execution = create,
-        .release = release_prepared,
-    };
-    static struct hal_prepared_model prepared = { &methods };
-
-    (void) self, (void) version, (void) model, (void) config;
-    callback->notify(callback, HAL_NONE, &prepared);
-    return HAL_NONE;
-}
-
-static void close_driver(struct hal_driver *self)
-{
-    (void) self;
-}
-
-static struct hal_driver slow = { .abi_version = HAL_ABI_VERSION,
-                                  .hal_version = HAL_FL8,
-                                  .name = "slow-test",
-                                  .prepare_model = prepare,
-                                  .close = close_driver };
+static const struct hal_prepared_model_methods methods = {
+    .create_reusable_execution = create,
+    .release = stub_release,
+};
 
 /* One that runs, on a thread of its own. */
 struct runner {
@@ -105,7 +79,7 @@ static void *run(void *argument)
 
 START_TEST(a_second_time_costs_the_first_one_nothing)
 {
-    struct hal_driver *d = client_over_socket(&slow);
+    struct hal_driver *d = client_over_socket(stub_driver(&methods));
     struct hal_execution_config config = client_config();
     struct hal_output_shape shape;
     struct hal_result second = { .shapes = &shape, .capacity = 1 };
@@ -141,7 +115,7 @@ END_TEST
 /* A client's own arithmetic does not decide how much room the driver has. */
 START_TEST(there_is_room_for_all_shapes)
 {
-    struct hal_driver *d = client_over_socket(&slow);
+    struct hal_driver *d = client_over_socket(stub_driver(&methods));
     struct hal_execution_config config = client_config();
     struct hal_execution *x;
     struct client_request request;
