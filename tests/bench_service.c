@@ -155,6 +155,22 @@ struct run {
     int64_t identifiers[3];
 };
 
+static void open_run(struct run *r, struct hal_driver *d)
+{
+    *r = (struct run){ .config = client_config(), .identifiers = { 1, 2, 3 } };
+    client_add_model(&r->model, N, false);
+    client_prepare(&r->model, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&r->request, N);
+    struct hal_prepared_model *p = r->model.prepared;
+    need(p->methods->configure_burst(p, HAL_FL7, &r->burst) == HAL_NONE, "burst");
+}
+
+static void close_run(struct run *r)
+{
+    r->burst->methods->release(r->burst);
+    client_done(&r->model);
+}
+
 static void synchronous_turn(void *user)
 {
     struct run *r = user;
@@ -211,22 +227,16 @@ static void bench_bursts(struct run *r, const char *where)
 
 static void bench_driver(struct hal_driver *d, const char *where)
 {
-    struct run r = { .config = client_config(), .identifiers = { 1, 2, 3 } };
+    struct run r;
     char name[64];
 
-    client_add_model(&r.model, N, false);
-    client_prepare(&r.model, d, HAL_PRIORITY_MEDIUM);
-    client_fill(&r.request, N);
-    need(r.model.prepared->methods->configure_burst(r.model.prepared, HAL_FL7, &r.burst) ==
-             HAL_NONE,
-         "burst");
+    open_run(&r, d);
     snprintf(name, sizeof name, "%s, synchronous", where);
     measure(name, synchronous_turn, &r);
     bench_bursts(&r, where);
     for (int i = 0; i < 3; i++)
         close(r.request.pool[i].memory.fd);
-    r.burst->methods->release(r.burst);
-    client_done(&r.model);
+    close_run(&r);
     d->close(d);
 }
 
@@ -267,18 +277,12 @@ static void run_on(int processor)
 /* The scheduler decides whether client and service share a processor, unless it is told. */
 static void bench_apart(struct hal_driver *d)
 {
-    struct run r = { .config = client_config(), .identifiers = { 1, 2, 3 } };
+    struct run r;
 
-    client_add_model(&r.model, N, false);
-    client_prepare(&r.model, d, HAL_PRIORITY_MEDIUM);
-    client_fill(&r.request, N);
-    need(r.model.prepared->methods->configure_burst(r.model.prepared, HAL_FL7, &r.burst) ==
-             HAL_NONE,
-         "burst");
+    open_run(&r, d);
     measure("over the socket, synchronous, apart", synchronous_turn, &r);
     measure("over the socket, burst, apart", burst_turn, &r);
-    r.burst->methods->release(r.burst);
-    client_done(&r.model);
+    close_run(&r);
     d->close(d);
 }
 

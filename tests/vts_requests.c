@@ -182,71 +182,58 @@ static enum hal_status run_fenced(struct hal_prepared_model *p, enum hal_version
     return finish_fenced(status, fence, info, r);
 }
 
-static enum hal_status create_reusable(struct hal_prepared_model *p, struct vts_request *r,
-                                       const struct hal_execution_config *config,
-                                       struct hal_execution **ret_execution)
+/* Time runs on between the two times, all else is the same. */
+static enum hal_status run_twice(struct hal_prepared_model *p, struct vts_request *r,
+                                 const struct hal_execution_config *config,
+                                 enum hal_status (*once)(struct hal_execution *x,
+                                                         struct vts_request *r, uint64_t deadline))
 {
     struct hal_execution *x = NULL;
-    enum hal_status status = p->methods->create_reusable_execution(p, &r->hal, config, &x);
+    enum hal_status status = p->methods->create_reusable_execution(p, &r->hal, config, &x), first;
 
     r->result.n_shapes = 0;
     r->result.timing = r->launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     r->launch = status;
     vts_must((status == HAL_NONE) == (x != NULL), "status and execution contradict");
-    *ret_execution = x;
+    if (!x)
+        return status;
+    first = once(x, r, config->deadline);
+    status = once(x, r, config->deadline);
+    vts_must(first == status || config->deadline != HAL_NO_DEADLINE, "the second time it differs");
+    x->methods->release(x);
     return status;
 }
 
-/* Time runs on between the two, all else is the same. */
-static void expect_again(enum hal_status first, enum hal_status second,
-                         const struct hal_execution_config *config)
+static enum hal_status once_now(struct hal_execution *x, struct vts_request *r, uint64_t deadline)
 {
-    vts_must(first == second || config->deadline != HAL_NO_DEADLINE, "the second time it differs");
+    return x->methods->execute_synchronously(x, deadline, &r->result);
+}
+
+static enum hal_status once_fenced(struct hal_execution *x, struct vts_request *r,
+                                   uint64_t deadline)
+{
+    struct hal_fenced_info *info = NULL;
+    int fence = HAL_NO_FENCE;
+    enum hal_status status =
+        x->methods->execute_fenced(x, 0, NULL, deadline, HAL_NO_TIME, &fence, &info);
+
+    return finish_fenced(status, fence, info, r);
 }
 
 static enum hal_status run_reusable(struct hal_prepared_model *p, enum hal_version version,
                                     struct vts_request *r,
                                     const struct hal_execution_config *config)
 {
-    struct hal_execution *x;
-    enum hal_status status = create_reusable(p, r, config, &x);
-
     (void) version;
-    if (status != HAL_NONE)
-        return status;
-    enum hal_status first = x->methods->execute_synchronously(x, config->deadline, &r->result);
-    status = x->methods->execute_synchronously(x, config->deadline, &r->result);
-    expect_again(first, status, config);
-    x->methods->release(x);
-    return status;
-}
-
-static enum hal_status compute_fenced(struct hal_execution *x, struct vts_request *r,
-                                      const struct hal_execution_config *config)
-{
-    struct hal_fenced_info *info = NULL;
-    int fence = HAL_NO_FENCE;
-    enum hal_status status =
-        x->methods->execute_fenced(x, 0, NULL, config->deadline, HAL_NO_TIME, &fence, &info);
-
-    return finish_fenced(status, fence, info, r);
+    return run_twice(p, r, config, once_now);
 }
 
 static enum hal_status run_reusable_fenced(struct hal_prepared_model *p, enum hal_version version,
                                            struct vts_request *r,
                                            const struct hal_execution_config *config)
 {
-    struct hal_execution *x;
-    enum hal_status status = create_reusable(p, r, config, &x);
-
     (void) version;
-    if (status != HAL_NONE)
-        return status;
-    enum hal_status first = compute_fenced(x, r, config);
-    status = compute_fenced(x, r, config);
-    expect_again(first, status, config);
-    x->methods->release(x);
-    return status;
+    return run_twice(p, r, config, once_fenced);
 }
 
 const struct vts_kind vts_kinds[] = {
