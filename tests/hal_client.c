@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "sim/convert.h"
+#include "sim/fence.h"
 #include "sim/profile.h"
 #include "sim/remote.h"
 #include "sim/session.h"
@@ -360,6 +362,21 @@ int client_execute_after(int fence, struct hal_prepared_model *p, const struct h
                                                 HAL_NO_TIME, &own, ret_info),
                      HAL_NONE);
     return own;
+}
+
+enum hal_status client_end_fenced(enum hal_status launched, int fence, struct hal_fenced_info *info)
+{
+    struct hal_timing of_launch, of_fences;
+
+    if (launched != HAL_NONE)
+        return launched;
+    bool ok = fence == HAL_NO_FENCE || fence_wait(1, &fence, HAL_NO_TIME) == 1;
+    enum hal_status status = info->methods->get_execution_info(info, &of_launch, &of_fences);
+    ck_assert_int_eq(ok, status == HAL_NONE);
+    info->methods->release(info);
+    if (fence != HAL_NO_FENCE)
+        close(fence);
+    return status;
 }
 
 int client_mappings(pid_t pid, const char *name)

@@ -85,6 +85,11 @@ enum hal_status client_execute(struct hal_prepared_model *p, enum hal_version ve
 int client_execute_after(int fence, struct hal_prepared_model *p, const struct hal_request *request,
                          struct hal_fenced_info **ret_info);
 
+/* Waits for a fenced execution and closes what it has left.  Fails the test where fence and info
+ * contradict each other. */
+enum hal_status client_end_fenced(enum hal_status launched, int fence,
+                                  struct hal_fenced_info *info);
+
 /* Of memory files of that name, in the address space of a process. */
 int client_mappings(pid_t pid, const char *name);
 

@@ -302,14 +302,9 @@ static void run_fenced(struct hal_prepared_model *p, struct extension_request *r
     struct hal_fenced_info *info;
     int fence;
 
-    ck_assert_int_eq(p->methods->execute_fenced(p, HAL_FL8, &r->hal, 0, NULL, &config, HAL_NO_TIME,
-                                                &fence, &info),
-                     HAL_NONE);
-    if (fence != HAL_NO_FENCE) {
-        ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
-        close(fence);
-    }
-    info->methods->release(info);
+    enum hal_status launched = p->methods->execute_fenced(p, HAL_FL8, &r->hal, 0, NULL, &config,
+                                                          HAL_NO_TIME, &fence, &info);
+    ck_assert_int_eq(client_end_fenced(launched, fence, info), HAL_NONE);
 }
 
 static void run_burst(struct hal_prepared_model *p, struct extension_request *r)

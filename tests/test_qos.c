@@ -316,21 +316,6 @@ static enum hal_status later(struct scene *s)
     return status;
 }
 
-static enum hal_status end_fenced(enum hal_status launched, int fence, struct hal_fenced_info *info)
-{
-    struct hal_timing of_launch, of_fences;
-
-    if (launched != HAL_NONE)
-        return launched;
-    bool ok = fence == HAL_NO_FENCE || fence_wait(1, &fence, HAL_NO_TIME) == 1;
-    enum hal_status status = info->methods->get_execution_info(info, &of_launch, &of_fences);
-    ck_assert_int_eq(ok, status == HAL_NONE);
-    info->methods->release(info);
-    if (fence != HAL_NO_FENCE)
-        close(fence);
-    return status;
-}
-
 static uint64_t duration(const struct scene *s)
 {
     return s->row->duration > 0 ? (uint64_t) (s->row->duration * UNIT) : HAL_NO_TIME;
@@ -345,7 +330,7 @@ static enum hal_status fenced(struct scene *s)
         s->model.prepared, s->version, &s->request.hal, s->has_fence, &s->fence.wait, &config,
         duration(s), &fence, &info);
 
-    return end_fenced(launched, fence, info);
+    return client_end_fenced(launched, fence, info);
 }
 
 static enum hal_status burst(struct scene *s)
@@ -393,7 +378,7 @@ static enum hal_status again_fenced(struct scene *s)
         return status;
     status = x->methods->execute_fenced(x, s->has_fence, &s->fence.wait, deadline(s), duration(s),
                                         &fence, &info);
-    status = end_fenced(status, fence, info);
+    status = client_end_fenced(status, fence, info);
     x->methods->release(x);
     return status;
 }

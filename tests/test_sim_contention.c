@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "sim/fence.h"
 #include "tests/check_main.h"
 #include "tests/hal_client.h"
 
@@ -296,13 +294,7 @@ static void begin_fenced(struct actor *a)
 
 static void end_fenced(struct actor *a)
 {
-    struct hal_timing launched, fenced;
-    bool ok = fence_wait(1, &a->fence, HAL_NO_TIME) == 1;
-
-    a->status = a->info->methods->get_execution_info(a->info, &launched, &fenced);
-    ck_assert_int_eq(ok, a->status == HAL_NONE);
-    a->info->methods->release(a->info);
-    close(a->fence);
+    a->status = client_end_fenced(HAL_NONE, a->fence, a->info);
 }
 
 static const struct kind {

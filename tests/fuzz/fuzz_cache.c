@@ -10,16 +10,10 @@
 #include "sim/cache.h"
 #include "sim/engine.h"
 #include "sim/profile.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_client.h"
 
 enum { N_MODEL = 2, N_DATA = 1, N_FILES = N_MODEL + N_DATA };
 enum { IS_FORGED = 1, MEMORY = 1 << 22 };
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static struct hal_driver *driver(struct cache_owner *ret_owner)
 {
@@ -30,13 +24,13 @@ static struct hal_driver *driver(struct cache_owner *ret_owner)
     struct why w;
 
     if (!d) {
-        must(profile_parse(profile_shipped("cpu"), "cpu", &p, &w) == 0);
+        fuzz_must(profile_parse(profile_shipped("cpu"), "cpu", &p, &w) == 0);
         p->memory = MEMORY;
         p->model_cache_files = N_MODEL;
         p->data_cache_files = N_DATA;
-        must(engine_device(p, NULL, &e, &w) == 0);
+        fuzz_must(engine_device(p, NULL, &e, &w) == 0);
         owner = (struct cache_owner){ e->name, e->version, N_MODEL, N_DATA };
-        must(driver_new(e, &d, &w) == 0);
+        fuzz_must(driver_new(e, &d, &w) == 0);
     }
     *ret_owner = owner;
     return d;
@@ -57,7 +51,7 @@ static void fill_files(const int *fd, const uint8_t *bytes, size_t left)
 {
     for (int i = 0; i < N_FILES; i++) {
         size_t n = i + 1 < N_FILES ? take_length(&bytes, &left) : left;
-        must(pwrite(fd[i], bytes, n, 0) == (ssize_t) n);
+        fuzz_must(pwrite(fd[i], bytes, n, 0) == (ssize_t) n);
         bytes += n;
         left -= n;
     }
@@ -79,27 +73,10 @@ static void forge_files(const struct cache_owner *o, const struct hal_cache *c,
                                    .constants = bytes + n,
                                    .n_graph = n,
                                    .n_constants = left - n };
-    must(cache_write(o, c, &e, &w) == 0);
+    fuzz_must(cache_write(o, c, &e, &w) == 0);
 }
 
 /* ---- the driver's answer */
-
-struct caught {
-    struct hal_prepare_callback base;
-    unsigned calls;
-    enum hal_status status;
-    struct hal_prepared_model *prepared;
-};
-
-static void notify(struct hal_prepare_callback *self, enum hal_status status,
-                   struct hal_prepared_model *prepared)
-{
-    struct caught *a = (struct caught *) self;
-
-    a->calls++;
-    a->status = status;
-    a->prepared = prepared;
-}
 
 /* A request without anything: fits few models, but every model must bear it. */
 static void execute(struct hal_prepared_model *p)
@@ -110,8 +87,8 @@ static void execute(struct hal_prepared_model *p)
     struct hal_output_shape shapes[64];
     struct hal_result result = { .shapes = shapes, .capacity = 64 };
 
-    must((unsigned) p->methods->execute_synchronously(p, HAL_1_3, &request, &config, &result) <
-         HAL_STATUS_COUNT);
+    fuzz_must((unsigned) p->methods->execute_synchronously(p, HAL_1_3, &request, &config, &result) <
+              HAL_STATUS_COUNT);
 }
 
 static void restore(struct hal_driver *d, const struct hal_cache *c)
@@ -120,16 +97,15 @@ static void restore(struct hal_driver *d, const struct hal_cache *c)
                                                .priority = HAL_PRIORITY_MEDIUM,
                                                .deadline = HAL_NO_DEADLINE,
                                                .cache = *c };
-    struct caught a = { .base = { notify } };
-    enum hal_status launched = d->prepare_model_from_cache(d, HAL_1_3, &config, &a.base);
+    struct fuzz_prepared p;
 
-    must((unsigned) launched < HAL_STATUS_COUNT && (unsigned) a.status < HAL_STATUS_COUNT);
-    must(a.calls == 1 && (a.status == HAL_NONE) == (a.prepared != NULL));
-    must(launched == HAL_NONE || a.status != HAL_NONE);
-    if (!a.prepared)
+    fuzz_prepared_init(&p);
+    enum hal_status launched = d->prepare_model_from_cache(d, HAL_1_3, &config, &p.base);
+    fuzz_prepared_check(&p, launched);
+    if (!p.model)
         return;
-    execute(a.prepared);
-    a.prepared->methods->release(a.prepared);
+    execute(p.model);
+    p.model->methods->release(p.model);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
@@ -141,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (!length)
         return 0;
     for (int i = 0; i < N_FILES; i++)
-        must((fd[i] = memfd_create("fuzz", MFD_CLOEXEC)) >= 0);
+        fuzz_must((fd[i] = memfd_create("fuzz", MFD_CLOEXEC)) >= 0);
     const struct hal_cache c = { N_MODEL, N_DATA, fd, fd + N_MODEL, { 0 } };
     if (bytes[0] & IS_FORGED)
         forge_files(&owner, &c, bytes + 1, length - 1);

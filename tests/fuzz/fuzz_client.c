@@ -151,35 +151,39 @@ void fuzz_damage(struct rng *r, struct arena *a, struct hal_model *h)
 
 /* ---- the client */
 
-struct prepared {
-    struct hal_prepare_callback base;
-    int calls;
-    enum hal_status status;
-    struct hal_prepared_model *model;
-};
-
 static void notify(struct hal_prepare_callback *self, enum hal_status status,
                    struct hal_prepared_model *model)
 {
-    struct prepared *p = (struct prepared *) self;
+    struct fuzz_prepared *p = (struct fuzz_prepared *) self;
 
     p->calls++;
     p->status = status;
     p->model = model;
 }
 
-static struct prepared prepare(struct hal_driver *d, enum hal_version version,
-                               const struct hal_model *h)
+void fuzz_prepared_init(struct fuzz_prepared *p)
+{
+    *p = (struct fuzz_prepared){ .base = { notify } };
+}
+
+void fuzz_prepared_check(const struct fuzz_prepared *p, enum hal_status launched)
+{
+    fuzz_must((unsigned) launched < HAL_STATUS_COUNT && (unsigned) p->status < HAL_STATUS_COUNT);
+    fuzz_must(p->calls == 1 && (p->status == HAL_NONE) == (p->model != NULL));
+    fuzz_must(launched == HAL_NONE || launched == p->status);
+}
+
+static struct fuzz_prepared prepare(struct hal_driver *d, enum hal_version version,
+                                    const struct hal_model *h)
 {
     const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
                                                .priority = HAL_PRIORITY_MEDIUM,
                                                .deadline = HAL_NO_DEADLINE };
-    struct prepared p = { { notify }, 0, HAL_NONE, NULL };
-    enum hal_status status = d->prepare_model(d, version, h, &config, &p.base);
+    struct fuzz_prepared p;
 
-    fuzz_must((unsigned) status < HAL_STATUS_COUNT && (unsigned) p.status < HAL_STATUS_COUNT);
-    fuzz_must(p.calls == 1 && (p.status == HAL_NONE) == (p.model != NULL));
-    fuzz_must(status == HAL_NONE || status == p.status);
+    fuzz_prepared_init(&p);
+    enum hal_status launched = d->prepare_model(d, version, h, &config, &p.base);
+    fuzz_prepared_check(&p, launched);
     return p;
 }
 
@@ -243,7 +247,7 @@ void fuzz_converse(struct rng *r, struct arena *a, struct hal_driver *d, enum ha
     enum hal_status status = d->get_supported_operations(d, version, h, supported, &n);
     fuzz_must(hal_status_complies(status, version));
     fuzz_must(n == (status == HAL_NONE ? h->main.n_operations : UINT32_MAX));
-    struct prepared p = prepare(d, version, h);
+    struct fuzz_prepared p = prepare(d, version, h);
     fuzz_must(status == HAL_NONE || p.status != HAL_NONE);
     if (!p.model)
         return;

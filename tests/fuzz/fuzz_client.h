@@ -14,6 +14,17 @@ uint64_t fuzz_hostile(struct rng *r);
 /* A copy of a list, to be damaged. */
 void *fuzz_own(struct arena *a, const void *from, size_t n, size_t size);
 
+/* What a preparation's callback got. */
+struct fuzz_prepared {
+    struct hal_prepare_callback base;
+    unsigned calls;
+    enum hal_status status;
+    struct hal_prepared_model *model;
+};
+void fuzz_prepared_init(struct fuzz_prepared *p);
+/* Ends the process unless what a driver returned and what it called back with agree. */
+void fuzz_prepared_check(const struct fuzz_prepared *p, enum hal_status launched);
+
 /* A shipped device with little memory, serving these extensions too. */
 struct hal_driver *fuzz_open_driver(const char *profile, extension_set extensions);
 
