@@ -317,6 +317,18 @@ static void append(struct schedule *s, struct job *j)
     *end = j;
 }
 
+static void log_arrival(const struct job *j, double budget)
+{
+    char within[48] = "without a deadline";
+
+    if (!VLOG_IS_ON(EXECUTION))
+        return;
+    if (isfinite(budget))
+        snprintf(within, sizeof(within), "within %.0f ns", budget);
+    VLOG(EXECUTION, "execution %" PRIu64 " of client %u waits from %.0f ns on, priority %d, %s",
+         j->number, j->client, j->arrival, j->priority, within);
+}
+
 int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *terms)
 {
     pthread_mutex_lock(&s->lock);
@@ -333,10 +345,7 @@ int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *t
         pthread_cond_broadcast(&s->changed);
         put(s, TRACE_SPAN_BEGIN, j, NULL, arrival, 0);
         put(s, TRACE_SPAN_BEGIN, j, "waits", arrival, 0);
-        VLOG(EXECUTION,
-             "execution %" PRIu64
-             " of client %u waits from %.0f ns on, priority %d, within %.0f ns",
-             j->number, j->client, arrival, j->priority, terms->budget);
+        log_arrival(j, terms->budget);
         dispatch(s);
     } else {
         VLOG(EXECUTION, "too many executions of client %u wait", terms->client);

@@ -28,6 +28,8 @@ static int ask(struct course *c, const struct hal_model *h)
     target_at(c->t, TARGET_AT_SUPPORTED);
     enum hal_status status =
         d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
+    VLOG(COMPILATION, "%s: get_supported_operations ended with %s", c->t->uri,
+         hal_status_name(status));
     if (status == HAL_INVALID_ARGUMENT && model_is_foreign(c->m, NULL)) {
         memset(c->o->supported, 0, n * sizeof(bool));
         return 1;
