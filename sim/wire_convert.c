@@ -270,13 +270,9 @@ int wire_put_request(const struct hal_request *hal, const uint64_t *staged, stru
     return 0;
 }
 
-/* ---- from messages */
+/* ---- from messages: no list is longer than its message has bytes */
 
-static int fits32(size_t n, struct why *w)
-{
-    REQUIRE(w, n <= UINT32_MAX, "a list of %zu", n);
-    return 0;
-}
+_Static_assert(WIRE_MAX <= UINT32_MAX, "lengths of lists have 32 bits");
 
 static struct hal_location take_location(const Wire__Location *m)
 {
@@ -308,8 +304,6 @@ static int take_subgraph(const Wire__Subgraph *m, struct arena *a, struct hal_su
     struct hal_operand *operands = arena_alloc(a, m->n_operands, sizeof(*operands));
     struct hal_operation *operations = arena_alloc(a, m->n_operations, sizeof(*operations));
 
-    TRY(fits32(m->n_operands, w));
-    TRY(fits32(m->n_operations, w));
     if (!operands || !operations)
         return no_memory(w);
     for (size_t i = 0; i < m->n_operands; i++)
@@ -354,7 +348,6 @@ static int take_pools(const Wire__Model *m, const struct wire_fds *fds, struct a
 {
     struct hal_memory *pools = arena_alloc(a, m->n_pools, sizeof(*pools));
 
-    TRY(fits32(m->n_pools, w));
     if (!pools)
         return no_memory(w);
     for (size_t i = 0; i < m->n_pools; i++)
@@ -368,7 +361,6 @@ static int take_prefixes(const Wire__Model *m, struct arena *a, struct hal_model
 {
     struct hal_extension_prefix *p = arena_alloc(a, m->n_prefixes, sizeof(*p));
 
-    TRY(fits32(m->n_prefixes, w));
     if (!p)
         return no_memory(w);
     for (size_t i = 0; i < m->n_prefixes; i++) {
@@ -391,7 +383,6 @@ int wire_take_model(const Wire__Model *m, const struct wire_fds *fds, struct are
                            .operand_values_length = m->operand_values.len };
 
     REQUIRE(w, m->main, "a model without its main graph");
-    TRY(fits32(m->n_referenced, w));
     if (!referenced)
         return no_memory(w);
     TRY(take_subgraph(m->main, a, &h.main, w));
@@ -423,7 +414,6 @@ int wire_take_request(const Wire__Request *m, const struct wire_fds *fds,
     struct hal_argument *in = take_arguments(m->inputs, m->n_inputs, a);
     struct hal_argument *out = take_arguments(m->outputs, m->n_outputs, a);
 
-    TRY(fits32(m->n_pools + m->n_inputs + m->n_outputs, w));
     if (!pools || !in || !out)
         return no_memory(w);
     for (size_t i = 0; i < m->n_pools; i++) {
