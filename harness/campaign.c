@@ -237,10 +237,22 @@ static int on_message(uint64_t item, const void *bytes, size_t length, void *use
 
 /* ---- deaths */
 
+static const enum stage stage_of[TARGET_STEPS] = {
+    [TARGET_AT_SUPPORTED] = STAGE_SUPPORTED,
+    [TARGET_AT_PREPARE] = STAGE_PREPARE,
+    [TARGET_AT_PREPARED] = STAGE_PREPARE,
+    [TARGET_AT_EXECUTE_SYNCHRONOUSLY] = STAGE_EXECUTE,
+    [TARGET_AT_EXECUTE] = STAGE_EXECUTE,
+    [TARGET_AT_EXECUTED] = STAGE_EXECUTE,
+    [TARGET_AT_RELEASE] = STAGE_DONE,
+};
+
 static void describe_death(const struct crew_death *d, const char *who, struct check_result *r)
 {
     const char *at = d->step < TARGET_STEPS ? target_step_text[d->step] : "";
     const char *space = *at ? " " : "";
+    if (*at)
+        snprintf(r->stage, sizeof r->stage, "%s", stage_name[stage_of[d->step]]);
     if (d->hang)
         snprintf(r->why, sizeof r->why,
                  "%s takes longer than the time-out%s%s (ended after %.2f s)", who, space, at,

@@ -9,7 +9,7 @@
 
 const char *const judge_name[] = { "auto", "cts", "bound" };
 
-static const char *const stage_name[] = {
+const char *const stage_name[] = {
     [STAGE_SUPPORTED] = "supported",
     [STAGE_PREPARE] = "prepare",
     [STAGE_EXECUTE] = "execute",

@@ -11,6 +11,7 @@
  */
 enum judge_kind { JUDGE_AUTO, JUDGE_CTS, JUDGE_BOUND };
 extern const char *const judge_name[]; /* "auto", "cts", "bound" */
+extern const char *const stage_name[]; /* of enum stage: "supported", ... */
 
 /* Everything that is kept of one case on one target.  Crosses a pipe as it is. */
 struct check_result {

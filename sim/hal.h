@@ -452,7 +452,8 @@ struct hal_prepared_model {
  * The driver writes from offset 0 and trusts nothing that it reads back: contents, length and token
  * are checked before they are used (HAL_GENERAL_FAILURE when they are wrong).  Numbers of files
  * other than the driver asked for: caching is left out when preparing, HAL_INVALID_ARGUMENT or
- * HAL_GENERAL_FAILURE when preparing from the cache. */
+ * HAL_GENERAL_FAILURE when preparing from the cache.  A model is prepared also where its cache
+ * cannot be written. */
 struct hal_cache {
     uint32_t n_model, n_data;
     const int *model, *data;
