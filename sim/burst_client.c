@@ -9,8 +9,8 @@
 
 #include "golden/clock.h"
 #include "sim/memory.h"
-#include "sim/outputs.h"
 #include "sim/packet.h"
+#include "sim/spans.h"
 
 /* Files for plain memory; what messages about memories may take. */
 enum { MOST_FILES = 16, CALL_MEMORY = 1 << 24 };
@@ -165,7 +165,7 @@ static int make_file(struct burst_client *c, struct place *p, const struct hal_m
     return 0;
 }
 
-/* A file for plain memory, which is copied there. */
+/* A file for plain memory, which is to be copied there. */
 static struct place *place_file(struct burst_client *c, const struct hal_memory *m)
 {
     struct place *p;
@@ -181,7 +181,6 @@ static struct place *place_file(struct burst_client *c, const struct hal_memory 
         if (!p || make_file(c, p, m) < 0)
             return NULL;
     }
-    memcpy(p->address, m->address, m->size);
     return use(c, p);
 }
 
@@ -219,41 +218,54 @@ static bool place_pools(struct burst_client *c, const struct hal_request *reques
     return ok;
 }
 
-/* A request under way, and how the copies of its plain pools were before. */
+/* A request under way. */
 struct under_way {
     const struct hal_request *request;
     struct packet_pool pools[BURST_SLOTS];
-    struct output_copy before[BURST_SLOTS];
+    struct spans spans;
 };
 
-static bool is_output_file(const struct under_way *u, uint32_t pool)
+static bool is_file(const struct under_way *u, uint32_t pool)
 {
-    const struct hal_memory *m = &u->request->pools[pool].memory;
-
-    return u->pools[pool].kind == REQUEST_POOL && m->kind == HAL_MEMORY_ADDRESS &&
-           m->protection & HAL_MEMORY_WRITE;
+    return u->pools[pool].kind == REQUEST_POOL &&
+           u->request->pools[pool].memory.kind == HAL_MEMORY_ADDRESS;
 }
 
-static bool look_at_outputs(const struct burst_client *c, struct under_way *u)
+static bool may_be_written(const struct hal_request_pool *p)
+{
+    return p->memory.protection & HAL_MEMORY_WRITE;
+}
+
+/* Plain memory into the files in its place. */
+static bool copy_in(const struct burst_client *c, struct under_way *u)
 {
     const struct hal_request *r = u->request;
-    struct output_span *spans = arena_alloc(c->arena, r->n_outputs, sizeof(*spans));
-    uint32_t n = spans ? outputs_find(r, spans) : 0;
+    const size_t most = (size_t) r->n_inputs + r->n_outputs;
 
-    for (uint32_t i = 0; spans && i < r->n_pools; i++)
-        if (is_output_file(u, i))
-            u->before[i] = outputs_before(spans, n, i, c->place[u->pools[i].slot].address,
-                                          r->pools[i].memory.size);
-    return spans;
+    u->spans.span = arena_alloc(c->arena, most, sizeof(*u->spans.span));
+    if (!u->spans.span)
+        return false;
+    spans_find(r, &u->spans);
+    for (uint32_t i = 0; i < r->n_pools; i++) {
+        const struct hal_memory *m = &r->pools[i].memory;
+        if (!is_file(u, i))
+            continue;
+        uint8_t *copy = c->place[u->pools[i].slot].address;
+        if (may_be_written(&r->pools[i]))
+            spans_copy_in(&u->spans, i, m, copy);
+        else
+            memcpy(copy, m->address, m->size);
+    }
+    return true;
 }
 
 /* What the driver has written goes back to where it belongs. */
 static void copy_out(const struct burst_client *c, const struct under_way *u)
 {
     for (uint32_t i = 0; i < u->request->n_pools; i++)
-        if (is_output_file(u, i))
-            outputs_copy_back(&u->before[i], c->place[u->pools[i].slot].address,
-                              u->request->pools[i].memory.address);
+        if (is_file(u, i) && may_be_written(&u->request->pools[i]))
+            spans_copy_back(&u->spans, i, c->place[u->pools[i].slot].address,
+                            &u->request->pools[i].memory);
 }
 
 static void leave_places(struct burst_client *c)
@@ -397,7 +409,7 @@ static enum burst_way run(struct burst_client *c, const struct hal_request *r,
     enum burst_way way = BURST_CANNOT;
 
     u.request = r;
-    if (place_pools(c, r, identifiers, u.pools) && look_at_outputs(c, &u))
+    if (place_pools(c, r, identifiers, u.pools) && copy_in(c, &u))
         way = exchange(c, &packet, result, ret_status, w);
     if (way == BURST_WENT)
         copy_out(c, &u);

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "sim/memory.h"
-#include "sim/outputs.h"
 #include "sim/remote_internal.h"
+#include "sim/spans.h"
 
 static const struct hal_prepared_model_methods prepared_methods;
 
@@ -93,11 +93,11 @@ int remote_grow_staging(struct remote_call *q, uint64_t size)
     return 0;
 }
 
-/* A request whose plain pools lie in the channel's memory, and how they were before. */
+/* A request whose plain pools lie in the channel's memory. */
 struct staged {
     const struct hal_request *request;
     uint64_t *at; /* of each pool */
-    struct output_copy *before;
+    struct spans spans;
 };
 
 static bool is_output(const struct hal_request_pool *p)
@@ -124,21 +124,22 @@ static int place(struct remote_call *q, const struct staged *s)
 
 static int stage(struct remote_call *q, const struct hal_request *request, struct staged *ret)
 {
-    struct output_span *spans = arena_alloc(q->a, request->n_outputs, sizeof(*spans));
-    struct staged s = { request, arena_alloc(q->a, request->n_pools, sizeof(*s.at)),
-                        arena_alloc(q->a, request->n_pools, sizeof(*s.before)) };
+    const size_t most = (size_t) request->n_inputs + request->n_outputs;
+    struct staged s = { request,
+                        arena_alloc(q->a, request->n_pools, sizeof(*s.at)),
+                        { arena_alloc(q->a, most, sizeof(*s.spans.span)), 0 } };
 
-    if (!spans || !s.at || !s.before)
+    if (!s.at || !s.spans.span)
         return why_fail(&q->why, WHY_MEMORY, "out of memory");
     TRY(place(q, &s));
-    uint32_t n = outputs_find(request, spans);
+    spans_find(request, &s.spans);
     for (uint32_t i = 0; i < request->n_pools; i++) {
         const struct hal_request_pool *p = &request->pools[i];
         uint8_t *copy = q->c->staging.address + s.at[i];
-        if (is_staged(p))
-            memcpy(copy, p->memory.address, p->memory.size);
         if (is_output(p))
-            s.before[i] = outputs_before(spans, n, i, copy, p->memory.size);
+            spans_copy_in(&s.spans, i, &p->memory, copy);
+        else if (is_staged(p))
+            memcpy(copy, p->memory.address, p->memory.size);
     }
     *ret = s;
     return 0;
@@ -148,8 +149,8 @@ static void unstage(const struct remote_call *q, const struct staged *s)
 {
     for (uint32_t i = 0; i < s->request->n_pools; i++)
         if (is_output(&s->request->pools[i]))
-            outputs_copy_back(&s->before[i], q->c->staging.address + s->at[i],
-                              s->request->pools[i].memory.address);
+            spans_copy_back(&s->spans, i, q->c->staging.address + s->at[i],
+                            &s->request->pools[i].memory);
 }
 
 static bool is_read_only(const struct hal_request *request, uint32_t pool)

@@ -7,15 +7,14 @@
 #include <unistd.h>
 
 #include "sim/memory.h"
-#include "sim/outputs.h"
+#include "sim/spans.h"
 #include "sim/wire.h"
 
 /* One pool's copy. */
 struct region {
     struct hal_memory from;
     uint64_t at;
-    uint32_t pool;             /* of the request */
-    struct output_copy before; /* as it was copied in */
+    uint32_t pool; /* of the request */
 };
 
 struct shared {
@@ -24,8 +23,7 @@ struct shared {
     int fd;
     uint8_t *address;
     size_t size;
-    struct output_span *spans; /* of a request; NULL: of a model */
-    uint32_t n_spans;
+    struct spans spans; /* of a request; none: of a model */
     uint32_t n;
     struct region region[];
 };
@@ -94,13 +92,15 @@ static int share(struct hal_memory *const *memory, uint32_t n, struct shared **r
     return 0;
 }
 
-/* Where the outputs are, of the plain pools in their order. */
-static int find_outputs(struct shared *s, const struct hal_request *hal, struct why *w)
+/* What the request names, of the plain pools in their order. */
+static int find_spans(struct shared *s, const struct hal_request *hal, struct why *w)
 {
-    s->spans = malloc((hal->n_outputs + (size_t) 1) * sizeof(*s->spans));
-    if (!s->spans)
+    const size_t most = (size_t) hal->n_inputs + hal->n_outputs;
+
+    s->spans.span = malloc((most + 1) * sizeof(*s->spans.span));
+    if (!s->spans.span)
         return no_memory(w);
-    s->n_spans = outputs_find(hal, s->spans);
+    spans_find(hal, &s->spans);
     for (uint32_t i = 0, k = 0; i < hal->n_pools; i++)
         if (!hal->pools[i].is_token && memory_is_plain(&hal->pools[i].memory))
             s->region[k++].pool = i;
@@ -121,7 +121,7 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
             plain[n++] = &pools[i].memory;
     struct shared *s = NULL;
     TRY(share(plain, n, &s, w));
-    if (s && find_outputs(s, hal, w) < 0) {
+    if (s && find_spans(s, hal, w) < 0) {
         shared_free(s);
         return -1;
     }
@@ -155,14 +155,14 @@ static bool is_output(const struct region *r)
     return r->from.protection & HAL_MEMORY_WRITE;
 }
 
-void shared_copy_in(struct shared *s)
+void shared_copy_in(const struct shared *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++) {
-        struct region *r = &s->region[i];
-        memcpy(s->address + r->at, r->from.address, r->from.size);
-        if (s->spans && is_output(r))
-            r->before =
-                outputs_before(s->spans, s->n_spans, r->pool, s->address + r->at, r->from.size);
+        const struct region *r = &s->region[i];
+        if (s->spans.span && is_output(r))
+            spans_copy_in(&s->spans, r->pool, &r->from, s->address + r->at);
+        else
+            memcpy(s->address + r->at, r->from.address, r->from.size);
     }
 }
 
@@ -170,14 +170,14 @@ void shared_copy_out(const struct shared *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)
         if (is_output(&s->region[i]))
-            outputs_copy_back(&s->region[i].before, s->address + s->region[i].at,
-                              s->region[i].from.address);
+            spans_copy_back(&s->spans, s->region[i].pool, s->address + s->region[i].at,
+                            &s->region[i].from);
 }
 
 bool shared_is_intact(const struct shared *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)
-        if (!(s->region[i].from.protection & HAL_MEMORY_WRITE) &&
+        if (!is_output(&s->region[i]) &&
             memcmp(s->region[i].from.address, s->address + s->region[i].at,
                    s->region[i].from.size) != 0)
             return false;
@@ -218,6 +218,6 @@ void shared_free(struct shared *s)
         munmap(s->address, s->size);
     if (s->fd >= 0)
         close(s->fd);
-    free(s->spans);
+    free(s->spans.span);
     free(s);
 }

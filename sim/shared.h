@@ -16,8 +16,8 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
                    struct hal_request *ret_request, struct why *w);
 int shared_model(const struct hal_model *hal, struct arena *a, struct shared **ret_shared,
                  struct hal_model *ret_model, struct why *w);
-void shared_copy_in(struct shared *s);
-/* Back to where it came from: outputs (sim/outputs.h). */
+void shared_copy_in(const struct shared *s);
+/* Back to where it came from: outputs (sim/spans.h). */
 void shared_copy_out(const struct shared *s);
 /* Whether what may only be read is still as it was copied in. */
 bool shared_is_intact(const struct shared *s);

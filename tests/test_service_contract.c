@@ -125,9 +125,9 @@ START_TEST(what_a_fenced_execution_leaves_out_is_seen)
     struct client_request r;
     int fence = 0;
 
-    open_as(_i);
     fence_of_driver = fenced[_i / 2].fence;
     has_info = fenced[_i / 2].has_info;
+    open_as(_i);
     client_fill(&r, N);
     ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 0, NULL,
                                                          &config, HAL_NO_TIME, &fence, &info),

@@ -420,9 +420,9 @@ static void open_with_few_objects(void)
 START_TEST(a_client_has_so_many_objects)
 {
     struct hal_execution_config config = client_config();
+    pid_t other = start_other();
     struct hal_driver *d = lab_connect();
     struct hal_execution *x[ALL_OBJECTS];
-    pid_t other = start_other();
     struct client_request r;
     struct client_model m;
     enum hal_status status;

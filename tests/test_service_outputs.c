@@ -6,7 +6,7 @@
 
 #include "sim/hal_answer.h"
 #include "sim/memory.h"
-#include "sim/outputs.h"
+#include "sim/spans.h"
 #include "tests/check_main.h"
 #include "tests/hal_client.h"
 #include "tests/stub_driver.h"
@@ -258,18 +258,46 @@ START_TEST(outputs_come_back)
     struct hal_argument out[3] = { { false } };
     const struct hal_request_pool pools[2] = { { .memory.size = SIZE }, { .memory.size = SIZE } };
     struct hal_request r = { 0, 0, 2, NULL, out, pools };
-    struct output_span spans[3];
+    struct pool_span span[3];
+    struct spans spans = { span, 0 };
     uint8_t copy[SIZE], to[SIZE];
+    const struct hal_memory memory = { .address = to, .size = SIZE };
 
     for (; r.n_outputs < 3 && cases[_i].out[r.n_outputs].length; r.n_outputs++)
         out[r.n_outputs].location = cases[_i].out[r.n_outputs];
-    memset(copy, '.', SIZE);
     memset(to, '.', SIZE);
-    uint32_t n = outputs_find(&r, spans);
-    struct output_copy before = outputs_before(spans, n, 0, copy, SIZE);
-    memcpy(copy, cases[_i].driver, SIZE);
-    outputs_copy_back(&before, copy, to);
+    spans_find(&r, &spans);
+    spans_copy_in(&spans, 0, &memory, copy);
+    for (int i = 0; i < SIZE; i++)
+        if (cases[_i].driver[i] != '.')
+            copy[i] = (uint8_t) cases[_i].driver[i];
+    spans_copy_back(&spans, 0, copy, &memory);
     ck_assert_mem_eq(to, cases[_i].back, SIZE);
+}
+END_TEST
+
+/* An input of the same pool is copied there, and back only where it has been written to. */
+START_TEST(inputs_are_seen_to_be_written)
+{
+    const struct hal_argument in = { .location = { .offset = 1, .length = 2 } };
+    const struct hal_argument out = { .location = { .offset = 5, .length = 2 } };
+    const struct hal_request_pool pools[] = { { .memory.size = 8 } };
+    const struct hal_request r = { 1, 1, 1, &in, &out, pools };
+    uint8_t copy[8], to[] = "abcdefg";
+    const struct hal_memory memory = { .address = to, .size = 8 };
+    struct pool_span span[2];
+    struct spans spans = { span, 0 };
+
+    spans_find(&r, &spans);
+    spans_copy_in(&spans, 0, &memory, copy);
+    ck_assert_mem_eq(copy + 1, "bc", 2);
+    ck_assert_mem_eq(copy + 5, "fg", 2);
+    memcpy(copy + 5, "FG", 2);
+    spans_copy_back(&spans, 0, copy, &memory);
+    ck_assert_str_eq((char *) to, "abcdeFG");
+    copy[2] = 'X';
+    spans_copy_back(&spans, 0, copy, &memory);
+    ck_assert_str_eq((char *) to, "abXdeFG");
 }
 END_TEST
 
@@ -280,5 +308,6 @@ int main(void)
     tcase_add_loop_test(c, executions_at_once_keep_their_outputs_apart, 0, KINDS);
     tcase_add_loop_test(c, what_is_written_beyond_an_output_is_seen, 0, KINDS);
     tcase_add_loop_test(c, outputs_come_back, 0, COUNT(cases));
+    tcase_add_test(c, inputs_are_seen_to_be_written);
     return check_main("outputs of a service", c, NULL);
 }
