@@ -1,9 +1,7 @@
 /* Vendor extensions through drivers: what is served, what it computes, what is refused. */
 #include <check.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "sim/fence.h"
 #include "tests/cache_files.h"
 #include "tests/check_main.h"
 #include "tests/extension_model.h"
