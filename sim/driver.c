@@ -116,8 +116,9 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     TRACE(LD, PI, "get_capabilities");
     if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
         return driver_answer("get_capabilities", version, HAL_INVALID_ARGUMENT);
-    if (!hal_capabilities_survive(&d->engine->capabilities, version))
-        log_write(LOG_WARNING, LOG_TAG, "HAL %s cannot say all of the performance of %s",
+    if (VLOG_IS_ON(DRIVER) && !hal_capabilities_survive(&d->engine->capabilities, version))
+        log_write(LOG_WARNING, LOG_TAG,
+                  "get_capabilities of HAL %s cannot say all of the performance of %s",
                   hal_version_name(version), d->engine->name);
     *ret_capabilities = d->capabilities[hal_level(version) - 1];
     return driver_answer("get_capabilities", version, HAL_NONE);

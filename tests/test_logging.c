@@ -208,7 +208,8 @@ START_TEST(what_an_older_version_cannot_say_is_a_warning)
     ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_3, &c), HAL_NONE);
     ck_assert(!is_heard("W Driver"));
     ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_1, &c), HAL_NONE);
-    ck_assert(is_heard("W Driver: HAL 1.1 cannot say all of the performance of halcyon-cpu\n"));
+    ck_assert(is_heard("W Driver: get_capabilities of HAL 1.1 cannot say all of the performance "
+                       "of halcyon-cpu\n"));
 }
 END_TEST
 
