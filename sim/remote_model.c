@@ -153,31 +153,38 @@ static void unstage(const struct remote_call *q, const struct staged *s)
                             &s->request->pools[i].memory);
 }
 
-static bool is_read_only(const struct hal_request *request, uint32_t pool)
+/* The input whose bytes differ between two copies of a pool; -1: none. */
+static int find_changed(const struct hal_request *request, uint32_t pool, const uint8_t *before,
+                        const uint8_t *after)
 {
-    return pool < request->n_pools && is_staged(&request->pools[pool]) &&
-           !(request->pools[pool].memory.protection & HAL_MEMORY_WRITE);
+    uint64_t size = request->pools[pool].memory.size;
+
+    for (uint32_t i = 0; i < request->n_inputs; i++) {
+        const struct hal_location *l = &request->inputs[i].location;
+        if (l->pool == pool && l->offset <= size && l->length <= size - l->offset &&
+            memcmp(before + l->offset, after + l->offset, l->length) != 0)
+            return (int) i;
+    }
+    return -1;
 }
 
 /* Where the driver has written to what may only be read, this side's copy differs. */
-static void check_inputs(const struct remote_call *q, const struct hal_request *request,
-                         const uint64_t *at)
+static void check_read_only(const struct remote_call *q, const struct hal_request *request,
+                            const uint64_t *at)
 {
-    for (uint32_t i = 0; i < request->n_inputs; i++) {
-        const struct hal_location *l = &request->inputs[i].location;
-        if (!is_read_only(request, l->pool) || l->offset > request->pools[l->pool].memory.size ||
-            l->length > request->pools[l->pool].memory.size - l->offset)
+    for (uint32_t i = 0; i < request->n_pools; i++) {
+        const struct hal_memory *m = &request->pools[i].memory;
+        if (!is_staged(&request->pools[i]) || m->protection & HAL_MEMORY_WRITE)
             continue;
-        const struct hal_memory *m = &request->pools[l->pool].memory;
-        if (memcmp((const uint8_t *) m->address + l->offset,
-                   q->c->staging.address + at[l->pool] + l->offset, l->length) != 0)
-            remote_breach(q->r, "input %u was written to", i);
-    }
-    for (uint32_t i = 0; i < request->n_pools; i++)
-        if (is_read_only(request, i) &&
-            memcmp(request->pools[i].memory.address, q->c->staging.address + at[i],
-                   request->pools[i].memory.size) != 0)
+        const uint8_t *after = q->c->staging.address + at[i];
+        if (memcmp(m->address, after, m->size) == 0)
+            continue;
+        int input = find_changed(request, i, m->address, after);
+        if (input >= 0)
+            remote_breach(q->r, "input %d was written to", input);
+        else
             remote_breach(q->r, "pool %u, which may only be read, was written to", i);
+    }
 }
 
 static enum hal_status take_result(struct remote_call *q, enum hal_status status,
@@ -208,7 +215,7 @@ enum hal_status remote_run_staged(struct remote_call *q, const struct hal_reques
     status = remote_run(q);
     unstage(q, &staged);
     if (q->reply)
-        check_inputs(q, request, staged.at);
+        check_read_only(q, request, staged.at);
     return q->reply ? take_result(q, status, result) : status;
 }
 
