@@ -10,7 +10,7 @@
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
 
-enum { REMOTE_EVERY = 23, OLDER_EVERY = 59, MAX_OPERATIONS = 128 };
+enum { REMOTE_EVERY = 11, OLDER_EVERY = 59, MAX_OPERATIONS = 128 };
 
 struct walk {
     struct cell *cell;
