@@ -135,10 +135,12 @@ static int stage(struct remote_call *q, const struct hal_request *request, struc
     spans_find(request, &s.spans);
     for (uint32_t i = 0; i < request->n_pools; i++) {
         const struct hal_request_pool *p = &request->pools[i];
+        if (!is_staged(p))
+            continue;
         uint8_t *copy = q->c->staging.address + s.at[i];
         if (is_output(p))
             spans_copy_in(&s.spans, i, &p->memory, copy);
-        else if (is_staged(p))
+        else
             memcpy(copy, p->memory.address, p->memory.size);
     }
     *ret = s;
