@@ -115,15 +115,17 @@ static int keep(struct trace_thread *t, struct section *x, struct why *w)
 
 /* ---- begins and ends */
 
-/* Sections that say more of their parent's time do not count. */
+/* Sections that say more of their parent's time do not count.  Nothing is moved out of what is
+ * overall, which has all phases. */
 static void place(struct section *x)
 {
     const struct section *p = x->parent;
     bool begins = p && x->phase == TRACE_PI && p->phase != TRACE_PI;
+    bool is_whole = p && p->phase == TRACE_PO;
 
     if (p && x->phase == TRACE_PU)
         x->phase = p->phase;
-    x->is_moved = x->mode == TRACE_SUB || begins;
+    x->is_moved = !is_whole && (x->mode == TRACE_SUB || begins);
     x->is_detail = p && !x->is_moved && p->layer == x->layer &&
                    !(phase_is_of_execution(x->phase) && p->phase == TRACE_PE);
 }
