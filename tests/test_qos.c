@@ -217,7 +217,7 @@ static const struct row {
     { "others have the device until then", EXECUTIONS, HAL_MISSED_DEADLINE_TRANSIENT, slow,
       .deadline = OPS + 2, .is_queued = true, .take = take_device, .give = give_device },
     { "the fences are signalled too late", SIGNALLED_LATE, HAL_MISSED_DEADLINE_TRANSIENT, NULL,
-      .deadline = 1e9 / UNIT, .take = keep_fence, .give = signal_fence },
+      .deadline = 0.6e9 / UNIT, .take = keep_fence, .give = signal_fence },
     { "a loop does not end", EXECUTIONS, HAL_MISSED_DEADLINE_PERSISTENT, slow, .is_endless = true },
     { "too many of the client wait", EXECUTIONS, HAL_RESOURCE_EXHAUSTED_TRANSIENT,
       slow_with_short_queue, .take = fill_queue, .give = give_device },
