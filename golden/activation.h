@@ -3,6 +3,7 @@
 #ifndef GOLDEN_ACTIVATION_H
 #define GOLDEN_ACTIVATION_H
 
+#include "golden/near.h"
 #include "golden/op.h"
 
 /* Where a family of operations has a role that this one lacks. */
@@ -26,5 +27,17 @@ void activation_apply(const struct call *c, int role, double *y, size_t n);
 /* The error after the clamp, from the error before it, in place: a clamp never enlarges a
  * difference, and both values end in the range.  y: the clamped values. */
 void activation_bound(const struct call *c, int role, const double *y, double *ey, size_t n);
+
+/* The activations of recurrent cells: those above, tanh, and the logistic function. */
+enum {
+    CELL_NONE = ACTIVATION_NONE,
+    CELL_RELU = ACTIVATION_RELU,
+    CELL_RELU1 = ACTIVATION_RELU1,
+    CELL_RELU6 = ACTIVATION_RELU6,
+    CELL_TANH,
+    CELL_LOGISTIC = 6
+};
+/* With its error; u: see golden/near.h. */
+struct near activation_of_cell(struct near a, int32_t code, double u);
 
 #endif

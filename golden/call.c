@@ -576,19 +576,6 @@ int value_stored_in_half(struct value *v, struct arena *keep)
     return v->bound ? 0 : -1;
 }
 
-int value_align(struct tensor *t, struct arena *a, struct why *w)
-{
-    size_t size = dtype_info[t->dtype].codec->size;
-
-    if (size <= 1 || (uintptr_t) t->data % size == 0)
-        return 0;
-    void *copy = arena_copy(a, t->data, tensor_bytes(t));
-    if (!copy)
-        return why_fail(w, WHY_MEMORY, "out of memory");
-    t->data = copy;
-    return 0;
-}
-
 int value_undecided(struct value *v, struct arena *keep)
 {
     size_t n = tensor_count(&v->tensor);

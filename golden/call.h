@@ -22,9 +22,6 @@ int call_evaluate(struct call *c, struct value *const *in, struct value *const *
 /* The error of holding fp32 as fp16, for a value that no operation has given a bound yet. */
 int value_stored_in_half(struct value *v, struct arena *keep);
 
-/* Kernels read elements in place: a tensor whose data is not aligned to them gets a copy in `a`. */
-int value_align(struct tensor *t, struct arena *a, struct why *w);
-
 /* Everything may come out: nothing of this value can be judged. */
 int value_undecided(struct value *v, struct arena *keep);
 

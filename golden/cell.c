@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "golden/activation.h"
 #include "golden/prepared.h"
 
 struct cell_sequence cell_sequence_of(const struct tensor *input, bool time_major)
@@ -306,7 +307,7 @@ void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t,
         if (g->norm.x)
             x = near_sum(near_product(x, near_at(&g->norm, i), u), near_at(&g->bias, i), u);
         x = near_clip(x, k->limit);
-        near_put(to, i, cell_follows(k, x, near_activation(x, activation, u)));
+        near_put(to, i, cell_follows(k, x, activation_of_cell(x, activation, u)));
     }
 }
 

@@ -1,5 +1,7 @@
 #include "golden/lstm_cell.h"
 
+#include "golden/activation.h"
+
 static bool has(const struct call *c, const struct lstm *l, enum lstm_operand operand)
 {
     return c->in[l->cell + (int) operand] != NULL;
@@ -56,8 +58,8 @@ static int check_clip(const struct call *c, int role, struct why *w)
 
 int lstm_check(const struct call *c, const struct lstm *l, struct why *w)
 {
-    const unsigned activations = 1u << NEAR_NONE | 1u << NEAR_RELU | 1u << NEAR_RELU6 |
-                                 1u << NEAR_TANH | 1u << NEAR_LOGISTIC;
+    const unsigned activations = 1u << CELL_NONE | 1u << CELL_RELU | 1u << CELL_RELU6 |
+                                 1u << CELL_TANH | 1u << CELL_LOGISTIC;
     int r = l->cell, leader = r + LSTM_INPUT_TO_INPUT, aux = l->aux_weights;
     bool full = has(c, l, LSTM_INPUT_TO_INPUT);
     const struct group peephole = { r + LSTM_CELL_TO_INPUT, r + LSTM_CELL_TO_FORGET, NO_OPERAND,
@@ -123,7 +125,7 @@ static int run_init(struct run *r, struct why *w)
     r->cifg = !has(c, l, LSTM_INPUT_TO_INPUT);
     r->units = recurrent->shape.dim[0];
     r->outputs = recurrent->shape.dim[1];
-    r->activation = l->activation == NO_OPERAND ? NEAR_TANH : call_int(c, l->activation);
+    r->activation = l->activation == NO_OPERAND ? CELL_TANH : call_int(c, l->activation);
     r->cell_clip = call_real(c, l->cell_clip);
     r->projection_clip = call_real(c, l->projection_clip);
     r->projection_bias = cell_operand(&r->k, l->cell + LSTM_PROJECTION_BIAS);
@@ -172,7 +174,7 @@ static void update_hidden(const struct run *r, size_t b)
 
     for (size_t i = 0; i < r->units; i++) {
         struct near cell = near_at(&r->cell, b * r->units + i);
-        struct near c = cell_follows(&r->k, cell, near_activation(cell, r->activation, u));
+        struct near c = cell_follows(&r->k, cell, activation_of_cell(cell, r->activation, u));
         near_put(&r->hidden, b * r->units + i,
                  near_product(near_at(&r->value[LSTM_GATE_OUTPUT], i), c, u));
     }
@@ -208,11 +210,11 @@ static int step(const struct run *r, size_t t, struct why *w)
         TRY(cell_gate_recur(&r->k, &r->gate[g], &r->state, t, w));
     for (size_t b = 0; b < r->k.rows.batch; b++) {
         if (!r->cifg)
-            finish_gate(r, LSTM_GATE_INPUT, t, b, NEAR_LOGISTIC);
-        finish_gate(r, LSTM_GATE_FORGET, t, b, NEAR_LOGISTIC);
+            finish_gate(r, LSTM_GATE_INPUT, t, b, CELL_LOGISTIC);
+        finish_gate(r, LSTM_GATE_FORGET, t, b, CELL_LOGISTIC);
         finish_gate(r, LSTM_GATE_CELL, t, b, r->activation);
         update_cell(r, b);
-        finish_gate(r, LSTM_GATE_OUTPUT, t, b, NEAR_LOGISTIC);
+        finish_gate(r, LSTM_GATE_OUTPUT, t, b, CELL_LOGISTIC);
         update_hidden(r, b);
     }
     return project(r, w);
@@ -276,8 +278,8 @@ static bool draw_recurrent(const struct call *c, const struct lstm *l, int role,
 
 static int32_t draw_scalar(const struct lstm *l, int role, struct drawer *d)
 {
-    static const int32_t activation[] = { NEAR_TANH, NEAR_TANH,  NEAR_TANH, NEAR_LOGISTIC,
-                                          NEAR_RELU, NEAR_RELU6, NEAR_NONE };
+    static const int32_t activation[] = { CELL_TANH, CELL_TANH,  CELL_TANH, CELL_LOGISTIC,
+                                          CELL_RELU, CELL_RELU6, CELL_NONE };
     static const int32_t clip[] = { 0, 0, 1, 2, 5 };
 
     return role == l->activation ? activation[d->below(d, COUNT(activation))]

@@ -1,9 +1,8 @@
 #include "golden/near.h"
 
-#include "golden/activation.h"
 #include "golden/elementary.h"
 
-static struct near clamp(struct near a, double lo, double hi)
+struct near near_clamp(struct near a, double lo, double hi)
 {
     double x = a.x < lo ? lo : a.x > hi ? hi : a.x; /* NaN stays NaN */
 
@@ -12,7 +11,7 @@ static struct near clamp(struct near a, double lo, double hi)
 
 struct near near_clip(struct near a, double limit)
 {
-    return limit > 0 ? clamp(a, -limit, limit) : a;
+    return limit > 0 ? near_clamp(a, -limit, limit) : a;
 }
 
 /* f monotone, computed with the error `local`. */
@@ -40,23 +39,13 @@ struct near near_logistic(struct near a, double u)
     return through(a, y, logistic, y * ((1 - y) * bound_exp(u, a.x) + 4 * u) + u);
 }
 
-static struct near hyperbolic_tangent(struct near a, double u)
+struct near near_tanh(struct near a, double u)
 {
     double y = elementary_tanh(a.x);
 
     if (u == 0)
         return (struct near){ y, 0 };
     return through(a, y, elementary_tanh, (1 - y * y) / 2 * bound_exp(u, 2 * a.x) + 4 * u);
-}
-
-struct near near_activation(struct near a, int32_t code, double u)
-{
-    if (code == NEAR_TANH)
-        return hyperbolic_tangent(a, u);
-    if (code == NEAR_LOGISTIC)
-        return near_logistic(a, u);
-    struct activation_range r = activation_range(code);
-    return code == NEAR_NONE ? a : clamp(a, r.lo, r.hi);
 }
 
 /* Keeps a variance of zero away.  Implementations add it, or take it only where the variance is

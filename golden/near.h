@@ -111,14 +111,13 @@ static inline bool near_decided(struct near a, struct near b)
     return fabs(a.x - b.x) > a.e + b.e;
 }
 
+/* Into lo..hi. */
+struct near near_clamp(struct near a, double lo, double hi);
 /* Into -limit..limit; limit 0: as it is. */
 struct near near_clip(struct near a, double limit);
 
 struct near near_logistic(struct near a, double u);
-
-/* The activations of recurrent cells: 0 none, 1 ReLU, 2 ReLU1, 3 ReLU6, 4 tanh, 6 logistic. */
-enum { NEAR_NONE, NEAR_RELU, NEAR_RELU1, NEAR_RELU6, NEAR_TANH, NEAR_LOGISTIC = 6 };
-struct near near_activation(struct near a, int32_t code, double u);
+struct near near_tanh(struct near a, double u);
 
 /* In place: (x - mean) / deviation over n values that follow each other.  A variance of zero, where
  * the quotient has no value, is kept away by an epsilon of 1e-8, as implementations do in one way

@@ -82,7 +82,7 @@ static int make_values(struct plan *p, uint32_t index, struct why *w)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t i = 0; i < g->n_operands; i++) {
         values[i].tensor = g->operand[i].tensor;
-        TRY(value_align(&values[i].tensor, p->arena, w));
+        TRY(tensor_align(&values[i].tensor, p->arena, w));
         if (operand_constant(&g->operand[i]))
             values[i].prepared = &p->prepared[p->n_prepared++];
     }
@@ -370,7 +370,7 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
         TRY(check_argument(&v->tensor, &in[i], i, w));
         v->tensor.data = in[i].data;
         v->tensor.shape = in[i].shape;
-        TRY(value_align(&v->tensor, a, w));
+        TRY(tensor_align(&v->tensor, a, w));
     }
     TRY(run_graph(r, 0, values, a, w));
     for (uint32_t i = 0; i < g->n_outputs; i++)

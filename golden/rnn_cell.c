@@ -1,5 +1,7 @@
 #include "golden/rnn_cell.h"
 
+#include "golden/activation.h"
+
 static int step(const struct cell *k, const struct cell_gate *g, int32_t activation, size_t t,
                 const struct near_array *state, struct why *w)
 {
@@ -54,8 +56,8 @@ int rnn_run(const struct call *c, const struct rnn *n, struct cell_sequence rows
 
 int rnn_check_activation(const struct call *c, int role, struct why *w)
 {
-    const unsigned allowed = 1u << NEAR_NONE | 1u << NEAR_RELU | 1u << NEAR_RELU1 |
-                             1u << NEAR_RELU6 | 1u << NEAR_TANH | 1u << NEAR_LOGISTIC;
+    const unsigned allowed = 1u << CELL_NONE | 1u << CELL_RELU | 1u << CELL_RELU1 |
+                             1u << CELL_RELU6 | 1u << CELL_TANH | 1u << CELL_LOGISTIC;
 
     return cell_check_activation(c, role, allowed, w);
 }
@@ -63,8 +65,8 @@ int rnn_check_activation(const struct call *c, int role, struct why *w)
 bool rnn_draw(const struct call *c, const struct rnn *n, int role, struct drawer *d,
               struct tensor *to)
 {
-    static const int32_t activation[] = { NEAR_TANH,  NEAR_TANH, NEAR_RELU1, NEAR_LOGISTIC,
-                                          NEAR_RELU6, NEAR_RELU, NEAR_NONE };
+    static const int32_t activation[] = { CELL_TANH,  CELL_TANH, CELL_RELU1, CELL_LOGISTIC,
+                                          CELL_RELU6, CELL_RELU, CELL_NONE };
 
     if (role != n->activation)
         return cell_draw_shape(c, n->input, role, d, to);

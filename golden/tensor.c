@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "golden/arena.h"
 #include "golden/rounding.h"
+#include "golden/why.h"
 
 /* One codec per storage format: the project's only type-generic macro. */
 #define CODEC_INT(id, ctype, wide, lo, hi)                                                         \
@@ -343,4 +345,17 @@ double tensor_at(const struct tensor *t, size_t i)
     }
     c->widen((const char *) t->data + i * c->size, 1, t->zero, tensor_step(t, channel), &x);
     return x;
+}
+
+int tensor_align(struct tensor *t, struct arena *a, struct why *w)
+{
+    size_t size = dtype_info[t->dtype].codec->size;
+
+    if (size <= 1 || (uintptr_t) t->data % size == 0)
+        return 0;
+    void *copy = arena_copy(a, t->data, tensor_bytes(t));
+    if (!copy)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    t->data = copy;
+    return 0;
 }

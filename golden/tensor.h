@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+struct why;
+
 enum { MAX_RANK = 10 };
 
 /* DT_F32 is TENSOR_FLOAT32, DT_FLOAT32 the scalar.  Below DT_COUNT the value is the NNAPI code;
@@ -107,6 +110,9 @@ double tensor_step(const struct tensor *t, uint32_t channel);
 double tensor_saturate(const struct tensor *t, double real);
 /* Element i as a real number. */
 double tensor_at(const struct tensor *t, size_t i);
+/* Kernels read elements in place: data that is not aligned to its elements is replaced by a copy in
+ * `a`. */
+int tensor_align(struct tensor *t, struct arena *a, struct why *w);
 
 double f16_to_double(uint16_t h);
 uint16_t f16_from_double(double x); /* one rounding, to nearest even */

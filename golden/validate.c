@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/call.h"
+#include "golden/arena.h"
 #include "golden/compliance.h"
 #include "golden/extension.h"
 
@@ -403,7 +403,7 @@ static int check_operations(struct survey *s, uint32_t index, struct why *w)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t i = 0; i < g->n_operands; i++) {
         shapes[i] = g->operand[i].tensor;
-        TRY(value_align(&shapes[i], s->scratch, w));
+        TRY(tensor_align(&shapes[i], s->scratch, w));
     }
     TRY(graph_order(g, s->scratch, order, w));
     for (uint32_t i = 0; i < g->n_operations; i++) {

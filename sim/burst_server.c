@@ -15,6 +15,7 @@
 #include "sim/driver.h"
 #include "sim/packet.h"
 #include "sim/share.h"
+#include "sim/wire_quota.h"
 
 #define LOG_TAG "BurstServer"
 
@@ -241,14 +242,14 @@ static bool has_message(int socket, int64_t until)
 
 /* The next message on the socket; -1: none in time, or no connection any more. */
 static int await_memories(struct burst_server *s, int64_t until, const Wire__Memories **ret_message,
-                          struct share_fds *ret_fds, struct why *w)
+                          struct counted_fds *ret_fds, struct why *w)
 {
     ProtobufCMessage *m;
 
     if (!has_message(s->socket, until))
         return why_fail(w, WHY_SYSTEM, "the client does not say what its memories are");
-    int rc = share_receive(client_of(s), s->socket, &wire__memories__descriptor, s->arena, &m,
-                           ret_fds, w);
+    int rc = wire_receive_counted(client_of(s), s->socket, &wire__memories__descriptor, s->arena,
+                                  &m, ret_fds, w);
     if (rc <= 0)
         return rc < 0 ? -1 : why_fail(w, WHY_SYSTEM, "the client has gone");
     *ret_message = (const Wire__Memories *) m;
@@ -262,7 +263,7 @@ static int ask(struct burst_server *s, uint32_t n, int32_t *numbers, struct slot
     Wire__MemoriesWanted question = WIRE__MEMORIES_WANTED__INIT;
     int64_t until = now_ms() + PATIENCE_MS;
     const Wire__Memories *answer = NULL;
-    struct share_fds fds;
+    struct counted_fds fds;
 
     question.serial = ++s->serial;
     question.n_slots = n;
@@ -273,7 +274,7 @@ static int ask(struct burst_server *s, uint32_t n, int32_t *numbers, struct slot
         TRY(await_memories(s, until, &answer, &fds, w));
         int rc =
             answer->serial == s->serial ? take_memories(s, answer, &fds.fds, n, ret_slots, w) : 1;
-        share_close_fds(&fds);
+        wire_close_counted_fds(&fds);
         if (rc <= 0)
             return rc;
     }

@@ -3,6 +3,7 @@
 #define SIM_COURSE_H
 
 #include "golden/compliance.h"
+#include "sim/guarded_memory.h"
 #include "sim/runtime.h"
 #include "sim/shared.h"
 

@@ -230,18 +230,35 @@ void execution_leave(struct execution *x)
     account_give(&x->prepared->driver->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
 }
 
+/* Shows a fault the request's memory, which lies in the execution's arena. */
+static void show_memory(struct execution *x, struct fault_answer *a)
+{
+    const struct request *r = &x->request;
+    struct fault_region *in = arena_alloc(x->arena, r->n_inputs, sizeof(*in));
+    struct fault_region *out = arena_alloc(x->arena, r->n_outputs, sizeof(*out));
+
+    for (uint32_t i = 0; in && i < r->n_inputs; i++)
+        in[i] = (struct fault_region){ r->in_place[i].address, tensor_bytes(&r->in[i]) };
+    for (uint32_t i = 0; out && i < r->n_outputs; i++)
+        out[i] = (struct fault_region){ r->out[i].place.address, r->out[i].place.length };
+    a->in = in;
+    a->out = out;
+    a->n_inputs = in ? r->n_inputs : 0;
+    a->n_outputs = out ? r->n_outputs : 0;
+}
+
 /* A fault may change what is answered. */
 static enum hal_status answer(struct execution *x, enum hal_status status,
                               struct hal_result *result)
 {
     struct driver *d = x->prepared->driver;
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
-    struct fault_answer a = { .request = &x->request,
-                              .status = status,
-                              .result = result,
-                              .measure = x->measure,
-                              .memory = &d->memory };
+    struct fault_answer a = {
+        .status = status, .result = result, .measure = x->measure, .memory = &d->memory
+    };
 
+    if (hooks->answer)
+        show_memory(x, &a);
     pthread_mutex_lock(&d->lock);
     if (hooks->answer)
         hooks->answer(&a);

@@ -18,7 +18,7 @@ static void unload(struct loaded *l)
 static int load_pool(const struct hal_memory *memory, enum hal_version version,
                      struct mapping *ret_mapping, struct why *w)
 {
-    TRY(memory_complies(memory, version, w));
+    TRY(hal_memory_complies(memory, version, w));
     return memory_map(memory, false, ret_mapping, w);
 }
 

@@ -2,8 +2,8 @@
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
+#include "sim/hal.h"
 #include "sim/kernel.h"
-#include "sim/request.h"
 
 struct fault; /* sim/sim.h: name, kind, doc, hooks */
 
@@ -14,9 +14,16 @@ struct fault_memory {
     size_t last_length;
 };
 
+/* Memory of one input or output of a request; address NULL: it has none in a pool. */
+struct fault_region {
+    uint8_t *address;
+    size_t length;
+};
+
 /* An execution that is about to be answered. */
 struct fault_answer {
-    struct request *request; /* mapped memory of inputs and outputs */
+    const struct fault_region *in, *out;
+    uint32_t n_inputs, n_outputs;
     enum hal_status status;
     struct hal_result *result;
     bool measure;

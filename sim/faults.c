@@ -235,24 +235,23 @@ static void hang(struct fault_answer *a)
         pause();
 }
 
-static size_t output_bytes(const struct request *r)
+static size_t output_bytes(const struct fault_answer *a)
 {
     size_t n = 0;
 
-    for (uint32_t i = 0; i < r->n_outputs; i++)
-        n += r->out[i].place.length;
+    for (uint32_t i = 0; i < a->n_outputs; i++)
+        n += a->out[i].length;
     return n;
 }
 
 /* Swaps what was written for what the execution before wrote. */
 static void repeat_last(struct fault_answer *a)
 {
-    struct request *r = a->request;
-    size_t n = output_bytes(r), at = 0;
+    size_t n = output_bytes(a), at = 0;
     uint8_t *now = malloc(n + 1);
 
-    for (uint32_t i = 0; now && i < r->n_outputs; i++) {
-        const struct request_place *o = &r->out[i].place;
+    for (uint32_t i = 0; now && i < a->n_outputs; i++) {
+        const struct fault_region *o = &a->out[i];
         if (!o->address)
             continue;
         memcpy(now + at, o->address, o->length);
@@ -266,23 +265,23 @@ static void repeat_last(struct fault_answer *a)
 
 static void write_past(struct fault_answer *a)
 {
-    for (uint32_t i = 0; i < a->request->n_outputs; i++)
-        if (a->request->out[i].place.address)
-            a->request->out[i].place.address[a->request->out[i].place.length] = 0;
+    for (uint32_t i = 0; i < a->n_outputs; i++)
+        if (a->out[i].address)
+            a->out[i].address[a->out[i].length] = 0;
 }
 
 static void write_before(struct fault_answer *a)
 {
-    for (uint32_t i = 0; i < a->request->n_outputs; i++)
-        if (a->request->out[i].place.address)
-            a->request->out[i].place.address[-1] = 0;
+    for (uint32_t i = 0; i < a->n_outputs; i++)
+        if (a->out[i].address)
+            a->out[i].address[-1] = 0;
 }
 
 static void change_input(struct fault_answer *a)
 {
-    for (uint32_t i = 0; i < a->request->n_inputs; i++)
-        if (a->request->in_place[i].address && tensor_bytes(&a->request->in[i]))
-            a->request->in_place[i].address[0] ^= 1;
+    for (uint32_t i = 0; i < a->n_inputs; i++)
+        if (a->in[i].address && a->in[i].length)
+            a->in[i].address[0] ^= 1;
 }
 
 /* ---- the table */

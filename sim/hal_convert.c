@@ -402,6 +402,13 @@ int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, 
     return 0;
 }
 
+int hal_memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w)
+{
+    REQUIRE(w, m->kind != HAL_MEMORY_HARDWARE_BUFFER || version >= HAL_1_2,
+            "memory: a hardware buffer in HAL %s", hal_version_name(version));
+    return 0;
+}
+
 int hal_location_complies(const struct hal_location *l, enum hal_version version, struct why *w)
 {
     const uint64_t most = version >= HAL_FL5 ? INT64_MAX : UINT32_MAX;
@@ -468,7 +475,7 @@ static int drop_padding(const char *what, const struct hal_argument *from, uint3
 static int check_request(const struct hal_request *r, enum hal_version version, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_pools; i++)
-        if (!r->pools[i].is_token && memory_complies(&r->pools[i].memory, version, w) < 0)
+        if (!r->pools[i].is_token && hal_memory_complies(&r->pools[i].memory, version, w) < 0)
             return why_prefix(w, "pool %u", i);
     return hal_request_complies(r, version, w);
 }

@@ -67,6 +67,8 @@ int hal_execution_config_at(const struct hal_execution_config *c, enum hal_versi
 /* Types and widths of numbers; whether they fit memory and model is another question.  The lists of
  * the request are there. */
 int hal_request_complies(const struct hal_request *r, enum hal_version version, struct why *w);
+/* Whether the version has memory of this kind. */
+int hal_memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w);
 int hal_location_complies(const struct hal_location *l, enum hal_version version, struct why *w);
 int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, struct why *w);
 /* Now, on the clock of which that version's deadlines are points. */

@@ -13,7 +13,6 @@
 
 #include "golden/logging.h"
 #include "sim/caller.h"
-#include "sim/hal_convert.h"
 #include "sim/share.h"
 
 #define LOG_TAG "Memory"
@@ -147,13 +146,6 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
 bool memory_is_plain(const struct hal_memory *m)
 {
     return m->kind == HAL_MEMORY_ADDRESS && m->address;
-}
-
-int memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w)
-{
-    REQUIRE(w, m->kind != HAL_MEMORY_HARDWARE_BUFFER || version >= HAL_1_2,
-            "memory: a hardware buffer in HAL %s", hal_version_name(version));
-    return 0;
 }
 
 int memory_map(const struct hal_memory *m, bool write, struct mapping *ret_mapping, struct why *w)

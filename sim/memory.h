@@ -20,9 +20,6 @@ enum { MEMORY_MOST_MAPPED = 1 << 15 };
 /* Memory of this process alone: it has no descriptor under which another one could see it. */
 bool memory_is_plain(const struct hal_memory *memory);
 
-/* Whether a version of the HAL has memory of this kind. */
-int memory_complies(const struct hal_memory *memory, enum hal_version version, struct why *w);
-
 /* Descriptors are mapped shared; one that is shorter than it claims is refused. */
 int memory_map(const struct hal_memory *memory, bool write, struct mapping *ret_mapping,
                struct why *w);

@@ -23,7 +23,7 @@ static int open_pool(const struct hal_request_pool *pool, const struct request_c
                      const struct mapping *kept, struct request_pool *p, struct why *w)
 {
     if (!pool->is_token) {
-        TRY(memory_complies(&pool->memory, c->version, w));
+        TRY(hal_memory_complies(&pool->memory, c->version, w));
         return open_memory(&pool->memory, kept, &p->mapping, w);
     }
     p->buffer = buffer_find(c->buffers, pool->token);

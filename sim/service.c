@@ -18,6 +18,7 @@
 #include "sim/peer.h"
 #include "sim/session.h"
 #include "sim/share.h"
+#include "sim/wire_quota.h"
 
 #define LOG_TAG "Service"
 
@@ -116,7 +117,7 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
     *s = (struct service){ .driver = driver, .listener = -1, .stop = eventfd(0, EFD_CLOEXEC) };
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    shares_begin();
+    shares_begin(WIRE_MESSAGES_MAX);
     if (s->stop < 0 || memory_outlive_files(w) < 0 || listen_at(s, path, w) < 0) {
         if (s->stop < 0)
             why_fail(w, WHY_SYSTEM, "no event: %s", strerror(errno));

@@ -11,6 +11,7 @@
 #include "golden/logging.h"
 #include "sim/hal_convert.h"
 #include "sim/share.h"
+#include "sim/wire_quota.h"
 
 #define LOG_TAG "Session"
 
@@ -214,18 +215,18 @@ static int answer_call(struct channel *c, const Wire__Call *call, struct wire_fd
 static int answer_next(struct channel *c, struct why *w)
 {
     ProtobufCMessage *call;
-    struct share_fds in;
+    struct counted_fds in;
     int rc;
 
     wire_spin(c->socket, &c->spin);
-    rc = share_receive(c->session->caller->client, c->socket, &wire__call__descriptor, c->arena,
-                       &call, &in, w);
+    rc = wire_receive_counted(c->session->caller->client, c->socket, &wire__call__descriptor,
+                              c->arena, &call, &in, w);
     if (rc < 0 && w->code == WHY_MEMORY)
         return answer_unheard(c, w);
     if (rc <= 0)
         return rc;
     rc = answer_call(c, (const Wire__Call *) call, &in.fds, w);
-    share_close_fds(&in);
+    wire_close_counted_fds(&in);
     return rc;
 }
 

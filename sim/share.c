@@ -6,9 +6,8 @@
 #include "sim/memory.h"
 
 /* Descriptors and files that the process needs for itself, and for what is on its way.  A client's
- * most threads and objects; its messages have room for the longest one, taken apart. */
+ * most threads and objects. */
 enum { RESERVE = 64, MOST_THREADS = 512, MOST_OBJECTS = 1 << 14 };
-#define MOST_MESSAGES ((uint64_t) WIRE_MAX / 2 * 3)
 
 static struct accounts shares = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -32,14 +31,14 @@ void share_limit(enum account_kind kind, uint64_t total)
     pthread_mutex_unlock(&shares.lock);
 }
 
-void shares_begin(void)
+void shares_begin(uint64_t most_message_bytes)
 {
     share_limit(ACCOUNT_FILES, descriptors());
     share_limit(ACCOUNT_MAPPINGS, MEMORY_MOST_MAPPED);
     share_limit(ACCOUNT_MESSAGES,
                 (uint64_t) sysconf(_SC_PHYS_PAGES) * (uint64_t) sysconf(_SC_PAGESIZE));
     pthread_mutex_lock(&shares.lock);
-    shares.limits.most[ACCOUNT_MESSAGES] = MOST_MESSAGES;
+    shares.limits.most[ACCOUNT_MESSAGES] = most_message_bytes;
     shares.limits.most[ACCOUNT_THREADS] = MOST_THREADS;
     shares.limits.most[ACCOUNT_OBJECTS] = MOST_OBJECTS;
     pthread_mutex_unlock(&shares.lock);
@@ -54,34 +53,4 @@ void share_give(enum account_kind kind, uint32_t client, uint64_t n)
 {
     if (client != 0)
         account_give(&shares, client, kind, n);
-}
-
-int share_receive(uint32_t client, int socket, const ProtobufCMessageDescriptor *type,
-                  struct arena *a, ProtobufCMessage **ret_message, struct share_fds *ret_fds,
-                  struct why *w)
-{
-    struct wire_next next;
-    int rc = wire_await(socket, &next, w);
-
-    if (rc <= 0)
-        return rc;
-    const uint32_t n = next.n_fds + next.is_long;
-    bool ok = n == 0 || share_take(ACCOUNT_FILES, client, n);
-
-    next.without_fds = !ok;
-    rc = wire_receive_next(socket, &next, type, a, ret_message, &ret_fds->fds, w);
-    if (rc > 0 && !ok)
-        return why_fail(w, WHY_MEMORY, "there is no room for %u descriptors", n);
-    ret_fds->client = client;
-    ret_fds->taken = n;
-    if (rc <= 0 && ok)
-        share_close_fds(ret_fds);
-    return rc;
-}
-
-void share_close_fds(struct share_fds *fds)
-{
-    wire_close_fds(&fds->fds);
-    if (fds->taken)
-        share_give(ACCOUNT_FILES, fds->client, fds->taken);
 }

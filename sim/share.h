@@ -11,28 +11,15 @@
 #include <stdint.h>
 
 #include "sim/account.h"
-#include "sim/wire.h"
 
 /* From now on there are limits, those of the process; of descriptors it allows itself as many as it
- * may.  Until then what is taken is only counted. */
-void shares_begin(void);
+ * may.  Until then what is taken is only counted.  most_message_bytes: of one client's messages. */
+void shares_begin(uint64_t most_message_bytes);
 /* What there is of one kind for all clients, where that is less than the process has; before. */
 void share_limit(enum account_kind kind, uint64_t total);
 
 /* false: it is more than the client's share. */
 bool share_take(enum account_kind kind, uint32_t client, uint64_t n);
 void share_give(enum account_kind kind, uint32_t client, uint64_t n);
-
-/* Descriptors that came with a message, on a client's account. */
-struct share_fds {
-    struct wire_fds fds;
-    uint32_t client, taken;
-};
-/* As wire_receive().  Where the client has its share of descriptors already, those of the message
- * are dropped, and it is not heard: -1 with WHY_MEMORY. */
-int share_receive(uint32_t client, int socket, const ProtobufCMessageDescriptor *type,
-                  struct arena *a, ProtobufCMessage **ret_message, struct share_fds *ret_fds,
-                  struct why *w);
-void share_close_fds(struct share_fds *fds);
 
 #endif

@@ -8,6 +8,7 @@
 #include "sim/fence.h"
 #include "sim/memory.h"
 #include "sim/share.h"
+#include "sim/wire_quota.h"
 #include "tests/check_main.h"
 #include "tests/hal_client.h"
 
@@ -238,7 +239,7 @@ static void open_callers(void)
 {
     struct why w;
 
-    shares_begin();
+    shares_begin(WIRE_MESSAGES_MAX);
     ck_assert_int_eq(memory_outlive_files(&w), 0);
     for (uint32_t client = 1; client <= 2; client++)
         ck_assert_ptr_nonnull(caller[client] = caller_new(client));

@@ -1,3 +1,4 @@
+#include "golden/activation.h"
 #include "golden/cell.h"
 #include "golden/fixed_point.h"
 
@@ -157,11 +158,11 @@ static void bound_unit(struct call *c, const struct near_array sum[GATES], struc
 
     for (int g = 0; g < GATES; g++)
         value[g] =
-            near_activation(near_at(&sum[g], i), g == GATE_CELL ? NEAR_TANH : NEAR_LOGISTIC, u);
+            activation_of_cell(near_at(&sum[g], i), g == GATE_CELL ? CELL_TANH : CELL_LOGISTIC, u);
     kept = near_product(value[GATE_FORGET], cell, u);
     added = near_product(value[GATE_INPUT], value[GATE_CELL], u);
     next = near_sum(kept, added, u);
-    output = near_product(value[GATE_OUTPUT], near_activation(next, NEAR_TANH, u), u);
+    output = near_product(value[GATE_OUTPUT], activation_of_cell(next, CELL_TANH, u), u);
     c->ey[CELL_OUT][i] = bound_clean(next.e + fabs(next.x - c->y[CELL_OUT][i]));
     c->ey[OUTPUT][i] = bound_clean(output.e + fabs(output.x - c->y[OUTPUT][i]));
 }

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "golden/activation.h"
 #include "golden/cell.h"
 
 enum { INPUT, FEATURE, TIME, BIAS, STATE, RANK_PARAM, ACTIVATION };
@@ -37,8 +38,8 @@ static const struct typing typings[] = {
 
 static int infer(struct call *c, struct why *w)
 {
-    const unsigned allowed = 1u << NEAR_NONE | 1u << NEAR_RELU | 1u << NEAR_RELU1 |
-                             1u << NEAR_RELU6 | 1u << NEAR_TANH | 1u << NEAR_LOGISTIC;
+    const unsigned allowed = 1u << CELL_NONE | 1u << CELL_RELU | 1u << CELL_RELU1 |
+                             1u << CELL_RELU6 | 1u << CELL_TANH | 1u << CELL_LOGISTIC;
     uint32_t filters = c->letter['F'], memory = c->letter['M'];
     uint64_t state = (uint64_t) filters * memory;
 
@@ -116,7 +117,7 @@ static void reduce(const struct cell *k, const struct near_array *filtered,
             sum = near_at(&bias, i % units);
         for (size_t r = 0; r < rank; r++)
             sum = near_sum(sum, near_at(filtered, i * rank + r), k->unit);
-        struct near y = near_activation(sum, call_int(k->c, ACTIVATION), k->unit);
+        struct near y = activation_of_cell(sum, call_int(k->c, ACTIVATION), k->unit);
         near_put(to, i, cell_follows(k, sum, y));
     }
 }
@@ -158,8 +159,8 @@ static int32_t draw_rank(const struct call *c, struct drawer *d)
 
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
-    static const int32_t activation[] = { NEAR_NONE,  NEAR_NONE, NEAR_RELU,    NEAR_RELU1,
-                                          NEAR_RELU6, NEAR_TANH, NEAR_LOGISTIC };
+    static const int32_t activation[] = { CELL_NONE,  CELL_NONE, CELL_RELU,    CELL_RELU1,
+                                          CELL_RELU6, CELL_TANH, CELL_LOGISTIC };
 
     switch (role) {
     case BIAS:

@@ -1,5 +1,4 @@
-/* Guarded memory: what a driver writes where it must not is found. */
-#include "sim/runtime.h"
+#include "sim/guarded_memory.h"
 
 int guarded_init(struct guarded *g, struct arena *a, size_t n, size_t bytes, uint8_t seed,
                  struct why *w)
