@@ -6,8 +6,8 @@
 
 #include "golden/op.h"
 #include "sim/convert.h"
-#include "tests/hal_client.h"
-#include "tests/signed_example.h"
+#include "tests/support/hal_client.h"
+#include "tests/support/signed_example.h"
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"
 

@@ -1,7 +1,7 @@
 /* What drivers say of themselves, and a model that nobody may prepare. */
 #include <string.h>
 
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
 

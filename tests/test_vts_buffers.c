@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/convert.h"
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_graphs.h"
 #include "tests/vts_requests.h"
 

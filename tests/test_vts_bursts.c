@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/convert.h"
-#include "tests/raw_burst.h"
+#include "tests/support/raw_burst.h"
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"
 

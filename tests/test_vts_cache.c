@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "sim/convert.h"
-#include "tests/cache_events.h"
-#include "tests/hal_client.h"
+#include "tests/support/cache_events.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"
 

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "sim/convert.h"
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"

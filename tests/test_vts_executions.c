@@ -8,7 +8,7 @@
 
 #include "sim/convert.h"
 #include "sim/fence.h"
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"
 

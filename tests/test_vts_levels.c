@@ -1,7 +1,7 @@
 /* Versions: entry points of older ones, methods of newer ones, what each version has and has not.
  */
 #include "sim/convert.h"
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"

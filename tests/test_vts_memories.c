@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "sim/convert.h"
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_graphs.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"

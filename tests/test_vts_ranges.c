@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "sim/hal_convert.h"
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"
 

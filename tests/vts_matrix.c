@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "tests/check_main.h"
-#include "tests/hal_client.h"
+#include "tests/support/check_main.h"
+#include "tests/support/hal_client.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_rules.h"
 

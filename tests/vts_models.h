@@ -3,7 +3,7 @@
 #ifndef TESTS_VTS_MODELS_H
 #define TESTS_VTS_MODELS_H
 
-#include "tests/one_op.h"
+#include "tests/support/one_op.h"
 #include "tests/vts_matrix.h"
 
 struct vts_model {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "sim/fence.h"
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 
 enum { ALIGNMENT = 64 };
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "randgraph/randgraph.h"
-#include "tests/check_main.h"
 #include "tests/fuzz/seeds.h"
+#include "tests/support/check_main.h"
 
 static const char *directory;
 

@@ -9,9 +9,9 @@
 #include "sim/cache.h"
 #include "sim/convert.h"
 #include "sim/names.h"
-#include "tests/cache_files.h"
 #include "tests/fuzz/seeds.h"
-#include "tests/hal_client.h"
+#include "tests/support/cache_files.h"
+#include "tests/support/hal_client.h"
 
 /* As in fuzz_cache.c. */
 enum { N_MODEL = 2, N_DATA = 1, IS_FORGED = 1 };

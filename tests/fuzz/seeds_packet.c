@@ -3,7 +3,7 @@
 
 #include "sim/packet.h"
 #include "tests/fuzz/seeds.h"
-#include "tests/hal_client.h"
+#include "tests/support/hal_client.h"
 
 enum { MOST = 64, IS_RESULT = 0, IS_REQUEST = 1 };
 

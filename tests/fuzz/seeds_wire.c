@@ -2,9 +2,9 @@
 #include <check.h>
 
 #include "sim/wire.h"
-#include "tests/extension_model.h"
 #include "tests/fuzz/fuzz_packets.h"
 #include "tests/fuzz/seeds.h"
+#include "tests/support/extension_model.h"
 
 enum {
     N = 2,

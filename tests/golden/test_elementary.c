@@ -1,0 +1,178 @@
+/* Elementary functions: close to the C library's, and the same bits everywhere. */
+#include <check.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "golden/elementary.h"
+#include "tests/support/check_main.h"
+
+static double ulps_apart(double x, double y)
+{
+    double ulp = nextafter(fabs(y), INFINITY) - fabs(y);
+    return x == y ? 0 : fabs(x - y) / ulp;
+}
+
+static void compare(double (*f)(double), double (*library)(double), double lo, double hi)
+{
+    double step = (hi - lo) / 100000;
+
+    for (double x = lo; x < hi; x += step)
+        ck_assert_msg(ulps_apart(f(x), library(x)) <= 4, "at %a: %a, not %a", x, f(x), library(x));
+}
+
+/* The library's long double functions, where it has more digits than double, are the true value. */
+static void compare_long(double (*f)(double), long double (*library)(long double), double lo,
+                         double hi, double ulps)
+{
+    double step = (hi - lo) / 50000;
+
+    for (double x = lo; x < hi; x += step) {
+        long double y = library(x);
+        double ulp = nextafter(fabs((double) y), INFINITY) - fabs((double) y);
+        ck_assert_msg(fabsl(f(x) - y) <= ulps * ulp, "at %a: %a, not %La", x, f(x), y);
+    }
+}
+
+/* Numbers of all magnitudes, the same in every run. */
+static double scattered(uint64_t i)
+{
+    uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15u >> 1;
+    double x;
+
+    bits = (bits ^ bits >> 29) * 0xbf58476d1ce4e5b9u >> 1;
+    memcpy(&x, &bits, sizeof x);
+    return isfinite(x) ? x : 1;
+}
+
+START_TEST(within_an_ulp_or_two)
+{
+    compare_long(elementary_exp, expl, -700, 709.75, 1);
+    compare_long(elementary_expm1, expm1l, -45, 709.75, 2);
+    compare_long(elementary_expm1, expm1l, -1, 1, 2);
+    compare_long(elementary_log, logl, 1e-300, 1e-299, 1);
+    compare_long(elementary_log, logl, 0.001, 3, 1);
+    compare_long(elementary_log, logl, 1 - 1e-9, 1 + 1e-9, 1);
+    compare_long(elementary_log, logl, 4e-320, 1e-318, 1);
+    compare_long(elementary_sin, sinl, -40, 40, 1);
+    compare_long(elementary_sin, sinl, 3.1415926, 3.1415927, 1);
+    compare_long(elementary_sin, sinl, 1e15, 1.1e15, 1);
+    for (uint64_t i = 0; i < 100000; i++) {
+        double x = scattered(i), s = elementary_sin(x), l = elementary_log(x);
+        ck_assert_msg(fabsl(s - sinl(x)) <= 0x1p-52L * fabsl(sinl(x)), "sin(%a) = %a", x, s);
+        ck_assert_msg(fabsl(l - logl(x)) <= 0x1p-52L * fabsl(logl(x)), "log(%a) = %a", x, l);
+    }
+    /* the double that comes closest to a multiple of pi/2 */
+    ck_assert_double_eq(elementary_sin(0x1.6ac5b262ca1ffp+849), 1);
+    ck_assert_double_eq(elementary_sin(0x1.6ac5b262ca1ffp+850), -0x1.14ae72e6ba22fp-60);
+}
+END_TEST
+
+START_TEST(powers)
+{
+    for (uint64_t i = 0; i < 100000; i++) {
+        double x = fabs(scattered(i)), y = (double) (i % 2001) / 1000 - 1 + 0x1p-40;
+        long double p = powl(x, y);
+        ck_assert_msg(fabsl(elementary_pow(x, y) - p) <= 0x1p-53L * 1.01L * p, "%a ^ %a = %a", x, y,
+                      elementary_pow(x, y));
+    }
+    for (double x = 1; x < 5000; x += 7)
+        for (double y = 0; y <= 4; y++) /* exact where it can be */
+            ck_assert_double_eq(elementary_pow(-x, y), (double) powl(-x, y));
+    ck_assert_double_eq(elementary_pow(2, 1023.5), 0x1.6a09e667f3bcdp1023);
+    ck_assert_double_eq(elementary_pow(2, -1074), 0x1p-1074);
+}
+END_TEST
+
+START_TEST(special_powers)
+{
+    const double value[] = { 0,          -0.0,
+                             1,          -1,
+                             2,          -2,
+                             0.5,        -0.5,
+                             3,          -3,
+                             INFINITY,   -INFINITY,
+                             NAN,        1e300,
+                             -1e300,     1e-300,
+                             1e18,       2.5,
+                             -2.5,       0x1p53,
+                             0x1p53 + 2, 0x1.fffffffffffffp-1 };
+    const int n = sizeof value / sizeof value[0];
+
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++) {
+            double x = value[i], y = value[k], got = elementary_pow(x, y), want = pow(x, y);
+            bool same = isnan(want) ? isnan(got)
+                                    : ulps_apart(got, want) <= 1 && signbit(got) == signbit(want);
+            ck_assert_msg(same, "%g ^ %g = %g, not %g", x, y, got, want);
+        }
+}
+END_TEST
+
+START_TEST(agrees_with_the_library)
+{
+    compare(elementary_exp, exp, -745.5, 709.75);
+    compare(elementary_exp, exp, -1, 1);
+    compare(elementary_exp, exp, -1e-9, 1e-9);
+    compare(elementary_tanh, tanh, -22, 22);
+    compare(elementary_tanh, tanh, -0.5, 0.5);
+    compare(elementary_tanh, tanh, 1e-300, 1e-290);
+}
+END_TEST
+
+START_TEST(special_values)
+{
+    ck_assert(elementary_exp(0) == 1 && elementary_exp(-INFINITY) == 0);
+    ck_assert(elementary_exp(INFINITY) == INFINITY && elementary_exp(709.8) == INFINITY);
+    ck_assert(isnan(elementary_exp(NAN)) && isnan(elementary_tanh(NAN)));
+    ck_assert(elementary_tanh(INFINITY) == 1 && elementary_tanh(-INFINITY) == -1);
+    ck_assert(elementary_tanh(0) == 0 && signbit(elementary_tanh(-0.0)));
+    ck_assert(isnan(elementary_log(-1)) && isnan(elementary_log(NAN)));
+    ck_assert(elementary_log(0) == -INFINITY && elementary_log(INFINITY) == INFINITY);
+    ck_assert(elementary_log(1) == 0 && elementary_expm1(-INFINITY) == -1);
+    ck_assert(isnan(elementary_sin(INFINITY)) && signbit(elementary_sin(-0.0)));
+    ck_assert(isnan(elementary_expm1(NAN)) && signbit(elementary_expm1(-0.0)));
+}
+END_TEST
+
+static uint64_t bits_hash(double (*f)(double), double lo, double step)
+{
+    uint64_t hash = 14695981039346656037u, bits;
+
+    for (int i = 0; i < 10000; i++) {
+        double y = f(lo + i * step);
+        memcpy(&bits, &y, sizeof bits);
+        hash = (hash ^ bits) * 1099511628211u;
+    }
+    return hash;
+}
+
+static double cube(double x)
+{
+    return elementary_pow(fabs(x), x / 8 + 3);
+}
+
+START_TEST(bits_are_pinned)
+{
+    ck_assert_uint_eq(bits_hash(elementary_exp, -20, 0x1p-8), 2836765131767966294u);
+    ck_assert_uint_eq(bits_hash(elementary_tanh, -20, 0x1p-8), 4046951858636152365u);
+    ck_assert_uint_eq(bits_hash(elementary_expm1, -20, 0x1p-8), 5318046508512236263u);
+    ck_assert_uint_eq(bits_hash(elementary_log, 0x1p-9, 0x1p-8), 424206433177806025u);
+    ck_assert_uint_eq(bits_hash(elementary_sin, -20, 0x1p-8), 10087486073064402426u);
+    ck_assert_uint_eq(bits_hash(cube, -20, 0x1p-8), 8260211925527800509u);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("functions");
+
+    tcase_add_test(t, agrees_with_the_library);
+    tcase_add_test(t, within_an_ulp_or_two);
+    tcase_add_test(t, powers);
+    tcase_add_test(t, special_powers);
+    tcase_add_test(t, special_values);
+    tcase_add_test(t, bits_are_pinned);
+    return check_main("elementary", t, NULL);
+}

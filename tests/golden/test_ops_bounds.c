@@ -1,0 +1,414 @@
+/* Bounds of error: plain implementations in single and in half precision lie inside, results that
+ * are wrong by one per cent lie outside, and what rounding can flip may come out either way. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/check_main.h"
+#include "tests/support/one_op.h"
+#include "tests/support/rounded.h"
+
+enum { ROWS = 64, COLUMNS = 16, N = ROWS * COLUMNS };
+
+/* Rounding to the type under test. */
+static double (*r)(double x);
+
+/* Implementations as one would write them; every step rounds. */
+static void add(const double *a, const double *b, double *y)
+{
+    for (int i = 0; i < N; i++)
+        y[i] = r(a[i] + b[i]);
+}
+
+static void sub(const double *a, const double *b, double *y)
+{
+    for (int i = 0; i < N; i++)
+        y[i] = r(a[i] - b[i]);
+}
+
+static void mul(const double *a, const double *b, double *y)
+{
+    for (int i = 0; i < N; i++)
+        y[i] = r(a[i] * b[i]);
+}
+
+static void div_by_reciprocal(const double *a, const double *b, double *y)
+{
+    for (int i = 0; i < N; i++)
+        y[i] = r(a[i] * r(1 / b[i]));
+}
+
+static void maximum(const double *a, const double *b, double *y)
+{
+    for (int i = 0; i < N; i++)
+        y[i] = fmax(a[i], b[i]);
+}
+
+static void logistic(const double *a, const double *b, double *y)
+{
+    (void) b;
+    for (int i = 0; i < N; i++)
+        y[i] = r(1 / r(1 + r(exp(-a[i]))));
+}
+
+static void logistic_by_tanh(const double *a, const double *b, double *y)
+{
+    (void) b;
+    for (int i = 0; i < N; i++)
+        y[i] = r(0.5 + r(0.5 * r(tanh(r(0.5 * a[i])))));
+}
+
+static void tanh_plain(const double *a, const double *b, double *y)
+{
+    (void) b;
+    for (int i = 0; i < N; i++)
+        y[i] = r(tanh(a[i]));
+}
+
+static void tanh_by_exp(const double *a, const double *b, double *y)
+{
+    (void) b;
+    for (int i = 0; i < N; i++)
+        y[i] = r(1 - r(2 / r(1 + r(exp(r(2 * a[i]))))));
+}
+
+static void softmax(const double *a, const double *b, double *y)
+{
+    (void) b;
+    for (int row = 0; row < ROWS; row++, a += COLUMNS, y += COLUMNS) {
+        double max = -INFINITY, sum = 0;
+        for (int i = 0; i < COLUMNS; i++)
+            max = fmax(max, a[i]);
+        for (int i = 0; i < COLUMNS; i++)
+            sum = r(sum + (y[i] = r(exp(r(a[i] - max)))));
+        for (int i = 0; i < COLUMNS; i++)
+            y[i] = r(y[i] / sum);
+    }
+}
+
+static void l2_norm(const double *a, const double *b, double *y)
+{
+    (void) b;
+    for (int row = 0; row < ROWS; row++, a += COLUMNS, y += COLUMNS) {
+        double sum = 0;
+        for (int i = 0; i < COLUMNS; i++)
+            sum = r(sum + r(a[i] * a[i]));
+        for (int i = 0; i < COLUMNS; i++)
+            y[i] = r(a[i] * r(1 / r(sqrt(sum))));
+    }
+}
+
+static void mean(const double *a, const double *b, double *y)
+{
+    (void) b;
+    for (int row = 0; row < ROWS; row++, a += COLUMNS) {
+        double sum = 0;
+        for (int i = COLUMNS; i-- > 0;)
+            sum = r(sum + a[i]);
+        y[row] = r(sum / COLUMNS);
+    }
+}
+
+static const struct sample {
+    const char *name, *op;
+    int operands;
+    double lo, hi;
+    uint32_t outputs;
+    void (*naive)(const double *a, const double *b, double *y);
+} samples[] = {
+    { "add", "ADD", 2, -8, 8, N, add },
+    { "sub", "SUB", 2, -8, 8, N, sub },
+    { "mul", "MUL", 2, -8, 8, N, mul },
+    { "div by reciprocal", "DIV", 2, 0.5, 8, N, div_by_reciprocal },
+    { "maximum", "MAXIMUM", 2, -8, 8, N, maximum },
+    { "logistic", "LOGISTIC", 1, -9, 9, N, logistic },
+    { "logistic by tanh", "LOGISTIC", 1, -9, 9, N, logistic_by_tanh },
+    { "tanh", "TANH", 1, -4, 4, N, tanh_plain },
+    { "tanh by exp", "TANH", 1, -4, 4, N, tanh_by_exp },
+    { "softmax", "SOFTMAX", 1, -8, 8, N, softmax },
+    { "l2", "L2_NORMALIZATION", 1, -8, 8, N, l2_norm },
+    { "mean", "MEAN", 1, -8, 8, ROWS, mean },
+};
+
+static uint32_t add_scalars(struct build *b, const struct sample *s, enum dtype type, uint32_t *in)
+{
+    float one = 1;
+    uint16_t half_one = f16_from_double(1);
+    int32_t last = -1;
+    uint32_t n = (uint32_t) s->operands;
+
+    if (s->operands == 2 && strcmp(s->op, "MAXIMUM"))
+        in[n++] = build_int(b, 0);
+    if (!strcmp(s->op, "SOFTMAX"))
+        in[n++] = type == DT_F16 ? build_constant(b, DT_FLOAT16, (struct shape){ 0 }, &half_one)
+                                 : build_constant(b, DT_FLOAT32, (struct shape){ 0 }, &one);
+    if (!strcmp(s->op, "MEAN")) {
+        in[n++] = build_constant(b, DT_I32, DIMS(1), &last);
+        in[n++] = build_int(b, 0);
+    }
+    return n;
+}
+
+struct trial {
+    struct build b;
+    struct plan *plan;
+    struct result result;
+    double a[N], c[N], y[N];
+};
+
+static void start(struct trial *t, const struct sample *s, enum dtype type)
+{
+    const struct exec_options options = { .bounds = true };
+    struct why w = { 0 };
+    uint32_t in[4];
+
+    rounded_fill(1, s->lo, s->hi, r, t->a, N);
+    rounded_fill(2, s->lo, s->hi, r, t->c, N);
+    build_init(&t->b, 1);
+    for (int i = 0; i < s->operands; i++)
+        in[i] = build_operand(&t->b, LIFE_INPUT, type, DIMS(ROWS, COLUMNS));
+    uint32_t n = add_scalars(&t->b, s, type, in);
+    uint32_t out =
+        build_operand(&t->b, LIFE_OUTPUT, type, s->outputs == N ? DIMS(ROWS, COLUMNS) : DIMS(ROWS));
+    build_operation(&t->b, s->op, in, n, &out, 1);
+    struct tensor arg[] = { rounded_tensor(&t->b, type, DIMS(ROWS, COLUMNS), t->a),
+                            rounded_tensor(&t->b, type, DIMS(ROWS, COLUMNS), t->c) };
+    ck_assert_msg(plan_new(&t->b.model, &t->plan, &w) == 0, "%s: %s", s->name, w.text);
+    ck_assert_msg(plan_run(t->plan, arg, &options, &t->result, &w) == 0, "%s: %s", s->name, w.text);
+}
+
+static void finish(struct trial *t)
+{
+    result_done(&t->result);
+    plan_free(t->plan);
+    build_done(&t->b);
+}
+
+/* Elements of y that are found out when all are off by a factor. */
+static size_t found(struct trial *t, double *y, size_t n, double factor)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] *= factor;
+    return rounded_judge(&t->b, &t->result, 0, y).wrong;
+}
+
+static void try_sample(const struct sample *s, enum dtype type)
+{
+    static struct trial t;
+
+    r = type == DT_F16 ? rounded_half : rounded_single;
+    start(&t, s, type);
+    s->naive(t.a, t.c, t.y);
+    struct judgement j = rounded_judge(&t.b, &t.result, 0, t.y);
+    ck_assert_msg(j.ok && j.checked == s->outputs, "%s: %s", s->name, j.why);
+    size_t wrong = found(&t, t.y, s->outputs, type == DT_F16 ? 1.05 : 1.01);
+    size_t least = s->outputs * (type == DT_F16 ? 4 : 9) / 10;
+    ck_assert_msg(wrong >= least, "%s: only %zu of %u wrong elements found", s->name, wrong,
+                  s->outputs);
+    finish(&t);
+}
+
+START_TEST(single_precision)
+{
+    try_sample(&samples[_i], DT_F32);
+}
+END_TEST
+
+START_TEST(half_precision)
+{
+    try_sample(&samples[_i], DT_F16);
+}
+END_TEST
+
+/* Errors pass through a chain: softmax(x + tanh(x * w)), every step rounded to single precision or
+ * half. */
+static void try_chain(enum dtype type)
+{
+    static struct trial t;
+    static double p[N], q[N];
+    const struct exec_options options = { .bounds = true };
+    struct sample s = { .op = "SOFTMAX", .operands = 4 };
+    struct why w = { 0 };
+    uint32_t soft[5], id[7];
+
+    r = type == DT_F16 ? rounded_half : rounded_single;
+    rounded_fill(3, -2, 2, r, t.a, N);
+    rounded_fill(4, -2, 2, r, t.c, N);
+    build_init(&t.b, 1);
+    for (int i = 0; i < 6; i++)
+        id[i] = build_operand(&t.b,
+                              i < 2    ? LIFE_INPUT
+                              : i == 5 ? LIFE_OUTPUT
+                                       : LIFE_TEMPORARY,
+                              type, DIMS(ROWS, COLUMNS));
+    id[6] = build_int(&t.b, 0);
+    OPERATION(&t.b, "MUL", IDS(id[0], id[1], id[6]), IDS(id[2]));
+    OPERATION(&t.b, "TANH", IDS(id[2]), IDS(id[3]));
+    OPERATION(&t.b, "ADD", IDS(id[0], id[3], id[6]), IDS(id[4]));
+    add_scalars(&t.b, &s, type, soft);
+    OPERATION(&t.b, "SOFTMAX", IDS(id[4], soft[4]), IDS(id[5]));
+    struct tensor arg[] = { rounded_tensor(&t.b, type, DIMS(ROWS, COLUMNS), t.a),
+                            rounded_tensor(&t.b, type, DIMS(ROWS, COLUMNS), t.c) };
+    ck_assert_msg(plan_new(&t.b.model, &t.plan, &w) == 0, "%s", w.text);
+    ck_assert_msg(plan_run(t.plan, arg, &options, &t.result, &w) == 0, "%s", w.text);
+
+    mul(t.a, t.c, p);
+    tanh_by_exp(p, NULL, q);
+    add(t.a, q, p);
+    softmax(p, NULL, t.y);
+    struct judgement j = rounded_judge(&t.b, &t.result, 0, t.y);
+    ck_assert_msg(j.ok && j.checked == N, "%s", j.why);
+    size_t wrong = found(&t, t.y, N, type == DT_F16 ? 1.1 : 1.01);
+    ck_assert_msg(wrong > N / 2, "only %zu found", wrong);
+    finish(&t);
+}
+
+START_TEST(chain)
+{
+    try_chain(DT_F32);
+    try_chain(DT_F16);
+}
+END_TEST
+
+/* The bound of every element of a single operation on exact operands. */
+static const struct exact {
+    struct one_op c;
+    double bound[4];
+} exact[] = {
+    { { "clamping is exact", "RELU", 0, { "F32[2]: -1 1" }, "F32[2]: 0 1" }, { 0, 0 } },
+    { { "the larger is exact", "MAXIMUM", 0, { "F32[2]: -1 1", "F32[1]: 0" }, "F32[2]: 0 1" },
+      { 0, 0 } },
+    { { "integers are exact, even when they wrap",
+        "ADD",
+        0,
+        { "I32[2]: 2147483647 1", "I32[1]: 1", "INT32: 0" },
+        "I32[2]: -2147483648 2" },
+      { 0, 0 } },
+    { { "x / 0 is anything",
+        "DIV",
+        0,
+        { "I32[3]: 1 6 -2147483648", "I32[3]: 0 4 -1", "INT32: 0" },
+        "I32[3]: 0 1 -2147483648" },
+      { INFINITY, 0, INFINITY } },
+    { { "comparing exact numbers", "LESS", 0, { "F32[2]: 1 2", "F32[2]: 1 3" }, "B8[2]: 0 1" },
+      { 0, 0 } },
+    { { "scales differ by less than a step",
+        "EQUAL",
+        0,
+        { "U8[2]*1@0: 3 3", "U8[2]*0.5@0: 7 9" },
+        "B8[2]: 0 0" },
+      { 1, 0 } },
+    { { "any of equal elements is the largest",
+        "ARGMAX",
+        0,
+        { "F32[3,3]: 1 1 1 1 2 2 3 2 1", "INT32: 1" },
+        "I32[3]: 0 1 0" },
+      { 2, 1, 0 } },
+    { { "cast of what does not fit",
+        "CAST",
+        0,
+        { "F32[3]: 3e9 -1.5 nan" },
+        "I32[3]: 2147483647 -1 0" },
+      { INFINITY, 0, INFINITY } },
+    { { "rescaling may cut off", "MINIMUM", 0, { "U8[1]*1@0: 3", "U8[1]*1@0: 4" }, "U8[1]*2@0: 2" },
+      { 2 } },
+    { { "without rescaling there is half a step",
+        "MINIMUM",
+        0,
+        { "U8[1]*2@0: 3", "U8[1]*2@0: 4" },
+        "U8[1]*2@0: 3" },
+      { 1 } },
+    { { "what cancels shows how operands are scaled",
+        "SUB",
+        0,
+        { "U8[1]*0x1.010102p-8@0: 255", "U8[1]*1@0: 1", "INT32: 0" },
+        "U8[1]*0x1p-30@0: 64" },
+      { 0x1p-23 + 0x1p-18 + 0.55 * 0x1p-30 } },
+    { { "a vector of zeros",
+        "L2_NORMALIZATION",
+        0,
+        { "U8[2]*2@7: 7 7" },
+        "U8[2]*0.0078125@128: 128 128" },
+      { 0.75 / 128, 0.75 / 128 } },
+};
+
+/* Beside the steps: what scaling y in single precision may add, (3 |y| + |y + zero point|) 2^-24.
+ */
+static double scaling(const struct tensor *t, double y)
+{
+    double zero = (double) t->scale * t->zero;
+
+    return t->scale != 0 ? (3 * fabs(y) + fabs(y + zero)) * 0x1p-24 : 0;
+}
+
+START_TEST(exact_operands)
+{
+    const struct exec_options options = { .bounds = true, .arithmetic.quant_steps = 1e-12 };
+    const struct exact *e = &exact[_i];
+    struct one_op_run run;
+    struct why w = { 0 };
+
+    ck_assert_msg(one_op_start(&run, &e->c, &options, &w) == 0, "%s: %s", e->c.name, w.text);
+    for (size_t i = 0; i < tensor_count(&run.result.out[0]); i++) {
+        double b = run.result.bound[0][i];
+        double want = e->bound[i] + scaling(&run.result.out[0], run.result.real[0][i]);
+        ck_assert_msg(b == want || fabs(b - want) < 1e-9, "%s: bound %zu is %g", e->c.name, i, b);
+    }
+    one_op_done(&run);
+}
+END_TEST
+
+/* One operation on a quotient that single precision cannot hold: 1/3 and 9/3. */
+static void after_division(const char *op, const char *operand, enum dtype out_type,
+                           const double *bound)
+{
+    const struct exec_options options = { .bounds = true };
+    struct result result;
+    struct build b;
+    struct plan *plan;
+    struct why w = { 0 };
+    uint32_t in[2], n = 1;
+
+    build_init(&b, 1);
+    struct tensor dividend = one_op_tensor(&b, "F32[2]: 1 9");
+    struct tensor divisor = one_op_tensor(&b, "F32[2]: 3 3");
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
+    uint32_t three = build_constant(&b, DT_F32, DIMS(2), divisor.data);
+    in[0] = build_operand(&b, LIFE_TEMPORARY, DT_F32, DIMS(2));
+    OPERATION(&b, "DIV", IDS(x, three, build_int(&b, 0)), IDS(in[0]));
+    if (operand) {
+        struct tensor t = one_op_tensor(&b, operand);
+        in[n++] = build_constant(&b, t.dtype, t.shape, t.data);
+    }
+    uint32_t out = build_operand(&b, LIFE_OUTPUT, out_type, (struct shape){ 0 });
+    build_operation(&b, op, in, n, &out, 1);
+    ck_assert_msg(plan_new(&b.model, &plan, &w) == 0, "%s", w.text);
+    ck_assert_msg(plan_run(plan, &dividend, &options, &result, &w) == 0, "%s", w.text);
+    for (size_t i = 0; i < tensor_count(&result.out[0]); i++)
+        ck_assert_double_eq(result.bound[0][i], bound[i]);
+    result_done(&result);
+    plan_free(plan);
+    build_done(&b);
+}
+
+START_TEST(ties)
+{
+    after_division("LESS", "F32[2]: 0x1.555556p-2 4", DT_B8, (double[]){ 1, 0 });
+    after_division("EQUAL", "F32[2]: 0.34 3", DT_B8, (double[]){ 0, 1 });
+    after_division("CAST", NULL, DT_I32, (double[]){ 0, 1 });
+    after_division("ARGMAX", "INT32: 0", DT_I32, (double[]){ 0 });
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("bounds");
+
+    tcase_add_loop_test(t, single_precision, 0, COUNT(samples));
+    tcase_add_loop_test(t, half_precision, 0, COUNT(samples));
+    tcase_add_test(t, chain);
+    tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
+    tcase_add_test(t, ties);
+    return check_main("ops_bounds", t, NULL);
+}

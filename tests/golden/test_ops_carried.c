@@ -1,0 +1,271 @@
+/* Errors of operands, of every operation: whatever the operands are within theirs, the reference's
+ * own results must stay within the bounds that the record has carried to them. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "golden/call.h"
+#include "golden/judge.h"
+#include "randgraph/randgraph.h"
+#include "tests/support/check_main.h"
+
+/* The errors of float operands, as shares of their values: small; far too large for exponentials
+ * and out of the range of halves; infinite values.  Quantised operands are off by a step. */
+static const double relative[] = { 0x1p-6, 4, 400, INFINITY };
+
+/* Operations of which every result has a finite bound where those of the operands are small. */
+static const char *const never_open[] = {
+    "LSTM",
+    "RNN",
+    "SVDF",
+    "BIDIRECTIONAL_SEQUENCE_LSTM",
+    "BIDIRECTIONAL_SEQUENCE_RNN",
+    "QUANTIZED_16BIT_LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_RNN",
+    "QUANTIZED_LSTM",
+    "SOFTMAX",
+    "LOG_SOFTMAX",
+};
+
+enum { EXAMPLES = 240, TURNS = 4, MOST = 80, ALL_OPERANDS = MOST, STEPS_OFF = 1 };
+
+static struct arena *keep, *scratch;
+static struct rng r;
+
+static void set_up(void)
+{
+    keep = arena_new(0);
+    scratch = arena_new(0);
+    rng_seed(&r, 5, 5);
+}
+
+static void tear_down(void)
+{
+    arena_free(keep);
+    arena_free(scratch);
+}
+
+/* One operation with its operands, outside a plan. */
+struct single {
+    const struct op *op;
+    struct value in[MOST], out[MOST];
+    uint32_t n_in, n_out;
+    bool omitted[MOST];
+};
+
+static void take(const struct example *e, struct single *ret)
+{
+    const struct graph *g = &e->model.graph[0];
+    const struct operation *o = &g->operation[0];
+
+    ck_assert_uint_le(o->n_in, MOST);
+    ck_assert_uint_le(o->n_out, MOST);
+    memset(ret, 0, sizeof *ret);
+    ret->op = op_find(o->code);
+    ret->n_in = o->n_in;
+    ret->n_out = o->n_out;
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const struct operand *p = &g->operand[o->in[i]];
+        ret->omitted[i] = operand_omitted(p);
+        ret->in[i].tensor = p->tensor;
+        for (uint32_t k = 0; k < g->n_inputs; k++)
+            if (g->input[k] == o->in[i])
+                ret->in[i].tensor = e->in[k];
+    }
+    for (uint32_t i = 0; i < o->n_out; i++)
+        ret->out[i].tensor = g->operand[o->out[i]].tensor;
+}
+
+static bool may_be_off(const struct tensor *t)
+{
+    const struct dtype_info *info = &dtype_info[t->dtype];
+
+    return info->tensor &&
+           (info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM || !info->codec->integer);
+}
+
+static double reach(const struct tensor *t, double x, double share)
+{
+    if (dtype_info[t->dtype].codec->integer)
+        return STEPS_OFF * tensor_step(t, 0);
+    return isinf(share) ? INFINITY : fabs(x) * share;
+}
+
+/* only: the one operand that may be off, or ALL_OPERANDS */
+static void give_errors(struct single *s, uint32_t only, double share)
+{
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        struct value *v = &s->in[i];
+        if (s->omitted[i] || !may_be_off(&v->tensor) || (only != ALL_OPERANDS && i != only))
+            continue;
+        size_t n = tensor_count(&v->tensor);
+        v->bound = arena_alloc(keep, n + 1, sizeof(double));
+        for (size_t k = 0; k < n; k++)
+            v->bound[k] = reach(&v->tensor, tensor_at(&v->tensor, k), share);
+    }
+}
+
+static double moved_value(const struct tensor *t, size_t k, double error)
+{
+    bool steps = dtype_info[t->dtype].codec->integer;
+    double off = steps ? (double) rng_below(&r, 3) - 1 : 1.9 * rng_unit(&r) - 0.95;
+
+    return tensor_at(t, k) + off * error;
+}
+
+/* Other values of the operands, within their errors. */
+static struct single moved(const struct single *s)
+{
+    struct single to = *s;
+
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        const struct tensor *from = &s->in[i].tensor;
+        struct tensor *t = &to.in[i].tensor;
+        const double *error = s->in[i].bound;
+        size_t n = tensor_count(t), size = dtype_info[t->dtype].codec->size;
+        if (!error)
+            continue;
+        double *x = arena_alloc(keep, n + 1, sizeof *x);
+        for (size_t k = 0; k < n; k++)
+            x[k] = moved_value(from, k, error[k]);
+        t->data = arena_alloc(keep, tensor_bytes(t) + 1, 1);
+        tensor_narrow(x, t);
+        for (size_t k = 0; k < n; k++)
+            if (!(fabs(tensor_at(t, k) - tensor_at(from, k)) <= error[k])) /* rounded away */
+                memcpy((char *) t->data + k * size, (char *) from->data + k * size, size);
+        to.in[i].bound = NULL;
+    }
+    return to;
+}
+
+/* -1: the operation refuses the operands. */
+static int evaluate(struct single *s, bool bounds, bool *ret_undecided)
+{
+    static const struct exec_options plain, bounded = { .bounds = true };
+    const struct tensor *arg[MOST];
+    struct tensor *result[MOST];
+    struct value *in[MOST], *out[MOST];
+    struct evaluation e = { bounds ? &bounded : &plain, false, keep, scratch, false };
+    struct call c;
+    struct why w = { 0 };
+
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        in[i] = s->omitted[i] ? NULL : &s->in[i];
+        arg[i] = s->omitted[i] ? NULL : &s->in[i].tensor;
+    }
+    for (uint32_t i = 0; i < s->n_out; i++) {
+        out[i] = &s->out[i];
+        result[i] = &s->out[i].tensor;
+    }
+    TRY(op_bind(s->op, arg, s->n_in, result, s->n_out, true, &c, &w));
+    int rc = call_evaluate(&c, in, out, &e, &w);
+    *ret_undecided = c.undecided;
+    arena_rewind(scratch, (struct arena_mark){ 0 });
+    return rc;
+}
+
+/* The values before they were rounded, and their bounds. */
+static void reals_of(const struct value *v, double **ret_real, double **ret_bound)
+{
+    size_t n = tensor_count(&v->tensor);
+
+    *ret_bound = v->bound ? v->bound : arena_alloc(keep, n + 1, sizeof(double));
+    *ret_real = v->real;
+    if (v->real)
+        return;
+    *ret_real = arena_alloc(keep, n + 1, sizeof(double));
+    for (size_t k = 0; k < n; k++)
+        (*ret_real)[k] = tensor_at(&v->tensor, k);
+}
+
+/* How many elements are judged, and how many of them have no bound. */
+struct tally {
+    size_t judged, open;
+};
+
+static void compare(const char *name, const struct single *expected, const struct single *actual,
+                    struct tally *t)
+{
+    for (uint32_t i = 0; i < expected->n_out; i++) {
+        const struct value *e = &expected->out[i];
+        double *real, *bound;
+        int role = (int) i < expected->op->n_out ? (int) i : expected->op->n_out - 1;
+        if (expected->op->out[role].unspecified)
+            continue;
+        reals_of(e, &real, &bound);
+        struct judgement j =
+            judge_bound(&e->tensor, real, bound, ERROR_ELEMENT, &actual->out[i].tensor);
+        ck_assert_msg(j.ok, "%s, %s, output %u: %s", expected->op->name, name, i, j.why);
+        t->judged += j.checked;
+        for (size_t k = 0; k < tensor_count(&e->tensor); k++)
+            t->open += isinf(bound[k]) != 0;
+    }
+}
+
+static void try_example(const struct example *e, uint32_t only, double share, struct tally *t)
+{
+    struct single s;
+    bool undecided;
+
+    take(e, &s);
+    give_errors(&s, only < s.n_in ? only : ALL_OPERANDS, share);
+    struct single judged = s;
+    if (evaluate(&judged, true, &undecided) < 0 || undecided)
+        return;
+    for (int turn = 0; turn < TURNS; turn++) {
+        struct single other = moved(&s);
+        if (evaluate(&other, false, &undecided) == 0)
+            compare(e->name, &judged, &other, t);
+    }
+}
+
+static bool may_be_open(const char *name)
+{
+    for (int i = 0; i < COUNT(never_open); i++)
+        if (!strcmp(name, never_open[i]))
+            return false;
+    return true;
+}
+
+/* Examples of which all operands have errors take turns with those of which one has. */
+static void try_operation(const struct op *op, double share)
+{
+    struct randgraph_options o = randgraph_default;
+    struct example example;
+    struct tally t = { 0 };
+    struct why w = { 0 };
+
+    o.only = op->name;
+    o.min_ops = o.max_ops = 1;
+    o.control_flow = o.relaxed = 0;
+    for (uint64_t i = 0; i < EXAMPLES; i++) {
+        arena_rewind(keep, (struct arena_mark){ 0 });
+        ck_assert_msg(randgraph_make(&o, 3, i, keep, &example, &w) == 0, "%s", w.text);
+        uint32_t n = example.model.graph[0].operation[0].n_in;
+        try_example(&example, i % 2 ? rng_below(&r, n) : ALL_OPERANDS, share, &t);
+    }
+    ck_assert_msg(t.judged > 0 || share > 1, "%s: nothing was judged", op->name);
+    if (share < 1 && !may_be_open(op->name))
+        ck_assert_msg(t.open == 0, "%s: %zu results without a bound", op->name, t.open);
+}
+
+START_TEST(results_stay_within)
+{
+    const struct op *op = op_table[_i];
+
+    if (op->control_kind != CONTROL_NONE || op->error.kind == ERROR_RANDOM)
+        return;
+    for (int i = 0; i < COUNT(relative); i++)
+        try_operation(op, relative[i]);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("errors of operands");
+
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_loop_test(t, results_stay_within, 0, op_table_n);
+    return check_main("ops_carried", t, NULL);
+}

@@ -1,0 +1,375 @@
+/* The executor: order, unknown shapes, arguments, bounds carried through a graph, limits. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/build.h"
+#include "tests/support/check_main.h"
+
+static struct build b;
+static struct why w;
+
+static void set_up(void)
+{
+    w = (struct why){ 0 };
+    build_init(&b, 1);
+}
+
+static void tear_down(void)
+{
+    build_done(&b);
+}
+
+static struct tensor argument(enum dtype dtype, struct shape shape, float scale, int32_t zero,
+                              const void *data)
+{
+    return (struct tensor){ dtype, shape, scale, zero, .data = (void *) data };
+}
+
+static int run(const struct tensor *in, const struct exec_options *options, struct result *ret)
+{
+    struct plan *plan;
+
+    if (plan_new(&b.model, &plan, &w) < 0)
+        return -1;
+    int rc = plan_run(plan, in, options, ret, &w);
+    plan_free(plan);
+    return rc;
+}
+
+/* z = (x + y) * y in f32, operations declared backwards, temporary of unknown rank */
+static void sum_times(void)
+{
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(0, 2));
+    uint32_t y = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
+    uint32_t act = build_int(&b, 0);
+    uint32_t t = build_operand(&b, LIFE_TEMPORARY, DT_F32, (struct shape){ 0 });
+    uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(0, 0));
+
+    OPERATION(&b, "MUL", IDS(t, y, act), IDS(z));
+    OPERATION(&b, "ADD", IDS(x, y, act), IDS(t));
+}
+
+static const float xs[] = { 1, 2, 3, 4, 5, 6 }, ys[] = { 10, 0.5f };
+
+START_TEST(runs_in_dataflow_order_with_shapes_of_the_arguments)
+{
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, xs),
+                           argument(DT_F32, DIMS(2), 0, 0, ys) };
+    const float want[] = { 110, 1.25f, 130, 2.25f, 150, 3.25f };
+    struct result r;
+
+    sum_times();
+    ck_assert_msg(run(in, NULL, &r) == 0, "%s", w.text);
+    ck_assert_uint_eq(r.n, 1);
+    ck_assert_uint_eq(r.out[0].shape.rank, 2);
+    ck_assert_uint_eq(r.out[0].shape.dim[0], 3);
+    ck_assert_mem_eq(r.out[0].data, want, sizeof want);
+    result_done(&r);
+}
+END_TEST
+
+START_TEST(zero_sized_arguments_give_zero_sized_results)
+{
+    struct tensor in[] = { argument(DT_F32, DIMS(0, 2), 0, 0, xs),
+                           argument(DT_F32, DIMS(2), 0, 0, ys) };
+    struct result r;
+
+    sum_times();
+    ck_assert_msg(run(in, NULL, &r) == 0, "%s", w.text);
+    ck_assert_uint_eq(tensor_count(&r.out[0]), 0);
+    result_done(&r);
+}
+END_TEST
+
+START_TEST(arguments_must_fit_the_declaration)
+{
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 3), 0, 0, xs),
+                           argument(DT_F32, DIMS(2), 0, 0, ys) };
+    struct result r;
+
+    sum_times();
+    ck_assert_int_lt(run(in, NULL, &r), 0);
+    ck_assert_ptr_nonnull(strstr(w.text, "input 0 has shape [3,3], declared [0,2]"));
+    in[0] = argument(DT_F16, DIMS(3, 2), 0, 0, xs);
+    ck_assert_int_lt(run(in, NULL, &r), 0);
+    ck_assert_ptr_nonnull(strstr(w.text, "TENSOR_FLOAT16"));
+}
+END_TEST
+
+/* What single precision computes lies inside the bound, one part in a thousand outside. */
+START_TEST(bounds_hold_for_single_precision)
+{
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, xs),
+                           argument(DT_F32, DIMS(2), 0, 0, ys) };
+    struct exec_options options = { .bounds = true };
+    float actual[6];
+    struct result r;
+
+    sum_times();
+    for (int i = 0; i < 6; i++) {
+        float sum = xs[i] + ys[i % 2];
+        actual[i] = sum * ys[i % 2];
+    }
+    ck_assert_int_eq(run(in, &options, &r), 0);
+    struct tensor a = r.out[0];
+    a.data = actual;
+    ck_assert(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok);
+    actual[4] *= 1.001f;
+    struct judgement j = judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a);
+    ck_assert(!j.ok);
+    ck_assert_uint_eq(j.worst, 4);
+    result_done(&r);
+}
+END_TEST
+
+/* A relaxed model may keep its values in halves: 2^-11 relative, not 2^-3. */
+START_TEST(bounds_hold_for_relaxed_halves)
+{
+    float x[] = { 1.2345f, 2.7182f }, y[] = { 3.1415f, 0.7071f };
+    struct tensor in[] = { argument(DT_F32, DIMS(1, 2), 0, 0, x),
+                           argument(DT_F32, DIMS(2), 0, 0, y) };
+    struct exec_options options = { .bounds = true };
+    float actual[2];
+    struct result r;
+
+    sum_times();
+    b.model.relaxed = true;
+    for (int i = 0; i < 2; i++) {
+        double hx = f16_to_double(f16_from_double((double) x[i]));
+        double hy = f16_to_double(f16_from_double((double) y[i]));
+        double sum = f16_to_double(f16_from_double(hx + hy));
+        actual[i] = (float) f16_to_double(f16_from_double(sum * hy));
+    }
+    ck_assert_int_eq(run(in, &options, &r), 0);
+    struct tensor a = r.out[0];
+    a.data = actual;
+    ck_assert(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok);
+    actual[0] *= 1.01f;
+    ck_assert(!judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok);
+    result_done(&r);
+}
+END_TEST
+
+/* RELU after a quantised ADD whose real sums lie on the grid: no doubt, so no step is allowed;
+ * where the sum lies on a tie, either side is right, and RELU carries that on. */
+START_TEST(quantised_doubt_is_carried_in_steps)
+{
+    const uint8_t x[] = { 130, 131 }, y[] = { 4, 4 };
+    struct tensor in[] = { argument(DT_U8, DIMS(2), 0.5f, 128, x),
+                           argument(DT_U8, DIMS(2), 1, 0, y) };
+    struct exec_options options = { .bounds = true };
+    struct result r;
+    uint32_t a = build_quant(&b, LIFE_INPUT, DT_U8, DIMS(2), 0.5f, 128);
+    uint32_t c = build_quant(&b, LIFE_INPUT, DT_U8, DIMS(2), 1, 0);
+    uint32_t act = build_int(&b, 0);
+    uint32_t t = build_quant(&b, LIFE_TEMPORARY, DT_U8, DIMS(2), 1, 10);
+    uint32_t z = build_quant(&b, LIFE_OUTPUT, DT_U8, DIMS(2), 1, 10);
+
+    OPERATION(&b, "ADD", IDS(a, c, act), IDS(t));
+    OPERATION(&b, "RELU", IDS(t), IDS(z));
+    ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+    /* sums 5 and 5.5: stored 15, and 16 (ties go away from zero) or 15 */
+    const uint8_t *q = r.out[0].data;
+    ck_assert_uint_eq(q[0], 15);
+    ck_assert_uint_eq(q[1], 16);
+    ck_assert_double_lt(r.bound[0][0], 0.9);
+    uint8_t actual[] = { 15, 15 };
+    struct tensor other = r.out[0];
+    other.data = actual;
+    ck_assert(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &other).ok);
+    actual[0] = 16;
+    ck_assert(!judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &other).ok);
+    result_done(&r);
+}
+END_TEST
+
+/* Real sums of 300 and more: the steps that ADD may be off by lie beyond 255, so RELU sees 255. */
+START_TEST(saturated_values_are_certain)
+{
+    const uint8_t x[] = { 200, 250 }, y[] = { 100, 250 };
+    struct tensor in[] = { argument(DT_U8, DIMS(2), 1, 0, x), argument(DT_U8, DIMS(2), 1, 0, y) };
+    struct exec_options options = { .bounds = true };
+    struct result r;
+    uint32_t a = build_quant(&b, LIFE_INPUT, DT_U8, DIMS(2), 1, 0);
+    uint32_t c = build_quant(&b, LIFE_INPUT, DT_U8, DIMS(2), 1, 0);
+    uint32_t act = build_int(&b, 0);
+    uint32_t t = build_quant(&b, LIFE_TEMPORARY, DT_U8, DIMS(2), 1, 0);
+    uint32_t z = build_quant(&b, LIFE_OUTPUT, DT_U8, DIMS(2), 1, 0);
+
+    OPERATION(&b, "ADD", IDS(a, c, act), IDS(t));
+    OPERATION(&b, "RELU", IDS(t), IDS(z));
+    ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_double_eq(r.real[0][i], 255);
+        ck_assert_double_lt(r.bound[0][i], 0.9);
+    }
+    result_done(&r);
+}
+END_TEST
+
+/* In fp16 the sum of 110000 is infinite: a relaxed model may say so, an exact one may not. */
+START_TEST(relaxed_sums_may_overflow_halves)
+{
+    const float x[] = { 60000, 1 }, y[] = { 50000, 1 };
+    struct tensor in[] = { argument(DT_F32, DIMS(1, 2), 0, 0, x),
+                           argument(DT_F32, DIMS(2), 0, 0, y) };
+    struct exec_options options = { .bounds = true };
+    float actual[] = { INFINITY, 2 };
+    struct result r;
+
+    sum_times();
+    for (int relaxed = 0; relaxed < 2; relaxed++) {
+        b.model.relaxed = relaxed;
+        ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+        struct tensor a = r.out[0];
+        a.data = actual;
+        ck_assert_int_eq(judge_bound(&r.out[0], r.real[0], r.bound[0], r.kind[0], &a).ok, relaxed);
+        result_done(&r);
+    }
+}
+END_TEST
+
+START_TEST(only_exact_operands_make_errors_that_scatter)
+{
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1, 2));
+    uint32_t weights = build_constant(&b, DT_F32, DIMS(2, 2), xs);
+    uint32_t bias = build_constant(&b, DT_F32, DIMS(2), ys), act = build_int(&b, 0);
+    uint32_t t = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1, 2));
+    uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(1, 2));
+    struct tensor in[] = { argument(DT_F32, DIMS(1, 2), 0, 0, xs) };
+    struct exec_options options = { .bounds = true };
+    struct result r;
+
+    OPERATION(&b, "FULLY_CONNECTED", IDS(x, weights, bias, act), IDS(t));
+    OPERATION(&b, "FULLY_CONNECTED", IDS(t, weights, bias, act), IDS(z));
+    ck_assert_msg(run(in, &options, &r) == 0, "%s", w.text);
+    ck_assert_int_eq(r.kind[0], ERROR_DOT);
+    ck_assert_int_eq(r.kind[1], ERROR_ELEMENT);
+    result_done(&r);
+}
+END_TEST
+
+START_TEST(memory_is_limited)
+{
+    enum { N = 1 << 16 };
+    static float big[N];
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(N));
+    uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(N));
+    struct tensor in[] = { argument(DT_F32, DIMS(N), 0, 0, big) };
+    struct exec_options options = { .memory_limit = 1 << 16 };
+    struct result r;
+
+    OPERATION(&b, "RELU", IDS(x), IDS(z));
+    ck_assert_int_lt(run(in, &options, &r), 0);
+    ck_assert_int_eq(w.code, WHY_MEMORY);
+    options.memory_limit = 0;
+    ck_assert_int_eq(run(in, &options, &r), 0);
+    result_done(&r);
+}
+END_TEST
+
+START_TEST(ranks_of_arguments_are_checked)
+{
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, xs),
+                           argument(DT_F32, DIMS(2), 0, 0, ys) };
+    struct result r;
+
+    sum_times();
+    b.graph->operand[0].tensor.shape = (struct shape){ 0 };
+    b.graph->operand[4].tensor.shape = (struct shape){ 0 };
+    in[0].shape.rank = 4000;
+    ck_assert_int_lt(run(in, NULL, &r), 0);
+    ck_assert_ptr_nonnull(strstr(w.text, "input 0 has shape"));
+    in[0].shape.rank = 0; /* a tensor that is given has a rank */
+    ck_assert_int_lt(run(in, NULL, &r), 0);
+    in[0].shape = DIMS(1, 2);
+    in[0].dtype = (enum dtype) 4711;
+    ck_assert_int_lt(run(in, NULL, &r), 0);
+    ck_assert_ptr_nonnull(strstr(w.text, "unknown type"));
+}
+END_TEST
+
+/* Requests put arguments anywhere in a pool, and so do models with their constants. */
+START_TEST(data_need_not_be_aligned)
+{
+    char bytes[1 + sizeof xs], paddings[1 + 4 * sizeof(int32_t)] = { 0, 1 };
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, bytes + 1) };
+    struct result r;
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(3, 2));
+    uint32_t pad = build_constant(&b, DT_I32, DIMS(2, 2), paddings);
+    uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(4, 2));
+
+    memcpy(bytes + 1, xs, sizeof xs);
+    OPERATION(&b, "PAD", IDS(x, pad), IDS(z));
+    b.graph->operand[pad].tensor.data = paddings + 1;
+    ck_assert_msg(run(in, NULL, &r) == 0, "%s", w.text);
+    ck_assert_mem_eq((float *) r.out[0].data + 2, xs, sizeof xs);
+    result_done(&r);
+}
+END_TEST
+
+/* Runs of a plan share scratch memory; results do not, and a run that fails leaves nothing. */
+START_TEST(runs_of_a_plan_do_not_touch_each_other)
+{
+    struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, xs),
+                           argument(DT_F32, DIMS(2), 0, 0, ys) };
+    struct exec_options options = { .bounds = true };
+    struct result first, second;
+    struct plan *plan;
+
+    sum_times();
+    ck_assert_int_eq(plan_new(&b.model, &plan, &w), 0);
+    ck_assert_int_eq(plan_run(plan, in, &options, &first, &w), 0);
+    in[1].shape = DIMS(3); /* does not broadcast */
+    ck_assert_int_lt(plan_run(plan, in, &options, &second, &w), 0);
+    in[1].shape = DIMS(2);
+    ck_assert_int_eq(plan_run(plan, in, &options, &second, &w), 0);
+    plan_free(plan);
+    ck_assert_mem_eq(first.out[0].data, second.out[0].data, 6 * sizeof(float));
+    ck_assert_mem_eq(first.real[0], second.real[0], 6 * sizeof(double));
+    ck_assert_mem_eq(first.bound[0], second.bound[0], 6 * sizeof(double));
+    result_done(&first);
+    result_done(&second);
+}
+END_TEST
+
+START_TEST(contradicting_shapes_prepare_but_do_not_run)
+{
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2));
+    uint32_t z = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(3));
+    struct tensor in[] = { argument(DT_F32, DIMS(2), 0, 0, xs) };
+    struct plan *plan;
+    struct result r;
+
+    OPERATION(&b, "RELU", IDS(x), IDS(z));
+    ck_assert_int_lt(model_validate(&b.model, &w), 0);
+    ck_assert_int_eq(w.code, WHY_EXECUTION);
+    ck_assert_int_eq(plan_new(&b.model, &plan, &w), 0);
+    ck_assert_int_lt(plan_run(plan, in, NULL, &r, &w), 0);
+    ck_assert_int_eq(w.code, WHY_EXECUTION);
+    plan_free(plan);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("all");
+
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, runs_in_dataflow_order_with_shapes_of_the_arguments);
+    tcase_add_test(t, zero_sized_arguments_give_zero_sized_results);
+    tcase_add_test(t, arguments_must_fit_the_declaration);
+    tcase_add_test(t, bounds_hold_for_single_precision);
+    tcase_add_test(t, bounds_hold_for_relaxed_halves);
+    tcase_add_test(t, quantised_doubt_is_carried_in_steps);
+    tcase_add_test(t, saturated_values_are_certain);
+    tcase_add_test(t, relaxed_sums_may_overflow_halves);
+    tcase_add_test(t, only_exact_operands_make_errors_that_scatter);
+    tcase_add_test(t, memory_is_limited);
+    tcase_add_test(t, ranks_of_arguments_are_checked);
+    tcase_add_test(t, data_need_not_be_aligned);
+    tcase_add_test(t, runs_of_a_plan_do_not_touch_each_other);
+    tcase_add_test(t, contradicting_shapes_prepare_but_do_not_run);
+    return check_main("plan", t, NULL);
+}

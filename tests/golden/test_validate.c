@@ -1,0 +1,377 @@
+/* Model validation: one correct model, and what each single change must be refused for. */
+#include <check.h>
+#include <string.h>
+
+#include "tests/support/build.h"
+#include "tests/support/check_main.h"
+
+static struct build b;
+static uint32_t x, y, bias, act, sum, out;
+
+/* out = RELU(x + y), in u8; and a float constant nobody reads */
+static void set_up(void)
+{
+    float one = 1;
+
+    build_init(&b, 1);
+    x = build_quant(&b, LIFE_INPUT, DT_U8, DIMS(2, 3), 0.5f, 128);
+    y = build_quant(&b, LIFE_INPUT, DT_U8, DIMS(2, 3), 0.25f, 0);
+    act = build_int(&b, 0);
+    sum = build_quant(&b, LIFE_TEMPORARY, DT_U8, DIMS(2, 3), 1, 100);
+    out = build_quant(&b, LIFE_OUTPUT, DT_U8, DIMS(2, 3), 1, 100);
+    bias = build_constant(&b, DT_F32, DIMS(1), &one);
+    OPERATION(&b, "ADD", IDS(x, y, act), IDS(sum));
+    OPERATION(&b, "RELU", IDS(sum), IDS(out));
+}
+
+static void tear_down(void)
+{
+    build_done(&b);
+}
+
+static struct operand *operand(uint32_t i)
+{
+    return &b.graph->operand[i];
+}
+
+#define REFUSED(...)                                                                               \
+    do {                                                                                           \
+        struct why w = { 0 };                                                                      \
+        ck_assert_int_lt(model_validate(&b.model, &w), 0);                                         \
+        ck_assert_msg(strstr(w.text, __VA_ARGS__), "other reason: %s", w.text);                    \
+    } while (0)
+
+START_TEST(correct_model_needs_level_1)
+{
+    struct why w = { 0 };
+    ck_assert_msg(model_validate(&b.model, &w) == 1, "%s", w.text);
+}
+END_TEST
+
+START_TEST(relaxed_needs_level_2)
+{
+    b.model.relaxed = true;
+    ck_assert_int_eq(model_validate(&b.model, NULL), 2);
+}
+END_TEST
+
+START_TEST(bad_types)
+{
+    operand(x)->tensor.dtype = (enum dtype) 9999;
+    REFUSED("operand 0: unknown operand type 9999");
+    operand(x)->tensor.dtype = (enum dtype) - 1;
+    REFUSED("unknown operand type -1");
+    operand(x)->tensor.dtype = (enum dtype) OEM_CODE;
+    REFUSED("unknown operand type 10000");
+    operand(x)->tensor.dtype = DT_FOREIGN;
+    REFUSED("extension prefix 0, which the model does not name");
+    operand(x)->foreign = OEM_CODE + 1;
+    REFUSED("no typing row accepts");
+    operand(x)->tensor.dtype = DT_FIBONACCI_QUANT64;
+    REFUSED("extension prefix 2, which the model does not name");
+    operand(x)->tensor.dtype = DT_S8;
+    operand(x)->tensor.zero = 0;
+    REFUSED("no typing row accepts");
+}
+END_TEST
+
+START_TEST(bad_ranks)
+{
+    operand(act)->tensor.shape = DIMS(1);
+    REFUSED("scalar INT32 has rank 1");
+    operand(act)->tensor.shape = (struct shape){ 0 };
+    operand(x)->tensor.shape.rank = MAX_RANK + 1;
+    REFUSED("rank 11");
+    operand(x)->tensor.shape = DIMS(1, 1, 1, 2, 3);
+    REFUSED("rank 5 of");
+}
+END_TEST
+
+START_TEST(bad_scales)
+{
+    operand(x)->tensor.scale = 0;
+    REFUSED("must be over 0");
+    operand(x)->tensor.scale = -1;
+    REFUSED("must be over 0");
+    operand(x)->tensor.scale = 0.5f;
+    operand(bias)->tensor.scale = 1;
+    REFUSED("must be 0");
+}
+END_TEST
+
+START_TEST(bad_zero_points)
+{
+    operand(x)->tensor.zero = 256;
+    REFUSED("must be in 0..255");
+    operand(x)->tensor.zero = -1;
+    REFUSED("must be in 0..255");
+    operand(x)->tensor.zero = 0;
+    operand(act)->tensor.zero = 1;
+    REFUSED("must be in 0..0");
+}
+END_TEST
+
+START_TEST(bad_lifetimes)
+{
+    operand(sum)->life = LIFE_INPUT;
+    REFUSED("lifetime SUBGRAPH_INPUT");
+    operand(sum)->life = (enum lifetime) 77;
+    REFUSED("unknown lifetime 77");
+    operand(sum)->life = LIFE_TEMPORARY;
+    operand(x)->life = LIFE_TEMPORARY;
+    REFUSED("has lifetime TEMPORARY_VARIABLE");
+}
+END_TEST
+
+START_TEST(lists_name_each_operand_once)
+{
+    b.graph->input[1] = x;
+    REFUSED("stands there twice");
+    b.graph->input[1] = 99;
+    REFUSED("operand 99 of 6");
+    b.graph->n_inputs = 1;
+    REFUSED("2 operands have lifetime SUBGRAPH_INPUT, but 1 are listed");
+}
+END_TEST
+
+START_TEST(bad_indexes)
+{
+    b.graph->operation[0].in[1] = 6;
+    REFUSED("operation 0: input 1 is operand 6 of 6");
+    b.graph->operation[0].in[1] = y;
+    b.graph->operation[1].out[0] = UINT32_MAX;
+    REFUSED("operation 1: output 0 is operand 4294967295 of 6");
+}
+END_TEST
+
+START_TEST(one_writer_each)
+{
+    b.graph->operation[1].out[0] = sum;
+    REFUSED("written twice");
+    b.graph->n_operations = 1;
+    REFUSED("output operand 4 is not written");
+    b.graph->operation[0] = b.graph->operation[1];
+    b.graph->operation[0].out[0] = out;
+    REFUSED("operand 3 is read, but not written");
+}
+END_TEST
+
+START_TEST(no_cycles)
+{
+    b.graph->operation[0].in[0] = sum;
+    REFUSED("cycle");
+}
+END_TEST
+
+START_TEST(any_order_of_operations_is_accepted)
+{
+    struct operation first = b.graph->operation[0];
+
+    b.graph->operation[0] = b.graph->operation[1];
+    b.graph->operation[1] = first;
+    ck_assert_int_eq(model_validate(&b.model, NULL), 1);
+}
+END_TEST
+
+START_TEST(bad_operations)
+{
+    b.graph->operation[0].code = -1;
+    REFUSED("unknown operation -1");
+    b.graph->operation[0].code = 9999;
+    REFUSED("unknown operation 9999");
+    b.graph->operation[0].code = OP_ADD;
+    b.graph->operation[0].n_in = 2;
+    REFUSED("no form takes 2 inputs");
+    b.graph->operation[0].n_in = 3;
+    b.graph->operation[1].n_out = 0;
+    REFUSED("operand 4 is not written");
+    b.graph->n_operations = 0;
+    REFUSED("without operations");
+}
+END_TEST
+
+START_TEST(shapes_must_come_out_as_declared)
+{
+    operand(out)->tensor.shape = DIMS(2, 4);
+    REFUSED("declared [2,4], but comes out as [2,3]");
+    operand(out)->tensor.shape = DIMS(2, 0); /* unknown */
+    ck_assert_int_eq(model_validate(&b.model, NULL), 1);
+    operand(sum)->tensor.shape = (struct shape){ 0 };
+    ck_assert_int_eq(model_validate(&b.model, NULL), 3); /* unknown rank */
+    operand(y)->tensor.shape = DIMS(2, 4);
+    REFUSED("broadcast");
+}
+END_TEST
+
+START_TEST(what_cannot_be_executed_needs_its_level_all_the_same)
+{
+    struct why impossible = { 0 }, w = { 0 };
+    uint32_t wide = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2, 3));
+    uint32_t narrow = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2, 2));
+
+    OPERATION(&b, "EXP", IDS(wide), IDS(narrow));
+    ck_assert_msg(model_prepare(&b.model, &impossible, &w) == 3, "%s", w.text);
+    ck_assert_msg(strstr(impossible.text, "EXP"), "%s", impossible.text);
+    ck_assert_int_lt(model_complies(&b.model, 2, &w), 0);
+    ck_assert_msg(strstr(w.text, "EXP: the operation needs feature level 3"), "%s", w.text);
+
+    uint32_t flat = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(5));
+    uint32_t pixels = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(5));
+    uint32_t no = build_constant(&b, DT_BOOL, (struct shape){ 0 }, (uint8_t[]){ 0 });
+    OPERATION(&b, "RESIZE_NEAREST_NEIGHBOR",
+              IDS(flat, build_int(&b, 2), build_int(&b, 2), no, no, no), IDS(pixels));
+    ck_assert_int_ge(model_prepare(&b.model, NULL, &w), 3);
+    ck_assert_int_lt(model_complies(&b.model, 2, &w), 0);
+}
+END_TEST
+
+START_TEST(constants_have_their_bytes)
+{
+    operand(bias)->length = 3;
+    REFUSED("a constant of 3 bytes where its shape needs 4");
+    operand(bias)->length = 4;
+    operand(bias)->tensor.shape = DIMS(0);
+    REFUSED("complete shape");
+    operand(bias)->tensor.shape = DIMS(1);
+    operand(bias)->tensor.data = NULL;
+    REFUSED("without data");
+}
+END_TEST
+
+START_TEST(references_stay_in_their_pool)
+{
+    float values[4] = { 0 };
+    struct pool pool = { values, sizeof values };
+
+    b.model.pool = &pool;
+    b.model.n_pools = 1;
+    operand(bias)->life = LIFE_CONSTANT_REFERENCE;
+    REFUSED("outside pool 0");
+    operand(bias)->tensor.data = values + 3;
+    ck_assert_int_eq(model_validate(&b.model, NULL), 1);
+    operand(bias)->tensor.data = (char *) (values + 3) + 1;
+    REFUSED("outside pool 0");
+    operand(bias)->pool = 1;
+    REFUSED("pool 1 of 1");
+}
+END_TEST
+
+START_TEST(what_is_counted_is_there)
+{
+    struct graph kept = *b.graph;
+
+    b.graph->operand = NULL;
+    REFUSED("6 operands are missing");
+    *b.graph = kept;
+    b.graph->operation = NULL;
+    REFUSED("2 operations are missing");
+    *b.graph = kept;
+    b.graph->input = NULL;
+    REFUSED("the list of 2 inputs is missing");
+    *b.graph = kept;
+    b.graph->output = NULL;
+    REFUSED("the list of 1 outputs is missing");
+    *b.graph = kept;
+    b.graph->operation[1].out = NULL;
+    REFUSED("operation 1: a list of operands is missing");
+}
+END_TEST
+
+START_TEST(what_is_counted_beside_the_graphs_is_there)
+{
+    struct extension nameless = { 0 };
+
+    b.model.n_pools = 1;
+    REFUSED("1 pools are missing");
+    b.model.n_pools = 0;
+    b.model.n_extensions = 1;
+    REFUSED("1 extensions are missing");
+    b.model.extension = &nameless;
+    REFUSED("extension 0 has no name");
+    nameless.name = "Not.Legal";
+    REFUSED("extension 0 is named \"Not.Legal\"");
+    nameless.name = "org.elsewhere";
+    REFUSED("extension 0, org.elsewhere, has prefix 0");
+    nameless.prefix = EXTENSION_fibonacci; /* is another's */
+    REFUSED("extension 0, org.elsewhere, has prefix 2");
+    b.model.n_extensions = 0;
+    b.model.n_graphs = UINT32_MAX; /* refused before anything of that size is made */
+    REFUSED("4294967295 graphs");
+    b.model.n_graphs = 1;
+    b.model.graph = NULL;
+    REFUSED("1 graphs");
+}
+END_TEST
+
+/* The limit is one of bytes, so it depends on the type. */
+START_TEST(outputs_may_have_4_gigabytes)
+{
+    for (uint32_t i = 0; i < 5; i++)
+        if (i != act)
+            operand(i)->tensor.shape = DIMS(2, 1u << 30);
+    ck_assert_int_eq(model_validate(&b.model, NULL), 1);
+    operand(out)->tensor.shape = DIMS(4, 1u << 30);
+    REFUSED("more than 2^32 - 1 bytes");
+}
+END_TEST
+
+START_TEST(a_copy_stands_alone)
+{
+    struct arena *a = arena_new(0);
+    struct model copy;
+
+    float values[] = { 5, 6 };
+    struct pool pool = { values, sizeof values };
+
+    b.model.pool = &pool;
+    b.model.n_pools = 1;
+    operand(bias)->life = LIFE_CONSTANT_REFERENCE;
+    operand(bias)->tensor.data = values + 1;
+    ck_assert_int_eq(model_copy(&b.model, a, &copy), 0);
+    values[1] = 7;
+    ck_assert_double_eq((double) *(float *) copy.graph[0].operand[bias].tensor.data, 6);
+    memset(b.graph->operand, 0xff, sizeof *b.graph->operand * b.graph->n_operands);
+    ck_assert_int_eq(model_validate(&copy, NULL), 1);
+    arena_free(a);
+}
+END_TEST
+
+START_TEST(consumers_are_counted)
+{
+    b.graph->operation[0].in[1] = x;
+    model_count_consumers(&b.model);
+    ck_assert_uint_eq(operand(x)->consumers, 2);
+    ck_assert_uint_eq(operand(y)->consumers, 0);
+    ck_assert_uint_eq(operand(sum)->consumers, 1);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("all");
+
+    tcase_add_checked_fixture(t, set_up, tear_down);
+    tcase_add_test(t, correct_model_needs_level_1);
+    tcase_add_test(t, relaxed_needs_level_2);
+    tcase_add_test(t, bad_types);
+    tcase_add_test(t, bad_ranks);
+    tcase_add_test(t, bad_scales);
+    tcase_add_test(t, bad_zero_points);
+    tcase_add_test(t, bad_lifetimes);
+    tcase_add_test(t, lists_name_each_operand_once);
+    tcase_add_test(t, bad_indexes);
+    tcase_add_test(t, one_writer_each);
+    tcase_add_test(t, no_cycles);
+    tcase_add_test(t, any_order_of_operations_is_accepted);
+    tcase_add_test(t, bad_operations);
+    tcase_add_test(t, shapes_must_come_out_as_declared);
+    tcase_add_test(t, what_cannot_be_executed_needs_its_level_all_the_same);
+    tcase_add_test(t, constants_have_their_bytes);
+    tcase_add_test(t, references_stay_in_their_pool);
+    tcase_add_test(t, what_is_counted_is_there);
+    tcase_add_test(t, what_is_counted_beside_the_graphs_is_there);
+    tcase_add_test(t, outputs_may_have_4_gigabytes);
+    tcase_add_test(t, a_copy_stands_alone);
+    tcase_add_test(t, consumers_are_counted);
+    return check_main("validate", t, NULL);
+}

@@ -1,0 +1,481 @@
+/* Which verdict an outcome gets; options; waivers; quoting. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/campaign.h"
+#include "harness/check.h"
+#include "harness/inputs.h"
+#include "harness/options.h"
+#include "harness/waivers.h"
+#include "tests/support/check_main.h"
+
+/* ---- verdicts: y = RELU(x), x and y of three floats */
+
+static float x[3] = { -1, 0, 2 }, y[3] = { 0, 0, 2 };
+static uint32_t in_index[1] = { 0 }, out_index[1] = { 1 };
+
+static void make_example(struct example *e, struct graph *g, struct operand *o, struct operation *p,
+                         struct tensor *in, struct tensor *out)
+{
+    struct tensor t = { .dtype = DT_F32, .shape = { 1, { 3 } } };
+    o[0] = (struct operand){ .tensor = t, .life = LIFE_INPUT, .consumers = 1 };
+    o[1] = (struct operand){ .tensor = t, .life = LIFE_OUTPUT };
+    *p = (struct operation){ OP_RELU, 1, 1, in_index, out_index };
+    *g = (struct graph){ o, p, in_index, out_index, 2, 1, 1, 1 };
+    *in = *out = t;
+    in->data = x;
+    out->data = y;
+    *e = (struct example){
+        .name = "spec/relu", .model = { .graph = g, .n_graphs = 1 }, .in = in, .expected = out
+    };
+}
+
+struct fixture {
+    struct example e;
+    struct graph g;
+    struct operand o[2];
+    struct operation p;
+    struct tensor in, out;
+    struct check check;
+};
+
+static void begin(struct fixture *f, enum judge_kind judge)
+{
+    struct why w;
+    make_example(&f->e, &f->g, f->o, &f->p, &f->in, &f->out);
+    ck_assert_int_eq(check_begin(&f->check, &f->e, judge, &w), 0);
+    check_reference(&f->check);
+    ck_assert_str_eq(f->check.reference_why, "");
+}
+
+/* What a driver might have answered. */
+static struct outcome answer(enum stage stage, enum hal_status status, const float *values,
+                             uint32_t n)
+{
+    struct outcome o = { .stage = stage, .status = status, .arena = arena_new(0), .n_ops = 1 };
+    o.supported = arena_alloc(o.arena, 1, sizeof *o.supported);
+    o.supported[0] = stage != STAGE_SUPPORTED;
+    if (values) {
+        o.n_out = 1;
+        o.out = arena_alloc(o.arena, 1, sizeof *o.out);
+        o.out[0] = (struct tensor){ .dtype = DT_F32, .shape = { 1, { n } } };
+        o.out[0].data = arena_copy(o.arena, values, n * sizeof *values);
+    }
+    return o;
+}
+
+static struct check_result judge(struct fixture *f, struct outcome o)
+{
+    struct check_result r = check_without_outcome(VERDICT_ERROR, f->check.judge);
+    check_judge(&f->check, &o, &r, NULL);
+    return r;
+}
+
+START_TEST(right_numbers_pass)
+{
+    struct fixture f;
+    for (enum judge_kind k = JUDGE_AUTO; k <= JUDGE_BOUND; k++) {
+        begin(&f, k);
+        struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 3));
+        ck_assert_int_eq(r.verdict, VERDICT_PASS);
+        ck_assert_uint_eq(r.checked, 3);
+        ck_assert_int_eq(r.judge, k == JUDGE_BOUND ? JUDGE_BOUND : JUDGE_CTS);
+        check_done(&f.check);
+    }
+}
+END_TEST
+
+START_TEST(wrong_numbers_fail_with_the_element)
+{
+    struct fixture f;
+    float wrong[3] = { 0, 0.25f, 2 };
+    begin(&f, JUDGE_CTS);
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, wrong, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_FAIL);
+    ck_assert_int_eq(r.output, 0);
+    ck_assert_uint_eq(r.element, 1);
+    ck_assert_str_eq(r.place, "[1]");
+    ck_assert_str_eq(r.operation, "RELU");
+    ck_assert_str_eq(r.type, "TENSOR_FLOAT32");
+    ck_assert_double_eq(r.actual, 0.25);
+    ck_assert_uint_eq(r.wrong, 1);
+    check_done(&f.check);
+}
+END_TEST
+
+/* What the reference gives does not matter then. */
+START_TEST(by_bound_the_reference_is_compared_with_what_is_expected)
+{
+    struct fixture f;
+    float wrong[3] = { 0, 0.25f, 2 };
+
+    begin(&f, JUDGE_BOUND);
+    f.check.itself = true;
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, wrong, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    f.out.data = wrong;
+    r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_FAIL);
+    ck_assert_double_eq(r.actual, 0.25);
+    ck_assert_msg(!strncmp(r.why, "output 0, as the example expects it: ", 37), "%s", r.why);
+    f.out.data = NULL;
+    r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    check_done(&f.check);
+}
+END_TEST
+
+START_TEST(a_wrong_shape_is_a_violation)
+{
+    struct fixture f;
+    begin(&f, JUDGE_BOUND);
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 2));
+    ck_assert_int_eq(r.verdict, VERDICT_VIOLATION);
+    ck_assert_str_eq(r.why, "output 0 has shape [2], must be [3]");
+    check_done(&f.check);
+}
+END_TEST
+
+START_TEST(an_open_shape_may_be_another)
+{
+    struct fixture f;
+    begin(&f, JUDGE_BOUND);
+    f.check.result.open[0] = true;
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, y, 2));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_uint_eq(r.checked, 0);
+    ck_assert_str_eq(r.why, "no element could be compared");
+    r = judge(&f, answer(STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE, NULL, 0));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    f.check.result.open[0] = false;
+    r = judge(&f, answer(STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE, NULL, 0));
+    ck_assert_int_eq(r.verdict, VERDICT_REFUSED);
+    check_done(&f.check);
+}
+END_TEST
+
+/* A result that is drawn at random is given to the judge of distributions, whatever was asked for.
+ */
+START_TEST(draws_are_not_compared_one_by_one)
+{
+    double p[2] = { 0.5, 0.5 }, relative = 0;
+    struct odds odds = { 1, 2, p, &relative, 0 };
+    int32_t draws[400];
+    struct fixture f;
+    begin(&f, JUDGE_BOUND);
+    f.check.result.odds[0] = &odds;
+    f.check.out_shape[0] = (struct shape){ 2, { 1, COUNT(draws) } };
+    for (int biased = 0; biased < 2; biased++) {
+        struct outcome o = answer(STAGE_DONE, HAL_NONE, y, 3);
+        for (int i = 0; i < COUNT(draws); i++)
+            draws[i] = biased ? i % 4 == 0 : i % 2;
+        o.out[0] = (struct tensor){ .dtype = DT_I32, .shape = f.check.out_shape[0], .data = draws };
+        struct check_result r = judge(&f, o);
+        ck_assert_int_eq(r.verdict, biased ? VERDICT_FAIL : VERDICT_PASS);
+        ck_assert_uint_eq(r.wrong, biased ? 2 : 0);
+    }
+    check_done(&f.check);
+}
+END_TEST
+
+START_TEST(stages_map_to_verdicts)
+{
+    static const struct {
+        enum stage stage;
+        enum hal_status status;
+        enum verdict verdict;
+    } rows[] = {
+        { STAGE_SUPPORTED, HAL_NONE, VERDICT_UNSUPPORTED },
+        { STAGE_SUPPORTED, HAL_INVALID_ARGUMENT, VERDICT_VIOLATION },
+        { STAGE_PREPARE, HAL_GENERAL_FAILURE, VERDICT_REFUSED },
+        { STAGE_EXECUTE, HAL_GENERAL_FAILURE, VERDICT_REFUSED },
+    };
+    struct fixture f;
+    begin(&f, JUDGE_CTS);
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct check_result r = judge(&f, answer(rows[i].stage, rows[i].status, NULL, 0));
+        ck_assert_int_eq(r.verdict, rows[i].verdict);
+        ck_assert_str_ne(r.why, "");
+    }
+    check_done(&f.check);
+}
+END_TEST
+
+START_TEST(a_broken_contract_is_a_violation_whatever_else)
+{
+    struct fixture f;
+    begin(&f, JUDGE_CTS);
+    struct outcome o = answer(STAGE_DONE, HAL_NONE, y, 3);
+    snprintf(o.violation, sizeof o.violation, "wrote past\x01 its output");
+    struct check_result r = judge(&f, o);
+    ck_assert_int_eq(r.verdict, VERDICT_VIOLATION);
+    ck_assert_str_eq(r.why, "wrote past? its output");
+    check_done(&f.check);
+}
+END_TEST
+
+START_TEST(what_must_fail_passes_only_by_failing_to_execute)
+{
+    struct fixture f;
+    begin(&f, JUDGE_CTS);
+    f.e.expect_failure = true;
+    ck_assert_int_eq(judge(&f, answer(STAGE_EXECUTE, HAL_INVALID_ARGUMENT, NULL, 0)).verdict,
+                     VERDICT_PASS);
+    ck_assert_int_eq(judge(&f, answer(STAGE_PREPARE, HAL_INVALID_ARGUMENT, NULL, 0)).verdict,
+                     VERDICT_REFUSED);
+    ck_assert_int_eq(judge(&f, answer(STAGE_DONE, HAL_NONE, y, 3)).verdict, VERDICT_FAIL);
+    check_done(&f.check);
+}
+END_TEST
+
+START_TEST(ignored_outputs_are_not_compared)
+{
+    struct fixture f;
+    bool ignored = true;
+    float wrong[3] = { 9, 9, 9 };
+    begin(&f, JUDGE_CTS);
+    f.e.ignored = &ignored;
+    struct check_result r = judge(&f, answer(STAGE_DONE, HAL_NONE, wrong, 3));
+    ck_assert_int_eq(r.verdict, VERDICT_PASS);
+    ck_assert_uint_eq(r.checked, 0);
+    ck_assert_str_eq(r.why, "no element could be compared");
+    check_done(&f.check);
+}
+END_TEST
+
+START_TEST(only_three_verdicts_conform)
+{
+    int n = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        n += verdict_conforming((enum verdict) v);
+        ck_assert_int_eq(verdict_by_name(verdict_name[v]), v);
+    }
+    ck_assert_int_eq(n, 3);
+    ck_assert_int_eq(verdict_by_name("skipped"), -1);
+}
+END_TEST
+
+/* ---- options */
+
+static int parse(struct options *ret, struct why *w, const char *line)
+{
+    static const struct command random = { .name = "random", .bit = CMD_RANDOM };
+    static char text[256];
+    static char *argv[32];
+    int argc = 0;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word && argc < 31; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    return options_parse(&random, argc, argv, ret, w);
+}
+
+START_TEST(options_are_read)
+{
+    struct options o;
+    struct why w;
+    ck_assert_int_eq(parse(&o, &w,
+                           "random -d golden --seed 0x10 -dsim:cpu --count=5 --ops 2-9 "
+                           "--shard 2/3 -j 4 --judge cts -q --types "
+                           "TENSOR_FLOAT32,TENSOR_FLOAT16"),
+                     0);
+    ck_assert_uint_eq(o.n_targets, 2);
+    ck_assert_str_eq(o.target[1], "sim:cpu");
+    ck_assert_uint_eq(o.seed, 16);
+    ck_assert_uint_eq(o.count, 5);
+    ck_assert_uint_eq(o.graphs.min_ops, 2);
+    ck_assert_uint_eq(o.graphs.max_ops, 9);
+    ck_assert_uint_eq(o.shard, 2);
+    ck_assert_uint_eq(o.n_shards, 3);
+    ck_assert_int_eq(o.judge, JUDGE_CTS);
+    ck_assert_int_eq(o.verbosity, -1);
+    ck_assert_uint_eq(o.graphs.dtypes, 1u << DT_F32 | 1u << DT_F16);
+    ck_assert_str_eq(o.db, "halcyon.db");
+    ck_assert(!o.db_given);
+}
+END_TEST
+
+START_TEST(bad_options_are_named)
+{
+    static const char *const rows[][2] = {
+        { "random --seed x", "--seed: 'x'" },
+        { "random --seed -1", "--seed: '-1'" },
+        { "random --count 0", "--count: '0'" },
+        { "random --ops 9-2", "--ops: '9-2'" },
+        { "random --ops 0-2", "--ops: '0'" },
+        { "random --shard 4/3", "--shard: '4/3'" },
+        { "random --judge maybe", "--judge: 'maybe'" },
+        { "random --op NONSENSE", "--op: no operation 'NONSENSE'" },
+        { "random --types FLOAT", "--types: 'FLOAT'" },
+        { "random --timeout 0", "--timeout: '0'" },
+        { "random -d", "--target: TARGET is missing" },
+        { "random --db", "--db: FILE is missing" },
+        { "random --nonsense", "no option --nonsense" },
+        { "random -x", "no option -x" },
+        { "random --json=1", "--json takes no argument" },
+        { "random -d a -d a", "'a' is given twice" },
+        { "random -o x", "no option -o" },
+    };
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct options o;
+        struct why w;
+        ck_assert_int_eq(parse(&o, &w, rows[i][0]), -1);
+        ck_assert_msg(strstr(w.text, rows[i][1]), "%s: %s", rows[i][0], w.text);
+    }
+}
+END_TEST
+
+START_TEST(options_of_the_generator_are_written_back)
+{
+    struct options o;
+    struct why w;
+    struct buffer b = { 0 };
+    ck_assert_int_eq(parse(&o, &w, "random"), 0);
+    options_put_graphs(&b, &o.graphs);
+    ck_assert_str_eq(buffer_text(&b), "");
+    ck_assert_int_eq(parse(&o, &w, "random --level 2 --ops 3 --op ADD --types TENSOR_FLOAT16"), 0);
+    options_put_graphs(&b, &o.graphs);
+    ck_assert_str_eq(buffer_text(&b), " --ops 3-3 --op ADD --types TENSOR_FLOAT16 --level 2");
+    buffer_done(&b);
+}
+END_TEST
+
+/* ---- waivers, text */
+
+static struct waivers *load_text(const char *text, struct why *w)
+{
+    char path[] = "/tmp/halcyon-test-XXXXXX";
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t) strlen(text));
+    close(fd);
+    struct waivers *v = NULL;
+    if (waivers_load(path, &v, w) < 0)
+        v = NULL;
+    unlink(path);
+    return v;
+}
+
+START_TEST(waivers_match_by_glob)
+{
+    struct why w;
+    struct waivers *v = load_text("# comment\n\n  spec/V1_2/soft*\tsim:dsp*  table of 256\n", &w);
+    ck_assert_ptr_nonnull(v);
+    ck_assert_str_eq(waivers_find(v, "spec/V1_2/softmax/x", "sim:dsp"), "table of 256");
+    ck_assert_ptr_null(waivers_find(v, "spec/V1_2/softmax/x", "sim:cpu"));
+    ck_assert_ptr_null(waivers_find(v, "spec/V1_1/softmax/x", "sim:dsp"));
+    ck_assert_ptr_null(waivers_find(NULL, "a", "b"));
+    waivers_free(v);
+}
+END_TEST
+
+START_TEST(a_waiver_has_a_reason)
+{
+    struct why w;
+    ck_assert_ptr_null(load_text("# comment\nspec/* sim:dsp\n", &w));
+    ck_assert_ptr_nonnull(strstr(w.text, ":2: a waiver is"));
+}
+END_TEST
+
+START_TEST(arguments_are_quoted_for_a_shell)
+{
+    struct buffer b = { 0 };
+    buffer_put_quoted(&b, "random/s7/i1");
+    buffer_puts(&b, " ");
+    buffer_put_quoted(&b, "sim:cpu?fault=nan");
+    buffer_puts(&b, " ");
+    buffer_put_quoted(&b, "it's");
+    buffer_puts(&b, " ");
+    buffer_put_quoted(&b, "");
+    ck_assert_str_eq(buffer_text(&b), "random/s7/i1 'sim:cpu?fault=nan' 'it'\\''s' ''");
+    buffer_done(&b);
+}
+END_TEST
+
+START_TEST(text_of_drivers_is_cleaned)
+{
+    char text[] = "a\x1b[0m \xc3\xa9 \xff \xc0\xaf \xed\xa0\x80\n";
+    text_clean(text);
+    ck_assert_str_eq(text, "a?[0m \xc3\xa9 ? ?? ???\n");
+}
+END_TEST
+
+/* ---- cases */
+
+START_TEST(names_of_random_cases_are_read)
+{
+    uint64_t seed, index;
+    ck_assert(case_is_random("random/s18446744073709551615/i12", &seed, &index));
+    ck_assert_uint_eq(seed, UINT64_MAX);
+    ck_assert_uint_eq(index, 12);
+    ck_assert(!case_is_random("random/s1/i2/x", &seed, &index));
+    ck_assert(!case_is_random("random/single/s-CONV_2D-V1_0", &seed, &index));
+    ck_assert(!case_is_random("spec/random/s1/i2", &seed, &index));
+}
+END_TEST
+
+START_TEST(shards_share_the_cases_out)
+{
+    for (uint64_t n = 0; n < 12; n++) {
+        uint64_t all = 0;
+        for (uint32_t shard = 1; shard <= 5; shard++)
+            all += campaign_shard(&(struct options){ .shard = shard, .n_shards = 5 }, n);
+        ck_assert_uint_eq(all, n);
+    }
+}
+END_TEST
+
+/* Models without values of their own: known dimensions, the whole range, the same for ever. */
+START_TEST(inputs_follow_from_the_name)
+{
+    struct arena *arena = arena_new(0);
+    struct tensor a = { .dtype = DT_U8, .shape = { 2, { 0, 500 } }, .scale = 0.5f, .zero = 7 };
+    struct tensor b = a, c = a;
+    struct why w;
+    ck_assert_int_eq(inputs_fill("model", &a, 1, arena, &w), 0);
+    ck_assert_int_eq(inputs_fill("model", &b, 1, arena, &w), 0);
+    ck_assert_int_eq(inputs_fill("other", &c, 1, arena, &w), 0);
+    ck_assert_uint_eq(a.shape.dim[0], 1);
+    ck_assert_mem_eq(a.data, b.data, 500);
+    ck_assert_mem_ne(a.data, c.data, 500);
+    const uint8_t *q = a.data;
+    uint8_t least = 255, most = 0;
+    for (int i = 0; i < 500; i++) {
+        least = q[i] < least ? q[i] : least;
+        most = q[i] > most ? q[i] : most;
+    }
+    ck_assert_uint_lt(least, 8);
+    ck_assert_uint_gt(most, 247);
+    arena_free(arena);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("check");
+    tcase_add_test(t, right_numbers_pass);
+    tcase_add_test(t, wrong_numbers_fail_with_the_element);
+    tcase_add_test(t, by_bound_the_reference_is_compared_with_what_is_expected);
+    tcase_add_test(t, a_wrong_shape_is_a_violation);
+    tcase_add_test(t, an_open_shape_may_be_another);
+    tcase_add_test(t, draws_are_not_compared_one_by_one);
+    tcase_add_test(t, stages_map_to_verdicts);
+    tcase_add_test(t, a_broken_contract_is_a_violation_whatever_else);
+    tcase_add_test(t, what_must_fail_passes_only_by_failing_to_execute);
+    tcase_add_test(t, ignored_outputs_are_not_compared);
+    tcase_add_test(t, only_three_verdicts_conform);
+    tcase_add_test(t, options_are_read);
+    tcase_add_test(t, bad_options_are_named);
+    tcase_add_test(t, options_of_the_generator_are_written_back);
+    tcase_add_test(t, waivers_match_by_glob);
+    tcase_add_test(t, a_waiver_has_a_reason);
+    tcase_add_test(t, arguments_are_quoted_for_a_shell);
+    tcase_add_test(t, text_of_drivers_is_cleaned);
+    tcase_add_test(t, names_of_random_cases_are_read);
+    tcase_add_test(t, shards_share_the_cases_out);
+    tcase_add_test(t, inputs_follow_from_the_name);
+    return check_main("harness check", t, NULL);
+}

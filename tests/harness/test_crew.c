@@ -1,0 +1,246 @@
+/* Work in child processes: workers that crash, hang, exit, fail to start; stopping; in process. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/crew.h"
+#include "tests/support/check_main.h"
+
+enum { ITEMS = 40, STEPS = 3 };
+
+/* What the worker does at step 1 of item 7. */
+enum mischief { NONE, SIGNAL, EXIT, HANG, LARGE, START_FAILS, START_DIES };
+
+struct job {
+    enum mischief mischief;
+    bool leave; /* the item is left after a death */
+    int steps[ITEMS], completed[ITEMS], deaths, messages_failed;
+    size_t longest;
+    struct crew_death death;
+    volatile sig_atomic_t stop;
+    int stop_after;
+};
+
+static int start(void *user, void **ret_state, struct why *w)
+{
+    struct job *j = user;
+    if (j->mischief == START_FAILS)
+        return why_fail(w, WHY_INVALID, "no such target");
+    if (j->mischief == START_DIES)
+        raise(SIGKILL);
+    *ret_state = NULL;
+    return 0;
+}
+
+static void misbehave(struct crew_link *l, enum mischief m)
+{
+    static char large[3 << 20];
+    switch (m) {
+    case SIGNAL: raise(SIGKILL); break;
+    case EXIT: fputs("first\nlast words\n", stderr); exit(5);
+    case HANG:
+        for (;;)
+            pause();
+    case LARGE: crew_send(l, large, sizeof large); break;
+    default: break;
+    }
+}
+
+static void item(struct crew_link *l, uint64_t i, uint32_t step, void *state, void *user)
+{
+    (void) state;
+    const struct job *j = user;
+    for (; step < STEPS; step++) {
+        crew_mark(l, 10 + step);
+        if (i == 7 && step == 1)
+            misbehave(l, j->mischief);
+        crew_send(l, &step, sizeof step);
+    }
+}
+
+static int message(uint64_t i, const void *bytes, size_t length, void *user, struct why *w)
+{
+    struct job *j = user;
+    (void) bytes;
+    if (i >= ITEMS)
+        return why_fail(w, WHY_SYSTEM, "item %d", (int) i);
+    if (length > j->longest)
+        j->longest = length;
+    if (length == sizeof(uint32_t))
+        j->steps[i]++;
+    return 0;
+}
+
+static int died(uint64_t i, const struct crew_death *d, uint32_t *ret_step, void *user,
+                struct why *w)
+{
+    (void) w;
+    struct job *j = user;
+    ck_assert_uint_eq(i, 7);
+    j->deaths++;
+    j->death = *d;
+    *ret_step = 2;
+    return !j->leave;
+}
+
+static int complete(uint64_t i, void *user, struct why *w)
+{
+    (void) w;
+    struct job *j = user;
+    j->completed[i]++;
+    if (j->stop_after && --j->stop_after == 0)
+        j->stop = 1;
+    return 0;
+}
+
+static const struct crew_work work = {
+    .start = start, .item = item, .message = message, .died = died, .complete = complete
+};
+
+static int run(struct job *j, struct why *w)
+{
+    struct crew_options options = { .workers = 3, .timeout = 0.3, .stop = &j->stop };
+    return crew_run(&options, &work, ITEMS, j, w);
+}
+
+static void check_complete(const struct job *j, int steps_of_7)
+{
+    for (int i = 0; i < ITEMS; i++) {
+        ck_assert_int_eq(j->completed[i], 1);
+        ck_assert_int_eq(j->steps[i], i == 7 ? steps_of_7 : STEPS);
+    }
+}
+
+START_TEST(every_item_is_done_once)
+{
+    struct job j = { 0 };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), 0);
+    check_complete(&j, STEPS);
+    ck_assert_int_eq(j.deaths, 0);
+}
+END_TEST
+
+START_TEST(a_crash_is_told_and_the_item_goes_on)
+{
+    struct job j = { .mischief = SIGNAL };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), 0);
+    check_complete(&j, 2); /* steps 0 and 2 */
+    ck_assert_int_eq(j.deaths, 1);
+    ck_assert_int_eq(j.death.signal, SIGKILL);
+    ck_assert(!j.death.hang);
+    ck_assert_uint_eq(j.death.mark, 11);
+}
+END_TEST
+
+START_TEST(an_item_can_be_left)
+{
+    struct job j = { .mischief = SIGNAL, .leave = true };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), 0);
+    check_complete(&j, 1);
+}
+END_TEST
+
+START_TEST(an_exit_is_a_death)
+{
+    struct job j = { .mischief = EXIT };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), 0);
+    check_complete(&j, 2);
+    ck_assert_int_eq(j.death.signal, 0);
+    ck_assert_int_eq(j.death.exit_status, 5);
+    ck_assert_str_eq(j.death.said, "last words");
+}
+END_TEST
+
+START_TEST(a_hang_is_ended)
+{
+    struct job j = { .mischief = HANG };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), 0);
+    check_complete(&j, 2);
+    ck_assert(j.death.hang);
+    ck_assert_double_ge(j.death.seconds, 0.29);
+}
+END_TEST
+
+START_TEST(large_messages_arrive_whole)
+{
+    struct job j = { .mischief = LARGE };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), 0);
+    check_complete(&j, STEPS);
+    ck_assert_uint_eq(j.longest, 3 << 20);
+}
+END_TEST
+
+START_TEST(a_failing_start_ends_it_with_the_reason)
+{
+    struct job j = { .mischief = START_FAILS };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), -1);
+    ck_assert_str_eq(w.text, "no such target");
+}
+END_TEST
+
+START_TEST(workers_that_die_at_the_start_are_not_restarted_for_ever)
+{
+    struct job j = { .mischief = START_DIES };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), -1);
+    ck_assert_ptr_nonnull(strstr(w.text, "signal 9"));
+}
+END_TEST
+
+START_TEST(it_stops_when_told)
+{
+    struct job j = { .stop_after = 5 };
+    struct why w;
+    int n = 0;
+    ck_assert_int_eq(run(&j, &w), 1);
+    for (int i = 0; i < ITEMS; i++)
+        n += j.completed[i];
+    ck_assert_int_ge(n, 5);
+    ck_assert_int_lt(n, ITEMS);
+}
+END_TEST
+
+START_TEST(in_process_does_the_same)
+{
+    struct job j = { 0 };
+    struct why w;
+    struct crew_options options = { .in_process = true };
+    ck_assert_int_eq(crew_run(&options, &work, ITEMS, &j, &w), 0);
+    check_complete(&j, STEPS);
+}
+END_TEST
+
+START_TEST(nothing_to_do_is_done)
+{
+    struct job j = { 0 };
+    struct why w;
+    struct crew_options options = { .workers = 2 };
+    ck_assert_int_eq(crew_run(&options, &work, 0, &j, &w), 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *t = tcase_create("crew");
+    tcase_add_test(t, every_item_is_done_once);
+    tcase_add_test(t, a_crash_is_told_and_the_item_goes_on);
+    tcase_add_test(t, an_item_can_be_left);
+    tcase_add_test(t, an_exit_is_a_death);
+    tcase_add_test(t, a_hang_is_ended);
+    tcase_add_test(t, large_messages_arrive_whole);
+    tcase_add_test(t, a_failing_start_ends_it_with_the_reason);
+    tcase_add_test(t, workers_that_die_at_the_start_are_not_restarted_for_ever);
+    tcase_add_test(t, it_stops_when_told);
+    tcase_add_test(t, in_process_does_the_same);
+    tcase_add_test(t, nothing_to_do_is_done);
+    return check_main("harness crew", t, NULL);
+}

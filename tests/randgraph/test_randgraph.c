@@ -1,0 +1,406 @@
+/* Random models: legal, runnable, connected, of finite values that tell something, the same for
+ * ever; and no row of the catalogue is left out. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "randgraph/randgraph.h"
+#include "tests/support/check_main.h"
+#include "tests/support/digest.h"
+#include "tests/support/one_op.h"
+
+static struct arena *arena;
+static struct example example;
+static struct why why;
+
+static void set_up(void)
+{
+    arena = arena_new(0);
+}
+
+static void tear_down(void)
+{
+    arena_free(arena);
+}
+
+static const struct example *make(const struct randgraph_options *o, uint64_t seed, uint64_t index)
+{
+    arena_rewind(arena, (struct arena_mark){ 0 });
+    if (randgraph_make(o, seed, index, arena, &example, &why) < 0)
+        ck_abort_msg("s%d/i%d: %s", (int) seed, (int) index, why.text);
+    return &example;
+}
+
+/* What a share is measured of. */
+struct tally {
+    size_t outputs, alike, elements, undecided, saturated;
+    double limit; /* of every value on the way */
+};
+
+static const double half_limit = 1e4 * 1.001; /* fp16 ends at 65504 */
+
+static double values[1 << 16];
+
+static void check_values(const struct exec_event *e, void *user)
+{
+    const struct tally *t = user;
+
+    for (uint32_t i = 0; i < e->call->n_out; i++) {
+        const struct tensor *out = e->call->out[i];
+        enum dtype type = out->dtype;
+        double limit = type == DT_I32 ? INT32_MAX : type == DT_F16 ? half_limit : t->limit;
+        tensor_widen(out, values);
+        for (size_t k = 0; k < tensor_count(out); k++)
+            if (!(fabs(values[k]) <= limit)) /* ck_assert() writes a file each time */
+                ck_abort_msg("%s: operation %u of graph %u (%s) gives %g", example.name,
+                             e->operation, e->graph, e->call->op->name, values[k]);
+    }
+}
+
+static void tally_output(struct tally *t, const struct tensor *out, const double *bound)
+{
+    size_t n = tensor_count(out), at_edge = 0, alike = 0;
+    const struct codec *k = dtype_info[out->dtype].codec;
+
+    tensor_widen(out, values);
+    for (size_t i = 0; i < n; i++) {
+        double x = values[i], q = x / tensor_step(out, 0) + out->zero;
+        alike += x == values[0];
+        t->undecided += isinf(bound[i]) != 0;
+        at_edge += k->size == 1 && out->scale > 0 && (q < k->min + 0.5 || q > k->max - 0.5);
+    }
+    t->outputs++;
+    t->elements += n;
+    t->alike += n > 1 && alike == n;
+    t->saturated += n > 1 && at_edge == n;
+}
+
+static void run(const struct example *e, struct tally *t)
+{
+    struct exec_options options = { .bounds = true, .on_operation = check_values, .user = t };
+    struct plan *plan;
+    struct result r;
+
+    t->limit = e->model.relaxed ? half_limit : 1e6 * 1.001;
+    ck_assert_msg(plan_new(&e->model, &plan, &why) == 0, "%s: %s", e->name, why.text);
+    ck_assert_msg(plan_run(plan, e->in, &options, &r, &why) == 0, "%s: %s", e->name, why.text);
+    for (uint32_t i = 0; i < r.n; i++)
+        tally_output(t, &r.out[i], r.bound[i]);
+    result_done(&r);
+    plan_free(plan);
+}
+
+/* Joins the parts that operation `o` touches; part[] is by operand. */
+static void join(const struct operation *o, const struct graph *g, uint32_t *part)
+{
+    uint32_t first = o->out[0];
+
+    for (uint32_t i = 0; i < o->n_in + o->n_out; i++) {
+        uint32_t k = i < o->n_in ? o->in[i] : o->out[i - o->n_in];
+        uint32_t from = part[k], to = part[first];
+        if (operand_constant(&g->operand[k]) || g->operand[k].life == LIFE_NO_VALUE)
+            continue;
+        for (uint32_t j = 0; j < g->n_operands; j++)
+            if (part[j] == from)
+                part[j] = to;
+    }
+}
+
+static void check_connected(const struct example *e)
+{
+    const struct graph *g = &e->model.graph[0];
+    uint32_t *part = calloc(g->n_operands, sizeof *part);
+
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        part[i] = i;
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        join(&g->operation[i], g, part);
+    for (uint32_t i = 1; i < g->n_operations; i++)
+        if (part[g->operation[i].out[0]] != part[g->operation[0].out[0]])
+            ck_abort_msg("%s: operation %u stands alone", e->name, i);
+    free(part);
+}
+
+START_TEST(models_are_legal_and_run)
+{
+    struct randgraph_options o = randgraph_default;
+    struct tally t = { 0 };
+
+    o.control_flow = 0.3;
+    for (uint64_t i = 0; i < 1000; i++) {
+        const struct example *e = make(&o, 7, i);
+        uint32_t n = e->model.graph[0].n_operations;
+        ck_assert_msg(model_validate(&e->model, &why) > 0, "%s: %s", e->name, why.text);
+        ck_assert_msg(n >= 1 && n <= o.max_ops, "%s: %u operations", e->name, n);
+        run(e, &t);
+        check_connected(e);
+    }
+    ck_assert_msg(t.alike * 50 < t.outputs, "%zu of %zu outputs are constant", t.alike, t.outputs);
+    ck_assert_msg(t.saturated * 50 < t.outputs, "%zu of %zu outputs are saturated", t.saturated,
+                  t.outputs);
+    ck_assert_msg(t.undecided * 50 < t.elements, "%zu of %zu elements are undecidable", t.undecided,
+                  t.elements);
+}
+END_TEST
+
+START_TEST(there_are_as_many_operations_as_asked)
+{
+    struct randgraph_options o = randgraph_default;
+
+    o.control_flow = 0;
+    for (uint32_t n = 1; n <= 100; n += 11) {
+        o.min_ops = o.max_ops = n;
+        for (uint64_t i = 0; i < 20; i++)
+            ck_assert_uint_eq(make(&o, 3, i)->model.graph[0].n_operations, n);
+    }
+}
+END_TEST
+
+START_TEST(no_model_is_newer_than_asked)
+{
+    struct randgraph_options o = randgraph_default;
+
+    o.control_flow = 0.5;
+    for (o.max_level = 1; o.max_level <= 8; o.max_level++)
+        for (uint64_t i = 0; i < 150; i++) {
+            int level = model_validate(&make(&o, 5, i)->model, &why);
+            ck_assert_msg(level > 0 && level <= o.max_level, "%s: level %d of %d: %s", example.name,
+                          level, o.max_level, why.text);
+        }
+}
+END_TEST
+
+/* Rows of the catalogue, by operation, form and typing. */
+enum { MAX_OPS = 160, MAX_FORMS = 8, MAX_TYPINGS = 64 };
+static unsigned drawn[MAX_OPS][MAX_FORMS][MAX_TYPINGS];
+
+static int op_index(const struct op *op)
+{
+    for (int i = 0; i < op_table_n; i++)
+        if (op_table[i] == op)
+            return i;
+    ck_abort_msg("%s is not in the catalogue", op->name);
+}
+
+static void count_operation(const struct graph *g, const struct operation *o)
+{
+    struct call c;
+
+    one_op_bind(g, o, &c);
+    drawn[op_index(c.op)][c.form - c.op->forms][c.typing - c.op->typings]++;
+}
+
+static void count_model(const struct model *m)
+{
+    for (uint32_t i = 0; i < m->n_graphs; i++)
+        for (uint32_t k = 0; k < m->graph[i].n_operations; k++)
+            count_operation(&m->graph[i], &m->graph[i].operation[k]);
+}
+
+/* The name of a row that no graph has had, or NULL. */
+static const char *missing(char *text, size_t size)
+{
+    for (int i = 0; i < op_table_n; i++)
+        for (int f = 0; f < op_table[i]->n_forms; f++)
+            for (int t = 0; t < op_table[i]->n_typings; t++)
+                if (!drawn[i][f][t]) {
+                    snprintf(text, size, "%s, form %d (%s), typing row %d", op_table[i]->name, f,
+                             op_table[i]->forms[f].name, t);
+                    return text;
+                }
+    return NULL;
+}
+
+START_TEST(every_row_is_drawn)
+{
+    enum { GRAPHS = 20000, STEP = 1000 };
+    struct randgraph_options o = randgraph_default;
+    char text[160];
+
+    ck_assert_int_le(op_table_n, MAX_OPS);
+    o.control_flow = 0.2;
+    for (uint64_t i = 0; i < GRAPHS; i += STEP) {
+        for (uint64_t k = 0; k < STEP; k++)
+            count_model(&make(&o, 11, i + k)->model);
+        if (!missing(text, sizeof text))
+            return;
+    }
+    ck_abort_msg("in %d graphs never drawn: %s", GRAPHS, text);
+}
+END_TEST
+
+static uint64_t digest_of(uint64_t from, uint64_t to)
+{
+    uint64_t digest = DIGEST_NONE;
+
+    for (uint64_t i = from; i < to; i++)
+        digest = digest_example(digest, make(NULL, 1, i));
+    return digest;
+}
+
+START_TEST(seed_and_index_name_a_case)
+{
+    uint64_t first = digest_of(0, 300);
+
+    digest_of(700, 800);
+    ck_assert_uint_eq(digest_of(0, 300), first);
+    ck_assert_str_eq(make(NULL, 1, 299)->name, "random/s1/i299");
+    uint64_t one = digest_example(DIGEST_NONE, make(NULL, 1, 5));
+    ck_assert_uint_ne(one, digest_example(DIGEST_NONE, make(NULL, 1, 6)));
+    ck_assert_uint_ne(one, digest_example(DIGEST_NONE, make(NULL, 2, 5)));
+}
+END_TEST
+
+/* Pinned: other numbers would be other cases under the same names. */
+START_TEST(the_generator_is_fair_and_pinned)
+{
+    struct rng r;
+    unsigned count[7] = { 0 };
+
+    rng_seed(&r, 1, 2);
+    ck_assert_uint_eq(rng_next(&r), 17343244953536433221u);
+    for (int i = 0; i < 70000; i++)
+        count[rng_below(&r, 7)]++;
+    for (int i = 0; i < 7; i++)
+        ck_assert_msg(count[i] > 9600 && count[i] < 10400, "%d: %u times", i, count[i]);
+    for (int i = 0; i < 1000; i++) {
+        double x = rng_unit(&r);
+        ck_assert(x >= 0 && x < 1);
+    }
+}
+END_TEST
+
+START_TEST(any_bytes_give_a_model)
+{
+    uint8_t bytes[600];
+    struct tally t = { 0 };
+    struct rng r, from;
+
+    rng_seed(&r, 4, 4);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t) rng_next(&r);
+    for (size_t n = 0; n < sizeof bytes; n += 13) {
+        arena_rewind(arena, (struct arena_mark){ 0 });
+        rng_bytes(&from, bytes, n);
+        ck_assert_msg(randgraph_from(NULL, &from, arena, &example, &why) == 0, "%zu bytes: %s", n,
+                      why.text);
+        example.name = "bytes";
+        run(&example, &t);
+    }
+    rng_bytes(&from, NULL, 0);
+    ck_assert_uint_eq(rng_next(&from), 0);
+    ck_assert_uint_eq(rng_below(&from, 3), 0);
+}
+END_TEST
+
+START_TEST(main_types_are_as_asked)
+{
+    struct randgraph_options o = randgraph_default;
+
+    o.dtypes = 1u << DT_S8;
+    for (uint64_t i = 0; i < 100; i++) {
+        const struct graph *g = &make(&o, 9, i)->model.graph[0];
+        const struct operation *first = &g->operation[0];
+        bool found = g->operand[first->out[0]].tensor.dtype == DT_S8; /* of lookups, by index */
+        for (uint32_t k = 0; k < first->n_in; k++)
+            found |= g->operand[first->in[k]].tensor.dtype == DT_S8;
+        ck_assert_msg(found, "%s", example.name);
+    }
+}
+END_TEST
+
+START_TEST(one_operation_alone)
+{
+    struct randgraph_options o = randgraph_default;
+    struct tally t = { 0 };
+
+    o.max_ops = 5;
+    for (int k = 0; k < op_table_n; k++) {
+        o.only = op_table[k]->name;
+        for (uint64_t i = 0; i < 20; i++) {
+            const struct graph *g = &make(&o, 2, i)->model.graph[0];
+            for (uint32_t j = 0; j < g->n_operations; j++)
+                ck_assert_int_eq(g->operation[j].code, op_table[k]->code);
+            run(&example, &t);
+        }
+    }
+}
+END_TEST
+
+static void refuse(struct randgraph_options o, const char *reason)
+{
+    ck_assert_int_eq(randgraph_make(&o, 1, 1, arena, &example, &why), -1);
+    ck_assert_msg(strstr(why.text, reason), "%s", why.text);
+}
+
+START_TEST(bad_options_are_refused)
+{
+    struct randgraph_options o = randgraph_default;
+
+    o.min_ops = 0;
+    refuse(o, "0 to 20 operations");
+    o = randgraph_default;
+    o.max_ops = 101;
+    refuse(o, "101 operations");
+    o = randgraph_default;
+    o.max_dim = 65;
+    refuse(o, "dimension 65");
+    o = randgraph_default;
+    o.max_level = 9;
+    refuse(o, "level 9");
+    o = randgraph_default;
+    o.only = "ADDITION";
+    refuse(o, "ADDITION");
+    o = randgraph_default;
+    o.dtypes = 1u << DT_MODEL;
+    refuse(o, "no operation");
+}
+END_TEST
+
+START_TEST(weights_are_loaded_and_dumped)
+{
+    struct randgraph_weights w, again;
+    struct randgraph_options o = randgraph_default;
+
+    const char *text = "# no casts\n\nnewest 90\n  op CAST 0\n";
+    ck_assert_msg(randgraph_weights_parse(text, &w, &why) == 0, "%s", why.text);
+    ck_assert_uint_eq(w.newest, 90);
+    ck_assert_uint_eq(w.reuse, randgraph_weights_default.reuse);
+    char *dump = randgraph_weights_dump(&w, arena);
+    ck_assert_msg(randgraph_weights_parse(dump, &again, &why) == 0, "%s", why.text);
+    ck_assert_mem_eq(&w, &again, offsetof(struct randgraph_weights, op));
+    o.weights = &w;
+    o.control_flow = 0;
+    for (uint64_t i = 0; i < 200; i++) {
+        const struct graph *g = &make(&o, 2, i)->model.graph[0];
+        for (uint32_t j = 0; j < g->n_operations; j++)
+            ck_assert_int_ne(g->operation[j].code, op_by_name("CAST")->code);
+    }
+    ck_assert_int_eq(randgraph_weights_parse("newest 90\nbogus 3\n", &w, &why), -1);
+    ck_assert_msg(strstr(why.text, "line 2") && strstr(why.text, "bogus"), "%s", why.text);
+    ck_assert_int_eq(randgraph_weights_parse("newest ninety", &w, &why), -1);
+    ck_assert_int_eq(randgraph_weights_parse("newest -1", &w, &why), -1);
+    ck_assert_int_eq(randgraph_weights_parse("op NOTHING 3", &w, &why), -1);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("randgraph");
+
+    tcase_add_checked_fixture(c, set_up, tear_down);
+    tcase_add_test(c, models_are_legal_and_run);
+    tcase_add_test(c, there_are_as_many_operations_as_asked);
+    tcase_add_test(c, no_model_is_newer_than_asked);
+    tcase_add_test(c, every_row_is_drawn);
+    tcase_add_test(c, seed_and_index_name_a_case);
+    tcase_add_test(c, the_generator_is_fair_and_pinned);
+    tcase_add_test(c, any_bytes_give_a_model);
+    tcase_add_test(c, main_types_are_as_asked);
+    tcase_add_test(c, one_operation_alone);
+    tcase_add_test(c, bad_options_are_refused);
+    tcase_add_test(c, weights_are_loaded_and_dumped);
+    return check_main("randgraph", c, NULL);
+}

@@ -1,0 +1,275 @@
+#include <check.h>
+#include <graphviz/cgraph.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "golden/logging.h"
+#include "reports/escape.h"
+#include "reports/graph_layout.h"
+#include "reports/reports.h"
+#include "tests/support/build.h"
+#include "tests/support/check_main.h"
+
+/* (a + b) + b with one constant scalar that both additions read: operands a, b, activation,
+ * temporary, output. */
+static struct model *sample(struct build *b, int32_t activation)
+{
+    build_init(b, 1);
+    uint32_t x = build_operand(b, LIFE_INPUT, DT_F32, DIMS(2, 3));
+    uint32_t y = build_operand(b, LIFE_INPUT, DT_F32, DIMS(2, 3));
+    uint32_t act = build_int(b, activation);
+    uint32_t t = build_operand(b, LIFE_TEMPORARY, DT_F32, DIMS(2, 3));
+    uint32_t z = build_operand(b, LIFE_OUTPUT, DT_F32, DIMS(2, 3));
+    OPERATION(b, "ADD", IDS(x, y, act), IDS(t));
+    OPERATION(b, "ADD", IDS(t, y, act), IDS(z));
+    model_count_consumers(&b->model);
+    return &b->model;
+}
+
+/* --- graphDump */
+
+/* noinline: gcc 12 takes the text for the variable that open_memstream() fills. */
+__attribute__((noinline)) static char *dot_of(const struct model *m, const char *name, int32_t mark)
+{
+    struct graph_dump_options options = { .mark_output = mark };
+    char *dot = NULL;
+    size_t length;
+    FILE *to = open_memstream(&dot, &length);
+    int r = graph_dump_dot(m, name, &options, to, NULL);
+    fclose(to);
+    ck_assert_int_eq(r, 0);
+    return dot;
+}
+
+START_TEST(dot_has_nodes_and_edges)
+{
+    struct build b;
+    char *dot = dot_of(sample(&b, 0), "sample", -1);
+    Agraph_t *g = agmemread(dot);
+    ck_assert_ptr_nonnull(g);
+    /* four tensors and two operations; the scalar is a row of both operations */
+    ck_assert_int_eq(agnnodes(g), 6);
+    ck_assert_int_eq(agnedges(g), 6);
+    ck_assert_ptr_null(strstr(dot, GRAPH_MARK_COLOR));
+    agclose(g);
+    free(dot);
+    build_done(&b);
+}
+END_TEST
+
+static void hear(enum log_level level, const char *tag, const char *text, void *user)
+{
+    FILE *to = user;
+    ck_assert(level == LOG_INFO && strcmp(tag, "GraphDump") == 0);
+    fprintf(to, "%s\n", text);
+}
+
+/* gcc 12, as above. */
+__attribute__((noinline)) static char *logged(const struct model *m, const char *name)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&text, &length);
+    log_set_sink(hear, to);
+    int r = graph_dump_log(m, name, NULL);
+    log_set_sink(NULL, NULL);
+    fclose(to);
+    ck_assert_int_eq(r, 0);
+    return text;
+}
+
+START_TEST(the_log_gets_the_same_lines)
+{
+    struct build b;
+    char *dot = dot_of(sample(&b, 0), "sample", -1), *text = logged(&b.model, "sample");
+    ck_assert_str_eq(text, dot);
+    free(text);
+    free(dot);
+    build_done(&b);
+}
+END_TEST
+
+/* the failing output, and only that, is marked; in the text and in a graph that is laid out later
+ */
+START_TEST(dot_marks_the_failing_output)
+{
+    struct build b;
+    char *dot = dot_of(sample(&b, 0), "sample", 0), *svg = NULL;
+    const char *mark = strstr(dot, GRAPH_MARK_COLOR);
+    ck_assert_ptr_nonnull(mark);
+    bool on_output = strstr(mark, "output0") != NULL, again = strstr(mark + 1, GRAPH_MARK_COLOR);
+    ck_assert(on_output && !again);
+    free(dot);
+
+    dot = dot_of(&b.model, "sample", -1);
+    ck_assert_int_eq(graph_layout_svg(dot, 0, &svg, NULL), 0);
+    ck_assert_ptr_nonnull(strstr(svg, GRAPH_MARK_COLOR));
+    free(svg);
+    ck_assert_int_eq(graph_layout_svg(dot, 1, &svg, NULL), 0);
+    ck_assert_ptr_null(strstr(svg, GRAPH_MARK_COLOR));
+    free(svg);
+    free(dot);
+    build_done(&b);
+}
+END_TEST
+
+START_TEST(dot_names_roles_and_values)
+{
+    struct build b;
+    char *dot = dot_of(sample(&b, 1), "sample", -1);
+    ck_assert_ptr_nonnull(strstr(dot, ">2 activation&#160;<"));
+    ck_assert_ptr_nonnull(strstr(dot, "1 (RELU)"));
+    ck_assert_ptr_nonnull(strstr(dot, "label=\"0 "));
+    ck_assert_ptr_nonnull(strstr(dot, "TENSOR_FLOAT32 [2,3]"));
+    free(dot);
+    build_done(&b);
+}
+END_TEST
+
+/* IF with two subgraphs */
+START_TEST(dot_draws_subgraphs)
+{
+    struct build b;
+    build_init(&b, 3);
+    uint32_t condition = build_operand(&b, LIFE_INPUT, DT_B8, DIMS(1));
+    uint32_t then_graph = build_subgraph(&b, 1), else_graph = build_subgraph(&b, 2);
+    uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2, 2));
+    uint32_t y = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2, 2));
+    OPERATION(&b, "IF", IDS(condition, then_graph, else_graph, x), IDS(y));
+    for (uint32_t i = 1; i < 3; i++) {
+        build_graph(&b, i);
+        x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2, 2));
+        y = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2, 2));
+        OPERATION(&b, "RELU", IDS(x), IDS(y));
+    }
+    char *dot = dot_of(&b.model, "branch", -1);
+    Agraph_t *g = agmemread(dot);
+    ck_assert_ptr_nonnull(g);
+    ck_assert_int_eq(agnnodes(g), 4 + 3 + 3);
+    ck_assert_int_eq(agnedges(g), 3 + 2 + 2 + 2); /* two into the clusters */
+    ck_assert_ptr_nonnull(agsubg(g, (char[]){ "cluster_1" }, 0));
+    ck_assert_ptr_nonnull(agsubg(g, (char[]){ "cluster_2" }, 0));
+    agclose(g);
+    free(dot);
+    build_done(&b);
+}
+END_TEST
+
+/* names, types, indexes and lengths that lie */
+START_TEST(dot_survives_hostile_models)
+{
+    struct build b;
+    struct model *m = sample(&b, 0);
+    struct operand *operand = m->graph[0].operand;
+    char *svg = NULL;
+    struct why w;
+    operand[0].name = "</td>\"]; evil -> evil [label=\"\\\xff\x01\n<&>";
+    operand[1].tensor.dtype = (enum dtype) 4711;
+    operand[2].length = 1;
+    operand[3].tensor.shape.rank = 4000;
+    operand[4].life = (enum lifetime) 99;
+    m->graph[0].operation[1].in[0] = 123456;
+    m->graph[0].operation[1].out[0] = 654321;
+    m->graph[0].operation[0].code = -5;
+    char *dot = dot_of(m, "name \"]; <b> \xc3( \x02", 7);
+    Agraph_t *g = agmemread(dot);
+    ck_assert_ptr_nonnull(g);
+    ck_assert_ptr_null(agnode(g, (char[]){ "evil" }, 0));
+    agclose(g);
+    free(dot);
+    ck_assert_int_eq(graph_dump_svg(m, "x", NULL, &svg, &w), 0);
+    ck_assert_ptr_nonnull(strstr(svg, "&lt;/td&gt;"));
+    free(svg);
+    build_done(&b);
+}
+END_TEST
+
+START_TEST(layout_refuses_what_is_no_graph)
+{
+    char *svg = NULL;
+    struct why w;
+    ck_assert_int_eq(graph_layout_svg("digraph {", -1, &svg, &w), -1);
+    ck_assert_ptr_null(svg);
+    ck_assert_ptr_nonnull(strstr(w.text, "syntax error"));
+}
+END_TEST
+
+/* --- text */
+
+static char *escaped(const char *text, size_t most)
+{
+    char *to_text = NULL;
+    size_t length;
+    FILE *to = open_memstream(&to_text, &length);
+    escape_put(text, most, to);
+    fclose(to);
+    return to_text;
+}
+
+START_TEST(escape_makes_text_harmless)
+{
+    static const struct {
+        const char *in, *out;
+        size_t most;
+    } rows[] = {
+        { "a<b>&\"'", "a&lt;b&gt;&amp;&quot;&#39;", 0 },
+        { "tab\tline\n", "tab\tline\n", 0 },
+        { "\x01\x7f", "\xef\xbf\xbd\x7f", 0 },
+        { "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 0 },
+        { "\xc3(", "\xef\xbf\xbd(", 0 },                               /* cut short */
+        { "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", 0 },                 /* too long a form */
+        { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", 0 }, /* surrogate */
+        { "abc", "ab\xe2\x80\xa6", 2 },
+        { "abc", "abc", 3 },
+        { NULL, "", 0 },
+    };
+    char *text = escaped(rows[_i].in, rows[_i].most);
+    ck_assert_str_eq(text, rows[_i].out);
+    free(text);
+}
+END_TEST
+
+/* --- the manual */
+
+START_TEST(manual_tells_every_operation)
+{
+    for (int i = 0; i < op_table_n; i++) {
+        char *text = NULL, *markdown = NULL;
+        size_t length;
+        FILE *to = open_memstream(&text, &length);
+        op_manual_text(op_table[i], to);
+        fclose(to);
+        to = open_memstream(&markdown, &length);
+        op_manual_markdown(op_table[i], to);
+        fclose(to);
+        ck_assert_ptr_nonnull(strstr(text, op_table[i]->name));
+        ck_assert_ptr_nonnull(strstr(text, op_table[i]->summary));
+        ck_assert_ptr_nonnull(strstr(text, "Outputs"));
+        bool any = op_table[i]->control_kind != CONTROL_NONE; /* takes any types */
+        ck_assert_msg(any == !strstr(markdown, "| level |"), "%s", op_table[i]->name);
+        for (int r = 0; r < op_table[i]->n_in; r++)
+            ck_assert_ptr_nonnull(strstr(text, op_table[i]->in[r].name));
+        free(text);
+        free(markdown);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    TCase *dot = tcase_create("graph_dump"), *text = tcase_create("text");
+    tcase_add_test(dot, dot_has_nodes_and_edges);
+    tcase_add_test(dot, the_log_gets_the_same_lines);
+    tcase_add_test(dot, dot_marks_the_failing_output);
+    tcase_add_test(dot, dot_names_roles_and_values);
+    tcase_add_test(dot, dot_draws_subgraphs);
+    tcase_add_test(dot, dot_survives_hostile_models);
+    tcase_add_test(dot, layout_refuses_what_is_no_graph);
+    tcase_add_loop_test(text, escape_makes_text_harmless, 0, 10);
+    tcase_add_test(text, manual_tells_every_operation);
+    return check_main("reports", dot, text, NULL);
+}

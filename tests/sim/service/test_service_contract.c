@@ -1,0 +1,153 @@
+/* A driver that breaks the contract is seen to do so over a socket as it is in its process: what it
+ * leaves out is left out, what it calls a fence is none. */
+#include <check.h>
+#include <fcntl.h>
+
+#include "tests/sim/service/stub_driver.h"
+#include "tests/support/check_main.h"
+#include "tests/support/hal_client.h"
+
+enum { N = 4, BAD_FENCE = 1 << 24 };
+
+/* ---- the driver, which says that all went well and has nothing to show for it */
+
+static int fence_of_driver;
+static bool has_info;
+
+static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_version version,
+                                      const struct hal_request *request, uint32_t n_wait_for,
+                                      const int *wait_for,
+                                      const struct hal_execution_config *config, uint64_t duration,
+                                      int *ret_fence, struct hal_fenced_info **ret_info)
+{
+    (void) self, (void) version, (void) request, (void) n_wait_for, (void) wait_for;
+    (void) config, (void) duration;
+    *ret_fence = fence_of_driver;
+    *ret_info = has_info ? stub_info() : NULL;
+    return HAL_NONE;
+}
+
+static enum hal_status configure_burst(struct hal_prepared_model *self, enum hal_version version,
+                                       struct hal_burst **ret_burst)
+{
+    (void) self, (void) version, (void) ret_burst;
+    return HAL_NONE;
+}
+
+static enum hal_status create(struct hal_prepared_model *self, const struct hal_request *request,
+                              const struct hal_execution_config *config,
+                              struct hal_execution **ret_execution)
+{
+    (void) self, (void) request, (void) config, (void) ret_execution;
+    return HAL_NONE;
+}
+
+static const struct hal_prepared_model_methods methods = {
+    .execute_fenced = execute_fenced,
+    .configure_burst = configure_burst,
+    .create_reusable_execution = create,
+    .release = stub_release,
+};
+
+static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer_desc *desc,
+                                uint32_t n_models, struct hal_prepared_model *const *models,
+                                uint32_t n_input_roles, const struct hal_buffer_role *input_roles,
+                                uint32_t n_output_roles, const struct hal_buffer_role *output_roles,
+                                struct hal_buffer **ret_buffer, uint32_t *ret_token)
+{
+    (void) self, (void) desc, (void) n_models, (void) models, (void) n_input_roles;
+    (void) input_roles, (void) n_output_roles, (void) output_roles;
+    *ret_buffer = NULL;
+    *ret_token = 7;
+    return HAL_NONE;
+}
+
+/* ---- its client; even: in its process, odd: over a socket */
+
+static struct hal_driver *driver;
+static struct client_model m;
+
+static void open_as(int i)
+{
+    driver = stub_driver(&methods);
+    driver->allocate = allocate;
+    driver = i % 2 ? client_over_socket(driver) : driver;
+    client_add_model(&m, N, false);
+    client_prepare(&m, driver, HAL_PRIORITY_MEDIUM);
+}
+
+static void close_it(void)
+{
+    client_done(&m);
+    driver->close(driver);
+}
+
+START_TEST(what_is_not_made_is_not_there)
+{
+    const struct hal_buffer_role role = { 0, 0, 1 };
+    const struct hal_execution_config config = client_config();
+    struct hal_execution *execution = NULL;
+    struct hal_buffer *buffer = NULL;
+    struct hal_burst *burst = NULL;
+    struct client_request r;
+    uint32_t token = 0;
+
+    open_as(_i);
+    client_fill(&r, N);
+    ck_assert_int_eq(m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &burst), HAL_NONE);
+    ck_assert_ptr_null(burst);
+    ck_assert_int_eq(
+        m.prepared->methods->create_reusable_execution(m.prepared, &r.hal, &config, &execution),
+        HAL_NONE);
+    ck_assert_ptr_null(execution);
+    ck_assert_int_eq(driver->allocate(driver, &(struct hal_buffer_desc){ 0 }, 1, &m.prepared, 1,
+                                      &role, 0, NULL, &buffer, &token),
+                     HAL_NONE);
+    ck_assert_ptr_null(buffer);
+    ck_assert_uint_eq(token, 7);
+    close_it();
+}
+END_TEST
+
+static const struct {
+    int fence;
+    bool has_info;
+} fenced[] = { { HAL_NO_FENCE, true },
+               { HAL_NO_FENCE, false },
+               { BAD_FENCE, true },
+               { BAD_FENCE, false },
+               { -7, true } };
+
+START_TEST(what_a_fenced_execution_leaves_out_is_seen)
+{
+    const struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info = NULL;
+    struct client_request r;
+    int fence = 0;
+
+    fence_of_driver = fenced[_i / 2].fence;
+    has_info = fenced[_i / 2].has_info;
+    open_as(_i);
+    client_fill(&r, N);
+    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 0, NULL,
+                                                         &config, HAL_NO_TIME, &fence, &info),
+                     HAL_NONE);
+    ck_assert_int_eq(info != NULL, has_info);
+    if (fence_of_driver == HAL_NO_FENCE)
+        ck_assert_int_eq(fence, HAL_NO_FENCE);
+    else
+        ck_assert(fence != HAL_NO_FENCE && fcntl(fence, F_GETFD) < 0);
+    if (info)
+        info->methods->release(info);
+    close_it();
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("contract");
+
+    tcase_add_loop_test(c, what_is_not_made_is_not_there, 0, 2);
+    tcase_add_loop_test(c, what_a_fenced_execution_leaves_out_is_seen, 0, 2 * COUNT(fenced));
+    return check_main("contract of a service", c, NULL);
+}

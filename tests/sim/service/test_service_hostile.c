@@ -1,0 +1,432 @@
+/* Clients that do harm, or try: that do not read, send nonsense, take memory away, come too often.
+ */
+#define _GNU_SOURCE
+#include <check.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/fence.h"
+#include "sim/remote.h"
+#include "tests/sim/service/service_lab.h"
+#include "tests/support/check_main.h"
+
+enum { N = 4 };
+
+static struct why w;
+
+START_TEST(a_client_that_does_not_read_replies_holds_up_nobody)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    Wire__Call call = WIRE__CALL__INIT;
+    int fd = lab_connect_raw();
+
+    call.method = WIRE__METHOD__GET_INFO;
+    while (wire_send_at_once(fd, &call.base, &w) == 0)
+        ;
+    lab_sleep_ms(50);
+    while (wire_send_at_once(fd, &call.base, &w) == 0)
+        ;
+    ck_assert(lab_work(3, LAB_TURNS));
+    close(fd);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+/* Sends calls until it is cut off, reads their replies, leaves the events unread. */
+START_TEST(a_client_that_does_not_read_events_is_cut_off)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    Wire__Call call = WIRE__CALL__INIT;
+    Wire__Model model = WIRE__MODEL__INIT;
+    Wire__Subgraph empty = WIRE__SUBGRAPH__INIT;
+    Wire__PrepareConfig config = WIRE__PREPARE_CONFIG__INIT;
+    struct arena *a = arena_new(0);
+    struct wire_fds fds = { 0 }, none;
+    ProtobufCMessage *reply;
+    int fd = lab_connect_raw(), pair[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    call.method = WIRE__METHOD__OPEN_EVENTS;
+    call.fd = wire_put_fd(&fds, pair[1]);
+    ck_assert_int_eq(wire_send(fd, &call.base, &fds, &w), 0);
+    ck_assert_int_eq(wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w), 1);
+    close(pair[1]);
+    model.main = &empty;
+    call = (Wire__Call) WIRE__CALL__INIT;
+    call.method = WIRE__METHOD__PREPARE_MODEL;
+    call.version = HAL_1_3;
+    call.callback = 1;
+    call.model = &model;
+    call.prepare = &config;
+    int calls = 0;
+    while (wire_send(fd, &call.base, NULL, &w) == 0 &&
+           wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w) == 1)
+        ck_assert_int_lt(calls++, 1000000);
+    ck_assert(lab_work(5, LAB_TURNS));
+    arena_free(a);
+    close(pair[0]);
+    close(fd);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+/* Both ends of a channel, and the own connection's: they would never end by themselves. */
+START_TEST(a_client_whose_channels_lead_nowhere_ends)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    struct arena *a = arena_new(0);
+    ProtobufCMessage *reply;
+    struct wire_fds none;
+    int fd = lab_connect_raw(), pair[2];
+
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+    for (int i = 0; i < 3; i++) {
+        Wire__Call call = WIRE__CALL__INIT;
+        struct wire_fds fds = { 0 };
+        call.method = WIRE__METHOD__OPEN_CHANNEL;
+        call.fd = wire_put_fd(&fds, i < 2 ? pair[i] : fd);
+        ck_assert_int_eq(wire_send(fd, &call.base, &fds, &w), 0);
+        ck_assert_int_eq(wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w), i < 2);
+    }
+    close(pair[0]);
+    close(pair[1]);
+    close(fd);
+    arena_free(a);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+/* As many as a client of sim:cpu may have; a client is a process. */
+enum { SESSIONS = 64 };
+
+START_TEST(a_client_has_so_many_sessions)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    struct hal_driver *d[SESSIONS], *more = NULL;
+    int go[2], status;
+    char byte;
+
+    ck_assert_int_eq(pipe(go), 0);
+    pid_t other = fork(); /* before there are threads */
+    ck_assert_int_ge(other, 0);
+    if (other == 0)
+        _exit(!(read(go[0], &byte, 1) == 1 && lab_work(3, LAB_TURNS)));
+    for (int i = 0; i < SESSIONS; i++)
+        d[i] = lab_connect();
+    for (int i = 0; i < 10; i++) {
+        ck_assert_int_lt(remote_open(lab_path, 0, &more, &w), 0);
+        ck_assert_str_eq(w.text, "the service takes no more connections");
+    }
+    ck_assert_int_eq(write(go[1], "", 1), 1);
+    ck_assert_int_eq(waitpid(other, &status, 0), other);
+    ck_assert_int_eq(status, 0);
+    d[0]->close(d[0]);
+    d[0] = lab_connect();
+    for (int i = 0; i < SESSIONS; i++)
+        d[i]->close(d[i]);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+/* Half a message, one with a length that is not its own, one that is said to be in a file. */
+START_TEST(half_a_message_ends_its_sender_alone)
+{
+    static const struct {
+        uint32_t words[3];
+        size_t bytes;
+    } halves[] = {
+        { { 0 }, 4 }, { { 100, 0, 0 }, 12 }, { { 4, 1, 0 }, 12 }, { { WIRE_INLINE + 1, 1, 0 }, 8 }
+    };
+    struct holdings before = lab_at_rest(lab_service);
+    struct hal_driver *d = lab_connect();
+    struct client_model m;
+    char byte;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_LOW);
+    for (int i = 0; i < COUNT(halves); i++) {
+        int fd = lab_connect_raw();
+        ck_assert_int_eq(send(fd, halves[i].words, halves[i].bytes, 0), (ssize_t) halves[i].bytes);
+        ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+        close(fd);
+    }
+    struct client_request r;
+    client_fill(&r, N);
+    ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
+    client_check(&r, N);
+    client_done(&m);
+    d->close(d);
+    lab_check_at_rest(lab_service, before);
+}
+END_TEST
+
+START_TEST(memory_that_is_taken_away_harms_nobody_else)
+{
+    struct hal_driver *d = lab_connect();
+    struct hal_fenced_info *info;
+    struct client_request r;
+    struct client_model m;
+    struct fence before;
+    int fd = memfd_create("shrinks", MFD_CLOEXEC);
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&r, N);
+    ck_assert_int_eq(ftruncate(fd, 4096), 0);
+    for (int i = 0; i < 3; i++) {
+        r.pool[i].memory.kind = HAL_MEMORY_FD;
+        r.pool[i].memory.address = NULL;
+        r.pool[i].memory.fd = fd;
+    }
+    ck_assert_int_eq(fence_open(&before), 0);
+    int fence = client_execute_after(before.wait, m.prepared, &r.hal, &info);
+    ck_assert_int_eq(ftruncate(fd, 0), 0);
+    fence_end(&before, true);
+    fence_wait(1, &fence, HAL_NO_TIME);
+    close(fence);
+    close(before.wait);
+    close(fd);
+    info->methods->release(info);
+    client_done(&m);
+    d->close(d);
+    ck_assert_int_eq(waitpid(lab_service, NULL, WNOHANG), 0);
+    ck_assert(lab_work(11, LAB_TURNS));
+}
+END_TEST
+
+/* A fence that nobody signals any more, and that somebody else keeps from failing. */
+static void wait_for_ever(int fence_to_wait_for, int tell)
+{
+    struct hal_driver *d = lab_connect();
+    struct hal_fenced_info *info;
+    struct client_request r;
+    struct client_model m;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_HIGH);
+    client_fill(&r, N);
+    client_execute_after(fence_to_wait_for, m.prepared, &r.hal, &info);
+    if (write(tell, "", 1) == 1)
+        pause();
+    _exit(1);
+}
+
+START_TEST(what_a_dead_client_waits_for_is_not_waited_for)
+{
+    struct holdings before = lab_at_rest(lab_service);
+    struct fence never;
+    int told[2];
+    char byte;
+
+    ck_assert(fence_open(&never) == 0 && pipe(told) == 0);
+    pid_t client = fork();
+    ck_assert_int_ge(client, 0);
+    if (client == 0)
+        wait_for_ever(never.wait, told[1]);
+    ck_assert_int_eq(read(told[0], &byte, 1), 1);
+    kill(client, SIGKILL);
+    ck_assert_int_eq(waitpid(client, NULL, 0), client);
+    lab_check_at_rest(lab_service, before);
+    fence_end(&never, false);
+}
+END_TEST
+
+/* What cannot be passed on is the driver's to refuse, and costs no connection. */
+START_TEST(bad_arguments_do_not_end_a_connection)
+{
+    struct hal_driver *d = lab_connect();
+    struct client_request r;
+    struct client_model m;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    for (int i = 0; i < 4; i++) {
+        client_fill(&r, N);
+        struct hal_memory *bad = &r.pool[0].memory;
+        bad->kind = i < 2 ? HAL_MEMORY_ADDRESS : HAL_MEMORY_FD;
+        bad->address = i == 0 ? NULL : bad->address;
+        bad->size = i == 1 ? 0 : bad->size;
+        bad->fd = i == 3 ? 1 << 20 : -1;
+        ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result),
+                         HAL_INVALID_ARGUMENT);
+    }
+    client_fill(&r, N);
+    ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
+    client_check(&r, N);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
+/* y = TRANSPOSE(x), whose permutation lies in a file of the client's. */
+static void add_transpose(struct client_model *m, int fd, uint64_t size, uint32_t at)
+{
+    static const int32_t perm[] = { 1, 0 };
+    struct hal_memory *pool;
+
+    build_init(&m->b, 1);
+    uint32_t x = build_operand(&m->b, LIFE_INPUT, DT_F32, DIMS(2, 2));
+    uint32_t p = build_constant(&m->b, DT_I32, DIMS(2), perm);
+    uint32_t y = build_operand(&m->b, LIFE_OUTPUT, DT_F32, DIMS(2, 2));
+    OPERATION(&m->b, "TRANSPOSE", IDS(x, p), IDS(y));
+    client_convert(m);
+    ck_assert_int_eq(pwrite(fd, perm, sizeof perm, at), sizeof perm);
+    pool = arena_alloc(m->arena, 1, sizeof *pool);
+    *pool = (struct hal_memory){ HAL_MEMORY_FD, HAL_MEMORY_READ, NULL, fd, 0, size };
+    struct hal_operand *o = (struct hal_operand *) (uintptr_t) &m->hal.main.operands[p];
+    o->lifetime = HAL_CONSTANT_REFERENCE;
+    o->location = (struct hal_location){ .offset = at, .length = sizeof perm };
+    m->hal.n_pools = 1;
+    m->hal.pools = pool;
+}
+
+/* A model was checked with what its constants were: what steers an operation stays that. */
+START_TEST(constants_that_change_lead_nobody_astray)
+{
+    static const int32_t wild[] = { 1 << 24, -(1 << 24) };
+    struct hal_driver *d = lab_connect();
+    struct client_request r;
+    struct client_model m;
+    uint32_t at = 2 * (uint32_t) _i; /* aligned or not */
+    int fd = memfd_create("changes", MFD_CLOEXEC);
+
+    ck_assert_int_eq(ftruncate(fd, 4096), 0);
+    add_transpose(&m, fd, 4096, at);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    ck_assert_int_eq(pwrite(fd, wild, sizeof wild, at), sizeof wild);
+    client_fill(&r, 4);
+    r.hal.n_inputs = 1;
+    ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
+    ck_assert(r.z[0] == 0 && r.z[1] == 2 && r.z[2] == 1 && r.z[3] == 3);
+    client_done(&m);
+    d->close(d);
+    close(fd);
+}
+END_TEST
+
+/* Through every kind of execution that lasts as long as its call. */
+static enum hal_status run_each(struct client_model *m, struct client_request *r,
+                                const struct hal_execution_config *config, bool as_burst)
+{
+    const int64_t identifiers[] = { 1, 2, 3 };
+    struct hal_burst *b;
+
+    if (!as_burst)
+        return m->prepared->methods->execute_synchronously(m->prepared, HAL_FL8, &r->hal, config,
+                                                           &r->result);
+    ck_assert_int_eq(m->prepared->methods->configure_burst(m->prepared, HAL_FL8, &b), HAL_NONE);
+    enum hal_status status = b->methods->execute_synchronously(b, &r->hal, r->hal.n_pools,
+                                                               identifiers, config, &r->result);
+    b->methods->release(b);
+    return status;
+}
+
+#define WITHOUT(change)                                                                            \
+    for (int i = 0; i < 2; i++) {                                                                  \
+        client_fill(&r, N);                                                                        \
+        config = client_config();                                                                  \
+        change;                                                                                    \
+        ck_assert_int_eq(run_each(&m, &r, &config, i), HAL_INVALID_ARGUMENT);                      \
+    }
+
+START_TEST(lists_that_are_not_there_are_refused)
+{
+    static const struct hal_token_value no_value = { 1 << 16, NULL, 4 };
+    struct hal_driver *d = lab_connect();
+    const struct hal_buffer_role role = { 0, 0, 1 };
+    const struct hal_buffer_desc no_dims = { 1, NULL };
+    struct hal_prepare_config prepare = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                          .priority = HAL_PRIORITY_MEDIUM,
+                                          .deadline = HAL_NO_DEADLINE };
+    struct hal_execution_config config;
+    struct hal_fenced_info *info;
+    struct hal_prepared_model *p;
+    struct hal_buffer *buffer;
+    struct client_request r;
+    struct client_model m;
+    uint32_t token, n;
+    bool supported;
+    int fence;
+
+    client_add_model(&m, N, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    struct hal_model no_pools = m.hal;
+    no_pools.n_pools = 1;
+    no_pools.pools = NULL;
+    ck_assert_int_eq(d->get_supported_operations(d, HAL_FL8, &no_pools, &supported, &n),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(client_prepare_with(d, HAL_FL8, &no_pools, &prepare, &p),
+                     HAL_INVALID_ARGUMENT);
+    WITHOUT(r.hal.pools = NULL);
+    WITHOUT(r.hal.inputs = NULL);
+    WITHOUT(r.hal.outputs = NULL);
+    WITHOUT((r.in[1].n_dims = 1, r.in[1].dims = NULL));
+    WITHOUT(config.n_hints = 1);
+    WITHOUT((config.n_hints = 1, config.hints = &no_value));
+    client_fill(&r, N);
+    config = client_config();
+    ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1, NULL,
+                                                         &config, HAL_NO_TIME, &fence, &info),
+                     HAL_INVALID_ARGUMENT);
+    prepare.n_hints = 1;
+    ck_assert_int_eq(client_prepare_with(d, HAL_FL8, &m.hal, &prepare, &p), HAL_INVALID_ARGUMENT);
+    prepare.n_hints = 0;
+    prepare.cache.n_model = 1;
+    ck_assert_int_eq(client_prepare_with(d, HAL_FL8, &m.hal, &prepare, &p), HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(d->allocate(d, &no_dims, 1, &m.prepared, 1, &role, 0, NULL, &buffer, &token),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(d->allocate(d, &(struct hal_buffer_desc){ 0 }, 1, &m.prepared, 1, NULL, 0,
+                                 NULL, &buffer, &token),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(run_each(&m, &r, &config, true), HAL_NONE);
+    client_check(&r, N);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
+/* More than the socket carries at once: wrong numbers, as any others. */
+START_TEST(hundreds_of_cache_files_do_not_end_a_connection)
+{
+    struct hal_driver *d = lab_connect();
+    struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                         .priority = HAL_PRIORITY_MEDIUM,
+                                         .deadline = HAL_NO_DEADLINE };
+    int files[2 * WIRE_MAX_FDS];
+    struct hal_prepared_model *p;
+    struct client_model m;
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        files[i] = STDIN_FILENO;
+    config.cache.n_data = sizeof(files) / sizeof(*files);
+    config.cache.data = files;
+    client_add_model(&m, N, false);
+    ck_assert_int_eq(client_prepare_with(d, HAL_1_3, NULL, &config, &p), HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(client_prepare_with(d, HAL_1_3, &m.hal, &config, &m.prepared), HAL_NONE);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *c = tcase_create("hostile clients");
+
+    tcase_add_checked_fixture(c, lab_open, lab_close);
+    tcase_add_test(c, a_client_that_does_not_read_replies_holds_up_nobody);
+    tcase_add_test(c, a_client_that_does_not_read_events_is_cut_off);
+    tcase_add_test(c, a_client_whose_channels_lead_nowhere_ends);
+    tcase_add_test(c, a_client_has_so_many_sessions);
+    tcase_add_test(c, half_a_message_ends_its_sender_alone);
+    tcase_add_test(c, what_a_dead_client_waits_for_is_not_waited_for);
+    tcase_add_test(c, memory_that_is_taken_away_harms_nobody_else);
+    tcase_add_test(c, bad_arguments_do_not_end_a_connection);
+    tcase_add_test(c, lists_that_are_not_there_are_refused);
+    tcase_add_test(c, hundreds_of_cache_files_do_not_end_a_connection);
+    tcase_add_loop_test(c, constants_that_change_lead_nobody_astray, 0, 2);
+    return check_main("hostile clients", c, NULL);
+}

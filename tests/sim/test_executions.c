@@ -1,0 +1,471 @@
+/* Executions under way: models that are released meanwhile, fences and durations, who has the
+ * device when several want it.  What every kind of execution must do is in
+ * tests/test_vts_executions.c. */
+#include <check.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "golden/trace.h"
+#include "sim/fence.h"
+#include "tests/support/check_main.h"
+#include "tests/support/hal_client.h"
+
+enum { N = 4 };
+
+static struct hal_driver *driver;
+static struct client_model model;
+static struct client_request request;
+
+static void open_with(struct hal_driver *d)
+{
+    driver = d;
+    client_add_model(&model, N, false);
+    client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
+    client_fill(&request, N);
+}
+
+static void open_here(void)
+{
+    open_with(client_open("cpu", HAL_FL8));
+}
+
+static void open_there(void)
+{
+    open_with(client_over_socket(client_open("cpu", HAL_FL8)));
+}
+
+static void close_cpu(void)
+{
+    client_done(&model);
+    driver->close(driver);
+}
+
+/* ---- asynchronous */
+
+START_TEST(a_model_may_be_released_while_it_runs)
+{
+    struct hal_execution_config config = client_config();
+    struct client_wait wait[16];
+    struct client_request r[16];
+
+    for (int i = 0; i < 16; i++) {
+        client_wait_init(&wait[i]);
+        client_fill(&r[i], N);
+        (void) model.prepared->methods->execute(model.prepared, HAL_1_3, &r[i].hal, &config,
+                                                &wait[i].base);
+    }
+    model.prepared->methods->release(model.prepared);
+    model.prepared = NULL;
+    for (int i = 0; i < 16; i++)
+        if (client_wait(&wait[i]) == HAL_NONE)
+            client_check(&r[i], N);
+}
+END_TEST
+
+/* Memory that is long in coming, as that of a file in user space may be. */
+enum { SLOW_BYTES = 4096 };
+static void *slow;
+static atomic_bool is_touched, may_come;
+
+static void bring_slowly(int signal)
+{
+    const struct timespec pause = { 0, 1000000 };
+
+    (void) signal;
+    atomic_store(&is_touched, true);
+    while (!atomic_load(&may_come))
+        nanosleep(&pause, NULL);
+    mprotect(slow, SLOW_BYTES, PROT_READ | PROT_WRITE);
+}
+
+static void *execute_slowly(void *argument)
+{
+    struct client_request *r = argument;
+
+    ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &r->hal, &r->result), HAL_NONE);
+    return NULL;
+}
+
+/* _i: the pool, of an input or of the output. */
+START_TEST(memory_that_is_long_in_coming_keeps_nobody_else_waiting)
+{
+    const struct sigaction action = { .sa_handler = bring_slowly };
+    struct client_request other;
+    pthread_t thread;
+
+    slow = mmap(NULL, SLOW_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(slow, MAP_FAILED);
+    ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+    client_fill(&other, N);
+    request.pool[_i].memory.address = slow;
+    ck_assert_int_eq(pthread_create(&thread, NULL, execute_slowly, &request), 0);
+    while (!atomic_load(&is_touched))
+        sched_yield();
+    ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &other.hal, &other.result), HAL_NONE);
+    client_check(&other, N);
+    atomic_store(&may_come, true);
+    pthread_join(thread, NULL);
+    munmap(slow, SLOW_BYTES);
+}
+END_TEST
+
+/* A buffer for x and z. */
+static struct hal_buffer *allocate(uint32_t *ret_token)
+{
+    const struct hal_buffer_role role = { 0, 0, 1 };
+    const struct hal_buffer_desc desc = { 0 };
+    struct hal_buffer *b;
+
+    ck_assert_int_eq(
+        driver->allocate(driver, &desc, 1, &model.prepared, 1, &role, 1, &role, &b, ret_token),
+        HAL_NONE);
+    return b;
+}
+
+static struct hal_buffer *buffer;
+
+static void *copy_slowly(void *argument)
+{
+    const struct hal_memory m = {
+        HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, slow, -1, 0, N * sizeof(float)
+    };
+    const bool *is_out = argument;
+
+    ck_assert_int_eq(*is_out ? buffer->methods->copy_to(buffer, &m)
+                             : buffer->methods->copy_from(buffer, &m, 0, NULL),
+                     HAL_NONE);
+    return NULL;
+}
+
+/* Whoever has the device may want the buffer, too.  _i: copied in, or out. */
+START_TEST(copies_that_are_long_in_coming_keep_nobody_waiting)
+{
+    const struct sigaction action = { .sa_handler = bring_slowly };
+    struct hal_execution_config config = client_config();
+    bool is_out = _i;
+    pthread_t thread;
+    uint32_t token;
+    float x[N] = { 1, 2, 3, 4 };
+    struct hal_memory from = { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ, x, -1, 0, sizeof(x) };
+
+    buffer = allocate(&token);
+    ck_assert_int_eq(buffer->methods->copy_from(buffer, &from, 0, NULL), HAL_NONE);
+    slow = mmap(NULL, SLOW_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(slow, MAP_FAILED);
+    ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, copy_slowly, &is_out), 0);
+    while (!atomic_load(&is_touched))
+        sched_yield();
+    request.in[0].location = (struct hal_location){ .pool = 0 };
+    request.pool[0] = (struct hal_request_pool){ .is_token = true, .token = token };
+    ck_assert_int_eq(model.prepared->methods->execute_synchronously(
+                         model.prepared, HAL_1_3, &request.hal, &config, &request.result),
+                     HAL_NONE);
+    for (int i = 0; i < N; i++)
+        ck_assert_float_eq(request.z[i], x[i] + request.y[i]);
+    atomic_store(&may_come, true);
+    pthread_join(thread, NULL);
+    buffer->methods->release(buffer);
+    munmap(slow, SLOW_BYTES);
+}
+END_TEST
+
+/* ---- fenced */
+
+static enum hal_status run_fenced(uint32_t n, const int *wait_for, uint64_t duration,
+                                  int *ret_fence, struct hal_fenced_info **ret_info)
+{
+    struct hal_execution_config config = client_config();
+
+    config.measure = true;
+    return model.prepared->methods->execute_fenced(
+        model.prepared, HAL_FL8, &request.hal, n, wait_for, &config, duration, ret_fence, ret_info);
+}
+
+static bool is_signalled(int fence)
+{
+    struct pollfd p = { .fd = fence, .events = POLLIN };
+
+    return poll(&p, 1, 0) == 1;
+}
+
+START_TEST(a_fenced_execution_waits_and_signals)
+{
+    struct hal_timing launched, fenced;
+    struct hal_fenced_info *info;
+    struct fence before;
+    int fence;
+
+    ck_assert_int_eq(fence_open(&before), 0);
+    ck_assert_int_eq(run_fenced(1, &before.wait, HAL_NO_TIME, &fence, &info), HAL_NONE);
+    ck_assert(!is_signalled(fence));
+    request.x[1] = 100; /* read only now */
+    fence_end(&before, true);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
+    ck_assert_float_eq(request.z[1], 110);
+    ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced), HAL_NONE);
+    ck_assert(fenced.on_device != HAL_NO_TIME && fenced.on_device <= fenced.in_driver);
+    ck_assert(launched.on_device >= fenced.on_device && launched.on_device <= launched.in_driver);
+    info->methods->release(info);
+    close(fence);
+    close(before.wait);
+}
+END_TEST
+
+/* Whoever was to signal may be sooner another time. */
+START_TEST(a_deadline_that_passes_before_the_fences_signal_is_missed_for_now)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_timing launched, fenced;
+    struct hal_fenced_info *info;
+    struct fence before;
+    struct timespec t;
+    int fence;
+
+    ck_assert_int_eq(fence_open(&before), 0);
+    clock_gettime(CLOCK_BOOTTIME, &t);
+    config.deadline = (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec + 20000000;
+    ck_assert_int_eq(model.prepared->methods->execute_fenced(model.prepared, HAL_FL8, &request.hal,
+                                                             1, &before.wait, &config, HAL_NO_TIME,
+                                                             &fence, &info),
+                     HAL_NONE);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), -1);
+    ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced),
+                     HAL_MISSED_DEADLINE_TRANSIENT);
+    ck_assert(launched.on_device == HAL_NO_TIME && fenced.on_device == HAL_NO_TIME);
+    info->methods->release(info);
+    close(fence);
+    fence_end(&before, true);
+    close(before.wait);
+}
+END_TEST
+
+START_TEST(a_duration_is_counted_from_the_fences)
+{
+    struct hal_timing launched, fenced;
+    struct hal_fenced_info *info;
+    int fence;
+
+    ck_assert_int_eq(run_fenced(0, NULL, 1, &fence, &info), HAL_NONE);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), -1);
+    ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced),
+                     HAL_MISSED_DEADLINE_PERSISTENT);
+    info->methods->release(info);
+    close(fence);
+}
+END_TEST
+
+/* ---- reusable */
+
+START_TEST(a_reusable_execution_is_never_two_at_once)
+{
+    struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info;
+    struct hal_execution *x;
+    struct fence before;
+    int fence;
+
+    ck_assert_int_eq(model.prepared->methods->create_reusable_execution(model.prepared,
+                                                                        &request.hal, &config, &x),
+                     HAL_NONE);
+    ck_assert_int_eq(fence_open(&before), 0);
+    ck_assert_int_eq(
+        x->methods->execute_fenced(x, 1, &before.wait, HAL_NO_DEADLINE, HAL_NO_TIME, &fence, &info),
+        HAL_NONE);
+    ck_assert_int_eq(x->methods->execute_synchronously(x, HAL_NO_DEADLINE, &request.result),
+                     HAL_GENERAL_FAILURE);
+    x->methods->release(x); /* the one under way goes on */
+    fence_end(&before, true);
+    ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
+    client_check(&request, N);
+    info->methods->release(info);
+    close(fence);
+    close(before.wait);
+}
+END_TEST
+
+/* ---- contention, as a script */
+
+enum { ADDS = 5 }; /* as many points where an execution may be suspended */
+
+struct record {
+    size_t at;
+    char text[4000];
+};
+
+static void watch(void *user, enum schedule_event event, const struct job *j, double now)
+{
+    static const char *const names[] = { "starts", "stops", "goes on", "ends" };
+    struct record *r = user;
+    int n = snprintf(r->text + r->at, sizeof r->text - r->at, "%g: %llu %s\n", now * 1e-9,
+                     (unsigned long long) j->number, names[event]);
+
+    r->at += (size_t) n;
+}
+
+/* The same from a trace: what lies on the device's track. */
+static void see(const struct trace_event *e, void *user)
+{
+    static const char *const kinds[] = { [TRACE_BEGIN] = "{", [TRACE_END] = "}" };
+    static double origin;
+    struct record *r = user;
+
+    if (e->kind == TRACE_TRACK)
+        origin = e->ns;
+    if (!e->track || (e->kind != TRACE_BEGIN && e->kind != TRACE_END && e->kind != TRACE_SLICE))
+        return;
+    double at = (e->ns - origin) * 1e-9;
+    int n = e->kind == TRACE_SLICE
+                ? snprintf(r->text + r->at, sizeof r->text - r->at, "%.0f: %s for %.0f\n", at,
+                           e->name, e->duration * 1e-9)
+                : snprintf(r->text + r->at, sizeof r->text - r->at, "%.0f: %s %s\n", at,
+                           kinds[e->kind], e->name);
+    r->at += (size_t) n;
+}
+
+#define SECONDS 1e9
+
+static const struct step {
+    enum hal_priority priority;
+    double at;
+    uint64_t budget; /* ns; 0: no deadline */
+    enum hal_status status;
+} steps[] = {
+    { HAL_PRIORITY_LOW, 0, 0, HAL_NONE },
+    { HAL_PRIORITY_LOW, 0.5, UINT64_C(8000000000), HAL_MISSED_DEADLINE_TRANSIENT },
+    { HAL_PRIORITY_MEDIUM, 1.5, 0, HAL_NONE },
+    { HAL_PRIORITY_MEDIUM, 1.5, 0, HAL_NONE },
+    { HAL_PRIORITY_HIGH, 2.5, 0, HAL_NONE },
+    { HAL_PRIORITY_HIGH, 30, 0, HAL_NONE },
+    { HAL_PRIORITY_HIGH, 30, UINT64_C(4000000000), HAL_MISSED_DEADLINE_PERSISTENT },
+};
+
+/* By hand: every execution takes a second to be launched and one for each of its operations. */
+static const char schedule[] = "0: 0 starts\n"
+                               "2: 0 stops\n"
+                               "2: 2 starts\n"
+                               "3: 2 stops\n"
+                               "3: 4 starts\n"
+                               "9: 4 ends\n"
+                               "9: 2 goes on\n"
+                               "14: 2 ends\n"
+                               "14: 3 starts\n"
+                               "20: 3 ends\n"
+                               "20: 0 goes on\n"
+                               "24: 0 ends\n"
+                               "24: 1 starts\n"
+                               "24: 1 ends\n"
+                               "30: 5 starts\n"
+                               "36: 5 ends\n";
+
+struct scripted {
+    struct client_model model;
+    struct client_request request;
+    struct client_wait wait;
+};
+
+static void launch(struct scripted *x, const struct step *step, struct hal_driver *d)
+{
+    struct hal_execution_config config = client_config();
+    struct timespec t;
+
+    client_add_chain(&x->model, N, ADDS);
+    client_prepare(&x->model, d, step->priority);
+    client_fill(&x->request, N);
+    client_wait_init(&x->wait);
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    if (step->budget)
+        config.deadline =
+            (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec + step->budget;
+    schedule_arrive_at(((struct driver *) d)->schedule, step->at * SECONDS);
+    ck_assert_int_eq(x->model.prepared->methods->execute(x->model.prepared, HAL_1_3,
+                                                         &x->request.hal, &config, &x->wait.base),
+                     HAL_NONE);
+}
+
+static void run_script(struct record *r)
+{
+    struct hal_driver *d = client_open_slow("cpu", SECONDS);
+    struct schedule *s = ((struct driver *) d)->schedule;
+    struct scripted x[COUNT(steps)];
+
+    schedule_set_watch(s, watch, r);
+    schedule_hold(s);
+    for (int i = 0; i < COUNT(steps); i++)
+        launch(&x[i], &steps[i], d);
+    schedule_let_go(s);
+    for (int i = 0; i < COUNT(steps); i++) {
+        ck_assert_int_eq(client_wait(&x[i].wait), steps[i].status);
+        client_done(&x[i].model);
+    }
+    d->close(d);
+}
+
+START_TEST(a_script_gives_the_same_schedule_every_time)
+{
+    for (int turn = 0; turn < 20; turn++) {
+        struct record r = { 0 };
+        run_script(&r);
+        ck_assert_str_eq(r.text, schedule);
+    }
+}
+END_TEST
+
+START_TEST(a_trace_shows_the_schedule)
+{
+    struct record watched = { 0 }, seen = { 0 };
+
+    trace_set_sink(see, &seen);
+    run_script(&watched);
+    trace_set_sink(NULL, NULL);
+    const char *end = strstr(seen.text, "9: } execution 4\n");
+    ck_assert_ptr_nonnull(end);
+    seen.at = (size_t) (end - seen.text);
+    seen.text[seen.at] = 0;
+    ck_assert_str_eq(seen.text, "0: { execution 0\n"
+                                "0: launch for 1\n"
+                                "1: ADD for 1\n"
+                                "2: } execution 0\n"
+                                "2: { execution 2\n"
+                                "2: launch for 1\n"
+                                "3: } execution 2\n"
+                                "3: { execution 4\n"
+                                "3: launch for 1\n"
+                                "4: ADD for 1\n"
+                                "5: ADD for 1\n"
+                                "6: ADD for 1\n"
+                                "7: ADD for 1\n"
+                                "8: ADD for 1\n");
+}
+END_TEST
+
+static TCase *kinds(const char *name, void (*open)(void))
+{
+    TCase *c = tcase_create(name);
+
+    tcase_add_checked_fixture(c, open, close_cpu);
+    tcase_add_test(c, a_model_may_be_released_while_it_runs);
+    tcase_add_test(c, a_fenced_execution_waits_and_signals);
+    tcase_add_test(c, a_deadline_that_passes_before_the_fences_signal_is_missed_for_now);
+    tcase_add_test(c, a_duration_is_counted_from_the_fences);
+    tcase_add_test(c, a_reusable_execution_is_never_two_at_once);
+    return c;
+}
+
+int main(void)
+{
+    TCase *here = kinds("in process", open_here), *there = kinds("over a socket", open_there);
+    TCase *contention = tcase_create("contention");
+
+    tcase_add_loop_test(here, memory_that_is_long_in_coming_keeps_nobody_else_waiting, 0, 3);
+    tcase_add_loop_test(here, copies_that_are_long_in_coming_keep_nobody_waiting, 0, 2);
+    tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
+    tcase_add_test(contention, a_trace_shows_the_schedule);
+    return check_main("sim executions", here, there, contention, NULL);
+}

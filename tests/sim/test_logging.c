@@ -1,0 +1,242 @@
+/* The log: what is on, who hears it, and that it says why something was refused. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "golden/logging.h"
+#include "tests/support/check_main.h"
+#include "tests/support/hal_client.h"
+
+#define LOG_TAG "Test"
+
+static struct {
+    char text[1 << 16];
+    size_t length;
+    unsigned lines;
+} heard;
+
+static void hear(enum log_level level, const char *tag, const char *text, void *user)
+{
+    ck_assert_ptr_eq(user, &heard);
+    heard.lines++;
+    heard.length += (size_t) snprintf(heard.text + heard.length, sizeof heard.text - heard.length,
+                                      "%c %s: %s\n", "IWE"[level], tag, text);
+}
+
+static void listen_to(const char *setting)
+{
+    struct why w;
+
+    memset(&heard, 0, sizeof heard);
+    log_set_sink(hear, &heard);
+    ck_assert_int_eq(vlog_set(setting, &w), 0);
+}
+
+static bool is_heard(const char *text)
+{
+    return strstr(heard.text, text);
+}
+
+/* ---- settings */
+
+static unsigned mask_of(const char *setting)
+{
+    struct why w;
+
+    vlog_set(setting, &w);
+    return atomic_load(&vlog_mask);
+}
+
+START_TEST(tags_are_separated_by_spaces_commas_and_colons)
+{
+    const unsigned all = (1u << VLOG_TAG_COUNT) - 1, model = 1u << VLOG_MODEL;
+    const unsigned memory = 1u << VLOG_MEMORY, driver = 1u << VLOG_DRIVER;
+
+    ck_assert_uint_eq(mask_of(""), 0);
+    ck_assert_uint_eq(mask_of(" ,:"), 0);
+    ck_assert_uint_eq(mask_of("1"), all);
+    ck_assert_uint_eq(mask_of("all"), all);
+    ck_assert_uint_eq(mask_of("model"), model);
+    ck_assert_uint_eq(mask_of("model,memory:driver"), model | memory | driver);
+    ck_assert_uint_eq(mask_of(" memory  model "), model | memory);
+    ck_assert_uint_eq(mask_of("model,all"), all);
+    ck_assert_uint_eq(mask_of("compilation execution cpuexe manager model memory driver"), all);
+}
+END_TEST
+
+START_TEST(an_unknown_tag_is_refused_and_the_others_are_on)
+{
+    struct why w;
+
+    ck_assert_int_lt(vlog_set("model,drivers,memory", &w), 0);
+    ck_assert_str_eq(w.text, "unknown tag 'drivers'; expected all, or some of model compilation "
+                             "execution cpuexe manager driver memory");
+    ck_assert_uint_eq(atomic_load(&vlog_mask), 1u << VLOG_MODEL | 1u << VLOG_MEMORY);
+    ck_assert_int_lt(vlog_set("11", &w), 0);
+    ck_assert_int_lt(vlog_set("al", &w), 0);
+}
+END_TEST
+
+/* ---- lines */
+
+static int asked(int *times)
+{
+    return ++*times;
+}
+
+START_TEST(what_is_off_is_not_even_asked_for)
+{
+    int times = 0;
+
+    listen_to("memory");
+    VLOG(MODEL, "%d", asked(&times));
+    ck_assert_int_eq(times, 0);
+    VLOG(MEMORY, "%d", asked(&times));
+    ck_assert_int_eq(times, 1);
+    ck_assert_str_eq(heard.text, "I Test: 1\n");
+}
+END_TEST
+
+START_TEST(a_line_stays_a_line)
+{
+    listen_to("all");
+    VLOG(DRIVER, "name \"%s\"", "x\n11-21 E Forged: \x1b[31m");
+    ck_assert_str_eq(heard.text, "I Test: name \"x?11-21 E Forged: ?[31m\"\n");
+    log_set_sink(NULL, NULL);
+    VLOG(DRIVER, "nobody listens");
+    ck_assert_uint_eq(heard.lines, 1);
+}
+END_TEST
+
+/* ---- what drivers say */
+
+static struct client_model model;
+static struct client_request request;
+static struct hal_driver *driver;
+
+static void open_driver(void)
+{
+    driver = client_open("cpu", 0);
+    client_add_model(&model, 4, false);
+    client_fill(&request, 4);
+}
+
+static void close_driver(void)
+{
+    client_done(&model);
+    driver->close(driver);
+}
+
+START_TEST(a_refused_model_says_why)
+{
+    const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                               .priority = HAL_PRIORITY_MEDIUM,
+                                               .deadline = HAL_NO_DEADLINE };
+    struct hal_operand *operands =
+        arena_copy(model.arena, model.hal.main.operands,
+                   model.hal.main.n_operands * sizeof *model.hal.main.operands);
+    struct hal_prepared_model *prepared;
+
+    operands[0].type = 12345;
+    model.hal.main.operands = operands;
+    listen_to("model driver");
+    ck_assert_int_eq(client_prepare_with(driver, HAL_1_3, &model.hal, &config, &prepared),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert(is_heard("refused: "));
+    ck_assert(is_heard("12345"));
+    ck_assert(is_heard("I Driver: client 0: prepare_model of HAL 1.3: INVALID_ARGUMENT: "));
+}
+END_TEST
+
+START_TEST(a_refused_request_says_why)
+{
+    client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
+    request.in[1].location.length--;
+    listen_to("driver");
+    ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
+                     HAL_INVALID_ARGUMENT);
+    ck_assert(is_heard("INVALID_ARGUMENT: input 1: 15 bytes for 16"));
+}
+END_TEST
+
+START_TEST(every_tag_has_something_to_say)
+{
+    static const struct {
+        const char *tag, *line;
+    } said[] = {
+        { "model", "I ModelBuilder: model of client 0: 1 operations" },
+        { "compilation", "is prepared, priority 1" },
+        { "execution", "of client 0 starts at " },
+        { "driver", "I Driver: client 0: execute_synchronously of HAL 1.3: NONE" },
+    };
+
+    for (int i = 0; i < COUNT(said); i++) {
+        listen_to(said[i].tag);
+        client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
+        ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
+                         HAL_NONE);
+        ck_assert_msg(is_heard(said[i].line), "%s: %s", said[i].tag, heard.text);
+        model.prepared->methods->release(model.prepared);
+        model.prepared = NULL;
+    }
+}
+END_TEST
+
+START_TEST(what_is_cut_to_the_most_there_is_is_a_warning)
+{
+    struct hal_execution_config config = client_config();
+
+    client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
+    listen_to("execution");
+    for (int over = 0; over < 2; over++) {
+        config.loop_timeout = HAL_LOOP_TIMEOUT_MAX + (uint64_t) over;
+        ck_assert_int_eq(model.prepared->methods->execute_synchronously(
+                             model.prepared, HAL_1_3, &request.hal, &config, &request.result),
+                         HAL_NONE);
+        ck_assert_int_eq(is_heard("W ExecutionBuilder: a loop time-out of 15000000001 ns is taken "
+                                  "for 15000000000"),
+                         over);
+    }
+}
+END_TEST
+
+START_TEST(what_an_older_version_cannot_say_is_a_warning)
+{
+    struct hal_capabilities c;
+
+    listen_to("driver");
+    ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_3, &c), HAL_NONE);
+    ck_assert(!is_heard("W Driver"));
+    ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_1, &c), HAL_NONE);
+    ck_assert(is_heard("W Driver: get_capabilities of HAL 1.1 cannot say all of the performance "
+                       "of halcyon-cpu\n"));
+}
+END_TEST
+
+START_TEST(without_a_tag_nothing_is_said)
+{
+    listen_to("");
+    client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
+    ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
+                     HAL_NONE);
+    ck_assert_uint_eq(heard.lines, 0);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *settings = tcase_create("settings"), *drivers = tcase_create("drivers");
+
+    tcase_add_test(settings, tags_are_separated_by_spaces_commas_and_colons);
+    tcase_add_test(settings, an_unknown_tag_is_refused_and_the_others_are_on);
+    tcase_add_test(settings, what_is_off_is_not_even_asked_for);
+    tcase_add_test(settings, a_line_stays_a_line);
+    tcase_add_checked_fixture(drivers, open_driver, close_driver);
+    tcase_add_test(drivers, a_refused_model_says_why);
+    tcase_add_test(drivers, a_refused_request_says_why);
+    tcase_add_test(drivers, every_tag_has_something_to_say);
+    tcase_add_test(drivers, what_is_cut_to_the_most_there_is_is_a_warning);
+    tcase_add_test(drivers, what_an_older_version_cannot_say_is_a_warning);
+    tcase_add_test(drivers, without_a_tag_nothing_is_said);
+    return check_main("logging", settings, drivers, NULL);
+}

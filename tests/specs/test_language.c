@@ -1,0 +1,109 @@
+/* The language of specifications: each file of tests/specs/language yields exactly what the
+ * .expected file beside it says.  With HALCYON_BLESS set, the .expected files are written instead.
+ * Arguments: directories. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "specs/specs.h"
+#include "tests/specs/example_text.h"
+
+static int print_one(const struct example *e, void *user, struct why *w)
+{
+    (void) w;
+    example_print(e, user);
+    return 0;
+}
+
+static char *load_text(const char *path)
+{
+    char *text = NULL;
+    size_t size;
+    struct why w;
+    FILE *to = open_memstream(&text, &size);
+
+    if (to && specs_load(path, NULL, print_one, to, &w) < 0)
+        fprintf(to, "error: %s\n", w.text);
+    if (to)
+        fclose(to);
+    return text;
+}
+
+static char *read_text(const char *path)
+{
+    FILE *from = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+
+    if (from) {
+        if (getdelim(&text, &size, '\0', from) < 0 && text)
+            *text = '\0';
+        fclose(from);
+    }
+    return text;
+}
+
+static int bless(const char *path, const char *text)
+{
+    FILE *to = fopen(path, "w");
+    if (!to)
+        return 1;
+    fputs(text, to);
+    return fclose(to) != 0;
+}
+
+static void show_difference(const char *path, const char *got, const char *wanted)
+{
+    int line = 1;
+
+    while (*got && *got == *wanted) {
+        line += *got == '\n';
+        got++;
+        wanted++;
+    }
+    fprintf(stderr, "%s:%d: differs\n  got:    %.120s\n  wanted: %.120s\n", path, line, got,
+            wanted);
+}
+
+static int check_file(const char *directory, const char *name)
+{
+    char path[4096], expected_path[4096];
+    int failed = 1;
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    snprintf(expected_path, sizeof expected_path, "%s/%.*s.expected", directory,
+             (int) strcspn(name, "."), name);
+    char *got = load_text(path), *wanted = read_text(expected_path);
+    if (got && getenv("HALCYON_BLESS"))
+        failed = bless(expected_path, got);
+    else if (got && wanted && strcmp(got, wanted) == 0)
+        failed = 0;
+    else
+        show_difference(expected_path, got ? got : "", wanted ? wanted : "");
+    free(got);
+    free(wanted);
+    return failed;
+}
+
+static int is_specification(const struct dirent *entry)
+{
+    const char *dot = strchr(entry->d_name, '.');
+    return dot && (strcmp(dot, ".mod.py") == 0 || strcmp(dot, ".tflite") == 0);
+}
+
+int main(int argc, char **argv)
+{
+    int failed = 0, files = 0;
+
+    for (int i = 1; i < argc; i++) {
+        struct dirent **entry = NULL;
+        int n = scandir(argv[i], &entry, is_specification, alphasort);
+        for (int k = 0; k < n; k++, files++) {
+            failed += check_file(argv[i], entry[k]->d_name);
+            free(entry[k]);
+        }
+        free(entry);
+    }
+    printf("%d files, %d differ\n", files, failed);
+    return failed > 0 || files == 0;
+}
