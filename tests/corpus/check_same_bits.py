@@ -2,7 +2,7 @@
 """Results have the same bits whatever compiled the reference and however many threads run it:
 check_same_bits.py CORPUS GRAPHS PROGRAM...
 
-PROGRAMs are tests/digests.c, built in several ways. Runs each over the corpus (where it is) and over random graphs, with
+PROGRAMs are tests/corpus/digests.c, built in several ways. Runs each over the corpus (where it is) and over random graphs, with
 one thread or two, the last also without the machine's special instructions, and compares every line."""
 import concurrent.futures
 import os

@@ -1,6 +1,6 @@
 /* Digests of what the reference gives, a line for each case: "NAME RESULTS BOUNDS".  Programs built
  * by any compiler at any level of optimisation print the same, for any number of threads and with
- * any instructions (tests/check_same_bits.py compares them).
+ * any instructions (tests/corpus/check_same_bits.py compares them).
  *
  *     digests THREADS base|best EVERY GRAPHS FILE...
  *

@@ -1,4 +1,5 @@
-/* Runs a model on the reference for tests/check_models.py: for each CASE reads DIR/CASE.in0, in1,
+/* Runs a model on the reference for tests/corpus/check_models.py: for each CASE reads DIR/CASE.in0,
+ * in1,
  * ... (raw bytes) and writes DIR/CASE.out0, ... (raw bytes), .real0 and .bound0 (doubles).
  *     golden_run MODEL QUANT_STEPS N_INPUTS DIR CASE...
  * Inputs after the first N_INPUTS are states, which come back as the last outputs: zero at first,

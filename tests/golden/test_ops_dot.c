@@ -1,5 +1,5 @@
 /* Convolutions, matrix products and pooling: small results worked out by hand.  Random ones against
- * the definition: tests/test_ops_convolve.c. */
+ * the definition: test_ops_convolve.c. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
