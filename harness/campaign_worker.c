@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 #include "harness/campaign_internal.h"
 #include "harness/devices.h"
 #include "harness/layers.h"

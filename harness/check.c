@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 #include "sim/hal_convert.h"
 
 const char *const judge_name[] = { "auto", "cts", "bound" };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/op.h"
+#include "golden/model/op.h"
 #include "harness/buffer.h"
 #include "harness/commands.h"
 #include "harness/trace_times.h"

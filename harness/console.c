@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 
 double console_now(void)
 {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 #include "harness/crew_internal.h"
 #include "harness/trace_file.h"
 

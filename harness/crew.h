@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 struct crew_options {
     unsigned workers;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 #include "harness/crew_internal.h"
 
 void crew_mark(struct crew_link *l, uint32_t mark)

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 
 static int output = -1;
 static bool on_terminal; /* where there may be a bar */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/trace.h"
+#include "golden/base/trace.h"
 #include "harness/commands.h"
 #include "harness/devices.h"
 #include "harness/logcat.h"

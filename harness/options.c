@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "harness/buffer.h"
 #include "harness/console.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 #include "harness/check.h"
 #include "randgraph/randgraph.h"
 

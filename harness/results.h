@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 #include "harness/check.h"
 
 struct results;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "golden/trace.h"
+#include "golden/base/trace.h"
 
 /* A piece of the file belongs to one process.  It begins with an end of line, holds whole events,
  * one a line, and is filled up with blanks. */

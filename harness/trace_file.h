@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 /* Replaces the file.  Before there are workers. */
 int trace_file_start(const char *path, struct why *w);

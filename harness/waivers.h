@@ -6,7 +6,7 @@
 #ifndef HARNESS_WAIVERS_H
 #define HARNESS_WAIVERS_H
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 struct waivers;
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/call.h"
+#include "golden/exec/call.h"
 #include "randgraph/grow.h"
 
 static const double integer_limit = 0x1p30; /* far from wrapping */

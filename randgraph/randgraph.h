@@ -15,7 +15,7 @@
 
 /* Where every random choice comes from: a generator, or bytes (0 when they run out). */
 struct rng {
-    struct drawer drawer; /* so that records can draw: golden/op.h */
+    struct drawer drawer; /* so that records can draw: golden/model/op.h */
     uint64_t state[4];
     const uint8_t *bytes, *end; /* not NULL: choices come from here */
 };

@@ -2,7 +2,7 @@
 #ifndef REPORTS_DATABASE_H
 #define REPORTS_DATABASE_H
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 struct sqlite3;
 

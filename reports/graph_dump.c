@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "reports/escape.h"
 #include "reports/graph_layout.h"
 #include "reports/reports.h"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 /* Lays out DOT text as an SVG document (malloced).  mark_output: main graph output to highlight,
  * -1: none; it finds the node by the class that graph_dump_dot() gives outputs.  Not thread-safe.

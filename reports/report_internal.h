@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 /* The closed list of verdicts, in the order in which the page shows them. */
 enum { N_VERDICTS = 9, N_CONFORMING = 3 };

@@ -18,7 +18,7 @@ struct graph_dump_options {
  */
 int graph_dump_dot(const struct model *m, const char *name,
                    const struct graph_dump_options *options, FILE *to, struct why *w);
-/* The same to the log (golden/logging.h), line by line. */
+/* The same to the log (golden/base/logging.h), line by line. */
 int graph_dump_log(const struct model *m, const char *name, struct why *w);
 /* The same, laid out, as an SVG document (malloced). */
 int graph_dump_svg(const struct model *m, const char *name,

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 
 #define LOG_TAG "Account"
 

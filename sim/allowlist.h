@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 /* who: a path, or the name of a package.  Only binaries in /product, /vendor, /odm and /data are
  * allowed; anywhere: or, of a machine that has no such folders, any.  WHY_INVALID, with file and

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 #include "sim/memory.h"
 #include "sim/packet.h"
 #include "sim/spans.h"

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "golden/clock.h"
-#include "golden/logging.h"
+#include "golden/base/clock.h"
+#include "golden/base/logging.h"
 #include "sim/driver.h"
 #include "sim/packet.h"
 #include "sim/share.h"

@@ -14,8 +14,8 @@
 #ifndef SIM_CACHE_H
 #define SIM_CACHE_H
 
-#include "golden/arena.h"
-#include "golden/why.h"
+#include "golden/base/arena.h"
+#include "golden/base/why.h"
 #include "sim/hal.h"
 
 /* Whose cache it is, and how many files of each kind that driver asks for. */

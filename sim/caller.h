@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "golden/arena.h"
+#include "golden/base/arena.h"
 
 struct caller {
     uint32_t client;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/fingerprint.h"
+#include "golden/base/fingerprint.h"
 #include "sim/half.h"
 #include "sim/kernel.h"
 

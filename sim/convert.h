@@ -2,7 +2,7 @@
 #ifndef SIM_CONVERT_H
 #define SIM_CONVERT_H
 
-#include "golden/model.h"
+#include "golden/model/model.h"
 #include "sim/hal_convert.h"
 #include "sim/memory.h"
 #include "sim/names.h"

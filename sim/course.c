@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "sim/course.h"
 #include "sim/hal_convert.h"
 

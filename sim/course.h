@@ -2,7 +2,7 @@
 #ifndef SIM_COURSE_H
 #define SIM_COURSE_H
 
-#include "golden/compliance.h"
+#include "golden/model/compliance.h"
 #include "sim/guarded_memory.h"
 #include "sim/runtime.h"
 #include "sim/shared.h"

@@ -1,8 +1,8 @@
 /* What a driver is shown of a model: the model in the words of its version, or nothing. */
 #include <stdio.h>
 
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 #include "sim/course.h"
 #include "sim/hal_convert.h"
 

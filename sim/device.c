@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "sim/half.h"
 
 #define LOG_TAG "Device"

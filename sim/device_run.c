@@ -1,7 +1,7 @@
 /* A device at work: operations one after the other, on its virtual clock. */
 #include <string.h>
 
-#include "golden/trace.h"
+#include "golden/base/trace.h"
 #include "sim/device.h"
 
 static int no_memory(struct why *w)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/arena.h"
-#include "golden/logging.h"
+#include "golden/base/arena.h"
+#include "golden/base/logging.h"
 #include "sim/driver.h"
 #include "sim/memory.h"
 

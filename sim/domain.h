@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "golden/tensor.h"
-#include "golden/why.h"
+#include "golden/base/why.h"
+#include "golden/model/tensor.h"
 #include "sim/account.h"
 #include "sim/hal.h"
 

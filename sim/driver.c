@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 #include "sim/schedule.h"
 
 #define LOG_TAG "Driver"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 #include "sim/driver.h"
 
 /* More memories than these, of a burst and of all that a client has, are mapped for each execution

@@ -1,8 +1,8 @@
 /* Models of a driver in the client's cache files. */
 #include <string.h>
 
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 #include "sim/cache.h"
 #include "sim/driver.h"
 #include "sim/wire.h"

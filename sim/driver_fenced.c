@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "golden/trace.h"
+#include "golden/base/trace.h"
 #include "sim/driver.h"
 #include "sim/fence.h"
 #include "sim/share.h"

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 #include "sim/driver.h"
 
 #define LOG_TAG "ModelBuilder"

@@ -1,7 +1,7 @@
 /* Reusable executions: one request, checked once, computed any number of times. */
 #include <stdlib.h>
 
-#include "golden/trace.h"
+#include "golden/base/trace.h"
 #include "sim/driver.h"
 
 struct reusable {

@@ -4,7 +4,7 @@
 #ifndef SIM_ENGINE_H
 #define SIM_ENGINE_H
 
-#include "golden/model.h"
+#include "golden/model/model.h"
 #include "sim/account.h"
 #include "sim/fault.h"
 #include "sim/hal.h"

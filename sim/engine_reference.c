@@ -1,7 +1,7 @@
 /* The reference as a driver: golden behind the HAL. */
 #include <stdlib.h>
 
-#include "golden/exec.h"
+#include "golden/exec/exec.h"
 #include "sim/engine.h"
 
 struct reference {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 #include "sim/fault.h"
 #include "sim/hal_answer.h"
 #include "sim/half.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 
 /* Whoever sees a fence signalled sees what was written before: a pipe gives that, this says so in
  * the language's terms. */

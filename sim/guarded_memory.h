@@ -3,8 +3,8 @@
 #ifndef SIM_GUARDED_MEMORY_H
 #define SIM_GUARDED_MEMORY_H
 
-#include "golden/arena.h"
-#include "golden/why.h"
+#include "golden/base/arena.h"
+#include "golden/base/why.h"
 #include "sim/hal.h"
 
 /* Memory of a request, with guards: every region of it is surrounded by bytes that nobody may

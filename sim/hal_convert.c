@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "golden/clock.h"
-#include "golden/extension.h"
+#include "golden/base/clock.h"
+#include "golden/model/extension.h"
 #include "sim/memory.h"
 
 const enum hal_version hal_versions[HAL_VERSIONS] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3,

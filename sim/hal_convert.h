@@ -2,11 +2,11 @@
  *
  * hal_x_complies() asks whether a client or a driver of a version can say a thing as it is: whether
  * it holds nothing that came later.  hal_x_at() says it in the words of a version.  Models comply
- * by golden/compliance.h, which knows the levels of operands and operations. */
+ * by golden/model/compliance.h, which knows the levels of operands and operations. */
 #ifndef SIM_HAL_CONVERT_H
 #define SIM_HAL_CONVERT_H
 
-#include "golden/compliance.h"
+#include "golden/model/compliance.h"
 #include "sim/hal.h"
 
 enum { HAL_VERSIONS = 8 };

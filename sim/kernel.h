@@ -6,8 +6,8 @@
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
-#include "golden/arena.h"
-#include "golden/op.h"
+#include "golden/base/arena.h"
+#include "golden/model/op.h"
 
 /* Steps that a fault makes wrong; each is read where the step is done. */
 enum tweak {

@@ -1,6 +1,6 @@
 /* Operations of extensions, computed by their records. */
-#include "golden/call.h"
-#include "golden/extension.h"
+#include "golden/exec/call.h"
+#include "golden/model/extension.h"
 #include "sim/kernel.h"
 
 bool kernel_is_extension(const struct kernel_call *k)

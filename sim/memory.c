@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "sim/caller.h"
 #include "sim/share.h"
 

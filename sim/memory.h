@@ -2,7 +2,7 @@
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 #include "sim/hal.h"
 
 /* address: `size` bytes, readable, writable if the memory was and `write` was asked for. */

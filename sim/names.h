@@ -1,9 +1,9 @@
 /* Codes of extensions and OEMs between a HAL model, whose client numbers as it likes, and golden's
- * (golden/extension.h). */
+ * (golden/model/extension.h). */
 #ifndef SIM_NAMES_H
 #define SIM_NAMES_H
 
-#include "golden/extension.h"
+#include "golden/model/extension.h"
 #include "sim/hal.h"
 
 /* Which extensions are known: bits of enum extension_prefix.  The others are foreign. */

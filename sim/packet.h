@@ -11,8 +11,8 @@
 #ifndef SIM_PACKET_H
 #define SIM_PACKET_H
 
-#include "golden/arena.h"
-#include "golden/why.h"
+#include "golden/base/arena.h"
+#include "golden/base/why.h"
 #include "sim/hal.h"
 
 enum request_tag {

@@ -3,8 +3,8 @@
 #ifndef SIM_PROFILE_H
 #define SIM_PROFILE_H
 
-#include "golden/arena.h"
-#include "golden/op.h"
+#include "golden/base/arena.h"
+#include "golden/model/op.h"
 #include "sim/account.h"
 #include "sim/hal.h"
 #include "sim/names.h"

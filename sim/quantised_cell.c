@@ -1,9 +1,9 @@
 /* The LSTM operations that NNAPI defines by integer steps: right is only what takes the same ones,
- * so that their words of 16 bits (golden/fixed_point.h) are those of every device. */
+ * so that their words of 16 bits (golden/math/fixed_point.h) are those of every device. */
 #include <math.h>
 #include <string.h>
 
-#include "golden/fixed_point.h"
+#include "golden/math/fixed_point.h"
 #include "sim/float_cell.h"
 
 /* Element i without its zero point. */

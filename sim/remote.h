@@ -2,7 +2,7 @@
 #ifndef SIM_REMOTE_H
 #define SIM_REMOTE_H
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 #include "sim/hal.h"
 
 /* Connects to the socket of a service.  patience: most seconds for an answer, 0: any number.

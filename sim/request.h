@@ -2,7 +2,7 @@
 #ifndef SIM_REQUEST_H
 #define SIM_REQUEST_H
 
-#include "golden/model.h"
+#include "golden/model/model.h"
 #include "sim/domain.h"
 #include "sim/memory.h"
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 #include "sim/wire.h"
 
 /* Each side writes lines of memory of its own:

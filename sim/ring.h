@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 #include "sim/spin.h"
 
 struct ring_memory;

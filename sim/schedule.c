@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "golden/clock.h"
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/clock.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 
 #define LOG_TAG "Schedule"
 

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "sim/driver.h"
 #include "sim/memory.h"
 #include "sim/peer.h"

@@ -6,7 +6,7 @@
 #ifndef SIM_SERVICE_H
 #define SIM_SERVICE_H
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 #include "sim/hal.h"
 
 struct service;

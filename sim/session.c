@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "sim/hal_convert.h"
 #include "sim/share.h"
 #include "sim/wire_quota.h"

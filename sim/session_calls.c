@@ -1,7 +1,7 @@
 /* What a session answers: the table of methods, and what their answers share. */
 #include <string.h>
 
-#include "golden/trace.h"
+#include "golden/base/trace.h"
 #include "sim/hal_convert.h"
 #include "sim/session_answer.h"
 

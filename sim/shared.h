@@ -3,8 +3,8 @@
 #ifndef SIM_SHARED_H
 #define SIM_SHARED_H
 
-#include "golden/arena.h"
-#include "golden/why.h"
+#include "golden/base/arena.h"
+#include "golden/base/why.h"
 #include "sim/hal.h"
 
 struct shared;

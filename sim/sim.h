@@ -9,8 +9,8 @@
 #ifndef SIM_SIM_H
 #define SIM_SIM_H
 
-#include "golden/compliance.h"
 #include "golden/golden.h"
+#include "golden/model/compliance.h"
 #include "sim/hal.h"
 
 struct target;

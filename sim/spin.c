@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include "golden/clock.h"
+#include "golden/base/clock.h"
 
 /* How long a wait spins at most: longer than waking a processor takes, so that one side learns that
  * it pays again while the other one still sleeps each time.  How often it looks between two looks

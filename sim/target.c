@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 #include "sim/engine.h"
 #include "sim/hal_convert.h"
 #include "sim/profile.h"

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 #include "sim/hal_convert.h"
 #include "sim/runtime.h"
 

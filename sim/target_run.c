@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/logging.h"
-#include "golden/trace.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
 #include "sim/convert.h"
 #include "sim/course.h"
 #include "sim/hal_answer.h"

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "golden/arena.h"
-#include "golden/trace.h"
-#include "golden/why.h"
+#include "golden/base/arena.h"
+#include "golden/base/trace.h"
+#include "golden/base/why.h"
 #include "sim/hal.h"
 #include "sim/spin.h"
 #include "wire.pb-c.h"

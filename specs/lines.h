@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 struct lines;
 

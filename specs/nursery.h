@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 /* One message asks for one file; with it travel two descriptors: for lines, for stack traces. */
 struct nursery_request {

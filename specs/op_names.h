@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "golden/extension.h"
+#include "golden/model/extension.h"
 
 /* The code of an operation, or -1 if neither NNAPI nor an extension has one of that name. */
 int32_t op_name_code(const char *name);

@@ -2,7 +2,7 @@
 #ifndef SPECS_PYTHON_HOST_H
 #define SPECS_PYTHON_HOST_H
 
-#include "golden/why.h"
+#include "golden/base/why.h"
 
 /* The Python modules that the binary carries (generated); ends with a NULL name. */
 struct python_source {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/op.h"
+#include "golden/model/op.h"
 #include "sim/convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/support/signed_example.h"

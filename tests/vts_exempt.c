@@ -1,7 +1,7 @@
 /* Exemptions: what a mutation leaves because the bent model would be legal. */
 #include "tests/vts_exempt.h"
 
-#include "golden/op.h"
+#include "golden/model/op.h"
 
 enum { ANY = -100, ALL_TYPES = 0xffff };
 #define OUTPUT(k) (-1 - (k))

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/extension.h"
+#include "golden/model/extension.h"
 #include "tests/vts_matrix.h"
 
 static void *extend(struct arena *a, const void *from, uint32_t n, size_t size)

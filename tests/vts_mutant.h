@@ -2,7 +2,7 @@
 #ifndef TESTS_VTS_MUTANT_H
 #define TESTS_VTS_MUTANT_H
 
-#include "golden/tensor.h"
+#include "golden/model/tensor.h"
 #include "tests/vts_mutations.h"
 
 /* The one before is forgotten.  w->operand and w->operation are its own from here on. */

@@ -6,7 +6,7 @@
 #ifndef TESTS_VTS_MUTATIONS_H
 #define TESTS_VTS_MUTATIONS_H
 
-#include "golden/arena.h"
+#include "golden/base/arena.h"
 #include "sim/hal.h"
 
 /* Lent for the call. */

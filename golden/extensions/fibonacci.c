@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/extension.h"
+#include "golden/model/extension.h"
 
 /* Attached to every TENSOR_QUANT64_ASYMM: an element q stands for (q - zero) * scale. */
 struct quant64 {

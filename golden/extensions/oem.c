@@ -2,7 +2,7 @@
  * a phone is the maker's affair; extensions have replaced it. */
 #include <string.h>
 
-#include "golden/extension.h"
+#include "golden/model/extension.h"
 
 static const struct role inputs[] = {
     { "input", "bytes", "*" },

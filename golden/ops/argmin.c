@@ -1,4 +1,4 @@
-#include "golden/extreme.h"
+#include "golden/ops/shared/arg_min_max.h"
 
 static int eval(struct call *c, struct why *w)
 {

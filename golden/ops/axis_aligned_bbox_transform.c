@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "golden/boxes.h"
+#include "golden/ops/shared/image/boxes.h"
 
 enum { ROI, DELTAS, BATCHES, IMAGES };
 

@@ -1,7 +1,7 @@
-#include "golden/binary.h"
-#include "golden/dot.h"
-#include "golden/matmul.h"
-#include "golden/mover.h"
+#include "golden/math/matmul.h"
+#include "golden/model/copy_elements.h"
+#include "golden/ops/shared/dot.h"
+#include "golden/ops/shared/elementwise/binary.h"
 
 enum { LHS, RHS, ADJ_X, ADJ_Y };
 

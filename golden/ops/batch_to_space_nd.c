@@ -1,4 +1,4 @@
-#include "golden/blocks.h"
+#include "golden/ops/shared/image/blocks.h"
 
 enum { INPUT, BLOCK, LAYOUT };
 

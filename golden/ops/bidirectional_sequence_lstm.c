@@ -1,5 +1,5 @@
-#include "golden/bidirectional.h"
-#include "golden/lstm_cell.h"
+#include "golden/ops/shared/recurrent/bidirectional.h"
+#include "golden/ops/shared/recurrent/lstm_cell.h"
 
 enum {
     INPUT,

@@ -1,5 +1,5 @@
-#include "golden/bidirectional.h"
-#include "golden/rnn_cell.h"
+#include "golden/ops/shared/recurrent/bidirectional.h"
+#include "golden/ops/shared/recurrent/rnn_cell.h"
 
 enum {
     INPUT,

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "golden/arena.h"
-#include "golden/nms.h"
+#include "golden/base/arena.h"
+#include "golden/ops/shared/image/nms.h"
 
 enum { SCORES, ROI, BATCHES, THRESHOLD, LIMIT, KERNEL, OVERLAP, SIGMA, FLOOR };
 enum { OUT_SCORES, OUT_ROI, OUT_CLASSES, OUT_BATCHES };

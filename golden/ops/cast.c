@@ -1,5 +1,5 @@
-#include "golden/arena.h"
-#include "golden/bounds.h"
+#include "golden/base/arena.h"
+#include "golden/judge/bounds.h"
 
 enum { INPUT };
 

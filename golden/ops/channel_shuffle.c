@@ -1,5 +1,5 @@
-#include "golden/axis.h"
-#include "golden/mover.h"
+#include "golden/model/copy_elements.h"
+#include "golden/ops/shared/axis.h"
 
 enum { INPUT, GROUPS, AXIS };
 

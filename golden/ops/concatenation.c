@@ -1,5 +1,5 @@
-#include "golden/bounds.h"
-#include "golden/mover.h"
+#include "golden/judge/bounds.h"
+#include "golden/model/copy_elements.h"
 
 enum { INPUTS, AXIS };
 

@@ -1,5 +1,5 @@
-#include "golden/mover.h"
-#include "golden/op.h"
+#include "golden/model/copy_elements.h"
+#include "golden/model/op.h"
 
 enum { VALUES, ORDER, BLOCK_MAP, FORMATS, SIZES, INDEXES };
 enum { FORMAT_DENSE, FORMAT_SPARSE };

@@ -1,4 +1,4 @@
-#include "golden/blocks.h"
+#include "golden/ops/shared/image/blocks.h"
 
 static int infer(struct call *c, struct why *w)
 {

@@ -1,4 +1,4 @@
-#include "golden/binary.h"
+#include "golden/ops/shared/elementwise/binary.h"
 
 enum { A, B, ACTIVATION };
 

@@ -1,5 +1,5 @@
-#include "golden/elementary.h"
-#include "golden/unary.h"
+#include "golden/math/elementary.h"
+#include "golden/ops/shared/elementwise/unary.h"
 
 enum { INPUT, ALPHA };
 

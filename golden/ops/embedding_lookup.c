@@ -1,4 +1,4 @@
-#include "golden/lookup.h"
+#include "golden/ops/shared/lookup.h"
 
 enum { LOOKUPS, VALUES };
 

@@ -1,4 +1,4 @@
-#include "golden/compare.h"
+#include "golden/ops/shared/elementwise/compare.h"
 
 static double equal(double a, double b)
 {

@@ -1,4 +1,4 @@
-#include "golden/dot.h"
+#include "golden/ops/shared/dot.h"
 
 enum { INPUT, WEIGHTS, BIAS, ACTIVATION };
 

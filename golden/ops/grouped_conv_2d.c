@@ -1,5 +1,5 @@
-#include "golden/dot.h"
-#include "golden/window.h"
+#include "golden/ops/shared/dot.h"
+#include "golden/ops/shared/image/window.h"
 
 enum {
     INPUT,

@@ -1,4 +1,4 @@
-#include "golden/bounds.h"
+#include "golden/judge/bounds.h"
 
 enum { LOOKUPS, KEYS, VALUES };
 enum { ROWS, HITS };

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "golden/boxes.h"
+#include "golden/ops/shared/image/boxes.h"
 
 enum { HEATMAP, BOXES, LAYOUT };
 enum { OUT_SCORES, OUT_KEYPOINTS };

@@ -1,5 +1,5 @@
-#include "golden/arena.h"
-#include "golden/control.h"
+#include "golden/base/arena.h"
+#include "golden/ops/shared/control.h"
 
 enum { CONDITION, THEN, ELSE, ARGUMENTS };
 

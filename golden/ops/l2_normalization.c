@@ -1,5 +1,5 @@
-#include "golden/axis.h"
-#include "golden/bounds.h"
+#include "golden/judge/bounds.h"
+#include "golden/ops/shared/axis.h"
 
 enum { INPUT, AXIS };
 

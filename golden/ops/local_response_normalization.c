@@ -1,6 +1,6 @@
-#include "golden/axis.h"
-#include "golden/bounds.h"
-#include "golden/elementary.h"
+#include "golden/judge/bounds.h"
+#include "golden/math/elementary.h"
+#include "golden/ops/shared/axis.h"
 
 enum { INPUT, RADIUS, BIAS, ALPHA, BETA, AXIS };
 

@@ -1,5 +1,5 @@
-#include "golden/elementary.h"
-#include "golden/unary.h"
+#include "golden/math/elementary.h"
+#include "golden/ops/shared/elementwise/unary.h"
 
 static const struct role inputs[] = {
     { "input", "positive numbers; of others the logarithm is NaN, of 0 -inf", "*",

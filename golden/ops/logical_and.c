@@ -1,4 +1,4 @@
-#include "golden/binary.h"
+#include "golden/ops/shared/elementwise/binary.h"
 
 static const struct typing typings[] = {
     { L3, RANKS(1, MAX_RANK), { DT_B8 } },

@@ -1,5 +1,5 @@
-#include "golden/elementary.h"
-#include "golden/unary.h"
+#include "golden/math/elementary.h"
+#include "golden/ops/shared/elementwise/unary.h"
 
 static const struct role outputs[] = {
     { "output", "same shape as the input", "*", .q = Q_FIXED, .qscale = 1.0 / 256 },

@@ -1,4 +1,4 @@
-#include "golden/lstm_cell.h"
+#include "golden/ops/shared/recurrent/lstm_cell.h"
 
 enum { INPUT, CELL, ACTIVATION = CELL + LSTM_OPERANDS, CELL_CLIP, PROJECTION_CLIP };
 enum { SCRATCH, STATE_OUT, CELL_OUT, OUTPUT };

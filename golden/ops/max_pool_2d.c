@@ -1,9 +1,9 @@
 #include <math.h>
 
-#include "golden/activation.h"
-#include "golden/arena.h"
-#include "golden/bounds.h"
-#include "golden/pool.h"
+#include "golden/base/arena.h"
+#include "golden/judge/bounds.h"
+#include "golden/ops/shared/elementwise/activation.h"
+#include "golden/ops/shared/image/pool.h"
 
 static const struct typing typings[] = {
     { L1, RANK(4), { DT_F32 } },

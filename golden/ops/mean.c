@@ -1,4 +1,4 @@
-#include "golden/reduce.h"
+#include "golden/ops/shared/reduce.h"
 
 static const struct role inputs[] = {
     [REDUCE_INPUT] = { "input", "the tensor", "?" },

@@ -1,4 +1,4 @@
-#include "golden/binary.h"
+#include "golden/ops/shared/elementwise/binary.h"
 
 static const struct typing typings[] = {
     /* since, ranks, operands and result */

@@ -1,5 +1,5 @@
-#include "golden/mover.h"
-#include "golden/padding.h"
+#include "golden/model/copy_elements.h"
+#include "golden/ops/shared/padding.h"
 
 enum { INPUT, PADDINGS, MODE };
 enum { REFLECT, SYMMETRIC };

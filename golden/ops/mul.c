@@ -1,4 +1,4 @@
-#include "golden/binary.h"
+#include "golden/ops/shared/elementwise/binary.h"
 
 static const struct role outputs[] = {
     { "output", "broadcast shape of both operands", "?", .q = Q_OVER },

@@ -1,4 +1,4 @@
-#include "golden/padding.h"
+#include "golden/ops/shared/padding.h"
 
 enum { INPUT, PADDINGS };
 

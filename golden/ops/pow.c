@@ -1,5 +1,5 @@
-#include "golden/binary.h"
-#include "golden/elementary.h"
+#include "golden/math/elementary.h"
+#include "golden/ops/shared/elementwise/binary.h"
 
 static const struct role inputs[] = {
     { "base", "of a negative one only whole powers are defined: others are NaN", "?",

@@ -1,6 +1,6 @@
-#include "golden/activation.h"
-#include "golden/cell.h"
-#include "golden/fixed_point.h"
+#include "golden/math/fixed_point.h"
+#include "golden/ops/shared/elementwise/activation.h"
+#include "golden/ops/shared/recurrent/cell.h"
 
 enum { GATE_INPUT, GATE_FORGET, GATE_CELL, GATE_OUTPUT, GATES };
 enum {

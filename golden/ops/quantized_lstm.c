@@ -1,5 +1,5 @@
-#include "golden/fixed_point.h"
-#include "golden/lstm_cell.h"
+#include "golden/math/fixed_point.h"
+#include "golden/ops/shared/recurrent/lstm_cell.h"
 
 enum {
     INPUT,

@@ -1,8 +1,8 @@
 #include <string.h>
 
-#include "golden/arena.h"
-#include "golden/bounds.h"
-#include "golden/elementary.h"
+#include "golden/base/arena.h"
+#include "golden/judge/bounds.h"
+#include "golden/math/elementary.h"
 
 enum { LOGITS, SAMPLES, SEEDS };
 

@@ -1,4 +1,4 @@
-#include "golden/bounds.h"
+#include "golden/judge/bounds.h"
 
 static const struct role inputs[] = {
     { "input", "a tensor of any type", "?" },

@@ -1,4 +1,4 @@
-#include "golden/reduce.h"
+#include "golden/ops/shared/reduce.h"
 
 static double both(double acc, double x)
 {

@@ -1,4 +1,4 @@
-#include "golden/reduce.h"
+#include "golden/ops/shared/reduce.h"
 
 static double larger(double acc, double x)
 {

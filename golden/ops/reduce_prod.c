@@ -1,5 +1,5 @@
-#include "golden/elementary.h"
-#include "golden/reduce.h"
+#include "golden/math/elementary.h"
+#include "golden/ops/shared/reduce.h"
 
 static double multiply(double acc, double x)
 {

@@ -1,4 +1,4 @@
-#include "golden/unary.h"
+#include "golden/ops/shared/elementwise/unary.h"
 
 static double relu1(double x)
 {

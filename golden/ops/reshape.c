@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "golden/op.h"
+#include "golden/model/op.h"
 
 enum { INPUT, SHAPE };
 

@@ -1,6 +1,6 @@
-#include "golden/arena.h"
-#include "golden/bounds.h"
-#include "golden/resize.h"
+#include "golden/base/arena.h"
+#include "golden/judge/bounds.h"
+#include "golden/ops/shared/image/resize.h"
 
 static const struct typing typings[] = {
     /* since, ranks, image, scales */

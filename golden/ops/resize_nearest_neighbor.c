@@ -1,6 +1,6 @@
-#include "golden/bounds.h"
-#include "golden/lookup.h"
-#include "golden/resize.h"
+#include "golden/judge/bounds.h"
+#include "golden/ops/shared/image/resize.h"
+#include "golden/ops/shared/lookup.h"
 
 static const struct typing typings[] = {
     /* since, ranks, image, scales */

@@ -1,4 +1,4 @@
-#include "golden/bounds.h"
+#include "golden/judge/bounds.h"
 
 enum { CONDITION, A, B };
 

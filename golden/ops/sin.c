@@ -1,5 +1,5 @@
-#include "golden/elementary.h"
-#include "golden/unary.h"
+#include "golden/math/elementary.h"
+#include "golden/ops/shared/elementwise/unary.h"
 
 /* The slope |cos x| carries an error, half its square the change of the slope.  The argument is
  * reduced in the arithmetic that is judged: 2|x| ulps of 1.  No sine is further off than 2, but

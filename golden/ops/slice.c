@@ -1,4 +1,4 @@
-#include "golden/slicing.h"
+#include "golden/ops/shared/strided.h"
 
 enum { INPUT, BEGIN, SIZE };
 

@@ -1,5 +1,5 @@
-#include "golden/blocks.h"
-#include "golden/mover.h"
+#include "golden/model/copy_elements.h"
+#include "golden/ops/shared/image/blocks.h"
 
 enum { INPUT, BLOCK, PADDINGS, LAYOUT };
 

@@ -1,4 +1,4 @@
-#include "golden/unary.h"
+#include "golden/ops/shared/elementwise/unary.h"
 
 static const struct role inputs[] = {
     { "input", "numbers; the root of negative ones is NaN", "*", .needs = NEEDS_NONNEG },

@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "golden/activation.h"
-#include "golden/cell.h"
+#include "golden/ops/shared/elementwise/activation.h"
+#include "golden/ops/shared/recurrent/cell.h"
 
 enum { INPUT, FEATURE, TIME, BIAS, STATE, RANK_PARAM, ACTIVATION };
 enum { STATE_OUT, OUTPUT };

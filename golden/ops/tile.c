@@ -1,5 +1,5 @@
-#include "golden/mover.h"
-#include "golden/op.h"
+#include "golden/model/copy_elements.h"
+#include "golden/model/op.h"
 
 enum { INPUT, MULTIPLES };
 

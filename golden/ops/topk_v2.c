@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "golden/arena.h"
-#include "golden/bounds.h"
+#include "golden/base/arena.h"
+#include "golden/judge/bounds.h"
 
 enum { INPUT, K };
 enum { VALUES, INDICES };

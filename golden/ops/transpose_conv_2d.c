@@ -3,9 +3,9 @@
  * stride apart meet the same taps, so that the output is stride_height * stride_width ordinary
  * convolutions of stride 1, its phases.  Each output takes its products in the order of the input:
  * row, column, channel. */
-#include "golden/dot.h"
-#include "golden/mover.h"
-#include "golden/window.h"
+#include "golden/model/copy_elements.h"
+#include "golden/ops/shared/dot.h"
+#include "golden/ops/shared/image/window.h"
 
 enum {
     INPUT,

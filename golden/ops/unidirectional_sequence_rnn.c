@@ -1,4 +1,4 @@
-#include "golden/rnn_cell.h"
+#include "golden/ops/shared/recurrent/rnn_cell.h"
 
 enum { INPUT, CELL, ACTIVATION = CELL + RNN_OPERANDS, TIME_MAJOR };
 enum { OUTPUT, STATE_OUT };

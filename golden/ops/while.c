@@ -1,7 +1,7 @@
 #include <string.h>
 
-#include "golden/arena.h"
-#include "golden/control.h"
+#include "golden/base/arena.h"
+#include "golden/ops/shared/control.h"
 
 enum { CONDITION, BODY, ARGUMENTS };
 

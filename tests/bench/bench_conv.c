@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <xnnpack.h>
 
-#include "golden/matmul.h"
+#include "golden/math/matmul.h"
 #include "tests/bench/bench.h"
 
 struct shape {

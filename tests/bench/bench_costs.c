@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "golden/matmul.h"
+#include "golden/math/matmul.h"
 #include "tests/bench/bench.h"
 #include "tests/support/build.h"
 

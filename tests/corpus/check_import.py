@@ -70,7 +70,7 @@ def main():
         print(f"skipped: no recordings at {models}")
         return 77
     op_codes = codes("specs/op_names.def", r"(\d+), \"?(\w+)")
-    types = codes("golden/dtype.def", r"DTYPE\( *(\d+), *\w+, *\"(\w+)\"")
+    types = codes("golden/model/dtype.def", r"DTYPE\( *(\d+), *\w+, *\"(\w+)\"")
     failed = 0
     for path in recordings:
         complaint = check_model(halcyon, path, op_codes, types)

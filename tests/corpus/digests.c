@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/matmul.h"
+#include "golden/math/matmul.h"
 #include "randgraph/randgraph.h"
 #include "specs/specs.h"
 #include "tests/support/digest.h"

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "golden/matmul.h"
+#include "golden/math/matmul.h"
 #include "randgraph/randgraph.h"
 #include "tests/support/build.h"
 #include "tests/support/check_main.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "golden/elementary.h"
+#include "golden/math/elementary.h"
 #include "tests/support/check_main.h"
 
 static double ulps_apart(double x, double y)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/matmul.h"
+#include "golden/math/matmul.h"
 #include "tests/support/check_main.h"
 
 static uint64_t state;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/near.h"
+#include "golden/judge/ball.h"
 #include "tests/support/check_main.h"
 
 enum { MOST = 9, EXAMPLES = 400, TURNS = 40 };

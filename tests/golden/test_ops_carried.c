@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/call.h"
-#include "golden/judge.h"
+#include "golden/exec/call.h"
+#include "golden/judge/judge.h"
 #include "randgraph/randgraph.h"
 #include "tests/support/check_main.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/mover.h"
+#include "golden/model/copy_elements.h"
 #include "tests/support/check_main.h"
 #include "tests/support/one_op.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "reports/escape.h"
 #include "reports/graph_layout.h"
 #include "reports/reports.h"

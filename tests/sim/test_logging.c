@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "golden/logging.h"
+#include "golden/base/logging.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

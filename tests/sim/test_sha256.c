@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "golden/op.h"
+#include "golden/model/op.h"
 #include "tests/support/check_main.h"
 
 /* The examples of FIPS 180-2. */

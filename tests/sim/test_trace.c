@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "golden/trace.h"
+#include "golden/base/trace.h"
 #include "sim/fence.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"

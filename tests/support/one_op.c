@@ -7,7 +7,7 @@
 
 static const char *const dtype_id[DT_COUNT] = {
 #define DTYPE(code, id, name, brief, codec, quant, since) [DT_##id] = #id,
-#include "golden/dtype.def"
+#include "golden/model/dtype.def"
 #undef DTYPE
 };
 

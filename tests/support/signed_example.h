@@ -3,7 +3,7 @@
 #ifndef TESTS_SIGNED_EXAMPLE_H
 #define TESTS_SIGNED_EXAMPLE_H
 
-#include "golden/model.h"
+#include "golden/model/model.h"
 
 /* Of a model of one operation; in the arena. */
 void signed_example(const struct example *e, struct arena *a, struct example *ret_example);

@@ -1,0 +1,78 @@
+#include "golden/base/logging.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+atomic_uint vlog_mask;
+
+static log_sink *log_to;
+static void *log_user;
+
+void log_set_sink(log_sink *sink, void *user)
+{
+    log_user = user;
+    log_to = sink;
+}
+
+/* Names come from clients: what they send must not look like lines of ours. */
+static void make_printable(char *text)
+{
+    for (unsigned char *c = (unsigned char *) text; *c; c++)
+        if (*c < ' ' || *c == 0x7f)
+            *c = '?';
+}
+
+void log_write(enum log_level level, const char *tag, const char *fmt, ...)
+{
+    char text[3900];
+    va_list ap;
+
+    if (!log_to)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    make_printable(text);
+    log_to(level, tag, text, log_user);
+}
+
+#define TAG(tag, text) " " text
+static const char all_tags[] = VLOG_TAGS(TAG);
+#undef TAG
+
+static unsigned tag_bits(const char *name, size_t length)
+{
+    static const char *const names[] = {
+#define TAG(tag, text) [VLOG_##tag] = text,
+        VLOG_TAGS(TAG)
+#undef TAG
+    };
+
+    if ((length == 1 && *name == '1') || (length == 3 && strncmp(name, "all", 3) == 0))
+        return (1u << VLOG_TAG_COUNT) - 1;
+    for (unsigned i = 0; i < VLOG_TAG_COUNT; i++)
+        if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
+            return 1u << i;
+    return 0;
+}
+
+int vlog_set(const char *setting, struct why *w)
+{
+    static const char separators[] = " ,:";
+    unsigned mask = 0;
+    int rc = 0;
+
+    for (const char *at = setting + strspn(setting, separators); *at;) {
+        size_t length = strcspn(at, separators);
+        unsigned bits = tag_bits(at, length);
+        if (!bits)
+            rc = why_fail(w, WHY_INVALID, "unknown tag '%.*s'; expected all, or some of%s",
+                          (int) (length < 64 ? length : 64), at, all_tags);
+        mask |= bits;
+        at += length;
+        at += strspn(at, separators);
+    }
+    atomic_store(&vlog_mask, mask);
+    return rc;
+}

@@ -1,0 +1,34 @@
+#include "golden/base/why.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int why_fail(struct why *w, enum why_code code, const char *fmt, ...)
+{
+    if (!w)
+        return -1;
+    va_list ap;
+    va_start(ap, fmt);
+    w->code = code;
+    vsnprintf(w->text, sizeof w->text, fmt, ap);
+    va_end(ap);
+    return -1;
+}
+
+int why_prefix(struct why *w, const char *fmt, ...)
+{
+    if (!w)
+        return -1;
+    struct why whole = { .code = w->code };
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(whole.text, sizeof whole.text, fmt, ap);
+    va_end(ap);
+    size_t n = strlen(whole.text);
+    if (n + strlen(": ") + strlen(w->text) >= sizeof whole.text)
+        return -1;
+    snprintf(whole.text + n, sizeof whole.text - n, ": %s", w->text);
+    *w = whole;
+    return -1;
+}

@@ -1,0 +1,587 @@
+/* Evaluating one bound call: widen, compute, carry bounds of error, narrow. */
+#include <math.h>
+#include <string.h>
+
+#include "golden/exec/call.h"
+#include "golden/exec/const_cache.h"
+#include "golden/exec/nchw.h"
+
+static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
+static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
+static const double largest_f16 = 65504;
+
+/* Extra steps that fixed-point requantisation may take: it rounds twice, first at least one bit
+ * below the last. */
+static const double default_quant_steps = 0.25;
+
+enum { WORTH_KEEPING = 256 }; /* elements of a constant: widening fewer costs less than looking */
+
+static double or_default(double x, double otherwise)
+{
+    return x != 0 ? x : otherwise;
+}
+
+static bool is_half(const struct tensor *t, const struct evaluation *e)
+{
+    return t->dtype == DT_F16 || t->dtype == DT_FLOAT16 || (e->relaxed && t->dtype == DT_F32);
+}
+
+static double unit_of(const struct call *c, const struct evaluation *e)
+{
+    const struct arithmetic *a = &e->options->arithmetic;
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->arg[i] && is_half(c->arg[i], e))
+            return or_default(a->f16, unit_f16);
+    for (uint32_t i = 0; i < c->n_out; i++)
+        if (is_half(c->out[i], e))
+            return or_default(a->f16, unit_f16);
+    return or_default(a->f32, unit_f32);
+}
+
+static bool wants_values(const struct value *v)
+{
+    return v && dtype_info[v->tensor.dtype].tensor && v->tensor.data;
+}
+
+static double *scratch_doubles(const struct evaluation *e, size_t n)
+{
+    return arena_alloc_raw(e->scratch, n + 1, sizeof(double));
+}
+
+static int widen(const void *tensor, void *to, struct why *w)
+{
+    (void) w;
+    tensor_widen(tensor, to);
+    return 0;
+}
+
+static int widen_units(const void *tensor, void *to, struct why *w)
+{
+    (void) w;
+    tensor_widen_units(tensor, to);
+    return 0;
+}
+
+/* Values as eval() wants them; those of larger constants are kept. */
+static const double *widened(const struct call *c, const struct value *v,
+                             const struct evaluation *e, struct why *w)
+{
+    size_t n = tensor_count(&v->tensor);
+    struct recipe r = { .form = c->op->units ? PREPARED_UNITS : PREPARED_VALUES,
+                        .bytes = (n + 1) * sizeof(double),
+                        .make = c->op->units ? widen_units : widen,
+                        .context = &v->tensor };
+
+    return prepared_get(n < WORTH_KEEPING ? NULL : v->prepared, &r, e->scratch, w);
+}
+
+static int widen_inputs(struct call *c, struct value *const *in, const struct evaluation *e,
+                        struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        if (!wants_values(in[i]) || c->x[i])
+            continue;
+        c->x[i] = (double *) widened(c, in[i], e, w); /* which no kernel writes to */
+        if (!c->x[i])
+            return why_prefix(w, "%s", c->op->name);
+    }
+    return 0;
+}
+
+/* What a type of whole steps can hold, as real numbers. */
+struct steps {
+    double lo, hi, step;
+};
+
+static struct steps steps_of(const struct tensor *t)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+    double step = tensor_step(t, 0);
+
+    return (struct steps){ (c->min - t->zero) * step, (c->max - t->zero) * step, step };
+}
+
+/* How far from x an implementation may be whose value lies within `bound` of real.  Integers and
+ * quantised types can only be off by whole steps, and saturate. */
+static double integer_reach(const struct steps *s, double x, double real, double bound)
+{
+    bool open = isnan(real) || !(bound < INFINITY);
+    double lo = open || real - bound < s->lo ? s->lo : real - bound;
+    double hi = open || real + bound > s->hi ? s->hi : real + bound;
+
+    lo = lo > s->hi ? s->hi : lo;
+    hi = hi < s->lo ? s->lo : hi;
+    double most = x - lo > hi - x ? x - lo : hi - x; /* x lies in the range: not negative */
+    return (double) (int64_t) (most / s->step + 1e-9) * s->step;
+}
+
+static double float_reach(double x, double real, double bound)
+{
+    double d = x == real ? 0 : fabs(x - real); /* equal infinities too */
+
+    if (isnan(d)) /* of a NaN that is certain everything is known */
+        return isnan(x) && isnan(real) && bound == 0 ? 0 : INFINITY;
+    return d + bound;
+}
+
+/* fp32 kept in fp16: relative error of storing it, subnormals may be flushed to zero, what is too
+ * large may become infinite. */
+static double storage_error(double x)
+{
+    double a = fabs(x);
+
+    if (a > largest_f16 && a < INFINITY)
+        return INFINITY;
+    return a < tiny_f16 ? a : a < INFINITY ? a * unit_f16 : 0;
+}
+
+/* How far an implementation's input may be from the reference's: NULL when it cannot be.  ret_x:
+ * its values, where they were needed. */
+static int input_error(const struct value *v, const struct evaluation *e, double **ret_x,
+                       double **ret_error)
+{
+    const struct tensor *t = &v->tensor;
+    bool stored_half = e->relaxed && t->dtype == DT_F32;
+    size_t n = tensor_count(t);
+    bool steps = dtype_info[t->dtype].codec->integer && !t->channel_scale;
+
+    if (!v->bound && !v->real && !stored_half)
+        return 0;
+    double *x = scratch_doubles(e, n), *error = scratch_doubles(e, n), any = 0;
+    if (!x || !error)
+        return -1;
+    tensor_widen(t, x);
+    const struct steps range = steps_of(t);
+    for (size_t i = 0; i < n; i++) {
+        double bound = v->bound ? v->bound[i] : 0, real = v->real ? v->real[i] : x[i];
+        error[i] =
+            steps ? integer_reach(&range, x[i], real, bound) : float_reach(x[i], real, bound);
+        if (stored_half)
+            error[i] += storage_error(x[i]);
+        any += error[i];
+    }
+    *ret_x = x;
+    *ret_error = any != 0 ? error : NULL;
+    return 0;
+}
+
+static int input_errors(struct call *c, struct value *const *in, const struct evaluation *e,
+                        struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        double *x = NULL;
+        if (wants_values(in[i]) && input_error(in[i], e, &x, &c->ex[i]) < 0)
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        c->x[i] = c->op->units ? NULL : x;
+    }
+    return 0;
+}
+
+/* Results and their errors: kept with the output where bounds are asked for. */
+static double *output_array(const struct evaluation *e, const struct tensor *t)
+{
+    struct arena *a = e->options->bounds ? e->keep : e->scratch;
+
+    return arena_alloc_raw(a, tensor_count(t) + 1, sizeof(double));
+}
+
+static int output_doubles(struct call *c, const struct evaluation *e, struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        c->y[i] = output_array(e, c->out[i]);
+        if (!c->y[i])
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    }
+    return 0;
+}
+
+static bool has_error(const struct call *c)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->ex[i])
+            return true;
+    return false;
+}
+
+static int fill_errors(struct call *c, const struct evaluation *e, double with, struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        size_t n = tensor_count(c->out[i]);
+        c->ey[i] = output_array(e, c->out[i]);
+        if (!c->ey[i])
+            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        for (size_t k = 0; k < n; k++)
+            c->ey[i][k] = with;
+    }
+    return 0;
+}
+
+/* Operands that tell where values come from, such as indexes, are not moved themselves. */
+static bool steers(const struct call *c, uint32_t arg)
+{
+    const struct tensor *t = c->arg[arg];
+
+    return t && dtype_info[t->dtype].tensor && call_role(c, arg)->slot != c->op->out[0].slot;
+}
+
+static bool goes_astray(const struct call *c)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->ex[i] && steers(c, i))
+            return true;
+    return false;
+}
+
+/* The errors of operand i: zeros where it is exact, one of a scalar, NULL where it is omitted. */
+static int errors_of(const struct call *c, uint32_t i, const struct tensor *t,
+                     const struct evaluation *e, const void **ret_error)
+{
+    double *error = c->ex[i];
+
+    if (!error && t && t->data) {
+        error = arena_alloc(e->scratch, tensor_count(t) + 1, sizeof *error);
+        if (!error)
+            return -1;
+        if (e->relaxed && t->dtype == DT_FLOAT32)
+            *error = storage_error(tensor_at(t, 0));
+    }
+    *ret_error = error;
+    return 0;
+}
+
+static int move_errors(const struct call *c, const struct evaluation *e, struct value *const *in,
+                       struct value *const *out, const void **from, void **to)
+{
+    static const double zero;
+    struct movement m = { sizeof(double), &zero, from, to };
+
+    for (uint32_t i = 0; i < c->n_in; i++)
+        TRY(errors_of(c, i, in[i] ? &in[i]->tensor : NULL, e, &from[i]));
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        to[i] = arena_alloc(e->keep, tensor_count(&out[i]->tensor) + 1, sizeof(double));
+        if (!to[i])
+            return -1;
+        out[i]->bound = to[i];
+    }
+    c->op->move(c, &m);
+    return 0;
+}
+
+static int undecided(const struct call *c, const struct evaluation *e, struct value *const *out)
+{
+    for (uint32_t i = 0; i < c->n_out; i++)
+        TRY(value_undecided(out[i], e->keep));
+    return 0;
+}
+
+/* Moves the values, then their errors. */
+static int move_values(const struct call *c, const struct evaluation *e, struct value *const *in,
+                       struct value *const *out, struct why *w)
+{
+    const struct tensor *t = &out[0]->tensor;
+    uint32_t fill =
+        (uint32_t) t->zero; /* two's complement, low bytes first: right for 1, 2 and 4 */
+    const void **from = arena_alloc(e->scratch, c->n_in + 1, sizeof *from);
+    void **to = arena_alloc(e->scratch, c->n_out + 1, sizeof *to);
+    struct movement m = { dtype_info[t->dtype].codec->size, &fill, from, to };
+
+    if (!from || !to)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    for (uint32_t i = 0; i < c->n_in; i++)
+        from[i] = in[i] ? in[i]->tensor.data : NULL;
+    for (uint32_t i = 0; i < c->n_out; i++)
+        to[i] = out[i]->tensor.data;
+    c->op->move(c, &m);
+    if (!e->options->bounds || !has_error(c))
+        return 0;
+    if ((goes_astray(c) ? undecided(c, e, out) : move_errors(c, e, in, out, from, to)) < 0)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    return 0;
+}
+
+/* 2^exponent of x */
+static double power_of(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    bits &= (uint64_t) 2047 << 52;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* What rounding a result within `carried` of y may add to that error. */
+static double rounding_error(const struct call *c, const struct evaluation *e,
+                             const struct tensor *t, double step, double y, double carried)
+{
+    const struct error_model *model = &c->op->error;
+    const struct dtype_info *info = &dtype_info[t->dtype];
+
+    if (info->quant != QUANT_NONE && t->scale != 0) {
+        double extra = model->kind == ERROR_EXACT || model->kind == ERROR_DISCRETE
+                           ? model->steps
+                           : model->steps + or_default(e->options->arithmetic.quant_steps,
+                                                       default_quant_steps);
+        /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: near a tie it may
+         * land on the other side. */
+        double scaling = (3 * fabs(y) + fabs(y + t->zero * step)) * unit_f32;
+        return step * (0.5 + extra) + (isfinite(y) ? scaling : 0);
+    }
+    bool rounds = model->kind != ERROR_EXACT && (model->kind != ERROR_DISCRETE || model->ulps > 0);
+    if (info->codec->integer || !rounds || !isfinite(y)) /* infinity and NaN do not round */
+        return 0;
+    bool half = is_half(t, e);
+    double u = half ? unit_f16 : unit_f32, tiny = half ? tiny_f16 : tiny_f32;
+    double a = fabs(y), most = a + carried;
+    if (half && t->dtype == DT_F32 && most > largest_f16) /* relaxed: in fp16 it may be infinite */
+        return INFINITY;
+    double ulp = model->ulps > 0 ? 2 * u * power_of(most) : 0;
+    return model->ulps * ulp + (a - carried < 2 * tiny ? tiny : 0);
+}
+
+/* Narrows y and keeps what judging needs. */
+static void finish_output(const struct call *c, uint32_t i, const struct evaluation *e,
+                          struct value *v)
+{
+    struct tensor *t = &v->tensor;
+    size_t n = tensor_count(t);
+    double step = tensor_step(t, 0);
+
+    tensor_narrow(c->y[i], t);
+    if (!e->options->bounds)
+        return;
+    v->real = c->y[i];
+    v->bound = c->ey[i];
+    for (size_t k = 0; k < n; k++)
+        v->bound[k] += rounding_error(c, e, t, step, v->real[k], v->bound[k]);
+}
+
+static int compute_bounds(struct call *c, const struct evaluation *e, struct why *w)
+{
+    bool known = c->op->bound || !has_error(c);
+
+    TRY(fill_errors(c, e, known ? 0 : INFINITY, w));
+    return c->op->bound ? c->op->bound(c, w) : 0;
+}
+
+static int evaluate_reals(struct call *c, struct value *const *in, struct value *const *out,
+                          const struct evaluation *e, struct why *w)
+{
+    bool integers = c->op->eval_int && c->out[0]->dtype == DT_I32;
+    int stored =
+        c->op->eval_stored && e->stored && !e->options->bounds ? c->op->eval_stored(c, w) : 0;
+
+    if (stored)
+        return stored < 0 ? -1 : 0;
+
+    if (!integers || e->options->bounds) {
+        TRY(widen_inputs(c, in, e, w));
+        TRY(output_doubles(c, e, w));
+    }
+    if (integers) {
+        c->op->eval_int(c);
+        for (uint32_t i = 0; i < c->n_out && e->options->bounds; i++)
+            tensor_widen(c->out[i], c->y[i]);
+    } else {
+        TRY(c->op->eval(c, w));
+    }
+    if (e->options->bounds)
+        TRY(compute_bounds(c, e, w));
+    for (uint32_t i = 0; i < c->n_out; i++)
+        if (!integers || e->options->bounds)
+            finish_output(c, i, e, out[i]);
+    return 0;
+}
+
+static int evaluate_exact(struct call *c, struct value *const *out, const struct evaluation *e,
+                          struct why *w)
+{
+    TRY(c->op->eval_exact(c, w));
+    int rc = e->options->bounds && has_error(c) ? undecided(c, e, out) : 0;
+    return rc < 0 ? why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name) : 0;
+}
+
+static int take_shape(const struct call *c, uint32_t i, const struct shape *declared,
+                      struct tensor *t, struct why *w)
+{
+    const struct shape *s = &c->out[i]->shape;
+    char a[SHAPE_TEXT], b[SHAPE_TEXT];
+    bool fits = s->rank == declared->rank;
+
+    for (uint32_t d = 0; fits && d < s->rank; d++)
+        fits = declared->dim[d] == 0 || declared->dim[d] == s->dim[d];
+    if (!fits)
+        return why_fail(w, WHY_EXECUTION, "%s: output %u is declared %s, but comes out as %s",
+                        c->op->name, i, shape_text(declared, a), shape_text(s, b));
+    if (shape_check_size(s, dtype_info[t->dtype].codec->size) < 0)
+        return why_fail(w, WHY_EXECUTION, "%s: output %u is too large", c->op->name, i);
+    t->shape = *s;
+    return 0;
+}
+
+/* Shapes that depend on values. */
+static int measure_outputs(struct call *c, struct value *const *in, struct value *const *out,
+                           const struct evaluation *e, struct why *w)
+{
+    struct shape declared[MAX_OUT_ROLES];
+
+    if (!c->op->measure)
+        return 0;
+    TRY(widen_inputs(c, in, e, w));
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++)
+        declared[i] = c->out[i]->shape;
+    TRY(c->op->measure(c, w));
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++)
+        TRY(take_shape(c, i, &declared[i], &out[i]->tensor, w));
+    return 0;
+}
+
+/* What is drawn can only be judged by its distribution: any value is right. */
+static int keep_odds(const struct call *c, const struct evaluation *e, struct value *v,
+                     struct why *w)
+{
+    if (!c->odds)
+        return 0;
+    v->odds = arena_copy(e->keep, c->odds, sizeof *c->odds);
+    if (!v->odds)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    size_t rows = v->odds->rows, n = rows * v->odds->classes;
+    v->odds->p = arena_copy(e->keep, c->odds->p, n * sizeof(double));
+    v->odds->relative = arena_copy(e->keep, c->odds->relative, rows * sizeof(double));
+    if (!v->odds->p || !v->odds->relative)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    return 0;
+}
+
+static int allocate_outputs(struct call *c, struct value *const *out, const struct evaluation *e,
+                            struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        struct tensor *t = &out[i]->tensor;
+        t->data = arena_alloc_raw(e->keep, tensor_bytes(t) + 1, 1);
+        if (!t->data)
+            return why_fail(w, WHY_MEMORY, "%s: no memory for an output of %zu bytes", c->op->name,
+                            tensor_bytes(t));
+        c->out[i]->data = t->data;
+    }
+    return 0;
+}
+
+/* Errors that came in with the operands need not scatter as those of a sum's roundings do. */
+static enum error_kind kind_of(const struct call *c)
+{
+    enum error_kind kind = c->op->error.kind;
+
+    return kind == ERROR_DOT && has_error(c) ? ERROR_ELEMENT : kind;
+}
+
+static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *const *out,
+                         const struct evaluation *e, struct why *w)
+{
+    c->scratch = e->scratch;
+    c->pool = e->options->pool;
+    double **lists = arena_alloc(e->scratch, 2 * (c->n_in + c->n_out), sizeof *lists);
+    if (!lists)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    c->x = lists;
+    c->ex = c->x + c->n_in;
+    c->y = c->ex + c->n_in;
+    c->ey = c->y + c->n_out;
+    c->prepared = arena_alloc(e->scratch, c->n_in + 1, sizeof(struct prepared *));
+    if (!c->prepared)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    for (uint32_t i = 0; i < c->n_in; i++)
+        c->prepared[i] = in[i] ? in[i]->prepared : NULL;
+    if (e->options->bounds) {
+        c->unit = unit_of(c, e);
+        c->dot_factor = or_default(e->options->arithmetic.dot_factor, 6);
+        TRY(input_errors(c, in, e, w));
+    }
+    TRY(measure_outputs(c, in, out, e, w));
+    TRY(allocate_outputs(c, out, e, w));
+    for (uint32_t i = 0; i < c->n_out; i++)
+        out[i]->kind = kind_of(c);
+    if (c->op->move && (!c->op->moves || c->op->moves(c)))
+        return move_values(c, e, in, out, w);
+    if (c->op->eval_exact)
+        return evaluate_exact(c, out, e, w);
+    TRY(evaluate_reals(c, in, out, e, w));
+    return keep_odds(c, e, out[0], w);
+}
+
+static bool is_image(const struct call *c, uint32_t output)
+{
+    int role = (int) output < c->op->n_out ? (int) output : c->op->n_out - 1;
+
+    return c->op->out[role].image;
+}
+
+/* Images are permuted on the way in and out; the record's functions see NHWC alone. */
+static int evaluate_nchw(struct call *c, struct value *const *in, struct value *const *out,
+                         const struct evaluation *e, struct why *w)
+{
+    struct value image[MAX_VIEWS], *in2[MAX_ROLES], *out2[MAX_OUT_ROLES];
+    int n = 0;
+
+    for (uint32_t i = 0; i < c->n_in && i < MAX_ROLES; i++)
+        in2[i] = in[i];
+    for (int r = 0; r < c->op->n_in && n < MAX_VIEWS; r++) {
+        int at = c->op->in[r].image && c->in[r] ? call_arg(c, r) : -1;
+        if (at < 0)
+            continue;
+        image[n] = *in[at];
+        image[n].prepared = NULL;
+        image[n].tensor.shape = c->in[r]->shape;
+        TRY(nchw_permute(&image[n], &c->in[r]->shape, e->scratch, true, w));
+        for (int v = 0; v < MAX_VIEWS; v++)
+            if (c->in[r] == &c->view[v])
+                c->view[v].data = image[n].tensor.data;
+        in2[at] = &image[n++];
+    }
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++) {
+        out2[i] = out[i];
+        if (is_image(c, i) && n < MAX_VIEWS) {
+            image[n] = *out[i];
+            image[n].tensor.shape = c->out[i]->shape;
+            out2[i] = &image[n++];
+        }
+    }
+    TRY(evaluate_nhwc(c, in2, out2, e, w));
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++)
+        if (out2[i] != out[i]) {
+            struct shape nhwc = out2[i]->tensor.shape, nchw = out[i]->tensor.shape;
+            *out[i] = *out2[i];
+            out[i]->tensor.shape = nchw;
+            TRY(nchw_permute(out[i], &nhwc, e->keep, false, w));
+        }
+    return 0;
+}
+
+int call_evaluate(struct call *c, struct value *const *in, struct value *const *out,
+                  const struct evaluation *e, struct why *w)
+{
+    return c->nchw ? evaluate_nchw(c, in, out, e, w) : evaluate_nhwc(c, in, out, e, w);
+}
+
+int value_stored_in_half(struct value *v, struct arena *keep)
+{
+    size_t n = tensor_count(&v->tensor);
+
+    if (v->bound || v->tensor.dtype != DT_F32)
+        return 0;
+    v->bound = arena_alloc_raw(keep, n + 1, sizeof(double));
+    for (size_t i = 0; v->bound && i < n; i++)
+        v->bound[i] = storage_error(tensor_at(&v->tensor, i));
+    return v->bound ? 0 : -1;
+}
+
+int value_undecided(struct value *v, struct arena *keep)
+{
+    size_t n = tensor_count(&v->tensor);
+
+    v->bound = arena_alloc_raw(keep, n + 1, sizeof(double));
+    for (size_t i = 0; v->bound && i < n; i++)
+        v->bound[i] = INFINITY;
+    return v->bound ? 0 : -1;
+}

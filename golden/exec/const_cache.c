@@ -1,0 +1,106 @@
+#include "golden/exec/const_cache.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { ALIGN = 64 }; /* for vector loads */
+
+struct prepared_item {
+    struct prepared_item *next;
+    enum prepared_form form;
+    size_t n, k, groups, bytes;
+    void *data;
+};
+
+static void item_free(struct prepared_item *item)
+{
+    if (item)
+        free(item->data);
+    free(item);
+}
+
+void prepared_done(struct prepared *p)
+{
+    for (struct prepared_item *i = atomic_load(&p->first), *next; i; i = next) {
+        next = i->next;
+        item_free(i);
+    }
+    atomic_store(&p->first, NULL);
+}
+
+static struct prepared_item *find(struct prepared_item *i, const struct recipe *r)
+{
+    while (i && (i->form != r->form || i->n != r->n || i->k != r->k || i->groups != r->groups))
+        i = i->next;
+    return i;
+}
+
+static bool take_room(struct prepared *p, size_t bytes)
+{
+    size_t room = atomic_load(p->room);
+
+    while (bytes <= room)
+        if (atomic_compare_exchange_weak(p->room, &room, room - bytes))
+            return true;
+    return false;
+}
+
+static struct prepared_item *item_new(const struct recipe *r)
+{
+    struct prepared_item *item = calloc(1, sizeof *item);
+
+    if (!item)
+        return NULL;
+    *item = (struct prepared_item){ NULL, r->form, r->n, r->k, r->groups, r->bytes, NULL };
+    item->data = aligned_alloc(ALIGN, (r->bytes + ALIGN) / ALIGN * ALIGN);
+    if (item->data)
+        return item;
+    item_free(item);
+    return NULL;
+}
+
+/* Puts the item on the list unless another run was faster: then that one's is the answer. */
+static struct prepared_item *publish(struct prepared *p, const struct recipe *r,
+                                     struct prepared_item *item)
+{
+    struct prepared_item *first = atomic_load(&p->first), *other;
+
+    do {
+        other = find(first, r);
+        if (other) {
+            item_free(item);
+            atomic_fetch_add(p->room, r->bytes);
+            return other;
+        }
+        item->next = first;
+    } while (!atomic_compare_exchange_weak(&p->first, &first, item));
+    return item;
+}
+
+static const void *make_in(struct arena *scratch, const struct recipe *r, struct why *w)
+{
+    void *to = arena_alloc_raw(scratch, r->bytes + 1, 1);
+
+    if (!to)
+        why_fail(w, WHY_MEMORY, "no memory for %zu bytes of weights", r->bytes);
+    return to && r->make(r->context, to, w) >= 0 ? to : NULL;
+}
+
+const void *prepared_get(struct prepared *p, const struct recipe *r, struct arena *scratch,
+                         struct why *w)
+{
+    struct prepared_item *item = p ? find(atomic_load(&p->first), r) : NULL;
+
+    if (item)
+        return item->data;
+    if (!p || !take_room(p, r->bytes))
+        return make_in(scratch, r, w);
+    item = item_new(r);
+    if (item && r->make(r->context, item->data, w) >= 0)
+        return publish(p, r, item)->data;
+    atomic_fetch_add(p->room, r->bytes);
+    if (!item)
+        return make_in(scratch, r, w);
+    item_free(item);
+    return NULL;
+}

@@ -1,0 +1,195 @@
+#include "golden/judge/ball.h"
+
+#include "golden/math/elementary.h"
+
+struct near near_clamp(struct near a, double lo, double hi)
+{
+    double x = a.x < lo ? lo : a.x > hi ? hi : a.x; /* NaN stays NaN */
+
+    return (struct near){ x, bound_smaller(a.e, bound_larger(x - lo, hi - x)) };
+}
+
+struct near near_clip(struct near a, double limit)
+{
+    return limit > 0 ? near_clamp(a, -limit, limit) : a;
+}
+
+/* f monotone, computed with the error `local`. */
+static struct near through(struct near a, double y, double (*f)(double x), double local)
+{
+    double e = local;
+
+    if (a.e > 0)
+        e += bound_interval(y, f(a.x - a.e), f(a.x + a.e));
+    return (struct near){ y, bound_clean(e) };
+}
+
+static double logistic(double x)
+{
+    return 1 / (1 + elementary_exp(-x));
+}
+
+/* Local errors of both: see the operations LOGISTIC and TANH. */
+struct near near_logistic(struct near a, double u)
+{
+    double y = logistic(a.x);
+
+    if (u == 0)
+        return (struct near){ y, 0 };
+    return through(a, y, logistic, y * ((1 - y) * bound_exp(u, a.x) + 4 * u) + u);
+}
+
+struct near near_tanh(struct near a, double u)
+{
+    double y = elementary_tanh(a.x);
+
+    if (u == 0)
+        return (struct near){ y, 0 };
+    return through(a, y, elementary_tanh, (1 - y * y) / 2 * bound_exp(u, 2 * a.x) + 4 * u);
+}
+
+/* Keeps a variance of zero away.  Implementations add it, or take it only where the variance is
+ * zero: to them the smallest float is a variance. */
+static const double epsilon = 1e-8, least_variance = 0x1p-149;
+
+/* Mean and variance of n values, with their errors.  Implementations take the variance as a
+ * difference of mean squares, too. */
+struct moments {
+    struct near mean, variance;
+    double rounding; /* of a sum of n numbers, as a share of their magnitudes */
+    double shift;    /* of the mean's error, what rounding adds */
+    bool cancels;    /* the difference may be nothing but rounding */
+};
+
+static struct moments moments_of(const struct near_array *a, size_t n, double u, double dot_factor)
+{
+    double sum = 0, squares = 0, e = 0, magnitude = 0, carried = 0, count = (double) n;
+    struct moments m = { .rounding = (bound_roundings(dot_factor, n) + 4) * u };
+
+    for (size_t i = 0; i < n; i++) {
+        sum += a->x[i];
+        magnitude += fabs(a->x[i]);
+        e += near_at(a, i).e;
+    }
+    m.shift = m.rounding * (magnitude + e) / count;
+    m.mean = (struct near){ sum / count, e / count + m.shift };
+    for (size_t i = 0; i < n; i++) {
+        double d = a->x[i] - m.mean.x, ed = near_at(a, i).e + m.mean.e;
+        squares += d * d;
+        carried += (2 * fabs(d) + ed) * ed;
+    }
+    double variance = squares / count, lost = m.rounding * (variance + m.mean.x * m.mean.x);
+    m.variance = (struct near){ variance, carried / count + lost };
+    m.cancels = n > 1 && lost >= variance / 2;
+    return m;
+}
+
+/* Errors of normalised values where those of x are small beside the deviation.
+ *
+ * With d the change of x - mean in deviations, y becomes (y + d) / sqrt(1 + t), where
+ * t = 2 mean(y d) + mean(d^2): to first order y + d - y mean(y d).  What moves or stretches all
+ * values alike is taken back, and an error counts less than through mean and deviation by
+ * themselves. */
+struct spread {
+    const struct near_array *a;
+    const struct moments *m;
+    size_t n;
+    double u, scale;              /* 1 / deviation */
+    double mean_e, slope, square; /* means of e, and at most of |y d| and d^2 */
+    double lost;                  /* share of the variance that rounding may change */
+};
+
+static double normalised(const struct spread *s, size_t i)
+{
+    return (s->a->x[i] - s->m->mean.x) * s->scale;
+}
+
+/* Share of the variance that errors may change. */
+static double stretch(const struct spread *s)
+{
+    return 2 * s->slope + s->square;
+}
+
+/* Whether the errors are small enough. */
+static bool spread_init(struct spread *s)
+{
+    double count = (double) s->n, by = s->scale / count;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double e = near_at(s->a, i).e;
+        s->mean_e += e / count;
+        s->slope += fabs(normalised(s, i)) * e * by;
+        s->square += e * e * s->scale * by;
+    }
+    double mean = fabs(s->m->mean.x) + s->m->mean.e, most = 1 + stretch(s);
+    double squares = most / (s->scale * s->scale) + mean * mean;
+    double lost = s->m->rounding * squares + bound_tiny(s->u) + epsilon;
+    s->lost = lost * s->scale * s->scale / (1 - stretch(s));
+    return stretch(s) < 0.5 && s->lost < 0.5;
+}
+
+/* To first order: the sum of what each value's error does to this one. */
+static double first_order(const struct spread *s, size_t i)
+{
+    double y = normalised(s, i), sum = 0;
+
+    for (size_t j = 0; j < s->n; j++) {
+        double back = (1 + y * normalised(s, j)) / (double) s->n;
+        sum += fabs((i == j ? 1 : 0) - back) * near_at(s->a, j).e;
+    }
+    return sum * s->scale;
+}
+
+/* Less the series of 1 / sqrt(1 + t), with the rest of Lagrange: 3 t^2 / 8 (1 - |t|)^(5/2). */
+static double higher_orders(const struct spread *s, double y, double d)
+{
+    double t = stretch(s), kept = 1 - t;
+    double rest = 3 * t * t / (8 * kept * kept * sqrt(kept));
+
+    return fabs(y) * s->square / 2 + d * (s->slope + s->square / 2) + (fabs(y) + d) * rest;
+}
+
+static double spread_at(const struct spread *s, size_t i)
+{
+    double y = normalised(s, i), d = (near_at(s->a, i).e + s->mean_e) * s->scale;
+    double carried = first_order(s, i) + higher_orders(s, y, d);
+    double grown = 1 / sqrt(1 - s->lost), scale = s->scale / sqrt(1 - stretch(s)) * grown;
+
+    return carried + (fabs(y) + carried) * (grown - 1 + 8 * s->u) + s->m->shift * scale +
+           bound_tiny(s->u) * (1 + scale);
+}
+
+/* ret_e: the errors of the n normalised values, INFINITY where this does not tell. */
+static void spread_errors(const struct near_array *a, const struct moments *m, size_t n, double u,
+                          double *ret_e)
+{
+    struct spread s = { a, m, n, u, .scale = 1 / sqrt(m->variance.x + epsilon) };
+    bool small = spread_init(&s);
+
+    for (size_t i = 0; i < n; i++)
+        ret_e[i] = small ? bound_clean(spread_at(&s, i)) : INFINITY;
+}
+
+void near_normalise(const struct near_array *a, size_t n, double u, double dot_factor,
+                    double *scratch)
+{
+    struct moments m = moments_of(a, n, u, dot_factor);
+    double scale = 1 / sqrt(m.variance.x + epsilon);
+    double least = fmax(m.variance.x - m.variance.e, least_variance);
+    double most = m.variance.x + m.variance.e;
+    double largest = 1 / sqrt(least), smallest = 1 / sqrt(most + epsilon);
+    struct near factor = { scale, bound_interval(scale, smallest, largest) + 4 * u * scale };
+
+    if (u > 0)
+        spread_errors(a, &m, n, u, scratch);
+    for (size_t i = 0; i < n; i++) {
+        struct near x = near_at(a, i), minus = { -m.mean.x, m.mean.e };
+        struct near y = near_product(near_sum(x, minus, u), factor, u);
+        if (u > 0)
+            y.e = fmin(y.e, scratch[i]);
+        /* |y| <= sqrt(n - 1), whatever the finite errors are; of an infinite value all are NaN */
+        if (!m.cancels && m.mean.e < INFINITY)
+            y.e = fmin(y.e, fabs(y.x) + 1.01 * sqrt((double) n - 1));
+        near_put(a, i, y);
+    }
+}

@@ -1,0 +1,242 @@
+#include "golden/judge/judge.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Judges need this many elements for a whole-tensor test to mean something. */
+enum { ENOUGH = 1000 };
+
+enum { BLOCK = 256 }; /* elements that are widened at a time */
+
+static bool comparable(const struct tensor *a, const struct tensor *b, struct judgement *j)
+{
+    char x[SHAPE_TEXT], y[SHAPE_TEXT];
+
+    if (a->dtype != b->dtype)
+        snprintf(j->why, sizeof j->why, "type %s where %s is expected", dtype_info[b->dtype].brief,
+                 dtype_info[a->dtype].brief);
+    else if (!shape_equal(&a->shape, &b->shape))
+        snprintf(j->why, sizeof j->why, "shape %.60s where %.60s is expected",
+                 shape_text(&b->shape, x), shape_text(&a->shape, y));
+    else
+        return true;
+    j->ok = false;
+    return false;
+}
+
+/* One element, d off, against its bound, all in real units. */
+static void judge_distance(struct judgement *j, size_t i, double expected, double actual, double d,
+                           double bound)
+{
+    double ratio;
+
+    if (isnan(bound) || isinf(bound))
+        return;
+    j->checked++;
+    if (isnan(expected) && isnan(actual))
+        d = 0;
+    else if (expected == actual && isnan(d)) /* infinities */
+        d = 0;
+    else if (isnan(d))
+        d = INFINITY;
+    ratio = d == 0 ? 0 : bound > 0 ? d / bound : INFINITY;
+    j->wrong += d <= bound ? 0 : 1; /* NaN is wrong */
+    if (j->checked == 1 || ratio > j->ratio) {
+        j->worst = i;
+        j->expected = expected;
+        j->actual = actual;
+        j->bound = bound;
+        j->ratio = ratio;
+    }
+}
+
+static void judge_element(struct judgement *j, size_t i, double expected, double actual,
+                          double bound)
+{
+    judge_distance(j, i, expected, actual, fabs(actual - expected), bound);
+}
+
+/* Integers of 64 bits, which doubles do not hold: exact, but where nothing is decided. */
+static void judge_long(const struct tensor *expected, const struct tensor *actual,
+                       const double *bound, struct judgement *j)
+{
+    const int64_t *e = expected->data, *a = actual->data;
+
+    for (size_t i = 0; i < tensor_count(expected); i++) {
+        uint64_t d =
+            e[i] > a[i] ? (uint64_t) e[i] - (uint64_t) a[i] : (uint64_t) a[i] - (uint64_t) e[i];
+        judge_distance(j, i, (double) e[i], (double) a[i], (double) d, bound ? bound[i] : 0);
+    }
+    if (j->wrong)
+        snprintf(j->why, sizeof j->why,
+                 "%zu of %zu elements wrong; worst [%zu]: expected %" PRId64 ", actual %" PRId64,
+                 j->wrong, j->checked, j->worst, e[j->worst], a[j->worst]);
+}
+
+static bool is_long(const struct tensor *t)
+{
+    return dtype_info[t->dtype].codec->size == sizeof(int64_t);
+}
+
+static void conclude(struct judgement *j)
+{
+    j->ok = j->wrong == 0 && !j->why[0];
+    if (j->wrong && !j->why[0])
+        snprintf(j->why, sizeof j->why,
+                 "%zu of %zu elements wrong; worst [%zu]: expected %.9g, actual %.9g, bound %.3g",
+                 j->wrong, j->checked, j->worst, j->expected, j->actual, j->bound);
+}
+
+static double cts_bound(const struct tensor *expected, double e, bool half, int steps)
+{
+    const double half_tolerance = 5 * 0.0009765625, single_relative = 5 * 1.1920928955078125e-7;
+
+    switch (expected->dtype) {
+    case DT_FLOAT32:
+    case DT_F32:
+        return half ? half_tolerance + half_tolerance * fabs(e) : 1e-5 + single_relative * fabs(e);
+    case DT_FLOAT16:
+    case DT_F16: return half_tolerance + half_tolerance * fabs(e);
+    case DT_BOOL:
+    case DT_B8: return 0;
+    case DT_U8:
+    case DT_S8:
+    case DT_Q8S: return steps;
+    default: return expected->dtype < DT_COUNT; /* those of extensions are exact */
+    }
+}
+
+/* Stored integers are compared as they are, without scale. */
+static void raw_values(const struct tensor *t, size_t at, size_t n, double *to)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    c->widen((const char *) t->data + at * c->size, n, 0, 1, to);
+}
+
+static void real_values(const struct tensor *t, size_t at, size_t n, double *to)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    if (!t->channel_scale)
+        c->widen((const char *) t->data + at * c->size, n, t->zero, tensor_step(t, 0), to);
+    for (size_t i = 0; t->channel_scale && i < n; i++)
+        to[i] = tensor_at(t, at + i);
+}
+
+struct judgement judge_cts(const struct tensor *expected, const struct tensor *actual, bool half,
+                           int steps)
+{
+    struct judgement j = { 0 };
+    double e[BLOCK], a[BLOCK];
+
+    if (!comparable(expected, actual, &j))
+        return j;
+    size_t n = tensor_count(expected);
+    if (is_long(expected)) {
+        judge_long(expected, actual, NULL, &j);
+        n = 0;
+    }
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t run = n - at < BLOCK ? n - at : BLOCK;
+        raw_values(expected, at, run, e);
+        raw_values(actual, at, run, a);
+        for (size_t i = 0; i < run; i++) {
+            bool nan = isnan(e[i]); /* the suites count it as a failure, whatever comes out */
+            judge_element(&j, at + i, e[i], a[i], nan ? 0 : cts_bound(expected, e[i], half, steps));
+            j.wrong += nan && isnan(a[i]);
+        }
+    }
+    conclude(&j);
+    return j;
+}
+
+/* Bounds at the ends of a type, on the side of `actual`.  Integers saturate; one that may be
+ * anything in its range is not checked at all.  A float that overflows may come out as infinity, or
+ * as the largest number. */
+static double range_bound(const struct tensor *t, double real, double actual, double bound)
+{
+    const struct codec *c = dtype_info[t->dtype].codec;
+
+    if (c->integer) {
+        double lo = tensor_saturate(t, real - bound), hi = tensor_saturate(t, real + bound);
+        bool anything = lo == tensor_saturate(t, -INFINITY) && hi == tensor_saturate(t, INFINITY);
+        real = tensor_saturate(t, real);
+        return isnan(real) || isnan(lo) || anything ? INFINITY
+               : actual < real                      ? real - lo
+                                                    : hi - real;
+    }
+    double on_side = signbit(real) == signbit(actual) ? fabs(real) : -fabs(real);
+    bool overflows = on_side + bound >= c->max && fabs(actual) >= fmin(c->max, on_side - bound);
+    return overflows ? INFINITY : bound;
+}
+
+/* Whole-tensor tests of sums of products: the errors of a right implementation scatter like a
+ * random walk, far inside the bound, and around zero.  Variance after TOSA (4 * 0.4 * K against the
+ * bound's 36 * K).  Bias: four sigma of that variance, and a twentieth of the bound, because the
+ * roundings of structured data (equal inputs, one weight for all) are not independent. */
+struct scatter {
+    double sum, squares;
+    size_t n;
+};
+
+static void judge_scatter(struct judgement *j, const struct scatter *s)
+{
+    const double variance = 4 * 0.4 / 36, common = 0.05;
+    double n = (double) s->n, bias = 4 * sqrt(variance * n) + common * n;
+
+    if (s->n < ENOUGH || j->wrong)
+        return;
+    if (s->squares > variance * n)
+        snprintf(j->why, sizeof j->why, "variance of the errors %.3g of the bound's, at most %.3g",
+                 s->squares / n, variance);
+    else if (fabs(s->sum) > bias)
+        snprintf(j->why, sizeof j->why, "bias of the errors: sum %.4g, at most %.4g", fabs(s->sum),
+                 bias);
+}
+
+struct judgement judge_bound(const struct tensor *reference, const double *real,
+                             const double *bound, enum error_kind kind, const struct tensor *actual)
+{
+    struct judgement j = { 0 };
+    struct scatter s = { 0 };
+    bool scatters = kind == ERROR_DOT && !dtype_info[reference->dtype].codec->integer;
+    double slack = dtype_info[reference->dtype].codec->integer ? 1e-9 : 0;
+
+    if (!comparable(reference, actual, &j))
+        return j;
+    double block[BLOCK];
+    size_t n = tensor_count(reference);
+    if (is_long(reference)) {
+        judge_long(reference, actual, bound, &j);
+        n = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (i % BLOCK == 0)
+            real_values(actual, i, n - i < BLOCK ? n - i : BLOCK, block);
+        double a = block[i % BLOCK], e = tensor_saturate(reference, real[i]);
+        judge_element(&j, i, e, a, range_bound(reference, real[i], a, bound[i] * (1 + slack)));
+        if (scatters && bound[i] > 0 && isfinite(bound[i]) && isfinite(a)) {
+            double r = (a - e) / bound[i];
+            s.sum += r;
+            s.squares += r * r;
+            s.n++;
+        }
+    }
+    judge_scatter(&j, &s);
+    conclude(&j);
+    return j;
+}
+
+bool model_is_half(const struct model *m)
+{
+    if (m->relaxed)
+        return true;
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
+            if (m->graph[g].operand[i].tensor.dtype == DT_F16)
+                return true;
+    return false;
+}

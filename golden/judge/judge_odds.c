@@ -1,0 +1,145 @@
+/* Judging samples by their distribution.
+ *
+ * Of n draws with probability p each, the share f of hits is at least (at most) some a with a
+ * probability of no more than exp(-n d(a, p)), where d is the divergence a ln(a / p) + (1 - a)
+ * ln((1 - a) / (1 - p)) (Chernoff).  The same holds for the mean of unequal probabilities
+ * (Hoeffding), which is what rows taken together have.  A result is wrong when this, times the
+ * number of shares looked at, on two sides, is less than false_alarm. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "golden/judge/judge.h"
+#include "golden/math/elementary.h"
+
+static const double false_alarm = 1e-9;
+
+/* What is tested, and how. */
+struct test {
+    const struct odds *odds;
+    double tolerance, limit; /* limit: of n d(f, p) */
+    struct judgement *j;
+};
+
+static double divergence(double a, double p)
+{
+    double d = 0;
+
+    if (a > 0)
+        d += p > 0 ? a * elementary_log(a / p) : INFINITY;
+    if (a < 1)
+        d += p < 1 ? (1 - a) * elementary_log((1 - a) / (1 - p)) : INFINITY;
+    return d;
+}
+
+/* The probability nearest to f of all that errors allow. */
+static double nearest(double f, double p, double relative, double absolute)
+{
+    double slack = p > 0 ? p * relative + absolute : 0;
+    double lo = fmax(p - slack, 0), hi = fmin(p + slack, 1);
+
+    return f < lo ? lo : f > hi ? hi : f;
+}
+
+/* One share: `hits` of n.  place: of its first draw. */
+static void judge_share(struct test *t, double hits, double n, double p, double relative,
+                        size_t place)
+{
+    double f = hits / n, near = nearest(f, p, relative, t->odds->absolute);
+    double ratio =
+        t->tolerance > 0 ? fabs(f - p) / t->tolerance : n * divergence(f, near) / t->limit;
+    struct judgement *j = t->j;
+
+    if (ratio > 1)
+        j->wrong++;
+    if (!(ratio <= j->ratio) || j->checked == 0) {
+        j->worst = place;
+        j->expected = p;
+        j->actual = f;
+        j->bound = t->tolerance > 0 ? t->tolerance : fabs(f - p) / fmax(ratio, 1e-300);
+        j->ratio = ratio;
+    }
+    j->checked++;
+}
+
+/* Hits of each class; false: a draw is no class. */
+static bool count(const struct odds *o, const int32_t *draw, size_t n, size_t *hits)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (draw[i] < 0 || (size_t) draw[i] >= o->classes)
+            return false;
+        hits[draw[i]]++;
+    }
+    return true;
+}
+
+static void judge_row(struct test *t, size_t row, size_t n, const size_t *hits)
+{
+    const struct odds *o = t->odds;
+
+    for (size_t k = 0; k < o->classes; k++)
+        judge_share(t, (double) hits[k], (double) n, o->p[row * o->classes + k], o->relative[row],
+                    row * n);
+}
+
+static void judge_together(struct test *t, size_t n, const size_t *hits)
+{
+    const struct odds *o = t->odds;
+    double rows = (double) o->rows, relative = 0;
+
+    for (size_t row = 0; row < o->rows; row++)
+        relative = fmax(relative, o->relative[row]);
+    for (size_t k = 0; k < o->classes; k++) {
+        double p = 0;
+        for (size_t row = 0; row < o->rows; row++)
+            p += o->p[row * o->classes + k] / rows;
+        judge_share(t, (double) hits[k], rows * (double) n, p, relative, 0);
+    }
+}
+
+static void judge_rows(struct test *t, const int32_t *draw, size_t n, size_t *hits)
+{
+    const struct odds *o = t->odds;
+    size_t *all = hits + o->classes;
+
+    for (size_t row = 0; row < o->rows; row++) {
+        for (size_t k = 0; k < o->classes; k++)
+            hits[k] = 0;
+        if (!count(o, draw + row * n, n, hits)) {
+            snprintf(t->j->why, sizeof t->j->why, "row %zu has a class outside 0..%zu", row,
+                     o->classes - 1);
+            return;
+        }
+        judge_row(t, row, n, hits);
+        for (size_t k = 0; k < o->classes; k++)
+            all[k] += hits[k];
+    }
+    if (o->rows > 1 && t->tolerance == 0)
+        judge_together(t, n, all);
+}
+
+struct judgement judge_odds(const struct odds *odds, double tolerance, const struct tensor *actual)
+{
+    struct judgement j = { 0 };
+    double shares = ((double) odds->rows + 1) * (double) odds->classes;
+    struct test t = { odds, tolerance, elementary_log(2 * shares / false_alarm), &j };
+    bool fits =
+        actual->dtype == DT_I32 && actual->shape.rank == 2 && actual->shape.dim[0] == odds->rows;
+    size_t n = fits ? actual->shape.dim[1] : 0;
+    size_t *hits = calloc(2 * odds->classes + 1, sizeof *hits);
+
+    if (!fits)
+        snprintf(j.why, sizeof j.why, "not %zu rows of classes", odds->rows);
+    else if (!hits)
+        snprintf(j.why, sizeof j.why, "out of memory");
+    else if (n > 0)
+        judge_rows(&t, actual->data, n, hits);
+    free(hits);
+    j.ok = j.wrong == 0 && !j.why[0];
+    if (j.wrong)
+        snprintf(j.why, sizeof j.why,
+                 "%zu of %zu frequencies wrong; worst: %.6g where the probability is %.6g, "
+                 "%.3g times as far off as allowed",
+                 j.wrong, j.checked, j.actual, j.expected, j.ratio);
+    return j;
+}

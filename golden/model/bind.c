@@ -1,0 +1,495 @@
+/* Matching a call against its operation's record, in this order: arity chooses the forms, element
+ * types the typing row, then roles are bound, layout is undone, shape patterns are unified,
+ * quantisation is checked, output shapes are inferred. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "golden/model/op.h"
+
+/* The operands of one call, before anything is known of them. */
+struct operands {
+    const struct op *op;
+    const struct tensor *const *in;
+    struct tensor *const *out;
+    uint32_t n_in, n_out;
+    bool runtime;
+};
+
+/* Number of operands that the variadic role of a form takes; 0 without one, -1: arity does not fit.
+ */
+static int form_spread(const struct operands *o, const struct form *f)
+{
+    int len = form_len(f), many = -1;
+
+    for (int i = 0; i < len; i++)
+        if (o->op->in[f->role[i]].many)
+            many = i;
+    if (many >= 0)
+        return (int) o->n_in - (len - 1) >= 1 ? (int) o->n_in - (len - 1) : -1;
+    if ((int) o->n_in > len)
+        return -1;
+    for (int i = (int) o->n_in; i < len; i++)
+        if (!o->op->in[f->role[i]].optional || o->op->in[f->role[i]].placed)
+            return -1;
+    return 0;
+}
+
+/* Role of operand i when the variadic role takes `spread` of them. */
+static const struct role *role_at(const struct op *op, const struct form *f, uint32_t i, int spread)
+{
+    uint32_t at = 0;
+
+    if (spread == 0)
+        return &op->in[f->role[i]];
+    for (int k = 0; f->role[k] != END; k++) {
+        const struct role *r = &op->in[f->role[k]];
+        at += r->many ? (uint32_t) spread : 1;
+        if (i < at)
+            return r;
+    }
+    return NULL;
+}
+
+const struct role *call_role(const struct call *c, uint32_t arg)
+{
+    return role_at(c->op, c->form, arg, (int) c->n_many);
+}
+
+static const struct role *out_role_at(const struct op *op, uint32_t i)
+{
+    return &op->out[(int) i < op->n_out ? (int) i : op->n_out - 1];
+}
+
+static bool out_arity_fits(const struct operands *o)
+{
+    const struct op *op = o->op;
+
+    if ((int) o->n_out > op->n_out)
+        return op->n_out > 0 && op->out[op->n_out - 1].many;
+    for (int i = (int) o->n_out; i < op->n_out; i++)
+        if (!op->out[i].optional)
+            return false;
+    return o->n_out > 0;
+}
+
+/* The operands of control flow may have any type. */
+static bool type_fits(const struct operands *o, const struct role *r, const struct typing *t,
+                      enum dtype dtype)
+{
+    if (o->op->control_kind != CONTROL_NONE && r->many)
+        return true;
+    return role_type(r, t) == dtype;
+}
+
+static bool rank_fits(const struct operands *o, const struct typing *t)
+{
+    const struct tensor *first = o->n_in ? o->in[0] : NULL;
+    bool known = first && dtype_info[first->dtype].tensor && (o->runtime || first->shape.rank);
+
+    return !known || (t->ranks >> first->shape.rank & 1);
+}
+
+/* Feature level of this form and typing row for the operands' types, or 0: they do not fit. */
+static int fit(const struct operands *o, const struct form *f, const struct typing *t, int spread)
+{
+    int level = (int) t->since > (int) f->since ? (int) t->since : (int) f->since;
+
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const struct role *r = role_at(o->op, f, i, spread);
+        if (!o->in[i] ? !r->optional : !type_fits(o, r, t, o->in[i]->dtype))
+            return 0;
+        if ((int) r->since > level)
+            level = (int) r->since;
+    }
+    for (uint32_t i = 0; i < o->n_out; i++) {
+        const struct role *r = out_role_at(o->op, i);
+        if (!type_fits(o, r, t, o->out[i]->dtype))
+            return 0;
+        if ((int) r->since > level)
+            level = (int) r->since;
+    }
+    return level;
+}
+
+static const char *type_list(const struct operands *o, char *text, size_t size)
+{
+    size_t n = 0;
+
+    text[0] = 0;
+    for (uint32_t i = 0; i < o->n_in && n + 48 < size; i++) {
+        char shape[SHAPE_TEXT] = "";
+        if (o->in[i] && o->in[i]->shape.rank && i == 0)
+            shape_text(&o->in[i]->shape, shape);
+        n += (size_t) snprintf(text + n, size - n, "%s%s%.24s", i ? ", " : "",
+                               o->in[i] ? dtype_info[o->in[i]->dtype].name : "none", shape);
+    }
+    for (uint32_t i = 0; i < o->n_out && n + 48 < size; i++)
+        n += (size_t) snprintf(text + n, size - n, "%s%s", i ? ", " : " -> ",
+                               dtype_info[o->out[i]->dtype].name);
+    return text;
+}
+
+/* Chooses the form and row that need the lowest feature level; returns that level. */
+static int choose(const struct operands *o, struct call *c, struct why *w)
+{
+    const struct op *op = o->op;
+    bool arity = false, types_fit = false;
+    int best = 0;
+    char text[300];
+
+    for (int f = 0; f < op->n_forms; f++) {
+        int spread = form_spread(o, &op->forms[f]);
+        if (spread < 0)
+            continue;
+        arity = true;
+        for (int t = 0; t < op->n_typings; t++) {
+            int level = fit(o, &op->forms[f], &op->typings[t], spread);
+            types_fit |= level > 0;
+            if (level && rank_fits(o, &op->typings[t]) && (!best || level < best)) {
+                best = level;
+                c->form = &op->forms[f];
+                c->typing = &op->typings[t];
+                c->n_many = (uint32_t) spread;
+            }
+        }
+    }
+    REQUIRE(w, arity, "%s: no form takes %u inputs", op->name, o->n_in);
+    if (best)
+        return best > (int) op->since ? best : (int) op->since;
+    type_list(o, text, sizeof text);
+    REQUIRE(w, types_fit, "%s: no typing row accepts (%s)", op->name, text);
+    return why_fail(w, WHY_EXECUTION, "%s: rank %u of (%s) is not allowed", op->name,
+                    o->in[0]->shape.rank, text);
+}
+
+static void bind_roles(const struct operands *o, struct call *c)
+{
+    uint32_t at = 0;
+
+    for (int k = 0; c->form->role[k] != END && at < o->n_in; k++) {
+        int role = c->form->role[k];
+        c->in[role] = o->in[at];
+        if (o->op->in[role].many) {
+            c->many_at = at;
+            at += c->n_many;
+        } else {
+            at++;
+        }
+    }
+}
+
+static void to_nhwc(struct shape *s)
+{
+    if (s->rank != 4)
+        return;
+    uint32_t channels = s->dim[1];
+    s->dim[1] = s->dim[2];
+    s->dim[2] = s->dim[3];
+    s->dim[3] = channels;
+}
+
+static void to_nchw(struct shape *s)
+{
+    if (s->rank != 4)
+        return;
+    uint32_t channels = s->dim[3];
+    s->dim[3] = s->dim[2];
+    s->dim[2] = s->dim[1];
+    s->dim[1] = channels;
+}
+
+/* Images in NCHW are seen through NHWC views from here on. */
+static void undo_layout(struct call *c)
+{
+    int n = 0;
+
+    for (int r = 0; r < c->op->n_in && n < MAX_VIEWS; r++)
+        if (c->op->in[r].image && c->in[r]) {
+            c->view[n] = *c->in[r];
+            to_nhwc(&c->view[n].shape);
+            c->in[r] = &c->view[n++];
+        }
+    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES && n < MAX_VIEWS; i++) {
+        c->out_view[i] = c->out[i];
+        if (out_role_at(c->op, i)->image) {
+            c->view[n] = *c->out[i];
+            to_nhwc(&c->view[n].shape);
+            c->out_view[i] = &c->view[n++];
+        }
+    }
+    c->out = c->out_view;
+    c->nchw = true;
+}
+
+static int unify_dim(struct call *c, const struct role *r, char letter, uint32_t dim, bool runtime,
+                     struct why *w)
+{
+    unsigned char l = (unsigned char) letter;
+
+    if (letter == '?' || (dim == 0 && !runtime))
+        return 0;
+    if (letter >= '0' && letter <= '9') {
+        REQUIRE(w, dim == (uint32_t) (letter - '0'), "%s: %s has dimension %u where %c is required",
+                c->op->name, r->name, dim, letter);
+        return 0;
+    }
+    if (!c->bound[l]) {
+        c->bound[l] = true;
+        c->letter[l] = dim;
+    }
+    REQUIRE(w, c->letter[l] == dim, "%s: %s has %c = %u, but it is %u elsewhere", c->op->name,
+            r->name, letter, dim, c->letter[l]);
+    return 0;
+}
+
+enum { STAR = '*' };
+
+/* The dimensions of '*' are bound as the letters 1, 2, ...; '*' itself to its rank. */
+static char star_letter(uint32_t i)
+{
+    return (char) (i + 1);
+}
+
+static int unify(struct call *c, const struct role *r, const struct tensor *t, bool runtime,
+                 struct why *w)
+{
+    const struct shape *s = &t->shape;
+    char text[SHAPE_TEXT];
+
+    if (!r->dims) {
+        REQUIRE(w, s->rank == 0, "%s: %s must be a scalar, not %s", c->op->name, r->name,
+                shape_text(s, text));
+        return 0;
+    }
+    if (!strcmp(r->dims, "?") || (s->rank == 0 && !runtime))
+        return 0;
+    if (r->dims[0] == STAR) {
+        if (!c->bound[STAR]) {
+            c->bound[STAR] = true;
+            c->letter[STAR] = s->rank;
+        }
+        REQUIRE(w, c->letter[STAR] == s->rank, "%s: %s has rank %u, not %u", c->op->name, r->name,
+                s->rank, c->letter[STAR]);
+        for (uint32_t i = 0; i < s->rank; i++)
+            TRY(unify_dim(c, r, star_letter(i), s->dim[i], runtime, w));
+        return 0;
+    }
+    REQUIRE(w, s->rank == strlen(r->dims), "%s: %s has shape %s where [%s] is required",
+            c->op->name, r->name, shape_text(s, text), r->dims);
+    for (uint32_t i = 0; i < s->rank; i++)
+        TRY(unify_dim(c, r, r->dims[i], s->dim[i], runtime, w));
+    return 0;
+}
+
+/* Scales and zero points that the record fixes; declared ones must obey. */
+static int check_quant(const struct call *c, const struct role *r, const struct tensor *t,
+                       struct why *w)
+{
+    const struct dtype_info *info = &dtype_info[t->dtype];
+    const struct tensor *first = c->arg[0];
+
+    if (r->q == Q_PRODUCT && info->quant == QUANT_BIAS) {
+        const struct tensor *filter = c->n_in > 1 ? c->arg[1] : NULL;
+        if (!first || !filter || dtype_info[first->dtype].quant == QUANT_NONE)
+            return 0;
+        double want = filter->channel_scale ? 0 : (double) first->scale * (double) filter->scale;
+        REQUIRE(w, fabs((double) t->scale - want) <= 1e-6 * want && t->zero == 0,
+                "%s: %s has scale %g, zero point %d where %g, 0 is required", c->op->name, r->name,
+                (double) t->scale, t->zero, want);
+        return 0;
+    }
+    if (info->quant == QUANT_NONE || info->quant == QUANT_BIAS)
+        return 0;
+    if (r->q == Q_SAME && first)
+        REQUIRE(w, tensor_same_quant(t, first),
+                "%s: %s has scale %g, zero point %d, must be those of the first input: %g, %d",
+                c->op->name, r->name, (double) t->scale, t->zero, (double) first->scale,
+                first->zero);
+    if (r->q == Q_FIXED) {
+        int32_t zero = (int32_t) info->codec->min + r->qzero;
+        REQUIRE(w, (double) t->scale == r->qscale && t->zero == zero,
+                "%s: %s has scale %g, zero point %d where %g, %d is required", c->op->name, r->name,
+                (double) t->scale, t->zero, r->qscale, zero);
+    }
+    if (r->q == Q_LIKE && c->in[r->qlike]) {
+        const struct tensor *like = c->in[r->qlike];
+        REQUIRE(w, tensor_same_quant(t, like),
+                "%s: %s has scale %g, zero point %d, must be those of %s: %g, %d", c->op->name,
+                r->name, (double) t->scale, t->zero, c->op->in[r->qlike].name, (double) like->scale,
+                like->zero);
+    }
+    if (r->q == Q_POWER) {
+        int exponent;
+        double scale = (double) t->scale;
+        bool power = quant_exponent(scale, &exponent), fits = power && t->zero == 0;
+        fits = fits && ldexp(1, exponent) <= r->qscale && ldexp(1, exponent) >= r->qscale / 64;
+        REQUIRE(w, fits,
+                "%s: %s has scale %g, zero point %d where a power of two from %g to %g is required",
+                c->op->name, r->name, scale, t->zero, r->qscale / 64, r->qscale);
+    }
+    if (r->q == Q_OVER && first && c->n_in > 1 && c->arg[1])
+        REQUIRE(w, (double) t->scale > (double) first->scale * (double) c->arg[1]->scale,
+                "%s: %s has scale %g, must be over %g * %g", c->op->name, r->name,
+                (double) t->scale, (double) first->scale, (double) c->arg[1]->scale);
+    return 0;
+}
+
+static int check_quants(const struct call *c, struct why *w)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->arg[i])
+            TRY(check_quant(c, call_role(c, i), c->arg[i], w));
+    for (uint32_t i = 0; i < c->n_out; i++)
+        TRY(check_quant(c, out_role_at(c->op, i), c->out[i], w));
+    return 0;
+}
+
+static int unify_inputs(struct call *c, bool runtime, struct why *w)
+{
+    const struct tensor *first = c->n_in ? c->arg[0] : NULL;
+    if (first && dtype_info[first->dtype].tensor && (runtime || first->shape.rank)) {
+        c->bound['R'] = true;
+        c->letter['R'] = first->shape.rank;
+    }
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        const struct role *r = call_role(c, i);
+        const struct tensor *t = r->many ? c->arg[i] : c->in[r - c->op->in];
+        if (!t)
+            continue;
+        if (!(r->many && c->op->control_kind != CONTROL_NONE))
+            TRY(unify(c, r, t, runtime, w));
+    }
+    return 0;
+}
+
+static void shape_from_pattern(const struct call *c, const struct role *r, struct shape *s)
+{
+    *s = (struct shape){ 0 };
+    if (!r->dims || !strcmp(r->dims, "?"))
+        return;
+    if (r->dims[0] == STAR) {
+        s->rank = c->bound[STAR] ? c->letter[STAR] : 0;
+        for (uint32_t i = 0; i < s->rank; i++)
+            s->dim[i] = c->letter[(unsigned char) star_letter(i)];
+        return;
+    }
+    s->rank = (uint32_t) strlen(r->dims);
+    for (uint32_t i = 0; i < s->rank; i++) {
+        char l = r->dims[i];
+        s->dim[i] = l >= '0' && l <= '9' ? (uint32_t) (l - '0') : c->letter[(unsigned char) l];
+    }
+}
+
+/* The declared shape fills what could not be inferred; where both say something, they agree. */
+static int merge_shape(const struct call *c, const struct role *r, const struct shape *declared,
+                       struct shape *inferred, bool runtime, struct why *w)
+{
+    char a[SHAPE_TEXT], b[SHAPE_TEXT];
+
+    if (inferred->rank == 0 && !runtime)
+        *inferred = *declared;
+    if (declared->rank == 0)
+        return 0;
+    REQUIRE(w, declared->rank == inferred->rank, "%s: %s is declared %s, but comes out as %s",
+            c->op->name, r->name, shape_text(declared, a), shape_text(inferred, b));
+    for (uint32_t i = 0; i < declared->rank; i++) {
+        if (inferred->dim[i] == 0 && !runtime)
+            inferred->dim[i] = declared->dim[i];
+        REQUIRE(w, declared->dim[i] == 0 || declared->dim[i] == inferred->dim[i],
+                "%s: %s is declared %s, but comes out as %s", c->op->name, r->name,
+                shape_text(declared, a), shape_text(inferred, b));
+    }
+    return 0;
+}
+
+static bool shapes_complete(const struct call *c, bool runtime)
+{
+    for (uint32_t i = 0; i < c->n_in && !runtime; i++)
+        if (c->arg[i] && dtype_info[c->arg[i]->dtype].tensor && !shape_known(&c->arg[i]->shape))
+            return false;
+    return true;
+}
+
+enum { MAX_SAVED = 64 };
+
+static int infer_outputs(struct call *c, bool runtime, struct why *w)
+{
+    struct shape declared[MAX_SAVED];
+    uint32_t n = c->n_out < MAX_SAVED ? c->n_out : MAX_SAVED;
+    int rc = 0;
+
+    REQUIRE(w, c->n_out <= MAX_SAVED, "%s: %u outputs, at most %d are supported", c->op->name,
+            c->n_out, MAX_SAVED);
+    for (uint32_t i = 0; i < n; i++) {
+        declared[i] = c->out[i]->shape;
+        shape_from_pattern(c, out_role_at(c->op, i), &c->out[i]->shape);
+    }
+    if (c->op->infer && shapes_complete(c, runtime))
+        rc = c->op->infer(c, w);
+    runtime = runtime && !c->op->measure; /* else 0 still means unknown */
+    for (uint32_t i = 0; i < n && rc >= 0; i++) {
+        const struct role *r = out_role_at(c->op, i);
+        rc = merge_shape(c, r, &declared[i], &c->out[i]->shape, runtime, w);
+        size_t size = dtype_info[c->out[i]->dtype].codec->size;
+        if (rc >= 0 && shape_check_size(&c->out[i]->shape, size ? size : 1) < 0)
+            rc = why_fail(w, WHY_INVALID, "%s: %s is too large", c->op->name, r->name);
+    }
+    if (rc < 0)
+        for (uint32_t i = 0; i < n; i++)
+            c->out[i]->shape = declared[i];
+    return rc;
+}
+
+/* Shapes of inputs, then of outputs.  What fails here only execution would notice. */
+static int bind_shapes(struct call *c, bool runtime, struct why *w)
+{
+    if (unify_inputs(c, runtime, w) < 0 || infer_outputs(c, runtime, w) < 0) {
+        if (w && w->code == WHY_INVALID)
+            w->code = WHY_EXECUTION;
+        return -1;
+    }
+    return 0;
+}
+
+/* Operands whose shapes contradict each other are bound all the same, with the level that they
+ * need. */
+int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
+            struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,
+            struct why *w)
+{
+    struct operands o = { op, in, out, n_in, n_out, runtime };
+    struct call *c = ret_call;
+
+    memset(c, 0, sizeof *c);
+    c->op = op;
+    REQUIRE(w, out_arity_fits(&o), "%s: %u outputs", op->name, n_out);
+    c->arg = in;
+    c->out = out;
+    c->n_in = n_in;
+    c->n_out = n_out;
+    int level = choose(&o, c, w);
+    if (level < 0)
+        return -1;
+    bind_roles(&o, c);
+    TRY(check_quants(c, w));
+    if (runtime && op->control) { /* outputs come from the subgraph that will have run */
+        TRY(unify_inputs(c, runtime, w));
+        return level;
+    }
+    bool layout = op->layout && c->in[op->layout - 1];
+    if (layout && !call_known(c, op->layout - 1))
+        return level; /* decided later: nothing more can be said of shapes */
+    if (layout && call_real(c, op->layout - 1) != 0)
+        undo_layout(c);
+    int bound = bind_shapes(c, runtime, w);
+    c->level = c->level > level ? c->level : level;
+    if (bound < 0)
+        return -1;
+    for (uint32_t i = 0; c->nchw && i < n_out && i < MAX_OUT_ROLES; i++)
+        if (c->out_view[i] != out[i]) {
+            out[i]->shape = c->out_view[i]->shape;
+            to_nchw(&out[i]->shape);
+        }
+    return c->level;
+}

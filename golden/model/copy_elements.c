@@ -1,0 +1,174 @@
+#include "golden/model/copy_elements.h"
+
+#include <string.h>
+
+enum { TILE = 16, MAX_TILED = 8 };
+
+/* n single elements; the sizes that occur are compiled into plain loads and stores. */
+static inline __attribute__((always_inline)) void copy_steps(size_t size, size_t n,
+                                                             ptrdiff_t from_step, ptrdiff_t to_step,
+                                                             const char *from, char *to)
+{
+    from_step *= (ptrdiff_t) size;
+    to_step *= (ptrdiff_t) size;
+    for (size_t i = 0; i < n; i++, from += from_step, to += to_step)
+        memcpy(to, from, size);
+}
+
+static void copy_run(size_t size, const struct mover_axis *a, size_t n, const char *from, char *to)
+{
+    if (a->from == 1 && a->to == 1)
+        memcpy(to, from, n * size);
+    else if (size == 1)
+        copy_steps(1, n, a->from, a->to, from, to);
+    else if (size == 2)
+        copy_steps(2, n, a->from, a->to, from, to);
+    else if (size == 4)
+        copy_steps(4, n, a->from, a->to, from, to);
+    else if (size == 8)
+        copy_steps(8, n, a->from, a->to, from, to);
+    else
+        copy_steps(size, n, a->from, a->to, from, to);
+}
+
+/* A corner of a transposition: read along the lines of the source, written along those of the
+ * destination, so that neither leaves a line of cache before it is used up. */
+static void copy_tile(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
+                      size_t n_rows, size_t n_run, const char *from, char *to)
+{
+    char tile[TILE * TILE * MAX_TILED];
+    struct mover_axis read = { n_rows, rows->from, TILE }, write = { n_run, 1, run->to };
+
+    for (size_t j = 0; j < n_run; j++)
+        copy_run(size, &read, n_rows, from + (ptrdiff_t) j * run->from * (ptrdiff_t) size,
+                 tile + j * size);
+    for (size_t i = 0; i < n_rows; i++)
+        copy_run(size, &write, n_run, tile + i * TILE * size,
+                 to + (ptrdiff_t) i * rows->to * (ptrdiff_t) size);
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void copy_rows(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
+                      const char *from, char *to)
+{
+    ptrdiff_t row_from = rows->from * (ptrdiff_t) size, row_to = rows->to * (ptrdiff_t) size;
+
+    for (size_t i = 0; i < rows->n; i++)
+        copy_run(size, run, run->n, from + (ptrdiff_t) i * row_from, to + (ptrdiff_t) i * row_to);
+}
+
+/* A transposition: what is next to one another in the source are rows of the destination.  A small
+ * one stays in cache whatever the order, which is then that of the longer runs. */
+static void copy_turned(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
+                        const char *from, char *to)
+{
+    ptrdiff_t row_to = rows->to * (ptrdiff_t) size;
+    ptrdiff_t run_from = run->from * (ptrdiff_t) size, run_to = run->to * (ptrdiff_t) size;
+
+    if (rows->n * run->n <= TILE * TILE) {
+        bool longer = rows->n > run->n;
+        copy_rows(size, longer ? run : rows, longer ? rows : run, from, to);
+        return;
+    }
+    for (size_t i = 0; i < rows->n; i += TILE)
+        for (size_t j = 0; j < run->n; j += TILE)
+            copy_tile(size, rows, run, smaller(rows->n - i, TILE), smaller(run->n - j, TILE),
+                      from + (ptrdiff_t) (i * size) + (ptrdiff_t) j * run_from,
+                      to + (ptrdiff_t) i * row_to + (ptrdiff_t) j * run_to);
+}
+
+static void copy_plane(size_t size, const struct mover_axis *a, const char *from, char *to)
+{
+    const struct mover_axis *rows = &a[0], *run = &a[1];
+    bool turned = rows->n > 1 && rows->from == 1 && run->from != 1 && run->from != 0;
+
+    if (turned && size <= MAX_TILED)
+        copy_turned(size, rows, run, from, to);
+    else
+        copy_rows(size, rows, run, from, to);
+}
+
+static void copy_box(size_t size, const struct mover_axis *a, uint32_t rank, const char *from,
+                     char *to)
+{
+    if (rank == 2) {
+        copy_plane(size, a, from, to);
+        return;
+    }
+    for (size_t i = 0; i < a->n; i++) {
+        copy_box(size, a + 1, rank - 1, from, to);
+        from += a->from * (ptrdiff_t) size;
+        to += a->to * (ptrdiff_t) size;
+    }
+}
+
+/* Axes of one element vanish, neighbours that step alike become one; at least two axes are left. */
+static uint32_t simplify(const struct mover_axis *axis, uint32_t rank, struct mover_axis *ret)
+{
+    struct mover_axis *last = NULL;
+    uint32_t n = 2;
+
+    ret[0] = ret[1] = (struct mover_axis){ 1, 1, 1 };
+    for (uint32_t i = 0; i < rank; i++) {
+        const struct mover_axis *a = &axis[i];
+        if (a->n == 1)
+            continue;
+        if (last && last->from == a->from * (ptrdiff_t) a->n &&
+            last->to == a->to * (ptrdiff_t) a->n) {
+            *last = (struct mover_axis){ last->n * a->n, a->from, a->to };
+        } else {
+            ret[n] = *a;
+            last = &ret[n++];
+        }
+    }
+    return n;
+}
+
+void mover_copy(size_t size, const struct mover_axis *axis, uint32_t rank, const void *from,
+                void *to)
+{
+    struct mover_axis a[MOVER_AXES + 2];
+
+    for (uint32_t i = 0; i < rank; i++)
+        if (axis[i].n == 0)
+            return;
+    uint32_t n = simplify(axis, rank, a), skip = n - 2 < 2 ? n - 2 : 2;
+    copy_box(size, a + skip, n - skip, from, to);
+}
+
+void mover_fill(size_t size, const void *value, size_t n, void *to)
+{
+    if (n == 0)
+        return;
+    if (size == 1) {
+        memset(to, *(const unsigned char *) value, n);
+        return;
+    }
+    memcpy(to, value, size);
+    for (size_t done = 1; done < n;) { /* doubling: the copied part is the source */
+        size_t more = done < n - done ? done : n - done;
+        memcpy((char *) to + done * size, to, more * size);
+        done += more;
+    }
+}
+
+void mover_strides(const struct shape *s, ptrdiff_t ret_stride[MAX_RANK])
+{
+    ptrdiff_t step = 1;
+
+    for (uint32_t i = s->rank; i-- > 0; step *= (ptrdiff_t) s->dim[i])
+        ret_stride[i] = step;
+}
+
+size_t mover_count(const struct shape *s, uint32_t lo, uint32_t hi)
+{
+    size_t n = 1;
+
+    for (uint32_t i = lo; i < hi; i++)
+        n *= s->dim[i];
+    return n;
+}

@@ -1,0 +1,555 @@
+/* Model validation: operands, then how operations connect them, then each operation against its
+ * record with the shapes inferred so far. */
+#include <math.h>
+#include <string.h>
+
+#include "golden/base/arena.h"
+#include "golden/model/compliance.h"
+#include "golden/model/extension.h"
+
+enum { MAX_GRAPHS = 4096, MAX_NESTING = 64, MAX_ARITY = 1 << 20 };
+
+/* One validation: who wants to know of each part, and what cannot be executed. */
+struct survey {
+    const struct model *model;
+    struct arena *scratch;
+    level_each *each; /* NULL: nobody */
+    void *user;
+    struct why impossible;
+};
+
+static int tell(const struct survey *s, const struct level_need *n, struct why *w)
+{
+    return s->each ? s->each(n, s->user, w) : 0;
+}
+
+static int operand_fail(struct why *w, uint32_t graph, uint32_t i)
+{
+    return graph ? why_prefix(w, "subgraph %u, operand %u", graph, i)
+                 : why_prefix(w, "operand %u", i);
+}
+
+static int operation_fail(struct why *w, uint32_t graph, uint32_t i)
+{
+    return graph ? why_prefix(w, "subgraph %u, operation %u", graph, i)
+                 : why_prefix(w, "operation %u", i);
+}
+
+static int check_zero(const struct tensor *t, const struct dtype_info *info, struct why *w)
+{
+    int32_t lo = 0, hi = 0;
+
+    if (info->quant == QUANT_AFFINE) {
+        lo = (int32_t) info->codec->min;
+        hi = (int32_t) info->codec->max;
+    }
+    REQUIRE(w, t->zero >= lo && t->zero <= hi, "%s has zero point %d, must be in %d..%d",
+            info->name, t->zero, lo, hi);
+    return 0;
+}
+
+static int check_channels(const struct tensor *t, struct why *w)
+{
+    REQUIRE(w, t->channel_scale && t->channel_dim < t->shape.rank,
+            "per-channel quantisation of dimension %u, but the rank is %u", t->channel_dim,
+            t->shape.rank);
+    uint32_t dim = t->shape.dim[t->channel_dim];
+    REQUIRE(w, dim != 0 && dim == t->n_channels, "%u channel scales for a dimension of %u",
+            t->n_channels, dim);
+    for (uint32_t i = 0; i < t->n_channels; i++)
+        REQUIRE(w, t->channel_scale[i] > 0 && isfinite(t->channel_scale[i]),
+                "channel scale %u is %g, must be over 0", i, (double) t->channel_scale[i]);
+    return 0;
+}
+
+static int check_quantisation(const struct tensor *t, const struct dtype_info *info, struct why *w)
+{
+    bool needs_scale = info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM;
+    double scale = (double) t->scale;
+
+    if (needs_scale)
+        REQUIRE(w, isfinite(scale) && scale > 0, "%s has scale %g, must be over 0", info->name,
+                scale);
+    else if (info->quant == QUANT_BIAS)
+        REQUIRE(w, isfinite(scale) && scale >= 0, "%s has scale %g, must not be negative",
+                info->name, scale);
+    else
+        REQUIRE(w, scale == 0, "%s has scale %g, must be 0", info->name, scale);
+    TRY(check_zero(t, info, w));
+    if (info->quant == QUANT_CHANNEL)
+        return check_channels(t, w);
+    REQUIRE(w, !t->channel_scale, "%s has channel scales", info->name);
+    return 0;
+}
+
+/* What an extension attaches to its types; NNAPI's own have nothing of the kind. */
+static int check_attached(const struct tensor *t, const struct dtype_info *info, struct why *w)
+{
+    uint16_t number;
+    const struct extension_record *x = extension_table[extension_of_type(t->dtype, &number)];
+
+    REQUIRE(w, t->extension || !t->extension_length, "%s: the attached data is missing",
+            info->name);
+    if (x && x->check_data)
+        return x->check_data(t, w);
+    REQUIRE(w, !t->extension_length, "%s has %zu bytes of extension data", info->name,
+            t->extension_length);
+    return 0;
+}
+
+static int check_constant(const struct model *m, const struct operand *o, struct why *w)
+{
+    const struct tensor *t = &o->tensor;
+
+    if (o->length == 0)
+        return 0; /* omitted */
+    REQUIRE(w, t->data, "a constant without data");
+    if (t->dtype != DT_FOREIGN) {
+        REQUIRE(w, !dtype_info[t->dtype].tensor || shape_known(&t->shape),
+                "a constant must have a complete shape");
+        REQUIRE(w, o->length == tensor_bytes(t),
+                "a constant of %zu bytes where its shape needs %zu", o->length, tensor_bytes(t));
+    }
+    if (o->life == LIFE_CONSTANT_REFERENCE) {
+        REQUIRE(w, o->pool < m->n_pools, "pool %u of %u", o->pool, m->n_pools);
+        const struct pool *p = &m->pool[o->pool];
+        REQUIRE(w, p->data, "pool %u has no data", o->pool);
+        uintptr_t at = (uintptr_t) t->data, base = (uintptr_t) p->data;
+        REQUIRE(w, at >= base && o->length <= p->length && at - base <= p->length - o->length,
+                "constant lies outside pool %u", o->pool);
+    }
+    return 0;
+}
+
+static bool declares(const struct model *m, uint32_t prefix)
+{
+    for (uint32_t i = 0; i < m->n_extensions; i++)
+        if (m->extension[i].prefix == prefix)
+            return true;
+    return false;
+}
+
+/* Types and operations of an extension are those of a model that names it. */
+static int check_declared(const struct model *m, uint32_t prefix, struct why *w)
+{
+    REQUIRE(w, prefix == EXTENSION_oem || declares(m, prefix),
+            "extension prefix %u, which the model does not name", prefix);
+    return 0;
+}
+
+static int check_extension(const struct model *m, const struct operand *o, struct why *w)
+{
+    uint16_t number;
+
+    if (o->tensor.dtype != DT_FOREIGN)
+        return check_declared(m, extension_of_type(o->tensor.dtype, &number), w);
+    bool oem = o->foreign >= OEM_CODE && o->foreign < OEM_CODE + OEM_CODES_TYPES;
+    return oem ? 0 : check_declared(m, extension_prefix_of(o->foreign), w);
+}
+
+/* Returns the feature level that the operand needs. */
+static int check_operand(const struct model *m, uint32_t graph, const struct operand *o,
+                         struct why *w)
+{
+    const struct tensor *t = &o->tensor;
+    const struct dtype_info *info = dtype_find((int32_t) t->dtype);
+
+    REQUIRE(w, info, "unknown operand type %d", (int) t->dtype);
+    REQUIRE(w, (unsigned) o->life < LIFE_COUNT, "unknown lifetime %d", (int) o->life);
+    REQUIRE(w, t->shape.rank <= MAX_RANK, "rank %u, at most %d are supported", t->shape.rank,
+            MAX_RANK);
+    REQUIRE(w, info->tensor || t->shape.rank == 0, "scalar %s has rank %u", info->name,
+            t->shape.rank);
+    REQUIRE(w, shape_check_size(&t->shape, info->codec->size ? info->codec->size : 1) == 0,
+            "more than 2^32 - 1 bytes");
+    REQUIRE(w, (o->life == LIFE_SUBGRAPH) == (t->dtype == DT_MODEL), "lifetime %s with type %s",
+            lifetime_name[o->life], info->name);
+    if (o->life == LIFE_SUBGRAPH)
+        REQUIRE(w, o->subgraph > 0 && o->subgraph < m->n_graphs && o->subgraph != graph,
+                "refers to subgraph %u of %u", o->subgraph, m->n_graphs - 1);
+    if (t->dtype >= DT_COUNT)
+        TRY(check_extension(m, o, w));
+    if (t->dtype != DT_OEM_BYTE && (t->dtype != DT_FOREIGN || extension_prefix_of(o->foreign)))
+        TRY(check_quantisation(t, info, w));
+    if (t->dtype != DT_FOREIGN)
+        TRY(check_attached(t, info, w));
+    if (operand_constant(o))
+        TRY(check_constant(m, o, w));
+    else
+        REQUIRE(w, !t->data && o->length == 0, "lifetime %s has data", lifetime_name[o->life]);
+    if (t->dtype == DT_FOREIGN)
+        return extension_prefix_of(o->foreign) ? L3 : L1;
+    bool unknown_rank = info->tensor && t->shape.rank == 0;
+    return unknown_rank && info->since < 3 ? 3 : info->since;
+}
+
+/* The list names exactly the operands of that lifetime, each once. */
+static int check_list(const struct graph *g, const uint32_t *list, uint32_t n, enum lifetime life,
+                      uint32_t *seen, struct why *w)
+{
+    uint32_t want = 0;
+
+    memset(seen, 0, sizeof *seen * g->n_operands);
+    for (uint32_t i = 0; i < n; i++) {
+        REQUIRE(w, list[i] < g->n_operands, "%s list: operand %u of %u", lifetime_name[life],
+                list[i], g->n_operands);
+        REQUIRE(w, g->operand[list[i]].life == life, "%s list: operand %u has lifetime %s",
+                lifetime_name[life], list[i], lifetime_name[g->operand[list[i]].life]);
+        REQUIRE(w, !seen[list[i]]++, "%s list: operand %u stands there twice", lifetime_name[life],
+                list[i]);
+    }
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        want += g->operand[i].life == life;
+    REQUIRE(w, want == n, "%u operands have lifetime %s, but %u are listed", want,
+            lifetime_name[life], n);
+    return 0;
+}
+
+static int check_slots(const struct graph *g, const struct operation *o, struct why *w)
+{
+    REQUIRE(w, o->n_in <= MAX_ARITY && o->n_out <= MAX_ARITY, "%u inputs, %u outputs", o->n_in,
+            o->n_out);
+    REQUIRE(w, (o->in || !o->n_in) && (o->out || !o->n_out), "a list of operands is missing");
+    for (uint32_t k = 0; k < o->n_in; k++)
+        REQUIRE(w, o->in[k] < g->n_operands, "input %u is operand %u of %u", k, o->in[k],
+                g->n_operands);
+    for (uint32_t k = 0; k < o->n_out; k++) {
+        REQUIRE(w, o->out[k] < g->n_operands, "output %u is operand %u of %u", k, o->out[k],
+                g->n_operands);
+        enum lifetime life = g->operand[o->out[k]].life;
+        REQUIRE(w, life == LIFE_TEMPORARY || life == LIFE_OUTPUT,
+                "output %u, operand %u, has lifetime %s", k, o->out[k], lifetime_name[life]);
+    }
+    return 0;
+}
+
+/* Each temporary and output has one writer; nothing reads what nobody writes. */
+static int check_writers(const struct graph *g, uint32_t *writers, struct why *w)
+{
+    memset(writers, 0, sizeof *writers * g->n_operands);
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operation[i].n_out; k++)
+            REQUIRE(w, !writers[g->operation[i].out[k]]++, "operand %u is written twice",
+                    g->operation[i].out[k]);
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        REQUIRE(w, g->operand[i].life != LIFE_OUTPUT || writers[i],
+                "output operand %u is not written", i);
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operation[i].n_in; k++) {
+            uint32_t o = g->operation[i].in[k];
+            REQUIRE(w, g->operand[o].life != LIFE_TEMPORARY || writers[o],
+                    "operand %u is read, but not written", o);
+        }
+    return 0;
+}
+
+/* Whether it is one of the model's extensions, but has no record; or the OEM's. */
+static bool is_foreign_op(const struct model *m, int32_t code)
+{
+    uint32_t prefix = extension_prefix_of(code);
+
+    return code == OEM_CODE || (prefix >= EXTENSION_END && declares(m, prefix));
+}
+
+static int same_type(const struct operand *outside, const struct operand *inside, const char *what,
+                     uint32_t i, struct why *w)
+{
+    const struct tensor *a = &outside->tensor, *b = &inside->tensor;
+
+    REQUIRE(w, a->dtype == b->dtype && outside->foreign == inside->foreign,
+            "%s %u is %s outside, %s inside the subgraph", what, i, dtype_info[a->dtype].name,
+            dtype_info[b->dtype].name);
+    REQUIRE(w, tensor_same_quant(a, b), "%s %u has another scale or zero point inside the subgraph",
+            what, i);
+    if (a->shape.rank == 0 || b->shape.rank == 0)
+        return 0;
+    REQUIRE(w, a->shape.rank == b->shape.rank, "%s %u has rank %u outside, %u inside the subgraph",
+            what, i, a->shape.rank, b->shape.rank);
+    for (uint32_t d = 0; d < a->shape.rank; d++)
+        REQUIRE(w, !a->shape.dim[d] || !b->shape.dim[d] || a->shape.dim[d] == b->shape.dim[d],
+                "%s %u, dimension %u: %u outside, %u inside the subgraph", what, i, d,
+                a->shape.dim[d], b->shape.dim[d]);
+    return 0;
+}
+
+/* Operands list[0..n) of g against the subgraph's inputs or outputs. */
+static int check_signature(const struct graph *g, const uint32_t *list, uint32_t n,
+                           const struct graph *sub, const uint32_t *sub_list, uint32_t n_sub,
+                           const char *what, struct why *w)
+{
+    REQUIRE(w, n == n_sub, "%u %ss where the subgraph has %u", n, what, n_sub);
+    for (uint32_t i = 0; i < n; i++)
+        TRY(same_type(&g->operand[list[i]], &sub->operand[sub_list[i]], what, i, w));
+    return 0;
+}
+
+static int check_branch(const struct model *m, const struct graph *g, const struct operation *o,
+                        struct why *w)
+{
+    for (uint32_t k = 1; k <= 2; k++) {
+        const struct graph *sub = &m->graph[g->operand[o->in[k]].subgraph];
+        TRY(check_signature(g, o->in + 3, o->n_in - 3, sub, sub->input, sub->n_inputs, "input", w));
+        TRY(check_signature(g, o->out, o->n_out, sub, sub->output, sub->n_outputs, "output", w));
+    }
+    return 0;
+}
+
+static int check_loop(const struct model *m, const struct graph *g, const struct operation *o,
+                      struct why *w)
+{
+    const struct graph *cond = &m->graph[g->operand[o->in[0]].subgraph];
+    const struct graph *body = &m->graph[g->operand[o->in[1]].subgraph];
+
+    TRY(check_signature(g, o->in + 2, o->n_in - 2, cond, cond->input, cond->n_inputs, "input", w));
+    TRY(check_signature(g, o->in + 2, o->n_in - 2, body, body->input, body->n_inputs, "input", w));
+    REQUIRE(w, cond->n_outputs == 1 && cond->operand[cond->output[0]].tensor.dtype == DT_B8,
+            "the condition must have one TENSOR_BOOL8 output");
+    REQUIRE(w, o->n_out <= body->n_outputs && body->n_outputs <= body->n_inputs,
+            "the body has %u inputs and %u outputs for a loop of %u", body->n_inputs,
+            body->n_outputs, o->n_out);
+    TRY(check_signature(g, o->out, o->n_out, body, body->output, o->n_out, "output", w));
+    return check_signature(body, body->output, body->n_outputs, body, body->input, body->n_outputs,
+                           "loop variable", w);
+}
+
+static int check_control(const struct model *m, const struct graph *g, const struct op *op,
+                         const struct operation *o, struct why *w)
+{
+    if (op->control_kind == CONTROL_NONE)
+        return 0;
+    return op->control_kind == CONTROL_BRANCH ? check_branch(m, g, o, w) : check_loop(m, g, o, w);
+}
+
+static bool row_fits(const struct call *c, const struct typing *t, const struct graph *g,
+                     const struct operation *o)
+{
+    for (uint32_t k = 0; k < o->n_in; k++) {
+        const struct role *r = call_role(c, k);
+        bool any = c->op->control_kind != CONTROL_NONE && r->many;
+        if (!any && role_type(r, t) != g->operand[o->in[k]].tensor.dtype)
+            return false;
+    }
+    return true;
+}
+
+/* What is left out has a type too, which must be one that it could have. */
+static int check_omitted(const struct call *c, const struct graph *g, const struct operation *o,
+                         struct why *w)
+{
+    for (int t = 0; t < c->op->n_typings; t++)
+        if (row_fits(c, &c->op->typings[t], g, o))
+            return 0;
+    for (uint32_t k = 0; k < o->n_in; k++) {
+        enum dtype type = g->operand[o->in[k]].tensor.dtype;
+        REQUIRE(w, c->arg[k] || role_type(call_role(c, k), c->typing) == type,
+                "%s: %s is left out, as a %s", c->op->name, call_role(c, k)->name,
+                dtype_info[type].name);
+    }
+    return 0;
+}
+
+/* Binds an operation to its record; shapes[] are the operands with what has been inferred.  Returns
+ * the level that it needs.  Of a foreign one nothing is known but where its operands are.  What is
+ * legal, but cannot be executed, goes to s->impossible: the first such reason is kept. */
+static int check_operation(struct survey *s, uint32_t index, uint32_t at, struct tensor *shapes,
+                           struct why *w)
+{
+    const struct graph *g = &s->model->graph[index];
+    const struct operation *o = &g->operation[at];
+    const struct op *op = op_find(o->code);
+    const struct tensor **in = arena_alloc(s->scratch, o->n_in + 1, sizeof *in);
+    struct tensor **out = arena_alloc(s->scratch, o->n_out + 1, sizeof *out);
+    struct call call;
+
+    if (!op && is_foreign_op(s->model, o->code))
+        return extension_prefix_of(o->code) ? L3 : L1;
+    REQUIRE(w, op, "unknown operation %d", o->code);
+    if (extension_prefix_of(o->code))
+        TRY(check_declared(s->model, extension_prefix_of(o->code), w));
+    if (!in || !out)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t k = 0; k < o->n_in; k++)
+        in[k] = operand_omitted(&g->operand[o->in[k]]) ? NULL : &shapes[o->in[k]];
+    for (uint32_t k = 0; k < o->n_out; k++)
+        out[k] = &shapes[o->out[k]];
+    int level = op_bind(op, in, o->n_in, out, o->n_out, false, &call, w);
+    if (level < 0 && w->code != WHY_EXECUTION)
+        return -1;
+    struct why control;
+    if (check_control(s->model, g, op, o, &control) < 0) { /* worse than shapes that contradict */
+        *w = control;
+        return why_prefix(w, "%s", op->name);
+    }
+    if (level >= 0)
+        TRY(check_omitted(&call, g, o, w));
+    if (level < 0) {
+        level = call.level > 0 ? call.level : (int) op->since;
+        operation_fail(w, index, at);
+        if (!s->impossible.text[0])
+            s->impossible = *w;
+    }
+    TRY(tell(s, &(struct level_need){ level, index, at, &call, shapes }, w));
+    return level;
+}
+
+static int check_operations(struct survey *s, uint32_t index, struct why *w)
+{
+    const struct graph *g = &s->model->graph[index];
+    struct tensor *shapes = arena_alloc_raw(s->scratch, g->n_operands + 1, sizeof *shapes);
+    uint32_t *order = arena_alloc(s->scratch, g->n_operations + 1, sizeof *order);
+    int level = 1;
+
+    if (!shapes || !order)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        shapes[i] = g->operand[i].tensor;
+        TRY(tensor_align(&shapes[i], s->scratch, w));
+    }
+    TRY(graph_order(g, s->scratch, order, w));
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        int need = check_operation(s, index, order[i], shapes, w);
+        if (need < 0) {
+            operation_fail(w, index, order[i]);
+            return -1;
+        }
+        level = need > level ? need : level;
+    }
+    return level;
+}
+
+/* What is counted is there. */
+static int check_arrays(const struct graph *g, struct why *w)
+{
+    REQUIRE(w, g->operand || !g->n_operands, "%u operands are missing", g->n_operands);
+    REQUIRE(w, g->operation || !g->n_operations, "%u operations are missing", g->n_operations);
+    REQUIRE(w, g->input || !g->n_inputs, "the list of %u inputs is missing", g->n_inputs);
+    REQUIRE(w, g->output || !g->n_outputs, "the list of %u outputs is missing", g->n_outputs);
+    return 0;
+}
+
+/* Structure alone: nothing here needs a record. */
+static int check_structure(const struct survey *s, uint32_t index, struct why *w)
+{
+    const struct graph *g = &s->model->graph[index];
+    TRY(check_arrays(g, w));
+    uint32_t *seen = arena_alloc_raw(s->scratch, g->n_operands + 1, sizeof *seen);
+    int level = 1;
+
+    if (!seen)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        int need = check_operand(s->model, index, &g->operand[i], w);
+        if (need < 0)
+            return operand_fail(w, index, i);
+        if (tell(s, &(struct level_need){ need, index, i, NULL, NULL }, w) < 0)
+            return operand_fail(w, index, i);
+        level = need > level ? need : level;
+    }
+    TRY(check_list(g, g->input, g->n_inputs, LIFE_INPUT, seen, w));
+    TRY(check_list(g, g->output, g->n_outputs, LIFE_OUTPUT, seen, w));
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        if (check_slots(g, &g->operation[i], w) < 0)
+            return operation_fail(w, index, i);
+    TRY(check_writers(g, seen, w));
+    return level;
+}
+
+enum { UNSEEN = 0, OPEN = MAX_NESTING + 1 };
+
+/* Running a graph inside another takes stack, so nesting is limited.  height[i]: how many graphs
+ * stand inside one another from graph i on, once that is known. */
+static int check_nesting(const struct model *m, uint32_t index, unsigned char *height, int depth,
+                         struct why *w)
+{
+    const struct graph *g = &m->graph[index];
+    unsigned char highest = 0;
+
+    REQUIRE(w, height[index] != OPEN, "subgraph %u contains itself", index);
+    REQUIRE(w, depth + (height[index] ? height[index] : 1) <= MAX_NESTING,
+            "subgraphs are nested more than %d deep", MAX_NESTING);
+    if (height[index] != UNSEEN)
+        return 0;
+    height[index] = OPEN;
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        uint32_t sub = g->operand[i].subgraph;
+        if (g->operand[i].life != LIFE_SUBGRAPH)
+            continue;
+        TRY(check_nesting(m, sub, height, depth + 1, w));
+        highest = height[sub] > highest ? height[sub] : highest;
+    }
+    height[index] = highest + 1;
+    return 0;
+}
+
+static int check_extensions(const struct model *m, struct why *w)
+{
+    REQUIRE(w, m->pool || !m->n_pools, "%u pools are missing", m->n_pools);
+    REQUIRE(w, m->extension || !m->n_extensions, "%u extensions are missing", m->n_extensions);
+    for (uint32_t i = 0; i < m->n_extensions; i++) {
+        const struct extension *x = &m->extension[i];
+        REQUIRE(w, x->name, "extension %u has no name", i);
+        REQUIRE(w, extension_name_is_legal(x->name), "extension %u is named \"%.80s\"", i, x->name);
+        enum extension_prefix known = extension_by_name(x->name);
+        REQUIRE(w, x->prefix >= EXTENSION_END || (x->prefix && x->prefix == known),
+                "extension %u, %.80s, has prefix %u", i, x->name, x->prefix);
+    }
+    return 0;
+}
+
+static int validate(struct survey *s, struct why *w)
+{
+    const struct model *m = s->model;
+    int level = m->n_extensions ? L3 : m->relaxed ? L2 : L1;
+
+    REQUIRE(w, m->graph && m->n_graphs >= 1 && m->n_graphs <= MAX_GRAPHS, "%u graphs", m->n_graphs);
+    REQUIRE(w, m->graph[0].n_operations > 0, "a model without operations");
+    TRY(check_extensions(m, w));
+    unsigned char *height = arena_alloc(s->scratch, m->n_graphs, 1);
+    if (!height)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t g = 0; g < m->n_graphs; g++) {
+        int need = check_structure(s, g, w);
+        if (need < 0)
+            return -1;
+        level = need > level ? need : level;
+    }
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        TRY(check_nesting(m, g, height, 0, w));
+    for (uint32_t g = 0; g < m->n_graphs; g++) {
+        int need = check_operations(s, g, w);
+        if (need < 0)
+            return -1;
+        level = need > level ? need : level;
+    }
+    return level;
+}
+
+int model_levels(const struct model *m, level_each *each, void *user, struct why *ret_impossible,
+                 struct why *w)
+{
+    struct survey s = { .model = m, .scratch = arena_new(0), .each = each, .user = user };
+    struct why unused;
+
+    if (!s.scratch)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    int level = validate(&s, w ? w : &unused);
+    arena_free(s.scratch);
+    if (level >= 0 && ret_impossible)
+        *ret_impossible = s.impossible;
+    return level;
+}
+
+int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w)
+{
+    return model_levels(m, NULL, NULL, ret_impossible, w);
+}
+
+int model_validate(const struct model *m, struct why *w)
+{
+    struct why impossible;
+    int level = model_prepare(m, &impossible, w);
+
+    if (level < 0 || !impossible.text[0])
+        return level;
+    return why_fail(w, WHY_EXECUTION, "%s", impossible.text);
+}

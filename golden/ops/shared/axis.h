@@ -1,0 +1,24 @@
+/* One dimension of a tensor, chosen by an operand: the tensor is [outer][len][inner]. */
+#ifndef GOLDEN_AXIS_H
+#define GOLDEN_AXIS_H
+
+#include "golden/model/op.h"
+
+struct axis {
+    uint32_t dim;
+    size_t outer, len, inner;
+};
+
+/* index: of a dimension of s, negative counts from the end, in range. */
+struct axis axis_of(const struct shape *s, int32_t index);
+
+/* s without that dimension; [1] when none is left. */
+struct shape axis_dropped(const struct shape *s, int32_t index);
+
+/* The dimension of input 0 that scalar `role` selects, for eval() and bound(). */
+struct axis call_axis(const struct call *c, int role);
+
+/* For infer(): the scalar, where it is known, names a dimension of input 0. */
+int axis_check(const struct call *c, int role, struct why *w);
+
+#endif

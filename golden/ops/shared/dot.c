@@ -1,0 +1,203 @@
+#include "golden/ops/shared/dot.h"
+
+#include <math.h>
+
+#include "golden/base/arena.h"
+#include "golden/judge/bounds.h"
+
+/* Fixed-point multipliers have 31 bits, float32 ones 24: relative error of a rescaled sum. */
+#define RESCALE_ERROR 0x1p-22
+
+static bool is_quantised(const struct call *c, const struct dot *d)
+{
+    return dtype_info[c->in[d->input]->dtype].codec->integer;
+}
+
+static bool is_rescaled(const struct call *c, const struct dot *d)
+{
+    return is_quantised(c, d) && c->out[0]->dtype != DT_I32;
+}
+
+static size_t channels(const struct call *c)
+{
+    const struct shape *s = &c->out[0]->shape;
+
+    return s->dim[s->rank - 1];
+}
+
+static double *operand(double **values, const struct call *c, int role)
+{
+    int at = role == NO_ROLE ? -1 : call_arg(c, role);
+
+    return values && at >= 0 ? values[at] : NULL;
+}
+
+void dot_level(struct call *c, const struct dot *d)
+{
+    const struct tensor *x = c->in[d->input], *w = c->in[d->filter];
+
+    if (x->dtype == DT_U8 && w->dtype == DT_U8 &&
+        !((double) c->out[0]->scale > (double) x->scale * (double) w->scale))
+        c->level = L3;
+}
+
+void dot_level_conv(struct call *c, const struct dot *d)
+{
+    const struct tensor *x = c->in[d->input], *w = c->in[d->filter];
+
+    dot_level(c, d);
+    if (x->dtype == DT_U8 && w->dtype == DT_U8 && !(x->scale > x->scale * w->scale))
+        c->level = L3;
+}
+
+double *dot_scratch(const struct call *c, size_t n, struct why *w)
+{
+    double *p = arena_alloc_raw(c->scratch, n, sizeof *p);
+
+    if (!p)
+        why_fail(w, WHY_MEMORY, "no memory for %zu values", n);
+    return p;
+}
+
+static int window_sum(const struct call *c, const struct dot *d, const double *x, const double *f,
+                      const double *init, double *y)
+{
+    struct dot_window v;
+
+    d->window(c, &v);
+    if (v.groups) {
+        struct matmul_conv conv = { v.batch, v.in_c,     v.out_c,      v.groups,     v.y,
+                                    v.x,     .image = x, .weights = f, .init = init, .out = y };
+        matmul_conv(&conv, c->pool);
+    } else {
+        struct matmul_depthwise conv = { v.batch,    v.in_c,       v.multiplier, v.y,     v.x,
+                                         .image = x, .weights = f, .init = init, .out = y };
+        matmul_depthwise(&conv, c->pool);
+    }
+    return 0;
+}
+
+static int dot_sum(const struct call *c, const struct dot *d, const double *x, const double *f,
+                   const double *init, double *y, struct why *w)
+{
+    return d->window ? window_sum(c, d, x, f, init, y) : d->sum(c, x, f, init, y, w);
+}
+
+/* y[i][ch] *= scale of the input times scale of the filter for ch; only quantised operands have
+ * them. bare: without the scale of the input */
+static int rescale(struct call *c, const struct dot *d, bool bare, double *y, struct why *w)
+{
+    size_t n = tensor_count(c->out[0]), nc = channels(c);
+    double input = bare ? 1 : tensor_step(c->in[d->input], 0);
+
+    if (!is_quantised(c, d))
+        return 0;
+    double *scale = dot_scratch(c, nc, w);
+    if (!scale)
+        return -1;
+    for (size_t ch = 0; ch < nc; ch++)
+        scale[ch] = input * tensor_step(c->in[d->filter], (uint32_t) ch);
+    for (size_t i = 0; i < n; i += nc)
+        for (size_t ch = 0; ch < nc; ch++)
+            y[i + ch] *= scale[ch];
+    return 0;
+}
+
+int dot_eval(struct call *c, const struct dot *d, struct why *w)
+{
+    double *y = c->y[0];
+
+    TRY(dot_sum(c, d, operand(c->x, c, d->input), operand(c->x, c, d->filter),
+                operand(c->x, c, d->bias), y, w));
+    TRY(rescale(c, d, false, y, w));
+    activation_apply(c, d->activation, y, tensor_count(c->out[0]));
+    return 0;
+}
+
+/* to[i] = |from[i]| * factor + error[i] */
+static double *magnitudes(struct call *c, const double *from, const double *error, double factor,
+                          size_t n, struct why *w)
+{
+    double *to = dot_scratch(c, n, w);
+
+    for (size_t i = 0; to && i < n; i++)
+        to[i] = fabs(from[i]) * factor + (error ? error[i] : 0);
+    return to;
+}
+
+/* ey = sum of (rounding * |x| + ex) * |w|: rounding inside, and errors of the input */
+static int bound_of_input(struct call *c, const struct dot *d, double rounding, struct why *w)
+{
+    const struct tensor *input = c->in[d->input], *filter = c->in[d->filter];
+    const double *ex = operand(c->ex, c, d->input);
+
+    double *x = magnitudes(c, operand(c->x, c, d->input), ex, rounding * tensor_step(input, 0),
+                           tensor_count(input), w);
+    double *f = magnitudes(c, operand(c->x, c, d->filter), NULL, 1, tensor_count(filter), w);
+    if (!x || !f)
+        return -1;
+    TRY(dot_sum(c, d, x, f, NULL, c->ey[0], w));
+    return rescale(c, d, true, c->ey[0], w);
+}
+
+/* ey += sum of (|x| + ex) * ew */
+static int bound_of_filter(struct call *c, const struct dot *d, struct why *w)
+{
+    const struct tensor *input = c->in[d->input];
+    const double *ex = operand(c->ex, c, d->input), *ew = operand(c->ex, c, d->filter);
+    size_t n = tensor_count(c->out[0]);
+
+    if (!ew)
+        return 0;
+    double *x = magnitudes(c, operand(c->x, c, d->input), ex, tensor_step(input, 0),
+                           tensor_count(input), w);
+    double *sum = dot_scratch(c, n, w);
+    if (!x || !sum)
+        return -1;
+    TRY(dot_sum(c, d, x, ew, NULL, sum, w));
+    for (size_t i = 0; i < n; i++)
+        c->ey[0][i] += sum[i];
+    return 0;
+}
+
+/* ey += rounding * |bias| + error of the bias */
+static int bound_of_bias(struct call *c, const struct dot *d, double rounding, struct why *w)
+{
+    const struct tensor *input = c->in[d->input], *filter = c->in[d->filter];
+    const double *b = operand(c->x, c, d->bias), *eb = operand(c->ex, c, d->bias);
+    size_t n = tensor_count(c->out[0]), nc = channels(c);
+
+    if (!b || (rounding == 0 && !eb))
+        return 0;
+    double *error = magnitudes(c, b, NULL, rounding, nc, w);
+    if (!error)
+        return -1;
+    /* Without a scale of its own, a bias counts units of the product. */
+    bool units = is_quantised(c, d) && c->in[d->bias]->scale == 0;
+    for (size_t ch = 0; ch < nc && eb; ch++)
+        error[ch] +=
+            eb[ch] * (units ? tensor_step(input, 0) * tensor_step(filter, (uint32_t) ch) : 1);
+    for (size_t i = 0; i < n; i += nc)
+        for (size_t ch = 0; ch < nc; ch++)
+            c->ey[0][i + ch] += error[ch];
+    return 0;
+}
+
+int dot_bound(struct call *c, const struct dot *d, struct why *w)
+{
+    bool quantised = is_quantised(c, d);
+    size_t terms = d->terms(c), n = tensor_count(c->out[0]);
+    double *ey = c->ey[0];
+    double rounding = quantised ? 0 : bound_sum(c, terms + 1, 1);
+    double lost = quantised ? 0 : (double) terms * bound_tiny(c->unit);
+
+    TRY(bound_of_input(c, d, rounding, w));
+    TRY(bound_of_filter(c, d, w));
+    TRY(bound_of_bias(c, d, rounding, w));
+    for (size_t i = 0; i < n; i++) {
+        ey[i] += is_rescaled(c, d) ? fabs(c->y[0][i]) * RESCALE_ERROR : lost;
+        ey[i] = bound_clean(ey[i]);
+    }
+    activation_bound(c, d->activation, c->y[0], ey, n);
+    return 0;
+}

@@ -1,0 +1,60 @@
+#include "golden/ops/shared/elementwise/activation.h"
+
+#include <math.h>
+
+#include "golden/judge/bounds.h"
+
+static const struct activation_range range[] = {
+    [ACTIVATION_NONE] = { -INFINITY, INFINITY },
+    [ACTIVATION_RELU] = { 0, INFINITY },
+    [ACTIVATION_RELU1] = { -1, 1 },
+    [ACTIVATION_RELU6] = { 0, 6 },
+};
+
+struct activation_range activation_range(int32_t code)
+{
+    return range[code >= 0 && code < COUNT(range) ? code : ACTIVATION_NONE];
+}
+
+int activation_check(const struct call *c, int role, struct why *w)
+{
+    if (role == NO_ROLE || !call_known(c, role))
+        return 0;
+    int32_t code = call_int(c, role);
+    REQUIRE(w, code >= 0 && code < COUNT(range), "%s: activation %d is none of 0..3", c->op->name,
+            code);
+    REQUIRE(w, code == ACTIVATION_NONE || c->out[0]->dtype != DT_I32,
+            "%s: activation %d of TENSOR_INT32: only 0 is allowed", c->op->name, code);
+    return 0;
+}
+
+void activation_apply(const struct call *c, int role, double *y, size_t n)
+{
+    int32_t code = role == NO_ROLE ? ACTIVATION_NONE : call_int(c, role);
+    struct activation_range r = activation_range(code);
+    if (code == ACTIVATION_NONE)
+        return;
+    for (size_t i = 0; i < n; i++)
+        y[i] = y[i] < r.lo ? r.lo : y[i] > r.hi ? r.hi : y[i];
+}
+
+void activation_bound(const struct call *c, int role, const double *y, double *ey, size_t n)
+{
+    int32_t code = role == NO_ROLE ? ACTIVATION_NONE : call_int(c, role);
+    struct activation_range r = activation_range(code);
+    if (code == ACTIVATION_NONE)
+        return;
+    for (size_t i = 0; i < n; i++) /* what may be anything may be no number, which stays none */
+        ey[i] = ey[i] == INFINITY ? INFINITY
+                                  : bound_smaller(ey[i], bound_larger(y[i] - r.lo, r.hi - y[i]));
+}
+
+struct near activation_of_cell(struct near a, int32_t code, double u)
+{
+    if (code == CELL_TANH)
+        return near_tanh(a, u);
+    if (code == CELL_LOGISTIC)
+        return near_logistic(a, u);
+    struct activation_range r = activation_range(code);
+    return code == CELL_NONE ? a : near_clamp(a, r.lo, r.hi);
+}

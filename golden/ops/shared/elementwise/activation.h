@@ -1,0 +1,43 @@
+/* The activation that NNAPI fuses into arithmetic, convolution and pooling operations: a clamp of
+ * the real result.  0 none, 1 ReLU [0, inf), 2 ReLU1 [-1, 1], 3 ReLU6 [0, 6]. */
+#ifndef GOLDEN_ACTIVATION_H
+#define GOLDEN_ACTIVATION_H
+
+#include "golden/judge/ball.h"
+#include "golden/model/op.h"
+
+/* Where a family of operations has a role that this one lacks. */
+enum { NO_ROLE = -1 };
+
+enum activation { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU1, ACTIVATION_RELU6 };
+
+struct activation_range {
+    double lo, hi;
+};
+struct activation_range activation_range(int32_t code);
+
+/* The functions below take NO_ROLE for no activation. */
+
+/* For infer(): the code, where it is known, is one of the four, and 0 if the output is INT32. */
+int activation_check(const struct call *c, int role, struct why *w);
+
+/* Clamps y[0..n-1], in place, as scalar `role` of the call says.  NaN stays NaN. */
+void activation_apply(const struct call *c, int role, double *y, size_t n);
+
+/* The error after the clamp, from the error before it, in place: a clamp never enlarges a
+ * difference, and both values end in the range.  y: the clamped values. */
+void activation_bound(const struct call *c, int role, const double *y, double *ey, size_t n);
+
+/* The activations of recurrent cells: those above, tanh, and the logistic function. */
+enum {
+    CELL_NONE = ACTIVATION_NONE,
+    CELL_RELU = ACTIVATION_RELU,
+    CELL_RELU1 = ACTIVATION_RELU1,
+    CELL_RELU6 = ACTIVATION_RELU6,
+    CELL_TANH,
+    CELL_LOGISTIC = 6
+};
+/* With its error; u: see golden/judge/ball.h. */
+struct near activation_of_cell(struct near a, int32_t code, double u);
+
+#endif

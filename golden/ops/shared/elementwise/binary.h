@@ -1,0 +1,108 @@
+/* Element-wise operations of two broadcast operands: inputs 0 and 1, output 0.
+ *
+ * An operation gives its scalar function; the loops here are inlined around it, once for each way
+ * in which a run advances, so that the compiler can vectorise them. */
+#ifndef GOLDEN_BINARY_H
+#define GOLDEN_BINARY_H
+
+#include <string.h>
+
+#include "golden/judge/bounds.h"
+#include "golden/ops/shared/elementwise/activation.h"
+#include "golden/ops/shared/elementwise/broadcast.h"
+
+#define BINARY_INLINE static inline __attribute__((always_inline))
+
+/* What most of these records share: two operands that broadcast. */
+extern const struct role binary_in[2], binary_out[1];
+extern const struct form binary_forms[1];
+
+/* The same with a fused activation as the third operand: its check in infer(), what eval() and
+ * bound() do last. */
+extern const struct role fused_in[3];
+extern const struct form fused_forms[1];
+int fused_infer(struct call *c, struct why *w);
+void fused_apply(struct call *c);
+void fused_bound(struct call *c);
+
+/* y = f(a, b) */
+BINARY_INLINE void binary_eval(struct call *c, double (*f)(double a, double b))
+{
+    struct broadcast it;
+    const struct shape *sa = &c->arg[0]->shape, *sb = &c->arg[1]->shape;
+
+    for (bool more = broadcast_first(&it, sa, sb); more; more = broadcast_next(&it)) {
+        const double *a = c->x[0] + it.a, *b = c->x[1] + it.b;
+        double *y = c->y[0] + it.at;
+        if (it.step_a && it.step_b)
+            for (size_t i = 0; i < it.run; i++)
+                y[i] = f(a[i], b[i]);
+        else if (it.step_a)
+            for (size_t i = 0; i < it.run; i++)
+                y[i] = f(a[i], *b);
+        else
+            for (size_t i = 0; i < it.run; i++)
+                y[i] = f(*a, b[i]);
+    }
+}
+
+/* The same on raw TENSOR_INT32. */
+BINARY_INLINE void binary_eval_int(struct call *c, int32_t (*f)(int32_t a, int32_t b))
+{
+    struct broadcast it;
+    const struct tensor *ta = c->arg[0], *tb = c->arg[1];
+
+    for (bool more = broadcast_first(&it, &ta->shape, &tb->shape); more;
+         more = broadcast_next(&it)) {
+        const int32_t *a = (const int32_t *) ta->data + it.a;
+        const int32_t *b = (const int32_t *) tb->data + it.b;
+        int32_t *y = (int32_t *) c->out[0]->data + it.at;
+        for (size_t i = 0; i < it.run; i++)
+            y[i] = f(a[i * it.step_a], b[i * it.step_b]);
+    }
+}
+
+/* ey = carry(a, b, ea, eb) */
+BINARY_INLINE void binary_bound(struct call *c,
+                                double (*carry)(double a, double b, double ea, double eb))
+{
+    struct broadcast it;
+    const struct shape *sa = &c->arg[0]->shape, *sb = &c->arg[1]->shape;
+
+    for (bool more = broadcast_first(&it, sa, sb); more; more = broadcast_next(&it))
+        for (size_t i = 0; i < it.run; i++) {
+            size_t a = it.a + i * it.step_a, b = it.b + i * it.step_b;
+            double ea = c->ex[0] ? c->ex[0][a] : 0, eb = c->ex[1] ? c->ex[1][b] : 0;
+            c->ey[0][it.at + i] = bound_clean(carry(c->x[0][a], c->x[1][b], ea, eb));
+        }
+}
+
+/* For sums, which may cancel: adds to ey what it costs to bring quantised operands to one scale. */
+void binary_bound_scaling(struct call *c);
+
+/* For carry(): the error of f(a, b) where f is monotone in each operand, so that its extremes are
+ * at the corners of both intervals, or `between`: a value that it takes inside (f(a, b) if none).
+ */
+BINARY_INLINE double binary_corners(double (*f)(double a, double b), double a, double b, double ea,
+                                    double eb, double between)
+{
+    double lo = between, hi = between;
+
+    for (int i = 0; i < 4; i++) {
+        double y = f(i & 1 ? a + ea : a - ea, i & 2 ? b + eb : b - eb);
+        if (isnan(y))
+            return INFINITY;
+        lo = fmin(lo, y);
+        hi = fmax(hi, y);
+    }
+    return bound_interval(f(a, b), lo, hi);
+}
+
+/* For carry(): an error of e in an integer result that is exactly `exact`.  Where the result could
+ * pass the range of int32, values may wrap and nothing is certain. */
+static inline double binary_wrapping(double exact, double e)
+{
+    return e > 0 && fabs(exact) + e >= 0x1p31 ? INFINITY : e;
+}
+
+#endif

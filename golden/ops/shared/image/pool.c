@@ -1,0 +1,108 @@
+#include "golden/ops/shared/image/pool.h"
+
+#include "golden/ops/shared/elementwise/activation.h"
+#include "golden/ops/shared/image/window.h"
+
+#define I32 FIXED(DT_INT32)
+
+const struct role pool_in[POOL_ROLES] = {
+    [POOL_INPUT] = { "input", "the image", "NHWC", .slot = 0, .image = true },
+    [POOL_SCHEME] = { "padding", "1 SAME, 2 VALID", .slot = I32, .draw = DRAW_SCHEME },
+    [POOL_PAD_LEFT] = { "pad_left", "columns of padding before the image", .slot = I32,
+                        .draw = DRAW_OP },
+    [POOL_PAD_RIGHT] = { "pad_right", "columns of padding after it", .slot = I32, .draw = DRAW_OP },
+    [POOL_PAD_TOP] = { "pad_top", "rows of padding above it", .slot = I32, .draw = DRAW_OP },
+    [POOL_PAD_BOTTOM] = { "pad_bottom", "rows of padding below it", .slot = I32, .draw = DRAW_OP },
+    [POOL_STRIDE_W] = { "stride_width", "columns between windows", .slot = I32,
+                        .draw = DRAW_STRIDE },
+    [POOL_STRIDE_H] = { "stride_height", "rows between windows", .slot = I32, .draw = DRAW_STRIDE },
+    [POOL_KERNEL_W] = { "filter_width", "columns of a window", .slot = I32, .draw = DRAW_OP },
+    [POOL_KERNEL_H] = { "filter_height", "rows of a window", .slot = I32, .draw = DRAW_OP },
+    [POOL_ACTIVATION] = { "activation", "fused activation: 0 none, 1 RELU, 2 RELU1, 3 RELU6",
+                          .slot = I32, .draw = DRAW_ACTIVATION },
+    [POOL_LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
+                      .since = L3, .optional = true, .draw = DRAW_FLAG },
+};
+
+const struct role pool_out[1] = {
+    { "output", "one value per window and channel", "N??C", .slot = 0, .image = true, .q = Q_SAME },
+};
+
+const struct form pool_forms[POOL_FORMS] = {
+    { "explicit padding",
+      { POOL_INPUT, POOL_PAD_LEFT, POOL_PAD_RIGHT, POOL_PAD_TOP, POOL_PAD_BOTTOM, POOL_STRIDE_W,
+        POOL_STRIDE_H, POOL_KERNEL_W, POOL_KERNEL_H, POOL_ACTIVATION, POOL_LAYOUT, END } },
+    { "implicit padding",
+      { POOL_INPUT, POOL_SCHEME, POOL_STRIDE_W, POOL_STRIDE_H, POOL_KERNEL_W, POOL_KERNEL_H,
+        POOL_ACTIVATION, POOL_LAYOUT, END } },
+};
+
+static const struct window_roles window = {
+    .scheme = POOL_SCHEME,
+    .y = { POOL_PAD_TOP, POOL_PAD_BOTTOM, POOL_STRIDE_H, POOL_KERNEL_H, NO_ROLE },
+    .x = { POOL_PAD_LEFT, POOL_PAD_RIGHT, POOL_STRIDE_W, POOL_KERNEL_W, NO_ROLE },
+    .activation = POOL_ACTIVATION,
+};
+
+int pool_infer(struct call *c, struct why *w)
+{
+    return window_infer(c, &window, w);
+}
+
+bool pool_draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    return window_draw(c, &window, role, d, to);
+}
+
+/* The part of window o that lies in the image. */
+static void clip(const struct matmul_axis *a, size_t o, size_t *ret_lo, size_t *ret_hi)
+{
+    ptrdiff_t lo = (ptrdiff_t) (o * a->stride) - a->pad, hi = lo + (ptrdiff_t) a->kernel;
+
+    *ret_lo = lo > 0 ? (size_t) lo : 0;
+    *ret_hi = (size_t) hi < a->in ? (size_t) hi : a->in;
+}
+
+void pool_run(const struct call *c, const struct pool_window *p, const double *x, double *y)
+{
+    struct window v = window_of(c, &window);
+    size_t channels = c->letter['C'], top, bottom, left, right;
+
+    for (size_t n = 0; n < c->letter['N']; n++, x += v.y.in * v.x.in * channels)
+        for (size_t oy = 0; oy < v.y.out; oy++) {
+            clip(&v.y, oy, &top, &bottom);
+            for (size_t ox = 0; ox < v.x.out; ox++, y += channels) {
+                clip(&v.x, ox, &left, &right);
+                for (size_t k = 0; k < channels; k++)
+                    y[k] = p->start;
+                for (size_t i = top; i < bottom; i++)
+                    for (size_t j = left; j < right; j++)
+                        p->take(x + (i * v.x.in + j) * channels, y, channels);
+                if (p->finish)
+                    p->finish(y, channels, (double) ((bottom - top) * (right - left)));
+            }
+        }
+}
+
+size_t pool_terms(const struct call *c)
+{
+    struct window v = window_of(c, &window);
+    size_t h = v.y.kernel < v.y.in ? v.y.kernel : v.y.in;
+    size_t w = v.x.kernel < v.x.in ? v.x.kernel : v.x.in;
+
+    return h * w;
+}
+
+static void add(const double *x, double *acc, size_t channels)
+{
+    for (size_t k = 0; k < channels; k++)
+        acc[k] += x[k];
+}
+
+static void divide(double *acc, size_t channels, double count)
+{
+    for (size_t k = 0; k < channels; k++)
+        acc[k] /= count;
+}
+
+const struct pool_window pool_mean = { 0, add, divide };

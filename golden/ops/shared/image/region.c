@@ -1,0 +1,142 @@
+#include "golden/ops/shared/image/region.h"
+
+#define I32 FIXED(DT_INT32)
+
+const struct role region_in[REGION_ROLES] = {
+    [REGION_INPUT] = { "input", "the images", "NHWC", .slot = 0, .image = true },
+    [REGION_ROI] = { "roi", "the boxes: x1, y1, x2, y2, in strides of pixels", "M4", .slot = 1,
+                     .draw = DRAW_OP, .q = Q_FIXED, .qscale = 0.125 },
+    [REGION_BATCHES] = { "batches", "index of the image that each box lies in", "M",
+                         .slot = FIXED(DT_I32), .draw = DRAW_OP },
+    [REGION_OUT_H] = { "output_height", "rows of bins", .slot = I32, .draw = DRAW_MULTIPLIER },
+    [REGION_OUT_W] = { "output_width", "columns of bins", .slot = I32, .draw = DRAW_MULTIPLIER },
+    [REGION_STRIDE_H] = { "stride_height", "units of a box that are one pixel high", .slot = 2,
+                          .draw = DRAW_OP },
+    [REGION_STRIDE_W] = { "stride_width", "units of a box that are one pixel wide", .slot = 2,
+                          .draw = DRAW_OP },
+    [REGION_LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
+                        .draw = DRAW_FLAG },
+    [REGION_SAMPLES_H] = { "sampling_ratio_height",
+                           "rows of samples in a bin; 0: as many as it has pixels, rounded up",
+                           .slot = I32, .draw = DRAW_OP },
+    [REGION_SAMPLES_W] = { "sampling_ratio_width",
+                           "columns of samples in a bin; 0: as many as it has pixels, rounded up",
+                           .slot = I32, .draw = DRAW_OP },
+};
+
+const struct typing region_typings[REGION_TYPINGS] = {
+    /* since, ranks, images, boxes, strides */
+    { L3, RANK(4), { DT_F16, DT_F16, DT_FLOAT16 } },
+    { L3, RANK(4), { DT_F32, DT_F32, DT_FLOAT32 } },
+    { L3, RANK(4), { DT_U8, DT_Q16A, DT_FLOAT32 } },
+    { L4, RANK(4), { DT_S8, DT_Q16A, DT_FLOAT32 } },
+};
+
+static int infer_bins(struct call *c, int role, uint32_t *ret_dim, struct why *w)
+{
+    if (!call_known(c, role))
+        return 0;
+    REQUIRE(w, call_int(c, role) > 0, "%s: %s is %d", c->op->name, c->op->in[role].name,
+            call_int(c, role));
+    *ret_dim = (uint32_t) call_int(c, role);
+    return 0;
+}
+
+static int check_stride(struct call *c, int role, struct why *w)
+{
+    if (call_known(c, role))
+        REQUIRE(w, call_real(c, role) > 0, "%s: %s is %g", c->op->name, c->op->in[role].name,
+                call_real(c, role));
+    return 0;
+}
+
+int region_infer(struct call *c, struct why *w)
+{
+    TRY(infer_bins(c, REGION_OUT_H, &c->out[0]->shape.dim[1], w));
+    TRY(infer_bins(c, REGION_OUT_W, &c->out[0]->shape.dim[2], w));
+    TRY(check_stride(c, REGION_STRIDE_H, w));
+    return check_stride(c, REGION_STRIDE_W, w);
+}
+
+int region_read(const struct call *c, size_t i, struct region *ret_region, struct why *w)
+{
+    static const int stride[] = { REGION_STRIDE_H, REGION_STRIDE_W };
+    double batch = c->x[REGION_BATCHES][i];
+    struct region r;
+
+    if (!(batch >= 0 && batch < c->letter['N']))
+        return why_fail(w, WHY_EXECUTION, "%s: box %zu lies in image %g of %u", c->op->name, i,
+                        batch, c->letter['N']);
+    r.image = (size_t) batch;
+    for (int k = 0; k < 2; k++) {
+        struct near unit = near_exact(call_real(c, stride[k]));
+        double pixels = (double) region_pixels(c, k);
+        /* implementations multiply by the reciprocal of the stride: two roundings */
+        r.from[k] =
+            near_quotient(near_operand(c, REGION_ROI, 4 * i + 1 - (size_t) k), unit, 2 * c->unit);
+        r.to[k] =
+            near_quotient(near_operand(c, REGION_ROI, 4 * i + 3 - (size_t) k), unit, 2 * c->unit);
+        if (!(r.from[k].x >= 0 && r.from[k].x <= r.to[k].x && r.to[k].x <= pixels && pixels > 0))
+            return why_fail(w, WHY_EXECUTION,
+                            "%s: box %zu reaches from %g to %g on an axis of %g pixels",
+                            c->op->name, i, r.from[k].x, r.to[k].x, pixels);
+    }
+    *ret_region = r;
+    return 0;
+}
+
+void region_undecided(struct call *c)
+{
+    size_t n = tensor_count(c->out[0]);
+
+    for (size_t i = 0; i < n; i++)
+        c->ey[0][i] = INFINITY;
+}
+
+enum { MOST_REGIONS = 6, MOST_STRIDES = 3 };
+
+static void draw_boxes(const struct call *c, struct drawer *d, uint32_t n, int32_t *x)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < 2; k++) {
+            uint32_t room = MOST_STRIDES * c->letter[k == 0 ? 'W' : 'H'];
+            uint32_t from = d->below(d, room), length = 1 + d->below(d, room - from);
+            x[4 * i + k] = (int32_t) from;
+            x[4 * i + 2 + k] = (int32_t) (from + length);
+        }
+}
+
+/* A stride with which every box lies in the image. */
+static bool draw_stride(const struct call *c, int axis, struct drawer *d, int32_t *x)
+{
+    const struct tensor *roi = c->in[REGION_ROI];
+    size_t n = tensor_count(roi);
+    double most = 0, pixels = (double) region_pixels(c, axis);
+
+    if (!roi->data || !(pixels > 0))
+        return false;
+    for (size_t i = 0; i < n; i += 4)
+        most = fmax(most, tensor_at(roi, i + 3 - (size_t) axis));
+    x[0] = (int32_t) fmax(ceil(most / pixels), 1) + (int32_t) d->below(d, 2);
+    return true;
+}
+
+bool region_draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+{
+    int32_t *x = to->data;
+
+    switch (role) {
+    case REGION_ROI:
+        to->shape = (struct shape){ 2, { 1 + d->below(d, MOST_REGIONS), 4 } };
+        draw_boxes(c, d, to->shape.dim[0], x);
+        return true;
+    case REGION_BATCHES:
+        to->shape = (struct shape){ 1, { c->letter['M'] } };
+        for (uint32_t i = 0; i < c->letter['M']; i++)
+            x[i] = (int32_t) (i * c->letter['N'] / c->letter['M']);
+        return true;
+    case REGION_STRIDE_H: return draw_stride(c, 0, d, x);
+    case REGION_STRIDE_W: return draw_stride(c, 1, d, x);
+    default: x[0] = (int32_t) d->below(d, 4); return true;
+    }
+}

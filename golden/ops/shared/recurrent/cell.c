@@ -1,0 +1,409 @@
+#include "golden/ops/shared/recurrent/cell.h"
+
+#include <string.h>
+
+#include "golden/exec/const_cache.h"
+#include "golden/ops/shared/elementwise/activation.h"
+
+struct cell_sequence cell_sequence_of(const struct tensor *input, bool time_major)
+{
+    const uint32_t *dim = input->shape.dim;
+
+    if (input->shape.rank == 2)
+        return (struct cell_sequence){ dim[0], 1, 1, dim[0] };
+    if (time_major)
+        return (struct cell_sequence){ dim[1], dim[0], 1, dim[1] };
+    return (struct cell_sequence){ dim[0], dim[1], dim[1], 1 };
+}
+
+struct near_array cell_operand(const struct cell *k, int role)
+{
+    int at = role == NO_OPERAND ? -1 : call_arg(k->c, role);
+
+    if (at < 0)
+        return (struct near_array){ 0 };
+    return (struct near_array){ k->c->x[at], k->unit > 0 ? k->c->ex[at] : NULL };
+}
+
+/* Whether floats that are judged may have left their range at x.  The bounds of long recurrences
+ * are far wider than what any implementation is off by: a value within half of the range stays
+ * there.
+ */
+static bool overflows(const struct cell *k, struct near x)
+{
+    return k->unit > 0 && k->c->arg[0]->scale == 0 &&
+           (x.e == INFINITY || bound_overflows(2 * x.x, DBL_MIN, k->unit));
+}
+
+struct near cell_follows(const struct cell *k, struct near x, struct near y)
+{
+    if (overflows(k, x))
+        y.e = INFINITY;
+    return y;
+}
+
+static double *doubles(const struct cell *k, size_t n, struct why *w)
+{
+    double *p = arena_alloc_raw(k->c->scratch, n + 1, sizeof *p);
+
+    if (!p)
+        why_fail(w, WHY_MEMORY, "%s: no memory for %zu values", k->c->op->name, n);
+    return p;
+}
+
+int cell_array(const struct cell *k, size_t n, struct near_array *ret_array, struct why *w)
+{
+    struct near_array a = { doubles(k, n, w), k->unit > 0 ? doubles(k, n, w) : NULL };
+
+    if (!a.x || (k->unit > 0 && !a.e))
+        return -1;
+    *ret_array = a;
+    return 0;
+}
+
+int cell_state(const struct cell *k, int role, size_t n, struct near_array *ret_state,
+               struct why *w)
+{
+    struct near_array from = cell_operand(k, role);
+
+    TRY(cell_array(k, n, ret_state, w));
+    for (size_t i = 0; i < n; i++)
+        near_put(ret_state, i, near_at(&from, i));
+    return 0;
+}
+
+/* --- products */
+
+int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why *w)
+{
+    if (k->unit == 0)
+        return 0;
+    if (!(m->magnitude = doubles(k, m->n * m->k, w)))
+        return -1;
+    for (size_t i = 0; i < m->n * m->k; i++)
+        m->magnitude[i] = fabs(m->weights.x[i]);
+    return 0;
+}
+
+static int pack(const void *context, void *to, struct why *w)
+{
+    const struct cell_matrix *m = context;
+
+    (void) w;
+    matmul_pack_into(m->n, m->k, 1, m->weights.x, to);
+    return 0;
+}
+
+/* Packed weights: a constant's once for all runs; others where they are used again. */
+static int pack_weights(const struct cell *k, int role, bool reused, struct cell_matrix *m,
+                        struct why *w)
+{
+    struct recipe r = { .form = PREPARED_VALUE_PANELS,
+                        .n = m->n,
+                        .k = m->k,
+                        .groups = 1,
+                        .bytes = matmul_packed_bytes(m->n, m->k, 1),
+                        .make = pack,
+                        .context = m };
+    struct prepared *kept = k->c->prepared ? k->c->prepared[call_arg(k->c, role)] : NULL;
+
+    if (!kept && !reused)
+        return 0;
+    m->packed = prepared_get(kept, &r, k->c->scratch, w);
+    return m->packed ? 0 : -1;
+}
+
+int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
+                     struct why *w)
+{
+    struct cell_matrix m = { .weights = cell_operand(k, role) };
+
+    if (m.weights.x) {
+        m.n = k->c->in[role]->shape.dim[0];
+        m.k = k->c->in[role]->shape.dim[1];
+        TRY(cell_matrix_measure(k, &m, w));
+        TRY(pack_weights(k, role, reused, &m, w));
+    }
+    *ret_matrix = m;
+    return 0;
+}
+
+static void add_product(const struct cell *k, const struct cell_rows *rows, const double *from,
+                        size_t stride, const struct cell_matrix *m, const double *weights,
+                        const struct matmul_packed *packed, double *to, size_t to_stride)
+{
+    struct matmul product = { .m = rows->n,
+                              .n = m->n,
+                              .k = m->k,
+                              .a = from,
+                              .lda = stride,
+                              .b = weights,
+                              .packed = packed,
+                              .add = true,
+                              .c = to,
+                              .ldc = to_stride };
+    matmul(&product, k->c->pool);
+}
+
+/* a[i] = |x[i]| * factor + e[i], dense */
+static void magnitudes(const struct cell_rows *from, size_t width, double factor, double *a)
+{
+    for (size_t i = 0; i < from->n; i++)
+        for (size_t j = 0; j < width; j++) {
+            struct near x = near_at(&from->at, i * from->stride + j);
+            a[i * width + j] = fabs(x.x) * factor + x.e;
+        }
+}
+
+/* An error that may be anything, times a weight of zero: the value may be no number. */
+static void clean_errors(const struct cell_rows *to, size_t width)
+{
+    for (size_t i = 0; i < to->n; i++)
+        for (size_t j = 0; j < width; j++)
+            to->at.e[i * to->stride + j] = bound_clean(to->at.e[i * to->stride + j]);
+}
+
+/* to.e += (rounding * |x| + ex) * |w| + (|x| + ex) * ew */
+static int add_errors(const struct cell *k, const struct cell_rows *from,
+                      const struct cell_matrix *m, size_t terms, const struct cell_rows *to,
+                      struct why *w)
+{
+    double rounding = bound_roundings(k->c->dot_factor, terms) * k->unit;
+    struct arena_mark mark = arena_mark(k->c->scratch);
+    double *a = doubles(k, from->n * m->k, w);
+
+    if (!a)
+        return -1;
+    magnitudes(from, m->k, rounding, a);
+    add_product(k, from, a, m->k, m, m->magnitude, NULL, to->at.e, to->stride);
+    if (m->weights.e) {
+        magnitudes(from, m->k, 1, a);
+        add_product(k, from, a, m->k, m, m->weights.e, NULL, to->at.e, to->stride);
+    }
+    clean_errors(to, m->n);
+    arena_rewind(k->c->scratch, mark);
+    return 0;
+}
+
+int cell_product(const struct cell *k, const struct cell_rows *from, const struct cell_matrix *m,
+                 size_t terms, const struct cell_rows *to, struct why *w)
+{
+    add_product(k, from, from->at.x, from->stride, m, m->weights.x, m->packed, to->at.x,
+                to->stride);
+    return k->unit > 0 ? add_errors(k, from, m, terms, to, w) : 0;
+}
+
+/* --- gates */
+
+static size_t width_of(const struct cell *k, int role)
+{
+    const struct tensor *t = role == NO_OPERAND ? NULL : k->c->in[role];
+
+    return t ? t->shape.dim[t->shape.rank - 1] : 0;
+}
+
+/* The bias, with the error of adding it and of numbers that are too small. */
+static void start_sums(const struct cell *k, struct cell_gate *g, size_t rows)
+{
+    double rounding = bound_roundings(k->c->dot_factor, g->terms) * k->unit;
+    double lost = k->unit > 0 ? (double) g->terms * bound_tiny(k->unit) : 0;
+    bool first = g->bias.x && !g->norm.x;
+
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < g->units; i++) {
+            struct near b = first ? near_at(&g->bias, i) : (struct near){ 0, 0 };
+            b.e += rounding * fabs(b.x) + lost;
+            near_put(&g->sum, r * g->units + i, b);
+        }
+}
+
+/* Products of a whole sequence. */
+static int add_sequence(const struct cell *k, int role, int weights, struct cell_gate *g,
+                        size_t rows, struct why *w)
+{
+    struct cell_rows from = { cell_operand(k, role), rows, width_of(k, role) };
+    struct cell_rows to = { g->sum, rows, g->units };
+    struct cell_matrix m;
+
+    if (!from.at.x || weights == NO_OPERAND || !k->c->in[weights])
+        return 0;
+    TRY(cell_matrix_init(k, weights, false, &m, w));
+    return cell_product(k, &from, &m, g->terms, &to, w);
+}
+
+/* The next n sums, after an operand was added to them. */
+static void saturate(const struct cell *k, const struct near_array *sum, size_t n)
+{
+    for (size_t i = 0; k->limit > 0 && i < n; i++)
+        near_put(sum, i, near_clip(near_at(sum, i), k->limit));
+}
+
+int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
+                   struct cell_gate *ret_gate, struct why *w)
+{
+    size_t rows = k->rows.batch * k->rows.time;
+    struct cell_gate g = {
+        .units = k->c->in[roles->weights]->shape.dim[0],
+        .terms = width_of(k, roles->weights) + width_of(k, roles->aux_weights) +
+                 width_of(k, roles->recurrent) + 2,
+        .bias = cell_operand(k, roles->bias),
+        .peephole = cell_operand(k, roles->peephole),
+        .norm = cell_operand(k, roles->norm),
+    };
+
+    TRY(cell_array(k, rows * g.units, &g.sum, w));
+    if (k->unit > 0 && g.norm.x && !(g.scratch = doubles(k, g.units, w)))
+        return -1;
+    start_sums(k, &g, rows);
+    TRY(add_sequence(k, roles->input, roles->weights, &g, rows, w));
+    TRY(add_sequence(k, roles->aux, roles->aux_weights, &g, rows, w));
+    saturate(k, &g.sum, rows * g.units);
+    TRY(cell_matrix_init(k, roles->recurrent, k->rows.time > 1, &g.recurrent, w));
+    *ret_gate = g;
+    return 0;
+}
+
+int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct near_array *state,
+                    size_t t, struct why *w)
+{
+    struct cell_rows from = { *state, k->rows.batch, g->recurrent.k };
+    struct cell_rows to = { near_from(&g->sum, t * k->rows.time_step * g->units), k->rows.batch,
+                            k->rows.batch_step * g->units };
+
+    return cell_product(k, &from, &g->recurrent, g->terms, &to, w);
+}
+
+/* The variance is a mean of squares, which may leave the range of floats long before the values do.
+ */
+static void normalise(const struct cell *k, const struct near_array *a, size_t n, double *scratch)
+{
+    struct near squares = { 0, 0 };
+
+    for (size_t i = 0; i < n; i++)
+        squares.x += a->x[i] * a->x[i];
+    near_normalise(a, n, k->unit, k->c->dot_factor, scratch);
+    for (size_t i = 0; overflows(k, squares) && i < n; i++)
+        a->e[i] = INFINITY;
+}
+
+void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t, size_t b,
+                      const struct near_array *cell_state, int32_t activation,
+                      const struct near_array *to)
+{
+    size_t row = b * k->rows.batch_step + t * k->rows.time_step;
+    struct near_array sum = near_from(&g->sum, row * g->units);
+    double u = k->unit;
+
+    saturate(k, &sum, g->units);
+    for (size_t i = 0; g->peephole.x && i < g->units; i++) {
+        struct near seen = near_product(near_at(&g->peephole, i), near_at(cell_state, i), u);
+        near_put(&sum, i, near_sum(near_at(&sum, i), seen, u));
+    }
+    saturate(k, &sum, g->units);
+    if (g->norm.x)
+        normalise(k, &sum, g->units, g->scratch);
+    for (size_t i = 0; i < g->units; i++) {
+        struct near x = near_at(&sum, i);
+        if (g->norm.x)
+            x = near_sum(near_product(x, near_at(&g->norm, i), u), near_at(&g->bias, i), u);
+        x = near_clip(x, k->limit);
+        near_put(to, i, cell_follows(k, x, activation_of_cell(x, activation, u)));
+    }
+}
+
+int cell_check_activation(const struct call *c, int role, unsigned allowed, struct why *w)
+{
+    if (!call_known(c, role))
+        return 0;
+    int32_t code = call_int(c, role);
+    bool fits = code >= 0 && code < 31 && (allowed >> code & 1);
+    REQUIRE(w, fits, "%s: %s is %d, none of the activations that are allowed", c->op->name,
+            c->op->in[role].name, code);
+    return 0;
+}
+
+struct near_array cell_result(const struct call *c, int i, double unit)
+{
+    return (struct near_array){ c->y[i], unit > 0 ? c->ey[i] : NULL };
+}
+
+bool cell_inexact(const struct call *c)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->ex[i])
+            return true;
+    return false;
+}
+
+int cell_real_call(const struct call *c, struct call *ret_real, struct why *w)
+{
+    struct call real = *c;
+    struct cell k = { .c = &real };
+
+    real.dot_factor = 0;
+    real.prepared = NULL; /* made from units */
+    real.x = arena_alloc(c->scratch, c->n_in + 1, sizeof *real.x);
+    for (uint32_t i = 0; real.x && i < c->n_in; i++) {
+        size_t n = c->x[i] ? tensor_count(c->arg[i]) : 0;
+        if (n && !(real.x[i] = doubles(&k, n, w)))
+            return -1;
+        for (size_t j = 0; j < n; j++)
+            real.x[i][j] = c->x[i][j] * tensor_step(c->arg[i], 0);
+    }
+    if (!real.x)
+        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+    *ret_real = real;
+    return 0;
+}
+
+int cell_infer_sequence(const struct call *c, int input, int time_major, uint32_t outputs,
+                        struct shape *ret_shape, struct why *w)
+{
+    const uint32_t *dim = c->in[input]->shape.dim;
+
+    if (!call_known(c, time_major)) {
+        *ret_shape = (struct shape){ 3, { 0, 0, outputs } };
+        return 0;
+    }
+    int32_t major = call_int(c, time_major);
+    REQUIRE(w, major == 0 || major == 1, "%s: %s is %d, neither 0 nor 1", c->op->name,
+            c->op->in[time_major].name, major);
+    REQUIRE(w, dim[major] == c->letter['B'], "%s: %s has a batch of %u, the states have one of %u",
+            c->op->name, c->op->in[input].name, dim[major], c->letter['B']);
+    *ret_shape = (struct shape){ 3, { dim[0], dim[1], outputs } };
+    return 0;
+}
+
+static uint32_t draw_size(const struct call *c, int input, char letter, struct drawer *d)
+{
+    const struct shape *s = &c->in[input]->shape;
+
+    if (c->bound[(unsigned char) letter])
+        return c->letter[(unsigned char) letter];
+    if (letter == 'B')
+        return s->dim[s->rank == 3 ? d->below(d, 2) : 0];
+    return 1 + d->below(d, 6);
+}
+
+bool cell_draw_shape(const struct call *c, int input, int role, struct drawer *d, struct tensor *to)
+{
+    const char *dims = c->op->in[role].dims;
+    char seen = 0;
+
+    to->shape.rank = (uint32_t) strlen(dims);
+    for (uint32_t i = 0; i < to->shape.rank; i++) {
+        bool again = i > 0 && dims[i] == seen;
+        to->shape.dim[i] = again ? to->shape.dim[i - 1] : draw_size(c, input, dims[i], d);
+        seen = dims[i];
+    }
+    return true;
+}
+
+bool cell_draw_time_major(const struct call *c, int input, struct drawer *d, struct tensor *to)
+{
+    const uint32_t *dim = c->in[input]->shape.dim;
+    bool either = dim[0] == dim[1];
+
+    *(int32_t *) to->data = either ? (int32_t) d->below(d, 2) : dim[1] == c->letter['B'];
+    return true;
+}
