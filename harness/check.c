@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "golden/base/clock.h"
-#include "sim/hal_convert.h"
+#include "sim/hal/hal_convert.h"
 
 const char *const judge_name[] = { "auto", "cts", "bound" };
 

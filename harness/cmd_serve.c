@@ -4,7 +4,7 @@
 
 #include "harness/commands.h"
 #include "harness/devices.h"
-#include "sim/service.h"
+#include "sim/service/service.h"
 
 static struct service *served;
 

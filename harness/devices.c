@@ -12,8 +12,8 @@
 
 #include "harness/buffer.h"
 #include "harness/trace_file.h"
-#include "sim/allowlist.h"
-#include "sim/hal_convert.h"
+#include "sim/client/allowlist.h"
+#include "sim/hal/hal_convert.h"
 #include "specs/specs.h"
 
 struct target_host harness_host = { .read_profile = specs_read_toml };

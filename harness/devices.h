@@ -32,8 +32,8 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
 /* What targets borrow from this folder: reading profiles. */
 extern struct target_host harness_host;
 
-/* Hides extensions from all targets that are opened from now on, unless the file (sim/allowlist.h)
- * lists `who`; NULL: the program that is running. */
+/* Hides extensions from all targets that are opened from now on, unless the file
+ * (sim/client/allowlist.h) lists `who`; NULL: the program that is running. */
 int devices_limit_extensions(const char *file, const char *who, struct why *w);
 
 #endif

@@ -7,7 +7,7 @@
 #include "harness/crew.h"
 #include "harness/devices.h"
 #include "randgraph/randgraph.h"
-#include "sim/hal_convert.h"
+#include "sim/hal/hal_convert.h"
 
 /* A yes needs one model that is supported; limits (sizes, constants) may cost some. */
 enum { TRIES = 30 };

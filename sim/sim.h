@@ -21,8 +21,8 @@ struct target_host {
     int (*read_profile)(const char *path, char **ret_json, struct why *w);
     double patience; /* most seconds for an answer of a driver in another process, 0: any number */
     bool is_known;   /* it has been there before: where it is not, that is the outcome of a run */
-    const char *no_extensions; /* why vendor extensions may not be used (sim/allowlist.h), NULL:
-                                  they may; kept as long as the target */
+    const char *no_extensions; /* why vendor extensions may not be used (sim/client/allowlist.h),
+                                  NULL: they may; kept as long as the target */
 };
 
 /* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).  A bad
@@ -31,8 +31,8 @@ int target_open(const char *uri, const struct target_host *host, struct target *
                 struct why *w);
 void target_free(struct target *t);
 
-/* The target's driver, to be served to others (sim/service.h); frees the rest.  A library that the
- * driver is in stays loaded. */
+/* The target's driver, to be served to others (sim/service/service.h); frees the rest.  A library
+ * that the driver is in stays loaded. */
 struct hal_driver *target_take_driver(struct target *t);
 
 const char *target_uri(const struct target *t);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "golden/model/op.h"
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/support/signed_example.h"
 #include "tests/vts_models.h"

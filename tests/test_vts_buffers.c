@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/vts_graphs.h"
 #include "tests/vts_requests.h"

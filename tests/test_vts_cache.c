@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 #include "tests/support/cache_events.h"
 #include "tests/support/hal_client.h"
 #include "tests/vts_models.h"

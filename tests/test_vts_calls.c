@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
-#include "sim/fence.h"
+#include "sim/base/fence.h"
+#include "sim/hal/convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"

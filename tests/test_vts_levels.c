@@ -1,6 +1,6 @@
 /* Versions: entry points of older ones, methods of newer ones, what each version has and has not.
  */
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"

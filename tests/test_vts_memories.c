@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/vts_graphs.h"
 #include "tests/vts_mutations.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
 

@@ -2,7 +2,7 @@
  * width of numbers, hints. */
 #include <string.h>
 
-#include "sim/hal_convert.h"
+#include "sim/hal/hal_convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 
 static uint32_t operand(struct build *b, const struct vts_look *l, enum lifetime life)
 {

@@ -10,7 +10,7 @@
 #ifndef TESTS_VTS_MATRIX_H
 #define TESTS_VTS_MATRIX_H
 
-#include "sim/hal_convert.h"
+#include "sim/hal/hal_convert.h"
 
 struct cell {
     const char *device;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "randgraph/randgraph.h"
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 
 enum { SEED = 41, PER_OP = 2, LARGER = 24, MAX_MODELS = 400 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
+#include "sim/base/fence.h"
 #include "tests/support/hal_client.h"
 
 enum { ALIGNMENT = 64 };

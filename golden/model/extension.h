@@ -8,8 +8,8 @@
  * In a model, codes of an extension carry a prefix in their high bits, and the model says which
  * name each prefix stands for.  Clients number as they like; within Halcyon every extension of the
  * list has one prefix, its place in the list, and its types are members of enum dtype.  Models are
- * renumbered where they come in and go out (sim/convert.h).  What is not in the list is foreign:
- * the model keeps code and name, nothing can be said of its meaning. */
+ * renumbered where they come in and go out (sim/hal/convert.h).  What is not in the list is
+ * foreign: the model keeps code and name, nothing can be said of its meaning. */
 #ifndef GOLDEN_EXTENSION_H
 #define GOLDEN_EXTENSION_H
 

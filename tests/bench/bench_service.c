@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/remote.h"
-#include "sim/service.h"
+#include "sim/remote/remote.h"
+#include "sim/service/service.h"
 #include "tests/support/hal_client.h"
 #include "tests/support/large_model.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/engine.h"
-#include "sim/hal_convert.h"
-#include "sim/profile.h"
+#include "sim/device/engine.h"
+#include "sim/device/profile.h"
+#include "sim/hal/hal_convert.h"
 
 enum { MEMORY = 1 << 22, ROOM = 1 << 14, MAX_IO = 64 };
 

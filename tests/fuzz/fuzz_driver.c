@@ -3,7 +3,7 @@
  * once, and stay within the memory that it was lent. */
 #include "tests/fuzz/fuzz_client.h"
 
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 
 enum { MAX_DAMAGE = 12 };
 

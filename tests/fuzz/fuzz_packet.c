@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/packet.h"
+#include "sim/wire/burst_packet.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MOST = 128, OUTPUTS = 8, MEMORY = 1 << 20 };

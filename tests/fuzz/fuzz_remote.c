@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/remote.h"
-#include "sim/wire.h"
+#include "sim/remote/remote.h"
+#include "sim/wire/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_packets.h"
 

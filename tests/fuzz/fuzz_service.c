@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sim/engine.h"
-#include "sim/session.h"
+#include "sim/device/engine.h"
+#include "sim/service/session.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_packets.h"
 

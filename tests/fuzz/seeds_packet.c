@@ -1,7 +1,7 @@
 /* Packets of bursts: a byte that says which of the two they are, and the datums. */
 #include <check.h>
 
-#include "sim/packet.h"
+#include "sim/wire/burst_packet.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/support/hal_client.h"
 

@@ -1,7 +1,7 @@
 /* What a service and its clients say to each other: for each side, what the other one sends. */
 #include <check.h>
 
-#include "sim/wire.h"
+#include "sim/wire/wire.h"
 #include "tests/fuzz/fuzz_packets.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/support/extension_model.h"

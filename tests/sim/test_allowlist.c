@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/allowlist.h"
+#include "sim/client/allowlist.h"
 #include "tests/support/check_main.h"
 
 static struct why w;

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/burst_client.h"
+#include "sim/remote/burst_client.h"
 #include "tests/support/check_main.h"
 #include "tests/support/raw_burst.h"
 

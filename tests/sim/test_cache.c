@@ -3,8 +3,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "sim/cache.h"
-#include "sim/convert.h"
+#include "sim/driver/cache.h"
+#include "sim/hal/convert.h"
 #include "tests/support/cache_events.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/engine.h"
-#include "sim/hal_convert.h"
-#include "sim/runtime.h"
+#include "sim/client/runtime.h"
+#include "sim/device/engine.h"
+#include "sim/hal/hal_convert.h"
 #include "tests/support/build.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
+#include "sim/hal/convert.h"
 #include "sim/sim.h"
 #include "tests/support/build.h"
 #include "tests/support/check_main.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/engine.h"
-#include "sim/profile.h"
+#include "sim/device/engine.h"
+#include "sim/device/profile.h"
 #include "tests/support/check_main.h"
 #include "tests/support/extension_model.h"
 #include "tests/vts_mutations.h"

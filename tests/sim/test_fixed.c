@@ -1,7 +1,7 @@
 /* What the fixed-point device computes, against numbers worked out by hand. */
 #include <check.h>
 
-#include "sim/fixed.h"
+#include "sim/kernels/fixed/fixed.h"
 #include "tests/sim/on_device.h"
 #include "tests/support/check_main.h"
 

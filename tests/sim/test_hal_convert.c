@@ -1,12 +1,12 @@
 /* What each version of the HAL can say: tables of what came when, walked over all versions. */
-#include "sim/hal_convert.h"
+#include "sim/hal/hal_convert.h"
 
 #include <check.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
+#include "sim/base/fence.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

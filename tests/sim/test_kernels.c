@@ -2,8 +2,8 @@
 #include <check.h>
 #include <math.h>
 
-#include "sim/half.h"
-#include "sim/kernel.h"
+#include "sim/kernels/half.h"
+#include "sim/kernels/kernel.h"
 #include "tests/sim/on_device.h"
 #include "tests/support/check_main.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/runtime.h"
+#include "sim/client/runtime.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

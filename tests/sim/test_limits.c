@@ -5,10 +5,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
-#include "sim/memory.h"
-#include "sim/share.h"
-#include "sim/wire_quota.h"
+#include "sim/base/fence.h"
+#include "sim/base/memory.h"
+#include "sim/base/process_quota.h"
+#include "sim/wire/wire_quota.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

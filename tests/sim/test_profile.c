@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/profile.h"
+#include "sim/device/profile.h"
 #include "sim/sim.h"
 #include "tests/support/check_main.h"
 #include "tests/support/one_op.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
-#include "sim/hal_convert.h"
-#include "sim/profile.h"
+#include "sim/base/fence.h"
+#include "sim/device/profile.h"
+#include "sim/hal/hal_convert.h"
 #include "tests/support/cache_files.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"

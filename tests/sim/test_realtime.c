@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
+#include "sim/base/fence.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

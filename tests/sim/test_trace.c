@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "golden/base/trace.h"
-#include "sim/fence.h"
+#include "sim/base/fence.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

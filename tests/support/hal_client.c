@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "sim/convert.h"
-#include "sim/fence.h"
-#include "sim/profile.h"
-#include "sim/remote.h"
-#include "sim/session.h"
+#include "sim/base/fence.h"
+#include "sim/device/profile.h"
+#include "sim/hal/convert.h"
+#include "sim/remote/remote.h"
+#include "sim/service/session.h"
 
 static struct why w;
 

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "sim/driver.h"
+#include "sim/driver/driver.h"
 #include "tests/support/build.h"
 
 /* The driver of a shipped profile ("cpu"), or of the reference ("golden"); version 0: its own. */

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/remote_internal.h"
+#include "sim/remote/remote_internal.h"
 
 static const uint64_t patience = UINT64_C(20000000000);
 

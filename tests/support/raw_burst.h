@@ -3,8 +3,8 @@
 #ifndef TESTS_RAW_BURST_H
 #define TESTS_RAW_BURST_H
 
-#include "sim/burst_server.h"
-#include "sim/packet.h"
+#include "sim/service/burst_server.h"
+#include "sim/wire/burst_packet.h"
 #include "tests/support/hal_client.h"
 
 /* A prepared model of this process (then the server of the queues is ours) or of a service. */

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
-#include "sim/remote.h"
-#include "sim/service.h"
+#include "sim/base/fence.h"
+#include "sim/remote/remote.h"
+#include "sim/service/service.h"
 
 enum { N = 4, THREADS = 4 };
 

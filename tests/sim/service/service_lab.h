@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-#include "sim/wire.h"
+#include "sim/wire/wire.h"
 #include "tests/support/hal_client.h"
 
 enum { LAB_LIVES = 4, LAB_TURNS = 12 };

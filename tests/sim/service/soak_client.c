@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
-#include "sim/remote.h"
+#include "sim/base/fence.h"
+#include "sim/remote/remote.h"
 #include "tests/sim/service/service_lab.h"
 #include "tests/support/cache_files.h"
 

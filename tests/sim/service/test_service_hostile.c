@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
-#include "sim/remote.h"
+#include "sim/base/fence.h"
+#include "sim/remote/remote.h"
 #include "tests/sim/service/service_lab.h"
 #include "tests/support/check_main.h"
 

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/fence.h"
-#include "sim/share.h"
+#include "sim/base/fence.h"
+#include "sim/base/process_quota.h"
 #include "tests/sim/service/service_lab.h"
 #include "tests/support/check_main.h"
 

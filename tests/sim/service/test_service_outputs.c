@@ -4,9 +4,9 @@
 #include <semaphore.h>
 #include <string.h>
 
-#include "sim/hal_answer.h"
-#include "sim/memory.h"
-#include "sim/spans.h"
+#include "sim/base/memory.h"
+#include "sim/hal/hal_answer.h"
+#include "sim/hal/request_regions.h"
 #include "tests/sim/service/stub_driver.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"

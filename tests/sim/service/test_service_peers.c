@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sim/peer.h"
-#include "sim/remote.h"
-#include "sim/service.h"
+#include "sim/base/peer_credentials.h"
+#include "sim/remote/remote.h"
+#include "sim/service/service.h"
 #include "tests/sim/service/service_lab.h"
 #include "tests/support/check_main.h"
 

@@ -4,8 +4,8 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include "sim/memory.h"
-#include "sim/remote_internal.h"
+#include "sim/base/memory.h"
+#include "sim/remote/remote_internal.h"
 #include "tests/sim/service/stub_driver.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"

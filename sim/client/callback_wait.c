@@ -1,0 +1,214 @@
+/* Waiting for callbacks, which come from any thread, once. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "sim/client/runtime.h"
+#include "sim/hal/hal_convert.h"
+
+/* A launch that fails calls back too; longer than this it need not be waited for.  So many waiters
+ * are kept, as long as a late second call may come. */
+enum { PATIENCE_SECONDS = 5, KEPT = 16 };
+
+struct waiter {
+    struct hal_prepare_callback prepare;
+    struct hal_execution_callback execution;
+    const char *method; /* that is to call back */
+    pthread_mutex_t lock;
+    pthread_cond_t called;
+    atomic_uint calls; /* looked at after the first one without the lock */
+    enum hal_status status;
+    struct hal_prepared_model *prepared;
+    struct hal_result *result; /* NULL once it is not waited for any more */
+    struct waiter *next;
+};
+
+static void notify_prepared(struct hal_prepare_callback *self, enum hal_status status,
+                            struct hal_prepared_model *prepared)
+{
+    struct waiter *w = (struct waiter *) self;
+
+    pthread_mutex_lock(&w->lock);
+    if (w->calls++ == 0) {
+        w->status = status;
+        w->prepared = prepared;
+    }
+    pthread_cond_signal(&w->called);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* More shapes than there is room for are counted only: their number is wrong. */
+static void notify_executed(struct hal_execution_callback *self, enum hal_status status,
+                            uint32_t n_shapes, const struct hal_output_shape *shapes,
+                            struct hal_timing timing)
+{
+    struct waiter *w =
+        (struct waiter *) (void *) ((char *) self - offsetof(struct waiter, execution));
+
+    pthread_mutex_lock(&w->lock);
+    if (w->calls++ == 0 && w->result) {
+        w->status = status;
+        w->result->n_shapes = n_shapes;
+        w->result->timing = timing;
+        for (uint32_t i = 0; i < n_shapes && i < w->result->capacity && shapes; i++)
+            w->result->shapes[i] = shapes[i];
+    }
+    pthread_cond_signal(&w->called);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void forget_old(struct waiter *w)
+{
+    for (int i = 1; w && i < KEPT; i++)
+        w = w->next;
+    if (!w)
+        return;
+    waiters_free(w->next);
+    w->next = NULL;
+}
+
+static struct waiter *waiter_new(struct target *t, const char *method, struct hal_result *result)
+{
+    struct waiter *w = calloc(1, sizeof(*w));
+
+    if (!w)
+        return NULL;
+    w->prepare.notify = notify_prepared;
+    w->execution.notify = notify_executed;
+    w->method = method;
+    w->result = result;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->called, NULL);
+    w->next = t->waiters;
+    t->waiters = w;
+    forget_old(w);
+    return w;
+}
+
+/* False when it was not called in time. */
+static bool await(struct waiter *w, bool launched)
+{
+    struct timespec until;
+    int rc = 0;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_SECONDS;
+    pthread_mutex_lock(&w->lock);
+    while (!w->calls && rc != ETIMEDOUT)
+        rc = launched ? pthread_cond_wait(&w->called, &w->lock)
+                      : pthread_cond_timedwait(&w->called, &w->lock, &until);
+    bool called = w->calls;
+    w->result = NULL;
+    pthread_mutex_unlock(&w->lock);
+    return called;
+}
+
+static void judge_prepared(const struct waiter *w, char *text, size_t size)
+{
+    if (w->status == HAL_NONE && !w->prepared)
+        snprintf(text, size, "prepare_model called back with NONE but without a prepared model");
+    else if (w->status != HAL_NONE && w->prepared)
+        snprintf(text, size, "prepare_model called back with %s and a prepared model",
+                 hal_status_name(w->status));
+}
+
+static void judge(const struct waiter *w, enum hal_status launched, char *text, size_t size)
+{
+    if (w->calls > 1)
+        snprintf(text, size, "%s called back %u times", w->method, w->calls);
+    else if ((unsigned) w->status >= HAL_STATUS_COUNT)
+        snprintf(text, size, "%s called back with the unknown status %d", w->method,
+                 (int) w->status);
+    else if (launched != HAL_NONE && w->status == HAL_NONE)
+        snprintf(text, size, "%s returned %s but called back with NONE", w->method,
+                 hal_status_name(launched));
+}
+
+/* Waits for the end of what has been launched; false where the driver breaks the contract. */
+static bool finish(struct waiter *w, enum hal_status launched, char *violation, size_t size)
+{
+    if ((unsigned) launched >= HAL_STATUS_COUNT)
+        snprintf(violation, size, "%s returned the unknown status %d", w->method, (int) launched);
+    else if (!await(w, launched == HAL_NONE))
+        snprintf(violation, size, "%s returned %s and did not call back", w->method,
+                 hal_status_name(launched));
+    else
+        return true;
+    return false;
+}
+
+enum hal_status target_prepare(struct target *t, const struct hal_model *model,
+                               const struct hal_prepare_config *config,
+                               struct hal_prepared_model **ret_prepared, char *violation,
+                               size_t size)
+{
+    struct waiter *w = waiter_new(t, "prepare_model", NULL);
+    enum hal_status launched;
+
+    *ret_prepared = NULL;
+    if (!w)
+        return hal_exhausted(t->driver->hal_version);
+    target_at(t, TARGET_AT_PREPARE);
+    launched =
+        t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare);
+    target_at(t, TARGET_AT_PREPARED);
+    if (!finish(w, launched, violation, size))
+        return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
+    judge_prepared(w, violation, size);
+    judge(w, launched, violation, size);
+    if (w->status == HAL_NONE)
+        *ret_prepared = w->prepared;
+    else if (w->prepared && w->prepared->methods && w->prepared->methods->release)
+        w->prepared->methods->release(w->prepared);
+    return launched != HAL_NONE ? launched : w->status;
+}
+
+enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config, struct hal_result *result,
+                               char *violation, size_t size)
+{
+    enum hal_version version = t->driver->hal_version;
+    struct waiter *w;
+
+    target_at(t, version >= HAL_1_2 ? TARGET_AT_EXECUTE_SYNCHRONOUSLY : TARGET_AT_EXECUTE);
+    if (version >= HAL_1_2)
+        return p->methods->execute_synchronously(p, version, request, config, result);
+    w = waiter_new(t, "execute", result);
+    if (!w)
+        return hal_exhausted(t->driver->hal_version);
+    enum hal_status launched = p->methods->execute(p, version, request, config, &w->execution);
+    target_at(t, TARGET_AT_EXECUTED);
+    if (!finish(w, launched, violation, size))
+        return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
+    judge(w, launched, violation, size);
+    return launched != HAL_NONE ? launched : w->status;
+}
+
+const char *waiters_repeated(struct waiter *w)
+{
+    for (; w; w = w->next) {
+        pthread_mutex_lock(&w->lock);
+        bool repeated = w->calls > 1;
+        w->calls = repeated ? 1 : w->calls;
+        pthread_mutex_unlock(&w->lock);
+        if (repeated)
+            return w->method;
+    }
+    return NULL;
+}
+
+void waiters_free(struct waiter *w)
+{
+    while (w) {
+        struct waiter *next = w->next;
+        pthread_cond_destroy(&w->called);
+        pthread_mutex_destroy(&w->lock);
+        free(w);
+        w = next;
+    }
+}

@@ -1,0 +1,136 @@
+/* What a driver is shown of a model: the model in the words of its version, or nothing. */
+#include <stdio.h>
+
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
+#include "sim/client/case_run.h"
+#include "sim/hal/hal_convert.h"
+
+#define LOG_TAG "ExecutionPlan"
+
+/* ---- which operations are too new */
+
+struct marking {
+    int most;
+    bool *supported; /* of the main graph's operations */
+    int *level;      /* of each graph */
+};
+
+static int mark(const struct level_need *n, void *user, struct why *w)
+{
+    struct marking *m = user;
+
+    (void) w;
+    if (n->level > m->level[n->graph])
+        m->level[n->graph] = n->level;
+    if (n->call && n->graph == 0)
+        m->supported[n->index] = n->level <= m->most;
+    return 0;
+}
+
+/* Of a graph and of those that it refers to, which is without cycles.  within[]: what is known of
+ * each already, else 0. */
+static int level_within(const struct model *m, uint32_t graph, const int *level, int *within)
+{
+    const struct graph *g = &m->graph[graph];
+    int highest = level[graph];
+
+    if (within[graph])
+        return within[graph];
+    for (uint32_t i = 0; i < g->n_operands; i++) {
+        if (g->operand[i].life != LIFE_SUBGRAPH)
+            continue;
+        int inner = level_within(m, g->operand[i].subgraph, level, within);
+        highest = inner > highest ? inner : highest;
+    }
+    return within[graph] = highest;
+}
+
+/* Marks the operations that feature level `most` has, with all that they run. */
+static int mark_supported(const struct model *m, int most, struct arena *a, bool *supported,
+                          struct why *w)
+{
+    const struct graph *g = &m->graph[0];
+    struct marking marking = { most, supported, arena_alloc(a, m->n_graphs, sizeof(int)) };
+    int *within = arena_alloc(a, m->n_graphs, sizeof(int));
+
+    if (!marking.level || !within)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        supported[i] = most >= L3; /* that of vendors' operations */
+    TRY(model_levels(m, mark, &marking, NULL, w));
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operation[i].n_in; k++) {
+            const struct operand *in = &g->operand[g->operation[i].in[k]];
+            if (in->life == LIFE_SUBGRAPH &&
+                level_within(m, in->subgraph, marking.level, within) > most)
+                supported[i] = false;
+        }
+    return 0;
+}
+
+/* ---- the model at the driver's version */
+
+/* Before HAL 1.2 executions report no shapes, and 0 is no dimension. */
+static bool are_shapes_known(const struct course *c)
+{
+    const struct graph *g = &c->m->graph[0];
+
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        if (c->in[i].data && dtype_info[c->in[i].dtype].tensor && !shape_known(&c->in[i].shape))
+            return false;
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        if (!course_is_known(course_output(c, i)) &&
+            (!c->out_shape || !shape_known(&c->out_shape[i])))
+            return false;
+    return true;
+}
+
+static int refuse(struct course *c, const char *why)
+{
+    enum hal_version version = c->t->driver->hal_version;
+
+    snprintf(c->o->withheld, sizeof(c->o->withheld), "%.220s; the target has HAL %s", why,
+             hal_version_name(version));
+    VLOG(MANAGER, "%s is not asked: %s", c->t->uri, c->o->withheld);
+    TRY(mark_supported(c->m, hal_level(version), c->o->arena, c->o->supported, c->w));
+    return 1;
+}
+
+/* The driver is not asked about a model that this process may not use. */
+static bool is_withheld(struct course *c)
+{
+    struct outcome *o = c->o;
+
+    if (!c->t->no_extensions || !model_uses_extensions(c->m))
+        return false;
+    snprintf(o->withheld, sizeof(o->withheld), "%s", c->t->no_extensions);
+    VLOG(MANAGER, "%s is not asked: %s", c->t->uri, o->withheld);
+    return true;
+}
+
+int course_offer(struct course *c)
+{
+    enum hal_version version = c->t->driver->hal_version;
+    struct why why;
+    int level;
+
+    if (is_withheld(c))
+        return 1;
+    TRACE(LR, PP, "model_prepare");
+    TRY(level = model_prepare(c->m, NULL, c->w));
+    if (level > hal_level(version)) {
+        if (model_convert(c->m, hal_level(version), c->o->arena, &c->said, &why) < 0) {
+            if (why.code == WHY_UNSUPPORTED)
+                return refuse(c, why.text);
+            *c->w = why;
+            return -1;
+        }
+        c->m = &c->said.model;
+    }
+    if (version >= HAL_FL5 && model_uses_oem(c->m))
+        return refuse(c, "feature level 5 has done away with OEM operations and types");
+    if (version < HAL_1_2 && !are_shapes_known(c))
+        return refuse(c, "executions need shapes that are known and without dimensions of 0");
+    return 0;
+}

@@ -1,0 +1,324 @@
+/* Targets: drivers named by URIs. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
+#include "sim/client/runtime.h"
+#include "sim/device/engine.h"
+#include "sim/device/profile.h"
+#include "sim/hal/hal_convert.h"
+#include "sim/remote/remote.h"
+
+#define LOG_TAG "Manager"
+
+const char *const target_shipped[] = { "sim:cpu", "sim:gpu", "sim:dsp", NULL };
+
+/* A URI taken apart: scheme:path?query */
+struct uri {
+    char *scheme, *path, *query; /* path and query may be empty */
+};
+
+static int split_uri(const char *text, struct uri *ret_uri, struct why *w)
+{
+    struct uri u = { .scheme = strdup(text) };
+    char *query = u.scheme ? strchr(u.scheme, '?') : NULL;
+
+    if (!u.scheme)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    u.query = query ? query + 1 : u.scheme + strlen(u.scheme);
+    if (query)
+        *query = 0;
+    u.path = strchr(u.scheme, ':');
+    if (u.path)
+        *u.path++ = 0;
+    else
+        u.path = u.scheme + strlen(u.scheme);
+    *ret_uri = u;
+    return 0;
+}
+
+/* What may follow the '?' of a simulated device. */
+struct sim_options {
+    const struct fault *fault;
+    enum hal_version hal; /* 0: as its profile says */
+    bool is_realtime;
+};
+
+static int parse_hal(const char *uri, const char *name, struct sim_options *o, struct why *w)
+{
+    for (int i = 0; i < HAL_VERSIONS; i++)
+        if (strcmp(name, hal_version_names[i]) == 0)
+            o->hal = hal_versions[i];
+    REQUIRE(w, o->hal, "%s: expected hal=1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8, found %s", uri,
+            name);
+    return 0;
+}
+
+static int parse_option(const char *uri, const char *text, struct sim_options *o, struct why *w)
+{
+    if (strcmp(text, "realtime") == 0) {
+        o->is_realtime = true;
+        return 0;
+    }
+    if (strncmp(text, "hal=", 4) == 0)
+        return parse_hal(uri, text + 4, o, w);
+    REQUIRE(w, strncmp(text, "fault=", 6) == 0,
+            "%s: expected ?fault=NAME, ?hal=VERSION or ?realtime (several: with & between them), "
+            "found %s",
+            uri, text);
+    o->fault = fault_find(text + 6);
+    REQUIRE(w, o->fault, "%s: no fault is named \"%s\" (halcyon devices --faults lists them)", uri,
+            text + 6);
+    return 0;
+}
+
+static int parse_query(const char *uri, char *query, struct sim_options *ret_options, struct why *w)
+{
+    char *rest = NULL;
+
+    for (char *at = strtok_r(query, "&", &rest); at; at = strtok_r(NULL, "&", &rest))
+        TRY(parse_option(uri, at, ret_options, w));
+    return 0;
+}
+
+static int read_profile(const struct uri *u, const char *uri, const struct target_host *host,
+                        struct profile **ret_profile, struct why *w)
+{
+    const char *shipped = profile_shipped(u->path), *dot = strrchr(u->path, '.');
+    char *json = NULL;
+
+    if (shipped)
+        return profile_parse(shipped, uri, ret_profile, w);
+    REQUIRE(w, dot && strcmp(dot, ".toml") == 0,
+            "%s: expected sim:cpu, sim:gpu, sim:dsp or sim:PATH.toml", uri);
+    REQUIRE(w, host && host->read_profile, "%s: profiles cannot be read here", uri);
+    TRY(host->read_profile(u->path, &json, w));
+    int rc = profile_parse(json, u->path, ret_profile, w);
+    free(json);
+    return rc;
+}
+
+static int open_sim(const struct uri *u, const char *uri, const struct target_host *host,
+                    struct engine **ret_engine, struct why *w)
+{
+    struct sim_options options = { 0 };
+    struct profile *p = NULL;
+
+    TRY(parse_query(uri, u->query, &options, w));
+    TRY(read_profile(u, uri, host, &p, w));
+    TRY(engine_device(p, options.fault, ret_engine, w));
+    (*ret_engine)->is_realtime = options.is_realtime;
+    if (options.hal)
+        (*ret_engine)->hal = options.hal;
+    return 0;
+}
+
+static bool is_plain(const struct uri *u, const char *scheme)
+{
+    return strcmp(u->scheme, scheme) == 0 && !*u->path && !*u->query;
+}
+
+static int open_engine(const struct uri *u, const char *uri, const struct target_host *host,
+                       struct engine **ret_engine, struct why *w)
+{
+    if (strcmp(u->scheme, "sim") == 0)
+        return open_sim(u, uri, host, ret_engine, w);
+    if (is_plain(u, "null"))
+        return engine_null(ret_engine, w);
+    if (is_plain(u, "golden"))
+        return engine_reference(ret_engine, w);
+    if (strcmp(u->scheme, "sl") == 0)
+        return why_fail(
+            w, WHY_INVALID,
+            "%s: support libraries (sl:PATH.so, ANeuralNetworks_getSLDriverImpl) are not "
+            "supported yet; a library with hal_driver_open is lib:PATH.so",
+            uri);
+    return why_fail(w, WHY_INVALID,
+                    "%s: not a target; expected sim:NAME, sim:PATH.toml, lib:PATH.so, unix:PATH, "
+                    "null or golden",
+                    uri);
+}
+
+static int open_driver(const struct uri *u, const char *uri, const struct target_host *host,
+                       struct hal_driver **ret_driver, void **ret_library, struct why *w)
+{
+    struct engine *e = NULL;
+
+    if (strcmp(u->scheme, "lib") == 0) {
+        REQUIRE(w, *u->path, "%s: expected lib:PATH.so", uri);
+        if (library_open(u->path, u->query, ret_driver, ret_library, w) < 0)
+            return why_prefix(w, "%s", uri);
+        return 0;
+    }
+    TRY(open_engine(u, uri, host, &e, w));
+    return driver_new(e, ret_driver, w);
+}
+
+int target_of_driver(const char *uri, struct hal_driver *driver, struct target **ret_target,
+                     struct why *w)
+{
+    struct target *t = calloc(1, sizeof(*t));
+
+    if (t)
+        *t = (struct target){ .uri = strdup(uri), .driver = driver };
+    if (!t || !t->uri) {
+        free(t);
+        if (driver)
+            driver->close(driver);
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    *ret_target = t;
+    return 0;
+}
+
+/* Of a driver in another process.  Without the driver it is as good as dead: the next run looks for
+ * it. */
+static int open_service(const char *uri, const struct target_host *host, struct target **ret_target,
+                        struct why *w)
+{
+    const char *path = strchr(uri, ':') + 1;
+    double patience = host ? host->patience : 0;
+    struct hal_driver *driver = NULL;
+    struct target *t;
+
+    REQUIRE(w, *path && !strchr(path, '?'), "%s: expected unix:PATH", uri);
+    if ((!host || !host->is_known) && remote_open(path, patience, &driver, w) < 0)
+        return why_prefix(w, "%s", uri);
+    TRY(target_of_driver(uri, driver, &t, w));
+    t->patience = patience;
+    t->socket = strchr(t->uri, ':') + 1;
+    *ret_target = t;
+    return 0;
+}
+
+int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
+                struct why *w)
+{
+    struct hal_driver *driver = NULL;
+    void *library = NULL;
+    struct uri u = { 0 };
+    int rc;
+
+    TRACE(LR, PI, "target_open");
+    TRY(split_uri(uri, &u, w));
+    if (strcmp(u.scheme, "unix") == 0) {
+        rc = open_service(uri, host, ret_target, w);
+    } else {
+        rc = open_driver(&u, uri, host, &driver, &library, w);
+        if (rc == 0)
+            rc = target_of_driver(uri, driver, ret_target, w);
+        if (rc == 0)
+            (*ret_target)->library = library;
+        else
+            library_close(library);
+    }
+    free(u.scheme);
+    if (rc == 0)
+        (*ret_target)->no_extensions = host ? host->no_extensions : NULL;
+    if (rc == 0 && (*ret_target)->driver)
+        VLOG(MANAGER, "%s is open: %s of HAL %s", uri, (*ret_target)->driver->name,
+             hal_version_name((*ret_target)->driver->hal_version));
+    else if (rc < 0)
+        VLOG(MANAGER, "%s cannot be opened: %s", uri, w->text);
+    return rc;
+}
+
+struct hal_driver *target_take_driver(struct target *t)
+{
+    struct hal_driver *d = t->driver;
+
+    waiters_free(t->waiters);
+    free(t->uri);
+    free(t);
+    return d;
+}
+
+void target_free(struct target *t)
+{
+    if (!t)
+        return;
+    TRACE(LR, PT, "target_free");
+    VLOG(MANAGER, "%s is closed", t->uri);
+    if (t->driver)
+        t->driver->close(t->driver);
+    library_close(t->library);
+    waiters_free(t->waiters);
+    free(t->uri);
+    free(t);
+}
+
+/* ---- what a target is at */
+
+const char *const target_step_text[TARGET_STEPS] = {
+    [TARGET_AT_NOTHING] = "",
+    [TARGET_AT_SUPPORTED] = "in get_supported_operations",
+    [TARGET_AT_PREPARE] = "in prepare_model",
+    [TARGET_AT_PREPARED] = "between prepare_model and its callback",
+    [TARGET_AT_EXECUTE_SYNCHRONOUSLY] = "in execute_synchronously",
+    [TARGET_AT_EXECUTE] = "in execute",
+    [TARGET_AT_EXECUTED] = "between execute and its callback",
+    [TARGET_AT_RELEASE] = "in the prepared model's release",
+};
+
+void target_watch(struct target *t, _Atomic uint32_t *ret_step)
+{
+    t->watched = ret_step;
+}
+
+void target_at(struct target *t, enum target_step step)
+{
+    t->step = step;
+    if (t->watched)
+        *t->watched = step;
+}
+
+/* ---- drivers that die in a process of their own */
+
+bool target_is_dead(struct target *t, struct why *w)
+{
+    return t->socket && (!t->driver || remote_is_dead(t->driver, w));
+}
+
+/* Whoever starts services anew needs a moment, which a target that has died is given once. */
+static int find_service(struct target *t, struct hal_driver **ret_driver, struct why *w)
+{
+    enum { TURNS = 50, TURN_US = 20000 };
+    int rc = remote_open(t->socket, t->patience, ret_driver, w);
+
+    for (int i = 0; i < TURNS && rc < 0 && w->code == WHY_INVALID && !t->is_lost; i++) {
+        usleep(TURN_US);
+        rc = remote_open(t->socket, t->patience, ret_driver, w);
+    }
+    t->is_lost = rc < 0;
+    return rc;
+}
+
+int target_revive(struct target *t, struct why *w)
+{
+    struct hal_driver *d;
+
+    if (!target_is_dead(t, NULL))
+        return 0;
+    TRACE_SUBTRACT(LR, PI, "target_revive");
+    if (find_service(t, &d, w) < 0)
+        return why_prefix(w, "since the driver's process has ended nobody serves it");
+    if (t->driver)
+        t->driver->close(t->driver);
+    t->driver = d;
+    VLOG(MANAGER, "%s: there is a new process of the driver", t->uri);
+    return 0;
+}
+
+const char *target_uri(const struct target *t)
+{
+    return t->uri;
+}
+
+const struct hal_driver *target_driver(const struct target *t)
+{
+    return t->driver;
+}

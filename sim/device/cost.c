@@ -1,0 +1,100 @@
+/* The cost model: how long a device would take for an operation. */
+#include "sim/device/device.h"
+
+static double bytes_of(const struct tensor *t)
+{
+    return t ? (double) tensor_count(t) * (double) dtype_info[t->dtype].codec->size : 0;
+}
+
+/* Multiplications of an operation with a filter: each result sums its share of the filter. */
+static double products(const struct kernel_call *k, const struct tensor *filter, double results)
+{
+    const struct tensor *bias = kernel_in(k, "bias");
+    double channels = bias ? (double) tensor_count(bias) : 1;
+
+    return channels > 0 ? results * (double) tensor_count(filter) / channels : 0;
+}
+
+static double operations(const struct kernel_call *k)
+{
+    const struct tensor *filter = kernel_in(k, "filter");
+    double results = 0, operands = 0;
+
+    if (!filter)
+        filter = kernel_in(k, "weights");
+    for (uint32_t i = 0; i < k->call.n_out; i++)
+        results += (double) tensor_count(k->out[i]);
+    if (filter)
+        return products(k, filter, results);
+    for (uint32_t i = 0; i < k->call.n_in; i++)
+        operands += k->arg[i] ? (double) tensor_count(k->arg[i]) : 0;
+    results *= kernel_int(k, "filter_height", 1);
+    results *= kernel_int(k, "filter_width", 1);
+    return results > operands ? results : operands;
+}
+
+double device_cost(const struct profile *p, const struct kernel_call *k)
+{
+    enum dtype type = k->call.n_in && k->arg[0] ? k->arg[0]->dtype : DT_F32;
+    double bytes = 0;
+
+    for (uint32_t i = 0; i < k->call.n_in; i++)
+        bytes += bytes_of(k->arg[i]);
+    for (uint32_t i = 0; i < k->call.n_out; i++)
+        bytes += bytes_of(k->out[i]);
+    return p->operation_ns + 1e9 * (operations(k) / p->rate[type] + bytes / p->bandwidth);
+}
+
+static bool shapes_known(const struct kernel_call *k)
+{
+    for (uint32_t i = 0; i < k->call.n_in; i++)
+        if (k->arg[i] && dtype_info[k->arg[i]->dtype].tensor && !shape_known(&k->arg[i]->shape))
+            return false;
+    for (uint32_t i = 0; i < k->call.n_out; i++)
+        if (dtype_info[k->out[i]->dtype].tensor && !shape_known(&k->out[i]->shape))
+            return false;
+    return true;
+}
+
+/* As far as it is known before the run. */
+static double known_cost(const struct program *p, const struct values *v, uint32_t operation,
+                         struct arena *a)
+{
+    struct site s;
+    struct why w;
+
+    if (site_bind(v, operation, false, a, &s, &w) < 0 ||
+        s.k.call.op->control_kind != CONTROL_NONE || !shapes_known(&s.k))
+        return 0;
+    return device_cost(p->device->profile, &s.k);
+}
+
+int device_estimate(struct program *p, struct why *w)
+{
+    const struct graph *g = &p->model->graph[0];
+    struct arena *a = arena_new(0);
+    struct values v = { p->model, 0, NULL };
+
+    p->ahead = arena_alloc(p->arena, (size_t) g->n_operations + 1, sizeof(*p->ahead));
+    if (a)
+        v.tensor = arena_copy(a, p->constants[0], g->n_operands * sizeof(struct tensor));
+    if (!p->ahead || !v.tensor) {
+        arena_free(a);
+        return why_fail(w, WHY_MEMORY, "out of device memory");
+    }
+    for (uint32_t i = g->n_operations; i-- > 0;)
+        p->ahead[i] = p->ahead[i + 1] + known_cost(p, &v, i, a);
+    arena_free(a);
+    return 0;
+}
+
+double device_preparing(const struct engine *e, const struct model *m, uint64_t constant_bytes,
+                        bool is_cached)
+{
+    const struct profile *p = ((const struct device *) e)->profile;
+    double ns = p->prepare_ns + 1e9 * ((double) constant_bytes / p->bandwidth);
+
+    for (uint32_t g = 0; g < m->n_graphs && !is_cached; g++)
+        ns += m->graph[g].n_operations * p->prepare_operation_ns;
+    return ns;
+}

@@ -1,0 +1,281 @@
+/* The engine of a simulated device: what it supports, and models made ready for it. */
+#include "sim/device/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "golden/base/logging.h"
+#include "sim/kernels/half.h"
+
+#define LOG_TAG "Device"
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of device memory");
+}
+
+/* ---- what it supports */
+
+enum finding { NOT_LOOKED_AT, RUNS, DOES_NOT_RUN };
+
+/* One question about a model.  Graphs that others run are looked at once, however often they are
+ * run: branches of branches would else be looked at for ever. */
+struct question {
+    const struct device *device;
+    const struct model *model;
+    struct arena *arena;
+    enum finding *graph; /* of each: the whole of it */
+};
+
+static int supports_graph(struct question *q, uint32_t graph, struct why *w);
+
+/* Everything that a branch or loop runs. */
+static int supports_subgraphs(struct question *q, const struct graph *g, const struct operation *o,
+                              struct why *w)
+{
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const struct operand *in = &g->operand[o->in[i]];
+        if (in->life != LIFE_SUBGRAPH)
+            continue;
+        if (q->graph[in->subgraph] == NOT_LOOKED_AT)
+            TRY(supports_graph(q, in->subgraph, w));
+        if (q->graph[in->subgraph] == DOES_NOT_RUN)
+            return why_fail(w, WHY_UNSUPPORTED, "not all of subgraph %u", in->subgraph);
+    }
+    return 0;
+}
+
+static bool has_kernel(const struct device *d, const struct kernel_call *k)
+{
+    enum dtype type = k->call.n_in && k->arg[0] ? k->arg[0]->dtype : DT_F32;
+
+    return k->call.op->control_kind != CONTROL_NONE || kernel_moves(k) || kernel_is_extension(k) ||
+           kernel_find(d->kernels, k->call.op->name, type);
+}
+
+static int supports_call(struct question *q, const struct values *v, uint32_t i, struct why *w)
+{
+    const struct graph *g = &v->model->graph[v->graph];
+    struct site s;
+
+    if (operation_is_foreign(g, &g->operation[i]))
+        return why_fail(w, WHY_UNSUPPORTED, "operation %u is of an unknown extension", i);
+    TRY(site_bind(v, i, false, q->arena, &s, w));
+    TRY(profile_allows(q->device->profile, &s.k.call, s.constant, w));
+    if (!has_kernel(q->device, &s.k))
+        return why_fail(w, WHY_UNSUPPORTED, "%s has no kernel here", s.k.call.op->name);
+    return supports_subgraphs(q, g, &g->operation[i], w);
+}
+
+/* One answer per operation; -1: want of memory. */
+static int supports_operations(struct question *q, uint32_t graph, bool *ret_supported,
+                               struct why *w)
+{
+    const struct graph *g = &q->model->graph[graph];
+    struct values v = { q->model, graph,
+                        arena_alloc(q->arena, g->n_operands, sizeof(struct tensor)) };
+
+    if (!v.tensor)
+        return no_memory(w);
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        v.tensor[i] = g->operand[i].tensor;
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        ret_supported[i] = supports_call(q, &v, i, w) == 0;
+        if (ret_supported[i])
+            continue;
+        if (w->code == WHY_MEMORY)
+            return -1;
+        VLOG(COMPILATION, "%s cannot do operation %u of graph %u: %s", q->device->base.name, i,
+             graph, w->text);
+    }
+    return 0;
+}
+
+static int supports_graph(struct question *q, uint32_t graph, struct why *w)
+{
+    uint32_t n = q->model->graph[graph].n_operations;
+    bool *supported = arena_alloc(q->arena, n, sizeof(*supported)), all = true;
+
+    if (!supported)
+        return no_memory(w);
+    TRY(supports_operations(q, graph, supported, w));
+    for (uint32_t i = 0; i < n; i++)
+        all = all && supported[i];
+    q->graph[graph] = all ? RUNS : DOES_NOT_RUN;
+    return 0;
+}
+
+static int supported(struct engine *e, const struct model *m, bool *ret_supported, struct why *w)
+{
+    struct question q = { (struct device *) e, m, arena_new(0), NULL };
+
+    q.graph = q.arena ? arena_alloc(q.arena, m->n_graphs, sizeof(*q.graph)) : NULL;
+    int rc = q.graph ? supports_operations(&q, 0, ret_supported, w) : no_memory(w);
+    arena_free(q.arena);
+    return rc;
+}
+
+/* ---- models made ready */
+
+/* fp32 constants become what the device holds. */
+static int load_constant(const struct program *p, struct tensor *t, struct why *w)
+{
+    size_t n = tensor_count(t);
+    float *to;
+
+    if (!p->half || t->dtype != DT_F32 || !t->data)
+        return 0;
+    to = arena_alloc_raw(p->arena, n + 1, sizeof(*to));
+    if (!to)
+        return no_memory(w);
+    for (size_t i = 0; i < n; i++)
+        to[i] = half_round(((const float *) t->data)[i]);
+    t->data = to;
+    return 0;
+}
+
+static int load_constants(struct program *p, struct why *w)
+{
+    const struct model *m = p->model;
+
+    p->constants = arena_alloc(p->arena, m->n_graphs, sizeof(*p->constants));
+    if (!p->constants)
+        return no_memory(w);
+    for (uint32_t g = 0; g < m->n_graphs; g++) {
+        const struct graph *graph = &m->graph[g];
+        p->constants[g] = arena_alloc(p->arena, graph->n_operands, sizeof(struct tensor));
+        if (!p->constants[g])
+            return no_memory(w);
+        for (uint32_t i = 0; i < graph->n_operands; i++) {
+            p->constants[g][i] = graph->operand[i].tensor;
+            TRY(load_constant(p, &p->constants[g][i], w));
+        }
+    }
+    return 0;
+}
+
+static void program_free(struct program *p)
+{
+    arena_free(p->arena);
+    free(p);
+}
+
+static int prepare(struct engine *e, const struct model *m, struct program **ret_program,
+                   struct why *w)
+{
+    const struct device *d = (const struct device *) e;
+    struct program *p = calloc(1, sizeof(*p));
+
+    if (!p)
+        return no_memory(w);
+    *p = (struct program){ .device = d, .model = m, .arena = arena_new(0) };
+    p->half = m->relaxed && d->profile->arithmetic == ARITHMETIC_FP16;
+    int rc = p->arena ? load_constants(p, w) : no_memory(w);
+    if (rc == 0)
+        rc = device_estimate(p, w);
+    if (rc < 0) {
+        program_free(p);
+        return -1;
+    }
+    *ret_program = p;
+    return 0;
+}
+
+/* ---- execution */
+
+/* The inputs as the device holds them. */
+static void upload(const struct program *p, const struct tensor *in, struct tensor *t)
+{
+    t->shape = in->shape;
+    t->data = in->data; /* the driver's copy: ours to change */
+    if (!p->half || t->dtype != DT_F32 || !t->data)
+        return;
+    for (size_t i = 0; i < tensor_count(t); i++)
+        ((float *) t->data)[i] = half_round(((float *) t->data)[i]);
+}
+
+/* A slow profile must not take longer than the type can say: that many years are enough. */
+static uint64_t whole_ns(double ns)
+{
+    const double most = 0x1p62;
+
+    return (uint64_t) (ns < most ? ns : most);
+}
+
+static int run(struct program *p, const struct tensor *in, const struct run_limits *limits,
+               struct arena *a, struct run_output *ret_output, struct why *w)
+{
+    const struct graph *g = &p->model->graph[0];
+    const struct profile *profile = p->device->profile;
+    struct device_run r = { .device = p->device,
+                            .program = p,
+                            .limits = limits,
+                            .scratch = arena_new((size_t) profile->memory) };
+    struct tensor *out = arena_alloc(a, g->n_outputs, sizeof(*out));
+    struct values v;
+    int rc;
+
+    if (!r.scratch || !out || device_values(&r, 0, a, &v, w) < 0) {
+        arena_free(r.scratch);
+        return no_memory(w);
+    }
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        upload(p, &in[i], &v.tensor[g->input[i]]);
+    limits->job->ahead = p->ahead[0];
+    rc = device_spend(&r, "launch", profile->launch_ns, w);
+    if (rc == 0)
+        rc = device_run_graph(&r, &v, a, w);
+    arena_free(r.scratch);
+    TRY(rc);
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        out[i] = v.tensor[g->output[i]];
+    *ret_output =
+        (struct run_output){ out, whole_ns(r.elapsed), whole_ns(r.elapsed + profile->driver_ns) };
+    return 0;
+}
+
+static void device_free(struct engine *e)
+{
+    profile_free(((struct device *) e)->profile);
+    free(e);
+}
+
+static double estimate(const struct program *p)
+{
+    return p->device->profile->launch_ns + p->ahead[0];
+}
+
+const struct engine_methods device_methods = { supported, prepare,     program_free,    estimate,
+                                               run,       device_free, device_preparing };
+
+int engine_device(struct profile *p, const struct fault *fault, struct engine **ret_engine,
+                  struct why *w)
+{
+    struct device *d = calloc(1, sizeof(*d));
+
+    if (!d) {
+        profile_free(p);
+        return no_memory(w);
+    }
+    *d = (struct device){
+        .base = { .methods = &device_methods,
+                  .name = p->name,
+                  .version = p->version,
+                  .type = p->type,
+                  .hal = p->hal,
+                  .capabilities = p->capabilities,
+                  .memory = p->memory,
+                  .queue_depth = p->queue_depth,
+                  .priorities = p->priorities,
+                  .burst_idle_ns = p->burst_idle_ns,
+                  .model_cache_files = p->model_cache_files,
+                  .data_cache_files = p->data_cache_files,
+                  .limits = p->limits,
+                  .extensions = p->extensions,
+                  .fault = fault },
+        .profile = p,
+        .kernels = p->arithmetic == ARITHMETIC_FIXED ? fixed_tables : float_tables,
+    };
+    *ret_engine = &d->base;
+    return 0;
+}

@@ -1,0 +1,192 @@
+/* IF and WHILE: the device's executor runs the graphs they refer to. */
+#include <string.h>
+
+#include "sim/device/device.h"
+
+/* What is passed into a graph and comes out of it. */
+struct state {
+    uint32_t n;
+    struct tensor *tensor;
+};
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of device memory");
+}
+
+/* Runs a graph; its results, in `keep`, replace the first tensors of ret_out. */
+static int call_graph(struct device_run *r, uint32_t graph, const struct tensor *in,
+                      struct arena *keep, struct tensor *ret_out, struct why *w)
+{
+    const struct graph *g = &r->program->model->graph[graph];
+    struct values v;
+
+    TRY(device_values(r, graph, keep, &v, w));
+    for (uint32_t i = 0; i < g->n_inputs; i++) {
+        struct tensor *t = &v.tensor[g->input[i]];
+        t->shape = in[i].shape;
+        t->data = in[i].data;
+    }
+    TRY(device_run_graph(r, &v, keep, w));
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        ret_out[i] = v.tensor[g->output[i]];
+    return 0;
+}
+
+static uint32_t subgraph(const struct values *v, const struct operation *o, uint32_t i)
+{
+    return v->model->graph[v->graph].operand[o->in[i]].subgraph;
+}
+
+/* The arguments after the first `skip`; those left out have no data. */
+static int gather(const struct kernel_call *k, uint32_t skip, struct state *ret_state,
+                  struct arena *a, struct why *w)
+{
+    struct state s = { k->call.n_in - skip, NULL };
+
+    s.tensor = arena_alloc(a, s.n + 1, sizeof(*s.tensor));
+    if (!s.tensor)
+        return no_memory(w);
+    for (uint32_t i = 0; i < s.n; i++)
+        if (k->arg[skip + i])
+            s.tensor[i] = *k->arg[skip + i];
+    *ret_state = s;
+    return 0;
+}
+
+/* Results become the operation's own: shape and bytes, in the frame's arena. */
+static int put_outputs(const struct kernel_call *k, const struct tensor *from, struct arena *keep,
+                       struct why *w)
+{
+    for (uint32_t i = 0; i < k->call.n_out; i++) {
+        struct tensor *t = k->out[i];
+        t->shape = from[i].shape;
+        t->data = arena_copy(keep, from[i].data, tensor_bytes(&from[i]));
+        if (!t->data)
+            return no_memory(w);
+    }
+    return 0;
+}
+
+static bool is_true(const struct tensor *t)
+{
+    return t->data && *(const uint8_t *) t->data;
+}
+
+static int branch(struct device_run *r, struct values *v, const struct operation *o,
+                  struct kernel_call *k, struct arena *keep, struct why *w)
+{
+    if (!k->arg[0] || !k->arg[0]->data || tensor_count(k->arg[0]) != 1)
+        return why_fail(w, WHY_EXECUTION, "the condition has no value of one element");
+    bool truth = is_true(k->arg[0]) != ((k->tweaks & TWEAK_BRANCH) != 0);
+    uint32_t graph = subgraph(v, o, truth ? 1 : 2);
+    uint32_t n_out = v->model->graph[graph].n_outputs;
+    struct tensor *out = arena_alloc(keep, n_out + 1, sizeof(*out));
+    struct arena *frame = arena_new((size_t) r->device->profile->memory);
+    struct state arguments = { 0 };
+    int rc = -1;
+
+    if (!out || !frame)
+        no_memory(w);
+    else if (gather(k, 3, &arguments, keep, w) == 0 &&
+             call_graph(r, graph, arguments.tensor, frame, out, w) == 0)
+        rc = put_outputs(k, out, keep, w);
+    arena_free(frame);
+    return rc;
+}
+
+/* A loop under way: the state lives in one frame while the next is filled. */
+struct loop {
+    uint32_t condition, body;
+    struct state state;
+    struct tensor *next, *before; /* the state to come, and the one before the last turn */
+    struct arena *frame[2], *test;
+    double since; /* ns that the job had used the device */
+    uint64_t turns;
+};
+
+static void rewind_all(struct arena *a)
+{
+    arena_rewind(a, (struct arena_mark){ 0 });
+}
+
+static int check_time(const struct device_run *r, const struct loop *l, struct why *w)
+{
+    if (r->limits->job->used - l->since <= (double) r->limits->loop_ns)
+        return 0;
+    return why_fail(w, WHY_TIMEOUT, "a loop ran for more than %llu ns of device time",
+                    (unsigned long long) r->limits->loop_ns);
+}
+
+static int test(struct device_run *r, struct loop *l, bool *ret_truth, struct why *w)
+{
+    struct tensor truth;
+
+    rewind_all(l->test);
+    TRY(call_graph(r, l->condition, l->state.tensor, l->test, &truth, w));
+    *ret_truth = is_true(&truth);
+    return 0;
+}
+
+static int turn(struct device_run *r, struct loop *l, struct why *w)
+{
+    const struct graph *body = &r->program->model->graph[l->body];
+    struct arena *frame = l->frame[l->turns++ % 2];
+
+    rewind_all(frame);
+    TRY(call_graph(r, l->body, l->state.tensor, frame, l->next, w));
+    memcpy(l->before, l->state.tensor, body->n_outputs * sizeof(*l->next));
+    memcpy(l->state.tensor, l->next, body->n_outputs * sizeof(*l->next));
+    TRY(device_spend(r, "turn of a loop", r->device->profile->operation_ns, w));
+    return check_time(r, l, w);
+}
+
+static int run_loop(struct device_run *r, struct loop *l, struct why *w)
+{
+    bool go_on;
+
+    for (;;) {
+        TRY(test(r, l, &go_on, w));
+        if (!go_on)
+            return 0;
+        TRY(turn(r, l, w));
+    }
+}
+
+static int start_loop(struct device_run *r, struct values *v, const struct operation *o,
+                      struct kernel_call *k, struct arena *keep, struct loop *l, struct why *w)
+{
+    l->condition = subgraph(v, o, 0);
+    l->body = subgraph(v, o, 1);
+    l->since = r->limits->job->used;
+    TRY(gather(k, 2, &l->state, keep, w));
+    l->next = arena_alloc(keep, v->model->graph[l->body].n_outputs + 1, sizeof(*l->next));
+    l->before = arena_alloc(keep, v->model->graph[l->body].n_outputs + 1, sizeof(*l->next));
+    for (int i = 0; i < 2; i++)
+        l->frame[i] = arena_new((size_t) r->device->profile->memory);
+    l->test = arena_new((size_t) r->device->profile->memory);
+    return l->next && l->before && l->frame[0] && l->frame[1] && l->test ? 0 : no_memory(w);
+}
+
+static int loop(struct device_run *r, struct values *v, const struct operation *o,
+                struct kernel_call *k, struct arena *keep, struct why *w)
+{
+    struct loop l = { 0 };
+    int rc = start_loop(r, v, o, k, keep, &l, w);
+
+    if (rc == 0)
+        rc = run_loop(r, &l, w);
+    if (rc == 0)
+        rc = put_outputs(k, k->tweaks & TWEAK_LOOP && l.turns ? l.before : l.state.tensor, keep, w);
+    arena_free(l.frame[0]);
+    arena_free(l.frame[1]);
+    arena_free(l.test);
+    return rc;
+}
+
+int device_control(struct device_run *r, struct values *v, const struct operation *o,
+                   struct kernel_call *k, struct arena *keep, struct why *w)
+{
+    return k->call.op->control_kind == CONTROL_BRANCH ? branch(r, v, o, k, keep, w)
+                                                      : loop(r, v, o, k, keep, w);
+}

@@ -1,0 +1,124 @@
+/* A device at work: operations one after the other, on its virtual clock. */
+#include <string.h>
+
+#include "golden/base/trace.h"
+#include "sim/device/device.h"
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of device memory");
+}
+
+int device_values(const struct device_run *r, uint32_t graph, struct arena *keep,
+                  struct values *ret_values, struct why *w)
+{
+    uint32_t n = r->program->model->graph[graph].n_operands;
+    struct tensor *t = arena_copy(keep, r->program->constants[graph], n * sizeof(struct tensor));
+
+    if (!t)
+        return no_memory(w);
+    *ret_values = (struct values){ r->program->model, graph, t };
+    return 0;
+}
+
+static bool sums_in_half(const struct device_run *r, const struct kernel_call *k)
+{
+    const struct tensor *x = k->call.n_in ? k->arg[0] : NULL;
+
+    if (r->device->profile->arithmetic != ARITHMETIC_FP16 || !x)
+        return k->tweaks & TWEAK_HALF_SUMS;
+    return x->dtype == DT_F16 || r->program->half || k->tweaks & TWEAK_HALF_SUMS;
+}
+
+static int allocate_outputs(struct kernel_call *k, struct why *w)
+{
+    for (uint32_t i = 0; i < k->call.n_out && !k->call.op->measure; i++) {
+        struct shape shape = k->out[i]->shape;
+        TRY(kernel_make_result(k, i, &shape, w));
+        k->call.out[i]->data = k->out[i]->data;
+    }
+    return 0;
+}
+
+static int compute(const struct device_run *r, struct kernel_call *k, struct why *w)
+{
+    const struct fault_hooks *hooks = fault_hooks(r->device->base.fault);
+    const struct kernel *kernel;
+
+    if (hooks->before)
+        TRY(hooks->before(k, w));
+    if (kernel_moves(k)) {
+        TRY(kernel_move(k, w));
+    } else if (kernel_is_extension(k)) {
+        TRY(kernel_extension(k, w));
+    } else {
+        kernel = kernel_find(r->device->kernels, k->call.op->name, k->arg[0]->dtype);
+        if (!kernel)
+            return why_fail(w, WHY_EXECUTION, "%s has no kernel", k->call.op->name);
+        k->kernel = kernel;
+        TRY(kernel->run(k, w));
+    }
+    if (hooks->after)
+        hooks->after(k);
+    return 0;
+}
+
+/* What sums of the same times in another order may differ by. */
+static const double ROUNDING_NS = 1;
+
+int device_spend(struct device_run *r, const char *what, double ns, struct why *w)
+{
+    const struct job *j = r->limits->job;
+
+    r->limits->job->doing = what;
+    r->elapsed = schedule_spend(r->limits->schedule, r->limits->job, ns);
+    if (!job_is_wanted(j))
+        return why_fail(w, WHY_EXECUTION, "the client has gone");
+    if (j->arrival + r->elapsed > j->deadline)
+        return why_fail(w, WHY_TIMEOUT, "the deadline has passed after %.0f ns", r->elapsed);
+    if (j->arrival + r->elapsed + j->ahead > j->deadline + ROUNDING_NS)
+        return why_fail(w, WHY_TIMEOUT, "%.0f ns have passed, %.0f more do not end in time",
+                        r->elapsed, j->ahead);
+    return 0;
+}
+
+static int run_operation(struct device_run *r, struct values *v, uint32_t i, struct arena *keep,
+                         struct why *w)
+{
+    const struct operation *o = &v->model->graph[v->graph].operation[i];
+    const struct device *d = r->device;
+    struct site s;
+    struct kernel_call *k = &s.k;
+
+    if (site_bind(v, i, true, r->scratch, &s, w) < 0) {
+        if (w->code != WHY_MEMORY)
+            w->code = WHY_EXECUTION;
+        return -1;
+    }
+    TRACE(LD, PCO, k->call.op->name);
+    k->keep = keep;
+    k->half = r->program->half;
+    k->tweaks = fault_hooks(d->base.fault)->tweaks;
+    k->half_sums = sums_in_half(r, k);
+    k->xnnpack = d->profile->arithmetic == ARITHMETIC_FP32;
+    if (v->graph == 0)
+        r->limits->job->ahead = r->program->ahead[i + 1];
+    if (k->call.op->control_kind != CONTROL_NONE)
+        return device_control(r, v, o, k, keep, w);
+    TRY(allocate_outputs(k, w));
+    TRY(compute(r, k, w));
+    return device_spend(r, k->call.op->name, device_cost(d->profile, k), w);
+}
+
+int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w)
+{
+    const struct graph *g = &v->model->graph[v->graph];
+
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        struct arena_mark mark = arena_mark(r->scratch);
+        int rc = run_operation(r, v, i, keep, w);
+        arena_rewind(r->scratch, mark);
+        TRY(rc);
+    }
+    return 0;
+}

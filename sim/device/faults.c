@@ -1,0 +1,402 @@
+/* The fault table: defects of every kind that drivers have, each one row. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "golden/base/clock.h"
+#include "sim/device/fault.h"
+#include "sim/hal/hal_answer.h"
+#include "sim/kernels/half.h"
+#include "sim/sim.h"
+
+/* ---- operands that are taken wrongly */
+
+/* A copy of input i with its own data, in place of it.  NULL without memory. */
+static struct tensor *own_input(struct kernel_call *k, uint32_t i)
+{
+    struct tensor *t = arena_copy(k->scratch, k->arg[i], sizeof(*t));
+
+    if (!t)
+        return NULL;
+    t->data = arena_copy(k->scratch, t->data, tensor_bytes(t));
+    kernel_replace(k, i, t);
+    return t->data ? t : NULL;
+}
+
+static bool is_op(const struct kernel_call *k, const char *name)
+{
+    return strcmp(k->call.op->name, name) == 0;
+}
+
+static float float_at(const struct tensor *t, size_t i)
+{
+    return t->dtype == DT_F16 ? half_to_float(((const uint16_t *) t->data)[i])
+                              : ((const float *) t->data)[i];
+}
+
+static void put_float(struct tensor *t, size_t i, float x)
+{
+    if (t->dtype == DT_F16)
+        ((uint16_t *) t->data)[i] = half_from_float(x);
+    else
+        ((float *) t->data)[i] = x;
+}
+
+static bool is_float(const struct tensor *t)
+{
+    return t->dtype == DT_F32 || t->dtype == DT_F16;
+}
+
+static int32_t byte_at(const struct tensor *t, size_t i)
+{
+    return t->dtype == DT_U8 ? ((const uint8_t *) t->data)[i] : ((const int8_t *) t->data)[i];
+}
+
+enum { STEPS_OFF = 3 };
+
+/* Farther from zero by 1 %, or by steps; nearer where there is no room. */
+static void enlarge(struct tensor *t, size_t i)
+{
+    uint8_t *bytes = t->data;
+
+    if (is_float(t)) {
+        put_float(t, i, float_at(t, i) * 1.01f);
+        return;
+    }
+    int32_t q = byte_at(t, i), lowest = t->dtype == DT_U8 ? 0 : -128;
+    int32_t more = q >= t->zero ? q + STEPS_OFF : q - STEPS_OFF;
+    bytes[i] = (uint8_t) (more < lowest || more > lowest + 255 ? q - (more - q) : more);
+}
+
+static double magnitude(const struct tensor *t, size_t i)
+{
+    return is_float(t) ? fabs((double) float_at(t, i)) : fabs((double) (byte_at(t, i) - t->zero));
+}
+
+static int weight_off(struct kernel_call *k, struct why *w)
+{
+    size_t most = 0;
+
+    if (!is_op(k, "CONV_2D") || !tensor_count(k->arg[1]))
+        return 0;
+    struct tensor *t = own_input(k, 1);
+    if (!t)
+        return kernel_no_memory(w);
+    for (size_t i = 1; i < tensor_count(t); i++)
+        if (magnitude(t, i) > magnitude(t, most))
+            most = i;
+    enlarge(t, most);
+    return 0;
+}
+
+/* The last [channel] of the last [row][column] of every filter is not summed. */
+static int drop_tap(struct kernel_call *k, struct why *w)
+{
+    bool depthwise = is_op(k, "DEPTHWISE_CONV_2D");
+
+    if ((!is_op(k, "CONV_2D") && !depthwise) || !tensor_count(k->arg[1]))
+        return 0;
+    struct tensor *t = own_input(k, 1);
+    if (!t)
+        return kernel_no_memory(w);
+    size_t n = tensor_count(t), taps = depthwise ? 1 : n / t->shape.dim[0];
+    size_t first = depthwise ? n - t->shape.dim[3] : taps - 1;
+    for (size_t i = first; i < n; i += taps)
+        if (is_float(t))
+            put_float(t, i, 0);
+        else
+            ((uint8_t *) t->data)[i] = (uint8_t) t->zero;
+    return 0;
+}
+
+static int ignore_zero(struct kernel_call *k, struct why *w)
+{
+    if (!k->call.n_in || !k->arg[0] || !k->arg[0]->zero || kernel_moves(k))
+        return 0;
+    struct tensor *t = arena_copy(k->scratch, k->arg[0], sizeof(*t));
+    if (!t)
+        return kernel_no_memory(w);
+    t->zero = 0;
+    kernel_replace(k, 0, t);
+    return 0;
+}
+
+/* Results of floats: without their zero point. */
+static void store_without_zero(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+    int32_t lowest = t->dtype == DT_U8 ? 0 : -128;
+
+    if (!t->zero || !k->call.n_in || !k->arg[0] || !is_float(k->arg[0]))
+        return;
+    for (size_t i = 0; i < tensor_count(t); i++) {
+        int32_t q = byte_at(t, i) - t->zero;
+        q = q < lowest ? lowest : q > lowest + 255 ? lowest + 255 : q;
+        ((uint8_t *) t->data)[i] = (uint8_t) q;
+    }
+}
+
+static int ignore_channels(struct kernel_call *k, struct why *w)
+{
+    for (uint32_t i = 0; i < k->call.n_in; i++) {
+        if (!k->arg[i] || !k->arg[i]->n_channels)
+            continue;
+        struct tensor *t = arena_copy(k->scratch, k->arg[i], sizeof(*t));
+        float *scales = t ? arena_alloc(k->scratch, t->n_channels, sizeof(*scales)) : NULL;
+        if (!scales)
+            return kernel_no_memory(w);
+        for (uint32_t c = 0; c < t->n_channels; c++)
+            scales[c] = t->channel_scale[0];
+        t->channel_scale = scales;
+        kernel_replace(k, i, t);
+    }
+    return 0;
+}
+
+/* ---- results that are made wrong */
+
+static void store_half(struct kernel_call *k)
+{
+    for (uint32_t i = 0; i < k->call.n_out; i++)
+        for (size_t e = 0; k->out[i]->dtype == DT_F32 && e < tensor_count(k->out[i]); e++)
+            put_float(k->out[i], e, half_round(float_at(k->out[i], e)));
+}
+
+static void put_nan(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+
+    if (is_float(t) && tensor_count(t))
+        put_float(t, tensor_count(t) / 2, NAN);
+}
+
+/* Another element each time, by the clock. */
+static void disturb(struct kernel_call *k)
+{
+    struct tensor *t = k->out[0];
+    size_t n = tensor_count(t), at = n ? (size_t) clock_steady_ns() / 64 % n : 0;
+
+    if (!n)
+        return;
+    if (is_float(t))
+        put_float(t, at, float_at(t, at) * 1.25f + 0.25f);
+    else if (t->dtype == DT_U8 || t->dtype == DT_S8)
+        ((uint8_t *) t->data)[at] ^= 16;
+}
+
+/* ---- answers that break the contract */
+
+static void one_short(bool *supported, uint32_t *n)
+{
+    (void) supported;
+    *n -= *n > 0;
+}
+
+static enum hal_status refuse(void)
+{
+    return HAL_GENERAL_FAILURE;
+}
+
+static void fail_execution(struct fault_answer *a)
+{
+    a->status = HAL_GENERAL_FAILURE;
+    hal_no_result(a->result);
+}
+
+static void unknown_status(struct fault_answer *a)
+{
+    a->status = (enum hal_status) 77;
+}
+
+static void grow_shape(struct fault_answer *a)
+{
+    if (a->result->n_shapes && a->result->shapes[0].n_dims)
+        a->result->shapes[0].dims[a->result->shapes[0].n_dims - 1]++;
+}
+
+static void reverse_timing(struct fault_answer *a)
+{
+    a->result->timing = (struct hal_timing){ .on_device = 2000, .in_driver = 1000 };
+}
+
+static void crash(struct fault_answer *a)
+{
+    (void) a;
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static void hang(struct fault_answer *a)
+{
+    (void) a;
+    for (;;)
+        pause();
+}
+
+static size_t output_bytes(const struct fault_answer *a)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < a->n_outputs; i++)
+        n += a->out[i].length;
+    return n;
+}
+
+/* Swaps what was written for what the execution before wrote. */
+static void repeat_last(struct fault_answer *a)
+{
+    size_t n = output_bytes(a), at = 0;
+    uint8_t *now = malloc(n + 1);
+
+    for (uint32_t i = 0; now && i < a->n_outputs; i++) {
+        const struct fault_region *o = &a->out[i];
+        if (!o->address)
+            continue;
+        memcpy(now + at, o->address, o->length);
+        for (size_t b = 0; b < o->length; b++, at++)
+            o->address[b] = at < a->memory->last_length ? a->memory->last[at] : 0;
+    }
+    free(a->memory->last);
+    a->memory->last = now;
+    a->memory->last_length = now ? at : 0;
+}
+
+static void write_past(struct fault_answer *a)
+{
+    for (uint32_t i = 0; i < a->n_outputs; i++)
+        if (a->out[i].address)
+            a->out[i].address[a->out[i].length] = 0;
+}
+
+static void write_before(struct fault_answer *a)
+{
+    for (uint32_t i = 0; i < a->n_outputs; i++)
+        if (a->out[i].address)
+            a->out[i].address[-1] = 0;
+}
+
+static void change_input(struct fault_answer *a)
+{
+    for (uint32_t i = 0; i < a->n_inputs; i++)
+        if (a->in[i].address && a->in[i].length)
+            a->in[i].address[0] ^= 1;
+}
+
+/* ---- the table */
+
+#define HOOKS(...)                                                                                 \
+    &(const struct fault_hooks)                                                                    \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+const struct fault fault_table[] = {
+    { "weight-off", "numbers",
+      "CONV_2D: its largest weight is 1 % too large, or three steps; all devices",
+      HOOKS(.before = weight_off) },
+    { "last-tap-dropped", "numbers",
+      "CONV_2D, DEPTHWISE_CONV_2D: the last tap of each filter is not summed; all devices",
+      HOOKS(.before = drop_tap) },
+    { "padding-off-by-one", "numbers",
+      "convolutions and pools: windows start one row and one column too early; all devices",
+      HOOKS(.tweaks = TWEAK_PADDING) },
+    { "activation-bound", "numbers",
+      "fused activations cut at wrong values (5.5 for 6, -0.25 for 0); all devices",
+      HOOKS(.tweaks = TWEAK_ACTIVATION) },
+    { "requantise-truncates", "numbers",
+      "8-bit results are cut off instead of rounded; all devices (on sim:gpu only QUANTIZE)",
+      HOOKS(.tweaks = TWEAK_TRUNCATE) },
+    { "zero-point-ignored", "numbers",
+      "the first operand's zero point counts as 0, and that of QUANTIZE's result; all devices",
+      HOOKS(.before = ignore_zero, .after = store_without_zero) },
+    { "channel-scales-ignored", "numbers",
+      "per-channel weights are all scaled as channel 0; sim:cpu, sim:dsp",
+      HOOKS(.before = ignore_channels) },
+    { "half-sums", "numbers", "sums of fp32 products are kept in fp16; sim:cpu, sim:gpu",
+      HOOKS(.tweaks = TWEAK_HALF_SUMS) },
+    { "half-values", "numbers",
+      "fp32 results are kept in fp16, relaxed or not; all devices (on sim:dsp only DEQUANTIZE)",
+      HOOKS(.after = store_half) },
+    { "nan", "numbers", "one float element of every result is NaN; all devices",
+      HOOKS(.after = put_nan) },
+    { "nondeterministic", "numbers",
+      "an element of every result is far off, another one each time; all devices",
+      HOOKS(.after = disturb) },
+    { "argmax-last-element", "numbers",
+      "ARGMAX and ARGMIN do not look at the last element; all devices",
+      HOOKS(.tweaks = TWEAK_ARGMAX) },
+    { "equality-inverted", "numbers",
+      "comparisons answer wrongly where both sides are equal; all devices",
+      HOOKS(.tweaks = TWEAK_EQUALITY) },
+    { "topk-ascending", "numbers",
+      "TOPK_V2 gives the largest elements in rising order; all devices",
+      HOOKS(.tweaks = TWEAK_TOPK) },
+    { "groups-reversed", "numbers",
+      "GROUPED_CONV_2D takes the groups of its input in reverse; all devices",
+      HOOKS(.tweaks = TWEAK_GROUPS) },
+    { "transposed-padding-side", "numbers",
+      "TRANSPOSE_CONV_2D: of an odd SAME padding there is more before than after; all devices",
+      HOOKS(.tweaks = TWEAK_SIDE) },
+    { "half-pixel-ignored", "numbers",
+      "RESIZE_BILINEAR does not look at half_pixel_centers; all devices",
+      HOOKS(.tweaks = TWEAK_HALF_PIXEL) },
+    { "roi-sampled-once", "numbers",
+      "ROI_ALIGN takes one sample a bin, whatever was asked for; sim:cpu, sim:gpu",
+      HOOKS(.tweaks = TWEAK_SAMPLING) },
+    { "forget-bias-dropped", "numbers",
+      "LSTM operations: the forget gate has no bias; sim:cpu, sim:gpu",
+      HOOKS(.tweaks = TWEAK_FORGET) },
+    { "backward-reads-forward", "numbers",
+      "BIDIRECTIONAL_SEQUENCE_RNN and _LSTM: the second cell reads forwards; sim:cpu, sim:gpu",
+      HOOKS(.tweaks = TWEAK_BACKWARD) },
+    { "branches-swapped", "numbers", "IF runs the other branch; all devices",
+      HOOKS(.tweaks = TWEAK_BRANCH) },
+    { "loop-one-short", "numbers", "WHILE loses its last turn; all devices",
+      HOOKS(.tweaks = TWEAK_LOOP) },
+    { "stale-output", "numbers", "outputs are those of the previous execution; all devices",
+      HOOKS(.answer = repeat_last) },
+    { "output-not-written", "memory",
+      "the last four bytes of every output are left as they were; all devices",
+      HOOKS(.withhold = 4) },
+    { "overrun", "memory", "one byte is written past every output; all devices",
+      HOOKS(.answer = write_past) },
+    { "underrun", "memory", "one byte is written before every output; all devices",
+      HOOKS(.answer = write_before) },
+    { "input-changed", "memory", "inputs are written to; all devices",
+      HOOKS(.answer = change_input) },
+    { "wrong-shape", "shape",
+      "the first output's last dimension is reported one too large; all devices",
+      HOOKS(.answer = grow_shape) },
+    { "wrong-status", "status", "executions answer with a status that does not exist; all devices",
+      HOOKS(.answer = unknown_status) },
+    { "supported-one-short", "status",
+      "one answer too few from get_supported_operations; all devices",
+      HOOKS(.supported = one_short) },
+    { "timing-reversed", "timing",
+      "time in the driver is less than on the device, and given unasked; all devices",
+      HOOKS(.answer = reverse_timing) },
+    { "refused", "refused", "claims support, then does not prepare; all devices",
+      HOOKS(.prepare = refuse) },
+    { "refused-late", "refused", "claims support, prepares, then does not execute; all devices",
+      HOOKS(.answer = fail_execution) },
+    { "crash", "crash", "dies while executing; all devices", HOOKS(.answer = crash) },
+    { "hang", "hang", "never returns from an execution; all devices", HOOKS(.answer = hang) },
+};
+const int fault_table_n = COUNT(fault_table);
+
+const struct fault_hooks *fault_hooks(const struct fault *f)
+{
+    static const struct fault_hooks none;
+
+    return f ? f->hooks : &none;
+}
+
+const struct fault *fault_find(const char *name)
+{
+    for (int i = 0; i < fault_table_n; i++)
+        if (strcmp(fault_table[i].name, name) == 0)
+            return &fault_table[i];
+    return NULL;
+}

@@ -1,0 +1,453 @@
+#include "sim/device/schedule.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "golden/base/clock.h"
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
+
+#define LOG_TAG "Schedule"
+
+/* When a client was last given the device; kept while it has jobs, the last few besides. */
+struct client {
+    struct client *next;
+    uint32_t id;
+    uint64_t served; /* count of grants */
+};
+
+enum { KEPT_CLIENTS = 64 };
+
+struct schedule {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    double now, arrive_at;
+    bool held, is_realtime;
+    double epoch; /* of real time: on the steady clock */
+    uint32_t depth;
+    uint64_t submitted, grants;
+    struct job *jobs;   /* in order of submission */
+    struct job *holder; /* has the device */
+    struct client *clients;
+    schedule_watch *watch;
+    void *watch_user;
+    struct trace_track track;
+};
+
+struct schedule *schedule_new(uint32_t depth)
+{
+    struct schedule *s = calloc(1, sizeof(*s));
+
+    if (!s)
+        return NULL;
+    s->depth = depth;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    return s;
+}
+
+void schedule_free(struct schedule *s)
+{
+    if (!s)
+        return;
+    for (struct client *c = s->clients, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+void schedule_set_name(struct schedule *s, const char *name)
+{
+    s->track = trace_track_new(name);
+}
+
+void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user)
+{
+    pthread_mutex_lock(&s->lock);
+    s->watch = watch;
+    s->watch_user = user;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- what others see */
+
+static void put(const struct schedule *s, enum trace_kind kind, const struct job *j,
+                const char *name, double from, double duration)
+{
+    char detail[96], plain[32];
+
+    if (!s->track.id || !TRACE_IS_ON())
+        return;
+    snprintf(detail, sizeof(detail), "client %u, priority %d, deadline %.0f ns", j->client,
+             j->priority, j->deadline);
+    snprintf(plain, sizeof(plain), "execution %" PRIu64, j->number);
+    trace_put(&s->track, &(struct trace_event){ .kind = kind,
+                                                .id = j->number,
+                                                .ns = from,
+                                                .duration = duration,
+                                                .name = name ? name : plain,
+                                                .detail = detail });
+}
+
+/* A job is a span from its arrival to its end, within which it waits and is suspended; while it has
+ * the device, that is its. */
+static void trace_event_of(struct schedule *s, enum schedule_event event, struct job *j)
+{
+    bool has_device = event == EVENT_START || event == EVENT_RESUME;
+
+    if (has_device) {
+        put(s, TRACE_SPAN_END, j, event == EVENT_START ? "waits" : "suspended", s->now, 0);
+        put(s, TRACE_BEGIN, j, NULL, s->now, 0);
+        return;
+    }
+    put(s, TRACE_END, j, NULL, s->now, 0);
+    if (event == EVENT_SUSPEND)
+        put(s, TRACE_SPAN_BEGIN, j, "suspended", s->now, 0);
+    else
+        put(s, TRACE_SPAN_END, j, NULL, s->now, 0);
+}
+
+static void tell(struct schedule *s, enum schedule_event event, struct job *j)
+{
+    static const char *const done[] = { [EVENT_START] = "starts",
+                                        [EVENT_SUSPEND] = "is suspended",
+                                        [EVENT_RESUME] = "goes on",
+                                        [EVENT_END] = "ends" };
+
+    VLOG(EXECUTION, "execution %" PRIu64 " of client %u %s at %.0f ns, has used %.0f ns", j->number,
+         j->client, done[event], s->now, j->used);
+    if (TRACE_IS_ON())
+        trace_event_of(s, event, j);
+    if (s->watch)
+        s->watch(s->watch_user, event, j, s->now);
+}
+
+/* ---- real time */
+
+static double steady_ns(void)
+{
+    return (double) clock_steady_ns();
+}
+
+void schedule_set_realtime(struct schedule *s)
+{
+    s->is_realtime = true;
+    s->epoch = steady_ns();
+}
+
+/* The device's clock stands where its last operation ended; an idle one's goes on. */
+static double clock_now(const struct schedule *s)
+{
+    return s->is_realtime ? fmax(s->now, steady_ns() - s->epoch) : s->now;
+}
+
+bool job_is_wanted(const struct job *j)
+{
+    return !j->gone || !atomic_load(j->gone);
+}
+
+/* Slept at once: then whether it is still wanted is asked again. */
+static const double NAP_NS = 20e6;
+
+void schedule_sleep_until(const struct schedule *s, const struct job *j, double ns)
+{
+    double until = s->epoch + ns, now = steady_ns();
+
+    for (; s->is_realtime && now < until && job_is_wanted(j); now = steady_ns()) {
+        double nap = fmin(until, now + NAP_NS);
+        struct timespec t = { .tv_sec = (time_t) (nap * 1e-9) };
+        t.tv_nsec = (long) (nap - (double) t.tv_sec * 1e9);
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+    }
+}
+
+double schedule_now(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+    double now = clock_now(s);
+    pthread_mutex_unlock(&s->lock);
+    return now;
+}
+
+/* ---- whose turn it is */
+
+static struct client *find_client(struct schedule *s, uint32_t id)
+{
+    for (struct client *c = s->clients; c; c = c->next)
+        if (c->id == id)
+            return c;
+    return NULL;
+}
+
+static uint64_t last_served(struct schedule *s, const struct job *j)
+{
+    const struct client *c = find_client(s, j->client);
+
+    return c ? c->served : 0;
+}
+
+static bool has_jobs(const struct schedule *s, uint32_t client)
+{
+    for (const struct job *j = s->jobs; j; j = j->next)
+        if (j->client == client)
+            return true;
+    return false;
+}
+
+/* Beyond the most that are kept, the one without jobs that was served longest ago. */
+static void forget_client(struct schedule *s)
+{
+    struct client **found = NULL, *c;
+    uint32_t n = 0;
+
+    for (struct client **at = &s->clients; *at; at = &(*at)->next, n++)
+        if (!has_jobs(s, (*at)->id) && (!found || (*at)->served < (*found)->served))
+            found = at;
+    if (n <= KEPT_CLIENTS || !found)
+        return;
+    c = *found;
+    *found = c->next;
+    free(c);
+}
+
+/* Without memory a client counts as never served: it may come sooner, nothing else. */
+static void note_served(struct schedule *s, const struct job *j)
+{
+    struct client *c = find_client(s, j->client);
+
+    if (!c && (c = calloc(1, sizeof(*c)))) {
+        forget_client(s);
+        c->id = j->client;
+        c->next = s->clients;
+        s->clients = c;
+    }
+    if (c)
+        c->served = ++s->grants;
+}
+
+static bool goes_before(struct schedule *s, const struct job *a, const struct job *b)
+{
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    if (a->is_started != b->is_started) /* what was suspended is finished first */
+        return a->is_started;
+    uint64_t served_a = last_served(s, a), served_b = last_served(s, b);
+    if (served_a != served_b)
+        return served_a < served_b;
+    return a->number < b->number;
+}
+
+/* The best of the jobs that have arrived; NULL: none has. */
+static struct job *best(struct schedule *s)
+{
+    struct job *found = NULL;
+
+    for (struct job *j = s->jobs; j; j = j->next)
+        if (j->arrival <= s->now && (!found || goes_before(s, j, found)))
+            found = j;
+    return found;
+}
+
+/* An idle device waits for the next arrival. */
+static void skip_idle(struct schedule *s)
+{
+    double next = INFINITY;
+
+    for (const struct job *j = s->jobs; j; j = j->next)
+        next = fmin(next, j->arrival);
+    if (isfinite(next))
+        s->now = fmax(s->now, next);
+}
+
+static void grant(struct schedule *s, struct job *j)
+{
+    if (s->holder == j)
+        return;
+    s->holder = j;
+    note_served(s, j);
+    tell(s, j->is_started ? EVENT_RESUME : EVENT_START, j);
+    j->is_started = true;
+    pthread_cond_broadcast(&s->changed);
+}
+
+/* Fills a free device. */
+static void dispatch(struct schedule *s)
+{
+    if (s->holder || s->held)
+        return;
+    struct job *j = best(s);
+    if (!j) {
+        skip_idle(s);
+        j = best(s);
+    }
+    if (j)
+        grant(s, j);
+}
+
+static void wait_for(struct schedule *s, const struct job *j)
+{
+    while (s->holder != j)
+        pthread_cond_wait(&s->changed, &s->lock);
+}
+
+/* ---- a job's life */
+
+static bool has_room(const struct schedule *s, uint32_t client)
+{
+    uint32_t waiting = 0;
+
+    for (const struct job *j = s->jobs; j; j = j->next)
+        waiting += j->client == client && j != s->holder;
+    return !s->depth || waiting < s->depth + !s->holder; /* of a free device one is the next */
+}
+
+static void append(struct schedule *s, struct job *j)
+{
+    struct job **end = &s->jobs;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = j;
+}
+
+static void log_arrival(const struct job *j, double budget)
+{
+    char within[48] = "without a deadline";
+
+    if (!VLOG_IS_ON(EXECUTION))
+        return;
+    if (isfinite(budget))
+        snprintf(within, sizeof(within), "within %.0f ns", budget);
+    VLOG(EXECUTION, "execution %" PRIu64 " of client %u waits from %.0f ns on, priority %d, %s",
+         j->number, j->client, j->arrival, j->priority, within);
+}
+
+int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *terms)
+{
+    pthread_mutex_lock(&s->lock);
+    bool ok = has_room(s, terms->client);
+    if (ok) {
+        double now = clock_now(s), arrival = s->held ? fmax(now, s->arrive_at) : now;
+        *j = (struct job){ .priority = terms->priority,
+                           .client = terms->client,
+                           .gone = terms->gone,
+                           .number = s->submitted++,
+                           .arrival = arrival,
+                           .deadline = arrival + terms->budget };
+        append(s, j);
+        pthread_cond_broadcast(&s->changed);
+        put(s, TRACE_SPAN_BEGIN, j, NULL, arrival, 0);
+        put(s, TRACE_SPAN_BEGIN, j, "waits", arrival, 0);
+        log_arrival(j, terms->budget);
+        dispatch(s);
+    } else {
+        VLOG(EXECUTION, "too many executions of client %u wait", terms->client);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ok ? 0 : -1;
+}
+
+void schedule_begin(struct schedule *s, struct job *j)
+{
+    pthread_mutex_lock(&s->lock);
+    wait_for(s, j);
+    double now = s->now;
+    pthread_mutex_unlock(&s->lock);
+    schedule_sleep_until(s, j, now); /* a script may have let it arrive later */
+}
+
+/* The holder has used the device until then, or until nobody wanted it any more.  Under the lock,
+ * but not while it sleeps: others may come meanwhile. */
+static void pass(struct schedule *s, struct job *j, double until)
+{
+    until = fmax(until, clock_now(s));
+    if (s->is_realtime) {
+        pthread_mutex_unlock(&s->lock);
+        schedule_sleep_until(s, j, until);
+        pthread_mutex_lock(&s->lock);
+    }
+    if (!job_is_wanted(j))
+        until = fmin(until, clock_now(s));
+    j->used += until - s->now;
+    s->now = until;
+}
+
+double schedule_spend(struct schedule *s, struct job *j, double ns)
+{
+    pthread_mutex_lock(&s->lock);
+    double before = s->now;
+    pass(s, j, before + ns);
+    if (j->doing)
+        put(s, TRACE_SLICE, j, j->doing, before, s->now - before);
+    j->doing = NULL;
+    struct job *better = best(s);
+    if (better && better->priority > j->priority) {
+        tell(s, EVENT_SUSPEND, j);
+        grant(s, better);
+        wait_for(s, j);
+    }
+    double since = s->now - j->arrival;
+    pthread_mutex_unlock(&s->lock);
+    return since;
+}
+
+void schedule_end(struct schedule *s, struct job *j)
+{
+    struct job **at = &s->jobs;
+
+    pthread_mutex_lock(&s->lock);
+    while (*at && *at != j)
+        at = &(*at)->next;
+    if (*at)
+        *at = j->next;
+    if (s->holder == j)
+        s->holder = NULL;
+    if (j->is_started) {
+        tell(s, EVENT_END, j);
+    } else {
+        put(s, TRACE_SPAN_END, j, "waits", s->now, 0);
+        put(s, TRACE_SPAN_END, j, NULL, s->now, 0);
+    }
+    dispatch(s);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- scripts */
+
+void schedule_hold(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->held = true;
+    s->arrive_at = s->now;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void schedule_arrive_at(struct schedule *s, double ns)
+{
+    pthread_mutex_lock(&s->lock);
+    s->arrive_at = ns;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void schedule_await(struct schedule *s, uint64_t n)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->submitted < n)
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void schedule_let_go(struct schedule *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->held = false;
+    dispatch(s);
+    pthread_mutex_unlock(&s->lock);
+}

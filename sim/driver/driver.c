@@ -1,0 +1,280 @@
+/* The driver of an engine: the HAL's methods on one side, legal models and complete inputs on the
+ * other. */
+#define _GNU_SOURCE
+#include "sim/driver/driver.h"
+
+#include <stdlib.h>
+
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
+#include "sim/device/schedule.h"
+
+#define LOG_TAG "Driver"
+
+bool driver_has_entry(const struct driver *d, enum hal_version version, enum hal_version first,
+                      enum hal_version last)
+{
+    return hal_level(version) && version >= first && version <= last && version <= d->engine->hal;
+}
+
+uint64_t driver_time_left(uint64_t deadline, enum hal_version version)
+{
+    if (deadline == HAL_NO_DEADLINE)
+        return HAL_NO_TIME;
+    const uint64_t now = hal_now(version);
+    return deadline > now ? deadline - now : 0;
+}
+
+static void log_call(const char *method, enum hal_version version, enum hal_status status,
+                     const char *separator, const char *reason)
+{
+    log_write(LOG_INFO, LOG_TAG, "client %u: %s of HAL %s: %s%s%s", caller_client(), method,
+              hal_version_name(version), hal_status_name(status), separator, reason);
+}
+
+enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status)
+{
+    if (VLOG_IS_ON(DRIVER))
+        log_call(method, version, status, "", "");
+    return status;
+}
+
+enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w)
+{
+    enum hal_status status = hal_status_of(w, version);
+
+    if (VLOG_IS_ON(DRIVER))
+        log_call(method, version, status, ": ", w->text);
+    return status;
+}
+
+/* ---- threads */
+
+/* Of all clients; each has its own limit. */
+enum { MAX_THREADS = 4096 };
+
+struct start {
+    struct driver *driver;
+    void (*f)(void *argument);
+    void *argument;
+};
+
+static void leave(struct driver *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->threads--;
+    pthread_cond_broadcast(&d->idle);
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void *run_thread(void *argument)
+{
+    struct start s = *(struct start *) argument;
+
+    pthread_setname_np(pthread_self(), "execution");
+    free(argument);
+    s.f(s.argument);
+    leave(s.driver);
+    return NULL;
+}
+
+static bool enter(struct driver *d)
+{
+    pthread_mutex_lock(&d->lock);
+    bool ok = d->threads < MAX_THREADS;
+    d->threads += ok;
+    pthread_mutex_unlock(&d->lock);
+    return ok;
+}
+
+int driver_start(struct driver *d, void (*f)(void *argument), void *argument)
+{
+    struct start *s = malloc(sizeof(*s));
+    pthread_t thread;
+
+    if (!s || !enter(d)) {
+        free(s);
+        return -1;
+    }
+    *s = (struct start){ d, f, argument };
+    if (pthread_create(&thread, NULL, run_thread, s) != 0) {
+        leave(d);
+        free(s);
+        return -1;
+    }
+    pthread_detach(thread);
+    return 0;
+}
+
+/* ---- what the driver says of itself */
+
+static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
+                                        struct hal_capabilities *ret_capabilities)
+{
+    struct driver *d = (struct driver *) self;
+
+    TRACE(LD, PI, "get_capabilities");
+    if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
+        return driver_answer("get_capabilities", version, HAL_INVALID_ARGUMENT);
+    if (VLOG_IS_ON(DRIVER) && !hal_capabilities_survive(&d->engine->capabilities, version))
+        log_write(LOG_WARNING, LOG_TAG,
+                  "get_capabilities of HAL %s cannot say all of the performance of %s",
+                  hal_version_name(version), d->engine->name);
+    *ret_capabilities = d->capabilities[hal_level(version) - 1];
+    return driver_answer("get_capabilities", version, HAL_NONE);
+}
+
+static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
+{
+    const struct engine *e = ((struct driver *) self)->engine;
+
+    if (e->hal < HAL_1_2)
+        return HAL_GENERAL_FAILURE;
+    *ret_type = e->type;
+    return HAL_NONE;
+}
+
+static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
+{
+    const struct engine *e = ((struct driver *) self)->engine;
+
+    if (e->hal < HAL_1_2)
+        return HAL_GENERAL_FAILURE;
+    *ret_version = e->version;
+    return HAL_NONE;
+}
+
+static void list_types(enum extension_prefix prefix, struct driver_extensions *to,
+                       struct hal_extension *x)
+{
+    uint32_t first = to->n_types;
+    uint16_t number;
+
+    for (int t = DT_FOREIGN + 1; t < DT_END; t++)
+        if (extension_of_type((enum dtype) t, &number) == prefix)
+            to->type[to->n_types++] =
+                (struct hal_extension_type){ number, dtype_info[t].tensor,
+                                             (uint32_t) dtype_info[t].codec->size };
+    x->n_types = to->n_types - first;
+    x->type = &to->type[first];
+}
+
+static void list_extensions(const struct engine *e, struct driver_extensions *to)
+{
+    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END; x++)
+        if (e->extensions & EXTENSIONS_NAMED & EXTENSION_BIT(x)) {
+            to->extension[to->n].name = extension_name[x];
+            list_types((enum extension_prefix) x, to, &to->extension[to->n++]);
+        }
+}
+
+static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_t *ret_n,
+                                                const struct hal_extension **ret_extension)
+{
+    const struct driver *d = (const struct driver *) self;
+
+    if (d->engine->hal < HAL_1_2)
+        return HAL_GENERAL_FAILURE;
+    *ret_n = d->extensions.n;
+    *ret_extension = d->extensions.extension;
+    return HAL_NONE;
+}
+
+static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
+                                                        uint32_t *ret_n_model, uint32_t *ret_n_data)
+{
+    const struct engine *e = ((struct driver *) self)->engine;
+
+    if (e->hal < HAL_1_2)
+        return HAL_GENERAL_FAILURE;
+    driver_cache_files(e, ret_n_model, ret_n_data);
+    return HAL_NONE;
+}
+
+static enum hal_device_status get_status(struct hal_driver *self)
+{
+    (void) self;
+    return HAL_DEVICE_AVAILABLE;
+}
+
+static void close_driver(struct hal_driver *self)
+{
+    struct driver *d = (struct driver *) self;
+
+    pthread_mutex_lock(&d->lock);
+    while (d->threads)
+        pthread_cond_wait(&d->idle, &d->lock);
+    pthread_mutex_unlock(&d->lock);
+    d->engine->methods->free(d->engine);
+    schedule_free(d->schedule);
+    buffers_done(&d->buffers);
+    accounts_done(&d->accounts);
+    bursts_done(&d->bursts);
+    free(d->memory.last);
+    free(d->rows);
+    pthread_cond_destroy(&d->idle);
+    pthread_mutex_destroy(&d->lock);
+    free(d);
+}
+
+static const struct hal_driver methods = {
+    .abi_version = HAL_ABI_VERSION,
+    .get_capabilities = get_capabilities,
+    .get_type = get_type,
+    .get_version_string = get_version_string,
+    .get_supported_extensions = get_supported_extensions,
+    .get_number_of_cache_files_needed = get_number_of_cache_files_needed,
+    .get_status = get_status,
+    .get_supported_operations = driver_get_supported_operations,
+    .prepare_model = driver_prepare_model,
+    .prepare_model_from_cache = driver_prepare_model_from_cache,
+    .allocate = driver_allocate,
+    .close = close_driver,
+};
+
+uint32_t driver_most_sessions(const struct hal_driver *d)
+{
+    return d->close == close_driver ? ((const struct driver *) d)->engine->limits.sessions
+                                    : client_limits_default.sessions;
+}
+
+static int describe(struct driver *d)
+{
+    const struct hal_capabilities *c = &d->engine->capabilities;
+    size_t room = (size_t) c->n_operands + 2;
+
+    d->rows = calloc(HAL_VERSIONS * room, sizeof(*d->rows));
+    for (int i = 0; d->rows && i < HAL_VERSIONS; i++)
+        hal_capabilities_at(c, hal_versions[i], d->rows + (size_t) i * room, &d->capabilities[i]);
+    return d->rows ? 0 : -1;
+}
+
+int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
+{
+    struct driver *d = calloc(1, sizeof(*d));
+    struct schedule *s = schedule_new(e->queue_depth);
+
+    if (d)
+        d->engine = e;
+    if (!d || !s || describe(d) < 0) {
+        free(d);
+        schedule_free(s);
+        e->methods->free(e);
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    d->base = methods;
+    d->base.hal_version = e->hal;
+    d->base.name = e->name;
+    d->schedule = s;
+    list_extensions(e, &d->extensions);
+    schedule_set_name(s, e->name);
+    if (e->is_realtime)
+        schedule_set_realtime(s);
+    accounts_init(&d->accounts, &e->limits);
+    buffers_init(&d->buffers, e->hal, &d->accounts);
+    bursts_init(&d->bursts);
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->idle, NULL);
+    *ret_driver = &d->base;
+    return 0;
+}

@@ -1,0 +1,377 @@
+/* Bursts: executions of one model in rapid succession.  What one execution has mapped and allocated
+ * is kept for the next, until a burst has been idle for a while. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "golden/base/clock.h"
+#include "sim/driver/driver.h"
+
+/* More memories than these, of a burst and of all that a client has, are mapped for each execution
+ * anew; larger arenas are not kept. */
+enum { MOST_KEPT = 64, MOST_KEPT_OF_CLIENT = 256, MOST_ARENA = 1 << 22 };
+
+/* Memory under its identifier, which names it until it is released.  A client that does not keep to
+ * that is noticed unless the file is sealed; the identifier then names the other memory. */
+struct kept {
+    struct kept *next;
+    int64_t identifier;
+    struct memory_identity identity;
+    struct mapping mapping;
+    unsigned users; /* executions, and 1 while it is in the burst's list */
+};
+
+struct burst {
+    struct hal_burst base;
+    struct prepared *prepared;
+    enum hal_version version;
+
+    /* Under the lock of all bursts. */
+    struct burst *next;
+    struct kept *kept;
+    uint32_t n_kept;
+    struct arena *arena; /* for the next execution; NULL: none */
+    unsigned running;
+    uint64_t last_use; /* of clock_steady_ns() */
+};
+
+static struct bursts *all_of(const struct burst *b)
+{
+    return &b->prepared->driver->bursts;
+}
+
+/* ---- memory that is kept */
+
+static void kept_unref(struct kept *k)
+{
+    if (!k || --k->users)
+        return;
+    memory_unmap(&k->mapping);
+    free(k);
+}
+
+/* An identifier's memory is not the burst's any more. */
+static void forget(struct burst *b, int64_t identifier)
+{
+    struct kept **at = &b->kept, *k;
+
+    while (*at && (*at)->identifier != identifier)
+        at = &(*at)->next;
+    k = *at;
+    if (!k)
+        return;
+    *at = k->next;
+    b->n_kept--;
+    kept_unref(k);
+}
+
+static struct kept *find(const struct burst *b, int64_t identifier)
+{
+    struct kept *k = b->kept;
+
+    while (k && k->identifier != identifier)
+        k = k->next;
+    return k;
+}
+
+static bool may_keep(const struct burst *b)
+{
+    uint32_t n = 0;
+
+    for (const struct burst *other = all_of(b)->first; other; other = other->next)
+        if (other->prepared->client == b->prepared->client)
+            n += other->n_kept;
+    return b->n_kept < MOST_KEPT && n < MOST_KEPT_OF_CLIENT;
+}
+
+static struct kept *map_anew(int64_t identifier, const struct hal_memory *m,
+                             const struct memory_identity *identity)
+{
+    struct kept *k = malloc(sizeof(*k));
+    struct why w;
+
+    if (!k)
+        return NULL;
+    *k = (struct kept){ NULL, identifier, *identity, .users = 1 };
+    if (memory_map(m, m->protection & HAL_MEMORY_WRITE, &k->mapping, &w) < 0) {
+        free(k);
+        return NULL;
+    }
+    memory_look_for_seals(&k->identity);
+    return k;
+}
+
+/* Without the lock meanwhile: a client's files may be long in answering. */
+static int identify(struct burst *b, const struct hal_memory *m, struct memory_identity *ret)
+{
+    pthread_mutex_unlock(&all_of(b)->lock);
+    int rc = memory_identify(m, ret);
+    pthread_mutex_lock(&all_of(b)->lock);
+    return rc;
+}
+
+static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_memory *m,
+                         const struct memory_identity *identity)
+{
+    if (!may_keep(b))
+        return NULL;
+    pthread_mutex_unlock(&all_of(b)->lock);
+    struct kept *k = map_anew(identifier, m, identity);
+    pthread_mutex_lock(&all_of(b)->lock);
+    forget(b, identifier);
+    if (!k || !may_keep(b)) {
+        kept_unref(k);
+        return NULL;
+    }
+    k->next = b->kept;
+    b->kept = k;
+    b->n_kept++;
+    return k;
+}
+
+/* The memory under its identifier, kept from now on if it was not. */
+static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, int64_t identifier)
+{
+    struct kept *k = find(b, identifier);
+    struct memory_identity identity;
+
+    if (k && memory_is_known(&k->identity, m))
+        return k;
+    if (identify(b, m, &identity) < 0)
+        return NULL;
+    k = find(b, identifier);
+    if (k && memory_is_same(&k->identity, &identity))
+        return k;
+    forget(b, identifier);
+    return keep(b, identifier, m, &identity);
+}
+
+/* For one execution.  NULL: nothing is kept of this pool, whoever opens the request sees why. */
+static struct kept *take_kept(struct burst *b, const struct hal_request_pool *pool,
+                              int64_t identifier)
+{
+    struct kept *k =
+        identifier < 0 || pool->is_token ? NULL : find_or_keep(b, &pool->memory, identifier);
+
+    if (k)
+        k->users++;
+    return k;
+}
+
+/* ---- idleness */
+
+static bool holds_something(const struct burst *b)
+{
+    return b->arena || b->kept;
+}
+
+static void let_go(struct burst *b)
+{
+    while (b->kept)
+        forget(b, b->kept->identifier);
+    arena_free(b->arena);
+    b->arena = NULL;
+}
+
+static uint64_t patience(const struct driver *d)
+{
+    return d->engine->burst_idle_ns ? d->engine->burst_idle_ns : BURST_IDLE_NS;
+}
+
+/* Lets idle bursts go; returns when the next one is due, 0: none holds anything. */
+static uint64_t let_idle_go(struct driver *d)
+{
+    uint64_t now = clock_steady_ns(), next = 0;
+
+    for (struct burst *b = d->bursts.first; b; b = b->next) {
+        uint64_t due = (b->running ? now : b->last_use) + patience(d);
+        if (!b->running && due <= now)
+            let_go(b);
+        if ((b->running || holds_something(b)) && (!next || due < next))
+            next = due;
+    }
+    return next;
+}
+
+/* The watchdog of a driver's bursts.  It ends when there is nothing to watch. */
+static void watch(void *argument)
+{
+    struct driver *d = argument;
+    uint64_t next;
+
+    pthread_mutex_lock(&d->bursts.lock);
+    while ((next = let_idle_go(d))) {
+        struct timespec until = { (time_t) (next / 1000000000), (long) (next % 1000000000) };
+        pthread_cond_timedwait(&d->bursts.changed, &d->bursts.lock, &until);
+    }
+    d->bursts.is_watched = false;
+    pthread_mutex_unlock(&d->bursts.lock);
+}
+
+void bursts_init(struct bursts *all)
+{
+    pthread_condattr_t a;
+
+    *all = (struct bursts){ .first = NULL };
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_condattr_init(&a);
+    pthread_condattr_setclock(&a, CLOCK_MONOTONIC);
+    pthread_cond_init(&all->changed, &a);
+    pthread_condattr_destroy(&a);
+}
+
+void bursts_done(struct bursts *all)
+{
+    pthread_cond_destroy(&all->changed);
+    pthread_mutex_destroy(&all->lock);
+}
+
+/* ---- executions */
+
+/* One execution's share of what the burst keeps: its arena, and a mapping for each pool. */
+struct turn {
+    struct execution_lent lent;
+    struct kept **kept;
+    uint32_t n;
+};
+
+static enum hal_status begin(struct burst *b, const struct hal_request *request,
+                             const int64_t *identifiers, struct turn *ret_turn)
+{
+    struct turn t = { .n = request->pools ? request->n_pools : 0 };
+    struct mapping *mappings;
+
+    pthread_mutex_lock(&all_of(b)->lock);
+    t.lent.arena = b->arena ? b->arena : arena_new((size_t) b->prepared->driver->engine->memory);
+    b->arena = NULL;
+    t.kept = t.lent.arena ? arena_alloc(t.lent.arena, t.n, sizeof(*t.kept)) : NULL;
+    mappings = t.kept ? arena_alloc(t.lent.arena, t.n, sizeof(*mappings)) : NULL;
+    for (uint32_t i = 0; mappings && i < t.n; i++) {
+        t.kept[i] = take_kept(b, &request->pools[i], identifiers[i]);
+        if (t.kept[i])
+            mappings[i] = t.kept[i]->mapping;
+    }
+    b->running += mappings != NULL;
+    pthread_mutex_unlock(&all_of(b)->lock);
+    if (!t.lent.arena)
+        return hal_exhausted(b->version);
+    if (!mappings) { /* more than an execution may have */
+        arena_free(t.lent.arena);
+        return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, b->version);
+    }
+    t.lent.kept = mappings;
+    *ret_turn = t;
+    return HAL_NONE;
+}
+
+/* Not more than a part of what an execution may have: the next one may need it cut differently. */
+static bool is_worth_keeping(const struct burst *b, const struct arena *a)
+{
+    size_t most = (size_t) b->prepared->driver->engine->memory / 8, n = arena_bytes(a);
+
+    return !b->arena && n <= MOST_ARENA && (!most || n <= most);
+}
+
+static void end(struct burst *b, struct turn *t)
+{
+    struct bursts *all = all_of(b);
+
+    pthread_mutex_lock(&all->lock);
+    for (uint32_t i = 0; i < t->n; i++)
+        kept_unref(t->kept[i]);
+    arena_rewind(t->lent.arena, (struct arena_mark){ 0 });
+    if (is_worth_keeping(b, t->lent.arena))
+        b->arena = t->lent.arena;
+    else
+        arena_free(t->lent.arena);
+    b->running--;
+    b->last_use = clock_steady_ns();
+    if (!all->is_watched && holds_something(b)) {
+        all->is_watched = driver_start(b->prepared->driver, watch, b->prepared->driver) == 0;
+        if (!all->is_watched)
+            let_go(b);
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
+static int check_identifiers(const struct hal_request *request, uint32_t n,
+                             const int64_t *identifiers, struct why *w)
+{
+    REQUIRE(w, n == request->n_pools && (!n || identifiers), "%u identifiers for %u pools", n,
+            request->n_pools);
+    for (uint32_t i = 0; i < n; i++)
+        REQUIRE(w, identifiers[i] >= -1, "identifier %lld", (long long) identifiers[i]);
+    return 0;
+}
+
+static enum hal_status execute_synchronously(struct hal_burst *self,
+                                             const struct hal_request *request,
+                                             uint32_t n_identifiers, const int64_t *identifiers,
+                                             const struct hal_execution_config *config,
+                                             struct hal_result *result)
+{
+    struct burst *b = (struct burst *) self;
+    struct turn t;
+    struct why w;
+
+    hal_no_result(result);
+    if (check_identifiers(request, n_identifiers, identifiers, &w) < 0 ||
+        hal_burst_config_complies(config, b->version, &w) < 0)
+        return driver_refuse("burst", b->version, &w);
+    enum hal_status status = begin(b, request, identifiers, &t);
+    if (status != HAL_NONE)
+        return driver_answer("burst", b->version, status);
+    status = execution_run_now(b->prepared, b->version, request, config, &t.lent, result);
+    end(b, &t);
+    return status;
+}
+
+static enum hal_status release_memory(struct hal_burst *self, int64_t identifier)
+{
+    struct burst *b = (struct burst *) self;
+
+    if (identifier < 0)
+        return HAL_INVALID_ARGUMENT;
+    pthread_mutex_lock(&all_of(b)->lock);
+    forget(b, identifier);
+    pthread_mutex_unlock(&all_of(b)->lock);
+    return HAL_NONE;
+}
+
+static void release(struct hal_burst *self)
+{
+    struct burst *b = (struct burst *) self, **at;
+    struct bursts *all = all_of(b);
+
+    pthread_mutex_lock(&all->lock);
+    for (at = &all->first; *at != b;)
+        at = &(*at)->next;
+    *at = b->next;
+    let_go(b);
+    pthread_cond_signal(&all->changed);
+    pthread_mutex_unlock(&all->lock);
+    prepared_unref(b->prepared);
+    free(b);
+}
+
+static const struct hal_burst_methods methods = { execute_synchronously, release_memory, release };
+
+enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal_version version,
+                                       struct hal_burst **ret_burst)
+{
+    struct prepared *p = (struct prepared *) self;
+    struct bursts *all = &p->driver->bursts;
+    struct burst *b;
+
+    if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8))
+        return driver_answer("configure_burst", version, HAL_INVALID_ARGUMENT);
+    b = calloc(1, sizeof(*b));
+    if (!b)
+        return hal_exhausted(version);
+    atomic_fetch_add(&p->references, 1);
+    pthread_mutex_lock(&all->lock);
+    *b = (struct burst){ { &methods }, p, version, .next = all->first };
+    all->first = b;
+    pthread_mutex_unlock(&all->lock);
+    *ret_burst = &b->base;
+    return driver_answer("configure_burst", version, HAL_NONE);
+}

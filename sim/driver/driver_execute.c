@@ -1,0 +1,389 @@
+/* Executions: synchronous and asynchronous ones, and what all kinds share. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
+#include "sim/driver/driver.h"
+
+#define LOG_TAG "ExecutionBuilder"
+
+/* ---- one request */
+
+static uint64_t loop_limit(const struct hal_execution_config *c)
+{
+    if (c->loop_timeout == HAL_NO_TIME)
+        return HAL_LOOP_TIMEOUT_DEFAULT;
+    if (c->loop_timeout <= HAL_LOOP_TIMEOUT_MAX)
+        return c->loop_timeout;
+    log_write(LOG_WARNING, LOG_TAG, "a loop time-out of %" PRIu64 " ns is taken for %" PRIu64,
+              c->loop_timeout, HAL_LOOP_TIMEOUT_MAX);
+    return HAL_LOOP_TIMEOUT_MAX;
+}
+
+static void give_up_arena(struct execution *x)
+{
+    if (!x->is_lent_arena)
+        arena_free(x->arena);
+}
+
+enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal_version version,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config)
+{
+    return execution_open_lent(x, p, version, request, config, &(struct execution_lent){ 0 });
+}
+
+enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
+                                    enum hal_version version, const struct hal_request *request,
+                                    const struct hal_execution_config *config,
+                                    const struct execution_lent *lent)
+{
+    const struct engine *e = p->driver->engine;
+    struct request_context c = { version, &p->loaded.model, p->number, &p->driver->buffers,
+                                 lent->kept };
+    struct why w;
+
+    if (hal_execution_config_complies(config, version, &w) < 0 ||
+        loaded_check_hints(&p->loaded, config->n_hints, config->hints, &w) < 0)
+        return driver_refuse("request", version, &w);
+    *x = (struct execution){ .prepared = p,
+                             .version = version,
+                             .measure = config->measure,
+                             .loop_ns = loop_limit(config),
+                             .is_lent_arena = lent->arena,
+                             .arena = lent->arena ? lent->arena : arena_new((size_t) e->memory) };
+    if (!x->arena)
+        return hal_exhausted(version);
+    if (request_open(request, &c, x->arena, &x->request, &w) < 0) {
+        give_up_arena(x);
+        return driver_refuse("request", version, &w);
+    }
+    VLOG(EXECUTION, "client %u: request for model %" PRIu64 ": %u inputs, %u outputs, %u pools%s",
+         caller_client(), p->number, request->n_inputs, request->n_outputs, request->n_pools,
+         x->measure ? ", to be measured" : "");
+    x->caller = caller_ref(caller_get());
+    x->start = arena_mark(x->arena);
+    x->request.withhold = fault_hooks(e->fault)->withhold;
+    atomic_fetch_add(&p->references, 1);
+    return HAL_NONE;
+}
+
+void execution_close(struct execution *x)
+{
+    request_close(&x->request);
+    give_up_arena(x);
+    caller_unref(x->caller);
+    prepared_unref(x->prepared);
+}
+
+/* ---- computing it */
+
+/* What came too late because others had the device may be in time when it is tried again. */
+static bool is_late_by_waiting(const struct execution *x)
+{
+    const struct job *j = &x->job;
+
+    return schedule_now(x->prepared->driver->schedule) + j->ahead > j->deadline &&
+           j->arrival + j->used + j->ahead <= j->deadline;
+}
+
+static enum hal_status failure(const struct execution *x, const struct why *w)
+{
+    VLOG(EXECUTION, "execution %" PRIu64 " fails: %s", x->job.number, w->text);
+    if (w->code == WHY_TIMEOUT && is_late_by_waiting(x))
+        return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+    return hal_status_of(w, x->version);
+}
+
+/* Has the device: reads buffers, computes, writes buffers. */
+static enum hal_status compute(struct execution *x, struct hal_result *result)
+{
+    struct prepared *p = x->prepared;
+    struct run_limits limits = { x->loop_ns, p->driver->schedule, &x->job };
+    struct run_output output;
+    struct why w;
+
+    TRACE(LD, PIO, "request_read_buffers");
+    if (request_read_buffers(&x->request, &w) < 0)
+        return failure(x, &w);
+    TRACE_SWITCH(LD, PCO, "run");
+    if (p->driver->engine->methods->run(p->program, x->request.in, &limits, x->arena, &output, &w) <
+        0)
+        return failure(x, &w);
+    TRACE_SWITCH(LD, PR, "request_write_buffers");
+    if (output.in_driver != HAL_NO_TIME)
+        x->in_driver = (double) output.in_driver;
+    int rc = request_write_buffers(&x->request, output.out, result->shapes, &w);
+    if (rc < 0)
+        return failure(x, &w);
+    x->out = rc == 0 ? output.out : NULL;
+    if (x->version >= HAL_1_2)
+        result->n_shapes = x->request.n_outputs;
+    if (rc == 0 && x->measure)
+        result->timing =
+            hal_timing_at((struct hal_timing){ output.on_device, output.in_driver }, x->version);
+    return rc == 0 ? HAL_NONE : HAL_OUTPUT_INSUFFICIENT_SIZE;
+}
+
+static double estimate(const struct execution *x)
+{
+    return x->prepared->driver->engine->methods->estimate(x->prepared->program);
+}
+
+static int queue_priority(const struct prepared *p)
+{
+    return (int) p->priority * (int) p->driver->engine->priorities / 3;
+}
+
+static int read_memory(struct execution *x)
+{
+    struct why w;
+
+    TRACE(LD, PIO, "request_read_memory");
+    if (request_read_memory(&x->request, &w) == 0)
+        return 0;
+    x->refused = failure(x, &w);
+    return -1;
+}
+
+void execution_submit(struct execution *x, uint64_t left)
+{
+    const struct job_terms terms = {
+        .priority = queue_priority(x->prepared),
+        .client = x->prepared->client,
+        .budget = left == HAL_NO_TIME ? INFINITY : (double) left,
+        .gone = x->caller ? &x->caller->is_gone : NULL,
+    };
+
+    x->is_queued = false;
+    if (left == 0 || estimate(x) > terms.budget) {
+        VLOG(EXECUTION, "an execution of model %" PRIu64 " takes %.0f ns, there are %.0f",
+             x->prepared->number, estimate(x), terms.budget);
+        x->refused = hal_status_in(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
+        return;
+    }
+    if (read_memory(x) < 0)
+        return;
+    x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job, &terms) == 0;
+    x->refused = hal_exhausted(x->version);
+}
+
+/* Has the device: does not begin what nobody wants, or what cannot be done in time. */
+static enum hal_status use_turn(struct execution *x, struct hal_result *result)
+{
+    if (!job_is_wanted(&x->job)) {
+        VLOG(EXECUTION, "execution %" PRIu64 ": nobody waits for it", x->job.number);
+        return HAL_GENERAL_FAILURE;
+    }
+    if (schedule_now(x->prepared->driver->schedule) + estimate(x) > x->job.deadline) {
+        VLOG(EXECUTION, "execution %" PRIu64 " has waited for too long", x->job.number);
+        return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+    }
+    return compute(x, result);
+}
+
+static enum hal_status take_turn(struct execution *x, struct hal_result *result)
+{
+    struct schedule *s = x->prepared->driver->schedule;
+
+    if (!x->is_queued)
+        return x->refused;
+    x->in_driver = 0;
+    x->out = NULL;
+    schedule_begin(s, &x->job);
+    enum hal_status status = use_turn(x, result);
+    schedule_end(s, &x->job);
+    if (x->out) {
+        TRACE(LD, PR, "request_write_memory");
+        request_write_memory(&x->request, x->out);
+    }
+    schedule_sleep_until(s, &x->job, x->job.arrival + x->in_driver);
+    return status;
+}
+
+void execution_cancel(struct execution *x)
+{
+    if (x->is_queued)
+        schedule_end(x->prepared->driver->schedule, &x->job);
+    x->is_queued = false;
+    arena_rewind(x->arena, x->start);
+}
+
+enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument)
+{
+    struct driver *d = x->prepared->driver;
+    enum hal_version version = x->version; /* once it runs it may be over at any time */
+    enum hal_status status;
+
+    status = account_take(&d->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
+    if (status == HAL_NONE && driver_start(d, f, argument) < 0) {
+        execution_leave(x);
+        status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    return hal_status_in(status, version);
+}
+
+void execution_leave(struct execution *x)
+{
+    account_give(&x->prepared->driver->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
+}
+
+/* Shows a fault the request's memory, which lies in the execution's arena. */
+static void show_memory(struct execution *x, struct fault_answer *a)
+{
+    const struct request *r = &x->request;
+    struct fault_region *in = arena_alloc(x->arena, r->n_inputs, sizeof(*in));
+    struct fault_region *out = arena_alloc(x->arena, r->n_outputs, sizeof(*out));
+
+    for (uint32_t i = 0; in && i < r->n_inputs; i++)
+        in[i] = (struct fault_region){ r->in_place[i].address, tensor_bytes(&r->in[i]) };
+    for (uint32_t i = 0; out && i < r->n_outputs; i++)
+        out[i] = (struct fault_region){ r->out[i].place.address, r->out[i].place.length };
+    a->in = in;
+    a->out = out;
+    a->n_inputs = in ? r->n_inputs : 0;
+    a->n_outputs = out ? r->n_outputs : 0;
+}
+
+/* A fault may change what is answered. */
+static enum hal_status answer(struct execution *x, enum hal_status status,
+                              struct hal_result *result)
+{
+    struct driver *d = x->prepared->driver;
+    const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    struct fault_answer a = {
+        .status = status, .result = result, .measure = x->measure, .memory = &d->memory
+    };
+
+    if (hooks->answer)
+        show_memory(x, &a);
+    pthread_mutex_lock(&d->lock);
+    if (hooks->answer)
+        hooks->answer(&a);
+    d->memory.executions++;
+    pthread_mutex_unlock(&d->lock);
+    return a.status;
+}
+
+enum hal_status execution_run(struct execution *x, struct hal_result *result)
+{
+    hal_no_result(result);
+    enum hal_status status = answer(x, take_turn(x, result), result);
+    VLOG(EXECUTION, "execution of model %" PRIu64 " ends with %s, %lld ns on the device",
+         x->prepared->number, hal_status_name(status), (long long) result->timing.on_device);
+    arena_rewind(x->arena, x->start);
+    return status;
+}
+
+/* ---- synchronous */
+
+enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
+                                  const struct hal_request *request,
+                                  const struct hal_execution_config *config,
+                                  const struct execution_lent *lent, struct hal_result *result)
+{
+    struct execution x;
+    enum hal_status status;
+
+    TRACE(LD, PE, "execute_synchronously");
+    hal_no_result(result);
+    if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8) ||
+        result->capacity < p->loaded.model.graph[0].n_outputs)
+        return driver_answer("execute_synchronously", version, HAL_INVALID_ARGUMENT);
+    status = execution_open_lent(&x, p, version, request, config, lent);
+    if (status != HAL_NONE)
+        return status;
+    execution_submit(&x, driver_time_left(config->deadline, version));
+    status = execution_run(&x, result);
+    execution_close(&x);
+    return driver_answer("execute_synchronously", version, status);
+}
+
+static enum hal_status execute_synchronously(struct hal_prepared_model *self,
+                                             enum hal_version version,
+                                             const struct hal_request *request,
+                                             const struct hal_execution_config *config,
+                                             struct hal_result *result)
+{
+    return execution_run_now((struct prepared *) self, version, request, config,
+                             &(struct execution_lent){ 0 }, result);
+}
+
+/* ---- asynchronous */
+
+struct launch {
+    struct execution execution;
+    struct hal_execution_callback *callback;
+};
+
+static void run_launched(void *argument)
+{
+    struct launch *l = argument;
+    uint32_t n = l->execution.request.n_outputs;
+    struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)),
+                                 .capacity = n,
+                                 .timing = hal_no_timing };
+    enum hal_status status = hal_exhausted(l->execution.version);
+
+    TRACE(LD, PE, "execution");
+    if (result.shapes)
+        status = execution_run(&l->execution, &result);
+    else
+        execution_cancel(&l->execution);
+
+    /* The client may release the model as soon as it is told. */
+    execution_leave(&l->execution);
+    execution_close(&l->execution);
+    l->callback->notify(l->callback, status, result.n_shapes, result.shapes, result.timing);
+    free(result.shapes);
+    free(l);
+}
+
+static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config,
+                               struct hal_execution_callback *callback)
+{
+    struct prepared *p = (struct prepared *) self;
+    struct launch *l;
+    enum hal_status status;
+
+    TRACE(LD, PE, "execute");
+    if (!driver_has_entry(p->driver, version, HAL_1_0, HAL_1_3))
+        return hal_refuse_execution(callback, HAL_INVALID_ARGUMENT);
+    l = calloc(1, sizeof(*l));
+    if (!l)
+        return hal_refuse_execution(callback, hal_exhausted(version));
+    status = execution_open(&l->execution, p, version, request, config);
+    if (status != HAL_NONE) {
+        free(l);
+        return hal_refuse_execution(callback, status);
+    }
+    l->callback = callback;
+    execution_submit(&l->execution, driver_time_left(config->deadline, version));
+    status = execution_start(&l->execution, run_launched, l);
+    if (status != HAL_NONE) {
+        execution_cancel(&l->execution);
+        execution_close(&l->execution);
+        free(l);
+        return hal_refuse_execution(callback, status);
+    }
+    return driver_answer("execute", version, HAL_NONE);
+}
+
+static void release(struct hal_prepared_model *self)
+{
+    TRACE(LD, PT, "release");
+    prepared_unref((struct prepared *) self);
+}
+
+const struct hal_prepared_model_methods prepared_methods = {
+    .execute_synchronously = execute_synchronously,
+    .execute = execute,
+    .execute_fenced = driver_execute_fenced,
+    .configure_burst = driver_configure_burst,
+    .create_reusable_execution = driver_create_reusable_execution,
+    .release = release,
+};

@@ -1,0 +1,306 @@
+/* Fenced executions: wait for fences, compute, signal a fence. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "golden/base/trace.h"
+#include "sim/base/fence.h"
+#include "sim/base/process_quota.h"
+#include "sim/driver/driver.h"
+
+/* What the client asks after the fence has signalled. */
+struct info {
+    struct hal_fenced_info base;
+    atomic_uint references; /* the client's and the execution's */
+    pthread_mutex_t lock;
+    enum hal_status status;
+    struct hal_timing launched, fenced;
+};
+
+struct fenced {
+    struct fenced_launch launch;
+    struct driver *driver;
+    struct info *info;
+    struct fence fence;
+    double launched; /* virtual ns */
+    bool is_submitted;
+    uint32_t client, n_files; /* on its account: the fence's two ends, and these duplicates */
+    int wait_for[];
+};
+
+static void info_unref(struct info *i)
+{
+    if (atomic_fetch_sub(&i->references, 1) != 1)
+        return;
+    pthread_mutex_destroy(&i->lock);
+    free(i);
+}
+
+static enum hal_status get_execution_info(struct hal_fenced_info *self,
+                                          struct hal_timing *ret_launched,
+                                          struct hal_timing *ret_fenced)
+{
+    struct info *i = (struct info *) self;
+
+    pthread_mutex_lock(&i->lock);
+    enum hal_status status = i->status;
+    *ret_launched = i->launched;
+    *ret_fenced = i->fenced;
+    pthread_mutex_unlock(&i->lock);
+    return status;
+}
+
+static void release_info(struct hal_fenced_info *self)
+{
+    info_unref((struct info *) self);
+}
+
+static const struct hal_fenced_info_methods info_methods = { get_execution_info, release_info };
+
+static struct info *info_new(void)
+{
+    struct info *i = calloc(1, sizeof(*i));
+
+    if (!i)
+        return NULL;
+    /* Asked too early it has no answer yet. */
+    *i = (struct info){ .base = { &info_methods },
+                        .references = 2,
+                        .status = HAL_GENERAL_FAILURE,
+                        .launched = hal_no_timing,
+                        .fenced = hal_no_timing };
+    pthread_mutex_init(&i->lock, NULL);
+    return i;
+}
+
+/* The time that the driver waited for the fences lies between the two timings. */
+static void tell(struct info *i, enum hal_status status, const struct hal_timing *fenced,
+                 uint64_t waited, enum hal_version version)
+{
+    pthread_mutex_lock(&i->lock);
+    i->status = status;
+    i->launched = i->fenced = *fenced;
+    if (i->launched.on_device != HAL_NO_TIME)
+        i->launched.on_device += waited;
+    if (i->launched.in_driver != HAL_NO_TIME)
+        i->launched.in_driver += waited;
+    i->launched = hal_timing_at(i->launched, version);
+    pthread_mutex_unlock(&i->lock);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Until the deadline: it is a point in time, and does not move while fences are waited for. */
+static uint64_t left_of(const struct fenced *f)
+{
+    double passed = schedule_now(f->driver->schedule) - f->launched;
+
+    if (f->launch.left == HAL_NO_TIME)
+        return HAL_NO_TIME;
+    return passed < (double) f->launch.left ? f->launch.left - (uint64_t) passed : 0;
+}
+
+/* What waits for no fence arrives when it is launched, not when its thread comes to run. */
+static void submit(struct fenced *f)
+{
+    execution_submit(f->launch.execution, smaller(left_of(f), f->launch.duration));
+    f->is_submitted = true;
+}
+
+static void withdraw(struct fenced *f)
+{
+    if (f->is_submitted)
+        execution_cancel(f->launch.execution);
+}
+
+/* Computes, once all fences have signalled. */
+static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
+                               uint64_t *ret_waited)
+{
+    struct execution *x = f->launch.execution;
+    uint32_t n = x->request.n_outputs;
+    struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)), .capacity = n };
+
+    if (!result.shapes) {
+        withdraw(f);
+        return hal_exhausted(x->version);
+    }
+    if (!f->is_submitted)
+        submit(f);
+    *ret_waited = x->is_queued && x->job.arrival > f->launched
+                      ? (uint64_t) (x->job.arrival - f->launched)
+                      : 0;
+    enum hal_status status = execution_run(x, &result);
+    *ret_timing = result.timing;
+    free(result.shapes);
+    return status;
+}
+
+static void free_fenced(struct fenced *f)
+{
+    for (uint32_t i = 0; i < f->launch.n_wait_for; i++)
+        close(f->wait_for[i]);
+    share_give(ACCOUNT_FILES, f->client, f->n_files);
+    info_unref(f->info);
+    free(f);
+}
+
+/* As fence_wait().  What a driver waits for is no work of its. */
+static int wait_for_fences(const struct fenced *f)
+{
+    const struct caller *caller = f->launch.execution->caller;
+
+    if (!f->launch.n_wait_for)
+        return 1;
+    TRACE(LO, PU, "wait for fences");
+    return fence_wait_or_stop(f->launch.n_wait_for, f->wait_for, f->launch.left,
+                              caller ? caller->gone : -1);
+}
+
+static void run_fenced(void *argument)
+{
+    struct fenced *f = argument;
+    struct hal_timing timing = hal_no_timing;
+    uint64_t waited = 0;
+    enum hal_status status = HAL_GENERAL_FAILURE;
+    int ready = wait_for_fences(f);
+
+    TRACE(LD, PE, "execution");
+    if (ready == 0)
+        status = f->launch.left ? HAL_MISSED_DEADLINE_TRANSIENT : HAL_MISSED_DEADLINE_PERSISTENT;
+    else if (ready > 0)
+        status = compute(f, &timing, &waited);
+    tell(f->info, status, &timing, waited, f->launch.execution->version);
+    execution_leave(f->launch.execution);
+    if (f->launch.done)
+        f->launch.done(f->launch.execution);
+    fence_end(&f->fence, status == HAL_NONE);
+    free_fenced(f);
+}
+
+/* The client's descriptors are only lent. */
+static int duplicate_fences(struct fenced *f, const struct fenced_launch *launch)
+{
+    for (; f->launch.n_wait_for < launch->n_wait_for; f->launch.n_wait_for++) {
+        int fd = fcntl(launch->wait_for[f->launch.n_wait_for], F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            return -1;
+        f->wait_for[f->launch.n_wait_for] = fd;
+    }
+    return 0;
+}
+
+static struct fenced *fenced_new(const struct fenced_launch *launch)
+{
+    struct fenced *f = calloc(1, sizeof(*f) + launch->n_wait_for * sizeof(int));
+    struct info *info = info_new();
+    uint32_t client = caller_client(), n_files = launch->n_wait_for + 2;
+
+    if (!f || !info || !share_take(ACCOUNT_FILES, client, n_files)) {
+        free(f);
+        free(info);
+        return NULL;
+    }
+    f->client = client;
+    f->n_files = n_files;
+    f->launch = *launch;
+    f->launch.n_wait_for = 0;
+    f->driver = launch->execution->prepared->driver;
+    f->info = info;
+    f->launched = schedule_now(f->driver->schedule);
+    if (duplicate_fences(f, launch) == 0 && fence_open(&f->fence) == 0)
+        return f;
+    info_unref(info);
+    free_fenced(f);
+    return NULL;
+}
+
+static enum hal_status refuse(const struct fenced_launch *launch, enum hal_status status)
+{
+    if (launch->done)
+        launch->done(launch->execution);
+    return status;
+}
+
+static int check_launch(const struct fenced_launch *launch, struct why *w)
+{
+    REQUIRE(w, request_is_specified(&launch->execution->request),
+            "outputs whose shapes are not fully specified");
+    REQUIRE(w, !launch->n_wait_for || launch->wait_for, "no fences");
+    REQUIRE(w, fence_all_open(launch->n_wait_for, launch->wait_for), "a fence that is not open");
+    return 0;
+}
+
+enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *ret_fence,
+                                     struct hal_fenced_info **ret_info)
+{
+    enum hal_version version = launch->execution->version;
+    enum hal_status status;
+    struct fenced *f;
+    struct info *info;
+    struct why w;
+    int fence;
+
+    if (check_launch(launch, &w) < 0)
+        return refuse(launch, driver_refuse("execute_fenced", version, &w));
+    f = fenced_new(launch);
+    if (!f)
+        return refuse(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+    info = f->info;
+    fence = f->fence.wait;
+    if (!launch->n_wait_for)
+        submit(f);
+    status = execution_start(launch->execution, run_fenced, f);
+    if (status != HAL_NONE) {
+        withdraw(f);
+        close(fence);
+        fence_end(&f->fence, false);
+        info_unref(info);
+        free_fenced(f);
+        return refuse(launch, status);
+    }
+    *ret_fence = fence;
+    *ret_info = &info->base;
+    return driver_answer("execute_fenced", version, HAL_NONE);
+}
+
+static void close_and_free(struct execution *x)
+{
+    execution_close(x);
+    free(x);
+}
+
+enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_version version,
+                                      const struct hal_request *request, uint32_t n_wait_for,
+                                      const int *wait_for,
+                                      const struct hal_execution_config *config, uint64_t duration,
+                                      int *ret_fence, struct hal_fenced_info **ret_info)
+{
+    struct execution *x;
+    enum hal_status status;
+
+    TRACE(LD, PE, "execute_fenced");
+    *ret_fence = HAL_NO_FENCE;
+    *ret_info = NULL;
+    if (!driver_has_entry(((struct prepared *) self)->driver, version, HAL_1_3, HAL_FL8) ||
+        !hal_time_complies(duration, version))
+        return driver_answer("execute_fenced", version, HAL_INVALID_ARGUMENT);
+    x = malloc(sizeof(*x));
+    if (!x)
+        return hal_exhausted(version);
+    status = execution_open(x, (struct prepared *) self, version, request, config);
+    if (status != HAL_NONE) {
+        free(x);
+        return status;
+    }
+    return execution_run_fenced(
+        &(struct fenced_launch){ x, n_wait_for, wait_for,
+                                 driver_time_left(config->deadline, version), duration,
+                                 close_and_free },
+        ret_fence, ret_info);
+}

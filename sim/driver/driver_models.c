@@ -1,0 +1,423 @@
+/* Models as a driver takes them over: converted, validated, prepared. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
+#include "sim/driver/driver.h"
+
+#define LOG_TAG "ModelBuilder"
+
+static void unload(struct loaded *l)
+{
+    for (uint32_t i = 0; i < l->n_pools; i++)
+        memory_unmap(&l->pools[i]);
+    arena_free(l->arena);
+}
+
+static int load_pool(const struct hal_memory *memory, enum hal_version version,
+                     struct mapping *ret_mapping, struct why *w)
+{
+    TRY(hal_memory_complies(memory, version, w));
+    return memory_map(memory, false, ret_mapping, w);
+}
+
+static int load_pools(const struct hal_model *hal, enum hal_version version, struct loaded *l,
+                      struct why *w)
+{
+    REQUIRE(w, !hal->n_pools || hal->pools, "no pools");
+    l->pools = arena_alloc(l->arena, hal->n_pools, sizeof(*l->pools));
+    if (!l->pools)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (; l->n_pools < hal->n_pools; l->n_pools++)
+        if (load_pool(&hal->pools[l->n_pools], version, &l->pools[l->n_pools], w) < 0)
+            return why_prefix(w, "pool %u", l->n_pools);
+    return 0;
+}
+
+static int compare_prefixes(const void *a, const void *b)
+{
+    return *(const uint16_t *) a - *(const uint16_t *) b;
+}
+
+static int load_prefixes(const struct hal_model *hal, struct loaded *l, struct why *w)
+{
+    l->n_prefixes = hal->n_extension_prefixes;
+    l->prefix = arena_alloc(l->arena, l->n_prefixes, sizeof(*l->prefix));
+    if (!l->prefix)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < l->n_prefixes; i++)
+        l->prefix[i] = hal->extension_name_to_prefix[i].prefix;
+    qsort(l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes);
+    return 0;
+}
+
+static int compare_tokens(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Each of them, and puts their tokens into a list. */
+static int check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
+                       int32_t *tokens, struct why *w)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t prefix = (uint16_t) ((uint32_t) hints[i].token >> 16);
+        REQUIRE(w, bsearch(&prefix, l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes),
+                "hint %u: token %d is of no extension", i, hints[i].token);
+        REQUIRE(w, !hints[i].length || hints[i].value, "hint %u: no value", i);
+        tokens[i] = hints[i].token;
+    }
+    qsort(tokens, n, sizeof(*tokens), compare_tokens);
+    for (uint32_t i = 1; i < n; i++)
+        REQUIRE(w, tokens[i - 1] != tokens[i], "two hints of token %d", tokens[i]);
+    return 0;
+}
+
+int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
+                       struct why *w)
+{
+    int32_t *tokens;
+
+    REQUIRE(w, !n || hints, "no hints");
+    if (!n)
+        return 0;
+    tokens = malloc(n * sizeof(*tokens));
+    if (!tokens)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    int rc = check_hints(l, n, hints, tokens, w);
+    free(tokens);
+    return rc;
+}
+
+static int validate(struct loaded *l, enum hal_version version, struct why *w)
+{
+    int level = model_prepare(&l->model, NULL, w);
+
+    TRY(level);
+    REQUIRE(w, level <= hal_level(version), "the model needs feature level %d, the call has %d",
+            level, hal_level(version));
+    return 0;
+}
+
+static int load_into(const struct driver *d, const struct hal_model *hal, enum hal_version version,
+                     struct loaded *l, struct why *w)
+{
+    TRY(load_pools(hal, version, l, w));
+    TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
+    TRY(load_prefixes(hal, l, w));
+    return validate(l, version, w);
+}
+
+static int load(const struct driver *d, const struct hal_model *hal, enum hal_version version,
+                struct loaded *ret_loaded, struct why *w)
+{
+    struct loaded l = { .arena = arena_new(0) };
+
+    VLOG(MODEL,
+         "model of client %u: %u operations, %u operands, %u inputs, %u outputs, "
+         "%u subgraphs, %u pools",
+         caller_client(), hal->main.n_operations, hal->main.n_operands, hal->main.n_inputs,
+         hal->main.n_outputs, hal->n_referenced, hal->n_pools);
+    if (!l.arena)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
+        why_fail(w, WHY_INVALID, "HAL version %d of a driver of HAL %s", (int) version,
+                 hal_version_name(d->engine->hal));
+    else if (load_into(d, hal, version, &l, w) == 0) {
+        *ret_loaded = l;
+        return 0;
+    }
+    VLOG(MODEL, "model of client %u refused: %s", caller_client(), w->text);
+    unload(&l);
+    return -1;
+}
+
+/* supported: one answer per operation of the main graph. */
+static int ask_engine(struct driver *d, const struct loaded *l, bool *supported, struct why *w)
+{
+    const struct engine *e = d->engine;
+
+    for (uint32_t i = 0; i < l->model.graph[0].n_operations; i++)
+        supported[i] = false;
+    return e->methods->supported(d->engine, &l->model, supported, w);
+}
+
+static void log_supported(const struct driver *d, const struct loaded *l, const bool *supported)
+{
+    uint32_t n = l->model.graph[0].n_operations, yes = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        yes += supported[i];
+    VLOG(COMPILATION, "%s supports %u of %u operations", d->engine->name, yes, n);
+}
+
+enum hal_status driver_get_supported_operations(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_model *model, bool *supported,
+                                                uint32_t *ret_n)
+{
+    static const char method[] = "get_supported_operations";
+    struct driver *d = (struct driver *) self;
+    const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    struct loaded l;
+    struct why w;
+
+    TRACE(LD, PC, method);
+    if (load(d, model, version, &l, &w) < 0)
+        return driver_refuse(method, version, &w);
+    int rc = ask_engine(d, &l, supported, &w);
+    if (rc == 0)
+        *ret_n = l.model.graph[0].n_operations;
+    if (rc == 0 && VLOG_IS_ON(COMPILATION))
+        log_supported(d, &l, supported);
+    if (rc == 0 && hooks->supported)
+        hooks->supported(supported, ret_n);
+    unload(&l);
+    return rc < 0 ? driver_refuse(method, version, &w) : driver_answer(method, version, HAL_NONE);
+}
+
+/* Refuses what the engine does not support. */
+static int check_supported(struct driver *d, const struct loaded *l, struct why *w)
+{
+    uint32_t n = l->model.graph[0].n_operations;
+    bool *supported = arena_alloc(l->arena, n, sizeof(bool));
+
+    if (!supported)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    TRY(ask_engine(d, l, supported, w));
+    for (uint32_t i = 0; i < n; i++)
+        if (!supported[i])
+            return why_fail(w, WHY_UNSUPPORTED, "operation %u is not supported", i);
+    return 0;
+}
+
+static int check_config(const struct hal_prepare_config *c, enum hal_version version, struct why *w)
+{
+    TRY(hal_prepare_config_complies(c, version, w));
+    REQUIRE(w, c->preference >= HAL_LOW_POWER && c->preference <= HAL_SUSTAINED_SPEED,
+            "preference %d", (int) c->preference);
+    REQUIRE(w, c->priority >= HAL_PRIORITY_LOW && c->priority <= HAL_PRIORITY_HIGH, "priority %d",
+            (int) c->priority);
+    REQUIRE(w, !c->cache.n_model || c->cache.model, "no model cache files");
+    REQUIRE(w, !c->cache.n_data || c->cache.data, "no data cache files");
+    return 0;
+}
+
+static uint64_t constant_bytes(const struct model *m)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
+            bytes += m->graph[g].operand[i].length;
+    return bytes;
+}
+
+static void give_back(const struct prepared *p)
+{
+    account_give(&p->driver->accounts, p->client, ACCOUNT_MODELS, 1);
+    account_give(&p->driver->accounts, p->client, ACCOUNT_MEMORY, p->bytes);
+}
+
+/* On the client's account, and on the device. */
+static enum hal_status take_up(struct prepared *p, enum hal_version version)
+{
+    struct accounts *a = &p->driver->accounts;
+    struct engine *e = p->driver->engine;
+    enum hal_status status = account_take(a, p->client, ACCOUNT_MODELS, 1);
+    struct why w;
+
+    if (status != HAL_NONE)
+        return hal_status_in(status, version);
+    status = account_take(a, p->client, ACCOUNT_MEMORY, p->bytes);
+    if (status != HAL_NONE) {
+        account_give(a, p->client, ACCOUNT_MODELS, 1);
+        return hal_status_in(status, version);
+    }
+    if (e->methods->prepare(e, &p->loaded.model, &p->program, &w) == 0)
+        return HAL_NONE;
+    VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
+    give_back(p);
+    return hal_status_of(&w, version);
+}
+
+/* How a model is to be made ready. */
+struct preparation {
+    const struct hal_prepare_config *config;
+    enum hal_version version;
+    bool is_cached;
+};
+
+/* ns: that it takes, by the cost model. */
+static bool is_in_time(const struct preparation *how, double ns)
+{
+    uint64_t left = driver_time_left(how->config->deadline, how->version);
+
+    if (left && (left == HAL_NO_TIME || ns <= (double) left))
+        return true;
+    VLOG(COMPILATION, "a preparation takes %.0f ns, there are %" PRIu64, ns, left);
+    return false;
+}
+
+/* In real time it lasts as long as the device's own would. */
+static void sleep_until(const struct driver *d, double ns)
+{
+    const struct caller *caller = caller_get();
+    const struct job nothing = { .gone = caller ? &caller->is_gone : NULL };
+
+    schedule_sleep_until(d->schedule, &nothing, ns);
+}
+
+/* All after a launch that succeeded. */
+static enum hal_status compile(struct driver *d, struct loaded *l, const struct preparation *how,
+                               struct prepared **ret_prepared)
+{
+    const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
+    const struct engine *e = d->engine;
+    uint64_t bytes = constant_bytes(&l->model);
+    double begun = schedule_now(d->schedule);
+    double ns =
+        e->methods->preparing ? e->methods->preparing(e, &l->model, bytes, how->is_cached) : 0;
+    enum hal_status status;
+    struct prepared *p;
+
+    if (!is_in_time(how, ns))
+        return HAL_MISSED_DEADLINE_PERSISTENT;
+    if (hooks->prepare && hooks->prepare() != HAL_NONE)
+        return hooks->prepare();
+    p = calloc(1, sizeof(*p));
+    if (!p)
+        return hal_exhausted(how->version);
+    *p = (struct prepared){ .base = { &prepared_methods },
+                            .driver = d,
+                            .loaded = *l,
+                            .priority = how->config->priority,
+                            .client = caller_client(),
+                            .bytes = bytes,
+                            .number = atomic_fetch_add(&d->prepared, 1) + 1,
+                            .references = 1 };
+    status = take_up(p, how->version);
+    if (status != HAL_NONE) {
+        free(p);
+        return status;
+    }
+    sleep_until(d, begun + ns);
+    VLOG(COMPILATION,
+         "model %" PRIu64 " of client %u is prepared, priority %d, %.0f ns a run at "
+         "least",
+         p->number, p->client, (int) p->priority, d->engine->methods->estimate(p->program));
+    *ret_prepared = p;
+    return HAL_NONE;
+}
+
+enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version version,
+                                     const struct hal_model *model,
+                                     const struct hal_prepare_config *config,
+                                     struct hal_prepare_callback *callback)
+{
+    static const char method[] = "prepare_model";
+    const struct preparation how = { config, version, false };
+    struct driver *d = (struct driver *) self;
+    struct prepared *p = NULL;
+    struct loaded l;
+    struct why w;
+    enum hal_status status;
+
+    TRACE(LD, PC, method);
+    if (load(d, model, version, &l, &w) < 0)
+        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+    if (check_config(config, version, &w) < 0 ||
+        loaded_check_hints(&l, config->n_hints, config->hints, &w) < 0 ||
+        check_supported(d, &l, &w) < 0) {
+        unload(&l);
+        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+    }
+    status = driver_answer(method, version, compile(d, &l, &how, &p));
+    if (status == HAL_NONE)
+        driver_cache_save(d, &config->cache, model, version, config->priority, &l);
+    else
+        unload(&l);
+    callback->notify(callback, status, p ? &p->base : NULL);
+    return HAL_NONE;
+}
+
+/* What the cache says is checked as a client's model is; that it is not legal, or not supported any
+ * more, means that the cache is of no use. */
+static enum hal_status load_cached(struct driver *d, const struct hal_cache *cache,
+                                   struct loaded *ret_loaded, enum hal_priority *ret_priority)
+{
+    struct arena *a = arena_new(0);
+    enum hal_version version;
+    struct hal_model hal;
+    struct why w;
+
+    enum hal_status s =
+        a ? driver_cache_load(d, cache, a, &hal, &version, ret_priority) : HAL_GENERAL_FAILURE;
+    if (s == HAL_NONE && load(d, &hal, version, ret_loaded, &w) < 0) {
+        s = HAL_GENERAL_FAILURE;
+    } else if (s == HAL_NONE && check_supported(d, ret_loaded, &w) < 0) {
+        VLOG(COMPILATION, "a cached model is of no use: %s", w.text);
+        unload(ret_loaded);
+        s = HAL_GENERAL_FAILURE;
+    }
+    arena_free(a);
+    return s;
+}
+
+/* Neither preference nor priority is an argument: a model has those that it was saved with. */
+static int check_cached(const struct driver *d, enum hal_version version,
+                        struct hal_prepare_config *config, struct why *w)
+{
+    config->preference = HAL_FAST_SINGLE_ANSWER;
+    config->priority = HAL_PRIORITY_MEDIUM;
+    REQUIRE(w, driver_has_entry(d, version, HAL_1_2, HAL_FL8), "HAL version %d", (int) version);
+    return check_config(config, version, w);
+}
+
+enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_prepare_config *config,
+                                                struct hal_prepare_callback *callback)
+{
+    static const char method[] = "prepare_model_from_cache";
+    struct driver *d = (struct driver *) self;
+    struct hal_prepare_config said = *config;
+    const struct preparation how = { &said, version, true };
+    struct prepared *p = NULL;
+    struct loaded l;
+    struct why w;
+
+    TRACE(LD, PC, method);
+    if (check_cached(d, version, &said, &w) < 0)
+        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+    enum hal_status status = load_cached(d, &said.cache, &l, &said.priority);
+    if (status != HAL_NONE)
+        return hal_refuse_preparation(callback, driver_answer(method, version, status));
+    if (loaded_check_hints(&l, said.n_hints, said.hints, &w) < 0) {
+        unload(&l);
+        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+    }
+    status = driver_answer(method, version, compile(d, &l, &how, &p));
+    if (status != HAL_NONE)
+        unload(&l);
+    callback->notify(callback, status, p ? &p->base : NULL);
+    return HAL_NONE;
+}
+
+struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m)
+{
+    struct prepared *p = (struct prepared *) m;
+
+    return m && m->methods == &prepared_methods && p->driver == d ? p : NULL;
+}
+
+void prepared_unref(struct prepared *p)
+{
+    if (atomic_fetch_sub(&p->references, 1) != 1)
+        return;
+    p->driver->engine->methods->program_free(p->program);
+    give_back(p);
+    unload(&p->loaded);
+    free(p);
+}

@@ -1,0 +1,325 @@
+#include "sim/driver/request.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/hal/hal_convert.h"
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "request does not fit into the device's memory");
+}
+
+static int open_memory(const struct hal_memory *memory, const struct mapping *kept,
+                       struct mapping *ret_mapping, struct why *w)
+{
+    if (!kept || !kept->address)
+        return memory_map(memory, memory->protection & HAL_MEMORY_WRITE, ret_mapping, w);
+    *ret_mapping = (struct mapping){ .address = kept->address, .size = kept->size };
+    return 0;
+}
+
+static int open_pool(const struct hal_request_pool *pool, const struct request_context *c,
+                     const struct mapping *kept, struct request_pool *p, struct why *w)
+{
+    if (!pool->is_token) {
+        TRY(hal_memory_complies(&pool->memory, c->version, w));
+        return open_memory(&pool->memory, kept, &p->mapping, w);
+    }
+    p->buffer = buffer_find(c->buffers, pool->token);
+    REQUIRE(w, p->buffer, "unknown token %u", pool->token);
+    return 0;
+}
+
+static int open_pools(const struct hal_request *hal, const struct request_context *c,
+                      struct request *r, struct why *w)
+{
+    r->pools = arena_alloc(r->arena, hal->n_pools, sizeof(*r->pools));
+    if (!r->pools)
+        return no_memory(w);
+    for (; r->n_pools < hal->n_pools; r->n_pools++)
+        if (open_pool(&hal->pools[r->n_pools], c, c->kept ? &c->kept[r->n_pools] : NULL,
+                      &r->pools[r->n_pools], w) < 0)
+            return why_prefix(w, "pool %u", r->n_pools);
+    return 0;
+}
+
+/* What model and request say of a shape, together. */
+static int merge_shape(const struct hal_argument *a, const struct tensor *declared,
+                       struct shape *ret_shape, struct why *w)
+{
+    struct shape s = declared->shape;
+
+    REQUIRE(w, !a->n_dims || a->dims, "no dimensions");
+    REQUIRE(w, a->n_dims <= MAX_RANK, "rank %u", a->n_dims);
+    REQUIRE(w, !a->n_dims || dtype_info[declared->dtype].tensor, "a scalar with dimensions");
+    REQUIRE(w, !a->n_dims || !s.rank || a->n_dims == s.rank, "rank %u, declared %u", a->n_dims,
+            s.rank);
+    for (uint32_t d = 0; d < a->n_dims; d++) {
+        bool open = d >= s.rank || s.dim[d] == 0;
+        REQUIRE(w, open || !a->dims[d] || a->dims[d] == s.dim[d], "dimension %u is %u, declared %u",
+                d, a->dims[d], s.dim[d]);
+        s.dim[d] = open ? a->dims[d] : s.dim[d];
+    }
+    s.rank = a->n_dims ? a->n_dims : s.rank;
+    *ret_shape = s;
+    return 0;
+}
+
+static int find_memory(const struct request *r, const struct hal_location *l,
+                       struct request_place *ret_place, struct why *w)
+{
+    static uint8_t nowhere; /* operands without elements may lie in memory without bytes */
+    const struct mapping *m = &r->pools[l->pool].mapping;
+
+    REQUIRE(w, mapping_holds(m, l->offset, l->length),
+            "%" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset, m->size);
+    REQUIRE(w, mapping_holds(m, l->offset + l->length, l->padding),
+            "%" PRIu64 " bytes of padding at %" PRIu64 " of %" PRIu64, l->padding,
+            l->offset + l->length, m->size);
+    uint8_t *at = m->address ? m->address + l->offset : &nowhere;
+    *ret_place = (struct request_place){ at, (size_t) l->length, NULL };
+    return 0;
+}
+
+/* What input or output i of the model names: memory, or a buffer that was allocated for it. */
+static int find_place(const struct request *r, const struct request_context *c,
+                      const struct hal_request *hal, uint32_t i, bool is_output,
+                      struct request_place *ret_place, struct why *w)
+{
+    const struct hal_location *l = &(is_output ? hal->outputs : hal->inputs)[i].location;
+
+    REQUIRE(w, l->pool < r->n_pools, "pool %u of %u", l->pool, r->n_pools);
+    struct buffer *b = r->pools[l->pool].buffer;
+    if (!b) {
+        bool writable = hal->pools[l->pool].memory.protection & HAL_MEMORY_WRITE;
+        REQUIRE(w, writable || !is_output, "pool %u cannot be written", l->pool);
+        return find_memory(r, l, ret_place, w);
+    }
+    REQUIRE(w, !l->offset && !l->length && !l->padding, "a location within buffer %u", b->token);
+    REQUIRE(w, buffer_has_role(b, c->number, i, is_output), "buffer %u is not for this", b->token);
+    *ret_place = (struct request_place){ .buffer = b };
+    return 0;
+}
+
+static bool is_left_out(const struct hal_argument *a)
+{
+    const struct hal_location *l = &a->location;
+
+    return !l->pool && !l->offset && !l->length && !l->padding && !a->n_dims;
+}
+
+/* Dimensions of 0 stay unknown unless the request itself says them of a value without bytes. */
+static bool is_complete(const struct hal_argument *a, const struct tensor *t)
+{
+    if (!dtype_info[t->dtype].tensor)
+        return true;
+    return t->shape.rank && (shape_known(&t->shape) || (a->n_dims && !a->location.length));
+}
+
+/* What a buffer holds is only asked when it is read; dimensions that it cannot have are refused. */
+static int open_buffer(const struct hal_argument *a, const struct buffer *b, struct why *w)
+{
+    for (uint32_t d = 0; d < a->n_dims && d < b->declared.shape.rank; d++) {
+        uint32_t known = b->declared.shape.dim[d];
+        REQUIRE(w, !known || !a->dims[d] || a->dims[d] == known,
+                "dimension %u is %u, %u in buffer %u", d, a->dims[d], known, b->token);
+    }
+    return 0;
+}
+
+static int open_memory_input(const struct hal_argument *a, enum hal_version version,
+                             const struct tensor *t, struct why *w)
+{
+    REQUIRE(w, is_complete(a, t), "shape is not complete");
+    REQUIRE(w, version >= HAL_1_2 || !dtype_info[t->dtype].tensor || shape_known(&t->shape),
+            "a dimension of 0 before HAL 1.2");
+    REQUIRE(w, shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) == 0, "too large");
+    REQUIRE(w, a->location.length == tensor_bytes(t), "%" PRIu64 " bytes for %zu",
+            a->location.length, tensor_bytes(t));
+    return 0;
+}
+
+static int open_input(const struct hal_request *hal, const struct request_context *c, uint32_t i,
+                      const struct tensor *declared, struct request *r, struct why *w)
+{
+    const struct hal_argument *a = &hal->inputs[i];
+    struct tensor *t = &r->in[i];
+
+    *t = *declared;
+    if (a->has_no_value) {
+        REQUIRE(w, is_left_out(a), "left out, but with a location");
+        return 0;
+    }
+    TRY(merge_shape(a, declared, &t->shape, w));
+    TRY(find_place(r, c, hal, i, false, &r->in_place[i], w));
+    return r->in_place[i].buffer ? open_buffer(a, r->in_place[i].buffer, w)
+                                 : open_memory_input(a, c->version, t, w);
+}
+
+static int open_output(const struct hal_request *hal, const struct request_context *c, uint32_t i,
+                       const struct tensor *declared, struct request *r, struct why *w)
+{
+    const struct hal_argument *a = &hal->outputs[i];
+    struct request_output *o = &r->out[i];
+
+    if (a->has_no_value) {
+        REQUIRE(w, is_left_out(a), "left out, but with a location");
+        return 0;
+    }
+    o->is_scalar = !dtype_info[declared->dtype].tensor;
+    TRY(merge_shape(a, declared, &o->shape, w));
+    REQUIRE(w, c->version >= HAL_1_2 || o->is_scalar || shape_known(&o->shape),
+            "shape must be known before HAL 1.2");
+    TRY(find_place(r, c, hal, i, true, &o->place, w));
+    return o->place.buffer ? open_buffer(a, o->place.buffer, w) : 0;
+}
+
+/* A buffer may be read as often as one likes, but what is written is used once. */
+static int check_buffers(const struct request *r, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        const struct buffer *b = r->out[i].place.buffer;
+        for (uint32_t k = 0; b && k < r->n_inputs; k++)
+            REQUIRE(w, r->in_place[k].buffer != b, "buffer %u is input %u and output %u", b->token,
+                    k, i);
+        for (uint32_t k = 0; b && k < i; k++)
+            REQUIRE(w, r->out[k].place.buffer != b, "buffer %u is outputs %u and %u", b->token, k,
+                    i);
+    }
+    return 0;
+}
+
+static int open_arguments(const struct hal_request *hal, const struct request_context *c,
+                          struct request *r, struct why *w)
+{
+    const struct graph *g = &c->model->graph[0];
+
+    REQUIRE(w, hal->n_inputs == g->n_inputs && hal->n_outputs == g->n_outputs,
+            "%u inputs and %u outputs, the model has %u and %u", hal->n_inputs, hal->n_outputs,
+            g->n_inputs, g->n_outputs);
+    r->n_inputs = g->n_inputs;
+    r->n_outputs = g->n_outputs;
+    r->in = arena_alloc(r->arena, g->n_inputs, sizeof(*r->in));
+    r->in_place = arena_alloc(r->arena, g->n_inputs, sizeof(*r->in_place));
+    r->out = arena_alloc(r->arena, g->n_outputs, sizeof(*r->out));
+    if (!r->in || !r->in_place || !r->out)
+        return no_memory(w);
+    for (uint32_t i = 0; i < g->n_inputs; i++)
+        if (open_input(hal, c, i, &g->operand[g->input[i]].tensor, r, w) < 0)
+            return why_prefix(w, "input %u", i);
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        if (open_output(hal, c, i, &g->operand[g->output[i]].tensor, r, w) < 0)
+            return why_prefix(w, "output %u", i);
+    return check_buffers(r, w);
+}
+
+int request_open(const struct hal_request *hal, const struct request_context *c,
+                 struct arena *arena, struct request *ret_request, struct why *w)
+{
+    struct request r = { .arena = arena };
+
+    REQUIRE(w,
+            (!hal->n_inputs || hal->inputs) && (!hal->n_outputs || hal->outputs) &&
+                (!hal->n_pools || hal->pools),
+            "request without its lists");
+    TRY(hal_request_complies(hal, c->version, w));
+    if (open_pools(hal, c, &r, w) < 0 || open_arguments(hal, c, &r, w) < 0) {
+        request_close(&r);
+        return -1;
+    }
+    *ret_request = r;
+    return 0;
+}
+
+void request_close(struct request *r)
+{
+    for (uint32_t i = 0; i < r->n_pools; i++) {
+        memory_unmap(&r->pools[i].mapping);
+        if (r->pools[i].buffer)
+            buffer_unref(r->pools[i].buffer);
+    }
+    r->n_pools = 0;
+}
+
+int request_read_memory(struct request *r, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_inputs; i++) {
+        const struct request_place *p = &r->in_place[i];
+        if (!p->address)
+            continue;
+        r->in[i].data = arena_copy(r->arena, p->address, p->length);
+        if (!r->in[i].data)
+            return no_memory(w);
+    }
+    return 0;
+}
+
+int request_read_buffers(struct request *r, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_inputs; i++) {
+        struct buffer *buffer = r->in_place[i].buffer;
+        struct tensor *t = &r->in[i];
+        struct shape asked = t->shape;
+        if (!buffer)
+            continue;
+        TRY(buffer_read(buffer, r->arena, &t->shape, &t->data, w));
+        if (!shape_matches(&t->shape, &asked))
+            return why_fail(w, WHY_EXECUTION, "input %u: buffer %u holds another shape", i,
+                            buffer->token);
+    }
+    return 0;
+}
+
+bool request_is_specified(const struct request *r)
+{
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        const struct request_output *o = &r->out[i];
+        bool left_out = !o->place.address && !o->place.buffer;
+        if (!left_out && !o->is_scalar && !shape_known(&o->shape))
+            return false;
+    }
+    return true;
+}
+
+static int check_shape(const struct request_output *o, const struct tensor *t, uint32_t i,
+                       struct why *w)
+{
+    char has[SHAPE_TEXT], wants[SHAPE_TEXT];
+
+    if (shape_matches(&t->shape, &o->shape))
+        return 0;
+    return why_fail(w, WHY_EXECUTION, "output %u: %s does not fit %s", i,
+                    shape_text(&t->shape, has), shape_text(&o->shape, wants));
+}
+
+int request_write_buffers(const struct request *r, const struct tensor *out,
+                          struct hal_output_shape *shapes, struct why *w)
+{
+    bool insufficient = false;
+
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        const struct request_output *o = &r->out[i];
+        struct hal_output_shape s = { .n_dims = out[i].shape.rank, .is_sufficient = true };
+        memcpy(s.dims, out[i].shape.dim, sizeof(uint32_t) * out[i].shape.rank);
+        if (o->place.address || o->place.buffer)
+            TRY(check_shape(o, &out[i], i, w));
+        if (o->place.address)
+            s.is_sufficient = tensor_bytes(&out[i]) <= o->place.length;
+        insufficient |= !s.is_sufficient;
+        shapes[i] = s;
+    }
+    for (uint32_t i = 0; i < r->n_outputs && !insufficient; i++)
+        if (r->out[i].place.buffer)
+            TRY(buffer_write(r->out[i].place.buffer, &out[i], w));
+    return insufficient;
+}
+
+void request_write_memory(const struct request *r, const struct tensor *out)
+{
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        size_t bytes = tensor_bytes(&out[i]);
+        if (r->out[i].place.address && bytes > r->withhold)
+            memcpy(r->out[i].place.address, out[i].data, bytes - r->withhold);
+    }
+}

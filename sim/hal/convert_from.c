@@ -1,0 +1,332 @@
+/* HAL model -> golden model, with every index, count and location checked: a driver does not trust
+ * its client. */
+#include "sim/hal/convert.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct from_hal {
+    const struct hal_model *hal;
+    enum hal_version version;
+    struct names names;
+    const struct mapping *pools;
+    const uint8_t *values; /* the arena's copy of operand_values */
+    struct arena *a;
+    struct why *w;
+    uint32_t graph; /* being converted: 0 is main */
+};
+
+#define CHECK(f, cond, ...) REQUIRE((f)->w, cond, __VA_ARGS__)
+
+static int out_of_memory(const struct from_hal *f)
+{
+    return why_fail(f->w, WHY_MEMORY, "model does not fit into the device's memory");
+}
+
+static int convert_type(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
+{
+    const struct dtype_info *info;
+
+    if (h->type >= 0 && h->type < DT_COUNT)
+        o->tensor.dtype = (enum dtype) h->type;
+    else
+        TRY(names_type(&f->names, h->type, o, f->w));
+    info = &dtype_info[o->tensor.dtype];
+    CHECK(f, o->tensor.dtype >= DT_COUNT || info->since <= hal_level(f->version),
+          "type %s in a model of HAL %s", info->name, hal_version_name(f->version));
+    CHECK(f, h->n_dims <= MAX_RANK, "rank %u", h->n_dims);
+    CHECK(f, !h->n_dims || h->dims, "no dimensions");
+    CHECK(f, info->tensor || !h->n_dims, "%s with %u dimensions", info->name, h->n_dims);
+    return hal_dims_comply(h->dims, h->n_dims, f->version, f->w);
+}
+
+/* Data that an extension attaches: what it may be is the extension's affair. */
+static int convert_attached(const struct from_hal *f, const struct hal_operand *h,
+                            struct operand *o)
+{
+    bool oem = extension_prefix_of(names_hal_type(o)) == 0;
+
+    if (h->extra == HAL_EXTRA_NONE || (oem && h->extra != HAL_EXTRA_EXTENSION))
+        return 0;
+    CHECK(f, h->extra == HAL_EXTRA_EXTENSION, "an extension type with extra parameters of kind %d",
+          (int) h->extra);
+    CHECK(f, !h->extension_length || h->extension, "no extension data");
+    o->tensor.extension_length = (size_t) h->extension_length;
+    o->tensor.extension = arena_copy(f->a, h->extension, o->tensor.extension_length);
+    return o->tensor.extension ? 0 : out_of_memory(f);
+}
+
+static int convert_channels(const struct from_hal *f, const struct hal_operand *h, struct tensor *t)
+{
+    bool channels = dtype_info[t->dtype].quant == QUANT_CHANNEL;
+
+    CHECK(f, channels == (h->extra == HAL_EXTRA_CHANNEL_QUANT),
+          "%s with extra parameters of kind %d", dtype_info[t->dtype].name, (int) h->extra);
+    CHECK(f, h->extra == HAL_EXTRA_NONE || channels, "extension data of a type that has none");
+    if (!channels)
+        return 0;
+    CHECK(f, h->n_channel_scales && h->channel_scales, "no channel scales");
+    CHECK(f, h->channel_dim < h->n_dims && h->dims[h->channel_dim] == h->n_channel_scales,
+          "%u channel scales along dimension %u", h->n_channel_scales, h->channel_dim);
+    t->channel_dim = h->channel_dim;
+    t->n_channels = h->n_channel_scales;
+    t->channel_scale =
+        arena_copy(f->a, h->channel_scales, h->n_channel_scales * sizeof(*h->channel_scales));
+    return t->channel_scale ? 0 : out_of_memory(f);
+}
+
+static bool is_zero(const struct hal_location *l)
+{
+    return !l->pool && !l->offset && !l->length && !l->padding;
+}
+
+/* A value of a type is used in place only if it is aligned for it. */
+static int take_value(const struct from_hal *f, const uint8_t *at, uint64_t length, bool may_change,
+                      struct operand *o)
+{
+    size_t element = dtype_info[o->tensor.dtype].codec->size;
+    bool in_place = !may_change && (!element || (uintptr_t) at % element == 0);
+
+    o->life = in_place ? o->life : LIFE_CONSTANT_COPY;
+    o->length = (size_t) length;
+    o->tensor.data = in_place ? (void *) (uintptr_t) at : arena_copy(f->a, at, (size_t) length);
+    return o->tensor.data ? 0 : out_of_memory(f);
+}
+
+/* Tensors of real numbers, as they are or quantised: whatever they are, an operation stays within
+ * its memory.  All others may say where it reads and writes: axes, sizes, indexes. */
+static bool is_harmless(enum dtype type)
+{
+    const struct dtype_info *info = &dtype_info[type];
+
+    return type < DT_COUNT && info->tensor && (!info->codec->integer || info->quant > QUANT_BIAS);
+}
+
+static int convert_copy(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
+{
+    struct mapping values = { .size = f->hal->operand_values_length };
+    const struct hal_location *l = &h->location;
+
+    CHECK(f, l->pool == 0, "constant by copy in pool %u", l->pool);
+    CHECK(f, mapping_holds(&values, l->offset, l->length),
+          "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
+          values.size);
+    return take_value(f, f->values + l->offset, l->length, false, o);
+}
+
+/* The client can write what it has lent at any time. */
+static int convert_reference(const struct from_hal *f, const struct hal_operand *h,
+                             struct operand *o)
+{
+    const struct hal_location *l = &h->location;
+
+    CHECK(f, l->pool < f->hal->n_pools, "constant in pool %u of %u", l->pool, f->hal->n_pools);
+    CHECK(f, mapping_holds(&f->pools[l->pool], l->offset, l->length),
+          "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
+          f->pools[l->pool].size);
+    o->pool = l->pool;
+    return take_value(f, f->pools[l->pool].address + l->offset, l->length,
+                      !is_harmless(o->tensor.dtype), o);
+}
+
+static int convert_value(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
+{
+    TRY(hal_location_complies(&h->location, f->version, f->w));
+    CHECK(f, h->location.padding == 0, "padding %" PRIu64 " in a model", h->location.padding);
+    switch (h->lifetime) {
+    case HAL_TEMPORARY_VARIABLE:
+    case HAL_SUBGRAPH_INPUT:
+    case HAL_SUBGRAPH_OUTPUT:
+    case HAL_NO_VALUE:
+        CHECK(f, is_zero(&h->location), "%s with a location", lifetime_name[h->lifetime]);
+        return 0;
+    case HAL_CONSTANT_COPY: return convert_copy(f, h, o);
+    case HAL_CONSTANT_REFERENCE: return convert_reference(f, h, o);
+    case HAL_SUBGRAPH:
+        CHECK(f,
+              h->location.offset < f->hal->n_referenced && !h->location.length && !h->location.pool,
+              "subgraph %" PRIu64 " of %u", h->location.offset, f->hal->n_referenced);
+        o->subgraph = (uint32_t) h->location.offset + 1;
+        return 0;
+    }
+    return why_fail(f->w, WHY_INVALID, "lifetime %d", (int) h->lifetime);
+}
+
+static int convert_operand(const struct from_hal *f, const struct hal_operand *h,
+                           struct operand *ret)
+{
+    struct operand o = { 0 };
+
+    TRY(convert_type(f, h, &o));
+    o.tensor.shape.rank = h->n_dims;
+    for (uint32_t d = 0; d < h->n_dims; d++)
+        o.tensor.shape.dim[d] = h->dims[d];
+    o.tensor.scale = h->scale;
+    o.tensor.zero = h->zero;
+    TRY(o.tensor.dtype < DT_COUNT ? convert_channels(f, h, &o.tensor) : convert_attached(f, h, &o));
+    o.life = (enum lifetime) h->lifetime;
+    TRY(convert_value(f, h, &o));
+    *ret = o;
+    return 0;
+}
+
+static int convert_indexes(const struct from_hal *f, const uint32_t *from, uint32_t n,
+                           uint32_t n_operands, uint32_t **ret_indexes)
+{
+    CHECK(f, !n || from, "no indexes");
+    for (uint32_t i = 0; i < n; i++)
+        CHECK(f, from[i] < n_operands, "operand %u of %u", from[i], n_operands);
+    *ret_indexes = arena_copy(f->a, from, n * sizeof(*from));
+    return *ret_indexes ? 0 : out_of_memory(f);
+}
+
+/* How many operation codes each version has. */
+static int32_t codes_of(enum hal_version version)
+{
+    switch (version) {
+    case HAL_1_0: return 29;
+    case HAL_1_1: return 38;
+    case HAL_1_2: return 95;
+    case HAL_1_3:
+    case HAL_FL5: return 102;
+    case HAL_FL6: return 104;
+    case HAL_FL7:
+    case HAL_FL8: break;
+    }
+    return 106;
+}
+
+static int convert_code(const struct from_hal *f, int32_t code, int32_t *ret_code)
+{
+    const int32_t experimental = 20000;
+    bool trial = code == experimental && f->version >= HAL_FL8;
+
+    if (!trial && (code < 0 || code >= codes_of(f->version)))
+        return names_operation(&f->names, code, ret_code, f->w);
+    *ret_code = code;
+    return 0;
+}
+
+static int convert_operations(const struct from_hal *f, const struct hal_subgraph *h,
+                              struct graph *g)
+{
+    g->n_operations = h->n_operations;
+    g->operation = arena_alloc(f->a, h->n_operations, sizeof(*g->operation));
+    if (!g->operation)
+        return out_of_memory(f);
+    for (uint32_t i = 0; i < h->n_operations; i++) {
+        const struct hal_operation *from = &h->operations[i];
+        struct operation *to = &g->operation[i];
+        *to = (struct operation){ from->type, from->n_inputs, from->n_outputs, NULL, NULL };
+        if (convert_code(f, from->type, &to->code) < 0 ||
+            convert_indexes(f, from->inputs, from->n_inputs, g->n_operands, &to->in) < 0 ||
+            convert_indexes(f, from->outputs, from->n_outputs, g->n_operands, &to->out) < 0)
+            return why_prefix(f->w, "operation %u", i);
+    }
+    return 0;
+}
+
+/* Every operand is written before it is read, in the order given. */
+static int check_order(const struct from_hal *f, const struct graph *g)
+{
+    bool *written = arena_alloc(f->a, g->n_operands, sizeof(*written));
+
+    if (!written)
+        return out_of_memory(f);
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        written[i] = g->operand[i].life != LIFE_TEMPORARY && g->operand[i].life != LIFE_OUTPUT;
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        const struct operation *o = &g->operation[i];
+        for (uint32_t k = 0; k < o->n_in; k++)
+            CHECK(f, written[o->in[k]], "operation %u reads operand %u before it is written", i,
+                  o->in[k]);
+        for (uint32_t k = 0; k < o->n_out; k++)
+            written[o->out[k]] = true;
+    }
+    return 0;
+}
+
+static int convert_subgraph(const struct from_hal *f, const struct hal_subgraph *h,
+                            struct graph *ret)
+{
+    struct graph g = { .n_operands = h->n_operands,
+                       .n_inputs = h->n_inputs,
+                       .n_outputs = h->n_outputs };
+
+    CHECK(f, h->n_operands && h->operands, "no operands");
+    CHECK(f, h->n_operations && h->operations, "no operations");
+    g.operand = arena_alloc(f->a, g.n_operands, sizeof(*g.operand));
+    if (!g.operand)
+        return out_of_memory(f);
+    for (uint32_t i = 0; i < g.n_operands; i++)
+        if (convert_operand(f, &h->operands[i], &g.operand[i]) < 0)
+            return why_prefix(f->w, "operand %u", i);
+    TRY(convert_operations(f, h, &g));
+    TRY(convert_indexes(f, h->inputs, h->n_inputs, g.n_operands, &g.input));
+    TRY(convert_indexes(f, h->outputs, h->n_outputs, g.n_operands, &g.output));
+    TRY(check_order(f, &g));
+    *ret = g;
+    return 0;
+}
+
+/* The stable-interface versions have no such field. */
+static int check_consumers(const struct from_hal *f, const struct hal_subgraph *h,
+                           const struct graph *g)
+{
+    if (f->version > HAL_1_3)
+        return 0;
+    for (uint32_t i = 0; i < g->n_operands; i++)
+        CHECK(f, h->operands[i].n_consumers == g->operand[i].consumers,
+              "operand %u: %u consumers, says %u", i, g->operand[i].consumers,
+              h->operands[i].n_consumers);
+    return 0;
+}
+
+static int convert_subgraphs(struct from_hal *f, struct model *m)
+{
+    m->n_graphs = f->hal->n_referenced + 1;
+    m->graph = arena_alloc(f->a, m->n_graphs, sizeof(*m->graph));
+    if (!m->graph)
+        return out_of_memory(f);
+    for (f->graph = 0; f->graph < m->n_graphs; f->graph++)
+        if (convert_subgraph(f, f->graph ? &f->hal->referenced[f->graph - 1] : &f->hal->main,
+                             &m->graph[f->graph]) < 0)
+            return why_prefix(f->w, "subgraph %u", f->graph);
+    model_count_consumers(m);
+    for (uint32_t i = 0; i < m->n_graphs; i++)
+        TRY(check_consumers(f, i ? &f->hal->referenced[i - 1] : &f->hal->main, &m->graph[i]));
+    return 0;
+}
+
+static int convert_pools(const struct from_hal *f, struct model *m)
+{
+    m->n_pools = f->hal->n_pools;
+    m->pool = arena_alloc(f->a, m->n_pools, sizeof(*m->pool));
+    if (!m->pool)
+        return out_of_memory(f);
+    for (uint32_t i = 0; i < m->n_pools; i++)
+        m->pool[i] = (struct pool){ f->pools[i].address, (size_t) f->pools[i].size };
+    return 0;
+}
+
+int convert_from_hal(const struct hal_model *hal, enum hal_version version, extension_set known,
+                     const struct mapping *pools, struct arena *a, struct model *ret_model,
+                     struct why *w)
+{
+    struct from_hal f = { .hal = hal, .version = version, .pools = pools, .a = a, .w = w };
+    struct model m = { .relaxed = hal->relaxed };
+
+    CHECK(&f, !hal->relaxed || version >= HAL_1_1, "relaxed arithmetic before HAL 1.1");
+    CHECK(&f, !hal->n_referenced || version >= HAL_1_3, "subgraphs before HAL 1.3");
+    CHECK(&f, !hal->n_referenced || hal->referenced, "no subgraphs");
+    CHECK(&f, hal->n_referenced < UINT32_MAX, "%u subgraphs", hal->n_referenced);
+    CHECK(&f, !hal->operand_values_length || hal->operand_values, "no operand values");
+    f.values = arena_copy(a, hal->operand_values, (size_t) hal->operand_values_length);
+    if (!f.values)
+        return out_of_memory(&f);
+    TRY(convert_pools(&f, &m));
+    TRY(names_read(hal, version, known, a, &f.names, &m, w));
+    TRY(convert_subgraphs(&f, &m));
+    *ret_model = m;
+    return 0;
+}

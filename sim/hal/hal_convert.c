@@ -1,0 +1,496 @@
+#include "sim/hal/hal_convert.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "golden/base/clock.h"
+#include "golden/model/extension.h"
+#include "sim/base/memory.h"
+
+const enum hal_version hal_versions[HAL_VERSIONS] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3,
+                                                      HAL_FL5, HAL_FL6, HAL_FL7, HAL_FL8 };
+const char *const hal_version_names[HAL_VERSIONS + 1] = { "1.0", "1.1", "1.2", "1.3", "fl5",
+                                                          "fl6", "fl7", "fl8", NULL };
+
+int hal_level(enum hal_version version)
+{
+    for (int i = 0; i < HAL_VERSIONS; i++)
+        if (hal_versions[i] == version)
+            return i + 1;
+    return 0;
+}
+
+const char *hal_version_name(enum hal_version version)
+{
+    int level = hal_level(version);
+
+    return level ? hal_version_names[level - 1] : "?";
+}
+
+/* ---- statuses */
+
+const char *hal_status_name(enum hal_status status)
+{
+    static const char *const names[HAL_STATUS_COUNT] = {
+        [HAL_NONE] = "NONE",
+        [HAL_DEVICE_UNAVAILABLE] = "DEVICE_UNAVAILABLE",
+        [HAL_GENERAL_FAILURE] = "GENERAL_FAILURE",
+        [HAL_OUTPUT_INSUFFICIENT_SIZE] = "OUTPUT_INSUFFICIENT_SIZE",
+        [HAL_INVALID_ARGUMENT] = "INVALID_ARGUMENT",
+        [HAL_MISSED_DEADLINE_TRANSIENT] = "MISSED_DEADLINE_TRANSIENT",
+        [HAL_MISSED_DEADLINE_PERSISTENT] = "MISSED_DEADLINE_PERSISTENT",
+        [HAL_RESOURCE_EXHAUSTED_TRANSIENT] = "RESOURCE_EXHAUSTED_TRANSIENT",
+        [HAL_RESOURCE_EXHAUSTED_PERSISTENT] = "RESOURCE_EXHAUSTED_PERSISTENT",
+    };
+
+    return (unsigned) status < HAL_STATUS_COUNT ? names[status] : "?";
+}
+
+bool hal_status_complies(enum hal_status status, enum hal_version version)
+{
+    return (unsigned) status <
+           (version < HAL_1_3 ? (unsigned) HAL_MISSED_DEADLINE_TRANSIENT : HAL_STATUS_COUNT);
+}
+
+enum hal_status hal_status_in(enum hal_status status, enum hal_version version)
+{
+    return hal_status_complies(status, version) ? status : HAL_GENERAL_FAILURE;
+}
+
+enum hal_status hal_exhausted(enum hal_version version)
+{
+    return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version);
+}
+
+static enum hal_status status_of(enum why_code code)
+{
+    switch (code) {
+    case WHY_INVALID:
+    case WHY_UNSUPPORTED: return HAL_INVALID_ARGUMENT;
+    case WHY_TIMEOUT: return HAL_MISSED_DEADLINE_PERSISTENT;
+    case WHY_MEMORY: return HAL_RESOURCE_EXHAUSTED_PERSISTENT;
+    case WHY_EXECUTION:
+    case WHY_SYSTEM: break;
+    }
+    return HAL_GENERAL_FAILURE;
+}
+
+enum hal_status hal_status_of(const struct why *w, enum hal_version version)
+{
+    return hal_status_in(status_of(w->code), version);
+}
+
+/* ---- durations */
+
+static uint64_t duration_at(uint64_t ns, enum hal_version version)
+{
+    return version > HAL_1_3 || ns == HAL_NO_TIME ? ns : ns / 1000 * 1000;
+}
+
+struct hal_timing hal_timing_at(struct hal_timing t, enum hal_version version)
+{
+    return (struct hal_timing){ duration_at(t.on_device, version),
+                                duration_at(t.in_driver, version) };
+}
+
+bool hal_timing_complies(struct hal_timing t, enum hal_version version)
+{
+    struct hal_timing said = hal_timing_at(t, version);
+
+    return said.on_device == t.on_device && said.in_driver == t.in_driver;
+}
+
+/* ---- capabilities */
+
+/* Which members a version's structure has: the two types of 1.0 have rows of their own. */
+static bool has_row(int32_t type, enum hal_version version)
+{
+    const struct dtype_info *info = dtype_find(type);
+
+    if (version < HAL_1_2)
+        return type == DT_F32 || type == DT_U8;
+    return type != DT_MODEL && (!info || info->since <= hal_level(version));
+}
+
+/* A member that the version does not have is zero. */
+static struct hal_performance since(enum hal_version first, struct hal_performance p,
+                                    enum hal_version version)
+{
+    return version >= first ? p : (struct hal_performance){ 0 };
+}
+
+const struct hal_performance hal_no_performance = { FLT_MAX, FLT_MAX };
+
+static struct hal_performance row_of(const struct hal_capabilities *c, int32_t type)
+{
+    for (uint32_t i = 0; i < c->n_operands; i++)
+        if (c->operand[i].type == type)
+            return c->operand[i].info;
+    return hal_no_performance;
+}
+
+void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version version,
+                         struct hal_operand_performance *rows, struct hal_capabilities *ret)
+{
+    struct hal_capabilities said = {
+        .relaxed_scalar = since(HAL_1_2, c->relaxed_scalar, version),
+        .relaxed_tensor = since(HAL_1_1, c->relaxed_tensor, version),
+        .if_performance = since(HAL_1_3, c->if_performance, version),
+        .while_performance = since(HAL_1_3, c->while_performance, version),
+        .operand = rows,
+    };
+
+    if (version < HAL_1_2) {
+        rows[said.n_operands++] = (struct hal_operand_performance){ DT_F32, row_of(c, DT_F32) };
+        rows[said.n_operands++] = (struct hal_operand_performance){ DT_U8, row_of(c, DT_U8) };
+    } else {
+        for (uint32_t i = 0; i < c->n_operands; i++)
+            if (has_row(c->operand[i].type, version))
+                rows[said.n_operands++] = c->operand[i];
+    }
+    *ret = said;
+}
+
+/* The rows of 1.0 and 1.1, and the types that are as fast. */
+static uint32_t raise_rows(const struct hal_capabilities *c, struct hal_operand_performance *rows)
+{
+    static const struct {
+        int32_t type, as;
+    } raised[HAL_RAISED_ROWS] = { { DT_FLOAT32, DT_F32 }, { DT_INT32, DT_U8 },
+                                  { DT_UINT32, DT_U8 },   { DT_F32, DT_F32 },
+                                  { DT_I32, DT_U8 },      { DT_U8, DT_U8 },
+                                  { OEM_CODE, DT_U8 },    { OEM_CODE + 1, DT_U8 } };
+
+    for (int i = 0; i < HAL_RAISED_ROWS; i++)
+        rows[i] = (struct hal_operand_performance){ raised[i].type, row_of(c, raised[i].as) };
+    return HAL_RAISED_ROWS;
+}
+
+void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version from,
+                            struct hal_operand_performance *rows, struct hal_capabilities *ret)
+{
+    struct hal_capabilities said = *c;
+
+    if (from < HAL_1_1)
+        said.relaxed_tensor = row_of(c, DT_F32);
+    if (from < HAL_1_2) {
+        said.relaxed_scalar = said.relaxed_tensor;
+        said.n_operands = raise_rows(c, rows);
+        said.operand = rows;
+    }
+    if (from < HAL_1_3)
+        said.if_performance = said.while_performance = hal_no_performance;
+    *ret = said;
+}
+
+static bool is_same(struct hal_performance a, struct hal_performance b)
+{
+    return a.exec_time == b.exec_time && a.power_usage == b.power_usage;
+}
+
+/* Of versions that have rows of every type they know. */
+static bool rows_survive(const struct hal_capabilities *c, enum hal_version version)
+{
+    for (uint32_t i = 0; i < c->n_operands; i++)
+        if (!has_row(c->operand[i].type, version))
+            return false;
+    return true;
+}
+
+static bool is_raised_again(const struct hal_capabilities *c, enum hal_version version)
+{
+    struct hal_operand_performance two[2], rows[HAL_RAISED_ROWS];
+    struct hal_capabilities said, raised;
+
+    hal_capabilities_at(c, version, two, &said);
+    hal_capabilities_raise(&said, version, rows, &raised);
+    for (uint32_t i = 0; i < c->n_operands; i++)
+        if (!is_same(c->operand[i].info, row_of(&raised, c->operand[i].type)))
+            return false;
+    return is_same(c->relaxed_tensor, raised.relaxed_tensor) &&
+           is_same(c->relaxed_scalar, raised.relaxed_scalar);
+}
+
+bool hal_capabilities_survive(const struct hal_capabilities *c, enum hal_version version)
+{
+    bool is_control_said =
+        version >= HAL_1_3 || (is_same(c->if_performance, hal_no_performance) &&
+                               is_same(c->while_performance, hal_no_performance));
+
+    return is_control_said &&
+           (version < HAL_1_2 ? is_raised_again(c, version) : rows_survive(c, version));
+}
+
+static int check_since(const char *what, enum hal_version first, struct hal_performance p,
+                       enum hal_version version, struct why *w)
+{
+    bool said = p.exec_time != 0 || p.power_usage != 0;
+
+    REQUIRE(w, version >= first || !said, "capabilities of HAL %s: %s came with HAL %s",
+            hal_version_name(version), what, hal_version_name(first));
+    return 0;
+}
+
+int hal_capabilities_comply(const struct hal_capabilities *c, enum hal_version version,
+                            struct why *w)
+{
+    const char *name = hal_version_name(version);
+
+    TRY(check_since("relaxed_tensor", HAL_1_1, c->relaxed_tensor, version, w));
+    TRY(check_since("relaxed_scalar", HAL_1_2, c->relaxed_scalar, version, w));
+    TRY(check_since("if_performance", HAL_1_3, c->if_performance, version, w));
+    TRY(check_since("while_performance", HAL_1_3, c->while_performance, version, w));
+    for (uint32_t i = 0; i < c->n_operands; i++) {
+        int32_t type = c->operand[i].type;
+        const struct dtype_info *info = dtype_find(type);
+        REQUIRE(w, has_row(type, version),
+                "capabilities of HAL %s: a row of type %d%s%s, of which that version has none",
+                name, type, info ? ", " : "", info ? info->name : "");
+    }
+    REQUIRE(w, version >= HAL_1_2 || c->n_operands == 2,
+            "capabilities of HAL %s: %u rows, must be TENSOR_FLOAT32 and TENSOR_QUANT8_ASYMM", name,
+            c->n_operands);
+    return 0;
+}
+
+/* ---- arguments */
+
+/* A member of a structure of arguments. */
+struct member {
+    const char *name;
+    enum hal_version since;
+    size_t offset, size;
+};
+#define PREPARE(field)                                                                             \
+    offsetof(struct hal_prepare_config, field), sizeof(((struct hal_prepare_config *) 0)->field)
+#define EXECUTE(field)                                                                             \
+    offsetof(struct hal_execution_config, field), sizeof(((struct hal_execution_config *) 0)->field)
+
+static const struct hal_prepare_config prepare_default = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                                           .priority = HAL_PRIORITY_MEDIUM,
+                                                           .deadline = HAL_NO_DEADLINE };
+static const struct member prepare_members[] = {
+    { "a preference", HAL_1_1, PREPARE(preference) },
+    { "files of a model cache", HAL_1_2, PREPARE(cache.n_model) },
+    { "files of a data cache", HAL_1_2, PREPARE(cache.n_data) },
+    { "a priority", HAL_1_3, PREPARE(priority) },
+    { "a deadline", HAL_1_3, PREPARE(deadline) },
+    { "hints", HAL_FL8, PREPARE(n_hints) },
+    { NULL, HAL_1_0, 0, 0 },
+};
+
+static const struct hal_execution_config execution_default = { .deadline = HAL_NO_DEADLINE,
+                                                               .loop_timeout = HAL_NO_TIME };
+static const struct member execution_members[] = {
+    { "measuring", HAL_1_2, EXECUTE(measure) },
+    { "a deadline", HAL_1_3, EXECUTE(deadline) },
+    { "a loop time-out", HAL_1_3, EXECUTE(loop_timeout) },
+    { "hints", HAL_FL8, EXECUTE(n_hints) },
+    { NULL, HAL_1_0, 0, 0 },
+};
+static const struct member burst_members[] = {
+    { "a deadline of a burst", HAL_FL5, EXECUTE(deadline) },
+    { "a loop time-out of a burst", HAL_FL5, EXECUTE(loop_timeout) },
+    { "hints", HAL_FL8, EXECUTE(n_hints) },
+    { NULL, HAL_1_0, 0, 0 },
+};
+#undef PREPARE
+#undef EXECUTE
+
+static bool is_said(const struct member *m, const void *config, const void *nothing)
+{
+    return memcmp((const char *) config + m->offset, (const char *) nothing + m->offset, m->size);
+}
+
+static int check_members(const struct member *m, const void *config, const void *nothing,
+                         enum hal_version version, struct why *w)
+{
+    for (; m->name; m++)
+        REQUIRE(w, version >= m->since || !is_said(m, config, nothing),
+                "%s at HAL %s, came with HAL %s", m->name, hal_version_name(version),
+                hal_version_name(m->since));
+    return 0;
+}
+
+/* Where the arguments are, which say nothing, and what they are told in. */
+static int leave_out(const struct member *m, void *config, const void *nothing,
+                     enum hal_version version, struct arena *a, struct conversion *notes,
+                     struct why *w)
+{
+    for (; m->name; m++) {
+        if (version >= m->since || !is_said(m, config, nothing))
+            continue;
+        TRY(conversion_add_note(notes, a, true, w, "%s cannot be said at HAL %s", m->name,
+                                hal_version_name(version)));
+        memcpy((char *) config + m->offset, (const char *) nothing + m->offset, m->size);
+    }
+    return 0;
+}
+
+uint64_t hal_now(enum hal_version version)
+{
+    return clock_ns(version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC);
+}
+
+bool hal_time_complies(uint64_t ns, enum hal_version version)
+{
+    return version < HAL_FL5 || ns == HAL_NO_TIME || ns <= INT64_MAX;
+}
+
+int hal_prepare_config_complies(const struct hal_prepare_config *c, enum hal_version version,
+                                struct why *w)
+{
+    TRY(check_members(prepare_members, c, &prepare_default, version, w));
+    REQUIRE(w, hal_time_complies(c->deadline, version), "a deadline of %" PRIi64 " ns",
+            (int64_t) c->deadline);
+    return 0;
+}
+
+static int check_times(const struct hal_execution_config *c, enum hal_version version,
+                       struct why *w)
+{
+    REQUIRE(w, hal_time_complies(c->deadline, version), "a deadline of %" PRIi64 " ns",
+            (int64_t) c->deadline);
+    REQUIRE(w, hal_time_complies(c->loop_timeout, version), "a loop time-out of %" PRIi64 " ns",
+            (int64_t) c->loop_timeout);
+    return 0;
+}
+
+int hal_execution_config_complies(const struct hal_execution_config *c, enum hal_version version,
+                                  struct why *w)
+{
+    TRY(check_members(execution_members, c, &execution_default, version, w));
+    return check_times(c, version, w);
+}
+
+int hal_burst_config_complies(const struct hal_execution_config *c, enum hal_version version,
+                              struct why *w)
+{
+    TRY(check_members(burst_members, c, &execution_default, version, w));
+    return check_times(c, version, w);
+}
+
+int hal_prepare_config_at(const struct hal_prepare_config *c, enum hal_version version,
+                          struct arena *a, struct conversion *notes, struct hal_prepare_config *ret,
+                          struct why *w)
+{
+    struct hal_prepare_config said = *c;
+
+    TRY(leave_out(prepare_members, &said, &prepare_default, version, a, notes, w));
+    *ret = said;
+    return 0;
+}
+
+int hal_execution_config_at(const struct hal_execution_config *c, enum hal_version version,
+                            struct arena *a, struct conversion *notes,
+                            struct hal_execution_config *ret, struct why *w)
+{
+    struct hal_execution_config said = *c;
+
+    TRY(leave_out(execution_members, &said, &execution_default, version, a, notes, w));
+    *ret = said;
+    return 0;
+}
+
+/* ---- requests: 32 unsigned bits up to HAL 1.3, signed numbers later */
+
+int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, struct why *w)
+{
+    for (uint32_t i = 0; i < n && version >= HAL_FL5; i++)
+        REQUIRE(w, dims[i] <= INT32_MAX, "dimension %u is %" PRIi32, i, (int32_t) dims[i]);
+    return 0;
+}
+
+int hal_memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w)
+{
+    REQUIRE(w, m->kind != HAL_MEMORY_HARDWARE_BUFFER || version >= HAL_1_2,
+            "memory: a hardware buffer in HAL %s", hal_version_name(version));
+    return 0;
+}
+
+int hal_location_complies(const struct hal_location *l, enum hal_version version, struct why *w)
+{
+    const uint64_t most = version >= HAL_FL5 ? INT64_MAX : UINT32_MAX;
+
+    REQUIRE(w, version < HAL_FL5 || l->pool <= INT32_MAX, "pool %" PRIi32, (int32_t) l->pool);
+    REQUIRE(w, l->offset <= most && l->length <= most && l->padding <= most,
+            "%" PRIi64 " bytes at %" PRIi64 ", %" PRIi64 " of padding, at HAL %s",
+            (int64_t) l->length, (int64_t) l->offset, (int64_t) l->padding,
+            hal_version_name(version));
+    REQUIRE(w, version >= HAL_FL5 || !l->padding, "%" PRIu64 " bytes of padding at HAL %s",
+            l->padding, hal_version_name(version));
+    return 0;
+}
+
+static int check_arguments(const char *what, const struct hal_argument *a, uint32_t n,
+                           enum hal_version version, struct why *w)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (hal_location_complies(&a[i].location, version, w) < 0 ||
+            (a[i].dims && hal_dims_comply(a[i].dims, a[i].n_dims, version, w) < 0))
+            return why_prefix(w, "%s %u", what, i);
+    return 0;
+}
+
+static int check_pool(const struct hal_request_pool *p, enum hal_version version, struct why *w)
+{
+    REQUIRE(w, !p->is_token || version >= HAL_1_3, "a token in a request of HAL %s",
+            hal_version_name(version));
+    REQUIRE(w, !p->is_token || version < HAL_FL5 || p->token <= INT32_MAX, "token %" PRIi32,
+            (int32_t) p->token);
+    return 0;
+}
+
+int hal_request_complies(const struct hal_request *r, enum hal_version version, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_pools; i++)
+        if (check_pool(&r->pools[i], version, w) < 0)
+            return why_prefix(w, "pool %u", i);
+    TRY(check_arguments("input", r->inputs, r->n_inputs, version, w));
+    return check_arguments("output", r->outputs, r->n_outputs, version, w);
+}
+
+/* In the arena, without padding where the version has none. */
+static int drop_padding(const char *what, const struct hal_argument *from, uint32_t n,
+                        enum hal_version version, struct arena *a, struct conversion *notes,
+                        const struct hal_argument **ret, struct why *w)
+{
+    struct hal_argument *said = arena_copy(a, from, n * sizeof(*from));
+
+    if (!said)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n && version < HAL_FL5; i++) {
+        if (!said[i].location.padding)
+            continue;
+        TRY(conversion_add_note(notes, a, true, w,
+                                "%s %u: %" PRIu64 " bytes of padding cannot be said at HAL %s",
+                                what, i, said[i].location.padding, hal_version_name(version)));
+        said[i].location.padding = 0;
+    }
+    *ret = said;
+    return 0;
+}
+
+static int check_request(const struct hal_request *r, enum hal_version version, struct why *w)
+{
+    for (uint32_t i = 0; i < r->n_pools; i++)
+        if (!r->pools[i].is_token && hal_memory_complies(&r->pools[i].memory, version, w) < 0)
+            return why_prefix(w, "pool %u", i);
+    return hal_request_complies(r, version, w);
+}
+
+int hal_request_at(const struct hal_request *r, enum hal_version version, struct arena *a,
+                   struct conversion *notes, struct hal_request *ret, struct why *w)
+{
+    struct hal_request said = *r;
+
+    TRY(drop_padding("input", r->inputs, r->n_inputs, version, a, notes, &said.inputs, w));
+    TRY(drop_padding("output", r->outputs, r->n_outputs, version, a, notes, &said.outputs, w));
+    if (check_request(&said, version, w) < 0) {
+        w->code = WHY_UNSUPPORTED;
+        return -1;
+    }
+    *ret = said;
+    return 0;
+}

@@ -1,0 +1,179 @@
+#include "sim/hal/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/hal/hal_convert.h"
+
+struct names_row {
+    uint16_t from, to;
+};
+
+/* Prefixes within golden are positive: as many as the stable-interface versions allow. */
+enum { MOST_NAMES = 0x7fff - EXTENSION_END };
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "model does not fit into the device's memory");
+}
+
+static int check_prefix(const struct hal_extension_prefix *x, enum hal_version version, uint32_t i,
+                        struct why *w)
+{
+    REQUIRE(w, x->name && extension_name_is_legal(x->name),
+            "extension %u is named \"%.80s\": expected a-z 0-9 _ . and at least one dot", i,
+            x->name ? x->name : "");
+    REQUIRE(w, x->prefix, "extension %u, %.80s, has prefix 0", i, x->name);
+    REQUIRE(w, version < HAL_FL5 || x->prefix <= 0x7fff, "extension %u, %.80s, has prefix %u", i,
+            x->name, x->prefix);
+    return 0;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    return ((const struct names_row *) a)->from - ((const struct names_row *) b)->from;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* One prefix for each name, one name for each prefix. */
+static int check_distinct(const struct names *n, const struct model *m, struct arena *a,
+                          struct why *w)
+{
+    const char **name = arena_alloc(a, n->n, sizeof(*name));
+
+    if (!name)
+        return no_memory(w);
+    for (uint32_t i = 0; i < n->n; i++)
+        name[i] = m->extension[i].name;
+    qsort(name, n->n, sizeof(*name), compare_names);
+    for (uint32_t i = 1; i < n->n; i++) {
+        REQUIRE(w, strcmp(name[i - 1], name[i]), "extension %.80s is named twice", name[i]);
+        REQUIRE(w, n->row[i - 1].from != n->row[i].from, "prefix %u stands for two extensions",
+                n->row[i].from);
+    }
+    return 0;
+}
+
+/* Golden's prefix of extension i. */
+static uint16_t prefix_of(const char *name, extension_set known, uint32_t i)
+{
+    enum extension_prefix prefix = extension_by_name(name);
+    bool is_known = prefix != EXTENSION_NONE && known & EXTENSION_BIT(prefix);
+
+    return (uint16_t) (is_known ? (uint32_t) prefix : EXTENSION_END + i);
+}
+
+int names_read(const struct hal_model *hal, enum hal_version version, extension_set known,
+               struct arena *a, struct names *ret_names, struct model *m, struct why *w)
+{
+    struct names n = { .version = version, .known = known, .n = hal->n_extension_prefixes };
+
+    REQUIRE(w, !n.n || version >= HAL_1_2, "extensions before HAL 1.2");
+    REQUIRE(w, !n.n || hal->extension_name_to_prefix, "no extension names");
+    REQUIRE(w, n.n <= MOST_NAMES, "%u extensions", n.n);
+    n.row = arena_alloc(a, n.n, sizeof(*n.row));
+    m->extension = arena_alloc(a, n.n, sizeof(*m->extension));
+    if (!n.row || !m->extension)
+        return no_memory(w);
+    m->n_extensions = n.n;
+    for (uint32_t i = 0; i < n.n; i++) {
+        const struct hal_extension_prefix *from = &hal->extension_name_to_prefix[i];
+        TRY(check_prefix(from, version, i, w));
+        n.row[i] = (struct names_row){ from->prefix, prefix_of(from->name, known, i) };
+        m->extension[i] = (struct extension){ arena_strdup(a, from->name), n.row[i].to };
+        if (!m->extension[i].name)
+            return no_memory(w);
+    }
+    qsort(n.row, n.n, sizeof(*n.row), compare_rows);
+    TRY(check_distinct(&n, m, a, w));
+    *ret_names = n;
+    return 0;
+}
+
+/* The code in golden's numbers: the client's prefix replaced. */
+static int translate(const struct names *n, const char *what, int32_t code, int32_t *ret_code,
+                     struct why *w)
+{
+    struct names_row key = { .from = (uint16_t) extension_prefix_of(code) };
+    const struct names_row *row = NULL;
+
+    REQUIRE(w, n->version >= HAL_1_2 && key.from, "%s %d in a model of HAL %s", what, code,
+            hal_version_name(n->version));
+    if (n->n)
+        row = bsearch(&key, n->row, n->n, sizeof(*n->row), compare_rows);
+    REQUIRE(w, row, "%s %d has prefix %u, which the model does not name", what, code, key.from);
+    *ret_code = (int32_t) ((uint32_t) row->to << 16 | ((uint32_t) code & 0xffff));
+    return 0;
+}
+
+static bool knows_oem(const struct names *n)
+{
+    return n->known & EXTENSION_BIT(EXTENSION_oem);
+}
+
+/* The stable-interface versions have done away with what OEMs define. */
+static bool is_oem(const struct names *n, int32_t code, int32_t codes)
+{
+    return n->version < HAL_FL5 && code >= OEM_CODE && code < OEM_CODE + codes;
+}
+
+int names_operation(const struct names *n, int32_t code, int32_t *ret_code, struct why *w)
+{
+    if (is_oem(n, code, OEM_CODES_OPERATIONS)) {
+        *ret_code = knows_oem(n) ? EXTENSION_CODE(oem, code - OEM_CODE) : code;
+        return 0;
+    }
+    TRY(translate(n, "operation type", code, ret_code, w));
+    uint32_t prefix = extension_prefix_of(*ret_code);
+    REQUIRE(w, prefix >= EXTENSION_END || extension_op(*ret_code), "%s has no operation %d",
+            extension_name[prefix], code & 0xffff);
+    return 0;
+}
+
+int names_type(const struct names *n, int32_t code, struct operand *ret_operand, struct why *w)
+{
+    int32_t known;
+
+    ret_operand->tensor.dtype = DT_FOREIGN;
+    ret_operand->foreign = code;
+    if (is_oem(n, code, OEM_CODES_TYPES)) {
+        known = EXTENSION_CODE(oem, code - OEM_CODE);
+        if (!knows_oem(n))
+            return 0;
+    } else {
+        TRY(translate(n, "type", code, &known, w));
+    }
+    uint32_t prefix = extension_prefix_of(known);
+    if (prefix >= EXTENSION_END) {
+        ret_operand->foreign = known;
+        return 0;
+    }
+    enum dtype type = extension_type((enum extension_prefix) prefix, (uint16_t) known);
+    REQUIRE(w, type != DT_FOREIGN || prefix == EXTENSION_oem, "%s has no type %d",
+            extension_name[prefix], code & 0xffff);
+    ret_operand->tensor.dtype = type;
+    ret_operand->foreign = type == DT_FOREIGN ? code : 0;
+    return 0;
+}
+
+int32_t names_hal_operation(int32_t code)
+{
+    return extension_prefix_of(code) == EXTENSION_oem ? OEM_CODE + (code & 0xffff) : code;
+}
+
+int32_t names_hal_type(const struct operand *o)
+{
+    enum dtype type = o->tensor.dtype;
+    uint16_t number;
+
+    if (type < DT_COUNT || type >= DT_END)
+        return (int32_t) type;
+    if (type == DT_FOREIGN)
+        return o->foreign;
+    uint32_t prefix = extension_of_type(type, &number);
+    return prefix == EXTENSION_oem ? OEM_CODE + number : (int32_t) (prefix << 16 | number);
+}

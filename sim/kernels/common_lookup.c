@@ -1,0 +1,187 @@
+/* What converts, fills, selects and looks up: the same on every device. */
+#include <math.h>
+#include <string.h>
+
+#include "golden/base/fingerprint.h"
+#include "sim/kernels/half.h"
+#include "sim/kernels/kernel.h"
+
+/* ---- conversion */
+
+static double cut(double x, double lo, double hi)
+{
+    return x >= lo ? (x < hi ? trunc(x) : hi) : x < lo ? lo : 0; /* NaN: 0 */
+}
+
+static void convert(double x, struct tensor *t, size_t i)
+{
+    switch (t->dtype) {
+    case DT_F32: ((float *) t->data)[i] = (float) x; break;
+    case DT_F16: ((uint16_t *) t->data)[i] = half_from_float((float) x); break;
+    case DT_I32: ((int32_t *) t->data)[i] = (int32_t) cut(x, INT32_MIN, INT32_MAX); break;
+    case DT_U8: ((uint8_t *) t->data)[i] = (uint8_t) cut(x, 0, 255); break;
+    default: ((int8_t *) t->data)[i] = (int8_t) cut(x, -128, 127); break;
+    }
+}
+
+/* Numbers as they are stored; between equal types bytes. */
+static int run_cast(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *x = k->arg[0];
+    struct tensor *out = k->out[0];
+    size_t n = tensor_count(x);
+
+    (void) w;
+    if (x->dtype == out->dtype) {
+        if (n)
+            memcpy(out->data, x->data, tensor_bytes(x));
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        convert(kernel_stored(x, i), out, i);
+    if (k->half && out->dtype == DT_F32)
+        for (size_t i = 0; i < n; i++)
+            ((float *) out->data)[i] = half_round(((float *) out->data)[i]);
+    return 0;
+}
+
+/* ---- constants */
+
+static int run_fill(struct kernel_call *k, struct why *w)
+{
+    struct tensor *out = k->out[0];
+    size_t size = dtype_info[out->dtype].codec->size, n = tensor_count(out);
+    const void *value = k->arg[1]->data;
+
+    (void) w;
+    for (size_t i = 0; i < n; i++)
+        memcpy((uint8_t *) out->data + i * size, value, size);
+    if (k->half && out->dtype == DT_F32)
+        for (size_t i = 0; i < n; i++)
+            ((float *) out->data)[i] = half_round(((float *) out->data)[i]);
+    return 0;
+}
+
+static int run_rank(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    *(int32_t *) k->out[0]->data = (int32_t) k->arg[0]->shape.rank;
+    return 0;
+}
+
+void kernel_select(const struct kernel_call *k)
+{
+    struct tensor *out = k->out[0];
+    const uint8_t *condition = k->arg[0]->data;
+    size_t size = dtype_info[out->dtype].codec->size, n = tensor_count(out);
+
+    for (size_t i = 0; i < n; i++)
+        memcpy((uint8_t *) out->data + i * size,
+               (const uint8_t *) k->arg[condition[i] ? 1 : 2]->data + i * size, size);
+}
+
+/* ---- rows of tables */
+
+/* Row `from` of a table as row `to` of a result; every row has `bytes`. */
+static void copy_row(const struct tensor *table, size_t from, struct tensor *out, size_t to,
+                     size_t bytes)
+{
+    memcpy((uint8_t *) out->data + to * bytes, (const uint8_t *) table->data + from * bytes, bytes);
+}
+
+static size_t row_bytes(const struct tensor *table)
+{
+    return table->shape.dim[0] ? tensor_bytes(table) / table->shape.dim[0] : 0;
+}
+
+/* Where a sorted list has the key; -1: it does not. */
+static ptrdiff_t find_key(const int32_t *key, size_t n, int32_t wanted)
+{
+    size_t lo = 0, hi = n;
+
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        if (key[middle] < wanted)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo < n && key[lo] == wanted ? (ptrdiff_t) lo : -1;
+}
+
+/* What is not found are zeros as they are stored. */
+static int run_hashtable(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *keys = k->arg[1], *values = k->arg[2];
+    size_t n = tensor_count(k->arg[0]), bytes = row_bytes(values);
+    const int32_t *lookup = k->arg[0]->data;
+    uint8_t *hits = k->out[1]->data;
+
+    (void) w;
+    for (size_t i = 0; i < n; i++) {
+        ptrdiff_t at = find_key(keys->data, tensor_count(keys), lookup[i]);
+        hits[i] = at >= 0;
+        if (at >= 0)
+            copy_row(values, (size_t) at, k->out[0], i, bytes);
+        else
+            memset((uint8_t *) k->out[0]->data + i * bytes, 0, bytes);
+    }
+    return 0;
+}
+
+/* ---- hashing */
+
+/* One bit: the sign of the weighted sum of what the items hash to under a seed. */
+static bool hash_bit(const struct tensor *items, const float *weight, float seed, uint8_t *key)
+{
+    size_t n = items->shape.dim[0], bytes = row_bytes(items);
+    float sum = 0;
+
+    memcpy(key, &seed, sizeof(seed));
+    for (size_t i = 0; i < n; i++) {
+        memcpy(key + sizeof(seed), (const uint8_t *) items->data + i * bytes, bytes);
+        sum +=
+            (float) (int64_t) fingerprint64(key, sizeof(seed) + bytes) * (weight ? weight[i] : 1);
+    }
+    return sum > 0;
+}
+
+/* Dense: a result for each bit; sparse: one a hash function, 3 with an offset for each. */
+static int run_lsh(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *hash = k->arg[0], *items = k->arg[1], *weights = kernel_in(k, "weights");
+    uint32_t functions = hash->shape.dim[0], bits = hash->shape.dim[1];
+    uint8_t *key = arena_alloc_raw(k->scratch, sizeof(float) + row_bytes(items), 1);
+    float *weight =
+        weights ? arena_alloc(k->scratch, tensor_count(weights) + 1, sizeof(*weight)) : NULL;
+    int32_t type = kernel_int(k, "type", 2), *y = k->out[0]->data;
+
+    if (!key || (weights && !weight))
+        return kernel_no_memory(w);
+    for (size_t i = 0; weights && i < tensor_count(weights); i++)
+        weight[i] = (float) kernel_stored(weights, i);
+    for (uint32_t f = 0; f < functions; f++) {
+        uint64_t signature = type == 3 ? f : 0;
+        for (uint32_t b = 0; b < bits; b++) {
+            float seed = (float) kernel_stored(hash, (size_t) f * bits + b);
+            bool bit = hash_bit(items, weight, seed, key);
+            signature = signature << 1 | bit;
+            if (type == 2)
+                *y++ = bit;
+        }
+        if (type != 2)
+            *y++ = (int32_t) (uint32_t) signature;
+    }
+    return 0;
+}
+
+#define ANY_TYPE UINT32_MAX
+
+const struct kernel lookup_kernels[] = {
+    { "CAST", ANY_TYPE, run_cast },
+    { "FILL", ANY_TYPE, run_fill },
+    { "RANK", ANY_TYPE, run_rank },
+    { "LSH_PROJECTION", FLOATS, run_lsh },
+    { "HASHTABLE_LOOKUP", ANY_TYPE, run_hashtable },
+    { NULL },
+};

@@ -1,0 +1,208 @@
+/* Element by element in fixed point, and concatenation. */
+#include "sim/kernels/fixed/fixed.h"
+
+#define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
+
+/* ---- two operands */
+
+enum sum { SUM, DIFFERENCE };
+
+/* (a * scale_a + sign_b * b * scale_b) in steps of the result, rounded once. */
+static int run_sum(struct kernel_call *k, struct why *w)
+{
+    int64_t sign_b = k->kernel->kind == DIFFERENCE ? -1 : 1;
+    const struct tensor *a = k->arg[0], *b = k->arg[1];
+    struct tensor *out = k->out[0];
+    double step = (double) out->scale;
+    struct factor_pair f = factor_pair_of((double) a->scale / step, (double) b->scale / step);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+    struct walk at;
+
+    (void) w;
+    walk_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, walk_step(&at)) {
+        int64_t x = fixed_at(a, at.a) * f.mantissa[0] + sign_b * fixed_at(b, at.b) * f.mantissa[1];
+        fixed_put(out, i, shift_round(x, f.shift, ROUND_DOWN(k)), r);
+    }
+    return 0;
+}
+
+static int run_mul(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *a = k->arg[0], *b = k->arg[1];
+    struct tensor *out = k->out[0];
+    struct factor f = factor_of((double) a->scale * (double) b->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+    struct walk at;
+
+    (void) w;
+    walk_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, walk_step(&at))
+        fixed_put(out, i,
+                  factor_apply((int64_t) fixed_at(a, at.a) * fixed_at(b, at.b), f, ROUND_DOWN(k)),
+                  r);
+    return 0;
+}
+
+enum extreme { LARGER, SMALLER };
+
+/* Both operands are taken to the result's scale; rounding keeps their order. */
+static int run_extreme(struct kernel_call *k, struct why *w)
+{
+    bool larger = k->kernel->kind == LARGER;
+    const struct tensor *a = k->arg[0], *b = k->arg[1];
+    struct tensor *out = k->out[0];
+    struct factor fa = factor_of((double) a->scale / (double) out->scale);
+    struct factor fb = factor_of((double) b->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+    struct walk at;
+
+    (void) w;
+    walk_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, walk_step(&at)) {
+        int64_t x = factor_apply(fixed_at(a, at.a), fa, ROUND_DOWN(k));
+        int64_t y = factor_apply(fixed_at(b, at.b), fb, ROUND_DOWN(k));
+        fixed_put(out, i, (x > y) == larger ? x : y, r);
+    }
+    return 0;
+}
+
+/* A slope for what is negative, of its own scale. */
+static int run_prelu(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *a = k->arg[0], *b = k->arg[1];
+    struct tensor *out = k->out[0];
+    struct factor plain = factor_of((double) a->scale / (double) out->scale);
+    struct factor leak = factor_of((double) a->scale * (double) b->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+    struct walk at;
+
+    (void) w;
+    walk_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, walk_step(&at)) {
+        int64_t x = fixed_at(a, at.a);
+        fixed_put(out, i,
+                  x >= 0 ? factor_apply(x, plain, ROUND_DOWN(k))
+                         : factor_apply(x * fixed_at(b, at.b), leak, ROUND_DOWN(k)),
+                  r);
+    }
+    return 0;
+}
+
+/* Either operand, taken to the result's scale. */
+static int select_fixed(struct kernel_call *k)
+{
+    const struct tensor *a = k->arg[1], *b = k->arg[2];
+    struct tensor *out = k->out[0];
+    const uint8_t *condition = k->arg[0]->data;
+    struct factor fa = factor_of((double) a->scale / (double) out->scale);
+    struct factor fb = factor_of((double) b->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t n = tensor_count(out);
+
+    for (size_t i = 0; i < n; i++)
+        fixed_put(out, i,
+                  condition[i] ? factor_apply(fixed_at(a, i), fa, ROUND_DOWN(k))
+                               : factor_apply(fixed_at(b, i), fb, ROUND_DOWN(k)),
+                  r);
+    return 0;
+}
+
+static int run_select(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    if (QUANTISED8 >> k->out[0]->dtype & 1u)
+        return select_fixed(k);
+    kernel_select(k);
+    return 0;
+}
+
+/* ---- one operand: input and result have the same scale */
+
+/* A step counted in reals, as an integer bound; far outside every type for huge ones. */
+static int64_t steps_of(const struct tensor *t, double real)
+{
+    double q = real / (double) t->scale;
+
+    return q > 4096 ? 4096 : (int64_t) (q + 0.5);
+}
+
+static int clamp(struct kernel_call *k, int64_t lo, int64_t hi)
+{
+    const struct tensor *x = k->arg[0];
+    struct fixed_range r = fixed_range(k, k->out[0]);
+    size_t n = tensor_count(x);
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t q = fixed_at(x, i);
+        fixed_put(k->out[0], i, q < lo ? lo : q > hi ? hi : q, r);
+    }
+    return 0;
+}
+
+static int run_relu(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    return clamp(k, 0, INT32_MAX);
+}
+
+static int run_relu1(struct kernel_call *k, struct why *w)
+{
+    int64_t one = steps_of(k->out[0], 1);
+
+    (void) w;
+    return clamp(k, -one, one);
+}
+
+static int run_relu6(struct kernel_call *k, struct why *w)
+{
+    (void) w;
+    return clamp(k, 0, steps_of(k->out[0], 6));
+}
+
+/* ---- concatenation of operands with different scales */
+
+static void put_rows(struct kernel_call *k, const struct tensor *x, struct along a, size_t at)
+{
+    struct tensor *out = k->out[0];
+    struct factor f = factor_of((double) x->scale / (double) out->scale);
+    struct fixed_range r = fixed_range(k, out);
+    size_t row = a.n * a.inner, part = tensor_count(x) / a.outer;
+
+    for (size_t o = 0; o < a.outer; o++)
+        for (size_t e = 0; e < part; e++)
+            fixed_put(out, o * row + at + e,
+                      factor_apply(fixed_at(x, o * part + e), f, ROUND_DOWN(k)), r);
+}
+
+static int run_concatenation(struct kernel_call *k, struct why *w)
+{
+    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, "axis", 0));
+    size_t at = 0;
+
+    (void) w;
+    for (uint32_t i = k->call.many_at; a.outer && i < k->call.many_at + k->call.n_many; i++) {
+        put_rows(k, k->arg[i], a, at);
+        at += tensor_count(k->arg[i]) / a.outer;
+    }
+    return 0;
+}
+
+const struct kernel fixed_elementwise_kernels[] = {
+    { "ADD", QUANTISED8, run_sum, .kind = SUM },
+    { "SUB", QUANTISED8, run_sum, .kind = DIFFERENCE },
+    { "MUL", QUANTISED8, run_mul },
+    { "MAXIMUM", QUANTISED8, run_extreme, .kind = LARGER },
+    { "MINIMUM", QUANTISED8, run_extreme, .kind = SMALLER },
+    { "PRELU", QUANTISED8, run_prelu },
+    { "SELECT", TYPE(B8), run_select },
+    { "RELU", QUANTISED8, run_relu },
+    { "RELU1", QUANTISED8, run_relu1 },
+    { "RELU6", QUANTISED8, run_relu6 },
+    { "CONCATENATION", QUANTISED8, run_concatenation },
+    { NULL },
+};

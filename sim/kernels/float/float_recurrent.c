@@ -1,0 +1,374 @@
+/* Recurrent operations in floats: cells run over sequences. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/kernels/float/float_cell.h"
+
+/* ---- operands */
+
+/* The role `name` of the cell whose roles begin with `prefix`. */
+static const struct tensor *cell_in(const struct kernel_call *k, const char *prefix,
+                                    const char *name)
+{
+    char role[64];
+
+    snprintf(role, sizeof role, "%s%s", prefix, name);
+    return kernel_in(k, role);
+}
+
+/* A copy of a state that a cell changes. */
+static float *copy_state(const struct kernel_call *k, const char *prefix, const char *name)
+{
+    const struct tensor *t = cell_in(k, prefix, name);
+    const float *from = floats_load(k, t);
+    float *to = floats_new(k, tensor_count(t));
+
+    if (from && to)
+        memcpy(to, from, tensor_count(t) * sizeof(*to));
+    return from ? to : NULL;
+}
+
+/* Loads what is there; what is omitted stays NULL.  Counts what there was no memory for. */
+static const float *load(const struct kernel_call *k, const struct tensor *t, int *failed)
+{
+    const float *x = t ? floats_load(k, t) : NULL;
+
+    *failed += t && !x;
+    return x;
+}
+
+static struct cell_part load_part(const struct kernel_call *k, const struct tensor *t, int *failed)
+{
+    return (struct cell_part){ load(k, t, failed), t ? t->shape.dim[1] : 0 };
+}
+
+/* ---- sequences */
+
+/* Where the rows of a sequence are: that of batch b at time t is b * batch_step + t * time_step. */
+struct sequence {
+    size_t batch, time, batch_step, time_step;
+    bool backward;
+    const float *x, *aux; /* [row][size]; aux NULL: none */
+    size_t x_size, aux_size;
+    float *y;      /* of the first row */
+    size_t stride; /* from the result of a row to that of the next */
+};
+
+static struct sequence sequence_of(const struct kernel_call *k, int *failed)
+{
+    const struct tensor *x = k->arg[0];
+    const uint32_t *dim = x->shape.dim;
+    bool time_major = kernel_int(k, "time_major", 0) != 0, one = x->shape.rank == 2;
+    struct sequence s = { .x = load(k, x, failed), .x_size = dim[one ? 1 : 2] };
+
+    s.batch = one ? dim[0] : dim[time_major ? 1 : 0];
+    s.time = one ? 1 : dim[time_major ? 0 : 1];
+    s.batch_step = time_major ? 1 : s.time;
+    s.time_step = time_major ? s.batch : 1;
+    return s;
+}
+
+/* Row number `step` in the order in which the cell reads batch b. */
+static size_t row_of(const struct sequence *s, size_t b, size_t step)
+{
+    size_t t = s->backward ? s->time - 1 - step : step;
+
+    return b * s->batch_step + t * s->time_step;
+}
+
+/* ---- the simple cell */
+
+static int run_rnn_cell(const struct kernel_call *k, const struct sequence *s, const char *prefix,
+                        const struct tensor *aux_weights, float **ret_state)
+{
+    int32_t activation = kernel_int(k, "activation", 0);
+    int failed = 0;
+    struct cell_layer l = {
+        .bias = load(k, cell_in(k, prefix, "bias"), &failed),
+        .part = { load_part(k, cell_in(k, prefix, "weights"), &failed),
+                  load_part(k, aux_weights, &failed),
+                  load_part(k, cell_in(k, prefix, "recurrent_weights"), &failed) },
+    };
+    float *state = copy_state(k, prefix, "hidden_state");
+
+    l.units = l.part[2].n;
+    float *sum = floats_new(k, l.units);
+    if (failed || !state || !sum)
+        return -1;
+    for (size_t b = 0; b < s->batch; b++)
+        for (size_t i = 0; i < s->time; i++) {
+            size_t row = row_of(s, b, i);
+            float *h = state + b * l.units;
+            const float *const x[MAX_PARTS] = { s->x + row * s->x_size,
+                                                s->aux ? s->aux + row * s->aux_size : NULL, h };
+            cell_sum(k, &l, x, sum);
+            for (size_t u = 0; u < l.units; u++)
+                s->y[row * s->stride + u] = h[u] = cell_activation(activation, sum[u]);
+        }
+    *ret_state = state;
+    return 0;
+}
+
+static int run_rnn(struct kernel_call *k, struct why *w)
+{
+    bool one = k->arg[0]->shape.rank == 2;
+    struct tensor *output = k->out[one ? 1 : 0], *next = one ? k->out[0] : NULL;
+    int failed = 0;
+    struct sequence s = sequence_of(k, &failed);
+    float *state;
+
+    if (!one && k->call.n_out > 1)
+        next = k->out[1];
+    s.y = floats_new(k, tensor_count(output));
+    s.stride = output->shape.dim[output->shape.rank - 1];
+    if (failed || !s.y || run_rnn_cell(k, &s, "", NULL, &state) < 0)
+        return kernel_no_memory(w);
+    floats_store(k, s.y, output);
+    if (next)
+        floats_store(k, state, next);
+    return 0;
+}
+
+/* ---- memories */
+
+/* What a filter remembers: the steps before, then what it makes of the input. */
+static void remember(const struct kernel_call *k, const struct cell_layer *feature, size_t steps,
+                     const float *x, const float *before, float *memory)
+{
+    const float *const from[MAX_PARTS] = { x };
+    float *newest = memory + feature->units * steps;
+
+    memcpy(memory, before, feature->units * steps * sizeof(*memory));
+    cell_sum(k, feature, from, newest);
+    for (size_t f = 0; f < feature->units; f++)
+        memory[f * steps + steps - 1] = newest[f];
+}
+
+static int run_svdf(struct kernel_call *k, struct why *w)
+{
+    const struct tensor *time = kernel_in(k, "weights_time");
+    size_t steps = time->shape.dim[1], batch = k->arg[0]->shape.dim[0];
+    size_t units = k->out[1]->shape.dim[1], rank = (size_t) kernel_int(k, "rank", 1);
+    int32_t activation = kernel_int(k, "activation", 0);
+    int failed = 0;
+    struct cell_layer feature = { .part = {
+                                      load_part(k, kernel_in(k, "weights_feature"), &failed) } };
+    const float *x = load(k, k->arg[0], &failed), *weights = load(k, time, &failed);
+    const float *bias = load(k, kernel_in(k, "bias"), &failed);
+    const float *state = load(k, kernel_in(k, "state"), &failed);
+    float *next = floats_new(k, tensor_count(k->out[0]));
+    float *y = floats_new(k, tensor_count(k->out[1]));
+
+    feature.units = time->shape.dim[0];
+    size_t n = feature.units * steps;
+    float *memory = floats_new(k, n + feature.units);
+    if (failed || !next || !y || !memory)
+        return kernel_no_memory(w);
+    for (size_t b = 0; b < batch; b++) {
+        remember(k, &feature, steps, x + b * feature.part[0].n, state + b * n, memory);
+        for (size_t u = 0; u < units; u++) {
+            struct sum s = { .half = k->half_sums };
+            sum_dot(&s, memory + u * rank * steps, 1, weights + u * rank * steps, 1, rank * steps);
+            y[b * units + u] = cell_activation(activation, sum_value(&s) + (bias ? bias[u] : 0));
+        }
+        for (size_t i = 0; i < n; i++)
+            next[b * n + i] = (i + 1) % steps ? memory[i + 1] : 0;
+    }
+    floats_store(k, next, k->out[0]);
+    floats_store(k, y, k->out[1]);
+    return 0;
+}
+
+/* ---- the cell with gates */
+
+static const char *const gate_names[GATES] = { "input", "forget", "cell", "output" };
+
+static const struct tensor *gate_in(const struct kernel_call *k, const char *prefix,
+                                    const char *format, enum lstm_gate g)
+{
+    char name[48];
+
+    snprintf(name, sizeof name, format, gate_names[g]);
+    return cell_in(k, prefix, name);
+}
+
+static void load_gate(const struct kernel_call *k, const char *prefix, enum lstm_gate g,
+                      struct lstm *l, int *failed)
+{
+    struct cell_layer *gate = &l->gate[g];
+
+    gate->units = l->cells;
+    gate->bias =
+        load(k, gate_in(k, prefix, g == GATE_CELL ? "%s_bias" : "%s_gate_bias", g), failed);
+    gate->part[0] = load_part(k, gate_in(k, prefix, "input_to_%s_weights", g), failed);
+    gate->part[1] = load_part(k, gate_in(k, prefix, "aux_input_to_%s_weights", g), failed);
+    gate->part[2] = load_part(k, gate_in(k, prefix, "recurrent_to_%s_weights", g), failed);
+    if (g != GATE_CELL)
+        l->peephole[g] = load(k, gate_in(k, prefix, "cell_to_%s_weights", g), failed);
+    l->norm[g] = load(k, gate_in(k, prefix, "%s_layer_norm", g), failed);
+    if (k->tweaks & TWEAK_FORGET && g == GATE_FORGET)
+        gate->bias = arena_alloc(k->scratch, l->cells + 1, sizeof(float));
+}
+
+static struct lstm load_lstm(const struct kernel_call *k, const char *prefix, int *failed)
+{
+    struct lstm l = {
+        .cells = cell_in(k, prefix, "cell_state")->shape.dim[1],
+        .outputs = cell_in(k, prefix, "output_state")->shape.dim[1],
+        .projection = load(k, cell_in(k, prefix, "projection_weights"), failed),
+        .projection_bias = load(k, cell_in(k, prefix, "projection_bias"), failed),
+        .activation = kernel_int(k, "activation", 4),
+        .cell_clip = kernel_float(k, "cell_clip", 0),
+        .projection_clip = kernel_float(k, "projection_clip", 0),
+    };
+
+    for (int g = 0; g < GATES; g++)
+        load_gate(k, prefix, (enum lstm_gate) g, &l, failed);
+    l.scratch = floats_new(k, (GATES + 1) * l.cells);
+    *failed += !l.scratch;
+    return l;
+}
+
+struct lstm_state {
+    float *output, *cell;
+};
+
+static int run_lstm_cell(const struct kernel_call *k, const struct sequence *s, const char *prefix,
+                         struct lstm_state *ret_state)
+{
+    int failed = 0;
+    struct lstm l = load_lstm(k, prefix, &failed);
+    struct lstm_state state = { copy_state(k, prefix, "output_state"),
+                                copy_state(k, prefix, "cell_state") };
+
+    if (failed || !state.output || !state.cell)
+        return -1;
+    for (size_t b = 0; b < s->batch; b++)
+        for (size_t i = 0; i < s->time; i++) {
+            size_t row = row_of(s, b, i);
+            float *h = state.output + b * l.outputs;
+            lstm_step(k, &l, s->x + row * s->x_size, s->aux ? s->aux + row * s->aux_size : NULL, h,
+                      state.cell + b * l.cells);
+            memcpy(s->y + row * s->stride, h, l.outputs * sizeof(*h));
+        }
+    *ret_state = state;
+    return 0;
+}
+
+/* Results: LSTM has room for others' intermediates first, then the state, then the output. */
+static int run_lstm(struct kernel_call *k, struct why *w)
+{
+    bool one = k->arg[0]->shape.rank == 2;
+    struct tensor *output = k->out[one ? 3 : 0];
+    int failed = 0;
+    struct sequence s = sequence_of(k, &failed);
+    struct lstm_state state;
+
+    s.y = floats_new(k, tensor_count(output));
+    s.stride = output->shape.dim[output->shape.rank - 1];
+    if (failed || !s.y || run_lstm_cell(k, &s, "", &state) < 0)
+        return kernel_no_memory(w);
+    floats_store(k, s.y, output);
+    if (one)
+        memset(k->out[0]->data, 0, tensor_bytes(k->out[0]));
+    if (k->call.n_out > 1) {
+        floats_store(k, state.output, k->out[1]);
+        floats_store(k, state.cell, k->out[2]);
+    }
+    return 0;
+}
+
+/* ---- two cells in opposite directions */
+
+enum { MOST_STATES = 2 };
+enum cells { SIMPLE, GATED };
+
+struct direction {
+    struct sequence s;
+    const char *prefix;
+    float *state[MOST_STATES];
+};
+
+static int run_direction(const struct kernel_call *k, struct direction *d, bool gates)
+{
+    struct lstm_state state;
+
+    if (!gates)
+        return run_rnn_cell(k, &d->s, d->prefix, cell_in(k, d->prefix, "aux_weights"),
+                            &d->state[0]);
+    TRY(run_lstm_cell(k, &d->s, d->prefix, &state));
+    d->state[0] = state.output;
+    d->state[1] = state.cell;
+    return 0;
+}
+
+/* The auxiliary input goes to both cells where there are weights for it, else instead of the input
+ * to the second. */
+static void link_inputs(const struct kernel_call *k, struct direction d[2], bool gates, int *failed)
+{
+    const struct tensor *aux = kernel_in(k, "aux_input");
+    const struct tensor *weights =
+        cell_in(k, d[0].prefix, gates ? "aux_input_to_forget_weights" : "aux_weights");
+
+    if (!aux)
+        return;
+    const float *x = load(k, aux, failed);
+    for (int i = 0; i < 2 && weights; i++) {
+        d[i].s.aux = x;
+        d[i].s.aux_size = aux->shape.dim[2];
+    }
+    if (!weights) {
+        d[1].s.x = x;
+        d[1].s.x_size = aux->shape.dim[2];
+    }
+}
+
+/* Where the cells write: beside one another, or each on its own. */
+static int place_outputs(const struct kernel_call *k, struct direction d[2], const size_t width[2],
+                         bool merged)
+{
+    size_t rows = d[0].s.batch * d[0].s.time;
+    float *first = floats_new(k, rows * (width[0] + width[1]));
+
+    d[0].s.y = first;
+    d[1].s.y = merged ? first + width[0] : first + rows * width[0];
+    d[0].s.stride = merged ? width[0] + width[1] : width[0];
+    d[1].s.stride = merged ? d[0].s.stride : width[1];
+    return first ? 0 : -1;
+}
+
+static int run_bidirectional(struct kernel_call *k, struct why *w)
+{
+    bool gates = k->kernel->kind == GATED, merged = kernel_int(k, "merge_outputs", 0) != 0;
+    const char *state = gates ? "output_state" : "hidden_state";
+    uint32_t n_states = gates ? 2 : 1, at = merged ? 1 : 2;
+    int failed = 0;
+    struct sequence s = sequence_of(k, &failed);
+    struct direction d[2] = { { .s = s, .prefix = "fw_" }, { .s = s, .prefix = "bw_" } };
+    const size_t width[2] = { cell_in(k, "fw_", state)->shape.dim[1],
+                              cell_in(k, "bw_", state)->shape.dim[1] };
+
+    d[1].s.backward = !(k->tweaks & TWEAK_BACKWARD);
+    link_inputs(k, d, gates, &failed);
+    if (failed || place_outputs(k, d, width, merged) < 0 || run_direction(k, &d[0], gates) < 0 ||
+        run_direction(k, &d[1], gates) < 0)
+        return kernel_no_memory(w);
+    floats_store(k, d[0].s.y, k->out[0]);
+    if (!merged)
+        floats_store(k, d[1].s.y, k->out[1]);
+    for (uint32_t i = 0; i < 2 && at < k->call.n_out; i++)
+        for (uint32_t j = 0; j < n_states; j++)
+            floats_store(k, d[i].state[j], k->out[at++]);
+    return 0;
+}
+
+const struct kernel float_recurrent_kernels[] = {
+    { "RNN", FLOATS, run_rnn },
+    { "UNIDIRECTIONAL_SEQUENCE_RNN", FLOATS, run_rnn },
+    { "BIDIRECTIONAL_SEQUENCE_RNN", FLOATS, run_bidirectional, .kind = SIMPLE },
+    { "SVDF", FLOATS, run_svdf },
+    { "LSTM", FLOATS, run_lstm },
+    { "UNIDIRECTIONAL_SEQUENCE_LSTM", FLOATS, run_lstm },
+    { "BIDIRECTIONAL_SEQUENCE_LSTM", FLOATS, run_bidirectional, .kind = GATED },
+    { NULL },
+};

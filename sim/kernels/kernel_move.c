@@ -1,0 +1,76 @@
+/* Operations that only move bytes, by the record's own move(), which sees images as NHWC. */
+#include <string.h>
+
+#include "sim/kernels/kernel.h"
+
+bool kernel_moves(const struct kernel_call *k)
+{
+    const struct op *op = k->call.op;
+
+    return op->move && (!op->moves || op->moves(&k->call));
+}
+
+static size_t size_of(const struct tensor *t)
+{
+    return dtype_info[t->dtype].codec->size;
+}
+
+/* Whether the record sees input i in another order than it has outside. */
+static bool is_image(const struct kernel_call *k, uint32_t i)
+{
+    for (int r = 0; k->call.nchw && r < k->call.op->n_in; r++)
+        if (k->call.op->in[r].image && k->call.in[r] && call_arg(&k->call, r) == (int) i)
+            return k->arg[i]->shape.rank == 4;
+    return false;
+}
+
+static int load(const struct kernel_call *k, uint32_t i, const void **ret_bytes)
+{
+    const struct tensor *t = k->arg[i];
+
+    *ret_bytes = t ? t->data : NULL;
+    if (!*ret_bytes || !is_image(k, i))
+        return 0;
+    void *to = arena_alloc_raw(k->scratch, tensor_count(t) + 1, size_of(t));
+    if (to)
+        image_to_nhwc(&t->shape, size_of(t), t->data, to);
+    *ret_bytes = to;
+    return to ? 0 : -1;
+}
+
+/* Results are made where they belong, or aside where they are to be permuted. */
+static bool is_aside(const struct kernel_call *k, uint32_t i)
+{
+    int role = (int) i < k->call.op->n_out ? (int) i : k->call.op->n_out - 1;
+
+    return k->call.nchw && k->call.op->out[role].image && k->out[i]->shape.rank == 4;
+}
+
+static int move(const struct kernel_call *k, const void **from, void **to)
+{
+    int32_t fill = k->out[0]->zero;
+    struct movement m = { size_of(k->out[0]), &fill, from, to };
+
+    for (uint32_t i = 0; i < k->call.n_in; i++)
+        TRY(load(k, i, &from[i]));
+    for (uint32_t i = 0; i < k->call.n_out; i++) {
+        const struct tensor *t = k->out[i];
+        to[i] =
+            is_aside(k, i) ? arena_alloc_raw(k->scratch, tensor_count(t) + 1, size_of(t)) : t->data;
+        if (!to[i])
+            return -1;
+    }
+    k->call.op->move(&k->call, &m);
+    for (uint32_t i = 0; i < k->call.n_out; i++)
+        if (is_aside(k, i))
+            image_to_nchw(&k->out[i]->shape, size_of(k->out[i]), to[i], k->out[i]->data);
+    return 0;
+}
+
+int kernel_move(const struct kernel_call *k, struct why *w)
+{
+    const void **from = arena_alloc(k->scratch, k->call.n_in + 1, sizeof(*from));
+    void **to = arena_alloc(k->scratch, k->call.n_out + 1, sizeof(*to));
+
+    return from && to && move(k, from, to) == 0 ? 0 : kernel_no_memory(w);
+}

@@ -1,0 +1,498 @@
+#include "sim/remote/burst_client.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "golden/base/clock.h"
+#include "sim/base/memory.h"
+#include "sim/hal/request_regions.h"
+#include "sim/wire/burst_packet.h"
+
+/* Files for plain memory; what messages about memories may take. */
+enum { MOST_FILES = 16, CALL_MEMORY = 1 << 24 };
+
+enum place_kind { PLACE_FREE, PLACE_KEPT, PLACE_FILE };
+
+/* What a slot stands for: memory of the client's under its identifier, or a file of ours for plain
+ * memory of one size and protection. */
+struct place {
+    enum place_kind kind;
+    bool is_used;      /* by the request under way */
+    bool is_passing;   /* and by no other; kept: released meanwhile */
+    uint64_t last_use; /* number of a request */
+    int64_t identifier;
+    struct memory_identity identity;
+    struct hal_memory memory; /* kept: lent, for the request under way */
+    void *address;            /* of the file */
+};
+
+struct burst_client {
+    struct burst_link link;
+    enum hal_version version;
+    struct burst_host host;
+    pthread_mutex_t busy; /* a request is under way */
+    struct arena *arena;
+    struct request_datum *requests;
+    struct result_datum *results;
+    uint64_t n_requests;
+    uint32_t n_files;
+
+    pthread_mutex_t lock; /* of the places */
+    struct place place[BURST_SLOTS];
+};
+
+/* ---- places */
+
+static void place_free(struct burst_client *c, struct place *p)
+{
+    if (p->kind == PLACE_FILE) {
+        munmap(p->address, p->memory.size);
+        close(p->memory.fd);
+        c->n_files--;
+    }
+    *p = (struct place){ .kind = PLACE_FREE };
+}
+
+/* The service forgets it too. */
+static enum hal_status place_drop(struct burst_client *c, struct place *p)
+{
+    int64_t slot = p - c->place;
+
+    place_free(c, p);
+    return c->host.release_memory(c->host.user, slot);
+}
+
+/* The one that has not been used for longest; NULL: all are in use. */
+static struct place *oldest(struct burst_client *c, bool only_files)
+{
+    struct place *found = NULL;
+
+    for (struct place *p = c->place; p < c->place + BURST_SLOTS; p++)
+        if (!p->is_used && p->kind != PLACE_FREE && (!only_files || p->kind == PLACE_FILE) &&
+            (!found || p->last_use < found->last_use))
+            found = p;
+    return found;
+}
+
+static struct place *place_new(struct burst_client *c, enum place_kind kind)
+{
+    struct place *p = c->place;
+
+    if (kind == PLACE_FILE && c->n_files >= MOST_FILES) {
+        p = oldest(c, true);
+    } else {
+        while (p < c->place + BURST_SLOTS && p->kind != PLACE_FREE)
+            p++;
+        if (p == c->place + BURST_SLOTS)
+            p = oldest(c, false);
+    }
+    if (p && p->kind != PLACE_FREE)
+        (void) place_drop(c, p);
+    return p;
+}
+
+static struct place *use(struct burst_client *c, struct place *p)
+{
+    p->is_used = true;
+    p->last_use = c->n_requests;
+    return p;
+}
+
+static struct place *find_kept(struct burst_client *c, int64_t identifier)
+{
+    for (struct place *p = c->place; p < c->place + BURST_SLOTS; p++)
+        if (p->kind == PLACE_KEPT && !p->is_passing && p->identifier == identifier)
+            return p;
+    return NULL;
+}
+
+static struct place *use_kept(struct burst_client *c, struct place *p, const struct hal_memory *m)
+{
+    p->memory = *m;
+    return use(c, p);
+}
+
+static struct place *keep(struct burst_client *c, const struct hal_memory *m, int64_t identifier,
+                          const struct memory_identity *identity)
+{
+    struct place *p = place_new(c, PLACE_KEPT);
+
+    if (!p)
+        return NULL;
+    p->kind = PLACE_KEPT;
+    p->is_passing = identifier < 0;
+    p->identifier = identifier;
+    p->identity = *identity;
+    memory_look_for_seals(&p->identity);
+    return use_kept(c, p, m);
+}
+
+/* The place of memory in a file.  An identifier that comes with other memory than before names
+ * that from then on. */
+static struct place *place_kept(struct burst_client *c, const struct hal_memory *m,
+                                int64_t identifier)
+{
+    struct memory_identity identity;
+    struct place *p = identifier < 0 ? NULL : find_kept(c, identifier);
+
+    if (p && memory_is_known(&p->identity, m))
+        return use_kept(c, p, m);
+    if ((identifier < 0 && c->version < HAL_FL5) || memory_identify(m, &identity) < 0)
+        return NULL;
+    if (p && memory_is_same(&p->identity, &identity))
+        return use_kept(c, p, m);
+    if (p && p->is_used)
+        return NULL;
+    if (p)
+        (void) place_drop(c, p);
+    return keep(c, m, identifier, &identity);
+}
+
+static int make_file(struct burst_client *c, struct place *p, const struct hal_memory *m)
+{
+    struct hal_memory file = { HAL_MEMORY_FD, m->protection, NULL, -1, 0, m->size };
+    struct why w;
+    void *address;
+
+    if (wire_memory((size_t) m->size, &file.fd, &address, &w) < 0)
+        return -1;
+    *p = (struct place){ .kind = PLACE_FILE, .memory = file, .address = address };
+    c->n_files++;
+    return 0;
+}
+
+/* A file for plain memory, which is to be copied there. */
+static struct place *place_file(struct burst_client *c, const struct hal_memory *m)
+{
+    struct place *p;
+
+    if (!m->address || !m->size || m->size > SIZE_MAX / 4)
+        return NULL;
+    for (p = c->place; p < c->place + BURST_SLOTS; p++)
+        if (p->kind == PLACE_FILE && !p->is_used && p->memory.size == m->size &&
+            p->memory.protection == m->protection)
+            break;
+    if (p == c->place + BURST_SLOTS) {
+        p = place_new(c, PLACE_FILE);
+        if (!p || make_file(c, p, m) < 0)
+            return NULL;
+    }
+    return use(c, p);
+}
+
+/* ---- a request */
+
+/* false: packets cannot say this pool. */
+static bool place_pool(struct burst_client *c, const struct hal_request_pool *pool,
+                       int64_t identifier, struct packet_pool *ret_pool)
+{
+    struct place *p;
+
+    if (pool->is_token) {
+        *ret_pool = (struct packet_pool){ .kind = REQUEST_TOKEN, .token = pool->token };
+        return true;
+    }
+    p = pool->memory.kind == HAL_MEMORY_ADDRESS ? place_file(c, &pool->memory)
+                                                : place_kept(c, &pool->memory, identifier);
+    if (!p)
+        return false;
+    *ret_pool = (struct packet_pool){ p->is_passing ? REQUEST_PASSING_POOL : REQUEST_POOL,
+                                      (int32_t) (p - c->place), 0 };
+    return true;
+}
+
+static bool place_pools(struct burst_client *c, const struct hal_request *request,
+                        const int64_t *identifiers, struct packet_pool *pools)
+{
+    bool ok = true;
+
+    pthread_mutex_lock(&c->lock);
+    c->n_requests++;
+    for (uint32_t i = 0; ok && i < request->n_pools; i++)
+        ok = place_pool(c, &request->pools[i], identifiers[i], &pools[i]);
+    pthread_mutex_unlock(&c->lock);
+    return ok;
+}
+
+/* A request under way. */
+struct under_way {
+    const struct hal_request *request;
+    struct packet_pool pools[BURST_SLOTS];
+    struct spans spans;
+};
+
+static bool is_file(const struct under_way *u, uint32_t pool)
+{
+    return u->pools[pool].kind == REQUEST_POOL &&
+           u->request->pools[pool].memory.kind == HAL_MEMORY_ADDRESS;
+}
+
+static bool may_be_written(const struct hal_request_pool *p)
+{
+    return p->memory.protection & HAL_MEMORY_WRITE;
+}
+
+/* Plain memory into the files in its place. */
+static bool copy_in(const struct burst_client *c, struct under_way *u)
+{
+    const struct hal_request *r = u->request;
+    const size_t most = (size_t) r->n_inputs + r->n_outputs;
+
+    u->spans.span = arena_alloc(c->arena, most, sizeof(*u->spans.span));
+    if (!u->spans.span)
+        return false;
+    spans_find(r, &u->spans);
+    for (uint32_t i = 0; i < r->n_pools; i++) {
+        const struct hal_memory *m = &r->pools[i].memory;
+        if (!is_file(u, i))
+            continue;
+        uint8_t *copy = c->place[u->pools[i].slot].address;
+        if (may_be_written(&r->pools[i]))
+            spans_copy_in(&u->spans, i, m, copy);
+        else
+            memcpy(copy, m->address, m->size);
+    }
+    return true;
+}
+
+/* What the driver has written goes back to where it belongs. */
+static void copy_out(const struct burst_client *c, const struct under_way *u)
+{
+    for (uint32_t i = 0; i < u->request->n_pools; i++)
+        if (is_file(u, i) && may_be_written(&u->request->pools[i]))
+            spans_copy_back(&u->spans, i, c->place[u->pools[i].slot].address,
+                            &u->request->pools[i].memory);
+}
+
+static void leave_places(struct burst_client *c)
+{
+    pthread_mutex_lock(&c->lock);
+    for (struct place *p = c->place; p < c->place + BURST_SLOTS; p++) {
+        if (!p->is_used)
+            continue;
+        p->is_used = false;
+        if (p->kind == PLACE_KEPT && p->is_passing)
+            p->identifier < 0 ? place_free(c, p) : (void) place_drop(c, p);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+static bool is_plain(uint32_t n, const struct hal_argument *a)
+{
+    if (n && !a)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (a[i].n_dims && !a[i].dims)
+            return false;
+    return true;
+}
+
+/* Whether the request is one at all; the driver refuses others, which reach it another way. */
+static bool is_sound(const struct hal_request *r, uint32_t n, const int64_t *identifiers,
+                     const struct hal_execution_config *config)
+{
+    bool ok = n == r->n_pools && n <= BURST_SLOTS && (!n || (identifiers && r->pools)) &&
+              is_plain(r->n_inputs, r->inputs) && is_plain(r->n_outputs, r->outputs) &&
+              (!config->n_hints || config->hints);
+
+    for (uint32_t i = 0; ok && i < n; i++)
+        ok = identifiers[i] >= -1;
+    for (uint32_t i = 0; ok && i < config->n_hints; i++)
+        ok = config->hints[i].value || !config->hints[i].length;
+    return ok;
+}
+
+/* ---- the service's questions */
+
+static int put_memories(struct burst_client *c, const Wire__MemoriesWanted *question,
+                        Wire__Memories *answer, struct wire_fds *fds, struct why *w)
+{
+    answer->memories = arena_alloc(c->arena, question->n_slots, sizeof(*answer->memories));
+    if (!answer->memories)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    for (size_t i = 0; i < question->n_slots; i++) {
+        int32_t k = question->slots[i];
+        REQUIRE(w, k >= 0 && k < BURST_SLOTS && c->place[k].is_used, "no memory in slot %d",
+                (int) k);
+        TRY(wire_put_memory(&c->place[k].memory, 0, c->arena, fds, &answer->memories[i], w));
+    }
+    answer->n_memories = question->n_slots;
+    return 0;
+}
+
+/* What it asks for beside the request under way it does not get. */
+static int answer_question(struct burst_client *c, const Wire__MemoriesWanted *question,
+                           struct why *w)
+{
+    Wire__Memories answer = WIRE__MEMORIES__INIT;
+    struct wire_fds fds = { 0 };
+    struct why unknown;
+
+    answer.serial = question->serial;
+    pthread_mutex_lock(&c->lock);
+    if (put_memories(c, question, &answer, &fds, &unknown) < 0)
+        answer.n_memories = fds.n = 0;
+    pthread_mutex_unlock(&c->lock);
+    return wire_send(c->link.socket, &answer.base, &fds, w);
+}
+
+/* The bell may have rung for nothing. */
+static int answer_questions(struct burst_client *c, struct why *w)
+{
+    struct pollfd p = { .fd = c->link.socket, .events = POLLIN };
+    struct wire_fds fds;
+    ProtobufCMessage *m;
+
+    if (poll(&p, 1, 0) <= 0)
+        return 0;
+    int rc = wire_receive(p.fd, &wire__memories_wanted__descriptor, c->arena, &m, &fds, w);
+    if (rc == 0)
+        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+    TRY(rc);
+    wire_close_fds(&fds);
+    return answer_question(c, (const Wire__MemoriesWanted *) m, w);
+}
+
+/* ---- executions */
+
+static int await_result(struct burst_client *c, uint32_t *ret_n, struct why *w)
+{
+    const uint64_t begun = c->host.patience == UINT64_MAX ? 0 : clock_steady_ns();
+    uint64_t left = c->host.patience;
+
+    for (;;) {
+        int rc = ring_wait(&c->link.result, c->link.socket, left);
+        if (rc < 0)
+            return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+        if (rc > 0) {
+            *ret_n = ring_read(&c->link.result, c->results);
+            return 0;
+        }
+        TRY(answer_questions(c, w));
+        if (c->host.patience == UINT64_MAX)
+            continue;
+        const uint64_t passed = clock_steady_ns() - begun;
+        if (passed >= c->host.patience)
+            return why_fail(w, WHY_TIMEOUT, "the other process does not answer in time");
+        left = c->host.patience - passed;
+    }
+}
+
+static enum burst_way exchange(struct burst_client *c, const struct packet_request *request,
+                               struct hal_result *result, enum hal_status *ret_status,
+                               struct why *w)
+{
+    uint32_t n = 0;
+
+    if (packet_put_request(request, c->version, c->requests, c->link.request.length, &n) < 0)
+        return BURST_CANNOT;
+    if (ring_write(&c->link.request, c->requests, n) < 0) {
+        why_fail(w, WHY_INVALID, "the service does not read requests");
+        return BURST_DEAD;
+    }
+    if (await_result(c, &n, w) < 0 || packet_take_result(c->results, n, ret_status, result, w) < 0)
+        return BURST_DEAD;
+    return BURST_WENT;
+}
+
+static enum burst_way run(struct burst_client *c, const struct hal_request *r,
+                          const int64_t *identifiers, const struct hal_execution_config *config,
+                          struct hal_result *result, enum hal_status *ret_status, struct why *w)
+{
+    struct under_way u;
+    const struct packet_request packet = { r->n_inputs, r->n_outputs, r->n_pools, r->inputs,
+                                           r->outputs,  u.pools,      *config };
+    enum burst_way way = BURST_CANNOT;
+
+    u.request = r;
+    if (place_pools(c, r, identifiers, u.pools) && copy_in(c, &u))
+        way = exchange(c, &packet, result, ret_status, w);
+    if (way == BURST_WENT)
+        copy_out(c, &u);
+    leave_places(c);
+    arena_rewind(c->arena, (struct arena_mark){ 0 });
+    return way;
+}
+
+enum burst_way burst_client_execute(struct burst_client *c, const struct hal_request *request,
+                                    uint32_t n_identifiers, const int64_t *identifiers,
+                                    const struct hal_execution_config *config,
+                                    struct hal_result *result, enum hal_status *ret_status,
+                                    struct why *w)
+{
+    if (!is_sound(request, n_identifiers, identifiers, config) ||
+        pthread_mutex_trylock(&c->busy) != 0)
+        return BURST_CANNOT;
+    enum burst_way way = run(c, request, identifiers, config, result, ret_status, w);
+    pthread_mutex_unlock(&c->busy);
+    return way;
+}
+
+/* An identifier that has no slot is none that the driver has heard of. */
+static int64_t unheard_of(int64_t identifier)
+{
+    return identifier < 0 || identifier > INT64_MAX - BURST_SLOTS ? identifier
+                                                                  : identifier + BURST_SLOTS;
+}
+
+enum hal_status burst_client_release_memory(struct burst_client *c, int64_t identifier)
+{
+    enum hal_status status = HAL_NONE;
+
+    pthread_mutex_lock(&c->lock);
+    struct place *p = identifier < 0 ? NULL : find_kept(c, identifier);
+    if (p && p->is_used)
+        p->is_passing = true; /* when the request is over */
+    else if (p)
+        status = place_drop(c, p);
+    pthread_mutex_unlock(&c->lock);
+    return p ? status : c->host.release_memory(c->host.user, unheard_of(identifier));
+}
+
+/* ---- its life */
+
+struct burst_client *burst_client_new(struct burst_link *link, enum hal_version version,
+                                      const struct burst_host *host)
+{
+    struct burst_client *c = calloc(1, sizeof(*c));
+    struct arena *a = arena_new(CALL_MEMORY);
+    struct request_datum *requests = malloc(link->request.length * sizeof(*requests));
+    struct result_datum *results = malloc(link->result.length * sizeof(*results));
+
+    if (!c || !a || !requests || !results) {
+        free(c);
+        arena_free(a);
+        free(requests);
+        free(results);
+        burst_link_close(link);
+        return NULL;
+    }
+    c->link = *link;
+    c->version = version;
+    c->host = *host;
+    c->arena = a;
+    c->requests = requests;
+    c->results = results;
+    pthread_mutex_init(&c->busy, NULL);
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+void burst_client_free(struct burst_client *c)
+{
+    if (!c)
+        return;
+    for (struct place *p = c->place; p < c->place + BURST_SLOTS; p++)
+        place_free(c, p);
+    burst_link_close(&c->link);
+    arena_free(c->arena);
+    free(c->requests);
+    free(c->results);
+    pthread_mutex_destroy(&c->busy);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}

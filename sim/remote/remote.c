@@ -1,0 +1,459 @@
+/* Connection, channels and calls of the client's end. */
+#define _GNU_SOURCE
+#include "sim/remote/remote.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "golden/base/logging.h"
+#include "golden/base/trace.h"
+#include "sim/hal/hal_convert.h"
+#include "sim/remote/remote_internal.h"
+
+#define LOG_TAG "Remote"
+
+/* ---- death */
+
+/* Whoever waits for an event or a fence does not any more. */
+static void end_waits(const struct remote *r)
+{
+    const uint64_t one = 1;
+
+    if (r->events >= 0)
+        shutdown(r->events, SHUT_RDWR);
+    ssize_t n = write(r->stop, &one, sizeof(one));
+    (void) n; /* full: it is readable already */
+}
+
+void remote_give_up(struct remote *r, const struct why *w)
+{
+    pthread_mutex_lock(&r->lock);
+    if (!r->is_dead && !r->is_closing) {
+        r->why = *w;
+        VLOG(DRIVER, "the service is given up: %s", w->text);
+    }
+    r->is_dead = true;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+    end_waits(r);
+}
+
+bool remote_is_dead(struct hal_driver *driver, struct why *ret_why)
+{
+    struct remote *r = (struct remote *) driver;
+
+    pthread_mutex_lock(&r->lock);
+    bool dead = r->is_dead;
+    if (dead && ret_why)
+        *ret_why = r->why;
+    pthread_mutex_unlock(&r->lock);
+    return dead;
+}
+
+/* ---- threads that wait */
+
+int remote_start(struct remote *r, void *(*f)(void *argument), void *argument)
+{
+    pthread_t thread;
+
+    pthread_mutex_lock(&r->lock);
+    r->waiting++;
+    pthread_mutex_unlock(&r->lock);
+    if (pthread_create(&thread, NULL, f, argument) != 0) {
+        remote_leave(r);
+        return -1;
+    }
+    pthread_detach(thread);
+    return 0;
+}
+
+void remote_leave(struct remote *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->waiting--;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- channels and calls */
+
+static void channel_free(struct remote_channel *c)
+{
+    if (c->staging.address)
+        munmap(c->staging.address, c->staging.size);
+    arena_free(c->arena);
+    close(c->socket);
+    free(c);
+}
+
+static struct remote_channel *channel_new(int socket, struct why *w)
+{
+    struct remote_channel *c = calloc(1, sizeof(*c));
+    struct arena *a = arena_new(REMOTE_REPLY_MEMORY);
+
+    if (!c || !a) {
+        free(c);
+        arena_free(a);
+        close(socket);
+        why_fail(w, WHY_MEMORY, "out of memory");
+        return NULL;
+    }
+    *c = (struct remote_channel){ .socket = socket, .arena = a };
+    return c;
+}
+
+/* NULL: none is idle.  wait: not before no call is under way that could give one back. */
+static struct remote_channel *take_idle(struct remote *r, bool wait)
+{
+    pthread_mutex_lock(&r->lock);
+    while (wait && !r->is_dead && !r->idle && r->busy)
+        pthread_cond_wait(&r->changed, &r->lock);
+    struct remote_channel *c = r->is_dead ? NULL : r->idle;
+    if (c) {
+        r->idle = c->next;
+        r->busy++;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return c;
+}
+
+static void give_back(struct remote *r, struct remote_channel *c)
+{
+    pthread_mutex_lock(&r->lock);
+    c->next = r->idle;
+    r->idle = c;
+    r->busy--;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* A service that takes no more clients answers without hearing, and a little later. */
+enum { LAST_WORD_MS = 1000 };
+
+static bool has_answer(const struct remote_channel *c)
+{
+    struct pollfd p = { .fd = c->socket, .events = POLLIN };
+
+    return poll(&p, 1, LAST_WORD_MS) == 1;
+}
+
+/* The reply must come whole: what does not make sense is the end of the connection. */
+static int exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
+                    const Wire__Reply **ret_reply, struct wire_fds *ret_fds, struct why *w)
+{
+    ProtobufCMessage *m;
+
+    TRACE_COMPUTED(LI, wire_method_phase(call->method), wire_method_name(call->method));
+    call->processor = spin_processor();
+    if (wire_send(c->socket, &call->base, fds, w) < 0 && (w->code == WHY_MEMORY || !has_answer(c)))
+        return -1;
+    wire_spin(c->socket, &c->spin);
+    int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
+    if (rc == 0)
+        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+    if (rc < 0 && w->code == WHY_MEMORY)
+        w->code = WHY_SYSTEM; /* an answer is lost */
+    TRY(rc);
+    const Wire__Reply *reply = (const Wire__Reply *) m;
+    c->spin.other = reply->processor;
+    if (!reply->unheard) {
+        *ret_reply = reply;
+        return 0;
+    }
+    wire_close_fds(ret_fds);
+    return why_fail(w, WHY_MEMORY, "the service has no room for the call");
+}
+
+int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
+                    struct why *w)
+{
+    const Wire__Reply *reply = NULL;
+    struct wire_fds none;
+
+    TRY(exchange(c, call, fds, &reply, &none, w));
+    wire_close_fds(&none);
+    return reply->status == HAL_NONE ? 0 : why_fail(w, WHY_MEMORY, "the service has no memory");
+}
+
+int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
+                     struct why *w)
+{
+    struct wire_fds none;
+
+    TRY(exchange(r->first, call, NULL, ret_reply, &none, w));
+    wire_close_fds(&none);
+    return 0;
+}
+
+/* Asks for one more: the other end of a pair of sockets goes with the call. */
+static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, struct why *w)
+{
+    Wire__Call call = WIRE__CALL__INIT;
+    struct wire_fds fds = { 0 }, none;
+    const Wire__Reply *reply = NULL;
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+        return why_fail(w, WHY_MEMORY, "no sockets: %s", strerror(errno));
+    wire_set_patience(pair[0], r->patience);
+    call.method = method;
+    call.fd = wire_put_fd(&fds, pair[1]);
+    int rc = exchange(r->first, &call, &fds, &reply, &none, w);
+    close(pair[1]);
+    if (rc == 0 && reply->status != HAL_NONE)
+        rc = why_fail(w, WHY_MEMORY, "the service takes no more connections");
+    if (rc < 0)
+        close(pair[0]);
+    else
+        *ret_socket = pair[0];
+    arena_rewind(r->first->arena, (struct arena_mark){ 0 });
+    return rc;
+}
+
+static struct remote_channel *channel_open(struct remote *r, struct why *w)
+{
+    int fd = -1, rc;
+
+    pthread_mutex_lock(&r->asking);
+    rc = remote_is_dead(&r->base, w) ? -1 : open_pair(r, WIRE__METHOD__OPEN_CHANNEL, &fd, w);
+    pthread_mutex_unlock(&r->asking);
+    struct remote_channel *c = rc == 0 ? channel_new(fd, w) : NULL;
+    if (!c && w->code != WHY_MEMORY)
+        remote_give_up(r, w);
+    pthread_mutex_lock(&r->lock);
+    r->busy += c != NULL;
+    pthread_mutex_unlock(&r->lock);
+    return c;
+}
+
+/* Where there are no more of them, calls wait for each other. */
+static struct remote_channel *channel_take(struct remote *r, struct why *w)
+{
+    struct remote_channel *c = take_idle(r, false);
+
+    if (!c)
+        c = channel_open(r, w);
+    return c ? c : take_idle(r, true);
+}
+
+int remote_begin(struct remote *r, Wire__Method method, enum hal_version version,
+                 struct remote_call *ret_call)
+{
+    struct remote_call *q = ret_call;
+
+    *q = (struct remote_call){ .r = r, .call = WIRE__CALL__INIT };
+    q->call.method = method;
+    q->call.version = (int32_t) version;
+    q->c = channel_take(r, &q->why);
+    if (!q->c)
+        return -1;
+    q->a = q->c->arena;
+    return 0;
+}
+
+/* Calls without a version are of the driver's. */
+static enum hal_version version_of(const struct remote_call *q)
+{
+    return q->call.version ? (enum hal_version) q->call.version : q->r->base.hal_version;
+}
+
+enum hal_status remote_failure(const struct remote_call *q)
+{
+    if (remote_is_dead(&q->r->base, NULL))
+        return HAL_DEVICE_UNAVAILABLE;
+    if (q->why.code == WHY_MEMORY)
+        return hal_exhausted(version_of(q));
+    if (q->why.code == WHY_UNSUPPORTED) /* legal, and more than one call can say */
+        return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, version_of(q));
+    return hal_status_of(&q->why, version_of(q));
+}
+
+enum hal_status remote_run(struct remote_call *q)
+{
+    if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0) {
+        enum hal_status status = (enum hal_status) q->reply->status;
+        if (*q->reply->breach)
+            remote_breach(q->r, "%s", q->reply->breach);
+        VLOG(DRIVER, "%s of HAL %s: %s", wire_method_name(q->call.method),
+             hal_version_name((enum hal_version) q->call.version), hal_status_name(status));
+        return status;
+    }
+    VLOG(DRIVER, "%s: %s", wire_method_name(q->call.method), q->why.text);
+    if (q->why.code != WHY_MEMORY)
+        remote_give_up(q->r, &q->why);
+    return remote_failure(q);
+}
+
+bool remote_launch_failed(struct remote_call *q, enum hal_status *status)
+{
+    if (q->reply && !remote_is_dead(&q->r->base, NULL))
+        return false;
+    if (q->call.callback && !remote_forget(q->r, q->call.callback)) {
+        *status = q->reply ? *status : HAL_NONE;
+        return false;
+    }
+    *status = *status == HAL_NONE ? HAL_DEVICE_UNAVAILABLE : *status;
+    return true;
+}
+
+void remote_end(struct remote_call *q)
+{
+    wire_close_fds(&q->reply_fds);
+    arena_rewind(q->c->arena, (struct arena_mark){ 0 });
+    give_back(q->r, q->c);
+}
+
+void remote_release(struct remote *r, uint64_t handle)
+{
+    struct remote_call q;
+
+    if (remote_begin(r, WIRE__METHOD__RELEASE, 0, &q) < 0)
+        return;
+    q.call.object = handle;
+    remote_run(&q);
+    remote_end(&q);
+}
+
+/* ---- results */
+
+struct hal_timing remote_take_timing(const Wire__Timing *t)
+{
+    return t ? (struct hal_timing){ t->on_device, t->in_driver } : hal_no_timing;
+}
+
+bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
+                        struct hal_result *result)
+{
+    if (n > result->capacity)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct hal_output_shape *s = &result->shapes[i];
+        if (shapes[i]->n_dims > HAL_MAX_RANK)
+            return false;
+        *s = (struct hal_output_shape){ .n_dims = (uint32_t) shapes[i]->n_dims,
+                                        .is_sufficient = shapes[i]->is_sufficient };
+        if (s->n_dims)
+            memcpy(s->dims, shapes[i]->dims, s->n_dims * sizeof(*s->dims));
+    }
+    result->n_shapes = (uint32_t) n;
+    result->timing = remote_take_timing(timing);
+    return true;
+}
+
+/* ---- the connection's life */
+
+static void free_connection(struct remote *r)
+{
+    struct remote_channel *c;
+
+    while ((c = r->idle)) {
+        r->idle = c->next;
+        channel_free(c);
+    }
+    if (r->first)
+        channel_free(r->first);
+    if (r->events >= 0)
+        close(r->events);
+    if (r->stop >= 0)
+        close(r->stop);
+    pthread_cond_destroy(&r->changed);
+    pthread_mutex_destroy(&r->asking);
+    pthread_mutex_destroy(&r->lock);
+    arena_free(r->arena);
+    free(r);
+}
+
+void remote_close(struct hal_driver *self)
+{
+    struct remote *r = (struct remote *) self;
+
+    pthread_mutex_lock(&r->lock);
+    r->is_closing = true;
+    pthread_mutex_unlock(&r->lock);
+    end_waits(r);
+    pthread_join(r->thread, NULL);
+    pthread_mutex_lock(&r->lock);
+    while (r->waiting)
+        pthread_cond_wait(&r->changed, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+    free_connection(r);
+}
+
+static int connect_to(struct remote *r, int socket, struct why *w)
+{
+    wire_set_patience(socket, r->patience);
+    r->first = channel_new(socket, w);
+    if (!r->first || !r->arena || r->stop < 0)
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    if (open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w) < 0 || remote_describe(r, w) < 0)
+        return w->code == WHY_INVALID
+                   ? why_prefix(w, "what answers is no service of this version of Halcyon")
+                   : -1;
+    if (pthread_create(&r->thread, NULL, remote_run_events, r) != 0)
+        return why_fail(w, WHY_SYSTEM, "no thread for events");
+    return 0;
+}
+
+int remote_open_socket(int socket, double patience, struct hal_driver **ret_driver, struct why *w)
+{
+    struct remote *r = calloc(1, sizeof(*r));
+
+    if (!r) {
+        close(socket);
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    }
+    *r = (struct remote){ .arena = arena_new(0),
+                          .events = -1,
+                          .stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+                          .patience = patience };
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->changed, NULL);
+    pthread_mutex_init(&r->asking, NULL);
+    if (connect_to(r, socket, w) < 0) {
+        free_connection(r);
+        return -1;
+    }
+    *ret_driver = &r->base;
+    return 0;
+}
+
+/* Why nobody answers there, in an errno. */
+static int refused(const char *path, int error, struct why *w)
+{
+    struct stat st;
+
+    REQUIRE(w, stat(path, &st) < 0 || S_ISSOCK(st.st_mode), "no service answers: it is no socket");
+    if (error == EPROTOTYPE)
+        return why_fail(w, WHY_INVALID, "no service answers: it is another kind of socket");
+    return why_fail(w, error == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "no service answers: %s",
+                    strerror(error));
+}
+
+int remote_open(const char *path, double patience, struct hal_driver **ret_driver, struct why *w)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    int fd;
+
+    REQUIRE(w, *path && strlen(path) < sizeof(address.sun_path),
+            "a socket's path has 1 to %zu letters, not %zu", sizeof(address.sun_path) - 1,
+            strlen(path));
+    strcpy(address.sun_path, path);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd >= 0)
+        wire_set_patience(fd, patience); /* a service that does not accept lets us wait */
+    if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
+        refused(path, errno, w);
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    return remote_open_socket(fd, patience, ret_driver, w);
+}

@@ -1,0 +1,419 @@
+/* The driver's own methods, as calls. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/hal/hal_convert.h"
+#include "sim/remote/remote_internal.h"
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of memory");
+}
+
+/* ---- what it says of itself */
+
+static enum hal_status as_status(int32_t s)
+{
+    return (unsigned) s < HAL_STATUS_COUNT ? (enum hal_status) s : HAL_GENERAL_FAILURE;
+}
+
+static int take_extension(struct arena *a, const Wire__Extension *m, struct hal_extension *e,
+                          struct why *w)
+{
+    struct hal_extension_type *t = arena_alloc(a, m->n_types, sizeof(*t));
+
+    e->name = arena_strdup(a, m->name);
+    if (!t || !e->name)
+        return no_memory(w);
+    for (size_t i = 0; i < m->n_types; i++)
+        t[i] = (struct hal_extension_type){ (uint16_t) m->types[i]->type, m->types[i]->is_tensor,
+                                            m->types[i]->byte_size };
+    e->n_types = (uint32_t) m->n_types;
+    e->type = t;
+    return 0;
+}
+
+static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
+{
+    struct hal_extension *e = arena_alloc(r->arena, m->n_extensions, sizeof(*e));
+
+    if (!e)
+        return no_memory(w);
+    REQUIRE(w, m->protocol == WIRE_PROTOCOL && m->abi_version == HAL_ABI_VERSION,
+            "it speaks protocol %u with a hal.h of ABI version %u, expected %d and %d", m->protocol,
+            m->abi_version, WIRE_PROTOCOL, HAL_ABI_VERSION);
+    REQUIRE(w, hal_level((enum hal_version) m->hal_version),
+            "it says that its driver is of HAL version %d", (int) m->hal_version);
+    for (size_t i = 0; i < m->n_extensions; i++)
+        TRY(take_extension(r->arena, m->extensions[i], &e[i], w));
+    r->info.type_status = as_status(m->type_status);
+    r->info.type = (enum hal_device_type) m->type;
+    r->info.version_status = as_status(m->version_status);
+    r->info.version = arena_strdup(r->arena, m->version);
+    r->info.extensions_status = as_status(m->extensions_status);
+    r->info.n_extensions = (uint32_t) m->n_extensions;
+    r->info.extensions = e;
+    r->info.cache_status = as_status(m->cache_status);
+    r->info.n_model_cache = m->n_model_cache;
+    r->info.n_data_cache = m->n_data_cache;
+    r->base.name = arena_strdup(r->arena, m->name);
+    r->base.abi_version = HAL_ABI_VERSION;
+    r->base.hal_version = (enum hal_version) m->hal_version;
+    return r->info.version && r->base.name ? 0 : no_memory(w);
+}
+
+static struct hal_performance take_performance(const Wire__Performance *m)
+{
+    return m ? (struct hal_performance){ m->exec_time, m->power_usage }
+             : (struct hal_performance){ 0 };
+}
+
+static enum hal_status ask_capabilities(struct remote *r, enum hal_version version,
+                                        struct hal_capabilities *ret_capabilities)
+{
+    struct remote_call q;
+    enum hal_status status;
+
+    if (remote_begin(r, WIRE__METHOD__GET_CAPABILITIES, version, &q) < 0)
+        return remote_failure(&q);
+    status = remote_run(&q);
+    const Wire__Capabilities *m = status == HAL_NONE ? q.reply->capabilities : NULL;
+    pthread_mutex_lock(&r->asking);
+    struct hal_operand_performance *p = m ? arena_alloc(r->arena, m->n_operands, sizeof(*p)) : NULL;
+    pthread_mutex_unlock(&r->asking);
+    for (size_t i = 0; p && i < m->n_operands; i++)
+        p[i] = (struct hal_operand_performance){ m->operands[i]->type,
+                                                 take_performance(m->operands[i]) };
+    if (p)
+        *ret_capabilities = (struct hal_capabilities){ take_performance(m->relaxed_scalar),
+                                                       take_performance(m->relaxed_tensor),
+                                                       take_performance(m->if_performance),
+                                                       take_performance(m->while_performance),
+                                                       (uint32_t) m->n_operands,
+                                                       p };
+    remote_end(&q);
+    return status == HAL_NONE && !p ? HAL_GENERAL_FAILURE : status;
+}
+
+/* Asked once a version: what a driver says of itself does not change. */
+static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
+                                        struct hal_capabilities *ret_capabilities)
+{
+    struct remote *r = (struct remote *) self;
+    enum hal_status status = HAL_NONE;
+
+    if (!hal_level(version))
+        return HAL_INVALID_ARGUMENT;
+    pthread_mutex_lock(&r->asking);
+    bool known = r->info.has_capabilities[version];
+    pthread_mutex_unlock(&r->asking);
+    struct hal_capabilities c;
+    if (!known)
+        status = ask_capabilities(r, version, &c);
+    pthread_mutex_lock(&r->asking);
+    if (!known && status == HAL_NONE) {
+        r->info.capabilities[version] = c;
+        r->info.has_capabilities[version] = true;
+    }
+    if (status == HAL_NONE)
+        *ret_capabilities = r->info.capabilities[version];
+    pthread_mutex_unlock(&r->asking);
+    return status;
+}
+
+static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
+{
+    const struct remote_info *i = &((struct remote *) self)->info;
+
+    if (i->type_status == HAL_NONE)
+        *ret_type = i->type;
+    return i->type_status;
+}
+
+static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
+{
+    const struct remote_info *i = &((struct remote *) self)->info;
+
+    if (i->version_status == HAL_NONE)
+        *ret_version = i->version;
+    return i->version_status;
+}
+
+static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_t *ret_n,
+                                                const struct hal_extension **ret_extension)
+{
+    const struct remote_info *i = &((struct remote *) self)->info;
+
+    if (i->extensions_status == HAL_NONE) {
+        *ret_n = i->n_extensions;
+        *ret_extension = i->extensions;
+    }
+    return i->extensions_status;
+}
+
+static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
+                                                        uint32_t *ret_n_model, uint32_t *ret_n_data)
+{
+    const struct remote_info *i = &((struct remote *) self)->info;
+
+    if (i->cache_status == HAL_NONE) {
+        *ret_n_model = i->n_model_cache;
+        *ret_n_data = i->n_data_cache;
+    }
+    return i->cache_status;
+}
+
+static enum hal_device_status get_status(struct hal_driver *self)
+{
+    struct remote *r = (struct remote *) self;
+    enum hal_device_status status = HAL_DEVICE_UNKNOWN;
+    struct remote_call q;
+
+    if (remote_begin(r, WIRE__METHOD__GET_STATUS, 0, &q) == 0) {
+        if (remote_run(&q) == HAL_NONE)
+            status = (enum hal_device_status) q.reply->device_status;
+        remote_end(&q);
+    }
+    return remote_is_dead(self, NULL) ? HAL_DEVICE_OFFLINE : status;
+}
+
+/* ---- models */
+
+static enum hal_status put_model(struct remote_call *q, const struct hal_model *model,
+                                 struct shared **ret_shared)
+{
+    struct hal_model crossing;
+
+    if (wire_check_model(model, &q->why) < 0 ||
+        shared_model(model, q->a, ret_shared, &crossing, &q->why) < 0 ||
+        wire_put_model(&crossing, q->a, &q->fds, &q->call.model, &q->why) < 0)
+        return remote_failure(q);
+    return HAL_NONE;
+}
+
+static enum hal_status take_supported(const struct remote_call *q, uint32_t most, bool *supported,
+                                      uint32_t *ret_n)
+{
+    size_t n = q->reply->n_supported;
+
+    *ret_n = (uint32_t) n + q->reply->more;
+    for (size_t i = 0; i < n && i < most; i++)
+        supported[i] = q->reply->supported[i];
+    return HAL_NONE;
+}
+
+static enum hal_status get_supported_operations(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_model *model, bool *supported,
+                                                uint32_t *ret_n)
+{
+    struct shared *shared = NULL;
+    struct remote_call q;
+    enum hal_status status;
+
+    if (remote_begin((struct remote *) self, WIRE__METHOD__GET_SUPPORTED_OPERATIONS, version, &q) <
+        0)
+        return remote_failure(&q);
+    status = put_model(&q, model, &shared);
+    if (status == HAL_NONE)
+        status = remote_run(&q);
+    if (status == HAL_NONE)
+        status = take_supported(&q, model->main.n_operations, supported, ret_n);
+    shared_free(shared);
+    remote_end(&q);
+    return status;
+}
+
+int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_value *hints,
+                     Wire__TokenValue ***ret_hints)
+{
+    Wire__TokenValue **list = arena_alloc(q->a, n, sizeof(*list));
+    Wire__TokenValue *m = arena_alloc(q->a, n, sizeof(*m));
+
+    if (!list || !m)
+        return no_memory(&q->why);
+    REQUIRE(&q->why, hints || !n, "no hints");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct hal_token_value *h = &hints[i];
+        REQUIRE(&q->why, h->value || !h->length, "hint %u: no value", i);
+        wire__token_value__init(&m[i]);
+        m[i].token = h->token;
+        m[i].value = (ProtobufCBinaryData){ h->length, (uint8_t *) (uintptr_t) h->value };
+        list[i] = &m[i];
+    }
+    *ret_hints = list;
+    return 0;
+}
+
+static int put_files(struct remote_call *q, uint32_t n, const int *files, uint32_t **ret_names)
+{
+    uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
+
+    if (!names)
+        return no_memory(&q->why);
+    REQUIRE(&q->why, files || !n, "no cache files");
+    for (uint32_t i = 0; i < n; i++)
+        TRY(wire_name_fd(&q->fds, files[i], &names[i], &q->why));
+    *ret_names = names;
+    return 0;
+}
+
+static int put_prepare_config(struct remote_call *q, const struct hal_prepare_config *config)
+{
+    Wire__PrepareConfig *m = arena_alloc(q->a, 1, sizeof(*m));
+    const struct hal_cache *cache = &config->cache;
+
+    if (!m)
+        return no_memory(&q->why);
+    wire__prepare_config__init(m);
+    m->preference = (int32_t) config->preference;
+    m->priority = (int32_t) config->priority;
+    m->deadline = config->deadline;
+    m->n_model_cache = cache->n_model;
+    TRY(put_files(q, cache->n_model, cache->model, &m->model_cache));
+    m->n_data_cache = cache->n_data;
+    TRY(put_files(q, cache->n_data, cache->data, &m->data_cache));
+    m->token = (ProtobufCBinaryData){ HAL_TOKEN_BYTES, (uint8_t *) (uintptr_t) cache->token };
+    m->n_hints = config->n_hints;
+    q->call.prepare = m;
+    return remote_put_hints(q, config->n_hints, config->hints, &m->hints);
+}
+
+/* The callback comes exactly once: as an event, or here where the call never got through. */
+static enum hal_status run_prepare(struct remote_call *q, struct hal_prepare_callback *callback)
+{
+    const struct remote_callback c = { .prepare = callback };
+    enum hal_status status;
+
+    status = remote_await(q, &c) < 0 ? remote_failure(q) : remote_run(q);
+    if (remote_launch_failed(q, &status))
+        hal_refuse_preparation(callback, status);
+    return status;
+}
+
+static enum hal_status prepare_model(struct hal_driver *self, enum hal_version version,
+                                     const struct hal_model *model,
+                                     const struct hal_prepare_config *config,
+                                     struct hal_prepare_callback *callback)
+{
+    struct shared *shared = NULL;
+    struct remote_call q;
+    enum hal_status status;
+
+    if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL, version, &q) < 0)
+        return hal_refuse_preparation(callback, remote_failure(&q));
+    status = put_model(&q, model, &shared);
+    if (status == HAL_NONE && put_prepare_config(&q, config) < 0)
+        status = remote_failure(&q);
+    status =
+        status == HAL_NONE ? run_prepare(&q, callback) : hal_refuse_preparation(callback, status);
+    shared_free(shared);
+    remote_end(&q);
+    return status;
+}
+
+static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_prepare_config *config,
+                                                struct hal_prepare_callback *callback)
+{
+    struct remote_call q;
+    enum hal_status status;
+
+    if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, version, &q) <
+        0)
+        return hal_refuse_preparation(callback, remote_failure(&q));
+    status = put_prepare_config(&q, config) == 0
+                 ? run_prepare(&q, callback)
+                 : hal_refuse_preparation(callback, remote_failure(&q));
+    remote_end(&q);
+    return status;
+}
+
+/* ---- buffers */
+
+static Wire__Role **put_roles(struct arena *a, uint32_t n, const struct hal_buffer_role *h)
+{
+    Wire__Role **list = arena_alloc(a, n, sizeof(*list)), *m = arena_alloc(a, n, sizeof(*m));
+
+    for (uint32_t i = 0; list && m && i < n; i++) {
+        wire__role__init(&m[i]);
+        m[i].model_index = h[i].model_index;
+        m[i].io_index = h[i].io_index;
+        m[i].probability = h[i].probability;
+        list[i] = &m[i];
+    }
+    return m ? list : NULL;
+}
+
+static enum hal_status run_allocate(struct remote_call *q, struct hal_buffer **ret_buffer,
+                                    uint32_t *ret_token)
+{
+    enum hal_status status = remote_run(q);
+
+    if (status != HAL_NONE)
+        return status;
+    struct hal_buffer *b = q->reply->object ? remote_buffer_new(q->r, q->reply->object) : NULL;
+    if (q->reply->object && !b)
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    *ret_buffer = b;
+    *ret_token = q->reply->token;
+    return HAL_NONE;
+}
+
+static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer_desc *desc,
+                                uint32_t n_models, struct hal_prepared_model *const *models,
+                                uint32_t n_input_roles, const struct hal_buffer_role *input_roles,
+                                uint32_t n_output_roles, const struct hal_buffer_role *output_roles,
+                                struct hal_buffer **ret_buffer, uint32_t *ret_token)
+{
+    struct remote *r = (struct remote *) self;
+    struct remote_call q;
+
+    *ret_buffer = NULL;
+    *ret_token = 0;
+    if ((n_models && !models) || (n_input_roles && !input_roles) ||
+        (n_output_roles && !output_roles) || (desc->n_dims && !desc->dims))
+        return HAL_INVALID_ARGUMENT;
+    if (remote_begin(r, WIRE__METHOD__ALLOCATE, 0, &q) < 0)
+        return remote_failure(&q);
+    uint64_t *handles = arena_alloc(q.a, n_models, sizeof(*handles));
+    for (uint32_t i = 0; handles && i < n_models; i++)
+        handles[i] = remote_prepared_handle(r, models[i]);
+    q.call.n_dims = desc->n_dims;
+    q.call.dims = (uint32_t *) (uintptr_t) desc->dims;
+    q.call.n_models = n_models;
+    q.call.models = handles;
+    q.call.n_input_roles = n_input_roles;
+    q.call.input_roles = put_roles(q.a, n_input_roles, input_roles);
+    q.call.n_output_roles = n_output_roles;
+    q.call.output_roles = put_roles(q.a, n_output_roles, output_roles);
+    enum hal_status status = handles && q.call.input_roles && q.call.output_roles
+                                 ? run_allocate(&q, ret_buffer, ret_token)
+                                 : HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    remote_end(&q);
+    return status;
+}
+
+int remote_describe(struct remote *r, struct why *w)
+{
+    static const struct hal_driver methods = {
+        .get_capabilities = get_capabilities,
+        .get_type = get_type,
+        .get_version_string = get_version_string,
+        .get_supported_extensions = get_supported_extensions,
+        .get_number_of_cache_files_needed = get_number_of_cache_files_needed,
+        .get_status = get_status,
+        .get_supported_operations = get_supported_operations,
+        .prepare_model = prepare_model,
+        .prepare_model_from_cache = prepare_model_from_cache,
+        .allocate = allocate,
+        .close = remote_close,
+    };
+    Wire__Call call = WIRE__CALL__INIT;
+    const Wire__Reply *reply = NULL;
+
+    r->base = methods;
+    call.method = WIRE__METHOD__GET_INFO;
+    TRY(remote_ask_first(r, &call, &reply, w));
+    REQUIRE(w, reply->info, "it does not say what it is");
+    return take_info(r, reply->info, w);
+}

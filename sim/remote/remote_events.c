@@ -1,0 +1,135 @@
+/* What the service calls back: who waits for it, and the thread that reads its events. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+
+#include "sim/hal/hal_convert.h"
+#include "sim/remote/remote_internal.h"
+
+/* ---- who waits */
+
+int remote_await(struct remote_call *q, const struct remote_callback *callback)
+{
+    struct remote_callback *c = malloc(sizeof(*c));
+    struct remote *r = q->r;
+
+    if (!c)
+        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+    pthread_mutex_lock(&r->lock);
+    *c = *callback;
+    c->id = q->call.callback = ++r->last_id;
+    c->next = r->callbacks;
+    r->callbacks = c;
+    pthread_mutex_unlock(&r->lock);
+    return 0;
+}
+
+/* Takes it out of the list; NULL: it has been called. */
+static struct remote_callback *take_callback(struct remote *r, uint64_t id)
+{
+    struct remote_callback **at, *c;
+
+    pthread_mutex_lock(&r->lock);
+    for (at = &r->callbacks; *at && id && (*at)->id != id;)
+        at = &(*at)->next;
+    c = *at;
+    if (c)
+        *at = c->next;
+    pthread_mutex_unlock(&r->lock);
+    return c;
+}
+
+bool remote_forget(struct remote *r, uint64_t id)
+{
+    struct remote_callback *c = take_callback(r, id);
+
+    if (c)
+        shared_free(c->shared);
+    free(c);
+    return c;
+}
+
+/* ---- events */
+
+static void call_back(struct remote *r, struct remote_callback *c, enum hal_status status,
+                      const Wire__Event *e)
+{
+    struct hal_output_shape *shapes = e ? calloc(e->n_shapes + 1, sizeof(*shapes)) : NULL;
+    struct hal_result result = { .shapes = shapes,
+                                 .capacity = shapes ? (uint32_t) e->n_shapes : 0,
+                                 .timing = hal_no_timing };
+
+    if (c->prepare) {
+        struct hal_prepared_model *m = e && e->object ? remote_prepared_new(r, e->object) : NULL;
+        if (e && e->object && !m)
+            status = hal_exhausted(r->base.hal_version);
+        c->prepare->notify(c->prepare, status, m);
+    } else {
+        if (e && !remote_take_result(e->n_shapes, e->shapes, e->timing, &result))
+            status = HAL_GENERAL_FAILURE;
+        if (e && !shared_is_intact(c->shared))
+            remote_breach(r, "memory of a request that may only be read was written to");
+        shared_copy_out(c->shared);
+        c->execution->notify(c->execution, status, result.n_shapes, shapes, result.timing);
+    }
+    shared_free(c->shared);
+    free(shapes);
+    free(c);
+}
+
+static int read_event(struct remote *r, struct arena *a, struct why *w)
+{
+    struct remote_callback *c;
+    struct wire_fds fds;
+    ProtobufCMessage *m;
+    int rc = wire_receive(r->events, &wire__event__descriptor, a, &m, &fds, w);
+
+    if (rc == 0)
+        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+    TRY(rc);
+    wire_close_fds(&fds);
+    const Wire__Event *e = (const Wire__Event *) m;
+    REQUIRE(w, e->callback, "the service sends an event of nothing");
+    if (*e->breach)
+        remote_breach(r, "%s", e->breach);
+    c = *e->breach ? NULL : take_callback(r, e->callback);
+    if (c)
+        call_back(r, c, (enum hal_status) e->status, e);
+    return 0;
+}
+
+/* Nothing has come for a while: something should have, and nobody says that it is still there. */
+static bool is_hung(struct remote *r)
+{
+    pthread_mutex_lock(&r->lock);
+    bool due = r->callbacks || r->waiting;
+    pthread_mutex_unlock(&r->lock);
+    if (due)
+        r->base.get_status(&r->base);
+    return remote_is_dead(&r->base, NULL);
+}
+
+static int await_event(struct remote *r, struct arena *a, struct why *w)
+{
+    int rc = read_event(r, a, w);
+
+    return rc < 0 && w->code == WHY_TIMEOUT && !is_hung(r) ? 0 : rc;
+}
+
+void *remote_run_events(void *argument)
+{
+    struct remote *r = argument;
+    struct arena *a = arena_new(REMOTE_REPLY_MEMORY);
+    struct remote_callback *c;
+    struct why w;
+
+    pthread_setname_np(pthread_self(), "events");
+    if (!a)
+        why_fail(&w, WHY_MEMORY, "out of memory");
+    while (a && await_event(r, a, &w) == 0)
+        arena_rewind(a, (struct arena_mark){ 0 });
+    remote_give_up(r, &w);
+    while ((c = take_callback(r, 0)))
+        call_back(r, c, HAL_DEVICE_UNAVAILABLE, NULL);
+    arena_free(a);
+    return NULL;
+}

@@ -1,0 +1,252 @@
+/* Fenced executions of another process.  Where memory of this process is involved, fences of ours
+ * stand before and after: it is copied when its time has come. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sim/base/fence.h"
+#include "sim/hal/hal_convert.h"
+#include "sim/remote/remote_internal.h"
+
+struct info {
+    struct hal_fenced_info base;
+    struct remote *r;
+    uint64_t handle;
+};
+
+static enum hal_status get_execution_info(struct hal_fenced_info *self,
+                                          struct hal_timing *ret_launched,
+                                          struct hal_timing *ret_fenced)
+{
+    struct info *i = (struct info *) self;
+    struct remote_call q;
+    enum hal_status status;
+
+    *ret_launched = *ret_fenced = hal_no_timing;
+    if (remote_begin(i->r, WIRE__METHOD__GET_EXECUTION_INFO, 0, &q) < 0)
+        return remote_failure(&q);
+    q.call.object = i->handle;
+    status = remote_run(&q);
+    if (q.reply) {
+        *ret_launched = remote_take_timing(q.reply->timing);
+        *ret_fenced = remote_take_timing(q.reply->fenced);
+    }
+    remote_end(&q);
+    return status;
+}
+
+static void release_info(struct hal_fenced_info *self)
+{
+    struct info *i = (struct info *) self;
+
+    remote_release(i->r, i->handle);
+    free(i);
+}
+
+static const struct hal_fenced_info_methods info_methods = { get_execution_info, release_info };
+
+struct follower {
+    struct remote *r;
+    int theirs;
+    struct fence ours;
+    struct shared *shared;
+};
+
+static void *follow(void *argument)
+{
+    struct follower *f = argument;
+    struct remote *r = f->r;
+    bool ok = fence_wait_or_stop(1, &f->theirs, HAL_NO_TIME, r->stop) == 1;
+
+    if (ok)
+        shared_copy_out(f->shared);
+    shared_leave(f->shared);
+    shared_free(f->shared);
+    fence_end(&f->ours, ok);
+    close(f->theirs);
+    free(f);
+    remote_leave(r);
+    return NULL;
+}
+
+/* Takes the fence over; returns the one to hand out, or -1. */
+static int follow_fence(struct remote *r, int theirs, struct shared *shared)
+{
+    struct follower *f = malloc(sizeof(*f));
+    int wait;
+
+    if (!f || fence_open(&f->ours) < 0) {
+        free(f);
+        return -1;
+    }
+    f->r = r;
+    f->theirs = theirs;
+    f->shared = shared_keep(shared);
+    wait = f->ours.wait;
+    if (remote_start(r, follow, f) == 0)
+        return wait;
+    close(wait);
+    fence_end(&f->ours, false);
+    shared_free(f->shared);
+    free(f);
+    return -1;
+}
+
+/* What the driver calls a fence where it has no descriptor: no number that one can have. */
+enum { NO_DESCRIPTOR = INT_MAX };
+
+/* The fence to hand out.  -1: the execution goes on without us. */
+static int take_fence(struct remote_call *q, struct shared *shared, int *ret_fence)
+{
+    int theirs = wire_take_fd(&q->reply_fds, q->reply->fd);
+
+    if (theirs >= 0 && shared_has_outputs(shared)) {
+        *ret_fence = follow_fence(q->r, theirs, shared);
+        if (*ret_fence >= 0)
+            return 0;
+        close(theirs);
+        shared_leave(shared);
+        return -1;
+    }
+    if (theirs < 0)
+        shared_copy_out(shared);
+    shared_leave(shared);
+    *ret_fence = theirs < 0 && q->reply->fd ? NO_DESCRIPTOR : theirs;
+    return 0;
+}
+
+/* A driver that gives no info breaks the contract, which the client is to see. */
+static enum hal_status take_fenced(struct remote_call *q, struct shared *shared, int *ret_fence,
+                                   struct hal_fenced_info **ret_info)
+{
+    const uint64_t handle = q->reply->info_object;
+    struct info *i = malloc(sizeof(*i));
+
+    if (!i)
+        shared_leave(shared);
+    if (!i || take_fence(q, shared, ret_fence) < 0) {
+        *ret_fence = HAL_NO_FENCE;
+        free(i);
+        if (handle)
+            remote_release(q->r, handle);
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    }
+    *i = (struct info){ { &info_methods }, q->r, handle };
+    *ret_info = handle ? &i->base : NULL;
+    if (!handle)
+        free(i);
+    return HAL_NONE;
+}
+
+/* Waits in place of the service, so that memory of this process is copied when its time has come.
+ */
+struct leader {
+    struct remote *r;
+    struct fence ours;
+    struct shared *shared;
+    uint32_t n;
+    int wait_for[];
+};
+
+static void leader_free(struct leader *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        close(l->wait_for[i]);
+    shared_free(l->shared);
+    free(l);
+}
+
+static void *lead(void *argument)
+{
+    struct leader *l = argument;
+    struct remote *r = l->r;
+    bool ok = fence_wait_or_stop(l->n, l->wait_for, HAL_NO_TIME, r->stop) == 1;
+
+    if (ok)
+        shared_copy_in(l->shared);
+    fence_end(&l->ours, ok);
+    leader_free(l);
+    remote_leave(r);
+    return NULL;
+}
+
+static struct leader *leader_new(struct remote *r, uint32_t n, const int *fences,
+                                 struct shared *shared)
+{
+    struct leader *l = calloc(1, sizeof(*l) + n * sizeof(int));
+
+    if (!l)
+        return NULL;
+    l->r = r;
+    l->shared = shared_keep(shared);
+    for (; l->n < n; l->n++)
+        if ((l->wait_for[l->n] = fcntl(fences[l->n], F_DUPFD_CLOEXEC, 0)) < 0)
+            break;
+    if (l->n == n && fence_open(&l->ours) == 0)
+        return l;
+    leader_free(l);
+    return NULL;
+}
+
+/* The fence that the service waits for instead, the caller's to close; -1: no threads. */
+static int lead_fences(struct remote *r, uint32_t n, const int *fences, struct shared *shared)
+{
+    struct leader *l = leader_new(r, n, fences, shared);
+    int wait;
+
+    if (!l)
+        return -1;
+    wait = l->ours.wait;
+    if (remote_start(r, lead, l) == 0)
+        return wait;
+    close(wait);
+    fence_end(&l->ours, false);
+    leader_free(l);
+    return -1;
+}
+
+static int put_fences(struct remote_call *q, uint32_t n, const int *fences)
+{
+    uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
+
+    if (!names)
+        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        TRY(wire_name_fd(&q->fds, fences[i], &names[i], &q->why));
+    q->call.n_wait_for = n;
+    q->call.wait_for = names;
+    return 0;
+}
+
+/* What the service is to wait for.  *ret_ours: a descriptor to be closed after the call, or -1. */
+static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, struct shared *shared,
+                        int *ret_ours)
+{
+    *ret_ours = -1;
+    REQUIRE(&q->why, fences || !n, "no fences");
+    if (n && shared && fence_all_open(n, fences)) {
+        *ret_ours = lead_fences(q->r, n, fences, shared);
+        if (*ret_ours < 0)
+            return why_fail(&q->why, WHY_MEMORY, "no thread to wait for fences");
+        n = 1;
+        fences = ret_ours;
+    }
+    return put_fences(q, n, fences);
+}
+
+enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
+                                  struct shared *shared, int *ret_fence,
+                                  struct hal_fenced_info **ret_info)
+{
+    int ours, rc = put_wait_for(q, n_wait_for, wait_for, shared, &ours);
+    enum hal_status status = rc == 0 ? remote_run(q) : remote_failure(q);
+
+    if (ours >= 0)
+        close(ours);
+    if (rc == 0 && status == HAL_NONE)
+        return take_fenced(q, shared, ret_fence, ret_info);
+    shared_leave(shared);
+    return status;
+}

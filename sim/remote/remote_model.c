@@ -1,0 +1,431 @@
+/* Prepared models and executions of another process. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sim/base/memory.h"
+#include "sim/hal/request_regions.h"
+#include "sim/remote/remote_internal.h"
+
+static const struct hal_prepared_model_methods prepared_methods;
+
+struct hal_prepared_model *remote_prepared_new(struct remote *r, uint64_t handle)
+{
+    struct remote_prepared *p = malloc(sizeof(*p));
+
+    if (!p) {
+        remote_release(r, handle);
+        return NULL;
+    }
+    *p = (struct remote_prepared){ { &prepared_methods }, r, handle };
+    return &p->base;
+}
+
+uint64_t remote_prepared_handle(const struct remote *r, struct hal_prepared_model *m)
+{
+    const struct remote_prepared *p = (const struct remote_prepared *) m;
+
+    return m && m->methods == &prepared_methods && p->r == r ? p->handle : 0;
+}
+
+static void release_prepared(struct hal_prepared_model *self)
+{
+    struct remote_prepared *p = (struct remote_prepared *) self;
+
+    remote_release(p->r, p->handle);
+    free(p);
+}
+
+/* ---- requests */
+
+static int put_config(struct remote_call *q, const struct hal_execution_config *config)
+{
+    Wire__ExecutionConfig *m = arena_alloc(q->a, 1, sizeof(*m));
+
+    if (!m)
+        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+    wire__execution_config__init(m);
+    m->measure = config->measure;
+    m->deadline = config->deadline;
+    m->loop_timeout = config->loop_timeout;
+    m->n_hints = config->n_hints;
+    q->call.execution = m;
+    return remote_put_hints(q, config->n_hints, config->hints, &m->hints);
+}
+
+/* ---- executions that last as long as the call: memory goes through the channel's own */
+
+enum { STAGING_ALIGNMENT = 64 };
+
+static bool is_staged(const struct hal_request_pool *p)
+{
+    return !p->is_token && memory_is_plain(&p->memory);
+}
+
+/* Makes the channel's memory large enough, and tells the service. */
+int remote_grow_staging(struct remote_call *q, uint64_t size)
+{
+    struct wire_staging *s = &q->c->staging;
+    Wire__Call call = WIRE__CALL__INIT;
+    struct wire_fds fds = { 0 };
+    void *address;
+    int fd;
+
+    if (size <= s->size)
+        return 0;
+    size = size < 65536 ? 65536 : size;
+    TRY(wire_memory(size, &fd, &address, &q->why));
+    call.method = WIRE__METHOD__SET_STAGING;
+    call.fd = wire_put_fd(&fds, fd);
+    call.size = size;
+    int rc = remote_exchange(q->c, &call, &fds, &q->why);
+    close(fd);
+    if (rc < 0) {
+        munmap(address, size);
+        if (q->why.code != WHY_MEMORY)
+            remote_give_up(q->r, &q->why);
+        return -1;
+    }
+    if (s->address)
+        munmap(s->address, s->size);
+    *s = (struct wire_staging){ address, size };
+    return 0;
+}
+
+/* A request whose plain pools lie in the channel's memory. */
+struct staged {
+    const struct hal_request *request;
+    uint64_t *at; /* of each pool */
+    struct spans spans;
+};
+
+static bool is_output(const struct hal_request_pool *p)
+{
+    return is_staged(p) && p->memory.protection & HAL_MEMORY_WRITE;
+}
+
+/* Finds room for each, one behind the other. */
+static int place(struct remote_call *q, const struct staged *s)
+{
+    uint64_t size = 0;
+
+    for (uint32_t i = 0; i < s->request->n_pools; i++) {
+        const struct hal_request_pool *p = &s->request->pools[i];
+        if (!is_staged(p))
+            continue;
+        s->at[i] = size;
+        if (p->memory.size > SIZE_MAX / 4 - size)
+            return why_fail(&q->why, WHY_INVALID, "pool %u is too large", i);
+        size += (p->memory.size + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT * STAGING_ALIGNMENT;
+    }
+    return remote_grow_staging(q, size);
+}
+
+static int stage(struct remote_call *q, const struct hal_request *request, struct staged *ret)
+{
+    const size_t most = (size_t) request->n_inputs + request->n_outputs;
+    struct staged s = { request,
+                        arena_alloc(q->a, request->n_pools, sizeof(*s.at)),
+                        { arena_alloc(q->a, most, sizeof(*s.spans.span)), 0 } };
+
+    if (!s.at || !s.spans.span)
+        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+    TRY(place(q, &s));
+    spans_find(request, &s.spans);
+    for (uint32_t i = 0; i < request->n_pools; i++) {
+        const struct hal_request_pool *p = &request->pools[i];
+        if (!is_staged(p))
+            continue;
+        uint8_t *copy = q->c->staging.address + s.at[i];
+        if (is_output(p))
+            spans_copy_in(&s.spans, i, &p->memory, copy);
+        else
+            memcpy(copy, p->memory.address, p->memory.size);
+    }
+    *ret = s;
+    return 0;
+}
+
+static void unstage(const struct remote_call *q, const struct staged *s)
+{
+    for (uint32_t i = 0; i < s->request->n_pools; i++)
+        if (is_output(&s->request->pools[i]))
+            spans_copy_back(&s->spans, i, q->c->staging.address + s->at[i],
+                            &s->request->pools[i].memory);
+}
+
+/* The input whose bytes differ between two copies of a pool; -1: none. */
+static int find_changed(const struct hal_request *request, uint32_t pool, const uint8_t *before,
+                        const uint8_t *after)
+{
+    uint64_t size = request->pools[pool].memory.size;
+
+    for (uint32_t i = 0; i < request->n_inputs; i++) {
+        const struct hal_location *l = &request->inputs[i].location;
+        if (l->pool == pool && l->offset <= size && l->length <= size - l->offset &&
+            memcmp(before + l->offset, after + l->offset, l->length) != 0)
+            return (int) i;
+    }
+    return -1;
+}
+
+/* Where the driver has written to what may only be read, this side's copy differs. */
+static void check_read_only(const struct remote_call *q, const struct hal_request *request,
+                            const uint64_t *at)
+{
+    for (uint32_t i = 0; i < request->n_pools; i++) {
+        const struct hal_memory *m = &request->pools[i].memory;
+        if (!is_staged(&request->pools[i]) || m->protection & HAL_MEMORY_WRITE)
+            continue;
+        const uint8_t *after = q->c->staging.address + at[i];
+        if (memcmp(m->address, after, m->size) == 0)
+            continue;
+        int input = find_changed(request, i, m->address, after);
+        if (input >= 0)
+            remote_breach(q->r, "input %d was written to", input);
+        else
+            remote_breach(q->r, "pool %u, which may only be read, was written to", i);
+    }
+}
+
+static enum hal_status take_result(struct remote_call *q, enum hal_status status,
+                                   struct hal_result *result)
+{
+    if (remote_take_result(q->reply->n_shapes, q->reply->shapes, q->reply->timing, result)) {
+        result->n_shapes += q->reply->more;
+        return status;
+    }
+    why_fail(&q->why, WHY_INVALID, "the service answers with %zu shapes for %u outputs",
+             q->reply->n_shapes, result->capacity);
+    remote_give_up(q->r, &q->why);
+    hal_no_result(result);
+    return HAL_DEVICE_UNAVAILABLE;
+}
+
+enum hal_status remote_run_staged(struct remote_call *q, const struct hal_request *request,
+                                  const struct hal_execution_config *config,
+                                  struct hal_result *result)
+{
+    enum hal_status status;
+    struct staged staged;
+
+    if (wire_check_request(request, &q->why) < 0 || stage(q, request, &staged) < 0 ||
+        put_config(q, config) < 0 ||
+        wire_put_request(request, staged.at, q->a, &q->fds, &q->call.request, &q->why) < 0)
+        return remote_failure(q);
+    status = remote_run(q);
+    unstage(q, &staged);
+    if (q->reply)
+        check_read_only(q, request, staged.at);
+    return q->reply ? take_result(q, status, result) : status;
+}
+
+static enum hal_status execute_synchronously(struct hal_prepared_model *self,
+                                             enum hal_version version,
+                                             const struct hal_request *request,
+                                             const struct hal_execution_config *config,
+                                             struct hal_result *result)
+{
+    struct remote_prepared *p = (struct remote_prepared *) self;
+    struct remote_call q;
+    enum hal_status status;
+
+    hal_no_result(result);
+    if (remote_begin(p->r, WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, version, &q) < 0)
+        return remote_failure(&q);
+    q.call.object = p->handle;
+    status = remote_run_staged(&q, request, config, result);
+    remote_end(&q);
+    return status;
+}
+
+/* ---- executions that outlast the call: memory goes through a file of their own */
+
+/* now: what the request reads is copied at once, not when fences have signalled, or each time. */
+static int put_shared(struct remote_call *q, const struct hal_request *request,
+                      const struct hal_execution_config *config, bool now,
+                      struct shared **ret_shared)
+{
+    struct hal_request crossing;
+
+    TRY(wire_check_request(request, &q->why));
+    TRY(shared_request(request, q->a, ret_shared, &crossing, &q->why));
+    if (now)
+        shared_copy_in(*ret_shared);
+    TRY(put_config(q, config));
+    return wire_put_request(&crossing, NULL, q->a, &q->fds, &q->call.request, &q->why);
+}
+
+static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config,
+                               struct hal_execution_callback *callback)
+{
+    struct remote_prepared *p = (struct remote_prepared *) self;
+    struct remote_callback c = { .execution = callback };
+    struct remote_call q;
+    enum hal_status status;
+
+    if (remote_begin(p->r, WIRE__METHOD__EXECUTE, version, &q) < 0)
+        return hal_refuse_execution(callback, remote_failure(&q));
+    q.call.object = p->handle;
+    if (put_shared(&q, request, config, true, &c.shared) < 0 || remote_await(&q, &c) < 0) {
+        shared_free(c.shared);
+        remote_end(&q);
+        return hal_refuse_execution(callback, remote_failure(&q));
+    }
+    status = remote_run(&q);
+    if (remote_launch_failed(&q, &status))
+        hal_refuse_execution(callback, status);
+    remote_end(&q);
+    return status;
+}
+
+/* ---- fenced */
+
+static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_version version,
+                                      const struct hal_request *request, uint32_t n_wait_for,
+                                      const int *wait_for,
+                                      const struct hal_execution_config *config, uint64_t duration,
+                                      int *ret_fence, struct hal_fenced_info **ret_info)
+{
+    struct remote_prepared *p = (struct remote_prepared *) self;
+    struct shared *shared = NULL;
+    struct remote_call q;
+    enum hal_status status;
+
+    *ret_fence = HAL_NO_FENCE;
+    *ret_info = NULL;
+    if (remote_begin(p->r, WIRE__METHOD__EXECUTE_FENCED, version, &q) < 0)
+        return remote_failure(&q);
+    q.call.object = p->handle;
+    q.call.duration = duration;
+    if (put_shared(&q, request, config, n_wait_for == 0, &shared) < 0)
+        status = remote_failure(&q);
+    else
+        status = remote_run_fenced(&q, n_wait_for, wait_for, shared, ret_fence, ret_info);
+    shared_free(shared);
+    remote_end(&q);
+    return status;
+}
+
+/* ---- reusable executions: their memory file lives as long as they do */
+
+struct remote_execution {
+    struct hal_execution base;
+    struct remote *r;
+    uint64_t handle;
+    uint32_t n_outputs;
+    struct shared *shared;
+};
+
+static enum hal_status reusable_execute(struct hal_execution *self, uint64_t deadline,
+                                        struct hal_result *result)
+{
+    struct remote_execution *x = (struct remote_execution *) self;
+    struct remote_call q;
+    enum hal_status status;
+
+    hal_no_result(result);
+    if (result->capacity < x->n_outputs)
+        return HAL_INVALID_ARGUMENT;
+    if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE, 0, &q) < 0)
+        return remote_failure(&q);
+    if (!shared_take(x->shared)) {
+        remote_end(&q);
+        return HAL_GENERAL_FAILURE;
+    }
+    q.call.object = x->handle;
+    q.call.duration = deadline;
+    shared_copy_in(x->shared);
+    status = remote_run(&q);
+    shared_copy_out(x->shared);
+    shared_leave(x->shared);
+    if (q.reply)
+        status = take_result(&q, status, result);
+    remote_end(&q);
+    return status;
+}
+
+static enum hal_status reusable_fenced(struct hal_execution *self, uint32_t n_wait_for,
+                                       const int *wait_for, uint64_t deadline, uint64_t duration,
+                                       int *ret_fence, struct hal_fenced_info **ret_info)
+{
+    const struct hal_execution_config config = { .deadline = deadline,
+                                                 .loop_timeout = HAL_NO_TIME };
+    struct remote_execution *x = (struct remote_execution *) self;
+    struct remote_call q;
+    enum hal_status status;
+
+    *ret_fence = HAL_NO_FENCE;
+    *ret_info = NULL;
+    if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE_FENCED, 0, &q) < 0)
+        return remote_failure(&q);
+    q.call.object = x->handle;
+    q.call.duration = duration;
+    if (put_config(&q, &config) < 0) {
+        status = remote_failure(&q);
+    } else if (!shared_take(x->shared)) {
+        status = HAL_GENERAL_FAILURE;
+    } else {
+        if (n_wait_for == 0)
+            shared_copy_in(x->shared);
+        status = remote_run_fenced(&q, n_wait_for, wait_for, x->shared, ret_fence, ret_info);
+    }
+    remote_end(&q);
+    return status;
+}
+
+static void release_execution(struct hal_execution *self)
+{
+    struct remote_execution *x = (struct remote_execution *) self;
+
+    remote_release(x->r, x->handle);
+    shared_free(x->shared);
+    free(x);
+}
+
+static enum hal_status create_reusable(struct hal_prepared_model *self,
+                                       const struct hal_request *request,
+                                       const struct hal_execution_config *config,
+                                       struct hal_execution **ret_execution)
+{
+    static const struct hal_execution_methods methods = { reusable_execute, reusable_fenced,
+                                                          release_execution };
+    struct remote_prepared *p = (struct remote_prepared *) self;
+    struct remote_execution *x = malloc(sizeof(*x));
+    struct shared *shared = NULL;
+    struct remote_call q;
+    enum hal_status status;
+
+    if (!x)
+        return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (remote_begin(p->r, WIRE__METHOD__CREATE_REUSABLE_EXECUTION, 0, &q) < 0) {
+        free(x);
+        return remote_failure(&q);
+    }
+    q.call.object = p->handle;
+    status =
+        put_shared(&q, request, config, false, &shared) < 0 ? remote_failure(&q) : remote_run(&q);
+    if (status == HAL_NONE && q.reply->object) { /* no object: that is the client's to see */
+        *x = (struct remote_execution){
+            { &methods }, p->r, q.reply->object, request->n_outputs, shared
+        };
+        *ret_execution = &x->base;
+    } else {
+        shared_free(shared);
+        free(x);
+    }
+    remote_end(&q);
+    return status;
+}
+
+static const struct hal_prepared_model_methods prepared_methods = {
+    .execute_synchronously = execute_synchronously,
+    .execute = execute,
+    .execute_fenced = execute_fenced,
+    .configure_burst = remote_configure_burst,
+    .create_reusable_execution = create_reusable,
+    .release = release_prepared,
+};

@@ -1,0 +1,223 @@
+#include "sim/remote/shared.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sim/base/memory.h"
+#include "sim/hal/request_regions.h"
+#include "sim/wire/wire.h"
+
+/* One pool's copy. */
+struct region {
+    struct hal_memory from;
+    uint64_t at;
+    uint32_t pool; /* of the request */
+};
+
+struct shared {
+    atomic_uint references;
+    atomic_bool is_taken;
+    int fd;
+    uint8_t *address;
+    size_t size;
+    struct spans spans; /* of a request; none: of a model */
+    uint32_t n;
+    struct region region[];
+};
+
+static int no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of memory");
+}
+
+/* Offsets into a descriptor are multiples of the page size. */
+static int place(struct shared *s, const struct hal_memory *m, struct why *w)
+{
+    uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE);
+
+    REQUIRE(w, m->size <= SIZE_MAX / 4 - s->size, "memory of %llu bytes",
+            (unsigned long long) m->size);
+    s->region[s->n++] = (struct region){ .from = *m, .at = s->size };
+    s->size += (size_t) ((m->size + page - 1) / page * page);
+    return 0;
+}
+
+static struct hal_memory in_file(const struct shared *s, uint32_t region)
+{
+    struct hal_memory m = s->region[region].from;
+
+    m.kind = HAL_MEMORY_FD;
+    m.address = NULL;
+    m.fd = s->fd;
+    m.offset = s->region[region].at;
+    return m;
+}
+
+static struct shared *shared_new(uint32_t most)
+{
+    struct shared *s = calloc(1, sizeof(*s) + most * sizeof(struct region));
+
+    if (s) {
+        s->references = 1;
+        s->fd = -1;
+    }
+    return s;
+}
+
+/* Puts the memories into a file, and says so in their place.  NULL: nothing is to be put there. */
+static int share(struct hal_memory *const *memory, uint32_t n, struct shared **ret_shared,
+                 struct why *w)
+{
+    struct shared *s = shared_new(n);
+    int rc = s ? 0 : no_memory(w);
+    void *address = NULL;
+
+    for (uint32_t i = 0; rc == 0 && i < n; i++)
+        rc = place(s, memory[i], w);
+    if (rc == 0 && s->size)
+        rc = wire_memory(s->size, &s->fd, &address, w);
+    if (rc < 0) {
+        shared_free(s);
+        return -1;
+    }
+    s->address = address;
+    for (uint32_t i = 0; s->size && i < n; i++)
+        *memory[i] = in_file(s, i);
+    *ret_shared = s->size ? s : NULL;
+    if (!s->size)
+        shared_free(s);
+    return 0;
+}
+
+/* What the request names, of the plain pools in their order. */
+static int find_spans(struct shared *s, const struct hal_request *hal, struct why *w)
+{
+    const size_t most = (size_t) hal->n_inputs + hal->n_outputs;
+
+    s->spans.span = malloc((most + 1) * sizeof(*s->spans.span));
+    if (!s->spans.span)
+        return no_memory(w);
+    spans_find(hal, &s->spans);
+    for (uint32_t i = 0, k = 0; i < hal->n_pools; i++)
+        if (!hal->pools[i].is_token && memory_is_plain(&hal->pools[i].memory))
+            s->region[k++].pool = i;
+    return 0;
+}
+
+int shared_request(const struct hal_request *hal, struct arena *a, struct shared **ret_shared,
+                   struct hal_request *ret_request, struct why *w)
+{
+    struct hal_request_pool *pools = arena_copy(a, hal->pools, hal->n_pools * sizeof(*pools));
+    struct hal_memory **plain = arena_alloc(a, hal->n_pools, sizeof(*plain));
+    uint32_t n = 0;
+
+    if (!pools || !plain)
+        return no_memory(w);
+    for (uint32_t i = 0; i < hal->n_pools; i++)
+        if (!pools[i].is_token && memory_is_plain(&pools[i].memory))
+            plain[n++] = &pools[i].memory;
+    struct shared *s = NULL;
+    TRY(share(plain, n, &s, w));
+    if (s && find_spans(s, hal, w) < 0) {
+        shared_free(s);
+        return -1;
+    }
+    *ret_shared = s;
+    *ret_request = *hal;
+    ret_request->pools = pools;
+    return 0;
+}
+
+int shared_model(const struct hal_model *hal, struct arena *a, struct shared **ret_shared,
+                 struct hal_model *ret_model, struct why *w)
+{
+    struct hal_memory *pools = arena_copy(a, hal->pools, hal->n_pools * sizeof(*pools));
+    struct hal_memory **plain = arena_alloc(a, hal->n_pools, sizeof(*plain));
+    uint32_t n = 0;
+
+    if (!pools || !plain)
+        return no_memory(w);
+    for (uint32_t i = 0; i < hal->n_pools; i++)
+        if (memory_is_plain(&pools[i]))
+            plain[n++] = &pools[i];
+    TRY(share(plain, n, ret_shared, w));
+    shared_copy_in(*ret_shared);
+    *ret_model = *hal;
+    ret_model->pools = pools;
+    return 0;
+}
+
+static bool is_output(const struct region *r)
+{
+    return r->from.protection & HAL_MEMORY_WRITE;
+}
+
+void shared_copy_in(const struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++) {
+        const struct region *r = &s->region[i];
+        if (s->spans.span && is_output(r))
+            spans_copy_in(&s->spans, r->pool, &r->from, s->address + r->at);
+        else
+            memcpy(s->address + r->at, r->from.address, r->from.size);
+    }
+}
+
+void shared_copy_out(const struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++)
+        if (is_output(&s->region[i]))
+            spans_copy_back(&s->spans, s->region[i].pool, s->address + s->region[i].at,
+                            &s->region[i].from);
+}
+
+bool shared_is_intact(const struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++)
+        if (!is_output(&s->region[i]) &&
+            memcmp(s->region[i].from.address, s->address + s->region[i].at,
+                   s->region[i].from.size) != 0)
+            return false;
+    return true;
+}
+
+bool shared_has_outputs(const struct shared *s)
+{
+    for (uint32_t i = 0; s && i < s->n; i++)
+        if (is_output(&s->region[i]))
+            return true;
+    return false;
+}
+
+bool shared_take(struct shared *s)
+{
+    return !s || !atomic_exchange(&s->is_taken, true);
+}
+
+void shared_leave(struct shared *s)
+{
+    if (s)
+        atomic_store(&s->is_taken, false);
+}
+
+struct shared *shared_keep(struct shared *s)
+{
+    if (s)
+        atomic_fetch_add(&s->references, 1);
+    return s;
+}
+
+void shared_free(struct shared *s)
+{
+    if (!s || atomic_fetch_sub(&s->references, 1) != 1)
+        return;
+    if (s->address)
+        munmap(s->address, s->size);
+    if (s->fd >= 0)
+        close(s->fd);
+    free(s->spans.span);
+    free(s);
+}

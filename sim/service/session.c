@@ -1,0 +1,460 @@
+#define _GNU_SOURCE
+#include "sim/service/session.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "golden/base/logging.h"
+#include "sim/base/process_quota.h"
+#include "sim/hal/hal_convert.h"
+#include "sim/wire/wire_quota.h"
+
+#define LOG_TAG "Session"
+
+/* ---- callbacks */
+
+static void owe(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->pending++;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void paid(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->pending--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A client that does not read its events is cut off: it must not hold up the driver. */
+static void send_event(struct session *s, const Wire__Event *e)
+{
+    struct why w;
+
+    pthread_mutex_lock(&s->lock);
+    bool ok = s->events >= 0 && wire_send_at_once(s->events, &e->base, &w) == 0;
+    pthread_mutex_unlock(&s->lock);
+    if (!ok)
+        session_end(s);
+}
+
+/* One of the driver's callbacks, to be called once.  A driver may be wrong, call once more, and
+ * late: so many that have been called are kept. */
+enum { CALLED_KEPT = 16 };
+struct callback {
+    struct hal_prepare_callback prepare;
+    struct hal_execution_callback execution;
+    Wire__Method method;
+    struct session *session;
+    uint64_t id;
+    bool is_called;
+    struct callback *next; /* called before it */
+};
+
+static void forget_old(struct callback *c)
+{
+    for (int i = 1; c && i < CALLED_KEPT; i++)
+        c = c->next;
+    if (!c)
+        return;
+    free(c->next);
+    c->next = NULL;
+}
+
+static void send_breach(const struct callback *c, const char *breach)
+{
+    Wire__Event e = WIRE__EVENT__INIT;
+
+    e.callback = c->id;
+    e.breach = (char *) (uintptr_t) breach;
+    send_event(c->session, &e);
+}
+
+/* False: it has been called before, which the client is told. */
+static bool call_first(struct callback *c)
+{
+    struct session *s = c->session;
+
+    pthread_mutex_lock(&s->lock);
+    bool first = !c->is_called;
+    if (first) {
+        c->is_called = true;
+        c->next = s->called;
+        s->called = c;
+        forget_old(c);
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (!first)
+        send_breach(c, c->method == WIRE__METHOD__EXECUTE
+                           ? "execute called back more than once"
+                           : "prepare_model called back more than once");
+    return first;
+}
+
+static void notify_prepared(struct hal_prepare_callback *self, enum hal_status status,
+                            struct hal_prepared_model *prepared)
+{
+    struct callback *c = (struct callback *) self;
+    Wire__Event e = WIRE__EVENT__INIT;
+
+    if (!call_first(c))
+        return;
+    e.callback = c->id;
+    e.status = (int32_t) status;
+    if (prepared && (!prepared->methods || !prepared->methods->release)) {
+        send_breach(c, "a prepared model without methods, or without release");
+        e.status = HAL_GENERAL_FAILURE;
+    } else if (prepared) {
+        e.object = object_add(c->session,
+                              &(struct object){ .kind = OBJECT_PREPARED, .of_driver = prepared });
+        if (!e.object) {
+            prepared->methods->release(prepared);
+            e.status = (int32_t) hal_exhausted(c->session->driver->hal_version);
+        }
+    }
+    send_event(c->session, &e);
+    paid(c->session);
+}
+
+static void notify_executed(struct hal_execution_callback *self, enum hal_status status,
+                            uint32_t n_shapes, const struct hal_output_shape *shapes,
+                            struct hal_timing timing)
+{
+    struct callback *c =
+        (struct callback *) (void *) ((char *) self - offsetof(struct callback, execution));
+    Wire__Event e = WIRE__EVENT__INIT;
+
+    if (!call_first(c))
+        return;
+    struct arena *a = arena_new(0);
+    e.callback = c->id;
+    e.status = (int32_t) status;
+    if (a && reply_shapes(a, n_shapes, shapes, &e.n_shapes, &e.shapes) == 0)
+        e.timing = reply_timing(a, &timing);
+    else
+        e.status = HAL_GENERAL_FAILURE;
+    send_event(c->session, &e);
+    paid(c->session);
+    arena_free(a);
+}
+
+static struct callback *callback_new(struct session *s, Wire__Method method, uint64_t id)
+{
+    struct callback *c = malloc(sizeof(*c));
+
+    if (!c)
+        return NULL;
+    *c = (struct callback){ .prepare = { notify_prepared },
+                            .execution = { notify_executed },
+                            .method = method,
+                            .session = s,
+                            .id = id };
+    owe(s);
+    return c;
+}
+
+struct hal_prepare_callback *session_prepare_callback(struct session *s, uint64_t id)
+{
+    struct callback *c = callback_new(s, WIRE__METHOD__PREPARE_MODEL, id);
+
+    return c ? &c->prepare : NULL;
+}
+
+struct hal_execution_callback *session_execution_callback(struct session *s, uint64_t id)
+{
+    struct callback *c = callback_new(s, WIRE__METHOD__EXECUTE, id);
+
+    return c ? &c->execution : NULL;
+}
+
+void session_refuse(struct session *s, uint64_t id, enum hal_status status)
+{
+    Wire__Event e = WIRE__EVENT__INIT;
+
+    e.callback = id;
+    e.status = (int32_t) status;
+    send_event(s, &e);
+}
+
+/* ---- channels */
+
+enum { KEPT_MEMORY = 1 << 20 }; /* for the messages of the next call */
+
+/* To a call that has not been heard for want of memory or descriptors. */
+static int answer_unheard(struct channel *c, struct why *w)
+{
+    Wire__Reply reply = WIRE__REPLY__INIT;
+
+    VLOG(DRIVER, "a call of client %u is not heard: %s", c->session->caller->client, w->text);
+    reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    reply.unheard = true;
+    return wire_send(c->socket, &reply.base, NULL, w) < 0 ? -1 : 1;
+}
+
+static int answer_call(struct channel *c, const Wire__Call *call, struct wire_fds *in,
+                       struct why *w)
+{
+    Wire__Reply reply = WIRE__REPLY__INIT;
+    struct wire_fds out = { 0 };
+    int rc = session_answer(c, call, in, &reply, &out, w);
+
+    c->spin.other = call->processor;
+    reply.processor = spin_processor();
+    if (rc == 0)
+        rc = wire_send(c->socket, &reply.base, &out, w);
+    wire_close_fds(&out);
+    return rc < 0 ? -1 : 1;
+}
+
+static int answer_next(struct channel *c, struct why *w)
+{
+    ProtobufCMessage *call;
+    struct counted_fds in;
+    int rc;
+
+    wire_spin(c->socket, &c->spin);
+    rc = wire_receive_counted(c->session->caller->client, c->socket, &wire__call__descriptor,
+                              c->arena, &call, &in, w);
+    if (rc < 0 && w->code == WHY_MEMORY)
+        return answer_unheard(c, w);
+    if (rc <= 0)
+        return rc;
+    rc = answer_call(c, (const Wire__Call *) call, &in.fds, w);
+    wire_close_counted_fds(&in);
+    return rc;
+}
+
+/* With its socket, unless that is -1. */
+static void channel_free(struct channel *c)
+{
+    const uint32_t client = c->session->caller->client;
+
+    if (c->staging.address)
+        munmap(c->staging.address, c->staging.size);
+    arena_free(c->arena);
+    if (c->socket >= 0)
+        close(c->socket);
+    share_give(ACCOUNT_FILES, client, 1);
+    share_give(ACCOUNT_THREADS, client, 1);
+    free(c);
+}
+
+static struct channel *channel_new(struct session *s, int socket)
+{
+    const uint32_t client = s->caller->client;
+    struct channel *c = calloc(1, sizeof(*c));
+    bool file = share_take(ACCOUNT_FILES, client, 1);
+    bool thread = share_take(ACCOUNT_THREADS, client, 1);
+
+    if (c && file && thread && (c->arena = arena_new_within(&s->caller->messages))) {
+        c->session = s;
+        c->socket = socket;
+        return c;
+    }
+    share_give(ACCOUNT_FILES, client, file);
+    share_give(ACCOUNT_THREADS, client, thread);
+    free(c);
+    return NULL;
+}
+
+/* Others may have come before it since. */
+static void channel_detach(struct session *s, const struct channel *c)
+{
+    struct channel **at;
+
+    pthread_mutex_lock(&s->lock);
+    for (at = &s->channels; *at != c;)
+        at = &(*at)->next;
+    *at = c->next;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void end_thread(struct session *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->threads--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Its own end is the session's when it is the first channel, which carries the connection. */
+static void *run_channel(void *argument)
+{
+    struct channel *c = argument;
+    struct session *s = c->session;
+    char name[16];
+    struct why w;
+
+    snprintf(name, sizeof(name), "client %u", s->caller->client);
+    pthread_setname_np(pthread_self(), name);
+    caller_set(s->caller);
+    int rc;
+    while ((rc = answer_next(c, &w)) > 0)
+        arena_empty(c->arena, KEPT_MEMORY);
+    if (rc < 0)
+        VLOG(DRIVER, "client %u is cut off: %s", s->caller->client, w.text);
+    channel_detach(s, c);
+    bool first = c->is_first;
+    channel_free(c);
+    if (first)
+        session_end(s);
+    end_thread(s);
+    return NULL;
+}
+
+enum { MAX_CHANNELS = 64 };
+
+static int channel_attach(struct session *s, struct channel *c, struct why *w)
+{
+    pthread_mutex_lock(&s->lock);
+    bool ok = !s->is_ending && s->threads < MAX_CHANNELS;
+    if (ok) {
+        c->is_first = s->channels_begun++ == 0;
+        c->next = s->channels;
+        s->channels = c;
+        s->threads++;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return ok ? 0 : why_fail(w, WHY_MEMORY, "more than %d channels", MAX_CHANNELS);
+}
+
+int channel_start(struct session *s, int socket, struct why *w)
+{
+    struct channel *c = channel_new(s, socket);
+    pthread_t thread;
+
+    if (!c)
+        return why_fail(w, WHY_MEMORY, "no memory for a channel");
+    int rc = channel_attach(s, c, w);
+    if (rc < 0) {
+        c->socket = -1;
+        channel_free(c);
+        return -1;
+    }
+    if (pthread_create(&thread, NULL, run_channel, c) != 0) {
+        channel_detach(s, c);
+        c->socket = -1;
+        channel_free(c);
+        end_thread(s);
+        return why_fail(w, WHY_MEMORY, "no thread for a channel");
+    }
+    pthread_detach(thread);
+    return 0;
+}
+
+/* ---- a session's life */
+
+void session_turn_away(int socket)
+{
+    Wire__Reply reply = WIRE__REPLY__INIT;
+    struct why w;
+    char byte;
+
+    reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    shutdown(socket, SHUT_RD);
+    while (recv(socket, &byte, 1, MSG_DONTWAIT) > 0) /* the unread would take the answer with it */
+        ;
+    (void) wire_send_at_once(socket, &reply.base, &w);
+    close(socket);
+}
+
+void session_end(struct session *s)
+{
+    caller_go(s->caller);
+    pthread_mutex_lock(&s->lock);
+    s->is_ending = true;
+    for (struct channel *c = s->channels; c; c = c->next)
+        shutdown(c->socket, SHUT_RDWR);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void session_free(struct session *s)
+{
+    const uint32_t client = s->caller->client;
+
+    for (struct callback *c = s->called, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    caller_unref(s->caller);
+    share_give(ACCOUNT_THREADS, client, 1);
+    free(s);
+}
+
+/* Waits for the client's end: nothing of the driver is released before its calls and callbacks are
+ * over. */
+static void *run_session(void *argument)
+{
+    struct session *s = argument;
+
+    pthread_mutex_lock(&s->lock);
+    while (s->threads || s->pending)
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    VLOG(DRIVER, "the session of client %u ends", s->caller->client);
+    object_release_all(s);
+    if (s->events >= 0) {
+        close(s->events);
+        share_give(ACCOUNT_FILES, s->caller->client, 1);
+    }
+    s->owner->ended(s, s->user);
+    session_free(s);
+    return NULL;
+}
+
+static struct session *session_new(struct hal_driver *driver, uint32_t client,
+                                   const struct session_owner *owner, void *user)
+{
+    struct session *s = calloc(1, sizeof(*s));
+    struct caller *caller = caller_new(client);
+
+    if (!s || !caller || !share_take(ACCOUNT_THREADS, client, 1)) {
+        caller_unref(caller);
+        free(s);
+        return NULL;
+    }
+    *s = (struct session){ .driver = driver,
+                           .caller = caller,
+                           .events = -1,
+                           .pending = 1, /* ours, until it has begun */
+                           .owner = owner,
+                           .user = user };
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    return s;
+}
+
+int session_start(struct hal_driver *driver, int socket, uint32_t client,
+                  const struct session_owner *owner, void *user, struct why *w)
+{
+    struct session *s = session_new(driver, client, owner, user);
+    pthread_t thread;
+
+    if (!s) {
+        session_turn_away(socket);
+        return why_fail(w, WHY_MEMORY, "no memory for a session");
+    }
+    if (pthread_create(&thread, NULL, run_session, s) != 0) {
+        session_turn_away(socket);
+        session_free(s);
+        return why_fail(w, WHY_SYSTEM, "no thread for a session");
+    }
+    pthread_detach(thread);
+    VLOG(DRIVER, "a session of client %u begins", client);
+    owner->begun(s, user);
+    if (channel_start(s, socket, w) < 0) {
+        session_turn_away(socket);
+        session_end(s);
+    }
+    paid(s);
+    return 0;
+}

@@ -1,0 +1,144 @@
+/* What a session answers: the table of methods, and what their answers share. */
+#include <string.h>
+
+#include "golden/base/trace.h"
+#include "sim/hal/hal_convert.h"
+#include "sim/service/session_answer.h"
+
+static Wire__Shape *reply_shape(struct arena *a, const struct hal_output_shape *s)
+{
+    Wire__Shape *m = arena_alloc(a, 1, sizeof(*m));
+
+    if (!m)
+        return NULL;
+    wire__shape__init(m);
+    m->n_dims = s->n_dims < HAL_MAX_RANK ? s->n_dims : HAL_MAX_RANK;
+    m->dims = arena_copy(a, s->dims, m->n_dims * sizeof(*s->dims));
+    m->is_sufficient = s->is_sufficient;
+    return m->dims ? m : NULL;
+}
+
+int reply_shapes(struct arena *a, uint32_t n, const struct hal_output_shape *shapes, size_t *ret_n,
+                 Wire__Shape ***ret_shapes)
+{
+    Wire__Shape **m = arena_alloc(a, n, sizeof(*m));
+
+    for (uint32_t i = 0; m && i < n; i++)
+        if (!(m[i] = reply_shape(a, &shapes[i])))
+            return -1;
+    if (!m)
+        return -1;
+    *ret_n = n;
+    *ret_shapes = m;
+    return 0;
+}
+
+Wire__Timing *reply_timing(struct arena *a, const struct hal_timing *t)
+{
+    Wire__Timing *m = arena_alloc(a, 1, sizeof(*m));
+
+    if (m) {
+        wire__timing__init(m);
+        m->on_device = t->on_device;
+        m->in_driver = t->in_driver;
+    }
+    return m;
+}
+
+int answer_no_memory(const struct answer *q)
+{
+    return why_fail(q->w, WHY_MEMORY, "out of memory");
+}
+
+int answer_status(const struct answer *q, enum hal_status s)
+{
+    q->reply->status = (int32_t) s;
+    return 0;
+}
+
+int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
+                 const struct hal_token_value **ret_hints)
+{
+    struct hal_token_value *h = arena_alloc(q->a, n, sizeof(*h));
+
+    if (!h)
+        return answer_no_memory(q);
+    for (size_t i = 0; i < n; i++)
+        h[i] = (struct hal_token_value){ m[i]->token, m[i]->value.data, m[i]->value.len };
+    *ret_hints = h;
+    return 0;
+}
+
+int answer_with_object(struct answer *q, enum object_kind kind,
+                       int (*f)(struct answer *q, struct object *o))
+{
+    struct object *o = object_pin(q->s, q->call->object, kind);
+
+    if (!o)
+        return answer_status(q, HAL_INVALID_ARGUMENT);
+    int rc = f(q, o);
+    object_unpin(q->s, o);
+    return rc;
+}
+
+int answer_object(struct answer *q, enum hal_status s, const struct object *what)
+{
+    if (s != HAL_NONE || !what->of_driver)
+        return answer_status(q, s);
+    q->reply->object = object_add(q->s, what);
+    if (q->reply->object)
+        return 0;
+    object_release_of_driver(what->kind, what->of_driver);
+    return answer_no_memory(q);
+}
+
+static answer_fn *const answers[] = {
+    [WIRE__METHOD__OPEN_CHANNEL] = answer_open_channel,
+    [WIRE__METHOD__OPEN_EVENTS] = answer_open_events,
+    [WIRE__METHOD__SET_STAGING] = answer_set_staging,
+    [WIRE__METHOD__GET_INFO] = answer_get_info,
+    [WIRE__METHOD__GET_STATUS] = answer_get_status,
+    [WIRE__METHOD__GET_CAPABILITIES] = answer_get_capabilities,
+    [WIRE__METHOD__GET_SUPPORTED_OPERATIONS] = answer_get_supported_operations,
+    [WIRE__METHOD__PREPARE_MODEL] = answer_prepare_model,
+    [WIRE__METHOD__PREPARE_MODEL_FROM_CACHE] = answer_prepare_model_from_cache,
+    [WIRE__METHOD__ALLOCATE] = answer_allocate,
+    [WIRE__METHOD__EXECUTE_SYNCHRONOUSLY] = answer_execute_synchronously,
+    [WIRE__METHOD__EXECUTE] = answer_execute,
+    [WIRE__METHOD__EXECUTE_FENCED] = answer_execute_fenced,
+    [WIRE__METHOD__CONFIGURE_BURST] = answer_configure_burst,
+    [WIRE__METHOD__CREATE_REUSABLE_EXECUTION] = answer_create_reusable_execution,
+    [WIRE__METHOD__RELEASE] = answer_release,
+    [WIRE__METHOD__BURST_EXECUTE] = answer_burst_execute,
+    [WIRE__METHOD__BURST_RELEASE_MEMORY] = answer_burst_release_memory,
+    [WIRE__METHOD__REUSABLE_EXECUTE] = answer_reusable_execute,
+    [WIRE__METHOD__REUSABLE_EXECUTE_FENCED] = answer_reusable_execute_fenced,
+    [WIRE__METHOD__GET_EXECUTION_INFO] = answer_get_execution_info,
+    [WIRE__METHOD__COPY_TO] = answer_copy,
+    [WIRE__METHOD__COPY_FROM] = answer_copy,
+};
+
+int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *fds,
+                   Wire__Reply *reply, struct wire_fds *ret_fds, struct why *w)
+{
+    struct answer q = { c, c->session, c->session->driver, call, fds, reply, ret_fds, c->arena, w };
+    unsigned method = (unsigned) call->method;
+
+    REQUIRE(w, method < sizeof(answers) / sizeof(*answers) && answers[method], "unknown method %u",
+            method);
+    TRACE_COMPUTED(LD, wire_method_phase(call->method), wire_method_name(call->method));
+    if (answers[method](&q) == 0)
+        return 0;
+    /* Memory is the service's affair; everything else that a message gets wrong ends the channel.
+     */
+    if (w->code != WHY_MEMORY)
+        return -1;
+    *reply = (Wire__Reply) WIRE__REPLY__INIT;
+    enum hal_version version =
+        call->version ? (enum hal_version) call->version : c->session->driver->hal_version;
+    enum hal_status status = hal_exhausted(version);
+    reply->status = (int32_t) status;
+    if (call->callback) /* nobody owes it yet */
+        session_refuse(c->session, call->callback, status);
+    return 0;
+}

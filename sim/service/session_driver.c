@@ -1,0 +1,359 @@
+/* Answers of a session: channels, the driver's own methods, buffers. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "sim/base/process_quota.h"
+#include "sim/hal/hal_answer.h"
+#include "sim/service/session_answer.h"
+
+/* ---- channels */
+
+/* One end of a pair.  An end of our own listener's connections would keep itself alive. */
+static bool is_channel(int fd)
+{
+    struct sockaddr_un peer;
+    int type = 0, domain = 0;
+    socklen_t n = sizeof(int), length = sizeof(peer);
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_SEQPACKET &&
+           getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && domain == AF_UNIX &&
+           getpeername(fd, (struct sockaddr *) &peer, &length) == 0 &&
+           length <= offsetof(struct sockaddr_un, sun_path);
+}
+
+static int take_socket(struct answer *q, int *ret_fd)
+{
+    int fd = wire_fd(q->fds, q->call->fd);
+
+    REQUIRE(q->w, fd >= 0 && is_channel(fd), "method %d without its socket", (int) q->call->method);
+    *ret_fd = wire_take_fd(q->fds, q->call->fd);
+    return 0;
+}
+
+int answer_open_channel(struct answer *q)
+{
+    int fd = -1;
+
+    TRY(take_socket(q, &fd));
+    if (channel_start(q->s, fd, q->w) == 0)
+        return 0;
+    close(fd);
+    return -1;
+}
+
+int answer_open_events(struct answer *q)
+{
+    int fd = -1;
+
+    TRY(take_socket(q, &fd));
+    bool ok = share_take(ACCOUNT_FILES, q->s->caller->client, 1);
+    pthread_mutex_lock(&q->s->lock);
+    bool first = q->s->events < 0;
+    if (first && ok)
+        q->s->events = fd;
+    pthread_mutex_unlock(&q->s->lock);
+    if (first && ok)
+        return 0;
+    close(fd);
+    share_give(ACCOUNT_FILES, q->s->caller->client, ok);
+    REQUIRE(q->w, first, "a second channel of events");
+    return answer_no_memory(q);
+}
+
+/* The memory must not shrink under the service. */
+int answer_set_staging(struct answer *q)
+{
+    struct wire_staging *s = &q->c->staging;
+    int fd = wire_fd(q->fds, q->call->fd);
+    uint64_t size = q->call->size;
+    struct stat st;
+
+    REQUIRE(q->w, fd >= 0 && size && size <= SIZE_MAX / 2, "staging memory of no size");
+    REQUIRE(q->w, fstat(fd, &st) == 0 && st.st_size >= 0 && (uint64_t) st.st_size >= size,
+            "staging memory smaller than it says");
+    REQUIRE(q->w, wire_is_sealed(fd, F_SEAL_SHRINK), "staging memory that may shrink");
+    void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    REQUIRE(q->w, address != MAP_FAILED, "staging memory that cannot be mapped");
+    if (s->address)
+        munmap(s->address, s->size);
+    *s = (struct wire_staging){ address, size };
+    return 0;
+}
+
+/* ---- the driver */
+
+static Wire__Performance *reply_performance(struct arena *a, int32_t type,
+                                            const struct hal_performance *p)
+{
+    Wire__Performance *m = arena_alloc(a, 1, sizeof(*m));
+
+    if (m) {
+        wire__performance__init(m);
+        m->type = type;
+        m->exec_time = p->exec_time;
+        m->power_usage = p->power_usage;
+    }
+    return m;
+}
+
+static int put_extensions(const struct answer *q, Wire__Info *m)
+{
+    const struct hal_extension *e = NULL;
+    uint32_t n = 0;
+
+    m->extensions_status = q->d->get_supported_extensions
+                               ? (int32_t) q->d->get_supported_extensions(q->d, &n, &e)
+                               : HAL_NONE;
+    if (m->extensions_status != HAL_NONE)
+        return 0;
+    m->extensions = arena_alloc(q->a, n, sizeof(*m->extensions));
+    for (; m->extensions && m->n_extensions < n; m->n_extensions++) {
+        const struct hal_extension *x = &e[m->n_extensions];
+        Wire__Extension *to = arena_alloc(q->a, 1, sizeof(*to));
+        if (!to)
+            return answer_no_memory(q);
+        wire__extension__init(to);
+        to->name = (char *) (uintptr_t) x->name;
+        to->types = arena_alloc(q->a, x->n_types, sizeof(*to->types));
+        for (; to->types && to->n_types < x->n_types; to->n_types++) {
+            Wire__ExtensionType *t = arena_alloc(q->a, 1, sizeof(*t));
+            if (!t)
+                return answer_no_memory(q);
+            wire__extension_type__init(t);
+            t->type = x->type[to->n_types].type;
+            t->is_tensor = x->type[to->n_types].is_tensor;
+            t->byte_size = x->type[to->n_types].byte_size;
+            to->types[to->n_types] = t;
+        }
+        m->extensions[m->n_extensions] = to;
+    }
+    return m->extensions ? 0 : answer_no_memory(q);
+}
+
+int answer_get_info(struct answer *q)
+{
+    Wire__Info *m = arena_alloc(q->a, 1, sizeof(*m));
+    enum hal_device_type type = HAL_DEVICE_OTHER;
+    const char *version = "";
+
+    if (!m)
+        return answer_no_memory(q);
+    wire__info__init(m);
+    m->protocol = WIRE_PROTOCOL;
+    m->abi_version = q->d->abi_version;
+    m->hal_version = (int32_t) q->d->hal_version;
+    m->name = (char *) (uintptr_t) q->d->name;
+    m->type_status = q->d->get_type ? (int32_t) q->d->get_type(q->d, &type) : HAL_GENERAL_FAILURE;
+    m->type = (int32_t) type;
+    m->version_status = q->d->get_version_string
+                            ? (int32_t) q->d->get_version_string(q->d, &version)
+                            : HAL_GENERAL_FAILURE;
+    m->version = (char *) (uintptr_t) version;
+    m->cache_status = q->d->get_number_of_cache_files_needed
+                          ? (int32_t) q->d->get_number_of_cache_files_needed(
+                                q->d, &m->n_model_cache, &m->n_data_cache)
+                          : HAL_NONE;
+    q->reply->info = m;
+    return put_extensions(q, m);
+}
+
+int answer_get_status(struct answer *q)
+{
+    q->reply->device_status = (int32_t) q->d->get_status(q->d);
+    return 0;
+}
+
+int answer_get_capabilities(struct answer *q)
+{
+    struct hal_capabilities h;
+    Wire__Capabilities *m = arena_alloc(q->a, 1, sizeof(*m));
+    enum hal_status s = q->d->get_capabilities(q->d, (enum hal_version) q->call->version, &h);
+
+    if (!m)
+        return answer_no_memory(q);
+    if (s != HAL_NONE)
+        return answer_status(q, s);
+    wire__capabilities__init(m);
+    m->relaxed_scalar = reply_performance(q->a, 0, &h.relaxed_scalar);
+    m->relaxed_tensor = reply_performance(q->a, 0, &h.relaxed_tensor);
+    m->if_performance = reply_performance(q->a, 0, &h.if_performance);
+    m->while_performance = reply_performance(q->a, 0, &h.while_performance);
+    m->operands = arena_alloc(q->a, h.n_operands, sizeof(*m->operands));
+    if (!m->relaxed_scalar || !m->relaxed_tensor || !m->if_performance || !m->while_performance ||
+        !m->operands)
+        return answer_no_memory(q);
+    for (; m->n_operands < h.n_operands; m->n_operands++) {
+        const struct hal_operand_performance *p = &h.operand[m->n_operands];
+        m->operands[m->n_operands] = reply_performance(q->a, p->type, &p->info);
+        if (!m->operands[m->n_operands])
+            return answer_no_memory(q);
+    }
+    q->reply->capabilities = m;
+    return 0;
+}
+
+static int take_model(struct answer *q, struct hal_model *ret_model)
+{
+    REQUIRE(q->w, q->call->model, "method %d without a model", (int) q->call->method);
+    return wire_take_model(q->call->model, q->fds, q->a, ret_model, q->w);
+}
+
+int answer_get_supported_operations(struct answer *q)
+{
+    struct hal_model model;
+    uint32_t said = UINT32_MAX;
+
+    TRY(take_model(q, &model));
+    bool *supported = arena_alloc(q->a, model.main.n_operations, sizeof(*supported));
+    protobuf_c_boolean *answers = arena_alloc(q->a, model.main.n_operations, sizeof(*answers));
+    if (!supported || !answers)
+        return answer_no_memory(q);
+    enum hal_status s = q->d->get_supported_operations(q->d, (enum hal_version) q->call->version,
+                                                       &model, supported, &said);
+    if (s != HAL_NONE)
+        return answer_status(q, s);
+    uint32_t n = said < model.main.n_operations ? said : model.main.n_operations;
+    for (uint32_t i = 0; i < n; i++)
+        answers[i] = supported[i];
+    q->reply->supported = answers;
+    q->reply->n_supported = n;
+    q->reply->more = said - n;
+    return 0;
+}
+
+static int take_cache(const struct answer *q, const Wire__PrepareConfig *m, struct hal_cache *h)
+{
+    int *files[2];
+    const size_t n[] = { m->n_model_cache, m->n_data_cache };
+    const uint32_t *names[] = { m->model_cache, m->data_cache };
+
+    for (int k = 0; k < 2; k++) {
+        files[k] = arena_alloc(q->a, n[k], sizeof(int));
+        if (!files[k])
+            return answer_no_memory(q);
+        for (size_t i = 0; i < n[k]; i++)
+            files[k][i] = wire_fd(q->fds, names[k][i]);
+    }
+    *h = (struct hal_cache){ (uint32_t) n[0], (uint32_t) n[1], files[0], files[1], { 0 } };
+    REQUIRE(q->w, !m->token.len || m->token.len == HAL_TOKEN_BYTES, "a token of %zu bytes",
+            m->token.len);
+    if (m->token.len)
+        memcpy(h->token, m->token.data, HAL_TOKEN_BYTES);
+    return 0;
+}
+
+static int take_prepare_config(const struct answer *q, struct hal_prepare_config *h)
+{
+    const Wire__PrepareConfig *m = q->call->prepare;
+
+    REQUIRE(q->w, m, "method %d without its configuration", (int) q->call->method);
+    *h = (struct hal_prepare_config){ .preference = (enum hal_preference) m->preference,
+                                      .priority = (enum hal_priority) m->priority,
+                                      .deadline = m->deadline,
+                                      .n_hints = (uint32_t) m->n_hints };
+    TRY(answer_hints(q, m->n_hints, m->hints, &h->hints));
+    return take_cache(q, m, &h->cache);
+}
+
+int answer_prepare_model(struct answer *q)
+{
+    struct hal_prepare_callback *callback;
+    struct hal_prepare_config config;
+    struct hal_model model;
+
+    TRY(take_model(q, &model));
+    TRY(take_prepare_config(q, &config));
+    callback = session_prepare_callback(q->s, q->call->callback);
+    if (!callback)
+        return answer_no_memory(q);
+    return answer_status(q, q->d->prepare_model(q->d, (enum hal_version) q->call->version, &model,
+                                                &config, callback));
+}
+
+int answer_prepare_model_from_cache(struct answer *q)
+{
+    struct hal_prepare_callback *callback;
+    struct hal_prepare_config config;
+
+    TRY(take_prepare_config(q, &config));
+    callback = session_prepare_callback(q->s, q->call->callback);
+    if (!callback)
+        return answer_no_memory(q);
+    if (!q->d->prepare_model_from_cache)
+        return answer_status(q, hal_refuse_preparation(callback, HAL_GENERAL_FAILURE));
+    return answer_status(q, q->d->prepare_model_from_cache(
+                                q->d, (enum hal_version) q->call->version, &config, callback));
+}
+
+/* ---- buffers */
+
+static const struct hal_buffer_role *take_roles(const struct answer *q, size_t n,
+                                                Wire__Role *const *m)
+{
+    struct hal_buffer_role *r = arena_alloc(q->a, n, sizeof(*r));
+
+    for (size_t i = 0; r && i < n; i++)
+        r[i] = (struct hal_buffer_role){ m[i]->model_index, m[i]->io_index, m[i]->probability };
+    return r;
+}
+
+static int allocate_for(struct answer *q, struct hal_prepared_model *const *models)
+{
+    const Wire__Call *m = q->call;
+    const struct hal_buffer_desc desc = { (uint32_t) m->n_dims, m->dims };
+    const struct hal_buffer_role *in = take_roles(q, m->n_input_roles, m->input_roles);
+    const struct hal_buffer_role *out = take_roles(q, m->n_output_roles, m->output_roles);
+    struct hal_buffer *buffer = NULL;
+
+    if (!in || !out)
+        return answer_no_memory(q);
+    if (!q->d->allocate)
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    enum hal_status s =
+        q->d->allocate(q->d, &desc, (uint32_t) m->n_models, models, (uint32_t) m->n_input_roles, in,
+                       (uint32_t) m->n_output_roles, out, &buffer, &q->reply->token);
+    return answer_object(q, s, &(struct object){ .kind = OBJECT_BUFFER, .of_driver = buffer });
+}
+
+/* Handles that are none stand for NULL, which the driver refuses. */
+int answer_allocate(struct answer *q)
+{
+    size_t n = q->call->n_models;
+    struct object **pinned = arena_alloc(q->a, n, sizeof(*pinned));
+    struct hal_prepared_model **models = arena_alloc(q->a, n, sizeof(*models));
+
+    if (!pinned || !models)
+        return answer_no_memory(q);
+    for (size_t i = 0; i < n; i++) {
+        pinned[i] = object_pin(q->s, q->call->models[i], OBJECT_PREPARED);
+        models[i] = pinned[i] ? pinned[i]->of_driver : NULL;
+    }
+    int rc = allocate_for(q, models);
+    for (size_t i = 0; i < n; i++)
+        object_unpin(q->s, pinned[i]);
+    return rc;
+}
+
+static int copy_on(struct answer *q, struct object *o)
+{
+    struct hal_buffer *b = o->of_driver;
+    struct hal_memory memory;
+
+    REQUIRE(q->w, q->call->memory, "method %d without memory", (int) q->call->method);
+    TRY(wire_take_memory(q->call->memory, q->fds, &q->c->staging, &memory, q->w));
+    return answer_status(
+        q, q->call->method == WIRE__METHOD__COPY_TO
+               ? b->methods->copy_to(b, &memory)
+               : b->methods->copy_from(b, &memory, (uint32_t) q->call->n_dims, q->call->dims));
+}
+
+int answer_copy(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_BUFFER, copy_on);
+}

@@ -1,0 +1,332 @@
+/* Answers of a session: prepared models, executions of every kind. */
+#include "sim/hal/hal_answer.h"
+#include "sim/service/burst_server.h"
+#include "sim/service/session_answer.h"
+
+/* staging: only where the call lasts as long as the execution does, for the client may change it.
+ */
+static int take_request(struct answer *q, const struct wire_staging *staging,
+                        struct hal_request *ret_request, struct hal_execution_config *ret_config)
+{
+    const Wire__ExecutionConfig *m = q->call->execution;
+
+    REQUIRE(q->w, q->call->request && m, "method %d without a request", (int) q->call->method);
+    *ret_config = (struct hal_execution_config){ .measure = m->measure,
+                                                 .deadline = m->deadline,
+                                                 .loop_timeout = m->loop_timeout,
+                                                 .n_hints = (uint32_t) m->n_hints };
+    TRY(answer_hints(q, m->n_hints, m->hints, &ret_config->hints));
+    return wire_take_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
+}
+
+/* Room for the shapes of as many outputs as the request has: a driver has refused it otherwise.
+ * How many there are it must say. */
+static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_result)
+{
+    struct hal_output_shape *shapes = arena_alloc(q->a, n, sizeof(*shapes));
+
+    if (!shapes)
+        return answer_no_memory(q);
+    *ret_result = (struct hal_result){
+        .shapes = shapes, .capacity = n, .n_shapes = UINT32_MAX, .timing = hal_no_timing
+    };
+    return 0;
+}
+
+static int put_result(struct answer *q, enum hal_status s, const struct hal_result *r)
+{
+    uint32_t n = r->n_shapes < r->capacity ? r->n_shapes : r->capacity;
+
+    q->reply->timing = reply_timing(q->a, &r->timing);
+    q->reply->more = r->n_shapes - n;
+    if (!q->reply->timing ||
+        reply_shapes(q->a, n, r->shapes, &q->reply->n_shapes, &q->reply->shapes) < 0)
+        return answer_no_memory(q);
+    return answer_status(q, s);
+}
+
+/* A method that the model does not have; breach: and that it must have. */
+static int answer_without(struct answer *q, const char *breach)
+{
+    if (breach)
+        q->reply->breach = (char *) (uintptr_t) breach;
+    return answer_status(q, HAL_GENERAL_FAILURE);
+}
+
+static int execute_synchronously_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_execution_config config;
+    struct hal_request request;
+    struct hal_result result;
+
+    TRY(take_request(q, &q->c->staging, &request, &config));
+    TRY(make_room(q, request.n_outputs, &result));
+    if (!p->methods->execute_synchronously)
+        return answer_without(q, q->d->hal_version >= HAL_1_2
+                                     ? "a prepared model without execute_synchronously"
+                                     : NULL);
+    return put_result(q,
+                      p->methods->execute_synchronously(p, (enum hal_version) q->call->version,
+                                                        &request, &config, &result),
+                      &result);
+}
+
+int answer_execute_synchronously(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, execute_synchronously_on);
+}
+
+static int execute_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_execution_callback *callback;
+    struct hal_execution_config config;
+    struct hal_request request;
+
+    TRY(take_request(q, NULL, &request, &config));
+    callback = session_execution_callback(q->s, q->call->callback);
+    if (!callback)
+        return answer_no_memory(q);
+    if (!p->methods->execute) {
+        hal_refuse_execution(callback, HAL_GENERAL_FAILURE);
+        return answer_without(q, q->d->hal_version < HAL_1_2 ? "a prepared model without execute"
+                                                             : NULL);
+    }
+    return answer_status(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,
+                                                &config, callback));
+}
+
+int answer_execute(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, execute_on);
+}
+
+static int take_fences(const struct answer *q, const int **ret_fences)
+{
+    int *fences = arena_alloc(q->a, q->call->n_wait_for, sizeof(*fences));
+
+    if (!fences)
+        return answer_no_memory(q);
+    for (size_t i = 0; i < q->call->n_wait_for; i++)
+        fences[i] = wire_fd(q->fds, q->call->wait_for[i]);
+    *ret_fences = fences;
+    return 0;
+}
+
+/* The fence goes to the client, which asks the other object later. */
+static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal_fenced_info *info)
+{
+    if (s != HAL_NONE)
+        return answer_status(q, s);
+    q->reply->fd = fence == HAL_NO_FENCE ? 0 : wire_put_fd(q->out, fence);
+    if (fence != HAL_NO_FENCE && !q->reply->fd)
+        q->reply->fd = WIRE_NO_FD; /* the client is to see it, too */
+    q->reply->info_object =
+        info ? object_add(q->s, &(struct object){ .kind = OBJECT_INFO, .of_driver = info }) : 0;
+    if (info && !q->reply->info_object) {
+        info->methods->release(info);
+        return answer_no_memory(q);
+    }
+    return 0;
+}
+
+static int execute_fenced_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_fenced_info *info = NULL;
+    struct hal_execution_config config;
+    struct hal_request request;
+    const int *fences = NULL;
+    int fence = HAL_NO_FENCE;
+
+    TRY(take_request(q, NULL, &request, &config));
+    TRY(take_fences(q, &fences));
+    if (!p->methods->execute_fenced)
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    enum hal_status s = p->methods->execute_fenced(p, (enum hal_version) q->call->version, &request,
+                                                   (uint32_t) q->call->n_wait_for, fences, &config,
+                                                   q->call->duration, &fence, &info);
+    return put_fenced(q, s, fence, info);
+}
+
+int answer_execute_fenced(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, execute_fenced_on);
+}
+
+/* Queues for a burst that has none yet, each with a thread of its own: a session has so many. */
+enum { MAX_QUEUES = 32 };
+
+static int open_queues(struct answer *q, struct burst_server *server)
+{
+    struct burst_fds fds;
+    struct why none;
+
+    REQUIRE(q->w,
+            q->call->request_length <= RING_LENGTH_MAX && q->call->result_length <= RING_LENGTH_MAX,
+            "queues of %u and %u datums", q->call->request_length, q->call->result_length);
+    if (!q->call->request_length || object_count(q->s, OBJECT_BURST) >= MAX_QUEUES ||
+        burst_server_open(server, q->call->request_length, q->call->result_length, &fds, &none) < 0)
+        return 0;
+    Wire__Queues *m = arena_alloc(q->a, 1, sizeof(*m));
+    if (!m) {
+        burst_fds_close(&fds);
+        return answer_no_memory(q);
+    }
+    wire__queues__init(m);
+    m->request = wire_put_fd(q->out, fds.request);
+    m->result = wire_put_fd(q->out, fds.result);
+    m->socket = wire_put_fd(q->out, fds.socket);
+    q->reply->queues = m;
+    return 0;
+}
+
+/* The queues are there before anybody knows the handle. */
+static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o)
+{
+    struct burst_server *server =
+        burst_server_new(burst, (enum hal_version) q->call->version, q->s->caller);
+
+    if (!server) {
+        burst->methods->release(burst);
+        return answer_no_memory(q);
+    }
+    burst_server_share(server, &q->s->kept);
+    if (open_queues(q, server) < 0) {
+        burst_server_free(server);
+        return -1;
+    }
+    return answer_object(
+        q, HAL_NONE, &(struct object){ .kind = OBJECT_BURST, .of_driver = server, .parent = o });
+}
+
+static int configure_burst_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_burst *burst = NULL;
+
+    if (!p->methods->configure_burst)
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    enum hal_status s = p->methods->configure_burst(p, (enum hal_version) q->call->version, &burst);
+    if (s != HAL_NONE || !burst)
+        return answer_status(q, s);
+    return add_burst(q, burst, o);
+}
+
+int answer_configure_burst(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, configure_burst_on);
+}
+
+static int create_reusable_on(struct answer *q, struct object *o)
+{
+    struct hal_prepared_model *p = o->of_driver;
+    struct hal_execution_config config;
+    struct hal_execution *execution = NULL;
+    struct hal_request request;
+
+    TRY(take_request(q, NULL, &request, &config));
+    if (!p->methods->create_reusable_execution)
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    enum hal_status s = p->methods->create_reusable_execution(p, &request, &config, &execution);
+    return answer_object(q, s,
+                         &(struct object){ .kind = OBJECT_EXECUTION,
+                                           .of_driver = execution,
+                                           .parent = o,
+                                           .n_outputs = request.n_outputs });
+}
+
+int answer_create_reusable_execution(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_PREPARED, create_reusable_on);
+}
+
+int answer_release(struct answer *q)
+{
+    return answer_status(q,
+                         object_release(q->s, q->call->object) ? HAL_NONE : HAL_INVALID_ARGUMENT);
+}
+
+/* ---- bursts and reusable executions */
+
+static int burst_execute_on(struct answer *q, struct object *o)
+{
+    struct hal_burst *b = burst_server_burst(o->of_driver);
+    struct hal_execution_config config;
+    struct hal_request request;
+    struct hal_result result;
+
+    TRY(take_request(q, &q->c->staging, &request, &config));
+    TRY(make_room(q, request.n_outputs, &result));
+    return put_result(q,
+                      b->methods->execute_synchronously(b, &request,
+                                                        (uint32_t) q->call->n_identifiers,
+                                                        q->call->identifiers, &config, &result),
+                      &result);
+}
+
+int answer_burst_execute(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_BURST, burst_execute_on);
+}
+
+static int burst_release_on(struct answer *q, struct object *o)
+{
+    return answer_status(q, burst_server_release_memory(o->of_driver, q->call->identifier));
+}
+
+int answer_burst_release_memory(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_BURST, burst_release_on);
+}
+
+static int reusable_execute_on(struct answer *q, struct object *o)
+{
+    struct hal_execution *x = o->of_driver;
+    struct hal_result result;
+
+    TRY(make_room(q, o->n_outputs, &result));
+    return put_result(q, x->methods->execute_synchronously(x, q->call->duration, &result), &result);
+}
+
+int answer_reusable_execute(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_EXECUTION, reusable_execute_on);
+}
+
+static int reusable_fenced_on(struct answer *q, struct object *o)
+{
+    struct hal_execution *x = o->of_driver;
+    struct hal_fenced_info *info = NULL;
+    const int *fences = NULL;
+    int fence = HAL_NO_FENCE;
+
+    REQUIRE(q->w, q->call->execution, "no deadline");
+    TRY(take_fences(q, &fences));
+    enum hal_status s =
+        x->methods->execute_fenced(x, (uint32_t) q->call->n_wait_for, fences,
+                                   q->call->execution->deadline, q->call->duration, &fence, &info);
+    return put_fenced(q, s, fence, info);
+}
+
+int answer_reusable_execute_fenced(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_EXECUTION, reusable_fenced_on);
+}
+
+static int execution_info_on(struct answer *q, struct object *o)
+{
+    struct hal_fenced_info *i = o->of_driver;
+    struct hal_timing launched = hal_no_timing, fenced = hal_no_timing;
+    enum hal_status s = i->methods->get_execution_info(i, &launched, &fenced);
+
+    q->reply->timing = reply_timing(q->a, &launched);
+    q->reply->fenced = reply_timing(q->a, &fenced);
+    return q->reply->timing && q->reply->fenced ? answer_status(q, s) : answer_no_memory(q);
+}
+
+int answer_get_execution_info(struct answer *q)
+{
+    return answer_with_object(q, OBJECT_INFO, execution_info_on);
+}

@@ -1,0 +1,400 @@
+#include "sim/wire/burst_packet.h"
+
+#include <string.h>
+
+/* ---- writing requests */
+
+struct writer {
+    struct request_datum *at;
+    uint32_t left;
+    bool is_full;
+};
+
+/* The next datum, all zero but for its tag; a spare one when there is no room. */
+static struct request_datum *put(struct writer *w, enum request_tag tag)
+{
+    static _Thread_local struct request_datum spare;
+    struct request_datum *d = w->left ? w->at++ : &spare;
+
+    w->is_full |= !w->left;
+    w->left -= w->left > 0;
+    memset(d, 0, sizeof(*d));
+    d->tag = tag;
+    return d;
+}
+
+static void put_arguments(struct writer *w, uint32_t n, const struct hal_argument *a,
+                          enum request_tag tag, enum request_tag dimension)
+{
+    for (uint32_t i = 0; i < n && !w->is_full; i++) {
+        struct request_datum *d = put(w, tag);
+        d->of.operand.has_no_value = a[i].has_no_value;
+        d->of.operand.pool = a[i].location.pool;
+        d->of.operand.offset = a[i].location.offset;
+        d->of.operand.length = a[i].location.length;
+        d->of.operand.padding = a[i].location.padding;
+        d->of.operand.n_dims = a[i].n_dims;
+        for (uint32_t k = 0; k < a[i].n_dims && !w->is_full; k++)
+            put(w, dimension)->of.dimension = a[i].dims[k];
+    }
+}
+
+static void put_pools(struct writer *w, uint32_t n, const struct packet_pool *p)
+{
+    for (uint32_t i = 0; i < n && !w->is_full; i++) {
+        struct request_datum *d = put(w, p[i].kind);
+        if (p[i].kind == REQUEST_TOKEN)
+            d->of.token = p[i].token;
+        else
+            d->of.slot = p[i].slot;
+    }
+}
+
+static void put_hint(struct writer *w, const struct hal_token_value *h)
+{
+    struct request_datum *d = put(w, REQUEST_HINT);
+
+    d->of.hint.token = h->token;
+    d->of.hint.length = (uint32_t) h->length;
+    for (uint64_t at = 0; at < h->length && !w->is_full; at += REQUEST_BYTES) {
+        uint64_t n = h->length - at < REQUEST_BYTES ? h->length - at : REQUEST_BYTES;
+        memcpy(put(w, REQUEST_HINT_BYTES)->of.bytes, h->value + at, n);
+    }
+}
+
+static void put_config(struct writer *w, const struct hal_execution_config *c)
+{
+    put(w, REQUEST_MEASURE)->of.measure = c->measure;
+    if (c->deadline != HAL_NO_DEADLINE)
+        put(w, REQUEST_DEADLINE)->of.ns = c->deadline;
+    if (c->loop_timeout != HAL_NO_TIME)
+        put(w, REQUEST_LOOP_TIMEOUT)->of.ns = c->loop_timeout;
+    for (uint32_t i = 0; i < c->n_hints && !w->is_full; i++)
+        put_hint(w, &c->hints[i]);
+}
+
+static bool has_padding(uint32_t n, const struct hal_argument *a)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (a[i].location.padding)
+            return true;
+    return false;
+}
+
+/* Whether HAL 1.2 has all that the request says. */
+static bool is_old(const struct packet_request *r)
+{
+    for (uint32_t i = 0; i < r->n_pools; i++)
+        if (r->pools[i].kind != REQUEST_POOL)
+            return false;
+    return r->config.deadline == HAL_NO_DEADLINE && r->config.loop_timeout == HAL_NO_TIME &&
+           !r->config.n_hints && !has_padding(r->n_inputs, r->inputs) &&
+           !has_padding(r->n_outputs, r->outputs);
+}
+
+int packet_put_request(const struct packet_request *r, enum hal_version version,
+                       struct request_datum *datums, uint32_t most, uint32_t *ret_n)
+{
+    struct writer w = { datums, most, false };
+    struct request_datum *d = put(&w, REQUEST_PACKET);
+
+    if (version < HAL_FL5 && !is_old(r))
+        return -1;
+    put_arguments(&w, r->n_inputs, r->inputs, REQUEST_INPUT, REQUEST_INPUT_DIMENSION);
+    put_arguments(&w, r->n_outputs, r->outputs, REQUEST_OUTPUT, REQUEST_OUTPUT_DIMENSION);
+    put_pools(&w, r->n_pools, r->pools);
+    put_config(&w, &r->config);
+    if (w.is_full)
+        return -1;
+    d->of.packet.size = most - w.left;
+    d->of.packet.n_inputs = r->n_inputs;
+    d->of.packet.n_outputs = r->n_outputs;
+    d->of.packet.n_pools = r->n_pools;
+    *ret_n = most - w.left;
+    return 0;
+}
+
+/* ---- reading requests */
+
+struct taking {
+    const struct request_datum *at;
+    uint32_t left;
+    enum hal_version version;
+    struct arena *arena;
+    struct why *w;
+};
+
+static bool is_next(const struct taking *t, enum request_tag tag)
+{
+    return t->left && t->at->tag == tag;
+}
+
+/* NULL, with the reason: the next datum is another one, or there is none. */
+static const struct request_datum *take(struct taking *t, enum request_tag tag)
+{
+    if (!is_next(t, tag)) {
+        if (t->left)
+            why_fail(t->w, WHY_INVALID, "datum of kind %u instead of %d", t->at->tag, (int) tag);
+        else
+            why_fail(t->w, WHY_INVALID, "no datum of kind %d", (int) tag);
+        return NULL;
+    }
+    t->left--;
+    return t->at++;
+}
+
+static int no_memory(const struct taking *t)
+{
+    return why_fail(t->w, WHY_MEMORY, "out of memory");
+}
+
+static int take_dimensions(struct taking *t, enum request_tag tag, struct hal_argument *ret)
+{
+    uint32_t *dims;
+
+    if (!ret->n_dims)
+        return 0;
+    REQUIRE(t->w, ret->n_dims <= t->left, "%u dimensions, %u datums left", ret->n_dims, t->left);
+    dims = arena_alloc(t->arena, ret->n_dims, sizeof(*dims));
+    if (!dims)
+        return no_memory(t);
+    for (uint32_t i = 0; i < ret->n_dims; i++) {
+        const struct request_datum *d = take(t, tag);
+        if (!d)
+            return -1;
+        dims[i] = d->of.dimension;
+    }
+    ret->dims = dims;
+    return 0;
+}
+
+static int take_argument(struct taking *t, enum request_tag tag, enum request_tag dimension,
+                         struct hal_argument *ret)
+{
+    const struct request_datum *d = take(t, tag);
+
+    if (!d)
+        return -1;
+    REQUIRE(t->w, d->of.operand.has_no_value <= 1, "an operand that has %u of no value",
+            d->of.operand.has_no_value);
+    REQUIRE(t->w, t->version >= HAL_FL5 || !d->of.operand.padding, "padding before level 5");
+    *ret = (struct hal_argument){
+        .has_no_value = d->of.operand.has_no_value,
+        .location = { d->of.operand.pool, d->of.operand.offset, d->of.operand.length,
+                      d->of.operand.padding },
+        .n_dims = d->of.operand.n_dims,
+    };
+    return take_dimensions(t, dimension, ret);
+}
+
+static int take_arguments(struct taking *t, uint32_t n, enum request_tag tag,
+                          enum request_tag dimension, const struct hal_argument **ret)
+{
+    struct hal_argument *a;
+
+    REQUIRE(t->w, n <= t->left, "%u operands, %u datums left", n, t->left);
+    a = arena_alloc(t->arena, n, sizeof(*a));
+    if (!a)
+        return no_memory(t);
+    for (uint32_t i = 0; i < n; i++)
+        TRY(take_argument(t, tag, dimension, &a[i]));
+    *ret = a;
+    return 0;
+}
+
+static int take_pool(struct taking *t, struct packet_pool *ret)
+{
+    bool is_new = is_next(t, REQUEST_PASSING_POOL) || is_next(t, REQUEST_TOKEN);
+    enum request_tag tag =
+        is_new && t->version >= HAL_FL5 ? (enum request_tag) t->at->tag : REQUEST_POOL;
+    const struct request_datum *d = take(t, tag);
+
+    if (!d)
+        return -1;
+    if (tag == REQUEST_TOKEN)
+        *ret = (struct packet_pool){ .kind = tag, .token = d->of.token };
+    else
+        *ret = (struct packet_pool){ .kind = tag, .slot = d->of.slot };
+    return 0;
+}
+
+static int take_pools(struct taking *t, uint32_t n, const struct packet_pool **ret)
+{
+    struct packet_pool *p;
+
+    REQUIRE(t->w, n <= t->left, "%u pools, %u datums left", n, t->left);
+    p = arena_alloc(t->arena, n, sizeof(*p));
+    if (!p)
+        return no_memory(t);
+    for (uint32_t i = 0; i < n; i++)
+        TRY(take_pool(t, &p[i]));
+    *ret = p;
+    return 0;
+}
+
+static int take_hint(struct taking *t, struct hal_token_value *ret)
+{
+    const struct request_datum *d = take(t, REQUEST_HINT);
+    uint32_t length = d ? d->of.hint.length : 0;
+    uint8_t *value;
+
+    if (!d)
+        return -1;
+    REQUIRE(t->w, length <= (uint64_t) t->left * REQUEST_BYTES, "a hint of %u bytes", length);
+    value = arena_alloc(t->arena, length, 1);
+    if (!value)
+        return no_memory(t);
+    *ret = (struct hal_token_value){ d->of.hint.token, value, length };
+    for (uint32_t at = 0; at < length; at += REQUEST_BYTES) {
+        d = take(t, REQUEST_HINT_BYTES);
+        if (!d)
+            return -1;
+        memcpy(value + at, d->of.bytes, length - at < REQUEST_BYTES ? length - at : REQUEST_BYTES);
+    }
+    return 0;
+}
+
+static int take_hints(struct taking *t, struct hal_execution_config *c)
+{
+    struct hal_token_value *h = arena_alloc(t->arena, t->left, sizeof(*h));
+
+    if (!h)
+        return no_memory(t);
+    while (t->left)
+        TRY(take_hint(t, &h[c->n_hints++]));
+    c->hints = h;
+    return 0;
+}
+
+static int take_config(struct taking *t, struct hal_execution_config *ret)
+{
+    const struct request_datum *d = take(t, REQUEST_MEASURE);
+
+    if (!d)
+        return -1;
+    REQUIRE(t->w, d->of.measure <= 1, "measuring: %u", d->of.measure);
+    *ret = (struct hal_execution_config){ .measure = d->of.measure,
+                                          .deadline = HAL_NO_DEADLINE,
+                                          .loop_timeout = HAL_NO_TIME };
+    REQUIRE(t->w, t->version >= HAL_FL5 || !t->left, "%u datums too many", t->left);
+    if (is_next(t, REQUEST_DEADLINE))
+        ret->deadline = take(t, REQUEST_DEADLINE)->of.ns;
+    if (is_next(t, REQUEST_LOOP_TIMEOUT))
+        ret->loop_timeout = take(t, REQUEST_LOOP_TIMEOUT)->of.ns;
+    return take_hints(t, ret);
+}
+
+int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal_version version,
+                        struct arena *a, struct packet_request *ret_request, struct why *w)
+{
+    struct taking t = { datums, n, version, a, w };
+    const struct request_datum *d = take(&t, REQUEST_PACKET);
+    struct packet_request r = { .n_inputs = 0 };
+
+    if (!d)
+        return -1;
+    REQUIRE(w, d->of.packet.size == n, "a packet of %u datums, %u came", d->of.packet.size, n);
+    r.n_inputs = d->of.packet.n_inputs;
+    r.n_outputs = d->of.packet.n_outputs;
+    r.n_pools = d->of.packet.n_pools;
+    TRY(take_arguments(&t, r.n_inputs, REQUEST_INPUT, REQUEST_INPUT_DIMENSION, &r.inputs));
+    TRY(take_arguments(&t, r.n_outputs, REQUEST_OUTPUT, REQUEST_OUTPUT_DIMENSION, &r.outputs));
+    TRY(take_pools(&t, r.n_pools, &r.pools));
+    TRY(take_config(&t, &r.config));
+    *ret_request = r;
+    return 0;
+}
+
+/* ---- results */
+
+static uint32_t result_size(const struct hal_result *r)
+{
+    uint32_t n = PACKET_FAILURE + r->n_shapes;
+
+    for (uint32_t i = 0; i < r->n_shapes; i++)
+        n += r->shapes[i].n_dims < HAL_MAX_RANK ? r->shapes[i].n_dims : HAL_MAX_RANK;
+    return n;
+}
+
+static struct result_datum *put_shape(struct result_datum *d, const struct hal_output_shape *s)
+{
+    uint32_t n_dims = s->n_dims < HAL_MAX_RANK ? s->n_dims : HAL_MAX_RANK;
+
+    d->tag = RESULT_OPERAND;
+    d->of.operand.is_sufficient = s->is_sufficient;
+    d++->of.operand.n_dims = n_dims;
+    for (uint32_t i = 0; i < n_dims; i++) {
+        d->tag = RESULT_DIMENSION;
+        d++->of.dimension = s->dims[i];
+    }
+    return d;
+}
+
+int packet_put_result(enum hal_status status, const struct hal_result *result,
+                      struct result_datum *datums, uint32_t most, uint32_t *ret_n)
+{
+    struct result_datum *d = datums;
+    uint32_t n = result->n_shapes < most ? result_size(result) : UINT32_MAX;
+
+    if (n > most)
+        return -1;
+    memset(datums, 0, n * sizeof(*datums));
+    d->tag = RESULT_PACKET;
+    d->of.packet.size = n;
+    d->of.packet.status = (uint32_t) status;
+    d++->of.packet.n_operands = result->n_shapes;
+    for (uint32_t i = 0; i < result->n_shapes; i++)
+        d = put_shape(d, &result->shapes[i]);
+    d->tag = RESULT_TIMING;
+    d->of.timing = result->timing;
+    *ret_n = n;
+    return 0;
+}
+
+/* Reads one shape; the number of datums that it took, -1: malformed. */
+static int take_shape(const struct result_datum *d, uint32_t left, struct hal_output_shape *ret,
+                      struct why *w)
+{
+    uint32_t n_dims = d->of.operand.n_dims;
+
+    REQUIRE(w, d->tag == RESULT_OPERAND && d->of.operand.is_sufficient <= 1,
+            "no shape of a result");
+    REQUIRE(w, n_dims <= HAL_MAX_RANK && n_dims < left, "%u dimensions", n_dims);
+    *ret =
+        (struct hal_output_shape){ .n_dims = n_dims, .is_sufficient = d->of.operand.is_sufficient };
+    for (uint32_t i = 0; i < n_dims; i++) {
+        REQUIRE(w, d[1 + i].tag == RESULT_DIMENSION, "no dimension of a result");
+        ret->dims[i] = d[1 + i].of.dimension;
+    }
+    return (int) n_dims + 1;
+}
+
+static int take_shapes(const struct result_datum *d, uint32_t left, uint32_t n,
+                       struct hal_output_shape *shapes, struct why *w)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        int taken = left > 1 ? take_shape(d, left, &shapes[i], w)
+                             : why_fail(w, WHY_INVALID, "%u shapes, but no datums", n);
+        TRY(taken);
+        d += taken;
+        left -= (uint32_t) taken;
+    }
+    REQUIRE(w, left == 1 && d->tag == RESULT_TIMING, "a result that does not end with its timing");
+    return 0;
+}
+
+int packet_take_result(const struct result_datum *datums, uint32_t n, enum hal_status *ret_status,
+                       struct hal_result *result, struct why *w)
+{
+    REQUIRE(w, n >= PACKET_FAILURE && datums->tag == RESULT_PACKET && datums->of.packet.size == n,
+            "no result in %u datums", n);
+    REQUIRE(w, datums->of.packet.status < HAL_STATUS_COUNT, "unknown status %u",
+            datums->of.packet.status);
+    REQUIRE(w, datums->of.packet.n_operands <= result->capacity, "%u shapes for %u outputs",
+            datums->of.packet.n_operands, result->capacity);
+    TRY(take_shapes(datums + 1, n - 1, datums->of.packet.n_operands, result->shapes, w));
+    result->n_shapes = datums->of.packet.n_operands;
+    result->timing = datums[n - 1].of.timing;
+    *ret_status = (enum hal_status) datums->of.packet.status;
+    return 0;
+}

@@ -1,0 +1,406 @@
+#define _GNU_SOURCE
+#include "sim/wire/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *wire_method_name(Wire__Method method)
+{
+    const ProtobufCEnumValue *v =
+        protobuf_c_enum_descriptor_get_value(&wire__method__descriptor, (int) method);
+
+    return v ? v->name : "?";
+}
+
+enum trace_phase wire_method_phase(Wire__Method method)
+{
+    switch (method) {
+    case WIRE__METHOD__GET_INFO:
+    case WIRE__METHOD__GET_STATUS:
+    case WIRE__METHOD__GET_CAPABILITIES: return TRACE_PI;
+    case WIRE__METHOD__GET_SUPPORTED_OPERATIONS:
+    case WIRE__METHOD__PREPARE_MODEL:
+    case WIRE__METHOD__PREPARE_MODEL_FROM_CACHE: return TRACE_PC;
+    case WIRE__METHOD__EXECUTE_SYNCHRONOUSLY:
+    case WIRE__METHOD__EXECUTE:
+    case WIRE__METHOD__EXECUTE_FENCED:
+    case WIRE__METHOD__BURST_EXECUTE:
+    case WIRE__METHOD__REUSABLE_EXECUTE:
+    case WIRE__METHOD__REUSABLE_EXECUTE_FENCED:
+    case WIRE__METHOD__GET_EXECUTION_INFO: return TRACE_PE;
+    case WIRE__METHOD__RELEASE: return TRACE_PT;
+    default: return TRACE_PU;
+    }
+}
+
+/* Before every message.  A length above WIRE_INLINE: the message is in the first descriptor. */
+struct header {
+    uint32_t length, n_fds;
+};
+
+uint32_t wire_put_fd(struct wire_fds *fds, int fd)
+{
+    if (fds->n >= WIRE_MAX_FDS || fcntl(fd, F_GETFD) < 0)
+        return 0;
+    fds->fd[fds->n] = fd;
+    return ++fds->n;
+}
+
+int wire_name_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w)
+{
+    for (uint32_t i = 0; i < fds->n; i++)
+        if (fds->fd[i] == fd) {
+            *ret_name = i + 1;
+            return 0;
+        }
+    *ret_name = wire_put_fd(fds, fd);
+    if (!*ret_name && fds->n >= WIRE_MAX_FDS && fcntl(fd, F_GETFD) >= 0)
+        return why_fail(w, WHY_UNSUPPORTED, "more than %d descriptors in one call", WIRE_MAX_FDS);
+    return 0;
+}
+
+int wire_fd(const struct wire_fds *fds, uint32_t name)
+{
+    return name && name <= fds->n ? fds->fd[name - 1] : -1;
+}
+
+int wire_take_fd(struct wire_fds *fds, uint32_t name)
+{
+    int fd = wire_fd(fds, name);
+
+    if (fd >= 0)
+        fds->fd[name - 1] = -1;
+    return fd;
+}
+
+void wire_close_fds(struct wire_fds *fds)
+{
+    for (uint32_t i = 0; i < fds->n; i++)
+        if (fds->fd[i] >= 0)
+            close(fds->fd[i]);
+    fds->n = 0;
+}
+
+static int system_error(const char *what, struct why *w)
+{
+    return why_fail(w, WHY_SYSTEM, "%s: %s", what, strerror(errno));
+}
+
+/* Of sockets with a time-out. */
+static int too_late(struct why *w)
+{
+    return why_fail(w, WHY_TIMEOUT, "the other process does not answer in time");
+}
+
+/* A connection survives the want of memory. */
+static int no_memory_file(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "memory file: %s", strerror(errno));
+}
+
+bool wire_is_sealed(int fd, int seals)
+{
+    int has = fcntl(fd, F_GET_SEALS);
+
+    return has >= 0 && (has & seals) == seals;
+}
+
+int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w)
+{
+    int fd = memfd_create("halcyon", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    void *address;
+
+    if (fd < 0)
+        return no_memory_file(w);
+    if (ftruncate(fd, (off_t) size) < 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+        close(fd);
+        return no_memory_file(w);
+    }
+    address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (address == MAP_FAILED) {
+        close(fd);
+        return no_memory_file(w);
+    }
+    *ret_fd = fd;
+    *ret_address = address;
+    return 0;
+}
+
+/* ---- sending */
+
+static int send_packet(int socket, const struct header *h, const void *bytes, const int *fds,
+                       uint32_t n_fds, int flags, struct why *w)
+{
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int) * (WIRE_MAX_FDS + 1))];
+    } control;
+    struct iovec io[] = { { (void *) (uintptr_t) h, sizeof(*h) },
+                          { (void *) (uintptr_t) bytes, bytes ? h->length : 0 } };
+    struct msghdr m = { .msg_iov = io, .msg_iovlen = 2 };
+    ssize_t sent;
+
+    if (n_fds) {
+        memset(&control, 0, sizeof(control));
+        m.msg_control = control.room;
+        m.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+        memcpy(CMSG_DATA(c), fds, sizeof(int) * n_fds);
+    }
+    do
+        sent = sendmsg(socket, &m, flags | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && !(flags & MSG_DONTWAIT))
+        return too_late(w);
+    return sent < 0 ? system_error("sending a message", w) : 0;
+}
+
+/* The message in a memory file, whose descriptor goes before the others. */
+static int send_large(int socket, const ProtobufCMessage *message, const struct header *h,
+                      const struct wire_fds *fds, int flags, struct why *w)
+{
+    int all[WIRE_MAX_FDS + 1];
+    void *address;
+    int rc;
+
+    TRY(wire_memory(h->length, &all[0], &address, w));
+    protobuf_c_message_pack(message, address);
+    munmap(address, h->length);
+    if (fds)
+        memcpy(all + 1, fds->fd, fds->n * sizeof(int));
+    if (fcntl(all[0], F_ADD_SEALS, F_SEAL_WRITE) < 0)
+        rc = system_error("sealing a message", w);
+    else
+        rc = send_packet(socket, h, NULL, all, h->n_fds + 1, flags, w);
+    close(all[0]);
+    return rc;
+}
+
+static int send_message(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
+                        int flags, struct why *w)
+{
+    size_t length = protobuf_c_message_get_packed_size(message);
+    struct header h = { (uint32_t) length, fds ? fds->n : 0 };
+    uint8_t bytes[WIRE_INLINE];
+
+    if (length > WIRE_MAX)
+        return why_fail(w, WHY_MEMORY, "a message of %zu bytes", length);
+    if (length > WIRE_INLINE)
+        return send_large(socket, message, &h, fds, flags, w);
+    protobuf_c_message_pack(message, bytes);
+    return send_packet(socket, &h, bytes, fds ? fds->fd : NULL, h.n_fds, flags, w);
+}
+
+void wire_set_patience(int socket, double seconds)
+{
+    struct timeval t = { .tv_sec = (time_t) seconds };
+
+    t.tv_usec = (suseconds_t) ((seconds - (double) t.tv_sec) * 1e6);
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}
+
+int wire_send(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
+              struct why *w)
+{
+    return send_message(socket, message, fds, 0, w);
+}
+
+int wire_send_at_once(int socket, const ProtobufCMessage *message, struct why *w)
+{
+    return send_message(socket, message, NULL, MSG_DONTWAIT, w);
+}
+
+/* ---- receiving */
+
+struct packet {
+    struct header header;
+    uint8_t bytes[WIRE_INLINE];
+};
+
+/* Takes the descriptors; more than there may be are closed, and the packet is bad. */
+static int take_fds(struct msghdr *m, bool may_drop, struct wire_fds *ret_fds, struct why *w)
+{
+    const int bad = may_drop ? MSG_TRUNC : MSG_TRUNC | MSG_CTRUNC;
+    uint32_t n = 0;
+
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        size_t here = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < here; i++) {
+            int fd;
+            memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
+            if (n <= WIRE_MAX_FDS)
+                ret_fds->fd[n++] = fd;
+            else
+                close(fd);
+        }
+    }
+    ret_fds->n = n;
+    REQUIRE(w, !(m->msg_flags & bad), "a packet that is too long");
+    return 0;
+}
+
+/* The system makes no more descriptors than there is room for: CMSG_SPACE() may be more. */
+static ssize_t receive_packet(int socket, const struct wire_next *next, struct packet *p,
+                              struct wire_fds *ret_fds, struct why *w)
+{
+    uint32_t room = (next->without_fds ? 0 : next->n_fds) + next->is_long;
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int) * (WIRE_MAX_FDS + 1))];
+    } control;
+    struct iovec io = { p, sizeof(*p) };
+    struct msghdr m = { .msg_iov = &io,
+                        .msg_iovlen = 1,
+                        .msg_control = room ? control.room : NULL,
+                        .msg_controllen = room ? CMSG_LEN(sizeof(int) * room) : 0 };
+    ssize_t n;
+
+    do
+        n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return too_late(w);
+    if (n < 0)
+        return errno == ECONNRESET ? 0 : system_error("receiving a message", w);
+    return take_fds(&m, next->without_fds, ret_fds, w) < 0 ? -1 : n;
+}
+
+static bool has_packet(void *user)
+{
+    return poll(user, 1, 0) != 0;
+}
+
+void wire_spin(int socket, struct spin *s)
+{
+    spin_until(s, has_packet, &(struct pollfd){ .fd = socket, .events = POLLIN });
+}
+
+/* Where a message is read; whether there was too little room for it. */
+struct reading {
+    struct arena *a;
+    bool is_full;
+};
+
+static void *arena_take(void *user, size_t size)
+{
+    struct reading *r = user;
+    void *p = arena_alloc_raw(r->a, size, 1);
+
+    r->is_full |= !p;
+    return p;
+}
+
+static void arena_keep(void *user, void *pointer)
+{
+    (void) user, (void) pointer;
+}
+
+static int unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t length,
+                  struct arena *a, ProtobufCMessage **ret_message, struct why *w)
+{
+    struct reading reading = { a, false };
+    ProtobufCAllocator allocator = { arena_take, arena_keep, &reading };
+    ProtobufCMessage *m = protobuf_c_message_unpack(type, &allocator, length, bytes);
+
+    if (reading.is_full)
+        return why_fail(w, WHY_MEMORY, "no memory to read a message of %zu bytes", length);
+    REQUIRE(w, m, "not a message of type %s", type->name);
+    *ret_message = m;
+    return 0;
+}
+
+/* A message in a file must not change while it is read. */
+static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, struct wire_fds *fds,
+                        struct arena *a, ProtobufCMessage **ret_message, struct why *w)
+{
+    const int sealed = F_SEAL_SHRINK | F_SEAL_WRITE;
+    struct stat st;
+    int fd = fds->n ? fds->fd[0] : -1;
+
+    REQUIRE(w, fd >= 0 && length <= WIRE_MAX, "a message of %zu bytes without its file", length);
+    REQUIRE(w, fstat(fd, &st) == 0 && (uint64_t) st.st_size >= length, "a message file too short");
+    REQUIRE(w, wire_is_sealed(fd, sealed), "a message file that may change");
+    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return why_fail(w, WHY_MEMORY, "a message file: %s", strerror(errno));
+    int rc = unpack(type, bytes, length, a, ret_message, w);
+    munmap(bytes, length);
+    close(fd);
+    memmove(fds->fd, fds->fd + 1, --fds->n * sizeof(int));
+    return rc;
+}
+
+static int read_packet(const struct packet *p, size_t n, const struct wire_next *next,
+                       const ProtobufCMessageDescriptor *type, struct arena *a,
+                       ProtobufCMessage **ret_message, struct wire_fds *fds, struct why *w)
+{
+    REQUIRE(w, n >= sizeof(p->header), "a packet of %zu bytes", n);
+    if (p->header.length > WIRE_INLINE) {
+        REQUIRE(w, n == sizeof(p->header), "a long message within a packet");
+        TRY(unpack_large(type, p->header.length, fds, a, ret_message, w));
+    } else {
+        REQUIRE(w, n == sizeof(p->header) + p->header.length, "a packet of %zu bytes for %u", n,
+                p->header.length);
+        TRY(unpack(type, p->bytes, p->header.length, a, ret_message, w));
+    }
+    REQUIRE(w, fds->n == p->header.n_fds || (next->without_fds && !fds->n),
+            "%u descriptors, %u announced", fds->n, p->header.n_fds);
+    return 0;
+}
+
+int wire_await(int socket, struct wire_next *ret_next, struct why *w)
+{
+    struct header h;
+    ssize_t n;
+
+    do
+        n = recv(socket, &h, sizeof(h), MSG_PEEK);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return too_late(w);
+    if (n <= 0)
+        return n == 0 || errno == ECONNRESET ? 0 : system_error("awaiting a message", w);
+    if (n < (ssize_t) sizeof(h))
+        h = (struct header){ 0 };
+    ret_next->n_fds = h.n_fds < WIRE_MAX_FDS ? h.n_fds : WIRE_MAX_FDS;
+    ret_next->is_long = h.length > WIRE_INLINE;
+    ret_next->without_fds = false;
+    return 1;
+}
+
+int wire_receive_next(int socket, const struct wire_next *next,
+                      const ProtobufCMessageDescriptor *type, struct arena *a,
+                      ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
+{
+    struct packet p;
+    ssize_t n;
+
+    ret_fds->n = 0;
+    n = receive_packet(socket, next, &p, ret_fds, w);
+    if (n > 0 && read_packet(&p, (size_t) n, next, type, a, ret_message, ret_fds, w) == 0)
+        return 1;
+    wire_close_fds(ret_fds);
+    return n == 0 ? 0 : -1;
+}
+
+int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
+                 ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
+{
+    static const struct wire_next any = { WIRE_MAX_FDS, true, false };
+
+    return wire_receive_next(socket, &any, type, a, ret_message, ret_fds, w);
+}
