@@ -16,7 +16,7 @@
 
 extern const char report_css[], report_js[];
 
-enum { APPLICATION = 1212238937, SCHEMA_VERSION = 1 }; /* harness/schema.sql */
+enum { APPLICATION = 1212238937, SCHEMA_VERSION = 1 }; /* harness/store/schema.sql */
 
 const char *const report_verdict[N_VERDICTS] = { "pass",  "waived",    "unsupported",
                                                  "fail",  "violation", "refused",

@@ -1,8 +1,9 @@
 /* reports: what people look at.
  *
- * graphDump draws a model (Graphviz); the report reads the results database (harness/schema.sql)
- * and writes one HTML page, with each failure and its graph; the manual prints an operation's
- * record. The database is the record, a report is a query: nothing here runs a model. */
+ * graphDump draws a model (Graphviz); the report reads the results database
+ * (harness/store/schema.sql) and writes one HTML page, with each failure and its graph; the manual
+ * prints an operation's record. The database is the record, a report is a query: nothing here runs
+ * a model. */
 #ifndef REPORTS_REPORTS_H
 #define REPORTS_REPORTS_H
 

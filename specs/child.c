@@ -15,7 +15,7 @@
 
 #include <jansson.h>
 
-#include "specs/nursery.h"
+#include "specs/python_zygote.h"
 
 enum { DEFAULT_TIMEOUT = 60, MAX_TIMEOUT = 1000000, MAX_TRACE = 1 << 16, MAX_TAIL = 4096 };
 static const uint64_t default_memory = 4ull << 30;

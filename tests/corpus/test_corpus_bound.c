@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "golden/golden.h"
-#include "harness/waivers.h"
+#include "harness/check/waivers.h"
 #include "specs/specs.h"
 
 struct tally {

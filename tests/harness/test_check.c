@@ -5,11 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/campaign.h"
-#include "harness/check.h"
-#include "harness/inputs.h"
-#include "harness/options.h"
-#include "harness/waivers.h"
+#include "harness/check/check.h"
+#include "harness/check/inputs.h"
+#include "harness/check/waivers.h"
+#include "harness/cli/options.h"
+#include "harness/run/campaign.h"
 #include "tests/support/check_main.h"
 
 /* ---- verdicts: y = RELU(x), x and y of three floats */

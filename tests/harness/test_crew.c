@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/crew.h"
+#include "harness/run/worker_pool.h"
 #include "tests/support/check_main.h"
 
 enum { ITEMS = 40, STEPS = 3 };

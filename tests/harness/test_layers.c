@@ -2,7 +2,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "harness/layers.h"
+#include "harness/check/per_op_check.h"
 #include "tests/support/build.h"
 #include "tests/support/check_main.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "harness/results.h"
+#include "harness/store/results.h"
 #include "tests/support/check_main.h"
 
 static char folder[] = "/tmp/halcyon-test-XXXXXX";

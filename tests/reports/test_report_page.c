@@ -1,4 +1,4 @@
-/* The HTML report, on databases made here from harness/schema.sql. */
+/* The HTML report, on databases made here from harness/store/schema.sql. */
 #include <check.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void setup(void)
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(db_path, sizeof(db_path), "%s/results.db", dir);
     snprintf(page_path, sizeof(page_path), "%s/page/index.html", dir);
-    char *schema = read_file(SOURCE_ROOT "/harness/schema.sql");
+    char *schema = read_file(SOURCE_ROOT "/harness/store/schema.sql");
     run_sql(schema);
     free(schema);
 }

@@ -1,0 +1,142 @@
+#include "harness/check/buffer.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void buffer_done(struct buffer *b)
+{
+    free(b->data);
+    *b = (struct buffer){ 0 };
+}
+
+static bool buffer_reserve(struct buffer *b, size_t more)
+{
+    if (b->failed || more > SIZE_MAX / 4 - b->length) {
+        b->failed = true;
+        return false;
+    }
+    size_t need = b->length + more + 1;
+    if (need <= b->capacity)
+        return true;
+    size_t capacity = b->capacity ? b->capacity : 256;
+    while (capacity < need)
+        capacity *= 2;
+    char *data = realloc(b->data, capacity);
+    if (!data) {
+        b->failed = true;
+        return false;
+    }
+    b->data = data;
+    b->capacity = capacity;
+    return true;
+}
+
+void buffer_put(struct buffer *b, const void *bytes, size_t length)
+{
+    if (!length || !buffer_reserve(b, length))
+        return;
+    memcpy(b->data + b->length, bytes, length);
+    b->length += length;
+    b->data[b->length] = 0;
+}
+
+void buffer_puts(struct buffer *b, const char *text)
+{
+    buffer_put(b, text, strlen(text));
+}
+
+void buffer_printf(struct buffer *b, const char *fmt, ...)
+{
+    va_list args, again;
+    va_start(args, fmt);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (n >= 0 && buffer_reserve(b, (size_t) n)) {
+        vsnprintf(b->data + b->length, (size_t) n + 1, fmt, again);
+        b->length += (size_t) n;
+    }
+    va_end(again);
+}
+
+static bool is_plain(const char *argument)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./:,=+@%^";
+    return *argument && argument[strspn(argument, plain)] == 0;
+}
+
+void buffer_put_quoted(struct buffer *b, const char *argument)
+{
+    if (is_plain(argument)) {
+        buffer_puts(b, argument);
+        return;
+    }
+    buffer_puts(b, "'");
+    for (const char *at = argument; *at; at++) {
+        if (*at == '\'')
+            buffer_puts(b, "'\\''");
+        else
+            buffer_put(b, at, 1);
+    }
+    buffer_puts(b, "'");
+}
+
+void buffer_drop(struct buffer *b, size_t length)
+{
+    if (!length)
+        return;
+    memmove(b->data, b->data + length, b->length - length);
+    b->length -= length;
+}
+
+char *text_append(char *text, size_t size, const char *fmt, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text + used, size - used, fmt, args);
+    va_end(args);
+    return text;
+}
+
+const char *buffer_text(const struct buffer *b)
+{
+    return b->data ? b->data : "";
+}
+
+/* Length of the UTF-8 sequence at `at`, 0 where there is none; overlong forms and surrogates are
+ * not told apart from right ones by their first byte alone, so the second byte is looked at too. */
+static size_t utf8_length(const unsigned char *at)
+{
+    unsigned char c = at[0];
+    size_t n = c < 0x80                ? 1
+               : c >= 0xc2 && c < 0xe0 ? 2
+               : c >= 0xe0 && c < 0xf0 ? 3
+               : c >= 0xf0 && c < 0xf5 ? 4
+                                       : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    if ((c == 0xe0 && at[1] < 0xa0) || (c == 0xed && at[1] > 0x9f) || (c == 0xf0 && at[1] < 0x90) ||
+        (c == 0xf4 && at[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+void text_clean(char *text)
+{
+    unsigned char *at = (unsigned char *) text;
+    while (*at) {
+        size_t n = utf8_length(at);
+        if (n == 0 || (n == 1 && (*at < 0x20 || *at == 0x7f) && *at != '\n') ||
+            (n == 2 && at[0] == 0xc2 && at[1] < 0xa0)) {
+            *at++ = '?';
+            continue;
+        }
+        at += n;
+    }
+}

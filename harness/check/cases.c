@@ -1,0 +1,270 @@
+#include "harness/check/cases.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "harness/check/inputs.h"
+#include "specs/specs.h"
+
+struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
+                          uint64_t n)
+{
+    return (struct cases){ .n = n, .graphs = *graphs, .seed = seed, .first = first };
+}
+
+void cases_done(struct cases *c)
+{
+    free(c->spec);
+    arena_free(c->arena);
+    *c = (struct cases){ 0 };
+}
+
+void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME])
+{
+    if (c->spec)
+        snprintf(name, CASE_NAME, "%s", c->spec[i].example.name);
+    else
+        snprintf(name, CASE_NAME, "random/s%" PRIu64 "/i%" PRIu64, c->seed, c->first + i);
+}
+
+const char *cases_file(const struct cases *c, uint64_t i)
+{
+    return c->spec ? c->spec[i].file : NULL;
+}
+
+int cases_make(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
+               struct why *w)
+{
+    if (!c->spec)
+        return randgraph_make(&c->graphs, c->seed, c->first + i, arena, ret_example, w);
+    *ret_example = c->spec[i].example;
+    return 0;
+}
+
+/* Takes the number after a prefix; NULL where there is none of 64 bits. */
+static const char *take_number(const char *at, const char *prefix, uint64_t *ret)
+{
+    size_t n = strlen(prefix);
+    if (strncmp(at, prefix, n) || !isdigit((unsigned char) at[n]))
+        return NULL;
+    char *end;
+    errno = 0;
+    *ret = strtoull(at + n, &end, 10);
+    return errno ? NULL : end;
+}
+
+bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index)
+{
+    uint64_t seed = 0, index = 0;
+    const char *at = take_number(name, "random/s", &seed);
+    if (at)
+        at = take_number(at, "/i", &index);
+    if (!at || *at)
+        return false;
+    *ret_seed = seed;
+    *ret_index = index;
+    return true;
+}
+
+/* ---- loading */
+
+struct loading {
+    struct cases *cases;
+    const char *file; /* of the arena */
+    const char *glob;
+    bool fill; /* the file has no input values */
+};
+
+static const char *without_prefix(const char *name)
+{
+    return strncmp(name, "spec/", 5) ? name : name + 5;
+}
+
+/* Names may hold what a glob takes as special, so that the exact name counts too. */
+static bool name_matches(const char *glob, const char *name)
+{
+    if (!glob)
+        return true;
+    glob = without_prefix(glob);
+    name = without_prefix(name);
+    return !strcmp(glob, name) || !fnmatch(glob, name, 0);
+}
+
+static int copy_tensors(const struct tensor *from, uint32_t n, struct arena *a,
+                        struct tensor **ret_to)
+{
+    struct tensor *to = arena_alloc(a, n, sizeof *to);
+    if (!to)
+        return -1;
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        if (from[i].data && !(to[i].data = arena_copy(a, from[i].data, tensor_bytes(&from[i]))))
+            return -1;
+        if (from[i].channel_scale &&
+            !(to[i].channel_scale = arena_copy(a, from[i].channel_scale,
+                                               from[i].n_channels * sizeof *from[i].channel_scale)))
+            return -1;
+    }
+    *ret_to = to;
+    return 0;
+}
+
+static int copy_example(const struct example *from, struct arena *a, struct example *ret_to)
+{
+    struct example to = *from;
+    uint32_t n_in = from->model.graph[0].n_inputs, n_out = from->model.graph[0].n_outputs;
+    TRY(model_copy(&from->model, a, &to.model));
+    TRY(copy_tensors(from->in, n_in, a, &to.in));
+    TRY(copy_tensors(from->expected, n_out, a, &to.expected));
+    if (from->ignored && !(to.ignored = arena_copy(a, from->ignored, n_out * sizeof *to.ignored)))
+        return -1;
+    to.name = strncmp(from->name, "spec/", 5) && strncmp(from->name, "random/", 7)
+                  ? arena_printf(a, "spec/%s", from->name)
+                  : arena_strdup(a, from->name);
+    to.since = from->since ? arena_strdup(a, from->since) : NULL;
+    *ret_to = to;
+    return to.name ? 0 : -1;
+}
+
+static int grow(struct cases *c)
+{
+    if (c->n < c->capacity)
+        return 0;
+    size_t capacity = c->capacity ? 2 * c->capacity : 64;
+    struct spec_case *spec = realloc(c->spec, capacity * sizeof *spec);
+    if (!spec)
+        return -1;
+    c->spec = spec;
+    c->capacity = capacity;
+    return 0;
+}
+
+static int take_example(const struct example *e, void *user, struct why *w)
+{
+    struct loading *l = user;
+    struct cases *c = l->cases;
+    struct spec_case taken = { .file = l->file };
+    if (!name_matches(l->glob, e->name))
+        return 0;
+    REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"), "%s: an example's name of %zu bytes",
+            l->file, strlen(e->name));
+    if (grow(c) < 0 || copy_example(e, c->arena, &taken.example) < 0)
+        return why_fail(w, WHY_MEMORY, "no memory for %s", e->name);
+    if (l->fill)
+        TRY(inputs_fill(e->name, taken.example.in, e->model.graph[0].n_inputs, c->arena, w));
+    c->spec[c->n++] = taken;
+    return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && !strcmp(text + n - m, end);
+}
+
+static bool is_spec(const char *path)
+{
+    return ends_with(path, ".mod.py") || ends_with(path, ".jsonl") ||
+           ends_with(path, ".jsonl.xz") || ends_with(path, ".tflite");
+}
+
+static int load_file(struct cases *c, const char *path, const char *glob, struct why *w)
+{
+    struct loading l = { .cases = c, .glob = glob, .fill = ends_with(path, ".tflite") };
+    l.file = arena_strdup(c->arena, path);
+    if (!l.file)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    const struct specs_options options = { .threads = c->threads };
+    return specs_load(path, &options, take_example, &l, w);
+}
+
+/* A folder that is being read, and the one that it was found in. */
+struct folder {
+    const struct folder *above;
+    dev_t device;
+    ino_t inode;
+};
+
+static int load_path(struct cases *c, const char *path, const char *glob,
+                     const struct folder *above, struct why *w);
+
+static int not_hidden(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name); /* alphasort() follows the locale */
+}
+
+static int load_folder(struct cases *c, const char *path, const char *glob,
+                       const struct folder *here, struct why *w)
+{
+    struct dirent **entry;
+    for (const struct folder *f = here->above; f; f = f->above)
+        REQUIRE(w, f->device != here->device || f->inode != here->inode,
+                "%s: a link to a folder that it is in", path);
+    int n = scandir(path, &entry, not_hidden, by_name), failed = 0;
+    if (n < 0)
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    for (int i = 0; i < n; i++) {
+        char *below = NULL;
+        if (!failed && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0)
+            failed = why_fail(w, WHY_MEMORY, "no memory");
+        else if (!failed)
+            failed = load_path(c, below, glob, here, w);
+        free(below);
+        free(entry[i]);
+    }
+    free(entry);
+    return failed;
+}
+
+/* above: the folder that it was found in; NULL: named by the user, so that it must be something
+ * that can be loaded. */
+static int load_path(struct cases *c, const char *path, const char *glob,
+                     const struct folder *above, struct why *w)
+{
+    struct stat about;
+    bool there = stat(path, &about) == 0;
+    if (there && S_ISDIR(about.st_mode)) {
+        struct folder here = { above, about.st_dev, about.st_ino };
+        return load_folder(c, path, glob, &here, w);
+    }
+    if (above && !is_spec(path))
+        return 0;
+    if (!there)
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    REQUIRE(w, S_ISREG(about.st_mode), "%s: not a file", path);
+    REQUIRE(w, is_spec(path), "%s: not a specification (.mod.py, .jsonl, .jsonl.xz, .tflite)",
+            path);
+    return load_file(c, path, glob, w);
+}
+
+int cases_load(struct cases *c, const char *path, const char *glob, struct why *w)
+{
+    if (!c->arena && !(c->arena = arena_new(0)))
+        return why_fail(w, WHY_MEMORY, "no memory");
+    uint64_t before = c->n;
+    TRY(load_path(c, path, glob, NULL, w));
+    REQUIRE(w, c->n > before || glob, "%s: no specifications in it", path);
+    return 0;
+}
+
+int cases_validate(const struct cases *c, struct why *w)
+{
+    for (uint64_t i = 0; c->spec && i < c->n; i++) {
+        const struct spec_case *s = &c->spec[i];
+        if (model_prepare(&s->example.model, NULL, w) < 0 && w->code != WHY_UNSUPPORTED)
+            return why_prefix(w, "%s: %s", s->file ? s->file : "stored", s->example.name);
+    }
+    return 0;
+}

@@ -1,0 +1,437 @@
+#include "harness/check/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "golden/base/clock.h"
+#include "sim/hal/hal_convert.h"
+
+const char *const judge_name[] = { "auto", "cts", "bound" };
+
+const char *const stage_name[] = {
+    [STAGE_SUPPORTED] = "supported",
+    [STAGE_PREPARE] = "prepare",
+    [STAGE_EXECUTE] = "execute",
+    [STAGE_DONE] = "done",
+};
+
+/* ---- names of operations */
+
+const char *operation_name(int32_t code, char text[48])
+{
+    const struct op *op = op_find(code == OEM_CODE ? EXTENSION_CODE(oem, 0) : code);
+    if (op)
+        return op->name;
+    if (extension_prefix_of(code))
+        snprintf(text, 48, "extension %u:%d", extension_prefix_of(code), code & 0xffff);
+    else
+        snprintf(text, 48, "operation %d", code);
+    return text;
+}
+
+const char *operation_type(const struct graph *g, const struct operation *p)
+{
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        const uint32_t *list = pass ? p->out : p->in;
+        uint32_t n = pass ? p->n_out : p->n_in;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct dtype_info *d = dtype_find((int32_t) g->operand[list[i]].tensor.dtype);
+            if (d && d->tensor)
+                return d->name;
+        }
+    }
+    return "none";
+}
+
+/* Which operation writes an output of the main graph; NULL where it is an input or constant. */
+static const struct operation *producer(const struct graph *g, uint32_t output)
+{
+    for (uint32_t i = 0; i < g->n_operations; i++)
+        for (uint32_t k = 0; k < g->operation[i].n_out; k++)
+            if (g->operation[i].out[k] == g->output[output])
+                return &g->operation[i];
+    return NULL;
+}
+
+/* ---- the reference */
+
+static bool expects_all(const struct example *e)
+{
+    for (uint32_t i = 0; i < e->model.graph[0].n_outputs; i++)
+        if (!e->expected[i].data && !(e->ignored && e->ignored[i]) && tensor_count(&e->expected[i]))
+            return false;
+    return true;
+}
+
+/* What is ignored expects nothing: then only the reference can tell. */
+static bool expects_any(const struct example *e)
+{
+    for (uint32_t i = 0; i < e->model.graph[0].n_outputs; i++)
+        if (e->expected[i].data && !(e->ignored && e->ignored[i]))
+            return true;
+    return false;
+}
+
+enum judge_kind check_resolve(const struct example *e, enum judge_kind asked)
+{
+    if (asked != JUDGE_AUTO)
+        return asked;
+    return expects_any(e) || e->expect_failure ? JUDGE_CTS : JUDGE_BOUND;
+}
+
+int check_begin(struct check *c, const struct example *e, enum judge_kind asked, struct why *w)
+{
+    struct arena *arena = arena_new(0);
+    const struct graph *g = &e->model.graph[0];
+    struct shape *shape = arena ? arena_alloc(arena, g->n_outputs, sizeof *shape) : NULL;
+    if (!shape) {
+        arena_free(arena);
+        return why_fail(w, WHY_MEMORY, "no memory for %s", e->name);
+    }
+    for (uint32_t i = 0; i < g->n_outputs; i++)
+        shape[i] =
+            e->expected[i].data ? e->expected[i].shape : g->operand[g->output[i]].tensor.shape;
+    *c = (struct check){ .example = e,
+                         .judge = check_resolve(e, asked),
+                         .level = -1,
+                         .arena = arena,
+                         .out_shape = shape };
+    return 0;
+}
+
+void check_done(struct check *c)
+{
+    if (c->have_result)
+        result_done(&c->result);
+    plan_free(c->plan);
+    arena_free(c->arena);
+    *c = (struct check){ 0 };
+}
+
+static bool needs_result(const struct check *c)
+{
+    const struct example *e = c->example;
+    if (e->expect_failure)
+        return false;
+    return c->judge == JUDGE_BOUND || !expects_all(e) || e->multinomial_tolerance > 0;
+}
+
+void check_reference(struct check *c)
+{
+    if (c->referenced)
+        return;
+    c->referenced = true;
+    struct why why = { 0 };
+    const struct model *m = &c->example->model;
+    c->level = model_prepare(m, NULL, &why);
+    if (c->level < 0 || !needs_result(c)) {
+        if (c->level < 0 && (why.code != WHY_UNSUPPORTED || needs_result(c)))
+            snprintf(c->reference_why, sizeof c->reference_why, "%s", why.text);
+        return;
+    }
+    struct exec_options options = { .bounds = c->judge == JUDGE_BOUND };
+    if (plan_new(m, &c->plan, &why) < 0 ||
+        plan_run(c->plan, c->example->in, &options, &c->result, &why) < 0) {
+        snprintf(c->reference_why, sizeof c->reference_why, "%s", why.text);
+        return;
+    }
+    c->have_result = true;
+    for (uint32_t i = 0; i < c->result.n; i++)
+        c->out_shape[i] = c->result.out[i].shape;
+}
+
+/* ---- running */
+
+struct check_result check_without_outcome(enum verdict v, enum judge_kind judge)
+{
+    return (struct check_result){ .verdict = v,
+                                  .judge = judge,
+                                  .stage = "none",
+                                  .status = "NONE",
+                                  .device_ns = HAL_NO_TIME,
+                                  .output = -1 };
+}
+
+int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
+              struct check_result *ret_result)
+{
+    struct check_result r = check_without_outcome(VERDICT_ERROR, c->judge);
+    struct target_run_options options = { .measure = true };
+    struct why why = { 0 };
+    uint64_t begin = clock_steady_ns();
+    c->itself = strcmp(target_uri(t), "golden") == 0;
+    int ran = target_run(t, &c->example->model, c->example->in, c->out_shape, &options, ret_outcome,
+                         &why);
+    r.ms = (double) (clock_steady_ns() - begin) * 1e-6;
+    if (ran < 0)
+        snprintf(r.why, sizeof r.why, "%s", why.text);
+    *ret_result = r;
+    return ran;
+}
+
+/* ---- verdicts that need no numbers */
+
+static void describe_unsupported(const struct check *c, const struct outcome *o,
+                                 struct check_result *r)
+{
+    const struct graph *g = &c->example->model.graph[0];
+    uint32_t first = o->n_ops, n = 0;
+    if (o->withheld[0]) {
+        snprintf(r->why, sizeof r->why, "%s", o->withheld);
+        return;
+    }
+    for (uint32_t i = 0; i < o->n_ops && i < g->n_operations; i++)
+        if (!o->supported[i]) {
+            first = n++ ? first : i;
+        }
+    if (!n) {
+        snprintf(r->why, sizeof r->why, "the driver does not support this model");
+        return;
+    }
+    char text[48];
+    const struct operation *p = &g->operation[first];
+    snprintf(r->why, sizeof r->why, "operation %u (%s, %s) is not supported", first,
+             operation_name(p->code, text), operation_type(g, p));
+    if (n > 1)
+        text_append(r->why, sizeof r->why, ", nor %s %u other%s", n == 2 ? "is" : "are", n - 1,
+                    n == 2 ? "" : "s");
+}
+
+static void judge_failed_call(const struct check *c, struct check_result *r, enum stage stage)
+{
+    if (c->example->expect_failure && stage == STAGE_EXECUTE) {
+        r->verdict = VERDICT_PASS;
+        snprintf(r->why, sizeof r->why, "fails at execution, as it must");
+        return;
+    }
+    r->verdict = stage == STAGE_SUPPORTED ? VERDICT_VIOLATION : VERDICT_REFUSED;
+    snprintf(r->why, sizeof r->why, "%s ended with %s%s",
+             stage == STAGE_SUPPORTED ? "the model is valid, but get_supported_operations"
+             : stage == STAGE_PREPARE ? "every operation is supported, but prepare_model"
+                                      : "the model is prepared, but executing",
+             r->status,
+             stage == STAGE_SUPPORTED ? " (an operation that is not supported is answered false)"
+                                      : "");
+}
+
+/* Whether the reference cannot tell how many elements are right: DESIGN.md, section 4. */
+static bool is_open(const struct check *c, uint32_t i)
+{
+    return c->judge == JUDGE_BOUND && c->have_result && c->result.open[i];
+}
+
+static bool any_open(const struct check *c)
+{
+    for (uint32_t i = 0; c->have_result && i < c->result.n; i++)
+        if (is_open(c, i))
+            return true;
+    return false;
+}
+
+/* Everything but the comparison of outputs.  True when the verdict stands. */
+static bool judge_course(const struct check *c, const struct outcome *o, struct check_result *r)
+{
+    if (o->violation[0]) {
+        r->verdict = o->hung ? VERDICT_HANG : o->died ? VERDICT_CRASH : VERDICT_VIOLATION;
+        snprintf(r->why, sizeof r->why, "%s", o->violation);
+    } else if (o->stage == STAGE_SUPPORTED && o->status == HAL_NONE) {
+        r->verdict = VERDICT_UNSUPPORTED;
+        describe_unsupported(c, o, r);
+    } else if (c->reference_why[0]) {
+        r->verdict = VERDICT_ERROR;
+        snprintf(r->why, sizeof r->why, "no reference: %s", c->reference_why);
+    } else if (o->stage == STAGE_EXECUTE && o->status == HAL_OUTPUT_INSUFFICIENT_SIZE &&
+               any_open(c)) {
+        r->verdict = VERDICT_PASS;
+        snprintf(r->why, sizeof r->why, "undecided: more elements may be right than there is room");
+    } else if (o->stage != STAGE_DONE) {
+        judge_failed_call(c, r, o->stage);
+    } else if (c->example->expect_failure) {
+        r->verdict = VERDICT_FAIL;
+        snprintf(r->why, sizeof r->why, "executes, although it must fail");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* ---- outputs */
+
+/* The suites allow three steps for one quantised network: DESIGN.md, section 4. */
+static int cts_steps(const struct example *e)
+{
+    return strstr(e->name, "mobilenet_quantized") ? 3 : 1;
+}
+
+static struct judgement judge_output(const struct check *c, uint32_t i, const struct tensor *actual)
+{
+    const struct example *e = c->example;
+    const struct result *ref = &c->result;
+    if (c->have_result && ref->odds[i])
+        return judge_odds(ref->odds[i], c->judge == JUDGE_CTS ? e->multinomial_tolerance : 0,
+                          actual);
+    if (c->judge == JUDGE_BOUND)
+        return judge_bound(&ref->out[i], ref->real[i], ref->bound[i], ref->kind[i], actual);
+    const struct tensor *expected = e->expected[i].data ? &e->expected[i] : &ref->out[i];
+    return judge_cts(expected, actual, model_is_half(&e->model), cts_steps(e));
+}
+
+/* Specifications ignore the values of random results, not their distribution. */
+static bool is_ignored(const struct check *c, uint32_t i)
+{
+    if (c->example->multinomial_tolerance > 0 && c->have_result && c->result.odds[i])
+        return false;
+    return c->judge == JUDGE_CTS && c->example->ignored && c->example->ignored[i];
+}
+
+/* Row-major index -> "[0,3,2]". */
+static void put_place(const struct shape *s, size_t index, char *text, size_t size)
+{
+    uint32_t at[MAX_RANK] = { 0 };
+    for (uint32_t d = s->rank; d-- > 0;) {
+        at[d] = s->dim[d] ? (uint32_t) (index % s->dim[d]) : 0;
+        index = s->dim[d] ? index / s->dim[d] : 0;
+    }
+    text[0] = 0;
+    text_append(text, size, "[");
+    for (uint32_t d = 0; d < s->rank; d++)
+        text_append(text, size, "%s%u", d ? "," : "", at[d]);
+    text_append(text, size, "]");
+}
+
+static void keep_worst(const struct check *c, uint32_t i, const struct judgement *j,
+                       const struct tensor *actual, struct check_result *r)
+{
+    const struct graph *g = &c->example->model.graph[0];
+    const struct operation *p = producer(g, i);
+    char text[48];
+    r->output = (int32_t) i;
+    r->element = j->worst;
+    r->expected = j->expected;
+    r->actual = j->actual;
+    r->bound = j->bound;
+    r->ratio = j->ratio;
+    put_place(&actual->shape, j->worst, r->place, sizeof r->place);
+    snprintf(r->operation, sizeof r->operation, "%s", p ? operation_name(p->code, text) : "");
+    const struct dtype_info *d = dtype_find((int32_t) actual->dtype);
+    snprintf(r->type, sizeof r->type, "%s", d ? d->name : "?");
+}
+
+/* A failing output before a passing one, then the larger ratio; NaN is worse than any number. */
+static bool is_worse(const struct judgement *j, bool ok, const struct check_result *r, bool r_ok)
+{
+    if (r->output < 0)
+        return true;
+    if (ok != r_ok)
+        return !ok;
+    return isnan(j->ratio) ? !isnan(r->ratio) : j->ratio > r->ratio;
+}
+
+static void put_detail(struct buffer *b, const struct check *c, uint32_t i,
+                       const struct tensor *actual, const struct judgement *j, const char *place)
+{
+    char shape[SHAPE_TEXT], text[48];
+    const struct operation *p = producer(&c->example->model.graph[0], i);
+    const struct dtype_info *d = dtype_find((int32_t) actual->dtype);
+    buffer_printf(b, "output %u: %s%s of %s: %zu elements compared, %zu wrong%s%s\n", i,
+                  d ? d->name : "?", shape_text(&actual->shape, shape),
+                  p ? operation_name(p->code, text) : "an input", j->checked, j->wrong,
+                  !j->ok && !j->wrong ? ": " : "", !j->ok && !j->wrong ? j->why : "");
+    if (j->checked)
+        buffer_printf(
+            b, "    worst %s: expected %.9g, got %.9g, off by %.3g, allowed %.3g, ratio %.3g\n",
+            place, j->expected, j->actual, fabs(j->actual - j->expected), j->bound, j->ratio);
+}
+
+/* Shapes are the contract's, not the arithmetic's: of an open one that is the rank. */
+static bool judge_shape(const struct check *c, uint32_t i, const struct tensor *actual,
+                        struct check_result *r)
+{
+    char is[SHAPE_TEXT], must[SHAPE_TEXT];
+    const struct shape *s = &c->out_shape[i];
+    if (is_open(c, i) ? s->rank == actual->shape.rank : shape_equal(s, &actual->shape))
+        return true;
+    r->verdict = VERDICT_VIOLATION;
+    snprintf(r->why, sizeof r->why, "output %u has shape %s, must be %s", i,
+             shape_text(&actual->shape, is), shape_text(s, must));
+    return false;
+}
+
+/* What the reference is judged by where it would only be compared with itself; else NULL. */
+static const struct tensor *expected_instead(const struct check *c, uint32_t i)
+{
+    const struct example *e = c->example;
+    bool instead = c->itself && c->judge == JUDGE_BOUND && e->expected[i].data;
+
+    return instead && !(e->ignored && e->ignored[i]) ? &e->expected[i] : NULL;
+}
+
+static void judge_one(const struct check *c, uint32_t i, const struct outcome *o,
+                      struct check_result *r, struct buffer *detail)
+{
+    const struct tensor *instead = expected_instead(c, i);
+    const struct tensor *actual = instead ? instead : &o->out[i];
+    struct judgement j = judge_output(c, i, actual);
+    bool ok_before = r->verdict == VERDICT_PASS;
+    r->checked += j.checked;
+    r->wrong += j.wrong;
+    char place[128];
+    put_place(&actual->shape, j.worst, place, sizeof place);
+    if (detail)
+        put_detail(detail, c, i, actual, &j, place);
+    if (is_worse(&j, j.ok, r, ok_before))
+        keep_worst(c, i, &j, actual, r);
+    if (!j.ok && ok_before) {
+        r->verdict = VERDICT_FAIL;
+        snprintf(r->why, sizeof r->why, "output %u%s: %s", i,
+                 instead ? ", as the example expects it" : "", j.why);
+    }
+}
+
+static void judge_outputs(const struct check *c, const struct outcome *o, struct check_result *r,
+                          struct buffer *detail)
+{
+    r->verdict = VERDICT_PASS;
+    for (uint32_t i = 0; i < o->n_out; i++)
+        if (!is_ignored(c, i) && !judge_shape(c, i, &o->out[i], r))
+            return;
+    for (uint32_t i = 0; i < o->n_out; i++)
+        if (!is_ignored(c, i) && !is_open(c, i))
+            judge_one(c, i, o, r, detail);
+        else if (detail)
+            buffer_printf(detail, "output %u: %s\n", i,
+                          is_open(c, i) ? "undecided, and so is its shape"
+                                        : "ignored by its specification");
+    if (r->verdict == VERDICT_PASS && !r->checked)
+        snprintf(r->why, sizeof r->why, "no element could be compared");
+}
+
+/* What was said otherwise to a driver of an older HAL. */
+static void tell_notes(const struct outcome *o, struct check_result *r, struct buffer *detail)
+{
+    for (uint32_t i = 0; i < o->n_notes; i++) {
+        const char *lost = o->note[i].lost ? "lost at this HAL version: " : "";
+        r->lost = r->lost || o->note[i].lost;
+        if (detail)
+            buffer_printf(detail, "%s%s\n", lost, o->note[i].text);
+        else if (r->verdict == VERDICT_PASS && o->note[i].lost)
+            text_append(r->why, sizeof r->why, "%s%s%s", r->why[0] ? "; " : "", lost,
+                        o->note[i].text);
+    }
+}
+
+void check_judge(struct check *c, struct outcome *o, struct check_result *r, struct buffer *detail)
+{
+    snprintf(r->stage, sizeof r->stage, "%s", stage_name[o->stage]);
+    if ((unsigned) o->status < HAL_STATUS_COUNT)
+        snprintf(r->status, sizeof r->status, "%s", hal_status_name(o->status));
+    else
+        snprintf(r->status, sizeof r->status, "status %u", (unsigned) o->status);
+    r->device_ns = o->timing.on_device;
+    if (!judge_course(c, o, r))
+        judge_outputs(c, o, r, detail);
+    tell_notes(o, r, detail);
+    text_clean(r->why);
+    outcome_done(o);
+}

@@ -1,0 +1,101 @@
+#include "harness/check/waivers.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct waiver {
+    char *name, *target, *reason;
+};
+
+struct waivers {
+    struct waiver *list;
+    size_t n;
+};
+
+void waivers_free(struct waivers *v)
+{
+    if (!v)
+        return;
+    for (size_t i = 0; i < v->n; i++)
+        free(v->list[i].name); /* one allocation a line */
+    free(v->list);
+    free(v);
+}
+
+/* Cuts the next word off; NULL at the end of the line. */
+static char *next_word(char **at)
+{
+    char *word = *at + strspn(*at, " \t");
+    if (!*word)
+        return NULL;
+    char *end = word + strcspn(word, " \t");
+    *at = *end ? end + 1 : end;
+    *end = 0;
+    return word;
+}
+
+/* Takes over `line` when it adds a waiver, which it says by returning 1. */
+static int add_line(struct waivers *v, char *line, const char *path, unsigned number, struct why *w)
+{
+    line[strcspn(line, "\r\n")] = 0;
+    char *at = line, *name, *target;
+    if (line[strspn(line, " \t")] == '#' || !(name = next_word(&at)))
+        return 0;
+    target = next_word(&at);
+    char *reason = at + strspn(at, " \t");
+    REQUIRE(w, target && *reason, "%s:%u: a waiver is CASE-GLOB TARGET-GLOB REASON", path, number);
+    struct waiver *list = realloc(v->list, (v->n + 1) * sizeof *list);
+    if (!list)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    v->list = list;
+    memmove(line, name, strlen(name) + 1); /* so that freeing the name frees the line */
+    list[v->n++] = (struct waiver){ line, target, reason };
+    return 1;
+}
+
+static int read_lines(struct waivers *v, FILE *file, const char *path, struct why *w)
+{
+    unsigned number = 0;
+    int taken = 0;
+    while (taken >= 0) {
+        char *line = NULL;
+        size_t size = 0;
+        if (getline(&line, &size, file) < 0) {
+            free(line);
+            break;
+        }
+        taken = add_line(v, line, path, ++number, w);
+        if (taken <= 0)
+            free(line);
+    }
+    if (taken >= 0 && ferror(file))
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    return taken < 0 ? -1 : 0;
+}
+
+int waivers_load(const char *path, struct waivers **ret_waivers, struct why *w)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    struct waivers *v = calloc(1, sizeof *v);
+    int failed = v ? read_lines(v, file, path, w) : why_fail(w, WHY_MEMORY, "no memory");
+    fclose(file);
+    if (failed < 0) {
+        waivers_free(v);
+        return -1;
+    }
+    *ret_waivers = v;
+    return 0;
+}
+
+const char *waivers_find(const struct waivers *v, const char *name, const char *target)
+{
+    for (size_t i = 0; v && i < v->n; i++)
+        if (!fnmatch(v->list[i].name, name, 0) && !fnmatch(v->list[i].target, target, 0))
+            return v->list[i].reason;
+    return NULL;
+}

@@ -1,0 +1,270 @@
+#include "harness/cli/console.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "golden/base/clock.h"
+
+double console_now(void)
+{
+    return (double) clock_steady_ns() * 1e-9;
+}
+
+struct console console_start(bool json, int verbosity, uint64_t n_cases)
+{
+    return (struct console){ .json = json,
+                             .terminal = isatty(STDERR_FILENO) == 1,
+                             .verbosity = verbosity,
+                             .n_cases = n_cases,
+                             .begun = console_now() };
+}
+
+/* ---- the bar */
+
+void console_clear(struct console *c)
+{
+    if (c->bar_shown)
+        fputs("\r\033[K", stderr);
+    c->bar_shown = false;
+}
+
+void console_progress(struct console *c, uint64_t done)
+{
+    enum { WIDTH = 30 };
+    uint64_t ms = (uint64_t) ((console_now() - c->begun) * 1e3);
+    if (!c->terminal || c->verbosity < 0 || !c->n_cases || ms < c->drawn_ms + 100)
+        return;
+    c->drawn_ms = ms;
+    char bar[WIDTH + 1];
+    size_t full = (size_t) ((double) done / (double) c->n_cases * WIDTH);
+    memset(bar, '.', WIDTH);
+    memset(bar, '#', full > WIDTH ? WIDTH : full);
+    bar[WIDTH] = 0;
+    double seconds = (double) ms * 1e-3, rate = (double) done / seconds;
+    fprintf(stderr, "\r\033[K[%s] %llu/%llu", bar, (unsigned long long) done,
+            (unsigned long long) c->n_cases);
+    if (c->failures)
+        fprintf(stderr, "  %llu not conforming", (unsigned long long) c->failures);
+    if (done)
+        fprintf(stderr, "  %.0f/s, %.0f s left", rate, (double) (c->n_cases - done) / rate);
+    fflush(stderr);
+    c->bar_shown = true;
+}
+
+/* ---- JSON */
+
+/* JSON has no infinities and no NaN: those are strings. */
+static json_t *number(double x)
+{
+    if (isnan(x))
+        return json_string("NaN");
+    if (isinf(x))
+        return json_string(x < 0 ? "-Infinity" : "Infinity");
+    return json_real(x);
+}
+
+/* File names need not be UTF-8, JSON has to be. */
+static json_t *text(const char *from)
+{
+    json_t *s = json_string(from);
+    char *clean = s ? NULL : strdup(from);
+    if (clean) {
+        text_clean(clean);
+        s = json_string(clean);
+    }
+    free(clean);
+    return s;
+}
+
+static void print_json(json_t *object)
+{
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    putchar('\n');
+    json_decref(object);
+}
+
+static void add_worst(json_t *o, const struct check_result *r)
+{
+    json_object_set_new(o, "output", json_integer(r->output));
+    json_object_set_new(o, "element", json_integer((json_int_t) r->element));
+    json_object_set_new(o, "place", json_string(r->place));
+    json_object_set_new(o, "operation", text(r->operation));
+    json_object_set_new(o, "type", json_string(r->type));
+    json_object_set_new(o, "expected", number(r->expected));
+    json_object_set_new(o, "actual", number(r->actual));
+    json_object_set_new(o, "bound", number(r->bound));
+    json_object_set_new(o, "ratio", number(r->ratio));
+}
+
+static void verdict_json(const char *name, const char *target, const struct check_result *r,
+                         const char *replay)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "case", text(name));
+    json_object_set_new(o, "target", text(target));
+    json_object_set_new(o, "verdict", json_string(verdict_name[r->verdict]));
+    if (r->verdict == VERDICT_WAIVED)
+        json_object_set_new(o, "was", json_string(verdict_name[r->was]));
+    json_object_set_new(o, "why", text(r->why));
+    json_object_set_new(o, "ms", number(round(r->ms * 1e3) / 1e3));
+    json_object_set_new(o, "judge", json_string(judge_name[r->judge]));
+    json_object_set_new(o, "stage", json_string(r->stage));
+    json_object_set_new(o, "status", json_string(r->status));
+    if (r->device_ns != HAL_NO_TIME)
+        json_object_set_new(o, "device_ns", json_integer((json_int_t) r->device_ns));
+    json_object_set_new(o, "checked", json_integer((json_int_t) r->checked));
+    json_object_set_new(o, "wrong", json_integer((json_int_t) r->wrong));
+    if (r->output >= 0)
+        add_worst(o, r);
+    if (replay)
+        json_object_set_new(o, "replay", text(replay));
+    print_json(o);
+}
+
+/* ---- verdicts */
+
+static void print_worst(const struct check_result *r)
+{
+    if (r->wrong)
+        printf("    %llu of %llu elements are wrong; the worst is in output %d (%s, %s)\n",
+               (unsigned long long) r->wrong, (unsigned long long) r->checked, r->output,
+               r->operation[0] ? r->operation : "an input", r->type);
+    printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", r->place,
+           r->expected, r->actual, r->bound, r->ratio);
+}
+
+/* The lines of a text, each pushed in. */
+static void print_lines(const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        printf("    %.*s\n", (int) n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+void console_verdict(struct console *c, const char *name, const char *target,
+                     const struct check_result *r, const char *replay, const char *detail)
+{
+    bool conforming = verdict_conforming(r->verdict);
+    c->failures += !conforming;
+    c->losses += r->lost;
+    if (c->json) {
+        verdict_json(name, target, r, replay);
+        return;
+    }
+    if (c->verbosity < 0 || (conforming && c->verbosity < 1))
+        return;
+    console_clear(c);
+    printf("%-11s %s  %s", verdict_name[r->verdict], name, target);
+    if (c->verbosity > 0)
+        printf("  %.3f ms", r->ms);
+    putchar('\n');
+    bool has_worst = !detail && r->verdict == VERDICT_FAIL && r->output >= 0;
+    if (r->why[0] && !(r->verdict == VERDICT_FAIL && (detail || r->wrong)))
+        print_lines(r->why);
+    if (detail)
+        print_lines(detail);
+    else if (has_worst)
+        print_worst(r);
+    if (replay)
+        printf("    %s\n", replay);
+}
+
+/* ---- the end */
+
+static void add_up(const struct summary *s, struct totals *ret)
+{
+    *ret = (struct totals){ 0 };
+    for (uint32_t t = 0; t < s->n_targets; t++)
+        for (int v = 0; v < VERDICT_COUNT; v++)
+            ret->n[v] += s->totals[t].n[v];
+}
+
+static void summary_json(const struct summary *s, const struct totals *all)
+{
+    json_t *o = json_object();
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        json_object_set_new(o, verdict_name[v], json_integer((json_int_t) all->n[v]));
+    json_object_set_new(o, "cases", json_integer((json_int_t) s->n_cases));
+    json_object_set_new(o, "not_run", json_integer((json_int_t) s->not_run));
+    json_object_set_new(o, "seconds", number(round(s->seconds * 1e3) / 1e3));
+    json_t *line = json_object();
+    json_object_set_new(line, "summary", o);
+    print_json(line);
+}
+
+/* Columns of verdicts that occurred; pass always. */
+static bool has_column(const struct totals *all, int v)
+{
+    return v == VERDICT_PASS || all->n[v];
+}
+
+static int column_width(int v)
+{
+    int n = (int) strlen(verdict_name[v]);
+    return n < 9 ? 9 : n;
+}
+
+static void print_row(const char *title, int width, const struct totals *all,
+                      const struct totals *row)
+{
+    printf("%-*s", width, title);
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        if (!has_column(all, v))
+            continue;
+        if (row)
+            printf("  %*llu", column_width(v), (unsigned long long) row->n[v]);
+        else
+            printf("  %*s", column_width(v), verdict_name[v]);
+    }
+    putchar('\n');
+}
+
+static void print_table(const struct summary *s, const struct totals *all)
+{
+    int width = 6;
+    for (uint32_t t = 0; t < s->n_targets; t++) {
+        int n = (int) strlen(s->target[t]);
+        width = n > width ? n : width;
+    }
+    print_row("target", width, all, NULL);
+    for (uint32_t t = 0; t < s->n_targets; t++)
+        print_row(s->target[t], width, all, &s->totals[t]);
+}
+
+void console_summary(struct console *c, const struct summary *s)
+{
+    struct totals all;
+    add_up(s, &all);
+    console_clear(c);
+    if (c->json) {
+        summary_json(s, &all);
+        return;
+    }
+    uint64_t bad = 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        bad += verdict_conforming((enum verdict) v) ? 0 : all.n[v];
+    if (c->failures && c->verbosity >= 0)
+        putchar('\n');
+    print_table(s, &all);
+    printf("%llu case%s in %.1f s: ", (unsigned long long) s->n_cases, s->n_cases == 1 ? "" : "s",
+           s->seconds);
+    if (bad)
+        printf("%llu not conforming", (unsigned long long) bad);
+    else
+        printf("all %sconforming", s->not_run ? "that ran are " : "");
+    if (s->not_run)
+        printf("; %llu not run", (unsigned long long) s->not_run);
+    if (s->run)
+        printf("; run %lld in %s", (long long) s->run, s->db);
+    putchar('\n');
+    if (c->losses && c->verbosity >= 0)
+        printf("%llu verdict%s about a model that lost something at the HAL version of its target: "
+               "-v says what\n",
+               (unsigned long long) c->losses, c->losses == 1 ? " is" : "s are");
+    fflush(stdout);
+}

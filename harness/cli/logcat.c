@@ -1,0 +1,73 @@
+#include "harness/cli/logcat.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "golden/base/logging.h"
+
+static int output = -1;
+static bool on_terminal; /* where there may be a bar */
+static const char *filter;
+
+static const char level_letter[] = { [LOG_INFO] = 'I', [LOG_WARNING] = 'W', [LOG_ERROR] = 'E' };
+
+/* ---- the filter: TAG:P, separated by spaces; *:P for all other tags */
+
+static bool passes(enum log_level level, const char *tag)
+{
+    static const char rising[] = "VDIWEFS";
+    char least = atomic_load(&vlog_mask) ? 'I' : 'E';
+    bool is_named = false;
+
+    for (const char *at = filter ? filter : ""; *at;) {
+        size_t length = strcspn(at, " "), name = strcspn(at, ": ");
+        char letter = name + 1 < length ? at[name + 1] : 'V';
+        bool names_it = strlen(tag) == name && strncmp(at, tag, name) == 0;
+        if ((names_it || (!is_named && name == 1 && *at == '*')) && strchr(rising, letter))
+            least = letter;
+        is_named |= names_it;
+        at += length;
+        at += strspn(at, " ");
+    }
+    return strchr(rising, level_letter[level]) >= strchr(rising, least);
+}
+
+/* One write() a line, so that those of several processes do not mix. */
+static void print(enum log_level level, const char *tag, const char *text, void *user)
+{
+    char line[4096];
+    struct timespec t;
+    struct tm date;
+
+    (void) user;
+    if (!passes(level, tag))
+        return;
+    clock_gettime(CLOCK_REALTIME, &t);
+    localtime_r(&t.tv_sec, &date);
+    int n = snprintf(line, sizeof line, "%s%02d-%02d %02d:%02d:%02d.%03d %5d %5d %c %s: %s\n",
+                     on_terminal ? "\r\033[K" : "", date.tm_mon + 1, date.tm_mday, date.tm_hour,
+                     date.tm_min, date.tm_sec, (int) (t.tv_nsec / 1000000), (int) getpid(),
+                     (int) gettid(), level_letter[level], tag, text);
+    ssize_t written = n > 0 ? write(output, line, strlen(line)) : 0;
+    (void) written; /* a log that nobody can read is no reason to fail */
+}
+
+void logcat_start(const char *setting)
+{
+    const char *from_environment = getenv("HALCYON_VLOG");
+    struct why why;
+
+    filter = getenv("ANDROID_LOG_TAGS");
+    output = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    on_terminal = isatty(output) == 1;
+    if (output < 0)
+        return;
+    log_set_sink(print, NULL);
+    if (!setting && from_environment && vlog_set(from_environment, &why) < 0)
+        log_write(LOG_ERROR, "Manager", "HALCYON_VLOG: %s", why.text);
+}

@@ -1,0 +1,534 @@
+#include "harness/cli/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "golden/base/logging.h"
+#include "harness/check/buffer.h"
+#include "harness/cli/console.h"
+
+enum {
+    CMD_CAMPAIGN = CMD_RUN | CMD_RANDOM,
+    CMD_JUDGING = CMD_CAMPAIGN | CMD_REPLAY,
+    CMD_DRIVING = CMD_JUDGING | CMD_DEVICES | CMD_SERVE,
+    CMD_GRAPHS = CMD_RANDOM | CMD_REPLAY | CMD_DUMP | CMD_LEVELS
+};
+
+struct option_row {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* NULL: a flag */
+    unsigned commands;
+    const char *help;
+    /* NULL: the argument, as it is, or the flag goes to the member there. */
+    int (*set)(struct options *o, const char *value, struct why *w);
+    size_t member;
+};
+#define MEMBER(name) NULL, offsetof(struct options, name)
+
+/* ---- numbers */
+
+/* Decimal, or hexadecimal after 0x: a leading 0 is no octal here. */
+static int parse_u64(const char *text, uint64_t least, uint64_t most, uint64_t *ret, struct why *w)
+{
+    char *end;
+    errno = 0;
+    bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    unsigned long long value = strtoull(text, &end, hex ? 16 : 10);
+    if (errno || !isdigit((unsigned char) *text) || *end || value < least || value > most)
+        return why_fail(w, WHY_INVALID, "'%s' is not a whole number from %llu to %llu", text,
+                        (unsigned long long) least, (unsigned long long) most);
+    *ret = value;
+    return 0;
+}
+
+/* "A<separator>B", or "A" alone for both where single is allowed. */
+static int parse_pair(const char *text, char separator, bool single, uint64_t most, uint64_t *ret_a,
+                      uint64_t *ret_b, struct why *w)
+{
+    char first[32];
+    const char *at = strchr(text, separator);
+    if (!at && single) {
+        TRY(parse_u64(text, 1, most, ret_a, w));
+        *ret_b = *ret_a;
+        return 0;
+    }
+    if (!at || (size_t) (at - text) >= sizeof first)
+        return why_fail(w, WHY_INVALID, "'%s' is not of the form A%cB", text, separator);
+    memcpy(first, text, (size_t) (at - text));
+    first[at - text] = 0;
+    TRY(parse_u64(first, 1, most, ret_a, w));
+    return parse_u64(at + 1, 1, most, ret_b, w);
+}
+
+/* ---- one function per option */
+
+static int set_target(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, *value, "the target is empty");
+    REQUIRE(w, o->n_targets < MAX_TARGETS, "more than %d targets", MAX_TARGETS);
+    for (uint32_t i = 0; i < o->n_targets; i++)
+        REQUIRE(w, strcmp(o->target[i], value), "'%s' is given twice", value);
+    o->target[o->n_targets++] = value;
+    return 0;
+}
+
+static int set_db(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, *value, "the file name is empty");
+    o->db = value;
+    o->db_given = true;
+    return 0;
+}
+
+static int set_jobs(struct options *o, const char *value, struct why *w)
+{
+    uint64_t n = 0;
+    TRY(parse_u64(value, 1, 1024, &n, w));
+    o->jobs = (unsigned) n;
+    return 0;
+}
+
+static int set_shard(struct options *o, const char *value, struct why *w)
+{
+    uint64_t shard = 0, n = 0;
+    TRY(parse_pair(value, '/', false, 1000000, &shard, &n, w));
+    REQUIRE(w, shard <= n, "'%s': there are only %llu shards (they count from 1)", value,
+            (unsigned long long) n);
+    o->shard = (uint32_t) shard;
+    o->n_shards = (uint32_t) n;
+    return 0;
+}
+
+static int set_timeout(struct options *o, const char *value, struct why *w)
+{
+    char *end;
+    double seconds = strtod(value, &end);
+    REQUIRE(w, end != value && !*end && seconds >= 0.01 && seconds <= 1e6,
+            "'%s' is not a number of seconds from 0.01 to 1000000", value);
+    o->timeout = seconds;
+    return 0;
+}
+
+static int set_judge(struct options *o, const char *value, struct why *w)
+{
+    if (!strcmp(value, "cts"))
+        o->judge = JUDGE_CTS;
+    else if (!strcmp(value, "bound"))
+        o->judge = JUDGE_BOUND;
+    else
+        return why_fail(w, WHY_INVALID, "'%s' is neither 'cts' nor 'bound'", value);
+    return 0;
+}
+
+static int set_quiet(struct options *o, const char *value, struct why *w)
+{
+    (void) value, (void) w;
+    o->verbosity = -1;
+    return 0;
+}
+
+static int set_verbose(struct options *o, const char *value, struct why *w)
+{
+    (void) value, (void) w;
+    o->verbosity = 1;
+    return 0;
+}
+
+static int set_seed(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 0, UINT64_MAX, &o->seed, w);
+}
+
+static int set_count(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 1, 1000000000, &o->count, w);
+}
+
+static int set_ops(struct options *o, const char *value, struct why *w)
+{
+    uint64_t least = 0, most = 0;
+    TRY(parse_pair(value, '-', true, 100, &least, &most, w));
+    REQUIRE(w, least <= most, "'%s': the smaller number comes first", value);
+    o->graphs.min_ops = (uint32_t) least;
+    o->graphs.max_ops = (uint32_t) most;
+    o->graphs_given = true;
+    return 0;
+}
+
+static int set_max_dim(struct options *o, const char *value, struct why *w)
+{
+    uint64_t n = 0;
+    TRY(parse_u64(value, 1, 64, &n, w));
+    o->graphs.max_dim = (uint32_t) n;
+    o->graphs_given = true;
+    return 0;
+}
+
+static int set_level(struct options *o, const char *value, struct why *w)
+{
+    uint64_t n = 0;
+    TRY(parse_u64(value, 1, 8, &n, w));
+    o->graphs.max_level = (int) n;
+    o->graphs_given = true;
+    return 0;
+}
+
+static int set_op(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, op_by_name(value), "no operation '%s' in the catalogue (see halcyon ops)", value);
+    o->graphs.only = value;
+    o->graphs_given = true;
+    return 0;
+}
+
+/* "TENSOR_FLOAT32,TENSOR_FLOAT16" */
+static int set_types(struct options *o, const char *value, struct why *w)
+{
+    uint32_t types = 0;
+    for (const char *at = value;; at++) {
+        char name[64];
+        size_t length = strcspn(at, ",");
+        REQUIRE(w, length && length < sizeof name, "'%s' is not a list of operand types", value);
+        memcpy(name, at, length);
+        name[length] = 0;
+        int type = dtype_by_name(name);
+        REQUIRE(w, type >= 0, "'%s' is not an operand type (such as TENSOR_FLOAT32)", name);
+        types |= 1u << type;
+        at += length;
+        if (!*at)
+            break;
+    }
+    o->graphs.dtypes = types;
+    o->graphs_given = true;
+    return 0;
+}
+
+static int set_format(struct options *o, const char *value, struct why *w)
+{
+    static const char *const known[] = { "dot", "svg", "spec", "json" };
+    for (int i = 0; i < COUNT(known); i++)
+        if (!strcmp(value, known[i])) {
+            o->format = value;
+            return 0;
+        }
+    return why_fail(w, WHY_INVALID, "'%s' is none of dot, svg, spec, json", value);
+}
+
+static int set_listen(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, !strncmp(value, "unix:", 5) && value[5], "'%s' is not unix:PATH", value);
+    o->listen = value + 5;
+    return 0;
+}
+
+static int set_for_level(struct options *o, const char *value, struct why *w)
+{
+    uint64_t n = 0;
+    TRY(parse_u64(value, 1, 8, &n, w));
+    o->for_level = (int) n;
+    return 0;
+}
+
+static int set_vlog(struct options *o, const char *value, struct why *w)
+{
+    o->vlog = value;
+    return vlog_set(value, w);
+}
+
+static int set_run(struct options *o, const char *value, struct why *w)
+{
+    uint64_t run = 0;
+    TRY(parse_u64(value, 1, INT64_MAX, &run, w));
+    o->run = (int64_t) run;
+    return 0;
+}
+
+/* ---- the table, in the order of the help */
+
+static const struct option_row rows[] = {
+    { "target", 'd', "TARGET", CMD_JUDGING,
+      "run on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target },
+    { "seed", 0, "S", CMD_RANDOM, "seed of the campaign (default 1)", set_seed },
+    { "count", 0, "N", CMD_RANDOM, "how many graphs (default 1000)", set_count },
+    { "ops", 0, "MIN-MAX", CMD_GRAPHS, "operations of a graph, 1 to 100", set_ops },
+    { "op", 0, "NAME", CMD_GRAPHS, "only this operation", set_op },
+    { "types", 0, "LIST", CMD_GRAPHS, "only these main types: TENSOR_FLOAT32,...", set_types },
+    { "max-dim", 0, "N", CMD_GRAPHS, "largest dimension of an input, 1 to 64", set_max_dim },
+    { "level", 0, "L", CMD_GRAPHS, "highest feature level that a graph may need, 1 to 8",
+      set_level },
+    { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
+      "only the cases of this name; may have wildcards", MEMBER(case_glob) },
+    { "judge", 0, "cts|bound", CMD_JUDGING, "how results are judged (run: cts, random: bound)",
+      set_judge },
+    { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
+      MEMBER(waivers) },
+    { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES,
+      "seconds after which a driver hangs (default 10)", set_timeout },
+    { "jobs", 'j', "N", CMD_CAMPAIGN, "worker processes (default: one a core)", set_jobs },
+    { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases, from 1/N on",
+      set_shard },
+    { "resume", 0, NULL, CMD_CAMPAIGN, "go on with the run that was killed", MEMBER(resume) },
+    { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
+      "sim: targets take the time that their cost model says (as sim:NAME?realtime)",
+      MEMBER(realtime) },
+    { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger",
+      MEMBER(in_process) },
+    { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db },
+    { "run", 0, "N", CMD_REPORT, "only this run (default: all, of each case the newest verdict)",
+      set_run },
+    { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format },
+    { "for-level", 0, "L", CMD_DUMP, "express the model at this feature level, 1 to 8",
+      set_for_level },
+    { "listen", 0, "unix:PATH", CMD_SERVE, "the socket to listen at", set_listen },
+    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", MEMBER(output) },
+    { "markdown", 0, NULL, CMD_OPS, "as Markdown", MEMBER(markdown) },
+    { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", MEMBER(faults) },
+    { "total-times", 0, NULL, CMD_TRACE, "with the time of the layers below", MEMBER(total_times) },
+    { "per-execution", 0, NULL, CMD_TRACE, "only executions, the mean of them",
+      MEMBER(per_execution) },
+    { "print-detail", 0, NULL, CMD_TRACE, "also every section", MEMBER(print_detail) },
+    { "sum", 0, NULL, CMD_TRACE, "one table a target, of all its runs", MEMBER(sum) },
+    { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", MEMBER(junit) },
+    { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS | CMD_TRACE,
+      "one JSON object a line on stdout", MEMBER(json) },
+    { "quiet", 'q', NULL, CMD_JUDGING, "only the summary", set_quiet },
+    { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES, "a line for every case", set_verbose },
+    { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
+      "vendor extensions for those alone who are listed there", MEMBER(allowlist) },
+    { "run-as", 0, "NAME", CMD_JUDGING | CMD_DEVICES,
+      "as this app's package, or binary's path, in that list (default: halcyon's path)",
+      MEMBER(run_as) },
+    { "vlog", 0, "TAGS", CMD_DRIVING,
+      "log on stderr: all, or some of model, compilation, execution, cpuexe, manager, driver, "
+      "memory",
+      set_vlog },
+    { "trace", 0, "FILE", CMD_DRIVING, "write what happens when as JSON, for ui.perfetto.dev",
+      MEMBER(trace) },
+};
+#undef MEMBER
+
+enum { N_ROWS = COUNT(rows), OPTION_FIRST = 256, OPTION_HELP = 'h' };
+
+static void build_getopt(const struct command *c, struct option *ret_long, char *ret_short)
+{
+    int n = 0;
+    char *at = ret_short;
+    *at++ = ':';
+    *at++ = OPTION_HELP;
+    ret_long[n++] = (struct option){ "help", no_argument, NULL, OPTION_HELP };
+    for (int i = 0; i < N_ROWS; i++) {
+        const struct option_row *r = &rows[i];
+        if (!(r->commands & c->bit))
+            continue;
+        int has = r->argument ? required_argument : no_argument;
+        ret_long[n++] = (struct option){ r->name, has, NULL, OPTION_FIRST + i };
+        if (r->letter) {
+            *at++ = r->letter;
+            if (r->argument)
+                *at++ = ':';
+        }
+    }
+    ret_long[n] = (struct option){ 0 };
+    *at = 0;
+}
+
+static const struct option_row *row_of(const struct command *c, int key)
+{
+    if (key >= OPTION_FIRST)
+        return &rows[key - OPTION_FIRST];
+    for (int i = 0; i < N_ROWS; i++)
+        if (rows[i].letter && rows[i].letter == key && (rows[i].commands & c->bit))
+            return &rows[i];
+    return NULL;
+}
+
+static int set_member(struct options *o, const struct option_row *r, const char *value,
+                      struct why *w)
+{
+    void *member = (char *) o + r->member;
+
+    if (!r->argument) {
+        *(bool *) member = true;
+        return 0;
+    }
+    REQUIRE(w, *value, "%s is empty", r->argument);
+    *(const char **) member = value;
+    return 0;
+}
+
+/* getopt leaves optopt at 0, or at the number of a long option, and the text in argv. */
+static int refuse(const struct command *c, int key, const char *text, struct why *w)
+{
+    const struct option_row *r = optopt ? row_of(c, optopt) : NULL;
+    if (key == ':' && r)
+        return why_fail(w, WHY_INVALID, "--%s: %s is missing", r->name, r->argument);
+    if (r)
+        return why_fail(w, WHY_INVALID, "--%s takes no argument", r->name);
+    if (optopt && optopt < OPTION_FIRST && strncmp(text, "--", 2))
+        return why_fail(w, WHY_INVALID, "no option -%c", optopt);
+    return why_fail(w, WHY_INVALID, "no option %s, or not only one that starts so", text);
+}
+
+static unsigned default_jobs(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > 256 ? 256 : (unsigned) n;
+}
+
+/* Kept to the end: options live as long. */
+static char *realtime_uri[MAX_TARGETS + 1];
+
+static int realtime_of(const char *uri, int slot, const char **ret_uri, struct why *w)
+{
+    const size_t size = strlen(uri) + sizeof "?realtime";
+
+    REQUIRE(w, strncmp(uri, "sim:", 4) == 0, "--realtime: %s: only sim: targets have a clock", uri);
+    free(realtime_uri[slot]);
+    realtime_uri[slot] = malloc(size);
+    if (!realtime_uri[slot])
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    snprintf(realtime_uri[slot], size, "%s%crealtime", uri, strchr(uri, '?') ? '&' : '?');
+    *ret_uri = realtime_uri[slot];
+    return 0;
+}
+
+static int make_realtime(struct options *o, bool argument, struct why *w)
+{
+    const char *uri;
+
+    for (uint32_t i = 0; i < o->n_targets; i++)
+        TRY(realtime_of(o->target[i], (int) i, &o->target[i], w));
+    if (!argument || !o->n_arguments)
+        return 0;
+    TRY(realtime_of(o->argument[0], MAX_TARGETS, &uri, w));
+    o->argument[0] = realtime_uri[MAX_TARGETS];
+    return 0;
+}
+
+int options_parse(const struct command *c, int argc, char **argv, struct options *ret_options,
+                  struct why *w)
+{
+    struct options o = { .command = c->name,
+                         .db = "halcyon.db",
+                         .jobs = default_jobs(),
+                         .shard = 1,
+                         .n_shards = 1,
+                         .timeout = 10,
+                         .seed = 1,
+                         .count = 1000,
+                         .begun = console_now(),
+                         .graphs = randgraph_default };
+    struct option table[N_ROWS + 2];
+    char letters[2 * N_ROWS + 4];
+    build_getopt(c, table, letters);
+    opterr = 0;
+    optind = 0; /* the GNU way to start anew */
+    for (;;) {
+        int at = optind ? optind : 1;
+        int key = getopt_long(argc, argv, letters, table, NULL);
+        if (key == -1)
+            break;
+        if (key == OPTION_HELP)
+            return 1;
+        const struct option_row *r = row_of(c, key);
+        if (!r)
+            return refuse(c, key, argv[at < argc ? at : argc - 1], w);
+        if ((r->set ? r->set(&o, optarg, w) : set_member(&o, r, optarg, w)) < 0)
+            return why_prefix(w, "--%s", r->name);
+    }
+    o.argument = argv + optind;
+    o.n_arguments = argc - optind;
+    if (o.realtime)
+        TRY(make_realtime(&o, c->bit == CMD_SERVE, w));
+    *ret_options = o;
+    return 0;
+}
+
+enum { HELP_COLUMN = 29, HELP_WIDTH = 92 };
+
+/* The text beside its option, broken between words. */
+static void help_text(FILE *to, const char *text, int column)
+{
+    if (column >= HELP_COLUMN) {
+        fputc('\n', to);
+        column = 0;
+    }
+    for (const char *at = text; *at;) {
+        size_t n = strlen(at), room = HELP_WIDTH - HELP_COLUMN;
+        if (n > room)
+            for (n = room; n > 1 && at[n] != ' '; n--)
+                continue;
+        fprintf(to, "%*s%.*s\n", HELP_COLUMN - column, "", (int) n, at);
+        at += n + (at[n] == ' ');
+        column = 0;
+    }
+}
+
+static void help_row(FILE *to, char letter, const char *name, const char *argument,
+                     const char *help)
+{
+    char left[64];
+    snprintf(left, sizeof left, "%c%c%s --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
+             letter ? "," : " ", name, argument ? " " : "", argument ? argument : "");
+    help_text(to, help, fprintf(to, "  %s", left));
+}
+
+void options_help(const struct command *c, FILE *to)
+{
+    fprintf(to, "usage: halcyon %s%s%s\n\n%s\n\noptions:\n", c->name, *c->synopsis ? " " : "",
+            c->synopsis, c->text);
+    for (int i = 0; i < N_ROWS; i++)
+        if (rows[i].commands & c->bit)
+            help_row(to, rows[i].letter, rows[i].name, rows[i].argument, rows[i].help);
+    help_row(to, 'h', "help", NULL, "this text");
+    if (c->bit & CMD_JUDGING)
+        fprintf(to, "\nexit status: 0 all conforming; 1 something is not; 2 bad usage or input, "
+                    "nothing\nwritten; 3 a fault of halcyon's own; 130 interrupted.\n");
+}
+
+int options_expect(const struct options *o, int least, int most, const char *what, struct why *w)
+{
+    if (o->n_arguments < least)
+        return why_fail(w, WHY_INVALID, "%s is missing", what);
+    if (o->n_arguments > most)
+        return why_fail(w, WHY_INVALID, "what is '%s'?", o->argument[most]);
+    return 0;
+}
+
+static void put_types(struct buffer *b, uint32_t types)
+{
+    const char *separator = " --types ";
+    for (int t = 0; t < DT_COUNT; t++)
+        if (types & (1u << t)) {
+            buffer_printf(b, "%s%s", separator, dtype_info[t].name);
+            separator = ",";
+        }
+}
+
+void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs)
+{
+    const struct randgraph_options *d = &randgraph_default;
+    if (graphs->min_ops != d->min_ops || graphs->max_ops != d->max_ops)
+        buffer_printf(b, " --ops %u-%u", graphs->min_ops, graphs->max_ops);
+    if (graphs->only)
+        buffer_printf(b, " --op %s", graphs->only);
+    if (graphs->dtypes != d->dtypes)
+        put_types(b, graphs->dtypes);
+    if (graphs->max_dim != d->max_dim)
+        buffer_printf(b, " --max-dim %u", graphs->max_dim);
+    if (graphs->max_level != d->max_level)
+        buffer_printf(b, " --level %d", graphs->max_level);
+}
+
+int complain(const struct options *o, const struct why *w)
+{
+    fprintf(stderr, "halcyon %s: %s\n", o->command, w->text);
+    bool input = w->code == WHY_INVALID || w->code == WHY_UNSUPPORTED || w->code == WHY_TIMEOUT;
+    return input ? EXIT_USAGE : EXIT_OURS;
+}

@@ -1,0 +1,205 @@
+/* halcyon devices: what each target says of itself; the fault table. */
+#include <jansson.h>
+#include <string.h>
+
+#include "harness/commands/commands.h"
+#include "harness/run/devices.h"
+#include "harness/run/support.h"
+
+static const char *operand_type(int32_t code)
+{
+    const struct dtype_info *d = dtype_find(code);
+    return d ? d->name : "vendor type";
+}
+
+/* ---- text */
+
+/* What the HAL version does not have is zero. */
+static void print_performance(const char *what, const struct hal_performance *p)
+{
+    if (p->exec_time == 0)
+        return;
+    printf("  %-30s time %-8.3g power %.3g\n", what, (double) p->exec_time,
+           (double) p->power_usage);
+}
+
+/* Names of types where the extension is one of ours; else what the driver says. */
+static void print_extension(const struct extension_facts *e)
+{
+    enum extension_prefix known = extension_by_name(e->name);
+    const struct extension_record *record = extension_table[known];
+    printf("  extension %s\n", e->name);
+    for (uint32_t i = 0; i < e->n_types && i < MAX_EXTENSION_TYPES; i++) {
+        enum dtype type = extension_type(known, e->type[i].type);
+        printf("    type %-5u %-25s %s of %u bytes\n", e->type[i].type,
+               known && type != DT_FOREIGN ? dtype_info[type].name : "",
+               e->type[i].is_tensor ? "elements" : "scalar", e->type[i].byte_size);
+    }
+    for (int i = 0; record && i < record->n_ops; i++)
+        printf("    operation %d %-23s %s\n", record->op[i].code & 0xffff, record->op[i].name,
+               record->op[i].summary);
+}
+
+static void print_facts(const char *uri, const struct device_facts *f, bool long_form)
+{
+    if (!long_form) {
+        printf("%-12s %-12s HAL %-4s %-24s %s\n", uri, f->type, f->hal, f->name, f->version);
+        return;
+    }
+    printf("%s\n  name %s, version %s, type %s, HAL %s\n", uri, f->name, f->version, f->type,
+           f->hal);
+    printf("  extensions %u, cache files %u of models and %u of data\n", f->n_extensions,
+           f->n_model_cache, f->n_data_cache);
+    if (harness_host.no_extensions)
+        printf("  %s\n", harness_host.no_extensions);
+    for (uint32_t i = 0; i < f->n_extensions && i < MAX_EXTENSIONS; i++)
+        print_extension(&f->extension[i]);
+    puts("performance, relative to the reference CPU (below 1 is better):");
+    for (uint32_t i = 0; i < f->n_operands; i++)
+        print_performance(operand_type(f->operand[i].type), &f->operand[i].info);
+    print_performance("relaxed scalar", &f->relaxed_scalar);
+    print_performance("relaxed tensor", &f->relaxed_tensor);
+    print_performance("IF", &f->if_performance);
+    print_performance("WHILE", &f->while_performance);
+}
+
+/* One operation a line: the types in which it is supported. */
+static void print_support(const struct support *s)
+{
+    uint32_t whole = 0, none = 0;
+    for (int i = 0; i < op_table_n; i++) {
+        if (s->supported[i] && s->supported[i] == s->asked[i])
+            whole++;
+        none += !s->supported[i];
+    }
+    printf("operations: %d in the catalogue; %u supported in every type, %u in some, %u not\n",
+           op_table_n, whole, (uint32_t) op_table_n - whole - none, none);
+    for (int i = 0; i < op_table_n; i++) {
+        if (!s->supported[i])
+            continue;
+        printf("  %-28s", op_table[i]->name);
+        for (int t = 0; t < DT_COUNT; t++)
+            if (s->supported[i] & 1u << t)
+                printf(" %s", dtype_info[t].brief);
+        putchar('\n');
+    }
+}
+
+static void print_faults(void)
+{
+    for (int i = 0; i < fault_table_n; i++)
+        printf("%-24s %-10s %s\n", fault_table[i].name, fault_table[i].kind, fault_table[i].doc);
+}
+
+/* ---- JSON */
+
+static void add_performance(json_t *o, const char *what, const struct hal_performance *p)
+{
+    if (p->exec_time != 0)
+        json_object_set_new(o, what,
+                            json_pack("{s:f, s:f}", "exec_time", (double) p->exec_time,
+                                      "power_usage", (double) p->power_usage));
+}
+
+static json_t *support_json(const struct support *s)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < op_table_n; i++) {
+        json_t *types = json_array();
+        for (int t = 0; t < DT_COUNT; t++)
+            if (s->supported[i] & 1u << t)
+                json_array_append_new(types, json_string(dtype_info[t].name));
+        json_object_set_new(all, op_table[i]->name, types);
+    }
+    return all;
+}
+
+static json_t *extensions_json(const struct device_facts *f)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < f->n_extensions && i < MAX_EXTENSIONS; i++) {
+        const struct extension_facts *e = &f->extension[i];
+        json_t *types = json_array();
+        for (uint32_t k = 0; k < e->n_types && k < MAX_EXTENSION_TYPES; k++)
+            json_array_append_new(types, json_pack("{s:i, s:b, s:I}", "type", (int) e->type[k].type,
+                                                   "tensor", e->type[k].is_tensor, "bytes",
+                                                   (json_int_t) e->type[k].byte_size));
+        json_array_append_new(all, json_pack("{s:s, s:o}", "name", e->name, "types", types));
+    }
+    return all;
+}
+
+static void print_line(json_t *o)
+{
+    json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(7));
+    putchar('\n');
+    json_decref(o);
+}
+
+static void facts_json(const char *uri, const struct device_facts *f, const struct support *s)
+{
+    json_t *performance = json_object();
+    for (uint32_t i = 0; i < f->n_operands; i++)
+        add_performance(performance, operand_type(f->operand[i].type), &f->operand[i].info);
+    add_performance(performance, "relaxed scalar", &f->relaxed_scalar);
+    add_performance(performance, "relaxed tensor", &f->relaxed_tensor);
+    add_performance(performance, "IF", &f->if_performance);
+    add_performance(performance, "WHILE", &f->while_performance);
+    json_t *o = json_object();
+    json_object_set_new(o, "target", json_string(uri));
+    json_object_set_new(o, "name", json_string(f->name));
+    json_object_set_new(o, "version", json_string(f->version));
+    json_object_set_new(o, "type", json_string(f->type));
+    json_object_set_new(o, "hal", json_string(f->hal));
+    json_object_set_new(o, "extensions", extensions_json(f));
+    json_object_set_new(o, "model_cache_files", json_integer(f->n_model_cache));
+    json_object_set_new(o, "data_cache_files", json_integer(f->n_data_cache));
+    json_object_set_new(o, "performance", performance);
+    if (s)
+        json_object_set_new(o, "operations", support_json(s));
+    print_line(o);
+}
+
+static void faults_json(void)
+{
+    for (int i = 0; i < fault_table_n; i++)
+        print_line(json_pack("{s:s, s:s, s:s}", "fault", fault_table[i].name, "kind",
+                             fault_table[i].kind, "doc", fault_table[i].doc));
+}
+
+/* ---- the command */
+
+static int show(const struct options *o, const char *uri, bool long_form, struct why *w)
+{
+    struct device_facts facts;
+    struct support support;
+    TRY(device_probe(uri, o->timeout, &facts, w));
+    if (long_form)
+        TRY(support_ask(uri, o->timeout, &support, w));
+    if (o->json) {
+        facts_json(uri, &facts, long_form ? &support : NULL);
+        return 0;
+    }
+    print_facts(uri, &facts, long_form);
+    if (long_form)
+        print_support(&support);
+    return 0;
+}
+
+int cmd_devices(const struct options *o)
+{
+    struct why why = { 0 };
+    int failed = 0;
+    if (o->faults && o->json)
+        faults_json();
+    else if (o->faults)
+        print_faults();
+    for (int i = 0; !failed && i < o->n_arguments; i++) {
+        if (i && !o->json)
+            putchar('\n');
+        failed = show(o, o->argument[i], true, &why);
+    }
+    for (int i = 0; !failed && !o->faults && !o->n_arguments && target_shipped[i]; i++)
+        failed = show(o, target_shipped[i], o->verbosity > 0, &why);
+    return failed < 0 ? complain(o, &why) : EXIT_CONFORMING;
+}

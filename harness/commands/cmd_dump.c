@@ -1,0 +1,126 @@
+/* halcyon dump: a model as a graph, a specification or a corpus line. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/check/cases.h"
+#include "harness/commands/commands.h"
+#include "reports/reports.h"
+#include "specs/specs.h"
+
+static int put_svg(const struct example *e, FILE *to, struct why *w)
+{
+    char *svg;
+    TRY(graph_dump_svg(&e->model, e->name, NULL, &svg, w));
+    fputs(svg, to);
+    free(svg);
+    return 0;
+}
+
+static int put_example(const char *format, const struct example *e, FILE *to, struct why *w)
+{
+    if (!format || !strcmp(format, "dot"))
+        return graph_dump_dot(&e->model, e->name, NULL, to, w);
+    if (!strcmp(format, "svg"))
+        return put_svg(e, to, w);
+    if (!strcmp(format, "spec"))
+        return specs_write_modpy(e, NULL, to, w);
+    TRY(specs_write_json(e, to, w));
+    fputs("\n", to);
+    return 0;
+}
+
+/* The model in the words of an older level; results are the same, and so is what is expected. */
+static int express(const struct options *o, struct example *e, struct arena *a, struct why *w)
+{
+    struct conversion c;
+
+    if (!o->for_level)
+        return 0;
+    if (model_convert(&e->model, o->for_level, a, &c, w) < 0)
+        return why_prefix(w, "%s at level %d", e->name, o->for_level);
+    for (uint32_t i = 0; i < c.n_notes; i++)
+        fprintf(stderr, "halcyon dump: %s: %s%s\n", e->name, c.note[i].lost ? "lost: " : "",
+                c.note[i].text);
+    e->model = c.model;
+    return 0;
+}
+
+/* Only JSON lines may follow one another in a file: else it is the first example that is meant. */
+static int choose(const struct options *o, struct cases *c, struct why *w)
+{
+    const char *what = o->argument[0];
+    REQUIRE(w, c->n, "%s: no case '%s' in it", what, o->case_glob);
+    if (c->n == 1 || (o->format && !strcmp(o->format, "json")))
+        return 0;
+    char first[CASE_NAME], second[CASE_NAME];
+    cases_name(c, 0, first);
+    cases_name(c, 1, second);
+    fprintf(stderr, "halcyon dump: %s: %llu examples; this is %s, --case %s is the next\n", what,
+            (unsigned long long) c->n, first, second);
+    c->n = 1;
+    return 0;
+}
+
+static int put_cases(const struct options *o, const struct cases *c, FILE *to, struct why *w)
+{
+    struct arena *arena = arena_new(0);
+    if (!arena)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    int failed = 0;
+    for (uint64_t i = 0; !failed && i < c->n; i++) {
+        struct example e;
+        failed = cases_make(c, i, arena, &e, w);
+        if (!failed)
+            failed = express(o, &e, arena, w);
+        if (!failed)
+            failed = put_example(o->format, &e, to, w);
+    }
+    arena_free(arena);
+    return failed;
+}
+
+/* Everything is made before the file is: a failure leaves no half of one. */
+static int write_out(const struct options *o, const char *text, size_t length, struct why *w)
+{
+    FILE *to = o->output ? fopen(o->output, "we") : stdout;
+    if (!to)
+        return why_fail(w, WHY_INVALID, "%s: %s", o->output, strerror(errno));
+    bool whole = fwrite(text, 1, length, to) == length;
+    whole = (o->output ? fclose(to) : fflush(to)) == 0 && whole;
+    return whole ? 0
+                 : why_fail(w, WHY_SYSTEM, "%s: %s", o->output ? o->output : "stdout",
+                            strerror(errno));
+}
+
+static int dump(const struct options *o, struct cases *c, struct why *w)
+{
+    uint64_t seed, index;
+    TRY(options_expect(o, 1, 1, "PATH", w));
+    if (case_is_random(o->argument[0], &seed, &index))
+        *c = cases_random(&o->graphs, seed, index, 1);
+    else
+        TRY(cases_load(c, o->argument[0], o->case_glob, w));
+    TRY(choose(o, c, w));
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    if (!memory)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    int failed = put_cases(o, c, memory, w);
+    if (fclose(memory) != 0 && !failed)
+        failed = why_fail(w, WHY_MEMORY, "no memory");
+    if (!failed)
+        failed = write_out(o, text, length, w);
+    free(text);
+    return failed;
+}
+
+int cmd_dump(const struct options *o)
+{
+    struct cases cases = { 0 };
+    struct why why = { 0 };
+    int failed = dump(o, &cases, &why);
+    cases_done(&cases);
+    return failed < 0 ? complain(o, &why) : EXIT_CONFORMING;
+}

@@ -1,0 +1,119 @@
+/* halcyon levels: which feature level models need, and which lower ones can say the same. */
+#include <jansson.h>
+
+#include "harness/check/cases.h"
+#include "harness/commands/commands.h"
+
+/* What is found out about one model. */
+struct finding {
+    int need;
+    struct why because;       /* the level below is not enough */
+    struct conversion lowest; /* at the lowest level that can say the same */
+    struct why bottom;        /* why none below that can */
+};
+
+static int find_out(const struct model *m, struct arena *a, struct finding *ret, struct why *w)
+{
+    struct finding f = { 0 };
+
+    f.need = model_prepare(m, NULL, w);
+    TRY(f.need);
+    if (f.need > 1)
+        model_complies(m, f.need - 1, &f.because);
+    int level = 1;
+    for (; level <= f.need; level++) {
+        struct why why = { 0 };
+        if (model_convert(m, level, a, &f.lowest, &why) == 0)
+            break;
+        if (why.code != WHY_UNSUPPORTED) {
+            *w = why;
+            return -1;
+        }
+        f.bottom = why;
+    }
+    *ret = f;
+    return 0;
+}
+
+static void print_text(const char *name, const struct finding *f)
+{
+    const struct conversion *c = &f->lowest;
+
+    printf("%s: feature level %d (%s)\n", name, f->need, level_name(f->need));
+    if (f->because.text[0])
+        printf("    %s\n", f->because.text);
+    if (c->level == f->need)
+        return;
+    printf("    can be expressed at level %d (%s):\n", c->level, level_name(c->level));
+    for (uint32_t i = 0; i < c->n_notes; i++)
+        printf("        %s%s\n", c->note[i].lost ? "lost: " : "", c->note[i].text);
+    if (f->bottom.text[0])
+        printf("    no lower: %s\n", f->bottom.text);
+}
+
+static void print_json(const char *name, const struct finding *f)
+{
+    const struct conversion *c = &f->lowest;
+    json_t *notes = json_array();
+
+    for (uint32_t i = 0; i < c->n_notes; i++)
+        json_array_append_new(
+            notes, json_pack("{s:b, s:s}", "lost", c->note[i].lost, "change", c->note[i].text));
+    json_t *o = json_pack("{s:s, s:i, s:s, s:i, s:o}", "case", name, "level", f->need, "why",
+                          f->because.text, "lowest", c->level, "changes", notes);
+    json_dumpf(o, stdout, JSON_COMPACT);
+    putchar('\n');
+    json_decref(o);
+}
+
+static int show(const struct options *o, const struct cases *c, uint64_t i, struct why *w)
+{
+    struct arena *arena = arena_new(0);
+    struct example e;
+    struct finding f;
+    char name[CASE_NAME];
+
+    if (!arena)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    cases_name(c, i, name);
+    int failed = cases_make(c, i, arena, &e, w);
+    if (!failed && find_out(&e.model, arena, &f, w) < 0)
+        failed = why_prefix(w, "%s", name);
+    if (!failed && o->json)
+        print_json(name, &f);
+    else if (!failed)
+        print_text(name, &f);
+    arena_free(arena);
+    return failed;
+}
+
+/* ret_status: changed where a model has no level. */
+static int levels(const struct options *o, struct cases *c, int *ret_status, struct why *w)
+{
+    uint64_t seed, index;
+
+    TRY(options_expect(o, 1, 1, "PATH", w));
+    if (case_is_random(o->argument[0], &seed, &index))
+        *c = cases_random(&o->graphs, seed, index, 1);
+    else
+        TRY(cases_load(c, o->argument[0], o->case_glob, w));
+    REQUIRE(w, c->n, "%s: no case '%s' in it", o->argument[0], o->case_glob);
+    for (uint64_t i = 0; i < c->n; i++) {
+        struct why why = { 0 };
+        if (show(o, c, i, &why) == 0)
+            continue;
+        *ret_status = complain(o, &why); /* and goes on with the others */
+    }
+    return 0;
+}
+
+int cmd_levels(const struct options *o)
+{
+    struct cases cases = { 0 };
+    struct why why = { 0 };
+    int status = EXIT_CONFORMING;
+    int failed = levels(o, &cases, &status, &why);
+
+    cases_done(&cases);
+    return failed < 0 ? complain(o, &why) : status;
+}

@@ -1,0 +1,202 @@
+/* halcyon replay: one case again, alone, with an explanation of every output. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/check/buffer.h"
+#include "harness/commands/commands.h"
+#include "harness/run/campaign.h"
+#include "harness/run/devices.h"
+
+/* Where the case comes from, in the order in which it is looked for. */
+struct replay {
+    const struct options *o;
+    struct options effective; /* o with what the database knows */
+    struct cases cases;
+    struct found_case found;
+    bool in_database;
+    char *words; /* the recorded options of the generator, cut up */
+};
+
+/* ---- the database */
+
+static int look_up(struct replay *p, const char *name, struct why *w)
+{
+    const struct options *o = p->o;
+    if (!o->db_given && access(o->db, F_OK) != 0)
+        return 0;
+    struct results *r;
+    struct why why;
+    if (results_open(o->db, RESULTS_READ, &r, &why) < 0) {
+        if (o->db_given) {
+            *w = why;
+            return -1;
+        }
+        return 0; /* a halcyon.db that was not asked for and cannot be read is none */
+    }
+    int found = results_find_case(r, name, &p->found, w);
+    results_close(r);
+    p->in_database = found == 1;
+    return found < 0 ? -1 : 0;
+}
+
+/* Recorded options, as options_put_graphs() wrote them, are parsed like those of a command line. */
+static int use_recorded_graphs(struct replay *p, const char *graphs, struct why *w)
+{
+    enum { MAX_WORDS = 32 };
+    char *argv[MAX_WORDS + 1], *rest = p->words = strdup(graphs), *word;
+    int argc = 0;
+    argv[argc++] = (char *) "random";
+    while (rest && argc < MAX_WORDS && (word = strsep(&rest, " ")))
+        if (*word)
+            argv[argc++] = word;
+    argv[argc] = NULL;
+    static const struct command random = { .name = "random", .bit = CMD_RANDOM };
+    struct options recorded;
+    if (options_parse(&random, argc, argv, &recorded, w) != 0)
+        return why_prefix(w, "%s: recorded options", p->o->db);
+    p->effective.graphs = recorded.graphs;
+    return 0;
+}
+
+static int use_recorded_options(struct replay *p, struct why *w)
+{
+    json_error_t error;
+    json_t *j = json_loads(p->found.options, 0, &error);
+    REQUIRE(w, j, "%s: recorded options: %s", p->o->db, error.text);
+    const char *graphs = json_string_value(json_object_get(j, "graphs"));
+    const char *judge = json_string_value(json_object_get(j, "judge"));
+    int failed = 0;
+    if (graphs && !p->o->graphs_given)
+        failed = use_recorded_graphs(p, graphs, w);
+    if (p->o->judge == JUDGE_AUTO && judge && strcmp(judge, "auto"))
+        p->effective.judge = !strcmp(judge, "cts") ? JUDGE_CTS : JUDGE_BOUND;
+    json_decref(j);
+    for (uint32_t t = 0; !p->o->n_targets && t < p->found.n_targets; t++)
+        p->effective.target[p->effective.n_targets++] = p->found.target[t];
+    return failed;
+}
+
+/* The stored spec goes through a file, as the loader wants it. */
+static int load_stored(struct replay *p, const char *name, struct why *w)
+{
+    char path[] = "/tmp/halcyon-XXXXXX.mod.py";
+    int fd = mkstemps(path, 7);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        return why_fail(w, WHY_SYSTEM, "cannot make a temporary file in /tmp");
+    fputs(p->found.spec, file);
+    int failed = fclose(file) == 0 ? cases_load(&p->cases, path, NULL, w)
+                                   : why_fail(w, WHY_SYSTEM, "%s: cannot be written", path);
+    unlink(path);
+    if (failed < 0)
+        return why_prefix(w, "the spec of %s that is stored in %s", name, p->o->db);
+    REQUIRE(w, p->cases.n == 1, "%s: the spec of %s holds %llu examples", p->o->db, name,
+            (unsigned long long) p->cases.n);
+    if (p->o->verbosity >= 0)
+        fprintf(stderr, "%s: from the spec that run %lld of %s stored\n", name,
+                (long long) p->found.run, p->o->db);
+    p->cases.spec[0].example.name = name;
+    p->cases.spec[0].file = NULL;
+    return 0;
+}
+
+/* ---- where the case comes from */
+
+static int find_random(struct replay *p, const char *name, uint64_t seed, uint64_t index,
+                       struct why *w)
+{
+    if (!p->o->graphs_given)
+        TRY(look_up(p, name, w));
+    if (p->in_database) {
+        TRY(use_recorded_options(p, w));
+        if (p->found.spec)
+            return load_stored(p, name, w);
+    }
+    p->cases = cases_random(&p->effective.graphs, seed, index, 1);
+    return 0;
+}
+
+static int find_file(struct replay *p, const char *path, struct why *w)
+{
+    TRY(cases_load(&p->cases, path, p->o->case_glob, w));
+    REQUIRE(w, p->cases.n, "%s: no case '%s' in it", path, p->o->case_glob);
+    return 0;
+}
+
+static int find_recorded(struct replay *p, const char *name, struct why *w)
+{
+    TRY(look_up(p, name, w));
+    REQUIRE(w, p->in_database, "'%s' is neither a file, nor random/sS/iI, nor a case in %s", name,
+            p->o->db);
+    TRY(use_recorded_options(p, w));
+    if (p->found.spec)
+        return load_stored(p, name, w);
+    REQUIRE(w, p->found.file, "%s: no spec of '%s' is stored", p->o->db, name);
+    TRY(cases_load(&p->cases, p->found.file, name, w));
+    REQUIRE(w, p->cases.n, "%s: no case '%s' in it any more", p->found.file, name);
+    return 0;
+}
+
+static int find_case(struct replay *p, struct why *w)
+{
+    const char *what = p->o->argument[0];
+    uint64_t seed, index;
+    if (case_is_random(what, &seed, &index))
+        return find_random(p, what, seed, index, w);
+    if (access(what, F_OK) == 0)
+        return find_file(p, what, w);
+    return find_recorded(p, what, w);
+}
+
+/* ---- running it */
+
+static int run_again(struct replay *p, struct why *w)
+{
+    struct options *o = &p->effective;
+    REQUIRE(w, o->n_targets, "no target: -d TARGET names one%s",
+            p->in_database ? "; this case conforms everywhere" : "");
+    for (uint32_t t = 0; t < o->n_targets; t++) {
+        struct device_facts facts;
+        TRY(device_probe(o->target[t], o->timeout, &facts, w));
+    }
+    o->verbosity = o->verbosity < 0 ? -1 : 1;
+    o->jobs = 1;
+    struct campaign c = { .options = o,
+                          .cases = &p->cases,
+                          .judge = o->judge,
+                          .details = true,
+                          .target = o->target,
+                          .n_targets = o->n_targets };
+    int r = campaign_run(&c, NULL, w);
+    struct summary s = { .target = c.target,
+                         .totals = c.totals,
+                         .n_targets = c.n_targets,
+                         .n_cases = c.n_items,
+                         .seconds = console_now() - o->begun };
+    if (r == 0)
+        console_summary(&c.console, &s);
+    uint64_t failures = campaign_failures(&c);
+    campaign_done(&c);
+    if (r < 0)
+        return -1;
+    return failures ? EXIT_NOT_CONFORMING : EXIT_CONFORMING;
+}
+
+int cmd_replay(const struct options *o)
+{
+    struct replay p = { .o = o, .effective = *o };
+    struct why why = { 0 };
+    int status = options_expect(o, 1, 1, "CASE or FILE", &why);
+    if (!status)
+        status = find_case(&p, &why);
+    if (!status)
+        status = cases_validate(&p.cases, &why);
+    if (!status)
+        status = run_again(&p, &why);
+    cases_done(&p.cases);
+    found_case_done(&p.found);
+    free(p.words);
+    return status < 0 ? complain(o, &why) : status;
+}

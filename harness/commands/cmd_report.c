@@ -1,0 +1,24 @@
+/* halcyon report: the results database as a page. */
+#include <unistd.h>
+
+#include "harness/commands/commands.h"
+#include "harness/store/results.h"
+#include "reports/reports.h"
+
+static int write_report(const struct options *o, struct why *w)
+{
+    struct results *r;
+    TRY(options_expect(o, 0, 0, "", w));
+    REQUIRE(w, o->output, "-o DIR is missing: the folder to write to");
+    TRY(results_open(o->db, RESULTS_READ, &r, w)); /* refuses what is no results database */
+    results_close(r);
+    TRY(report_write(o->db, o->output, o->run, w));
+    printf("%s/index.html\n", o->output);
+    return 0;
+}
+
+int cmd_report(const struct options *o)
+{
+    struct why why = { 0 };
+    return write_report(o, &why) < 0 ? complain(o, &why) : EXIT_CONFORMING;
+}

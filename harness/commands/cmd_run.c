@@ -1,0 +1,233 @@
+/* halcyon run, halcyon random: campaigns that are kept in the results database. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/check/buffer.h"
+#include "harness/commands/commands.h"
+#include "harness/run/campaign.h"
+#include "harness/run/devices.h"
+#include "harness/store/junit.h"
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+}
+
+/* The second one ends the process as if it were not handled. */
+static void handle_signals(void)
+{
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- what identifies a campaign */
+
+/* All that decides which cases there are and how they are judged: what --resume compares and replay
+ * reads. */
+static char *options_json(const struct options *o)
+{
+    struct buffer graphs = { 0 };
+    options_put_graphs(&graphs, &o->graphs);
+    json_t *j = json_object(), *paths = json_array();
+    for (int i = 0; i < o->n_arguments; i++)
+        json_array_append_new(paths, json_string(o->argument[i]));
+    bool random = !strcmp(o->command, "random");
+    if (random) {
+        json_object_set_new(j, "seed", json_sprintf("%llu", (unsigned long long) o->seed));
+        json_object_set_new(j, "count", json_integer((json_int_t) o->count));
+        json_object_set_new(j, "graphs", json_string(buffer_text(&graphs)));
+    } else {
+        json_object_set(j, "paths", paths);
+        json_object_set_new(j, "case", o->case_glob ? json_string(o->case_glob) : json_null());
+    }
+    json_object_set_new(j, "shard", json_sprintf("%u/%u", o->shard, o->n_shards));
+    json_object_set_new(j, "judge", json_string(judge_name[o->judge]));
+    char *text = json_dumps(j, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(paths);
+    json_decref(j);
+    buffer_done(&graphs);
+    return text;
+}
+
+static char *command_line(const struct options *o)
+{
+    struct buffer b = { 0 };
+    buffer_printf(&b, "halcyon %s", o->command);
+    for (int i = 0; i < o->n_arguments; i++) {
+        buffer_puts(&b, " ");
+        buffer_put_quoted(&b, o->argument[i]);
+    }
+    if (!strcmp(o->command, "random"))
+        buffer_printf(&b, " --seed %llu --count %llu", (unsigned long long) o->seed,
+                      (unsigned long long) o->count);
+    options_put_graphs(&b, &o->graphs);
+    for (uint32_t t = 0; t < o->n_targets; t++) {
+        buffer_puts(&b, " -d ");
+        buffer_put_quoted(&b, o->target[t]);
+    }
+    if (o->case_glob) {
+        buffer_puts(&b, " --case ");
+        buffer_put_quoted(&b, o->case_glob);
+    }
+    if (o->judge != JUDGE_AUTO)
+        buffer_printf(&b, " --judge %s", judge_name[o->judge]);
+    if (o->n_shards > 1)
+        buffer_printf(&b, " --shard %u/%u", o->shard, o->n_shards);
+    return b.data;
+}
+
+/* ---- the database */
+
+static int start_or_resume(struct campaign *c, const struct run_row *run,
+                           const struct target_row *targets, struct why *w)
+{
+    const struct options *o = c->options;
+    if (!o->resume)
+        return results_start_run(c->results, run, targets, c->n_targets, w);
+    int found = results_resume_run(c->results, run, targets, c->n_targets, w);
+    TRY(found);
+    REQUIRE(w, found, "%s holds no unfinished run of these options and targets to go on with",
+            o->db);
+    return campaign_skip_done(c, w);
+}
+
+static int open_results(struct campaign *c, const struct device_facts *facts, struct why *w)
+{
+    const struct options *o = c->options;
+    REQUIRE(w, !o->resume || access(o->db, F_OK) == 0, "%s: %s: there is nothing to go on with",
+            o->db, strerror(errno));
+    TRY(results_open(o->db, RESULTS_WRITE, &c->results, w));
+    struct target_row targets[MAX_TARGETS];
+    for (uint32_t t = 0; t < c->n_targets; t++)
+        targets[t] = (struct target_row){ .uri = o->target[t],
+                                          .name = facts[t].name,
+                                          .version = facts[t].version,
+                                          .type = facts[t].type,
+                                          .hal = facts[t].hal };
+    char *command = command_line(o), *options = options_json(o);
+    const char *judge = o->judge != JUDGE_AUTO       ? judge_name[o->judge]
+                        : !strcmp(o->command, "run") ? "cts"
+                                                     : "bound";
+    struct run_row run = { .kind = o->command,
+                           .command = command,
+                           .options = options,
+                           .judge = judge,
+                           .n_cases = campaign_shard(o, c->cases->n) };
+    int failed = command && options ? start_or_resume(c, &run, targets, w)
+                                    : why_fail(w, WHY_MEMORY, "no memory");
+    free(command);
+    free(options);
+    return failed;
+}
+
+/* ---- the campaign */
+
+static void summarise(struct campaign *c)
+{
+    struct summary s = { .target = c->target,
+                         .totals = c->totals,
+                         .n_targets = c->n_targets,
+                         .n_cases = campaign_shard(c->options, c->cases->n),
+                         .not_run = c->n_items - c->done,
+                         .seconds = console_now() - c->options->begun,
+                         .run = results_run(c->results),
+                         .db = c->options->db };
+    console_summary(&c->console, &s);
+}
+
+static int finish(struct campaign *c, bool interrupted, struct why *w)
+{
+    const struct options *o = c->options;
+    if (!interrupted)
+        TRY(results_finish_run(c->results, console_now() - c->options->begun, w));
+    summarise(c);
+    if (o->junit)
+        TRY(junit_write(c->results, o->junit, w));
+    if (interrupted) {
+        fprintf(stderr, "halcyon %s: interrupted; the same command with --resume goes on\n",
+                o->command);
+        return 128 + (int) stop_signal;
+    }
+    return campaign_failures(c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING;
+}
+
+static int run_campaign(struct campaign *c, struct why *w)
+{
+    struct device_facts facts[MAX_TARGETS];
+    REQUIRE(w, c->n_targets, "no target: -d TARGET names one, such as -d sim:cpu");
+    REQUIRE(w, c->cases->n, "no case has this name");
+    if (c->options->waivers)
+        TRY(waivers_load(c->options->waivers, &c->waivers, w));
+    for (uint32_t t = 0; t < c->n_targets; t++)
+        TRY(device_probe(c->target[t], c->options->timeout, &facts[t], w));
+    if (c->options->junit)
+        TRY(junit_check(c->options->junit, w));
+    TRY(open_results(c, facts, w));
+    handle_signals();
+    int r = campaign_run(c, &stop_signal, w);
+    return r < 0 ? -1 : finish(c, r == 1, w);
+}
+
+/* Runs the cases, and frees everything. */
+static int command_campaign(const struct options *o, struct cases *cases)
+{
+    struct campaign c = { .options = o,
+                          .cases = cases,
+                          .judge = o->judge,
+                          .target = o->target,
+                          .n_targets = o->n_targets };
+    struct why why = { 0 };
+    int status = run_campaign(&c, &why);
+    if (status < 0)
+        status = complain(o, &why);
+    campaign_done(&c);
+    results_close(c.results);
+    waivers_free(c.waivers);
+    cases_done(cases);
+    return status;
+}
+
+/* Options that contradict each other (an operation without the types asked for) show in any case.
+ */
+static int try_first(const struct cases *cases, struct why *w)
+{
+    struct arena *arena = arena_new(0);
+    struct example e;
+    if (!arena)
+        return why_fail(w, WHY_MEMORY, "no memory");
+    int made = cases_make(cases, 0, arena, &e, w);
+    arena_free(arena);
+    return made;
+}
+
+int cmd_random(const struct options *o)
+{
+    struct why why;
+    struct cases cases = cases_random(&o->graphs, o->seed, 0, o->count);
+    if (options_expect(o, 0, 0, "", &why) < 0 || try_first(&cases, &why) < 0)
+        return complain(o, &why);
+    return command_campaign(o, &cases);
+}
+
+int cmd_run(const struct options *o)
+{
+    struct why why;
+    struct cases cases = { .threads = o->jobs };
+    int failed = options_expect(o, 1, 1 << 20, "PATH", &why);
+    if (!failed && !o->n_targets)
+        failed = why_fail(&why, WHY_INVALID, "no target: -d TARGET names one, such as -d sim:cpu");
+    for (int i = 0; !failed && i < o->n_arguments; i++)
+        failed = cases_load(&cases, o->argument[i], o->case_glob, &why);
+    if (!failed)
+        failed = cases_validate(&cases, &why);
+    if (!failed)
+        return command_campaign(o, &cases);
+    cases_done(&cases);
+    return complain(o, &why);
+}

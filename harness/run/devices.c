@@ -1,0 +1,189 @@
+#include "harness/run/devices.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness/check/buffer.h"
+#include "harness/trace/trace_file.h"
+#include "sim/client/allowlist.h"
+#include "sim/hal/hal_convert.h"
+#include "specs/specs.h"
+
+struct target_host harness_host = { .read_profile = specs_read_toml };
+
+int devices_limit_extensions(const char *file, const char *who, struct why *w)
+{
+    static char reason[240];
+    char *binary = who ? strdup(who) : allowlist_this_binary();
+    bool allowed = false;
+    int rc = binary ? allowlist_allows(file, binary, !who, &allowed, w)
+                    : why_fail(w, WHY_SYSTEM, "nobody says which program this is");
+
+    if (rc == 0 && !allowed) {
+        snprintf(reason, sizeof reason, "%.80s may not use vendor extensions, says %.80s", binary,
+                 file);
+        harness_host.no_extensions = reason;
+    }
+    free(binary);
+    return rc;
+}
+
+struct answer {
+    int failed;
+    struct why why;
+    struct device_facts facts;
+};
+
+static const char *type_name(enum hal_device_type type)
+{
+    switch (type) {
+    case HAL_DEVICE_OTHER: return "OTHER";
+    case HAL_DEVICE_CPU: return "CPU";
+    case HAL_DEVICE_GPU: return "GPU";
+    case HAL_DEVICE_ACCELERATOR: return "ACCELERATOR";
+    default: return "?";
+    }
+}
+
+static void copy_extensions(const struct target_info *info, struct device_facts *f)
+{
+    for (uint32_t i = 0; i < info->n_extensions && i < MAX_EXTENSIONS; i++) {
+        const struct hal_extension *from = &info->extensions[i];
+        struct extension_facts *to = &f->extension[i];
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+        to->n_types = from->n_types;
+        for (uint32_t k = 0; k < from->n_types && k < MAX_EXTENSION_TYPES; k++)
+            to->type[k] = from->type[k];
+    }
+}
+
+static void copy_facts(const struct target_info *info, struct device_facts *ret)
+{
+    const struct hal_capabilities *c = &info->capabilities;
+    struct device_facts f = { .relaxed_scalar = c->relaxed_scalar,
+                              .relaxed_tensor = c->relaxed_tensor,
+                              .if_performance = c->if_performance,
+                              .while_performance = c->while_performance,
+                              .n_extensions = info->n_extensions,
+                              .n_model_cache = info->n_model_cache,
+                              .n_data_cache = info->n_data_cache };
+    snprintf(f.name, sizeof f.name, "%s", info->name);
+    snprintf(f.version, sizeof f.version, "%s", info->version);
+    snprintf(f.type, sizeof f.type, "%s", type_name(info->type));
+    snprintf(f.hal, sizeof f.hal, "%s", hal_version_name((enum hal_version) info->hal_version));
+    text_clean(f.name);
+    text_clean(f.version);
+    for (uint32_t i = 0; i < c->n_operands && f.n_operands < MAX_PERFORMANCE; i++)
+        f.operand[f.n_operands++] = c->operand[i];
+    copy_extensions(info, &f);
+    *ret = f;
+}
+
+static void ask(const char *uri, struct answer *a)
+{
+    struct target *t;
+    struct target_info info = { 0 };
+    a->failed = target_open(uri, &harness_host, &t, &a->why);
+    if (a->failed < 0)
+        return;
+    a->failed = target_info(t, &info, &a->why);
+    if (a->failed >= 0)
+        copy_facts(&info, &a->facts);
+    target_free(t);
+}
+
+static _Noreturn void answer_and_exit(const char *uri, int fd)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    trace_file_name_process("probe");
+    struct answer a = { 0 };
+    ask(uri, &a);
+    ssize_t n = write(fd, &a, sizeof a); /* fits in a pipe's buffer: whole or not at all */
+    _exit(n == (ssize_t) sizeof a ? 0 : 1);
+}
+
+enum reading { READ_WHOLE, READ_ENDED, READ_TOO_SLOW };
+
+static enum reading read_answer(int fd, double seconds, struct answer *ret)
+{
+    size_t got = 0;
+    while (got < sizeof *ret) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        int ready = poll(&p, 1, (int) (seconds * 1000));
+        if (ready < 0 && errno == EINTR)
+            continue;
+        ssize_t n = ready > 0 ? read(fd, (char *) ret + got, sizeof *ret - got) : 0;
+        if (n <= 0)
+            return ready ? READ_ENDED : READ_TOO_SLOW;
+        got += (size_t) n;
+    }
+    return READ_WHOLE;
+}
+
+/* The end of a process that has closed its pipe: dying, with a core to be written, takes a while.
+ * True: it had to be killed. */
+static bool reap(pid_t pid, bool at_once, int *ret_status)
+{
+    enum { STEP_US = 2000, STEPS = 1000 };
+    for (int i = 0; i < STEPS && !at_once; i++) {
+        pid_t ended = waitpid(pid, ret_status, WNOHANG);
+        if (ended == pid)
+            return false;
+        if (ended == 0)
+            usleep(STEP_US);
+    }
+    kill(pid, SIGKILL);
+    while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR) {
+    }
+    return true;
+}
+
+static int explain_death(const char *uri, bool killed, int status, double seconds, struct why *w)
+{
+    if (killed)
+        return why_fail(w, WHY_INVALID, "%s: opening the driver takes longer than %g s", uri,
+                        seconds);
+    if (WIFSIGNALED(status))
+        return why_fail(w, WHY_INVALID, "%s: the driver crashes while it is opened (%s)", uri,
+                        strsignal(WTERMSIG(status)));
+    return why_fail(w, WHY_INVALID, "%s: the driver ends the process while it is opened (exit %d)",
+                    uri, WEXITSTATUS(status));
+}
+
+int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w)
+{
+    int fd[2];
+    if (pipe(fd) < 0)
+        return why_fail(w, WHY_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+    fflush(stdout);
+    fflush(stderr);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(fd[0]);
+        answer_and_exit(uri, fd[1]);
+    }
+    close(fd[1]);
+    struct answer a;
+    enum reading reading = pid < 0 ? READ_ENDED : read_answer(fd[0], seconds, &a);
+    close(fd[0]);
+    if (pid < 0)
+        return why_fail(w, WHY_SYSTEM, "cannot start a process: %s", strerror(errno));
+    int status = 0;
+    bool killed = reap(pid, reading == READ_TOO_SLOW, &status);
+    if (reading != READ_WHOLE)
+        return explain_death(uri, killed, status, seconds, w);
+    if (a.failed < 0) {
+        *w = a.why;
+        return -1;
+    }
+    *ret_facts = a.facts;
+    return 0;
+}

@@ -1,0 +1,128 @@
+/* The worker's end of a crew, and the crew without workers. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "golden/base/clock.h"
+#include "harness/run/worker_pool_internal.h"
+
+void crew_mark(struct crew_link *l, uint32_t mark)
+{
+    atomic_store(&l->slot->since, clock_steady_ns());
+    atomic_store(&l->slot->mark, mark);
+    atomic_store(&l->slot->step, 0);
+}
+
+_Atomic uint32_t *crew_step(struct crew_link *l)
+{
+    return &l->slot->step;
+}
+
+/* A worker without a parent has nothing left to do. */
+static void write_all(int fd, const void *bytes, size_t length)
+{
+    for (const char *at = bytes; length;) {
+        ssize_t n = write(fd, at, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            _exit(0);
+        at += n;
+        length -= (size_t) n;
+    }
+}
+
+static void send_frame(struct crew_link *l, uint32_t kind, const void *bytes, size_t length)
+{
+    struct crew_frame frame = { kind, (uint32_t) length };
+    write_all(l->fd, &frame, sizeof frame);
+    write_all(l->fd, bytes, length);
+    atomic_store(&l->slot->since, clock_steady_ns());
+}
+
+void crew_send(struct crew_link *l, const void *bytes, size_t length)
+{
+    if (length > FRAME_LIMIT)
+        length = 0;
+    if (l->fd >= 0)
+        send_frame(l, FRAME_MESSAGE, bytes, length);
+    else if (!l->failed)
+        l->failed = l->work->message(l->item, bytes, length, l->user, &l->why);
+}
+
+static bool read_job(int fd, struct crew_job *ret_job)
+{
+    char *at = (char *) ret_job;
+    for (size_t left = sizeof *ret_job; left;) {
+        ssize_t n = read(fd, at, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        left -= (size_t) n;
+    }
+    return true;
+}
+
+/* What was printed for the items before is of no use when this one kills. */
+static void forget_prints(const struct crew_link *l)
+{
+    if (l->prints >= 0 && lseek(l->prints, 0, SEEK_END) > 0 && ftruncate(l->prints, 0) < 0)
+        _exit(1);
+}
+
+void crew_worker(struct crew_link *l, const struct crew_work *work, void *user)
+{
+    void *state = NULL;
+    struct why why = { 0 };
+    if (work->start && work->start(user, &state, &why) < 0) {
+        send_frame(l, FRAME_START_FAILED, why.text, strlen(why.text));
+        _exit(0);
+    }
+    atomic_store(&l->slot->started, 1);
+    for (struct crew_job job; read_job(l->fd, &job);) {
+        for (; job.item < job.end; job.item++, job.step = 0) {
+            crew_mark(l, 0);
+            forget_prints(l);
+            work->item(l, job.item, job.step, state, user);
+            send_frame(l, FRAME_COMPLETE, NULL, 0);
+        }
+    }
+    if (work->end)
+        work->end(state, user);
+    _exit(0);
+}
+
+static int run_items(struct crew_link *l, const struct crew_options *options, uint64_t n_items,
+                     void *state, struct why *w)
+{
+    for (l->item = 0; l->item < n_items; l->item++) {
+        if (options->stop && *options->stop)
+            return 1;
+        l->work->item(l, l->item, 0, state, l->user);
+        if (l->failed) {
+            *w = l->why;
+            return -1;
+        }
+        TRY(l->work->complete(l->item, l->user, w));
+        if (l->work->tick)
+            TRY(l->work->tick(l->user, w));
+    }
+    return 0;
+}
+
+int crew_run_in_process(const struct crew_options *options, const struct crew_work *work,
+                        uint64_t n_items, void *user, struct why *w)
+{
+    struct crew_slot slot = { 0 };
+    struct crew_link link = { .fd = -1, .slot = &slot, .prints = -1, .work = work, .user = user };
+    void *state = NULL;
+    if (work->start)
+        TRY(work->start(user, &state, w));
+    int r = run_items(&link, options, n_items, state, w);
+    if (work->end)
+        work->end(state, user);
+    return r;
+}

@@ -1,0 +1,155 @@
+#include "harness/run/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/check/check.h"
+#include "harness/run/devices.h"
+#include "harness/run/worker_pool.h"
+#include "randgraph/randgraph.h"
+#include "sim/hal/hal_convert.h"
+
+/* A yes needs one model that is supported; limits (sizes, constants) may cost some. */
+enum { TRIES = 30 };
+
+struct asking {
+    const char *uri;
+    double timeout;
+    struct target *target; /* in the worker */
+    struct support support;
+};
+
+/* An item is an operation and a type. */
+static int op_of(uint64_t item)
+{
+    return (int) (item / DT_COUNT);
+}
+
+static uint32_t type_of(uint64_t item)
+{
+    return (uint32_t) (item % DT_COUNT);
+}
+
+static int start(void *user, void **ret_state, struct why *w)
+{
+    struct asking *a = user;
+    TRY(target_open(a->uri, &harness_host, &a->target, w));
+    *ret_state = a;
+    return 0;
+}
+
+static void end(void *state, void *user)
+{
+    (void) user;
+    target_free(((struct asking *) state)->target);
+}
+
+/* What a worker sends: this, and behind DEAD what is known of it. */
+enum { NOT_ASKED, NO, YES, DEAD, MOST_BYTES = 300 };
+
+static char answer_of(struct target *t, const struct example *e, char *ret_death, size_t size)
+{
+    const struct target_run_options options = { .only_ask = true };
+    struct check c;
+    struct outcome o;
+    struct why why;
+    char answer = NO;
+    if (check_begin(&c, e, JUDGE_BOUND, &why) < 0)
+        return NO;
+    check_reference(&c);
+    if (target_run(t, &e->model, e->in, c.out_shape, &options, &o, &why) >= 0) {
+        answer = o.died ? DEAD : o.stage == STAGE_SUPPORTED ? NO : YES;
+        snprintf(ret_death, size, "%s", o.violation);
+        outcome_done(&o);
+    }
+    check_done(&c);
+    return answer;
+}
+
+/* With models that need no more than that level.  answer: MOST_BYTES, changed when it is given. */
+static void ask_at(const struct asking *a, uint64_t item, int max_level, char *answer)
+{
+    struct randgraph_options options = randgraph_default;
+    options.min_ops = options.max_ops = 1;
+    options.max_dim = 4;
+    options.max_level = max_level;
+    options.only = op_table[op_of(item)]->name;
+    options.dtypes = 1u << type_of(item);
+    for (uint64_t i = 0; i < TRIES && answer[0] < YES; i++) {
+        struct arena *arena = arena_new(0);
+        struct example e;
+        struct why why;
+        if (arena && randgraph_make(&options, 1, i, arena, &e, &why) >= 0)
+            answer[0] = answer_of(a->target, &e, answer + 1, MOST_BYTES - 1);
+        arena_free(arena);
+    }
+}
+
+/* In the words that the target's version has, where it has any. */
+static void ask(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user)
+{
+    (void) step, (void) user;
+    struct asking *a = state;
+    const struct hal_driver *d = target_driver(a->target);
+    char answer[MOST_BYTES] = { NOT_ASKED };
+    ask_at(a, item, d ? hal_level(d->hal_version) : randgraph_default.max_level, answer);
+    if (answer[0] == NOT_ASKED)
+        ask_at(a, item, randgraph_default.max_level, answer);
+    crew_send(l, answer, answer[0] == DEAD ? 1 + strlen(answer + 1) : 1);
+}
+
+/* One that hangs or dies at one question would do so at the others. */
+static int give_up(const struct asking *a, uint64_t item, const char *why, struct why *w)
+{
+    return why_fail(w, WHY_INVALID, "%s: asked whether it supports %s of %s: %s", a->uri,
+                    op_table[op_of(item)]->name, dtype_info[type_of(item)].name, why);
+}
+
+static int take(uint64_t item, const void *bytes, size_t length, void *user, struct why *w)
+{
+    struct asking *a = user;
+    REQUIRE(w, length >= 1 && length <= MOST_BYTES, "a worker's answer makes no sense");
+    char answer = *(const char *) bytes, death[MOST_BYTES];
+    snprintf(death, sizeof death, "%.*s", (int) length - 1, (const char *) bytes + 1);
+    if (answer == DEAD)
+        return give_up(a, item, death, w);
+    if (answer != NOT_ASKED)
+        a->support.asked[op_of(item)] |= 1u << type_of(item);
+    if (answer == YES)
+        a->support.supported[op_of(item)] |= 1u << type_of(item);
+    return 0;
+}
+
+static int died(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
+                struct why *w)
+{
+    const struct asking *a = user;
+    char how[80];
+    (void) ret_step;
+    if (d->hang)
+        snprintf(how, sizeof how, "no answer within %g s", a->timeout);
+    else if (d->signal)
+        snprintf(how, sizeof how, "the driver crashes (%s)", strsignal(d->signal));
+    else
+        snprintf(how, sizeof how, "the driver ends the process (exit %d)", d->exit_status);
+    return give_up(a, item, how, w);
+}
+
+static int complete(uint64_t item, void *user, struct why *w)
+{
+    (void) item, (void) user, (void) w;
+    return 0;
+}
+
+int support_ask(const char *uri, double timeout, struct support *ret_support, struct why *w)
+{
+    static const struct crew_work work = {
+        .start = start, .end = end, .item = ask, .message = take, .died = died, .complete = complete
+    };
+    struct asking a = { .uri = uri, .timeout = timeout };
+    struct crew_options options = { .workers = 1, .timeout = timeout };
+    REQUIRE(w, op_table_n <= SUPPORT_OPS, "the catalogue has more than %d operations", SUPPORT_OPS);
+    TRY(crew_run(&options, &work, (uint64_t) op_table_n * DT_COUNT, &a, w));
+    *ret_support = a.support;
+    return 0;
+}

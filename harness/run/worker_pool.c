@@ -1,0 +1,438 @@
+/* The parent's end of a crew: forks workers, hands out items, reads answers, replaces the dead. */
+#include "harness/run/worker_pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "golden/base/clock.h"
+#include "harness/run/worker_pool_internal.h"
+#include "harness/trace/trace_file.h"
+
+enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3, MOST_PIECE = 2 };
+
+struct worker {
+    pid_t pid; /* 0: none */
+    int fd;
+    int prints; /* memory file of what it prints; 0: none */
+    struct crew_slot *slot;
+    struct buffer in;
+    struct crew_job job; /* what it is at; job.item == job.end: idle */
+    uint64_t heard;      /* when it last sent something */
+};
+
+struct crew {
+    const struct crew_options *options;
+    const struct crew_work *work;
+    void *user;
+    struct worker *worker;
+    unsigned n_workers;
+    struct crew_slot *slots;
+    uint64_t next, n_items; /* first item not handed out yet */
+    uint64_t ticked;
+    unsigned start_deaths; /* one after the other, without a worker that came up */
+};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SHADOW_MEMORY 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SHADOW_MEMORY 1
+#endif
+#endif
+
+/* A driver or a model that asks for too much gets no memory, and the machine keeps its own.
+ * Sanitizers map terabytes of shadow: no limit under them. */
+static void limit_memory(void)
+{
+#ifndef SHADOW_MEMORY
+    const rlim_t bytes = (rlim_t) 8 << 30;
+    const struct rlimit limit = { bytes, bytes };
+    setrlimit(RLIMIT_AS, &limit);
+#endif
+}
+
+/* The child of a fork: forgets the parent's handlers and the other workers' descriptors. */
+static _Noreturn void become_worker(struct crew *p, struct worker *self, int fd, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
+    limit_memory();
+    signal(SIGINT, SIG_IGN); /* ^C reaches the whole group; the parent decides */
+    signal(SIGTERM, SIG_DFL);
+    for (unsigned i = 0; i < p->n_workers; i++)
+        if (p->worker[i].pid)
+            close(p->worker[i].fd);
+    if (self->prints)
+        dup2(self->prints, STDERR_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is the parent's, and drivers print */
+    trace_file_name_process("worker");
+    struct crew_link link = { .fd = fd, .slot = self->slot };
+    link.prints = self->prints ? self->prints : -1;
+    crew_worker(&link, p->work, p->user);
+}
+
+/* Without such a file (no memory, old kernel) workers print to stderr. */
+static void open_prints(struct crew *p, struct worker *k)
+{
+    if (p->options->loud)
+        return;
+    if (!k->prints) {
+        int fd = memfd_create("prints", MFD_CLOEXEC);
+        k->prints = fd > 0 && fcntl(fd, F_SETFL, O_APPEND) == 0 ? fd : 0;
+    } else if (ftruncate(k->prints, 0) < 0) {
+        close(k->prints);
+        k->prints = 0;
+    }
+}
+
+/* The line of a sanitizer's or the driver's last words that tells most. */
+static void read_prints(const struct worker *k, char *ret_line, size_t size)
+{
+    char text[4096];
+    off_t end = k->prints ? lseek(k->prints, 0, SEEK_END) : 0;
+    off_t from = end > (off_t) sizeof text - 1 ? end - (off_t) sizeof text + 1 : 0;
+    ssize_t n = end > 0 ? pread(k->prints, text, sizeof text - 1, from) : 0;
+    text[n > 0 ? n : 0] = 0;
+    char *summary = strstr(text, "SUMMARY: "), *rest = text, *line;
+    const char *best = "";
+    while (!summary && (line = strsep(&rest, "\n")))
+        if (*line)
+            best = line;
+    if (summary) {
+        summary[strcspn(summary, "\n")] = 0;
+        best = summary + strlen("SUMMARY: ");
+    }
+    snprintf(ret_line, size, "%s", best);
+    text_clean(ret_line);
+}
+
+static int worker_spawn(struct crew *p, struct worker *k, struct why *w)
+{
+    int fd[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
+        return why_fail(w, WHY_SYSTEM, "cannot make a socket pair: %s", strerror(errno));
+    open_prints(p, k);
+    fflush(stdout);
+    fflush(stderr);
+    atomic_store(&k->slot->started, 0);
+    atomic_store(&k->slot->mark, 0);
+    atomic_store(&k->slot->since, clock_steady_ns());
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        close(fd[0]);
+        become_worker(p, k, fd[1], parent);
+    }
+    close(fd[1]);
+    if (pid < 0) {
+        close(fd[0]);
+        return why_fail(w, WHY_SYSTEM, "cannot start a worker: %s", strerror(errno));
+    }
+    k->pid = pid;
+    k->fd = fd[0];
+    k->heard = clock_steady_ns();
+    k->in.length = 0;
+    return 0;
+}
+
+/* Waits for a worker that has ended, or is about to. */
+static int worker_reap(struct worker *k)
+{
+    int status = 0;
+    while (waitpid(k->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    close(k->fd);
+    k->pid = 0;
+    return status;
+}
+
+static void worker_send_job(struct worker *k)
+{
+    atomic_store(&k->slot->mark, 0);
+    atomic_store(&k->slot->since, clock_steady_ns());
+    k->heard = clock_steady_ns();
+    /* A job is far smaller than the socket's buffer and at most one is in it: no short write.  A
+     * dead worker shows as the end of its stream. */
+    ssize_t n = send(k->fd, &k->job, sizeof k->job, MSG_NOSIGNAL);
+    (void) n;
+}
+
+/* Small pieces, single items at the end, so that workers finish together: items that take long are
+ * often variants of one test, and neighbours. */
+static void hand_out(struct crew *p, struct worker *k)
+{
+    uint64_t left = p->n_items - p->next, piece = left / (8 * (uint64_t) p->n_workers);
+    if (!left)
+        return;
+    piece = piece < 1 ? 1 : piece > MOST_PIECE ? MOST_PIECE : piece;
+    k->job = (struct crew_job){ .item = p->next, .end = p->next + piece };
+    p->next += piece;
+    worker_send_job(k);
+}
+
+static bool worker_idle(const struct worker *k)
+{
+    return k->job.item == k->job.end;
+}
+
+static int take_complete(struct crew *p, struct worker *k, struct why *w)
+{
+    if (worker_idle(k))
+        return why_fail(w, WHY_SYSTEM, "a worker answered without a question");
+    TRY(p->work->complete(k->job.item, p->user, w));
+    k->job.item++;
+    k->job.step = 0;
+    if (worker_idle(k))
+        hand_out(p, k);
+    return 0;
+}
+
+static int take_frame(struct crew *p, struct worker *k, const struct crew_frame *f,
+                      const char *bytes, struct why *w)
+{
+    switch (f->kind) {
+    case FRAME_MESSAGE:
+        if (!worker_idle(k))
+            return p->work->message(k->job.item, bytes, f->length, p->user, w);
+        break;
+    case FRAME_COMPLETE: return take_complete(p, k, w);
+    case FRAME_START_FAILED:
+        return why_fail(w, WHY_SYSTEM, "%.*s", (int) (f->length < 400 ? f->length : 400), bytes);
+    default: break;
+    }
+    return why_fail(w, WHY_SYSTEM, "a worker's answer makes no sense (kind %u)", f->kind);
+}
+
+static int take_frames(struct crew *p, struct worker *k, struct why *w)
+{
+    size_t at = 0;
+    for (struct crew_frame f; k->in.length - at >= sizeof f; at += sizeof f + f.length) {
+        memcpy(&f, k->in.data + at, sizeof f);
+        if (f.length > FRAME_LIMIT)
+            return why_fail(w, WHY_SYSTEM, "a worker's answer has %u bytes", f.length);
+        if (k->in.length - at - sizeof f < f.length)
+            break;
+        TRY(take_frame(p, k, &f, k->in.data + at + sizeof f, w));
+    }
+    buffer_drop(&k->in, at);
+    return 0;
+}
+
+/* 1: there may be more; 0: nothing left for now; -1 with errno 0: the stream has ended. */
+static int read_some(struct worker *k)
+{
+    char bytes[1 << 16];
+    ssize_t n = recv(k->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (n > 0) {
+        buffer_put(&k->in, bytes, (size_t) n);
+        k->heard = clock_steady_ns();
+        return 1;
+    }
+    return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *w);
+
+static int worker_read(struct crew *p, struct worker *k, struct why *w)
+{
+    int more;
+    while ((more = read_some(k)) > 0) {
+        if (k->in.failed)
+            return why_fail(w, WHY_MEMORY, "no memory for a worker's answer");
+        TRY(take_frames(p, k, w));
+    }
+    return more < 0 ? worker_lost(p, k, false, w) : 0;
+}
+
+static uint64_t worker_since(const struct worker *k)
+{
+    uint64_t since = atomic_load(&k->slot->since);
+    return since > k->heard ? since : k->heard;
+}
+
+/* A worker that dies before it has come up did not die of an item. */
+static int lost_at_start(struct crew *p, int status, struct why *w)
+{
+    if (++p->start_deaths < MAX_START_DEATHS)
+        return 0;
+    if (WIFSIGNALED(status))
+        return why_fail(w, WHY_SYSTEM, "workers die while they open the targets: signal %d (%s)",
+                        WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return why_fail(w, WHY_SYSTEM, "workers end while they open the targets: exit status %d",
+                    WEXITSTATUS(status));
+}
+
+static int lost_at_item(struct crew *p, struct worker *k, const struct crew_death *d, struct why *w)
+{
+    uint32_t step = 0;
+    int again = p->work->died(k->job.item, d, &step, p->user, w);
+    TRY(again);
+    if (again) {
+        k->job.step = step;
+        return 0;
+    }
+    TRY(p->work->complete(k->job.item, p->user, w));
+    k->job.item++;
+    k->job.step = 0;
+    return 0;
+}
+
+/* The worker has ended by itself, or is too slow and is ended here.  A new one takes over. */
+static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *w)
+{
+    bool started = atomic_load(&k->slot->started);
+    struct crew_death d = { .hang = hang,
+                            .mark = atomic_load(&k->slot->mark),
+                            .step = atomic_load(&k->slot->step) };
+    d.seconds = (double) (clock_steady_ns() - worker_since(k)) * 1e-9;
+    if (hang)
+        kill(k->pid, SIGKILL);
+    int status = worker_reap(k);
+    if (!hang)
+        d.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    read_prints(k, d.said, sizeof d.said);
+    d.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    if (!started)
+        TRY(lost_at_start(p, status, w));
+    else
+        p->start_deaths = 0;
+    if (started && !worker_idle(k))
+        TRY(lost_at_item(p, k, &d, w));
+    if (worker_idle(k) && p->next == p->n_items)
+        return 0;
+    TRY(worker_spawn(p, k, w));
+    if (worker_idle(k))
+        hand_out(p, k);
+    else
+        worker_send_job(k);
+    return 0;
+}
+
+static int end_the_slow(struct crew *p, struct why *w)
+{
+    uint64_t limit = (uint64_t) (p->options->timeout * 1e9);
+    for (unsigned i = 0; limit && i < p->n_workers; i++) {
+        struct worker *k = &p->worker[i];
+        if (!k->pid || worker_idle(k) || clock_steady_ns() < worker_since(k) + limit)
+            continue;
+        siginfo_t info = { 0 };
+        bool ended = waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+                     info.si_pid == k->pid;
+        TRY(worker_lost(p, k, !ended, w));
+    }
+    return 0;
+}
+
+/* Waits for answers, not beyond the next tick; polled[] has a worker's entry at its index. */
+static int crew_wait(struct crew *p, struct pollfd *polled, struct why *w)
+{
+    for (unsigned i = 0; i < p->n_workers; i++)
+        polled[i] =
+            (struct pollfd){ .fd = p->worker[i].pid ? p->worker[i].fd : -1, .events = POLLIN };
+    if (poll(polled, p->n_workers, TICK_MS) < 0 && errno != EINTR)
+        return why_fail(w, WHY_SYSTEM, "cannot wait for workers: %s", strerror(errno));
+    for (unsigned i = 0; i < p->n_workers; i++)
+        if (polled[i].fd >= 0 && polled[i].revents)
+            TRY(worker_read(p, &p->worker[i], w));
+    TRY(end_the_slow(p, w));
+    if (p->work->tick && clock_steady_ns() - p->ticked >= TICK_MS * 1000000u) {
+        TRY(p->work->tick(p->user, w));
+        p->ticked = clock_steady_ns();
+    }
+    return 0;
+}
+
+static bool crew_busy(const struct crew *p)
+{
+    for (unsigned i = 0; i < p->n_workers; i++)
+        if (p->worker[i].pid && !worker_idle(&p->worker[i]))
+            return true;
+    return false;
+}
+
+static int crew_loop(struct crew *p, struct pollfd *polled, struct why *w)
+{
+    for (unsigned i = 0; i < p->n_workers; i++) {
+        TRY(worker_spawn(p, &p->worker[i], w));
+        hand_out(p, &p->worker[i]);
+    }
+    while (crew_busy(p)) {
+        if (p->options->stop && *p->options->stop)
+            return 1;
+        TRY(crew_wait(p, polled, w));
+    }
+    return 0;
+}
+
+/* A worker without work ends when its stream does; it has a second to close its targets. */
+static void worker_end(struct worker *k, uint64_t deadline)
+{
+    siginfo_t info = { 0 };
+    bool busy = !worker_idle(k);
+    shutdown(k->fd, SHUT_WR);
+    while (!busy && clock_steady_ns() < deadline && !info.si_pid) {
+        struct pollfd end = { .fd = k->fd, .events = POLLIN };
+        poll(&end, 1, 10); /* its end of the stream closes with it */
+        if (waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
+            break;
+    }
+    if (!info.si_pid)
+        kill(k->pid, SIGKILL);
+    worker_reap(k);
+}
+
+static void crew_done(struct crew *p, size_t slot_bytes)
+{
+    uint64_t deadline = clock_steady_ns() + 1000000000u;
+    for (unsigned i = 0; p->worker && i < p->n_workers; i++) {
+        struct worker *k = &p->worker[i];
+        if (k->pid)
+            worker_end(k, deadline);
+        if (k->prints)
+            close(k->prints);
+        buffer_done(&k->in);
+    }
+    free(p->worker);
+    if (p->slots != MAP_FAILED)
+        munmap(p->slots, slot_bytes);
+}
+
+int crew_run(const struct crew_options *options, const struct crew_work *work, uint64_t n_items,
+             void *user, struct why *w)
+{
+    if (options->in_process)
+        return crew_run_in_process(options, work, n_items, user, w);
+    if (!n_items)
+        return 0;
+    uint64_t n = options->workers < 1             ? 1
+                 : options->workers > MAX_WORKERS ? MAX_WORKERS
+                                                  : options->workers;
+    n = n > n_items ? n_items : n;
+    struct crew p = { .options = options, .work = work, .user = user, .n_items = n_items };
+    size_t bytes = n * sizeof *p.slots;
+    p.slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    p.worker = calloc(n, sizeof *p.worker);
+    struct pollfd *polled = calloc(n, sizeof *polled);
+    int r = -1;
+    if (p.slots == MAP_FAILED || !p.worker || !polled) {
+        why_fail(w, WHY_MEMORY, "no memory for %u workers", (unsigned) n);
+    } else {
+        p.n_workers = (unsigned) n;
+        for (unsigned i = 0; i < n; i++)
+            p.worker[i].slot = &p.slots[i];
+        r = crew_loop(&p, polled, w);
+    }
+    crew_done(&p, bytes);
+    free(polled);
+    return r;
+}

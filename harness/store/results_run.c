@@ -1,0 +1,258 @@
+/* Runs of the results database: starting, going on, finishing; and finding what they hold. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/store/results_internal.h"
+
+#ifndef HALCYON_VERSION
+#define HALCYON_VERSION "unknown"
+#endif
+
+/* Steps a statement that gives no rows, and finalizes it. */
+static int run_once(struct results *r, sqlite3_stmt *s, struct why *w)
+{
+    int step = sqlite3_step(s);
+    int failed = step == SQLITE_DONE ? 0 : results_failed(r, w);
+    sqlite3_finalize(s);
+    return failed;
+}
+
+static void bind(sqlite3_stmt *s, int i, const char *text)
+{
+    sqlite3_bind_text(s, i, text, -1, SQLITE_TRANSIENT);
+}
+
+static int insert_run(struct results *r, const struct run_row *run, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "INSERT INTO runs (kind, command, options, version, judge, n_cases, "
+                        "started) VALUES (?1, ?2, ?3, '" HALCYON_VERSION "', ?4, ?5, "
+                        "strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
+                        &s, w));
+    bind(s, 1, run->kind);
+    bind(s, 2, run->command);
+    bind(s, 3, run->options);
+    bind(s, 4, run->judge);
+    sqlite3_bind_int64(s, 5, (int64_t) run->n_cases);
+    TRY(run_once(r, s, w));
+    r->run = sqlite3_last_insert_rowid(r->db);
+    return 0;
+}
+
+static int insert_target(struct results *r, uint32_t ordinal, const struct target_row *t,
+                         struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "INSERT INTO targets (run, ordinal, uri, name, version, type, hal) "
+                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, ordinal);
+    bind(s, 3, t->uri);
+    bind(s, 4, t->name);
+    bind(s, 5, t->version);
+    bind(s, 6, t->type);
+    bind(s, 7, t->hal);
+    TRY(run_once(r, s, w));
+    r->target[ordinal] = sqlite3_last_insert_rowid(r->db);
+    return 0;
+}
+
+int results_start_run(struct results *r, const struct run_row *run,
+                      const struct target_row *targets, uint32_t n_targets, struct why *w)
+{
+    REQUIRE(w, n_targets <= MAX_TARGETS, "more than %d targets", MAX_TARGETS);
+    TRY(results_transact(r, w));
+    TRY(insert_run(r, run, w));
+    for (uint32_t i = 0; i < n_targets; i++)
+        TRY(insert_target(r, i, &targets[i], w));
+    r->n_targets = n_targets;
+    return results_commit(r, w);
+}
+
+/* ---- going on */
+
+/* 1: the run has just these targets, in this order. */
+static int load_targets(struct results *r, int64_t run, const struct target_row *targets,
+                        uint32_t n_targets, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r, "SELECT target, uri FROM targets WHERE run = ?1 ORDER BY ordinal", &s,
+                        w));
+    sqlite3_bind_int64(s, 1, run);
+    uint32_t n = 0;
+    bool same = true;
+    int step;
+    for (; (step = sqlite3_step(s)) == SQLITE_ROW && same; n++) {
+        const char *uri = (const char *) sqlite3_column_text(s, 1);
+        same = n < n_targets && uri && !strcmp(uri, targets[n].uri);
+        if (same)
+            r->target[n] = sqlite3_column_int64(s, 0);
+    }
+    bool failed = step != SQLITE_DONE && step != SQLITE_ROW;
+    sqlite3_finalize(s);
+    return failed ? results_failed(r, w) : same && n == n_targets;
+}
+
+/* Candidates are few: newest first, the first with the same targets is it. */
+static int find_run(struct results *r, const struct run_row *run, const struct target_row *targets,
+                    uint32_t n_targets, int64_t *ret_run, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "SELECT run FROM runs WHERE finished IS NULL AND kind = ?1 AND "
+                        "options = ?2 ORDER BY run DESC",
+                        &s, w));
+    bind(s, 1, run->kind);
+    bind(s, 2, run->options);
+    int found = 0, step = SQLITE_DONE;
+    while (!found && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        *ret_run = sqlite3_column_int64(s, 0);
+        found = load_targets(r, *ret_run, targets, n_targets, w);
+    }
+    sqlite3_finalize(s);
+    return found || step == SQLITE_DONE ? found : results_failed(r, w);
+}
+
+static int drop_partial(struct results *r, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "DELETE FROM cases WHERE run = ?1 AND (SELECT count(*) FROM verdicts v "
+                        "WHERE v.case_id = cases.case_id) <> ?2",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, r->n_targets);
+    return run_once(r, s, w);
+}
+
+int results_resume_run(struct results *r, const struct run_row *run,
+                       const struct target_row *targets, uint32_t n_targets, struct why *w)
+{
+    int64_t id = 0;
+    int found = find_run(r, run, targets, n_targets, &id, w);
+    if (found <= 0)
+        return found;
+    r->run = id;
+    r->n_targets = n_targets;
+    TRY(results_transact(r, w));
+    TRY(drop_partial(r, w));
+    TRY(results_commit(r, w));
+    return 1;
+}
+
+int results_finish_run(struct results *r, double seconds, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_transact(r, w));
+    TRY(results_prepare(r,
+                        "UPDATE runs SET finished = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
+                        "seconds = ?2 WHERE run = ?1",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_double(s, 2, seconds);
+    TRY(run_once(r, s, w));
+    return results_commit(r, w);
+}
+
+int results_each_verdict(struct results *r,
+                         void (*each)(uint64_t ordinal, uint32_t target, enum verdict v,
+                                      void *user),
+                         void *user, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r, "SELECT ordinal, target_ordinal, verdict FROM details WHERE run = ?1",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    int step;
+    while ((step = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *name = (const char *) sqlite3_column_text(s, 2);
+        int v = name ? verdict_by_name(name) : -1;
+        if (v >= 0)
+            each((uint64_t) sqlite3_column_int64(s, 0), (uint32_t) sqlite3_column_int(s, 1),
+                 (enum verdict) v, user);
+    }
+    sqlite3_finalize(s);
+    return step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
+/* ---- finding a case again */
+
+static char *column_copy(sqlite3_stmt *s, int i)
+{
+    const char *text = (const char *) sqlite3_column_text(s, i);
+    return text ? strdup(text) : NULL;
+}
+
+static int find_row(struct results *r, const char *name, struct found_case *f, int64_t *ret_case,
+                    struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "SELECT r.run, r.kind, r.options, c.spec, c.file, c.seed, c.idx, "
+                        "r.judge, c.case_id FROM cases c JOIN runs r USING (run) "
+                        "WHERE c.name = ?1 ORDER BY c.spec IS NULL, r.run DESC LIMIT 1",
+                        &s, w));
+    bind(s, 1, name);
+    int step = sqlite3_step(s);
+    if (step == SQLITE_ROW) {
+        *f = (struct found_case){ .run = sqlite3_column_int64(s, 0),
+                                  .kind = column_copy(s, 1),
+                                  .options = column_copy(s, 2),
+                                  .spec = column_copy(s, 3),
+                                  .file = column_copy(s, 4),
+                                  .judge = column_copy(s, 7),
+                                  .seed = (uint64_t) sqlite3_column_int64(s, 5),
+                                  .index = (uint64_t) sqlite3_column_int64(s, 6) };
+        *ret_case = sqlite3_column_int64(s, 8);
+    }
+    sqlite3_finalize(s);
+    if (step == SQLITE_ROW)
+        return 1;
+    return step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
+static int find_targets(struct results *r, int64_t case_id, struct found_case *f, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r, "SELECT uri FROM failures WHERE case_id = ?1 ORDER BY target_ordinal",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, case_id);
+    while (f->n_targets < 32 && sqlite3_step(s) == SQLITE_ROW) {
+        char *uri = column_copy(s, 0);
+        if (uri)
+            f->target[f->n_targets++] = uri;
+    }
+    sqlite3_finalize(s);
+    return 0;
+}
+
+int results_find_case(struct results *r, const char *name, struct found_case *ret_case,
+                      struct why *w)
+{
+    struct found_case f = { 0 };
+    int64_t case_id = 0;
+    int found = find_row(r, name, &f, &case_id, w);
+    if (found <= 0)
+        return found;
+    if (find_targets(r, case_id, &f, w) < 0 || !f.kind || !f.options || !f.judge) {
+        found_case_done(&f);
+        return why_fail(w, WHY_MEMORY, "no memory");
+    }
+    *ret_case = f;
+    return 1;
+}
+
+void found_case_done(struct found_case *f)
+{
+    free(f->kind);
+    free(f->options);
+    free(f->spec);
+    free(f->file);
+    free(f->judge);
+    for (uint32_t i = 0; i < f->n_targets; i++)
+        free(f->target[i]);
+    *f = (struct found_case){ 0 };
+}

@@ -1,0 +1,128 @@
+-- The results database.  It is the record; reports are queries (views at the end).
+--
+--     runs 1 --- n targets
+--      |1            |1
+--      |n            |n
+--     cases 1 ---- n verdicts        one verdict per case and target
+--      |1
+--      |n
+--     case_operations                which operations, in which type, a case exercises
+--
+-- Verdicts are the closed list of harness/check/verdict.h; pass, unsupported and waived are conforming.
+-- A number that is NULL although its verdict has an output was not a number (NaN).
+
+PRAGMA application_id = 1212238937; -- "HALY"
+PRAGMA user_version = 1;
+
+CREATE TABLE runs (
+    run         INTEGER PRIMARY KEY,
+    kind        TEXT NOT NULL,      -- "run", "random"
+    command     TEXT NOT NULL,      -- as typed, quoted for a shell
+    options     TEXT NOT NULL,      -- JSON: all that decides which cases there are and how they are judged
+    version     TEXT NOT NULL,      -- of halcyon
+    judge       TEXT NOT NULL,      -- "cts", "bound": what was asked for; a verdict has what was done
+    n_cases     INTEGER NOT NULL,   -- planned
+    started     TEXT NOT NULL,      -- UTC, ISO 8601
+    finished    TEXT,               -- NULL: still running, killed or interrupted
+    seconds     REAL NOT NULL DEFAULT 0
+);
+
+CREATE TABLE targets (
+    target      INTEGER PRIMARY KEY,
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    ordinal     INTEGER NOT NULL,   -- order on the command line
+    uri         TEXT NOT NULL,
+    name        TEXT NOT NULL,      -- what the driver says of itself
+    version     TEXT NOT NULL,
+    type        TEXT NOT NULL,      -- "CPU", "GPU", ...
+    hal         TEXT NOT NULL,      -- "1.3", "fl5", ...
+    UNIQUE (run, ordinal)
+);
+
+CREATE TABLE cases (
+    case_id     INTEGER PRIMARY KEY,
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    ordinal     INTEGER NOT NULL,   -- position in the plan
+    name        TEXT NOT NULL,      -- random/s7/i123, spec/V1_2/add_v1_2/add_v1_2_2
+    file        TEXT,               -- where a spec came from
+    seed        INTEGER,            -- of a random case; 64 bits, may look negative
+    idx         INTEGER,
+    level       INTEGER,            -- feature level that the model needs, NULL: not known
+    n_operations INTEGER NOT NULL,  -- of the main graph
+    spec        TEXT,               -- .mod.py of a case that is not conforming on some target
+    dot         TEXT,               -- graph_dump_dot() of such a case: the report draws it
+    UNIQUE (run, ordinal)
+);
+CREATE INDEX cases_by_name ON cases (name);
+
+CREATE TABLE case_operations (
+    case_id     INTEGER NOT NULL REFERENCES cases ON DELETE CASCADE,
+    operation   TEXT NOT NULL,      -- "CONV_2D"
+    type        TEXT NOT NULL,      -- of its first tensor: "TENSOR_FLOAT32"
+    PRIMARY KEY (case_id, operation, type)
+) WITHOUT ROWID;
+
+CREATE TABLE verdicts (
+    case_id     INTEGER NOT NULL REFERENCES cases ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    verdict     TEXT NOT NULL CHECK (verdict IN ('pass', 'fail', 'violation', 'refused',
+                    'unsupported', 'crash', 'hang', 'waived', 'error')),
+    was         TEXT,               -- of a waived case: the verdict that is waived
+    why         TEXT NOT NULL,      -- "" for a plain pass
+    judge       TEXT NOT NULL,      -- "cts", "bound"
+    stage       TEXT NOT NULL,      -- how far it got: "supported", "prepare", "execute", "done"; "none": died
+    status      TEXT NOT NULL,      -- HAL status of the call that ended it
+    ms          REAL NOT NULL,      -- wall clock in the driver
+    device_ns   INTEGER,            -- what the device says that it took
+    checked     INTEGER NOT NULL,   -- elements compared, those of operations run alone too
+    wrong       INTEGER NOT NULL,   -- elements outside their bound
+    -- The worst element, where outputs were compared: ratio = |actual - expected| / bound.
+    output      INTEGER,            -- index among the model's outputs
+    element     INTEGER,            -- row-major index in it
+    place       TEXT,               -- the same as "[0,3,2]"
+    operation   TEXT,               -- that wrote this output
+    type        TEXT,               -- of this output
+    expected    REAL,
+    actual      REAL,
+    bound       REAL,
+    ratio       REAL,
+    replay      TEXT,               -- command that runs this case alone; NULL when conforming
+    PRIMARY KEY (case_id, target)
+) WITHOUT ROWID;
+
+-- One row per verdict with everything that belongs to it.
+CREATE VIEW details AS
+    SELECT c.run, c.case_id, c.ordinal, c.name, c.file, c.seed, c.idx, c.level, c.n_operations,
+           t.ordinal AS target_ordinal, t.uri,
+           v.verdict, v.was, v.why, v.judge, v.stage, v.status, v.ms, v.device_ns,
+           v.checked, v.wrong, v.output, v.element, v.place, v.operation, v.type,
+           v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec, c.dot,
+           v.verdict IN ('pass', 'unsupported', 'waived') AS conforming
+    FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
+
+CREATE VIEW failures AS
+    SELECT * FROM details WHERE NOT conforming;
+
+CREATE VIEW totals_by_verdict AS
+    SELECT run, verdict, count(*) AS n FROM details GROUP BY run, verdict;
+
+CREATE VIEW totals_by_target AS
+    SELECT run, target_ordinal, uri, verdict, count(*) AS n, sum(ms) AS ms
+    FROM details GROUP BY run, target_ordinal, uri, verdict;
+
+CREATE VIEW totals_by_operation AS
+    SELECT c.run, o.operation, v.verdict, count(*) AS n
+    FROM (SELECT DISTINCT case_id, operation FROM case_operations) o
+    JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
+    GROUP BY c.run, o.operation, v.verdict;
+
+CREATE VIEW totals_by_type AS
+    SELECT c.run, o.type, v.verdict, count(*) AS n
+    FROM (SELECT DISTINCT case_id, type FROM case_operations) o
+    JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
+    GROUP BY c.run, o.type, v.verdict;
+
+CREATE VIEW totals_by_operation_type AS
+    SELECT c.run, o.operation, o.type, v.verdict, count(*) AS n
+    FROM case_operations o JOIN cases c USING (case_id) JOIN verdicts v USING (case_id)
+    GROUP BY c.run, o.operation, o.type, v.verdict;

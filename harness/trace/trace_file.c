@@ -1,0 +1,309 @@
+#include "harness/trace/trace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "golden/base/trace.h"
+
+/* A piece of the file belongs to one process.  It begins with an end of line, holds whole events,
+ * one a line, and is filled up with blanks. */
+enum { PIECE = 1 << 16, MOST_NAME = 600, MOST_LINE = 2048 };
+
+/* What all processes see. */
+struct shared {
+    atomic_uint_least64_t end; /* of the pieces handed out */
+    atomic_bool is_cut;        /* some process could write no more */
+};
+
+static struct {
+    int fd;
+    const char *path;
+    bool is_new;
+    struct shared *shared;
+    pthread_mutex_t lock; /* of what follows, and of the memory of the piece */
+    char *piece;          /* NULL: none */
+    size_t used;
+} file = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pid_t process;
+static _Thread_local pid_t thread; /* 0: not known yet */
+
+/* ---- pieces */
+
+static char blank[PIECE];
+
+/* Blanks are written first: a full disk shows here, not as a signal, and what is never used is
+ * JSON. */
+static char *map_piece(uint64_t at)
+{
+    if (pwrite(file.fd, blank, PIECE, (off_t) at) != PIECE)
+        return NULL;
+    char *piece = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t) at);
+    return piece == MAP_FAILED ? NULL : piece;
+}
+
+/* Without memory or disk the trace ends for this process. */
+static bool next_piece(void)
+{
+    if (file.piece)
+        munmap(file.piece, PIECE);
+    uint64_t at = atomic_fetch_add(&file.shared->end, PIECE);
+    file.piece = map_piece(at);
+    if (!file.piece) {
+        atomic_store(&file.shared->is_cut, true);
+        atomic_store(&trace_is_on, false);
+        return false;
+    }
+    file.used = at ? 1 : 2;
+    memcpy(file.piece, at ? "\n" : "[\n", file.used);
+    return true;
+}
+
+static void write_line(const char *line, size_t length)
+{
+    pthread_mutex_lock(&file.lock);
+    if ((file.piece && file.used + length <= PIECE) || next_piece()) {
+        memcpy(file.piece + file.used, line, length);
+        file.used += length;
+    }
+    pthread_mutex_unlock(&file.lock);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&file.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&file.lock);
+}
+
+/* The piece is the parent's. */
+static void in_child(void)
+{
+    if (file.piece)
+        munmap(file.piece, PIECE);
+    file.piece = NULL;
+    process = getpid();
+    thread = 0;
+    pthread_mutex_unlock(&file.lock);
+}
+
+/* ---- events */
+
+/* As the inside of a JSON string.  Braces at the end are escaped: a line that ends with one is
+ * whole. */
+static void escape(const char *text, char *ret, size_t size)
+{
+    size_t n = 0;
+
+    for (const unsigned char *c = (const unsigned char *) text; *c && n + 7 < size; c++) {
+        if (*c < ' ' || *c == 0x7f || *c == '"' || *c == '\\' || *c == '}')
+            n += (size_t) snprintf(ret + n, size - n, "\\u%04x", *c);
+        else
+            ret[n++] = *c < 0x80 ? (char) *c : '?';
+    }
+    ret[n] = 0;
+}
+
+__attribute__((format(printf, 1, 2))) static void put(const char *fmt, ...)
+{
+    char line[MOST_LINE];
+    va_list ap;
+
+    va_start(ap, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    if (n > 0 && (size_t) n < sizeof line)
+        write_line(line, (size_t) n);
+}
+
+static void name_it(const char *what, uint32_t pid, uint32_t tid, const char *name)
+{
+    char text[MOST_NAME];
+
+    escape(name, text, sizeof text);
+    put("{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"%s\",\"args\":{\"name\":\"%s\"}},\n", pid,
+        tid, what, text);
+}
+
+static void know_thread(void)
+{
+    char name[32] = "";
+
+    thread = gettid();
+    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0)
+        name_it("thread_name", (uint32_t) process, (uint32_t) thread, name);
+}
+
+/* A track looks like a process of its own, whose number no process has. */
+static uint32_t track_process(uint32_t track)
+{
+    return UINT32_C(1) << 30 | (uint32_t) process << 7 | (track & 127);
+}
+
+static void put_track(const struct trace_event *e)
+{
+    char name[MOST_NAME];
+
+    snprintf(name, sizeof name, "%s (virtual clock of process %d)", e->name, (int) process);
+    name_it("process_name", track_process(e->track), 1, name);
+    name_it("thread_name", track_process(e->track), 1, "device");
+}
+
+static void put_on_track(const struct trace_event *e)
+{
+    static const char *const kind[] = { [TRACE_BEGIN] = "B",
+                                        [TRACE_END] = "E",
+                                        [TRACE_SLICE] = "X",
+                                        [TRACE_SPAN_BEGIN] = "b",
+                                        [TRACE_SPAN_END] = "e" };
+    char name[MOST_NAME], detail[MOST_NAME], more[64] = "";
+
+    escape(e->name, name, sizeof name);
+    escape(e->detail ? e->detail : "", detail, sizeof detail);
+    if (e->kind == TRACE_SLICE)
+        snprintf(more, sizeof more, "\"dur\":%.3f,\"cat\":\"device\"", e->duration * 1e-3);
+    else if (e->kind == TRACE_BEGIN || e->kind == TRACE_END)
+        snprintf(more, sizeof more, "\"cat\":\"device\"");
+    else
+        snprintf(more, sizeof more, "\"cat\":\"execution\",\"id\":\"0x%x%08x\"",
+                 track_process(e->track), (uint32_t) e->id);
+    put("{\"ph\":\"%s\",\"pid\":%u,\"tid\":1,\"ts\":%.3f,%s,\"name\":\"%s\",\"args\":{\"detail\":"
+        "\"%s\"}},\n",
+        kind[e->kind], track_process(e->track), e->ns * 1e-3, more, name, detail);
+}
+
+static void put_section(const struct trace_event *e)
+{
+    char name[MOST_NAME];
+
+    escape(e->name, name, sizeof name);
+    put("{\"ph\":\"B\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"cat\":\"nnapi\",\"name\":"
+        "\"%s[NN_%s_%s]%s\"},\n",
+        (int) process, (int) thread, e->ns * 1e-3, trace_mode_prefix[e->mode],
+        trace_layer_name[e->layer], trace_phase_name[e->phase], name);
+}
+
+static void take(const struct trace_event *e, void *user)
+{
+    (void) user;
+    if (!thread)
+        know_thread();
+    if (e->kind == TRACE_TRACK)
+        put_track(e);
+    else if (e->track)
+        put_on_track(e);
+    else if (e->kind == TRACE_BEGIN)
+        put_section(e);
+    else
+        put("{\"ph\":\"E\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f},\n", (int) process, (int) thread,
+            e->ns * 1e-3);
+}
+
+void trace_file_name_process(const char *name)
+{
+    if (TRACE_IS_ON())
+        name_it("process_name", (uint32_t) process, 0, name);
+}
+
+/* ---- beginning and end */
+
+static int system_error(const char *path, struct why *w)
+{
+    return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+}
+
+static int open_file(const char *path, struct why *w)
+{
+    struct stat st;
+
+    file.is_new = access(path, F_OK) < 0;
+    file.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    if (file.fd < 0 || fstat(file.fd, &st) < 0)
+        return system_error(path, w);
+    REQUIRE(w, S_ISREG(st.st_mode), "%s: is no ordinary file", path);
+    REQUIRE(w, flock(file.fd, LOCK_EX | LOCK_NB) == 0, "%s: another trace is written there", path);
+    return ftruncate(file.fd, 0) < 0 ? system_error(path, w) : 0;
+}
+
+int trace_file_start(const char *path, struct why *w)
+{
+    TRY(open_file(path, w));
+    file.path = path;
+    file.shared =
+        mmap(NULL, sizeof *file.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (file.shared == MAP_FAILED || pthread_atfork(before_fork, after_fork, in_child) != 0)
+        return why_fail(w, WHY_MEMORY, "no memory for a trace");
+    process = getpid();
+    memset(blank, ' ', sizeof blank);
+    trace_set_sink(take, NULL);
+    return 0;
+}
+
+/* Leaves the whole lines of a piece: what a killed process left half done is not one.  Returns
+ * their bytes. */
+static size_t keep_lines(char *piece, size_t bytes)
+{
+    size_t n = 0, length;
+
+    for (char *at = piece, *end; at < piece + bytes; at += length) {
+        end = memchr(at, '\n', (size_t) (piece + bytes - at));
+        length = end ? (size_t) (end + 1 - at) : (size_t) (piece + bytes - at);
+        if (!end || length < 4 || *at != '{' || memcmp(end - 2, "},", 2) != 0)
+            continue;
+        memmove(piece + n, at, length);
+        n += length;
+    }
+    return n;
+}
+
+static int write_at(const char *bytes, size_t n, uint64_t at, struct why *w)
+{
+    return pwrite(file.fd, bytes, n, (off_t) at) == (ssize_t) n ? 0 : system_error(file.path, w);
+}
+
+/* Moves what is whole to the front, and closes the array: its last event has no comma. */
+static int complete(struct why *w)
+{
+    uint64_t begin = strlen("[\n"), end = begin;
+    char *room = blank; /* not needed any more */
+
+    TRY(write_at("[\n", begin, 0, w));
+    for (uint64_t at = 0; at < atomic_load(&file.shared->end); at += PIECE) {
+        ssize_t bytes = pread(file.fd, room, PIECE, (off_t) at);
+        if (bytes < 0)
+            return system_error(file.path, w);
+        size_t n = keep_lines(room, (size_t) bytes);
+        TRY(write_at(room, n, end, w));
+        end += n;
+    }
+    const char *rest = end > begin ? "\n]\n" : "]\n";
+    uint64_t at = end > begin ? end - strlen(",\n") : end;
+    TRY(write_at(rest, strlen(rest), at, w));
+    return ftruncate(file.fd, (off_t) (at + strlen(rest))) < 0 ? system_error(file.path, w) : 0;
+}
+
+int trace_file_end(bool keep, struct why *w)
+{
+    if (file.fd < 0)
+        return 0;
+    trace_set_sink(NULL, NULL);
+    if (!keep && file.is_new)
+        return unlink(file.path) < 0 ? system_error(file.path, w) : 0;
+    TRY(complete(w));
+    if (atomic_load(&file.shared->is_cut))
+        return why_fail(w, WHY_SYSTEM, "%s: there was no room for the whole trace", file.path);
+    return 0;
+}
