@@ -341,13 +341,26 @@ START_TEST(a_message_that_takes_too_much_is_refused)
 }
 END_TEST
 
+/* The service sends its reply before it frees the memory of the call. */
+static int ask_when_freed(int connection)
+{
+    int status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+
+    for (int i = 0; i < LAB_TURNS && status == HAL_RESOURCE_EXHAUSTED_TRANSIENT; i++) {
+        if (i > 0)
+            usleep(1000);
+        status = ask_about(connection, MANY);
+    }
+    return status;
+}
+
 START_TEST(what_messages_took_is_given_back)
 {
     int connection[ROUNDS];
 
     for (int i = 0; i < ROUNDS; i++) {
         connection[i] = lab_connect_raw();
-        ck_assert_int_eq(ask_about(connection[i], MANY), HAL_INVALID_ARGUMENT);
+        ck_assert_int_eq(ask_when_freed(connection[i]), HAL_INVALID_ARGUMENT);
     }
     for (int i = 0; i < ROUNDS; i++)
         close(connection[i]);
