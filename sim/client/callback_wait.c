@@ -1,4 +1,5 @@
-/* Waiting for callbacks, which come from any thread, once. */
+/* Waits for callbacks of preparations and executions, which a driver may call from any thread and
+ * must call exactly once. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* What a driver answers on the course, held against the contract. */
+/* Checks the results of a run (status, memory, output shapes, timing) against the contract. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* One model on one driver, from the question what is supported to the result. */
+/* One run of a model on a driver: convert, get_supported_operations(), prepare, execute, check. */
 #ifndef SIM_COURSE_H
 #define SIM_COURSE_H
 
@@ -9,41 +9,41 @@
 
 struct course {
     struct target *t;
-    const struct model *m; /* as the driver is shown it */
+    const struct model *m; /* as passed to the driver */
     const struct tensor *in;
     const struct shape *out_shape;
     const struct target_run_options *options;
     struct outcome *o;
     struct why *w;
 
-    struct shared *constants; /* for a driver in another process */
+    struct shared *constants; /* pools of the model, for a driver in another process */
     struct hal_prepared_model *prepared;
     struct guarded input, output;
-    size_t *in_at, *out_at, *out_length; /* regions */
+    size_t *in_at, *out_at, *out_length; /* offsets and lengths of the regions */
     uint8_t *input_copy;
     struct hal_request request;
     struct hal_result result;
-    struct conversion said; /* in the words of the driver's version */
+    struct conversion said; /* of the model to the driver's version */
 };
 
-/* Says the model in the words of the driver's version, where it has to.  1: it cannot be said; the
- * outcome tells why, and which operations are too new. */
+/* Converts the model to the driver's HAL version where necessary.  1: it is not representable; the
+ * outcome has the reason, and the operations that are too new. */
 int course_offer(struct course *c);
 
-/* The first violation of the contract stands.  Returns 1: the course ends here. */
+/* Records a violation of the contract, unless there is one already.  Returns 1: the run ends. */
 __attribute__((format(printf, 2, 3))) int course_violation(struct course *c, const char *fmt, ...);
 int course_no_memory(struct course *c);
 
-/* 1: it is not HAL_NONE.  Codes that the driver's version does not have are as wrong as those that
- * nobody has. */
+/* 1: the status is not HAL_NONE.  A code that the driver's version does not have is a violation. */
 int course_check_status(struct course *c, const char *method, enum hal_status status);
-/* After an execution.  1: memory was written to that is not the outputs'. */
+/* After an execution.  1: the driver has written to memory outside the outputs. */
 int course_check_memory(struct course *c);
-/* 1: its shapes or its timing break the contract. */
+/* 1: output shapes or timing violate the contract. */
 int course_check_result(struct course *c, enum hal_status status);
 
-/* As the model declares it. */
+/* Output i of the main graph as the model declares it. */
 const struct tensor *course_output(const struct course *c, uint32_t i);
+/* Whether all dimensions are known. */
 bool course_is_known(const struct tensor *t);
 
 #endif

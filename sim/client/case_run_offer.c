@@ -1,4 +1,4 @@
-/* What a driver is shown of a model: the model in the words of its version, or nothing. */
+/* Converts a model to the driver's HAL version, or reports why it is not representable. */
 #include <stdio.h>
 
 #include "golden/base/logging.h"

@@ -1,4 +1,4 @@
-/* Drivers in shared libraries. */
+/* Opens drivers in shared libraries (lib:PATH.so?ARGUMENTS). */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>

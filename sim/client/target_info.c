@@ -1,4 +1,5 @@
-/* What a driver says of itself, held against the contract. */
+/* Checks the properties that a driver reports (name, type, capabilities, ...) against the contract.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,9 @@
-/* One model on one driver: asked, prepared, executed, and every answer held against the contract.
+/* Runs one model on one driver: get_supported_operations(), prepare, execute, and checks every
+ * result against the contract.
  *
- * Request memory is two pools, inputs and outputs, in which guards surround every argument. Outputs
- * are filled with a pattern.  Where a result looks like the pattern, the execution is repeated over
- * another one: what follows the pattern was never written. */
+ * A request has two pools, inputs and outputs, in which guard bytes surround every argument.
+ * Outputs are filled with a pattern before execution.  If a result resembles the pattern, the
+ * execution is repeated with another pattern: bytes that follow the pattern were never written. */
 #include <stdio.h>
 #include <string.h>
 

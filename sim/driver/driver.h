@@ -1,4 +1,5 @@
-/* What the files of the driver share: the HAL's methods on one side, an engine on the other. */
+/* Internals of the driver: implements the HAL's methods (sim/hal.h) on top of an engine
+ * (sim/device/engine.h), which sees only valid models and complete inputs. */
 #ifndef SIM_DRIVER_H
 #define SIM_DRIVER_H
 
@@ -12,15 +13,15 @@
 #include "sim/hal/convert.h"
 #include "sim/hal/hal_answer.h"
 
-/* The bursts of a driver, and the thread that takes from idle ones what they keep. */
+/* The bursts of a driver, and the thread that frees the caches of idle ones. */
 struct bursts {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct burst *first;
-    bool is_watched; /* the thread is there */
+    bool is_watched; /* the thread is running */
 };
 
-/* What the driver says of the extensions that it serves. */
+/* The driver's result of get_supported_extensions(). */
 struct driver_extensions {
     struct hal_extension extension[EXTENSION_END];
     struct hal_extension_type type[DT_END];
@@ -35,25 +36,25 @@ struct driver {
     struct accounts accounts;
     struct buffers buffers;
     struct bursts bursts;
-    atomic_uint_least64_t prepared; /* how many there have been: their numbers */
+    atomic_uint_least64_t prepared; /* number of models prepared so far */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects `threads` and `memory` */
     pthread_cond_t idle;
-    unsigned threads; /* at work */
+    unsigned threads; /* running */
     struct fault_memory memory;
 
-    struct hal_capabilities capabilities[HAL_VERSIONS]; /* as each version says them */
+    struct hal_capabilities capabilities[HAL_VERSIONS]; /* converted to each version */
     struct hal_operand_performance *rows;               /* of all of them */
 };
 
-/* A client's model, taken over: what a prepared model lives on. */
+/* A client's model, converted and validated, with the memory that it refers to. */
 struct loaded {
     struct arena *arena;
     struct mapping *pools;
     uint32_t n_pools;
     struct model model;
     uint32_t n_prefixes;
-    uint16_t *prefix; /* of extensions, as the client numbers them; ascending */
+    uint16_t *prefix; /* the client's extension prefixes, ascending */
 };
 
 struct prepared {
@@ -62,25 +63,27 @@ struct prepared {
     struct loaded loaded;
     struct program *program;
     enum hal_priority priority;
-    uint32_t client;        /* who prepared it */
+    uint32_t client;        /* that prepared it */
     uint64_t bytes;         /* of its constants */
-    uint64_t number;        /* never used again */
-    atomic_uint references; /* the client's, and one of every execution under way */
+    uint64_t number;        /* unique within the driver */
+    atomic_uint references; /* the client's, and one per execution, burst and reusable execution */
 };
 
-/* Whether the driver has an entry point of that version for a method that there was from `first` to
+/* Whether the driver has an entry point of that version for a method that exists from `first` to
  * `last`. */
 bool driver_has_entry(const struct driver *d, enum hal_version version, enum hal_version first,
                       enum hal_version last);
-/* Nanoseconds until a deadline, by the clock of that version; HAL_NO_TIME: none. */
+/* Nanoseconds until a deadline, on the clock of that version; 0: past; HAL_NO_TIME: no deadline. */
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
-/* Runs f(argument) on a thread of its own, for which close() waits.  -1: there are too many. */
+/* Runs f(argument) on a new thread, for which close() waits.  -1: too many threads. */
 int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
 
-/* Tells the log how a call of the HAL ended: answers `status`; refuses as the reason says. */
+/* Both log the outcome of a HAL call (--vlog driver) and return its status.  driver_answer(): with
+ * the given status; driver_refuse(): failed with that reason, whose status is returned. */
 enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status);
 enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w);
-/* Sessions that one client may have, 0: any number; the default of drivers of other kinds. */
+/* Maximum number of sessions per client, 0: unlimited.  For drivers not made by driver_new(), the
+ * default limit. */
 uint32_t driver_most_sessions(const struct hal_driver *d);
 
 /* ---- sim/driver/driver_models.c */
@@ -95,58 +98,60 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
 enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_prepare_config *config,
                                                 struct hal_prepare_callback *callback);
-/* Hints say something to extensions that the model names: one value for each token. */
+/* Checks that each hint has a value and the prefix of an extension that the model names, and that
+ * no token occurs twice.  WHY_INVALID or WHY_MEMORY. */
 int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
                        struct why *w);
-/* NULL where it is not one of this driver's. */
+/* NULL: not a prepared model of this driver. */
 struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m);
 void prepared_unref(struct prepared *p);
 
 /* ---- sim/driver/driver_cache.c */
 
-/* How many cache files of each kind the driver asks for; none before HAL 1.2. */
+/* Numbers of cache files that the driver needs; 0 before HAL 1.2. */
 void driver_cache_files(const struct engine *e, uint32_t *ret_n_model, uint32_t *ret_n_data);
-/* Saves a model that has been prepared, constants of its pools included; leaves it where the files
- * are not what was asked for, or cannot be written. */
+/* Writes a prepared model, including the constants in its pools, to the cache files.  Does nothing
+ * if their number is not the required one; a failure to write is only logged. */
 void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
                        const struct hal_model *hal, enum hal_version version,
                        enum hal_priority priority, const struct loaded *l);
-/* The model as it was saved, in the arena, its priority and the version of its entry point: to be
- * checked as a client's.  HAL_INVALID_ARGUMENT: wrong numbers of files; HAL_GENERAL_FAILURE: wrong
- * files. */
+/* Reads a model, its priority and the version of its prepare_model() from the cache.  The model is
+ * allocated in the arena and as untrusted as a client's.  HAL_INVALID_ARGUMENT: wrong number of
+ * files; HAL_GENERAL_FAILURE: wrong contents. */
 enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache *cache,
                                   struct arena *a, struct hal_model *ret_hal,
                                   enum hal_version *ret_version, enum hal_priority *ret_priority);
 
 /* ---- sim/driver/driver_execute.c */
 
-/* One request taken over from the client: checked, its memory mapped.  Not to be moved. */
+/* An execution: the client's request, checked and with its memory mapped.  Must not be moved. */
 struct execution {
     struct prepared *prepared;
     enum hal_version version;
     bool measure;
     uint64_t loop_ns;
     struct arena *arena;
-    bool is_lent_arena;
-    struct arena_mark start; /* of the arena, before a computation */
+    bool is_lent_arena;      /* the arena belongs to the burst */
+    struct arena_mark start; /* state of the arena before a computation */
     struct request request;
 
-    struct caller *caller; /* NULL: this process */
+    struct caller *caller; /* the client; NULL: this process */
     struct job job;
-    double in_driver;         /* ns from arrival to end, driver included; 0: not known */
-    const struct tensor *out; /* results that are to be written; NULL: there are none */
+    double in_driver;         /* virtual ns from arrival to completion; 0: unknown */
+    const struct tensor *out; /* results to be written to the outputs; NULL: none */
     bool is_queued;
-    enum hal_status refused; /* why it is not queued */
+    enum hal_status refused; /* status if not queued */
 };
 
-/* HAL_INVALID_ARGUMENT where it does not fit the model. */
+/* Checks a request and opens it for any number of computations.  HAL_INVALID_ARGUMENT: it does not
+ * fit the model. */
 enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config);
-/* What somebody keeps from one execution to the next. */
+/* Resources that a burst reuses from one execution to the next. */
 struct execution_lent {
-    struct arena *arena;        /* the lender empties it; NULL: one of its own */
-    const struct mapping *kept; /* of struct request_context */
+    struct arena *arena;        /* rewound by the burst; NULL: the execution creates one */
+    const struct mapping *kept; /* cached mappings, see struct request_context */
 };
 enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
                                     enum hal_version version, const struct hal_request *request,
@@ -154,37 +159,38 @@ enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
                                     const struct execution_lent *lent);
 void execution_close(struct execution *x);
 
-/* Puts a computation into the device's queue; left: ns until the deadline.  What keeps it out is
- * answered by execution_run(), which has to follow, from any thread: computes, writes the result.
- */
+/* Puts a computation into the device's queue.  left: ns until the deadline, or HAL_NO_TIME.  Must
+ * be followed by execution_run() or execution_cancel(). */
 void execution_submit(struct execution *x, uint64_t left);
+/* Waits for the device, computes and writes outputs and *result; from any thread.  Returns the
+ * reason if execution_submit() could not queue it. */
 enum hal_status execution_run(struct execution *x, struct hal_result *result);
-/* Instead of execution_run(): takes it out of the queue. */
+/* Removes the computation from the queue instead of running it. */
 void execution_cancel(struct execution *x);
 
-/* All of it at once, as hal.h's execute_synchronously(). */
+/* Opens, runs and closes an execution: hal.h's execute_synchronously(). */
 enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
                                   const struct hal_request *request,
                                   const struct hal_execution_config *config,
                                   const struct execution_lent *lent, struct hal_result *result);
 
-/* Runs f(argument), which has to call execution_leave(), on a thread of its own and on the
- * client's account.  Another status than HAL_NONE: it has as many as it may have. */
+/* Runs f(argument), which must call execution_leave(), on a new thread that counts towards the
+ * client's quota.  Any other status than HAL_NONE: the quota or the threads are exhausted. */
 enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument);
-/* Before anybody is told that it is over. */
+/* Returns the quota; before the client is notified, so that it can launch the next execution. */
 void execution_leave(struct execution *x);
 
 extern const struct hal_prepared_model_methods prepared_methods;
 
 /* ---- sim/driver/driver_fenced.c, sim/driver/driver_burst.c, sim/driver/driver_reusable.c */
 
-/* Waits for the fences on a thread of its own, then computes.  done() (may be NULL) is told when
- * the execution is not used any more; also when this fails. */
+/* A fenced execution: waits for the fences on a new thread, then computes.  done() (may be NULL) is
+ * called when the execution is no longer used, also when the launch fails. */
 struct fenced_launch {
     struct execution *execution;
     uint32_t n_wait_for;
     const int *wait_for;
-    uint64_t left, duration; /* ns */
+    uint64_t left, duration; /* ns until the deadline, ns after the fences; or HAL_NO_TIME */
     void (*done)(struct execution *x);
 };
 enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *ret_fence,

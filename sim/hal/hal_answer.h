@@ -1,5 +1,5 @@
-/* Answers of the contract where there is little to say: times that nobody knows, results before
- * there is one, callbacks of launches that fail. */
+/* Standard results of the driver contract: unknown timing, an empty result, the callback of a
+ * launch that fails. */
 #ifndef SIM_HAL_ANSWER_H
 #define SIM_HAL_ANSWER_H
 
@@ -7,13 +7,14 @@
 
 static const struct hal_timing hal_no_timing = { HAL_NO_TIME, HAL_NO_TIME };
 
+/* No shapes, unknown timing. */
 static inline void hal_no_result(struct hal_result *result)
 {
     result->n_shapes = 0;
     result->timing = hal_no_timing;
 }
 
-/* Calls back, and returns the status. */
+/* Both call the callback with a failure status and return that status. */
 static inline enum hal_status hal_refuse_preparation(struct hal_prepare_callback *callback,
                                                      enum hal_status status)
 {

@@ -1,8 +1,8 @@
-/* Versions of the HAL: what each of them can say, and how something is said at another one.
+/* HAL versions: what each version can represent, and conversion of structures between versions.
  *
- * hal_x_complies() asks whether a client or a driver of a version can say a thing as it is: whether
- * it holds nothing that came later.  hal_x_at() says it in the words of a version.  Models comply
- * by golden/model/compliance.h, which knows the levels of operands and operations. */
+ * hal_x_complies() checks that a structure is representable in a version, that is, contains nothing
+ * newer.  hal_x_at() converts a structure to a version.  For models, golden/model/compliance.h does
+ * both; it has the feature levels of operands and operations. */
 #ifndef SIM_HAL_CONVERT_H
 #define SIM_HAL_CONVERT_H
 
@@ -14,69 +14,75 @@ extern const enum hal_version hal_versions[HAL_VERSIONS]; /* ascending */
 /* As profiles write them: "1.0" ... "1.3", "fl5" ... "fl8"; NULL at the end. */
 extern const char *const hal_version_names[HAL_VERSIONS + 1];
 
-/* Feature level that a version speaks, 1 to 8; 0: there is no such version. */
+/* The feature level of a version, 1 to 8; 0: no such version. */
 int hal_level(enum hal_version version);
-const char *hal_version_name(enum hal_version version); /* "?" where there is no such version */
+const char *hal_version_name(enum hal_version version); /* as above; "?": no such version */
 
 const char *hal_status_name(enum hal_status status); /* "INVALID_ARGUMENT"; "?" out of range */
 bool hal_status_complies(enum hal_status status, enum hal_version version);
-/* Codes that the version does not have become HAL_GENERAL_FAILURE. */
+/* The status, or HAL_GENERAL_FAILURE if the version does not have that code. */
 enum hal_status hal_status_in(enum hal_status status, enum hal_version version);
-/* For want of something that there may be soon. */
+/* Status for transient resource exhaustion, in the codes of the version. */
 enum hal_status hal_exhausted(enum hal_version version);
-/* What a driver answers for a failure of ours. */
+/* The status that a driver returns for a failure described by `w`, in the codes of the version. */
 enum hal_status hal_status_of(const struct why *w, enum hal_version version);
 
-/* Up to HAL 1.3 durations are whole microseconds: rounded down, both, so that their order stays. */
+/* Up to HAL 1.3 times are whole microseconds.  hal_timing_at() rounds both down, which preserves
+ * on_device <= in_driver. */
 bool hal_timing_complies(struct hal_timing t, enum hal_version version);
 struct hal_timing hal_timing_at(struct hal_timing t, enum hal_version version);
 
-/* -1: what the version's own structure has no room for, or misses. */
+/* -1: a member or row that the version's structure does not have, or a missing required row. */
 int hal_capabilities_comply(const struct hal_capabilities *c, enum hal_version version,
                             struct why *w);
-/* rows: room for c->n_operands + 2 of them, where ret->operand points. */
+/* Drops what the version does not have.  rows: array of c->n_operands + 2 elements owned by the
+ * caller, to which ret->operand points. */
 void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version version,
                          struct hal_operand_performance *rows, struct hal_capabilities *ret);
 
-/* Of what nobody has said anything: FLT_MAX, the slowest that there is. */
+/* Default performance when not reported: FLT_MAX. */
 extern const struct hal_performance hal_no_performance;
 enum { HAL_RAISED_ROWS = 8 };
-/* What the newest clients take capabilities of version `from` for.  Before 1.2 integers are as fast
- * as quantised numbers of 8 bits, before 1.1 relaxed fp32 as fp32.  rows: room for HAL_RAISED_ROWS.
- */
+/* Converts capabilities of version `from` to the newest version.  Types without a row before 1.2
+ * take the performance of TENSOR_FLOAT32 (floats) or TENSOR_QUANT8_ASYMM (integers, OEM); relaxed
+ * fp32 before 1.1 takes that of fp32.  rows: array of HAL_RAISED_ROWS elements owned by the caller,
+ * to which ret->operand points if from < HAL_1_2. */
 void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version from,
                             struct hal_operand_performance *rows, struct hal_capabilities *ret);
-/* Whether hal_capabilities_at() loses nothing: raised again they are what they were. */
+/* Whether hal_capabilities_at() is lossless, that is, hal_capabilities_raise() restores its input.
+ */
 bool hal_capabilities_survive(const struct hal_capabilities *c, enum hal_version version);
 
-/* Arguments that came later are complied with by being left at what says nothing. */
+/* Arguments newer than the version must have their neutral values (sim/hal.h).  WHY_INVALID. */
 int hal_prepare_config_complies(const struct hal_prepare_config *c, enum hal_version version,
                                 struct why *w);
 int hal_execution_config_complies(const struct hal_execution_config *c, enum hal_version version,
                                   struct why *w);
-/* Of executions in a burst, which have fewer arguments. */
+/* For executions in a burst, which got some of the arguments later. */
 int hal_burst_config_complies(const struct hal_execution_config *c, enum hal_version version,
                               struct why *w);
-/* Leaves out what came later; each thing that was said is a note of a loss. */
+/* Resets arguments newer than the version to their neutral values; each one that was set is added
+ * to `notes` as a loss.  Notes are allocated in the arena.  WHY_MEMORY. */
 int hal_prepare_config_at(const struct hal_prepare_config *c, enum hal_version version,
                           struct arena *a, struct conversion *notes, struct hal_prepare_config *ret,
                           struct why *w);
 int hal_execution_config_at(const struct hal_execution_config *c, enum hal_version version,
                             struct arena *a, struct conversion *notes,
                             struct hal_execution_config *ret, struct why *w);
-/* Types and widths of numbers; whether they fit memory and model is another question.  The lists of
- * the request are there. */
+/* Checks that the version has the kinds of pools, and the ranges of its integers; not whether the
+ * values fit the memory or the model.  The request's arrays are not NULL.  WHY_INVALID. */
 int hal_request_complies(const struct hal_request *r, enum hal_version version, struct why *w);
 /* Whether the version has memory of this kind. */
 int hal_memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w);
 int hal_location_complies(const struct hal_location *l, enum hal_version version, struct why *w);
 int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, struct why *w);
-/* Now, on the clock of which that version's deadlines are points. */
+/* The current time in ns on the clock of that version's deadlines. */
 uint64_t hal_now(enum hal_version version);
-/* Points in time and durations: from feature level 5 on they are signed, and only -1 says none. */
+/* Whether a point in time or duration is representable: since feature level 5 times are signed, and
+ * the only negative value is -1, HAL_NO_TIME. */
 bool hal_time_complies(uint64_t ns, enum hal_version version);
-/* Without padding where there is none, a note of a loss for each.  Whatever else the version does
- * not have stands in the way: WHY_UNSUPPORTED. */
+/* Removes padding where the version has none and adds each to `notes` as a loss.  Anything else
+ * that the version cannot represent: WHY_UNSUPPORTED. */
 int hal_request_at(const struct hal_request *r, enum hal_version version, struct arena *a,
                    struct conversion *notes, struct hal_request *ret, struct why *w);
 

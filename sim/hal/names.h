@@ -1,20 +1,21 @@
-/* Codes of extensions and OEMs between a HAL model, whose client numbers as it likes, and golden's
- * (golden/model/extension.h). */
+/* Translates type and operation codes of extensions and OEMs between a HAL model, whose client
+ * chooses the extension prefixes, and golden's fixed numbering (golden/model/extension.h). */
 #ifndef SIM_NAMES_H
 #define SIM_NAMES_H
 
 #include "golden/model/extension.h"
 #include "sim/hal.h"
 
-/* Which extensions are known: bits of enum extension_prefix.  The others are foreign. */
+/* The extensions that a device supports: one bit per enum extension_prefix.  Types and operations
+ * of all others are foreign: valid, unchecked and unsupported. */
 typedef uint64_t extension_set;
 #define EXTENSION_BIT(prefix) (UINT64_C(1) << (prefix))
-/* Those with a name: all but OEM's. */
+/* Every extension that has a name, that is all except OEM. */
 #define EXTENSIONS_NAMED                                                                           \
     ((EXTENSION_BIT(EXTENSION_END) - 1) &                                                          \
      ~(EXTENSION_BIT(EXTENSION_NONE) | EXTENSION_BIT(EXTENSION_oem)))
 
-/* What the prefixes of one HAL model stand for. */
+/* The mapping of one HAL model's extension prefixes to golden's. */
 struct names {
     enum hal_version version;
     extension_set known;
@@ -22,17 +23,19 @@ struct names {
     struct names_row *row; /* ascending by the client's prefix */
 };
 
-/* Checks the names and prefixes of a model, which are distinct, and gives them in golden's numbers.
- * What comes out is the arena's. */
+/* Checks that the extension names and prefixes of a model are valid and distinct, builds the
+ * mapping and fills m->extension with golden's prefixes.  Results are allocated in the arena.
+ * WHY_INVALID or WHY_MEMORY. */
 int names_read(const struct hal_model *hal, enum hal_version version, extension_set known,
                struct arena *a, struct names *ret_names, struct model *m, struct why *w);
 
-/* A code that is not NNAPI's own.  WHY_INVALID: it is none of this model's either, or its extension
- * is known and has no such operation or type. */
+/* HAL to golden, for a code that is not one of NNAPI's own.  names_type() sets the operand's
+ * tensor.dtype and foreign.  WHY_INVALID: the model names no extension for the code's prefix, or
+ * the extension is supported and has no such operation or type. */
 int names_operation(const struct names *n, int32_t code, int32_t *ret_code, struct why *w);
 int names_type(const struct names *n, int32_t code, struct operand *ret_operand, struct why *w);
 
-/* The other way. */
+/* Golden to HAL. */
 int32_t names_hal_operation(int32_t code);
 int32_t names_hal_type(const struct operand *o);
 

@@ -1,7 +1,7 @@
-/* The client's end of a burst over queues (sim/service/burst_server.h): puts requests of hal.h into
- * packets, and its memories into slots.  Memory in files goes into the slot of its identifier;
- * plain memory is copied into and out of files of the client's end, which are kept for the next
- * request. */
+/* Client side of a burst over queues (sim/service/burst_server.h): encodes requests of hal.h as
+ * packets and assigns their memories to slots.  A memory with a descriptor is assigned to a slot
+ * under its identifier; memory of kind ADDRESS is copied to and from memory files of this module,
+ * which it keeps for later requests. */
 #ifndef SIM_BURST_CLIENT_H
 #define SIM_BURST_CLIENT_H
 
@@ -9,29 +9,32 @@
 
 struct burst_client;
 
-/* Tells the service that a slot will not be used any more, another way than through the queues. */
+/* What the owner of a burst provides. */
 struct burst_host {
+    /* Sends a release of memory to the service, by a call rather than through the queues. */
     enum hal_status (*release_memory)(void *user, int64_t identifier);
     void *user;
-    uint64_t patience; /* most ns that a result may take, UINT64_MAX: any number */
+    uint64_t patience; /* timeout of a result in ns; UINT64_MAX: none */
 };
 
-/* Takes the link over.  NULL: no memory, and the link is closed. */
+/* Takes ownership of the link.  NULL: out of memory, and the link is closed. */
 struct burst_client *burst_client_new(struct burst_link *link, enum hal_version version,
                                       const struct burst_host *host);
 void burst_client_free(struct burst_client *c);
 
 enum burst_way {
-    BURST_WENT,   /* *ret_status and *result are the answer */
-    BURST_CANNOT, /* not said: packets cannot say it, or another request is under way */
-    BURST_DEAD    /* the other side is gone, answers nonsense, or (WHY_TIMEOUT) nothing */
+    BURST_WENT,   /* executed: *ret_status and *result are the service's */
+    BURST_CANNOT, /* not sent: not representable in a packet, or another request is in flight */
+    BURST_DEAD    /* connection failed: closed, an invalid result, or (WHY_TIMEOUT) no result */
 };
-/* As hal.h's.  result is written when the request went. */
+/* As hal_burst_methods.execute_synchronously; *result and *ret_status are set on BURST_WENT.  One
+ * request is in flight at a time.  After BURST_CANNOT the caller sends the request as a call. */
 enum burst_way burst_client_execute(struct burst_client *c, const struct hal_request *request,
                                     uint32_t n_identifiers, const int64_t *identifiers,
                                     const struct hal_execution_config *config,
                                     struct hal_result *result, enum hal_status *ret_status,
                                     struct why *w);
+/* As hal_burst_methods.release_memory. */
 enum hal_status burst_client_release_memory(struct burst_client *c, int64_t identifier);
 
 #endif

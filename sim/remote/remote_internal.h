@@ -1,4 +1,4 @@
-/* What the files of the client's end share. */
+/* Internals of the client of a service. */
 #ifndef SIM_REMOTE_INTERNAL_H
 #define SIM_REMOTE_INTERNAL_H
 
@@ -10,28 +10,28 @@
 #include "sim/service/burst_server.h"
 #include "sim/wire/wire.h"
 
-/* That the message of a reply or an event may take. */
+/* Maximum memory of a decoded reply or event, in bytes. */
 enum { REMOTE_REPLY_MEMORY = 1 << 28 };
 
-/* A socket that carries one call at a time, with memory that both sides see. */
+/* A socket that carries one call at a time, with staging memory shared with the service. */
 struct remote_channel {
     struct remote_channel *next;
     int socket;
-    struct spin spin; /* of the waits for a reply */
+    struct spin spin; /* state of spinning waits for a reply */
     struct wire_staging staging;
-    struct arena *arena; /* of the call under way */
+    struct arena *arena; /* of the current call */
 };
 
-/* What the service will call back. */
+/* A pending callback. */
 struct remote_callback {
     struct remote_callback *next;
     uint64_t id;
-    struct hal_prepare_callback *prepare; /* one of the two */
+    struct hal_prepare_callback *prepare; /* either this or execution */
     struct hal_execution_callback *execution;
-    struct shared *shared; /* memory to be copied back before execution is told; NULL: none */
+    struct shared *shared; /* outputs to copy back before execution->notify(); NULL: none */
 };
 
-/* Constant for the driver's life; asked once. */
+/* Properties of the driver; constant, therefore queried once. */
 struct remote_info {
     enum hal_status type_status, version_status, extensions_status, cache_status;
     enum hal_device_type type;
@@ -44,16 +44,16 @@ struct remote_info {
 
 struct remote {
     struct hal_driver base;
-    struct arena *arena; /* what the driver says of itself */
+    struct arena *arena; /* of the driver's properties */
     struct remote_info info;
-    struct remote_channel *first; /* only for asking for more of them */
-    pthread_mutex_t asking;
+    struct remote_channel *first; /* used only to open further channels */
+    pthread_mutex_t asking;       /* protects arena, info and first */
     int events;
-    int stop; /* an eventfd: readable once the connection ends */
-    double patience;
+    int stop;         /* an eventfd: readable once the connection has ended */
+    double patience;  /* timeout of a reply in seconds; 0: none */
     pthread_t thread; /* reads the events */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     struct remote_channel *idle;
     unsigned busy; /* channels that carry a call */
     struct remote_callback *callbacks;
@@ -61,11 +61,11 @@ struct remote {
     unsigned waiting; /* threads of remote_start() */
     pthread_cond_t changed;
     bool is_dead, is_closing;
-    char breach[160];
-    struct why why;
+    char breach[160]; /* the first violation not yet reported; "": none */
+    struct why why;   /* of is_dead */
 };
 
-/* A call in the making and its answer. */
+/* A call and its reply. */
 struct remote_call {
     struct remote *r;
     struct remote_channel *c;
@@ -73,96 +73,105 @@ struct remote_call {
     Wire__Call call;
     struct wire_fds fds;
     const Wire__Reply *reply;
-    struct wire_fds reply_fds; /* the caller's: taken or closed at the end */
+    struct wire_fds reply_fds; /* taken by the caller, or closed by remote_end() */
     struct why why;
 };
 
-/* Begins one on a channel of its own, waiting for one if there must be no more of them.  version:
- * 0: the method has none.  -1, as remote_failure() says: dead, or no memory. */
+/* Begins a call on an idle or new channel; waits for one if the service allows no more.  version 0:
+ * the method has none.  -1: the connection is dead, or out of memory; see remote_failure(). */
 int remote_begin(struct remote *r, Wire__Method method, enum hal_version version,
                  struct remote_call *ret_call);
-/* Besides the call itself; -1 when it is refused. */
+/* Exchanges a further call and reply on the channel of a call that is being prepared.  WHY_MEMORY:
+ * the service has rejected it; other codes: the connection has failed. */
 int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
                     struct why *w);
-/* -1, with q->why: there are none, or no memory. */
+/* Encodes hints into the call's arena.  -1 with q->why: a NULL list or value, or out of memory. */
 int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_value *hints,
                      Wire__TokenValue ***ret_hints);
-/* Sends it and waits.  DEVICE_UNAVAILABLE when the other side is gone or answers nonsense. */
+/* Sends the call and waits for the reply; returns its status.  q->reply is NULL if none came.
+ * HAL_DEVICE_UNAVAILABLE: the connection has failed, or the reply was invalid. */
 enum hal_status remote_run(struct remote_call *q);
+/* Ends a call, whether or not it was run; q->reply becomes invalid. */
 void remote_end(struct remote_call *q);
-/* After a call with a callback: true when nobody will call back, so that the caller has to, with
- * *status.  Where somebody has, although no reply came, it was launched: *status becomes HAL_NONE.
- */
+/* After a call with a callback.  True: no event will come for it, and the caller calls the callback
+ * with *status.  False: the event has come or will come; if it has although no reply came, the
+ * launch succeeded and *status is set to HAL_NONE. */
 bool remote_launch_failed(struct remote_call *q, enum hal_status *status);
-/* The answer to a call that failed, as q->why says, in the words of the call's version. */
+/* The status for a call that failed with q->why, in the codes of the call's version. */
 enum hal_status remote_failure(const struct remote_call *q);
-/* The other side is not to be talked to any more. */
+/* Marks the connection dead, and ends all waits for events and fences. */
 void remote_give_up(struct remote *r, const struct why *w);
 
 /* sim/remote/remote_events.c */
 
-/* Names a callback in the call; -1, with q->why: no memory. */
+/* Registers a copy of a callback and sets its id in the call.  -1 with q->why: out of memory. */
 int remote_await(struct remote_call *q, const struct remote_callback *callback);
-/* Takes it back; false when it has been called already. */
+/* Unregisters it; false: it has been called already. */
 bool remote_forget(struct remote *r, uint64_t id);
-/* The thread of the connection's events, until it ends: then whoever still waits is told. */
+/* The thread that reads events until the connection ends, and then calls every pending callback
+ * with HAL_DEVICE_UNAVAILABLE. */
 void *remote_run_events(void *r);
 
-/* What the driver did at the service against the contract, for remote_take_breach(); the first
- * stands. */
+/* Records a contract violation of the driver for remote_take_breach(), unless there is one already.
+ */
 __attribute__((format(printf, 2, 3))) void remote_breach(struct remote *r, const char *fmt, ...);
 
-/* Reads shapes and timing of an answer; false when they make no sense. */
+/* Decodes the shapes and timing of a reply or event into `result`; false: they are invalid. */
 bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
                         struct hal_result *result);
 struct hal_timing remote_take_timing(const Wire__Timing *t);
 
-/* Runs f(argument) on a thread that waits for fences, no longer than until r->stop is readable, and
- * ends with remote_leave(); -1: no thread. */
+/* Runs f(argument) on a new thread.  f may wait for fences until r->stop is readable, and calls
+ * remote_leave() last.  -1: no thread. */
 int remote_start(struct remote *r, void *(*f)(void *argument), void *argument);
 void remote_leave(struct remote *r);
 
-/* sim/remote/remote_driver.c: the driver's own methods; asks what it says of itself, over r->first.
+/* sim/remote/remote_driver.c: sets the driver's methods and queries its properties over r->first.
  */
 int remote_describe(struct remote *r, struct why *w);
 void remote_close(struct hal_driver *self);
 
-/* One call over r->first while nothing else is there yet; the reply lives in its arena. */
+/* One call over r->first, before other channels exist; the reply is in that channel's arena. */
 int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
                      struct why *w);
 
-/* Handles of objects at the service. */
+/* Releases an object at the service by its handle. */
 void remote_release(struct remote *r, uint64_t handle);
 
+/* A prepared model at the service. */
 struct remote_prepared {
     struct hal_prepared_model base;
     struct remote *r;
     uint64_t handle;
 };
 
+/* Both take ownership of the handle; NULL: out of memory, and the handle is released. */
 struct hal_prepared_model *remote_prepared_new(struct remote *r, uint64_t handle);
-/* 0 where it is not a model of this driver's. */
-uint64_t remote_prepared_handle(const struct remote *r, struct hal_prepared_model *m);
 struct hal_buffer *remote_buffer_new(struct remote *r, uint64_t handle);
+/* 0: not a prepared model of this driver. */
+uint64_t remote_prepared_handle(const struct remote *r, struct hal_prepared_model *m);
 
-/* Makes the memory of the call's channel that large; -1: the service refuses. */
+/* Ensures that the staging memory of the call's channel has `size` bytes.  -1 with q->why: out of
+ * memory, or the service rejects it. */
 int remote_grow_staging(struct remote_call *q, uint64_t size);
-/* A call that has been begun, with its object and what belongs to the method: the request's plain
- * memory goes through that of the channel. */
+/* Runs a synchronous execution: completes a call that has its object and method-specific members,
+ * copying pools of kind ADDRESS to and from the channel's staging memory. */
 enum hal_status remote_run_staged(struct remote_call *q, const struct hal_request *request,
                                   const struct hal_execution_config *config,
                                   struct hal_result *result);
 
-/* sim/remote/remote_burst.c: a burst at the service, with queues of these lengths; ret_fds: of the
- * client's end, none where the service has no queues to give. */
+/* sim/remote/remote_burst.c: creates a burst at the service with queues of these lengths in datums.
+ * *ret_handle 0: the driver returned no burst.  *ret_fds: the client side of the queues, all -1 if
+ * the service provides none. */
 enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_version version,
                                   uint32_t request_length, uint32_t result_length,
                                   uint64_t *ret_handle, struct burst_fds *ret_fds);
 enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal_version version,
                                        struct hal_burst **ret_burst);
 
-/* A fenced method with its object and request: waits, runs, answers as execute_fenced() does.
- * Leaves the memory, if it was taken, when it is over. */
+/* Runs a fenced execution: completes a call that has its object and request.  Results as those of
+ * execute_fenced().  `shared` (NULL: none) is copied in and out as needed, and released by
+ * shared_leave() when the execution is over or has failed. */
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
                                   struct shared *shared, int *ret_fence,
                                   struct hal_fenced_info **ret_info);

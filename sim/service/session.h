@@ -1,5 +1,5 @@
-/* What the files of the service share: a session is one client's connection, with its channels and
- * the objects that the driver made for it. */
+/* Internals of the service.  A session is one client's connection: its channels, the objects that
+ * the driver created for it, and its pending callbacks. */
 #ifndef SIM_SESSION_H
 #define SIM_SESSION_H
 
@@ -13,24 +13,23 @@
 enum object_kind { OBJECT_PREPARED, OBJECT_BUFFER, OBJECT_BURST, OBJECT_EXECUTION, OBJECT_INFO };
 enum { OBJECT_KINDS = OBJECT_INFO + 1 };
 
-/* An object of the driver's, or (burst) the struct burst_server that has it.  A handle pins it;
- * when it has been released and nobody has it pinned, the driver is told, and its parent is
- * unpinned. */
+/* An object of the driver under a handle.  The handle counts as a pin, and calls that use the
+ * object pin it too.  Without pins the driver's object is released and the parent unpinned. */
 struct object {
     struct object *next;
     uint64_t handle;
     enum object_kind kind;
-    void *of_driver;
-    struct object *parent; /* which must outlive it; pinned */
-    uint32_t n_outputs;    /* of an execution: shapes that it is to have room for */
-    unsigned pins;         /* 1 for the handle */
+    void *of_driver;       /* the driver's object; for a burst, the struct burst_server */
+    struct object *parent; /* pinned, as it must outlive this one; NULL: none */
+    uint32_t n_outputs;    /* of an execution: number of output shapes in its results */
+    unsigned pins;         /* including that of the handle */
 };
 
 struct session;
 struct callback;
 
-/* Whoever has sessions: told when one has begun, before anything else of it happens, and, on the
- * session's own thread, when all of it is over. */
+/* Callbacks to the owner of sessions: begun() before the session does anything; ended() when
+ * everything of it is over, on the session's own thread. */
 struct session_owner {
     void (*begun)(struct session *s, void *user);
     void (*ended)(struct session *s, void *user);
@@ -39,74 +38,78 @@ struct session_owner {
 struct session {
     struct hal_driver *driver;
     struct caller *caller;
-    int events; /* socket; -1: not there yet */
+    int events; /* socket for events; -1: not open yet */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint64_t last_handle;
     struct object *objects;
-    unsigned pending;        /* callbacks that the driver owes */
-    struct callback *called; /* the newest of those that it has called */
+    unsigned pending;        /* callbacks that the driver has not called yet */
+    struct callback *called; /* recently called ones, newest first */
     unsigned threads;        /* of channels */
-    atomic_uint kept;        /* memories, by its bursts */
+    atomic_uint kept;        /* memories that its bursts cache */
     bool is_ending;
-    uint64_t channels_begun;
+    uint64_t channels_begun; /* number of channels started so far */
     struct channel *channels;
     const struct session_owner *owner;
     void *user;
 };
 
-/* One socket, one call at a time, a thread of its own. */
+/* A socket with its own thread, which carries one call at a time. */
 struct channel {
     struct channel *next;
     struct session *session;
-    bool is_first; /* which is the connection: the session ends with it */
+    bool is_first; /* the client's connection itself; the session ends when it is closed */
     int socket;
-    struct spin spin; /* of the waits for a call */
+    struct spin spin; /* state of spinning waits for a call */
     struct wire_staging staging;
-    struct arena *arena; /* of the call being answered */
+    struct arena *arena; /* for the current call */
 };
 
-/* A connection begins: takes the socket over, also on failure; then the owner is told nothing. */
+/* Starts a session on a connected socket.  Takes ownership of the socket, also on failure, in which
+ * case the owner's callbacks are not called.  WHY_MEMORY or WHY_SYSTEM. */
 int session_start(struct hal_driver *driver, int socket, uint32_t client,
                   const struct session_owner *owner, void *user, struct why *w);
-/* Tells a client that there is no room for it, in answer to its first call, which need not have
- * come; closes the socket. */
+/* Rejects a connection: sends a reply with HAL_RESOURCE_EXHAUSTED_TRANSIENT, without waiting for
+ * the client's first call, and closes the socket. */
 void session_turn_away(int socket);
-/* Makes it end soon, as if the client had gone. */
+/* Starts to end the session, as if the client had closed its connection. */
 void session_end(struct session *s);
 
-/* One more; -1: the socket is the caller's still. */
+/* Starts a further channel.  Takes ownership of the socket, except on failure.  WHY_MEMORY. */
 int channel_start(struct session *s, int socket, struct why *w);
 
 /* ---- objects */
 
-/* Handles of that kind. */
+/* Number of objects of that kind that have a handle. */
 unsigned object_count(struct session *s, enum object_kind kind);
-/* The handle of one more like that; 0: no memory (of_driver is the caller's still). */
+/* Adds a copy of *what and returns its handle; 0: out of memory or over the client's quota, and the
+ * caller still owns what->of_driver. */
 uint64_t object_add(struct session *s, const struct object *what);
-/* Pinned; NULL: no such handle of that kind. */
+/* Finds and pins an object; NULL: no handle of that kind. */
 struct object *object_pin(struct session *s, uint64_t handle, enum object_kind kind);
 void object_unpin(struct session *s, struct object *o);
-/* Ends the handle; false: there is none. */
+/* Removes the handle and its pin; false: no such handle. */
 bool object_release(struct session *s, uint64_t handle);
 void object_release_all(struct session *s);
-/* What never became an object. */
+/* Releases an object of the driver that object_add() did not take. */
 void object_release_of_driver(enum object_kind kind, void *of_driver);
 
-/* ---- callbacks on their way to the client */
+/* ---- callbacks, sent to the client as events */
 
+/* Creates the callback of a call; id: the client's number for it.  Valid until it is called; the
+ * session waits for that before it ends.  NULL: out of memory. */
 struct hal_prepare_callback *session_prepare_callback(struct session *s, uint64_t id);
 struct hal_execution_callback *session_execution_callback(struct session *s, uint64_t id);
-/* Instead of one. */
+/* Sends the event of a failed callback without creating one. */
 void session_refuse(struct session *s, uint64_t id, enum hal_status status);
 
 /* ---- calls */
 
-/* Answers one call: fills reply and descriptors.  -1: the client broke the protocol. */
+/* Executes one call: fills reply and ret_fds.  -1: the client violated the protocol. */
 int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *fds,
                    Wire__Reply *reply, struct wire_fds *ret_fds, struct why *w);
 
-/* Structures of a reply, in the channel's arena. */
+/* Structures of a reply, allocated in the arena.  -1 or NULL: out of memory. */
 int reply_shapes(struct arena *a, uint32_t n, const struct hal_output_shape *shapes, size_t *ret_n,
                  Wire__Shape ***ret_shapes);
 Wire__Timing *reply_timing(struct arena *a, const struct hal_timing *t);

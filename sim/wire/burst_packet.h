@@ -1,13 +1,13 @@
-/* What goes through the two queues of a burst: requests one way, results the other, as packets of
- * tagged datums in the order of HAL 1.2.
+/* Packets in the two queues of a burst, one for requests and one for results: sequences of tagged
+ * datums, in the order of HAL 1.2's FmqRequestDatum and FmqResultDatum.
  *
  *   request  REQUEST_PACKET, each input and its dimensions, each output and its dimensions, each
  *            pool, REQUEST_MEASURE; since feature level 5 a deadline, a loop time-out, hints
  *   result   RESULT_PACKET, each shape and its dimensions, RESULT_TIMING
  *
- * Memory is named by its slot, which the other side resolves.  What HAL 1.2 and 1.3 do not have has
- * tags of its own, which are malformed there.  Unused bytes are zero.  Readers trust nothing: a
- * packet is exactly what it has to be, or malformed. */
+ * A pool is given by its slot number; the service asks the client for the memory of a slot that it
+ * does not know.  Tags of feature level 5 and later are malformed in HAL 1.2 and 1.3.  Unused bytes
+ * are zero.  Packets are untrusted: one with a missing, unexpected or extra datum is malformed. */
 #ifndef SIM_PACKET_H
 #define SIM_PACKET_H
 
@@ -21,18 +21,18 @@ enum request_tag {
     REQUEST_INPUT_DIMENSION = 2,
     REQUEST_OUTPUT = 3,
     REQUEST_OUTPUT_DIMENSION = 4,
-    REQUEST_POOL = 5, /* of a slot that is kept */
+    REQUEST_POOL = 5, /* slot whose memory is cached */
     REQUEST_MEASURE = 6,
     /* since feature level 5 */
-    REQUEST_PASSING_POOL = 7, /* of a slot for this request only */
-    REQUEST_TOKEN = 8,        /* a buffer as a pool */
+    REQUEST_PASSING_POOL = 7, /* slot whose memory is used by this request only */
+    REQUEST_TOKEN = 8,        /* pool that is a buffer of the driver */
     REQUEST_DEADLINE = 9,
     REQUEST_LOOP_TIMEOUT = 10,
     REQUEST_HINT = 11,
     REQUEST_HINT_BYTES = 12
 };
 
-enum { REQUEST_BYTES = 40 };
+enum { REQUEST_BYTES = 40 }; /* payload of a request datum */
 
 struct request_datum {
     uint32_t tag, zero;
@@ -53,7 +53,7 @@ struct request_datum {
         uint64_t ns;
         struct {
             int32_t token;
-            uint32_t length; /* bytes, in as many datums as they need */
+            uint32_t length; /* bytes, in the REQUEST_HINT_BYTES datums that follow */
         } hint;
         uint8_t bytes[REQUEST_BYTES];
     } of;
@@ -76,7 +76,7 @@ struct result_datum {
     } of;
 };
 
-/* A pool as a packet names it. */
+/* A pool in a packet. */
 struct packet_pool {
     enum request_tag kind; /* REQUEST_POOL, REQUEST_PASSING_POOL: slot; REQUEST_TOKEN: token */
     int32_t slot;
@@ -90,20 +90,21 @@ struct packet_request {
     struct hal_execution_config config;
 };
 
-/* Writes a request; -1: it does not fit into `most` datums, or that version's packets do not have
- * what it says. */
+/* Encodes a request; *ret_n: number of datums.  -1: more than `most` datums, or not representable
+ * in that version. */
 int packet_put_request(const struct packet_request *request, enum hal_version version,
                        struct request_datum *datums, uint32_t most, uint32_t *ret_n);
-/* Reads one into the arena.  -1: malformed, or WHY_MEMORY. */
+/* Decodes a request; its arrays are allocated in the arena.  WHY_INVALID: malformed; WHY_MEMORY. */
 int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal_version version,
                         struct arena *a, struct packet_request *ret_request, struct why *w);
 
-/* Writes a result; -1: it does not fit.  PACKET_FAILURE datums are enough for one without shapes.
+/* Encodes a result; -1: more than `most` datums.  One without shapes takes PACKET_FAILURE datums.
  */
 enum { PACKET_FAILURE = 2 };
 int packet_put_result(enum hal_status status, const struct hal_result *result,
                       struct result_datum *datums, uint32_t most, uint32_t *ret_n);
-/* Reads one into `result`, which has room.  -1: malformed; only the room may be written. */
+/* Decodes a result into result->shapes, which has result->capacity elements.  -1, malformed: only
+ * the elements of result->shapes may have been written. */
 int packet_take_result(const struct result_datum *datums, uint32_t n, enum hal_status *ret_status,
                        struct hal_result *result, struct why *w);
 

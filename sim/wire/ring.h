@@ -1,16 +1,17 @@
-/* A queue of fixed-size datums in memory that two processes share: one side writes, the other
- * reads.
+/* A queue (ring buffer) of fixed-size datums in memory shared by two processes, one writer and one
+ * reader: the counterpart of Android's fast message queue.
  *
- * The memory is a sealed file: positions that only ever grow, a bell, the datums.  Each side keeps
- * its own position to itself and publishes it; what the other side publishes is taken as a claim,
- * as is everything else in the memory.  A claim that cannot be is answered by starting anew from
- * it, so that at worst the liar's datums are lost.  What one write publishes becomes visible at
- * once; the reader copies out, once, all that is there.  Writers that need to be told apart wait
- * for an answer between two writes.
+ * The memory is a sealed memory file: positions that only increase, a wake-up counter ("bell"), the
+ * datums.  Each side keeps its own position privately and publishes a copy; everything that it
+ * reads from the shared memory is untrusted.  If the writer's position is impossible, the reader
+ * continues from it and returns nothing, so that a faulty writer loses only its own datums.  One
+ * write becomes visible as a whole; the reader copies out everything available, once.  A writer
+ * whose packets must not be merged waits for an answer between two writes.
  *
- * Waiting is a short spin, where that may pay, and then sleep on a futex.  It ends also when the
- * bell is rung without a datum, when the time is over, and soon after the other end of a socket
- * that stands for the other side has hung up. */
+ * Waiting spins for a short time (sim/base/spin.h), then sleeps on a futex.  It also ends when the
+ * bell is rung without a datum, at a timeout, and shortly after the peer of a given socket has hung
+ * up.
+ */
 #ifndef SIM_RING_H
 #define SIM_RING_H
 
@@ -22,33 +23,35 @@
 struct ring_memory;
 
 struct ring {
-    struct ring_memory *memory; /* NULL: there is none */
-    size_t size;
-    uint32_t length, datum_size; /* of the queue, in datums; bytes of one */
-    uint64_t position;           /* how many this side has written or read */
-    uint32_t rung;               /* rings of the bell that have been heard */
-    struct spin spin;            /* of its waits */
+    struct ring_memory *memory;  /* mapped; NULL: not open */
+    size_t size;                 /* bytes of memory */
+    uint32_t length, datum_size; /* datums in the queue; bytes per datum */
+    uint64_t position;           /* datums that this side has written or read so far */
+    uint32_t rung;               /* value of the bell's counter at the last look */
+    struct spin spin;            /* state of spinning waits */
 };
 
 enum { RING_LENGTH_MAX = 4096 };
 
-/* A new one; *ret_fd, to be closed, is what the other side opens. */
+/* Creates a queue.  *ret_fd is the memory file, for the other side's ring_open(); the caller closes
+ * it.  WHY_INVALID: bad length; WHY_MEMORY. */
 int ring_make(uint32_t length, uint32_t datum_size, int *ret_fd, struct ring *ret_ring,
               struct why *w);
-/* The other side's, which is lent: refused unless it is sealed and as large as it has to be. */
+/* Maps a queue that the other side has created; the caller keeps fd.  WHY_INVALID: the file is too
+ * small or not sealed against shrinking; WHY_MEMORY. */
 int ring_open(int fd, uint32_t length, uint32_t datum_size, struct ring *ret_ring, struct why *w);
 void ring_close(struct ring *r);
 
-/* Publishes n datums; -1 when there is no room for all of them. */
+/* Writes n datums; -1: not enough room for all of them, nothing is written. */
 int ring_write(struct ring *r, const void *datums, uint32_t n);
-/* Copies out what is there, up to `length` datums, and makes room for as many; 0: nothing, or a
- * claim that cannot be. */
+/* Removes all available datums, at most `length`, copies them to `datums` and returns their number.
+ * 0: none, or the writer's position is impossible. */
 uint32_t ring_read(struct ring *r, void *datums);
 
-/* Waits for something to be read: 1.  0: the bell has been rung without, or `ns` are over
- * (UINT64_MAX: for ever).  -1: the socket's other end has hung up. */
+/* Waits, as the reader, at most `ns` (UINT64_MAX: without limit).  1: datums are available.  0: the
+ * bell was rung without datums, or timeout.  -1: the socket's peer has hung up. */
 int ring_wait(struct ring *r, int socket, uint64_t ns);
-/* Ends a wait of the reader, from any side and thread. */
+/* Ends the reader's wait; from either side and any thread. */
 void ring_bell(struct ring *r);
 
 #endif

@@ -1,7 +1,9 @@
-/* Messages between a driver's process and its clients: packets of a local socket, with descriptors.
- * A packet is a small header and a message; one that is too long for a packet travels in a sealed
- * memory file.  Everything received is checked: what does not hold is an error, after which the
- * connection is closed. */
+/* Messages (sim/wire/wire.proto) between a driver's process and its clients, sent over
+ * SOCK_SEQPACKET Unix sockets together with file descriptors.
+ *
+ * A packet is a small header and a message; a message longer than WIRE_INLINE is sent in a sealed
+ * memory file.  Everything received is untrusted and checked; an invalid packet is an error, after
+ * which the receiver closes the connection.  Functions that fail return -1 with the reason. */
 #ifndef SIM_WIRE_H
 #define SIM_WIRE_H
 
@@ -16,77 +18,82 @@
 #include "wire.pb-c.h"
 
 enum {
-    WIRE_PROTOCOL = 3,  /* of what wire.proto says */
-    WIRE_MAX_FDS = 252, /* and that of a long message: as many as the system passes on at once */
-    WIRE_NO_FD = WIRE_MAX_FDS + 2,   /* names none: what should be a descriptor is no such thing */
-    WIRE_INLINE = 1 << 15,           /* longest message within a packet */
-    WIRE_MAX = (1 << 30) + (1 << 26) /* longest message: a model with 1 GiB of constants */
+    WIRE_PROTOCOL = 3,             /* version of the messages in wire.proto */
+    WIRE_MAX_FDS = 252,            /* with that of a long message: the kernel's limit SCM_MAX_FD */
+    WIRE_NO_FD = WIRE_MAX_FDS + 2, /* name of an invalid descriptor, as distinct from 0, none */
+    WIRE_INLINE = 1 << 15,         /* bytes of the longest message within a packet */
+    WIRE_MAX = (1 << 30) + (1 << 26) /* of the longest message: a model with 1 GiB of constants */
 };
 
-/* How logs and traces call a method, and the phase that its time belongs to. */
+/* A method's name and the phase of its time in logs and traces. */
 const char *wire_method_name(Wire__Method method);
 enum trace_phase wire_method_phase(Wire__Method method);
 
-/* Descriptors that go with a message.  Sending lends them; received ones are the receiver's. */
+/* File descriptors that accompany a message.  The sender keeps its own; the receiver owns those it
+ * receives.  Messages name a descriptor by 1 + its index; 0 names none. */
 struct wire_fds {
     uint32_t n;
-    int fd[WIRE_MAX_FDS + 1]; /* one more than the sender's: that of a long message */
+    int fd[WIRE_MAX_FDS + 1]; /* on receipt includes that of a long message */
 };
 
-/* 1 + index of a descriptor put into the list, 0 when there is no room or it is none. */
+/* Appends a descriptor and returns its name; 0: the list is full, or fd is not open. */
 uint32_t wire_put_fd(struct wire_fds *fds, int fd);
-/* The same for lists of any length: one that is there already keeps its name.  *ret_name: 0 where
- * it is none.  -1 with WHY_UNSUPPORTED: there is no room for so many. */
+/* Finds or appends a descriptor.  *ret_name: its name, 0 if fd is not open.  WHY_UNSUPPORTED: the
+ * list is full. */
 int wire_name_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w);
-/* The descriptor that a message names, -1 where it names none or a wrong one. */
+/* The descriptor with that name; -1: none. */
 int wire_fd(const struct wire_fds *fds, uint32_t name);
-/* The same, for good: it is the caller's from now on. */
+/* As wire_fd(), and removes it from the list: the caller owns it. */
 int wire_take_fd(struct wire_fds *fds, uint32_t name);
 void wire_close_fds(struct wire_fds *fds);
 
-/* How long sending and receiving may take; 0: any time. */
+/* Sets the timeout of each send and receive on the socket; 0: none. */
 void wire_set_patience(int socket, double seconds);
 
-/* Sends a message; -1 with WHY_SYSTEM when the other side is gone, WHY_TIMEOUT when
- * the socket's time-out has passed, WHY_MEMORY when nothing was sent
- * and the connection is as good as before. */
+/* Sends a message; fds may be NULL.  WHY_SYSTEM: the peer has closed the connection.  WHY_TIMEOUT:
+ * the socket's timeout has passed.  WHY_MEMORY: nothing was sent, and the connection is still
+ * usable. */
 int wire_send(int socket, const ProtobufCMessage *m, const struct wire_fds *fds, struct why *w);
-/* The same, but never waits for the other side to make room: then it fails. */
+/* As wire_send(), but fails instead of waiting for room in the socket's queue. */
 int wire_send_at_once(int socket, const ProtobufCMessage *m, struct why *w);
-/* Waits without sleeping, for a short while at most, for something to be received. */
+/* Busy-waits until the socket is readable, for as long as sim/base/spin.h allows. */
 void wire_spin(int socket, struct spin *s);
-/* Waits for one; it lives in the arena.  1; 0 at the end of the connection; -1 with WHY_INVALID
- * for what is no message, WHY_TIMEOUT, WHY_MEMORY where there is none to read it: then it has been
- * taken off, and the connection is as good as before. */
+/* Waits for a message, which is allocated in the arena.  1: received.  0: end of the connection.
+ * -1 with WHY_INVALID: not a valid message; WHY_TIMEOUT; WHY_SYSTEM; WHY_MEMORY: not enough memory
+ * to read it, the message was discarded and the connection is still usable. */
 int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
                  ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
 
-/* What the next packet says that comes with it, to be known before it does. */
+/* The next packet's header, read before the packet so that the receiver can reserve descriptors. */
 struct wire_next {
-    uint32_t n_fds;
-    bool is_long;     /* the message has a descriptor of its own */
-    bool without_fds; /* the receiver's: all but that one are dropped, and ret_fds is empty */
+    uint32_t n_fds;   /* descriptors that the packet announces */
+    bool is_long;     /* the message is in a memory file, whose descriptor comes in addition */
+    bool without_fds; /* set by the receiver: drop the n_fds descriptors; ret_fds is then empty */
 };
-/* Waits for it; as wire_receive().  What a packet has more than it says makes it a bad one. */
+/* wire_await() waits for a packet and reads its header; wire_receive_next() then receives it.
+ * Results as those of wire_receive().  A packet with more than it announces is invalid. */
 int wire_await(int socket, struct wire_next *ret_next, struct why *w);
 int wire_receive_next(int socket, const struct wire_next *next,
                       const ProtobufCMessageDescriptor *type, struct arena *a,
                       ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
 
-/* A memory file of `size` bytes that cannot be resized; ret_address: mapped, to be unmapped. */
+/* Creates a memory file of `size` bytes, sealed against resizing, and maps it.  The caller closes
+ * *ret_fd and unmaps *ret_address.  WHY_MEMORY. */
 int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w);
-/* Whether a memory file has these seals; other files have none. */
+/* Whether a file has all of these seals; only memory files can. */
 bool wire_is_sealed(int fd, int seals);
 
-/* ---- structures of the contract, as messages in an arena */
+/* ---- structures of sim/hal.h as messages in an arena */
 
-/* Whether the lists of a model or a request are there, which the other side could not tell: before
- * anything else is done with them. */
+/* Checks for NULL arrays with a count > 0, which a message could not represent.  Called before any
+ * other use of a model or request.  WHY_INVALID. */
 int wire_check_model(const struct hal_model *hal, struct why *w);
 int wire_check_request(const struct hal_request *hal, struct why *w);
 
-/* The client's way.  Memories of kind ADDRESS do not cross: staged[i] is where pool i lies in the
- * channel's staging memory (NULL where there are none).  A model has none left. */
+/* Client side: structures to messages, which point into the structures and the arena; descriptors
+ * are added to fds.  A memory of kind ADDRESS is represented by an offset into the channel's
+ * staging memory: `staged`, or staged[i] for pool i of a request (NULL: no such pools).  A model
+ * must have none.  WHY_INVALID, WHY_UNSUPPORTED (too many descriptors), WHY_MEMORY. */
 int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
                    Wire__Model **ret_model, struct why *w);
 int wire_put_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
@@ -94,14 +101,15 @@ int wire_put_request(const struct hal_request *hal, const uint64_t *staged, stru
 int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,
                     struct wire_fds *fds, Wire__Memory **ret_memory, struct why *w);
 
-/* Memory that both sides of a channel see. */
+/* Memory shared by both sides of a channel, for pools of kind ADDRESS. */
 struct wire_staging {
     uint8_t *address;
     uint64_t size;
 };
 
-/* The driver's way: counts and lengths are the message's own, everything else is for the driver to
- * check.  What they return points into message, arena and staging memory. */
+/* Driver side: messages to structures, which point into message, arena and staging memory (s NULL:
+ * none).  Counts and lengths of arrays are correct; all other values are untrusted, and the driver
+ * checks them.  WHY_INVALID or WHY_MEMORY. */
 int wire_take_model(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
                     struct hal_model *ret_hal, struct why *w);
 int wire_take_request(const Wire__Request *m, const struct wire_fds *fds,
