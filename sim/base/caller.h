@@ -1,5 +1,5 @@
-/* Whom the calls of a thread come from: a client of a service, as a session knows it, or this
- * process.  What a client has under way ends early once it has gone: nobody waits for it. */
+/* The client on whose behalf a thread calls the driver: a client of a service, set by its session,
+ * or this process.  Once a client has disconnected, its executions are cancelled. */
 #ifndef SIM_CALLER_H
 #define SIM_CALLER_H
 
@@ -13,20 +13,21 @@ struct caller {
     uint32_t client;
     atomic_uint references;
     atomic_bool is_gone;
-    int gone;                     /* a descriptor that polls readable once it has */
-    struct arena_budget messages; /* for arenas in which its messages are read */
+    int gone;                     /* a descriptor that polls readable once is_gone */
+    struct arena_budget messages; /* for arenas of its messages: charges ACCOUNT_MESSAGES */
 };
 
-/* NULL: no memory, no descriptor, or none of the client's share. */
+/* One reference.  NULL: out of memory or descriptors, or over the client's quota of descriptors. */
 struct caller *caller_new(uint32_t client);
 struct caller *caller_ref(struct caller *c); /* both take NULL */
 void caller_unref(struct caller *c);
-/* From any thread; once is enough. */
+/* Marks the client as disconnected; any thread, any number of times. */
 void caller_go(struct caller *c);
 
-/* Of this thread, until it is set again; NULL: this process, which is client 0 and does not go. */
+/* The caller of this thread, not a reference.  NULL: this process, client 0, never disconnects. */
 void caller_set(struct caller *c);
 struct caller *caller_get(void);
+/* Its client number. */
 uint32_t caller_client(void);
 
 #endif

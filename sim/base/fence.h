@@ -1,6 +1,6 @@
-/* Fences: descriptors that poll readable once what they stand for is done, and poll an error when
- * it has failed.  A fence is the reading end of a pipe: a byte signals it for good, closing the
- * other end without one is the error, which is also what a process that dies leaves behind. */
+/* Sync fences: descriptors that poll readable once their execution has succeeded, and poll an error
+ * when it has failed.  A fence is the read end of a pipe: a byte signals it permanently; closing
+ * the write end without one is the error, also when the process dies. */
 #ifndef SIM_FENCE_H
 #define SIM_FENCE_H
 
@@ -8,22 +8,21 @@
 #include <stdint.h>
 
 struct fence {
-    int wait;   /* for whoever waits; may be duplicated and passed on */
-    int signal; /* -1: done */
+    int wait;   /* the read end, which the owner closes; may be duplicated and passed on */
+    int signal; /* the write end; -1: signalled or failed */
 };
 
 /* -1 with errno. */
 int fence_open(struct fence *ret_fence);
-/* Signals it, or lets it fail; `wait` stays. */
+/* Signals the fence (ok) or makes it fail; a second call has no effect.  `wait` stays open. */
 void fence_end(struct fence *f, bool ok);
 
-/* Whether these are descriptors. */
+/* Whether all are open descriptors. */
 bool fence_all_open(uint32_t n, const int *fds);
-/* Waits until all are signalled: 1; 0 when timeout_ns (UINT64_MAX: none) have passed, -1 when one
- * fails. */
+/* Waits for all fences.  1: all are signalled; 0: timeout_ns (UINT64_MAX: no limit) have passed;
+ * -1: one has failed. */
 int fence_wait(uint32_t n, const int *fds, uint64_t timeout_ns);
-/* The same, but gives up, as if one had failed, when the descriptor `stop` polls readable; -1:
- * none. */
+/* The same; also -1 as soon as the descriptor `stop` (-1: none) polls readable. */
 int fence_wait_or_stop(uint32_t n, const int *fds, uint64_t timeout_ns, int stop);
 
 #endif

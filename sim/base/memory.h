@@ -1,51 +1,57 @@
-/* HAL memories, mapped into this process and checked: sizes come from the other side. */
+/* HAL memories: checking them, which come from an untrusted client, and mapping them into this
+ * process. */
 #ifndef SIM_MEMORY_H
 #define SIM_MEMORY_H
 
 #include "golden/base/why.h"
 #include "sim/hal.h"
 
-/* address: `size` bytes, readable, writable if the memory was and `write` was asked for. */
+/* `size` bytes at `address`: readable, and writable if memory_map() was called with write. */
 struct mapping {
     uint8_t *address;
     uint64_t size;
-    bool mapped; /* by memory_map(), to be unmapped; what follows is its own */
-    uint32_t client, place;
+    bool mapped;            /* created by mmap(): memory_unmap() unmaps it */
+    uint32_t client, place; /* internal: client that is charged, entry for the SIGBUS handler */
 };
 
-/* So many files are mapped at once in a process that outlives them; well below what the system
- * allows (vm.max_map_count). */
+/* Limit of files that are mapped at once in a process that survives their truncation; below the
+ * system's default limit (vm.max_map_count). */
 enum { MEMORY_MOST_MAPPED = 1 << 15 };
 
-/* Memory of this process alone: it has no descriptor under which another one could see it. */
+/* Memory of this process only: without a descriptor that could be passed to another process. */
 bool memory_is_plain(const struct hal_memory *memory);
 
-/* Descriptors are mapped shared; one that is shorter than it claims is refused. */
+/* Maps the memory; files are mapped MAP_SHARED and charged to the calling client.  WHY_INVALID: it
+ * does not fit its file or lacks the protection (write: must be writable); WHY_MEMORY: too many
+ * mappings; WHY_SYSTEM.  The memory must outlive the mapping; its descriptor need not. */
 int memory_map(const struct hal_memory *memory, bool write, struct mapping *ret_mapping,
                struct why *w);
+/* Unmaps and zeroes the mapping; a zeroed one is allowed. */
 void memory_unmap(struct mapping *mapping);
 
-/* Which bytes of which file a memory is: the same file under another descriptor is the same. */
+/* The bytes of a file that a memory stands for, whatever the descriptor. */
 struct memory_identity {
     uint64_t device, inode, offset, size;
     uint32_t kind, protection;
     int fd;
-    bool is_sealed; /* its file cannot shrink; false where nobody has looked */
+    bool is_sealed; /* set by memory_look_for_seals(): the file cannot shrink */
 };
 
-/* -1: no file, or one that is shorter than the memory says. */
+/* -1: not a file, or a file that is shorter than the memory. */
 int memory_identify(const struct hal_memory *memory, struct memory_identity *ret_identity);
+/* Whether both are the same bytes with the same kind and protection. */
 bool memory_is_same(const struct memory_identity *a, const struct memory_identity *b);
+/* Sets is_sealed. */
 void memory_look_for_seals(struct memory_identity *identity);
-/* Whether that can be told without asking the system: the same part of a sealed file, under a
- * descriptor that has not been closed meanwhile, as the client promises. */
+/* Whether the memory is known to have this identity without a system call: the same part of a
+ * sealed file by the same descriptor, which the client promises not to have closed since. */
 bool memory_is_known(const struct memory_identity *identity, const struct hal_memory *memory);
 
-/* Files may shrink while they are mapped: from then on their lost pages read as zeros, and this
- * process lives.  For processes whose clients are others: takes SIGBUS over, for good. */
+/* Installs a SIGBUS handler for the rest of the process: when a mapped file shrinks, its lost pages
+ * read as zeros instead of killing the process.  For processes that serve other processes. */
 int memory_outlive_files(struct why *w);
 
-/* offset + length within the mapping, without overflow. */
+/* Whether [offset, offset + length) lies within the mapping; cannot overflow. */
 bool mapping_holds(const struct mapping *mapping, uint64_t offset, uint64_t length);
 
 #endif

@@ -1,6 +1,6 @@
-/* Who is at the other end of a socket: a process, as the kernel says.  Processes that have no
- * number here, because they are in another namespace, are told apart by what their descriptor shows
- * (Linux 6.9 and later); where that says nothing, each connection stands for itself. */
+/* The process at the other end of a socket, as reported by the kernel.  Processes of other pid
+ * namespaces have no pid here; they are distinguished by the inode of their pidfd (Linux 6.9 and
+ * later), otherwise each connection counts as a process of its own. */
 #ifndef SIM_PEER_H
 #define SIM_PEER_H
 
@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 struct peer {
-    uint32_t process; /* its number; 0: it has none here */
-    uint64_t object;  /* that the kernel knows it by as long as it lives; 0: unknown */
-    uint32_t user;
+    uint32_t process; /* pid; 0: none in this namespace */
+    uint64_t object;  /* inode of its pidfd, looked up without a pid; 0: unknown */
+    uint32_t user;    /* uid; UINT32_MAX: unknown */
 };
 
+/* socket: connected, of AF_UNIX. */
 struct peer peer_of(int socket);
 /* Whether two connections are known to be of one process. */
 bool peer_is_same(const struct peer *a, const struct peer *b);

@@ -1,9 +1,11 @@
-/* What a process that serves clients runs on, and every client's share of it: descriptors,
- * mappings, threads, memory for messages.  No client gets more than it leaves
- * (sim/base/client_quota.h), so that one that asks for too much is refused, and the others are not.
+/* Per-client quotas on the resources of a process that serves clients: descriptors, mappings,
+ * threads, objects, memory for messages.  With n clients, each may use at most 1/(n+1) of each
+ * resource (sim/base/client_quota.h), so that a client that requests too much does not affect the
+ * others.
  *
- * Whoever makes a descriptor or a thread on a client's behalf takes it first, and gives it back
- * when it has been closed or has ended.  Client 0, this process itself, takes what it wants. */
+ * Code that opens a descriptor or starts a thread on behalf of a client charges it first, and
+ * releases it after the descriptor is closed or the thread has ended.  Client 0, this process
+ * itself, is neither counted nor limited. */
 #ifndef SIM_SHARE_H
 #define SIM_SHARE_H
 
@@ -12,14 +14,15 @@
 
 #include "sim/base/client_quota.h"
 
-/* From now on there are limits, those of the process; of descriptors it allows itself as many as it
- * may.  Until then what is taken is only counted.  most_message_bytes: of one client's messages. */
+/* Sets the limits from those of the process, after raising its limit of descriptors to the hard
+ * limit; most_message_bytes: limit of one client's messages.  Until then usage is only counted. */
 void shares_begin(uint64_t most_message_bytes);
-/* What there is of one kind for all clients, where that is less than the process has; before. */
+/* Lowers the total of one kind for all clients; call it before clients are served. */
 void share_limit(enum account_kind kind, uint64_t total);
 
-/* false: it is more than the client's share. */
+/* Charges n units to the client; false: over its quota, nothing is charged. */
 bool share_take(enum account_kind kind, uint32_t client, uint64_t n);
+/* Releases n units. */
 void share_give(enum account_kind kind, uint32_t client, uint64_t n);
 
 #endif

@@ -1,24 +1,24 @@
-/* Waiting by spinning, before one sleeps until another process or thread has news: waking a
- * processor that sleeps takes longer than most answers do.  It cannot pay while both sides share a
- * processor, nor where the news lately took longer than a spin. */
+/* Busy-waiting for another process or thread before the caller sleeps: waking a sleeping processor
+ * takes longer than most answers.  Spinning is skipped, but for a retry now and then, while both
+ * sides run on one processor and after several waits that outlasted a spin. */
 #ifndef SIM_SPIN_H
 #define SIM_SPIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What one who waits again and again for the same side has learned; zero to begin with. */
+/* History of a caller's waits for one other side; starts zeroed. */
 struct spin {
-    int other;       /* the processor that the other side was last seen on, as spin_processor() */
-    uint32_t misses; /* waits since spinning last paid */
-    bool is_apart;   /* whether the last wait was on another processor */
+    int other;       /* last known processor of the other side, as spin_processor(); set by user */
+    uint32_t misses; /* consecutive waits that did not end while spinning */
+    bool is_apart;   /* whether the sides ran on different processors at the last wait */
 };
 
-/* That of the caller, plus 1; 0: unknown. */
+/* Number of the caller's processor plus 1; 0: unknown. */
 int spin_processor(void);
 
-/* Calls `is_there` with `user` for a short while, if that may pay, until it says true; learns from
- * the outcome. */
+/* Calls is_there(user) until it returns true, for at most 60 us, or not at all where the history
+ * shows that spinning does not help; updates the history.  The caller then checks and sleeps. */
 void spin_until(struct spin *s, bool (*is_there)(void *user), void *user);
 
 #endif

@@ -1,7 +1,7 @@
-/* Who may use vendor extensions.
+/* The allowlist of vendor extensions: which binaries and app packages may use them.
  *
- * A file lists them, one a line: the path of a binary, or the name of an app's package.  It is the
- * runtime that asks, as on a phone; a client that speaks to a driver itself is not held back. */
+ * A text file with one entry per line, the path of a binary or the name of a package.  The runtime
+ * checks it, as on a phone; a client that calls a driver directly is not restricted. */
 #ifndef SIM_ALLOWLIST_H
 #define SIM_ALLOWLIST_H
 
@@ -9,13 +9,13 @@
 
 #include "golden/base/why.h"
 
-/* who: a path, or the name of a package.  Only binaries in /product, /vendor, /odm and /data are
- * allowed; anywhere: or, of a machine that has no such folders, any.  WHY_INVALID, with file and
- * line: what stands there is neither; or the file cannot be read. */
+/* Whether the file lists `who`, a path or the name of a package.  Binaries must also be in
+ * /product, /vendor, /odm or /data, unless `anywhere` (machines without such folders). WHY_INVALID:
+ * the file cannot be read, or a line, which the message names, is neither path nor package. */
 int allowlist_allows(const char *file, const char *who, bool anywhere, bool *ret_allowed,
                      struct why *w);
 
-/* The path of the program that is running (malloced), or NULL. */
+/* The path of the running program (malloced), or NULL. */
 char *allowlist_this_binary(void);
 
 #endif

@@ -1,4 +1,6 @@
-/* A simulated device: an engine that a profile describes. */
+/* A simulated device: an engine that is described by a profile.  It decides what it supports
+ * (device.c), runs graphs (device_run.c, device_control.c) and charges their time to its virtual
+ * clock (cost.c, sim/device/schedule.h). */
 #ifndef SIM_DEVICE_H
 #define SIM_DEVICE_H
 
@@ -9,30 +11,32 @@
 struct device {
     struct engine base;
     struct profile *profile;
-    const struct kernel *const *kernels; /* tables, ended by NULL */
+    const struct kernel *const *kernels; /* tables, terminated by NULL */
 };
 
-/* The values of one graph: one per operand, with data where it is known. */
+/* The values of one graph: a tensor per operand; data NULL where it is not known. */
 struct values {
     const struct model *model;
     uint32_t graph;
     struct tensor *tensor;
 };
 
-/* One operation with its operands, bound.  Not to be moved. */
+/* One operation of a graph, bound to its operands; must not be moved. */
 struct site {
     struct kernel_call k;
-    bool *constant; /* per input */
+    bool *constant; /* per input: whether it is a constant of the model */
 };
 
-/* Binds operation i to its record: runtime as for op_bind().  Everything comes from `a`. */
+/* Binds an operation to its record; runtime: as for op_bind().  Memory comes from `a`.  -1 with the
+ * reason where the operands do not fit, WHY_UNSUPPORTED without a record, WHY_MEMORY. */
 int site_bind(const struct values *v, uint32_t operation, bool runtime, struct arena *a,
               struct site *ret_site, struct why *w);
 
-/* Virtual nanoseconds of one operation. */
+/* Virtual ns that one operation with known shapes takes: operation_ns + operations / rate of the
+ * first operand's type + bytes of all operands / bandwidth. */
 double device_cost(const struct profile *p, const struct kernel_call *k);
 
-/* A run under way. */
+/* An execution that is running. */
 struct device_run {
     const struct device *device;
     const struct program *program;
@@ -45,27 +49,30 @@ struct program {
     const struct device *device;
     const struct model *model;
     struct arena *arena;
-    struct tensor **constants; /* per graph and operand: as the device holds them */
-    bool half;                 /* fp32 is held as fp16 */
-    double *ahead; /* ns from each operation of the main graph to the end, and 0 at the end: of
-                      those whose shapes are known; of loops and branches nothing */
+    struct tensor **constants; /* [graph][operand]: operands as the device stores them */
+    bool half;                 /* fp32 values are stored as fp16 */
+    /* [operation of the main graph, and one more]: known virtual ns from its start to the end;
+     * operations of unknown shape, IF and WHILE count 0. */
+    double *ahead;
 };
 
-/* Fills p->ahead, in its arena. */
+/* Fills p->ahead, in p's arena. */
 int device_estimate(struct program *p, struct why *w);
+/* engine_methods.preparing of a device. */
 double device_preparing(const struct engine *e, const struct model *m, uint64_t constant_bytes,
                         bool is_cached);
-/* Uses the device for that long: the clock goes on, others may come in between.  what: for traces.
- * WHY_TIMEOUT when the deadline has passed, or will have before the rest is done. */
+/* Advances the virtual clock by ns of work on `what` (for traces); a job of higher priority may run
+ * before it returns.  WHY_TIMEOUT when the deadline has passed or the work that is known to remain
+ * would end after it, WHY_EXECUTION when the client has gone. */
 int device_spend(struct device_run *r, const char *what, double ns, struct why *w);
 
-/* Runs a graph: inputs are set in v; outputs are written into tensors of arena `keep`. */
+/* Runs a graph whose inputs are set in v; sets the other values, with data from `keep`. */
 int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w);
-/* Fresh values of a graph: constants set. */
+/* New values of a graph, with its constants set; from `keep`. */
 int device_values(const struct device_run *r, uint32_t graph, struct arena *keep,
                   struct values *ret_values, struct why *w);
 
-/* IF and WHILE. */
+/* Runs operation o, an IF or WHILE bound to k, with its subgraphs. */
 int device_control(struct device_run *r, struct values *v, const struct operation *o,
                    struct kernel_call *k, struct arena *keep, struct why *w);
 

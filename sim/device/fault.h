@@ -1,4 +1,4 @@
-/* Planted defects: what a row of the fault table does, where. */
+/* Planted faults: what a row of the fault table changes in a simulated device, and where. */
 #ifndef SIM_FAULT_H
 #define SIM_FAULT_H
 
@@ -7,10 +7,10 @@
 
 struct fault; /* sim/sim.h: name, kind, doc, hooks */
 
-/* What a device remembers for faults that need it. */
+/* State that a device keeps between executions for the faults that need it. */
 struct fault_memory {
     uint64_t executions;
-    uint8_t *last; /* output bytes of the previous execution */
+    uint8_t *last; /* output bytes of the previous execution; malloced */
     size_t last_length;
 };
 
@@ -20,7 +20,7 @@ struct fault_region {
     size_t length;
 };
 
-/* An execution that is about to be answered. */
+/* An execution that is computed, before its result is returned to the client. */
 struct fault_answer {
     const struct fault_region *in, *out;
     uint32_t n_inputs, n_outputs;
@@ -30,21 +30,24 @@ struct fault_answer {
     struct fault_memory *memory;
 };
 
-/* All optional. */
+/* Points at which a fault acts; 0 and NULL: it does not. */
 struct fault_hooks {
-    unsigned tweaks; /* enum tweak: a step that kernels do wrongly */
-    size_t withhold; /* so many bytes at the end of every output are not written */
-    /* Before and after an operation has been computed. */
+    unsigned tweaks; /* enum tweak: wrong steps of kernels */
+    size_t withhold; /* bytes at the end of every output that are not written */
+    /* Called before and after an operation is computed; before() may fail with WHY_MEMORY. */
     int (*before)(struct kernel_call *k, struct why *w);
     void (*after)(struct kernel_call *k);
-    /* get_supported_operations */
+    /* Changes the answer of get_supported_operations. */
     void (*supported)(bool *supported, uint32_t *n);
-    /* Instead of preparing: the status that is notified, or HAL_NONE to go on. */
+    /* Called before a model is prepared; a status other than HAL_NONE is notified instead. */
     enum hal_status (*prepare)(void);
+    /* Changes status, result or memory of an execution. */
     void (*answer)(struct fault_answer *a);
 };
 
-const struct fault_hooks *fault_hooks(const struct fault *f); /* never NULL */
+/* The hooks of f; for NULL, hooks that do nothing. */
+const struct fault_hooks *fault_hooks(const struct fault *f);
+/* The row of fault_table with that name, or NULL. */
 const struct fault *fault_find(const char *name);
 
 #endif

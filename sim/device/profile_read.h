@@ -1,4 +1,5 @@
-/* Reading typed values out of a profile's JSON, with messages that name the key. */
+/* Reads typed values from a profile's JSON; messages name file, key, expected and found value.
+ * Functions return 0, or -1 with the reason in the reader's w. */
 #ifndef SIM_PROFILE_READ_H
 #define SIM_PROFILE_READ_H
 
@@ -12,38 +13,42 @@ struct reader {
     struct why *w;
 };
 
-/* Where in the file: "performance.operand.FLOAT32".  The root has no parent. */
+/* A path in the file, such as "performance.operand.FLOAT32"; NULL is the root. */
 struct place {
     const struct place *parent;
     const char *key; /* NULL: an element of an array */
     size_t index;
 };
 
-/* "FILE: KEY: expected WHAT, found VALUE"; -1. */
+/* Reports "FILE: KEY: expected WHAT, found VALUE"; returns -1.  found: NULL for a missing key. */
 int read_complain(const struct reader *r, const struct place *at, const char *expected,
                   const json_t *found);
 
-/* Every key of the object is one of `known` (ended by NULL). */
+/* Checks that every key of the object is one of `known` (terminated by NULL). */
 int read_known(const struct reader *r, const struct place *at, const json_t *object,
                const char *const *known);
 
-/* Members of an object; absent ones leave *ret as it is, unless they are required. */
+/* A member of an object.  An absent one leaves *ret unchanged, or is an error if required. */
 struct member {
-    const struct place *at; /* of the object */
+    const struct place *at; /* the object's path */
     const json_t *object;
     const char *key;
     bool required;
 };
+/* A string that is not empty; the copy lives in the reader's arena. */
 int read_text(const struct reader *r, struct member m, const char **ret);
+/* A finite number >= least. */
 int read_number(const struct reader *r, struct member m, double least, double *ret);
+/* An integer from 0 to most. */
 int read_count(const struct reader *r, struct member m, uint64_t most, uint64_t *ret);
 int read_count32(const struct reader *r, struct member m, uint32_t most, uint32_t *ret);
+/* true or false. */
 int read_flag(const struct reader *r, struct member m, bool *ret);
-/* An object or array; *ret NULL when absent. */
+/* An object or an array, owned by m.object; *ret is NULL if it is absent. */
 int read_object(const struct reader *r, struct member m, const json_t **ret);
 int read_array(const struct reader *r, struct member m, const json_t **ret);
 
-/* One of a list of words; ret: its index. */
+/* One of the words (terminated by NULL); *ret: its index. */
 int read_word(const struct reader *r, struct member m, const char *const *words, int *ret);
 
 #endif

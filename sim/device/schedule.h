@@ -1,19 +1,21 @@
-/* Who has a device, on its virtual clock.
+/* The scheduler of a device and its virtual clock.
  *
- * A device computes one execution at a time.  Jobs queue up for it: the highest priority comes
- * first, among equals the client that was served longest ago, then the order of submission. Between
- * two operations a job gives the device up to one of higher priority and goes on later.  Time is
- * virtual: it advances by what the cost model says of an operation, and by nothing else, so that
- * timing, deadlines and pre-emption do not depend on the machine.
+ * A device computes one execution at a time.  Waiting jobs are ordered by priority (highest first),
+ * then suspended jobs before new ones, then the client that was served longest ago, then order of
+ * submission.  Between two operations a job is suspended for a waiting one of higher priority.
+ * Time is virtual: it advances only by the cost model's time of each operation, so that timing,
+ * deadlines and pre-emption do not depend on the machine.
  *
- * The schedule decides by arrival, not by which thread comes first: a job that was submitted is
- * waited for when its turn comes.  A script holds the device, submits jobs that arrive at times of
- * its choosing, and lets go: the same script gives the same schedule every time.
+ * The schedule depends on arrival times, not on which thread runs first: once a job is submitted,
+ * the device waits for it when its turn comes.  A test script holds the device, submits jobs with
+ * given arrival times and releases it; the same script always gives the same schedule.
  *
- * In real time the clock is the machine's, from the schedule's beginning on: jobs arrive when they
- * are submitted, and spending time waits until it has passed.  What the machine needs for computing
- * is part of that time; where it needs more than the device would, its time counts.  Every wait is
- * for a point in time, so that being woken late does not add up. */
+ * In real time the clock is the machine's, starting at schedule_set_realtime(): jobs arrive when
+ * they are submitted, and schedule_spend() sleeps until the time has passed.  The machine's
+ * computing time is part of it; where the machine is slower than the modelled device, its time
+ * counts.  Every sleep ends at an absolute time, so that late wake-ups do not accumulate.
+ *
+ * All functions lock the schedule and may be called from any thread. */
 #ifndef SIM_SCHEDULE_H
 #define SIM_SCHEDULE_H
 
@@ -24,64 +26,70 @@
 
 struct schedule;
 
-/* What is asked of the device. */
+/* Terms of a job. */
 struct job_terms {
     int priority; /* enum hal_priority */
     uint32_t client;
-    double budget;           /* most ns from its arrival to its end, INFINITY: no deadline */
-    const atomic_bool *gone; /* becomes true when nobody wants it any more; NULL: never */
+    double budget;           /* deadline in ns after its arrival; INFINITY: none */
+    const atomic_bool *gone; /* becomes true when the job is cancelled; NULL: never */
 };
 
-/* One execution; the caller's memory, to be left alone from submission to its end. */
+/* One execution.  The caller's memory, which only the schedule changes from schedule_submit() to
+ * schedule_end(), except `ahead` and `doing`. */
 struct job {
     struct job *next;
     int priority;
     uint32_t client;
     const atomic_bool *gone;
-    uint64_t number; /* of submission, from 0 */
-    double arrival;  /* virtual ns */
+    uint64_t number; /* in order of submission, from 0 */
+    double arrival;  /* ns on the schedule's clock */
     double deadline; /* the same; INFINITY: none */
-    double used;     /* ns that it had the device */
-    double ahead;    /* ns that it will need it for yet, as far as whoever computes it knows */
+    double used;     /* ns for which it has held the device */
+    double ahead;    /* ns of device time that it is known to need yet; set by its executor */
     bool is_started;
-    const char *doing; /* what the device is used for, as traces name it; NULL: nothing special */
+    const char *doing; /* name of the next schedule_spend() in traces; NULL: not traced */
 };
 
 enum schedule_event { EVENT_START, EVENT_SUSPEND, EVENT_RESUME, EVENT_END };
 
-/* What happened, when, to which job: told under the schedule's lock, in order. */
+/* Observer of a schedule's events; called in their order, with the schedule locked. */
 typedef void schedule_watch(void *user, enum schedule_event event, const struct job *j, double now);
 
-/* depth: jobs of one client that may wait, 0: any number.  NULL: no memory. */
+/* depth: jobs of one client that may wait, 0: any number.  NULL: out of memory. */
 struct schedule *schedule_new(uint32_t depth);
+/* Takes NULL; no job may be queued. */
 void schedule_free(struct schedule *s);
-/* What traces call the device. */
+/* Name of the device in traces; without one nothing is traced. */
 void schedule_set_name(struct schedule *s, const char *name);
 void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user);
 
-/* Before the first job. */
+/* Switches to real time; before the first job. */
 void schedule_set_realtime(struct schedule *s);
 
+/* ns on the schedule's clock. */
 double schedule_now(struct schedule *s);
-/* In real time; at once where time is virtual, or when the job is not wanted any more. */
+/* In real time, sleeps until then or until the job is cancelled; in virtual time returns at once.
+ */
 void schedule_sleep_until(const struct schedule *s, const struct job *j, double ns);
 
-/* Queues a job, which then has to come to schedule_end().  -1: too many jobs of the client wait. */
+/* Fills *j and queues it; schedule_end() must follow.  -1: too many jobs of the client wait. */
 int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *terms);
+/* false: the job is cancelled. */
 bool job_is_wanted(const struct job *j);
-/* Waits until the device is the job's. */
+/* Blocks until the job holds the device. */
 void schedule_begin(struct schedule *s, struct job *j);
-/* The job has used the device for that long; may suspend it.  Returns the ns since its arrival. */
+/* Advances the clock by ns of the job's work, then suspends it while a job of higher priority has
+ * arrived.  Returns the ns since the job's arrival. */
 double schedule_spend(struct schedule *s, struct job *j, double ns);
-/* Gives the device up, or leaves the queue when it never had it. */
+/* Releases the device, or removes a job that never held it from the queue. */
 void schedule_end(struct schedule *s, struct job *j);
 
-/* Scripts: while the device is held nothing begins; jobs submitted then arrive at the time last set
- * (not before now). */
+/* For test scripts: while the device is held no job starts, and jobs arrive at the time last set,
+ * but not before now. */
 void schedule_hold(struct schedule *s);
 void schedule_arrive_at(struct schedule *s, double ns);
-/* Waits until so many jobs have been submitted in all: from threads whose calls last until their
- * end. */
+/* Blocks until n jobs have been submitted in all, where other threads submit them by blocking
+ * calls. */
 void schedule_await(struct schedule *s, uint64_t n);
 void schedule_let_go(struct schedule *s);
 

@@ -1,4 +1,6 @@
-/* A request as a driver receives it: checked against the model, its memory mapped. */
+/* A request inside a driver: checked against the prepared model, with its memory mapped.  Order of
+ * calls: open, read_memory, (the job starts), read_buffers, run, write_buffers, (the job ends),
+ * write_memory, close. */
 #ifndef SIM_REQUEST_H
 #define SIM_REQUEST_H
 
@@ -9,64 +11,66 @@
 /* A pool: the client's memory, or a buffer of the driver. */
 struct request_pool {
     struct mapping mapping;
-    struct buffer *buffer; /* NULL: memory */
+    struct buffer *buffer; /* a reference; NULL: memory */
 };
 
-/* An operand's value: bytes of the client, or a buffer. */
+/* Location of an operand's value: bytes in the client's memory, or a buffer. */
 struct request_place {
     uint8_t *address;
     size_t length;
     struct buffer *buffer;
 };
 
-/* Room that the client gave for an output: neither address nor buffer when it was left out. */
+/* Location for an output; with neither address nor buffer the output is omitted. */
 struct request_output {
     struct request_place place;
     bool is_scalar;
-    struct shape shape; /* that model and request ask for; rank 0 or dimensions 0: unknown */
+    struct shape shape; /* as model and request specify it; rank 0 or dimensions 0: unknown */
 };
 
 struct request {
     struct arena *arena;
     uint32_t n_inputs, n_outputs, n_pools;
     struct request_pool *pools;
-    struct tensor *in; /* types and shapes; also values, once read */
+    struct tensor *in; /* types and shapes; data once read */
     struct request_place *in_place;
     struct request_output *out;
-    size_t withhold; /* a fault: so many bytes at the end of every output are not written */
+    size_t withhold; /* planted fault: bytes at the end of every output that are not written */
 };
 
-/* Whose request it is. */
+/* The prepared model that the request is for. */
 struct request_context {
-    enum hal_version version;
+    enum hal_version version; /* of the entry point */
     const struct model *model;
-    uint64_t number; /* of the prepared model */
+    uint64_t number; /* of the prepared model, as in buffer roles */
     struct buffers *buffers;
-    const struct mapping *kept; /* per pool, what is mapped already (else no address); or NULL */
+    const struct mapping *kept; /* per pool: an existing mapping, or address NULL; may be NULL */
 };
 
-/* WHY_INVALID when it does not fit the model, WHY_MEMORY.  arena: for all that it holds, and for
- * what its inputs hold. */
+/* Checks the request and maps its pools.  arena: for its lists and the copies of its inputs.
+ * WHY_INVALID: it does not fit the model or the HAL version; WHY_MEMORY, WHY_SYSTEM. */
 int request_open(const struct hal_request *hal, const struct request_context *c,
                  struct arena *arena, struct request *ret_request, struct why *w);
+/* Unmaps the pools and drops the references to buffers. */
 void request_close(struct request *r);
 
-/* Copies the inputs, aligned, into its arena: the client may change its memory while the device
- * computes, or let it be long in coming, so that it is read before the device is the job's. Buffers
- * hold what earlier executions left there, and are read by whoever has the device: WHY_EXECUTION
- * where one holds nothing, or another shape. */
+/* Copies the inputs to its arena, aligned.  Client memory is read before the job holds the device:
+ * the client may change it at any time, and its pages may be slow to arrive.  Buffers, which
+ * earlier executions write, are read while the job holds the device; WHY_EXECUTION where one is
+ * not initialised or holds another shape. */
 int request_read_memory(struct request *r, struct why *w);
 int request_read_buffers(struct request *r, struct why *w);
 
-/* Whether every output has a known shape with elements, as fenced executions need. */
+/* Whether every output that is not omitted has a known shape with elements, as fenced executions
+ * require. */
 bool request_is_specified(const struct request *r);
 
-/* Holds results against what the client wants and writes those that go to buffers.  shapes: one per
- * output, filled.  1 when an output does not fit (is_sufficient says which), -1 with WHY_EXECUTION
- * when a result contradicts the request. */
+/* Checks the results against the request and writes those that go to buffers.  Fills shapes, one
+ * per output.  1: a location is too small (is_sufficient tells which), nothing is written; -1,
+ * WHY_EXECUTION: a result contradicts the shape that the request specifies. */
 int request_write_buffers(const struct request *r, const struct tensor *out,
                           struct hal_output_shape *shapes, struct why *w);
-/* Then, when all fit and others have the device, the rest. */
+/* After request_write_buffers() returned 0: writes the outputs in client memory. */
 void request_write_memory(const struct request *r, const struct tensor *out);
 
 #endif

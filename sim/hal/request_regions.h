@@ -1,7 +1,7 @@
-/* What a request names of its pools.  Where an execution computes on copies of plain pools, because
- * it does so in another process, only that is copied there and back: others may use the rest at the
- * same time.  But a driver that writes where no output is must be seen to do so: then what it has
- * written comes back, too. */
+/* The regions of its pools that a request uses.  An execution in another process computes on copies
+ * of plain pools; only these regions are copied there and back, so that concurrent executions may
+ * use the rest of a pool.  Writes outside the outputs must still be detected: the rest of the copy
+ * is filled with a pattern, and bytes that the driver changed are copied back, too. */
 #ifndef SIM_SPANS_H
 #define SIM_SPANS_H
 
@@ -9,23 +9,25 @@
 
 struct pool_span {
     uint32_t pool;
-    uint64_t begin, end; /* bytes of the pool, within it */
-    uint64_t padded_end; /* up to here nobody minds */
+    uint64_t begin, end; /* byte offsets, clipped to the pool */
+    uint64_t padded_end; /* end of the padding, which is not checked */
     bool is_output;
 };
 
-/* Those of a request, in ascending order; n: in all pools. */
+/* The n regions of a request in all pools, sorted by pool and begin. */
 struct spans {
     struct pool_span *span;
     uint32_t n;
 };
 
-/* ret_spans->span: room for n_inputs + n_outputs. */
+/* ret_spans->span: the caller's array of n_inputs + n_outputs elements.  Arguments outside of their
+ * pool are skipped; the driver rejects them. */
 void spans_find(const struct hal_request *request, struct spans *ret_spans);
-/* Into the copy of one pool, which is plain; what is not named there becomes a pattern. */
+/* Copies the regions of one plain pool to `copy`, which has the pool's size, and fills the rest
+ * with the pattern. */
 void spans_copy_in(const struct spans *s, uint32_t pool, const struct hal_memory *from,
                    uint8_t *copy);
-/* Outputs, and whatever else is not as it was. */
+/* Copies back the outputs, and other bytes that differ from what spans_copy_in() wrote. */
 void spans_copy_back(const struct spans *s, uint32_t pool, const uint8_t *copy,
                      const struct hal_memory *to);
 

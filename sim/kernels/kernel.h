@@ -1,53 +1,59 @@
-/* Kernels of the simulated devices: one operation on one call, in a device's own arithmetic.
+/* Kernels of the simulated devices: each computes one call of one operation in the device's own
+ * arithmetic.
  *
- * A kernel finds its operands by the names of their roles; shapes have been inferred and outputs
- * allocated.  golden's records bind calls, golden's arithmetic is never used: what a device
- * computes is its own.  Extensions alone are computed by their records. */
+ * A kernel finds its operands by role name.  Before it runs, golden's record has bound the call,
+ * shapes have been inferred and outputs allocated.  Golden's kernels are not used, so that the
+ * reference and the devices fail independently, with three exceptions: operations that only move
+ * bytes use the record's move(), extension operations their record's kernel, and operations that
+ * NNAPI defines bit by bit golden's integer steps (fixed_point.h, fingerprint.h).
+ *
+ * Kernels return 0, or -1 with the reason in w: WHY_MEMORY, WHY_EXECUTION, WHY_SYSTEM. */
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
 
 #include "golden/base/arena.h"
 #include "golden/model/op.h"
 
-/* Steps that a fault makes wrong; each is read where the step is done. */
+/* Errors that a planted fault makes in a kernel; a bit set, tested where the step is computed. */
 enum tweak {
-    TWEAK_HALF_SUMS = 1,    /* sums of fp32 products are kept in fp16 */
-    TWEAK_TRUNCATE = 2,     /* rescaling cuts off instead of rounding */
-    TWEAK_PADDING = 4,      /* windows start one too far left */
-    TWEAK_ACTIVATION = 8,   /* fused RELU6 and RELU1 use a wrong bound */
-    TWEAK_EQUALITY = 16,    /* comparisons are inverted where both sides are equal */
-    TWEAK_ARGMAX = 32,      /* the last element is not looked at */
-    TWEAK_BRANCH = 64,      /* the wrong branch is run */
-    TWEAK_LOOP = 128,       /* what a loop's last turn makes is lost */
-    TWEAK_GROUPS = 256,     /* grouped convolutions take the groups in reverse */
-    TWEAK_HALF_PIXEL = 512, /* half_pixel_centers is not looked at */
+    TWEAK_HALF_SUMS = 1,    /* sums of fp32 products are accumulated in fp16 */
+    TWEAK_TRUNCATE = 2,     /* rescaling truncates instead of rounding */
+    TWEAK_PADDING = 4,      /* windows start one row and one column too early */
+    TWEAK_ACTIVATION = 8,   /* fused activations use wrong bounds */
+    TWEAK_EQUALITY = 16,    /* comparisons are inverted where both operands are equal */
+    TWEAK_ARGMAX = 32,      /* ARGMAX and ARGMIN ignore the last element */
+    TWEAK_BRANCH = 64,      /* IF runs the wrong branch */
+    TWEAK_LOOP = 128,       /* WHILE discards the results of its last iteration */
+    TWEAK_GROUPS = 256,     /* GROUPED_CONV_2D reads the input's groups in reverse order */
+    TWEAK_HALF_PIXEL = 512, /* RESIZE_BILINEAR ignores half_pixel_centers */
     TWEAK_FORGET = 1024,    /* the forget gate of LSTMs has no bias */
-    TWEAK_BACKWARD = 2048,  /* the second cell of two reads forwards */
-    TWEAK_TOPK = 4096,      /* the smallest of the largest come first */
-    TWEAK_SAMPLING = 8192,  /* regions are sampled once a bin */
-    TWEAK_SIDE = 16384      /* of odd padding, transposed convolutions have more before */
+    TWEAK_BACKWARD = 2048,  /* the backward cell of a bidirectional operation runs forwards */
+    TWEAK_TOPK = 4096,      /* TOPK_V2 returns its elements in ascending order */
+    TWEAK_SAMPLING = 8192,  /* ROI_ALIGN takes one sample per bin */
+    TWEAK_SIDE = 16384      /* TRANSPOSE_CONV_2D puts the odd element of SAME padding before */
 };
 
+/* One call of a kernel.  `call` points into it: it must not be moved. */
 struct kernel_call {
-    struct call call;          /* bound, shapes complete; its addresses are not to be moved */
-    const struct tensor **arg; /* inputs in calling order, shaped as declared (NCHW too) */
-    struct tensor **out;       /* outputs, the same, with room for their data */
-    bool half;                 /* this device holds the fp32 values of this model as fp16 */
-    bool half_sums;            /* sums of products of this call are kept in fp16 */
-    bool xnnpack;              /* windows and matrices go to XNNPACK */
-    unsigned tweaks;
-    struct arena *scratch; /* freed after the call */
-    struct arena *keep;    /* of the results */
+    struct call call;          /* bound, with complete shapes */
+    const struct tensor **arg; /* inputs in calling order, in their declared layout (also NCHW) */
+    struct tensor **out;       /* outputs, likewise, with room for their data */
+    bool half;                 /* the device stores this model's fp32 values as fp16 */
+    bool half_sums;            /* sums of products of this call are accumulated in fp16 */
+    bool xnnpack;              /* XNNPACK computes windows and matrix products */
+    unsigned tweaks;           /* enum tweak */
+    struct arena *scratch;     /* for the duration of the call */
+    struct arena *keep;        /* for the data of results */
     const struct kernel *kernel;
 };
 
 typedef int kernel_fn(struct kernel_call *k, struct why *w);
 
-/* types: bits of the types of the first input.  One run() serves a family, whose members differ in
- * what stands beside it. */
+/* A row of a kernel table.  One run() serves a family of operations, which differ in the union's
+ * member. */
 struct kernel {
     const char *op;
-    uint32_t types;
+    uint32_t types; /* of the first input, a bit per enum dtype */
     kernel_fn *run;
     union {
         float (*one)(float x);
@@ -55,7 +61,7 @@ struct kernel {
         double (*real)(double x);
         int32_t (*integer)(int32_t a);
         int32_t (*integers)(int32_t a, int32_t b);
-        int kind; /* an enum of the family's own */
+        int kind; /* an enum of the family's file */
     };
 };
 
@@ -63,8 +69,8 @@ struct kernel {
 #define FLOATS     (TYPE(F32) | TYPE(F16))
 #define QUANTISED8 (TYPE(U8) | TYPE(S8))
 
-/* One table a family, ended by op NULL.  Those called float widen whatever is quantised, fixed ones
- * compute with integers, the others are the same on every device. */
+/* One table per family, terminated by op NULL.  float_*: quantised operands are widened to float;
+ * fixed_*: integer arithmetic; the others are the same on every device. */
 extern const struct kernel integer_kernels[], order_kernels[], lookup_kernels[],
     quantised_cell_kernels[];
 extern const struct kernel float_elementwise_kernels[], float_axis_kernels[],
@@ -74,10 +80,11 @@ extern const struct kernel float_elementwise_kernels[], float_axis_kernels[],
 extern const struct kernel fixed_elementwise_kernels[], fixed_table_kernels[],
     fixed_window_kernels[], fixed_image_kernels[];
 
-/* All tables of the devices of one kind of arithmetic; both lists are ended by NULL. */
+/* All tables of the devices with float or with fixed-point arithmetic, terminated by NULL. */
 extern const struct kernel *const float_tables[], *const fixed_tables[];
 
-/* NULL if no table of the list (ended by NULL) has it. */
+/* The first kernel of that name and first-input type in the tables (terminated by NULL), or NULL.
+ */
 const struct kernel *kernel_find(const struct kernel *const *tables, const char *op,
                                  enum dtype type);
 
@@ -88,59 +95,66 @@ const struct tensor *kernel_in(const struct kernel_call *k, const char *role);
 /* An integer or boolean scalar; `otherwise` when omitted or not of this operation. */
 int32_t kernel_int(const struct kernel_call *k, const char *role, int32_t otherwise);
 float kernel_float(const struct kernel_call *k, const char *role, float otherwise);
-/* Sets a tensor in place of input i. */
+/* Replaces input i, also where the call binds it to a role. */
 void kernel_replace(struct kernel_call *k, uint32_t i, const struct tensor *t);
 
-/* SELECT by bytes: of numbers without a scale, or of one scale. */
+/* Computes SELECT by copying bytes: valid where all operands have the same quantisation. */
 void kernel_select(const struct kernel_call *k);
 
-/* Element i as it is stored: exact for every type that is compared. */
+/* The stored value of element i, not dequantised; exact.  Supports the types that kernels compare,
+ * convert or sum. */
 double kernel_stored(const struct tensor *t, size_t i);
 
-/* Memory for result i of an operation whose shapes depend on values: its kernel sets them itself.
- */
+/* Sets the shape of result i and allocates its data from `keep`.  Kernels call it only where the
+ * shape depends on values.  WHY_EXECUTION above 2^32 bytes. */
 int kernel_make_result(struct kernel_call *k, uint32_t i, const struct shape *shape, struct why *w);
 
+/* Reports WHY_MEMORY; returns -1. */
 int kernel_no_memory(struct why *w);
 
-/* Whether bytes are only moved about by this call: then the record's move() does it. */
+/* Whether the call only moves bytes; if so, kernel_move() computes it by the record's move(). */
 bool kernel_moves(const struct kernel_call *k);
 int kernel_move(const struct kernel_call *k, struct why *w);
 
-/* Whether it is a vendor's operation: its record, which is the vendor's own, computes it. */
+/* Whether the operation is a vendor extension's; if so, kernel_extension() computes it by its
+ * record. */
 bool kernel_is_extension(const struct kernel_call *k);
 int kernel_extension(struct kernel_call *k, struct why *w);
 
 /* ---- shapes */
 
-/* The elements of a result, with where its operands' elements lie (broadcast). */
+/* Iterates over the elements of a result in order, with the offsets of the broadcast operands'
+ * elements: start, then one step per element. */
 struct walk {
     uint32_t rank;
     size_t dim[MAX_RANK], at[MAX_RANK], stride_a[MAX_RANK], stride_b[MAX_RANK];
-    size_t a, b; /* offsets of the current element */
+    size_t a, b; /* offsets of the current operand elements */
 };
 void walk_start(struct walk *w, const struct shape *out, const struct shape *a,
                 const struct shape *b);
 void walk_step(struct walk *w);
 
-/* A tensor seen along one axis: [outer][n][inner].  axis may count from the end. */
+/* A tensor seen along one axis as [outer][n][inner]; a negative axis counts from the end. */
 struct along {
     size_t outer, n, inner;
 };
 struct along shape_along(const struct shape *s, int32_t axis);
 
-/* Bits of the dimensions that the role `axes` names. */
+/* The dimensions named by the operand `axes`, a bit each. */
 uint32_t kernel_axes(const struct kernel_call *k);
-/* Which element of the result (dimensions kept, in order) element i of the input belongs to. */
+/* The offset in the result of a reduction over `axes` that element i of the input (shape s) is
+ * reduced into. */
 size_t reduced_at(const struct shape *s, uint32_t axes, size_t i);
 
-/* Batches of products of matrices: [rows][terms] times [terms][columns], either one transposed. */
+/* BATCH_MATMUL: n products of [rows][terms] and [terms][columns]; turn_*: that operand is stored
+ * transposed. */
 struct matrices {
     size_t n, rows, terms, columns;
     bool turn_left, turn_right;
-    struct walk at; /* indexes of the current matrices */
+    struct walk at; /* over the batch; a, b: indexes of the current matrices */
 };
 struct matrices kernel_matrices(const struct kernel_call *k);
+/* Offsets of an element of the current left and right matrix in the operands' data. */
 static inline size_t matrices_left(const struct matrices *m, size_t row, size_t term)
 {
     return m->at.a * m->rows * m->terms +
@@ -152,42 +166,44 @@ static inline size_t matrices_right(const struct matrices *m, size_t term, size_
            (m->turn_right ? column * m->terms + term : term * m->columns + column);
 }
 
-/* One spatial axis of a window. */
+/* One spatial axis of a sliding window: sizes of input, output and window in elements. */
 struct span {
     int in, out, kernel, stride, dilation;
-    int pad; /* before the first element */
+    int pad; /* elements before the first one */
 };
 
-/* An image operation's geometry, from its first operand, its result and its scalars. */
+/* Geometry of a convolution or pool, from its first operand, its result and its scalars. */
 struct image_window {
     bool nchw;
     size_t batch, in_c, out_c;
     struct span y, x;
 };
-/* kernel_h, kernel_w: of the filter; 0: the call says (pools). */
+/* kernel_h, kernel_w: size of the filter; 0: that of the scalars filter_height, filter_width. */
 struct image_window image_window_of(const struct kernel_call *k, int kernel_h, int kernel_w);
-/* That of the convolution which this one transposes: in_c, y.in and x.in are of the result. */
+/* TRANSPOSE_CONV_2D: the geometry of the convolution that it transposes, whose input is the call's
+ * result: in_c, y.in and x.in are of the result. */
 struct image_window image_window_transposed(const struct kernel_call *k, int kernel_h,
                                             int kernel_w);
 
-/* [first, last) of the taps of output o that lie within the image. */
+/* The taps [first, last) of output o that lie within the image. */
 struct taps {
     int first, last;
 };
 struct taps span_taps(const struct span *s, int o);
+/* The input position of a tap of output o. */
 static inline int span_at(const struct span *s, int o, int tap)
 {
     return o * s->stride - s->pad + tap * s->dilation;
 }
 
-/* Resizing along one axis. */
+/* RESIZE_BILINEAR along dimension d of the call's image. */
 struct resize_axis {
     int in, out;
-    bool corners, half; /* the corners meet; pixels lie at halves */
+    bool corners, half; /* align_corners, half_pixel_centers */
 };
 struct resize_axis resize_axis_of(const struct kernel_call *k, uint32_t d);
 
-/* Elements of `size` bytes: NCHW to NHWC of an image of `shape` (as declared), and back. */
+/* Permutes an image of `size`-byte elements and NCHW shape to NHWC, and back. */
 void image_to_nhwc(const struct shape *nchw, size_t size, const void *from, void *to);
 void image_to_nchw(const struct shape *nchw, size_t size, const void *from, void *to);
 

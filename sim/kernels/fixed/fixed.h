@@ -1,26 +1,27 @@
-/* Fixed-point arithmetic as integer hardware does it: real factors are a 32-bit mantissa and a
- * shift, computed when a model is compiled; what runs is integer. */
+/* Fixed-point arithmetic of 8-bit kernels, as integer hardware does it: a real factor is an integer
+ * mantissa and a shift, derived from scales in double; the elements are computed in integers. */
 #ifndef SIM_FIXED_H
 #define SIM_FIXED_H
 
 #include "sim/kernels/kernel.h"
 
-/* mantissa * 2^-shift; mantissa in [2^30, 2^31), or 0. */
+/* The real number mantissa * 2^-shift; mantissa in [2^30, 2^31), or 0. */
 struct factor {
     int64_t mantissa;
     int shift;
 };
-/* The factor nearest to a real number >= 0. */
+/* The factor nearest to `real`, which is finite and >= 0. */
 struct factor factor_of(double real);
 
-/* value * 2^-shift, halves away from zero; with truncate towards zero.  shift may be negative (then
- * it saturates) or large. */
+/* value * 2^-shift, rounded half away from zero; with truncate, towards zero.  A negative shift
+ * multiplies and saturates at +-2^40; a shift above 62 gives 0. */
 int64_t shift_round(int64_t value, int shift, bool truncate);
 
-/* x * factor rounded to an integer; |x| < 2^32. */
+/* x * f, rounded as shift_round() does; |x| < 2^32. */
 int64_t factor_apply(int64_t x, struct factor f, bool truncate);
 
-/* Two factors with one shift, so that a * m[0] + b * m[1] is one sum. */
+/* Factors of two operands with a common shift, so that a sum of both is rounded once:
+ * (x * mantissa[0] + y * mantissa[1]) * 2^-shift. */
 struct factor_pair {
     int64_t mantissa[2];
     int shift;
@@ -32,7 +33,7 @@ uint64_t integer_root(uint64_t x);
 
 /* ---- operands of 8-bit kernels */
 
-/* Element i without its zero point. */
+/* Element i minus its zero point; DT_U8 is unsigned, every other type signed. */
 static inline int32_t fixed_at(const struct tensor *t, size_t i)
 {
     int32_t q = t->dtype == DT_U8 ? ((const uint8_t *) t->data)[i] : ((const int8_t *) t->data)[i];
@@ -40,13 +41,14 @@ static inline int32_t fixed_at(const struct tensor *t, size_t i)
     return q - t->zero;
 }
 
-/* What a result may be, zero point not yet added: range of the type and of the fused activation. */
+/* Limits of a result before its zero point is added: the type's range cut by the call's fused
+ * activation, in steps of out's scale. */
 struct fixed_range {
     int32_t lo, hi;
 };
 struct fixed_range fixed_range(const struct kernel_call *k, const struct tensor *out);
 
-/* Clamps, adds the zero point, stores. */
+/* Clamps q to r, adds the zero point and stores it as element i. */
 void fixed_put(struct tensor *t, size_t i, int64_t q, struct fixed_range r);
 
 #endif

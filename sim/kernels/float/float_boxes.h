@@ -1,25 +1,29 @@
-/* Boxes in floats: decoding, overlap, and the greedy selection of the best. */
+/* Boxes of the detection kernels, in floats: decoding, intersection over union, and greedy
+ * non-maximum suppression. */
 #ifndef SIM_FLOAT_BOXES_H
 #define SIM_FLOAT_BOXES_H
 
 #include "sim/kernels/float/floats.h"
 
+/* Corners; the order of the two axes is the operation's. */
 struct float_box {
     float lower[2], upper[2];
 };
 
-/* Four numbers: lower corner, upper corner. */
+/* From and to four numbers: lower corner, upper corner. */
 struct float_box box_load(const float *from);
 void box_store(const struct float_box *b, float *to);
 
-/* Whether the corners are in order. */
+/* Whether lower <= upper on both axes. */
 bool box_in_order(const struct float_box *b);
 
-/* Moves the centre by delta[0..1] sizes, scales the sizes by exp(delta[2..3]). */
+/* Box regression: the centre moves by delta[0..1] * size, the size is scaled by exp(delta[2..3]).
+ */
 struct float_box box_moved(const float centre[2], const float size[2], const float delta[4]);
+/* Clips the corners to [0, limit]. */
 struct float_box box_cut(struct float_box b, const float limit[2]);
 
-/* A box that may be selected. */
+/* A scored candidate; index and group (class or image) are the caller's, and order equal scores. */
 struct bidder {
     uint32_t index, group;
     float score;
@@ -28,19 +32,21 @@ struct bidder {
 
 enum suppression { SUPPRESS_HARD, SUPPRESS_LINEAR, SUPPRESS_GAUSSIAN };
 
-/* From which overlap on a better box lowers the score of another, and below which score boxes are
- * dropped; without a floor those of which nothing is left. */
+/* How a selected box lowers the scores of the others, by their intersection over union (IoU):
+ * HARD to 0 where IoU >= overlap, LINEAR by 1 - IoU there, GAUSSIAN by exp(-IoU^2 / sigma). */
 struct suppression_rule {
     enum suppression kind;
-    float overlap, sigma, floor;
-    bool has_floor;
+    float overlap, sigma;
+    float floor;    /* boxes with a lower score are dropped ... */
+    bool has_floor; /* ... if set; else those that HARD sets to 0 */
 };
 
-/* Selects at most `limit`, best first; they come first.  Returns how many. */
+/* Non-maximum suppression of b[0..n): moves the selected boxes to the front, best first, and
+ * returns their number, at most `limit`.  Overwrites the rest. */
 size_t boxes_select(const struct suppression_rule *r, struct bidder *b, size_t n, size_t limit);
-/* Those over the score, in order. */
+/* Moves the boxes with a score above `score` to the front, in order; returns their number. */
 size_t boxes_over(struct bidder *b, size_t n, float score);
-/* By falling score; and by group, then by falling score. */
+/* Sorts by descending score, equal ones by index; the second by group first. */
 void boxes_sort(struct bidder *b, size_t n);
 void boxes_sort_groups(struct bidder *b, size_t n);
 

@@ -1,19 +1,21 @@
-/* Recurrent cells in floats: one step of a batch, from which every recurrent operation is made. */
+/* Recurrent cells in floats: one time step of one batch item, which the recurrent operations
+ * (float_recurrent.c) run over batch and time. */
 #ifndef SIM_FLOAT_CELL_H
 #define SIM_FLOAT_CELL_H
 
 #include "sim/kernels/float/floats.h"
 
-/* The functions of recurrent operations: 0 none, 1 ReLU, 2 ReLU1, 3 ReLU6, 4 tanh, 6 logistic. */
+/* Activation of a recurrent operation, by its code: 1 ReLU, 2 ReLU1, 3 ReLU6, 4 tanh, 6 logistic,
+ * others none. */
 float cell_activation(int32_t code, float x);
 
-/* One part of a layer's input: `n` values an item, weights [units][n].  NULL weights: no part. */
+/* One of a layer's inputs: n values per item, weights [units][n].  NULL weights: not present. */
 struct cell_part {
     const float *weights;
     size_t n;
 };
 
-/* y[units] = bias (NULL: 0) + the sum of weights x over the parts, for one item. */
+/* y[units] = bias (NULL: 0) + the sum of weights * x over the parts; x[i] has part[i].n values. */
 enum { MAX_PARTS = 3 };
 struct cell_layer {
     size_t units;
@@ -25,18 +27,21 @@ void cell_sum(const struct kernel_call *k, const struct cell_layer *l,
 
 enum lstm_gate { GATE_INPUT, GATE_FORGET, GATE_CELL, GATE_OUTPUT, GATES };
 
+/* Weights of an LSTM cell; optional ones may be NULL. */
 struct lstm {
     size_t cells, outputs;         /* equal without a projection */
-    struct cell_layer gate[GATES]; /* the input gate without weights is 1 - forget gate */
-    const float *peephole[GATES];  /* each, and each of these, may be NULL */
-    const float *norm[GATES];      /* of layer normalisation, all or none (but the input gate) */
-    const float *projection, *projection_bias;
+    struct cell_layer gate[GATES]; /* an input gate without weights is 1 - forget gate (CIFG) */
+    const float *peephole[GATES];  /* [cells]; optional */
+    const float *norm[GATES];      /* layer normalisation, [cells]; optional */
+    const float *projection;       /* [outputs][cells]; optional */
+    const float *projection_bias;  /* [outputs]; optional */
     int32_t activation;
     float cell_clip, projection_clip; /* 0: none */
     float *scratch;                   /* room for (GATES + 1) * cells */
 };
 
-/* One item: state and cell go on, y gets the output (may be the state). */
+/* One time step of one item: x and aux (NULL: none) in; updates state[outputs], which is also the
+ * output, and cell[cells]. */
 void lstm_step(const struct kernel_call *k, const struct lstm *l, const float *x, const float *aux,
                float *state, float *cell);
 
