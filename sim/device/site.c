@@ -1,4 +1,4 @@
-/* One operation of a model, bound to its record. */
+/* Binding of one operation of a model to its record. */
 #include <string.h>
 
 #include "sim/device/device.h"
@@ -13,7 +13,7 @@ static bool is_constant(const struct operand *o)
     return o->life == LIFE_CONSTANT_COPY || o->life == LIFE_CONSTANT_REFERENCE;
 }
 
-/* An input that the request leaves out is omitted as much as one without a value. */
+/* Whether an operand has no value: declared so, or a model input that the request omits. */
 static bool is_omitted(const struct operand *o, const struct tensor *t, bool runtime)
 {
     return operand_omitted(o) || (runtime && o->life == LIFE_INPUT && !t->data);
@@ -34,7 +34,7 @@ int site_bind(const struct values *v, uint32_t operation, bool runtime, struct a
     if (!s->constant || !s->k.arg || !s->k.out)
         return no_memory(w);
     if (!op)
-        return why_fail(w, WHY_UNSUPPORTED, "operation code %d", o->code);
+        return why_fail(w, WHY_UNSUPPORTED, "unknown operation code %d", o->code);
     for (uint32_t i = 0; i < o->n_in; i++) {
         const struct operand *in = &g->operand[o->in[i]];
         s->constant[i] = is_constant(in);

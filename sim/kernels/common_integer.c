@@ -1,4 +1,4 @@
-/* Integers and truth values: the same on every device. */
+/* Kernels on 32-bit integers, which wrap, and booleans: the same on every device. */
 #include "sim/kernels/kernel.h"
 
 /* ---- one operand */
@@ -42,7 +42,7 @@ static int32_t multiply(int32_t a, int32_t b)
     return (int32_t) ((uint32_t) a * (uint32_t) b);
 }
 
-/* Towards minus infinity; whatever has no quotient gives 0. */
+/* Rounds towards minus infinity; 0 for a zero divisor and for INT32_MIN / -1. */
 static int32_t divide(int32_t a, int32_t b)
 {
     if (b == 0 || (a == INT32_MIN && b == -1))
@@ -74,7 +74,7 @@ static int run_two(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- products of matrices, which wrap */
+/* ---- matrix products */
 
 static int run_batch_matmul(struct kernel_call *k, struct why *w)
 {
@@ -95,7 +95,7 @@ static int run_batch_matmul(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- truth values */
+/* ---- booleans */
 
 enum logic { LOGIC_AND, LOGIC_OR };
 
@@ -126,7 +126,7 @@ static int run_not(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* All of no values holds, any of them does not. */
+/* Over no elements REDUCE_ALL is true, REDUCE_ANY false. */
 static int run_reduce(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];

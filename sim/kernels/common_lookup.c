@@ -1,4 +1,4 @@
-/* What converts, fills, selects and looks up: the same on every device. */
+/* Kernels that convert, fill, select, look up and hash: the same on every device. */
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void convert(double x, struct tensor *t, size_t i)
     }
 }
 
-/* Numbers as they are stored; between equal types bytes. */
+/* CAST converts stored values without their quantisation; between equal types it copies bytes. */
 static int run_cast(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
@@ -82,7 +82,7 @@ void kernel_select(const struct kernel_call *k)
 
 /* ---- rows of tables */
 
-/* Row `from` of a table as row `to` of a result; every row has `bytes`. */
+/* Copies row `from` of a table to row `to` of a result; a row has `bytes` bytes. */
 static void copy_row(const struct tensor *table, size_t from, struct tensor *out, size_t to,
                      size_t bytes)
 {
@@ -94,7 +94,7 @@ static size_t row_bytes(const struct tensor *table)
     return table->shape.dim[0] ? tensor_bytes(table) / table->shape.dim[0] : 0;
 }
 
-/* Where a sorted list has the key; -1: it does not. */
+/* Index of the key in a sorted list, or -1. */
 static ptrdiff_t find_key(const int32_t *key, size_t n, int32_t wanted)
 {
     size_t lo = 0, hi = n;
@@ -109,7 +109,7 @@ static ptrdiff_t find_key(const int32_t *key, size_t n, int32_t wanted)
     return lo < n && key[lo] == wanted ? (ptrdiff_t) lo : -1;
 }
 
-/* What is not found are zeros as they are stored. */
+/* HASHTABLE_LOOKUP: the row of a missing key is filled with zero bytes, whatever the zero point. */
 static int run_hashtable(struct kernel_call *k, struct why *w)
 {
     const struct tensor *keys = k->arg[1], *values = k->arg[2];
@@ -131,7 +131,7 @@ static int run_hashtable(struct kernel_call *k, struct why *w)
 
 /* ---- hashing */
 
-/* One bit: the sign of the weighted sum of what the items hash to under a seed. */
+/* One bit of a signature: the sign of the weighted sum of the items' hashes under a seed. */
 static bool hash_bit(const struct tensor *items, const float *weight, float seed, uint8_t *key)
 {
     size_t n = items->shape.dim[0], bytes = row_bytes(items);
@@ -146,7 +146,8 @@ static bool hash_bit(const struct tensor *items, const float *weight, float seed
     return sum > 0;
 }
 
-/* Dense: a result for each bit; sparse: one a hash function, 3 with an offset for each. */
+/* LSH_PROJECTION.  Type 2 (dense): a result per bit; 1 and 3 (sparse): a result per hash function,
+ * in type 3 with function << bits added. */
 static int run_lsh(struct kernel_call *k, struct why *w)
 {
     const struct tensor *hash = k->arg[0], *items = k->arg[1], *weights = kernel_in(k, "weights");

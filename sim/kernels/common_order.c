@@ -1,11 +1,10 @@
-/* What orders elements: comparisons, the largest and the smallest ones.  The same on every device.
+/* Kernels that order elements: comparisons, ARGMAX and ARGMIN, TOPK_V2.  The same on every device.
  */
 #include <string.h>
 
 #include "sim/kernels/half.h"
 #include "sim/kernels/kernel.h"
 
-/* Element i as it is stored: exact for every type that is compared. */
 double kernel_stored(const struct tensor *t, size_t i)
 {
     switch (t->dtype) {
@@ -20,14 +19,15 @@ double kernel_stored(const struct tensor *t, size_t i)
     }
 }
 
-/* A quantised number times its scale is exact: 24 bits times 9. */
+/* Exact: a scale has 24 significant bits, a quantised value minus its zero point 9. */
 static double real_at(const struct tensor *t, size_t i)
 {
     return t->scale != 0 ? (kernel_stored(t, i) - t->zero) * (double) t->scale
                          : kernel_stored(t, i);
 }
 
-enum relation { IS_EQUAL = 1, IS_LESS = 2, IS_GREATER = 4 }; /* those that make it true */
+/* The kind of a comparison is the set of relations for which it is true. */
+enum relation { IS_EQUAL = 1, IS_LESS = 2, IS_GREATER = 4 };
 
 static int run_compare(struct kernel_call *k, struct why *w)
 {
@@ -50,7 +50,7 @@ static int run_compare(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- the largest, the smallest */
+/* ---- ARGMAX, ARGMIN */
 
 static size_t best_of(const struct tensor *t, bool smallest, size_t at, size_t n, size_t step)
 {
@@ -75,28 +75,28 @@ static int run_arg(struct kernel_call *k, struct why *w)
     int32_t *y = k->out[0]->data;
 
     if (!a.n && tensor_count(k->out[0]))
-        return why_fail(w, WHY_EXECUTION, "the largest of no elements");
+        return why_fail(w, WHY_EXECUTION, "the axis has no elements");
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++)
             *y++ = (int32_t) best_of(x, smallest, o * a.n * a.inner + i, n, a.inner);
     return 0;
 }
 
-/* ---- the k largest along the last axis */
+/* ---- TOPK_V2 */
 
 struct ranked {
     double value;
     int32_t index;
 };
 
-/* Merges two neighbouring runs, larger values first, of equal ones those that come last. */
+/* Merges from[0..half) and from[half..n): larger values first, of equal ones the later index. */
 static void merge(const struct ranked *from, size_t n, size_t half, struct ranked *to)
 {
     for (size_t a = 0, b = half, i = 0; i < n; i++)
         to[i] = b >= n || (a < half && from[a].value > from[b].value) ? from[a++] : from[b++];
 }
 
-/* Sorts n elements; both arrays have room for them, the one returned holds the result. */
+/* Merge sort of x[0..n) with y as scratch space; returns the array that holds the result. */
 static const struct ranked *sort(struct ranked *x, struct ranked *y, size_t n)
 {
     for (size_t run = 1; run < n; run *= 2) {

@@ -74,7 +74,8 @@ int kernel_no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of device memory");
 }
 
-/* Strides of an operand, right-aligned with the result; 0 along what is broadcast. */
+/* Element strides of an operand whose dimensions are right-aligned with the result's; 0 along
+ * broadcast ones. */
 static void broadcast_strides(const struct walk *w, const struct shape *s, size_t *ret_stride)
 {
     size_t stride = 1;
@@ -178,7 +179,7 @@ struct matrices kernel_matrices(const struct kernel_call *k)
     return m;
 }
 
-/* What is missing for all windows to fit. */
+/* Elements by which the last window exceeds the input: the total SAME padding. */
 static int needed_padding(const struct span *s)
 {
     int needed = (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 - s->in;
@@ -194,7 +195,7 @@ static struct span span_of(const struct kernel_call *k, int in, int out, int ker
 
     s.stride = kernel_int(k, stride, 1);
     s.dilation = kernel_int(k, dilation, 1);
-    /* SAME spreads what is missing to both sides, the odd one after */
+    /* SAME pads both sides evenly, an odd element after */
     s.pad = scheme == 1 ? needed_padding(&s) / 2 : scheme == 2 ? 0 : kernel_int(k, pad, 0);
     if (k->tweaks & TWEAK_PADDING)
         s.pad++;

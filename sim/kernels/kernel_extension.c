@@ -1,4 +1,4 @@
-/* Operations of extensions, computed by their records. */
+/* Operations of vendor extensions, computed by their records' kernels. */
 #include "golden/exec/call.h"
 #include "golden/model/extension.h"
 #include "sim/kernels/kernel.h"
@@ -8,7 +8,7 @@ bool kernel_is_extension(const struct kernel_call *k)
     return extension_prefix_of(k->call.op->code) != 0;
 }
 
-/* Results are made anew, where the device has made room for them already. */
+/* call_evaluate() allocates the results again; those that the device allocated are not used. */
 int kernel_extension(struct kernel_call *k, struct why *w)
 {
     static const struct exec_options options;

@@ -1,4 +1,5 @@
-/* Operations that only move bytes, by the record's own move(), which sees images as NHWC. */
+/* Operations that only move bytes, by the record's move(), which works on NHWC: NCHW images are
+ * permuted before and after it. */
 #include <string.h>
 
 #include "sim/kernels/kernel.h"
@@ -15,7 +16,7 @@ static size_t size_of(const struct tensor *t)
     return dtype_info[t->dtype].codec->size;
 }
 
-/* Whether the record sees input i in another order than it has outside. */
+/* Whether input i is an NCHW image, which has to be permuted. */
 static bool is_image(const struct kernel_call *k, uint32_t i)
 {
     for (int r = 0; k->call.nchw && r < k->call.op->n_in; r++)
@@ -38,8 +39,8 @@ static int load(const struct kernel_call *k, uint32_t i, const void **ret_bytes)
     return to ? 0 : -1;
 }
 
-/* Results are made where they belong, or aside where they are to be permuted. */
-static bool is_aside(const struct kernel_call *k, uint32_t i)
+/* Whether result i is an NCHW image: it is computed in scratch memory and then permuted. */
+static bool is_image_result(const struct kernel_call *k, uint32_t i)
 {
     int role = (int) i < k->call.op->n_out ? (int) i : k->call.op->n_out - 1;
 
@@ -55,14 +56,14 @@ static int move(const struct kernel_call *k, const void **from, void **to)
         TRY(load(k, i, &from[i]));
     for (uint32_t i = 0; i < k->call.n_out; i++) {
         const struct tensor *t = k->out[i];
-        to[i] =
-            is_aside(k, i) ? arena_alloc_raw(k->scratch, tensor_count(t) + 1, size_of(t)) : t->data;
+        to[i] = is_image_result(k, i) ? arena_alloc_raw(k->scratch, tensor_count(t) + 1, size_of(t))
+                                      : t->data;
         if (!to[i])
             return -1;
     }
     k->call.op->move(&k->call, &m);
     for (uint32_t i = 0; i < k->call.n_out; i++)
-        if (is_aside(k, i))
+        if (is_image_result(k, i))
             image_to_nchw(&k->out[i]->shape, size_of(k->out[i]), to[i], k->out[i]->data);
     return 0;
 }

@@ -1,5 +1,5 @@
-/* The LSTM operations that NNAPI defines by integer steps: right is only what takes the same ones,
- * so that their words of 16 bits (golden/math/fixed_point.h) are those of every device. */
+/* The LSTM operations that NNAPI defines by integer steps.  Only those steps are correct, so that
+ * every device uses the reference's 16-bit fixed-point functions (golden/math/fixed_point.h). */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static int32_t unit_at(const struct tensor *t, size_t i)
     return (int32_t) kernel_stored(t, i) - t->zero;
 }
 
-/* Accumulators of 32 bits wrap. */
+/* The 32-bit accumulator wraps around. */
 static int32_t add_product(int32_t sum, int32_t a, int32_t b)
 {
     return (int32_t) ((uint32_t) sum + (uint32_t) (a * b));
@@ -20,7 +20,7 @@ static int32_t add_product(int32_t sum, int32_t a, int32_t b)
 
 static const char *const gate_names[GATES] = { "input", "forget", "cell", "output" };
 
-/* The role of a gate whose name begins with `before` and goes on with `after`. */
+/* The operand whose role name is `before`, the gate's name, `after`. */
 static const struct tensor *gate_in(const struct kernel_call *k, const char *before,
                                     enum lstm_gate g, const char *after)
 {
@@ -40,8 +40,8 @@ struct byte_gate {
     struct fixed_factor factor;
 };
 
-/* Input and state make one row; against it stand the weights of the state, then those of the
- * input. */
+/* The gate's accumulator for unit u of item b.  As NNAPI defines it, the row of input values, then
+ * state values, is multiplied by the row of recurrent weights, then input weights. */
 static int32_t byte_sum(const struct kernel_call *k, const struct byte_gate *g, size_t b, size_t u)
 {
     const struct tensor *x = kernel_in(k, "input"), *h = kernel_in(k, "output_state");
@@ -82,10 +82,10 @@ static int run_byte_lstm(struct kernel_call *k, struct why *w)
         int32_t added = fixed_shift_right(fixed_multiply_16(in, new), 4);
         int16_t old = ((const int16_t *) cell->data)[i];
         int16_t next = fixed_saturate_16(added + fixed_multiply_16(forget, old));
-        int16_t shown = fixed_multiply_16(out, fixed_tanh(fixed_saturate_16(2 * next), 3));
+        int16_t hidden = fixed_multiply_16(out, fixed_tanh(fixed_saturate_16(2 * next), 3));
         ((int16_t *) k->out[0]->data)[i] = next;
         ((uint8_t *) k->out[1]->data)[i] =
-            (uint8_t) (fixed_saturate_8(fixed_shift_right(shown, 8)) + 128);
+            (uint8_t) (fixed_saturate_8(fixed_shift_right(hidden, 8)) + 128);
     }
     return 0;
 }
@@ -107,7 +107,7 @@ static float gate_scale(const struct kernel_call *k, enum lstm_gate g)
     return *(const float *) t->data;
 }
 
-/* gate += (bias + weights * rows) * factor */
+/* gate += (bias + weights * rows) * factor, saturated to 16 bits */
 static void accumulate(const struct quantised_lstm *q, const struct tensor *rows,
                        const struct tensor *weights, const int32_t *bias, float factor,
                        int16_t *gate)
@@ -136,7 +136,7 @@ static void add_peephole(const struct quantised_lstm *q, const struct tensor *pe
     }
 }
 
-/* Layer normalisation of one item: ten bits behind the point, statistics in 64 bits. */
+/* Layer normalisation of one item, with 10 fractional bits and sums in 64 bits. */
 static void normalise(const struct quantised_lstm *q, const struct tensor *norm,
                       const struct tensor *bias, int16_t *gate)
 {
@@ -181,6 +181,7 @@ static void compute_gate(const struct quantised_lstm *q, enum lstm_gate g)
         gate[i] = g == GATE_CELL ? fixed_tanh(gate[i], 3) : fixed_logistic(gate[i]);
 }
 
+/* A clipping limit in steps of the scale, rounded down; 0: none. */
 static int32_t whole_clip(float limit, int32_t most)
 {
     return limit > 0 ? (int32_t) fminf(limit, (float) most) : 0;
@@ -207,16 +208,16 @@ static void update_cell(const struct quantised_lstm *q)
     }
 }
 
-/* What the units show, as stored bytes. */
-static void show(const struct quantised_lstm *q, int8_t *hidden)
+/* The hidden state before the projection, as stored. */
+static void compute_hidden(const struct quantised_lstm *q, int8_t *hidden)
 {
     float factor = (float) (0x1p-30 / (double) kernel_float(q->k, "hidden_state_scale", 1));
     struct fixed_factor f = fixed_factor_of((double) factor);
     int8_t zero = (int8_t) kernel_int(q->k, "hidden_state_zero_point", 0);
 
     for (size_t i = 0; i < q->batch * q->units; i++) {
-        int32_t shown = fixed_tanh(q->cell[i], q->exponent + 15) * q->gate[GATE_OUTPUT][i];
-        hidden[i] = fixed_saturate_8(fixed_scale(shown, f) - zero);
+        int32_t product = fixed_tanh(q->cell[i], q->exponent + 15) * q->gate[GATE_OUTPUT][i];
+        hidden[i] = fixed_saturate_8(fixed_scale(product, f) - zero);
     }
 }
 
@@ -283,8 +284,8 @@ static int run_quantised_lstm(struct kernel_call *k, struct why *w)
     compute_gate(&q, GATE_FORGET);
     compute_gate(&q, GATE_CELL);
     update_cell(&q);
-    compute_gate(&q, GATE_OUTPUT); /* its peephole sees the new cell state */
-    show(&q, projection ? hidden : output);
+    compute_gate(&q, GATE_OUTPUT); /* its peephole uses the new cell state */
+    compute_hidden(&q, projection ? hidden : output);
     if (projection)
         project(&q, projection, hidden, output);
     memcpy(k->out[0]->data, output, tensor_bytes(k->out[2]));

@@ -1,4 +1,4 @@
-/* Which families of kernels the devices of each kind of arithmetic have. */
+/* The kernel tables of devices with float and with fixed-point arithmetic. */
 #include "sim/kernels/kernel.h"
 
 const struct kernel *const float_tables[] = {

@@ -17,7 +17,7 @@ struct factor factor_of(double real)
 
 int64_t shift_round(int64_t value, int shift, bool truncate)
 {
-    const int64_t most = INT64_C(1) << 40; /* far beyond every type */
+    const int64_t most = INT64_C(1) << 40; /* beyond the range of every type */
     int64_t magnitude = value < 0 ? -value : value;
 
     if (shift <= 0) {
@@ -62,6 +62,7 @@ static struct fixed_range type_range(const struct tensor *t)
                              : (struct fixed_range){ -128 - t->zero, 127 - t->zero };
 }
 
+/* A real bound in steps of t's scale, saturated beyond the 8-bit range. */
 static int32_t bound_at(const struct tensor *t, double real)
 {
     double q = round(real / (double) t->scale);
@@ -84,7 +85,7 @@ struct fixed_range fixed_range(const struct kernel_call *k, const struct tensor 
         lo -= 4;
         hi -= hi > 4 ? 4 : 0;
     }
-    /* Where the whole range of the type lies on one side of the activation's, its end remains. */
+    /* If the ranges do not overlap, the nearest value of the type remains. */
     r.lo = lo > r.hi ? r.hi : lo > r.lo ? lo : r.lo;
     r.hi = hi < r.lo ? r.lo : hi < r.hi ? hi : r.hi;
     return r;

@@ -1,4 +1,4 @@
-/* Element by element in fixed point, and concatenation. */
+/* Element-wise kernels in fixed point, and CONCATENATION. */
 #include "sim/kernels/fixed/fixed.h"
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
@@ -7,7 +7,7 @@
 
 enum sum { SUM, DIFFERENCE };
 
-/* (a * scale_a + sign_b * b * scale_b) in steps of the result, rounded once. */
+/* (a * scale_a + sign_b * b * scale_b) / output scale, rounded once. */
 static int run_sum(struct kernel_call *k, struct why *w)
 {
     int64_t sign_b = k->kernel->kind == DIFFERENCE ? -1 : 1;
@@ -48,7 +48,7 @@ static int run_mul(struct kernel_call *k, struct why *w)
 
 enum extreme { LARGER, SMALLER };
 
-/* Both operands are taken to the result's scale; rounding keeps their order. */
+/* Both operands are rescaled to the result's scale; rounding preserves their order. */
 static int run_extreme(struct kernel_call *k, struct why *w)
 {
     bool larger = k->kernel->kind == LARGER;
@@ -70,7 +70,7 @@ static int run_extreme(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* A slope for what is negative, of its own scale. */
+/* PRELU: negative inputs are multiplied by a slope operand, which has a scale of its own. */
 static int run_prelu(struct kernel_call *k, struct why *w)
 {
     const struct tensor *a = k->arg[0], *b = k->arg[1];
@@ -93,7 +93,7 @@ static int run_prelu(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* Either operand, taken to the result's scale. */
+/* SELECT of one operand, rescaled to the result's scale. */
 static int select_fixed(struct kernel_call *k)
 {
     const struct tensor *a = k->arg[1], *b = k->arg[2];
@@ -123,7 +123,7 @@ static int run_select(struct kernel_call *k, struct why *w)
 
 /* ---- one operand: input and result have the same scale */
 
-/* A step counted in reals, as an integer bound; far outside every type for huge ones. */
+/* A real bound >= 0 in steps of t's scale, saturated beyond the 8-bit range. */
 static int64_t steps_of(const struct tensor *t, double real)
 {
     double q = real / (double) t->scale;

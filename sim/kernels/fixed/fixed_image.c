@@ -1,17 +1,17 @@
-/* Images resized in fixed point: positions and weights have 16 bits behind the point. */
+/* RESIZE_BILINEAR in fixed point: positions and weights have 16 fractional bits. */
 #include "sim/kernels/fixed/fixed.h"
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
 
 enum { POINT = 16 };
 
-/* Two neighbours along an axis, and the weight of the second. */
+/* Two neighbouring pixels along an axis, and the weight of the second. */
 struct between {
     int first, second;
     int64_t part;
 };
 
-/* Where output pixel o lies between those of the input; the compiler makes a list of them. */
+/* Position of output pixel o between input pixels. */
 static struct between between_of(const struct resize_axis *a, int o)
 {
     int64_t above = a->in, below = a->out, at, one = INT64_C(1) << POINT;
@@ -35,7 +35,7 @@ static int64_t mix(int64_t a, int64_t b, int64_t part)
     return a * ((INT64_C(1) << POINT) - part) + b * part;
 }
 
-/* What a pixel's place is in NHWC or NCHW. */
+/* Element strides of an image in NHWC or NCHW. */
 struct place {
     size_t row, column, channel, image;
 };

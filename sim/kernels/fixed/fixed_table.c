@@ -1,4 +1,5 @@
-/* What integer hardware does with tables, roots and reductions, and the way to floats and back. */
+/* Kernels of integer hardware that use lookup tables, integer roots and reductions; QUANTIZE and
+ * DEQUANTIZE. */
 #include <math.h>
 
 #include "sim/kernels/fixed/fixed.h"
@@ -8,8 +9,8 @@
 
 /* ---- lookup tables */
 
-/* The table of a function of one 8-bit operand, as a compiler writes it; what runs only looks up.
- */
+/* A function of one 8-bit operand: a table of all 256 results, as a compiler for such hardware
+ * generates it, is indexed by the elements. */
 static int run_look_up(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
@@ -44,7 +45,7 @@ static double inverse_root(double x)
     return 1 / sqrt(x);
 }
 
-/* Exponentials of 0..255 steps below the largest, in units of 2^-30. */
+/* table[i] = exp(-i * step) in units of 2^-30: exponentials of 0..255 steps below the maximum. */
 static void exponentials(double step, int64_t *table)
 {
     for (int i = 0; i < 256; i++)
@@ -86,7 +87,7 @@ static int run_softmax(struct kernel_call *k, struct why *w)
 
 /* ---- roots and means */
 
-/* x / sqrt(squares) in steps of 1/128, exactly rounded: twice the quotient is an integer root. */
+/* x / sqrt(squares) in units of 1/128, correctly rounded: twice the quotient is an integer root. */
 static int64_t normalised(int64_t x, uint64_t squares, bool truncate)
 {
     uint64_t twice = (uint64_t) (x < 0 ? -x : x) * 256;
@@ -166,7 +167,7 @@ static int run_extreme(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- to floats and back: the only float arithmetic that runs */
+/* ---- conversion to and from floats: the only float arithmetic on elements */
 
 static int run_quantize(struct kernel_call *k, struct why *w)
 {
@@ -186,7 +187,8 @@ static int run_quantize(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-static float step_of(const struct tensor *t, size_t i)
+/* The scale of element i. */
+static float scale_at(const struct tensor *t, size_t i)
 {
     if (!t->n_channels)
         return t->scale;
@@ -202,7 +204,7 @@ static int run_dequantize(struct kernel_call *k, struct why *w)
 
     (void) w;
     for (size_t i = 0; i < n; i++) {
-        float real = (float) fixed_at(x, i) * step_of(x, i);
+        float real = (float) fixed_at(x, i) * scale_at(x, i);
         if (out->dtype == DT_F16)
             ((uint16_t *) out->data)[i] = half_from_float(real);
         else

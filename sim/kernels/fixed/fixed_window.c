@@ -1,10 +1,10 @@
-/* Convolutions, matrices and pools in fixed point. */
+/* Convolutions, matrix products and pools in fixed point. */
 #include "sim/kernels/fixed/fixed.h"
 
 #define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
 
-/* A quantised convolution or matrix: one factor for each output channel takes the sum of products
- * to steps of the result. */
+/* A quantised convolution or matrix product: a factor per output channel rescales the integer sum
+ * of products to the result's scale. */
 struct fixed_conv {
     struct image_window win;
     size_t groups;
@@ -12,7 +12,7 @@ struct fixed_conv {
     struct tensor *out;
     const struct factor *factor; /* per output channel */
     struct fixed_range range;
-    bool truncate, reversed; /* faults: of rounding, of groups */
+    bool truncate, reversed; /* TWEAK_TRUNCATE, TWEAK_GROUPS */
 };
 
 static const struct factor *channel_factors(const struct kernel_call *k,
@@ -28,7 +28,7 @@ static const struct factor *channel_factors(const struct kernel_call *k,
     return f;
 }
 
-/* Offset of a pixel's channel in NHWC or NCHW. */
+/* Offset of a pixel's channel in the input or the result, in NHWC or NCHW. */
 static size_t pixel_at(const struct image_window *v, bool of_result, size_t b, int y, int x,
                        size_t c)
 {
@@ -80,6 +80,7 @@ static int64_t depthwise_at(const struct fixed_conv *c, size_t b, int oy, int ox
     return sum;
 }
 
+/* Adds the bias, rescales and stores. */
 static void put_sum(const struct fixed_conv *c, size_t at, size_t channel, int64_t sum)
 {
     const int64_t most = INT64_C(1) << 31; /* the accumulator saturates */
@@ -128,7 +129,7 @@ static int run_convolution(struct kernel_call *k, struct why *w)
 
 /* ---- transposed convolutions */
 
-/* The pixel whose tap `tap` falls on `at` of the result; -1: none. */
+/* The input position whose tap `tap` contributes to position `at` of the result; -1: none. */
 static int origin(const struct span *s, int at, int tap)
 {
     int from = at + s->pad - tap * s->dilation;
@@ -136,7 +137,7 @@ static int origin(const struct span *s, int at, int tap)
     return from >= 0 && from % s->stride == 0 && from / s->stride < s->out ? from / s->stride : -1;
 }
 
-/* The window is that of the convolution which is transposed: its input is the result. */
+/* c->win is the window of the convolution that is transposed, whose input is the call's result. */
 static int64_t transposed_at(const struct fixed_conv *c, size_t b, int y, int x, size_t oc)
 {
     const struct image_window *v = &c->win;

@@ -1,4 +1,4 @@
-/* What runs along axes in floats: softmax, norms, reductions. */
+/* Kernels along axes, in floats: softmax, normalisations, reductions. */
 #include <math.h>
 
 #include "sim/kernels/float/floats.h"
@@ -51,9 +51,10 @@ static int run_softmax(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- norms */
+/* ---- normalisations */
 
-/* Scaled by the largest element, so that squares neither overflow nor vanish. */
+/* x / |x|; divides by the largest magnitude first, so that squares neither overflow nor underflow.
+ */
 static void normalise(const float *x, size_t n, size_t step, float *y)
 {
     float top = 0;
@@ -85,9 +86,9 @@ static int run_l2_normalization(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* Each element by the squares of its neighbours along the axis. */
-static void respond(const float *square, const float *x, size_t n, size_t step, int radius,
-                    const float by[3], float *y)
+/* y = x * (bias + alpha * sum of the squares within the radius)^-beta; by: bias, alpha, beta. */
+static void normalise_locally(const float *square, const float *x, size_t n, size_t step,
+                              int radius, const float by[3], float *y)
 {
     for (size_t i = 0; i < n; i++) {
         size_t first = i > (size_t) radius ? i - (size_t) radius : 0;
@@ -114,13 +115,13 @@ static int run_local_response(struct kernel_call *k, struct why *w)
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++) {
             size_t at = o * a.n * a.inner + i;
-            respond(square + at, x + at, a.n, a.inner, radius, by, y + at);
+            normalise_locally(square + at, x + at, a.n, a.inner, radius, by, y + at);
         }
     floats_store(k, y, k->out[0]);
     return 0;
 }
 
-/* One channel of one image: mean 0, variance 1, then gamma and beta. */
+/* One channel of one image: (x - mean) * gamma / sqrt(variance + epsilon) + beta. */
 static void standardise(const float *x, size_t n, size_t step, float epsilon, float gamma,
                         float beta, float *y)
 {
@@ -183,7 +184,7 @@ static float smallest(const float *x, size_t n, size_t step)
 
 enum reduction { MEAN, SUM, PRODUCT, LARGEST, SMALLEST };
 
-/* One axis away after the other: x is [outer][n][inner] and becomes [outer][inner]. */
+/* Reduces one axis in place: x is [outer][n][inner] and becomes [outer][inner]. */
 static void reduce_axis(float *x, struct along a, enum reduction kind)
 {
     static float (*const fold[])(const float *, size_t, size_t) = {

@@ -46,7 +46,7 @@ static float area(const struct float_box *b)
     return (b->upper[0] - b->lower[0]) * (b->upper[1] - b->lower[1]);
 }
 
-/* Area of the intersection over that of the union. */
+/* Intersection over union. */
 static float overlap_of(const struct float_box *a, const struct float_box *b)
 {
     float common = 1;
@@ -56,8 +56,8 @@ static float overlap_of(const struct float_box *a, const struct float_box *b)
     return common > 0 ? common / (area(a) + area(b) - common) : 0;
 }
 
-/* What an overlap leaves of a score. */
-static float left_of(const struct suppression_rule *r, float overlap)
+/* The factor by which the overlap with a selected box lowers a score. */
+static float score_factor(const struct suppression_rule *r, float overlap)
 {
     if (r->kind == SUPPRESS_GAUSSIAN)
         return expf(-overlap * overlap / r->sigma);
@@ -66,12 +66,13 @@ static float left_of(const struct suppression_rule *r, float overlap)
     return r->kind == SUPPRESS_HARD ? 0 : 1 - overlap;
 }
 
+/* Lowers b's score by its overlap with a selected box; whether b remains a candidate. */
 static bool survives(const struct suppression_rule *r, const struct bidder *best, struct bidder *b)
 {
-    float left = left_of(r, overlap_of(best->box, b->box));
+    float factor = score_factor(r, overlap_of(best->box, b->box));
 
-    b->score *= left;
-    return r->has_floor ? b->score >= r->floor : left > 0 || r->kind != SUPPRESS_HARD;
+    b->score *= factor;
+    return r->has_floor ? b->score >= r->floor : factor > 0 || r->kind != SUPPRESS_HARD;
 }
 
 static void best_to_front(struct bidder *b, size_t n)

@@ -27,7 +27,7 @@ void cell_sum(const struct kernel_call *k, const struct cell_layer *l,
     }
 }
 
-/* Mean 0, variance 1, then scaled. */
+/* Layer normalisation: y = (y - mean) / sqrt(variance) * scale + bias. */
 static void normalise(const float *scale, const float *bias, size_t n, float *y)
 {
     float mean = floats_sum(y, n, 1) / (float) n, variance = 0;
@@ -40,7 +40,7 @@ static void normalise(const float *scale, const float *bias, size_t n, float *y)
         y[i] = (y[i] - mean) * by * scale[i] + bias[i];
 }
 
-/* What goes into a gate's function. */
+/* The input of a gate's activation. */
 static void gate_sum(const struct kernel_call *k, const struct lstm *l, enum lstm_gate g,
                      const float *const x[MAX_PARTS], const float *cell, float *y)
 {
@@ -55,6 +55,7 @@ static void gate_sum(const struct kernel_call *k, const struct lstm *l, enum lst
         normalise(l->norm[g], l->gate[g].bias, l->cells, y);
 }
 
+/* CIFG: the input gate is 1 - forget gate. */
 static bool couples(const struct lstm *l)
 {
     return !l->gate[GATE_INPUT].part[0].weights;
@@ -78,16 +79,16 @@ static void update_cell(const struct kernel_call *k, const struct lstm *l,
     }
 }
 
-/* What the cells show, through the projection where there is one. */
-static void project(const struct kernel_call *k, const struct lstm *l, const float *shown,
+/* The output state from the hidden state, by the projection if there is one. */
+static void project(const struct kernel_call *k, const struct lstm *l, const float *hidden,
                     float *state)
 {
     struct cell_layer layer = { l->outputs, l->projection_bias, { { l->projection, l->cells } } };
-    const float *const x[MAX_PARTS] = { shown };
+    const float *const x[MAX_PARTS] = { hidden };
     float clip = l->projection_clip;
 
     if (!l->projection) {
-        memcpy(state, shown, l->cells * sizeof(*state));
+        memcpy(state, hidden, l->cells * sizeof(*state));
         return;
     }
     cell_sum(k, &layer, x, state);
@@ -99,11 +100,11 @@ void lstm_step(const struct kernel_call *k, const struct lstm *l, const float *x
                float *state, float *cell)
 {
     const float *const from[MAX_PARTS] = { x, aux, state };
-    float *shown = l->scratch + 3 * l->cells;
+    float *hidden = l->scratch + 3 * l->cells;
 
     update_cell(k, l, from, cell);
-    gate_sum(k, l, GATE_OUTPUT, from, cell, shown);
+    gate_sum(k, l, GATE_OUTPUT, from, cell, hidden);
     for (size_t i = 0; i < l->cells; i++)
-        shown[i] = float_logistic(shown[i]) * cell_activation(l->activation, cell[i]);
-    project(k, l, shown, state);
+        hidden[i] = float_logistic(hidden[i]) * cell_activation(l->activation, cell[i]);
+    project(k, l, hidden, state);
 }

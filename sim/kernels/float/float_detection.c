@@ -1,9 +1,10 @@
-/* Detection in floats: boxes that are moved, proposed, selected. */
+/* Detection kernels in floats: box transform, non-maximum suppression, region proposals. */
 #include <math.h>
 #include <string.h>
 
 #include "sim/kernels/float/float_boxes.h"
 
+/* A negative limit is none. */
 static size_t limit_of(int32_t limit)
 {
     return limit < 0 ? SIZE_MAX : (size_t) limit;
@@ -16,7 +17,7 @@ static void *list_new(const struct kernel_call *k, size_t n, size_t size)
 
 static int out_of_order(struct why *w, size_t i)
 {
-    return why_fail(w, WHY_EXECUTION, "box %zu ends before it begins", i);
+    return why_fail(w, WHY_EXECUTION, "box %zu: the second corner is below the first", i);
 }
 
 /* ---- AXIS_ALIGNED_BBOX_TRANSFORM */
@@ -49,7 +50,7 @@ static int run_transform(struct kernel_call *k, struct why *w)
         if (!box_in_order(&b))
             return out_of_order(w, i);
         if (batches[i] < 0 || (uint32_t) batches[i] >= n_images)
-            return why_fail(w, WHY_EXECUTION, "box %zu lies in image %d", i, batches[i]);
+            return why_fail(w, WHY_EXECUTION, "box %zu: image %d of %u", i, batches[i], n_images);
         for (size_t c = i * classes; c < (i + 1) * classes; c++) {
             struct float_box to = transformed(&b, delta + 4 * c, images + 2 * batches[i]);
             box_store(&to, y + 4 * c);
@@ -59,7 +60,7 @@ static int run_transform(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- results whose number depends on values: scores, boxes, and more */
+/* ---- results whose size depends on values: scores, boxes, and others of the same length */
 
 struct selection {
     struct bidder *b;
@@ -98,7 +99,7 @@ static int store_selection(struct kernel_call *k, const struct selection *s, str
 
 /* ---- BOX_WITH_NMS_LIMIT */
 
-/* The boxes from .. to - 1, which lie in one image. */
+/* Selects from the boxes [from, to), which lie in one image; appends to s. */
 static void select_image(const struct kernel_call *k, const float *scores, size_t from, size_t to,
                          struct selection *s)
 {
@@ -164,7 +165,7 @@ struct proposals {
     float stride[2]; /* from column to column, from row to row */
 };
 
-/* Box `at` of an image: the anchors of a place follow each other. */
+/* Box `at` of an image: the anchors of a grid position are consecutive. */
 static struct float_box proposed(const struct proposals *p, size_t image, size_t at)
 {
     size_t place = at / p->n_anchors, all = p->rows * p->columns * p->n_anchors;
@@ -181,7 +182,8 @@ static struct float_box proposed(const struct proposals *p, size_t image, size_t
     return box_cut(box_moved(centre, size, p->deltas + 4 * (image * all + at)), limit);
 }
 
-/* Large enough, with its centre in the image. */
+/* Whether the box is larger than `least` on both sides and its centre does not lie beyond the
+ * image. */
 static bool is_proposal(const struct float_box *b, float least, const float *image)
 {
     for (int k = 0; k < 2; k++)

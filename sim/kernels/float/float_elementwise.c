@@ -1,4 +1,4 @@
-/* Element by element in floats. */
+/* Element-wise kernels in floats, SELECT and CONCATENATION. */
 #include <math.h>
 
 #include "sim/kernels/float/floats.h"
@@ -131,7 +131,7 @@ static int run_elu(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- one of two */
+/* ---- SELECT */
 
 static int run_select(struct kernel_call *k, struct why *w)
 {

@@ -1,4 +1,4 @@
-/* What follows detection in floats: boxes decoded from anchors, keypoints in maps. */
+/* DETECTION_POSTPROCESSING and HEATMAP_MAX_KEYPOINT in floats. */
 #include <math.h>
 #include <string.h>
 
@@ -8,10 +8,10 @@
 
 struct detection {
     const float *scores, *deltas, *anchors; /* scores and deltas of the current image */
-    size_t n, classes, length;              /* length: of the deltas of an anchor */
+    size_t n, classes, length;              /* length: deltas per anchor */
     float scale[4];
     struct float_box *box;
-    struct bidder *b; /* room for each anchor and class, and one class more */
+    struct bidder *b; /* room for (n + 1) * classes */
     size_t n_selected;
     struct suppression_rule rule;
     bool regular;
@@ -27,6 +27,7 @@ static struct float_box decoded(const struct detection *d, size_t i)
     return box_moved(anchor, anchor + 2, delta);
 }
 
+/* Regular suppression: for each class separately. */
 static void select_by_class(const struct kernel_call *k, struct detection *d)
 {
     float threshold = kernel_float(k, "score_threshold", 0);
@@ -45,6 +46,7 @@ static void select_by_class(const struct kernel_call *k, struct detection *d)
     d->n_selected = kept < most ? kept : most;
 }
 
+/* Fast suppression: each box once, by the score of its best class. */
 static void select_by_best(const struct kernel_call *k, struct detection *d)
 {
     float threshold = kernel_float(k, "score_threshold", 0);
@@ -60,7 +62,7 @@ static void select_by_best(const struct kernel_call *k, struct detection *d)
     d->n_selected = boxes_select(&d->rule, d->b, boxes_over(d->b, d->n, threshold), most);
 }
 
-/* Where detections go. */
+/* Results of one image, and the number of detections in them. */
 struct places {
     float *scores, *boxes;
     int32_t *classes;
@@ -75,7 +77,7 @@ static void put(struct places *p, const struct float_box *box, float score, size
     p->classes[p->n++] = (int32_t) class + p->background;
 }
 
-/* The best classes of an anchor follow each other. */
+/* Appends the best classes of an anchor, in descending order of score. */
 static void put_best_classes(const struct kernel_call *k, const struct detection *d,
                              const struct bidder *from, struct places *p)
 {
@@ -129,7 +131,7 @@ static int detection_of(const struct kernel_call *k, struct detection *ret_detec
     return 0;
 }
 
-/* What no detection fills is 0. */
+/* Elements beyond the number of detections are 0. */
 static int run_detection(struct kernel_call *k, struct why *w)
 {
     size_t room = k->out[0]->shape.dim[1], n = tensor_count(k->out[0]);
@@ -158,7 +160,7 @@ static int run_detection(struct kernel_call *k, struct why *w)
 
 /* ---- HEATMAP_MAX_KEYPOINT */
 
-/* The square map of one keypoint. */
+/* The square heat map of one keypoint; step: distance of neighbouring pixels in elements. */
 struct map {
     const float *x;
     size_t side, step;
@@ -169,7 +171,7 @@ static float at(const struct map *m, size_t y, size_t x)
     return m->x[(y * m->side + x) * m->step];
 }
 
-/* Beyond the edge the map is mirrored. */
+/* Index of the neighbour at distance d (-1, 0, 1); the map is mirrored at its edges. */
 static size_t beside(size_t centre, int d, size_t side)
 {
     if (d < 0)
@@ -177,7 +179,8 @@ static size_t beside(size_t centre, int d, size_t side)
     return centre + (size_t) d < side ? centre + (size_t) d : side - 2;
 }
 
-/* The top of the parabola through the largest point and its neighbours. */
+/* The maximum of the quadratic surface through the largest pixel and its neighbours (one Newton
+ * step, of at most 1.5 pixels): offset from that pixel, and value. */
 struct top {
     float delta[2], height; /* x, y */
 };
@@ -242,7 +245,7 @@ static int run_heatmap(struct kernel_call *k, struct why *w)
     for (size_t i = 0; i < n; i++) {
         struct float_box b = box_load(boxes + 4 * i);
         if (!box_in_order(&b))
-            return why_fail(w, WHY_EXECUTION, "box %zu ends before it begins", i);
+            return why_fail(w, WHY_EXECUTION, "box %zu: the second corner is below the first", i);
         for (size_t p = 0; p < points; p++) {
             struct map m = { maps + i * side * side * points + p, side, points };
             find_keypoint(&m, boxes + 4 * i, tolerance, &scores[i * points + p],

@@ -1,4 +1,4 @@
-/* Products of matrices in floats. */
+/* Matrix products in floats: FULLY_CONNECTED and BATCH_MATMUL. */
 #include "sim/kernels/float/floats.h"
 
 static void run_matrix(const struct kernel_call *k, const struct float_matrix *m)
@@ -44,7 +44,7 @@ static int run_fully_connected(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- products of the last two dimensions, for each index of those before */
+/* ---- BATCH_MATMUL: products of the last two dimensions, for each index of the others */
 
 /* [rows][columns] becomes [columns][rows]. */
 static void transpose(const float *from, size_t rows, size_t columns, float *to)
@@ -54,16 +54,16 @@ static void transpose(const float *from, size_t rows, size_t columns, float *to)
             to[c * rows + r] = from[r * columns + c];
 }
 
-/* Two batches of matrices: rows come from the left ones, weights are columns of the right ones. */
+/* Two batches of matrices; float_matrix's rows are the left rows, its weights the right columns. */
 struct batch {
     struct matrices of;
     struct clamp clamp;
     const float *left, *right, *no_bias;
-    float *rows, *weights; /* transposed copies */
+    float *rows, *weights; /* scratch for a transposed matrix of each side */
     float *y;
 };
 
-/* The current pair. */
+/* Multiplies the current pair of matrices. */
 static int multiply(const struct kernel_call *k, const struct batch *b, float *y, struct why *w)
 {
     const struct matrices *of = &b->of;

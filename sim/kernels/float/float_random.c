@@ -1,9 +1,9 @@
-/* What is drawn at random: a generator of the device's own. */
+/* RANDOM_MULTINOMIAL, by a random generator of the device's own. */
 #include <math.h>
 
 #include "sim/kernels/float/floats.h"
 
-/* A generator of the xorshift family (Marsaglia, 2003), seeded by both seeds. */
+/* Uniform in [0, 1), from an xorshift generator (Marsaglia, 2003); its state is never 0. */
 static float next_uniform(uint64_t *state)
 {
     *state ^= *state << 13;
@@ -12,7 +12,8 @@ static float next_uniform(uint64_t *state)
     return (float) (*state >> 40) * 0x1p-24f;
 }
 
-/* Running sums of the row's shares; those that are not finite have none.  The whole. */
+/* sums: cumulative sums of exp(logit - maximum), 0 for logits that are not finite; returns the
+ * last. */
 static float running_sums(const float *logits, size_t n, float *sums)
 {
     float top = -INFINITY, sum = 0;
@@ -44,7 +45,7 @@ static int run_multinomial(struct kernel_call *k, struct why *w)
     for (size_t r = 0; r < rows; r++) {
         float whole = running_sums(logits + r * classes, classes, sums);
         if (!(whole > 0))
-            return why_fail(w, WHY_EXECUTION, "row %zu has no class", r);
+            return why_fail(w, WHY_EXECUTION, "row %zu has no finite logit", r);
         for (size_t i = 0; i < samples; i++) {
             float x = next_uniform(&state) * whole;
             size_t c = 0;

@@ -1,4 +1,4 @@
-/* Recurrent operations in floats: cells run over sequences. */
+/* Recurrent operations in floats: a cell (float_cell.h) run over batches and sequences. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /* ---- operands */
 
-/* The role `name` of the cell whose roles begin with `prefix`. */
+/* The operand `name` of the cell whose role names begin with `prefix`. */
 static const struct tensor *cell_in(const struct kernel_call *k, const char *prefix,
                                     const char *name)
 {
@@ -16,7 +16,7 @@ static const struct tensor *cell_in(const struct kernel_call *k, const char *pre
     return kernel_in(k, role);
 }
 
-/* A copy of a state that a cell changes. */
+/* A copy of a state input, which the cell updates; NULL: out of memory. */
 static float *copy_state(const struct kernel_call *k, const char *prefix, const char *name)
 {
     const struct tensor *t = cell_in(k, prefix, name);
@@ -28,7 +28,7 @@ static float *copy_state(const struct kernel_call *k, const char *prefix, const 
     return from ? to : NULL;
 }
 
-/* Loads what is there; what is omitted stays NULL.  Counts what there was no memory for. */
+/* The values of t, NULL if it is omitted; an allocation failure is counted in *failed. */
 static const float *load(const struct kernel_call *k, const struct tensor *t, int *failed)
 {
     const float *x = t ? floats_load(k, t) : NULL;
@@ -44,7 +44,8 @@ static struct cell_part load_part(const struct kernel_call *k, const struct tens
 
 /* ---- sequences */
 
-/* Where the rows of a sequence are: that of batch b at time t is b * batch_step + t * time_step. */
+/* A sequence of rows, of x and y alike: batch item b at time t is row b * batch_step + t *
+ * time_step. */
 struct sequence {
     size_t batch, time, batch_step, time_step;
     bool backward;
@@ -68,7 +69,7 @@ static struct sequence sequence_of(const struct kernel_call *k, int *failed)
     return s;
 }
 
-/* Row number `step` in the order in which the cell reads batch b. */
+/* The row that the cell processes at `step` for batch item b. */
 static size_t row_of(const struct sequence *s, size_t b, size_t step)
 {
     size_t t = s->backward ? s->time - 1 - step : step;
@@ -76,7 +77,7 @@ static size_t row_of(const struct sequence *s, size_t b, size_t step)
     return b * s->batch_step + t * s->time_step;
 }
 
-/* ---- the simple cell */
+/* ---- RNN cells */
 
 static int run_rnn_cell(const struct kernel_call *k, const struct sequence *s, const char *prefix,
                         const struct tensor *aux_weights, float **ret_state)
@@ -129,9 +130,10 @@ static int run_rnn(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- memories */
+/* ---- SVDF */
 
-/* What a filter remembers: the steps before, then what it makes of the input. */
+/* memory[units][steps] = before, with the last step replaced by the feature filters' activations
+ * for x; followed by scratch for [units]. */
 static void remember(const struct kernel_call *k, const struct cell_layer *feature, size_t steps,
                      const float *x, const float *before, float *memory)
 {
@@ -179,7 +181,7 @@ static int run_svdf(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- the cell with gates */
+/* ---- LSTM cells */
 
 static const char *const gate_names[GATES] = { "input", "forget", "cell", "output" };
 
@@ -255,7 +257,8 @@ static int run_lstm_cell(const struct kernel_call *k, const struct sequence *s, 
     return 0;
 }
 
-/* Results: LSTM has room for others' intermediates first, then the state, then the output. */
+/* Results of LSTM (rank 2): scratch buffer, here zeroed, output state, cell state, output; of the
+ * sequence operation: output, and optionally both states. */
 static int run_lstm(struct kernel_call *k, struct why *w)
 {
     bool one = k->arg[0]->shape.rank == 2;
@@ -278,7 +281,7 @@ static int run_lstm(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- two cells in opposite directions */
+/* ---- bidirectional operations */
 
 enum { MOST_STATES = 2 };
 enum cells { SIMPLE, GATED };
@@ -302,8 +305,8 @@ static int run_direction(const struct kernel_call *k, struct direction *d, bool 
     return 0;
 }
 
-/* The auxiliary input goes to both cells where there are weights for it, else instead of the input
- * to the second. */
+/* With auxiliary weights (cross-linking), the auxiliary input is a second input of both cells;
+ * without (parallel linking), it replaces the input of the backward cell. */
 static void link_inputs(const struct kernel_call *k, struct direction d[2], bool gates, int *failed)
 {
     const struct tensor *aux = kernel_in(k, "aux_input");
@@ -323,7 +326,7 @@ static void link_inputs(const struct kernel_call *k, struct direction d[2], bool
     }
 }
 
-/* Where the cells write: beside one another, or each on its own. */
+/* Sets where the cells write: into one tensor of both widths (merged), or one each. */
 static int place_outputs(const struct kernel_call *k, struct direction d[2], const size_t width[2],
                          bool merged)
 {

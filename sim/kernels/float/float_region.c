@@ -1,17 +1,17 @@
-/* Parts of images in floats: resizing and regions of interest. */
+/* RESIZE_BILINEAR, ROI_ALIGN and ROI_POOLING in floats. */
 #include <math.h>
 
 #include "sim/kernels/float/floats.h"
 
-/* ---- between pixels */
+/* ---- bilinear interpolation */
 
-/* Two neighbours along an axis, and how much of the second. */
+/* Two neighbouring pixels along an axis, and the weight of the second. */
 struct between {
     int first, second;
     float part;
 };
 
-/* A real position; what lies outside is the nearest pixel. */
+/* The neighbours of a real position, clamped to the image. */
 static struct between between_of(float at, int n)
 {
     int first = (int) floorf(at);
@@ -49,7 +49,7 @@ static float bilinear(const struct plane *p, struct between y, struct between x,
 
 /* ---- resizing */
 
-/* Where the centre (or corner) of output pixel o lies in the input. */
+/* Position of output pixel o in the input. */
 static float source_of(const struct resize_axis *a, int o)
 {
     if (a->half)
@@ -79,9 +79,9 @@ static int run_resize(struct kernel_call *k, struct why *w)
     return floats_store_image(k, y, k->out[0], nchw) < 0 ? kernel_no_memory(w) : 0;
 }
 
-/* ---- regions of interest: boxes cut into bins */
+/* ---- regions of interest: boxes divided into bins */
 
-/* One axis of a region, in pixels. */
+/* One axis of a region, in pixels; pixels: size of the image. */
 struct extent {
     float from, to;
     int pixels, bins;
@@ -118,12 +118,13 @@ static int regions_of(struct kernel_call *k, struct regions *ret_regions, struct
         return kernel_no_memory(w);
     for (size_t i = 0; i < r.n; i++)
         if (r.batches[i] < 0 || (size_t) r.batches[i] >= r.batch)
-            return why_fail(w, WHY_EXECUTION, "region %zu lies in image %d", i, r.batches[i]);
+            return why_fail(w, WHY_EXECUTION, "region %zu: image %d of %zu", i, r.batches[i],
+                            r.batch);
     *ret_regions = r;
     return 0;
 }
 
-/* Boxes are x1, y1, x2, y2, and lie in the image but for roundings, which are cut off. */
+/* Boxes are x1, y1, x2, y2 and must lie in the image; rounding errors of 0.1 % are clipped. */
 static int extent_of(const struct kernel_call *k, const struct regions *r, size_t i, int axis,
                      struct extent *ret_extent, struct why *w)
 {
@@ -134,7 +135,7 @@ static int extent_of(const struct kernel_call *k, const struct regions *r, size_
 
     float most = (float) e.pixels;
     if (!(e.from >= 0 && e.from <= e.to && e.to <= most * 1.001f))
-        return why_fail(w, WHY_EXECUTION, "region %zu reaches from %g to %g of %d pixels", i,
+        return why_fail(w, WHY_EXECUTION, "region %zu: %g to %g does not lie in 0 to %d pixels", i,
                         (double) e.from, (double) e.to, e.pixels);
     e.from = fminf(e.from, most);
     e.to = fminf(e.to, most);
@@ -150,7 +151,7 @@ static struct plane image_of(const struct regions *r, size_t i)
     return p;
 }
 
-/* Sample s of n in bin i. */
+/* Position of sample s of n in bin i. */
 static struct between sample_at(const struct extent *e, int i, int s, int n)
 {
     float step = fmaxf(e->to - e->from, 1) / (float) e->bins;
@@ -200,11 +201,12 @@ static int run_roi_align(struct kernel_call *k, struct why *w)
     return floats_store_image(k, r.y, k->out[0], r.nchw) < 0 ? kernel_no_memory(w) : 0;
 }
 
-/* The pixels first .. last - 1 of bin i; ends are rounded to pixels. */
+/* A range of pixels [first, last). */
 struct pixels {
     int first, last;
 };
 
+/* The pixels of bin i of a region whose ends are rounded to pixels. */
 static struct pixels bin_of(const struct extent *e, int i)
 {
     int from = (int) roundf(e->from), to = (int) roundf(e->to);

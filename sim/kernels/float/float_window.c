@@ -5,7 +5,7 @@
 
 /* ---- convolutions */
 
-/* One output of a convolution that is not depthwise. */
+/* One output of an ordinary or grouped convolution, without bias. */
 static float conv_at(const struct kernel_call *k, const struct float_conv *c, size_t b, int oy,
                      int ox, size_t oc)
 {
@@ -71,7 +71,7 @@ static size_t groups_of(const struct kernel_call *k, const struct image_window *
     }
 }
 
-static bool for_xnnpack(const struct kernel_call *k)
+static bool use_xnnpack(const struct kernel_call *k)
 {
     return tensor_count(k->out[0]) && k->xnnpack && !k->half_sums && !(k->tweaks & TWEAK_GROUPS);
 }
@@ -95,16 +95,16 @@ static int run_convolution(struct kernel_call *k, struct why *w)
     c.groups = groups_of(k, &c.win);
     if (!c.x || !c.filter || !c.bias || !c.y)
         return kernel_no_memory(w);
-    if (for_xnnpack(k))
+    if (use_xnnpack(k))
         TRY(rc = xnn_conv(k, &c, w));
     if (rc == 1)
         run_conv(k, &c);
     return floats_store_image(k, c.y, out, c.win.nchw) < 0 ? kernel_no_memory(w) : 0;
 }
 
-/* ---- transposed convolutions: XNNPACK 2022 reads outside of some of their images */
+/* ---- transposed convolutions, without XNNPACK: its 2022 version reads outside of some images */
 
-/* The output of the transposed window whose tap `tap` falls on `at`; -1: none. */
+/* The input position whose tap `tap` contributes to position `at` of the result; -1: none. */
 static int origin(const struct span *s, int at, int tap)
 {
     int from = at + s->pad - tap * s->dilation;
@@ -112,7 +112,7 @@ static int origin(const struct span *s, int at, int tap)
     return from >= 0 && from % s->stride == 0 && from / s->stride < s->out ? from / s->stride : -1;
 }
 
-/* One element of the result: what every pixel that reaches it adds. */
+/* One element of the result, without bias: the sum over the input pixels that contribute to it. */
 static float transposed_at(const struct kernel_call *k, const struct float_conv *c, size_t b, int y,
                            int x, size_t oc)
 {
@@ -168,13 +168,13 @@ static int run_transposed_convolution(struct kernel_call *k, struct why *w)
 
 enum pooling { POOL_AVERAGE, POOL_LARGEST, POOL_ROOT };
 
-/* One output: the taps of a window that lie in the image. */
+/* One output of a pool, over the taps of its window that lie in the image. */
 static float pool_at(const struct kernel_call *k, const struct float_pool *p, enum pooling kind,
                      size_t b, int oy, int ox, size_t c)
 {
     const struct image_window *v = &p->win;
     struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
-    struct sum s = { .half = k->half_sums && kind != POOL_ROOT }; /* fp16 has no room for squares */
+    struct sum s = { .half = k->half_sums && kind != POOL_ROOT }; /* squares overflow fp16 */
     float max = -INFINITY;
 
     for (int i = ty.first; i < ty.last; i++)

@@ -1,4 +1,5 @@
-/* XNNPACK, as the cpu device uses it for windows and matrices: the only file that knows it. */
+/* Convolutions, pools and matrix products of the cpu device by XNNPACK; the only file in sim/ that
+ * includes its header. */
 #include <pthread.h>
 #include <string.h>
 #include <xnnpack.h>
@@ -18,11 +19,11 @@ static int start(struct why *w)
     pthread_once(&once, initialize);
     return ready == xnn_status_success
                ? 0
-               : why_fail(w, WHY_SYSTEM, "XNNPACK cannot start here (status %d)", (int) ready);
+               : why_fail(w, WHY_SYSTEM, "xnn_initialize: status %d", (int) ready);
 }
 
-/* Runs an operator that has been created and set up, and frees it.  XNNPACK refuses what it cannot
- * do (a window of one element, a bound of an activation): then 1. */
+/* Runs an operator that has been created and set up, and frees it.  1: XNNPACK does not support its
+ * parameters (such as a window of one element, or some bounds of an activation). */
 static int finish(xnn_operator_t op, enum xnn_status created, enum xnn_status set_up, struct why *w)
 {
     enum xnn_status status = created != xnn_status_success ? created : set_up;
@@ -38,7 +39,7 @@ static int finish(xnn_operator_t op, enum xnn_status created, enum xnn_status se
     return 1;
 }
 
-/* XNNPACK reads a little past the end of its inputs. */
+/* A copy with XNN_EXTRA_BYTES behind it: XNNPACK reads past the end of its inputs. */
 static const float *with_slack(const struct kernel_call *k, const float *x, size_t n)
 {
     float *copy = arena_alloc_raw(k->scratch, n * sizeof(float) + XNN_EXTRA_BYTES, 1);
@@ -56,8 +57,8 @@ static const float *image_with_slack(const struct kernel_call *k, const struct i
     return with_slack(k, x, v->batch * (size_t) v->y.in * (size_t) v->x.in * v->in_c);
 }
 
-/* What is missing after the last element for the last window to fit; XNNPACK wants it said, and no
- * more than that, lest there be one window more. */
+/* The padding after the last element that the last window needs.  XNNPACK derives the number of
+ * windows from it, so that it must not be larger. */
 static int pad_after(const struct span *s)
 {
     int after = (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 - s->pad - s->in;
@@ -70,7 +71,8 @@ static uint32_t u(int x)
     return (uint32_t) x;
 }
 
-/* Windows that the image does not hold as NNAPI has them (a fault's) are not for XNNPACK. */
+/* Whether XNNPACK derives the same number of windows; not with the windows of some planted faults.
+ */
 static bool fits(const struct span *s)
 {
     int padded = s->in + s->pad + pad_after(s), window = (s->kernel - 1) * s->dilation + 1;
