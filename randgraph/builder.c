@@ -1,4 +1,4 @@
-/* A graph being made: its operands with their values, its operations. */
+/* A graph under construction: its operands with their values, and its operations. */
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +53,8 @@ int known_look(struct builder *b, struct known *k)
     return 0;
 }
 
-/* Room for one more in a list that grows by doubling; the old list stays in the arena. */
+/* Makes room for one more entry in a list that grows by doubling; the old one stays in the arena.
+ */
 static int make_room(struct arena *a, void **list, uint32_t n, uint32_t *most, size_t size)
 {
     if (n < *most)
@@ -90,7 +91,7 @@ bool known_usable(const struct known *k)
     return k->t.scale == 0 && k->lo >= -limit && k->hi <= limit;
 }
 
-/* What operations may continue from: not what could pass the range of its type. */
+/* Whether later operations may read it: a tensor that is not constant, within a safe range. */
 static bool is_live(const struct known *k)
 {
     const struct dtype_info *info = &dtype_info[k->t.dtype];

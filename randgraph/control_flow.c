@@ -1,6 +1,6 @@
-/* IF and WHILE.  Every result of a branch, and every state of a loop, has the type, shape and scale
- * of an argument: the graphs are chains of operations that keep them.  A loop counts up to a
- * constant. */
+/* IF and WHILE.  Every result of a branch and every state of a loop has the type, shape and
+ * quantisation of an argument: subgraphs are chains of operations that preserve them.  A loop's
+ * counter runs up to a constant. */
 #include <math.h>
 #include <string.h>
 
@@ -8,15 +8,15 @@
 
 enum { MAX_ARGUMENTS = 3, MAX_CHAIN = 3, MAX_TURNS = 4, MAX_DEPTH = 2 };
 
-/* The operation's arguments in the graph round it, and the inputs that stand for them inside.  Or
- * there are none: the graphs have constants of the same values instead. */
+/* The operation's arguments in the enclosing graph, and the inputs of the subgraphs that receive
+ * them.  none: no arguments are passed; the subgraphs have constants with the same values. */
 struct arguments {
     struct known *outside[MAX_ARGUMENTS + 1], *inside[MAX_ARGUMENTS + 1];
     uint32_t n;
     bool none;
 };
 
-/* The list of graphs has room for a power of two. */
+/* Capacity of the list of graphs: the next power of two. */
 static uint32_t room_for(uint32_t n)
 {
     uint32_t room = LEAST_GRAPHS;
@@ -26,7 +26,7 @@ static uint32_t room_for(uint32_t n)
     return room;
 }
 
-/* Room in the model for n graphs more; the first of them. */
+/* Appends n graphs to the model; the index of the first. */
 static int reserve_graphs(struct builder *b, uint32_t n, uint32_t *ret_first)
 {
     struct model *m = b->model;
@@ -61,7 +61,7 @@ static void pick_arguments(struct builder *b, struct known *first, struct argume
         add_argument(a, b->live[rng_below(b->rng, b->n_live)]);
 }
 
-/* Inside a graph nothing but the chain may give results: the rest would be read by nobody. */
+/* In a nested graph only the first result is read by the rest of its chain: no others are made. */
 static uint32_t draw_results(struct builder *b, uint32_t most)
 {
     return b->depth ? 1 : 1 + rng_below(b->rng, most);
@@ -101,7 +101,7 @@ static int leave(struct builder *b, struct builder *s, const struct arguments *a
     return finish_graph(s, a->inside, a->none ? 0 : a->n, result, n, &b->model->graph[graph]);
 }
 
-/* A few operations, one after the other, that end in what the argument is like. */
+/* A chain of a few operations; its result has the argument's type, shape and quantisation. */
 static int grow_chain(struct builder *s, struct known *from, struct known **ret_result)
 {
     const struct tensor like = from->t;
@@ -124,7 +124,7 @@ static struct known *subgraph_operand(struct builder *b, uint32_t graph)
     return k;
 }
 
-/* A tensor [1] of a type without scale. */
+/* A tensor of shape [1] and value x, of a type without scale. */
 static struct known *single(struct builder *b, enum dtype dtype, double x, enum lifetime life)
 {
     struct known *k = known_new(b, dtype, life);
@@ -143,7 +143,8 @@ static bool is_true(const struct known *k)
     return *(const uint8_t *) k->t.data != 0;
 }
 
-/* Adds the operation: leading operands, arguments, results with the values of `value`. */
+/* Adds the IF or WHILE: leading operands (condition, graphs), then the arguments; its results have
+ * the values of `value`. */
 static int add_control(struct builder *b, const struct op *op, struct known *const *leading,
                        uint32_t n_leading, const struct arguments *a, struct known *const *value,
                        uint32_t n_value, struct known **ret_first)
@@ -168,7 +169,8 @@ static int add_control(struct builder *b, const struct op *op, struct known *con
     return builder_operation(b, op, in, n, out, n_value);
 }
 
-/* An operation on two tensors [1]; its other operands are 0. */
+/* Adds an operation on two tensors of shape [1]; its other operands are 0.  The caller sets the
+ * result's value. */
 static int add_arithmetic(struct builder *s, const char *name, struct known *x, struct known *y,
                           enum dtype result, struct known **ret_result)
 {
@@ -197,7 +199,8 @@ static bool is_single(const struct known *k)
     return k->t.shape.rank == 1 && k->t.shape.dim[0] == 1;
 }
 
-/* Whether a number of the graph is below another, far enough from it to be sure. */
+/* A condition: x < constant, with the constant at least 1 away, so that rounding does not decide.
+ */
 static struct known *compute_condition(struct builder *b, struct known *x)
 {
     double far = 1 + fabs(x->lo), to = rng_below(b->rng, 2) ? x->lo + far : x->lo - far;
@@ -253,7 +256,7 @@ static int grow_branch(struct builder *b, struct known *from, struct known **ret
     if (!b->rows->branch || !condition)
         return -1;
     pick_arguments(b, from, &a);
-    a.none = condition->result && rng_percent(b->rng, 25); /* joined by its condition alone */
+    a.none = condition->result && rng_percent(b->rng, 25); /* only the condition is an input */
     TRY(reserve_graphs(b, 2, &graph));
     return grow_branches(b, &a, condition, graph, ret_result);
 }
@@ -283,32 +286,32 @@ static int body_graph(struct builder *b, struct arguments *a, uint32_t counter,
     return leave(b, &s, a, result, counter + 1, graph);
 }
 
-/* Values of a loop's body, which was drawn for the first turn only. */
-struct watch {
+/* Checks the values of a loop's body in each iteration: it was drawn with those of the first. */
+struct range_check {
     const struct builder *b;
-    bool strayed; /* a value is not finite, or too large */
+    bool exceeded; /* a value is not finite, or too large */
 };
 
-static void watch_operation(const struct exec_event *e, void *user)
+static void check_operation(const struct exec_event *e, void *user)
 {
-    struct watch *w = user;
+    struct range_check *c = user;
 
     for (uint32_t i = 0; i < e->call->n_out; i++) {
         const struct tensor *t = e->call->out[i];
         size_t n = dtype_info[t->dtype].codec->integer ? 0 : tensor_count(t);
-        double limit = t->dtype == DT_F16 ? fmin(w->b->limit, half_limit) : w->b->limit;
+        double limit = t->dtype == DT_F16 ? fmin(c->b->limit, half_limit) : c->b->limit;
         for (size_t k = 0; k < n; k++)
-            w->strayed |= !(fabs(tensor_at(t, k)) <= limit);
+            c->exceeded |= !(fabs(tensor_at(t, k)) <= limit);
     }
 }
 
 static int run_turns(struct builder *b, const struct plan *p, const struct arguments *a,
                      int32_t turns, struct tensor *state, uint32_t n_state)
 {
-    struct watch w = { b, false };
+    struct range_check check = { b, false };
     struct exec_options options = { .arena = b->scratch,
-                                    .on_operation = watch_operation,
-                                    .user = &w };
+                                    .on_operation = check_operation,
+                                    .user = &check };
     struct tensor in[MAX_ARGUMENTS + 1];
     struct result r;
 
@@ -320,10 +323,10 @@ static int run_turns(struct builder *b, const struct plan *p, const struct argum
         result_done(&r);
     }
     memcpy(state, in, n_state * sizeof *state);
-    return w.strayed ? -1 : 0;
+    return check.exceeded ? -1 : 0;
 }
 
-/* The state after the last turn, from running the body as a model of its own. */
+/* The state after the last iteration, by running the body as a model of its own. */
 static int loop_state(struct builder *b, const struct arguments *a, int32_t turns, uint32_t graph,
                       struct tensor *state, uint32_t n_state)
 {
@@ -340,10 +343,10 @@ static int loop_state(struct builder *b, const struct arguments *a, int32_t turn
     return rc;
 }
 
-/* Values of the results after all turns: finite, and not all alike, but for the counter, the last.
- */
-static int settle(struct builder *b, const struct arguments *a, int32_t turns, uint32_t body,
-                  struct known **result, uint32_t n)
+/* Computes the loop's results.  -1 also where one exceeds the limit, or where all but the counter,
+ * which is last, have equal elements only. */
+static int compute_results(struct builder *b, const struct arguments *a, int32_t turns,
+                           uint32_t body, struct known **result, uint32_t n)
 {
     struct tensor state[MAX_ARGUMENTS + 1];
     bool useful = false;
@@ -365,7 +368,7 @@ static int settle(struct builder *b, const struct arguments *a, int32_t turns, u
     return useful ? 0 : -1;
 }
 
-/* States come first, then the counter, then what no turn changes. */
+/* Orders the arguments: states, then the counter, then what no iteration changes. */
 static int arrange_loop(struct builder *b, struct known *from, struct arguments *a,
                         uint32_t *ret_counter)
 {
@@ -398,15 +401,16 @@ static int grow_loop(struct builder *b, struct known *from, struct known **ret_r
     TRY(condition_graph(b, &a, counter, turns, graph));
     TRY(body_graph(b, &a, counter, result, graph + 1));
     struct arena_mark mark = arena_mark(b->scratch);
-    int rc = settle(b, &a, turns, graph + 1, result, counter + 1);
+    int rc = compute_results(b, &a, turns, graph + 1, result, counter + 1);
     arena_rewind(b->scratch, mark);
     TRY(rc);
     struct known *leading[] = { subgraph_operand(b, graph), subgraph_operand(b, graph + 1) };
-    uint32_t results = counter + (b->depth ? 0 : rng_below(b->rng, 2)); /* the counter may be one */
+    uint32_t results =
+        counter + (b->depth ? 0 : rng_below(b->rng, 2)); /* with the counter or not */
     return add_control(b, b->rows->loop, leading, COUNT(leading), &a, result, results, ret_result);
 }
 
-/* The graph as it was, should the operation not come about. */
+/* The state of the builder before an attempt that may fail. */
 struct snapshot {
     uint32_t n_graphs, n_known, n_live, n_operations;
 };
@@ -434,7 +438,8 @@ int grow_control(struct builder *b, struct known *from, struct known **ret_resul
     bool branch =
         b->only_control ? b->only_control->control_kind == CONTROL_BRANCH : rng_percent(b->rng, 50);
 
-    /* what was drawn in vain stays in the arena: lists of the graph may have moved there */
+    /* after a failure the arena is not rewound: lists of the graph may have been reallocated in it
+     */
     if ((branch ? grow_branch(b, from, &result) : grow_loop(b, from, &result)) < 0) {
         restore(b, &before);
         return -1;

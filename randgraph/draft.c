@@ -1,4 +1,5 @@
-/* One call, drawn operand by operand in the order of its form round the value that it continues. */
+/* Draws one call: the value that it reads is given, the other operands follow in the form's order.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 
 static const double least_divisor = 0.05, small = 8, spread = 0.05;
 
-/* How many operands a variadic role takes. */
+/* Number of operands of a variadic role. */
 static uint32_t draw_many(struct builder *b)
 {
     static const uint8_t many[] = { 1, 2, 2, 2, 3, 3, 4, 5 };
@@ -14,7 +15,7 @@ static uint32_t draw_many(struct builder *b)
     return many[rng_below(b->rng, COUNT(many))];
 }
 
-/* How many roles of the form are there: optional ones may be left off at the end. */
+/* Number of roles of the form that are given: optional ones may be omitted at the end. */
 static int draw_length(struct draft *d, uint8_t primary)
 {
     const struct builder *b = d->b;
@@ -51,7 +52,7 @@ static int lay_out(struct draft *d, uint8_t primary)
     return 0;
 }
 
-/* The layout comes first: letters are bound with it. */
+/* Drawn before all operands: the pattern letters of images depend on the layout. */
 static void draw_layout(struct draft *d)
 {
     for (uint32_t i = 0; i < d->n_in; i++)
@@ -59,7 +60,7 @@ static void draw_layout(struct draft *d)
             d->call.nchw = rng_percent(d->b->rng, d->b->weights->nchw);
 }
 
-/* The call so far, as a record's draw() sees it: images as NHWC. */
+/* Sets operand `at`, also in d->call, which record draw functions read: images there are NHWC. */
 static void place(struct draft *d, uint32_t at, struct known *k)
 {
     struct call *c = &d->call;
@@ -91,7 +92,7 @@ static void place(struct draft *d, uint32_t at, struct known *k)
         d->same = &k->t;
 }
 
-/* Whether the values are what the role needs. */
+/* Whether the values meet the role's needs. */
 static bool needs_met(const struct draft *d, const struct role *r, const struct known *k)
 {
     double largest = fmax(fabs(k->lo), fabs(k->hi));
@@ -119,7 +120,7 @@ static bool fits(const struct draft *d, uint32_t at, const struct known *k)
     return shape_fits(d, r, &s) && needs_met(d, r, k);
 }
 
-/* A value of the graph that can be operand `at` (of that shape, unless NULL), or NULL. */
+/* An existing value that can be operand `at`, or NULL.  shape: the one it must have; NULL: any. */
 static struct known *find_live(struct draft *d, uint32_t at, const struct shape *shape)
 {
     struct builder *b = d->b;
@@ -240,7 +241,7 @@ static int draw_operands(struct draft *d)
     return 0;
 }
 
-/* The value to be continued is there before all others. */
+/* The given value is placed before all other operands. */
 static int place_primary(struct draft *d, struct known *primary)
 {
     const struct role *r = &d->op->in[d->role[d->primary]];
@@ -278,7 +279,7 @@ static int make_results(struct draft *d)
     return 0;
 }
 
-/* The types may be newer than the operation that takes them. */
+/* The feature level of the element types, which may be higher than the operation's. */
 static int level_of_types(const struct draft *d)
 {
     int level = 1;
@@ -291,7 +292,7 @@ static int level_of_types(const struct draft *d)
     return level;
 }
 
-/* Dimensions that only running the operation will tell. */
+/* Records the dimensions that are known only after execution. */
 static void note_open(struct known *k)
 {
     for (uint32_t i = 0; i < k->t.shape.rank; i++)
@@ -322,7 +323,7 @@ int draft_bind(struct draft *d)
 
 int draft_call(struct builder *b, const struct row *row, struct known *primary, struct draft *d)
 {
-    /* drivers take no control flow with operands of unknown size */
+    /* drivers reject control flow with operands of unknown size */
     if (row->op->measure && (b->control || b->depth > 0))
         return -1;
     memset(d, 0, sizeof *d);

@@ -1,4 +1,5 @@
-/* Values of fresh operands: cheap, of both signs and several kinds, within what the role needs. */
+/* Values of new operands: uniform, whole or of widely differing magnitudes, both signs, as far as
+ * the role's needs allow. */
 #include <math.h>
 
 #include "randgraph/grow.h"
@@ -6,7 +7,7 @@
 enum { LARGEST_INTEGER = 100 };
 static const double least_divisor = 0.25;
 
-/* Range of a fresh float tensor: +-reach. */
+/* Range of a new float tensor: +-reach. */
 static double draw_reach(struct builder *b, const struct role *r)
 {
     static const double reach[] = { 1, 2, 2, 4, 4, 8 };
@@ -38,7 +39,7 @@ static void fill_whole(struct stream *s, size_t n, uint32_t most, double *x)
     }
 }
 
-/* Sizes differ by powers of two, down to 2^-10. */
+/* Magnitudes differ by powers of two, down to 2^-10. */
 static void fill_wide(struct stream *s, size_t n, double reach, double *x)
 {
     fill_uniform(s, n, reach, x);
@@ -46,7 +47,7 @@ static void fill_wide(struct stream *s, size_t n, double reach, double *x)
         x[i] /= (double) (1u << (stream_next(s) >> 40) % 11);
 }
 
-static void obey(unsigned needs, size_t n, double *x)
+static void apply_needs(unsigned needs, size_t n, double *x)
 {
     if (needs & NEEDS_NONNEG)
         for (size_t i = 0; i < n; i++)
@@ -75,14 +76,14 @@ static int fill_floats(struct builder *b, const struct role *r, struct tensor *t
         fill_wide(&s, n, reach, x);
     else
         fill_uniform(&s, n, reach, x);
-    obey(r->needs, n, x);
+    apply_needs(r->needs, n, x);
     tensor_narrow(x, t);
     arena_rewind(b->arena, mark);
     return 0;
 }
 
-/* Biases are within the reach of the products that they are added to, as far as their scale tells.
- */
+/* Biases get real values of about +-2, like the sums of products that they are added to; without a
+ * scale (per-channel filters) stored values up to 4000. */
 static uint32_t integer_reach(struct builder *b, const struct role *r, const struct tensor *t)
 {
     if (r->q == Q_PRODUCT)
@@ -121,8 +122,8 @@ static void fill_bools(struct builder *b, struct tensor *t)
     }
 }
 
-/* Codes that stand for negative numbers or zero are moved to the other side of the zero point. */
-static int32_t obey_code(unsigned needs, int32_t code, int32_t zero, const struct codec *k)
+/* Mirrors codes of negative numbers at the zero point and moves codes of zero off it, as needed. */
+static int32_t apply_code_needs(unsigned needs, int32_t code, int32_t zero, const struct codec *k)
 {
     if ((needs & NEEDS_NONNEG) && code < zero)
         code = 2 * zero - code;
@@ -148,11 +149,11 @@ static void fill_codes(struct builder *b, const struct role *r, struct tensor *t
     if (k->size == 1 && k->min < 0 && (low || r->needs))
         for (size_t i = 0; i < n; i++) {
             int8_t *q = (int8_t *) &to[i];
-            *q = (int8_t) obey_code(r->needs, low && *q == -128 ? -127 : *q, t->zero, k);
+            *q = (int8_t) apply_code_needs(r->needs, low && *q == -128 ? -127 : *q, t->zero, k);
         }
     else if (k->size == 1 && r->needs)
         for (size_t i = 0; i < n; i++)
-            to[i] = (uint8_t) obey_code(r->needs, to[i], t->zero, k);
+            to[i] = (uint8_t) apply_code_needs(r->needs, to[i], t->zero, k);
 }
 
 int fill_values(struct builder *b, const struct role *r, struct tensor *t)

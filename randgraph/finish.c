@@ -1,5 +1,5 @@
-/* A grown graph becomes a model: outputs are what nothing reads, some dimensions are left unknown,
- * some constants move into a pool. */
+/* Turns a complete graph into a model: results that no operation reads become outputs, some
+ * dimensions become unknown, some constants move into a memory pool. */
 #include <string.h>
 
 #include "randgraph/grow.h"
@@ -58,7 +58,7 @@ int finish_graph(struct builder *b, struct known *const *input, uint32_t n_input
     return 0;
 }
 
-/* Dimensions become unknown one by one, or all of them with the rank. */
+/* Makes the whole shape unknown, or each dimension with even odds. */
 static void forget_shape(struct builder *b, struct shape *s)
 {
     if (b->options->max_level >= 3 && rng_percent(b->rng, 25)) {
@@ -70,7 +70,7 @@ static void forget_shape(struct builder *b, struct shape *s)
             s->dim[i] = 0;
 }
 
-/* Inputs keep their shape: a specification has no other place for the shape of their values. */
+/* Inputs keep their shapes: a specification has no other place for the shape of their values. */
 static bool may_be_unknown(const struct operand *o)
 {
     const struct dtype_info *info = &dtype_info[o->tensor.dtype];
@@ -93,7 +93,7 @@ static void forget_shapes(struct builder *b, struct graph *g)
 
 enum { POOL_ALIGN = 16 };
 
-/* Every other constant lives in one pool, which like a file has gaps. */
+/* Moves about half of the constants into one memory pool, each aligned to POOL_ALIGN bytes. */
 static int fill_pool(struct builder *b, struct graph *g)
 {
     size_t size = 0;
@@ -127,7 +127,7 @@ static int fill_pool(struct builder *b, struct graph *g)
     return 0;
 }
 
-/* Inputs in the order in which they came; outputs: what nothing reads, and a few that are read. */
+/* Inputs in operand order; outputs: results that no operation reads, and a few that are read. */
 static void choose_ends(struct builder *b, struct known **input, uint32_t *n_input,
                         struct known **output, uint32_t *n_output)
 {

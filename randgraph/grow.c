@@ -1,12 +1,12 @@
-/* Growing: a value is chosen, then an operation that can take it, then the call round it. */
+/* Adds operations: chooses a value, then an operation that can consume it, then draws the call. */
 #include <string.h>
 
 #include "randgraph/grow.h"
 
 enum { TRIES_ROW = 16, TRIES_STEP = 40, FEW_KEEPERS = 8 };
 
-/* 0..n-1.  Bytes that have run out draw the same for ever: attempts must differ all the same. */
-static uint32_t below_anew(struct builder *b, uint32_t n)
+/* 0..n-1.  Varies with each attempt even when a fuzzer's bytes are used up and draw only 0. */
+static uint32_t below_varied(struct builder *b, uint32_t n)
 {
     return (rng_below(b->rng, n) + b->attempt++) % n;
 }
@@ -48,15 +48,15 @@ struct known *grow_pick(struct builder *b)
     if (n && rng_percent(b->rng, b->weights->unread))
         return open_result(b, rng_below(b->rng, n));
     for (int i = 0; i < TRIES_ROW && b->n_live; i++) {
-        struct known *k = b->live[below_anew(b, b->n_live)];
+        struct known *k = b->live[below_varied(b, b->n_live)];
         if (of_theme(b, k->t.dtype))
             return k;
     }
     return NULL;
 }
 
-/* Whether the dice fall for an operation, by its weight. */
-static bool weighs(struct builder *b, const struct op *op)
+/* Accepts an operation with a probability proportional to its weight. */
+static bool accept_weight(struct builder *b, const struct op *op)
 {
     if (b->only)
         return op == b->only;
@@ -69,14 +69,14 @@ static const struct op_rows *pick_any(struct builder *b, const struct op_list *l
         if (list->op[i].op == b->only)
             return &list->op[i];
     for (int i = 0; i < TRIES_ROW && list->n && !b->only; i++) {
-        const struct op_rows *rows = &list->op[below_anew(b, list->n)];
-        if (weighs(b, rows->op))
+        const struct op_rows *rows = &list->op[below_varied(b, list->n)];
+        if (accept_weight(b, rows->op))
             return rows;
     }
     return NULL;
 }
 
-/* Sums of products get a second chance. */
+/* Draws again where the first choice is no sum of products: these are the most telling. */
 static const struct op_rows *pick_op(struct builder *b, const struct op_list *list)
 {
     const struct op_rows *rows = pick_any(b, list);
@@ -109,8 +109,8 @@ static const struct row *pick_bridge(struct builder *b, const struct known *k)
     uint32_t n = b->rows->bridge[type].n;
 
     for (int i = 0; i < TRIES_ROW && n; i++) {
-        const struct row *row = b->rows->bridge[type].row[below_anew(b, n)];
-        if (of_theme(b, result_type(row)) && row_fits(b, row, k) && weighs(b, row->op))
+        const struct row *row = b->rows->bridge[type].row[below_varied(b, n)];
+        if (of_theme(b, result_type(row)) && row_fits(b, row, k) && accept_weight(b, row->op))
             return row;
     }
     return NULL;
@@ -128,14 +128,14 @@ static const struct row *pick_row(struct builder *b, const struct known *k)
     }
     for (int i = 0; i < TRIES_ROW; i++) {
         const struct op_rows *rows = pick_op(b, &b->rows->by_type[type]);
-        const struct row *row = rows ? &rows->row[below_anew(b, rows->n)] : NULL;
+        const struct row *row = rows ? &rows->row[below_varied(b, rows->n)] : NULL;
         if (row && row_fits(b, row, k))
             return row;
     }
     return NULL;
 }
 
-/* Each type of the theme as likely as any other. */
+/* One of the graph's types, all equally likely. */
 static enum dtype pick_type(struct builder *b)
 {
     uint32_t skip = rng_below(b->rng, (uint32_t) __builtin_popcount(b->types)), type = 0;
@@ -145,21 +145,21 @@ static enum dtype pick_type(struct builder *b)
             return (enum dtype) type;
 }
 
-/* The first operation: nothing exists, any row of the theme will do. */
+/* A row for the first operation, before any value exists. */
 static const struct row *pick_first(struct builder *b)
 {
     enum dtype type = pick_type(b);
 
     for (int i = 0; i < TRIES_ROW; i++) {
         const struct op_rows *rows = pick_op(b, &b->rows->first[type]);
-        const struct row *row = rows ? &rows->row[below_anew(b, rows->n)] : NULL;
+        const struct row *row = rows ? &rows->row[below_varied(b, rows->n)] : NULL;
         if (row && row->level <= b->options->max_level)
             return row;
     }
     return NULL;
 }
 
-/* One operation more; what does not come out well is forgotten. */
+/* Adds one operation.  -1: the call drawn is illegal or its results unsuitable; it is dropped. */
 static int try_step(struct builder *b)
 {
     struct draft d;
@@ -176,7 +176,8 @@ static int try_step(struct builder *b)
     return draft_commit(&d);
 }
 
-/* How many operations give a type that they take: branches and loops need such. */
+/* Number of operations with a result of the type that they consume: branches and loops need them.
+ */
 static uint32_t count_keepers(const struct builder *b, enum dtype type)
 {
     const struct op_list *list = &b->rows->by_type[type];
@@ -191,14 +192,14 @@ static uint32_t count_keepers(const struct builder *b, enum dtype type)
     return n;
 }
 
-/* A graph of nothing but IF or WHILE begins with a tensor for them to take. */
+/* The first argument of a graph that consists of IF or WHILE only. */
 static int add_input(struct builder *b)
 {
     static const struct role any = { .dims = "?" };
     enum dtype type = pick_type(b);
 
     for (int i = 0; i < TRIES_ROW && count_keepers(b, type) < FEW_KEEPERS; i++)
-        type = pick_type(b); /* few operations, or none, keep the rarest types */
+        type = pick_type(b); /* few operations, or none, preserve the rarest types */
     struct known *k = known_new(b, type, LIFE_INPUT);
     if (!k)
         return -1;
@@ -223,7 +224,8 @@ static int try_control(struct builder *b)
     return -1;
 }
 
-/* Bytes that have run out would choose the same for ever. */
+/* Replaces a fuzzer's bytes that are used up, which would repeat the same choice, by a generator.
+ */
 static void leave_bytes(struct rng *r, int turn)
 {
     if (r->bytes && r->bytes == r->end)

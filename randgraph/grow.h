@@ -1,17 +1,17 @@
-/* Inside randgraph: a graph that grows, and the call that is drawn next.
+/* Internal to randgraph: the graph under construction and the call drawn next.
  *
- *   randgraph.c  one example: theme, graph, inputs
- *   grow.c       which value is continued by which operation
- *   rows.c       the catalogue, by the type that an operation takes
- *   draft.c      one call: its operands, in the order of its form
- *   shapes.c, scales.c, fill.c, scalars.c   what an operand is drawn like
- *   builder.c    the graph so far
- *   outcome.c    results: computed at once, so that scales fit them and none is infinite
+ *   randgraph.c      one example: types, graph, name
+ *   grow.c           chooses a value and the operation that consumes it
+ *   rows.c           index of the catalogue by operand type
+ *   draft.c          one call: draws its operands in the order of its form
+ *   shapes.c, scales.c, draw_values.c, scalars.c   shape, quantisation and values of an operand
+ *   builder.c        operands and operations added so far
+ *   outcome.c        computes the results of a call and fits their scales
  *   control_flow.c   IF and WHILE
- *   finish.c     outputs, unknown dimensions, pools: the model
+ *   finish.c         outputs, unknown dimensions, memory pools: the finished model
  *
- * Every value of the graph is known while it grows.  That is why divisors are not zero, roots not
- * negative, and 8-bit results neither saturated nor all alike. */
+ * Every value is computed as soon as its operand is added.  So divisors can be kept away from zero,
+ * square roots from negative numbers, and quantised results from saturating or being all equal. */
 #ifndef RANDGRAPH_GROW_H
 #define RANDGRAPH_GROW_H
 
@@ -19,41 +19,43 @@
 
 enum { LEAST_GRAPHS = 4, MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 64, NOWHERE = -1 };
 
-static const double half_limit = 1e4; /* of values where fp16 is near */
+static const double half_limit = 1e4; /* largest magnitude in fp16 and relaxed computations */
 
 bool rng_percent(struct rng *r, uint32_t percent);
 
-/* Many cheap bits from one choice. */
+/* A fast generator for bulk values, seeded by one choice. */
 struct stream {
     uint64_t state;
 };
 void rng_stream(struct rng *r, struct stream *ret_stream);
 uint64_t stream_next(struct stream *s);
 
+/* The weight set for the operation, else that of its kind. */
 uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op *op);
 
-/* An operand of the graph, and what is known of its values. */
+/* An operand of the graph, its value and the value's range. */
 struct known {
-    struct tensor t; /* with data, constant or not */
+    struct tensor t; /* data is set for every operand, constant or not */
     enum lifetime life;
-    bool result; /* made by an operation */
-    int32_t at;  /* operand index, NOWHERE before it has one */
-    uint32_t uses;
-    uint32_t subgraph; /* LIFE_SUBGRAPH */
-    uint32_t open;     /* bit per dimension: depends on values, the model leaves it unknown */
-    bool random;       /* another run may give another value: nothing continues from it */
-    double lo, hi;     /* of the values; infinite if one is NaN */
-    double least;      /* smallest magnitude */
+    bool result;       /* output of an operation */
+    int32_t at;        /* operand index; NOWHERE until builder_add() */
+    uint32_t uses;     /* times that operations read it */
+    uint32_t subgraph; /* graph index, of LIFE_SUBGRAPH */
+    uint32_t open;     /* bit per dimension that depends on values: unknown in the model */
+    bool random;       /* differs between runs: no operation may read it */
+    double lo, hi;     /* least and greatest element; infinite if an element is NaN */
+    double least;      /* smallest magnitude of an element */
 };
 
-/* One way in which an operation takes a value of a type. */
+/* One way in which an operation can consume a value of some type. */
 struct row {
     const struct op *op;
-    uint8_t form, typing, role; /* role: where the value goes */
-    uint8_t level;              /* least feature level */
-    uint8_t pattern;            /* rank that the role's pattern asks for; 0: any */
+    uint8_t form, typing, role; /* role: index in op->in that receives the value */
+    uint8_t level;              /* lowest feature level */
+    uint8_t pattern;            /* rank required by the role's pattern; 0: any */
 };
 
+/* The rows of one operation. */
 struct op_rows {
     const struct op *op;
     const struct row *row;
@@ -65,18 +67,20 @@ struct op_list {
     uint32_t n;
 };
 
+/* The catalogue, indexed by element type. */
 struct rows {
-    struct op_list by_type[DT_COUNT], first[DT_COUNT]; /* first: each form and typing row once */
+    struct op_list by_type[DT_COUNT]; /* operations that can consume a value of the type */
+    struct op_list first[DT_COUNT];   /* ... whose first tensor has the type: begins a graph */
     struct {
-        const struct row **row; /* one tensor in, one of another type out */
+        const struct row **row; /* conversions: one tensor in, one of another type out */
         uint32_t n;
     } bridge[DT_COUNT];
     const struct op *branch, *loop; /* IF, WHILE; NULL: the catalogue has none */
 };
-/* Built once for the process; NULL: out of memory. */
+/* Built by the first call, for the life of the process.  Thread-safe.  NULL: out of memory. */
 const struct rows *rows_get(void);
 
-/* A graph being made. */
+/* A graph under construction: the main graph or a subgraph. */
 struct builder {
     const struct randgraph_options *options;
     const struct randgraph_weights *weights;
@@ -84,24 +88,25 @@ struct builder {
     struct rng *rng;
     struct arena *arena, *scratch;
     struct model *model;           /* subgraphs are appended to it */
-    uint32_t types;                /* of the theme: bit per enum dtype */
-    bool control;                  /* IF and WHILE may come */
-    const struct op *only;         /* NULL: any */
-    const struct op *only_control; /* the main graph has nothing but this IF or WHILE */
-    uint32_t most_weight;
-    uint32_t attempt;     /* counts choices that may be repeated */
-    bool lenient;         /* results of equal values are kept */
-    double limit;         /* largest magnitude of a float result */
-    uint32_t depth;       /* 0: main graph */
-    struct known **known; /* by operand index */
+    uint32_t types;                /* main types of the graph: bit per enum dtype */
+    bool control;                  /* IF and WHILE are allowed */
+    const struct op *only;         /* the only operation of the main graph; NULL: any */
+    const struct op *only_control; /* the same where it is IF or WHILE */
+    uint32_t most_weight;          /* largest weight of an operation */
+    uint32_t attempt;              /* varies repeated choices when a fuzzer's bytes are used up */
+    bool lenient;                  /* results whose elements are all equal are kept */
+    double limit;                  /* largest magnitude of a float result */
+    uint32_t depth;                /* of nesting; 0: main graph */
+    struct known **known;          /* by operand index */
     uint32_t n_known, max_known;
-    struct known **live; /* tensors that operations may continue from */
+    struct known **live; /* tensors that later operations may read */
     uint32_t n_live, max_live;
     struct operation *operation;
-    uint32_t n_operations, max_operations, goal;
+    uint32_t n_operations, max_operations;
+    uint32_t goal; /* number of operations to reach */
 };
 
-/* The call that is being drawn. */
+/* The call being drawn. */
 struct draft {
     struct builder *b;
     const struct op *op;
@@ -109,77 +114,106 @@ struct draft {
     const struct typing *typing;
     struct known *in[MAX_CALL]; /* calling order; NULL: omitted */
     uint8_t role[MAX_CALL];
-    bool drawn[MAX_CALL]; /* decided, even if omitted */
+    bool drawn[MAX_CALL]; /* decided, possibly to be omitted */
     uint32_t n_in;
-    uint32_t primary; /* calling index of the value that is continued, or of the first operand */
+    uint32_t primary; /* calling index of the value chosen beforehand, or of the first operand */
     struct known *out[MAX_RESULTS];
     uint32_t n_out;
-    uint32_t kernel;           /* smallest window so far; 0: none */
-    uint32_t multiplier;       /* 0: none */
-    const struct tensor *same; /* has the scale and zero point of the Q_SAME operands */
+    uint32_t kernel;           /* window size of the DRAW_KERNEL operands; 0: none */
+    uint32_t multiplier;       /* channel multiplier; 0: none */
+    const struct tensor *same; /* gives Q_SAME operands their scale and zero point */
     const struct tensor *arg[MAX_CALL];
     struct tensor *result[MAX_RESULTS];
-    struct call call; /* letters and operands so far; then bound */
+    struct call call; /* letters and operands so far; bound by draft_bind() */
 };
 
-/* builder.c.  Everywhere NULL, false and -1 mean: out of memory, or no legal choice; what was being
- * drawn is dropped. */
-struct known *known_new(struct builder *b, enum dtype dtype, enum lifetime life);
-int known_store(struct builder *b, struct known *k); /* room for its bytes */
-int known_look(struct builder *b, struct known *k);  /* lo, hi, least from its bytes */
-bool known_usable(const struct known *k); /* integers: plain, multiply without wrapping */
-int builder_add(struct builder *b, struct known *k); /* becomes an operand */
-int builder_operation(struct builder *b, const struct op *op, struct known *const *in,
-                      uint32_t n_in, struct known *const *out,
-                      uint32_t n_out); /* with what is not one yet */
-struct builder builder_for_subgraph(const struct builder *parent);
-uint32_t builder_rank(const struct builder *b, unsigned ranks);
+/* In all functions below NULL, false and -1 mean: out of memory, or no legal choice.  The caller
+ * drops the call being drawn.  Memory comes from b->arena. */
 
-/* shapes.c: NHWC all through */
+/* builder.c */
+struct known *known_new(struct builder *b, enum dtype dtype, enum lifetime life);
+int known_store(struct builder *b, struct known *k); /* allocates t.data for its type and shape */
+int known_look(struct builder *b, struct known *k);  /* sets lo, hi and least from t.data */
+/* Whether operations may read it: INT32 only without scale and within +-32768, so that products do
+ * not wrap. */
+bool known_usable(const struct known *k);
+int builder_add(struct builder *b, struct known *k); /* appends it to the operands */
+/* Appends an operation, and those of its operands that are not in the graph yet. */
+int builder_operation(struct builder *b, const struct op *op, struct known *const *in,
+                      uint32_t n_in, struct known *const *out, uint32_t n_out);
+/* An empty builder one level deeper, with the parent's options, arenas and model. */
+struct builder builder_for_subgraph(const struct builder *parent);
+
+/* shapes.c: shapes of images are NHWC unless stated otherwise. */
+uint32_t builder_rank(const struct builder *b, unsigned ranks); /* drawn from the bit set */
+/* From the model's layout to NHWC, and back; other operands than images are not changed. */
 struct shape shape_nhwc(const struct draft *d, const struct role *r, const struct shape *s);
 struct shape shape_outside(const struct draft *d, const struct role *r, const struct shape *nhwc);
-bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc);
-struct shape shape_free(struct builder *b, uint32_t rank);
-bool shape_draw(struct draft *d, uint32_t at, struct shape *ret_nhwc);
+/* Whether the role takes the shape, with the letters bound so far; shape_bind() binds its own. */
 bool shape_fits(const struct draft *d, const struct role *r, const struct shape *nhwc);
+bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc);
+/* A random shape within max_dim and max_elements. */
+struct shape shape_free(struct builder *b, uint32_t rank);
+/* A random shape for operand `at`; binds its letters. */
+bool shape_draw(struct draft *d, uint32_t at, struct shape *ret_nhwc);
 
-/* scales.c */
+/* scales.c: scale and zero point of t, whose type is set. */
+/* A range of about +-reach, or as wide on one side of zero. */
 void scale_any(struct builder *b, double reach, struct tensor *t);
+/* For a new operand `at`, by the quantisation rule of its role.  The shape must be set. */
 int scale_fresh(struct draft *d, uint32_t at, struct tensor *t);
+/* Whether the role takes a tensor with this scale and zero point. */
 bool scale_fits(const struct draft *d, const struct role *r, const struct tensor *t);
-bool scale_free(const struct role *r, enum dtype type); /* the range decides */
+/* Whether a result's scale may be chosen from its range of values. */
+bool scale_free(const struct role *r, enum dtype type);
 /* Whether result r may have the scale and zero point of `like`. */
 bool scale_allowed(const struct draft *d, const struct role *r, const struct tensor *like);
+/* A preliminary scale, until the result's values are computed. */
 void scale_tentative(const struct draft *d, const struct role *r, struct tensor *t);
+/* A scale for values in lo..hi. */
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
                   struct tensor *t);
 
-/* fill.c */
+/* draw_values.c: random elements into t->data that meet the role's needs. */
 int fill_values(struct builder *b, const struct role *r, struct tensor *t);
 
-/* scalars.c: true when the role is one whose value is drawn here or by the record */
+/* scalars.c */
+/* Draws operand `at`, a scalar or a DRAW_OP tensor, into d->in[at]. */
 int scalar_draw(struct draft *d, uint32_t at);
+/* Draws d->kernel and d->multiplier where the call has such operands. */
 void scalar_kernels(struct draft *d);
 
 /* draft.c */
+/* Draws a call by the row.  primary: the value for row->role; NULL: that is drawn too. */
 int draft_call(struct builder *b, const struct row *row, struct known *primary, struct draft *d);
-/* Binds it, to see whether it is legal and not too new or too large. */
+/* Checks with op_bind() that the call is legal and within the feature level and size allowed. */
 int draft_bind(struct draft *d);
-/* outcome.c: computes results; like: what the only result must be, or NULL */
+
+/* outcome.c */
+/* Computes the results and fits their scales.  like: type, shape and quantisation that the only
+ * result must have; NULL: any. */
 int outcome_compute(struct draft *d, const struct tensor *like);
+/* Appends the call to the graph. */
 int draft_commit(struct draft *d);
 
 /* grow.c */
+/* Adds operations until there are so many, or no more can be drawn.  -1: there is none at all. */
 int grow_graph(struct builder *b, uint32_t operations);
-struct known *grow_pick(struct builder *b); /* the value to continue from */
+struct known *grow_pick(struct builder *b); /* the value that the next operation reads */
+/* Adds an operation that reads `from` and whose only result has the type, shape and quantisation of
+ * `like`. */
 int grow_like(struct builder *b, struct known *from, const struct tensor *like,
               struct known **ret_result);
-/* control_flow.c: an IF or WHILE with that value among its arguments; the result that is like it */
+
+/* control_flow.c: adds an IF or WHILE that has `from` among its arguments; its first result has the
+ * same type, shape and quantisation. */
 int grow_control(struct builder *b, struct known *from, struct known **ret_result);
 
 /* finish.c */
+/* Makes a graph of the builder's operands and operations. */
 int finish_graph(struct builder *b, struct known *const *input, uint32_t n_input,
                  struct known *const *output, uint32_t n_output, struct graph *ret_graph);
+/* Makes an example of the finished main graph: model, inputs, types and shapes of the outputs. */
 int finish_example(struct builder *b, struct example *ret_example);
 
 #endif

@@ -1,5 +1,5 @@
-/* Results are computed as soon as a call is drawn: scales come from the range of the values, and a
- * call whose results are infinite, or all alike, is not kept. */
+/* Computes the results of a call as soon as it is drawn: scales are fitted to the range of values,
+ * and a call whose results are infinite, or have equal elements only, is rejected. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 static const double integer_limit = 0x1p30; /* far from wrapping */
 
-/* One evaluation by the reference; y is in the scratch arena. */
+/* One evaluation by the reference; call.y is in the scratch arena. */
 static int evaluate(struct draft *d)
 {
     static const struct exec_options options;
@@ -56,8 +56,7 @@ static void range_of(const double *y, size_t n, double *ret_lo, double *ret_hi)
     *ret_hi = hi;
 }
 
-/* Chooses the scale of result i from what was computed; returns 1 if the result must be made again.
- */
+/* Chooses the scale of result i from its values; returns 1 if it must be computed again. */
 static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
 {
     struct tensor *t = &d->out[i]->t;
@@ -73,7 +72,7 @@ static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
         range_of(y, tensor_count(t), &lo, &hi);
         scale_result(d, out_role(d, i), lo, hi, t);
     }
-    /* discrete operations may compute stored numbers, which depend on the scale */
+    /* discrete operations may compute with stored values, which depend on the scale */
     if (d->call.nchw || d->op->error.kind == ERROR_DISCRETE)
         return 1;
     tensor_narrow(y, t);
@@ -88,7 +87,7 @@ static bool is_like(const struct draft *d, const struct tensor *like)
            scale_allowed(d, out_role(d, 0), like);
 }
 
-/* Whether the call has values to compute from, and not a shape alone. */
+/* Whether the results depend on values, not on a shape alone. */
 static bool has_values(const struct draft *d)
 {
     for (uint32_t i = 0; i < d->n_in; i++)
@@ -97,7 +96,8 @@ static bool has_values(const struct draft *d)
     return false;
 }
 
-/* All elements equal, though they need not be: nothing can be seen in such a result. */
+/* Whether every result has several elements, all equal: such results hide most errors.  Not where
+ * the operation has no values to compute from. */
 static bool degenerate(const struct draft *d)
 {
     if (!has_values(d))
@@ -108,7 +108,7 @@ static bool degenerate(const struct draft *d)
     return true;
 }
 
-/* Largest magnitude that a result may have: far from where fp16 ends. */
+/* Largest magnitude allowed in a result: well within the range of fp16 where that is its type. */
 static double limit_of(const struct draft *d, const struct tensor *t)
 {
     return t->dtype == DT_F16 && d->b->limit > half_limit ? half_limit : d->b->limit;
@@ -147,12 +147,13 @@ int outcome_compute(struct draft *d, const struct tensor *like)
     struct arena_mark mark = arena_mark(d->b->scratch);
     int rc = compute(d, like);
     arena_rewind(d->b->scratch, mark);
-    if (rc < 0 || (d->b->options->max_level < L8 && draft_bind(d) < 0)) /* scales count as well */
+    /* the feature level may depend on the new scales */
+    if (rc < 0 || (d->b->options->max_level < L8 && draft_bind(d) < 0))
         return -1;
     return degenerate(d) && !d->b->lenient ? -1 : 0;
 }
 
-/* An operand without a value is of a legal type all the same. */
+/* A NO_VALUE operand, which must have a legal type all the same. */
 static struct known *omitted(struct builder *b, enum dtype dtype)
 {
     struct known *k = known_new(b, dtype, LIFE_NO_VALUE);
@@ -160,7 +161,7 @@ static struct known *omitted(struct builder *b, enum dtype dtype)
 
     if (!k)
         return NULL;
-    k->t.shape.rank = dtype_info[dtype].tensor; /* of no elements */
+    k->t.shape.rank = dtype_info[dtype].tensor; /* of a tensor: [0] */
     k->t.scale = quant == QUANT_AFFINE || quant == QUANT_SYMM;
     return k;
 }

@@ -1,4 +1,4 @@
-/* One example: options and theme, the graph, its name. */
+/* One example: checks the options, draws the element types, builds the graph, names it. */
 #include <inttypes.h>
 
 #include "randgraph/grow.h"
@@ -52,7 +52,7 @@ static bool can_begin(const struct builder *b, const struct op_list *list)
     return false;
 }
 
-/* Types that some operation can begin with, under these options. */
+/* Types of which a graph can begin under these options. */
 static uint32_t usable_types(const struct builder *b)
 {
     uint32_t types = 0;
@@ -63,7 +63,7 @@ static uint32_t usable_types(const struct builder *b)
     return b->options->dtypes ? types & b->options->dtypes : types;
 }
 
-/* A theme by weight, cut down to the usable types. */
+/* A theme by weight, restricted to the usable types. */
 static uint32_t draw_types(struct builder *b)
 {
     struct theme theme[9];
@@ -88,10 +88,11 @@ static uint32_t draw_types(struct builder *b)
 static int check(const struct randgraph_options *o, struct why *w)
 {
     REQUIRE(w, o->min_ops >= 1 && o->min_ops <= o->max_ops && o->max_ops <= MAX_OPS,
-            "%u to %u operations: must be 1 to %d", o->min_ops, o->max_ops, MAX_OPS);
+            "%u to %u operations: must be an increasing range within 1 to %d", o->min_ops,
+            o->max_ops, MAX_OPS);
     REQUIRE(w, o->max_dim >= 1 && o->max_dim <= MAX_SIDE, "largest dimension %u: must be 1 to %d",
             o->max_dim, MAX_SIDE);
-    REQUIRE(w, o->max_elements >= 1, "no elements are allowed");
+    REQUIRE(w, o->max_elements >= 1, "largest number of elements 0: must be at least 1");
     REQUIRE(w, o->max_level >= 1 && o->max_level <= 8, "feature level %d: must be 1 to 8",
             o->max_level);
     REQUIRE(w, !o->only || op_by_name(o->only), "the catalogue has no operation %s", o->only);

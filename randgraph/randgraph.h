@@ -1,31 +1,35 @@
-/* randgraph: random models that are valid by construction.
+/* randgraph: generates random models that are valid by construction.
  *
- * A graph grows from its inputs operation by operation.  The catalogue's records say what may come
- * next and how to draw its operands; nothing here names an operation, but for a loop's
- * counter.  Types, shapes, scales and
- * zero points are chosen, propagated from what is there, or bridged by a cast, QUANTIZE or
- * DEQUANTIZE, so that graphs are connected in float and in quantised types.  The reference
- * computes every value as the graph grows: scales fit them, and none is infinite.  Seed and index
- * name a case for ever: same seed, same index, same options, same bits, on every machine.  The
- * bytes of a fuzzer enter by the same door as a seed. */
+ * A graph is built from its inputs, one operation at a time.  The catalogue's records
+ * (golden/model/op.h) determine which operation can follow and how its operands are drawn; no
+ * operation is named here, except LESS and ADD, which compute conditions and loop counters.  Types,
+ * shapes, scales and zero points are drawn, propagated from existing operands, or converted by
+ * CAST, QUANTIZE and DEQUANTIZE, so that graphs are connected in float and in quantised types.  The
+ * reference executor computes every value while the graph is built: scales are fitted to the
+ * values, and calls with infinite results are dropped. The same seed, index and options give the
+ * same bits on every machine.  A fuzzer's bytes replace the generator through the same interface
+ * (struct rng). */
 #ifndef RANDGRAPH_RANDGRAPH_H
 #define RANDGRAPH_RANDGRAPH_H
 
 #include "golden/golden.h"
 
-/* Where every random choice comes from: a generator, or bytes (0 when they run out). */
+/* The source of every random choice: xoshiro256++, or a buffer of bytes. */
 struct rng {
-    struct drawer drawer; /* so that records can draw: golden/model/op.h */
+    struct drawer
+        drawer; /* first member: passed to the draw functions of records (golden/model/op.h) */
     uint64_t state[4];
-    const uint8_t *bytes, *end; /* not NULL: choices come from here */
+    const uint8_t *bytes, *end; /* not NULL: choices are read from here, 0 after its end */
 };
+/* Seeded by splitmix64 of seed and index. */
 void rng_seed(struct rng *r, uint64_t seed, uint64_t index);
+/* The bytes are not copied.  NULL: an empty buffer. */
 void rng_bytes(struct rng *r, const uint8_t *bytes, size_t length);
 uint64_t rng_next(struct rng *r);
-uint32_t rng_below(struct rng *r, uint32_t n); /* 0..n-1, n > 0, unbiased */
+uint32_t rng_below(struct rng *r, uint32_t n); /* 0..n-1, n > 0; unbiased unless from bytes */
 double rng_unit(struct rng *r);                /* [0, 1) */
 
-/* What the choices weigh: randgraph/weights.def has names, defaults and meanings. */
+/* Probabilities of the choices: randgraph/weights.def has names, defaults and meanings. */
 enum { RANDGRAPH_MAX_OP_WEIGHTS = 128 };
 
 struct randgraph_op_weight {
@@ -37,37 +41,40 @@ struct randgraph_weights {
 #define WEIGHT(name, value, meaning) uint32_t name;
 #include "randgraph/weights.def"
 #undef WEIGHT
-    uint32_t n_ops; /* operations whose weight is not that of their kind */
+    uint32_t n_ops; /* operations with a weight of their own instead of their kind's */
     struct randgraph_op_weight op[RANDGRAPH_MAX_OP_WEIGHTS];
 };
 extern const struct randgraph_weights randgraph_weights_default;
 
-/* Lines "name value" and "op NAME value", '#' begins a comment line; what is not named keeps its
- * default. */
+/* Parses lines "name value" and "op NAME value"; '#' begins a comment line.  Weights that are not
+ * listed keep their defaults.  -1: the reason, with the line's number; *ret_weights is untouched.
+ */
 int randgraph_weights_parse(const char *text, struct randgraph_weights *ret_weights, struct why *w);
-/* All of them as such lines; NULL when out of memory. */
+/* All weights in that format, each below a comment with its meaning, in the arena.  NULL: out of
+ * memory. */
 char *randgraph_weights_dump(const struct randgraph_weights *w, struct arena *a);
 
 struct randgraph_options {
-    uint32_t min_ops, max_ops; /* of the main graph: 1..100 */
-    uint32_t max_dim;          /* largest dimension of the inputs: 1..64 */
-    uint32_t max_elements;     /* of any tensor */
-    int max_level;             /* feature level that the model may need: 1..8 */
-    uint32_t dtypes;           /* bit per enum dtype that may occur as a main type; 0: all */
+    uint32_t min_ops, max_ops; /* operations of the main graph: 1..100 */
+    uint32_t max_dim;          /* largest dimension of a drawn shape: 1..64 */
+    uint32_t max_elements;     /* of any tensor: at least 1 */
+    int max_level;             /* highest feature level that the model may need: 1..8 */
+    uint32_t dtypes;           /* bit per enum dtype allowed as a main type; 0: all */
     double relaxed;            /* share of graphs with the relaxed flag */
-    double constant;           /* share of fresh operands that are constants */
-    double control_flow;       /* share of graphs that may hold IF and WHILE */
-    /* Not NULL: every operation of the main graph has this name (a campaign of one operation). */
-    const char *only;
+    double constant;           /* share of new operands that are constants */
+    double control_flow;       /* share of graphs that may contain IF and WHILE */
+    const char *only;          /* the only operation of the main graph; NULL: any */
     const struct randgraph_weights *weights; /* NULL: the defaults */
 };
 extern const struct randgraph_options randgraph_default;
 
-/* Graph number `index` of campaign `seed`, into arena: model and input values; expected[].data
- * stays NULL.  Name: "random/s<seed>/i<index>".  -1 only when out of memory or the options allow
- * nothing. */
+/* Generates graph number `index` of campaign `seed` into the arena: the model and the values of its
+ * inputs; expected[] has types and shapes, its data stays NULL.  The example is named
+ * "random/s<seed>/i<index>".  options: NULL for the defaults.  -1: the options are invalid or allow
+ * no operation, or out of memory (WHY_MEMORY); *ret_example is untouched. */
 int randgraph_make(const struct randgraph_options *options, uint64_t seed, uint64_t index,
                    struct arena *arena, struct example *ret_example, struct why *w);
+/* The same with choices from r; the example has no name. */
 int randgraph_from(const struct randgraph_options *options, struct rng *r, struct arena *arena,
                    struct example *ret_example, struct why *w);
 

@@ -1,4 +1,4 @@
-/* The generator: xoshiro256++, seeded by splitmix64, or a fuzzer's bytes. */
+/* The source of random choices: xoshiro256++ seeded by splitmix64, or a fuzzer's bytes. */
 #include "randgraph/grow.h"
 
 static uint64_t splitmix(uint64_t *s)
@@ -71,7 +71,7 @@ uint64_t rng_next(struct rng *r)
 
 uint32_t rng_below(struct rng *r, uint32_t n)
 {
-    if (r->bytes) /* few bytes a choice: a mutation stays local */
+    if (r->bytes) /* as few bytes per choice as possible: a mutation stays local */
         return (uint32_t) (take_bytes(r, n <= 1 ? 0 : n <= 256 ? 1 : n <= 65536 ? 2 : 4) % n);
     uint64_t m = (rng_next(r) >> 32) * n;
     if ((uint32_t) m < n)

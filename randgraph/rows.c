@@ -1,4 +1,4 @@
-/* The catalogue turned round: for each element type, the operations that can take a value of it. */
+/* Index of the catalogue: for each element type, the operations that can consume a value of it. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,15 @@ static bool has_draw(const struct op *op, const struct form *f, enum draw draw)
     return false;
 }
 
-/* Whether a value of the graph can go there, and the other operands be drawn round it. */
+/* Whether an existing value can be operand `at`, so that the other operands can be drawn to match.
+ */
 static bool can_enter(const struct op *op, const struct form *f, int at)
 {
     const struct role *r = &op->in[f->role[at]], *first = &op->in[f->role[0]];
 
     if (!is_tensor_role(r) || r->q == Q_PRODUCT || r->draw == DRAW_OP)
         return false;
-    if (at == 0 || first->draw == DRAW_OP) /* the record draws round it */
+    if (at == 0 || first->draw == DRAW_OP) /* the record's draw() adapts to it */
         return true;
     if (r->draw == DRAW_SHAPE || first->draw == DRAW_SHAPE || (r->needs & NEEDS_CONST))
         return false;
@@ -98,7 +99,7 @@ static void add_op(const struct op *op, enum dtype type)
         table.by_type[type].op[table.by_type[type].n++] = of_op;
 }
 
-/* A graph begins with an operation's first tensor. */
+/* Index in the form of the first tensor, with which an operation can begin a graph. */
 static int first_tensor(const struct op *op, const struct form *f)
 {
     for (int i = 0; f->role[i] != END; i++)
@@ -116,7 +117,7 @@ static void add_first(const struct op *op, enum dtype type)
             const struct form *form = &op->forms[f];
             const struct role *r = &op->in[form->role[first_tensor(op, form)]];
             const struct role *like =
-                r->draw == DRAW_OP ? &op->out[0] : r; /* a shape, of any type */
+                r->draw == DRAW_OP ? &op->out[0] : r; /* r is a shape: its type is fixed */
             if (role_type(like, &op->typings[t]) != type)
                 continue;
             first_rows[n_first_rows++] =
@@ -142,7 +143,7 @@ static size_t most_rows(void)
     return n;
 }
 
-/* The tables last as long as the process. */
+/* The tables are never freed. */
 static bool allocate(void)
 {
     size_t n = most_rows(), ops = (size_t) op_table_n + 1;

@@ -1,4 +1,4 @@
-/* Scalar operands, and tensors whose values the record draws. */
+/* Draws scalar operands, and tensors whose values the record's draw() chooses. */
 #include <string.h>
 
 #include "randgraph/grow.h"
@@ -67,10 +67,10 @@ static double draw_hinted(struct draft *d, const struct role *r, enum dtype type
     case DRAW_STRIDE: return one_to(d, LARGEST_STRIDE);
     case DRAW_DILATION: return draw_dilation(d);
     case DRAW_PAD:
-        window = smallest_window(d); /* no window lies in padding alone */
+        window = smallest_window(d); /* so that no window lies in padding alone */
         return rng_below(g, window < LARGEST_PAD + 1 ? window : LARGEST_PAD + 1);
     case DRAW_SCHEME: return one_to(d, 2);
-    case DRAW_ACTIVATION: return integers ? 0 : rng_below(g, 4); /* integers take none */
+    case DRAW_ACTIVATION: return integers ? 0 : rng_below(g, 4); /* none for integers */
     case DRAW_FLAG: return rng_below(g, 2);
     case DRAW_POSITIVE:
         return (0.125 + (double) rng_below(g, 120) / 64) * (r->qscale != 0 ? r->qscale : 1);
@@ -86,7 +86,7 @@ static double draw_hinted(struct draft *d, const struct role *r, enum dtype type
     return type == DT_INT32 || type == DT_UINT32 ? (double) rng_below(g, 4) : draw_float(d, r);
 }
 
-/* Sizes that other draws look at: windows of a scalar size, the channel multiplier. */
+/* Drawn first, because other operands depend on them. */
 void scalar_kernels(struct draft *d)
 {
     uint32_t most = LARGEST_WINDOW;
@@ -102,8 +102,8 @@ void scalar_kernels(struct draft *d)
     }
 }
 
-/* Lets the record draw; its int32 values are converted to the operand's type. */
-static int record_draws(struct draft *d, uint32_t at, struct known *k)
+/* Calls the record's draw(); its int32 values are converted to the operand's type. */
+static int draw_by_record(struct draft *d, uint32_t at, struct known *k)
 {
     int32_t drawn[MAX_DRAWN] = { 0 };
     double x[MAX_DRAWN];
@@ -139,7 +139,7 @@ int scalar_draw(struct draft *d, uint32_t at)
     if (!k)
         return -1;
     if (r->draw == DRAW_OP) {
-        if (scale_fresh(d, at, &k->t) < 0 || record_draws(d, at, k) < 0)
+        if (scale_fresh(d, at, &k->t) < 0 || draw_by_record(d, at, k) < 0)
             return -1;
         if (tensor && !shape_bind(d, r, &k->t.shape))
             return -1;

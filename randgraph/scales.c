@@ -6,7 +6,7 @@
 
 enum { SCALE_STEPS = 4096 };
 
-/* A scale that is no round number, with which `codes` steps span about `span`. */
+/* A scale with which `codes` steps span between one and two times `span`; rarely a round number. */
 static float draw_scale(struct builder *b, double span, double codes)
 {
     double odd = 1 + (double) rng_below(b->rng, SCALE_STEPS) / SCALE_STEPS;
@@ -52,7 +52,7 @@ static float product_scale(const struct draft *d)
     return (float) ((double) a->scale * (double) b->scale);
 }
 
-/* The dimension with one scale an index: that of the bias's letter, where there is a bias. */
+/* The channel dimension of a per-channel operand: the one with the bias's letter, else random. */
 static uint32_t channel_dim(const struct draft *d, uint32_t at, uint32_t rank)
 {
     const char *dims = d->op->in[d->role[at]].dims;
@@ -79,7 +79,6 @@ static int channel_scales(struct draft *d, uint32_t at, struct tensor *t)
     return 0;
 }
 
-/* +-reach, or about as much on one side, for a type with one scale. */
 void scale_any(struct builder *b, double reach, struct tensor *t)
 {
     enum quant quant = dtype_info[t->dtype].quant;
@@ -143,7 +142,7 @@ bool scale_fits(const struct draft *d, const struct role *r, const struct tensor
     return true;
 }
 
-/* Just over the product of the first two scales. */
+/* A scale slightly above the product of the first two (Q_OVER). */
 static double over_product(const struct draft *d)
 {
     const struct tensor *a = operand(d, 0), *b = operand(d, 1);
@@ -159,7 +158,6 @@ bool scale_free(const struct role *r, enum dtype type)
     return (quant == QUANT_AFFINE || quant == QUANT_SYMM) && !fixed;
 }
 
-/* What a result has while it is computed. */
 void scale_tentative(const struct draft *d, const struct role *r, struct tensor *t)
 {
     const struct dtype_info *info = &dtype_info[t->dtype];
@@ -195,7 +193,8 @@ static double clamp(double x, double lo, double hi)
     return x < lo ? lo : x > hi ? hi : x;
 }
 
-/* Covers lo..hi and zero; sometimes loosely, sometimes with the largest values cut off. */
+/* Covers lo..hi and zero with a margin; sometimes several times as much, sometimes about half, so
+ * that the largest values saturate. */
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
                   struct tensor *t)
 {

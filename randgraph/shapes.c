@@ -1,5 +1,5 @@
-/* Shapes: from letters that are bound already, from the operand to broadcast against, or free.
- * Images are NHWC here, whatever their layout in the model. */
+/* Shapes: from pattern letters that are bound already, from the operand to broadcast against, or
+ * random.  Images are NHWC here, whatever their layout in the model. */
 #include <string.h>
 
 #include "randgraph/grow.h"
@@ -61,7 +61,7 @@ static void bind_letter(struct call *c, char letter, uint32_t dim)
     c->letter[l] = dim;
 }
 
-/* The dimensions of '*' are the letters 1, 2, ..., its rank is '*', as op_bind() has them. */
+/* The dimensions of pattern '*' have the letters 1, 2, ..., its rank has '*', as in op_bind(). */
 static char letter_at(const struct role *r, uint32_t i)
 {
     return r->dims[0] == STAR ? (char) (i + 1) : r->dims[i];
@@ -77,7 +77,7 @@ static bool broadcasts(const struct shape *a, const struct shape *b)
     return true;
 }
 
-/* What a broadcast operand goes with: the first, or the one that is continued. */
+/* The operand that a broadcast operand must match: the first; for that, the value given. */
 static const struct shape *partner_of(const struct draft *d, const struct role *r)
 {
     bool first = r == &d->op->in[d->form->role[0]];
@@ -130,7 +130,7 @@ bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc)
     return true;
 }
 
-/* Half of the dimensions are from the lower half: most tensors are small, some are not. */
+/* Half of the draws are limited to the lower half of the range, so that most tensors are small. */
 static uint32_t draw_dim(struct builder *b, uint32_t room)
 {
     uint32_t most = b->options->max_dim;
@@ -172,8 +172,8 @@ uint32_t builder_rank(const struct builder *b, unsigned ranks)
     return rank;
 }
 
-/* Something that broadcasts with s: its like, one element, or a mix of ones and larger dimensions.
- */
+/* A shape that broadcasts with s: the same, one element, or a mix of ones and equal or larger
+ * dimensions. */
 static struct shape draw_partner(struct draft *d, const struct shape *s, unsigned ranks)
 {
     struct rng *r = d->b->rng;
@@ -200,7 +200,7 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
     return to;
 }
 
-/* A small letter is a window over the axis of its capital. */
+/* A lower-case letter is the size of a window over the dimension of its capital. */
 static uint32_t window_room(const struct draft *d, char letter, uint32_t room)
 {
     unsigned char capital = (unsigned char) (letter - 'a' + 'A');

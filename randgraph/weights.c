@@ -1,5 +1,5 @@
-/* The weights as a table that can be dumped, edited and loaded: "name value" lines, and "op NAME
- * value" for the share of an operation, else that of its kind. */
+/* The weights as text that can be dumped, edited and loaded: lines "name value", and "op NAME
+ * value" for an operation whose weight differs from its kind's. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,10 +61,10 @@ static int set_op(struct randgraph_weights *w, const char *name, uint32_t value,
     const struct op *op = op_by_name(name);
     uint32_t i = 0;
 
-    REQUIRE(why, op, "weight of an operation that the catalogue does not have: %s", name);
+    REQUIRE(why, op, "weight of an unknown operation: %s", name);
     while (i < w->n_ops && w->op[i].op != op)
         i++;
-    REQUIRE(why, i < RANDGRAPH_MAX_OP_WEIGHTS, "more than %d weights of operations",
+    REQUIRE(why, i < RANDGRAPH_MAX_OP_WEIGHTS, "weights of more than %d operations",
             RANDGRAPH_MAX_OP_WEIGHTS);
     w->op[i] = (struct randgraph_op_weight){ op, value };
     w->n_ops += i == w->n_ops;
@@ -84,9 +84,9 @@ static int set_line(struct randgraph_weights *w, const char *line, int number, s
         return set_op(w, second, (uint32_t) value, why);
     }
     REQUIRE(why, sscanf(line, " %63s %ld %1[^#]", first, &value, rest) >= 2,
-            "line %d: not \"name value\": %.80s", number, line);
+            "line %d: expected \"name value\", found: %.80s", number, line);
     uint32_t *to = entry(w, first);
-    REQUIRE(why, to, "line %d: no weight is called %s", number, first);
+    REQUIRE(why, to, "line %d: unknown weight %s", number, first);
     REQUIRE(why, value >= 0 && value <= MAX_WEIGHT, "line %d: weight %ld is not in 0..%d", number,
             value, MAX_WEIGHT);
     *to = (uint32_t) value;
