@@ -1,7 +1,7 @@
-/* A ring of lines between the caller, who reads lines into it at one end and takes examples from it
- * at the other, and threads, which parse what lies between:
+/* A ring buffer of lines.  The caller reads lines into it and takes examples out; threads parse the
+ * lines in between:
  *
- *     taken <= parsing <= read        (numbers of lines; a line's place is its number % SLOTS)
+ *     taken <= parsing <= read        (numbers of lines; line n is in slot n % SLOTS)
  */
 #include "specs/ahead.h"
 
@@ -36,7 +36,7 @@ static struct slot *slot_of(struct ahead *a, size_t number)
     return &a->slot[number % SLOTS];
 }
 
-/* A thread: the next line that nobody parses, until told to stop. */
+/* Thread: parses the next line that is not yet parsed, until a->stop. */
 static void *parse_lines(void *user)
 {
     struct ahead *a = user;
@@ -60,7 +60,7 @@ static void *parse_lines(void *user)
     return NULL;
 }
 
-/* Lines come with no zero at their end, and may be empty. */
+/* text has no terminating zero and may be empty. */
 static int fill_slot(struct slot *s, const char *text, size_t n, struct why *w)
 {
     if (!s->arena)
@@ -80,7 +80,7 @@ static int fill_slot(struct slot *s, const char *text, size_t n, struct why *w)
     return 0;
 }
 
-/* Reads until the ring is full.  1: it is; 0: there are no more lines. */
+/* Reads lines until the ring is full (1) or there are no more (0). */
 static int read_ahead(struct ahead *a, struct lines *lines, struct why *w)
 {
     const char *text;
@@ -100,7 +100,7 @@ static int read_ahead(struct ahead *a, struct lines *lines, struct why *w)
     return 1;
 }
 
-/* The oldest line, when it is parsed. */
+/* Waits until the oldest line is parsed and passes its example to the caller. */
 static int take_line(struct ahead *a, struct why *w)
 {
     struct slot *s = slot_of(a, a->taken);
@@ -120,7 +120,7 @@ static int take_line(struct ahead *a, struct why *w)
     return result < 0 ? -1 : 0;
 }
 
-/* A line that cannot be read fails after those before it. */
+/* A line that cannot be read is reported after all lines before it. */
 static int run_ring(struct ahead *a, struct lines *lines, struct why *w)
 {
     struct why unread;

@@ -1,5 +1,5 @@
-/* The examples of a file of lines: threads parse lines ahead of the caller, who gets the examples
- * in the order of the file. */
+/* Parses the lines of a file in parallel: threads parse lines before the caller needs them, and the
+ * caller receives the examples in file order. */
 #ifndef SPECS_AHEAD_H
 #define SPECS_AHEAD_H
 
@@ -7,16 +7,17 @@
 #include "specs/lines.h"
 
 struct ahead_work {
-    /* On any thread.  1: an example, in a; 0: the line has none; -1: the reason. */
+    /* Parses line `number` (from 1) into the arena, on any thread.  1: an example, 0: a line
+     * without one, -1: the reason. */
     int (*parse)(const char *text, size_t n, size_t number, struct arena *a,
                  struct example *ret_example, void *user, struct why *w);
-    /* On the caller's.  -1 stops. */
+    /* Receives an example, valid during the call, on the caller's thread.  -1 stops. */
     int (*take)(const struct example *e, void *user, struct why *w);
     void *user;
 };
 
-/* threads: 0 and 1: the caller's alone.  Stops at the first failure in the order of the file:
- * AHEAD_UNREAD where it was reading the next line that failed. */
+/* threads: 0 and 1 parse on the caller's thread.  Stops at the first failure in file order: -1 from
+ * parse() or take(), AHEAD_UNREAD where the next line could not be read. */
 enum { AHEAD_UNREAD = -2 };
 int ahead_run(struct lines *lines, const struct ahead_work *work, unsigned threads, struct why *w);
 

@@ -20,14 +20,16 @@
 enum { DEFAULT_TIMEOUT = 60, MAX_TIMEOUT = 1000000, MAX_TRACE = 1 << 16, MAX_TAIL = 4096 };
 static const uint64_t default_memory = 4ull << 30;
 
-/* The nursery of this process; a fork inherits the socket of its parent, which is not its own. */
+/* The Python zygote of this process.  owner: the process that started it; a fork inherits the
+ * socket but must not use it. */
 static struct {
     pthread_mutex_t lock;
     pid_t owner;
     int socket;
 } nursery = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
 
-/* Two forks: the nursery is nobody's child, and no waitpid() of the caller's ever meets it. */
+/* Forks twice: the zygote is no child of the caller, so that none of its waitpid() calls reaps it.
+ */
 static int spawn(int socket, int other, struct why *w)
 {
     int status;
@@ -71,7 +73,7 @@ static int nursery_open(struct why *w)
         greeting.ready)
         return 0;
     if (spawned == 0)
-        why_fail(w, WHY_SYSTEM, "%s", "the process for Python did not start");
+        why_fail(w, WHY_SYSTEM, "%s", "the Python process did not start");
     nursery_close();
     return -1;
 }
@@ -107,7 +109,7 @@ static int exchange(const struct nursery_request *r, int lines, int trace,
     if (n == (ssize_t) sizeof *ret_reply)
         return 0;
     nursery_close();
-    return why_fail(w, WHY_SYSTEM, "%s: the process for Python has gone", r->path);
+    return why_fail(w, WHY_SYSTEM, "%s: the Python process ended unexpectedly", r->path);
 }
 
 static int make_request(const char *kind, const char *path, const struct specs_options *options,
@@ -128,7 +130,7 @@ static int make_request(const char *kind, const char *path, const struct specs_o
     return 0;
 }
 
-/* The line of `path` that a stack trace by faulthandler names first (the innermost), or 0. */
+/* The innermost line of `path` in the stack trace that faulthandler wrote, or 0. */
 static long traced_line(int trace, const char *path)
 {
     static const char opening[] = "File \"";
@@ -149,13 +151,13 @@ static long traced_line(int trace, const char *path)
     return line;
 }
 
-static bool trace_says(int trace, const char *word)
+static bool trace_contains(int trace, const char *word)
 {
     char start[64] = "";
     return pread(trace, start, sizeof start - 1, 0) > 0 && strstr(start, word);
 }
 
-/* Explains the end of a child that did not explain itself. */
+/* Composes the reason for a child that ended without its final record. */
 static void explain_end(const struct nursery_request *r, const struct nursery_reply *reply,
                         const char *path, int trace, struct why *w)
 {
@@ -168,7 +170,7 @@ static void explain_end(const struct nursery_request *r, const struct nursery_re
         snprintf(place, sizeof place, "%s", path);
     if (reply->end == ENDED_UNSTARTED)
         why_fail(w, WHY_SYSTEM, "%s: fork: %s", place, strerror(reply->value));
-    else if (reply->end == ENDED_OVERTIME || trace_says(trace, "Timeout"))
+    else if (reply->end == ENDED_OVERTIME || trace_contains(trace, "Timeout"))
         why_fail(w, WHY_TIMEOUT, "%s: not loaded within %g s", place, r->timeout);
     else if (reply->end == ENDED_SIGNAL)
         why_fail(w, WHY_INVALID, "%s: killed by signal %d (%s)", place, reply->value,
@@ -185,31 +187,31 @@ static enum why_code code_of(const char *kind)
     return strcmp(kind, "system") == 0 ? WHY_SYSTEM : WHY_INVALID;
 }
 
-/* Reads what the child said last.  1: all went well, 0: it says what did not, -1: it says nothing.
- */
-static int last_words(const char *text, size_t n, const char *path, struct why *w)
+/* Reads the child's final record.  1: success, 0: a failure, described in *w, -1: it is none. */
+static int read_final_record(const char *text, size_t n, const char *path, struct why *w)
 {
     const char *error = NULL, *kind = "invalid";
     json_int_t line = 0, end = -1;
     json_t *o = json_loadb(text, n, 0, NULL);
-    int said = -1;
+    int result = -1;
 
     if (o && json_unpack(o, "{s:I}", "end", &end) == 0) {
-        said = 1;
+        result = 1;
     } else if (o && json_unpack(o, "{s:s, s?s, s?I}", "error", &error, "kind", &kind, "line",
                                 &line) == 0) {
-        said = 0;
+        result = 0;
         if (line > 0)
             why_fail(w, code_of(kind), "%s:%lld: %s", path, (long long) line, error);
         else
             why_fail(w, code_of(kind), "%s: %s", path, error);
     }
     json_decref(o);
-    return said;
+    return result;
 }
 
-/* Cuts the last line off, if it is the child's own, and a line that was not finished. */
-static int cut_last_words(int lines, const char *path, struct why *w)
+/* Removes the final record from the lines, and a line without end.  Result as of
+ * read_final_record(). */
+static int cut_final_record(int lines, const char *path, struct why *w)
 {
     char tail[MAX_TAIL];
     off_t size = lseek(lines, 0, SEEK_END);
@@ -219,13 +221,13 @@ static int cut_last_words(int lines, const char *path, struct why *w)
     if (n <= 0)
         return -1;
     const char *end = memrchr(tail, '\n', (size_t) n);
-    if (!end) /* longer than any last word */
+    if (!end) /* longer than any final record */
         return -1;
     const char *before = end > tail ? memrchr(tail, '\n', (size_t) (end - tail)) : NULL;
     const char *start = before ? before + 1 : tail;
-    int said = last_words(start, (size_t) (end - start), path, w);
-    off_t keep = from + (said < 0 ? end + 1 - tail : start - tail);
-    return ftruncate(lines, keep) < 0 ? -1 : said;
+    int result = read_final_record(start, (size_t) (end - start), path, w);
+    off_t keep = from + (result < 0 ? end + 1 - tail : start - tail);
+    return ftruncate(lines, keep) < 0 ? -1 : result;
 }
 
 static int load(const struct nursery_request *r, const char *path, int lines, int trace,
@@ -238,10 +240,10 @@ static int load(const struct nursery_request *r, const char *path, int lines, in
     int done = exchange(r, lines, trace, &reply, w);
     pthread_mutex_unlock(&nursery.lock);
     TRY(done);
-    int said = cut_last_words(lines, path, &o.why);
-    if (said < 0)
+    int result = cut_final_record(lines, path, &o.why);
+    if (result < 0)
         explain_end(r, &reply, path, trace, &o.why);
-    o.failed = said != 1;
+    o.failed = result != 1;
     o.lines = fdopen(dup(lines), "r");
     if (!o.lines)
         return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));

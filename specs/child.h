@@ -1,12 +1,13 @@
-/* Loading in a process of its own, so that a file that runs wild hurts nothing.
+/* Loads a file with Python in a process of its own, so that a hostile or broken file cannot harm
+ * the caller.
  *
- *     caller --request, two memory files--> nursery --fork--> child: Python runs the file,
- *            <-------how it ended----------         <-waits-  writes lines of JSON
+ *     caller --request, two memory files--> python_zygote --fork--> child: Python runs the file,
+ *            <-------how it ended----------               <-waits-  writes lines of JSON
  *
- * The nursery is a process that has started the interpreter, once, and forks a child for each file,
- * so that a file costs milliseconds.  The child lives under limits of time and memory, may start no
- * process and write no file, and has no standard output.  Results are read when the child has
- * ended: a slow reader costs the file no time. */
+ * The zygote starts the interpreter once and forks a child for each file, so that a file takes
+ * milliseconds.  The child has limits of time and memory, may start no process and write no file,
+ * and has no standard output.  Results are read after the child has ended, so that reading does not
+ * count against the file's time. */
 #ifndef SPECS_CHILD_H
 #define SPECS_CHILD_H
 
@@ -15,16 +16,17 @@
 #include "specs/specs.h"
 
 struct child_output {
-    FILE *lines;    /* the complete lines that the child wrote, from the start */
-    bool failed;    /* the file is at fault, after these lines */
+    FILE *lines;    /* the complete lines that the child wrote, at their start; owned */
+    bool failed;    /* the file failed to load after these lines */
     struct why why; /* if failed: file, line and reason */
 };
 
-/* Loads a file.  kind: "modpy", "tflite" or "toml".  -1: nothing came of it, for the reason in *w.
- * Safe from several threads, one file at a time, and in the child of a fork that did not happen
- * during a load: that child gets a nursery of its own. */
+/* Loads a file.  kind: "modpy", "tflite" or "toml".  options may be NULL.  -1: the file could not
+ * be loaded at all, with the reason; *ret_output is untouched.  Thread-safe; loads one file at a
+ * time. After a fork outside of a load, the new process starts a zygote of its own. */
 int child_load(const char *kind, const char *path, const struct specs_options *options,
                struct child_output *ret_output, struct why *w);
+/* Closes the lines.  NULL is allowed. */
 void child_output_done(struct child_output *o);
 
 #endif

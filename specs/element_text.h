@@ -1,24 +1,26 @@
-/* Elements of tensors as text that reads back to the same bits. */
+/* Tensor elements as decimal text that reads back to the same bits. */
 #ifndef SPECS_ELEMENT_TEXT_H
 #define SPECS_ELEMENT_TEXT_H
 
 #include "golden/golden.h"
 
-enum { ELEMENT_TEXT = 32 };
+enum { ELEMENT_TEXT = 32 }; /* size of the buffer for one element */
 
-/* What an element is, as far as writing goes. */
+/* How an element is written. */
 enum element_kind { ELEMENT_INTEGER, ELEMENT_BOOL, ELEMENT_REAL };
 enum element_kind element_kind(enum dtype dtype);
 
-/* Element i as a number, exactly but for integers of 64 bits. */
+/* Element i as stored, without scale or zero point; exact, except for 64-bit integers. */
 double element_value(const struct tensor *t, size_t i);
-/* Element i of integers, exactly. */
+/* Element i of an integer tensor, exactly.  Returns text. */
 const char *integer_text(const struct tensor *t, size_t i, char text[ELEMENT_TEXT]);
 
-/* The shortest decimal that reads back, through binary32, to the same finite value; always with a
- * point or an exponent, so that it stays a real number and keeps the sign of a zero. */
+/* The shortest decimal that reads back to the same binary32 value, which must be finite.  It always
+ * has a point or an exponent, so that readers take it for a real number and keep the sign of a
+ * zero. Returns text. */
 const char *real_text(double value, char text[ELEMENT_TEXT]);
 
+/* Whether no element is infinite or NaN. */
 bool all_finite(const struct tensor *t);
 
 #endif

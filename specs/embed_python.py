@@ -1,4 +1,4 @@
-"""Writes the Python sources that the loader carries with it as a C file: embed_python.py OUT SOURCE..."""
+"""Writes Python sources as arrays in a C file, to be embedded in the program: embed_python.py OUT SOURCE..."""
 
 import os
 import sys

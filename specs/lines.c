@@ -32,7 +32,7 @@ int lines_new(FILE *from, bool xz, size_t limit, struct lines **ret_lines, struc
     *l = (struct lines){ .from = from, .limit = limit, .xz = xz, .stream = LZMA_STREAM_INIT };
     if (xz && lzma_stream_decoder(&l->stream, xz_memory, LZMA_CONCATENATED) != LZMA_OK) {
         lines_free(l);
-        return why_fail(w, WHY_MEMORY, "the xz decoder does not start");
+        return why_fail(w, WHY_MEMORY, "cannot start the xz decoder");
     }
     *ret_lines = l;
     return 0;
@@ -51,7 +51,7 @@ void lines_free(struct lines *l)
 static int fail_xz(const struct lines *l, lzma_ret code, struct why *w)
 {
     const char *reason = code == LZMA_BUF_ERROR      ? "is truncated"
-                         : code == LZMA_FORMAT_ERROR ? "has not the xz format"
+                         : code == LZMA_FORMAT_ERROR ? "is not in xz format"
                          : code == LZMA_MEM_ERROR || code == LZMA_MEMLIMIT_ERROR
                              ? "needs too much memory"
                              : "is damaged";
@@ -91,7 +91,7 @@ static ssize_t read_plain(struct lines *l, char *to, size_t n, struct why *w)
     return (ssize_t) got;
 }
 
-/* Makes room for another chunk behind what has been read. */
+/* Makes room for another chunk after the text read so far. */
 static int make_room(struct lines *l, struct why *w)
 {
     if (l->start > 0) {

@@ -10,15 +10,16 @@
 
 struct lines;
 
-/* Reads from `from`, which it takes over and closes, also on failure.  xz: decompress.  limit:
- * bytes of the longest line that is accepted. */
+/* Reads from `from`; takes ownership and closes it, also on failure.  xz: the file is compressed.
+ * limit: length in bytes of the longest line accepted. */
 int lines_new(FILE *from, bool xz, size_t limit, struct lines **ret_lines, struct why *w);
 void lines_free(struct lines *l);
 
-/* 1: a line (without its end; valid until the next call), 0: there are no more, -1: the reason. */
+/* 1: a line, without its newline or a terminating zero, valid until the next call; 0: end of file;
+ * -1: the reason. */
 int lines_next(struct lines *l, const char **ret_text, size_t *ret_length, struct why *w);
 
-/* How many there have been. */
+/* Number of lines returned so far. */
 size_t lines_count(const struct lines *l);
 
 #endif

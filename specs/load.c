@@ -1,4 +1,4 @@
-/* Files of all kinds, one example at a time. */
+/* specs_load(): selects a loader by the file name's ending and passes on one example at a time. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,8 @@ struct load {
     void *user;
 };
 
-/* A file that cannot be opened: is it the name that is wrong, or the machine? */
+/* Reports a file that cannot be opened: as invalid input if its name is wrong, else as a system
+ * error. */
 static int fail_open(const char *path, struct why *w)
 {
     switch (errno) {
@@ -44,7 +45,7 @@ static int fail_at_line(const char *path, size_t number, struct why *w)
 
 struct load_lines {
     const struct load *load;
-    bool numbered; /* lines are those of the file */
+    bool numbered; /* line numbers are those of the file and appear in messages */
 };
 
 static bool is_blank(const char *text, size_t n)
@@ -57,7 +58,7 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
                       struct example *ret_example, void *user, struct why *w)
 {
     const struct load_lines *l = user;
-    const size_t told = l->numbered ? number : 0;
+    const size_t shown = l->numbered ? number : 0; /* 0: none in messages */
     json_error_t error;
 
     if (is_blank(text, n))
@@ -65,13 +66,13 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
     json_t *record = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!record) {
         why_fail(w, WHY_INVALID, "column %d: %s", error.column, error.text);
-        return fail_at_line(l->load->path, told, w);
+        return fail_at_line(l->load->path, shown, w);
     }
     int result = record_read(record, a, ret_example, w);
     if (result < 0) {
         const char *name = json_string_value(json_object_get(record, "name"));
         why_prefix(w, "%.120s", name ? name : "record without name");
-        fail_at_line(l->load->path, told, w);
+        fail_at_line(l->load->path, shown, w);
     }
     json_decref(record);
     return result < 0 ? -1 : 1;
@@ -232,7 +233,7 @@ int specs_read_toml(const char *path, char **ret_json, struct why *w)
     }
     free(line);
     if (!o.failed)
-        return why_fail(w, WHY_SYSTEM, "%s: nothing was read", path);
+        return why_fail(w, WHY_SYSTEM, "%s: the Python process returned no data", path);
     if (w)
         *w = o.why;
     return -1;

@@ -1,4 +1,4 @@
-/* For the fuzz targets. */
+/* Internal to specs, and for its fuzz targets. */
 #ifndef SPECS_LOAD_INTERNAL_H
 #define SPECS_LOAD_INTERNAL_H
 
@@ -7,7 +7,8 @@
 
 #include "specs/specs.h"
 
-/* Loads a corpus from a stream, which it closes.  xz: compressed. */
+/* Loads a JSON-lines corpus from a stream, like specs_load(); takes ownership and closes it.  xz:
+ * it is compressed. */
 int load_stream(FILE *from, bool xz, specs_each *each, void *user, struct why *w);
 
 #endif

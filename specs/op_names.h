@@ -6,12 +6,12 @@
 
 #include "golden/model/extension.h"
 
-/* The code of an operation, or -1 if neither NNAPI nor an extension has one of that name. */
+/* The code of the operation of NNAPI or an extension with this name, or -1. */
 int32_t op_name_code(const char *name);
-/* The name of an operation, which may be made in `text`, or NULL. */
+/* The name of an operation, or NULL.  An extension's is composed in `text`. */
 const char *op_name(int32_t code, char text[EXTENSION_TEXT]);
 
-/* The same of operand types; -1 where there is none. */
+/* The same for operand types: an enum dtype, or -1. */
 int type_name_dtype(const char *name);
 const char *type_name(enum dtype type, char text[EXTENSION_TEXT]);
 

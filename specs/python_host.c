@@ -12,8 +12,8 @@ static void drop(PyObject **o)
 }
 #define _cleanup_ref_ __attribute__((cleanup(drop)))
 
-/* Isolated: no environment variable, no user site and no other python3 on PATH has a say.  The
- * fixed hash seed makes the order of sets, and with it what a specification yields, repeatable. */
+/* Isolated from environment variables, the user's site directory and any other python3 on PATH. The
+ * fixed hash seed makes the order of sets, and so the result of a specification, repeatable. */
 static PyStatus start_interpreter(PyConfig *config)
 {
     PyConfig_InitIsolatedConfig(config);
@@ -27,7 +27,7 @@ static PyStatus start_interpreter(PyConfig *config)
 
 static PyObject *host; /* halcyon.host */
 
-/* "Type: text" of the exception that is set, which is cleared. */
+/* Fails with "Type: text" of the current exception and clears it. */
 static int fail_with_exception(struct why *w, const char *doing)
 {
     PyObject *type, *value, *trace;
@@ -59,7 +59,7 @@ static PyObject *source_text(PyObject *self, PyObject *name)
 
 static PyMethodDef source_method = { "source_text", source_text, METH_O, NULL };
 
-/* An importer for the package "halcyon", whose modules are the sources that the binary carries. */
+/* An importer for the package "halcyon", whose modules are embedded in the binary. */
 static const char importer[] =
     "import importlib.abc, importlib.util, sys\n"
     "class Importer(importlib.abc.InspectLoader, importlib.abc.MetaPathFinder):\n"
@@ -81,9 +81,9 @@ static int install_importer(struct why *w)
 
     if (!scope || !function || PyDict_SetItemString(scope, "source_text", function) < 0 ||
         PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins()) < 0)
-        return fail_with_exception(w, "setting up");
+        return fail_with_exception(w, "installing the importer");
     _cleanup_ref_ PyObject *done = PyRun_String(importer, Py_file_input, scope, scope);
-    return done ? 0 : fail_with_exception(w, "setting up");
+    return done ? 0 : fail_with_exception(w, "installing the importer");
 }
 
 int python_host_start(struct why *w)
@@ -93,7 +93,7 @@ int python_host_start(struct why *w)
 
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status))
-        return why_fail(w, WHY_SYSTEM, "Python does not start: %s",
+        return why_fail(w, WHY_SYSTEM, "cannot start Python: %s",
                         status.err_msg ? status.err_msg : "unknown reason");
     TRY(install_importer(w));
     host = PyImport_ImportModule("halcyon.host");
@@ -124,7 +124,7 @@ int python_host_convert(const void *data, size_t length, char **ret_json, struct
     _cleanup_ref_ PyObject *json =
         PyObject_CallMethod(host, "convert_tflite", "y#", data, (Py_ssize_t) length);
     if (!json)
-        return fail_with_exception(w, "converting");
+        return fail_with_exception(w, "converting a TensorFlow Lite model");
     const char *text = json == Py_None ? NULL : PyUnicode_AsUTF8(json);
     char *copy = text ? strdup(text) : NULL;
     if (text && !copy)

@@ -1,4 +1,4 @@
-/* The process that has started Python and forks a child for each file (child.h has the picture). */
+/* The process that starts Python and forks a child for each file (child.h has an overview). */
 #define _GNU_SOURCE
 #include "specs/python_zygote.h"
 
@@ -20,14 +20,14 @@
 #include "specs/python_host.h"
 
 enum {
-    GRACE = 2,      /* seconds that a child has to write its stack after a time-out */
-    SPARE_CPU = 10, /* the limit of processor time only catches what the clock does not */
+    GRACE = 2,      /* seconds for a child to write its stack trace after a time-out */
+    SPARE_CPU = 10, /* seconds by which the CPU limit, a fallback, exceeds the time-out */
     FIRST_FD = 3,
     MAX_FILES = 256
 };
 
-/* Bytes of address space in use: limits come on top, so that they mean the same under a sanitizer.
- */
+/* Bytes of address space in use.  Limits are added to it, so that they allow the same amount under
+ * a sanitizer, which reserves much. */
 static uint64_t address_space(void)
 {
     unsigned long pages = 0;
@@ -63,16 +63,16 @@ static void restrict_self(const struct nursery_request *r)
     set_limit(RLIMIT_AS, address_space() + r->memory_limit);
 }
 
-static _Noreturn void be_child(const struct nursery_request *r, int socket, const int fd[2])
+static _Noreturn void run_child(const struct nursery_request *r, int socket, const int fd[2])
 {
     close(socket);
     restrict_self(r);
     _exit(python_host_load(r->kind, r->path, fd[0], fd[1], r->timeout) < 0 ? 1 : 0);
 }
 
-/* Kills what is left of the child's family.  Orphans come to the nursery, their subreaper, even out
- * of sessions and process groups of their own. */
-static void reap_family(void)
+/* Kills all remaining descendants of the child.  This process is their subreaper: orphans become
+ * its children, even from other sessions and process groups. */
+static void reap_descendants(void)
 {
     char path[64];
     int pid;
@@ -93,7 +93,7 @@ static void reap_family(void)
     }
 }
 
-/* Waits until the child ends, its time is over, or nobody is there any more to want it. */
+/* Waits until the child ends (true), its time is over, or the caller has closed its socket. */
 static bool wait_in_time(int pidfd, int socket, double timeout)
 {
     struct pollfd fds[] = { { .fd = pidfd, .events = POLLIN }, { .fd = socket, .events = 0 } };
@@ -105,8 +105,8 @@ static bool wait_in_time(int pidfd, int socket, double timeout)
     return fds[0].revents != 0;
 }
 
-static struct nursery_reply raise_child(const struct nursery_request *r, int socket,
-                                        const int fd[2])
+static struct nursery_reply load_in_child(const struct nursery_request *r, int socket,
+                                          const int fd[2])
 {
     struct nursery_reply reply = { .end = ENDED_UNSTARTED };
     int status = 0;
@@ -114,7 +114,7 @@ static struct nursery_reply raise_child(const struct nursery_request *r, int soc
     python_host_preload(r->kind, r->path);
     pid_t pid = fork();
     if (pid == 0)
-        be_child(r, socket, fd);
+        run_child(r, socket, fd);
     int pidfd = pid < 0 ? -1 : pidfd_open(pid, 0);
     reply.value = errno;
     if (pid < 0)
@@ -123,7 +123,7 @@ static struct nursery_reply raise_child(const struct nursery_request *r, int soc
     kill(pid, SIGKILL);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    reap_family();
+    reap_descendants();
     if (pidfd < 0)
         return reply;
     close(pidfd);
@@ -132,7 +132,7 @@ static struct nursery_reply raise_child(const struct nursery_request *r, int soc
     return reply;
 }
 
-/* 1: a request, 0: the other end is gone. */
+/* 1: a request; 0: the caller has closed its socket. */
 static int receive(int socket, struct nursery_request *r, int fd[2])
 {
     union {
@@ -167,7 +167,8 @@ static void reset_signals(void)
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Leaves everything behind that came through the fork: terminal, descriptors, signal handlers. */
+/* Drops what the fork inherited: terminal, descriptors, signal handlers.  Moves the socket to
+ * FIRST_FD. */
 static void detach(int *socket)
 {
     setsid();
@@ -194,7 +195,7 @@ _Noreturn void nursery_serve(int socket)
     if (send(socket, &greeting, sizeof greeting, MSG_NOSIGNAL) < 0 || !greeting.ready)
         _exit(1);
     while (receive(socket, &request, fd)) {
-        struct nursery_reply reply = raise_child(&request, socket, fd);
+        struct nursery_reply reply = load_in_child(&request, socket, fd);
         close(fd[0]);
         close(fd[1]);
         if (send(socket, &reply, sizeof reply, MSG_NOSIGNAL) < 0)

@@ -1,4 +1,5 @@
-/* The nursery's own side, for child.c. */
+/* The process that runs Python: it starts the interpreter once and forks a child for each file.
+ * This is the protocol between it and child.c; child.h has an overview. */
 #ifndef SPECS_NURSERY_H
 #define SPECS_NURSERY_H
 
@@ -7,22 +8,23 @@
 
 #include "golden/base/why.h"
 
-/* One message asks for one file; with it travel two descriptors: for lines, for stack traces. */
+/* One message per file.  It carries two file descriptors: for the lines of JSON, for stack traces.
+ */
 struct nursery_request {
-    char kind[8];
-    char path[PATH_MAX];
-    double timeout;
-    uint64_t memory_limit;
+    char kind[8];          /* "modpy", "tflite" or "toml" */
+    char path[PATH_MAX];   /* absolute */
+    double timeout;        /* seconds */
+    uint64_t memory_limit; /* bytes, beyond what the interpreter uses */
 };
 
 enum nursery_end { ENDED_EXIT, ENDED_SIGNAL, ENDED_OVERTIME, ENDED_UNSTARTED };
 
-/* How the child ended; value: exit status, signal or errno. */
+/* How the child ended (an enum nursery_end); value: exit status, signal or errno. */
 struct nursery_reply {
     int32_t end, value;
 };
 
-/* The nursery's first message: whether the interpreter runs. */
+/* The first message, sent unasked: whether the interpreter has started, else why not. */
 struct nursery_greeting {
     int32_t ready;
     struct why why;

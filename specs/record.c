@@ -1,5 +1,5 @@
-/* A record is checked where it is read: every number against its range, every index against what it
- * counts.  Whether the model is legal NNAPI is model_validate()'s question, not the reader's. */
+/* Reads a record and checks its structure: the range of every number and of every index.  Whether
+ * the model is legal NNAPI is checked by model_validate(). */
 #include "specs/record.h"
 
 #include <float.h>
@@ -44,7 +44,8 @@ static int check_members(const json_t *object, const char *where, const char *co
     return 0;
 }
 
-/* Members that may be absent keep their default; what is there must be of the type and in range. */
+/* The read_ functions leave the default of an absent member; a present one must have the type and
+ * lie in its range. */
 static int read_string(const json_t *object, const char *key, const char *where, const char **text,
                        struct why *w)
 {
@@ -89,7 +90,8 @@ static int to_scale(const json_t *value, const char *where, float *ret_scale, st
     double scale = json_number_value(value);
 
     REQUIRE(w, json_is_number(value), "%s: not a number", where);
-    REQUIRE(w, scale >= 0 && scale <= FLT_MAX, "%s: %g is no scale", where, scale);
+    REQUIRE(w, scale >= 0 && scale <= FLT_MAX, "%s: %g is no scale: must be finite, at least 0",
+            where, scale);
     *ret_scale = (float) scale;
     return 0;
 }
@@ -128,7 +130,7 @@ static int read_channel(const json_t *object, const char *where, struct arena *a
     TRY(check_members(channel, here, members, w));
     TRY(read_int(channel, "dim", here, 0, MAX_RANK - 1, &dim, w));
     const json_t *scales = json_object_get(channel, "scales");
-    REQUIRE(w, dim >= 0 && json_is_array(scales), "%s: dim and scales are needed", here);
+    REQUIRE(w, dim >= 0 && json_is_array(scales), "%s: dim or scales missing", here);
     size_t n = json_array_size(scales);
     float *scale = take(a, n, sizeof *scale, w);
     if (!scale)
@@ -211,7 +213,7 @@ static int read_subgraph(const struct reader *r, const json_t *object, const cha
     const json_t *index = json_array_get(data, 0);
 
     REQUIRE(w, json_array_size(data) == 1 && json_is_integer(index),
-            "%s.data: a list of one index of a referenced model is needed", where);
+            "%s.data: not a list with the index of one referenced model", where);
     json_int_t i = json_integer_value(index);
     REQUIRE(w, i >= 0 && i < r->n_referenced, "%s.data[0]: %lld is not one of %u referenced models",
             where, (long long) i, r->n_referenced);
@@ -233,7 +235,7 @@ static int set_constant(struct operand *o, const struct values *v, const char *w
     return 0;
 }
 
-/* Puts the values where the lifetime has them; those of inputs and outputs are kept in *v. */
+/* Stores the values of a constant in the operand; those of inputs and outputs stay in *v. */
 static int place_values(struct operand *o, const struct values *v, bool main, const char *where,
                         struct why *w)
 {
@@ -319,7 +321,7 @@ static int read_operation(const struct reader *r, const json_t *object, const ch
     return read_indexes(object, "out", where, n_operands, r->arena, &op->out, &op->n_out, w);
 }
 
-/* The inputs and outputs of a graph are operands of that lifetime. */
+/* Checks that the graph's inputs or outputs are operands of that lifetime. */
 static int check_roles(const struct graph *g, const uint32_t *index, uint32_t n, enum lifetime life,
                        const char *where, const char *key, struct why *w)
 {
@@ -358,7 +360,7 @@ static int read_graph(struct reader *r, const json_t *object, const char *where,
     const json_t *operands = json_object_get(object, "operands");
     const json_t *operations = json_object_get(object, "operations");
     REQUIRE(w, json_is_array(operands) && json_is_array(operations),
-            "%s: lists of operands and operations are needed", where);
+            "%s: operands or operations missing, or not a list", where);
     g.n_operands = (uint32_t) json_array_size(operands);
     g.n_operations = (uint32_t) json_array_size(operations);
     g.operand = take(r->arena, g.n_operands, sizeof *g.operand, w);
@@ -402,7 +404,7 @@ static size_t padded(size_t length)
     return (length + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;
 }
 
-/* Moves the constants that are references into one pool of memory. */
+/* Moves CONSTANT_REFERENCE operands into one memory pool. */
 static int make_pool(struct model *m, struct arena *a, struct why *w)
 {
     size_t total = 0, used = 0;
@@ -431,7 +433,7 @@ static int make_pool(struct model *m, struct arena *a, struct why *w)
     return 0;
 }
 
-/* Values of inputs (an empty one is omitted) and of outputs (a missing one is not known). */
+/* Values of inputs (empty: omitted) and of outputs (missing: not compared). */
 static int read_values(const struct reader *r, const struct graph *g, const uint32_t *index,
                        uint32_t n, bool input, struct tensor **ret_tensors, struct why *w)
 {
@@ -453,7 +455,7 @@ static int read_values(const struct reader *r, const struct graph *g, const uint
     return 0;
 }
 
-/* The origin that a feature level has in names, for records that tell only the level. */
+/* The name of a feature level, for records that give only its number. */
 static const char *origin_of_level(int64_t level)
 {
     static const char *const origin[] = { "UNKNOWN", "V1_0",    "V1_1",    "V1_2",   "V1_3",

@@ -1,4 +1,4 @@
-/* One record of the corpus as an example. */
+/* Reads one record of the corpus. */
 #ifndef SPECS_RECORD_H
 #define SPECS_RECORD_H
 
@@ -6,8 +6,8 @@
 
 #include "golden/golden.h"
 
-/* Everything in the example lives in the arena.  On failure the reason names the place in the
- * record, such as main.operands[3].data[7]. */
+/* Converts a record to an example, which is allocated in the arena.  -1: the record is malformed;
+ * the reason names the place in it, such as main.operands[3].data[7]. */
 int record_read(const json_t *record, struct arena *a, struct example *ret_example, struct why *w);
 
 #endif

@@ -1,10 +1,10 @@
-/* specs: models in and out.
+/* specs: reads and writes models.
  *
- * In: .mod.py specifications (embedded Python, run in a child process so that a wild one hurts
- * nothing), the JSON-lines corpus (plain or .xz), .tflite models.  All of them arrive as `struct
- * example`: a model, the values of its inputs, what must come out.  Out: the same example as a
- * .mod.py that loads and replays to the same bits, or as a corpus line.
- * Files lie: whatever is wrong with one is refused with the file, the place and the reason. */
+ * Reads .mod.py specifications (Python programs, run in a confined child process), the JSON-lines
+ * corpus (plain or .xz) and .tflite models.  Each becomes a `struct example`: a model, values of
+ * its inputs, expected values of its outputs.  Writes an example as a .mod.py that loads to the
+ * same bits, or as a line of the corpus. Files are not trusted: an invalid one is rejected with its
+ * name, the place and the reason. */
 #ifndef SPECS_SPECS_H
 #define SPECS_SPECS_H
 
@@ -13,27 +13,28 @@
 #include "golden/golden.h"
 
 struct specs_options {
-    double timeout;      /* seconds for one file; 0: 60 */
-    size_t memory_limit; /* bytes of the child process; 0: 4 GiB */
-    unsigned threads;    /* that parse lines ahead; 0: the caller's alone */
+    double timeout;      /* seconds for one .mod.py or .tflite file; 0: 60 */
+    size_t memory_limit; /* bytes that its child process may allocate; 0: 4 GiB */
+    unsigned threads;    /* that parse lines of a corpus; 0: the caller's only */
 };
 
-/* Called for each example in order; what it points to dies with the call unless model_copy()ed.
- * Return -1 to stop. */
+/* Called for each example in order.  The example is valid during the call; model_copy() copies its
+ * model.  Return -1 to stop. */
 typedef int specs_each(const struct example *e, void *user, struct why *w);
 
-/* Loads a file (.mod.py, .jsonl, .jsonl.xz, .tflite) or the entries of a directory, sorted.  Does
- * not descend.  options may be NULL.  -1 with file, place and reason: examples before it were
- * delivered. */
+/* Loads a file (.mod.py, .jsonl, .jsonl.xz, .tflite) or such files in a directory, in byte order of
+ * their names, without its subdirectories.  options may be NULL.  -1: file, place and reason; the
+ * examples before it have been passed to each(). */
 int specs_load(const char *path, const struct specs_options *options, specs_each *each, void *user,
                struct why *w);
 
-/* A TOML file as JSON text (malloced). */
+/* Reads a TOML file as JSON text (malloced). */
 int specs_read_toml(const char *path, char **ret_json, struct why *w);
 
-/* Writes e as a specification.  comment: lines put at its head, may be NULL. */
+/* Writes e as a specification.  comment: lines written at its top as comments, may be NULL.  -1: e
+ * cannot be represented (WHY_UNSUPPORTED), or writing failed. */
 int specs_write_modpy(const struct example *e, const char *comment, FILE *to, struct why *w);
-/* Writes e as one corpus line (without line end). */
+/* Writes e as one line of the corpus, without the newline.  Errors as above. */
 int specs_write_json(const struct example *e, FILE *to, struct why *w);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 1 + the value of a character; 0: it has none. */
+/* 1 + the value of a base64 digit; 0: no digit. */
 static const unsigned char sextet[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
     ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
@@ -44,7 +44,7 @@ int base64_decode(const char *text, size_t n, struct arena *a, void **ret_data, 
     return 0;
 }
 
-/* One number as an element of type d; false: it does not fit. */
+/* An integer or boolean within the type's range; false: it is not. */
 static bool read_integer(const json_t *number, const struct codec *c, double *ret_value)
 {
     double value = json_is_true(number) ? 1 : json_is_false(number) ? 0 : json_number_value(number);
@@ -63,7 +63,7 @@ static bool read_real(const json_t *number, double *ret_value)
 
     if (!json_is_number(number) || !(fabs(value) <= FLT_MAX))
         return false;
-    *ret_value = (float) value; /* numbers reach a half through binary32 */
+    *ret_value = (float) value; /* fp16 values are rounded twice, through binary32 */
     return true;
 }
 
@@ -72,7 +72,7 @@ static bool is_bool(enum dtype dtype)
     return dtype == DT_BOOL || dtype == DT_B8;
 }
 
-/* Integers that doubles do not hold. */
+/* 64-bit integers, which double does not represent exactly. */
 static int read_long(const json_t *number, void *to)
 {
     int64_t value = json_integer_value(number);
@@ -126,11 +126,12 @@ static int read_data(const json_t *list, enum dtype dtype, const char *where, st
     return 0;
 }
 
-/* Bytes are taken as they are, but a boolean is 0 or 1. */
+/* Stored bytes are not checked, except that a boolean is 0 or 1. */
 static int check_bools(const uint8_t *data, size_t n, const char *where, struct why *w)
 {
     for (size_t i = 0; i < n; i++)
-        REQUIRE(w, data[i] <= 1, "%s.bytes: byte %zu of a boolean is %d", where, i, data[i]);
+        REQUIRE(w, data[i] <= 1, "%s.bytes: byte %zu of a boolean is %d: must be 0 or 1", where, i,
+                data[i]);
     return 0;
 }
 
@@ -143,8 +144,8 @@ static int read_bytes(const json_t *text, enum dtype dtype, const char *where, s
     REQUIRE(w, json_is_string(text), "%s.bytes: not a string", where);
     if (base64_decode(json_string_value(text), json_string_length(text), a, &data, &length, w) < 0)
         return why_prefix(w, "%s.bytes", where);
-    REQUIRE(w, length % size == 0, "%s.bytes: %zu bytes are no whole number of %s", where, length,
-            dtype_info[dtype].name);
+    REQUIRE(w, length % size == 0, "%s.bytes: %zu bytes are no whole number of elements of %s",
+            where, length, dtype_info[dtype].name);
     if (is_bool(dtype))
         TRY(check_bools(data, length, where, w));
     *ret_values = (struct values){ .given = true, .data = data, .count = length / size };

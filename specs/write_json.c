@@ -35,7 +35,7 @@ static void put_base64(const uint8_t *data, size_t n, FILE *to)
     fputc('"', to);
 }
 
-/* Numbers, or the bytes where JSON has no number for a value. */
+/* Numbers, or base64 where a value is infinite or NaN, which JSON cannot represent. */
 static void put_values(const struct tensor *t, FILE *to)
 {
     char text[ELEMENT_TEXT];
@@ -83,7 +83,7 @@ static void put_quantisation(const struct tensor *t, FILE *to)
     fputs("]}", to);
 }
 
-/* value: of an input or output, or NULL. */
+/* value: that of an input or output; NULL: none. */
 static void put_operand(const struct operand *o, const struct tensor *value, bool ignored, FILE *to)
 {
     const struct tensor *t = &o->tensor;
@@ -137,7 +137,7 @@ static int64_t position(const uint32_t *index, uint32_t n, uint32_t i)
     return -1;
 }
 
-/* e: whose values the inputs and outputs have; NULL for a subgraph. */
+/* e: provides the values of inputs and outputs; NULL for a subgraph. */
 static int put_graph(const struct graph *g, const struct example *e, FILE *to, struct why *w)
 {
     fputs("{\"operands\":[", to);

@@ -1,12 +1,14 @@
-/* A specification is written so that it yields one test, with the operands that operations use and
- * the operations in the order that they have:
+/* Writes a specification that yields exactly one test, with operands and operations in the model's
+ * order:
  *
- *     i0 = Input("i0", ("TENSOR_FLOAT32", [2, 3]))      one line an operand
- *     g1 = Model("g1")                                  subgraphs before the graphs that refer to
- * them g1.IdentifyInputs(...) g1.Operation("ADD", g1_i0, g1_c2, g1_c3).To(g1_o1) main = Model() ...
+ *     g1_i0 = Input("g1_i0", ("TENSOR_FLOAT32", [2, 3]))   one line per operand
+ *     g1 = Model("g1")                                     subgraphs before graphs that use them
+ *     g1.IdentifyInputs(g1_i0)
+ *     g1.Operation("ADD", g1_i0, g1_c2, g1_c3).To(g1_o1)
+ *     main = Model()
  *     Example(({i0: [...]}, {o1: [...]}), model=main).DisableLifeTimeVariation()
  *
- * Only the documented language is used, and plain Python for NaN and infinities. */
+ * It uses only the documented language, and float("nan") or float("inf") where needed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,11 +25,11 @@ enum { WIDTH = 100, NAME = 40 };
 struct writer {
     const struct example *e;
     FILE *to;
-    bool shared;   /* Configuration.use_shm_for_weights, as it is at this line */
+    bool shared;   /* current value of Configuration.use_shm_for_weights */
     uint8_t *seen; /* per graph: 0 not yet, 1 being written, 2 written */
 };
 
-/* The variable of an operand: kind and index, with its graph before it unless that is the main one.
+/* An operand's variable: a letter for the lifetime and the index; in subgraphs after "g<graph>_".
  */
 static const char *variable(const struct writer *w, uint32_t g, uint32_t i, char name[NAME])
 {
@@ -47,7 +49,7 @@ static bool is_plain_name(const char *name)
     return name && *name && strlen(name) < 64 && strspn(name, letters) == strlen(name);
 }
 
-/* Text of a real number as Python writes it. */
+/* A real number as a Python expression. */
 static const char *python_real(double value, char text[ELEMENT_TEXT])
 {
     if (isfinite(value))
@@ -67,7 +69,7 @@ static const char *python_element(const struct tensor *t, size_t i, char text[EL
     return integer_text(t, i, text);
 }
 
-/* [1, 2, ...], broken into lines. */
+/* [1, 2, ...], wrapped at WIDTH columns. */
 static void put_values(struct writer *w, const struct tensor *t)
 {
     size_t n = t->data ? tensor_count(t) : 0, column = WIDTH / 2;
@@ -89,7 +91,7 @@ static void put_dims(struct writer *w, const struct shape *s)
         fprintf(w->to, "%s%" PRIu32, i ? ", " : "", s->dim[i]);
 }
 
-/* The type: a sequence, or for scales along a dimension the older form, which takes extraParams. */
+/* The type as a tuple; per-channel types in the older form, which takes extraParams. */
 static void put_type(struct writer *w, const struct tensor *t)
 {
     char text[ELEMENT_TEXT], name[EXTENSION_TEXT];
@@ -141,7 +143,7 @@ static void put_lifetime_switch(struct writer *w, const struct operand *o)
     w->shared = shared;
 }
 
-/* An output whose value nobody knows is one that is not compared. */
+/* The constructor by lifetime; an output without expected value is an IgnoredOutput. */
 static const char *constructor(const struct writer *w, uint32_t g, uint32_t i)
 {
     const struct graph *graph = &w->e->model.graph[g];
@@ -209,7 +211,7 @@ static int put_operation(struct writer *w, uint32_t g, const struct operation *o
 
 static int put_graph(struct writer *w, uint32_t g, struct why *why);
 
-/* The graphs that this one refers to, if they are not written yet. */
+/* Writes the graphs that this one refers to, unless they are written already. */
 static int put_referenced(struct writer *w, uint32_t g, struct why *why)
 {
     const struct graph *graph = &w->e->model.graph[g];
@@ -248,7 +250,7 @@ static int put_graph(struct writer *w, uint32_t g, struct why *why)
     return 0;
 }
 
-/* Whether a reader can tell the shape of a value from the number of its elements. */
+/* Checks that a reader can compute the value's shape from the number of its elements. */
 static int check_shape(const struct operand *o, const struct tensor *value, struct why *w)
 {
     char text[SHAPE_TEXT];

@@ -1,4 +1,4 @@
-"""Examples: the values that a model is fed, and the variations that multiply them into tests."""
+"""Examples: input and output values of a model, and the variations that turn them into several tests."""
 
 import itertools
 import sys
@@ -11,7 +11,7 @@ from halcyon.variations import (ActivationConverter, AllInputsAsInternalCoverter
 
 
 class Test(NamedTuple):
-    """One test, ready to be emitted. The model is its own copy, with the values of the feed in it."""
+    """One test. The model is a copy with the values of the feed."""
 
     name: str
     line: int
@@ -22,7 +22,7 @@ class Test(NamedTuple):
 
 
 class Feed:
-    """One set of values. A single dict is split when it is given; a pair of dicts is looked up at the end."""
+    """One set of values. A single dict is resolved at construction; a pair of dicts when a test is made."""
 
     def __init__(self, given, model):
         if isinstance(given, dict):
@@ -30,7 +30,7 @@ class Feed:
             outputs = {operand: lookup(given, operand, "output") for operand in model.outputs()}
             given = (inputs, outputs)
         if not isinstance(given, (list, tuple)) or len(given) != 2:
-            raise SpecError(f"a feed is {type(given).__name__}: a dict or a pair of dicts is needed")
+            raise SpecError(f"a feed is {type(given).__name__}: must be a dict or a pair of dicts")
         self.inputs, self.outputs = given
 
     def fill(self, model):
@@ -51,7 +51,7 @@ def zeros(operand):
 
 
 def lookup(values, operand, what):
-    """The value of one operand in a feed; a plain list stands for every operand."""
+    """The value of one operand in a feed; values that are no dict apply to every operand."""
     if not isinstance(values, dict):
         return values
     if operand not in values:
@@ -60,7 +60,7 @@ def lookup(values, operand, what):
 
 
 def line_of_specification():
-    """The line of the specification from which the loader has been called."""
+    """The line of the specification that called into the loader."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("halcyon."):
         frame = frame.f_back
@@ -71,7 +71,7 @@ class Example:
     def __init__(self, *feeds, model=None, name=None):
         self.model = Loading.file.latest_model if model is None else model
         if not isinstance(self.model, Model):
-            raise SpecError("an example before any model" if model is None else f"{model!r} is not a model")
+            raise SpecError("an example without a model before it" if model is None else f"{model!r} is not a model")
         self.name = name
         self.line = line_of_specification()
         self.feeds = [Feed(feed, self.model) for feed in feeds]
@@ -123,7 +123,7 @@ class Example:
         dims = [dims] if isinstance(dims, int) else dims
         rank, origin = rank_and_origin(operands)
         if not all(1 <= kept <= rank for kept in dims):
-            raise SpecError(f"{dims} dimensions cannot be kept of {rank}")
+            raise SpecError(f"cannot keep {dims} dimensions of {rank}")
         others = [axis for axis in range(rank) if axis != origin]
         arguments = [(origin, origin, rank, others[:rank - kept]) for kept in dims]
         return self._add_axes(operands, arguments, includeDefault, defaultName)
@@ -164,12 +164,11 @@ class Example:
         return self.AddVariations(*variations, includeDefault=include_default, defaultName=default_name)
 
     def all_but_feeds(self):
-        """What two examples share that differ in nothing but their feeds: model, name and, object by object, the
-        variations."""
+        """A key that is equal for examples that differ only in their feeds: model, name and variation objects."""
         return id(self.model), self.name, tuple(tuple(map(id, group)) for group in self.groups)
 
     def all_groups(self):
-        """The groups as added, then those of the lifetimes, which models of one operation have by themselves."""
+        """The groups that were added, then for models of one operation the groups of lifetime variations."""
         if len(self.model.operations) != 1 or self.tolerance or not self.lifetime_groups:
             return self.groups
         return self.groups + [[Variation(), AllTensorsAsInputsConverter()],
@@ -177,7 +176,7 @@ class Example:
 
 
 def rank_and_origin(operands):
-    """The rank that the tensors share, and the axis that the INT32 operand among them, if any, holds."""
+    """The common rank of the tensors, and the value of the INT32 operand among them, else the last axis."""
     ranks = {len(require_operand(operand).type.dims) for operand in operands if operand.type.code != "INT32"}
     if len(ranks) != 1:
         raise SpecError(f"the operands do not share one rank: {sorted(ranks)}")
@@ -192,7 +191,7 @@ def rank_and_origin(operands):
 
 
 def merged(examples):
-    """The examples, with those that differ in nothing but their feeds put together."""
+    """The examples, with those merged that differ only in their feeds."""
     found = {}
     for example in examples:
         same = found.setdefault(example.all_but_feeds(), example)
@@ -228,7 +227,7 @@ def make_test(example, feed, variations, taken):
 
 
 def expand(file):
-    """Yields every test of a file that has been run, in order."""
+    """Yields the tests of a file that has been run, in order."""
     taken, names = set(), file.names
     for example in merged(file.examples):
         try:

@@ -1,7 +1,7 @@
-"""What the C host calls in the child process that loads one file.
+"""Entry points for the C host, in the child process that loads one file.
 
-Results are lines of JSON; the last line is {"end": count}, or {"error": text, "kind": ..., "line": ...} where the file
-is at fault. A child that dies without such a line is explained by what faulthandler wrote.
+Results are lines of JSON; the last line is {"end": count}, or {"error": text, "kind": ..., "line": ...} if the file is
+invalid. If the child ends without such a line, the stack trace by faulthandler locates the error.
 """
 
 import errno
@@ -18,12 +18,12 @@ import tomllib
 from halcyon import modpy
 from halcyon.operands import SpecError
 
-# Events of sys.audit() that a specification has no business with.
+# Events of sys.audit() that a specification may not cause.
 FORBIDDEN = ("os.exec", "os.fork", "os.forkpty", "os.kill", "os.killpg", "os.posix_spawn", "os.spawn", "os.startfile",
              "os.system", "subprocess.Popen", "pty.spawn", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link",
              "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.utime", "os.chdir", "os.fchdir", "shutil.",
              "socket.", "signal.pthread_kill", "syslog.", "ftplib.", "smtplib.", "urllib.", "tempfile.")
-MUCH = 1 << 20
+PRELOAD_SCAN = 1 << 20  # bytes of a specification that are searched for imports
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -56,7 +56,7 @@ def load_toml(path):
 
 
 def convert_tflite(data):
-    """A model in memory as JSON, or None if it is refused. For the fuzz target: any other exception is a finding."""
+    """A model in memory as JSON, or None if it is invalid. For the fuzz target: any other exception is a bug."""
     from halcyon import tflite
     try:
         return tflite.record(data, "fuzz")
@@ -68,7 +68,7 @@ LOADERS = {"modpy": modpy.load, "tflite": load_tflite, "toml": load_toml}
 
 
 def line_in(path, error):
-    """The line of the file in which an exception arose, the innermost if several, or None."""
+    """The innermost line of the file that raised an exception, or None."""
     if isinstance(error, SyntaxError) and error.filename == path:
         return error.lineno
     found = getattr(error, "line", None) if isinstance(error, SpecError) else None
@@ -80,9 +80,8 @@ def line_in(path, error):
     return found
 
 
-# What opening a file fails with where its name, or what it names, is at fault.
-NAMED_WRONG = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP,
-               errno.ENAMETOOLONG}
+# Errors of open() that the file's name causes, not the system.
+BAD_NAME = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
 
 
 def describe(error):
@@ -103,8 +102,8 @@ def describe(error):
 def report(path, error):
     line = line_in(path, error)
     kind = getattr(error, "kind", "invalid") if isinstance(error, SpecError) else "invalid"
-    # A MemoryError is the file's too: this process may not take more.
-    if isinstance(error, OSError) and line is None and error.errno not in NAMED_WRONG:
+    # A MemoryError counts as invalid input too: the file exceeds the memory limit.
+    if isinstance(error, OSError) and line is None and error.errno not in BAD_NAME:
         kind = "system"
     record = {"error": describe(error)[:300], "kind": kind}
     if line is not None:
@@ -113,19 +112,19 @@ def report(path, error):
 
 
 def preload(kind, path):
-    """Imports, before the fork, what is slow and what the file seems to need. Failures show in the child."""
+    """Imports slow modules that the file probably needs, before the fork. The child reports failures."""
     try:
         if kind == "tflite":
             importlib.import_module("halcyon.tflite")
         with open(path, "rb") as file:
-            if kind == "modpy" and b"numpy" in file.read(MUCH):
+            if kind == "modpy" and b"numpy" in file.read(PRELOAD_SCAN):
                 importlib.import_module("numpy")
     except Exception:
         pass
 
 
 def run(kind, path, lines_fd, trace_fd, timeout):
-    """Loads a file, named by an absolute path, in this process, which is expected to end afterwards."""
+    """Loads a file, given by an absolute path, in this process, which must end afterwards."""
     faulthandler.enable(file=trace_fd)
     faulthandler.dump_traceback_later(timeout, exit=True, file=trace_fd)
     sys.addaudithook(forbid_side_effects)

@@ -1,4 +1,4 @@
-"""Models: operands in the order of their registration, operations, and the models they refer to."""
+"""Models: operands in the order of registration, operations, and the models they refer to."""
 
 from halcyon.operands import (BoolScalar, Float32Scalar, Float32Vector, Int32Scalar, Int32Vector, Loading, Operand,
                               SpecError, make_type)
@@ -12,7 +12,7 @@ class Operation:
 
 
 def implicit_constant(value):
-    """The operand for an argument that is not one, by its exact type."""
+    """A constant operand for a plain Python argument, by its exact type."""
     if type(value) is int:
         return Int32Scalar("param", value)
     if type(value) is float:
@@ -43,11 +43,11 @@ class Model:
         self._operands = {}
         Loading.file.latest_model = self
 
-    # What specifications call.
+    # Methods for specifications.
 
     def Operation(self, code, *arguments):
         if not isinstance(code, str):
-            raise SpecError(f"the name of an operation is {code!r}: a string is needed")
+            raise SpecError(f"the name of an operation is {code!r}: must be a string")
         inputs = [arg if isinstance(arg, Operand) else implicit_constant(arg) for arg in arguments]
         self.operations.append(Operation(code, self._register(inputs)))
         return self
@@ -74,7 +74,7 @@ class Model:
         self.version = "UNKNOWN" if version is None else version
         return self
 
-    # What the loader uses.
+    # Methods for the loader.
 
     def inputs(self):
         return [operand for operand in self.operands() if operand.kind == "input"]
@@ -86,18 +86,18 @@ class Model:
         return list(self._operands.values())
 
     def find(self, operand):
-        """This model's own object for an operand of a specification, or None."""
+        """This model's own copy of an operand of the specification, or None."""
         return self._operands.get(operand.name)
 
     def subgraphs(self):
-        """The models that this one refers to directly, in operand order; a model may come twice."""
+        """The models that this one refers to directly, in operand order, with repetitions."""
         return [operand.value[0] for operand in self.operands() if operand.kind == "subgraph"]
 
     def append(self, code, inputs, outputs):
         self.operations.append(Operation(code, self._register(inputs), self._register(outputs)))
 
     def clone(self, memo=None):
-        """A copy with copies of all operands and of all models referred to; what was shared stays shared."""
+        """A copy with copies of all operands and referenced models; a model referenced twice is copied once."""
         memo = {} if memo is None else memo
         if id(self) in memo:
             return memo[id(self)]
@@ -168,7 +168,7 @@ class SubgraphReference(Operand):
 
 
 def referenced_models(main):
-    """Every model that `main` refers to, directly or not, in the order in which a walk first meets it."""
+    """All models that `main` refers to, directly or indirectly, in depth-first order."""
     found = []
 
     def walk(model):

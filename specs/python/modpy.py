@@ -1,4 +1,4 @@
-"""Specifications in Python: runs one file and yields the records of its tests."""
+"""Loads a specification: runs one .mod.py file and yields the records of its tests."""
 
 import math
 import os
@@ -26,7 +26,7 @@ def version_of(path):
 
 
 def origin_of(path):
-    """What stands before the specification in the names of its tests: the version, or else the folder's name."""
+    """The first part of the names of its tests: the version, or else the folder's name."""
     version = version_of(path)
     return os.path.basename(os.path.dirname(path)) if version == "UNKNOWN" else version
 
@@ -40,7 +40,7 @@ def decode(data):
 
 
 def scope_of_specification():
-    """The names that a specification starts with. They are those of a module, which its classes look up by name."""
+    """The namespace in which a specification runs: that of a registered module, as class definitions require."""
     module = types.ModuleType("specification")
     sys.modules[module.__name__] = module
     scope = vars(module)

@@ -1,7 +1,7 @@
-"""Operands of a specification: their types, their names, and the constructors that specifications call.
+"""Operands of a specification: types, names, and the constructors that specifications call.
 
-An operand is known by its name, which is unique within a file: equality and hash go by it, so that a feed
-finds its values through copies of an operand.
+An operand is identified by its name, which is unique within a file: equality and hash use it, so that copies of
+an operand find its values in a feed.
 """
 
 import math
@@ -25,7 +25,7 @@ SHAPE = re.compile(r"\{([^{}]*)\}(?:,([^,]+))?(?:,([^,]+))?")
 
 
 class SpecError(Exception):
-    """A fault of the specification. `line` is known where the fault shows only after the file has run."""
+    """An error in the specification. `line` is set for errors found only after the file has run."""
 
     def __init__(self, message, line=None):
         super().__init__(message)
@@ -33,13 +33,13 @@ class SpecError(Exception):
 
 
 class Unsupported(SpecError):
-    """Legal, but nothing that NNAPI or this loader can express."""
+    """Legal, but not representable in NNAPI, or not by this loader."""
 
     kind = "unsupported"
 
 
 class Names:
-    """The names taken so far; `outer` holds those of the file while a copy of a model is being varied."""
+    """The names in use; `outer` holds the file's while variations change a copy of a model."""
 
     def __init__(self, outer=None):
         self.taken = set()
@@ -49,7 +49,7 @@ class Names:
         return name in self.taken or (self.outer is not None and self.outer.has(name))
 
     def take(self, name, separator=""):
-        """Takes `name`, or else `name` with the first free number appended, and returns what it took."""
+        """Reserves and returns `name`, or if it is in use, `name` with the first free number appended."""
         unique, number = name, 0
         while self.has(unique):
             number += 1
@@ -59,13 +59,13 @@ class Names:
 
 
 class Configuration:
-    """What a specification may set for the whole file."""
+    """Settings of a specification that apply to the operands after them."""
 
     use_shm_for_weights = False
 
 
 class File:
-    """What belongs to the file being loaded."""
+    """State of the file being loaded."""
 
     def __init__(self, spec="", version="UNKNOWN"):
         self.spec = spec
@@ -78,7 +78,7 @@ class File:
 
 
 class Loading:
-    """The one file being loaded; the constructors of the language have no other way to reach it."""
+    """The file being loaded; a global, because the language's constructors do not receive it."""
 
     file = File()
 
@@ -89,7 +89,7 @@ class Loading:
 
 
 class SymmPerChannelQuantParams:
-    """Scales along one dimension. Hidden ones take part in conversions but are not part of the model."""
+    """Scales along one dimension. Hidden ones are used in conversions but are not part of the model."""
 
     def __init__(self, channelDim, scales, hide=False):
         self.dim = operator.index(channelDim)
@@ -108,7 +108,7 @@ class Extension:
 
 
 class ExtensionData:
-    """What an extension attaches to an operand: bytes, or values in a format of module struct, low bytes first."""
+    """Extension data of an operand: bytes, or values in a format of module struct, little-endian."""
 
     def __init__(self, data, *values):
         self.data = struct.pack("<" + data, *values) if isinstance(data, str) else bytes(data)
@@ -143,7 +143,7 @@ def make_type(code, dims, scale=0.0, zero=0, channel=None, extension=None):
     if code not in CODES and not EXTENSION_CODE.fullmatch(code):
         raise SpecError(f"unknown operand type {code!r}")
     if not isinstance(dims, (list, tuple)):
-        raise SpecError(f"the dimensions of {code} are {dims!r}: a list or a tuple is needed")
+        raise SpecError(f"the dimensions of {code} are {dims!r}: must be a list or a tuple")
     dims = tuple(operator.index(dim) for dim in dims)
     if any(dim < 0 for dim in dims):
         raise SpecError(f"{code} has a negative dimension: {list(dims)}")
@@ -175,7 +175,7 @@ def parse_shape(text):
 
 
 def split_type(arguments, channel):
-    """Takes the type, in either of its two forms, off the front of a constructor's arguments."""
+    """Removes the type, in either of its two forms, from the front of a constructor's arguments."""
     if not arguments:
         raise SpecError("an operand needs a type")
     first, rest = arguments[0], list(arguments[1:])
@@ -185,7 +185,7 @@ def split_type(arguments, channel):
         dims, scale, zero = parse_shape(rest.pop(0))
         return make_type(first, dims, scale, zero, channel), rest, True
     if not isinstance(first, (list, tuple)) or not 2 <= len(first) <= 6:
-        raise SpecError(f"{first!r} is not a type: (code, dimensions[, scale[, zero point]]) is needed")
+        raise SpecError(f"{first!r} is not a type: must be (code, dimensions[, scale[, zero point]])")
     fields = list(first)
     if channel is not None:
         fields = (fields + [0.0, 0])[:4] + [channel]
@@ -193,14 +193,14 @@ def split_type(arguments, channel):
 
 
 def as_values(value):
-    """The values of an operand as a sequence, or None where it has no value. A numpy array is one, of any shape."""
+    """The values of an operand as a flat sequence, or None where it has no value. Numpy arrays are flattened."""
     if value is None or isinstance(value, (list, tuple)):
         return value
     return list(getattr(value, "flat", [value]))
 
 
 class Operand:
-    """An operand of a model. Specifications use its subclasses, which only construct; `kind` tells them apart."""
+    """An operand of a model. Specifications use the subclasses, which differ only in construction and `kind`."""
 
     kind = "internal"
     lifetime = "TEMPORARY_VARIABLE"
@@ -210,12 +210,12 @@ class Operand:
     def __init__(self, name, *arguments, extraParams=None):
         type, rest, _ = split_type(arguments, extraParams)
         if len(rest) > 1:
-            raise SpecError(f"operand {name!r} has {len(rest) - 1} arguments too many")
+            raise SpecError(f"operand {name!r}: {len(rest) - 1} arguments too many")
         self._set(name, type, rest[0] if rest else None)
 
     def _set(self, name, type, value):
         if not isinstance(name, str):
-            raise SpecError(f"the name of an operand is {name!r}: a string is needed")
+            raise SpecError(f"the name of an operand is {name!r}: must be a string")
         self.name = Loading.file.names.take(name)
         self.type = type
         self.value = as_values(value)
@@ -237,7 +237,7 @@ class Operand:
         return self
 
     def clone(self):
-        """A copy that may be changed: all attributes are replaced, never changed in place."""
+        """A shallow copy; code that changes it must replace attribute values, not modify them in place."""
         copy = Operand.__new__(Operand)
         for field in ("name", "type", "value", "kind", "lifetime", "ignored", "never_internal"):
             setattr(copy, field, getattr(self, field))
@@ -282,7 +282,7 @@ class Parameter(Operand):
     def __init__(self, name, *arguments, value=None, extraParams=None):
         type, rest, legacy = split_type(arguments, extraParams)
         if len(rest) > 1:
-            raise SpecError(f"parameter {name!r} has {len(rest) - 1} arguments too many")
+            raise SpecError(f"parameter {name!r}: {len(rest) - 1} arguments too many")
         self._set(name, type, rest[0] if rest else value)
         self.lifetime = constant_lifetime()
         if self.value is None and not legacy:
@@ -291,7 +291,7 @@ class Parameter(Operand):
 
 
 class Constant(Operand):
-    """A shorthand for a constant, which variations do not take for a Parameter."""
+    """Base of the shorthands for constants, which variations, unlike a Parameter, do not turn into inputs."""
 
     kind = "constant"
 

@@ -1,4 +1,4 @@
-"""The record of a test: one JSON object a line, values as the base64 of the little-endian dense tensor."""
+"""Converts a test to a record: one JSON object per line, values as base64 of the dense little-endian tensor."""
 
 import array
 import base64
@@ -10,7 +10,7 @@ import sys
 from halcyon.models import referenced_models
 from halcyon.operands import BOOLS, FLOATS, SpecError
 
-# Of each element type, the letter that module struct knows it by.
+# The format letter of module struct for each element type.
 LETTERS = {
     "FLOAT32": "f", "FLOAT16": "e", "INT32": "i", "UINT32": "I", "BOOL": "B",
     "TENSOR_FLOAT32": "f", "TENSOR_FLOAT16": "e", "TENSOR_INT32": "i", "TENSOR_BOOL8": "B",
@@ -29,7 +29,7 @@ def half_bytes(values):
 
 
 def pack_values(code, values):
-    """Values as stored: floats through binary32, booleans by truth, the others truncated towards zero."""
+    """Values as stored: floats rounded through binary32, booleans by truth value, the rest truncated towards zero."""
     if code in BOOLS:
         return bytes(bool(value) for value in values)
     if code not in FLOATS:
@@ -57,7 +57,7 @@ def encode(operand):
 
 
 def plain(operand, value):
-    """A number as JSON has it; those of numpy are not."""
+    """A number that JSON can represent: numpy's are converted."""
     value = getattr(value, "item", lambda: value)()
     if not isinstance(value, (int, float)) or not math.isfinite(value) or not -1 << 63 <= value < 1 << 63:
         raise SpecError(f"operand {operand.name!r} has a value that does not fit {operand.type.code}: {value!r}")
@@ -84,7 +84,7 @@ def operand_record(operand, subgraphs, with_values):
         record["data"] = [next(i for i, model in enumerate(subgraphs) if model is operand.value[0])]
     elif operand.value is not None and (with_values or operand.kind not in ("input", "output")):
         check_count(operand)
-        if type.is_vendors:  # how it is stored, the reader of the record knows
+        if type.is_vendors:  # the reader of the record has the extension's storage format
             record["data"] = [plain(operand, value) for value in operand.value]
         else:
             record["bytes"] = encode(operand)

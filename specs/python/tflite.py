@@ -1,7 +1,7 @@
-"""TensorFlow Lite models as NNAPI models, as TensorFlow Lite's own NNAPI delegate builds them at HAL 1.3.
+"""Converts TensorFlow Lite models to NNAPI models, like TensorFlow Lite's own NNAPI delegate at HAL 1.3.
 
-State that operators keep becomes an input and an output of the model; 64-bit integers become 32-bit ones; weights that
-are narrower than what they are multiplied with are dequantised in the model.
+State variables of operators become an input and an output of the model; 64-bit integers become 32-bit ones; 8-bit
+weights of operators with float inputs are dequantised in the model.
 """
 
 import base64
@@ -21,7 +21,7 @@ TYPES = {
 
 
 class Builder:
-    """The NNAPI model as it grows."""
+    """The NNAPI model under construction."""
 
     def __init__(self, file):
         self.file = file
@@ -71,17 +71,17 @@ class Builder:
         return self.add(type, [0], "NO_VALUE", **({"scale": 1.0} if "QUANT" in type else {}))
 
     def tensor(self, index, optional=False):
-        """The operand of a tensor of the file; -1 is one that is left out."""
+        """The operand of a tensor of the file; index -1: an omitted one."""
         if index == -1:
             if not optional:
-                raise SpecError("an input that the operator needs is left out")
+                raise SpecError("a required input is omitted")
             return self.omitted()
         if index not in self.of_tensor:
             self.of_tensor[index] = self._make(index)
         return self.of_tensor[index]
 
     def like(self, index, shape=None, **changes):
-        """A temporary operand of the type of a tensor."""
+        """A temporary operand with the type of a tensor."""
         tensor = self.file.tensors[index]
         fields = quantization(tensor)
         fields.update(type=TYPES[tensor.type], dims=self.shapes[index] if shape is None else shape)
@@ -89,9 +89,9 @@ class Builder:
         return self.add(**fields)
 
     def state(self, index):
-        """The operand that a state is read from. It becomes an input of the model."""
+        """The operand from which a state is read; added to the model's inputs."""
         if index == -1:
-            raise SpecError("an input for state is left out")
+            raise SpecError("a state input is omitted")
         operand = self.tensor(index)
         if operand not in self.inputs:
             self.operands[operand]["life"] = "SUBGRAPH_INPUT"
@@ -99,14 +99,14 @@ class Builder:
         return operand
 
     def next_state(self, index):
-        """The operand that a state is written to. It becomes an output of the model."""
+        """The operand to which a state is written; added to the model's outputs."""
         name = self.file.tensors[index].name
         operand = self.like(index, life="SUBGRAPH_OUTPUT", name=f"{name}_out" if name else None)
         self.outputs.append(operand)
         return operand
 
     def real_weights(self, index):
-        """A tensor of weights as an operand of real numbers, dequantised where the file has it in 8 bits."""
+        """A weight tensor as a float operand, dequantised in the model where the file has 8-bit values."""
         tensor = self.file.tensors[index] if index >= 0 else None
         if tensor is None or tensor.data is None or tensor.type not in ("INT8", "UINT8"):
             return self.tensor(index, optional=True)
@@ -124,12 +124,12 @@ class Builder:
         return self.of_tensor[key]
 
     def symmetric(self, index):
-        """A tensor of 8-bit weights without zero point as the operation wants it, or one that is left out."""
+        """A tensor of 8-bit weights without zero point as TENSOR_QUANT8_SYMM, or an omitted one."""
         if index == -1:
             return self.omitted("TENSOR_QUANT8_SYMM")
         tensor, fields = self.file.tensors[index], quantization(self.file.tensors[index])
         if tensor.type != "INT8" or tensor.data is None or "channel" in fields or fields.get("zero"):
-            raise Unsupported("weights that are not constant 8-bit numbers without zero point")
+            raise Unsupported("weights other than constant INT8 without zero point and per-channel scales")
         key = ("symmetric", index)
         if key not in self.of_tensor:
             self.of_tensor[key] = self.add("TENSOR_QUANT8_SYMM", tensor.shape, "CONSTANT_COPY", name=tensor.name,
@@ -137,7 +137,7 @@ class Builder:
         return self.of_tensor[key]
 
     def infer(self, index, shape):
-        """Files leave the shape of some tensors empty."""
+        """Sets the shape of a tensor for which the file has an empty one."""
         if not self.shapes[index] and index not in self.of_tensor:
             self.shapes[index] = tuple(shape)
 
@@ -161,7 +161,7 @@ class Builder:
 
 
 def quantization(tensor):
-    """The fields of an operand for the scales of a tensor; several scales on a bias mean none."""
+    """The operand fields for a tensor's quantisation; per-channel scales are kept for INT8 only (not biases)."""
     if tensor.type == "FLOAT32" or not tensor.scales:
         return {}
     if len(tensor.scales) == 1:
@@ -169,12 +169,12 @@ def quantization(tensor):
     if tensor.type != "INT8":
         return {}
     if any(tensor.zeros):
-        raise Unsupported("zero points that differ along a dimension have no equal in NNAPI")
+        raise Unsupported("per-channel zero points have no equivalent in NNAPI")
     return {"channel": {"dim": tensor.axis, "scales": tensor.scales}}
 
 
 def narrowed(tensor):
-    """The bytes of a constant, with 64-bit integers as 32-bit ones."""
+    """The bytes of a constant, with 64-bit integers clamped to 32 bits."""
     if tensor.type != "INT64":
         return tensor.data
     values = struct.unpack(f"<{tensor.count}q", tensor.data)
@@ -189,7 +189,7 @@ def convert(file):
     for op in file.operators:
         try:
             if op.name not in CONVERTERS:
-                raise Unsupported("not among the operators that are imported")
+                raise Unsupported("this operator is not supported")
             CONVERTERS[op.name](builder, op)
         except SpecError as error:
             wrapped = type(error)(f"operator {op.index} ({op.name}): {error}")

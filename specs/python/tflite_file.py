@@ -1,4 +1,4 @@
-"""A .tflite file as plain Python values. Nothing in the file is trusted: whatever does not fit is a SpecError."""
+"""Reads a .tflite file into plain Python values. The file is not trusted: an inconsistency raises SpecError."""
 
 import math
 import struct
@@ -32,7 +32,7 @@ class Tensor(NamedTuple):
     shape: tuple
     scales: tuple
     zeros: tuple
-    axis: int  # along which there are several scales
+    axis: int  # dimension of per-channel scales
     variable: bool
     data: Optional[bytes]  # of a constant
 
@@ -44,10 +44,10 @@ class Tensor(NamedTuple):
 class Operator(NamedTuple):
     index: int
     name: str
-    inputs: tuple  # indexes of tensors; -1 for one that is left out
+    inputs: tuple  # indexes of tensors; -1: omitted
     outputs: tuple
     options: "Options"
-    intermediates: tuple = ()  # tensors that only tell scales
+    intermediates: tuple = ()  # tensors that only carry scales and zero points
 
 
 class Options:
@@ -142,9 +142,9 @@ class File:
         type = ELEMENT_TYPES.get(tensor.Type())
         shape = tuple(tensor.Shape(i) for i in self._range(tensor.ShapeLength()))
         if type not in ELEMENT_SIZES:
-            raise SpecError(f"element type {type or tensor.Type()} has no equal in NNAPI")
+            raise SpecError(f"element type {type or tensor.Type()} has no equivalent in NNAPI")
         if any(dim < 0 for dim in shape):
-            raise SpecError(f"shape {list(shape)}")
+            raise SpecError(f"shape {list(shape)} has a negative dimension")
         scales, zeros, axis = self._quantization(tensor.Quantization())
         name = (tensor.Name() or b"").decode(errors="replace")
         made = Tensor(name, type, shape, scales, zeros, axis, tensor.IsVariable(), self._data(tensor.Buffer()))
@@ -158,7 +158,7 @@ class File:
         scales = tuple(quantization.Scale(i) for i in self._range(quantization.ScaleLength()))
         zeros = tuple(quantization.ZeroPoint(i) for i in self._range(quantization.ZeroPointLength()))
         if any(not (math.isfinite(scale) and scale >= 0) for scale in scales):
-            raise SpecError("a scale is not a positive number")
+            raise SpecError("a scale is negative or not finite")
         return scales, zeros, quantization.QuantizedDimension()
 
     def _data(self, index):
@@ -170,11 +170,11 @@ class File:
         start = buffer._tab.Vector(buffer._tab.Offset(4))
         end = start + checked(buffer.DataLength(), len(self.data))
         if end > len(self.data):
-            raise SpecError(f"buffer {index} ends after the file")
+            raise SpecError(f"buffer {index} extends beyond the end of the file")
         return self.data[start:end]
 
 
-# What the flatbuffers library raises where offsets and lengths lie.
+# Exceptions of the flatbuffers library for wrong offsets and lengths.
 DAMAGE = (struct.error, IndexError, ValueError, TypeError, OverflowError, AttributeError)
 
 

@@ -1,13 +1,13 @@
-"""How each TensorFlow Lite operator becomes NNAPI operations. A converter gets the Builder and the operator."""
+"""Converts TensorFlow Lite operators to NNAPI operations. A converter takes the Builder and the operator."""
 
 import math
 
 from halcyon import tflite_recurrent
 from halcyon.operands import SpecError, Unsupported
 
-PADDINGS = {0: 1, 1: 2}  # SAME and VALID, in the file and in NNAPI
-ACTIVATIONS = (0, 1, 2, 3)  # none, RELU, RELU1, RELU6: the same numbers in both
-# Operators that have the same inputs in the same order and no options.
+PADDINGS = {0: 1, 1: 2}  # SAME and VALID: number in the file, in NNAPI
+ACTIVATIONS = (0, 1, 2, 3)  # none, RELU, RELU1, RELU6: the same numbers in the file and in NNAPI
+# Operators with the inputs of the NNAPI operation, in the same order, and without options.
 SAME = {name: name for name in (
     "ABS", "CAST", "DEQUANTIZE", "ELU", "EQUAL", "EXP", "FLOOR", "GREATER", "GREATER_EQUAL", "HARD_SWISH", "LESS",
     "LESS_EQUAL", "LOG", "LOGICAL_AND", "LOGICAL_NOT", "LOGICAL_OR", "LOGISTIC", "MAXIMUM", "MINIMUM", "NEG",
@@ -50,12 +50,12 @@ def is_quantised(b, index):
 
 
 def weights(b, op, i):
-    """Input i, dequantised if what it is multiplied with, input 0, is not quantised."""
+    """Input i; dequantised if input 0, with which it is multiplied, is not quantised."""
     return b.tensor(op.inputs[i]) if is_quantised(b, op.inputs[0]) else b.real_weights(op.inputs[i])
 
 
 def bias(b, op, i, count):
-    """Input i, or zeros where it is left out."""
+    """Input i, or zeros if it is omitted."""
     if len(op.inputs) > i and op.inputs[i] >= 0:
         return b.tensor(op.inputs[i])
     if not is_quantised(b, op.inputs[0]):
@@ -66,7 +66,7 @@ def bias(b, op, i, count):
 
 
 def dilation(b, op, field):
-    """The layout and the dilations, which are only written where there is dilation."""
+    """The layout and dilation operands; none without dilation."""
     width, height = op.options.int(field, 1), op.options.int(field + 1, 1)
     return [] if width == height == 1 else [b.flag(False), b.int(width), b.int(height)]
 
@@ -97,7 +97,7 @@ def depthwise_conv_2d(b, op):
 def transpose_conv_2d(b, op):
     shape = b.shapes[op.inputs[1]]
     if not is_quantised(b, op.inputs[2]) and is_quantised(b, op.inputs[1]):
-        raise Unsupported("8-bit weights of a real convolution")
+        raise Unsupported("8-bit weights with a float input")
     if len(op.inputs) > 3 and op.inputs[3] >= 0:
         biases = b.tensor(op.inputs[3])
     elif is_quantised(b, op.inputs[2]):
@@ -125,7 +125,7 @@ def fully_connected(b, op):
     b.infer(op.outputs[0], flat)
     shape = b.shapes[op.outputs[0]]
     if is_quantised(b, op.inputs[0]) and len(b.file.tensors[op.inputs[1]].scales) > 1:
-        raise Unsupported("weights with a scale for each unit")
+        raise Unsupported("per-channel weights")
     operands = [b.tensor(op.inputs[0]), weights(b, op, 1), bias(b, op, 2, units), activation(b, op, 0)]
     if len(shape) == 2:
         b.operation("FULLY_CONNECTED", operands, [b.tensor(op.outputs[0])])
@@ -167,7 +167,7 @@ def constant_ints(b, index):
     """The values of a constant tensor of integers."""
     tensor = b.file.tensors[index]
     if tensor.data is None or tensor.type not in ("INT32", "INT64"):
-        raise Unsupported("an axis that is not a constant")
+        raise Unsupported("an axis or size that is not a constant integer")
     size = 4 if tensor.type == "INT32" else 8
     return [int.from_bytes(tensor.data[i:i + size], "little", signed=True) for i in range(0, len(tensor.data), size)]
 

@@ -1,15 +1,15 @@
-"""How the recurrent operators of TensorFlow Lite become NNAPI operations.
+"""Converts the recurrent operators of TensorFlow Lite to NNAPI operations.
 
-They keep their state in variables of the model; here each is an input, and what it becomes an output. The quantised
-LSTM, which NNAPI has for one step only, is taken apart into steps.
+Their state variables become an input of the model, and the new state an output. The quantised LSTM, which NNAPI
+has for one step only, is unrolled.
 """
 
 from halcyon.operands import SpecError, Unsupported
 
-ACTIVATIONS = (0, 1, 2, 3, 4)  # none, RELU, RELU1, RELU6, TANH: the same numbers in both
+ACTIVATIONS = (0, 1, 2, 3, 4)  # none, RELU, RELU1, RELU6, TANH: the same numbers in the file and in NNAPI
 LSTM_ACTIVATIONS = (0, 1, 3, 4)
-MOST_STEPS = 4096  # of a quantised sequence, each of which becomes an operation
-PRODUCT_SCALE = 2.0**-12  # of the gates' sums without a layer norm
+MOST_STEPS = 4096  # longest quantised sequence; each step becomes an operation
+PRODUCT_SCALE = 2.0**-12  # scale of the gates' sums without layer normalisation
 
 
 def is_quantised(b, index):
@@ -23,7 +23,7 @@ def require_real(b, op):
 
 def expect_inputs(op, *counts):
     if len(op.inputs) not in counts:
-        raise Unsupported(f"a cell of {len(op.inputs)} inputs")
+        raise Unsupported(f"a cell with {len(op.inputs)} inputs: must be {' or '.join(map(str, counts))}")
 
 
 def activation(b, op, field, allowed=ACTIVATIONS):
@@ -34,7 +34,7 @@ def activation(b, op, field, allowed=ACTIVATIONS):
 
 
 def operands(b, op, states):
-    """The operands of the inputs, in their order."""
+    """The operands of the inputs, in order; those at the positions `states` are read as state."""
     made = [b.tensor(op.inputs[0])]
     for i, index in enumerate(op.inputs[1:], 1):
         made.append(b.state(index) if i in states else b.real_weights(index))
@@ -76,7 +76,7 @@ def svdf(b, op):
 
 
 def lstm_operands(b, op, time_major=()):
-    """Input, weights, biases, projection, states, activation, clips and what the operation has before the norms."""
+    """Input, weights, biases, projection, states, activation, clips, `time_major`, layer norm weights."""
     expect_inputs(op, 20, 24)
     made = operands(b, op, (18, 19))
     scalars = [activation(b, op, 0, LSTM_ACTIVATIONS), b.float(op.options.float(1)), b.float(op.options.float(2))]
@@ -116,7 +116,7 @@ def bidirectional_sequence_lstm(b, op):
 
 
 def gate_scales(b, op, norms):
-    """The scales of the gates' sums; those that the file has count where a layer norm follows."""
+    """The scales of the gates' sums: the file's with layer normalisation, else PRODUCT_SCALE."""
     if not any(index >= 0 for index in norms):
         return [PRODUCT_SCALE] * 4
     scales = [b.file.tensors[index].scales for index in op.intermediates[:4]]
@@ -128,13 +128,13 @@ def optional(b, index, type):
 
 
 def cell_constants(b, op):
-    """The operands of QUANTIZED_LSTM that are the same for all steps: those before the states and those after."""
+    """The operands of QUANTIZED_LSTM that all steps share: (those before the states, those after)."""
     norms = op.inputs[20:24] or (-1,) * 4
     if len(op.intermediates) != 5:
-        raise Unsupported("a quantised cell that is not one of 8-bit values with 16-bit state")
+        raise Unsupported("a quantised cell other than one with 8-bit values and 16-bit state")
     hidden = b.file.tensors[op.intermediates[4]]
     if len(hidden.scales) != 1 or len(hidden.zeros) != 1:
-        raise SpecError("the units' output has no scale")
+        raise SpecError("the hidden state does not have one scale and one zero point")
     weights = [b.symmetric(index) for index in op.inputs[1:9]]
     peepholes = [optional(b, index, "TENSOR_QUANT16_SYMM") for index in op.inputs[9:12]]
     biases = [optional(b, index, "TENSOR_INT32") for index in op.inputs[12:16]]
@@ -147,7 +147,7 @@ def cell_constants(b, op):
 
 
 def split_steps(b, op, steps, time_major):
-    """The input of each step: rows that follow each other, or with the batch first columns."""
+    """The input of each step, by splitting rows if time-major, else columns."""
     source, shape = b.tensor(op.inputs[0]), b.shapes[op.inputs[0]]
     if len(shape) == 2:
         return [source]

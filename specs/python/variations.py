@@ -1,7 +1,7 @@
-"""Variations: what an example may do to a copy of its model before a test is emitted.
+"""Variations: changes that an example makes to copies of its model, each of which becomes a test.
 
 A variation has a name, which becomes part of the test's name, and apply(model), which changes the copy and returns
-whether the test is to be kept. Targets are operands of the specification; the copy's own are found by name.
+whether to keep the test. Targets are operands of the specification; the copy's operands are found by name.
 """
 
 import array
@@ -12,7 +12,7 @@ import operator
 from halcyon.models import implicit_constant
 from halcyon.operands import CODES, Input, Output, Parameter, SpecError, Type
 
-# Where values are clamped after a conversion. Codes that are absent are not clamped.
+# Ranges to which converted values are clamped. Other types are not clamped.
 RANGES = {
     "TENSOR_QUANT8_ASYMM": (0, 255),
     "TENSOR_QUANT8_ASYMM_SIGNED": (-128, 127),
@@ -30,7 +30,7 @@ LAYOUTS = {"nchw": (0, 3, 1, 2), "nhwc": (0, 2, 3, 1)}
 
 
 class Variation:
-    """The one that changes nothing; also what all others have in common."""
+    """The identity variation, and base class of all others."""
 
     subgraphs_allowed = True
 
@@ -53,7 +53,7 @@ class Variation:
         return self
 
     def targets_in(self, model):
-        """Pairs of an operand of the copy and the argument of its target."""
+        """Yields the copy's operand for each target, with the target's argument."""
         if not self.subgraphs_allowed and model.subgraphs():
             raise SpecError(f"variation {self.name!r} cannot be applied to a model with subgraphs")
         for target, argument in self.targets.items():
@@ -95,7 +95,7 @@ def channel_scales(type):
 
 
 def to_real(values, type):
-    """Stored values to real ones, in binary32."""
+    """Dequantises stored values in binary32."""
     values = float32(values)
     if type.zero:
         values = float32(value - type.zero for value in values)
@@ -108,7 +108,7 @@ def to_real(values, type):
 
 
 def quantise(values, type):
-    """Real values to stored ones: binary32 throughout, but for binary64 from per-channel scales on."""
+    """Quantises real values, without rounding to integers: in binary32, in binary64 from per-channel scales on."""
     single = True
     if type.scale:
         scale = float32([type.scale])[0]
@@ -131,7 +131,7 @@ def rounded(value, code):
 
 
 def convert(operand, code, scale=0.0, zero=0, channel=None):
-    """Changes the type of an operand, and its values with it."""
+    """Changes the type of an operand and converts its values."""
     if code not in CODES:
         raise SpecError(f"operand {operand.name!r}: unknown operand type {code!r}")
     old, new = operand.type, Type(code, operand.type.dims, float(scale), operator.index(zero), channel)
@@ -181,7 +181,7 @@ class DataTypeConverter(Variation):
         for operand, argument in self.targets_in(model):
             if isinstance(argument, DataTypeConverter):
                 if operand.kind != "subgraph":
-                    raise SpecError(f"operand {operand.name!r} is given a nested converter but refers to no model")
+                    raise SpecError(f"operand {operand.name!r} has a nested converter but refers to no model")
                 argument.apply(operand.value[0])
             elif isinstance(argument, (list, tuple)) and 1 <= len(argument) <= 4:
                 convert(operand, *argument)
@@ -259,7 +259,7 @@ class DataLayoutConverter(Variation):
 
 
 class AxisConverter(Variation):
-    """Moves axis `origin` to `target`, then drops axes, of which only index 0 is kept."""
+    """Moves axis `origin` to `target`, then removes axes by selecting their index 0."""
 
     subgraphs_allowed = False
 
@@ -339,7 +339,7 @@ class ActivationConverter(Variation):
 
 
 class LifetimeConverter(Variation):
-    """What the three variations of lifetimes have in common: they take models of one operation and change something."""
+    """Base of the lifetime variations: applies to models of one operation; a test is kept only if changed."""
 
     def apply(self, model):
         return len(model.operations) == 1 and self.change(model)
@@ -358,13 +358,13 @@ class AllTensorsAsInputsConverter(LifetimeConverter):
 
 
 def can_be_added(operand):
-    """Whether an ADD can put this operand through unchanged."""
+    """Whether adding zero with ADD leaves this operand unchanged: type, rank and values allow it."""
     codes = ("TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED")
     return operand.type.code in codes and len(operand.type.dims) <= 4 and bool(operand.value)
 
 
 def zero_for(operand):
-    """A constant that leaves `operand` unchanged when added to it, and the activation operand of that addition."""
+    """The other operands of an ADD that leaves `operand` unchanged: a constant zero and the activation."""
     type = operand.type._replace(dims=(1,), channel=None)
     return Parameter("placeholder", tuple(type[:4]), [type.zero]), implicit_constant(0)
 
