@@ -1,4 +1,4 @@
-/* The results database, for those who only read it. */
+/* Read-only access to the results database. */
 #ifndef REPORTS_DATABASE_H
 #define REPORTS_DATABASE_H
 
@@ -6,8 +6,9 @@
 
 struct sqlite3;
 
-/* Opens a database to read, also where nothing may be written (an archive, another user's folder):
- * SQLite alone cannot, as readers of a WAL database write beside it.  Not whose database it is. */
+/* Opens an SQLite database for reading, also in a folder where nothing can be written (an archive,
+ * another user's): SQLite's readers of a WAL database normally create files beside it.  Does not
+ * check that it is a results database.  *ret_db is to be closed with sqlite3_close(). */
 int database_read(const char *path, struct sqlite3 **ret_db, struct why *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* The parts of the HTML report share a connection and the page being written. */
+/* Shared by the parts of the HTML report: the database, the page being written, and helpers. */
 #ifndef REPORTS_REPORT_INTERNAL_H
 #define REPORTS_REPORT_INTERNAL_H
 
@@ -13,31 +13,33 @@ enum { N_VERDICTS = 9, N_CONFORMING = 3 };
 extern const char *const report_verdict[N_VERDICTS]; /* the first N_CONFORMING are conforming */
 
 struct report {
-    sqlite3 *db; /* has the temporary table `shown`: the verdicts that the page is about */
+    sqlite3 *db; /* with the temporary table `shown`: the verdicts that the page covers */
     const char *path;
-    FILE *to;
-    int64_t count[N_VERDICTS], n; /* of each verdict, and of all */
+    FILE *to;                     /* the page */
+    int64_t count[N_VERDICTS], n; /* shown verdicts of each kind, and in total */
 };
 
-/* Calls each() for every row of a query; its ?1 is `number`.  each() returns -1 to stop. */
+/* Calls each() for every row of a query; `number` is bound to its ?1, if it has one.  each()
+ * returns -1 to stop. */
 typedef int report_row(const struct report *r, sqlite3_stmt *row, void *user, struct why *w);
 int report_each(const struct report *r, const char *sql, int64_t number, report_row *each,
                 void *user, struct why *w);
-/* A query's single number. */
+/* Runs a query with one row and column, an integer. */
 int report_number(const struct report *r, const char *sql, int64_t *ret_number, struct why *w);
 
-/* Column i: text (escaped into the page), whole numbers with separators of thousands. */
+/* Writes column i as escaped text. */
 void report_put_column(const struct report *r, sqlite3_stmt *row, int i);
+/* Writes an integer with thousands separators: "1,234". */
 void report_put_count(const struct report *r, int64_t n);
-/* "340 us", "1.20 s" */
+/* Writes milliseconds in a fitting unit: "340 us", "1.2 s". */
 void report_put_ms(const struct report *r, double ms);
 
-/* Parts of a case: its graph with the failing output marked (-1: none), its specification.  Nothing
- * where it is NULL. */
+/* Write a case's graph, with output mark_output highlighted (-1: none), and its specification.
+ * NULL writes nothing. */
 void report_put_graph(const struct report *r, const char *dot, int64_t mark_output);
 void report_put_spec(const struct report *r, const char *spec);
 
-/* The sections of the page. */
+/* Write the sections of the page, in this order.  run: only that run; 0: all. */
 int report_put_head(const struct report *r, int64_t run, struct why *w);
 int report_put_totals(const struct report *r, struct why *w);
 int report_put_failures(const struct report *r, struct why *w);

@@ -1,32 +1,40 @@
-/* A growing array of bytes, for messages and for text that is put together. */
+/* A growable byte buffer, for messages and for text assembled in pieces. */
 #ifndef HARNESS_BUFFER_H
 #define HARNESS_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* All zero is an empty buffer.  After a failed allocation, `failed` stays set and everything
+ * appended from then on is dropped. */
 struct buffer {
-    char *data; /* followed by a zero byte whenever not NULL */
+    char *data; /* owned; followed by a NUL unless NULL */
     size_t length, capacity;
-    bool failed; /* memory ran out: what was put since is lost */
+    bool failed;
 };
 
+/* Frees the bytes; the buffer is empty again. */
 void buffer_done(struct buffer *b);
+
 void buffer_put(struct buffer *b, const void *bytes, size_t length);
 void buffer_puts(struct buffer *b, const char *text);
 __attribute__((format(printf, 2, 3))) void buffer_printf(struct buffer *b, const char *fmt, ...);
-/* Appends an argument so that a POSIX shell reads it back unchanged. */
+
+/* Appends one argument of a command line, quoted for a POSIX shell where it needs quoting. */
 void buffer_put_quoted(struct buffer *b, const char *argument);
-/* Removes bytes at the front. */
+
+/* Removes the first `length` bytes; there must be that many. */
 void buffer_drop(struct buffer *b, size_t length);
-/* Appends to text[size] what fits; returns text. */
+
+/* Appends formatted text to the string in text[size], cut off at size - 1; returns text. */
 __attribute__((format(printf, 3, 4))) char *text_append(char *text, size_t size, const char *fmt,
                                                         ...);
-/* The text of the buffer; "" when empty. */
+
+/* The content as a string, "" when empty; valid until the buffer changes. */
 const char *buffer_text(const struct buffer *b);
 
-/* Strings of drivers reach terminals, JSON and databases: control characters and bytes that are not
- * UTF-8 become '?'. */
+/* Replaces control characters other than line ends, and bytes that are not UTF-8, by '?', in
+ * place: drivers' strings go to terminals, JSON and the database. */
 void text_clean(char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* The cases of a campaign: examples of files, loaded before any worker exists so that all share
- * them, or random graphs, made where they are needed. */
+/* The cases of a campaign: either examples from files, loaded before the workers are forked so that
+ * all share their memory, or random graphs, generated when they are run. */
 #ifndef HARNESS_CASES_H
 #define HARNESS_CASES_H
 
@@ -13,36 +13,40 @@ struct spec_case {
 
 struct cases {
     uint64_t n;
-    struct spec_case *spec; /* NULL: random */
-    struct arena *arena;
+    struct spec_case *spec; /* NULL: random graphs */
+    struct arena *arena;    /* owns the examples */
     size_t capacity;
-    unsigned threads; /* that files are loaded with; 0: this one */
+    unsigned threads; /* threads that load a file; 0: the calling one */
     struct randgraph_options graphs;
     uint64_t seed, first; /* case i is graph first + i */
 };
 
-enum { CASE_NAME = 1024 }; /* folder, file and example have up to 255 bytes each */
+enum { CASE_NAME = 1024 }; /* bytes; folder, file and example have up to 255 each */
 
+/* n random graphs of one seed, from index `first` on.  Allocates nothing. */
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
                           uint64_t n);
 
 /* Adds the examples of a file, or of all specs in and below a folder, sorted by path.  glob: only
- * cases of this name (NULL: all), with or without "spec/" before it. */
+ * cases whose name matches, with or without its prefix "spec/"; NULL: all.  *c is zeroed before the
+ * first call.  A file without examples is an error unless there is a glob. */
 int cases_load(struct cases *c, const char *path, const char *glob, struct why *w);
-/* That the models of files are legal NNAPI, as far as the catalogue knows their operations: what is
- * not is the file's fault, not a target's. */
+/* Fails with the file and example of the first model that is not legal NNAPI, so that a bad file
+ * is reported as bad input and not as a target's failure.  Operations that the catalogue does not
+ * have are accepted.  Random graphs are not checked. */
 int cases_validate(const struct cases *c, struct why *w);
 void cases_done(struct cases *c);
 
 /* "random/s7/i123", "spec/V1_2/add_v1_2/add_v1_2_2" */
 void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME]);
-const char *cases_file(const struct cases *c, uint64_t i); /* NULL: random */
+/* Path of the file that a case came from; NULL for a random graph. */
+const char *cases_file(const struct cases *c, uint64_t i);
 
-/* The example, in place or made in arena. */
+/* Case i: a shallow copy of a loaded example, or a random graph generated in arena. */
 int cases_make(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
                struct why *w);
 
-/* Reads "random/s7/i123". */
+/* Parses the name of a random case, "random/s7/i123"; false: it is not one. */
 bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index);
 
 #endif

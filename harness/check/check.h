@@ -1,4 +1,4 @@
-/* One case against one target: run it, judge what comes out, say why. */
+/* One case on one target: run it, judge its outputs, and explain the verdict. */
 #ifndef HARNESS_CHECK_H
 #define HARNESS_CHECK_H
 
@@ -7,73 +7,82 @@
 #include "harness/check/verdict.h"
 #include "sim/sim.h"
 
-/* AUTO: by what the spec expects where it expects something (cts), else by the reference (bound).
- */
+/* CTS: with the tolerances of the NNAPI suites, against the outputs that the spec expects.  BOUND:
+ * against the reference, within the bound computed for each element.  AUTO: CTS where the spec
+ * expects outputs (or a failure), else BOUND. */
 enum judge_kind { JUDGE_AUTO, JUDGE_CTS, JUDGE_BOUND };
 extern const char *const judge_name[]; /* "auto", "cts", "bound" */
 extern const char *const stage_name[]; /* of enum stage: "supported", ... */
 
-/* Everything that is kept of one case on one target.  Crosses a pipe as it is. */
+/* The result of one case on one target.  Workers send it through a pipe byte for byte: no pointers.
+ */
 struct check_result {
     enum verdict verdict;
-    enum verdict was; /* of a waived one */
+    enum verdict was; /* the verdict that a waiver replaced; only for VERDICT_WAIVED */
     enum judge_kind judge;
-    char stage[16], status[40];
-    char why[512];
-    bool lost;          /* the target's HAL version could not say all of the model */
-    double ms;          /* wall clock of the driver */
-    uint64_t device_ns; /* HAL_NO_TIME: it did not say */
-    uint64_t checked, wrong;
-    /* The worst element. */
-    int32_t output; /* -1: no outputs were compared */
-    uint64_t element;
+    char stage[16], status[40]; /* names, as in the database */
+    char why[512];              /* explanation; "" for a plain pass */
+    bool lost;               /* converting the model to the target's HAL version lost something */
+    double ms;               /* wall clock in the driver */
+    uint64_t device_ns;      /* time on device; HAL_NO_TIME: not reported */
+    uint64_t checked, wrong; /* elements compared; those outside their bound */
+    /* The worst element: ratio = |actual - expected| / bound. */
+    int32_t output;   /* index among the model's outputs; -1: none was compared */
+    uint64_t element; /* row-major index in it */
     double expected, actual, bound, ratio;
-    char place[128], operation[64], type[40];
+    char place[128], operation[64], type[40]; /* "[0,3,2]"; producer and type of the output */
 };
 
-/* A case on its way through the targets.  What it knows of the reference is made when first needed.
- */
+/* A case while it runs on one target after another.  Reference and single operations are computed
+ * when first needed and kept for the next targets. */
 struct check {
     const struct example *example;
     enum judge_kind judge; /* CTS or BOUND */
     int level;             /* feature level that the model needs; -1: not known */
     bool referenced, have_result;
-    bool itself; /* the target is the reference, always within its bounds: see check_judge() */
+    bool itself; /* the target is `golden`: see check_judge() */
     struct plan *plan;
     struct result result;
     struct shape *out_shape; /* of the main graph's outputs: expected, computed or declared */
-    char reference_why[480]; /* not empty: why there is no reference */
-    bool by_layers;          /* judge operation by operation too: harness/check/per_op_check.h */
-    struct example *layers;  /* made when first needed */
+    char reference_why[480]; /* why there is no reference result; "" if there is one or none needed
+                              */
+    bool by_layers;          /* also run operation by operation: harness/check/per_op_check.h */
+    struct example *layers;  /* the operations as examples of their own */
     uint32_t n_layers;
     struct arena *arena;
 };
 
-/* AUTO, resolved for this example. */
+/* The judge for this example: `asked`, with AUTO resolved to CTS or BOUND. */
 enum judge_kind check_resolve(const struct example *e, enum judge_kind asked);
 
-/* The example must outlive it.  -1 only for faults of ours. */
+/* Starts a check of an example, which must outlive it.  Fails only when out of memory. */
 int check_begin(struct check *c, const struct example *e, enum judge_kind asked, struct why *w);
 void check_done(struct check *c);
 
-/* Runs the reference where this judge or the sizes of outputs need it; at most once. */
+/* Determines the model's feature level and, where the judge or the sizes of outputs need it, runs
+ * the reference; later calls do nothing.  A failure is kept in reference_why. */
 void check_reference(struct check *c);
 
-/* Runs the case on a target (a crash or hang takes the process with it), then judges: two steps, so
- * that one can tell in which one it died.  *o is done by check_judge(). */
+/* Runs the case on a target, after check_reference().  Separate from check_judge() so that the
+ * parent can tell whether a worker died in the driver or while judging.  Returns -1, with verdict
+ * `error` and the reason in *ret_result, for an error of Halcyon's own; else *ret_outcome is to be
+ * passed to check_judge(), which frees it. */
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result);
-/* By bound the reference would be compared with itself: then it is judged whether the values that
- * the example expects lie within the bounds, where it expects some.  detail: what each output looks
- * like, for people; may be NULL. */
+/* Judges an outcome into *r and frees it.  With target `golden` and judge BOUND, where the
+ * reference would be compared with itself, the values that the example expects are judged instead,
+ * if any. detail: gets lines of text about each output; may be NULL. */
 void check_judge(struct check *c, struct outcome *o, struct check_result *r, struct buffer *detail);
 
-/* The verdict of a case that did not come so far. */
+/* A result without an outcome: the verdict of a case whose process died or that could not be run.
+ */
 struct check_result check_without_outcome(enum verdict v, enum judge_kind judge);
 
-/* "CONV_2D", "extension 2:7", "operation 9999": what graphs and people call a code. */
+/* Name of an operation code: "CONV_2D", "extension 2:7", "operation 9999".  Uses text or returns a
+ * static string. */
 const char *operation_name(int32_t code, char text[48]);
-/* The type that stands for an operation's: of its first tensor operand. */
+/* The element type that an operation is counted under: that of its first tensor operand, "none"
+ * without one. */
 const char *operation_type(const struct graph *g, const struct operation *p);
 
 #endif

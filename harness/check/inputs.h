@@ -1,12 +1,13 @@
-/* Values for the inputs of a model that comes without any (.tflite). */
+/* Input values for models that come without any (.tflite). */
 #ifndef HARNESS_INPUTS_H
 #define HARNESS_INPUTS_H
 
 #include "golden/golden.h"
 
-/* Gives every input without data values from a generator seeded by name and position: floats in
- * [-1, 1), quantised types over their whole range, integers 0 to 9.  Unknown dimensions become 1.
- * The same name gives the same values for ever. */
+/* Fills every input that has no data with random values, allocated in arena: floats in [-1, 1),
+ * quantised types over their whole range, other integers 0 to 9, BOOL 0 or 1.  The generator is
+ * seeded by name and position, so that a name always gives the same values.  Dimensions of 0
+ * (unspecified) are set to 1. */
 int inputs_fill(const char *name, struct tensor *in, uint32_t n, struct arena *arena,
                 struct why *w);
 

@@ -1,5 +1,5 @@
-/* The closed list of verdicts: one per case and target.  Only pass, unsupported and waived are
- * conforming, and a case that was not run has none. */
+/* The closed list of verdicts, one per case and target.  Only pass, unsupported and waived are
+ * conforming.  A case that was not run has no verdict. */
 #ifndef HARNESS_VERDICT_H
 #define HARNESS_VERDICT_H
 
@@ -9,16 +9,16 @@ enum verdict {
     VERDICT_PASS,
     VERDICT_FAIL,        /* wrong numbers */
     VERDICT_VIOLATION,   /* breaks the HAL contract: wrong status, shape, timing, touched memory */
-    VERDICT_REFUSED,     /* said that it supports the model, then would not run it */
-    VERDICT_UNSUPPORTED, /* said no beforehand */
-    VERDICT_CRASH,
-    VERDICT_HANG,
-    VERDICT_WAIVED, /* one of the above, listed in a file of waivers */
-    VERDICT_ERROR,  /* ours: no judgement was possible */
+    VERDICT_REFUSED,     /* reported the model as supported, then failed to prepare or execute it */
+    VERDICT_UNSUPPORTED, /* reported the model as not supported, before preparing it */
+    VERDICT_CRASH,       /* the driver's process died */
+    VERDICT_HANG,        /* the driver exceeded the time-out */
+    VERDICT_WAIVED,      /* a failure that a file of waivers lists */
+    VERDICT_ERROR,       /* Halcyon's own: the case could not be judged */
     VERDICT_COUNT
 };
 
-/* "pass", ... : what databases, JSON and people see. */
+/* "pass", ...: the names in the database, JSON and output. */
 extern const char *const verdict_name[VERDICT_COUNT];
 
 bool verdict_conforming(enum verdict v);

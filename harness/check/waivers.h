@@ -1,4 +1,4 @@
-/* Known failures, listed with a reason: text in a file, one a line.
+/* Waivers: known failures, each listed in a text file with a reason.
  *
  *     # case glob              target glob   reason
  *     spec/V1_2/softmax*       sim:dsp       table of 256 entries, as documented
@@ -10,10 +10,11 @@
 
 struct waivers;
 
-/* A line without a reason is refused with file and line. */
+/* Loads a file; lines that start with '#' and empty lines are skipped.  A line with fewer than
+ * three words is WHY_INVALID, with file and line. */
 int waivers_load(const char *path, struct waivers **ret_waivers, struct why *w);
 void waivers_free(struct waivers *v);
-/* The reason why this failure is waived, or NULL.  v may be NULL. */
+/* The reason of the first waiver that matches this case and target, or NULL.  v may be NULL. */
 const char *waivers_find(const struct waivers *v, const char *name, const char *target);
 
 #endif

@@ -1,5 +1,5 @@
-/* What people and programs see of a campaign: failures with their explanation, or JSON lines, on
- * stdout; a progress bar on stderr where that is a terminal. */
+/* Output of a campaign: failures with their explanations, or JSON lines, on stdout; a progress bar
+ * on stderr where that is a terminal. */
 #ifndef HARNESS_CONSOLE_H
 #define HARNESS_CONSOLE_H
 
@@ -16,20 +16,22 @@ struct totals {
 struct console {
     bool json, terminal, bar_shown, details;
     int verbosity;
-    uint64_t n_cases, failures, losses; /* losses: verdicts with a loss */
-    double begun;                       /* seconds, monotonic */
-    uint64_t drawn_ms;
+    uint64_t n_cases;
+    uint64_t failures; /* verdicts that are not conforming */
+    uint64_t losses;   /* verdicts on models that lost something in conversion */
+    double begun;      /* seconds, monotonic */
+    uint64_t drawn_ms; /* when the bar was last drawn, since begun */
 };
 
 struct console console_start(bool json, int verbosity, uint64_t n_cases);
 
-/* One verdict.  replay: the command that runs it alone; NULL when conforming.  detail: NULL, or
- * lines about each output. */
+/* Prints one verdict, as the verbosity or JSON requires.  replay: the command that runs the case
+ * alone; NULL when conforming.  detail: lines about each output; NULL: none. */
 void console_verdict(struct console *c, const char *name, const char *target,
                      const struct check_result *r, const char *replay, const char *detail);
-/* Draws the bar, at most ten times a second. */
+/* Draws the bar with `done` complete cases, at most ten times a second. */
 void console_progress(struct console *c, uint64_t done);
-/* Ends the bar, so that other text can be printed. */
+/* Erases the bar, so that other text can be printed. */
 void console_clear(struct console *c);
 
 struct summary {
@@ -38,11 +40,13 @@ struct summary {
     uint32_t n_targets;
     uint64_t n_cases, not_run;
     double seconds;
-    int64_t run; /* 0: not in a database */
+    int64_t run; /* id in the database; 0: not recorded */
     const char *db;
 };
+/* Prints the totals, or the last JSON line. */
 void console_summary(struct console *c, const struct summary *s);
 
+/* Monotonic time in seconds. */
 double console_now(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* The subcommands: one file each, all of the form that struct command wants. */
+/* The subcommands, one file each: the `run` members of command_table[] (harness/cli/options.h).
+ * Each prints its own errors and returns the exit status. */
 #ifndef HARNESS_COMMANDS_H
 #define HARNESS_COMMANDS_H
 

@@ -1,11 +1,12 @@
-/* The two halves of a campaign: workers that judge cases, the parent that keeps the verdicts.
+/* The protocol between the two halves of a campaign: workers that run and judge cases, and the
+ * parent, which records the verdicts.
  *
- * Messages of a worker about a case, by their first byte:
+ * Messages of a worker about a case, by their first field, an enum message_kind:
  *
  *     MESSAGE_CASE     level, n_operations, then lines "OPERATION<tab>TYPE"
  *     MESSAGE_DETAIL   lines about each output, for the verdict that follows
  *     MESSAGE_VERDICT  target, struct check_result
- *     MESSAGE_SPEC     length of the spec, the spec, the graph as dot
+ *     MESSAGE_SPEC     length of the spec, the spec, the graph as DOT
  */
 #ifndef HARNESS_CAMPAIGN_INTERNAL_H
 #define HARNESS_CAMPAIGN_INTERNAL_H
@@ -31,7 +32,8 @@ struct spec_message {
     uint64_t spec_length;
 };
 
-/* What a worker is at: phase, and the target where it has one. */
+/* A mark: the phase that a worker has reached, and the index of the target, 0 where there is none.
+ */
 enum phase { PHASE_MAKE, PHASE_REFERENCE, PHASE_TARGET, PHASE_JUDGE, PHASE_SPEC };
 enum { MARK_PHASE_BITS = 8 };
 static inline uint32_t mark_of(enum phase p, uint32_t target)
@@ -39,13 +41,14 @@ static inline uint32_t mark_of(enum phase p, uint32_t target)
     return target << MARK_PHASE_BITS | (uint32_t) p;
 }
 
-/* A step of an item is the first target that is still to run, and whether the case's spec is to be
- * sent although this worker has not seen it fail. */
+/* The step of an item: the index of the first target still to run, and STEP_SPEC when the case
+ * failed in an earlier worker, so that its spec must be sent in any case. */
 enum { STEP_SPEC = 1 << 30 };
 
+/* Index of a case in c->cases, from its number among those still to run. */
 uint64_t campaign_item(const struct campaign *c, uint64_t item);
 
-/* struct crew_work of the worker; user is the struct campaign. */
+/* The callbacks start, end and item of struct crew_work; user is the struct campaign. */
 int campaign_start_worker(void *user, void **ret_state, struct why *w);
 void campaign_end_worker(void *state, void *user);
 void campaign_work(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user);

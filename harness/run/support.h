@@ -1,5 +1,5 @@
-/* Which operations a target supports, and in which types: asked with small models, one for each
- * operation and type, in a worker process. */
+/* Finds out which operations a target supports, and in which types, with small random models of one
+ * operation each, in a worker process. */
 #ifndef HARNESS_SUPPORT_H
 #define HARNESS_SUPPORT_H
 
@@ -7,13 +7,14 @@
 
 enum { SUPPORT_OPS = 256 };
 
-/* By index in op_table: bit per enum dtype. */
+/* By index in op_table; in each word a bit per enum dtype. */
 struct support {
-    uint32_t asked[SUPPORT_OPS];
-    uint32_t supported[SUPPORT_OPS];
+    uint32_t asked[SUPPORT_OPS];     /* a model could be generated */
+    uint32_t supported[SUPPORT_OPS]; /* a model was supported */
 };
 
-/* timeout: seconds for one question.  A driver that hangs or dies at one is not asked any more. */
+/* timeout: seconds for one operation and type.  A driver that hangs or dies ends the query with
+ * WHY_INVALID. */
 int support_ask(const char *uri, double timeout, struct support *ret_support, struct why *w);
 
 #endif

@@ -1,14 +1,16 @@
-/* Work in child processes: drivers crash, hang and exit, and the harness must not.
+/* A pool of worker processes, so that a driver that crashes, hangs or exits does not end the
+ * harness.
  *
- * Items 0..n-1 are handed out to forked workers, which have 8 GiB of address space each.  A worker
- * sends messages about an item, and says with marks what it is doing; when it dies or is too slow,
- * the parent learns at which mark, and a new worker goes on from there.
+ * Items 0..n-1 are distributed over forked workers, each limited to 8 GiB of address space.  A
+ * worker sends messages about its item and sets marks, in shared memory, that tell how far it is.
+ * When a worker dies or exceeds the time-out, the parent reads its last mark, and a new worker
+ * continues from the step that the parent chooses.
  *
- *     parent                                     worker (forked, so it shares the parent's memory)
+ *     parent                                     worker (forked: sees the parent's memory)
  *     job [item, end), step  ---------------->   start() once
  *                            <----------------   item(): crew_mark(), crew_send() ...
  *     message()
- *     died(): which step to go on with
+ *     died(): the step to continue with
  */
 #ifndef HARNESS_CREW_H
 #define HARNESS_CREW_H
@@ -22,40 +24,46 @@
 
 struct crew_options {
     unsigned workers;
-    double timeout;  /* seconds that a worker may spend between two marks; 0: for ever */
+    double timeout;  /* seconds a worker may spend between marks or messages; 0: unlimited */
     bool in_process; /* no workers: everything in this process, for a debugger */
-    bool loud;       /* what workers print goes to stderr; else it is kept for the death of one */
+    bool loud;       /* output of workers goes to stderr; else it is kept to explain a death */
     const volatile sig_atomic_t *stop; /* not 0: stop soon; may be NULL */
 };
 
+/* How a worker ended in the middle of an item. */
 struct crew_death {
-    bool hang;       /* killed by us, for being too slow */
+    bool hang;       /* killed by the parent after the time-out */
     int signal;      /* that ended it, or 0 */
     int exit_status; /* when it ended without a signal */
     uint32_t mark;   /* the last one set in this item */
-    uint32_t step;   /* what *crew_step() said */
+    uint32_t step;   /* value of *crew_step() */
     double seconds;  /* since that mark */
-    char said[200];  /* the line that tells most of what it printed in this item, or "" */
+    char said[200];  /* from its output in this item: a sanitizer's summary, else the last line */
 };
 
-/* A worker's way back. */
+/* A worker's connection to the parent. */
 struct crew_link;
+/* Sets the mark and restarts the time-out; sets *crew_step() to 0. */
 void crew_mark(struct crew_link *l, uint32_t mark);
-/* Where the worker may keep what it is at in detail: a mark sets it to 0. */
+/* A word in shared memory for finer progress than marks, readable by the parent after a death. */
 _Atomic uint32_t *crew_step(struct crew_link *l);
+/* Sends a message to the parent and restarts the time-out.  Over 1 GiB, an empty one is sent. */
 void crew_send(struct crew_link *l, const void *bytes, size_t length);
 
+/* Callbacks.  Those that return int return -1 on failure, which ends the whole run with the reason.
+ */
 struct crew_work {
-    /* In a new worker, before its first item.  ret_state is what item() gets. */
+    /* In a new worker, before its first item.  *ret_state is passed to item() and end(). */
     int (*start)(void *user, void **ret_state, struct why *w);
-    /* In a worker that has nothing left to do.  May be NULL. */
+    /* In a worker, after its last item.  May be NULL. */
     void (*end)(void *state, void *user);
-    /* In a worker: one item, from `step` on (0 for a fresh one). */
+    /* In a worker: runs one item, from `step` on (0 for a new one). */
     void (*item)(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user);
 
-    /* In the parent: a message.  -1 ends everything with the reason. */
+    /* In the parent: a message about an item arrived. */
     int (*message)(uint64_t item, const void *bytes, size_t length, void *user, struct why *w);
-    /* In the parent: the worker died in this item.  1: go on with *ret_step; 0: leave the item. */
+    /* In the parent: the worker died in this item.  1: continue it at *ret_step; 0: skip the rest.
+     */
     int (*died)(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
                 struct why *w);
     /* In the parent: an item is complete. */
@@ -64,7 +72,8 @@ struct crew_work {
     int (*tick)(void *user, struct why *w);
 };
 
-/* 0: all items are complete; 1: stopped; -1: a callback failed, or workers cannot be started. */
+/* Runs all items.  0: all are complete; 1: stopped; -1: a callback failed, or workers cannot be
+ * started. */
 int crew_run(const struct crew_options *options, const struct crew_work *work, uint64_t n_items,
              void *user, struct why *w);
 

@@ -4,9 +4,9 @@
 
 #include "harness/store/results.h"
 
-/* Whether the file can be written, before anything runs; makes nothing. */
+/* Fails if the file cannot be written; creates nothing.  For use before a campaign starts. */
 int junit_check(const char *path, struct why *w);
-/* One testsuite per target, of the current run. */
+/* Writes the current run of r, one testsuite per target. */
 int junit_write(struct results *r, const char *path, struct why *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* Shared by the files of the results database. */
+/* The open database and its statements, shared by the files that read and write it. */
 #ifndef HARNESS_RESULTS_INTERNAL_H
 #define HARNESS_RESULTS_INTERNAL_H
 
@@ -18,17 +18,18 @@ enum statement {
 struct results {
     sqlite3 *db;
     char *path;
-    bool open;                   /* a transaction is */
-    int64_t run;                 /* the current one */
-    int64_t target[MAX_TARGETS]; /* its targets' rows, by index */
+    bool open;                   /* in a transaction */
+    int64_t run;                 /* id of the current run */
+    int64_t target[MAX_TARGETS]; /* ids of its targets, by index */
     uint32_t n_targets;
     sqlite3_stmt *statement[STATEMENT_COUNT];
 };
 
-int results_failed(struct results *r, struct why *w); /* the database's own reason; -1 */
+/* Fails with SQLite's last error: WHY_INVALID for a bad file, else WHY_SYSTEM.  Returns -1. */
+int results_failed(struct results *r, struct why *w);
 int results_exec(struct results *r, const char *sql, struct why *w);
 int results_prepare(struct results *r, const char *sql, sqlite3_stmt **ret, struct why *w);
-/* Begins a transaction where none is open. */
+/* Begins a transaction unless one is open. */
 int results_transact(struct results *r, struct why *w);
 
 #endif

@@ -1,10 +1,10 @@
-/* Traces in a file: an array of events in Chrome's JSON format, for ui.perfetto.dev and
+/* Writes traces to a file: an array of events in Chrome's JSON format, for ui.perfetto.dev and
  * chrome://tracing.
  *
- * All processes of a run write to the one file, each into pieces of its own, which are mapped: what
- * a process wrote before it was killed is there.  The one that began the trace makes it complete
- * at the end, which closes the array; when that one is killed itself the array stays open, as both
- * viewers allow. */
+ * All processes of a run write to one file, each into mapped pieces of its own, so that events
+ * survive when their process is killed.  The process that started the trace compacts the file at
+ * the end and closes the array; if it is killed itself the array stays open, which both viewers
+ * accept. */
 #ifndef HARNESS_TRACE_FILE_H
 #define HARNESS_TRACE_FILE_H
 
@@ -12,11 +12,13 @@
 
 #include "golden/base/why.h"
 
-/* Replaces the file.  Before there are workers. */
+/* Starts tracing to a file, which is replaced.  To be called before workers are forked; path must
+ * stay valid until the end. */
 int trace_file_start(const char *path, struct why *w);
-/* What the viewers call this process, from now on. */
+/* Sets the name that viewers show for this process.  Does nothing when tracing is off. */
 void trace_file_name_process(const char *name);
-/* After all other processes have ended.  keep: false removes the file, if there was none before. */
+/* Ends tracing and completes the file, after all other processes have ended.  keep: false removes
+ * the file if it did not exist before.  Does nothing when tracing was not started. */
 int trace_file_end(bool keep, struct why *w);
 
 #endif
