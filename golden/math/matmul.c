@@ -105,18 +105,19 @@ void matmul_packed_free(struct matmul_packed *p)
 
 /* Appends the part of products from..to-1, contiguous in memory from `offset`, that is in b. */
 static size_t add_run(const struct block *b, size_t from, size_t to, size_t offset,
-                      struct run *to_run)
+                      struct matmul_run *to_run)
 {
     size_t k0 = from > b->k0 ? from : b->k0, k1 = min(to, b->k1);
     if (k0 >= k1)
         return 0;
-    *to_run = (struct run){ .offset = offset + k0 - from, .k = k0 - b->k0, .length = k1 - k0 };
+    *to_run =
+        (struct matmul_run){ .offset = offset + k0 - from, .k = k0 - b->k0, .length = k1 - k0 };
     return 1;
 }
 
 /* The products of block b that pixels of spans y and x have, as runs; at most one per product. */
-static size_t runs_of(const struct product *p, const struct block *b, const struct span *y,
-                      const struct span *x, struct run *ret_run)
+static size_t runs_of(const struct product *p, const struct block *b, const struct matmul_span *y,
+                      const struct matmul_span *x, struct matmul_run *ret_run)
 {
     bool whole_rows = p->depth == p->in_pixel && p->x.dilation == 1;
     size_t n = 0, step = whole_rows ? x->t1 - x->t0 : 1;
@@ -130,45 +131,45 @@ static size_t runs_of(const struct product *p, const struct block *b, const stru
 }
 
 /* All pixels of lines l0..l1-1 whose taps are those of spans y and x. */
-static void run_tiles(const struct product *p, const struct block *b, const struct span *y,
-                      const struct span *x, size_t l0, size_t l1)
+static void run_tiles(const struct product *p, const struct block *b, const struct matmul_span *y,
+                      const struct matmul_span *x, size_t l0, size_t l1)
 {
-    struct run runs[BLOCK_K];
-    struct rows rows;
-    struct tile t = { .runs = runs,
-                      .n_runs = runs_of(p, b, y, x, runs),
-                      .panels = b->panels,
-                      .depth = b->k1 - b->k0,
-                      .columns = b->n1 - b->n0,
-                      .init = b->init };
-    struct walk w = { .ya = &p->y,
-                      .xa = &p->x,
-                      .y = y,
-                      .x = x,
-                      .image = p->image + b->group * p->depth,
-                      .in_pixel = p->in_pixel,
-                      .out = p->out + b->group * p->n + b->n0,
-                      .out_pixel = p->out_pixel };
+    struct matmul_run runs[BLOCK_K];
+    struct matmul_rows rows;
+    struct matmul_tile t = { .runs = runs,
+                             .n_runs = runs_of(p, b, y, x, runs),
+                             .panels = b->panels,
+                             .depth = b->k1 - b->k0,
+                             .columns = b->n1 - b->n0,
+                             .init = b->init };
+    struct matmul_walk w = { .ya = &p->y,
+                             .xa = &p->x,
+                             .y = y,
+                             .x = x,
+                             .image = p->image + b->group * p->depth,
+                             .in_pixel = p->in_pixel,
+                             .out = p->out + b->group * p->n + b->n0,
+                             .out_pixel = p->out_pixel };
     if (!t.n_runs && !t.init)
         return;
-    walk_begin(&w, l0, l1);
-    while (walk_next(&w, &rows))
+    matmul_walk_begin(&w, l0, l1);
+    while (matmul_walk_next(&w, &rows))
         matmul_kernel()->tile(&t, &rows);
 }
 
 static void run_block(const struct product *p, const struct block *b, size_t l0, size_t l1)
 {
-    struct span y, x;
+    struct matmul_span y, x;
     for (size_t oy = 0; oy < p->y.out; oy = y.o1) {
-        y = axis_span(&p->y, oy);
+        y = matmul_axis_span(&p->y, oy);
         for (size_t ox = 0; ox < p->x.out; ox = x.o1) {
-            x = axis_span(&p->x, ox);
+            x = matmul_axis_span(&p->x, ox);
             run_tiles(p, b, &y, &x, l0, l1);
         }
     }
 }
 
-_Static_assert(BLOCK_N *BLOCK_K * sizeof(double) + BLOCK_K * sizeof(struct run) + 8192 <=
+_Static_assert(BLOCK_N *BLOCK_K * sizeof(double) + BLOCK_K * sizeof(struct matmul_run) + 8192 <=
                    MATMUL_STACK,
                "a thread's scratch, and room for the calls");
 
@@ -203,10 +204,10 @@ static void product_run(const struct product *p, struct matmul_pool *pool)
 {
     if (!p->n || !p->batch || !p->y.out || !p->x.out)
         return;
-    struct share s = { .job = run_part, .context = p, .lines = p->batch * p->y.out };
+    struct matmul_jobs s = { .job = run_part, .context = p, .lines = p->batch * p->y.out };
     s.parts = p->groups * divide_up(p->n, block_n(p->n));
     s.products = s.lines * p->x.out * p->groups * p->n * p->k;
-    matmul_share(&s, pool);
+    matmul_run_jobs(&s, pool);
 }
 
 void matmul(const struct matmul *p, struct matmul_pool *pool)

@@ -56,7 +56,8 @@ static inline __m256i int_pairs(__m256i x, __m256i w, __m256i acc)
 }
 
 /* 6 rows by 16 columns: 12 accumulators of 8 results. */
-INLINE void int_tile_rows(size_t rows, size_t pairs, const int16_t *panel, const struct int_rows *r)
+INLINE void int_tile_rows(size_t rows, size_t pairs, const int16_t *panel,
+                          const struct matmul_int_rows *r)
 {
     __m256i acc[INT_TILE][2];
     UNROLL for (size_t i = 0; i < rows; i++) acc[i][0] = acc[i][1] = _mm256_setzero_si256();

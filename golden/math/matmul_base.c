@@ -33,7 +33,8 @@ static inline void vec_transpose(vec x[LANES])
     (void) x;
 }
 
-INLINE void int_tile_rows(size_t rows, size_t pairs, const int16_t *panel, const struct int_rows *r)
+INLINE void int_tile_rows(size_t rows, size_t pairs, const int16_t *panel,
+                          const struct matmul_int_rows *r)
 {
     for (size_t i = 0; i < rows; i++) {
         const int16_t *w = panel, *a = r->a[i];

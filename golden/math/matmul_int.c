@@ -47,7 +47,7 @@ static void run_tile(const struct matmul_int *p, size_t i, size_t count, size_t 
     const int16_t *panel = p->packed + j / INT_PANEL * panel_size(p->k);
     int32_t copy[INT_TILE][INT_PANEL];
     size_t width = min(INT_PANEL, p->n - j);
-    struct int_rows r = { .count = count };
+    struct matmul_int_rows r = { .count = count };
     for (size_t l = 0; l < count; l++) {
         r.a[l] = p->a + (i + l) * p->lda;
         r.c[l] = width < INT_PANEL ? copy[l] : p->c + (i + l) * p->ldc + j;
@@ -88,7 +88,7 @@ void matmul_int_pack_taps(size_t channels, size_t taps, const int16_t *weights, 
 void matmul_int_taps(size_t channels, size_t taps, const int16_t *const *x, const int16_t *packed,
                      int32_t *out)
 {
-    const struct kernel *k = matmul_kernel();
+    const struct matmul_kernel *k = matmul_kernel();
     size_t pairs = matmul_int_depth(taps) / 2, c = 0;
     for (; c + INT_PANEL <= channels; c += INT_PANEL, packed += panel_size(taps))
         k->int_taps(pairs, c, x, packed, out + c);

@@ -19,24 +19,23 @@ void matmul_pool_free(struct matmul_pool *p)
 }
 
 struct chunks {
-    const struct share *share;
+    const struct matmul_jobs *jobs;
     size_t count; /* chunks of lines */
 };
 
 static void run_chunk(void *context, size_t part, size_t chunk)
 {
     const struct chunks *c = context;
-    size_t lines = c->share->lines;
-    c->share->job(c->share->context, part, lines * chunk / c->count,
-                  lines * (chunk + 1) / c->count);
+    size_t lines = c->jobs->lines;
+    c->jobs->job(c->jobs->context, part, lines * chunk / c->count, lines * (chunk + 1) / c->count);
 }
 
 /* Twice as many jobs as threads, so that one slow thread does not hold up the rest. */
-void matmul_share(const struct share *s, struct matmul_pool *pool)
+void matmul_run_jobs(const struct matmul_jobs *s, struct matmul_pool *pool)
 {
     pthreadpool_t threads = (pthreadpool_t) pool;
     size_t jobs = 2 * pthreadpool_get_threads_count(threads);
-    struct chunks c = { .share = s, .count = 1 };
+    struct chunks c = { .jobs = s, .count = 1 };
     if (!pool || s->products < WORTH_SHARING) {
         for (size_t part = 0; part < s->parts; part++)
             s->job(s->context, part, 0, s->lines);
@@ -78,7 +77,7 @@ void matmul_each(void (*job)(const void *context, size_t slot, size_t i), const 
         run_slot(&e, 0);
 }
 
-static _Atomic(const struct kernel *) chosen;
+static _Atomic(const struct matmul_kernel *) chosen;
 
 #ifdef HAVE_MATMUL_AVX2
 static bool have_avx2(void)
@@ -94,7 +93,7 @@ static bool have_avx2(void)
 
 bool matmul_use(enum matmul_isa isa)
 {
-    const struct kernel *k = &matmul_kernel_base;
+    const struct matmul_kernel *k = &matmul_kernel_base;
     if (isa == MATMUL_AVX2 && !have_avx2())
         return false;
 #ifdef HAVE_MATMUL_AVX2
@@ -105,9 +104,9 @@ bool matmul_use(enum matmul_isa isa)
     return true;
 }
 
-const struct kernel *matmul_kernel(void)
+const struct matmul_kernel *matmul_kernel(void)
 {
-    const struct kernel *k = atomic_load_explicit(&chosen, memory_order_relaxed);
+    const struct matmul_kernel *k = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (!k) {
         matmul_use(MATMUL_BEST);
         k = atomic_load_explicit(&chosen, memory_order_relaxed);

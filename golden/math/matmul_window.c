@@ -20,9 +20,9 @@ static void inside(const struct matmul_axis *a, size_t o, size_t *ret_t0, size_t
     *ret_t1 = min(t1, a->kernel);
 }
 
-struct span axis_span(const struct matmul_axis *a, size_t first)
+struct matmul_span matmul_axis_span(const struct matmul_axis *a, size_t first)
 {
-    struct span s = { .o0 = first };
+    struct matmul_span s = { .o0 = first };
     size_t t0, t1, low = first, high = a->out;
     inside(a, first, &s.t0, &s.t1);
     while (high - low > 1) { /* low is in the span, high is not */
@@ -38,23 +38,23 @@ struct span axis_span(const struct matmul_axis *a, size_t first)
 }
 
 /* Lines before line l that lie in the span, in all images. */
-static size_t lines_before(size_t l, size_t height, const struct span *y)
+static size_t lines_before(size_t l, size_t height, const struct matmul_span *y)
 {
     size_t row = l % height, inside_last = row < y->o0 ? 0 : min(row, y->o1) - y->o0;
     return l / height * (y->o1 - y->o0) + inside_last;
 }
 
-void walk_begin(struct walk *w, size_t l0, size_t l1)
+void matmul_walk_begin(struct matmul_walk *w, size_t l0, size_t l1)
 {
     size_t height = w->y->o1 - w->y->o0, first = lines_before(l0, w->ya->out, w->y);
     size_t lines = lines_before(l1, w->ya->out, w->y) - first;
     w->left = lines * (w->x->o1 - w->x->o0);
-    w->picture = first / height;
+    w->image_index = first / height;
     w->oy = w->y->o0 + first % height;
     w->ox = w->x->o0;
 }
 
-static void walk_step(struct walk *w)
+static void walk_step(struct matmul_walk *w)
 {
     if (++w->ox < w->x->o1)
         return;
@@ -62,31 +62,31 @@ static void walk_step(struct walk *w)
     if (++w->oy < w->y->o1)
         return;
     w->oy = w->y->o0;
-    w->picture++;
+    w->image_index++;
 }
 
 /* Input that tap s->t0 of output o sees. */
-static size_t axis_input(const struct matmul_axis *a, const struct span *s, size_t o)
+static size_t axis_input(const struct matmul_axis *a, const struct matmul_span *s, size_t o)
 {
     return (size_t) ((ptrdiff_t) (o * a->stride + s->t0 * a->dilation) - a->pad);
 }
 
-static const double *walk_input(const struct walk *w)
+static const double *walk_input(const struct matmul_walk *w)
 {
     if (w->y->t0 == w->y->t1 || w->x->t0 == w->x->t1)
         return NULL;
-    size_t iy = w->picture * w->ya->in + axis_input(w->ya, w->y, w->oy);
+    size_t iy = w->image_index * w->ya->in + axis_input(w->ya, w->y, w->oy);
     return w->image + (iy * w->xa->in + axis_input(w->xa, w->x, w->ox)) * w->in_pixel;
 }
 
 /* Of 7 pixels 4 and 3 are taken, not 6 and 1: a single row leaves most of the machine idle. */
-bool walk_next(struct walk *w, struct rows *ret_rows)
+bool matmul_walk_next(struct matmul_walk *w, struct matmul_rows *ret_rows)
 {
     if (!w->left)
         return false;
     size_t tiles = (w->left - 1) / TILE + 1, count = (w->left - 1) / tiles + 1;
     for (size_t r = 0; r < count; r++) {
-        size_t oy = w->picture * w->ya->out + w->oy;
+        size_t oy = w->image_index * w->ya->out + w->oy;
         ret_rows->a[r] = walk_input(w);
         ret_rows->c[r] = w->out + (oy * w->xa->out + w->ox) * w->out_pixel;
         walk_step(w);
