@@ -1,14 +1,14 @@
-/* golden: what NNAPI means.
+/* golden: the semantics of NNAPI.
  *
  * Every operation is one record (`struct op`, golden/model/op.h) in golden/ops/, listed in
- * golden/ops.def. A model (golden/model/model.h) is validated against the records, prepared as a
+ * golden/ops.def.  A model (golden/model/model.h) is validated against the records, turned into a
  * plan and run by the reference executor (golden/exec/exec.h): operands are widened to double,
- * computed in the order of the definition, and rounded once.  The same run can compute, per
- * element, how far a right implementation may be from it; golden/judge/judge.h decides with that
- * whether a driver's result is wrong.
+ * computed in the order of the operation's definition, and rounded once.  The same run can compute
+ * the allowed error of each element; golden/judge/judge.h uses it to decide whether a driver's
+ * result is wrong.
  *
- * golden is the lowest folder: it knows no device, no file format and no database.  Nothing in here
- * prints; what fails says why (golden/base/why.h). */
+ * golden is the lowest folder: it depends on no device, file format or database.  Nothing here
+ * prints; functions that fail return the reason (golden/base/why.h). */
 #ifndef GOLDEN_GOLDEN_H
 #define GOLDEN_GOLDEN_H
 

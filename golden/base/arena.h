@@ -1,5 +1,5 @@
-/* An arena: objects that live and die together.  Allocation is a pointer bump, everything is freed
- * at once, and under AddressSanitizer the space between objects is poisoned. */
+/* Arena allocator for objects that are freed together.  Allocation is a pointer bump; under
+ * AddressSanitizer the space between objects is poisoned.  Not thread-safe. */
 #ifndef GOLDEN_ARENA_H
 #define GOLDEN_ARENA_H
 
@@ -8,39 +8,41 @@
 
 struct arena;
 
-/* Whom several arenas ask before they grow, and tell what they give back; outlives them. */
+/* A memory budget shared by several arenas, which must outlive them.  Each arena calls take()
+ * before it allocates a block and give() when it frees one. */
 struct arena_budget {
-    bool (*take)(struct arena_budget *self, size_t bytes); /* false: no more, for now */
+    bool (*take)(struct arena_budget *self, size_t bytes); /* false: over the budget */
     void (*give)(struct arena_budget *self, size_t bytes);
 };
 
-/* NULL when out of memory.  limit: most bytes it will ever hold, 0 for no limit. */
+/* Returns NULL when out of memory.  limit: maximum number of bytes held, 0 for no limit. */
 struct arena *arena_new(size_t limit);
 struct arena *arena_new_within(struct arena_budget *budget);
+/* Frees the arena and everything allocated from it. */
 void arena_free(struct arena *a);
 
-/* count * size zeroed bytes; 64 of them and more are aligned to 64, for vector loads.  NULL when
- * out of memory, over the limit, or when the product overflows.  A count of 0 gives a valid
- * pointer. */
+/* Returns count * size zeroed bytes, aligned to 64 if there are 64 or more (for vector loads), else
+ * to 16; NULL when out of memory, over the limit or the budget, or when the product overflows.
+ * A count of 0 gives a valid pointer. */
 void *arena_alloc(struct arena *a, size_t count, size_t size);
 
-/* The same, but the bytes are left as they are: for buffers that are written whole. */
+/* The same without zeroing, for buffers that the caller fills completely. */
 void *arena_alloc_raw(struct arena *a, size_t count, size_t size);
 void *arena_copy(struct arena *a, const void *from, size_t length);
 char *arena_strdup(struct arena *a, const char *text);
 __attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
 
-/* Everything allocated since the mark is freed; blocks are kept for reuse. */
+/* arena_rewind() frees everything allocated since arena_mark() and keeps the blocks for reuse. */
 struct arena_mark {
     void *block;
     size_t used;
 };
 struct arena_mark arena_mark(const struct arena *a);
 void arena_rewind(struct arena *a, struct arena_mark mark);
-/* Everything is freed, and the blocks beyond so many bytes are given back. */
+/* Frees everything allocated; keeps blocks of at most `keep` bytes in total for reuse. */
 void arena_empty(struct arena *a, size_t keep);
 
-/* Bytes held now, and the most that were ever in use at once. */
+/* Bytes of all blocks held, in use or kept for reuse. */
 size_t arena_bytes(const struct arena *a);
 
 #endif

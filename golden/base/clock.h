@@ -13,7 +13,7 @@ static inline uint64_t clock_ns(clockid_t clock)
     return (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
 }
 
-/* For all but what the contract says of other clocks. */
+/* CLOCK_MONOTONIC: the clock to use unless the HAL prescribes another. */
 static inline uint64_t clock_steady_ns(void)
 {
     return clock_ns(CLOCK_MONOTONIC);

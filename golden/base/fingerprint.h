@@ -1,5 +1,5 @@
-/* FarmHash's 64-bit fingerprint, by which LSH_PROJECTION hashes (published by its authors as stable
- * for ever). */
+/* FarmHash's 64-bit fingerprint, the hash function of LSH_PROJECTION; its authors guarantee that it
+ * does not change. */
 #ifndef GOLDEN_FINGERPRINT_H
 #define GOLDEN_FINGERPRINT_H
 

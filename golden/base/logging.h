@@ -1,14 +1,13 @@
-/* The log of everything that runs: what libraries have to say while they work.  They write lines;
- * a sink, set by the program, prints them or does not.
+/* Logging.  Libraries write lines; the program sets a sink, which prints them or not.
  *
- * Verbose lines belong to a tag and are written while that tag is on.  A file says once whose lines
- * they are, and then
+ * Verbose lines belong to a tag and are written while that tag is enabled.  A file names its
+ * component once, and then
  *
  *     #define LOG_TAG "ExecutionPlan"
  *     VLOG(COMPILATION, "step %u runs on %s", i, name);
  *
- * costs one load and one test while the tag is off; what is dear to find out is asked for only
- * where VLOG_IS_ON(COMPILATION). */
+ * costs one load and one test while the tag is disabled; guard arguments that are expensive to
+ * compute with VLOG_IS_ON(COMPILATION). */
 #ifndef GOLDEN_LOGGING_H
 #define GOLDEN_LOGGING_H
 
@@ -16,7 +15,7 @@
 
 #include "golden/base/why.h"
 
-/* Tag and its name in settings. */
+/* Tags and their names in settings. */
 #define VLOG_TAGS(TAG)                                                                             \
     TAG(MODEL, "model")                                                                            \
     TAG(COMPILATION, "compilation")                                                                \
@@ -35,16 +34,18 @@ enum vlog_tag {
 
 enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR };
 
-/* tag: of the file; text: one line, printable.  Called from any thread, several at once. */
+/* tag: LOG_TAG of the file; text: one line, control characters replaced by '?'.  Called from any
+ * thread, concurrently. */
 typedef void log_sink(enum log_level level, const char *tag, const char *text, void *user);
-/* NULL: nobody listens.  To be set before there are threads. */
+/* NULL: lines are discarded.  Set it before other threads start. */
 void log_set_sink(log_sink *sink, void *user);
 
+/* Writes one line; longer than 3899 bytes it is cut. */
 __attribute__((format(printf, 3, 4))) void log_write(enum log_level level, const char *tag,
                                                      const char *fmt, ...);
 
-/* "" is off, "1" or "all" everything, else names of tags, separated by spaces, commas or colons.
- * An unknown one is -1 with what is expected; the others are on all the same. */
+/* Enables tags: "" none, "1" or "all" every tag, else names separated by spaces, commas or colons.
+ * An unknown name gives -1 with the names that exist; the other tags are enabled nevertheless. */
 int vlog_set(const char *setting, struct why *w);
 
 extern atomic_uint vlog_mask;

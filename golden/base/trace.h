@@ -1,19 +1,19 @@
-/* Traces of everything that runs: sections of time, for whoever wants to see them.  They go to a
- * sink, set by the program; while there is none a section costs one branch.
+/* Tracing: timed sections, reported to a sink that the program sets; without a sink a section costs
+ * one branch.
  *
- * A section lasts to the end of the block that it stands in.  It has a layer, a phase and a text,
- * in the grammar of NNAPI's traces: "[NN_LD_PC]prepare_model".
+ * A section lasts until the end of the enclosing block.  It has a layer, a phase and a text, in the
+ * notation of NNAPI's traces: "[NN_LD_PC]prepare_model".
  *
  *     TRACE(LD, PC, "prepare_model");        time of this layer in this phase
- *     TRACE_SWITCH(LR, PR, "take outputs");  ... ends the time of the section around it
- *     TRACE_SUBTRACT(LR, PE, "again");       ... counts for itself, not for those around it
+ *     TRACE_SWITCH(LR, PR, "take outputs");  ... ends the time of the enclosing section
+ *     TRACE_SUBTRACT(LR, PE, "again");       ... is subtracted from the enclosing sections
  *
- * Layers: LA application, LR runtime, LI between processes, LD driver, LC reference on the CPU, LO
- * others, LU utility (counts for whoever calls it).  Phases: PO overall, PWU warm-up, PBM
- * benchmark, PI initialisation, PP preparation, PC compilation, PE execution, PT termination, PU
- * that of whoever calls; within an execution PIO inputs and outputs, PTR transformation, PCO
- * computation, PR results.  Sections within others are of the same phase, of one within it, or
- * subtracted. */
+ * Layers: LA application, LR runtime, LI inter-process communication, LD driver, LC reference on
+ * the CPU, LO others, LU utility (counted for the calling layer).  Phases: PO overall, PWU warm-up,
+ * PBM benchmark, PI initialisation, PP preparation, PC compilation, PE execution, PT termination,
+ * PU the caller's phase; within an execution PIO inputs and outputs, PTR transformation, PCO
+ * computation, PR results.  A nested section has the phase of the enclosing one or one within it,
+ * or is subtracted. */
 #ifndef GOLDEN_TRACE_H
 #define GOLDEN_TRACE_H
 
@@ -45,30 +45,30 @@ extern const char *const trace_mode_prefix[]; /* "", "[SW]", "[SUB]" */
 enum { TRACE_LAYERS = TRACE_LU + 1, TRACE_PHASES = TRACE_PR + 1, TRACE_MODES = TRACE_SUB + 1 };
 
 enum trace_kind {
-    TRACE_BEGIN,      /* a section of the calling thread, or of a track */
-    TRACE_END,        /* the innermost one */
-    TRACE_TRACK,      /* a track of its own, with its own clock: its name */
-    TRACE_SLICE,      /* on a track: from `ns` on, `duration` long */
-    TRACE_SPAN_BEGIN, /* on a track: spans of one id nest, others overlap */
+    TRACE_BEGIN,      /* a section of the calling thread begins, or one of a track */
+    TRACE_END,        /* the innermost section ends */
+    TRACE_TRACK,      /* declares a track: `name` */
+    TRACE_SLICE,      /* on a track: starts at `ns`, takes `duration` */
+    TRACE_SPAN_BEGIN, /* on a track: spans with the same id nest, others may overlap */
     TRACE_SPAN_END
 };
 
-/* What a sink is told. */
+/* An event reported to the sink. */
 struct trace_event {
     enum trace_kind kind;
     enum trace_mode mode; /* of a section, as layer and phase */
     enum trace_layer layer;
     enum trace_phase phase;
     uint32_t track;      /* 0: the calling thread */
-    double ns, duration; /* monotonic clock */
+    double ns, duration; /* nanoseconds, monotonic clock */
     uint64_t id;         /* of a span */
     const char *name;    /* any text */
-    const char *detail;  /* more of it; NULL: nothing */
+    const char *detail;  /* further text; NULL: none */
 };
 
-/* Called from any thread, several at once. */
+/* Called from any thread, concurrently. */
 typedef void trace_sink(const struct trace_event *e, void *user);
-/* NULL: nobody looks.  To be set before there are threads. */
+/* NULL: tracing is off.  Set it before other threads start. */
 void trace_set_sink(trace_sink *sink, void *user);
 
 extern atomic_bool trace_is_on;
@@ -78,17 +78,17 @@ void trace_begin(enum trace_mode mode, enum trace_layer layer, enum trace_phase 
                  const char *name);
 void trace_end(void);
 
-/* A track with a clock of its own, which stands at 0 now. */
+/* A track: a separate time line, whose clock is 0 when it is created. */
 struct trace_track {
-    uint32_t id;   /* 0: none, nobody looked when it was made */
-    double origin; /* monotonic clock */
+    uint32_t id;   /* 0: none, tracing was off when it was created */
+    double origin; /* monotonic clock, nanoseconds */
 };
 struct trace_track trace_track_new(const char *name);
-/* e->ns: by the track's clock.  Beginnings and ends come out as whole nanoseconds, those of one
- * time as the same. */
+/* Reports an event on the track; e->ns: by the track's clock.  Begin and end times are rounded to
+ * whole nanoseconds, so that equal times stay equal. */
 void trace_put(const struct trace_track *t, const struct trace_event *e);
 
-/* ---- sections that last as long as a block */
+/* ---- sections of a block */
 
 static inline bool trace_enter(enum trace_mode mode, enum trace_layer layer, enum trace_phase phase,
                                const char *name)
@@ -114,7 +114,7 @@ static inline void trace_leave(const bool *on)
 #define TRACE(layer, phase, name)          TRACE_SECTION(TRACE_NEST, layer, phase, name)
 #define TRACE_SWITCH(layer, phase, name)   TRACE_SECTION(TRACE_SW, layer, phase, name)
 #define TRACE_SUBTRACT(layer, phase, name) TRACE_SECTION(TRACE_SUB, layer, phase, name)
-/* Phase and name are expressions, of interest only when somebody looks. */
+/* Phase and name are expressions, evaluated only while tracing is on. */
 #define TRACE_COMPUTED(layer, phase, name)                                                         \
     __attribute__((cleanup(trace_leave), unused)) const bool TRACE_NAME(__COUNTER__) =             \
         TRACE_IS_ON() && (trace_begin(TRACE_NEST, TRACE_##layer, phase, name), true)

@@ -1,18 +1,18 @@
-/* Why something was refused.  Functions that can fail return 0 or more on success and -1 with the
- * reason in a `struct why`; the text reaches the user unchanged, so it names the thing and its
- * values.  Only commands print. */
+/* Error reporting.  Functions that can fail return 0 or more on success and -1 with the reason in a
+ * `struct why`.  The text reaches the user unchanged, so it names the object and its values.  Only
+ * commands print. */
 #ifndef GOLDEN_WHY_H
 #define GOLDEN_WHY_H
 
 #include <stddef.h>
 
 enum why_code {
-    WHY_INVALID,     /* the input breaks a rule: bad file, bad model, bad argument */
-    WHY_UNSUPPORTED, /* legal, but this part of the project does not do it */
-    WHY_EXECUTION,   /* legal to prepare, cannot be executed with these values */
-    WHY_TIMEOUT,     /* a loop or a specification ran for longer than allowed */
-    WHY_MEMORY,      /* out of memory, or over a limit of memory */
-    WHY_SYSTEM       /* the machine refused: file, process, descriptor */
+    WHY_INVALID,     /* the input breaks a rule: file, model, argument */
+    WHY_UNSUPPORTED, /* valid, but not supported here */
+    WHY_EXECUTION,   /* can be prepared, but not executed with these values */
+    WHY_TIMEOUT,     /* a loop or a specification exceeded its time limit */
+    WHY_MEMORY,      /* out of memory, or over a memory limit */
+    WHY_SYSTEM       /* the operating system reported an error: file, process, descriptor */
 };
 
 struct why {
@@ -20,19 +20,21 @@ struct why {
     char text[480];
 };
 
-/* Writes the reason; returns -1, so that `return why_fail(...)` reads well.  w may be NULL. */
+/* Sets the reason and returns -1, for `return why_fail(...)`.  w may be NULL. */
 __attribute__((format(printf, 3, 4))) int why_fail(struct why *w, enum why_code code,
                                                    const char *fmt, ...);
 
-/* Puts "text: " before the reason that is there, if there is room; returns -1. */
+/* Prepends "text: " to the existing reason, if there is room; returns -1.  w may be NULL. */
 __attribute__((format(printf, 2, 3))) int why_prefix(struct why *w, const char *fmt, ...);
 
+/* Returns from the function with WHY_INVALID and the given message unless cond holds. */
 #define REQUIRE(w, cond, ...)                                                                      \
     do {                                                                                           \
         if (!(cond))                                                                               \
             return why_fail(w, WHY_INVALID, __VA_ARGS__);                                          \
     } while (0)
 
+/* Returns -1 from the function if the call fails; its reason is already in w. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         if ((call) < 0)                                                                            \

@@ -1,5 +1,5 @@
-/* Evaluating one bound call: for the executor, and for randgraph, which knows the values of a graph
- * while it grows. */
+/* Evaluation of one bound call (struct call), for the executor and for randgraph, which computes
+ * the values of a graph while it grows. */
 #ifndef GOLDEN_CALL_H
 #define GOLDEN_CALL_H
 
@@ -9,20 +9,22 @@
 struct evaluation {
     const struct exec_options *options;
     bool relaxed;          /* fp32 may be computed in fp16 */
-    struct arena *keep;    /* results */
-    struct arena *scratch; /* rewound by the caller */
-    bool stored;           /* without bounds call.y is not wanted: eval_stored() may do */
+    struct arena *keep;    /* for results */
+    struct arena *scratch; /* for temporary memory; the caller rewinds it */
+    bool stored;           /* without bounds, call.y may stay unset: eval_stored() may be used */
 };
 
-/* Computes a bound call.  in[i]: values in calling order, NULL: omitted; out[i]: tensors with
- * complete shapes, which receive data (and real, bound when bounds are asked for). */
+/* Computes a bound call.  in[i]: values in calling order, NULL: omitted.  out[i]: tensors with
+ * complete shapes (dimensions that op->measure() determines may be 0), which receive their data
+ * and, if bounds are computed, real and bound. */
 int call_evaluate(struct call *c, struct value *const *in, struct value *const *out,
                   const struct evaluation *e, struct why *w);
 
-/* The error of holding fp32 as fp16, for a value that no operation has given a bound yet. */
+/* Sets the bound of a TENSOR_FLOAT32 value that has none to the error of storing it as fp16.  -1:
+ * out of memory. */
 int value_stored_in_half(struct value *v, struct arena *keep);
 
-/* Everything may come out: nothing of this value can be judged. */
+/* Sets all bounds of the value to INFINITY: any value is correct.  -1: out of memory. */
 int value_undecided(struct value *v, struct arena *keep);
 
 #endif

@@ -1,9 +1,9 @@
-/* Values with their errors, for operations in which errors pass through several steps.
+/* Values with error bounds, for operations in which errors propagate through several steps.
  *
- * A struct near is a value and how far an implementation may be from it.  Each function computes
- * as the reference does and carries the errors of its arguments through, to first order or by
- * interval, adding what arithmetic of roundoff u may add.  u = 0: errors are not asked for, and e
- * says nothing. */
+ * A struct near is the reference's value x and an upper bound e of the difference of any correct
+ * implementation's value.  Each function computes the value as the reference does and propagates
+ * the errors of its arguments, to first order or by interval, adding the rounding of arithmetic
+ * with unit roundoff u.  u = 0: errors are not computed, and e is meaningless. */
 #ifndef GOLDEN_NEAR_H
 #define GOLDEN_NEAR_H
 
@@ -14,7 +14,7 @@ struct near {
     double x, e;
 };
 
-/* An array of them; e NULL: exact, or not asked for. */
+/* An array of them; e NULL: exact, or errors are not computed. */
 struct near_array {
     double *x, *e;
 };
@@ -73,7 +73,7 @@ static inline struct near near_exp(struct near a, double u)
     return (struct near){ y, bound_clean(y * (grown + (u > 0 ? bound_exp(u, a.x) : 0))) };
 }
 
-/* The larger and the smaller one; NaN if one is, of which nothing is known then. */
+/* The larger and the smaller of two; NaN, with error INFINITY, if the value of one is. */
 static inline struct near near_max(struct near a, struct near b)
 {
     double x = a.x > b.x || isnan(a.x) ? a.x : b.x;
@@ -95,8 +95,7 @@ static inline struct near near_exact(double x)
     return (struct near){ x, 0 };
 }
 
-/* Element i of operand `arg`; quantised ones are scaled by implementations in their own precision.
- */
+/* Element i of operand `arg`; for quantised operands with the rounding of dequantisation. */
 static inline struct near near_operand(const struct call *c, int arg, size_t i)
 {
     double x = c->x[arg][i], e = c->ex[arg] ? c->ex[arg][i] : 0;
@@ -104,24 +103,24 @@ static inline struct near near_operand(const struct call *c, int arg, size_t i)
     return (struct near){ x, c->arg[arg]->scale != 0 ? e + c->unit * fabs(x) : e };
 }
 
-/* Whether a comparison of the two comes out the same in every right implementation.  Equal numbers
- * are undecided even if exact: NNAPI seldom says on which side of a limit the limit lies. */
+/* Whether comparing the two gives the same result in every correct implementation.  Equal numbers
+ * are undecided even if exact: NNAPI rarely specifies whether a limit is inclusive. */
 static inline bool near_decided(struct near a, struct near b)
 {
     return fabs(a.x - b.x) > a.e + b.e;
 }
 
-/* Into lo..hi. */
+/* Clamps to lo..hi. */
 struct near near_clamp(struct near a, double lo, double hi);
-/* Into -limit..limit; limit 0: as it is. */
+/* Clamps to -limit..limit; limit 0: returns a. */
 struct near near_clip(struct near a, double limit);
 
 struct near near_logistic(struct near a, double u);
 struct near near_tanh(struct near a, double u);
 
-/* In place: (x - mean) / deviation over n values that follow each other.  A variance of zero, where
- * the quotient has no value, is kept away by an epsilon of 1e-8, as implementations do in one way
- * or another.  scratch: room for n numbers, where errors are asked for. */
+/* Normalises n consecutive values in place: (x - mean) / standard deviation.  An epsilon of 1e-8
+ * is added to the variance, which may be zero; the error covers other ways in which implementations
+ * avoid the division by zero.  scratch: [n], if u is not 0. */
 void near_normalise(const struct near_array *a, size_t n, double u, double dot_factor,
                     double *scratch);
 

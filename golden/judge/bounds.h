@@ -1,8 +1,8 @@
-/* Arithmetic of error bounds, shared by the bound() of operations.
+/* Arithmetic on error bounds, shared by the operations' bound() functions.
  *
- * A bound e of a value y says: a right implementation's value lies in [y - e, y + e].  Bounds are
- * never NaN; INFINITY means that any value is right.  u is the unit roundoff of the arithmetic that
- * is judged (struct call: unit), so that one ulp of y is at most 2 * u * |y|. */
+ * A bound e of a value y means that a correct implementation's value lies in [y - e, y + e]. Bounds
+ * are never NaN; INFINITY means that any value is correct.  u is the unit roundoff of the
+ * arithmetic being judged (struct call: unit), so that one ulp of y is at most 2 * u * |y|. */
 #ifndef GOLDEN_BOUNDS_H
 #define GOLDEN_BOUNDS_H
 
@@ -11,19 +11,19 @@
 
 #include "golden/model/op.h"
 
-/* Infinite values make NaN of honest formulas (inf - inf): nothing can be said then. */
+/* Formulas give NaN for infinite values (inf - inf): no bound is known then. */
 static inline double bound_clean(double e)
 {
     return e >= 0 ? e : INFINITY;
 }
 
-/* The error of the factor e in a product with x: 0 for an exact factor, even if x is infinite. */
+/* The error of x * f where f has error e: 0 for an exact factor, even if x is infinite. */
 static inline double bound_scaled(double x, double e)
 {
     return e > 0 ? fabs(x) * e : 0;
 }
 
-/* fmax() and fmin(), in place: of a NaN and a number the number. */
+/* fmax() and fmin(), inlined: given NaN and a number, they return the number. */
 static inline double bound_larger(double a, double b)
 {
     return a > b || isnan(b) ? a : b;
@@ -34,26 +34,26 @@ static inline double bound_smaller(double a, double b)
     return a < b || isnan(b) ? a : b;
 }
 
-/* Distance from y to the farther end of the interval that holds all right values. */
+/* Distance from y to the farther end of [lo, hi], the interval of all correct values. */
 static inline double bound_interval(double y, double lo, double hi)
 {
     return bound_clean(bound_larger(bound_larger(hi - y, y - lo), 0));
 }
 
-/* Whether arithmetic of that roundoff is half precision. */
+/* Whether unit roundoff u is that of half precision. */
 static inline bool bound_is_half(double u)
 {
     return u > 0x1p-16;
 }
 
-/* Whether x, off by e, may have left the range of the arithmetic: it may be infinite then, and what
- * is made of it no number. */
+/* Whether x, with error e > 0, may exceed the largest finite number: it may then be infinite, and
+ * results computed from it NaN. */
 static inline bool bound_overflows(double x, double e, double u)
 {
     return e > 0 && !(fabs(x) + e <= (bound_is_half(u) ? 65504 : (double) FLT_MAX));
 }
 
-/* Smallest normal number: below it implementations flush to zero or lose digits. */
+/* Smallest normal number: below it implementations may flush to zero or lose precision. */
 static inline double bound_tiny(double u)
 {
     return bound_is_half(u) ? 0x1p-14 : FLT_MIN;
@@ -66,19 +66,20 @@ static inline double bound_exp(double u, double x)
     return 2 * u * ((bound_is_half(u) ? 1 : 3) + 2 * fabs(x));
 }
 
-/* Adds to ey[0] what bringing operands to the result's scale costs: implementations may cut off the
- * fraction of a step instead of rounding it. */
+/* Adds to ey[0] the error of requantising operands to the output's scale: half a step, since
+ * implementations may truncate instead of rounding. */
 void bound_requantised(struct call *c);
 
-/* Sum of k terms whose absolute values sum to `magnitude`: a random walk of roundings (DESIGN.md,
- * section 4). */
+/* Error of a sum of k terms whose absolute values sum to `magnitude`: the roundings are a random
+ * walk (docs/judging.md). */
 static inline double bound_sum(const struct call *c, size_t k, double magnitude)
 {
     return c->dot_factor * sqrt((double) k) * c->unit * magnitude;
 }
 
-/* The same as a factor, for sums of which no statistics are made: no term of a short sum is rounded
- * more often than there are terms, but for the result's being stored and taken up again. */
+/* The same as a multiple of u * magnitude, for sums that have no whole-tensor tests: in a short sum
+ * no term is rounded more often than there are terms, plus two for storing and reloading the
+ * result. */
 static inline double bound_roundings(double dot_factor, size_t k)
 {
     return fmin(dot_factor * sqrt((double) k), (double) k + 2);

@@ -1,37 +1,40 @@
-/* When is a result wrong?  Both judges of the design: `cts`, the fixed tolerances of the NNAPI
- * suites; `bound`, the bound tensor computed with the reference. */
+/* Judging results (docs/judging.md).  Two rules: `cts`, the fixed tolerances of the NNAPI test
+ * suites; `bound`, the error bound of each element, computed together with the reference. */
 #ifndef GOLDEN_JUDGE_H
 #define GOLDEN_JUDGE_H
 
 #include "golden/exec/exec.h"
 
-/* How one output compares.  worst: the element with the largest |actual - expected| / bound. */
+/* Comparison of one output.  worst: the element with the largest |actual - expected| / bound. */
 struct judgement {
     bool ok;
-    size_t checked; /* elements compared; the others were undecidable */
+    size_t checked; /* elements compared; the others are undecided */
     size_t wrong;   /* elements outside their bound */
     size_t worst;
     double expected, actual, bound, ratio; /* of the worst element */
-    char why[160]; /* empty when ok; else which test failed: element, variance, bias, shape */
+    char why[160]; /* empty if ok; else which test failed (element, variance, bias, shape) */
 };
 
-/* Fixed tolerances.  half: the model is relaxed or has an fp16 operand; steps: off by how many
- * quantisation steps (1; 3 for mobilenet_quantized).  `actual` must have the expected dtype and
- * shape, else not ok. */
+/* Judges by the fixed tolerances.  half: fp16 tolerance for fp32 too (model_is_half()).  steps:
+ * allowed difference of 8-bit quantised values, in steps (1; 3 for mobilenet_quantized).  A type or
+ * shape other than expected is not ok. */
 struct judgement judge_cts(const struct tensor *expected, const struct tensor *actual, bool half,
                            int steps);
 
-/* A random result, by how often each class comes up in each row, and in all rows together.
- * tolerance: how far a frequency may be from its probability, as the suites have it; 0: as far as
- * chance takes it.  By chance a right sampler fails once in a thousand million results. */
+/* Judges a random output by the frequency of each class in each row, and in all rows together.
+ * tolerance: allowed difference of a frequency in a row from its probability, as in the suites;
+ * rows are not pooled then.  0: statistical limits under which a correct sampler fails with
+ * probability at most 10^-9 per output. */
 struct judgement judge_odds(const struct odds *odds, double tolerance, const struct tensor *actual);
 
-/* real and bound as struct result has them; reference gives type, shape and quantisation. */
+/* Judges by error bounds.  real, bound and kind: as in struct result; reference: type, shape and
+ * quantisation of the output (and, for 64-bit integers, the values). */
 struct judgement judge_bound(const struct tensor *reference, const double *real,
                              const double *bound, enum error_kind kind,
                              const struct tensor *actual);
 
-/* Whether the suites would judge this model's floats with fp16 tolerance. */
+/* Whether the suites apply fp16 tolerances to this model: it is relaxed or has a TENSOR_FLOAT16
+ * operand. */
 bool model_is_half(const struct model *m);
 
 #endif

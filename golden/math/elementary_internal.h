@@ -1,5 +1,5 @@
-/* Numbers of twice the precision of double, as unevaluated sums: |lo| <= ulp(hi) / 2.  What log,
- * pow and sin compute in where double is not enough for a result that is right to the last bit. */
+/* Numbers with twice the precision of double, as unevaluated sums with |lo| <= ulp(hi) / 2.  log,
+ * pow and sin compute with them where double is not enough for a correctly rounded last bit. */
 #ifndef GOLDEN_ELEMENTARY_INTERNAL_H
 #define GOLDEN_ELEMENTARY_INTERNAL_H
 

@@ -1,18 +1,19 @@
-/* Rounding to the integers of a type, as tensor_narrow() does; for loops that are compiled for
- * vectors: no branches. */
+/* Rounding to an integer type as tensor_narrow() does, without branches, so that loops can be
+ * vectorised. */
 #ifndef GOLDEN_ROUNDING_H
 #define GOLDEN_ROUNDING_H
 
 #include <math.h>
 
-/* Quotients that the zero point may be added to: they saturate first, to whole numbers, which gives
- * the same as saturating last. */
+/* The range of a type's integers minus the zero point.  Quotients saturate to it before the zero
+ * point is added, which gives the same result as saturating afterwards. */
 struct rounding_range {
     double lo, hi;
 };
 
-/* Round half away from zero: what lies below a tie by one bit stays below it in the sum, which is
- * to be cut off.  NaN becomes 0, which the zero point stands for. */
+/* Saturates x and adds almost a half, away from zero; truncating the result rounds x half away from
+ * zero.  With 0.5 itself, the largest number below a tie would be rounded up in the sum.  NaN gives
+ * 0, which stands for real zero. */
 static inline double round_half_away(double x, struct rounding_range r)
 {
     const double almost_half = 0x1.fffffffffffffp-2;

@@ -1,60 +1,61 @@
-/* Feature levels of a model's parts, and expressing it at a lower one.
+/* Feature levels of a model's parts, and converting a model to a lower level.
  *
- * A model complies with a level, and with the version of the HAL that speaks it, when no operand
- * and no operation in it needs a higher one.  One that does not may still say the same in other
- * words: trailing operands that hold their defaults can be left off, results that nobody reads can
- * be dropped, a rank that follows from the inputs can be written down, and an older HAL can be
- * stricter than it was asked to be.  Nothing that changes what a client passes in or gets out is
- * done: types of operands stay as they are. */
+ * A model complies with a feature level, and so with the HAL version of that level, if no operand
+ * and no operation in it needs a higher one.  A model that does not comply can sometimes be
+ * converted: trailing inputs that hold their defaults are left off, trailing optional outputs that
+ * nothing reads are dropped, a rank that follows from the inputs is declared, and the relaxed flag
+ * is cleared.  The client's inputs and outputs do not change: operand types stay as they are. */
 #ifndef GOLDEN_COMPLIANCE_H
 #define GOLDEN_COMPLIANCE_H
 
 #include "golden/model/model.h"
 #include "golden/model/op.h"
 
-/* What one part of a model needs. */
+/* The feature level that one part of a model needs. */
 struct level_need {
     int level;
     uint32_t graph, index;    /* of an operand, or of an operation */
-    const struct call *call;  /* the operation, bound; NULL: an operand */
-    const struct tensor *now; /* of an operation: all operands of the graph with the shapes inferred
-                                 up to here */
+    const struct call *call;  /* the bound operation; NULL: an operand */
+    const struct tensor *now; /* with an operation: the operands of its graph, by index, with the
+                                 shapes inferred up to this operation */
 };
-/* Return -1 to stop. */
+/* Returns 0, or -1 with the reason to stop. */
 typedef int level_each(const struct level_need *n, void *user, struct why *w);
 
-/* Validates the model as model_prepare() does and hands over every operand, then every operation
- * that can be executed.  Returns the feature level of the whole. */
+/* Validates the model as model_prepare() does and calls each() (NULL: none) for every operand of
+ * all graphs, then for every operation that has a record.  Returns the feature level of the model.
+ */
 int model_levels(const struct model *m, level_each *each, void *user, struct why *ret_impossible,
                  struct why *w);
 
-/* 0 when the model, as it is, needs no more than `level`; else -1 and, with WHY_UNSUPPORTED, the
- * first part that does and what in it; or why the model is not valid. */
+/* Returns 0 if the model needs no more than `level`.  -1 with WHY_UNSUPPORTED: the reason names the
+ * first part that needs more; other codes: the model is not valid. */
 int model_complies(const struct model *m, int level, struct why *w);
 
-/* One change that a conversion has made. */
+/* One change made by a conversion. */
 struct conversion_note {
-    bool lost; /* something that the model said is gone; else it is only said in other words */
+    bool lost; /* information is lost; false: an equivalent representation */
     char text[200];
 };
 
 struct conversion {
-    struct model model; /* needs no more than the level, and gives the same results */
-    int level;          /* that it needs */
+    struct model model; /* needs no more than the requested level, and computes the same results */
+    int level;          /* the level that it needs */
     struct conversion_note *note;
     uint32_t n_notes, room_for_notes;
 };
 
-/* Adds to what a conversion has to say, in its arena. */
+/* Appends a note, allocated in `a`. */
 __attribute__((format(printf, 5, 6))) int conversion_add_note(struct conversion *c, struct arena *a,
                                                               bool lost, struct why *w,
                                                               const char *fmt, ...);
 
-/* Expresses a valid model at `level`, in `a`.  -1 with WHY_UNSUPPORTED: it cannot be, and why. */
+/* Converts a copy of a valid model, in `a`, to `level`.  -1 with WHY_UNSUPPORTED: not representable
+ * there, with the first obstacle. */
 int model_convert(const struct model *m, int level, struct arena *a,
                   struct conversion *ret_conversion, struct why *w);
 
-/* "HAL 1.2", "AIDL 1"; "?" for what is no level. */
+/* "HAL 1.2", "AIDL 1"; "?" for an invalid level. */
 const char *level_name(int level);
 
 #endif

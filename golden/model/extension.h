@@ -1,22 +1,24 @@
-/* Vendor extensions: sets of operand types and operations that NNAPI does not have, under a name.
+/* Vendor extensions: named sets of operand types and operations outside NNAPI.
  *
- * An extension is a record, in golden/extensions/, with its name and types in golden/extension.def.
- * Its operations are `struct op` as the catalogue's are, so that everything which interprets those
- * (validation, inference, execution, judging, graphDump) knows them too; they are no part of the
- * catalogue, so that nothing draws or documents them as NNAPI's.
+ * An extension is a record in golden/extensions/, with its name and types in golden/extension.def.
+ * Its operations are `struct op` like the catalogue's, so that everything which interprets records
+ * (validation, inference, execution, judging, graphDump) handles them too.  They are not in the
+ * catalogue, so random generation and NNAPI's manual leave them out.
  *
- * In a model, codes of an extension carry a prefix in their high bits, and the model says which
- * name each prefix stands for.  Clients number as they like; within Halcyon every extension of the
- * list has one prefix, its place in the list, and its types are members of enum dtype.  Models are
- * renumbered where they come in and go out (sim/hal/convert.h).  What is not in the list is
- * foreign: the model keeps code and name, nothing can be said of its meaning. */
+ * In a model, the type and operation codes of an extension carry a prefix in their high 16 bits,
+ * and the model maps prefixes to extension names.  Clients choose prefixes freely; within Halcyon
+ * an extension's prefix is its position in golden/extension.def, and its types are members of enum
+ * dtype.  Models are renumbered where they enter and leave (sim/hal/convert.h).  The types and
+ * operations of an extension that is not listed are foreign: the model keeps code and name, and
+ * nothing else is known of them. */
 #ifndef GOLDEN_EXTENSION_H
 #define GOLDEN_EXTENSION_H
 
 #include "golden/model/model.h"
 #include "golden/model/op.h"
 
-/* Their prefixes.  The first is no extension: OEM operations of Halcyon's own kind. */
+/* Prefixes.  EXTENSION_oem, the first, is not a vendor extension but stands for the OEM type and
+ * operation. */
 enum extension_prefix {
     EXTENSION_NONE,
 #define EXTENSION(id, name) EXTENSION_##id,
@@ -27,23 +29,23 @@ enum extension_prefix {
     EXTENSION_END
 };
 
-/* `code` of an operation's record. */
+/* `code` of the record of operation `number` of extension `id`. */
 #define EXTENSION_CODE(id, number) ((EXTENSION_##id << 16) | (number))
-/* The prefix of a type's or operation's code; 0: NNAPI's own, or an OEM's. */
+/* The prefix of a type or operation code; 0: NNAPI's own, or an OEM code. */
 static inline uint32_t extension_prefix_of(int32_t code)
 {
     return (uint32_t) code >> 16;
 }
 
-/* Codes of what OEMs define; as numbers of the OEM record they count from here. */
+/* NNAPI's OEM codes.  In the OEM record, types and operations are numbered from OEM_CODE. */
 enum { OEM_CODE = 10000, OEM_CODES_TYPES = 2, OEM_CODES_OPERATIONS = 1 };
 
 struct extension_record {
     const char *summary;
-    const struct op *op; /* by number, ascending */
+    const struct op *op; /* n_ops of them, by ascending number */
     int n_ops;
-    /* Whether the data attached to an operand of one of its types is right.  NULL: there must be
-     * none. */
+    /* Checks the extension data (t->extension) of an operand of one of its types.  NULL: there must
+     * be none. */
     int (*check_data)(const struct tensor *t, struct why *w);
 };
 
@@ -51,43 +53,43 @@ struct extension_record {
 extern const struct extension_record *const extension_table[EXTENSION_END];
 extern const char *const extension_name[EXTENSION_END];
 
-/* EXTENSION_NONE unless there is one of that name. */
+/* EXTENSION_NONE if no listed extension has that name. */
 enum extension_prefix extension_by_name(const char *name);
 
-/* What a type belongs to, and its number there; EXTENSION_NONE for NNAPI's types and foreign ones.
- */
+/* The extension of a type, and its number there; EXTENSION_NONE for NNAPI's and foreign types. */
 enum extension_prefix extension_of_type(enum dtype type, uint16_t *ret_number);
-/* DT_FOREIGN unless the extension has such a type. */
+/* DT_FOREIGN if the extension has no such type. */
 enum dtype extension_type(enum extension_prefix prefix, uint16_t number);
 enum dtype extension_type_by_name(enum extension_prefix prefix, const char *name);
 
-/* NULL unless some extension has the operation. */
+/* NULL if no listed extension has the operation. */
 const struct op *extension_op(int32_t code);
 const struct op *extension_op_by_name(enum extension_prefix prefix, const char *name);
 
-/* "org.halcyon.example.fibonacci.FIBONACCI": names of types and operations with the extension's
- * before them, as files and people write them; OEM's, which are no extension, stand alone. */
+/* Qualified names of types and operations, "org.halcyon.example.fibonacci.FIBONACCI", as used in
+ * files and on the command line; OEM names have no extension name before them.  Returns text. */
 enum { EXTENSION_TEXT = 160 };
 const char *extension_type_text(enum dtype type, char text[EXTENSION_TEXT]);
 const char *extension_op_text(const struct op *op, char text[EXTENSION_TEXT]);
-/* DT_FOREIGN, NULL: nothing has that name. */
+/* Types and operations by qualified name; DT_FOREIGN or NULL if there is none. */
 enum dtype extension_type_of_text(const char *text);
 const struct op *extension_op_of_text(const char *text);
 
-/* Whether it has types or operations of extensions, known or not; OEM's are none. */
+/* Whether the model has types or operations of extensions, foreign ones included, OEM excluded. */
 bool model_uses_extensions(const struct model *m);
-/* Whether it has types or operations of OEMs. */
+/* Whether the model has OEM types or operations. */
 bool model_uses_oem(const struct model *m);
 
-/* Names in the model the extensions whose types or operations it has; -1: out of memory. */
+/* Sets m->extension to the listed extensions whose types or operations the model has; allocated in
+ * `a`.  -1: out of memory. */
 int model_name_extensions(struct model *m, struct arena *a);
 
-/* a-z, 0-9, '_' and '.', at least one of these. */
+/* Whether the name consists of a-z, 0-9, '_' and '.', with at least one '.'. */
 bool extension_name_is_legal(const char *name);
 
-/* Whether nothing is known of an operation, or of an operand that it has. */
+/* Whether an operation has no record, or one of its operands a foreign type. */
 bool operation_is_foreign(const struct graph *g, const struct operation *o);
-/* Whether there is such an operation; *ret_code (may be NULL): the first code of that kind. */
+/* Whether the model has such an operation; *ret_code (may be NULL): the first foreign code. */
 bool model_is_foreign(const struct model *m, int32_t *ret_code);
 
 #endif

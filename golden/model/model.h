@@ -1,4 +1,5 @@
-/* Models as NNAPI has them: subgraphs of operands and operations. */
+/* Models as in NNAPI: a main graph and subgraphs, of operands and operations.  Everything that a
+ * model points to belongs to the arena of its creator. */
 #ifndef GOLDEN_MODEL_H
 #define GOLDEN_MODEL_H
 
@@ -22,15 +23,15 @@ struct operand {
     struct tensor tensor; /* .data: value of a constant, `length` bytes; else NULL */
     enum lifetime life;
     size_t length;
-    uint32_t pool;      /* LIFE_CONSTANT_REFERENCE: which pool data points into */
+    uint32_t pool;      /* LIFE_CONSTANT_REFERENCE: index of the pool that holds the data */
     uint32_t subgraph;  /* LIFE_SUBGRAPH: index into model.graph (>= 1: 0 is the main graph) */
-    uint32_t consumers; /* input slots of its graph's operations that read it */
-    int32_t foreign;    /* DT_FOREIGN: prefix and number of the type; or an OEM type */
+    uint32_t consumers; /* number of operation inputs of its graph that read it */
+    int32_t foreign;    /* DT_FOREIGN: the type code, with its extension's prefix; or an OEM type */
     const char *name;   /* NULL: none */
 };
 
 struct operation {
-    int32_t code; /* NNAPI's, or prefix and number of an extension's operation */
+    int32_t code; /* NNAPI's, or one with an extension's prefix (golden/model/extension.h) */
     uint32_t n_in, n_out;
     uint32_t *in, *out; /* operand indexes */
 };
@@ -47,11 +48,11 @@ struct pool {
     size_t length;
 };
 
-/* Those of extensions that are known here have the prefixes that golden/model/extension.h gives
- * them. */
+/* An extension that the model uses.  Listed extensions have the prefixes of
+ * golden/model/extension.h. */
 struct extension {
     const char *name;
-    uint16_t prefix; /* of the types and operations of this model; not 0, one for each name */
+    uint16_t prefix; /* in type and operation codes of this model; not 0, unique */
 };
 
 struct model {
@@ -64,43 +65,42 @@ struct model {
     bool relaxed; /* fp32 may be computed in fp16 */
 };
 
-/* Everything a model points to lives in the arena of whoever made it. */
-
-/* Fills operand.consumers of every graph from the operations. */
+/* Fills operand.consumers of every graph from its operations. */
 void model_count_consumers(struct model *m);
 
-/* Whether the model is legal NNAPI: types, shapes, quantisation, locations, lifetimes, operations'
- * signatures, one writer each, dataflow without cycles, no cycles between subgraphs.  Returns the
- * feature level it needs (1-8), or -1 with operand or operation, rule and values in *w:
- * WHY_INVALID: no driver may accept it; WHY_EXECUTION: it prepares, but its shapes contradict each
- * other, so that no execution can succeed. */
+/* Validates the model against NNAPI's rules: types, shapes, quantisation, locations, lifetimes,
+ * operation signatures, one writer per operand, no cycles in the dataflow or between subgraphs.
+ * Returns the feature level it needs (1-8), or -1 with operand or operation, rule and values in *w.
+ * WHY_INVALID: no driver may accept it.  WHY_EXECUTION: it can be prepared, but its shapes
+ * contradict each other, so that every execution fails. */
 int model_validate(const struct model *m, struct why *w);
-/* The same, but what prepares and cannot be executed gives its level too, and the reason in
- * *ret_impossible (may be NULL; otherwise its text is empty). */
+/* The same, except that a model that can be prepared but not executed gives its level, with the
+ * reason in *ret_impossible (may be NULL; its text is empty for other models). */
 int model_prepare(const struct model *m, struct why *ret_impossible, struct why *w);
 
 bool operand_constant(const struct operand *o);
-/* An operand whose value is left out: NO_VALUE, or a constant without bytes. */
+/* Whether the operand's value is omitted: NO_VALUE, or a constant of length 0. */
 bool operand_omitted(const struct operand *o);
 
-/* Operation indexes in an order in which each runs after those whose results it reads; the declared
- * order where that is one.  ret_order: n_operations.  Indexes must have been checked. */
+/* Sorts the operations topologically into ret_order[n_operations]; keeps the declared order if it
+ * is a valid one.  Operand indexes must have been checked.  WHY_INVALID: the dataflow has a cycle.
+ */
 int graph_order(const struct graph *g, struct arena *scratch, uint32_t *ret_order, struct why *w);
 
-/* What a test example is: a model with inputs and what must come out. */
+/* A test example: a model with inputs and expected outputs. */
 struct example {
     const char *name; /* "V1_2/add_v1_2/add_v1_2_2" */
     struct model model;
-    struct tensor *in;       /* one per input of the main graph; .data NULL: omitted */
-    struct tensor *expected; /* one per output; .data NULL: not known */
-    bool *ignored;           /* one per output: not compared */
-    const char *since;       /* "V1_2", or "UNKNOWN" */
-    bool expect_failure;     /* prepares, then must not execute */
-    double multinomial_tolerance;
+    struct tensor *in;            /* one per input of the main graph; .data NULL: omitted */
+    struct tensor *expected;      /* one per output; .data NULL: not known */
+    bool *ignored;                /* one per output: not compared */
+    const char *since;            /* "V1_2", or "UNKNOWN" */
+    bool expect_failure;          /* preparation succeeds, execution must fail */
+    double multinomial_tolerance; /* allowed difference of frequencies (judge_odds()) */
 };
 
-/* A deep copy in `a` of a valid model: constants by reference point into copies of their pools.
- * Returns -1 when out of memory. */
+/* Makes a deep copy of a valid model in `a`; constants by reference point into copies of their
+ * pools.  -1: out of memory. */
 int model_copy(const struct model *from, struct arena *a, struct model *ret_model);
 
 #endif

@@ -1,6 +1,6 @@
-/* Tensors and element types.  Kernels never see an element type: operands are widened to double at
- * the edge (exact), computed in double, and narrowed once.  Operations that only move data use the
- * raw bytes. */
+/* Tensors and element types.  Kernels do not depend on the element type: operands are widened to
+ * double (exactly), computed in double, and narrowed once.  Operations that only move data copy the
+ * stored elements. */
 #ifndef GOLDEN_TENSOR_H
 #define GOLDEN_TENSOR_H
 
@@ -13,14 +13,14 @@ struct why;
 
 enum { MAX_RANK = 10 };
 
-/* DT_F32 is TENSOR_FLOAT32, DT_FLOAT32 the scalar.  Below DT_COUNT the value is the NNAPI code;
- * those from there on are Halcyon's own numbers (golden/model/extension.h). */
+/* DT_F32 is TENSOR_FLOAT32, DT_FLOAT32 the scalar.  Values below DT_COUNT are NNAPI codes; from
+ * there on they are Halcyon's own numbers for extension types (golden/model/extension.h). */
 enum dtype {
 #define DTYPE(code, id, name, brief, codec, quant, since) DT_##id = code,
 #include "golden/model/dtype.def"
 #undef DTYPE
     DT_COUNT,
-    DT_FOREIGN = DT_COUNT, /* of an extension that nobody here knows: nothing is known of it */
+    DT_FOREIGN = DT_COUNT, /* a type of an extension or OEM that is not listed */
 #define EXTENSION(id, name)
 #define EXTENSION_TYPE(extension, number, id, name, brief, codec, since) DT_##id,
 #include "golden/extension.def"
@@ -29,18 +29,19 @@ enum dtype {
     DT_END
 };
 
-/* How stored integers mean real numbers: BIAS: scale may be 0 (plain integers); AFFINE:
- * scale * (q - zero); SYMM: zero is 0; CHANNEL: one scale per index of a dimension. */
+/* How stored integers q represent real numbers.  AFFINE: scale * (q - zero); SYMM: the same, zero
+ * is 0; BIAS: scale * q, or plain integers if scale is 0; CHANNEL: scale * q, with one scale per
+ * index of a dimension. */
 enum quant { QUANT_NONE, QUANT_BIAS, QUANT_AFFINE, QUANT_SYMM, QUANT_CHANNEL };
 
 struct codec {
-    size_t size; /* bytes an element; 0: none */
-    double min, max;
+    size_t size;     /* bytes per element; 0: the type has no data */
+    double min, max; /* of the stored type */
     bool integer;
-    /* to = (from - zero) * scale, exact but for a scaled 32-bit bias */
+    /* to = (from - zero) * scale; exact except for a scaled 32-bit bias */
     void (*widen)(const void *from, size_t n, double zero, double scale, double *to);
-    /* to = round(from / scale) + zero, saturated; zero lies within min..max; floats round to
-     * nearest even and do not scale */
+    /* to = round(from / scale) + zero, saturated; zero is in min..max.  Floats are rounded to
+     * nearest even and not scaled. */
     void (*narrow)(const double *from, size_t n, double zero, double scale, void *to);
 };
 
@@ -55,63 +56,65 @@ struct dtype_info {
 
 extern const struct dtype_info dtype_info[DT_END];
 
-/* NULL unless code is one of enum dtype: codes come from files and wires. */
+/* NULL unless code is in enum dtype.  For codes from files and from other processes. */
 const struct dtype_info *dtype_find(int64_t code);
-/* The type of that NNAPI name, or -1; types of extensions are found by extension_type_by_name(). */
+/* The type of that NNAPI name, or -1; for types of extensions, extension_type_by_name(). */
 int dtype_by_name(const char *name);
 
-/* In a model, dimension 0 means unknown, and a tensor of rank 0 has unknown rank.  In an execution
- * every dimension is known, and 0 is a tensor without elements. */
+/* In a model, dimension 0 is unknown, and a tensor of rank 0 has unknown rank.  In an execution
+ * every dimension is known, and a dimension of 0 means that there are no elements. */
 struct shape {
     uint32_t rank;
     uint32_t dim[MAX_RANK];
 };
 
 bool shape_equal(const struct shape *a, const struct shape *b);
-/* Number of elements; 1 for rank 0.  Meaningful after shape_check_size(). */
+/* Number of elements; 1 for rank 0.  Does not overflow if shape_check_size() has succeeded. */
 size_t shape_count(const struct shape *s);
-/* Whether rank and every dimension are known (model) */
+/* Whether rank and every dimension are known, in a model. */
 bool shape_known(const struct shape *s);
-/* Whether it is one of those that a declared shape leaves open. */
+/* Whether s agrees with a declared shape in all that the latter specifies. */
 bool shape_matches(const struct shape *s, const struct shape *declared);
-/* -1 when elements times size would pass 2^32 - 1, as NNAPI limits them. */
+/* -1 if the elements take more than NNAPI's limit of 2^32 - 1 bytes.  size: bytes per element. */
 int shape_check_size(const struct shape *s, size_t size);
-/* "[2,3,0]" into text; returns text. */
+/* Writes "[2,3,0]" to text; returns text. */
 enum { SHAPE_TEXT = 128 };
 char *shape_text(const struct shape *s, char text[SHAPE_TEXT]);
 
 struct tensor {
-    enum dtype dtype; /* int32 from the wild: check with dtype_find() */
+    enum dtype dtype; /* in unvalidated models any int32: check with dtype_find() */
     struct shape shape;
-    float scale; /* 0 when the type is not quantised */
-    int32_t zero;
+    float scale;          /* 0 if the type is not quantised */
+    int32_t zero;         /* zero point */
     uint32_t channel_dim; /* QUANT_CHANNEL only */
     uint32_t n_channels;
     const float *channel_scale; /* n_channels of them */
-    void *data;                 /* row-major, dense; NULL: omitted or not there yet */
-    const void *extension;      /* what an extension attaches to its types; NULL: nothing */
-    size_t extension_length;
+    void *data;                 /* row-major, dense; NULL: omitted or not available yet */
+    const void *extension;      /* extension data of the operand (extraParams); NULL: none */
+    size_t extension_length;    /* in bytes */
 };
 
 size_t tensor_count(const struct tensor *t);
 size_t tensor_bytes(const struct tensor *t);
+/* Whether scale, zero point, channel scales and extension data are the same. */
 bool tensor_same_quant(const struct tensor *a, const struct tensor *b);
 
-/* Exact: scale * (q - zero).  Without scale (QUANT_NONE, bias with scale 0): the value itself. */
+/* Real values, scale * (q - zero), exact; without scale (QUANT_NONE, bias with scale 0) the stored
+ * values. */
 void tensor_widen(const struct tensor *t, double *ret_values);
-/* q - zero, no scale: what dot products sum, exact in double whatever the scales. */
+/* Units, q - zero without scale: the factors of dot products, exact in double for every scale. */
 void tensor_widen_units(const struct tensor *t, double *ret_values);
-/* The only rounding step in the executor: half away from zero, then the zero point is added, then
- * saturate. */
+/* Stores real values: rounds half away from zero, adds the zero point, saturates.  The executor's
+ * only rounding step. */
 void tensor_narrow(const double *values, struct tensor *t);
-/* Real value of one step (1 for types without scale), for channel c where there are several. */
+/* Real value of one quantisation step, of the channel if there are channel scales; 1 for types
+ * without scale. */
 double tensor_step(const struct tensor *t, uint32_t channel);
-/* A real number as the type's range lets it through: integers saturate, floats stay. */
+/* The real number clamped to the range of an integer type; floats are unchanged. */
 double tensor_saturate(const struct tensor *t, double real);
 /* Element i as a real number. */
 double tensor_at(const struct tensor *t, size_t i);
-/* Kernels read elements in place: data that is not aligned to its elements is replaced by a copy in
- * `a`. */
+/* Kernels read elements in place: copies data that is not aligned to its element size into `a`. */
 int tensor_align(struct tensor *t, struct arena *a, struct why *w);
 
 double f16_to_double(uint16_t h);

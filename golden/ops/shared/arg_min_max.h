@@ -1,4 +1,4 @@
-/* ARGMAX and ARGMIN: where along a dimension the largest or the smallest element lies. */
+/* ARGMAX and ARGMIN: the index of the largest or smallest element along a dimension. */
 #ifndef GOLDEN_EXTREME_H
 #define GOLDEN_EXTREME_H
 
@@ -11,11 +11,11 @@ extern const struct typing extreme_typings[5];
 
 int extreme_infer(struct call *c, struct why *w);
 
-/* sign: 1 looks for the largest element, -1 for the smallest; the first of equal ones wins. */
+/* eval().  sign: 1 finds the largest element, -1 the smallest; of equal elements the first. */
 int extreme_eval(struct call *c, double sign, struct why *w);
 
-/* The distance to the farthest index that could win too: NNAPI does not say which of equal elements
- * does, and errors make more of them equal. */
+/* bound(): the distance to the farthest index that is also correct.  NNAPI does not specify which
+ * of several equal elements is chosen, and errors of the input make more of them equal. */
 void extreme_bound(struct call *c, double sign);
 
 #endif

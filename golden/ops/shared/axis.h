@@ -1,4 +1,4 @@
-/* One dimension of a tensor, chosen by an operand: the tensor is [outer][len][inner]. */
+/* One dimension of a tensor, selected by an operand: the tensor is seen as [outer][len][inner]. */
 #ifndef GOLDEN_AXIS_H
 #define GOLDEN_AXIS_H
 
@@ -9,16 +9,16 @@ struct axis {
     size_t outer, len, inner;
 };
 
-/* index: of a dimension of s, negative counts from the end, in range. */
+/* index: of a dimension of s, in -rank..rank-1; a negative one counts from the end. */
 struct axis axis_of(const struct shape *s, int32_t index);
 
-/* s without that dimension; [1] when none is left. */
+/* The shape s without that dimension; [1] when none is left. */
 struct shape axis_dropped(const struct shape *s, int32_t index);
 
 /* The dimension of input 0 that scalar `role` selects, for eval() and bound(). */
 struct axis call_axis(const struct call *c, int role);
 
-/* For infer(): the scalar, where it is known, names a dimension of input 0. */
+/* For infer(): checks that scalar `role`, if known, is in -rank..rank-1 of input 0. */
 int axis_check(const struct call *c, int role, struct why *w);
 
 #endif

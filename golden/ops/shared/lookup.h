@@ -1,17 +1,19 @@
-/* Rows of a tensor that indexes select: GATHER, EMBEDDING_LOOKUP. */
+/* Selecting rows of a tensor by index: GATHER, EMBEDDING_LOOKUP. */
 #ifndef GOLDEN_LOOKUP_H
 #define GOLDEN_LOOKUP_H
 
 #include "golden/ops/shared/axis.h"
 
-/* For infer(): each of the indexes, where they are known, is one of `len` things. */
+/* For infer(): checks that every index in operand `role`, if known, is in 0..len-1. */
 int lookup_check(const struct call *c, int role, size_t len, struct why *w);
 
-/* For move(): for each outer part of the source and each of the n indexes, the inner elements. */
+/* For move(): copies, for each outer index of the source and each of the n indexes, the inner
+ * elements.  size: bytes of an element. */
 void lookup_move(size_t size, const struct axis *source, const int32_t *index, size_t n,
                  const void *from, void *to);
 
-/* For draw(): 1 to most indexes below len, of rank `rank`. */
+/* For draw(): a tensor of rank `rank` of indexes below len, with 1..most in its first dimension and
+ * 1..2 in the others. */
 bool lookup_draw(struct drawer *d, uint32_t rank, uint32_t most, uint32_t len, struct tensor *to);
 
 #endif

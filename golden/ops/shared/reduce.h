@@ -1,8 +1,8 @@
-/* Reductions over several axes: input 0, a tensor of axes and a keep-dims scalar to output 0.
+/* Reductions over several axes; inputs: the tensor, a tensor of axes and the keep_dims scalar.
  *
- * Axes may be negative (from the end) and repeated.  Reduced dimensions stay as 1 if the keep-dims
- * scalar is positive; when none is left the result has shape [1].  Every output folds its inputs in
- * row-major order; without inputs it is what the fold starts from. */
+ * Axes may be negative (from the end) and repeated.  Reduced dimensions stay as 1 if keep_dims is
+ * positive; if no dimension is left, the output has shape [1].  Every output folds its inputs in
+ * row-major order; without inputs it is the fold's start value. */
 #ifndef GOLDEN_REDUCE_H
 #define GOLDEN_REDUCE_H
 
@@ -12,32 +12,33 @@
 
 #define REDUCE_INLINE static inline __attribute__((always_inline))
 
-/* The roles of all reductions, and what most of their records share. */
+/* Roles, form and typing rows of the reductions. */
 enum { REDUCE_INPUT, REDUCE_AXES, REDUCE_KEEP };
 extern const struct role reduce_in[3], reduce_out[1];
 extern const struct form reduce_forms[1];
 extern const struct typing reduce_floats[2], reduce_bools[1], reduce_ordered[4];
 
-/* infer(): shape of output 0, where the axes and keep-dims are known. */
+/* infer(): sets the shape of output 0, if axes and keep_dims are known. */
 int reduce_infer(struct call *c, struct why *w);
 
-/* draw(): 1 to rank different axes. */
+/* draw(): 1..rank different axes. */
 bool reduce_draw(const struct call *c, int role, struct drawer *d, struct tensor *to);
 
-/* Input 0's shape with a 1 in place of every reduced dimension. */
+/* Input 0's shape with every reduced dimension replaced by 1. */
 struct shape reduce_kept_shape(const struct call *c);
 
-/* Inputs that go into one output. */
+/* Number of inputs folded into one output. */
 size_t reduce_count(const struct call *c);
 
-/* For bound(): one double an output, in scratch memory; NULL after why_fail(). */
+/* For bound(): one double per output, in scratch memory; NULL with the reason when out of memory.
+ */
 double *reduce_scratch(const struct call *c, struct why *w);
 
-/* bound() of the sum of the inputs: their errors add, and the additions round.  Roundings are a
- * random walk where the inputs vary; equal inputs may all round to the same side. */
+/* bound() of a sum: the inputs' errors add up, and the additions round.  Roundings are a random
+ * walk if the inputs vary; those of equal inputs may all have the same sign. */
 int reduce_bound_sum(struct call *c, struct why *w);
 
-/* y = f(...f(f(start, x0), x1)...) of [n] values x[] shaped as input 0, for every output. */
+/* y = f(...f(f(start, x0), x1)...) for every output; x has the shape of input 0. */
 REDUCE_INLINE void reduce_fold(const struct call *c, const double *x, double start,
                                double (*f)(double acc, double x), double *y)
 {
@@ -62,8 +63,9 @@ REDUCE_INLINE void reduce_fold(const struct call *c, const double *x, double sta
     }
 }
 
-/* bound() of a fold that grows with every input: the fold of either end of their intervals.  NNAPI
- * does not say what a NaN does to it. */
+/* bound() of a fold that is monotone in every input: the folds of the lower and of the upper ends
+ * of the inputs' intervals.  INFINITY for a NaN result: NNAPI does not specify the effect of NaN.
+ */
 REDUCE_INLINE int reduce_bound_monotone(struct call *c, double start,
                                         double (*f)(double acc, double x), struct why *w)
 {

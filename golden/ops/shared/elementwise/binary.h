@@ -1,7 +1,7 @@
 /* Element-wise operations of two broadcast operands: inputs 0 and 1, output 0.
  *
- * An operation gives its scalar function; the loops here are inlined around it, once for each way
- * in which a run advances, so that the compiler can vectorise them. */
+ * An operation passes its scalar function; the loops here are inlined around it, once for each
+ * combination of advancing and repeating operands, so that the compiler can vectorise them. */
 #ifndef GOLDEN_BINARY_H
 #define GOLDEN_BINARY_H
 
@@ -13,19 +13,19 @@
 
 #define BINARY_INLINE static inline __attribute__((always_inline))
 
-/* What most of these records share: two operands that broadcast. */
+/* Roles and form of most of these records: two operands that broadcast. */
 extern const struct role binary_in[2], binary_out[1];
 extern const struct form binary_forms[1];
 
-/* The same with a fused activation as the third operand: its check in infer(), what eval() and
- * bound() do last. */
+/* The same with a fused activation as the third operand.  fused_infer() is the operation's infer();
+ * its eval() and bound() end with fused_apply() and fused_bound(). */
 extern const struct role fused_in[3];
 extern const struct form fused_forms[1];
 int fused_infer(struct call *c, struct why *w);
 void fused_apply(struct call *c);
 void fused_bound(struct call *c);
 
-/* y = f(a, b) */
+/* eval(): y = f(a, b) */
 BINARY_INLINE void binary_eval(struct call *c, double (*f)(double a, double b))
 {
     struct broadcast it;
@@ -46,7 +46,7 @@ BINARY_INLINE void binary_eval(struct call *c, double (*f)(double a, double b))
     }
 }
 
-/* The same on raw TENSOR_INT32. */
+/* eval_int(): the same on TENSOR_INT32 data. */
 BINARY_INLINE void binary_eval_int(struct call *c, int32_t (*f)(int32_t a, int32_t b))
 {
     struct broadcast it;
@@ -62,7 +62,7 @@ BINARY_INLINE void binary_eval_int(struct call *c, int32_t (*f)(int32_t a, int32
     }
 }
 
-/* ey = carry(a, b, ea, eb) */
+/* bound(): ey = carry(a, b, ea, eb) */
 BINARY_INLINE void binary_bound(struct call *c,
                                 double (*carry)(double a, double b, double ea, double eb))
 {
@@ -77,12 +77,13 @@ BINARY_INLINE void binary_bound(struct call *c,
         }
 }
 
-/* For sums, which may cancel: adds to ey what it costs to bring quantised operands to one scale. */
+/* For sums, which may cancel: adds to ey the error of converting quantised operands to a common
+ * scale. */
 void binary_bound_scaling(struct call *c);
 
-/* For carry(): the error of f(a, b) where f is monotone in each operand, so that its extremes are
- * at the corners of both intervals, or `between`: a value that it takes inside (f(a, b) if none).
- */
+/* For carry(): the error of f(a, b) for an f that is monotone in each operand, so that its extremes
+ * over both error intervals are at their corners or at `between`, a value that f takes inside them
+ * (f(a, b) if there is none). */
 BINARY_INLINE double binary_corners(double (*f)(double a, double b), double a, double b, double ea,
                                     double eb, double between)
 {
@@ -98,8 +99,8 @@ BINARY_INLINE double binary_corners(double (*f)(double a, double b), double a, d
     return bound_interval(f(a, b), lo, hi);
 }
 
-/* For carry(): an error of e in an integer result that is exactly `exact`.  Where the result could
- * pass the range of int32, values may wrap and nothing is certain. */
+/* For carry(): the error of an int32 result whose exact value is `exact`, off by up to e.  INFINITY
+ * where the value may leave the range of int32, because it then wraps. */
 static inline double binary_wrapping(double exact, double e)
 {
     return e > 0 && fabs(exact) + e >= 0x1p31 ? INFINITY : e;

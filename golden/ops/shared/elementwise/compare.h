@@ -1,16 +1,16 @@
-/* Comparisons of two broadcast operands to TENSOR_BOOL8. */
+/* Comparison operations: two broadcast operands, output TENSOR_BOOL8. */
 #ifndef GOLDEN_COMPARE_H
 #define GOLDEN_COMPARE_H
 
 #include "golden/ops/shared/elementwise/binary.h"
 
-/* What all of these records share. */
+/* Roles and typing rows of all these records. */
 extern const struct role compare_in[2], compare_out[1];
 extern const struct typing compare_typings[6];
 
-/* ey = 1 where the operands may be equal but for their errors: either answer is right there.
- * Quantised operands that differ in scale or zero point are compared by implementations on the
- * first one's steps, so a difference of less than a step is a tie too. */
+/* bound(): ey = 1 where errors of the operands could make them equal: either result is correct.
+ * Implementations requantise operands that differ in scale or zero point to the first one's, so a
+ * difference of at most one of its steps counts as equal too. */
 int compare_bound(struct call *c, struct why *w);
 
 #endif

@@ -7,13 +7,14 @@
 
 #define UNARY_INLINE static inline __attribute__((always_inline))
 
-/* What most of these records share: an input of any shape, a result of the same shape, scale and
- * zero point; fp16 and fp32 from level 3 on; the types of the clamps of level 1. */
+/* Parts of these records: an input of any shape, an output of the same shape, scale and zero point;
+ * unary_floats: fp16 and fp32 from level 3 on; unary_clamped: the types of the level 1 clamps
+ * (RELU, ...). */
 extern const struct role unary_in[1], unary_out[1];
 extern const struct form unary_forms[1];
 extern const struct typing unary_floats[2], unary_clamped[4];
 
-/* y = f(x) */
+/* eval(): y = f(x) */
 UNARY_INLINE void unary_eval(struct call *c, double (*f)(double x))
 {
     size_t n = tensor_count(c->arg[0]);
@@ -24,7 +25,7 @@ UNARY_INLINE void unary_eval(struct call *c, double (*f)(double x))
         y[i] = f(x[i]);
 }
 
-/* The same on raw TENSOR_INT32. */
+/* eval_int(): the same on TENSOR_INT32 data. */
 UNARY_INLINE void unary_eval_int(struct call *c, int32_t (*f)(int32_t x))
 {
     size_t n = tensor_count(c->arg[0]);
@@ -35,7 +36,7 @@ UNARY_INLINE void unary_eval_int(struct call *c, int32_t (*f)(int32_t x))
         y[i] = f(x[i]);
 }
 
-/* ey = error(x, y, e, u), e being that of x */
+/* bound(): ey = error(x, y, e, u), where e is the error of x */
 UNARY_INLINE void unary_bound(struct call *c,
                               double (*error)(double x, double y, double e, double u))
 {
@@ -47,23 +48,23 @@ UNARY_INLINE void unary_bound(struct call *c,
     }
 }
 
-/* The error of a monotone f at y = f(x): that of its value at both ends of the argument's interval.
- * It is NaN outside f's domain, and certain only for a certain argument. */
+/* The error of y = f(x) for a monotone f, from its values at both ends of x's error interval.
+ * INFINITY where the interval leaves f's domain, in which f gives NaN. */
 UNARY_INLINE double unary_carry_monotone(double (*f)(double x), double x, double y, double e)
 {
     double p, q;
 
     if (!(e > 0))
         return 0;
-    if (e == INFINITY) /* what may be anything may be no number, which f leaves so */
+    if (e == INFINITY) /* x may be NaN, and so f(x) */
         return INFINITY;
     p = f(x - e);
     q = f(x + e);
     return isnan(p) || isnan(q) ? INFINITY : bound_interval(y, fmin(p, q), fmax(p, q));
 }
 
-/* The same for all elements, plus the error of computing f, local(x, y, u), whose arithmetic may
- * flush a subnormal argument to zero; local NULL: it is computed exactly. */
+/* bound(): the same for all elements, plus local(x, y, u), the error of computing f in arithmetic
+ * that may flush a subnormal argument to zero.  local NULL: f is computed exactly. */
 UNARY_INLINE void unary_bound_monotone(struct call *c, double (*f)(double x),
                                        double (*local)(double x, double y, double u))
 {
@@ -78,8 +79,8 @@ UNARY_INLINE void unary_bound_monotone(struct call *c, double (*f)(double x),
     }
 }
 
-/* bound() of what only changes signs: the error of the input, on the other side or not.  The
- * smallest TENSOR_INT32 has no counterpart: nothing is certain of it. */
+/* bound() of operations that only change signs: the error of the input.  INFINITY for the smallest
+ * TENSOR_INT32, whose negation is not representable. */
 int unary_bound_carried(struct call *c, struct why *w);
 
 #endif

@@ -1,4 +1,5 @@
-/* Axis-aligned boxes: how they are decoded, clipped and compared. */
+/* Axis-aligned bounding boxes: decoding, clipping and comparing them.  u: unit roundoff of the
+ * arithmetic judged; 0: errors are not computed. */
 #ifndef GOLDEN_BOXES_H
 #define GOLDEN_BOXES_H
 
@@ -9,30 +10,29 @@ struct box {
     struct near lower[2], upper[2];
 };
 
-/* The same by its centre. */
+/* The same as centre and size. */
 struct box_centre {
     struct near centre[2], size[2];
 };
 
-/* Elements at..at+3 of operand `arg`: the lower corner, the upper corner. */
+/* Reads elements at..at+3 of operand `arg`: the lower corner, then the upper corner. */
 struct box box_read(const struct call *c, int arg, size_t at);
 
-/* Whether the corners are in order: the contract of every operand of boxes. */
+/* Whether no lower corner exceeds the upper one, as required of every operand that holds boxes. */
 bool box_valid(const struct box *b);
 
 struct box_centre box_centre(const struct box *b, double u);
 
-/* Moves the centre by delta[0..1] sizes and scales the sizes by exp(delta[2..3]), axis by axis. */
+/* For each axis k: moves the centre by delta[k] * size and scales the size by exp(delta[2 + k]). */
 struct box box_decode(const struct box_centre *b, const struct near delta[4], double u);
 
 /* The part within [0, limit[k]] on each axis. */
 struct box box_clip(const struct box *b, const struct near limit[2]);
 
-/* Area of the intersection over area of the union; 0 where both boxes are empty, which is undecided
- * where bounds are asked for (u > 0). */
+/* Intersection over union.  0 where both boxes are empty; its error is INFINITY then if u > 0. */
 struct near box_overlap(const struct box *a, const struct box *b, double u);
 
-/* Writes lower and upper corner: values to y or, where that is NULL, errors to e. */
+/* Writes the lower and the upper corner, 4 numbers: values to y or, if y is NULL, errors to e. */
 void box_write(const struct box *b, double *y, double *e);
 
 #endif

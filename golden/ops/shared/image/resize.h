@@ -1,7 +1,7 @@
-/* Resizing images: operands, sizes and places that both resize operations share.
+/* Resizing images: operands, sizes and source positions for both resize operations.
  *
- * Output pixel o of an axis lies at a rational place of the input, n_in / n_out pixels apart (align
- * corners: (n_in - 1) / (n_out - 1)); with half pixel centers pixels are where their middle is. */
+ * Output pixel o of an axis has a rational position in the input, o * n_in / n_out (align_corners:
+ * o * (n_in - 1) / (n_out - 1)); with half_pixel_centers a pixel's position is its centre. */
 #ifndef GOLDEN_RESIZE_H
 #define GOLDEN_RESIZE_H
 
@@ -20,7 +20,7 @@ enum resize_role {
 };
 enum { RESIZE_FORMS = 2 };
 
-/* They differ in whether the layout may be omitted. */
+/* They differ in whether the layout is optional. */
 extern const struct role resize_bilinear_in[RESIZE_ROLES], resize_nearest_in[RESIZE_ROLES];
 extern const struct role resize_out[1];
 extern const struct form resize_forms[RESIZE_FORMS];
@@ -28,23 +28,22 @@ extern const struct form resize_forms[RESIZE_FORMS];
 int resize_infer(struct call *c, struct why *w);
 bool resize_draw(const struct call *c, int role, struct drawer *d, struct tensor *to);
 
-/* Dimension 1 (height) or 2 (width). */
+/* One axis of the resize; resize_along(): dimension 1 (height) or 2 (width). */
 struct resize_axis {
     uint64_t n_in, n_out;
     bool corners, half;
 };
 struct resize_axis resize_along(const struct call *c, uint32_t dimension);
 
-/* Between which pixels o lies: (1 - part) of the first, part of the second.  slack: how far from
- * there single precision may put it. */
+/* The input pixels that o lies between: (1 - part) of the first, part of the second.  slack:
+ * maximum error of the position in single precision. */
 struct resize_place {
     uint32_t first, second;
     double part, slack;
 };
 struct resize_place resize_between(const struct resize_axis *a, uint64_t o);
 
-/* The nearest pixel, and those from low to high that are, for all that single precision can tell.
- */
+/* The nearest input pixel; low..high: those that may be nearest in single precision. */
 struct resize_nearest {
     uint32_t at, low, high;
 };

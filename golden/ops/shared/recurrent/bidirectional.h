@@ -1,8 +1,9 @@
-/* Two cells that run over one sequence in opposite directions: linking of an auxiliary input,
- * merged outputs, states going out.
+/* Bidirectional recurrent operations: a forward and a backward cell over one sequence, with an
+ * optional auxiliary input, optionally merged outputs and optional state outputs.
  *
- * Outputs: of the first cell, of the second one (none when they are merged: the first output then
- * holds both, side by side), then, all or none, the states of the first and of the second. */
+ * Outputs: that of the forward cell, that of the backward cell (absent when merged: the first
+ * output then holds both, concatenated along the last dimension), then either no states or those of
+ * the forward and of the backward cell. */
 #ifndef GOLDEN_BIDIRECTIONAL_H
 #define GOLDEN_BIDIRECTIONAL_H
 
@@ -10,13 +11,14 @@
 
 enum { MAX_CELL_STATES = 2 };
 
-/* By role. The letters I, A and J are the sizes of input, auxiliary input and second cell's input;
- * the last letter of a state's pattern is its size. */
+/* Input roles of an operation.  The letters I, A and J of its shape patterns are the sizes of the
+ * input, of the auxiliary input and of the backward cell's input; the last letter of a state's
+ * pattern is the state's size. */
 struct bidirectional {
     int input, aux;
-    int forward_aux, backward_aux; /* weights that are there whenever any are */
+    int forward_aux, backward_aux; /* auxiliary weights that are given if any are */
     int merge, time_major;
-    int state[2][MAX_CELL_STATES]; /* of the cells; the first is the output's like */
+    int state[2][MAX_CELL_STATES]; /* of forward and backward cell; [0]: output state */
     uint32_t n_states;
 };
 
@@ -31,32 +33,34 @@ struct bidirectional {
             .slot = FIXED(DT_BOOL), .draw = DRAW_FLAG, .needs = NEEDS_CONST                        \
     }
 
-/* Whether the auxiliary input is the input of the second cell. */
+/* Whether the auxiliary input is given without weights: it is then the backward cell's input. */
 bool bidirectional_parallel(const struct call *c, const struct bidirectional *b);
+/* The layout of the input sequence. */
 struct cell_sequence bidirectional_rows(const struct call *c, const struct bidirectional *b);
 
-/* For infer(): linking, number and shapes of the outputs. */
+/* For infer(): checks the auxiliary operands and the number of outputs; sets output shapes. */
 int bidirectional_infer(struct call *c, const struct bidirectional *b, struct why *w);
 
-/* Where the first or the second cell writes. */
+/* Where the forward (second false) or the backward cell writes its results: values for unit 0, else
+ * their error bounds too. */
 struct bidirectional_results {
     struct near_array output;
-    size_t stride;
-    struct near_array state[MAX_CELL_STATES]; /* x NULL: not wanted */
+    size_t stride;                            /* elements from row to row of the output */
+    struct near_array state[MAX_CELL_STATES]; /* x NULL: no such output */
 };
 struct bidirectional_results bidirectional_results_of(const struct call *c,
                                                       const struct bidirectional *b, bool second,
                                                       double unit);
 
-/* For draw() and omits(): the size of the second cell's input comes first, then the auxiliary
- * input, then its weights. */
+/* For draw() and omits().  Operands are drawn in this order: the backward cell's weights, which
+ * choose its input size, the auxiliary input, the auxiliary weights. */
 void bidirectional_draw_width(const struct call *c, struct drawer *d, struct tensor *weights);
 bool bidirectional_draw_aux(const struct call *c, const struct bidirectional *b, struct drawer *d,
                             struct tensor *to);
 bool bidirectional_omits_aux(const struct call *c, struct drawer *d);
 bool bidirectional_omits_weights(const struct call *c, const struct bidirectional *b,
                                  struct drawer *d);
-/* For results(). */
+/* For results(): the number of outputs. */
 uint32_t bidirectional_draw_results(const struct call *c, const struct bidirectional *b,
                                     struct drawer *d);
 

@@ -1,13 +1,14 @@
-/* Cells of recurrent operations: what RNN and LSTM operations share.
+/* Recurrent cells: what the RNN and LSTM operations share.
  *
  * A cell reads a sequence of rows and keeps a state.  Each of its gates is
  *
  *     activation(norm(input * W + auxiliary * A + state * R + peephole . cell_state) + bias)
  *
  * (without a norm the bias is the first term of the sum).  The products with the inputs of all
- * steps are one matrix product, made before the first step.  The same code gives the values (unit
- * 0) and, beside them, the bounds of their errors (unit: roundoff of the arithmetic judged): errors
- * go through gates and from step to step as near.h has it. */
+ * steps are one matrix product, computed before the first step.  The same code computes the values
+ * (unit 0) and, together with them, their error bounds (unit: roundoff of the arithmetic judged);
+ * errors are propagated through gates and from step to step by the functions of
+ * golden/judge/ball.h. */
 #ifndef GOLDEN_CELL_H
 #define GOLDEN_CELL_H
 
@@ -17,42 +18,43 @@
 
 enum { NO_OPERAND = -1 };
 
-/* Where the rows of a sequence are: that of batch b at time t is b * batch_step + t * time_step. */
+/* Layout of a sequence: the row of batch b at time t has index b * batch_step + t * time_step. */
 struct cell_sequence {
     size_t batch, time;
     size_t batch_step, time_step;
 };
-/* [batch, time, size], or with time_major [time, batch, size]; rank 2: one step. */
+/* Of an input [batch, time, size], or with time_major [time, batch, size]; rank 2, [batch, size]:
+ * one step. */
 struct cell_sequence cell_sequence_of(const struct tensor *input, bool time_major);
 
-/* A call that is computed. */
+/* A recurrent operation being computed. */
 struct cell {
     const struct call *c;
     struct cell_sequence rows;
-    double unit;
-    double limit; /* where the sums of gates saturate, operand by operand; 0: nowhere */
+    double unit;  /* unit roundoff of the arithmetic judged; 0: no error bounds */
+    double limit; /* gate sums saturate at +-limit after each operand; 0: they do not */
 };
 
-/* Activations and clips, y of x: keeps y open where x may have left the range of floats, as a sum
- * that overflowed may be no number. */
+/* Returns y, the activation or clip of x, with error INFINITY where x may have left the range of
+ * floats: a sum that overflowed may be NaN. */
 struct near cell_follows(const struct cell *k, struct near x, struct near y);
 
-/* The values of an operand, with their errors if the cell asks for any. */
+/* The values of an operand, with their errors if bounds are computed; x NULL: omitted. */
 struct near_array cell_operand(const struct cell *k, int role);
-/* n values to be computed. */
+/* Allocates n values, and errors if bounds are computed, in the call's scratch memory. */
 int cell_array(const struct cell *k, size_t n, struct near_array *ret_array, struct why *w);
 
-/* A matrix operand of n rows of k weights, prepared for products. */
+/* A matrix operand of n rows of k weights, ready for products. */
 struct cell_matrix {
     size_t n, k;
     struct near_array weights;
-    double *magnitude;                  /* |weights|, where errors are asked for */
-    const struct matmul_packed *packed; /* NULL: on the way */
+    double *magnitude;                  /* |weights|, if bounds are computed */
+    const struct matmul_packed *packed; /* NULL: matmul() packs the weights itself */
 };
-/* reused: there will be several products with it. */
+/* reused: several products will use it, so that packing pays off. */
 int cell_matrix_init(const struct cell *k, int role, bool reused, struct cell_matrix *ret_matrix,
                      struct why *w);
-/* The magnitudes of one whose weights are no operand, where errors are asked for. */
+/* Fills magnitude, if bounds are computed, for a matrix whose weights are not an operand. */
 int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why *w);
 
 /* Rows of an array, `stride` numbers apart. */
@@ -60,68 +62,70 @@ struct cell_rows {
     struct near_array at;
     size_t n, stride;
 };
-/* to += from * matrix; terms: products in the whole sum, of which these are some */
+/* to += from * transposed matrix; terms: number of products in the whole sum, these among them. */
 int cell_product(const struct cell *k, const struct cell_rows *from, const struct cell_matrix *m,
                  size_t terms, const struct cell_rows *to, struct why *w);
 
-/* The operands of a gate by role; NO_OPERAND or omitted in the call: it has none. */
+/* Input roles of a gate's operands; NO_OPERAND, or omitted in the call: it has no such term. */
 struct cell_gate_roles {
     int input, weights, aux, aux_weights, recurrent, bias, peephole, norm;
 };
 
 struct cell_gate {
-    size_t units, terms;
+    size_t units, terms; /* terms: products in the sum of one unit */
     struct cell_matrix recurrent;
     struct near_array sum; /* by row of the sequence */
     struct near_array bias, peephole, norm;
-    double *scratch; /* a number a unit; NULL where no errors are normalised */
+    double *scratch; /* [units]; NULL unless bounds pass through a layer norm */
 };
+/* Computes the products with the inputs of all steps. */
 int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
                    struct cell_gate *ret_gate, struct why *w);
 
-/* Adds the products with the state, a row a batch, to the sums of step t. */
+/* Adds the products with the recurrent input, [batch][recurrent.k], to the sums of step t. */
 int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct near_array *state,
                     size_t t, struct why *w);
-/* The gate of batch b at step t, into `units` values; cell_state: of that batch, for the
+/* Computes the gate of batch b at step t, `units` values.  cell_state: that batch's, for the
  * peephole. */
 void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t, size_t b,
                       const struct near_array *cell_state, int32_t activation,
                       const struct near_array *to);
 
-/* Starting values of a state: a copy of the operand. */
+/* Initial values of a state: a copy of the operand's n values. */
 int cell_state(const struct cell *k, int role, size_t n, struct near_array *ret_state,
                struct why *w);
 
-/* Result i of the call, as a place for values and, with a unit, errors. */
+/* Output i of the call: where its values and, if unit is not 0, its errors are written. */
 struct near_array cell_result(const struct call *c, int i, double unit);
 
 /* Whether any operand has an error. */
 bool cell_inexact(const struct call *c);
-/* The call of an operation with units, with its operands as real numbers and exact sums of
- * products: for bounds. */
+/* For bound() of an operation with op->units: a copy of the call with operands as real numbers, and
+ * dot_factor 0 because its sums of products are exact. */
 int cell_real_call(const struct call *c, struct call *ret_real, struct why *w);
 
 /* --- for records */
 
-/* How operations with sequences say which dimension is the time; dtype: BOOL or INT32. */
+/* The scalar role that selects the dimension of time; dtype: DT_BOOL or DT_INT32. */
 #define CELL_TIME_MAJOR_ROLE(dtype)                                                                \
     {                                                                                              \
         "time_major", "true: the time is the first dimension, the batch the second",               \
             .slot = FIXED(dtype), .draw = DRAW_OP, .needs = NEEDS_CONST                            \
     }
 
-/* For infer(): the batch is that of the states, the letter B; the shape of a sequence of outputs,
- * as far as time_major is known. */
+/* For infer(): checks the batch of the input against that of the states, letter B, and returns the
+ * shape of an output sequence of `outputs` values per step; 0 for dimensions that are unknown while
+ * time_major is. */
 int cell_infer_sequence(const struct call *c, int input, int time_major, uint32_t outputs,
                         struct shape *ret_shape, struct why *w);
-/* For draw(): the shape of a role from the letters of its pattern: B from the input, what is not
- * bound yet up to 6. */
+/* For draw(): sets the shape of a role from the letters of its pattern: B from the input, unbound
+ * letters 1..6. */
 bool cell_draw_shape(const struct call *c, int input, int role, struct drawer *d,
                      struct tensor *to);
-/* For draw(): an order that fits the batch of the states. */
+/* For draw(): a value of time_major that fits the batch of the states. */
 bool cell_draw_time_major(const struct call *c, int input, struct drawer *d, struct tensor *to);
 
-/* For infer(): the activation, if known, is among the codes that `allowed` has a bit for. */
+/* For infer(): checks that the activation code, if known, has its bit (1 << code) in `allowed`. */
 int cell_check_activation(const struct call *c, int role, unsigned allowed, struct why *w);
 
 #endif

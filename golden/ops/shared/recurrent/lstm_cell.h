@@ -1,18 +1,18 @@
-/* LSTM cells: the operands that all LSTM operations share, the rules by which they come and go, and
- * one cell run over a sequence.
+/* LSTM cells: the operands that all LSTM operations share, the rules for omitting them, and running
+ * one cell over a sequence.
  *
  *     i = logistic(gate i)    f = logistic(gate f)    g = activation(gate g)
  *     c' = clip(f c + i g)    o = logistic(gate o)    h' = o activation(c')
- *     output = state = clip(projection h' + bias), or h' where there is no projection
+ *     output = state = clip(projection h' + bias), or h' without a projection
  *
- * The gates are golden/ops/shared/recurrent/cell.h's; peepholes look at c, that of o at c'. Without
- * the operands of gate i (CIFG) i = 1 - f. */
+ * The gates are those of golden/ops/shared/recurrent/cell.h; peepholes read c, that of o reads c'.
+ * Without the operands of gate i (coupled input and forget gates, CIFG) i = 1 - f. */
 #ifndef GOLDEN_LSTM_CELL_H
 #define GOLDEN_LSTM_CELL_H
 
 #include "golden/ops/shared/recurrent/cell.h"
 
-/* The operands of one cell, in NNAPI's order of those of LSTM, counted from where they begin. */
+/* The operands of one cell in the order of NNAPI's LSTM, relative to the first of them. */
 enum lstm_operand {
     LSTM_INPUT_TO_INPUT,
     LSTM_INPUT_TO_FORGET,
@@ -39,28 +39,29 @@ enum lstm_operand {
     LSTM_OUTPUT_NORM,
     LSTM_OPERANDS
 };
-/* Gates in the same order everywhere: operands of gate k are those of the first plus k. */
+/* The order of gates in every group of operands: the operand of gate k is that of gate 0, plus k.
+ */
 enum lstm_gate { LSTM_GATE_INPUT, LSTM_GATE_FORGET, LSTM_GATE_CELL, LSTM_GATE_OUTPUT, LSTM_GATES };
 
-/* Columns of the typing rows. */
+/* Columns (slots) of the typing rows. */
 enum lstm_slot {
     LSTM_VALUE,  /* input, state, output */
-    LSTM_MATRIX, /* weights of products */
+    LSTM_MATRIX, /* weight matrices */
     LSTM_VECTOR, /* peepholes, layer norms */
     LSTM_BIAS,
     LSTM_MEMORY, /* cell state */
     LSTM_SCALAR  /* clips */
 };
 
-/* A constant operand of a cell. */
+/* The role of a constant operand of a cell. */
 #define LSTM_ROLE(slot_, optional_, dims_, role, text)                                             \
     {                                                                                              \
         role, text, dims_, .slot = slot_, .optional = optional_, .placed = optional_,              \
                            .draw = DRAW_SHAPE, .needs = NEEDS_CONST | NEEDS_SMALL                  \
     }
 
-/* The roles of a cell from index `at` on.  U, O, I: letters of its number of units, the size of its
- * output and of its input; p: prefix of the names. */
+/* The roles of a cell from index `at` on.  p: prefix of their names; U, O, I: pattern letters for
+ * the number of units, the size of the output and that of the input. */
 #define LSTM_ROLES(at, p, U, O, I)                                                                 \
     [(at) +                                                                                        \
         LSTM_INPUT_TO_INPUT] = LSTM_ROLE(LSTM_MATRIX, true, U I, p "input_to_input_weights",       \
@@ -149,30 +150,32 @@ enum lstm_slot {
         DT_F16, DT_F16, DT_F16, DT_F16, DT_F16, DT_FLOAT16                                         \
     }
 
-/* One cell of an operation, by role. */
+/* Input roles of one cell of an operation. */
 struct lstm {
-    int cell; /* of LSTM_INPUT_TO_INPUT; the rest follows */
+    int cell; /* LSTM_INPUT_TO_INPUT; the other operands of the cell follow */
     int input;
     int aux;         /* NO_OPERAND: none */
-    int aux_weights; /* of the input gate, those of the other gates follow */
+    int aux_weights; /* those of the input gate; those of the other gates follow */
     int activation, cell_clip, projection_clip; /* activation NO_OPERAND: TANH */
-    double gate_limit, cell_limit; /* where gates (struct cell) and cell state saturate; or 0 */
+    double gate_limit,
+        cell_limit; /* saturation of gate sums (struct cell) and cell state; 0: none */
 };
 
-/* For infer(): what comes together or not at all, sizes without a projection, scalars. */
+/* For infer(): checks that operands are given in complete groups, sizes without a projection, and
+ * scalars. */
 int lstm_check(const struct call *c, const struct lstm *l, struct why *w);
 
-/* Where a run puts what it computes. */
+/* Where lstm_run() writes. */
 struct lstm_result {
     struct near_array output;      /* by row of the sequence */
-    size_t stride;                 /* numbers from row to row */
-    struct near_array state, cell; /* after the last step; x NULL: not wanted */
+    size_t stride;                 /* elements from row to row */
+    struct near_array state, cell; /* after the last step; x NULL: not written */
 };
-/* Runs the cell; unit: struct cell.  values without errors for unit 0. */
+/* Runs the cell over the sequence.  unit: as in struct cell; 0: values without error bounds. */
 int lstm_run(const struct call *c, const struct lstm *l, struct cell_sequence rows, bool backward,
              double unit, const struct lstm_result *result, struct why *w);
 
-/* For draw(): shapes of the operands of a cell, the activation and the clips. */
+/* For draw(): shapes of a cell's operands, the activation and the clips. */
 bool lstm_draw(const struct call *c, const struct lstm *l, int role, struct drawer *d,
                struct tensor *to);
 /* For omits(). */
