@@ -1,37 +1,25 @@
 #include "specs/op_names.h"
 
 #include <stddef.h>
-#include <string.h>
-
-static const struct {
-    int32_t code;
-    const char *name;
-} names[] = {
-#define NAMED(code, name) { code, #name },
-#include "specs/op_names.def"
-#undef NAMED
-};
-
-enum { N_NAMES = sizeof names / sizeof names[0] };
 
 int32_t op_name_code(const char *name)
 {
-    const struct op *op = extension_op_of_text(name);
+    const struct op *op = op_by_name(name);
 
-    for (int i = 0; i < N_NAMES; i++)
-        if (strcmp(names[i].name, name) == 0)
-            return names[i].code;
+    if (!op)
+        op = extension_op_of_text(name);
+    if (op && extension_prefix_of(op->code) == EXTENSION_oem)
+        return OEM_CODE + (op->code & 0xffff); /* NNAPI's code: files predate its extension */
     return op ? op->code : -1;
 }
 
 const char *op_name(int32_t code, char text[EXTENSION_TEXT])
 {
-    const struct op *op = extension_op(code);
+    const struct op *op = op_find(code == OEM_CODE ? EXTENSION_CODE(oem, 0) : code);
 
-    for (int i = 0; i < N_NAMES; i++)
-        if (names[i].code == code)
-            return names[i].name;
-    return op ? extension_op_text(op, text) : NULL;
+    if (!op)
+        return NULL;
+    return extension_prefix_of(code) || code == OEM_CODE ? extension_op_text(op, text) : op->name;
 }
 
 int type_name_dtype(const char *name)

@@ -1,4 +1,4 @@
-/* Names and codes of operations in files. */
+/* Names and codes of operations and operand types in files, from the catalogue. */
 #ifndef SPECS_OP_NAMES_H
 #define SPECS_OP_NAMES_H
 

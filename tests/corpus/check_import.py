@@ -22,7 +22,7 @@ DIFFERENT = {
 
 def codes(file, pattern):
     text = (SOURCE / file).read_text()
-    return {name: int(code) for code, name in re.findall(pattern, text)}
+    return {name: int(code) for code, name in re.findall(pattern, text, re.M)}
 
 
 def operand(record, types):
@@ -69,7 +69,7 @@ def main():
     if not recordings:
         print(f"skipped: no recordings at {models}")
         return 77
-    op_codes = codes("specs/op_names.def", r"(\d+), \"?(\w+)")
+    op_codes = codes("golden/ops.def", r"^OP\((\d+), (\w+)")
     types = codes("golden/model/dtype.def", r"DTYPE\( *(\d+), *\w+, *\"(\w+)\"")
     failed = 0
     for path in recordings:
