@@ -53,11 +53,16 @@ static int count_verdict(const struct report *r, sqlite3_stmt *row, void *user, 
 {
     struct report *counts = user;
     const char *verdict = (const char *) sqlite3_column_text(row, 0);
+    int64_t n = sqlite3_column_int64(row, 1);
+    bool conforming = sqlite3_column_int(row, 2);
     (void) r, (void) w;
-    counts->n += sqlite3_column_int64(row, 1);
+    counts->n += n;
+    counts->n_conforming += conforming ? n : 0;
     for (int i = 0; i < N_VERDICTS; i++)
-        if (verdict && !strcmp(verdict, report_verdict[i]))
-            counts->count[i] = sqlite3_column_int64(row, 1);
+        if (verdict && !strcmp(verdict, report_verdict[i])) {
+            counts->count[i] = n;
+            counts->conforming[i] = conforming;
+        }
     return 0;
 }
 
@@ -103,8 +108,8 @@ int report_write(const char *db_path, const char *dir, int64_t run, struct why *
     struct report r = { .path = db_path };
     int failed = open_results(&r, run, w);
     if (!failed)
-        failed = report_each(&r, "SELECT verdict, count(*) FROM shown GROUP BY verdict", 0,
-                             count_verdict, &r, w);
+        failed = report_each(&r, "SELECT verdict, count(*), conforming FROM shown GROUP BY verdict",
+                             0, count_verdict, &r, w);
     if (!failed)
         failed = write_page(&r, dir, run, w);
     sqlite3_close(r.db);

@@ -16,9 +16,7 @@ static void put_time(const struct report *r)
 
 static int put_state(const struct report *r, struct why *w)
 {
-    int64_t missing, empty, all = r->n, bad = all;
-    for (int i = 0; i < N_CONFORMING; i++)
-        bad -= r->count[i];
+    int64_t missing, empty, all = r->n, bad = all - r->n_conforming;
     TRY(report_number(r,
                       "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
                       "(SELECT run FROM shown)",
@@ -41,9 +39,7 @@ static int put_state(const struct report *r, struct why *w)
     }
     fputs("</h1></div>\n<p class=\"soft\">Halcyon report, written ", r->to);
     put_time(r);
-    fputs(all ? ". Conforming are pass, waived and unsupported; all of them are counted below."
-              : ".",
-          r->to);
+    fputs(all ? ". All verdicts are counted below, the conforming ones too." : ".", r->to);
     if (missing)
         fputs(" <b>A run did not finish: cases are missing.</b>", r->to);
     fputs("</p>\n", r->to);

@@ -3,20 +3,23 @@
 #define REPORTS_REPORT_INTERNAL_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "golden/base/why.h"
 
 /* The closed list of verdicts, in the order in which the page shows them. */
-enum { N_VERDICTS = 9, N_CONFORMING = 3 };
-extern const char *const report_verdict[N_VERDICTS]; /* the first N_CONFORMING are conforming */
+enum { N_VERDICTS = 9 };
+extern const char *const report_verdict[N_VERDICTS];
 
 struct report {
     sqlite3 *db; /* with the temporary table `shown`: the verdicts that the page covers */
     const char *path;
     FILE *to;                     /* the page */
     int64_t count[N_VERDICTS], n; /* shown verdicts of each kind, and in total */
+    bool conforming[N_VERDICTS];  /* by the database; known of the verdicts that it has */
+    int64_t n_conforming;
 };
 
 /* Calls each() for every row of a query; `number` is bound to its ?1, if it has one.  each()

@@ -49,7 +49,7 @@ static int put_row(const struct report *r, sqlite3_stmt *row, void *user, struct
         int64_t n = sqlite3_column_int64(row, FIRST + i);
         if (!has_column(r, i))
             continue;
-        fprintf(r->to, "<td class=\"n%s\">", !n ? " zero" : i >= N_CONFORMING ? " hot" : "");
+        fprintf(r->to, "<td class=\"n%s\">", !n ? " zero" : !r->conforming[i] ? " hot" : "");
         report_put_count(r, n);
         fputs("</td>", r->to);
     }

@@ -30,7 +30,7 @@ def tree(root):
     for folder in MAY_USE:
         for where, _, names in os.walk(os.path.join(root, folder)):
             for name in sorted(names):
-                if name.endswith((".c", ".h", ".inc", ".py", ".def")) and not is_data(where, name):
+                if name.endswith((".c", ".h", ".inc", ".py", ".def", ".sql")) and not is_data(where, name):
                     yield os.path.relpath(os.path.join(where, name), root)
 
 
@@ -68,6 +68,15 @@ def check_operations(path, lines, names):
         for code in re.findall(r"\bOP_([A-Z][A-Z0-9_]*)\b", line):
             if code in names:
                 yield f"{path}:{number}: OP_{code} named outside golden/ops/ and tests/"
+
+
+def check_verdicts(path, lines):
+    """Which verdicts there are, and which conform, is in the list; the report orders its columns."""
+    if path.startswith("tests/") or path in ("harness/check/verdict.c", "reports/report.c"):
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(r"""["']waived["']""", line):
+            yield f"{path}:{number}: the list of verdicts is in harness/check/verdict.c"
 
 
 def check_lines(path, lines):
@@ -140,6 +149,7 @@ def check(root, compiler):
     for path in paths:
         lines = read_lines(root, path)
         yield from check_lines(path, lines)
+        yield from check_verdicts(path, lines)
         if not path.endswith(".py"):
             yield from check_includes(path, lines)
             yield from check_operations(path, lines, names)

@@ -1,5 +1,5 @@
-/* The closed list of verdicts, one per case and target.  Only pass, unsupported and waived are
- * conforming.  A case that was not run has no verdict. */
+/* The closed list of verdicts: one per case and target; a case that was not run has none.  The
+ * database's constraint and its column `conforming` are made from this list (results_schema()). */
 #ifndef HARNESS_VERDICT_H
 #define HARNESS_VERDICT_H
 
@@ -21,6 +21,7 @@ enum verdict {
 /* "pass", ...: the names in the database, JSON and output. */
 extern const char *const verdict_name[VERDICT_COUNT];
 
+/* Whether a run with this verdict may end with exit status 0. */
 bool verdict_conforming(enum verdict v);
 /* -1 for a name that is not in the list. */
 int verdict_by_name(const char *name);

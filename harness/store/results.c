@@ -76,12 +76,49 @@ static int check_schema(struct results *r, bool *ret_empty, struct why *w)
     return 0;
 }
 
+static void append_verdicts(sqlite3_str *sql, bool conforming)
+{
+    const char *separator = "";
+
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        if (!conforming || verdict_conforming((enum verdict) v)) {
+            sqlite3_str_appendf(sql, "%s'%s'", separator, verdict_name[v]);
+            separator = ", ";
+        }
+}
+
+char *results_schema(void)
+{
+    static const char before[] = "verdict IN (", conforming[] = ":conforming";
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    const char *from = schema_sql;
+
+    for (const char *at; (at = strstr(from, before)); from = strchr(at, ')')) {
+        at += strlen(before);
+        sqlite3_str_append(sql, from, (int) (at - from));
+        append_verdicts(sql, !strncmp(at, conforming, strlen(conforming)));
+    }
+    sqlite3_str_appendall(sql, from);
+    return sqlite3_str_finish(sql);
+}
+
 static int create_schema(struct results *r, struct why *w)
+{
+    char *schema = results_schema();
+    int failed = schema ? 0 : why_fail(w, WHY_MEMORY, "no memory");
+
+    if (!failed)
+        failed = results_exec(r, schema, w);
+    sqlite3_free(schema);
+    return failed;
+}
+
+static int ensure_schema(struct results *r, struct why *w)
 {
     if (results_exec(r, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", w) < 0)
         return -1;
     bool empty = false; /* another process may have been faster */
-    if (check_schema(r, &empty, w) < 0 || (empty && results_exec(r, schema_sql, w) < 0)) {
+    if (check_schema(r, &empty, w) < 0 || (empty && create_schema(r, w) < 0)) {
         sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
         return -1;
     }
@@ -103,7 +140,7 @@ static int open_database(struct results *r, enum results_mode mode, struct why *
     sqlite3_busy_timeout(r->db, BUSY_MS);
     TRY(check_schema(r, &empty, w));
     if (empty)
-        TRY(create_schema(r, w));
+        TRY(ensure_schema(r, w));
     return results_exec(r,
                         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
                         "PRAGMA foreign_keys = ON",

@@ -15,6 +15,10 @@
 
 struct results;
 
+/* The SQL that makes an empty database: harness/store/schema.sql with the names of the verdicts.
+ * For sqlite3_free(); NULL: out of memory. */
+char *results_schema(void);
+
 enum results_mode { RESULTS_READ, RESULTS_WRITE };
 
 /* Opens a database.  WRITE creates the file if there is none.  A file that is not a results

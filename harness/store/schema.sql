@@ -8,7 +8,8 @@
 --      |n
 --     case_operations                which operations, in which type, a case exercises
 --
--- Verdicts are the closed list of harness/check/verdict.h; pass, unsupported and waived are conforming.
+-- Verdicts are the closed list of harness/check/verdict.c, which also has which of them are conforming:
+-- results_schema() puts their names in place of :verdicts and :conforming.
 -- A number that is NULL although its verdict has an output was not a number (NaN).
 
 PRAGMA application_id = 1212238937; -- "HALY"
@@ -65,8 +66,7 @@ CREATE TABLE case_operations (
 CREATE TABLE verdicts (
     case_id     INTEGER NOT NULL REFERENCES cases ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
-    verdict     TEXT NOT NULL CHECK (verdict IN ('pass', 'fail', 'violation', 'refused',
-                    'unsupported', 'crash', 'hang', 'waived', 'error')),
+    verdict     TEXT NOT NULL CHECK (verdict IN (:verdicts)),
     was         TEXT,               -- of a waived case: the verdict that is waived
     why         TEXT NOT NULL,      -- "" for a plain pass
     judge       TEXT NOT NULL,      -- "cts", "bound"
@@ -97,7 +97,7 @@ CREATE VIEW details AS
            v.verdict, v.was, v.why, v.judge, v.stage, v.status, v.ms, v.device_ns,
            v.checked, v.wrong, v.output, v.element, v.place, v.operation, v.type,
            v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec, c.dot,
-           v.verdict IN ('pass', 'unsupported', 'waived') AS conforming
+           v.verdict IN (:conforming) AS conforming
     FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
 
 CREATE VIEW failures AS

@@ -154,6 +154,24 @@ START_TEST(views_count)
 }
 END_TEST
 
+START_TEST(the_database_knows_every_verdict_and_which_conform)
+{
+    struct results *r = open_new();
+    struct why w;
+    char sql[160];
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        add_verdict(r, add_case(r, (uint64_t) v, verdict_name[v]), 0, (enum verdict) v);
+    results_close(r);
+    ck_assert_int_eq(ask("SELECT count(*) FROM details WHERE name = verdict"), VERDICT_COUNT);
+    for (int v = 0; v < VERDICT_COUNT; v++) {
+        snprintf(sql, sizeof sql, "SELECT conforming FROM details WHERE verdict = '%s'",
+                 verdict_name[v]);
+        ck_assert_msg(ask(sql) == verdict_conforming((enum verdict) v), "%s", verdict_name[v]);
+    }
+}
+END_TEST
+
 struct seen {
     int n;
     uint64_t ordinals;
@@ -275,6 +293,7 @@ int main(void)
     tcase_add_checked_fixture(t, make_folder, remove_folder);
     tcase_add_test(t, a_case_is_found_again);
     tcase_add_test(t, views_count);
+    tcase_add_test(t, the_database_knows_every_verdict_and_which_conform);
     tcase_add_test(t, a_killed_run_goes_on_without_its_half_cases);
     tcase_add_test(t, a_file_that_is_no_database_is_refused);
     tcase_add_test(t, a_foreign_database_is_refused);

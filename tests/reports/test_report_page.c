@@ -1,4 +1,4 @@
-/* The HTML report, on databases made here from harness/store/schema.sql. */
+/* The HTML report, on databases made here with the schema of harness/store/results.h. */
 #include <check.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/store/results.h"
 #include "reports/reports.h"
 #include "tests/support/check_main.h"
 
@@ -39,9 +40,10 @@ static void setup(void)
     ck_assert_ptr_nonnull(mkdtemp(dir));
     snprintf(db_path, sizeof(db_path), "%s/results.db", dir);
     snprintf(page_path, sizeof(page_path), "%s/page/index.html", dir);
-    char *schema = read_file(SOURCE_ROOT "/harness/store/schema.sql");
+    char *schema = results_schema();
+    ck_assert_ptr_nonnull(schema);
     run_sql(schema);
-    free(schema);
+    sqlite3_free(schema);
 }
 
 static void teardown(void)
