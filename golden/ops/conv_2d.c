@@ -1,5 +1,4 @@
-#include "golden/ops/shared/dot.h"
-#include "golden/ops/shared/image/window.h"
+#include "golden/ops/shared/image/conv.h"
 
 enum {
     INPUT,
@@ -21,30 +20,16 @@ enum {
 #define I32 FIXED(DT_INT32)
 
 static const struct role inputs[] = {
-    [INPUT] = { "input", "the image", "NHWI", .slot = 0, .image = true },
+#include "golden/ops/shared/image/conv_roles.def"
+#include "golden/ops/shared/image/conv_window_roles.def"
     [FILTER] = { "filter", "the weights; per-channel scales along dimension 0", "OhwI", .slot = 1,
                  .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
-    [BIAS] = { "bias", "one value per output channel", "O", .slot = 2, .q = Q_PRODUCT,
-               .needs = NEEDS_CONST },
-    [SCHEME] = { "padding", "1 SAME, 2 VALID", .slot = I32, .draw = DRAW_SCHEME },
-    [PAD_LEFT] = { "pad_left", "columns of zeros before the image", .slot = I32, .draw = DRAW_OP },
-    [PAD_RIGHT] = { "pad_right", "columns of zeros after it", .slot = I32, .draw = DRAW_OP },
-    [PAD_TOP] = { "pad_top", "rows of zeros above it", .slot = I32, .draw = DRAW_OP },
-    [PAD_BOTTOM] = { "pad_bottom", "rows of zeros below it", .slot = I32, .draw = DRAW_OP },
-    [STRIDE_W] = { "stride_width", "columns between windows", .slot = I32, .draw = DRAW_STRIDE },
-    [STRIDE_H] = { "stride_height", "rows between windows", .slot = I32, .draw = DRAW_STRIDE },
-    [ACTIVATION] = { "activation", "fused activation: 0 none, 1 RELU, 2 RELU1, 3 RELU6",
-                     .slot = I32, .draw = DRAW_ACTIVATION },
     [LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL), .since = L3,
                  .optional = true, .draw = DRAW_FLAG },
     [DILATION_W] = { "dilation_width", "columns from one tap of the filter to the next",
                      .slot = I32, .since = L3, .otherwise = 1, .draw = DRAW_OP },
     [DILATION_H] = { "dilation_height", "rows from one tap of the filter to the next", .slot = I32,
                      .since = L3, .otherwise = 1, .draw = DRAW_OP },
-};
-
-static const struct role outputs[] = {
-    { "output", "the feature map", "N??O", .slot = 3, .image = true },
 };
 
 /* Dilations come both or not at all. */
@@ -62,16 +47,6 @@ static const struct form forms[] = {
       { INPUT, FILTER, BIAS, SCHEME, STRIDE_W, STRIDE_H, ACTIVATION, LAYOUT, DILATION_W, DILATION_H,
         END },
       L3 },
-};
-
-static const struct typing typings[] = {
-    /*               input   filter  bias    output */
-    { L1, RANK(4), { DT_F32, DT_F32, DT_F32, DT_F32 } },
-    { L1, RANK(4), { DT_U8, DT_U8, DT_I32, DT_U8 } },
-    { L3, RANK(4), { DT_F16, DT_F16, DT_F16, DT_F16 } },
-    { L3, RANK(4), { DT_U8, DT_PC8, DT_I32, DT_U8 } },
-    { L4, RANK(4), { DT_S8, DT_S8, DT_I32, DT_S8 } },
-    { L4, RANK(4), { DT_S8, DT_PC8, DT_I32, DT_S8 } },
 };
 
 static const struct window_roles window = {
@@ -102,10 +77,8 @@ static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, NULL, terms, sh
 
 static int infer(struct call *c, struct why *w)
 {
-    const struct tensor *filter = c->in[FILTER];
 
-    REQUIRE(w, filter->dtype != DT_PC8 || filter->channel_dim == 0,
-            "filter has its scales along dimension %u, must be 0", filter->channel_dim);
+    TRY(conv_check_channels(c->in[FILTER], 0, w));
     dot_level_conv(c, &dot);
     return window_infer(c, &window, w);
 }
@@ -145,12 +118,12 @@ const struct op op_CONV_2D = {
     .since = L1,
     .in = inputs,
     .n_in = COUNT(inputs),
-    .out = outputs,
-    .n_out = COUNT(outputs),
+    .out = conv_out,
+    .n_out = COUNT(conv_out),
     .forms = forms,
     .n_forms = COUNT(forms),
-    .typings = typings,
-    .n_typings = COUNT(typings),
+    .typings = conv_typings,
+    .n_typings = COUNT(conv_typings),
     .layout = 1 + LAYOUT,
     .units = true,
     .error = { ERROR_DOT, .ulps = 1,

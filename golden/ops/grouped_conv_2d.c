@@ -1,5 +1,4 @@
-#include "golden/ops/shared/dot.h"
-#include "golden/ops/shared/image/window.h"
+#include "golden/ops/shared/image/conv.h"
 
 enum {
     INPUT,
@@ -20,28 +19,14 @@ enum {
 #define I32 FIXED(DT_INT32)
 
 static const struct role inputs[] = {
-    [INPUT] = { "input", "the image", "NHWI", .slot = 0, .image = true },
+#include "golden/ops/shared/image/conv_roles.def"
+#include "golden/ops/shared/image/conv_window_roles.def"
     [FILTER] = { "filter", "the weights of one group each; per-channel scales along dimension 0",
                  "OhwJ", .slot = 1, .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
-    [BIAS] = { "bias", "one value per output channel", "O", .slot = 2, .q = Q_PRODUCT,
-               .needs = NEEDS_CONST },
-    [SCHEME] = { "padding", "1 SAME, 2 VALID", .slot = I32, .draw = DRAW_SCHEME },
-    [PAD_LEFT] = { "pad_left", "columns of zeros before the image", .slot = I32, .draw = DRAW_OP },
-    [PAD_RIGHT] = { "pad_right", "columns of zeros after it", .slot = I32, .draw = DRAW_OP },
-    [PAD_TOP] = { "pad_top", "rows of zeros above it", .slot = I32, .draw = DRAW_OP },
-    [PAD_BOTTOM] = { "pad_bottom", "rows of zeros below it", .slot = I32, .draw = DRAW_OP },
-    [STRIDE_W] = { "stride_width", "columns between windows", .slot = I32, .draw = DRAW_STRIDE },
-    [STRIDE_H] = { "stride_height", "rows between windows", .slot = I32, .draw = DRAW_STRIDE },
     [GROUPS] = { "groups", "equal parts of the channels, each with filters of its own", .slot = I32,
                  .draw = DRAW_OP },
-    [ACTIVATION] = { "activation", "fused activation: 0 none, 1 RELU, 2 RELU1, 3 RELU6",
-                     .slot = I32, .draw = DRAW_ACTIVATION },
     [LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
                  .draw = DRAW_FLAG },
-};
-
-static const struct role outputs[] = {
-    { "output", "the feature map", "N??O", .slot = 3, .image = true },
 };
 
 static const struct form forms[] = {
@@ -50,16 +35,6 @@ static const struct form forms[] = {
         ACTIVATION, LAYOUT, END } },
     { "implicit padding",
       { INPUT, FILTER, BIAS, SCHEME, STRIDE_W, STRIDE_H, GROUPS, ACTIVATION, LAYOUT, END } },
-};
-
-static const struct typing typings[] = {
-    /*               input   filter  bias    output */
-    { L3, RANK(4), { DT_F32, DT_F32, DT_F32, DT_F32 } },
-    { L3, RANK(4), { DT_F16, DT_F16, DT_F16, DT_F16 } },
-    { L3, RANK(4), { DT_U8, DT_U8, DT_I32, DT_U8 } },
-    { L3, RANK(4), { DT_U8, DT_PC8, DT_I32, DT_U8 } },
-    { L4, RANK(4), { DT_S8, DT_S8, DT_I32, DT_S8 } },
-    { L4, RANK(4), { DT_S8, DT_PC8, DT_I32, DT_S8 } },
 };
 
 static const struct window_roles window = {
@@ -90,11 +65,9 @@ static const struct dot dot = { INPUT, FILTER, BIAS, ACTIVATION, NULL, terms, sh
 
 static int infer(struct call *c, struct why *w)
 {
-    const struct tensor *filter = c->in[FILTER];
     uint32_t in = c->letter['I'], each = c->letter['J'], out = c->letter['O'];
 
-    REQUIRE(w, filter->dtype != DT_PC8 || filter->channel_dim == 0,
-            "filter has its scales along dimension %u, must be 0", filter->channel_dim);
+    TRY(conv_check_channels(c->in[FILTER], 0, w));
     if (call_known(c, GROUPS)) {
         int32_t groups = call_int(c, GROUPS);
         REQUIRE(w, groups > 0, "groups %d must be positive", groups);
@@ -158,12 +131,12 @@ const struct op op_GROUPED_CONV_2D = {
     .since = L3,
     .in = inputs,
     .n_in = COUNT(inputs),
-    .out = outputs,
-    .n_out = COUNT(outputs),
+    .out = conv_out,
+    .n_out = COUNT(conv_out),
     .forms = forms,
     .n_forms = COUNT(forms),
-    .typings = typings,
-    .n_typings = COUNT(typings),
+    .typings = conv_typings_l3,
+    .n_typings = COUNT(conv_typings_l3),
     .layout = 1 + LAYOUT,
     .units = true,
     .error = { ERROR_DOT, .ulps = 1,

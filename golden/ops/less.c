@@ -18,17 +18,6 @@ const struct op op_LESS = {
     .summary =
         "Whether the left side is less than the right one, element by element, broadcasting.",
     .formula = "out = a < b",
-    .since = L3,
-    .in = compare_in,
-    .n_in = COUNT(compare_in),
-    .out = compare_out,
-    .n_out = COUNT(compare_out),
-    .forms = binary_forms,
-    .n_forms = COUNT(binary_forms),
-    .typings = compare_typings,
-    .n_typings = COUNT(compare_typings),
-    .error = { ERROR_DISCRETE, .text = "either answer where the operands' intervals touch" },
-    .infer = broadcast_infer,
     .eval = eval,
-    .bound = compare_bound,
+#include "golden/ops/shared/elementwise/compare_record.def"
 };

@@ -4,8 +4,7 @@
  * convolutions of stride 1, its phases.  Each output takes its products in the order of the input:
  * row, column, channel. */
 #include "golden/model/copy_elements.h"
-#include "golden/ops/shared/dot.h"
-#include "golden/ops/shared/image/window.h"
+#include "golden/ops/shared/image/conv.h"
 
 enum {
     INPUT,
@@ -26,11 +25,9 @@ enum {
 #define I32 FIXED(DT_INT32)
 
 static const struct role inputs[] = {
-    [INPUT] = { "input", "the image", "NHWI", .slot = 0, .image = true },
+#include "golden/ops/shared/image/conv_roles.def"
     [FILTER] = { "filter", "the weights; per-channel scales along dimension 0", "OhwI", .slot = 1,
                  .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
-    [BIAS] = { "bias", "one value per output channel", "O", .slot = 2, .q = Q_PRODUCT,
-               .needs = NEEDS_CONST },
     [SHAPE] = { "output_shape",
                 "the shape of the output, in its layout; the batch is the input's, whatever this "
                 "says",
@@ -47,8 +44,6 @@ static const struct role inputs[] = {
                    .draw = DRAW_OP },
     [STRIDE_H] = { "stride_height", "output rows between input rows", .slot = I32,
                    .draw = DRAW_OP },
-    [ACTIVATION] = { "activation", "fused activation: 0 none, 1 RELU, 2 RELU1, 3 RELU6",
-                     .slot = I32, .draw = DRAW_ACTIVATION },
     [LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
                  .draw = DRAW_FLAG },
 };
@@ -63,16 +58,6 @@ static const struct form forms[] = {
     { "explicit padding",
       { INPUT, FILTER, BIAS, PAD_LEFT, PAD_RIGHT, PAD_TOP, PAD_BOTTOM, STRIDE_W, STRIDE_H,
         ACTIVATION, LAYOUT, END } },
-};
-
-static const struct typing typings[] = {
-    /*               input   filter  bias    output */
-    { L3, RANK(4), { DT_F32, DT_F32, DT_F32, DT_F32 } },
-    { L3, RANK(4), { DT_F16, DT_F16, DT_F16, DT_F16 } },
-    { L3, RANK(4), { DT_U8, DT_U8, DT_I32, DT_U8 } },
-    { L3, RANK(4), { DT_U8, DT_PC8, DT_I32, DT_U8 } },
-    { L4, RANK(4), { DT_S8, DT_S8, DT_I32, DT_S8 } },
-    { L4, RANK(4), { DT_S8, DT_PC8, DT_I32, DT_S8 } },
 };
 
 /* One axis of one call, in numbers wide enough for any int32 operands. */
@@ -169,11 +154,9 @@ static int check_shape(const struct call *c, struct why *w)
 
 static int infer(struct call *c, struct why *w)
 {
-    const struct tensor *filter = c->in[FILTER];
     struct shape *out = &c->out[0]->shape;
 
-    REQUIRE(w, filter->dtype != DT_PC8 || filter->channel_dim == 0,
-            "filter has its scales along dimension %u, must be 0", filter->channel_dim);
+    TRY(conv_check_channels(c->in[FILTER], 0, w));
     if (c->in[SCHEME] && call_known(c, SCHEME)) {
         int32_t scheme = call_int(c, SCHEME);
         REQUIRE(w, scheme == SCHEME_SAME || scheme == SCHEME_VALID,
@@ -410,8 +393,8 @@ const struct op op_TRANSPOSE_CONV_2D = {
     .n_out = COUNT(outputs),
     .forms = forms,
     .n_forms = COUNT(forms),
-    .typings = typings,
-    .n_typings = COUNT(typings),
+    .typings = conv_typings_l3,
+    .n_typings = COUNT(conv_typings_l3),
     .layout = 1 + LAYOUT,
     .units = true,
     .error = { ERROR_DOT, .ulps = 1,

@@ -4,7 +4,8 @@
 
 #include "golden/ops/shared/elementwise/binary.h"
 
-/* Roles and typing rows of all these records. */
+/* What all of these records share: golden/ops/shared/elementwise/compare_record.def has their
+ * common fields. */
 extern const struct role compare_in[2], compare_out[1];
 extern const struct typing compare_typings[6];
 
