@@ -1,6 +1,7 @@
 /* halcyon new-driver: the beginning of a driver, to be filled in. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,47 +11,88 @@
 #include "harness/commands/commands.h"
 
 /* The files of harness/skeleton/, and the contract. */
-extern const char skeleton_c[], kernels_c[], kernels_h[], skeleton_mk[], skeleton_md[], hal_h[];
+extern const char skeleton_c[], kernels_c[], kernels_h[], skeleton_mk[], skeleton_build[],
+    skeleton_md[], hal_h[];
 
 static const struct {
     const char *name, *text;
+    const char *special; /* characters of a path that `escape` precedes in this file */
+    char escape;
 } files[] = {
-    { "driver.c", skeleton_c }, { "kernels.c", kernels_c },  { "kernels.h", kernels_h },
-    { "hal.h", hal_h },         { "Makefile", skeleton_mk }, { "README.md", skeleton_md },
+    { "driver.c", skeleton_c, "", 0 },     { "kernels.c", kernels_c, "", 0 },
+    { "kernels.h", kernels_h, "", 0 },     { "hal.h", hal_h, "", 0 },
+    { "Makefile", skeleton_mk, "$", '$' }, { "meson.build", skeleton_build, "'", '\\' },
+    { "README.md", skeleton_md, "", 0 },
 };
 
-/* The name goes into C, make and shell. */
-static int check_name(const char *name, struct why *w)
-{
-    bool good = isalpha((unsigned char) *name);
+/* What the placeholders of the files stand for. */
+struct driver_words {
+    char name[64];          /* @NAME@ */
+    char halcyon[PATH_MAX]; /* @HALCYON@: the program that is running */
+};
 
-    for (const char *c = name; *c; c++)
-        good = good && (isalnum((unsigned char) *c) || *c == '_' || *c == '-');
-    REQUIRE(w, good && strlen(name) < 64,
-            "'%s' is no name for a driver: letters, digits, _ and -, a letter first", name);
+/* The name of a driver in C, make and shell: that of its folder, with _ for each space. */
+static int make_name(const char *folder, char ret_name[64], struct why *w)
+{
+    const char *slash = strrchr(folder, '/'), *base = slash ? slash + 1 : folder;
+    size_t n = strlen(base);
+    bool good = isalpha((unsigned char) *base) && n < 64;
+
+    for (const char *c = base; *c; c++)
+        good = good && (isalnum((unsigned char) *c) || strchr("_- ", *c));
+    REQUIRE(w, good,
+            "'%s' is no name for a driver: letters, digits, _, - and spaces, a letter first", base);
+    for (size_t i = 0; i <= n; i++)
+        ret_name[i] = base[i] == ' ' ? '_' : base[i];
     return 0;
 }
 
-static int write_file(const char *path, const char *text, const char *name, struct why *w)
+/* The path of this program. "halcyon", which is looked up on PATH, where the path is not known or
+ * has a character that no Makefile can hold in a variable. */
+static void find_program(char ret_path[PATH_MAX])
 {
+    ssize_t n = readlink("/proc/self/exe", ret_path, PATH_MAX - 1);
+
+    ret_path[n < 0 ? 0 : n] = 0;
+    if (n <= 0 || n == PATH_MAX - 1 || strpbrk(ret_path, "\\#\n"))
+        strcpy(ret_path, "halcyon");
+}
+
+static void put_path(FILE *f, const char *path, const char *special, char escape)
+{
+    for (; *path; path++) {
+        if (strchr(special, *path))
+            fputc(escape, f);
+        fputc(*path, f);
+    }
+}
+
+/* Writes files[i] with the placeholders replaced. */
+static int write_file(const char *path, int i, const struct driver_words *words, struct why *w)
+{
+    static const char name[] = "@NAME@", halcyon[] = "@HALCYON@";
     FILE *f = fopen(path, "wx");
-    const char *at;
 
     if (!f)
         return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
-    while ((at = strstr(text, "@NAME@"))) {
-        fwrite(text, 1, (size_t) (at - text), f);
-        fputs(name, f);
-        text = at + strlen("@NAME@");
+    for (const char *at = files[i].text; *at;) {
+        if (strncmp(at, name, strlen(name)) == 0) {
+            fputs(words->name, f);
+            at += strlen(name);
+        } else if (strncmp(at, halcyon, strlen(halcyon)) == 0) {
+            put_path(f, words->halcyon, files[i].special, files[i].escape);
+            at += strlen(halcyon);
+        } else {
+            fputc(*at++, f);
+        }
     }
-    fputs(text, f);
     bool bad = ferror(f);
     if (fclose(f) || bad)
         return why_fail(w, WHY_SYSTEM, "%s: not all was written", path);
     return 0;
 }
 
-/* A driver that could not be written whole, up to its last file. */
+/* Removes a driver that could not be written whole, up to its last file. */
 static void remove_driver(const char *folder, int last)
 {
     char path[4200];
@@ -62,28 +104,39 @@ static void remove_driver(const char *folder, int last)
     rmdir(folder);
 }
 
+static void print_next_steps(const char *folder, const char *name)
+{
+    struct buffer quoted = { 0 };
+
+    buffer_put_quoted(&quoted, folder);
+    printf("%s/driver.c is a driver that runs ADD\n"
+           "  make -C %s          builds %s.so there\n"
+           "  make -C %s check    runs it on random graphs\n",
+           folder, buffer_text(&quoted), name, buffer_text(&quoted));
+    buffer_done(&quoted);
+}
+
 static int write_driver(const struct options *o, struct why *w)
 {
     char path[4200];
+    struct driver_words words;
 
     TRY(options_expect(o, 1, 1, "NAME", w));
-    const char *folder = o->argument[0], *slash = strrchr(folder, '/');
-    const char *name = slash ? slash + 1 : folder;
-    TRY(check_name(name, w));
+    const char *folder = o->argument[0];
+    TRY(make_name(folder, words.name, w));
+    find_program(words.halcyon);
     REQUIRE(w, strlen(folder) < 4096, "the path is too long");
     if (mkdir(folder, 0777) < 0)
         return why_fail(w, errno == EEXIST || errno == ENOENT ? WHY_INVALID : WHY_SYSTEM, "%s: %s",
                         folder, errno == EEXIST ? "is there already" : strerror(errno));
     for (int i = 0; i < COUNT(files); i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
-        if (write_file(path, files[i].text, name, w) < 0) {
+        if (write_file(path, i, &words, w) < 0) {
             remove_driver(folder, i);
             return -1;
         }
     }
-    printf("%s/driver.c is a driver that runs ADD; 'make -C %s' builds it, 'make -C %s check' runs "
-           "it\n",
-           folder, folder, folder);
+    print_next_steps(folder, words.name);
     return 0;
 }
 

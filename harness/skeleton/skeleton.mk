@@ -1,6 +1,11 @@
 # Builds @NAME@.so; `make check` runs it against the reference, `make check-memory` with the sanitizers.
 CFLAGS ?= -O2 -g -Wall -Wextra
-HALCYON ?= halcyon
+
+# The program that the checks run: HALCYON where it is set (make check HALCYON=PATH), else the halcyon that wrote this
+# file, or the one on PATH where that is gone. The recipes read them from the environment, so that paths may have spaces.
+export HALCYON ?=
+export written_by := @HALCYON@
+halcyon = "$${HALCYON:-$$(command -v "$$written_by" || echo halcyon)}"
 
 sources = driver.c kernels.c
 headers = kernels.h hal.h
@@ -11,17 +16,17 @@ graphs = --op ADD --types TENSOR_FLOAT32 --ops 1-2 --seed 1 --count 200
 	$(build)
 
 check: @NAME@.so
-	$(HALCYON) devices lib:@NAME@.so
-	$(HALCYON) random $(graphs) -d lib:@NAME@.so
+	$(halcyon) devices lib:@NAME@.so
+	$(halcyon) random $(graphs) -d lib:@NAME@.so
 
-# Without worker processes, so that what is lost, or not the driver's, is told with its place.
+# Without worker processes: the sanitizers report leaks and invalid accesses with their places.
 @NAME@-memory.so: override CFLAGS = -O1 -g -fsanitize=address,undefined
 @NAME@-memory.so: $(sources) $(headers)
 	$(build)
 
 check-memory: @NAME@-memory.so
 	LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
-		$(HALCYON) random $(graphs) --in-process -d lib:@NAME@-memory.so
+		$(halcyon) random $(graphs) --in-process -d lib:@NAME@-memory.so
 
 clean:
 	rm -f @NAME@.so @NAME@-memory.so halcyon.db halcyon.db-shm halcyon.db-wal
