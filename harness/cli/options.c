@@ -28,6 +28,8 @@ struct option_row {
     /* NULL: the argument, as it is, or the flag goes to the member there. */
     int (*set)(struct options *o, const char *value, struct why *w);
     size_t member;
+    enum value_kind value;
+    bool repeats;
 };
 #define MEMBER(name) NULL, offsetof(struct options, name)
 
@@ -64,6 +66,24 @@ static int parse_pair(const char *text, char separator, bool single, uint64_t mo
     first[at - text] = 0;
     TRY(parse_u64(first, 1, most, ret_a, w));
     return parse_u64(at + 1, 1, most, ret_b, w);
+}
+
+/* ---- words of a closed list */
+
+static bool has_word(enum value_kind kind, const char *text)
+{
+    for (int i = 0; value_word(kind, i); i++)
+        if (!strcmp(text, value_word(kind, i)))
+            return true;
+    return false;
+}
+
+static int refuse_word(enum value_kind kind, const char *text, struct why *w)
+{
+    char list[128] = "";
+    for (int i = 0; value_word(kind, i); i++)
+        text_append(list, sizeof list, "%s%s", i ? ", " : "", value_word(kind, i));
+    return why_fail(w, WHY_INVALID, "'%s' is none of %s", text, list);
 }
 
 /* ---- one function per option */
@@ -117,13 +137,12 @@ static int set_timeout(struct options *o, const char *value, struct why *w)
 
 static int set_judge(struct options *o, const char *value, struct why *w)
 {
-    if (!strcmp(value, "cts"))
-        o->judge = JUDGE_CTS;
-    else if (!strcmp(value, "bound"))
-        o->judge = JUDGE_BOUND;
-    else
-        return why_fail(w, WHY_INVALID, "'%s' is neither 'cts' nor 'bound'", value);
-    return 0;
+    for (int i = JUDGE_CTS; i <= JUDGE_BOUND; i++)
+        if (!strcmp(value, judge_name[i])) {
+            o->judge = (enum judge_kind) i;
+            return 0;
+        }
+    return refuse_word(VALUE_JUDGE, value, w);
 }
 
 static int set_quiet(struct options *o, const char *value, struct why *w)
@@ -211,13 +230,14 @@ static int set_types(struct options *o, const char *value, struct why *w)
 
 static int set_format(struct options *o, const char *value, struct why *w)
 {
-    static const char *const known[] = { "dot", "svg", "spec", "json" };
-    for (int i = 0; i < COUNT(known); i++)
-        if (!strcmp(value, known[i])) {
-            o->format = value;
-            return 0;
-        }
-    return why_fail(w, WHY_INVALID, "'%s' is none of dot, svg, spec, json", value);
+    o->format = value;
+    return has_word(VALUE_FORMAT, value) ? 0 : refuse_word(VALUE_FORMAT, value, w);
+}
+
+static int set_shell(struct options *o, const char *value, struct why *w)
+{
+    o->shell = value;
+    return has_word(VALUE_SHELL, value) ? 0 : refuse_word(VALUE_SHELL, value, w);
 }
 
 static int set_listen(struct options *o, const char *value, struct why *w)
@@ -253,21 +273,23 @@ static int set_run(struct options *o, const char *value, struct why *w)
 
 static const struct option_row rows[] = {
     { "target", 'd', "TARGET", CMD_JUDGING,
-      "run on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target },
+      "run on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
+      .value = VALUE_TARGET, .repeats = true },
     { "seed", 0, "S", CMD_RANDOM, "seed of the campaign (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "how many graphs (default 1000)", set_count },
     { "ops", 0, "MIN-MAX", CMD_GRAPHS, "operations of a graph, 1 to 100", set_ops },
-    { "op", 0, "NAME", CMD_GRAPHS, "only this operation", set_op },
-    { "types", 0, "LIST", CMD_GRAPHS, "only these main types: TENSOR_FLOAT32,...", set_types },
+    { "op", 0, "NAME", CMD_GRAPHS, "only this operation", set_op, .value = VALUE_OPERATION },
+    { "types", 0, "LIST", CMD_GRAPHS, "only these main types: TENSOR_FLOAT32,...", set_types,
+      .value = VALUE_TYPE },
     { "max-dim", 0, "N", CMD_GRAPHS, "largest dimension of an input, 1 to 64", set_max_dim },
     { "level", 0, "L", CMD_GRAPHS, "highest feature level that a graph may need, 1 to 8",
       set_level },
     { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "only the cases of this name; may have wildcards", MEMBER(case_glob) },
     { "judge", 0, "cts|bound", CMD_JUDGING, "how results are judged (run: cts, random: bound)",
-      set_judge },
+      set_judge, .value = VALUE_JUDGE },
     { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
-      MEMBER(waivers) },
+      MEMBER(waivers), .value = VALUE_FILE },
     { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES,
       "seconds after which a driver hangs (default 10)", set_timeout },
     { "jobs", 'j', "N", CMD_CAMPAIGN, "worker processes (default: one a core)", set_jobs },
@@ -279,14 +301,17 @@ static const struct option_row rows[] = {
       MEMBER(realtime) },
     { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger",
       MEMBER(in_process) },
-    { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db },
+    { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db,
+      .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT, "only this run (default: all, of each case the newest verdict)",
       set_run },
-    { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format },
+    { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format,
+      .value = VALUE_FORMAT },
     { "for-level", 0, "L", CMD_DUMP, "express the model at this feature level, 1 to 8",
       set_for_level },
     { "listen", 0, "unix:PATH", CMD_SERVE, "the socket to listen at", set_listen },
-    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", MEMBER(output) },
+    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", MEMBER(output),
+      .value = VALUE_FILE },
     { "markdown", 0, NULL, CMD_OPS, "as Markdown", MEMBER(markdown) },
     { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", MEMBER(faults) },
     { "total-times", 0, NULL, CMD_TRACE, "with the time of the layers below", MEMBER(total_times) },
@@ -294,22 +319,27 @@ static const struct option_row rows[] = {
       MEMBER(per_execution) },
     { "print-detail", 0, NULL, CMD_TRACE, "also every section", MEMBER(print_detail) },
     { "sum", 0, NULL, CMD_TRACE, "one table a target, of all its runs", MEMBER(sum) },
-    { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", MEMBER(junit) },
+    { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", MEMBER(junit),
+      .value = VALUE_FILE },
     { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS | CMD_TRACE,
       "one JSON object a line on stdout", MEMBER(json) },
     { "quiet", 'q', NULL, CMD_JUDGING, "only the summary", set_quiet },
     { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES, "a line for every case", set_verbose },
     { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
-      "vendor extensions for those alone who are listed there", MEMBER(allowlist) },
+      "vendor extensions for those alone who are listed there", MEMBER(allowlist),
+      .value = VALUE_FILE },
     { "run-as", 0, "NAME", CMD_JUDGING | CMD_DEVICES,
       "as this app's package, or binary's path, in that list (default: halcyon's path)",
       MEMBER(run_as) },
     { "vlog", 0, "TAGS", CMD_DRIVING,
       "log on stderr: all, or some of model, compilation, execution, cpuexe, manager, driver, "
       "memory",
-      set_vlog },
+      set_vlog, .value = VALUE_TAG },
     { "trace", 0, "FILE", CMD_DRIVING, "write what happens when as JSON, for ui.perfetto.dev",
-      MEMBER(trace) },
+      MEMBER(trace), .value = VALUE_FILE },
+    { "man", 0, NULL, CMD_HELP, "the manual page, in roff", MEMBER(man) },
+    { "completion", 0, "SHELL", CMD_HELP, "a completion script for bash, zsh or fish", set_shell,
+      .value = VALUE_SHELL },
 };
 #undef MEMBER
 
@@ -450,46 +480,21 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     return 0;
 }
 
-enum { HELP_COLUMN = 29, HELP_WIDTH = 92 };
-
-/* The text beside its option, broken between words. */
-static void help_text(FILE *to, const char *text, int column)
+bool options_next(const struct command *c, int *position, struct option_facts *ret_facts)
 {
-    if (column >= HELP_COLUMN) {
-        fputc('\n', to);
-        column = 0;
+    int i = *position;
+    while (i < N_ROWS && !(rows[i].commands & c->bit))
+        i++;
+    *position = i + 1;
+    if (i > N_ROWS)
+        return false;
+    *ret_facts = (struct option_facts){ "help", OPTION_HELP, NULL, VALUE_ANY, false, "this text" };
+    if (i < N_ROWS) {
+        const struct option_row *r = &rows[i];
+        *ret_facts =
+            (struct option_facts){ r->name, r->letter, r->argument, r->value, r->repeats, r->help };
     }
-    for (const char *at = text; *at;) {
-        size_t n = strlen(at), room = HELP_WIDTH - HELP_COLUMN;
-        if (n > room)
-            for (n = room; n > 1 && at[n] != ' '; n--)
-                continue;
-        fprintf(to, "%*s%.*s\n", HELP_COLUMN - column, "", (int) n, at);
-        at += n + (at[n] == ' ');
-        column = 0;
-    }
-}
-
-static void help_row(FILE *to, char letter, const char *name, const char *argument,
-                     const char *help)
-{
-    char left[64];
-    snprintf(left, sizeof left, "%c%c%s --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
-             letter ? "," : " ", name, argument ? " " : "", argument ? argument : "");
-    help_text(to, help, fprintf(to, "  %s", left));
-}
-
-void options_help(const struct command *c, FILE *to)
-{
-    fprintf(to, "usage: halcyon %s%s%s\n\n%s\n\noptions:\n", c->name, *c->synopsis ? " " : "",
-            c->synopsis, c->text);
-    for (int i = 0; i < N_ROWS; i++)
-        if (rows[i].commands & c->bit)
-            help_row(to, rows[i].letter, rows[i].name, rows[i].argument, rows[i].help);
-    help_row(to, 'h', "help", NULL, "this text");
-    if (c->bit & CMD_JUDGING)
-        fprintf(to, "\nexit status: 0 all conforming; 1 something is not; 2 bad usage or input, "
-                    "nothing\nwritten; 3 a fault of halcyon's own; 130 interrupted.\n");
+    return true;
 }
 
 int options_expect(const struct options *o, int least, int most, const char *what, struct why *w)

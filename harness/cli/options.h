@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "golden/base/why.h"
 #include "harness/check/check.h"
@@ -43,6 +42,8 @@ struct options {
     const char *allowlist, *run_as;
     int for_level; /* 0: not given */
     bool markdown, faults;
+    bool man;                                           /* halcyon help */
+    const char *shell;                                  /* NULL: no completion was asked for */
     bool total_times, per_execution, print_detail, sum; /* halcyon trace */
     int64_t run;                                        /* 0: all runs */
     double begun;                                       /* monotonic seconds */
@@ -60,8 +61,29 @@ enum command_bit {
     CMD_LEVELS = 128,
     CMD_SERVE = 256,
     CMD_NEW_DRIVER = 512,
-    CMD_TRACE = 1024
+    CMD_TRACE = 1024,
+    CMD_HELP = 2048
 };
+
+/* What a value or an argument is: completion offers what can be one. */
+enum value_kind {
+    VALUE_ANY, /* nothing to offer */
+    VALUE_FILE,
+    VALUE_TARGET,
+    VALUE_FAULT, /* what follows ?fault= in a target */
+    VALUE_HAL,   /* what follows ?hal= in a target */
+    VALUE_OPERATION,
+    VALUE_TYPE, /* a list with commas */
+    VALUE_TAG,  /* a list with commas */
+    VALUE_JUDGE,
+    VALUE_FORMAT,
+    VALUE_SHELL,
+    VALUE_COMMAND,
+    VALUE_KINDS
+};
+/* The i-th word that a value of this kind may be, from 0 on; NULL after the last, and for all i
+ * where the kind has no closed list (VALUE_ANY, VALUE_FILE). */
+const char *value_word(enum value_kind kind, int i);
 
 struct command {
     const char *name;
@@ -71,6 +93,7 @@ struct command {
     const char *text;     /* the body of its help */
     /* Returns the exit status. */
     int (*run)(const struct options *o);
+    enum value_kind argument;
 };
 extern const struct command command_table[];
 extern const int command_table_n;
@@ -81,8 +104,19 @@ enum exit_status { EXIT_CONFORMING = 0, EXIT_NOT_CONFORMING = 1, EXIT_USAGE = 2,
  * an error, which names the option. */
 int options_parse(const struct command *c, int argc, char **argv, struct options *ret_options,
                   struct why *w);
-/* Prints the help of a subcommand. */
-void options_help(const struct command *c, FILE *to);
+
+/* An option as help, the man page and completion describe it. */
+struct option_facts {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* NULL: a flag */
+    enum value_kind value;
+    bool repeats; /* may be given several times */
+    const char *help;
+};
+/* The option of the command at *position of the table or after it, which it moves past it; --help
+ * comes last. False: there are no more. Begin with 0. */
+bool options_next(const struct command *c, int *position, struct option_facts *ret_facts);
 
 /* Fails unless there are `least` to `most` arguments.  what: their name in the error. */
 int options_expect(const struct options *o, int least, int most, const char *what, struct why *w);

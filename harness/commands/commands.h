@@ -16,5 +16,6 @@ int cmd_serve(const struct options *o);
 int cmd_new_driver(const struct options *o);
 int cmd_trace(const struct options *o);
 int cmd_report(const struct options *o);
+int cmd_help(const struct options *o);
 
 #endif

@@ -6,6 +6,7 @@
 #include "golden/base/trace.h"
 #include "harness/cli/logcat.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/help.h"
 #include "harness/run/devices.h"
 #include "harness/trace/trace_file.h"
 
@@ -15,7 +16,7 @@ const struct command command_table[] = {
       "version, HAL version, performance, extensions, caching; for targets that are named also\n"
       "which operations it supports in which types. --faults lists the defects that\n"
       "'sim:...?fault=NAME' plants.",
-      cmd_devices },
+      cmd_devices, VALUE_TARGET },
     { "run", CMD_RUN, "PATH... -d TARGET [-d TARGET...]",
       "run spec files, folders of them, .tflite models",
       "Runs every example of the files (.mod.py, .jsonl, .jsonl.xz, .tflite), or of all such "
@@ -23,7 +24,7 @@ const struct command command_table[] = {
       "in and below a folder, on each target. What a file expects is judged with the tolerances\n"
       "of the NNAPI suites (cts); a model that comes without expected outputs is given inputs\n"
       "and judged against the reference (bound). Verdicts go to the results database.",
-      cmd_run },
+      cmd_run, VALUE_FILE },
     { "random", CMD_RANDOM, "-d TARGET [-d TARGET...] [--seed S] [--count N]",
       "run random models against the reference",
       "Makes random graphs, the same for the same seed, index and options, and runs each on the\n"
@@ -35,29 +36,29 @@ const struct command command_table[] = {
       "made again, or taken from the results database where that has it, and so is every other\n"
       "name. FILE is a spec; --case picks from it. Without -d the targets are those on which the\n"
       "case did not conform. Nothing is written to the database.",
-      cmd_replay },
+      cmd_replay, VALUE_FILE },
     { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
       "draw or convert a model (graphDump)",
       "Writes a model as a Graphviz graph (dot), laid out (svg), as a specification (spec), or as\n"
       "a line of the JSON corpus (json). PATH is a spec file, or a random case: random/s7/i123.\n"
       "--for-level says the model in the words of an older HAL, if they suffice (halcyon levels\n"
       "tells); the changes are listed on stderr.",
-      cmd_dump },
+      cmd_dump, VALUE_FILE },
     { "levels", CMD_LEVELS, "PATH [--case NAME]", "which feature level a model needs, and why",
       "For each example: the feature level (HAL version) that its model needs and what needs it;\n"
       "the lowest level at which the same can be expressed, with the changes that takes and what\n"
       "is lost by them. PATH is a spec file, a model, or a random case: random/s7/i123.",
-      cmd_levels },
+      cmd_levels, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "the operation catalogue, as documentation",
       "Without a name: one line for each operation. With names: their manual, from the records\n"
       "that the reference runs by. --markdown writes the manual as Markdown, without a name of\n"
       "the whole catalogue.",
-      cmd_ops },
+      cmd_ops, VALUE_OPERATION },
     { "serve", CMD_SERVE, "TARGET --listen unix:PATH", "a driver as a service in its own process",
       "Serves the target's driver at a local socket until it is interrupted. Other commands, and\n"
       "any number of them at once, run models on it as '-d unix:PATH'. When the service dies of a\n"
       "case, that case's verdict is crash, and the next one looks for a new service there.",
-      cmd_serve },
+      cmd_serve, VALUE_TARGET },
     { "new-driver", CMD_NEW_DRIVER, "NAME", "write the beginning of a driver of your own",
       "Makes the folder NAME with a small driver that builds and conforms (driver.c, the contract\n"
       "hal.h, a Makefile, a README). Comments say what to fill in. 'lib:NAME/NAME.so' is the\n"
@@ -71,84 +72,19 @@ const struct command command_table[] = {
       "died\n"
       "in it are left out. Times of a service belong to whatever ran meanwhile: -j 1 keeps runs\n"
       "apart.",
-      cmd_trace },
+      cmd_trace, VALUE_FILE },
     { "report", CMD_REPORT, "-o DIR [--db FILE] [--run N]", "write the results as an HTML page",
       "Writes DIR/index.html: totals by verdict, target, operation and type, and each failure\n"
       "with its graph.",
       cmd_report },
+    { "help", CMD_HELP, "[COMMAND] [--man] [--completion SHELL]",
+      "list the commands, or describe one",
+      "Without arguments: the commands and the targets. With a command: its options. --man and\n"
+      "--completion write the manual page and completion scripts, which are installed with "
+      "halcyon.",
+      cmd_help, VALUE_COMMAND },
 };
 const int command_table_n = COUNT(command_table);
-
-static void print_help(FILE *to)
-{
-    fputs("halcyon: is this Android NN driver right, and if not, which operation, on which input,\n"
-          "by how much?\n\nusage: halcyon COMMAND [OPTION...]\n\n",
-          to);
-    for (int i = 0; i < command_table_n; i++)
-        fprintf(to, "  %-10s %s\n", command_table[i].name, command_table[i].summary);
-    fputs("\n'halcyon help COMMAND' or 'halcyon COMMAND --help' says more of one.\n"
-          "targets: sim:cpu, sim:gpu, sim:dsp, sim:FILE.toml, each with ?fault=NAME,\n"
-          "?hal=VERSION, ?realtime, joined by &;\n"
-          "lib:PATH.so[?ARGUMENTS] (a driver in a shared library); unix:PATH (one that 'halcyon\n"
-          "serve' serves); golden (the reference itself); null (supports nothing).\n",
-          to);
-}
-
-static const struct command *find_command(const char *name)
-{
-    for (int i = 0; i < command_table_n; i++)
-        if (!strcmp(name, command_table[i].name))
-            return &command_table[i];
-    return NULL;
-}
-
-/* How many letters must be put in, left out or changed to make a of b; long words are all far. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { LONG = 16 };
-    size_t n = strlen(a), m = strlen(b), row[LONG + 1];
-    if (n > LONG || m > LONG)
-        return LONG;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < insert ? change : insert;
-        }
-    }
-    return row[m];
-}
-
-static int unknown_command(const char *name)
-{
-    const char *near = NULL;
-    for (int i = 0; i < command_table_n && !near; i++)
-        if (distance(name, command_table[i].name) <= 2)
-            near = command_table[i].name;
-    if (near)
-        fprintf(stderr, "halcyon: no command '%s'; did you mean '%s'?\n", name, near);
-    else
-        fprintf(stderr, "halcyon: no command '%s' (halcyon help lists them)\n", name);
-    return EXIT_USAGE;
-}
-
-static int help(int argc, char **argv)
-{
-    if (argc < 2) {
-        print_help(stdout);
-        return EXIT_CONFORMING;
-    }
-    const struct command *c = find_command(argv[1]);
-    if (!c)
-        return unknown_command(argv[1]);
-    options_help(c, stdout);
-    return EXIT_CONFORMING;
-}
 
 /* As a command that is used wrongly leaves no results, it leaves no trace. */
 static int run_traced(const struct command *c, const struct options *o)
@@ -172,7 +108,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     struct why why = { 0 };
     int parsed = options_parse(c, argc, argv, &o, &why);
     if (parsed > 0) {
-        options_help(c, stdout);
+        help_print_command(c, stdout);
         return EXIT_CONFORMING;
     }
     if (parsed < 0) {
@@ -188,7 +124,7 @@ static int run_command(const struct command *c, int argc, char **argv)
 static int dispatch(int argc, char **argv)
 {
     if (argc < 2) {
-        print_help(stderr);
+        help_print(stderr);
         return EXIT_USAGE;
     }
     const char *name = argv[1];
@@ -196,10 +132,10 @@ static int dispatch(int argc, char **argv)
         puts("halcyon " HALCYON_VERSION);
         return EXIT_CONFORMING;
     }
-    if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h"))
-        return help(argc - 1, argv + 1);
-    const struct command *c = find_command(name);
-    return c ? run_command(c, argc - 1, argv + 1) : unknown_command(name);
+    if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+        name = "help";
+    const struct command *c = help_find_command(name);
+    return c ? run_command(c, argc - 1, argv + 1) : EXIT_USAGE;
 }
 
 /* What could not be written must not pass for a result. */

@@ -1,0 +1,157 @@
+/* halcyon help. */
+#include "harness/commands/help.h"
+
+#include <string.h>
+
+#include "harness/commands/commands.h"
+
+const char help_purpose[] =
+    "is this Android NN driver right, and if not, which operation, on which input, by how much?";
+
+const struct help_row help_targets[] = {
+    { "sim:cpu, sim:gpu, sim:dsp", "the simulated devices that halcyon has" },
+    { "sim:FILE.toml", "a simulated device with a profile of your own" },
+    { "lib:PATH.so[?ARGUMENTS]", "a driver in a shared library" },
+    { "unix:PATH", "a driver in another process, which 'halcyon serve' runs" },
+    { "golden", "the reference itself" },
+    { "null", "a driver that supports nothing" },
+    { NULL, NULL },
+};
+
+const struct help_row help_target_options[] = {
+    { "fault=NAME", "with a defect (halcyon devices --faults lists them)" },
+    { "hal=VERSION", "as a device of HAL 1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8" },
+    { "realtime", "executions take the time that the cost model gives" },
+    { NULL, NULL },
+};
+
+const struct help_row help_exit_statuses[] = {
+    { "0", "everything that was run conforms" },
+    { "1", "something does not conform" },
+    { "2", "bad usage or input: a message gives the place, nothing is written" },
+    { "3", "a fault of halcyon itself" },
+    { "130, 143", "interrupted by SIGINT or SIGTERM" },
+    { NULL, NULL },
+};
+
+enum { HELP_COLUMN = 29, HELP_WIDTH = 92 };
+
+/* The text beside its term, which ends at a column, broken between words. */
+static void print_text(FILE *to, const char *text, int column)
+{
+    if (column >= HELP_COLUMN) {
+        fputc('\n', to);
+        column = 0;
+    }
+    for (const char *at = text; *at;) {
+        size_t n = strlen(at), room = HELP_WIDTH - HELP_COLUMN;
+        if (n > room)
+            for (n = room; n > 1 && at[n] != ' '; n--)
+                continue;
+        fprintf(to, "%*s%.*s\n", HELP_COLUMN - column, "", (int) n, at);
+        at += n + (at[n] == ' ');
+        column = 0;
+    }
+}
+
+static void print_rows(FILE *to, const char *title, const struct help_row *rows)
+{
+    fprintf(to, "\n%s:\n", title);
+    for (; rows->term; rows++)
+        print_text(to, rows->text, fprintf(to, "  %s", rows->term));
+}
+
+void help_print(FILE *to)
+{
+    fprintf(to,
+            "halcyon: %s\n\n"
+            "usage: halcyon COMMAND [OPTION...]\n"
+            "       halcyon --version\n\ncommands:\n",
+            help_purpose);
+    for (int i = 0; i < command_table_n; i++)
+        print_text(to, command_table[i].summary, fprintf(to, "  %s", command_table[i].name));
+    print_rows(to, "targets", help_targets);
+    print_rows(to, "options of sim: targets, after a '?', with '&' between them",
+               help_target_options);
+    fputs("\n'halcyon help COMMAND' describes a command and its options.\n", to);
+}
+
+void help_print_command(const struct command *c, FILE *to)
+{
+    struct option_facts o;
+
+    fprintf(to, "usage: halcyon %s%s%s\n\n%s\n\noptions:\n", c->name, *c->synopsis ? " " : "",
+            c->synopsis, c->text);
+    for (int at = 0; options_next(c, &at, &o);) {
+        int column = o.letter ? fprintf(to, "  -%c, ", o.letter) : fprintf(to, "      ");
+        column += fprintf(to, "--%s", o.name);
+        if (o.argument)
+            column += fprintf(to, " %s", o.argument);
+        print_text(to, o.help, column);
+    }
+    if (c->bit & (CMD_RUN | CMD_RANDOM | CMD_REPLAY))
+        print_rows(to, "exit status", help_exit_statuses);
+}
+
+/* ---- commands by name */
+
+/* Letters that must be inserted, removed or changed to turn a into b; long words are all far. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONG = 16 };
+    size_t n = strlen(a), m = strlen(b), row[LONG + 1];
+    if (n > LONG || m > LONG)
+        return LONG;
+    for (size_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = change < insert ? change : insert;
+        }
+    }
+    return row[m];
+}
+
+const struct command *help_find_command(const char *name)
+{
+    const char *similar = NULL;
+
+    for (int i = 0; i < command_table_n; i++) {
+        if (!strcmp(name, command_table[i].name))
+            return &command_table[i];
+        if (!similar && distance(name, command_table[i].name) <= 2)
+            similar = command_table[i].name;
+    }
+    if (similar)
+        fprintf(stderr, "halcyon: no command '%s'; did you mean '%s'?\n", name, similar);
+    else
+        fprintf(stderr, "halcyon: no command '%s' (halcyon help lists them)\n", name);
+    return NULL;
+}
+
+int cmd_help(const struct options *o)
+{
+    struct why why = { 0 };
+    const struct command *c;
+
+    if (options_expect(o, 0, 1, "COMMAND", &why) < 0)
+        return complain(o, &why);
+    if (o->man) {
+        man_page_print(stdout);
+    } else if (o->shell) {
+        completion_print(o->shell, stdout);
+    } else if (!o->n_arguments) {
+        help_print(stdout);
+    } else {
+        c = help_find_command(o->argument[0]);
+        if (!c)
+            return EXIT_USAGE;
+        help_print_command(c, stdout);
+    }
+    return EXIT_CONFORMING;
+}

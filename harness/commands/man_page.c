@@ -1,0 +1,173 @@
+/* The manual page, in the man macros of roff. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "harness/commands/help.h"
+
+static const struct help_row environment[] = {
+    { "HALCYON_VLOG", "the tags of --vlog where that is not given" },
+    { "ANDROID_LOG_TAGS", "a filter of what --vlog logs, as logcat has it: TAG:PRIORITY..." },
+    { NULL, NULL },
+};
+
+/* Below the prefix of the installation, but for the first. */
+static const struct help_row files[] = {
+    { "halcyon.db", "the results database, in the current directory (--db names another)" },
+    { "share/halcyon/profiles/*.toml", "the profiles of the simulated devices, to start from" },
+    { "share/halcyon/skeleton/", "the files that 'halcyon new-driver' writes" },
+    { "include/halcyon/hal.h", "the contract of a driver" },
+    { "share/pkgconfig/halcyon.pc", "where these are, for pkg-config" },
+    { "share/doc/halcyon/", "README.md and, in docs/, the manual" },
+    { NULL, NULL },
+};
+
+/* Writes n characters with those escaped that mean something to roff; quotes and hyphens stay as
+ * they are typed. */
+static void put_escaped(FILE *to, const char *text, size_t n)
+{
+    static const struct {
+        char c;
+        const char *escape;
+    } special[] = { { '\\', "\\e" },  { '-', "\\-" },   { '\'', "\\(aq" }, { '`', "\\(ga" },
+                    { '^', "\\(ha" }, { '~', "\\(ti" }, { '"', "\\(dq" } };
+
+    for (size_t i = 0; i < n; i++) {
+        const char *escape = NULL;
+        for (int k = 0; k < COUNT(special); k++)
+            if (special[k].c == text[i])
+                escape = special[k].escape;
+        if (escape)
+            fputs(escape, to);
+        else
+            fputc(text[i], to);
+    }
+}
+
+static void put_text(FILE *to, const char *text)
+{
+    put_escaped(to, text, strlen(text));
+}
+
+/* Lines of words. One that began with a dot would be a request: a zero-width character precedes
+ * it. */
+static void put_paragraph(FILE *to, const char *text)
+{
+    enum { WIDTH = 60 };
+    size_t column = 0, n;
+
+    for (; *text; text += n + strspn(text + n, " \n")) {
+        n = strcspn(text, " \n");
+        if (column)
+            fputc(column + n > WIDTH ? '\n' : ' ', to);
+        column = column + n > WIDTH ? 0 : column;
+        if (column == 0 && *text == '.')
+            fputs("\\&", to);
+        put_escaped(to, text, n);
+        column += n + 1;
+    }
+    fputc('\n', to);
+}
+
+/* A macro with one argument: the text. */
+static void put_macro(FILE *to, const char *macro, const char *text)
+{
+    fprintf(to, ".%s \"", macro);
+    put_text(to, text);
+    fputs("\"\n", to);
+}
+
+static void put_rows(FILE *to, const struct help_row *rows)
+{
+    for (; rows->term; rows++) {
+        fputs(".TP\n", to);
+        put_macro(to, "B", rows->term);
+        put_paragraph(to, rows->text);
+    }
+}
+
+static void put_option(FILE *to, const struct option_facts *o)
+{
+    fputs(".TP\n", to);
+    if (o->letter)
+        fprintf(to, "\\fB\\-%c\\fR, ", o->letter);
+    fputs("\\fB\\-\\-", to);
+    put_text(to, o->name);
+    fputs("\\fR", to);
+    if (o->argument) {
+        fputs(" \\fI", to);
+        put_text(to, o->argument);
+        fputs("\\fR", to);
+    }
+    fputc('\n', to);
+    put_paragraph(to, o->help);
+}
+
+static void put_usage(FILE *to, const struct command *c)
+{
+    fprintf(to, "\\fBhalcyon ");
+    put_text(to, c->name);
+    fputs("\\fR", to);
+    if (*c->synopsis)
+        fputc(' ', to);
+    put_text(to, c->synopsis);
+    fputc('\n', to);
+}
+
+static void put_command(FILE *to, const struct command *c)
+{
+    struct option_facts o;
+    char title[64];
+
+    snprintf(title, sizeof title, "halcyon %s", c->name);
+    put_macro(to, "SS", title);
+    put_usage(to, c);
+    fputs(".PP\n", to);
+    put_paragraph(to, c->text);
+    for (int at = 0; options_next(c, &at, &o);)
+        if (strcmp(o.name, "help") != 0)
+            put_option(to, &o);
+}
+
+static void put_targets(FILE *to)
+{
+    put_macro(to, "SH", "TARGETS");
+    put_paragraph(to, "A target is a driver and where it runs:");
+    put_rows(to, help_targets);
+    fputs(".PP\n", to);
+    put_paragraph(to, "A sim: target takes options after a '?', with '&' between them:");
+    put_rows(to, help_target_options);
+}
+
+void man_page_print(FILE *to)
+{
+    fputs(".TH HALCYON 1 \"\" \"Halcyon " HALCYON_VERSION "\" \"User Commands\"\n", to);
+    put_macro(to, "SH", "NAME");
+    put_text(to, "halcyon - simulator and conformance harness for Android NN drivers\n");
+    put_macro(to, "SH", "SYNOPSIS");
+    for (int i = 0; i < command_table_n; i++) {
+        put_usage(to, &command_table[i]);
+        fputs(".br\n", to);
+    }
+    fputs("\\fBhalcyon \\-\\-version\\fR\n", to);
+    put_macro(to, "SH", "DESCRIPTION");
+    fputs("Halcyon answers one question about a driver of Android's Neural Networks HAL, on an\n"
+          "ordinary machine:\n",
+          to);
+    put_paragraph(to, help_purpose);
+    put_paragraph(to, "It runs models and random graphs on drivers and on simulated devices, and\n"
+                      "compares every output with a reference that computes in double.");
+    put_macro(to, "SH", "COMMANDS");
+    put_paragraph(to, "Every command takes --help. Options may be abbreviated.");
+    for (int i = 0; i < command_table_n; i++)
+        put_command(to, &command_table[i]);
+    put_targets(to);
+    put_macro(to, "SH", "EXIT STATUS");
+    put_rows(to, help_exit_statuses);
+    put_macro(to, "SH", "ENVIRONMENT");
+    put_rows(to, environment);
+    put_macro(to, "SH", "FILES");
+    put_paragraph(to, "All but the first are below the prefix of the installation.");
+    put_rows(to, files);
+    put_macro(to, "SH", "SEE ALSO");
+    fputs(".BR pkg\\-config (1),\n.BR sqlite3 (1)\n", to);
+}
