@@ -283,7 +283,7 @@ static void infinite_loop(struct cell *c, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+int vts_arithmetic_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "relaxed", relaxed },

@@ -207,7 +207,7 @@ static void cycle(struct cell *c, const void *data)
     client_done(&m);
 }
 
-int main(int argc, char **argv)
+int vts_basic_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "B1", created },          { "B2", available },        { "B3", capabilities_1_0 },

@@ -265,7 +265,7 @@ static void check_rule(struct cell *c, const void *data)
     vts_each_graph(c, w->open, w->with);
 }
 
-int main(int argc, char **argv)
+int vts_buffers_main(int argc, char **argv)
 {
     static const struct buffer_rule rules[] = {
         { use_unknown },       { use_of_another }, { use_at_another_index },  { use_for_the_other },

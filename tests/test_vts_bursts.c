@@ -513,7 +513,7 @@ static void identifiers(struct cell *c, const void *data)
     with_relu(c, run_identifiers);
 }
 
-int main(int argc, char **argv)
+int vts_bursts_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "misstated", misstated },

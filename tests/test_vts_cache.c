@@ -386,7 +386,7 @@ static void replaced(struct cell *c, const void *rule)
     happens(c, rule);
 }
 
-int main(int argc, char **argv)
+int vts_cache_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "C1", happens, "C1" }, { "C2", happens, "C2" },    { "C3", happens, "C3" },

@@ -163,7 +163,7 @@ static void fence_info(struct cell *c, const void *data)
     vts_subject_close(&s);
 }
 
-int main(int argc, char **argv)
+int vts_calls_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "reusable", reusable },

@@ -174,7 +174,7 @@ static void executing(struct cell *c, const void *data)
     each_supported(c, execute_until);
 }
 
-int main(int argc, char **argv)
+int vts_deadlines_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "Q1", priorities },

@@ -403,7 +403,7 @@ static void ranges(struct cell *c, const void *data)
     vts_each_graph(c, true, check_ranges);
 }
 
-int main(int argc, char **argv)
+int vts_domain_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "A1", refused, "A1" },    { "A2", no_model },

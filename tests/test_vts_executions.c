@@ -433,7 +433,7 @@ static void empty(struct cell *c, const void *data)
         visit                                                                                      \
     }
 
-int main(int argc, char **argv)
+int vts_executions_main(int argc, char **argv)
 {
     const struct vts_check checks[] = {
         { "status", runs, RUNS(expect_success) },

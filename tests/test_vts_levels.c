@@ -446,7 +446,7 @@ static void unknown(struct cell *c, const void *data)
     vts_subject_close(&s);
 }
 
-int main(int argc, char **argv)
+int vts_levels_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "gates", gates }, { "entries", entries }, { "answers", answers },

@@ -262,7 +262,7 @@ static void memory_domain(struct cell *c, const void *data)
     vts_each_graph(c, false, run_in_domain);
 }
 
-int main(int argc, char **argv)
+int vts_memories_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "pools", pools },

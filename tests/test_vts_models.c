@@ -69,7 +69,7 @@ static void refuse_mutants(struct cell *c, const void *mutation)
     }
 }
 
-int main(int argc, char **argv)
+int vts_models_main(int argc, char **argv)
 {
     struct vts_check checks[32];
     struct vts_program p = { "models", checks, vts_n_mutations, vts_models_draw, vts_models_free };

@@ -422,7 +422,7 @@ static void padding(struct cell *c, const void *data)
     vts_subject_close(&s);
 }
 
-int main(int argc, char **argv)
+int vts_ranges_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "ranges", ranges },

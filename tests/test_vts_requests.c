@@ -258,7 +258,7 @@ static void fails(struct cell *c, const void *data)
     }
 }
 
-int main(int argc, char **argv)
+int vts_requests_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "right", right },   { "R1", missing_input }, { "R2", missing_output },

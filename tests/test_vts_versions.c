@@ -320,7 +320,7 @@ static void hints(struct cell *c, const void *data)
     vts_subject_close(&s);
 }
 
-int main(int argc, char **argv)
+int vts_versions_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
         { "facts", facts },        { "forms", forms },   { "types", types },

@@ -20,7 +20,7 @@ static const char *const devices[DEVICES] = { "cpu", "gpu", "dsp" };
 
 static const struct vts_program *program;
 static const struct vts_rule *rules[MAX_CHECKS]; /* of the program's checks */
-static const char *only_cell, *only_rule;
+static const char *only_cells, *only_rule;       /* NULL: all */
 
 /* Checks of every rule in every cell, shared by all cells' processes. */
 static unsigned (*tally)[MAX_CHECKS];
@@ -95,7 +95,7 @@ static void complain(struct cell *c, const char *file, int line, const char *for
     if (c->state->told++ >= MOST_TOLD)
         return;
     vsnprintf(text, sizeof text, format, ap);
-    fprintf(stderr, "%s on %s: %s (%s:%d)\n    test_vts_%s %s %s\n", rules[s->rule]->name, s->name,
+    fprintf(stderr, "%s on %s: %s (%s:%d)\n    vts_tests %s %s %s\n", rules[s->rule]->name, s->name,
             text, file, line, program->name, s->name, rules[s->rule]->name);
 }
 
@@ -187,13 +187,27 @@ static bool applies(const struct vts_rule *r, enum hal_version version)
     return version >= r->since && (!r->until || version <= r->until);
 }
 
+/* Whether one of the parts of names in only_cells is a part of this name. */
+static bool is_chosen_cell(const char *name)
+{
+    size_t length;
+
+    for (const char *part = only_cells; part; part += length + (part[length] == ',')) {
+        length = strcspn(part, ",");
+        if (length == 0)
+            return false;
+        if (memmem(name, strlen(name), part, length))
+            return true;
+    }
+    return !only_cells;
+}
+
 static bool is_chosen(int cell, int rule)
 {
     char name[32];
 
     cell_name(cell, name, sizeof name);
-    return applies(rules[rule], hal_versions[version_of(cell)]) &&
-           (!only_cell || strstr(name, only_cell)) &&
+    return applies(rules[rule], hal_versions[version_of(cell)]) && is_chosen_cell(name) &&
            (!only_rule || strcmp(rules[rule]->name, only_rule) == 0);
 }
 
@@ -205,12 +219,22 @@ static void run_rule(struct cell *c, int rule)
     require(c, tally[c->state->index][rule] > 0, "the rule was not checked");
 }
 
+static bool is_chosen_of_any_rule(int cell)
+{
+    for (int k = 0; k < program->n_checks; k++)
+        if (is_chosen(cell, k))
+            return true;
+    return false;
+}
+
 static void run_cell(int index)
 {
     struct cell_state s = { .index = index, .seen.base = { notify } };
     struct cell c = { device_of(index), is_remote(index), hal_versions[version_of(index)], NULL,
                       &s };
 
+    if (only_cells && !is_chosen_of_any_rule(index))
+        return;
     cell_name(index, s.name, sizeof s.name);
     pthread_mutex_init(&s.seen.lock, NULL);
     pthread_cond_init(&s.seen.called, NULL);
@@ -304,7 +328,7 @@ static int run_cells(void)
         tcase_add_unchecked_fixture(c, program->begin, program->end);
     tcase_set_timeout(c, 100);
     tcase_add_loop_test(c, rules_hold, 0, CELLS);
-    return check_main(program->name, c, NULL);
+    return run_suite(make_suite(program->name, c, NULL));
 }
 
 int vts_main(const struct vts_program *p, int argc, char **argv)
@@ -312,7 +336,7 @@ int vts_main(const struct vts_program *p, int argc, char **argv)
     size_t size = sizeof(*tally) * CELLS;
 
     program = p;
-    only_cell = argc > 1 ? argv[1] : NULL;
+    only_cells = argc > 1 ? argv[1] : NULL;
     only_rule = argc > 2 ? argv[2] : NULL;
     if (p->n_checks > MAX_CHECKS || !bind_rules())
         return 1;

@@ -6,7 +6,8 @@
  * that was checked in none of its cells' ways fails the cell, so that nothing is left out in
  * silence.  At the end the program prints how often each rule was checked, and in how many cells.
  *
- * A program's arguments choose cells and a rule: test_vts_domain dsp/socket/1.3 K2 */
+ * The programs are linked into one, vts_tests; arguments choose the program, cells (parts of their
+ * names, separated by commas) and a rule: vts_tests domain dsp/socket/1.3,gpu/process K2 */
 #ifndef TESTS_VTS_MATRIX_H
 #define TESTS_VTS_MATRIX_H
 
@@ -35,8 +36,16 @@ struct vts_program {
     void (*end)(void);
 };
 
-/* Walks the program's rules over all cells; the exit status. */
+/* Walks the program's rules over the cells that the arguments choose: argv[1] cells, argv[2] a
+ * rule. Returns the exit status: 0 if every rule holds in each of its cells. */
 int vts_main(const struct vts_program *p, int argc, char **argv);
+
+/* test_vts_x.c defines vts_x_main(), and the build VTS_PROGRAMS as PROGRAM(x) of each of them. */
+#ifdef VTS_PROGRAMS
+#define PROGRAM(name) int vts_##name##_main(int argc, char **argv);
+VTS_PROGRAMS
+#undef PROGRAM
+#endif
 
 /* One check of the rule under way: counted, and told where it fails.  Returns `ok`. */
 #define EXPECT(c, ok, ...)           vts_expect(c, ok, __FILE__, __LINE__, __VA_ARGS__)

@@ -133,5 +133,5 @@ int main(int argc, char **argv)
     tcase_add_test(t, clients);
     tcase_add_test(t, packets);
     tcase_add_test(t, services);
-    return check_main("seeds", t, NULL);
+    return run_suite(make_suite("seeds", t, NULL));
 }

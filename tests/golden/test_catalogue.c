@@ -217,7 +217,7 @@ static int count_ops(void)
     return n;
 }
 
-int main(void)
+Suite *catalogue_suite(void)
 {
     TCase *t = tcase_create("records");
     int n = count_ops();
@@ -231,5 +231,5 @@ int main(void)
     tcase_add_loop_test(t, extensions_are_found_by_name, EXTENSION_NONE + 1, EXTENSION_END);
     tcase_add_loop_test(t, types_of_extensions_are_sound, DT_FOREIGN + 1, DT_END);
     tcase_add_test(t, what_no_extension_has_is_not_found);
-    return check_main("catalogue", t, NULL);
+    return make_suite("catalogue", t, NULL);
 }

@@ -252,7 +252,7 @@ START_TEST(converted_graphs_give_the_same)
 }
 END_TEST
 
-int main(void)
+Suite *compliance_suite(void)
 {
     TCase *t = tcase_create("models");
 
@@ -265,5 +265,5 @@ int main(void)
     tcase_add_test(t, an_input_without_rank_stays);
     tcase_add_test(t, what_is_not_valid_has_no_level);
     tcase_add_test(t, converted_graphs_give_the_same);
-    return check_main("compliance", t, NULL);
+    return make_suite("compliance", t, NULL);
 }

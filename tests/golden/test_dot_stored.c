@@ -251,7 +251,7 @@ static void free_pools(void)
     matmul_pool_free(pools[1]);
 }
 
-int main(void)
+Suite *dot_stored_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -260,5 +260,5 @@ int main(void)
     tcase_add_test(t, graphs);
     tcase_add_test(t, runs_at_once);
     tcase_add_loop_test(t, many_chunks, 0, 9);
-    return check_main("dot_stored", t, NULL);
+    return make_suite("dot_stored", t, NULL);
 }

@@ -164,7 +164,7 @@ START_TEST(bits_are_pinned)
 }
 END_TEST
 
-int main(void)
+Suite *elementary_suite(void)
 {
     TCase *t = tcase_create("functions");
 
@@ -174,5 +174,5 @@ int main(void)
     tcase_add_test(t, special_powers);
     tcase_add_test(t, special_values);
     tcase_add_test(t, bits_are_pinned);
-    return check_main("elementary", t, NULL);
+    return make_suite("elementary", t, NULL);
 }

@@ -267,7 +267,7 @@ START_TEST(a_bias_shows_when_chance_cannot_explain_it)
 }
 END_TEST
 
-int main(void)
+Suite *judge_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -285,5 +285,5 @@ int main(void)
     tcase_add_test(t, dot_products_must_scatter);
     tcase_add_test(t, samples_are_judged_by_their_distribution);
     tcase_add_test(t, a_bias_shows_when_chance_cannot_explain_it);
-    return check_main("judge", t, NULL);
+    return make_suite("judge", t, NULL);
 }

@@ -384,7 +384,7 @@ static void free_pools(void)
     matmul_pool_free(pools[1]);
 }
 
-int main(void)
+Suite *matmul_suite(void)
 {
     TCase *t = tcase_create("matmul");
     tcase_add_checked_fixture(t, make_pools, free_pools);
@@ -396,5 +396,5 @@ int main(void)
     tcase_add_test(t, depthwise_any_geometry);
     tcase_add_test(t, depthwise_many_taps);
     tcase_add_test(t, padding_is_skipped);
-    return check_main("matmul", t, NULL);
+    return make_suite("matmul", t, NULL);
 }

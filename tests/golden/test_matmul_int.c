@@ -111,12 +111,12 @@ START_TEST(depthwise)
 }
 END_TEST
 
-int main(void)
+Suite *matmul_int_suite(void)
 {
     TCase *t = tcase_create("all");
 
     tcase_add_test(t, products);
     tcase_add_test(t, longest_sums);
     tcase_add_test(t, depthwise);
-    return check_main("matmul_int", t, NULL);
+    return make_suite("matmul_int", t, NULL);
 }

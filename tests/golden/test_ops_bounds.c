@@ -401,7 +401,7 @@ START_TEST(ties)
 }
 END_TEST
 
-int main(void)
+Suite *ops_bounds_suite(void)
 {
     TCase *t = tcase_create("bounds");
 
@@ -410,5 +410,5 @@ int main(void)
     tcase_add_test(t, chain);
     tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
     tcase_add_test(t, ties);
-    return check_main("ops_bounds", t, NULL);
+    return make_suite("ops_bounds", t, NULL);
 }

@@ -504,7 +504,7 @@ START_TEST(exact_operands)
 }
 END_TEST
 
-int main(void)
+Suite *ops_bounds_elementwise_suite(void)
 {
     TCase *t = tcase_create("bounds");
 
@@ -512,5 +512,5 @@ int main(void)
     tcase_add_loop_test(t, half_precision, 0, COUNT(samples));
     tcase_add_test(t, equal_summands);
     tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
-    return check_main("ops_bounds_elementwise", t, NULL);
+    return make_suite("ops_bounds_elementwise", t, NULL);
 }

@@ -261,11 +261,11 @@ START_TEST(results_stay_within)
 }
 END_TEST
 
-int main(void)
+Suite *ops_carried_suite(void)
 {
     TCase *t = tcase_create("errors of operands");
 
     tcase_add_checked_fixture(t, set_up, tear_down);
     tcase_add_loop_test(t, results_stay_within, 0, op_table_n);
-    return check_main("ops_carried", t, NULL);
+    return make_suite("ops_carried", t, NULL);
 }

@@ -209,7 +209,7 @@ START_TEST(endless_loops_end)
 }
 END_TEST
 
-int main(void)
+Suite *ops_control_suite(void)
 {
     TCase *t = tcase_create("results");
 
@@ -219,5 +219,5 @@ int main(void)
     tcase_add_test(t, if_without_condition_prepares_and_fails);
     tcase_add_loop_test(t, while_turns, 0, 5);
     tcase_add_test(t, endless_loops_end);
-    return check_main("ops_control", t, NULL);
+    return make_suite("ops_control", t, NULL);
 }

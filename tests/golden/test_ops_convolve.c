@@ -306,7 +306,7 @@ static void set_up(void)
     seed = 20240229;
 }
 
-int main(void)
+Suite *ops_convolve_suite(void)
 {
     TCase *t = tcase_create("results");
 
@@ -315,5 +315,5 @@ int main(void)
     tcase_add_test(t, bounds_hold_for_any_order_of_summation);
     tcase_add_test(t, bounds_catch_one_weight_that_is_1_percent_off);
     tcase_add_test(t, quantised_bounds_are_what_requantisation_may_do);
-    return check_main("ops_convolve", t, NULL);
+    return make_suite("ops_convolve", t, NULL);
 }

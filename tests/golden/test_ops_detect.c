@@ -299,7 +299,7 @@ START_TEST(single_precision_is_right)
 }
 END_TEST
 
-int main(void)
+Suite *ops_detect_suite(void)
 {
     TCase *t = tcase_create("ops_detect");
 
@@ -310,5 +310,5 @@ int main(void)
     tcase_add_test(t, images_are_undecided_one_by_one);
     tcase_add_test(t, of_no_number_nothing_is_known);
     tcase_add_test(t, single_precision_is_right);
-    return check_main("ops_detect", t, NULL);
+    return make_suite("ops_detect", t, NULL);
 }

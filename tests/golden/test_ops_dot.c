@@ -569,7 +569,7 @@ START_TEST(infinite_inputs_leave_no_bound)
 }
 END_TEST
 
-int main(void)
+Suite *ops_dot_suite(void)
 {
     TCase *t = tcase_create("results");
 
@@ -578,5 +578,5 @@ int main(void)
     tcase_add_loop_test(t, refused, 0, COUNT(refusals));
     tcase_add_test(t, bounds_of_pools_are_narrow);
     tcase_add_test(t, infinite_inputs_leave_no_bound);
-    return check_main("ops_dot", t, NULL);
+    return make_suite("ops_dot", t, NULL);
 }

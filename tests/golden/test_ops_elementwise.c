@@ -550,7 +550,7 @@ START_TEST(refused)
 }
 END_TEST
 
-int main(void)
+Suite *ops_elementwise_suite(void)
 {
     TCase *t = tcase_create("results");
 
@@ -558,5 +558,5 @@ int main(void)
     tcase_add_loop_test(t, activation_case, 0, COUNT(activations));
     tcase_add_loop_test(t, other_case, 0, COUNT(others));
     tcase_add_loop_test(t, refused, 0, COUNT(refusals));
-    return check_main("ops_elementwise", t, NULL);
+    return make_suite("ops_elementwise", t, NULL);
 }

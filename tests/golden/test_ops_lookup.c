@@ -409,7 +409,7 @@ static void set_up(void)
     seed = 20240301;
 }
 
-int main(void)
+Suite *ops_lookup_suite(void)
 {
     TCase *t = tcase_create("results");
 
@@ -424,5 +424,5 @@ int main(void)
     tcase_add_test(t, equal_keys_may_give_any_of_their_rows);
     tcase_add_test(t, hashes_of_uncertain_items_are_uncertain);
     tcase_add_loop_test(t, refused_with_what_and_where, 0, COUNT(refusals));
-    return check_main("ops_lookup", t, NULL);
+    return make_suite("ops_lookup", t, NULL);
 }

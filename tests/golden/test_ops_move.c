@@ -431,7 +431,7 @@ static void set_up(void)
     seed = 20240301;
 }
 
-int main(void)
+Suite *ops_move_suite(void)
 {
     TCase *t = tcase_create("results");
 
@@ -442,5 +442,5 @@ int main(void)
     tcase_add_test(t, large_transpositions_are_blocked_right);
     tcase_add_test(t, fills_repeat_the_value);
     tcase_add_test(t, bounds_move_with_the_values);
-    return check_main("ops_move", t, NULL);
+    return make_suite("ops_move", t, NULL);
 }

@@ -369,12 +369,12 @@ START_TEST(bounds_hold_plain_implementations_and_no_wrong_ones)
 }
 END_TEST
 
-int main(void)
+Suite *ops_product_suite(void)
 {
     TCase *t = tcase_create("results");
 
     tcase_add_loop_test(t, by_hand, 0, COUNT(cases));
     tcase_add_loop_test(t, refused, 0, COUNT(refusals));
     tcase_add_loop_test(t, bounds_hold_plain_implementations_and_no_wrong_ones, 0, COUNT(samples));
-    return check_main("ops_product", t, NULL);
+    return make_suite("ops_product", t, NULL);
 }

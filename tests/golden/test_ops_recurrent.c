@@ -312,12 +312,12 @@ START_TEST(bounds_are_of_use)
 }
 END_TEST
 
-int main(void)
+Suite *ops_recurrent_suite(void)
 {
     TCase *t = tcase_create("bounds");
 
     tcase_add_test(t, single_precision_is_bounded);
     tcase_add_test(t, half_precision_is_bounded);
     tcase_add_test(t, bounds_are_of_use);
-    return check_main("ops_recurrent", t, NULL);
+    return make_suite("ops_recurrent", t, NULL);
 }

@@ -352,7 +352,7 @@ START_TEST(contradicting_shapes_prepare_but_do_not_run)
 }
 END_TEST
 
-int main(void)
+Suite *plan_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -371,5 +371,5 @@ int main(void)
     tcase_add_test(t, data_need_not_be_aligned);
     tcase_add_test(t, runs_of_a_plan_do_not_touch_each_other);
     tcase_add_test(t, contradicting_shapes_prepare_but_do_not_run);
-    return check_main("plan", t, NULL);
+    return make_suite("plan", t, NULL);
 }

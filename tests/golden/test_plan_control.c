@@ -406,7 +406,7 @@ START_TEST(quantisation_per_channel_is_part_of_a_signature)
 }
 END_TEST
 
-int main(void)
+Suite *plan_control_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -427,5 +427,5 @@ int main(void)
     tcase_add_test(t, doubling_graphs_are_ended);
     tcase_add_test(t, subgraphs_may_not_contain_themselves);
     tcase_add_test(t, quantisation_per_channel_is_part_of_a_signature);
-    return check_main("plan_control", t, NULL);
+    return make_suite("plan_control", t, NULL);
 }

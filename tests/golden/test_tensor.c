@@ -222,7 +222,7 @@ START_TEST(arena_obeys_its_limit_and_rewinds)
 }
 END_TEST
 
-int main(void)
+Suite *tensor_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -236,5 +236,5 @@ int main(void)
     tcase_add_test(t, arena_gives_aligned_zeroed_objects);
     tcase_add_test(t, arenas_keep_to_their_budget);
     tcase_add_test(t, arena_obeys_its_limit_and_rewinds);
-    return check_main("tensor", t, NULL);
+    return make_suite("tensor", t, NULL);
 }

@@ -346,7 +346,7 @@ START_TEST(consumers_are_counted)
 }
 END_TEST
 
-int main(void)
+Suite *validate_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -373,5 +373,5 @@ int main(void)
     tcase_add_test(t, outputs_may_have_4_gigabytes);
     tcase_add_test(t, a_copy_stands_alone);
     tcase_add_test(t, consumers_are_counted);
-    return check_main("validate", t, NULL);
+    return make_suite("validate", t, NULL);
 }

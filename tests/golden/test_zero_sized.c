@@ -221,11 +221,11 @@ START_TEST(a_network_runs_on_nothing)
 }
 END_TEST
 
-int main(void)
+Suite *zero_sized_suite(void)
 {
     TCase *t = tcase_create("operations");
 
     tcase_add_loop_test(t, empty_tensors_flow_on, 0, op_table_n);
     tcase_add_loop_test(t, a_network_runs_on_nothing, 0, 4);
-    return check_main("zero_sized", t, NULL);
+    return make_suite("zero_sized", t, NULL);
 }

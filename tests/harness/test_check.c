@@ -453,7 +453,7 @@ START_TEST(inputs_follow_from_the_name)
 }
 END_TEST
 
-int main(void)
+Suite *check_suite(void)
 {
     TCase *t = tcase_create("check");
     tcase_add_test(t, right_numbers_pass);
@@ -477,5 +477,5 @@ int main(void)
     tcase_add_test(t, names_of_random_cases_are_read);
     tcase_add_test(t, shards_share_the_cases_out);
     tcase_add_test(t, inputs_follow_from_the_name);
-    return check_main("harness check", t, NULL);
+    return make_suite("check", t, NULL);
 }

@@ -113,7 +113,7 @@ START_TEST(a_layer_that_fails_is_the_verdict)
 }
 END_TEST
 
-int main(void)
+Suite *layers_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -121,5 +121,5 @@ int main(void)
     tcase_add_test(t, each_operation_stands_alone);
     tcase_add_test(t, layers_are_compared_too);
     tcase_add_test(t, a_layer_that_fails_is_the_verdict);
-    return check_main("harness layers", t, NULL);
+    return make_suite("layers", t, NULL);
 }

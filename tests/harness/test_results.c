@@ -287,7 +287,7 @@ START_TEST(results_are_read_where_nothing_may_be_written)
 }
 END_TEST
 
-int main(void)
+Suite *results_suite(void)
 {
     TCase *t = tcase_create("results");
     tcase_add_checked_fixture(t, make_folder, remove_folder);
@@ -300,5 +300,5 @@ int main(void)
     tcase_add_test(t, a_newer_schema_is_refused);
     tcase_add_test(t, reading_does_not_make_a_file);
     tcase_add_test(t, results_are_read_where_nothing_may_be_written);
-    return check_main("harness results", t, NULL);
+    return make_suite("results", t, NULL);
 }

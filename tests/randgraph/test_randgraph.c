@@ -386,7 +386,7 @@ START_TEST(weights_are_loaded_and_dumped)
 }
 END_TEST
 
-int main(void)
+Suite *randgraph_suite(void)
 {
     TCase *c = tcase_create("randgraph");
 
@@ -402,5 +402,5 @@ int main(void)
     tcase_add_test(c, one_operation_alone);
     tcase_add_test(c, bad_options_are_refused);
     tcase_add_test(c, weights_are_loaded_and_dumped);
-    return check_main("randgraph", c, NULL);
+    return make_suite("randgraph", c, NULL);
 }

@@ -239,7 +239,7 @@ START_TEST(report_refuses_what_is_no_database)
 }
 END_TEST
 
-int main(void)
+Suite *report_page_suite(void)
 {
     TCase *page = tcase_create("page");
     tcase_add_checked_fixture(page, setup, teardown);
@@ -251,5 +251,5 @@ int main(void)
     tcase_add_test(page, report_groups_reasons_and_caps_graphs);
     tcase_add_test(page, report_escapes_everything);
     tcase_add_test(page, report_refuses_what_is_no_database);
-    return check_main("report", page, NULL);
+    return make_suite("report_page", page, NULL);
 }

@@ -259,7 +259,7 @@ START_TEST(manual_tells_every_operation)
 }
 END_TEST
 
-int main(void)
+Suite *reports_suite(void)
 {
     TCase *dot = tcase_create("graph_dump"), *text = tcase_create("text");
     tcase_add_test(dot, dot_has_nodes_and_edges);
@@ -271,5 +271,5 @@ int main(void)
     tcase_add_test(dot, layout_refuses_what_is_no_graph);
     tcase_add_loop_test(text, escape_makes_text_harmless, 0, 10);
     tcase_add_test(text, manual_tells_every_operation);
-    return check_main("reports", dot, text, NULL);
+    return make_suite("reports", dot, text, NULL);
 }

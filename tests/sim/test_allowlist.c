@@ -9,7 +9,20 @@
 #include "tests/support/check_main.h"
 
 static struct why w;
-static char file[] = "/tmp/allowlist-XXXXXX";
+static char file[64];
+
+static void make_file(void)
+{
+    snprintf(file, sizeof file, "/tmp/allowlist-XXXXXX");
+    int fd = mkstemp(file);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static void remove_file(void)
+{
+    unlink(file);
+}
 
 static void write_file(const char *text, size_t length)
 {
@@ -134,25 +147,20 @@ START_TEST(this_binary_is_known_by_its_path)
 {
     char *self = allowlist_this_binary();
 
-    ck_assert(self && *self == '/' && strstr(self, "test_allowlist"));
+    ck_assert(self && *self == '/' && strstr(self, "/sim_tests"));
     free(self);
 }
 END_TEST
 
-int main(void)
+Suite *allowlist_suite(void)
 {
-    int fd = mkstemp(file);
     TCase *t = tcase_create("all");
 
-    if (fd < 0)
-        return 1;
-    close(fd);
+    tcase_add_checked_fixture(t, make_file, remove_file);
     tcase_add_test(t, who_is_listed_is_allowed);
     tcase_add_test(t, binaries_are_allowed_in_some_places);
     tcase_add_test(t, other_lines_are_refused_with_their_number);
     tcase_add_test(t, a_file_that_is_not_there_is_refused);
     tcase_add_test(t, this_binary_is_known_by_its_path);
-    int failed = check_main("allowlist", t, NULL);
-    unlink(file);
-    return failed != 0;
+    return make_suite("allowlist", t, NULL);
 }

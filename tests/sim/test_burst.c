@@ -313,7 +313,7 @@ START_TEST(threads_share_what_a_burst_keeps)
 }
 END_TEST
 
-int main(void)
+Suite *burst_suite(void)
 {
     TCase *c = tcase_create("kept memory");
 
@@ -326,5 +326,5 @@ int main(void)
     tcase_add_loop_test(c, plain_memory_of_any_size, 0, 2);
     tcase_add_loop_test(c, requests_of_many_pools, 0, 2);
     tcase_add_loop_test(c, threads_share_what_a_burst_keeps, 0, 2);
-    return check_main("burst", c, NULL);
+    return make_suite("burst", c, NULL);
 }

@@ -574,7 +574,7 @@ START_TEST(a_service_that_is_none_does_not_hold_its_client)
 }
 END_TEST
 
-int main(void)
+Suite *burst_queues_suite(void)
 {
     TCase *c = tcase_create("alone"), *d = tcase_create("served");
 
@@ -594,5 +594,5 @@ int main(void)
     tcase_add_loop_test(d, a_client_that_hangs_up_is_forgotten, 0, 2);
     tcase_add_test(d, an_idle_burst_gives_its_memories_up_and_asks_again);
     tcase_add_loop_test(d, a_service_that_is_none_does_not_hold_its_client, 0, NONSENSES);
-    return check_main("burst queues", c, d, NULL);
+    return make_suite("burst_queues", c, d, NULL);
 }

@@ -331,7 +331,7 @@ START_TEST(forged_contents_are_checked_as_a_client_s_model)
 }
 END_TEST
 
-int main(void)
+Suite *cache_suite(void)
 {
     TCase *c = tcase_create("cache");
 
@@ -342,5 +342,5 @@ int main(void)
     tcase_add_test(c, another_driver_does_not_take_it);
     tcase_add_test(c, caching_is_of_hal_1_2);
     tcase_add_test(c, forged_contents_are_checked_as_a_client_s_model);
-    return check_main("sim cache", c, NULL);
+    return make_suite("cache", c, NULL);
 }

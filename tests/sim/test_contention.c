@@ -412,10 +412,10 @@ START_TEST(a_scenario_gives_the_same_schedule_every_time)
 }
 END_TEST
 
-int main(void)
+Suite *contention_suite(void)
 {
     TCase *c = tcase_create("contention");
 
     tcase_add_loop_test(c, a_scenario_gives_the_same_schedule_every_time, 0, 2 * COUNT(scenarios));
-    return check_main("contention", c, NULL);
+    return make_suite("contention", c, NULL);
 }

@@ -555,7 +555,7 @@ START_TEST(capabilities_are_above_zero_and_in_order)
 }
 END_TEST
 
-int main(void)
+Suite *contract_suite(void)
 {
     TCase *c = tcase_create("contract");
 
@@ -569,5 +569,5 @@ int main(void)
     tcase_add_loop_test(c, drivers_before_1_2_execute_asynchronously, 0, 2);
     tcase_add_loop_test(c, memory_is_written_where_it_must_and_only_there, 0, 2);
     tcase_add_test(c, capabilities_are_above_zero_and_in_order);
-    return check_main("sim contract", c, NULL);
+    return make_suite("contract", c, NULL);
 }

@@ -403,7 +403,7 @@ START_TEST(a_driver_without_cache_files_says_so)
 }
 END_TEST
 
-int main(void)
+Suite *convert_suite(void)
 {
     TCase *c = tcase_create("convert");
 
@@ -418,5 +418,5 @@ int main(void)
     tcase_add_test(c, requests_are_checked);
     tcase_add_test(c, branches_of_branches_are_looked_at_once);
     tcase_add_test(c, a_driver_without_cache_files_says_so);
-    return check_main("sim convert", c, NULL);
+    return make_suite("convert", c, NULL);
 }

@@ -458,7 +458,7 @@ static TCase *kinds(const char *name, void (*open)(void))
     return c;
 }
 
-int main(void)
+Suite *executions_suite(void)
 {
     TCase *here = kinds("in process", open_here), *there = kinds("over a socket", open_there);
     TCase *contention = tcase_create("contention");
@@ -467,5 +467,5 @@ int main(void)
     tcase_add_loop_test(here, copies_that_are_long_in_coming_keep_nobody_waiting, 0, 2);
     tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
     tcase_add_test(contention, a_trace_shows_the_schedule);
-    return check_main("sim executions", here, there, contention, NULL);
+    return make_suite("executions", here, there, contention, NULL);
 }

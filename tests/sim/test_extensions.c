@@ -407,7 +407,7 @@ START_TEST(buffers_are_not_made_for_extension_types)
 }
 END_TEST
 
-int main(void)
+Suite *extensions_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -424,5 +424,5 @@ int main(void)
     tcase_add_loop_test(t, extensions_run_in_every_kind_of_execution, 0, 2);
     tcase_add_loop_test(t, models_number_as_they_like_and_caches_keep_it, 0, 2);
     tcase_add_loop_test(t, buffers_are_not_made_for_extension_types, 0, 2);
-    return check_main("extensions", t, NULL);
+    return make_suite("extensions", t, NULL);
 }

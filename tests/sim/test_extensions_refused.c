@@ -410,7 +410,7 @@ START_TEST(oem_scalars_are_legal_and_nobody_takes_them)
 }
 END_TEST
 
-int main(void)
+Suite *extensions_refused_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -420,5 +420,5 @@ int main(void)
     tcase_add_loop_test(t, a_device_with_oem_copies_bytes, 0, 2);
     tcase_add_test(t, the_shipped_devices_refuse_oem);
     tcase_add_test(t, oem_scalars_are_legal_and_nobody_takes_them);
-    return check_main("extensions refused", t, NULL);
+    return make_suite("extensions_refused", t, NULL);
 }

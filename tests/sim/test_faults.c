@@ -201,7 +201,7 @@ START_TEST(the_table_is_complete)
 }
 END_TEST
 
-int main(void)
+Suite *faults_suite(void)
 {
     TCase *c = tcase_create("faults");
 
@@ -209,5 +209,5 @@ int main(void)
     tcase_add_loop_test(c, no_device_raises_a_false_alarm, 0, 3);
     tcase_add_loop_test(c, every_fault_is_found, 0, fault_table_n);
     tcase_add_test(c, the_table_is_complete);
-    return check_main("sim faults", c, NULL);
+    return make_suite("faults", c, NULL);
 }

@@ -198,11 +198,11 @@ START_TEST(the_fixed_point_device_computes)
 }
 END_TEST
 
-int main(void)
+Suite *fixed_suite(void)
 {
     TCase *c = tcase_create("fixed");
 
     tcase_add_test(c, fixed_point_rounds_halves_away_from_zero);
     tcase_add_loop_test(c, the_fixed_point_device_computes, 0, COUNT(fixed));
-    return check_main("sim fixed point", c, NULL);
+    return make_suite("fixed", c, NULL);
 }

@@ -359,7 +359,7 @@ START_TEST(arguments_of_executions_come_one_by_one)
 }
 END_TEST
 
-int main(void)
+Suite *hal_convert_suite(void)
 {
     TCase *c = tcase_create("versions");
 
@@ -374,5 +374,5 @@ int main(void)
     tcase_add_loop_test(c, requests_are_said_at_every_version_that_can, 0, REQUESTS);
     tcase_add_loop_test(c, arguments_of_preparations_come_one_by_one, 0, COUNT(prepare_rows));
     tcase_add_loop_test(c, arguments_of_executions_come_one_by_one, 0, COUNT(execute_rows));
-    return check_main("hal convert", c, NULL);
+    return make_suite("hal_convert", c, NULL);
 }

@@ -376,7 +376,7 @@ START_TEST(kernels_name_operations_of_the_catalogue)
 }
 END_TEST
 
-int main(void)
+Suite *kernels_suite(void)
 {
     TCase *c = tcase_create("kernels");
 
@@ -384,5 +384,5 @@ int main(void)
     tcase_add_loop_test(c, float_devices_compute, 0, COUNT(floats));
     tcase_add_loop_test(c, all_devices_have_the_common_kernels, 0, COUNT(common));
     tcase_add_test(c, kernels_name_operations_of_the_catalogue);
-    return check_main("sim kernels", c, NULL);
+    return make_suite("kernels", c, NULL);
 }

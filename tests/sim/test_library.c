@@ -1,15 +1,29 @@
-/* Targets by their URIs, drivers in shared libraries: test_sim_library BROKEN.so SKELETON.so */
+/* Targets by their URIs, drivers in shared libraries: broken_driver.so and skeleton.so are built
+ * into the folder of this program. */
 #include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/client/runtime.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 
-static const char *broken, *skeleton;
+static char broken[4000], skeleton[4000];
 static struct why w;
+
+static void find_drivers(void)
+{
+    char self[3900];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    ck_assert_int_gt(n, 0);
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    snprintf(broken, sizeof broken, "%s/broken_driver.so", self);
+    snprintf(skeleton, sizeof skeleton, "%s/skeleton.so", self);
+}
 
 static bool is_loaded(const char *path)
 {
@@ -303,14 +317,11 @@ START_TEST(uris_name_targets_or_say_why_not)
 }
 END_TEST
 
-int main(int argc, char **argv)
+Suite *library_suite(void)
 {
     TCase *c = tcase_create("library");
 
-    if (argc != 3)
-        return 2;
-    broken = argv[1];
-    skeleton = argv[2];
+    tcase_add_checked_fixture(c, find_drivers, NULL);
     tcase_add_test(c, uris_name_targets_or_say_why_not);
     tcase_add_test(c, what_is_wrong_with_a_library_is_said);
     tcase_add_test(c, files_that_are_no_drivers_are_refused);
@@ -320,5 +331,5 @@ int main(int argc, char **argv)
     tcase_add_test(c, the_skeleton_checks_its_models);
     tcase_add_loop_test(c, the_skeleton_keeps_to_its_versions, 0, 2);
     tcase_add_test(c, the_skeleton_checks_its_arguments);
-    return check_main("sim library", c, NULL);
+    return make_suite("library", c, NULL);
 }

@@ -313,7 +313,7 @@ START_TEST(a_client_leaves_memory_for_messages_to_others)
 }
 END_TEST
 
-int main(void)
+Suite *limits_suite(void)
 {
     TCase *c = tcase_create("limits");
 
@@ -323,5 +323,5 @@ int main(void)
     tcase_add_test(c, a_client_has_so_many_executions_under_way);
     tcase_add_test(c, a_client_leaves_mappings_to_others);
     tcase_add_test(c, a_client_leaves_memory_for_messages_to_others);
-    return check_main("limits", c, NULL);
+    return make_suite("limits", c, NULL);
 }

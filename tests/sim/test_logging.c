@@ -223,7 +223,7 @@ START_TEST(without_a_tag_nothing_is_said)
 }
 END_TEST
 
-int main(void)
+Suite *logging_suite(void)
 {
     TCase *settings = tcase_create("settings"), *drivers = tcase_create("drivers");
 
@@ -238,5 +238,5 @@ int main(void)
     tcase_add_test(drivers, what_is_cut_to_the_most_there_is_is_a_warning);
     tcase_add_test(drivers, what_an_older_version_cannot_say_is_a_warning);
     tcase_add_test(drivers, without_a_tag_nothing_is_said);
-    return check_main("logging", settings, drivers, NULL);
+    return make_suite("logging", settings, drivers, NULL);
 }

@@ -136,7 +136,7 @@ START_TEST(in_real_time_it_lasts_as_long_as_it_takes)
 }
 END_TEST
 
-int main(void)
+Suite *preparing_suite(void)
 {
     TCase *here = tcase_create("in process"), *there = tcase_create("over a socket");
     TCase *times = tcase_create("times");
@@ -149,5 +149,5 @@ int main(void)
     tcase_add_test(there, a_cache_saves_the_time_of_the_operations);
     tcase_add_test(times, constants_take_time);
     tcase_add_test(times, in_real_time_it_lasts_as_long_as_it_takes);
-    return check_main("sim preparing", here, there, times, NULL);
+    return make_suite("preparing", here, there, times, NULL);
 }

@@ -326,7 +326,7 @@ START_TEST(shipped_devices_take_signed_numbers_where_they_take_unsigned_ones)
 }
 END_TEST
 
-int main(void)
+Suite *profile_suite(void)
 {
     TCase *c = tcase_create("profile");
 
@@ -339,5 +339,5 @@ int main(void)
     tcase_add_test(c, the_shipped_profiles_are_legal);
     tcase_add_test(c, shipped_devices_say_how_fast_they_are_in_every_type);
     tcase_add_test(c, shipped_devices_take_signed_numbers_where_they_take_unsigned_ones);
-    return check_main("sim profile", c, NULL);
+    return make_suite("profile", c, NULL);
 }

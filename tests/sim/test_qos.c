@@ -545,10 +545,10 @@ START_TEST(a_cause_has_its_code)
 }
 END_TEST
 
-int main(void)
+Suite *qos_suite(void)
 {
     TCase *t = tcase_create("causes, in process and over a socket");
 
     tcase_add_loop_test(t, a_cause_has_its_code, 0, 2 * COUNT(rows));
-    return check_main("quality of service", t, NULL);
+    return make_suite("qos", t, NULL);
 }

@@ -220,7 +220,7 @@ START_TEST(what_nobody_waits_for_ends_at_once)
 }
 END_TEST
 
-int main(void)
+Suite *realtime_suite(void)
 {
     TCase *c = tcase_create("real time");
 
@@ -232,5 +232,5 @@ int main(void)
     tcase_add_test(c, a_device_does_one_thing_at_a_time);
     tcase_add_test(c, fences_signal_when_the_time_has_come);
     tcase_add_test(c, what_nobody_waits_for_ends_at_once);
-    return check_main("real time", c, NULL);
+    return make_suite("realtime", c, NULL);
 }

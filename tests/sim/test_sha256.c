@@ -29,10 +29,10 @@ START_TEST(the_digest_is_sha_256)
 }
 END_TEST
 
-int main(void)
+Suite *sha256_suite(void)
 {
     TCase *c = tcase_create("sha256");
 
     tcase_add_test(c, the_digest_is_sha_256);
-    return check_main("sha256", c, NULL);
+    return make_suite("sha256", c, NULL);
 }

@@ -163,10 +163,10 @@ START_TEST(signed_results_are_unsigned_ones_less_128)
 }
 END_TEST
 
-int main(void)
+Suite *signed_unsigned_suite(void)
 {
     TCase *t = tcase_create("operations");
 
     tcase_add_loop_test(t, signed_results_are_unsigned_ones_less_128, 0, op_table_n);
-    return check_main("signed_unsigned", t, NULL);
+    return make_suite("signed_unsigned", t, NULL);
 }

@@ -153,7 +153,7 @@ START_TEST(fenced_after_others)
 }
 END_TEST
 
-int main(void)
+Suite *trace_suite(void)
 {
     TCase *c = tcase_create("executions");
 
@@ -162,5 +162,5 @@ int main(void)
     tcase_add_test(c, in_a_burst);
     tcase_add_test(c, fenced);
     tcase_add_test(c, fenced_after_others);
-    return check_main("sim trace", c, NULL);
+    return make_suite("trace", c, NULL);
 }

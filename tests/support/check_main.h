@@ -1,12 +1,25 @@
-/* What the main() of a Check program does when its cases have been made. */
-#ifndef TESTS_CHECK_MAIN_H
-#define TESTS_CHECK_MAIN_H
+/* Suites of Check, one per test file.  The test files of a room are linked into one program, which
+ * `room_main.c` gives its main(): test_x.c defines `Suite *x_suite(void)`, and the build defines
+ * SUITES as SUITE(x) of each file of the room. */
+#ifndef TESTS_SUPPORT_CHECK_MAIN_H
+#define TESTS_SUPPORT_CHECK_MAIN_H
 
 #include <check.h>
 
-/* Runs the cases, of which the last is followed by NULL, as the suite `name`, in the way that
- * Check's own variables ask for (CK_VERBOSITY, CK_FORK, CK_RUN_CASE ...).  Returns what main()
- * returns: 0 when every test has passed, else 1. */
-__attribute__((sentinel)) int check_main(const char *name, TCase *first, ...);
+#ifdef SUITES
+#define SUITE(name) Suite *name##_suite(void);
+SUITES
+#undef SUITE
+#endif
+
+/* Returns a new suite of the cases, the last of which is followed by NULL. */
+__attribute__((sentinel)) Suite *make_suite(const char *name, TCase *first, ...);
+
+/* Runs the runner's suites as Check's variables specify (CK_VERBOSITY, CK_FORK, CK_RUN_CASE ...)
+ * and frees it.  Returns main()'s exit status: 0 if every test has passed, else 1. */
+int run_suites(SRunner *runner);
+
+/* The same for one suite. */
+int run_suite(Suite *suite);
 
 #endif

@@ -244,5 +244,5 @@ int main(int argc, char **argv)
     tcase_set_timeout(c, 0);
     tcase_add_checked_fixture(c, open_soak, lab_close);
     tcase_add_test(c, soak);
-    return check_main("soak", c, NULL);
+    return run_suite(make_suite("soak", c, NULL));
 }

@@ -263,7 +263,7 @@ START_TEST(a_hung_service_is_another_verdict)
 }
 END_TEST
 
-int main(void)
+Suite *service_suite(void)
 {
     TCase *c = tcase_create("service");
 
@@ -275,5 +275,5 @@ int main(void)
     tcase_add_loop_test(c, a_call_to_a_hung_service_ends, 0, 2);
     tcase_add_test(c, what_a_hung_service_owes_is_told);
     tcase_add_test(c, a_hung_service_is_another_verdict);
-    return check_main("service", c, NULL);
+    return make_suite("service", c, NULL);
 }

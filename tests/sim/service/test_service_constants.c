@@ -57,11 +57,11 @@ START_TEST(constants_are_copied_as_often_as_they_must)
 }
 END_TEST
 
-int main(void)
+Suite *service_constants_suite(void)
 {
     TCase *c = tcase_create("constants");
 
     tcase_add_checked_fixture(c, lab_open, lab_close);
     tcase_add_loop_test(c, constants_are_copied_as_often_as_they_must, 0, COUNT(ways));
-    return check_main("constants", c, NULL);
+    return make_suite("service_constants", c, NULL);
 }

@@ -143,11 +143,11 @@ START_TEST(what_a_fenced_execution_leaves_out_is_seen)
 }
 END_TEST
 
-int main(void)
+Suite *service_contract_suite(void)
 {
     TCase *c = tcase_create("contract");
 
     tcase_add_loop_test(c, what_is_not_made_is_not_there, 0, 2);
     tcase_add_loop_test(c, what_a_fenced_execution_leaves_out_is_seen, 0, 2 * COUNT(fenced));
-    return check_main("contract of a service", c, NULL);
+    return make_suite("service_contract", c, NULL);
 }

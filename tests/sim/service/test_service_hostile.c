@@ -412,7 +412,7 @@ START_TEST(hundreds_of_cache_files_do_not_end_a_connection)
 }
 END_TEST
 
-int main(void)
+Suite *service_hostile_suite(void)
 {
     TCase *c = tcase_create("hostile clients");
 
@@ -428,5 +428,5 @@ int main(void)
     tcase_add_test(c, lists_that_are_not_there_are_refused);
     tcase_add_test(c, hundreds_of_cache_files_do_not_end_a_connection);
     tcase_add_loop_test(c, constants_that_change_lead_nobody_astray, 0, 2);
-    return check_main("hostile clients", c, NULL);
+    return make_suite("service_hostile", c, NULL);
 }

@@ -461,7 +461,7 @@ START_TEST(a_client_has_so_many_objects)
 }
 END_TEST
 
-int main(void)
+Suite *service_limits_suite(void)
 {
     TCase *files = tcase_create("descriptors");
     TCase *messages = tcase_create("messages");
@@ -483,5 +483,5 @@ int main(void)
     tcase_add_test(threads, a_client_has_so_many_threads_for_its_bursts);
     tcase_add_checked_fixture(objects, open_with_few_objects, lab_close);
     tcase_add_test(objects, a_client_has_so_many_objects);
-    return check_main("limits of a service", files, many_files, messages, threads, objects, NULL);
+    return make_suite("service_limits", files, many_files, messages, threads, objects, NULL);
 }

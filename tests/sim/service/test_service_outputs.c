@@ -301,7 +301,7 @@ START_TEST(inputs_are_seen_to_be_written)
 }
 END_TEST
 
-int main(void)
+Suite *service_outputs_suite(void)
 {
     TCase *c = tcase_create("outputs");
 
@@ -309,5 +309,5 @@ int main(void)
     tcase_add_loop_test(c, what_is_written_beyond_an_output_is_seen, 0, KINDS);
     tcase_add_loop_test(c, outputs_come_back, 0, COUNT(cases));
     tcase_add_test(c, inputs_are_seen_to_be_written);
-    return check_main("outputs of a service", c, NULL);
+    return make_suite("service_outputs", c, NULL);
 }

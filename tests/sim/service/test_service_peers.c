@@ -132,11 +132,11 @@ START_TEST(peers_are_processes)
 }
 END_TEST
 
-int main(void)
+Suite *service_peers_suite(void)
 {
     TCase *c = tcase_create("clients");
 
     tcase_add_test(c, clients_without_a_number_are_told_apart);
     tcase_add_loop_test(c, peers_are_processes, 0, COUNT(peers));
-    return check_main("clients of a service", c, NULL);
+    return make_suite("service_peers", c, NULL);
 }

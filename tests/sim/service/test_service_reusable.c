@@ -141,11 +141,11 @@ START_TEST(there_is_room_for_all_shapes)
 }
 END_TEST
 
-int main(void)
+Suite *service_reusable_suite(void)
 {
     TCase *c = tcase_create("reusable executions of a service");
 
     tcase_add_test(c, a_second_time_costs_the_first_one_nothing);
     tcase_add_test(c, there_is_room_for_all_shapes);
-    return check_main("reusable executions of a service", c, NULL);
+    return make_suite("service_reusable", c, NULL);
 }
