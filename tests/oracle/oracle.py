@@ -1,14 +1,35 @@
 """What the oracles share: tensors with their real values, drawing them, rounding results, making examples.
 
-A Tensor has a type, its stored numbers (`.stored`) and, in double, what they stand for (`.real`). An oracle draws
-Tensors, computes the result's real values from `.real` by a plain numpy definition, and hands both to check():
+A Tensor has a type, its stored numbers (`.stored`) and, in double, the real values that they represent (`.real`). An
+oracle draws Tensors, computes the result's real values from `.real` by a plain numpy definition, and passes both to
+check(); refuse() makes an example that must not execute. result() rounds real values to a type: half away from zero and
+saturated, floats once. A file of oracles begins with
 
+    import os
+    import sys
+
+    sys.path.insert(0, os.path.dirname(sys._getframe().f_code.co_filename))
     from oracle import *
 
-    x = draw(F32, (2, 3))
-    check("RELU", [x], [result(F32, np.maximum(x.real, 0))])
+and then, for each operation, for each type and form:
 
-Nothing in here knows an operation.
+    seed("ADD")                                   # its random numbers do not depend on earlier ones in the file
+    x, y = draw(F32, (2, 3)), draw(F32, (3,))
+    check("ADD", [x, y, 0], [result(F32, x.real + y.real)])
+
+An operand is a Tensor (an input), `Const(tensor)`, `Unknown(tensor, (0, 3))` (declared with an unknown dimension),
+`Omitted(type)` (an optional one in the middle; at the end it is left off), a Python int, float or bool, or
+`Scalar("FLOAT16", 0.5)`. `tensor.nchw()` changes the layout of an image. `draw(F32, (0, 3))` has no elements.
+Types: `F32 F16 I32 B8 U8(scale, zero) S8(scale, zero) Q8S(scale) Q16S(scale) Q16A(scale, zero) PC8(scales, dim)`,
+`bias_of(x, w)`.
+
+Cover every typing row, form, layout and optional operand (given and omitted), sizes of one and zero, scales far apart,
+saturation, ties. Random indexes are judged by their shares: expect each as often as it should be drawn, and set the
+largest difference of a row's shares with `check(...).WithMultinomialDistributionTolerance(0.05)`.
+
+Every example is run three times: as written, with unknown dimensions and with unknown ranks of inputs and results.
+A value must be the reference's, or the other neighbour of a real result within 1e-6 of a step of a tie.
+No operation is named in this file.
 """
 
 import itertools

@@ -1,5 +1,5 @@
 /* The reference against oracles: specifications whose expected values numpy computes in double,
- * from plain definitions of the operations (tests/oracle/README.md).
+ * from plain definitions of the operations (tests/oracle/oracle.py).
  *
  *     test_oracle PATH...
  *
