@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """The written rules of the tree: check_tree.py ROOT COMPILER...
 
-Folders depend on each other in one order, operations are named in one place, foreign libraries are
-included by the folders that own them, headers stand alone, files stay short, README tells the truth.
-Prints each breach as FILE:LINE: what; exits 1 if there is one."""
+Folders and their rooms depend on each other in one order, each room has a short README, operations
+are named in one place, foreign libraries are included by the folders that own them, headers compile
+alone, names of files and of types are unique, README.md mentions every folder. Prints each breach as
+FILE:LINE: what, then the sizes of functions and files; exits 1 if there is a breach."""
+import collections
 import concurrent.futures
 import os
 import re
@@ -20,8 +22,26 @@ MAY_USE = {
     "harness": ["golden", "sim", "randgraph", "specs", "reports"],
     "tests": ["golden", "sim", "randgraph", "specs", "reports", "harness"],
 }
+# Rooms, lower ones first: a file of a room may include its own headers, those of lower rooms, and
+# those directly in the folder, which are public. Files directly in a folder may use all its rooms.
+ROOMS = {
+    "golden": ["base", "math", "model", "exec", "judge", "ops", "extensions"],
+    "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "service", "remote", "client"],
+    "specs": ["python"],
+    "harness": ["skeleton", "trace", "check", "cli", "store", "run", "commands"],
+    "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
+              "oracle", "corpus", "bench"],
+}
 OWNED_HEADERS = {"Python.h": ["specs"], "sqlite3.h": ["harness", "reports", "tests"]}
-MOST_LINES = 600
+README_LINES = 10
+# Source files (.c, .py) directly in a folder, once it has rooms; names that are not counted there.
+MOST_FILES = 26
+UNCOUNTED = {"golden/ops": r"\w+\.c", "tests": r"(test_)?vts_\w+\.c"}
+# Sources of another program: `halcyon new-driver` writes them, beside hal.h.
+SKELETON = "harness/skeleton/"
+# Tags of structures that two headers still define; each should be renamed.
+SHARED_TAGS = {"buffer", "cell", "kernel", "lstm", "lstm_gate", "prepared", "resize_axis", "rows",
+               "span", "taps", "values", "walk"}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -30,18 +50,37 @@ def tree(root):
     for folder in MAY_USE:
         for where, _, names in os.walk(os.path.join(root, folder)):
             for name in sorted(names):
-                if name.endswith((".c", ".h", ".inc", ".py", ".def", ".sql")) and not is_data(where, name):
-                    yield os.path.relpath(os.path.join(where, name), root)
+                path = os.path.relpath(os.path.join(where, name), root)
+                if name.endswith((".c", ".h", ".inc", ".py", ".def", ".sql")) and not is_data(path):
+                    yield path
 
 
-def is_data(where, name):
+def is_data(path):
     """Specifications are input, and those of the tests are broken on purpose."""
-    return name.endswith(".mod.py") or "tests/specs" in where
+    return path.endswith(".mod.py") or re.match(r"tests/(specs/\w+|cli/data)/", path)
 
 
 def read_lines(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         return file.read().splitlines()
+
+
+# ---- what may be included
+
+
+def room_of(path):
+    """The room of a file or header: "wire" of sim/wire/ring.c, None of sim/hal.h."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 and parts[0] in ROOMS else None
+
+
+def check_room_order(path, number, included):
+    folder, own, other = path.split("/")[0], room_of(path), room_of(included)
+    if not own or not other or included.split("/")[0] != folder:
+        return
+    order = ROOMS[folder]
+    if own in order and other in order and order.index(other) > order.index(own):
+        yield f"{path}:{number}: {folder}/{own}/ must not include {folder}/{other}/"
 
 
 def check_includes(path, lines):
@@ -59,10 +98,46 @@ def check_includes(path, lines):
         owners = OWNED_HEADERS.get(os.path.basename(included))
         if owners and folder not in owners:
             yield f"{path}:{number}: only {', '.join(owners)} may include {included}"
+        yield from check_room_order(path, number, included)
+
+
+# ---- rooms
+
+
+def check_rooms(root, paths):
+    """Every folder with sources is in the order and has a README of a few lines."""
+    for room in sorted({os.path.dirname(path) for path in paths} - set(MAY_USE)):
+        folder, name = room.split("/")[:2]
+        if name not in ROOMS.get(folder, []):
+            yield f"{room}:1: the order of rooms in tests/check_tree.py does not contain {room}/"
+        readme = os.path.join(root, room, "README.md")
+        if not os.path.exists(readme):
+            yield f"{room}:1: there is no README.md"
+        elif len(read_lines(root, f"{room}/README.md")) > README_LINES:
+            yield f"{room}/README.md:{README_LINES + 1}: more than {README_LINES} lines"
+
+
+def has_all_rooms(root, folder):
+    """False for a folder that is not divided into rooms yet."""
+    return all(os.path.isdir(os.path.join(root, folder, room)) for room in ROOMS.get(folder, []))
+
+
+def check_number_of_files(root, paths):
+    count = collections.Counter()
+    for path in paths:
+        room, name = os.path.split(path)
+        if name.endswith((".c", ".py")) and not re.fullmatch(UNCOUNTED.get(room, ""), name):
+            count[room] += 1
+    for room, n in count.items():
+        if n > MOST_FILES and ("/" in room or has_all_rooms(root, room)):
+            yield f"{room}:1: {n} source files, {MOST_FILES} are allowed"
+
+
+# ---- names
 
 
 def check_operations(path, lines, names):
-    if path.startswith(("golden/ops/", "tests/")) or path == "golden/ops.def":
+    if path.startswith(("golden/ops/", "tests/")) or path.endswith("/ops.def"):
         return
     for number, line in enumerate(lines, 1):
         for code in re.findall(r"\bOP_([A-Z][A-Z0-9_]*)\b", line):
@@ -79,33 +154,56 @@ def check_verdicts(path, lines):
             yield f"{path}:{number}: the list of verdicts is in harness/check/verdict.c"
 
 
-def check_lines(path, lines):
-    if len(lines) > MOST_LINES:
-        yield f"{path}:{MOST_LINES + 1}: {len(lines)} lines, {MOST_LINES} are allowed"
+def check_words(path, lines):
     for number, line in enumerate(lines, 1):
         if re.search(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b", line):
             yield f"{path}:{number}: left for later"
 
 
-def check_header(root, compiler, path):
-    """A header that includes what it needs compiles as a file of its own."""
-    command = [*compiler, "-std=gnu11", "-fsyntax-only", *WARNINGS, "-I", root, "-x", "c", "-"]
-    if path.startswith("harness/skeleton/"):  # lies beside hal.h where it is written
-        command += ["-I", os.path.join(root, "sim")]
-    done = subprocess.run(command, input=f'#include "{path}"\n#include "{path}"\n', text=True,
-                          capture_output=True, check=False)
-    if done.returncode:
-        first = "\n".join(done.stderr.splitlines()[:6])
-        yield f"{path}:1: does not compile alone\n{first}"
-
-
-def check_names(paths):
+def check_file_names(paths):
     seen = {}
     for path in paths:
         name = os.path.basename(path)
         if name in seen:
             yield f"{path}:1: a file of this name exists already: {seen[name]}"
         seen[name] = path
+
+
+def check_tags(root, headers):
+    """A tag that a header defines means one thing in the whole tree."""
+    seen = {}
+    for path in headers:
+        if path.startswith(SKELETON):
+            continue
+        for number, line in enumerate(read_lines(root, path), 1):
+            match = re.match(r"\s*(?:typedef\s+)?(?:struct|enum|union)\s+(\w+)\s*\{", line)
+            if not match:
+                continue
+            tag = match.group(1)
+            if tag in seen and tag not in SHARED_TAGS:
+                yield f"{path}:{number}: {tag} is defined already: {seen[tag]}"
+            seen[tag] = f"{path}:{number}"
+
+
+def operation_names(root, paths):
+    lists = [path for path in paths if os.path.basename(path) == "ops.def"]
+    text = "\n".join(line for path in lists for line in read_lines(root, path))
+    return set(re.findall(r"^OP\(\s*\d+\s*,\s*(\w+)", text, re.M))
+
+
+# ---- headers, README.md, conformance rules
+
+
+def check_header(root, compiler, path):
+    """A header that includes what it needs compiles as a file of its own."""
+    command = [*compiler, "-std=gnu11", "-fsyntax-only", *WARNINGS, "-I", root, "-x", "c", "-"]
+    if path.startswith(SKELETON):
+        command += ["-I", os.path.join(root, "sim")]
+    done = subprocess.run(command, input=f'#include "{path}"\n#include "{path}"\n', text=True,
+                          capture_output=True, check=False)
+    if done.returncode:
+        first = "\n".join(done.stderr.splitlines()[:6])
+        yield f"{path}:1: does not compile alone\n{first}"
 
 
 def top_folders(root):
@@ -128,7 +226,7 @@ def check_readme(root):
 
 
 def check_rules(root):
-    """Every conformance rule names a test that is built."""
+    """Every conformance rule names a program that is built."""
     built = "\n".join(read_lines(root, "tests/meson.build"))
     for number, line in enumerate(read_lines(root, "tests/vts_rules.c"), 1):
         match = re.match(r'\s*\{ "[^"]+", "([^"]+)"', line)
@@ -136,27 +234,84 @@ def check_rules(root):
             yield f"tests/vts_rules.c:{number}: there is no test_vts_{match.group(1)}"
 
 
-def operation_names(root):
-    text = "\n".join(read_lines(root, "golden/ops.def"))
-    return set(re.findall(r"^OP\(\s*\d+\s*,\s*(\w+)", text, re.M))
+# ---- sizes, which are reported and not limited
 
 
-def check(root, compiler):
-    paths = list(tree(root))
-    names = operation_names(root)
+def functions(lines):
+    """Name, number of lines and is-static of each function, found by the braces in column 1."""
+    begin = None
+    for number, line in enumerate(lines):
+        if line == "{":
+            begin = number
+        elif line == "}" and begin is not None:
+            first = begin
+            while first > 0 and lines[first - 1] and lines[first - 1][0] not in "}/# *":
+                first -= 1
+                if not lines[first].startswith(" "):
+                    break
+            while first < begin and lines[first].startswith("__attribute__"):
+                first += 1
+            head = " ".join(lines[first:begin])
+            match = re.search(r"(\w+)\(", head)
+            if match:
+                name = re.sub(r"START_TEST\((\w+)\).*", r"\1", head)
+                yield (match.group(1) if name == head else name, number - first + 1,
+                       head.startswith("static "))
+            begin = None
+
+
+def middle(numbers, share=0.5):
+    numbers = sorted(numbers)
+    return numbers[min(int(len(numbers) * share), len(numbers) - 1)] if numbers else 0
+
+
+def describe_sizes(name, files):
+    """One line: files and functions; files is a list of (path, lines)."""
+    found, static, called_once = [], 0, 0
+    for path, lines in files:
+        text = "\n".join(re.sub(r"/\*.*?\*/|//.*", "", line) for line in lines)
+        for function, length, is_static in functions(lines):
+            found.append((length, function, path))
+            if is_static:
+                static += 1
+                called_once += len(re.findall(rf"\b{function}\b", text)) == 2
+    if not found:
+        return f"{name}: no functions"
+    lengths = [length for length, _, _ in found]
+    longest, function, path = max(found)
+    sizes = [len(lines) for _, lines in files]
+    return (f"{name:10} {len(files):4} files: median {middle(sizes)}, 90 % under {middle(sizes, 0.9)}, "
+            f"longest {max(sizes)}; {len(found):5} functions: median {middle(lengths)}, 90 % under "
+            f"{middle(lengths, 0.9)}, longest {longest} ({function}, {os.path.basename(path)}); "
+            f"{100 * called_once // max(static, 1)} % of static ones are named once")
+
+
+def report_sizes(root, paths):
+    files = {path: read_lines(root, path) for path in paths if path.endswith(".c")}
+    for folder in MAY_USE:
+        yield describe_sizes(folder, [(p, l) for p, l in files.items() if p.startswith(folder + "/")])
+    product = [(p, l) for p, l in files.items() if not p.startswith("tests/")]
+    yield describe_sizes("product", product)
+
+
+def check(root, compiler, paths):
+    names = operation_names(root, paths)
     if not names:
-        yield "golden/ops.def:1: no operations found"
+        yield "ops.def:1: no operations found"
     for path in paths:
         lines = read_lines(root, path)
-        yield from check_lines(path, lines)
+        yield from check_words(path, lines)
         yield from check_verdicts(path, lines)
         if not path.endswith(".py"):
             yield from check_includes(path, lines)
             yield from check_operations(path, lines, names)
-    yield from check_names(paths)
+    yield from check_rooms(root, paths)
+    yield from check_number_of_files(root, paths)
+    yield from check_file_names(paths)
     yield from check_readme(root)
     yield from check_rules(root)
     headers = [path for path in paths if path.endswith(".h")]
+    yield from check_tags(root, headers)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for found in pool.map(lambda path: list(check_header(root, compiler, path)), headers):
             yield from found
@@ -164,8 +319,10 @@ def check(root, compiler):
 
 def main():
     root, *compiler = sys.argv[1:]
-    found = list(check(root, compiler))
+    paths = list(tree(root))
+    found = list(check(root, compiler, paths))
     print("\n".join(found) or "the tree keeps its rules")
+    print("\n".join(report_sizes(root, paths)))
     return 1 if found else 0
 
 
