@@ -1,12 +1,12 @@
-/* The example of an extension: 64-bit integers, which NNAPI does not have, with a scale and a zero
- * point in double and 64 bits, which its operands have no room for, and Fibonacci's numbers.
- * docs/extensions.md explains it line by line. */
+/* The example extension: 64-bit integer types, which NNAPI does not have, quantised with a double
+ * scale and a 64-bit zero point, which its operands cannot store, and the Fibonacci numbers.
+ * docs/extensions.md describes it. */
 #include <math.h>
 #include <string.h>
 
 #include "golden/model/extension.h"
 
-/* Attached to every TENSOR_QUANT64_ASYMM: an element q stands for (q - zero) * scale. */
+/* Extension data of every TENSOR_QUANT64_ASYMM: element q has the value (q - zero) * scale. */
 struct quant64 {
     double scale;
     int64_t zero;
@@ -15,7 +15,7 @@ struct quant64 {
 __extension__ typedef unsigned __int128 wide;
 __extension__ typedef __int128 wide_signed;
 
-enum { MOST_NUMBERS = 93 }; /* the last is the largest of 63 bits */
+enum { MOST_NUMBERS = 93 }; /* F(92) is the largest that fits into int64 */
 
 static struct quant64 quant64_of(const struct tensor *t)
 {
@@ -35,7 +35,8 @@ static int check_data(const struct tensor *t, struct why *w)
     if (!want)
         return 0;
     double scale = quant64_of(t).scale;
-    REQUIRE(w, isfinite(scale) && scale > 0, "%s has scale %g, must be over 0", name, scale);
+    REQUIRE(w, isfinite(scale) && scale > 0, "%s has scale %g, must be positive and finite", name,
+            scale);
     return 0;
 }
 
@@ -44,12 +45,12 @@ static int check_data(const struct tensor *t, struct why *w)
 enum { N, N_TENSOR };
 
 static const struct role fibonacci_inputs[] = {
-    [N] = { "n", "how many numbers, 0 to 93" },
+    [N] = { "n", "number of elements, 0 to 93" },
     [N_TENSOR] = { "n", "the same, as a tensor of one element", "1", .slot = FIXED(DT_I32) },
 };
 
 static const struct role fibonacci_outputs[] = {
-    { "output", "0, 1, 1, 2, 3, 5, ... in the output's scale", "n", .slot = 1 },
+    { "output", "0, 1, 1, 2, 3, 5, ... quantised", "n", .slot = 1 },
 };
 
 static const struct form fibonacci_forms[] = {
@@ -86,8 +87,8 @@ static int fibonacci_infer(struct call *c, struct why *w)
     return 0;
 }
 
-/* number / scale to the nearest, half away from zero, plus zero: exact whatever the scale, which is
- * an integer of 53 bits times a power of two. */
+/* number / scale, rounded to the nearest, half away from zero, plus zero.  Exact for every scale,
+ * which is an integer of 53 bits times a power of two.  -1: overflow. */
 static int quantise(uint64_t number, const struct quant64 *q, int64_t *ret_stored)
 {
     int exponent;
@@ -101,7 +102,8 @@ static int quantise(uint64_t number, const struct quant64 *q, int64_t *ret_store
     } else {
         divisor = shift < -73 ? 0 : divisor << -shift;
     }
-    wide rounded = divisor ? (dividend + divisor / 2) / divisor : 0; /* 0: over 2 * dividend */
+    /* divisor 0: it exceeds 2 * dividend */
+    wide rounded = divisor ? (dividend + divisor / 2) / divisor : 0;
     return rounded > INT64_MAX || __builtin_add_overflow((int64_t) rounded, q->zero, ret_stored)
                ? -1
                : 0;
@@ -144,7 +146,7 @@ static const struct typing dequantize_typings[] = {
     { L3, RANKS(1, MAX_RANK), { DT_FIBONACCI_QUANT64, DT_F32 } },
 };
 
-/* Of the stored integers: x[] has rounded them. */
+/* Reads the stored integers, which are rounded in x[]. */
 static int dequantize_eval(struct call *c, struct why *w)
 {
     struct quant64 q = quant64_of(c->arg[0]);
@@ -170,7 +172,7 @@ static const struct op operations[] = {
     {
         .code = EXTENSION_CODE(fibonacci, 0),
         .name = "FIBONACCI",
-        .summary = "The first n of Fibonacci's numbers.",
+        .summary = "The first n Fibonacci numbers.",
         .formula = "output[i] = round(F(i) / scale) + zero; F(0) = 0, F(1) = 1, F(i) = F(i - 1) + "
                    "F(i - 2)",
         .since = L3,
@@ -189,7 +191,7 @@ static const struct op operations[] = {
     {
         .code = EXTENSION_CODE(fibonacci, 1),
         .name = "DEQUANTIZE64",
-        .summary = "The real numbers that 64-bit quantised numbers stand for.",
+        .summary = "Converts 64-bit quantised numbers to real ones.",
         .formula = "output = (input - zero) * scale",
         .since = L3,
         .in = dequantize_inputs,
@@ -207,7 +209,7 @@ static const struct op operations[] = {
 };
 
 const struct extension_record extension_fibonacci = {
-    .summary = "64-bit quantised integers, and Fibonacci's numbers",
+    .summary = "64-bit quantised integers and Fibonacci numbers",
     .op = operations,
     .n_ops = COUNT(operations),
     .check_data = check_data,

@@ -1,5 +1,5 @@
-/* OEM_OPERATION, as devices do it whose profile says oem = true: copies its bytes.  What it does on
- * a phone is the maker's affair; extensions have replaced it. */
+/* OEM_OPERATION of devices whose profile has oem = true: copies bytes.  Real devices define its
+ * meaning themselves; extensions have replaced it. */
 #include <string.h>
 
 #include "golden/model/extension.h"
@@ -45,7 +45,7 @@ static const struct op operations[] = {
     },
 };
 
-/* The types are whatever the maker of a device says: nothing is wrong with them. */
+/* The device's vendor defines the data of OEM types: all of it is valid. */
 static int check_data(const struct tensor *t, struct why *w)
 {
     (void) t, (void) w;

@@ -66,8 +66,7 @@ const struct op op_ADD = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1, .steps = 0.05,
-               .text =
-                   "errors of both operands add; quantised, those of bringing them to one scale" },
+               .text = "ea + eb; quantised: and the rounding when both are rescaled to one scale" },
     .infer = fused_infer,
     .eval = eval,
     .eval_int = eval_int,

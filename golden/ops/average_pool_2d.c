@@ -20,7 +20,8 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* The mean of: errors of the input, and what a float sum loses.  Integers are summed exactly. */
+/* Mean over the window of the inputs' errors and the rounding of a float sum.  Integer sums are
+ * exact. */
 static int bound(struct call *c, struct why *w)
 {
     bool exact = dtype_info[c->arg[0]->dtype].codec->integer;
@@ -43,7 +44,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_AVERAGE_POOL_2D = {
     .code = OP_AVERAGE_POOL_2D,
     .name = "AVERAGE_POOL_2D",
-    .summary = "Mean of each window; padding does not count.",
+    .summary = "Mean of each window, excluding padding.",
     .formula = "output[n,y,x,c] = act(mean over the i,j of the window in the image of "
                "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, c])",
     .since = L1,

@@ -36,7 +36,7 @@ static int infer(struct call *c, struct why *w)
 {
     uint32_t length = c->in[DELTAS]->shape.dim[1];
 
-    REQUIRE(w, length > 0 && length % 4 == 0, "%s: deltas of length %u, must be 4 a class",
+    REQUIRE(w, length > 0 && length % 4 == 0, "%s: deltas of length %u, must be 4 per class",
             c->op->name, length);
     c->out[0]->shape.dim[1] = length;
     return 0;
@@ -48,8 +48,8 @@ static int image_of(const struct call *c, size_t i, struct near ret_limit[2], st
     double batch = c->x[BATCHES][i];
 
     if (!(batch >= 0 && batch < c->letter['B']))
-        return why_fail(w, WHY_EXECUTION, "%s: box %zu lies in image %g of %u", c->op->name, i,
-                        batch, c->letter['B']);
+        return why_fail(w, WHY_EXECUTION, "%s: box %zu has image index %g of %u images",
+                        c->op->name, i, batch, c->letter['B']);
     ret_limit[0] = near_operand(c, IMAGES, 2 * (size_t) batch + 1);
     ret_limit[1] = near_operand(c, IMAGES, 2 * (size_t) batch);
     return 0;
@@ -65,7 +65,7 @@ static int transform(struct call *c, double *y, double *e, struct why *w)
         struct box roi = box_read(c, ROI, 4 * i);
         TRY(image_of(c, i, limit, w));
         if (!box_valid(&roi))
-            return why_fail(w, WHY_EXECUTION, "%s: box %zu ends before it begins", c->op->name, i);
+            return why_fail(w, WHY_EXECUTION, "%s: box %zu: x2 < x1 or y2 < y1", c->op->name, i);
         struct box_centre centre = box_centre(&roi, c->unit);
         for (size_t k = 0; k < classes; k++) {
             size_t at = 4 * (i * classes + k);
@@ -89,7 +89,7 @@ static int bound(struct call *c, struct why *w)
     size_t n = tensor_count(c->out[0]);
 
     for (size_t i = 0; i < n && c->ex[BATCHES]; i++)
-        c->ey[0][i] = INFINITY; /* which image is not known */
+        c->ey[0][i] = INFINITY; /* the image to which the box belongs is uncertain */
     return c->ex[BATCHES] ? 0 : transform(c, NULL, c->ey[0], w);
 }
 
@@ -141,7 +141,7 @@ const struct op op_AXIS_ALIGNED_BBOX_TRANSFORM = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 1,
-               .text = "errors of the operands and of each step, carried to first order" },
+               .text = "errors of the operands and of each step, propagated to first order" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -33,10 +33,10 @@ static const struct typing typings[] = {
     { L6, RANKS(2, 4), { DT_I32 } },
 };
 
-/* The matrices of one operand: `rows` vectors that sums run along, of `depth` elements. */
+/* One operand: per batch `rows` vectors of `depth` elements, along which products are summed. */
 struct matrices {
     size_t batches, rows, depth;
-    bool along; /* the vectors are the rows of the tensor, else its columns */
+    bool along; /* the vectors are the rows of the tensor (contiguous), else its columns */
 };
 
 static struct matrices matrices_of(const struct shape *s, bool along)
@@ -67,7 +67,7 @@ static int infer(struct call *c, struct why *w)
 
     REQUIRE(w, x->rank == y->rank, "x has rank %u, y has rank %u", x->rank, y->rank);
     for (uint32_t i = 0; i + 2 < x->rank; i++) {
-        REQUIRE(w, x->dim[i] == y->dim[i], "x and y have %u and %u batches", x->dim[i], y->dim[i]);
+        REQUIRE(w, x->dim[i] == y->dim[i], "x has %u batches, y has %u", x->dim[i], y->dim[i]);
         out.dim[i] = x->dim[i];
     }
     if (known_x && known_y)
@@ -81,7 +81,7 @@ static int infer(struct call *c, struct why *w)
     return 0;
 }
 
-/* The vectors one after the other: a copy, unless they lie so. */
+/* The vectors as contiguous rows: x itself, or a transposed copy. */
 static const double *dense(const struct call *c, const struct matrices *m, const double *x,
                            struct why *w)
 {
@@ -133,7 +133,7 @@ static int eval(struct call *c, struct why *w)
     return dot_eval(c, &dot, w);
 }
 
-/* How far the next element of a vector is, and the next vector. */
+/* Distances to the next element of a vector and to the next vector, in elements. */
 struct steps {
     size_t element, vector;
 };
@@ -143,7 +143,7 @@ static struct steps steps_of(const struct matrices *m)
     return m->along ? (struct steps){ 1, m->depth } : (struct steps){ m->rows, 1 };
 }
 
-/* Modulo 2^32: products of int32 pass what a double can hold. */
+/* Modulo 2^32; products of int32 exceed the 53 bits of a double. */
 static void eval_int(struct call *c)
 {
     struct matrices a = left(c), b = right(c);
@@ -161,7 +161,7 @@ static void eval_int(struct call *c)
             }
 }
 
-/* Integers are exact as long as their operands are, and wrap. */
+/* Integer results are exact where the operands are; their errors wrap modulo 2^32. */
 static int bound(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->out[0]);
@@ -178,7 +178,7 @@ static int bound(struct call *c, struct why *w)
     return 0;
 }
 
-/* y goes with x one way round or the other; the flags come later. */
+/* Draws y so that one of its dimensions equals one of x; the adj flags are then drawn to fit. */
 static void draw_rhs(const struct call *c, struct drawer *d, struct shape *to)
 {
     uint32_t last = c->arg[LHS]->shape.rank - 1, other = 1 + d->below(d, 8);

@@ -35,10 +35,11 @@ static int infer(struct call *c, struct why *w)
         return 0;
     uint64_t pixels = (uint64_t) block[0] * (uint64_t) block[1];
     uint64_t height = in->dim[1] * (uint64_t) block[0], width = in->dim[2] * (uint64_t) block[1];
-    REQUIRE(w, in->dim[0] % pixels == 0, "a batch of %u has no blocks of %d x %d", in->dim[0],
-            block[0], block[1]);
-    REQUIRE(w, height <= UINT32_MAX && width <= UINT32_MAX, "an image of %llu x %llu pixels",
-            (unsigned long long) height, (unsigned long long) width);
+    REQUIRE(w, in->dim[0] % pixels == 0, "batch %u is no multiple of the block of %d x %d",
+            in->dim[0], block[0], block[1]);
+    REQUIRE(w, height <= UINT32_MAX && width <= UINT32_MAX,
+            "an image of %llu x %llu pixels is too large", (unsigned long long) height,
+            (unsigned long long) width);
     c->out[0]->shape = (struct shape){
         4, { (uint32_t) (in->dim[0] / pixels), (uint32_t) height, (uint32_t) width, in->dim[3] }
     };
@@ -77,7 +78,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_BATCH_TO_SPACE_ND = {
     .code = OP_BATCH_TO_SPACE_ND,
     .name = "BATCH_TO_SPACE_ND",
-    .summary = "Makes blocks of pixels of groups of images.",
+    .summary = "Rearranges groups of images of the batch into blocks of pixels.",
     .formula = "output[n, y*b_0 + i, x*b_1 + j, c] = input[(i*b_1 + j) * images + n, y, x, c], b = "
                "block_sizes, images those of the output",
     .since = L2,

@@ -15,7 +15,7 @@ enum {
     TIME_MAJOR
 };
 
-/* Weights of the auxiliary input, one matrix a gate. */
+/* Weights of the auxiliary input, one matrix per gate. */
 #define AUX_ROLES(at, p, U)                                                                        \
     [(at) + LSTM_GATE_INPUT] =                                                                     \
         LSTM_ROLE(LSTM_MATRIX, true, U "A", p "aux_input_to_input_weights", "omitted with CIFG"),  \
@@ -35,13 +35,14 @@ static const struct role inputs[] = {
     AUX_ROLES(FORWARD_AUX, "fw_", "U"),
     AUX_ROLES(BACKWARD_AUX, "bw_", "V"),
     [ACTIVATION] = LSTM_ACTIVATION_ROLE,
-    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "the cell states are clipped to it"),
-    [PROJECTION_CLIP] = LSTM_CLIP_ROLE("projection_clip", "the projections are clipped to it"),
+    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "limit to which the cell states are clipped"),
+    [PROJECTION_CLIP] =
+        LSTM_CLIP_ROLE("projection_clip", "limit to which the projections are clipped"),
     [MERGE] = BIDIRECTIONAL_MERGE_ROLE,
     [TIME_MAJOR] = CELL_TIME_MAJOR_ROLE(DT_BOOL),
 };
 
-/* With merged outputs there is no second one, and what follows moves up. */
+/* With merged outputs bw_output is absent, and the outputs after it move up by one. */
 static const struct role outputs[] = {
     { "fw_output", "of every step, in the order of the input; merged: both, forward first", "?",
       .slot = LSTM_VALUE },
@@ -51,8 +52,8 @@ static const struct role outputs[] = {
       .since = L4, .optional = true },
     { "fw_cell_state", "after the last step; merged: bw_output_state", "?", .slot = LSTM_VALUE,
       .since = L4, .optional = true },
-    { "bw_output_state", "after the first step, its last; merged: bw_cell_state", "?",
-      .slot = LSTM_VALUE, .since = L4, .optional = true },
+    { "bw_output_state", "after the first step, which it processes last; merged: bw_cell_state",
+      "?", .slot = LSTM_VALUE, .since = L4, .optional = true },
     { "bw_cell_state", "after the first step; merged: none", "?", .slot = LSTM_VALUE, .since = L4,
       .optional = true },
 };
@@ -173,7 +174,7 @@ static int first_gate(const struct call *c, const struct lstm *l)
     return c->in[l->cell + LSTM_INPUT_TO_INPUT] ? LSTM_GATE_INPUT : LSTM_GATE_FORGET;
 }
 
-/* The weights of the first cell's first gate decide for all. */
+/* All auxiliary weights are omitted or given together: the forward cell's first gate decides. */
 static bool omits_aux_weights(const struct call *c, const struct lstm *l, int role,
                               struct drawer *d)
 {
@@ -203,9 +204,9 @@ static uint32_t results(const struct call *c, struct drawer *d)
 const struct op op_BIDIRECTIONAL_SEQUENCE_LSTM = {
     .code = OP_BIDIRECTIONAL_SEQUENCE_LSTM,
     .name = "BIDIRECTIONAL_SEQUENCE_LSTM",
-    .summary = "Two long short-term memories run over a sequence, one from its end; an auxiliary "
-               "input with weights goes to both (cross-linking), one without them to the second "
-               "alone (parallel linking).",
+    .summary = "Two LSTM cells run over a sequence, one forwards and one backwards; an auxiliary "
+               "input with weights feeds both (cross-linking), one without weights only the "
+               "backward cell (parallel linking).",
     .formula = "for each step and direction: i, f, o = logistic(W x + A aux + R h + P . c + b), "
                "g = act(W x + A aux + R h + b), c' = clip(f . c + i . g), "
                "h' = clip(projection (o . act(c')) + bias)",

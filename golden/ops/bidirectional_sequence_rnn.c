@@ -28,15 +28,15 @@ static const struct role inputs[] = {
     [MERGE] = BIDIRECTIONAL_MERGE_ROLE,
 };
 
-/* With merged outputs there is no second one, and what follows moves up. */
+/* With merged outputs bw_output is absent, and the outputs after it move up by one. */
 static const struct role outputs[] = {
     { "fw_output", "of every step, in the order of the input; merged: both, forward first", "?" },
     { "bw_output", "of every step, in the order of the input; merged: fw_hidden_state", "?",
       .optional = true },
     { "fw_hidden_state", "after the last step; merged: bw_hidden_state", "?", .since = L4,
       .optional = true },
-    { "bw_hidden_state", "after the first step, its last; merged: none", "?", .since = L4,
-      .optional = true },
+    { "bw_hidden_state", "after the first step, which it processes last; merged: none", "?",
+      .since = L4, .optional = true },
 };
 
 static const struct form forms[] = {
@@ -129,9 +129,9 @@ static uint32_t results(const struct call *c, struct drawer *d)
 const struct op op_BIDIRECTIONAL_SEQUENCE_RNN = {
     .code = OP_BIDIRECTIONAL_SEQUENCE_RNN,
     .name = "BIDIRECTIONAL_SEQUENCE_RNN",
-    .summary = "Two simple recurrent cells run over a sequence, one from its end; an auxiliary "
-               "input with weights goes to both (cross-linking), one without them to the second "
-               "alone (parallel linking).",
+    .summary = "Two simple recurrent cells run over a sequence, one forwards and one backwards; an "
+               "auxiliary input with weights feeds both (cross-linking), one without weights only "
+               "the backward cell (parallel linking).",
     .formula = "for each step t and direction: h' = act(weights * input_t + aux_weights * aux_t + "
                "recurrent_weights * h + bias)",
     .since = L3,

@@ -11,17 +11,17 @@ static const struct role inputs[] = {
                  .draw = DRAW_SHAPE, .needs = NEEDS_NONNEG },
     [ROI] = { "roi", "for each box and class x1, y1, x2, y2", "N?", .slot = 1, .draw = DRAW_OP,
               .q = Q_FIXED, .qscale = 0.125 },
-    [BATCHES] = { "batches", "index of the image of each box; equal ones stand together", "N",
-                  .slot = FIXED(DT_I32), .draw = DRAW_OP },
-    [THRESHOLD] = { "score_threshold", "boxes take part whose score is over it", .slot = 2,
+    [BATCHES] = { "batches", "index of the image of each box; boxes of an image are contiguous",
+                  "N", .slot = FIXED(DT_I32), .draw = DRAW_OP },
+    [THRESHOLD] = { "score_threshold", "only boxes with a greater score are considered", .slot = 2,
                     .draw = DRAW_OP },
     [LIMIT] = { "max_num_detections",
-                "most boxes of an image and of each of its classes; "
-                "negative: any number",
+                "largest number of boxes of an image, and of each of its classes; "
+                "negative: unlimited",
                 .slot = FIXED(DT_INT32), .draw = DRAW_OP },
     [KERNEL] = { "nms_kernel", "0 hard, 1 linear, 2 gaussian", .slot = FIXED(DT_INT32),
                  .draw = DRAW_OP },
-    [OVERLAP] = { "iou_threshold", "overlap from which the hard and the linear kernel act",
+    [OVERLAP] = { "iou_threshold", "IoU from which the hard and the linear kernel lower scores",
                   .slot = 2, .draw = DRAW_POSITIVE },
     [SIGMA] = { "sigma", "of the gaussian kernel", .slot = 2, .draw = DRAW_POSITIVE },
     [FLOOR] = { "nms_score_threshold", "boxes whose lowered score is below it are dropped",
@@ -29,7 +29,8 @@ static const struct role inputs[] = {
 };
 
 static const struct role outputs[] = {
-    [OUT_SCORES] = { "scores", "by image, class, and falling score", "M", .slot = 0, .q = Q_SAME },
+    [OUT_SCORES] = { "scores", "sorted by image, class and decreasing score", "M", .slot = 0,
+                     .q = Q_SAME },
     [OUT_ROI] = { "roi", "the boxes", "M4", .slot = 1, .q = Q_FIXED, .qscale = 0.125 },
     [OUT_CLASSES] = { "classes", "of each box", "M", .slot = FIXED(DT_I32) },
     [OUT_BATCHES] = { "batches", "index of each box's image", "M", .slot = FIXED(DT_I32) },
@@ -51,16 +52,18 @@ static int infer(struct call *c, struct why *w)
 {
     uint32_t classes = c->letter['C'], length = c->in[ROI]->shape.dim[1];
 
-    REQUIRE(w, classes > 1, "%s: %u classes, the background is one", c->op->name, classes);
+    REQUIRE(w, classes > 1, "%s: %u classes, must be at least 2 with the background", c->op->name,
+            classes);
     REQUIRE(w, length == 4 * (uint64_t) classes, "%s: boxes of length %u for %u classes",
             c->op->name, length, classes);
     if (call_known(c, KERNEL))
         REQUIRE(w, call_int(c, KERNEL) >= 0 && call_int(c, KERNEL) < NMS_KERNELS,
-                "%s: nms_kernel %d", c->op->name, call_int(c, KERNEL));
+                "%s: nms_kernel %d, must be 0 to %d", c->op->name, call_int(c, KERNEL),
+                NMS_KERNELS - 1);
     return 0;
 }
 
-/* What is selected: of candidates, the index is that of a score, the group image and class. */
+/* The selected candidates: their index is that of a score, their group the class. */
 struct selection {
     struct nms rule;
     struct box *box; /* by index */
@@ -68,8 +71,7 @@ struct selection {
     size_t n;
 };
 
-/* All classes of the boxes from .. to - 1, which lie in one image, are appended to the selection.
- */
+/* Appends to the selection from the boxes from..to - 1, all of one image, for all classes. */
 static void select_image(struct call *c, size_t from, size_t to, struct selection *s)
 {
     uint32_t classes = c->letter['C'];
@@ -103,7 +105,7 @@ static int read_boxes(struct call *c, struct selection *s, struct why *w)
     for (size_t i = 0; i < n; i++) {
         s->box[i] = box_read(c, ROI, 4 * i);
         if (i % c->letter['C'] && !box_valid(&s->box[i]))
-            return why_fail(w, WHY_EXECUTION, "%s: box %zu of class %zu ends before it begins",
+            return why_fail(w, WHY_EXECUTION, "%s: box %zu of class %zu: x2 < x1 or y2 < y1",
                             c->op->name, i / c->letter['C'], i % c->letter['C']);
     }
     return 0;
@@ -146,7 +148,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Places whose scores lie too near each other may be exchanged. */
+/* Boxes whose scores differ by less than their errors may be swapped in the order. */
 static int bound(struct call *c, struct why *w)
 {
     const struct selection *s = c->kept;
@@ -159,7 +161,7 @@ static int bound(struct call *c, struct why *w)
         for (size_t k = 0; k < 4; k++)
             c->ey[OUT_ROI][4 * i + k] = c->ex[ROI] ? c->ex[ROI][4 * (size_t) s->c[i].index + k] : 0;
     }
-    for (size_t i = 0, to; i < s->n; i = to) { /* image by image: their classes are groups */
+    for (size_t i = 0, to; i < s->n; i = to) { /* per image; the candidates' groups are classes */
         for (to = i + 1; to < s->n && c->y[OUT_BATCHES][to] == c->y[OUT_BATCHES][i];)
             to++;
         nms_spans(s->c + i, to - i, spans);
@@ -171,7 +173,7 @@ static int bound(struct call *c, struct why *w)
 
 enum { MOST_VALUES = 64, LARGEST = 40 };
 
-/* Boxes that often overlap. */
+/* Draws boxes that often overlap. */
 static void draw_boxes(struct drawer *d, size_t n, int32_t *x)
 {
     for (size_t i = 0; i < n; i++)
@@ -211,7 +213,8 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_BOX_WITH_NMS_LIMIT = {
     .code = OP_BOX_WITH_NMS_LIMIT,
     .name = "BOX_WITH_NMS_LIMIT",
-    .summary = "Selects boxes by score, class by class, lowering the scores of those they overlap.",
+    .summary = "Selects boxes by score, class by class, lowering the scores of boxes that overlap "
+               "selected ones.",
     .formula = "select the best; score' = score * (hard: iou < threshold; linear: iou < threshold "
                "? 1 : 1 - iou; gaussian: exp(-iou^2 / sigma)); drop below nms_score_threshold",
     .since = L3,
@@ -224,8 +227,8 @@ const struct op op_BOX_WITH_NMS_LIMIT = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_DISCRETE,
-               .text = "carried; the selection is undecided where a score or overlap is within its "
-                       "error of a limit or of another whose order matters" },
+               .text = "errors of the inputs; the selection is undecided where a score or overlap "
+                       "is within its error of a limit or of another score" },
     .infer = infer,
     .measure = measure,
     .eval = eval,

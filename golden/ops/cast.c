@@ -4,7 +4,7 @@
 enum { INPUT };
 
 static const struct role inputs[] = {
-    [INPUT] = { "input", "numbers as they are stored: scale and zero point do not count", "*" },
+    [INPUT] = { "input", "stored numbers: scale and zero point are ignored", "*" },
 };
 
 static const struct role outputs[] = {
@@ -40,7 +40,7 @@ static const struct typing typings[] = {
     { L4, RANKS(1, MAX_RANK), { DT_Q8S, DT_Q8S } },
 };
 
-/* Stored integers of quantised types stand for (stored - zero) * step. */
+/* How stored integers map to real values: (stored - zero) * step. */
 struct storage {
     double zero, step;
 };
@@ -51,8 +51,7 @@ static struct storage storage_of(const struct tensor *t)
     return (struct storage){ t->zero, scaled ? tensor_step(t, 0) : 1 };
 }
 
-/* Stored number to stored number: floats lose their fraction in an integer type, which saturates.
- */
+/* Converts a stored number: to integers by truncation and saturation; NaN becomes 0. */
 static double convert(double stored, const struct codec *to)
 {
     if (!to->integer)
@@ -76,7 +75,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Floats that do not fit TENSOR_INT32 give any value, as in the C language. */
+/* Floats outside the range of TENSOR_INT32 convert to an unspecified value, as in C. */
 static bool undefined(double lo, double hi, enum dtype to)
 {
     return to == DT_I32 && !(lo >= INT32_MIN && hi <= INT32_MAX);
@@ -103,7 +102,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_CAST = {
     .code = OP_CAST,
     .name = "CAST",
-    .summary = "Converts stored numbers to another type; fractions are cut off, 8-bit results "
+    .summary = "Converts stored numbers to another type; fractions are truncated, 8-bit results "
                "saturate.",
     .formula = "out = type(in)",
     .since = L3,

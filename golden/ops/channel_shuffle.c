@@ -5,14 +5,14 @@ enum { INPUT, GROUPS, AXIS };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "*", .slot = 0 },
-    [GROUPS] = { "num_groups", "into how many groups the dimension is cut, divides it",
+    [GROUPS] = { "num_groups", "number of groups, must divide the dimension",
                  .slot = FIXED(DT_INT32), .draw = DRAW_OP, .needs = NEEDS_CONST },
     [AXIS] = { "axis", "dimension to shuffle; negative counts from the end",
                .slot = FIXED(DT_INT32), .draw = DRAW_OP, .needs = NEEDS_CONST },
 };
 
 static const struct role outputs[] = {
-    { "output", "first the first elements of all groups, then the second ones, ..", "*", .slot = 0,
+    { "output", "the first elements of all groups, then the second elements, ..", "*", .slot = 0,
       .q = Q_SAME },
 };
 
@@ -57,7 +57,7 @@ static void move(const struct call *c, const struct movement *m)
     mover_copy(m->size, box, COUNT(box), m->from[INPUT], m->to[0]);
 }
 
-/* A divisor of some dimension, then a dimension that it divides. */
+/* Draws a divisor of some dimension, then a dimension that it divides. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     const struct shape *in = &c->in[INPUT]->shape;

@@ -64,14 +64,15 @@ static int infer(struct call *c, struct why *w)
         TRY(check_shape(c, i, (uint32_t) axis, w));
         sum += c->arg[i]->shape.dim[axis];
     }
-    REQUIRE(w, sum <= UINT32_MAX, "%llu elements along the axis", (unsigned long long) sum);
+    REQUIRE(w, sum <= UINT32_MAX, "%llu elements along the axis are too many",
+            (unsigned long long) sum);
     *out = *first;
     out->dim[axis] = (uint32_t) sum;
     return 0;
 }
 
-/* The output is [outer][axis and everything after it]; each input fills its part of every row.  An
- * input without an array is zeros. */
+/* The output is [outer][axis and all later dimensions]; each input fills its part of every row.
+ * from[k] NULL: zeros. */
 static void join(const struct call *c, size_t size, const void *const *from, void *to)
 {
     const struct shape *out = &c->out[0]->shape;
@@ -102,7 +103,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Values that are requantised may be scaled in single precision. */
+/* Adds the error of requantisation, which may be computed in single precision. */
 static int bound(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->out[0]);
@@ -114,7 +115,7 @@ static int bound(struct call *c, struct why *w)
     return 0;
 }
 
-/* The axis along which the operands so far differ, or any. */
+/* The axis along which the operands drawn so far differ, else a random one. */
 static uint32_t draw_axis(const struct call *c, struct drawer *d)
 {
     const struct shape *first = &c->arg[0]->shape;
@@ -146,7 +147,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_CONCATENATION = {
     .code = OP_CONCATENATION,
     .name = "CONCATENATION",
-    .summary = "Joins tensors along one dimension; quantised ones may be rescaled on the way.",
+    .summary = "Joins tensors along one dimension; quantised inputs are rescaled to the output.",
     .formula = "output[.., i, ..] = input_k[.., i - (sizes of the inputs before k), ..]",
     .since = L1,
     .in = inputs,

@@ -6,15 +6,15 @@ enum { FORMAT_DENSE, FORMAT_SPARSE };
 enum { MAX_LEVELS = 2 * MAX_RANK };
 
 static const struct role inputs[] = {
-    [VALUES] = { "values", "what is stored of the tensor, in the order in which it is traversed",
-                 "?", .slot = 0 },
+    [VALUES] = { "values", "the stored elements of the tensor, in traversal order", "?",
+                 .slot = 0 },
     [ORDER] = { "traversal_order",
                 "a permutation of the n dimensions of the tensor, then one of the k dimensions of "
                 "its blocks, which are numbered from n on",
                 "t", .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
     [BLOCK_MAP] = { "block_map",
-                    "which dimension of the tensor each one of the blocks cuts; "
-                    "omitted: there are no blocks",
+                    "the dimension of the tensor that each block dimension divides; "
+                    "omitted: no blocks",
                     "b", .slot = FIXED(DT_I32), .optional = true, .draw = DRAW_OP,
                     .needs = NEEDS_CONST },
     [FORMATS] = { "dim_formats", "of each dimension traversed: 0 dense, 1 sparse (CSR)", "t",
@@ -29,7 +29,8 @@ static const struct role inputs[] = {
 };
 
 static const struct role outputs[] = {
-    { "output", "the whole tensor; what is not stored is zero", "?", .slot = 0, .q = Q_SAME },
+    { "output", "the dense tensor; elements that are not stored are zero", "?", .slot = 0,
+      .q = Q_SAME },
 };
 
 static const struct form forms[] = {
@@ -42,7 +43,7 @@ static const struct typing typings[] = {
     { L8, RANK(1), { DT_B8 } },  { L8, RANK(1), { DT_Q16S } }, { L8, RANK(1), { DT_Q16A } },
 };
 
-/* A dimension as it is traversed, outermost first. */
+/* One level of the traversal: a dimension of the tensor or of its blocks. */
 struct tier {
     uint32_t size;
     uint32_t dimension; /* of the output */
@@ -50,7 +51,7 @@ struct tier {
     bool sparse;
     const int32_t *segment, *index; /* sparse only */
     size_t n_segments, n_indexes;
-    ptrdiff_t step; /* in the output, from one index to the next */
+    ptrdiff_t step; /* distance in the output from one index to the next, in elements */
 };
 
 struct traversal {
@@ -65,14 +66,14 @@ static const int32_t *list_of(const struct tensor *t, size_t *ret_n)
     return t ? t->data : NULL;
 }
 
-/* Level i visits that dimension: each of lo..lo + n - 1 must come once. */
-static int take_turn(uint32_t *seen, int64_t dimension, uint32_t lo, uint32_t n, uint32_t i,
-                     struct why *w)
+/* Marks `dimension`, which level i traverses, as seen: each of lo..lo + n - 1 must occur once. */
+static int mark_dimension(uint32_t *seen, int64_t dimension, uint32_t lo, uint32_t n, uint32_t i,
+                          struct why *w)
 {
     bool fits = dimension >= lo && dimension < (int64_t) lo + n && !(*seen >> dimension & 1);
 
-    REQUIRE(w, fits, "traversal_order[%u] = %d makes no permutation of %u..%u", i, (int) dimension,
-            lo, lo + n - 1);
+    REQUIRE(w, fits, "traversal_order[%u] = %d: must be a permutation of %u..%u", i,
+            (int) dimension, lo, lo + n - 1);
     *seen |= 1u << dimension;
     return 0;
 }
@@ -90,11 +91,12 @@ static int read_order(const struct call *c, struct traversal *t, struct why *w)
     t->out.rank = (uint32_t) (n_levels - n_blocks);
     for (uint32_t i = 0; i < n_blocks; i++)
         REQUIRE(w, map[i] >= 0 && map[i] < (int32_t) t->out.rank && (i == 0 || map[i] > map[i - 1]),
-                "block_map[%u] = %d: dimensions below %u must ascend", i, map[i], t->out.rank);
+                "block_map[%u] = %d: must be ascending dimensions below %u", i, map[i],
+                t->out.rank);
     for (uint32_t i = 0; i < t->n; i++) {
         bool block = i >= t->out.rank;
-        TRY(take_turn(&seen, order[i], block ? t->out.rank : 0,
-                      block ? (uint32_t) n_blocks : t->out.rank, i, w));
+        TRY(mark_dimension(&seen, order[i], block ? t->out.rank : 0,
+                           block ? (uint32_t) n_blocks : t->out.rank, i, w));
         t->tier[i].block = block;
         t->tier[i].dimension =
             (uint32_t) (block ? map[order[i] - (int32_t) t->out.rank] : order[i]);
@@ -108,9 +110,9 @@ static int read_sizes(const struct call *c, struct traversal *t, struct why *w)
 
     for (uint32_t i = 0; i < t->n; i++) {
         struct tier *l = &t->tier[i];
-        REQUIRE(w, size[i] >= 0, "dimensions[%u] is %d", i, size[i]);
+        REQUIRE(w, size[i] >= 0, "dimensions[%u] is %d: must not be negative", i, size[i]);
         REQUIRE(w, format[i] == FORMAT_DENSE || format[i] == FORMAT_SPARSE,
-                "dim_formats[%u] is %d, neither 0 dense nor 1 sparse", i, format[i]);
+                "dim_formats[%u] is %d: must be 0 (dense) or 1 (sparse)", i, format[i]);
         l->size = (uint32_t) size[i];
         l->sparse = format[i] == FORMAT_SPARSE;
         uint64_t dim = l->block ? (uint64_t) t->out.dim[l->dimension] * l->size : l->size;
@@ -121,7 +123,7 @@ static int read_sizes(const struct call *c, struct traversal *t, struct why *w)
     return 0;
 }
 
-/* A block's dimension steps through elements, the tensor's own through whole blocks. */
+/* Indexes of a block dimension advance by elements, those of the tensor's dimension by blocks. */
 static void find_steps(struct traversal *t)
 {
     ptrdiff_t stride[MAX_RANK], block[MAX_RANK];
@@ -152,28 +154,27 @@ static int read_traversal(const struct call *c, struct traversal *ret, struct wh
     return 0;
 }
 
-/* The segments of the `before` elements of the levels before; *ret_n: how many indexes they have.
- */
+/* Checks the segments and indexes of sparse level i for the `before` elements of the levels before
+ * it; *ret_n: number of its indexes. */
 static int check_sparse(const struct tier *l, uint32_t i, uint64_t before, uint64_t *ret_n,
                         struct why *w)
 {
-    REQUIRE(w, l->n_segments > before, "dimension traversed %u: %zu array_segments for %llu", i,
-            l->n_segments, (unsigned long long) before);
+    REQUIRE(w, l->n_segments > before, "level %u: %zu array_segments, must be at least %llu", i,
+            l->n_segments, (unsigned long long) before + 1);
     for (uint64_t k = 0; k <= before; k++)
         REQUIRE(w,
                 l->segment[k] >= (k ? l->segment[k - 1] : 0) &&
                     (size_t) l->segment[k] <= l->n_indexes,
-                "dimension traversed %u: array_segments[%llu] is %d of %zu indices", i,
+                "level %u: array_segments[%llu] = %d: must ascend, up to %zu", i,
                 (unsigned long long) k, l->segment[k], l->n_indexes);
     for (int32_t k = l->segment[0]; k < l->segment[before]; k++)
         REQUIRE(w, l->index[k] >= 0 && (uint32_t) l->index[k] < l->size,
-                "dimension traversed %u: array_indices[%d] is %d of %u", i, k, l->index[k],
-                l->size);
+                "level %u: array_indices[%d] = %d: must be below %u", i, k, l->index[k], l->size);
     *ret_n = (uint64_t) l->segment[before];
     return 0;
 }
 
-/* Everything that is visited is stored. */
+/* Checks that there is a stored value for every element traversed. */
 static int check_values(const struct call *c, const struct traversal *t, struct why *w)
 {
     uint64_t n = 1, stored = tensor_count(c->in[VALUES]);
@@ -185,7 +186,7 @@ static int check_values(const struct call *c, const struct traversal *t, struct 
             n *= t->tier[i].size;
         REQUIRE(w, n <= UINT32_MAX, "too many elements are traversed");
     }
-    REQUIRE(w, n <= stored, "%llu values are traversed, but %llu are stored",
+    REQUIRE(w, n <= stored, "%llu values are traversed, but only %llu are stored",
             (unsigned long long) n, (unsigned long long) stored);
     return 0;
 }
@@ -211,8 +212,8 @@ static int infer(struct call *c, struct why *w)
     uint32_t levels = c->letter['t'];
     struct traversal t;
 
-    REQUIRE(w, c->n_many == 2 * levels, "%u array_segments and array_indices for %u dimensions",
-            c->n_many, levels);
+    REQUIRE(w, c->n_many == 2 * levels, "%u array_segments and array_indices, must be %u",
+            c->n_many, 2 * levels);
     if (!all_known(c))
         return 0;
     TRY(read_traversal(c, &t, w));
@@ -220,7 +221,7 @@ static int infer(struct call *c, struct why *w)
     return indexes_known(c) ? check_values(c, &t, w) : 0;
 }
 
-/* From level i on everything is dense: one box. */
+/* Whether all levels from i on are dense: they are copied at once. */
 static bool is_box(const struct traversal *t, uint32_t i)
 {
     for (; i < t->n; i++)
@@ -241,7 +242,8 @@ static void move_box(const struct traversal *t, uint32_t i, const struct movemen
                (const char *) m->from[VALUES] + at * (size_t) stored * m->size, to);
 }
 
-/* at: which element of the levels before i is visited; to: where it stands in the output. */
+/* Copies the values of levels i and later.  at: number of the element of the levels before, to: its
+ * place in the output. */
 static void visit(const struct traversal *t, uint32_t i, const struct movement *m, size_t at,
                   char *to)
 {
@@ -268,7 +270,7 @@ static void move(const struct call *c, const struct movement *m)
     visit(&t, 0, m, 0, m->to[0]);
 }
 
-/* --- drawing: one or two levels, whose sizes suit the number of values that there are */
+/* --- drawing: one or two levels, with sizes that fit the number of values */
 
 static uint32_t levels_of(const struct call *c)
 {
@@ -294,8 +296,8 @@ static uint32_t divisor_of(uint32_t n, struct drawer *d)
     return divisor;
 }
 
-/* The last level is as large as any segment may be if it is sparse, else it divides the values; the
- * first has the rest of them, or room for more where it is sparse. */
+/* The last level: if sparse, as large as the largest possible segment, else a divisor of the number
+ * of values.  The first: their quotient, or more if it is sparse. */
 static void draw_sizes(const struct call *c, struct drawer *d, int32_t *size)
 {
     uint32_t n = (uint32_t) tensor_count(c->in[VALUES]), last = levels_of(c) - 1;
@@ -306,7 +308,7 @@ static void draw_sizes(const struct call *c, struct drawer *d, int32_t *size)
     size[0] = (int32_t) (outer + (is_sparse(c, 0) ? d->below(d, 3) : 0));
 }
 
-/* How many indexes level i has, where it is sparse. */
+/* Number of indexes of sparse level i. */
 static uint32_t count_indexes(const struct call *c, uint32_t i, struct drawer *d)
 {
     uint32_t n = (uint32_t) tensor_count(c->in[VALUES]);
@@ -318,7 +320,7 @@ static uint32_t count_indexes(const struct call *c, uint32_t i, struct drawer *d
     return 1 + d->below(d, size_of(c, i) < n ? size_of(c, i) : n);
 }
 
-/* The elements of the levels before i, of which each has a segment. */
+/* Number of segments of level i: one for each element of the levels before. */
 static uint32_t count_segments(const struct call *c, uint32_t i)
 {
     const struct tensor *before = i ? c->arg[INDEXES + 2 * (i - 1)] : NULL;
@@ -345,7 +347,7 @@ static bool draw_segments(const struct call *c, uint32_t i, struct drawer *d, st
     return true;
 }
 
-/* Neighbours, from anywhere in the dimension on. */
+/* Draws consecutive indexes from a random start. */
 static bool draw_indexes(const struct call *c, uint32_t i, struct drawer *d, struct tensor *to)
 {
     const struct tensor *segments = c->arg[INDEXES + 2 * i];
@@ -365,7 +367,7 @@ static bool draw_indexes(const struct call *c, uint32_t i, struct drawer *d, str
     return true;
 }
 
-/* Columns before rows, or a block in a dimension: where there are two levels. */
+/* With two levels: columns before rows, or one dimension and its blocks. */
 static bool draw_order(const struct call *c, struct drawer *d, struct tensor *to)
 {
     uint32_t levels = (c->n_coming - INDEXES) / 2;
@@ -419,11 +421,12 @@ static bool omits(const struct call *c, int role, struct drawer *d)
 const struct op op_DENSIFY = {
     .code = OP_DENSIFY,
     .name = "DENSIFY",
-    .summary = "Makes a whole tensor of what is stored of a sparse one (experimental: above every "
-               "feature level).",
-    .formula = "output = 0 but for the values, visited dimension by dimension in traversal_order; "
-               "of a dense dimension all indexes, of a sparse one array_indices[s..e - 1], s and e "
-               "being array_segments at the position so far and the next",
+    .summary = "Converts a sparse tensor to a dense one (experimental: above every feature "
+               "level).",
+    .formula = "output = 0 except for the values, traversed dimension by dimension in "
+               "traversal_order: a dense dimension with all indexes, a sparse one with "
+               "array_indices[s..e - 1], s and e being array_segments at the position so far and "
+               "the next",
     .since = L8,
     .in = inputs,
     .n_in = COUNT(inputs),

@@ -12,8 +12,9 @@ static int infer(struct call *c, struct why *w)
     uint64_t b = (uint64_t) block, height = in->dim[1] * b, width = in->dim[2] * b;
     REQUIRE(w, in->dim[3] % (b * b) == 0, "%u channels cannot fill blocks of %d x %d pixels",
             in->dim[3], block, block);
-    REQUIRE(w, height <= UINT32_MAX && width <= UINT32_MAX, "an image of %llu x %llu pixels",
-            (unsigned long long) height, (unsigned long long) width);
+    REQUIRE(w, height <= UINT32_MAX && width <= UINT32_MAX,
+            "an image of %llu x %llu pixels is too large", (unsigned long long) height,
+            (unsigned long long) width);
     *out = (struct shape){
         4, { in->dim[0], (uint32_t) height, (uint32_t) width, (uint32_t) (in->dim[3] / (b * b)) }
     };
@@ -25,7 +26,7 @@ static void move(const struct call *c, const struct movement *m)
     depth_move(c, true, m);
 }
 
-/* The depth is a multiple of a square, so that blocks are larger than a pixel often enough. */
+/* Draws depths that are multiples of a square, so that block sizes over 1 are frequent. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     uint32_t block = 1 + d->below(d, 3);
@@ -45,7 +46,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_DEPTH_TO_SPACE = {
     .code = OP_DEPTH_TO_SPACE,
     .name = "DEPTH_TO_SPACE",
-    .summary = "Makes blocks of pixels of groups of channels.",
+    .summary = "Rearranges groups of channels into blocks of pixels.",
     .formula = "output[n, y*b + i, x*b + j, c] = input[n, y, x, (i*b + j) * channels + c], b = "
                "block_size, "
                "channels those of the output",

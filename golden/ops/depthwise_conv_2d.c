@@ -127,7 +127,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_DEPTHWISE_CONV_2D = {
     .code = OP_DEPTHWISE_CONV_2D,
     .name = "DEPTHWISE_CONV_2D",
-    .summary = "2-D convolution of each channel by filters of its own.",
+    .summary = "2-D convolution of each channel with its own filters.",
     .formula = "output[n,y,x,k*multiplier+q] = act(bias[k*multiplier+q] + sum over i,j of "
                "filter[0,i,j,k*multiplier+q] * "
                "input[n, y*stride_height + i*dilation_height - pad_top, "

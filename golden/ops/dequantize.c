@@ -22,7 +22,7 @@ static const struct typing typings[] = {
     { L3, RANKS(1, 4), { DT_PC8, DT_F32 } }, { L3, RANKS(1, 4), { DT_PC8, DT_F16 } },
 };
 
-/* The number stays the same: widening the input applied scale and zero point. */
+/* Widening the input has applied scale and zero point: the value is copied. */
 static int eval(struct call *c, struct why *w)
 {
     (void) w;
@@ -44,7 +44,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_DEQUANTIZE = {
     .code = OP_DEQUANTIZE,
     .name = "DEQUANTIZE",
-    .summary = "The real numbers that a quantised tensor stands for.",
+    .summary = "Converts quantised numbers to real ones.",
     .formula = "out = (q - zero) * scale",
     .since = L1,
     .in = inputs,

@@ -24,36 +24,37 @@ enum { OUT_SCORES, OUT_ROI, OUT_CLASSES, OUT_COUNT };
 static const struct role inputs[] = {
     [SCORES] = { "scores", "of each anchor for each class; class 0 is the background", "BAC",
                  .slot = 0, .draw = DRAW_SHAPE, .needs = NEEDS_NONNEG },
-    [DELTAS] = { "deltas", "for each anchor dy, dx, dh, dw; what follows is not used", "BA?",
+    [DELTAS] = { "deltas", "for each anchor dy, dx, dh, dw; further values are ignored", "BA?",
                  .slot = 0, .draw = DRAW_SHAPE, .needs = NEEDS_SMALL },
     [ANCHORS] = { "anchors", "y and x of the centre, height, width", "A4", .slot = 0,
                   .draw = DRAW_OP },
-    [SCALE_Y] = { "scale_y", "by which dy is divided", .slot = 1, .draw = DRAW_OP },
-    [SCALE_X] = { "scale_x", "by which dx is divided", .slot = 1, .draw = DRAW_OP },
-    [SCALE_H] = { "scale_h", "by which dh is divided", .slot = 1, .draw = DRAW_OP },
-    [SCALE_W] = { "scale_w", "by which dw is divided", .slot = 1, .draw = DRAW_OP },
-    [REGULAR] = { "regular_nms", "true: class by class; false: by each anchor's best class",
+    [SCALE_Y] = { "scale_y", "divisor of dy", .slot = 1, .draw = DRAW_OP },
+    [SCALE_X] = { "scale_x", "divisor of dx", .slot = 1, .draw = DRAW_OP },
+    [SCALE_H] = { "scale_h", "divisor of dh", .slot = 1, .draw = DRAW_OP },
+    [SCALE_W] = { "scale_w", "divisor of dw", .slot = 1, .draw = DRAW_OP },
+    [REGULAR] = { "regular_nms", "true: suppression per class; false: on each anchor's best score",
                   .slot = FIXED(DT_BOOL), .draw = DRAW_FLAG },
-    [LIMIT] = { "max_num_detections", "most boxes of an image", .slot = FIXED(DT_INT32),
-                .draw = DRAW_OP },
+    [LIMIT] = { "max_num_detections", "largest number of boxes of an image",
+                .slot = FIXED(DT_INT32), .draw = DRAW_OP },
     [CLASSES_EACH] = { "max_classes_per_detection",
-                       "best classes given for each box; not for "
+                       "number of best classes returned per box; not for "
                        "regular_nms",
                        .slot = FIXED(DT_INT32), .draw = DRAW_OP },
-    [CLASS_LIMIT] = { "max_num_detections_per_class", "most boxes of a class; for regular_nms",
+    [CLASS_LIMIT] = { "max_num_detections_per_class",
+                      "largest number of boxes of a class; for regular_nms",
                       .slot = FIXED(DT_INT32), .draw = DRAW_OP },
-    [THRESHOLD] = { "score_threshold", "boxes take part whose score is over it", .slot = 1,
+    [THRESHOLD] = { "score_threshold", "only boxes with a greater score are considered", .slot = 1,
                     .draw = DRAW_POSITIVE },
-    [OVERLAP] = { "iou_threshold", "overlap from which a better box suppresses another", .slot = 1,
-                  .draw = DRAW_POSITIVE },
+    [OVERLAP] = { "iou_threshold", "IoU from which a box with a better score suppresses another",
+                  .slot = 1, .draw = DRAW_POSITIVE },
     [BACKGROUND] = { "background_in_labels",
-                     "true: labels count the background as 0; false: they "
-                     "begin after it",
+                     "true: label 0 is the background; false: labels "
+                     "begin after the background",
                      .slot = FIXED(DT_BOOL), .draw = DRAW_FLAG },
 };
 
 static const struct role outputs[] = {
-    [OUT_SCORES] = { "scores", "by falling score; 0 after the last", "B?", .slot = 0 },
+    [OUT_SCORES] = { "scores", "sorted by decreasing score; 0 after the last", "B?", .slot = 0 },
     [OUT_ROI] = { "roi", "the boxes: y1, x1, y2, x2", "B?4", .slot = 0 },
     [OUT_CLASSES] = { "classes", "label of each box", "B?", .slot = FIXED(DT_I32) },
     [OUT_COUNT] = { "count", "number of detections in each image", "B", .slot = FIXED(DT_I32) },
@@ -74,16 +75,16 @@ static const struct typing typings[] = {
 static int check_positive(struct call *c, int role, struct why *w)
 {
     if (call_known(c, role))
-        REQUIRE(w, call_real(c, role) > 0, "%s: %s is %g", c->op->name, c->op->in[role].name,
-                call_real(c, role));
+        REQUIRE(w, call_real(c, role) > 0, "%s: %s is %g, must be positive", c->op->name,
+                c->op->in[role].name, call_real(c, role));
     return 0;
 }
 
 static int check_not_negative(struct call *c, int role, struct why *w)
 {
     if (call_known(c, role))
-        REQUIRE(w, call_real(c, role) >= 0, "%s: %s is %g", c->op->name, c->op->in[role].name,
-                call_real(c, role));
+        REQUIRE(w, call_real(c, role) >= 0, "%s: %s is %g, must not be negative", c->op->name,
+                c->op->in[role].name, call_real(c, role));
     return 0;
 }
 
@@ -101,7 +102,7 @@ static int infer_places(struct call *c, struct why *w)
         return 0;
     uint64_t each = is_regular(c) ? 1 : (uint64_t) call_int(c, CLASSES_EACH);
     uint64_t places = each * (uint64_t) call_int(c, LIMIT);
-    REQUIRE(w, places <= UINT32_MAX, "%s: room for %d boxes of %d classes is too much", c->op->name,
+    REQUIRE(w, places <= UINT32_MAX, "%s: %d boxes with %d classes each are too many", c->op->name,
             call_int(c, LIMIT), call_int(c, CLASSES_EACH));
     for (int i = OUT_SCORES; i <= OUT_CLASSES; i++)
         c->out[i]->shape.dim[1] = (uint32_t) places;
@@ -112,9 +113,9 @@ static int infer(struct call *c, struct why *w)
 {
     static const int positive[] = { SCALE_Y, SCALE_X, SCALE_H, SCALE_W, LIMIT };
 
-    REQUIRE(w, c->letter['C'] > 1, "%s: %u classes, the background is one", c->op->name,
-            c->letter['C']);
-    REQUIRE(w, c->in[DELTAS]->shape.dim[2] >= 4, "%s: deltas of length %u, at least 4 are needed",
+    REQUIRE(w, c->letter['C'] > 1, "%s: %u classes, must be at least 2 with the background",
+            c->op->name, c->letter['C']);
+    REQUIRE(w, c->in[DELTAS]->shape.dim[2] >= 4, "%s: deltas of length %u, must be at least 4",
             c->op->name, c->in[DELTAS]->shape.dim[2]);
     for (int i = 0; i < COUNT(positive); i++)
         TRY(check_positive(c, positive[i], w));
@@ -123,13 +124,13 @@ static int infer(struct call *c, struct why *w)
     return infer_places(c, w);
 }
 
-/* One image. */
+/* The selection of boxes in one image. */
 struct image {
     struct call *c;
     struct nms rule;
     size_t index;
     struct box *box;        /* of each anchor */
-    struct candidate *list; /* candidates: anchors, or anchors times classes and one class more */
+    struct candidate *list; /* room for anchors * classes, and for the classes of one anchor */
     size_t n;
     bool undecided;
 };
@@ -159,7 +160,7 @@ static struct box decode(const struct image *m, size_t anchor)
     return box_decode(&b, delta, c->unit);
 }
 
-/* Class by class; the index of a candidate is anchor * classes + class. */
+/* Selects per class; a candidate's index is anchor * classes + class. */
 static void select_regular(struct image *m)
 {
     const struct call *c = m->c;
@@ -186,7 +187,7 @@ static struct near best_score(const struct image *m, size_t anchor)
     return best;
 }
 
-/* By each anchor's best class; the index of a candidate is its anchor. */
+/* Selects on each anchor's best score; a candidate's index is its anchor. */
 static void select_fast(struct image *m)
 {
     const struct call *c = m->c;
@@ -198,7 +199,7 @@ static void select_fast(struct image *m)
     m->n = nms_select(&m->rule, m->list, n, nms_limit(call_int(c, LIMIT)), &m->undecided);
 }
 
-/* One detection at place `at` of the image's outputs. */
+/* Writes detection `at` of the image: its values, or its errors. */
 static void put(const struct image *m, bool bounds, size_t at, const struct box *box,
                 struct near score, size_t class)
 {
@@ -214,7 +215,7 @@ static void put(const struct image *m, bool bounds, size_t at, const struct box 
     c->y[OUT_CLASSES][to] = (double) class - (call_real(c, BACKGROUND) != 0 ? 0 : 1);
 }
 
-/* The best classes of one anchor follow each other; returns how many. */
+/* Writes the best classes of one anchor in consecutive places; returns their number. */
 static size_t put_classes(struct image *m, bool bounds, size_t at, const struct candidate *from)
 {
     const struct call *c = m->c;
@@ -303,7 +304,7 @@ static void fill_image(struct call *c, size_t from, size_t places, double with)
     fill(c->ey[OUT_ROI] + 4 * from, 4 * places, with);
 }
 
-/* Detections whose scores lie too near each other may be exchanged. */
+/* Detections whose scores differ by less than their errors may be swapped in the order. */
 static void spread(struct image *m, size_t from, size_t each, struct nms_span *spans)
 {
     struct call *c = m->c;
@@ -366,7 +367,8 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_DETECTION_POSTPROCESSING = {
     .code = OP_DETECTION_POSTPROCESSING,
     .name = "DETECTION_POSTPROCESSING",
-    .summary = "Detections from anchors: boxes are decoded, and the best that do not overlap kept.",
+    .summary =
+        "Detects objects: decodes boxes from anchors and keeps the best that do not overlap.",
     .formula = "centre = anchor + anchor size * (dy / scale_y, dx / scale_x); size = anchor size * "
                "exp(dh / scale_h, dw / scale_w); non-maximum suppression of scores over "
                "score_threshold",
@@ -381,7 +383,7 @@ const struct op op_DETECTION_POSTPROCESSING = {
     .n_typings = COUNT(typings),
     .error = { ERROR_DISCRETE, .ulps = 1,
                .text = "carried through each step; an image is undecided where a score or overlap "
-                       "is within its error of a limit or of another whose order matters" },
+                       "is within its error of a limit or of another score" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -4,8 +4,8 @@ enum { A, B, ACTIVATION };
 
 static const struct role inputs[] = {
     [A] = { "a", "dividend", "?" },
-    [B] = { "b", "divisor; integers divided by 0 give any value", "?", .draw = DRAW_BROADCAST,
-            .needs = NEEDS_NONZERO },
+    [B] = { "b", "divisor; integer division by 0 has an unspecified result", "?",
+            .draw = DRAW_BROADCAST, .needs = NEEDS_NONZERO },
     [ACTIVATION] = { "activation", "fused activation: 0 none, 1 ReLU, 2 ReLU1, 3 ReLU6",
                      .slot = FIXED(DT_INT32), .draw = DRAW_ACTIVATION },
 };
@@ -22,8 +22,8 @@ static double divide(double a, double b)
     return a / b;
 }
 
-/* Rounds towards minus infinity.  NNAPI leaves x / 0 undefined, but it must not crash; neither may
- * the quotient that does not fit, which wraps. */
+/* Rounds towards minus infinity.  x / 0 is undefined in NNAPI, but must not crash; nor must the one
+ * quotient that overflows, which wraps. */
 static int32_t divide_int(int32_t a, int32_t b)
 {
     if (b == 0)
@@ -47,7 +47,7 @@ static void eval_int(struct call *c)
     binary_eval_int(c, divide_int);
 }
 
-/* |a'/b' - a/b| for a' and b' at the worst corner; b' = 0 is possible where |b| <= eb. */
+/* Largest |a'/b' - a/b| for a' and b' within their errors; b' = 0 is possible where |b| <= eb. */
 static double carry(double a, double b, double ea, double eb)
 {
     if (ea == 0 && eb == 0)
@@ -55,7 +55,7 @@ static double carry(double a, double b, double ea, double eb)
     return fabs(b) > eb ? (ea + bound_scaled(a / b, eb)) / (fabs(b) - eb) : INFINITY;
 }
 
-/* Floor turns the slightest error into a step; what is undefined may be anything. */
+/* Floor turns a small error into a step of 1.  Undefined quotients have no bound. */
 static double carry_int(double a, double b, double ea, double eb)
 {
     if (b == 0 || (a == INT32_MIN && b == -1))
@@ -77,7 +77,8 @@ const struct op op_DIV = {
     .code = OP_DIV,
     .name = "DIV",
     .summary =
-        "Divides two tensors, broadcasting, then applies a fused activation; integers round down.",
+        "Divides two tensors, broadcasting, then applies a fused activation; integer quotients are "
+        "rounded down.",
     .formula = "out = activation(a / b); integers: floor(a / b)",
     .since = L2,
     .in = inputs,

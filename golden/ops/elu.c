@@ -34,8 +34,8 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Both branches are monotone and meet in 0.  The exponential may be taken first and 1 from it: its
- * error, and that of the difference, do not shrink with the result. */
+/* Both branches are monotone and meet in 0.  Implementations may compute exp(x) and subtract 1: the
+ * errors of the exponential and of the difference do not shrink with the result. */
 static double error(double x, double y, double alpha, double e, double u)
 {
     double own = x < 0 ? fabs(alpha) * (elementary_exp(x) * bound_exp(u, x) + 2 * u) : 0;
@@ -62,7 +62,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_ELU = {
     .code = OP_ELU,
     .name = "ELU",
-    .summary = "Exponential linear unit: the identity, bent to -alpha below 0.",
+    .summary = "Exponential linear unit: the identity, tending to -alpha for negative elements.",
     .formula = "out = x < 0 ? alpha (e^x - 1) : x",
     .since = L4,
     .in = inputs,

@@ -3,8 +3,8 @@
 enum { LOOKUPS, VALUES };
 
 static const struct role inputs[] = {
-    [LOOKUPS] = { "lookups", "which rows", "k", .slot = FIXED(DT_I32), .draw = DRAW_OP },
-    [VALUES] = { "values", "rows: the parts along the first dimension", "?", .slot = 0,
+    [LOOKUPS] = { "lookups", "indexes of rows", "k", .slot = FIXED(DT_I32), .draw = DRAW_OP },
+    [VALUES] = { "values", "the table; its first dimension counts the rows", "?", .slot = 0,
                  .draw = DRAW_SHAPE },
 };
 
@@ -25,7 +25,7 @@ static int infer(struct call *c, struct why *w)
 {
     const struct shape *values = &c->in[VALUES]->shape;
 
-    REQUIRE(w, values->rank >= 2, "values have rank %u, rows take at least 2", values->rank);
+    REQUIRE(w, values->rank >= 2, "values have rank %u, must be at least 2", values->rank);
     c->out[0]->shape = *values;
     c->out[0]->shape.dim[0] = c->in[LOOKUPS]->shape.dim[0];
     return lookup_check(c, LOOKUPS, values->dim[0], w);
@@ -49,7 +49,7 @@ static uint32_t rows_needed(const struct tensor *lookups)
     return (uint32_t) most + 1;
 }
 
-/* Either may be there first. */
+/* Lookups or values may be drawn first. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     if (role == LOOKUPS)

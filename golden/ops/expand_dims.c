@@ -6,12 +6,12 @@ enum { INPUT, AXIS };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [AXIS] = { "axis", "where the new dimension stands in the output; negative counts from the end",
+    [AXIS] = { "axis", "index of the new dimension in the output; negative counts from the end",
                .slot = FIXED(DT_INT32), .draw = DRAW_AXIS, .needs = NEEDS_CONST },
 };
 
 static const struct role outputs[] = {
-    { "output", "the same elements under one dimension more", "?", .slot = 0, .q = Q_SAME },
+    { "output", "the same elements with one more dimension", "?", .slot = 0, .q = Q_SAME },
 };
 
 static const struct form forms[] = {
@@ -48,7 +48,7 @@ static void move(const struct call *c, const struct movement *m)
 const struct op op_EXPAND_DIMS = {
     .code = OP_EXPAND_DIMS,
     .name = "EXPAND_DIMS",
-    .summary = "Inserts a dimension of one element.",
+    .summary = "Inserts a dimension of size 1.",
     .formula = "output[i] = input[i], i counting elements in row-major order",
     .since = L3,
     .in = inputs,

@@ -48,7 +48,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Relaxed: the value may be held in fp16. */
+/* In relaxed mode the value may be rounded to fp16. */
 static int bound(struct call *c, struct why *w)
 {
     bool held_in_half = c->out[0]->dtype == DT_F32 && bound_is_half(c->unit);
@@ -77,7 +77,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_FILL = {
     .code = OP_FILL,
     .name = "FILL",
-    .summary = "A tensor of given dimensions, all elements alike.",
+    .summary = "A tensor of the given dimensions with all elements equal to a value.",
     .formula = "out[..] = value",
     .since = L4,
     .in = inputs,
@@ -88,7 +88,7 @@ const struct op op_FILL = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_EXACT, .text = "none; relaxed: of holding the value in fp16" },
+    .error = { ERROR_EXACT, .text = "none; relaxed: rounding the value to fp16" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

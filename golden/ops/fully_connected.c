@@ -50,7 +50,7 @@ static int infer(struct call *c, struct why *w)
     size_t count = tensor_count(c->in[INPUT]), size = c->letter['I'];
 
     REQUIRE(w, size > 0, "input_size is 0");
-    REQUIRE(w, count % size == 0, "%zu elements of the input are no multiple of input_size %zu",
+    REQUIRE(w, count % size == 0, "the %zu elements of the input are no multiple of input_size %zu",
             count, size);
     c->out[0]->shape.dim[0] = (uint32_t) (count / size);
     dot_level(c, &dot);
@@ -72,7 +72,7 @@ static int bound(struct call *c, struct why *w)
     return dot_bound(c, &dot, w);
 }
 
-/* The weights take whole rows of the input: a run of its innermost dimensions. */
+/* Draws an input_size that is the product of the input's innermost dimensions. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     const struct shape *s = &c->in[INPUT]->shape;
@@ -88,7 +88,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_FULLY_CONNECTED = {
     .code = OP_FULLY_CONNECTED,
     .name = "FULLY_CONNECTED",
-    .summary = "Every unit sums the whole input row, weighted, with bias and fused activation.",
+    .summary = "Weighted sums of each input row, one per unit, with bias and fused activation.",
     .formula = "output[b,u] = act(bias[u] + sum over i of input[b,i] * weights[u,i])",
     .since = L1,
     .in = inputs,

@@ -4,15 +4,15 @@ enum { INPUT, AXIS, INDICES };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [AXIS] = { "axis", "dimension that indices select of; negative counts from the end",
+    [AXIS] = { "axis", "dimension in which elements are selected; negative counts from the end",
                .slot = FIXED(DT_INT32), .draw = DRAW_AXIS, .needs = NEEDS_CONST },
-    [INDICES] = { "indices", "which elements of the dimension, in any shape", "?",
+    [INDICES] = { "indices", "indexes of elements in the dimension, in any shape", "?",
                   .slot = FIXED(DT_I32), .draw = DRAW_OP },
 };
 
 static const struct role outputs[] = {
-    { "output", "the input with the shape of the indices in place of the dimension", "?", .slot = 0,
-      .q = Q_SAME },
+    { "output", "the input, with the dimension replaced by the shape of the indices", "?",
+      .slot = 0, .q = Q_SAME },
 };
 
 static const struct form forms[] = {

@@ -19,24 +19,25 @@ enum {
 enum { OUT_SCORES, OUT_ROI, OUT_BATCHES };
 
 static const struct role inputs[] = {
-    [SCORES] = { "scores", "of each anchor at each place", "NHWA", .slot = 0, .image = true,
+    [SCORES] = { "scores", "of each anchor at each position", "NHWA", .slot = 0, .image = true,
                  .draw = DRAW_SHAPE },
-    [DELTAS] = { "deltas", "for each anchor at each place dx, dy, dw, dh", "NHW?", .slot = 0,
+    [DELTAS] = { "deltas", "dx, dy, dw, dh for each anchor at each position", "NHW?", .slot = 0,
                  .image = true, .draw = DRAW_SHAPE, .needs = NEEDS_SMALL },
-    [ANCHORS] = { "anchors", "x1, y1, x2, y2 at place 0, 0", "A4", .slot = 1, .draw = DRAW_OP,
+    [ANCHORS] = { "anchors", "x1, y1, x2, y2 at position 0, 0", "A4", .slot = 1, .draw = DRAW_OP,
                   .q = Q_FIXED, .qscale = 0.125, .qzero = 32768 },
     [IMAGES] = { "image_info", "height and width of each image", "N2", .slot = 2, .draw = DRAW_OP,
                  .q = Q_FIXED, .qscale = 0.125 },
-    [STRIDE_H] = { "stride_height", "from a row of places to the next, in the image", .slot = 3,
+    [STRIDE_H] = { "stride_height", "distance in the image between rows of positions", .slot = 3,
                    .draw = DRAW_OP },
-    [STRIDE_W] = { "stride_width", "from a column of places to the next, in the image", .slot = 3,
+    [STRIDE_W] = { "stride_width", "distance in the image between columns of positions", .slot = 3,
                    .draw = DRAW_OP },
-    [BEFORE] = { "pre_nms_max", "boxes of an image that take part, the best; 0 or less: all",
+    [BEFORE] = { "pre_nms_max",
+                 "number of best boxes of an image that are considered; 0 or less: all",
                  .slot = FIXED(DT_INT32), .draw = DRAW_OP },
-    [AFTER] = { "post_nms_max", "boxes of an image that are selected; 0 or less: any number",
+    [AFTER] = { "post_nms_max", "largest number of boxes selected per image; 0 or less: unlimited",
                 .slot = FIXED(DT_INT32), .draw = DRAW_OP },
-    [OVERLAP] = { "iou_threshold", "overlap from which a better box suppresses another", .slot = 3,
-                  .draw = DRAW_POSITIVE },
+    [OVERLAP] = { "iou_threshold", "IoU from which a box with a better score suppresses another",
+                  .slot = 3, .draw = DRAW_POSITIVE },
     [LEAST_SIZE] = { "min_size", "width and height that a box must exceed", .slot = 3,
                      .draw = DRAW_POSITIVE },
     [LAYOUT] = { "nchw", "true: scores and deltas are NCHW", .slot = FIXED(DT_BOOL),
@@ -44,7 +45,8 @@ static const struct role inputs[] = {
 };
 
 static const struct role outputs[] = {
-    [OUT_SCORES] = { "scores", "by image and falling score", "M", .slot = 0, .q = Q_SAME },
+    [OUT_SCORES] = { "scores", "sorted by image and decreasing score", "M", .slot = 0,
+                     .q = Q_SAME },
     [OUT_ROI] = { "roi", "the boxes, clipped to their images: x1, y1, x2, y2", "M4", .slot = 2,
                   .q = Q_FIXED, .qscale = 0.125 },
     [OUT_BATCHES] = { "batches", "index of each box's image", "M", .slot = FIXED(DT_I32) },
@@ -73,7 +75,7 @@ static int infer(struct call *c, struct why *w)
     return 0;
 }
 
-/* What is selected: the group of a candidate is its image. */
+/* The selected candidates; their group is the image. */
 struct selection {
     struct nms rule;
     struct box *box; /* of each score */
@@ -81,7 +83,7 @@ struct selection {
     size_t n;
 };
 
-/* Anchor a, moved to row y and column x. */
+/* Anchor a, translated to row y and column x. */
 static struct box anchor_at(const struct call *c, size_t y, size_t x, size_t a)
 {
     struct box b = box_read(c, ANCHORS, 4 * a);
@@ -97,7 +99,7 @@ static struct box anchor_at(const struct call *c, size_t y, size_t x, size_t a)
     return b;
 }
 
-/* Box `at` of an image: the anchors of a place follow each other. */
+/* Box `at` of an image, counted by position, then anchor; clipped to the image. */
 static struct box decode(const struct call *c, size_t image, size_t at, const struct near limit[2])
 {
     size_t anchors = c->letter['A'], width = c->letter['W'];
@@ -112,7 +114,7 @@ static struct box decode(const struct call *c, size_t image, size_t at, const st
     return box_clip(&b, limit);
 }
 
-/* Large enough, and with its centre in the image. */
+/* Whether the box is large enough and has its centre in the image. */
 static bool is_proposal(struct call *c, const struct box *b, const struct near limit[2])
 {
     struct near least = near_exact(call_real(c, LEAST_SIZE));
@@ -166,8 +168,7 @@ static int check_anchors(const struct call *c, struct why *w)
     for (size_t a = 0; a < c->letter['A']; a++) {
         struct box b = box_read(c, ANCHORS, 4 * a);
         if (!box_valid(&b))
-            return why_fail(w, WHY_EXECUTION, "%s: anchor %zu ends before it begins", c->op->name,
-                            a);
+            return why_fail(w, WHY_EXECUTION, "%s: anchor %zu: x2 < x1 or y2 < y1", c->op->name, a);
     }
     return 0;
 }
@@ -206,7 +207,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Places of an image whose scores lie too near each other may be exchanged. */
+/* Boxes of an image whose scores differ by less than their errors may be swapped in the order. */
 static int bound(struct call *c, struct why *w)
 {
     const struct selection *s = c->kept;
@@ -266,9 +267,11 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_GENERATE_PROPOSALS = {
     .code = OP_GENERATE_PROPOSALS,
     .name = "GENERATE_PROPOSALS",
-    .summary = "Boxes from anchors at every place of a map, the best that do not overlap.",
-    .formula = "box = clip(anchor + place * stride, moved and scaled by deltas); of the best "
-               "pre_nms_max over min_size and centred in the image: non-maximum suppression",
+    .summary = "Decodes boxes from anchors at every position of a map and selects the best that do "
+               "not overlap.",
+    .formula = "box = clip(anchor + position * stride, moved and scaled by deltas); non-maximum "
+               "suppression of the best pre_nms_max boxes that are over min_size and centred in "
+               "the image",
     .since = L3,
     .in = inputs,
     .n_in = COUNT(inputs),
@@ -281,8 +284,7 @@ const struct op op_GENERATE_PROPOSALS = {
     .layout = 1 + LAYOUT,
     .error = { ERROR_DISCRETE, .ulps = 1,
                .text = "carried through each step; the selection is undecided where a score, size "
-                       "or overlap is within its error of a limit or of another whose order "
-                       "matters" },
+                       "or overlap is within its error of a limit or of another score" },
     .infer = infer,
     .measure = measure,
     .eval = eval,

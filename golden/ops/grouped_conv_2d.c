@@ -72,9 +72,10 @@ static int infer(struct call *c, struct why *w)
         int32_t groups = call_int(c, GROUPS);
         REQUIRE(w, groups > 0, "groups %d must be positive", groups);
         REQUIRE(w, (uint64_t) each * (uint64_t) groups == in,
-                "%d groups of %u channels do not make the %u of the input", groups, each, in);
-        REQUIRE(w, out % (uint32_t) groups == 0, "%u output channels do not divide into %d groups",
-                out, groups);
+                "%d groups of %u channels do not match the %u channels of the input", groups, each,
+                in);
+        REQUIRE(w, out % (uint32_t) groups == 0,
+                "%u output channels are not divisible into %d groups", out, groups);
     }
     return window_infer(c, &window, w);
 }
@@ -94,7 +95,7 @@ static int bound(struct call *c, struct why *w)
     return dot_bound(c, &dot, w);
 }
 
-/* A divisor of n that is not too large. */
+/* A random divisor of n, at most 8. */
 static uint32_t divisor(uint32_t n, struct drawer *d)
 {
     uint32_t g = 1 + d->below(d, n < 8 ? n : 8);
@@ -124,7 +125,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_GROUPED_CONV_2D = {
     .code = OP_GROUPED_CONV_2D,
     .name = "GROUPED_CONV_2D",
-    .summary = "2-D convolution of each group of channels by filters of its own.",
+    .summary = "2-D convolution of each group of channels with its own filters.",
     .formula = "output[n,y,x,o] = act(bias[o] + sum over i,j,k of filter[o,i,j,k] * "
                "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, "
                "floor(o * groups / O) * J + k])",

@@ -17,8 +17,8 @@ static double hard_swish(double x)
     return x <= -3 ? 0 : x >= 3 ? x : x * (x + 3) / 6;
 }
 
-/* Falls down to x = -3/2 and rises from there.  The gate may be computed as x / 6 + 1/2, which
- * loses digits where it is small. */
+/* The function decreases up to x = -3/2 and increases from there.  Implementations may compute the
+ * hard sigmoid as x / 6 + 1/2, which cancels where it is small. */
 static double error(double x, double y, double e, double u)
 {
     const double bottom = -1.5;
@@ -48,7 +48,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_HARD_SWISH = {
     .code = OP_HARD_SWISH,
     .name = "HARD_SWISH",
-    .summary = "Every element times its hard sigmoid.",
+    .summary = "Multiplies every element by its hard sigmoid.",
     .formula = "out = x max(0, min(6, x + 3)) / 6",
     .since = L4,
     .in = unary_in,
@@ -60,7 +60,7 @@ const struct op op_HARD_SWISH = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_ELEMENT, .ulps = 2, .steps = 0.25,
-               .text = "interval, plus |x| / 2 ulps of 1 where the gate is open in part" },
+               .text = "interval, plus |x| / 2 ulps of 1 where |x| < 3" },
     .eval = eval,
     .bound = bound,
 };

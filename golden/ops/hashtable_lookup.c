@@ -4,17 +4,17 @@ enum { LOOKUPS, KEYS, VALUES };
 enum { ROWS, HITS };
 
 static const struct role inputs[] = {
-    [LOOKUPS] = { "lookups", "the keys wanted", "k", .slot = FIXED(DT_I32), .draw = DRAW_OP },
-    [KEYS] = { "keys", "the keys that there are, ascending", "n", .slot = FIXED(DT_I32),
+    [LOOKUPS] = { "lookups", "keys to look up", "k", .slot = FIXED(DT_I32), .draw = DRAW_OP },
+    [KEYS] = { "keys", "keys of the table, ascending", "n", .slot = FIXED(DT_I32),
                .draw = DRAW_OP },
-    [VALUES] = { "values", "a row for each key: the parts along the first dimension", "?",
-                 .slot = 0, .draw = DRAW_SHAPE },
+    [VALUES] = { "values", "a row for each key along the first dimension", "?", .slot = 0,
+                 .draw = DRAW_SHAPE },
 };
 
 static const struct role outputs[] = {
-    [ROWS] = { "output", "the rows of the keys, stored zeros for those that are not there", "?",
-               .slot = 0, .q = Q_LIKE, .qlike = VALUES },
-    [HITS] = { "hits", "1 for a key that is there, else 0", "k", .slot = FIXED(DT_U8), .q = Q_FIXED,
+    [ROWS] = { "output", "the rows of the keys; stored zeros for keys not found", "?", .slot = 0,
+               .q = Q_LIKE, .qlike = VALUES },
+    [HITS] = { "hits", "1 for a key found, else 0", "k", .slot = FIXED(DT_U8), .q = Q_FIXED,
                .qscale = 1 },
 };
 
@@ -34,7 +34,7 @@ static int check_ascending(const struct tensor *keys, struct why *w)
 
     for (uint32_t i = 1; key && i < keys->shape.dim[0]; i++)
         if (key[i] < key[i - 1])
-            return why_fail(w, WHY_EXECUTION, "keys[%u] = %d stands after %d: they must ascend", i,
+            return why_fail(w, WHY_EXECUTION, "keys[%u] = %d follows %d: keys must ascend", i,
                             key[i], key[i - 1]);
     return 0;
 }
@@ -51,7 +51,7 @@ static int infer(struct call *c, struct why *w)
     return check_ascending(c->in[KEYS], w);
 }
 
-/* The first key that is not less. */
+/* Index of the first key that is not less than `wanted`. */
 static size_t find(const struct tensor *keys, int32_t wanted)
 {
     const int32_t *key = keys->data;
@@ -83,11 +83,11 @@ static int eval(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->in[LOOKUPS]), row = row_size(c);
     const int32_t *lookup = c->in[LOOKUPS]->data;
-    /* negated as an integer: of 0 - (double) 0 gcc makes -0 */
+    /* negated as an integer, because gcc evaluates 0 - (double) 0 to -0 */
     double missing = (double) -c->out[ROWS]->zero * tensor_step(c->out[ROWS], 0);
 
     (void) w;
-    if (row == 0) /* no keys at all: rows keep their size */
+    if (row == 0) /* without keys the output determines the size of a row */
         row = n ? tensor_count(c->out[ROWS]) / n : 0;
     for (size_t i = 0; i < n; i++) {
         size_t at = find(c->in[KEYS], lookup[i]);
@@ -99,7 +99,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Of equal keys each may be the one that is found. */
+/* Any one of several equal keys may be found: the spread of their rows. */
 static double error_of(const struct call *c, size_t at, int32_t wanted, size_t row, size_t k)
 {
     double y = c->x[VALUES][at * row + k], error = 0;
@@ -134,7 +134,7 @@ static int bound(struct call *c, struct why *w)
 
 enum { MOST_KEYS = 8 };
 
-/* Keys 1 to 3 apart, up and down from one that is looked up. */
+/* Draws keys that are 1 to 3 apart, around one that is looked up. */
 static bool draw_keys(const struct call *c, struct drawer *d, struct tensor *to)
 {
     uint32_t n = c->in[VALUES] ? c->in[VALUES]->shape.dim[0] : 2 + d->below(d, MOST_KEYS - 1);
@@ -184,7 +184,8 @@ const struct op op_HASHTABLE_LOOKUP = {
     .n_forms = COUNT(forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_EXACT, .text = "moved; the spread of the rows of equal keys" },
+    .error = { ERROR_EXACT, .text = "the errors of the elements move with them; the spread of the "
+                                    "rows of equal keys" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

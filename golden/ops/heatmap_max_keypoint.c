@@ -8,15 +8,16 @@ enum { OUT_SCORES, OUT_KEYPOINTS };
 static const struct role inputs[] = {
     [HEATMAP] = { "heatmap", "a square map for each box and keypoint", "NSSK", .slot = 0,
                   .image = true, .draw = DRAW_SHAPE },
-    [BOXES] = { "boxes", "where each map lies in its image: x1, y1, x2, y2", "N4", .slot = 1,
+    [BOXES] = { "boxes", "position of each map in its image: x1, y1, x2, y2", "N4", .slot = 1,
                 .draw = DRAW_OP, .q = Q_FIXED, .qscale = 0.125 },
     [LAYOUT] = { "nchw", "true: the maps are NCHW", .slot = FIXED(DT_BOOL), .draw = DRAW_FLAG },
 };
 
 static const struct role outputs[] = {
-    [OUT_SCORES] = { "scores", "the largest value between the points of the map", "NK", .slot = 0 },
-    [OUT_KEYPOINTS] = { "keypoints", "its place in the image: x, y", "NK2", .slot = 1, .q = Q_FIXED,
-                        .qscale = 0.125 },
+    [OUT_SCORES] = { "scores", "the largest value, interpolated between the points of the map",
+                     "NK", .slot = 0 },
+    [OUT_KEYPOINTS] = { "keypoints", "its position in the image: x, y", "NK2", .slot = 1,
+                        .q = Q_FIXED, .qscale = 0.125 },
 };
 
 static const struct form forms[] = {
@@ -33,15 +34,15 @@ static const struct typing typings[] = {
 
 static int infer(struct call *c, struct why *w)
 {
-    REQUIRE(w, c->letter['S'] >= 2, "%s: a heatmap of %u points a side, at least 2 are needed",
+    REQUIRE(w, c->letter['S'] >= 2, "%s: a heatmap of %u points a side, must be at least 2",
             c->op->name, c->letter['S']);
     return 0;
 }
 
-/* One map of one keypoint. */
+/* The map of one box and one keypoint. */
 struct map {
     const struct call *c;
-    size_t first; /* its element 0, 0 */
+    size_t first; /* index of its element 0, 0 */
     size_t side, step;
 };
 
@@ -50,7 +51,7 @@ static struct near map_at(const struct map *m, size_t y, size_t x)
     return near_operand(m->c, HEATMAP, m->first + (y * m->side + x) * m->step);
 }
 
-/* The first of the largest.  decided: none other may be larger. */
+/* Index of the first of the largest elements.  decided: no other may be larger within its error. */
 static size_t largest(const struct map *m, bool *ret_decided)
 {
     size_t best = 0, n = m->side * m->side;
@@ -65,7 +66,7 @@ static size_t largest(const struct map *m, bool *ret_decided)
     return best;
 }
 
-/* Beyond the edge the map is mirrored. */
+/* Coordinate centre + d; beyond the edge the map is mirrored. */
 static size_t mirrored(size_t centre, int d, size_t side)
 {
     if (d < 0 && centre == 0)
@@ -73,7 +74,7 @@ static size_t mirrored(size_t centre, int d, size_t side)
     return d > 0 && centre + 1 == side ? side - 2 : centre + (size_t) d;
 }
 
-/* The surface around the largest point, to second order: gradient and curvatures. */
+/* Quadratic approximation around the largest point: value, gradient, second derivatives. */
 struct surface {
     struct near value, slope[2], curve[2], twist; /* [0]: along x */
 };
@@ -110,8 +111,8 @@ static struct near magnitude(struct near a)
     return (struct near){ fabs(a.x), a.e };
 }
 
-/* The top of the surface lies `delta` off its centre: curvature * delta = -slope.  false: there is
- * no single one.  decided: whether there is. */
+/* Solves (second derivatives) * delta = -gradient: the offset of the extremum.  false: the matrix
+ * is singular.  decided: that does not depend on the errors. */
 static bool solve(const struct surface *s, double tolerance, double u, struct near delta[2],
                   bool *decided)
 {
@@ -131,7 +132,7 @@ static bool solve(const struct surface *s, double tolerance, double u, struct ne
     return true;
 }
 
-/* At most one and a half points off, in the same direction. */
+/* Scales delta down so that no component exceeds 1.5. */
 static void shorten(struct near delta[2], double u)
 {
     struct near limit = near_exact(1.5);
@@ -144,7 +145,7 @@ static void shorten(struct near delta[2], double u)
         delta[k] = near_product(delta[k], by, u);
 }
 
-/* value + slope * delta + delta * curvature * delta / 2 */
+/* value + gradient * delta + delta * (second derivatives) * delta / 2 */
 static struct near height(const struct surface *s, const struct near delta[2], double u)
 {
     static const struct near half = { 0.5, 0 };
@@ -211,7 +212,7 @@ static int each_keypoint(struct call *c,
     for (size_t i = 0; i < c->letter['N']; i++) {
         struct box box = box_read(c, BOXES, 4 * i);
         if (!box_valid(&box))
-            return why_fail(w, WHY_EXECUTION, "%s: box %zu ends before it begins", c->op->name, i);
+            return why_fail(w, WHY_EXECUTION, "%s: box %zu: x2 < x1 or y2 < y1", c->op->name, i);
         for (size_t k = 0; k < keypoints; k++) {
             struct map m = { c, i * side * side * keypoints + k, side, keypoints };
             struct keypoint point = keypoint_of(&m, &box);
@@ -258,7 +259,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_HEATMAP_MAX_KEYPOINT = {
     .code = OP_HEATMAP_MAX_KEYPOINT,
     .name = "HEATMAP_MAX_KEYPOINT",
-    .summary = "Finds the largest value of each heatmap, and where it lies between the points.",
+    .summary = "Finds the largest value of each heatmap and its position between the points.",
     .formula =
         "p = argmax heatmap; delta = -A^-1 b, at most 1.5, for the gradient b and the second "
         "derivatives A at p; score = heatmap[p] + b delta + delta A delta / 2; "

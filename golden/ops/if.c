@@ -3,18 +3,20 @@
 
 enum { CONDITION, THEN, ELSE, ARGUMENTS };
 
-/* The suites prepare models whose condition is omitted; running them fails. */
+/* An omitted condition is accepted at preparation, as the conformance suites require; execution
+ * fails. */
 static const struct role inputs[] = {
-    [CONDITION] = { "condition", "which branch is run", "1", .slot = FIXED(DT_B8),
+    [CONDITION] = { "condition", "selects the branch that is executed", "1", .slot = FIXED(DT_B8),
                     .optional = true },
-    [THEN] = { "then", "the model that is run if the condition holds", .slot = FIXED(DT_MODEL) },
-    [ELSE] = { "else", "the model that is run otherwise", .slot = FIXED(DT_MODEL) },
+    [THEN] = { "then", "the model that is executed if the condition is true",
+               .slot = FIXED(DT_MODEL) },
+    [ELSE] = { "else", "the model that is executed otherwise", .slot = FIXED(DT_MODEL) },
     [ARGUMENTS] = { "arguments", "inputs of both models; any type", "?", .optional = true,
                     .many = true },
 };
 
 static const struct role outputs[] = {
-    { "outputs", "outputs of the model that was run", "?", .many = true },
+    { "outputs", "outputs of the executed model", "?", .many = true },
 };
 
 static const struct form forms[] = {
@@ -45,7 +47,7 @@ static int control(struct call *c, struct exec_frame *f, struct why *w)
 const struct op op_IF = {
     .code = OP_IF,
     .name = "IF",
-    .summary = "Runs one of two models.",
+    .summary = "Executes one of two models.",
     .formula = "outputs = condition ? then(arguments) : else(arguments)",
     .since = L4,
     .in = inputs,
@@ -57,7 +59,8 @@ const struct op op_IF = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .control_kind = CONTROL_BRANCH,
-    .error = { ERROR_EXACT, .text = "those of the model that was run; a condition that could fall "
-                                    "the other way leaves the outputs undecided" },
+    .error = { ERROR_EXACT, .text =
+                                "those of the executed model; a condition that may be different "
+                                "within its error leaves the outputs undecided" },
     .control = control,
 };

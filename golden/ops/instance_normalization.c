@@ -24,7 +24,7 @@ static const struct typing typings[] = {
     { L3, RANK(4), { DT_F16, DT_FLOAT16 } },
 };
 
-/* One channel of one image: n pixels, `step` elements apart. */
+/* One channel of one image: n elements from index `at`, `step` apart. */
 struct instance {
     size_t at, n, step;
 };
@@ -77,7 +77,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Error of the mean: of the pixels, and of summing them. */
+/* Error of the mean: that of the pixels and that of the sum. */
 static double mean_error(const struct call *c, const struct instance *p)
 {
     double sum = 0, carried = 0;
@@ -89,7 +89,7 @@ static double mean_error(const struct call *c, const struct instance *p)
     return (carried + bound_sum(c, p->n + 1, sum)) / (double) p->n;
 }
 
-/* Error of x - mean: both may be off, and the difference is rounded. */
+/* Error of x - mean: that of both, and the rounding of the difference. */
 static double deviation_error(const struct call *c, size_t at, double m, double em)
 {
     double ex = c->ex[INPUT] ? c->ex[INPUT][at] : 0;
@@ -97,8 +97,8 @@ static double deviation_error(const struct call *c, size_t at, double m, double 
     return ex + em + c->unit * (fabs(c->x[INPUT][at] - m) + ex + em);
 }
 
-/* Error of the variance: every deviation d is off by e, its square by 2|d|e + e^2.  Small squares
- * may be flushed to zero. */
+/* Error of the variance: a deviation d has error e, its square 2|d|e + e^2.  Small squares may be
+ * flushed to zero. */
 static double variance_error(const struct call *c, const struct instance *p, double m, double em)
 {
     double sum = 0, carried = 0;
@@ -137,7 +137,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_INSTANCE_NORMALIZATION = {
     .code = OP_INSTANCE_NORMALIZATION,
     .name = "INSTANCE_NORMALIZATION",
-    .summary = "Brings every channel of every image to one mean and variance.",
+    .summary = "Normalises every channel of every image to a given mean and standard deviation.",
     .formula = "output[n,y,x,c] = (input[n,y,x,c] - mean[n,c]) / "
                "sqrt(variance[n,c] + epsilon) * gamma + beta, "
                "mean and variance over all y and x",

@@ -5,7 +5,7 @@ enum { INPUT, AXIS };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "*", .needs = NEEDS_SPREAD },
-    [AXIS] = { "axis", "direction of the vectors, negative counts from the end",
+    [AXIS] = { "axis", "dimension along which the vectors lie, negative counts from the end",
                .slot = FIXED(DT_INT32), .since = L3, .optional = true, .otherwise = -1,
                .draw = DRAW_AXIS },
 };
@@ -38,7 +38,7 @@ static double length(const double *x, size_t len, size_t step)
     return sqrt(sum);
 }
 
-/* A vector of zeros stays one. */
+/* A zero vector remains zero. */
 static int eval(struct call *c, struct why *w)
 {
     (void) w;
@@ -54,11 +54,11 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Below this length implementations divide by a guard instead. */
+/* Implementations divide by this instead of a smaller length. */
 static const double GUARD = 1e-6;
 
-/* Error of the length: |x + d| differs from |x| by at most |d|; the squares' sum is off by its
- * roundings, and by what underflows in the squares. */
+/* Error of the length: |x + d| differs from |x| by at most |d|; the sum of squares has rounding
+ * errors and loses squares that underflow. */
 static double length_error(const struct call *c, size_t at, size_t len, size_t step, double norm)
 {
     double carried = c->ex[INPUT] ? length(c->ex[INPUT] + at, len, step) : 0;
@@ -80,7 +80,7 @@ static void bound_slice(const struct call *c, size_t at, size_t len, size_t step
             e = 0;
         else if (norm - en < GUARD)
             e = ex > 0 ? any : fabs(y[at]);
-        /* What may be anything may be infinite, and its quotient no number. */
+        /* An element without a bound may be infinite, and its quotient NaN. */
         c->ey[0][at] = en < INFINITY ? bound_clean(fmin(e, any)) : INFINITY;
     }
 }

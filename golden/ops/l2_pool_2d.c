@@ -32,8 +32,8 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* The root mean square is a norm: errors of the input count with their own root mean square.  The
- * root halves the relative error of the sum, but not what squares lose that underflow. */
+/* The root mean square is a norm, so the inputs' errors contribute their own root mean square.  The
+ * square root halves the relative error of the sum, but not the loss by squares that underflow. */
 static int bound(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->out[0]);
@@ -56,7 +56,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_L2_POOL_2D = {
     .code = OP_L2_POOL_2D,
     .name = "L2_POOL_2D",
-    .summary = "Root mean square of each window; padding does not count.",
+    .summary = "Root mean square of each window, excluding padding.",
     .formula = "output[n,y,x,c] = act(sqrt(mean over the i,j of the window in the image of "
                "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, c]^2))",
     .since = L1,

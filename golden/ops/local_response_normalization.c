@@ -6,8 +6,8 @@ enum { INPUT, RADIUS, BIAS, ALPHA, BETA, AXIS };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "*", .slot = 0 },
-    [RADIUS] = { "radius", "elements on either side that count", .slot = FIXED(DT_INT32) },
-    [BIAS] = { "bias", "keeps the divisor from zero", .slot = 1, .draw = DRAW_POSITIVE },
+    [RADIUS] = { "radius", "number of neighbours on either side", .slot = FIXED(DT_INT32) },
+    [BIAS] = { "bias", "added to the sum of squares", .slot = 1, .draw = DRAW_POSITIVE },
     [ALPHA] = { "alpha", "weight of the squares", .slot = 1, .draw = DRAW_POSITIVE },
     [BETA] = { "beta", "exponent of the divisor", .slot = 1, .draw = DRAW_POSITIVE },
     [AXIS] = { "axis", "dimension along which neighbours lie, negative counts from the end",
@@ -38,7 +38,7 @@ static int infer(struct call *c, struct why *w)
     return axis_check(c, AXIS, w);
 }
 
-/* The neighbours of element k of a slice: lo..hi-1. */
+/* The window of element k of a slice: lo..hi - 1. */
 struct reach {
     size_t lo, hi;
 };
@@ -51,7 +51,7 @@ static struct reach reach_of(const struct call *c, const struct axis *a, size_t 
                            .hi = radius < a->len - k ? k + radius + 1 : a->len };
 }
 
-/* x: the slice.  bias + alpha * sum of squares. */
+/* bias + alpha * sum of squares in the window of element k.  x: the slice. */
 static double divisor(const struct call *c, const struct axis *a, const double *x, size_t k)
 {
     struct reach r = reach_of(c, a, k);
@@ -79,8 +79,8 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Error of the divisor d of element k: of the neighbours, of their squares, which may be flushed to
- * zero, and of summing them. */
+/* Error of the divisor d of element k: that of the neighbours, of their squares, which may be
+ * flushed to zero, and of the sum. */
 static double divisor_error(const struct call *c, const struct axis *a, size_t at, size_t k,
                             double d)
 {
@@ -97,8 +97,8 @@ static double divisor_error(const struct call *c, const struct axis *a, size_t a
     return scaled + c->unit * (fabs(d) + 2 * bias);
 }
 
-/* Relative error of d^beta as implementations compute it, by exp(beta * log(d)): a logarithm is
- * right to 5 ulps (TOSA specification). */
+/* Relative error of d^beta computed as exp(beta * log(d)), with a logarithm accurate to 5 ulps
+ * (TOSA specification). */
 static double power_error(const struct call *c, double d)
 {
     double exponent = call_real(c, BETA) * elementary_log(d);
@@ -140,7 +140,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_LOCAL_RESPONSE_NORMALIZATION = {
     .code = OP_LOCAL_RESPONSE_NORMALIZATION,
     .name = "LOCAL_RESPONSE_NORMALIZATION",
-    .summary = "Divides every element by a power of the squares round it.",
+    .summary = "Divides every element by a power of the sum of squares of its neighbours.",
     .formula = "out[.., i, ..] = in[.., i, ..] / (bias + alpha * sum of in[.., j, ..]^2 for "
                "i - radius <= j <= i + radius)^beta",
     .since = L1,

@@ -6,7 +6,8 @@ static const struct role inputs[] = {
       .needs = NEEDS_NONNEG | NEEDS_NONZERO },
 };
 
-/* 5 ulps; near 1, where the result is small, 4 ulps of 1: exponent and fraction are taken apart. */
+/* 5 ulps; at least 4 ulps of 1: near x = 1 the result is small, but implementations compute it from
+ * exponent and fraction, whose logarithms are not. */
 static double local(double x, double y, double u)
 {
     (void) x;

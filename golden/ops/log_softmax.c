@@ -33,7 +33,7 @@ static int infer(struct call *c, struct why *w)
     return axis_check(c, AXIS, w);
 }
 
-/* One slice: `len` elements that lie `step` apart. */
+/* One slice: `len` elements from index `at`, `step` apart; their maximum. */
 struct slice {
     size_t at, len, step;
     double max;
@@ -75,9 +75,9 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* With p the softmax, errors e of the logits move a result by at most beta e_i + log sum_j p_j
- * exp(beta e_j); the errors of the exponentials, weighted by p, and of the sum are relative ones of
- * the logarithm's argument. */
+/* With p the softmax, errors e of the logits change a result by at most beta e_i + log sum_j p_j
+ * exp(beta e_j).  The errors of the exponentials, weighted by p, and of the sum are relative errors
+ * of the logarithm's argument. */
 static void bound_slice(const struct call *c, const struct slice *s, double beta)
 {
     const double *x = c->x[INPUT] + s->at, *ex = c->ex[INPUT] ? c->ex[INPUT] + s->at : NULL;

@@ -31,7 +31,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_LOGICAL_AND = {
     .code = OP_LOGICAL_AND,
     .name = "LOGICAL_AND",
-    .summary = "Whether both sides are true, element by element, broadcasting.",
+    .summary = "Whether both operands are true, element by element, broadcasting.",
     .formula = "out = a && b",
     .since = L3,
     .in = binary_in,
@@ -42,7 +42,7 @@ const struct op op_LOGICAL_AND = {
     .n_forms = COUNT(binary_forms),
     .typings = typings,
     .n_typings = COUNT(typings),
-    .error = { ERROR_EXACT, .text = "undecided where an undecided operand decides" },
+    .error = { ERROR_EXACT, .text = "undecided where an undecided operand can change the result" },
     .infer = broadcast_infer,
     .eval = eval,
     .bound = bound,

@@ -19,7 +19,7 @@ static int eval(struct call *c, struct why *w)
 const struct op op_LOGICAL_NOT = {
     .code = OP_LOGICAL_NOT,
     .name = "LOGICAL_NOT",
-    .summary = "The opposite of every truth value.",
+    .summary = "Logical negation of every element.",
     .formula = "out = !x",
     .since = L3,
     .in = unary_in,

@@ -10,8 +10,8 @@ static double logistic(double x)
     return 1 / (1 + elementary_exp(-x));
 }
 
-/* y' = y (1 - y): the relative error of the exponential is damped by 1 - y; sum and quotient round,
- * and by way of tanh() the result is off by half an ulp of 1. */
+/* y' = y (1 - y): the relative error of the exponential is multiplied by 1 - y; sum and quotient
+ * are rounded; computed with tanh(), the result has an error of half an ulp of 1. */
 static double local(double x, double y, double u)
 {
     return y * ((1 - y) * bound_exp(u, x) + 4 * u) + u;

@@ -11,8 +11,8 @@ enum { MAX_BITS = 32 };
 static const struct role inputs[] = {
     [HASH] = { "hash", "seeds: a row for each hash function, a column for each of its bits", "hb",
                .slot = 0, .draw = DRAW_SHAPE },
-    [INPUT] = { "input", "items: the parts along the first dimension, hashed as they are stored",
-                "?", .slot = 1 },
+    [INPUT] = { "input", "items along the first dimension; their stored bytes are hashed", "?",
+                .slot = 1 },
     [WEIGHTS] = { "weights", "of the items; omitted: all 1", "n", .slot = 0, .optional = true,
                   .draw = DRAW_SHAPE },
     [TYPE] = { "type", "1 sparse without offsets (deprecated), 2 dense, 3 sparse",
@@ -20,7 +20,7 @@ static const struct role inputs[] = {
 };
 
 static const struct role outputs[] = {
-    { "output", "sparse: [h], a number for each hash function; dense: [h * b], its bits", "?",
+    { "output", "sparse: [h], one number per hash function; dense: [h * b], its bits", "?",
       .slot = FIXED(DT_I32) },
 };
 
@@ -42,9 +42,8 @@ static int infer(struct call *c, struct why *w)
     const struct shape *in = &c->in[INPUT]->shape;
     struct shape *out = &c->out[0]->shape;
 
-    REQUIRE(w, bits <= MAX_BITS, "a hash of %d bits, at most %d are possible", (int) bits,
-            MAX_BITS);
-    REQUIRE(w, in->rank >= 1, "input has no dimensions");
+    REQUIRE(w, bits <= MAX_BITS, "a hash of %d bits, must be at most %d", (int) bits, MAX_BITS);
+    REQUIRE(w, in->rank >= 1, "input has rank 0, must be at least 1");
     if (c->in[WEIGHTS])
         REQUIRE(w, c->in[WEIGHTS]->shape.dim[0] == in->dim[0], "%u weights for %u items",
                 c->in[WEIGHTS]->shape.dim[0], in->dim[0]);
@@ -54,14 +53,14 @@ static int infer(struct call *c, struct why *w)
     int32_t type = call_int(c, TYPE);
     REQUIRE(w, type >= SPARSE_OLD && type <= SPARSE, "type is %d", type);
     uint64_t n = type == DENSE ? hashes * bits : hashes;
-    REQUIRE(w, n <= UINT32_MAX, "%llu hash bits", (unsigned long long) n);
+    REQUIRE(w, n <= UINT32_MAX, "%llu hash bits are too many", (unsigned long long) n);
     out->dim[0] = (uint32_t) n;
     return 0;
 }
 
-/* The items as they are hashed: the seed, then the bytes of the item. */
+/* The items to hash; a key is the seed followed by the bytes of the item. */
 struct items {
-    size_t n, bytes; /* of each */
+    size_t n, bytes; /* number of items, bytes of each */
     const unsigned char *data;
     unsigned char *key; /* room for a seed and an item */
 };
@@ -81,7 +80,7 @@ static int items_of(const struct call *c, struct items *ret_items, struct why *w
 
 /* A hash bit is the sign of the weighted sum of the items' fingerprints. */
 struct score {
-    double sum, size, error; /* size: of the terms' magnitudes; error: of the weights */
+    double sum, size, error; /* size: sum of the terms' magnitudes; error: due to the weights' */
 };
 
 static struct score score_of(const struct call *c, const struct items *items, double seed)
@@ -125,7 +124,8 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Seeds and items that are not exact have any fingerprint; a sum near zero has either sign. */
+/* Whether the bit is certain: an inexact seed or item may have any fingerprint, a sum within its
+ * error of zero either sign. */
 static bool is_decided(const struct call *c, const struct items *items, double seed)
 {
     struct score s = score_of(c, items, seed);

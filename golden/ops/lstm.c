@@ -7,13 +7,15 @@ static const struct role inputs[] = {
     [INPUT] = { "input", "one step, [batch_size, input_size]", "BI", .slot = LSTM_VALUE },
     LSTM_ROLES(CELL, "", "U", "O", "I"),
     [ACTIVATION] = LSTM_ACTIVATION_ROLE,
-    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "the cell state is clipped to it"),
-    [PROJECTION_CLIP] = LSTM_CLIP_ROLE("projection_clip", "the projection is clipped to it"),
+    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "limit to which the cell state is clipped"),
+    [PROJECTION_CLIP] =
+        LSTM_CLIP_ROLE("projection_clip", "limit to which the projection is clipped"),
 };
 
 static const struct role outputs[] = {
-    [SCRATCH] = { "scratch_buffer", "[batch_size, 4 * num_units], with CIFG 3 *; holds anything",
-                  "??", .slot = LSTM_VALUE, .unspecified = true },
+    [SCRATCH] = { "scratch_buffer",
+                  "[batch_size, 4 * num_units], with CIFG 3 * num_units; unspecified values", "??",
+                  .slot = LSTM_VALUE, .unspecified = true },
     [STATE_OUT] = { "output_state", "the output, for the next step", "BO", .slot = LSTM_VALUE },
     [CELL_OUT] = { "cell_state", "for the next step", "BU", .slot = LSTM_MEMORY },
     [OUTPUT] = { "output", "[batch_size, output_size]", "BO", .slot = LSTM_VALUE },
@@ -92,7 +94,7 @@ static bool omits(const struct call *c, int role, struct drawer *d)
 const struct op op_LSTM = {
     .code = OP_LSTM,
     .name = "LSTM",
-    .summary = "One step of a long short-term memory, with its states going in and out.",
+    .summary = "One step of an LSTM cell, with its states as inputs and outputs.",
     .formula = "i, f, o = logistic(W x + R h + P . c + b), g = act(W x + R h + b), "
                "c' = clip(f . c + i . g), output = clip(projection (o . act(c')) + bias)",
     .since = L1,

@@ -12,7 +12,7 @@ static const struct typing typings[] = {
     { L4, RANK(4), { DT_S8 } },
 };
 
-/* A NaN in the window is the result. */
+/* A NaN in the window makes the result NaN. */
 static void take_larger(const double *x, double *acc, size_t channels)
 {
     for (size_t k = 0; k < channels; k++)
@@ -62,7 +62,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_MAX_POOL_2D = {
     .code = OP_MAX_POOL_2D,
     .name = "MAX_POOL_2D",
-    .summary = "Largest value of each window; padding does not count.",
+    .summary = "Largest value of each window, excluding padding.",
     .formula = "output[n,y,x,c] = act(max over the i,j of the window in the image of "
                "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, c])",
     .since = L1,

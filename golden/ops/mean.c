@@ -4,7 +4,8 @@ static const struct role inputs[] = {
     [REDUCE_INPUT] = { "input", "the tensor", "?" },
     [REDUCE_AXES] = { "axes", "dimensions to reduce, negative counts from the end", "A",
                       .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
-    [REDUCE_KEEP] = { "keep_dims", "positive: reduced dimensions stay as 1; else they go",
+    [REDUCE_KEEP] = { "keep_dims",
+                      "positive: reduced dimensions remain with size 1; else they are removed",
                       .slot = FIXED(DT_INT32), .draw = DRAW_FLAG },
 };
 

@@ -19,7 +19,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Minimum grows with both operands: its interval is that of the ends. */
+/* Monotone in both operands: the extremes are at the ends of their intervals. */
 static double carry(double a, double b, double ea, double eb)
 {
     if (ea == 0 && eb == 0)

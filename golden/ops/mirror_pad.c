@@ -7,8 +7,9 @@ enum { REFLECT, SYMMETRIC };
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
     [PADDINGS] = { "paddings",
-                   "how many elements before and after, for each dimension; at most as many as the "
-                   "mirror has",
+                   "number of elements before and after, for each dimension; at most as many as "
+                   "are "
+                   "mirrored",
                    "R2", .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
     [MODE] = { "mode", "0 REFLECT: the element at the edge is not repeated, 1 SYMMETRIC: it is",
                .slot = FIXED(DT_INT32), .draw = DRAW_OP, .needs = NEEDS_CONST },
@@ -34,9 +35,8 @@ static int check_mirror(const struct call *c, uint32_t i, struct why *w)
     int64_t most = (int64_t) c->in[INPUT]->shape.dim[i] - (call_int(c, MODE) == REFLECT);
 
     most = most < 0 ? 0 : most;
-    REQUIRE(w, before <= most && after <= most,
-            "paddings %d, %d of dimension %u: the mirror has %d elements", (int) before,
-            (int) after, i, (int) most);
+    REQUIRE(w, before <= most && after <= most, "paddings %d, %d of dimension %u: must be 0 to %d",
+            (int) before, (int) after, i, (int) most);
     return 0;
 }
 
@@ -44,7 +44,7 @@ static int infer(struct call *c, struct why *w)
 {
     if (call_known(c, MODE))
         REQUIRE(w, call_int(c, MODE) == REFLECT || call_int(c, MODE) == SYMMETRIC,
-                "mode %d is neither 0 REFLECT nor 1 SYMMETRIC", call_int(c, MODE));
+                "mode %d: must be 0 (REFLECT) or 1 (SYMMETRIC)", call_int(c, MODE));
     TRY(padding_infer(c, PADDINGS, w));
     for (uint32_t i = 0; i < c->out[0]->shape.rank; i++)
         if (call_known(c, PADDINGS) && call_known(c, MODE))
@@ -52,7 +52,8 @@ static int infer(struct call *c, struct why *w)
     return 0;
 }
 
-/* Mirrors dimension d within the output: those after it have their padding, those before it not. */
+/* Fills the padding of dimension d in the output; later dimensions are padded already, earlier ones
+ * not yet. */
 static void mirror(const struct call *c, uint32_t d, size_t size, char *to)
 {
     const struct shape *in = &c->in[INPUT]->shape, *out = &c->out[0]->shape;
@@ -85,7 +86,7 @@ static void move(const struct call *c, const struct movement *m)
         mirror(c, d, m->size, m->to[0]);
 }
 
-/* Whether some padding repeats the edge. */
+/* Whether a padding is so large that it must repeat the edge (SYMMETRIC). */
 static bool needs_edge(const struct call *c)
 {
     for (uint32_t i = 0; i < c->in[INPUT]->shape.rank; i++) {

@@ -32,7 +32,7 @@ static void eval_int(struct call *c)
 const struct op op_NEG = {
     .code = OP_NEG,
     .name = "NEG",
-    .summary = "Every element with the other sign.",
+    .summary = "Negation of every element.",
     .formula = "out = -x",
     .since = L3,
     .in = unary_in,

@@ -4,7 +4,7 @@
 enum { AXIS, INPUTS };
 
 static const struct role inputs[] = {
-    [AXIS] = { "axis", "where the new dimension stands in the output", .slot = FIXED(DT_INT32),
+    [AXIS] = { "axis", "index of the new dimension in the output", .slot = FIXED(DT_INT32),
                .draw = DRAW_OP, .needs = NEEDS_CONST },
     [INPUTS] = { "inputs", "tensors of one shape", "*", .slot = 0, .many = true, .q = Q_LIKE,
                  .qlike = INPUTS },
@@ -54,7 +54,7 @@ static void move(const struct call *c, const struct movement *m)
         mover_copy(m->size, box, 2, m->from[c->many_at + i], (char *) m->to[0] + i * run * m->size);
 }
 
-/* The inputs come after the axis: where they are not there yet, 0 and 1 suit them all. */
+/* The inputs may be drawn after the axis: 0 and 1 are then valid for every rank. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     uint32_t rank = c->in[INPUTS] ? c->in[INPUTS]->shape.rank : 1;

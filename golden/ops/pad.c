@@ -4,7 +4,7 @@ enum { INPUT, PADDINGS };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [PADDINGS] = { "paddings", "how many zeros before and after, for each dimension", "R2",
+    [PADDINGS] = { "paddings", "number of zeros before and after, for each dimension", "R2",
                    .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
 };
 
@@ -25,8 +25,8 @@ static const struct typing typings[] = {
 
 static int infer(struct call *c, struct why *w)
 {
-    if (c->in[INPUT]->dtype == DT_U8 && c->in[INPUT]->zero != 0) /* before, what is filled in was */
-        c->level = L3;                                           /* not defined */
+    if (c->in[INPUT]->dtype == DT_U8 && c->in[INPUT]->zero != 0)
+        c->level = L3; /* lower levels do not define the padding value */
     return padding_infer(c, PADDINGS, w);
 }
 

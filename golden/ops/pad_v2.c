@@ -4,9 +4,9 @@ enum { INPUT, PADDINGS, VALUE };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [PADDINGS] = { "paddings", "how many elements before and after, for each dimension", "R2",
+    [PADDINGS] = { "paddings", "number of elements before and after, for each dimension", "R2",
                    .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
-    [VALUE] = { "pad_value", "what is filled in; of a quantised type as it is stored", .slot = 1,
+    [VALUE] = { "pad_value", "padding value; the stored value of a quantised type", .slot = 1,
                 .draw = DRAW_OP },
 };
 
@@ -36,7 +36,7 @@ static int infer(struct call *c, struct why *w)
     return padding_infer(c, PADDINGS, w);
 }
 
-/* Low bytes come first: those of an INT32 are the 8-bit value. */
+/* In little-endian order the first byte of the INT32 is the 8-bit value. */
 static void move(const struct call *c, const struct movement *m)
 {
     padding_move(c, PADDINGS, m->from[VALUE], m);

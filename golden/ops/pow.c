@@ -2,7 +2,7 @@
 #include "golden/ops/shared/elementwise/binary.h"
 
 static const struct role inputs[] = {
-    { "base", "of a negative one only whole powers are defined: others are NaN", "?",
+    { "base", "a negative base with an exponent that is no integer gives NaN", "?",
       .needs = NEEDS_NONNEG | NEEDS_NONZERO | NEEDS_SMALL },
     { "exponent", "the power", "?", .draw = DRAW_BROADCAST, .needs = NEEDS_SMALL },
 };
@@ -20,8 +20,8 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* For positive bases monotone in each operand: the extremes are at corners.  A base that may pass 0
- * has them for exact exponents only, and 0 between them if those are positive. */
+/* For positive bases monotone in each operand: the extremes are at the corners.  If the base may be
+ * zero, that holds for exact exponents only, with 0 as another extreme for positive ones. */
 static double carry(double a, double b, double ea, double eb)
 {
     double between = elementary_pow(a, b);
@@ -36,8 +36,8 @@ static double carry(double a, double b, double ea, double eb)
     return binary_corners(elementary_pow, a, b, ea, eb, between);
 }
 
-/* As exp(b log a): the relative error of the result is the absolute one of the exponent, which is
- * the logarithm's (5 ulps, at least 4 of 1) times b, and that of the exponential. */
+/* Computed as exp(b log a): the relative error of the result is the absolute error of the exponent,
+ * that is b times the logarithm's (5 ulps, at least 4 of 1), and that of the exponential. */
 static double local(double b, double y, double u)
 {
     if (y == 0 || isinf(y) || isnan(y))

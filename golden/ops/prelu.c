@@ -25,7 +25,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Monotone in x on either side of 0, and in alpha: the extremes are at corners, or 0. */
+/* Monotone in x on either side of 0, and in alpha: the extremes are at the corners or 0. */
 static double carry(double x, double alpha, double ex, double ealpha)
 {
     double between = fabs(x) < ex ? 0 : prelu(x, alpha);

@@ -22,7 +22,7 @@ static const struct typing typings[] = {
     { L4, RANKS(1, MAX_RANK), { DT_F32, DT_S8 } },
 };
 
-/* The number stays the same; narrowing the result rounds it. */
+/* The value is copied; narrowing the result quantises it. */
 static int eval(struct call *c, struct why *w)
 {
     (void) w;

@@ -22,7 +22,7 @@ enum { BYTES, BIASES, CELLS };
     }
 #define BIAS_OF(gate)                                                                              \
     {                                                                                              \
-        gate "_bias", "one a unit", "O", .slot = BIASES, .needs = NEEDS_CONST, .q = Q_PRODUCT      \
+        gate "_bias", "one per unit", "O", .slot = BIASES, .needs = NEEDS_CONST, .q = Q_PRODUCT    \
     }
 #define CELL_STATE(text)                                                                           \
     {                                                                                              \
@@ -70,7 +70,7 @@ static const struct typing typings[] = {
     { L3, RANK(2), { DT_U8, DT_I32, DT_Q16S } },
 };
 
-/* Rows of a and of b side by side. */
+/* Concatenates each row of a with that of b. */
 static struct near_array join(const struct cell *k, struct near_array a, size_t na,
                               struct near_array b, size_t nb, size_t rows, struct why *w)
 {
@@ -86,8 +86,8 @@ static struct near_array join(const struct cell *k, struct near_array a, size_t 
     return joined;
 }
 
-/* sum = bias + weights * row.  The definition joins input and state to one row, and the weights of
- * a unit to another, but those of the state come first there. */
+/* sum = bias + weights * row.  The definition joins input and state to one row, and also their
+ * weights, where those of the state come first. */
 static int sum_gate(const struct cell *k, int gate, const struct near_array *sum, struct why *w)
 {
     size_t batch = k->rows.batch, inputs_n = k->c->letter['I'], outputs_n = k->c->letter['O'];
@@ -106,7 +106,7 @@ static int sum_gate(const struct cell *k, int gate, const struct near_array *sum
     return cell_product(k, &row, &m, m.k, &to, w);
 }
 
-/* A sum as the gates take it, Q3.12. */
+/* Converts a sum of products to the activations' input, Q3.12. */
 static int16_t gate_input(const struct call *c, double sum)
 {
     struct fixed_factor f = fixed_factor_of(4096 * (double) c->in[BIAS]->scale);
@@ -114,7 +114,7 @@ static int16_t gate_input(const struct call *c, double sum)
     return fixed_saturate_16(fixed_scale(fixed_accumulator(sum), f));
 }
 
-/* One unit: the cell state is Q4.11, what gates and tanh give Q0.15. */
+/* One unit: the cell state is Q4.11, the results of gates and tanh are Q0.15. */
 static void step(struct call *c, size_t i, const int16_t gate[GATES])
 {
     int16_t in = fixed_logistic(gate[GATE_INPUT]), forget = fixed_logistic(gate[GATE_FORGET]);
@@ -148,8 +148,8 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Where the operands have errors, the real function tells how they spread; the integer steps are
- * about as far from it as arithmetic of twelve bits. */
+/* Errors of the operands are propagated through the real-valued cell; the integer steps deviate
+ * from it about as much as arithmetic with a precision of 12 bits. */
 static void bound_unit(struct call *c, const struct near_array sum[GATES], struct near cell,
                        size_t i)
 {
@@ -190,8 +190,8 @@ static int bound(struct call *c, struct why *w)
 const struct op op_QUANTIZED_16BIT_LSTM = {
     .code = OP_QUANTIZED_16BIT_LSTM,
     .name = "QUANTIZED_16BIT_LSTM",
-    .summary = "One step of a long short-term memory in fixed point: 8-bit products, 16-bit gates "
-               "and cell state.",
+    .summary = "One step of an LSTM cell in fixed point: 8-bit products, 16-bit gates and cell "
+               "state.",
     .formula = "i, f, o = logistic(W x + R h + b), g = tanh(W x + R h + b), c' = f . c + i . g, "
                "output = o . tanh(c'); gates Q3.12 to Q0.15, c Q4.11, each step rounded",
     .since = L3,
@@ -205,8 +205,8 @@ const struct op op_QUANTIZED_16BIT_LSTM = {
     .n_typings = COUNT(typings),
     .units = true,
     .error = { ERROR_EXACT, .steps = 1,
-               .text = "the integer steps are the definition; one step is left to other ways of "
-                       "rounding; errors of operands spread as in the real-valued cell" },
+               .text = "the integer steps are the definition; one step is allowed for other "
+                       "rounding; errors of operands propagate as in the real-valued cell" },
     .eval = eval,
     .bound = bound,
 };

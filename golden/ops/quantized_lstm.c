@@ -21,9 +21,9 @@ enum { STATE_OUT, CELL_OUT, OUTPUT };
 static const struct role inputs[] = {
     [INPUT] = { "input", "one step, [batch_size, input_size]", "BI", .slot = LSTM_VALUE },
     LSTM_ROLES(CELL, "", "U", "O", "I"),
-    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "the cell state is clipped to it"),
+    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "limit to which the cell state is clipped"),
     [PROJECTION_CLIP] = LSTM_CLIP_ROLE(
-        "projection_clip", "the output is clipped to this number of projection weights' scales"),
+        "projection_clip", "limit of the output, in multiples of the projection weights' scale"),
     [GATE_SCALE + LSTM_GATE_INPUT] = GATE_SCALE_ROLE("input"),
     [GATE_SCALE + LSTM_GATE_FORGET] = GATE_SCALE_ROLE("forget"),
     [GATE_SCALE + LSTM_GATE_CELL] = GATE_SCALE_ROLE("cell"),
@@ -83,13 +83,13 @@ static int infer(struct call *c, struct why *w)
 
 /* --- the integer steps */
 
-/* What a step has at hand: sizes, exponent of the cell state's scale, values of the units. */
+/* State of one time step: sizes, exponent of the cell state's scale, values of the units. */
 struct run {
     const struct call *c;
     size_t batch, units, outputs;
     int cell_exponent;
     int16_t *gate[LSTM_GATES], *cell;
-    double *sums; /* of products, exact */
+    double *sums; /* sums of products, exact */
 };
 
 static const double *values(const struct call *c, int role)
@@ -143,7 +143,8 @@ static void add_peephole(const struct run *r, int weights, const int16_t *state,
                                     fixed_scale((int32_t) peephole[i % r->units] * state[i], f));
 }
 
-/* One batch: mean and variance of integers, ten more bits in the quotient. */
+/* Layer normalisation of one batch with integer mean and variance; the quotient has 10 fraction
+ * bits. */
 static void normalise(const struct run *r, int norm, int bias, int16_t *gate)
 {
     const double *weights = values(r->c, norm), *biases = values(r->c, bias);
@@ -166,7 +167,7 @@ static void normalise(const struct run *r, int norm, int bias, int16_t *gate)
     }
 }
 
-/* The sums of a gate, as its activation takes them, Q3.12. */
+/* Computes the inputs of gate g's activation, Q3.12. */
 static void sum_gate(const struct run *r, int g)
 {
     static const int peephole[] = { LSTM_CELL_TO_INPUT, LSTM_CELL_TO_FORGET, NO_OPERAND,
@@ -187,7 +188,7 @@ static void sum_gate(const struct run *r, int g)
         normalise(r, norm, bias, gate + b * r->units);
 }
 
-/* A gate as its activation gives it, Q0.15. */
+/* Applies gate g's activation; the results are Q0.15. */
 static void finish_gate(const struct run *r, int g)
 {
     int16_t *gate = r->gate[g];
@@ -216,7 +217,7 @@ static void update_cell(const struct run *r)
     }
 }
 
-/* o tanh(c'), as the projection takes it. */
+/* The hidden state o tanh(c'), quantised for the projection. */
 static void hide(const struct run *r, double *ret_hidden)
 {
     const struct call *c = r->c;
@@ -231,7 +232,8 @@ static void hide(const struct run *r, double *ret_hidden)
     }
 }
 
-/* The zero point of the hidden state comes back with the weights' sums. */
+/* output = projection * (hidden + zero point) + bias: the zero point that hide() subtracts is added
+ * back. */
 static void project(const struct run *r, const double *hidden, double *shifted, double *ret_output)
 {
     const struct call *c = r->c;
@@ -280,7 +282,7 @@ static void step(const struct run *r)
 {
     for (int g = 0; g < LSTM_GATES; g++) {
         if (g == LSTM_GATE_OUTPUT)
-            update_cell(r); /* its peephole sees what comes of the other gates */
+            update_cell(r); /* the output gate's peephole reads the new cell state */
         if (g == LSTM_GATE_INPUT && !r->c->in[CELL + LSTM_INPUT_TO_INPUT])
             continue;
         sum_gate(r, g);
@@ -310,11 +312,12 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* --- bounds, where the operands have errors: the real function tells how they spread */
+/* --- bounds where the operands have errors: propagated through the real-valued cell */
 
-/* What a step of an operand of the cell is worth in the real cell, beside its scale: sums of
- * products come to the gates as numbers of 2^-12, whatever their scale was. */
-static double worth(const struct call *c, int operand)
+/* Factor for the real values of a cell operand, so that the real-valued cell computes the same
+ * gates: these take the rescaled sums of products as multiples of 2^-12, whatever the operands'
+ * scales. */
+static double operand_factor(const struct call *c, int operand)
 {
     static const int gate_of[LSTM_OPERANDS] = { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 3, 0, 1, 2, 3 };
     int g = gate_of[operand], norm = CELL + LSTM_INPUT_NORM + g, weights = CELL + g;
@@ -332,7 +335,7 @@ static double worth(const struct call *c, int operand)
     return 1;
 }
 
-/* The call with real operands, for the real cell. */
+/* The same call with real operands, for the real-valued cell. */
 static int real_call(const struct call *c, struct call *ret_real, struct why *w)
 {
     struct call real;
@@ -342,19 +345,19 @@ static int real_call(const struct call *c, struct call *ret_real, struct why *w)
         int operand = c->form->role[i] - CELL;
         if (!c->arg[i] || operand < 0 || operand >= LSTM_OPERANDS)
             continue;
-        double factor = worth(c, operand);
+        double factor = operand_factor(c, operand);
         size_t n = tensor_count(c->arg[i]);
         for (size_t j = 0; j < n; j++)
             real.x[i][j] *= factor;
         for (size_t j = 0; c->ex[i] && j < n; j++)
             c->ex[i][j] *= factor;
     }
-    real.in[PROJECTION_CLIP] = NULL; /* is no clip of real numbers */
+    real.in[PROJECTION_CLIP] = NULL; /* has another unit than the real cell's clip */
     *ret_real = real;
     return 0;
 }
 
-/* How far the units' output is rounded, in the output: its step times the weights. */
+/* The error in the output from rounding the hidden state: its step times the weights. */
 static double hidden_error(const struct call *c, size_t output)
 {
     const double *weights = values(c, CELL + LSTM_PROJECTION);
@@ -386,7 +389,7 @@ static int bound(struct call *c, struct why *w)
     saturating.gate_limit = 8; /* Q3.12 */
     saturating.cell_limit = 0x1p15 * (double) scale_of(c, CELL + LSTM_CELL_STATE);
     TRY(lstm_run(&real, &saturating, k.rows, false, u, &r, w));
-    if (!c->in[CELL + LSTM_PROJECTION]) /* steps are taken over as they are */
+    if (!c->in[CELL + LSTM_PROJECTION]) /* the output has the hidden state's stored values */
         unit = tensor_step(c->out[OUTPUT], 0) / call_real(c, HIDDEN_SCALE);
     for (size_t i = 0; i < n; i++) {
         double e = r.output.e[i] * unit + fabs(r.output.x[i] * unit - c->y[OUTPUT][i]);
@@ -413,13 +416,13 @@ static bool omits(const struct call *c, int role, struct drawer *d)
 const struct op op_QUANTIZED_LSTM = {
     .code = OP_QUANTIZED_LSTM,
     .name = "QUANTIZED_LSTM",
-    .summary =
-        "One step of a long short-term memory in fixed point, with peepholes, projection and "
-        "layer norm.",
-    .formula = "i, f, o = logistic(W x + R h + P . c + b), g = tanh(W x + R h + b), "
-               "c' = clip(f . c + i . g), output = clip(projection (o . tanh(c')) + bias); gates "
-               "Q3.12 to Q0.15, each step rounded; a bias counts products, with a layer norm "
-               "2^-10 of its weights' steps",
+    .summary = "One step of an LSTM cell in fixed point, with peepholes, projection and layer "
+               "normalisation.",
+    .formula =
+        "i, f, o = logistic(W x + R h + P . c + b), g = tanh(W x + R h + b), "
+        "c' = clip(f . c + i . g), output = clip(projection (o . tanh(c')) + bias); gates "
+        "Q3.12 to Q0.15, each step rounded; the unit of a bias is that of the products, with "
+        "layer normalisation 2^-10 of its weights' steps",
     .since = L4,
     .in = inputs,
     .n_in = COUNT(inputs),
@@ -431,8 +434,8 @@ const struct op op_QUANTIZED_LSTM = {
     .n_typings = COUNT(typings),
     .units = true,
     .error = { ERROR_EXACT, .steps = 1,
-               .text = "the integer steps are the definition; one step is left to other ways of "
-                       "rounding; errors of operands spread as in the real-valued cell" },
+               .text = "the integer steps are the definition; one step is allowed for other "
+                       "rounding; errors of operands propagate as in the real-valued cell" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -15,7 +15,7 @@ static const struct role inputs[] = {
 };
 
 static const struct role outputs[] = {
-    { "output", "classes, each with the probability that softmax of the row gives it", "B?",
+    { "output", "indexes of classes, drawn with the probabilities softmax(row)", "B?",
       .slot = FIXED(DT_I32) },
 };
 
@@ -32,7 +32,8 @@ static int infer(struct call *c, struct why *w)
 {
     if (!call_known(c, SAMPLES))
         return 0;
-    REQUIRE(w, call_int(c, SAMPLES) > 0, "%s: %d samples", c->op->name, call_int(c, SAMPLES));
+    REQUIRE(w, call_int(c, SAMPLES) > 0, "%s: %d samples, must be positive", c->op->name,
+            call_int(c, SAMPLES));
     c->out[0]->shape.dim[1] = (uint32_t) call_int(c, SAMPLES);
     return 0;
 }
@@ -53,7 +54,7 @@ static double uniform(uint64_t seed, size_t row, size_t i)
     return (double) (mix(mix(seed ^ mix(row)) + i) >> 11) * 0x1p-53;
 }
 
-/* The probabilities of one row: softmax.  Logits that are not finite take no part. */
+/* The probabilities of one row: softmax, ignoring logits that are not finite. */
 static int probabilities(const struct call *c, size_t row, double *p, struct why *w)
 {
     size_t classes = c->letter['C'];
@@ -72,7 +73,7 @@ static int probabilities(const struct call *c, size_t row, double *p, struct why
     return 0;
 }
 
-/* The class whose share of [0, 1) holds x. */
+/* The class whose interval of [0, 1), in order and of length p, contains x. */
 static size_t pick(const double *p, size_t classes, double x)
 {
     size_t last = 0;
@@ -84,7 +85,7 @@ static size_t pick(const double *p, size_t classes, double x)
         if (x < sum)
             return k;
     }
-    return last; /* the sum is just under 1 */
+    return last; /* the rounded sum is below 1 */
 }
 
 static struct odds *odds_new(const struct call *c)
@@ -100,8 +101,8 @@ static struct odds *odds_new(const struct call *c)
     return o->p && o->relative ? o : NULL;
 }
 
-/* Errors e of the logits multiply a probability by at most exp(2e); the exponentials have errors of
- * their own. */
+/* Errors e of the logits change a probability by a factor of at most exp(2e); the errors of the
+ * exponentials are added. */
 static double relative_error(const struct call *c, size_t row)
 {
     size_t classes = c->letter['C'];
@@ -136,7 +137,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Any value is right; odds judge all of them together. */
+/* A single value has no bound; call.odds judges all of them by their distribution. */
 static int bound(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->out[0]);
@@ -160,7 +161,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_RANDOM_MULTINOMIAL = {
     .code = OP_RANDOM_MULTINOMIAL,
     .name = "RANDOM_MULTINOMIAL",
-    .summary = "Draws classes at random; the same for the same seeds.",
+    .summary = "Draws random classes; the same seeds give the same draws.",
     .formula = "P(output[b,i] = c) = exp(logits[b,c]) / sum_k exp(logits[b,k])",
     .since = L3,
     .in = inputs,
@@ -172,7 +173,7 @@ const struct op op_RANDOM_MULTINOMIAL = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_RANDOM,
-               .text = "judged by its distribution; what is computed from it is undecided" },
+               .text = "judged by its distribution; results computed from it are undecided" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -20,7 +20,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_REDUCE_ALL = {
     .code = OP_REDUCE_ALL,
     .name = "REDUCE_ALL",
-    .summary = "Whether all elements along some dimensions are true; of none, true.",
+    .summary = "Whether all elements along some dimensions are true; true for no elements.",
     .formula = "out[..] = in[.., i, ..] && ... over i in axes",
     .since = L3,
     .in = reduce_in,
@@ -31,7 +31,7 @@ const struct op op_REDUCE_ALL = {
     .n_forms = COUNT(reduce_forms),
     .typings = reduce_bools,
     .n_typings = COUNT(reduce_bools),
-    .error = { ERROR_EXACT, .text = "undecided where undecided elements decide" },
+    .error = { ERROR_EXACT, .text = "undecided where undecided elements can change the result" },
     .infer = reduce_infer,
     .eval = eval,
     .bound = bound,

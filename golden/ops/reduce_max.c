@@ -20,7 +20,8 @@ static int bound(struct call *c, struct why *w)
 const struct op op_REDUCE_MAX = {
     .code = OP_REDUCE_MAX,
     .name = "REDUCE_MAX",
-    .summary = "Largest element along some dimensions; of none, the smallest number of the type.",
+    .summary = "Largest element along some dimensions; for no elements the smallest number of the "
+               "type.",
     .formula = "out[..] = max_{i in axes} in[.., i, ..]",
     .since = L3,
     .in = reduce_in,

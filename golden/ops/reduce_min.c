@@ -20,7 +20,8 @@ static int bound(struct call *c, struct why *w)
 const struct op op_REDUCE_MIN = {
     .code = OP_REDUCE_MIN,
     .name = "REDUCE_MIN",
-    .summary = "Smallest element along some dimensions; of none, the largest number of the type.",
+    .summary = "Smallest element along some dimensions; for no elements the largest number of the "
+               "type.",
     .formula = "out[..] = min_{i in axes} in[.., i, ..]",
     .since = L3,
     .in = reduce_in,

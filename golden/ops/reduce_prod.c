@@ -23,9 +23,9 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Products of k factors round k - 1 times.  In another order than ours a partial product may leave
- * the type's range on the way: above it nothing is certain; below it what is lost, less than the
- * smallest normal number, is multiplied by the factors that remain. */
+/* A product of k factors is rounded k - 1 times.  In another order a partial product may leave the
+ * type's range: after an overflow there is no bound; an underflow loses less than the smallest
+ * normal number, multiplied by the remaining factors. */
 static double error(const struct call *c, double y, double largest, double most, double least)
 {
     double range = dtype_info[c->out[0]->dtype].codec->max, u = c->unit;
@@ -38,7 +38,7 @@ static double error(const struct call *c, double y, double largest, double most,
     return most * (1 + grown) > max ? INFINITY : (largest - fabs(y)) * (1 + grown) + rounded + lost;
 }
 
-/* largest: the product of the largest magnitudes that the inputs may have */
+/* largest: the product of the largest magnitudes of the inputs within their errors. */
 static int bound(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->out[0]), inputs = tensor_count(c->arg[REDUCE_INPUT]);
@@ -62,7 +62,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_REDUCE_PROD = {
     .code = OP_REDUCE_PROD,
     .name = "REDUCE_PROD",
-    .summary = "Product over some dimensions; of no elements, 1.",
+    .summary = "Product over some dimensions; 1 for no elements.",
     .formula = "out[..] = prod_{i in axes} in[.., i, ..]",
     .since = L3,
     .in = reduce_in,
@@ -74,8 +74,9 @@ const struct op op_REDUCE_PROD = {
     .typings = reduce_floats,
     .n_typings = COUNT(reduce_floats),
     .error = { ERROR_ELEMENT, .ulps = 1,
-               .text = "product of the inputs at their largest, less the result; (1 + 2u)^k for "
-                       "the roundings" },
+               .text =
+                   "product of the inputs' largest magnitudes minus the result's; (1 + 2u)^k for "
+                   "the roundings" },
     .infer = reduce_infer,
     .eval = eval,
     .bound = bound,

@@ -15,7 +15,7 @@ static int eval(struct call *c, struct why *w)
 const struct op op_REDUCE_SUM = {
     .code = OP_REDUCE_SUM,
     .name = "REDUCE_SUM",
-    .summary = "Sum over some dimensions; of no elements, 0.",
+    .summary = "Sum over some dimensions; 0 for no elements.",
     .formula = "out[..] = sum_{i in axes} in[.., i, ..]",
     .since = L3,
     .in = reduce_in,

@@ -6,7 +6,7 @@ enum { INPUT, SHAPE };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [SHAPE] = { "shape", "dimensions of the output; one may be -1: whatever is left", "r",
+    [SHAPE] = { "shape", "dimensions of the output; one may be -1: computed from the others", "r",
                 .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
 };
 
@@ -24,7 +24,8 @@ static const struct typing typings[] = {
     { L6, RANKS(1, 4), { DT_I32 } },
 };
 
-/* The product of the given dimensions; sets them in s, and which one is -1 (or -1: none). */
+/* Reads the dimensions into s.  *ret_rest: the index of the one that is -1, or -1; *ret_count: the
+ * product of the others. */
 static int read_shape(const struct tensor *t, struct shape *s, int *ret_rest, uint64_t *ret_count,
                       struct why *w)
 {
@@ -33,7 +34,7 @@ static int read_shape(const struct tensor *t, struct shape *s, int *ret_rest, ui
     int rest = -1;
 
     for (uint32_t i = 0; i < s->rank; i++) {
-        REQUIRE(w, dims[i] >= -1, "shape[%u] is %d", i, dims[i]);
+        REQUIRE(w, dims[i] >= -1, "shape[%u] is %d: must be at least -1", i, dims[i]);
         REQUIRE(w, dims[i] != -1 || rest < 0, "shape[%d] and shape[%u] are both -1", rest, i);
         if (dims[i] == -1)
             rest = (int) i;
@@ -62,8 +63,8 @@ static int infer(struct call *c, struct why *w)
     TRY(read_shape(shape, &out, &rest, &count, w));
     if (rest >= 0) {
         REQUIRE(w, count > 0 && have % count == 0,
-                "%zu elements leave no size for shape[%d]: the others make %llu", have, rest,
-                (unsigned long long) count);
+                "%zu elements: shape[%d] cannot be computed, the other dimensions have %llu", have,
+                rest, (unsigned long long) count);
         out.dim[rest] = (uint32_t) (have / count);
         count *= out.dim[rest];
     }
@@ -78,7 +79,8 @@ static void move(const struct call *c, const struct movement *m)
     memcpy(m->to[0], m->from[INPUT], tensor_count(c->in[INPUT]) * m->size);
 }
 
-/* A factorisation of the number of elements: every prime factor falls on some dimension. */
+/* Draws a factorisation of the number of elements: multiplies its prime factors into random
+ * dimensions. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     size_t left = tensor_count(c->in[INPUT]);
@@ -102,7 +104,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_RESHAPE = {
     .code = OP_RESHAPE,
     .name = "RESHAPE",
-    .summary = "The same elements under another shape.",
+    .summary = "Changes the shape; the elements and their order stay the same.",
     .formula = "output[i] = input[i], i counting elements in row-major order",
     .since = L1,
     .in = inputs,

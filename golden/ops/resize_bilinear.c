@@ -10,13 +10,13 @@ static const struct typing typings[] = {
     { L4, RANK(4), { DT_S8, DT_FLOAT32 } },
 };
 
-/* On a pixel the next one does not count, even if it is infinite. */
+/* A pixel with weight 0 does not contribute, even if it is infinite. */
 static inline double between(double first, double second, double part)
 {
     return part == 0 ? first : first * (1 - part) + second * part;
 }
 
-/* The weighted sum of the four pixels round a place, for all channels. */
+/* The weighted sum of the four pixels around a position, for all channels. */
 static void mix(const double *top, const double *bottom, struct resize_place x, double part_y,
                 size_t channels, double *y)
 {
@@ -27,7 +27,7 @@ static void mix(const double *top, const double *bottom, struct resize_place x, 
                        between(bottom[first + k], bottom[second + k], x.part), part_y);
 }
 
-/* y = the image x, resized; column[j]: where column j of the output lies. */
+/* y = the image x, resized.  column[j]: position of the output's column j in the input. */
 static void interpolate(const struct call *c, const struct resize_place *column, const double *x,
                         double *y)
 {
@@ -66,7 +66,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Pixels low..high that a place may lie between, within its slack. */
+/* Pixels low..high between which a position may lie within its error. */
 struct range {
     size_t low, high;
 };
@@ -82,7 +82,7 @@ static struct range range_of(struct resize_place p, size_t n)
     return r;
 }
 
-/* By how much the pixels there differ: the slope between them is no steeper. */
+/* Largest difference between the pixels in the ranges, which bounds the slope. */
 static double spread(const struct call *c, struct range y, struct range x, size_t image,
                      size_t channel)
 {
@@ -98,7 +98,7 @@ static double spread(const struct call *c, struct range y, struct range x, size_
     return hi - lo;
 }
 
-/* What the rounding of places and of their parts adds. */
+/* Adds the effect of rounding errors in the positions. */
 static void add_slack(const struct call *c, const struct resize_place *column, double *ey)
 {
     const struct shape *in = &c->in[RESIZE_INPUT]->shape, *out = &c->out[0]->shape;
@@ -117,7 +117,8 @@ static void add_slack(const struct call *c, const struct resize_place *column, d
         }
 }
 
-/* Errors of the pixels are mixed as the pixels are; each of the products and sums is rounded. */
+/* Errors of the pixels are interpolated like the pixels; each of the products and sums is rounded.
+ */
 static int bound(struct call *c, struct why *w)
 {
     const struct resize_place *column = columns_of(c, w);
@@ -141,8 +142,8 @@ static int bound(struct call *c, struct why *w)
 const struct op op_RESIZE_BILINEAR = {
     .code = OP_RESIZE_BILINEAR,
     .name = "RESIZE_BILINEAR",
-    .summary = "An image in another size, each pixel mixed of the four round its place.",
-    .formula = "output[n,y,x,c] = input at place (p(y), p(x)), linear between pixels, constant "
+    .summary = "Resizes images with bilinear interpolation.",
+    .formula = "output[n,y,x,c] = input at position (p(y), p(x)), linear between pixels, constant "
                "outside; p(o) = s * o, s = size of input / size of output; with "
                "half_pixel_centers s * (o + 1/2) - 1/2; with align_corners s = (size of input - "
                "1) / (size of output - 1)",
@@ -157,8 +158,9 @@ const struct op op_RESIZE_BILINEAR = {
     .n_typings = COUNT(typings),
     .layout = 1 + RESIZE_LAYOUT,
     .error = { ERROR_ELEMENT, .ulps = 1,
-               .text = "ex mixed like the pixels, 8 u of them, and what a place that is 4 ulps off "
-                       "changes" },
+               .text =
+                   "ex interpolated like the pixels, 8 u of the pixels, and the effect of 4 ulps "
+                   "in a position" },
     .infer = resize_infer,
     .eval = eval,
     .bound = bound,

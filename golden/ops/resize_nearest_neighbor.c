@@ -12,7 +12,7 @@ static const struct typing typings[] = {
 
 enum { COLUMNS = 256 };
 
-/* Columns x..x + n - 1 of every row of every image. */
+/* Copies to columns x..x + n - 1 of every row of every output image. */
 static void take_columns(const struct call *c, size_t size, uint64_t x, uint32_t n,
                          const char *from, char *to)
 {
@@ -55,7 +55,7 @@ static bool is_certain(const struct call *c, uint32_t dimension)
     return true;
 }
 
-/* Where other pixels are right too, bounds (if they are wanted) are wider than errors that move. */
+/* Moving errors with the elements is a bound only where the nearest pixels are certain. */
 static bool moves(const struct call *c)
 {
     return c->unit == 0 || (is_certain(c, 1) && is_certain(c, 2));
@@ -68,7 +68,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* How far from y the pixels are that may be nearest. */
+/* Largest difference from `value` of the pixels that may be the nearest. */
 static double reach(const struct call *c, struct resize_nearest y, struct resize_nearest x,
                     size_t image, size_t channel, double value)
 {
@@ -107,7 +107,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_RESIZE_NEAREST_NEIGHBOR = {
     .code = OP_RESIZE_NEAREST_NEIGHBOR,
     .name = "RESIZE_NEAREST_NEIGHBOR",
-    .summary = "An image in another size, each pixel being the nearest one of the input.",
+    .summary = "Resizes images; each pixel is the nearest one of the input.",
     .formula = "output[n,y,x,c] = input[n, near(y, height), near(x, width), c]; near(o) = "
                "min(floor(s * o), size - 1), s = size of input / size of output; with "
                "half_pixel_centers floor(s * (o + 1/2)); with align_corners round(s * o), s = "
@@ -123,7 +123,8 @@ const struct op op_RESIZE_NEAREST_NEIGHBOR = {
     .n_typings = COUNT(typings),
     .layout = 1 + RESIZE_LAYOUT,
     .error = { ERROR_EXACT,
-               .text = "moved; distance to the pixels that are nearest within single precision" },
+               .text = "the errors of the elements move with them; distance to other pixels that "
+                       "single precision may find nearest" },
     .infer = resize_infer,
     .eval = eval,
     .move = move,

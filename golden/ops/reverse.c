@@ -4,12 +4,12 @@ enum { INPUT, AXIS };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "*", .slot = 0 },
-    [AXIS] = { "axis", "the dimension to turn round", "1", .slot = FIXED(DT_I32), .draw = DRAW_OP,
+    [AXIS] = { "axis", "the dimension to reverse", "1", .slot = FIXED(DT_I32), .draw = DRAW_OP,
                .needs = NEEDS_CONST },
 };
 
 static const struct role outputs[] = {
-    { "output", "the same elements, backwards along the axis", "*", .slot = 0, .q = Q_SAME },
+    { "output", "the same elements, in reverse order along the axis", "*", .slot = 0, .q = Q_SAME },
 };
 
 static const struct form forms[] = {
@@ -55,7 +55,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_REVERSE = {
     .code = OP_REVERSE,
     .name = "REVERSE",
-    .summary = "Turns one dimension round.",
+    .summary = "Reverses the order of elements along one dimension.",
     .formula = "output[.., i, ..] = input[.., dimension - 1 - i, ..]",
     .since = L7,
     .in = inputs,

@@ -58,7 +58,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_RNN = {
     .code = OP_RNN,
     .name = "RNN",
-    .summary = "One step of a simple recurrent cell, with its state going in and out.",
+    .summary = "One step of a simple recurrent cell, with its state as input and output.",
     .formula = "output = state' = act(weights * input + recurrent_weights * state + bias)",
     .since = L1,
     .in = inputs,

@@ -31,13 +31,13 @@ static int infer(struct call *c, struct why *w)
     return region_infer(c, w);
 }
 
-/* The mean of bilinear interpolations over a grid of points is a sum over both axes: what each
- * pixel of an axis weighs in one bin.  Arrays of as many elements as the image has pixels. */
+/* The mean of bilinear samples over a grid of points separates into both axes.  This is one axis of
+ * a bin: the weight of each pixel.  The arrays have an element per pixel of the axis. */
 struct bin {
-    size_t lo, hi;  /* pixels lo..hi take part */
-    double *weight; /* sum 1 */
-    /* For bounds: how far the samples between pixels k and k + 1 may be shifted, and what share of
-     * the samples has pixel k as a neighbour. */
+    size_t lo, hi;  /* pixels lo..hi have weights */
+    double *weight; /* of pixel k; the sum is 1 */
+    /* For bounds: weighted position errors of the samples that may lie between pixels k and k + 1,
+     * and the weight of the samples with pixel k as a neighbour. */
     double *shift, *share;
 };
 
@@ -67,7 +67,8 @@ static size_t pixel_of(double x, size_t pixels)
     return x >= last ? pixels - 1 : x > 0 ? (size_t) x : 0;
 }
 
-/* A sample at x gives `part` of the bin.  Beyond the middle of the last pixel it is that pixel. */
+/* Adds a sample at x with weight `part`.  Beyond the centre of the last pixel it takes that pixel.
+ */
 static void bin_sample(struct bin *b, size_t pixels, struct near x, double part)
 {
     size_t k = pixel_of(x.x, pixels), next = k + 1 < pixels ? k + 1 : k;
@@ -89,11 +90,11 @@ static void bin_sample(struct bin *b, size_t pixels, struct near x, double part)
     b->hi = last + 1 < pixels && last + 1 > b->hi ? last + 1 : b->hi;
 }
 
-/* One axis of a region: bins of `step` pixels with `samples` points each. */
+/* One axis of a region: where it begins, its bins of `step` pixels with `samples` points each. */
 struct cut {
     struct near from, step;
     size_t samples;
-    bool open; /* one sample fewer or more may be right as well */
+    bool open; /* rounding may also give `other` samples */
     size_t other;
 };
 
@@ -115,7 +116,7 @@ static struct cut cut_axis(const struct call *c, const struct region *r, int axi
     return k;
 }
 
-/* Bin i of an axis. */
+/* Computes bin i of an axis. */
 static void cut_bin(const struct call *c, const struct cut *k, size_t samples, int axis, size_t i,
                     struct bin *b)
 {
@@ -126,12 +127,12 @@ static void cut_bin(const struct call *c, const struct cut *k, size_t samples, i
     for (size_t s = 0; s < samples; s++) {
         double steps = (double) i + ((double) s + 0.5) / n;
         struct near x = near_sum(k->from, near_product(k->step, near_exact(steps), 2 * u), u);
-        x.e += (double) s * u * fabs(x.x); /* implementations go on from sample to sample */
+        x.e += (double) s * u * fabs(x.x); /* implementations accumulate the position */
         bin_sample(b, pixels, x, 1 / n);
     }
 }
 
-/* y = the bin of an image [H][W][C]; magnitude: of absolute values. */
+/* y[C] = the mean over the bin of an image [H][W][C]; magnitude: of absolute values. */
 static void mean_of_bin(const struct call *c, const double *image, const struct bin *by,
                         const struct bin *bx, bool magnitude, double *y)
 {
@@ -159,7 +160,7 @@ static const double *image_of(const struct call *c, const double *x, const struc
     return x + r->image * c->letter['H'] * c->letter['W'] * c->letter['C'];
 }
 
-/* What is done with every bin of every region. */
+/* Iteration over all bins of all regions. */
 struct walk {
     struct call *c;
     struct cut cut[2];
@@ -212,8 +213,8 @@ static int eval(struct call *c, struct why *w)
     return walk_regions(c, visit_value, w);
 }
 
-/* Errors e[C] of a bin whose samples are shifted along one axis (step elements from pixel to
- * pixel), wherever its rows on the other axis lie. */
+/* Adds to e[C] the effect of position errors of the samples along one axis, whose pixels are `step`
+ * elements apart, for all weights on the other axis. */
 static void add_shifted(const struct call *c, const double *image, const struct bin *along,
                         size_t step, const struct bin *across, size_t row, size_t pixels, double *e)
 {
@@ -232,7 +233,8 @@ static void add_shifted(const struct call *c, const double *image, const struct 
     }
 }
 
-/* Quantised implementations weigh with 8 bits: half a step of 1/255 for each of four neighbours. */
+/* Quantised implementations use 8-bit weights: adds half a step of 1/255 for each of 4 neighbours.
+ */
 static void add_weights(const struct call *c, const double *image, const struct walk *t, double *e)
 {
     size_t width = c->letter['W'], channels = c->letter['C'];
@@ -246,7 +248,7 @@ static void add_weights(const struct call *c, const double *image, const struct 
                         fabs(image[(i * width + j) * channels + k]);
 }
 
-/* The error of a bin with that many samples. */
+/* Adds the error of a bin with that many samples. */
 static void add_errors(struct walk *t, const double *image, size_t samples, double *e)
 {
     struct call *c = t->c;
@@ -266,7 +268,7 @@ static void add_errors(struct walk *t, const double *image, size_t samples, doub
     add_weights(c, image, t, e);
 }
 
-/* Where the number of samples is open, both results are right. */
+/* Where rounding may give another number of samples, adds the distance to that result. */
 static void add_other_samples(struct walk *t, const double *image, size_t i, size_t j,
                               const double *y, double *e)
 {
@@ -316,7 +318,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_ROI_ALIGN = {
     .code = OP_ROI_ALIGN,
     .name = "ROI_ALIGN",
-    .summary = "Cuts boxes out of images: means of bilinear samples in a grid of bins.",
+    .summary = "Samples boxes of images: means of bilinear samples in a grid of bins.",
     .formula = "output[m,i,j,c] = mean over a grid of points (y, x) in bin i, j of box m of the "
                "bilinear interpolation of input[batches[m], y, x, c]",
     .since = L3,
@@ -331,7 +333,7 @@ const struct op op_ROI_ALIGN = {
     .layout = 1 + REGION_LAYOUT,
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "mean of ex, factor * sqrt(K) * u * mean |x|, and the slope of the image "
-                       "times the errors of the samples' places" },
+                       "times the errors of the samples' positions" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

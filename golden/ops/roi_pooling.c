@@ -12,8 +12,8 @@ static const struct form forms[] = {
         REGION_STRIDE_W, REGION_LAYOUT, END } },
 };
 
-/* Pixels of a bin along an axis: from .. to - 1 by the definition, least..most those that an
- * implementation's roundings may add, sure_from .. sure_to - 1 those that they cannot take away. */
+/* Pixels of a bin along an axis, as half-open ranges: from..to by the definition, least..most those
+ * that may belong to it with rounding errors, sure_from..sure_to those that certainly do. */
 struct span {
     size_t from, to;
     size_t sure_from, sure_to;
@@ -25,15 +25,15 @@ static size_t clip(double x, double limit)
     return x > 0 ? (size_t) fmin(x, limit) : 0;
 }
 
-/* Bin i of `bins` in the pixels first..last; error: of single precision in where it begins. */
+/* Bin i of `bins` in the pixels first..last; u: unit roundoff of the boundaries, 0: exact. */
 static void span_of(double first, double last, double i, double bins, double limit, double u,
                     struct span *s)
 {
     double length = fmax(last - first + 1, 1), lo = i * length, hi = (i + 1) * length;
-    /* whole numbers and halves come out exact; other quotients may pass a whole number */
+    /* integers and halves are computed exactly; other quotients may be rounded past an integer */
     bool exact = u == 0 || fmod(2 * length, bins) == 0;
     double slack = exact ? 0 : 4 * u * (first + length + 1);
-    double slack_from = i > 0 ? slack : 0; /* the first bin begins where the region does */
+    double slack_from = i > 0 ? slack : 0; /* the first bin begins exactly with the region */
 
     s->from = clip(first + floor(lo / bins), limit);
     s->to = clip(first + ceil(hi / bins), limit);
@@ -51,7 +51,7 @@ static void widen_span(struct span *s, const struct span *other)
     s->sure_to = other->sure_to < s->sure_to ? other->sure_to : s->sure_to;
 }
 
-/* Half a pixel is rounded away from zero, and the coordinate may be off. */
+/* The coordinate x plus `side` times its error, rounded to a pixel, half away from zero. */
 static double pixel(struct near x, int side)
 {
     double a = x.x + side * x.e;
@@ -59,7 +59,7 @@ static double pixel(struct near x, int side)
     return floor(a) + (a - floor(a) >= 0.5);
 }
 
-/* Bin i of a region along an axis, for all ways in which its ends may be rounded. */
+/* Bin i of a region along an axis, for all roundings of the region's ends within their errors. */
 static struct span bin_of(const struct call *c, const struct region *r, int axis, size_t i)
 {
     double bins = (double) region_bins(c, axis), limit = (double) region_pixels(c, axis);
@@ -79,7 +79,7 @@ struct box_of_pixels {
     size_t top, bottom, left, right;
 };
 
-/* The largest element of some pixels for each channel; 0 of none. */
+/* y[C] = the largest of image + sign * e over some pixels; 0 for none. */
 static void largest(const struct call *c, const double *image, const struct box_of_pixels *b,
                     const double *e, double sign, double *y)
 {
@@ -113,8 +113,8 @@ static void pool(struct call *c, const struct region *r, const struct span *sy,
     largest(c, image, &b, NULL, 0, y);
 }
 
-/* The least that a bin may give in channel k: the largest of the pixels that are surely in it;
- * where none is, the smallest that may be alone in it, or the 0 of an empty one. */
+/* The smallest possible result of a bin in channel k: the largest of the pixels that are certainly
+ * in it; if there is none, the smallest of the possible ones, or 0 for an empty bin. */
 static double least_of(const struct call *c, const double *image, const double *e,
                        const struct box_of_pixels *b, bool sure, size_t k)
 {
@@ -134,7 +134,8 @@ static bool has_pixels(const struct box_of_pixels *b)
     return b->top < b->bottom && b->left < b->right;
 }
 
-/* Between the largest of the pixels that are surely in the bin and that of all that may be. */
+/* The result lies between the largest of the certain pixels and the largest of all possible ones.
+ */
 static void bound_bin(struct call *c, const struct region *r, const struct span *sy,
                       const struct span *sx, size_t at)
 {
@@ -192,9 +193,9 @@ static int bound(struct call *c, struct why *w)
 const struct op op_ROI_POOLING = {
     .code = OP_ROI_POOLING,
     .name = "ROI_POOLING",
-    .summary = "Cuts boxes out of images: the largest pixel in each of a grid of bins.",
+    .summary = "Pools boxes of images: the largest pixel in each of a grid of bins.",
     .formula = "output[m,i,j,c] = max over the pixels (y, x) in bin i, j of box m, its ends "
-               "rounded to pixels, of input[batches[m], y, x, c]; 0 of none",
+               "rounded to pixels, of input[batches[m], y, x, c]; 0 if empty",
     .since = L3,
     .in = region_in,
     .n_in = REGION_SAMPLES_H,
@@ -206,7 +207,7 @@ const struct op op_ROI_POOLING = {
     .n_typings = REGION_TYPINGS,
     .layout = 1 + REGION_LAYOUT,
     .error = { ERROR_EXACT,
-               .text = "the largest of the pixels that may be in the bin, where roundings decide" },
+               .text = "ex; distance to the largest pixels of bins with other roundings" },
     .infer = region_infer,
     .eval = eval,
     .bound = bound,

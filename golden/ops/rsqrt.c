@@ -2,7 +2,7 @@
 
 static const struct role inputs[] = {
     { "input",
-      "positive numbers; of 0 the result is infinite or the largest there is, of negative ones NaN",
+      "positive numbers; 0 gives infinity or the largest number of the type, negative ones NaN",
       "*", .needs = NEEDS_NONNEG | NEEDS_NONZERO },
 };
 
@@ -23,7 +23,7 @@ static double reciprocal_root(double x)
     return 1 / sqrt(x);
 }
 
-/* -0 may be taken for 0. */
+/* Implementations may treat -0 like 0. */
 static double local(double x, double y, double u)
 {
     return isinf(y) ? (signbit(x) ? INFINITY : 0) : 2 * u * 2 * y;
@@ -36,7 +36,7 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* Quantised types have no NaN: the root of a negative number may be anything. */
+/* Quantised types have no NaN: the result for a negative number is unspecified. */
 static int bound(struct call *c, struct why *w)
 {
     (void) w;

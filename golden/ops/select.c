@@ -38,7 +38,7 @@ static double error_at(const struct call *c, int role, size_t i)
     return c->ex[role] ? c->ex[role][i] : 0;
 }
 
-/* An undecided condition may have chosen either. */
+/* With an undecided condition either element may be the result. */
 static int bound(struct call *c, struct why *w)
 {
     (void) w;
@@ -59,7 +59,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_SELECT = {
     .code = OP_SELECT,
     .name = "SELECT",
-    .summary = "Elements of one tensor or the other, as a third one says.",
+    .summary = "Selects elements from one of two tensors by a third one.",
     .formula = "out = condition ? a : b",
     .since = L3,
     .in = inputs,

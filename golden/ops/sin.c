@@ -1,9 +1,9 @@
 #include "golden/math/elementary.h"
 #include "golden/ops/shared/elementwise/unary.h"
 
-/* The slope |cos x| carries an error, half its square the change of the slope.  The argument is
- * reduced in the arithmetic that is judged: 2|x| ulps of 1.  No sine is further off than 2, but
- * what may be anything may be infinite, which has none. */
+/* An error e of x contributes |cos x| e + e^2 / 2.  Reducing the argument in the arithmetic that is
+ * judged adds 2|x| ulps of 1.  Two sines differ by at most 2, but an argument without a bound may
+ * be infinite, whose sine is NaN. */
 static double error(double x, double y, double e, double u)
 {
     double slope = sqrt(fmax(1 - y * y, 0)), own = 2 * u * (4 * fabs(y) + 2 * fabs(x));

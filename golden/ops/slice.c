@@ -6,7 +6,7 @@ static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
     [BEGIN] = { "begin", "first index, for each dimension", "R", .slot = FIXED(DT_I32),
                 .draw = DRAW_OP, .needs = NEEDS_CONST },
-    [SIZE] = { "size", "how many, for each dimension; -1: all that are left, 0: none", "R",
+    [SIZE] = { "size", "number of elements, for each dimension; -1: all from begin on", "R",
                .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
 };
 
@@ -39,10 +39,11 @@ static int check_axis(const struct call *c, uint32_t i, struct why *w)
     int64_t begin = ((const int32_t *) c->in[BEGIN]->data)[i];
     int64_t size = ((const int32_t *) c->in[SIZE]->data)[i];
 
-    REQUIRE(w, begin >= 0 && begin <= dim, "begin[%u] = %d is outside dimension %u of %d", i,
+    REQUIRE(w, begin >= 0 && begin <= dim, "begin[%u] = %d is outside dimension %u of size %d", i,
             (int) begin, i, (int) dim);
-    REQUIRE(w, size >= -1 && begin + size <= dim, "%d elements from %d on: dimension %u has %d",
-            (int) size, (int) begin, i, (int) dim);
+    REQUIRE(w, size >= -1 && begin + size <= dim,
+            "%d elements from %d on: dimension %u has size %d", (int) size, (int) begin, i,
+            (int) dim);
     return 0;
 }
 
@@ -88,7 +89,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_SLICE = {
     .code = OP_SLICE,
     .name = "SLICE",
-    .summary = "A part of a tensor: a range of each dimension.",
+    .summary = "Extracts a range of each dimension of a tensor.",
     .formula = "output[i_0, ..] = input[begin[0] + i_0, ..]",
     .since = L3,
     .in = inputs,

@@ -47,8 +47,8 @@ static double largest_of(const double *x, size_t len, size_t step)
     return max;
 }
 
-/* One slice: `len` elements that lie `step` apart.  The largest logit is subtracted from all, so
- * that no exponential overflows. */
+/* One slice: `len` elements, `step` apart.  The largest logit is subtracted from all, so that no
+ * exponential overflows. */
 static void softmax(const double *x, size_t len, size_t step, double beta, double *y)
 {
     double max = largest_of(x, len, step), sum = 0;
@@ -73,9 +73,9 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* The logits of a slice, times beta, below their largest, and how far they may be off. */
+/* The logits of a slice, (x - max) * beta, with their errors. */
 struct logits {
-    const double *x, *ex; /* ex NULL: exact */
+    const double *x, *ex; /* ex: errors; NULL: exact */
     size_t len, step;
     double beta, max;
 };
@@ -90,7 +90,7 @@ static double logit_error(const struct logits *l, size_t i)
     return l->beta * l->ex[i * l->step];
 }
 
-/* Whether one may be anything: it may be infinite then, and its share no number. */
+/* Whether a logit has no bound: it may be infinite then, and its result NaN. */
 static bool is_open(const struct logits *l)
 {
     for (size_t i = 0; l->ex && i < l->len; i++)
@@ -99,7 +99,8 @@ static bool is_open(const struct logits *l)
     return false;
 }
 
-/* The sum of exponentials of the logits, all as small (-1) or as large (1) as they may be. */
+/* The sum of exponentials of the logits, all at the lower (sign -1) or upper (1) end of their
+ * intervals. */
 static struct elementary_exps extreme_sum(const struct logits *l, double sign)
 {
     struct elementary_exps s = ELEMENTARY_NO_EXPS;
@@ -109,8 +110,8 @@ static struct elementary_exps extreme_sum(const struct logits *l, double sign)
     return s;
 }
 
-/* The share of an exponential when those of a sum, of which `own` is one, are the others; slack:
- * share of the sum that the difference may have lost. */
+/* exp(x) / (exp(x) + the terms of the sum without exp(own)).  slack: relative error of that
+ * difference, added to the sum. */
 static double share(double x, const struct elementary_exps *sum, double own, double slack)
 {
     double others = sum->sum * (1 + slack) - elementary_exp(own - sum->top);
@@ -118,7 +119,7 @@ static double share(double x, const struct elementary_exps *sum, double own, dou
     return others > 0 ? 1 / (1 + others * elementary_exp(sum->top - x)) : 1;
 }
 
-/* A result is largest when its own logit is as large as it may be and all others are as small. */
+/* A result is largest if its own logit is at its upper and all others are at their lower ends. */
 static double carried(const struct logits *l, size_t i, double y,
                       const struct elementary_exps *smallest, const struct elementary_exps *largest)
 {
@@ -170,7 +171,7 @@ static int bound(struct call *c, struct why *w)
 const struct op op_SOFTMAX = {
     .code = OP_SOFTMAX,
     .name = "SOFTMAX",
-    .summary = "Exponentials along a dimension, scaled to sum to 1.",
+    .summary = "Exponentials along a dimension, normalised to sum to 1.",
     .formula = "out[.., i, ..] = exp(beta x[.., i, ..]) / sum_j exp(beta x[.., j, ..])",
     .since = L1,
     .in = inputs,

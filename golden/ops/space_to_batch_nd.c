@@ -28,7 +28,7 @@ static const struct typing typings[] = {
     { L4, RANK(4), { DT_S8 } },
 };
 
-/* Blocks along the height (axis 0) or width (axis 1) of the padded image. */
+/* Number of blocks along the height (axis 0) or width (axis 1) of the padded image. */
 static int count_blocks(const struct call *c, int axis, uint32_t *ret_blocks, struct why *w)
 {
     const int32_t *pad = (const int32_t *) c->in[PADDINGS]->data + (ptrdiff_t) 2 * axis;
@@ -49,7 +49,7 @@ static int infer(struct call *c, struct why *w)
     const int32_t *block = c->in[BLOCK]->data;
     struct shape out = { 4, { 0, 0, 0, in->shape.dim[3] } };
 
-    if (in->dtype == DT_U8 && in->zero != 0) /* before, what is filled in was not defined */
+    if (in->dtype == DT_U8 && in->zero != 0) /* lower levels do not define the padding value */
         c->level = L3;
     TRY(batch_check(c, BLOCK, w));
     if (!block || !call_known(c, PADDINGS))
@@ -77,7 +77,7 @@ static void move(const struct call *c, const struct movement *m)
         batch_from_space(&b, m->size, m->from[INPUT], m->to[0]);
 }
 
-/* As much padding after the image as makes whole blocks, sometimes a block more. */
+/* Pads after the image up to a whole number of blocks, sometimes one block more. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     int32_t *value = to->data;
@@ -99,7 +99,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_SPACE_TO_BATCH_ND = {
     .code = OP_SPACE_TO_BATCH_ND,
     .name = "SPACE_TO_BATCH_ND",
-    .summary = "Makes groups of images of blocks of pixels, after padding with zeros.",
+    .summary = "Rearranges blocks of pixels into the batch dimension, after padding with zeros.",
     .formula =
         "output[(i*b_1 + j) * images + n, y, x, c] = padded[n, y*b_0 + i, x*b_1 + j, c], b = "
         "block_sizes, images those of the input",

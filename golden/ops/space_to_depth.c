@@ -47,7 +47,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_SPACE_TO_DEPTH = {
     .code = OP_SPACE_TO_DEPTH,
     .name = "SPACE_TO_DEPTH",
-    .summary = "Makes groups of channels of blocks of pixels.",
+    .summary = "Rearranges blocks of pixels into groups of channels.",
     .formula = "output[n, y, x, (i*b + j) * channels + c] = input[n, y*b + i, x*b + j, c], b = "
                "block_size, "
                "channels those of the input",

@@ -5,10 +5,10 @@ enum { INPUT, AXIS, PARTS };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [AXIS] = { "axis", "dimension to cut; negative counts from the end", .slot = FIXED(DT_INT32),
+    [AXIS] = { "axis", "dimension to split; negative counts from the end", .slot = FIXED(DT_INT32),
                .draw = DRAW_AXIS, .needs = NEEDS_CONST },
-    [PARTS] = { "num_splits", "number of outputs, divides the dimension", .slot = FIXED(DT_INT32),
-                .draw = DRAW_OP, .needs = NEEDS_CONST },
+    [PARTS] = { "num_splits", "number of outputs, must divide the dimension",
+                .slot = FIXED(DT_INT32), .draw = DRAW_OP, .needs = NEEDS_CONST },
 };
 
 static const struct role outputs[] = {
@@ -55,7 +55,7 @@ static void move(const struct call *c, const struct movement *m)
         mover_copy(m->size, box, 2, (const char *) m->from[INPUT] + i * run * m->size, m->to[i]);
 }
 
-/* A divisor of the dimension, 6 at most. */
+/* Draws a divisor of the dimension, at most 6. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     struct axis a = call_axis(c, AXIS);
@@ -72,7 +72,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_SPLIT = {
     .code = OP_SPLIT,
     .name = "SPLIT",
-    .summary = "Cuts a tensor into equal parts along one dimension.",
+    .summary = "Splits a tensor into equal parts along one dimension.",
     .formula = "output_k[.., i, ..] = input[.., k * (dimension / num_splits) + i, ..]",
     .since = L3,
     .in = inputs,

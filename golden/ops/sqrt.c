@@ -1,10 +1,10 @@
 #include "golden/ops/shared/elementwise/unary.h"
 
 static const struct role inputs[] = {
-    { "input", "numbers; the root of negative ones is NaN", "*", .needs = NEEDS_NONNEG },
+    { "input", "numbers; negative ones give NaN", "*", .needs = NEEDS_NONNEG },
 };
 
-/* As x / rsqrt(x), with an approximation of the latter. */
+/* Implementations may compute x * rsqrt(x) with an approximate rsqrt. */
 static double local(double x, double y, double u)
 {
     (void) x;

@@ -6,13 +6,14 @@ enum { INPUT, DIMS };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [DIMS] = { "dims", "dimensions of 1 to remove; omitted or empty: all of them", "d",
+    [DIMS] = { "dims", "dimensions of size 1 to remove; omitted or empty: all of them", "d",
                .slot = FIXED(DT_I32), .optional = true, .placed = true, .draw = DRAW_OP,
                .needs = NEEDS_CONST },
 };
 
 static const struct role outputs[] = {
-    { "output", "the same elements; [1] when no dimension is left", "?", .slot = 0, .q = Q_SAME },
+    { "output", "the same elements; shape [1] if no dimension remains", "?", .slot = 0,
+      .q = Q_SAME },
 };
 
 static const struct form forms[] = {
@@ -26,7 +27,7 @@ static const struct typing typings[] = {
     { L4, RANKS(1, 4), { DT_S8 } },
 };
 
-/* Bit i: dimension i goes. */
+/* *ret_gone: bit i set if dimension i is removed. */
 static int removed(const struct call *c, unsigned *ret_gone, struct why *w)
 {
     const struct shape *s = &c->in[INPUT]->shape;
@@ -41,7 +42,7 @@ static int removed(const struct call *c, unsigned *ret_gone, struct why *w)
         int32_t i = given < 0 ? given + (int32_t) s->rank : given;
         REQUIRE(w, i >= 0 && i < (int32_t) s->rank, "dimension %d is outside rank %u", given,
                 s->rank);
-        REQUIRE(w, s->dim[i] == 1, "dimension %d has %u elements, must have 1", given, s->dim[i]);
+        REQUIRE(w, s->dim[i] == 1, "dimension %d has size %u, must have 1", given, s->dim[i]);
         gone |= 1u << i;
     }
     *ret_gone = gone;
@@ -71,7 +72,7 @@ static void move(const struct call *c, const struct movement *m)
     memcpy(m->to[0], m->from[INPUT], tensor_count(c->in[INPUT]) * m->size);
 }
 
-/* Some of the dimensions of 1, at least one. */
+/* Draws some of the dimensions of size 1, at least one. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     const struct shape *s = &c->in[INPUT]->shape;
@@ -94,7 +95,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_SQUEEZE = {
     .code = OP_SQUEEZE,
     .name = "SQUEEZE",
-    .summary = "Removes dimensions of one element.",
+    .summary = "Removes dimensions of size 1.",
     .formula = "output[i] = input[i], i counting elements in row-major order",
     .since = L2,
     .in = inputs,

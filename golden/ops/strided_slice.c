@@ -11,17 +11,19 @@ static const struct role inputs[] = {
                  .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
     [STRIDES] = { "strides", "from one index to the next, for each dimension; negative: backwards",
                   "R", .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
-    [BEGIN_MASK] = { "begin_mask", "bit i: begin[i] does not count, all from the first on",
+    [BEGIN_MASK] = { "begin_mask",
+                     "bit i: begin[i] is ignored, dimension i begins with its first element",
                      .slot = FIXED(DT_INT32), .draw = DRAW_OP, .needs = NEEDS_CONST },
-    [END_MASK] = { "end_mask", "bit i: end[i] does not count, all to the last",
+    [END_MASK] = { "end_mask", "bit i: end[i] is ignored, dimension i extends to its last element",
                    .slot = FIXED(DT_INT32), .draw = DRAW_OP, .needs = NEEDS_CONST },
     [SHRINK_MASK] = { "shrink_axis_mask",
-                      "bit i: dimension i, of which one element is taken, is left out",
+                      "bit i: dimension i, of which one element is selected, is removed",
                       .slot = FIXED(DT_INT32), .draw = DRAW_OP, .needs = NEEDS_CONST },
 };
 
 static const struct role outputs[] = {
-    { "output", "what is taken; [1] when no dimension is left", "?", .slot = 0, .q = Q_SAME },
+    { "output", "the selected elements; shape [1] if no dimension remains", "?", .slot = 0,
+      .q = Q_SAME },
 };
 
 static const struct form forms[] = {
@@ -45,8 +47,8 @@ static bool masked(const struct call *c, int role, uint32_t i)
     return call_int(c, role) >> i & 1;
 }
 
-/* An index, from the end if negative, as far as the dimension goes: lowest..lowest + dim, where the
- * lowest is 0, and -1 when going backwards. */
+/* An index, counted from the end if negative, clamped to lowest..lowest + dim.  lowest: 0, or -1
+ * for a negative stride. */
 static int64_t within(int64_t index, int64_t dim, int64_t lowest)
 {
     index += index < 0 ? dim : 0;
@@ -90,8 +92,8 @@ static int infer(struct call *c, struct why *w)
             continue;
         }
         REQUIRE(w, a.step > 0 && a.count == 1,
-                "dimension %u is to be left out, but %u elements are taken of it, %d apart", i,
-                a.count, (int) a.step);
+                "dimension %u is to be removed: must select 1 element, selects %u with stride %d",
+                i, a.count, (int) a.step);
     }
     c->out[0]->shape = out.rank ? out : (struct shape){ 1, { 1 } };
     return 0;
@@ -106,7 +108,7 @@ static void move(const struct call *c, const struct movement *m)
     slice_move(c, axis, m);
 }
 
-/* An index in one of the ways in which it can be written. */
+/* Writes an index from the start or, at random, from the end. */
 static int32_t draw_index(struct drawer *d, int64_t index, int64_t dim)
 {
     if (index < 0)
@@ -114,8 +116,8 @@ static int32_t draw_index(struct drawer *d, int64_t index, int64_t dim)
     return (int32_t) (index < dim && d->below(d, 2) ? index - dim : index);
 }
 
-/* begin is within the dimension, end another index from -1 to the dimension: then the sign of the
- * stride tells which of them comes first. */
+/* Draws begin within the dimension, and a different end in -1..dim; the stride's sign is then that
+ * of end - begin. */
 static int32_t draw_element(const struct call *c, int role, uint32_t i, struct drawer *d)
 {
     int64_t dim = c->in[INPUT]->shape.dim[i];
@@ -168,8 +170,7 @@ const struct op op_STRIDED_SLICE = {
     .name = "STRIDED_SLICE",
     .summary = "Elements of a tensor at equal distances along each dimension.",
     .formula = "output[i_0, ..] = input[begin[0] + strides[0] * i_0, ..] up to end, without the "
-               "dimensions of "
-               "shrink_axis_mask",
+               "dimensions of shrink_axis_mask",
     .since = L2,
     .in = inputs,
     .n_in = COUNT(inputs),

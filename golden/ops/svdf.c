@@ -8,22 +8,22 @@ enum { STATE_OUT, OUTPUT };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "[batch_size, input_size]", "BI" },
-    [FEATURE] = { "weights_feature", "one filter a row: rank of them for each unit", "FI",
+    [FEATURE] = { "weights_feature", "one filter per row, `rank` filters per unit", "FI",
                   .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
-    [TIME] = { "weights_time", "of what each filter remembers, the newest last", "FM",
+    [TIME] = { "weights_time", "weights of each filter's memory, the newest step last", "FM",
                .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
-    [BIAS] = { "bias", "one a unit", "U", .optional = true, .draw = DRAW_SHAPE,
+    [BIAS] = { "bias", "one per unit", "U", .optional = true, .draw = DRAW_SHAPE,
                .needs = NEEDS_CONST },
-    [STATE] = { "state", "memory_size numbers for each filter; the last ones are not read", "B?",
+    [STATE] = { "state", "memory_size numbers per filter; the last one of each is not read", "B?",
                 .draw = DRAW_SHAPE },
-    [RANK_PARAM] = { "rank", "filters of a unit", .slot = FIXED(DT_INT32), .draw = DRAW_OP,
+    [RANK_PARAM] = { "rank", "number of filters per unit", .slot = FIXED(DT_INT32), .draw = DRAW_OP,
                      .needs = NEEDS_CONST },
     [ACTIVATION] = { "activation", "0 none, 1 RELU, 2 RELU1, 3 RELU6, 4 TANH, 6 LOGISTIC",
                      .slot = FIXED(DT_INT32), .draw = DRAW_OP },
 };
 
 static const struct role outputs[] = {
-    [STATE_OUT] = { "state", "memories moved on by one; the last ones are 0", "B?" },
+    [STATE_OUT] = { "state", "memories shifted by one step; the last number of each is 0", "B?" },
     [OUTPUT] = { "output", "[batch_size, num_units]", "B?" },
 };
 
@@ -43,9 +43,9 @@ static int infer(struct call *c, struct why *w)
     uint32_t filters = c->letter['F'], memory = c->letter['M'];
     uint64_t state = (uint64_t) filters * memory;
 
-    REQUIRE(w, memory > 0, "%s: a memory of no steps", c->op->name);
+    REQUIRE(w, memory > 0, "%s: memory_size is 0", c->op->name);
     REQUIRE(w, c->in[STATE]->shape.dim[1] == state,
-            "%s: state has %u numbers a batch, %u filters of %u steps need %llu", c->op->name,
+            "%s: state has %u numbers per batch, %u filters of %u steps need %llu", c->op->name,
             c->in[STATE]->shape.dim[1], filters, memory, (unsigned long long) state);
     c->out[STATE_OUT]->shape = c->in[STATE]->shape;
     TRY(cell_check_activation(c, ACTIVATION, allowed, w));
@@ -61,7 +61,8 @@ static int infer(struct call *c, struct why *w)
     return 0;
 }
 
-/* What the filters remember, the newest from the input: [batch][filter][step]. */
+/* The memory of the filters, [batch][filter][step], with the newest step computed from the input.
+ */
 static int remember(const struct cell *k, struct near_array *ret_memory, struct why *w)
 {
     size_t filters = k->c->letter['F'], steps = k->c->letter['M'], batch = k->rows.batch;
@@ -80,7 +81,7 @@ static int remember(const struct cell *k, struct near_array *ret_memory, struct 
     return 0;
 }
 
-/* What each filter says: its memory times its weights. */
+/* The output of each filter: the dot product of its memory and its weights_time. */
 static int filter(const struct cell *k, const struct near_array *memory,
                   struct near_array *ret_filtered, struct why *w)
 {
@@ -103,7 +104,7 @@ static int filter(const struct cell *k, const struct near_array *memory,
     return 0;
 }
 
-/* output = act(bias + the filters of each unit) */
+/* output = act(bias + sum over the filters of each unit) */
 static void reduce(const struct cell *k, const struct near_array *filtered,
                    const struct near_array *to)
 {
@@ -147,7 +148,7 @@ static int bound(struct call *c, struct why *w)
     return run(c, c->unit, w);
 }
 
-/* The rank comes last, and must divide what was drawn before. */
+/* Draws a rank that divides the number of filters; a bias determines it. */
 static int32_t draw_rank(const struct call *c, struct drawer *d)
 {
     uint32_t filters = c->letter['F'], rank = 1 + d->below(d, 3);
@@ -182,8 +183,8 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_SVDF = {
     .code = OP_SVDF,
     .name = "SVDF",
-    .summary = "Filters over the features of the input and then over time, with their memory going "
-               "in and out: a matrix of low rank.",
+    .summary = "A layer factored into filters over the input's features and filters over time (low "
+               "rank), with their memory as input and output.",
     .formula = "memory[b,f,last] = sum over i of weights_feature[f,i] * input[b,i]; "
                "output[b,u] = act(bias[u] + sum over the filters f of u and t of "
                "weights_time[f,t] * memory[b,f,t]); state'[b,f,t] = memory[b,f,t+1]",

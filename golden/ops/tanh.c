@@ -13,8 +13,8 @@ static const struct typing typings[] = {
     { L4, RANKS(1, 4), { DT_S8 } },
 };
 
-/* As 1 - 2 / (1 + exp(2x)): the relative error of the exponential arrives times (1 - y^2) / 2; the
- * difference is off by an ulp or two of 1, however small the result. */
+/* Computed as 1 - 2 / (1 + exp(2x)): the relative error of the exponential is multiplied by
+ * (1 - y^2) / 2; the difference has an error of up to 2 ulps of 1, even for a small result. */
 static double local(double x, double y, double u)
 {
     return (1 - y * y) / 2 * bound_exp(u, 2 * x) + 4 * u;

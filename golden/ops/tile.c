@@ -5,7 +5,7 @@ enum { INPUT, MULTIPLES };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [MULTIPLES] = { "multiples", "how many times, for each dimension", "R", .slot = FIXED(DT_I32),
+    [MULTIPLES] = { "multiples", "number of copies, for each dimension", "R", .slot = FIXED(DT_I32),
                     .draw = DRAW_OP, .needs = NEEDS_CONST },
 };
 
@@ -31,7 +31,7 @@ static int infer(struct call *c, struct why *w)
 
     out->rank = in->rank;
     for (uint32_t i = 0; times && i < in->rank; i++) {
-        REQUIRE(w, times[i] >= 0, "multiples[%u] is %d", i, times[i]);
+        REQUIRE(w, times[i] >= 0, "multiples[%u] is %d: must not be negative", i, times[i]);
         uint64_t size = (uint64_t) in->dim[i] * (uint64_t) times[i];
         REQUIRE(w, size <= UINT32_MAX, "dimension %u would have %llu elements", i,
                 (unsigned long long) size);
@@ -40,7 +40,7 @@ static int infer(struct call *c, struct why *w)
     return 0;
 }
 
-/* Every dimension is two: the copies, and the elements of one. */
+/* Each dimension is copied as two: the copies, and the elements of one copy. */
 static void move(const struct call *c, const struct movement *m)
 {
     const struct shape *in = &c->in[INPUT]->shape, *out = &c->out[0]->shape;

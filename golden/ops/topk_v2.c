@@ -8,14 +8,14 @@ enum { VALUES, INDICES };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "rows along the last dimension", "?" },
-    [K] = { "k", "how many elements of each row, 1 to its length", .slot = FIXED(DT_INT32),
+    [K] = { "k", "number of elements per row, 1 to its length", .slot = FIXED(DT_INT32),
             .draw = DRAW_OP },
 };
 
 static const struct role outputs[] = {
     [VALUES] = { "values", "the k largest elements of each row, the largest first", "?",
                  .q = Q_SAME },
-    [INDICES] = { "indices", "where they are in the row", "?", .slot = FIXED(DT_I32) },
+    [INDICES] = { "indices", "their indexes in the row", "?", .slot = FIXED(DT_I32) },
 };
 
 static const struct form forms[] = {
@@ -43,8 +43,8 @@ static int infer(struct call *c, struct why *w)
     s.dim[s.rank - 1] = 0;
     if (call_known(c, K)) {
         int32_t k = call_int(c, K);
-        REQUIRE(w, k > 0 && (uint32_t) k <= n, "%s: k = %d of rows of %u elements", c->op->name, k,
-                n);
+        REQUIRE(w, k > 0 && (uint32_t) k <= n, "%s: k is %d for rows of %u elements", c->op->name,
+                k, n);
         s.dim[s.rank - 1] = (uint32_t) k;
     }
     c->out[VALUES]->shape = c->out[INDICES]->shape = s;
@@ -56,7 +56,7 @@ struct element {
     size_t index;
 };
 
-/* NaN goes last; of equal elements the one with the larger index comes first. */
+/* Decreasing; NaN last; of equal elements the one with the larger index first. */
 static int by_size(const void *a, const void *b)
 {
     const struct element *p = a, *q = b;
@@ -93,9 +93,9 @@ static int eval(struct call *c, struct why *w)
     return 0;
 }
 
-/* One row: its elements lie between lo[] and hi[], so the j-th in order lies between the j-th of
- * those.  The distance from its index to the farthest element that may have that rank is the bound
- * of the index. */
+/* One row: its elements lie between lo[] and hi[], so the j-th largest lies between the j-th
+ * largest of those.  The bound of an index is its distance to the farthest element that may have
+ * that rank. */
 static void bound_row(const struct call *c, size_t r, size_t n, size_t k, struct element *lo,
                       struct element *hi)
 {
@@ -133,7 +133,7 @@ static int bound(struct call *c, struct why *w)
     return 0;
 }
 
-/* Rows of one element are seldom worth it. */
+/* Rows of one element are usually rejected: they test little. */
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     uint32_t n = row_length(c);
@@ -148,7 +148,7 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_TOPK_V2 = {
     .code = OP_TOPK_V2,
     .name = "TOPK_V2",
-    .summary = "The k largest elements of every row, and where they are.",
+    .summary = "The k largest elements of every row and their indexes.",
     .formula = "values[.., j] = in[.., indices[.., j]] = the j-th largest of in[.., :]; of equal "
                "elements the one with the larger index comes first",
     .since = L3,
@@ -161,7 +161,7 @@ const struct op op_TOPK_V2 = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .error = { ERROR_DISCRETE, .text = "values: interval of the j-th largest; indices: distance to "
-                                       "those that could have rank j" },
+                                       "those that may have rank j" },
     .infer = infer,
     .eval = eval,
     .bound = bound,

@@ -5,7 +5,8 @@ enum { INPUT, PERM };
 
 static const struct role inputs[] = {
     [INPUT] = { "input", "the tensor", "?", .slot = 0 },
-    [PERM] = { "perm", "which dimension of the input each one of the output is; omitted: reversed",
+    [PERM] = { "perm",
+               "the dimension of the input for each one of the output; omitted: reversed order",
                "R", .slot = FIXED(DT_I32), .optional = true, .placed = true, .draw = DRAW_OP,
                .needs = NEEDS_CONST },
 };
@@ -44,7 +45,7 @@ static int infer(struct call *c, struct why *w)
     for (uint32_t i = 0; i < in->rank; i++) {
         int64_t p = perm_at(c, i);
         REQUIRE(w, p >= 0 && p < in->rank && !(seen >> p & 1),
-                "perm[%u] = %d makes no permutation of %u dimensions", i, (int) p, in->rank);
+                "perm[%u] = %d: must be a permutation of %u dimensions", i, (int) p, in->rank);
         seen |= 1u << p;
         out->dim[i] = in->dim[p];
     }

@@ -1,8 +1,8 @@
-/* Every input pixel spreads the filter, weighted, over the output.  Seen from an output pixel this
- * is a convolution: it meets every stride-th tap of the filter, turned round.  Outputs that lie a
- * stride apart meet the same taps, so that the output is stride_height * stride_width ordinary
- * convolutions of stride 1, its phases.  Each output takes its products in the order of the input:
- * row, column, channel. */
+/* Every input pixel adds the filter, multiplied by the pixel, to the output.  For an output pixel
+ * that is a convolution with every stride-th tap of the filter, in reverse order.  Outputs that are
+ * a stride apart use the same taps, so that the output consists of stride_height * stride_width
+ * phases, each an ordinary convolution of stride 1.  Each output sums its products in the order of
+ * the input: row, column, channel. */
 #include "golden/model/copy_elements.h"
 #include "golden/ops/shared/image/conv.h"
 
@@ -60,12 +60,12 @@ static const struct form forms[] = {
         ACTIVATION, LAYOUT, END } },
 };
 
-/* One axis of one call, in numbers wide enough for any int32 operands. */
+/* One axis of one call; int64, so that arithmetic on any int32 operands does not overflow. */
 struct axis {
     const char *name;
     int64_t in, kernel, stride, before, after;
-    int64_t shape; /* what output_shape says; 0: nothing */
-    bool known;    /* every operand that takes part can be read */
+    int64_t shape; /* the size in output_shape; 0: none */
+    bool known;    /* all operands of the axis have values */
 };
 
 static int64_t read(const struct call *c, int role, int64_t otherwise, struct axis *a)
@@ -79,7 +79,7 @@ static bool is_same(const struct call *c)
     return c->in[SCHEME] && call_known(c, SCHEME) && call_int(c, SCHEME) == SCHEME_SAME;
 }
 
-/* Dimension i of the output, NHWC, as output_shape has it. */
+/* Dimension i, in NHWC order, of output_shape. */
 static int32_t shape_at(const struct call *c, uint32_t i)
 {
     static const uint8_t nchw[] = { 0, 2, 3, 1 };
@@ -88,8 +88,8 @@ static int32_t shape_at(const struct call *c, uint32_t i)
     return shape[c->nchw ? nchw[i] : i];
 }
 
-/* What a convolution with SAME padding adds to an image of the output's size, is cut off here.  The
- * last stride may reach beyond the filter: then there is more output. */
+/* Removes the padding that a convolution with SAME padding adds to an image of the output's size.
+ * If the last stride extends beyond the filter, the output is enlarged instead. */
 static void pad_same(struct axis *a)
 {
     int64_t steps = (a->shape + a->stride - 1) / a->stride;
@@ -99,7 +99,7 @@ static void pad_same(struct axis *a)
     a->after = need - a->before;
 }
 
-/* Everything that the operands say of an axis, legal or not. */
+/* Reads the operands of an axis, without checking them. */
 static struct axis axis_read(const struct call *c, bool vertical)
 {
     struct axis a = { .name = vertical ? "height" : "width", .known = true };
@@ -147,7 +147,7 @@ static int check_shape(const struct call *c, struct why *w)
 
     for (uint32_t i = 1; i < 4; i++)
         REQUIRE(w, (int64_t) out->dim[i] == shape_at(c, i),
-                "output_shape says %d where image, filter, stride and padding make %u",
+                "output_shape has %d, must be %u by image, filter, stride and padding",
                 shape_at(c, i), out->dim[i]);
     return 0;
 }
@@ -169,8 +169,8 @@ static int infer(struct call *c, struct why *w)
     return activation_check(c, ACTIVATION, w);
 }
 
-/* The outputs first, first + stride, ... of an axis, and the taps that they meet: from `tap` on
- * backwards. */
+/* The outputs first, first + stride, ... of an axis, and the taps that they use: from `tap`
+ * downwards. */
 struct phase {
     struct matmul_axis conv;
     size_t first, stride, tap;
@@ -200,7 +200,7 @@ static struct phase phase_of(const struct axis *a, size_t first)
     };
 }
 
-/* f: [O][h][w][I]; the taps of one phase, turned round, dense. */
+/* Copies the taps of one phase, in reverse order, from the filter f, [O][h][w][I]. */
 static void gather_taps(const struct call *c, const struct phase *y, const struct phase *x,
                         const double *f, double *ret_taps)
 {
@@ -218,7 +218,7 @@ static void gather_taps(const struct call *c, const struct phase *y, const struc
                    ret_taps);
 }
 
-/* part: the outputs of one phase, dense; to their places in y. */
+/* Copies the outputs of one phase, which are contiguous in `part`, to their positions in y. */
 static void spread_part(const struct call *c, const struct phase *py, const struct phase *px,
                         const double *part, double *y)
 {
@@ -240,7 +240,7 @@ static int sum(const struct call *c, const double *x, const double *f, const dou
                double *y, struct why *w)
 {
     struct axis ay = axis_read(c, true), ax = axis_read(c, false);
-    struct phase py = phase_of(&ay, 0), px = phase_of(&ax, 0); /* none is larger */
+    struct phase py = phase_of(&ay, 0), px = phase_of(&ax, 0); /* the largest phase */
     bool whole = phases(&ay) == 1 && phases(&ax) == 1;
     size_t batch = c->letter['N'], out_c = c->letter['O'];
 
@@ -291,7 +291,7 @@ static int bound(struct call *c, struct why *w)
 
 enum { DRAWN_STRIDE = 3, DRAWN_PAD = 2 };
 
-/* Whether the axis comes out as output_shape says. */
+/* Whether the axis with this stride has the size in output_shape. */
 static bool stride_fits(struct axis a, bool same, int64_t stride)
 {
     a.stride = stride;
@@ -318,7 +318,7 @@ static int32_t draw_stride(const struct call *c, const struct axis *a, struct dr
     return s;
 }
 
-/* A size that some stride gives with one of the schemes. */
+/* Draws an output size that results from some stride with one of the schemes. */
 static int32_t draw_size(const struct axis *a, bool same, struct drawer *d)
 {
     int32_t stride = 1 + (int32_t) d->below(d, DRAWN_STRIDE);
@@ -340,7 +340,7 @@ static void draw_shape(const struct call *c, const struct axis *y, const struct 
         shape[c->nchw && i > 0 ? i % 3 + 1 : i] = nhwc[i];
 }
 
-/* Padding that leaves something of the output, whatever the stride. */
+/* Draws a padding that leaves a non-empty output for every stride. */
 static int32_t draw_pad(const struct axis *a, bool first, struct drawer *d)
 {
     int64_t most = a->kernel - 1;
@@ -382,7 +382,8 @@ static bool draw(const struct call *c, int role, struct drawer *d, struct tensor
 const struct op op_TRANSPOSE_CONV_2D = {
     .code = OP_TRANSPOSE_CONV_2D,
     .name = "TRANSPOSE_CONV_2D",
-    .summary = "The transpose of a 2-D convolution: every input pixel spreads the filter.",
+    .summary =
+        "Transposed 2-D convolution: every input pixel adds the weighted filter to the output.",
     .formula = "output[n,y,x,o] = act(bias[o] + sum over r,s,i,j,k with "
                "r*stride_height + i = y + pad_top, s*stride_width + j = x + pad_left of "
                "filter[o,i,j,k] * input[n,r,s,k])",

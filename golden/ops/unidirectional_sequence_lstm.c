@@ -8,8 +8,9 @@ static const struct role inputs[] = {
                 "??I", .slot = LSTM_VALUE },
     LSTM_ROLES(CELL, "", "U", "O", "I"),
     [ACTIVATION] = LSTM_ACTIVATION_ROLE,
-    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "the cell state is clipped to it"),
-    [PROJECTION_CLIP] = LSTM_CLIP_ROLE("projection_clip", "the projection is clipped to it"),
+    [CELL_CLIP] = LSTM_CLIP_ROLE("cell_clip", "limit to which the cell state is clipped"),
+    [PROJECTION_CLIP] =
+        LSTM_CLIP_ROLE("projection_clip", "limit to which the projection is clipped"),
     [TIME_MAJOR] = CELL_TIME_MAJOR_ROLE(DT_BOOL),
 };
 
@@ -17,7 +18,7 @@ static const struct role outputs[] = {
     [OUTPUT] = { "output", "of every step, in the order of the input", "??O", .slot = LSTM_VALUE },
     [STATE_OUT] = { "output_state", "the output of the last step", "BO", .slot = LSTM_VALUE,
                     .since = L4, .optional = true },
-    [CELL_OUT] = { "cell_state", "after the last step; comes with the output state", "BU",
+    [CELL_OUT] = { "cell_state", "after the last step; present with the output state only", "BU",
                    .slot = LSTM_MEMORY, .since = L4, .optional = true },
 };
 
@@ -95,7 +96,7 @@ static uint32_t results(const struct call *c, struct drawer *d)
 const struct op op_UNIDIRECTIONAL_SEQUENCE_LSTM = {
     .code = OP_UNIDIRECTIONAL_SEQUENCE_LSTM,
     .name = "UNIDIRECTIONAL_SEQUENCE_LSTM",
-    .summary = "A long short-term memory run over a sequence.",
+    .summary = "An LSTM cell run over a sequence.",
     .formula = "for each step: i, f, o = logistic(W x + R h + P . c + b), g = act(W x + R h + b), "
                "c' = clip(f . c + i . g), h' = clip(projection (o . act(c')) + bias)",
     .since = L3,

@@ -6,18 +6,19 @@
 enum { CONDITION, BODY, ARGUMENTS };
 
 static const struct role inputs[] = {
-    [CONDITION] = { "condition", "the model that tells whether to go on: one TENSOR_BOOL8",
+    [CONDITION] = { "condition",
+                    "the model whose output, one TENSOR_BOOL8, continues the loop if true",
                     .slot = FIXED(DT_MODEL) },
-    [BODY] = { "body", "the model that gives the state of the next turn", .slot = FIXED(DT_MODEL) },
+    [BODY] = { "body", "the model that computes the state of the next iteration",
+               .slot = FIXED(DT_MODEL) },
     [ARGUMENTS] = { "arguments",
-                    "inputs of both models; any type: first what is also an output, then state "
-                    "that "
-                    "stays inside, then what no turn changes",
+                    "inputs of both models; any type: first the state that is also an output, then "
+                    "state that is not, then values that no iteration changes",
                     "?", .optional = true, .many = true },
 };
 
 static const struct role outputs[] = {
-    { "outputs", "the first part of the state, after the last turn", "?", .many = true },
+    { "outputs", "the first part of the state, after the last iteration", "?", .many = true },
 };
 
 static const struct form forms[] = {
@@ -56,7 +57,7 @@ static int control(struct call *c, struct exec_frame *f, struct why *w)
 const struct op op_WHILE = {
     .code = OP_WHILE,
     .name = "WHILE",
-    .summary = "Runs a model as long as another one says so.",
+    .summary = "Executes a model repeatedly while a condition model returns true.",
     .formula = "while condition(state, rest): state = body(state, rest); outputs = state[0..m-1]",
     .since = L4,
     .in = inputs,
@@ -68,7 +69,7 @@ const struct op op_WHILE = {
     .typings = typings,
     .n_typings = COUNT(typings),
     .control_kind = CONTROL_LOOP,
-    .error = { ERROR_EXACT, .text = "carried from turn to turn; a condition that could fall the "
-                                    "other way leaves the outputs undecided" },
+    .error = { ERROR_EXACT, .text = "carried from iteration to iteration; a condition that may be "
+                                    "different within its error leaves the outputs undecided" },
     .control = control,
 };
