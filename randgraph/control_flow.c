@@ -6,7 +6,7 @@
 
 #include "randgraph/grow.h"
 
-enum { MAX_ARGUMENTS = 3, MAX_CHAIN = 3, MAX_TURNS = 4, MAX_DEPTH = 2 };
+enum { MAX_ARGUMENTS = 3, MAX_CHAIN = 3, MAX_ITERATIONS = 4, MAX_DEPTH = 2 };
 
 /* The operation's arguments in the enclosing graph, and the inputs of the subgraphs that receive
  * them.  none: no arguments are passed; the subgraphs have constants with the same values. */
@@ -81,7 +81,7 @@ static struct known *copy_known(struct builder *b, const struct known *k, enum l
 }
 
 /* A subgraph whose inputs are the arguments. */
-static int enter(struct builder *b, struct arguments *a, struct builder *ret_inside)
+static int begin_subgraph(struct builder *b, struct arguments *a, struct builder *ret_inside)
 {
     struct builder s = builder_for_subgraph(b);
 
@@ -95,8 +95,8 @@ static int enter(struct builder *b, struct arguments *a, struct builder *ret_ins
     return 0;
 }
 
-static int leave(struct builder *b, struct builder *s, const struct arguments *a,
-                 struct known *const *result, uint32_t n, uint32_t graph)
+static int finish_subgraph(struct builder *b, struct builder *s, const struct arguments *a,
+                           struct known *const *result, uint32_t n, uint32_t graph)
 {
     return finish_graph(s, a->inside, a->none ? 0 : a->n, result, n, &b->model->graph[graph]);
 }
@@ -235,10 +235,10 @@ static int grow_branches(struct builder *b, struct arguments *a, struct known *c
 
     for (uint32_t branch = 0; branch < 2; branch++) {
         struct builder s;
-        TRY(enter(b, a, &s));
+        TRY(begin_subgraph(b, a, &s));
         for (uint32_t i = 0; i < n; i++)
             TRY(grow_chain(&s, a->inside[i], &result[i]));
-        TRY(leave(b, &s, a, result, n, graph + branch));
+        TRY(finish_subgraph(b, &s, a, result, n, graph + branch));
         if (is_true(condition) == (branch == 0))
             memcpy(taken, result, n * sizeof *result);
     }
@@ -261,16 +261,16 @@ static int grow_branch(struct builder *b, struct known *from, struct known **ret
     return grow_branches(b, &a, condition, graph, ret_result);
 }
 
-static int condition_graph(struct builder *b, struct arguments *a, uint32_t counter, int32_t turns,
-                           uint32_t graph)
+static int condition_graph(struct builder *b, struct arguments *a, uint32_t counter,
+                           int32_t iterations, uint32_t graph)
 {
     struct builder s;
     struct known *go_on;
 
-    TRY(enter(b, a, &s));
-    struct known *end = single(&s, DT_I32, turns, LIFE_CONSTANT_COPY);
+    TRY(begin_subgraph(b, a, &s));
+    struct known *end = single(&s, DT_I32, iterations, LIFE_CONSTANT_COPY);
     TRY(add_arithmetic(&s, "LESS", a->inside[counter], end, DT_B8, &go_on));
-    return leave(b, &s, a, &go_on, 1, graph);
+    return finish_subgraph(b, &s, a, &go_on, 1, graph);
 }
 
 static int body_graph(struct builder *b, struct arguments *a, uint32_t counter,
@@ -278,12 +278,12 @@ static int body_graph(struct builder *b, struct arguments *a, uint32_t counter,
 {
     struct builder s;
 
-    TRY(enter(b, a, &s));
+    TRY(begin_subgraph(b, a, &s));
     for (uint32_t i = 0; i < counter; i++)
         TRY(grow_chain(&s, a->inside[i], &result[i]));
     struct known *one = single(&s, DT_I32, 1, LIFE_CONSTANT_COPY);
     TRY(add_arithmetic(&s, "ADD", a->inside[counter], one, DT_I32, &result[counter]));
-    return leave(b, &s, a, result, counter + 1, graph);
+    return finish_subgraph(b, &s, a, result, counter + 1, graph);
 }
 
 /* Checks the values of a loop's body in each iteration: it was drawn with those of the first. */
@@ -305,8 +305,8 @@ static void check_operation(const struct exec_event *e, void *user)
     }
 }
 
-static int run_turns(struct builder *b, const struct plan *p, const struct arguments *a,
-                     int32_t turns, struct tensor *state, uint32_t n_state)
+static int run_iterations(struct builder *b, const struct plan *p, const struct arguments *a,
+                          int32_t iterations, struct tensor *state, uint32_t n_state)
 {
     struct range_check check = { b, false };
     struct exec_options options = { .arena = b->scratch,
@@ -317,7 +317,7 @@ static int run_turns(struct builder *b, const struct plan *p, const struct argum
 
     for (uint32_t i = 0; i < a->n; i++)
         in[i] = a->outside[i]->t;
-    for (; turns > 0; turns--) {
+    for (; iterations > 0; iterations--) {
         TRY(plan_run(p, in, &options, &r, NULL));
         memcpy(in, r.out, n_state * sizeof *in);
         result_done(&r);
@@ -327,8 +327,8 @@ static int run_turns(struct builder *b, const struct plan *p, const struct argum
 }
 
 /* The state after the last iteration, by running the body as a model of its own. */
-static int loop_state(struct builder *b, const struct arguments *a, int32_t turns, uint32_t graph,
-                      struct tensor *state, uint32_t n_state)
+static int loop_state(struct builder *b, const struct arguments *a, int32_t iterations,
+                      uint32_t graph, struct tensor *state, uint32_t n_state)
 {
     struct model m = *b->model;
     struct plan *p;
@@ -338,20 +338,20 @@ static int loop_state(struct builder *b, const struct arguments *a, int32_t turn
         return -1;
     m.graph[0] = m.graph[graph];
     TRY(plan_new(&m, &p, NULL));
-    int rc = run_turns(b, p, a, turns, state, n_state);
+    int rc = run_iterations(b, p, a, iterations, state, n_state);
     plan_free(p);
     return rc;
 }
 
 /* Computes the loop's results.  -1 also where one exceeds the limit, or where all but the counter,
  * which is last, have equal elements only. */
-static int compute_results(struct builder *b, const struct arguments *a, int32_t turns,
+static int compute_results(struct builder *b, const struct arguments *a, int32_t iterations,
                            uint32_t body, struct known **result, uint32_t n)
 {
     struct tensor state[MAX_ARGUMENTS + 1];
     bool useful = false;
 
-    TRY(loop_state(b, a, turns, body, state, n));
+    TRY(loop_state(b, a, iterations, body, state, n));
     for (uint32_t i = 0; i < n; i++) {
         struct known *k = known_new(b, state[i].dtype, LIFE_TEMPORARY);
         if (!k)
@@ -391,17 +391,17 @@ static int grow_loop(struct builder *b, struct known *from, struct known **ret_r
 {
     struct arguments a = { .n = 0 };
     struct known *result[MAX_ARGUMENTS + 1];
-    int32_t turns = (int32_t) rng_below(b->rng, MAX_TURNS + 1);
+    int32_t iterations = (int32_t) rng_below(b->rng, MAX_ITERATIONS + 1);
     uint32_t graph, counter;
 
     if (!b->rows->loop)
         return -1;
     TRY(arrange_loop(b, from, &a, &counter));
     TRY(reserve_graphs(b, 2, &graph));
-    TRY(condition_graph(b, &a, counter, turns, graph));
+    TRY(condition_graph(b, &a, counter, iterations, graph));
     TRY(body_graph(b, &a, counter, result, graph + 1));
     struct arena_mark mark = arena_mark(b->scratch);
-    int rc = compute_results(b, &a, turns, graph + 1, result, counter + 1);
+    int rc = compute_results(b, &a, iterations, graph + 1, result, counter + 1);
     arena_rewind(b->scratch, mark);
     TRY(rc);
     struct known *leading[] = { subgraph_operand(b, graph), subgraph_operand(b, graph + 1) };

@@ -34,7 +34,7 @@ static int draw_length(struct draft *d, uint8_t primary)
     return n;
 }
 
-static int lay_out(struct draft *d, uint8_t primary)
+static int list_roles(struct draft *d, uint8_t primary)
 {
     int len = draw_length(d, primary);
 
@@ -61,7 +61,7 @@ static void draw_layout(struct draft *d)
 }
 
 /* Sets operand `at`, also in d->call, which record draw functions read: images there are NHWC. */
-static void place(struct draft *d, uint32_t at, struct known *k)
+static void set_operand(struct draft *d, uint32_t at, struct known *k)
 {
     struct call *c = &d->call;
     const struct role *r = &d->op->in[d->role[at]];
@@ -188,7 +188,7 @@ static int draw_tensor(struct draft *d, uint32_t at)
         shape = shape_nhwc(d, r, &k->t.shape);
         if (!shape_bind(d, r, &shape))
             return -1;
-        place(d, at, k);
+        set_operand(d, at, k);
         return 0;
     }
     if (!draw_shape(d, at, &shape))
@@ -200,7 +200,7 @@ static int draw_tensor(struct draft *d, uint32_t at)
         k = draw_fresh(d, at, &shape);
     if (!k)
         return -1;
-    place(d, at, k);
+    set_operand(d, at, k);
     return 0;
 }
 
@@ -229,7 +229,7 @@ static int draw_operand(struct draft *d, uint32_t at)
         d->drawn[at] = r->optional && at > 0;
         return d->drawn[at] ? 0 : -1;
     }
-    place(d, at, d->in[at]);
+    set_operand(d, at, d->in[at]);
     return 0;
 }
 
@@ -251,7 +251,7 @@ static int place_primary(struct draft *d, struct known *primary)
     struct shape s = shape_nhwc(d, r, &primary->t.shape);
     if (!shape_bind(d, r, &s))
         return -1;
-    place(d, d->primary, primary);
+    set_operand(d, d->primary, primary);
     return 0;
 }
 
@@ -293,7 +293,7 @@ static int level_of_types(const struct draft *d)
 }
 
 /* Records the dimensions that are known only after execution. */
-static void note_open(struct known *k)
+static void mark_open(struct known *k)
 {
     for (uint32_t i = 0; i < k->t.shape.rank; i++)
         if (k->t.shape.dim[i] == 0)
@@ -312,7 +312,7 @@ int draft_bind(struct draft *d)
         const struct tensor *t = &d->out[i]->t;
         size_t n = tensor_count(t);
         if (d->op->measure)
-            note_open(d->out[i]);
+            mark_open(d->out[i]);
         else if (n == 0 || n > b->options->max_elements)
             return -1;
         if (dtype_info[t->dtype].tensor && !t->shape.rank)
@@ -335,7 +335,7 @@ int draft_call(struct builder *b, const struct row *row, struct known *primary, 
     d->call.form = d->form;
     d->call.typing = d->typing;
     d->call.arg = d->arg;
-    TRY(lay_out(d, row->role));
+    TRY(list_roles(d, row->role));
     draw_layout(d);
     if (primary)
         TRY(place_primary(d, primary));

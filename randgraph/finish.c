@@ -59,7 +59,7 @@ int finish_graph(struct builder *b, struct known *const *input, uint32_t n_input
 }
 
 /* Makes the whole shape unknown, or each dimension with even odds. */
-static void forget_shape(struct builder *b, struct shape *s)
+static void hide_shape(struct builder *b, struct shape *s)
 {
     if (b->options->max_level >= 3 && rng_percent(b->rng, 25)) {
         s->rank = 0;
@@ -80,14 +80,14 @@ static bool may_be_unknown(const struct operand *o)
     return info->tensor && info->quant != QUANT_CHANNEL;
 }
 
-static void forget_shapes(struct builder *b, struct graph *g)
+static void hide_shapes(struct builder *b, struct graph *g)
 {
     if (b->model->n_graphs > 1 || !rng_percent(b->rng, b->weights->unknown_graph))
         return;
     for (uint32_t i = 0; i < g->n_operands; i++) {
         struct operand *o = &g->operand[i];
         if (may_be_unknown(o) && rng_percent(b->rng, b->weights->unknown_operand))
-            forget_shape(b, &o->tensor.shape);
+            hide_shape(b, &o->tensor.shape);
     }
 }
 
@@ -128,8 +128,8 @@ static int fill_pool(struct builder *b, struct graph *g)
 }
 
 /* Inputs in operand order; outputs: results that no operation reads, and a few that are read. */
-static void choose_ends(struct builder *b, struct known **input, uint32_t *n_input,
-                        struct known **output, uint32_t *n_output)
+static void choose_inputs_outputs(struct builder *b, struct known **input, uint32_t *n_input,
+                                  struct known **output, uint32_t *n_output)
 {
     for (uint32_t i = 0; i < b->n_known; i++) {
         struct known *k = b->known[i];
@@ -140,8 +140,8 @@ static void choose_ends(struct builder *b, struct known **input, uint32_t *n_inp
     }
 }
 
-static int finish_ends(struct builder *b, struct known *const *input, uint32_t n_input,
-                       struct known *const *output, uint32_t n_output, struct example *e)
+static int finish_values(struct builder *b, struct known *const *input, uint32_t n_input,
+                         struct known *const *output, uint32_t n_output, struct example *e)
 {
     e->in = arena_alloc(b->arena, n_input + 1, sizeof *e->in);
     e->expected = arena_alloc(b->arena, n_output + 1, sizeof *e->expected);
@@ -166,12 +166,12 @@ int finish_example(struct builder *b, struct example *ret_example)
     if (!input)
         return -1;
     struct known **output = input + b->n_known;
-    choose_ends(b, input, &n_input, output, &n_output);
+    choose_inputs_outputs(b, input, &n_input, output, &n_output);
     TRY(finish_graph(b, input, n_input, output, n_output, &b->model->graph[0]));
-    forget_shapes(b, &b->model->graph[0]);
+    hide_shapes(b, &b->model->graph[0]);
     TRY(fill_pool(b, &b->model->graph[0]));
     struct example e = { .model = *b->model, .since = "UNKNOWN" };
-    TRY(finish_ends(b, input, n_input, output, n_output, &e));
+    TRY(finish_values(b, input, n_input, output, n_output, &e));
     *ret_example = e;
     return 0;
 }

@@ -226,7 +226,7 @@ static int try_control(struct builder *b)
 
 /* Replaces a fuzzer's bytes that are used up, which would repeat the same choice, by a generator.
  */
-static void leave_bytes(struct rng *r, int turn)
+static void replace_bytes(struct rng *r, int turn)
 {
     if (r->bytes && r->bytes == r->end)
         rng_seed(r, 0, (uint64_t) turn);
@@ -243,7 +243,7 @@ static int step(struct builder *b)
         if (try_step(b) == 0)
             return 0;
         if (i > TRIES_STEP / 2)
-            leave_bytes(b->rng, i);
+            replace_bytes(b->rng, i);
     }
     return -1;
 }

@@ -75,29 +75,29 @@ static size_t mirrored(size_t centre, int d, size_t side)
 }
 
 /* Quadratic approximation around the largest point: value, gradient, second derivatives. */
-struct surface {
-    struct near value, slope[2], curve[2], twist; /* [0]: along x */
+struct quadratic {
+    struct near value, gradient[2], second[2], mixed; /* of x (0) and y (1) */
 };
 
-static struct surface surface_at(const struct map *m, size_t y, size_t x)
+static struct quadratic quadratic_at(const struct map *m, size_t y, size_t x)
 {
     static const struct near half = { 0.5, 0 }, quarter = { 0.25, 0 }, two = { 2, 0 };
     double u = m->c->unit;
     struct near g[3][3];
-    struct surface s;
+    struct quadratic s;
 
     for (int i = -1; i <= 1; i++)
         for (int j = -1; j <= 1; j++)
             g[i + 1][j + 1] = map_at(m, mirrored(y, i, m->side), mirrored(x, j, m->side));
     struct near twice = near_product(g[1][1], two, 0);
     s.value = g[1][1];
-    s.slope[0] = near_product(near_difference(g[1][2], g[1][0], u), half, 0);
-    s.slope[1] = near_product(near_difference(g[2][1], g[0][1], u), half, 0);
-    s.curve[0] = near_sum(near_difference(g[1][0], twice, u), g[1][2], u);
-    s.curve[1] = near_sum(near_difference(g[0][1], twice, u), g[2][1], u);
-    s.twist =
+    s.gradient[0] = near_product(near_difference(g[1][2], g[1][0], u), half, 0);
+    s.gradient[1] = near_product(near_difference(g[2][1], g[0][1], u), half, 0);
+    s.second[0] = near_sum(near_difference(g[1][0], twice, u), g[1][2], u);
+    s.second[1] = near_sum(near_difference(g[0][1], twice, u), g[2][1], u);
+    s.mixed =
         near_sum(near_difference(near_difference(g[2][2], g[2][0], u), g[0][2], u), g[0][0], u);
-    s.twist = near_product(s.twist, quarter, 0);
+    s.mixed = near_product(s.mixed, quarter, 0);
     return s;
 }
 
@@ -113,11 +113,11 @@ static struct near magnitude(struct near a)
 
 /* Solves (second derivatives) * delta = -gradient: the offset of the extremum.  false: the matrix
  * is singular.  decided: that does not depend on the errors. */
-static bool solve(const struct surface *s, double tolerance, double u, struct near delta[2],
+static bool solve(const struct quadratic *s, double tolerance, double u, struct near delta[2],
                   bool *decided)
 {
-    struct near product = near_product(s->curve[0], s->curve[1], u);
-    struct near det = near_difference(product, near_product(s->twist, s->twist, u), u);
+    struct near product = near_product(s->second[0], s->second[1], u);
+    struct near det = near_difference(product, near_product(s->mixed, s->mixed, u), u);
     struct near least =
         near_sum(near_exact(tolerance), near_product(near_exact(tolerance), product, u), u);
 
@@ -125,15 +125,15 @@ static bool solve(const struct surface *s, double tolerance, double u, struct ne
     if (fabs(det.x) < least.x)
         return false;
     for (int k = 0; k < 2; k++) {
-        struct near top = near_difference(near_product(s->twist, s->slope[1 - k], u),
-                                          near_product(s->curve[1 - k], s->slope[k], u), u);
+        struct near top = near_difference(near_product(s->mixed, s->gradient[1 - k], u),
+                                          near_product(s->second[1 - k], s->gradient[k], u), u);
         delta[k] = near_quotient(top, det, u);
     }
     return true;
 }
 
 /* Scales delta down so that no component exceeds 1.5. */
-static void shorten(struct near delta[2], double u)
+static void limit_delta(struct near delta[2], double u)
 {
     struct near limit = near_exact(1.5);
     struct near longest = near_max(magnitude(delta[0]), magnitude(delta[1]));
@@ -146,22 +146,22 @@ static void shorten(struct near delta[2], double u)
 }
 
 /* value + gradient * delta + delta * (second derivatives) * delta / 2 */
-static struct near height(const struct surface *s, const struct near delta[2], double u)
+static struct near value_at(const struct quadratic *s, const struct near delta[2], double u)
 {
     static const struct near half = { 0.5, 0 };
-    struct near y = s->value, bend = near_exact(0);
+    struct near y = s->value, curvature = near_exact(0);
 
     for (int k = 0; k < 2; k++) {
-        struct near along = near_sum(near_product(s->curve[k], delta[k], u),
-                                     near_product(s->twist, delta[1 - k], u), u);
-        y = near_difference(y, near_product(negated(s->slope[k]), delta[k], u), u);
-        bend = near_sum(bend, near_product(along, delta[k], u), u);
+        struct near along = near_sum(near_product(s->second[k], delta[k], u),
+                                     near_product(s->mixed, delta[1 - k], u), u);
+        y = near_difference(y, near_product(negated(s->gradient[k]), delta[k], u), u);
+        curvature = near_sum(curvature, near_product(along, delta[k], u), u);
     }
-    return near_sum(y, near_product(bend, half, 0), u);
+    return near_sum(y, near_product(curvature, half, 0), u);
 }
 
 struct keypoint {
-    struct near score, place[2];
+    struct near score, position[2];
     bool decided;
 };
 
@@ -173,18 +173,18 @@ static struct keypoint keypoint_of(const struct map *m, const struct box *box)
     struct keypoint k;
     size_t best = largest(m, &k.decided);
     size_t at[2] = { best % m->side, best / m->side };
-    struct surface s = surface_at(m, at[1], at[0]);
+    struct quadratic s = quadratic_at(m, at[1], at[0]);
 
     k.score = s.value;
     if (solve(&s, tolerance, u, delta, &k.decided)) {
-        shorten(delta, u);
-        k.score = height(&s, delta, u);
+        limit_delta(delta, u);
+        k.score = value_at(&s, delta, u);
     }
     for (int i = 0; i < 2; i++) {
         struct near point = near_sum(near_exact((double) at[i] + 0.5), delta[i], u);
         struct near size = near_difference(box->upper[i], box->lower[i], u);
         struct near inside = near_product(near_quotient(point, side, u), size, u);
-        k.place[i] = near_sum(inside, box->lower[i], u);
+        k.position[i] = near_sum(inside, box->lower[i], u);
     }
     return k;
 }
@@ -192,15 +192,15 @@ static struct keypoint keypoint_of(const struct map *m, const struct box *box)
 static void write_value(struct call *c, size_t i, const struct keypoint *k)
 {
     c->y[OUT_SCORES][i] = k->score.x;
-    c->y[OUT_KEYPOINTS][2 * i] = k->place[0].x;
-    c->y[OUT_KEYPOINTS][2 * i + 1] = k->place[1].x;
+    c->y[OUT_KEYPOINTS][2 * i] = k->position[0].x;
+    c->y[OUT_KEYPOINTS][2 * i + 1] = k->position[1].x;
 }
 
 static void write_error(struct call *c, size_t i, const struct keypoint *k)
 {
     c->ey[OUT_SCORES][i] = k->decided ? bound_clean(k->score.e) : INFINITY;
     for (size_t j = 0; j < 2; j++)
-        c->ey[OUT_KEYPOINTS][2 * i + j] = k->decided ? bound_clean(k->place[j].e) : INFINITY;
+        c->ey[OUT_KEYPOINTS][2 * i + j] = k->decided ? bound_clean(k->position[j].e) : INFINITY;
 }
 
 static int each_keypoint(struct call *c,

@@ -218,7 +218,7 @@ static void update_cell(const struct run *r)
 }
 
 /* The hidden state o tanh(c'), quantised for the projection. */
-static void hide(const struct run *r, double *ret_hidden)
+static void compute_hidden(const struct run *r, double *ret_hidden)
 {
     const struct call *c = r->c;
     float factor = (float) (0x1p-30 / call_real(c, HIDDEN_SCALE));
@@ -226,14 +226,14 @@ static void hide(const struct run *r, double *ret_hidden)
     int8_t zero = (int8_t) call_int(c, HIDDEN_ZERO);
 
     for (size_t i = 0; i < r->batch * r->units; i++) {
-        int32_t shown = fixed_tanh(r->cell[i], r->cell_exponent + 15);
-        int32_t y = fixed_scale(shown * r->gate[LSTM_GATE_OUTPUT][i], f);
+        int32_t activated = fixed_tanh(r->cell[i], r->cell_exponent + 15);
+        int32_t y = fixed_scale(activated * r->gate[LSTM_GATE_OUTPUT][i], f);
         ret_hidden[i] = fixed_saturate_8(y - zero);
     }
 }
 
-/* output = projection * (hidden + zero point) + bias: the zero point that hide() subtracts is added
- * back. */
+/* output = projection * (hidden + zero point) + bias: the zero point that compute_hidden()
+ * subtracts is added back. */
 static void project(const struct run *r, const double *hidden, double *shifted, double *ret_output)
 {
     const struct call *c = r->c;
@@ -302,7 +302,7 @@ static int eval(struct call *c, struct why *w)
         return why_fail(w, WHY_MEMORY, "%s: no memory for %zu n_out", c->op->name, n_out);
     double *output = c->in[CELL + LSTM_PROJECTION] ? hidden + 2 * units : hidden;
     step(&r);
-    hide(&r, hidden);
+    compute_hidden(&r, hidden);
     if (output != hidden)
         project(&r, hidden, hidden + units, output);
     for (size_t i = 0; i < units; i++)

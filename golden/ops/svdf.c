@@ -63,7 +63,7 @@ static int infer(struct call *c, struct why *w)
 
 /* The memory of the filters, [batch][filter][step], with the newest step computed from the input.
  */
-static int remember(const struct cell *k, struct near_array *ret_memory, struct why *w)
+static int update_memory(const struct cell *k, struct near_array *ret_memory, struct why *w)
 {
     size_t filters = k->c->letter['F'], steps = k->c->letter['M'], batch = k->rows.batch;
     struct cell_rows from = { cell_operand(k, INPUT), batch, k->c->letter['I'] };
@@ -82,8 +82,8 @@ static int remember(const struct cell *k, struct near_array *ret_memory, struct 
 }
 
 /* The output of each filter: the dot product of its memory and its weights_time. */
-static int filter(const struct cell *k, const struct near_array *memory,
-                  struct near_array *ret_filtered, struct why *w)
+static int apply_time_weights(const struct cell *k, const struct near_array *memory,
+                              struct near_array *ret_filtered, struct why *w)
 {
     size_t filters = k->c->letter['F'], steps = k->c->letter['M'], batch = k->rows.batch;
     struct near_array filtered;
@@ -105,8 +105,8 @@ static int filter(const struct cell *k, const struct near_array *memory,
 }
 
 /* output = act(bias + sum over the filters of each unit) */
-static void reduce(const struct cell *k, const struct near_array *filtered,
-                   const struct near_array *to)
+static void sum_filters(const struct cell *k, const struct near_array *filtered,
+                        const struct near_array *to)
 {
     size_t units = k->c->out[OUTPUT]->shape.dim[1];
     size_t rank = units ? k->c->letter['F'] / units : 0;
@@ -130,9 +130,9 @@ static int run(struct call *c, double unit, struct why *w)
     struct near_array state = cell_result(c, STATE_OUT, unit), to = cell_result(c, OUTPUT, unit);
     struct near_array memory, filtered;
 
-    TRY(remember(&k, &memory, w));
-    TRY(filter(&k, &memory, &filtered, w));
-    reduce(&k, &filtered, &to);
+    TRY(update_memory(&k, &memory, w));
+    TRY(apply_time_weights(&k, &memory, &filtered, w));
+    sum_filters(&k, &filtered, &to);
     for (size_t i = 0; i < n; i++)
         near_put(&state, i, (i + 1) % steps ? near_at(&memory, i + 1) : (struct near){ 0, 0 });
     return 0;
