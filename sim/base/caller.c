@@ -9,6 +9,7 @@
 
 static _Thread_local struct caller *calling;
 
+/* The caller that contains the budget. */
 static struct caller *of_budget(struct arena_budget *b)
 {
     return (struct caller *) (void *) ((char *) b - offsetof(struct caller, messages));
@@ -65,7 +66,7 @@ void caller_go(struct caller *c)
 
     atomic_store(&c->is_gone, true);
     ssize_t n = write(c->gone, &one, sizeof(one));
-    (void) n; /* full: it is readable already */
+    (void) n; /* fails only when the counter is full, and then it is readable */
 }
 
 void caller_set(struct caller *c)

@@ -32,7 +32,7 @@ void accounts_done(struct accounts *a)
     pthread_mutex_destroy(&a->lock);
 }
 
-/* Where a client's account is, or would be. */
+/* The link to the client's entry, or the end of the list. */
 static struct account **find(struct accounts *a, uint32_t client)
 {
     struct account **at = &a->first;
@@ -42,14 +42,14 @@ static struct account **find(struct accounts *a, uint32_t client)
     return at;
 }
 
-static const char *const what[] = {
+static const char *const unit[] = {
     [ACCOUNT_MODELS] = "prepared models", [ACCOUNT_MEMORY] = "bytes",
     [ACCOUNT_EXECUTIONS] = "executions",  [ACCOUNT_FILES] = "descriptors",
     [ACCOUNT_MAPPINGS] = "mappings",      [ACCOUNT_THREADS] = "threads",
     [ACCOUNT_OBJECTS] = "objects",        [ACCOUNT_MESSAGES] = "bytes of messages"
 };
 
-/* Whether a client that holds so much may have n more. */
+/* The status of charging n units to a client that holds `held`. */
 static enum hal_status check(const struct accounts *a, enum account_kind kind, uint64_t held,
                              uint64_t n)
 {
@@ -85,8 +85,7 @@ enum hal_status account_take(struct accounts *a, uint32_t client, enum account_k
     enum hal_status status = n ? take(a, client, kind, n) : HAL_NONE;
     pthread_mutex_unlock(&a->lock);
     if (status != HAL_NONE)
-        VLOG(DRIVER, "client %u does not get %" PRIu64 " %s more: it has its share", client, n,
-             what[kind]);
+        VLOG(DRIVER, "client %u: %" PRIu64 " more %s exceed its quota", client, n, unit[kind]);
     return status;
 }
 

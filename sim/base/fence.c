@@ -11,8 +11,9 @@
 
 #include "golden/base/clock.h"
 
-/* Whoever sees a fence signalled sees what was written before: a pipe gives that, this says so in
- * the language's terms. */
+/* Orders memory: what was written before a fence is signalled is visible after waiting for it.  The
+ * pipe guarantees that in the kernel; the atomic states it in terms of C (and to ThreadSanitizer).
+ */
 static atomic_uint signals;
 
 int fence_open(struct fence *ret_fence)
@@ -25,7 +26,7 @@ int fence_open(struct fence *ret_fence)
     return 0;
 }
 
-/* The reader may be gone: then nobody wants to know, and SIGPIPE must not end the process. */
+/* Writes a byte.  If all readers have closed the pipe, the SIGPIPE is discarded. */
 static void write_quietly(int fd)
 {
     sigset_t pipe_only, before, pending;
@@ -59,7 +60,8 @@ bool fence_all_open(uint32_t n, const int *fds)
     return true;
 }
 
-/* One fence; until: of clock_steady_ns(), UINT64_MAX: for ever. */
+/* Waits for one fence as fence_wait_or_stop(); until: on clock_steady_ns(), UINT64_MAX: no limit.
+ */
 static int wait_one(int fd, uint64_t until, int stop)
 {
     struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = stop, .events = POLLIN } };

@@ -7,12 +7,12 @@ int guarded_init(struct guarded *g, struct arena *a, size_t n, size_t bytes, uin
 
     *g = (struct guarded){ arena_alloc_raw(a, size + (size_t) 2 * GUARD, 1), size, GUARD, seed };
     if (!g->block)
-        return why_fail(w, WHY_MEMORY, "no memory for a request of %zu bytes", size);
+        return why_fail(w, WHY_MEMORY, "out of memory: a request of %zu bytes", size);
     guarded_fill(g);
     return 0;
 }
 
-/* Aligned, with at least a guard behind it. */
+/* Returns the offset of `length` new bytes, aligned, with at least a guard area behind them. */
 size_t guarded_add(struct guarded *g, size_t length)
 {
     size_t at = g->used;
@@ -26,7 +26,7 @@ uint8_t *guarded_at(const struct guarded *g, size_t offset)
     return g->block + GUARD + offset;
 }
 
-/* Neighbours differ, so that a copy of one does not pass for another. */
+/* Neighbouring bytes differ, so that copying one to another is detected. */
 uint8_t guarded_pattern(const struct guarded *g, size_t offset)
 {
     uint32_t x = (uint32_t) offset * 2654435761u + g->seed * 40503u;
@@ -34,7 +34,7 @@ uint8_t guarded_pattern(const struct guarded *g, size_t offset)
     return (uint8_t) (x >> 24 ^ g->seed);
 }
 
-/* The block from its very first byte, which lies a guard before offset 0. */
+/* Fills the whole block, which begins a guard area before offset 0. */
 void guarded_fill(struct guarded *g)
 {
     for (size_t i = 0; i < g->size + (size_t) 2 * GUARD; i++)

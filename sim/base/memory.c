@@ -19,14 +19,14 @@
 
 /* ---- files that shrink */
 
-/* Where files of others are mapped, for the signal handler: begin 0 is free.  A mapping that finds
- * no place is refused. */
+/* Address ranges of mapped files, for the signal handler; begin 0: a free entry.  Without a free
+ * one no file can be mapped. */
 static struct watched {
     atomic_uintptr_t begin, end;
 } watched[MEMORY_MOST_MAPPED];
 static atomic_bool is_watching;
-static atomic_uint watched_most; /* places that have ever been used */
-static atomic_uint watched_next; /* where to look for a free one first */
+static atomic_uint watched_most; /* entries that have ever been used */
+static atomic_uint watched_next; /* where the search for a free entry starts */
 static uintptr_t page_size;
 
 static bool is_watched(uintptr_t at)
@@ -41,7 +41,7 @@ static bool is_watched(uintptr_t at)
     return false;
 }
 
-/* A page of zeros takes the lost one's place; anything else is the crash that it was. */
+/* Maps a page of zeros over a lost page of a watched range; any other SIGBUS kills the process. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     uintptr_t at = (uintptr_t) info->si_addr / page_size * page_size;
@@ -50,7 +50,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     (void) context;
     if (!is_watched(at) || mmap((void *) at, page_size, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
-        signal(number, SIG_DFL); /* the access comes again */
+        signal(number, SIG_DFL); /* the access is repeated and kills the process */
     errno = before;
 }
 
@@ -60,7 +60,7 @@ int memory_outlive_files(struct why *w)
 
     page_size = (uintptr_t) sysconf(_SC_PAGESIZE);
     if (sigaction(SIGBUS, &action, NULL) < 0)
-        return why_fail(w, WHY_SYSTEM, "no handler of SIGBUS: %s", strerror(errno));
+        return why_fail(w, WHY_SYSTEM, "sigaction(SIGBUS): %s", strerror(errno));
     atomic_store(&is_watching, true);
     return 0;
 }
@@ -96,7 +96,7 @@ static void unwatch(uint32_t place)
 
 /* ---- mapping */
 
-/* The file, which is long enough, on account of the client that calls. */
+/* Maps a file that is long enough and charges it to the calling client. */
 static int map_file(const struct hal_memory *m, bool write, struct mapping *ret_mapping,
                     struct why *w)
 {
@@ -106,9 +106,8 @@ static int map_file(const struct hal_memory *m, bool write, struct mapping *ret_
     if (!share_take(ACCOUNT_MAPPINGS, mapping.client, 1))
         return why_fail(w, WHY_MEMORY, "memory: too many mappings");
     void *address = mmap(NULL, (size_t) m->size, protection, MAP_SHARED, m->fd, (off_t) m->offset);
-    int rc = address == MAP_FAILED
-                 ? why_fail(w, WHY_SYSTEM, "memory: not mapped: %s", strerror(errno))
-                 : 0;
+    int rc =
+        address == MAP_FAILED ? why_fail(w, WHY_SYSTEM, "memory: mmap: %s", strerror(errno)) : 0;
     mapping.address = address;
     if (rc == 0 && atomic_load(&is_watching) && !watch(address, m->size, &mapping.place)) {
         munmap(address, (size_t) m->size);
@@ -134,12 +133,12 @@ static int map_descriptor(const struct hal_memory *m, bool write, struct mapping
     REQUIRE(w,
             st.st_size >= 0 && m->offset <= (uint64_t) st.st_size &&
                 m->size <= (uint64_t) st.st_size - m->offset,
-            "memory: %" PRIu64 " bytes from %" PRIu64 " lie outside a file of %lld", m->size,
+            "memory: %" PRIu64 " bytes at offset %" PRIu64 " exceed a file of %lld bytes", m->size,
             m->offset, (long long) st.st_size);
     if (map_file(m, write, ret_mapping, w) < 0)
         return why_prefix(w, "descriptor %d", m->fd);
-    VLOG(MEMORY, "descriptor %d: %" PRIu64 " bytes from %" PRIu64 " mapped at %p%s", m->fd, m->size,
-         m->offset, (void *) ret_mapping->address, write ? ", writable" : "");
+    VLOG(MEMORY, "descriptor %d: %" PRIu64 " bytes at offset %" PRIu64 " mapped at %p%s", m->fd,
+         m->size, m->offset, (void *) ret_mapping->address, write ? ", writable" : "");
     return 0;
 }
 
@@ -150,7 +149,7 @@ bool memory_is_plain(const struct hal_memory *m)
 
 int memory_map(const struct hal_memory *m, bool write, struct mapping *ret_mapping, struct why *w)
 {
-    REQUIRE(w, m->size > 0 && m->size <= SIZE_MAX / 2, "memory: size %" PRIu64, m->size);
+    REQUIRE(w, m->size > 0 && m->size <= SIZE_MAX / 2, "memory: invalid size %" PRIu64, m->size);
     REQUIRE(w, m->protection & HAL_MEMORY_READ, "memory: not readable");
     REQUIRE(w, !write || m->protection & HAL_MEMORY_WRITE, "memory: not writable");
     switch (m->kind) {
@@ -161,7 +160,7 @@ int memory_map(const struct hal_memory *m, bool write, struct mapping *ret_mappi
     case HAL_MEMORY_FD:
     case HAL_MEMORY_HARDWARE_BUFFER: return map_descriptor(m, write, ret_mapping, w);
     }
-    return why_fail(w, WHY_INVALID, "memory: kind %d", (int) m->kind);
+    return why_fail(w, WHY_INVALID, "memory: unknown kind %d", (int) m->kind);
 }
 
 void memory_unmap(struct mapping *mapping)

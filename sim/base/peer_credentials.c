@@ -14,7 +14,7 @@
 #define PID_FS_MAGIC 0x50494446
 #endif
 
-/* Before 6.9 such descriptors are all one file. */
+/* Inode of the process's pidfd; before Linux 6.9 all pidfds share one inode. */
 static uint64_t object_of(int socket)
 {
     struct statfs fs;

@@ -5,13 +5,14 @@
 
 #include "sim/base/memory.h"
 
-/* Descriptors and files that the process needs for itself, and for what is on its way.  A client's
- * most threads and objects. */
+/* RESERVE: descriptors for the process itself, and for messages that are being received.  Limits of
+ * one client: threads and objects. */
 enum { RESERVE = 64, MOST_THREADS = 512, MOST_OBJECTS = 1 << 14 };
 
 static struct accounts shares = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static uint64_t descriptors(void)
+/* Raises the limit of descriptors to the hard limit; returns how many clients may use. */
+static uint64_t raise_descriptor_limit(void)
 {
     struct rlimit files;
 
@@ -33,7 +34,7 @@ void share_limit(enum account_kind kind, uint64_t total)
 
 void shares_begin(uint64_t most_message_bytes)
 {
-    share_limit(ACCOUNT_FILES, descriptors());
+    share_limit(ACCOUNT_FILES, raise_descriptor_limit());
     share_limit(ACCOUNT_MAPPINGS, MEMORY_MOST_MAPPED);
     share_limit(ACCOUNT_MESSAGES,
                 (uint64_t) sysconf(_SC_PHYS_PAGES) * (uint64_t) sysconf(_SC_PAGESIZE));

@@ -5,9 +5,9 @@
 
 #include "golden/base/clock.h"
 
-/* How long a wait spins at most: longer than waking a processor takes, so that one side learns that
- * it pays again while the other one still sleeps each time.  How often it looks between two looks
- * at the clock.  After MISSES waits for which spinning was too short only every RETRY-th spins;
+/* SPIN_NS: the longest spin; longer than waking a processor takes, so that a side finds out that
+ * spinning helps again even while the other side sleeps each time.  LOOKS: polls between two
+ * readings of the clock.  After MISSES waits that outlasted a spin, only every RETRY-th wait spins;
  * while both sides share a processor, every RETRY_TOGETHER-th. */
 enum { SPIN_NS = 60000, LOOKS = 16, MISSES = 4, RETRY = 32, RETRY_TOGETHER = 256 };
 
@@ -25,8 +25,8 @@ static void relax(void)
 #endif
 }
 
-/* Whoever is to bring news cannot while we spin on its processor; doing so now and then lets the
- * system move one of us to another one. */
+/* Spinning on the other side's processor keeps that side from running; the rare retries there let
+ * the kernel's scheduler move one of both to another processor. */
 static bool may_pay(struct spin *s)
 {
     bool was_apart = s->is_apart;
@@ -38,7 +38,7 @@ static bool may_pay(struct spin *s)
                        : s->misses % RETRY_TOGETHER == RETRY_TOGETHER - 1;
 }
 
-static bool look(bool (*is_there)(void *user), void *user)
+static bool poll_for(bool (*is_there)(void *user), void *user)
 {
     const uint64_t until = clock_steady_ns() + SPIN_NS;
 
@@ -54,7 +54,7 @@ static bool look(bool (*is_there)(void *user), void *user)
 
 void spin_until(struct spin *s, bool (*is_there)(void *user), void *user)
 {
-    bool paid = may_pay(s) && look(is_there, user);
+    bool paid = may_pay(s) && poll_for(is_there, user);
 
     s->misses = paid ? 0 : s->misses + 1;
 }

@@ -17,7 +17,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* "/vendor/bin/x": nothing between two slashes is empty, "." or "..". */
+/* An absolute path such as "/vendor/bin/x", without empty, "." or ".." components and control
+ * characters. */
 static bool is_path(const char *text)
 {
     while (*text == '/') {
@@ -33,7 +34,8 @@ static bool is_path(const char *text)
     return !*text;
 }
 
-/* "com.example.app": two names or more, each a letter and what may follow one. */
+/* A package name such as "com.example.app": at least two names of letters, digits and '_' that
+ * begin with a letter. */
 static bool is_package(const char *text)
 {
     for (int names = 1;; names++) {
@@ -55,7 +57,7 @@ static bool is_entry(const char *line, size_t length)
     return *line == '/' ? is_path(line) : is_package(line);
 }
 
-/* Of the phone's maker, or installed. */
+/* Whether a binary is in one of the folders from which extensions may be used. */
 static bool is_in_place(const char *path)
 {
     static const char *const folders[] = { "/product/", "/vendor/", "/odm/", "/data/" };

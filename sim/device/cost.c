@@ -1,4 +1,4 @@
-/* The cost model: how long a device would take for an operation. */
+/* The cost model: virtual time of operations and of preparing a model. */
 #include "sim/device/device.h"
 
 static double bytes_of(const struct tensor *t)
@@ -6,7 +6,8 @@ static double bytes_of(const struct tensor *t)
     return t ? (double) tensor_count(t) * (double) dtype_info[t->dtype].codec->size : 0;
 }
 
-/* Multiplications of an operation with a filter: each result sums its share of the filter. */
+/* Multiplications of an operation with a filter: filter elements per output channel, for each
+ * result. */
 static double products(const struct kernel_call *k, const struct tensor *filter, double results)
 {
     const struct tensor *bias = kernel_in(k, "bias");
@@ -56,7 +57,7 @@ static bool shapes_known(const struct kernel_call *k)
     return true;
 }
 
-/* As far as it is known before the run. */
+/* Cost of an operation before the run; 0 if its shapes are not known, or for IF and WHILE. */
 static double known_cost(const struct program *p, const struct values *v, uint32_t operation,
                          struct arena *a)
 {

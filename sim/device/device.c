@@ -1,4 +1,4 @@
-/* The engine of a simulated device: what it supports, and models made ready for it. */
+/* The engine of a simulated device: which operations it supports, preparing and running models. */
 #include "sim/device/device.h"
 
 #include <stdlib.h>
@@ -14,33 +14,33 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of device memory");
 }
 
-/* ---- what it supports */
+/* ---- supported operations */
 
-enum finding { NOT_LOOKED_AT, RUNS, DOES_NOT_RUN };
+enum graph_support { UNKNOWN, SUPPORTED, NOT_SUPPORTED };
 
-/* One question about a model.  Graphs that others run are looked at once, however often they are
- * run: branches of branches would else be looked at for ever. */
-struct question {
+/* One query.  The support of each subgraph is computed once, however many operations refer to it:
+ * with nested branches the time would grow exponentially. */
+struct query {
     const struct device *device;
     const struct model *model;
     struct arena *arena;
-    enum finding *graph; /* of each: the whole of it */
+    enum graph_support *graph; /* per graph: whether all its operations are supported */
 };
 
-static int supports_graph(struct question *q, uint32_t graph, struct why *w);
+static int supports_graph(struct query *q, uint32_t graph, struct why *w);
 
-/* Everything that a branch or loop runs. */
-static int supports_subgraphs(struct question *q, const struct graph *g, const struct operation *o,
+/* Whether the subgraphs that an IF or WHILE refers to are supported. */
+static int supports_subgraphs(struct query *q, const struct graph *g, const struct operation *o,
                               struct why *w)
 {
     for (uint32_t i = 0; i < o->n_in; i++) {
         const struct operand *in = &g->operand[o->in[i]];
         if (in->life != LIFE_SUBGRAPH)
             continue;
-        if (q->graph[in->subgraph] == NOT_LOOKED_AT)
+        if (q->graph[in->subgraph] == UNKNOWN)
             TRY(supports_graph(q, in->subgraph, w));
-        if (q->graph[in->subgraph] == DOES_NOT_RUN)
-            return why_fail(w, WHY_UNSUPPORTED, "not all of subgraph %u", in->subgraph);
+        if (q->graph[in->subgraph] == NOT_SUPPORTED)
+            return why_fail(w, WHY_UNSUPPORTED, "subgraph %u is not supported", in->subgraph);
     }
     return 0;
 }
@@ -53,7 +53,7 @@ static bool has_kernel(const struct device *d, const struct kernel_call *k)
            kernel_find(d->kernels, k->call.op->name, type);
 }
 
-static int supports_call(struct question *q, const struct values *v, uint32_t i, struct why *w)
+static int supports_call(struct query *q, const struct values *v, uint32_t i, struct why *w)
 {
     const struct graph *g = &v->model->graph[v->graph];
     struct site s;
@@ -63,13 +63,13 @@ static int supports_call(struct question *q, const struct values *v, uint32_t i,
     TRY(site_bind(v, i, false, q->arena, &s, w));
     TRY(profile_allows(q->device->profile, &s.k.call, s.constant, w));
     if (!has_kernel(q->device, &s.k))
-        return why_fail(w, WHY_UNSUPPORTED, "%s has no kernel here", s.k.call.op->name);
+        return why_fail(w, WHY_UNSUPPORTED, "%s: no kernel for its first operand's type",
+                        s.k.call.op->name);
     return supports_subgraphs(q, g, &g->operation[i], w);
 }
 
-/* One answer per operation; -1: want of memory. */
-static int supports_operations(struct question *q, uint32_t graph, bool *ret_supported,
-                               struct why *w)
+/* Sets a flag per operation; -1: out of memory. */
+static int supports_operations(struct query *q, uint32_t graph, bool *ret_supported, struct why *w)
 {
     const struct graph *g = &q->model->graph[graph];
     struct values v = { q->model, graph,
@@ -85,13 +85,13 @@ static int supports_operations(struct question *q, uint32_t graph, bool *ret_sup
             continue;
         if (w->code == WHY_MEMORY)
             return -1;
-        VLOG(COMPILATION, "%s cannot do operation %u of graph %u: %s", q->device->base.name, i,
-             graph, w->text);
+        VLOG(COMPILATION, "%s does not support operation %u of graph %u: %s", q->device->base.name,
+             i, graph, w->text);
     }
     return 0;
 }
 
-static int supports_graph(struct question *q, uint32_t graph, struct why *w)
+static int supports_graph(struct query *q, uint32_t graph, struct why *w)
 {
     uint32_t n = q->model->graph[graph].n_operations;
     bool *supported = arena_alloc(q->arena, n, sizeof(*supported)), all = true;
@@ -101,13 +101,13 @@ static int supports_graph(struct question *q, uint32_t graph, struct why *w)
     TRY(supports_operations(q, graph, supported, w));
     for (uint32_t i = 0; i < n; i++)
         all = all && supported[i];
-    q->graph[graph] = all ? RUNS : DOES_NOT_RUN;
+    q->graph[graph] = all ? SUPPORTED : NOT_SUPPORTED;
     return 0;
 }
 
 static int supported(struct engine *e, const struct model *m, bool *ret_supported, struct why *w)
 {
-    struct question q = { (struct device *) e, m, arena_new(0), NULL };
+    struct query q = { (struct device *) e, m, arena_new(0), NULL };
 
     q.graph = q.arena ? arena_alloc(q.arena, m->n_graphs, sizeof(*q.graph)) : NULL;
     int rc = q.graph ? supports_operations(&q, 0, ret_supported, w) : no_memory(w);
@@ -115,9 +115,9 @@ static int supported(struct engine *e, const struct model *m, bool *ret_supporte
     return rc;
 }
 
-/* ---- models made ready */
+/* ---- preparing models */
 
-/* fp32 constants become what the device holds. */
+/* Rounds an fp32 constant to fp16 if the device stores it so. */
 static int load_constant(const struct program *p, struct tensor *t, struct why *w)
 {
     size_t n = tensor_count(t);
@@ -183,18 +183,18 @@ static int prepare(struct engine *e, const struct model *m, struct program **ret
 
 /* ---- execution */
 
-/* The inputs as the device holds them. */
+/* Sets an input value, rounded to fp16 if the device stores it so. */
 static void upload(const struct program *p, const struct tensor *in, struct tensor *t)
 {
     t->shape = in->shape;
-    t->data = in->data; /* the driver's copy: ours to change */
+    t->data = in->data; /* the driver's copy, which run() may change */
     if (!p->half || t->dtype != DT_F32 || !t->data)
         return;
     for (size_t i = 0; i < tensor_count(t); i++)
         ((float *) t->data)[i] = half_round(((float *) t->data)[i]);
 }
 
-/* A slow profile must not take longer than the type can say: that many years are enough. */
+/* Saturates at 2^62 ns (146 years), which a profile with slow rates can exceed. */
 static uint64_t whole_ns(double ns)
 {
     const double most = 0x1p62;

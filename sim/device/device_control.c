@@ -1,9 +1,9 @@
-/* IF and WHILE: the device's executor runs the graphs they refer to. */
+/* IF and WHILE: runs the subgraphs that they refer to. */
 #include <string.h>
 
 #include "sim/device/device.h"
 
-/* What is passed into a graph and comes out of it. */
+/* The arguments of a subgraph; of a loop, its state. */
 struct state {
     uint32_t n;
     struct tensor *tensor;
@@ -14,7 +14,7 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of device memory");
 }
 
-/* Runs a graph; its results, in `keep`, replace the first tensors of ret_out. */
+/* Runs a graph; sets one element of ret_out per output, with data from `keep`. */
 static int call_graph(struct device_run *r, uint32_t graph, const struct tensor *in,
                       struct arena *keep, struct tensor *ret_out, struct why *w)
 {
@@ -38,7 +38,7 @@ static uint32_t subgraph(const struct values *v, const struct operation *o, uint
     return v->model->graph[v->graph].operand[o->in[i]].subgraph;
 }
 
-/* The arguments after the first `skip`; those left out have no data. */
+/* The inputs of the operation after the first `skip`; omitted ones have no data. */
 static int gather(const struct kernel_call *k, uint32_t skip, struct state *ret_state,
                   struct arena *a, struct why *w)
 {
@@ -54,7 +54,7 @@ static int gather(const struct kernel_call *k, uint32_t skip, struct state *ret_
     return 0;
 }
 
-/* Results become the operation's own: shape and bytes, in the frame's arena. */
+/* Copies shapes and data, into `keep`, to the results of the operation. */
 static int put_outputs(const struct kernel_call *k, const struct tensor *from, struct arena *keep,
                        struct why *w)
 {
@@ -77,7 +77,7 @@ static int branch(struct device_run *r, struct values *v, const struct operation
                   struct kernel_call *k, struct arena *keep, struct why *w)
 {
     if (!k->arg[0] || !k->arg[0]->data || tensor_count(k->arg[0]) != 1)
-        return why_fail(w, WHY_EXECUTION, "the condition has no value of one element");
+        return why_fail(w, WHY_EXECUTION, "the condition is omitted or does not have one element");
     bool truth = is_true(k->arg[0]) != ((k->tweaks & TWEAK_BRANCH) != 0);
     uint32_t graph = subgraph(v, o, truth ? 1 : 2);
     uint32_t n_out = v->model->graph[graph].n_outputs;
@@ -95,14 +95,15 @@ static int branch(struct device_run *r, struct values *v, const struct operation
     return rc;
 }
 
-/* A loop under way: the state lives in one frame while the next is filled. */
+/* A running WHILE.  Iterations allocate from two arenas in turn: the current state lives in one
+ * while the next is computed in the other. */
 struct loop {
-    uint32_t condition, body;
+    uint32_t condition, body; /* subgraphs */
     struct state state;
-    struct tensor *next, *before; /* the state to come, and the one before the last turn */
+    struct tensor *next, *before; /* the state being computed, and that before the last iteration */
     struct arena *frame[2], *test;
-    double since; /* ns that the job had used the device */
-    uint64_t turns;
+    double since; /* the job's device time in ns when the loop started */
+    uint64_t iterations;
 };
 
 static void rewind_all(struct arena *a)
@@ -114,7 +115,7 @@ static int check_time(const struct device_run *r, const struct loop *l, struct w
 {
     if (r->limits->job->used - l->since <= (double) r->limits->loop_ns)
         return 0;
-    return why_fail(w, WHY_TIMEOUT, "a loop ran for more than %llu ns of device time",
+    return why_fail(w, WHY_TIMEOUT, "WHILE ran for more than %llu ns of device time",
                     (unsigned long long) r->limits->loop_ns);
 }
 
@@ -128,16 +129,16 @@ static int test(struct device_run *r, struct loop *l, bool *ret_truth, struct wh
     return 0;
 }
 
-static int turn(struct device_run *r, struct loop *l, struct why *w)
+static int iterate(struct device_run *r, struct loop *l, struct why *w)
 {
     const struct graph *body = &r->program->model->graph[l->body];
-    struct arena *frame = l->frame[l->turns++ % 2];
+    struct arena *frame = l->frame[l->iterations++ % 2];
 
     rewind_all(frame);
     TRY(call_graph(r, l->body, l->state.tensor, frame, l->next, w));
     memcpy(l->before, l->state.tensor, body->n_outputs * sizeof(*l->next));
     memcpy(l->state.tensor, l->next, body->n_outputs * sizeof(*l->next));
-    TRY(device_spend(r, "turn of a loop", r->device->profile->operation_ns, w));
+    TRY(device_spend(r, "loop iteration", r->device->profile->operation_ns, w));
     return check_time(r, l, w);
 }
 
@@ -149,7 +150,7 @@ static int run_loop(struct device_run *r, struct loop *l, struct why *w)
         TRY(test(r, l, &go_on, w));
         if (!go_on)
             return 0;
-        TRY(turn(r, l, w));
+        TRY(iterate(r, l, w));
     }
 }
 
@@ -177,7 +178,8 @@ static int loop(struct device_run *r, struct values *v, const struct operation *
     if (rc == 0)
         rc = run_loop(r, &l, w);
     if (rc == 0)
-        rc = put_outputs(k, k->tweaks & TWEAK_LOOP && l.turns ? l.before : l.state.tensor, keep, w);
+        rc = put_outputs(k, k->tweaks & TWEAK_LOOP && l.iterations ? l.before : l.state.tensor,
+                         keep, w);
     arena_free(l.frame[0]);
     arena_free(l.frame[1]);
     arena_free(l.test);

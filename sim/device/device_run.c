@@ -1,4 +1,4 @@
-/* A device at work: operations one after the other, on its virtual clock. */
+/* Execution on a device: runs the operations of a graph in order and advances the virtual clock. */
 #include <string.h>
 
 #include "golden/base/trace.h"
@@ -54,7 +54,8 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     } else {
         kernel = kernel_find(r->device->kernels, k->call.op->name, k->arg[0]->dtype);
         if (!kernel)
-            return why_fail(w, WHY_EXECUTION, "%s has no kernel", k->call.op->name);
+            return why_fail(w, WHY_EXECUTION, "%s: no kernel for its first operand's type",
+                            k->call.op->name);
         k->kernel = kernel;
         TRY(kernel->run(k, w));
     }
@@ -63,7 +64,7 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     return 0;
 }
 
-/* What sums of the same times in another order may differ by. */
+/* Tolerance for rounding: the same times are summed in different orders. */
 static const double ROUNDING_NS = 1;
 
 int device_spend(struct device_run *r, const char *what, double ns, struct why *w)
@@ -73,12 +74,13 @@ int device_spend(struct device_run *r, const char *what, double ns, struct why *
     r->limits->job->doing = what;
     r->elapsed = schedule_spend(r->limits->schedule, r->limits->job, ns);
     if (!job_is_wanted(j))
-        return why_fail(w, WHY_EXECUTION, "the client has gone");
+        return why_fail(w, WHY_EXECUTION, "the client has disconnected");
     if (j->arrival + r->elapsed > j->deadline)
-        return why_fail(w, WHY_TIMEOUT, "the deadline has passed after %.0f ns", r->elapsed);
+        return why_fail(w, WHY_TIMEOUT, "the deadline has passed: %.0f ns elapsed", r->elapsed);
     if (j->arrival + r->elapsed + j->ahead > j->deadline + ROUNDING_NS)
-        return why_fail(w, WHY_TIMEOUT, "%.0f ns have passed, %.0f more do not end in time",
-                        r->elapsed, j->ahead);
+        return why_fail(w, WHY_TIMEOUT,
+                        "the deadline cannot be met: %.0f ns elapsed, %.0f more needed", r->elapsed,
+                        j->ahead);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* The null device: answers every question, supports nothing. */
+/* The null device: implements the HAL and supports no operation. */
 #include <stdlib.h>
 
 #include "sim/device/engine.h"
@@ -6,21 +6,21 @@
 static int supported(struct engine *e, const struct model *m, bool *ret_supported, struct why *w)
 {
     (void) e, (void) m, (void) ret_supported, (void) w;
-    return 0; /* as the driver has set them: none */
+    return 0; /* all false, as the driver initialised them */
 }
 
 static int prepare(struct engine *e, const struct model *m, struct program **ret_program,
                    struct why *w)
 {
     (void) e, (void) m, (void) ret_program;
-    return why_fail(w, WHY_UNSUPPORTED, "the null device runs nothing");
+    return why_fail(w, WHY_UNSUPPORTED, "the null device supports no operation");
 }
 
 static int run(struct program *p, const struct tensor *in, const struct run_limits *limits,
                struct arena *a, struct run_output *ret_output, struct why *w)
 {
     (void) p, (void) in, (void) limits, (void) a, (void) ret_output;
-    return why_fail(w, WHY_UNSUPPORTED, "the null device runs nothing");
+    return why_fail(w, WHY_UNSUPPORTED, "the null device supports no operation");
 }
 
 static void program_free(struct program *p)
@@ -28,7 +28,7 @@ static void program_free(struct program *p)
     (void) p;
 }
 
-/* No cost model: time stands still. */
+/* There is no cost model: the virtual clock does not advance. */
 static double estimate(const struct program *p)
 {
     (void) p;

@@ -1,4 +1,4 @@
-/* The reference as a driver: golden behind the HAL. */
+/* The reference executor (golden) as an engine, so that it can be called through the HAL. */
 #include <stdlib.h>
 
 #include "golden/exec/exec.h"
@@ -13,7 +13,8 @@ struct program {
     struct plan *plan;
 };
 
-/* Graphs that an operation runs are not looked at: where there is anything foreign, none is run. */
+/* In a model with operations or operands of unknown extensions (is_foreign) IF and WHILE are not
+ * supported, whatever their subgraphs contain. */
 static bool supports(const struct model *m, const struct operation *o, bool is_foreign)
 {
     const struct graph *g = &m->graph[0];
@@ -24,7 +25,7 @@ static bool supports(const struct model *m, const struct operation *o, bool is_f
     return !operation_is_foreign(g, o);
 }
 
-/* The driver has validated the model; beyond that the reference must know the operations. */
+/* Every valid operation is supported, except those of unknown extensions. */
 static int supported(struct engine *e, const struct model *m, bool *ret_supported, struct why *w)
 {
     bool is_foreign = model_is_foreign(m, NULL);
@@ -68,7 +69,7 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     return 0;
 }
 
-/* No cost model: time stands still. */
+/* There is no cost model: the virtual clock does not advance. */
 static double estimate(const struct program *p)
 {
     (void) p;

@@ -1,4 +1,4 @@
-/* The fault table: defects of every kind that drivers have, each one row. */
+/* The fault table: one row for each defect that can be planted in a simulated device. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "sim/kernels/half.h"
 #include "sim/sim.h"
 
-/* ---- operands that are taken wrongly */
+/* ---- wrong operands */
 
-/* A copy of input i with its own data, in place of it.  NULL without memory. */
+/* Replaces input i by a copy with its own data, and returns it; NULL: out of memory. */
 static struct tensor *own_input(struct kernel_call *k, uint32_t i)
 {
     struct tensor *t = arena_copy(k->scratch, k->arg[i], sizeof(*t));
@@ -56,7 +56,8 @@ static int32_t byte_at(const struct tensor *t, size_t i)
 
 enum { STEPS_OFF = 3 };
 
-/* Farther from zero by 1 %, or by steps; nearer where there is no room. */
+/* Increases the magnitude of element i by 1 % (float) or STEPS_OFF steps (quantised; decreases it
+ * if the result would overflow). */
 static void enlarge(struct tensor *t, size_t i)
 {
     uint8_t *bytes = t->data;
@@ -91,7 +92,8 @@ static int weight_off(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* The last [channel] of the last [row][column] of every filter is not summed. */
+/* Zeroes the last weight of every filter of CONV_2D, and of DEPTHWISE_CONV_2D all channels of the
+ * last tap. */
 static int drop_tap(struct kernel_call *k, struct why *w)
 {
     bool depthwise = is_op(k, "DEPTHWISE_CONV_2D");
@@ -123,7 +125,7 @@ static int ignore_zero(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* Results of floats: without their zero point. */
+/* A quantised result of a float operand is stored without its zero point. */
 static void store_without_zero(struct kernel_call *k)
 {
     struct tensor *t = k->out[0];
@@ -155,7 +157,7 @@ static int ignore_channels(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-/* ---- results that are made wrong */
+/* ---- wrong results */
 
 static void store_half(struct kernel_call *k)
 {
@@ -172,7 +174,7 @@ static void put_nan(struct kernel_call *k)
         put_float(t, tensor_count(t) / 2, NAN);
 }
 
-/* Another element each time, by the clock. */
+/* Changes one element, chosen by the steady clock. */
 static void disturb(struct kernel_call *k)
 {
     struct tensor *t = k->out[0];
@@ -188,13 +190,13 @@ static void disturb(struct kernel_call *k)
 
 /* ---- answers that break the contract */
 
-static void one_short(bool *supported, uint32_t *n)
+static void drop_answer(bool *supported, uint32_t *n)
 {
     (void) supported;
     *n -= *n > 0;
 }
 
-static enum hal_status refuse(void)
+static enum hal_status fail_preparation(void)
 {
     return HAL_GENERAL_FAILURE;
 }
@@ -244,7 +246,7 @@ static size_t output_bytes(const struct fault_answer *a)
     return n;
 }
 
-/* Swaps what was written for what the execution before wrote. */
+/* Replaces the outputs in client memory by those of the previous execution. */
 static void repeat_last(struct fault_answer *a)
 {
     size_t n = output_bytes(a), at = 0;
@@ -294,7 +296,7 @@ static void change_input(struct fault_answer *a)
 
 const struct fault fault_table[] = {
     { "weight-off", "numbers",
-      "CONV_2D: its largest weight is 1 % too large, or three steps; all devices",
+      "CONV_2D: the largest weight is too large, by 1 % or three steps; all devices",
       HOOKS(.before = weight_off) },
     { "last-tap-dropped", "numbers",
       "CONV_2D, DEPTHWISE_CONV_2D: the last tap of each filter is not summed; all devices",
@@ -303,63 +305,60 @@ const struct fault fault_table[] = {
       "convolutions and pools: windows start one row and one column too early; all devices",
       HOOKS(.tweaks = TWEAK_PADDING) },
     { "activation-bound", "numbers",
-      "fused activations cut at wrong values (5.5 for 6, -0.25 for 0); all devices",
+      "fused activations clamp at wrong values (5.5 for 6, -0.25 for 0); all devices",
       HOOKS(.tweaks = TWEAK_ACTIVATION) },
     { "requantise-truncates", "numbers",
-      "8-bit results are cut off instead of rounded; all devices (on sim:gpu only QUANTIZE)",
+      "8-bit results are truncated, not rounded; all devices (on sim:gpu only QUANTIZE)",
       HOOKS(.tweaks = TWEAK_TRUNCATE) },
     { "zero-point-ignored", "numbers",
-      "the first operand's zero point counts as 0, and that of QUANTIZE's result; all devices",
+      "the zero points of the first operand and of QUANTIZE's result are taken as 0; all devices",
       HOOKS(.before = ignore_zero, .after = store_without_zero) },
     { "channel-scales-ignored", "numbers",
-      "per-channel weights are all scaled as channel 0; sim:cpu, sim:dsp",
+      "per-channel weights all use the scale of channel 0; sim:cpu, sim:dsp",
       HOOKS(.before = ignore_channels) },
-    { "half-sums", "numbers", "sums of fp32 products are kept in fp16; sim:cpu, sim:gpu",
+    { "half-sums", "numbers", "sums of fp32 products are accumulated in fp16; sim:cpu, sim:gpu",
       HOOKS(.tweaks = TWEAK_HALF_SUMS) },
     { "half-values", "numbers",
-      "fp32 results are kept in fp16, relaxed or not; all devices (on sim:dsp only DEQUANTIZE)",
+      "fp32 results are rounded to fp16, relaxed or not; all devices (on sim:dsp only DEQUANTIZE)",
       HOOKS(.after = store_half) },
     { "nan", "numbers", "one float element of every result is NaN; all devices",
       HOOKS(.after = put_nan) },
     { "nondeterministic", "numbers",
-      "an element of every result is far off, another one each time; all devices",
+      "one element of every result is far off, a different one each time; all devices",
       HOOKS(.after = disturb) },
-    { "argmax-last-element", "numbers",
-      "ARGMAX and ARGMIN do not look at the last element; all devices",
+    { "argmax-last-element", "numbers", "ARGMAX and ARGMIN ignore the last element; all devices",
       HOOKS(.tweaks = TWEAK_ARGMAX) },
     { "equality-inverted", "numbers",
-      "comparisons answer wrongly where both sides are equal; all devices",
+      "comparisons of equal elements give the wrong result; all devices",
       HOOKS(.tweaks = TWEAK_EQUALITY) },
     { "topk-ascending", "numbers",
-      "TOPK_V2 gives the largest elements in rising order; all devices",
+      "TOPK_V2 returns the largest elements in ascending order; all devices",
       HOOKS(.tweaks = TWEAK_TOPK) },
     { "groups-reversed", "numbers",
-      "GROUPED_CONV_2D takes the groups of its input in reverse; all devices",
+      "GROUPED_CONV_2D reads the groups of its input in reverse order; all devices",
       HOOKS(.tweaks = TWEAK_GROUPS) },
     { "transposed-padding-side", "numbers",
-      "TRANSPOSE_CONV_2D: of an odd SAME padding there is more before than after; all devices",
+      "TRANSPOSE_CONV_2D: the odd element of SAME padding is before, not after; all devices",
       HOOKS(.tweaks = TWEAK_SIDE) },
-    { "half-pixel-ignored", "numbers",
-      "RESIZE_BILINEAR does not look at half_pixel_centers; all devices",
+    { "half-pixel-ignored", "numbers", "RESIZE_BILINEAR ignores half_pixel_centers; all devices",
       HOOKS(.tweaks = TWEAK_HALF_PIXEL) },
     { "roi-sampled-once", "numbers",
-      "ROI_ALIGN takes one sample a bin, whatever was asked for; sim:cpu, sim:gpu",
+      "ROI_ALIGN takes one sample per bin, whatever the sampling ratio; sim:cpu, sim:gpu",
       HOOKS(.tweaks = TWEAK_SAMPLING) },
     { "forget-bias-dropped", "numbers",
       "LSTM operations: the forget gate has no bias; sim:cpu, sim:gpu",
       HOOKS(.tweaks = TWEAK_FORGET) },
     { "backward-reads-forward", "numbers",
-      "BIDIRECTIONAL_SEQUENCE_RNN and _LSTM: the second cell reads forwards; sim:cpu, sim:gpu",
+      "BIDIRECTIONAL_SEQUENCE_RNN and _LSTM: the backward cell runs forwards; sim:cpu, sim:gpu",
       HOOKS(.tweaks = TWEAK_BACKWARD) },
     { "branches-swapped", "numbers", "IF runs the other branch; all devices",
       HOOKS(.tweaks = TWEAK_BRANCH) },
-    { "loop-one-short", "numbers", "WHILE loses its last turn; all devices",
+    { "loop-one-short", "numbers", "WHILE discards its last iteration; all devices",
       HOOKS(.tweaks = TWEAK_LOOP) },
     { "stale-output", "numbers", "outputs are those of the previous execution; all devices",
       HOOKS(.answer = repeat_last) },
     { "output-not-written", "memory",
-      "the last four bytes of every output are left as they were; all devices",
-      HOOKS(.withhold = 4) },
+      "the last four bytes of every output are not written; all devices", HOOKS(.withhold = 4) },
     { "overrun", "memory", "one byte is written past every output; all devices",
       HOOKS(.answer = write_past) },
     { "underrun", "memory", "one byte is written before every output; all devices",
@@ -369,19 +368,19 @@ const struct fault fault_table[] = {
     { "wrong-shape", "shape",
       "the first output's last dimension is reported one too large; all devices",
       HOOKS(.answer = grow_shape) },
-    { "wrong-status", "status", "executions answer with a status that does not exist; all devices",
+    { "wrong-status", "status", "executions return a status that does not exist; all devices",
       HOOKS(.answer = unknown_status) },
     { "supported-one-short", "status",
-      "one answer too few from get_supported_operations; all devices",
-      HOOKS(.supported = one_short) },
+      "get_supported_operations returns one answer too few; all devices",
+      HOOKS(.supported = drop_answer) },
     { "timing-reversed", "timing",
-      "time in the driver is less than on the device, and given unasked; all devices",
+      "time in the driver is less than on the device, and reported unrequested; all devices",
       HOOKS(.answer = reverse_timing) },
-    { "refused", "refused", "claims support, then does not prepare; all devices",
-      HOOKS(.prepare = refuse) },
-    { "refused-late", "refused", "claims support, prepares, then does not execute; all devices",
+    { "refused", "refused", "reports support, then fails to prepare; all devices",
+      HOOKS(.prepare = fail_preparation) },
+    { "refused-late", "refused", "reports support, prepares, then fails to execute; all devices",
       HOOKS(.answer = fail_execution) },
-    { "crash", "crash", "dies while executing; all devices", HOOKS(.answer = crash) },
+    { "crash", "crash", "crashes during an execution; all devices", HOOKS(.answer = crash) },
     { "hang", "hang", "never returns from an execution; all devices", HOOKS(.answer = hang) },
 };
 const int fault_table_n = COUNT(fault_table);

@@ -11,7 +11,7 @@ static int no_memory(const struct reader *r)
     return why_fail(r->w, WHY_MEMORY, "%s: out of memory", r->file);
 }
 
-/* ---- who the device is */
+/* ---- identity */
 
 static int parse_identity(const struct reader *r, const json_t *root, struct profile *p)
 {
@@ -165,7 +165,7 @@ static int parse_resources(const struct reader *r, const json_t *root, struct pr
                         &p->data_cache_files);
 }
 
-/* Of one client. */
+/* Quotas of one client. */
 static int parse_limits(const struct reader *r, const json_t *root, struct client_limits *ret)
 {
     static const char *const keys[] = { "models", "memory", "executions", "sessions", NULL };
@@ -347,7 +347,7 @@ static int parse_rules(const struct reader *r, const json_t *root, struct profil
     return 0;
 }
 
-/* ---- what is not NNAPI's */
+/* ---- vendor extensions */
 
 static int complain_of_extension(const struct reader *r, const struct place *at, const json_t *name)
 {
@@ -397,7 +397,7 @@ static int parse_extensions(const struct reader *r, const json_t *root, struct p
     return 0;
 }
 
-/* ---- the whole */
+/* ---- the profile */
 
 static int parse_root(const struct reader *r, const json_t *root, struct profile *p)
 {

@@ -41,7 +41,7 @@ int read_complain(const struct reader *r, const struct place *at, const char *ex
     place_text(at, where, sizeof(where));
     value_text(found, value);
     return why_fail(r->w, WHY_INVALID, "%s: %s: expected %s, found %s", r->file,
-                    where[0] ? where : "the whole", expected, value);
+                    where[0] ? where : "the profile", expected, value);
 }
 
 static void list_text(const char *const *words, char text[LIST_TEXT])
@@ -78,7 +78,7 @@ int read_known(const struct reader *r, const struct place *at, const json_t *obj
     return 0;
 }
 
-/* 1: it is there, 0: it is not and need not be. */
+/* 1: found, 0: absent and not required, -1: absent but required. */
 static int find(const struct reader *r, const struct member *m, const char *expected,
                 const json_t **ret)
 {
@@ -101,13 +101,13 @@ static int wrong(const struct reader *r, const struct member *m, const char *exp
 int read_text(const struct reader *r, struct member m, const char **ret)
 {
     const json_t *v;
-    int rc = find(r, &m, "a text", &v);
+    int rc = find(r, &m, "a string", &v);
 
     if (rc <= 0)
         return rc;
     if (!json_is_string(v) || !json_string_length(v) ||
         strlen(json_string_value(v)) != json_string_length(v))
-        return wrong(r, &m, "a text that is not empty", v);
+        return wrong(r, &m, "a string that is not empty", v);
     *ret = arena_strdup(r->arena, json_string_value(v));
     return *ret ? 0 : why_fail(r->w, WHY_MEMORY, "%s: out of memory", r->file);
 }
@@ -120,7 +120,7 @@ int read_number(const struct reader *r, struct member m, double least, double *r
     if (least > 0)
         snprintf(expected, sizeof(expected), "a number above 0");
     else
-        snprintf(expected, sizeof(expected), "a number from %g", least);
+        snprintf(expected, sizeof(expected), "a number >= %g", least);
     int rc = find(r, &m, expected, &v);
     if (rc <= 0)
         return rc;

@@ -1,4 +1,4 @@
-/* Whether a profile's rules allow a call. */
+/* Whether a profile's rules support a call. */
 #include "sim/device/profile.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static bool lists(const struct rule *r, const struct op *op)
     return false;
 }
 
-/* One operand against the limits that hold for each. */
+/* Checks the limits on single operands. */
 static int check_operand(const struct rule *r, const struct role *role, const struct tensor *t,
                          struct why *w)
 {
@@ -21,14 +21,14 @@ static int check_operand(const struct rule *r, const struct role *role, const st
 
     if (role->slot < 0 || !dtype_info[t->dtype].tensor)
         return 0;
-    if (t->dtype < DT_COUNT && !(r->types >> t->dtype & 1u)) /* others are of extensions served */
-        REFUSE(w, "%s of type %s", role->name, dtype_info[t->dtype].name);
+    if (t->dtype < DT_COUNT && !(r->types >> t->dtype & 1u)) /* others: of supported extensions */
+        REFUSE(w, "%s has type %s", role->name, dtype_info[t->dtype].name);
     if (r->max_rank && t->shape.rank > r->max_rank)
-        REFUSE(w, "%s of rank %u, at most %u", role->name, t->shape.rank, r->max_rank);
+        REFUSE(w, "%s has rank %u, at most %u", role->name, t->shape.rank, r->max_rank);
     for (uint32_t d = 0; d < t->shape.rank; d++)
         count *= t->shape.dim[d];
     if (r->max_elements && count > r->max_elements)
-        REFUSE(w, "%s of %llu elements, at most %llu", role->name, (unsigned long long) count,
+        REFUSE(w, "%s has %llu elements, at most %llu", role->name, (unsigned long long) count,
                (unsigned long long) r->max_elements);
     return 0;
 }
@@ -60,7 +60,7 @@ static int find_role(const struct op *op, const char *name)
     return -1;
 }
 
-/* A scalar's value, or 0 where it is not there or not known. */
+/* A scalar's value; 0 if the operation has none, it is omitted or not known. */
 static uint32_t scalar(const struct call *c, const char *name)
 {
     int role = find_role(c->op, name);
@@ -68,7 +68,7 @@ static uint32_t scalar(const struct call *c, const char *name)
     return role >= 0 && c->in[role] && call_known(c, role) ? (uint32_t) call_int(c, role) : 0;
 }
 
-/* The window's size: of a filter, or what the scalars say; 0 where it is not known. */
+/* Size of the window, from the filter or from scalars; 0 where it is not known. */
 static struct window_size window_size(const struct call *c)
 {
     int filter = find_role(c->op, "filter");
@@ -86,15 +86,15 @@ static int check_window(const struct rule *r, const struct call *c, struct why *
     for (uint32_t i = 0; i < r->n_windows; i++)
         listed |= r->windows[i].h == s.h && r->windows[i].w == s.w;
     if (!listed)
-        REFUSE(w, "a window of %ux%u", s.h, s.w);
+        REFUSE(w, "window %ux%u", s.h, s.w);
     if (r->max_window && (s.h > r->max_window || s.w > r->max_window))
-        REFUSE(w, "a window of %ux%u, at most %u", s.h, s.w, r->max_window);
+        REFUSE(w, "window %ux%u, at most %u", s.h, s.w, r->max_window);
     uint32_t sy = scalar(c, "stride_height"), sx = scalar(c, "stride_width");
     if (r->max_stride && (sy > r->max_stride || sx > r->max_stride))
-        REFUSE(w, "a stride of %ux%u, at most %u", sy, sx, r->max_stride);
+        REFUSE(w, "stride %ux%u, at most %u", sy, sx, r->max_stride);
     uint32_t dy = scalar(c, "dilation_height"), dx = scalar(c, "dilation_width");
     if (r->max_dilation && (dy > r->max_dilation || dx > r->max_dilation))
-        REFUSE(w, "a dilation of %ux%u, at most %u", dy, dx, r->max_dilation);
+        REFUSE(w, "dilation %ux%u, at most %u", dy, dx, r->max_dilation);
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int check_constants(const struct rule *r, const struct call *c, const boo
         int role = find_role(c->op, r->constants[i]);
         int at = role >= 0 && c->in[role] ? call_arg(c, role) : -1;
         if (at >= 0 && !constant[at])
-            REFUSE(w, "%s that is not constant", r->constants[i]);
+            REFUSE(w, "%s is not constant", r->constants[i]);
     }
     return 0;
 }
@@ -134,7 +134,7 @@ int profile_allows(const struct profile *p, const struct call *c, const bool *co
 {
     bool known = false;
 
-    if (extension_prefix_of(c->op->code)) /* of an extension, which is served as a whole */
+    if (extension_prefix_of(c->op->code)) /* extensions are supported as a whole */
         return 0;
     for (uint32_t i = 0; i < p->n_rules; i++) {
         if (!lists(&p->rules[i], c->op))
@@ -144,6 +144,6 @@ int profile_allows(const struct profile *p, const struct call *c, const bool *co
         known = true;
     }
     if (!known)
-        REFUSE(w, "%s: not an operation of this device", c->op->name);
+        REFUSE(w, "%s is not an operation of this device", c->op->name);
     return why_prefix(w, "%s", c->op->name);
 }

@@ -13,11 +13,11 @@
 
 #define LOG_TAG "Schedule"
 
-/* When a client was last given the device; kept while it has jobs, the last few besides. */
+/* When a client last got the device.  Kept for clients with jobs and for KEPT_CLIENTS others. */
 struct client {
     struct client *next;
     uint32_t id;
-    uint64_t served; /* count of grants */
+    uint64_t served; /* value of schedule.grants at that time */
 };
 
 enum { KEPT_CLIENTS = 64 };
@@ -27,7 +27,7 @@ struct schedule {
     pthread_cond_t changed;
     double now, arrive_at;
     bool held, is_realtime;
-    double epoch; /* of real time: on the steady clock */
+    double epoch; /* of real time: ns on the steady clock */
     uint32_t depth;
     uint64_t submitted, grants;
     struct job *jobs;   /* in order of submission */
@@ -76,7 +76,7 @@ void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* ---- what others see */
+/* ---- traces, logs, the observer */
 
 static void put(const struct schedule *s, enum trace_kind kind, const struct job *j,
                 const char *name, double from, double duration)
@@ -96,8 +96,8 @@ static void put(const struct schedule *s, enum trace_kind kind, const struct job
                                                 .detail = detail });
 }
 
-/* A job is a span from its arrival to its end, within which it waits and is suspended; while it has
- * the device, that is its. */
+/* A job is an asynchronous span from its arrival to its end, with spans for waiting and suspension
+ * inside; while it holds the device there is an event on the device's track. */
 static void trace_event_of(struct schedule *s, enum schedule_event event, struct job *j)
 {
     bool has_device = event == EVENT_START || event == EVENT_RESUME;
@@ -114,15 +114,15 @@ static void trace_event_of(struct schedule *s, enum schedule_event event, struct
         put(s, TRACE_SPAN_END, j, NULL, s->now, 0);
 }
 
-static void tell(struct schedule *s, enum schedule_event event, struct job *j)
+static void report(struct schedule *s, enum schedule_event event, struct job *j)
 {
     static const char *const done[] = { [EVENT_START] = "starts",
                                         [EVENT_SUSPEND] = "is suspended",
-                                        [EVENT_RESUME] = "goes on",
+                                        [EVENT_RESUME] = "resumes",
                                         [EVENT_END] = "ends" };
 
-    VLOG(EXECUTION, "execution %" PRIu64 " of client %u %s at %.0f ns, has used %.0f ns", j->number,
-         j->client, done[event], s->now, j->used);
+    VLOG(EXECUTION, "execution %" PRIu64 " of client %u %s at %.0f ns, device time %.0f ns",
+         j->number, j->client, done[event], s->now, j->used);
     if (TRACE_IS_ON())
         trace_event_of(s, event, j);
     if (s->watch)
@@ -142,7 +142,8 @@ void schedule_set_realtime(struct schedule *s)
     s->epoch = steady_ns();
 }
 
-/* The device's clock stands where its last operation ended; an idle one's goes on. */
+/* In real time the clock of an idle device advances; that of a busy one stands where its last
+ * operation ended. */
 static double clock_now(const struct schedule *s)
 {
     return s->is_realtime ? fmax(s->now, steady_ns() - s->epoch) : s->now;
@@ -153,7 +154,7 @@ bool job_is_wanted(const struct job *j)
     return !j->gone || !atomic_load(j->gone);
 }
 
-/* Slept at once: then whether it is still wanted is asked again. */
+/* Longest single sleep, after which cancellation is checked again. */
 static const double NAP_NS = 20e6;
 
 void schedule_sleep_until(const struct schedule *s, const struct job *j, double ns)
@@ -176,7 +177,7 @@ double schedule_now(struct schedule *s)
     return now;
 }
 
-/* ---- whose turn it is */
+/* ---- choice of the next job */
 
 static struct client *find_client(struct schedule *s, uint32_t id)
 {
@@ -201,7 +202,7 @@ static bool has_jobs(const struct schedule *s, uint32_t client)
     return false;
 }
 
-/* Beyond the most that are kept, the one without jobs that was served longest ago. */
+/* If there are more than KEPT_CLIENTS, removes the one without jobs that was served longest ago. */
 static void forget_client(struct schedule *s)
 {
     struct client **found = NULL, *c;
@@ -217,7 +218,7 @@ static void forget_client(struct schedule *s)
     free(c);
 }
 
-/* Without memory a client counts as never served: it may come sooner, nothing else. */
+/* Out of memory, a client counts as never served, which only lets its next job start earlier. */
 static void note_served(struct schedule *s, const struct job *j)
 {
     struct client *c = find_client(s, j->client);
@@ -236,7 +237,7 @@ static bool goes_before(struct schedule *s, const struct job *a, const struct jo
 {
     if (a->priority != b->priority)
         return a->priority > b->priority;
-    if (a->is_started != b->is_started) /* what was suspended is finished first */
+    if (a->is_started != b->is_started) /* suspended jobs first */
         return a->is_started;
     uint64_t served_a = last_served(s, a), served_b = last_served(s, b);
     if (served_a != served_b)
@@ -244,7 +245,7 @@ static bool goes_before(struct schedule *s, const struct job *a, const struct jo
     return a->number < b->number;
 }
 
-/* The best of the jobs that have arrived; NULL: none has. */
+/* The first of the jobs that have arrived, in the order of goes_before(), or NULL. */
 static struct job *best(struct schedule *s)
 {
     struct job *found = NULL;
@@ -255,7 +256,7 @@ static struct job *best(struct schedule *s)
     return found;
 }
 
-/* An idle device waits for the next arrival. */
+/* Advances the clock of an idle device to the next arrival. */
 static void skip_idle(struct schedule *s)
 {
     double next = INFINITY;
@@ -272,12 +273,12 @@ static void grant(struct schedule *s, struct job *j)
         return;
     s->holder = j;
     note_served(s, j);
-    tell(s, j->is_started ? EVENT_RESUME : EVENT_START, j);
+    report(s, j->is_started ? EVENT_RESUME : EVENT_START, j);
     j->is_started = true;
     pthread_cond_broadcast(&s->changed);
 }
 
-/* Fills a free device. */
+/* Gives a free device to the next job. */
 static void dispatch(struct schedule *s)
 {
     if (s->holder || s->held)
@@ -297,7 +298,7 @@ static void wait_for(struct schedule *s, const struct job *j)
         pthread_cond_wait(&s->changed, &s->lock);
 }
 
-/* ---- a job's life */
+/* ---- jobs */
 
 static bool has_room(const struct schedule *s, uint32_t client)
 {
@@ -305,7 +306,7 @@ static bool has_room(const struct schedule *s, uint32_t client)
 
     for (const struct job *j = s->jobs; j; j = j->next)
         waiting += j->client == client && j != s->holder;
-    return !s->depth || waiting < s->depth + !s->holder; /* of a free device one is the next */
+    return !s->depth || waiting < s->depth + !s->holder; /* one starts at once on a free device */
 }
 
 static void append(struct schedule *s, struct job *j)
@@ -325,7 +326,7 @@ static void log_arrival(const struct job *j, double budget)
         return;
     if (isfinite(budget))
         snprintf(within, sizeof(within), "within %.0f ns", budget);
-    VLOG(EXECUTION, "execution %" PRIu64 " of client %u waits from %.0f ns on, priority %d, %s",
+    VLOG(EXECUTION, "execution %" PRIu64 " of client %u arrives at %.0f ns, priority %d, %s",
          j->number, j->client, j->arrival, j->priority, within);
 }
 
@@ -348,7 +349,7 @@ int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *t
         log_arrival(j, terms->budget);
         dispatch(s);
     } else {
-        VLOG(EXECUTION, "too many executions of client %u wait", terms->client);
+        VLOG(EXECUTION, "queue full: too many executions of client %u wait", terms->client);
     }
     pthread_mutex_unlock(&s->lock);
     return ok ? 0 : -1;
@@ -360,12 +361,12 @@ void schedule_begin(struct schedule *s, struct job *j)
     wait_for(s, j);
     double now = s->now;
     pthread_mutex_unlock(&s->lock);
-    schedule_sleep_until(s, j, now); /* a script may have let it arrive later */
+    schedule_sleep_until(s, j, now); /* a script may have set a later arrival */
 }
 
-/* The holder has used the device until then, or until nobody wanted it any more.  Under the lock,
- * but not while it sleeps: others may come meanwhile. */
-static void pass(struct schedule *s, struct job *j, double until)
+/* Advances the clock to `until`, or to when the holder j was cancelled.  Called with the lock held,
+ * which is released during the sleep, so that jobs can be submitted meanwhile. */
+static void advance(struct schedule *s, struct job *j, double until)
 {
     until = fmax(until, clock_now(s));
     if (s->is_realtime) {
@@ -383,13 +384,13 @@ double schedule_spend(struct schedule *s, struct job *j, double ns)
 {
     pthread_mutex_lock(&s->lock);
     double before = s->now;
-    pass(s, j, before + ns);
+    advance(s, j, before + ns);
     if (j->doing)
         put(s, TRACE_SLICE, j, j->doing, before, s->now - before);
     j->doing = NULL;
     struct job *better = best(s);
     if (better && better->priority > j->priority) {
-        tell(s, EVENT_SUSPEND, j);
+        report(s, EVENT_SUSPEND, j);
         grant(s, better);
         wait_for(s, j);
     }
@@ -410,7 +411,7 @@ void schedule_end(struct schedule *s, struct job *j)
     if (s->holder == j)
         s->holder = NULL;
     if (j->is_started) {
-        tell(s, EVENT_END, j);
+        report(s, EVENT_END, j);
     } else {
         put(s, TRACE_SPAN_END, j, "waits", s->now, 0);
         put(s, TRACE_SPAN_END, j, NULL, s->now, 0);

@@ -14,7 +14,7 @@
 
 enum { FORMAT = 2, MAX_FILES = 2 * HAL_MAX_CACHE_FILES };
 
-/* In the byte order of the machine: of another one's the format is unknown. */
+/* In the machine's byte order: with the other one, `format` does not match. */
 struct header {
     char magic[8];
     uint32_t format, version, priority, reserved; /* 0 */
@@ -23,7 +23,7 @@ struct header {
     uint8_t digest[SHA256_BYTES];
 };
 
-/* The files of a cache as a list, model files first, and what each holds. */
+/* The files of a cache, model files first, with the contents of each. */
 struct files {
     uint32_t n;
     int fd[MAX_FILES];
@@ -44,7 +44,7 @@ static int check_file(int fd, uint32_t index, struct why *w)
     REQUIRE(w, flags >= 0, "cache file %u: %s", index, strerror(errno));
     REQUIRE(w, (flags & O_ACCMODE) == O_RDWR, "cache file %u is not open for reading and writing",
             index);
-    REQUIRE(w, fstat(fd, &st) == 0 && S_ISREG(st.st_mode), "cache file %u is no ordinary file",
+    REQUIRE(w, fstat(fd, &st) == 0 && S_ISREG(st.st_mode), "cache file %u is not a regular file",
             index);
     return 0;
 }
@@ -52,10 +52,11 @@ static int check_file(int fd, uint32_t index, struct why *w)
 static int open_files(const struct cache_owner *o, const struct hal_cache *c, struct files *f,
                       struct why *w)
 {
-    REQUIRE(w, cache_has_files(o, c), "%u and %u cache files, expected %u and %u", c->n_model,
-            c->n_data, o->n_model, o->n_data);
+    REQUIRE(w, cache_has_files(o, c), "%u model and %u data cache files, expected %u and %u",
+            c->n_model, c->n_data, o->n_model, o->n_data);
     REQUIRE(w, o->n_model <= HAL_MAX_CACHE_FILES && o->n_data <= HAL_MAX_CACHE_FILES,
-            "%u and %u cache files", o->n_model, o->n_data);
+            "%u model and %u data cache files, at most %d each", o->n_model, o->n_data,
+            HAL_MAX_CACHE_FILES);
     f->n = o->n_model + o->n_data;
     for (uint32_t i = 0; i < f->n; i++) {
         f->fd[i] = i < o->n_model ? c->model[i] : c->data[i - o->n_model];
@@ -64,7 +65,7 @@ static int open_files(const struct cache_owner *o, const struct hal_cache *c, st
     return 0;
 }
 
-/* Texts with their ends, so that none runs into the next. */
+/* Strings are hashed with their terminating zero, so that their boundaries are unambiguous. */
 static void digest_of(const struct cache_owner *o, const uint8_t *token, const struct files *f,
                       uint8_t ret_digest[SHA256_BYTES])
 {
@@ -100,7 +101,8 @@ static int write_all(int fd, const void *bytes, uint64_t n, uint64_t offset, str
     return 0;
 }
 
-/* In order, from an empty file: one that is open for appending gets the same. */
+/* Truncates the file and writes it in order, so that one opened with O_APPEND gets the same bytes.
+ */
 static int write_file(const struct files *f, uint32_t i, struct why *w)
 {
     if (ftruncate(f->fd[i], 0) < 0)
@@ -109,7 +111,7 @@ static int write_file(const struct files *f, uint32_t i, struct why *w)
     return write_all(f->fd[i], f->contents[i], f->header[i].length, sizeof(f->header[i]), w);
 }
 
-/* Files [first, first + n) get `length` bytes in even parts. */
+/* Divides `length` bytes evenly among the files [first, first + n). */
 static void divide(struct files *f, uint32_t first, uint32_t n, const uint8_t *bytes,
                    uint64_t length)
 {
@@ -159,8 +161,9 @@ int cache_write(const struct cache_owner *o, const struct hal_cache *c, const st
 
     TRY(open_files(o, c, &f, w));
     REQUIRE(w, e->n_graph <= MAX_BYTES && e->n_constants <= MAX_BYTES - e->n_graph,
-            "a model of %" PRIu64 " and %" PRIu64 " bytes is too large", e->n_graph,
-            e->n_constants);
+            "a model with a graph of %" PRIu64 " and constants of %" PRIu64
+            " bytes is too large for a cache",
+            e->n_graph, e->n_constants);
     if (o->n_model && o->n_data) {
         divide(&f, 0, o->n_model, e->graph, e->n_graph);
         divide(&f, o->n_model, o->n_data, e->constants, e->n_constants);
@@ -194,7 +197,7 @@ static int read_all(int fd, void *bytes, uint64_t n, uint64_t offset, struct why
             continue;
         if (done < 0)
             return why_fail(w, WHY_SYSTEM, "reading a cache file: %s", strerror(errno));
-        REQUIRE(w, done, "a cache file that is too short");
+        REQUIRE(w, done, "cache file is too short");
         to += done;
         offset += (uint64_t) done;
         n -= (uint64_t) done;
@@ -209,7 +212,7 @@ static int read_header(struct files *f, uint32_t i, struct why *w)
 
     TRY(read_all(f->fd[i], &f->header[i], sizeof(*h), 0, w));
     REQUIRE(w, memcmp(h->magic, MAGIC, sizeof(h->magic)) == 0 && h->format == FORMAT,
-            "cache file %u has another format", i);
+            "cache file %u has an unknown format", i);
     REQUIRE(w, h->index == i && h->n_files == f->n, "cache file %u is file %u of %u", i, h->index,
             h->n_files);
     REQUIRE(w,
@@ -220,7 +223,7 @@ static int read_header(struct files *f, uint32_t i, struct why *w)
     REQUIRE(w,
             fstat(f->fd[i], &st) == 0 && st.st_size >= (off_t) sizeof(*h) &&
                 h->length == (uint64_t) st.st_size - sizeof(*h),
-            "cache file %u does not have the length that it says", i);
+            "cache file %u has another length than its header", i);
     return 0;
 }
 
@@ -234,8 +237,8 @@ static int read_headers(struct files *f, uint64_t *ret_length, struct why *w)
                 "cache files of more than %" PRIu64 " bytes", MAX_BYTES);
         length += f->header[i].length;
     }
-    REQUIRE(w, f->header[0].n_graph <= length, "cache files without the whole graph");
-    REQUIRE(w, f->header[0].priority <= HAL_PRIORITY_HIGH, "a cache of priority %u",
+    REQUIRE(w, f->header[0].n_graph <= length, "cache files do not contain the whole graph");
+    REQUIRE(w, f->header[0].priority <= HAL_PRIORITY_HIGH, "cache with invalid priority %u",
             f->header[0].priority);
     *ret_length = length;
     return 0;
@@ -259,7 +262,7 @@ int cache_read(const struct cache_owner *o, const struct hal_cache *c, struct ar
     }
     digest_of(o, c->token, &f, digest);
     REQUIRE(w, memcmp(digest, f.header[0].digest, sizeof(digest)) == 0,
-            "the cache is not what was written, or has another token");
+            "cache digest does not match: contents, token or driver differ");
     uint64_t n_graph = f.header[0].n_graph;
     *ret_entry = (struct cache_entry){ (enum hal_version) f.header[0].version,
                                        (enum hal_priority) f.header[0].priority,

@@ -61,7 +61,7 @@ static bool is_complete(const struct buffer *b, const struct shape *s)
     return !dtype_info[b->declared.dtype].tensor || shape_known(s);
 }
 
-/* Under the lock. */
+/* Grows data to at least `size` bytes; with the buffer locked or not yet published. */
 static enum hal_status make_room(struct buffer *b, size_t size)
 {
     enum hal_status status;
@@ -94,7 +94,7 @@ int buffer_read(struct buffer *b, struct arena *a, struct shape *ret_shape, void
         copy = arena_copy(a, b->data ? b->data : (uint8_t *) "", bytes_of(b, &shape));
     pthread_mutex_unlock(&b->lock);
     if (!is_initialised)
-        return why_fail(w, WHY_EXECUTION, "buffer %u has no contents", b->token);
+        return why_fail(w, WHY_EXECUTION, "buffer %u is not initialised", b->token);
     if (!copy)
         return why_fail(w, WHY_MEMORY, "out of memory");
     *ret_shape = shape;
@@ -107,7 +107,8 @@ int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
     size_t size = tensor_bytes(t);
 
     if (!shape_matches(&t->shape, &b->declared.shape))
-        return why_fail(w, WHY_EXECUTION, "a result does not fit buffer %u", b->token);
+        return why_fail(w, WHY_EXECUTION, "shape of the result contradicts that of buffer %u",
+                        b->token);
     pthread_mutex_lock(&b->lock);
     bool ok = make_room(b, size) == HAL_NONE;
     if (ok) {
@@ -120,8 +121,8 @@ int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
     return ok ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
 }
 
-/* A copy of contents that are so long. */
-static enum hal_status take_out(struct buffer *b, uint64_t size, uint8_t **ret_copy)
+/* A malloced copy of the contents, which must have `size` bytes; with the buffer locked. */
+static enum hal_status copy_contents(struct buffer *b, uint64_t size, uint8_t **ret_copy)
 {
     uint8_t *copy;
 
@@ -136,8 +137,8 @@ static enum hal_status take_out(struct buffer *b, uint64_t size, uint8_t **ret_c
     return HAL_NONE;
 }
 
-/* The client's memory may be long in coming: whoever has the device does not wait for it, and so
- * the lock is not held meanwhile, here and in take_in(). */
+/* The pages of the client's memory may be slow to arrive.  The buffer is not locked while they are
+ * accessed, here and in copy_memory(), so that no running execution waits for them. */
 static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory *to)
 {
     struct buffer *b = (struct buffer *) self;
@@ -148,44 +149,44 @@ static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory 
     if (memory_map(to, true, &m, &w) < 0)
         return driver_refuse("copy_to", b->all->version, &w);
     pthread_mutex_lock(&b->lock);
-    enum hal_status status = take_out(b, m.size, &copy);
+    enum hal_status status = copy_contents(b, m.size, &copy);
     pthread_mutex_unlock(&b->lock);
     if (status == HAL_NONE)
         memcpy(m.address, copy, m.size);
     free(copy);
     memory_unmap(&m);
-    VLOG(MEMORY, "buffer %u copied out: %s", b->token, hal_status_name(status));
+    VLOG(MEMORY, "buffer %u: copy_to: %s", b->token, hal_status_name(status));
     return status;
 }
 
-/* The shape of what is copied in: the given one, which must be complete and fit, or the buffer's.
- */
+/* The shape of contents that are copied from memory: the given dimensions, or the buffer's; fully
+ * specified and consistent with the buffer's. */
 static int incoming_shape(const struct buffer *b, uint32_t n_dims, const uint32_t *dims,
                           struct shape *ret_shape, struct why *w)
 {
     struct shape s = b->declared.shape;
 
-    REQUIRE(w, n_dims <= MAX_RANK && (!n_dims || dims), "rank %u", n_dims);
+    REQUIRE(w, n_dims <= MAX_RANK && (!n_dims || dims), "invalid rank %u or no dimensions", n_dims);
     TRY(hal_dims_comply(dims, n_dims, b->all->version, w));
     REQUIRE(w, !n_dims || dtype_info[b->declared.dtype].tensor, "a scalar with dimensions");
     if (n_dims) {
         s.rank = n_dims;
         memcpy(s.dim, dims, n_dims * sizeof(*dims));
     }
-    REQUIRE(w, shape_matches(&s, &b->declared.shape), "dimensions do not fit the buffer's");
-    REQUIRE(w, is_complete(b, &s), "dimensions are not complete");
+    REQUIRE(w, shape_matches(&s, &b->declared.shape), "dimensions contradict the buffer's");
+    REQUIRE(w, is_complete(b, &s), "dimensions are not fully specified");
     REQUIRE(w, shape_check_size(&s, dtype_info[b->declared.dtype].codec->size) == 0, "too large");
     *ret_shape = s;
     return 0;
 }
 
-static int take_mapped(struct buffer *b, const struct mapping *from, const struct shape *shape,
+static int copy_mapped(struct buffer *b, const struct mapping *from, const struct shape *shape,
                        struct why *w)
 {
     struct tensor t = b->declared;
 
     t.shape = *shape;
-    REQUIRE(w, from->size == tensor_bytes(&t), "%" PRIu64 " bytes for %zu", from->size,
+    REQUIRE(w, from->size == tensor_bytes(&t), "%" PRIu64 " bytes, expected %zu", from->size,
             tensor_bytes(&t));
     t.data = malloc(from->size);
     if (!t.data)
@@ -196,13 +197,13 @@ static int take_mapped(struct buffer *b, const struct mapping *from, const struc
     return rc;
 }
 
-static int take_in(struct buffer *b, const struct hal_memory *from, const struct shape *shape,
-                   struct why *w)
+static int copy_memory(struct buffer *b, const struct hal_memory *from, const struct shape *shape,
+                       struct why *w)
 {
     struct mapping m;
 
     TRY(memory_map(from, false, &m, w));
-    int rc = take_mapped(b, &m, shape, w);
+    int rc = copy_mapped(b, &m, shape, w);
     memory_unmap(&m);
     return rc;
 }
@@ -214,13 +215,13 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
     struct shape shape;
     struct why w;
 
-    if (incoming_shape(b, n_dims, dims, &shape, &w) < 0 || take_in(b, from, &shape, &w) < 0)
+    if (incoming_shape(b, n_dims, dims, &shape, &w) < 0 || copy_memory(b, from, &shape, &w) < 0)
         return driver_refuse("copy_from", b->all->version, &w);
-    VLOG(MEMORY, "buffer %u copied in: %" PRIu64 " bytes", b->token, from->size);
+    VLOG(MEMORY, "buffer %u: copy_from: %" PRIu64 " bytes", b->token, from->size);
     return HAL_NONE;
 }
 
-/* Ends the token; requests under way keep the memory. */
+/* Invalidates the token and drops the client's reference; running requests keep theirs. */
 static void release(struct hal_buffer *self)
 {
     struct buffer *b = (struct buffer *) self, **at;
@@ -277,11 +278,11 @@ static int add_role(struct buffer *b, const struct driver *d, const struct hal_b
 {
     REQUIRE(w, role->model_index < n_models, "model %u of %u", role->model_index, n_models);
     struct prepared *p = prepared_of(d, models[role->model_index]);
-    REQUIRE(w, p, "model %u is not this driver's", role->model_index);
+    REQUIRE(w, p, "prepared model %u belongs to another driver", role->model_index);
     const struct graph *g = &p->loaded.model.graph[0];
     uint32_t n = is_output ? g->n_outputs : g->n_inputs;
     REQUIRE(w, role->io_index < n, "operand %u of %u", role->io_index, n);
-    REQUIRE(w, role->probability > 0 && role->probability <= 1, "probability %g",
+    REQUIRE(w, role->probability > 0 && role->probability <= 1, "probability %g, expected (0, 1]",
             (double) role->probability);
     const struct tensor *t = &g->operand[(is_output ? g->output : g->input)[role->io_index]].tensor;
     if (!b->n_roles) {
@@ -301,25 +302,26 @@ static int add_roles(struct buffer *b, const struct driver *d, uint32_t n_models
                      struct hal_prepared_model *const *models, bool is_output, uint32_t n,
                      const struct hal_buffer_role *roles, struct why *w)
 {
-    REQUIRE(w, (roles || !n) && (models || !n_models), "a list is missing");
+    REQUIRE(w, (roles || !n) && (models || !n_models), "a list is NULL");
     for (uint32_t i = 0; i < n; i++)
         TRY(add_role(b, d, &roles[i], is_output, n_models, models, w));
     return 0;
 }
 
-/* Puts them into order. */
+/* Sorts the roles; -1 if there are none or a role is given twice. */
 static int check_roles(struct buffer *b, struct why *w)
 {
-    REQUIRE(w, b->n_roles, "no roles");
+    REQUIRE(w, b->n_roles, "a buffer without roles");
     qsort(b->roles, b->n_roles, sizeof(*b->roles), compare_roles);
     for (uint32_t i = 1; i < b->n_roles; i++)
-        REQUIRE(w, compare_roles(&b->roles[i - 1], &b->roles[i]), "a role comes twice");
+        REQUIRE(w, compare_roles(&b->roles[i - 1], &b->roles[i]), "a role is given twice");
     return 0;
 }
 
 static int describe(struct buffer *b, const struct hal_buffer_desc *desc, struct why *w)
 {
-    REQUIRE(w, desc->n_dims <= MAX_RANK && (!desc->n_dims || desc->dims), "rank %u", desc->n_dims);
+    REQUIRE(w, desc->n_dims <= MAX_RANK && (!desc->n_dims || desc->dims),
+            "invalid rank %u or no dimensions", desc->n_dims);
     TRY(hal_dims_comply(desc->dims, desc->n_dims, b->all->version, w));
     b->declared.shape.rank = desc->n_dims;
     if (desc->n_dims)
@@ -344,12 +346,12 @@ static struct buffer *buffer_new(struct buffers *all, uint64_t n_roles)
     return b;
 }
 
-/* What is known to be needed is there from the start: a later failure could not be told. */
+/* Allocates the data now if the shape is known, so that a failure is reported by allocate(). */
 static enum hal_status reserve(struct buffer *b, const struct driver *d)
 {
     size_t size = 0;
 
-    if (b->declared.dtype >= DT_COUNT) /* what is attached to it belongs to the model */
+    if (b->declared.dtype >= DT_COUNT) /* extension data of the operand belong to the model */
         return HAL_GENERAL_FAILURE;
     if (is_complete(b, &b->declared.shape)) {
         size_t element = dtype_info[b->declared.dtype].codec->size;
@@ -362,7 +364,8 @@ static enum hal_status reserve(struct buffer *b, const struct driver *d)
     return make_room(b, size);
 }
 
-/* Tokens are not used again before all others have been. */
+/* Assigns a token and adds the buffer to the list.  A released token is reused only after all
+ * others have been used. */
 static void publish(struct buffers *all, struct buffer *b)
 {
     bool taken = true;

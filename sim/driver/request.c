@@ -7,7 +7,7 @@
 
 static int no_memory(struct why *w)
 {
-    return why_fail(w, WHY_MEMORY, "request does not fit into the device's memory");
+    return why_fail(w, WHY_MEMORY, "request exceeds the device's memory");
 }
 
 static int open_memory(const struct hal_memory *memory, const struct mapping *kept,
@@ -44,14 +44,14 @@ static int open_pools(const struct hal_request *hal, const struct request_contex
     return 0;
 }
 
-/* What model and request say of a shape, together. */
+/* The shape that model and request specify together. */
 static int merge_shape(const struct hal_argument *a, const struct tensor *declared,
                        struct shape *ret_shape, struct why *w)
 {
     struct shape s = declared->shape;
 
-    REQUIRE(w, !a->n_dims || a->dims, "no dimensions");
-    REQUIRE(w, a->n_dims <= MAX_RANK, "rank %u", a->n_dims);
+    REQUIRE(w, !a->n_dims || a->dims, "dimensions are missing");
+    REQUIRE(w, a->n_dims <= MAX_RANK, "rank %u, at most %d", a->n_dims, MAX_RANK);
     REQUIRE(w, !a->n_dims || dtype_info[declared->dtype].tensor, "a scalar with dimensions");
     REQUIRE(w, !a->n_dims || !s.rank || a->n_dims == s.rank, "rank %u, declared %u", a->n_dims,
             s.rank);
@@ -69,20 +69,20 @@ static int merge_shape(const struct hal_argument *a, const struct tensor *declar
 static int find_memory(const struct request *r, const struct hal_location *l,
                        struct request_place *ret_place, struct why *w)
 {
-    static uint8_t nowhere; /* operands without elements may lie in memory without bytes */
+    static uint8_t nowhere; /* address of operands without elements in pools without address */
     const struct mapping *m = &r->pools[l->pool].mapping;
 
     REQUIRE(w, mapping_holds(m, l->offset, l->length),
-            "%" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset, m->size);
+            "%" PRIu64 " bytes at offset %" PRIu64 " of %" PRIu64, l->length, l->offset, m->size);
     REQUIRE(w, mapping_holds(m, l->offset + l->length, l->padding),
-            "%" PRIu64 " bytes of padding at %" PRIu64 " of %" PRIu64, l->padding,
+            "%" PRIu64 " bytes of padding at offset %" PRIu64 " of %" PRIu64, l->padding,
             l->offset + l->length, m->size);
     uint8_t *at = m->address ? m->address + l->offset : &nowhere;
     *ret_place = (struct request_place){ at, (size_t) l->length, NULL };
     return 0;
 }
 
-/* What input or output i of the model names: memory, or a buffer that was allocated for it. */
+/* The location of input or output i: memory, or a buffer that was allocated for that role. */
 static int find_place(const struct request *r, const struct request_context *c,
                       const struct hal_request *hal, uint32_t i, bool is_output,
                       struct request_place *ret_place, struct why *w)
@@ -93,11 +93,13 @@ static int find_place(const struct request *r, const struct request_context *c,
     struct buffer *b = r->pools[l->pool].buffer;
     if (!b) {
         bool writable = hal->pools[l->pool].memory.protection & HAL_MEMORY_WRITE;
-        REQUIRE(w, writable || !is_output, "pool %u cannot be written", l->pool);
+        REQUIRE(w, writable || !is_output, "pool %u is not writable", l->pool);
         return find_memory(r, l, ret_place, w);
     }
-    REQUIRE(w, !l->offset && !l->length && !l->padding, "a location within buffer %u", b->token);
-    REQUIRE(w, buffer_has_role(b, c->number, i, is_output), "buffer %u is not for this", b->token);
+    REQUIRE(w, !l->offset && !l->length && !l->padding,
+            "buffer %u with an offset, length or padding", b->token);
+    REQUIRE(w, buffer_has_role(b, c->number, i, is_output),
+            "buffer %u was not allocated for this role", b->token);
     *ret_place = (struct request_place){ .buffer = b };
     return 0;
 }
@@ -109,7 +111,8 @@ static bool is_left_out(const struct hal_argument *a)
     return !l->pool && !l->offset && !l->length && !l->padding && !a->n_dims;
 }
 
-/* Dimensions of 0 stay unknown unless the request itself says them of a value without bytes. */
+/* Whether the shape of an input is known: a dimension of 0 is unknown, unless the request itself
+ * specifies it and the value has no bytes. */
 static bool is_complete(const struct hal_argument *a, const struct tensor *t)
 {
     if (!dtype_info[t->dtype].tensor)
@@ -117,13 +120,14 @@ static bool is_complete(const struct hal_argument *a, const struct tensor *t)
     return t->shape.rank && (shape_known(&t->shape) || (a->n_dims && !a->location.length));
 }
 
-/* What a buffer holds is only asked when it is read; dimensions that it cannot have are refused. */
+/* Checks the dimensions of the request against those that the buffer was allocated with; its
+ * contents are checked when they are read. */
 static int open_buffer(const struct hal_argument *a, const struct buffer *b, struct why *w)
 {
     for (uint32_t d = 0; d < a->n_dims && d < b->declared.shape.rank; d++) {
         uint32_t known = b->declared.shape.dim[d];
         REQUIRE(w, !known || !a->dims[d] || a->dims[d] == known,
-                "dimension %u is %u, %u in buffer %u", d, a->dims[d], known, b->token);
+                "dimension %u is %u, in buffer %u %u", d, a->dims[d], b->token, known);
     }
     return 0;
 }
@@ -131,11 +135,11 @@ static int open_buffer(const struct hal_argument *a, const struct buffer *b, str
 static int open_memory_input(const struct hal_argument *a, enum hal_version version,
                              const struct tensor *t, struct why *w)
 {
-    REQUIRE(w, is_complete(a, t), "shape is not complete");
+    REQUIRE(w, is_complete(a, t), "shape is not fully specified");
     REQUIRE(w, version >= HAL_1_2 || !dtype_info[t->dtype].tensor || shape_known(&t->shape),
             "a dimension of 0 before HAL 1.2");
     REQUIRE(w, shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) == 0, "too large");
-    REQUIRE(w, a->location.length == tensor_bytes(t), "%" PRIu64 " bytes for %zu",
+    REQUIRE(w, a->location.length == tensor_bytes(t), "%" PRIu64 " bytes, expected %zu",
             a->location.length, tensor_bytes(t));
     return 0;
 }
@@ -148,7 +152,7 @@ static int open_input(const struct hal_request *hal, const struct request_contex
 
     *t = *declared;
     if (a->has_no_value) {
-        REQUIRE(w, is_left_out(a), "left out, but with a location");
+        REQUIRE(w, is_left_out(a), "omitted, but with a location or dimensions");
         return 0;
     }
     TRY(merge_shape(a, declared, &t->shape, w));
@@ -164,7 +168,7 @@ static int open_output(const struct hal_request *hal, const struct request_conte
     struct request_output *o = &r->out[i];
 
     if (a->has_no_value) {
-        REQUIRE(w, is_left_out(a), "left out, but with a location");
+        REQUIRE(w, is_left_out(a), "omitted, but with a location or dimensions");
         return 0;
     }
     o->is_scalar = !dtype_info[declared->dtype].tensor;
@@ -175,7 +179,7 @@ static int open_output(const struct hal_request *hal, const struct request_conte
     return o->place.buffer ? open_buffer(a, o->place.buffer, w) : 0;
 }
 
-/* A buffer may be read as often as one likes, but what is written is used once. */
+/* A buffer may be any number of inputs; one that is an output must not be used otherwise. */
 static int check_buffers(const struct request *r, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_outputs; i++) {
@@ -196,7 +200,7 @@ static int open_arguments(const struct hal_request *hal, const struct request_co
     const struct graph *g = &c->model->graph[0];
 
     REQUIRE(w, hal->n_inputs == g->n_inputs && hal->n_outputs == g->n_outputs,
-            "%u inputs and %u outputs, the model has %u and %u", hal->n_inputs, hal->n_outputs,
+            "%u inputs and %u outputs; the model has %u and %u", hal->n_inputs, hal->n_outputs,
             g->n_inputs, g->n_outputs);
     r->n_inputs = g->n_inputs;
     r->n_outputs = g->n_outputs;
@@ -222,7 +226,7 @@ int request_open(const struct hal_request *hal, const struct request_context *c,
     REQUIRE(w,
             (!hal->n_inputs || hal->inputs) && (!hal->n_outputs || hal->outputs) &&
                 (!hal->n_pools || hal->pools),
-            "request without its lists");
+            "request with a list that is NULL");
     TRY(hal_request_complies(hal, c->version, w));
     if (open_pools(hal, c, &r, w) < 0 || open_arguments(hal, c, &r, w) < 0) {
         request_close(&r);
@@ -289,7 +293,7 @@ static int check_shape(const struct request_output *o, const struct tensor *t, u
 
     if (shape_matches(&t->shape, &o->shape))
         return 0;
-    return why_fail(w, WHY_EXECUTION, "output %u: %s does not fit %s", i,
+    return why_fail(w, WHY_EXECUTION, "output %u has shape %s, the request specifies %s", i,
                     shape_text(&t->shape, has), shape_text(&o->shape, wants));
 }
 

@@ -405,7 +405,7 @@ int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, 
 int hal_memory_complies(const struct hal_memory *m, enum hal_version version, struct why *w)
 {
     REQUIRE(w, m->kind != HAL_MEMORY_HARDWARE_BUFFER || version >= HAL_1_2,
-            "memory: a hardware buffer in HAL %s", hal_version_name(version));
+            "memory: HAL %s has no hardware buffers", hal_version_name(version));
     return 0;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- finding them */
+/* ---- the regions of a request */
 
 static int compare(const void *a, const void *b)
 {
@@ -19,7 +19,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What lies outside its pool is the driver's to refuse. */
+/* Adds an argument's region, clipped to its pool: the driver rejects arguments that exceed it. */
 static void add(struct spans *s, const struct hal_request *r, const struct hal_argument *a,
                 bool is_output)
 {
@@ -43,7 +43,7 @@ void spans_find(const struct hal_request *request, struct spans *ret_spans)
     qsort(ret_spans->span, ret_spans->n, sizeof(*ret_spans->span), compare);
 }
 
-/* ---- the pattern between them: neighbours differ */
+/* ---- the pattern between them, in which neighbouring bytes differ */
 
 enum { WORD = sizeof(uint64_t) };
 
@@ -71,6 +71,7 @@ static void fill(uint8_t *bytes, uint64_t at, uint64_t end)
     }
 }
 
+/* Copies the bytes in [at, end) that differ from the pattern. */
 static void copy_changed(const uint8_t *bytes, uint64_t at, uint64_t end, uint8_t *to)
 {
     while (at < end) {
@@ -85,7 +86,8 @@ static void copy_changed(const uint8_t *bytes, uint64_t at, uint64_t end, uint8_
     }
 }
 
-/* The next stretch of a pool from *at on that nothing names; false: there is no more. */
+/* The next range of a pool from *at on that lies in no region or padding; false: there is none.
+ * *i: the next region to consider. */
 static bool next_rest(const struct spans *s, uint32_t pool, uint64_t size, uint64_t *at,
                       uint32_t *i, uint64_t *ret_begin, uint64_t *ret_end)
 {
@@ -106,7 +108,7 @@ static bool next_rest(const struct spans *s, uint32_t pool, uint64_t size, uint6
     return false;
 }
 
-/* ---- there and back */
+/* ---- copying */
 
 void spans_copy_in(const struct spans *s, uint32_t pool, const struct hal_memory *from,
                    uint8_t *copy)

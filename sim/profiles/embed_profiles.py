@@ -1,4 +1,4 @@
-"""Writes the shipped profiles as JSON texts in C: embed_profiles.py OUTPUT FILE.toml..."""
+"""Converts the shipped profiles to JSON strings in a C file: embed_profiles.py OUTPUT FILE.toml..."""
 
 import json
 import pathlib
@@ -7,7 +7,7 @@ import tomllib
 
 
 def c_string(text):
-    """A literal of short pieces: compilers need not take longer ones than 4095 characters."""
+    """A literal of short pieces: C compilers need not accept pieces of more than 4095 characters."""
     pieces = [text[i:i + 80] for i in range(0, len(text), 80)]
     return "\n".join('        "' + p.replace("\\", "\\\\").replace('"', '\\"') + '"' for p in pieces)
 

@@ -17,7 +17,7 @@ int wire_receive_counted(uint32_t client, int socket, const ProtobufCMessageDesc
     next.without_fds = !ok;
     rc = wire_receive_next(socket, &next, type, a, ret_message, &ret_fds->fds, w);
     if (rc > 0 && !ok)
-        return why_fail(w, WHY_MEMORY, "there is no room for %u descriptors", n);
+        return why_fail(w, WHY_MEMORY, "%u more descriptors exceed the client's quota", n);
     ret_fds->client = client;
     ret_fds->taken = n;
     if (rc <= 0 && ok)

@@ -155,7 +155,7 @@ START_TEST(a_refused_request_says_why)
     listen_to("driver");
     ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
                      HAL_INVALID_ARGUMENT);
-    ck_assert(is_heard("INVALID_ARGUMENT: input 1: 15 bytes for 16"));
+    ck_assert(is_heard("INVALID_ARGUMENT: input 1: 15 bytes, expected 16"));
 }
 END_TEST
 

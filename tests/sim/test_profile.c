@@ -48,9 +48,9 @@ START_TEST(errors_name_file_key_expectation_and_value)
     static const struct {
         const char *from, *to, *message;
     } cases[] = {
-        { "\"name\": \"p\", ", "", "dev.toml: name: expected a text, found nothing" },
+        { "\"name\": \"p\", ", "", "dev.toml: name: expected a string, found nothing" },
         { "\"name\": \"p\"", "\"name\": 3",
-          "dev.toml: name: expected a text that is not empty, found 3" },
+          "dev.toml: name: expected a string that is not empty, found 3" },
         { "\"gpu\"", "\"tpu\"",
           "dev.toml: type: expected one of other, cpu, gpu, accelerator, found \"tpu\"" },
         { "\"1.2\"", "\"2.0\"", "dev.toml: hal: expected one of 1.0" },
@@ -73,7 +73,7 @@ START_TEST(errors_name_file_key_expectation_and_value)
         { "\"cost\"", "\"oem\": 1, \"cost\"", "dev.toml: oem: expected true or false, found 1" },
         { "\"cost\"", "\"costs\"", "dev.toml: costs: unknown key, expected one of name" },
         { "\"launch_ns\": 1000", "\"launch_ns\": -1",
-          "cost.launch_ns: expected a number from 0, found -1" },
+          "cost.launch_ns: expected a number >= 0, found -1" },
         { "\"bandwidth\": 1e9", "\"bandwidth\": 0",
           "cost.bandwidth: expected a number above 0, found 0" },
         { "\"TENSOR_FLOAT32\": 1e9", "\"TENSOR_F32\": 1e9",
@@ -91,7 +91,7 @@ START_TEST(errors_name_file_key_expectation_and_value)
         check_refused(json, cases[i].message);
         free(json);
     }
-    check_refused("[1]", "dev.toml: the whole: expected a table");
+    check_refused("[1]", "dev.toml: the profile: expected a table");
     check_refused("{\"a\": 1, \"a\": 2}", "dev.toml: line 1");
     check_refused("", "dev.toml: line 1");
 }
