@@ -5,7 +5,7 @@
 
 /* ---- two operands */
 
-enum sum { SUM, DIFFERENCE };
+enum sum_kind { SUM, DIFFERENCE };
 
 /* (a * scale_a + sign_b * b * scale_b) / output scale, rounded once. */
 static int run_sum(struct kernel_call *k, struct why *w)

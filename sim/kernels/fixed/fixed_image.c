@@ -36,21 +36,21 @@ static int64_t mix(int64_t a, int64_t b, int64_t part)
 }
 
 /* Element strides of an image in NHWC or NCHW. */
-struct place {
+struct image_strides {
     size_t row, column, channel, image;
 };
 
-static struct place place_of(const struct shape *s, bool nchw)
+static struct image_strides image_strides_of(const struct shape *s, bool nchw)
 {
     const uint32_t *d = s->dim;
     size_t plane = nchw ? (size_t) d[2] * d[3] : 1;
 
     if (nchw)
-        return (struct place){ d[3], 1, plane, d[1] * plane };
-    return (struct place){ (size_t) d[2] * d[3], d[3], 1, (size_t) d[1] * d[2] * d[3] };
+        return (struct image_strides){ d[3], 1, plane, d[1] * plane };
+    return (struct image_strides){ (size_t) d[2] * d[3], d[3], 1, (size_t) d[1] * d[2] * d[3] };
 }
 
-static int64_t resized(const struct tensor *x, size_t at, struct place p, struct between y,
+static int64_t resized(const struct tensor *x, size_t at, struct image_strides p, struct between y,
                        struct between z)
 {
     size_t top = at + (size_t) y.first * p.row, bottom = at + (size_t) y.second * p.row;
@@ -66,7 +66,8 @@ static int run_resize(struct kernel_call *k, struct why *w)
     struct tensor *out = k->out[0];
     bool nchw = kernel_int(k, "nchw", 0) != 0;
     struct resize_axis ay = resize_axis_of(k, nchw ? 2 : 1), ax = resize_axis_of(k, nchw ? 3 : 2);
-    struct place from = place_of(&x->shape, nchw), to = place_of(&out->shape, nchw);
+    struct image_strides from = image_strides_of(&x->shape, nchw),
+                         to = image_strides_of(&out->shape, nchw);
     size_t channels = x->shape.dim[nchw ? 1 : 3];
     struct fixed_range r = fixed_range(k, out);
 
