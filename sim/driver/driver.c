@@ -59,7 +59,7 @@ struct start {
     void *argument;
 };
 
-static void leave(struct driver *d)
+static void end_thread(struct driver *d)
 {
     pthread_mutex_lock(&d->lock);
     d->threads--;
@@ -74,11 +74,11 @@ static void *run_thread(void *argument)
     pthread_setname_np(pthread_self(), "execution");
     free(argument);
     s.f(s.argument);
-    leave(s.driver);
+    end_thread(s.driver);
     return NULL;
 }
 
-static bool enter(struct driver *d)
+static bool begin_thread(struct driver *d)
 {
     pthread_mutex_lock(&d->lock);
     bool ok = d->threads < MAX_THREADS;
@@ -92,13 +92,13 @@ int driver_start(struct driver *d, void (*f)(void *argument), void *argument)
     struct start *s = malloc(sizeof(*s));
     pthread_t thread;
 
-    if (!s || !enter(d)) {
+    if (!s || !begin_thread(d)) {
         free(s);
         return -1;
     }
     *s = (struct start){ d, f, argument };
     if (pthread_create(&thread, NULL, run_thread, s) != 0) {
-        leave(d);
+        end_thread(d);
         free(s);
         return -1;
     }
@@ -238,7 +238,7 @@ uint32_t driver_most_sessions(const struct hal_driver *d)
                                     : client_limits_default.sessions;
 }
 
-static int describe(struct driver *d)
+static int convert_capabilities(struct driver *d)
 {
     const struct hal_capabilities *c = &d->engine->capabilities;
     size_t room = (size_t) c->n_operands + 2;
@@ -256,7 +256,7 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
 
     if (d)
         d->engine = e;
-    if (!d || !s || describe(d) < 0) {
+    if (!d || !s || convert_capabilities(d) < 0) {
         free(d);
         schedule_free(s);
         e->methods->free(e);

@@ -8,7 +8,7 @@
 
 /* More memories than these, of a burst and of all that a client has, are mapped for each execution
  * anew; larger arenas are not kept. */
-enum { MOST_KEPT = 64, MOST_KEPT_OF_CLIENT = 256, MOST_ARENA = 1 << 22 };
+enum { MAX_KEPT = 64, MAX_KEPT_BY_CLIENT = 256, MAX_ARENA = 1 << 22 };
 
 /* Memory under its identifier, which names it until it is released.  A client that does not keep to
  * that is noticed unless the file is sealed; the identifier then names the other memory. */
@@ -80,11 +80,11 @@ static bool may_keep(const struct burst *b)
     for (const struct burst *other = all_of(b)->first; other; other = other->next)
         if (other->prepared->client == b->prepared->client)
             n += other->n_kept;
-    return b->n_kept < MOST_KEPT && n < MOST_KEPT_OF_CLIENT;
+    return b->n_kept < MAX_KEPT && n < MAX_KEPT_BY_CLIENT;
 }
 
-static struct kept *map_anew(int64_t identifier, const struct hal_memory *m,
-                             const struct memory_identity *identity)
+static struct kept *map_memory(int64_t identifier, const struct hal_memory *m,
+                               const struct memory_identity *identity)
 {
     struct kept *k = malloc(sizeof(*k));
     struct why w;
@@ -115,7 +115,7 @@ static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_m
     if (!may_keep(b))
         return NULL;
     pthread_mutex_unlock(&all_of(b)->lock);
-    struct kept *k = map_anew(identifier, m, identity);
+    struct kept *k = map_memory(identifier, m, identity);
     pthread_mutex_lock(&all_of(b)->lock);
     forget(b, identifier);
     if (!k || !may_keep(b)) {
@@ -159,12 +159,12 @@ static struct kept *take_kept(struct burst *b, const struct hal_request_pool *po
 
 /* ---- idleness */
 
-static bool holds_something(const struct burst *b)
+static bool caches_anything(const struct burst *b)
 {
     return b->arena || b->kept;
 }
 
-static void let_go(struct burst *b)
+static void free_cached(struct burst *b)
 {
     while (b->kept)
         forget(b, b->kept->identifier);
@@ -172,21 +172,21 @@ static void let_go(struct burst *b)
     b->arena = NULL;
 }
 
-static uint64_t patience(const struct driver *d)
+static uint64_t idle_timeout(const struct driver *d)
 {
     return d->engine->burst_idle_ns ? d->engine->burst_idle_ns : BURST_IDLE_NS;
 }
 
 /* Lets idle bursts go; returns when the next one is due, 0: none holds anything. */
-static uint64_t let_idle_go(struct driver *d)
+static uint64_t free_idle(struct driver *d)
 {
     uint64_t now = clock_steady_ns(), next = 0;
 
     for (struct burst *b = d->bursts.first; b; b = b->next) {
-        uint64_t due = (b->running ? now : b->last_use) + patience(d);
+        uint64_t due = (b->running ? now : b->last_use) + idle_timeout(d);
         if (!b->running && due <= now)
-            let_go(b);
-        if ((b->running || holds_something(b)) && (!next || due < next))
+            free_cached(b);
+        if ((b->running || caches_anything(b)) && (!next || due < next))
             next = due;
     }
     return next;
@@ -199,7 +199,7 @@ static void watch(void *argument)
     uint64_t next;
 
     pthread_mutex_lock(&d->bursts.lock);
-    while ((next = let_idle_go(d))) {
+    while ((next = free_idle(d))) {
         struct timespec until = { (time_t) (next / 1000000000), (long) (next % 1000000000) };
         pthread_cond_timedwait(&d->bursts.changed, &d->bursts.lock, &until);
     }
@@ -228,16 +228,16 @@ void bursts_done(struct bursts *all)
 /* ---- executions */
 
 /* One execution's share of what the burst keeps: its arena, and a mapping for each pool. */
-struct turn {
+struct lease {
     struct execution_lent lent;
     struct kept **kept;
     uint32_t n;
 };
 
 static enum hal_status begin(struct burst *b, const struct hal_request *request,
-                             const int64_t *identifiers, struct turn *ret_turn)
+                             const int64_t *identifiers, struct lease *ret_lease)
 {
-    struct turn t = { .n = request->pools ? request->n_pools : 0 };
+    struct lease t = { .n = request->pools ? request->n_pools : 0 };
     struct mapping *mappings;
 
     pthread_mutex_lock(&all_of(b)->lock);
@@ -259,7 +259,7 @@ static enum hal_status begin(struct burst *b, const struct hal_request *request,
         return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, b->version);
     }
     t.lent.kept = mappings;
-    *ret_turn = t;
+    *ret_lease = t;
     return HAL_NONE;
 }
 
@@ -268,10 +268,10 @@ static bool is_worth_keeping(const struct burst *b, const struct arena *a)
 {
     size_t most = (size_t) b->prepared->driver->engine->memory / 8, n = arena_bytes(a);
 
-    return !b->arena && n <= MOST_ARENA && (!most || n <= most);
+    return !b->arena && n <= MAX_ARENA && (!most || n <= most);
 }
 
-static void end(struct burst *b, struct turn *t)
+static void end(struct burst *b, struct lease *t)
 {
     struct bursts *all = all_of(b);
 
@@ -285,10 +285,10 @@ static void end(struct burst *b, struct turn *t)
         arena_free(t->lent.arena);
     b->running--;
     b->last_use = clock_steady_ns();
-    if (!all->is_watched && holds_something(b)) {
+    if (!all->is_watched && caches_anything(b)) {
         all->is_watched = driver_start(b->prepared->driver, watch, b->prepared->driver) == 0;
         if (!all->is_watched)
-            let_go(b);
+            free_cached(b);
     }
     pthread_mutex_unlock(&all->lock);
 }
@@ -310,7 +310,7 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
                                              struct hal_result *result)
 {
     struct burst *b = (struct burst *) self;
-    struct turn t;
+    struct lease t;
     struct why w;
 
     hal_no_result(result);
@@ -346,7 +346,7 @@ static void release(struct hal_burst *self)
     for (at = &all->first; *at != b;)
         at = &(*at)->next;
     *at = b->next;
-    let_go(b);
+    free_cached(b);
     pthread_cond_signal(&all->changed);
     pthread_mutex_unlock(&all->lock);
     prepared_unref(b->prepared);

@@ -22,7 +22,7 @@ static uint64_t loop_limit(const struct hal_execution_config *c)
     return HAL_LOOP_TIMEOUT_MAX;
 }
 
-static void give_up_arena(struct execution *x)
+static void free_own_arena(struct execution *x)
 {
     if (!x->is_lent_arena)
         arena_free(x->arena);
@@ -57,7 +57,7 @@ enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
     if (!x->arena)
         return hal_exhausted(version);
     if (request_open(request, &c, x->arena, &x->request, &w) < 0) {
-        give_up_arena(x);
+        free_own_arena(x);
         return driver_refuse("request", version, &w);
     }
     VLOG(EXECUTION, "client %u: request for model %" PRIu64 ": %u inputs, %u outputs, %u pools%s",
@@ -73,7 +73,7 @@ enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
 void execution_close(struct execution *x)
 {
     request_close(&x->request);
-    give_up_arena(x);
+    free_own_arena(x);
     caller_unref(x->caller);
     prepared_unref(x->prepared);
 }
@@ -171,7 +171,7 @@ void execution_submit(struct execution *x, uint64_t left)
 }
 
 /* Has the device: does not begin what nobody wants, or what cannot be done in time. */
-static enum hal_status use_turn(struct execution *x, struct hal_result *result)
+static enum hal_status run_on_device(struct execution *x, struct hal_result *result)
 {
     if (!job_is_wanted(&x->job)) {
         VLOG(EXECUTION, "execution %" PRIu64 ": nobody waits for it", x->job.number);
@@ -184,7 +184,7 @@ static enum hal_status use_turn(struct execution *x, struct hal_result *result)
     return compute(x, result);
 }
 
-static enum hal_status take_turn(struct execution *x, struct hal_result *result)
+static enum hal_status run_queued(struct execution *x, struct hal_result *result)
 {
     struct schedule *s = x->prepared->driver->schedule;
 
@@ -193,7 +193,7 @@ static enum hal_status take_turn(struct execution *x, struct hal_result *result)
     x->in_driver = 0;
     x->out = NULL;
     schedule_begin(s, &x->job);
-    enum hal_status status = use_turn(x, result);
+    enum hal_status status = run_on_device(x, result);
     schedule_end(s, &x->job);
     if (x->out) {
         TRACE(LD, PR, "request_write_memory");
@@ -248,8 +248,8 @@ static void show_memory(struct execution *x, struct fault_answer *a)
 }
 
 /* A fault may change what is answered. */
-static enum hal_status answer(struct execution *x, enum hal_status status,
-                              struct hal_result *result)
+static enum hal_status apply_fault(struct execution *x, enum hal_status status,
+                                   struct hal_result *result)
 {
     struct driver *d = x->prepared->driver;
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
@@ -270,7 +270,7 @@ static enum hal_status answer(struct execution *x, enum hal_status status,
 enum hal_status execution_run(struct execution *x, struct hal_result *result)
 {
     hal_no_result(result);
-    enum hal_status status = answer(x, take_turn(x, result), result);
+    enum hal_status status = apply_fault(x, run_queued(x, result), result);
     VLOG(EXECUTION, "execution of model %" PRIu64 " ends with %s, %lld ns on the device",
          x->prepared->number, hal_status_name(status), (long long) result->timing.on_device);
     arena_rewind(x->arena, x->start);

@@ -76,8 +76,8 @@ static struct info *info_new(void)
 }
 
 /* The time that the driver waited for the fences lies between the two timings. */
-static void tell(struct info *i, enum hal_status status, const struct hal_timing *fenced,
-                 uint64_t waited, enum hal_version version)
+static void set_info(struct info *i, enum hal_status status, const struct hal_timing *fenced,
+                     uint64_t waited, enum hal_version version)
 {
     pthread_mutex_lock(&i->lock);
     i->status = status;
@@ -90,13 +90,13 @@ static void tell(struct info *i, enum hal_status status, const struct hal_timing
     pthread_mutex_unlock(&i->lock);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
+static uint64_t minimum(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
 /* Until the deadline: it is a point in time, and does not move while fences are waited for. */
-static uint64_t left_of(const struct fenced *f)
+static uint64_t time_left(const struct fenced *f)
 {
     double passed = schedule_now(f->driver->schedule) - f->launched;
 
@@ -108,11 +108,11 @@ static uint64_t left_of(const struct fenced *f)
 /* What waits for no fence arrives when it is launched, not when its thread comes to run. */
 static void submit(struct fenced *f)
 {
-    execution_submit(f->launch.execution, smaller(left_of(f), f->launch.duration));
+    execution_submit(f->launch.execution, minimum(time_left(f), f->launch.duration));
     f->is_submitted = true;
 }
 
-static void withdraw(struct fenced *f)
+static void cancel_submitted(struct fenced *f)
 {
     if (f->is_submitted)
         execution_cancel(f->launch.execution);
@@ -127,7 +127,7 @@ static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
     struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)), .capacity = n };
 
     if (!result.shapes) {
-        withdraw(f);
+        cancel_submitted(f);
         return hal_exhausted(x->version);
     }
     if (!f->is_submitted)
@@ -175,7 +175,7 @@ static void run_fenced(void *argument)
         status = f->launch.left ? HAL_MISSED_DEADLINE_TRANSIENT : HAL_MISSED_DEADLINE_PERSISTENT;
     else if (ready > 0)
         status = compute(f, &timing, &waited);
-    tell(f->info, status, &timing, waited, f->launch.execution->version);
+    set_info(f->info, status, &timing, waited, f->launch.execution->version);
     execution_leave(f->launch.execution);
     if (f->launch.done)
         f->launch.done(f->launch.execution);
@@ -220,7 +220,7 @@ static struct fenced *fenced_new(const struct fenced_launch *launch)
     return NULL;
 }
 
-static enum hal_status refuse(const struct fenced_launch *launch, enum hal_status status)
+static enum hal_status fail_launch(const struct fenced_launch *launch, enum hal_status status)
 {
     if (launch->done)
         launch->done(launch->execution);
@@ -247,22 +247,22 @@ enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *re
     int fence;
 
     if (check_launch(launch, &w) < 0)
-        return refuse(launch, driver_refuse("execute_fenced", version, &w));
+        return fail_launch(launch, driver_refuse("execute_fenced", version, &w));
     f = fenced_new(launch);
     if (!f)
-        return refuse(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+        return fail_launch(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     info = f->info;
     fence = f->fence.wait;
     if (!launch->n_wait_for)
         submit(f);
     status = execution_start(launch->execution, run_fenced, f);
     if (status != HAL_NONE) {
-        withdraw(f);
+        cancel_submitted(f);
         close(fence);
         fence_end(&f->fence, false);
         info_unref(info);
         free_fenced(f);
-        return refuse(launch, status);
+        return fail_launch(launch, status);
     }
     *ret_fence = fence;
     *ret_info = &info->base;

@@ -136,7 +136,7 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
 }
 
 /* supported: one answer per operation of the main graph. */
-static int ask_engine(struct driver *d, const struct loaded *l, bool *supported, struct why *w)
+static int query_engine(struct driver *d, const struct loaded *l, bool *supported, struct why *w)
 {
     const struct engine *e = d->engine;
 
@@ -167,7 +167,7 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
         return driver_refuse(method, version, &w);
-    int rc = ask_engine(d, &l, supported, &w);
+    int rc = query_engine(d, &l, supported, &w);
     if (rc == 0)
         *ret_n = l.model.graph[0].n_operations;
     if (rc == 0 && VLOG_IS_ON(COMPILATION))
@@ -186,7 +186,7 @@ static int check_supported(struct driver *d, const struct loaded *l, struct why 
 
     if (!supported)
         return why_fail(w, WHY_MEMORY, "out of memory");
-    TRY(ask_engine(d, l, supported, w));
+    TRY(query_engine(d, l, supported, w));
     for (uint32_t i = 0; i < n; i++)
         if (!supported[i])
             return why_fail(w, WHY_UNSUPPORTED, "operation %u is not supported", i);
@@ -215,14 +215,14 @@ static uint64_t constant_bytes(const struct model *m)
     return bytes;
 }
 
-static void give_back(const struct prepared *p)
+static void return_quota(const struct prepared *p)
 {
     account_give(&p->driver->accounts, p->client, ACCOUNT_MODELS, 1);
     account_give(&p->driver->accounts, p->client, ACCOUNT_MEMORY, p->bytes);
 }
 
 /* On the client's account, and on the device. */
-static enum hal_status take_up(struct prepared *p, enum hal_version version)
+static enum hal_status reserve_and_compile(struct prepared *p, enum hal_version version)
 {
     struct accounts *a = &p->driver->accounts;
     struct engine *e = p->driver->engine;
@@ -239,7 +239,7 @@ static enum hal_status take_up(struct prepared *p, enum hal_version version)
     if (e->methods->prepare(e, &p->loaded.model, &p->program, &w) == 0)
         return HAL_NONE;
     VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
-    give_back(p);
+    return_quota(p);
     return hal_status_of(&w, version);
 }
 
@@ -298,7 +298,7 @@ static enum hal_status compile(struct driver *d, struct loaded *l, const struct 
                             .bytes = bytes,
                             .number = atomic_fetch_add(&d->prepared, 1) + 1,
                             .references = 1 };
-    status = take_up(p, how->version);
+    status = reserve_and_compile(p, how->version);
     if (status != HAL_NONE) {
         free(p);
         return status;
@@ -382,19 +382,19 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
 {
     static const char method[] = "prepare_model_from_cache";
     struct driver *d = (struct driver *) self;
-    struct hal_prepare_config said = *config;
-    const struct preparation how = { &said, version, true };
+    struct hal_prepare_config effective = *config;
+    const struct preparation how = { &effective, version, true };
     struct prepared *p = NULL;
     struct loaded l;
     struct why w;
 
     TRACE(LD, PC, method);
-    if (check_cached(d, version, &said, &w) < 0)
+    if (check_cached(d, version, &effective, &w) < 0)
         return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
-    enum hal_status status = load_cached(d, &said.cache, &l, &said.priority);
+    enum hal_status status = load_cached(d, &effective.cache, &l, &effective.priority);
     if (status != HAL_NONE)
         return hal_refuse_preparation(callback, driver_answer(method, version, status));
-    if (loaded_check_hints(&l, said.n_hints, said.hints, &w) < 0) {
+    if (loaded_check_hints(&l, effective.n_hints, effective.hints, &w) < 0) {
         unload(&l);
         return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
     }
@@ -417,7 +417,7 @@ void prepared_unref(struct prepared *p)
     if (atomic_fetch_sub(&p->references, 1) != 1)
         return;
     p->driver->engine->methods->program_free(p->program);
-    give_back(p);
+    return_quota(p);
     unload(&p->loaded);
     free(p);
 }

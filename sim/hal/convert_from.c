@@ -1,5 +1,5 @@
-/* HAL model -> golden model, with every index, count and location checked: a driver does not trust
- * its client. */
+/* HAL model -> golden model.  Checks every index, count and location, as the client is untrusted.
+ */
 #include "sim/hal/convert.h"
 
 #include <inttypes.h>
@@ -10,10 +10,10 @@ struct from_hal {
     enum hal_version version;
     struct names names;
     const struct mapping *pools;
-    const uint8_t *values; /* the arena's copy of operand_values */
+    const uint8_t *values; /* copy of operand_values in the arena */
     struct arena *a;
     struct why *w;
-    uint32_t graph; /* being converted: 0 is main */
+    uint32_t graph; /* index of the graph being converted; 0 is main */
 };
 
 #define CHECK(f, cond, ...) REQUIRE((f)->w, cond, __VA_ARGS__)
@@ -35,14 +35,14 @@ static int convert_type(const struct from_hal *f, const struct hal_operand *h, s
     CHECK(f, o->tensor.dtype >= DT_COUNT || info->since <= hal_level(f->version),
           "type %s in a model of HAL %s", info->name, hal_version_name(f->version));
     CHECK(f, h->n_dims <= MAX_RANK, "rank %u", h->n_dims);
-    CHECK(f, !h->n_dims || h->dims, "no dimensions");
+    CHECK(f, !h->n_dims || h->dims, "the list of dimensions is NULL");
     CHECK(f, info->tensor || !h->n_dims, "%s with %u dimensions", info->name, h->n_dims);
     return hal_dims_comply(h->dims, h->n_dims, f->version, f->w);
 }
 
-/* Data that an extension attaches: what it may be is the extension's affair. */
-static int convert_attached(const struct from_hal *f, const struct hal_operand *h,
-                            struct operand *o)
+/* The data of an extension operand, whose contents the extension defines. */
+static int convert_extension_data(const struct from_hal *f, const struct hal_operand *h,
+                                  struct operand *o)
 {
     bool oem = extension_prefix_of(names_hal_type(o)) == 0;
 
@@ -50,7 +50,7 @@ static int convert_attached(const struct from_hal *f, const struct hal_operand *
         return 0;
     CHECK(f, h->extra == HAL_EXTRA_EXTENSION, "an extension type with extra parameters of kind %d",
           (int) h->extra);
-    CHECK(f, !h->extension_length || h->extension, "no extension data");
+    CHECK(f, !h->extension_length || h->extension, "the extension data is NULL");
     o->tensor.extension_length = (size_t) h->extension_length;
     o->tensor.extension = arena_copy(f->a, h->extension, o->tensor.extension_length);
     return o->tensor.extension ? 0 : out_of_memory(f);
@@ -80,7 +80,7 @@ static bool is_zero(const struct hal_location *l)
     return !l->pool && !l->offset && !l->length && !l->padding;
 }
 
-/* A value of a type is used in place only if it is aligned for it. */
+/* Sets a constant's value: used in place if it cannot change and is aligned, else copied. */
 static int take_value(const struct from_hal *f, const uint8_t *at, uint64_t length, bool may_change,
                       struct operand *o)
 {
@@ -93,9 +93,9 @@ static int take_value(const struct from_hal *f, const uint8_t *at, uint64_t leng
     return o->tensor.data ? 0 : out_of_memory(f);
 }
 
-/* Tensors of real numbers, as they are or quantised: whatever they are, an operation stays within
- * its memory.  All others may say where it reads and writes: axes, sizes, indexes. */
-static bool is_harmless(enum dtype type)
+/* Real-valued and quantised tensors may change while an operation runs without making it access
+ * memory out of bounds.  Others may be axes, sizes or indexes and must not change once checked. */
+static bool is_safe_in_place(enum dtype type)
 {
     const struct dtype_info *info = &dtype_info[type];
 
@@ -114,7 +114,7 @@ static int convert_copy(const struct from_hal *f, const struct hal_operand *h, s
     return take_value(f, f->values + l->offset, l->length, false, o);
 }
 
-/* The client can write what it has lent at any time. */
+/* The client can write to its pools at any time. */
 static int convert_reference(const struct from_hal *f, const struct hal_operand *h,
                              struct operand *o)
 {
@@ -126,13 +126,14 @@ static int convert_reference(const struct from_hal *f, const struct hal_operand 
           f->pools[l->pool].size);
     o->pool = l->pool;
     return take_value(f, f->pools[l->pool].address + l->offset, l->length,
-                      !is_harmless(o->tensor.dtype), o);
+                      !is_safe_in_place(o->tensor.dtype), o);
 }
 
 static int convert_value(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
 {
     TRY(hal_location_complies(&h->location, f->version, f->w));
-    CHECK(f, h->location.padding == 0, "padding %" PRIu64 " in a model", h->location.padding);
+    CHECK(f, h->location.padding == 0, "padding of %" PRIu64 " bytes in a model, must be 0",
+          h->location.padding);
     switch (h->lifetime) {
     case HAL_TEMPORARY_VARIABLE:
     case HAL_SUBGRAPH_INPUT:
@@ -163,7 +164,8 @@ static int convert_operand(const struct from_hal *f, const struct hal_operand *h
         o.tensor.shape.dim[d] = h->dims[d];
     o.tensor.scale = h->scale;
     o.tensor.zero = h->zero;
-    TRY(o.tensor.dtype < DT_COUNT ? convert_channels(f, h, &o.tensor) : convert_attached(f, h, &o));
+    TRY(o.tensor.dtype < DT_COUNT ? convert_channels(f, h, &o.tensor)
+                                  : convert_extension_data(f, h, &o));
     o.life = (enum lifetime) h->lifetime;
     TRY(convert_value(f, h, &o));
     *ret = o;
@@ -173,14 +175,14 @@ static int convert_operand(const struct from_hal *f, const struct hal_operand *h
 static int convert_indexes(const struct from_hal *f, const uint32_t *from, uint32_t n,
                            uint32_t n_operands, uint32_t **ret_indexes)
 {
-    CHECK(f, !n || from, "no indexes");
+    CHECK(f, !n || from, "the list of operand indexes is NULL");
     for (uint32_t i = 0; i < n; i++)
         CHECK(f, from[i] < n_operands, "operand %u of %u", from[i], n_operands);
     *ret_indexes = arena_copy(f->a, from, n * sizeof(*from));
     return *ret_indexes ? 0 : out_of_memory(f);
 }
 
-/* How many operation codes each version has. */
+/* Number of operation codes of a version: 0 to n - 1. */
 static int32_t codes_of(enum hal_version version)
 {
     switch (version) {
@@ -199,9 +201,9 @@ static int32_t codes_of(enum hal_version version)
 static int convert_code(const struct from_hal *f, int32_t code, int32_t *ret_code)
 {
     const int32_t experimental = 20000;
-    bool trial = code == experimental && f->version >= HAL_FL8;
+    bool is_experimental = code == experimental && f->version >= HAL_FL8;
 
-    if (!trial && (code < 0 || code >= codes_of(f->version)))
+    if (!is_experimental && (code < 0 || code >= codes_of(f->version)))
         return names_operation(&f->names, code, ret_code, f->w);
     *ret_code = code;
     return 0;
@@ -226,7 +228,7 @@ static int convert_operations(const struct from_hal *f, const struct hal_subgrap
     return 0;
 }
 
-/* Every operand is written before it is read, in the order given. */
+/* Checks that operations are in execution order. */
 static int check_order(const struct from_hal *f, const struct graph *g)
 {
     bool *written = arena_alloc(f->a, g->n_operands, sizeof(*written));
@@ -269,7 +271,7 @@ static int convert_subgraph(const struct from_hal *f, const struct hal_subgraph 
     return 0;
 }
 
-/* The stable-interface versions have no such field. */
+/* The stable-interface versions do not have numberOfConsumers. */
 static int check_consumers(const struct from_hal *f, const struct hal_subgraph *h,
                            const struct graph *g)
 {
@@ -277,8 +279,8 @@ static int check_consumers(const struct from_hal *f, const struct hal_subgraph *
         return 0;
     for (uint32_t i = 0; i < g->n_operands; i++)
         CHECK(f, h->operands[i].n_consumers == g->operand[i].consumers,
-              "operand %u: %u consumers, says %u", i, g->operand[i].consumers,
-              h->operands[i].n_consumers);
+              "operand %u: number of consumers is %u, expected %u", i, h->operands[i].n_consumers,
+              g->operand[i].consumers);
     return 0;
 }
 
@@ -316,11 +318,13 @@ int convert_from_hal(const struct hal_model *hal, enum hal_version version, exte
     struct from_hal f = { .hal = hal, .version = version, .pools = pools, .a = a, .w = w };
     struct model m = { .relaxed = hal->relaxed };
 
-    CHECK(&f, !hal->relaxed || version >= HAL_1_1, "relaxed arithmetic before HAL 1.1");
-    CHECK(&f, !hal->n_referenced || version >= HAL_1_3, "subgraphs before HAL 1.3");
-    CHECK(&f, !hal->n_referenced || hal->referenced, "no subgraphs");
+    CHECK(&f, !hal->relaxed || version >= HAL_1_1,
+          "relaxed arithmetic in a model of HAL %s, needs HAL 1.1", hal_version_name(version));
+    CHECK(&f, !hal->n_referenced || version >= HAL_1_3,
+          "subgraphs in a model of HAL %s, need HAL 1.3", hal_version_name(version));
+    CHECK(&f, !hal->n_referenced || hal->referenced, "the list of subgraphs is NULL");
     CHECK(&f, hal->n_referenced < UINT32_MAX, "%u subgraphs", hal->n_referenced);
-    CHECK(&f, !hal->operand_values_length || hal->operand_values, "no operand values");
+    CHECK(&f, !hal->operand_values_length || hal->operand_values, "the operand values are NULL");
     f.values = arena_copy(a, hal->operand_values, (size_t) hal->operand_values_length);
     if (!f.values)
         return out_of_memory(&f);

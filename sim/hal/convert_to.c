@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* Values start at multiples of this, which suits every element type. */
+/* Alignment of values in operand_values, sufficient for every element type. */
 enum { VALUE_ALIGNMENT = 16 };
 
 struct to_hal {
     struct arena *a;
-    uint8_t *values; /* operand_values, NULL while they are counted */
+    uint8_t *values; /* operand_values; NULL while their size is being computed */
     uint64_t values_length;
     struct why *w;
 };
@@ -18,7 +18,7 @@ static int out_of_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "conversion to the HAL: out of memory");
 }
 
-/* Reserves, and copies when the room is there. */
+/* Reserves space for a value, copies it if operand_values is allocated, and returns its offset. */
 static uint64_t put_value(struct to_hal *t, const struct operand *o)
 {
     uint64_t at = (t->values_length + VALUE_ALIGNMENT - 1) & ~(uint64_t) (VALUE_ALIGNMENT - 1);
@@ -83,7 +83,7 @@ static int convert_operand(struct to_hal *t, const struct model *m, const struct
     return 0;
 }
 
-/* Whether every operand that the operation reads has been written or needs no writer. */
+/* Whether no operand that the operation reads is still to be written by another. */
 static bool is_ready(const struct operation *o, const bool *pending, uint32_t n_operands)
 {
     for (uint32_t i = 0; i < o->n_in; i++)
@@ -105,7 +105,8 @@ static void put_operation(const struct operation *from, struct hal_operation *to
             pending[from->out[i]] = false;
 }
 
-/* Keeps the given order as far as it can; a cycle is left at the end for the driver to refuse. */
+/* Topological sort that keeps the given order where possible.  Operations of a cycle come last; the
+ * driver rejects them. */
 static int order_operations(struct to_hal *t, const struct graph *g,
                             const struct hal_operation **ret_operations)
 {

@@ -96,14 +96,14 @@ struct hal_timing hal_timing_at(struct hal_timing t, enum hal_version version)
 
 bool hal_timing_complies(struct hal_timing t, enum hal_version version)
 {
-    struct hal_timing said = hal_timing_at(t, version);
+    struct hal_timing converted = hal_timing_at(t, version);
 
-    return said.on_device == t.on_device && said.in_driver == t.in_driver;
+    return converted.on_device == t.on_device && converted.in_driver == t.in_driver;
 }
 
 /* ---- capabilities */
 
-/* Which members a version's structure has: the two types of 1.0 have rows of their own. */
+/* Whether a version's capabilities can have a row for that type. */
 static bool has_row(int32_t type, enum hal_version version)
 {
     const struct dtype_info *info = dtype_find(type);
@@ -133,7 +133,7 @@ static struct hal_performance row_of(const struct hal_capabilities *c, int32_t t
 void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version version,
                          struct hal_operand_performance *rows, struct hal_capabilities *ret)
 {
-    struct hal_capabilities said = {
+    struct hal_capabilities converted = {
         .relaxed_scalar = since(HAL_1_2, c->relaxed_scalar, version),
         .relaxed_tensor = since(HAL_1_1, c->relaxed_tensor, version),
         .if_performance = since(HAL_1_3, c->if_performance, version),
@@ -142,17 +142,18 @@ void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version vers
     };
 
     if (version < HAL_1_2) {
-        rows[said.n_operands++] = (struct hal_operand_performance){ DT_F32, row_of(c, DT_F32) };
-        rows[said.n_operands++] = (struct hal_operand_performance){ DT_U8, row_of(c, DT_U8) };
+        rows[converted.n_operands++] =
+            (struct hal_operand_performance){ DT_F32, row_of(c, DT_F32) };
+        rows[converted.n_operands++] = (struct hal_operand_performance){ DT_U8, row_of(c, DT_U8) };
     } else {
         for (uint32_t i = 0; i < c->n_operands; i++)
             if (has_row(c->operand[i].type, version))
-                rows[said.n_operands++] = c->operand[i];
+                rows[converted.n_operands++] = c->operand[i];
     }
-    *ret = said;
+    *ret = converted;
 }
 
-/* The rows of 1.0 and 1.1, and the types that are as fast. */
+/* Fills `rows` from the two rows of 1.0 and 1.1.  `as`: the type whose performance is taken. */
 static uint32_t raise_rows(const struct hal_capabilities *c, struct hal_operand_performance *rows)
 {
     static const struct {
@@ -170,18 +171,18 @@ static uint32_t raise_rows(const struct hal_capabilities *c, struct hal_operand_
 void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version from,
                             struct hal_operand_performance *rows, struct hal_capabilities *ret)
 {
-    struct hal_capabilities said = *c;
+    struct hal_capabilities converted = *c;
 
     if (from < HAL_1_1)
-        said.relaxed_tensor = row_of(c, DT_F32);
+        converted.relaxed_tensor = row_of(c, DT_F32);
     if (from < HAL_1_2) {
-        said.relaxed_scalar = said.relaxed_tensor;
-        said.n_operands = raise_rows(c, rows);
-        said.operand = rows;
+        converted.relaxed_scalar = converted.relaxed_tensor;
+        converted.n_operands = raise_rows(c, rows);
+        converted.operand = rows;
     }
     if (from < HAL_1_3)
-        said.if_performance = said.while_performance = hal_no_performance;
-    *ret = said;
+        converted.if_performance = converted.while_performance = hal_no_performance;
+    *ret = converted;
 }
 
 static bool is_same(struct hal_performance a, struct hal_performance b)
@@ -189,7 +190,7 @@ static bool is_same(struct hal_performance a, struct hal_performance b)
     return a.exec_time == b.exec_time && a.power_usage == b.power_usage;
 }
 
-/* Of versions that have rows of every type they know. */
+/* For versions that can have a row for each of their types. */
 static bool rows_survive(const struct hal_capabilities *c, enum hal_version version)
 {
     for (uint32_t i = 0; i < c->n_operands; i++)
@@ -198,13 +199,13 @@ static bool rows_survive(const struct hal_capabilities *c, enum hal_version vers
     return true;
 }
 
-static bool is_raised_again(const struct hal_capabilities *c, enum hal_version version)
+static bool is_lossless_before_1_2(const struct hal_capabilities *c, enum hal_version version)
 {
     struct hal_operand_performance two[2], rows[HAL_RAISED_ROWS];
-    struct hal_capabilities said, raised;
+    struct hal_capabilities converted, raised;
 
-    hal_capabilities_at(c, version, two, &said);
-    hal_capabilities_raise(&said, version, rows, &raised);
+    hal_capabilities_at(c, version, two, &converted);
+    hal_capabilities_raise(&converted, version, rows, &raised);
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (!is_same(c->operand[i].info, row_of(&raised, c->operand[i].type)))
             return false;
@@ -214,20 +215,20 @@ static bool is_raised_again(const struct hal_capabilities *c, enum hal_version v
 
 bool hal_capabilities_survive(const struct hal_capabilities *c, enum hal_version version)
 {
-    bool is_control_said =
+    bool is_control_kept =
         version >= HAL_1_3 || (is_same(c->if_performance, hal_no_performance) &&
                                is_same(c->while_performance, hal_no_performance));
 
-    return is_control_said &&
-           (version < HAL_1_2 ? is_raised_again(c, version) : rows_survive(c, version));
+    return is_control_kept &&
+           (version < HAL_1_2 ? is_lossless_before_1_2(c, version) : rows_survive(c, version));
 }
 
 static int check_since(const char *what, enum hal_version first, struct hal_performance p,
                        enum hal_version version, struct why *w)
 {
-    bool said = p.exec_time != 0 || p.power_usage != 0;
+    bool is_reported = p.exec_time != 0 || p.power_usage != 0;
 
-    REQUIRE(w, version >= first || !said, "capabilities of HAL %s: %s came with HAL %s",
+    REQUIRE(w, version >= first || !is_reported, "capabilities of HAL %s: %s needs HAL %s",
             hal_version_name(version), what, hal_version_name(first));
     return 0;
 }
@@ -245,20 +246,20 @@ int hal_capabilities_comply(const struct hal_capabilities *c, enum hal_version v
         int32_t type = c->operand[i].type;
         const struct dtype_info *info = dtype_find(type);
         REQUIRE(w, has_row(type, version),
-                "capabilities of HAL %s: a row of type %d%s%s, of which that version has none",
+                "capabilities of HAL %s: a row for type %d%s%s, which that version cannot have",
                 name, type, info ? ", " : "", info ? info->name : "");
     }
     REQUIRE(w, version >= HAL_1_2 || c->n_operands == 2,
-            "capabilities of HAL %s: %u rows, must be TENSOR_FLOAT32 and TENSOR_QUANT8_ASYMM", name,
-            c->n_operands);
+            "capabilities of HAL %s: %u rows, expected TENSOR_FLOAT32 and TENSOR_QUANT8_ASYMM",
+            name, c->n_operands);
     return 0;
 }
 
 /* ---- arguments */
 
-/* A member of a structure of arguments. */
+/* A member of hal_prepare_config or hal_execution_config. */
 struct member {
-    const char *name;
+    const char *name; /* in messages */
     enum hal_version since;
     size_t offset, size;
 };
@@ -285,45 +286,45 @@ static const struct hal_execution_config execution_default = { .deadline = HAL_N
 static const struct member execution_members[] = {
     { "measuring", HAL_1_2, EXECUTE(measure) },
     { "a deadline", HAL_1_3, EXECUTE(deadline) },
-    { "a loop time-out", HAL_1_3, EXECUTE(loop_timeout) },
+    { "a loop timeout", HAL_1_3, EXECUTE(loop_timeout) },
     { "hints", HAL_FL8, EXECUTE(n_hints) },
     { NULL, HAL_1_0, 0, 0 },
 };
 static const struct member burst_members[] = {
     { "a deadline of a burst", HAL_FL5, EXECUTE(deadline) },
-    { "a loop time-out of a burst", HAL_FL5, EXECUTE(loop_timeout) },
+    { "a loop timeout of a burst", HAL_FL5, EXECUTE(loop_timeout) },
     { "hints", HAL_FL8, EXECUTE(n_hints) },
     { NULL, HAL_1_0, 0, 0 },
 };
 #undef PREPARE
 #undef EXECUTE
 
-static bool is_said(const struct member *m, const void *config, const void *nothing)
+static bool is_set(const struct member *m, const void *config, const void *neutral)
 {
-    return memcmp((const char *) config + m->offset, (const char *) nothing + m->offset, m->size);
+    return memcmp((const char *) config + m->offset, (const char *) neutral + m->offset, m->size);
 }
 
-static int check_members(const struct member *m, const void *config, const void *nothing,
+static int check_members(const struct member *m, const void *config, const void *neutral,
                          enum hal_version version, struct why *w)
 {
     for (; m->name; m++)
-        REQUIRE(w, version >= m->since || !is_said(m, config, nothing),
+        REQUIRE(w, version >= m->since || !is_set(m, config, neutral),
                 "%s at HAL %s, came with HAL %s", m->name, hal_version_name(version),
                 hal_version_name(m->since));
     return 0;
 }
 
-/* Where the arguments are, which say nothing, and what they are told in. */
-static int leave_out(const struct member *m, void *config, const void *nothing,
-                     enum hal_version version, struct arena *a, struct conversion *notes,
-                     struct why *w)
+/* Sets members newer than the version to their neutral values, with a note for each. */
+static int reset_members(const struct member *m, void *config, const void *neutral,
+                         enum hal_version version, struct arena *a, struct conversion *notes,
+                         struct why *w)
 {
     for (; m->name; m++) {
-        if (version >= m->since || !is_said(m, config, nothing))
+        if (version >= m->since || !is_set(m, config, neutral))
             continue;
-        TRY(conversion_add_note(notes, a, true, w, "%s cannot be said at HAL %s", m->name,
+        TRY(conversion_add_note(notes, a, true, w, "%s is not representable in HAL %s", m->name,
                                 hal_version_name(version)));
-        memcpy((char *) config + m->offset, (const char *) nothing + m->offset, m->size);
+        memcpy((char *) config + m->offset, (const char *) neutral + m->offset, m->size);
     }
     return 0;
 }
@@ -352,7 +353,7 @@ static int check_times(const struct hal_execution_config *c, enum hal_version ve
 {
     REQUIRE(w, hal_time_complies(c->deadline, version), "a deadline of %" PRIi64 " ns",
             (int64_t) c->deadline);
-    REQUIRE(w, hal_time_complies(c->loop_timeout, version), "a loop time-out of %" PRIi64 " ns",
+    REQUIRE(w, hal_time_complies(c->loop_timeout, version), "a loop timeout of %" PRIi64 " ns",
             (int64_t) c->loop_timeout);
     return 0;
 }
@@ -375,10 +376,10 @@ int hal_prepare_config_at(const struct hal_prepare_config *c, enum hal_version v
                           struct arena *a, struct conversion *notes, struct hal_prepare_config *ret,
                           struct why *w)
 {
-    struct hal_prepare_config said = *c;
+    struct hal_prepare_config converted = *c;
 
-    TRY(leave_out(prepare_members, &said, &prepare_default, version, a, notes, w));
-    *ret = said;
+    TRY(reset_members(prepare_members, &converted, &prepare_default, version, a, notes, w));
+    *ret = converted;
     return 0;
 }
 
@@ -386,14 +387,14 @@ int hal_execution_config_at(const struct hal_execution_config *c, enum hal_versi
                             struct arena *a, struct conversion *notes,
                             struct hal_execution_config *ret, struct why *w)
 {
-    struct hal_execution_config said = *c;
+    struct hal_execution_config converted = *c;
 
-    TRY(leave_out(execution_members, &said, &execution_default, version, a, notes, w));
-    *ret = said;
+    TRY(reset_members(execution_members, &converted, &execution_default, version, a, notes, w));
+    *ret = converted;
     return 0;
 }
 
-/* ---- requests: 32 unsigned bits up to HAL 1.3, signed numbers later */
+/* ---- requests: 32-bit unsigned integers up to HAL 1.3, signed ones since feature level 5 */
 
 int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, struct why *w)
 {
@@ -435,7 +436,7 @@ static int check_arguments(const char *what, const struct hal_argument *a, uint3
 
 static int check_pool(const struct hal_request_pool *p, enum hal_version version, struct why *w)
 {
-    REQUIRE(w, !p->is_token || version >= HAL_1_3, "a token in a request of HAL %s",
+    REQUIRE(w, !p->is_token || version >= HAL_1_3, "a token in a request of HAL %s, needs HAL 1.3",
             hal_version_name(version));
     REQUIRE(w, !p->is_token || version < HAL_FL5 || p->token <= INT32_MAX, "token %" PRIi32,
             (int32_t) p->token);
@@ -451,24 +452,24 @@ int hal_request_complies(const struct hal_request *r, enum hal_version version, 
     return check_arguments("output", r->outputs, r->n_outputs, version, w);
 }
 
-/* In the arena, without padding where the version has none. */
+/* Copies arguments to the arena, without padding where the version has none. */
 static int drop_padding(const char *what, const struct hal_argument *from, uint32_t n,
                         enum hal_version version, struct arena *a, struct conversion *notes,
                         const struct hal_argument **ret, struct why *w)
 {
-    struct hal_argument *said = arena_copy(a, from, n * sizeof(*from));
+    struct hal_argument *converted = arena_copy(a, from, n * sizeof(*from));
 
-    if (!said)
+    if (!converted)
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (uint32_t i = 0; i < n && version < HAL_FL5; i++) {
-        if (!said[i].location.padding)
+        if (!converted[i].location.padding)
             continue;
         TRY(conversion_add_note(notes, a, true, w,
-                                "%s %u: %" PRIu64 " bytes of padding cannot be said at HAL %s",
-                                what, i, said[i].location.padding, hal_version_name(version)));
-        said[i].location.padding = 0;
+                                "%s %u: %" PRIu64 " bytes of padding: not representable in HAL %s",
+                                what, i, converted[i].location.padding, hal_version_name(version)));
+        converted[i].location.padding = 0;
     }
-    *ret = said;
+    *ret = converted;
     return 0;
 }
 
@@ -483,14 +484,14 @@ static int check_request(const struct hal_request *r, enum hal_version version, 
 int hal_request_at(const struct hal_request *r, enum hal_version version, struct arena *a,
                    struct conversion *notes, struct hal_request *ret, struct why *w)
 {
-    struct hal_request said = *r;
+    struct hal_request converted = *r;
 
-    TRY(drop_padding("input", r->inputs, r->n_inputs, version, a, notes, &said.inputs, w));
-    TRY(drop_padding("output", r->outputs, r->n_outputs, version, a, notes, &said.outputs, w));
-    if (check_request(&said, version, w) < 0) {
+    TRY(drop_padding("input", r->inputs, r->n_inputs, version, a, notes, &converted.inputs, w));
+    TRY(drop_padding("output", r->outputs, r->n_outputs, version, a, notes, &converted.outputs, w));
+    if (check_request(&converted, version, w) < 0) {
         w->code = WHY_UNSUPPORTED;
         return -1;
     }
-    *ret = said;
+    *ret = converted;
     return 0;
 }

@@ -9,8 +9,8 @@ struct names_row {
     uint16_t from, to;
 };
 
-/* Prefixes within golden are positive: as many as the stable-interface versions allow. */
-enum { MOST_NAMES = 0x7fff - EXTENSION_END };
+/* Golden's prefixes have 15 bits, as in the stable-interface versions. */
+enum { MAX_EXTENSIONS = 0x7fff - EXTENSION_END };
 
 static int no_memory(struct why *w)
 {
@@ -21,11 +21,11 @@ static int check_prefix(const struct hal_extension_prefix *x, enum hal_version v
                         struct why *w)
 {
     REQUIRE(w, x->name && extension_name_is_legal(x->name),
-            "extension %u is named \"%.80s\": expected a-z 0-9 _ . and at least one dot", i,
+            "extension %u has the name \"%.80s\": expected a-z 0-9 _ . and at least one dot", i,
             x->name ? x->name : "");
     REQUIRE(w, x->prefix, "extension %u, %.80s, has prefix 0", i, x->name);
-    REQUIRE(w, version < HAL_FL5 || x->prefix <= 0x7fff, "extension %u, %.80s, has prefix %u", i,
-            x->name, x->prefix);
+    REQUIRE(w, version < HAL_FL5 || x->prefix <= 0x7fff,
+            "extension %u, %.80s, has prefix %u, above 32767", i, x->name, x->prefix);
     return 0;
 }
 
@@ -39,7 +39,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* One prefix for each name, one name for each prefix. */
+/* Checks that names and prefixes are unique. */
 static int check_distinct(const struct names *n, const struct model *m, struct arena *a,
                           struct why *w)
 {
@@ -51,8 +51,8 @@ static int check_distinct(const struct names *n, const struct model *m, struct a
         name[i] = m->extension[i].name;
     qsort(name, n->n, sizeof(*name), compare_names);
     for (uint32_t i = 1; i < n->n; i++) {
-        REQUIRE(w, strcmp(name[i - 1], name[i]), "extension %.80s is named twice", name[i]);
-        REQUIRE(w, n->row[i - 1].from != n->row[i].from, "prefix %u stands for two extensions",
+        REQUIRE(w, strcmp(name[i - 1], name[i]), "extension %.80s occurs twice", name[i]);
+        REQUIRE(w, n->row[i - 1].from != n->row[i].from, "prefix %u belongs to two extensions",
                 n->row[i].from);
     }
     return 0;
@@ -72,9 +72,10 @@ int names_read(const struct hal_model *hal, enum hal_version version, extension_
 {
     struct names n = { .version = version, .known = known, .n = hal->n_extension_prefixes };
 
-    REQUIRE(w, !n.n || version >= HAL_1_2, "extensions before HAL 1.2");
-    REQUIRE(w, !n.n || hal->extension_name_to_prefix, "no extension names");
-    REQUIRE(w, n.n <= MOST_NAMES, "%u extensions", n.n);
+    REQUIRE(w, !n.n || version >= HAL_1_2, "extensions in a model of HAL %s, they need HAL 1.2",
+            hal_version_name(version));
+    REQUIRE(w, !n.n || hal->extension_name_to_prefix, "the list of extension names is NULL");
+    REQUIRE(w, n.n <= MAX_EXTENSIONS, "%u extensions, at most %d", n.n, (int) MAX_EXTENSIONS);
     n.row = arena_alloc(a, n.n, sizeof(*n.row));
     m->extension = arena_alloc(a, n.n, sizeof(*m->extension));
     if (!n.row || !m->extension)
@@ -94,7 +95,7 @@ int names_read(const struct hal_model *hal, enum hal_version version, extension_
     return 0;
 }
 
-/* The code in golden's numbers: the client's prefix replaced. */
+/* Replaces the client's prefix in a code by golden's. */
 static int translate(const struct names *n, const char *what, int32_t code, int32_t *ret_code,
                      struct why *w)
 {
@@ -115,7 +116,7 @@ static bool knows_oem(const struct names *n)
     return n->known & EXTENSION_BIT(EXTENSION_oem);
 }
 
-/* The stable-interface versions have done away with what OEMs define. */
+/* The stable-interface versions have no OEM types and operations. */
 static bool is_oem(const struct names *n, int32_t code, int32_t codes)
 {
     return n->version < HAL_FL5 && code >= OEM_CODE && code < OEM_CODE + codes;

@@ -13,7 +13,7 @@
 #include "sim/wire/burst_packet.h"
 
 /* Files for plain memory; what messages about memories may take. */
-enum { MOST_FILES = 16, CALL_MEMORY = 1 << 24 };
+enum { MAX_FILES = 16, MESSAGE_MEMORY = 1 << 24 };
 
 enum place_kind { PLACE_FREE, PLACE_KEPT, PLACE_FILE };
 
@@ -22,7 +22,7 @@ enum place_kind { PLACE_FREE, PLACE_KEPT, PLACE_FILE };
 struct place {
     enum place_kind kind;
     bool is_used;      /* by the request under way */
-    bool is_passing;   /* and by no other; kept: released meanwhile */
+    bool is_temporary; /* and by no other; kept: released meanwhile */
     uint64_t last_use; /* number of a request */
     int64_t identifier;
     struct memory_identity identity;
@@ -82,7 +82,7 @@ static struct place *place_new(struct burst_client *c, enum place_kind kind)
 {
     struct place *p = c->place;
 
-    if (kind == PLACE_FILE && c->n_files >= MOST_FILES) {
+    if (kind == PLACE_FILE && c->n_files >= MAX_FILES) {
         p = oldest(c, true);
     } else {
         while (p < c->place + BURST_SLOTS && p->kind != PLACE_FREE)
@@ -105,7 +105,7 @@ static struct place *use(struct burst_client *c, struct place *p)
 static struct place *find_kept(struct burst_client *c, int64_t identifier)
 {
     for (struct place *p = c->place; p < c->place + BURST_SLOTS; p++)
-        if (p->kind == PLACE_KEPT && !p->is_passing && p->identifier == identifier)
+        if (p->kind == PLACE_KEPT && !p->is_temporary && p->identifier == identifier)
             return p;
     return NULL;
 }
@@ -124,7 +124,7 @@ static struct place *keep(struct burst_client *c, const struct hal_memory *m, in
     if (!p)
         return NULL;
     p->kind = PLACE_KEPT;
-    p->is_passing = identifier < 0;
+    p->is_temporary = identifier < 0;
     p->identifier = identifier;
     p->identity = *identity;
     memory_look_for_seals(&p->identity);
@@ -200,7 +200,7 @@ static bool place_pool(struct burst_client *c, const struct hal_request_pool *po
                                                 : place_kept(c, &pool->memory, identifier);
     if (!p)
         return false;
-    *ret_pool = (struct packet_pool){ p->is_passing ? REQUEST_PASSING_POOL : REQUEST_POOL,
+    *ret_pool = (struct packet_pool){ p->is_temporary ? REQUEST_PASSING_POOL : REQUEST_POOL,
                                       (int32_t) (p - c->place), 0 };
     return true;
 }
@@ -219,13 +219,13 @@ static bool place_pools(struct burst_client *c, const struct hal_request *reques
 }
 
 /* A request under way. */
-struct under_way {
+struct in_flight {
     const struct hal_request *request;
     struct packet_pool pools[BURST_SLOTS];
     struct spans spans;
 };
 
-static bool is_file(const struct under_way *u, uint32_t pool)
+static bool is_file(const struct in_flight *u, uint32_t pool)
 {
     return u->pools[pool].kind == REQUEST_POOL &&
            u->request->pools[pool].memory.kind == HAL_MEMORY_ADDRESS;
@@ -237,7 +237,7 @@ static bool may_be_written(const struct hal_request_pool *p)
 }
 
 /* Plain memory into the files in its place. */
-static bool copy_in(const struct burst_client *c, struct under_way *u)
+static bool copy_in(const struct burst_client *c, struct in_flight *u)
 {
     const struct hal_request *r = u->request;
     const size_t most = (size_t) r->n_inputs + r->n_outputs;
@@ -260,7 +260,7 @@ static bool copy_in(const struct burst_client *c, struct under_way *u)
 }
 
 /* What the driver has written goes back to where it belongs. */
-static void copy_out(const struct burst_client *c, const struct under_way *u)
+static void copy_out(const struct burst_client *c, const struct in_flight *u)
 {
     for (uint32_t i = 0; i < u->request->n_pools; i++)
         if (is_file(u, i) && may_be_written(&u->request->pools[i]))
@@ -268,20 +268,20 @@ static void copy_out(const struct burst_client *c, const struct under_way *u)
                             &u->request->pools[i].memory);
 }
 
-static void leave_places(struct burst_client *c)
+static void release_places(struct burst_client *c)
 {
     pthread_mutex_lock(&c->lock);
     for (struct place *p = c->place; p < c->place + BURST_SLOTS; p++) {
         if (!p->is_used)
             continue;
         p->is_used = false;
-        if (p->kind == PLACE_KEPT && p->is_passing)
+        if (p->kind == PLACE_KEPT && p->is_temporary)
             p->identifier < 0 ? place_free(c, p) : (void) place_drop(c, p);
     }
     pthread_mutex_unlock(&c->lock);
 }
 
-static bool is_plain(uint32_t n, const struct hal_argument *a)
+static bool has_dimensions(uint32_t n, const struct hal_argument *a)
 {
     if (n && !a)
         return false;
@@ -292,11 +292,11 @@ static bool is_plain(uint32_t n, const struct hal_argument *a)
 }
 
 /* Whether the request is one at all; the driver refuses others, which reach it another way. */
-static bool is_sound(const struct hal_request *r, uint32_t n, const int64_t *identifiers,
-                     const struct hal_execution_config *config)
+static bool is_representable(const struct hal_request *r, uint32_t n, const int64_t *identifiers,
+                             const struct hal_execution_config *config)
 {
     bool ok = n == r->n_pools && n <= BURST_SLOTS && (!n || (identifiers && r->pools)) &&
-              is_plain(r->n_inputs, r->inputs) && is_plain(r->n_outputs, r->outputs) &&
+              has_dimensions(r->n_inputs, r->inputs) && has_dimensions(r->n_outputs, r->outputs) &&
               (!config->n_hints || config->hints);
 
     for (uint32_t i = 0; ok && i < n; i++)
@@ -403,7 +403,7 @@ static enum burst_way run(struct burst_client *c, const struct hal_request *r,
                           const int64_t *identifiers, const struct hal_execution_config *config,
                           struct hal_result *result, enum hal_status *ret_status, struct why *w)
 {
-    struct under_way u;
+    struct in_flight u;
     const struct packet_request packet = { r->n_inputs, r->n_outputs, r->n_pools, r->inputs,
                                            r->outputs,  u.pools,      *config };
     enum burst_way way = BURST_CANNOT;
@@ -413,7 +413,7 @@ static enum burst_way run(struct burst_client *c, const struct hal_request *r,
         way = exchange(c, &packet, result, ret_status, w);
     if (way == BURST_WENT)
         copy_out(c, &u);
-    leave_places(c);
+    release_places(c);
     arena_rewind(c->arena, (struct arena_mark){ 0 });
     return way;
 }
@@ -424,7 +424,7 @@ enum burst_way burst_client_execute(struct burst_client *c, const struct hal_req
                                     struct hal_result *result, enum hal_status *ret_status,
                                     struct why *w)
 {
-    if (!is_sound(request, n_identifiers, identifiers, config) ||
+    if (!is_representable(request, n_identifiers, identifiers, config) ||
         pthread_mutex_trylock(&c->busy) != 0)
         return BURST_CANNOT;
     enum burst_way way = run(c, request, identifiers, config, result, ret_status, w);
@@ -433,7 +433,7 @@ enum burst_way burst_client_execute(struct burst_client *c, const struct hal_req
 }
 
 /* An identifier that has no slot is none that the driver has heard of. */
-static int64_t unheard_of(int64_t identifier)
+static int64_t unused_identifier(int64_t identifier)
 {
     return identifier < 0 || identifier > INT64_MAX - BURST_SLOTS ? identifier
                                                                   : identifier + BURST_SLOTS;
@@ -446,11 +446,11 @@ enum hal_status burst_client_release_memory(struct burst_client *c, int64_t iden
     pthread_mutex_lock(&c->lock);
     struct place *p = identifier < 0 ? NULL : find_kept(c, identifier);
     if (p && p->is_used)
-        p->is_passing = true; /* when the request is over */
+        p->is_temporary = true; /* when the request is over */
     else if (p)
         status = place_drop(c, p);
     pthread_mutex_unlock(&c->lock);
-    return p ? status : c->host.release_memory(c->host.user, unheard_of(identifier));
+    return p ? status : c->host.release_memory(c->host.user, unused_identifier(identifier));
 }
 
 /* ---- its life */
@@ -459,7 +459,7 @@ struct burst_client *burst_client_new(struct burst_link *link, enum hal_version 
                                       const struct burst_host *host)
 {
     struct burst_client *c = calloc(1, sizeof(*c));
-    struct arena *a = arena_new(CALL_MEMORY);
+    struct arena *a = arena_new(MESSAGE_MEMORY);
     struct request_datum *requests = malloc(link->request.length * sizeof(*requests));
     struct result_datum *results = malloc(link->result.length * sizeof(*results));
 

@@ -136,13 +136,13 @@ static void give_back(struct remote *r, struct remote_channel *c)
 }
 
 /* A service that takes no more clients answers without hearing, and a little later. */
-enum { LAST_WORD_MS = 1000 };
+enum { REJECTION_MS = 1000 };
 
 static bool has_answer(const struct remote_channel *c)
 {
     struct pollfd p = { .fd = c->socket, .events = POLLIN };
 
-    return poll(&p, 1, LAST_WORD_MS) == 1;
+    return poll(&p, 1, REJECTION_MS) == 1;
 }
 
 /* The reply must come whole: what does not make sense is the end of the connection. */
@@ -426,7 +426,7 @@ int remote_open_socket(int socket, double patience, struct hal_driver **ret_driv
 }
 
 /* Why nobody answers there, in an errno. */
-static int refused(const char *path, int error, struct why *w)
+static int connect_error(const char *path, int error, struct why *w)
 {
     struct stat st;
 
@@ -450,7 +450,7 @@ int remote_open(const char *path, double patience, struct hal_driver **ret_drive
     if (fd >= 0)
         wire_set_patience(fd, patience); /* a service that does not accept lets us wait */
     if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
-        refused(path, errno, w);
+        connect_error(path, errno, w);
         if (fd >= 0)
             close(fd);
         return -1;

@@ -98,7 +98,7 @@ static int read_event(struct remote *r, struct arena *a, struct why *w)
 }
 
 /* Nothing has come for a while: something should have, and nobody says that it is still there. */
-static bool is_hung(struct remote *r)
+static bool has_hung(struct remote *r)
 {
     pthread_mutex_lock(&r->lock);
     bool due = r->callbacks || r->waiting;
@@ -112,7 +112,7 @@ static int await_event(struct remote *r, struct arena *a, struct why *w)
 {
     int rc = read_event(r, a, w);
 
-    return rc < 0 && w->code == WHY_TIMEOUT && !is_hung(r) ? 0 : rc;
+    return rc < 0 && w->code == WHY_TIMEOUT && !has_hung(r) ? 0 : rc;
 }
 
 void *remote_run_events(void *argument)

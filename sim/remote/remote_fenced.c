@@ -47,48 +47,48 @@ static void release_info(struct hal_fenced_info *self)
 
 static const struct hal_fenced_info_methods info_methods = { get_execution_info, release_info };
 
-struct follower {
+struct output_relay {
     struct remote *r;
-    int theirs;
-    struct fence ours;
+    int service_fence;
+    struct fence local_fence;
     struct shared *shared;
 };
 
-static void *follow(void *argument)
+static void *relay_outputs(void *argument)
 {
-    struct follower *f = argument;
+    struct output_relay *f = argument;
     struct remote *r = f->r;
-    bool ok = fence_wait_or_stop(1, &f->theirs, HAL_NO_TIME, r->stop) == 1;
+    bool ok = fence_wait_or_stop(1, &f->service_fence, HAL_NO_TIME, r->stop) == 1;
 
     if (ok)
         shared_copy_out(f->shared);
     shared_leave(f->shared);
     shared_free(f->shared);
-    fence_end(&f->ours, ok);
-    close(f->theirs);
+    fence_end(&f->local_fence, ok);
+    close(f->service_fence);
     free(f);
     remote_leave(r);
     return NULL;
 }
 
 /* Takes the fence over; returns the one to hand out, or -1. */
-static int follow_fence(struct remote *r, int theirs, struct shared *shared)
+static int relay_fence(struct remote *r, int service_fence, struct shared *shared)
 {
-    struct follower *f = malloc(sizeof(*f));
+    struct output_relay *f = malloc(sizeof(*f));
     int wait;
 
-    if (!f || fence_open(&f->ours) < 0) {
+    if (!f || fence_open(&f->local_fence) < 0) {
         free(f);
         return -1;
     }
     f->r = r;
-    f->theirs = theirs;
+    f->service_fence = service_fence;
     f->shared = shared_keep(shared);
-    wait = f->ours.wait;
-    if (remote_start(r, follow, f) == 0)
+    wait = f->local_fence.wait;
+    if (remote_start(r, relay_outputs, f) == 0)
         return wait;
     close(wait);
-    fence_end(&f->ours, false);
+    fence_end(&f->local_fence, false);
     shared_free(f->shared);
     free(f);
     return -1;
@@ -100,20 +100,20 @@ enum { NO_DESCRIPTOR = INT_MAX };
 /* The fence to hand out.  -1: the execution goes on without us. */
 static int take_fence(struct remote_call *q, struct shared *shared, int *ret_fence)
 {
-    int theirs = wire_take_fd(&q->reply_fds, q->reply->fd);
+    int service_fence = wire_take_fd(&q->reply_fds, q->reply->fd);
 
-    if (theirs >= 0 && shared_has_outputs(shared)) {
-        *ret_fence = follow_fence(q->r, theirs, shared);
+    if (service_fence >= 0 && shared_has_outputs(shared)) {
+        *ret_fence = relay_fence(q->r, service_fence, shared);
         if (*ret_fence >= 0)
             return 0;
-        close(theirs);
+        close(service_fence);
         shared_leave(shared);
         return -1;
     }
-    if (theirs < 0)
+    if (service_fence < 0)
         shared_copy_out(shared);
     shared_leave(shared);
-    *ret_fence = theirs < 0 && q->reply->fd ? NO_DESCRIPTOR : theirs;
+    *ret_fence = service_fence < 0 && q->reply->fd ? NO_DESCRIPTOR : service_fence;
     return 0;
 }
 
@@ -142,15 +142,15 @@ static enum hal_status take_fenced(struct remote_call *q, struct shared *shared,
 
 /* Waits in place of the service, so that memory of this process is copied when its time has come.
  */
-struct leader {
+struct input_relay {
     struct remote *r;
-    struct fence ours;
+    struct fence local_fence;
     struct shared *shared;
     uint32_t n;
     int wait_for[];
 };
 
-static void leader_free(struct leader *l)
+static void input_relay_free(struct input_relay *l)
 {
     for (uint32_t i = 0; i < l->n; i++)
         close(l->wait_for[i]);
@@ -158,24 +158,24 @@ static void leader_free(struct leader *l)
     free(l);
 }
 
-static void *lead(void *argument)
+static void *relay_inputs(void *argument)
 {
-    struct leader *l = argument;
+    struct input_relay *l = argument;
     struct remote *r = l->r;
     bool ok = fence_wait_or_stop(l->n, l->wait_for, HAL_NO_TIME, r->stop) == 1;
 
     if (ok)
         shared_copy_in(l->shared);
-    fence_end(&l->ours, ok);
-    leader_free(l);
+    fence_end(&l->local_fence, ok);
+    input_relay_free(l);
     remote_leave(r);
     return NULL;
 }
 
-static struct leader *leader_new(struct remote *r, uint32_t n, const int *fences,
-                                 struct shared *shared)
+static struct input_relay *input_relay_new(struct remote *r, uint32_t n, const int *fences,
+                                           struct shared *shared)
 {
-    struct leader *l = calloc(1, sizeof(*l) + n * sizeof(int));
+    struct input_relay *l = calloc(1, sizeof(*l) + n * sizeof(int));
 
     if (!l)
         return NULL;
@@ -184,26 +184,26 @@ static struct leader *leader_new(struct remote *r, uint32_t n, const int *fences
     for (; l->n < n; l->n++)
         if ((l->wait_for[l->n] = fcntl(fences[l->n], F_DUPFD_CLOEXEC, 0)) < 0)
             break;
-    if (l->n == n && fence_open(&l->ours) == 0)
+    if (l->n == n && fence_open(&l->local_fence) == 0)
         return l;
-    leader_free(l);
+    input_relay_free(l);
     return NULL;
 }
 
 /* The fence that the service waits for instead, the caller's to close; -1: no threads. */
-static int lead_fences(struct remote *r, uint32_t n, const int *fences, struct shared *shared)
+static int relay_wait_fences(struct remote *r, uint32_t n, const int *fences, struct shared *shared)
 {
-    struct leader *l = leader_new(r, n, fences, shared);
+    struct input_relay *l = input_relay_new(r, n, fences, shared);
     int wait;
 
     if (!l)
         return -1;
-    wait = l->ours.wait;
-    if (remote_start(r, lead, l) == 0)
+    wait = l->local_fence.wait;
+    if (remote_start(r, relay_inputs, l) == 0)
         return wait;
     close(wait);
-    fence_end(&l->ours, false);
-    leader_free(l);
+    fence_end(&l->local_fence, false);
+    input_relay_free(l);
     return -1;
 }
 
@@ -227,7 +227,7 @@ static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, st
     *ret_ours = -1;
     REQUIRE(&q->why, fences || !n, "no fences");
     if (n && shared && fence_all_open(n, fences)) {
-        *ret_ours = lead_fences(q->r, n, fences, shared);
+        *ret_ours = relay_wait_fences(q->r, n, fences, shared);
         if (*ret_ours < 0)
             return why_fail(&q->why, WHY_MEMORY, "no thread to wait for fences");
         n = 1;
@@ -240,11 +240,11 @@ enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, co
                                   struct shared *shared, int *ret_fence,
                                   struct hal_fenced_info **ret_info)
 {
-    int ours, rc = put_wait_for(q, n_wait_for, wait_for, shared, &ours);
+    int local_fence, rc = put_wait_for(q, n_wait_for, wait_for, shared, &local_fence);
     enum hal_status status = rc == 0 ? remote_run(q) : remote_failure(q);
 
-    if (ours >= 0)
-        close(ours);
+    if (local_fence >= 0)
+        close(local_fence);
     if (rc == 0 && status == HAL_NONE)
         return take_fenced(q, shared, ret_fence, ret_info);
     shared_leave(shared);

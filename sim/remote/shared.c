@@ -68,8 +68,8 @@ static struct shared *shared_new(uint32_t most)
 }
 
 /* Puts the memories into a file, and says so in their place.  NULL: nothing is to be put there. */
-static int share(struct hal_memory *const *memory, uint32_t n, struct shared **ret_shared,
-                 struct why *w)
+static int put_into_file(struct hal_memory *const *memory, uint32_t n, struct shared **ret_shared,
+                         struct why *w)
 {
     struct shared *s = shared_new(n);
     int rc = s ? 0 : no_memory(w);
@@ -120,7 +120,7 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
         if (!pools[i].is_token && memory_is_plain(&pools[i].memory))
             plain[n++] = &pools[i].memory;
     struct shared *s = NULL;
-    TRY(share(plain, n, &s, w));
+    TRY(put_into_file(plain, n, &s, w));
     if (s && find_spans(s, hal, w) < 0) {
         shared_free(s);
         return -1;
@@ -143,7 +143,7 @@ int shared_model(const struct hal_model *hal, struct arena *a, struct shared **r
     for (uint32_t i = 0; i < hal->n_pools; i++)
         if (memory_is_plain(&pools[i]))
             plain[n++] = &pools[i];
-    TRY(share(plain, n, ret_shared, w));
+    TRY(put_into_file(plain, n, ret_shared, w));
     shared_copy_in(*ret_shared);
     *ret_model = *hal;
     ret_model->pools = pools;

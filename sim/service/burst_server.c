@@ -21,7 +21,7 @@
 
 /* For how long a client may think about its memories; what the messages about them may take in this
  * process, and what is kept for the next ones; the socket, and the client's ends on their way. */
-enum { PATIENCE_MS = 10000, OWN_MEMORY = 1 << 24, KEPT_MEMORY = 1 << 18, OPEN_FILES = 4 };
+enum { REPLY_TIMEOUT_MS = 10000, OWN_MEMORY = 1 << 24, KEPT_MEMORY = 1 << 18, QUEUE_FILES = 4 };
 
 /* Memory of a slot; the descriptor is its own. */
 struct slot {
@@ -40,7 +40,7 @@ struct burst_server {
     struct ring request, result; /* the server's ends */
     int socket;
     bool is_open;
-    bool has_share; /* of descriptors and threads */
+    bool has_quota; /* of descriptors and threads */
     pthread_t thread;
     struct arena *arena; /* of one request */
     struct request_datum *requests;
@@ -162,7 +162,7 @@ enum hal_status burst_server_release_memory(struct burst_server *s, int64_t iden
     return s->burst->methods->release_memory(s->burst, identifier);
 }
 
-static bool keeps_memory(struct burst_server *s)
+static bool caches_memory(struct burst_server *s)
 {
     bool any = false;
 
@@ -174,7 +174,7 @@ static bool keeps_memory(struct burst_server *s)
 }
 
 /* The driver is told, too: it may keep nothing that the table does not have. */
-static void give_up_memory(struct burst_server *s)
+static void release_all_memory(struct burst_server *s)
 {
     for (int64_t i = 0; i < BURST_SLOTS; i++) {
         struct slot *slot = slot_forget(s, i);
@@ -257,11 +257,11 @@ static int await_memories(struct burst_server *s, int64_t until, const Wire__Mem
 }
 
 /* Answers to earlier questions may still be there. */
-static int ask(struct burst_server *s, uint32_t n, int32_t *numbers, struct slot **ret_slots,
-               struct why *w)
+static int request_memories(struct burst_server *s, uint32_t n, int32_t *numbers,
+                            struct slot **ret_slots, struct why *w)
 {
     Wire__MemoriesWanted question = WIRE__MEMORIES_WANTED__INIT;
-    int64_t until = now_ms() + PATIENCE_MS;
+    int64_t until = now_ms() + REPLY_TIMEOUT_MS;
     const Wire__Memories *answer = NULL;
     struct counted_fds fds;
 
@@ -283,20 +283,20 @@ static int ask(struct burst_server *s, uint32_t n, int32_t *numbers, struct slot
 /* ---- one request */
 
 /* The memory of each slot that a request names. */
-struct gathered {
+struct resolved {
     struct slot *of[BURST_SLOTS];
     struct hal_request_pool *pools;
     int64_t *identifiers;
 };
 
-static void ungather(struct burst_server *s, struct gathered *g)
+static void release_resolved(struct burst_server *s, struct resolved *g)
 {
     for (int i = 0; i < BURST_SLOTS; i++)
         slot_unref(s, g->of[i]);
 }
 
 /* Takes what is known; the others are wanted, each once. */
-static int look_up(struct burst_server *s, const struct packet_request *r, struct gathered *g,
+static int look_up(struct burst_server *s, const struct packet_request *r, struct resolved *g,
                    int32_t *wanted, uint32_t *ret_n, struct why *w)
 {
     bool is_wanted[BURST_SLOTS] = { false };
@@ -316,7 +316,7 @@ static int look_up(struct burst_server *s, const struct packet_request *r, struc
     return 0;
 }
 
-static int fetch(struct burst_server *s, const struct packet_request *r, struct gathered *g,
+static int fetch(struct burst_server *s, const struct packet_request *r, struct resolved *g,
                  struct why *w)
 {
     int32_t wanted[BURST_SLOTS];
@@ -326,7 +326,7 @@ static int fetch(struct burst_server *s, const struct packet_request *r, struct 
     TRY(look_up(s, r, g, wanted, &n, w));
     if (!n)
         return 0;
-    TRY(ask(s, n, wanted, found, w));
+    TRY(request_memories(s, n, wanted, found, w));
     for (uint32_t i = 0; i < n; i++)
         g->of[wanted[i]] = found[i];
     for (uint32_t i = 0; i < r->n_pools; i++)
@@ -335,8 +335,8 @@ static int fetch(struct burst_server *s, const struct packet_request *r, struct 
     return 0;
 }
 
-static int gather(struct burst_server *s, const struct packet_request *r, struct gathered *g,
-                  struct why *w)
+static int resolve(struct burst_server *s, const struct packet_request *r, struct resolved *g,
+                   struct why *w)
 {
     g->pools = arena_alloc(s->arena, r->n_pools, sizeof(*g->pools));
     g->identifiers = arena_alloc(s->arena, r->n_pools, sizeof(*g->identifiers));
@@ -365,7 +365,7 @@ static enum hal_status refuse(struct burst_server *s, const struct why *w)
 static enum hal_status execute(struct burst_server *s, const struct packet_request *r,
                                struct hal_result *result)
 {
-    struct gathered g = { .pools = NULL };
+    struct resolved g = { .pools = NULL };
     enum hal_status status;
     struct why w;
 
@@ -373,7 +373,7 @@ static enum hal_status execute(struct burst_server *s, const struct packet_reque
     result->capacity = r->n_outputs;
     if (!result->shapes)
         return HAL_GENERAL_FAILURE;
-    if (gather(s, r, &g, &w) == 0) {
+    if (resolve(s, r, &g, &w) == 0) {
         const struct hal_request request = { r->n_inputs, r->n_outputs, r->n_pools,
                                              r->inputs,   r->outputs,   g.pools };
         status = s->burst->methods->execute_synchronously(s->burst, &request, r->n_pools,
@@ -383,7 +383,7 @@ static enum hal_status execute(struct burst_server *s, const struct packet_reque
     } else {
         status = refuse(s, &w);
     }
-    ungather(s, &g);
+    release_resolved(s, &g);
     return status;
 }
 
@@ -427,11 +427,11 @@ static void *serve(void *argument)
     pthread_setname_np(pthread_self(), "burst");
     caller_set(s->caller);
     while (rc >= 0 && !atomic_load(&s->is_ending)) {
-        rc = ring_wait(&s->request, s->socket, keeps_memory(s) ? s->idle_ns : UINT64_MAX);
+        rc = ring_wait(&s->request, s->socket, caches_memory(s) ? s->idle_ns : UINT64_MAX);
         if (rc > 0)
             answer(s);
         else
-            give_up_memory(s);
+            release_all_memory(s);
     }
     return NULL;
 }
@@ -470,22 +470,22 @@ struct hal_burst *burst_server_burst(struct burst_server *s)
     return s->burst;
 }
 
-static bool take_share(const struct burst_server *s)
+static bool take_quota(const struct burst_server *s)
 {
-    bool files = share_take(ACCOUNT_FILES, client_of(s), OPEN_FILES);
+    bool files = share_take(ACCOUNT_FILES, client_of(s), QUEUE_FILES);
 
     if (files && share_take(ACCOUNT_THREADS, client_of(s), 1))
         return true;
-    share_give(ACCOUNT_FILES, client_of(s), files ? OPEN_FILES : 0);
+    share_give(ACCOUNT_FILES, client_of(s), files ? QUEUE_FILES : 0);
     return false;
 }
 
-static int make_ends(struct burst_server *s, uint32_t request_length, uint32_t result_length,
-                     struct burst_fds *fds, struct why *w)
+static int create_queues(struct burst_server *s, uint32_t request_length, uint32_t result_length,
+                         struct burst_fds *fds, struct why *w)
 {
     int pair[2];
 
-    if (!(s->has_share = take_share(s)))
+    if (!(s->has_quota = take_quota(s)))
         return why_fail(w, WHY_MEMORY, "the client has its share of descriptors and threads");
     TRY(ring_make(request_length, sizeof(*s->requests), &fds->request, &s->request, w));
     TRY(ring_make(result_length, sizeof(*s->results), &fds->result, &s->result, w));
@@ -500,7 +500,7 @@ static int make_ends(struct burst_server *s, uint32_t request_length, uint32_t r
     return 0;
 }
 
-static void drop_ends(struct burst_server *s)
+static void free_queues(struct burst_server *s)
 {
     ring_close(&s->request);
     ring_close(&s->result);
@@ -509,9 +509,9 @@ static void drop_ends(struct burst_server *s)
     free(s->results);
     if (s->socket >= 0)
         close(s->socket);
-    share_give(ACCOUNT_FILES, client_of(s), s->has_share ? OPEN_FILES : 0);
-    share_give(ACCOUNT_THREADS, client_of(s), s->has_share);
-    s->has_share = false;
+    share_give(ACCOUNT_FILES, client_of(s), s->has_quota ? QUEUE_FILES : 0);
+    share_give(ACCOUNT_THREADS, client_of(s), s->has_quota);
+    s->has_quota = false;
     s->arena = NULL;
     s->requests = NULL;
     s->results = NULL;
@@ -523,14 +523,14 @@ int burst_server_open(struct burst_server *s, uint32_t request_length, uint32_t 
 {
     struct burst_fds fds = { -1, -1, -1 };
     int rc = s->is_open ? why_fail(w, WHY_INVALID, "a burst's second queues")
-                        : make_ends(s, request_length, result_length, &fds, w);
+                        : create_queues(s, request_length, result_length, &fds, w);
 
     if (rc == 0 && pthread_create(&s->thread, NULL, serve, s) != 0)
         rc = why_fail(w, WHY_MEMORY, "no thread for a burst");
     if (rc < 0) {
         burst_fds_close(&fds);
         if (!s->is_open)
-            drop_ends(s);
+            free_queues(s);
         return -1;
     }
     s->is_open = true;
@@ -548,9 +548,9 @@ void burst_server_free(struct burst_server *s)
         ring_bell(&s->request);
         pthread_join(s->thread, NULL);
     }
-    give_up_memory(s);
+    release_all_memory(s);
     s->burst->methods->release(s->burst);
-    drop_ends(s);
+    free_queues(s);
     caller_unref(s->caller);
     pthread_mutex_destroy(&s->lock);
     free(s);

@@ -25,7 +25,7 @@
 enum { BACKLOG = 64, MAX_SESSIONS = 1024, EXHAUSTED_MS = 20 };
 
 /* Clients that are no process of ours have numbers from here on; processes stay below. */
-static const uint32_t FIRST_STRANGER = UINT32_C(1) << 31;
+static const uint32_t FIRST_UNKNOWN = UINT32_C(1) << 31;
 
 /* For a session. */
 struct place {
@@ -44,23 +44,24 @@ struct service {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint32_t sessions;
-    uint32_t strangers; /* clients without a number, ever */
+    uint32_t unknown_clients; /* clients without a number, ever */
     struct place place[MAX_SESSIONS];
 };
 
 /* Of the path that was asked for; want of something else is the system's. */
 static int path_error(const struct service *s, const char *what, struct why *w)
 {
-    bool is_want = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
+    bool is_system_limit =
+        errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
 
-    return why_fail(w, is_want ? WHY_SYSTEM : WHY_INVALID, "%s: %s: %s", s->address.sun_path, what,
-                    strerror(errno));
+    return why_fail(w, is_system_limit ? WHY_SYSTEM : WHY_INVALID, "%s: %s: %s",
+                    s->address.sun_path, what, strerror(errno));
 }
 
 /* ---- the socket */
 
 /* 0: nobody listens at the address, whatever it is. */
-static int check_abandoned(const struct service *s, struct why *w)
+static int check_not_listening(const struct service *s, struct why *w)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -85,7 +86,7 @@ static int clear_path(const struct service *s, struct why *w)
     if (lstat(path, &st) < 0)
         return errno == ENOENT ? 0 : path_error(s, "cannot look", w);
     REQUIRE(w, S_ISSOCK(st.st_mode), "%s: exists, and is no socket", path);
-    TRY(check_abandoned(s, w));
+    TRY(check_not_listening(s, w));
     return unlink(path) == 0 ? 0 : path_error(s, "cannot remove the socket that is there", w);
 }
 
@@ -131,7 +132,7 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
 
 /* ---- sessions */
 
-static void leave(struct place *p)
+static void release_place(struct place *p)
 {
     struct service *s = p->service;
 
@@ -145,7 +146,7 @@ static void leave(struct place *p)
 static void ended(struct session *session, void *user)
 {
     (void) session;
-    leave(user);
+    release_place(user);
 }
 
 /* Tells when it has begun, before it can have ended. */
@@ -167,11 +168,11 @@ static uint32_t client_of(struct service *s, const struct peer *peer)
     for (const struct place *p = s->place; p < s->place + MAX_SESSIONS; p++)
         if (p->is_taken && peer_is_same(&p->peer, peer))
             return p->client;
-    return FIRST_STRANGER + s->strangers++ % FIRST_STRANGER;
+    return FIRST_UNKNOWN + s->unknown_clients++ % FIRST_UNKNOWN;
 }
 
 /* Those that cannot be told apart have together, by user, what one client may have. */
-static bool counts_for(const struct place *p, const struct peer *peer)
+static bool counts_towards(const struct place *p, const struct peer *peer)
 {
     bool unknown = !peer->process && !peer->object;
 
@@ -188,7 +189,7 @@ static struct place *take_place(struct service *s, const struct peer *peer)
 
     pthread_mutex_lock(&s->lock);
     for (struct place *p = s->place; p < s->place + MAX_SESSIONS; p++) {
-        of_client += counts_for(p, peer);
+        of_client += counts_towards(p, peer);
         if (!p->is_taken && !free)
             free = p;
     }
@@ -216,7 +217,7 @@ static void serve(struct service *s, int fd)
     }
     if (session_start(s->driver, fd, place->client, &owner, place, &w) < 0) {
         VLOG(DRIVER, "client %u gets no session: %s", place->client, w.text);
-        leave(place);
+        release_place(place);
     }
 }
 

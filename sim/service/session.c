@@ -17,14 +17,14 @@
 
 /* ---- callbacks */
 
-static void owe(struct session *s)
+static void begin_callback(struct session *s)
 {
     pthread_mutex_lock(&s->lock);
     s->pending++;
     pthread_mutex_unlock(&s->lock);
 }
 
-static void paid(struct session *s)
+static void end_callback(struct session *s)
 {
     pthread_mutex_lock(&s->lock);
     s->pending--;
@@ -57,7 +57,7 @@ struct callback {
     struct callback *next; /* called before it */
 };
 
-static void forget_old(struct callback *c)
+static void drop_old_callbacks(struct callback *c)
 {
     for (int i = 1; c && i < CALLED_KEPT; i++)
         c = c->next;
@@ -67,7 +67,7 @@ static void forget_old(struct callback *c)
     c->next = NULL;
 }
 
-static void send_breach(const struct callback *c, const char *breach)
+static void send_violation(const struct callback *c, const char *breach)
 {
     Wire__Event e = WIRE__EVENT__INIT;
 
@@ -77,7 +77,7 @@ static void send_breach(const struct callback *c, const char *breach)
 }
 
 /* False: it has been called before, which the client is told. */
-static bool call_first(struct callback *c)
+static bool mark_called(struct callback *c)
 {
     struct session *s = c->session;
 
@@ -87,13 +87,13 @@ static bool call_first(struct callback *c)
         c->is_called = true;
         c->next = s->called;
         s->called = c;
-        forget_old(c);
+        drop_old_callbacks(c);
     }
     pthread_mutex_unlock(&s->lock);
     if (!first)
-        send_breach(c, c->method == WIRE__METHOD__EXECUTE
-                           ? "execute called back more than once"
-                           : "prepare_model called back more than once");
+        send_violation(c, c->method == WIRE__METHOD__EXECUTE
+                              ? "execute called back more than once"
+                              : "prepare_model called back more than once");
     return first;
 }
 
@@ -103,12 +103,12 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
     struct callback *c = (struct callback *) self;
     Wire__Event e = WIRE__EVENT__INIT;
 
-    if (!call_first(c))
+    if (!mark_called(c))
         return;
     e.callback = c->id;
     e.status = (int32_t) status;
     if (prepared && (!prepared->methods || !prepared->methods->release)) {
-        send_breach(c, "a prepared model without methods, or without release");
+        send_violation(c, "a prepared model without methods, or without release");
         e.status = HAL_GENERAL_FAILURE;
     } else if (prepared) {
         e.object = object_add(c->session,
@@ -119,7 +119,7 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
         }
     }
     send_event(c->session, &e);
-    paid(c->session);
+    end_callback(c->session);
 }
 
 static void notify_executed(struct hal_execution_callback *self, enum hal_status status,
@@ -130,7 +130,7 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
         (struct callback *) (void *) ((char *) self - offsetof(struct callback, execution));
     Wire__Event e = WIRE__EVENT__INIT;
 
-    if (!call_first(c))
+    if (!mark_called(c))
         return;
     struct arena *a = arena_new(0);
     e.callback = c->id;
@@ -140,7 +140,7 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
     else
         e.status = HAL_GENERAL_FAILURE;
     send_event(c->session, &e);
-    paid(c->session);
+    end_callback(c->session);
     arena_free(a);
 }
 
@@ -155,7 +155,7 @@ static struct callback *callback_new(struct session *s, Wire__Method method, uin
                             .method = method,
                             .session = s,
                             .id = id };
-    owe(s);
+    begin_callback(s);
     return c;
 }
 
@@ -187,7 +187,7 @@ void session_refuse(struct session *s, uint64_t id, enum hal_status status)
 enum { KEPT_MEMORY = 1 << 20 }; /* for the messages of the next call */
 
 /* To a call that has not been heard for want of memory or descriptors. */
-static int answer_unheard(struct channel *c, struct why *w)
+static int reply_not_executed(struct channel *c, struct why *w)
 {
     Wire__Reply reply = WIRE__REPLY__INIT;
 
@@ -222,7 +222,7 @@ static int answer_next(struct channel *c, struct why *w)
     rc = wire_receive_counted(c->session->caller->client, c->socket, &wire__call__descriptor,
                               c->arena, &call, &in, w);
     if (rc < 0 && w->code == WHY_MEMORY)
-        return answer_unheard(c, w);
+        return reply_not_executed(c, w);
     if (rc <= 0)
         return rc;
     rc = answer_call(c, (const Wire__Call *) call, &in.fds, w);
@@ -455,6 +455,6 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
         session_turn_away(socket);
         session_end(s);
     }
-    paid(s);
+    end_callback(s);
     return 0;
 }

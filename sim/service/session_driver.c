@@ -27,7 +27,7 @@ static bool is_channel(int fd)
            length <= offsetof(struct sockaddr_un, sun_path);
 }
 
-static int take_socket(struct answer *q, int *ret_fd)
+static int take_channel_socket(struct answer *q, int *ret_fd)
 {
     int fd = wire_fd(q->fds, q->call->fd);
 
@@ -40,7 +40,7 @@ int answer_open_channel(struct answer *q)
 {
     int fd = -1;
 
-    TRY(take_socket(q, &fd));
+    TRY(take_channel_socket(q, &fd));
     if (channel_start(q->s, fd, q->w) == 0)
         return 0;
     close(fd);
@@ -51,7 +51,7 @@ int answer_open_events(struct answer *q)
 {
     int fd = -1;
 
-    TRY(take_socket(q, &fd));
+    TRY(take_channel_socket(q, &fd));
     bool ok = share_take(ACCOUNT_FILES, q->s->caller->client, 1);
     pthread_mutex_lock(&q->s->lock);
     bool first = q->s->events < 0;
@@ -207,7 +207,7 @@ static int take_model(struct answer *q, struct hal_model *ret_model)
 int answer_get_supported_operations(struct answer *q)
 {
     struct hal_model model;
-    uint32_t said = UINT32_MAX;
+    uint32_t n_reported = UINT32_MAX;
 
     TRY(take_model(q, &model));
     bool *supported = arena_alloc(q->a, model.main.n_operations, sizeof(*supported));
@@ -215,15 +215,15 @@ int answer_get_supported_operations(struct answer *q)
     if (!supported || !answers)
         return answer_no_memory(q);
     enum hal_status s = q->d->get_supported_operations(q->d, (enum hal_version) q->call->version,
-                                                       &model, supported, &said);
+                                                       &model, supported, &n_reported);
     if (s != HAL_NONE)
         return answer_status(q, s);
-    uint32_t n = said < model.main.n_operations ? said : model.main.n_operations;
+    uint32_t n = n_reported < model.main.n_operations ? n_reported : model.main.n_operations;
     for (uint32_t i = 0; i < n; i++)
         answers[i] = supported[i];
     q->reply->supported = answers;
     q->reply->n_supported = n;
-    q->reply->more = said - n;
+    q->reply->more = n_reported - n;
     return 0;
 }
 

@@ -46,7 +46,7 @@ static int put_result(struct answer *q, enum hal_status s, const struct hal_resu
 }
 
 /* A method that the model does not have; breach: and that it must have. */
-static int answer_without(struct answer *q, const char *breach)
+static int missing_method(struct answer *q, const char *breach)
 {
     if (breach)
         q->reply->breach = (char *) (uintptr_t) breach;
@@ -63,7 +63,7 @@ static int execute_synchronously_on(struct answer *q, struct object *o)
     TRY(take_request(q, &q->c->staging, &request, &config));
     TRY(make_room(q, request.n_outputs, &result));
     if (!p->methods->execute_synchronously)
-        return answer_without(q, q->d->hal_version >= HAL_1_2
+        return missing_method(q, q->d->hal_version >= HAL_1_2
                                      ? "a prepared model without execute_synchronously"
                                      : NULL);
     return put_result(q,
@@ -90,7 +90,7 @@ static int execute_on(struct answer *q, struct object *o)
         return answer_no_memory(q);
     if (!p->methods->execute) {
         hal_refuse_execution(callback, HAL_GENERAL_FAILURE);
-        return answer_without(q, q->d->hal_version < HAL_1_2 ? "a prepared model without execute"
+        return missing_method(q, q->d->hal_version < HAL_1_2 ? "a prepared model without execute"
                                                              : NULL);
     }
     return answer_status(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,

@@ -10,7 +10,7 @@ struct writer {
     bool is_full;
 };
 
-/* The next datum, all zero but for its tag; a spare one when there is no room. */
+/* Appends a datum, zero except for its tag; a scratch datum if the buffer is full. */
 static struct request_datum *put(struct writer *w, enum request_tag tag)
 {
     static _Thread_local struct request_datum spare;
@@ -81,8 +81,8 @@ static bool has_padding(uint32_t n, const struct hal_argument *a)
     return false;
 }
 
-/* Whether HAL 1.2 has all that the request says. */
-static bool is_old(const struct packet_request *r)
+/* Whether the request is representable in packets of HAL 1.2. */
+static bool fits_hal_1_2(const struct packet_request *r)
 {
     for (uint32_t i = 0; i < r->n_pools; i++)
         if (r->pools[i].kind != REQUEST_POOL)
@@ -98,7 +98,7 @@ int packet_put_request(const struct packet_request *r, enum hal_version version,
     struct writer w = { datums, most, false };
     struct request_datum *d = put(&w, REQUEST_PACKET);
 
-    if (version < HAL_FL5 && !is_old(r))
+    if (version < HAL_FL5 && !fits_hal_1_2(r))
         return -1;
     put_arguments(&w, r->n_inputs, r->inputs, REQUEST_INPUT, REQUEST_INPUT_DIMENSION);
     put_arguments(&w, r->n_outputs, r->outputs, REQUEST_OUTPUT, REQUEST_OUTPUT_DIMENSION);
@@ -116,7 +116,7 @@ int packet_put_request(const struct packet_request *r, enum hal_version version,
 
 /* ---- reading requests */
 
-struct taking {
+struct reader {
     const struct request_datum *at;
     uint32_t left;
     enum hal_version version;
@@ -124,31 +124,31 @@ struct taking {
     struct why *w;
 };
 
-static bool is_next(const struct taking *t, enum request_tag tag)
+static bool is_next(const struct reader *t, enum request_tag tag)
 {
     return t->left && t->at->tag == tag;
 }
 
-/* NULL, with the reason: the next datum is another one, or there is none. */
-static const struct request_datum *take(struct taking *t, enum request_tag tag)
+/* The next datum; NULL, with the reason: it has another tag, or there is none. */
+static const struct request_datum *take(struct reader *t, enum request_tag tag)
 {
     if (!is_next(t, tag)) {
         if (t->left)
-            why_fail(t->w, WHY_INVALID, "datum of kind %u instead of %d", t->at->tag, (int) tag);
+            why_fail(t->w, WHY_INVALID, "datum with tag %u, expected %d", t->at->tag, (int) tag);
         else
-            why_fail(t->w, WHY_INVALID, "no datum of kind %d", (int) tag);
+            why_fail(t->w, WHY_INVALID, "packet ends before a datum with tag %d", (int) tag);
         return NULL;
     }
     t->left--;
     return t->at++;
 }
 
-static int no_memory(const struct taking *t)
+static int no_memory(const struct reader *t)
 {
     return why_fail(t->w, WHY_MEMORY, "out of memory");
 }
 
-static int take_dimensions(struct taking *t, enum request_tag tag, struct hal_argument *ret)
+static int take_dimensions(struct reader *t, enum request_tag tag, struct hal_argument *ret)
 {
     uint32_t *dims;
 
@@ -168,16 +168,17 @@ static int take_dimensions(struct taking *t, enum request_tag tag, struct hal_ar
     return 0;
 }
 
-static int take_argument(struct taking *t, enum request_tag tag, enum request_tag dimension,
+static int take_argument(struct reader *t, enum request_tag tag, enum request_tag dimension,
                          struct hal_argument *ret)
 {
     const struct request_datum *d = take(t, tag);
 
     if (!d)
         return -1;
-    REQUIRE(t->w, d->of.operand.has_no_value <= 1, "an operand that has %u of no value",
+    REQUIRE(t->w, d->of.operand.has_no_value <= 1, "has_no_value is %u, expected 0 or 1",
             d->of.operand.has_no_value);
-    REQUIRE(t->w, t->version >= HAL_FL5 || !d->of.operand.padding, "padding before level 5");
+    REQUIRE(t->w, t->version >= HAL_FL5 || !d->of.operand.padding,
+            "padding, which needs feature level 5");
     *ret = (struct hal_argument){
         .has_no_value = d->of.operand.has_no_value,
         .location = { d->of.operand.pool, d->of.operand.offset, d->of.operand.length,
@@ -187,7 +188,7 @@ static int take_argument(struct taking *t, enum request_tag tag, enum request_ta
     return take_dimensions(t, dimension, ret);
 }
 
-static int take_arguments(struct taking *t, uint32_t n, enum request_tag tag,
+static int take_arguments(struct reader *t, uint32_t n, enum request_tag tag,
                           enum request_tag dimension, const struct hal_argument **ret)
 {
     struct hal_argument *a;
@@ -202,7 +203,7 @@ static int take_arguments(struct taking *t, uint32_t n, enum request_tag tag,
     return 0;
 }
 
-static int take_pool(struct taking *t, struct packet_pool *ret)
+static int take_pool(struct reader *t, struct packet_pool *ret)
 {
     bool is_new = is_next(t, REQUEST_PASSING_POOL) || is_next(t, REQUEST_TOKEN);
     enum request_tag tag =
@@ -218,7 +219,7 @@ static int take_pool(struct taking *t, struct packet_pool *ret)
     return 0;
 }
 
-static int take_pools(struct taking *t, uint32_t n, const struct packet_pool **ret)
+static int take_pools(struct reader *t, uint32_t n, const struct packet_pool **ret)
 {
     struct packet_pool *p;
 
@@ -232,7 +233,7 @@ static int take_pools(struct taking *t, uint32_t n, const struct packet_pool **r
     return 0;
 }
 
-static int take_hint(struct taking *t, struct hal_token_value *ret)
+static int take_hint(struct reader *t, struct hal_token_value *ret)
 {
     const struct request_datum *d = take(t, REQUEST_HINT);
     uint32_t length = d ? d->of.hint.length : 0;
@@ -240,7 +241,8 @@ static int take_hint(struct taking *t, struct hal_token_value *ret)
 
     if (!d)
         return -1;
-    REQUIRE(t->w, length <= (uint64_t) t->left * REQUEST_BYTES, "a hint of %u bytes", length);
+    REQUIRE(t->w, length <= (uint64_t) t->left * REQUEST_BYTES,
+            "a hint of %u bytes, %u datums left", length, t->left);
     value = arena_alloc(t->arena, length, 1);
     if (!value)
         return no_memory(t);
@@ -254,7 +256,7 @@ static int take_hint(struct taking *t, struct hal_token_value *ret)
     return 0;
 }
 
-static int take_hints(struct taking *t, struct hal_execution_config *c)
+static int take_hints(struct reader *t, struct hal_execution_config *c)
 {
     struct hal_token_value *h = arena_alloc(t->arena, t->left, sizeof(*h));
 
@@ -266,17 +268,18 @@ static int take_hints(struct taking *t, struct hal_execution_config *c)
     return 0;
 }
 
-static int take_config(struct taking *t, struct hal_execution_config *ret)
+static int take_config(struct reader *t, struct hal_execution_config *ret)
 {
     const struct request_datum *d = take(t, REQUEST_MEASURE);
 
     if (!d)
         return -1;
-    REQUIRE(t->w, d->of.measure <= 1, "measuring: %u", d->of.measure);
+    REQUIRE(t->w, d->of.measure <= 1, "measure is %u, expected 0 or 1", d->of.measure);
     *ret = (struct hal_execution_config){ .measure = d->of.measure,
                                           .deadline = HAL_NO_DEADLINE,
                                           .loop_timeout = HAL_NO_TIME };
-    REQUIRE(t->w, t->version >= HAL_FL5 || !t->left, "%u datums too many", t->left);
+    REQUIRE(t->w, t->version >= HAL_FL5 || !t->left, "%u datums after the end of the request",
+            t->left);
     if (is_next(t, REQUEST_DEADLINE))
         ret->deadline = take(t, REQUEST_DEADLINE)->of.ns;
     if (is_next(t, REQUEST_LOOP_TIMEOUT))
@@ -287,13 +290,13 @@ static int take_config(struct taking *t, struct hal_execution_config *ret)
 int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal_version version,
                         struct arena *a, struct packet_request *ret_request, struct why *w)
 {
-    struct taking t = { datums, n, version, a, w };
+    struct reader t = { datums, n, version, a, w };
     const struct request_datum *d = take(&t, REQUEST_PACKET);
     struct packet_request r = { .n_inputs = 0 };
 
     if (!d)
         return -1;
-    REQUIRE(w, d->of.packet.size == n, "a packet of %u datums, %u came", d->of.packet.size, n);
+    REQUIRE(w, d->of.packet.size == n, "a packet of %u datums, %u received", d->of.packet.size, n);
     r.n_inputs = d->of.packet.n_inputs;
     r.n_outputs = d->of.packet.n_outputs;
     r.n_pools = d->of.packet.n_pools;
@@ -351,19 +354,20 @@ int packet_put_result(enum hal_status status, const struct hal_result *result,
     return 0;
 }
 
-/* Reads one shape; the number of datums that it took, -1: malformed. */
+/* Decodes one shape; returns the number of its datums.  -1: malformed. */
 static int take_shape(const struct result_datum *d, uint32_t left, struct hal_output_shape *ret,
                       struct why *w)
 {
     uint32_t n_dims = d->of.operand.n_dims;
 
     REQUIRE(w, d->tag == RESULT_OPERAND && d->of.operand.is_sufficient <= 1,
-            "no shape of a result");
-    REQUIRE(w, n_dims <= HAL_MAX_RANK && n_dims < left, "%u dimensions", n_dims);
+            "datum with tag %u is not a valid output shape", d->tag);
+    REQUIRE(w, n_dims <= HAL_MAX_RANK && n_dims < left, "an output shape of rank %u", n_dims);
     *ret =
         (struct hal_output_shape){ .n_dims = n_dims, .is_sufficient = d->of.operand.is_sufficient };
     for (uint32_t i = 0; i < n_dims; i++) {
-        REQUIRE(w, d[1 + i].tag == RESULT_DIMENSION, "no dimension of a result");
+        REQUIRE(w, d[1 + i].tag == RESULT_DIMENSION, "datum with tag %u, expected a dimension",
+                d[1 + i].tag);
         ret->dims[i] = d[1 + i].of.dimension;
     }
     return (int) n_dims + 1;
@@ -374,12 +378,12 @@ static int take_shapes(const struct result_datum *d, uint32_t left, uint32_t n,
 {
     for (uint32_t i = 0; i < n; i++) {
         int taken = left > 1 ? take_shape(d, left, &shapes[i], w)
-                             : why_fail(w, WHY_INVALID, "%u shapes, but no datums", n);
+                             : why_fail(w, WHY_INVALID, "%u shapes, packet ends after %u", n, i);
         TRY(taken);
         d += taken;
         left -= (uint32_t) taken;
     }
-    REQUIRE(w, left == 1 && d->tag == RESULT_TIMING, "a result that does not end with its timing");
+    REQUIRE(w, left == 1 && d->tag == RESULT_TIMING, "a result does not end with its timing");
     return 0;
 }
 
@@ -387,7 +391,7 @@ int packet_take_result(const struct result_datum *datums, uint32_t n, enum hal_s
                        struct hal_result *result, struct why *w)
 {
     REQUIRE(w, n >= PACKET_FAILURE && datums->tag == RESULT_PACKET && datums->of.packet.size == n,
-            "no result in %u datums", n);
+            "%u datums that are not a result packet", n);
     REQUIRE(w, datums->of.packet.status < HAL_STATUS_COUNT, "unknown status %u",
             datums->of.packet.status);
     REQUIRE(w, datums->of.packet.n_operands <= result->capacity, "%u shapes for %u outputs",

@@ -17,23 +17,23 @@
 #include "golden/base/clock.h"
 #include "sim/wire/wire.h"
 
-/* Each side writes lines of memory of its own:
+/* Members that different sides write are in different cache lines:
  *
- *     0  written, changes, rung, processor    by the writer (rung: by both)
+ *     0  written, changes, rung, processor    by the writer (rung, changes: by both)
  *    64  read, sleeps                         by the reader
  *   128  datums
  */
 struct ring_memory {
-    _Alignas(64) atomic_uint_least64_t written; /* datums, ever */
-    atomic_uint changes;                        /* what a reader sleeps on: any news */
-    atomic_uint rung;
-    atomic_int processor; /* that the writer was last seen on, plus 1 */
-    _Alignas(64) atomic_uint_least64_t read;
-    atomic_uint sleeps; /* whether the reader has to be woken */
+    _Alignas(64) atomic_uint_least64_t written; /* datums written so far */
+    atomic_uint changes;                        /* futex: incremented by writes and the bell */
+    atomic_uint rung;                           /* how often the bell was rung */
+    atomic_int processor;                       /* 1 + the processor of the last write */
+    _Alignas(64) atomic_uint_least64_t read;    /* datums read so far */
+    atomic_uint sleeps;                         /* whether the reader has to be woken */
     _Alignas(64) uint8_t datums[];
 };
 
-enum { SLEEP_NS = 100000000 }; /* before a wait looks whether the other side is still there */
+enum { SLEEP_NS = 100000000 }; /* interval of checks whether the peer has hung up */
 
 /* ---- the memory */
 
@@ -55,7 +55,8 @@ int ring_make(uint32_t length, uint32_t datum_size, int *ret_fd, struct ring *re
 {
     void *memory;
 
-    REQUIRE(w, length && length <= RING_LENGTH_MAX, "a queue of %u datums", length);
+    REQUIRE(w, length && length <= RING_LENGTH_MAX, "a queue of %u datums, expected 1 to %d",
+            length, RING_LENGTH_MAX);
     TRY(wire_memory(size_of(length, datum_size), ret_fd, &memory, w));
     *ret_ring = ring_of(memory, length, datum_size);
     return 0;
@@ -67,13 +68,15 @@ int ring_open(int fd, uint32_t length, uint32_t datum_size, struct ring *ret_rin
     struct stat st;
     void *memory;
 
-    REQUIRE(w, length && length <= RING_LENGTH_MAX, "a queue of %u datums", length);
+    REQUIRE(w, length && length <= RING_LENGTH_MAX, "a queue of %u datums, expected 1 to %d",
+            length, RING_LENGTH_MAX);
     REQUIRE(w, fd >= 0 && fstat(fd, &st) == 0 && st.st_size >= 0 && (size_t) st.st_size >= size,
-            "a queue without its memory");
-    REQUIRE(w, wire_is_sealed(fd, F_SEAL_SHRINK), "a queue whose memory may shrink");
+            "the memory file of a queue is missing or shorter than %zu bytes", size);
+    REQUIRE(w, wire_is_sealed(fd, F_SEAL_SHRINK),
+            "the memory file of a queue is not sealed against shrinking");
     memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
-        return why_fail(w, WHY_MEMORY, "a queue that cannot be mapped");
+        return why_fail(w, WHY_MEMORY, "the memory file of a queue cannot be mapped");
     *ret_ring = ring_of(memory, length, datum_size);
     return 0;
 }
@@ -87,8 +90,9 @@ void ring_close(struct ring *r)
 
 /* ---- writing and reading */
 
-/* News for the reader.  Either it sees them before it sleeps, or we see that it sleeps. */
-static void tell(struct ring_memory *m)
+/* Counts a change and wakes the reader.  The reader sets `sleeps` before it compares `changes`, so
+ * either it sees the change or we see that it sleeps. */
+static void wake_reader(struct ring_memory *m)
 {
     atomic_fetch_add(&m->changes, 1);
     if (atomic_load(&m->sleeps))
@@ -110,7 +114,7 @@ int ring_write(struct ring *r, const void *datums, uint32_t n)
     r->position += n;
     atomic_store_explicit(&m->processor, spin_processor(), memory_order_relaxed);
     atomic_store_explicit(&m->written, r->position, memory_order_release);
-    tell(m);
+    wake_reader(m);
     return 0;
 }
 
@@ -133,7 +137,7 @@ uint32_t ring_read(struct ring *r, void *datums)
 void ring_bell(struct ring *r)
 {
     atomic_fetch_add(&r->memory->rung, 1);
-    tell(r->memory);
+    wake_reader(r->memory);
 }
 
 /* ---- waiting */
@@ -167,7 +171,7 @@ static bool has_hung_up(int socket)
     return poll(&p, 1, 0) != 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL);
 }
 
-/* One look: 1 and 0 as ring_wait(), -1: nothing. */
+/* Checks once: 1 and 0 as ring_wait(), -1: neither. */
 static int look(struct ring *r)
 {
     struct ring_memory *m = r->memory;

@@ -40,7 +40,9 @@ enum trace_phase wire_method_phase(Wire__Method method)
     }
 }
 
-/* Before every message.  A length above WIRE_INLINE: the message is in the first descriptor. */
+/* Precedes every message.  length > WIRE_INLINE: the message is in the file of the first
+ * descriptor.
+ */
 struct header {
     uint32_t length, n_fds;
 };
@@ -62,7 +64,8 @@ int wire_name_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w
         }
     *ret_name = wire_put_fd(fds, fd);
     if (!*ret_name && fds->n >= WIRE_MAX_FDS && fcntl(fd, F_GETFD) >= 0)
-        return why_fail(w, WHY_UNSUPPORTED, "more than %d descriptors in one call", WIRE_MAX_FDS);
+        return why_fail(w, WHY_UNSUPPORTED, "more than %d file descriptors in one call",
+                        WIRE_MAX_FDS);
     return 0;
 }
 
@@ -93,13 +96,12 @@ static int system_error(const char *what, struct why *w)
     return why_fail(w, WHY_SYSTEM, "%s: %s", what, strerror(errno));
 }
 
-/* Of sockets with a time-out. */
-static int too_late(struct why *w)
+static int timed_out(struct why *w)
 {
     return why_fail(w, WHY_TIMEOUT, "the other process does not answer in time");
 }
 
-/* A connection survives the want of memory. */
+/* WHY_MEMORY, so that the connection stays open. */
 static int no_memory_file(struct why *w)
 {
     return why_fail(w, WHY_MEMORY, "memory file: %s", strerror(errno));
@@ -162,11 +164,11 @@ static int send_packet(int socket, const struct header *h, const void *bytes, co
         sent = sendmsg(socket, &m, flags | MSG_NOSIGNAL);
     while (sent < 0 && errno == EINTR);
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && !(flags & MSG_DONTWAIT))
-        return too_late(w);
+        return timed_out(w);
     return sent < 0 ? system_error("sending a message", w) : 0;
 }
 
-/* The message in a memory file, whose descriptor goes before the others. */
+/* Sends the message in a memory file, whose descriptor precedes the others. */
 static int send_large(int socket, const ProtobufCMessage *message, const struct header *h,
                       const struct wire_fds *fds, int flags, struct why *w)
 {
@@ -195,7 +197,7 @@ static int send_message(int socket, const ProtobufCMessage *message, const struc
     uint8_t bytes[WIRE_INLINE];
 
     if (length > WIRE_MAX)
-        return why_fail(w, WHY_MEMORY, "a message of %zu bytes", length);
+        return why_fail(w, WHY_MEMORY, "a message of %zu bytes, at most %d", length, WIRE_MAX);
     if (length > WIRE_INLINE)
         return send_large(socket, message, &h, fds, flags, w);
     protobuf_c_message_pack(message, bytes);
@@ -229,7 +231,7 @@ struct packet {
     uint8_t bytes[WIRE_INLINE];
 };
 
-/* Takes the descriptors; more than there may be are closed, and the packet is bad. */
+/* Collects the received descriptors.  Excess ones are closed, and the packet is invalid. */
 static int take_fds(struct msghdr *m, bool may_drop, struct wire_fds *ret_fds, struct why *w)
 {
     const int bad = may_drop ? MSG_TRUNC : MSG_TRUNC | MSG_CTRUNC;
@@ -249,11 +251,13 @@ static int take_fds(struct msghdr *m, bool may_drop, struct wire_fds *ret_fds, s
         }
     }
     ret_fds->n = n;
-    REQUIRE(w, !(m->msg_flags & bad), "a packet that is too long");
+    REQUIRE(w, !(m->msg_flags & bad),
+            "a packet with more data or descriptors than its header says");
     return 0;
 }
 
-/* The system makes no more descriptors than there is room for: CMSG_SPACE() may be more. */
+/* The control buffer's length is CMSG_LEN(), not CMSG_SPACE(), whose padding may have room for one
+ * more descriptor: the kernel must not create more than were announced. */
 static ssize_t receive_packet(int socket, const struct wire_next *next, struct packet *p,
                               struct wire_fds *ret_fds, struct why *w)
 {
@@ -273,7 +277,7 @@ static ssize_t receive_packet(int socket, const struct wire_next *next, struct p
         n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC);
     while (n < 0 && errno == EINTR);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return too_late(w);
+        return timed_out(w);
     if (n < 0)
         return errno == ECONNRESET ? 0 : system_error("receiving a message", w);
     return take_fds(&m, next->without_fds, ret_fds, w) < 0 ? -1 : n;
@@ -289,7 +293,7 @@ void wire_spin(int socket, struct spin *s)
     spin_until(s, has_packet, &(struct pollfd){ .fd = socket, .events = POLLIN });
 }
 
-/* Where a message is read; whether there was too little room for it. */
+/* State of the allocator for a message being decoded; is_full: the arena was too small. */
 struct reading {
     struct arena *a;
     bool is_full;
@@ -323,7 +327,7 @@ static int unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, 
     return 0;
 }
 
-/* A message in a file must not change while it is read. */
+/* The file must be sealed: the message must not change while it is decoded. */
 static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, struct wire_fds *fds,
                         struct arena *a, ProtobufCMessage **ret_message, struct why *w)
 {
@@ -332,11 +336,12 @@ static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, s
     int fd = fds->n ? fds->fd[0] : -1;
 
     REQUIRE(w, fd >= 0 && length <= WIRE_MAX, "a message of %zu bytes without its file", length);
-    REQUIRE(w, fstat(fd, &st) == 0 && (uint64_t) st.st_size >= length, "a message file too short");
-    REQUIRE(w, wire_is_sealed(fd, sealed), "a message file that may change");
+    REQUIRE(w, fstat(fd, &st) == 0 && (uint64_t) st.st_size >= length,
+            "the file of a message is shorter than its %zu bytes", length);
+    REQUIRE(w, wire_is_sealed(fd, sealed), "the file of a message is not sealed");
     void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
-        return why_fail(w, WHY_MEMORY, "a message file: %s", strerror(errno));
+        return why_fail(w, WHY_MEMORY, "the file of a message: %s", strerror(errno));
     int rc = unpack(type, bytes, length, a, ret_message, w);
     munmap(bytes, length);
     close(fd);
@@ -371,7 +376,7 @@ int wire_await(int socket, struct wire_next *ret_next, struct why *w)
         n = recv(socket, &h, sizeof(h), MSG_PEEK);
     while (n < 0 && errno == EINTR);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        return too_late(w);
+        return timed_out(w);
     if (n <= 0)
         return n == 0 || errno == ECONNRESET ? 0 : system_error("awaiting a message", w);
     if (n < (ssize_t) sizeof(h))

@@ -1,4 +1,4 @@
-/* Structures of the contract as messages, and back. */
+/* Converts the structures of sim/hal.h to messages and back. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,40 +9,43 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of memory");
 }
 
-/* ---- lists that the client counts */
+/* ---- NULL arrays */
 
 static int check_operand_lists(const struct hal_operand *h, struct why *w)
 {
     bool channels = h->extra == HAL_EXTRA_CHANNEL_QUANT, data = h->extra == HAL_EXTRA_EXTENSION;
 
-    REQUIRE(w, h->dims || !h->n_dims, "no dimensions");
-    REQUIRE(w, h->channel_scales || !channels || !h->n_channel_scales, "no channel scales");
-    REQUIRE(w, h->extension || !data || !h->extension_length, "no extension data");
+    REQUIRE(w, h->dims || !h->n_dims, "the list of dimensions is NULL");
+    REQUIRE(w, h->channel_scales || !channels || !h->n_channel_scales,
+            "the list of channel scales is NULL");
+    REQUIRE(w, h->extension || !data || !h->extension_length, "the extension data is NULL");
     return 0;
 }
 
 static int check_lists(const struct hal_subgraph *h, struct why *w)
 {
-    REQUIRE(w, h->operands || !h->n_operands, "no operands");
-    REQUIRE(w, h->operations || !h->n_operations, "no operations");
-    REQUIRE(w, (h->inputs || !h->n_inputs) && (h->outputs || !h->n_outputs), "no indexes");
+    REQUIRE(w, h->operands || !h->n_operands, "the list of operands is NULL");
+    REQUIRE(w, h->operations || !h->n_operations, "the list of operations is NULL");
+    REQUIRE(w, (h->inputs || !h->n_inputs) && (h->outputs || !h->n_outputs),
+            "a list of input or output indexes is NULL");
     for (uint32_t i = 0; i < h->n_operands; i++)
         if (check_operand_lists(&h->operands[i], w) < 0)
             return why_prefix(w, "operand %u", i);
     for (uint32_t i = 0; i < h->n_operations; i++) {
         const struct hal_operation *o = &h->operations[i];
         REQUIRE(w, (o->inputs || !o->n_inputs) && (o->outputs || !o->n_outputs),
-                "operation %u: no indexes", i);
+                "operation %u: a list of input or output indexes is NULL", i);
     }
     return 0;
 }
 
 int wire_check_model(const struct hal_model *h, struct why *w)
 {
-    REQUIRE(w, h->referenced || !h->n_referenced, "no subgraphs");
-    REQUIRE(w, h->pools || !h->n_pools, "no pools");
-    REQUIRE(w, h->operand_values || !h->operand_values_length, "no operand values");
-    REQUIRE(w, h->extension_name_to_prefix || !h->n_extension_prefixes, "no extension names");
+    REQUIRE(w, h->referenced || !h->n_referenced, "the list of subgraphs is NULL");
+    REQUIRE(w, h->pools || !h->n_pools, "the list of pools is NULL");
+    REQUIRE(w, h->operand_values || !h->operand_values_length, "the operand values are NULL");
+    REQUIRE(w, h->extension_name_to_prefix || !h->n_extension_prefixes,
+            "the list of extension names is NULL");
     for (uint32_t i = 0; i < h->n_extension_prefixes; i++)
         REQUIRE(w, h->extension_name_to_prefix[i].name, "extension %u has no name", i);
     TRY(check_lists(&h->main, w));
@@ -53,20 +56,20 @@ int wire_check_model(const struct hal_model *h, struct why *w)
 
 static int check_dimensions(const struct hal_argument *h, uint32_t n, struct why *w)
 {
-    REQUIRE(w, h || !n, "no arguments");
+    REQUIRE(w, h || !n, "the list of arguments is NULL");
     for (uint32_t i = 0; i < n; i++)
-        REQUIRE(w, h[i].dims || !h[i].n_dims, "argument %u: no dimensions", i);
+        REQUIRE(w, h[i].dims || !h[i].n_dims, "argument %u: the list of dimensions is NULL", i);
     return 0;
 }
 
 int wire_check_request(const struct hal_request *hal, struct why *w)
 {
-    REQUIRE(w, hal->pools || !hal->n_pools, "no pools");
+    REQUIRE(w, hal->pools || !hal->n_pools, "the list of pools is NULL");
     TRY(check_dimensions(hal->inputs, hal->n_inputs, w));
     return check_dimensions(hal->outputs, hal->n_outputs, w);
 }
 
-/* A message of a type, initialised, or NULL. */
+/* Allocates and initialises a message; NULL: out of memory. */
 #define NEW(a, type, init)                                                                         \
     memcpy_message(arena_alloc((a), 1, sizeof(type)), &(type) init, sizeof(type))
 
@@ -75,8 +78,9 @@ static void *memcpy_message(void *to, const void *from, size_t size)
     return to ? memcpy(to, from, size) : NULL;
 }
 
-/* ---- to messages: lists of numbers are lent, not copied */
+/* ---- to messages */
 
+/* Messages point to the caller's arrays of numbers; protobuf-c's members are not const. */
 static uint32_t *lent(const uint32_t *list)
 {
     return (uint32_t *) (uintptr_t) list;
@@ -174,7 +178,7 @@ int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena 
     m->size = hal->size;
     if (hal->kind != HAL_MEMORY_ADDRESS) {
         TRY(wire_name_fd(fds, hal->fd, &m->fd, w));
-        REQUIRE(w, m->fd, "descriptor %d is none", hal->fd);
+        REQUIRE(w, m->fd, "descriptor %d is not open", hal->fd);
     }
     *ret_memory = m;
     return 0;
@@ -270,9 +274,9 @@ int wire_put_request(const struct hal_request *hal, const uint64_t *staged, stru
     return 0;
 }
 
-/* ---- from messages: no list is longer than its message has bytes */
+/* ---- from messages */
 
-_Static_assert(WIRE_MAX <= UINT32_MAX, "lengths of lists have 32 bits");
+_Static_assert(WIRE_MAX <= UINT32_MAX, "a list has no more elements than its message has bytes");
 
 static struct hal_location take_location(const Wire__Location *m)
 {
@@ -335,7 +339,7 @@ int wire_take_memory(const Wire__Memory *m, const struct wire_fds *fds,
 
     if (m->kind == HAL_MEMORY_ADDRESS) {
         REQUIRE(w, s && s->address && m->offset <= s->size && m->size <= s->size - m->offset,
-                "%" PRIu64 " bytes at %" PRIu64 " of the staging memory", m->size, m->offset);
+                "%" PRIu64 " bytes at %" PRIu64 " exceed the staging memory", m->size, m->offset);
         h.address = s->address + m->offset;
         h.offset = 0;
     }
@@ -382,7 +386,7 @@ int wire_take_model(const Wire__Model *m, const struct wire_fds *fds, struct are
                            .operand_values = m->operand_values.data,
                            .operand_values_length = m->operand_values.len };
 
-    REQUIRE(w, m->main, "a model without its main graph");
+    REQUIRE(w, m->main, "a model without a main graph");
     if (!referenced)
         return no_memory(w);
     TRY(take_subgraph(m->main, a, &h.main, w));
@@ -419,7 +423,7 @@ int wire_take_request(const Wire__Request *m, const struct wire_fds *fds,
     for (size_t i = 0; i < m->n_pools; i++) {
         const Wire__RequestPool *p = m->pools[i];
         pools[i] = (struct hal_request_pool){ .is_token = p->is_token, .token = p->token };
-        REQUIRE(w, p->is_token || p->memory, "a pool without its memory");
+        REQUIRE(w, p->is_token || p->memory, "pool %zu has neither memory nor a token", i);
         if (!p->is_token)
             TRY(wire_take_memory(p->memory, fds, s, &pools[i].memory, w));
     }
