@@ -1,5 +1,5 @@
-/* The driver of an engine: the HAL's methods on one side, legal models and complete inputs on the
- * other. */
+/* A driver on top of an engine: properties, capabilities, threads, logging of calls, construction.
+ */
 #define _GNU_SOURCE
 #include "sim/driver/driver.h"
 
@@ -50,7 +50,7 @@ enum hal_status driver_refuse(const char *method, enum hal_version version, cons
 
 /* ---- threads */
 
-/* Of all clients; each has its own limit. */
+/* Of all clients together; each has its own quota. */
 enum { MAX_THREADS = 4096 };
 
 struct start {
@@ -106,7 +106,7 @@ int driver_start(struct driver *d, void (*f)(void *argument), void *argument)
     return 0;
 }
 
-/* ---- what the driver says of itself */
+/* ---- properties */
 
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities)
@@ -118,8 +118,8 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
         return driver_answer("get_capabilities", version, HAL_INVALID_ARGUMENT);
     if (VLOG_IS_ON(DRIVER) && !hal_capabilities_survive(&d->engine->capabilities, version))
         log_write(LOG_WARNING, LOG_TAG,
-                  "get_capabilities of HAL %s cannot say all of the performance of %s",
-                  hal_version_name(version), d->engine->name);
+                  "get_capabilities: the performance of %s is not fully representable in HAL %s",
+                  d->engine->name, hal_version_name(version));
     *ret_capabilities = d->capabilities[hal_level(version) - 1];
     return driver_answer("get_capabilities", version, HAL_NONE);
 }

@@ -1,23 +1,24 @@
-/* Bursts: executions of one model in rapid succession.  What one execution has mapped and allocated
- * is kept for the next, until a burst has been idle for a while. */
+/* Bursts: executions of one model in rapid succession.  A burst caches mappings and the arena from
+ * one execution to the next, until it has been idle for a while. */
 #include <stdlib.h>
 #include <time.h>
 
 #include "golden/base/clock.h"
 #include "sim/driver/driver.h"
 
-/* More memories than these, of a burst and of all that a client has, are mapped for each execution
- * anew; larger arenas are not kept. */
+/* Maximum number of cached mappings of a burst, and of all bursts of a client (others are mapped
+ * for each execution); bytes of the largest arena that is cached. */
 enum { MAX_KEPT = 64, MAX_KEPT_BY_CLIENT = 256, MAX_ARENA = 1 << 22 };
 
-/* Memory under its identifier, which names it until it is released.  A client that does not keep to
- * that is noticed unless the file is sealed; the identifier then names the other memory. */
+/* A cached mapping under the client's identifier, which must name the same memory until it is
+ * released.  A violation is detected unless the file is sealed; the identifier then names the other
+ * memory. */
 struct kept {
     struct kept *next;
     int64_t identifier;
     struct memory_identity identity;
     struct mapping mapping;
-    unsigned users; /* executions, and 1 while it is in the burst's list */
+    unsigned users; /* executions that use it, and 1 while it is in the burst's list */
 };
 
 struct burst {
@@ -25,13 +26,13 @@ struct burst {
     struct prepared *prepared;
     enum hal_version version;
 
-    /* Under the lock of all bursts. */
+    /* Protected by the lock of struct bursts. */
     struct burst *next;
     struct kept *kept;
     uint32_t n_kept;
-    struct arena *arena; /* for the next execution; NULL: none */
-    unsigned running;
-    uint64_t last_use; /* of clock_steady_ns() */
+    struct arena *arena; /* cached for the next execution; NULL: none */
+    unsigned running;    /* executions */
+    uint64_t last_use;   /* clock_steady_ns() */
 };
 
 static struct bursts *all_of(const struct burst *b)
@@ -39,7 +40,7 @@ static struct bursts *all_of(const struct burst *b)
     return &b->prepared->driver->bursts;
 }
 
-/* ---- memory that is kept */
+/* ---- cached mappings */
 
 static void kept_unref(struct kept *k)
 {
@@ -49,7 +50,7 @@ static void kept_unref(struct kept *k)
     free(k);
 }
 
-/* An identifier's memory is not the burst's any more. */
+/* Removes an identifier's mapping from the cache. */
 static void forget(struct burst *b, int64_t identifier)
 {
     struct kept **at = &b->kept, *k;
@@ -100,7 +101,7 @@ static struct kept *map_memory(int64_t identifier, const struct hal_memory *m,
     return k;
 }
 
-/* Without the lock meanwhile: a client's files may be long in answering. */
+/* Releases the lock meanwhile: system calls on a client's file may block. */
 static int identify(struct burst *b, const struct hal_memory *m, struct memory_identity *ret)
 {
     pthread_mutex_unlock(&all_of(b)->lock);
@@ -128,7 +129,7 @@ static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_m
     return k;
 }
 
-/* The memory under its identifier, kept from now on if it was not. */
+/* The mapping of an identifier's memory, from the cache or added to it.  NULL: not cached. */
 static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, int64_t identifier)
 {
     struct kept *k = find(b, identifier);
@@ -145,7 +146,8 @@ static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, in
     return keep(b, identifier, m, &identity);
 }
 
-/* For one execution.  NULL: nothing is kept of this pool, whoever opens the request sees why. */
+/* Adds a reference for one execution.  NULL: not cached; request_open() maps the pool, or reports
+ * why it cannot. */
 static struct kept *take_kept(struct burst *b, const struct hal_request_pool *pool,
                               int64_t identifier)
 {
@@ -177,7 +179,8 @@ static uint64_t idle_timeout(const struct driver *d)
     return d->engine->burst_idle_ns ? d->engine->burst_idle_ns : BURST_IDLE_NS;
 }
 
-/* Lets idle bursts go; returns when the next one is due, 0: none holds anything. */
+/* Frees the caches of idle bursts.  Returns the time at which the next one is due; 0: no burst
+ * caches anything. */
 static uint64_t free_idle(struct driver *d)
 {
     uint64_t now = clock_steady_ns(), next = 0;
@@ -192,7 +195,7 @@ static uint64_t free_idle(struct driver *d)
     return next;
 }
 
-/* The watchdog of a driver's bursts.  It ends when there is nothing to watch. */
+/* Thread that frees the caches of idle bursts; it ends when no burst caches anything. */
 static void watch(void *argument)
 {
     struct driver *d = argument;
@@ -227,7 +230,7 @@ void bursts_done(struct bursts *all)
 
 /* ---- executions */
 
-/* One execution's share of what the burst keeps: its arena, and a mapping for each pool. */
+/* The cached resources that one execution uses: the arena, and a mapping for each pool. */
 struct lease {
     struct execution_lent lent;
     struct kept **kept;
@@ -254,7 +257,7 @@ static enum hal_status begin(struct burst *b, const struct hal_request *request,
     pthread_mutex_unlock(&all_of(b)->lock);
     if (!t.lent.arena)
         return hal_exhausted(b->version);
-    if (!mappings) { /* more than an execution may have */
+    if (!mappings) { /* exceeds the memory limit of an execution */
         arena_free(t.lent.arena);
         return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, b->version);
     }
@@ -263,7 +266,8 @@ static enum hal_status begin(struct burst *b, const struct hal_request *request,
     return HAL_NONE;
 }
 
-/* Not more than a part of what an execution may have: the next one may need it cut differently. */
+/* Caches an arena only if it uses a small part of an execution's memory limit: the next execution
+ * may need blocks of other sizes. */
 static bool is_worth_keeping(const struct burst *b, const struct arena *a)
 {
     size_t most = (size_t) b->prepared->driver->engine->memory / 8, n = arena_bytes(a);
@@ -299,7 +303,8 @@ static int check_identifiers(const struct hal_request *request, uint32_t n,
     REQUIRE(w, n == request->n_pools && (!n || identifiers), "%u identifiers for %u pools", n,
             request->n_pools);
     for (uint32_t i = 0; i < n; i++)
-        REQUIRE(w, identifiers[i] >= -1, "identifier %lld", (long long) identifiers[i]);
+        REQUIRE(w, identifiers[i] >= -1, "identifier %lld, expected -1 or more",
+                (long long) identifiers[i]);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Models of a driver in the client's cache files. */
+/* Compilation caching: writes prepared models to the client's cache files and reads them back. */
 #include <string.h>
 
 #include "golden/base/logging.h"
@@ -9,7 +9,7 @@
 
 #define LOG_TAG "CompilationCache"
 
-/* Where a constant by reference starts within operand_values: as any element may. */
+/* Alignment within operand_values of a constant by reference, sufficient for every element type. */
 enum { ALIGNMENT = 64 };
 
 static int no_memory(struct why *w)
@@ -40,7 +40,7 @@ static uint64_t aligned(uint64_t n)
     return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Gives the constants by reference of a graph their places from *at on. */
+/* Turns a graph's constants by reference into constants by copy, at offsets from *at on. */
 static int place_constants(const struct hal_subgraph *from, struct arena *a,
                            struct hal_subgraph *to, uint64_t *at, struct why *w)
 {
@@ -72,7 +72,7 @@ static void copy_constants(const struct hal_subgraph *from, const struct hal_sub
     }
 }
 
-/* The same model without pools; hal: one that has been converted, so that its locations hold. */
+/* The same model without pools.  hal: a model whose locations convert_from_hal() has checked. */
 static int inline_pools(const struct hal_model *hal, const struct mapping *pools, struct arena *a,
                         struct hal_model *ret_hal, struct why *w)
 {
@@ -139,9 +139,9 @@ void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
     if (version < HAL_1_2 || !cache_has_files(&o, cache) || !(a = arena_new(0)))
         return;
     if (save(&o, cache, hal, e, l->pools, a, &w) < 0)
-        VLOG(COMPILATION, "not cached: %s", w.text);
+        VLOG(COMPILATION, "the model is not cached: %s", w.text);
     else
-        VLOG(COMPILATION, "cached in %u model and %u data files", o.n_model, o.n_data);
+        VLOG(COMPILATION, "the model is cached in %u model and %u data files", o.n_model, o.n_data);
     arena_free(a);
 }
 
@@ -178,10 +178,10 @@ enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache
     }
     Wire__Model *m = wire__model__unpack(&allocator, e.n_graph, e.graph);
     if (!m || wire_take_model(m, &none, a, ret_hal, &w) < 0) {
-        VLOG(COMPILATION, "the cache is not used: no model is in it");
+        VLOG(COMPILATION, "the cache is not used: it does not contain a model");
         return HAL_GENERAL_FAILURE;
     }
-    VLOG(COMPILATION, "restored from the cache");
+    VLOG(COMPILATION, "the model is restored from the cache");
     ret_hal->operand_values = e.constants;
     ret_hal->operand_values_length = e.n_constants;
     *ret_version = e.version;

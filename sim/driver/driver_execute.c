@@ -1,4 +1,5 @@
-/* Executions: synchronous and asynchronous ones, and what all kinds share. */
+/* Executions: opening requests, scheduling and computing them; synchronous and asynchronous entry
+ * points. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static uint64_t loop_limit(const struct hal_execution_config *c)
         return HAL_LOOP_TIMEOUT_DEFAULT;
     if (c->loop_timeout <= HAL_LOOP_TIMEOUT_MAX)
         return c->loop_timeout;
-    log_write(LOG_WARNING, LOG_TAG, "a loop time-out of %" PRIu64 " ns is taken for %" PRIu64,
+    log_write(LOG_WARNING, LOG_TAG, "a loop timeout of %" PRIu64 " ns is reduced to %" PRIu64,
               c->loop_timeout, HAL_LOOP_TIMEOUT_MAX);
     return HAL_LOOP_TIMEOUT_MAX;
 }
@@ -78,9 +79,10 @@ void execution_close(struct execution *x)
     prepared_unref(x->prepared);
 }
 
-/* ---- computing it */
+/* ---- computing */
 
-/* What came too late because others had the device may be in time when it is tried again. */
+/* Whether an execution missed its deadline only because it waited for the device: then a retry may
+ * succeed. */
 static bool is_late_by_waiting(const struct execution *x)
 {
     const struct job *j = &x->job;
@@ -91,13 +93,13 @@ static bool is_late_by_waiting(const struct execution *x)
 
 static enum hal_status failure(const struct execution *x, const struct why *w)
 {
-    VLOG(EXECUTION, "execution %" PRIu64 " fails: %s", x->job.number, w->text);
+    VLOG(EXECUTION, "execution %" PRIu64 " failed: %s", x->job.number, w->text);
     if (w->code == WHY_TIMEOUT && is_late_by_waiting(x))
         return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
     return hal_status_of(w, x->version);
 }
 
-/* Has the device: reads buffers, computes, writes buffers. */
+/* Runs while the execution has the device: reads buffers, computes, writes buffers. */
 static enum hal_status compute(struct execution *x, struct hal_result *result)
 {
     struct prepared *p = x->prepared;
@@ -159,7 +161,8 @@ void execution_submit(struct execution *x, uint64_t left)
 
     x->is_queued = false;
     if (left == 0 || estimate(x) > terms.budget) {
-        VLOG(EXECUTION, "an execution of model %" PRIu64 " takes %.0f ns, there are %.0f",
+        VLOG(EXECUTION,
+             "an execution of model %" PRIu64 " takes %.0f ns, the deadline is in %.0f ns",
              x->prepared->number, estimate(x), terms.budget);
         x->refused = hal_status_in(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
@@ -170,15 +173,19 @@ void execution_submit(struct execution *x, uint64_t left)
     x->refused = hal_exhausted(x->version);
 }
 
-/* Has the device: does not begin what nobody wants, or what cannot be done in time. */
+/* Runs while the execution has the device.  Skips it if it is cancelled or cannot meet its
+ * deadline.
+ */
 static enum hal_status run_on_device(struct execution *x, struct hal_result *result)
 {
     if (!job_is_wanted(&x->job)) {
-        VLOG(EXECUTION, "execution %" PRIu64 ": nobody waits for it", x->job.number);
+        VLOG(EXECUTION, "execution %" PRIu64 " is cancelled: its client has disconnected",
+             x->job.number);
         return HAL_GENERAL_FAILURE;
     }
     if (schedule_now(x->prepared->driver->schedule) + estimate(x) > x->job.deadline) {
-        VLOG(EXECUTION, "execution %" PRIu64 " has waited for too long", x->job.number);
+        VLOG(EXECUTION, "execution %" PRIu64 " has waited too long to meet its deadline",
+             x->job.number);
         return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
     }
     return compute(x, result);
@@ -214,7 +221,7 @@ void execution_cancel(struct execution *x)
 enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument)
 {
     struct driver *d = x->prepared->driver;
-    enum hal_version version = x->version; /* once it runs it may be over at any time */
+    enum hal_version version = x->version; /* x may be freed once the thread runs */
     enum hal_status status;
 
     status = account_take(&d->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
@@ -230,7 +237,7 @@ void execution_leave(struct execution *x)
     account_give(&x->prepared->driver->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
 }
 
-/* Shows a fault the request's memory, which lies in the execution's arena. */
+/* Passes the request's memory to a planted fault; the lists are in the execution's arena. */
 static void show_memory(struct execution *x, struct fault_answer *a)
 {
     const struct request *r = &x->request;
@@ -247,7 +254,7 @@ static void show_memory(struct execution *x, struct fault_answer *a)
     a->n_outputs = out ? r->n_outputs : 0;
 }
 
-/* A fault may change what is answered. */
+/* Lets a planted fault change the result. */
 static enum hal_status apply_fault(struct execution *x, enum hal_status status,
                                    struct hal_result *result)
 {
@@ -333,7 +340,7 @@ static void run_launched(void *argument)
     else
         execution_cancel(&l->execution);
 
-    /* The client may release the model as soon as it is told. */
+    /* The client may release the model as soon as it is notified. */
     execution_leave(&l->execution);
     execution_close(&l->execution);
     l->callback->notify(l->callback, status, result.n_shapes, result.shapes, result.timing);

@@ -10,7 +10,7 @@
 #include "sim/base/process_quota.h"
 #include "sim/driver/driver.h"
 
-/* What the client asks after the fence has signalled. */
+/* Status and timing, for the client to query after the fence has signalled. */
 struct info {
     struct hal_fenced_info base;
     atomic_uint references; /* the client's and the execution's */
@@ -26,7 +26,7 @@ struct fenced {
     struct fence fence;
     double launched; /* virtual ns */
     bool is_submitted;
-    uint32_t client, n_files; /* on its account: the fence's two ends, and these duplicates */
+    uint32_t client, n_files; /* counted in the client's quota: both ends of the fence, wait_for */
     int wait_for[];
 };
 
@@ -65,7 +65,7 @@ static struct info *info_new(void)
 
     if (!i)
         return NULL;
-    /* Asked too early it has no answer yet. */
+    /* HAL_GENERAL_FAILURE until the fence has signalled. */
     *i = (struct info){ .base = { &info_methods },
                         .references = 2,
                         .status = HAL_GENERAL_FAILURE,
@@ -75,7 +75,7 @@ static struct info *info_new(void)
     return i;
 }
 
-/* The time that the driver waited for the fences lies between the two timings. */
+/* The two timings differ by the time that the driver waited for the fences. */
 static void set_info(struct info *i, enum hal_status status, const struct hal_timing *fenced,
                      uint64_t waited, enum hal_version version)
 {
@@ -95,7 +95,7 @@ static uint64_t minimum(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Until the deadline: it is a point in time, and does not move while fences are waited for. */
+/* Time until the deadline, which includes the wait for the fences. */
 static uint64_t time_left(const struct fenced *f)
 {
     double passed = schedule_now(f->driver->schedule) - f->launched;
@@ -105,7 +105,8 @@ static uint64_t time_left(const struct fenced *f)
     return passed < (double) f->launch.left ? f->launch.left - (uint64_t) passed : 0;
 }
 
-/* What waits for no fence arrives when it is launched, not when its thread comes to run. */
+/* An execution without fences is submitted at launch, so that its arrival does not depend on when
+ * its thread runs. */
 static void submit(struct fenced *f)
 {
     execution_submit(f->launch.execution, minimum(time_left(f), f->launch.duration));
@@ -150,7 +151,7 @@ static void free_fenced(struct fenced *f)
     free(f);
 }
 
-/* As fence_wait().  What a driver waits for is no work of its. */
+/* As fence_wait().  The wait is not counted as time in the driver. */
 static int wait_for_fences(const struct fenced *f)
 {
     const struct caller *caller = f->launch.execution->caller;
@@ -183,7 +184,7 @@ static void run_fenced(void *argument)
     free_fenced(f);
 }
 
-/* The client's descriptors are only lent. */
+/* The client may close its descriptors after the call. */
 static int duplicate_fences(struct fenced *f, const struct fenced_launch *launch)
 {
     for (; f->launch.n_wait_for < launch->n_wait_for; f->launch.n_wait_for++) {
@@ -230,9 +231,10 @@ static enum hal_status fail_launch(const struct fenced_launch *launch, enum hal_
 static int check_launch(const struct fenced_launch *launch, struct why *w)
 {
     REQUIRE(w, request_is_specified(&launch->execution->request),
-            "outputs whose shapes are not fully specified");
-    REQUIRE(w, !launch->n_wait_for || launch->wait_for, "no fences");
-    REQUIRE(w, fence_all_open(launch->n_wait_for, launch->wait_for), "a fence that is not open");
+            "an output whose shape is not fully specified");
+    REQUIRE(w, !launch->n_wait_for || launch->wait_for, "the list of fences is NULL");
+    REQUIRE(w, fence_all_open(launch->n_wait_for, launch->wait_for),
+            "a fence is not an open descriptor");
     return 0;
 }
 

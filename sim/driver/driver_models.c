@@ -1,4 +1,4 @@
-/* Models as a driver takes them over: converted, validated, prepared. */
+/* Models: conversion, validation, supported operations and preparation. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static int load_pool(const struct hal_memory *memory, enum hal_version version,
 static int load_pools(const struct hal_model *hal, enum hal_version version, struct loaded *l,
                       struct why *w)
 {
-    REQUIRE(w, !hal->n_pools || hal->pools, "no pools");
+    REQUIRE(w, !hal->n_pools || hal->pools, "the list of pools is NULL");
     l->pools = arena_alloc(l->arena, hal->n_pools, sizeof(*l->pools));
     if (!l->pools)
         return why_fail(w, WHY_MEMORY, "out of memory");
@@ -59,20 +59,21 @@ static int compare_tokens(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Each of them, and puts their tokens into a list. */
+/* tokens: scratch array of n elements. */
 static int check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
                        int32_t *tokens, struct why *w)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint16_t prefix = (uint16_t) ((uint32_t) hints[i].token >> 16);
         REQUIRE(w, bsearch(&prefix, l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes),
-                "hint %u: token %d is of no extension", i, hints[i].token);
-        REQUIRE(w, !hints[i].length || hints[i].value, "hint %u: no value", i);
+                "hint %u: token %d has prefix %u, which the model does not name", i, hints[i].token,
+                prefix);
+        REQUIRE(w, !hints[i].length || hints[i].value, "hint %u: the value is NULL", i);
         tokens[i] = hints[i].token;
     }
     qsort(tokens, n, sizeof(*tokens), compare_tokens);
     for (uint32_t i = 1; i < n; i++)
-        REQUIRE(w, tokens[i - 1] != tokens[i], "two hints of token %d", tokens[i]);
+        REQUIRE(w, tokens[i - 1] != tokens[i], "two hints with token %d", tokens[i]);
     return 0;
 }
 
@@ -81,7 +82,7 @@ int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_toke
 {
     int32_t *tokens;
 
-    REQUIRE(w, !n || hints, "no hints");
+    REQUIRE(w, !n || hints, "the list of hints is NULL");
     if (!n)
         return 0;
     tokens = malloc(n * sizeof(*tokens));
@@ -124,18 +125,18 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
     if (!l.arena)
         return why_fail(w, WHY_MEMORY, "out of memory");
     if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
-        why_fail(w, WHY_INVALID, "HAL version %d of a driver of HAL %s", (int) version,
+        why_fail(w, WHY_INVALID, "a call of HAL version %d to a driver of HAL %s", (int) version,
                  hal_version_name(d->engine->hal));
     else if (load_into(d, hal, version, &l, w) == 0) {
         *ret_loaded = l;
         return 0;
     }
-    VLOG(MODEL, "model of client %u refused: %s", caller_client(), w->text);
+    VLOG(MODEL, "model of client %u rejected: %s", caller_client(), w->text);
     unload(&l);
     return -1;
 }
 
-/* supported: one answer per operation of the main graph. */
+/* supported: one element per operation of the main graph. */
 static int query_engine(struct driver *d, const struct loaded *l, bool *supported, struct why *w)
 {
     const struct engine *e = d->engine;
@@ -178,7 +179,7 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     return rc < 0 ? driver_refuse(method, version, &w) : driver_answer(method, version, HAL_NONE);
 }
 
-/* Refuses what the engine does not support. */
+/* WHY_UNSUPPORTED: the engine does not support an operation. */
 static int check_supported(struct driver *d, const struct loaded *l, struct why *w)
 {
     uint32_t n = l->model.graph[0].n_operations;
@@ -197,11 +198,11 @@ static int check_config(const struct hal_prepare_config *c, enum hal_version ver
 {
     TRY(hal_prepare_config_complies(c, version, w));
     REQUIRE(w, c->preference >= HAL_LOW_POWER && c->preference <= HAL_SUSTAINED_SPEED,
-            "preference %d", (int) c->preference);
-    REQUIRE(w, c->priority >= HAL_PRIORITY_LOW && c->priority <= HAL_PRIORITY_HIGH, "priority %d",
-            (int) c->priority);
-    REQUIRE(w, !c->cache.n_model || c->cache.model, "no model cache files");
-    REQUIRE(w, !c->cache.n_data || c->cache.data, "no data cache files");
+            "preference %d, expected 0 to 2", (int) c->preference);
+    REQUIRE(w, c->priority >= HAL_PRIORITY_LOW && c->priority <= HAL_PRIORITY_HIGH,
+            "priority %d, expected 0 to 2", (int) c->priority);
+    REQUIRE(w, !c->cache.n_model || c->cache.model, "the list of model cache files is NULL");
+    REQUIRE(w, !c->cache.n_data || c->cache.data, "the list of data cache files is NULL");
     return 0;
 }
 
@@ -221,7 +222,7 @@ static void return_quota(const struct prepared *p)
     account_give(&p->driver->accounts, p->client, ACCOUNT_MEMORY, p->bytes);
 }
 
-/* On the client's account, and on the device. */
+/* Reserves the client's quota and prepares the model on the engine. */
 static enum hal_status reserve_and_compile(struct prepared *p, enum hal_version version)
 {
     struct accounts *a = &p->driver->accounts;
@@ -243,25 +244,25 @@ static enum hal_status reserve_and_compile(struct prepared *p, enum hal_version 
     return hal_status_of(&w, version);
 }
 
-/* How a model is to be made ready. */
+/* Parameters of a preparation. */
 struct preparation {
     const struct hal_prepare_config *config;
     enum hal_version version;
     bool is_cached;
 };
 
-/* ns: that it takes, by the cost model. */
+/* ns: duration of the preparation by the cost model. */
 static bool is_in_time(const struct preparation *how, double ns)
 {
     uint64_t left = driver_time_left(how->config->deadline, how->version);
 
     if (left && (left == HAL_NO_TIME || ns <= (double) left))
         return true;
-    VLOG(COMPILATION, "a preparation takes %.0f ns, there are %" PRIu64, ns, left);
+    VLOG(COMPILATION, "preparation takes %.0f ns, the deadline is in %" PRIu64 " ns", ns, left);
     return false;
 }
 
-/* In real time it lasts as long as the device's own would. */
+/* In real-time mode a preparation takes as long as on the device. */
 static void sleep_until(const struct driver *d, double ns)
 {
     const struct caller *caller = caller_get();
@@ -270,7 +271,7 @@ static void sleep_until(const struct driver *d, double ns)
     schedule_sleep_until(d->schedule, &nothing, ns);
 }
 
-/* All after a launch that succeeded. */
+/* The preparation after a successful launch. */
 static enum hal_status compile(struct driver *d, struct loaded *l, const struct preparation *how,
                                struct prepared **ret_prepared)
 {
@@ -305,8 +306,7 @@ static enum hal_status compile(struct driver *d, struct loaded *l, const struct 
     }
     sleep_until(d, begun + ns);
     VLOG(COMPILATION,
-         "model %" PRIu64 " of client %u is prepared, priority %d, %.0f ns a run at "
-         "least",
+         "model %" PRIu64 " of client %u is prepared: priority %d, at least %.0f ns per execution",
          p->number, p->client, (int) p->priority, d->engine->methods->estimate(p->program));
     *ret_prepared = p;
     return HAL_NONE;
@@ -343,8 +343,8 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     return HAL_NONE;
 }
 
-/* What the cache says is checked as a client's model is; that it is not legal, or not supported any
- * more, means that the cache is of no use. */
+/* A model from the cache is as untrusted as a client's.  If it is invalid or no longer supported,
+ * the cache is unusable: HAL_GENERAL_FAILURE. */
 static enum hal_status load_cached(struct driver *d, const struct hal_cache *cache,
                                    struct loaded *ret_loaded, enum hal_priority *ret_priority)
 {
@@ -358,7 +358,7 @@ static enum hal_status load_cached(struct driver *d, const struct hal_cache *cac
     if (s == HAL_NONE && load(d, &hal, version, ret_loaded, &w) < 0) {
         s = HAL_GENERAL_FAILURE;
     } else if (s == HAL_NONE && check_supported(d, ret_loaded, &w) < 0) {
-        VLOG(COMPILATION, "a cached model is of no use: %s", w.text);
+        VLOG(COMPILATION, "the cache is not used: %s", w.text);
         unload(ret_loaded);
         s = HAL_GENERAL_FAILURE;
     }
@@ -366,13 +366,15 @@ static enum hal_status load_cached(struct driver *d, const struct hal_cache *cac
     return s;
 }
 
-/* Neither preference nor priority is an argument: a model has those that it was saved with. */
+/* Preference and priority are not arguments here: the model keeps those it was cached with. */
 static int check_cached(const struct driver *d, enum hal_version version,
                         struct hal_prepare_config *config, struct why *w)
 {
     config->preference = HAL_FAST_SINGLE_ANSWER;
     config->priority = HAL_PRIORITY_MEDIUM;
-    REQUIRE(w, driver_has_entry(d, version, HAL_1_2, HAL_FL8), "HAL version %d", (int) version);
+    REQUIRE(w, driver_has_entry(d, version, HAL_1_2, HAL_FL8),
+            "a call of HAL version %d to a driver of HAL %s", (int) version,
+            hal_version_name(d->engine->hal));
     return check_config(config, version, w);
 }
 

@@ -1,4 +1,4 @@
-/* Reusable executions: one request, checked once, computed any number of times. */
+/* Reusable executions: one request, checked and mapped once, computed any number of times. */
 #include <stdlib.h>
 
 #include "golden/base/trace.h"
@@ -8,7 +8,7 @@ struct reusable {
     struct hal_execution base;
     struct execution execution;
     atomic_bool busy;
-    atomic_uint references; /* the client's, and that of a fenced computation under way */
+    atomic_uint references; /* the client's, and that of a running fenced computation */
 };
 
 static void unref(struct reusable *r)

@@ -12,40 +12,41 @@
 #include "sim/hal/request_regions.h"
 #include "sim/wire/burst_packet.h"
 
-/* Files for plain memory; what messages about memories may take. */
+/* Memory files for pools of kind ADDRESS; bytes for decoded messages of one request. */
 enum { MAX_FILES = 16, MESSAGE_MEMORY = 1 << 24 };
 
 enum place_kind { PLACE_FREE, PLACE_KEPT, PLACE_FILE };
 
-/* What a slot stands for: memory of the client's under its identifier, or a file of ours for plain
- * memory of one size and protection. */
+/* Contents of a slot.  PLACE_KEPT: memory with a descriptor under its identifier.  PLACE_FILE: a
+ * memory file of this module, for pools of kind ADDRESS of one size and protection. */
 struct place {
     enum place_kind kind;
-    bool is_used;      /* by the request under way */
-    bool is_temporary; /* and by no other; kept: released meanwhile */
-    uint64_t last_use; /* number of a request */
+    bool is_used; /* by the current request */
+    bool
+        is_temporary; /* PLACE_KEPT: freed after the current request (identifier -1, or released) */
+    uint64_t last_use; /* number of the request */
     int64_t identifier;
     struct memory_identity identity;
-    struct hal_memory memory; /* kept: lent, for the request under way */
-    void *address;            /* of the file */
+    struct hal_memory memory; /* PLACE_KEPT: the caller's, valid during the current request */
+    void *address;            /* PLACE_FILE: mapped */
 };
 
 struct burst_client {
     struct burst_link link;
     enum hal_version version;
     struct burst_host host;
-    pthread_mutex_t busy; /* a request is under way */
+    pthread_mutex_t busy; /* held while a request is in flight */
     struct arena *arena;
     struct request_datum *requests;
     struct result_datum *results;
     uint64_t n_requests;
     uint32_t n_files;
 
-    pthread_mutex_t lock; /* of the places */
+    pthread_mutex_t lock; /* protects place[] */
     struct place place[BURST_SLOTS];
 };
 
-/* ---- places */
+/* ---- slots */
 
 static void place_free(struct burst_client *c, struct place *p)
 {
@@ -57,7 +58,7 @@ static void place_free(struct burst_client *c, struct place *p)
     *p = (struct place){ .kind = PLACE_FREE };
 }
 
-/* The service forgets it too. */
+/* Frees a slot, also at the service. */
 static enum hal_status place_drop(struct burst_client *c, struct place *p)
 {
     int64_t slot = p - c->place;
@@ -66,7 +67,7 @@ static enum hal_status place_drop(struct burst_client *c, struct place *p)
     return c->host.release_memory(c->host.user, slot);
 }
 
-/* The one that has not been used for longest; NULL: all are in use. */
+/* The least recently used slot; NULL: all are in use. */
 static struct place *oldest(struct burst_client *c, bool only_files)
 {
     struct place *found = NULL;
@@ -131,8 +132,8 @@ static struct place *keep(struct burst_client *c, const struct hal_memory *m, in
     return use_kept(c, p, m);
 }
 
-/* The place of memory in a file.  An identifier that comes with other memory than before names
- * that from then on. */
+/* The slot for memory with a descriptor.  If the identifier named other memory before, it names
+ * this one from now on.  NULL: no slot, or not representable in a packet. */
 static struct place *place_kept(struct burst_client *c, const struct hal_memory *m,
                                 int64_t identifier)
 {
@@ -165,7 +166,7 @@ static int make_file(struct burst_client *c, struct place *p, const struct hal_m
     return 0;
 }
 
-/* A file for plain memory, which is to be copied there. */
+/* The slot of a memory file for a pool of kind ADDRESS; the caller copies the contents. */
 static struct place *place_file(struct burst_client *c, const struct hal_memory *m)
 {
     struct place *p;
@@ -186,7 +187,7 @@ static struct place *place_file(struct burst_client *c, const struct hal_memory 
 
 /* ---- a request */
 
-/* false: packets cannot say this pool. */
+/* Assigns a slot to a pool; false: not representable in a packet. */
 static bool place_pool(struct burst_client *c, const struct hal_request_pool *pool,
                        int64_t identifier, struct packet_pool *ret_pool)
 {
@@ -218,7 +219,7 @@ static bool place_pools(struct burst_client *c, const struct hal_request *reques
     return ok;
 }
 
-/* A request under way. */
+/* The request in flight. */
 struct in_flight {
     const struct hal_request *request;
     struct packet_pool pools[BURST_SLOTS];
@@ -236,7 +237,7 @@ static bool may_be_written(const struct hal_request_pool *p)
     return p->memory.protection & HAL_MEMORY_WRITE;
 }
 
-/* Plain memory into the files in its place. */
+/* Copies pools of kind ADDRESS to their memory files. */
 static bool copy_in(const struct burst_client *c, struct in_flight *u)
 {
     const struct hal_request *r = u->request;
@@ -259,7 +260,7 @@ static bool copy_in(const struct burst_client *c, struct in_flight *u)
     return true;
 }
 
-/* What the driver has written goes back to where it belongs. */
+/* Copies outputs from the memory files back to the client's memory. */
 static void copy_out(const struct burst_client *c, const struct in_flight *u)
 {
     for (uint32_t i = 0; i < u->request->n_pools; i++)
@@ -291,7 +292,8 @@ static bool has_dimensions(uint32_t n, const struct hal_argument *a)
     return true;
 }
 
-/* Whether the request is one at all; the driver refuses others, which reach it another way. */
+/* Whether the request's arrays are complete and its numbers within a packet's ranges.  Others are
+ * sent as a call, so that the driver rejects them. */
 static bool is_representable(const struct hal_request *r, uint32_t n, const int64_t *identifiers,
                              const struct hal_execution_config *config)
 {
@@ -306,7 +308,7 @@ static bool is_representable(const struct hal_request *r, uint32_t n, const int6
     return ok;
 }
 
-/* ---- the service's questions */
+/* ---- requests of the service for memories */
 
 static int put_memories(struct burst_client *c, const Wire__MemoriesWanted *question,
                         Wire__Memories *answer, struct wire_fds *fds, struct why *w)
@@ -316,15 +318,15 @@ static int put_memories(struct burst_client *c, const Wire__MemoriesWanted *ques
         return why_fail(w, WHY_MEMORY, "out of memory");
     for (size_t i = 0; i < question->n_slots; i++) {
         int32_t k = question->slots[i];
-        REQUIRE(w, k >= 0 && k < BURST_SLOTS && c->place[k].is_used, "no memory in slot %d",
-                (int) k);
+        REQUIRE(w, k >= 0 && k < BURST_SLOTS && c->place[k].is_used,
+                "slot %d is not used by the current request", (int) k);
         TRY(wire_put_memory(&c->place[k].memory, 0, c->arena, fds, &answer->memories[i], w));
     }
     answer->n_memories = question->n_slots;
     return 0;
 }
 
-/* What it asks for beside the request under way it does not get. */
+/* Sends the memories, or none if a slot is not part of the request in flight. */
 static int answer_question(struct burst_client *c, const Wire__MemoriesWanted *question,
                            struct why *w)
 {
@@ -340,7 +342,7 @@ static int answer_question(struct burst_client *c, const Wire__MemoriesWanted *q
     return wire_send(c->link.socket, &answer.base, &fds, w);
 }
 
-/* The bell may have rung for nothing. */
+/* After the bell was rung: answers a request for memories, if there is one. */
 static int answer_questions(struct burst_client *c, struct why *w)
 {
     struct pollfd p = { .fd = c->link.socket, .events = POLLIN };
@@ -391,7 +393,7 @@ static enum burst_way exchange(struct burst_client *c, const struct packet_reque
     if (packet_put_request(request, c->version, c->requests, c->link.request.length, &n) < 0)
         return BURST_CANNOT;
     if (ring_write(&c->link.request, c->requests, n) < 0) {
-        why_fail(w, WHY_INVALID, "the service does not read requests");
+        why_fail(w, WHY_INVALID, "the service does not read requests of a burst");
         return BURST_DEAD;
     }
     if (await_result(c, &n, w) < 0 || packet_take_result(c->results, n, ret_status, result, w) < 0)
@@ -432,7 +434,8 @@ enum burst_way burst_client_execute(struct burst_client *c, const struct hal_req
     return way;
 }
 
-/* An identifier that has no slot is none that the driver has heard of. */
+/* The driver knows memories by their slots.  Maps an identifier without a slot to one that the
+ * driver does not know. */
 static int64_t unused_identifier(int64_t identifier)
 {
     return identifier < 0 || identifier > INT64_MAX - BURST_SLOTS ? identifier
@@ -446,14 +449,14 @@ enum hal_status burst_client_release_memory(struct burst_client *c, int64_t iden
     pthread_mutex_lock(&c->lock);
     struct place *p = identifier < 0 ? NULL : find_kept(c, identifier);
     if (p && p->is_used)
-        p->is_temporary = true; /* when the request is over */
+        p->is_temporary = true; /* freed after the request */
     else if (p)
         status = place_drop(c, p);
     pthread_mutex_unlock(&c->lock);
     return p ? status : c->host.release_memory(c->host.user, unused_identifier(identifier));
 }
 
-/* ---- its life */
+/* ---- construction */
 
 struct burst_client *burst_client_new(struct burst_link *link, enum hal_version version,
                                       const struct burst_host *host)

@@ -1,4 +1,4 @@
-/* Connection, channels and calls of the client's end. */
+/* Connection, channels and calls of the client of a service. */
 #define _GNU_SOURCE
 #include "sim/remote/remote.h"
 
@@ -20,9 +20,9 @@
 
 #define LOG_TAG "Remote"
 
-/* ---- death */
+/* ---- failure of the connection */
 
-/* Whoever waits for an event or a fence does not any more. */
+/* Ends all waits for events and fences. */
 static void end_waits(const struct remote *r)
 {
     const uint64_t one = 1;
@@ -30,7 +30,7 @@ static void end_waits(const struct remote *r)
     if (r->events >= 0)
         shutdown(r->events, SHUT_RDWR);
     ssize_t n = write(r->stop, &one, sizeof(one));
-    (void) n; /* full: it is readable already */
+    (void) n; /* fails only if the counter is full, that is, already readable */
 }
 
 void remote_give_up(struct remote *r, const struct why *w)
@@ -38,7 +38,7 @@ void remote_give_up(struct remote *r, const struct why *w)
     pthread_mutex_lock(&r->lock);
     if (!r->is_dead && !r->is_closing) {
         r->why = *w;
-        VLOG(DRIVER, "the service is given up: %s", w->text);
+        VLOG(DRIVER, "the connection to the service has failed: %s", w->text);
     }
     r->is_dead = true;
     pthread_cond_broadcast(&r->changed);
@@ -110,7 +110,8 @@ static struct remote_channel *channel_new(int socket, struct why *w)
     return c;
 }
 
-/* NULL: none is idle.  wait: not before no call is under way that could give one back. */
+/* NULL: no channel is idle.  wait: wait for one as long as calls are running that will return one.
+ */
 static struct remote_channel *take_idle(struct remote *r, bool wait)
 {
     pthread_mutex_lock(&r->lock);
@@ -135,7 +136,8 @@ static void give_back(struct remote *r, struct remote_channel *c)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* A service that takes no more clients answers without hearing, and a little later. */
+/* A service that accepts no more sessions replies without reading the call, which may take a while.
+ */
 enum { REJECTION_MS = 1000 };
 
 static bool has_answer(const struct remote_channel *c)
@@ -145,7 +147,8 @@ static bool has_answer(const struct remote_channel *c)
     return poll(&p, 1, REJECTION_MS) == 1;
 }
 
-/* The reply must come whole: what does not make sense is the end of the connection. */
+/* Sends a call and receives its reply.  WHY_MEMORY: the call was not executed, and the connection
+ * is still usable.  Other codes, as for an invalid or lost reply: it is not. */
 static int exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
                     const Wire__Reply **ret_reply, struct wire_fds *ret_fds, struct why *w)
 {
@@ -160,7 +163,7 @@ static int exchange(struct remote_channel *c, Wire__Call *call, const struct wir
     if (rc == 0)
         return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
     if (rc < 0 && w->code == WHY_MEMORY)
-        w->code = WHY_SYSTEM; /* an answer is lost */
+        w->code = WHY_SYSTEM; /* the reply is lost */
     TRY(rc);
     const Wire__Reply *reply = (const Wire__Reply *) m;
     c->spin.other = reply->processor;
@@ -169,7 +172,7 @@ static int exchange(struct remote_channel *c, Wire__Call *call, const struct wir
         return 0;
     }
     wire_close_fds(ret_fds);
-    return why_fail(w, WHY_MEMORY, "the service has no room for the call");
+    return why_fail(w, WHY_MEMORY, "the service lacks memory or descriptors for the call");
 }
 
 int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
@@ -180,7 +183,7 @@ int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wir
 
     TRY(exchange(c, call, fds, &reply, &none, w));
     wire_close_fds(&none);
-    return reply->status == HAL_NONE ? 0 : why_fail(w, WHY_MEMORY, "the service has no memory");
+    return reply->status == HAL_NONE ? 0 : why_fail(w, WHY_MEMORY, "the service is out of memory");
 }
 
 int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
@@ -193,7 +196,7 @@ int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret
     return 0;
 }
 
-/* Asks for one more: the other end of a pair of sockets goes with the call. */
+/* Opens a further connection: sends one end of a pair of sockets with the call. */
 static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, struct why *w)
 {
     Wire__Call call = WIRE__CALL__INIT;
@@ -202,14 +205,14 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
     int pair[2];
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return why_fail(w, WHY_MEMORY, "no sockets: %s", strerror(errno));
+        return why_fail(w, WHY_MEMORY, "cannot create sockets: %s", strerror(errno));
     wire_set_patience(pair[0], r->patience);
     call.method = method;
     call.fd = wire_put_fd(&fds, pair[1]);
     int rc = exchange(r->first, &call, &fds, &reply, &none, w);
     close(pair[1]);
     if (rc == 0 && reply->status != HAL_NONE)
-        rc = why_fail(w, WHY_MEMORY, "the service takes no more connections");
+        rc = why_fail(w, WHY_MEMORY, "the service accepts no more connections");
     if (rc < 0)
         close(pair[0]);
     else
@@ -234,7 +237,7 @@ static struct remote_channel *channel_open(struct remote *r, struct why *w)
     return c;
 }
 
-/* Where there are no more of them, calls wait for each other. */
+/* An idle or new channel; if the service allows no more, waits for one. */
 static struct remote_channel *channel_take(struct remote *r, struct why *w)
 {
     struct remote_channel *c = take_idle(r, false);
@@ -259,7 +262,7 @@ int remote_begin(struct remote *r, Wire__Method method, enum hal_version version
     return 0;
 }
 
-/* Calls without a version are of the driver's. */
+/* The version of a call; the driver's for methods without a version. */
 static enum hal_version version_of(const struct remote_call *q)
 {
     return q->call.version ? (enum hal_version) q->call.version : q->r->base.hal_version;
@@ -271,7 +274,7 @@ enum hal_status remote_failure(const struct remote_call *q)
         return HAL_DEVICE_UNAVAILABLE;
     if (q->why.code == WHY_MEMORY)
         return hal_exhausted(version_of(q));
-    if (q->why.code == WHY_UNSUPPORTED) /* legal, and more than one call can say */
+    if (q->why.code == WHY_UNSUPPORTED) /* valid, but too many descriptors for one message */
         return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, version_of(q));
     return hal_status_of(&q->why, version_of(q));
 }
@@ -348,7 +351,7 @@ bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing
     return true;
 }
 
-/* ---- the connection's life */
+/* ---- opening and closing */
 
 static void free_connection(struct remote *r)
 {
@@ -394,11 +397,10 @@ static int connect_to(struct remote *r, int socket, struct why *w)
     if (!r->first || !r->arena || r->stop < 0)
         return why_fail(w, WHY_MEMORY, "out of memory");
     if (open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w) < 0 || remote_describe(r, w) < 0)
-        return w->code == WHY_INVALID
-                   ? why_prefix(w, "what answers is no service of this version of Halcyon")
-                   : -1;
+        return w->code == WHY_INVALID ? why_prefix(w, "not a service of this version of Halcyon")
+                                      : -1;
     if (pthread_create(&r->thread, NULL, remote_run_events, r) != 0)
-        return why_fail(w, WHY_SYSTEM, "no thread for events");
+        return why_fail(w, WHY_SYSTEM, "cannot create a thread for events");
     return 0;
 }
 
@@ -425,15 +427,15 @@ int remote_open_socket(int socket, double patience, struct hal_driver **ret_driv
     return 0;
 }
 
-/* Why nobody answers there, in an errno. */
+/* The reason for a failed connect(), by its errno. */
 static int connect_error(const char *path, int error, struct why *w)
 {
     struct stat st;
 
-    REQUIRE(w, stat(path, &st) < 0 || S_ISSOCK(st.st_mode), "no service answers: it is no socket");
+    REQUIRE(w, stat(path, &st) < 0 || S_ISSOCK(st.st_mode), "cannot connect: not a socket");
     if (error == EPROTOTYPE)
-        return why_fail(w, WHY_INVALID, "no service answers: it is another kind of socket");
-    return why_fail(w, error == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "no service answers: %s",
+        return why_fail(w, WHY_INVALID, "cannot connect: not a SOCK_SEQPACKET socket");
+    return why_fail(w, error == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "cannot connect: %s",
                     strerror(error));
 }
 
@@ -443,12 +445,12 @@ int remote_open(const char *path, double patience, struct hal_driver **ret_drive
     int fd;
 
     REQUIRE(w, *path && strlen(path) < sizeof(address.sun_path),
-            "a socket's path has 1 to %zu letters, not %zu", sizeof(address.sun_path) - 1,
-            strlen(path));
+            "the path of a socket has %zu bytes, expected 1 to %zu", strlen(path),
+            sizeof(address.sun_path) - 1);
     strcpy(address.sun_path, path);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd >= 0)
-        wire_set_patience(fd, patience); /* a service that does not accept lets us wait */
+        wire_set_patience(fd, patience); /* also limits connect() */
     if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
         connect_error(path, errno, w);
         if (fd >= 0)

@@ -1,4 +1,4 @@
-/* What a driver does at the service against the contract, and no answer shows. */
+/* Contract violations of a driver at the service that no result shows. */
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ void remote_breach(struct remote *r, const char *fmt, ...)
     va_end(ap);
 }
 
-/* What the service has sent is read first, if the thread of the events gets to it. */
+/* Gives the event thread time to read what the service has already sent. */
 static void drain_events(const struct remote *r)
 {
     struct pollfd p = { .fd = r->events, .events = POLLIN };

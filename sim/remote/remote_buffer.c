@@ -1,4 +1,4 @@
-/* Buffers of another process. */
+/* Buffers (memory domains) of a driver in another process. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ struct remote_buffer {
     uint64_t handle;
 };
 
-/* Memory of this process is copied through the channel's. */
+/* Copies memory of kind ADDRESS through the channel's staging memory. */
 static enum hal_status copy_staged(struct remote_call *q, const struct hal_memory *m, bool back)
 {
     bool staged = memory_is_plain(m);

@@ -1,5 +1,6 @@
-/* Bursts of another process: requests go through queues in shared memory; what they cannot carry,
- * and what comes while they are busy, goes as a call. */
+/* Bursts of a driver in another process.  Requests go through queues in shared memory; a request
+ * that is not representable in a packet, or that comes while another is in flight, is sent as a
+ * call. */
 #include <stdlib.h>
 
 #include "sim/hal/hal_convert.h"
@@ -11,10 +12,10 @@ struct remote_burst {
     struct remote *r;
     enum hal_version version;
     uint64_t handle;
-    struct burst_client *client; /* NULL: the service has no queues for us */
+    struct burst_client *client; /* NULL: the service provides no queues */
 };
 
-/* Identifiers of a call are not kept where others, those of slots, are. */
+/* With queues, the driver's identifiers are slots: then those of a call are replaced by -1. */
 static int put_identifiers(struct remote_call *q, const struct remote_burst *b, uint32_t n,
                            const int64_t *identifiers)
 {
@@ -106,7 +107,7 @@ static void release(struct hal_burst *self)
     free(b);
 }
 
-/* ---- making one */
+/* ---- creation */
 
 enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_version version,
                                   uint32_t request_length, uint32_t result_length,
@@ -136,7 +137,7 @@ enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_ver
     return status;
 }
 
-/* Without queues, or without memory for them, all requests go as calls. */
+/* Opens the queues.  Without queues, or memory for them, all requests are sent as calls. */
 static void open_client(struct remote_burst *b, struct burst_fds *fds)
 {
     const double patience = b->r->patience;
@@ -170,7 +171,7 @@ enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal
     *b = (struct remote_burst){ { &methods }, ((struct remote_prepared *) self)->r, version };
     status =
         remote_open_burst(self, version, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &b->handle, &fds);
-    if (status != HAL_NONE || !b->handle) { /* a driver that has made none breaks the contract */
+    if (status != HAL_NONE || !b->handle) { /* 0: the driver returned no burst, a violation */
         free(b);
         return status;
     }

@@ -1,4 +1,4 @@
-/* The driver's own methods, as calls. */
+/* The methods of a driver in another process, as calls. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of memory");
 }
 
-/* ---- what it says of itself */
+/* ---- properties */
 
 static enum hal_status as_status(int32_t s)
 {
@@ -40,10 +40,10 @@ static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
     if (!e)
         return no_memory(w);
     REQUIRE(w, m->protocol == WIRE_PROTOCOL && m->abi_version == HAL_ABI_VERSION,
-            "it speaks protocol %u with a hal.h of ABI version %u, expected %d and %d", m->protocol,
+            "protocol %u and ABI version %u of hal.h, expected %d and %d", m->protocol,
             m->abi_version, WIRE_PROTOCOL, HAL_ABI_VERSION);
     REQUIRE(w, hal_level((enum hal_version) m->hal_version),
-            "it says that its driver is of HAL version %d", (int) m->hal_version);
+            "its driver has the unknown HAL version %d", (int) m->hal_version);
     for (size_t i = 0; i < m->n_extensions; i++)
         TRY(take_extension(r->arena, m->extensions[i], &e[i], w));
     r->info.type_status = as_status(m->type_status);
@@ -95,7 +95,7 @@ static enum hal_status ask_capabilities(struct remote *r, enum hal_version versi
     return status == HAL_NONE && !p ? HAL_GENERAL_FAILURE : status;
 }
 
-/* Asked once a version: what a driver says of itself does not change. */
+/* Queried once per version, as a driver's capabilities are constant. */
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities)
 {
@@ -231,10 +231,10 @@ int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_v
 
     if (!list || !m)
         return no_memory(&q->why);
-    REQUIRE(&q->why, hints || !n, "no hints");
+    REQUIRE(&q->why, hints || !n, "the list of hints is NULL");
     for (uint32_t i = 0; i < n; i++) {
         const struct hal_token_value *h = &hints[i];
-        REQUIRE(&q->why, h->value || !h->length, "hint %u: no value", i);
+        REQUIRE(&q->why, h->value || !h->length, "hint %u: the value is NULL", i);
         wire__token_value__init(&m[i]);
         m[i].token = h->token;
         m[i].value = (ProtobufCBinaryData){ h->length, (uint8_t *) (uintptr_t) h->value };
@@ -250,7 +250,7 @@ static int put_files(struct remote_call *q, uint32_t n, const int *files, uint32
 
     if (!names)
         return no_memory(&q->why);
-    REQUIRE(&q->why, files || !n, "no cache files");
+    REQUIRE(&q->why, files || !n, "the list of cache files is NULL");
     for (uint32_t i = 0; i < n; i++)
         TRY(wire_name_fd(&q->fds, files[i], &names[i], &q->why));
     *ret_names = names;
@@ -278,7 +278,7 @@ static int put_prepare_config(struct remote_call *q, const struct hal_prepare_co
     return remote_put_hints(q, config->n_hints, config->hints, &m->hints);
 }
 
-/* The callback comes exactly once: as an event, or here where the call never got through. */
+/* The callback is called exactly once: by an event, or here if the call was not executed. */
 static enum hal_status run_prepare(struct remote_call *q, struct hal_prepare_callback *callback)
 {
     const struct remote_callback c = { .prepare = callback };
@@ -414,6 +414,6 @@ int remote_describe(struct remote *r, struct why *w)
     r->base = methods;
     call.method = WIRE__METHOD__GET_INFO;
     TRY(remote_ask_first(r, &call, &reply, w));
-    REQUIRE(w, reply->info, "it does not say what it is");
+    REQUIRE(w, reply->info, "its reply to GET_INFO is empty");
     return take_info(r, reply->info, w);
 }

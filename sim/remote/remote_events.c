@@ -1,11 +1,11 @@
-/* What the service calls back: who waits for it, and the thread that reads its events. */
+/* Callbacks from the service: the list of pending ones, and the thread that reads the events. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote_internal.h"
 
-/* ---- who waits */
+/* ---- pending callbacks */
 
 int remote_await(struct remote_call *q, const struct remote_callback *callback)
 {
@@ -23,7 +23,7 @@ int remote_await(struct remote_call *q, const struct remote_callback *callback)
     return 0;
 }
 
-/* Takes it out of the list; NULL: it has been called. */
+/* Removes a callback from the list (id 0: any); NULL: it has been called already. */
 static struct remote_callback *take_callback(struct remote *r, uint64_t id)
 {
     struct remote_callback **at, *c;
@@ -67,7 +67,7 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
         if (e && !remote_take_result(e->n_shapes, e->shapes, e->timing, &result))
             status = HAL_GENERAL_FAILURE;
         if (e && !shared_is_intact(c->shared))
-            remote_breach(r, "memory of a request that may only be read was written to");
+            remote_breach(r, "a read-only pool of a request was written to");
         shared_copy_out(c->shared);
         c->execution->notify(c->execution, status, result.n_shapes, shapes, result.timing);
     }
@@ -88,7 +88,7 @@ static int read_event(struct remote *r, struct arena *a, struct why *w)
     TRY(rc);
     wire_close_fds(&fds);
     const Wire__Event *e = (const Wire__Event *) m;
-    REQUIRE(w, e->callback, "the service sends an event of nothing");
+    REQUIRE(w, e->callback, "an event of the service names no callback");
     if (*e->breach)
         remote_breach(r, "%s", e->breach);
     c = *e->breach ? NULL : take_callback(r, e->callback);
@@ -97,7 +97,8 @@ static int read_event(struct remote *r, struct arena *a, struct why *w)
     return 0;
 }
 
-/* Nothing has come for a while: something should have, and nobody says that it is still there. */
+/* After a timeout without events.  If a callback or fence is pending, queries the service's status,
+ * which fails if the service has hung. */
 static bool has_hung(struct remote *r)
 {
     pthread_mutex_lock(&r->lock);

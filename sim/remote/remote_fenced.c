@@ -1,5 +1,9 @@
-/* Fenced executions of another process.  Where memory of this process is involved, fences of ours
- * stand before and after: it is copied when its time has come. */
+/* Fenced executions of a driver in another process.
+ *
+ * If a request has pools of kind ADDRESS, their copies (sim/remote/shared.h) must be filled after
+ * the fences to wait for have signalled, and copied back before the caller's fence signals. Threads
+ * here relay the signals: the service waits for a local fence instead of the client's, and the
+ * client waits for a local fence instead of the service's. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>
@@ -71,7 +75,8 @@ static void *relay_outputs(void *argument)
     return NULL;
 }
 
-/* Takes the fence over; returns the one to hand out, or -1. */
+/* Takes ownership of the service's fence and returns the local one for the client; -1: out of
+ * memory or threads, and the service's fence is still the caller's. */
 static int relay_fence(struct remote *r, int service_fence, struct shared *shared)
 {
     struct output_relay *f = malloc(sizeof(*f));
@@ -94,10 +99,12 @@ static int relay_fence(struct remote *r, int service_fence, struct shared *share
     return -1;
 }
 
-/* What the driver calls a fence where it has no descriptor: no number that one can have. */
+/* The fence of a driver that returned something other than a descriptor: a number that no
+ * descriptor has, so that the client detects the violation. */
 enum { NO_DESCRIPTOR = INT_MAX };
 
-/* The fence to hand out.  -1: the execution goes on without us. */
+/* Sets the client's fence.  -1: out of memory; the execution continues, but its results are not
+ * copied back. */
 static int take_fence(struct remote_call *q, struct shared *shared, int *ret_fence)
 {
     int service_fence = wire_take_fd(&q->reply_fds, q->reply->fd);
@@ -117,7 +124,7 @@ static int take_fence(struct remote_call *q, struct shared *shared, int *ret_fen
     return 0;
 }
 
-/* A driver that gives no info breaks the contract, which the client is to see. */
+/* Without info object, which is a violation, *ret_info is NULL, so that the client detects it. */
 static enum hal_status take_fenced(struct remote_call *q, struct shared *shared, int *ret_fence,
                                    struct hal_fenced_info **ret_info)
 {
@@ -140,8 +147,8 @@ static enum hal_status take_fenced(struct remote_call *q, struct shared *shared,
     return HAL_NONE;
 }
 
-/* Waits in place of the service, so that memory of this process is copied when its time has come.
- */
+/* Waits for the client's fences, copies the inputs, then signals the fence that the service waits
+ * for. */
 struct input_relay {
     struct remote *r;
     struct fence local_fence;
@@ -190,7 +197,8 @@ static struct input_relay *input_relay_new(struct remote *r, uint32_t n, const i
     return NULL;
 }
 
-/* The fence that the service waits for instead, the caller's to close; -1: no threads. */
+/* Returns the local fence that the service waits for, which the caller closes; -1: out of memory or
+ * threads. */
 static int relay_wait_fences(struct remote *r, uint32_t n, const int *fences, struct shared *shared)
 {
     struct input_relay *l = input_relay_new(r, n, fences, shared);
@@ -220,16 +228,17 @@ static int put_fences(struct remote_call *q, uint32_t n, const int *fences)
     return 0;
 }
 
-/* What the service is to wait for.  *ret_ours: a descriptor to be closed after the call, or -1. */
+/* Encodes the fences that the service waits for.  *ret_ours: a descriptor that the caller closes
+ * after the call, or -1. */
 static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, struct shared *shared,
                         int *ret_ours)
 {
     *ret_ours = -1;
-    REQUIRE(&q->why, fences || !n, "no fences");
+    REQUIRE(&q->why, fences || !n, "the list of fences is NULL");
     if (n && shared && fence_all_open(n, fences)) {
         *ret_ours = relay_wait_fences(q->r, n, fences, shared);
         if (*ret_ours < 0)
-            return why_fail(&q->why, WHY_MEMORY, "no thread to wait for fences");
+            return why_fail(&q->why, WHY_MEMORY, "cannot create a thread to wait for fences");
         n = 1;
         fences = ret_ours;
     }

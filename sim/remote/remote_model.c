@@ -1,4 +1,4 @@
-/* Prepared models and executions of another process. */
+/* Prepared models and executions of a driver in another process. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -54,7 +54,7 @@ static int put_config(struct remote_call *q, const struct hal_execution_config *
     return remote_put_hints(q, config->n_hints, config->hints, &m->hints);
 }
 
-/* ---- executions that last as long as the call: memory goes through the channel's own */
+/* ---- executions that end within the call: pools of kind ADDRESS go through the staging memory */
 
 enum { STAGING_ALIGNMENT = 64 };
 
@@ -63,7 +63,6 @@ static bool is_staged(const struct hal_request_pool *p)
     return !p->is_token && memory_is_plain(&p->memory);
 }
 
-/* Makes the channel's memory large enough, and tells the service. */
 int remote_grow_staging(struct remote_call *q, uint64_t size)
 {
     struct wire_staging *s = &q->c->staging;
@@ -93,10 +92,10 @@ int remote_grow_staging(struct remote_call *q, uint64_t size)
     return 0;
 }
 
-/* A request whose plain pools lie in the channel's memory. */
+/* A request whose pools of kind ADDRESS are in the staging memory. */
 struct staged {
     const struct hal_request *request;
-    uint64_t *at; /* of each pool */
+    uint64_t *at; /* offset of each pool */
     struct spans spans;
 };
 
@@ -105,7 +104,7 @@ static bool is_output(const struct hal_request_pool *p)
     return is_staged(p) && p->memory.protection & HAL_MEMORY_WRITE;
 }
 
-/* Finds room for each, one behind the other. */
+/* Assigns an offset to each pool, and makes the staging memory large enough. */
 static int place(struct remote_call *q, const struct staged *s)
 {
     uint64_t size = 0;
@@ -170,7 +169,7 @@ static int find_changed(const struct hal_request *request, uint32_t pool, const 
     return -1;
 }
 
-/* Where the driver has written to what may only be read, this side's copy differs. */
+/* Compares read-only pools with their copies, which differ if the driver has written to them. */
 static void check_read_only(const struct remote_call *q, const struct hal_request *request,
                             const uint64_t *at)
 {
@@ -185,7 +184,7 @@ static void check_read_only(const struct remote_call *q, const struct hal_reques
         if (input >= 0)
             remote_breach(q->r, "input %d was written to", input);
         else
-            remote_breach(q->r, "pool %u, which may only be read, was written to", i);
+            remote_breach(q->r, "read-only pool %u was written to", i);
     }
 }
 
@@ -196,7 +195,7 @@ static enum hal_status take_result(struct remote_call *q, enum hal_status status
         result->n_shapes += q->reply->more;
         return status;
     }
-    why_fail(&q->why, WHY_INVALID, "the service answers with %zu shapes for %u outputs",
+    why_fail(&q->why, WHY_INVALID, "the service returned %zu shapes, invalid for %u outputs",
              q->reply->n_shapes, result->capacity);
     remote_give_up(q->r, &q->why);
     hal_no_result(result);
@@ -240,9 +239,10 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     return status;
 }
 
-/* ---- executions that outlast the call: memory goes through a file of their own */
+/* ---- executions that outlast the call: pools of kind ADDRESS are copied to a file of their own */
 
-/* now: what the request reads is copied at once, not when fences have signalled, or each time. */
+/* now: copy the pools at once; else the caller does it later, after fences have signalled or before
+ * each computation. */
 static int put_shared(struct remote_call *q, const struct hal_request *request,
                       const struct hal_execution_config *config, bool now,
                       struct shared **ret_shared)
@@ -310,7 +310,7 @@ static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_
     return status;
 }
 
-/* ---- reusable executions: their memory file lives as long as they do */
+/* ---- reusable executions: one memory file for all computations */
 
 struct remote_execution {
     struct hal_execution base;
@@ -408,7 +408,7 @@ static enum hal_status create_reusable(struct hal_prepared_model *self,
     q.call.object = p->handle;
     status =
         put_shared(&q, request, config, false, &shared) < 0 ? remote_failure(&q) : remote_run(&q);
-    if (status == HAL_NONE && q.reply->object) { /* no object: that is the client's to see */
+    if (status == HAL_NONE && q.reply->object) { /* without object: a violation for the client */
         *x = (struct remote_execution){
             { &methods }, p->r, q.reply->object, request->n_outputs, shared
         };

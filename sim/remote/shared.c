@@ -10,11 +10,11 @@
 #include "sim/hal/request_regions.h"
 #include "sim/wire/wire.h"
 
-/* One pool's copy. */
+/* The copy of one pool. */
 struct region {
-    struct hal_memory from;
-    uint64_t at;
-    uint32_t pool; /* of the request */
+    struct hal_memory from; /* the client's memory */
+    uint64_t at;            /* offset in the file */
+    uint32_t pool;          /* index in the request */
 };
 
 struct shared {
@@ -23,7 +23,7 @@ struct shared {
     int fd;
     uint8_t *address;
     size_t size;
-    struct spans spans; /* of a request; none: of a model */
+    struct spans spans; /* of a request; empty for a model */
     uint32_t n;
     struct region region[];
 };
@@ -33,7 +33,7 @@ static int no_memory(struct why *w)
     return why_fail(w, WHY_MEMORY, "out of memory");
 }
 
-/* Offsets into a descriptor are multiples of the page size. */
+/* Assigns an offset to a memory; hal_memory.offset is a multiple of the page size. */
 static int place(struct shared *s, const struct hal_memory *m, struct why *w)
 {
     uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE);
@@ -67,7 +67,8 @@ static struct shared *shared_new(uint32_t most)
     return s;
 }
 
-/* Puts the memories into a file, and says so in their place.  NULL: nothing is to be put there. */
+/* Creates a file for the memories, and replaces each by its region of the file.  *ret_shared: NULL
+ * if there are none. */
 static int put_into_file(struct hal_memory *const *memory, uint32_t n, struct shared **ret_shared,
                          struct why *w)
 {
@@ -92,7 +93,7 @@ static int put_into_file(struct hal_memory *const *memory, uint32_t n, struct sh
     return 0;
 }
 
-/* What the request names, of the plain pools in their order. */
+/* Finds the regions that the request's arguments name, and the pool index of each copied memory. */
 static int find_spans(struct shared *s, const struct hal_request *hal, struct why *w)
 {
     const size_t most = (size_t) hal->n_inputs + hal->n_outputs;

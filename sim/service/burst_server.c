@@ -19,14 +19,15 @@
 
 #define LOG_TAG "BurstServer"
 
-/* For how long a client may think about its memories; what the messages about them may take in this
- * process, and what is kept for the next ones; the socket, and the client's ends on their way. */
+/* Timeout of the client's answer to a request for memories; limit of a request's arena without a
+ * caller, and what the arena keeps for the next request, in bytes; descriptors of a burst: the
+ * socket, and the client side's until they are sent. */
 enum { REPLY_TIMEOUT_MS = 10000, OWN_MEMORY = 1 << 24, KEPT_MEMORY = 1 << 18, QUEUE_FILES = 4 };
 
-/* Memory of a slot; the descriptor is its own. */
+/* Memory of a slot, with its own descriptor. */
 struct slot {
-    unsigned references; /* the table's, and one of the request under way */
-    bool is_kept;        /* has been in the table */
+    unsigned references; /* the table's, and one of the current request */
+    bool is_kept;        /* has been in the table: the driver may know it by its slot */
     struct hal_memory memory;
 };
 
@@ -37,23 +38,23 @@ struct burst_server {
     uint64_t idle_ns;
     atomic_bool is_ending;
 
-    struct ring request, result; /* the server's ends */
+    struct ring request, result; /* reads from request, writes to result */
     int socket;
     bool is_open;
     bool has_quota; /* of descriptors and threads */
     pthread_t thread;
-    struct arena *arena; /* of one request */
+    struct arena *arena; /* for one request */
     struct request_datum *requests;
     struct result_datum *results;
-    uint64_t serial; /* of questions */
+    uint64_t serial; /* of the last request for memories */
 
-    atomic_uint own_kept, *kept; /* memories in tables: this one, and those that share */
+    atomic_uint own_kept, *kept; /* memories in this table, or in all that share the count */
 
-    pthread_mutex_t lock; /* of the table */
+    pthread_mutex_t lock; /* protects slots[] */
     struct slot *slots[BURST_SLOTS];
 };
 
-/* ---- descriptors of the client's end */
+/* ---- descriptors of the client side */
 
 void burst_fds_close(struct burst_fds *fds)
 {
@@ -74,7 +75,7 @@ int burst_link_open(struct burst_fds *fds, uint32_t request_length, uint32_t res
     if (rc == 0)
         rc = ring_open(fds->result, result_length, sizeof(struct result_datum), &l.result, w);
     if (rc == 0 && l.socket < 0)
-        rc = why_fail(w, WHY_INVALID, "queues without their socket");
+        rc = why_fail(w, WHY_INVALID, "queues of a burst without a socket");
     if (rc < 0) {
         ring_close(&l.request);
         ring_close(&l.result);
@@ -117,7 +118,7 @@ static void slot_unref(struct burst_server *s, struct slot *slot)
     free(slot);
 }
 
-/* With a reference for the caller; NULL: not known. */
+/* Adds a reference for the caller; NULL: unknown. */
 static struct slot *slot_take(struct burst_server *s, int32_t number)
 {
     pthread_mutex_lock(&s->lock);
@@ -128,7 +129,7 @@ static struct slot *slot_take(struct burst_server *s, int32_t number)
     return slot;
 }
 
-/* Unless too many are kept: then it is asked for again. */
+/* Caches a memory, unless too many are cached: then it is requested again the next time. */
 static void slot_keep(struct burst_server *s, int32_t number, struct slot *slot)
 {
     pthread_mutex_lock(&s->lock);
@@ -173,13 +174,13 @@ static bool caches_memory(struct burst_server *s)
     return any;
 }
 
-/* The driver is told, too: it may keep nothing that the table does not have. */
+/* Also releases them in the driver, which must not cache what the table does not have. */
 static void release_all_memory(struct burst_server *s)
 {
     for (int64_t i = 0; i < BURST_SLOTS; i++) {
         struct slot *slot = slot_forget(s, i);
         if (slot) {
-            VLOG(MEMORY, "a burst gives up %llu bytes of slot %d",
+            VLOG(MEMORY, "burst: %llu bytes of slot %d are released",
                  (unsigned long long) slot->memory.size, (int) i);
             (void) s->burst->methods->release_memory(s->burst, i);
         }
@@ -187,7 +188,7 @@ static void release_all_memory(struct burst_server *s)
     }
 }
 
-/* ---- asking for memories */
+/* ---- requesting memories */
 
 static struct slot *slot_new(struct burst_server *s, const struct hal_memory *m, struct why *w)
 {
@@ -196,7 +197,8 @@ static struct slot *slot_new(struct burst_server *s, const struct hal_memory *m,
     int fd = ok ? fcntl(m->fd, F_DUPFD_CLOEXEC, 0) : -1;
 
     if (fd < 0) {
-        why_fail(w, ok && errno == EBADF ? WHY_INVALID : WHY_MEMORY, "memory without a file");
+        why_fail(w, ok && errno == EBADF ? WHY_INVALID : WHY_MEMORY,
+                 "no descriptor for memory of a burst");
         share_give(ACCOUNT_FILES, client_of(s), ok);
         free(slot);
         return NULL;
@@ -210,7 +212,7 @@ static int take_memories(struct burst_server *s, const Wire__Memories *m,
                          const struct wire_fds *fds, uint32_t n, struct slot **ret_slots,
                          struct why *w)
 {
-    REQUIRE(w, m->n_memories == n, "the client has %zu of %u memories", m->n_memories, n);
+    REQUIRE(w, m->n_memories == n, "the client sends %zu memories, expected %u", m->n_memories, n);
     for (uint32_t i = 0; i < n; i++) {
         struct hal_memory memory;
         if (wire_take_memory(m->memories[i], fds, NULL, &memory, w) < 0 ||
@@ -240,23 +242,24 @@ static bool has_message(int socket, int64_t until)
     return rc > 0;
 }
 
-/* The next message on the socket; -1: none in time, or no connection any more. */
+/* Waits for a message on the socket; -1: timeout, or the connection is closed. */
 static int await_memories(struct burst_server *s, int64_t until, const Wire__Memories **ret_message,
                           struct counted_fds *ret_fds, struct why *w)
 {
     ProtobufCMessage *m;
 
     if (!has_message(s->socket, until))
-        return why_fail(w, WHY_SYSTEM, "the client does not say what its memories are");
+        return why_fail(w, WHY_SYSTEM, "the client does not send memories within %d ms",
+                        REPLY_TIMEOUT_MS);
     int rc = wire_receive_counted(client_of(s), s->socket, &wire__memories__descriptor, s->arena,
                                   &m, ret_fds, w);
     if (rc <= 0)
-        return rc < 0 ? -1 : why_fail(w, WHY_SYSTEM, "the client has gone");
+        return rc < 0 ? -1 : why_fail(w, WHY_SYSTEM, "the client has closed the connection");
     *ret_message = (const Wire__Memories *) m;
     return 0;
 }
 
-/* Answers to earlier questions may still be there. */
+/* Requests the memories of slots from the client; skips late answers to earlier requests. */
 static int request_memories(struct burst_server *s, uint32_t n, int32_t *numbers,
                             struct slot **ret_slots, struct why *w)
 {
@@ -282,7 +285,7 @@ static int request_memories(struct burst_server *s, uint32_t n, int32_t *numbers
 
 /* ---- one request */
 
-/* The memory of each slot that a request names. */
+/* The memories of a request: by slot, and as pools and identifiers for the driver. */
 struct resolved {
     struct slot *of[BURST_SLOTS];
     struct hal_request_pool *pools;
@@ -295,7 +298,7 @@ static void release_resolved(struct burst_server *s, struct resolved *g)
         slot_unref(s, g->of[i]);
 }
 
-/* Takes what is known; the others are wanted, each once. */
+/* Looks up the slots of a request.  wanted: the unknown ones, each once. */
 static int look_up(struct burst_server *s, const struct packet_request *r, struct resolved *g,
                    int32_t *wanted, uint32_t *ret_n, struct why *w)
 {
@@ -407,7 +410,8 @@ static int send_result(struct burst_server *s, enum hal_status status,
     return ring_write(&s->result, s->results, n);
 }
 
-/* A client that leaves no room even for a failure does not read its results. */
+/* Executes the next packet and sends its result.  If even a failure does not fit into the queue,
+ * the client does not read its results, and nothing is sent. */
 static void answer(struct burst_server *s)
 {
     const struct hal_result none = { .timing = hal_no_timing };
@@ -436,7 +440,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* ---- its life */
+/* ---- construction */
 
 struct burst_server *burst_server_new(struct hal_burst *burst, enum hal_version version,
                                       struct caller *caller)
@@ -486,7 +490,8 @@ static int create_queues(struct burst_server *s, uint32_t request_length, uint32
     int pair[2];
 
     if (!(s->has_quota = take_quota(s)))
-        return why_fail(w, WHY_MEMORY, "the client has its share of descriptors and threads");
+        return why_fail(w, WHY_MEMORY,
+                        "the client has reached its quota of descriptors or threads");
     TRY(ring_make(request_length, sizeof(*s->requests), &fds->request, &s->request, w));
     TRY(ring_make(result_length, sizeof(*s->results), &fds->result, &s->result, w));
     s->arena = s->caller ? arena_new_within(&s->caller->messages) : arena_new(OWN_MEMORY);
@@ -494,7 +499,7 @@ static int create_queues(struct burst_server *s, uint32_t request_length, uint32
     s->results = malloc(result_length * sizeof(*s->results));
     if (!s->arena || !s->requests || !s->results ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return why_fail(w, WHY_MEMORY, "no memory for a burst's queues");
+        return why_fail(w, WHY_MEMORY, "not enough memory for a burst's queues");
     s->socket = pair[0];
     fds->socket = pair[1];
     return 0;
@@ -522,11 +527,11 @@ int burst_server_open(struct burst_server *s, uint32_t request_length, uint32_t 
                       struct burst_fds *ret_fds, struct why *w)
 {
     struct burst_fds fds = { -1, -1, -1 };
-    int rc = s->is_open ? why_fail(w, WHY_INVALID, "a burst's second queues")
+    int rc = s->is_open ? why_fail(w, WHY_INVALID, "the burst has queues already")
                         : create_queues(s, request_length, result_length, &fds, w);
 
     if (rc == 0 && pthread_create(&s->thread, NULL, serve, s) != 0)
-        rc = why_fail(w, WHY_MEMORY, "no thread for a burst");
+        rc = why_fail(w, WHY_MEMORY, "cannot create a thread for a burst");
     if (rc < 0) {
         burst_fds_close(&fds);
         if (!s->is_open)

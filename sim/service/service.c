@@ -24,31 +24,32 @@
 
 enum { BACKLOG = 64, MAX_SESSIONS = 1024, EXHAUSTED_MS = 20 };
 
-/* Clients that are no process of ours have numbers from here on; processes stay below. */
+/* A client's number is its process id; clients without one get numbers from here on. */
 static const uint32_t FIRST_UNKNOWN = UINT32_C(1) << 31;
 
-/* For a session. */
+/* An entry of the table of sessions. */
 struct place {
     struct service *service;
     bool is_taken;
     struct peer peer;
     uint32_t client;
-    struct session *session; /* NULL: not there yet */
+    struct session *session; /* NULL: not started yet */
 };
 
 struct service {
     struct hal_driver *driver;
     struct sockaddr_un address;
-    struct stat bound;  /* the socket's file, which is removed in the end if it is still this one */
+    struct stat bound;  /* the socket's file, removed at the end if it is still this one */
     int listener, stop; /* stop: an eventfd */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint32_t sessions;
-    uint32_t unknown_clients; /* clients without a number, ever */
+    uint32_t unknown_clients; /* number of clients without a process id so far */
     struct place place[MAX_SESSIONS];
 };
 
-/* Of the path that was asked for; want of something else is the system's. */
+/* The error `errno` as WHY_INVALID, the path's fault, or WHY_SYSTEM where resources are exhausted.
+ */
 static int path_error(const struct service *s, const char *what, struct why *w)
 {
     bool is_system_limit =
@@ -60,42 +61,43 @@ static int path_error(const struct service *s, const char *what, struct why *w)
 
 /* ---- the socket */
 
-/* 0: nobody listens at the address, whatever it is. */
+/* 0: no process listens at the address. */
 static int check_not_listening(const struct service *s, struct why *w)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
-        return path_error(s, "cannot look", w);
+        return path_error(s, "cannot check the path", w);
     int rc = connect(fd, (const struct sockaddr *) &s->address, sizeof(s->address));
     int error = rc < 0 ? errno : 0;
     close(fd);
     errno = error;
     if (error == EACCES)
-        return path_error(s, "cannot look whether a service listens there", w);
-    REQUIRE(w, error == ECONNREFUSED, "%s: a service listens there already", s->address.sun_path);
+        return path_error(s, "cannot check whether a service is listening there", w);
+    REQUIRE(w, error == ECONNREFUSED, "%s: another service is listening there",
+            s->address.sun_path);
     return 0;
 }
 
-/* A socket that its service has left behind is removed; nothing else is. */
+/* Removes a socket that no process listens on, and nothing else. */
 static int clear_path(const struct service *s, struct why *w)
 {
     const char *path = s->address.sun_path;
     struct stat st;
 
     if (lstat(path, &st) < 0)
-        return errno == ENOENT ? 0 : path_error(s, "cannot look", w);
-    REQUIRE(w, S_ISSOCK(st.st_mode), "%s: exists, and is no socket", path);
+        return errno == ENOENT ? 0 : path_error(s, "cannot check the path", w);
+    REQUIRE(w, S_ISSOCK(st.st_mode), "%s: exists and is not a socket", path);
     TRY(check_not_listening(s, w));
-    return unlink(path) == 0 ? 0 : path_error(s, "cannot remove the socket that is there", w);
+    return unlink(path) == 0 ? 0 : path_error(s, "cannot remove the existing socket", w);
 }
 
 static int listen_at(struct service *s, const char *path, struct why *w)
 {
     s->address.sun_family = AF_UNIX;
     REQUIRE(w, *path && strlen(path) < sizeof(s->address.sun_path),
-            "%s: a socket's path has 1 to %zu letters, not %zu", path,
-            sizeof(s->address.sun_path) - 1, strlen(path));
+            "%s: the path of a socket has %zu bytes, expected 1 to %zu", path, strlen(path),
+            sizeof(s->address.sun_path) - 1);
     strcpy(s->address.sun_path, path);
     TRY(clear_path(s, w));
     s->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -121,8 +123,8 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
     shares_begin(WIRE_MESSAGES_MAX);
     if (s->stop < 0 || memory_outlive_files(w) < 0 || listen_at(s, path, w) < 0) {
         if (s->stop < 0)
-            why_fail(w, WHY_SYSTEM, "no event: %s", strerror(errno));
-        s->address.sun_path[0] = 0; /* not ours to remove */
+            why_fail(w, WHY_SYSTEM, "cannot create an eventfd: %s", strerror(errno));
+        s->address.sun_path[0] = 0; /* the file is not this service's and must not be removed */
         service_free(s);
         return -1;
     }
@@ -149,7 +151,7 @@ static void ended(struct session *session, void *user)
     release_place(user);
 }
 
-/* Tells when it has begun, before it can have ended. */
+/* Called before the session can end. */
 static void begun(struct session *session, void *user)
 {
     struct place *p = user;
@@ -159,8 +161,8 @@ static void begun(struct session *session, void *user)
     pthread_mutex_unlock(&p->service->lock);
 }
 
-/* Clients are processes.  One that has no number here gets another one, and those that cannot even
- * be told apart are a client each. */
+/* A client is a process.  A process without an id here (in another pid namespace) gets a number of
+ * its own; connections that cannot be attributed to a process are a client each. */
 static uint32_t client_of(struct service *s, const struct peer *peer)
 {
     if (peer->process)
@@ -171,7 +173,8 @@ static uint32_t client_of(struct service *s, const struct peer *peer)
     return FIRST_UNKNOWN + s->unknown_clients++ % FIRST_UNKNOWN;
 }
 
-/* Those that cannot be told apart have together, by user, what one client may have. */
+/* Whether a session counts towards a client's limit.  Connections that cannot be attributed to a
+ * process share one limit per user. */
 static bool counts_towards(const struct place *p, const struct peer *peer)
 {
     bool unknown = !peer->process && !peer->object;
@@ -181,7 +184,7 @@ static bool counts_towards(const struct place *p, const struct peer *peer)
                     : peer_is_same(&p->peer, peer));
 }
 
-/* No client takes all places; NULL: there is none for it. */
+/* NULL: the table is full, or the client has reached its limit of sessions. */
 static struct place *take_place(struct service *s, const struct peer *peer)
 {
     uint32_t most = driver_most_sessions(s->driver), of_client = 0;
@@ -211,17 +214,17 @@ static void serve(struct service *s, int fd)
     struct why w;
 
     if (!place) {
-        VLOG(DRIVER, "process %u is sent away: there is no room for another session", peer.process);
+        VLOG(DRIVER, "connection of process %u rejected: too many sessions", peer.process);
         session_turn_away(fd);
         return;
     }
     if (session_start(s->driver, fd, place->client, &owner, place, &w) < 0) {
-        VLOG(DRIVER, "client %u gets no session: %s", place->client, w.text);
+        VLOG(DRIVER, "connection of client %u rejected: %s", place->client, w.text);
         release_place(place);
     }
 }
 
-/* Whoever wants to connect waits until something is free again. */
+/* Whether accept() failed for lack of resources: then connections wait in the queue. */
 static bool is_exhausted(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
@@ -251,7 +254,7 @@ void service_stop(struct service *s)
     uint64_t one = 1;
     ssize_t n = write(s->stop, &one, sizeof(one));
 
-    (void) n; /* full: it stops already */
+    (void) n; /* fails only if the counter is full, that is, already readable */
 }
 
 static void end_sessions(struct service *s)
@@ -265,7 +268,7 @@ static void end_sessions(struct service *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Another one may stand there by now. */
+/* Unless the file has been replaced meanwhile. */
 static void remove_socket(const struct service *s)
 {
     const char *path = s->address.sun_path;
@@ -280,7 +283,7 @@ void service_free(struct service *s)
 {
     if (!s)
         return;
-    /* In this order: as long as we listen, nobody else takes the path. */
+    /* In this order: while this service listens, no other one replaces the socket. */
     remove_socket(s);
     if (s->listener >= 0)
         close(s->listener);

@@ -32,7 +32,7 @@ static void end_callback(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A client that does not read its events is cut off: it must not hold up the driver. */
+/* A client that does not read its events is disconnected: it must not block the driver. */
 static void send_event(struct session *s, const Wire__Event *e)
 {
     struct why w;
@@ -44,8 +44,8 @@ static void send_event(struct session *s, const Wire__Event *e)
         session_end(s);
 }
 
-/* One of the driver's callbacks, to be called once.  A driver may be wrong, call once more, and
- * late: so many that have been called are kept. */
+/* A callback passed to the driver, to be called once.  A faulty driver may call it again later:
+ * therefore the last CALLED_KEPT callbacks that were called are not freed. */
 enum { CALLED_KEPT = 16 };
 struct callback {
     struct hal_prepare_callback prepare;
@@ -54,7 +54,7 @@ struct callback {
     struct session *session;
     uint64_t id;
     bool is_called;
-    struct callback *next; /* called before it */
+    struct callback *next; /* the one called before it */
 };
 
 static void drop_old_callbacks(struct callback *c)
@@ -76,7 +76,8 @@ static void send_violation(const struct callback *c, const char *breach)
     send_event(c->session, &e);
 }
 
-/* False: it has been called before, which the client is told. */
+/* Marks a callback as called.  False: it has been called before, which is reported to the client.
+ */
 static bool mark_called(struct callback *c)
 {
     struct session *s = c->session;
@@ -186,12 +187,12 @@ void session_refuse(struct session *s, uint64_t id, enum hal_status status)
 
 enum { KEPT_MEMORY = 1 << 20 }; /* for the messages of the next call */
 
-/* To a call that has not been heard for want of memory or descriptors. */
+/* Replies to a call that could not be received for lack of memory or descriptors. */
 static int reply_not_executed(struct channel *c, struct why *w)
 {
     Wire__Reply reply = WIRE__REPLY__INIT;
 
-    VLOG(DRIVER, "a call of client %u is not heard: %s", c->session->caller->client, w->text);
+    VLOG(DRIVER, "a call of client %u is not executed: %s", c->session->caller->client, w->text);
     reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     reply.unheard = true;
     return wire_send(c->socket, &reply.base, NULL, w) < 0 ? -1 : 1;
@@ -230,7 +231,7 @@ static int answer_next(struct channel *c, struct why *w)
     return rc;
 }
 
-/* With its socket, unless that is -1. */
+/* Also closes its socket, unless that is -1. */
 static void channel_free(struct channel *c)
 {
     const uint32_t client = c->session->caller->client;
@@ -263,7 +264,7 @@ static struct channel *channel_new(struct session *s, int socket)
     return NULL;
 }
 
-/* Others may have come before it since. */
+/* Removes it from the session's list, where it need not be the first. */
 static void channel_detach(struct session *s, const struct channel *c)
 {
     struct channel **at;
@@ -283,7 +284,7 @@ static void end_thread(struct session *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Its own end is the session's when it is the first channel, which carries the connection. */
+/* When the first channel ends, which is the client's connection, the session ends. */
 static void *run_channel(void *argument)
 {
     struct channel *c = argument;
@@ -298,7 +299,7 @@ static void *run_channel(void *argument)
     while ((rc = answer_next(c, &w)) > 0)
         arena_empty(c->arena, KEPT_MEMORY);
     if (rc < 0)
-        VLOG(DRIVER, "client %u is cut off: %s", s->caller->client, w.text);
+        VLOG(DRIVER, "client %u is disconnected: %s", s->caller->client, w.text);
     channel_detach(s, c);
     bool first = c->is_first;
     channel_free(c);
@@ -330,7 +331,7 @@ int channel_start(struct session *s, int socket, struct why *w)
     pthread_t thread;
 
     if (!c)
-        return why_fail(w, WHY_MEMORY, "no memory for a channel");
+        return why_fail(w, WHY_MEMORY, "not enough memory or quota for a channel");
     int rc = channel_attach(s, c, w);
     if (rc < 0) {
         c->socket = -1;
@@ -342,13 +343,13 @@ int channel_start(struct session *s, int socket, struct why *w)
         c->socket = -1;
         channel_free(c);
         end_thread(s);
-        return why_fail(w, WHY_MEMORY, "no thread for a channel");
+        return why_fail(w, WHY_MEMORY, "cannot create a thread for a channel");
     }
     pthread_detach(thread);
     return 0;
 }
 
-/* ---- a session's life */
+/* ---- start and end of a session */
 
 void session_turn_away(int socket)
 {
@@ -358,7 +359,7 @@ void session_turn_away(int socket)
 
     reply.status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     shutdown(socket, SHUT_RD);
-    while (recv(socket, &byte, 1, MSG_DONTWAIT) > 0) /* the unread would take the answer with it */
+    while (recv(socket, &byte, 1, MSG_DONTWAIT) > 0) /* closing with unread data drops the reply */
         ;
     (void) wire_send_at_once(socket, &reply.base, &w);
     close(socket);
@@ -390,8 +391,8 @@ static void session_free(struct session *s)
     free(s);
 }
 
-/* Waits for the client's end: nothing of the driver is released before its calls and callbacks are
- * over. */
+/* Waits for the session to end.  The driver's objects are released only when all of its calls have
+ * returned and all of its callbacks have been called. */
 static void *run_session(void *argument)
 {
     struct session *s = argument;
@@ -400,7 +401,7 @@ static void *run_session(void *argument)
     while (s->threads || s->pending)
         pthread_cond_wait(&s->changed, &s->lock);
     pthread_mutex_unlock(&s->lock);
-    VLOG(DRIVER, "the session of client %u ends", s->caller->client);
+    VLOG(DRIVER, "session of client %u ends", s->caller->client);
     object_release_all(s);
     if (s->events >= 0) {
         close(s->events);
@@ -425,7 +426,7 @@ static struct session *session_new(struct hal_driver *driver, uint32_t client,
     *s = (struct session){ .driver = driver,
                            .caller = caller,
                            .events = -1,
-                           .pending = 1, /* ours, until it has begun */
+                           .pending = 1, /* for session_start(), until the session has begun */
                            .owner = owner,
                            .user = user };
     pthread_mutex_init(&s->lock, NULL);
@@ -441,15 +442,15 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
 
     if (!s) {
         session_turn_away(socket);
-        return why_fail(w, WHY_MEMORY, "no memory for a session");
+        return why_fail(w, WHY_MEMORY, "not enough memory or quota for a session");
     }
     if (pthread_create(&thread, NULL, run_session, s) != 0) {
         session_turn_away(socket);
         session_free(s);
-        return why_fail(w, WHY_SYSTEM, "no thread for a session");
+        return why_fail(w, WHY_SYSTEM, "cannot create a thread for a session");
     }
     pthread_detach(thread);
-    VLOG(DRIVER, "a session of client %u begins", client);
+    VLOG(DRIVER, "session of client %u begins", client);
     owner->begun(s, user);
     if (channel_start(s, socket, w) < 0) {
         session_turn_away(socket);

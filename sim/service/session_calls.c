@@ -1,4 +1,5 @@
-/* What a session answers: the table of methods, and what their answers share. */
+/* Executes the calls of a session: dispatch to the methods' functions, and common parts of replies.
+ */
 #include <string.h>
 
 #include "golden/base/trace.h"
@@ -129,8 +130,7 @@ int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *f
     TRACE_COMPUTED(LD, wire_method_phase(call->method), wire_method_name(call->method));
     if (answers[method](&q) == 0)
         return 0;
-    /* Memory is the service's affair; everything else that a message gets wrong ends the channel.
-     */
+    /* Lack of memory is not the client's fault; any other error in a message ends the channel. */
     if (w->code != WHY_MEMORY)
         return -1;
     *reply = (Wire__Reply) WIRE__REPLY__INIT;
@@ -138,7 +138,7 @@ int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *f
         call->version ? (enum hal_version) call->version : c->session->driver->hal_version;
     enum hal_status status = hal_exhausted(version);
     reply->status = (int32_t) status;
-    if (call->callback) /* nobody owes it yet */
+    if (call->callback) /* it was not passed to the driver */
         session_refuse(c->session, call->callback, status);
     return 0;
 }

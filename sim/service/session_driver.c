@@ -1,4 +1,4 @@
-/* Answers of a session: channels, the driver's own methods, buffers. */
+/* Calls of a session: channels, methods of the driver, buffers. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 
 /* ---- channels */
 
-/* One end of a pair.  An end of our own listener's connections would keep itself alive. */
+/* Whether a descriptor is one end of a socketpair().  A connection to a listener is rejected: if it
+ * were one to this service, the session would keep itself alive. */
 static bool is_channel(int fd)
 {
     struct sockaddr_un peer;
@@ -31,7 +32,7 @@ static int take_channel_socket(struct answer *q, int *ret_fd)
 {
     int fd = wire_fd(q->fds, q->call->fd);
 
-    REQUIRE(q->w, fd >= 0 && is_channel(fd), "method %d without its socket", (int) q->call->method);
+    REQUIRE(q->w, fd >= 0 && is_channel(fd), "method %d without a socket", (int) q->call->method);
     *ret_fd = wire_take_fd(q->fds, q->call->fd);
     return 0;
 }
@@ -62,11 +63,12 @@ int answer_open_events(struct answer *q)
         return 0;
     close(fd);
     share_give(ACCOUNT_FILES, q->s->caller->client, ok);
-    REQUIRE(q->w, first, "a second channel of events");
+    REQUIRE(q->w, first, "a second channel for events");
     return answer_no_memory(q);
 }
 
-/* The memory must not shrink under the service. */
+/* The memory file must be sealed: accesses beyond the end of a shrunk file would crash the service.
+ */
 int answer_set_staging(struct answer *q)
 {
     struct wire_staging *s = &q->c->staging;
@@ -74,12 +76,14 @@ int answer_set_staging(struct answer *q)
     uint64_t size = q->call->size;
     struct stat st;
 
-    REQUIRE(q->w, fd >= 0 && size && size <= SIZE_MAX / 2, "staging memory of no size");
+    REQUIRE(q->w, fd >= 0 && size && size <= SIZE_MAX / 2,
+            "staging memory without a file or of a wrong size");
     REQUIRE(q->w, fstat(fd, &st) == 0 && st.st_size >= 0 && (uint64_t) st.st_size >= size,
-            "staging memory smaller than it says");
-    REQUIRE(q->w, wire_is_sealed(fd, F_SEAL_SHRINK), "staging memory that may shrink");
+            "the file of staging memory is too short");
+    REQUIRE(q->w, wire_is_sealed(fd, F_SEAL_SHRINK),
+            "the file of staging memory is not sealed against shrinking");
     void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    REQUIRE(q->w, address != MAP_FAILED, "staging memory that cannot be mapped");
+    REQUIRE(q->w, address != MAP_FAILED, "staging memory cannot be mapped");
     if (s->address)
         munmap(s->address, s->size);
     *s = (struct wire_staging){ address, size };
@@ -241,8 +245,8 @@ static int take_cache(const struct answer *q, const Wire__PrepareConfig *m, stru
             files[k][i] = wire_fd(q->fds, names[k][i]);
     }
     *h = (struct hal_cache){ (uint32_t) n[0], (uint32_t) n[1], files[0], files[1], { 0 } };
-    REQUIRE(q->w, !m->token.len || m->token.len == HAL_TOKEN_BYTES, "a token of %zu bytes",
-            m->token.len);
+    REQUIRE(q->w, !m->token.len || m->token.len == HAL_TOKEN_BYTES,
+            "a token of %zu bytes, expected %d", m->token.len, HAL_TOKEN_BYTES);
     if (m->token.len)
         memcpy(h->token, m->token.data, HAL_TOKEN_BYTES);
     return 0;
@@ -252,7 +256,7 @@ static int take_prepare_config(const struct answer *q, struct hal_prepare_config
 {
     const Wire__PrepareConfig *m = q->call->prepare;
 
-    REQUIRE(q->w, m, "method %d without its configuration", (int) q->call->method);
+    REQUIRE(q->w, m, "method %d without a configuration", (int) q->call->method);
     *h = (struct hal_prepare_config){ .preference = (enum hal_preference) m->preference,
                                       .priority = (enum hal_priority) m->priority,
                                       .deadline = m->deadline,
@@ -321,7 +325,7 @@ static int allocate_for(struct answer *q, struct hal_prepared_model *const *mode
     return answer_object(q, s, &(struct object){ .kind = OBJECT_BUFFER, .of_driver = buffer });
 }
 
-/* Handles that are none stand for NULL, which the driver refuses. */
+/* An invalid handle is passed on as NULL, which the driver rejects. */
 int answer_allocate(struct answer *q)
 {
     size_t n = q->call->n_models;

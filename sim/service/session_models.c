@@ -1,10 +1,10 @@
-/* Answers of a session: prepared models, executions of every kind. */
+/* Calls of a session: prepared models, executions of every kind. */
 #include "sim/hal/hal_answer.h"
 #include "sim/service/burst_server.h"
 #include "sim/service/session_answer.h"
 
-/* staging: only where the call lasts as long as the execution does, for the client may change it.
- */
+/* Decodes the request and configuration.  staging: only for executions that end before the call
+ * returns, because the client then reuses the staging memory; else NULL. */
 static int take_request(struct answer *q, const struct wire_staging *staging,
                         struct hal_request *ret_request, struct hal_execution_config *ret_config)
 {
@@ -19,8 +19,8 @@ static int take_request(struct answer *q, const struct wire_staging *staging,
     return wire_take_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
 }
 
-/* Room for the shapes of as many outputs as the request has: a driver has refused it otherwise.
- * How many there are it must say. */
+/* Allocates n shapes, the number of outputs of the request, which a driver rejects if it is not the
+ * model's.  n_shapes is set to an impossible value that the driver must overwrite. */
 static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_result)
 {
     struct hal_output_shape *shapes = arena_alloc(q->a, n, sizeof(*shapes));
@@ -45,7 +45,8 @@ static int put_result(struct answer *q, enum hal_status s, const struct hal_resu
     return answer_status(q, s);
 }
 
-/* A method that the model does not have; breach: and that it must have. */
+/* Reply for a method that is NULL in the prepared model.  breach: violation, if it must not be
+ * NULL; else NULL. */
 static int missing_method(struct answer *q, const char *breach)
 {
     if (breach)
@@ -114,14 +115,14 @@ static int take_fences(const struct answer *q, const int **ret_fences)
     return 0;
 }
 
-/* The fence goes to the client, which asks the other object later. */
+/* Reply of a fenced execution: the fence, and the handle of the object for get_execution_info(). */
 static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal_fenced_info *info)
 {
     if (s != HAL_NONE)
         return answer_status(q, s);
     q->reply->fd = fence == HAL_NO_FENCE ? 0 : wire_put_fd(q->out, fence);
     if (fence != HAL_NO_FENCE && !q->reply->fd)
-        q->reply->fd = WIRE_NO_FD; /* the client is to see it, too */
+        q->reply->fd = WIRE_NO_FD; /* the client detects the invalid descriptor */
     q->reply->info_object =
         info ? object_add(q->s, &(struct object){ .kind = OBJECT_INFO, .of_driver = info }) : 0;
     if (info && !q->reply->info_object) {
@@ -155,7 +156,7 @@ int answer_execute_fenced(struct answer *q)
     return answer_with_object(q, OBJECT_PREPARED, execute_fenced_on);
 }
 
-/* Queues for a burst that has none yet, each with a thread of its own: a session has so many. */
+/* Maximum number of bursts with queues in a session, as each has a thread. */
 enum { MAX_QUEUES = 32 };
 
 static int open_queues(struct answer *q, struct burst_server *server)
@@ -182,7 +183,7 @@ static int open_queues(struct answer *q, struct burst_server *server)
     return 0;
 }
 
-/* The queues are there before anybody knows the handle. */
+/* Creates the queues before the client can use the handle. */
 static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o)
 {
     struct burst_server *server =

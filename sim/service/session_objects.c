@@ -1,4 +1,4 @@
-/* The objects of a session: what the driver has made for its client, under handles. */
+/* The objects that the driver has created for a session's client, under handles. */
 #include <stdlib.h>
 
 #include "sim/base/process_quota.h"

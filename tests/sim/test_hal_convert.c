@@ -311,7 +311,7 @@ static const struct execute_row {
     { { false, HAL_NO_DEADLINE, HAL_NO_TIME }, 0, 0, "" },
     { { true, HAL_NO_DEADLINE, HAL_NO_TIME }, 2, 2, "measuring" },
     { { false, 7, HAL_NO_TIME }, 3, 4, "a deadline" },
-    { { false, HAL_NO_DEADLINE, 7 }, 3, 4, "a loop time-out" },
+    { { false, HAL_NO_DEADLINE, 7 }, 3, 4, "a loop timeout" },
     { { false, HAL_NO_DEADLINE, HAL_NO_TIME, .n_hints = 1 }, 7, 7, "hints" },
 };
 

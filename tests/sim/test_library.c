@@ -293,7 +293,7 @@ START_TEST(uris_name_targets_or_say_why_not)
         { "lib:x.so", "No such file" },
         { "lib:", "expected lib:PATH.so" },
         { "sl:x.so", "not supported yet" },
-        { "unix:/run/x", "no service answers" },
+        { "unix:/run/x", "cannot connect: No such file" },
         { "unix:", "expected unix:PATH" },
         { "null?fault=nan", "not a target" },
         { "golden:x", "not a target" },

@@ -142,7 +142,7 @@ START_TEST(a_refused_model_says_why)
     listen_to("model driver");
     ck_assert_int_eq(client_prepare_with(driver, HAL_1_3, &model.hal, &config, &prepared),
                      HAL_INVALID_ARGUMENT);
-    ck_assert(is_heard("refused: "));
+    ck_assert(is_heard("rejected: "));
     ck_assert(is_heard("12345"));
     ck_assert(is_heard("I Driver: client 0: prepare_model of HAL 1.3: INVALID_ARGUMENT: "));
 }
@@ -165,7 +165,7 @@ START_TEST(every_tag_has_something_to_say)
         const char *tag, *line;
     } said[] = {
         { "model", "I ModelBuilder: model of client 0: 1 operations" },
-        { "compilation", "is prepared, priority 1" },
+        { "compilation", "is prepared: priority 1" },
         { "execution", "of client 0 starts at " },
         { "driver", "I Driver: client 0: execute_synchronously of HAL 1.3: NONE" },
     };
@@ -193,8 +193,8 @@ START_TEST(what_is_cut_to_the_most_there_is_is_a_warning)
         ck_assert_int_eq(model.prepared->methods->execute_synchronously(
                              model.prepared, HAL_1_3, &request.hal, &config, &request.result),
                          HAL_NONE);
-        ck_assert_int_eq(is_heard("W ExecutionBuilder: a loop time-out of 15000000001 ns is taken "
-                                  "for 15000000000"),
+        ck_assert_int_eq(is_heard("W ExecutionBuilder: a loop timeout of 15000000001 ns is "
+                                  "reduced to 15000000000"),
                          over);
     }
 }
@@ -208,8 +208,8 @@ START_TEST(what_an_older_version_cannot_say_is_a_warning)
     ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_3, &c), HAL_NONE);
     ck_assert(!is_heard("W Driver"));
     ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_1, &c), HAL_NONE);
-    ck_assert(is_heard("W Driver: get_capabilities of HAL 1.1 cannot say all of the performance "
-                       "of halcyon-cpu\n"));
+    ck_assert(is_heard("W Driver: get_capabilities: the performance of halcyon-cpu is not fully "
+                       "representable in HAL 1.1\n"));
 }
 END_TEST
 

@@ -119,7 +119,7 @@ START_TEST(a_client_has_so_many_sessions)
         d[i] = lab_connect();
     for (int i = 0; i < 10; i++) {
         ck_assert_int_lt(remote_open(lab_path, 0, &more, &w), 0);
-        ck_assert_str_eq(w.text, "the service takes no more connections");
+        ck_assert_str_eq(w.text, "the service accepts no more connections");
     }
     ck_assert_int_eq(write(go[1], "", 1), 1);
     ck_assert_int_eq(waitpid(other, &status, 0), other);
