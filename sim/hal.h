@@ -13,11 +13,9 @@
  *  - Arguments are valid for the duration of the call.  What the driver needs longer (constants,
  *    pools of a model that is being prepared asynchronously) it copies or maps before it returns.
  *    Exception: a pool of kind HAL_MEMORY_ADDRESS stays valid and unchanged for as long as the
- *    prepared model lives (pools of a model) or until the execution has completed (pools of a
- *    request).
- *  - Any thread may call any method at any time, and several threads may use one object at once.
- *    release() and close() are the exceptions: each is the last call on its object and overlaps no
- *    other.
+ *    prepared model lives (in a model) or until the execution has completed (in a request).
+ *  - Any thread may call any method at any time, also concurrently on one object.  Exception:
+ *    release() and close() are the last call on their object and overlap no other.
  *  - Pointers named ret_x are never NULL.  They are written only as the method documents; a method
  *    that fails leaves them unchanged unless it documents otherwise.
  *  - Every member is set, unless its comment gives a meaning for NULL.
@@ -26,8 +24,7 @@
  *    Each method documents the first version that has it, execute() also the last.  Called with a
  *    version that has no such entry point, that is above the driver's own, or that does not exist,
  *    it returns HAL_INVALID_ARGUMENT.  A method without `version` that is newer than the driver
- *    returns HAL_GENERAL_FAILURE; the client need not call it, and the driver need not implement
- *    it.
+ *    returns HAL_GENERAL_FAILURE or is NULL; the client need not call it.
  *  - Types, operations and arguments newer than the entry point's version are
  *    HAL_INVALID_ARGUMENT.  A structure member newer than that version holds its neutral value,
  *    which its comment gives ("since 1.3; HAL_NO_DEADLINE").  A status code that the version does
@@ -47,7 +44,7 @@
 extern "C" {
 #endif
 
-/* Incremented when a structure or a table of functions below changes its layout. */
+/* Incremented when a structure below changes its layout. */
 #define HAL_ABI_VERSION 1
 
 enum hal_version {
@@ -121,8 +118,7 @@ enum {
 
 /* ---- properties of a driver */
 
-/* Time and power relative to the reference CPU implementation, > 0.  Below 1: faster, less power.
- */
+/* Relative to the reference CPU implementation, > 0.  Below 1: faster, less power. */
 struct hal_performance {
     float exec_time, power_usage;
 };
@@ -154,8 +150,7 @@ struct hal_extension_type {
     uint32_t byte_size; /* of a scalar, or of one element of a tensor */
 };
 
-/* name: characters a-z 0-9 _ . with at least one dot, beginning with the vendor's reversed domain
- * name. */
+/* name: of a-z 0-9 _ . with at least one dot, beginning with the vendor's reversed domain name. */
 struct hal_extension {
     const char *name;
     uint32_t n_types;
@@ -225,8 +220,7 @@ struct hal_operand {
     int32_t type;
     uint32_t n_dims;      /* 0: a scalar, or a tensor of unknown rank */
     const uint32_t *dims; /* a dimension of 0 is unknown */
-    uint32_t n_consumers; /* up to 1.3: number of operation inputs of the same subgraph that refer
-                             to this operand; ignored since feature level 5 */
+    uint32_t n_consumers; /* up to 1.3: operation inputs that refer to this operand; then ignored */
     float scale;
     int32_t zero;
     enum hal_lifetime lifetime;
@@ -341,14 +335,14 @@ struct hal_result {
 struct hal_execution_config {
     bool measure;          /* since 1.2; false */
     uint64_t deadline;     /* since 1.3, in bursts since feature level 5; HAL_NO_DEADLINE */
-    uint64_t loop_timeout; /* ns for one WHILE; since as deadline; HAL_NO_TIME: the default */
+    uint64_t loop_timeout; /* ns per WHILE; versions as deadline; HAL_NO_TIME: the default */
     uint32_t n_hints;      /* since feature level 8; 0 */
     const struct hal_token_value *hints;
 };
 
-/* Callback of an asynchronous execution, implemented by the client.  The driver calls notify()
- * exactly once per execute(), also when the launch fails, from any thread, possibly before
- * execute() returns.  `shapes` are valid during the call only. */
+/* Callback of an asynchronous execution.  The driver calls notify() exactly once per execute(),
+ * also when the launch fails, from any thread, possibly before execute() returns.  `shapes` are
+ * valid during the call only. */
 struct hal_execution_callback {
     void (*notify)(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,
                    const struct hal_output_shape *shapes, struct hal_timing timing);
@@ -373,10 +367,9 @@ struct hal_fenced_info {
     const struct hal_fenced_info_methods *methods;
 };
 
-/* A reusable execution of feature level 8: one request and configuration, fixed at creation, that
- * can be computed any number of times, one at a time (a concurrent call: HAL_GENERAL_FAILURE).
- * Each computation has its own deadline; the one in the configuration is ignored.  The methods are
- * otherwise as those of hal_prepared_model_methods. */
+/* A reusable execution of feature level 8: one request and configuration that can be computed any
+ * number of times, one at a time (a concurrent call: HAL_GENERAL_FAILURE).  Each computation has
+ * its own deadline; that of the configuration is ignored. */
 struct hal_execution;
 struct hal_execution_methods {
     enum hal_status (*execute_synchronously)(struct hal_execution *self, uint64_t deadline,
@@ -395,9 +388,8 @@ struct hal_execution {
  * mapped until then; -1: the driver must not keep it. */
 struct hal_burst;
 struct hal_burst_methods {
-    /* As hal_prepared_model_methods.execute_synchronously.  identifiers[i] belongs to
-     * request->pools[i]; HAL_INVALID_ARGUMENT if n_identifiers is not request->n_pools or if an
-     * identifier is below -1. */
+    /* identifiers[i] belongs to request->pools[i].  HAL_INVALID_ARGUMENT: n_identifiers is not
+     * request->n_pools, or an identifier is below -1. */
     enum hal_status (*execute_synchronously)(struct hal_burst *self,
                                              const struct hal_request *request,
                                              uint32_t n_identifiers, const int64_t *identifiers,
@@ -470,8 +462,8 @@ struct hal_prepared_model {
 
 /* Cache files of one compilation: descriptors, open for reading and writing, which the client
  * keeps, and the token that identifies the compilation.  The driver writes from offset 0.  Contents
- * are untrusted: it checks data, length and token before use (HAL_GENERAL_FAILURE when they are
- * wrong). Other numbers of files than the driver requires: prepare_model() does not cache,
+ * are untrusted: it checks data, length and token before use (wrong: HAL_GENERAL_FAILURE).  Other
+ * numbers of files than the driver requires: prepare_model() does not cache,
  * prepare_model_from_cache() returns HAL_INVALID_ARGUMENT or HAL_GENERAL_FAILURE.  A cache that
  * cannot be written does not make the preparation fail. */
 struct hal_cache {
@@ -490,10 +482,9 @@ struct hal_prepare_config {
     const struct hal_token_value *hints;
 };
 
-/* Callback of a preparation, implemented by the client.  The driver calls notify() exactly once per
- * preparation, also when the launch fails (with the launch status), from any thread, possibly
- * before the preparing call returns.  `prepared` is NULL if and only if status is not HAL_NONE;
- * otherwise the client owns it and calls its release(). */
+/* Callback of a preparation.  The driver calls notify() exactly once, also when the launch fails
+ * (with the launch status), from any thread, possibly before the preparing call returns.
+ * `prepared` is NULL if and only if status is not HAL_NONE; else the client owns it. */
 struct hal_prepare_callback {
     void (*notify)(struct hal_prepare_callback *self, enum hal_status status,
                    struct hal_prepared_model *prepared);
@@ -561,10 +552,9 @@ struct hal_driver {
                                                 const struct hal_model *model, bool *supported,
                                                 uint32_t *ret_n);
 
-    /* Launches the preparation of a model and returns the launch status; the callback receives the
-     * outcome.  HAL_INVALID_ARGUMENT: an invalid model, or one with an operation that the driver
-     * does not support.  An expired deadline does not fail the launch: HAL_MISSED_DEADLINE_* goes
-     * to the callback. */
+    /* Launches the preparation of a model and returns the launch status; the outcome goes to the
+     * callback, including HAL_MISSED_DEADLINE_* for an expired deadline.  HAL_INVALID_ARGUMENT: an
+     * invalid model, or one with an operation that the driver does not support. */
     enum hal_status (*prepare_model)(struct hal_driver *self, enum hal_version version,
                                      const struct hal_model *model,
                                      const struct hal_prepare_config *config,
@@ -594,10 +584,9 @@ struct hal_driver {
 };
 
 /* The function that a driver in a shared library exports under the name HAL_DRIVER_ENTRY.
- * abi_version: HAL_ABI_VERSION of the caller.  arguments: the text after '?' in the target's URI,
- * or
- * "".  Returns NULL when the driver cannot be opened, with the reason in `why` (at most why_size
- * bytes, NUL-terminated). */
+ * abi_version: HAL_ABI_VERSION of the caller.  arguments: the text after '?' in the target's URI
+ * ("": none).  Returns NULL, with the reason in `why` (at most why_size bytes, NUL-terminated), when the
+ * driver cannot be opened. */
 #define HAL_DRIVER_ENTRY "hal_driver_open"
 typedef struct hal_driver *hal_driver_open_fn(uint32_t abi_version, const char *arguments,
                                               char *why, size_t why_size);

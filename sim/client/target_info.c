@@ -1,5 +1,4 @@
-/* Checks the properties that a driver reports (name, type, capabilities, ...) against the contract.
- */
+/* Checks the properties that a driver reports (name, type, capabilities) against the contract. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,4 @@
-/* A driver on top of an engine: properties, capabilities, threads, logging of calls, construction.
- */
+/* A driver on top of an engine: properties, threads, logging of calls, construction. */
 #define _GNU_SOURCE
 #include "sim/driver/driver.h"
 

@@ -173,9 +173,8 @@ void execution_submit(struct execution *x, uint64_t left)
     x->refused = hal_exhausted(x->version);
 }
 
-/* Runs while the execution has the device.  Skips it if it is cancelled or cannot meet its
- * deadline.
- */
+/* Runs while the execution has the device.  Skips executions that are cancelled or cannot meet
+ * their deadline. */
 static enum hal_status run_on_device(struct execution *x, struct hal_result *result)
 {
     if (!job_is_wanted(&x->job)) {

@@ -1,5 +1,4 @@
-/* HAL model -> golden model.  Checks every index, count and location, as the client is untrusted.
- */
+/* HAL model -> golden model; checks every index, count and location of the untrusted client. */
 #include "sim/hal/convert.h"
 
 #include <inttypes.h>

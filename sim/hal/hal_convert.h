@@ -49,8 +49,7 @@ enum { HAL_RAISED_ROWS = 8 };
  * to which ret->operand points if from < HAL_1_2. */
 void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version from,
                             struct hal_operand_performance *rows, struct hal_capabilities *ret);
-/* Whether hal_capabilities_at() is lossless, that is, hal_capabilities_raise() restores its input.
- */
+/* Whether hal_capabilities_at() is lossless: hal_capabilities_raise() restores its input. */
 bool hal_capabilities_survive(const struct hal_capabilities *c, enum hal_version version);
 
 /* Arguments newer than the version must have their neutral values (sim/hal.h).  WHY_INVALID. */

@@ -110,8 +110,7 @@ static struct remote_channel *channel_new(int socket, struct why *w)
     return c;
 }
 
-/* NULL: no channel is idle.  wait: wait for one as long as calls are running that will return one.
- */
+/* NULL: no channel is idle.  wait: wait for one while there are calls that will return one. */
 static struct remote_channel *take_idle(struct remote *r, bool wait)
 {
     pthread_mutex_lock(&r->lock);
@@ -136,8 +135,7 @@ static void give_back(struct remote *r, struct remote_channel *c)
     pthread_mutex_unlock(&r->lock);
 }
 
-/* A service that accepts no more sessions replies without reading the call, which may take a while.
- */
+/* A service that accepts no more sessions replies without reading the call, possibly later. */
 enum { REJECTION_MS = 1000 };
 
 static bool has_answer(const struct remote_channel *c)

@@ -112,8 +112,7 @@ bool remote_forget(struct remote *r, uint64_t id);
  * with HAL_DEVICE_UNAVAILABLE. */
 void *remote_run_events(void *r);
 
-/* Records a contract violation of the driver for remote_take_breach(), unless there is one already.
- */
+/* Records a contract violation for remote_take_breach(), unless there is one already. */
 __attribute__((format(printf, 2, 3))) void remote_breach(struct remote *r, const char *fmt, ...);
 
 /* Decodes the shapes and timing of a reply or event into `result`; false: they are invalid. */

@@ -48,8 +48,7 @@ struct service {
     struct place place[MAX_SESSIONS];
 };
 
-/* The error `errno` as WHY_INVALID, the path's fault, or WHY_SYSTEM where resources are exhausted.
- */
+/* An error of the path in errno: WHY_INVALID, or WHY_SYSTEM where resources are exhausted. */
 static int path_error(const struct service *s, const char *what, struct why *w)
 {
     bool is_system_limit =

@@ -1,5 +1,4 @@
-/* Executes the calls of a session: dispatch to the methods' functions, and common parts of replies.
- */
+/* The calls of a session: dispatch to the methods' functions, common parts of replies. */
 #include <string.h>
 
 #include "golden/base/trace.h"

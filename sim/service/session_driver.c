@@ -67,8 +67,7 @@ int answer_open_events(struct answer *q)
     return answer_no_memory(q);
 }
 
-/* The memory file must be sealed: accesses beyond the end of a shrunk file would crash the service.
- */
+/* The memory file must be sealed: access beyond the end of a shrunk file crashes the service. */
 int answer_set_staging(struct answer *q)
 {
     struct wire_staging *s = &q->c->staging;

@@ -98,8 +98,7 @@ int packet_put_request(const struct packet_request *request, enum hal_version ve
 int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal_version version,
                         struct arena *a, struct packet_request *ret_request, struct why *w);
 
-/* Encodes a result; -1: more than `most` datums.  One without shapes takes PACKET_FAILURE datums.
- */
+/* Encodes a result, PACKET_FAILURE datums if without shapes; -1: more than `most` datums. */
 enum { PACKET_FAILURE = 2 };
 int packet_put_result(enum hal_status status, const struct hal_result *result,
                       struct result_datum *datums, uint32_t most, uint32_t *ret_n);

@@ -40,9 +40,7 @@ enum trace_phase wire_method_phase(Wire__Method method)
     }
 }
 
-/* Precedes every message.  length > WIRE_INLINE: the message is in the file of the first
- * descriptor.
- */
+/* Precedes every message.  length > WIRE_INLINE: the message is in the first descriptor. */
 struct header {
     uint32_t length, n_fds;
 };
