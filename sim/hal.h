@@ -585,8 +585,8 @@ struct hal_driver {
 
 /* The function that a driver in a shared library exports under the name HAL_DRIVER_ENTRY.
  * abi_version: HAL_ABI_VERSION of the caller.  arguments: the text after '?' in the target's URI
- * ("": none).  Returns NULL, with the reason in `why` (at most why_size bytes, NUL-terminated), when the
- * driver cannot be opened. */
+ * ("": none).  Returns NULL, with the reason in `why` (at most why_size bytes, NUL-terminated),
+ * when the driver cannot be opened. */
 #define HAL_DRIVER_ENTRY "hal_driver_open"
 typedef struct hal_driver *hal_driver_open_fn(uint32_t abi_version, const char *arguments,
                                               char *why, size_t why_size);

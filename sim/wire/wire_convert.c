@@ -81,7 +81,7 @@ static void *memcpy_message(void *to, const void *from, size_t size)
 /* ---- to messages */
 
 /* Messages point to the caller's arrays of numbers; protobuf-c's members are not const. */
-static uint32_t *lent(const uint32_t *list)
+static uint32_t *unconst(const uint32_t *list)
 {
     return (uint32_t *) (uintptr_t) list;
 }
@@ -108,7 +108,7 @@ static Wire__Operand *put_operand(const struct hal_operand *h, struct arena *a)
         return NULL;
     m->type = h->type;
     m->n_dims = h->n_dims;
-    m->dims = lent(h->dims);
+    m->dims = unconst(h->dims);
     m->n_consumers = h->n_consumers;
     m->scale = h->scale;
     m->zero = h->zero;
@@ -133,9 +133,9 @@ static Wire__Operation *put_operation(const struct hal_operation *h, struct aren
     if (m) {
         m->type = h->type;
         m->n_inputs = h->n_inputs;
-        m->inputs = lent(h->inputs);
+        m->inputs = unconst(h->inputs);
         m->n_outputs = h->n_outputs;
-        m->outputs = lent(h->outputs);
+        m->outputs = unconst(h->outputs);
     }
     return m;
 }
@@ -151,9 +151,9 @@ static Wire__Subgraph *put_subgraph(const struct hal_subgraph *h, struct arena *
     if (!m->operands || !m->operations)
         return NULL;
     m->n_inputs = h->n_inputs;
-    m->inputs = lent(h->inputs);
+    m->inputs = unconst(h->inputs);
     m->n_outputs = h->n_outputs;
-    m->outputs = lent(h->outputs);
+    m->outputs = unconst(h->outputs);
     for (; m->n_operands < h->n_operands; m->n_operands++)
         if (!(m->operands[m->n_operands] = put_operand(&h->operands[m->n_operands], a)))
             return NULL;
@@ -233,7 +233,7 @@ static Wire__Argument *put_argument(const struct hal_argument *h, struct arena *
         return NULL;
     m->has_no_value = h->has_no_value;
     m->n_dims = h->n_dims;
-    m->dims = lent(h->dims);
+    m->dims = unconst(h->dims);
     return m;
 }
 
