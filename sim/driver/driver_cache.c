@@ -168,7 +168,7 @@ enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache
     struct why w;
 
     if ((o.n_model || o.n_data) && !cache_has_files(&o, cache)) {
-        VLOG(COMPILATION, "%u and %u cache files, expected %u and %u", cache->n_model,
+        VLOG(COMPILATION, "%u model and %u data cache files, expected %u and %u", cache->n_model,
              cache->n_data, o.n_model, o.n_data);
         return HAL_INVALID_ARGUMENT;
     }

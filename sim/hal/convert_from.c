@@ -32,10 +32,11 @@ static int convert_type(const struct from_hal *f, const struct hal_operand *h, s
         TRY(names_type(&f->names, h->type, o, f->w));
     info = &dtype_info[o->tensor.dtype];
     CHECK(f, o->tensor.dtype >= DT_COUNT || info->since <= hal_level(f->version),
-          "type %s in a model of HAL %s", info->name, hal_version_name(f->version));
-    CHECK(f, h->n_dims <= MAX_RANK, "rank %u", h->n_dims);
+          "type %s in a model of HAL %s, needs feature level %d", info->name,
+          hal_version_name(f->version), info->since);
+    CHECK(f, h->n_dims <= MAX_RANK, "rank %u, at most %d", h->n_dims, MAX_RANK);
     CHECK(f, !h->n_dims || h->dims, "the list of dimensions is NULL");
-    CHECK(f, info->tensor || !h->n_dims, "%s with %u dimensions", info->name, h->n_dims);
+    CHECK(f, info->tensor || !h->n_dims, "scalar %s with %u dimensions", info->name, h->n_dims);
     return hal_dims_comply(h->dims, h->n_dims, f->version, f->w);
 }
 
@@ -61,12 +62,12 @@ static int convert_channels(const struct from_hal *f, const struct hal_operand *
 
     CHECK(f, channels == (h->extra == HAL_EXTRA_CHANNEL_QUANT),
           "%s with extra parameters of kind %d", dtype_info[t->dtype].name, (int) h->extra);
-    CHECK(f, h->extra == HAL_EXTRA_NONE || channels, "extension data of a type that has none");
+    CHECK(f, h->extra == HAL_EXTRA_NONE || channels, "extension data for a type of NNAPI");
     if (!channels)
         return 0;
-    CHECK(f, h->n_channel_scales && h->channel_scales, "no channel scales");
+    CHECK(f, h->n_channel_scales && h->channel_scales, "the list of channel scales is empty");
     CHECK(f, h->channel_dim < h->n_dims && h->dims[h->channel_dim] == h->n_channel_scales,
-          "%u channel scales along dimension %u", h->n_channel_scales, h->channel_dim);
+          "%u channel scales do not match dimension %u", h->n_channel_scales, h->channel_dim);
     t->channel_dim = h->channel_dim;
     t->n_channels = h->n_channel_scales;
     t->channel_scale =
@@ -106,7 +107,7 @@ static int convert_copy(const struct from_hal *f, const struct hal_operand *h, s
     struct mapping values = { .size = f->hal->operand_values_length };
     const struct hal_location *l = &h->location;
 
-    CHECK(f, l->pool == 0, "constant by copy in pool %u", l->pool);
+    CHECK(f, l->pool == 0, "constant by copy in pool %u, must be 0", l->pool);
     CHECK(f, mapping_holds(&values, l->offset, l->length),
           "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
           values.size);
@@ -138,7 +139,8 @@ static int convert_value(const struct from_hal *f, const struct hal_operand *h, 
     case HAL_SUBGRAPH_INPUT:
     case HAL_SUBGRAPH_OUTPUT:
     case HAL_NO_VALUE:
-        CHECK(f, is_zero(&h->location), "%s with a location", lifetime_name[h->lifetime]);
+        CHECK(f, is_zero(&h->location), "%s with a location, which must be 0",
+              lifetime_name[h->lifetime]);
         return 0;
     case HAL_CONSTANT_COPY: return convert_copy(f, h, o);
     case HAL_CONSTANT_REFERENCE: return convert_reference(f, h, o);
@@ -149,7 +151,7 @@ static int convert_value(const struct from_hal *f, const struct hal_operand *h, 
         o->subgraph = (uint32_t) h->location.offset + 1;
         return 0;
     }
-    return why_fail(f->w, WHY_INVALID, "lifetime %d", (int) h->lifetime);
+    return why_fail(f->w, WHY_INVALID, "unknown lifetime %d", (int) h->lifetime);
 }
 
 static int convert_operand(const struct from_hal *f, const struct hal_operand *h,
@@ -254,8 +256,8 @@ static int convert_subgraph(const struct from_hal *f, const struct hal_subgraph 
                        .n_inputs = h->n_inputs,
                        .n_outputs = h->n_outputs };
 
-    CHECK(f, h->n_operands && h->operands, "no operands");
-    CHECK(f, h->n_operations && h->operations, "no operations");
+    CHECK(f, h->n_operands && h->operands, "the list of operands is empty");
+    CHECK(f, h->n_operations && h->operations, "the list of operations is empty");
     g.operand = arena_alloc(f->a, g.n_operands, sizeof(*g.operand));
     if (!g.operand)
         return out_of_memory(f);

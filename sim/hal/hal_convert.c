@@ -309,7 +309,7 @@ static int check_members(const struct member *m, const void *config, const void 
 {
     for (; m->name; m++)
         REQUIRE(w, version >= m->since || !is_set(m, config, neutral),
-                "%s at HAL %s, came with HAL %s", m->name, hal_version_name(version),
+                "%s in a call of HAL %s, needs HAL %s", m->name, hal_version_name(version),
                 hal_version_name(m->since));
     return 0;
 }
@@ -399,7 +399,8 @@ int hal_execution_config_at(const struct hal_execution_config *c, enum hal_versi
 int hal_dims_comply(const uint32_t *dims, uint32_t n, enum hal_version version, struct why *w)
 {
     for (uint32_t i = 0; i < n && version >= HAL_FL5; i++)
-        REQUIRE(w, dims[i] <= INT32_MAX, "dimension %u is %" PRIi32, i, (int32_t) dims[i]);
+        REQUIRE(w, dims[i] <= INT32_MAX, "dimension %u is negative: %" PRIi32, i,
+                (int32_t) dims[i]);
     return 0;
 }
 
@@ -414,13 +415,15 @@ int hal_location_complies(const struct hal_location *l, enum hal_version version
 {
     const uint64_t most = version >= HAL_FL5 ? INT64_MAX : UINT32_MAX;
 
-    REQUIRE(w, version < HAL_FL5 || l->pool <= INT32_MAX, "pool %" PRIi32, (int32_t) l->pool);
+    REQUIRE(w, version < HAL_FL5 || l->pool <= INT32_MAX, "the pool index is negative: %" PRIi32,
+            (int32_t) l->pool);
     REQUIRE(w, l->offset <= most && l->length <= most && l->padding <= most,
-            "%" PRIi64 " bytes at %" PRIi64 ", %" PRIi64 " of padding, at HAL %s",
+            "%" PRIi64 " bytes at %" PRIi64 ", %" PRIi64 " of padding: out of range in HAL %s",
             (int64_t) l->length, (int64_t) l->offset, (int64_t) l->padding,
             hal_version_name(version));
-    REQUIRE(w, version >= HAL_FL5 || !l->padding, "%" PRIu64 " bytes of padding at HAL %s",
-            l->padding, hal_version_name(version));
+    REQUIRE(w, version >= HAL_FL5 || !l->padding,
+            "%" PRIu64 " bytes of padding in HAL %s, must be 0", l->padding,
+            hal_version_name(version));
     return 0;
 }
 
@@ -438,8 +441,8 @@ static int check_pool(const struct hal_request_pool *p, enum hal_version version
 {
     REQUIRE(w, !p->is_token || version >= HAL_1_3, "a token in a request of HAL %s, needs HAL 1.3",
             hal_version_name(version));
-    REQUIRE(w, !p->is_token || version < HAL_FL5 || p->token <= INT32_MAX, "token %" PRIi32,
-            (int32_t) p->token);
+    REQUIRE(w, !p->is_token || version < HAL_FL5 || p->token <= INT32_MAX,
+            "the token is negative: %" PRIi32, (int32_t) p->token);
     return 0;
 }
 

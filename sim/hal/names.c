@@ -102,7 +102,7 @@ static int translate(const struct names *n, const char *what, int32_t code, int3
     struct names_row key = { .from = (uint16_t) extension_prefix_of(code) };
     const struct names_row *row = NULL;
 
-    REQUIRE(w, n->version >= HAL_1_2 && key.from, "%s %d in a model of HAL %s", what, code,
+    REQUIRE(w, n->version >= HAL_1_2 && key.from, "unknown %s %d in a model of HAL %s", what, code,
             hal_version_name(n->version));
     if (n->n)
         row = bsearch(&key, n->row, n->n, sizeof(*n->row), compare_rows);

@@ -38,7 +38,7 @@ static int place(struct shared *s, const struct hal_memory *m, struct why *w)
 {
     uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE);
 
-    REQUIRE(w, m->size <= SIZE_MAX / 4 - s->size, "memory of %llu bytes",
+    REQUIRE(w, m->size <= SIZE_MAX / 4 - s->size, "a memory of %llu bytes is too large",
             (unsigned long long) m->size);
     s->region[s->n++] = (struct region){ .from = *m, .at = s->size };
     s->size += (size_t) ((m->size + page - 1) / page * page);

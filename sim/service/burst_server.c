@@ -309,7 +309,8 @@ static int look_up(struct burst_server *s, const struct packet_request *r, struc
         int32_t k = r->pools[i].slot;
         if (r->pools[i].kind == REQUEST_TOKEN)
             continue;
-        REQUIRE(w, k >= 0 && k < BURST_SLOTS, "slot %d of %d", (int) k, BURST_SLOTS);
+        REQUIRE(w, k >= 0 && k < BURST_SLOTS, "slot %d, expected 0 to %d", (int) k,
+                BURST_SLOTS - 1);
         if (g->of[k] || is_wanted[k] || (g->of[k] = slot_take(s, k)))
             continue;
         is_wanted[k] = true;

@@ -166,7 +166,8 @@ static int open_queues(struct answer *q, struct burst_server *server)
 
     REQUIRE(q->w,
             q->call->request_length <= RING_LENGTH_MAX && q->call->result_length <= RING_LENGTH_MAX,
-            "queues of %u and %u datums", q->call->request_length, q->call->result_length);
+            "queues of %u and %u datums, at most %d", q->call->request_length,
+            q->call->result_length, RING_LENGTH_MAX);
     if (!q->call->request_length || object_count(q->s, OBJECT_BURST) >= MAX_QUEUES ||
         burst_server_open(server, q->call->request_length, q->call->result_length, &fds, &none) < 0)
         return 0;
@@ -303,7 +304,7 @@ static int reusable_fenced_on(struct answer *q, struct object *o)
     const int *fences = NULL;
     int fence = HAL_NO_FENCE;
 
-    REQUIRE(q->w, q->call->execution, "no deadline");
+    REQUIRE(q->w, q->call->execution, "method %d without a deadline", (int) q->call->method);
     TRY(take_fences(q, &fences));
     enum hal_status s =
         x->methods->execute_fenced(x, (uint32_t) q->call->n_wait_for, fences,

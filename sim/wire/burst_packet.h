@@ -2,7 +2,7 @@
  * datums, in the order of HAL 1.2's FmqRequestDatum and FmqResultDatum.
  *
  *   request  REQUEST_PACKET, each input and its dimensions, each output and its dimensions, each
- *            pool, REQUEST_MEASURE; since feature level 5 a deadline, a loop time-out, hints
+ *            pool, REQUEST_MEASURE; since feature level 5 a deadline, a loop timeout, hints
  *   result   RESULT_PACKET, each shape and its dimensions, RESULT_TIMING
  *
  * A pool is given by its slot number; the service asks the client for the memory of a slot that it

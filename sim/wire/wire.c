@@ -319,7 +319,8 @@ static int unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, 
     ProtobufCMessage *m = protobuf_c_message_unpack(type, &allocator, length, bytes);
 
     if (reading.is_full)
-        return why_fail(w, WHY_MEMORY, "no memory to read a message of %zu bytes", length);
+        return why_fail(w, WHY_MEMORY, "not enough memory to decode a message of %zu bytes",
+                        length);
     REQUIRE(w, m, "not a message of type %s", type->name);
     *ret_message = m;
     return 0;
@@ -333,7 +334,8 @@ static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, s
     struct stat st;
     int fd = fds->n ? fds->fd[0] : -1;
 
-    REQUIRE(w, fd >= 0 && length <= WIRE_MAX, "a message of %zu bytes without its file", length);
+    REQUIRE(w, fd >= 0 && length <= WIRE_MAX,
+            "a message of %zu bytes is too long or its file is missing", length);
     REQUIRE(w, fstat(fd, &st) == 0 && (uint64_t) st.st_size >= length,
             "the file of a message is shorter than its %zu bytes", length);
     REQUIRE(w, wire_is_sealed(fd, sealed), "the file of a message is not sealed");
@@ -351,17 +353,17 @@ static int read_packet(const struct packet *p, size_t n, const struct wire_next 
                        const ProtobufCMessageDescriptor *type, struct arena *a,
                        ProtobufCMessage **ret_message, struct wire_fds *fds, struct why *w)
 {
-    REQUIRE(w, n >= sizeof(p->header), "a packet of %zu bytes", n);
+    REQUIRE(w, n >= sizeof(p->header), "a packet of %zu bytes, shorter than its header", n);
     if (p->header.length > WIRE_INLINE) {
         REQUIRE(w, n == sizeof(p->header), "a long message within a packet");
         TRY(unpack_large(type, p->header.length, fds, a, ret_message, w));
     } else {
-        REQUIRE(w, n == sizeof(p->header) + p->header.length, "a packet of %zu bytes for %u", n,
-                p->header.length);
+        REQUIRE(w, n == sizeof(p->header) + p->header.length,
+                "a packet of %zu bytes with a message of %u bytes", n, p->header.length);
         TRY(unpack(type, p->bytes, p->header.length, a, ret_message, w));
     }
     REQUIRE(w, fds->n == p->header.n_fds || (next->without_fds && !fds->n),
-            "%u descriptors, %u announced", fds->n, p->header.n_fds);
+            "%u descriptors received, %u announced", fds->n, p->header.n_fds);
     return 0;
 }
 

@@ -171,7 +171,7 @@ int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena 
     if (!m)
         return no_memory(w);
     REQUIRE(w, hal->kind != HAL_MEMORY_ADDRESS || (hal->address && hal->size),
-            "memory without address or size");
+            "the address of a memory is NULL or its size 0");
     m->kind = (uint32_t) hal->kind;
     m->protection = hal->protection;
     m->offset = hal->kind == HAL_MEMORY_ADDRESS ? staged : hal->offset;
@@ -368,7 +368,7 @@ static int take_prefixes(const Wire__Model *m, struct arena *a, struct hal_model
     if (!p)
         return no_memory(w);
     for (size_t i = 0; i < m->n_prefixes; i++) {
-        REQUIRE(w, m->prefixes[i]->prefix <= UINT16_MAX, "extension prefix %u",
+        REQUIRE(w, m->prefixes[i]->prefix <= UINT16_MAX, "extension prefix %u, above 65535",
                 m->prefixes[i]->prefix);
         p[i] = (struct hal_extension_prefix){ m->prefixes[i]->name,
                                               (uint16_t) m->prefixes[i]->prefix };
