@@ -13,7 +13,8 @@
 
 #define LOG_TAG "Schedule"
 
-/* When a client last got the device.  Kept for clients with jobs and for KEPT_CLIENTS others. */
+/* When a client last got the device.  Kept while the client has jobs; of the others, those served
+ * longest ago are dropped while there are more than KEPT_CLIENTS. */
 struct client {
     struct client *next;
     uint32_t id;
@@ -142,8 +143,8 @@ void schedule_set_realtime(struct schedule *s)
     s->epoch = steady_ns();
 }
 
-/* In real time the clock of an idle device advances; that of a busy one stands where its last
- * operation ended. */
+/* In real time the machine's clock, but not before `now`, which a script's arrival may have set to
+ * a later time. */
 static double clock_now(const struct schedule *s)
 {
     return s->is_realtime ? fmax(s->now, steady_ns() - s->epoch) : s->now;
