@@ -108,8 +108,8 @@ const char *buffer_text(const struct buffer *b)
     return b->data ? b->data : "";
 }
 
-/* Length of the UTF-8 sequence at `at`, 0 where there is none; overlong forms and surrogates are
- * not told apart from right ones by their first byte alone, so the second byte is looked at too. */
+/* Length of the UTF-8 sequence at `at`; 0 if it is not valid: an overlong form, a surrogate or a
+ * code above U+10FFFF, which the first two bytes show, included. */
 static size_t utf8_length(const unsigned char *at)
 {
     unsigned char c = at[0];

@@ -48,8 +48,8 @@ int cases_make(const struct cases *c, uint64_t i, struct arena *arena, struct ex
     return 0;
 }
 
-/* Takes the number after a prefix; NULL where there is none of 64 bits. */
-static const char *take_number(const char *at, const char *prefix, uint64_t *ret)
+/* Parses the prefix and a 64-bit number after it.  Returns what follows, or NULL. */
+static const char *parse_number(const char *at, const char *prefix, uint64_t *ret)
 {
     size_t n = strlen(prefix);
     if (strncmp(at, prefix, n) || !isdigit((unsigned char) at[n]))
@@ -63,9 +63,9 @@ static const char *take_number(const char *at, const char *prefix, uint64_t *ret
 bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index)
 {
     uint64_t seed = 0, index = 0;
-    const char *at = take_number(name, "random/s", &seed);
+    const char *at = parse_number(name, "random/s", &seed);
     if (at)
-        at = take_number(at, "/i", &index);
+        at = parse_number(at, "/i", &index);
     if (!at || *at)
         return false;
     *ret_seed = seed;
@@ -77,9 +77,9 @@ bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index)
 
 struct loading {
     struct cases *cases;
-    const char *file; /* of the arena */
+    const char *file; /* in the arena */
     const char *glob;
-    bool fill; /* the file has no input values */
+    bool fill; /* generate input values: the file has none */
 };
 
 static const char *without_prefix(const char *name)
@@ -87,7 +87,7 @@ static const char *without_prefix(const char *name)
     return strncmp(name, "spec/", 5) ? name : name + 5;
 }
 
-/* Names may hold what a glob takes as special, so that the exact name counts too. */
+/* The exact name matches too, as names may contain wildcard characters. */
 static bool name_matches(const char *glob, const char *name)
 {
     if (!glob)
@@ -153,10 +153,11 @@ static int take_example(const struct example *e, void *user, struct why *w)
     struct spec_case taken = { .file = l->file };
     if (!name_matches(l->glob, e->name))
         return 0;
-    REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"), "%s: an example's name of %zu bytes",
-            l->file, strlen(e->name));
+    REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"),
+            "%s: the name of an example has %zu bytes, expected less than %zu", l->file,
+            strlen(e->name), CASE_NAME - strlen("spec/"));
     if (grow(c) < 0 || copy_example(e, c->arena, &taken.example) < 0)
-        return why_fail(w, WHY_MEMORY, "no memory for %s", e->name);
+        return why_fail(w, WHY_MEMORY, "out of memory for %s", e->name);
     if (l->fill)
         TRY(inputs_fill(e->name, taken.example.in, e->model.graph[0].n_inputs, c->arena, w));
     c->spec[c->n++] = taken;
@@ -180,12 +181,12 @@ static int load_file(struct cases *c, const char *path, const char *glob, struct
     struct loading l = { .cases = c, .glob = glob, .fill = ends_with(path, ".tflite") };
     l.file = arena_strdup(c->arena, path);
     if (!l.file)
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_fail(w, WHY_MEMORY, "out of memory");
     const struct specs_options options = { .threads = c->threads };
     return specs_load(path, &options, take_example, &l, w);
 }
 
-/* A folder that is being read, and the one that it was found in. */
+/* A folder being read, and the one that contains it: to detect links in a circle. */
 struct folder {
     const struct folder *above;
     dev_t device;
@@ -211,14 +212,14 @@ static int load_folder(struct cases *c, const char *path, const char *glob,
     struct dirent **entry;
     for (const struct folder *f = here->above; f; f = f->above)
         REQUIRE(w, f->device != here->device || f->inode != here->inode,
-                "%s: a link to a folder that it is in", path);
+                "%s: is a link to a folder that contains it", path);
     int n = scandir(path, &entry, not_hidden, by_name), failed = 0;
     if (n < 0)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     for (int i = 0; i < n; i++) {
         char *below = NULL;
         if (!failed && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0)
-            failed = why_fail(w, WHY_MEMORY, "no memory");
+            failed = why_fail(w, WHY_MEMORY, "out of memory");
         else if (!failed)
             failed = load_path(c, below, glob, here, w);
         free(below);
@@ -228,8 +229,8 @@ static int load_folder(struct cases *c, const char *path, const char *glob,
     return failed;
 }
 
-/* above: the folder that it was found in; NULL: named by the user, so that it must be something
- * that can be loaded. */
+/* above: the folder that contains it; NULL: given by the user, and an error if it cannot be loaded.
+ */
 static int load_path(struct cases *c, const char *path, const char *glob,
                      const struct folder *above, struct why *w)
 {
@@ -243,19 +244,18 @@ static int load_path(struct cases *c, const char *path, const char *glob,
         return 0;
     if (!there)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
-    REQUIRE(w, S_ISREG(about.st_mode), "%s: not a file", path);
-    REQUIRE(w, is_spec(path), "%s: not a specification (.mod.py, .jsonl, .jsonl.xz, .tflite)",
-            path);
+    REQUIRE(w, S_ISREG(about.st_mode), "%s: neither a regular file nor a folder", path);
+    REQUIRE(w, is_spec(path), "%s: expected a file .mod.py, .jsonl, .jsonl.xz or .tflite", path);
     return load_file(c, path, glob, w);
 }
 
 int cases_load(struct cases *c, const char *path, const char *glob, struct why *w)
 {
     if (!c->arena && !(c->arena = arena_new(0)))
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_fail(w, WHY_MEMORY, "out of memory");
     uint64_t before = c->n;
     TRY(load_path(c, path, glob, NULL, w));
-    REQUIRE(w, c->n > before || glob, "%s: no specifications in it", path);
+    REQUIRE(w, c->n > before || glob, "%s: no examples found", path);
     return 0;
 }
 

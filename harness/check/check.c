@@ -64,7 +64,7 @@ static bool expects_all(const struct example *e)
     return true;
 }
 
-/* What is ignored expects nothing: then only the reference can tell. */
+/* Outputs whose values are ignored do not count: only the reference can judge those. */
 static bool expects_any(const struct example *e)
 {
     for (uint32_t i = 0; i < e->model.graph[0].n_outputs; i++)
@@ -191,31 +191,33 @@ static void describe_unsupported(const struct check *c, const struct outcome *o,
     }
     char text[48];
     const struct operation *p = &g->operation[first];
-    snprintf(r->why, sizeof r->why, "operation %u (%s, %s) is not supported", first,
-             operation_name(p->code, text), operation_type(g, p));
+    snprintf(r->why, sizeof r->why, "operation %u (%s, %s)", first, operation_name(p->code, text),
+             operation_type(g, p));
     if (n > 1)
-        text_append(r->why, sizeof r->why, ", nor %s %u other%s", n == 2 ? "is" : "are", n - 1,
-                    n == 2 ? "" : "s");
+        text_append(r->why, sizeof r->why, " and %u other%s", n - 1, n == 2 ? "" : "s");
+    text_append(r->why, sizeof r->why, " %s not supported", n == 1 ? "is" : "are");
 }
 
 static void judge_failed_call(const struct check *c, struct check_result *r, enum stage stage)
 {
     if (c->example->expect_failure && stage == STAGE_EXECUTE) {
         r->verdict = VERDICT_PASS;
-        snprintf(r->why, sizeof r->why, "fails at execution, as it must");
+        snprintf(r->why, sizeof r->why, "execution fails, as the example requires");
         return;
     }
     r->verdict = stage == STAGE_SUPPORTED ? VERDICT_VIOLATION : VERDICT_REFUSED;
-    snprintf(r->why, sizeof r->why, "%s ended with %s%s",
-             stage == STAGE_SUPPORTED ? "the model is valid, but get_supported_operations"
+    snprintf(r->why, sizeof r->why, "%s returned %s%s",
+             stage == STAGE_SUPPORTED ? "get_supported_operations of a valid model"
              : stage == STAGE_PREPARE ? "every operation is supported, but prepare_model"
-                                      : "the model is prepared, but executing",
+                                      : "the model is prepared, but the execution",
              r->status,
-             stage == STAGE_SUPPORTED ? " (an operation that is not supported is answered false)"
-                                      : "");
+             stage == STAGE_SUPPORTED
+                 ? "; expected NONE, with false for each operation that is not supported"
+                 : "");
 }
 
-/* Whether the reference cannot tell how many elements are right: DESIGN.md, section 4. */
+/* Whether the number of elements of an output depends on values that are within their bounds on
+ * either side of a tie, so that neither its shape nor its values can be judged. */
 static bool is_open(const struct check *c, uint32_t i)
 {
     return c->judge == JUDGE_BOUND && c->have_result && c->result.open[i];
@@ -229,8 +231,9 @@ static bool any_open(const struct check *c)
     return false;
 }
 
-/* Everything but the comparison of outputs.  True when the verdict stands. */
-static bool judge_course(const struct check *c, const struct outcome *o, struct check_result *r)
+/* Judges everything but the outputs.  True when that decides the verdict. */
+static bool judge_without_outputs(const struct check *c, const struct outcome *o,
+                                  struct check_result *r)
 {
     if (o->violation[0]) {
         r->verdict = o->hung ? VERDICT_HANG : o->died ? VERDICT_CRASH : VERDICT_VIOLATION;
@@ -240,16 +243,18 @@ static bool judge_course(const struct check *c, const struct outcome *o, struct 
         describe_unsupported(c, o, r);
     } else if (c->reference_why[0]) {
         r->verdict = VERDICT_ERROR;
-        snprintf(r->why, sizeof r->why, "no reference: %s", c->reference_why);
+        snprintf(r->why, sizeof r->why, "no reference result: %s", c->reference_why);
     } else if (o->stage == STAGE_EXECUTE && o->status == HAL_OUTPUT_INSUFFICIENT_SIZE &&
                any_open(c)) {
         r->verdict = VERDICT_PASS;
-        snprintf(r->why, sizeof r->why, "undecided: more elements may be right than there is room");
+        snprintf(r->why, sizeof r->why,
+                 "undecided: the right number of elements is open, and may exceed the output's "
+                 "buffer");
     } else if (o->stage != STAGE_DONE) {
         judge_failed_call(c, r, o->stage);
     } else if (c->example->expect_failure) {
         r->verdict = VERDICT_FAIL;
-        snprintf(r->why, sizeof r->why, "executes, although it must fail");
+        snprintf(r->why, sizeof r->why, "execution succeeds, but the example requires it to fail");
     } else {
         return false;
     }
@@ -258,7 +263,7 @@ static bool judge_course(const struct check *c, const struct outcome *o, struct 
 
 /* ---- outputs */
 
-/* The suites allow three steps for one quantised network: DESIGN.md, section 4. */
+/* Quantised steps that the NNAPI suites allow: one, and three for one network. */
 static int cts_steps(const struct example *e)
 {
     return strstr(e->name, "mobilenet_quantized") ? 3 : 1;
@@ -277,7 +282,8 @@ static struct judgement judge_output(const struct check *c, uint32_t i, const st
     return judge_cts(expected, actual, model_is_half(&e->model), cts_steps(e));
 }
 
-/* Specifications ignore the values of random results, not their distribution. */
+/* Whether an output's values are not judged.  Specifications mark random results as ignored; their
+ * distribution is judged all the same. */
 static bool is_ignored(const struct check *c, uint32_t i)
 {
     if (c->example->multinomial_tolerance > 0 && c->have_result && c->result.odds[i])
@@ -318,7 +324,8 @@ static void keep_worst(const struct check *c, uint32_t i, const struct judgement
     snprintf(r->type, sizeof r->type, "%s", d ? d->name : "?");
 }
 
-/* A failing output before a passing one, then the larger ratio; NaN is worse than any number. */
+/* Whether j is worse than the worst so far: a failing output is worse than a passing one, then the
+ * larger ratio decides; NaN is worse than any number. */
 static bool is_worse(const struct judgement *j, bool ok, const struct check_result *r, bool r_ok)
 {
     if (r->output < 0)
@@ -344,7 +351,7 @@ static void put_detail(struct buffer *b, const struct check *c, uint32_t i,
             place, j->expected, j->actual, fabs(j->actual - j->expected), j->bound, j->ratio);
 }
 
-/* Shapes are the contract's, not the arithmetic's: of an open one that is the rank. */
+/* A wrong shape breaks the HAL contract: a violation.  Of an open output only the rank is known. */
 static bool judge_shape(const struct check *c, uint32_t i, const struct tensor *actual,
                         struct check_result *r)
 {
@@ -353,12 +360,13 @@ static bool judge_shape(const struct check *c, uint32_t i, const struct tensor *
     if (is_open(c, i) ? s->rank == actual->shape.rank : shape_equal(s, &actual->shape))
         return true;
     r->verdict = VERDICT_VIOLATION;
-    snprintf(r->why, sizeof r->why, "output %u has shape %s, must be %s", i,
+    snprintf(r->why, sizeof r->why, "output %u has shape %s, expected %s", i,
              shape_text(&actual->shape, is), shape_text(s, must));
     return false;
 }
 
-/* What the reference is judged by where it would only be compared with itself; else NULL. */
+/* Values judged in place of the target's, where the reference would be compared with itself; else
+ * NULL. */
 static const struct tensor *expected_instead(const struct check *c, uint32_t i)
 {
     const struct example *e = c->example;
@@ -385,7 +393,7 @@ static void judge_one(const struct check *c, uint32_t i, const struct outcome *o
     if (!j.ok && ok_before) {
         r->verdict = VERDICT_FAIL;
         snprintf(r->why, sizeof r->why, "output %u%s: %s", i,
-                 instead ? ", as the example expects it" : "", j.why);
+                 instead ? ", value expected by the example" : "", j.why);
     }
 }
 
@@ -401,14 +409,14 @@ static void judge_outputs(const struct check *c, const struct outcome *o, struct
             judge_one(c, i, o, r, detail);
         else if (detail)
             buffer_printf(detail, "output %u: %s\n", i,
-                          is_open(c, i) ? "undecided, and so is its shape"
-                                        : "ignored by its specification");
+                          is_open(c, i) ? "undecided, values and shape"
+                                        : "ignored by the specification");
     if (r->verdict == VERDICT_PASS && !r->checked)
         snprintf(r->why, sizeof r->why, "no element could be compared");
 }
 
-/* What was said otherwise to a driver of an older HAL. */
-static void tell_notes(const struct outcome *o, struct check_result *r, struct buffer *detail)
+/* Adds the changes of the model's conversion to the target's HAL version to the explanation. */
+static void add_notes(const struct outcome *o, struct check_result *r, struct buffer *detail)
 {
     for (uint32_t i = 0; i < o->n_notes; i++) {
         const char *lost = o->note[i].lost ? "lost at this HAL version: " : "";
@@ -429,9 +437,9 @@ void check_judge(struct check *c, struct outcome *o, struct check_result *r, str
     else
         snprintf(r->status, sizeof r->status, "status %u", (unsigned) o->status);
     r->device_ns = o->timing.on_device;
-    if (!judge_course(c, o, r))
+    if (!judge_without_outputs(c, o, r))
         judge_outputs(c, o, r, detail);
-    tell_notes(o, r, detail);
+    add_notes(o, r, detail);
     text_clean(r->why);
     outcome_done(o);
 }

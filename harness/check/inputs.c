@@ -30,15 +30,15 @@ static int fill_one(struct rng *r, struct tensor *t, struct arena *arena, struct
     for (uint32_t d = 0; d < t->shape.rank; d++)
         if (!t->shape.dim[d])
             t->shape.dim[d] = 1;
-    REQUIRE(w, dtype_find((int32_t) t->dtype), "an input of type %d", (int) t->dtype);
+    REQUIRE(w, dtype_find((int32_t) t->dtype), "an input has the unknown type %d", (int) t->dtype);
     if (shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) < 0)
-        return why_fail(w, WHY_INVALID, "an input of more than 4 GiB");
+        return why_fail(w, WHY_INVALID, "an input has more than 4 GiB");
     size_t n = tensor_count(t);
     t->data = arena_alloc(arena, tensor_bytes(t), 1);
     struct arena_mark mark = arena_mark(arena);
     double *value = arena_alloc(arena, n, sizeof *value);
     if (!t->data || !value)
-        return why_fail(w, WHY_MEMORY, "no memory for an input of %zu elements", n);
+        return why_fail(w, WHY_MEMORY, "out of memory for an input of %zu elements", n);
     for (size_t i = 0; i < n; i++)
         value[i] = draw_value(r, t);
     tensor_narrow(value, t);

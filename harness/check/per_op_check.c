@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the reference shows of its operations as it runs. */
+/* Collects the operations of a graph while the reference executes them. */
 struct capture {
     const struct example *e;
     struct arena *arena;
@@ -12,8 +12,8 @@ struct capture {
     bool failed; /* out of memory */
 };
 
-/* The operand of the layer that stands for operand `index` of the model; a new one where it is not
- * there yet. */
+/* Index in the single-operation graph of the model's operand `index`, which is added if it is not
+ * there yet.  origin: the model's index of each operand. */
 static uint32_t place_operand(struct graph *layer, uint32_t *origin, uint32_t index,
                               const struct operand *o)
 {
@@ -25,7 +25,7 @@ static uint32_t place_operand(struct graph *layer, uint32_t *origin, uint32_t in
     return layer->n_operands++;
 }
 
-/* Computed and given values become inputs; constants stay. */
+/* Turns computed values and model inputs into inputs of the graph; constants stay constants. */
 static void place_input(struct example *layer, struct graph *g, uint32_t at,
                         const struct tensor *value)
 {
@@ -136,13 +136,14 @@ int layers_make(const struct example *e, struct arena *arena, struct example **r
     return 0;
 }
 
-static bool are_wanted(const struct check *c, const struct check_result *r)
+/* Whether the operations are to be run one by one: see layers_check(). */
+static bool is_needed(const struct check *c, const struct check_result *r)
 {
     return c->judge == JUDGE_BOUND && r->verdict == VERDICT_PASS && !c->example->expect_failure &&
            c->example->model.graph[0].n_operations > 1 && (c->by_layers || !r->checked);
 }
 
-/* A layer that the driver does not take alone says nothing of the whole. */
+/* A driver may support an operation only within a larger graph: then it is not judged. */
 static bool counts(const struct check_result *layer)
 {
     return layer->verdict != VERDICT_UNSUPPORTED;
@@ -181,7 +182,7 @@ void layers_check(struct check *c, struct target *t, struct check_result *r, str
     uint32_t n = 0;
     double worst = 0;
 
-    if (!are_wanted(c, r) || prepare_layers(c, r) < 0)
+    if (!is_needed(c, r) || prepare_layers(c, r) < 0)
         return;
     for (uint32_t i = 0; i < c->n_layers && r->verdict == VERDICT_PASS; i++) {
         struct check_result layer;

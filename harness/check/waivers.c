@@ -20,12 +20,12 @@ void waivers_free(struct waivers *v)
     if (!v)
         return;
     for (size_t i = 0; i < v->n; i++)
-        free(v->list[i].name); /* one allocation a line */
+        free(v->list[i].name); /* one allocation per line */
     free(v->list);
     free(v);
 }
 
-/* Cuts the next word off; NULL at the end of the line. */
+/* Cuts off the next word; NULL at the end of the line. */
 static char *next_word(char **at)
 {
     char *word = *at + strspn(*at, " \t");
@@ -37,7 +37,7 @@ static char *next_word(char **at)
     return word;
 }
 
-/* Takes over `line` when it adds a waiver, which it says by returning 1. */
+/* 1: added a waiver, which owns `line` from now on; 0: the line has none. */
 static int add_line(struct waivers *v, char *line, const char *path, unsigned number, struct why *w)
 {
     line[strcspn(line, "\r\n")] = 0;
@@ -46,10 +46,10 @@ static int add_line(struct waivers *v, char *line, const char *path, unsigned nu
         return 0;
     target = next_word(&at);
     char *reason = at + strspn(at, " \t");
-    REQUIRE(w, target && *reason, "%s:%u: a waiver is CASE-GLOB TARGET-GLOB REASON", path, number);
+    REQUIRE(w, target && *reason, "%s:%u: expected CASE-GLOB TARGET-GLOB REASON", path, number);
     struct waiver *list = realloc(v->list, (v->n + 1) * sizeof *list);
     if (!list)
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_fail(w, WHY_MEMORY, "out of memory");
     v->list = list;
     memmove(line, name, strlen(name) + 1); /* so that freeing the name frees the line */
     list[v->n++] = (struct waiver){ line, target, reason };
@@ -82,7 +82,7 @@ int waivers_load(const char *path, struct waivers **ret_waivers, struct why *w)
     if (!file)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     struct waivers *v = calloc(1, sizeof *v);
-    int failed = v ? read_lines(v, file, path, w) : why_fail(w, WHY_MEMORY, "no memory");
+    int failed = v ? read_lines(v, file, path, w) : why_fail(w, WHY_MEMORY, "out of memory");
     fclose(file);
     if (failed < 0) {
         waivers_free(v);

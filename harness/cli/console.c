@@ -56,7 +56,7 @@ void console_progress(struct console *c, uint64_t done)
 
 /* ---- JSON */
 
-/* JSON has no infinities and no NaN: those are strings. */
+/* JSON has neither infinities nor NaN: they become strings. */
 static json_t *number(double x)
 {
     if (isnan(x))
@@ -66,7 +66,7 @@ static json_t *number(double x)
     return json_real(x);
 }
 
-/* File names need not be UTF-8, JSON has to be. */
+/* A JSON string; file names that are not UTF-8 are cleaned. */
 static json_t *text(const char *from)
 {
     json_t *s = json_string(from);
@@ -129,14 +129,14 @@ static void verdict_json(const char *name, const char *target, const struct chec
 static void print_worst(const struct check_result *r)
 {
     if (r->wrong)
-        printf("    %llu of %llu elements are wrong; the worst is in output %d (%s, %s)\n",
+        printf("    %llu of %llu elements wrong; the worst is in output %d (%s, %s)\n",
                (unsigned long long) r->wrong, (unsigned long long) r->checked, r->output,
                r->operation[0] ? r->operation : "an input", r->type);
     printf("    worst %s: expected %.9g, got %.9g, allowed error %.3g, ratio %.3g\n", r->place,
            r->expected, r->actual, r->bound, r->ratio);
 }
 
-/* The lines of a text, each pushed in. */
+/* Prints the lines of a text, indented. */
 static void print_lines(const char *text)
 {
     while (*text) {
@@ -197,7 +197,7 @@ static void summary_json(const struct summary *s, const struct totals *all)
     print_json(line);
 }
 
-/* Columns of verdicts that occurred; pass always. */
+/* The table has columns for pass and for the verdicts that occurred. */
 static bool has_column(const struct totals *all, int v)
 {
     return v == VERDICT_PASS || all->n[v];
@@ -263,8 +263,8 @@ void console_summary(struct console *c, const struct summary *s)
         printf("; run %lld in %s", (long long) s->run, s->db);
     putchar('\n');
     if (c->losses && c->verbosity >= 0)
-        printf("%llu verdict%s about a model that lost something at the HAL version of its target: "
-               "-v says what\n",
+        printf("%llu verdict%s for a model that lost something in conversion to its target's HAL "
+               "version (-v shows what)\n",
                (unsigned long long) c->losses, c->losses == 1 ? " is" : "s are");
     fflush(stdout);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
+#include "golden/base/suggest.h"
 #include "harness/check/buffer.h"
 #include "harness/cli/console.h"
 
@@ -23,9 +24,10 @@ struct option_row {
     const char *name;
     char letter;          /* 0: none */
     const char *argument; /* NULL: a flag */
-    unsigned commands;
+    unsigned commands;    /* enum command_bit: the subcommands that accept it */
     const char *help;
-    /* NULL: the argument, as it is, or the flag goes to the member there. */
+    /* Parses and stores the argument.  NULL: the string, or true for a flag, is stored at `member`.
+     */
     int (*set)(struct options *o, const char *value, struct why *w);
     size_t member;
     enum value_kind value;
@@ -35,7 +37,7 @@ struct option_row {
 
 /* ---- numbers */
 
-/* Decimal, or hexadecimal after 0x: a leading 0 is no octal here. */
+/* Decimal, or hexadecimal after 0x; a leading 0 does not mean octal. */
 static int parse_u64(const char *text, uint64_t least, uint64_t most, uint64_t *ret, struct why *w)
 {
     char *end;
@@ -61,7 +63,7 @@ static int parse_pair(const char *text, char separator, bool single, uint64_t mo
         return 0;
     }
     if (!at || (size_t) (at - text) >= sizeof first)
-        return why_fail(w, WHY_INVALID, "'%s' is not of the form A%cB", text, separator);
+        return why_fail(w, WHY_INVALID, "expected two numbers, A%cB, found '%s'", separator, text);
     memcpy(first, text, (size_t) (at - text));
     first[at - text] = 0;
     TRY(parse_u64(first, 1, most, ret_a, w));
@@ -82,15 +84,19 @@ static int refuse_word(enum value_kind kind, const char *text, struct why *w)
 {
     char list[128] = "";
     for (int i = 0; value_word(kind, i); i++)
-        text_append(list, sizeof list, "%s%s", i ? ", " : "", value_word(kind, i));
-    return why_fail(w, WHY_INVALID, "'%s' is none of %s", text, list);
+        text_append(list, sizeof list, "%s%s",
+                    !i                        ? ""
+                    : value_word(kind, i + 1) ? ", "
+                                              : " or ",
+                    value_word(kind, i));
+    return why_fail(w, WHY_INVALID, "expected %s, found '%s'", list, text);
 }
 
 /* ---- one function per option */
 
 static int set_target(struct options *o, const char *value, struct why *w)
 {
-    REQUIRE(w, *value, "the target is empty");
+    REQUIRE(w, *value, "expected TARGET, found an empty argument");
     REQUIRE(w, o->n_targets < MAX_TARGETS, "more than %d targets", MAX_TARGETS);
     for (uint32_t i = 0; i < o->n_targets; i++)
         REQUIRE(w, strcmp(o->target[i], value), "'%s' is given twice", value);
@@ -100,7 +106,7 @@ static int set_target(struct options *o, const char *value, struct why *w)
 
 static int set_db(struct options *o, const char *value, struct why *w)
 {
-    REQUIRE(w, *value, "the file name is empty");
+    REQUIRE(w, *value, "expected FILE, found an empty argument");
     o->db = value;
     o->db_given = true;
     return 0;
@@ -118,8 +124,7 @@ static int set_shard(struct options *o, const char *value, struct why *w)
 {
     uint64_t shard = 0, n = 0;
     TRY(parse_pair(value, '/', false, 1000000, &shard, &n, w));
-    REQUIRE(w, shard <= n, "'%s': there are only %llu shards (they count from 1)", value,
-            (unsigned long long) n);
+    REQUIRE(w, shard <= n, "expected I/N with I from 1 to N, found '%s'", value);
     o->shard = (uint32_t) shard;
     o->n_shards = (uint32_t) n;
     return 0;
@@ -173,7 +178,7 @@ static int set_ops(struct options *o, const char *value, struct why *w)
 {
     uint64_t least = 0, most = 0;
     TRY(parse_pair(value, '-', true, 100, &least, &most, w));
-    REQUIRE(w, least <= most, "'%s': the smaller number comes first", value);
+    REQUIRE(w, least <= most, "expected MIN-MAX with MIN not above MAX, found '%s'", value);
     o->graphs.min_ops = (uint32_t) least;
     o->graphs.max_ops = (uint32_t) most;
     o->graphs_given = true;
@@ -200,10 +205,26 @@ static int set_level(struct options *o, const char *value, struct why *w)
 
 static int set_op(struct options *o, const char *value, struct why *w)
 {
-    REQUIRE(w, op_by_name(value), "no operation '%s' in the catalogue (see halcyon ops)", value);
+    struct suggestion s = suggest_for(value);
+    char text[SUGGEST_TEXT];
+    for (int i = 0; i < op_table_n; i++)
+        suggest_candidate(&s, op_table[i]->name);
+    REQUIRE(w, op_by_name(value), "unknown operation '%s'%s", value,
+            s.name ? suggest_text(&s, "", text) : " ('halcyon ops' lists them)");
     o->graphs.only = value;
     o->graphs_given = true;
     return 0;
+}
+
+static int unknown_type(const char *name, struct why *w)
+{
+    struct suggestion s = suggest_for(name);
+    char text[SUGGEST_TEXT];
+    for (int t = 0; t < DT_COUNT; t++)
+        if (dtype_info[t].tensor)
+            suggest_candidate(&s, dtype_info[t].name);
+    return why_fail(w, WHY_INVALID, "unknown operand type '%s'%s", name,
+                    s.name ? suggest_text(&s, "", text) : " (expected such as TENSOR_FLOAT32)");
 }
 
 /* "TENSOR_FLOAT32,TENSOR_FLOAT16" */
@@ -213,11 +234,13 @@ static int set_types(struct options *o, const char *value, struct why *w)
     for (const char *at = value;; at++) {
         char name[64];
         size_t length = strcspn(at, ",");
-        REQUIRE(w, length && length < sizeof name, "'%s' is not a list of operand types", value);
+        REQUIRE(w, length && length < sizeof name,
+                "expected operand types separated by commas, found '%s'", value);
         memcpy(name, at, length);
         name[length] = 0;
         int type = dtype_by_name(name);
-        REQUIRE(w, type >= 0, "'%s' is not an operand type (such as TENSOR_FLOAT32)", name);
+        if (type < 0)
+            return unknown_type(name, w);
         types |= 1u << type;
         at += length;
         if (!*at)
@@ -242,7 +265,7 @@ static int set_shell(struct options *o, const char *value, struct why *w)
 
 static int set_listen(struct options *o, const char *value, struct why *w)
 {
-    REQUIRE(w, !strncmp(value, "unix:", 5) && value[5], "'%s' is not unix:PATH", value);
+    REQUIRE(w, !strncmp(value, "unix:", 5) && value[5], "expected unix:PATH, found '%s'", value);
     o->listen = value + 5;
     return 0;
 }
@@ -275,71 +298,77 @@ static const struct option_row rows[] = {
     { "target", 'd', "TARGET", CMD_JUDGING,
       "run on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
       .value = VALUE_TARGET, .repeats = true },
-    { "seed", 0, "S", CMD_RANDOM, "seed of the campaign (default 1)", set_seed },
-    { "count", 0, "N", CMD_RANDOM, "how many graphs (default 1000)", set_count },
-    { "ops", 0, "MIN-MAX", CMD_GRAPHS, "operations of a graph, 1 to 100", set_ops },
+    { "seed", 0, "S", CMD_RANDOM, "seed of the random graphs (default 1)", set_seed },
+    { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
+    { "ops", 0, "MIN-MAX", CMD_GRAPHS, "number of operations per graph, 1 to 100", set_ops },
     { "op", 0, "NAME", CMD_GRAPHS, "only this operation", set_op, .value = VALUE_OPERATION },
-    { "types", 0, "LIST", CMD_GRAPHS, "only these main types: TENSOR_FLOAT32,...", set_types,
+    { "types", 0, "LIST", CMD_GRAPHS, "only these operand types: TENSOR_FLOAT32,...", set_types,
       .value = VALUE_TYPE },
     { "max-dim", 0, "N", CMD_GRAPHS, "largest dimension of an input, 1 to 64", set_max_dim },
     { "level", 0, "L", CMD_GRAPHS, "highest feature level that a graph may need, 1 to 8",
       set_level },
     { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
-      "only the cases of this name; may have wildcards", MEMBER(case_glob) },
-    { "judge", 0, "cts|bound", CMD_JUDGING, "how results are judged (run: cts, random: bound)",
+      "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
+    { "judge", 0, "cts|bound", CMD_JUDGING,
+      "rule that results are judged by (default: cts where outputs are expected, else bound)",
       set_judge, .value = VALUE_JUDGE },
     { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
       MEMBER(waivers), .value = VALUE_FILE },
     { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES,
-      "seconds after which a driver hangs (default 10)", set_timeout },
-    { "jobs", 'j', "N", CMD_CAMPAIGN, "worker processes (default: one a core)", set_jobs },
-    { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases, from 1/N on",
+      "seconds after which a driver counts as hanging (default 10)", set_timeout },
+    { "jobs", 'j', "N", CMD_CAMPAIGN, "number of worker processes (default: one per core)",
+      set_jobs },
+    { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases; I from 1 to N",
       set_shard },
-    { "resume", 0, NULL, CMD_CAMPAIGN, "go on with the run that was killed", MEMBER(resume) },
+    { "resume", 0, NULL, CMD_CAMPAIGN, "continue the newest interrupted run of this command",
+      MEMBER(resume) },
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
-      "sim: targets take the time that their cost model says (as sim:NAME?realtime)",
+      "sim: targets take as long as their cost model predicts (as sim:NAME?realtime)",
       MEMBER(realtime) },
-    { "in-process", 0, NULL, CMD_JUDGING, "no worker processes, for a debugger",
+    { "in-process", 0, NULL, CMD_JUDGING, "run without worker processes, for a debugger",
       MEMBER(in_process) },
     { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db,
       .value = VALUE_FILE },
-    { "run", 0, "N", CMD_REPORT, "only this run (default: all, of each case the newest verdict)",
-      set_run },
+    { "run", 0, "N", CMD_REPORT,
+      "only this run (default: all runs, the newest verdict of each case)", set_run },
     { "format", 0, "FORMAT", CMD_DUMP, "dot (default), svg, spec (.mod.py) or json", set_format,
       .value = VALUE_FORMAT },
-    { "for-level", 0, "L", CMD_DUMP, "express the model at this feature level, 1 to 8",
+    { "for-level", 0, "L", CMD_DUMP, "convert the model to this feature level, 1 to 8",
       set_for_level },
-    { "listen", 0, "unix:PATH", CMD_SERVE, "the socket to listen at", set_listen },
-    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT, "where to write", MEMBER(output),
+    { "listen", 0, "unix:PATH", CMD_SERVE, "socket to listen at", set_listen },
+    { "output", 'o', "PATH", CMD_DUMP | CMD_REPORT,
+      "file (report: folder) to write; default of dump: stdout", MEMBER(output),
       .value = VALUE_FILE },
-    { "markdown", 0, NULL, CMD_OPS, "as Markdown", MEMBER(markdown) },
+    { "markdown", 0, NULL, CMD_OPS, "write Markdown", MEMBER(markdown) },
     { "faults", 0, NULL, CMD_DEVICES, "list the defects that ?fault=NAME plants", MEMBER(faults) },
-    { "total-times", 0, NULL, CMD_TRACE, "with the time of the layers below", MEMBER(total_times) },
-    { "per-execution", 0, NULL, CMD_TRACE, "only executions, the mean of them",
+    { "total-times", 0, NULL, CMD_TRACE, "include the time of the layers below",
+      MEMBER(total_times) },
+    { "per-execution", 0, NULL, CMD_TRACE, "only executions; mean time of one",
       MEMBER(per_execution) },
-    { "print-detail", 0, NULL, CMD_TRACE, "also every section", MEMBER(print_detail) },
-    { "sum", 0, NULL, CMD_TRACE, "one table a target, of all its runs", MEMBER(sum) },
+    { "print-detail", 0, NULL, CMD_TRACE, "also print every section", MEMBER(print_detail) },
+    { "sum", 0, NULL, CMD_TRACE, "one table per target, the sum of its runs", MEMBER(sum) },
     { "junit", 0, "FILE", CMD_CAMPAIGN, "also write the verdicts as JUnit XML", MEMBER(junit),
       .value = VALUE_FILE },
     { "json", 0, NULL, CMD_JUDGING | CMD_DEVICES | CMD_OPS | CMD_LEVELS | CMD_TRACE,
-      "one JSON object a line on stdout", MEMBER(json) },
-    { "quiet", 'q', NULL, CMD_JUDGING, "only the summary", set_quiet },
-    { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES, "a line for every case", set_verbose },
+      "print JSON on stdout, one object per line (trace: one array)", MEMBER(json) },
+    { "quiet", 'q', NULL, CMD_JUDGING, "print only the summary", set_quiet },
+    { "verbose", 'v', NULL, CMD_JUDGING | CMD_DEVICES,
+      "print every case (devices: also supported operations)", set_verbose },
     { "extensions-allowlist", 0, "FILE", CMD_JUDGING | CMD_DEVICES,
-      "vendor extensions for those alone who are listed there", MEMBER(allowlist),
+      "allow vendor extensions only to the packages and binaries listed there", MEMBER(allowlist),
       .value = VALUE_FILE },
     { "run-as", 0, "NAME", CMD_JUDGING | CMD_DEVICES,
-      "as this app's package, or binary's path, in that list (default: halcyon's path)",
+      "package name or binary path to look up in that list (default: halcyon's path)",
       MEMBER(run_as) },
     { "vlog", 0, "TAGS", CMD_DRIVING,
-      "log on stderr: all, or some of model, compilation, execution, cpuexe, manager, driver, "
+      "log to stderr: all, or some of model, compilation, execution, cpuexe, manager, driver, "
       "memory",
       set_vlog, .value = VALUE_TAG },
-    { "trace", 0, "FILE", CMD_DRIVING, "write what happens when as JSON, for ui.perfetto.dev",
+    { "trace", 0, "FILE", CMD_DRIVING, "write a trace of all calls as JSON, for ui.perfetto.dev",
       MEMBER(trace), .value = VALUE_FILE },
-    { "man", 0, NULL, CMD_HELP, "the manual page, in roff", MEMBER(man) },
-    { "completion", 0, "SHELL", CMD_HELP, "a completion script for bash, zsh or fish", set_shell,
-      .value = VALUE_SHELL },
+    { "man", 0, NULL, CMD_HELP, "print the man page (roff)", MEMBER(man) },
+    { "completion", 0, "SHELL", CMD_HELP, "print a completion script for bash, zsh or fish",
+      set_shell, .value = VALUE_SHELL },
 };
 #undef MEMBER
 
@@ -387,22 +416,57 @@ static int set_member(struct options *o, const struct option_row *r, const char 
         *(bool *) member = true;
         return 0;
     }
-    REQUIRE(w, *value, "%s is empty", r->argument);
+    REQUIRE(w, *value, "expected %s, found an empty argument", r->argument);
     *(const char **) member = value;
     return 0;
 }
 
-/* getopt leaves optopt at 0, or at the number of a long option, and the text in argv. */
+/* text: "--NAME" or "--NAME=VALUE", which is not an option of the command or, as an abbreviation,
+ * that of several. */
+static int unknown_option(const struct command *c, const char *text, struct why *w)
+{
+    char name[64], nearest[SUGGEST_TEXT];
+    snprintf(name, sizeof name, "%.*s", (int) strcspn(text + 2, "="), text + 2);
+    struct suggestion s = suggest_for(name);
+    const struct option_row *begins = NULL, *other = NULL;
+    for (int i = 0; i < N_ROWS; i++) {
+        const struct option_row *r = &rows[i];
+        if (!(r->commands & c->bit)) {
+            other = strcmp(r->name, name) ? other : r;
+            continue;
+        }
+        bool is_begun = !strncmp(r->name, name, strlen(name));
+        if (is_begun && begins)
+            return why_fail(w, WHY_INVALID, "ambiguous option --%s: --%s or --%s?", name,
+                            begins->name, r->name);
+        begins = is_begun ? r : begins;
+        suggest_candidate(&s, r->name);
+    }
+    if (other)
+        return why_fail(w, WHY_INVALID,
+                        "--%s is not an option of this command ('halcyon %s --help' lists them)",
+                        name, c->name);
+    if (s.name)
+        return why_fail(w, WHY_INVALID, "unknown option --%s%s", name,
+                        suggest_text(&s, "--", nearest));
+    return why_fail(w, WHY_INVALID, "unknown option --%s ('halcyon %s --help' lists the options)",
+                    name, c->name);
+}
+
+/* getopt_long() leaves in optopt a letter, OPTION_FIRST + row of a long option that it knows, or 0
+ * for one that it does not know, which text then is. */
 static int refuse(const struct command *c, int key, const char *text, struct why *w)
 {
     const struct option_row *r = optopt ? row_of(c, optopt) : NULL;
     if (key == ':' && r)
-        return why_fail(w, WHY_INVALID, "--%s: %s is missing", r->name, r->argument);
-    if (r)
-        return why_fail(w, WHY_INVALID, "--%s takes no argument", r->name);
-    if (optopt && optopt < OPTION_FIRST && strncmp(text, "--", 2))
-        return why_fail(w, WHY_INVALID, "no option -%c", optopt);
-    return why_fail(w, WHY_INVALID, "no option %s, or not only one that starts so", text);
+        return why_fail(w, WHY_INVALID, "--%s: missing argument %s", r->name, r->argument);
+    if (r || optopt == OPTION_HELP)
+        return why_fail(w, WHY_INVALID, "--%s takes no argument", r ? r->name : "help");
+    if (optopt)
+        return why_fail(w, WHY_INVALID,
+                        "unknown option -%c ('halcyon %s --help' lists the options)", optopt,
+                        c->name);
+    return unknown_option(c, text, w);
 }
 
 static unsigned default_jobs(void)
@@ -411,14 +475,15 @@ static unsigned default_jobs(void)
     return n < 1 ? 1 : n > 256 ? 256 : (unsigned) n;
 }
 
-/* Kept to the end: options live as long. */
+/* Never freed: options point to them until the program ends. */
 static char *realtime_uri[MAX_TARGETS + 1];
 
 static int realtime_of(const char *uri, int slot, const char **ret_uri, struct why *w)
 {
     const size_t size = strlen(uri) + sizeof "?realtime";
 
-    REQUIRE(w, strncmp(uri, "sim:", 4) == 0, "--realtime: %s: only sim: targets have a clock", uri);
+    REQUIRE(w, strncmp(uri, "sim:", 4) == 0, "--realtime: expected sim: targets only, found %s",
+            uri);
     free(realtime_uri[slot]);
     realtime_uri[slot] = malloc(size);
     if (!realtime_uri[slot])
@@ -458,9 +523,8 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
     char letters[2 * N_ROWS + 4];
     build_getopt(c, table, letters);
     opterr = 0;
-    optind = 0; /* the GNU way to start anew */
+    optind = 0; /* restarts GNU getopt */
     for (;;) {
-        int at = optind ? optind : 1;
         int key = getopt_long(argc, argv, letters, table, NULL);
         if (key == -1)
             break;
@@ -468,7 +532,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
             return 1;
         const struct option_row *r = row_of(c, key);
         if (!r)
-            return refuse(c, key, argv[at < argc ? at : argc - 1], w);
+            return refuse(c, key, argv[optind - 1], w);
         if ((r->set ? r->set(&o, optarg, w) : set_member(&o, r, optarg, w)) < 0)
             return why_prefix(w, "--%s", r->name);
     }
@@ -500,9 +564,9 @@ bool options_next(const struct command *c, int *position, struct option_facts *r
 int options_expect(const struct options *o, int least, int most, const char *what, struct why *w)
 {
     if (o->n_arguments < least)
-        return why_fail(w, WHY_INVALID, "%s is missing", what);
+        return why_fail(w, WHY_INVALID, "missing argument %s", what);
     if (o->n_arguments > most)
-        return why_fail(w, WHY_INVALID, "what is '%s'?", o->argument[most]);
+        return why_fail(w, WHY_INVALID, "unexpected argument '%s'", o->argument[most]);
     return 0;
 }
 

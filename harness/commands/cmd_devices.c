@@ -1,4 +1,4 @@
-/* halcyon devices: what each target says of itself; the fault table. */
+/* halcyon devices: what targets report of themselves; the fault table. */
 #include <jansson.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const char *operand_type(int32_t code)
 
 /* ---- text */
 
-/* What the HAL version does not have is zero. */
+/* Members that the HAL version does not have are 0 and not printed. */
 static void print_performance(const char *what, const struct hal_performance *p)
 {
     if (p->exec_time == 0)
@@ -23,7 +23,8 @@ static void print_performance(const char *what, const struct hal_performance *p)
            (double) p->power_usage);
 }
 
-/* Names of types where the extension is one of ours; else what the driver says. */
+/* Types are named if the extension is in the catalogue; else only what the driver reports is known.
+ */
 static void print_extension(const struct extension_facts *e)
 {
     enum extension_prefix known = extension_by_name(e->name);
@@ -48,13 +49,13 @@ static void print_facts(const char *uri, const struct device_facts *f, bool long
     }
     printf("%s\n  name %s, version %s, type %s, HAL %s\n", uri, f->name, f->version, f->type,
            f->hal);
-    printf("  extensions %u, cache files %u of models and %u of data\n", f->n_extensions,
+    printf("  extensions: %u; cache files: %u for models, %u for data\n", f->n_extensions,
            f->n_model_cache, f->n_data_cache);
     if (harness_host.no_extensions)
         printf("  %s\n", harness_host.no_extensions);
     for (uint32_t i = 0; i < f->n_extensions && i < MAX_EXTENSIONS; i++)
         print_extension(&f->extension[i]);
-    puts("performance, relative to the reference CPU (below 1 is better):");
+    puts("performance relative to the CPU implementation (less is better):");
     for (uint32_t i = 0; i < f->n_operands; i++)
         print_performance(operand_type(f->operand[i].type), &f->operand[i].info);
     print_performance("relaxed scalar", &f->relaxed_scalar);
@@ -63,7 +64,7 @@ static void print_facts(const char *uri, const struct device_facts *f, bool long
     print_performance("WHILE", &f->while_performance);
 }
 
-/* One operation a line: the types in which it is supported. */
+/* One line per operation: the element types in which it is supported. */
 static void print_support(const struct support *s)
 {
     uint32_t whole = 0, none = 0;
@@ -72,7 +73,7 @@ static void print_support(const struct support *s)
             whole++;
         none += !s->supported[i];
     }
-    printf("operations: %d in the catalogue; %u supported in every type, %u in some, %u not\n",
+    printf("operations: %d in the catalogue; %u supported in all types, %u in some, %u in none\n",
            op_table_n, whole, (uint32_t) op_table_n - whole - none, none);
     for (int i = 0; i < op_table_n; i++) {
         if (!s->supported[i])

@@ -30,7 +30,8 @@ static int put_example(const char *format, const struct example *e, FILE *to, st
     return 0;
 }
 
-/* The model in the words of an older level; results are the same, and so is what is expected. */
+/* Applies --for-level: converts the model to that feature level.  Its results, and so the expected
+ * outputs, stay the same. */
 static int express(const struct options *o, struct example *e, struct arena *a, struct why *w)
 {
     struct conversion c;
@@ -38,7 +39,7 @@ static int express(const struct options *o, struct example *e, struct arena *a, 
     if (!o->for_level)
         return 0;
     if (model_convert(&e->model, o->for_level, a, &c, w) < 0)
-        return why_prefix(w, "%s at level %d", e->name, o->for_level);
+        return why_prefix(w, "%s: not representable at feature level %d", e->name, o->for_level);
     for (uint32_t i = 0; i < c.n_notes; i++)
         fprintf(stderr, "halcyon dump: %s: %s%s\n", e->name, c.note[i].lost ? "lost: " : "",
                 c.note[i].text);
@@ -46,18 +47,21 @@ static int express(const struct options *o, struct example *e, struct arena *a, 
     return 0;
 }
 
-/* Only JSON lines may follow one another in a file: else it is the first example that is meant. */
+/* A file can hold several examples only as JSON lines; in other formats the first one is written.
+ */
 static int choose(const struct options *o, struct cases *c, struct why *w)
 {
     const char *what = o->argument[0];
-    REQUIRE(w, c->n, "%s: no case '%s' in it", what, o->case_glob);
+    REQUIRE(w, c->n, "%s: no case in it matches --case '%s'", what, o->case_glob);
     if (c->n == 1 || (o->format && !strcmp(o->format, "json")))
         return 0;
     char first[CASE_NAME], second[CASE_NAME];
     cases_name(c, 0, first);
     cases_name(c, 1, second);
-    fprintf(stderr, "halcyon dump: %s: %llu examples; this is %s, --case %s is the next\n", what,
-            (unsigned long long) c->n, first, second);
+    fprintf(stderr,
+            "halcyon dump: %s: writing only the first of %llu examples, %s; --case selects "
+            "another, such as %s\n",
+            what, (unsigned long long) c->n, first, second);
     c->n = 1;
     return 0;
 }
@@ -80,7 +84,7 @@ static int put_cases(const struct options *o, const struct cases *c, FILE *to, s
     return failed;
 }
 
-/* Everything is made before the file is: a failure leaves no half of one. */
+/* Called with the complete text, so that a failed conversion leaves no partial file. */
 static int write_out(const struct options *o, const char *text, size_t length, struct why *w)
 {
     FILE *to = o->output ? fopen(o->output, "we") : stdout;

@@ -1,18 +1,18 @@
-/* halcyon levels: which feature level models need, and which lower ones can say the same. */
+/* halcyon levels: the feature level that models need, and the lowest they can be converted to. */
 #include <jansson.h>
 
 #include "harness/check/cases.h"
 #include "harness/commands/commands.h"
 
-/* What is found out about one model. */
+/* The levels of one model. */
 struct finding {
     int need;
-    struct why because;       /* the level below is not enough */
-    struct conversion lowest; /* at the lowest level that can say the same */
-    struct why bottom;        /* why none below that can */
+    struct why because;       /* why the level below does not suffice */
+    struct conversion lowest; /* the model at the lowest level that it can be converted to */
+    struct why bottom;        /* why it cannot be converted to the level below that */
 };
 
-static int find_out(const struct model *m, struct arena *a, struct finding *ret, struct why *w)
+static int find_levels(const struct model *m, struct arena *a, struct finding *ret, struct why *w)
 {
     struct finding f = { 0 };
 
@@ -44,11 +44,11 @@ static void print_text(const char *name, const struct finding *f)
         printf("    %s\n", f->because.text);
     if (c->level == f->need)
         return;
-    printf("    can be expressed at level %d (%s):\n", c->level, level_name(c->level));
+    printf("    can be converted to level %d (%s):\n", c->level, level_name(c->level));
     for (uint32_t i = 0; i < c->n_notes; i++)
         printf("        %s%s\n", c->note[i].lost ? "lost: " : "", c->note[i].text);
     if (f->bottom.text[0])
-        printf("    no lower: %s\n", f->bottom.text);
+        printf("    not to a lower one: %s\n", f->bottom.text);
 }
 
 static void print_json(const char *name, const struct finding *f)
@@ -77,7 +77,7 @@ static int show(const struct options *o, const struct cases *c, uint64_t i, stru
         return why_fail(w, WHY_MEMORY, "no memory");
     cases_name(c, i, name);
     int failed = cases_make(c, i, arena, &e, w);
-    if (!failed && find_out(&e.model, arena, &f, w) < 0)
+    if (!failed && find_levels(&e.model, arena, &f, w) < 0)
         failed = why_prefix(w, "%s", name);
     if (!failed && o->json)
         print_json(name, &f);
@@ -87,7 +87,7 @@ static int show(const struct options *o, const struct cases *c, uint64_t i, stru
     return failed;
 }
 
-/* ret_status: changed where a model has no level. */
+/* Models without a level are reported, and set *ret_status; the others follow. */
 static int levels(const struct options *o, struct cases *c, int *ret_status, struct why *w)
 {
     uint64_t seed, index;
@@ -97,12 +97,12 @@ static int levels(const struct options *o, struct cases *c, int *ret_status, str
         *c = cases_random(&o->graphs, seed, index, 1);
     else
         TRY(cases_load(c, o->argument[0], o->case_glob, w));
-    REQUIRE(w, c->n, "%s: no case '%s' in it", o->argument[0], o->case_glob);
+    REQUIRE(w, c->n, "%s: no case in it matches --case '%s'", o->argument[0], o->case_glob);
     for (uint64_t i = 0; i < c->n; i++) {
         struct why why = { 0 };
         if (show(o, c, i, &why) == 0)
             continue;
-        *ret_status = complain(o, &why); /* and goes on with the others */
+        *ret_status = complain(o, &why);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* halcyon new-driver: the beginning of a driver, to be filled in. */
+/* halcyon new-driver: a driver skeleton, to be filled in. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +10,7 @@
 #include "harness/check/buffer.h"
 #include "harness/commands/commands.h"
 
-/* The files of harness/skeleton/, and the contract. */
+/* The files of harness/skeleton/, and sim/hal.h, embedded as strings. */
 extern const char skeleton_c[], kernels_c[], kernels_h[], skeleton_mk[], skeleton_build[],
     skeleton_md[], hal_h[];
 
@@ -41,7 +41,9 @@ static int make_name(const char *folder, char ret_name[64], struct why *w)
     for (const char *c = base; *c; c++)
         good = good && (isalnum((unsigned char) *c) || strchr("_- ", *c));
     REQUIRE(w, good,
-            "'%s' is no name for a driver: letters, digits, _, - and spaces, a letter first", base);
+            "expected a driver name of up to 63 letters, digits, _, - and spaces, beginning with a "
+            "letter, found '%s'",
+            base);
     for (size_t i = 0; i <= n; i++)
         ret_name[i] = base[i] == ' ' ? '_' : base[i];
     return 0;
@@ -88,11 +90,11 @@ static int write_file(const char *path, int i, const struct driver_words *words,
     }
     bool bad = ferror(f);
     if (fclose(f) || bad)
-        return why_fail(w, WHY_SYSTEM, "%s: not all was written", path);
+        return why_fail(w, WHY_SYSTEM, "%s: write error", path);
     return 0;
 }
 
-/* Removes a driver that could not be written whole, up to its last file. */
+/* Removes the files [0, last] of a driver that could not be written completely. */
 static void remove_driver(const char *folder, int last)
 {
     char path[4200];
@@ -128,7 +130,7 @@ static int write_driver(const struct options *o, struct why *w)
     REQUIRE(w, strlen(folder) < 4096, "the path is too long");
     if (mkdir(folder, 0777) < 0)
         return why_fail(w, errno == EEXIST || errno == ENOENT ? WHY_INVALID : WHY_SYSTEM, "%s: %s",
-                        folder, errno == EEXIST ? "is there already" : strerror(errno));
+                        folder, errno == EEXIST ? "already exists" : strerror(errno));
     for (int i = 0; i < COUNT(files); i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
         if (write_file(path, i, &words, w) < 0) {

@@ -1,7 +1,8 @@
-/* halcyon ops: the catalogue, as documentation. */
+/* halcyon ops: the manual of operations. */
 #include <jansson.h>
 #include <string.h>
 
+#include "golden/base/suggest.h"
 #include "harness/commands/commands.h"
 #include "reports/reports.h"
 
@@ -23,6 +24,19 @@ static const struct op *find(const char *name)
 {
     const struct op *op = op_by_name(name);
     return op ? op : extension_op_of_text(name);
+}
+
+static int unknown_operation(const char *name, struct why *w)
+{
+    struct suggestion s = suggest_for(name);
+    char text[SUGGEST_TEXT], qualified[EXTENSION_TEXT];
+    for (int i = 0; i < op_table_n; i++)
+        suggest_candidate(&s, op_table[i]->name);
+    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END && !s.name; x++)
+        for (int i = 0; i < extension_table[x]->n_ops && !s.name; i++)
+            suggest_candidate(&s, extension_op_text(&extension_table[x]->op[i], qualified));
+    return why_fail(w, WHY_INVALID, "unknown operation '%s'%s", name,
+                    s.name ? suggest_text(&s, "", text) : " ('halcyon ops' lists them)");
 }
 
 static void print_json(const struct op *op)
@@ -57,7 +71,7 @@ int cmd_ops(const struct options *o)
     struct why why;
     for (int i = 0; i < o->n_arguments; i++)
         if (!find(o->argument[i])) {
-            why_fail(&why, WHY_INVALID, "no operation '%s' in the catalogue", o->argument[i]);
+            unknown_operation(o->argument[i], &why);
             return complain(o, &why);
         }
     if (!o->n_arguments && !o->markdown && !o->json)

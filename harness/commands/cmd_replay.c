@@ -9,14 +9,14 @@
 #include "harness/run/campaign.h"
 #include "harness/run/devices.h"
 
-/* Where the case comes from, in the order in which it is looked for. */
+/* A case to replay, and where it was found. */
 struct replay {
     const struct options *o;
-    struct options effective; /* o with what the database knows */
+    struct options effective; /* o, completed by the recorded options and targets */
     struct cases cases;
     struct found_case found;
     bool in_database;
-    char *words; /* the recorded options of the generator, cut up */
+    char *words; /* buffer of use_recorded_graphs() */
 };
 
 /* ---- the database */
@@ -33,7 +33,7 @@ static int look_up(struct replay *p, const char *name, struct why *w)
             *w = why;
             return -1;
         }
-        return 0; /* a halcyon.db that was not asked for and cannot be read is none */
+        return 0; /* an unreadable default database counts as none */
     }
     int found = results_find_case(r, name, &p->found, w);
     results_close(r);
@@ -41,7 +41,8 @@ static int look_up(struct replay *p, const char *name, struct why *w)
     return found < 0 ? -1 : 0;
 }
 
-/* Recorded options, as options_put_graphs() wrote them, are parsed like those of a command line. */
+/* Parses the generator's options of the recorded run, written by options_put_graphs(), like a
+ * command line. */
 static int use_recorded_graphs(struct replay *p, const char *graphs, struct why *w)
 {
     enum { MAX_WORDS = 32 };
@@ -78,24 +79,24 @@ static int use_recorded_options(struct replay *p, struct why *w)
     return failed;
 }
 
-/* The stored spec goes through a file, as the loader wants it. */
+/* Loads the spec stored in the database, through a temporary file. */
 static int load_stored(struct replay *p, const char *name, struct why *w)
 {
     char path[] = "/tmp/halcyon-XXXXXX.mod.py";
     int fd = mkstemps(path, 7);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!file)
-        return why_fail(w, WHY_SYSTEM, "cannot make a temporary file in /tmp");
+        return why_fail(w, WHY_SYSTEM, "cannot create a temporary file in /tmp");
     fputs(p->found.spec, file);
     int failed = fclose(file) == 0 ? cases_load(&p->cases, path, NULL, w)
                                    : why_fail(w, WHY_SYSTEM, "%s: cannot be written", path);
     unlink(path);
     if (failed < 0)
-        return why_prefix(w, "the spec of %s that is stored in %s", name, p->o->db);
-    REQUIRE(w, p->cases.n == 1, "%s: the spec of %s holds %llu examples", p->o->db, name,
-            (unsigned long long) p->cases.n);
+        return why_prefix(w, "%s: stored spec of %s", p->o->db, name);
+    REQUIRE(w, p->cases.n == 1, "%s: stored spec of %s: expected 1 example, found %llu", p->o->db,
+            name, (unsigned long long) p->cases.n);
     if (p->o->verbosity >= 0)
-        fprintf(stderr, "%s: from the spec that run %lld of %s stored\n", name,
+        fprintf(stderr, "%s: using the spec stored by run %lld in %s\n", name,
                 (long long) p->found.run, p->o->db);
     p->cases.spec[0].example.name = name;
     p->cases.spec[0].file = NULL;
@@ -121,21 +122,22 @@ static int find_random(struct replay *p, const char *name, uint64_t seed, uint64
 static int find_file(struct replay *p, const char *path, struct why *w)
 {
     TRY(cases_load(&p->cases, path, p->o->case_glob, w));
-    REQUIRE(w, p->cases.n, "%s: no case '%s' in it", path, p->o->case_glob);
+    REQUIRE(w, p->cases.n, "%s: no case in it matches --case '%s'", path, p->o->case_glob);
     return 0;
 }
 
 static int find_recorded(struct replay *p, const char *name, struct why *w)
 {
     TRY(look_up(p, name, w));
-    REQUIRE(w, p->in_database, "'%s' is neither a file, nor random/sS/iI, nor a case in %s", name,
-            p->o->db);
+    REQUIRE(w, p->in_database,
+            "expected a file, random/sS/iI or the name of a case in %s, found '%s'", p->o->db,
+            name);
     TRY(use_recorded_options(p, w));
     if (p->found.spec)
         return load_stored(p, name, w);
-    REQUIRE(w, p->found.file, "%s: no spec of '%s' is stored", p->o->db, name);
+    REQUIRE(w, p->found.file, "%s: has no spec of '%s'", p->o->db, name);
     TRY(cases_load(&p->cases, p->found.file, name, w));
-    REQUIRE(w, p->cases.n, "%s: no case '%s' in it any more", p->found.file, name);
+    REQUIRE(w, p->cases.n, "%s: the file no longer has the case '%s'", p->found.file, name);
     return 0;
 }
 
@@ -155,8 +157,8 @@ static int find_case(struct replay *p, struct why *w)
 static int run_again(struct replay *p, struct why *w)
 {
     struct options *o = &p->effective;
-    REQUIRE(w, o->n_targets, "no target: -d TARGET names one%s",
-            p->in_database ? "; this case conforms everywhere" : "");
+    REQUIRE(w, o->n_targets, "no target given; expected -d TARGET%s",
+            p->in_database ? " (the recorded case conforms on all its targets)" : "");
     for (uint32_t t = 0; t < o->n_targets; t++) {
         struct device_facts facts;
         TRY(device_probe(o->target[t], o->timeout, &facts, w));

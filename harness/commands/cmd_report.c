@@ -1,4 +1,4 @@
-/* halcyon report: the results database as a page. */
+/* halcyon report: an HTML page about the results database. */
 #include <unistd.h>
 
 #include "harness/commands/commands.h"
@@ -9,8 +9,8 @@ static int write_report(const struct options *o, struct why *w)
 {
     struct results *r;
     TRY(options_expect(o, 0, 0, "", w));
-    REQUIRE(w, o->output, "-o DIR is missing: the folder to write to");
-    TRY(results_open(o->db, RESULTS_READ, &r, w)); /* refuses what is no results database */
+    REQUIRE(w, o->output, "missing option -o DIR, the folder to write to");
+    TRY(results_open(o->db, RESULTS_READ, &r, w)); /* only to check that it is a results database */
     results_close(r);
     TRY(report_write(o->db, o->output, o->run, w));
     printf("%s/index.html\n", o->output);

@@ -1,4 +1,4 @@
-/* halcyon run, halcyon random: campaigns that are kept in the results database. */
+/* halcyon run, halcyon random: campaigns recorded in the results database. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/* The second one ends the process as if it were not handled. */
+/* The first signal stops the campaign in order, a second one ends the process at once. */
 static void handle_signals(void)
 {
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
@@ -28,8 +28,8 @@ static void handle_signals(void)
 
 /* ---- what identifies a campaign */
 
-/* All that decides which cases there are and how they are judged: what --resume compares and replay
- * reads. */
+/* The options that determine the cases and how they are judged: --resume compares them, replay
+ * reads them. */
 static char *options_json(const struct options *o)
 {
     struct buffer graphs = { 0 };
@@ -92,7 +92,7 @@ static int start_or_resume(struct campaign *c, const struct run_row *run,
         return results_start_run(c->results, run, targets, c->n_targets, w);
     int found = results_resume_run(c->results, run, targets, c->n_targets, w);
     TRY(found);
-    REQUIRE(w, found, "%s holds no unfinished run of these options and targets to go on with",
+    REQUIRE(w, found, "%s: nothing to resume: no unfinished run with these options and targets",
             o->db);
     return campaign_skip_done(c, w);
 }
@@ -100,8 +100,8 @@ static int start_or_resume(struct campaign *c, const struct run_row *run,
 static int open_results(struct campaign *c, const struct device_facts *facts, struct why *w)
 {
     const struct options *o = c->options;
-    REQUIRE(w, !o->resume || access(o->db, F_OK) == 0, "%s: %s: there is nothing to go on with",
-            o->db, strerror(errno));
+    REQUIRE(w, !o->resume || access(o->db, F_OK) == 0, "%s: nothing to resume: %s", o->db,
+            strerror(errno));
     TRY(results_open(o->db, RESULTS_WRITE, &c->results, w));
     struct target_row targets[MAX_TARGETS];
     for (uint32_t t = 0; t < c->n_targets; t++)
@@ -150,7 +150,8 @@ static int finish(struct campaign *c, bool interrupted, struct why *w)
     if (o->junit)
         TRY(junit_write(c->results, o->junit, w));
     if (interrupted) {
-        fprintf(stderr, "halcyon %s: interrupted; the same command with --resume goes on\n",
+        fprintf(stderr,
+                "halcyon %s: interrupted; the same command with --resume continues the run\n",
                 o->command);
         return 128 + (int) stop_signal;
     }
@@ -160,8 +161,8 @@ static int finish(struct campaign *c, bool interrupted, struct why *w)
 static int run_campaign(struct campaign *c, struct why *w)
 {
     struct device_facts facts[MAX_TARGETS];
-    REQUIRE(w, c->n_targets, "no target: -d TARGET names one, such as -d sim:cpu");
-    REQUIRE(w, c->cases->n, "no case has this name");
+    REQUIRE(w, c->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
+    REQUIRE(w, c->cases->n, "no case matches --case '%s'", c->options->case_glob);
     if (c->options->waivers)
         TRY(waivers_load(c->options->waivers, &c->waivers, w));
     for (uint32_t t = 0; t < c->n_targets; t++)
@@ -174,7 +175,7 @@ static int run_campaign(struct campaign *c, struct why *w)
     return r < 0 ? -1 : finish(c, r == 1, w);
 }
 
-/* Runs the cases, and frees everything. */
+/* Runs the cases and frees them.  Returns the exit status. */
 static int command_campaign(const struct options *o, struct cases *cases)
 {
     struct campaign c = { .options = o,
@@ -193,8 +194,8 @@ static int command_campaign(const struct options *o, struct cases *cases)
     return status;
 }
 
-/* Options that contradict each other (an operation without the types asked for) show in any case.
- */
+/* Generates the first case, to detect contradictory options (an operation that does not have the
+ * --types) before the campaign starts: any case shows them. */
 static int try_first(const struct cases *cases, struct why *w)
 {
     struct arena *arena = arena_new(0);
@@ -221,7 +222,8 @@ int cmd_run(const struct options *o)
     struct cases cases = { .threads = o->jobs };
     int failed = options_expect(o, 1, 1 << 20, "PATH", &why);
     if (!failed && !o->n_targets)
-        failed = why_fail(&why, WHY_INVALID, "no target: -d TARGET names one, such as -d sim:cpu");
+        failed =
+            why_fail(&why, WHY_INVALID, "no target given; expected -d TARGET, such as -d sim:cpu");
     for (int i = 0; !failed && i < o->n_arguments; i++)
         failed = cases_load(&cases, o->argument[i], o->case_glob, &why);
     if (!failed)

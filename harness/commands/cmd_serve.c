@@ -21,9 +21,9 @@ static int serve(const struct options *o, struct why *w)
     struct target *t;
 
     TRY(options_expect(o, 1, 1, "TARGET", w));
-    REQUIRE(w, o->listen, "--listen unix:PATH is missing");
+    REQUIRE(w, o->listen, "missing option --listen unix:PATH");
     TRY(target_open(o->argument[0], &harness_host, &t, w));
-    /* From the moment that the socket is there they remove it. */
+    /* Blocked until the handlers can remove the socket that service_new() creates. */
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);
@@ -32,7 +32,7 @@ static int serve(const struct options *o, struct why *w)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
-    fprintf(stderr, "%s is served at unix:%s\n", o->argument[0], o->listen);
+    fprintf(stderr, "serving %s at unix:%s\n", o->argument[0], o->listen);
     int rc = service_run(served, w);
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);

@@ -1,4 +1,4 @@
-/* halcyon trace: where the time of a trace goes, as parse_systrace of NNAPI shows it. */
+/* halcyon trace: tables of the time in a trace, in the layout of NNAPI's parse_systrace. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,13 +9,16 @@
 #include "harness/commands/commands.h"
 #include "harness/trace/trace_times.h"
 
-/* Columns: phases, and what follows from them. */
-enum { COLUMN_COMPUTE = TRACE_PHASES /* an execution but for I/O and results */, COLUMN_PERCENT };
+/* Columns: phases, and values computed from them. */
+enum {
+    COLUMN_COMPUTE = TRACE_PHASES, /* executions without I/O and results */
+    COLUMN_PERCENT                 /* executions of this layer in those of all */
+};
 
 struct column {
     int what;
     const char *title;
-    int lead, width; /* of its numbers */
+    int lead, width; /* blanks before, and width of, its numbers */
 };
 
 struct layout {
@@ -73,7 +76,7 @@ static double cell(const struct view *v, int row, int what)
 
 /* ---- text */
 
-/* Which numbers pass over what is missing. */
+/* The mark behind a number: '*' where it leaves out what is missing. */
 static char mark_of(const struct view *v, int row, int what)
 {
     if (what == COLUMN_PERCENT)
@@ -110,7 +113,7 @@ static void print_row(const struct view *v, const struct layout *l, int row)
     print_line(line);
 }
 
-/* Titles end where their numbers do. */
+/* Titles are aligned to the right, like their numbers.  Returns the width of the table. */
 static int print_titles(const struct layout *l)
 {
     char line[256];
@@ -208,7 +211,7 @@ static json_t *json_of_table(const struct trace_table *t)
     return phases;
 }
 
-/* What the text would show. */
+/* The numbers of the text table. */
 static json_t *json_of_cells(const struct view *v)
 {
     static const char *const further[] = { "PEO", "PEp" };
@@ -240,7 +243,7 @@ static int show(const struct options *o, struct trace_sections *s, struct why *w
     size_t n = 0;
 
     TRY(trace_runs(s, o->sum, &n, &runs, w));
-    REQUIRE(w, n, "no run ([NN_LA_PO]) in it that has ended");
+    REQUIRE(w, n, "the trace has no complete run (a section [NN_LA_PO])");
     json_t *all = json_array();
     for (size_t i = 0; i < n; i++) {
         struct view v = view_of(o, &runs[i]);
@@ -256,7 +259,7 @@ static int show(const struct options *o, struct trace_sections *s, struct why *w
         json_dumpf(all, stdout, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(12));
         putchar('\n');
     } else {
-        puts("* passes over what is missing (n/a), and need not agree with the other numbers");
+        puts("* leaves out missing values (n/a), so that it may differ from the sum of the others");
     }
     json_decref(all);
     return 0;
@@ -269,10 +272,9 @@ static int trace(const struct options *o, struct trace_sections *s, struct why *
         TRY(trace_sections_read(s, o->argument[i], w));
     TRY(trace_sections_close(s, w));
     if (!s->has_runtime)
-        fputs("halcyon trace: no section of the runtime in it\n", stderr);
+        fputs("halcyon trace: the trace has no sections of the runtime (layer LR)\n", stderr);
     if (s->unfinished)
-        fprintf(stderr,
-                "Incomplete trace, not able to print all statistics: %llu sections have no end\n",
+        fprintf(stderr, "halcyon trace: incomplete trace: left out %llu sections without an end\n",
                 (unsigned long long) s->unfinished);
     return show(o, s, w);
 }

@@ -3,32 +3,34 @@
 
 #include <string.h>
 
+#include "golden/base/suggest.h"
 #include "harness/commands/commands.h"
 
 const char help_purpose[] =
     "is this Android NN driver right, and if not, which operation, on which input, by how much?";
 
 const struct help_row help_targets[] = {
-    { "sim:cpu, sim:gpu, sim:dsp", "the simulated devices that halcyon has" },
-    { "sim:FILE.toml", "a simulated device with a profile of your own" },
+    { "sim:cpu, sim:gpu, sim:dsp", "simulated devices" },
+    { "sim:FILE.toml", "a simulated device with this profile" },
     { "lib:PATH.so[?ARGUMENTS]", "a driver in a shared library" },
-    { "unix:PATH", "a driver in another process, which 'halcyon serve' runs" },
+    { "unix:PATH", "a driver that 'halcyon serve' runs in another process" },
     { "golden", "the reference itself" },
     { "null", "a driver that supports nothing" },
     { NULL, NULL },
 };
 
 const struct help_row help_target_options[] = {
-    { "fault=NAME", "with a defect (halcyon devices --faults lists them)" },
-    { "hal=VERSION", "as a device of HAL 1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8" },
-    { "realtime", "executions take the time that the cost model gives" },
+    { "fault=NAME", "plant a defect (halcyon devices --faults lists them)" },
+    { "hal=VERSION",
+      "report and follow this HAL version: 1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8" },
+    { "realtime", "executions take as long as the cost model predicts" },
     { NULL, NULL },
 };
 
 const struct help_row help_exit_statuses[] = {
-    { "0", "everything that was run conforms" },
-    { "1", "something does not conform" },
-    { "2", "bad usage or input: a message gives the place, nothing is written" },
+    { "0", "every case that was run conforms" },
+    { "1", "a case does not conform" },
+    { "2", "bad usage or input: a message names the place, nothing is written" },
     { "3", "a fault of halcyon itself" },
     { "130, 143", "interrupted by SIGINT or SIGTERM" },
     { NULL, NULL },
@@ -36,7 +38,7 @@ const struct help_row help_exit_statuses[] = {
 
 enum { HELP_COLUMN = 29, HELP_WIDTH = 92 };
 
-/* The text beside its term, which ends at a column, broken between words. */
+/* Prints a text beside its term, which ends at `column`, wrapped between words. */
 static void print_text(FILE *to, const char *text, int column)
 {
     if (column >= HELP_COLUMN) {
@@ -93,44 +95,18 @@ void help_print_command(const struct command *c, FILE *to)
         print_rows(to, "exit status", help_exit_statuses);
 }
 
-/* ---- commands by name */
-
-/* Letters that must be inserted, removed or changed to turn a into b; long words are all far. */
-static size_t distance(const char *a, const char *b)
-{
-    enum { LONG = 16 };
-    size_t n = strlen(a), m = strlen(b), row[LONG + 1];
-    if (n > LONG || m > LONG)
-        return LONG;
-    for (size_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t change = diagonal + (a[i - 1] != b[j - 1]);
-            size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = change < insert ? change : insert;
-        }
-    }
-    return row[m];
-}
-
 const struct command *help_find_command(const char *name)
 {
-    const char *similar = NULL;
+    struct suggestion s = suggest_for(name);
+    char text[SUGGEST_TEXT];
 
     for (int i = 0; i < command_table_n; i++) {
         if (!strcmp(name, command_table[i].name))
             return &command_table[i];
-        if (!similar && distance(name, command_table[i].name) <= 2)
-            similar = command_table[i].name;
+        suggest_candidate(&s, command_table[i].name);
     }
-    if (similar)
-        fprintf(stderr, "halcyon: no command '%s'; did you mean '%s'?\n", name, similar);
-    else
-        fprintf(stderr, "halcyon: no command '%s' (halcyon help lists them)\n", name);
+    fprintf(stderr, "halcyon: unknown command '%s'%s\n", name,
+            s.name ? suggest_text(&s, "", text) : " ('halcyon help' lists the commands)");
     return NULL;
 }
 

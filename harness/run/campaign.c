@@ -7,7 +7,7 @@
 #include "harness/check/buffer.h"
 #include "harness/run/campaign_internal.h"
 
-/* A case that some worker is at. */
+/* A case that a worker is running. */
 struct flight {
     uint64_t item;
     int64_t case_id; /* row of the database; 0: none yet */
@@ -47,9 +47,9 @@ int campaign_skip_done(struct campaign *c, struct why *w)
     uint64_t n = campaign_shard(c->options, c->cases->n);
     struct skipping s = { c, calloc(c->cases->n / 8 + 1, 1) };
     uint64_t *item = calloc(n + 1, sizeof *item);
-    int failed = s.done && item
-                     ? results_each_verdict(c->results, count_verdict, &s, w)
-                     : why_fail(w, WHY_MEMORY, "no memory for %llu cases", (unsigned long long) n);
+    int failed = s.done && item ? results_each_verdict(c->results, count_verdict, &s, w)
+                                : why_fail(w, WHY_MEMORY, "out of memory for %llu cases",
+                                           (unsigned long long) n);
     uint64_t left = 0;
     for (uint64_t i = 0; !failed && i < n; i++) {
         uint64_t ordinal = campaign_item(c, i);
@@ -66,7 +66,7 @@ int campaign_skip_done(struct campaign *c, struct why *w)
     return 0;
 }
 
-/* ---- flights */
+/* ---- cases in progress */
 
 static struct flight *find_flight(struct campaign *c, uint64_t item)
 {
@@ -109,11 +109,11 @@ static int take_case(struct campaign *c, struct flight *f, const char *bytes, si
                      struct why *w)
 {
     struct case_message m;
-    REQUIRE(w, length >= sizeof m, "a worker's message is too short");
+    REQUIRE(w, length >= sizeof m, "a worker's message is too short: %zu bytes", length);
     memcpy(&m, bytes, sizeof m);
     TRY(add_case(c, f, m.level, m.n_operations, w));
     char *lines = strndup(bytes + sizeof m, length - sizeof m), *rest = lines, *line;
-    int failed = lines ? 0 : why_fail(w, WHY_MEMORY, "no memory");
+    int failed = lines ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
     while (!failed && c->results && (line = strsep(&rest, "\n")) && *line) {
         char *tab = strchr(line, '\t');
         if (!tab)
@@ -190,10 +190,12 @@ static int take_verdict(struct campaign *c, struct flight *f, const char *bytes,
                         struct why *w)
 {
     struct verdict_message m;
-    REQUIRE(w, length == sizeof m, "a worker's verdict has %zu bytes", length);
+    REQUIRE(w, length == sizeof m, "a worker's verdict has %zu bytes, expected %zu", length,
+            sizeof m);
     memcpy(&m, bytes, sizeof m);
     REQUIRE(w, m.target < c->n_targets && m.result.verdict < VERDICT_COUNT,
-            "a worker's verdict makes no sense");
+            "a worker's verdict is out of range: target %u, verdict %u", m.target,
+            (unsigned) m.result.verdict);
     return keep_verdict(c, f, m.target, &m.result, w);
 }
 
@@ -201,7 +203,7 @@ static int take_spec(struct campaign *c, struct flight *f, const char *bytes, si
                      struct why *w)
 {
     struct spec_message m;
-    REQUIRE(w, length >= sizeof m, "a worker's message is too short");
+    REQUIRE(w, length >= sizeof m, "a worker's message is too short: %zu bytes", length);
     memcpy(&m, bytes, sizeof m);
     REQUIRE(w, m.spec_length <= length - sizeof m, "a worker's spec is cut off");
     const char *spec = bytes + sizeof m, *dot = spec + m.spec_length;
@@ -220,8 +222,8 @@ static int on_message(uint64_t item, const void *bytes, size_t length, void *use
     struct flight *f = find_flight(c, item);
     uint32_t kind;
     if (!f)
-        return why_fail(w, WHY_MEMORY, "no memory");
-    REQUIRE(w, length >= sizeof kind, "a worker's message is too short");
+        return why_fail(w, WHY_MEMORY, "out of memory");
+    REQUIRE(w, length >= sizeof kind, "a worker's message is too short: %zu bytes", length);
     memcpy(&kind, bytes, sizeof kind);
     switch (kind) {
     case MESSAGE_CASE: return take_case(c, f, bytes, length, w);
@@ -231,7 +233,7 @@ static int on_message(uint64_t item, const void *bytes, size_t length, void *use
         free(f->detail);
         f->detail = strndup((const char *) bytes + sizeof kind, length - sizeof kind);
         return 0;
-    default: return why_fail(w, WHY_SYSTEM, "a worker's message is of kind %u", kind);
+    default: return why_fail(w, WHY_SYSTEM, "a worker's message has the unknown kind %u", kind);
     }
 }
 
@@ -251,17 +253,16 @@ static void describe_death(const struct crew_death *d, const char *who, struct c
     if (*at)
         snprintf(r->stage, sizeof r->stage, "%s", stage_name[stage_of[d->step]]);
     if (d->hang)
-        snprintf(r->why, sizeof r->why,
-                 "%s takes longer than the time-out%s%s (ended after %.2f s)", who, space, at,
-                 d->seconds);
+        snprintf(r->why, sizeof r->why, "%s exceeds the time-out%s%s (killed after %.2f s)", who,
+                 space, at, d->seconds);
     else if (d->signal)
-        snprintf(r->why, sizeof r->why, "%s dies of signal %d (%s)%s%s", who, d->signal,
+        snprintf(r->why, sizeof r->why, "%s crashes with signal %d (%s)%s%s", who, d->signal,
                  strsignal(d->signal), space, at);
     else
-        snprintf(r->why, sizeof r->why, "%s ends the process%s%s with exit status %d", who, space,
-                 at, d->exit_status);
+        snprintf(r->why, sizeof r->why, "%s exits the process%s%s with status %d", who, space, at,
+                 d->exit_status);
     if (d->said[0])
-        text_append(r->why, sizeof r->why, "; it said: %s", d->said);
+        text_append(r->why, sizeof r->why, "; its output: %s", d->said);
     r->ms = d->seconds * 1e3;
 }
 
@@ -277,35 +278,36 @@ static int keep_death(struct campaign *c, struct flight *f, uint32_t target, enu
     return keep_verdict(c, f, target, &r, w);
 }
 
-/* Only what a driver does is its fault; a death in our own code is our error. */
+/* A death in the driver is a crash or hang; in Halcyon's own code it is an error.  The worker that
+ * follows continues with the next target. */
 static int on_death(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
                     struct why *w)
 {
     struct campaign *c = user;
     struct flight *f = find_flight(c, item);
     if (!f)
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_fail(w, WHY_MEMORY, "out of memory");
     uint32_t target = d->mark >> MARK_PHASE_BITS;
     enum phase phase = d->mark & ((1u << MARK_PHASE_BITS) - 1);
-    if (phase == PHASE_SPEC) /* the verdicts are there */
+    if (phase == PHASE_SPEC) /* all verdicts are recorded already */
         return 0;
     if (phase == PHASE_TARGET || phase == PHASE_JUDGE) {
         enum verdict v = phase == PHASE_JUDGE ? VERDICT_ERROR
                          : d->hang            ? VERDICT_HANG
                                               : VERDICT_CRASH;
-        const char *where = phase == PHASE_JUDGE ? "judging" : "the driver";
+        const char *where = phase == PHASE_JUDGE ? "the judge" : "the driver";
         TRY(keep_death(c, f, target, v, where, d, w));
         *ret_step = (target + 1) | STEP_SPEC;
         return 1;
     }
-    const char *where = phase == PHASE_MAKE ? "making the case" : "the reference";
+    const char *where = phase == PHASE_MAKE ? "the generator" : "the reference";
     for (uint32_t t = target; t < c->n_targets; t++)
         TRY(keep_death(c, f, t, VERDICT_ERROR, where, d, w));
     *ret_step = c->n_targets | STEP_SPEC;
     return phase == PHASE_REFERENCE;
 }
 
-/* ---- the whole */
+/* ---- the campaign */
 
 static int on_complete(uint64_t item, void *user, struct why *w)
 {

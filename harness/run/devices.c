@@ -24,11 +24,11 @@ int devices_limit_extensions(const char *file, const char *who, struct why *w)
     char *binary = who ? strdup(who) : allowlist_this_binary();
     bool allowed = false;
     int rc = binary ? allowlist_allows(file, binary, !who, &allowed, w)
-                    : why_fail(w, WHY_SYSTEM, "nobody says which program this is");
+                    : why_fail(w, WHY_SYSTEM, "cannot determine the path of this program");
 
     if (rc == 0 && !allowed) {
-        snprintf(reason, sizeof reason, "%.80s may not use vendor extensions, says %.80s", binary,
-                 file);
+        snprintf(reason, sizeof reason, "%.80s may not use vendor extensions: not listed in %.80s",
+                 binary, file);
         harness_host.no_extensions = reason;
     }
     free(binary);
@@ -128,8 +128,8 @@ static enum reading read_answer(int fd, double seconds, struct answer *ret)
     return READ_WHOLE;
 }
 
-/* The end of a process that has closed its pipe: dying, with a core to be written, takes a while.
- * True: it had to be killed. */
+/* Waits up to 2 s for a process that has closed its pipe, as writing a core dump takes a while,
+ * then kills it; at_once: kills it immediately.  True: it had to be killed. */
 static bool reap(pid_t pid, bool at_once, int *ret_status)
 {
     enum { STEP_US = 2000, STEPS = 1000 };
@@ -154,15 +154,16 @@ static int explain_death(const char *uri, bool killed, int status, double second
     if (WIFSIGNALED(status))
         return why_fail(w, WHY_INVALID, "%s: the driver crashes while it is opened (%s)", uri,
                         strsignal(WTERMSIG(status)));
-    return why_fail(w, WHY_INVALID, "%s: the driver ends the process while it is opened (exit %d)",
-                    uri, WEXITSTATUS(status));
+    return why_fail(w, WHY_INVALID,
+                    "%s: the driver exits the process while it is opened (status %d)", uri,
+                    WEXITSTATUS(status));
 }
 
 int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w)
 {
     int fd[2];
     if (pipe(fd) < 0)
-        return why_fail(w, WHY_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+        return why_fail(w, WHY_SYSTEM, "cannot create a pipe: %s", strerror(errno));
     fflush(stdout);
     fflush(stderr);
     pid_t pid = fork();

@@ -9,17 +9,18 @@
 #include "randgraph/randgraph.h"
 #include "sim/hal/hal_convert.h"
 
-/* A yes needs one model that is supported; limits (sizes, constants) may cost some. */
+/* Models tried per operation and type: a driver's limits (sizes, constants) may exclude some, and
+ * one supported model suffices. */
 enum { TRIES = 30 };
 
-struct asking {
+struct query {
     const char *uri;
     double timeout;
     struct target *target; /* in the worker */
     struct support support;
 };
 
-/* An item is an operation and a type. */
+/* An item is a pair of operation and type. */
 static int op_of(uint64_t item)
 {
     return (int) (item / DT_COUNT);
@@ -32,7 +33,7 @@ static uint32_t type_of(uint64_t item)
 
 static int start(void *user, void **ret_state, struct why *w)
 {
-    struct asking *a = user;
+    struct query *a = user;
     TRY(target_open(a->uri, &harness_host, &a->target, w));
     *ret_state = a;
     return 0;
@@ -41,10 +42,10 @@ static int start(void *user, void **ret_state, struct why *w)
 static void end(void *state, void *user)
 {
     (void) user;
-    target_free(((struct asking *) state)->target);
+    target_free(((struct query *) state)->target);
 }
 
-/* What a worker sends: this, and behind DEAD what is known of it. */
+/* The first byte of a worker's answer; after DEAD follows how the driver died. */
 enum { NOT_ASKED, NO, YES, DEAD, MOST_BYTES = 300 };
 
 static char answer_of(struct target *t, const struct example *e, char *ret_death, size_t size)
@@ -66,8 +67,9 @@ static char answer_of(struct target *t, const struct example *e, char *ret_death
     return answer;
 }
 
-/* With models that need no more than that level.  answer: MOST_BYTES, changed when it is given. */
-static void ask_at(const struct asking *a, uint64_t item, int max_level, char *answer)
+/* Tries models of feature levels up to max_level.  answer: MOST_BYTES; unchanged if no model can be
+ * generated. */
+static void ask_at(const struct query *a, uint64_t item, int max_level, char *answer)
 {
     struct randgraph_options options = randgraph_default;
     options.min_ops = options.max_ops = 1;
@@ -85,11 +87,11 @@ static void ask_at(const struct asking *a, uint64_t item, int max_level, char *a
     }
 }
 
-/* In the words that the target's version has, where it has any. */
+/* Tries models that the target's HAL version can represent first, then any. */
 static void ask(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user)
 {
     (void) step, (void) user;
-    struct asking *a = state;
+    struct query *a = state;
     const struct hal_driver *d = target_driver(a->target);
     char answer[MOST_BYTES] = { NOT_ASKED };
     ask_at(a, item, d ? hal_level(d->hal_version) : randgraph_default.max_level, answer);
@@ -98,17 +100,17 @@ static void ask(struct crew_link *l, uint64_t item, uint32_t step, void *state, 
     crew_send(l, answer, answer[0] == DEAD ? 1 + strlen(answer + 1) : 1);
 }
 
-/* One that hangs or dies at one question would do so at the others. */
-static int give_up(const struct asking *a, uint64_t item, const char *why, struct why *w)
+/* Ends the query: a driver that hangs or dies once is likely to do so for other models too. */
+static int give_up(const struct query *a, uint64_t item, const char *why, struct why *w)
 {
-    return why_fail(w, WHY_INVALID, "%s: asked whether it supports %s of %s: %s", a->uri,
+    return why_fail(w, WHY_INVALID, "%s: get_supported_operations for %s of %s: %s", a->uri,
                     op_table[op_of(item)]->name, dtype_info[type_of(item)].name, why);
 }
 
 static int take(uint64_t item, const void *bytes, size_t length, void *user, struct why *w)
 {
-    struct asking *a = user;
-    REQUIRE(w, length >= 1 && length <= MOST_BYTES, "a worker's answer makes no sense");
+    struct query *a = user;
+    REQUIRE(w, length >= 1 && length <= MOST_BYTES, "a worker's answer has %zu bytes", length);
     char answer = *(const char *) bytes, death[MOST_BYTES];
     snprintf(death, sizeof death, "%.*s", (int) length - 1, (const char *) bytes + 1);
     if (answer == DEAD)
@@ -123,7 +125,7 @@ static int take(uint64_t item, const void *bytes, size_t length, void *user, str
 static int died(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
                 struct why *w)
 {
-    const struct asking *a = user;
+    const struct query *a = user;
     char how[80];
     (void) ret_step;
     if (d->hang)
@@ -131,7 +133,7 @@ static int died(uint64_t item, const struct crew_death *d, uint32_t *ret_step, v
     else if (d->signal)
         snprintf(how, sizeof how, "the driver crashes (%s)", strsignal(d->signal));
     else
-        snprintf(how, sizeof how, "the driver ends the process (exit %d)", d->exit_status);
+        snprintf(how, sizeof how, "the driver exits the process (status %d)", d->exit_status);
     return give_up(a, item, how, w);
 }
 
@@ -146,7 +148,7 @@ int support_ask(const char *uri, double timeout, struct support *ret_support, st
     static const struct crew_work work = {
         .start = start, .end = end, .item = ask, .message = take, .died = died, .complete = complete
     };
-    struct asking a = { .uri = uri, .timeout = timeout };
+    struct query a = { .uri = uri, .timeout = timeout };
     struct crew_options options = { .workers = 1, .timeout = timeout };
     REQUIRE(w, op_table_n <= SUPPORT_OPS, "the catalogue has more than %d operations", SUPPORT_OPS);
     TRY(crew_run(&options, &work, (uint64_t) op_table_n * DT_COUNT, &a, w));

@@ -12,7 +12,7 @@
 int junit_check(const char *path, struct why *w)
 {
     char folder[4096];
-    REQUIRE(w, strlen(path) < sizeof folder, "%.100s...: the path is too long", path);
+    REQUIRE(w, strlen(path) < sizeof folder, "%.100s...: path is too long", path);
     strcpy(folder, path);
     struct stat about;
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))

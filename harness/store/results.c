@@ -11,7 +11,7 @@ extern const char schema_sql[];
 
 enum { APPLICATION_ID = 0x48414c59, SCHEMA_VERSION = 1, BUSY_MS = 20000 };
 
-/* Statements of every case, prepared once. */
+/* Statements executed for every case, prepared once. */
 static const char *const statement_sql[] = {
     [STATEMENT_CASE] = "INSERT INTO cases (run, ordinal, name, file, seed, idx, level, "
                        "n_operations) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -69,9 +69,8 @@ static int check_schema(struct results *r, bool *ret_empty, struct why *w)
     *ret_empty = !tables && !id && !version;
     if (*ret_empty)
         return 0;
-    REQUIRE(w, id == APPLICATION_ID, "%s: a database, but not one of Halcyon's results", r->path);
-    REQUIRE(w, version == SCHEMA_VERSION,
-            "%s: results of schema version %lld, this halcyon reads and writes version %d", r->path,
+    REQUIRE(w, id == APPLICATION_ID, "%s: not a results database of halcyon", r->path);
+    REQUIRE(w, version == SCHEMA_VERSION, "%s: has schema version %lld, expected %d", r->path,
             (long long) version, SCHEMA_VERSION);
     return 0;
 }
@@ -117,7 +116,7 @@ static int ensure_schema(struct results *r, struct why *w)
 {
     if (results_exec(r, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", w) < 0)
         return -1;
-    bool empty = false; /* another process may have been faster */
+    bool empty = false; /* false again if another process created the schema meanwhile */
     if (check_schema(r, &empty, w) < 0 || (empty && create_schema(r, w) < 0)) {
         sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
         return -1;
@@ -131,12 +130,12 @@ static int open_database(struct results *r, enum results_mode mode, struct why *
     if (mode == RESULTS_READ) {
         TRY(database_read(r->path, &r->db, w));
         TRY(check_schema(r, &empty, w));
-        return empty ? why_fail(w, WHY_INVALID, "%s: holds no results", r->path) : 0;
+        return empty ? why_fail(w, WHY_INVALID, "%s: the database is empty", r->path) : 0;
     }
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (sqlite3_open_v2(r->path, &r->db, flags, NULL) != SQLITE_OK)
         return why_fail(w, WHY_INVALID, "%s: %s", r->path,
-                        r->db ? sqlite3_errmsg(r->db) : "no memory");
+                        r->db ? sqlite3_errmsg(r->db) : "out of memory");
     sqlite3_busy_timeout(r->db, BUSY_MS);
     TRY(check_schema(r, &empty, w));
     if (empty)
@@ -160,7 +159,7 @@ int results_open(const char *path, enum results_mode mode, struct results **ret_
     struct results *r = calloc(1, sizeof *r);
     if (!r || !(r->path = strdup(path))) {
         free(r);
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_fail(w, WHY_MEMORY, "out of memory");
     }
     if (open_database(r, mode, w) < 0 || (mode == RESULTS_WRITE && prepare_all(r, w) < 0)) {
         results_close(r);
@@ -216,7 +215,7 @@ static void bind_text(sqlite3_stmt *s, int i, const char *text)
         sqlite3_bind_null(s, i);
 }
 
-/* Runs a bound statement and makes it ready for the next use. */
+/* Runs a bound statement, then resets it for the next use. */
 static int finish(struct results *r, sqlite3_stmt *s, struct why *w)
 {
     int step = sqlite3_step(s);

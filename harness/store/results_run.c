@@ -1,4 +1,4 @@
-/* Runs of the results database: starting, going on, finishing; and finding what they hold. */
+/* Runs in the results database: starting, resuming, finishing; and finding a recorded case. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #define HALCYON_VERSION "unknown"
 #endif
 
-/* Steps a statement that gives no rows, and finalizes it. */
+/* Runs a statement that returns no rows, and finalizes it. */
 static int run_once(struct results *r, sqlite3_stmt *s, struct why *w)
 {
     int step = sqlite3_step(s);
@@ -72,9 +72,9 @@ int results_start_run(struct results *r, const struct run_row *run,
     return results_commit(r, w);
 }
 
-/* ---- going on */
+/* ---- resuming */
 
-/* 1: the run has just these targets, in this order. */
+/* Loads the ids of the run's targets.  1: they are these, in this order; 0: they are others. */
 static int load_targets(struct results *r, int64_t run, const struct target_row *targets,
                         uint32_t n_targets, struct why *w)
 {
@@ -96,7 +96,7 @@ static int load_targets(struct results *r, int64_t run, const struct target_row 
     return failed ? results_failed(r, w) : same && n == n_targets;
 }
 
-/* Candidates are few: newest first, the first with the same targets is it. */
+/* Finds the newest unfinished run of this kind, with these options and targets. */
 static int find_run(struct results *r, const struct run_row *run, const struct target_row *targets,
                     uint32_t n_targets, int64_t *ret_run, struct why *w)
 {
@@ -116,6 +116,7 @@ static int find_run(struct results *r, const struct run_row *run, const struct t
     return found || step == SQLITE_DONE ? found : results_failed(r, w);
 }
 
+/* Removes cases that lack the verdict of some target. */
 static int drop_partial(struct results *r, struct why *w)
 {
     sqlite3_stmt *s;
@@ -239,7 +240,7 @@ int results_find_case(struct results *r, const char *name, struct found_case *re
         return found;
     if (find_targets(r, case_id, &f, w) < 0 || !f.kind || !f.options || !f.judge) {
         found_case_done(&f);
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_fail(w, WHY_MEMORY, "out of memory");
     }
     *ret_case = f;
     return 1;

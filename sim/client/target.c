@@ -7,6 +7,7 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
+#include "golden/base/suggest.h"
 #include "sim/client/runtime.h"
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
@@ -58,6 +59,18 @@ static int parse_hal(const char *uri, const char *name, struct sim_options *o, s
     return 0;
 }
 
+static int unknown_fault(const char *uri, const char *name, struct why *w)
+{
+    struct suggestion s = suggest_for(name);
+    char text[SUGGEST_TEXT];
+
+    for (int i = 0; i < fault_table_n; i++)
+        suggest_candidate(&s, fault_table[i].name);
+    return why_fail(w, WHY_INVALID, "%s: unknown fault '%s'%s", uri, name,
+                    s.name ? suggest_text(&s, "", text)
+                           : " ('halcyon devices --faults' lists them)");
+}
+
 static int parse_option(const char *uri, const char *text, struct sim_options *o, struct why *w)
 {
     if (strcmp(text, "realtime") == 0) {
@@ -71,9 +84,7 @@ static int parse_option(const char *uri, const char *text, struct sim_options *o
             "found %s",
             uri, text);
     o->fault = fault_find(text + 6);
-    REQUIRE(w, o->fault, "%s: no fault is named \"%s\" (halcyon devices --faults lists them)", uri,
-            text + 6);
-    return 0;
+    return o->fault ? 0 : unknown_fault(uri, text + 6, w);
 }
 
 static int parse_query(const char *uri, char *query, struct sim_options *ret_options, struct why *w)
@@ -85,17 +96,34 @@ static int parse_query(const char *uri, char *query, struct sim_options *ret_opt
     return 0;
 }
 
+/* The nearest target that has neither a path nor options, as "; did you mean sim:cpu?", or "". */
+static const char *nearest_target(const struct uri *u, char text[SUGGEST_TEXT])
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s%s", u->scheme, *u->path ? ":" : "", u->path);
+    struct suggestion s = suggest_for(name), without_scheme = s;
+
+    for (int i = 0; target_shipped[i]; i++)
+        suggest_candidate(&s, target_shipped[i]);
+    suggest_candidate(&s, "golden");
+    suggest_candidate(&s, "null");
+    for (int i = 0; target_shipped[i]; i++)
+        suggest_candidate(&without_scheme, target_shipped[i] + strlen("sim:"));
+    return s.name ? suggest_text(&s, "", text) : suggest_text(&without_scheme, "sim:", text);
+}
+
 static int read_profile(const struct uri *u, const char *uri, const struct target_host *host,
                         struct profile **ret_profile, struct why *w)
 {
     const char *shipped = profile_shipped(u->path), *dot = strrchr(u->path, '.');
-    char *json = NULL;
+    char *json = NULL, text[SUGGEST_TEXT];
 
     if (shipped)
         return profile_parse(shipped, uri, ret_profile, w);
     REQUIRE(w, dot && strcmp(dot, ".toml") == 0,
-            "%s: expected sim:cpu, sim:gpu, sim:dsp or sim:PATH.toml", uri);
-    REQUIRE(w, host && host->read_profile, "%s: profiles cannot be read here", uri);
+            "%s: expected sim:cpu, sim:gpu, sim:dsp or sim:PATH.toml%s", uri,
+            nearest_target(u, text));
+    REQUIRE(w, host && host->read_profile, "%s: this program cannot read profiles", uri);
     TRY(host->read_profile(u->path, &json, w));
     int rc = profile_parse(json, u->path, ret_profile, w);
     free(json);
@@ -125,6 +153,8 @@ static bool is_plain(const struct uri *u, const char *scheme)
 static int open_engine(const struct uri *u, const char *uri, const struct target_host *host,
                        struct engine **ret_engine, struct why *w)
 {
+    char text[SUGGEST_TEXT];
+
     if (strcmp(u->scheme, "sim") == 0)
         return open_sim(u, uri, host, ret_engine, w);
     if (is_plain(u, "null"))
@@ -137,10 +167,10 @@ static int open_engine(const struct uri *u, const char *uri, const struct target
             "%s: support libraries (sl:PATH.so, ANeuralNetworks_getSLDriverImpl) are not "
             "supported yet; a library with hal_driver_open is lib:PATH.so",
             uri);
-    return why_fail(w, WHY_INVALID,
-                    "%s: not a target; expected sim:NAME, sim:PATH.toml, lib:PATH.so, unix:PATH, "
-                    "null or golden",
-                    uri);
+    return why_fail(w, WHY_INVALID, "unknown target '%s'%s", uri,
+                    *nearest_target(u, text) ? text
+                                             : "; expected sim:NAME, sim:PATH.toml, lib:PATH.so, "
+                                               "unix:PATH, null or golden");
 }
 
 static int open_driver(const struct uri *u, const char *uri, const struct target_host *host,

@@ -289,15 +289,15 @@ START_TEST(uris_name_targets_or_say_why_not)
         { "sim:tpu", "expected sim:cpu" },
         { "sim:cpu?speed=9", "expected ?fault=NAME" },
         { "sim:cpu?hal=1.4", "expected hal=1.0, 1.1" },
-        { "sim:cpu?fault=none", "no fault is named \"none\"" },
+        { "sim:cpu?fault=none", "unknown fault 'none'" },
         { "lib:x.so", "No such file" },
         { "lib:", "expected lib:PATH.so" },
         { "sl:x.so", "not supported yet" },
         { "unix:/run/x", "cannot connect: No such file" },
         { "unix:", "expected unix:PATH" },
-        { "null?fault=nan", "not a target" },
-        { "golden:x", "not a target" },
-        { "", "not a target" },
+        { "null?fault=nan", "unknown target" },
+        { "golden:x", "unknown target" },
+        { "", "unknown target" },
     };
     struct target *t = NULL;
 

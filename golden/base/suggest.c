@@ -1,0 +1,67 @@
+#include "golden/base/suggest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LONGEST = 64 }; /* letters of a name; longer ones are never near */
+
+static bool same(char a, char b)
+{
+    return tolower((unsigned char) a) == tolower((unsigned char) b);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edit distance with transpositions of neighbours (optimal string alignment): row[i][j] is that of
+ * the first i letters of a and the first j of b.  Only the last three rows are kept. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), rows[3][LONGEST + 1];
+
+    if (n > LONGEST || m > LONGEST)
+        return SIZE_MAX;
+    for (size_t i = 0; i <= n; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            if (i == 0) {
+                row[j] = j;
+                continue;
+            }
+            row[j] = least(above[j] + 1, row[j - 1] + 1);
+            row[j] = least(row[j], above[j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+                row[j] = least(row[j], second[j - 2] + 1);
+        }
+    }
+    return rows[n % 3][m];
+}
+
+struct suggestion suggest_for(const char *word)
+{
+    return (struct suggestion){ .word = word, .distance = 1 + least(1 + strlen(word) / 4, 3) };
+}
+
+void suggest_candidate(struct suggestion *s, const char *name)
+{
+    size_t distance = edit_distance(s->word, name);
+
+    if (distance >= s->distance)
+        return;
+    s->name = name;
+    s->distance = distance;
+}
+
+const char *suggest_text(const struct suggestion *s, const char *prefix, char text[SUGGEST_TEXT])
+{
+    text[0] = 0;
+    if (s->name)
+        snprintf(text, SUGGEST_TEXT, "; did you mean %s%s?", prefix, s->name);
+    return text;
+}

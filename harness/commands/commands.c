@@ -1,0 +1,80 @@
+/* The subcommands: names, help texts, functions. */
+#include "harness/commands/commands.h"
+
+const struct command command_table[] = {
+    { "devices", CMD_DEVICES, "[TARGET...] [--faults]", "print what targets report of themselves",
+      "Opens each target (default: sim:cpu, sim:gpu, sim:dsp) and prints what its driver reports:\n"
+      "type, version, HAL version, performance, extensions, cache files. For targets given as\n"
+      "arguments, or with -v, also the operations that it supports, with their element types.\n"
+      "--faults lists the defects that 'sim:...?fault=NAME' plants in a simulated device.",
+      cmd_devices, VALUE_TARGET },
+    { "run", CMD_RUN, "PATH... -d TARGET [-d TARGET...]",
+      "run spec files and models on targets, and judge the results",
+      "Runs every example of the files (.mod.py, .jsonl, .jsonl.xz, .tflite), or of all such\n"
+      "files in and below a folder, on each target. Outputs that a file expects are judged with\n"
+      "the tolerances of the NNAPI suites (cts). A model without expected outputs is run on\n"
+      "generated inputs and judged against the reference (bound). Verdicts are written to the\n"
+      "results database.",
+      cmd_run, VALUE_FILE },
+    { "random", CMD_RANDOM, "-d TARGET [-d TARGET...] [--seed S] [--count N]",
+      "run random models on targets, and judge the results",
+      "Generates random graphs, which seed, index and options determine, and runs each on the\n"
+      "targets. Results are judged against the reference, within an error bound computed for\n"
+      "each element (bound). Verdicts are written to the results database.",
+      cmd_random },
+    { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
+      "run one case again and explain the verdict",
+      "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"
+      "results database, or random/sS/iI, which is generated if the database does not have it.\n"
+      "FILE is a spec file or a model; --case selects from it. Without -d the targets are those\n"
+      "on which the recorded case did not conform. Nothing is written to the database.",
+      cmd_replay, VALUE_FILE },
+    { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
+      "draw or convert a model (graphDump)",
+      "Writes a model as a Graphviz graph (dot), as a drawing of it (svg), as a specification\n"
+      "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or a random\n"
+      "case: random/s7/i123. --for-level converts the model to an older feature level, where that\n"
+      "is possible (see 'halcyon levels'), and lists the changes on stderr.",
+      cmd_dump, VALUE_FILE },
+    { "levels", CMD_LEVELS, "PATH [--case NAME]",
+      "print the feature level that a model needs, and why",
+      "For each example: the feature level (HAL version) that its model needs, and what needs it;\n"
+      "then the lowest level that the model can be converted to, with the changes and what they\n"
+      "lose. PATH is a spec file, a model, or a random case: random/s7/i123.",
+      cmd_levels, VALUE_FILE },
+    { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
+      "Without a name: one line for each operation. With names: their manual, made from the\n"
+      "records that the reference uses. --markdown writes the manual as Markdown; without a name,\n"
+      "that of all operations.",
+      cmd_ops, VALUE_OPERATION },
+    { "serve", CMD_SERVE, "TARGET --listen unix:PATH",
+      "run a driver as a service in its own process",
+      "Serves the target's driver at a local socket until interrupted. Any number of other\n"
+      "commands can run models on it at the same time, as '-d unix:PATH'. When a case makes the\n"
+      "service die, its verdict is crash; later cases connect to a new service at that path.",
+      cmd_serve, VALUE_TARGET },
+    { "new-driver", CMD_NEW_DRIVER, "NAME", "create a driver skeleton",
+      "Creates the folder NAME with a small driver that builds and conforms: driver.c, kernels.c,\n"
+      "the contract hal.h, a Makefile, a README. Comments mark what to fill in. Its target is\n"
+      "'lib:NAME/NAME.so', here and for 'halcyon serve'. An existing folder is not changed.",
+      cmd_new_driver },
+    { "trace", CMD_TRACE, "FILE...", "print where the time of a trace is spent",
+      "Reads files that --trace wrote, of one process or of a command and the services that it\n"
+      "used, and prints for each run the time of each layer in each phase: without the layers\n"
+      "below it (self-time), or with them (--total-times). A run is a case on a target; runs in\n"
+      "which a process died are left out. Time in a service is counted for every run that was\n"
+      "active then: use -j 1 to keep runs apart.",
+      cmd_trace, VALUE_FILE },
+    { "report", CMD_REPORT, "-o DIR [--db FILE] [--run N]",
+      "write an HTML report of the results database",
+      "Writes DIR/index.html: totals by verdict, target, operation and element type, and each\n"
+      "failure with its explanation, graph and replay command.",
+      cmd_report },
+    { "help", CMD_HELP, "[COMMAND] [--man] [--completion SHELL]",
+      "list the commands, or describe one of them",
+      "Without arguments: the commands and the targets. With a command: its options. --man and\n"
+      "--completion write the manual page and completion scripts, which are installed with "
+      "halcyon.",
+      cmd_help, VALUE_COMMAND },
+};
+const int command_table_n = COUNT(command_table);
