@@ -20,14 +20,14 @@ static int fail(const char *path, sqlite3 *db, struct why *w)
     return -1;
 }
 
-/* Reads the head of the file, and takes the locks for it.  A status of SQLite. */
-static int first_look(sqlite3 *db)
+/* Reads the file's header, which takes the locks.  Returns an SQLite status. */
+static int read_header(sqlite3 *db)
 {
     sqlite3_busy_timeout(db, BUSY_MS);
     return sqlite3_exec(db, "PRAGMA schema_version", NULL, NULL, NULL);
 }
 
-/* "file:PATH?immutable=1"; NULL: no memory. */
+/* "file:PATH?immutable=1" with PATH escaped, malloced; NULL: out of memory. */
 static char *immutable_uri(const char *path)
 {
     char *uri = malloc(3 * strlen(path) + 32), *at = uri;
@@ -43,7 +43,8 @@ static char *immutable_uri(const char *path)
     return uri;
 }
 
-/* What is not in the file yet, but beside it, would be missed. */
+/* Whether a write-ahead log with content lies beside the file: opening it as immutable would miss
+ * that content. */
 static bool has_journal(const char *path)
 {
     char *wal = NULL;
@@ -63,7 +64,7 @@ static int read_immutable(const char *path, sqlite3 **ret_db, struct why *w)
         return why_fail(w, WHY_MEMORY, "no memory");
     int code = sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
     free(uri);
-    if (code != SQLITE_OK || first_look(db) != SQLITE_OK)
+    if (code != SQLITE_OK || read_header(db) != SQLITE_OK)
         return fail(path, db, w);
     *ret_db = db;
     return 0;
@@ -76,7 +77,7 @@ int database_read(const char *path, sqlite3 **ret_db, struct why *w)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return fail(path, db, w);
-    int code = first_look(db);
+    int code = read_header(db);
     if ((code == SQLITE_READONLY || code == SQLITE_CANTOPEN) && !has_journal(path)) {
         sqlite3_close(db);
         return read_immutable(path, ret_db, w);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Length of the well-formed UTF-8 character at s, 0 where there is none that XML can hold. */
+/* Length of the UTF-8 character at s; 0 if it is not well-formed or not allowed in XML. */
 static size_t utf8_length(const unsigned char *s)
 {
     if (s[0] < 0x80)

@@ -1,10 +1,10 @@
 /* graphDump: a model as Graphviz text.
  *
  * Operand i of the main graph is node d<i>, operation i is node n<i>; subgraph k is a cluster whose
- * nodes are g<k>_d<i> and g<k>_n<i>.  Scalars, omitted operands and references to subgraphs are
- * rows of the operations that take them, under their operand index, not nodes: a convolution has
- * seven. Roles are named where the model is valid, since only then can they be told.  The text
- * depends on the model alone; a model that breaks the rules is drawn as far as it goes. */
+ * nodes are g<k>_d<i> and g<k>_n<i>.  Constant scalars, omitted operands and references to
+ * subgraphs are not nodes but rows in the operations that read them, with their operand index: a
+ * convolution has up to seven.  Roles of operands are named only if the model is valid, as binding
+ * requires it. The text depends only on the model; an invalid model is drawn as far as possible. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ struct dump {
     uint32_t index; /* of g in m */
     int64_t mark;   /* main graph output */
     bool valid;     /* the model obeys the rules */
-    bool *row;      /* per operand of g: appears in rows of operations, not as a node */
+    bool *row;      /* per operand of g: shown in rows of operations, not as a node */
 };
 
 /* --- operands */
@@ -42,7 +42,7 @@ static bool is_row(const struct operand *o)
            (is_constant(o) && type && !type->tensor);
 }
 
-/* Position of an operand in a list of operands, -1 where it is not there. */
+/* Position of an operand in a list of operands; -1: not in it. */
 static int64_t position(const uint32_t *list, uint32_t n, uint32_t operand)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -87,7 +87,7 @@ static void put_quantisation(const struct tensor *t, FILE *to)
         fprintf(to, "<BR/>scale %.7g, zero %" PRId32, (double) t->scale, t->zero);
 }
 
-/* Values can be read: the bytes are all there. */
+/* Whether the value can be read: known type, shape and all bytes present. */
 static bool is_readable(const struct operand *o)
 {
     const struct tensor *t = &o->tensor;
@@ -193,14 +193,14 @@ static void put_operand(const struct dump *d, uint32_t i)
 
 /* --- operations */
 
-/* An operation with what its record says of it: roles by position, where they can be told. */
+/* An operation with its record and, if they can be determined, the roles of its operands. */
 struct described {
     const struct operation *call;
     const struct op *op; /* NULL: not in the catalogue */
     struct call bound;   /* form NULL: roles are not known */
 };
 
-/* Binds the call as validation did; only valid models may be bound. */
+/* Binds the operation's operands to roles, as validation did; the model must be valid. */
 static void bind_call(const struct dump *d, struct described *s)
 {
     uint32_t n = s->call->n_in, m = s->call->n_out;
@@ -250,7 +250,7 @@ static const struct role *out_role(const struct described *s, uint32_t i)
     return &s->op->out[i < last ? i : last];
 }
 
-/* What a number stands for: fused activations and padding schemes. */
+/* Name of an enumerated value: a fused activation or padding scheme; else NULL. */
 static const char *meaning(const struct role *role, const struct operand *o)
 {
     static const char *const activation[] = { "none", "RELU", "RELU1", "RELU6" };
@@ -358,8 +358,8 @@ static void put_edge(const struct dump *d, uint32_t operation, uint32_t operand,
     put_id(d, reads ? 'n' : 'd', reads ? operation : operand);
 }
 
-/* Position and role, where an operation has several operands on that side.  What is computed flows
- * straight down; constants stand aside. */
+/* Labels an edge with position and role if the operation has several operands on that side. Weights
+ * keep computed values in straight lines and move constants to the side. */
 static void put_edge_label(const struct dump *d, uint32_t operand, uint32_t i, uint32_t n,
                            const struct role *role)
 {
@@ -370,7 +370,7 @@ static void put_edge_label(const struct dump *d, uint32_t operand, uint32_t i, u
     fputs("];\n", d->to);
 }
 
-/* Clusters cannot be ends of edges: the edge goes to one of its nodes and is cut at its border. */
+/* An edge cannot end at a cluster: it leads to one of the cluster's nodes and lhead clips it. */
 static void put_reference(const struct dump *d, uint32_t operation, uint32_t subgraph)
 {
     if (!subgraph || subgraph >= d->m->n_graphs || !d->m->graph[subgraph].n_operations)
@@ -400,8 +400,8 @@ static void put_edges(const struct dump *d, uint32_t i, const struct described *
 
 /* --- graphs */
 
-/* Rows are operands that some operation shows; the others are nodes. */
-static void sort_operands(const struct dump *d)
+/* Marks the operands that are rows of operations; all others become nodes. */
+static void mark_rows(const struct dump *d)
 {
     const struct graph *g = d->g;
     for (uint32_t i = 0; i < g->n_operations; i++)
@@ -419,7 +419,7 @@ static int put_graph(struct dump *d, uint32_t index, struct why *w)
     d->row = calloc((size_t) d->g->n_operands + 1, sizeof(*d->row));
     if (!d->row)
         return why_fail(w, WHY_MEMORY, "no memory for %" PRIu32 " operands", d->g->n_operands);
-    sort_operands(d);
+    mark_rows(d);
     for (uint32_t i = 0; i < d->g->n_operands; i++)
         if (!d->row[i])
             put_operand(d, i);
@@ -432,7 +432,7 @@ static int put_graph(struct dump *d, uint32_t index, struct why *w)
     return 0;
 }
 
-/* In a font of fixed width: Graphviz then measures text rightly without the reader's fonts. */
+/* A fixed-width font, whose text Graphviz can measure without knowing the reader's fonts. */
 static void put_head(const struct dump *d, const char *name)
 {
     fputs("digraph model {\n"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The layout engine and the SVG writer are linked in, so that neither the machine's plugin list nor
- * its fonts decide how a graph looks: text is measured by Graphviz's own tables. */
+/* The layout engine and the SVG writer are linked in and text is measured with Graphviz's built-in
+ * tables, so that the drawing depends neither on the machine's plugin list nor on its fonts. */
 extern gvplugin_library_t gvplugin_dot_layout_LTX_library;
 extern gvplugin_library_t gvplugin_core_LTX_library;
 
@@ -17,14 +17,13 @@ static const lt_symlist_t plugins[] = {
     { NULL, NULL },
 };
 
-/* Graphviz prints to stderr unless told otherwise: the first message of a call becomes its reason.
- */
-static char complaint[240];
+/* Collects Graphviz's error messages of a call, which it would print to stderr. */
+static char message_text[240];
 
-static int complain(char *message)
+static int add_message(char *message)
 {
-    size_t used = strlen(complaint);
-    snprintf(complaint + used, sizeof(complaint) - used, "%s", message);
+    size_t used = strlen(message_text);
+    snprintf(message_text + used, sizeof(message_text) - used, "%s", message);
     return 0;
 }
 
@@ -58,24 +57,24 @@ static int render(GVC_t *gvc, Agraph_t *g, char **ret_svg, struct why *w)
     char *data = NULL, *svg;
     unsigned int length = 0;
     if (gvLayout(gvc, g, "dot"))
-        return why_fail(w, WHY_SYSTEM, "graph cannot be laid out: %s", complaint);
+        return why_fail(w, WHY_SYSTEM, "graph cannot be laid out: %s", message_text);
     int failed = gvRenderData(gvc, g, "svg", &data, &length);
     gvFreeLayout(gvc, g);
     svg = failed || !data ? NULL : strndup(data, length);
     gvFreeRenderData(data);
     if (!svg)
-        return why_fail(w, WHY_SYSTEM, "graph cannot be drawn: %s", complaint);
+        return why_fail(w, WHY_SYSTEM, "graph cannot be drawn: %s", message_text);
     *ret_svg = svg;
     return 0;
 }
 
 int graph_layout_svg(const char *dot, int64_t mark_output, char **ret_svg, struct why *w)
 {
-    complaint[0] = 0;
-    agseterrf(complain);
+    message_text[0] = 0;
+    agseterrf(add_message);
     Agraph_t *g = agmemread(dot);
     if (!g)
-        return why_fail(w, WHY_INVALID, "not a graph: %s", complaint);
+        return why_fail(w, WHY_INVALID, "not a graph: %s", message_text);
     if (mark_output >= 0)
         mark_node(g, mark_output);
     int r = -1;

@@ -27,7 +27,7 @@ void grid_done(struct grid *g)
     free(g->cell);
 }
 
-/* An underscore inside a word is none. */
+/* Whether the character has a meaning in Markdown; an underscore within a word has none. */
 static bool is_mark(const char *at, const char *start)
 {
     if (*at == '_')

@@ -20,7 +20,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t room
     va_end(args);
 }
 
-/* Control flow takes any operands: its typing rows say nothing. */
+/* Operands of IF and WHILE may have any type; their typing rows do not apply. */
 static bool any_type(const struct op *op, const struct role *r)
 {
     return op->control_kind != CONTROL_NONE && r->many;
@@ -61,9 +61,9 @@ static const char *notes_text(const struct op *op, const struct role *r, char te
     if (r->unspecified)
         append(text, GRID_CELL, "; its values are not specified");
     if (r->optional && flag)
-        append(text, GRID_CELL, "; optional, else %s", r->otherwise != 0 ? "true" : "false");
+        append(text, GRID_CELL, "; optional, default %s", r->otherwise != 0 ? "true" : "false");
     else if (r->optional && !r->dims)
-        append(text, GRID_CELL, "; optional, else %g", r->otherwise);
+        append(text, GRID_CELL, "; optional, default %g", r->otherwise);
     else if (r->optional)
         append(text, GRID_CELL, "; optional");
     if (r->needs & NEEDS_CONST)
@@ -96,7 +96,8 @@ static void put_title(const char *title, bool markdown, FILE *to)
     fprintf(to, markdown ? "**%s**\n\n" : "%s\n", title);
 }
 
-/* Where a role stands in a form: "3", "0.." for a variadic one, behind which it counts from n. */
+/* Position of a role in a form: "3"; "0.." for a variadic one, after which positions count from n.
+ */
 static void position_cell(const struct op *op, const struct form *f, int role, struct grid *g)
 {
     int behind = -1;
@@ -136,7 +137,8 @@ static int index_of(const int *order, int n, int role)
     return -1;
 }
 
-/* The roles as the longest form lists them; those of other forms follow what they follow there. */
+/* Roles in the order of the longest form; roles that only other forms have are inserted after their
+ * predecessor there. */
 static void order_roles(const struct op *op, int order[MAX_ROLES])
 {
     int n = 0;
@@ -154,7 +156,7 @@ static void order_roles(const struct op *op, int order[MAX_ROLES])
         }
 }
 
-/* The forms, where there are several: A, B, ... head their columns of positions. */
+/* Lists the forms, if there are several, by the letters that head their columns of positions. */
 static void put_forms(const struct op *op, bool markdown, FILE *to)
 {
     for (int f = 0; f < op->n_forms && op->n_forms > 1; f++) {
@@ -285,7 +287,7 @@ static void fixed_quant_text(const struct op *op, const struct role *r, char tex
         append(text, GRID_CELL, "zero point the lowest value");
 }
 
-/* How the role gets its scale and zero point; false: freely. */
+/* The rule for a role's scale and zero point; false: there is none. */
 static bool quant_text(const struct op *op, const struct role *r, char text[GRID_CELL])
 {
     switch (r->q) {
@@ -305,7 +307,7 @@ static bool quant_text(const struct op *op, const struct role *r, char text[GRID
         break;
     case Q_LIKE:
         if (r == &op->in[r->qlike])
-            snprintf(text, GRID_CELL, "all of one scale and zero point");
+            snprintf(text, GRID_CELL, "the same scale and zero point for all");
         else
             snprintf(text, GRID_CELL, "scale and zero point of %s", op->in[r->qlike].name);
         break;
@@ -317,7 +319,7 @@ static bool quant_text(const struct op *op, const struct role *r, char text[GRID
     return takes(op, r, QUANT_AFFINE) || takes(op, r, QUANT_SYMM) || takes(op, r, QUANT_BIAS);
 }
 
-/* Results, but not operands, are told from operands of the same name. */
+/* A prefix for results that have the name of an operand. */
 static const char *kind_of(const struct op *op, const struct role *role)
 {
     for (int r = 0; r < op->n_in; r++)
@@ -326,7 +328,7 @@ static const char *kind_of(const struct op *op, const struct role *role)
     return "";
 }
 
-/* Roles that follow one another under one rule share a line. */
+/* Adds a line for each rule; successive roles with the same rule share it. */
 static void add_quant_rules(const struct op *op, const struct role *role, int n, struct grid *g)
 {
     char names[GRID_CELL] = "", rule[GRID_CELL] = "", text[GRID_CELL];
@@ -367,7 +369,7 @@ static void put_rules(const struct op *op, bool markdown, FILE *to)
     add_quant_rules(op, op->out, op->n_out, &g);
     add_images(op, &g);
     if (op->fanout > 0)
-        grid_add(&g, "%s: tells how many outputs there are", op->in[op->fanout - 1].name);
+        grid_add(&g, "%s: the number of outputs", op->in[op->fanout - 1].name);
     if (g.n > 0)
         put_title("Rules", markdown, to);
     for (int i = 0; i < g.n; i++) {
@@ -382,9 +384,9 @@ static void put_error(const struct op *op, bool markdown, FILE *to)
 {
     static const char *const kind[] = {
         [ERROR_EXACT] = "exact: no error of its own",
-        [ERROR_ELEMENT] = "each element is rounded a few times at most",
-        [ERROR_DOT] = "sums of products: grows with the root of their number",
-        [ERROR_RANDOM] = "random: judged by its distribution, not by its values",
+        [ERROR_ELEMENT] = "element-wise: a few roundings of each element",
+        [ERROR_DOT] = "sums of products: grows with the square root of their number",
+        [ERROR_RANDOM] = "random: judged by the distribution of the values",
         [ERROR_DISCRETE] = "discontinuous: either side of a tie within the bound is right",
     };
     const struct error_model *e = &op->error;
@@ -394,7 +396,7 @@ static void put_error(const struct op *op, bool markdown, FILE *to)
     if (e->ulps > 0)
         fprintf(to, "; %g ulp of a float result", e->ulps);
     if (e->steps > 0)
-        fprintf(to, "; %g step%s of a quantised result beside its rounding", e->steps,
+        fprintf(to, "; %g step%s of a quantised result in addition to its rounding", e->steps,
                 e->steps == 1 ? "" : "s");
     fputc('\n', to);
     if (e->text && *e->text) {
@@ -474,18 +476,17 @@ void op_manual_markdown(const struct op *op, FILE *to)
 /* --- the whole catalogue */
 
 static const char how_to_read[] =
-    "Shapes: a letter is the same size wherever it stands in a call, `?` is a size that the\n"
-    "operation works out, `S` one whole shape, `R` the rank of the first input, `any` any shape.\n"
-    "Inputs are numbered in the order in which a model lists them; an optional one may be left\n"
-    "off at the end, or be `NO_VALUE` or empty in the middle. `0..` are the n operands of a\n"
-    "variadic role, behind which positions go on from n. Types: `T0`, `T1` are columns of the\n"
-    "table of types, of which one row holds for a call.\n"
+    "Shapes: a letter stands for the same size everywhere in a call, `?` for a size that the\n"
+    "operation computes, `S` for a whole shape, `R` for the rank of the first input, `any` for "
+    "any\n"
+    "shape. Inputs are numbered in the order in which a model lists them; an optional one may be\n"
+    "omitted at the end, or be `NO_VALUE` or empty in the middle. `0..` are the n operands of a\n"
+    "variadic role; the positions after it continue from n. Types: `T0`, `T1` are columns of the\n"
+    "table of types, one row of which applies to a call.\n"
     "\n"
-    "Errors (docs/judging.md): u is the unit roundoff of the arithmetic that is judged, K the "
-    "number\n"
-    "of products in a sum, factor what the judge multiplies u sqrt(K) by, ex what operand x may "
-    "be\n"
-    "off by.\n"
+    "Errors (docs/judging.md): u is the unit roundoff of the arithmetic that is judged, K the\n"
+    "number of products in a sum, factor the judge's multiple of u sqrt(K), ex the error bound of\n"
+    "operand x.\n"
     "\n"
     "Feature levels 1 to 4 are NN HAL 1.0 to 1.3, levels 5 to 8 the AIDL versions 1 to 4.\n";
 

@@ -1,8 +1,8 @@
 /* The report: one self-contained HTML page about the results database.
  *
- * It shows the verdicts of one run, or of all of them: then, where a case was run on a target more
- * than once, the newest counts.  report_head.c writes the head, report_totals.c the tables,
- * report_failures.c what is not conforming. */
+ * It covers one run or all runs; of a case that was run on a target several times, only the newest
+ * verdict.  report_head.c writes the head of the page, report_totals.c the tables of totals,
+ * report_failures.c the failures. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const char *const report_verdict[N_VERDICTS] = { "pass",  "waived",    "unsuppor
                                                  "fail",  "violation", "refused",
                                                  "crash", "hang",      "error" };
 
-/* What the page is about; without runs it is about nothing. */
+/* Creates the table of verdicts that the page covers. */
 static const char shown[] =
     "CREATE TEMP TABLE shown AS SELECT max(d.run) AS run, d.case_id, d.target_ordinal, d.uri, "
     "d.name, d.verdict, d.conforming, d.ms, d.checked FROM details d WHERE %lld IN (0, d.run) "
@@ -35,14 +35,13 @@ static int open_results(struct report *r, int64_t run, struct why *w)
     TRY(report_number(r, "PRAGMA application_id", &application, w));
     REQUIRE(w, application == APPLICATION, "%s: not a results database of halcyon", r->path);
     TRY(report_number(r, "PRAGMA user_version", &version, w));
-    REQUIRE(w, version == SCHEMA_VERSION,
-            "%s: results of schema version %lld, this halcyon reads version %d", r->path,
+    REQUIRE(w, version == SCHEMA_VERSION, "%s: has schema version %lld, expected %d", r->path,
             (long long) version, SCHEMA_VERSION);
     char sql[sizeof(shown) + 24], count[96];
     snprintf(count, sizeof(count), "SELECT count(*) FROM runs WHERE %lld IN (0, run)",
              (long long) run);
     TRY(report_number(r, count, &runs, w));
-    REQUIRE(w, runs > 0 || !run, "%s: no run %lld", r->path, (long long) run);
+    REQUIRE(w, runs > 0 || !run, "%s: has no run %lld", r->path, (long long) run);
     snprintf(sql, sizeof(sql), shown, (long long) run);
     if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK)
         return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));
@@ -80,7 +79,7 @@ static int put_page(const struct report *r, int64_t run, struct why *w)
     return 0;
 }
 
-/* A reader sees the old page or the new one, never half of one. */
+/* Writes to a temporary file and renames it, so that no partial page is ever visible. */
 static int write_page(struct report *r, const char *dir, int64_t run, struct why *w)
 {
     char part[4096], whole[4096];

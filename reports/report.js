@@ -1,4 +1,4 @@
-// The page says everything without this: copying and filtering are comfort.
+// Copy buttons, filters and full-screen graphs; the page is complete without them.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-copy]");
   if (!button) return;

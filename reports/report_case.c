@@ -7,8 +7,8 @@
 #include "reports/report_internal.h"
 
 enum {
-    LARGEST_GRAPH = 400 * 1000, /* bytes of DOT: a layout takes time and room beyond that */
-    LARGEST_SPEC = 60 * 1000
+    LARGEST_GRAPH = 400 * 1000, /* bytes of DOT; larger ones take too long to lay out */
+    LARGEST_SPEC = 60 * 1000    /* bytes shown */
 };
 
 void report_put_graph(const struct report *r, const char *dot, int64_t mark_output)
@@ -18,9 +18,9 @@ void report_put_graph(const struct report *r, const char *dot, int64_t mark_outp
     if (!dot)
         return;
     if (strlen(dot) > LARGEST_GRAPH) {
-        fputs("<p class=\"soft\">The graph is too large to be drawn here: halcyon dump draws "
-              "it.</p>\n",
-              r->to);
+        fputs(
+            "<p class=\"soft\">The graph is too large for this page; halcyon dump draws it.</p>\n",
+            r->to);
         return;
     }
     if (graph_layout_svg(dot, mark_output, &svg, &why) < 0) {
@@ -29,7 +29,7 @@ void report_put_graph(const struct report *r, const char *dot, int64_t mark_outp
         fputs("</p>\n", r->to);
         return;
     }
-    /* Without the prologue of a document; the style sheet fits it in, but not too small to read. */
+    /* Without the XML prologue.  The style sheet scales the drawing from its natural width. */
     const char *start = strstr(svg, "<svg");
     int width = 0;
     if (start && sscanf(start, "<svg width=\"%dpt\"", &width) == 1)
@@ -47,7 +47,8 @@ void report_put_spec(const struct report *r, const char *spec)
     escape_put(spec, LARGEST_SPEC, r->to);
     fputs("</pre>", r->to);
     if (length > LARGEST_SPEC)
-        fprintf(r->to, "<p class=\"soft\">The first %d of %zu bytes; the database has all.</p>",
+        fprintf(r->to,
+                "<p class=\"soft\">The first %d of %zu bytes; the database has the whole text.</p>",
                 LARGEST_SPEC, length);
     fputs("</details>\n", r->to);
 }

@@ -1,7 +1,7 @@
-/* What is not conforming: grouped by target, verdict, operation and reason, where two reasons are
- * the same when they differ in numbers only.  In each group the smallest models come first; over
- * all groups SHOWN_WHOLE cases are shown whole, a fair share of each group, and the rest as rows.
- */
+/* The failures: verdicts that are not conforming, in groups of one target, verdict, operation, type
+ * and reason; reasons that differ only in numbers count as the same.  In each group the smallest
+ * models come first.  SHOWN_WHOLE cases, drawn from all groups in turn, are shown in full, the
+ * others as table rows. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 enum { SHOWN_WHOLE = 200, SHOWN_ROWS = 2000 };
 
-/* Reasons without their numbers: "#" stands for each. */
+/* SQL function: a reason with each number replaced by "#". */
 static void gist(sqlite3_context *context, int n, sqlite3_value **value)
 {
     const unsigned char *from = n == 1 ? sqlite3_value_text(value[0]) : NULL;
@@ -94,7 +94,7 @@ static void put_fact(const struct report *r, sqlite3_stmt *row, const char *name
     fputs("</dd>\n", r->to);
 }
 
-/* A number of the worst element: NULL was not a number. */
+/* A number of the worst element; the database stores NaN as NULL. */
 static void put_real(const struct report *r, sqlite3_stmt *row, const char *name, int c)
 {
     fprintf(r->to, "<dt>%s</dt><dd>", name);
@@ -124,9 +124,9 @@ static void put_worst(const struct report *r, sqlite3_stmt *row)
     fputs("</dl>\n", r->to);
 }
 
-/* Expected value, the band that is right, and the actual value, on a line.  Widths are of a drawing
- * 340 wide whose middle is the expected value; the farther end of band or actual value is at 110.
- */
+/* Draws expected value, allowed band and actual value on a line.  The drawing is 340 units wide
+ * with the expected value in the middle; the band's end or the actual value, whichever is farther,
+ * lies 110 units from it. */
 static void put_line(const struct report *r, sqlite3_stmt *row)
 {
     for (int c = EXPECTED; c <= RATIO; c++)
@@ -174,7 +174,7 @@ static void put_facts(const struct report *r, sqlite3_stmt *row)
     report_put_ms(r, sqlite3_column_double(row, WALL));
     fputs("</dd>\n", r->to);
     if (sqlite3_column_type(row, DEVICE) != SQLITE_NULL) {
-        fputs("<dt>device says</dt><dd>", r->to);
+        fputs("<dt>time on device</dt><dd>", r->to);
         report_put_ms(r, sqlite3_column_double(row, DEVICE) / 1e6);
         fputs("</dd>\n", r->to);
     }

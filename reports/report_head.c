@@ -1,4 +1,5 @@
-/* The head of the report: is all well, how much was run, and by which runs. */
+/* The head of the report: whether all verdicts conform, counts of verdicts, and the list of runs.
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <time.h>
@@ -39,18 +40,18 @@ static int put_state(const struct report *r, struct why *w)
     }
     fputs("</h1></div>\n<p class=\"soft\">Halcyon report, written ", r->to);
     put_time(r);
-    fputs(all ? ". All verdicts are counted below, the conforming ones too." : ".", r->to);
+    fputs(all ? ". All verdicts are counted below, conforming ones included." : ".", r->to);
     if (missing)
         fputs(" <b>A run did not finish: cases are missing.</b>", r->to);
     fputs("</p>\n", r->to);
     if (empty) {
         fputs("<p class=\"soft\"><b>", r->to);
         report_put_count(r, empty);
-        fputs(empty == 1 ? " pass says" : " passes say", r->to);
-        fputs(" little</b>: the device ran the model by the contract, but right values may lie so "
-              "far "
-              "apart there that no element could be compared.</p>\n",
-              r->to);
+        fputs(empty == 1 ? " pass" : " passes", r->to);
+        fputs(
+            " without a comparison</b>: the device followed the HAL contract, but the error bounds "
+            "are so wide there that no element could be compared.</p>\n",
+            r->to);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Queries of the report, and how their values look on the page. */
+/* Queries of the report, and the formatting of their values. */
 #include <inttypes.h>
 #include <string.h>
 

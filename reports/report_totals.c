@@ -3,18 +3,17 @@
 
 #include "reports/report_internal.h"
 
-/* A table of totals: one row per key, one column per verdict.  The query gives the key, a remark,
- * the count of each verdict in the order of report_verdict[], elements compared, and milliseconds.
- */
+/* A table of totals: one row per key, one column per verdict. */
 struct totals {
-    const char *title, *remark, *key, *more;
-    const char *from;  /* with columns key, more, verdict, checked, ms */
-    const char *order; /* conforming keys come last anyway */
+    const char *title, *remark;
+    const char *key, *more; /* headings of the first two columns; more NULL: only one */
+    const char *from;       /* query with columns key, more, verdict, checked, ms */
+    const char *order;
 };
 
 enum { FIRST = 2, CHECKED = FIRST + N_VERDICTS, MS };
 
-/* What occurs nowhere needs no column: the tiles say that there is none. */
+/* Verdicts that did not occur have no column; the tiles show their 0. */
 static bool has_column(const struct report *r, int verdict)
 {
     return r->count[verdict] > 0;
@@ -96,14 +95,14 @@ static int put_table(const struct report *r, const struct totals *t, struct why 
 }
 
 static const struct totals totals[] = {
-    { "Targets", "", "target", "what it says of itself",
+    { "Targets", "", "target", "reported name, version, type",
       "SELECT s.uri AS key, t.name || ' ' || t.version || ', ' || t.type || ', HAL ' || t.hal AS "
       "more, "
       "s.verdict, s.checked, s.ms, s.run, s.target_ordinal FROM shown s JOIN targets t "
       "ON t.run = s.run AND t.ordinal = s.target_ordinal",
       "min(run), min(target_ordinal)" },
-    { "Operations", "a case counts for every operation in it; least conforming first", "operation",
-      NULL,
+    { "Operations", "a case counts for each operation that it contains; least conforming first",
+      "operation", NULL,
       "SELECT o.operation AS key, '' AS more, s.verdict, s.checked, s.ms, s.conforming FROM shown "
       "s JOIN "
       "(SELECT DISTINCT case_id, operation FROM case_operations) o USING (case_id)",
@@ -141,7 +140,8 @@ static int put_slowest(const struct report *r, struct why *w)
 {
     fputs("<h2>Slowest</h2>\n<div class=\"card scroll\"><table>\n<thead><tr><th>case</th>"
           "<th>target</th><th>verdict</th><th class=\"n\">wall clock</th>"
-          "<th class=\"n\">device says</th><th class=\"n\">operations</th></tr></thead>\n<tbody>\n",
+          "<th class=\"n\">time on device</th><th class=\"n\">operations</th></tr></thead>\n"
+          "<tbody>\n",
           r->to);
     TRY(report_each(
         r,

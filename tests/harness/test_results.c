@@ -244,7 +244,7 @@ END_TEST
 START_TEST(a_foreign_database_is_refused)
 {
     make_database("CREATE TABLE t (x)");
-    refuse("not one of Halcyon's");
+    refuse("not a results database");
 }
 END_TEST
 
