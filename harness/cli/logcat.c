@@ -11,7 +11,7 @@
 #include "golden/base/logging.h"
 
 static int output = -1;
-static bool on_terminal; /* where there may be a bar */
+static bool on_terminal; /* erase the progress bar first */
 static const char *filter;
 
 static const char level_letter[] = { [LOG_INFO] = 'I', [LOG_WARNING] = 'W', [LOG_ERROR] = 'E' };
@@ -22,7 +22,7 @@ static bool passes(enum log_level level, const char *tag)
 {
     static const char rising[] = "VDIWEFS";
     char least = atomic_load(&vlog_mask) ? 'I' : 'E';
-    bool is_named = false;
+    bool is_named = false; /* a filter for this very tag was found: "*" no longer applies */
 
     for (const char *at = filter ? filter : ""; *at;) {
         size_t length = strcspn(at, " "), name = strcspn(at, ": ");
@@ -37,7 +37,7 @@ static bool passes(enum log_level level, const char *tag)
     return strchr(rising, level_letter[level]) >= strchr(rising, least);
 }
 
-/* One write() a line, so that those of several processes do not mix. */
+/* Writes a line with one write(), so that lines of several processes do not mix. */
 static void print(enum log_level level, const char *tag, const char *text, void *user)
 {
     char line[4096];
@@ -54,7 +54,7 @@ static void print(enum log_level level, const char *tag, const char *text, void 
                      date.tm_min, date.tm_sec, (int) (t.tv_nsec / 1000000), (int) getpid(),
                      (int) gettid(), level_letter[level], tag, text);
     ssize_t written = n > 0 ? write(output, line, strlen(line)) : 0;
-    (void) written; /* a log that nobody can read is no reason to fail */
+    (void) written; /* errors of the log are ignored */
 }
 
 void logcat_start(const char *setting)

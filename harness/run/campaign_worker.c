@@ -1,4 +1,5 @@
-/* The worker's half of a campaign: one case at a time, on every target. */
+/* The worker's half of a campaign: runs one case at a time on every target and sends the verdicts.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The worker's end of a crew, and the crew without workers. */
+/* The worker's end of the worker pool, and running all items in process instead. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

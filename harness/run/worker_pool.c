@@ -1,4 +1,5 @@
-/* The parent's end of a crew: forks workers, hands out items, reads answers, replaces the dead. */
+/* The parent's end of the worker pool: forks workers, distributes items, reads messages, and
+ * replaces workers that died. */
 #include "harness/run/worker_pool.h"
 
 #include <errno.h>

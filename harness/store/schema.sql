@@ -1,4 +1,4 @@
--- The results database.  It is the record; reports are queries (views at the end).
+-- The results database.  Reports are queries on it (views at the end).
 --
 --     runs 1 --- n targets
 --      |1            |1
@@ -8,9 +8,9 @@
 --      |n
 --     case_operations                which operations, in which type, a case exercises
 --
--- Verdicts are the closed list of harness/check/verdict.c, which also has which of them are conforming:
--- results_schema() puts their names in place of :verdicts and :conforming.
--- A number that is NULL although its verdict has an output was not a number (NaN).
+-- Verdicts are the closed list of harness/check/verdict.c, which also defines which of them conform:
+-- results_schema() replaces :verdicts and :conforming by their names.
+-- Where a verdict has an output, NULL in a column of numbers stands for NaN.
 
 PRAGMA application_id = 1212238937; -- "HALY"
 PRAGMA user_version = 1;

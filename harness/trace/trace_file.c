@@ -15,14 +15,14 @@
 
 #include "golden/base/trace.h"
 
-/* A piece of the file belongs to one process.  It begins with an end of line, holds whole events,
- * one a line, and is filled up with blanks. */
+/* A piece of the file belongs to one process.  It begins with a line end, holds complete events,
+ * one per line, and is padded with blanks. */
 enum { PIECE = 1 << 16, MOST_NAME = 600, MOST_LINE = 2048 };
 
-/* What all processes see. */
+/* In memory shared by all processes. */
 struct shared {
-    atomic_uint_least64_t end; /* of the pieces handed out */
-    atomic_bool is_cut;        /* some process could write no more */
+    atomic_uint_least64_t end; /* file offset after the last piece in use */
+    atomic_bool is_cut;        /* a process ran out of disk space or memory */
 };
 
 static struct {
@@ -30,20 +30,20 @@ static struct {
     const char *path;
     bool is_new;
     struct shared *shared;
-    pthread_mutex_t lock; /* of what follows, and of the memory of the piece */
-    char *piece;          /* NULL: none */
-    size_t used;
+    pthread_mutex_t lock; /* protects piece, its content, and used */
+    char *piece;          /* of this process; NULL: none */
+    size_t used;          /* bytes of it */
 } file = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pid_t process;
-static _Thread_local pid_t thread; /* 0: not known yet */
+static _Thread_local pid_t thread; /* 0: not determined yet */
 
 /* ---- pieces */
 
 static char blank[PIECE];
 
-/* Blanks are written first: a full disk shows here, not as a signal, and what is never used is
- * JSON. */
+/* Blanks are written first: a full disk is an error here instead of a SIGBUS later, and the unused
+ * rest is valid JSON. */
 static char *map_piece(uint64_t at)
 {
     if (pwrite(file.fd, blank, PIECE, (off_t) at) != PIECE)
@@ -52,7 +52,7 @@ static char *map_piece(uint64_t at)
     return piece == MAP_FAILED ? NULL : piece;
 }
 
-/* Without memory or disk the trace ends for this process. */
+/* Maps the next piece.  On failure this process stops tracing. */
 static bool next_piece(void)
 {
     if (file.piece)
@@ -89,7 +89,7 @@ static void after_fork(void)
     pthread_mutex_unlock(&file.lock);
 }
 
-/* The piece is the parent's. */
+/* The current piece belongs to the parent. */
 static void in_child(void)
 {
     if (file.piece)
@@ -102,8 +102,8 @@ static void in_child(void)
 
 /* ---- events */
 
-/* As the inside of a JSON string.  Braces at the end are escaped: a line that ends with one is
- * whole. */
+/* Escapes text for a JSON string.  Closing braces are escaped too, so that "}" at the end of a line
+ * marks a complete event. */
 static void escape(const char *text, char *ret, size_t size)
 {
     size_t n = 0;
@@ -138,7 +138,8 @@ static void name_it(const char *what, uint32_t pid, uint32_t tid, const char *na
         tid, what, text);
 }
 
-static void know_thread(void)
+/* Determines this thread's id and writes its name, if it has one. */
+static void register_thread(void)
 {
     char name[32] = "";
 
@@ -147,7 +148,7 @@ static void know_thread(void)
         name_it("thread_name", (uint32_t) process, (uint32_t) thread, name);
 }
 
-/* A track looks like a process of its own, whose number no process has. */
+/* Viewers show a track as a process of its own; bit 30 keeps its number apart from process ids. */
 static uint32_t track_process(uint32_t track)
 {
     return UINT32_C(1) << 30 | (uint32_t) process << 7 | (track & 127);
@@ -200,7 +201,7 @@ static void take(const struct trace_event *e, void *user)
 {
     (void) user;
     if (!thread)
-        know_thread();
+        register_thread();
     if (e->kind == TRACE_TRACK)
         put_track(e);
     else if (e->track)
@@ -233,8 +234,9 @@ static int open_file(const char *path, struct why *w)
     file.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     if (file.fd < 0 || fstat(file.fd, &st) < 0)
         return system_error(path, w);
-    REQUIRE(w, S_ISREG(st.st_mode), "%s: is no ordinary file", path);
-    REQUIRE(w, flock(file.fd, LOCK_EX | LOCK_NB) == 0, "%s: another trace is written there", path);
+    REQUIRE(w, S_ISREG(st.st_mode), "%s: not a regular file", path);
+    REQUIRE(w, flock(file.fd, LOCK_EX | LOCK_NB) == 0, "%s: another process writes a trace to it",
+            path);
     return ftruncate(file.fd, 0) < 0 ? system_error(path, w) : 0;
 }
 
@@ -245,15 +247,15 @@ int trace_file_start(const char *path, struct why *w)
     file.shared =
         mmap(NULL, sizeof *file.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (file.shared == MAP_FAILED || pthread_atfork(before_fork, after_fork, in_child) != 0)
-        return why_fail(w, WHY_MEMORY, "no memory for a trace");
+        return why_fail(w, WHY_MEMORY, "out of memory for a trace");
     process = getpid();
     memset(blank, ' ', sizeof blank);
     trace_set_sink(take, NULL);
     return 0;
 }
 
-/* Leaves the whole lines of a piece: what a killed process left half done is not one.  Returns
- * their bytes. */
+/* Moves the complete lines of a piece to its front, dropping padding and a line that a killed
+ * process left incomplete.  Returns their bytes. */
 static size_t keep_lines(char *piece, size_t bytes)
 {
     size_t n = 0, length;
@@ -274,11 +276,12 @@ static int write_at(const char *bytes, size_t n, uint64_t at, struct why *w)
     return pwrite(file.fd, bytes, n, (off_t) at) == (ssize_t) n ? 0 : system_error(file.path, w);
 }
 
-/* Moves what is whole to the front, and closes the array: its last event has no comma. */
+/* Moves the complete lines of all pieces together, and closes the array without a comma after its
+ * last event. */
 static int complete(struct why *w)
 {
     uint64_t begin = strlen("[\n"), end = begin;
-    char *room = blank; /* not needed any more */
+    char *room = blank; /* reused as a buffer: no more pieces are mapped */
 
     TRY(write_at("[\n", begin, 0, w));
     for (uint64_t at = 0; at < atomic_load(&file.shared->end); at += PIECE) {
@@ -304,6 +307,7 @@ int trace_file_end(bool keep, struct why *w)
         return unlink(file.path) < 0 ? system_error(file.path, w) : 0;
     TRY(complete(w));
     if (atomic_load(&file.shared->is_cut))
-        return why_fail(w, WHY_SYSTEM, "%s: there was no room for the whole trace", file.path);
+        return why_fail(w, WHY_SYSTEM, "%s: the trace is incomplete: out of disk space or memory",
+                        file.path);
     return 0;
 }

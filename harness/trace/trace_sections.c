@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is open on a thread.  A switch leaves an entry without a section, for the end that is to
- * come. */
+/* An entry of a thread's stack of open sections.  section is NULL for one that a switch has ended,
+ * or that is not NNAPI's: only its end event is still expected. */
 struct open_section {
     struct open_section *below;
     struct section *section;
@@ -20,10 +20,10 @@ bool phase_is_of_execution(enum trace_phase phase)
 
 static int no_memory(struct why *w)
 {
-    return why_fail(w, WHY_MEMORY, "no memory for a trace");
+    return why_fail(w, WHY_MEMORY, "out of memory for a trace");
 }
 
-/* ---- the grammar */
+/* ---- marks */
 
 static bool take(const char **at, const char *text)
 {
@@ -75,7 +75,7 @@ static struct trace_thread *find_thread(struct trace_sections *s, int64_t proces
 
     while ((t = *at) && (t->process != process || t->thread != thread))
         at = &t->next;
-    if (t) { /* to the front: it will be asked for again */
+    if (t) { /* to the front: the next event is likely to be of the same thread */
         *at = t->next;
     } else if ((t = arena_alloc(s->arena, 1, sizeof *t))) {
         t->process = process;
@@ -115,8 +115,8 @@ static int keep(struct trace_thread *t, struct section *x, struct why *w)
 
 /* ---- begins and ends */
 
-/* Sections that say more of their parent's time do not count.  Nothing is moved out of what is
- * overall, which has all phases. */
+/* Determines how a section counts beside its parent: as a detail of it, moved out of it, or for
+ * itself.  Nothing is moved out of overall sections (phase PO), which comprise all phases. */
 static void place(struct section *x)
 {
     const struct section *p = x->parent;
@@ -145,7 +145,7 @@ static int begin(struct trace_sections *s, struct trace_thread *t, const char *m
     struct section parsed = { .begin = at, .end = -1 }, *x = NULL;
     struct open_section *o = t->open;
 
-    if (!parse_mark(mark, &parsed)) /* somebody else's: only its end is of interest */
+    if (!parse_mark(mark, &parsed)) /* not NNAPI's */
         return push(s, t, NULL, w);
     if (parsed.mode == TRACE_SW && o && o->section) {
         end_section(o->section, at);
@@ -169,14 +169,14 @@ static int end(struct trace_thread *t, double at, struct why *w)
 {
     struct open_section *o = t->open;
 
-    REQUIRE(w, o, "a section of thread %lld ends that has not begun", (long long) t->thread);
+    REQUIRE(w, o, "thread %lld: end event (E) without a begin event (B)", (long long) t->thread);
     if (o->section)
         end_section(o->section, at);
     t->open = o->below;
     return 0;
 }
 
-/* Tracks have a category of their own; thread names and the like are of no interest. */
+/* Ignores events of device tracks (category "device") and metadata such as thread names. */
 static int take_event(struct trace_sections *s, const json_t *e, struct why *w)
 {
     const char *kind = json_string_value(json_object_get(e, "ph"));
@@ -208,9 +208,9 @@ static int take_line(struct trace_sections *s, char *line, struct why *w)
         return 0;
     json_error_t error;
     json_t *e = json_loads(line, 0, &error);
-    int rc = json_is_object(e)
-                 ? take_event(s, e, w)
-                 : why_fail(w, WHY_INVALID, "no event%s%s", e ? "" : ": ", e ? "" : error.text);
+    int rc = json_is_object(e) ? take_event(s, e, w)
+                               : why_fail(w, WHY_INVALID, "expected an event, a JSON object%s%s",
+                                          e ? "" : ": ", e ? "" : error.text);
     json_decref(e);
     return rc;
 }
@@ -242,7 +242,7 @@ int trace_sections_read(struct trace_sections *s, const char *path, struct why *
     return rc < 0 ? why_prefix(w, "%s", path) : 0;
 }
 
-static void leave_out_unfinished(struct trace_sections *s, struct trace_thread *t)
+static void drop_unfinished(struct trace_sections *s, struct trace_thread *t)
 {
     size_t n = 0;
 
@@ -255,9 +255,9 @@ static void leave_out_unfinished(struct trace_sections *s, struct trace_thread *
 
 int trace_sections_close(struct trace_sections *s, struct why *w)
 {
-    REQUIRE(w, s->threads, "no sections in it");
+    REQUIRE(w, s->threads, "the trace has no sections");
     for (struct trace_thread *t = s->threads; t; t = t->next)
-        leave_out_unfinished(s, t);
+        drop_unfinished(s, t);
     return 0;
 }
 

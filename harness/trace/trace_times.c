@@ -34,7 +34,7 @@ static size_t list_runs(struct trace_sections *s, struct trace_run *runs)
     return n;
 }
 
-/* The first section of a thread that begins at that time or later. */
+/* Index of the first section of a thread that begins at time `at` or later. */
 static size_t first_from(const struct trace_thread *t, double at)
 {
     size_t low = 0, high = t->n;
@@ -49,7 +49,7 @@ static size_t first_from(const struct trace_thread *t, double at)
     return low;
 }
 
-/* Whether a process runs an application of its own. */
+/* Whether a process has sections of the application layer. */
 static bool has_application(const struct trace_sections *s, int64_t process)
 {
     for (const struct trace_thread *t = s->threads; t; t = t->next)
@@ -72,7 +72,7 @@ size_t trace_run_sections(const struct trace_sections *s, const struct trace_run
 
 /* ---- times */
 
-/* Whether a section of an execution lies within the execution itself, on its layer. */
+/* Whether a section lies within an execution (phase PE) of its own layer. */
 static bool is_in_execution(const struct section *x)
 {
     for (const struct section *p = x->parent; p; p = p->parent)
@@ -156,7 +156,7 @@ int trace_runs(struct trace_sections *s, bool sum, size_t *ret_n, struct trace_r
     struct trace_run *runs = arena_alloc(s->arena, n, sizeof *runs);
 
     if (!runs)
-        return why_fail(w, WHY_MEMORY, "no memory for the runs of a trace");
+        return why_fail(w, WHY_MEMORY, "out of memory for the runs of a trace");
     list_runs(s, runs);
     qsort(runs, n, sizeof *runs, in_time);
     for (size_t i = 0; i < n; i++)
@@ -165,7 +165,7 @@ int trace_runs(struct trace_sections *s, bool sum, size_t *ret_n, struct trace_r
     for (size_t i = 0; sum && i < n; i++)
         if (!(runs[i].mark = arena_printf(s->arena, "[NN_LA_PO]%u runs on %s", runs[i].runs,
                                           target_of(&runs[i]))))
-            return why_fail(w, WHY_MEMORY, "no memory for the runs of a trace");
+            return why_fail(w, WHY_MEMORY, "out of memory for the runs of a trace");
     *ret_n = n;
     *ret_runs = runs;
     return 0;
@@ -173,8 +173,8 @@ int trace_runs(struct trace_sections *s, bool sum, size_t *ret_n, struct trace_r
 
 /* ---- tables */
 
-/* An application need not have sections, nor a driver those within an execution: no time there
- * means that nobody knows. */
+/* Applications and the parts of an execution in a driver are optionally traced: no time there means
+ * that it was not measured (NAN). */
 static double known(double ms, int layer, int phase)
 {
     bool may_miss =
@@ -192,7 +192,8 @@ static double overall(const struct trace_run *r, int layer)
     return sum;
 }
 
-/* A driver that was only asked has no part in what others did for longer than it. */
+/* A driver that was queried but did not execute: its overall time, and that of IPC, is not
+ * subtracted from the layers above. */
 static bool is_only_asked(const struct trace_table *t, int layer, int phase)
 {
     return phase == TRACE_PO && (layer == TRACE_LD || layer == TRACE_LI) &&

@@ -185,7 +185,7 @@ def check_refused(halcyon, folder):
         assert done.returncode == 2 and what in done.stderr, done.stderr
     full = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 1000; exec "$0" devices sim:cpu --trace f.json',
                            halcyon], cwd=folder, text=True, capture_output=True)
-    assert full.returncode == 3 and "no room for the whole trace" in full.stderr, full.stderr
+    assert full.returncode == 3 and "the trace is incomplete" in full.stderr, full.stderr
     load(folder / "f.json")
     run(halcyon, folder, "random", "--trace", "e.json", status=2)
     assert not (folder / "e.json").exists(), "bad usage leaves a trace"
