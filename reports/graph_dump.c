@@ -3,7 +3,7 @@
  * Operand i of the main graph is node d<i>, operation i is node n<i>; subgraph k is a cluster whose
  * nodes are g<k>_d<i> and g<k>_n<i>.  Constant scalars, omitted operands and references to
  * subgraphs are not nodes but rows in the operations that read them, with their operand index: a
- * convolution has up to seven.  Roles of operands are named only if the model is valid, as binding
+ * convolution has up to ten.  Roles of operands are named only if the model is valid, as binding
  * requires it. The text depends only on the model; an invalid model is drawn as far as possible. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -266,11 +266,11 @@ static void put_limits(const struct report *r, int64_t n)
     fputs("<p class=\"soft\">", r->to);
     if (n > SHOWN_WHOLE)
         fprintf(r->to,
-                "%d cases are shown whole, with graph and specification, the smallest of each kind "
-                "first; the others as rows.",
+                "%d cases are shown in full, with graph and specification, the smallest models of "
+                "each group first; the others as table rows.",
                 SHOWN_WHOLE);
     if (n > SHOWN_WHOLE + SHOWN_ROWS)
-        fprintf(r->to, " Only %d rows are written: the database has them all.", SHOWN_ROWS);
+        fprintf(r->to, " Only %d rows are shown; the database has all cases.", SHOWN_ROWS);
     fputs("</p>\n", r->to);
 }
 

@@ -1,4 +1,5 @@
-/* The kernels of @NAME@: what it computes, and on which operands.  Fill in: yours. */
+/* The kernels of @NAME@: the operations that it supports, and on which operands.  Fill in: yours.
+ */
 #include "kernels.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static float activate(float x, int32_t activation)
     return activation > 1 && x > high[activation] ? high[activation] : x;
 }
 
-/* Bytes of the client may lie at any address. */
+/* memcpy(): data in the client's memory need not be aligned. */
 static void add_run(const struct value *in[], const uint8_t *data[], const struct value *out,
                     uint8_t *result)
 {
@@ -42,7 +43,7 @@ static void add_run(const struct value *in[], const uint8_t *data[], const struc
     }
 }
 
-/* Fill in: a row for each operation, by its code, which `halcyon ops NAME` says. */
+/* Fill in: a row for each operation; `halcyon ops NAME` prints its code. */
 static const struct kernel kernels[] = { { 0 /* ADD */, 3, add_supports, add_run } };
 
 const struct kernel *kernel_for(int32_t operation, uint32_t n_in, const struct value *in[],

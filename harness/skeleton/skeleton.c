@@ -1,16 +1,16 @@
-/* @NAME@: a driver, to be filled in.
+/* @NAME@: a driver skeleton, to be filled in.
  *
- * As it stands it runs ADD on TENSOR_FLOAT32 operands of one known shape, and says honestly that it
- * supports nothing else.  hal.h is the contract; its first comment has the rules that hold for
- * every method.  What is yours to replace is marked "Fill in:", in this order:
+ * As it is, it runs ADD on TENSOR_FLOAT32 operands of one known shape and reports all else as not
+ * supported.  hal.h is the contract; its first comment has the rules that apply to every method.
+ * The parts to replace are marked "Fill in:", in this order:
  *
- *   1. who the device is: name, version, type, performance
- *   2. kernels.c: which operations it supports, in which types and shapes
- *   3. what a prepared model is: here the model itself, interpreted; yours compiles it
+ *   1. the device: name, version, type, performance
+ *   2. kernels.c: the operations that it supports, in which types and shapes
+ *   3. the prepared model: here an interpreted copy of the model; yours compiles it
  *   4. the methods that are NULL here: fences, bursts, caching, memory domains
  *
- * A model goes through load(), which trusts nothing in it, into structures of our own; a request
- * through run(), which trusts nothing in it either. */
+ * load() checks a model and copies it into structures of the driver; run_request() checks a
+ * request. Neither assumes that its argument is valid. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +22,16 @@
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-/* ---- 1. who the device is */
+/* ---- 1. the device */
 
-/* Fill in: the name is that of the service, the version changes with every release. */
+/* Fill in: the name of the service; a version that changes with every release. */
 #define DRIVER_NAME    "@NAME@"
 #define DRIVER_VERSION "@NAME@ 0.1"
 #define DRIVER_HAL     HAL_1_2
 #define DRIVER_TYPE    HAL_DEVICE_OTHER
 
-/* Fill in: relative to the CPU implementation, as measured; ascending by type, a row for each type
- * that you compute with.  Clients of 1.0 and 1.1 get two rows and no others. */
+/* Fill in: measured performance relative to the CPU implementation, less is better; a row for each
+ * supported type, in ascending order of types.  Clients of HAL 1.0 and 1.1 get exactly two rows. */
 static const struct hal_operand_performance performance[] = { { TENSOR_FLOAT32, { 1, 1 } } };
 static const struct hal_operand_performance performance_1_0[] = {
     { TENSOR_FLOAT32, { 1, 1 } },
@@ -43,13 +43,14 @@ static const struct hal_capabilities capabilities = {
 
 /* ---- versions */
 
-/* Whether there is an entry point of that version for a method that there was since `since`. */
+/* Whether a method introduced in version `since` has an entry point of this version in the driver.
+ */
 static bool has_entry(enum hal_version version, enum hal_version since)
 {
     return version >= since && version <= DRIVER_HAL && version != 14;
 }
 
-/* Arguments that the version does not have say nothing. */
+/* Whether arguments that the version does not have are at their defaults. */
 static bool has_arguments(enum hal_version version, const struct hal_execution_config *c)
 {
     return (version >= HAL_1_2 || !c->measure) &&
@@ -99,26 +100,26 @@ static bool map_one(const struct hal_memory *h, struct mapping *ret)
     return ret->is_mapped = ret->address != MAP_FAILED;
 }
 
-/* The bytes of a location, or NULL where it does not lie within the memory. */
+/* Address of a location; NULL if it does not lie within the memory. */
 static uint8_t *bytes_at(const struct mapping *m, const struct hal_location *l)
 {
     return l->offset <= m->size && l->length <= m->size - l->offset ? m->address + l->offset : NULL;
 }
 
-/* ---- 3. what a prepared model is */
+/* ---- 3. the prepared model */
 
 struct step {
     const struct kernel *kernel; /* NULL: not supported */
     uint32_t n_in, in[MAX_INPUTS], out;
 };
 
-/* Fill in: what your compiler makes of the model instead. */
+/* Fill in: the output of your compiler instead. */
 struct prepared {
     struct hal_prepared_model base;
     uint32_t n_values, n_steps, n_inputs, n_outputs;
     struct value *value;
     struct step *step;
-    uint32_t *input, *output; /* values */
+    uint32_t *input, *output; /* indexes of values */
 };
 
 static void free_model(struct prepared *p)
@@ -137,11 +138,11 @@ static bool has_shape(const struct value *v, uint32_t n_dims, const uint32_t *di
     return v->n_dims == n_dims && dims && memcmp(v->dims, dims, n_dims * sizeof(*dims)) == 0;
 }
 
-/* ---- taking a model over */
+/* ---- loading a model */
 
-/* Bytes of a tensor, 0 where its shape is not known, it is larger than we take, or its type is none
- * of ours: such operands are legal, and the operations on them not supported.  Fill in: the sizes
- * of more types. */
+/* Size of a tensor in bytes; 0 if its shape is not known, its type not supported, or its size over
+ * 4 GiB: such operands are legal, but operations on them are not supported.  Fill in: the sizes of
+ * more types. */
 static size_t bytes_of(const struct value *v)
 {
     uint64_t n = sizeof(float);
@@ -173,8 +174,8 @@ static bool load_constant(const struct hal_operand *o, const struct mapping *val
     return v->constant;
 }
 
-/* Fill in: scales, zero points and extra parameters of the types that you support.  False is for
- * what no driver may take, the answer to the rest is that it is not supported. */
+/* Fill in: scales, zero points and extra parameters of the types that you support.  False: the
+ * operand is invalid.  A valid operand of a type that is not supported is loaded. */
 static bool load_operand(const struct hal_operand *o, const struct mapping *values,
                          const struct mapping *pools, uint32_t n_pools, struct value *v)
 {
@@ -201,7 +202,7 @@ static const struct kernel *find_kernel(const struct prepared *p, const struct h
     return kernel_for(o->type, o->n_inputs, in, &p->value[o->outputs[0]]);
 }
 
-/* Every operand is set once, and before it is read. */
+/* Checks that every operand is written only once, and before it is read. */
 static bool load_operation(struct prepared *p, const struct hal_operation *o, struct step *s)
 {
     if ((o->n_inputs && !o->inputs) || !o->n_outputs || !o->outputs)
@@ -234,8 +235,8 @@ static bool load_ends(const struct prepared *p, const uint32_t *list, uint32_t n
     return true;
 }
 
-/* Fill in: each rule of the specification for operations and types that you know, as `halcyon ops
- * NAME` has them. */
+/* Fill in: the rules of the specification for the operations and types that you support (`halcyon
+ * ops NAME` prints them). */
 static bool load_graph(struct prepared *p, const struct hal_model *m, const struct mapping *pools)
 {
     const struct mapping values = { (uint8_t *) (uintptr_t) m->operand_values,
@@ -308,12 +309,12 @@ static enum hal_status load(enum hal_version version, const struct hal_model *m,
 
 /* ---- executions */
 
-/* One request: where each value lies. */
+/* One execution: the address of each value. */
 struct run {
     struct mapping *pools;
     uint32_t n_pools;
-    uint8_t **data, **own; /* per value; own: ours, to be freed */
-    bool is_sufficient;
+    uint8_t **data, **own; /* per value; own: allocated by the driver */
+    bool is_sufficient;    /* all output buffers are large enough */
 };
 
 static bool place_argument(struct run *r, const struct hal_argument *a, const struct value *v,
@@ -341,7 +342,7 @@ static bool place_arguments(const struct prepared *p, const struct hal_request *
     return true;
 }
 
-/* Fill in: buffers of your own (tokens), once allocate() hands them out. */
+/* Fill in: memory pools that are tokens of your own buffers, once you implement allocate(). */
 static enum hal_status open_run(const struct prepared *p, const struct hal_request *q,
                                 struct run *r)
 {
@@ -405,9 +406,9 @@ static void report_shapes(const struct prepared *p, const struct hal_request *q,
     result->n_shapes = p->n_outputs;
 }
 
-/* Fill in: the time that the device took, where config->measure asks for it; whole microseconds up
- * to HAL 1.3.  Outputs whose shape follows from inputs (dimensions of 0 in the model): work it out
- * before you compute, and answer OUTPUT_INSUFFICIENT_SIZE with it where the room is too small. */
+/* Fill in: result->timing, if config->measure is set; whole microseconds up to HAL 1.3.  For
+ * outputs whose shape depends on the inputs (dimensions of 0 in the model): determine the shape
+ * before you compute, and return OUTPUT_INSUFFICIENT_SIZE with it if the buffer is too small. */
 static enum hal_status run_request(const struct prepared *p, enum hal_version version,
                                    const struct hal_request *request,
                                    const struct hal_execution_config *config,
@@ -441,7 +442,7 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     return run_request(p, version, request, config, result);
 }
 
-/* Fill in: launch, return, and call back when the device is done. */
+/* Fill in: start the execution, return, and call back when the device is done. */
 static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
                                const struct hal_request *request,
                                const struct hal_execution_config *config,
@@ -476,7 +477,7 @@ static const struct hal_prepared_model_methods prepared_methods = {
 
 /* ---- the driver */
 
-/* What a version does not have is 0, or has no row. */
+/* Members that the version does not have are 0; types that it does not have get no row. */
 static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
                                         struct hal_capabilities *ret_capabilities)
 {
@@ -538,7 +539,7 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
     return HAL_NONE;
 }
 
-/* Fill in: the deadline and the priority (HAL 1.3), the files of the cache (1.2). */
+/* Fill in: deadline and priority (HAL 1.3), cache files (1.2). */
 static enum hal_status prepare_model(struct hal_driver *self, enum hal_version version,
                                      const struct hal_model *model,
                                      const struct hal_prepare_config *config,
@@ -566,7 +567,7 @@ static void close_driver(struct hal_driver *self)
     free(self);
 }
 
-/* ---- 4. Fill in: extensions, caching, allocate (HAL 1.3), which are NULL here. */
+/* ---- 4. Fill in: the methods that are NULL here: extensions, caching, allocate (HAL 1.3). */
 static const struct hal_driver methods = {
     .abi_version = HAL_ABI_VERSION,
     .hal_version = DRIVER_HAL,
@@ -580,15 +581,16 @@ static const struct hal_driver methods = {
     .close = close_driver,
 };
 
-/* The name that Halcyon looks for in the library.  Fill in: open the device; what arguments you
- * take. */
+/* The symbol that Halcyon looks up in the library.  Fill in: open the device; parse arguments, if
+ * it has any. */
 hal_driver_open_fn hal_driver_open;
 struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, char *why,
                                    size_t why_size)
 {
-    const char *reason = abi_version != HAL_ABI_VERSION ? "built against another hal.h"
-                         : *arguments                   ? "it takes no arguments"
-                                                        : NULL;
+    const char *reason = abi_version != HAL_ABI_VERSION
+                             ? "it was built with another version of hal.h"
+                         : *arguments ? "it takes no arguments"
+                                      : NULL;
     struct hal_driver *d = reason ? NULL : malloc(sizeof(*d));
 
     if (d)

@@ -19,7 +19,7 @@ check: @NAME@.so
 	$(halcyon) devices lib:@NAME@.so
 	$(halcyon) random $(graphs) -d lib:@NAME@.so
 
-# Without worker processes: the sanitizers report leaks and invalid accesses with their places.
+# In process, so that the sanitizers report leaks and bad accesses with their place in the source.
 @NAME@-memory.so: override CFLAGS = -O1 -g -fsanitize=address,undefined
 @NAME@-memory.so: $(sources) $(headers)
 	$(build)
