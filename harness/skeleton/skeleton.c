@@ -9,8 +9,8 @@
  *   3. the prepared model: here an interpreted copy of the model; yours compiles it
  *   4. the methods that are NULL here: fences, bursts, caching, memory domains
  *
- * load() checks a model and copies it into structures of the driver; run_request() checks a
- * request. Neither assumes that its argument is valid. */
+ * load() copies a model into structures of the driver and run_request() executes a request; neither
+ * assumes that its argument is valid. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -581,8 +581,7 @@ static const struct hal_driver methods = {
     .close = close_driver,
 };
 
-/* The symbol that Halcyon looks up in the library.  Fill in: open the device; parse arguments, if
- * it has any. */
+/* The symbol that Halcyon looks up.  Fill in: open the device; parse arguments, if any. */
 hal_driver_open_fn hal_driver_open;
 struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, char *why,
                                    size_t why_size)
