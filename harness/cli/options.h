@@ -78,11 +78,11 @@ enum value_kind {
     VALUE_JUDGE,
     VALUE_FORMAT,
     VALUE_SHELL,
-    VALUE_COMMAND,
+    VALUE_COMMAND, /* a name in command_table */
     VALUE_KINDS
 };
 /* The i-th word that a value of this kind may be, from 0 on; NULL after the last, and for all i
- * where the kind has no closed list (VALUE_ANY, VALUE_FILE). */
+ * where the kind has no closed list (VALUE_ANY, VALUE_FILE) and for VALUE_COMMAND. */
 const char *value_word(enum value_kind kind, int i);
 
 struct command {
