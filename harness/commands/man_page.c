@@ -150,11 +150,11 @@ void man_page_print(FILE *to)
     }
     fputs("\\fBhalcyon \\-\\-version\\fR\n", to);
     put_macro(to, "SH", "DESCRIPTION");
-    fputs("Halcyon answers one question about a driver of Android's Neural Networks HAL, on an\n"
-          "ordinary machine:\n",
-          to);
+    put_paragraph(to, "Halcyon answers one question about a driver of Android's Neural Networks "
+                      "HAL, on an ordinary machine:");
     put_paragraph(to, help_purpose);
-    put_paragraph(to, "It runs models and random graphs on drivers and on simulated devices, and\n"
+    fputs(".PP\n", to);
+    put_paragraph(to, "It runs models and random graphs on drivers and on simulated devices, and "
                       "compares every output with a reference that computes in double.");
     put_macro(to, "SH", "COMMANDS");
     put_paragraph(to, "Every command takes --help. Options may be abbreviated.");
