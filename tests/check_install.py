@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""An installed halcyon works without its source and build trees.
+
+    check_install.py MESON SOURCE BUILD MODEL...
+
+Installs BUILD below a staging folder (DESTDIR), and again from a second build directory whose prefix
+has spaces. Then it hides SOURCE and BUILD under empty file systems, in a mount namespace of its own,
+and uses both installations from another folder: models (specs/corpus where no MODEL exists), random
+graphs, reports, a new driver, pkg-config, the manual page, completion. Where the kernel forbids mount
+namespaces it does the same with the trees in sight, reports NOT HIDDEN, and ends as skipped (77)."""
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve()
+TARGETS = ["-d", "sim:cpu", "-d", "sim:gpu", "-d", "sim:dsp"]
+SKIPPED = 77
+
+
+def call(*command, expect=0, **options):
+    """Runs a command, returns its stdout; another exit status than expected ends the test."""
+    done = subprocess.run([str(part) for part in command], text=True, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=300, check=False, **options)
+    if done.returncode != expect:
+        sys.exit(f"{shlex.join(map(str, command))}: status {done.returncode}, expected {expect}\n"
+                 f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done.stdout
+
+
+def require(condition, message):
+    if not condition:
+        sys.exit(message)
+
+
+# ---- installing
+
+
+def introspect(meson, build, what):
+    return json.loads(call(meson, "introspect", build, what))
+
+
+def install_staged(meson, build, stage):
+    """DESTDIR; returns where the prefix is below it."""
+    call(meson, "install", "-C", build, "--no-rebuild",
+         env={**os.environ, "DESTDIR": str(stage)})
+    options = introspect(meson, build, "--buildoptions")
+    prefix = next(o["value"] for o in options if o["name"] == "prefix")
+    return stage / prefix.lstrip("/")
+
+
+def install_prefix(meson, source, build, second, prefix):
+    """A build directory with that prefix takes what BUILD has made, so that nothing is built twice."""
+    call(meson, "setup", second, source, "--prefix", prefix)
+    for target in introspect(meson, build, "--targets"):
+        for name in target["filename"] if target["installed"] else []:
+            made = pathlib.Path(name).relative_to(build)
+            (second / made).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(name, second / made)
+    call(meson, "install", "-C", second, "--no-rebuild")
+    return prefix
+
+
+# ---- hiding
+
+
+def find_unshare(scratch):
+    """The command that makes a mount namespace in which mounting works, or None."""
+    (scratch / "mountable").mkdir()
+    for way in (["unshare", "-m"], ["unshare", "-rm"]):
+        mount = ["mount", "-t", "tmpfs", "none", str(scratch / "mountable")]
+        try:
+            if subprocess.run([*way, *mount], capture_output=True, check=False).returncode == 0:
+                return way
+        except FileNotFoundError:
+            return None
+    return None
+
+
+def hide(trees):
+    for tree in map(pathlib.Path, trees):
+        if tree.exists():  # a build directory in the source tree is hidden with it
+            call("mount", "-t", "tmpfs", "none", tree)
+            require(not any(tree.iterdir()), f"{tree} is not hidden")
+
+
+# ---- using
+
+
+def check_linking(program, trees):
+    dynamic = call("readelf", "-d", program)
+    loaded = call("ldd", program)
+    require("not found" not in loaded, f"{program}: libraries are missing\n{loaded}")
+    for tree in trees:
+        require(str(tree) not in dynamic + loaded, f"{program} depends on {tree}\n{dynamic}{loaded}")
+
+
+def check_program(version, models):
+    require(call("halcyon", "--version") == f"halcyon {version}\n", "--version")
+    require("usage:" in call("halcyon", "help"), "help")
+    devices = call("halcyon", "devices")
+    for target in TARGETS[1::2]:
+        require(target in devices, f"halcyon devices does not list {target}")
+    call("halcyon", "run", *models, *TARGETS, "-d", "golden")
+    call("halcyon", "random", "--seed", 1, "--count", 20, "--ops", "1-5", *TARGETS)
+    call("halcyon", "report", "-o", "the report")
+    require("<html" in pathlib.Path("the report/index.html").read_text().lower(), "report")
+    require("<svg" in call("halcyon", "dump", "random/s1/i1", "--format", "svg"), "Graphviz")
+
+
+def check_profiles(data):
+    for name in ("cpu", "gpu", "dsp"):
+        call("halcyon", "devices", f"sim:{data}/halcyon/profiles/{name}.toml")
+
+
+def check_driver(root):
+    call("halcyon", "new-driver", "my driver")
+    call("make", "-C", "my driver", "check")
+    call("halcyon", "random", "-d", "lib:my driver/my_driver.so", "--op", "ADD", "--count", 5)
+    written = pathlib.Path("my driver")
+    installed = root / "share/halcyon/skeleton"
+    require((written / "hal.h").read_bytes() == (root / "include/halcyon/hal.h").read_bytes(),
+            "hal.h: the installed one differs from the one that new-driver writes")
+    for file in installed.iterdir():
+        text = file.read_text().replace("@NAME@", "my_driver")
+        text = text.replace("@HALCYON@", str(root / "bin/halcyon"))
+        require((written / file.name).read_text() == text,
+                f"{file} differs from what new-driver writes")
+
+
+def check_pkg_config(root, staged):
+    folder = root / "share/pkgconfig"
+    command = ["pkg-config", *(["--define-prefix"] if staged else [])]
+    env = {**os.environ, "PKG_CONFIG_PATH": str(folder)}
+    flags = shlex.split(call(*command, "--cflags", "halcyon", env=env))
+    call("cc", *flags, "-c", "-x", "c", "-", "-o", "hal.o", "-include", "halcyon/hal.h")
+    for variable, file in (("bindir", "halcyon"), ("profilesdir", "cpu.toml"),
+                           ("skeletondir", "driver.c")):
+        where = shlex.split(call(*command, f"--variable={variable}", "halcyon", env=env))[0]
+        require(pathlib.Path(where, file).exists(), f"halcyon.pc: {variable}={where}: no {file}")
+
+
+def check_man_page(page):
+    require(page.read_text() == call("halcyon", "help", "--man"),
+            f"{page} differs from halcyon help --man")
+    if not shutil.which("mandoc"):
+        print("mandoc is not installed: the manual page is only compared")
+        return
+    found = subprocess.run(["mandoc", "-Tlint", str(page)], text=True, capture_output=True,
+                           check=False).stdout
+    # The page has no date: it is the same bytes whenever it is made.
+    found = [line for line in found.splitlines() if "missing date" not in line]
+    require(not found, "\n".join(found))
+
+
+# What a shell offers for the last word of a line: some of the words, not all that there are.
+BASH = """
+source "$1"
+compopt() { :; }
+shift
+COMP_LINE=$* COMP_POINT=${#COMP_LINE} COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+COMP_WORDBREAKS=${COMP_WORDBREAKS//[:=]/}
+_halcyon
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+OFFERED = [
+    (["ran"], ["random"]),
+    (["run", "--judg"], ["--judge"]),
+    (["run", "--judge", ""], ["cts", "bound"]),
+    (["dump", "--format", "s"], ["svg", "spec"]),
+    (["random", "-d", "sim:c"], ["sim:cpu"]),
+    (["random", "-d", "'sim:cpu?fault=hang"], ["sim:cpu?fault=hang"]),
+    (["random", "--vlog", "model,dr"], ["model,driver"]),
+    (["ops", "CONV_"], ["CONV_2D"]),
+    (["help", "lev"], ["levels"]),
+]
+
+
+def check_completion(data):
+    scripts = {"bash": data / "bash-completion/completions/halcyon",
+               "zsh": data / "zsh/site-functions/_halcyon",
+               "fish": data / "fish/vendor_completions.d/halcyon.fish"}
+    for shell, script in scripts.items():
+        require(script.read_text() == call("halcyon", "help", "--completion", shell),
+                f"{script} differs from halcyon help --completion {shell}")
+        if not shutil.which(shell):
+            print(f"{shell} is not installed: its completion is only compared")
+            continue
+        call(shell, "-n", script)
+        for words, expected in OFFERED if shell != "zsh" else []:
+            line = ["halcyon", *words]
+            if shell == "bash":
+                offered = call("bash", "-c", BASH, "bash", script, *line)
+            else:
+                offered = call("fish", "-c", "source $argv[1]; complete -C $argv[2]", script,
+                               " ".join(line))
+            offered = {text.split("\t")[0] for text in offered.splitlines()}
+            require(set(expected) <= offered and len(offered) < 40,
+                    f"{shell} offers for {line}: {offered}, not {expected}")
+    if shutil.which("zsh"):
+        start = 'fpath=($1 $fpath); autoload -Uz compinit; compinit -u -D; print $_comps[halcyon]'
+        found = call("zsh", "-f", "-c", start, "zsh", scripts["zsh"].parent)
+        require(found == "_halcyon\n", f"zsh completes halcyon with: {found}")
+
+
+def check_docs(folder):
+    text = (folder / "README.md").read_text()
+    for link in re.findall(r"\]\(([^):]+)\)", text) + ["LICENSE", "CHANGELOG.md"]:
+        require((folder / link).is_file(), f"{folder}/README.md refers to {link}: there is none")
+
+
+def use(task):
+    """Everything that is done with the installations, maybe with the trees hidden."""
+    if task["hide"]:
+        hide(task["trees"])
+    kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+    # The file with suppressions is in the source tree: a copy takes its place.
+    if "LSAN_OPTIONS" in kept:
+        kept["LSAN_OPTIONS"] = f"print_suppressions=0:suppressions={task['scratch']}/lsan.supp"
+    os.environ.clear()
+    for number, root in enumerate(map(pathlib.Path, task["roots"])):
+        folder = pathlib.Path(task["scratch"], f"work {number}")
+        folder.mkdir()
+        os.chdir(folder)
+        os.environ.update(kept, PATH=f"{root}/bin:/usr/bin:/bin", HOME=str(folder), LC_ALL="C.UTF-8",
+                          PWD=str(folder))
+        check_linking(root / "bin/halcyon", task["trees"])
+        check_program(task["version"], task["models"])
+        check_profiles(root / "share")
+        check_driver(root)
+        check_pkg_config(root, staged=number == 0)
+        check_man_page(root / "share/man/man1/halcyon.1")
+        check_completion(root / "share")
+        check_docs(root / "share/doc/halcyon")
+        print(f"{root} works", flush=True)
+
+
+def copy_models(source, models, folder):
+    found = [model for model in map(pathlib.Path, models) if model.exists()]
+    folder.mkdir()
+    for model in found or sorted((source / "specs/corpus").glob("*.mod.py")):
+        shutil.copy(model, folder)
+    return sorted(map(str, folder.iterdir()))
+
+
+def main():
+    if sys.argv[1] == "--use":
+        use(json.loads(sys.argv[2]))
+        return 0
+    meson = sys.argv[1]
+    source, build = (pathlib.Path(path).resolve() for path in sys.argv[2:4])
+    with tempfile.TemporaryDirectory(prefix="halcyon install ") as name:
+        scratch = pathlib.Path(name).resolve()
+        for tree in (source, build):
+            require(tree not in scratch.parents, f"{scratch} is in {tree}, which is to be hidden")
+        shutil.copy(source / "tests/lsan.supp", scratch)
+        task = {
+            "scratch": str(scratch),
+            "trees": [str(source), str(build), str(scratch / "second build")],
+            "models": copy_models(source, sys.argv[4:], scratch / "models"),
+            "version": introspect(meson, build, "--projectinfo")["version"],
+            "roots": [str(install_staged(meson, build, scratch / "stage")),
+                      str(install_prefix(meson, source, build, scratch / "second build",
+                                         scratch / "a prefix"))],
+        }
+        way = find_unshare(scratch)
+        task["hide"] = way is not None
+        done = subprocess.run([*(way or []), sys.executable, str(HERE), "--use", json.dumps(task)],
+                              check=False).returncode
+    if done or task["hide"]:
+        return done
+    print("NOT HIDDEN: mount namespaces are not available here. The installed programs work while "
+          "the source and build trees are in sight; only their libraries were checked not to be "
+          "in these.")
+    return SKIPPED
+
+
+sys.exit(main())
