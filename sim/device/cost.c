@@ -6,11 +6,26 @@ static double bytes_of(const struct tensor *t)
     return t ? (double) tensor_count(t) * (double) dtype_info[t->dtype].codec->size : 0;
 }
 
+/* The operand of any operation that has one of this role; else NULL. */
+static const struct tensor *operand(const struct kernel_call *k, enum kernel_role role)
+{
+    int i = kernel_role_operand(k->call.op, role);
+
+    return i < 0 ? NULL : k->call.in[i];
+}
+
+static int32_t size_of(const struct kernel_call *k, enum kernel_role role)
+{
+    const struct tensor *t = operand(k, role);
+
+    return t && t->data ? *(const int32_t *) t->data : 1;
+}
+
 /* Multiplications of an operation with a filter: filter elements per output channel, for each
  * result. */
 static double products(const struct kernel_call *k, const struct tensor *filter, double results)
 {
-    const struct tensor *bias = kernel_in(k, "bias");
+    const struct tensor *bias = operand(k, ROLE_BIAS);
     double channels = bias ? (double) tensor_count(bias) : 1;
 
     return channels > 0 ? results * (double) tensor_count(filter) / channels : 0;
@@ -18,19 +33,19 @@ static double products(const struct kernel_call *k, const struct tensor *filter,
 
 static double operations(const struct kernel_call *k)
 {
-    const struct tensor *filter = kernel_in(k, "filter");
+    const struct tensor *filter = operand(k, ROLE_FILTER);
     double results = 0, operands = 0;
 
     if (!filter)
-        filter = kernel_in(k, "weights");
+        filter = operand(k, ROLE_WEIGHTS);
     for (uint32_t i = 0; i < k->call.n_out; i++)
         results += (double) tensor_count(k->out[i]);
     if (filter)
         return products(k, filter, results);
     for (uint32_t i = 0; i < k->call.n_in; i++)
         operands += k->arg[i] ? (double) tensor_count(k->arg[i]) : 0;
-    results *= kernel_int(k, "filter_height", 1);
-    results *= kernel_int(k, "filter_width", 1);
+    results *= size_of(k, ROLE_FILTER_HEIGHT);
+    results *= size_of(k, ROLE_FILTER_WIDTH);
     return results > operands ? results : operands;
 }
 

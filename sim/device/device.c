@@ -50,7 +50,7 @@ static bool has_kernel(const struct device *d, const struct kernel_call *k)
     enum dtype type = k->call.n_in && k->arg[0] ? k->arg[0]->dtype : DT_F32;
 
     return k->call.op->control_kind != CONTROL_NONE || kernel_moves(k) || kernel_is_extension(k) ||
-           kernel_find(d->kernels, k->call.op->name, type);
+           kernel_find(d->kernels, k->call.op, type);
 }
 
 static int supports_call(struct query *q, const struct values *v, uint32_t i, struct why *w)
@@ -236,8 +236,11 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
 
 static void device_free(struct engine *e)
 {
-    profile_free(((struct device *) e)->profile);
-    free(e);
+    struct device *d = (struct device *) e;
+
+    profile_free(d->profile);
+    kernel_set_free(d->kernels);
+    free(d);
 }
 
 static double estimate(const struct program *p)
@@ -252,10 +255,14 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   struct why *w)
 {
     struct device *d = calloc(1, sizeof(*d));
+    struct kernel_set *kernels = NULL;
 
-    if (!d) {
+    if (!d || kernel_set_new(p->arithmetic == ARITHMETIC_FIXED ? fixed_tables : float_tables,
+                             &kernels, w) < 0) {
+        int failed = d ? -1 : no_memory(w);
+        free(d);
         profile_free(p);
-        return no_memory(w);
+        return failed;
     }
     *d = (struct device){
         .base = { .methods = &device_methods,
@@ -274,7 +281,7 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
                   .extensions = p->extensions,
                   .fault = fault },
         .profile = p,
-        .kernels = p->arithmetic == ARITHMETIC_FIXED ? fixed_tables : float_tables,
+        .kernels = kernels,
     };
     *ret_engine = &d->base;
     return 0;

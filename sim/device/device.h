@@ -11,7 +11,7 @@
 struct device {
     struct engine base;
     struct profile *profile;
-    const struct kernel *const *kernels; /* tables, terminated by NULL */
+    struct kernel_set *kernels;
 };
 
 /* The values of one graph: a tensor per operand; data NULL where it is not known. */

@@ -43,7 +43,7 @@ static int allocate_outputs(struct kernel_call *k, struct why *w)
 static int compute(const struct device_run *r, struct kernel_call *k, struct why *w)
 {
     const struct fault_hooks *hooks = fault_hooks(r->device->base.fault);
-    const struct kernel *kernel;
+    const struct bound_kernel *bound;
 
     if (hooks->before)
         TRY(hooks->before(k, w));
@@ -52,12 +52,13 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     } else if (kernel_is_extension(k)) {
         TRY(kernel_extension(k, w));
     } else {
-        kernel = kernel_find(r->device->kernels, k->call.op->name, k->arg[0]->dtype);
-        if (!kernel)
+        bound = kernel_find(r->device->kernels, k->call.op, k->arg[0]->dtype);
+        if (!bound)
             return why_fail(w, WHY_EXECUTION, "%s: no kernel for its first operand's type",
                             k->call.op->name);
-        k->kernel = kernel;
-        TRY(kernel->run(k, w));
+        k->kernel = bound->kernel;
+        k->operand = bound->operand;
+        TRY(k->kernel->run(k, w));
     }
     if (hooks->after)
         hooks->after(k);

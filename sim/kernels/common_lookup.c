@@ -150,12 +150,13 @@ static bool hash_bit(const struct tensor *items, const float *weight, float seed
  * in type 3 with function << bits added. */
 static int run_lsh(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *hash = k->arg[0], *items = k->arg[1], *weights = kernel_in(k, "weights");
+    const struct tensor *hash = k->arg[0], *items = k->arg[1],
+                        *weights = kernel_in(k, ROLE_WEIGHTS);
     uint32_t functions = hash->shape.dim[0], bits = hash->shape.dim[1];
     uint8_t *key = arena_alloc_raw(k->scratch, sizeof(float) + row_bytes(items), 1);
     float *weight =
         weights ? arena_alloc(k->scratch, tensor_count(weights) + 1, sizeof(*weight)) : NULL;
-    int32_t type = kernel_int(k, "type", 2), *y = k->out[0]->data;
+    int32_t type = kernel_int(k, ROLE_TYPE, 2), *y = k->out[0]->data;
 
     if (!key || (weights && !weight))
         return kernel_no_memory(w);
@@ -178,11 +179,13 @@ static int run_lsh(struct kernel_call *k, struct why *w)
 
 #define ANY_TYPE UINT32_MAX
 
+static const struct kernel_roles lsh_roles = { .role = { ROLE_WEIGHTS, ROLE_TYPE } };
+
 const struct kernel lookup_kernels[] = {
     { "CAST", ANY_TYPE, run_cast },
     { "FILL", ANY_TYPE, run_fill },
     { "RANK", ANY_TYPE, run_rank },
-    { "LSH_PROJECTION", FLOATS, run_lsh },
+    { "LSH_PROJECTION", FLOATS, run_lsh, &lsh_roles },
     { "HASHTABLE_LOOKUP", ANY_TYPE, run_hashtable },
     { NULL },
 };

@@ -69,7 +69,7 @@ enum extreme { LARGEST, SMALLEST };
 static int run_arg(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
-    struct along a = shape_along(&x->shape, kernel_int(k, "axis", 0));
+    struct along a = shape_along(&x->shape, kernel_int(k, ROLE_AXIS, 0));
     size_t n = k->tweaks & TWEAK_ARGMAX && a.n > 1 ? a.n - 1 : a.n;
     bool smallest = k->kernel->kind == SMALLEST;
     int32_t *y = k->out[0]->data;
@@ -139,6 +139,8 @@ static int run_topk(struct kernel_call *k, struct why *w)
 #define NUMBERS  (FLOATS | QUANTISED8 | TYPE(I32))
 #define COMPARED (NUMBERS | TYPE(B8))
 
+static const struct kernel_roles arg_roles = { .role = { ROLE_AXIS } };
+
 const struct kernel order_kernels[] = {
     { "EQUAL", COMPARED, run_compare, .kind = IS_EQUAL },
     { "NOT_EQUAL", COMPARED, run_compare, .kind = IS_LESS | IS_GREATER },
@@ -146,8 +148,8 @@ const struct kernel order_kernels[] = {
     { "LESS_EQUAL", COMPARED, run_compare, .kind = IS_LESS | IS_EQUAL },
     { "GREATER", COMPARED, run_compare, .kind = IS_GREATER },
     { "GREATER_EQUAL", COMPARED, run_compare, .kind = IS_GREATER | IS_EQUAL },
-    { "ARGMAX", NUMBERS, run_arg, .kind = LARGEST },
-    { "ARGMIN", NUMBERS, run_arg, .kind = SMALLEST },
+    { "ARGMAX", NUMBERS, run_arg, &arg_roles, .kind = LARGEST },
+    { "ARGMIN", NUMBERS, run_arg, &arg_roles, .kind = SMALLEST },
     { "TOPK_V2", NUMBERS, run_topk },
     { NULL },
 };

@@ -1,33 +1,24 @@
 #include "sim/kernels/kernel.h"
 
+#include <assert.h>
 #include <string.h>
 
-const struct kernel *kernel_find(const struct kernel *const *tables, const char *op,
-                                 enum dtype type)
+static int operand_of(const struct kernel_call *k, enum kernel_role role)
 {
-    for (; *tables; tables++)
-        for (const struct kernel *k = *tables; k->op; k++)
-            if (strcmp(k->op, op) == 0 && k->types >> type & 1u)
-                return k;
-    return NULL;
+    int i = k->operand[role >> 8][role & 0xff];
+
+    assert(i != OPERAND_UNDECLARED);
+    return i;
 }
 
-static int find_role(const struct op *op, const char *name)
+const struct tensor *kernel_in(const struct kernel_call *k, enum kernel_role role)
 {
-    for (int i = 0; i < op->n_in; i++)
-        if (strcmp(op->in[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
-const struct tensor *kernel_in(const struct kernel_call *k, const char *role)
-{
-    int i = find_role(k->call.op, role);
+    int i = operand_of(k, role);
 
     return i < 0 ? NULL : k->call.in[i];
 }
 
-int32_t kernel_int(const struct kernel_call *k, const char *role, int32_t otherwise)
+int32_t kernel_int(const struct kernel_call *k, enum kernel_role role, int32_t otherwise)
 {
     const struct tensor *t = kernel_in(k, role);
     int32_t value;
@@ -40,9 +31,9 @@ int32_t kernel_int(const struct kernel_call *k, const char *role, int32_t otherw
     return value;
 }
 
-float kernel_float(const struct kernel_call *k, const char *role, float otherwise)
+float kernel_float(const struct kernel_call *k, enum kernel_role role, float otherwise)
 {
-    int i = find_role(k->call.op, role);
+    int i = operand_of(k, role);
 
     return i < 0 || !k->call.in[i] || !k->call.in[i]->data ? otherwise
                                                            : (float) call_real(&k->call, i);
@@ -140,9 +131,11 @@ size_t reduced_at(const struct shape *s, uint32_t axes, size_t i)
     return at;
 }
 
+const struct kernel_roles axes_roles = { .role = { ROLE_AXES } };
+
 uint32_t kernel_axes(const struct kernel_call *k)
 {
-    const struct tensor *axes = kernel_in(k, "axes");
+    const struct tensor *axes = kernel_in(k, ROLE_AXES);
     uint32_t bits = 0;
 
     for (size_t i = 0; i < tensor_count(axes); i++) {
@@ -161,18 +154,20 @@ static struct shape batches_of(const struct shape *s)
     return b;
 }
 
+const struct kernel_roles matrices_roles = { .role = { ROLE_ADJ_X, ROLE_ADJ_Y } };
+
 struct matrices kernel_matrices(const struct kernel_call *k)
 {
     const struct shape *l = &k->arg[0]->shape, *r = &k->arg[1]->shape, *o = &k->out[0]->shape;
     struct shape bl = batches_of(l), br = batches_of(r), bo = batches_of(o);
-    bool turn_left = kernel_int(k, "adj_x", 0) != 0;
+    bool turn_left = kernel_int(k, ROLE_ADJ_X, 0) != 0;
     struct matrices m = {
         .n = shape_count(&bo),
         .rows = o->dim[o->rank - 2],
         .terms = l->dim[l->rank - (turn_left ? 2 : 1)],
         .columns = o->dim[o->rank - 1],
         .turn_left = turn_left,
-        .turn_right = kernel_int(k, "adj_y", 0) != 0,
+        .turn_right = kernel_int(k, ROLE_ADJ_Y, 0) != 0,
     };
 
     walk_start(&m.at, &bo, &bl, &br);
@@ -187,61 +182,95 @@ static int needed_padding(const struct span *s)
     return needed > 0 ? needed : 0;
 }
 
+static const struct kernel_roles sliding_roles = {
+    .role = { ROLE_NCHW, ROLE_PADDING, ROLE_PAD_TOP, ROLE_PAD_LEFT, ROLE_STRIDE_HEIGHT,
+              ROLE_STRIDE_WIDTH },
+};
+const struct kernel_roles pool_roles = {
+    &sliding_roles,
+    { ROLE_FILTER_HEIGHT, ROLE_FILTER_WIDTH, ROLE_ACTIVATION },
+};
+const struct kernel_roles transposed_roles = {
+    &sliding_roles,
+    { ROLE_FILTER, ROLE_BIAS, ROLE_ACTIVATION },
+};
+const struct kernel_roles convolution_roles = {
+    &transposed_roles,
+    { ROLE_DILATION_HEIGHT, ROLE_DILATION_WIDTH, ROLE_GROUPS },
+};
+
+/* The roles of one spatial axis; no dilation: 1. */
+struct span_roles {
+    enum kernel_role stride, pad, dilation;
+};
+
 static struct span span_of(const struct kernel_call *k, int in, int out, int kernel,
-                           const char *stride, const char *dilation, const char *pad)
+                           struct span_roles role)
 {
     struct span s = { .in = in, .out = out, .kernel = kernel };
-    int scheme = kernel_int(k, "padding", 0);
+    int scheme = kernel_int(k, ROLE_PADDING, 0);
 
-    s.stride = kernel_int(k, stride, 1);
-    s.dilation = kernel_int(k, dilation, 1);
+    s.stride = kernel_int(k, role.stride, 1);
+    s.dilation = kernel_int(k, role.dilation, 1);
     /* SAME pads both sides evenly, an odd element after */
-    s.pad = scheme == 1 ? needed_padding(&s) / 2 : scheme == 2 ? 0 : kernel_int(k, pad, 0);
+    s.pad = scheme == 1 ? needed_padding(&s) / 2 : scheme == 2 ? 0 : kernel_int(k, role.pad, 0);
     if (k->tweaks & TWEAK_PADDING)
         s.pad++;
     return s;
 }
 
 static struct image_window window_between(const struct kernel_call *k, const uint32_t *in,
-                                          const uint32_t *out, int kernel_h, int kernel_w)
+                                          const uint32_t *out, int kernel_h, int kernel_w,
+                                          bool dilated)
 {
-    struct image_window win = { .nchw = kernel_int(k, "nchw", 0) != 0 };
+    struct span_roles y = { ROLE_STRIDE_HEIGHT, ROLE_PAD_TOP,
+                            dilated ? ROLE_DILATION_HEIGHT : ROLE_NONE };
+    struct span_roles x = { ROLE_STRIDE_WIDTH, ROLE_PAD_LEFT,
+                            dilated ? ROLE_DILATION_WIDTH : ROLE_NONE };
+    struct image_window win = { .nchw = kernel_int(k, ROLE_NCHW, 0) != 0 };
     int h = win.nchw ? 2 : 1, w = win.nchw ? 3 : 2, c = win.nchw ? 1 : 3;
 
     win.batch = in[0];
     win.in_c = in[c];
     win.out_c = out[c];
-    win.y = span_of(k, (int) in[h], (int) out[h],
-                    kernel_h ? kernel_h : kernel_int(k, "filter_height", 1), "stride_height",
-                    "dilation_height", "pad_top");
-    win.x = span_of(k, (int) in[w], (int) out[w],
-                    kernel_w ? kernel_w : kernel_int(k, "filter_width", 1), "stride_width",
-                    "dilation_width", "pad_left");
+    win.y = span_of(k, (int) in[h], (int) out[h], kernel_h, y);
+    win.x = span_of(k, (int) in[w], (int) out[w], kernel_w, x);
     return win;
 }
 
 struct image_window image_window_of(const struct kernel_call *k, int kernel_h, int kernel_w)
 {
-    return window_between(k, k->arg[0]->shape.dim, k->out[0]->shape.dim, kernel_h, kernel_w);
+    return window_between(k, k->arg[0]->shape.dim, k->out[0]->shape.dim, kernel_h, kernel_w, true);
+}
+
+struct image_window image_window_pooled(const struct kernel_call *k)
+{
+    return window_between(k, k->arg[0]->shape.dim, k->out[0]->shape.dim,
+                          kernel_int(k, ROLE_FILTER_HEIGHT, 1), kernel_int(k, ROLE_FILTER_WIDTH, 1),
+                          false);
 }
 
 struct image_window image_window_transposed(const struct kernel_call *k, int kernel_h, int kernel_w)
 {
     struct image_window win =
-        window_between(k, k->out[0]->shape.dim, k->arg[0]->shape.dim, kernel_h, kernel_w);
+        window_between(k, k->out[0]->shape.dim, k->arg[0]->shape.dim, kernel_h, kernel_w, false);
 
-    if (k->tweaks & TWEAK_SIDE && kernel_int(k, "padding", 0) == 1) {
+    if (k->tweaks & TWEAK_SIDE && kernel_int(k, ROLE_PADDING, 0) == 1) {
         win.y.pad += needed_padding(&win.y) & 1;
         win.x.pad += needed_padding(&win.x) & 1;
     }
     return win;
 }
 
+const struct kernel_roles resize_roles = {
+    .role = { ROLE_NCHW, ROLE_ALIGN_CORNERS, ROLE_HALF_PIXEL_CENTERS },
+};
+
 struct resize_axis resize_axis_of(const struct kernel_call *k, uint32_t d)
 {
     struct resize_axis a = { (int) k->arg[0]->shape.dim[d], (int) k->out[0]->shape.dim[d],
-                             kernel_int(k, "align_corners", 0) != 0,
-                             kernel_int(k, "half_pixel_centers", 0) != 0 };
+                             kernel_int(k, ROLE_ALIGN_CORNERS, 0) != 0,
+                             kernel_int(k, ROLE_HALF_PIXEL_CENTERS, 0) != 0 };
 
     if (k->tweaks & TWEAK_HALF_PIXEL)
         a.half = false;

@@ -1,11 +1,12 @@
 /* Kernels of the simulated devices: each computes one call of one operation in the device's own
  * arithmetic.
  *
- * A kernel finds its operands by role name.  Before it runs, golden's record has bound the call,
- * shapes have been inferred and outputs allocated.  Golden's kernels are not used, so that the
- * reference and the devices fail independently, with three exceptions: operations that only move
- * bytes use the record's move(), extension operations their record's kernel, and operations that
- * NNAPI defines bit by bit golden's integer steps (fixed_point.h, fingerprint.h).
+ * A kernel finds its operands by their roles, which its row declares.  Before it runs, golden's
+ * record has bound the call, shapes have been inferred and outputs allocated.  Golden's kernels are
+ * not used, so that the reference and the devices fail independently, with three exceptions:
+ * operations that only move bytes use the record's move(), extension operations their record's
+ * kernel, and operations that NNAPI defines bit by bit golden's integer steps (fixed_point.h,
+ * fingerprint.h).
  *
  * Kernels return 0, or -1 with the reason in w: WHY_MEMORY, WHY_EXECUTION, WHY_SYSTEM. */
 #ifndef SIM_KERNEL_H
@@ -33,6 +34,27 @@ enum tweak {
     TWEAK_SIDE = 16384      /* TRANSPOSE_CONV_2D puts the odd element of SAME padding before */
 };
 
+/* The operand roles that kernels read. */
+enum kernel_role {
+    ROLE_NONE, /* of no operand */
+#define ROLE(id, name) ROLE_##id,
+#include "sim/kernels/roles.def"
+#undef ROLE
+    N_ROLES,
+    /* Added to a role of a recurrent cell: that of one of two cells ("fw_..." and "bw_..."). */
+    ROLE_FORWARD = 0x100,
+    ROLE_BACKWARD = 0x200
+};
+
+enum { CELL_SIDES = 3, MAX_KERNEL_ROLES = 40, OPERAND_ABSENT = -1, OPERAND_UNDECLARED = -2 };
+
+/* The roles that a family of kernels reads, terminated by ROLE_NONE, and those of `also` (NULL:
+ * none).  A cell's role includes those of both directions. */
+struct kernel_roles {
+    const struct kernel_roles *also;
+    enum kernel_role role[MAX_KERNEL_ROLES];
+};
+
 /* One call of a kernel.  `call` points into it: it must not be moved. */
 struct kernel_call {
     struct call call;          /* bound, with complete shapes */
@@ -45,6 +67,7 @@ struct kernel_call {
     struct arena *scratch;     /* for the duration of the call */
     struct arena *keep;        /* for the data of results */
     const struct kernel *kernel;
+    const int8_t (*operand)[N_ROLES]; /* of struct bound_kernel */
 };
 
 typedef int kernel_fn(struct kernel_call *k, struct why *w);
@@ -55,6 +78,7 @@ struct kernel {
     const char *op;
     uint32_t types; /* of the first input, a bit per enum dtype */
     kernel_fn *run;
+    const struct kernel_roles *roles; /* all that run() reads; NULL: none */
     union {
         float (*one)(float x);
         float (*two)(float a, float b);
@@ -83,18 +107,39 @@ extern const struct kernel fixed_elementwise_kernels[], fixed_table_kernels[],
 /* All tables of the devices with float or with fixed-point arithmetic, terminated by NULL. */
 extern const struct kernel *const float_tables[], *const fixed_tables[];
 
-/* The first kernel of that name and first-input type in the tables (terminated by NULL), or NULL.
- */
-const struct kernel *kernel_find(const struct kernel *const *tables, const char *op,
-                                 enum dtype type);
+/* A kernel bound to an operation: operand[0][role] is the index of that operand in the operation's
+ * record, operand[1] and [2] those of ROLE_FORWARD and ROLE_BACKWARD.  OPERAND_ABSENT: the
+ * operation has no such operand; OPERAND_UNDECLARED: the row does not declare the role. */
+struct bound_kernel {
+    const struct kernel *kernel;
+    const struct op *op;
+    int8_t operand[CELL_SIDES][N_ROLES];
+};
+struct kernel_set {
+    int n;
+    struct bound_kernel bound[];
+};
+
+/* Binds all kernels of a list of tables.  WHY_SYSTEM: a kernel names an operation that is not in
+ * the catalogue, or declares a role that no operation of its family (the rows of its table with the
+ * same run()) has. */
+int kernel_set_new(const struct kernel *const *tables, struct kernel_set **ret_set, struct why *w);
+void kernel_set_free(struct kernel_set *s);
+/* NULL if the set has none. */
+const struct bound_kernel *kernel_find(const struct kernel_set *s, const struct op *op,
+                                       enum dtype type);
 
 /* ---- operands */
 
-/* NULL: omitted, or not of this operation. */
-const struct tensor *kernel_in(const struct kernel_call *k, const char *role);
+/* Of an operation's record: the operand of this role, or OPERAND_ABSENT. */
+int kernel_role_operand(const struct op *op, enum kernel_role role);
+
+/* NULL: omitted, or not of this operation.  Reading a role that the row does not declare is a
+ * mistake that an assertion finds. */
+const struct tensor *kernel_in(const struct kernel_call *k, enum kernel_role role);
 /* An integer or boolean scalar; `otherwise` when omitted or not of this operation. */
-int32_t kernel_int(const struct kernel_call *k, const char *role, int32_t otherwise);
-float kernel_float(const struct kernel_call *k, const char *role, float otherwise);
+int32_t kernel_int(const struct kernel_call *k, enum kernel_role role, int32_t otherwise);
+float kernel_float(const struct kernel_call *k, enum kernel_role role, float otherwise);
 /* Replaces input i, also where the call binds it to a role. */
 void kernel_replace(struct kernel_call *k, uint32_t i, const struct tensor *t);
 
@@ -141,6 +186,7 @@ struct along {
 struct along shape_along(const struct shape *s, int32_t axis);
 
 /* The dimensions named by the operand `axes`, a bit each. */
+extern const struct kernel_roles axes_roles;
 uint32_t kernel_axes(const struct kernel_call *k);
 /* The offset in the result of a reduction over `axes` that element i of the input (shape s) is
  * reduced into. */
@@ -153,6 +199,7 @@ struct matrices {
     bool turn_left, turn_right;
     struct walk at; /* over the batch; a, b: indexes of the current matrices */
 };
+extern const struct kernel_roles matrices_roles;
 struct matrices kernel_matrices(const struct kernel_call *k);
 /* Offsets of an element of the current left and right matrix in the operands' data. */
 static inline size_t matrices_left(const struct matrices *m, size_t row, size_t term)
@@ -178,8 +225,13 @@ struct image_window {
     size_t batch, in_c, out_c;
     struct span y, x;
 };
-/* kernel_h, kernel_w: size of the filter; 0: that of the scalars filter_height, filter_width. */
+/* The roles that convolutions, transposed convolutions and pools read, filter, bias and activation
+ * included. */
+extern const struct kernel_roles convolution_roles, transposed_roles, pool_roles;
+/* kernel_h, kernel_w: size of the filter. */
 struct image_window image_window_of(const struct kernel_call *k, int kernel_h, int kernel_w);
+/* The same of a pool, whose window size is in the scalars filter_height and filter_width. */
+struct image_window image_window_pooled(const struct kernel_call *k);
 /* TRANSPOSE_CONV_2D: the geometry of the convolution that it transposes, whose input is the call's
  * result: in_c, y.in and x.in are of the result. */
 struct image_window image_window_transposed(const struct kernel_call *k, int kernel_h,
@@ -201,6 +253,7 @@ struct resize_axis {
     int in, out;
     bool corners, half; /* align_corners, half_pixel_centers */
 };
+extern const struct kernel_roles resize_roles;
 struct resize_axis resize_axis_of(const struct kernel_call *k, uint32_t d);
 
 /* Permutes an image of `size`-byte elements and NCHW shape to NHWC, and back. */

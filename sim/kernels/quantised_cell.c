@@ -18,22 +18,14 @@ static int32_t add_product(int32_t sum, int32_t a, int32_t b)
     return (int32_t) ((uint32_t) sum + (uint32_t) (a * b));
 }
 
-static const char *const gate_names[GATES] = { "input", "forget", "cell", "output" };
-
-/* The operand whose role name is `before`, the gate's name, `after`. */
-static const struct tensor *gate_in(const struct kernel_call *k, const char *before,
-                                    enum lstm_gate g, const char *after)
-{
-    char name[64];
-    size_t n = strlen(before), m = strlen(gate_names[g]);
-
-    memcpy(name, before, n);
-    memcpy(name + n, gate_names[g], m);
-    strcpy(name + n + m, after);
-    return kernel_in(k, name);
-}
-
 /* ---- QUANTIZED_16BIT_LSTM */
+
+static const enum kernel_role byte_bias[GATES] = {
+    [GATE_INPUT] = ROLE_INPUT_GATE_BIAS,
+    [GATE_FORGET] = ROLE_FORGET_GATE_BIAS,
+    [GATE_CELL] = ROLE_CELL_GATE_BIAS,
+    [GATE_OUTPUT] = ROLE_OUTPUT_GATE_BIAS,
+};
 
 struct byte_gate {
     const struct tensor *weights, *recurrent, *bias;
@@ -44,7 +36,7 @@ struct byte_gate {
  * state values, is multiplied by the row of recurrent weights, then input weights. */
 static int32_t byte_sum(const struct kernel_call *k, const struct byte_gate *g, size_t b, size_t u)
 {
-    const struct tensor *x = kernel_in(k, "input"), *h = kernel_in(k, "output_state");
+    const struct tensor *x = kernel_in(k, ROLE_INPUT), *h = kernel_in(k, ROLE_OUTPUT_STATE);
     size_t n = x->shape.dim[1], m = h->shape.dim[1];
     int32_t sum = ((const int32_t *) g->bias->data)[u];
 
@@ -59,19 +51,18 @@ static int32_t byte_sum(const struct kernel_call *k, const struct byte_gate *g, 
 
 static int run_byte_lstm(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *cell = kernel_in(k, "cell_state");
+    const struct tensor *cell = kernel_in(k, ROLE_CELL_STATE);
     size_t batch = cell->shape.dim[0], units = cell->shape.dim[1];
     struct byte_gate gate[GATES];
     int16_t value[GATES];
 
     (void) w;
     for (int g = 0; g < GATES; g++) {
-        enum lstm_gate e = (enum lstm_gate) g;
-        gate[g] = (struct byte_gate){ gate_in(k, "input_to_", e, "_weights"),
-                                      gate_in(k, "recurrent_to_", e, "_weights"),
-                                      gate_in(k, "", e, "_gate_bias") };
+        gate[g] =
+            (struct byte_gate){ kernel_in(k, gate_roles[g].input),
+                                kernel_in(k, gate_roles[g].recurrent), kernel_in(k, byte_bias[g]) };
         gate[g].factor =
-            fixed_factor_of(4096 * (double) gate_in(k, "", GATE_INPUT, "_gate_bias")->scale);
+            fixed_factor_of(4096 * (double) kernel_in(k, byte_bias[GATE_INPUT])->scale);
     }
     for (size_t i = 0; i < batch * units; i++) {
         for (int g = 0; g < GATES; g++)
@@ -102,7 +93,7 @@ struct quantised_lstm {
 
 static float gate_scale(const struct kernel_call *k, enum lstm_gate g)
 {
-    const struct tensor *t = gate_in(k, "", g, "_intermediate_scale");
+    const struct tensor *t = kernel_in(k, gate_roles[g].scale);
 
     return *(const float *) t->data;
 }
@@ -162,11 +153,11 @@ static void normalise(const struct quantised_lstm *q, const struct tensor *norm,
 static void compute_gate(const struct quantised_lstm *q, enum lstm_gate g)
 {
     const struct kernel_call *k = q->k;
-    const struct tensor *weights = gate_in(k, "input_to_", g, "_weights");
-    const struct tensor *recurrent = gate_in(k, "recurrent_to_", g, "_weights");
-    const struct tensor *peephole = g == GATE_CELL ? NULL : gate_in(k, "cell_to_", g, "_weights");
-    const struct tensor *bias = gate_in(k, "", g, g == GATE_CELL ? "_bias" : "_gate_bias");
-    const struct tensor *norm = gate_in(k, "", g, "_layer_norm");
+    const struct tensor *weights = kernel_in(k, gate_roles[g].input);
+    const struct tensor *recurrent = kernel_in(k, gate_roles[g].recurrent);
+    const struct tensor *peephole = kernel_in(k, gate_roles[g].peephole);
+    const struct tensor *bias = kernel_in(k, gate_roles[g].bias);
+    const struct tensor *norm = kernel_in(k, gate_roles[g].norm);
     float scale = gate_scale(k, g);
     int16_t *gate = q->gate[g];
 
@@ -195,9 +186,9 @@ static int32_t clipped(int32_t x, int32_t clip)
 static void update_cell(const struct quantised_lstm *q)
 {
     const struct kernel_call *k = q->k;
-    float scale = kernel_in(k, "cell_state")->scale;
-    int32_t clip = whole_clip(kernel_float(k, "cell_clip", 0) / scale, INT16_MAX);
-    bool coupled = !kernel_in(k, "input_to_input_weights");
+    float scale = kernel_in(k, ROLE_CELL_STATE)->scale;
+    int32_t clip = whole_clip(kernel_float(k, ROLE_CELL_CLIP, 0) / scale, INT16_MAX);
+    bool coupled = !kernel_in(k, ROLE_INPUT_TO_INPUT_WEIGHTS);
 
     for (size_t i = 0; i < q->batch * q->units; i++) {
         int32_t forget = q->gate[GATE_FORGET][i];
@@ -211,9 +202,9 @@ static void update_cell(const struct quantised_lstm *q)
 /* The hidden state before the projection, as stored. */
 static void compute_hidden(const struct quantised_lstm *q, int8_t *hidden)
 {
-    float factor = (float) (0x1p-30 / (double) kernel_float(q->k, "hidden_state_scale", 1));
+    float factor = (float) (0x1p-30 / (double) kernel_float(q->k, ROLE_HIDDEN_STATE_SCALE, 1));
     struct fixed_factor f = fixed_factor_of((double) factor);
-    int8_t zero = (int8_t) kernel_int(q->k, "hidden_state_zero_point", 0);
+    int8_t zero = (int8_t) kernel_int(q->k, ROLE_HIDDEN_STATE_ZERO_POINT, 0);
 
     for (size_t i = 0; i < q->batch * q->units; i++) {
         int32_t product = fixed_tanh(q->cell[i], q->exponent + 15) * q->gate[GATE_OUTPUT][i];
@@ -224,12 +215,12 @@ static void compute_hidden(const struct quantised_lstm *q, int8_t *hidden)
 static void project(const struct quantised_lstm *q, const struct tensor *weights,
                     const int8_t *hidden, int8_t *output)
 {
-    const struct tensor *bias = kernel_in(q->k, "projection_bias");
-    float hidden_scale = kernel_float(q->k, "hidden_state_scale", 1);
+    const struct tensor *bias = kernel_in(q->k, ROLE_PROJECTION_BIAS);
+    float hidden_scale = kernel_float(q->k, ROLE_HIDDEN_STATE_SCALE, 1);
     struct fixed_factor f = fixed_factor_of((double) (weights->scale * hidden_scale / q->h->scale));
-    float limit = kernel_float(q->k, "projection_clip", 0) / weights->scale;
+    float limit = kernel_float(q->k, ROLE_PROJECTION_CLIP, 0) / weights->scale;
     int32_t clip = whole_clip(limit, INT8_MAX);
-    int8_t zero = (int8_t) kernel_int(q->k, "hidden_state_zero_point", 0);
+    int8_t zero = (int8_t) kernel_int(q->k, ROLE_HIDDEN_STATE_ZERO_POINT, 0);
 
     for (size_t i = 0; i < q->batch * q->outputs; i++) {
         size_t b = i / q->outputs, o = i % q->outputs;
@@ -247,10 +238,10 @@ static void project(const struct quantised_lstm *q, const struct tensor *weights
 
 static int start(const struct kernel_call *k, struct quantised_lstm *ret_lstm, struct why *w)
 {
-    const struct tensor *cell = kernel_in(k, "cell_state");
+    const struct tensor *cell = kernel_in(k, ROLE_CELL_STATE);
     struct quantised_lstm q = { .k = k,
-                                .x = kernel_in(k, "input"),
-                                .h = kernel_in(k, "output_state"),
+                                .x = kernel_in(k, ROLE_INPUT),
+                                .h = kernel_in(k, ROLE_OUTPUT_STATE),
                                 .batch = cell->shape.dim[0],
                                 .units = cell->shape.dim[1] };
     size_t n = tensor_count(cell);
@@ -272,14 +263,14 @@ static int start(const struct kernel_call *k, struct quantised_lstm *ret_lstm, s
 /* Results: output state, cell state, output. */
 static int run_quantised_lstm(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *projection = kernel_in(k, "projection_weights");
+    const struct tensor *projection = kernel_in(k, ROLE_PROJECTION_WEIGHTS);
     struct quantised_lstm q;
 
     TRY(start(k, &q, w));
     int8_t *hidden = arena_alloc(k->scratch, q.batch * q.units + 1, 1), *output = k->out[2]->data;
     if (!hidden)
         return kernel_no_memory(w);
-    if (kernel_in(k, "input_to_input_weights"))
+    if (kernel_in(k, ROLE_INPUT_TO_INPUT_WEIGHTS))
         compute_gate(&q, GATE_INPUT);
     compute_gate(&q, GATE_FORGET);
     compute_gate(&q, GATE_CELL);
@@ -293,8 +284,24 @@ static int run_quantised_lstm(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+static const struct kernel_roles byte_roles = {
+    .role = { ROLE_INPUT, ROLE_CELL_STATE, ROLE_OUTPUT_STATE, ROLE_INPUT_TO_INPUT_WEIGHTS,
+              ROLE_RECURRENT_TO_INPUT_WEIGHTS, ROLE_INPUT_TO_FORGET_WEIGHTS,
+              ROLE_RECURRENT_TO_FORGET_WEIGHTS, ROLE_INPUT_TO_CELL_WEIGHTS,
+              ROLE_RECURRENT_TO_CELL_WEIGHTS, ROLE_INPUT_TO_OUTPUT_WEIGHTS,
+              ROLE_RECURRENT_TO_OUTPUT_WEIGHTS, ROLE_INPUT_GATE_BIAS, ROLE_FORGET_GATE_BIAS,
+              ROLE_CELL_GATE_BIAS, ROLE_OUTPUT_GATE_BIAS },
+};
+
+static const struct kernel_roles quantised_roles = {
+    &lstm_cell_roles,
+    { ROLE_INPUT, ROLE_HIDDEN_STATE_SCALE, ROLE_HIDDEN_STATE_ZERO_POINT,
+      ROLE_INPUT_INTERMEDIATE_SCALE, ROLE_FORGET_INTERMEDIATE_SCALE, ROLE_CELL_INTERMEDIATE_SCALE,
+      ROLE_OUTPUT_INTERMEDIATE_SCALE },
+};
+
 const struct kernel quantised_cell_kernels[] = {
-    { "QUANTIZED_16BIT_LSTM", TYPE(U8), run_byte_lstm },
-    { "QUANTIZED_LSTM", TYPE(S8), run_quantised_lstm },
+    { "QUANTIZED_16BIT_LSTM", TYPE(U8), run_byte_lstm, &byte_roles },
+    { "QUANTIZED_LSTM", TYPE(S8), run_quantised_lstm, &quantised_roles },
     { NULL },
 };

@@ -364,15 +364,117 @@ START_TEST(all_devices_have_the_common_kernels)
 }
 END_TEST
 
-/* Every kernel is for an operation that the catalogue has. */
-START_TEST(kernels_name_operations_of_the_catalogue)
-{
-    const struct kernel *const *const tables[] = { float_tables, fixed_tables };
+/* ---- the operands that kernels read */
 
-    for (int d = 0; d < COUNT(tables); d++)
-        for (int t = 0; tables[d][t]; t++)
-            for (const struct kernel *k = tables[d][t]; k->op; k++)
-                ck_assert_msg(op_by_name(k->op), "%s", k->op);
+static struct kernel_set *bind(const struct kernel *const *tables)
+{
+    struct kernel_set *s = NULL;
+    struct why w;
+
+    ck_assert_msg(kernel_set_new(tables, &s, &w) == 0, "%s", w.text);
+    return s;
+}
+
+static bool reads(const struct kernel_set *s, int role)
+{
+    for (int i = 0; i < s->n; i++)
+        for (int side = 0; side < CELL_SIDES; side++)
+            if (s->bound[i].operand[side][role] >= 0)
+                return true;
+    return false;
+}
+
+START_TEST(the_tables_of_all_devices_bind)
+{
+    struct kernel_set *floating = bind(float_tables), *fixed = bind(fixed_tables);
+
+    ck_assert_int_gt(floating->n, fixed->n);
+    for (int role = ROLE_NONE + 1; role < N_ROLES; role++)
+        ck_assert_msg(reads(floating, role) || reads(fixed, role), "no kernel reads role %d", role);
+    kernel_set_free(floating);
+    kernel_set_free(fixed);
+}
+END_TEST
+
+static int run_this(struct kernel_call *k, struct why *w)
+{
+    (void) k, (void) w;
+    return 0;
+}
+
+static int run_that(struct kernel_call *k, struct why *w)
+{
+    return run_this(k, w);
+}
+
+static const struct kernel_roles with_groups = { .role = { ROLE_FILTER, ROLE_GROUPS } };
+
+START_TEST(a_role_of_one_operation_is_one_of_its_family)
+{
+    static const struct kernel family[] = {
+        { "CONV_2D", FLOATS, run_this, &with_groups },
+        { "GROUPED_CONV_2D", FLOATS, run_this, &with_groups },
+        { NULL },
+    };
+    static const struct kernel *const tables[] = { family, NULL };
+    struct kernel_set *s = bind(tables);
+    const struct op *op = op_by_name("CONV_2D");
+    const struct bound_kernel *b = kernel_find(s, op, DT_F32);
+
+    ck_assert_ptr_eq(b->kernel, &family[0]);
+    ck_assert_str_eq(op->in[b->operand[0][ROLE_FILTER]].name, "filter");
+    ck_assert_int_eq(b->operand[0][ROLE_GROUPS], OPERAND_ABSENT);
+    ck_assert_int_eq(b->operand[0][ROLE_BIAS], OPERAND_UNDECLARED);
+    ck_assert_ptr_null(kernel_find(s, op, DT_U8));
+    b = kernel_find(s, op_by_name("GROUPED_CONV_2D"), DT_F16);
+    ck_assert_str_eq(b->op->in[b->operand[0][ROLE_GROUPS]].name, "groups");
+    kernel_set_free(s);
+}
+END_TEST
+
+START_TEST(cells_in_both_directions_have_their_own_operands)
+{
+    const char *const name = "BIDIRECTIONAL_SEQUENCE_RNN";
+    struct kernel_set *s = bind(float_tables);
+    const struct bound_kernel *b = kernel_find(s, op_by_name(name), DT_F32);
+
+    ck_assert_int_eq(b->operand[0][ROLE_BIAS], OPERAND_ABSENT);
+    ck_assert_str_eq(b->op->in[b->operand[ROLE_FORWARD >> 8][ROLE_BIAS]].name, "fw_bias");
+    ck_assert_str_eq(b->op->in[b->operand[ROLE_BACKWARD >> 8][ROLE_BIAS]].name, "bw_bias");
+    kernel_set_free(s);
+}
+END_TEST
+
+static void refuse(const struct kernel *table, const char *reason)
+{
+    const struct kernel *const tables[] = { table, NULL };
+    struct kernel_set *s = NULL;
+    struct why w;
+
+    ck_assert_int_eq(kernel_set_new(tables, &s, &w), -1);
+    ck_assert_ptr_null(s);
+    ck_assert_int_eq(w.code, WHY_SYSTEM);
+    ck_assert_str_eq(w.text, reason);
+}
+
+START_TEST(a_role_that_no_operation_of_the_family_has_is_refused)
+{
+    static const struct kernel table[] = {
+        { "CONV_2D", FLOATS, run_this, &with_groups },
+        { "GROUPED_CONV_2D", FLOATS, run_that, &with_groups },
+        { NULL },
+    };
+
+    refuse(table, "the kernel of CONV_2D reads an operand \"groups\", which no operation of its "
+                  "family has");
+}
+END_TEST
+
+START_TEST(a_kernel_of_no_operation_is_refused)
+{
+    static const struct kernel table[] = { { "CONV_3D", FLOATS, run_this }, { NULL } };
+
+    refuse(table, "a kernel of CONV_3D, which is no operation");
 }
 END_TEST
 
@@ -383,6 +485,10 @@ Suite *kernels_suite(void)
     tcase_add_test(c, fp16_rounds_to_nearest_even);
     tcase_add_loop_test(c, float_devices_compute, 0, COUNT(floats));
     tcase_add_loop_test(c, all_devices_have_the_common_kernels, 0, COUNT(common));
-    tcase_add_test(c, kernels_name_operations_of_the_catalogue);
+    tcase_add_test(c, the_tables_of_all_devices_bind);
+    tcase_add_test(c, a_role_of_one_operation_is_one_of_its_family);
+    tcase_add_test(c, cells_in_both_directions_have_their_own_operands);
+    tcase_add_test(c, a_role_that_no_operation_of_the_family_has_is_refused);
+    tcase_add_test(c, a_kernel_of_no_operation_is_refused);
     return make_suite("kernels", c, NULL);
 }

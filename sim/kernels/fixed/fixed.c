@@ -56,7 +56,7 @@ uint64_t integer_root(uint64_t x)
     return root;
 }
 
-static struct fixed_range type_range(const struct tensor *t)
+struct fixed_range fixed_range(const struct tensor *t)
 {
     return t->dtype == DT_U8 ? (struct fixed_range){ -t->zero, 255 - t->zero }
                              : (struct fixed_range){ -128 - t->zero, 127 - t->zero };
@@ -70,13 +70,13 @@ static int32_t bound_at(const struct tensor *t, double real)
     return q > 1000 ? 1000 : q < -1000 ? -1000 : (int32_t) q;
 }
 
-struct fixed_range fixed_range(const struct kernel_call *k, const struct tensor *out)
+struct fixed_range fixed_fused_range(const struct kernel_call *k, const struct tensor *out)
 {
     static const struct {
         double lo, hi;
     } real[4] = { { -1e30, 1e30 }, { 0, 1e30 }, { -1, 1 }, { 0, 6 } };
-    struct fixed_range r = type_range(out);
-    int32_t code = kernel_int(k, "activation", 0);
+    struct fixed_range r = fixed_range(out);
+    int32_t code = kernel_int(k, ROLE_ACTIVATION, 0);
 
     if (code < 0 || code > 3)
         return r;

@@ -41,12 +41,13 @@ static inline int32_t fixed_at(const struct tensor *t, size_t i)
     return q - t->zero;
 }
 
-/* Limits of a result before its zero point is added: the type's range cut by the call's fused
- * activation, in steps of out's scale. */
+/* Limits of a result before its zero point is added: the type's range in steps of out's scale;
+ * fused: cut by the call's fused activation (ROLE_ACTIVATION). */
 struct fixed_range {
     int32_t lo, hi;
 };
-struct fixed_range fixed_range(const struct kernel_call *k, const struct tensor *out);
+struct fixed_range fixed_range(const struct tensor *out);
+struct fixed_range fixed_fused_range(const struct kernel_call *k, const struct tensor *out);
 
 /* Clamps q to r, adds the zero point and stores it as element i. */
 void fixed_put(struct tensor *t, size_t i, int64_t q, struct fixed_range r);

@@ -15,7 +15,7 @@ static int run_sum(struct kernel_call *k, struct why *w)
     struct tensor *out = k->out[0];
     double step = (double) out->scale;
     struct factor_pair f = factor_pair_of((double) a->scale / step, (double) b->scale / step);
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_fused_range(k, out);
     size_t n = tensor_count(out);
     struct walk at;
 
@@ -33,7 +33,7 @@ static int run_mul(struct kernel_call *k, struct why *w)
     const struct tensor *a = k->arg[0], *b = k->arg[1];
     struct tensor *out = k->out[0];
     struct factor f = factor_of((double) a->scale * (double) b->scale / (double) out->scale);
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_fused_range(k, out);
     size_t n = tensor_count(out);
     struct walk at;
 
@@ -56,7 +56,7 @@ static int run_extreme(struct kernel_call *k, struct why *w)
     struct tensor *out = k->out[0];
     struct factor fa = factor_of((double) a->scale / (double) out->scale);
     struct factor fb = factor_of((double) b->scale / (double) out->scale);
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     size_t n = tensor_count(out);
     struct walk at;
 
@@ -77,7 +77,7 @@ static int run_prelu(struct kernel_call *k, struct why *w)
     struct tensor *out = k->out[0];
     struct factor plain = factor_of((double) a->scale / (double) out->scale);
     struct factor leak = factor_of((double) a->scale * (double) b->scale / (double) out->scale);
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     size_t n = tensor_count(out);
     struct walk at;
 
@@ -101,7 +101,7 @@ static int select_fixed(struct kernel_call *k)
     const uint8_t *condition = k->arg[0]->data;
     struct factor fa = factor_of((double) a->scale / (double) out->scale);
     struct factor fb = factor_of((double) b->scale / (double) out->scale);
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     size_t n = tensor_count(out);
 
     for (size_t i = 0; i < n; i++)
@@ -134,7 +134,7 @@ static int64_t steps_of(const struct tensor *t, double real)
 static int clamp(struct kernel_call *k, int64_t lo, int64_t hi)
 {
     const struct tensor *x = k->arg[0];
-    struct fixed_range r = fixed_range(k, k->out[0]);
+    struct fixed_range r = fixed_range(k->out[0]);
     size_t n = tensor_count(x);
 
     for (size_t i = 0; i < n; i++) {
@@ -170,7 +170,7 @@ static void put_rows(struct kernel_call *k, const struct tensor *x, struct along
 {
     struct tensor *out = k->out[0];
     struct factor f = factor_of((double) x->scale / (double) out->scale);
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     size_t row = a.n * a.inner, part = tensor_count(x) / a.outer;
 
     for (size_t o = 0; o < a.outer; o++)
@@ -181,7 +181,7 @@ static void put_rows(struct kernel_call *k, const struct tensor *x, struct along
 
 static int run_concatenation(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, "axis", 0));
+    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, 0));
     size_t at = 0;
 
     (void) w;
@@ -192,10 +192,14 @@ static int run_concatenation(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+static const struct kernel_roles fused_roles = { .role = { ROLE_ACTIVATION } };
+
+static const struct kernel_roles concatenation_roles = { .role = { ROLE_AXIS } };
+
 const struct kernel fixed_elementwise_kernels[] = {
-    { "ADD", QUANTISED8, run_sum, .kind = SUM },
-    { "SUB", QUANTISED8, run_sum, .kind = DIFFERENCE },
-    { "MUL", QUANTISED8, run_mul },
+    { "ADD", QUANTISED8, run_sum, &fused_roles, .kind = SUM },
+    { "SUB", QUANTISED8, run_sum, &fused_roles, .kind = DIFFERENCE },
+    { "MUL", QUANTISED8, run_mul, &fused_roles },
     { "MAXIMUM", QUANTISED8, run_extreme, .kind = LARGER },
     { "MINIMUM", QUANTISED8, run_extreme, .kind = SMALLER },
     { "PRELU", QUANTISED8, run_prelu },
@@ -203,6 +207,6 @@ const struct kernel fixed_elementwise_kernels[] = {
     { "RELU", QUANTISED8, run_relu },
     { "RELU1", QUANTISED8, run_relu1 },
     { "RELU6", QUANTISED8, run_relu6 },
-    { "CONCATENATION", QUANTISED8, run_concatenation },
+    { "CONCATENATION", QUANTISED8, run_concatenation, &concatenation_roles },
     { NULL },
 };

@@ -64,12 +64,12 @@ static int run_resize(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
-    bool nchw = kernel_int(k, "nchw", 0) != 0;
+    bool nchw = kernel_int(k, ROLE_NCHW, 0) != 0;
     struct resize_axis ay = resize_axis_of(k, nchw ? 2 : 1), ax = resize_axis_of(k, nchw ? 3 : 2);
     struct image_strides from = image_strides_of(&x->shape, nchw),
                          to = image_strides_of(&out->shape, nchw);
     size_t channels = x->shape.dim[nchw ? 1 : 3];
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
 
     (void) w;
     for (size_t b = 0; b < x->shape.dim[0]; b++)
@@ -86,6 +86,6 @@ static int run_resize(struct kernel_call *k, struct why *w)
 }
 
 const struct kernel fixed_image_kernels[] = {
-    { "RESIZE_BILINEAR", QUANTISED8, run_resize },
+    { "RESIZE_BILINEAR", QUANTISED8, run_resize, &resize_roles },
     { NULL },
 };

@@ -15,7 +15,7 @@ static int run_look_up(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     int32_t first = (x->dtype == DT_U8 ? 0 : -128) - x->zero, table[256];
     size_t n = tensor_count(x);
 
@@ -57,7 +57,7 @@ static void softmax(const struct kernel_call *k, const int64_t *table, size_t at
 {
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     int32_t top = INT32_MIN;
     int64_t total = 0;
 
@@ -73,12 +73,12 @@ static void softmax(const struct kernel_call *k, const int64_t *table, size_t at
 
 static int run_softmax(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, "axis", -1));
+    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
     struct factor unit = factor_of(ldexp(1 / (double) k->out[0]->scale, -30));
     int64_t table[256];
 
     (void) w;
-    exponentials((double) kernel_float(k, "beta", 1) * (double) k->arg[0]->scale, table);
+    exponentials((double) kernel_float(k, ROLE_BETA, 1) * (double) k->arg[0]->scale, table);
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner && a.n; i++)
             softmax(k, table, o * a.n * a.inner + i, a.n, a.inner, unit);
@@ -100,8 +100,8 @@ static int64_t normalised(int64_t x, uint64_t squares, bool truncate)
 static int run_l2_normalization(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
-    struct along a = shape_along(&x->shape, kernel_int(k, "axis", -1));
-    struct fixed_range r = fixed_range(k, k->out[0]);
+    struct along a = shape_along(&x->shape, kernel_int(k, ROLE_AXIS, -1));
+    struct fixed_range r = fixed_range(k->out[0]);
 
     (void) w;
     for (size_t o = 0; o < a.outer; o++)
@@ -125,7 +125,7 @@ static int run_mean(struct kernel_call *k, struct why *w)
     struct tensor *out = k->out[0];
     size_t n = tensor_count(x), n_out = tensor_count(out);
     int64_t *sums = arena_alloc(k->scratch, n_out + 1, sizeof(*sums));
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     uint32_t axes = kernel_axes(k);
 
     if (!sums)
@@ -150,7 +150,7 @@ static int run_extreme(struct kernel_call *k, struct why *w)
     struct tensor *out = k->out[0];
     size_t n = tensor_count(x), n_out = tensor_count(out);
     int32_t *best = arena_alloc(k->scratch, n_out + 1, sizeof(*best));
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     uint32_t axes = kernel_axes(k);
 
     if (!best)
@@ -173,7 +173,7 @@ static int run_quantize(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
-    struct fixed_range r = fixed_range(k, out);
+    struct fixed_range r = fixed_range(out);
     size_t n = tensor_count(x);
 
     (void) w;
@@ -213,16 +213,20 @@ static int run_dequantize(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+static const struct kernel_roles softmax_roles = { .role = { ROLE_AXIS, ROLE_BETA } };
+
+static const struct kernel_roles l2_roles = { .role = { ROLE_AXIS } };
+
 const struct kernel fixed_table_kernels[] = {
     { "LOGISTIC", QUANTISED8, run_look_up, .real = logistic },
     { "TANH", QUANTISED8, run_look_up, .real = tanh },
     { "HARD_SWISH", QUANTISED8, run_look_up, .real = hard_swish },
     { "RSQRT", QUANTISED8, run_look_up, .real = inverse_root },
-    { "SOFTMAX", QUANTISED8, run_softmax },
-    { "L2_NORMALIZATION", QUANTISED8, run_l2_normalization },
-    { "MEAN", QUANTISED8, run_mean },
-    { "REDUCE_MAX", QUANTISED8, run_extreme, .kind = LARGEST },
-    { "REDUCE_MIN", QUANTISED8, run_extreme, .kind = SMALLEST },
+    { "SOFTMAX", QUANTISED8, run_softmax, &softmax_roles },
+    { "L2_NORMALIZATION", QUANTISED8, run_l2_normalization, &l2_roles },
+    { "MEAN", QUANTISED8, run_mean, &axes_roles },
+    { "REDUCE_MAX", QUANTISED8, run_extreme, &axes_roles, .kind = LARGEST },
+    { "REDUCE_MIN", QUANTISED8, run_extreme, &axes_roles, .kind = SMALLEST },
     { "QUANTIZE", FLOATS, run_quantize },
     { "DEQUANTIZE", QUANTISED8 | TYPE(Q8S) | TYPE(PC8), run_dequantize },
     { NULL },

@@ -96,16 +96,16 @@ static int convolve(struct kernel_call *k,
                     int64_t (*sum_at)(const struct fixed_conv *, size_t, int, int, size_t),
                     struct why *w)
 {
-    const struct tensor *filter = kernel_in(k, "filter");
+    const struct tensor *filter = kernel_in(k, ROLE_FILTER);
     const uint32_t *f = filter->shape.dim;
     struct fixed_conv c = {
         .win = image_window_of(k, (int) f[1], (int) f[2]),
-        .groups = k->kernel->kind == GROUPED ? (size_t) kernel_int(k, "groups", 1) : 1,
+        .groups = k->kernel->kind == GROUPED ? (size_t) kernel_int(k, ROLE_GROUPS, 1) : 1,
         .x = k->arg[0],
         .filter = filter,
-        .bias = kernel_in(k, "bias"),
+        .bias = kernel_in(k, ROLE_BIAS),
         .out = k->out[0],
-        .range = fixed_range(k, k->out[0]),
+        .range = fixed_fused_range(k, k->out[0]),
         .truncate = ROUND_DOWN(k),
         .reversed = (k->tweaks & TWEAK_GROUPS) != 0,
     };
@@ -161,15 +161,15 @@ static int64_t transposed_at(const struct fixed_conv *c, size_t b, int y, int x,
 
 static int run_transposed_convolution(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *filter = kernel_in(k, "filter");
+    const struct tensor *filter = kernel_in(k, ROLE_FILTER);
     const uint32_t *f = filter->shape.dim;
     struct fixed_conv c = {
         .win = image_window_transposed(k, (int) f[1], (int) f[2]),
         .x = k->arg[0],
         .filter = filter,
-        .bias = kernel_in(k, "bias"),
+        .bias = kernel_in(k, ROLE_BIAS),
         .out = k->out[0],
-        .range = fixed_range(k, k->out[0]),
+        .range = fixed_fused_range(k, k->out[0]),
         .truncate = ROUND_DOWN(k),
     };
     const struct image_window *v = &c.win;
@@ -190,15 +190,15 @@ static int run_transposed_convolution(struct kernel_call *k, struct why *w)
 
 static int run_fully_connected(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *weights = kernel_in(k, "weights");
+    const struct tensor *weights = kernel_in(k, ROLE_WEIGHTS);
     size_t units = weights->shape.dim[0], in = weights->shape.dim[1];
     struct fixed_conv c = {
         .x = k->arg[0],
         .filter = weights,
-        .bias = kernel_in(k, "bias"),
+        .bias = kernel_in(k, ROLE_BIAS),
         .out = k->out[0],
         .factor = channel_factors(k, weights, units),
-        .range = fixed_range(k, k->out[0]),
+        .range = fixed_fused_range(k, k->out[0]),
         .truncate = ROUND_DOWN(k),
     };
 
@@ -219,7 +219,7 @@ static int run_batch_matmul(struct kernel_call *k, struct why *w)
     const struct tensor *l = k->arg[0], *r = k->arg[1];
     struct tensor *out = k->out[0];
     struct factor f = factor_of((double) l->scale * (double) r->scale / (double) out->scale);
-    struct fixed_range range = fixed_range(k, out);
+    struct fixed_range range = fixed_range(out);
     struct matrices m = kernel_matrices(k);
     size_t to = 0;
 
@@ -267,8 +267,8 @@ enum pooling { POOL_AVERAGE, POOL_LARGEST };
 static int run_pooling(struct kernel_call *k, struct why *w)
 {
     bool largest = k->kernel->kind == POOL_LARGEST;
-    struct image_window v = image_window_of(k, 0, 0);
-    struct fixed_range r = fixed_range(k, k->out[0]);
+    struct image_window v = image_window_pooled(k);
+    struct fixed_range r = fixed_fused_range(k, k->out[0]);
 
     (void) w;
     for (size_t b = 0; b < v.batch; b++)
@@ -280,14 +280,18 @@ static int run_pooling(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+static const struct kernel_roles fully_connected_roles = {
+    .role = { ROLE_WEIGHTS, ROLE_BIAS, ROLE_ACTIVATION },
+};
+
 const struct kernel fixed_window_kernels[] = {
-    { "CONV_2D", QUANTISED8, run_convolution, .kind = ORDINARY },
-    { "DEPTHWISE_CONV_2D", QUANTISED8, run_convolution, .kind = DEPTHWISE },
-    { "GROUPED_CONV_2D", QUANTISED8, run_convolution, .kind = GROUPED },
-    { "TRANSPOSE_CONV_2D", QUANTISED8, run_transposed_convolution },
-    { "FULLY_CONNECTED", QUANTISED8, run_fully_connected },
-    { "BATCH_MATMUL", QUANTISED8, run_batch_matmul },
-    { "AVERAGE_POOL_2D", QUANTISED8, run_pooling, .kind = POOL_AVERAGE },
-    { "MAX_POOL_2D", QUANTISED8, run_pooling, .kind = POOL_LARGEST },
+    { "CONV_2D", QUANTISED8, run_convolution, &convolution_roles, .kind = ORDINARY },
+    { "DEPTHWISE_CONV_2D", QUANTISED8, run_convolution, &convolution_roles, .kind = DEPTHWISE },
+    { "GROUPED_CONV_2D", QUANTISED8, run_convolution, &convolution_roles, .kind = GROUPED },
+    { "TRANSPOSE_CONV_2D", QUANTISED8, run_transposed_convolution, &transposed_roles },
+    { "FULLY_CONNECTED", QUANTISED8, run_fully_connected, &fully_connected_roles },
+    { "BATCH_MATMUL", QUANTISED8, run_batch_matmul, &matrices_roles },
+    { "AVERAGE_POOL_2D", QUANTISED8, run_pooling, &pool_roles, .kind = POOL_AVERAGE },
+    { "MAX_POOL_2D", QUANTISED8, run_pooling, &pool_roles, .kind = POOL_LARGEST },
     { NULL },
 };

@@ -35,10 +35,10 @@ enum softmax_kind { PLAIN, LOGARITHM };
 
 static int run_softmax(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, "axis", -1));
+    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
     void (*f)(const float *, float, size_t, size_t, float *) =
         k->kernel->kind == PLAIN ? softmax : log_softmax;
-    float beta = kernel_float(k, "beta", 1);
+    float beta = kernel_float(k, ROLE_BETA, 1);
     const float *x = floats_load(k, k->arg[0]);
     float *y = floats_new(k, tensor_count(k->out[0]));
 
@@ -73,7 +73,7 @@ static void normalise(const float *x, size_t n, size_t step, float *y)
 
 static int run_l2_normalization(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, "axis", -1));
+    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
     const float *x = floats_load(k, k->arg[0]);
     float *y = floats_new(k, tensor_count(k->out[0]));
 
@@ -100,12 +100,12 @@ static void normalise_locally(const float *square, const float *x, size_t n, siz
 
 static int run_local_response(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, "axis", -1));
-    float by[3] = { kernel_float(k, "bias", 1), kernel_float(k, "alpha", 1),
-                    kernel_float(k, "beta", 1) };
+    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
+    float by[3] = { kernel_float(k, ROLE_BIAS, 1), kernel_float(k, ROLE_ALPHA, 1),
+                    kernel_float(k, ROLE_BETA, 1) };
     const float *x = floats_load(k, k->arg[0]);
     size_t n = tensor_count(k->out[0]);
-    int radius = kernel_int(k, "radius", 0);
+    int radius = kernel_int(k, ROLE_RADIUS, 0);
     float *y = floats_new(k, n), *square = floats_new(k, n);
 
     if (!x || !y || !square)
@@ -137,7 +137,7 @@ static void standardise(const float *x, size_t n, size_t step, float epsilon, fl
 static int run_instance_normalization(struct kernel_call *k, struct why *w)
 {
     const struct tensor *t = k->arg[0];
-    bool nchw = kernel_int(k, "nchw", 0) != 0;
+    bool nchw = kernel_int(k, ROLE_NCHW, 0) != 0;
     const float *x = floats_load_image(k, t, nchw);
     size_t channels = t->shape.dim[nchw ? 1 : 3], batch = t->shape.dim[0];
     size_t n = tensor_count(t), plane = n ? n / channels / batch : 0;
@@ -148,8 +148,8 @@ static int run_instance_normalization(struct kernel_call *k, struct why *w)
     for (size_t b = 0; plane && b < batch; b++)
         for (size_t c = 0; c < channels; c++)
             standardise(x + b * plane * channels + c, plane, channels,
-                        kernel_float(k, "epsilon", 0), kernel_float(k, "gamma", 1),
-                        kernel_float(k, "beta", 0), y + b * plane * channels + c);
+                        kernel_float(k, ROLE_EPSILON, 0), kernel_float(k, ROLE_GAMMA, 1),
+                        kernel_float(k, ROLE_BETA, 0), y + b * plane * channels + c);
     return floats_store_image(k, y, k->out[0], nchw) < 0 ? kernel_no_memory(w) : 0;
 }
 
@@ -227,16 +227,28 @@ static int run_reduce(struct kernel_call *k, struct why *w)
 
 #define ALL (FLOATS | QUANTISED8)
 
+static const struct kernel_roles softmax_roles = { .role = { ROLE_AXIS, ROLE_BETA } };
+
+static const struct kernel_roles l2_roles = { .role = { ROLE_AXIS } };
+
+static const struct kernel_roles local_response_roles = {
+    .role = { ROLE_AXIS, ROLE_BIAS, ROLE_ALPHA, ROLE_BETA, ROLE_RADIUS },
+};
+
+static const struct kernel_roles instance_roles = {
+    .role = { ROLE_NCHW, ROLE_EPSILON, ROLE_GAMMA, ROLE_BETA },
+};
+
 const struct kernel float_axis_kernels[] = {
-    { "SOFTMAX", ALL, run_softmax, .kind = PLAIN },
-    { "LOG_SOFTMAX", FLOATS, run_softmax, .kind = LOGARITHM },
-    { "L2_NORMALIZATION", ALL, run_l2_normalization },
-    { "LOCAL_RESPONSE_NORMALIZATION", FLOATS, run_local_response },
-    { "INSTANCE_NORMALIZATION", FLOATS, run_instance_normalization },
-    { "MEAN", ALL, run_reduce, .kind = MEAN },
-    { "REDUCE_SUM", FLOATS, run_reduce, .kind = SUM },
-    { "REDUCE_PROD", FLOATS, run_reduce, .kind = PRODUCT },
-    { "REDUCE_MAX", ALL, run_reduce, .kind = LARGEST },
-    { "REDUCE_MIN", ALL, run_reduce, .kind = SMALLEST },
+    { "SOFTMAX", ALL, run_softmax, &softmax_roles, .kind = PLAIN },
+    { "LOG_SOFTMAX", FLOATS, run_softmax, &softmax_roles, .kind = LOGARITHM },
+    { "L2_NORMALIZATION", ALL, run_l2_normalization, &l2_roles },
+    { "LOCAL_RESPONSE_NORMALIZATION", FLOATS, run_local_response, &local_response_roles },
+    { "INSTANCE_NORMALIZATION", FLOATS, run_instance_normalization, &instance_roles },
+    { "MEAN", ALL, run_reduce, &axes_roles, .kind = MEAN },
+    { "REDUCE_SUM", FLOATS, run_reduce, &axes_roles, .kind = SUM },
+    { "REDUCE_PROD", FLOATS, run_reduce, &axes_roles, .kind = PRODUCT },
+    { "REDUCE_MAX", ALL, run_reduce, &axes_roles, .kind = LARGEST },
+    { "REDUCE_MIN", ALL, run_reduce, &axes_roles, .kind = SMALLEST },
     { NULL },
 };

@@ -3,6 +3,72 @@
 #include <math.h>
 #include <string.h>
 
+const struct gate_roles gate_roles[GATES] = {
+    [GATE_INPUT] = {
+        .input = ROLE_INPUT_TO_INPUT_WEIGHTS,
+        .aux = ROLE_AUX_INPUT_TO_INPUT_WEIGHTS,
+        .recurrent = ROLE_RECURRENT_TO_INPUT_WEIGHTS,
+        .peephole = ROLE_CELL_TO_INPUT_WEIGHTS,
+        .bias = ROLE_INPUT_GATE_BIAS,
+        .norm = ROLE_INPUT_LAYER_NORM,
+        .scale = ROLE_INPUT_INTERMEDIATE_SCALE,
+    },
+    [GATE_FORGET] = {
+        .input = ROLE_INPUT_TO_FORGET_WEIGHTS,
+        .aux = ROLE_AUX_INPUT_TO_FORGET_WEIGHTS,
+        .recurrent = ROLE_RECURRENT_TO_FORGET_WEIGHTS,
+        .peephole = ROLE_CELL_TO_FORGET_WEIGHTS,
+        .bias = ROLE_FORGET_GATE_BIAS,
+        .norm = ROLE_FORGET_LAYER_NORM,
+        .scale = ROLE_FORGET_INTERMEDIATE_SCALE,
+    },
+    [GATE_CELL] = {
+        .input = ROLE_INPUT_TO_CELL_WEIGHTS,
+        .aux = ROLE_AUX_INPUT_TO_CELL_WEIGHTS,
+        .recurrent = ROLE_RECURRENT_TO_CELL_WEIGHTS,
+        .bias = ROLE_CELL_BIAS,
+        .norm = ROLE_CELL_LAYER_NORM,
+        .scale = ROLE_CELL_INTERMEDIATE_SCALE,
+    },
+    [GATE_OUTPUT] = {
+        .input = ROLE_INPUT_TO_OUTPUT_WEIGHTS,
+        .aux = ROLE_AUX_INPUT_TO_OUTPUT_WEIGHTS,
+        .recurrent = ROLE_RECURRENT_TO_OUTPUT_WEIGHTS,
+        .peephole = ROLE_CELL_TO_OUTPUT_WEIGHTS,
+        .bias = ROLE_OUTPUT_GATE_BIAS,
+        .norm = ROLE_OUTPUT_LAYER_NORM,
+        .scale = ROLE_OUTPUT_INTERMEDIATE_SCALE,
+    },
+};
+
+const struct kernel_roles lstm_cell_roles = {
+    .role = { ROLE_CELL_STATE,
+              ROLE_OUTPUT_STATE,
+              ROLE_PROJECTION_WEIGHTS,
+              ROLE_PROJECTION_BIAS,
+              ROLE_CELL_CLIP,
+              ROLE_PROJECTION_CLIP,
+              ROLE_INPUT_TO_INPUT_WEIGHTS,
+              ROLE_RECURRENT_TO_INPUT_WEIGHTS,
+              ROLE_CELL_TO_INPUT_WEIGHTS,
+              ROLE_INPUT_GATE_BIAS,
+              ROLE_INPUT_LAYER_NORM,
+              ROLE_INPUT_TO_FORGET_WEIGHTS,
+              ROLE_RECURRENT_TO_FORGET_WEIGHTS,
+              ROLE_CELL_TO_FORGET_WEIGHTS,
+              ROLE_FORGET_GATE_BIAS,
+              ROLE_FORGET_LAYER_NORM,
+              ROLE_INPUT_TO_CELL_WEIGHTS,
+              ROLE_RECURRENT_TO_CELL_WEIGHTS,
+              ROLE_CELL_BIAS,
+              ROLE_CELL_LAYER_NORM,
+              ROLE_INPUT_TO_OUTPUT_WEIGHTS,
+              ROLE_RECURRENT_TO_OUTPUT_WEIGHTS,
+              ROLE_CELL_TO_OUTPUT_WEIGHTS,
+              ROLE_OUTPUT_GATE_BIAS,
+              ROLE_OUTPUT_LAYER_NORM },
+};
+
 float cell_activation(int32_t code, float x)
 {
     switch (code) {

@@ -27,6 +27,15 @@ void cell_sum(const struct kernel_call *k, const struct cell_layer *l,
 
 enum lstm_gate { GATE_INPUT, GATE_FORGET, GATE_CELL, GATE_OUTPUT, GATES };
 
+/* The operands of each gate; ROLE_NONE: none (the cell gate has no peephole).  scale: only in
+ * QUANTIZED_LSTM. */
+struct gate_roles {
+    enum kernel_role input, aux, recurrent, peephole, bias, norm, scale;
+};
+extern const struct gate_roles gate_roles[GATES];
+/* What an LSTM cell reads: states, gates without `aux` and `scale`, projection, clips. */
+extern const struct kernel_roles lstm_cell_roles;
+
 /* Weights of an LSTM cell; optional ones may be NULL. */
 struct lstm {
     size_t cells, outputs;         /* equal without a projection */

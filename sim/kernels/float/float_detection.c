@@ -103,12 +103,12 @@ static int store_selection(struct kernel_call *k, const struct selection *s, str
 static void select_image(const struct kernel_call *k, const float *scores, size_t from, size_t to,
                          struct selection *s)
 {
-    struct suppression_rule rule = { (enum suppression) kernel_int(k, "nms_kernel", 0),
-                                     kernel_float(k, "iou_threshold", 0),
-                                     kernel_float(k, "sigma", 1),
-                                     kernel_float(k, "nms_score_threshold", 0), true };
-    size_t limit = limit_of(kernel_int(k, "max_num_detections", -1));
-    float threshold = kernel_float(k, "score_threshold", 0);
+    struct suppression_rule rule = { (enum suppression) kernel_int(k, ROLE_NMS_KERNEL, 0),
+                                     kernel_float(k, ROLE_IOU_THRESHOLD, 0),
+                                     kernel_float(k, ROLE_SIGMA, 1),
+                                     kernel_float(k, ROLE_NMS_SCORE_THRESHOLD, 0), true };
+    size_t limit = limit_of(kernel_int(k, ROLE_MAX_NUM_DETECTIONS, -1));
+    float threshold = kernel_float(k, ROLE_SCORE_THRESHOLD, 0);
     uint32_t classes = k->arg[0]->shape.dim[1];
     struct bidder *all = s->b + s->n;
     size_t kept = 0;
@@ -196,11 +196,12 @@ static bool is_proposal(const struct float_box *b, float least, const float *ima
 static void propose(const struct kernel_call *k, const struct proposals *p, size_t image,
                     struct selection *s)
 {
-    struct suppression_rule rule = { SUPPRESS_HARD, kernel_float(k, "iou_threshold", 0), 1, 0,
+    struct suppression_rule rule = { SUPPRESS_HARD, kernel_float(k, ROLE_IOU_THRESHOLD, 0), 1, 0,
                                      false };
-    int32_t before = kernel_int(k, "pre_nms_max", 0), after = kernel_int(k, "post_nms_max", 0);
+    int32_t before = kernel_int(k, ROLE_PRE_NMS_MAX, 0),
+            after = kernel_int(k, ROLE_POST_NMS_MAX, 0);
     size_t n = p->rows * p->columns * p->n_anchors, kept = 0;
-    float least = kernel_float(k, "min_size", 0);
+    float least = kernel_float(k, ROLE_MIN_SIZE, 0);
     struct bidder *b = s->b + s->n;
 
     for (size_t i = 0; i < n; i++) {
@@ -220,7 +221,7 @@ static void propose(const struct kernel_call *k, const struct proposals *p, size
 
 static int run_generate_proposals(struct kernel_call *k, struct why *w)
 {
-    bool nchw = kernel_int(k, "nchw", 0) != 0;
+    bool nchw = kernel_int(k, ROLE_NCHW, 0) != 0;
     const uint32_t *d = k->arg[0]->shape.dim;
     struct proposals p = {
         .scores = floats_load_image(k, k->arg[0], nchw),
@@ -230,7 +231,7 @@ static int run_generate_proposals(struct kernel_call *k, struct why *w)
         .rows = d[nchw ? 2 : 1],
         .columns = d[nchw ? 3 : 2],
         .n_anchors = d[nchw ? 1 : 3],
-        .stride = { kernel_float(k, "stride_width", 1), kernel_float(k, "stride_height", 1) },
+        .stride = { kernel_float(k, ROLE_STRIDE_WIDTH, 1), kernel_float(k, ROLE_STRIDE_HEIGHT, 1) },
     };
     struct selection s;
 
@@ -252,9 +253,19 @@ static int run_generate_proposals(struct kernel_call *k, struct why *w)
 
 #define ALL (FLOATS | QUANTISED8)
 
+static const struct kernel_roles limit_roles = {
+    .role = { ROLE_NMS_KERNEL, ROLE_IOU_THRESHOLD, ROLE_SIGMA, ROLE_NMS_SCORE_THRESHOLD,
+              ROLE_MAX_NUM_DETECTIONS, ROLE_SCORE_THRESHOLD },
+};
+
+static const struct kernel_roles proposals_roles = {
+    .role = { ROLE_IOU_THRESHOLD, ROLE_PRE_NMS_MAX, ROLE_POST_NMS_MAX, ROLE_MIN_SIZE, ROLE_NCHW,
+              ROLE_STRIDE_WIDTH, ROLE_STRIDE_HEIGHT },
+};
+
 const struct kernel float_detection_kernels[] = {
     { "AXIS_ALIGNED_BBOX_TRANSFORM", FLOATS | TYPE(Q16A), run_transform },
-    { "BOX_WITH_NMS_LIMIT", ALL, run_box_with_nms_limit },
-    { "GENERATE_PROPOSALS", ALL, run_generate_proposals },
+    { "BOX_WITH_NMS_LIMIT", ALL, run_box_with_nms_limit, &limit_roles },
+    { "GENERATE_PROPOSALS", ALL, run_generate_proposals, &proposals_roles },
     { NULL },
 };

@@ -119,7 +119,7 @@ static int run_one(struct kernel_call *k, struct why *w)
 static int run_elu(struct kernel_call *k, struct why *w)
 {
     const float *x = floats_load(k, k->arg[0]);
-    float alpha = kernel_float(k, "alpha", 1);
+    float alpha = kernel_float(k, ROLE_ALPHA, 1);
     size_t n = tensor_count(k->out[0]);
     float *y = floats_new(k, n);
 
@@ -157,7 +157,7 @@ static int run_select(struct kernel_call *k, struct why *w)
 static int run_concatenation(struct kernel_call *k, struct why *w)
 {
     struct tensor *out = k->out[0];
-    struct along a = shape_along(&out->shape, kernel_int(k, "axis", 0));
+    struct along a = shape_along(&out->shape, kernel_int(k, ROLE_AXIS, 0));
     float *y = floats_new(k, tensor_count(out));
     size_t row = a.n * a.inner, at = 0;
 
@@ -179,15 +179,21 @@ static int run_concatenation(struct kernel_call *k, struct why *w)
 
 #define ALL (FLOATS | QUANTISED8)
 
+static const struct kernel_roles two_roles = { .role = { ROLE_ACTIVATION } };
+
+static const struct kernel_roles elu_roles = { .role = { ROLE_ALPHA } };
+
+static const struct kernel_roles concatenation_roles = { .role = { ROLE_AXIS } };
+
 const struct kernel float_elementwise_kernels[] = {
-    { "ADD", ALL, run_two, .two = add },
-    { "SUB", ALL, run_two, .two = subtract },
-    { "MUL", ALL, run_two, .two = multiply },
-    { "DIV", FLOATS, run_two, .two = divide },
-    { "MAXIMUM", ALL, run_two, .two = larger },
-    { "MINIMUM", ALL, run_two, .two = smaller },
-    { "POW", FLOATS, run_two, .two = powf },
-    { "PRELU", ALL, run_two, .two = leak },
+    { "ADD", ALL, run_two, &two_roles, .two = add },
+    { "SUB", ALL, run_two, &two_roles, .two = subtract },
+    { "MUL", ALL, run_two, &two_roles, .two = multiply },
+    { "DIV", FLOATS, run_two, &two_roles, .two = divide },
+    { "MAXIMUM", ALL, run_two, &two_roles, .two = larger },
+    { "MINIMUM", ALL, run_two, &two_roles, .two = smaller },
+    { "POW", FLOATS, run_two, &two_roles, .two = powf },
+    { "PRELU", ALL, run_two, &two_roles, .two = leak },
     { "RELU", ALL, run_one, .one = relu },
     { "RELU1", ALL, run_one, .one = relu1 },
     { "RELU6", ALL, run_one, .one = relu6 },
@@ -202,9 +208,9 @@ const struct kernel float_elementwise_kernels[] = {
     { "SIN", FLOATS, run_one, .one = sinf },
     { "SQRT", FLOATS, run_one, .one = sqrtf },
     { "RSQRT", ALL, run_one, .one = inverse_root },
-    { "ELU", FLOATS, run_elu },
+    { "ELU", FLOATS, run_elu, &elu_roles },
     { "SELECT", TYPE(B8), run_select },
-    { "CONCATENATION", QUANTISED8, run_concatenation },
+    { "CONCATENATION", QUANTISED8, run_concatenation, &concatenation_roles },
     { "QUANTIZE", FLOATS, run_one, .one = same },
     { "DEQUANTIZE", QUANTISED8 | TYPE(Q8S) | TYPE(PC8), run_one, .one = same },
     { NULL },

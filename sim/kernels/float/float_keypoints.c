@@ -30,9 +30,9 @@ static struct float_box decoded(const struct detection *d, size_t i)
 /* Regular suppression: for each class separately. */
 static void select_by_class(const struct kernel_call *k, struct detection *d)
 {
-    float threshold = kernel_float(k, "score_threshold", 0);
-    size_t most = (size_t) kernel_int(k, "max_num_detections", 1), kept = 0;
-    size_t of_class = (size_t) kernel_int(k, "max_num_detections_per_class", 1);
+    float threshold = kernel_float(k, ROLE_SCORE_THRESHOLD, 0);
+    size_t most = (size_t) kernel_int(k, ROLE_MAX_NUM_DETECTIONS, 1), kept = 0;
+    size_t of_class = (size_t) kernel_int(k, ROLE_MAX_NUM_DETECTIONS_PER_CLASS, 1);
 
     for (size_t c = 1; c < d->classes; c++) {
         struct bidder *b = d->b + kept;
@@ -49,8 +49,8 @@ static void select_by_class(const struct kernel_call *k, struct detection *d)
 /* Fast suppression: each box once, by the score of its best class. */
 static void select_by_best(const struct kernel_call *k, struct detection *d)
 {
-    float threshold = kernel_float(k, "score_threshold", 0);
-    size_t most = (size_t) kernel_int(k, "max_num_detections", 1);
+    float threshold = kernel_float(k, ROLE_SCORE_THRESHOLD, 0);
+    size_t most = (size_t) kernel_int(k, ROLE_MAX_NUM_DETECTIONS, 1);
 
     for (size_t i = 0; i < d->n; i++) {
         const float *of = d->scores + i * d->classes;
@@ -81,7 +81,8 @@ static void put(struct places *p, const struct float_box *box, float score, size
 static void put_best_classes(const struct kernel_call *k, const struct detection *d,
                              const struct bidder *from, struct places *p)
 {
-    size_t most = (size_t) kernel_int(k, "max_classes_per_detection", 1), classes = d->classes - 1;
+    size_t most = (size_t) kernel_int(k, ROLE_MAX_CLASSES_PER_DETECTION, 1),
+           classes = d->classes - 1;
     struct bidder *best = d->b + d->n;
 
     for (size_t c = 0; c < classes; c++)
@@ -117,12 +118,12 @@ static int detection_of(const struct kernel_call *k, struct detection *ret_detec
         .n = s[1],
         .classes = s[2],
         .length = k->arg[1]->shape.dim[2],
-        .scale = { kernel_float(k, "scale_y", 1), kernel_float(k, "scale_x", 1),
-                   kernel_float(k, "scale_h", 1), kernel_float(k, "scale_w", 1) },
+        .scale = { kernel_float(k, ROLE_SCALE_Y, 1), kernel_float(k, ROLE_SCALE_X, 1),
+                   kernel_float(k, ROLE_SCALE_H, 1), kernel_float(k, ROLE_SCALE_W, 1) },
         .box = arena_alloc(k->scratch, (size_t) s[1] + 1, sizeof *d.box),
         .b = arena_alloc(k->scratch, ((size_t) s[1] + 1) * s[2], sizeof *d.b),
-        .rule = { SUPPRESS_HARD, kernel_float(k, "iou_threshold", 0), 1, 0, false },
-        .regular = kernel_int(k, "regular_nms", 0) != 0,
+        .rule = { SUPPRESS_HARD, kernel_float(k, ROLE_IOU_THRESHOLD, 0), 1, 0, false },
+        .regular = kernel_int(k, ROLE_REGULAR_NMS, 0) != 0,
     };
 
     if (!d.scores || !d.deltas || !d.anchors || !d.box || !d.b)
@@ -135,7 +136,7 @@ static int detection_of(const struct kernel_call *k, struct detection *ret_detec
 static int run_detection(struct kernel_call *k, struct why *w)
 {
     size_t room = k->out[0]->shape.dim[1], n = tensor_count(k->out[0]);
-    int32_t background = kernel_int(k, "background_in_labels", 0) ? 0 : -1;
+    int32_t background = kernel_int(k, ROLE_BACKGROUND_IN_LABELS, 0) ? 0 : -1;
     float *scores = arena_alloc(k->scratch, n + 1, sizeof *scores);
     float *boxes = arena_alloc(k->scratch, 4 * n + 1, sizeof *boxes);
     int32_t *classes = k->out[2]->data, *counts = k->out[3]->data;
@@ -233,7 +234,7 @@ static void find_keypoint(const struct map *m, const float *box, float tolerance
 
 static int run_heatmap(struct kernel_call *k, struct why *w)
 {
-    bool nchw = kernel_int(k, "nchw", 0) != 0;
+    bool nchw = kernel_int(k, ROLE_NCHW, 0) != 0;
     const float *maps = floats_load_image(k, k->arg[0], nchw), *boxes = floats_load(k, k->arg[1]);
     size_t n = k->out[0]->shape.dim[0], points = k->out[0]->shape.dim[1];
     size_t side = k->arg[0]->shape.dim[2];
@@ -259,8 +260,16 @@ static int run_heatmap(struct kernel_call *k, struct why *w)
 
 #define ALL (FLOATS | QUANTISED8)
 
+static const struct kernel_roles detection_roles = {
+    .role = { ROLE_SCORE_THRESHOLD, ROLE_MAX_NUM_DETECTIONS, ROLE_MAX_NUM_DETECTIONS_PER_CLASS,
+              ROLE_MAX_CLASSES_PER_DETECTION, ROLE_SCALE_Y, ROLE_SCALE_X, ROLE_SCALE_H,
+              ROLE_SCALE_W, ROLE_IOU_THRESHOLD, ROLE_REGULAR_NMS, ROLE_BACKGROUND_IN_LABELS },
+};
+
+static const struct kernel_roles heatmap_roles = { .role = { ROLE_NCHW } };
+
 const struct kernel float_keypoint_kernels[] = {
-    { "DETECTION_POSTPROCESSING", FLOATS, run_detection },
-    { "HEATMAP_MAX_KEYPOINT", ALL, run_heatmap },
+    { "DETECTION_POSTPROCESSING", FLOATS, run_detection, &detection_roles },
+    { "HEATMAP_MAX_KEYPOINT", ALL, run_heatmap, &heatmap_roles },
     { NULL },
 };

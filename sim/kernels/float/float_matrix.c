@@ -1,5 +1,6 @@
 /* Matrix products in floats: FULLY_CONNECTED and BATCH_MATMUL. */
 #include "sim/kernels/float/floats.h"
+#include <math.h>
 
 static void run_matrix(const struct kernel_call *k, const struct float_matrix *m)
 {
@@ -24,7 +25,7 @@ int float_matrix_multiply(const struct kernel_call *k, const struct float_matrix
 
 static int run_fully_connected(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *weights = kernel_in(k, "weights");
+    const struct tensor *weights = kernel_in(k, ROLE_WEIGHTS);
     struct tensor *out = k->out[0];
     struct float_matrix m = {
         .rows = out->shape.dim[0],
@@ -32,7 +33,7 @@ static int run_fully_connected(struct kernel_call *k, struct why *w)
         .out = weights->shape.dim[0],
         .x = floats_load(k, k->arg[0]),
         .weights = floats_load(k, weights),
-        .bias = floats_load_bias(k, kernel_in(k, "bias"), weights),
+        .bias = floats_load_bias(k, kernel_in(k, ROLE_BIAS), weights),
         .clamp = floats_activation(k),
         .y = floats_new(k, tensor_count(out)),
     };
@@ -92,7 +93,7 @@ static int run_batch_matmul(struct kernel_call *k, struct why *w)
     struct matrices of = kernel_matrices(k);
     struct batch b = {
         .of = of,
-        .clamp = floats_activation(k),
+        .clamp = { -INFINITY, INFINITY },
         .left = floats_load(k, k->arg[0]),
         .right = floats_load(k, k->arg[1]),
         .no_bias = arena_alloc(k->scratch, of.columns + 1, sizeof(float)),
@@ -111,8 +112,12 @@ static int run_batch_matmul(struct kernel_call *k, struct why *w)
 
 #define ALL (FLOATS | QUANTISED8)
 
+static const struct kernel_roles fully_connected_roles = {
+    .role = { ROLE_WEIGHTS, ROLE_BIAS, ROLE_ACTIVATION },
+};
+
 const struct kernel float_matrix_kernels[] = {
-    { "FULLY_CONNECTED", ALL, run_fully_connected },
-    { "BATCH_MATMUL", ALL, run_batch_matmul },
+    { "FULLY_CONNECTED", ALL, run_fully_connected, &fully_connected_roles },
+    { "BATCH_MATMUL", ALL, run_batch_matmul, &matrices_roles },
     { NULL },
 };

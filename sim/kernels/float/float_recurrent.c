@@ -1,25 +1,23 @@
 /* Recurrent operations in floats: a cell (float_cell.h) run over batches and sequences. */
-#include <stdio.h>
 #include <string.h>
 
 #include "sim/kernels/float/float_cell.h"
 
 /* ---- operands */
 
-/* The operand `name` of the cell whose role names begin with `prefix`. */
-static const struct tensor *cell_in(const struct kernel_call *k, const char *prefix,
-                                    const char *name)
-{
-    char role[64];
+/* Selects the operands of a cell: the only one, or one of a bidirectional operation's two. */
+enum cell_side { ONLY = 0, FORWARD = ROLE_FORWARD, BACKWARD = ROLE_BACKWARD };
 
-    snprintf(role, sizeof role, "%s%s", prefix, name);
-    return kernel_in(k, role);
+static const struct tensor *cell_in(const struct kernel_call *k, enum cell_side side,
+                                    enum kernel_role role)
+{
+    return kernel_in(k, (enum kernel_role)((unsigned) side | role));
 }
 
 /* A copy of a state input, which the cell updates; NULL: out of memory. */
-static float *copy_state(const struct kernel_call *k, const char *prefix, const char *name)
+static float *copy_state(const struct kernel_call *k, enum cell_side side, enum kernel_role role)
 {
-    const struct tensor *t = cell_in(k, prefix, name);
+    const struct tensor *t = cell_in(k, side, role);
     const float *from = floats_load(k, t);
     float *to = floats_new(k, tensor_count(t));
 
@@ -59,7 +57,7 @@ static struct sequence sequence_of(const struct kernel_call *k, int *failed)
 {
     const struct tensor *x = k->arg[0];
     const uint32_t *dim = x->shape.dim;
-    bool time_major = kernel_int(k, "time_major", 0) != 0, one = x->shape.rank == 2;
+    bool time_major = kernel_int(k, ROLE_TIME_MAJOR, 0) != 0, one = x->shape.rank == 2;
     struct sequence s = { .x = load(k, x, failed), .x_size = dim[one ? 1 : 2] };
 
     s.batch = one ? dim[0] : dim[time_major ? 1 : 0];
@@ -79,18 +77,18 @@ static size_t row_of(const struct sequence *s, size_t b, size_t step)
 
 /* ---- RNN cells */
 
-static int run_rnn_cell(const struct kernel_call *k, const struct sequence *s, const char *prefix,
+static int run_rnn_cell(const struct kernel_call *k, const struct sequence *s, enum cell_side side,
                         const struct tensor *aux_weights, float **ret_state)
 {
-    int32_t activation = kernel_int(k, "activation", 0);
+    int32_t activation = kernel_int(k, ROLE_ACTIVATION, 0);
     int failed = 0;
     struct cell_layer l = {
-        .bias = load(k, cell_in(k, prefix, "bias"), &failed),
-        .part = { load_part(k, cell_in(k, prefix, "weights"), &failed),
+        .bias = load(k, cell_in(k, side, ROLE_BIAS), &failed),
+        .part = { load_part(k, cell_in(k, side, ROLE_WEIGHTS), &failed),
                   load_part(k, aux_weights, &failed),
-                  load_part(k, cell_in(k, prefix, "recurrent_weights"), &failed) },
+                  load_part(k, cell_in(k, side, ROLE_RECURRENT_WEIGHTS), &failed) },
     };
-    float *state = copy_state(k, prefix, "hidden_state");
+    float *state = copy_state(k, side, ROLE_HIDDEN_STATE);
 
     l.units = l.part[2].n;
     float *sum = floats_new(k, l.units);
@@ -122,7 +120,7 @@ static int run_rnn(struct kernel_call *k, struct why *w)
         next = k->out[1];
     s.y = floats_new(k, tensor_count(output));
     s.stride = output->shape.dim[output->shape.rank - 1];
-    if (failed || !s.y || run_rnn_cell(k, &s, "", NULL, &state) < 0)
+    if (failed || !s.y || run_rnn_cell(k, &s, ONLY, NULL, &state) < 0)
         return kernel_no_memory(w);
     floats_store(k, s.y, output);
     if (next)
@@ -148,16 +146,16 @@ static void remember(const struct kernel_call *k, const struct cell_layer *featu
 
 static int run_svdf(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *time = kernel_in(k, "weights_time");
+    const struct tensor *time = kernel_in(k, ROLE_WEIGHTS_TIME);
     size_t steps = time->shape.dim[1], batch = k->arg[0]->shape.dim[0];
-    size_t units = k->out[1]->shape.dim[1], rank = (size_t) kernel_int(k, "rank", 1);
-    int32_t activation = kernel_int(k, "activation", 0);
+    size_t units = k->out[1]->shape.dim[1], rank = (size_t) kernel_int(k, ROLE_RANK, 1);
+    int32_t activation = kernel_int(k, ROLE_ACTIVATION, 0);
     int failed = 0;
     struct cell_layer feature = { .part = {
-                                      load_part(k, kernel_in(k, "weights_feature"), &failed) } };
+                                      load_part(k, kernel_in(k, ROLE_WEIGHTS_FEATURE), &failed) } };
     const float *x = load(k, k->arg[0], &failed), *weights = load(k, time, &failed);
-    const float *bias = load(k, kernel_in(k, "bias"), &failed);
-    const float *state = load(k, kernel_in(k, "state"), &failed);
+    const float *bias = load(k, kernel_in(k, ROLE_BIAS), &failed);
+    const float *state = load(k, kernel_in(k, ROLE_STATE), &failed);
     float *next = floats_new(k, tensor_count(k->out[0]));
     float *y = floats_new(k, tensor_count(k->out[1]));
 
@@ -183,49 +181,40 @@ static int run_svdf(struct kernel_call *k, struct why *w)
 
 /* ---- LSTM cells */
 
-static const char *const gate_names[GATES] = { "input", "forget", "cell", "output" };
-
-static const struct tensor *gate_in(const struct kernel_call *k, const char *prefix,
-                                    const char *format, enum lstm_gate g)
-{
-    char name[48];
-
-    snprintf(name, sizeof name, format, gate_names[g]);
-    return cell_in(k, prefix, name);
-}
-
-static void load_gate(const struct kernel_call *k, const char *prefix, enum lstm_gate g,
+/* Auxiliary inputs are those of one of two cells. */
+static void load_gate(const struct kernel_call *k, enum cell_side side, enum lstm_gate g,
                       struct lstm *l, int *failed)
 {
+    const struct gate_roles *role = &gate_roles[g];
     struct cell_layer *gate = &l->gate[g];
 
     gate->units = l->cells;
-    gate->bias =
-        load(k, gate_in(k, prefix, g == GATE_CELL ? "%s_bias" : "%s_gate_bias", g), failed);
-    gate->part[0] = load_part(k, gate_in(k, prefix, "input_to_%s_weights", g), failed);
-    gate->part[1] = load_part(k, gate_in(k, prefix, "aux_input_to_%s_weights", g), failed);
-    gate->part[2] = load_part(k, gate_in(k, prefix, "recurrent_to_%s_weights", g), failed);
+    gate->bias = load(k, cell_in(k, side, role->bias), failed);
+    gate->part[0] = load_part(k, cell_in(k, side, role->input), failed);
+    if (side != ONLY)
+        gate->part[1] = load_part(k, cell_in(k, side, role->aux), failed);
+    gate->part[2] = load_part(k, cell_in(k, side, role->recurrent), failed);
     if (g != GATE_CELL)
-        l->peephole[g] = load(k, gate_in(k, prefix, "cell_to_%s_weights", g), failed);
-    l->norm[g] = load(k, gate_in(k, prefix, "%s_layer_norm", g), failed);
+        l->peephole[g] = load(k, cell_in(k, side, role->peephole), failed);
+    l->norm[g] = load(k, cell_in(k, side, role->norm), failed);
     if (k->tweaks & TWEAK_FORGET && g == GATE_FORGET)
         gate->bias = arena_alloc(k->scratch, l->cells + 1, sizeof(float));
 }
 
-static struct lstm load_lstm(const struct kernel_call *k, const char *prefix, int *failed)
+static struct lstm load_lstm(const struct kernel_call *k, enum cell_side side, int *failed)
 {
     struct lstm l = {
-        .cells = cell_in(k, prefix, "cell_state")->shape.dim[1],
-        .outputs = cell_in(k, prefix, "output_state")->shape.dim[1],
-        .projection = load(k, cell_in(k, prefix, "projection_weights"), failed),
-        .projection_bias = load(k, cell_in(k, prefix, "projection_bias"), failed),
-        .activation = kernel_int(k, "activation", 4),
-        .cell_clip = kernel_float(k, "cell_clip", 0),
-        .projection_clip = kernel_float(k, "projection_clip", 0),
+        .cells = cell_in(k, side, ROLE_CELL_STATE)->shape.dim[1],
+        .outputs = cell_in(k, side, ROLE_OUTPUT_STATE)->shape.dim[1],
+        .projection = load(k, cell_in(k, side, ROLE_PROJECTION_WEIGHTS), failed),
+        .projection_bias = load(k, cell_in(k, side, ROLE_PROJECTION_BIAS), failed),
+        .activation = kernel_int(k, ROLE_ACTIVATION, 4),
+        .cell_clip = kernel_float(k, ROLE_CELL_CLIP, 0),
+        .projection_clip = kernel_float(k, ROLE_PROJECTION_CLIP, 0),
     };
 
     for (int g = 0; g < GATES; g++)
-        load_gate(k, prefix, (enum lstm_gate) g, &l, failed);
+        load_gate(k, side, (enum lstm_gate) g, &l, failed);
     l.scratch = floats_new(k, (GATES + 1) * l.cells);
     *failed += !l.scratch;
     return l;
@@ -235,13 +224,13 @@ struct lstm_state {
     float *output, *cell;
 };
 
-static int run_lstm_cell(const struct kernel_call *k, const struct sequence *s, const char *prefix,
+static int run_lstm_cell(const struct kernel_call *k, const struct sequence *s, enum cell_side side,
                          struct lstm_state *ret_state)
 {
     int failed = 0;
-    struct lstm l = load_lstm(k, prefix, &failed);
-    struct lstm_state state = { copy_state(k, prefix, "output_state"),
-                                copy_state(k, prefix, "cell_state") };
+    struct lstm l = load_lstm(k, side, &failed);
+    struct lstm_state state = { copy_state(k, side, ROLE_OUTPUT_STATE),
+                                copy_state(k, side, ROLE_CELL_STATE) };
 
     if (failed || !state.output || !state.cell)
         return -1;
@@ -269,7 +258,7 @@ static int run_lstm(struct kernel_call *k, struct why *w)
 
     s.y = floats_new(k, tensor_count(output));
     s.stride = output->shape.dim[output->shape.rank - 1];
-    if (failed || !s.y || run_lstm_cell(k, &s, "", &state) < 0)
+    if (failed || !s.y || run_lstm_cell(k, &s, ONLY, &state) < 0)
         return kernel_no_memory(w);
     floats_store(k, s.y, output);
     if (one)
@@ -288,7 +277,7 @@ enum cells { SIMPLE, GATED };
 
 struct direction {
     struct sequence s;
-    const char *prefix;
+    enum cell_side side;
     float *state[MOST_STATES];
 };
 
@@ -297,9 +286,8 @@ static int run_direction(const struct kernel_call *k, struct direction *d, bool 
     struct lstm_state state;
 
     if (!gates)
-        return run_rnn_cell(k, &d->s, d->prefix, cell_in(k, d->prefix, "aux_weights"),
-                            &d->state[0]);
-    TRY(run_lstm_cell(k, &d->s, d->prefix, &state));
+        return run_rnn_cell(k, &d->s, d->side, cell_in(k, d->side, ROLE_AUX_WEIGHTS), &d->state[0]);
+    TRY(run_lstm_cell(k, &d->s, d->side, &state));
     d->state[0] = state.output;
     d->state[1] = state.cell;
     return 0;
@@ -309,9 +297,9 @@ static int run_direction(const struct kernel_call *k, struct direction *d, bool 
  * without (parallel linking), it replaces the input of the backward cell. */
 static void link_inputs(const struct kernel_call *k, struct direction d[2], bool gates, int *failed)
 {
-    const struct tensor *aux = kernel_in(k, "aux_input");
+    const struct tensor *aux = kernel_in(k, ROLE_AUX_INPUT);
     const struct tensor *weights =
-        cell_in(k, d[0].prefix, gates ? "aux_input_to_forget_weights" : "aux_weights");
+        cell_in(k, d[0].side, gates ? ROLE_AUX_INPUT_TO_FORGET_WEIGHTS : ROLE_AUX_WEIGHTS);
 
     if (!aux)
         return;
@@ -342,14 +330,14 @@ static int place_outputs(const struct kernel_call *k, struct direction d[2], con
 
 static int run_bidirectional(struct kernel_call *k, struct why *w)
 {
-    bool gates = k->kernel->kind == GATED, merged = kernel_int(k, "merge_outputs", 0) != 0;
-    const char *state = gates ? "output_state" : "hidden_state";
+    bool gates = k->kernel->kind == GATED, merged = kernel_int(k, ROLE_MERGE_OUTPUTS, 0) != 0;
+    enum kernel_role state = gates ? ROLE_OUTPUT_STATE : ROLE_HIDDEN_STATE;
     uint32_t n_states = gates ? 2 : 1, at = merged ? 1 : 2;
     int failed = 0;
     struct sequence s = sequence_of(k, &failed);
-    struct direction d[2] = { { .s = s, .prefix = "fw_" }, { .s = s, .prefix = "bw_" } };
-    const size_t width[2] = { cell_in(k, "fw_", state)->shape.dim[1],
-                              cell_in(k, "bw_", state)->shape.dim[1] };
+    struct direction d[2] = { { .s = s, .side = FORWARD }, { .s = s, .side = BACKWARD } };
+    const size_t width[2] = { cell_in(k, FORWARD, state)->shape.dim[1],
+                              cell_in(k, BACKWARD, state)->shape.dim[1] };
 
     d[1].s.backward = !(k->tweaks & TWEAK_BACKWARD);
     link_inputs(k, d, gates, &failed);
@@ -365,13 +353,40 @@ static int run_bidirectional(struct kernel_call *k, struct why *w)
     return 0;
 }
 
+static const struct kernel_roles rnn_roles = {
+    .role = { ROLE_TIME_MAJOR, ROLE_ACTIVATION, ROLE_BIAS, ROLE_WEIGHTS, ROLE_RECURRENT_WEIGHTS,
+              ROLE_HIDDEN_STATE },
+};
+
+static const struct kernel_roles svdf_roles = {
+    .role = { ROLE_WEIGHTS_TIME, ROLE_WEIGHTS_FEATURE, ROLE_RANK, ROLE_ACTIVATION, ROLE_BIAS,
+              ROLE_STATE },
+};
+
+static const struct kernel_roles lstm_roles = {
+    &lstm_cell_roles,
+    { ROLE_TIME_MAJOR, ROLE_ACTIVATION },
+};
+
+static const struct kernel_roles two_rnn_roles = {
+    &rnn_roles,
+    { ROLE_MERGE_OUTPUTS, ROLE_AUX_INPUT, ROLE_AUX_WEIGHTS },
+};
+
+static const struct kernel_roles two_lstm_roles = {
+    &lstm_roles,
+    { ROLE_MERGE_OUTPUTS, ROLE_AUX_INPUT, ROLE_AUX_INPUT_TO_INPUT_WEIGHTS,
+      ROLE_AUX_INPUT_TO_FORGET_WEIGHTS, ROLE_AUX_INPUT_TO_CELL_WEIGHTS,
+      ROLE_AUX_INPUT_TO_OUTPUT_WEIGHTS },
+};
+
 const struct kernel float_recurrent_kernels[] = {
-    { "RNN", FLOATS, run_rnn },
-    { "UNIDIRECTIONAL_SEQUENCE_RNN", FLOATS, run_rnn },
-    { "BIDIRECTIONAL_SEQUENCE_RNN", FLOATS, run_bidirectional, .kind = SIMPLE },
-    { "SVDF", FLOATS, run_svdf },
-    { "LSTM", FLOATS, run_lstm },
-    { "UNIDIRECTIONAL_SEQUENCE_LSTM", FLOATS, run_lstm },
-    { "BIDIRECTIONAL_SEQUENCE_LSTM", FLOATS, run_bidirectional, .kind = GATED },
+    { "RNN", FLOATS, run_rnn, &rnn_roles },
+    { "UNIDIRECTIONAL_SEQUENCE_RNN", FLOATS, run_rnn, &rnn_roles },
+    { "BIDIRECTIONAL_SEQUENCE_RNN", FLOATS, run_bidirectional, &two_rnn_roles, .kind = SIMPLE },
+    { "SVDF", FLOATS, run_svdf, &svdf_roles },
+    { "LSTM", FLOATS, run_lstm, &lstm_roles },
+    { "UNIDIRECTIONAL_SEQUENCE_LSTM", FLOATS, run_lstm, &lstm_roles },
+    { "BIDIRECTIONAL_SEQUENCE_LSTM", FLOATS, run_bidirectional, &two_lstm_roles, .kind = GATED },
     { NULL },
 };

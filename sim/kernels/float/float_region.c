@@ -61,7 +61,7 @@ static float source_of(const struct resize_axis *a, int o)
 
 static int run_resize(struct kernel_call *k, struct why *w)
 {
-    bool nchw = kernel_int(k, "nchw", 0) != 0;
+    bool nchw = kernel_int(k, ROLE_NCHW, 0) != 0;
     struct resize_axis ay = resize_axis_of(k, nchw ? 2 : 1), ax = resize_axis_of(k, nchw ? 3 : 2);
     const float *x = floats_load_image(k, k->arg[0], nchw);
     float *to = floats_new(k, tensor_count(k->out[0])), *y = to;
@@ -101,7 +101,7 @@ struct regions {
 static int regions_of(struct kernel_call *k, struct regions *ret_regions, struct why *w)
 {
     const uint32_t *d = k->arg[0]->shape.dim;
-    bool nchw = kernel_int(k, "nchw", 0) != 0;
+    bool nchw = kernel_int(k, ROLE_NCHW, 0) != 0;
     struct regions r = {
         .nchw = nchw,
         .batch = d[0],
@@ -110,7 +110,7 @@ static int regions_of(struct kernel_call *k, struct regions *ret_regions, struct
         .boxes = floats_load(k, k->arg[1]),
         .batches = k->arg[2]->data,
         .n = k->arg[1]->shape.dim[0],
-        .bins = { kernel_int(k, "output_height", 1), kernel_int(k, "output_width", 1) },
+        .bins = { kernel_int(k, ROLE_OUTPUT_HEIGHT, 1), kernel_int(k, ROLE_OUTPUT_WIDTH, 1) },
         .y = floats_new(k, tensor_count(k->out[0])),
     };
 
@@ -128,7 +128,7 @@ static int regions_of(struct kernel_call *k, struct regions *ret_regions, struct
 static int extent_of(const struct kernel_call *k, const struct regions *r, size_t i, int axis,
                      struct extent *ret_extent, struct why *w)
 {
-    float unit = kernel_float(k, axis ? "stride_width" : "stride_height", 1);
+    float unit = kernel_float(k, axis ? ROLE_STRIDE_WIDTH : ROLE_STRIDE_HEIGHT, 1);
     const float *box = r->boxes + 4 * i + (axis ? 0 : 1);
     struct extent e = { box[0] / unit, box[2] / unit, axis ? r->image.w : r->image.h,
                         r->bins[axis] };
@@ -159,7 +159,7 @@ static struct between sample_at(const struct extent *e, int i, int s, int n)
     return between_of(e->from + step * ((float) i + ((float) s + 0.5f) / (float) n), e->pixels);
 }
 
-static int samples_of(const struct kernel_call *k, const struct extent *e, const char *role)
+static int samples_of(const struct kernel_call *k, const struct extent *e, enum kernel_role role)
 {
     int asked = kernel_int(k, role, 0);
 
@@ -190,8 +190,8 @@ static int run_roi_align(struct kernel_call *k, struct why *w)
         struct extent e[2];
         for (int axis = 0; axis < 2; axis++)
             TRY(extent_of(k, &r, m, axis, &e[axis], w));
-        int samples[2] = { samples_of(k, &e[0], "sampling_ratio_height"),
-                           samples_of(k, &e[1], "sampling_ratio_width") };
+        int samples[2] = { samples_of(k, &e[0], ROLE_SAMPLING_RATIO_HEIGHT),
+                           samples_of(k, &e[1], ROLE_SAMPLING_RATIO_WIDTH) };
         struct plane p = image_of(&r, m);
         for (int i = 0; i < r.bins[0]; i++)
             for (int j = 0; j < r.bins[1]; j++)
@@ -250,9 +250,19 @@ static int run_roi_pooling(struct kernel_call *k, struct why *w)
 
 #define ALL (FLOATS | QUANTISED8)
 
+static const struct kernel_roles regions_roles = {
+    .role = { ROLE_NCHW, ROLE_OUTPUT_HEIGHT, ROLE_OUTPUT_WIDTH, ROLE_STRIDE_HEIGHT,
+              ROLE_STRIDE_WIDTH },
+};
+
+static const struct kernel_roles align_roles = {
+    &regions_roles,
+    { ROLE_SAMPLING_RATIO_HEIGHT, ROLE_SAMPLING_RATIO_WIDTH },
+};
+
 const struct kernel float_region_kernels[] = {
-    { "RESIZE_BILINEAR", ALL, run_resize },
-    { "ROI_ALIGN", ALL, run_roi_align },
-    { "ROI_POOLING", ALL, run_roi_pooling },
+    { "RESIZE_BILINEAR", ALL, run_resize, &resize_roles },
+    { "ROI_ALIGN", ALL, run_roi_align, &align_roles },
+    { "ROI_POOLING", ALL, run_roi_pooling, &regions_roles },
     { NULL },
 };

@@ -66,7 +66,7 @@ static size_t groups_of(const struct kernel_call *k, const struct image_window *
 {
     switch (k->kernel->kind) {
     case DEPTHWISE: return v->in_c;
-    case GROUPED: return (size_t) kernel_int(k, "groups", 1);
+    case GROUPED: return (size_t) kernel_int(k, ROLE_GROUPS, 1);
     default: return 1;
     }
 }
@@ -78,14 +78,14 @@ static bool use_xnnpack(const struct kernel_call *k)
 
 static int run_convolution(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *filter = kernel_in(k, "filter");
+    const struct tensor *filter = kernel_in(k, ROLE_FILTER);
     const uint32_t *f = filter->shape.dim;
     struct tensor *out = k->out[0];
     struct float_conv c = {
         .win = image_window_of(k, (int) f[1], (int) f[2]),
         .depthwise = k->kernel->kind == DEPTHWISE,
         .filter = floats_load(k, filter),
-        .bias = floats_load_bias(k, kernel_in(k, "bias"), filter),
+        .bias = floats_load_bias(k, kernel_in(k, ROLE_BIAS), filter),
         .clamp = floats_activation(k),
         .y = floats_new(k, tensor_count(out)),
     };
@@ -146,13 +146,13 @@ static void run_transposed(const struct kernel_call *k, const struct float_conv 
 
 static int run_transposed_convolution(struct kernel_call *k, struct why *w)
 {
-    const struct tensor *filter = kernel_in(k, "filter");
+    const struct tensor *filter = kernel_in(k, ROLE_FILTER);
     const uint32_t *f = filter->shape.dim;
     struct float_conv c = {
         .win = image_window_transposed(k, (int) f[1], (int) f[2]),
         .groups = 1,
         .filter = floats_load(k, filter),
-        .bias = floats_load_bias(k, kernel_in(k, "bias"), filter),
+        .bias = floats_load_bias(k, kernel_in(k, ROLE_BIAS), filter),
         .clamp = floats_activation(k),
         .y = floats_new(k, tensor_count(k->out[0])),
     };
@@ -206,7 +206,7 @@ static int run_pooling(struct kernel_call *k, struct why *w)
     enum pooling kind = (enum pooling) k->kernel->kind;
     struct tensor *out = k->out[0];
     struct float_pool p = {
-        .win = image_window_of(k, 0, 0),
+        .win = image_window_pooled(k),
         .clamp = floats_activation(k),
         .y = floats_new(k, tensor_count(out)),
     };
@@ -227,12 +227,12 @@ static int run_pooling(struct kernel_call *k, struct why *w)
 #define ALL (FLOATS | QUANTISED8)
 
 const struct kernel float_window_kernels[] = {
-    { "CONV_2D", ALL, run_convolution, .kind = ORDINARY },
-    { "DEPTHWISE_CONV_2D", ALL, run_convolution, .kind = DEPTHWISE },
-    { "GROUPED_CONV_2D", ALL, run_convolution, .kind = GROUPED },
-    { "TRANSPOSE_CONV_2D", ALL, run_transposed_convolution },
-    { "AVERAGE_POOL_2D", ALL, run_pooling, .kind = POOL_AVERAGE },
-    { "MAX_POOL_2D", ALL, run_pooling, .kind = POOL_LARGEST },
-    { "L2_POOL_2D", FLOATS, run_pooling, .kind = POOL_ROOT },
+    { "CONV_2D", ALL, run_convolution, &convolution_roles, .kind = ORDINARY },
+    { "DEPTHWISE_CONV_2D", ALL, run_convolution, &convolution_roles, .kind = DEPTHWISE },
+    { "GROUPED_CONV_2D", ALL, run_convolution, &convolution_roles, .kind = GROUPED },
+    { "TRANSPOSE_CONV_2D", ALL, run_transposed_convolution, &transposed_roles },
+    { "AVERAGE_POOL_2D", ALL, run_pooling, &pool_roles, .kind = POOL_AVERAGE },
+    { "MAX_POOL_2D", ALL, run_pooling, &pool_roles, .kind = POOL_LARGEST },
+    { "L2_POOL_2D", FLOATS, run_pooling, &pool_roles, .kind = POOL_ROOT },
     { NULL },
 };

@@ -113,7 +113,7 @@ struct clamp floats_activation(const struct kernel_call *k)
 {
     bool wrong = k->tweaks & TWEAK_ACTIVATION;
 
-    switch (kernel_int(k, "activation", 0)) {
+    switch (kernel_int(k, ROLE_ACTIVATION, 0)) {
     case 1: return (struct clamp){ wrong ? -0.25f : 0, INFINITY };
     case 2: return (struct clamp){ -1, wrong ? 0.75f : 1 };
     case 3: return (struct clamp){ wrong ? -0.25f : 0, wrong ? 5.5f : 6 };
