@@ -135,7 +135,7 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
     uint32_t operations = o->min_ops + rng_below(b->rng, o->max_ops - o->min_ops + 1);
     REQUIRE(w, grow_graph(b, operations) == 0, "no operation could be drawn with these options");
     if (finish_example(b, ret_example) < 0)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     return 0;
 }
 
@@ -164,7 +164,7 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
         model->graph = arena_alloc(arena, LEAST_GRAPHS, sizeof *model->graph);
     }
     if (!rows || !model || !model->graph || !b.scratch)
-        why_fail(w, WHY_MEMORY, "out of memory");
+        why_no_memory(w);
     else
         rc = build(&b, ret_example, w);
     arena_free(b.scratch);
@@ -181,7 +181,7 @@ int randgraph_make(const struct randgraph_options *options, uint64_t seed, uint6
     TRY(randgraph_from(options, &r, arena, &e, w));
     e.name = arena_printf(arena, "random/s%" PRIu64 "/i%" PRIu64, seed, index);
     if (!e.name)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     *ret_example = e;
     return 0;
 }

@@ -61,7 +61,7 @@ static int read_immutable(const char *path, sqlite3 **ret_db, struct why *w)
     char *uri = immutable_uri(path);
     sqlite3 *db = NULL;
     if (!uri)
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_no_memory(w);
     int code = sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
     free(uri);
     if (code != SQLITE_OK || read_header(db) != SQLITE_OK)

@@ -418,7 +418,7 @@ static int put_graph(struct dump *d, uint32_t index, struct why *w)
     d->g = &d->m->graph[index];
     d->row = calloc((size_t) d->g->n_operands + 1, sizeof(*d->row));
     if (!d->row)
-        return why_fail(w, WHY_MEMORY, "no memory for %" PRIu32 " operands", d->g->n_operands);
+        return why_no_memory_for(w, "%" PRIu32 " operands", d->g->n_operands);
     mark_rows(d);
     for (uint32_t i = 0; i < d->g->n_operands; i++)
         if (!d->row[i])
@@ -478,10 +478,10 @@ static int dump_text(const struct model *m, const char *name,
     size_t length;
     FILE *to = open_memstream(ret_dot, &length);
     if (!to)
-        return why_fail(w, WHY_MEMORY, "no memory for a graph");
+        return why_no_memory_for(w, "a graph");
     int r = graph_dump_dot(m, name, options, to, w);
     if (fclose(to) && r >= 0)
-        r = why_fail(w, WHY_MEMORY, "no memory for a graph");
+        r = why_no_memory_for(w, "a graph");
     return r;
 }
 

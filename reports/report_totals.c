@@ -86,7 +86,7 @@ static int put_table(const struct report *r, const struct totals *t, struct why 
                         t->order);
     char *text = sqlite3_str_finish(sql);
     if (!text)
-        return why_fail(w, WHY_MEMORY, "no memory for a query");
+        return why_no_memory_for(w, "a query");
     put_heading(r, t);
     int failed = report_each(r, text, 0, put_row, (void *) t, w);
     sqlite3_free(text);

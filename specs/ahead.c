@@ -72,7 +72,7 @@ static int fill_slot(struct slot *s, const char *text, size_t n, struct why *w)
     }
     if (!s->arena || !s->text) {
         s->capacity = 0;
-        return why_fail(w, WHY_MEMORY, "out of memory for a line of %zu bytes", n);
+        return why_no_memory_for(w, "a line of %zu bytes", n);
     }
     memcpy(s->text, text, n);
     s->n = n;
@@ -146,7 +146,7 @@ static int run_alone(struct lines *lines, const struct ahead_work *work, struct 
     int got = 0, result = 0;
 
     if (!arena)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (; result >= 0 && (got = lines_next(lines, &text, &n, w)) > 0;) {
         result = work->parse(text, n, ++number, arena, &e, work->user, w);
         if (result > 0)

@@ -27,7 +27,7 @@ int lines_new(FILE *from, bool xz, size_t limit, struct lines **ret_lines, struc
 
     if (!l) {
         fclose(from);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     *l = (struct lines){ .from = from, .limit = limit, .xz = xz, .stream = LZMA_STREAM_INIT };
     if (xz && lzma_stream_decoder(&l->stream, xz_memory, LZMA_CONCATENATED) != LZMA_OK) {
@@ -104,7 +104,7 @@ static int make_room(struct lines *l, struct why *w)
     size_t size = l->size * 2 + CHUNK;
     char *text = realloc(l->text, size);
     if (!text)
-        return why_fail(w, WHY_MEMORY, "out of memory for a line of %zu bytes", l->end);
+        return why_no_memory_for(w, "a line of %zu bytes", l->end);
     l->text = text;
     l->size = size;
     return 0;

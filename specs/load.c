@@ -174,7 +174,7 @@ static int load_entry(const struct load *l, const char *name, struct why *w)
     char *path = NULL;
 
     if (asprintf(&path, "%s%s%s", l->path, ends_with(l->path, "/") ? "" : "/", name) < 0)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     inner.path = path;
     int result = load_file(&inner, w);
     free(path);

@@ -128,7 +128,7 @@ int python_host_convert(const void *data, size_t length, char **ret_json, struct
     const char *text = json == Py_None ? NULL : PyUnicode_AsUTF8(json);
     char *copy = text ? strdup(text) : NULL;
     if (text && !copy)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     *ret_json = copy;
     return 0;
 }

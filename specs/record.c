@@ -22,7 +22,7 @@ static void *take(struct arena *a, size_t n, size_t size, struct why *w)
 {
     void *p = arena_alloc(a, n, size);
     if (!p)
-        why_fail(w, WHY_MEMORY, "out of memory for %zu times %zu bytes", n, size);
+        why_no_memory_for(w, "%zu times %zu bytes", n, size);
     return p;
 }
 
@@ -487,7 +487,7 @@ static int read_header(const json_t *record, struct arena *a, struct example *e,
     e->multinomial_tolerance = json_number_value(tolerance);
     e->name = arena_strdup(a, name);
     e->since = arena_strdup(a, e->since);
-    return e->name && e->since ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
+    return e->name && e->since ? 0 : why_no_memory(w);
 }
 
 int record_read(const json_t *record, struct arena *a, struct example *ret_example, struct why *w)
@@ -508,7 +508,7 @@ int record_read(const json_t *record, struct arena *a, struct example *ret_examp
         e.ignored[i] = r.ignored[g->output[i]];
     model_count_consumers(&e.model);
     if (model_name_extensions(&e.model, a) < 0)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     *ret_example = e;
     return 0;
 }

@@ -25,7 +25,7 @@ int base64_decode(const char *text, size_t n, struct arena *a, void **ret_data, 
     size_t length = n / 4 * 3 - pad;
     uint8_t *out = arena_alloc_raw(a, n / 4 + 1, 3);
     if (!out)
-        return why_fail(w, WHY_MEMORY, "out of memory for %zu bytes", length);
+        return why_no_memory_for(w, "%zu bytes", length);
 
     uint8_t *to = out;
     for (size_t i = 0; i < n; i += 4) {
@@ -116,7 +116,7 @@ static int read_data(const json_t *list, enum dtype dtype, const char *where, st
     size_t n = json_array_size(list), size = dtype_info[dtype].codec->size;
     char *data = arena_alloc_raw(a, n, size);
     if (!data)
-        return why_fail(w, WHY_MEMORY, "%s.data: out of memory for %zu values", where, n);
+        return why_no_memory_for(w, "%s.data: %zu values", where, n);
     for (size_t i = 0; i < n; i++) {
         const json_t *number = json_array_get(list, i);
         if (read_element(number, dtype, data + i * size) < 0)

@@ -323,7 +323,7 @@ int specs_write_modpy(const struct example *e, const char *comment, FILE *to, st
     struct writer w = { .e = e, .to = to, .seen = calloc(e->model.n_graphs, 1) };
 
     if (!w.seen)
-        return why_fail(why, WHY_MEMORY, "out of memory");
+        return why_no_memory(why);
     put_comment(comment, to);
     int result = put_graph(&w, 0, why);
     if (result == 0)

@@ -154,6 +154,15 @@ def check_verdicts(path, lines):
             yield f"{path}:{number}: the list of verdicts is in harness/check/verdict.c"
 
 
+def check_memory(path, lines):
+    """One way to report a failed allocation."""
+    if path.startswith(("tests/", "golden/base/why.")):
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(r'WHY_MEMORY,.*"[^"]*(out of memory|no memory for)|\b\w*no_memory\(struct', line):
+            yield f"{path}:{number}: failed allocations are reported by why_no_memory()"
+
+
 def check_words(path, lines):
     for number, line in enumerate(lines, 1):
         if re.search(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b", line):
@@ -302,6 +311,7 @@ def check(root, compiler, paths):
         lines = read_lines(root, path)
         yield from check_words(path, lines)
         yield from check_verdicts(path, lines)
+        yield from check_memory(path, lines)
         if not path.endswith(".py"):
             yield from check_includes(path, lines)
             yield from check_operations(path, lines, names)

@@ -16,6 +16,23 @@ int why_fail(struct why *w, enum why_code code, const char *fmt, ...)
     return -1;
 }
 
+int why_no_memory(struct why *w)
+{
+    return why_fail(w, WHY_MEMORY, "out of memory");
+}
+
+int why_no_memory_for(struct why *w, const char *fmt, ...)
+{
+    char what[sizeof w->text];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    return why_fail(w, WHY_MEMORY, "out of memory for %.*s",
+                    (int) (sizeof what - sizeof "out of memory for "), what);
+}
+
 int why_prefix(struct why *w, const char *fmt, ...)
 {
     if (!w)

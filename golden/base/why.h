@@ -24,6 +24,12 @@ struct why {
 __attribute__((format(printf, 3, 4))) int why_fail(struct why *w, enum why_code code,
                                                    const char *fmt, ...);
 
+/* Reports an allocation that failed or exceeded a limit: WHY_MEMORY, "out of memory"; returns -1.
+ */
+int why_no_memory(struct why *w);
+/* Likewise, with its purpose: "out of memory for 12 boxes". */
+__attribute__((format(printf, 2, 3))) int why_no_memory_for(struct why *w, const char *fmt, ...);
+
 /* Prepends "text: " to the existing reason, if there is room; returns -1.  w may be NULL. */
 __attribute__((format(printf, 2, 3))) int why_prefix(struct why *w, const char *fmt, ...);
 

@@ -172,7 +172,7 @@ static int input_errors(struct call *c, struct value *const *in, const struct ev
     for (uint32_t i = 0; i < c->n_in; i++) {
         double *x = NULL;
         if (wants_values(in[i]) && input_error(in[i], e, &x, &c->ex[i]) < 0)
-            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+            return why_no_memory_for(w, "%s", c->op->name);
         c->x[i] = c->op->units ? NULL : x;
     }
     return 0;
@@ -191,7 +191,7 @@ static int output_doubles(struct call *c, const struct evaluation *e, struct why
     for (uint32_t i = 0; i < c->n_out; i++) {
         c->y[i] = output_array(e, c->out[i]);
         if (!c->y[i])
-            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+            return why_no_memory_for(w, "%s", c->op->name);
     }
     return 0;
 }
@@ -210,7 +210,7 @@ static int fill_errors(struct call *c, const struct evaluation *e, double with, 
         size_t n = tensor_count(c->out[i]);
         c->ey[i] = output_array(e, c->out[i]);
         if (!c->ey[i])
-            return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+            return why_no_memory_for(w, "%s", c->op->name);
         for (size_t k = 0; k < n; k++)
             c->ey[i][k] = with;
     }
@@ -287,7 +287,7 @@ static int move_values(const struct call *c, const struct evaluation *e, struct 
     struct movement m = { dtype_info[t->dtype].codec->size, &fill, from, to };
 
     if (!from || !to)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        return why_no_memory_for(w, "%s", c->op->name);
     for (uint32_t i = 0; i < c->n_in; i++)
         from[i] = in[i] ? in[i]->tensor.data : NULL;
     for (uint32_t i = 0; i < c->n_out; i++)
@@ -296,7 +296,7 @@ static int move_values(const struct call *c, const struct evaluation *e, struct 
     if (!e->options->bounds || !has_error(c))
         return 0;
     if ((goes_astray(c) ? undecided(c, e, out) : move_errors(c, e, in, out, from, to)) < 0)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        return why_no_memory_for(w, "%s", c->op->name);
     return 0;
 }
 
@@ -399,7 +399,7 @@ static int evaluate_exact(struct call *c, struct value *const *out, const struct
 {
     TRY(c->op->eval_exact(c, w));
     int rc = e->options->bounds && has_error(c) ? undecided(c, e, out) : 0;
-    return rc < 0 ? why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name) : 0;
+    return rc < 0 ? why_no_memory_for(w, "%s", c->op->name) : 0;
 }
 
 static int take_shape(const struct call *c, uint32_t i, const struct shape *declared,
@@ -445,12 +445,12 @@ static int keep_odds(const struct call *c, const struct evaluation *e, struct va
         return 0;
     v->odds = arena_copy(e->keep, c->odds, sizeof *c->odds);
     if (!v->odds)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     size_t rows = v->odds->rows, n = rows * v->odds->classes;
     v->odds->p = arena_copy(e->keep, c->odds->p, n * sizeof(double));
     v->odds->relative = arena_copy(e->keep, c->odds->relative, rows * sizeof(double));
     if (!v->odds->p || !v->odds->relative)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     return 0;
 }
 
@@ -461,8 +461,7 @@ static int allocate_outputs(struct call *c, struct value *const *out, const stru
         struct tensor *t = &out[i]->tensor;
         t->data = arena_alloc_raw(e->keep, tensor_bytes(t) + 1, 1);
         if (!t->data)
-            return why_fail(w, WHY_MEMORY, "%s: no memory for an output of %zu bytes", c->op->name,
-                            tensor_bytes(t));
+            return why_no_memory_for(w, "%s: an output of %zu bytes", c->op->name, tensor_bytes(t));
         c->out[i]->data = t->data;
     }
     return 0;
@@ -483,14 +482,14 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     c->pool = e->options->pool;
     double **lists = arena_alloc(e->scratch, 2 * (c->n_in + c->n_out), sizeof *lists);
     if (!lists)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        return why_no_memory_for(w, "%s", c->op->name);
     c->x = lists;
     c->ex = c->x + c->n_in;
     c->y = c->ex + c->n_in;
     c->ey = c->y + c->n_out;
     c->prepared = arena_alloc(e->scratch, c->n_in + 1, sizeof(struct prepared *));
     if (!c->prepared)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        return why_no_memory_for(w, "%s", c->op->name);
     for (uint32_t i = 0; i < c->n_in; i++)
         c->prepared[i] = in[i] ? in[i]->prepared : NULL;
     if (e->options->bounds) {

@@ -82,7 +82,7 @@ static const void *make_in(struct arena *scratch, const struct recipe *r, struct
     void *to = arena_alloc_raw(scratch, r->bytes + 1, 1);
 
     if (!to)
-        why_fail(w, WHY_MEMORY, "no memory for %zu bytes of weights", r->bytes);
+        why_no_memory_for(w, "%zu bytes of weights", r->bytes);
     return to && r->make(r->context, to, w) >= 0 ? to : NULL;
 }
 

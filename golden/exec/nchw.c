@@ -35,6 +35,6 @@ int nchw_permute(struct value *v, const struct shape *nhwc, struct arena *a, boo
     v->real = permuted(nhwc, sizeof(double), old.real, a, to_nhwc);
     v->bound = permuted(nhwc, sizeof(double), old.bound, a, to_nhwc);
     if (!v->tensor.data != !old.tensor.data || !v->real != !old.real || !v->bound != !old.bound)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     return 0;
 }

@@ -64,7 +64,7 @@ static int make_steps(struct plan *p, uint32_t index, struct why *w)
     uint32_t *order = arena_alloc(p->arena, g->n_operations + 1, sizeof *order);
 
     if (!steps || !order)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     TRY(graph_order(g, p->arena, order, w));
     for (uint32_t i = 0; i < g->n_operations; i++)
         steps[i] = (struct step){ op_find(g->operation[order[i]].code), &g->operation[order[i]],
@@ -79,7 +79,7 @@ static int make_values(struct plan *p, uint32_t index, struct why *w)
     struct value *values = arena_alloc(p->arena, g->n_operands, sizeof *values);
 
     if (!values)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operands; i++) {
         values[i].tensor = g->operand[i].tensor;
         TRY(tensor_align(&values[i].tensor, p->arena, w));
@@ -100,7 +100,7 @@ static int make_prepared(struct plan *p, struct why *w)
     p->room = arena_alloc(p->arena, 1, sizeof *p->room);
     p->prepared = arena_alloc(p->arena, n, sizeof *p->prepared);
     if (!p->room || !p->prepared)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     atomic_store(p->room, MOST_PREPARED);
     for (size_t i = 0; i < n; i++)
         p->prepared[i].room = p->room;
@@ -121,7 +121,7 @@ static int fill_plan(struct plan *p, struct why *w)
     p->values = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->values);
     p->spare = arena_alloc(p->arena, 1, sizeof *p->spare);
     if (!p->steps || !p->values || !p->spare)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     TRY(make_prepared(p, w));
     for (uint32_t g = 0; g < p->model->n_graphs; g++) {
         TRY(make_steps(p, g, w));
@@ -138,7 +138,7 @@ int plan_new(const struct model *m, struct plan **ret_plan, struct why *w)
     TRACE(LC, PC, "plan_new");
     if (!p) {
         arena_free(arena);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     *p = (struct plan){ .arena = arena, .model = m };
     if (fill_plan(p, w) < 0) {
@@ -186,7 +186,7 @@ static int spread_open(const struct graph *g, const struct operation *o, const s
     for (uint32_t k = 0; k < o->n_out && open; k++) {
         out[k]->open = may_be_open(&g->operand[o->out[k]].tensor);
         if (value_undecided(out[k], keep) < 0)
-            return why_fail(w, WHY_MEMORY, "out of memory");
+            return why_no_memory(w);
     }
     return 0;
 }
@@ -228,7 +228,7 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
     struct call call;
 
     if (!in || !in_tensor || !out_tensor)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     if (r->options->max_operations && r->operations++ >= r->options->max_operations)
         return why_fail(w, WHY_TIMEOUT, "more than %llu operations",
                         (unsigned long long) r->options->max_operations);
@@ -341,7 +341,7 @@ static int fill_result(struct value *v, struct arena *a, struct result *ret, uin
     if (!v->bound)
         v->bound = arena_alloc(a, n + 1, sizeof(double));
     if (!v->real || !v->bound)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     ret->real[i] = v->real;
     ret->bound[i] = v->bound;
     return 0;
@@ -364,7 +364,7 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
     }
     if (!values || !ret->out || !ret->kind || !ret->open || !ret->odds ||
         (r->options->bounds && (!ret->real || !ret->bound)))
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_inputs; i++) {
         struct value *v = &values[g->input[i]];
         TRY(check_argument(&v->tensor, &in[i], i, w));
@@ -409,8 +409,7 @@ int plan_run(const struct plan *p, const struct tensor *in, const struct exec_op
     result.owns_arena = !r.options->arena;
     result.arena = r.options->arena ? r.options->arena : arena_new(r.options->memory_limit);
     r.scratch = take_scratch(p, r.options->memory_limit);
-    int rc = !result.arena || !r.scratch ? why_fail(w, WHY_MEMORY, "out of memory")
-                                         : run_main(&r, in, &result, w);
+    int rc = !result.arena || !r.scratch ? why_no_memory(w) : run_main(&r, in, &result, w);
     leave_scratch(p, r.options->memory_limit, r.scratch);
     if (rc < 0)
         result_done(&result);
@@ -457,7 +456,7 @@ static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
     v->tensor.data = arena_copy(f->keep, v->tensor.data, tensor_bytes(&v->tensor));
     if (!v->tensor.data || keep_bytes(f->keep, &real, n * sizeof(double)) < 0 ||
         keep_bytes(f->keep, &bound, n * sizeof(double)) < 0)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     v->real = real;
     v->bound = bound;
     v->prepared = NULL;
@@ -468,7 +467,7 @@ static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
         rc = value_undecided(v, f->keep);
     } else if (f->run->options->bounds && f->run->plan->model->relaxed)
         rc = value_stored_in_half(v, f->keep); /* a loop may hand on what the model was given */
-    return rc < 0 ? why_fail(w, WHY_MEMORY, "out of memory") : 0;
+    return rc < 0 ? why_no_memory(w) : 0;
 }
 
 static int run_control(struct run *r, const struct graph *g, struct call *c,
@@ -488,7 +487,7 @@ static int run_control(struct run *r, const struct graph *g, struct call *c,
     };
 
     if (!f.slot || !f.turn)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     c->scratch = r->scratch;
     c->pool = r->options->pool;
     int rc = c->op->control(c, &f, w);
@@ -545,7 +544,7 @@ int frame_call(struct exec_frame *f, uint32_t graph, const struct value *in, uin
     struct value *values = keep ? new_values(f->run->plan, graph, keep) : NULL;
 
     if (!values)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     REQUIRE(w, n_in == g->n_inputs && n_out == g->n_outputs, "subgraph %u takes %u and gives %u",
             graph, g->n_inputs, g->n_outputs);
     for (uint32_t i = 0; i < n_in; i++) {

@@ -132,7 +132,7 @@ int conversion_add_note(struct conversion *c, struct arena *a, bool lost, struct
         uint32_t room = 2 * c->room_for_notes + 8;
         struct conversion_note *more = arena_alloc(a, room, sizeof *more);
         if (!more)
-            return why_fail(w, WHY_MEMORY, "out of memory");
+            return why_no_memory(w);
         if (c->n_notes)
             memcpy(more, c->note, c->n_notes * sizeof *more);
         c->note = more;
@@ -197,7 +197,7 @@ static int try_cut(const struct converter *c, const struct level_need *n, uint32
     struct call cut;
 
     if (!result || !out)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t k = 0; k < n_out; k++) {
         result[k] = n->now[o->out[k]];
         out[k] = &result[k];
@@ -287,7 +287,7 @@ static int remove_unused(struct converter *c, uint32_t index, struct why *w)
     uint32_t *used = arena_alloc(c->a, g->n_operands, sizeof *used), kept = 0;
 
     if (!used)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     mark(g->input, g->n_inputs, used);
     mark(g->output, g->n_outputs, used);
     for (uint32_t i = 0; i < g->n_operations; i++) {
@@ -346,7 +346,7 @@ int model_convert(const struct model *m, int level, struct arena *a,
     to.level = model_prepare(m, NULL, w);
     TRY(to.level);
     if (model_copy(m, a, &to.model) < 0)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     model_count_consumers(&to.model);
     if (to.level > level) {
         TRY(convert_model(&c, w));

@@ -87,7 +87,7 @@ int graph_order(const struct graph *g, struct arena *scratch, uint32_t *ret_orde
     };
 
     if (!o.writer || !o.state || !o.stack)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_out; k++)
             o.writer[g->operation[i].out[k]] = i + 1;

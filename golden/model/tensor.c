@@ -355,7 +355,7 @@ int tensor_align(struct tensor *t, struct arena *a, struct why *w)
         return 0;
     void *copy = arena_copy(a, t->data, tensor_bytes(t));
     if (!copy)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     t->data = copy;
     return 0;
 }

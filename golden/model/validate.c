@@ -367,7 +367,7 @@ static int check_operation(struct survey *s, uint32_t index, uint32_t at, struct
     if (extension_prefix_of(o->code))
         TRY(check_declared(s->model, extension_prefix_of(o->code), w));
     if (!in || !out)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t k = 0; k < o->n_in; k++)
         in[k] = operand_omitted(&g->operand[o->in[k]]) ? NULL : &shapes[o->in[k]];
     for (uint32_t k = 0; k < o->n_out; k++)
@@ -400,7 +400,7 @@ static int check_operations(struct survey *s, uint32_t index, struct why *w)
     int level = 1;
 
     if (!shapes || !order)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operands; i++) {
         shapes[i] = g->operand[i].tensor;
         TRY(tensor_align(&shapes[i], s->scratch, w));
@@ -436,7 +436,7 @@ static int check_structure(const struct survey *s, uint32_t index, struct why *w
     int level = 1;
 
     if (!seen)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operands; i++) {
         int need = check_operand(s->model, index, &g->operand[i], w);
         if (need < 0)
@@ -506,7 +506,7 @@ static int validate(struct survey *s, struct why *w)
     TRY(check_extensions(m, w));
     unsigned char *height = arena_alloc(s->scratch, m->n_graphs, 1);
     if (!height)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t g = 0; g < m->n_graphs; g++) {
         int need = check_structure(s, g, w);
         if (need < 0)
@@ -531,7 +531,7 @@ int model_levels(const struct model *m, level_each *each, void *user, struct why
     struct why unused;
 
     if (!s.scratch)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     int level = validate(&s, w ? w : &unused);
     arena_free(s.scratch);
     if (level >= 0 && ret_impossible)

@@ -31,7 +31,7 @@ static int bound(struct call *c, struct why *w)
     double *e = arena_alloc_raw(c->scratch, n, sizeof *e);
 
     if (!e)
-        return why_fail(w, WHY_MEMORY, "no memory for a bound of %zu values", n);
+        return why_no_memory_for(w, "a bound of %zu values", n);
     for (size_t i = 0; i < n; i++)
         e[i] = (c->ex[0] ? c->ex[0][i] : 0) + rounding * fabs(c->x[0][i]) + tiny;
     pool_run(c, &pool_mean, e, c->ey[0]);

@@ -101,7 +101,7 @@ static int read_boxes(struct call *c, struct selection *s, struct why *w)
     s->box = arena_alloc_raw(c->scratch, n + 1, sizeof *s->box);
     s->c = arena_alloc_raw(c->scratch, n + 1, sizeof *s->c);
     if (!s->box || !s->c)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu boxes", c->op->name, n);
+        return why_no_memory_for(w, "%s: %zu boxes", c->op->name, n);
     for (size_t i = 0; i < n; i++) {
         s->box[i] = box_read(c, ROI, 4 * i);
         if (i % c->letter['C'] && !box_valid(&s->box[i]))
@@ -117,7 +117,7 @@ static int measure(struct call *c, struct why *w)
     size_t n = c->letter['N'];
 
     if (!s)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     s->rule = (struct nms){ (enum nms_kernel) call_int(c, KERNEL), call_real(c, OVERLAP),
                             call_real(c, SIGMA), call_real(c, FLOOR), c->unit };
     TRY(read_boxes(c, s, w));
@@ -155,7 +155,7 @@ static int bound(struct call *c, struct why *w)
     struct nms_span *spans = arena_alloc_raw(c->scratch, s->n + 1, sizeof *spans);
 
     if (!spans)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (size_t i = 0; i < s->n; i++) {
         c->ey[OUT_SCORES][i] = s->c[i].score.e;
         for (size_t k = 0; k < 4; k++)

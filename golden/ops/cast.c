@@ -68,7 +68,7 @@ static int eval(struct call *c, struct why *w)
     double *stored = arena_alloc_raw(c->scratch, n, sizeof(double)), *y = c->y[0];
 
     if (!stored)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, n);
+        return why_no_memory_for(w, "%s: %zu elements", c->op->name, n);
     dtype_info[in->dtype].codec->widen(in->data, n, 0, 1, stored);
     for (size_t i = 0; i < n; i++)
         y[i] = (convert(stored[i], to) - out.zero) * out.step;

@@ -257,7 +257,7 @@ static int image_new(struct call *c, struct image *ret_image, struct why *w)
     ret_image->box = arena_alloc_raw(c->scratch, n + 1, sizeof *ret_image->box);
     ret_image->list = arena_alloc_raw(c->scratch, (n + 1) * classes, sizeof *ret_image->list);
     if (!ret_image->box || !ret_image->list)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu boxes", c->op->name, n);
+        return why_no_memory_for(w, "%s: %zu boxes", c->op->name, n);
     return 0;
 }
 
@@ -324,7 +324,7 @@ static int bound(struct call *c, struct why *w)
     struct nms_span *spans =
         arena_alloc_raw(c->scratch, (size_t) c->letter['A'] * c->letter['C'] + 1, sizeof *spans);
     if (!spans)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (size_t b = 0; b < c->letter['B']; b++) {
         select_boxes(&m, b);
         fill_image(c, b * places, places, 0);

@@ -183,7 +183,7 @@ static int measure(struct call *c, struct why *w)
         s->c = arena_alloc_raw(c->scratch, n + 1, sizeof *s->c);
     }
     if (!s || !s->box || !s->c)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu boxes", c->op->name, n);
+        return why_no_memory_for(w, "%s: %zu boxes", c->op->name, n);
     s->rule = (struct nms){ NMS_HARD, call_real(c, OVERLAP), 0, -INFINITY, c->unit };
     TRY(check_anchors(c, w));
     for (size_t image = 0; image < c->letter['N']; image++)
@@ -214,7 +214,7 @@ static int bound(struct call *c, struct why *w)
     struct nms_span *spans = arena_alloc_raw(c->scratch, s->n + 1, sizeof *spans);
 
     if (!spans)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (size_t i = 0; i < s->n; i++) {
         c->ey[OUT_SCORES][i] = s->c[i].score.e;
         box_write(s->c[i].box, NULL, c->ey[OUT_ROI] + 4 * i);

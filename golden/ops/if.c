@@ -35,7 +35,7 @@ static int control(struct call *c, struct exec_frame *f, struct why *w)
     bool truth;
 
     if (!in || !out)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     TRY(control_decide(f, frame_in(f, CONDITION), &truth, w));
     TRY(frame_call(f, frame_subgraph(f, truth ? THEN : ELSE), in, c->n_in - ARGUMENTS, out,
                    c->n_out, w));

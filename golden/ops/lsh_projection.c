@@ -72,8 +72,7 @@ static int items_of(const struct call *c, struct items *ret_items, struct why *w
     unsigned char *key = arena_alloc_raw(c->scratch, sizeof(float) + bytes, 1);
 
     if (!key)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for an item of %zu bytes", c->op->name,
-                        bytes);
+        return why_no_memory_for(w, "%s: an item of %zu bytes", c->op->name, bytes);
     *ret_items = (struct items){ n, bytes, in->data, key };
     return 0;
 }

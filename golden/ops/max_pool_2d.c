@@ -40,7 +40,7 @@ static int bound(struct call *c, struct why *w)
     double *middle = arena_alloc_raw(c->scratch, n_out, sizeof *middle);
 
     if (!side || !low || !middle)
-        return why_fail(w, WHY_MEMORY, "no memory for a bound of %zu values", n);
+        return why_no_memory_for(w, "a bound of %zu values", n);
     for (size_t i = 0; i < n_out; i++)
         ey[i] = 0;
     if (!ex)

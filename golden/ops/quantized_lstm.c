@@ -272,7 +272,7 @@ static int run_init(struct run *r, struct why *w)
     r->cell = arena_alloc(c->scratch, n + 1, sizeof *r->cell);
     r->sums = arena_alloc_raw(c->scratch, r->batch * widest + 1, sizeof *r->sums);
     if (!r->gate[LSTM_GATE_OUTPUT] || !r->cell || !r->sums)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu gates", c->op->name, n);
+        return why_no_memory_for(w, "%s: %zu gates", c->op->name, n);
     for (size_t i = 0; i < n; i++)
         r->cell[i] = (int16_t) values(c, CELL + LSTM_CELL_STATE)[i];
     return 0;
@@ -299,7 +299,7 @@ static int eval(struct call *c, struct why *w)
     size_t units = r.batch * r.units, n_out = r.batch * r.outputs;
     double *hidden = arena_alloc_raw(c->scratch, 2 * units + n_out + 1, sizeof *hidden);
     if (!hidden)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu n_out", c->op->name, n_out);
+        return why_no_memory_for(w, "%s: %zu values", c->op->name, n_out);
     double *output = c->in[CELL + LSTM_PROJECTION] ? hidden + 2 * units : hidden;
     step(&r);
     compute_hidden(&r, hidden);

@@ -124,7 +124,7 @@ static int eval(struct call *c, struct why *w)
     struct odds *o = odds_new(c);
 
     if (!o)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        return why_no_memory_for(w, "%s", c->op->name);
     for (size_t row = 0; row < o->rows; row++) {
         double *p = o->p + row * classes;
         TRY(probabilities(c, row, p, w));

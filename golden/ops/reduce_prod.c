@@ -47,7 +47,7 @@ static int bound(struct call *c, struct why *w)
     double *magnitude = arena_alloc_raw(c->scratch, inputs + 1, sizeof(double));
 
     if (!largest || !most || !least || !magnitude)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, inputs);
+        return why_no_memory_for(w, "%s: %zu elements", c->op->name, inputs);
     for (size_t i = 0; i < inputs; i++)
         magnitude[i] =
             fabs(c->x[REDUCE_INPUT][i]) + (c->ex[REDUCE_INPUT] ? c->ex[REDUCE_INPUT][i] : 0);

@@ -51,8 +51,7 @@ static struct resize_place *columns_of(const struct call *c, struct why *w)
     for (uint64_t j = 0; column && j < a.n_out; j++)
         column[j] = resize_between(&a, j);
     if (!column)
-        why_fail(w, WHY_MEMORY, "%s: no memory for %llu columns", c->op->name,
-                 (unsigned long long) a.n_out);
+        why_no_memory_for(w, "%s: %llu columns", c->op->name, (unsigned long long) a.n_out);
     return column;
 }
 
@@ -128,7 +127,7 @@ static int bound(struct call *c, struct why *w)
     if (!column)
         return -1;
     if (!size)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for a bound of %zu values", c->op->name, n);
+        return why_no_memory_for(w, "%s: a bound of %zu values", c->op->name, n);
     for (size_t i = 0; i < n; i++)
         size[i] = fabs(c->x[RESIZE_INPUT][i]) * 8 * c->unit +
                   (c->ex[RESIZE_INPUT] ? c->ex[RESIZE_INPUT][i] : 0);

@@ -47,7 +47,7 @@ static int bin_new(struct call *c, int axis, struct bin *ret_bin, struct why *w)
     double *lists = arena_alloc(c->scratch, 3 * n, sizeof *lists);
 
     if (!lists)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        return why_no_memory_for(w, "%s", c->op->name);
     *ret_bin = (struct bin){ 0, 0, lists, lists + n, lists + 2 * n };
     return 0;
 }
@@ -181,7 +181,7 @@ static int walk_regions(struct call *c, int (*visit)(struct walk *t, size_t i, s
     TRY(bin_new(c, 1, &t.bin[1], w));
     t.spare = arena_alloc_raw(c->scratch, c->letter['C'] + 1, sizeof(double));
     if (!t.spare)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        return why_no_memory_for(w, "%s", c->op->name);
     for (size_t m = 0; m < c->letter['M']; m++) {
         TRY(region_read(c, m, &t.region, w));
         for (int k = 0; k < 2; k++)

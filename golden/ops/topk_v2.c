@@ -82,7 +82,7 @@ static int eval(struct call *c, struct why *w)
     struct element *row = arena_alloc_raw(c->scratch, n, sizeof *row);
 
     if (!row)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, n);
+        return why_no_memory_for(w, "%s: %zu elements", c->op->name, n);
     for (size_t r = 0; r < rows; r++) {
         sort_row(c->x[INPUT] + r * n, n, row);
         for (size_t j = 0; j < k; j++) {
@@ -127,7 +127,7 @@ static int bound(struct call *c, struct why *w)
     struct element *lo = arena_alloc_raw(c->scratch, 2 * n, sizeof *lo);
 
     if (!lo)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, n);
+        return why_no_memory_for(w, "%s: %zu elements", c->op->name, n);
     for (size_t r = 0; r < rows; r++)
         bound_row(c, r, n, k, lo, lo + n);
     return 0;

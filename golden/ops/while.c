@@ -39,7 +39,7 @@ static int control(struct call *c, struct exec_frame *f, struct why *w)
     bool truth;
 
     if (!state || !next)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint64_t turns = 0;; turns++) {
         TRY(frame_check_loop(f, since, turns, w));
         TRY(frame_call(f, test, state, n, &go_on, 1, w));

@@ -157,7 +157,7 @@ static int take_example(const struct example *e, void *user, struct why *w)
             "%s: the name of an example has %zu bytes, expected less than %zu", l->file,
             strlen(e->name), CASE_NAME - strlen("spec/"));
     if (grow(c) < 0 || copy_example(e, c->arena, &taken.example) < 0)
-        return why_fail(w, WHY_MEMORY, "out of memory for %s", e->name);
+        return why_no_memory_for(w, "%s", e->name);
     if (l->fill)
         TRY(inputs_fill(e->name, taken.example.in, e->model.graph[0].n_inputs, c->arena, w));
     c->spec[c->n++] = taken;
@@ -181,7 +181,7 @@ static int load_file(struct cases *c, const char *path, const char *glob, struct
     struct loading l = { .cases = c, .glob = glob, .fill = ends_with(path, ".tflite") };
     l.file = arena_strdup(c->arena, path);
     if (!l.file)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     const struct specs_options options = { .threads = c->threads };
     return specs_load(path, &options, take_example, &l, w);
 }
@@ -219,7 +219,7 @@ static int load_folder(struct cases *c, const char *path, const char *glob,
     for (int i = 0; i < n; i++) {
         char *below = NULL;
         if (!failed && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0)
-            failed = why_fail(w, WHY_MEMORY, "out of memory");
+            failed = why_no_memory(w);
         else if (!failed)
             failed = load_path(c, below, glob, here, w);
         free(below);
@@ -252,7 +252,7 @@ static int load_path(struct cases *c, const char *path, const char *glob,
 int cases_load(struct cases *c, const char *path, const char *glob, struct why *w)
 {
     if (!c->arena && !(c->arena = arena_new(0)))
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     uint64_t before = c->n;
     TRY(load_path(c, path, glob, NULL, w));
     REQUIRE(w, c->n > before || glob, "%s: no examples found", path);

@@ -87,7 +87,7 @@ int check_begin(struct check *c, const struct example *e, enum judge_kind asked,
     struct shape *shape = arena ? arena_alloc(arena, g->n_outputs, sizeof *shape) : NULL;
     if (!shape) {
         arena_free(arena);
-        return why_fail(w, WHY_MEMORY, "no memory for %s", e->name);
+        return why_no_memory_for(w, "%s", e->name);
     }
     for (uint32_t i = 0; i < g->n_outputs; i++)
         shape[i] =

@@ -38,7 +38,7 @@ static int fill_one(struct rng *r, struct tensor *t, struct arena *arena, struct
     struct arena_mark mark = arena_mark(arena);
     double *value = arena_alloc(arena, n, sizeof *value);
     if (!t->data || !value)
-        return why_fail(w, WHY_MEMORY, "out of memory for an input of %zu elements", n);
+        return why_no_memory_for(w, "an input of %zu elements", n);
     for (size_t i = 0; i < n; i++)
         value[i] = draw_value(r, t);
     tensor_narrow(value, t);

@@ -122,7 +122,7 @@ int layers_make(const struct example *e, struct arena *arena, struct example **r
 
     k.layer = arena_alloc(arena, e->model.graph[0].n_operations, sizeof *k.layer);
     if (!k.layer)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     TRY(plan_new(&e->model, &plan, w));
     int rc = plan_run(plan, e->in, &options, &result, w);
     plan_free(plan);
@@ -130,7 +130,7 @@ int layers_make(const struct example *e, struct arena *arena, struct example **r
         return rc;
     result_done(&result); /* the values stay in the arena */
     if (k.failed)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     *ret_layers = k.layer;
     *ret_n = k.n;
     return 0;

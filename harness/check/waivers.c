@@ -49,7 +49,7 @@ static int add_line(struct waivers *v, char *line, const char *path, unsigned nu
     REQUIRE(w, target && *reason, "%s:%u: expected CASE-GLOB TARGET-GLOB REASON", path, number);
     struct waiver *list = realloc(v->list, (v->n + 1) * sizeof *list);
     if (!list)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     v->list = list;
     memmove(line, name, strlen(name) + 1); /* so that freeing the name frees the line */
     list[v->n++] = (struct waiver){ line, target, reason };
@@ -82,7 +82,7 @@ int waivers_load(const char *path, struct waivers **ret_waivers, struct why *w)
     if (!file)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     struct waivers *v = calloc(1, sizeof *v);
-    int failed = v ? read_lines(v, file, path, w) : why_fail(w, WHY_MEMORY, "out of memory");
+    int failed = v ? read_lines(v, file, path, w) : why_no_memory(w);
     fclose(file);
     if (failed < 0) {
         waivers_free(v);

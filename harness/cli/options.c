@@ -487,7 +487,7 @@ static int realtime_of(const char *uri, int slot, const char **ret_uri, struct w
     free(realtime_uri[slot]);
     realtime_uri[slot] = malloc(size);
     if (!realtime_uri[slot])
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     snprintf(realtime_uri[slot], size, "%s%crealtime", uri, strchr(uri, '?') ? '&' : '?');
     *ret_uri = realtime_uri[slot];
     return 0;

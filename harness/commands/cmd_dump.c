@@ -70,7 +70,7 @@ static int put_cases(const struct options *o, const struct cases *c, FILE *to, s
 {
     struct arena *arena = arena_new(0);
     if (!arena)
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_no_memory(w);
     int failed = 0;
     for (uint64_t i = 0; !failed && i < c->n; i++) {
         struct example e;
@@ -110,10 +110,10 @@ static int dump(const struct options *o, struct cases *c, struct why *w)
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     if (!memory)
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_no_memory(w);
     int failed = put_cases(o, c, memory, w);
     if (fclose(memory) != 0 && !failed)
-        failed = why_fail(w, WHY_MEMORY, "no memory");
+        failed = why_no_memory(w);
     if (!failed)
         failed = write_out(o, text, length, w);
     free(text);

@@ -74,7 +74,7 @@ static int show(const struct options *o, const struct cases *c, uint64_t i, stru
     char name[CASE_NAME];
 
     if (!arena)
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_no_memory(w);
     cases_name(c, i, name);
     int failed = cases_make(c, i, arena, &e, w);
     if (!failed && find_levels(&e.model, arena, &f, w) < 0)

@@ -119,8 +119,7 @@ static int open_results(struct campaign *c, const struct device_facts *facts, st
                            .options = options,
                            .judge = judge,
                            .n_cases = campaign_shard(o, c->cases->n) };
-    int failed = command && options ? start_or_resume(c, &run, targets, w)
-                                    : why_fail(w, WHY_MEMORY, "no memory");
+    int failed = command && options ? start_or_resume(c, &run, targets, w) : why_no_memory(w);
     free(command);
     free(options);
     return failed;
@@ -201,7 +200,7 @@ static int try_first(const struct cases *cases, struct why *w)
     struct arena *arena = arena_new(0);
     struct example e;
     if (!arena)
-        return why_fail(w, WHY_MEMORY, "no memory");
+        return why_no_memory(w);
     int made = cases_make(cases, 0, arena, &e, w);
     arena_free(arena);
     return made;

@@ -48,8 +48,7 @@ int campaign_skip_done(struct campaign *c, struct why *w)
     struct skipping s = { c, calloc(c->cases->n / 8 + 1, 1) };
     uint64_t *item = calloc(n + 1, sizeof *item);
     int failed = s.done && item ? results_each_verdict(c->results, count_verdict, &s, w)
-                                : why_fail(w, WHY_MEMORY, "out of memory for %llu cases",
-                                           (unsigned long long) n);
+                                : why_no_memory_for(w, "%llu cases", (unsigned long long) n);
     uint64_t left = 0;
     for (uint64_t i = 0; !failed && i < n; i++) {
         uint64_t ordinal = campaign_item(c, i);
@@ -113,7 +112,7 @@ static int take_case(struct campaign *c, struct flight *f, const char *bytes, si
     memcpy(&m, bytes, sizeof m);
     TRY(add_case(c, f, m.level, m.n_operations, w));
     char *lines = strndup(bytes + sizeof m, length - sizeof m), *rest = lines, *line;
-    int failed = lines ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
+    int failed = lines ? 0 : why_no_memory(w);
     while (!failed && c->results && (line = strsep(&rest, "\n")) && *line) {
         char *tab = strchr(line, '\t');
         if (!tab)
@@ -222,7 +221,7 @@ static int on_message(uint64_t item, const void *bytes, size_t length, void *use
     struct flight *f = find_flight(c, item);
     uint32_t kind;
     if (!f)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     REQUIRE(w, length >= sizeof kind, "a worker's message is too short: %zu bytes", length);
     memcpy(&kind, bytes, sizeof kind);
     switch (kind) {
@@ -286,7 +285,7 @@ static int on_death(uint64_t item, const struct crew_death *d, uint32_t *ret_ste
     struct campaign *c = user;
     struct flight *f = find_flight(c, item);
     if (!f)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     uint32_t target = d->mark >> MARK_PHASE_BITS;
     enum phase phase = d->mark & ((1u << MARK_PHASE_BITS) - 1);
     if (phase == PHASE_SPEC) /* all verdicts are recorded already */

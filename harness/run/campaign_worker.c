@@ -38,7 +38,7 @@ int campaign_start_worker(void *user, void **ret_state, struct why *w)
     TRACE(LA, PI, "open the targets");
     if (!s || !(s->arena = arena_new(0))) {
         free(s);
-        return why_fail(w, WHY_MEMORY, "no memory for a worker");
+        return why_no_memory_for(w, "a worker");
     }
     for (uint32_t i = 0; i < c->n_targets; i++)
         if (target_open(c->target[i], &host, &s->target[i], w) < 0) {

@@ -249,7 +249,7 @@ static int worker_read(struct crew *p, struct worker *k, struct why *w)
     int more;
     while ((more = read_some(k)) > 0) {
         if (k->in.failed)
-            return why_fail(w, WHY_MEMORY, "no memory for a worker's answer");
+            return why_no_memory_for(w, "a worker's answer");
         TRY(take_frames(p, k, w));
     }
     return more < 0 ? worker_lost(p, k, false, w) : 0;
@@ -426,7 +426,7 @@ int crew_run(const struct crew_options *options, const struct crew_work *work, u
     struct pollfd *polled = calloc(n, sizeof *polled);
     int r = -1;
     if (p.slots == MAP_FAILED || !p.worker || !polled) {
-        why_fail(w, WHY_MEMORY, "no memory for %u workers", (unsigned) n);
+        why_no_memory_for(w, "%u workers", (unsigned) n);
     } else {
         p.n_workers = (unsigned) n;
         for (unsigned i = 0; i < n; i++)

@@ -104,7 +104,7 @@ char *results_schema(void)
 static int create_schema(struct results *r, struct why *w)
 {
     char *schema = results_schema();
-    int failed = schema ? 0 : why_fail(w, WHY_MEMORY, "no memory");
+    int failed = schema ? 0 : why_no_memory(w);
 
     if (!failed)
         failed = results_exec(r, schema, w);
@@ -159,7 +159,7 @@ int results_open(const char *path, enum results_mode mode, struct results **ret_
     struct results *r = calloc(1, sizeof *r);
     if (!r || !(r->path = strdup(path))) {
         free(r);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     if (open_database(r, mode, w) < 0 || (mode == RESULTS_WRITE && prepare_all(r, w) < 0)) {
         results_close(r);

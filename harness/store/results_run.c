@@ -240,7 +240,7 @@ int results_find_case(struct results *r, const char *name, struct found_case *re
         return found;
     if (find_targets(r, case_id, &f, w) < 0 || !f.kind || !f.options || !f.judge) {
         found_case_done(&f);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     *ret_case = f;
     return 1;

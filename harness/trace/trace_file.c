@@ -247,7 +247,7 @@ int trace_file_start(const char *path, struct why *w)
     file.shared =
         mmap(NULL, sizeof *file.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (file.shared == MAP_FAILED || pthread_atfork(before_fork, after_fork, in_child) != 0)
-        return why_fail(w, WHY_MEMORY, "out of memory for a trace");
+        return why_no_memory_for(w, "a trace");
     process = getpid();
     memset(blank, ' ', sizeof blank);
     trace_set_sink(take, NULL);

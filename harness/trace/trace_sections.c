@@ -18,11 +18,6 @@ bool phase_is_of_execution(enum trace_phase phase)
     return phase == TRACE_PIO || phase == TRACE_PTR || phase == TRACE_PCO || phase == TRACE_PR;
 }
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of memory for a trace");
-}
-
 /* ---- marks */
 
 static bool take(const char **at, const char *text)
@@ -93,7 +88,7 @@ static int push(struct trace_sections *s, struct trace_thread *t, struct section
     struct open_section *o = arena_alloc(s->arena, 1, sizeof *o);
 
     if (!o)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     *o = (struct open_section){ t->open, x };
     t->open = o;
     return 0;
@@ -105,7 +100,7 @@ static int keep(struct trace_thread *t, struct section *x, struct why *w)
         size_t room = 2 * t->room + 64;
         struct section **more = realloc(t->section, room * sizeof(struct section *));
         if (!more)
-            return no_memory(w);
+            return why_no_memory_for(w, "a trace");
         t->section = more;
         t->room = room;
     }
@@ -158,7 +153,7 @@ static int begin(struct trace_sections *s, struct trace_thread *t, const char *m
     place(&parsed);
     x = arena_copy(s->arena, &parsed, sizeof parsed);
     if (!x || !x->name)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     s->has_runtime |= x->layer == TRACE_LR;
     t->has_application |= x->layer == TRACE_LA;
     TRY(keep(t, x, w));
@@ -191,7 +186,7 @@ static int take_event(struct trace_sections *s, const json_t *e, struct why *w)
     struct trace_thread *t = find_thread(s, (int64_t) json_integer_value(json_object_get(e, "pid")),
                                          (int64_t) json_integer_value(json_object_get(e, "tid")));
     if (!t)
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     return begins ? begin(s, t, mark ? mark : "", at, w) : end(t, at, w);
 }
 
@@ -231,7 +226,7 @@ static int read_lines(struct trace_sections *s, FILE *from, struct why *w)
 int trace_sections_read(struct trace_sections *s, const char *path, struct why *w)
 {
     if (!s->arena && !(s->arena = arena_new(0)))
-        return no_memory(w);
+        return why_no_memory_for(w, "a trace");
     FILE *from = fopen(path, "r");
     if (!from)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));

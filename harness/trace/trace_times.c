@@ -156,7 +156,7 @@ int trace_runs(struct trace_sections *s, bool sum, size_t *ret_n, struct trace_r
     struct trace_run *runs = arena_alloc(s->arena, n, sizeof *runs);
 
     if (!runs)
-        return why_fail(w, WHY_MEMORY, "out of memory for the runs of a trace");
+        return why_no_memory_for(w, "the runs of a trace");
     list_runs(s, runs);
     qsort(runs, n, sizeof *runs, in_time);
     for (size_t i = 0; i < n; i++)
@@ -165,7 +165,7 @@ int trace_runs(struct trace_sections *s, bool sum, size_t *ret_n, struct trace_r
     for (size_t i = 0; sum && i < n; i++)
         if (!(runs[i].mark = arena_printf(s->arena, "[NN_LA_PO]%u runs on %s", runs[i].runs,
                                           target_of(&runs[i]))))
-            return why_fail(w, WHY_MEMORY, "out of memory for the runs of a trace");
+            return why_no_memory_for(w, "the runs of a trace");
     *ret_n = n;
     *ret_runs = runs;
     return 0;

@@ -7,7 +7,7 @@ int guarded_init(struct guarded *g, struct arena *a, size_t n, size_t bytes, uin
 
     *g = (struct guarded){ arena_alloc_raw(a, size + (size_t) 2 * GUARD, 1), size, GUARD, seed };
     if (!g->block)
-        return why_fail(w, WHY_MEMORY, "out of memory: a request of %zu bytes", size);
+        return why_no_memory_for(w, "a request of %zu bytes", size);
     guarded_fill(g);
     return 0;
 }

@@ -22,11 +22,6 @@ int course_violation(struct course *c, const char *fmt, ...)
     return 1;
 }
 
-int course_no_memory(struct course *c)
-{
-    return why_fail(c->w, WHY_MEMORY, "out of memory");
-}
-
 int course_check_status(struct course *c, const char *method, enum hal_status status)
 {
     c->o->status = status;

@@ -32,7 +32,6 @@ int course_offer(struct course *c);
 
 /* Records a violation of the contract, unless there is one already.  Returns 1: the run ends. */
 __attribute__((format(printf, 2, 3))) int course_violation(struct course *c, const char *fmt, ...);
-int course_no_memory(struct course *c);
 
 /* 1: the status is not HAL_NONE.  A code that the driver's version does not have is a violation. */
 int course_check_status(struct course *c, const char *method, enum hal_status status);

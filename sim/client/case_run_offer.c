@@ -55,7 +55,7 @@ static int mark_supported(const struct model *m, int most, struct arena *a, bool
     int *within = arena_alloc(a, m->n_graphs, sizeof(int));
 
     if (!marking.level || !within)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operations; i++)
         supported[i] = most >= L3; /* that of vendors' operations */
     TRY(model_levels(m, mark, &marking, NULL, w));

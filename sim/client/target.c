@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
-#include "golden/base/trace.h"
 #include "golden/base/suggest.h"
+#include "golden/base/trace.h"
 #include "sim/client/runtime.h"
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
@@ -29,7 +29,7 @@ static int split_uri(const char *text, struct uri *ret_uri, struct why *w)
     char *query = u.scheme ? strchr(u.scheme, '?') : NULL;
 
     if (!u.scheme)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     u.query = query ? query + 1 : u.scheme + strlen(u.scheme);
     if (query)
         *query = 0;
@@ -199,7 +199,7 @@ int target_of_driver(const char *uri, struct hal_driver *driver, struct target *
         free(t);
         if (driver)
             driver->close(driver);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     *ret_target = t;
     return 0;

@@ -95,7 +95,7 @@ static int make_memory(struct course *c)
     c->out_at = arena_alloc(a, g->n_outputs, sizeof(size_t));
     c->out_length = arena_alloc(a, g->n_outputs, sizeof(size_t));
     if (!c->in_at || !c->out_at || !c->out_length)
-        return course_no_memory(c);
+        return why_no_memory(c->w);
     for (uint32_t i = 0; i < g->n_inputs; i++)
         in_bytes += tensor_bytes(&c->in[i]);
     for (uint32_t i = 0; i < g->n_outputs; i++)
@@ -126,7 +126,7 @@ static int make_inputs(struct course *c)
     struct hal_argument *args = arena_alloc(c->o->arena, n, sizeof(*args));
 
     if (!args)
-        return course_no_memory(c);
+        return why_no_memory(c->w);
     for (uint32_t i = 0; i < n; i++) {
         c->in_at[i] = guarded_add(&c->input, tensor_bytes(&c->in[i]));
         if (c->in[i].data)
@@ -136,7 +136,7 @@ static int make_inputs(struct course *c)
     c->request.n_inputs = n;
     c->request.inputs = args;
     c->input_copy = arena_copy(c->o->arena, c->input.block, c->input.size + (size_t) 2 * GUARD);
-    return c->input_copy ? 0 : course_no_memory(c);
+    return c->input_copy ? 0 : why_no_memory(c->w);
 }
 
 static int make_outputs(struct course *c)
@@ -147,7 +147,7 @@ static int make_outputs(struct course *c)
     c->result.shapes = arena_alloc(c->o->arena, n, sizeof(*c->result.shapes));
     c->result.capacity = n;
     if (!args || !c->result.shapes)
-        return course_no_memory(c);
+        return why_no_memory(c->w);
     for (uint32_t i = 0; i < n; i++) {
         c->out_at[i] = guarded_add(&c->output, c->out_length[i]);
         args[i].location = (struct hal_location){
@@ -169,7 +169,7 @@ static int make_request(struct course *c)
     struct hal_request_pool *pools = arena_alloc(c->o->arena, 2, sizeof(*pools));
 
     if (!pools)
-        return course_no_memory(c);
+        return why_no_memory(c->w);
     TRY(make_memory(c));
     TRY(make_inputs(c));
     TRY(make_outputs(c));
@@ -217,7 +217,7 @@ static int take_outputs(struct course *c)
 
     c->o->out = arena_alloc(c->o->arena, n, sizeof(*c->o->out));
     if (!c->o->out)
-        return course_no_memory(c);
+        return why_no_memory(c->w);
     for (uint32_t i = 0; i < n; i++) {
         const struct hal_output_shape *s = &c->result.shapes[i];
         struct tensor *t = &c->o->out[i];
@@ -230,7 +230,7 @@ static int take_outputs(struct course *c)
         }
         t->data = arena_copy(c->o->arena, guarded_at(&c->output, c->out_at[i]), tensor_bytes(t));
         if (!t->data)
-            return course_no_memory(c);
+            return why_no_memory(c->w);
     }
     c->o->n_out = n;
     return 0;
@@ -337,7 +337,7 @@ static int convert(struct course *c, struct hal_model *ret_model)
     c->o->n_ops = n;
     c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
     if (!c->o->supported)
-        return course_no_memory(c);
+        return why_no_memory(c->w);
     int rc = course_offer(c);
     if (rc == 0)
         rc = convert_to_hal(c->m, c->o->arena, ret_model, c->w);
@@ -417,7 +417,7 @@ int target_run(struct target *t, const struct model *m, const struct tensor *in,
     struct why death;
 
     if (!o.arena)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     target_at(t, TARGET_AT_NOTHING);
     if (target_revive(t, &death) < 0) {
         note_death(&o, t->step, &death);

@@ -96,7 +96,7 @@ int device_estimate(struct program *p, struct why *w)
         v.tensor = arena_copy(a, p->constants[0], g->n_operands * sizeof(struct tensor));
     if (!p->ahead || !v.tensor) {
         arena_free(a);
-        return why_fail(w, WHY_MEMORY, "out of device memory");
+        return why_no_memory(w);
     }
     for (uint32_t i = g->n_operations; i-- > 0;)
         p->ahead[i] = p->ahead[i + 1] + known_cost(p, &v, i, a);

@@ -9,11 +9,6 @@
 
 #define LOG_TAG "Device"
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of device memory");
-}
-
 /* ---- supported operations */
 
 enum graph_support { UNKNOWN, SUPPORTED, NOT_SUPPORTED };
@@ -76,7 +71,7 @@ static int supports_operations(struct query *q, uint32_t graph, bool *ret_suppor
                         arena_alloc(q->arena, g->n_operands, sizeof(struct tensor)) };
 
     if (!v.tensor)
-        return no_memory(w);
+        return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operands; i++)
         v.tensor[i] = g->operand[i].tensor;
     for (uint32_t i = 0; i < g->n_operations; i++) {
@@ -97,7 +92,7 @@ static int supports_graph(struct query *q, uint32_t graph, struct why *w)
     bool *supported = arena_alloc(q->arena, n, sizeof(*supported)), all = true;
 
     if (!supported)
-        return no_memory(w);
+        return why_no_memory(w);
     TRY(supports_operations(q, graph, supported, w));
     for (uint32_t i = 0; i < n; i++)
         all = all && supported[i];
@@ -110,7 +105,7 @@ static int supported(struct engine *e, const struct model *m, bool *ret_supporte
     struct query q = { (struct device *) e, m, arena_new(0), NULL };
 
     q.graph = q.arena ? arena_alloc(q.arena, m->n_graphs, sizeof(*q.graph)) : NULL;
-    int rc = q.graph ? supports_operations(&q, 0, ret_supported, w) : no_memory(w);
+    int rc = q.graph ? supports_operations(&q, 0, ret_supported, w) : why_no_memory(w);
     arena_free(q.arena);
     return rc;
 }
@@ -127,7 +122,7 @@ static int load_constant(const struct program *p, struct tensor *t, struct why *
         return 0;
     to = arena_alloc_raw(p->arena, n + 1, sizeof(*to));
     if (!to)
-        return no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < n; i++)
         to[i] = half_round(((const float *) t->data)[i]);
     t->data = to;
@@ -140,12 +135,12 @@ static int load_constants(struct program *p, struct why *w)
 
     p->constants = arena_alloc(p->arena, m->n_graphs, sizeof(*p->constants));
     if (!p->constants)
-        return no_memory(w);
+        return why_no_memory(w);
     for (uint32_t g = 0; g < m->n_graphs; g++) {
         const struct graph *graph = &m->graph[g];
         p->constants[g] = arena_alloc(p->arena, graph->n_operands, sizeof(struct tensor));
         if (!p->constants[g])
-            return no_memory(w);
+            return why_no_memory(w);
         for (uint32_t i = 0; i < graph->n_operands; i++) {
             p->constants[g][i] = graph->operand[i].tensor;
             TRY(load_constant(p, &p->constants[g][i], w));
@@ -167,10 +162,10 @@ static int prepare(struct engine *e, const struct model *m, struct program **ret
     struct program *p = calloc(1, sizeof(*p));
 
     if (!p)
-        return no_memory(w);
+        return why_no_memory(w);
     *p = (struct program){ .device = d, .model = m, .arena = arena_new(0) };
     p->half = m->relaxed && d->profile->arithmetic == ARITHMETIC_FP16;
-    int rc = p->arena ? load_constants(p, w) : no_memory(w);
+    int rc = p->arena ? load_constants(p, w) : why_no_memory(w);
     if (rc == 0)
         rc = device_estimate(p, w);
     if (rc < 0) {
@@ -217,7 +212,7 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
 
     if (!r.scratch || !out || device_values(&r, 0, a, &v, w) < 0) {
         arena_free(r.scratch);
-        return no_memory(w);
+        return why_no_memory(w);
     }
     for (uint32_t i = 0; i < g->n_inputs; i++)
         upload(p, &in[i], &v.tensor[g->input[i]]);
@@ -226,6 +221,8 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     if (rc == 0)
         rc = device_run_graph(&r, &v, a, w);
     arena_free(r.scratch);
+    if (rc < 0 && w->code == WHY_MEMORY)
+        why_prefix(w, "%s", profile->name);
     TRY(rc);
     for (uint32_t i = 0; i < g->n_outputs; i++)
         out[i] = v.tensor[g->output[i]];
@@ -259,7 +256,7 @@ int engine_device(struct profile *p, const struct fault *fault, struct engine **
 
     if (!d || kernel_set_new(p->arithmetic == ARITHMETIC_FIXED ? fixed_tables : float_tables,
                              &kernels, w) < 0) {
-        int failed = d ? -1 : no_memory(w);
+        int failed = d ? -1 : why_no_memory(w);
         free(d);
         profile_free(p);
         return failed;

@@ -9,11 +9,6 @@ struct state {
     struct tensor *tensor;
 };
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of device memory");
-}
-
 /* Runs a graph; sets one element of ret_out per output, with data from `keep`. */
 static int call_graph(struct device_run *r, uint32_t graph, const struct tensor *in,
                       struct arena *keep, struct tensor *ret_out, struct why *w)
@@ -46,7 +41,7 @@ static int gather(const struct kernel_call *k, uint32_t skip, struct state *ret_
 
     s.tensor = arena_alloc(a, s.n + 1, sizeof(*s.tensor));
     if (!s.tensor)
-        return no_memory(w);
+        return why_no_memory(w);
     for (uint32_t i = 0; i < s.n; i++)
         if (k->arg[skip + i])
             s.tensor[i] = *k->arg[skip + i];
@@ -63,7 +58,7 @@ static int put_outputs(const struct kernel_call *k, const struct tensor *from, s
         t->shape = from[i].shape;
         t->data = arena_copy(keep, from[i].data, tensor_bytes(&from[i]));
         if (!t->data)
-            return no_memory(w);
+            return why_no_memory(w);
     }
     return 0;
 }
@@ -87,7 +82,7 @@ static int branch(struct device_run *r, struct values *v, const struct operation
     int rc = -1;
 
     if (!out || !frame)
-        no_memory(w);
+        why_no_memory(w);
     else if (gather(k, 3, &arguments, keep, w) == 0 &&
              call_graph(r, graph, arguments.tensor, frame, out, w) == 0)
         rc = put_outputs(k, out, keep, w);
@@ -166,7 +161,7 @@ static int start_loop(struct device_run *r, struct values *v, const struct opera
     for (int i = 0; i < 2; i++)
         l->frame[i] = arena_new((size_t) r->device->profile->memory);
     l->test = arena_new((size_t) r->device->profile->memory);
-    return l->next && l->before && l->frame[0] && l->frame[1] && l->test ? 0 : no_memory(w);
+    return l->next && l->before && l->frame[0] && l->frame[1] && l->test ? 0 : why_no_memory(w);
 }
 
 static int loop(struct device_run *r, struct values *v, const struct operation *o,

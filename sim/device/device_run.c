@@ -4,11 +4,6 @@
 #include "golden/base/trace.h"
 #include "sim/device/device.h"
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of device memory");
-}
-
 int device_values(const struct device_run *r, uint32_t graph, struct arena *keep,
                   struct values *ret_values, struct why *w)
 {
@@ -16,7 +11,7 @@ int device_values(const struct device_run *r, uint32_t graph, struct arena *keep
     struct tensor *t = arena_copy(keep, r->program->constants[graph], n * sizeof(struct tensor));
 
     if (!t)
-        return no_memory(w);
+        return why_no_memory(w);
     *ret_values = (struct values){ r->program->model, graph, t };
     return 0;
 }

@@ -48,7 +48,7 @@ int engine_null(struct engine **ret_engine, struct why *w)
     struct engine *e = calloc(1, sizeof(*e));
 
     if (!e)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     *e = (struct engine){
         .methods = &methods,
         .name = "halcyon-null",

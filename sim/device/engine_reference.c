@@ -43,7 +43,7 @@ static int prepare(struct engine *e, const struct model *m, struct program **ret
 
     (void) e;
     if (!p)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     if (plan_new(m, &p->plan, w) < 0) {
         free(p);
         return -1;
@@ -89,7 +89,7 @@ int engine_reference(struct engine **ret_engine, struct why *w)
     uint32_t n = 0;
 
     if (!r)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (int32_t type = 0; type < DT_COUNT; type++)
         if (type != DT_MODEL)
             r->operand[n++] = (struct hal_operand_performance){ type, { 1, 1 } };

@@ -84,7 +84,7 @@ static int weight_off(struct kernel_call *k, struct why *w)
         return 0;
     struct tensor *t = own_input(k, 1);
     if (!t)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 1; i < tensor_count(t); i++)
         if (magnitude(t, i) > magnitude(t, most))
             most = i;
@@ -102,7 +102,7 @@ static int drop_tap(struct kernel_call *k, struct why *w)
         return 0;
     struct tensor *t = own_input(k, 1);
     if (!t)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     size_t n = tensor_count(t), taps = depthwise ? 1 : n / t->shape.dim[0];
     size_t first = depthwise ? n - t->shape.dim[3] : taps - 1;
     for (size_t i = first; i < n; i += taps)
@@ -119,7 +119,7 @@ static int ignore_zero(struct kernel_call *k, struct why *w)
         return 0;
     struct tensor *t = arena_copy(k->scratch, k->arg[0], sizeof(*t));
     if (!t)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     t->zero = 0;
     kernel_replace(k, 0, t);
     return 0;
@@ -148,7 +148,7 @@ static int ignore_channels(struct kernel_call *k, struct why *w)
         struct tensor *t = arena_copy(k->scratch, k->arg[i], sizeof(*t));
         float *scales = t ? arena_alloc(k->scratch, t->n_channels, sizeof(*scales)) : NULL;
         if (!scales)
-            return kernel_no_memory(w);
+            return why_no_memory(w);
         for (uint32_t c = 0; c < t->n_channels; c++)
             scales[c] = t->channel_scale[0];
         t->channel_scale = scales;

@@ -6,11 +6,6 @@
 #include "sim/device/profile_read.h"
 #include "sim/hal/hal_convert.h"
 
-static int no_memory(const struct reader *r)
-{
-    return why_fail(r->w, WHY_MEMORY, "%s: out of memory", r->file);
-}
-
 /* ---- identity */
 
 static int parse_identity(const struct reader *r, const json_t *root, struct profile *p)
@@ -56,7 +51,7 @@ static int parse_operand_types(const struct reader *r, const struct place *at,
     json_t *value;
 
     if (!row)
-        return no_memory(r);
+        return why_no_memory_for(r->w, "%s", r->file);
     json_object_foreach((json_t *) (uintptr_t) operands, key, value)
     {
         struct place here = { at, key, 0 };
@@ -211,7 +206,7 @@ static int parse_ops(const struct reader *r, const struct place *at, const json_
     TRY(read_array(r, (struct member){ at, table, "names", true }, &names));
     rule->op = arena_alloc(r->arena, json_array_size(names), sizeof(const struct op *));
     if (!rule->op)
-        return no_memory(r);
+        return why_no_memory_for(r->w, "%s", r->file);
     json_array_foreach(names, i, v)
     {
         struct place entry = { &here, NULL, i };
@@ -255,7 +250,7 @@ static int parse_windows(const struct reader *r, const struct place *at, const j
     TRY(read_array(r, (struct member){ at, table, "windows", false }, &windows));
     size = arena_alloc(r->arena, json_array_size(windows), sizeof(*size));
     if (!size)
-        return no_memory(r);
+        return why_no_memory_for(r->w, "%s", r->file);
     json_array_foreach(windows, i, v)
     {
         struct place entry = { &here, NULL, i };
@@ -289,7 +284,7 @@ static int parse_constants(const struct reader *r, const struct place *at, const
     TRY(read_array(r, (struct member){ at, table, "constant", false }, &roles));
     rule->constants = arena_alloc(r->arena, json_array_size(roles), sizeof(const char *));
     if (!rule->constants)
-        return no_memory(r);
+        return why_no_memory_for(r->w, "%s", r->file);
     json_array_foreach(roles, i, v)
     {
         struct place entry = { &here, NULL, i };
@@ -297,7 +292,7 @@ static int parse_constants(const struct reader *r, const struct place *at, const
             return read_complain(r, &entry, "the name of an operand of these operations", v);
         rule->constants[rule->n_constants] = arena_strdup(r->arena, json_string_value(v));
         if (!rule->constants[rule->n_constants++])
-            return no_memory(r);
+            return why_no_memory_for(r->w, "%s", r->file);
     }
     return 0;
 }
@@ -338,7 +333,7 @@ static int parse_rules(const struct reader *r, const json_t *root, struct profil
     TRY(read_array(r, (struct member){ NULL, root, "operations", true }, &list));
     p->rules = rules = arena_alloc(r->arena, json_array_size(list), sizeof(*rules));
     if (!rules)
-        return no_memory(r);
+        return why_no_memory_for(r->w, "%s", r->file);
     json_array_foreach(list, i, v)
     {
         struct place entry = { &here, NULL, i };
@@ -430,7 +425,7 @@ int profile_parse(const char *json, const char *file, struct profile **ret_profi
 
     if (!p) {
         arena_free(a);
-        return no_memory(&r);
+        return why_no_memory_for(r.w, "%s", r.file);
     }
     p->arena = a;
     root = json_loads(json, JSON_REJECT_DUPLICATES, &error);

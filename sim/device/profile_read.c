@@ -109,7 +109,7 @@ int read_text(const struct reader *r, struct member m, const char **ret)
         strlen(json_string_value(v)) != json_string_length(v))
         return wrong(r, &m, "a string that is not empty", v);
     *ret = arena_strdup(r->arena, json_string_value(v));
-    return *ret ? 0 : why_fail(r->w, WHY_MEMORY, "%s: out of memory", r->file);
+    return *ret ? 0 : why_no_memory_for(r->w, "%s", r->file);
 }
 
 int read_number(const struct reader *r, struct member m, double least, double *ret)

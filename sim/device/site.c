@@ -3,11 +3,6 @@
 
 #include "sim/device/device.h"
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of device memory");
-}
-
 static bool is_constant(const struct operand *o)
 {
     return o->life == LIFE_CONSTANT_COPY || o->life == LIFE_CONSTANT_REFERENCE;
@@ -32,7 +27,7 @@ int site_bind(const struct values *v, uint32_t operation, bool runtime, struct a
     s->k.out = arena_alloc(a, o->n_out, sizeof(*s->k.out));
     s->k.scratch = a;
     if (!s->constant || !s->k.arg || !s->k.out)
-        return no_memory(w);
+        return why_no_memory(w);
     if (!op)
         return why_fail(w, WHY_UNSUPPORTED, "unknown operation code %d", o->code);
     for (uint32_t i = 0; i < o->n_in; i++) {

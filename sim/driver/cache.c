@@ -174,7 +174,7 @@ int cache_write(const struct cache_owner *o, const struct hal_cache *c, const st
     uint8_t *both = a ? arena_alloc_raw(a, e->n_graph + e->n_constants, 1) : NULL;
     if (!both) {
         arena_free(a);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     memcpy(both, e->graph, e->n_graph);
     memcpy(both + e->n_graph, e->constants, e->n_constants);
@@ -255,7 +255,7 @@ int cache_read(const struct cache_owner *o, const struct hal_cache *c, struct ar
     TRY(read_headers(&f, &length, w));
     bytes = arena_alloc_raw(a, length, 1);
     if (!bytes)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < f.n; at += f.header[i++].length) {
         f.contents[i] = bytes + at;
         TRY(read_all(f.fd[i], bytes + at, f.header[i].length, sizeof(struct header), w));

@@ -96,7 +96,7 @@ int buffer_read(struct buffer *b, struct arena *a, struct shape *ret_shape, void
     if (!is_initialised)
         return why_fail(w, WHY_EXECUTION, "buffer %u is not initialised", b->token);
     if (!copy)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     *ret_shape = shape;
     *ret_data = copy;
     return 0;
@@ -118,7 +118,7 @@ int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
         b->is_initialised = true;
     }
     pthread_mutex_unlock(&b->lock);
-    return ok ? 0 : why_fail(w, WHY_MEMORY, "out of memory");
+    return ok ? 0 : why_no_memory(w);
 }
 
 /* A malloced copy of the contents, which must have `size` bytes; with the buffer locked. */
@@ -190,7 +190,7 @@ static int copy_mapped(struct buffer *b, const struct mapping *from, const struc
             tensor_bytes(&t));
     t.data = malloc(from->size);
     if (!t.data)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     memcpy(t.data, from->address, from->size);
     int rc = buffer_write(b, &t, w);
     free(t.data);

@@ -259,7 +259,7 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
         free(d);
         schedule_free(s);
         e->methods->free(e);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     d->base = methods;
     d->base.hal_version = e->hal;

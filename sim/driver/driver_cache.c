@@ -12,11 +12,6 @@
 /* Alignment within operand_values of a constant by reference, sufficient for every element type. */
 enum { ALIGNMENT = 64 };
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of memory");
-}
-
 static struct cache_owner owner_of(const struct engine *e)
 {
     bool has_caches = e->hal >= HAL_1_2;
@@ -47,7 +42,7 @@ static int place_constants(const struct hal_subgraph *from, struct arena *a,
     struct hal_operand *o = arena_copy(a, from->operands, from->n_operands * sizeof(*o));
 
     if (!o)
-        return no_memory(w);
+        return why_no_memory(w);
     *to = *from;
     to->operands = o;
     for (uint32_t i = 0; i < from->n_operands; i++)
@@ -82,14 +77,14 @@ static int inline_pools(const struct hal_model *hal, const struct mapping *pools
     uint8_t *values;
 
     if (!referenced)
-        return no_memory(w);
+        return why_no_memory(w);
     REQUIRE(w, n <= WIRE_MAX, "a model with more than %d bytes of constants", WIRE_MAX);
     n = aligned(n);
     TRY(place_constants(&hal->main, a, &h.main, &n, w));
     for (uint32_t i = 0; i < hal->n_referenced; i++)
         TRY(place_constants(&hal->referenced[i], a, &referenced[i], &n, w));
     if (!(values = arena_alloc(a, n, 1)))
-        return no_memory(w);
+        return why_no_memory(w);
     if (hal->operand_values_length)
         memcpy(values, hal->operand_values, hal->operand_values_length);
     copy_constants(&hal->main, &h.main, pools, values);
@@ -117,7 +112,7 @@ static int save(const struct cache_owner *o, const struct hal_cache *cache,
     size_t n = protobuf_c_message_get_packed_size(&m->base);
     uint8_t *graph = arena_alloc_raw(a, n, 1);
     if (!graph)
-        return no_memory(w);
+        return why_no_memory(w);
     protobuf_c_message_pack(&m->base, graph);
     e.graph = graph;
     e.n_graph = n;

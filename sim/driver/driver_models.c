@@ -28,7 +28,7 @@ static int load_pools(const struct hal_model *hal, enum hal_version version, str
     REQUIRE(w, !hal->n_pools || hal->pools, "the list of pools is NULL");
     l->pools = arena_alloc(l->arena, hal->n_pools, sizeof(*l->pools));
     if (!l->pools)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (; l->n_pools < hal->n_pools; l->n_pools++)
         if (load_pool(&hal->pools[l->n_pools], version, &l->pools[l->n_pools], w) < 0)
             return why_prefix(w, "pool %u", l->n_pools);
@@ -45,7 +45,7 @@ static int load_prefixes(const struct hal_model *hal, struct loaded *l, struct w
     l->n_prefixes = hal->n_extension_prefixes;
     l->prefix = arena_alloc(l->arena, l->n_prefixes, sizeof(*l->prefix));
     if (!l->prefix)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < l->n_prefixes; i++)
         l->prefix[i] = hal->extension_name_to_prefix[i].prefix;
     qsort(l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes);
@@ -87,7 +87,7 @@ int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_toke
         return 0;
     tokens = malloc(n * sizeof(*tokens));
     if (!tokens)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     int rc = check_hints(l, n, hints, tokens, w);
     free(tokens);
     return rc;
@@ -123,7 +123,7 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
          caller_client(), hal->main.n_operations, hal->main.n_operands, hal->main.n_inputs,
          hal->main.n_outputs, hal->n_referenced, hal->n_pools);
     if (!l.arena)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
         why_fail(w, WHY_INVALID, "a call of HAL version %d to a driver of HAL %s", (int) version,
                  hal_version_name(d->engine->hal));
@@ -186,7 +186,7 @@ static int check_supported(struct driver *d, const struct loaded *l, struct why 
     bool *supported = arena_alloc(l->arena, n, sizeof(bool));
 
     if (!supported)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     TRY(query_engine(d, l, supported, w));
     for (uint32_t i = 0; i < n; i++)
         if (!supported[i])

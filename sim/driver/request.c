@@ -5,11 +5,6 @@
 
 #include "sim/hal/hal_convert.h"
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "request exceeds the device's memory");
-}
-
 static int open_memory(const struct hal_memory *memory, const struct mapping *kept,
                        struct mapping *ret_mapping, struct why *w)
 {
@@ -36,7 +31,7 @@ static int open_pools(const struct hal_request *hal, const struct request_contex
 {
     r->pools = arena_alloc(r->arena, hal->n_pools, sizeof(*r->pools));
     if (!r->pools)
-        return no_memory(w);
+        return why_no_memory_for(w, "the request on the device");
     for (; r->n_pools < hal->n_pools; r->n_pools++)
         if (open_pool(&hal->pools[r->n_pools], c, c->kept ? &c->kept[r->n_pools] : NULL,
                       &r->pools[r->n_pools], w) < 0)
@@ -208,7 +203,7 @@ static int open_arguments(const struct hal_request *hal, const struct request_co
     r->in_place = arena_alloc(r->arena, g->n_inputs, sizeof(*r->in_place));
     r->out = arena_alloc(r->arena, g->n_outputs, sizeof(*r->out));
     if (!r->in || !r->in_place || !r->out)
-        return no_memory(w);
+        return why_no_memory_for(w, "the request on the device");
     for (uint32_t i = 0; i < g->n_inputs; i++)
         if (open_input(hal, c, i, &g->operand[g->input[i]].tensor, r, w) < 0)
             return why_prefix(w, "input %u", i);
@@ -254,7 +249,7 @@ int request_read_memory(struct request *r, struct why *w)
             continue;
         r->in[i].data = arena_copy(r->arena, p->address, p->length);
         if (!r->in[i].data)
-            return no_memory(w);
+            return why_no_memory_for(w, "the request on the device");
     }
     return 0;
 }

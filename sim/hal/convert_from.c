@@ -17,11 +17,6 @@ struct from_hal {
 
 #define CHECK(f, cond, ...) REQUIRE((f)->w, cond, __VA_ARGS__)
 
-static int out_of_memory(const struct from_hal *f)
-{
-    return why_fail(f->w, WHY_MEMORY, "model does not fit into the device's memory");
-}
-
 static int convert_type(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
 {
     const struct dtype_info *info;
@@ -53,7 +48,7 @@ static int convert_extension_data(const struct from_hal *f, const struct hal_ope
     CHECK(f, !h->extension_length || h->extension, "the extension data is NULL");
     o->tensor.extension_length = (size_t) h->extension_length;
     o->tensor.extension = arena_copy(f->a, h->extension, o->tensor.extension_length);
-    return o->tensor.extension ? 0 : out_of_memory(f);
+    return o->tensor.extension ? 0 : why_no_memory_for(f->w, "the model on the device");
 }
 
 static int convert_channels(const struct from_hal *f, const struct hal_operand *h, struct tensor *t)
@@ -72,7 +67,7 @@ static int convert_channels(const struct from_hal *f, const struct hal_operand *
     t->n_channels = h->n_channel_scales;
     t->channel_scale =
         arena_copy(f->a, h->channel_scales, h->n_channel_scales * sizeof(*h->channel_scales));
-    return t->channel_scale ? 0 : out_of_memory(f);
+    return t->channel_scale ? 0 : why_no_memory_for(f->w, "the model on the device");
 }
 
 static bool is_zero(const struct hal_location *l)
@@ -90,7 +85,7 @@ static int take_value(const struct from_hal *f, const uint8_t *at, uint64_t leng
     o->life = in_place ? o->life : LIFE_CONSTANT_COPY;
     o->length = (size_t) length;
     o->tensor.data = in_place ? (void *) (uintptr_t) at : arena_copy(f->a, at, (size_t) length);
-    return o->tensor.data ? 0 : out_of_memory(f);
+    return o->tensor.data ? 0 : why_no_memory_for(f->w, "the model on the device");
 }
 
 /* Real-valued and quantised tensors may change while an operation runs without making it access
@@ -180,7 +175,7 @@ static int convert_indexes(const struct from_hal *f, const uint32_t *from, uint3
     for (uint32_t i = 0; i < n; i++)
         CHECK(f, from[i] < n_operands, "operand %u of %u", from[i], n_operands);
     *ret_indexes = arena_copy(f->a, from, n * sizeof(*from));
-    return *ret_indexes ? 0 : out_of_memory(f);
+    return *ret_indexes ? 0 : why_no_memory_for(f->w, "the model on the device");
 }
 
 /* Number of operation codes of a version: 0 to n - 1. */
@@ -216,7 +211,7 @@ static int convert_operations(const struct from_hal *f, const struct hal_subgrap
     g->n_operations = h->n_operations;
     g->operation = arena_alloc(f->a, h->n_operations, sizeof(*g->operation));
     if (!g->operation)
-        return out_of_memory(f);
+        return why_no_memory_for(f->w, "the model on the device");
     for (uint32_t i = 0; i < h->n_operations; i++) {
         const struct hal_operation *from = &h->operations[i];
         struct operation *to = &g->operation[i];
@@ -235,7 +230,7 @@ static int check_order(const struct from_hal *f, const struct graph *g)
     bool *written = arena_alloc(f->a, g->n_operands, sizeof(*written));
 
     if (!written)
-        return out_of_memory(f);
+        return why_no_memory_for(f->w, "the model on the device");
     for (uint32_t i = 0; i < g->n_operands; i++)
         written[i] = g->operand[i].life != LIFE_TEMPORARY && g->operand[i].life != LIFE_OUTPUT;
     for (uint32_t i = 0; i < g->n_operations; i++) {
@@ -260,7 +255,7 @@ static int convert_subgraph(const struct from_hal *f, const struct hal_subgraph 
     CHECK(f, h->n_operations && h->operations, "the list of operations is empty");
     g.operand = arena_alloc(f->a, g.n_operands, sizeof(*g.operand));
     if (!g.operand)
-        return out_of_memory(f);
+        return why_no_memory_for(f->w, "the model on the device");
     for (uint32_t i = 0; i < g.n_operands; i++)
         if (convert_operand(f, &h->operands[i], &g.operand[i]) < 0)
             return why_prefix(f->w, "operand %u", i);
@@ -290,7 +285,7 @@ static int convert_subgraphs(struct from_hal *f, struct model *m)
     m->n_graphs = f->hal->n_referenced + 1;
     m->graph = arena_alloc(f->a, m->n_graphs, sizeof(*m->graph));
     if (!m->graph)
-        return out_of_memory(f);
+        return why_no_memory_for(f->w, "the model on the device");
     for (f->graph = 0; f->graph < m->n_graphs; f->graph++)
         if (convert_subgraph(f, f->graph ? &f->hal->referenced[f->graph - 1] : &f->hal->main,
                              &m->graph[f->graph]) < 0)
@@ -306,7 +301,7 @@ static int convert_pools(const struct from_hal *f, struct model *m)
     m->n_pools = f->hal->n_pools;
     m->pool = arena_alloc(f->a, m->n_pools, sizeof(*m->pool));
     if (!m->pool)
-        return out_of_memory(f);
+        return why_no_memory_for(f->w, "the model on the device");
     for (uint32_t i = 0; i < m->n_pools; i++)
         m->pool[i] = (struct pool){ f->pools[i].address, (size_t) f->pools[i].size };
     return 0;
@@ -328,7 +323,7 @@ int convert_from_hal(const struct hal_model *hal, enum hal_version version, exte
     CHECK(&f, !hal->operand_values_length || hal->operand_values, "the operand values are NULL");
     f.values = arena_copy(a, hal->operand_values, (size_t) hal->operand_values_length);
     if (!f.values)
-        return out_of_memory(&f);
+        return why_no_memory_for(f.w, "the model on the device");
     TRY(convert_pools(&f, &m));
     TRY(names_read(hal, version, known, a, &f.names, &m, w));
     TRY(convert_subgraphs(&f, &m));

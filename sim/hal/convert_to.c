@@ -13,11 +13,6 @@ struct to_hal {
     struct why *w;
 };
 
-static int out_of_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "conversion to the HAL: out of memory");
-}
-
 /* Reserves space for a value, copies it if operand_values is allocated, and returns its offset. */
 static uint64_t put_value(struct to_hal *t, const struct operand *o)
 {
@@ -116,7 +111,7 @@ static int order_operations(struct to_hal *t, const struct graph *g,
     uint32_t n = 0, n_before;
 
     if (!to || !pending || !done)
-        return out_of_memory(t->w);
+        return why_no_memory_for(t->w, "a model of the HAL");
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_out; k++)
             if (g->operation[i].out[k] < g->n_operands)
@@ -143,7 +138,7 @@ static int convert_graph(struct to_hal *t, const struct model *m, const struct g
     struct hal_operand *operands = arena_alloc(t->a, g->n_operands, sizeof(*operands));
 
     if (!operands)
-        return out_of_memory(t->w);
+        return why_no_memory_for(t->w, "a model of the HAL");
     for (uint32_t i = 0; i < g->n_operands; i++)
         TRY(convert_operand(t, m, &g->operand[i], &operands[i]));
     for (uint32_t i = 0; i < g->n_operations; i++)
@@ -167,7 +162,7 @@ static int convert_graphs(struct to_hal *t, const struct model *m, struct hal_mo
     struct hal_subgraph *referenced = arena_alloc(t->a, m->n_graphs, sizeof(*referenced));
 
     if (!referenced)
-        return out_of_memory(t->w);
+        return why_no_memory_for(t->w, "a model of the HAL");
     TRY(convert_graph(t, m, &m->graph[0], &h->main));
     for (uint32_t i = 1; i < m->n_graphs; i++)
         TRY(convert_graph(t, m, &m->graph[i], &referenced[i - 1]));
@@ -185,7 +180,7 @@ static int convert_values(struct to_hal *t, const struct model *m, struct hal_mo
     h->operand_values_length = t->values_length;
     t->values = arena_alloc(t->a, (size_t) t->values_length, 1);
     if (!t->values)
-        return out_of_memory(t->w);
+        return why_no_memory_for(t->w, "a model of the HAL");
     h->operand_values = t->values;
     t->values_length = 0;
     return 0;
@@ -197,7 +192,7 @@ static int convert_tables(struct to_hal *t, const struct model *m, struct hal_mo
     struct hal_extension_prefix *prefixes = arena_alloc(t->a, m->n_extensions, sizeof(*prefixes));
 
     if (!pools || !prefixes)
-        return out_of_memory(t->w);
+        return why_no_memory_for(t->w, "a model of the HAL");
     for (uint32_t i = 0; i < m->n_pools; i++)
         pools[i] = (struct hal_memory){ .kind = HAL_MEMORY_ADDRESS,
                                         .protection = HAL_MEMORY_READ,

@@ -463,7 +463,7 @@ static int drop_padding(const char *what, const struct hal_argument *from, uint3
     struct hal_argument *converted = arena_copy(a, from, n * sizeof(*from));
 
     if (!converted)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (uint32_t i = 0; i < n && version < HAL_FL5; i++) {
         if (!converted[i].location.padding)
             continue;

@@ -12,11 +12,6 @@ struct names_row {
 /* Golden's prefixes have 15 bits, as in the stable-interface versions. */
 enum { MAX_EXTENSIONS = 0x7fff - EXTENSION_END };
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "model does not fit into the device's memory");
-}
-
 static int check_prefix(const struct hal_extension_prefix *x, enum hal_version version, uint32_t i,
                         struct why *w)
 {
@@ -46,7 +41,7 @@ static int check_distinct(const struct names *n, const struct model *m, struct a
     const char **name = arena_alloc(a, n->n, sizeof(*name));
 
     if (!name)
-        return no_memory(w);
+        return why_no_memory_for(w, "the model on the device");
     for (uint32_t i = 0; i < n->n; i++)
         name[i] = m->extension[i].name;
     qsort(name, n->n, sizeof(*name), compare_names);
@@ -79,7 +74,7 @@ int names_read(const struct hal_model *hal, enum hal_version version, extension_
     n.row = arena_alloc(a, n.n, sizeof(*n.row));
     m->extension = arena_alloc(a, n.n, sizeof(*m->extension));
     if (!n.row || !m->extension)
-        return no_memory(w);
+        return why_no_memory_for(w, "the model on the device");
     m->n_extensions = n.n;
     for (uint32_t i = 0; i < n.n; i++) {
         const struct hal_extension_prefix *from = &hal->extension_name_to_prefix[i];
@@ -87,7 +82,7 @@ int names_read(const struct hal_model *hal, enum hal_version version, extension_
         n.row[i] = (struct names_row){ from->prefix, prefix_of(from->name, known, i) };
         m->extension[i] = (struct extension){ arena_strdup(a, from->name), n.row[i].to };
         if (!m->extension[i].name)
-            return no_memory(w);
+            return why_no_memory_for(w, "the model on the device");
     }
     qsort(n.row, n.n, sizeof(*n.row), compare_rows);
     TRY(check_distinct(&n, m, a, w));

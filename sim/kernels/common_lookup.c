@@ -159,7 +159,7 @@ static int run_lsh(struct kernel_call *k, struct why *w)
     int32_t type = kernel_int(k, ROLE_TYPE, 2), *y = k->out[0]->data;
 
     if (!key || (weights && !weight))
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; weights && i < tensor_count(weights); i++)
         weight[i] = (float) kernel_stored(weights, i);
     for (uint32_t f = 0; f < functions; f++) {

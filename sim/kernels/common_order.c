@@ -122,7 +122,7 @@ static int run_topk(struct kernel_call *k, struct why *w)
     uint8_t *value = k->out[0]->data;
 
     if (!row)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t o = 0; o < a.outer; o++) {
         for (size_t i = 0; i < a.n; i++)
             row[i] = (struct ranked){ kernel_stored(x, o * a.n + i), (int32_t) i };

@@ -56,13 +56,8 @@ int kernel_make_result(struct kernel_call *k, uint32_t i, const struct shape *sh
     t->shape = *shape;
     t->data = arena_alloc_raw(k->keep, tensor_bytes(t) + 1, 1);
     if (!t->data)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     return 0;
-}
-
-int kernel_no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of device memory");
 }
 
 /* Element strides of an operand whose dimensions are right-aligned with the result's; 0 along

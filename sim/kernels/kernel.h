@@ -154,9 +154,6 @@ double kernel_stored(const struct tensor *t, size_t i);
  * shape depends on values.  WHY_EXECUTION above 2^32 bytes. */
 int kernel_make_result(struct kernel_call *k, uint32_t i, const struct shape *shape, struct why *w);
 
-/* Reports WHY_MEMORY; returns -1. */
-int kernel_no_memory(struct why *w);
-
 /* Whether the call only moves bytes; if so, kernel_move() computes it by the record's move(). */
 bool kernel_moves(const struct kernel_call *k);
 int kernel_move(const struct kernel_call *k, struct why *w);

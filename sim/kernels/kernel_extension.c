@@ -18,7 +18,7 @@ int kernel_extension(struct kernel_call *k, struct why *w)
     struct value **list = arena_alloc(k->scratch, n_in + n_out, sizeof(*list));
 
     if (!v || !list)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (uint32_t i = 0; i < n_in; i++)
         if (k->arg[i]) {
             v[i].tensor = *k->arg[i];

@@ -73,5 +73,5 @@ int kernel_move(const struct kernel_call *k, struct why *w)
     const void **from = arena_alloc(k->scratch, k->call.n_in + 1, sizeof(*from));
     void **to = arena_alloc(k->scratch, k->call.n_out + 1, sizeof(*to));
 
-    return from && to && move(k, from, to) == 0 ? 0 : kernel_no_memory(w);
+    return from && to && move(k, from, to) == 0 ? 0 : why_no_memory(w);
 }

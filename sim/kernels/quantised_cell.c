@@ -253,7 +253,7 @@ static int start(const struct kernel_call *k, struct quantised_lstm *ret_lstm, s
     q.cell = arena_alloc(k->scratch, n + 1, sizeof(int16_t));
     if (!q.gate[GATE_INPUT] || !q.gate[GATE_FORGET] || !q.gate[GATE_CELL] || !q.gate[GATE_OUTPUT] ||
         !q.cell)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (n)
         memcpy(q.cell, cell->data, n * sizeof(int16_t));
     *ret_lstm = q;
@@ -269,7 +269,7 @@ static int run_quantised_lstm(struct kernel_call *k, struct why *w)
     TRY(start(k, &q, w));
     int8_t *hidden = arena_alloc(k->scratch, q.batch * q.units + 1, 1), *output = k->out[2]->data;
     if (!hidden)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (kernel_in(k, ROLE_INPUT_TO_INPUT_WEIGHTS))
         compute_gate(&q, GATE_INPUT);
     compute_gate(&q, GATE_FORGET);

@@ -118,7 +118,7 @@ int kernel_set_new(const struct kernel *const *tables, struct kernel_set **ret_s
             n++;
     struct kernel_set *s = calloc(1, sizeof(*s) + n * sizeof(s->bound[0]));
     if (!s)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (bind(tables, s, w) < 0) {
         free(s);
         return -1;

@@ -315,7 +315,7 @@ static int put_memories(struct burst_client *c, const Wire__MemoriesWanted *ques
 {
     answer->memories = arena_alloc(c->arena, question->n_slots, sizeof(*answer->memories));
     if (!answer->memories)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     for (size_t i = 0; i < question->n_slots; i++) {
         int32_t k = question->slots[i];
         REQUIRE(w, k >= 0 && k < BURST_SLOTS && c->place[k].is_used,

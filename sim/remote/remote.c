@@ -103,7 +103,7 @@ static struct remote_channel *channel_new(int socket, struct why *w)
         free(c);
         arena_free(a);
         close(socket);
-        why_fail(w, WHY_MEMORY, "out of memory");
+        why_no_memory(w);
         return NULL;
     }
     *c = (struct remote_channel){ .socket = socket, .arena = a };
@@ -181,7 +181,8 @@ int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wir
 
     TRY(exchange(c, call, fds, &reply, &none, w));
     wire_close_fds(&none);
-    return reply->status == HAL_NONE ? 0 : why_fail(w, WHY_MEMORY, "the service is out of memory");
+    return reply->status == HAL_NONE ? 0
+                                     : why_fail(w, WHY_MEMORY, "the service has no memory left");
 }
 
 int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
@@ -393,7 +394,7 @@ static int connect_to(struct remote *r, int socket, struct why *w)
     wire_set_patience(socket, r->patience);
     r->first = channel_new(socket, w);
     if (!r->first || !r->arena || r->stop < 0)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     if (open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w) < 0 || remote_describe(r, w) < 0)
         return w->code == WHY_INVALID ? why_prefix(w, "not a service of this version of Halcyon")
                                       : -1;
@@ -408,7 +409,7 @@ int remote_open_socket(int socket, double patience, struct hal_driver **ret_driv
 
     if (!r) {
         close(socket);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     *r = (struct remote){ .arena = arena_new(0),
                           .events = -1,

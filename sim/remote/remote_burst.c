@@ -22,7 +22,7 @@ static int put_identifiers(struct remote_call *q, const struct remote_burst *b, 
     int64_t *ids = arena_alloc(q->a, n, sizeof(*ids));
 
     if (!ids)
-        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+        return why_no_memory(&q->why);
     for (uint32_t i = 0; identifiers && i < n; i++)
         ids[i] = b->client && identifiers[i] >= 0 ? -1 : identifiers[i];
     q->call.n_identifiers = identifiers ? n : 0;

@@ -5,11 +5,6 @@
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote_internal.h"
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of memory");
-}
-
 /* ---- properties */
 
 static enum hal_status as_status(int32_t s)
@@ -24,7 +19,7 @@ static int take_extension(struct arena *a, const Wire__Extension *m, struct hal_
 
     e->name = arena_strdup(a, m->name);
     if (!t || !e->name)
-        return no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < m->n_types; i++)
         t[i] = (struct hal_extension_type){ (uint16_t) m->types[i]->type, m->types[i]->is_tensor,
                                             m->types[i]->byte_size };
@@ -38,7 +33,7 @@ static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
     struct hal_extension *e = arena_alloc(r->arena, m->n_extensions, sizeof(*e));
 
     if (!e)
-        return no_memory(w);
+        return why_no_memory(w);
     REQUIRE(w, m->protocol == WIRE_PROTOCOL && m->abi_version == HAL_ABI_VERSION,
             "protocol %u and ABI version %u of hal.h, expected %d and %d", m->protocol,
             m->abi_version, WIRE_PROTOCOL, HAL_ABI_VERSION);
@@ -59,7 +54,7 @@ static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
     r->base.name = arena_strdup(r->arena, m->name);
     r->base.abi_version = HAL_ABI_VERSION;
     r->base.hal_version = (enum hal_version) m->hal_version;
-    return r->info.version && r->base.name ? 0 : no_memory(w);
+    return r->info.version && r->base.name ? 0 : why_no_memory(w);
 }
 
 static struct hal_performance take_performance(const Wire__Performance *m)
@@ -230,7 +225,7 @@ int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_v
     Wire__TokenValue *m = arena_alloc(q->a, n, sizeof(*m));
 
     if (!list || !m)
-        return no_memory(&q->why);
+        return why_no_memory(&q->why);
     REQUIRE(&q->why, hints || !n, "the list of hints is NULL");
     for (uint32_t i = 0; i < n; i++) {
         const struct hal_token_value *h = &hints[i];
@@ -249,7 +244,7 @@ static int put_files(struct remote_call *q, uint32_t n, const int *files, uint32
     uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
 
     if (!names)
-        return no_memory(&q->why);
+        return why_no_memory(&q->why);
     REQUIRE(&q->why, files || !n, "the list of cache files is NULL");
     for (uint32_t i = 0; i < n; i++)
         TRY(wire_name_fd(&q->fds, files[i], &names[i], &q->why));
@@ -263,7 +258,7 @@ static int put_prepare_config(struct remote_call *q, const struct hal_prepare_co
     const struct hal_cache *cache = &config->cache;
 
     if (!m)
-        return no_memory(&q->why);
+        return why_no_memory(&q->why);
     wire__prepare_config__init(m);
     m->preference = (int32_t) config->preference;
     m->priority = (int32_t) config->priority;

@@ -13,7 +13,7 @@ int remote_await(struct remote_call *q, const struct remote_callback *callback)
     struct remote *r = q->r;
 
     if (!c)
-        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+        return why_no_memory(&q->why);
     pthread_mutex_lock(&r->lock);
     *c = *callback;
     c->id = q->call.callback = ++r->last_id;
@@ -125,7 +125,7 @@ void *remote_run_events(void *argument)
 
     pthread_setname_np(pthread_self(), "events");
     if (!a)
-        why_fail(&w, WHY_MEMORY, "out of memory");
+        why_no_memory(&w);
     while (a && await_event(r, a, &w) == 0)
         arena_rewind(a, (struct arena_mark){ 0 });
     remote_give_up(r, &w);

@@ -220,7 +220,7 @@ static int put_fences(struct remote_call *q, uint32_t n, const int *fences)
     uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
 
     if (!names)
-        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+        return why_no_memory(&q->why);
     for (uint32_t i = 0; i < n; i++)
         TRY(wire_name_fd(&q->fds, fences[i], &names[i], &q->why));
     q->call.n_wait_for = n;

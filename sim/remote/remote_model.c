@@ -44,7 +44,7 @@ static int put_config(struct remote_call *q, const struct hal_execution_config *
     Wire__ExecutionConfig *m = arena_alloc(q->a, 1, sizeof(*m));
 
     if (!m)
-        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+        return why_no_memory(&q->why);
     wire__execution_config__init(m);
     m->measure = config->measure;
     m->deadline = config->deadline;
@@ -129,7 +129,7 @@ static int stage(struct remote_call *q, const struct hal_request *request, struc
                         { arena_alloc(q->a, most, sizeof(*s.spans.span)), 0 } };
 
     if (!s.at || !s.spans.span)
-        return why_fail(&q->why, WHY_MEMORY, "out of memory");
+        return why_no_memory(&q->why);
     TRY(place(q, &s));
     spans_find(request, &s.spans);
     for (uint32_t i = 0; i < request->n_pools; i++) {

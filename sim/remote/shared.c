@@ -28,11 +28,6 @@ struct shared {
     struct region region[];
 };
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of memory");
-}
-
 /* Assigns an offset to a memory; hal_memory.offset is a multiple of the page size. */
 static int place(struct shared *s, const struct hal_memory *m, struct why *w)
 {
@@ -73,7 +68,7 @@ static int put_into_file(struct hal_memory *const *memory, uint32_t n, struct sh
                          struct why *w)
 {
     struct shared *s = shared_new(n);
-    int rc = s ? 0 : no_memory(w);
+    int rc = s ? 0 : why_no_memory(w);
     void *address = NULL;
 
     for (uint32_t i = 0; rc == 0 && i < n; i++)
@@ -100,7 +95,7 @@ static int find_spans(struct shared *s, const struct hal_request *hal, struct wh
 
     s->spans.span = malloc((most + 1) * sizeof(*s->spans.span));
     if (!s->spans.span)
-        return no_memory(w);
+        return why_no_memory(w);
     spans_find(hal, &s->spans);
     for (uint32_t i = 0, k = 0; i < hal->n_pools; i++)
         if (!hal->pools[i].is_token && memory_is_plain(&hal->pools[i].memory))
@@ -116,7 +111,7 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
     uint32_t n = 0;
 
     if (!pools || !plain)
-        return no_memory(w);
+        return why_no_memory(w);
     for (uint32_t i = 0; i < hal->n_pools; i++)
         if (!pools[i].is_token && memory_is_plain(&pools[i].memory))
             plain[n++] = &pools[i].memory;
@@ -140,7 +135,7 @@ int shared_model(const struct hal_model *hal, struct arena *a, struct shared **r
     uint32_t n = 0;
 
     if (!pools || !plain)
-        return no_memory(w);
+        return why_no_memory(w);
     for (uint32_t i = 0; i < hal->n_pools; i++)
         if (memory_is_plain(&pools[i]))
             plain[n++] = &pools[i];

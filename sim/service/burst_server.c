@@ -345,7 +345,7 @@ static int resolve(struct burst_server *s, const struct packet_request *r, struc
     g->pools = arena_alloc(s->arena, r->n_pools, sizeof(*g->pools));
     g->identifiers = arena_alloc(s->arena, r->n_pools, sizeof(*g->identifiers));
     if (!g->pools || !g->identifiers)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     TRY(fetch(s, r, g, w));
     for (uint32_t i = 0; i < r->n_pools; i++) {
         const struct packet_pool *p = &r->pools[i];
@@ -500,7 +500,7 @@ static int create_queues(struct burst_server *s, uint32_t request_length, uint32
     s->results = malloc(result_length * sizeof(*s->results));
     if (!s->arena || !s->requests || !s->results ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-        return why_fail(w, WHY_MEMORY, "not enough memory for a burst's queues");
+        return why_no_memory_for(w, "a burst's queues");
     s->socket = pair[0];
     fds->socket = pair[1];
     return 0;

@@ -114,7 +114,7 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
 
     if (!s) {
         driver->close(driver);
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     }
     *s = (struct service){ .driver = driver, .listener = -1, .stop = eventfd(0, EFD_CLOEXEC) };
     pthread_mutex_init(&s->lock, NULL);

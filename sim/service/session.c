@@ -331,7 +331,7 @@ int channel_start(struct session *s, int socket, struct why *w)
     pthread_t thread;
 
     if (!c)
-        return why_fail(w, WHY_MEMORY, "not enough memory or quota for a channel");
+        return why_no_memory_for(w, "a channel");
     int rc = channel_attach(s, c, w);
     if (rc < 0) {
         c->socket = -1;
@@ -442,7 +442,7 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
 
     if (!s) {
         session_turn_away(socket);
-        return why_fail(w, WHY_MEMORY, "not enough memory or quota for a session");
+        return why_no_memory_for(w, "a session");
     }
     if (pthread_create(&thread, NULL, run_session, s) != 0) {
         session_turn_away(socket);

@@ -29,8 +29,6 @@ answer_fn answer_configure_burst, answer_create_reusable_execution, answer_relea
 answer_fn answer_burst_execute, answer_burst_release_memory;
 answer_fn answer_reusable_execute, answer_reusable_execute_fenced, answer_get_execution_info;
 
-/* Returns -1 with WHY_MEMORY. */
-int answer_no_memory(const struct answer *q);
 /* Sets the reply's status and returns 0. */
 int answer_status(const struct answer *q, enum hal_status s);
 /* Decodes a list of hints into the arena. */

@@ -45,11 +45,6 @@ Wire__Timing *reply_timing(struct arena *a, const struct hal_timing *t)
     return m;
 }
 
-int answer_no_memory(const struct answer *q)
-{
-    return why_fail(q->w, WHY_MEMORY, "out of memory");
-}
-
 int answer_status(const struct answer *q, enum hal_status s)
 {
     q->reply->status = (int32_t) s;
@@ -62,7 +57,7 @@ int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
     struct hal_token_value *h = arena_alloc(q->a, n, sizeof(*h));
 
     if (!h)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     for (size_t i = 0; i < n; i++)
         h[i] = (struct hal_token_value){ m[i]->token, m[i]->value.data, m[i]->value.len };
     *ret_hints = h;
@@ -89,7 +84,7 @@ int answer_object(struct answer *q, enum hal_status s, const struct object *what
     if (q->reply->object)
         return 0;
     object_release_of_driver(what->kind, what->of_driver);
-    return answer_no_memory(q);
+    return why_no_memory(q->w);
 }
 
 static answer_fn *const answers[] = {

@@ -64,7 +64,7 @@ int answer_open_events(struct answer *q)
     close(fd);
     share_give(ACCOUNT_FILES, q->s->caller->client, ok);
     REQUIRE(q->w, first, "a second channel for events");
-    return answer_no_memory(q);
+    return why_no_memory(q->w);
 }
 
 /* The memory file must be sealed: access beyond the end of a shrunk file crashes the service. */
@@ -120,14 +120,14 @@ static int put_extensions(const struct answer *q, Wire__Info *m)
         const struct hal_extension *x = &e[m->n_extensions];
         Wire__Extension *to = arena_alloc(q->a, 1, sizeof(*to));
         if (!to)
-            return answer_no_memory(q);
+            return why_no_memory(q->w);
         wire__extension__init(to);
         to->name = (char *) (uintptr_t) x->name;
         to->types = arena_alloc(q->a, x->n_types, sizeof(*to->types));
         for (; to->types && to->n_types < x->n_types; to->n_types++) {
             Wire__ExtensionType *t = arena_alloc(q->a, 1, sizeof(*t));
             if (!t)
-                return answer_no_memory(q);
+                return why_no_memory(q->w);
             wire__extension_type__init(t);
             t->type = x->type[to->n_types].type;
             t->is_tensor = x->type[to->n_types].is_tensor;
@@ -136,7 +136,7 @@ static int put_extensions(const struct answer *q, Wire__Info *m)
         }
         m->extensions[m->n_extensions] = to;
     }
-    return m->extensions ? 0 : answer_no_memory(q);
+    return m->extensions ? 0 : why_no_memory(q->w);
 }
 
 int answer_get_info(struct answer *q)
@@ -146,7 +146,7 @@ int answer_get_info(struct answer *q)
     const char *version = "";
 
     if (!m)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     wire__info__init(m);
     m->protocol = WIRE_PROTOCOL;
     m->abi_version = q->d->abi_version;
@@ -179,7 +179,7 @@ int answer_get_capabilities(struct answer *q)
     enum hal_status s = q->d->get_capabilities(q->d, (enum hal_version) q->call->version, &h);
 
     if (!m)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     if (s != HAL_NONE)
         return answer_status(q, s);
     wire__capabilities__init(m);
@@ -190,12 +190,12 @@ int answer_get_capabilities(struct answer *q)
     m->operands = arena_alloc(q->a, h.n_operands, sizeof(*m->operands));
     if (!m->relaxed_scalar || !m->relaxed_tensor || !m->if_performance || !m->while_performance ||
         !m->operands)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     for (; m->n_operands < h.n_operands; m->n_operands++) {
         const struct hal_operand_performance *p = &h.operand[m->n_operands];
         m->operands[m->n_operands] = reply_performance(q->a, p->type, &p->info);
         if (!m->operands[m->n_operands])
-            return answer_no_memory(q);
+            return why_no_memory(q->w);
     }
     q->reply->capabilities = m;
     return 0;
@@ -216,7 +216,7 @@ int answer_get_supported_operations(struct answer *q)
     bool *supported = arena_alloc(q->a, model.main.n_operations, sizeof(*supported));
     protobuf_c_boolean *answers = arena_alloc(q->a, model.main.n_operations, sizeof(*answers));
     if (!supported || !answers)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     enum hal_status s = q->d->get_supported_operations(q->d, (enum hal_version) q->call->version,
                                                        &model, supported, &n_reported);
     if (s != HAL_NONE)
@@ -239,7 +239,7 @@ static int take_cache(const struct answer *q, const Wire__PrepareConfig *m, stru
     for (int k = 0; k < 2; k++) {
         files[k] = arena_alloc(q->a, n[k], sizeof(int));
         if (!files[k])
-            return answer_no_memory(q);
+            return why_no_memory(q->w);
         for (size_t i = 0; i < n[k]; i++)
             files[k][i] = wire_fd(q->fds, names[k][i]);
     }
@@ -274,7 +274,7 @@ int answer_prepare_model(struct answer *q)
     TRY(take_prepare_config(q, &config));
     callback = session_prepare_callback(q->s, q->call->callback);
     if (!callback)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     return answer_status(q, q->d->prepare_model(q->d, (enum hal_version) q->call->version, &model,
                                                 &config, callback));
 }
@@ -287,7 +287,7 @@ int answer_prepare_model_from_cache(struct answer *q)
     TRY(take_prepare_config(q, &config));
     callback = session_prepare_callback(q->s, q->call->callback);
     if (!callback)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     if (!q->d->prepare_model_from_cache)
         return answer_status(q, hal_refuse_preparation(callback, HAL_GENERAL_FAILURE));
     return answer_status(q, q->d->prepare_model_from_cache(
@@ -315,7 +315,7 @@ static int allocate_for(struct answer *q, struct hal_prepared_model *const *mode
     struct hal_buffer *buffer = NULL;
 
     if (!in || !out)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     if (!q->d->allocate)
         return answer_status(q, HAL_GENERAL_FAILURE);
     enum hal_status s =
@@ -332,7 +332,7 @@ int answer_allocate(struct answer *q)
     struct hal_prepared_model **models = arena_alloc(q->a, n, sizeof(*models));
 
     if (!pinned || !models)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     for (size_t i = 0; i < n; i++) {
         pinned[i] = object_pin(q->s, q->call->models[i], OBJECT_PREPARED);
         models[i] = pinned[i] ? pinned[i]->of_driver : NULL;

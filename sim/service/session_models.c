@@ -26,7 +26,7 @@ static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_
     struct hal_output_shape *shapes = arena_alloc(q->a, n, sizeof(*shapes));
 
     if (!shapes)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     *ret_result = (struct hal_result){
         .shapes = shapes, .capacity = n, .n_shapes = UINT32_MAX, .timing = hal_no_timing
     };
@@ -41,7 +41,7 @@ static int put_result(struct answer *q, enum hal_status s, const struct hal_resu
     q->reply->more = r->n_shapes - n;
     if (!q->reply->timing ||
         reply_shapes(q->a, n, r->shapes, &q->reply->n_shapes, &q->reply->shapes) < 0)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     return answer_status(q, s);
 }
 
@@ -88,7 +88,7 @@ static int execute_on(struct answer *q, struct object *o)
     TRY(take_request(q, NULL, &request, &config));
     callback = session_execution_callback(q->s, q->call->callback);
     if (!callback)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     if (!p->methods->execute) {
         hal_refuse_execution(callback, HAL_GENERAL_FAILURE);
         return missing_method(q, q->d->hal_version < HAL_1_2 ? "a prepared model without execute"
@@ -108,7 +108,7 @@ static int take_fences(const struct answer *q, const int **ret_fences)
     int *fences = arena_alloc(q->a, q->call->n_wait_for, sizeof(*fences));
 
     if (!fences)
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     for (size_t i = 0; i < q->call->n_wait_for; i++)
         fences[i] = wire_fd(q->fds, q->call->wait_for[i]);
     *ret_fences = fences;
@@ -127,7 +127,7 @@ static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal
         info ? object_add(q->s, &(struct object){ .kind = OBJECT_INFO, .of_driver = info }) : 0;
     if (info && !q->reply->info_object) {
         info->methods->release(info);
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     }
     return 0;
 }
@@ -174,7 +174,7 @@ static int open_queues(struct answer *q, struct burst_server *server)
     Wire__Queues *m = arena_alloc(q->a, 1, sizeof(*m));
     if (!m) {
         burst_fds_close(&fds);
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     }
     wire__queues__init(m);
     m->request = wire_put_fd(q->out, fds.request);
@@ -192,7 +192,7 @@ static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o
 
     if (!server) {
         burst->methods->release(burst);
-        return answer_no_memory(q);
+        return why_no_memory(q->w);
     }
     burst_server_share(server, &q->s->kept);
     if (open_queues(q, server) < 0) {
@@ -325,7 +325,7 @@ static int execution_info_on(struct answer *q, struct object *o)
 
     q->reply->timing = reply_timing(q->a, &launched);
     q->reply->fenced = reply_timing(q->a, &fenced);
-    return q->reply->timing && q->reply->fenced ? answer_status(q, s) : answer_no_memory(q);
+    return q->reply->timing && q->reply->fenced ? answer_status(q, s) : why_no_memory(q->w);
 }
 
 int answer_get_execution_info(struct answer *q)

@@ -143,11 +143,6 @@ static const struct request_datum *take(struct reader *t, enum request_tag tag)
     return t->at++;
 }
 
-static int no_memory(const struct reader *t)
-{
-    return why_fail(t->w, WHY_MEMORY, "out of memory");
-}
-
 static int take_dimensions(struct reader *t, enum request_tag tag, struct hal_argument *ret)
 {
     uint32_t *dims;
@@ -157,7 +152,7 @@ static int take_dimensions(struct reader *t, enum request_tag tag, struct hal_ar
     REQUIRE(t->w, ret->n_dims <= t->left, "%u dimensions, %u datums left", ret->n_dims, t->left);
     dims = arena_alloc(t->arena, ret->n_dims, sizeof(*dims));
     if (!dims)
-        return no_memory(t);
+        return why_no_memory(t->w);
     for (uint32_t i = 0; i < ret->n_dims; i++) {
         const struct request_datum *d = take(t, tag);
         if (!d)
@@ -196,7 +191,7 @@ static int take_arguments(struct reader *t, uint32_t n, enum request_tag tag,
     REQUIRE(t->w, n <= t->left, "%u operands, %u datums left", n, t->left);
     a = arena_alloc(t->arena, n, sizeof(*a));
     if (!a)
-        return no_memory(t);
+        return why_no_memory(t->w);
     for (uint32_t i = 0; i < n; i++)
         TRY(take_argument(t, tag, dimension, &a[i]));
     *ret = a;
@@ -226,7 +221,7 @@ static int take_pools(struct reader *t, uint32_t n, const struct packet_pool **r
     REQUIRE(t->w, n <= t->left, "%u pools, %u datums left", n, t->left);
     p = arena_alloc(t->arena, n, sizeof(*p));
     if (!p)
-        return no_memory(t);
+        return why_no_memory(t->w);
     for (uint32_t i = 0; i < n; i++)
         TRY(take_pool(t, &p[i]));
     *ret = p;
@@ -245,7 +240,7 @@ static int take_hint(struct reader *t, struct hal_token_value *ret)
             "a hint of %u bytes, %u datums left", length, t->left);
     value = arena_alloc(t->arena, length, 1);
     if (!value)
-        return no_memory(t);
+        return why_no_memory(t->w);
     *ret = (struct hal_token_value){ d->of.hint.token, value, length };
     for (uint32_t at = 0; at < length; at += REQUEST_BYTES) {
         d = take(t, REQUEST_HINT_BYTES);
@@ -261,7 +256,7 @@ static int take_hints(struct reader *t, struct hal_execution_config *c)
     struct hal_token_value *h = arena_alloc(t->arena, t->left, sizeof(*h));
 
     if (!h)
-        return no_memory(t);
+        return why_no_memory(t->w);
     while (t->left)
         TRY(take_hint(t, &h[c->n_hints++]));
     c->hints = h;

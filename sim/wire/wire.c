@@ -319,8 +319,7 @@ static int unpack(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, 
     ProtobufCMessage *m = protobuf_c_message_unpack(type, &allocator, length, bytes);
 
     if (reading.is_full)
-        return why_fail(w, WHY_MEMORY, "not enough memory to decode a message of %zu bytes",
-                        length);
+        return why_no_memory_for(w, "a message of %zu bytes", length);
     REQUIRE(w, m, "not a message of type %s", type->name);
     *ret_message = m;
     return 0;

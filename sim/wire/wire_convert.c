@@ -4,11 +4,6 @@
 
 #include "sim/wire/wire.h"
 
-static int no_memory(struct why *w)
-{
-    return why_fail(w, WHY_MEMORY, "out of memory");
-}
-
 /* ---- NULL arrays */
 
 static int check_operand_lists(const struct hal_operand *h, struct why *w)
@@ -169,7 +164,7 @@ int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena 
     Wire__Memory *m = NEW(a, Wire__Memory, WIRE__MEMORY__INIT);
 
     if (!m)
-        return no_memory(w);
+        return why_no_memory(w);
     REQUIRE(w, hal->kind != HAL_MEMORY_ADDRESS || (hal->address && hal->size),
             "the address of a memory is NULL or its size 0");
     m->kind = (uint32_t) hal->kind;
@@ -188,12 +183,12 @@ static int put_prefixes(const struct hal_model *hal, struct arena *a, Wire__Mode
 {
     m->prefixes = arena_alloc(a, hal->n_extension_prefixes, sizeof(*m->prefixes));
     if (!m->prefixes)
-        return no_memory(w);
+        return why_no_memory(w);
     for (; m->n_prefixes < hal->n_extension_prefixes; m->n_prefixes++) {
         const struct hal_extension_prefix *h = &hal->extension_name_to_prefix[m->n_prefixes];
         Wire__Prefix *p = NEW(a, Wire__Prefix, WIRE__PREFIX__INIT);
         if (!p)
-            return no_memory(w);
+            return why_no_memory(w);
         p->name = (char *) (uintptr_t) h->name;
         p->prefix = h->prefix;
         m->prefixes[m->n_prefixes] = p;
@@ -207,14 +202,14 @@ int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds
     Wire__Model *m = NEW(a, Wire__Model, WIRE__MODEL__INIT);
 
     if (!m || !(m->main = put_subgraph(&hal->main, a)))
-        return no_memory(w);
+        return why_no_memory(w);
     m->referenced = arena_alloc(a, hal->n_referenced, sizeof(*m->referenced));
     m->pools = arena_alloc(a, hal->n_pools, sizeof(*m->pools));
     if (!m->referenced || !m->pools)
-        return no_memory(w);
+        return why_no_memory(w);
     for (; m->n_referenced < hal->n_referenced; m->n_referenced++)
         if (!(m->referenced[m->n_referenced] = put_subgraph(&hal->referenced[m->n_referenced], a)))
-            return no_memory(w);
+            return why_no_memory(w);
     for (; m->n_pools < hal->n_pools; m->n_pools++)
         TRY(wire_put_memory(&hal->pools[m->n_pools], 0, a, fds, &m->pools[m->n_pools], w));
     m->operand_values = (ProtobufCBinaryData){ hal->operand_values_length,
@@ -255,14 +250,14 @@ int wire_put_request(const struct hal_request *hal, const uint64_t *staged, stru
     if (!m || !(m->inputs = put_arguments(hal->inputs, hal->n_inputs, a)) ||
         !(m->outputs = put_arguments(hal->outputs, hal->n_outputs, a)) ||
         !(m->pools = arena_alloc(a, hal->n_pools, sizeof(*m->pools))))
-        return no_memory(w);
+        return why_no_memory(w);
     m->n_inputs = hal->n_inputs;
     m->n_outputs = hal->n_outputs;
     for (; m->n_pools < hal->n_pools; m->n_pools++) {
         const struct hal_request_pool *h = &hal->pools[m->n_pools];
         Wire__RequestPool *p = NEW(a, Wire__RequestPool, WIRE__REQUEST_POOL__INIT);
         if (!p)
-            return no_memory(w);
+            return why_no_memory(w);
         p->is_token = h->is_token;
         p->token = h->token;
         if (!h->is_token)
@@ -309,7 +304,7 @@ static int take_subgraph(const Wire__Subgraph *m, struct arena *a, struct hal_su
     struct hal_operation *operations = arena_alloc(a, m->n_operations, sizeof(*operations));
 
     if (!operands || !operations)
-        return no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < m->n_operands; i++)
         take_operand(m->operands[i], &operands[i]);
     for (size_t i = 0; i < m->n_operations; i++) {
@@ -353,7 +348,7 @@ static int take_pools(const Wire__Model *m, const struct wire_fds *fds, struct a
     struct hal_memory *pools = arena_alloc(a, m->n_pools, sizeof(*pools));
 
     if (!pools)
-        return no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < m->n_pools; i++)
         TRY(wire_take_memory(m->pools[i], fds, NULL, &pools[i], w));
     h->n_pools = (uint32_t) m->n_pools;
@@ -366,7 +361,7 @@ static int take_prefixes(const Wire__Model *m, struct arena *a, struct hal_model
     struct hal_extension_prefix *p = arena_alloc(a, m->n_prefixes, sizeof(*p));
 
     if (!p)
-        return no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < m->n_prefixes; i++) {
         REQUIRE(w, m->prefixes[i]->prefix <= UINT16_MAX, "extension prefix %u, above 65535",
                 m->prefixes[i]->prefix);
@@ -388,7 +383,7 @@ int wire_take_model(const Wire__Model *m, const struct wire_fds *fds, struct are
 
     REQUIRE(w, m->main, "a model without a main graph");
     if (!referenced)
-        return no_memory(w);
+        return why_no_memory(w);
     TRY(take_subgraph(m->main, a, &h.main, w));
     for (size_t i = 0; i < m->n_referenced; i++)
         TRY(take_subgraph(m->referenced[i], a, &referenced[i], w));
@@ -419,7 +414,7 @@ int wire_take_request(const Wire__Request *m, const struct wire_fds *fds,
     struct hal_argument *out = take_arguments(m->outputs, m->n_outputs, a);
 
     if (!pools || !in || !out)
-        return no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < m->n_pools; i++) {
         const Wire__RequestPool *p = m->pools[i];
         pools[i] = (struct hal_request_pool){ .is_token = p->is_token, .token = p->token };

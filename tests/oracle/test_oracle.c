@@ -298,7 +298,7 @@ static int run_hidden(const struct example *e, enum hidden hidden, struct why *w
         if (o->life == LIFE_INPUT || o->life == LIFE_OUTPUT)
             hide_shape(&o->tensor, hidden);
     }
-    rc = rc < 0 ? why_fail(w, WHY_MEMORY, "out of memory") : run_model(&unknown, w);
+    rc = rc < 0 ? why_no_memory(w) : run_model(&unknown, w);
     arena_free(a);
     return rc < 0 ? why_prefix(w, hidden == HIDDEN_RANK ? "unknown ranks" : "unknown dimensions")
                   : 0;

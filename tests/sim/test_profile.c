@@ -164,7 +164,7 @@ static int read_profile(const char *path, char **ret_json, struct why *why)
 {
     (void) path;
     *ret_json = strdup(given);
-    return *ret_json ? 0 : why_fail(why, WHY_MEMORY, "out of memory");
+    return *ret_json ? 0 : why_no_memory(why);
 }
 
 /* How far a call gets on a device of one rule. */

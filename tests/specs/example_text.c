@@ -169,7 +169,7 @@ int example_same(const struct example *a, const struct example *b, struct why *w
     uint32_t *of = calloc(a->model.n_graphs, sizeof *of);
 
     if (!of)
-        return why_fail(w, WHY_MEMORY, "out of memory");
+        return why_no_memory(w);
     int result = same_graph(&(struct pairing){ a, b, of }, 0, 0, w);
     free(of);
     TRY(result);

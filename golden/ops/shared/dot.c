@@ -55,7 +55,7 @@ double *dot_scratch(const struct call *c, size_t n, struct why *w)
     double *p = arena_alloc_raw(c->scratch, n, sizeof *p);
 
     if (!p)
-        why_fail(w, WHY_MEMORY, "no memory for %zu values", n);
+        why_no_memory_for(w, "%zu values", n);
     return p;
 }
 

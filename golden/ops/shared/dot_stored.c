@@ -102,7 +102,7 @@ static void *take(const struct stored *s, size_t n, size_t size, struct why *w)
     void *p = arena_alloc_raw(s->call->scratch, n + READ_BEYOND, size);
 
     if (!p)
-        why_fail(w, WHY_MEMORY, "%s: out of memory", s->call->op->name);
+        why_no_memory_for(w, "%s", s->call->op->name);
     return p;
 }
 

@@ -124,7 +124,7 @@ double *reduce_scratch(const struct call *c, struct why *w)
     double *to = arena_alloc_raw(c->scratch, n + 1, sizeof(double));
 
     if (!to)
-        why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, n);
+        why_no_memory_for(w, "%s: %zu elements", c->op->name, n);
     return to;
 }
 

@@ -75,7 +75,7 @@ REDUCE_INLINE int reduce_bound_monotone(struct call *c, double start,
     double *shifted = arena_alloc_raw(c->scratch, inputs + 1, sizeof(double));
 
     if (!end[0] || !end[1] || !shifted)
-        return why_fail(w, WHY_MEMORY, "%s: no memory for %zu elements", c->op->name, inputs);
+        return why_no_memory_for(w, "%s: %zu elements", c->op->name, inputs);
     for (int k = 0; k < 2 && ex; k++) {
         for (size_t i = 0; i < inputs; i++)
             shifted[i] = k ? x[i] + ex[i] : x[i] - ex[i];

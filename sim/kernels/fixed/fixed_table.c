@@ -129,7 +129,7 @@ static int run_mean(struct kernel_call *k, struct why *w)
     uint32_t axes = kernel_axes(k);
 
     if (!sums)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (!n && n_out)
         return why_fail(w, WHY_EXECUTION, "mean of no elements");
     for (size_t i = 0; i < n; i++)
@@ -154,7 +154,7 @@ static int run_extreme(struct kernel_call *k, struct why *w)
     uint32_t axes = kernel_axes(k);
 
     if (!best)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < n_out; i++)
         best[i] = largest ? INT32_MIN : INT32_MAX;
     for (size_t i = 0; i < n; i++) {

@@ -113,7 +113,7 @@ static int convolve(struct kernel_call *k,
 
     c.factor = channel_factors(k, filter, v->out_c);
     if (!c.factor)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t b = 0; b < v->batch; b++)
         for (int oy = 0; oy < v->y.out; oy++)
             for (int ox = 0; ox < v->x.out; ox++)
@@ -176,7 +176,7 @@ static int run_transposed_convolution(struct kernel_call *k, struct why *w)
 
     c.factor = channel_factors(k, filter, v->in_c);
     if (!c.factor)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t b = 0; b < v->batch; b++)
         for (int y = 0; y < v->y.in; y++)
             for (int x = 0; x < v->x.in; x++)
@@ -203,7 +203,7 @@ static int run_fully_connected(struct kernel_call *k, struct why *w)
     };
 
     if (!c.factor)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t r = 0; r < c.out->shape.dim[0]; r++)
         for (size_t o = 0; o < units; o++) {
             int64_t sum = 0;

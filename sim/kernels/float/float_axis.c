@@ -43,7 +43,7 @@ static int run_softmax(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, tensor_count(k->out[0]));
 
     if (!x || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++)
             f(x + o * a.n * a.inner + i, beta, a.n, a.inner, y + o * a.n * a.inner + i);
@@ -78,7 +78,7 @@ static int run_l2_normalization(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, tensor_count(k->out[0]));
 
     if (!x || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++)
             normalise(x + o * a.n * a.inner + i, a.n, a.inner, y + o * a.n * a.inner + i);
@@ -109,7 +109,7 @@ static int run_local_response(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, n), *square = floats_new(k, n);
 
     if (!x || !y || !square)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < n; i++)
         square[i] = x[i] * x[i];
     for (size_t o = 0; o < a.outer; o++)
@@ -144,13 +144,13 @@ static int run_instance_normalization(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, n);
 
     if (!x || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t b = 0; plane && b < batch; b++)
         for (size_t c = 0; c < channels; c++)
             standardise(x + b * plane * channels + c, plane, channels,
                         kernel_float(k, ROLE_EPSILON, 0), kernel_float(k, ROLE_GAMMA, 1),
                         kernel_float(k, ROLE_BETA, 0), y + b * plane * channels + c);
-    return floats_store_image(k, y, k->out[0], nchw) < 0 ? kernel_no_memory(w) : 0;
+    return floats_store_image(k, y, k->out[0], nchw) < 0 ? why_no_memory(w) : 0;
 }
 
 /* ---- reductions */
@@ -207,7 +207,7 @@ static int run_reduce(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, n > n_out ? n : n_out), count = 1;
 
     if (!x || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < n; i++)
         y[i] = x[i];
     for (uint32_t d = 0; d < s.rank; d++) {

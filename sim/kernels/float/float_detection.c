@@ -44,7 +44,7 @@ static int run_transform(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, tensor_count(k->out[0]));
 
     if (!boxes || !delta || !images || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < n; i++) {
         struct float_box b = box_load(boxes + 4 * i);
         if (!box_in_order(&b))
@@ -74,7 +74,7 @@ static int selection_new(const struct kernel_call *k, size_t n, struct selection
     struct selection s = { list_new(k, n, sizeof *s.b), list_new(k, n, sizeof *s.box), 0 };
 
     if (!s.b || !s.box)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     *ret_selection = s;
     return 0;
 }
@@ -85,7 +85,7 @@ static int store_selection(struct kernel_call *k, const struct selection *s, str
     struct shape one = { 1, { (uint32_t) s->n } }, four = { 2, { (uint32_t) s->n, 4 } };
 
     if (!scores || !boxes)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < s->n; i++) {
         scores[i] = s->b[i].score;
         box_store(s->b[i].box, boxes + 4 * i);
@@ -137,7 +137,7 @@ static int run_box_with_nms_limit(struct kernel_call *k, struct why *w)
     struct selection s;
 
     if (!scores || !boxes)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     TRY(selection_new(k, n * classes, &s, w));
     for (size_t i = 0; i < n * classes; i++) {
         s.box[i] = box_load(boxes + 4 * i);
@@ -236,7 +236,7 @@ static int run_generate_proposals(struct kernel_call *k, struct why *w)
     struct selection s;
 
     if (!p.scores || !p.deltas || !p.anchors || !p.images)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t a = 0; a < p.n_anchors; a++) {
         struct float_box b = box_load(p.anchors + 4 * a);
         if (!box_in_order(&b))

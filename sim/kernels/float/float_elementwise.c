@@ -50,7 +50,7 @@ static int run_two(struct kernel_call *k, struct why *w)
     struct walk at;
 
     if (!a || !b || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     walk_start(&at, &k->out[0]->shape, &ta->shape, &tb->shape);
     for (size_t i = 0; i < n; i++, walk_step(&at))
         y[i] = clamp_apply(clamp, k->kernel->two(a[at.a], b[at.b]));
@@ -109,7 +109,7 @@ static int run_one(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, n);
 
     if (!x || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < n; i++)
         y[i] = k->kernel->one(x[i]);
     floats_store(k, y, k->out[0]);
@@ -124,7 +124,7 @@ static int run_elu(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, n);
 
     if (!x || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < n; i++)
         y[i] = x[i] >= 0 ? x[i] : alpha * expm1f(x[i]);
     floats_store(k, y, k->out[0]);
@@ -141,7 +141,7 @@ static int run_select(struct kernel_call *k, struct why *w)
     float *y = floats_new(k, n);
 
     if (!a || !b || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (!(QUANTISED8 >> k->out[0]->dtype & 1u)) {
         kernel_select(k);
         return 0;
@@ -162,12 +162,12 @@ static int run_concatenation(struct kernel_call *k, struct why *w)
     size_t row = a.n * a.inner, at = 0;
 
     if (!y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (uint32_t i = k->call.many_at; i < k->call.many_at + k->call.n_many; i++) {
         const float *x = floats_load(k, k->arg[i]);
         size_t part = a.outer ? tensor_count(k->arg[i]) / a.outer : 0;
         if (!x)
-            return kernel_no_memory(w);
+            return why_no_memory(w);
         for (size_t o = 0; o < a.outer; o++)
             for (size_t e = 0; e < part; e++)
                 y[o * row + at + e] = x[o * part + e];

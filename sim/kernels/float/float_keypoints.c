@@ -127,7 +127,7 @@ static int detection_of(const struct kernel_call *k, struct detection *ret_detec
     };
 
     if (!d.scores || !d.deltas || !d.anchors || !d.box || !d.b)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     *ret_detection = d;
     return 0;
 }
@@ -144,7 +144,7 @@ static int run_detection(struct kernel_call *k, struct why *w)
 
     TRY(detection_of(k, &d, w));
     if (!scores || !boxes)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     memset(classes, 0, tensor_bytes(k->out[2]));
     for (size_t b = 0; b < k->arg[0]->shape.dim[0]; b++) {
         struct places p = { scores + b * room, boxes + 4 * b * room, classes + b * room, background,
@@ -242,7 +242,7 @@ static int run_heatmap(struct kernel_call *k, struct why *w)
     float *scores = floats_new(k, n * points), *places = floats_new(k, 2 * n * points);
 
     if (!maps || !boxes || !scores || !places)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < n; i++) {
         struct float_box b = box_load(boxes + 4 * i);
         if (!box_in_order(&b))

@@ -39,7 +39,7 @@ static int run_fully_connected(struct kernel_call *k, struct why *w)
     };
 
     if (!m.x || !m.weights || !m.bias || !m.y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     TRY(float_matrix_multiply(k, &m, w));
     floats_store(k, m.y, out);
     return 0;
@@ -103,7 +103,7 @@ static int run_batch_matmul(struct kernel_call *k, struct why *w)
     };
 
     if (!b.left || !b.right || !b.no_bias || !b.rows || !b.weights || !b.y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < of.n; i++, walk_step(&b.of.at))
         TRY(multiply(k, &b, b.y + i * of.rows * of.columns, w));
     floats_store(k, b.y, k->out[0]);

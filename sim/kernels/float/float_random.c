@@ -37,7 +37,7 @@ static int run_multinomial(struct kernel_call *k, struct why *w)
     int32_t *y = k->out[0]->data;
 
     if (!logits || !sums)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (!state)
         state = 1;
     for (int i = 0; i < 16; i++)

@@ -121,7 +121,7 @@ static int run_rnn(struct kernel_call *k, struct why *w)
     s.y = floats_new(k, tensor_count(output));
     s.stride = output->shape.dim[output->shape.rank - 1];
     if (failed || !s.y || run_rnn_cell(k, &s, ONLY, NULL, &state) < 0)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     floats_store(k, s.y, output);
     if (next)
         floats_store(k, state, next);
@@ -163,7 +163,7 @@ static int run_svdf(struct kernel_call *k, struct why *w)
     size_t n = feature.units * steps;
     float *memory = floats_new(k, n + feature.units);
     if (failed || !next || !y || !memory)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t b = 0; b < batch; b++) {
         remember(k, &feature, steps, x + b * feature.part[0].n, state + b * n, memory);
         for (size_t u = 0; u < units; u++) {
@@ -259,7 +259,7 @@ static int run_lstm(struct kernel_call *k, struct why *w)
     s.y = floats_new(k, tensor_count(output));
     s.stride = output->shape.dim[output->shape.rank - 1];
     if (failed || !s.y || run_lstm_cell(k, &s, ONLY, &state) < 0)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     floats_store(k, s.y, output);
     if (one)
         memset(k->out[0]->data, 0, tensor_bytes(k->out[0]));
@@ -343,7 +343,7 @@ static int run_bidirectional(struct kernel_call *k, struct why *w)
     link_inputs(k, d, gates, &failed);
     if (failed || place_outputs(k, d, width, merged) < 0 || run_direction(k, &d[0], gates) < 0 ||
         run_direction(k, &d[1], gates) < 0)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     floats_store(k, d[0].s.y, k->out[0]);
     if (!merged)
         floats_store(k, d[1].s.y, k->out[1]);

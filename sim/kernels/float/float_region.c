@@ -69,14 +69,14 @@ static int run_resize(struct kernel_call *k, struct why *w)
     struct plane p = { x, ay.in, ax.in, channels };
 
     if (!x || !y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t b = 0; b < batch; b++, p.x += (size_t) ay.in * (size_t) ax.in * channels)
         for (int i = 0; i < ay.out; i++)
             for (int j = 0; j < ax.out; j++)
                 for (size_t c = 0; c < channels; c++)
                     *to++ = bilinear(&p, between_of(source_of(&ay, i), ay.in),
                                      between_of(source_of(&ax, j), ax.in), c);
-    return floats_store_image(k, y, k->out[0], nchw) < 0 ? kernel_no_memory(w) : 0;
+    return floats_store_image(k, y, k->out[0], nchw) < 0 ? why_no_memory(w) : 0;
 }
 
 /* ---- regions of interest: boxes divided into bins */
@@ -115,7 +115,7 @@ static int regions_of(struct kernel_call *k, struct regions *ret_regions, struct
     };
 
     if (!r.image.x || !r.boxes || !r.y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     for (size_t i = 0; i < r.n; i++)
         if (r.batches[i] < 0 || (size_t) r.batches[i] >= r.batch)
             return why_fail(w, WHY_EXECUTION, "region %zu: image %d of %zu", i, r.batches[i],
@@ -198,7 +198,7 @@ static int run_roi_align(struct kernel_call *k, struct why *w)
                 for (size_t c = 0; c < p.channels; c++)
                     *to++ = mean_of_bin(&p, e, samples, (const int[]){ i, j }, c);
     }
-    return floats_store_image(k, r.y, k->out[0], r.nchw) < 0 ? kernel_no_memory(w) : 0;
+    return floats_store_image(k, r.y, k->out[0], r.nchw) < 0 ? why_no_memory(w) : 0;
 }
 
 /* A range of pixels [first, last). */
@@ -245,7 +245,7 @@ static int run_roi_pooling(struct kernel_call *k, struct why *w)
                 for (size_t c = 0; c < p.channels; c++)
                     *to++ = largest_of(&p, bin_of(&ey, i), bin_of(&ex, j), c);
     }
-    return floats_store_image(k, r.y, k->out[0], r.nchw) < 0 ? kernel_no_memory(w) : 0;
+    return floats_store_image(k, r.y, k->out[0], r.nchw) < 0 ? why_no_memory(w) : 0;
 }
 
 #define ALL (FLOATS | QUANTISED8)

@@ -94,12 +94,12 @@ static int run_convolution(struct kernel_call *k, struct why *w)
     c.x = floats_load_image(k, k->arg[0], c.win.nchw);
     c.groups = groups_of(k, &c.win);
     if (!c.x || !c.filter || !c.bias || !c.y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (use_xnnpack(k))
         TRY(rc = xnn_conv(k, &c, w));
     if (rc == 1)
         run_conv(k, &c);
-    return floats_store_image(k, c.y, out, c.win.nchw) < 0 ? kernel_no_memory(w) : 0;
+    return floats_store_image(k, c.y, out, c.win.nchw) < 0 ? why_no_memory(w) : 0;
 }
 
 /* ---- transposed convolutions, without XNNPACK: its 2022 version reads outside of some images */
@@ -159,9 +159,9 @@ static int run_transposed_convolution(struct kernel_call *k, struct why *w)
 
     c.x = floats_load_image(k, k->arg[0], c.win.nchw);
     if (!c.x || !c.filter || !c.bias || !c.y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     run_transposed(k, &c);
-    return floats_store_image(k, c.y, k->out[0], c.win.nchw) < 0 ? kernel_no_memory(w) : 0;
+    return floats_store_image(k, c.y, k->out[0], c.win.nchw) < 0 ? why_no_memory(w) : 0;
 }
 
 /* ---- pools */
@@ -214,14 +214,14 @@ static int run_pooling(struct kernel_call *k, struct why *w)
 
     p.x = floats_load_image(k, k->arg[0], p.win.nchw);
     if (!p.x || !p.y)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (tensor_count(out) && k->xnnpack && !k->half_sums && kind == POOL_AVERAGE)
         TRY(rc = xnn_average_pool(k, &p, w));
     if (tensor_count(out) && k->xnnpack && kind == POOL_LARGEST)
         TRY(rc = xnn_max_pool(k, &p, w));
     if (rc == 1)
         run_pool(k, &p, kind);
-    return floats_store_image(k, p.y, out, p.win.nchw) < 0 ? kernel_no_memory(w) : 0;
+    return floats_store_image(k, p.y, out, p.win.nchw) < 0 ? why_no_memory(w) : 0;
 }
 
 #define ALL (FLOATS | QUANTISED8)

@@ -35,7 +35,7 @@ static int finish(xnn_operator_t op, enum xnn_status created, enum xnn_status se
     if (status == xnn_status_success)
         return 0;
     if (status == xnn_status_out_of_memory)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     return 1;
 }
 
@@ -89,7 +89,7 @@ int xnn_conv(const struct kernel_call *k, const struct float_conv *c, struct why
 
     TRY(start(w));
     if (!x)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (!fits(&v->y) || !fits(&v->x) || c->groups > UINT32_MAX)
         return 1;
     created = xnn_create_convolution2d_nhwc_f32(
@@ -112,7 +112,7 @@ int xnn_matrix(const struct kernel_call *k, const struct float_matrix *m, struct
 
     TRY(start(w));
     if (!x)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     created = xnn_create_fully_connected_nc_f32(m->in, m->out, m->in, m->out, m->weights, m->bias,
                                                 m->clamp.lo, m->clamp.hi, 0, &op);
     if (created == xnn_status_success)
@@ -129,7 +129,7 @@ int xnn_average_pool(const struct kernel_call *k, const struct float_pool *p, st
 
     TRY(start(w));
     if (!x)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (!fits(&v->y) || !fits(&v->x) || v->y.kernel * v->x.kernel == 1)
         return 1;
     created = xnn_create_average_pooling2d_nhwc_f32(
@@ -151,7 +151,7 @@ int xnn_max_pool(const struct kernel_call *k, const struct float_pool *p, struct
 
     TRY(start(w));
     if (!x)
-        return kernel_no_memory(w);
+        return why_no_memory(w);
     if (!fits(&v->y) || !fits(&v->x) || v->y.kernel * v->x.kernel == 1)
         return 1;
     created = xnn_create_max_pooling2d_nhwc_f32(

@@ -47,7 +47,7 @@ static double *doubles(const struct cell *k, size_t n, struct why *w)
     double *p = arena_alloc_raw(k->c->scratch, n + 1, sizeof *p);
 
     if (!p)
-        why_fail(w, WHY_MEMORY, "%s: no memory for %zu values", k->c->op->name, n);
+        why_no_memory_for(w, "%s: %zu values", k->c->op->name, n);
     return p;
 }
 
@@ -351,7 +351,7 @@ int cell_real_call(const struct call *c, struct call *ret_real, struct why *w)
             real.x[i][j] = c->x[i][j] * tensor_step(c->arg[i], 0);
     }
     if (!real.x)
-        return why_fail(w, WHY_MEMORY, "%s: out of memory", c->op->name);
+        return why_no_memory_for(w, "%s", c->op->name);
     *ret_real = real;
     return 0;
 }
