@@ -42,6 +42,13 @@ SKELETON = "harness/skeleton/"
 # Tags of structures that two headers still define; each should be renamed.
 SHARED_TAGS = {"buffer", "cell", "kernel", "lstm", "lstm_gate", "prepared", "resize_axis", "rows",
                "span", "taps", "values", "walk"}
+# Operations that some code is about: the counters of loops, faults, the names of fused activations.
+NAMED_BY = {
+    "randgraph/control_flow.c": {"ADD", "LESS"},
+    "sim/device/faults.c": {"CONV_2D", "DEPTHWISE_CONV_2D"},
+    "reports/graph_dump.c": {"RELU", "RELU1", "RELU6"},
+}
+PERFORMANCE_KEYS = {"IF", "WHILE"}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -143,6 +150,18 @@ def check_operations(path, lines, names):
         for code in re.findall(r"\bOP_([A-Z][A-Z0-9_]*)\b", line):
             if code in names:
                 yield f"{path}:{number}: OP_{code} named outside golden/ops/ and tests/"
+
+
+def check_operation_names(path, lines, names):
+    """Beside its record, an operation is named by the rows of the devices' kernels."""
+    if not path.endswith(".c") or path.startswith(("golden/ops/", "tests/")):
+        return
+    for number, line in enumerate(lines, 1):
+        if re.match(r"\s*(/?\*)", line) or re.match(r'    \{ "\w+", .*\brun_\w+', line):
+            continue
+        for name in re.findall(r'"([A-Z][A-Z0-9_]+)"', line):
+            if name in names - PERFORMANCE_KEYS - NAMED_BY.get(path, set()):
+                yield f"{path}:{number}: {name} named outside golden/ops/, kernel tables and tests/"
 
 
 def check_verdicts(path, lines):
@@ -315,6 +334,7 @@ def check(root, compiler, paths):
         if not path.endswith(".py"):
             yield from check_includes(path, lines)
             yield from check_operations(path, lines, names)
+            yield from check_operation_names(path, lines, names)
     yield from check_rooms(root, paths)
     yield from check_number_of_files(root, paths)
     yield from check_file_names(paths)

@@ -178,28 +178,11 @@ static int convert_indexes(const struct from_hal *f, const uint32_t *from, uint3
     return *ret_indexes ? 0 : why_no_memory_for(f->w, "the model on the device");
 }
 
-/* Number of operation codes of a version: 0 to n - 1. */
-static int32_t codes_of(enum hal_version version)
-{
-    switch (version) {
-    case HAL_1_0: return 29;
-    case HAL_1_1: return 38;
-    case HAL_1_2: return 95;
-    case HAL_1_3:
-    case HAL_FL5: return 102;
-    case HAL_FL6: return 104;
-    case HAL_FL7:
-    case HAL_FL8: break;
-    }
-    return 106;
-}
-
 static int convert_code(const struct from_hal *f, int32_t code, int32_t *ret_code)
 {
-    const int32_t experimental = 20000;
-    bool is_experimental = code == experimental && f->version >= HAL_FL8;
+    const struct op *op = extension_prefix_of(code) ? NULL : op_find(code);
 
-    if (!is_experimental && (code < 0 || code >= codes_of(f->version)))
+    if (!op || op->since > (enum level) hal_level(f->version))
         return names_operation(&f->names, code, ret_code, f->w);
     *ret_code = code;
     return 0;
