@@ -3,11 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sha2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "sim/sha256.h"
 
 #define MAGIC     "HalcyonC"
 #define MAX_BYTES (UINT64_C(1) << 30) /* of all files together */
@@ -20,7 +19,7 @@ struct header {
     uint32_t format, version, priority, reserved; /* 0 */
     uint32_t index, n_files;
     uint64_t length, n_graph;
-    uint8_t digest[SHA256_BYTES];
+    uint8_t digest[SHA256_DIGEST_LENGTH];
 };
 
 /* The files of a cache, model files first, with the contents of each. */
@@ -67,19 +66,19 @@ static int open_files(const struct cache_owner *o, const struct hal_cache *c, st
 
 /* Strings are hashed with their terminating zero, so that their boundaries are unambiguous. */
 static void digest_of(const struct cache_owner *o, const uint8_t *token, const struct files *f,
-                      uint8_t ret_digest[SHA256_BYTES])
+                      uint8_t ret_digest[SHA256_DIGEST_LENGTH])
 {
-    struct sha256 s;
+    SHA2_CTX s;
 
-    sha256_init(&s);
-    sha256_add(&s, o->name, strlen(o->name) + 1);
-    sha256_add(&s, o->version, strlen(o->version) + 1);
-    sha256_add(&s, token, HAL_TOKEN_BYTES);
+    SHA256Init(&s);
+    SHA256Update(&s, (const uint8_t *) o->name, strlen(o->name) + 1);
+    SHA256Update(&s, (const uint8_t *) o->version, strlen(o->version) + 1);
+    SHA256Update(&s, token, HAL_TOKEN_BYTES);
     for (uint32_t i = 0; i < f->n; i++) {
-        sha256_add(&s, &f->header[i], offsetof(struct header, digest));
-        sha256_add(&s, f->contents[i], f->header[i].length);
+        SHA256Update(&s, (const uint8_t *) &f->header[i], offsetof(struct header, digest));
+        SHA256Update(&s, f->contents[i], f->header[i].length);
     }
-    sha256_end(&s, ret_digest);
+    SHA256Final(ret_digest, &s);
 }
 
 /* ---- writing */
@@ -125,7 +124,7 @@ static void divide(struct files *f, uint32_t first, uint32_t n, const uint8_t *b
 static void describe(const struct cache_owner *o, const struct hal_cache *c,
                      const struct cache_entry *e, struct files *f)
 {
-    uint8_t digest[SHA256_BYTES];
+    uint8_t digest[SHA256_DIGEST_LENGTH];
 
     for (uint32_t i = 0; i < f->n; i++) {
         struct header *h = &f->header[i];
@@ -248,7 +247,7 @@ int cache_read(const struct cache_owner *o, const struct hal_cache *c, struct ar
                struct cache_entry *ret_entry, struct why *w)
 {
     struct files f = { 0 };
-    uint8_t digest[SHA256_BYTES], *bytes;
+    uint8_t digest[SHA256_DIGEST_LENGTH], *bytes;
     uint64_t length = 0, at = 0;
 
     TRY(open_files(o, c, &f, w));
