@@ -42,10 +42,10 @@ int why_prefix(struct why *w, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(whole.text, sizeof whole.text, fmt, ap);
     va_end(ap);
-    size_t n = strlen(whole.text);
-    if (n + strlen(": ") + strlen(w->text) >= sizeof whole.text)
+    if (strlen(whole.text) + strlen(": ") + strlen(w->text) >= sizeof whole.text)
         return -1;
-    snprintf(whole.text + n, sizeof whole.text - n, ": %s", w->text);
+    strcat(whole.text, ": ");
+    strcat(whole.text, w->text);
     *w = whole;
     return -1;
 }
