@@ -40,7 +40,7 @@ UNCOUNTED = {"golden/ops": r"\w+\.c", "tests": r"(test_)?vts_\w+\.c"}
 # Sources of another program: `halcyon new-driver` writes them, beside hal.h.
 SKELETON = "harness/skeleton/"
 # Tags of structures that two headers still define; each should be renamed.
-SHARED_TAGS = {"buffer", "cell", "kernel", "lstm", "lstm_gate", "prepared", "resize_axis", "rows",
+SHARED_TAGS = {"buffer", "kernel", "lstm", "lstm_gate", "prepared", "resize_axis", "rows",
                "span", "taps", "values", "walk"}
 # Operations that some code is about: the counters of loops, faults, the names of fused activations.
 NAMED_BY = {

@@ -13,7 +13,7 @@
 
 /* ---- relaxed */
 
-static void run_kinds(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p)
+static void run_kinds(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p)
 {
     struct hal_execution_config config = client_config();
     struct arena *a = arena_new(0);
@@ -32,7 +32,7 @@ static void run_kinds(struct cell *c, const struct vts_model *m, struct hal_prep
     arena_free(a);
 }
 
-static void relaxed(struct cell *c, const void *data)
+static void relaxed(struct vts_cell *c, const void *data)
 {
     struct vts_model m;
 
@@ -125,7 +125,7 @@ static bool is_coupled(const struct vts_model *m, const struct vts_request *u,
     return ok;
 }
 
-static void run_both(struct cell *c, const struct vts_model *m, const struct vts_model *other,
+static void run_both(struct vts_cell *c, const struct vts_model *m, const struct vts_model *other,
                      struct hal_prepared_model *const p[2])
 {
     struct hal_execution_config config = client_config();
@@ -150,7 +150,7 @@ static void run_both(struct cell *c, const struct vts_model *m, const struct vts
 }
 
 /* Supported both, or neither. */
-static void couple(struct cell *c, const struct vts_model *m, const struct vts_model *other)
+static void couple(struct vts_cell *c, const struct vts_model *m, const struct vts_model *other)
 {
     struct hal_prepared_model *p[2] = { vts_prepare_supported(c, &m->hal),
                                         vts_prepare_supported(c, &other->hal) };
@@ -164,7 +164,7 @@ static void couple(struct cell *c, const struct vts_model *m, const struct vts_m
             p[i]->methods->release(p[i]);
 }
 
-static void couple_text(struct cell *c, const struct one_op *text)
+static void couple_text(struct vts_cell *c, const struct one_op *text)
 {
     struct vts_model m, other = { .arena = NULL };
 
@@ -177,7 +177,7 @@ static void couple_text(struct cell *c, const struct one_op *text)
     vts_model_done(&m);
 }
 
-static void coupling(struct cell *c, const void *data)
+static void coupling(struct vts_cell *c, const void *data)
 {
     (void) data;
     for (int i = 0; i < vts_n_texts; i++)
@@ -245,7 +245,7 @@ static void loop_model(struct vts_model *m, const struct loop *l)
     vts_model_init(m, &e, b.arena);
 }
 
-static void run_loop(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p)
+static void run_loop(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p)
 {
     struct hal_execution_config config = client_config();
     struct arena *a = arena_new(0);
@@ -267,7 +267,7 @@ static void run_loop(struct cell *c, const struct vts_model *m, struct hal_prepa
     arena_free(a);
 }
 
-static void infinite_loop(struct cell *c, const void *data)
+static void infinite_loop(struct vts_cell *c, const void *data)
 {
     struct vts_model m;
 

@@ -5,7 +5,7 @@
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
 
-static void created(struct cell *c, const void *data)
+static void created(struct vts_cell *c, const void *data)
 {
     (void) data;
     EXPECT(c, c->driver && c->driver->hal_version == c->version, "it is of version %d",
@@ -13,7 +13,7 @@ static void created(struct cell *c, const void *data)
     EXPECT(c, c->driver->get_status(c->driver) <= HAL_DEVICE_UNKNOWN, "no status");
 }
 
-static void available(struct cell *c, const void *data)
+static void available(struct vts_cell *c, const void *data)
 {
     (void) data;
     EXPECT(c, c->driver->get_status(c->driver) == HAL_DEVICE_AVAILABLE, "it is not available");
@@ -21,20 +21,21 @@ static void available(struct cell *c, const void *data)
 
 /* ---- capabilities */
 
-static void expect_above_0(struct cell *c, struct hal_performance p, const char *what)
+static void expect_above_0(struct vts_cell *c, struct hal_performance p, const char *what)
 {
     EXPECT(c, p.exec_time > 0 && p.power_usage > 0, "%s takes %g, %g", what, (double) p.exec_time,
            (double) p.power_usage);
 }
 
-static bool get_capabilities(struct cell *c, enum hal_version entry, struct hal_capabilities *ret)
+static bool get_capabilities(struct vts_cell *c, enum hal_version entry,
+                             struct hal_capabilities *ret)
 {
     enum hal_status s = c->driver->get_capabilities(c->driver, entry, ret);
 
     return EXPECT_STATUS(c, s, HAL_NONE, "capabilities");
 }
 
-static void expect_operand(struct cell *c, const struct hal_capabilities *caps, int32_t type)
+static void expect_operand(struct vts_cell *c, const struct hal_capabilities *caps, int32_t type)
 {
     bool found = false;
 
@@ -47,7 +48,7 @@ static void expect_operand(struct cell *c, const struct hal_capabilities *caps, 
 }
 
 /* What clients of 1.0 read. */
-static void capabilities_1_0(struct cell *c, const void *data)
+static void capabilities_1_0(struct vts_cell *c, const void *data)
 {
     struct hal_capabilities caps;
 
@@ -58,7 +59,7 @@ static void capabilities_1_0(struct cell *c, const void *data)
     expect_operand(c, &caps, DT_U8);
 }
 
-static void capabilities_1_1(struct cell *c, const void *data)
+static void capabilities_1_1(struct vts_cell *c, const void *data)
 {
     struct hal_capabilities caps;
 
@@ -70,7 +71,7 @@ static void capabilities_1_1(struct cell *c, const void *data)
     expect_above_0(c, caps.relaxed_tensor, "relaxed float");
 }
 
-static void expect_operands(struct cell *c, const struct hal_capabilities *caps)
+static void expect_operands(struct vts_cell *c, const struct hal_capabilities *caps)
 {
     EXPECT(c, caps->n_operands > 0, "nothing is said of operands");
     for (uint32_t i = 0; i < caps->n_operands; i++) {
@@ -81,7 +82,7 @@ static void expect_operands(struct cell *c, const struct hal_capabilities *caps)
     }
 }
 
-static void capabilities_1_2(struct cell *c, const void *data)
+static void capabilities_1_2(struct vts_cell *c, const void *data)
 {
     struct hal_capabilities caps;
 
@@ -93,7 +94,7 @@ static void capabilities_1_2(struct cell *c, const void *data)
     expect_operands(c, &caps);
 }
 
-static void capabilities_1_3(struct cell *c, const void *data)
+static void capabilities_1_3(struct vts_cell *c, const void *data)
 {
     struct hal_capabilities caps;
 
@@ -111,7 +112,7 @@ static void capabilities_1_3(struct cell *c, const void *data)
 
 /* ---- names, types, files */
 
-static void version_string(struct cell *c, const void *data)
+static void version_string(struct vts_cell *c, const void *data)
 {
     const char *text = NULL;
 
@@ -120,7 +121,7 @@ static void version_string(struct cell *c, const void *data)
     EXPECT(c, text && *text, "the version string is empty");
 }
 
-static void device_type(struct cell *c, const void *data)
+static void device_type(struct vts_cell *c, const void *data)
 {
     enum hal_device_type type = (enum hal_device_type) 0;
 
@@ -129,7 +130,7 @@ static void device_type(struct cell *c, const void *data)
     EXPECT(c, type >= HAL_DEVICE_OTHER && type <= HAL_DEVICE_ACCELERATOR, "type %d", (int) type);
 }
 
-static void device_name(struct cell *c, const void *data)
+static void device_name(struct vts_cell *c, const void *data)
 {
     const char *name = c->driver->name, *dash = strchr(name, '-');
 
@@ -137,7 +138,7 @@ static void device_name(struct cell *c, const void *data)
     EXPECT(c, dash && dash != name && dash[1] && !strchr(dash + 1, '-'), "it is called %s", name);
 }
 
-static void extensions(struct cell *c, const void *data)
+static void extensions(struct vts_cell *c, const void *data)
 {
     static const char legal[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
     const struct hal_extension *e = NULL;
@@ -157,7 +158,7 @@ static void extensions(struct cell *c, const void *data)
     }
 }
 
-static void cache_files(struct cell *c, const void *data)
+static void cache_files(struct vts_cell *c, const void *data)
 {
     uint32_t n_model = 99, n_data = 99;
 
@@ -187,7 +188,7 @@ static void cycle_model(struct client_model *m)
 }
 
 /* Through the entries of all versions that the driver has. */
-static void cycle(struct cell *c, const void *data)
+static void cycle(struct vts_cell *c, const void *data)
 {
     struct client_model m;
 

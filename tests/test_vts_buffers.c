@@ -258,7 +258,7 @@ struct buffer_rule {
     bool open;
 };
 
-static void check_rule(struct cell *c, const void *data)
+static void check_rule(struct vts_cell *c, const void *data)
 {
     const struct buffer_rule *w = data;
 

@@ -46,7 +46,7 @@ static void say_all_dimensions(struct subject *s)
 }
 
 /* The result to compare with, of an execution that is no burst. */
-static bool begin(struct cell *c, struct subject *s, struct hal_prepared_model *p)
+static bool begin(struct vts_cell *c, struct subject *s, struct hal_prepared_model *p)
 {
     struct hal_execution_config config = client_config();
     struct hal_memory *in = &s->r.pool[0].memory, *out = &s->r.pool[1].memory;
@@ -74,7 +74,7 @@ static void end(struct subject *s)
     raw_burst_close(&s->b);
 }
 
-static void expect_right(struct cell *c, struct subject *s)
+static void expect_right(struct vts_cell *c, struct subject *s)
 {
     enum hal_status status;
 
@@ -84,8 +84,8 @@ static void expect_right(struct cell *c, struct subject *s)
            "%s: the right request: %s, or other results", s->m->name, hal_status_name(status));
 }
 
-static void with_burst(struct cell *c, const struct vts_model *m, bool says_all,
-                       void (*visit)(struct cell *c, struct subject *s))
+static void with_burst(struct vts_cell *c, const struct vts_model *m, bool says_all,
+                       void (*visit)(struct vts_cell *c, struct subject *s))
 {
     struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
     struct subject *s;
@@ -107,7 +107,7 @@ static void with_burst(struct cell *c, const struct vts_model *m, bool says_all,
     arena_free(a);
 }
 
-static void each_model(struct cell *c, void (*visit)(struct cell *c, struct subject *s))
+static void each_model(struct vts_cell *c, void (*visit)(struct vts_cell *c, struct subject *s))
 {
     int every = c->is_remote ? REMOTE_EVERY : NEAR_EVERY;
 
@@ -118,7 +118,7 @@ static void each_model(struct cell *c, void (*visit)(struct cell *c, struct subj
 
 /* ---- packets that are not right */
 
-static void refuse(struct cell *c, struct subject *s, const struct request_datum *datums,
+static void refuse(struct vts_cell *c, struct subject *s, const struct request_datum *datums,
                    uint32_t n, uint32_t at, int bad)
 {
     enum hal_status status = raw_burst_run(&s->b, datums, n, &s->r.result);
@@ -129,7 +129,7 @@ static void refuse(struct cell *c, struct subject *s, const struct request_datum
 }
 
 /* As it is, and when it says its own length. */
-static void refuse_resized(struct cell *c, struct subject *s, struct request_datum *datums,
+static void refuse_resized(struct vts_cell *c, struct subject *s, struct request_datum *datums,
                            uint32_t n, uint32_t at, int kind)
 {
     refuse(c, s, datums, n, at, kind);
@@ -139,7 +139,7 @@ static void refuse_resized(struct cell *c, struct subject *s, struct request_dat
     refuse(c, s, datums, n, at, kind);
 }
 
-static void remove_each(struct cell *c, struct subject *s)
+static void remove_each(struct vts_cell *c, struct subject *s)
 {
     struct request_datum d[BURST_QUEUE_LENGTH];
 
@@ -160,7 +160,7 @@ static const struct request_datum bad[] = {
     { REQUEST_MEASURE, 0, .of.measure = 1 },
 };
 
-static void add_each(struct cell *c, struct subject *s)
+static void add_each(struct vts_cell *c, struct subject *s)
 {
     struct request_datum d[BURST_QUEUE_LENGTH];
 
@@ -183,7 +183,7 @@ static bool is_left_open(const struct subject *s, const struct request_datum *ho
     return s->says_all && is_dimension && other->tag == honest->tag;
 }
 
-static void mutate_each(struct cell *c, struct subject *s)
+static void mutate_each(struct vts_cell *c, struct subject *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
         for (int k = 0; k < COUNT(bad); k++) {
@@ -197,7 +197,7 @@ static void mutate_each(struct cell *c, struct subject *s)
 }
 
 /* The packet says other numbers of itself. */
-static void misstate_each(struct cell *c, struct subject *s)
+static void misstate_each(struct vts_cell *c, struct subject *s)
 {
     const struct request_datum honest = s->datums[0];
     uint32_t *const number[] = { &s->datums[0].of.packet.size, &s->datums[0].of.packet.n_inputs,
@@ -217,7 +217,7 @@ static void misstate_each(struct cell *c, struct subject *s)
 }
 
 /* As it is, under another tag.  That a pool is for this request only may be said since level 5. */
-static void retag_each(struct cell *c, struct subject *s)
+static void retag_each(struct vts_cell *c, struct subject *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t tag = 0; tag <= REQUEST_HINT_BYTES + 1; tag++) {
@@ -233,7 +233,7 @@ static void retag_each(struct cell *c, struct subject *s)
 }
 
 /* Flags that are neither 0 nor 1, dimensions that do not follow. */
-static void bend_each(struct cell *c, struct subject *s)
+static void bend_each(struct vts_cell *c, struct subject *s)
 {
     for (uint32_t i = 0; i < s->n; i++) {
         const struct request_datum honest = s->datums[i];
@@ -252,37 +252,37 @@ static void bend_each(struct cell *c, struct subject *s)
     }
 }
 
-static void retagged(struct cell *c, const void *data)
+static void retagged(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, retag_each);
 }
 
-static void bent(struct cell *c, const void *data)
+static void bent(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, bend_each);
 }
 
-static void misstated(struct cell *c, const void *data)
+static void misstated(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, misstate_each);
 }
 
-static void removed(struct cell *c, const void *data)
+static void removed(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, remove_each);
 }
 
-static void added(struct cell *c, const void *data)
+static void added(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, add_each);
 }
 
-static void mutated(struct cell *c, const void *data)
+static void mutated(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, mutate_each);
@@ -293,7 +293,7 @@ static void mutated(struct cell *c, const void *data)
 enum { SHORT_QUEUE = 8 };
 
 /* The same packet in a burst whose results have little room. */
-static void run_short(struct cell *c, struct subject *s)
+static void run_short(struct vts_cell *c, struct subject *s)
 {
     struct raw_burst b;
     uint32_t n = s->b.n_results;
@@ -312,7 +312,7 @@ static void run_short(struct cell *c, struct subject *s)
     raw_burst_close(&b);
 }
 
-static void short_queue(struct cell *c, const void *data)
+static void short_queue(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, run_short);
@@ -328,7 +328,7 @@ static bool is_zero(const void *bytes, size_t n)
     return true;
 }
 
-static void check_padding(struct cell *c, struct subject *s)
+static void check_padding(struct vts_cell *c, struct subject *s)
 {
     for (uint32_t i = 0; i < s->b.n_results; i++) {
         const struct result_datum *d = &s->b.results[i];
@@ -342,7 +342,7 @@ static void check_padding(struct cell *c, struct subject *s)
     }
 }
 
-static void sanitized(struct cell *c, const void *data)
+static void sanitized(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, check_padding);
@@ -355,7 +355,7 @@ static const struct one_op relu8 = {
     "relu", "RELU", 0, { "U8[4]*1@128: 100 130 120 140" }, "U8[4]*1@128: 128 130 128 140"
 };
 
-static void with_relu(struct cell *c, void (*visit)(struct cell *c, struct subject *s))
+static void with_relu(struct vts_cell *c, void (*visit)(struct vts_cell *c, struct subject *s))
 {
     static const struct hal_extension_prefix hints = { "com.example.hints", 7 };
     const struct one_op *const all[] = { &relu, &relu8 };
@@ -412,7 +412,7 @@ static const struct later {
       HAL_INVALID_ARGUMENT },
 };
 
-static void run_later(struct cell *c, struct subject *s)
+static void run_later(struct vts_cell *c, struct subject *s)
 {
     for (int i = 0; i < COUNT(later); i++) {
         struct request_datum d[BURST_QUEUE_LENGTH];
@@ -428,7 +428,7 @@ static void run_later(struct cell *c, struct subject *s)
     }
 }
 
-static void later_datums(struct cell *c, const void *data)
+static void later_datums(struct vts_cell *c, const void *data)
 {
     (void) data;
     with_relu(c, run_later);
@@ -436,7 +436,7 @@ static void later_datums(struct cell *c, const void *data)
 
 /* ---- slots */
 
-static void free_slots(struct cell *c, struct subject *s)
+static void free_slots(struct vts_cell *c, struct subject *s)
 {
     static const int64_t slots[] = { 0, 0, 1, 5, BURST_SLOTS, INT32_MAX, INT64_MAX };
     unsigned before = s->b.questions;
@@ -457,7 +457,7 @@ static void free_slots(struct cell *c, struct subject *s)
     s->datums[s->n - 2].of.slot = 1;
 }
 
-static void slots(struct cell *c, const void *data)
+static void slots(struct vts_cell *c, const void *data)
 {
     (void) data;
     with_relu(c, free_slots);
@@ -465,7 +465,7 @@ static void slots(struct cell *c, const void *data)
 
 /* ---- identifiers */
 
-static void run_identifiers(struct cell *c, struct subject *s)
+static void run_identifiers(struct vts_cell *c, struct subject *s)
 {
     static const struct {
         uint32_t n;
@@ -507,7 +507,7 @@ static void run_identifiers(struct cell *c, struct subject *s)
     b->methods->release(b);
 }
 
-static void identifiers(struct cell *c, const void *data)
+static void identifiers(struct vts_cell *c, const void *data)
 {
     (void) data;
     with_relu(c, run_identifiers);

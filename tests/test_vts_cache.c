@@ -92,7 +92,7 @@ static void chain_model(struct vts_model *m, const struct chain *k, bool opposit
 }
 
 /* What the device computes of it, to compare with; false: not supported. */
-static bool run_plain(struct cell *c, struct subject *s)
+static bool run_plain(struct vts_cell *c, struct subject *s)
 {
     struct hal_prepared_model *p = vts_prepare_supported(c, &s->model.hal);
     struct hal_execution_config config = client_config();
@@ -108,15 +108,15 @@ static bool run_plain(struct cell *c, struct subject *s)
     return true;
 }
 
-static bool open_subject(struct cell *c, struct subject *s, const struct chain *k, bool opposite,
-                         uint32_t length)
+static bool open_subject(struct vts_cell *c, struct subject *s, const struct chain *k,
+                         bool opposite, uint32_t length)
 {
     chain_model(&s->model, k, opposite, length);
     return run_plain(c, s);
 }
 
 /* Executes what was prepared, and releases it. */
-static void expect_right(struct cell *c, const struct subject *s, struct hal_prepared_model *p)
+static void expect_right(struct vts_cell *c, const struct subject *s, struct hal_prepared_model *p)
 {
     struct hal_execution_config config = client_config();
     struct arena *a = arena_new(0);
@@ -129,7 +129,7 @@ static void expect_right(struct cell *c, const struct subject *s, struct hal_pre
     arena_free(a);
 }
 
-static void save(struct cell *c, const struct files *f, const struct subject *s)
+static void save(struct vts_cell *c, const struct files *f, const struct subject *s)
 {
     struct hal_prepare_config config = files_config(f);
     struct vts_prepared p = vts_prepare(c, c->version, &s->model.hal, &config);
@@ -138,7 +138,7 @@ static void save(struct cell *c, const struct files *f, const struct subject *s)
         expect_right(c, s, p.model);
 }
 
-static enum hal_status restore(struct cell *c, const struct files *f, const struct subject *s)
+static enum hal_status restore(struct vts_cell *c, const struct files *f, const struct subject *s)
 {
     struct hal_prepare_config config = files_config(f);
     struct vts_prepared p = vts_prepare(c, c->version, NULL, &config);
@@ -154,7 +154,7 @@ struct needed {
     uint32_t n_model, n_data;
 };
 
-static struct needed files_needed(struct cell *c)
+static struct needed files_needed(struct vts_cell *c)
 {
     struct needed n = { 99, 99 };
 
@@ -164,7 +164,7 @@ static struct needed files_needed(struct cell *c)
 }
 
 /* Without caching: any number of files is left alone, nothing comes back. */
-static void expect_no_cache(struct cell *c, const struct subject *s)
+static void expect_no_cache(struct vts_cell *c, const struct subject *s)
 {
     struct files f;
 
@@ -178,7 +178,7 @@ static void expect_no_cache(struct cell *c, const struct subject *s)
     }
 }
 
-static bool one_turn(struct cell *c, const struct needed *n, const struct subject *s,
+static bool one_turn(struct vts_cell *c, const struct needed *n, const struct subject *s,
                      const struct cache_event *e, uint32_t turn)
 {
     struct files f;
@@ -197,7 +197,7 @@ static bool one_turn(struct cell *c, const struct needed *n, const struct subjec
     return more;
 }
 
-static void run_events(struct cell *c, const struct subject *s, const char *rule)
+static void run_events(struct vts_cell *c, const struct subject *s, const char *rule)
 {
     struct needed n = files_needed(c);
 
@@ -212,7 +212,7 @@ static void run_events(struct cell *c, const struct subject *s, const char *rule
 }
 
 /* A float model and a quantised one; of floats some that the device supports. */
-static void happens(struct cell *c, const void *rule)
+static void happens(struct vts_cell *c, const void *rule)
 {
     struct subject s;
     unsigned floats = 0, bytes = 0;
@@ -229,7 +229,7 @@ static void happens(struct cell *c, const void *rule)
 }
 
 /* Saved and restored through the entries of all versions that have caches. */
-static void run_entries(struct cell *c, const struct subject *s)
+static void run_entries(struct vts_cell *c, const struct subject *s)
 {
     struct needed n = files_needed(c);
     struct files f;
@@ -252,7 +252,7 @@ static void run_entries(struct cell *c, const struct subject *s)
     files_done(&f);
 }
 
-static void entries(struct cell *c, const void *data)
+static void entries(struct vts_cell *c, const void *data)
 {
     struct subject s;
 
@@ -297,7 +297,7 @@ static void *overwrite(void *argument)
 }
 
 /* Whatever is restored computes what was saved. */
-static void run_race(struct cell *c, const struct files *g, const struct subject *s,
+static void run_race(struct vts_cell *c, const struct files *g, const struct subject *s,
                      bool while_saving)
 {
     struct files f, saved;
@@ -327,7 +327,7 @@ static void run_race(struct cell *c, const struct files *g, const struct subject
     files_done(&f);
 }
 
-static void race(struct cell *c, const struct chain *k, bool while_saving)
+static void race(struct vts_cell *c, const struct chain *k, bool while_saving)
 {
     const int times = k == chains && !c->is_remote ? RACES : FEWER_RACES;
     struct needed n = files_needed(c);
@@ -347,7 +347,7 @@ static void race(struct cell *c, const struct chain *k, bool while_saving)
     vts_model_done(&other.model);
 }
 
-static void races(struct cell *c, const void *rule)
+static void races(struct vts_cell *c, const void *rule)
 {
     for (int k = 0; k < COUNT(chains); k++)
         race(c, &chains[k], strcmp(rule, "C9") == 0);
@@ -355,7 +355,7 @@ static void races(struct cell *c, const void *rule)
 
 /* ---- another model's files */
 
-static void replace(struct cell *c, const struct chain *k)
+static void replace(struct vts_cell *c, const struct chain *k)
 {
     struct needed n = files_needed(c);
     struct subject s, other;
@@ -379,7 +379,7 @@ static void replace(struct cell *c, const struct chain *k)
     vts_model_done(&other.model);
 }
 
-static void replaced(struct cell *c, const void *rule)
+static void replaced(struct vts_cell *c, const void *rule)
 {
     for (int k = 0; k < COUNT(chains); k++)
         replace(c, &chains[k]);

@@ -16,7 +16,7 @@
 enum { LAUNCHES = 6 };
 
 /* Right, wrong, late; the model is released before they are counted. */
-static void once(struct cell *c, const void *data)
+static void once(struct vts_cell *c, const void *data)
 {
     const enum hal_version entry = c->version < HAL_1_3 ? c->version : HAL_1_3;
     struct hal_execution_config config = client_config();
@@ -63,7 +63,7 @@ static void set_values(struct vts_subject *s, uint32_t turn)
     }
 }
 
-static void expect_turn(struct cell *c, struct vts_subject *s, struct hal_execution *x,
+static void expect_turn(struct vts_cell *c, struct vts_subject *s, struct hal_execution *x,
                         bool measured)
 {
     struct hal_result *r = &s->request.result;
@@ -76,7 +76,7 @@ static void expect_turn(struct cell *c, struct vts_subject *s, struct hal_execut
            "wrong times");
 }
 
-static void reusable(struct cell *c, const void *data)
+static void reusable(struct vts_cell *c, const void *data)
 {
     struct hal_execution_config config = client_config();
     struct hal_execution *x = NULL;
@@ -115,7 +115,7 @@ static bool is_unknown(struct hal_timing t)
 }
 
 /* One that waits for another, whose fence ends well or not; both tell. */
-static void run_chain(struct cell *c, struct vts_subject *s, bool well, bool measured)
+static void run_chain(struct vts_cell *c, struct vts_subject *s, bool well, bool measured)
 {
     struct hal_execution_config config = client_config();
     struct hal_fenced_info *info[2] = { NULL };
@@ -150,7 +150,7 @@ static void run_chain(struct cell *c, struct vts_subject *s, bool well, bool mea
     close(before.wait);
 }
 
-static void fence_info(struct cell *c, const void *data)
+static void fence_info(struct vts_cell *c, const void *data)
 {
     struct vts_subject s;
 

@@ -44,12 +44,13 @@ static void release(struct hal_prepared_model *p)
 
 /* ---- preparing */
 
-typedef void visit_model(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p);
+typedef void visit_model(struct vts_cell *c, const struct vts_model *m,
+                         struct hal_prepared_model *p);
 
 /* Over a socket one of four will do. */
 enum { REMOTE_EVERY = 4 };
 
-static void with_supported(struct cell *c, const struct vts_model *m, visit_model *visit)
+static void with_supported(struct vts_cell *c, const struct vts_model *m, visit_model *visit)
 {
     struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
 
@@ -58,14 +59,14 @@ static void with_supported(struct cell *c, const struct vts_model *m, visit_mode
     release(p);
 }
 
-static void each_supported(struct cell *c, visit_model *visit)
+static void each_supported(struct vts_cell *c, visit_model *visit)
 {
     for (int i = 0; i < vts_n_models; i++)
         if (vts_model_is_of(&vts_models[i], c) && (!c->is_remote || i % REMOTE_EVERY == 0))
             with_supported(c, &vts_models[i], visit);
 }
 
-static void prepare_at_priorities(struct cell *c, const struct vts_model *m,
+static void prepare_at_priorities(struct vts_cell *c, const struct vts_model *m,
                                   struct hal_prepared_model *prepared)
 {
     struct hal_prepare_config config = vts_usual;
@@ -81,7 +82,7 @@ static void prepare_at_priorities(struct cell *c, const struct vts_model *m,
     }
 }
 
-static void prepare_until(struct cell *c, const struct vts_model *m,
+static void prepare_until(struct vts_cell *c, const struct vts_model *m,
                           struct hal_prepared_model *prepared)
 {
     struct hal_prepare_config config = vts_usual;
@@ -96,13 +97,13 @@ static void prepare_until(struct cell *c, const struct vts_model *m,
     }
 }
 
-static void priorities(struct cell *c, const void *data)
+static void priorities(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_supported(c, prepare_at_priorities);
 }
 
-static void preparing(struct cell *c, const void *data)
+static void preparing(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_supported(c, prepare_until);
@@ -121,8 +122,9 @@ static bool are_reported(const struct hal_result *r, const struct vts_model *m)
     return true;
 }
 
-static void expect_end(struct cell *c, const struct vts_model *m, const struct vts_request *request,
-                       const struct vts_kind *kind, enum which which, enum hal_status status)
+static void expect_end(struct vts_cell *c, const struct vts_model *m,
+                       const struct vts_request *request, const struct vts_kind *kind,
+                       enum which which, enum hal_status status)
 {
     const struct hal_result *r = &request->result;
     bool reports = status == HAL_NONE && kind->reports;
@@ -140,7 +142,8 @@ static void expect_end(struct cell *c, const struct vts_model *m, const struct v
                m->name, kind->name, names[which]);
 }
 
-static void execute_until(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p)
+static void execute_until(struct vts_cell *c, const struct vts_model *m,
+                          struct hal_prepared_model *p)
 {
     bool specified = vts_request_is_specified(&m->example);
     struct hal_execution_config config = client_config();
@@ -161,7 +164,7 @@ static void execute_until(struct cell *c, const struct vts_model *m, struct hal_
 }
 
 /* Single operations with what must come out, and random models. */
-static void executing(struct cell *c, const void *data)
+static void executing(struct vts_cell *c, const void *data)
 {
     (void) data;
     for (int i = 0; i < vts_n_texts; i++) {

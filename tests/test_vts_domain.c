@@ -85,7 +85,7 @@ static const struct bad_allocation {
     { "A14", BASE, { "output", { END }, { { 0, 0, 1 }, END }, 4, { 2, 32, 32, 8 } } },
 };
 
-static void refuse_allocation(struct cell *c, const struct vts_allocation *a,
+static void refuse_allocation(struct vts_cell *c, const struct vts_allocation *a,
                               struct hal_prepared_model *const *models, uint32_t n_models)
 {
     enum hal_status status;
@@ -98,7 +98,7 @@ static void refuse_allocation(struct cell *c, const struct vts_allocation *a,
 }
 
 /* The graph that every device supports in every type. */
-static struct hal_prepared_model *prepare_look(struct cell *c, const struct vts_look *look,
+static struct hal_prepared_model *prepare_look(struct vts_cell *c, const struct vts_look *look,
                                                struct vts_model *m)
 {
     vts_graph_model(m, &vts_graphs[0], look, 1);
@@ -113,7 +113,7 @@ static void release(struct hal_prepared_model *p)
         p->methods->release(p);
 }
 
-static void refuse_with_look(struct cell *c, const struct bad_allocation *a,
+static void refuse_with_look(struct vts_cell *c, const struct bad_allocation *a,
                              const struct vts_look *look)
 {
     struct vts_look other = disagreeing(look, a->other);
@@ -130,7 +130,7 @@ static void refuse_with_look(struct cell *c, const struct bad_allocation *a,
     }
 }
 
-static void refused(struct cell *c, const void *data)
+static void refused(struct vts_cell *c, const void *data)
 {
     const char *rule = data;
 
@@ -142,7 +142,7 @@ static void refused(struct cell *c, const void *data)
         }
 }
 
-static void no_model(struct cell *c, const void *data)
+static void no_model(struct vts_cell *c, const void *data)
 {
     struct hal_prepared_model *none = NULL;
 
@@ -152,7 +152,7 @@ static void no_model(struct cell *c, const void *data)
 }
 
 /* Of another driver, and of nobody: a table of methods of the client's own. */
-static void foreign_model(struct cell *c, const void *data)
+static void foreign_model(struct vts_cell *c, const void *data)
 {
     const struct hal_prepared_model_methods methods = { 0 };
     struct hal_prepared_model own = { &methods }, *forged = &own;
@@ -173,7 +173,7 @@ static void foreign_model(struct cell *c, const void *data)
 }
 
 /* RANK has a scalar result. */
-static void scalar_role(struct cell *c, const void *data)
+static void scalar_role(struct vts_cell *c, const void *data)
 {
     static const struct one_op rank = {
         "rank", "RANK", 4, { "I32[2,3]: 1 2 3 4 5 6" }, "INT32: 2"
@@ -265,7 +265,7 @@ static void copy_in_all(struct vts_graph_subject *s)
     }
 }
 
-static void copied_in(struct cell *c, const void *rule)
+static void copied_in(struct vts_cell *c, const void *rule)
 {
     copy_rule = rule;
     vts_each_graph(c, strcmp(rule, "K2") == 0 || strcmp(rule, "K4") == 0, copy_in_all);
@@ -292,7 +292,7 @@ static void copy_out_of_nothing(struct vts_graph_subject *s)
     b->methods->release(b);
 }
 
-static void copied_out_of_nothing(struct cell *c, const void *data)
+static void copied_out_of_nothing(struct vts_cell *c, const void *data)
 {
     (void) data;
     vts_each_graph(c, false, copy_out_of_nothing);
@@ -318,7 +318,7 @@ static void copy_in_and_out(struct vts_graph_subject *s)
     b->methods->release(b);
 }
 
-static void copied_out(struct cell *c, const void *rule)
+static void copied_out(struct vts_cell *c, const void *rule)
 {
     vts_each_graph(c, strcmp(rule, "K7") == 0, copy_in_and_out);
 }
@@ -396,7 +396,7 @@ static void check_ranges(struct vts_graph_subject *s)
     refuse_copies(s);
 }
 
-static void ranges(struct cell *c, const void *data)
+static void ranges(struct vts_cell *c, const void *data)
 {
     (void) data;
     vts_each_graph(c, false, check_ranges);

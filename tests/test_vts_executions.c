@@ -47,7 +47,7 @@ static void end(void)
 /* ---- runs */
 
 struct run {
-    struct cell *cell;
+    struct vts_cell *cell;
     const struct vts_model *model;
     bool is_exact; /* the expected values are known for every arithmetic */
     struct hal_prepared_model *prepared;
@@ -93,7 +93,7 @@ static void each_kind(struct run *r, visit_run *visit)
 }
 
 /* hal: the model as it is prepared. */
-static void with_model(struct cell *c, const struct vts_model *m, bool is_exact,
+static void with_model(struct vts_cell *c, const struct vts_model *m, bool is_exact,
                        const struct hal_model *hal, visit_run *visit)
 {
     struct run r = { .cell = c, .model = m, .is_exact = is_exact };
@@ -107,13 +107,13 @@ static void with_model(struct cell *c, const struct vts_model *m, bool is_exact,
     r.prepared->methods->release(r.prepared);
 }
 
-static bool is_chosen(const struct cell *c, int i)
+static bool is_chosen(const struct vts_cell *c, int i)
 {
     return vts_model_is_of(&vts_models[i], c) &&
            (!c->is_remote || (i + hal_level(c->version)) % REMOTE_EVERY == 0);
 }
 
-static void each_run(struct cell *c, visit_run *visit)
+static void each_run(struct vts_cell *c, visit_run *visit)
 {
     for (int i = 0; i < vts_n_texts; i++)
         if (vts_model_is_of(&texts[i], c))
@@ -262,7 +262,7 @@ static bool forget_shapes(const struct vts_model *m, struct arena *a, struct hal
     return true;
 }
 
-static void with_forgotten(struct cell *c, const struct vts_model *m, bool is_exact,
+static void with_forgotten(struct vts_cell *c, const struct vts_model *m, bool is_exact,
                            visit_run *visit)
 {
     struct arena *a = arena_new(0);
@@ -273,7 +273,7 @@ static void with_forgotten(struct cell *c, const struct vts_model *m, bool is_ex
     arena_free(a);
 }
 
-static void each_forgotten(struct cell *c, visit_run *visit)
+static void each_forgotten(struct vts_cell *c, visit_run *visit)
 {
     for (int i = 0; i < vts_n_texts; i++)
         if (vts_model_is_of(&texts[i], c))
@@ -403,23 +403,23 @@ struct of_runs {
     visit_run *visit;
 };
 
-static void runs(struct cell *c, const void *data)
+static void runs(struct vts_cell *c, const void *data)
 {
     each_run(c, ((const struct of_runs *) data)->visit);
 }
 
-static void forgotten(struct cell *c, const void *data)
+static void forgotten(struct vts_cell *c, const void *data)
 {
     each_forgotten(c, ((const struct of_runs *) data)->visit);
 }
 
-static void insufficient(struct cell *c, const void *data)
+static void insufficient(struct vts_cell *c, const void *data)
 {
     runs(c, data);
     forgotten(c, data);
 }
 
-static void empty(struct cell *c, const void *data)
+static void empty(struct vts_cell *c, const void *data)
 {
     for (int i = 0; i < vts_n_empty_texts; i++)
         if (vts_model_is_of(&empty_texts[i], c))

@@ -8,7 +8,7 @@
 
 /* ---- methods that come later */
 
-static enum hal_status try_supported(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_supported(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     bool supported;
     uint32_t n;
@@ -16,7 +16,8 @@ static enum hal_status try_supported(struct cell *c, struct vts_subject *s, enum
     return c->driver->get_supported_operations(c->driver, v, &s->model.hal, &supported, &n);
 }
 
-static enum hal_status try_capabilities(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_capabilities(struct vts_cell *c, struct vts_subject *s,
+                                        enum hal_version v)
 {
     struct hal_capabilities caps;
 
@@ -24,7 +25,7 @@ static enum hal_status try_capabilities(struct cell *c, struct vts_subject *s, e
     return c->driver->get_capabilities(c->driver, v, &caps);
 }
 
-static enum hal_status try_prepare(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_prepare(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     struct vts_prepared p = vts_prepare(c, v, &s->model.hal, &vts_usual);
 
@@ -33,13 +34,13 @@ static enum hal_status try_prepare(struct cell *c, struct vts_subject *s, enum h
     return p.launched;
 }
 
-static enum hal_status try_cache(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_cache(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     (void) s;
     return vts_prepare(c, v, NULL, &vts_usual).launched;
 }
 
-static enum hal_status try_burst(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_burst(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     struct hal_burst *b = NULL;
     enum hal_status status = s->prepared->methods->configure_burst(s->prepared, v, &b);
@@ -51,7 +52,8 @@ static enum hal_status try_burst(struct cell *c, struct vts_subject *s, enum hal
     return status;
 }
 
-static enum hal_status try_kind(struct cell *c, struct vts_subject *s, enum hal_version v, int kind)
+static enum hal_status try_kind(struct vts_cell *c, struct vts_subject *s, enum hal_version v,
+                                int kind)
 {
     struct hal_execution_config config = client_config();
 
@@ -63,29 +65,29 @@ static enum hal_status try_kind(struct cell *c, struct vts_subject *s, enum hal_
     return status;
 }
 
-static enum hal_status try_now(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_now(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     return try_kind(c, s, v, 0);
 }
 
-static enum hal_status try_later(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_later(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     return try_kind(c, s, v, 1);
 }
 
-static enum hal_status try_fenced(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_fenced(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     return try_kind(c, s, v, 3);
 }
 
 /* These have no version of their own: the driver's counts. */
-static enum hal_status try_reusable(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_reusable(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     (void) v;
     return try_kind(c, s, c->version, 4);
 }
 
-static enum hal_status try_allocate(struct cell *c, struct vts_subject *s, enum hal_version v)
+static enum hal_status try_allocate(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     const struct hal_buffer_role role = { 0, 0, 1 };
     const struct hal_buffer_desc desc = { 0 };
@@ -105,7 +107,7 @@ static enum hal_status try_allocate(struct cell *c, struct vts_subject *s, enum 
 static const struct method {
     const char *name;
     enum hal_version since, until;
-    enum hal_status (*call)(struct cell *c, struct vts_subject *s, enum hal_version v);
+    enum hal_status (*call)(struct vts_cell *c, struct vts_subject *s, enum hal_version v);
     bool is_versioned; /* through an entry point of a version */
     bool needs_more;   /* may fail where it is served, too */
 } methods[] = {
@@ -121,12 +123,12 @@ static const struct method {
     { "allocate", HAL_1_3, HAL_FL8, try_allocate, false },
 };
 
-static bool is_served(const struct cell *c, const struct method *m, enum hal_version v)
+static bool is_served(const struct vts_cell *c, const struct method *m, enum hal_version v)
 {
     return hal_level(v) && v >= m->since && v <= m->until && v <= c->version;
 }
 
-static void expect_method(struct cell *c, struct vts_subject *s, const struct method *m,
+static void expect_method(struct vts_cell *c, struct vts_subject *s, const struct method *m,
                           enum hal_version v)
 {
     enum hal_status status = m->call(c, s, v);
@@ -137,7 +139,7 @@ static void expect_method(struct cell *c, struct vts_subject *s, const struct me
 }
 
 /* All methods through all entries, and through some of versions that there are not. */
-static void each_method(struct cell *c, bool served)
+static void each_method(struct vts_cell *c, bool served)
 {
     static const enum hal_version none[] = { 0, 9, 14, 19, 255 };
     struct vts_subject s;
@@ -155,13 +157,13 @@ static void each_method(struct cell *c, bool served)
     vts_subject_close(&s);
 }
 
-static void gates(struct cell *c, const void *data)
+static void gates(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_method(c, false);
 }
 
-static void entries(struct cell *c, const void *data)
+static void entries(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_method(c, true);
@@ -175,7 +177,7 @@ static bool has_times(const struct hal_result *r)
 }
 
 /* A right request, and one whose output is a byte too short. */
-static void expect_answer(struct cell *c, struct vts_subject *s, const struct vts_kind *kind,
+static void expect_answer(struct vts_cell *c, struct vts_subject *s, const struct vts_kind *kind,
                           enum hal_version v, bool short_output)
 {
     struct hal_execution_config config = client_config();
@@ -199,7 +201,7 @@ static void expect_answer(struct cell *c, struct vts_subject *s, const struct vt
                "%s, entry %d: another shape", kind->name, (int) v);
 }
 
-static void answers(struct cell *c, const void *data)
+static void answers(struct vts_cell *c, const void *data)
 {
     struct vts_subject s;
 
@@ -257,7 +259,7 @@ static const struct one_op of_levels[] = {
       "F32[2]: 2 1" },
 };
 
-static void expect_legal(struct cell *c, const struct vts_model *m, enum hal_version v)
+static void expect_legal(struct vts_cell *c, const struct vts_model *m, enum hal_version v)
 {
     bool legal = m->level <= hal_level(v), supported = false;
     uint32_t n;
@@ -300,7 +302,7 @@ static const struct argument {
       HAL_INVALID_ARGUMENT },
 };
 
-static void expect_arguments(struct cell *c, const struct vts_model *m, enum hal_version v)
+static void expect_arguments(struct vts_cell *c, const struct vts_model *m, enum hal_version v)
 {
     for (int k = 0; k < COUNT(arguments); k++) {
         const struct argument *a = &arguments[k];
@@ -331,7 +333,7 @@ static const struct execution_argument {
 };
 
 /* For input 0, with contents; NULL and a token of nothing: the driver has no buffers yet. */
-static struct hal_buffer *allocate(struct cell *c, struct vts_subject *s, uint32_t *ret_token)
+static struct hal_buffer *allocate(struct vts_cell *c, struct vts_subject *s, uint32_t *ret_token)
 {
     const struct hal_buffer_role role = { 0, 0, 1 };
     const struct hal_buffer_desc desc = { 0 };
@@ -351,7 +353,8 @@ static struct hal_buffer *allocate(struct cell *c, struct vts_subject *s, uint32
     return b;
 }
 
-static void expect_execution_arguments(struct cell *c, struct vts_subject *s, enum hal_version v)
+static void expect_execution_arguments(struct vts_cell *c, struct vts_subject *s,
+                                       enum hal_version v)
 {
     uint32_t token;
     struct hal_buffer *b = allocate(c, s, &token);
@@ -372,7 +375,7 @@ static void expect_execution_arguments(struct cell *c, struct vts_subject *s, en
         b->methods->release(b);
 }
 
-static void expect_relaxed(struct cell *c, const struct vts_model *m, enum hal_version v)
+static void expect_relaxed(struct vts_cell *c, const struct vts_model *m, enum hal_version v)
 {
     struct hal_model relaxed = m->hal;
 
@@ -384,7 +387,7 @@ static void expect_relaxed(struct cell *c, const struct vts_model *m, enum hal_v
         p.model->methods->release(p.model);
 }
 
-static void newer(struct cell *c, const void *data)
+static void newer(struct vts_cell *c, const void *data)
 {
     struct vts_subject s;
     struct vts_model m;
@@ -419,7 +422,7 @@ static void open_shape(struct vts_subject *s)
 }
 
 /* A request that does not say them either is refused; one that does is executed. */
-static void unknown(struct cell *c, const void *data)
+static void unknown(struct vts_cell *c, const void *data)
 {
     static const uint32_t four[] = { 4 };
     struct hal_execution_config config = client_config();

@@ -83,7 +83,7 @@ static bool refer_to_constants(const struct vts_model *m, const struct memory_ki
     return true;
 }
 
-static void run_in(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+static void run_in(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p,
                    const struct memory_kind *k, const struct vts_kind *kind)
 {
     struct hal_execution_config config = client_config();
@@ -108,7 +108,7 @@ static void run_in(struct cell *c, const struct vts_model *m, struct hal_prepare
     arena_free(a);
 }
 
-static void run_kinds(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+static void run_kinds(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p,
                       const struct memory_kind *k)
 {
     for (int e = 0; e < vts_n_kinds; e++)
@@ -117,7 +117,7 @@ static void run_kinds(struct cell *c, const struct vts_model *m, struct hal_prep
 }
 
 /* Memory of a kind that comes later; nothing is prepared. */
-static struct hal_prepared_model *refuse_pool(struct cell *c, const struct hal_model *hal,
+static struct hal_prepared_model *refuse_pool(struct vts_cell *c, const struct hal_model *hal,
                                               const struct memory_kind *k)
 {
     struct vts_prepared p = vts_prepare(c, c->version, hal, &vts_usual);
@@ -127,7 +127,7 @@ static struct hal_prepared_model *refuse_pool(struct cell *c, const struct hal_m
 }
 
 /* By copy where `constants` is NULL.  Over a socket arguments lie where constants do. */
-static void run_with_constants(struct cell *c, const struct vts_model *m,
+static void run_with_constants(struct vts_cell *c, const struct vts_model *m,
                                const struct memory_kind *constants)
 {
     struct hal_memory pool = { .fd = -1 };
@@ -146,7 +146,7 @@ static void run_with_constants(struct cell *c, const struct vts_model *m,
         p->methods->release(p);
 }
 
-static void pools(struct cell *c, const void *data)
+static void pools(struct vts_cell *c, const void *data)
 {
     struct vts_model m;
 
@@ -256,7 +256,7 @@ static void run_in_domain(struct vts_graph_subject *s)
         }
 }
 
-static void memory_domain(struct cell *c, const void *data)
+static void memory_domain(struct vts_cell *c, const void *data)
 {
     (void) data;
     vts_each_graph(c, false, run_in_domain);

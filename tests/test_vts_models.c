@@ -13,7 +13,7 @@
 enum { REMOTE_EVERY = 11, OLDER_EVERY = 59, MAX_OPERATIONS = 128 };
 
 struct walk {
-    struct cell *cell;
+    struct vts_cell *cell;
     enum hal_version entry;
     const struct vts_model *model;
     const struct vts_mutation *mutation;
@@ -58,7 +58,7 @@ static void walk_models(struct walk *w)
     }
 }
 
-static void refuse_mutants(struct cell *c, const void *mutation)
+static void refuse_mutants(struct vts_cell *c, const void *mutation)
 {
     for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
         unsigned every = c->is_remote ? REMOTE_EVERY : 1;

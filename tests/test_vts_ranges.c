@@ -223,7 +223,7 @@ static const struct bent_request {
     { "an unknown token", HAL_1_0, a_token },
 };
 
-static void refuse_bent(struct cell *c, struct vts_subject *s, const struct bent_request *bent)
+static void refuse_bent(struct vts_cell *c, struct vts_subject *s, const struct bent_request *bent)
 {
     struct hal_execution_config config = client_config();
 
@@ -241,7 +241,7 @@ static void refuse_bent(struct cell *c, struct vts_subject *s, const struct bent
     }
 }
 
-static void refuse_negative_duration(struct cell *c, struct vts_subject *s)
+static void refuse_negative_duration(struct vts_cell *c, struct vts_subject *s)
 {
     const struct hal_execution_config config = client_config();
     struct hal_fenced_info *info = (struct hal_fenced_info *) c;
@@ -255,7 +255,7 @@ static void refuse_negative_duration(struct cell *c, struct vts_subject *s)
 }
 
 /* Points in time before there were any. */
-static void refuse_negative_times(struct cell *c, struct vts_subject *s)
+static void refuse_negative_times(struct vts_cell *c, struct vts_subject *s)
 {
     struct hal_prepare_config prepare = vts_usual;
     struct hal_execution_config config[2] = { client_config(), client_config() };
@@ -355,7 +355,7 @@ static const struct bend_model {
     { "no values", no_values },
 };
 
-static void refuse_model(struct cell *c, const struct vts_model *honest,
+static void refuse_model(struct vts_cell *c, const struct vts_model *honest,
                          const struct bend_model *bend)
 {
     struct bent_model m = { .hal = honest->hal };
@@ -377,7 +377,7 @@ static void refuse_model(struct cell *c, const struct vts_model *honest,
            hal_status_name(p.status));
 }
 
-static void ranges(struct cell *c, const void *data)
+static void ranges(struct vts_cell *c, const void *data)
 {
     struct vts_subject s;
 
@@ -395,7 +395,7 @@ static void ranges(struct cell *c, const void *data)
 
 /* ---- padding that is there */
 
-static void run_padded(struct cell *c, struct vts_subject *s, const struct vts_kind *kind)
+static void run_padded(struct vts_cell *c, struct vts_subject *s, const struct vts_kind *kind)
 {
     struct hal_execution_config config = client_config();
 
@@ -408,7 +408,7 @@ static void run_padded(struct cell *c, struct vts_subject *s, const struct vts_k
            hal_status_name(status));
 }
 
-static void padding(struct cell *c, const void *data)
+static void padding(struct vts_cell *c, const void *data)
 {
     const struct bend_model in_model = { "padding", operand_padding };
     struct vts_subject s;

@@ -14,10 +14,10 @@ enum { REMOTE_EVERY = 4 };
 
 /* ---- models that the device prepares */
 
-typedef void visit_prepared(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
-                            struct arena *a);
+typedef void visit_prepared(struct vts_cell *c, const struct vts_model *m,
+                            struct hal_prepared_model *p, struct arena *a);
 
-static void with_model(struct cell *c, const struct vts_model *m, visit_prepared *visit)
+static void with_model(struct vts_cell *c, const struct vts_model *m, visit_prepared *visit)
 {
     struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
 
@@ -29,7 +29,7 @@ static void with_model(struct cell *c, const struct vts_model *m, visit_prepared
     p->methods->release(p);
 }
 
-static void each_model(struct cell *c, visit_prepared *visit)
+static void each_model(struct vts_cell *c, visit_prepared *visit)
 {
     for (int i = 0; i < vts_n_models; i++)
         if (vts_model_is_of(&vts_models[i], c) &&
@@ -47,7 +47,7 @@ static enum hal_status expected_of(const struct vts_kind *k, const struct vts_mo
     return !specified && k->needs_shapes ? HAL_INVALID_ARGUMENT : HAL_NONE;
 }
 
-static void run_right(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+static void run_right(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p,
                       struct arena *a)
 {
     struct hal_execution_config config = client_config();
@@ -65,7 +65,7 @@ static void run_right(struct cell *c, const struct vts_model *m, struct hal_prep
     }
 }
 
-static void right(struct cell *c, const void *data)
+static void right(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, run_right);
@@ -73,7 +73,7 @@ static void right(struct cell *c, const void *data)
 
 /* ---- arguments that are missing */
 
-static void refuse(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+static void refuse(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p,
                    struct vts_request *r, uint32_t at)
 {
     struct hal_execution_config config = client_config();
@@ -97,7 +97,7 @@ static void drop(struct hal_argument *list, uint32_t n, uint32_t at)
     memmove(list + at, list + at + 1, (n - at - 1) * sizeof *list);
 }
 
-static void refuse_without_inputs(struct cell *c, const struct vts_model *m,
+static void refuse_without_inputs(struct vts_cell *c, const struct vts_model *m,
                                   struct hal_prepared_model *p, struct arena *a)
 {
     struct vts_request r;
@@ -109,7 +109,7 @@ static void refuse_without_inputs(struct cell *c, const struct vts_model *m,
     }
 }
 
-static void refuse_without_outputs(struct cell *c, const struct vts_model *m,
+static void refuse_without_outputs(struct vts_cell *c, const struct vts_model *m,
                                    struct hal_prepared_model *p, struct arena *a)
 {
     struct vts_request r;
@@ -121,13 +121,13 @@ static void refuse_without_outputs(struct cell *c, const struct vts_model *m,
     }
 }
 
-static void missing_input(struct cell *c, const void *data)
+static void missing_input(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, refuse_without_inputs);
 }
 
-static void missing_output(struct cell *c, const void *data)
+static void missing_output(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, refuse_without_outputs);
@@ -135,8 +135,8 @@ static void missing_output(struct cell *c, const void *data)
 
 /* ---- a null fence */
 
-static void refuse_fence(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
-                         struct arena *a, int none)
+static void refuse_fence(struct vts_cell *c, const struct vts_model *m,
+                         struct hal_prepared_model *p, struct arena *a, int none)
 {
     struct hal_execution_config config = client_config();
     struct hal_fenced_info *info = (struct hal_fenced_info *) c;
@@ -151,14 +151,14 @@ static void refuse_fence(struct cell *c, const struct vts_model *m, struct hal_p
 }
 
 /* None, and a descriptor that is not open. */
-static void refuse_null_fence(struct cell *c, const struct vts_model *m,
+static void refuse_null_fence(struct vts_cell *c, const struct vts_model *m,
                               struct hal_prepared_model *p, struct arena *a)
 {
     refuse_fence(c, m, p, a, HAL_NO_FENCE);
     refuse_fence(c, m, p, a, 9999);
 }
 
-static void null_fence(struct cell *c, const void *data)
+static void null_fence(struct vts_cell *c, const void *data)
 {
     (void) data;
     each_model(c, refuse_null_fence);
@@ -190,7 +190,7 @@ static const struct one_op failing[] = {
       "U8[1]*1@0: 0" },
 };
 
-static void run_failing(struct cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+static void run_failing(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p,
                         struct arena *a)
 {
     struct hal_execution_config config = client_config();
@@ -233,7 +233,7 @@ static void if_model(struct vts_model *m, enum dtype type)
     vts_model_init(m, &e, b.arena);
 }
 
-static void fails_in_if(struct cell *c)
+static void fails_in_if(struct vts_cell *c)
 {
     static const enum dtype types[] = { DT_F32, DT_U8 };
     struct vts_model m;
@@ -245,7 +245,7 @@ static void fails_in_if(struct cell *c)
     }
 }
 
-static void fails(struct cell *c, const void *data)
+static void fails(struct vts_cell *c, const void *data)
 {
     (void) data;
     fails_in_if(c);

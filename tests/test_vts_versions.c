@@ -9,7 +9,7 @@
 
 /* ---- what a driver says of itself */
 
-static void expect_fact(struct cell *c, const char *what, enum hal_status status, bool written)
+static void expect_fact(struct vts_cell *c, const char *what, enum hal_status status, bool written)
 {
     bool served = c->version >= HAL_1_2;
 
@@ -17,7 +17,7 @@ static void expect_fact(struct cell *c, const char *what, enum hal_status status
     EXPECT(c, written == served, "%s: %s", what, written ? "written" : "not written");
 }
 
-static void facts(struct cell *c, const void *data)
+static void facts(struct vts_cell *c, const void *data)
 {
     struct hal_driver *d = c->driver;
     enum hal_device_type type = (enum hal_device_type) 99;
@@ -44,7 +44,7 @@ static bool is_said(struct hal_performance p)
     return p.exec_time != 0 || p.power_usage != 0;
 }
 
-static void expect_rows(struct cell *c, const struct hal_capabilities *caps, enum hal_version v)
+static void expect_rows(struct vts_cell *c, const struct hal_capabilities *caps, enum hal_version v)
 {
     for (uint32_t i = 0; i < caps->n_operands; i++) {
         int32_t type = caps->operand[i].type;
@@ -58,7 +58,7 @@ static void expect_rows(struct cell *c, const struct hal_capabilities *caps, enu
            hal_version_name(v));
 }
 
-static void forms(struct cell *c, const void *data)
+static void forms(struct vts_cell *c, const void *data)
 {
     (void) data;
     for (int i = 0; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
@@ -111,7 +111,7 @@ static void add_input(struct vts_model *m, int32_t type)
     g->inputs = inputs;
 }
 
-static void types(struct cell *c, const void *data)
+static void types(struct vts_cell *c, const void *data)
 {
     (void) data;
     for (int32_t type = 0; type < COUNT(type_since); type++) {
@@ -144,7 +144,7 @@ static bool is_unit(uint64_t ns, enum hal_version v)
     return v > HAL_1_3 || ns == HAL_NO_TIME || ns % 1000 == 0;
 }
 
-static void measure(struct cell *c, struct vts_subject *s, const struct vts_kind *kind,
+static void measure(struct vts_cell *c, struct vts_subject *s, const struct vts_kind *kind,
                     enum hal_version v, struct hal_timing *ret_timing)
 {
     struct hal_execution_config config = client_config();
@@ -162,7 +162,7 @@ static void measure(struct cell *c, struct vts_subject *s, const struct vts_kind
     *ret_timing = t;
 }
 
-static void microseconds(struct cell *c, const void *data)
+static void microseconds(struct vts_cell *c, const void *data)
 {
     struct vts_subject s;
 
@@ -232,7 +232,7 @@ static const struct number {
     { "a loop time-out of -2", last_loop, true, HAL_NONE, HAL_INVALID_ARGUMENT },
 };
 
-static void expect_number(struct cell *c, struct vts_subject *s, const struct number *n)
+static void expect_number(struct vts_cell *c, struct vts_subject *s, const struct number *n)
 {
     for (int k = 0; k < vts_n_kinds; k++) {
         struct hal_execution_config config = client_config();
@@ -247,7 +247,7 @@ static void expect_number(struct cell *c, struct vts_subject *s, const struct nu
     }
 }
 
-static void widths(struct cell *c, const void *data)
+static void widths(struct vts_cell *c, const void *data)
 {
     struct vts_subject s;
 
@@ -278,7 +278,7 @@ static const struct hint_row {
     { "a token twice", 2, { { PREFIX << 16 | 1, some, 1 }, { PREFIX << 16 | 1, some, 3 } }, false },
 };
 
-static void expect_hints(struct cell *c, struct vts_subject *s, const struct hint_row *h,
+static void expect_hints(struct vts_cell *c, struct vts_subject *s, const struct hint_row *h,
                          enum hal_version v)
 {
     enum hal_status expected = h->is_legal && v >= HAL_FL8 ? HAL_NONE : HAL_INVALID_ARGUMENT;
@@ -304,7 +304,7 @@ static void expect_hints(struct cell *c, struct vts_subject *s, const struct hin
     }
 }
 
-static void hints(struct cell *c, const void *data)
+static void hints(struct vts_cell *c, const void *data)
 {
     static const struct hal_extension_prefix extension = { "com.example.hints", PREFIX };
     struct vts_subject s;

@@ -150,8 +150,8 @@ struct vts_look vts_look_open(const struct vts_look *look)
     return open;
 }
 
-static void with_graph(struct cell *c, const struct vts_look *look, const struct vts_graph *graph,
-                       vts_with_graph *with)
+static void with_graph(struct vts_cell *c, const struct vts_look *look,
+                       const struct vts_graph *graph, vts_with_graph *with)
 {
     struct vts_graph_subject s = { c, look, graph };
 
@@ -166,7 +166,7 @@ static void with_graph(struct cell *c, const struct vts_look *look, const struct
     vts_model_done(&s.model);
 }
 
-void vts_each_graph(struct cell *c, bool open, vts_with_graph *with)
+void vts_each_graph(struct vts_cell *c, bool open, vts_with_graph *with)
 {
     for (int k = 0; k < VTS_LOOKS; k++)
         for (int g = 0; g < vts_n_graphs; g++) {
@@ -194,7 +194,7 @@ static uint32_t count_roles(const struct hal_buffer_role *r)
     return n;
 }
 
-struct hal_buffer *vts_allocate(struct cell *c, const struct vts_allocation *a,
+struct hal_buffer *vts_allocate(struct vts_cell *c, const struct vts_allocation *a,
                                 struct hal_prepared_model *const *models, uint32_t n_models,
                                 uint32_t *ret_token, enum hal_status *ret_status)
 {

@@ -36,14 +36,14 @@ struct vts_look vts_look_open(const struct vts_look *look);
 
 /* A graph in a look, prepared on a device that supports it. */
 struct vts_graph_subject {
-    struct cell *cell;
+    struct vts_cell *cell;
     const struct vts_look *look;
     const struct vts_graph *graph;
     struct vts_model model;
     struct hal_prepared_model *prepared;
 };
 typedef void vts_with_graph(struct vts_graph_subject *s);
-void vts_each_graph(struct cell *c, bool open, vts_with_graph *with);
+void vts_each_graph(struct vts_cell *c, bool open, vts_with_graph *with);
 
 /* Roles of a buffer, and what its description says; a role of model VTS_NOBODY ends a list. */
 enum { VTS_ROLES = 2, VTS_NOBODY = 99 };
@@ -55,7 +55,7 @@ struct vts_allocation {
 extern const struct vts_allocation vts_one_input, vts_one_output;
 
 /* NULL: it was not allocated.  Checks that a token comes with a buffer alone. */
-struct hal_buffer *vts_allocate(struct cell *c, const struct vts_allocation *a,
+struct hal_buffer *vts_allocate(struct vts_cell *c, const struct vts_allocation *a,
                                 struct hal_prepared_model *const *models, uint32_t n_models,
                                 uint32_t *ret_token, enum hal_status *ret_status);
 /* For the subject's model, which must succeed. */

@@ -36,7 +36,7 @@ struct seen {
     struct hal_prepared_model *prepared;
 };
 
-struct cell_state {
+struct vts_cell_state {
     char name[32];
     int index, rule;
     unsigned prepared, failures, told; /* told: of the rule under way */
@@ -77,7 +77,7 @@ static void cell_name(int index, char *ret_name, size_t size)
              hal_version_names[version_of(index)]);
 }
 
-struct hal_driver *vts_open(const struct cell *c, enum hal_version version)
+struct hal_driver *vts_open(const struct vts_cell *c, enum hal_version version)
 {
     struct hal_driver *d = client_open(c->device, version);
 
@@ -86,9 +86,9 @@ struct hal_driver *vts_open(const struct cell *c, enum hal_version version)
 
 /* ---- checks */
 
-static void complain(struct cell *c, const char *file, int line, const char *format, va_list ap)
+static void complain(struct vts_cell *c, const char *file, int line, const char *format, va_list ap)
 {
-    const struct cell_state *s = c->state;
+    const struct vts_cell_state *s = c->state;
     char text[300];
 
     c->state->failures++;
@@ -99,7 +99,7 @@ static void complain(struct cell *c, const char *file, int line, const char *for
             text, file, line, program->name, s->name, rules[s->rule]->name);
 }
 
-bool vts_expect(struct cell *c, bool ok, const char *file, int line, const char *format, ...)
+bool vts_expect(struct vts_cell *c, bool ok, const char *file, int line, const char *format, ...)
 {
     va_list ap;
 
@@ -112,7 +112,7 @@ bool vts_expect(struct cell *c, bool ok, const char *file, int line, const char 
     return false;
 }
 
-bool vts_expect_status(struct cell *c, enum hal_status status, enum hal_status expected,
+bool vts_expect_status(struct vts_cell *c, enum hal_status status, enum hal_status expected,
                        const char *file, int line, const char *what)
 {
     return vts_expect(c, status == expected, file, line, "%s: %s, expected %s", what,
@@ -120,7 +120,7 @@ bool vts_expect_status(struct cell *c, enum hal_status status, enum hal_status e
 }
 
 /* Told where it fails, not counted: other checks' conditions. */
-__attribute__((format(printf, 3, 4))) static void require(struct cell *c, bool ok,
+__attribute__((format(printf, 3, 4))) static void require(struct vts_cell *c, bool ok,
                                                           const char *format, ...)
 {
     va_list ap;
@@ -140,7 +140,7 @@ void vts_must(bool ok, const char *what)
 
 /* ---- preparing */
 
-struct vts_prepared vts_prepare(struct cell *c, enum hal_version entry,
+struct vts_prepared vts_prepare(struct vts_cell *c, enum hal_version entry,
                                 const struct hal_model *model,
                                 const struct hal_prepare_config *config)
 {
@@ -162,7 +162,7 @@ struct vts_prepared vts_prepare(struct cell *c, enum hal_version entry,
     return p;
 }
 
-struct hal_prepared_model *vts_prepare_supported(struct cell *c, const struct hal_model *model)
+struct hal_prepared_model *vts_prepare_supported(struct vts_cell *c, const struct hal_model *model)
 {
     uint32_t n_operations = model->main.n_operations, n = 0;
     bool supported[MAX_OPERATIONS], all = true;
@@ -211,7 +211,7 @@ static bool is_chosen(int cell, int rule)
            (!only_rule || strcmp(rules[rule]->name, only_rule) == 0);
 }
 
-static void run_rule(struct cell *c, int rule)
+static void run_rule(struct vts_cell *c, int rule)
 {
     c->state->rule = rule;
     c->state->told = 0;
@@ -229,9 +229,9 @@ static bool is_chosen_of_any_rule(int cell)
 
 static void run_cell(int index)
 {
-    struct cell_state s = { .index = index, .seen.base = { notify } };
-    struct cell c = { device_of(index), is_remote(index), hal_versions[version_of(index)], NULL,
-                      &s };
+    struct vts_cell_state s = { .index = index, .seen.base = { notify } };
+    struct vts_cell c = { device_of(index), is_remote(index), hal_versions[version_of(index)], NULL,
+                          &s };
 
     if (only_cells && !is_chosen_of_any_rule(index))
         return;

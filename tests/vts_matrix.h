@@ -13,18 +13,18 @@
 
 #include "sim/hal/hal_convert.h"
 
-struct cell {
+struct vts_cell {
     const char *device;
     bool is_remote;
     enum hal_version version; /* of the driver, and of the calls unless a rule says otherwise */
     struct hal_driver *driver;
-    struct cell_state *state; /* private */
+    struct vts_cell_state *state; /* private */
 };
 
 /* What tests a rule, which fails by EXPECT. */
 struct vts_check {
     const char *rule;
-    void (*check)(struct cell *c, const void *data);
+    void (*check)(struct vts_cell *c, const void *data);
     const void *data; /* a row of the program's own */
 };
 
@@ -50,9 +50,9 @@ VTS_PROGRAMS
 /* One check of the rule under way: counted, and told where it fails.  Returns `ok`. */
 #define EXPECT(c, ok, ...)           vts_expect(c, ok, __FILE__, __LINE__, __VA_ARGS__)
 #define EXPECT_STATUS(c, s, e, what) vts_expect_status(c, s, e, __FILE__, __LINE__, what)
-__attribute__((format(printf, 5, 6))) bool vts_expect(struct cell *c, bool ok, const char *file,
+__attribute__((format(printf, 5, 6))) bool vts_expect(struct vts_cell *c, bool ok, const char *file,
                                                       int line, const char *format, ...);
-bool vts_expect_status(struct cell *c, enum hal_status status, enum hal_status expected,
+bool vts_expect_status(struct vts_cell *c, enum hal_status status, enum hal_status expected,
                        const char *file, int line, const char *what);
 
 /* What holds unless the tests or the driver are broken beyond use: ends the cell.  Check's own
@@ -66,15 +66,15 @@ struct vts_prepared {
     enum hal_status launched, status;
     struct hal_prepared_model *model;
 };
-struct vts_prepared vts_prepare(struct cell *c, enum hal_version entry,
+struct vts_prepared vts_prepare(struct vts_cell *c, enum hal_version entry,
                                 const struct hal_model *model,
                                 const struct hal_prepare_config *config);
 
 /* The same with the usual configuration at the cell's version, where the driver supports every
  * operation; NULL where it does not, and then it must not prepare either.  Other answers fail. */
-struct hal_prepared_model *vts_prepare_supported(struct cell *c, const struct hal_model *model);
+struct hal_prepared_model *vts_prepare_supported(struct vts_cell *c, const struct hal_model *model);
 
 /* Another driver of the cell's device, transport and version, closed by the caller. */
-struct hal_driver *vts_open(const struct cell *c, enum hal_version version);
+struct hal_driver *vts_open(const struct vts_cell *c, enum hal_version version);
 
 #endif

@@ -52,7 +52,7 @@ void vts_model_expect(struct vts_model *m)
     plan_free(plan);
 }
 
-const struct one_op *vts_relu(const struct cell *c)
+const struct one_op *vts_relu(const struct vts_cell *c)
 {
     static const struct one_op
         of_floats = { "floats", "RELU", 1, { "F32[4]: -1 0 1 2" }, "F32[4]: 0 0 1 2" },
@@ -63,7 +63,7 @@ const struct one_op *vts_relu(const struct cell *c)
     return strcmp(c->device, "dsp") == 0 ? &of_bytes : &of_floats;
 }
 
-const struct one_op *vts_sum(const struct cell *c)
+const struct one_op *vts_sum(const struct vts_cell *c)
 {
     static const struct one_op of_floats = { "a sum of floats",
                                              "ADD",
@@ -80,7 +80,7 @@ const struct one_op *vts_sum(const struct cell *c)
     return strcmp(c->device, "dsp") == 0 ? &of_bytes : &of_floats;
 }
 
-bool vts_model_is_of(const struct vts_model *m, const struct cell *c)
+bool vts_model_is_of(const struct vts_model *m, const struct vts_cell *c)
 {
     return m->level <= hal_level(c->version);
 }

@@ -31,11 +31,11 @@ void vts_model_expect(struct vts_model *m);
 
 /* Of four elements in a type that the device supports, of the first version: a RELU, and a sum of
  * two inputs with a constant. */
-const struct one_op *vts_relu(const struct cell *c);
-const struct one_op *vts_sum(const struct cell *c);
+const struct one_op *vts_relu(const struct vts_cell *c);
+const struct one_op *vts_sum(const struct vts_cell *c);
 
 /* Whether the cell's version has what the model needs. */
-bool vts_model_is_of(const struct vts_model *m, const struct cell *c);
+bool vts_model_is_of(const struct vts_model *m, const struct vts_cell *c);
 
 /* tests/vts_texts.c: with exact results; and some without elements. */
 extern const struct one_op vts_texts[], vts_empty_texts[];

@@ -270,14 +270,15 @@ bool vts_outputs_are(const struct vts_request *r, const struct tensor *expected)
 
 /* ---- subjects */
 
-void vts_subject_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject)
+void vts_subject_open(struct vts_cell *c, const struct one_op *o, struct vts_subject *ret_subject)
 {
     vts_model_of(&ret_subject->model, o);
     ret_subject->prepared = vts_prepare_supported(c, &ret_subject->model.hal);
     vts_subject_renew(ret_subject);
 }
 
-bool vts_subject_must_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject)
+bool vts_subject_must_open(struct vts_cell *c, const struct one_op *o,
+                           struct vts_subject *ret_subject)
 {
     vts_subject_open(c, o, ret_subject);
     return EXPECT(c, ret_subject->prepared, "%s is not prepared", ret_subject->model.name);

@@ -51,9 +51,10 @@ struct vts_subject {
     struct hal_prepared_model *prepared; /* NULL: not supported */
     struct vts_request request;
 };
-void vts_subject_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject);
+void vts_subject_open(struct vts_cell *c, const struct one_op *o, struct vts_subject *ret_subject);
 /* The same of what the device must support; false: it does not, which has been told. */
-bool vts_subject_must_open(struct cell *c, const struct one_op *o, struct vts_subject *ret_subject);
+bool vts_subject_must_open(struct vts_cell *c, const struct one_op *o,
+                           struct vts_subject *ret_subject);
 void vts_subject_close(struct vts_subject *s);
 /* The request as it was at first, its outputs filled with something. */
 void vts_subject_renew(struct vts_subject *s);
