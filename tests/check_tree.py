@@ -311,7 +311,7 @@ def describe_sizes(name, files):
     return (f"{name:10} {len(files):4} files: median {middle(sizes)}, 90 % under {middle(sizes, 0.9)}, "
             f"longest {max(sizes)}; {len(found):5} functions: median {middle(lengths)}, 90 % under "
             f"{middle(lengths, 0.9)}, longest {longest} ({function}, {os.path.basename(path)}); "
-            f"{100 * called_once // max(static, 1)} % of static ones are named once")
+            f"{100 * called_once // max(static, 1)} % of static ones have one caller")
 
 
 def report_sizes(root, paths):
