@@ -30,13 +30,13 @@ enum {
     ALIGN = 64,
     ALIGN_SMALL = 16,
     FIRST_BLOCK = 1 << 14,
-    LARGEST_STEP = 1 << 22,
-    LEAST_MAPPED = 1 << 20
+    MAX_GROWTH = 1 << 22,
+    MIN_MAPPED = 1 << 20
 };
 
 struct block {
     struct block
-        *next; /* newer blocks come later; those after `current` are empty, kept for reuse */
+        *next; /* in order of allocation; blocks after `current` are empty, kept for reuse */
     size_t size, used;
     bool is_mapped;
 };
@@ -44,7 +44,7 @@ struct block {
 struct arena {
     struct block *first, *current;
     size_t held, limit;
-    struct arena_budget *budget; /* NULL: nobody is asked */
+    struct arena_budget *budget; /* NULL: none */
 };
 
 static char *block_bytes(struct block *b)
@@ -57,8 +57,8 @@ static size_t round_up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
-/* What is on a budget goes back to the system when it is given back, which free() does not promise.
- */
+/* mapped: memory under a budget is mapped, so that freeing it returns it to the system, which
+ * free() does not guarantee. */
 static struct block *block_get(size_t bytes, bool mapped)
 {
     struct block *b =
@@ -71,14 +71,14 @@ static struct block *block_get(size_t bytes, bool mapped)
     return b;
 }
 
-/* Of that size, if it may be. */
+/* A block of that size; NULL if the limit, the budget or the memory does not suffice. */
 static struct block *block_of(struct arena *a, size_t size)
 {
     if (a->limit && (a->held > a->limit || size > a->limit - a->held))
         return NULL;
     if (a->budget && !a->budget->take(a->budget, size))
         return NULL;
-    struct block *b = block_get(size + ALIGN, a->budget && size >= LEAST_MAPPED);
+    struct block *b = block_get(size + ALIGN, a->budget && size >= MIN_MAPPED);
     if (!b) {
         if (a->budget)
             a->budget->give(a->budget, size);
@@ -108,8 +108,8 @@ static struct block *block_new(struct arena *a, size_t need)
 {
     size_t size = a->held < FIRST_BLOCK ? FIRST_BLOCK : a->held, least = round_up(need, ALIGN);
 
-    if (size > LARGEST_STEP)
-        size = LARGEST_STEP;
+    if (size > MAX_GROWTH)
+        size = MAX_GROWTH;
     if (size < need)
         size = least;
     struct block *b = block_of(a, size);
@@ -151,7 +151,7 @@ void arena_free(struct arena *a)
     free(a);
 }
 
-/* The block to allocate `need` bytes from: the current one, a kept one, or a new one. */
+/* The block to allocate `need` bytes from: the current one, one kept for reuse, or a new one. */
 static struct block *block_for(struct arena *a, size_t need)
 {
     struct block *b = a->current;

@@ -22,8 +22,8 @@ struct arena *arena_new_within(struct arena_budget *budget);
 void arena_free(struct arena *a);
 
 /* Returns count * size zeroed bytes, aligned to 64 if there are 64 or more (for vector loads), else
- * to 16; NULL when out of memory, over the limit or the budget, or when the product overflows.
- * A count of 0 gives a valid pointer. */
+ * to 16; NULL when out of memory, over the limit or the budget, or when the product overflows.  A
+ * count of 0 gives a valid pointer. */
 void *arena_alloc(struct arena *a, size_t count, size_t size);
 
 /* The same without zeroing, for buffers that the caller fills completely. */

@@ -1,6 +1,6 @@
 #include "golden/base/fingerprint.h"
 
-/* Odd 64-bit primes of the definition. */
+/* Odd 64-bit primes from FarmHash's definition. */
 static const uint64_t k0 = 0xc3a5c85c97cb3127, k1 = 0xb492b66fbe98f273, k2 = 0x9ae16a3b2f90404f;
 
 static uint64_t load(const unsigned char *p, int bytes)
@@ -75,7 +75,7 @@ struct pair {
     uint64_t a, b;
 };
 
-/* 32 bytes into a pair that begins as (a, b). */
+/* Mixes 32 bytes into the pair (a, b). */
 static struct pair absorb(const unsigned char *p, uint64_t a, uint64_t b)
 {
     a += load64(p);
@@ -84,7 +84,7 @@ static struct pair absorb(const unsigned char *p, uint64_t a, uint64_t b)
     return (struct pair){ sum + load64(p + 24), b + rotate(sum, 44) + a };
 }
 
-/* What is carried from one block of 64 bytes to the next. */
+/* The state between blocks of 64 bytes. */
 struct state {
     uint64_t x, y, z;
     struct pair v, w;

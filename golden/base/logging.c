@@ -15,7 +15,7 @@ void log_set_sink(log_sink *sink, void *user)
     log_to = sink;
 }
 
-/* Names come from clients: what they send must not look like lines of ours. */
+/* Text may contain names from clients, which must not forge log lines. */
 static void make_printable(char *text)
 {
     for (unsigned char *c = (unsigned char *) text; *c; c++)

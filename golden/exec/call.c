@@ -1,4 +1,4 @@
-/* Evaluating one bound call: widen, compute, carry bounds of error, narrow. */
+/* Evaluating one bound call: widen, compute, propagate error bounds, narrow. */
 #include <math.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@ static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
 static const double largest_f16 = 65504;
 
-/* Extra steps that fixed-point requantisation may take: it rounds twice, first at least one bit
- * below the last. */
+/* Extra error of fixed-point requantisation, in steps: it rounds twice, the first time at least one
+ * bit below the last. */
 static const double default_quant_steps = 0.25;
 
-enum { WORTH_KEEPING = 256 }; /* elements of a constant: widening fewer costs less than looking */
+enum { MIN_CACHED = 256 }; /* elements of a constant: widening fewer costs less than a look-up */
 
 static double or_default(double x, double otherwise)
 {
@@ -39,7 +39,7 @@ static double unit_of(const struct call *c, const struct evaluation *e)
     return or_default(a->f32, unit_f32);
 }
 
-static bool wants_values(const struct value *v)
+static bool has_tensor_data(const struct value *v)
 {
     return v && dtype_info[v->tensor.dtype].tensor && v->tensor.data;
 }
@@ -63,7 +63,7 @@ static int widen_units(const void *tensor, void *to, struct why *w)
     return 0;
 }
 
-/* Values as eval() wants them; those of larger constants are kept. */
+/* Values as eval() expects them; those of larger constants are cached. */
 static const double *widened(const struct call *c, const struct value *v,
                              const struct evaluation *e, struct why *w)
 {
@@ -73,23 +73,23 @@ static const double *widened(const struct call *c, const struct value *v,
                         .make = c->op->units ? widen_units : widen,
                         .context = &v->tensor };
 
-    return prepared_get(n < WORTH_KEEPING ? NULL : v->prepared, &r, e->scratch, w);
+    return prepared_get(n < MIN_CACHED ? NULL : v->prepared, &r, e->scratch, w);
 }
 
 static int widen_inputs(struct call *c, struct value *const *in, const struct evaluation *e,
                         struct why *w)
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
-        if (!wants_values(in[i]) || c->x[i])
+        if (!has_tensor_data(in[i]) || c->x[i])
             continue;
-        c->x[i] = (double *) widened(c, in[i], e, w); /* which no kernel writes to */
+        c->x[i] = (double *) widened(c, in[i], e, w); /* kernels do not write to x */
         if (!c->x[i])
             return why_prefix(w, "%s", c->op->name);
     }
     return 0;
 }
 
-/* What a type of whole steps can hold, as real numbers. */
+/* The range and the step of an integer type, as real numbers. */
 struct steps {
     double lo, hi, step;
 };
@@ -102,17 +102,17 @@ static struct steps steps_of(const struct tensor *t)
     return (struct steps){ (c->min - t->zero) * step, (c->max - t->zero) * step, step };
 }
 
-/* How far from x an implementation may be whose value lies within `bound` of real.  Integers and
- * quantised types can only be off by whole steps, and saturate. */
+/* Largest distance from the stored value x of an implementation's value, which lies within `bound`
+ * of real before rounding.  Integer types differ by whole steps, and saturate. */
 static double integer_reach(const struct steps *s, double x, double real, double bound)
 {
-    bool open = isnan(real) || !(bound < INFINITY);
-    double lo = open || real - bound < s->lo ? s->lo : real - bound;
-    double hi = open || real + bound > s->hi ? s->hi : real + bound;
+    bool any = isnan(real) || !(bound < INFINITY);
+    double lo = any || real - bound < s->lo ? s->lo : real - bound;
+    double hi = any || real + bound > s->hi ? s->hi : real + bound;
 
     lo = lo > s->hi ? s->hi : lo;
     hi = hi < s->lo ? s->lo : hi;
-    double most = x - lo > hi - x ? x - lo : hi - x; /* x lies in the range: not negative */
+    double most = x - lo > hi - x ? x - lo : hi - x; /* not negative, because lo <= x <= hi */
     return (double) (int64_t) (most / s->step + 1e-9) * s->step;
 }
 
@@ -120,13 +120,13 @@ static double float_reach(double x, double real, double bound)
 {
     double d = x == real ? 0 : fabs(x - real); /* equal infinities too */
 
-    if (isnan(d)) /* of a NaN that is certain everything is known */
+    if (isnan(d)) /* an exact NaN has no error */
         return isnan(x) && isnan(real) && bound == 0 ? 0 : INFINITY;
     return d + bound;
 }
 
-/* fp32 kept in fp16: relative error of storing it, subnormals may be flushed to zero, what is too
- * large may become infinite. */
+/* Error of storing fp32 as fp16: rounding; subnormals may be flushed to zero, and values above the
+ * largest fp16 number may become infinite. */
 static double storage_error(double x)
 {
     double a = fabs(x);
@@ -136,8 +136,8 @@ static double storage_error(double x)
     return a < tiny_f16 ? a : a < INFINITY ? a * unit_f16 : 0;
 }
 
-/* How far an implementation's input may be from the reference's: NULL when it cannot be.  ret_x:
- * its values, where they were needed. */
+/* Returns in *ret_error the largest differences between an implementation's input and the
+ * reference's (NULL: none), and in *ret_x the input's real values, if they had to be computed. */
 static int input_error(const struct value *v, const struct evaluation *e, double **ret_x,
                        double **ret_error)
 {
@@ -171,14 +171,14 @@ static int input_errors(struct call *c, struct value *const *in, const struct ev
 {
     for (uint32_t i = 0; i < c->n_in; i++) {
         double *x = NULL;
-        if (wants_values(in[i]) && input_error(in[i], e, &x, &c->ex[i]) < 0)
+        if (has_tensor_data(in[i]) && input_error(in[i], e, &x, &c->ex[i]) < 0)
             return why_no_memory_for(w, "%s", c->op->name);
         c->x[i] = c->op->units ? NULL : x;
     }
     return 0;
 }
 
-/* Results and their errors: kept with the output where bounds are asked for. */
+/* Memory for results or their errors; kept with the output if bounds are computed. */
 static double *output_array(const struct evaluation *e, const struct tensor *t)
 {
     struct arena *a = e->options->bounds ? e->keep : e->scratch;
@@ -217,23 +217,23 @@ static int fill_errors(struct call *c, const struct evaluation *e, double with, 
     return 0;
 }
 
-/* Operands that tell where values come from, such as indexes, are not moved themselves. */
-static bool steers(const struct call *c, uint32_t arg)
+/* Whether an operand selects elements instead of being moved itself, e.g. indexes. */
+static bool selects_elements(const struct call *c, uint32_t arg)
 {
     const struct tensor *t = c->arg[arg];
 
     return t && dtype_info[t->dtype].tensor && call_role(c, arg)->slot != c->op->out[0].slot;
 }
 
-static bool goes_astray(const struct call *c)
+static bool selection_undecided(const struct call *c)
 {
     for (uint32_t i = 0; i < c->n_in; i++)
-        if (c->ex[i] && steers(c, i))
+        if (c->ex[i] && selects_elements(c, i))
             return true;
     return false;
 }
 
-/* The errors of operand i: zeros where it is exact, one of a scalar, NULL where it is omitted. */
+/* The errors of operand i: zeros if it is exact, one value for a scalar, NULL if it is omitted. */
 static int errors_of(const struct call *c, uint32_t i, const struct tensor *t,
                      const struct evaluation *e, const void **ret_error)
 {
@@ -281,7 +281,7 @@ static int move_values(const struct call *c, const struct evaluation *e, struct 
 {
     const struct tensor *t = &out[0]->tensor;
     uint32_t fill =
-        (uint32_t) t->zero; /* two's complement, low bytes first: right for 1, 2 and 4 */
+        (uint32_t) t->zero; /* two's complement, little endian: valid for 1, 2 and 4 bytes */
     const void **from = arena_alloc(e->scratch, c->n_in + 1, sizeof *from);
     void **to = arena_alloc(e->scratch, c->n_out + 1, sizeof *to);
     struct movement m = { dtype_info[t->dtype].codec->size, &fill, from, to };
@@ -295,7 +295,7 @@ static int move_values(const struct call *c, const struct evaluation *e, struct 
     c->op->move(c, &m);
     if (!e->options->bounds || !has_error(c))
         return 0;
-    if ((goes_astray(c) ? undecided(c, e, out) : move_errors(c, e, in, out, from, to)) < 0)
+    if ((selection_undecided(c) ? undecided(c, e, out) : move_errors(c, e, in, out, from, to)) < 0)
         return why_no_memory_for(w, "%s", c->op->name);
     return 0;
 }
@@ -311,7 +311,7 @@ static double power_of(double x)
     return x;
 }
 
-/* What rounding a result within `carried` of y may add to that error. */
+/* The error of rounding a result that lies within `carried` of y. */
 static double rounding_error(const struct call *c, const struct evaluation *e,
                              const struct tensor *t, double step, double y, double carried)
 {
@@ -323,13 +323,13 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
                            ? model->steps
                            : model->steps + or_default(e->options->arithmetic.quant_steps,
                                                        default_quant_steps);
-        /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: near a tie it may
-         * land on the other side. */
+        /* Scaling in single precision, after TOSA's bound of an inexact RESCALE: close to a tie
+         * it may round the other way. */
         double scaling = (3 * fabs(y) + fabs(y + t->zero * step)) * unit_f32;
         return step * (0.5 + extra) + (isfinite(y) ? scaling : 0);
     }
     bool rounds = model->kind != ERROR_EXACT && (model->kind != ERROR_DISCRETE || model->ulps > 0);
-    if (info->codec->integer || !rounds || !isfinite(y)) /* infinity and NaN do not round */
+    if (info->codec->integer || !rounds || !isfinite(y)) /* infinity and NaN are not rounded */
         return 0;
     bool half = is_half(t, e);
     double u = half ? unit_f16 : unit_f32, tiny = half ? tiny_f16 : tiny_f32;
@@ -340,7 +340,7 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
     return model->ulps * ulp + (a - carried < 2 * tiny ? tiny : 0);
 }
 
-/* Narrows y and keeps what judging needs. */
+/* Narrows y and, if bounds are computed, keeps the real values and the bounds. */
 static void finish_output(const struct call *c, uint32_t i, const struct evaluation *e,
                           struct value *v)
 {
@@ -412,7 +412,7 @@ static int take_shape(const struct call *c, uint32_t i, const struct shape *decl
     for (uint32_t d = 0; fits && d < s->rank; d++)
         fits = declared->dim[d] == 0 || declared->dim[d] == s->dim[d];
     if (!fits)
-        return why_fail(w, WHY_EXECUTION, "%s: output %u is declared %s, but comes out as %s",
+        return why_fail(w, WHY_EXECUTION, "%s: output %u is declared %s, but its shape is %s",
                         c->op->name, i, shape_text(declared, a), shape_text(s, b));
     if (shape_check_size(s, dtype_info[t->dtype].codec->size) < 0)
         return why_fail(w, WHY_EXECUTION, "%s: output %u is too large", c->op->name, i);
@@ -420,7 +420,7 @@ static int take_shape(const struct call *c, uint32_t i, const struct shape *decl
     return 0;
 }
 
-/* Shapes that depend on values. */
+/* Sets output shapes that depend on values. */
 static int measure_outputs(struct call *c, struct value *const *in, struct value *const *out,
                            const struct evaluation *e, struct why *w)
 {
@@ -437,7 +437,7 @@ static int measure_outputs(struct call *c, struct value *const *in, struct value
     return 0;
 }
 
-/* What is drawn can only be judged by its distribution: any value is right. */
+/* Keeps the distribution of a random result, which is judged by that alone. */
 static int keep_odds(const struct call *c, const struct evaluation *e, struct value *v,
                      struct why *w)
 {
@@ -467,7 +467,7 @@ static int allocate_outputs(struct call *c, struct value *const *out, const stru
     return 0;
 }
 
-/* Errors that came in with the operands need not scatter as those of a sum's roundings do. */
+/* Whole-tensor tests of sums assume independent roundings; errors of the inputs are not. */
 static enum error_kind kind_of(const struct call *c)
 {
     enum error_kind kind = c->op->error.kind;
@@ -516,7 +516,7 @@ static bool is_image(const struct call *c, uint32_t output)
     return c->op->out[role].image;
 }
 
-/* Images are permuted on the way in and out; the record's functions see NHWC alone. */
+/* Permutes images before and after: the record's functions use NHWC only. */
 static int evaluate_nchw(struct call *c, struct value *const *in, struct value *const *out,
                          const struct evaluation *e, struct why *w)
 {

@@ -59,7 +59,8 @@ static struct prepared_item *item_new(const struct recipe *r)
     return NULL;
 }
 
-/* Puts the item on the list unless another run was faster: then that one's is the answer. */
+/* Adds the item to the list, unless a concurrent run has added the same form: then frees it and
+ * returns the other. */
 static struct prepared_item *publish(struct prepared *p, const struct recipe *r,
                                      struct prepared_item *item)
 {

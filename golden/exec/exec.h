@@ -9,9 +9,8 @@ struct plan;
 struct matmul_pool;
 
 /* Validates the model (which must outlive the plan), looks up the records and orders the
- * operations. As in NNAPI, succeeds for a model whose shapes contradict each other: plan_run()
- * fails. WHY_UNSUPPORTED: an operation of an unknown extension or OEM.  plan_free() accepts NULL.
- */
+ * operations.  As in NNAPI, succeeds for a model whose shapes contradict each other: plan_run()
+ * fails.  WHY_UNSUPPORTED: an operation of an unknown extension or OEM. */
 int plan_new(const struct model *m, struct plan **ret_plan, struct why *w);
 void plan_free(struct plan *p);
 int plan_level(const struct plan *p); /* feature level that the model needs */

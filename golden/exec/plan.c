@@ -1,4 +1,4 @@
-/* Plans: models prepared once; running them graph by graph. */
+/* Making plans from models, and running them graph by graph. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,14 +26,13 @@ struct step {
 struct plan {
     struct arena *arena;
     const struct model *model;
-    struct step **steps;   /* per graph, in order of execution */
-    struct value **values; /* per graph and operand: as a run finds them, with constants alone */
-    struct prepared *prepared; /* per constant: what runs have made of it */
+    struct step **steps;       /* per graph, in order of execution */
+    struct value **values;     /* per graph and operand: initial values, constants only */
+    struct prepared *prepared; /* per constant: its derived forms */
     uint32_t n_prepared;
-    _Atomic size_t *room; /* bytes that may still be made of constants */
+    _Atomic size_t *room; /* bytes that derived forms may still take */
     int level;
-    /* Scratch memory that the last run leaves to the next: fresh pages cost more than small models.
-     */
+    /* Scratch memory kept from the last run: new pages cost more than running a small model. */
     _Atomic(struct arena *) *spare;
 };
 
@@ -42,17 +41,17 @@ struct run {
     const struct plan *plan;
     const struct exec_options *options;
     struct arena *scratch;
-    uint64_t operations; /* begun so far */
+    uint64_t operations; /* started so far */
 };
 
-/* One operation that runs subgraphs, while it does. */
+/* The execution of one operation that runs subgraphs. */
 struct exec_frame {
     struct run *run;
     const struct graph *graph;
     const struct operation *operation;
     struct value **in, **out;
-    struct arena *keep;  /* of the graph that it belongs to */
-    struct arena **slot; /* per graph RESULT_SLOTS arenas, used in turn */
+    struct arena *keep;  /* for results of the graph that it belongs to */
+    struct arena **slot; /* RESULT_SLOTS arenas per graph, used in turn */
     uint32_t *turn;
     bool undecided;
 };
@@ -115,7 +114,7 @@ static int fill_plan(struct plan *p, struct why *w)
     if (p->level < 0)
         return -1;
     if (model_is_foreign(p->model, &code))
-        return why_fail(w, WHY_UNSUPPORTED, "nothing is known of %s %d",
+        return why_fail(w, WHY_UNSUPPORTED, "unknown %s %d",
                         extension_prefix_of(code) ? "extension code" : "OEM code", code);
     p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);
     p->values = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->values);
@@ -174,8 +173,8 @@ static bool may_be_open(const struct tensor *declared)
     return dtype_info[declared->dtype].tensor && !shape_known(&declared->shape);
 }
 
-/* What is made of a value that could have another shape is undecided, and so is its own shape
- * unless the model declares it. */
+/* Outputs computed from a value of undecided shape are undecided, and so are their shapes unless
+ * the model declares them. */
 static int spread_open(const struct graph *g, const struct operation *o, const struct call *c,
                        struct value **in, struct value **out, struct arena *keep, struct why *w)
 {
@@ -191,7 +190,7 @@ static int spread_open(const struct graph *g, const struct operation *o, const s
     return 0;
 }
 
-/* Operands of an operation: NULL where omitted. */
+/* The inputs of an operation; NULL if omitted. */
 static void gather(const struct graph *g, const struct operation *o, struct value *values,
                    struct value **in, const struct tensor **in_tensor)
 {
@@ -230,7 +229,7 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
     if (!in || !in_tensor || !out_tensor)
         return why_no_memory(w);
     if (r->options->max_operations && r->operations++ >= r->options->max_operations)
-        return why_fail(w, WHY_TIMEOUT, "more than %llu operations",
+        return why_fail(w, WHY_TIMEOUT, "more than %llu operations executed",
                         (unsigned long long) r->options->max_operations);
     struct value **out = in + o->n_in;
     gather(g, o, values, in, in_tensor);
@@ -258,7 +257,7 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
     return 0;
 }
 
-/* Runs one graph.  values: one per operand, inputs filled. */
+/* Runs one graph.  values: one per operand; those of inputs are set. */
 static int run_graph(struct run *r, uint32_t index, struct value *values, struct arena *keep,
                      struct why *w)
 {
@@ -283,7 +282,7 @@ static struct value *new_values(const struct plan *p, uint32_t graph, struct are
     return arena_copy(keep, p->values[graph], n * sizeof(struct value));
 }
 
-/* The complete shape of an argument or a result must fit what the model declares. */
+/* Checks type and complete shape of an input or output against the model's declaration. */
 static int check_fits(const struct tensor *declared, const struct tensor *given, const char *what,
                       uint32_t i, struct why *w)
 {
@@ -318,10 +317,10 @@ static void set_value(struct value *v, const struct value *from)
     v->tensor = declared;
     v->tensor.shape = from->tensor.shape;
     v->tensor.data = from->tensor.data;
-    v->prepared = NULL; /* a constant no longer: the next turn brings another value */
+    v->prepared = NULL; /* not a constant: it differs between calls */
 }
 
-/* The last stage of a run: every output has real and bound arrays. */
+/* Stores output i in the result; with bounds, every output gets real and bound arrays. */
 static int fill_result(struct value *v, struct arena *a, struct result *ret, uint32_t i,
                        struct why *w)
 {
@@ -378,8 +377,8 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
     return 0;
 }
 
-/* Runs may overlap: one of them takes the spare arena, the others make their own.  Under a limit
- * every run has its own, so that what fits does not depend on the runs before. */
+/* Runs may overlap: one of them takes the spare arena, the others create one.  With a memory limit
+ * every run creates its own, so that the outcome does not depend on earlier runs. */
 static struct arena *take_scratch(const struct plan *p, size_t limit)
 {
     struct arena *a = limit ? NULL : atomic_exchange(p->spare, NULL);
@@ -387,7 +386,7 @@ static struct arena *take_scratch(const struct plan *p, size_t limit)
     return a ? a : arena_new(limit);
 }
 
-static void leave_scratch(const struct plan *p, size_t limit, struct arena *a)
+static void return_scratch(const struct plan *p, size_t limit, struct arena *a)
 {
     if (a && !limit && arena_bytes(a) <= MOST_SPARE) {
         arena_rewind(a, (struct arena_mark){ 0 });
@@ -410,7 +409,7 @@ int plan_run(const struct plan *p, const struct tensor *in, const struct exec_op
     result.arena = r.options->arena ? r.options->arena : arena_new(r.options->memory_limit);
     r.scratch = take_scratch(p, r.options->memory_limit);
     int rc = !result.arena || !r.scratch ? why_no_memory(w) : run_main(&r, in, &result, w);
-    leave_scratch(p, r.options->memory_limit, r.scratch);
+    return_scratch(p, r.options->memory_limit, r.scratch);
     if (rc < 0)
         result_done(&result);
     else
@@ -442,14 +441,14 @@ static int keep_bytes(struct arena *keep, void **p, size_t length)
     return *p ? 0 : -1;
 }
 
-/* Moves output i out of the frame's arenas. */
+/* Copies output i from the frame's arenas to those of its graph. */
 static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
 {
     struct value *v = f->out[i];
     const struct tensor *declared = &f->graph->operand[f->operation->out[i]].tensor;
     void *real = v->real, *bound = v->bound;
 
-    if (!v->tensor.data) /* an omitted argument, passed on by a loop that never turned */
+    if (!v->tensor.data) /* an omitted argument, returned by a loop without iterations */
         return why_fail(w, WHY_EXECUTION, "output %u has no value", i);
     TRY(check_fits(declared, &v->tensor, "output", i, w));
     size_t n = tensor_count(&v->tensor);
@@ -460,13 +459,13 @@ static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
     v->real = real;
     v->bound = bound;
     v->prepared = NULL;
-    v->odds = NULL; /* any value is right all the same */
+    v->odds = NULL; /* its bounds are INFINITY */
     int rc = 0;
     if (f->undecided) {
         v->open |= may_be_open(declared);
         rc = value_undecided(v, f->keep);
     } else if (f->run->options->bounds && f->run->plan->model->relaxed)
-        rc = value_stored_in_half(v, f->keep); /* a loop may hand on what the model was given */
+        rc = value_stored_in_half(v, f->keep); /* a loop may return an input of the model */
     return rc < 0 ? why_no_memory(w) : 0;
 }
 
@@ -524,7 +523,7 @@ void frame_undecided(struct exec_frame *f)
     f->undecided = true;
 }
 
-/* The arena for this call's values: the one used longest ago. */
+/* The arena for this call's values: the least recently used. */
 static struct arena *next_slot(struct exec_frame *f, uint32_t graph)
 {
     struct arena **a = &f->slot[graph * RESULT_SLOTS + f->turn[graph]++ % RESULT_SLOTS];
@@ -545,8 +544,8 @@ int frame_call(struct exec_frame *f, uint32_t graph, const struct value *in, uin
 
     if (!values)
         return why_no_memory(w);
-    REQUIRE(w, n_in == g->n_inputs && n_out == g->n_outputs, "subgraph %u takes %u and gives %u",
-            graph, g->n_inputs, g->n_outputs);
+    REQUIRE(w, n_in == g->n_inputs && n_out == g->n_outputs,
+            "subgraph %u has %u inputs and %u outputs", graph, g->n_inputs, g->n_outputs);
     for (uint32_t i = 0; i < n_in; i++) {
         TRY(check_argument(&values[g->input[i]].tensor, &in[i].tensor, i, w));
         set_value(&values[g->input[i]], &in[i]);
@@ -568,7 +567,7 @@ int frame_check_loop(const struct exec_frame *f, double since, uint64_t iteratio
     double limit = o->loop_timeout > 0 ? o->loop_timeout : DEFAULT_LOOP_SECONDS;
 
     if (o->max_iterations && iterations > o->max_iterations)
-        return why_fail(w, WHY_TIMEOUT, "a loop passed %llu iterations",
+        return why_fail(w, WHY_TIMEOUT, "a loop exceeded %llu iterations",
                         (unsigned long long) o->max_iterations);
     if (frame_now() - since > limit)
         return why_fail(w, WHY_TIMEOUT, "a loop ran for more than %g s", limit);

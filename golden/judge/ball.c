@@ -14,8 +14,8 @@ struct near near_clip(struct near a, double limit)
     return limit > 0 ? near_clamp(a, -limit, limit) : a;
 }
 
-/* f monotone, computed with the error `local`. */
-static struct near through(struct near a, double y, double (*f)(double x), double local)
+/* y = f(a.x) for a monotone f, computed with error `local`. */
+static struct near monotone(struct near a, double y, double (*f)(double x), double local)
 {
     double e = local;
 
@@ -29,14 +29,14 @@ static double logistic(double x)
     return 1 / (1 + elementary_exp(-x));
 }
 
-/* Local errors of both: see the operations LOGISTIC and TANH. */
+/* For the local errors of logistic and tanh see the operations LOGISTIC and TANH. */
 struct near near_logistic(struct near a, double u)
 {
     double y = logistic(a.x);
 
     if (u == 0)
         return (struct near){ y, 0 };
-    return through(a, y, logistic, y * ((1 - y) * bound_exp(u, a.x) + 4 * u) + u);
+    return monotone(a, y, logistic, y * ((1 - y) * bound_exp(u, a.x) + 4 * u) + u);
 }
 
 struct near near_tanh(struct near a, double u)
@@ -45,20 +45,20 @@ struct near near_tanh(struct near a, double u)
 
     if (u == 0)
         return (struct near){ y, 0 };
-    return through(a, y, elementary_tanh, (1 - y * y) / 2 * bound_exp(u, 2 * a.x) + 4 * u);
+    return monotone(a, y, elementary_tanh, (1 - y * y) / 2 * bound_exp(u, 2 * a.x) + 4 * u);
 }
 
-/* Keeps a variance of zero away.  Implementations add it, or take it only where the variance is
- * zero: to them the smallest float is a variance. */
+/* epsilon avoids division by a variance of zero.  Implementations add it, or use it only if the
+ * variance is zero; those divide by any variance down to the smallest float. */
 static const double epsilon = 1e-8, least_variance = 0x1p-149;
 
-/* Mean and variance of n values, with their errors.  Implementations take the variance as a
- * difference of mean squares, too. */
+/* Mean and variance of n values, with their errors.  Some implementations compute the variance as
+ * mean square minus squared mean. */
 struct moments {
     struct near mean, variance;
-    double rounding; /* of a sum of n numbers, as a share of their magnitudes */
-    double shift;    /* of the mean's error, what rounding adds */
-    bool cancels;    /* the difference may be nothing but rounding */
+    double rounding; /* of a sum of n numbers, relative to the sum of their magnitudes */
+    double shift;    /* the part of the mean's error that is due to rounding */
+    bool cancels;    /* that difference may consist of rounding errors only */
 };
 
 static struct moments moments_of(const struct near_array *a, size_t n, double u, double dot_factor)
@@ -84,19 +84,19 @@ static struct moments moments_of(const struct near_array *a, size_t n, double u,
     return m;
 }
 
-/* Errors of normalised values where those of x are small beside the deviation.
+/* Errors of normalised values if those of x are small compared to the standard deviation.
  *
- * With d the change of x - mean in deviations, y becomes (y + d) / sqrt(1 + t), where
- * t = 2 mean(y d) + mean(d^2): to first order y + d - y mean(y d).  What moves or stretches all
- * values alike is taken back, and an error counts less than through mean and deviation by
- * themselves. */
+ * With d the change of x - mean in units of the deviation, y becomes (y + d) / sqrt(1 + t), where
+ * t = 2 mean(y d) + mean(d^2): to first order y + d - y mean(y d).  Changes that shift or scale all
+ * values equally cancel, so the bound is tighter than with independent errors of mean and
+ * deviation. */
 struct spread {
     const struct near_array *a;
     const struct moments *m;
     size_t n;
     double u, scale;              /* 1 / deviation */
-    double mean_e, slope, square; /* means of e, and at most of |y d| and d^2 */
-    double lost;                  /* share of the variance that rounding may change */
+    double mean_e, slope, square; /* mean of e; upper bounds of the means of |y d| and d^2 */
+    double lost;                  /* relative change of the variance by rounding */
 };
 
 static double normalised(const struct spread *s, size_t i)
@@ -104,13 +104,13 @@ static double normalised(const struct spread *s, size_t i)
     return (s->a->x[i] - s->m->mean.x) * s->scale;
 }
 
-/* Share of the variance that errors may change. */
+/* Upper bound of |t|: the relative change of the variance by errors. */
 static double stretch(const struct spread *s)
 {
     return 2 * s->slope + s->square;
 }
 
-/* Whether the errors are small enough. */
+/* false: the errors are too large for this method. */
 static bool spread_init(struct spread *s)
 {
     double count = (double) s->n, by = s->scale / count;
@@ -128,7 +128,7 @@ static bool spread_init(struct spread *s)
     return stretch(s) < 0.5 && s->lost < 0.5;
 }
 
-/* To first order: the sum of what each value's error does to this one. */
+/* First order: the sum of the effects of every value's error on value i. */
 static double first_order(const struct spread *s, size_t i)
 {
     double y = normalised(s, i), sum = 0;
@@ -140,7 +140,8 @@ static double first_order(const struct spread *s, size_t i)
     return sum * s->scale;
 }
 
-/* Less the series of 1 / sqrt(1 + t), with the rest of Lagrange: 3 t^2 / 8 (1 - |t|)^(5/2). */
+/* The higher orders, from the series of 1 / sqrt(1 + t) with Lagrange's remainder,
+ * 3 t^2 / (8 (1 - |t|)^(5/2)). */
 static double higher_orders(const struct spread *s, double y, double d)
 {
     double t = stretch(s), kept = 1 - t;
@@ -159,7 +160,7 @@ static double spread_at(const struct spread *s, size_t i)
            bound_tiny(s->u) * (1 + scale);
 }
 
-/* ret_e: the errors of the n normalised values, INFINITY where this does not tell. */
+/* ret_e: the errors of the n normalised values; INFINITY if this method does not apply. */
 static void spread_errors(const struct near_array *a, const struct moments *m, size_t n, double u,
                           double *ret_e)
 {
@@ -187,7 +188,7 @@ void near_normalise(const struct near_array *a, size_t n, double u, double dot_f
         struct near y = near_product(near_sum(x, minus, u), factor, u);
         if (u > 0)
             y.e = fmin(y.e, scratch[i]);
-        /* |y| <= sqrt(n - 1), whatever the finite errors are; of an infinite value all are NaN */
+        /* |y| <= sqrt(n - 1) for all finite errors; with an infinite value all are NaN */
         if (!m.cancels && m.mean.e < INFINITY)
             y.e = fmin(y.e, fabs(y.x) + 1.01 * sqrt((double) n - 1));
         near_put(a, i, y);

@@ -1,7 +1,7 @@
 /* Arithmetic on error bounds, shared by the operations' bound() functions.
  *
- * A bound e of a value y means that a correct implementation's value lies in [y - e, y + e]. Bounds
- * are never NaN; INFINITY means that any value is correct.  u is the unit roundoff of the
+ * A bound e of a value y means that a correct implementation's value lies in [y - e, y + e].
+ * Bounds are never NaN; INFINITY means that any value is correct.  u is the unit roundoff of the
  * arithmetic being judged (struct call: unit), so that one ulp of y is at most 2 * u * |y|. */
 #ifndef GOLDEN_BOUNDS_H
 #define GOLDEN_BOUNDS_H

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Judges need this many elements for a whole-tensor test to mean something. */
-enum { ENOUGH = 1000 };
+/* Fewest elements for which the whole-tensor tests are meaningful. */
+enum { MIN_SCATTER = 1000 };
 
 enum { BLOCK = 256 }; /* elements that are widened at a time */
 
@@ -15,18 +15,18 @@ static bool comparable(const struct tensor *a, const struct tensor *b, struct ju
     char x[SHAPE_TEXT], y[SHAPE_TEXT];
 
     if (a->dtype != b->dtype)
-        snprintf(j->why, sizeof j->why, "type %s where %s is expected", dtype_info[b->dtype].brief,
+        snprintf(j->why, sizeof j->why, "type is %s, expected %s", dtype_info[b->dtype].brief,
                  dtype_info[a->dtype].brief);
     else if (!shape_equal(&a->shape, &b->shape))
-        snprintf(j->why, sizeof j->why, "shape %.60s where %.60s is expected",
-                 shape_text(&b->shape, x), shape_text(&a->shape, y));
+        snprintf(j->why, sizeof j->why, "shape is %.60s, expected %.60s", shape_text(&b->shape, x),
+                 shape_text(&a->shape, y));
     else
         return true;
     j->ok = false;
     return false;
 }
 
-/* One element, d off, against its bound, all in real units. */
+/* Compares one element, whose difference is d, with its bound; all in real units. */
 static void judge_distance(struct judgement *j, size_t i, double expected, double actual, double d,
                            double bound)
 {
@@ -58,7 +58,7 @@ static void judge_element(struct judgement *j, size_t i, double expected, double
     judge_distance(j, i, expected, actual, fabs(actual - expected), bound);
 }
 
-/* Integers of 64 bits, which doubles do not hold: exact, but where nothing is decided. */
+/* 64-bit integers, which double does not represent: the allowed difference is 0, or bound[i]. */
 static void judge_long(const struct tensor *expected, const struct tensor *actual,
                        const double *bound, struct judgement *j)
 {
@@ -104,11 +104,11 @@ static double cts_bound(const struct tensor *expected, double e, bool half, int 
     case DT_U8:
     case DT_S8:
     case DT_Q8S: return steps;
-    default: return expected->dtype < DT_COUNT; /* those of extensions are exact */
+    default: return expected->dtype < DT_COUNT; /* 1; 0 for types of extensions */
     }
 }
 
-/* Stored integers are compared as they are, without scale. */
+/* Stored values, without scale and zero point. */
 static void raw_values(const struct tensor *t, size_t at, size_t n, double *to)
 {
     const struct codec *c = dtype_info[t->dtype].codec;
@@ -144,7 +144,7 @@ struct judgement judge_cts(const struct tensor *expected, const struct tensor *a
         raw_values(expected, at, run, e);
         raw_values(actual, at, run, a);
         for (size_t i = 0; i < run; i++) {
-            bool nan = isnan(e[i]); /* the suites count it as a failure, whatever comes out */
+            bool nan = isnan(e[i]); /* the suites count it as a failure for every actual value */
             judge_element(&j, at + i, e[i], a[i], nan ? 0 : cts_bound(expected, e[i], half, steps));
             j.wrong += nan && isnan(a[i]);
         }
@@ -153,30 +153,29 @@ struct judgement judge_cts(const struct tensor *expected, const struct tensor *a
     return j;
 }
 
-/* Bounds at the ends of a type, on the side of `actual`.  Integers saturate; one that may be
- * anything in its range is not checked at all.  A float that overflows may come out as infinity, or
- * as the largest number. */
+/* The bound adjusted to the range of the type, on the side of `actual`.  Integers saturate; one
+ * that may have any value of its type is not checked.  A float that overflows may be infinity or
+ * the largest finite number. */
 static double range_bound(const struct tensor *t, double real, double actual, double bound)
 {
     const struct codec *c = dtype_info[t->dtype].codec;
 
     if (c->integer) {
         double lo = tensor_saturate(t, real - bound), hi = tensor_saturate(t, real + bound);
-        bool anything = lo == tensor_saturate(t, -INFINITY) && hi == tensor_saturate(t, INFINITY);
+        bool any = lo == tensor_saturate(t, -INFINITY) && hi == tensor_saturate(t, INFINITY);
         real = tensor_saturate(t, real);
-        return isnan(real) || isnan(lo) || anything ? INFINITY
-               : actual < real                      ? real - lo
-                                                    : hi - real;
+        return isnan(real) || isnan(lo) || any ? INFINITY : actual < real ? real - lo : hi - real;
     }
     double on_side = signbit(real) == signbit(actual) ? fabs(real) : -fabs(real);
     bool overflows = on_side + bound >= c->max && fabs(actual) >= fmin(c->max, on_side - bound);
     return overflows ? INFINITY : bound;
 }
 
-/* Whole-tensor tests of sums of products: the errors of a right implementation scatter like a
- * random walk, far inside the bound, and around zero.  Variance after TOSA (4 * 0.4 * K against the
- * bound's 36 * K).  Bias: four sigma of that variance, and a twentieth of the bound, because the
- * roundings of structured data (equal inputs, one weight for all) are not independent. */
+/* Whole-tensor tests of sums of products: the errors of a correct implementation are distributed
+ * like a random walk, well inside the bound and around zero.  Variance: TOSA's limit (4 * 0.4 * K,
+ * relative to the squared bound's 36 * K).  Bias: four sigma of that variance plus a twentieth of
+ * the bound, because roundings of structured data (equal inputs, equal weights) are not
+ * independent. */
 struct scatter {
     double sum, squares;
     size_t n;
@@ -187,14 +186,14 @@ static void judge_scatter(struct judgement *j, const struct scatter *s)
     const double variance = 4 * 0.4 / 36, common = 0.05;
     double n = (double) s->n, bias = 4 * sqrt(variance * n) + common * n;
 
-    if (s->n < ENOUGH || j->wrong)
+    if (s->n < MIN_SCATTER || j->wrong)
         return;
     if (s->squares > variance * n)
-        snprintf(j->why, sizeof j->why, "variance of the errors %.3g of the bound's, at most %.3g",
+        snprintf(j->why, sizeof j->why, "variance of error / bound is %.3g, must be at most %.3g",
                  s->squares / n, variance);
     else if (fabs(s->sum) > bias)
-        snprintf(j->why, sizeof j->why, "bias of the errors: sum %.4g, at most %.4g", fabs(s->sum),
-                 bias);
+        snprintf(j->why, sizeof j->why, "bias: sum of error / bound is %.4g, must be at most %.4g",
+                 fabs(s->sum), bias);
 }
 
 struct judgement judge_bound(const struct tensor *reference, const double *real,

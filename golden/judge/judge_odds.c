@@ -1,10 +1,10 @@
-/* Judging samples by their distribution.
+/* Judging random outputs by their distribution.
  *
- * Of n draws with probability p each, the share f of hits is at least (at most) some a with a
- * probability of no more than exp(-n d(a, p)), where d is the divergence a ln(a / p) + (1 - a)
+ * Of n draws with probability p each, the frequency f of hits is at least (at most) a with
+ * probability at most exp(-n d(a, p)), where d is the divergence a ln(a / p) + (1 - a)
  * ln((1 - a) / (1 - p)) (Chernoff).  The same holds for the mean of unequal probabilities
- * (Hoeffding), which is what rows taken together have.  A result is wrong when this, times the
- * number of shares looked at, on two sides, is less than false_alarm. */
+ * (Hoeffding), which applies to all rows together.  A result is wrong if this probability, times
+ * the number of frequencies tested and times two for both sides, is less than false_alarm. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 
 static const double false_alarm = 1e-9;
 
-/* What is tested, and how. */
+/* The parameters of one judgement. */
 struct test {
     const struct odds *odds;
-    double tolerance, limit; /* limit: of n d(f, p) */
+    double tolerance, limit; /* tolerance: of |f - p|, if > 0; else limit: of n d(f, p) */
     struct judgement *j;
 };
 
@@ -32,7 +32,7 @@ static double divergence(double a, double p)
     return d;
 }
 
-/* The probability nearest to f of all that errors allow. */
+/* The probability closest to f among those within the errors of p. */
 static double nearest(double f, double p, double relative, double absolute)
 {
     double slack = p > 0 ? p * relative + absolute : 0;
@@ -41,19 +41,19 @@ static double nearest(double f, double p, double relative, double absolute)
     return f < lo ? lo : f > hi ? hi : f;
 }
 
-/* One share: `hits` of n.  place: of its first draw. */
-static void judge_share(struct test *t, double hits, double n, double p, double relative,
-                        size_t place)
+/* Judges one frequency, `hits` of n.  at: index of its first draw. */
+static void judge_frequency(struct test *t, double hits, double n, double p, double relative,
+                            size_t at)
 {
-    double f = hits / n, near = nearest(f, p, relative, t->odds->absolute);
+    double f = hits / n, closest = nearest(f, p, relative, t->odds->absolute);
     double ratio =
-        t->tolerance > 0 ? fabs(f - p) / t->tolerance : n * divergence(f, near) / t->limit;
+        t->tolerance > 0 ? fabs(f - p) / t->tolerance : n * divergence(f, closest) / t->limit;
     struct judgement *j = t->j;
 
     if (ratio > 1)
         j->wrong++;
     if (!(ratio <= j->ratio) || j->checked == 0) {
-        j->worst = place;
+        j->worst = at;
         j->expected = p;
         j->actual = f;
         j->bound = t->tolerance > 0 ? t->tolerance : fabs(f - p) / fmax(ratio, 1e-300);
@@ -62,7 +62,7 @@ static void judge_share(struct test *t, double hits, double n, double p, double 
     j->checked++;
 }
 
-/* Hits of each class; false: a draw is no class. */
+/* Counts the draws of each class; false: a draw is outside 0..classes-1. */
 static bool count(const struct odds *o, const int32_t *draw, size_t n, size_t *hits)
 {
     for (size_t i = 0; i < n; i++) {
@@ -78,11 +78,11 @@ static void judge_row(struct test *t, size_t row, size_t n, const size_t *hits)
     const struct odds *o = t->odds;
 
     for (size_t k = 0; k < o->classes; k++)
-        judge_share(t, (double) hits[k], (double) n, o->p[row * o->classes + k], o->relative[row],
-                    row * n);
+        judge_frequency(t, (double) hits[k], (double) n, o->p[row * o->classes + k],
+                        o->relative[row], row * n);
 }
 
-static void judge_together(struct test *t, size_t n, const size_t *hits)
+static void judge_all_rows(struct test *t, size_t n, const size_t *hits)
 {
     const struct odds *o = t->odds;
     double rows = (double) o->rows, relative = 0;
@@ -93,7 +93,7 @@ static void judge_together(struct test *t, size_t n, const size_t *hits)
         double p = 0;
         for (size_t row = 0; row < o->rows; row++)
             p += o->p[row * o->classes + k] / rows;
-        judge_share(t, (double) hits[k], rows * (double) n, p, relative, 0);
+        judge_frequency(t, (double) hits[k], rows * (double) n, p, relative, 0);
     }
 }
 
@@ -115,21 +115,21 @@ static void judge_rows(struct test *t, const int32_t *draw, size_t n, size_t *hi
             all[k] += hits[k];
     }
     if (o->rows > 1 && t->tolerance == 0)
-        judge_together(t, n, all);
+        judge_all_rows(t, n, all);
 }
 
 struct judgement judge_odds(const struct odds *odds, double tolerance, const struct tensor *actual)
 {
     struct judgement j = { 0 };
-    double shares = ((double) odds->rows + 1) * (double) odds->classes;
-    struct test t = { odds, tolerance, elementary_log(2 * shares / false_alarm), &j };
+    double frequencies = ((double) odds->rows + 1) * (double) odds->classes;
+    struct test t = { odds, tolerance, elementary_log(2 * frequencies / false_alarm), &j };
     bool fits =
         actual->dtype == DT_I32 && actual->shape.rank == 2 && actual->shape.dim[0] == odds->rows;
     size_t n = fits ? actual->shape.dim[1] : 0;
     size_t *hits = calloc(2 * odds->classes + 1, sizeof *hits);
 
     if (!fits)
-        snprintf(j.why, sizeof j.why, "not %zu rows of classes", odds->rows);
+        snprintf(j.why, sizeof j.why, "expected a TENSOR_INT32 of %zu rows of draws", odds->rows);
     else if (!hits)
         snprintf(j.why, sizeof j.why, "out of memory");
     else if (n > 0)
@@ -139,7 +139,7 @@ struct judgement judge_odds(const struct odds *odds, double tolerance, const str
     if (j.wrong)
         snprintf(j.why, sizeof j.why,
                  "%zu of %zu frequencies wrong; worst: %.6g where the probability is %.6g, "
-                 "%.3g times as far off as allowed",
+                 "%.3g times the limit",
                  j.wrong, j.checked, j.actual, j.expected, j.ratio);
     return j;
 }

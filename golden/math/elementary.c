@@ -5,7 +5,7 @@
 #include "golden/math/elementary_internal.h"
 
 /* exp(r) - 1 - r for |r| <= ln(2) / 2: the Taylor series up to r^15 / 15!, whose remainder is below
- * 2^-58 of r; even and odd terms in two sums, which a processor can work on side by side. */
+ * 2^-58 of r; even and odd terms in two sums, which a processor can compute in parallel. */
 static double exp_tail(double r)
 {
     static const double even[] = { 1.0 / 2,       1.0 / 24,        1.0 / 720,        1.0 / 40320,
@@ -80,7 +80,7 @@ double elementary_expm1(double x)
     return y.hi + (y.lo + start.lo + scale * (exp_tail(r.hi) + r.lo));
 }
 
-/* (e^2x - 1) / (e^2x + 1), with the numerator computed so that it keeps its digits near 0. */
+/* (e^2x - 1) / (e^2x + 1), with the numerator computed without cancellation for small x. */
 double elementary_tanh(double x)
 {
     double a = fabs(x);

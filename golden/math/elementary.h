@@ -1,7 +1,6 @@
 /* Elementary functions in double precision, built from basic arithmetic alone: the C library's may
  * differ in the last bit between machines, and the reference must not.  Results are within one ulp
- * of the true value (expm1: 2, tanh: 4); tests compare them with the C library and pin their bits.
- */
+ * of the true value (expm1: 2, tanh: 4); tests compare them with the C library and pin the bits. */
 #ifndef GOLDEN_ELEMENTARY_H
 #define GOLDEN_ELEMENTARY_H
 

@@ -1,4 +1,4 @@
-/* Logarithm and power: both from a logarithm in twice the precision, because a power multiplies the
+/* Logarithm and power, both from a logarithm in twice the precision, because a power multiplies the
  * error of its logarithm by up to 745. */
 #include "golden/math/elementary.h"
 #include "golden/math/elementary_internal.h"
@@ -7,7 +7,7 @@
 static const double ln2_high = 0x1.62e42feep-1, ln2_low = 0x1.a39ef35793c76p-33;
 
 /* log(1 + f) = 2 atanh(s), s = f / (2 + f), as s + s^3/3 + s^5/5 + ..., |s| < 0.1716: the remainder
- * after s^25 / 25 is below 2^-69.  The first terms, which carry the digits, are pairs. */
+ * after s^25 / 25 is below 2^-69.  The first terms, which determine the precision, are pairs. */
 static struct pair log1p_reduced(double f)
 {
     static const double tail[] = { 1.0 / 7,  1.0 / 9,  1.0 / 11, 1.0 / 13, 1.0 / 15,
@@ -53,8 +53,8 @@ double elementary_log(double x)
     return log_pair(x).hi;
 }
 
-/* exp(r) of |r| <= ln(2) / 2, all but the last bits of twice the precision: 1 + r + r^2/2 exact,
- * then the Taylor series up to r^16 / 16!. */
+/* exp(r) for |r| <= ln(2) / 2, correct in almost twice the precision: 1 + r + r^2/2 exactly, then
+ * the Taylor series up to r^16 / 16!. */
 static struct pair exp_reduced(struct pair r)
 {
     static const double factorial[] = {
@@ -90,7 +90,7 @@ static int parity(double y)
     return fabs(y) < 0x1p53 && floor(y / 2) != y / 2 ? 1 : 2;
 }
 
-/* |x| is 0 or infinite, or y is infinite: exp(y log |x|) in the limit. */
+/* The limit of exp(y log a) where a is 0 or infinite, or y is infinite or very large. */
 static double power_limit(double a, double y)
 {
     if (a == 1)

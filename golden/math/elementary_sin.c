@@ -1,11 +1,11 @@
-/* Sine: the argument is reduced by pi/2 with as many digits of 2/pi as it takes to know the
- * remainder of the largest numbers (Payne and Hanek's method). */
+/* Sine: the argument is reduced by pi/2 with enough digits of 2/pi for the remainder of the largest
+ * numbers (Payne and Hanek's method). */
 #include "golden/math/elementary.h"
 #include "golden/math/elementary_internal.h"
 
 enum { WINDOW = 7, LIMBS = WINDOW + 2 };
 
-/* 2/pi, 32 bits at a time from the binary point on */
+/* 2/pi in limbs of 32 bits, from the binary point on */
 static const uint32_t two_over_pi[] = {
     0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561,
     0xb7246e3a, 0x424dd2e0, 0x06492eea, 0x09d1921c, 0xfe1deb1c, 0xb129a73e, 0xe88235f5, 0x2ebb4484,
@@ -48,14 +48,14 @@ static unsigned reduce(double x, struct pair *ret_r)
     int e;
     uint64_t m = (uint64_t) ldexp(frexp(fabs(x), &e), 53);
 
-    e -= 53; /* |x| = m 2^e; limbs whose product with it is a multiple of 4 do not count */
+    e -= 53; /* |x| = m 2^e; limbs whose product with it is a multiple of 4 are skipped */
     int first = e > 2 ? (e - 2) / 32 : 0, point = 32 * (first + WINDOW) - e;
     multiply(m, first, product);
     unsigned n = point < 32 * LIMBS ? bits_from(product, point) & 3 : 0;
     for (int i = 0; i < 4; i++)
         word[i] = bits_from(product, point - 32 * (i + 1));
     bool upper = word[0] >> 31;
-    for (int i = 0; i < 4 && upper; i++) /* 1 - fraction, but for its last bit */
+    for (int i = 0; i < 4 && upper; i++) /* 1 - fraction, except for its last bit */
         word[i] = ~word[i];
     struct pair f = { word[0] * 0x1p-32, 0 };
     for (int i = 1; i < 4; i++)

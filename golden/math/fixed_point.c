@@ -27,7 +27,7 @@ int8_t fixed_saturate_8(int32_t x)
     return (int8_t) saturate(8, x);
 }
 
-/* The upper half of the doubled product; -1 times -1 saturates. */
+/* The upper half of the doubled product, rounded; -1 times -1 saturates. */
 static int32_t multiply(int width, int32_t a, int32_t b)
 {
     int64_t product = (int64_t) a * b, half = (int64_t) 1 << (width - 2);
@@ -83,7 +83,7 @@ int32_t fixed_scale(int32_t x, struct fixed_factor f)
     return fixed_shift_right(multiply(WIDE, x, f.mantissa), f.shift < 0 ? -f.shift : 0);
 }
 
-/* Newton's steps for the root of a number in [1/4, 1), with three integer bits. */
+/* Newton iterations for 1 / sqrt of a number in [1/4, 1), with three integer bits. */
 static int32_t newton_root(int32_t x)
 {
     const int32_t one = 1 << 28, three_halves = one + one / 2;
@@ -113,9 +113,9 @@ struct fixed_factor fixed_inverse_root(int32_t x)
     return (struct fixed_factor){ root, right < 0 ? 0 : -right };
 }
 
-/* --- functions of words of 16 bits */
+/* --- functions of 16-bit words */
 
-/* A constant of 32 bits in a narrow word. */
+/* Rounds a 32-bit constant to 16 bits. */
 static int32_t narrow(int32_t wide)
 {
     return fixed_shift_right(wide, WIDE - NARROW);
@@ -126,7 +126,7 @@ static int32_t times(int32_t a, int32_t b)
     return multiply(NARROW, a, b);
 }
 
-/* e^x for x in [-1/4, 0), no integer bits: the Taylor series round -1/8, of four terms. */
+/* e^x for x in [-1/4, 0), no integer bits: the Taylor series around -1/8, to the fourth power. */
 static int32_t exp_of_quarter(int32_t x)
 {
     const int32_t exp_of_eighth = narrow(1895147668), third = narrow(715827883), eighth = 1 << 12;
@@ -136,7 +136,7 @@ static int32_t exp_of_quarter(int32_t x)
     return saturate(NARROW, (int64_t) exp_of_eighth + times(exp_of_eighth, t + tail));
 }
 
-/* e^x for x <= 0: a quarter, times e^-(2^k) for each bit k of the rest. */
+/* e^x for x <= 0.  x = part - rest, part in [-1/4, 0): e^part times e^-(2^k) for bits k of rest. */
 static int32_t exp_of_negative(int32_t x, int integer_bits)
 {
     static const int32_t power[] = { 1672461947, 1302514674, 790015084, 290630308,
@@ -155,7 +155,7 @@ static int32_t exp_of_negative(int32_t x, int integer_bits)
     return y;
 }
 
-/* 1 / ((1 + x) / 2) for x in (0, 1), two integer bits: Newton's division. */
+/* 1 / ((1 + x) / 2) for x in (0, 1), two integer bits, by Newton iterations. */
 static int32_t inverse_of_mean(int32_t x)
 {
     const int32_t one = 1 << 13, first = narrow(1515870810), slope = narrow(-1010580540);

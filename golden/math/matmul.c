@@ -1,5 +1,6 @@
-/* Matrix products and convolutions: cut into blocks, each block's weights packed, output pixels
- * handed to the kernel in tiles.  A matrix product is a 1x1 convolution of a column of m pixels. */
+/* Matrix products and convolutions: split into blocks, whose weights are packed and whose output
+ * pixels are passed to the kernel in tiles.  A matrix product is a 1x1 convolution of a column of m
+ * pixels. */
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,11 +19,11 @@ struct product {
     double *out;
 };
 
-/* One block of weights and what the tiles that use it have in common. */
+/* One block of weights, for the tiles that use it. */
 struct block {
     size_t group, n0, n1, k0, k1;
     const double *panels;
-    const double *init; /* NULL: continue */
+    const double *init; /* NULL: continue from the output */
 };
 
 static size_t min(size_t a, size_t b)
@@ -35,7 +36,7 @@ static size_t divide_up(size_t a, size_t b)
     return a ? (a - 1) / b + 1 : 0;
 }
 
-/* `total` in equal parts of at most `most`, each but the last a multiple of `unit`. */
+/* Size of equal parts of `total` of at most `most`; all but the last are multiples of `unit`. */
 static size_t part_size(size_t total, size_t most, size_t unit)
 {
     size_t parts = divide_up(total, most);
@@ -52,7 +53,7 @@ static size_t block_k(size_t k)
     return part_size(k, BLOCK_K, 4);
 }
 
-/* b: n rows of k; columns k0..k1-1 of rows n0..n1-1 to panels. */
+/* Packs columns k0..k1-1 of rows n0..n1-1 of b, which has rows of k, into panels. */
 static void pack_block(const double *b, size_t k, const struct block *at, double *ret_panels)
 {
     size_t depth = at->k1 - at->k0;
@@ -66,7 +67,7 @@ struct matmul_packed {
     alignas(64) double panels[1];
 };
 
-/* Packed weights are [group][block of k][panel][k][PANEL]; this many doubles in a group. */
+/* Packed weights are [group][block of k][panel][k][PANEL]; the number of doubles in a group. */
 static size_t packed_group(size_t n, size_t k)
 {
     return divide_up(n, PANEL) * PANEL * k;
@@ -103,7 +104,8 @@ void matmul_packed_free(struct matmul_packed *p)
     free(p);
 }
 
-/* Appends the part of products from..to-1, contiguous in memory from `offset`, that is in b. */
+/* Appends a run for those of the products from..to-1, contiguous in memory from `offset`, that are
+ * in block b; returns the number of runs, 0 or 1. */
 static size_t add_run(const struct block *b, size_t from, size_t to, size_t offset,
                       struct matmul_run *to_run)
 {
@@ -115,7 +117,7 @@ static size_t add_run(const struct block *b, size_t from, size_t to, size_t offs
     return 1;
 }
 
-/* The products of block b that pixels of spans y and x have, as runs; at most one per product. */
+/* The products of block b for pixels of spans y and x, as runs; at most one per product. */
 static size_t runs_of(const struct product *p, const struct block *b, const struct matmul_span *y,
                       const struct matmul_span *x, struct matmul_run *ret_run)
 {
@@ -171,9 +173,9 @@ static void run_block(const struct product *p, const struct block *b, size_t l0,
 
 _Static_assert(BLOCK_N *BLOCK_K * sizeof(double) + BLOCK_K * sizeof(struct matmul_run) + 8192 <=
                    MATMUL_STACK,
-               "a thread's scratch, and room for the calls");
+               "scratch memory of a thread, and stack frames");
 
-/* share.job: part is a block of outputs of a group. */
+/* matmul_jobs.job: a part is a block of outputs of a group. */
 static void run_part(const void *context, size_t part, size_t l0, size_t l1)
 {
     alignas(64) double panels[BLOCK_N * BLOCK_K];

@@ -27,8 +27,7 @@ struct matmul_pool *matmul_pool_new(size_t threads); /* NULL: out of memory or t
 void matmul_pool_free(struct matmul_pool *p);
 
 /* Weights packed in the order in which the kernel reads them, for several calls with the same
- * weights.  b: n rows of k; groups as in struct matmul_conv, otherwise 1.  NULL when out of memory.
- */
+ * weights.  b: n rows of k; groups as in struct matmul_conv, else 1.  NULL when out of memory. */
 struct matmul_packed;
 struct matmul_packed *matmul_pack(size_t n, size_t k, size_t groups, const double *b);
 void matmul_packed_free(struct matmul_packed *p);

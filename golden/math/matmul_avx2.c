@@ -1,4 +1,4 @@
-/* The kernel with AVX2 and FMA; compiled with the flags for them. */
+/* The kernel's instance for AVX2 and FMA; compiled with the flags for them. */
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -79,8 +79,8 @@ INLINE void int_tile_rows(size_t rows, size_t pairs, const int16_t *panel,
     }
 }
 
-/* Interleaving works within halves of a vector: the order of matmul_int_order, undone at the end.
- */
+/* Instructions interleave within halves of a vector, in the order of matmul_int_order, which is
+ * undone at the end. */
 static void int_taps(size_t pairs, size_t c, const int16_t *const *x, const int16_t *block,
                      int32_t *out)
 {

@@ -1,5 +1,5 @@
-/* The kernel for any machine: one double at a time.  Where the compiler may not assume an
- * instruction for it, fma() is the C library's, exact on every machine. */
+/* The kernel's portable instance: one double at a time.  Without an instruction for it, fma() is
+ * the C library's function, exact on every machine. */
 #include <math.h>
 #include <stddef.h>
 

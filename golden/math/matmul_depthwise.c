@@ -1,16 +1,16 @@
-/* Depthwise convolutions: lanes run over channels; weights are used as they lie. */
+/* Depthwise convolutions: vector lanes run over channels; weights are not packed. */
 #include "golden/math/matmul_internal.h"
 
-enum { MOST_TAPS = 256 }; /* of one pass; partial sums rest in the output */
+enum { MAX_TAPS = 256 }; /* of one pass; partial sums are stored in the output */
 
-/* Taps first.. of spans y and x, up to MOST_TAPS. */
+/* Lists the taps first.. of spans y and x, up to MAX_TAPS; returns their number. */
 static size_t list_taps(const struct matmul_depthwise *p, const struct matmul_span *y,
                         const struct matmul_span *x, size_t first, size_t *ret_offset,
                         size_t *ret_weight)
 {
     size_t width = x->t1 - x->t0, count = (y->t1 - y->t0) * width, n = 0;
     size_t dy = first ? first / width : 0, dx = first ? first % width : 0;
-    for (; first + n < count && n < MOST_TAPS; n++) {
+    for (; first + n < count && n < MAX_TAPS; n++) {
         ret_offset[n] = (dy * p->y.dilation * p->x.in + dx * p->x.dilation) * p->in_c;
         ret_weight[n] = ((y->t0 + dy) * p->x.kernel + x->t0 + dx) * p->in_c * p->multiplier;
         if (++dx == width) {
@@ -25,7 +25,7 @@ static size_t list_taps(const struct matmul_depthwise *p, const struct matmul_sp
 static void run_taps(const struct matmul_depthwise *p, const struct matmul_span *y,
                      const struct matmul_span *x, size_t l0, size_t l1)
 {
-    size_t offset[MOST_TAPS], weight[MOST_TAPS], first = 0;
+    size_t offset[MAX_TAPS], weight[MAX_TAPS], first = 0;
     struct matmul_rows rows;
     struct matmul_taps t = { .offset = offset,
                              .weight = weight,
@@ -50,7 +50,7 @@ static void run_taps(const struct matmul_depthwise *p, const struct matmul_span 
         first += t.n_taps;
         t.init = NULL;
         t.zero = false;
-    } while (t.n_taps == MOST_TAPS);
+    } while (t.n_taps == MAX_TAPS);
 }
 
 static void run_lines(const void *context, size_t part, size_t l0, size_t l1)

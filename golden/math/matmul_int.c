@@ -1,4 +1,4 @@
-/* Sums of products of small whole numbers, in 32-bit integers. */
+/* Sums of products of small integers, in 32-bit integers. */
 #include <string.h>
 
 #include "golden/math/matmul_internal.h"
@@ -41,7 +41,7 @@ void matmul_int_pack(size_t n, size_t k, const int16_t *b, int16_t *ret)
     }
 }
 
-/* Columns j.. of rows i..; the last panel, when it is narrower, by way of a copy. */
+/* Computes columns j.. of rows i..; the last panel, if it is narrower, through a buffer. */
 static void run_tile(const struct matmul_int *p, size_t i, size_t count, size_t j)
 {
     const int16_t *panel = p->packed + j / INT_PANEL * panel_size(p->k);

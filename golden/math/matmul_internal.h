@@ -3,7 +3,7 @@
  * A product is cut into blocks of BLOCK_N outputs by BLOCK_K products.  The weights of a block are
  * packed into panels of PANEL outputs, [panel][k][PANEL], which stay in the second-level cache
  * while all output pixels are computed in tiles of at most TILE rows by PANEL columns, held in
- * registers. Between blocks of k the partial sums are stored in the output, as doubles: the same
+ * registers.  Between blocks of k the partial sums are stored in the output, as doubles: the same
  * bits. */
 #ifndef GOLDEN_MATMUL_INTERNAL_H
 #define GOLDEN_MATMUL_INTERNAL_H

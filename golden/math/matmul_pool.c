@@ -1,11 +1,11 @@
-/* Threads, and which instance of the kernel runs. */
+/* Thread pools, and the choice of the kernel's instance. */
 #include <pthreadpool.h>
 #include <stdatomic.h>
 
 #include "golden/math/matmul_internal.h"
 
-/* Fewer products than this are done before other threads have woken up. */
-enum { WORTH_SHARING = 1 << 17 };
+/* Fewer products than this take less time than waking up other threads. */
+enum { MIN_PARALLEL = 1 << 17 };
 
 struct matmul_pool *matmul_pool_new(size_t threads)
 {
@@ -30,13 +30,13 @@ static void run_chunk(void *context, size_t part, size_t chunk)
     c->jobs->job(c->jobs->context, part, lines * chunk / c->count, lines * (chunk + 1) / c->count);
 }
 
-/* Twice as many jobs as threads, so that one slow thread does not hold up the rest. */
+/* Twice as many jobs as threads, so that one slow thread does not delay the others. */
 void matmul_run_jobs(const struct matmul_jobs *s, struct matmul_pool *pool)
 {
     pthreadpool_t threads = (pthreadpool_t) pool;
     size_t jobs = 2 * pthreadpool_get_threads_count(threads);
     struct chunks c = { .jobs = s, .count = 1 };
-    if (!pool || s->products < WORTH_SHARING) {
+    if (!pool || s->products < MIN_PARALLEL) {
         for (size_t part = 0; part < s->parts; part++)
             s->job(s->context, part, 0, s->lines);
         return;

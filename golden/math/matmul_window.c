@@ -1,5 +1,5 @@
-/* Which taps of a sliding window lie inside the image: outputs are grouped into spans with the same
- * taps, so that the kernel never meets padding. */
+/* The taps of a sliding window that lie inside the image.  Outputs are grouped into spans with the
+ * same taps, so that the kernel never handles padding. */
 #include "golden/math/matmul_internal.h"
 
 static size_t min(size_t a, size_t b)
@@ -7,7 +7,7 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Both ends fall as o grows. */
+/* The taps of output o that lie inside the input; both ends decrease as o grows. */
 static void inside(const struct matmul_axis *a, size_t o, size_t *ret_t0, size_t *ret_t1)
 {
     ptrdiff_t first = (ptrdiff_t) (o * a->stride) - a->pad;
@@ -37,7 +37,7 @@ struct matmul_span matmul_axis_span(const struct matmul_axis *a, size_t first)
     return s;
 }
 
-/* Lines before line l that lie in the span, in all images. */
+/* Number of lines before line l, of all images, that lie in the span. */
 static size_t lines_before(size_t l, size_t height, const struct matmul_span *y)
 {
     size_t row = l % height, inside_last = row < y->o0 ? 0 : min(row, y->o1) - y->o0;
@@ -65,7 +65,7 @@ static void walk_step(struct matmul_walk *w)
     w->image_index++;
 }
 
-/* Input that tap s->t0 of output o sees. */
+/* The input that tap s->t0 of output o reads. */
 static size_t axis_input(const struct matmul_axis *a, const struct matmul_span *s, size_t o)
 {
     return (size_t) ((ptrdiff_t) (o * a->stride + s->t0 * a->dilation) - a->pad);
@@ -79,7 +79,8 @@ static const double *walk_input(const struct matmul_walk *w)
     return w->image + (iy * w->xa->in + axis_input(w->xa, w->x, w->ox)) * w->in_pixel;
 }
 
-/* Of 7 pixels 4 and 3 are taken, not 6 and 1: a single row leaves most of the machine idle. */
+/* Splits evenly, 7 pixels into 4 and 3 instead of 6 and 1: a single row does not use the vector
+ * units well. */
 bool matmul_walk_next(struct matmul_walk *w, struct matmul_rows *ret_rows)
 {
     if (!w->left)

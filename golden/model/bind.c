@@ -1,13 +1,14 @@
-/* Matching a call against its operation's record, in this order: arity chooses the forms, element
- * types the typing row, then roles are bound, layout is undone, shape patterns are unified,
- * quantisation is checked, output shapes are inferred. */
+/* Binding a call to its operation's record, in this order: arity selects the possible forms,
+ * element types and ranks the form and typing row; then operands are assigned to roles,
+ * quantisation is checked, NCHW shapes are converted to NHWC, shape patterns are unified and output
+ * shapes inferred. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "golden/model/op.h"
 
-/* The operands of one call, before anything is known of them. */
+/* The operands of one call, before they are bound. */
 struct operands {
     const struct op *op;
     const struct tensor *const *in;
@@ -16,8 +17,7 @@ struct operands {
     bool runtime;
 };
 
-/* Number of operands that the variadic role of a form takes; 0 without one, -1: arity does not fit.
- */
+/* Number of operands of a form's variadic role; 0 if it has none, -1 if the arity does not fit. */
 static int form_spread(const struct operands *o, const struct form *f)
 {
     int len = form_len(f), many = -1;
@@ -35,7 +35,7 @@ static int form_spread(const struct operands *o, const struct form *f)
     return 0;
 }
 
-/* Role of operand i when the variadic role takes `spread` of them. */
+/* Role of operand i if the variadic role has `spread` operands. */
 static const struct role *role_at(const struct op *op, const struct form *f, uint32_t i, int spread)
 {
     uint32_t at = 0;
@@ -73,7 +73,7 @@ static bool out_arity_fits(const struct operands *o)
     return o->n_out > 0;
 }
 
-/* The operands of control flow may have any type. */
+/* The arguments of control flow operations may have any type. */
 static bool type_fits(const struct operands *o, const struct role *r, const struct typing *t,
                       enum dtype dtype)
 {
@@ -90,7 +90,7 @@ static bool rank_fits(const struct operands *o, const struct typing *t)
     return !known || (t->ranks >> first->shape.rank & 1);
 }
 
-/* Feature level of this form and typing row for the operands' types, or 0: they do not fit. */
+/* Feature level of this form and typing row; 0: the operands' types do not fit. */
 static int fit(const struct operands *o, const struct form *f, const struct typing *t, int spread)
 {
     int level = (int) t->since > (int) f->since ? (int) t->since : (int) f->since;
@@ -130,7 +130,7 @@ static const char *type_list(const struct operands *o, char *text, size_t size)
     return text;
 }
 
-/* Chooses the form and row that need the lowest feature level; returns that level. */
+/* Chooses the form and typing row that need the lowest feature level; returns that level. */
 static int choose(const struct operands *o, struct call *c, struct why *w)
 {
     const struct op *op = o->op;
@@ -199,8 +199,8 @@ static void to_nchw(struct shape *s)
     s->dim[1] = channels;
 }
 
-/* Images in NCHW are seen through NHWC views from here on. */
-static void undo_layout(struct call *c)
+/* Makes in[] and out[] refer to NHWC views of NCHW images. */
+static void view_as_nhwc(struct call *c)
 {
     int n = 0;
 
@@ -245,7 +245,7 @@ static int unify_dim(struct call *c, const struct role *r, char letter, uint32_t
 
 enum { STAR = '*' };
 
-/* The dimensions of '*' are bound as the letters 1, 2, ...; '*' itself to its rank. */
+/* The dimensions of '*' are bound as letters with codes 1, 2, ...; '*' itself to the rank. */
 static char star_letter(uint32_t i)
 {
     return (char) (i + 1);
@@ -282,7 +282,7 @@ static int unify(struct call *c, const struct role *r, const struct tensor *t, b
     return 0;
 }
 
-/* Scales and zero points that the record fixes; declared ones must obey. */
+/* Checks the declared scale and zero point against the role's rule (enum qrule). */
 static int check_quant(const struct call *c, const struct role *r, const struct tensor *t,
                        struct why *w)
 {
@@ -330,7 +330,7 @@ static int check_quant(const struct call *c, const struct role *r, const struct 
     }
     if (r->q == Q_OVER && first && c->n_in > 1 && c->arg[1])
         REQUIRE(w, (double) t->scale > (double) first->scale * (double) c->arg[1]->scale,
-                "%s: %s has scale %g, must be over %g * %g", c->op->name, r->name,
+                "%s: %s has scale %g, must be greater than %g * %g", c->op->name, r->name,
                 (double) t->scale, (double) first->scale, (double) c->arg[1]->scale);
     return 0;
 }
@@ -381,7 +381,7 @@ static void shape_from_pattern(const struct call *c, const struct role *r, struc
     }
 }
 
-/* The declared shape fills what could not be inferred; where both say something, they agree. */
+/* Fills unknown dimensions of the inferred shape from the declared one; known ones must agree. */
 static int merge_shape(const struct call *c, const struct role *r, const struct shape *declared,
                        struct shape *inferred, bool runtime, struct why *w)
 {
@@ -391,13 +391,13 @@ static int merge_shape(const struct call *c, const struct role *r, const struct 
         *inferred = *declared;
     if (declared->rank == 0)
         return 0;
-    REQUIRE(w, declared->rank == inferred->rank, "%s: %s is declared %s, but comes out as %s",
+    REQUIRE(w, declared->rank == inferred->rank, "%s: %s is declared %s, but its shape is %s",
             c->op->name, r->name, shape_text(declared, a), shape_text(inferred, b));
     for (uint32_t i = 0; i < declared->rank; i++) {
         if (inferred->dim[i] == 0 && !runtime)
             inferred->dim[i] = declared->dim[i];
         REQUIRE(w, declared->dim[i] == 0 || declared->dim[i] == inferred->dim[i],
-                "%s: %s is declared %s, but comes out as %s", c->op->name, r->name,
+                "%s: %s is declared %s, but its shape is %s", c->op->name, r->name,
                 shape_text(declared, a), shape_text(inferred, b));
     }
     return 0;
@@ -427,7 +427,7 @@ static int infer_outputs(struct call *c, bool runtime, struct why *w)
     }
     if (c->op->infer && shapes_complete(c, runtime))
         rc = c->op->infer(c, w);
-    runtime = runtime && !c->op->measure; /* else 0 still means unknown */
+    runtime = runtime && !c->op->measure; /* with measure(), 0 still means unknown */
     for (uint32_t i = 0; i < n && rc >= 0; i++) {
         const struct role *r = out_role_at(c->op, i);
         rc = merge_shape(c, r, &declared[i], &c->out[i]->shape, runtime, w);
@@ -441,7 +441,7 @@ static int infer_outputs(struct call *c, bool runtime, struct why *w)
     return rc;
 }
 
-/* Shapes of inputs, then of outputs.  What fails here only execution would notice. */
+/* Checks shapes of inputs, then infers those of outputs.  NNAPI checks these at execution. */
 static int bind_shapes(struct call *c, bool runtime, struct why *w)
 {
     if (unify_inputs(c, runtime, w) < 0 || infer_outputs(c, runtime, w) < 0) {
@@ -452,8 +452,7 @@ static int bind_shapes(struct call *c, bool runtime, struct why *w)
     return 0;
 }
 
-/* Operands whose shapes contradict each other are bound all the same, with the level that they
- * need. */
+/* If only shapes contradict each other, the call is bound, c->level is set, and -1 returned. */
 int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
             struct tensor *const *out, uint32_t n_out, bool runtime, struct call *ret_call,
             struct why *w)
@@ -463,7 +462,7 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
 
     memset(c, 0, sizeof *c);
     c->op = op;
-    REQUIRE(w, out_arity_fits(&o), "%s: %u outputs", op->name, n_out);
+    REQUIRE(w, out_arity_fits(&o), "%s: %u outputs are not allowed", op->name, n_out);
     c->arg = in;
     c->out = out;
     c->n_in = n_in;
@@ -473,15 +472,15 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
         return -1;
     bind_roles(&o, c);
     TRY(check_quants(c, w));
-    if (runtime && op->control) { /* outputs come from the subgraph that will have run */
+    if (runtime && op->control) { /* output shapes are those of the subgraph's outputs */
         TRY(unify_inputs(c, runtime, w));
         return level;
     }
     bool layout = op->layout && c->in[op->layout - 1];
     if (layout && !call_known(c, op->layout - 1))
-        return level; /* decided later: nothing more can be said of shapes */
+        return level; /* shapes depend on the layout, known only at execution */
     if (layout && call_real(c, op->layout - 1) != 0)
-        undo_layout(c);
+        view_as_nhwc(c);
     int bound = bind_shapes(c, runtime, w);
     c->level = c->level > level ? c->level : level;
     if (bound < 0)

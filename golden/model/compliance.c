@@ -1,5 +1,5 @@
-/* What a model needs, and how it is said at a lower level: the model is copied, then each operation
- * that needs too much loses what it can do without, then operands that nothing uses any more go. */
+/* Checking a model against a feature level, and converting it to one.  Conversion copies the model,
+ * shortens operand lists of operations that need a higher level, then removes unused operands. */
 #include "golden/model/compliance.h"
 
 #include <stdarg.h>
@@ -25,7 +25,7 @@ struct limit {
     struct why operand, operation; /* the first obstacle of either kind; no text: none */
 };
 
-/* A scalar that came to the operation later, and holds what the operation did before. */
+/* Whether a scalar is optional, or was added after the operation, and holds its default value. */
 static bool is_default(const struct call *c, int role)
 {
     const struct role *r = &c->op->in[role];
@@ -34,7 +34,7 @@ static bool is_default(const struct call *c, int role)
            call_known(c, role) && call_real(c, role) == r->otherwise;
 }
 
-/* The input that came later than `level`; of several, one that could not be left off. */
+/* An input whose role was added after `level`, preferably one that cannot be left off; -1: none. */
 static int higher_input(const struct call *c, int level)
 {
     int found = -1;
@@ -63,7 +63,7 @@ static void explain_operation(const struct level_need *n, int level, struct why 
     else if ((int) c->form->since > level)
         snprintf(what, sizeof what, "the form \"%s\"", c->form->name);
     else
-        snprintf(what, sizeof what, "what its operands hold");
+        snprintf(what, sizeof what, "the values of its operands");
     why_fail(w, WHY_UNSUPPORTED, "operation %u, %s: %s needs feature level %d (%s)", n->index,
              op->name, what, n->level, level_name(n->level));
 }
@@ -146,7 +146,7 @@ int conversion_add_note(struct conversion *c, struct arena *a, bool lost, struct
     return 0;
 }
 
-/* A place in the model, for notes. */
+/* The operation's position in the model, for notes. */
 static const char *place(const struct level_need *n, char text[96])
 {
     int at = n->graph ? snprintf(text, 96, "subgraph %u, ", n->graph) : 0;
@@ -155,7 +155,7 @@ static const char *place(const struct level_need *n, char text[96])
     return text;
 }
 
-/* Before level 3 every tensor declares its rank: where the inputs tell it, so can the result. */
+/* Before level 3 every tensor must declare its rank: declares inferred shapes of outputs. */
 static int declare_ranks(struct converter *c, const struct level_need *n, struct why *w)
 {
     struct graph *g = &c->to->model.graph[n->graph];
@@ -168,13 +168,13 @@ static int declare_ranks(struct converter *c, const struct level_need *n, struct
         if (declared->shape.rank > 0 || inferred->rank == 0)
             continue;
         declared->shape = *inferred;
-        TRY(conversion_add_note(c->to, c->a, false, w, "%s: result %u is declared %s",
+        TRY(conversion_add_note(c->to, c->a, false, w, "%s: the shape of output %u is declared: %s",
                                 place(n, where), k, shape_text(inferred, text)));
     }
     return 0;
 }
 
-/* Whether two spellings of an operation say the same. */
+/* Whether the operation without its last inputs (cut) computes the same. */
 static bool same_meaning(const struct call *full, const struct call *cut)
 {
     for (int r = 0; r < full->op->n_in; r++) {
@@ -186,7 +186,8 @@ static bool same_meaning(const struct call *full, const struct call *cut)
     return true;
 }
 
-/* Whether the operation without its last operands still means the same, at the level. */
+/* Whether the operation, reduced to n_in inputs and n_out outputs, complies with the level and
+ * computes the same. */
 static int try_cut(const struct converter *c, const struct level_need *n, uint32_t n_in,
                    uint32_t n_out, bool *ret_fits, struct why *w)
 {
@@ -207,10 +208,10 @@ static int try_cut(const struct converter *c, const struct level_need *n, uint32
     return 0;
 }
 
-/* Results at the end that the operation may go without, and that nothing reads. */
+/* Number of outputs without trailing ones that are optional and that nothing reads. */
 static uint32_t least_outputs(const struct graph *g, const struct operation *o, const struct op *op)
 {
-    uint32_t n = o->n_out; /* g counts who reads what */
+    uint32_t n = o->n_out; /* g has consumers counted, o is the original operation */
 
     while (n > 1 && (int) n <= op->n_out && op->out[n - 1].optional &&
            g->operand[o->out[n - 1]].life == LIFE_TEMPORARY &&
@@ -227,16 +228,16 @@ static int note_cut(struct converter *c, const struct level_need *n, uint32_t n_
 
     if (n_in < o->n_in)
         TRY(conversion_add_note(c->to, c->a, false, w,
-                                "%s: the last %u of %u inputs left off: they hold the defaults",
+                                "%s: the last %u of %u inputs are left off: they hold the defaults",
                                 place(n, where), o->n_in - n_in, o->n_in));
     if (n_out < o->n_out)
         TRY(conversion_add_note(c->to, c->a, false, w,
-                                "%s: the last %u of %u results left off: nothing reads them",
+                                "%s: the last %u of %u outputs are left off: nothing reads them",
                                 place(n, where), o->n_out - n_out, o->n_out));
     return 0;
 }
 
-/* As little as possible is left off. */
+/* Leaves off as few operands as possible. */
 static int shorten(struct converter *c, const struct level_need *n, struct why *w)
 {
     const struct operation *o = &c->from->graph[n->graph].operation[n->index];
@@ -254,7 +255,7 @@ static int shorten(struct converter *c, const struct level_need *n, struct why *
             to->n_out = n_out;
             return note_cut(c, n, n_in, n_out, w);
         }
-    return 0; /* what is in the way is told in the end */
+    return 0; /* model_convert() reports the obstacle at the end */
 }
 
 static int convert_part(const struct level_need *n, void *user, struct why *w)
@@ -280,7 +281,7 @@ static void renumber(uint32_t *list, uint32_t n, const uint32_t *number)
         list[i] = number[list[i]];
 }
 
-/* Operands that no operation uses any more would need their level all the same. */
+/* Removes unused operands, which would still need their feature level. */
 static int remove_unused(struct converter *c, uint32_t index, struct why *w)
 {
     struct graph *g = &c->to->model.graph[index];
@@ -322,15 +323,16 @@ static int convert_model(struct converter *c, struct why *w)
     for (uint32_t g = 0; g < m->n_graphs; g++)
         TRY(remove_unused(c, g, w));
     if (c->removed && !c->to->n_notes)
-        TRY(conversion_add_note(c->to, c->a, false, w, "operands that nothing uses are removed: %u",
+        TRY(conversion_add_note(c->to, c->a, false, w, "%u unused operands are removed",
                                 c->removed));
     if (m->relaxed && c->level < WITH_RELAXED) {
         m->relaxed = false;
-        TRY(conversion_add_note(c->to, c->a, true, w, "fp32 may no longer be computed in fp16"));
+        TRY(conversion_add_note(c->to, c->a, true, w,
+                                "relaxed computation of fp32 in fp16 is no longer allowed"));
     }
     if (m->n_extensions && c->level < WITH_EXTENSIONS) {
-        TRY(conversion_add_note(c->to, c->a, true, w, "%u extensions are no longer named",
-                                m->n_extensions));
+        TRY(conversion_add_note(c->to, c->a, true, w,
+                                "the names of %u unused extensions are removed", m->n_extensions));
         m->n_extensions = 0;
     }
     model_count_consumers(m);

@@ -23,8 +23,7 @@ struct level_need {
 typedef int level_each(const struct level_need *n, void *user, struct why *w);
 
 /* Validates the model as model_prepare() does and calls each() (NULL: none) for every operand of
- * all graphs, then for every operation that has a record.  Returns the feature level of the model.
- */
+ * all graphs, then for every operation that has a record.  Returns the model's feature level. */
 int model_levels(const struct model *m, level_each *each, void *user, struct why *ret_impossible,
                  struct why *w);
 

@@ -4,7 +4,8 @@
 
 enum { TILE = 16, MAX_TILED = 8 };
 
-/* n single elements; the sizes that occur are compiled into plain loads and stores. */
+/* Copies n single elements; inlined for common sizes, so that memcpy() compiles to plain loads and
+ * stores. */
 static inline __attribute__((always_inline)) void copy_steps(size_t size, size_t n,
                                                              ptrdiff_t from_step, ptrdiff_t to_step,
                                                              const char *from, char *to)
@@ -31,8 +32,8 @@ static void copy_run(size_t size, const struct mover_axis *a, size_t n, const ch
         copy_steps(size, n, a->from, a->to, from, to);
 }
 
-/* A corner of a transposition: read along the lines of the source, written along those of the
- * destination, so that neither leaves a line of cache before it is used up. */
+/* One tile of a transposition, read along the rows of the source and written along those of the
+ * destination, so that each cache line is loaded only once. */
 static void copy_tile(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
                       size_t n_rows, size_t n_run, const char *from, char *to)
 {
@@ -61,10 +62,10 @@ static void copy_rows(size_t size, const struct mover_axis *rows, const struct m
         copy_run(size, run, run->n, from + (ptrdiff_t) i * row_from, to + (ptrdiff_t) i * row_to);
 }
 
-/* A transposition: what is next to one another in the source are rows of the destination.  A small
- * one stays in cache whatever the order, which is then that of the longer runs. */
-static void copy_turned(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
-                        const char *from, char *to)
+/* A transposition: neighbours in the source are in different rows of the destination.  A small one
+ * fits into the cache and is copied along the longer axis. */
+static void copy_transposed(size_t size, const struct mover_axis *rows,
+                            const struct mover_axis *run, const char *from, char *to)
 {
     ptrdiff_t row_to = rows->to * (ptrdiff_t) size;
     ptrdiff_t run_from = run->from * (ptrdiff_t) size, run_to = run->to * (ptrdiff_t) size;
@@ -84,10 +85,10 @@ static void copy_turned(size_t size, const struct mover_axis *rows, const struct
 static void copy_plane(size_t size, const struct mover_axis *a, const char *from, char *to)
 {
     const struct mover_axis *rows = &a[0], *run = &a[1];
-    bool turned = rows->n > 1 && rows->from == 1 && run->from != 1 && run->from != 0;
+    bool transposed = rows->n > 1 && rows->from == 1 && run->from != 1 && run->from != 0;
 
-    if (turned && size <= MAX_TILED)
-        copy_turned(size, rows, run, from, to);
+    if (transposed && size <= MAX_TILED)
+        copy_transposed(size, rows, run, from, to);
     else
         copy_rows(size, rows, run, from, to);
 }
@@ -106,7 +107,8 @@ static void copy_box(size_t size, const struct mover_axis *a, uint32_t rank, con
     }
 }
 
-/* Axes of one element vanish, neighbours that step alike become one; at least two axes are left. */
+/* Removes axes of one element and merges adjacent axes that are contiguous in both arrays.  The
+ * first two axes of the result have one element, so that at least two are left. */
 static uint32_t simplify(const struct mover_axis *axis, uint32_t rank, struct mover_axis *ret)
 {
     struct mover_axis *last = NULL;
@@ -149,7 +151,7 @@ void mover_fill(size_t size, const void *value, size_t n, void *to)
         return;
     }
     memcpy(to, value, size);
-    for (size_t done = 1; done < n;) { /* doubling: the copied part is the source */
+    for (size_t done = 1; done < n;) { /* doubling: copies the part already filled */
         size_t more = done < n - done ? done : n - done;
         memcpy((char *) to + done * size, to, more * size);
         done += more;

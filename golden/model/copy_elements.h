@@ -14,8 +14,8 @@ struct mover_axis {
 
 enum { MOVER_AXES = 2 * MAX_RANK };
 
-/* Copies a block of rank <= MOVER_AXES, the last axis innermost.  size: bytes of an element. Source
- * strides may be 0 (repeat) or negative.  The arrays must not overlap. */
+/* Copies a block of rank <= MOVER_AXES, the last axis innermost.  size: bytes of an element.
+ * Source strides may be 0 (repeat) or negative.  The arrays must not overlap. */
 void mover_copy(size_t size, const struct mover_axis *axis, uint32_t rank, const void *from,
                 void *to);
 

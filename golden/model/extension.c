@@ -106,8 +106,8 @@ const char *extension_op_text(const struct op *op, char text[EXTENSION_TEXT])
     return join((enum extension_prefix) extension_prefix_of(op->code), op->name, text);
 }
 
-/* The extension that is named before the last dot; what has none is the OEM's.  *ret_name: what
- * follows it. */
+/* The extension named before the last dot; EXTENSION_oem for a name without one.  *ret_name: the
+ * name after it. */
 static enum extension_prefix split(const char *text, const char **ret_name)
 {
     const char *dot = strrchr(text, '.');

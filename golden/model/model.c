@@ -40,10 +40,10 @@ struct visit {
     uint32_t operation, next_input;
 };
 
-/* Depth first: before an operation, the writers of its inputs. */
+/* Topological sort by depth-first search: the writers of an operation's inputs come before it. */
 struct ordering {
     const struct graph *g;
-    uint32_t *writer; /* per operand: 1 + operation */
+    uint32_t *writer; /* per operand: 1 + index of the operation that writes it; 0: none */
     unsigned char *state;
     struct visit *stack;
     uint32_t *order, n;
@@ -115,7 +115,7 @@ static int copy_pools(struct model *m, struct arena *a)
     return 0;
 }
 
-/* Where a constant's bytes are in the copy: in the copied pool, or bytes of its own. */
+/* The data of a constant in the copy: in the copied pool, or copied separately. */
 static int copy_data(const struct model *from, const struct model *to, const struct operand *o,
                      struct arena *a, const void **ret_data)
 {

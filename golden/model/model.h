@@ -83,8 +83,7 @@ bool operand_constant(const struct operand *o);
 bool operand_omitted(const struct operand *o);
 
 /* Sorts the operations topologically into ret_order[n_operations]; keeps the declared order if it
- * is a valid one.  Operand indexes must have been checked.  WHY_INVALID: the dataflow has a cycle.
- */
+ * is valid.  Operand indexes must have been checked.  WHY_INVALID: the dataflow has a cycle. */
 int graph_order(const struct graph *g, struct arena *scratch, uint32_t *ret_order, struct why *w);
 
 /* A test example: a model with inputs and expected outputs. */

@@ -1,5 +1,5 @@
-/* The catalogue's tables and small readers of a record; golden/model/bind.c matches calls against
- * it. */
+/* The catalogue's table; accessors of records and calls.  golden/model/bind.c binds calls to
+ * records. */
 #include "golden/model/op.h"
 
 #include <math.h>

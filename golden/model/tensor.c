@@ -8,7 +8,7 @@
 #include "golden/base/why.h"
 #include "golden/math/rounding.h"
 
-/* One codec per storage format: the project's only type-generic macro. */
+/* One codec per storage format. */
 #define CODEC_INT(id, ctype, wide, lo, hi)                                                         \
     static void widen_##id(const void *from, size_t n, double zero, double scale, double *to)      \
     {                                                                                              \
@@ -30,7 +30,7 @@ CODEC_INT(u16, uint16_t, int32_t, 0, UINT16_MAX)
 CODEC_INT(s16, int16_t, int32_t, INT16_MIN, INT16_MAX)
 CODEC_INT(s32, int32_t, int64_t, INT32_MIN, INT32_MAX)
 CODEC_INT(u32, uint32_t, int64_t, 0, UINT32_MAX)
-/* Doubles do not hold all of these: operations on them compute with integers. */
+/* double does not represent all 64-bit integers: operations on them use eval_exact(). */
 CODEC_INT(s64, int64_t, int64_t, -0x1p63, 0x1.fffffffffffffp62)
 #undef CODEC_INT
 
@@ -98,12 +98,11 @@ uint16_t f16_from_double(double x)
         return sign | 0x7e00;
     if (a >= 65520)
         return sign | 0x7c00;
-    if (a < 0x1p-14) /* subnormal, or rounds up to the smallest normal number: same bits */
+    if (a < 0x1p-14) /* subnormal; rounding up to the smallest normal number gives its bits */
         return (uint16_t) (sign | (uint16_t) (a * 0x1p24 + 0x1p52 - 0x1p52));
     bits &= INT64_MAX;
     uint64_t odd = bits >> 42 & 1;
-    bits +=
-        ((uint64_t) 1 << 41) - 1 + odd; /* to nearest even; a carry moves on into the exponent */
+    bits += ((uint64_t) 1 << 41) - 1 + odd; /* to nearest even; a carry increments the exponent */
     return (uint16_t) (sign | ((bits >> 42) - ((uint64_t) 1008 << 10)));
 }
 
@@ -276,7 +275,7 @@ double tensor_saturate(const struct tensor *t, double real)
     return real < lo ? lo : real > hi ? hi : real;
 }
 
-/* Calls codec functions run by run of equal scale: the whole tensor, or slices of a channel. */
+/* Called for each run of elements with the same scale: the whole tensor or a slice of a channel. */
 typedef void tensor_run(const struct tensor *t, size_t at, size_t n, double scale, void *other);
 
 static void each_run(const struct tensor *t, tensor_run *run, void *other)

@@ -1,5 +1,5 @@
-/* Model validation: operands, then how operations connect them, then each operation against its
- * record with the shapes inferred so far. */
+/* Model validation: operands, then the connections of operations, then each operation against its
+ * record, with the shapes inferred so far. */
 #include <math.h>
 #include <string.h>
 
@@ -9,16 +9,16 @@
 
 enum { MAX_GRAPHS = 4096, MAX_NESTING = 64, MAX_ARITY = 1 << 20 };
 
-/* One validation: who wants to know of each part, and what cannot be executed. */
-struct survey {
+/* The state of one validation. */
+struct validation {
     const struct model *model;
     struct arena *scratch;
-    level_each *each; /* NULL: nobody */
+    level_each *each; /* NULL: none */
     void *user;
-    struct why impossible;
+    struct why impossible; /* first reason why no execution can succeed; no text: none */
 };
 
-static int tell(const struct survey *s, const struct level_need *n, struct why *w)
+static int report_need(const struct validation *s, const struct level_need *n, struct why *w)
 {
     return s->each ? s->each(n, s->user, w) : 0;
 }
@@ -58,7 +58,7 @@ static int check_channels(const struct tensor *t, struct why *w)
             t->n_channels, dim);
     for (uint32_t i = 0; i < t->n_channels; i++)
         REQUIRE(w, t->channel_scale[i] > 0 && isfinite(t->channel_scale[i]),
-                "channel scale %u is %g, must be over 0", i, (double) t->channel_scale[i]);
+                "channel scale %u is %g, must be positive", i, (double) t->channel_scale[i]);
     return 0;
 }
 
@@ -68,7 +68,7 @@ static int check_quantisation(const struct tensor *t, const struct dtype_info *i
     double scale = (double) t->scale;
 
     if (needs_scale)
-        REQUIRE(w, isfinite(scale) && scale > 0, "%s has scale %g, must be over 0", info->name,
+        REQUIRE(w, isfinite(scale) && scale > 0, "%s has scale %g, must be positive", info->name,
                 scale);
     else if (info->quant == QUANT_BIAS)
         REQUIRE(w, isfinite(scale) && scale >= 0, "%s has scale %g, must not be negative",
@@ -78,22 +78,22 @@ static int check_quantisation(const struct tensor *t, const struct dtype_info *i
     TRY(check_zero(t, info, w));
     if (info->quant == QUANT_CHANNEL)
         return check_channels(t, w);
-    REQUIRE(w, !t->channel_scale, "%s has channel scales", info->name);
+    REQUIRE(w, !t->channel_scale, "%s must not have channel scales", info->name);
     return 0;
 }
 
-/* What an extension attaches to its types; NNAPI's own have nothing of the kind. */
+/* Checks extension data, which operands of NNAPI's own types must not have. */
 static int check_attached(const struct tensor *t, const struct dtype_info *info, struct why *w)
 {
     uint16_t number;
     const struct extension_record *x = extension_table[extension_of_type(t->dtype, &number)];
 
-    REQUIRE(w, t->extension || !t->extension_length, "%s: the attached data is missing",
+    REQUIRE(w, t->extension || !t->extension_length, "%s: the extension data is missing",
             info->name);
     if (x && x->check_data)
         return x->check_data(t, w);
-    REQUIRE(w, !t->extension_length, "%s has %zu bytes of extension data", info->name,
-            t->extension_length);
+    REQUIRE(w, !t->extension_length, "%s has %zu bytes of extension data, must have none",
+            info->name, t->extension_length);
     return 0;
 }
 
@@ -103,7 +103,7 @@ static int check_constant(const struct model *m, const struct operand *o, struct
 
     if (o->length == 0)
         return 0; /* omitted */
-    REQUIRE(w, t->data, "a constant without data");
+    REQUIRE(w, t->data, "the constant has no data");
     if (t->dtype != DT_FOREIGN) {
         REQUIRE(w, !dtype_info[t->dtype].tensor || shape_known(&t->shape),
                 "a constant must have a complete shape");
@@ -111,12 +111,12 @@ static int check_constant(const struct model *m, const struct operand *o, struct
                 "a constant of %zu bytes where its shape needs %zu", o->length, tensor_bytes(t));
     }
     if (o->life == LIFE_CONSTANT_REFERENCE) {
-        REQUIRE(w, o->pool < m->n_pools, "pool %u of %u", o->pool, m->n_pools);
+        REQUIRE(w, o->pool < m->n_pools, "the constant is in pool %u of %u", o->pool, m->n_pools);
         const struct pool *p = &m->pool[o->pool];
         REQUIRE(w, p->data, "pool %u has no data", o->pool);
         uintptr_t at = (uintptr_t) t->data, base = (uintptr_t) p->data;
         REQUIRE(w, at >= base && o->length <= p->length && at - base <= p->length - o->length,
-                "constant lies outside pool %u", o->pool);
+                "the constant lies outside pool %u", o->pool);
     }
     return 0;
 }
@@ -129,11 +129,11 @@ static bool declares(const struct model *m, uint32_t prefix)
     return false;
 }
 
-/* Types and operations of an extension are those of a model that names it. */
+/* A model must declare the extensions whose types and operations it uses. */
 static int check_declared(const struct model *m, uint32_t prefix, struct why *w)
 {
     REQUIRE(w, prefix == EXTENSION_oem || declares(m, prefix),
-            "extension prefix %u, which the model does not name", prefix);
+            "extension prefix %u is not declared by the model", prefix);
     return 0;
 }
 
@@ -161,7 +161,7 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
     REQUIRE(w, info->tensor || t->shape.rank == 0, "scalar %s has rank %u", info->name,
             t->shape.rank);
     REQUIRE(w, shape_check_size(&t->shape, info->codec->size ? info->codec->size : 1) == 0,
-            "more than 2^32 - 1 bytes");
+            "the operand has more than 2^32 - 1 bytes");
     REQUIRE(w, (o->life == LIFE_SUBGRAPH) == (t->dtype == DT_MODEL), "lifetime %s with type %s",
             lifetime_name[o->life], info->name);
     if (o->life == LIFE_SUBGRAPH)
@@ -183,7 +183,7 @@ static int check_operand(const struct model *m, uint32_t graph, const struct ope
     return unknown_rank && info->since < 3 ? 3 : info->since;
 }
 
-/* The list names exactly the operands of that lifetime, each once. */
+/* Checks that the list holds exactly the operands of that lifetime, each once. */
 static int check_list(const struct graph *g, const uint32_t *list, uint32_t n, enum lifetime life,
                       uint32_t *seen, struct why *w)
 {
@@ -195,7 +195,7 @@ static int check_list(const struct graph *g, const uint32_t *list, uint32_t n, e
                 list[i], g->n_operands);
         REQUIRE(w, g->operand[list[i]].life == life, "%s list: operand %u has lifetime %s",
                 lifetime_name[life], list[i], lifetime_name[g->operand[list[i]].life]);
-        REQUIRE(w, !seen[list[i]]++, "%s list: operand %u stands there twice", lifetime_name[life],
+        REQUIRE(w, !seen[list[i]]++, "%s list: operand %u is listed twice", lifetime_name[life],
                 list[i]);
     }
     for (uint32_t i = 0; i < g->n_operands; i++)
@@ -207,9 +207,10 @@ static int check_list(const struct graph *g, const uint32_t *list, uint32_t n, e
 
 static int check_slots(const struct graph *g, const struct operation *o, struct why *w)
 {
-    REQUIRE(w, o->n_in <= MAX_ARITY && o->n_out <= MAX_ARITY, "%u inputs, %u outputs", o->n_in,
-            o->n_out);
-    REQUIRE(w, (o->in || !o->n_in) && (o->out || !o->n_out), "a list of operands is missing");
+    REQUIRE(w, o->n_in <= MAX_ARITY && o->n_out <= MAX_ARITY,
+            "%u inputs, %u outputs: at most %d are supported", o->n_in, o->n_out, MAX_ARITY);
+    REQUIRE(w, (o->in || !o->n_in) && (o->out || !o->n_out),
+            "a list of operand indexes is missing");
     for (uint32_t k = 0; k < o->n_in; k++)
         REQUIRE(w, o->in[k] < g->n_operands, "input %u is operand %u of %u", k, o->in[k],
                 g->n_operands);
@@ -223,7 +224,8 @@ static int check_slots(const struct graph *g, const struct operation *o, struct 
     return 0;
 }
 
-/* Each temporary and output has one writer; nothing reads what nobody writes. */
+/* Checks that every temporary and output has at most one writer, and that every output and every
+ * temporary that is read has one. */
 static int check_writers(const struct graph *g, uint32_t *writers, struct why *w)
 {
     memset(writers, 0, sizeof *writers * g->n_operands);
@@ -243,7 +245,7 @@ static int check_writers(const struct graph *g, uint32_t *writers, struct why *w
     return 0;
 }
 
-/* Whether it is one of the model's extensions, but has no record; or the OEM's. */
+/* Whether the code belongs to a declared extension that is not listed, or is the OEM operation. */
 static bool is_foreign_op(const struct model *m, int32_t code)
 {
     uint32_t prefix = extension_prefix_of(code);
@@ -259,7 +261,7 @@ static int same_type(const struct operand *outside, const struct operand *inside
     REQUIRE(w, a->dtype == b->dtype && outside->foreign == inside->foreign,
             "%s %u is %s outside, %s inside the subgraph", what, i, dtype_info[a->dtype].name,
             dtype_info[b->dtype].name);
-    REQUIRE(w, tensor_same_quant(a, b), "%s %u has another scale or zero point inside the subgraph",
+    REQUIRE(w, tensor_same_quant(a, b), "%s %u differs in scale or zero point inside the subgraph",
             what, i);
     if (a->shape.rank == 0 || b->shape.rank == 0)
         return 0;
@@ -304,9 +306,11 @@ static int check_loop(const struct model *m, const struct graph *g, const struct
     TRY(check_signature(g, o->in + 2, o->n_in - 2, body, body->input, body->n_inputs, "input", w));
     REQUIRE(w, cond->n_outputs == 1 && cond->operand[cond->output[0]].tensor.dtype == DT_B8,
             "the condition must have one TENSOR_BOOL8 output");
-    REQUIRE(w, o->n_out <= body->n_outputs && body->n_outputs <= body->n_inputs,
-            "the body has %u inputs and %u outputs for a loop of %u", body->n_inputs,
-            body->n_outputs, o->n_out);
+    REQUIRE(
+        w, o->n_out <= body->n_outputs && body->n_outputs <= body->n_inputs,
+        "the body has %u inputs and %u outputs, must have at least as many inputs as outputs and "
+        "at least %u outputs",
+        body->n_inputs, body->n_outputs, o->n_out);
     TRY(check_signature(g, o->out, o->n_out, body, body->output, o->n_out, "output", w));
     return check_signature(body, body->output, body->n_outputs, body, body->input, body->n_outputs,
                            "loop variable", w);
@@ -332,7 +336,7 @@ static bool row_fits(const struct call *c, const struct typing *t, const struct 
     return true;
 }
 
-/* What is left out has a type too, which must be one that it could have. */
+/* Omitted operands have a type too, which must be one allowed for their role. */
 static int check_omitted(const struct call *c, const struct graph *g, const struct operation *o,
                          struct why *w)
 {
@@ -342,16 +346,16 @@ static int check_omitted(const struct call *c, const struct graph *g, const stru
     for (uint32_t k = 0; k < o->n_in; k++) {
         enum dtype type = g->operand[o->in[k]].tensor.dtype;
         REQUIRE(w, c->arg[k] || role_type(call_role(c, k), c->typing) == type,
-                "%s: %s is left out, as a %s", c->op->name, call_role(c, k)->name,
-                dtype_info[type].name);
+                "%s: the omitted operand %s has type %s, which is not allowed", c->op->name,
+                call_role(c, k)->name, dtype_info[type].name);
     }
     return 0;
 }
 
-/* Binds an operation to its record; shapes[] are the operands with what has been inferred.  Returns
- * the level that it needs.  Of a foreign one nothing is known but where its operands are.  What is
- * legal, but cannot be executed, goes to s->impossible: the first such reason is kept. */
-static int check_operation(struct survey *s, uint32_t index, uint32_t at, struct tensor *shapes,
+/* Binds an operation to its record; shapes[] are the operands with the shapes inferred so far.
+ * Returns the feature level that it needs.  Foreign operations are not checked.  An operation that
+ * is legal but cannot be executed passes, with the reason in s->impossible. */
+static int check_operation(struct validation *s, uint32_t index, uint32_t at, struct tensor *shapes,
                            struct why *w)
 {
     const struct graph *g = &s->model->graph[index];
@@ -376,7 +380,7 @@ static int check_operation(struct survey *s, uint32_t index, uint32_t at, struct
     if (level < 0 && w->code != WHY_EXECUTION)
         return -1;
     struct why control;
-    if (check_control(s->model, g, op, o, &control) < 0) { /* worse than shapes that contradict */
+    if (check_control(s->model, g, op, o, &control) < 0) { /* takes precedence over shapes */
         *w = control;
         return why_prefix(w, "%s", op->name);
     }
@@ -388,11 +392,11 @@ static int check_operation(struct survey *s, uint32_t index, uint32_t at, struct
         if (!s->impossible.text[0])
             s->impossible = *w;
     }
-    TRY(tell(s, &(struct level_need){ level, index, at, &call, shapes }, w));
+    TRY(report_need(s, &(struct level_need){ level, index, at, &call, shapes }, w));
     return level;
 }
 
-static int check_operations(struct survey *s, uint32_t index, struct why *w)
+static int check_operations(struct validation *s, uint32_t index, struct why *w)
 {
     const struct graph *g = &s->model->graph[index];
     struct tensor *shapes = arena_alloc_raw(s->scratch, g->n_operands + 1, sizeof *shapes);
@@ -417,18 +421,19 @@ static int check_operations(struct survey *s, uint32_t index, struct why *w)
     return level;
 }
 
-/* What is counted is there. */
+/* Checks that no array of more than 0 elements is NULL. */
 static int check_arrays(const struct graph *g, struct why *w)
 {
-    REQUIRE(w, g->operand || !g->n_operands, "%u operands are missing", g->n_operands);
-    REQUIRE(w, g->operation || !g->n_operations, "%u operations are missing", g->n_operations);
+    REQUIRE(w, g->operand || !g->n_operands, "the list of %u operands is missing", g->n_operands);
+    REQUIRE(w, g->operation || !g->n_operations, "the list of %u operations is missing",
+            g->n_operations);
     REQUIRE(w, g->input || !g->n_inputs, "the list of %u inputs is missing", g->n_inputs);
     REQUIRE(w, g->output || !g->n_outputs, "the list of %u outputs is missing", g->n_outputs);
     return 0;
 }
 
-/* Structure alone: nothing here needs a record. */
-static int check_structure(const struct survey *s, uint32_t index, struct why *w)
+/* Checks the structure of a graph, without using operation records. */
+static int check_structure(const struct validation *s, uint32_t index, struct why *w)
 {
     const struct graph *g = &s->model->graph[index];
     TRY(check_arrays(g, w));
@@ -441,7 +446,7 @@ static int check_structure(const struct survey *s, uint32_t index, struct why *w
         int need = check_operand(s->model, index, &g->operand[i], w);
         if (need < 0)
             return operand_fail(w, index, i);
-        if (tell(s, &(struct level_need){ need, index, i, NULL, NULL }, w) < 0)
+        if (report_need(s, &(struct level_need){ need, index, i, NULL, NULL }, w) < 0)
             return operand_fail(w, index, i);
         level = need > level ? need : level;
     }
@@ -456,8 +461,8 @@ static int check_structure(const struct survey *s, uint32_t index, struct why *w
 
 enum { UNSEEN = 0, OPEN = MAX_NESTING + 1 };
 
-/* Running a graph inside another takes stack, so nesting is limited.  height[i]: how many graphs
- * stand inside one another from graph i on, once that is known. */
+/* Nesting is limited because running a subgraph takes stack.  height[i]: nesting depth of graph i,
+ * itself included, once it is known. */
 static int check_nesting(const struct model *m, uint32_t index, unsigned char *height, int depth,
                          struct why *w)
 {
@@ -483,26 +488,29 @@ static int check_nesting(const struct model *m, uint32_t index, unsigned char *h
 
 static int check_extensions(const struct model *m, struct why *w)
 {
-    REQUIRE(w, m->pool || !m->n_pools, "%u pools are missing", m->n_pools);
-    REQUIRE(w, m->extension || !m->n_extensions, "%u extensions are missing", m->n_extensions);
+    REQUIRE(w, m->pool || !m->n_pools, "the list of %u pools is missing", m->n_pools);
+    REQUIRE(w, m->extension || !m->n_extensions, "the list of %u extensions is missing",
+            m->n_extensions);
     for (uint32_t i = 0; i < m->n_extensions; i++) {
         const struct extension *x = &m->extension[i];
         REQUIRE(w, x->name, "extension %u has no name", i);
-        REQUIRE(w, extension_name_is_legal(x->name), "extension %u is named \"%.80s\"", i, x->name);
+        REQUIRE(w, extension_name_is_legal(x->name), "extension %u has the invalid name \"%.80s\"",
+                i, x->name);
         enum extension_prefix known = extension_by_name(x->name);
         REQUIRE(w, x->prefix >= EXTENSION_END || (x->prefix && x->prefix == known),
-                "extension %u, %.80s, has prefix %u", i, x->name, x->prefix);
+                "extension %u, %.80s, has the invalid prefix %u", i, x->name, x->prefix);
     }
     return 0;
 }
 
-static int validate(struct survey *s, struct why *w)
+static int validate(struct validation *s, struct why *w)
 {
     const struct model *m = s->model;
     int level = m->n_extensions ? L3 : m->relaxed ? L2 : L1;
 
-    REQUIRE(w, m->graph && m->n_graphs >= 1 && m->n_graphs <= MAX_GRAPHS, "%u graphs", m->n_graphs);
-    REQUIRE(w, m->graph[0].n_operations > 0, "a model without operations");
+    REQUIRE(w, m->graph && m->n_graphs >= 1 && m->n_graphs <= MAX_GRAPHS,
+            "the model has %u graphs, must be 1..%d", m->n_graphs, MAX_GRAPHS);
+    REQUIRE(w, m->graph[0].n_operations > 0, "the model has no operations");
     TRY(check_extensions(m, w));
     unsigned char *height = arena_alloc(s->scratch, m->n_graphs, 1);
     if (!height)
@@ -527,7 +535,7 @@ static int validate(struct survey *s, struct why *w)
 int model_levels(const struct model *m, level_each *each, void *user, struct why *ret_impossible,
                  struct why *w)
 {
-    struct survey s = { .model = m, .scratch = arena_new(0), .each = each, .user = user };
+    struct validation s = { .model = m, .scratch = arena_new(0), .each = each, .user = user };
     struct why unused;
 
     if (!s.scratch)

@@ -55,8 +55,9 @@ START_TEST(defaults_are_left_off)
     ck_assert_uint_eq(c.model.graph[0].n_operands, 7); /* the flag and the dilation have gone */
     ck_assert_uint_eq(c.n_notes, 1);
     ck_assert(!c.note[0].lost);
-    ck_assert_str_eq(c.note[0].text, "operation 0, CONV_2D: the last 3 of 10 inputs left off: they "
-                                     "hold the defaults");
+    ck_assert_str_eq(c.note[0].text,
+                     "operation 0, CONV_2D: the last 3 of 10 inputs are left off: they "
+                     "hold the defaults");
     ck_assert_int_eq(model_convert(&b.model, 3, b.arena, &c, &w), 0);
     ck_assert_uint_eq(c.n_notes, 0);
     ck_assert_uint_eq(c.model.graph[0].operation[0].n_in, 10);
@@ -140,7 +141,7 @@ START_TEST(ranks_that_follow_are_declared)
     ck_assert_str_eq(w.text, "operand 1, TENSOR_FLOAT32 of unknown rank, needs feature level 3 "
                              "(HAL 1.2)");
     ck_assert_int_eq(model_convert(&b.model, 1, b.arena, &c, &w), 0);
-    ck_assert_str_eq(c.note[0].text, "operation 0, RELU: result 0 is declared [2,0]");
+    ck_assert_str_eq(c.note[0].text, "operation 0, RELU: the shape of output 0 is declared: [2,0]");
     build_done(&b);
 }
 END_TEST
@@ -158,7 +159,7 @@ START_TEST(what_nothing_uses_needs_nothing)
     OPERATION(&b, "RELU", IDS(x), IDS(y));
     ck_assert_int_eq(model_validate(&b.model, &w), 3);
     ck_assert_int_eq(model_convert(&b.model, 1, b.arena, &c, &w), 0);
-    ck_assert_str_eq(c.note[0].text, "operands that nothing uses are removed: 1");
+    ck_assert_str_eq(c.note[0].text, "1 unused operands are removed");
     ck_assert_uint_eq(c.model.graph[0].output[0], 1);
     build_done(&b);
 }

@@ -90,7 +90,7 @@ START_TEST(a_declared_shape_must_come_out)
 
     ck_assert_int_eq(one_op_start(&r, &c, &bounds, &why), -1);
     ck_assert_int_eq(why.code, WHY_EXECUTION);
-    ck_assert_msg(strstr(why.text, "declared [3], but comes out as [2]"), "%s", why.text);
+    ck_assert_msg(strstr(why.text, "declared [3], but its shape is [2]"), "%s", why.text);
     one_op_done(&r);
     /* A shape that is declared cannot be another, though the values are undecided. */
     select_two(&r, "F32[2,2]: 0 0.9 0 0.8", HALF, "INT32: 0", "INT32: -1",

@@ -541,7 +541,7 @@ static const struct refusal {
       "no elements" },
     { { "largest of nothing", "ARGMAX", 0, { "F32[0,2]:", "INT32: 0" }, "I32[2]: 0 0" },
       WHY_EXECUTION,
-      "none" },
+      "no elements" },
 };
 
 START_TEST(refused)

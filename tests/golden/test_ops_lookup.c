@@ -373,9 +373,9 @@ static const struct {
     const char *text;
 } refusals[] = {
     { { "which index", "GATHER", 0, { "F32[2]: 1 2", I(0), "I32[3]: 0 1 2" }, "F32[3]: 0 0 0" },
-      "element 2 of indices is 2, there are 2" },
+      "element 2 of indices is 2, must be from 0 to below 2" },
     { { "which row", "EMBEDDING_LOOKUP", 0, { "I32[1]: -1", "F32[2,1]: 1 2" }, "F32[1,1]: 0" },
-      "element 0 of lookups is -1, there are 2" },
+      "element 0 of lookups is -1, must be from 0 to below 2" },
     { { "which key",
         "HASHTABLE_LOOKUP",
         0,

@@ -64,11 +64,11 @@ START_TEST(bad_types)
     operand(x)->tensor.dtype = (enum dtype) OEM_CODE;
     REFUSED("unknown operand type 10000");
     operand(x)->tensor.dtype = DT_FOREIGN;
-    REFUSED("extension prefix 0, which the model does not name");
+    REFUSED("extension prefix 0 is not declared by the model");
     operand(x)->foreign = OEM_CODE + 1;
     REFUSED("no typing row accepts");
     operand(x)->tensor.dtype = DT_FIBONACCI_QUANT64;
-    REFUSED("extension prefix 2, which the model does not name");
+    REFUSED("extension prefix 2 is not declared by the model");
     operand(x)->tensor.dtype = DT_S8;
     operand(x)->tensor.zero = 0;
     REFUSED("no typing row accepts");
@@ -90,9 +90,9 @@ END_TEST
 START_TEST(bad_scales)
 {
     operand(x)->tensor.scale = 0;
-    REFUSED("must be over 0");
+    REFUSED("must be positive");
     operand(x)->tensor.scale = -1;
-    REFUSED("must be over 0");
+    REFUSED("must be positive");
     operand(x)->tensor.scale = 0.5f;
     operand(bias)->tensor.scale = 1;
     REFUSED("must be 0");
@@ -126,7 +126,7 @@ END_TEST
 START_TEST(lists_name_each_operand_once)
 {
     b.graph->input[1] = x;
-    REFUSED("stands there twice");
+    REFUSED("is listed twice");
     b.graph->input[1] = 99;
     REFUSED("operand 99 of 6");
     b.graph->n_inputs = 1;
@@ -186,14 +186,14 @@ START_TEST(bad_operations)
     b.graph->operation[1].n_out = 0;
     REFUSED("operand 4 is not written");
     b.graph->n_operations = 0;
-    REFUSED("without operations");
+    REFUSED("no operations");
 }
 END_TEST
 
 START_TEST(shapes_must_come_out_as_declared)
 {
     operand(out)->tensor.shape = DIMS(2, 4);
-    REFUSED("declared [2,4], but comes out as [2,3]");
+    REFUSED("declared [2,4], but its shape is [2,3]");
     operand(out)->tensor.shape = DIMS(2, 0); /* unknown */
     ck_assert_int_eq(model_validate(&b.model, NULL), 1);
     operand(sum)->tensor.shape = (struct shape){ 0 };
@@ -234,7 +234,7 @@ START_TEST(constants_have_their_bytes)
     REFUSED("complete shape");
     operand(bias)->tensor.shape = DIMS(1);
     operand(bias)->tensor.data = NULL;
-    REFUSED("without data");
+    REFUSED("the constant has no data");
 }
 END_TEST
 
@@ -261,10 +261,10 @@ START_TEST(what_is_counted_is_there)
     struct graph kept = *b.graph;
 
     b.graph->operand = NULL;
-    REFUSED("6 operands are missing");
+    REFUSED("the list of 6 operands is missing");
     *b.graph = kept;
     b.graph->operation = NULL;
-    REFUSED("2 operations are missing");
+    REFUSED("the list of 2 operations is missing");
     *b.graph = kept;
     b.graph->input = NULL;
     REFUSED("the list of 2 inputs is missing");
@@ -273,7 +273,7 @@ START_TEST(what_is_counted_is_there)
     REFUSED("the list of 1 outputs is missing");
     *b.graph = kept;
     b.graph->operation[1].out = NULL;
-    REFUSED("operation 1: a list of operands is missing");
+    REFUSED("operation 1: a list of operand indexes is missing");
 }
 END_TEST
 
@@ -282,18 +282,18 @@ START_TEST(what_is_counted_beside_the_graphs_is_there)
     struct extension nameless = { 0 };
 
     b.model.n_pools = 1;
-    REFUSED("1 pools are missing");
+    REFUSED("the list of 1 pools is missing");
     b.model.n_pools = 0;
     b.model.n_extensions = 1;
-    REFUSED("1 extensions are missing");
+    REFUSED("the list of 1 extensions is missing");
     b.model.extension = &nameless;
     REFUSED("extension 0 has no name");
     nameless.name = "Not.Legal";
-    REFUSED("extension 0 is named \"Not.Legal\"");
+    REFUSED("extension 0 has the invalid name \"Not.Legal\"");
     nameless.name = "org.elsewhere";
-    REFUSED("extension 0, org.elsewhere, has prefix 0");
+    REFUSED("extension 0, org.elsewhere, has the invalid prefix 0");
     nameless.prefix = EXTENSION_fibonacci; /* is another's */
-    REFUSED("extension 0, org.elsewhere, has prefix 2");
+    REFUSED("extension 0, org.elsewhere, has the invalid prefix 2");
     b.model.n_extensions = 0;
     b.model.n_graphs = UINT32_MAX; /* refused before anything of that size is made */
     REFUSED("4294967295 graphs");

@@ -47,7 +47,7 @@ int extreme_eval(struct call *c, double sign, struct why *w)
     struct axis a = call_axis(c, AXIS);
 
     if (a.len == 0 && a.outer * a.inner > 0)
-        return why_fail(w, WHY_EXECUTION, "%s: no largest or smallest element among none",
+        return why_fail(w, WHY_EXECUTION, "%s: the dimension to search has no elements",
                         c->op->name);
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner; i++)
@@ -56,7 +56,7 @@ int extreme_eval(struct call *c, double sign, struct why *w)
     return 0;
 }
 
-/* How far from `best` lies an index whose element could be the extreme too? */
+/* The distance from `best` to the farthest index whose element could be the extreme too. */
 static double reach(const double *x, const double *ex, const struct axis *a, double sign,
                     size_t best)
 {

@@ -37,7 +37,7 @@ int axis_check(const struct call *c, int role, struct why *w)
     if (!call_known(c, role))
         return 0;
     int32_t rank = (int32_t) c->arg[0]->shape.rank, axis = call_int(c, role);
-    REQUIRE(w, axis >= -rank && axis < rank, "%s: %s %d is outside rank %d", c->op->name,
-            c->op->in[role].name, axis, rank);
+    REQUIRE(w, axis >= -rank && axis < rank, "%s: %s %d is not in %d..%d", c->op->name,
+            c->op->in[role].name, axis, -rank, rank - 1);
     return 0;
 }

@@ -18,7 +18,7 @@ int control_decide(struct exec_frame *f, const struct value *condition, bool *re
                    struct why *w)
 {
     if (!condition || !condition->tensor.data || tensor_count(&condition->tensor) != 1)
-        return why_fail(w, WHY_EXECUTION, "the condition has no value of one element");
+        return why_fail(w, WHY_EXECUTION, "the condition is not a tensor of one element");
     bool truth = *(const unsigned char *) condition->tensor.data != 0;
     if (condition->bound) {
         double real = condition->real ? condition->real[0] : truth;

@@ -83,8 +83,8 @@ static int dot_sum(const struct call *c, const struct dot *d, const double *x, c
     return d->window ? window_sum(c, d, x, f, init, y) : d->sum(c, x, f, init, y, w);
 }
 
-/* y[i][ch] *= scale of the input times scale of the filter for ch; only quantised operands have
- * them. bare: without the scale of the input */
+/* y[i][ch] *= input scale * filter scale of ch, for quantised operands.  bare: without the input
+ * scale. */
 static int rescale(struct call *c, const struct dot *d, bool bare, double *y, struct why *w)
 {
     size_t n = tensor_count(c->out[0]), nc = channels(c);
@@ -125,7 +125,7 @@ static double *magnitudes(struct call *c, const double *from, const double *erro
     return to;
 }
 
-/* ey = sum of (rounding * |x| + ex) * |w|: rounding inside, and errors of the input */
+/* ey = sum of (rounding * |x| + ex) * |w|: roundings of the sum, and errors of the input */
 static int bound_of_input(struct call *c, const struct dot *d, double rounding, struct why *w)
 {
     const struct tensor *input = c->in[d->input], *filter = c->in[d->filter];
@@ -172,7 +172,7 @@ static int bound_of_bias(struct call *c, const struct dot *d, double rounding, s
     double *error = magnitudes(c, b, NULL, rounding, nc, w);
     if (!error)
         return -1;
-    /* Without a scale of its own, a bias counts units of the product. */
+    /* Without a scale of its own, a bias is in units of the product. */
     bool units = is_quantised(c, d) && c->in[d->bias]->scale == 0;
     for (size_t ch = 0; ch < nc && eb; ch++)
         error[ch] +=

@@ -1,29 +1,29 @@
-/* Sums of products from stored elements to stored elements, a few lines of the image at a time, so
- * that what is widened and summed stays in the cache; weights are packed once a plan.
+/* Sums of products from stored to stored elements, a few lines of the image at a time, so that
+ * widened inputs and sums stay in the cache; weights are packed once per plan.
  *
- * Float operands go through the double kernel, as in dot_eval().  Quantised operands of 8 bits are
- * units of at most 255 either way: up to MATMUL_INT_DEPTH products sum exactly in 32-bit integers,
- * and the double kernel's sums are exact as well, so that both are the same number.  Bias, scale,
- * activation and narrowing follow in the order of dot_eval(): the same bits. */
+ * Float operands use the double kernel, as in dot_eval().  Units of 8-bit quantised operands are at
+ * most 255 in absolute value: up to MATMUL_INT_DEPTH products sum exactly in 32-bit integers, and
+ * the double kernel's sums are exact as well, so both are the same number.  Bias, scale, activation
+ * and narrowing are applied in the order of dot_eval(): the same bits. */
 #include <string.h>
 
 #include "golden/exec/const_cache.h"
 #include "golden/ops/shared/dot.h"
 
 enum {
-    CACHE_BYTES = 256 << 10,     /* of a chunk of lines */
-    MOST_CACHE_BYTES = 1 << 20,  /* where many weights pass over it */
-    MOST_PATCH_BYTES = 64 << 20, /* of one line: wider ones are for the double kernel */
-    WORTH_SHARING = 1 << 17,     /* products */
-    BLOCK = 2048,                /* elements that are finished together */
-    READ_BEYOND = 16             /* elements after the last that the integer kernel may read */
+    CACHE_BYTES = 256 << 10,    /* working set of a chunk of lines */
+    MAX_CACHE_BYTES = 1 << 20,  /* the same for operations with many weights */
+    MAX_PATCH_BYTES = 64 << 20, /* of one line; wider images use the double kernel */
+    MIN_PARALLEL = 1 << 17,     /* products */
+    BLOCK = 2048,               /* elements that are narrowed at a time */
+    READ_BEYOND = 16            /* elements after the last that the integer kernel may read */
 };
 
 /* Scratch memory of a thread. */
 struct slot {
     void *image;         /* widened lines: double or int16_t */
-    int16_t *patches;    /* integers: a row for each output pixel, unless image is that already */
-    const int16_t **tap; /* depthwise integers: where the taps of a pixel are */
+    int16_t *patches;    /* integers: the inputs of each output pixel as a row, unless is_dense() */
+    const int16_t **tap; /* depthwise integers: the input pixel of each tap */
     void *sums;          /* double or int32_t */
 };
 
@@ -38,12 +38,12 @@ struct stored {
     const void *weights;        /* packed */
     const double *init, *scale; /* per output channel; scale NULL: 1 */
     const int16_t *zeros;       /* a pixel of padding */
-    size_t lines, chunks;       /* a chunk; of an image */
+    size_t lines, chunks;       /* lines of a chunk, chunks of an image */
     struct slot *slot;
-    struct matmul_pool *pool; /* for the kernel, where chunks do not share it */
+    struct matmul_pool *pool; /* for the kernel, if there is only one chunk */
 };
 
-/* ---- whether and how */
+/* ---- choice of the method */
 
 static size_t groups_of(const struct dot_window *v)
 {
@@ -65,7 +65,7 @@ static size_t patch_row(const struct stored *s)
     return matmul_int_depth(s->terms);
 }
 
-/* Pixels of the image are rows of the product already. */
+/* Whether the pixels of the image are the rows of the product (a 1x1 convolution). */
 static bool is_dense(const struct stored *s)
 {
     const struct matmul_axis *y = &s->v.y, *x = &s->v.x;
@@ -78,7 +78,7 @@ static bool fits_integers(const struct stored *s)
 {
     return is_byte(s->x) && is_byte(s->f) && is_byte(s->y) && s->terms <= MATMUL_INT_DEPTH &&
            (s->v.groups || s->v.multiplier == 1) &&
-           s->v.x.out * patch_row(s) <= MOST_PATCH_BYTES / sizeof(int16_t);
+           s->v.x.out * patch_row(s) <= MAX_PATCH_BYTES / sizeof(int16_t);
 }
 
 static void describe(struct stored *s)
@@ -95,7 +95,7 @@ static void describe(struct stored *s)
     s->integer = fits_integers(s);
 }
 
-/* ---- weights and what else is per output channel */
+/* ---- weights, and values per output channel */
 
 static void *take(const struct stored *s, size_t n, size_t size, struct why *w)
 {
@@ -106,7 +106,7 @@ static void *take(const struct stored *s, size_t n, size_t size, struct why *w)
     return p;
 }
 
-/* n elements of an 8-bit tensor from `at` on, without zero point. */
+/* Units of n elements of an 8-bit tensor from `at` on. */
 static void units(const struct tensor *t, size_t at, size_t n, int16_t *to)
 {
     const uint8_t *u = (const uint8_t *) t->data + at;
@@ -229,10 +229,10 @@ static void cut(struct stored *s, size_t weights, size_t slots)
     const struct dot_window *v = &s->v;
     size_t line = v->y.stride * v->x.in * v->in_c * image_size(s) +
                   v->x.out * v->out_c * sum_size(s) + patches_size(s) * sizeof(int16_t);
-    size_t bytes = larger(CACHE_BYTES, smaller(weights / 2, MOST_CACHE_BYTES));
+    size_t bytes = larger(CACHE_BYTES, smaller(weights / 2, MAX_CACHE_BYTES));
     size_t lines = larger(bytes / (line + 1), 1), chunks = (v->y.out - 1) / lines + 1;
 
-    if (slots > 1) /* twice as many as threads, so that one slow thread does not hold up the rest */
+    if (slots > 1) /* twice as many as threads, so that one slow thread does not delay the others */
         chunks = smaller(larger(chunks, 2 * slots / v->batch), v->y.out);
     s->lines = (v->y.out - 1) / chunks + 1;
     s->chunks = (v->y.out - 1) / s->lines + 1;
@@ -262,7 +262,8 @@ static int make_slots(struct stored *s, size_t slots, struct why *w)
     return 0;
 }
 
-/* The lines o0..o1-1 of the output see lines i0.. of the image: an axis of those alone. */
+/* The axis for lines o0..o1-1 of the output alone; *ret_i0: the first line of the image that they
+ * read. */
 static struct matmul_axis part_of(const struct matmul_axis *a, size_t o0, size_t o1, size_t *ret_i0)
 {
     ptrdiff_t first = (ptrdiff_t) (o0 * a->stride) - a->pad;
@@ -311,7 +312,7 @@ static void sum_doubles(const struct stored *s, const struct slot *slot,
     }
 }
 
-/* The pixel that tap (ty, tx) of output (oy, ox) sees; NULL: padding. */
+/* The pixel that tap (ty, tx) of output (oy, ox) reads; NULL: padding. */
 static const int16_t *pixel(const struct stored *s, const int16_t *image,
                             const struct matmul_axis *y, size_t oy, size_t ox, size_t ty, size_t tx)
 {
@@ -328,7 +329,7 @@ static void sum_taps(const struct stored *s, const struct slot *slot, const stru
 {
     int32_t *sums = slot->sums;
 
-    slot->tap[s->taps] = s->zeros; /* there is room: the partner of an odd one */
+    slot->tap[s->taps] = s->zeros; /* taps are processed in pairs */
     for (size_t oy = 0; oy < y->out; oy++)
         for (size_t ox = 0; ox < s->v.x.out; ox++, sums += s->v.out_c) {
             size_t n = 0;
@@ -341,7 +342,7 @@ static void sum_taps(const struct stored *s, const struct slot *slot, const stru
         }
 }
 
-/* What one output of group g sums over, padding as zeros. */
+/* Copies the inputs of one output of group g to a row, with zeros for padding. */
 static void fill_patch(const struct stored *s, const struct slot *slot, const struct matmul_axis *y,
                        size_t oy, size_t ox, size_t g, int16_t *to)
 {
@@ -379,7 +380,7 @@ static void sum_integers(const struct stored *s, const struct slot *slot,
 
 /* ---- finishing */
 
-/* rows of sums, in the order of dot_eval(), to elements from `at` on */
+/* Activates and narrows rows of scaled sums to the elements from `at` on. */
 static void finish_rows(const struct stored *s, size_t rows, double *values, size_t at)
 {
     size_t n = rows * s->v.out_c;
@@ -433,9 +434,9 @@ static void run_chunk(const void *context, size_t slot_index, size_t i)
     const struct stored *s = context;
     const struct slot *slot = &s->slot[slot_index];
     const struct dot_window *v = &s->v;
-    size_t picture = i / s->chunks, o0 = i % s->chunks * s->lines, i0;
+    size_t image = i / s->chunks, o0 = i % s->chunks * s->lines, i0;
     struct matmul_axis y = part_of(&v->y, o0, smaller(o0 + s->lines, v->y.out), &i0);
-    size_t line = v->x.in * v->in_c, from = (picture * v->y.in + i0) * line;
+    size_t line = v->x.in * v->in_c, from = (image * v->y.in + i0) * line;
 
     if (s->integer)
         units(s->x, from, y.in * line, slot->image);
@@ -449,9 +450,9 @@ static void run_chunk(const void *context, size_t slot_index, size_t i)
     else
         sum_taps(s, slot, &y);
     if (s->integer)
-        finish_integers(s, slot, y.out * v->x.out, (picture * v->y.out + o0) * v->x.out);
+        finish_integers(s, slot, y.out * v->x.out, (image * v->y.out + o0) * v->x.out);
     else
-        finish_doubles(s, slot, y.out * v->x.out, (picture * v->y.out + o0) * v->x.out);
+        finish_doubles(s, slot, y.out * v->x.out, (image * v->y.out + o0) * v->x.out);
 }
 
 int dot_eval_stored(struct call *c, const struct dot *d, struct why *w)
@@ -466,7 +467,7 @@ int dot_eval_stored(struct call *c, const struct dot *d, struct why *w)
     s.weights = prepared_get(c->prepared[call_arg(c, d->filter)], &r, c->scratch, w);
     if (!s.weights || make_channels(&s, w) < 0)
         return -1;
-    bool large = tensor_count(s.y) * s.terms >= WORTH_SHARING;
+    bool large = tensor_count(s.y) * s.terms >= MIN_PARALLEL;
     struct matmul_pool *pool = large ? c->pool : NULL;
     cut(&s, r.bytes, matmul_slots(pool));
     bool one = s.chunks * s.v.batch == 1;

@@ -10,12 +10,13 @@ int lookup_check(const struct call *c, int role, size_t len, struct why *w)
 
     for (size_t i = 0; i < n; i++)
         if (index[i] < 0 || (size_t) index[i] >= len)
-            return why_fail(w, WHY_EXECUTION, "%s: element %zu of %s is %d, there are %zu",
-                            c->op->name, i, c->op->in[role].name, index[i], len);
+            return why_fail(w, WHY_EXECUTION,
+                            "%s: element %zu of %s is %d, must be from 0 to below %zu", c->op->name,
+                            i, c->op->in[role].name, index[i], len);
     return 0;
 }
 
-/* The sizes of single elements are compiled into plain loads and stores. */
+/* Inlined for the sizes of single elements, so that memcpy() compiles to plain loads and stores. */
 static inline __attribute__((always_inline)) void copy_rows(size_t row, const int32_t *index,
                                                             size_t n, const char *from, char *to)
 {

@@ -60,12 +60,12 @@ static int check_axes(const struct call *c, struct why *w)
     const int32_t *axis = axes_of(c, &n);
 
     for (size_t i = 0; i < n; i++)
-        REQUIRE(w, axis[i] >= -rank && axis[i] < rank, "%s: %s[%zu] = %d is outside rank %d",
-                c->op->name, c->op->in[REDUCE_AXES].name, i, axis[i], rank);
+        REQUIRE(w, axis[i] >= -rank && axis[i] < rank, "%s: %s[%zu] = %d is not in %d..%d",
+                c->op->name, c->op->in[REDUCE_AXES].name, i, axis[i], -rank, rank - 1);
     return 0;
 }
 
-/* Dimensions that no axis names; [1] when there are none. */
+/* The shape without the reduced dimensions; [1] if none is left. */
 static struct shape drop_axes(const struct call *c)
 {
     const struct shape *s = &c->arg[0]->shape;
@@ -148,7 +148,7 @@ static double larger(double acc, double x)
     return x > acc ? x : acc;
 }
 
-/* What all inputs of a sum have in common: the smallest, when none has the other sign. */
+/* The smallest magnitude of the inputs if all have the same sign, else 0. */
 static double common_part(double smallest, double largest)
 {
     return smallest > 0 ? smallest : largest < 0 ? -largest : 0;

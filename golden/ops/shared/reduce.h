@@ -30,8 +30,7 @@ struct shape reduce_kept_shape(const struct call *c);
 /* Number of inputs folded into one output. */
 size_t reduce_count(const struct call *c);
 
-/* For bound(): one double per output, in scratch memory; NULL with the reason when out of memory.
- */
+/* For bound(): one double per output, in scratch memory.  NULL with the reason: out of memory. */
 double *reduce_scratch(const struct call *c, struct why *w);
 
 /* bound() of a sum: the inputs' errors add up, and the additions round.  Roundings are a random
@@ -64,8 +63,7 @@ REDUCE_INLINE void reduce_fold(const struct call *c, const double *x, double sta
 }
 
 /* bound() of a fold that is monotone in every input: the folds of the lower and of the upper ends
- * of the inputs' intervals.  INFINITY for a NaN result: NNAPI does not specify the effect of NaN.
- */
+ * of the inputs' intervals.  INFINITY for a NaN result: NNAPI does not specify effects of NaN. */
 REDUCE_INLINE int reduce_bound_monotone(struct call *c, double start,
                                         double (*f)(double acc, double x), struct why *w)
 {

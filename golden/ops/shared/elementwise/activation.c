@@ -21,10 +21,10 @@ int activation_check(const struct call *c, int role, struct why *w)
     if (role == NO_ROLE || !call_known(c, role))
         return 0;
     int32_t code = call_int(c, role);
-    REQUIRE(w, code >= 0 && code < COUNT(range), "%s: activation %d is none of 0..3", c->op->name,
+    REQUIRE(w, code >= 0 && code < COUNT(range), "%s: activation %d is not in 0..3", c->op->name,
             code);
     REQUIRE(w, code == ACTIVATION_NONE || c->out[0]->dtype != DT_I32,
-            "%s: activation %d of TENSOR_INT32: only 0 is allowed", c->op->name, code);
+            "%s: activation %d is not allowed for TENSOR_INT32, must be 0", c->op->name, code);
     return 0;
 }
 
@@ -44,7 +44,8 @@ void activation_bound(const struct call *c, int role, const double *y, double *e
     struct activation_range r = activation_range(code);
     if (code == ACTIVATION_NONE)
         return;
-    for (size_t i = 0; i < n; i++) /* what may be anything may be no number, which stays none */
+    for (size_t i = 0; i < n;
+         i++) /* with an error of INFINITY y may be NaN, which is not clamped */
         ey[i] = ey[i] == INFINITY ? INFINITY
                                   : bound_smaller(ey[i], bound_larger(y[i] - r.lo, r.hi - y[i]));
 }

@@ -26,14 +26,14 @@ const struct form fused_forms[1] = {
     { "", { A, B, ACTIVATION, END } },
 };
 
-/* In single precision each operand is rounded; in fixed point there are 20 bits below twice the
- * larger step, to which each is rounded twice. */
+/* Implementations rescale in single precision, which rounds each operand, or in fixed point with 20
+ * bits below twice the larger step, which rounds each operand twice. */
 void binary_bound_scaling(struct call *c)
 {
     double larger = bound_larger(tensor_step(c->arg[A], 0), tensor_step(c->arg[B], 0));
     struct broadcast it;
 
-    if (c->arg[A]->scale == 0) /* no quantised ones */
+    if (c->arg[A]->scale == 0) /* not quantised */
         return;
     for (bool more = broadcast_first(&it, &c->arg[A]->shape, &c->arg[B]->shape); more;
          more = broadcast_next(&it))

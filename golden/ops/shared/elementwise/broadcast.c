@@ -32,7 +32,8 @@ int broadcast_infer(struct call *c, struct why *w)
     return 0;
 }
 
-/* Loops over all dimensions of the result, innermost first, those that behave alike as one. */
+/* Loops over all dimensions of the result, innermost first; adjacent dimensions with compatible
+ * strides become one. */
 static int merge_levels(const struct shape *a, const struct shape *b,
                         struct broadcast_level level[MAX_RANK])
 {

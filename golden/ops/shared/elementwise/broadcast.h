@@ -29,8 +29,7 @@ struct broadcast {
     } level[MAX_RANK];
 };
 
-/* for (more = broadcast_first(...); more; more = broadcast_next(...)).  The shapes must broadcast.
- */
+/* for (more = broadcast_first(...); more; more = broadcast_next(...)).  Shapes must broadcast. */
 bool broadcast_first(struct broadcast *it, const struct shape *a, const struct shape *b);
 bool broadcast_next(struct broadcast *it);
 

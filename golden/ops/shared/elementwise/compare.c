@@ -16,8 +16,8 @@ const struct typing compare_typings[6] = {
     { L3, RANKS(1, MAX_RANK), { DT_U8 } },  { L4, RANKS(1, MAX_RANK), { DT_S8 } },
 };
 
-/* Reach of a tie that comes from the way in which quantised operands are brought to one scale. */
-static double requantising_slack(const struct tensor *a, const struct tensor *b)
+/* Error of comparing quantised operands after requantisation to the scale of the first. */
+static double requantisation_error(const struct tensor *a, const struct tensor *b)
 {
     bool quantised = dtype_info[a->dtype].quant == QUANT_AFFINE;
     return quantised && !tensor_same_quant(a, b) ? tensor_step(a, 0) : 0;
@@ -28,7 +28,7 @@ int compare_bound(struct call *c, struct why *w)
     (void) w;
     struct broadcast it;
     const struct tensor *ta = c->arg[0], *tb = c->arg[1];
-    double slack = requantising_slack(ta, tb);
+    double slack = requantisation_error(ta, tb);
 
     for (bool more = broadcast_first(&it, &ta->shape, &tb->shape); more; more = broadcast_next(&it))
         for (size_t i = 0; i < it.run; i++) {

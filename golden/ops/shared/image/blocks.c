@@ -31,13 +31,13 @@ int depth_block(const struct call *c, int32_t *ret_block, struct why *w)
     int32_t block = call_known(c, DEPTH_BLOCK) ? call_int(c, DEPTH_BLOCK) : 0;
 
     if (call_known(c, DEPTH_BLOCK))
-        REQUIRE(w, block >= 1, "block_size is %d", block);
+        REQUIRE(w, block >= 1, "block_size is %d, must be at least 1", block);
     *ret_block = block;
     return 0;
 }
 
-/* The axes of the box, in the order of the image with the space: batch, row of blocks, row in the
- * block, column of blocks, column in the block, channel. */
+/* The axes of the copy, in the order of the image with more pixels: batch, row of blocks, row in
+ * the block, column of blocks, column in the block, channel. */
 void depth_move(const struct call *c, bool to_space, const struct movement *m)
 {
     const struct shape *deep = to_space ? &c->in[DEPTH_INPUT]->shape : &c->out[0]->shape;
@@ -62,14 +62,15 @@ int batch_check(const struct call *c, int role, struct why *w)
     const int32_t *block = c->in[role]->data;
 
     if (block)
-        REQUIRE(w, block[0] >= 1 && block[1] >= 1, "blocks of %d x %d pixels", block[0], block[1]);
+        REQUIRE(w, block[0] >= 1 && block[1] >= 1, "block sizes are %d and %d, must be at least 1",
+                block[0], block[1]);
     return 0;
 }
 
-/* Which rows (or columns) of blocks lie in the image, for pixel `at` of a block. */
+/* The rows (or columns) of blocks whose pixel `at` lies in the image. */
 struct batch_range {
     int64_t first, end; /* in blocks */
-    int64_t image;      /* of the first one */
+    int64_t image;      /* row or column of the image for the first block */
 };
 
 static struct batch_range range_of(int64_t at, int64_t pad, int64_t block, int64_t n_blocks,
@@ -82,8 +83,8 @@ static struct batch_range range_of(int64_t at, int64_t pad, int64_t block, int64
     return (struct batch_range){ first, first < end ? end : first, first * block + at - pad };
 }
 
-/* The images of the larger batch that hold pixel (y, x) of each block; returns whether there are
- * any, with the box and where it begins. */
+/* The copy of pixel (y, x) of every block: its axes from blocks to image, and the first element in
+ * both arrays.  false: no such pixel lies in the image. */
 static bool batch_box(const struct batch_blocks *b, uint32_t y, uint32_t x,
                       struct mover_axis ret_box[4], size_t *ret_blocks, size_t *ret_image)
 {

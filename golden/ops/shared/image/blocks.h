@@ -1,7 +1,6 @@
 /* Rearranging blocks of pixels into channels (depth) or batches and back: DEPTH_TO_SPACE,
  * SPACE_TO_DEPTH, BATCH_TO_SPACE_ND, SPACE_TO_BATCH_ND.  The pixels of a block of height x width,
- * in row-major order, become height * width consecutive groups of channels, or images of the batch.
- */
+ * in row-major order, become height * width consecutive groups of channels, or images. */
 #ifndef GOLDEN_BLOCKS_H
 #define GOLDEN_BLOCKS_H
 

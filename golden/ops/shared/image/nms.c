@@ -34,7 +34,7 @@ size_t nms_filter(struct candidate *c, size_t n, double threshold, const struct 
     return kept;
 }
 
-/* By what an overlap multiplies the score. */
+/* The factor by which an overlap lowers the score. */
 static struct near kernel(const struct nms *rule, struct near overlap, bool *undecided)
 {
     if (rule->kernel == NMS_GAUSSIAN) {
@@ -51,8 +51,8 @@ static struct near kernel(const struct nms *rule, struct near overlap, bool *und
                                     : near_difference(near_exact(1), overlap, rule->u);
 }
 
-/* Whether a lowered score stays. */
-static bool stays(const struct nms *rule, const struct candidate *c, struct near by,
+/* Whether a candidate is kept after its score has been lowered. */
+static bool keeps(const struct nms *rule, const struct candidate *c, struct near by,
                   bool *undecided)
 {
     if (rule->floor == -INFINITY)
@@ -60,9 +60,9 @@ static bool stays(const struct nms *rule, const struct candidate *c, struct near
     return over(rule, c->score, rule->floor, undecided) || c->score.x == rule->floor;
 }
 
-/* Lowers the score of c for its overlap with the selected one; false: it is dropped.  Which of the
- * two comes first matters where the one lowers the other's score, or would drop it: nobody asks
- * whether the first is below the floor. */
+/* Lowers the score of c for its overlap with the selected one; false: it is dropped.  The order of
+ * the two matters if one lowers the other's score or would drop it: a selected candidate is not
+ * compared with the floor. */
 static bool survives(const struct nms *rule, const struct candidate *selected, struct candidate *c,
                      bool *undecided)
 {
@@ -71,9 +71,9 @@ static bool survives(const struct nms *rule, const struct candidate *selected, s
 
     if (lowers)
         c->score = near_product(c->score, by, rule->u);
-    bool kept = stays(rule, c, by, undecided);
+    bool kept = keeps(rule, c, by, undecided);
     check(rule, ordered || (!lowers && kept), undecided);
-    if (!ordered) /* the selected one may come second */
+    if (!ordered) /* an implementation may select c first */
         over(rule, selected->score, rule->floor, undecided);
     return kept;
 }
@@ -96,7 +96,7 @@ static size_t largest(const struct candidate *c, size_t n)
     return best;
 }
 
-/* Those left out must be lower than all that are taken, or the cut could be elsewhere. */
+/* The candidates left out must be surely lower than all that are taken. */
 static void check_cut(const struct candidate *c, size_t n, size_t taken, const struct nms *rule,
                       bool *undecided)
 {
@@ -158,8 +158,8 @@ void nms_sort(struct candidate *c, size_t n)
     qsort(c, n, sizeof *c, by_group);
 }
 
-/* The end of the span that begins at `from`: where everything before is surely higher than
- * everything after. */
+/* The end of the span that begins at `from`: the first position at which all scores before, from
+ * `from` on, are surely higher than all scores of the group after. */
 static size_t span_end(const struct candidate *c, size_t n, size_t from)
 {
     size_t end = from;

@@ -60,8 +60,7 @@ struct nms_span {
 /* For candidates sorted by nms_sort(): the span of each position. */
 void nms_spans(const struct candidate *c, size_t n, struct nms_span *ret_spans);
 
-/* Widens the errors e of y, n rows of `width` values, to include every row of the position's span.
- */
+/* Widens the errors e of y, n rows of `width` values, to include every row of a position's span. */
 void nms_spread(const struct nms_span *spans, size_t n, size_t width, const double *y, double *e);
 
 /* For records: a limit operand, where a negative value means no limit. */

@@ -36,8 +36,8 @@ static int infer_bins(struct call *c, int role, uint32_t *ret_dim, struct why *w
 {
     if (!call_known(c, role))
         return 0;
-    REQUIRE(w, call_int(c, role) > 0, "%s: %s is %d", c->op->name, c->op->in[role].name,
-            call_int(c, role));
+    REQUIRE(w, call_int(c, role) > 0, "%s: %s is %d, must be positive", c->op->name,
+            c->op->in[role].name, call_int(c, role));
     *ret_dim = (uint32_t) call_int(c, role);
     return 0;
 }
@@ -45,8 +45,8 @@ static int infer_bins(struct call *c, int role, uint32_t *ret_dim, struct why *w
 static int check_stride(struct call *c, int role, struct why *w)
 {
     if (call_known(c, role))
-        REQUIRE(w, call_real(c, role) > 0, "%s: %s is %g", c->op->name, c->op->in[role].name,
-                call_real(c, role));
+        REQUIRE(w, call_real(c, role) > 0, "%s: %s is %g, must be positive", c->op->name,
+                c->op->in[role].name, call_real(c, role));
     return 0;
 }
 
@@ -65,8 +65,8 @@ int region_read(const struct call *c, size_t i, struct region *ret_region, struc
     struct region r;
 
     if (!(batch >= 0 && batch < c->letter['N']))
-        return why_fail(w, WHY_EXECUTION, "%s: box %zu lies in image %g of %u", c->op->name, i,
-                        batch, c->letter['N']);
+        return why_fail(w, WHY_EXECUTION, "%s: box %zu refers to image %g of a batch of %u",
+                        c->op->name, i, batch, c->letter['N']);
     r.image = (size_t) batch;
     for (int k = 0; k < 2; k++) {
         struct near unit = near_exact(call_real(c, stride[k]));
@@ -78,7 +78,7 @@ int region_read(const struct call *c, size_t i, struct region *ret_region, struc
             near_quotient(near_operand(c, REGION_ROI, 4 * i + 3 - (size_t) k), unit, 2 * c->unit);
         if (!(r.from[k].x >= 0 && r.from[k].x <= r.to[k].x && r.to[k].x <= pixels && pixels > 0))
             return why_fail(w, WHY_EXECUTION,
-                            "%s: box %zu reaches from %g to %g on an axis of %g pixels",
+                            "%s: box %zu spans %g to %g, must be within 0 to %g pixels",
                             c->op->name, i, r.from[k].x, r.to[k].x, pixels);
     }
     *ret_region = r;
@@ -93,20 +93,20 @@ void region_undecided(struct call *c)
         c->ey[0][i] = INFINITY;
 }
 
-enum { MOST_REGIONS = 6, MOST_STRIDES = 3 };
+enum { MAX_DRAWN_REGIONS = 6, MAX_DRAWN_STRIDES = 3 };
 
 static void draw_boxes(const struct call *c, struct drawer *d, uint32_t n, int32_t *x)
 {
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < 2; k++) {
-            uint32_t room = MOST_STRIDES * c->letter[k == 0 ? 'W' : 'H'];
+            uint32_t room = MAX_DRAWN_STRIDES * c->letter[k == 0 ? 'W' : 'H'];
             uint32_t from = d->below(d, room), length = 1 + d->below(d, room - from);
             x[4 * i + k] = (int32_t) from;
             x[4 * i + 2 + k] = (int32_t) (from + length);
         }
 }
 
-/* A stride with which every box lies in the image. */
+/* Draws a stride with which every box lies in the image. */
 static bool draw_stride(const struct call *c, int axis, struct drawer *d, int32_t *x)
 {
     const struct tensor *roi = c->in[REGION_ROI];
@@ -127,7 +127,7 @@ bool region_draw(const struct call *c, int role, struct drawer *d, struct tensor
 
     switch (role) {
     case REGION_ROI:
-        to->shape = (struct shape){ 2, { 1 + d->below(d, MOST_REGIONS), 4 } };
+        to->shape = (struct shape){ 2, { 1 + d->below(d, MAX_DRAWN_REGIONS), 4 } };
         draw_boxes(c, d, to->shape.dim[0], x);
         return true;
     case REGION_BATCHES:

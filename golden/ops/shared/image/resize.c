@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* The scale is rounded, and its product with the pixel; or twice if it is made of a reciprocal. */
+/* Error of a position in single precision: the scale is rounded (twice if computed from a
+ * reciprocal), and its product with the pixel index. */
 static const double relative_slack = 4 * 0x1p-24;
 
 #define INPUTS(layout_may_be_omitted)                                                              \
@@ -57,8 +58,9 @@ const struct form resize_forms[RESIZE_FORMS] = {
       .since = L3 },
 };
 
-/* A size, or the product of old size and scale in single precision: where that is just below a
- * whole number it is the number that was meant.  0: not known. */
+/* The output size: the given size, or the product of input size and scale in single precision,
+ * which rounds a product just below an integer to that integer.  Leaves *ret_size unchanged if
+ * unknown. */
 static int new_size(const struct call *c, int size_role, int scale_role, uint32_t old,
                     uint32_t *ret_size, struct why *w)
 {
@@ -68,7 +70,8 @@ static int new_size(const struct call *c, int size_role, int scale_role, uint32_
 
     if (!call_known(c, role))
         return 0;
-    REQUIRE(w, size >= 1 && size <= INT32_MAX, "%s %g makes %g pixels of %u", c->op->in[role].name,
+    REQUIRE(w, size >= 1 && size <= INT32_MAX,
+            "%s %g gives an output size of %g for an input of %u", c->op->in[role].name,
             call_real(c, role), size, old);
     *ret_size = (uint32_t) size;
     return 0;
@@ -79,7 +82,7 @@ int resize_infer(struct call *c, struct why *w)
     const struct shape *in = &c->in[RESIZE_INPUT]->shape;
     struct shape *out = &c->out[0]->shape;
 
-    REQUIRE(w, in->dim[1] > 0 && in->dim[2] > 0, "the image has %u x %u pixels", in->dim[1],
+    REQUIRE(w, in->dim[1] > 0 && in->dim[2] > 0, "the image has no pixels: %u x %u", in->dim[1],
             in->dim[2]);
     if (call_known(c, RESIZE_CORNERS) && call_known(c, RESIZE_HALF))
         REQUIRE(w, call_real(c, RESIZE_CORNERS) == 0 || call_real(c, RESIZE_HALF) == 0,
@@ -108,12 +111,13 @@ struct resize_axis resize_along(const struct call *c, uint32_t dimension)
                                  call_real(c, RESIZE_HALF) != 0 };
 }
 
-/* A place in the input: n / d pixels. */
+/* A position in the input: n / d pixels. */
 struct fraction {
     uint64_t n, d;
 };
 
-/* Without the half pixel that half pixel centers are less.  Sizes below 2^31 times 2^32 fit. */
+/* The source position of output o, without the half pixel to be subtracted for half_pixel_centers.
+ * Numerators of sizes below 2^31 fit into 64 bits. */
 static struct fraction place_of(const struct resize_axis *a, uint64_t o)
 {
     if (a->half)
@@ -123,15 +127,15 @@ static struct fraction place_of(const struct resize_axis *a, uint64_t o)
     return (struct fraction){ o * a->n_in, a->n_out };
 }
 
-/* How far single precision may put a place: nowhere else, if it has the scale and the place. */
+/* Maximum error of a position in single precision; 0 if scale and position are representable. */
 static double slack_at(const struct resize_axis *a, struct fraction f)
 {
     bool corners = a->corners && a->n_out > 1;
     double scale = (double) (a->n_in - corners) / (double) (a->n_out - corners);
-    double place = (double) f.n / (double) f.d;
-    bool exact = (double) (float) scale == scale && (double) (float) place == place;
+    double at = (double) f.n / (double) f.d;
+    bool exact = (double) (float) scale == scale && (double) (float) at == at;
 
-    return exact && a->n_out < 1u << 23 ? 0 : place * relative_slack;
+    return exact && a->n_out < 1u << 23 ? 0 : at * relative_slack;
 }
 
 struct resize_place resize_between(const struct resize_axis *a, uint64_t o)
@@ -140,9 +144,9 @@ struct resize_place resize_between(const struct resize_axis *a, uint64_t o)
     struct resize_place p = { .slack = slack_at(a, f) };
 
     if (a->half) {
-        if (f.n < a->n_out) { /* before the middle of the first pixel */
-            bool near = (double) (a->n_out - f.n) <= p.slack * (double) f.d;
-            p.second = near && a->n_in > 1 ? 1 : 0;
+        if (f.n < a->n_out) { /* before the centre of the first pixel */
+            bool within = (double) (a->n_out - f.n) <= p.slack * (double) f.d;
+            p.second = within && a->n_in > 1 ? 1 : 0;
             return p;
         }
         f.n -= a->n_out;
@@ -158,7 +162,7 @@ struct resize_nearest resize_nearest_to(const struct resize_axis *a, uint64_t o)
     struct fraction f = place_of(a, o);
     double slack = slack_at(a, f);
 
-    if (a->corners) /* to the nearest, halves up; else down */
+    if (a->corners) /* rounds to nearest, half up; otherwise down */
         f = (struct fraction){ 2 * f.n + f.d, 2 * f.d };
     uint64_t at = f.n / f.d, last = a->n_in - 1;
     double part = (double) (f.n % f.d) / (double) f.d;

@@ -1,12 +1,12 @@
 #include "golden/ops/shared/image/window.h"
 
-/* One axis of one call, in numbers wide enough for any int32 operands. */
-struct axis {
+/* One spatial axis of a call, in 64 bits so that no int32 operands overflow. */
+struct spatial_axis {
     const struct window_axis_roles *roles;
     const char *name;
     int64_t in, before, after, kernel, stride, dilation;
-    int64_t reach; /* of the dilated kernel */
-    bool known;    /* every operand that takes part can be read */
+    int64_t reach; /* size of the dilated kernel */
+    bool known;    /* the values of all operands are known */
 };
 
 static uint32_t letter(const struct call *c, char l)
@@ -32,8 +32,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The padding that gives ceil(in / stride) outputs; the odd one comes after. */
-static void pad_same(struct axis *a)
+/* Sets the padding to that for ceil(in / stride) outputs; an odd element is added after. */
+static void pad_same(struct spatial_axis *a)
 {
     int64_t out = (a->in + a->stride - 1) / a->stride;
     int64_t need = larger((out - 1) * a->stride + a->reach - a->in, 0);
@@ -42,11 +42,14 @@ static void pad_same(struct axis *a)
     a->after = need - need / 2;
 }
 
-/* Everything that the operands say of an axis, legal or not. */
-static struct axis axis_read(const struct call *c, const struct window_roles *r, bool vertical)
+/* Reads the operands of an axis, legal or not. */
+static struct spatial_axis axis_read(const struct call *c, const struct window_roles *r,
+                                     bool vertical)
 {
     const struct window_axis_roles *roles = vertical ? &r->y : &r->x;
-    struct axis a = { .roles = roles, .name = vertical ? "height" : "width", .known = true };
+    struct spatial_axis a = { .roles = roles,
+                              .name = vertical ? "height" : "width",
+                              .known = true };
 
     a.in = letter(c, vertical ? 'H' : 'W');
     a.before = read(c, roles->before, 0, &a.known);
@@ -60,7 +63,7 @@ static struct axis axis_read(const struct call *c, const struct window_roles *r,
     return a;
 }
 
-static int axis_check(const struct axis *a, struct why *w)
+static int axis_check(const struct spatial_axis *a, struct why *w)
 {
     REQUIRE(w, a->in > 0, "%s of the image is 0", a->name);
     REQUIRE(w, a->stride > 0, "%s: stride %lld must be positive", a->name, (long long) a->stride);
@@ -72,15 +75,15 @@ static int axis_check(const struct axis *a, struct why *w)
         return 0;
     REQUIRE(w, a->kernel > 0, "%s of the kernel is %lld", a->name, (long long) a->kernel);
     REQUIRE(w, a->before < a->reach && a->after < a->reach,
-            "%s: padding %lld, %lld must be less than the kernel, which reaches over %lld", a->name,
+            "%s: padding %lld, %lld must be less than the dilated kernel size %lld", a->name,
             (long long) a->before, (long long) a->after, (long long) a->reach);
     REQUIRE(w, a->in + a->before + a->after >= a->reach,
-            "%s: the kernel reaches over %lld, the padded image has only %lld", a->name,
+            "%s: the dilated kernel size %lld exceeds the padded image size %lld", a->name,
             (long long) a->reach, (long long) (a->in + a->before + a->after));
     return 0;
 }
 
-static int64_t axis_out(const struct axis *a)
+static int64_t axis_out(const struct spatial_axis *a)
 {
     return (a->in + a->before + a->after - a->reach) / a->stride + 1;
 }
@@ -88,7 +91,7 @@ static int64_t axis_out(const struct axis *a)
 static int axis_infer(const struct call *c, const struct window_roles *r, bool vertical,
                       uint32_t *ret_out, struct why *w)
 {
-    struct axis a = axis_read(c, r, vertical);
+    struct spatial_axis a = axis_read(c, r, vertical);
 
     TRY(axis_check(&a, w));
     if (!a.known)
@@ -113,7 +116,7 @@ int window_infer(struct call *c, const struct window_roles *r, struct why *w)
     return activation_check(c, r->activation, w);
 }
 
-static struct matmul_axis geometry(const struct axis *a)
+static struct matmul_axis geometry(const struct spatial_axis *a)
 {
     return (struct matmul_axis){ .in = (size_t) a->in,
                                  .out = (size_t) axis_out(a),
@@ -125,12 +128,12 @@ static struct matmul_axis geometry(const struct axis *a)
 
 struct window window_of(const struct call *c, const struct window_roles *r)
 {
-    struct axis y = axis_read(c, r, true), x = axis_read(c, r, false);
+    struct spatial_axis y = axis_read(c, r, true), x = axis_read(c, r, false);
 
     return (struct window){ geometry(&y), geometry(&x) };
 }
 
-/* lo..hi, lo where that is empty */
+/* Draws from lo..hi; lo if that is empty. */
 static int32_t pick(struct drawer *d, int64_t lo, int64_t hi)
 {
     return (int32_t) lo + (int32_t) d->below(d, hi > lo ? (uint32_t) (hi - lo) + 1 : 1);
@@ -138,12 +141,13 @@ static int32_t pick(struct drawer *d, int64_t lo, int64_t hi)
 
 enum { DRAWN_KERNEL = 5, DRAWN_PAD = 2, DRAWN_DILATION = 3 };
 
-static bool draw_axis(const struct axis *a, bool same, int role, struct drawer *d, int32_t *ret)
+static bool draw_axis(const struct spatial_axis *a, bool same, int role, struct drawer *d,
+                      int32_t *ret)
 {
     int64_t padded = a->in + a->before + a->after;
 
     if (role == a->roles->before || role == a->roles->after) {
-        /* A kernel that is a scalar comes later and reaches over the padding. */
+        /* A scalar kernel size is drawn later, larger than the padding. */
         bool later = a->roles->kernel != NO_ROLE;
         *ret = pick(d, 0, later ? DRAWN_PAD : smaller(DRAWN_PAD, a->kernel - 1));
     } else if (role == a->roles->kernel) {
@@ -161,7 +165,7 @@ static bool draw_axis(const struct axis *a, bool same, int role, struct drawer *
 bool window_draw(const struct call *c, const struct window_roles *r, int role, struct drawer *d,
                  struct tensor *to)
 {
-    struct axis y = axis_read(c, r, true), x = axis_read(c, r, false);
+    struct spatial_axis y = axis_read(c, r, true), x = axis_read(c, r, false);
     bool same = c->in[r->scheme] && call_int(c, r->scheme) == SCHEME_SAME;
     int32_t value;
 

@@ -37,12 +37,12 @@ static int check_linking(const struct call *c, const struct bidirectional *b, st
     if (bidirectional_parallel(c, b))
         width = c->letter['A'];
     REQUIRE(w, c->letter['J'] == width,
-            "%s: the second cell has weights for an input of %u, its input has %u", name,
-            c->letter['J'], width);
+            "%s: the backward cell has weights for an input of size %u, its input has size %u",
+            name, c->letter['J'], width);
     return 0;
 }
 
-/* Outputs are merged, or not: as the operand says, or while that is not known their number. */
+/* Whether the outputs are merged, from their number; checks it against merge_outputs if known. */
 static int find_merged(const struct call *c, const struct bidirectional *b, bool *ret_merged,
                        struct why *w)
 {
@@ -66,8 +66,8 @@ int bidirectional_infer(struct call *c, const struct bidirectional *b, struct wh
 
     TRY(check_linking(c, b, w));
     TRY(find_merged(c, b, &merged, w));
-    REQUIRE(w, first <= UINT32_MAX - second, "%s: outputs of %u and %u", c->op->name, first,
-            second);
+    REQUIRE(w, first <= UINT32_MAX - second, "%s: a merged output of %u + %u values is too large",
+            c->op->name, first, second);
     TRY(cell_infer_sequence(c, b->input, b->time_major, merged ? first + second : first,
                             &c->out[n++]->shape, w));
     if (!merged)
@@ -117,7 +117,7 @@ bool bidirectional_draw_aux(const struct call *c, const struct bidirectional *b,
     return true;
 }
 
-/* Where the second cell cannot take the input, it takes the auxiliary one. */
+/* If the input does not fit the backward cell, the auxiliary input is needed. */
 bool bidirectional_omits_aux(const struct call *c, struct drawer *d)
 {
     return c->letter['J'] == c->letter['I'] && d->below(d, 3) == 0;

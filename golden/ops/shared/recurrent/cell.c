@@ -25,10 +25,8 @@ struct near_array cell_operand(const struct cell *k, int role)
     return (struct near_array){ k->c->x[at], k->unit > 0 ? k->c->ex[at] : NULL };
 }
 
-/* Whether floats that are judged may have left their range at x.  The bounds of long recurrences
- * are far wider than what any implementation is off by: a value within half of the range stays
- * there.
- */
+/* Whether a float result at x may have overflowed.  The error bounds of long recurrences are much
+ * wider than real errors, so a value is taken to overflow only beyond half of the range. */
 static bool overflows(const struct cell *k, struct near x)
 {
     return k->unit > 0 && k->c->arg[0]->scale == 0 &&
@@ -94,7 +92,7 @@ static int pack(const void *context, void *to, struct why *w)
     return 0;
 }
 
-/* Packed weights: a constant's once for all runs; others where they are used again. */
+/* Packs weights: those of constants once for all runs, others if they are reused. */
 static int pack_weights(const struct cell *k, int role, bool reused, struct cell_matrix *m,
                         struct why *w)
 {
@@ -155,7 +153,7 @@ static void magnitudes(const struct cell_rows *from, size_t width, double factor
         }
 }
 
-/* An error that may be anything, times a weight of zero: the value may be no number. */
+/* An infinite error times a weight of zero gives NaN: the value may be NaN, so INFINITY. */
 static void clean_errors(const struct cell_rows *to, size_t width)
 {
     for (size_t i = 0; i < to->n; i++)
@@ -202,7 +200,7 @@ static size_t width_of(const struct cell *k, int role)
     return t ? t->shape.dim[t->shape.rank - 1] : 0;
 }
 
-/* The bias, with the error of adding it and of numbers that are too small. */
+/* Starts the sums with the bias, with the errors of adding it and of underflow in the products. */
 static void start_sums(const struct cell *k, struct cell_gate *g, size_t rows)
 {
     double rounding = bound_roundings(k->c->dot_factor, g->terms) * k->unit;
@@ -217,7 +215,7 @@ static void start_sums(const struct cell *k, struct cell_gate *g, size_t rows)
         }
 }
 
-/* Products of a whole sequence. */
+/* Adds the products with the input of all steps. */
 static int add_sequence(const struct cell *k, int role, int weights, struct cell_gate *g,
                         size_t rows, struct why *w)
 {
@@ -231,7 +229,7 @@ static int add_sequence(const struct cell *k, int role, int weights, struct cell
     return cell_product(k, &from, &m, g->terms, &to, w);
 }
 
-/* The next n sums, after an operand was added to them. */
+/* Saturates n sums, after an operand has been added. */
 static void saturate(const struct cell *k, const struct near_array *sum, size_t n)
 {
     for (size_t i = 0; k->limit > 0 && i < n; i++)
@@ -273,8 +271,7 @@ int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struc
     return cell_product(k, &from, &g->recurrent, g->terms, &to, w);
 }
 
-/* The variance is a mean of squares, which may leave the range of floats long before the values do.
- */
+/* The variance is a mean of squares, which may overflow although the values do not. */
 static void normalise(const struct cell *k, const struct near_array *a, size_t n, double *scratch)
 {
     struct near squares = { 0, 0 };
@@ -317,7 +314,7 @@ int cell_check_activation(const struct call *c, int role, unsigned allowed, stru
         return 0;
     int32_t code = call_int(c, role);
     bool fits = code >= 0 && code < 31 && (allowed >> code & 1);
-    REQUIRE(w, fits, "%s: %s is %d, none of the activations that are allowed", c->op->name,
+    REQUIRE(w, fits, "%s: %s is %d, which is not an activation allowed here", c->op->name,
             c->op->in[role].name, code);
     return 0;
 }
@@ -341,7 +338,7 @@ int cell_real_call(const struct call *c, struct call *ret_real, struct why *w)
     struct cell k = { .c = &real };
 
     real.dot_factor = 0;
-    real.prepared = NULL; /* made from units */
+    real.prepared = NULL; /* holds units */
     real.x = arena_alloc(c->scratch, c->n_in + 1, sizeof *real.x);
     for (uint32_t i = 0; real.x && i < c->n_in; i++) {
         size_t n = c->x[i] ? tensor_count(c->arg[i]) : 0;
@@ -366,9 +363,9 @@ int cell_infer_sequence(const struct call *c, int input, int time_major, uint32_
         return 0;
     }
     int32_t major = call_int(c, time_major);
-    REQUIRE(w, major == 0 || major == 1, "%s: %s is %d, neither 0 nor 1", c->op->name,
+    REQUIRE(w, major == 0 || major == 1, "%s: %s is %d, must be 0 or 1", c->op->name,
             c->op->in[time_major].name, major);
-    REQUIRE(w, dim[major] == c->letter['B'], "%s: %s has a batch of %u, the states have one of %u",
+    REQUIRE(w, dim[major] == c->letter['B'], "%s: %s has batch size %u, the states have %u",
             c->op->name, c->op->in[input].name, dim[major], c->letter['B']);
     *ret_shape = (struct shape){ 3, { dim[0], dim[1], outputs } };
     return 0;

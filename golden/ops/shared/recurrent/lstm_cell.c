@@ -19,8 +19,8 @@ static int check_with(const struct call *c, int role, bool wanted, int other, st
     return 0;
 }
 
-/* One operand a gate, which come together with that of the output gate; with CIFG the input gate
- * has none.  The cell gate's may be NO_OPERAND. */
+/* Input roles of one kind of operand, one per gate.  All are given if that of the output gate is,
+ * except that the input gate has none with CIFG.  The cell gate's may be NO_OPERAND. */
 struct group {
     int input, forget, cell, output;
 };
@@ -44,15 +44,17 @@ static int check_projection(const struct call *c, const struct lstm *l, struct w
     if (has(c, l, LSTM_PROJECTION))
         return 0;
     TRY(check_with(c, l->cell + LSTM_PROJECTION_BIAS, false, l->cell + LSTM_PROJECTION, w));
-    REQUIRE(w, units == outputs, "%s: %s is omitted, but %u units give an output of %u",
-            c->op->name, c->op->in[l->cell + LSTM_PROJECTION].name, units, outputs);
+    REQUIRE(w, units == outputs,
+            "%s: %s is omitted, but there are %u units for an output of size %u", c->op->name,
+            c->op->in[l->cell + LSTM_PROJECTION].name, units, outputs);
     return 0;
 }
 
 static int check_clip(const struct call *c, int role, struct why *w)
 {
-    REQUIRE(w, !call_known(c, role) || call_real(c, role) >= 0, "%s: %s is %g, below 0",
-            c->op->name, c->op->in[role].name, call_real(c, role));
+    REQUIRE(w, !call_known(c, role) || call_real(c, role) >= 0,
+            "%s: %s is %g, must not be negative", c->op->name, c->op->in[role].name,
+            call_real(c, role));
     return 0;
 }
 
@@ -92,9 +94,9 @@ struct run {
     double cell_clip, projection_clip;
     struct cell_matrix projection;
     struct near_array projection_bias;
-    struct near_array state, cell;       /* of the step before, a row a batch */
-    struct near_array value[LSTM_GATES]; /* of one batch */
-    struct near_array hidden;            /* o act(c'), a row a batch */
+    struct near_array state, cell; /* of the previous step, [batch][outputs], [batch][units] */
+    struct near_array value[LSTM_GATES]; /* of one batch, [units] */
+    struct near_array hidden;            /* o activation(c'), [batch][units] */
 };
 
 static struct cell_gate_roles gate_roles(const struct lstm *l, int gate)
@@ -180,7 +182,7 @@ static void update_hidden(const struct run *r, size_t b)
     }
 }
 
-/* The state, from what the units give. */
+/* Computes the state from hidden, with or without a projection. */
 static int project(const struct run *r, struct why *w)
 {
     size_t batch = r->k.rows.batch, n = batch * r->outputs;
@@ -264,7 +266,7 @@ static uint32_t letter_of(const struct call *c, char letter, uint32_t otherwise)
     return c->bound[(unsigned char) letter] ? c->letter[(unsigned char) letter] : otherwise;
 }
 
-/* Half of the outputs have the size that they need without a projection. */
+/* In half of the cells the output has the size required without a projection. */
 static bool draw_recurrent(const struct call *c, const struct lstm *l, int role, struct drawer *d,
                            struct tensor *to)
 {
@@ -300,8 +302,8 @@ bool lstm_draw(const struct call *c, const struct lstm *l, int role, struct draw
     return cell_draw_shape(c, l->input, role, d, to);
 }
 
-/* Whether the first of a group of operands is left out. */
-static bool leads(struct drawer *d)
+/* Whether to omit the first of a group of operands. */
+static bool omits_group(struct drawer *d)
 {
     return d->below(d, 3) == 0;
 }
@@ -312,19 +314,19 @@ bool lstm_omits(const struct call *c, const struct lstm *l, int role, struct dra
     bool cifg = !has(c, l, LSTM_INPUT_TO_INPUT);
 
     switch (role - l->cell) {
-    case LSTM_INPUT_TO_INPUT: return leads(d);
+    case LSTM_INPUT_TO_INPUT: return omits_group(d);
     case LSTM_RECURRENT_TO_INPUT:
     case LSTM_INPUT_BIAS: return cifg;
     case LSTM_CELL_TO_INPUT:
-    case LSTM_INPUT_NORM: return cifg || leads(d);
-    case LSTM_CELL_TO_FORGET: return cifg ? leads(d) : !has(c, l, LSTM_CELL_TO_INPUT);
+    case LSTM_INPUT_NORM: return cifg || omits_group(d);
+    case LSTM_CELL_TO_FORGET: return cifg ? omits_group(d) : !has(c, l, LSTM_CELL_TO_INPUT);
     case LSTM_CELL_TO_OUTPUT: return !has(c, l, LSTM_CELL_TO_FORGET);
     case LSTM_PROJECTION: /* needed where the sizes differ */
-        return letter_of(c, recurrent[0], 0) == letter_of(c, recurrent[1], 0) && leads(d);
-    case LSTM_PROJECTION_BIAS: return !has(c, l, LSTM_PROJECTION) || leads(d);
-    case LSTM_FORGET_NORM: return cifg ? leads(d) : !has(c, l, LSTM_INPUT_NORM);
+        return letter_of(c, recurrent[0], 0) == letter_of(c, recurrent[1], 0) && omits_group(d);
+    case LSTM_PROJECTION_BIAS: return !has(c, l, LSTM_PROJECTION) || omits_group(d);
+    case LSTM_FORGET_NORM: return cifg ? omits_group(d) : !has(c, l, LSTM_INPUT_NORM);
     case LSTM_CELL_NORM:
     case LSTM_OUTPUT_NORM: return !has(c, l, LSTM_FORGET_NORM);
-    default: return leads(d);
+    default: return omits_group(d);
     }
 }

@@ -39,8 +39,7 @@ enum lstm_operand {
     LSTM_OUTPUT_NORM,
     LSTM_OPERANDS
 };
-/* The order of gates in every group of operands: the operand of gate k is that of gate 0, plus k.
- */
+/* The order of gates in every group of operands: that of gate k is that of gate 0, plus k. */
 enum lstm_gate { LSTM_GATE_INPUT, LSTM_GATE_FORGET, LSTM_GATE_CELL, LSTM_GATE_OUTPUT, LSTM_GATES };
 
 /* Columns (slots) of the typing rows. */
