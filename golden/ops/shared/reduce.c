@@ -4,13 +4,12 @@ const struct role reduce_in[3] = {
     [REDUCE_INPUT] = { "input", "the tensor", "?" },
     [REDUCE_AXES] = { "axes", "dimensions to reduce, negative counts from the end", "A",
                       .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
-    [REDUCE_KEEP] = { "keep_dims", "true: reduced dimensions stay as 1; else they go",
+    [REDUCE_KEEP] = { "keep_dims", "true: reduced dimensions stay as 1; false: they are removed",
                       .slot = FIXED(DT_BOOL), .draw = DRAW_FLAG },
 };
 
 const struct role reduce_out[1] = {
-    { "output", "one element for those along the axes; [1] when no dimension is left", "?",
-      .q = Q_SAME },
+    { "output", "the reduced tensor; [1] if no dimension is left", "?", .q = Q_SAME },
 };
 
 const struct form reduce_forms[1] = {

@@ -6,7 +6,7 @@ const struct role compare_in[2] = {
 };
 
 const struct role compare_out[1] = {
-    { "output", "truth, in the broadcast shape of both operands", "?", .slot = FIXED(DT_B8) },
+    { "output", "the results, in the broadcast shape of both operands", "?", .slot = FIXED(DT_B8) },
 };
 
 const struct typing compare_typings[6] = {

@@ -11,8 +11,7 @@ const struct role depth_in[DEPTH_ROLES] = {
 };
 
 const struct role depth_out[1] = {
-    { "output", "the image with its elements in other places", "N???", .slot = 0, .image = true,
-      .q = Q_SAME },
+    { "output", "the rearranged image", "N???", .slot = 0, .image = true, .q = Q_SAME },
 };
 
 const struct form depth_forms[DEPTH_FORMS] = {

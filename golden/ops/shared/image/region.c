@@ -4,23 +4,24 @@
 
 const struct role region_in[REGION_ROLES] = {
     [REGION_INPUT] = { "input", "the images", "NHWC", .slot = 0, .image = true },
-    [REGION_ROI] = { "roi", "the boxes: x1, y1, x2, y2, in strides of pixels", "M4", .slot = 1,
+    [REGION_ROI] = { "roi", "the boxes: x1, y1, x2, y2, in pixels times stride", "M4", .slot = 1,
                      .draw = DRAW_OP, .q = Q_FIXED, .qscale = 0.125 },
-    [REGION_BATCHES] = { "batches", "index of the image that each box lies in", "M",
+    [REGION_BATCHES] = { "batches", "index of each box's image in the batch", "M",
                          .slot = FIXED(DT_I32), .draw = DRAW_OP },
     [REGION_OUT_H] = { "output_height", "rows of bins", .slot = I32, .draw = DRAW_MULTIPLIER },
     [REGION_OUT_W] = { "output_width", "columns of bins", .slot = I32, .draw = DRAW_MULTIPLIER },
-    [REGION_STRIDE_H] = { "stride_height", "units of a box that are one pixel high", .slot = 2,
+    [REGION_STRIDE_H] = { "stride_height", "height of a pixel in units of the boxes", .slot = 2,
                           .draw = DRAW_OP },
-    [REGION_STRIDE_W] = { "stride_width", "units of a box that are one pixel wide", .slot = 2,
+    [REGION_STRIDE_W] = { "stride_width", "width of a pixel in units of the boxes", .slot = 2,
                           .draw = DRAW_OP },
     [REGION_LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
                         .draw = DRAW_FLAG },
     [REGION_SAMPLES_H] = { "sampling_ratio_height",
-                           "rows of samples in a bin; 0: as many as it has pixels, rounded up",
+                           "rows of samples per bin; 0: the height of a bin in pixels, rounded up",
                            .slot = I32, .draw = DRAW_OP },
     [REGION_SAMPLES_W] = { "sampling_ratio_width",
-                           "columns of samples in a bin; 0: as many as it has pixels, rounded up",
+                           "columns of samples per bin; 0: the width of a bin in pixels, rounded "
+                           "up",
                            .slot = I32, .draw = DRAW_OP },
 };
 

@@ -8,7 +8,7 @@ static const double relative_slack = 4 * 0x1p-24;
 
 #define INPUTS(layout_may_be_omitted)                                                              \
     {                                                                                              \
-        [RESIZE_INPUT] = { "input", "the image; a batch of none is legal", "NHWC", .slot = 0,      \
+        [RESIZE_INPUT] = { "input", "the image; the batch size may be 0", "NHWC", .slot = 0,       \
                            .image = true },                                                        \
         [RESIZE_WIDTH] = { "width", "columns of the output", .slot = FIXED(DT_INT32),              \
                            .draw = DRAW_OP, .needs = NEEDS_CONST },                                \
@@ -27,13 +27,13 @@ static const double relative_slack = 4 * 0x1p-24;
                             .optional = (layout_may_be_omitted),                                   \
                             .draw = DRAW_FLAG },                                                   \
         [RESIZE_CORNERS] = { "align_corners",                                                      \
-                             "true: corner pixels of input and output lie on one another",         \
+                             "true: corner pixels of input and output coincide",                   \
                              .slot = FIXED(DT_BOOL),                                               \
                              .since = L4,                                                          \
                              .optional = true,                                                     \
                              .draw = DRAW_FLAG },                                                  \
         [RESIZE_HALF] = { "half_pixel_centers",                                                    \
-                          "true: a pixel is where its middle is; not with align_corners",          \
+                          "true: a pixel's position is its centre; not with align_corners",        \
                           .slot = FIXED(DT_BOOL),                                                  \
                           .since = L4,                                                             \
                           .optional = true,                                                        \

@@ -24,12 +24,13 @@ struct bidirectional {
 
 #define BIDIRECTIONAL_AUX_ROLE                                                                     \
     {                                                                                              \
-        "aux_input", "with weights: input of both cells; without: the only one of the second",     \
+        "aux_input",                                                                               \
+            "with weights: auxiliary input of both cells; without: input of the backward cell",    \
             "??A", .optional = true, .draw = DRAW_SHAPE                                            \
     }
 #define BIDIRECTIONAL_MERGE_ROLE                                                                   \
     {                                                                                              \
-        "merge_outputs", "true: one output with both cells' side by side",                         \
+        "merge_outputs", "true: one output, the outputs of both cells concatenated",               \
             .slot = FIXED(DT_BOOL), .draw = DRAW_FLAG, .needs = NEEDS_CONST                        \
     }
 

@@ -88,24 +88,28 @@ enum lstm_slot {
         [(at) + LSTM_INPUT_BIAS] =                                                                 \
             LSTM_ROLE(LSTM_BIAS, true, U, p "input_gate_bias", "omitted with CIFG"),               \
         [(at) + LSTM_FORGET_BIAS] =                                                                \
-            LSTM_ROLE(LSTM_BIAS, false, U, p "forget_gate_bias", "one a unit"),                    \
-        [(at) + LSTM_CELL_BIAS] = LSTM_ROLE(LSTM_BIAS, false, U, p "cell_bias", "one a unit"),     \
+            LSTM_ROLE(LSTM_BIAS, false, U, p "forget_gate_bias", "one per unit"),                  \
+        [(at) + LSTM_CELL_BIAS] = LSTM_ROLE(LSTM_BIAS, false, U, p "cell_bias", "one per unit"),   \
         [(at) + LSTM_OUTPUT_BIAS] =                                                                \
-            LSTM_ROLE(LSTM_BIAS, false, U, p "output_gate_bias", "one a unit"),                    \
+            LSTM_ROLE(LSTM_BIAS, false, U, p "output_gate_bias", "one per unit"),                  \
         [(at) + LSTM_PROJECTION] =                                                                 \
             LSTM_ROLE(LSTM_MATRIX, true, O U, p "projection_weights", "from units to the output"), \
         [(at) + LSTM_PROJECTION_BIAS] =                                                            \
             LSTM_ROLE(LSTM_BIAS, true, O, p "projection_bias", "only with a projection"),          \
         [(at) + LSTM_STATE] = { p "output_state",                                                  \
-                                "output of the step before",                                       \
+                                "output of the previous step",                                     \
                                 "B" O,                                                             \
                                 .slot = LSTM_VALUE,                                                \
                                 .draw = DRAW_SHAPE,                                                \
                                 .needs = NEEDS_SMALL },                                            \
-        [(at) +                                                                                    \
-            LSTM_CELL_STATE] = { p "cell_state",      "of the step before", "B" U,                 \
-                                 .slot = LSTM_MEMORY, .draw = DRAW_SHAPE,   .needs = NEEDS_SMALL,  \
-                                 .q = Q_POWER,        .qscale = 0x1p-9 },                          \
+        [(at) + LSTM_CELL_STATE] = { p "cell_state",                                               \
+                                     "of the previous step",                                       \
+                                     "B" U,                                                        \
+                                     .slot = LSTM_MEMORY,                                          \
+                                     .draw = DRAW_SHAPE,                                           \
+                                     .needs = NEEDS_SMALL,                                         \
+                                     .q = Q_POWER,                                                 \
+                                     .qscale = 0x1p-9 },                                           \
         [(at) + LSTM_INPUT_NORM] = LSTM_ROLE(LSTM_VECTOR, true, U, p "input_layer_norm",           \
                                              "layer norm; omitted with CIFG"),                     \
         [(at) + LSTM_FORGET_NORM] =                                                                \
@@ -136,7 +140,7 @@ enum lstm_slot {
     }
 #define LSTM_CLIP_ROLE(role, text)                                                                 \
     {                                                                                              \
-        role, text ", 0: without limit", .slot = LSTM_SCALAR, .draw = DRAW_OP                      \
+        role, text "; 0: no limit", .slot = LSTM_SCALAR, .draw = DRAW_OP                           \
     }
 
 /* Typing rows of the real-valued operations. */

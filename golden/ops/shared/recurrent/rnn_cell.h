@@ -15,9 +15,9 @@ enum rnn_operand { RNN_WEIGHTS, RNN_RECURRENT, RNN_BIAS, RNN_STATE, RNN_OPERANDS
                              .needs = NEEDS_CONST | NEEDS_SMALL },                                 \
             [(at) + RNN_RECURRENT] = { prefix "recurrent_weights", "of the hidden state", U U,     \
                                        .draw = DRAW_SHAPE, .needs = NEEDS_CONST | NEEDS_SMALL },   \
-            [(at) + RNN_BIAS] = { prefix "bias", "one a unit", U, .draw = DRAW_SHAPE,              \
+            [(at) + RNN_BIAS] = { prefix "bias", "one per unit", U, .draw = DRAW_SHAPE,            \
                                   .needs = NEEDS_CONST | NEEDS_SMALL },                            \
-            [(at) + RNN_STATE] = { prefix "hidden_state", "output of the step before", "B" U,      \
+            [(at) + RNN_STATE] = { prefix "hidden_state", "output of the previous step", "B" U,    \
                                    .draw = DRAW_SHAPE, .needs = NEEDS_SMALL }
 
 #define RNN_ACTIVATION_ROLE                                                                        \
