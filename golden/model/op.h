@@ -1,4 +1,4 @@
-/* The operation catalogue.  One `struct op` per NNAPI operation holds everything the project knows
+/* The operation catalogue.  One `struct op` per NNAPI operation holds everything that is known
  * about it; validation, shape inference, execution, judging, random generation, coverage and
  * documentation interpret this record and name no operation. */
 #ifndef GOLDEN_OP_H

@@ -9,12 +9,12 @@ static bool has(const struct call *c, const struct lstm *l, enum lstm_operand op
 
 /* --- rules */
 
-static int check_with(const struct call *c, int role, bool wanted, int other, struct why *w)
+static int check_with(const struct call *c, int role, bool expected, int other, struct why *w)
 {
     static const char *const word[] = { "omitted", "given" };
     bool given = c->in[role] != NULL;
 
-    REQUIRE(w, given == wanted, "%s: %s is %s, but %s is %s", c->op->name, c->op->in[role].name,
+    REQUIRE(w, given == expected, "%s: %s is %s, but %s is %s", c->op->name, c->op->in[role].name,
             word[given], c->op->in[other].name, word[c->in[other] != NULL]);
     return 0;
 }
