@@ -17,11 +17,10 @@ const struct role region_in[REGION_ROLES] = {
     [REGION_LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
                         .draw = DRAW_FLAG },
     [REGION_SAMPLES_H] = { "sampling_ratio_height",
-                           "rows of samples per bin; 0: the height of a bin in pixels, rounded up",
+                           "rows of samples per bin; 0: height of the bin in pixels, rounded up",
                            .slot = I32, .draw = DRAW_OP },
     [REGION_SAMPLES_W] = { "sampling_ratio_width",
-                           "columns of samples per bin; 0: the width of a bin in pixels, rounded "
-                           "up",
+                           "columns of samples per bin; 0: width of the bin in pixels, rounded up",
                            .slot = I32, .draw = DRAW_OP },
 };
 
