@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 struct known *known_new(struct builder *b, enum dtype dtype, enum lifetime life)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 enum { MAX_ARGUMENTS = 3, MAX_CHAIN = 3, MAX_ITERATIONS = 4, MAX_DEPTH = 2 };
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 static const double least_divisor = 0.05, small = 8, spread = 0.05;
 

@@ -2,7 +2,7 @@
  * the role's needs allow. */
 #include <math.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 enum { LARGEST_INTEGER = 100 };
 static const double least_divisor = 0.25;

@@ -2,7 +2,7 @@
  * dimensions become unknown, some constants move into a memory pool. */
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 static bool is_constant(const struct known *k)
 {

@@ -1,7 +1,7 @@
 /* Adds operations: chooses a value, then an operation that can consume it, then draws the call. */
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 enum { TRIES_ROW = 16, TRIES_STEP = 40, FEW_KEEPERS = 8 };
 

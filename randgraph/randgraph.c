@@ -1,7 +1,7 @@
 /* One example: checks the options, draws the element types, builds the graph, names it. */
 #include <inttypes.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 enum { MAX_OPS = 100, MAX_SIDE = 64 };
 static const double limit_float = 1e6;

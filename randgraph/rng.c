@@ -1,5 +1,5 @@
 /* The source of random choices: xoshiro256++ seeded by splitmix64, or a fuzzer's bytes. */
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 static uint64_t splitmix(uint64_t *s)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 static bool is_tensor_role(const struct role *r)
 {

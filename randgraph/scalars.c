@@ -1,7 +1,7 @@
 /* Draws scalar operands, and tensors whose values the record's draw() chooses. */
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 enum { LARGEST_WINDOW = 5, LARGEST_STRIDE = 3, LARGEST_PAD = 3 };
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 enum { SCALE_STEPS = 4096 };
 

@@ -2,7 +2,7 @@
  * random.  Images are NHWC here, whatever their layout in the model. */
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 enum { STAR = '*' };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 enum { MAX_WEIGHT = 10000 };
 

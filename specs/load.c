@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "specs/ahead.h"
-#include "specs/child.h"
-#include "specs/lines.h"
+#include "specs/corpus_record.h"
+#include "specs/line_reader.h"
 #include "specs/load_internal.h"
-#include "specs/record.h"
+#include "specs/parse_ahead.h"
+#include "specs/python_child.h"
 #include "specs/specs.h"
 
 enum { MAX_LINE = 64 << 20, MAX_CHILD_LINE = 1 << 30 };

@@ -1,8 +1,8 @@
 #include <string.h>
 
 #include "golden/base/arena.h"
-#include "golden/base/fingerprint.h"
 #include "golden/judge/bounds.h"
+#include "golden/math/farmhash.h"
 
 enum { HASH, INPUT, WEIGHTS, TYPE };
 enum { SPARSE_OLD = 1, DENSE, SPARSE };

@@ -3,7 +3,7 @@
 #include "golden/base/arena.h"
 #include "golden/judge/bounds.h"
 #include "golden/ops/shared/elementwise/activation.h"
-#include "golden/ops/shared/image/pool.h"
+#include "golden/ops/shared/image/pooling.h"
 
 static const struct typing typings[] = {
     { L1, RANK(4), { DT_F32 } },

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "golden/ops/shared/image/region.h"
+#include "golden/ops/shared/image/roi.h"
 
 static const struct role outputs[] = {
     { "output", "for each box a grid of bins", "M??C", .slot = 0, .image = true, .q = Q_SAME },

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "harness/check/inputs.h"
+#include "harness/check/input_values.h"
 #include "specs/specs.h"
 
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,

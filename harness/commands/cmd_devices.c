@@ -4,7 +4,7 @@
 
 #include "harness/commands/commands.h"
 #include "harness/run/devices.h"
-#include "harness/run/support.h"
+#include "harness/run/op_support.h"
 
 static const char *operand_type(int32_t code)
 {

@@ -5,7 +5,7 @@
 #include "golden/model/compliance.h"
 #include "sim/base/guarded_memory.h"
 #include "sim/client/runtime.h"
-#include "sim/remote/shared.h"
+#include "sim/remote/shared_pools.h"
 
 struct course {
     struct target *t;

@@ -11,7 +11,7 @@
 #include "golden/base/trace.h"
 #include "sim/client/case_run.h"
 #include "sim/hal/convert.h"
-#include "sim/hal/hal_answer.h"
+#include "sim/hal/hal_result.h"
 #include "sim/remote/remote.h"
 
 #define LOG_TAG "ExecutionPlan"

@@ -9,7 +9,7 @@
 #include "sim/device/fault.h"
 #include "sim/device/schedule.h"
 #include "sim/hal.h"
-#include "sim/hal/names.h"
+#include "sim/hal/extension_codes.h"
 
 struct engine;
 struct program; /* a model prepared by an engine */

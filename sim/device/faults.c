@@ -7,7 +7,7 @@
 
 #include "golden/base/clock.h"
 #include "sim/device/fault.h"
-#include "sim/hal/hal_answer.h"
+#include "sim/hal/hal_result.h"
 #include "sim/kernels/half.h"
 #include "sim/sim.h"
 

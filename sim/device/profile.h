@@ -7,7 +7,7 @@
 #include "golden/model/op.h"
 #include "sim/base/client_quota.h"
 #include "sim/hal.h"
-#include "sim/hal/names.h"
+#include "sim/hal/extension_codes.h"
 
 enum arithmetic_kind {
     ARITHMETIC_FP32,  /* float kernels, windows and matrix products by XNNPACK */

@@ -8,10 +8,10 @@
 
 #include "sim/base/caller.h"
 #include "sim/device/engine.h"
-#include "sim/driver/domain.h"
+#include "sim/driver/memory_domain.h"
 #include "sim/driver/request.h"
 #include "sim/hal/convert.h"
-#include "sim/hal/hal_answer.h"
+#include "sim/hal/hal_result.h"
 
 /* The bursts of a driver, and the thread that frees the caches of idle ones. */
 struct bursts {

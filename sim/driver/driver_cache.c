@@ -3,7 +3,7 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
-#include "sim/driver/cache.h"
+#include "sim/driver/compilation_cache.h"
 #include "sim/driver/driver.h"
 #include "sim/wire/wire.h"
 

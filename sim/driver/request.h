@@ -6,7 +6,7 @@
 
 #include "golden/model/model.h"
 #include "sim/base/memory.h"
-#include "sim/driver/domain.h"
+#include "sim/driver/memory_domain.h"
 
 /* A pool: the client's memory, or a buffer of the driver. */
 struct request_pool {

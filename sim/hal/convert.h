@@ -4,8 +4,8 @@
 
 #include "golden/model/model.h"
 #include "sim/base/memory.h"
+#include "sim/hal/extension_codes.h"
 #include "sim/hal/hal_convert.h"
-#include "sim/hal/names.h"
 
 /* Client side.  Constants by copy are packed into operand_values; constants by reference stay in
  * the model's pools (memories of kind HAL_MEMORY_ADDRESS); operations are sorted into execution

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/base/fingerprint.h"
+#include "golden/math/farmhash.h"
 #include "sim/kernels/half.h"
 #include "sim/kernels/kernel.h"
 

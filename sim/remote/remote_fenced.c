@@ -1,9 +1,9 @@
 /* Fenced executions of a driver in another process.
  *
- * If a request has pools of kind ADDRESS, their copies (sim/remote/shared.h) must be filled after
- * the fences to wait for have signalled, and copied back before the caller's fence signals. Threads
- * here relay the signals: the service waits for a local fence instead of the client's, and the
- * client waits for a local fence instead of the service's. */
+ * If a request has pools of kind ADDRESS, their copies (sim/remote/shared_pools.h) must be filled
+ * after the fences to wait for have signalled, and copied back before the caller's fence signals.
+ * Threads here relay the signals: the service waits for a local fence instead of the client's, and
+ * the client waits for a local fence instead of the service's. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <limits.h>

@@ -4,9 +4,9 @@
 
 #include <pthread.h>
 
-#include "sim/hal/hal_answer.h"
+#include "sim/hal/hal_result.h"
 #include "sim/remote/remote.h"
-#include "sim/remote/shared.h"
+#include "sim/remote/shared_pools.h"
 #include "sim/service/burst_server.h"
 #include "sim/wire/wire.h"
 

@@ -3,7 +3,7 @@
 
 #include "golden/base/trace.h"
 #include "sim/hal/hal_convert.h"
-#include "sim/service/session_answer.h"
+#include "sim/service/session_calls.h"
 
 static Wire__Shape *reply_shape(struct arena *a, const struct hal_output_shape *s)
 {

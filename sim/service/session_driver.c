@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "sim/base/process_quota.h"
-#include "sim/hal/hal_answer.h"
-#include "sim/service/session_answer.h"
+#include "sim/hal/hal_result.h"
+#include "sim/service/session_calls.h"
 
 /* ---- channels */
 

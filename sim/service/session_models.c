@@ -1,7 +1,7 @@
 /* Calls of a session: prepared models, executions of every kind. */
-#include "sim/hal/hal_answer.h"
+#include "sim/hal/hal_result.h"
 #include "sim/service/burst_server.h"
-#include "sim/service/session_answer.h"
+#include "sim/service/session_calls.h"
 
 /* Decodes the request and configuration.  staging: only for executions that end before the call
  * returns, because the client then reuses the staging memory; else NULL. */

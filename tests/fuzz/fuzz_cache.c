@@ -9,7 +9,7 @@
 
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
-#include "sim/driver/cache.h"
+#include "sim/driver/compilation_cache.h"
 #include "tests/fuzz/fuzz_client.h"
 
 enum { N_MODEL = 2, N_DATA = 1, N_FILES = N_MODEL + N_DATA };

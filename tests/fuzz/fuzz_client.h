@@ -4,7 +4,7 @@
 #define TESTS_FUZZ_FUZZ_CLIENT_H
 
 #include "randgraph/randgraph.h"
-#include "sim/hal/names.h"
+#include "sim/hal/extension_codes.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Ends the process unless it holds. */

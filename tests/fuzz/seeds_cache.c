@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "randgraph/randgraph.h"
-#include "sim/driver/cache.h"
+#include "sim/driver/compilation_cache.h"
 #include "sim/hal/convert.h"
-#include "sim/hal/names.h"
+#include "sim/hal/extension_codes.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/support/cache_files.h"
 #include "tests/support/hal_client.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "golden/base/fingerprint.h"
+#include "golden/math/farmhash.h"
 #include "tests/support/check_main.h"
 #include "tests/support/one_op.h"
 

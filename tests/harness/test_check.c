@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "harness/check/check.h"
-#include "harness/check/inputs.h"
+#include "harness/check/input_values.h"
 #include "harness/check/waivers.h"
 #include "harness/cli/options.h"
 #include "harness/run/campaign.h"

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "sim/driver/cache.h"
+#include "sim/driver/compilation_cache.h"
 #include "sim/hal/convert.h"
 #include "tests/support/cache_events.h"
 #include "tests/support/check_main.h"

@@ -1,7 +1,7 @@
 /* Kernels along axes, in floats: softmax, normalisations, reductions. */
 #include <math.h>
 
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 /* ---- softmax */
 

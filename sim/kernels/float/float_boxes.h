@@ -3,7 +3,7 @@
 #ifndef SIM_FLOAT_BOXES_H
 #define SIM_FLOAT_BOXES_H
 
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 /* Corners; the order of the two axes is the operation's. */
 struct float_box {

@@ -3,7 +3,7 @@
 #ifndef SIM_FLOAT_CELL_H
 #define SIM_FLOAT_CELL_H
 
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 /* Activation of a recurrent operation, by its code: 1 ReLU, 2 ReLU1, 3 ReLU6, 4 tanh, 6 logistic,
  * others none. */

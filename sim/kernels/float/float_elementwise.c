@@ -1,7 +1,7 @@
 /* Element-wise kernels in floats, SELECT and CONCATENATION. */
 #include <math.h>
 
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 /* ---- two operands */
 

@@ -1,5 +1,5 @@
 /* Matrix products in floats: FULLY_CONNECTED and BATCH_MATMUL. */
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 #include <math.h>
 
 static void run_matrix(const struct kernel_call *k, const struct float_matrix *m)

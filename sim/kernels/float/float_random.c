@@ -1,7 +1,7 @@
 /* RANDOM_MULTINOMIAL, by a random generator of the device's own. */
 #include <math.h>
 
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 /* Uniform in [0, 1), from an xorshift generator (Marsaglia, 2003); its state is never 0. */
 static float next_uniform(uint64_t *state)

@@ -1,7 +1,7 @@
 /* RESIZE_BILINEAR, ROI_ALIGN and ROI_POOLING in floats. */
 #include <math.h>
 
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 /* ---- bilinear interpolation */
 

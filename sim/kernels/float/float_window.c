@@ -1,7 +1,7 @@
 /* Convolutions and pools in floats. */
 #include <math.h>
 
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 /* ---- convolutions */
 

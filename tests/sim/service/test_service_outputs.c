@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/base/memory.h"
-#include "sim/hal/hal_answer.h"
+#include "sim/hal/hal_result.h"
 #include "sim/hal/request_regions.h"
 #include "tests/sim/service/stub_driver.h"
 #include "tests/support/check_main.h"

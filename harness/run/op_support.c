@@ -1,4 +1,4 @@
-#include "harness/run/support.h"
+#include "harness/run/op_support.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "sim/remote/shared.h"
+#include "sim/remote/shared_pools.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "specs/lines.h"
+#include "specs/line_reader.h"
 
 #include <errno.h>
 #include <lzma.h>

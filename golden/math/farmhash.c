@@ -1,4 +1,4 @@
-#include "golden/base/fingerprint.h"
+#include "golden/math/farmhash.h"
 
 /* Odd 64-bit primes from FarmHash's definition. */
 static const uint64_t k0 = 0xc3a5c85c97cb3127, k1 = 0xb492b66fbe98f273, k2 = 0x9ae16a3b2f90404f;

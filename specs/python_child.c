@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "specs/child.h"
+#include "specs/python_child.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #define SPECS_AHEAD_H
 
 #include "golden/golden.h"
-#include "specs/lines.h"
+#include "specs/line_reader.h"
 
 struct ahead_work {
     /* Parses line `number` (from 1) into the arena, on any thread.  1: an example, 0: a line

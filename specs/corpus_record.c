@@ -1,6 +1,6 @@
 /* Reads a record and checks its structure: the range of every number and of every index.  Whether
  * the model is legal NNAPI is checked by model_validate(). */
-#include "specs/record.h"
+#include "specs/corpus_record.h"
 
 #include <float.h>
 #include <math.h>

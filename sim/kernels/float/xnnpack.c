@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xnnpack.h>
 
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static enum xnn_status ready = xnn_status_uninitialized;

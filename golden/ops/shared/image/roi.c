@@ -1,4 +1,4 @@
-#include "golden/ops/shared/image/region.h"
+#include "golden/ops/shared/image/roi.h"
 
 #define I32 FIXED(DT_INT32)
 

@@ -1,4 +1,4 @@
-#include "sim/hal/names.h"
+#include "sim/hal/extension_codes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -113,7 +113,7 @@ START_TEST(a_layer_that_fails_is_the_verdict)
 }
 END_TEST
 
-Suite *layers_suite(void)
+Suite *per_op_check_suite(void)
 {
     TCase *t = tcase_create("all");
 
@@ -121,5 +121,5 @@ Suite *layers_suite(void)
     tcase_add_test(t, each_operation_stands_alone);
     tcase_add_test(t, layers_are_compared_too);
     tcase_add_test(t, a_layer_that_fails_is_the_verdict);
-    return make_suite("layers", t, NULL);
+    return make_suite("per_op_check", t, NULL);
 }

@@ -1,4 +1,4 @@
-#include "sim/kernels/float/floats.h"
+#include "sim/kernels/float/float_operands.h"
 
 #include <math.h>
 #include <string.h>

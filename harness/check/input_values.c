@@ -1,4 +1,4 @@
-#include "harness/check/inputs.h"
+#include "harness/check/input_values.h"
 
 #include "randgraph/randgraph.h"
 

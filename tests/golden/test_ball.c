@@ -123,12 +123,12 @@ START_TEST(others_add_nothing)
 }
 END_TEST
 
-Suite *near_suite(void)
+Suite *ball_suite(void)
 {
     TCase *t = tcase_create("normalise");
 
     tcase_add_test(t, normalised_errors_lie_within);
     tcase_add_test(t, small_errors_come_near_the_bound);
     tcase_add_test(t, others_add_nothing);
-    return make_suite("near", t, NULL);
+    return make_suite("ball", t, NULL);
 }

@@ -3,7 +3,7 @@
  *
  *     taken <= parsing <= read        (numbers of lines; line n is in slot n % SLOTS)
  */
-#include "specs/ahead.h"
+#include "specs/parse_ahead.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "golden/exec/call.h"
-#include "randgraph/grow.h"
+#include "randgraph/randgraph_internal.h"
 
 static const double integer_limit = 0x1p30; /* far from wrapping */
 

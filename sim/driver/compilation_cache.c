@@ -1,4 +1,4 @@
-#include "sim/driver/cache.h"
+#include "sim/driver/compilation_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>

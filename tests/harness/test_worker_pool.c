@@ -228,7 +228,7 @@ START_TEST(nothing_to_do_is_done)
 }
 END_TEST
 
-Suite *crew_suite(void)
+Suite *worker_pool_suite(void)
 {
     TCase *t = tcase_create("crew");
     tcase_add_test(t, every_item_is_done_once);
@@ -242,5 +242,5 @@ Suite *crew_suite(void)
     tcase_add_test(t, it_stops_when_told);
     tcase_add_test(t, in_process_does_the_same);
     tcase_add_test(t, nothing_to_do_is_done);
-    return make_suite("crew", t, NULL);
+    return make_suite("worker_pool", t, NULL);
 }

@@ -1,4 +1,4 @@
-#include "sim/driver/domain.h"
+#include "sim/driver/memory_domain.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "golden/ops/shared/image/pool.h"
+#include "golden/ops/shared/image/pooling.h"
 
 #include "golden/ops/shared/elementwise/activation.h"
 #include "golden/ops/shared/image/window.h"
