@@ -4,25 +4,25 @@
 
 #include "randgraph/randgraph_internal.h"
 
-struct known *known_new(struct builder *b, enum dtype dtype, enum lifetime life)
+struct graph_value *graph_value_new(struct builder *b, enum dtype dtype, enum lifetime life)
 {
-    struct known *k = arena_alloc(b->arena, 1, sizeof *k);
+    struct graph_value *k = arena_alloc(b->arena, 1, sizeof *k);
 
     if (k) {
         k->t.dtype = dtype;
         k->life = life;
-        k->at = NOWHERE;
+        k->at = NO_INDEX;
     }
     return k;
 }
 
-int known_store(struct builder *b, struct known *k)
+int graph_value_allocate(struct builder *b, struct graph_value *k)
 {
     k->t.data = arena_alloc_raw(b->arena, tensor_bytes(&k->t) + 1, 1);
     return k->t.data ? 0 : -1;
 }
 
-static void look_at(const double *x, size_t n, struct known *k)
+static void look_at(const double *x, size_t n, struct graph_value *k)
 {
     double lo = n ? x[0] : 0, hi = lo, least = fabs(lo);
     size_t wrong = 0;
@@ -39,7 +39,7 @@ static void look_at(const double *x, size_t n, struct known *k)
     k->least = least;
 }
 
-int known_look(struct builder *b, struct known *k)
+int graph_value_measure(struct builder *b, struct graph_value *k)
 {
     struct arena_mark mark = arena_mark(b->scratch);
     size_t n = tensor_count(&k->t);
@@ -70,19 +70,19 @@ static int make_room(struct arena *a, void **list, uint32_t n, uint32_t *most, s
     return 0;
 }
 
-static uint32_t *operand_list(struct builder *b, struct known *const *k, uint32_t n)
+static uint32_t *operand_list(struct builder *b, struct graph_value *const *k, uint32_t n)
 {
     uint32_t *list = arena_alloc_raw(b->arena, n + 1, sizeof *list);
 
     for (uint32_t i = 0; list && i < n; i++) {
-        if (k[i]->at == NOWHERE && builder_add(b, k[i]) < 0)
+        if (k[i]->at == NO_INDEX && builder_add(b, k[i]) < 0)
             return NULL;
         list[i] = (uint32_t) k[i]->at;
     }
     return list;
 }
 
-bool known_usable(const struct known *k)
+bool graph_value_usable(const struct graph_value *k)
 {
     static const double limit = 32768;
 
@@ -92,33 +92,34 @@ bool known_usable(const struct known *k)
 }
 
 /* Whether later operations may read it: a tensor that is not constant, within a safe range. */
-static bool is_live(const struct known *k)
+static bool is_live(const struct graph_value *k)
 {
     const struct dtype_info *info = &dtype_info[k->t.dtype];
 
     if (!info->tensor || (k->life != LIFE_INPUT && !k->result) || k->random)
         return false;
-    return known_usable(k);
+    return graph_value_usable(k);
 }
 
-int builder_add(struct builder *b, struct known *k)
+int builder_add(struct builder *b, struct graph_value *k)
 {
     void *known = b->known, *live = b->live;
 
-    if (make_room(b->arena, &known, b->n_known, &b->max_known, sizeof *b->known) < 0 ||
+    if (make_room(b->arena, &known, b->n_graph_values, &b->max_graph_values, sizeof *b->known) <
+            0 ||
         make_room(b->arena, &live, b->n_live, &b->max_live, sizeof *b->live) < 0)
         return -1;
     b->known = known;
     b->live = live;
-    k->at = (int32_t) b->n_known;
-    b->known[b->n_known++] = k;
+    k->at = (int32_t) b->n_graph_values;
+    b->known[b->n_graph_values++] = k;
     if (is_live(k))
         b->live[b->n_live++] = k;
     return 0;
 }
 
-int builder_operation(struct builder *b, const struct op *op, struct known *const *in,
-                      uint32_t n_in, struct known *const *out, uint32_t n_out)
+int builder_operation(struct builder *b, const struct op *op, struct graph_value *const *in,
+                      uint32_t n_in, struct graph_value *const *out, uint32_t n_out)
 {
     void *list = b->operation;
     struct operation o = { op->code, n_in, n_out, operand_list(b, in, n_in),
@@ -140,7 +141,7 @@ struct builder builder_for_subgraph(const struct builder *parent)
 
     b.depth++;
     b.known = b.live = NULL;
-    b.n_known = b.max_known = b.n_live = b.max_live = 0;
+    b.n_graph_values = b.max_graph_values = b.n_live = b.max_live = 0;
     b.operation = NULL;
     b.n_operations = b.max_operations = 0;
     return b;

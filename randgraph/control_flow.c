@@ -11,7 +11,7 @@ enum { MAX_ARGUMENTS = 3, MAX_CHAIN = 3, MAX_ITERATIONS = 4, MAX_DEPTH = 2 };
 /* The operation's arguments in the enclosing graph, and the inputs of the subgraphs that receive
  * them.  none: no arguments are passed; the subgraphs have constants with the same values. */
 struct arguments {
-    struct known *outside[MAX_ARGUMENTS + 1], *inside[MAX_ARGUMENTS + 1];
+    struct graph_value *outside[MAX_ARGUMENTS + 1], *inside[MAX_ARGUMENTS + 1];
     uint32_t n;
     bool none;
 };
@@ -19,7 +19,7 @@ struct arguments {
 /* Capacity of the list of graphs: the next power of two. */
 static uint32_t room_for(uint32_t n)
 {
-    uint32_t room = LEAST_GRAPHS;
+    uint32_t room = MIN_GRAPHS;
 
     while (room < n)
         room *= 2;
@@ -44,7 +44,7 @@ static int reserve_graphs(struct builder *b, uint32_t n, uint32_t *ret_first)
     return 0;
 }
 
-static void add_argument(struct arguments *a, struct known *k)
+static void add_argument(struct arguments *a, struct graph_value *k)
 {
     for (uint32_t i = 0; i < a->n; i++)
         if (a->outside[i] == k)
@@ -52,7 +52,7 @@ static void add_argument(struct arguments *a, struct known *k)
     a->outside[a->n++] = k;
 }
 
-static void pick_arguments(struct builder *b, struct known *first, struct arguments *a)
+static void pick_arguments(struct builder *b, struct graph_value *first, struct arguments *a)
 {
     uint32_t n = 1 + rng_below(b->rng, MAX_ARGUMENTS);
 
@@ -67,9 +67,10 @@ static uint32_t draw_results(struct builder *b, uint32_t most)
     return b->depth ? 1 : 1 + rng_below(b->rng, most);
 }
 
-static struct known *copy_known(struct builder *b, const struct known *k, enum lifetime life)
+static struct graph_value *copy_known(struct builder *b, const struct graph_value *k,
+                                      enum lifetime life)
 {
-    struct known *to = known_new(b, k->t.dtype, life);
+    struct graph_value *to = graph_value_new(b, k->t.dtype, life);
 
     if (to) {
         to->t = k->t;
@@ -96,28 +97,28 @@ static int begin_subgraph(struct builder *b, struct arguments *a, struct builder
 }
 
 static int finish_subgraph(struct builder *b, struct builder *s, const struct arguments *a,
-                           struct known *const *result, uint32_t n, uint32_t graph)
+                           struct graph_value *const *result, uint32_t n, uint32_t graph)
 {
     return finish_graph(s, a->inside, a->none ? 0 : a->n, result, n, &b->model->graph[graph]);
 }
 
 /* A chain of a few operations; its result has the argument's type, shape and quantisation. */
-static int grow_chain(struct builder *s, struct known *from, struct known **ret_result)
+static int grow_chain(struct builder *s, struct graph_value *from, struct graph_value **ret_result)
 {
     const struct tensor like = from->t;
 
     for (uint32_t i = 1 + rng_below(s->rng, MAX_CHAIN); i > 0; i--) {
         bool nested = s->control && rng_percent(s->rng, s->weights->control);
         if (!nested || grow_control(s, from, &from) < 0)
-            TRY(grow_like(s, from, &like, &from));
+            TRY(grow_matching(s, from, &like, &from));
     }
     *ret_result = from;
     return 0;
 }
 
-static struct known *subgraph_operand(struct builder *b, uint32_t graph)
+static struct graph_value *subgraph_operand(struct builder *b, uint32_t graph)
 {
-    struct known *k = known_new(b, DT_MODEL, LIFE_SUBGRAPH);
+    struct graph_value *k = graph_value_new(b, DT_MODEL, LIFE_SUBGRAPH);
 
     if (k)
         k->subgraph = graph;
@@ -125,31 +126,32 @@ static struct known *subgraph_operand(struct builder *b, uint32_t graph)
 }
 
 /* A tensor of shape [1] and value x, of a type without scale. */
-static struct known *single(struct builder *b, enum dtype dtype, double x, enum lifetime life)
+static struct graph_value *single(struct builder *b, enum dtype dtype, double x, enum lifetime life)
 {
-    struct known *k = known_new(b, dtype, life);
+    struct graph_value *k = graph_value_new(b, dtype, life);
 
     if (!k)
         return NULL;
     k->t.shape = (struct shape){ 1, { 1 } };
-    if (known_store(b, k) < 0)
+    if (graph_value_allocate(b, k) < 0)
         return NULL;
     tensor_narrow(&x, &k->t);
-    return known_look(b, k) < 0 ? NULL : k;
+    return graph_value_measure(b, k) < 0 ? NULL : k;
 }
 
-static bool is_true(const struct known *k)
+static bool is_true(const struct graph_value *k)
 {
     return *(const uint8_t *) k->t.data != 0;
 }
 
 /* Adds the IF or WHILE: leading operands (condition, graphs), then the arguments; its results have
  * the values of `value`. */
-static int add_control(struct builder *b, const struct op *op, struct known *const *leading,
-                       uint32_t n_leading, const struct arguments *a, struct known *const *value,
-                       uint32_t n_value, struct known **ret_first)
+static int add_control(struct builder *b, const struct op *op, struct graph_value *const *leading,
+                       uint32_t n_leading, const struct arguments *a,
+                       struct graph_value *const *value, uint32_t n_value,
+                       struct graph_value **ret_first)
 {
-    struct known *in[MAX_CALL], *out[MAX_RESULTS];
+    struct graph_value *in[MAX_CALL], *out[MAX_RESULTS];
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < n_leading; i++)
@@ -171,19 +173,21 @@ static int add_control(struct builder *b, const struct op *op, struct known *con
 
 /* Adds an operation on two tensors of shape [1]; its other operands are 0.  The caller sets the
  * result's value. */
-static int add_arithmetic(struct builder *s, const char *name, struct known *x, struct known *y,
-                          enum dtype result, struct known **ret_result)
+static int add_arithmetic(struct builder *s, const char *name, struct graph_value *x,
+                          struct graph_value *y, enum dtype result, struct graph_value **ret_result)
 {
     const struct op *op = op_by_name(name);
-    struct known *in[MAX_CALL], *pair[] = { x, y }, *out = single(s, result, 0, LIFE_TEMPORARY);
+    struct graph_value *in[MAX_CALL], *pair[] = { x, y },
+                                      *out = single(s, result, 0, LIFE_TEMPORARY);
     uint32_t n = 0, next = 0;
 
     if (!op || !x || !y || !out)
         return -1;
     for (int i = 0; op->forms[0].role[i] != END && n < MAX_CALL; i++) {
         const struct role *r = &op->in[op->forms[0].role[i]];
-        struct known *zero = r->dims ? NULL : known_new(s, DT_INT32, LIFE_CONSTANT_COPY);
-        if (zero && known_store(s, zero) == 0)
+        struct graph_value *zero =
+            r->dims ? NULL : graph_value_new(s, DT_INT32, LIFE_CONSTANT_COPY);
+        if (zero && graph_value_allocate(s, zero) == 0)
             *(int32_t *) zero->t.data = 0;
         in[n++] = r->dims && next < 2 ? pair[next++] : zero;
         if (!in[n - 1] || !in[n - 1]->t.data)
@@ -194,17 +198,17 @@ static int add_arithmetic(struct builder *s, const char *name, struct known *x, 
     return builder_operation(s, op, in, n, &out, 1);
 }
 
-static bool is_single(const struct known *k)
+static bool is_single(const struct graph_value *k)
 {
     return k->t.shape.rank == 1 && k->t.shape.dim[0] == 1;
 }
 
 /* A condition: x < constant, with the constant at least 1 away, so that rounding does not decide.
  */
-static struct known *compute_condition(struct builder *b, struct known *x)
+static struct graph_value *compute_condition(struct builder *b, struct graph_value *x)
 {
     double far = 1 + fabs(x->lo), to = rng_below(b->rng, 2) ? x->lo + far : x->lo - far;
-    struct known *than = single(b, x->t.dtype, to, LIFE_CONSTANT_COPY), *result;
+    struct graph_value *than = single(b, x->t.dtype, to, LIFE_CONSTANT_COPY), *result;
 
     if (!than || add_arithmetic(b, "LESS", x, than, DT_B8, &result) < 0)
         return NULL;
@@ -212,12 +216,12 @@ static struct known *compute_condition(struct builder *b, struct known *x)
     return result;
 }
 
-static struct known *find_condition(struct builder *b)
+static struct graph_value *find_condition(struct builder *b)
 {
     bool room = b->depth > 0 || (b->n_operations + 1 < b->goal && !b->only_control);
 
     for (uint32_t i = b->n_live; i-- > 0;) {
-        struct known *k = b->live[i];
+        struct graph_value *k = b->live[i];
         bool number = k->t.dtype == DT_F32 || k->t.dtype == DT_F16 || k->t.dtype == DT_I32;
         if (is_single(k) && k->t.dtype == DT_B8)
             return k;
@@ -227,10 +231,10 @@ static struct known *find_condition(struct builder *b)
     return single(b, DT_B8, rng_below(b->rng, 2), b->depth ? LIFE_CONSTANT_COPY : LIFE_INPUT);
 }
 
-static int grow_branches(struct builder *b, struct arguments *a, struct known *condition,
-                         uint32_t graph, struct known **ret_first)
+static int grow_branches(struct builder *b, struct arguments *a, struct graph_value *condition,
+                         uint32_t graph, struct graph_value **ret_first)
 {
-    struct known *taken[MAX_ARGUMENTS], *result[MAX_ARGUMENTS];
+    struct graph_value *taken[MAX_ARGUMENTS], *result[MAX_ARGUMENTS];
     uint32_t n = draw_results(b, a->n);
 
     for (uint32_t branch = 0; branch < 2; branch++) {
@@ -242,15 +246,15 @@ static int grow_branches(struct builder *b, struct arguments *a, struct known *c
         if (is_true(condition) == (branch == 0))
             memcpy(taken, result, n * sizeof *result);
     }
-    struct known *leading[] = { condition, subgraph_operand(b, graph),
-                                subgraph_operand(b, graph + 1) };
+    struct graph_value *leading[] = { condition, subgraph_operand(b, graph),
+                                      subgraph_operand(b, graph + 1) };
     return add_control(b, b->rows->branch, leading, COUNT(leading), a, taken, n, ret_first);
 }
 
-static int grow_branch(struct builder *b, struct known *from, struct known **ret_result)
+static int grow_branch(struct builder *b, struct graph_value *from, struct graph_value **ret_result)
 {
     struct arguments a = { .n = 0 };
-    struct known *condition = find_condition(b);
+    struct graph_value *condition = find_condition(b);
     uint32_t graph;
 
     if (!b->rows->branch || !condition)
@@ -265,23 +269,23 @@ static int condition_graph(struct builder *b, struct arguments *a, uint32_t coun
                            int32_t iterations, uint32_t graph)
 {
     struct builder s;
-    struct known *go_on;
+    struct graph_value *go_on;
 
     TRY(begin_subgraph(b, a, &s));
-    struct known *end = single(&s, DT_I32, iterations, LIFE_CONSTANT_COPY);
+    struct graph_value *end = single(&s, DT_I32, iterations, LIFE_CONSTANT_COPY);
     TRY(add_arithmetic(&s, "LESS", a->inside[counter], end, DT_B8, &go_on));
     return finish_subgraph(b, &s, a, &go_on, 1, graph);
 }
 
 static int body_graph(struct builder *b, struct arguments *a, uint32_t counter,
-                      struct known **result, uint32_t graph)
+                      struct graph_value **result, uint32_t graph)
 {
     struct builder s;
 
     TRY(begin_subgraph(b, a, &s));
     for (uint32_t i = 0; i < counter; i++)
         TRY(grow_chain(&s, a->inside[i], &result[i]));
-    struct known *one = single(&s, DT_I32, 1, LIFE_CONSTANT_COPY);
+    struct graph_value *one = single(&s, DT_I32, 1, LIFE_CONSTANT_COPY);
     TRY(add_arithmetic(&s, "ADD", a->inside[counter], one, DT_I32, &result[counter]));
     return finish_subgraph(b, &s, a, result, counter + 1, graph);
 }
@@ -299,7 +303,7 @@ static void check_operation(const struct exec_event *e, void *user)
     for (uint32_t i = 0; i < e->call->n_out; i++) {
         const struct tensor *t = e->call->out[i];
         size_t n = dtype_info[t->dtype].codec->integer ? 0 : tensor_count(t);
-        double limit = t->dtype == DT_F16 ? fmin(c->b->limit, half_limit) : c->b->limit;
+        double limit = t->dtype == DT_F16 ? fmin(c->b->limit, fp16_limit) : c->b->limit;
         for (size_t k = 0; k < n; k++)
             c->exceeded |= !(fabs(tensor_at(t, k)) <= limit);
     }
@@ -346,19 +350,19 @@ static int loop_state(struct builder *b, const struct arguments *a, int32_t iter
 /* Computes the loop's results.  -1 also where one exceeds the limit, or where all but the counter,
  * which is last, have equal elements only. */
 static int compute_results(struct builder *b, const struct arguments *a, int32_t iterations,
-                           uint32_t body, struct known **result, uint32_t n)
+                           uint32_t body, struct graph_value **result, uint32_t n)
 {
     struct tensor state[MAX_ARGUMENTS + 1];
     bool useful = false;
 
     TRY(loop_state(b, a, iterations, body, state, n));
     for (uint32_t i = 0; i < n; i++) {
-        struct known *k = known_new(b, state[i].dtype, LIFE_TEMPORARY);
+        struct graph_value *k = graph_value_new(b, state[i].dtype, LIFE_TEMPORARY);
         if (!k)
             return -1;
         k->t = state[i];
         k->t.data = arena_copy(b->arena, state[i].data, tensor_bytes(&state[i]));
-        if (!k->t.data || known_look(b, k) < 0)
+        if (!k->t.data || graph_value_measure(b, k) < 0)
             return -1;
         if (!(fabs(k->lo) <= b->limit && fabs(k->hi) <= b->limit))
             return -1;
@@ -369,7 +373,7 @@ static int compute_results(struct builder *b, const struct arguments *a, int32_t
 }
 
 /* Orders the arguments: states, then the counter, then what no iteration changes. */
-static int arrange_loop(struct builder *b, struct known *from, struct arguments *a,
+static int arrange_loop(struct builder *b, struct graph_value *from, struct arguments *a,
                         uint32_t *ret_counter)
 {
     struct arguments picked = { .n = 0 };
@@ -387,10 +391,10 @@ static int arrange_loop(struct builder *b, struct known *from, struct arguments 
     return 0;
 }
 
-static int grow_loop(struct builder *b, struct known *from, struct known **ret_result)
+static int grow_loop(struct builder *b, struct graph_value *from, struct graph_value **ret_result)
 {
     struct arguments a = { .n = 0 };
-    struct known *result[MAX_ARGUMENTS + 1];
+    struct graph_value *result[MAX_ARGUMENTS + 1];
     int32_t iterations = (int32_t) rng_below(b->rng, MAX_ITERATIONS + 1);
     uint32_t graph, counter;
 
@@ -404,7 +408,7 @@ static int grow_loop(struct builder *b, struct known *from, struct known **ret_r
     int rc = compute_results(b, &a, iterations, graph + 1, result, counter + 1);
     arena_rewind(b->scratch, mark);
     TRY(rc);
-    struct known *leading[] = { subgraph_operand(b, graph), subgraph_operand(b, graph + 1) };
+    struct graph_value *leading[] = { subgraph_operand(b, graph), subgraph_operand(b, graph + 1) };
     uint32_t results =
         counter + (b->depth ? 0 : rng_below(b->rng, 2)); /* with the counter or not */
     return add_control(b, b->rows->loop, leading, COUNT(leading), &a, result, results, ret_result);
@@ -412,12 +416,12 @@ static int grow_loop(struct builder *b, struct known *from, struct known **ret_r
 
 /* The state of the builder before an attempt that may fail. */
 struct snapshot {
-    uint32_t n_graphs, n_known, n_live, n_operations;
+    uint32_t n_graphs, n_graph_values, n_live, n_operations;
 };
 
 static struct snapshot snapshot(const struct builder *b)
 {
-    return (struct snapshot){ b->model->n_graphs, b->n_known, b->n_live, b->n_operations };
+    return (struct snapshot){ b->model->n_graphs, b->n_graph_values, b->n_live, b->n_operations };
 }
 
 static void restore(struct builder *b, const struct snapshot *s)
@@ -426,15 +430,15 @@ static void restore(struct builder *b, const struct snapshot *s)
         for (uint32_t k = 0; k < b->operation[i].n_in; k++)
             b->known[b->operation[i].in[k]]->uses--;
     b->model->n_graphs = s->n_graphs;
-    b->n_known = s->n_known;
+    b->n_graph_values = s->n_graph_values;
     b->n_live = s->n_live;
     b->n_operations = s->n_operations;
 }
 
-int grow_control(struct builder *b, struct known *from, struct known **ret_result)
+int grow_control(struct builder *b, struct graph_value *from, struct graph_value **ret_result)
 {
     struct snapshot before = snapshot(b);
-    struct known *result;
+    struct graph_value *result;
     bool branch =
         b->only_control ? b->only_control->control_kind == CONTROL_BRANCH : rng_percent(b->rng, 50);
 

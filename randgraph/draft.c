@@ -48,7 +48,7 @@ static int list_roles(struct draft *d, uint8_t primary)
         while (times-- > 0)
             d->role[d->n_in++] = role;
     }
-    d->call.n_coming = d->n_in;
+    d->call.n_inputs_total = d->n_in;
     return 0;
 }
 
@@ -61,7 +61,7 @@ static void draw_layout(struct draft *d)
 }
 
 /* Sets operand `at`, also in d->call, which record draw functions read: images there are NHWC. */
-static void set_operand(struct draft *d, uint32_t at, struct known *k)
+static void set_operand(struct draft *d, uint32_t at, struct graph_value *k)
 {
     struct call *c = &d->call;
     const struct role *r = &d->op->in[d->role[at]];
@@ -93,11 +93,11 @@ static void set_operand(struct draft *d, uint32_t at, struct known *k)
 }
 
 /* Whether the values meet the role's needs. */
-static bool needs_met(const struct draft *d, const struct role *r, const struct known *k)
+static bool needs_met(const struct draft *d, const struct role *r, const struct graph_value *k)
 {
     double largest = fmax(fabs(k->lo), fabs(k->hi));
 
-    if (!known_usable(k))
+    if (!graph_value_usable(k))
         return false;
     if ((r->needs & NEEDS_NONZERO) && k->least < least_divisor)
         return false;
@@ -110,7 +110,7 @@ static bool needs_met(const struct draft *d, const struct role *r, const struct 
     return !(r->needs & NEEDS_CONST) || rng_percent(d->b->rng, d->b->weights->vary_constant);
 }
 
-static bool fits(const struct draft *d, uint32_t at, const struct known *k)
+static bool fits(const struct draft *d, uint32_t at, const struct graph_value *k)
 {
     const struct role *r = &d->op->in[d->role[at]];
 
@@ -121,13 +121,13 @@ static bool fits(const struct draft *d, uint32_t at, const struct known *k)
 }
 
 /* An existing value that can be operand `at`, or NULL.  shape: the one it must have; NULL: any. */
-static struct known *find_live(struct draft *d, uint32_t at, const struct shape *shape)
+static struct graph_value *find_live(struct draft *d, uint32_t at, const struct shape *shape)
 {
     struct builder *b = d->b;
     uint32_t start = b->n_live ? rng_below(b->rng, b->n_live) : 0;
 
     for (uint32_t i = 0; i < b->n_live; i++) {
-        struct known *k = b->live[(start + i) % b->n_live];
+        struct graph_value *k = b->live[(start + i) % b->n_live];
         if (k == d->in[d->primary] || (shape && !shape_equal(shape, &k->t.shape)))
             continue;
         if (fits(d, at, k))
@@ -147,18 +147,20 @@ static enum lifetime draw_lifetime(struct draft *d, const struct role *r)
     return rng_unit(b->rng) < b->options->constant ? LIFE_CONSTANT_COPY : LIFE_INPUT;
 }
 
-static struct known *draw_fresh(struct draft *d, uint32_t at, const struct shape *shape)
+static struct graph_value *draw_fresh(struct draft *d, uint32_t at, const struct shape *shape)
 {
     const struct role *r = &d->op->in[d->role[at]];
     enum dtype type = role_type(r, d->typing);
     bool first_of_graph = d->b->n_operations == 0 && at == d->primary && d->b->depth == 0;
-    struct known *k = known_new(d->b, type, first_of_graph ? LIFE_INPUT : draw_lifetime(d, r));
+    struct graph_value *k =
+        graph_value_new(d->b, type, first_of_graph ? LIFE_INPUT : draw_lifetime(d, r));
 
     if (!k)
         return NULL;
-    k->t.shape = shape_outside(d, r, shape);
-    if (tensor_count(&k->t) > d->b->options->max_elements || scale_fresh(d, at, &k->t) < 0 ||
-        known_store(d->b, k) < 0 || fill_values(d->b, r, &k->t) < 0 || known_look(d->b, k) < 0)
+    k->t.shape = shape_in_layout(d, r, shape);
+    if (tensor_count(&k->t) > d->b->options->max_elements || scale_for_operand(d, at, &k->t) < 0 ||
+        graph_value_allocate(d->b, k) < 0 || fill_values(d->b, r, &k->t) < 0 ||
+        graph_value_measure(d->b, k) < 0)
         return NULL;
     return k;
 }
@@ -180,7 +182,7 @@ static int draw_tensor(struct draft *d, uint32_t at)
 {
     const struct role *r = &d->op->in[d->role[at]];
     struct builder *b = d->b;
-    struct known *k = NULL;
+    struct graph_value *k = NULL;
     struct shape shape, outside;
     bool reuse = rng_percent(b->rng, b->weights->reuse);
 
@@ -193,7 +195,7 @@ static int draw_tensor(struct draft *d, uint32_t at)
     }
     if (!draw_shape(d, at, &shape))
         return -1;
-    outside = shape_outside(d, r, &shape);
+    outside = shape_in_layout(d, r, &shape);
     if (reuse)
         k = find_live(d, at, &outside);
     if (!k)
@@ -242,7 +244,7 @@ static int draw_operands(struct draft *d)
 }
 
 /* The given value is placed before all other operands. */
-static int place_primary(struct draft *d, struct known *primary)
+static int place_primary(struct draft *d, struct graph_value *primary)
 {
     const struct role *r = &d->op->in[d->role[d->primary]];
 
@@ -267,12 +269,12 @@ static int make_results(struct draft *d)
     for (uint32_t i = 0; i < d->n_out; i++) {
         int role = (int) i < d->op->n_out ? (int) i : d->op->n_out - 1;
         const struct role *r = &d->op->out[role];
-        struct known *k = known_new(d->b, role_type(r, d->typing), LIFE_TEMPORARY);
+        struct graph_value *k = graph_value_new(d->b, role_type(r, d->typing), LIFE_TEMPORARY);
         if (!k)
             return -1;
         k->result = !r->unspecified;
         k->random = d->op->error.kind == ERROR_RANDOM;
-        scale_tentative(d, r, &k->t);
+        scale_preliminary(d, r, &k->t);
         d->out[i] = k;
         d->result[i] = &k->t;
     }
@@ -293,7 +295,7 @@ static int level_of_types(const struct draft *d)
 }
 
 /* Records the dimensions that are known only after execution. */
-static void mark_open(struct known *k)
+static void mark_open(struct graph_value *k)
 {
     for (uint32_t i = 0; i < k->t.shape.rank; i++)
         if (k->t.shape.dim[i] == 0)
@@ -321,7 +323,8 @@ int draft_bind(struct draft *d)
     return 0;
 }
 
-int draft_call(struct builder *b, const struct row *row, struct known *primary, struct draft *d)
+int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
+               struct draft *d)
 {
     /* drivers reject control flow with operands of unknown size */
     if (row->op->measure && (b->control || b->depth > 0))

@@ -63,7 +63,7 @@ static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
     const double *y = d->call.y[i];
     double lo, hi;
 
-    if (!y || !scale_free(out_role(d, i), t->dtype))
+    if (!y || !scale_is_free(out_role(d, i), t->dtype))
         return 0;
     if (like) {
         t->scale = like->scale;
@@ -111,7 +111,7 @@ static bool degenerate(const struct draft *d)
 /* Largest magnitude allowed in a result: well within the range of fp16 where that is its type. */
 static double limit_of(const struct draft *d, const struct tensor *t)
 {
-    return t->dtype == DT_F16 && d->b->limit > half_limit ? half_limit : d->b->limit;
+    return t->dtype == DT_F16 && d->b->limit > fp16_limit ? fp16_limit : d->b->limit;
 }
 
 static int compute(struct draft *d, const struct tensor *like)
@@ -132,7 +132,7 @@ static int compute(struct draft *d, const struct tensor *like)
     if (again)
         TRY(evaluate(d));
     for (uint32_t i = 0; i < d->n_out; i++) {
-        TRY(known_look(b, d->out[i]));
+        TRY(graph_value_measure(b, d->out[i]));
         if (d->out[i]->t.dtype == DT_I32 &&
             (d->out[i]->lo < -integer_limit || d->out[i]->hi > integer_limit))
             return -1;
@@ -140,7 +140,7 @@ static int compute(struct draft *d, const struct tensor *like)
     return 0;
 }
 
-int outcome_compute(struct draft *d, const struct tensor *like)
+int draft_compute(struct draft *d, const struct tensor *like)
 {
     if (like && !is_like(d, like))
         return -1;
@@ -154,9 +154,9 @@ int outcome_compute(struct draft *d, const struct tensor *like)
 }
 
 /* A NO_VALUE operand, which must have a legal type all the same. */
-static struct known *omitted(struct builder *b, enum dtype dtype)
+static struct graph_value *omitted(struct builder *b, enum dtype dtype)
 {
-    struct known *k = known_new(b, dtype, LIFE_NO_VALUE);
+    struct graph_value *k = graph_value_new(b, dtype, LIFE_NO_VALUE);
     enum quant quant = dtype_info[dtype].quant;
 
     if (!k)

@@ -4,12 +4,12 @@
 
 #include "randgraph/randgraph_internal.h"
 
-static bool is_constant(const struct known *k)
+static bool is_constant(const struct graph_value *k)
 {
     return k->life == LIFE_CONSTANT_COPY || k->life == LIFE_CONSTANT_REFERENCE;
 }
 
-static void finish_operand(const struct known *k, struct operand *ret_operand)
+static void finish_operand(const struct graph_value *k, struct operand *ret_operand)
 {
     struct operand *o = ret_operand;
 
@@ -23,7 +23,7 @@ static void finish_operand(const struct known *k, struct operand *ret_operand)
         o->tensor.data = NULL;
 }
 
-static uint32_t *indexes(struct arena *a, struct known *const *k, uint32_t n)
+static uint32_t *indexes(struct arena *a, struct graph_value *const *k, uint32_t n)
 {
     uint32_t *list = arena_alloc_raw(a, n + 1, sizeof *list);
 
@@ -32,15 +32,15 @@ static uint32_t *indexes(struct arena *a, struct known *const *k, uint32_t n)
     return list;
 }
 
-int finish_graph(struct builder *b, struct known *const *input, uint32_t n_input,
-                 struct known *const *output, uint32_t n_output, struct graph *ret_graph)
+int finish_graph(struct builder *b, struct graph_value *const *input, uint32_t n_input,
+                 struct graph_value *const *output, uint32_t n_output, struct graph *ret_graph)
 {
     struct graph g = {
-        .operand = arena_alloc_raw(b->arena, b->n_known + 1, sizeof *g.operand),
+        .operand = arena_alloc_raw(b->arena, b->n_graph_values + 1, sizeof *g.operand),
         .operation = b->operation,
         .input = indexes(b->arena, input, n_input),
         .output = indexes(b->arena, output, n_output),
-        .n_operands = b->n_known,
+        .n_operands = b->n_graph_values,
         .n_operations = b->n_operations,
         .n_inputs = n_input,
         .n_outputs = n_output,
@@ -50,7 +50,7 @@ int finish_graph(struct builder *b, struct known *const *input, uint32_t n_input
         return -1;
     for (uint32_t i = 0; i < n_output; i++)
         output[i]->life = LIFE_OUTPUT;
-    for (uint32_t i = 0; i < b->n_known; i++) {
+    for (uint32_t i = 0; i < b->n_graph_values; i++) {
         finish_operand(b->known[i], &g.operand[i]);
         g.operand[i].consumers = b->known[i]->uses;
     }
@@ -128,11 +128,11 @@ static int fill_pool(struct builder *b, struct graph *g)
 }
 
 /* Inputs in operand order; outputs: results that no operation reads, and a few that are read. */
-static void choose_inputs_outputs(struct builder *b, struct known **input, uint32_t *n_input,
-                                  struct known **output, uint32_t *n_output)
+static void choose_inputs_outputs(struct builder *b, struct graph_value **input, uint32_t *n_input,
+                                  struct graph_value **output, uint32_t *n_output)
 {
-    for (uint32_t i = 0; i < b->n_known; i++) {
-        struct known *k = b->known[i];
+    for (uint32_t i = 0; i < b->n_graph_values; i++) {
+        struct graph_value *k = b->known[i];
         if (k->life == LIFE_INPUT)
             input[(*n_input)++] = k;
         if (k->result && (k->uses == 0 || rng_percent(b->rng, b->weights->extra_output)))
@@ -140,8 +140,8 @@ static void choose_inputs_outputs(struct builder *b, struct known **input, uint3
     }
 }
 
-static int finish_values(struct builder *b, struct known *const *input, uint32_t n_input,
-                         struct known *const *output, uint32_t n_output, struct example *e)
+static int finish_values(struct builder *b, struct graph_value *const *input, uint32_t n_input,
+                         struct graph_value *const *output, uint32_t n_output, struct example *e)
 {
     e->in = arena_alloc(b->arena, n_input + 1, sizeof *e->in);
     e->expected = arena_alloc(b->arena, n_output + 1, sizeof *e->expected);
@@ -160,12 +160,13 @@ static int finish_values(struct builder *b, struct known *const *input, uint32_t
 int finish_example(struct builder *b, struct example *ret_example)
 {
     struct arena *a = b->arena;
-    struct known **input = arena_alloc_raw(a, 2 * b->n_known + 1, sizeof(struct known *));
+    struct graph_value **input =
+        arena_alloc_raw(a, 2 * b->n_graph_values + 1, sizeof(struct graph_value *));
     uint32_t n_input = 0, n_output = 0;
 
     if (!input)
         return -1;
-    struct known **output = input + b->n_known;
+    struct graph_value **output = input + b->n_graph_values;
     choose_inputs_outputs(b, input, &n_input, output, &n_output);
     TRY(finish_graph(b, input, n_input, output, n_output, &b->model->graph[0]));
     hide_shapes(b, &b->model->graph[0]);

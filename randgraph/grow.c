@@ -16,13 +16,13 @@ static bool of_theme(const struct builder *b, enum dtype type)
     return b->types >> type & 1;
 }
 
-static bool is_open(const struct builder *b, const struct known *k)
+static bool is_open(const struct builder *b, const struct graph_value *k)
 {
     return k->result && k->uses == 0 && of_theme(b, k->t.dtype);
 }
 
 /* The newest open result, or the one after `skip` others. */
-static struct known *open_result(const struct builder *b, uint32_t skip)
+static struct graph_value *open_result(const struct builder *b, uint32_t skip)
 {
     for (uint32_t i = b->n_live; i-- > 0;)
         if (is_open(b, b->live[i]) && skip-- == 0)
@@ -39,7 +39,7 @@ static uint32_t count_open(const struct builder *b)
     return n;
 }
 
-struct known *grow_pick(struct builder *b)
+struct graph_value *grow_pick(struct builder *b)
 {
     uint32_t n = count_open(b);
 
@@ -48,7 +48,7 @@ struct known *grow_pick(struct builder *b)
     if (n && rng_percent(b->rng, b->weights->unread))
         return open_result(b, rng_below(b->rng, n));
     for (int i = 0; i < TRIES_ROW && b->n_live; i++) {
-        struct known *k = b->live[below_varied(b, b->n_live)];
+        struct graph_value *k = b->live[below_varied(b, b->n_live)];
         if (of_theme(b, k->t.dtype))
             return k;
     }
@@ -91,7 +91,7 @@ static enum dtype result_type(const struct row *row)
     return role_type(&row->op->out[0], &row->op->typings[row->typing]);
 }
 
-static bool row_fits(struct builder *b, const struct row *row, const struct known *k)
+static bool row_fits(struct builder *b, const struct row *row, const struct graph_value *k)
 {
     const struct typing *t = &row->op->typings[row->typing];
     bool first = row->role == row->op->forms[row->form].role[0];
@@ -103,7 +103,7 @@ static bool row_fits(struct builder *b, const struct row *row, const struct know
     return of_theme(b, result_type(row)) || rng_percent(b->rng, b->weights->stray);
 }
 
-static const struct row *pick_bridge(struct builder *b, const struct known *k)
+static const struct row *pick_bridge(struct builder *b, const struct graph_value *k)
 {
     enum dtype type = k->t.dtype;
     uint32_t n = b->rows->bridge[type].n;
@@ -116,7 +116,7 @@ static const struct row *pick_bridge(struct builder *b, const struct known *k)
     return NULL;
 }
 
-static const struct row *pick_row(struct builder *b, const struct known *k)
+static const struct row *pick_row(struct builder *b, const struct graph_value *k)
 {
     enum dtype type = k->t.dtype;
     bool several = (b->types & (b->types - 1)) != 0;
@@ -163,13 +163,13 @@ static const struct row *pick_first(struct builder *b)
 static int try_step(struct builder *b)
 {
     struct draft d;
-    struct known *k = b->n_operations ? grow_pick(b) : NULL;
+    struct graph_value *k = b->n_operations ? grow_pick(b) : NULL;
     const struct row *row = b->n_operations ? k ? pick_row(b, k) : NULL : pick_first(b);
 
     if (!row)
         return -1;
     struct arena_mark mark = arena_mark(b->arena);
-    if (draft_call(b, row, k, &d) < 0 || outcome_compute(&d, NULL) < 0) {
+    if (draft_call(b, row, k, &d) < 0 || draft_compute(&d, NULL) < 0) {
         arena_rewind(b->arena, mark);
         return -1;
     }
@@ -200,24 +200,25 @@ static int add_input(struct builder *b)
 
     for (int i = 0; i < TRIES_ROW && count_keepers(b, type) < FEW_KEEPERS; i++)
         type = pick_type(b); /* few operations, or none, preserve the rarest types */
-    struct known *k = known_new(b, type, LIFE_INPUT);
+    struct graph_value *k = graph_value_new(b, type, LIFE_INPUT);
     if (!k)
         return -1;
-    k->t.shape = shape_free(b, builder_rank(b, RANKS(1, 4)));
-    scale_any(b, 2, &k->t);
-    if (known_store(b, k) < 0 || fill_values(b, &any, &k->t) < 0 || known_look(b, k) < 0)
+    k->t.shape = shape_random(b, builder_rank(b, RANKS(1, 4)));
+    scale_random(b, 2, &k->t);
+    if (graph_value_allocate(b, k) < 0 || fill_values(b, &any, &k->t) < 0 ||
+        graph_value_measure(b, k) < 0)
         return -1;
     return builder_add(b, k);
 }
 
 static int try_control(struct builder *b)
 {
-    struct known *unused;
+    struct graph_value *unused;
 
     if (b->n_live == 0)
         TRY(add_input(b));
     for (int i = 0; i < (b->only_control ? TRIES_STEP : 1); i++) {
-        struct known *from = grow_pick(b);
+        struct graph_value *from = grow_pick(b);
         if (from && grow_control(b, from, &unused) == 0)
             return 0;
     }
@@ -256,14 +257,14 @@ int grow_graph(struct builder *b, uint32_t operations)
     return b->n_operations ? 0 : -1;
 }
 
-int grow_like(struct builder *b, struct known *from, const struct tensor *like,
-              struct known **ret_result)
+int grow_matching(struct builder *b, struct graph_value *from, const struct tensor *like,
+                  struct graph_value **ret_result)
 {
     for (int i = 0; i < TRIES_STEP; i++) {
         struct draft d;
         const struct row *row = pick_row(b, from);
         struct arena_mark mark = arena_mark(b->arena);
-        if (row && draft_call(b, row, from, &d) == 0 && outcome_compute(&d, like) == 0) {
+        if (row && draft_call(b, row, from, &d) == 0 && draft_compute(&d, like) == 0) {
             TRY(draft_commit(&d));
             *ret_result = d.out[0];
             return 0;

@@ -130,7 +130,7 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
     b->model->relaxed =
         (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
     bool half = b->model->relaxed || (b->types & TYPE(F16));
-    b->limit = half ? half_limit : limit_float;
+    b->limit = half ? fp16_limit : limit_float;
     b->control = rng_unit(b->rng) < o->control_flow && o->max_level >= L4 && !b->only;
     uint32_t operations = o->min_ops + rng_below(b->rng, o->max_ops - o->min_ops + 1);
     REQUIRE(w, grow_graph(b, operations) == 0, "no operation could be drawn with these options");
@@ -161,7 +161,7 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
     int rc = -1;
     if (model) {
         model->n_graphs = 1;
-        model->graph = arena_alloc(arena, LEAST_GRAPHS, sizeof *model->graph);
+        model->graph = arena_alloc(arena, MIN_GRAPHS, sizeof *model->graph);
     }
     if (!rows || !model || !model->graph || !b.scratch)
         why_no_memory(w);

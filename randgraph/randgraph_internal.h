@@ -12,14 +12,14 @@
  *
  * Every value is computed as soon as its operand is added.  So divisors can be kept away from zero,
  * square roots from negative numbers, and quantised results from saturating or being all equal. */
-#ifndef RANDGRAPH_GROW_H
-#define RANDGRAPH_GROW_H
+#ifndef RANDGRAPH_RANDGRAPH_INTERNAL_H
+#define RANDGRAPH_RANDGRAPH_INTERNAL_H
 
 #include "randgraph/randgraph.h"
 
-enum { LEAST_GRAPHS = 4, MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 64, NOWHERE = -1 };
+enum { MIN_GRAPHS = 4, MAX_CALL = MAX_ROLES, MAX_RESULTS = 16, MAX_DRAWN = 64, NO_INDEX = -1 };
 
-static const double half_limit = 1e4; /* largest magnitude in fp16 and relaxed computations */
+static const double fp16_limit = 1e4; /* largest magnitude in fp16 and relaxed computations */
 
 bool rng_percent(struct rng *r, uint32_t percent);
 
@@ -34,11 +34,11 @@ uint64_t stream_next(struct stream *s);
 uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op *op);
 
 /* An operand of the graph, its value and the value's range. */
-struct known {
+struct graph_value {
     struct tensor t; /* data is set for every operand, constant or not */
     enum lifetime life;
     bool result;       /* output of an operation */
-    int32_t at;        /* operand index; NOWHERE until builder_add() */
+    int32_t at;        /* operand index; NO_INDEX until builder_add() */
     uint32_t uses;     /* times that operations read it */
     uint32_t subgraph; /* graph index, of LIFE_SUBGRAPH */
     uint32_t open;     /* bit per dimension that depends on values: unknown in the model */
@@ -97,9 +97,9 @@ struct builder {
     bool lenient;                  /* results whose elements are all equal are kept */
     double limit;                  /* largest magnitude of a float result */
     uint32_t depth;                /* of nesting; 0: main graph */
-    struct known **known;          /* by operand index */
-    uint32_t n_known, max_known;
-    struct known **live; /* tensors that later operations may read */
+    struct graph_value **known;    /* by operand index */
+    uint32_t n_graph_values, max_graph_values;
+    struct graph_value **live; /* tensors that later operations may read */
     uint32_t n_live, max_live;
     struct operation *operation;
     uint32_t n_operations, max_operations;
@@ -112,12 +112,12 @@ struct draft {
     const struct op *op;
     const struct form *form;
     const struct typing *typing;
-    struct known *in[MAX_CALL]; /* calling order; NULL: omitted */
+    struct graph_value *in[MAX_CALL]; /* calling order; NULL: omitted */
     uint8_t role[MAX_CALL];
     bool drawn[MAX_CALL]; /* decided, possibly to be omitted */
     uint32_t n_in;
     uint32_t primary; /* calling index of the value chosen beforehand, or of the first operand */
-    struct known *out[MAX_RESULTS];
+    struct graph_value *out[MAX_RESULTS];
     uint32_t n_out;
     uint32_t kernel;           /* window size of the DRAW_KERNEL operands; 0: none */
     uint32_t multiplier;       /* channel multiplier; 0: none */
@@ -131,16 +131,18 @@ struct draft {
  * drops the call being drawn.  Memory comes from b->arena. */
 
 /* builder.c */
-struct known *known_new(struct builder *b, enum dtype dtype, enum lifetime life);
-int known_store(struct builder *b, struct known *k); /* allocates t.data for its type and shape */
-int known_look(struct builder *b, struct known *k);  /* sets lo, hi and least from t.data */
+struct graph_value *graph_value_new(struct builder *b, enum dtype dtype, enum lifetime life);
+int graph_value_allocate(struct builder *b,
+                         struct graph_value *k); /* allocates t.data for its type and shape */
+int graph_value_measure(struct builder *b,
+                        struct graph_value *k); /* sets lo, hi and least from t.data */
 /* Whether operations may read it: INT32 only without scale and within +-32768, so that products do
  * not wrap. */
-bool known_usable(const struct known *k);
-int builder_add(struct builder *b, struct known *k); /* appends it to the operands */
+bool graph_value_usable(const struct graph_value *k);
+int builder_add(struct builder *b, struct graph_value *k); /* appends it to the operands */
 /* Appends an operation, and those of its operands that are not in the graph yet. */
-int builder_operation(struct builder *b, const struct op *op, struct known *const *in,
-                      uint32_t n_in, struct known *const *out, uint32_t n_out);
+int builder_operation(struct builder *b, const struct op *op, struct graph_value *const *in,
+                      uint32_t n_in, struct graph_value *const *out, uint32_t n_out);
 /* An empty builder one level deeper, with the parent's options, arenas and model. */
 struct builder builder_for_subgraph(const struct builder *parent);
 
@@ -148,28 +150,28 @@ struct builder builder_for_subgraph(const struct builder *parent);
 uint32_t builder_rank(const struct builder *b, unsigned ranks); /* drawn from the bit set */
 /* From the model's layout to NHWC, and back; other operands than images are not changed. */
 struct shape shape_nhwc(const struct draft *d, const struct role *r, const struct shape *s);
-struct shape shape_outside(const struct draft *d, const struct role *r, const struct shape *nhwc);
+struct shape shape_in_layout(const struct draft *d, const struct role *r, const struct shape *nhwc);
 /* Whether the role takes the shape, with the letters bound so far; shape_bind() binds its own. */
 bool shape_fits(const struct draft *d, const struct role *r, const struct shape *nhwc);
 bool shape_bind(struct draft *d, const struct role *r, const struct shape *nhwc);
 /* A random shape within max_dim and max_elements. */
-struct shape shape_free(struct builder *b, uint32_t rank);
+struct shape shape_random(struct builder *b, uint32_t rank);
 /* A random shape for operand `at`; binds its letters. */
 bool shape_draw(struct draft *d, uint32_t at, struct shape *ret_nhwc);
 
 /* scales.c: scale and zero point of t, whose type is set. */
 /* A range of about +-reach, or as wide on one side of zero. */
-void scale_any(struct builder *b, double reach, struct tensor *t);
+void scale_random(struct builder *b, double reach, struct tensor *t);
 /* For a new operand `at`, by the quantisation rule of its role.  The shape must be set. */
-int scale_fresh(struct draft *d, uint32_t at, struct tensor *t);
+int scale_for_operand(struct draft *d, uint32_t at, struct tensor *t);
 /* Whether the role takes a tensor with this scale and zero point. */
 bool scale_fits(const struct draft *d, const struct role *r, const struct tensor *t);
 /* Whether a result's scale may be chosen from its range of values. */
-bool scale_free(const struct role *r, enum dtype type);
+bool scale_is_free(const struct role *r, enum dtype type);
 /* Whether result r may have the scale and zero point of `like`. */
 bool scale_allowed(const struct draft *d, const struct role *r, const struct tensor *like);
 /* A preliminary scale, until the result's values are computed. */
-void scale_tentative(const struct draft *d, const struct role *r, struct tensor *t);
+void scale_preliminary(const struct draft *d, const struct role *r, struct tensor *t);
 /* A scale for values in lo..hi. */
 void scale_result(const struct draft *d, const struct role *r, double lo, double hi,
                   struct tensor *t);
@@ -185,34 +187,35 @@ void scalar_kernels(struct draft *d);
 
 /* draft.c */
 /* Draws a call by the row.  primary: the value for row->role; NULL: that is drawn too. */
-int draft_call(struct builder *b, const struct row *row, struct known *primary, struct draft *d);
+int draft_call(struct builder *b, const struct row *row, struct graph_value *primary,
+               struct draft *d);
 /* Checks with op_bind() that the call is legal and within the feature level and size allowed. */
 int draft_bind(struct draft *d);
 
 /* outcome.c */
 /* Computes the results and fits their scales.  like: type, shape and quantisation that the only
  * result must have; NULL: any. */
-int outcome_compute(struct draft *d, const struct tensor *like);
+int draft_compute(struct draft *d, const struct tensor *like);
 /* Appends the call to the graph. */
 int draft_commit(struct draft *d);
 
 /* grow.c */
 /* Adds operations until there are so many, or no more can be drawn.  -1: there is none at all. */
 int grow_graph(struct builder *b, uint32_t operations);
-struct known *grow_pick(struct builder *b); /* the value that the next operation reads */
+struct graph_value *grow_pick(struct builder *b); /* the value that the next operation reads */
 /* Adds an operation that reads `from` and whose only result has the type, shape and quantisation of
  * `like`. */
-int grow_like(struct builder *b, struct known *from, const struct tensor *like,
-              struct known **ret_result);
+int grow_matching(struct builder *b, struct graph_value *from, const struct tensor *like,
+                  struct graph_value **ret_result);
 
 /* control_flow.c: adds an IF or WHILE that has `from` among its arguments; its first result has the
  * same type, shape and quantisation. */
-int grow_control(struct builder *b, struct known *from, struct known **ret_result);
+int grow_control(struct builder *b, struct graph_value *from, struct graph_value **ret_result);
 
 /* finish.c */
 /* Makes a graph of the builder's operands and operations. */
-int finish_graph(struct builder *b, struct known *const *input, uint32_t n_input,
-                 struct known *const *output, uint32_t n_output, struct graph *ret_graph);
+int finish_graph(struct builder *b, struct graph_value *const *input, uint32_t n_input,
+                 struct graph_value *const *output, uint32_t n_output, struct graph *ret_graph);
 /* Makes an example of the finished main graph: model, inputs, types and shapes of the outputs. */
 int finish_example(struct builder *b, struct example *ret_example);
 

@@ -103,7 +103,7 @@ void scalar_kernels(struct draft *d)
 }
 
 /* Calls the record's draw(); its int32 values are converted to the operand's type. */
-static int draw_by_record(struct draft *d, uint32_t at, struct known *k)
+static int draw_by_record(struct draft *d, uint32_t at, struct graph_value *k)
 {
     int32_t drawn[MAX_DRAWN] = { 0 };
     double x[MAX_DRAWN];
@@ -112,7 +112,7 @@ static int draw_by_record(struct draft *d, uint32_t at, struct known *k)
     bool ok = d->op->draw && d->op->draw(&d->call, d->role[at], &d->b->rng->drawer, &k->t);
     k->t.data = NULL;
     size_t n = tensor_count(&k->t);
-    if (!ok || n > MAX_DRAWN || known_store(d->b, k) < 0)
+    if (!ok || n > MAX_DRAWN || graph_value_allocate(d->b, k) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
         x[i] = drawn[i];
@@ -134,18 +134,19 @@ int scalar_draw(struct draft *d, uint32_t at)
     const struct role *r = &d->op->in[d->role[at]];
     enum dtype type = role_type(r, d->typing);
     bool tensor = r->dims != NULL;
-    struct known *k = known_new(d->b, type, may_be_input(d, r) ? LIFE_INPUT : LIFE_CONSTANT_COPY);
+    struct graph_value *k =
+        graph_value_new(d->b, type, may_be_input(d, r) ? LIFE_INPUT : LIFE_CONSTANT_COPY);
 
     if (!k)
         return -1;
     if (r->draw == DRAW_OP) {
-        if (scale_fresh(d, at, &k->t) < 0 || draw_by_record(d, at, k) < 0)
+        if (scale_for_operand(d, at, &k->t) < 0 || draw_by_record(d, at, k) < 0)
             return -1;
         if (tensor && !shape_bind(d, r, &k->t.shape))
             return -1;
     } else {
         double x = d->op->layout == d->role[at] + 1 ? d->call.nchw : draw_hinted(d, r, type);
-        if (known_store(d->b, k) < 0)
+        if (graph_value_allocate(d->b, k) < 0)
             return -1;
         tensor_narrow(&x, &k->t);
     }

@@ -79,7 +79,7 @@ static int channel_scales(struct draft *d, uint32_t at, struct tensor *t)
     return 0;
 }
 
-void scale_any(struct builder *b, double reach, struct tensor *t)
+void scale_random(struct builder *b, double reach, struct tensor *t)
 {
     enum quant quant = dtype_info[t->dtype].quant;
 
@@ -89,7 +89,7 @@ void scale_any(struct builder *b, double reach, struct tensor *t)
     t->zero = quant == QUANT_AFFINE ? draw_zero(b, t->dtype) : 0;
 }
 
-int scale_fresh(struct draft *d, uint32_t at, struct tensor *t)
+int scale_for_operand(struct draft *d, uint32_t at, struct tensor *t)
 {
     const struct role *r = &d->op->in[d->role[at]];
     enum quant quant = dtype_info[t->dtype].quant;
@@ -118,7 +118,7 @@ int scale_fresh(struct draft *d, uint32_t at, struct tensor *t)
         t->scale = d->same->scale;
         t->zero = d->same->zero;
     } else {
-        scale_any(d->b, reach, t);
+        scale_random(d->b, reach, t);
     }
     return 0;
 }
@@ -150,7 +150,7 @@ static double over_product(const struct draft *d)
     return a && b ? (double) a->scale * (double) b->scale * 1.0001 : 0;
 }
 
-bool scale_free(const struct role *r, enum dtype type)
+bool scale_is_free(const struct role *r, enum dtype type)
 {
     enum quant quant = dtype_info[type].quant;
 
@@ -158,13 +158,13 @@ bool scale_free(const struct role *r, enum dtype type)
     return (quant == QUANT_AFFINE || quant == QUANT_SYMM) && !fixed;
 }
 
-void scale_tentative(const struct draft *d, const struct role *r, struct tensor *t)
+void scale_preliminary(const struct draft *d, const struct role *r, struct tensor *t)
 {
     const struct dtype_info *info = &dtype_info[t->dtype];
 
     if (info->quant == QUANT_NONE || info->quant == QUANT_BIAS)
         return;
-    if (scale_free(r, t->dtype)) {
+    if (scale_is_free(r, t->dtype)) {
         t->scale = (float) (4 / codes_of(t->dtype) + 2 * over_product(d));
         t->zero = info->quant == QUANT_AFFINE ? middle(t->dtype) : 0;
     } else if ((r->q == Q_SAME && d->arg[0]) || (r->q == Q_LIKE && d->call.in[r->qlike])) {
@@ -183,7 +183,7 @@ bool scale_allowed(const struct draft *d, const struct role *r, const struct ten
 
     if (quant == QUANT_NONE || quant == QUANT_BIAS)
         return true;
-    if (!scale_free(r, like->dtype))
+    if (!scale_is_free(r, like->dtype))
         return tensor_same_quant(&d->out[0]->t, like);
     return r->q != Q_OVER || (double) like->scale > over_product(d);
 }

@@ -28,7 +28,7 @@ struct shape shape_nhwc(const struct draft *d, const struct role *r, const struc
     return to;
 }
 
-struct shape shape_outside(const struct draft *d, const struct role *r, const struct shape *nhwc)
+struct shape shape_in_layout(const struct draft *d, const struct role *r, const struct shape *nhwc)
 {
     struct shape to = *nhwc;
 
@@ -142,7 +142,7 @@ static uint32_t draw_dim(struct builder *b, uint32_t room)
     return most > 1 ? 1 + rng_below(b->rng, most) : 1;
 }
 
-struct shape shape_free(struct builder *b, uint32_t rank)
+struct shape shape_random(struct builder *b, uint32_t rank)
 {
     struct shape s = { rank };
     uint32_t room = b->options->max_elements;
@@ -236,7 +236,7 @@ static struct shape draw_pattern(struct draft *d, const struct role *r)
 
     if (r->dims[0] == STAR) {
         if (!d->call.bound[STAR])
-            return shape_free(d->b, builder_rank(d->b, d->typing->ranks));
+            return shape_random(d->b, builder_rank(d->b, d->typing->ranks));
         s.rank = d->call.letter[STAR];
     } else {
         s.rank = (uint32_t) strlen(r->dims);
@@ -258,7 +258,7 @@ bool shape_draw(struct draft *d, uint32_t at, struct shape *ret_nhwc)
     else if (!any_shape(r))
         *ret_nhwc = draw_pattern(d, r);
     else if (at == 0 || !d->arg[0])
-        *ret_nhwc = shape_free(d->b, builder_rank(d->b, d->typing->ranks));
+        *ret_nhwc = shape_random(d->b, builder_rank(d->b, d->typing->ranks));
     else
         *ret_nhwc = d->arg[0]->shape;
     return ret_nhwc->rank > 0 && shape_bind(d, r, ret_nhwc);

@@ -20,9 +20,9 @@ struct target;
 struct target_host {
     /* Converts a profile file to JSON text (malloc()ed): sim/ itself reads no TOML. */
     int (*read_profile)(const char *path, char **ret_json, struct why *w);
-    double patience; /* timeout of a reply of a driver in another process, in seconds; 0: none */
-    bool is_known;   /* the target has been opened before: if its service cannot be reached,
-                        target_open() succeeds and the next run reports it */
+    double reply_timeout; /* of a driver in another process, in seconds; 0: none */
+    bool is_known;        /* the target has been opened before: if its service cannot be reached,
+                             target_open() succeeds and the next run reports it */
     const char *no_extensions; /* why vendor extensions may not be used (sim/client/allowlist.h);
                                   NULL: they may; must outlive the target */
 };
@@ -86,7 +86,7 @@ struct outcome {
     bool died;              /* its own process has ended; `violation` has the details */
     bool hung;              /* died, because of a timeout */
     struct arena *arena;    /* owns the rest */
-    char withheld[256];     /* not empty: why the model was not passed to the driver */
+    char not_passed[256];   /* not empty: why the model was not passed to the driver */
     uint32_t n_ops;         /* operations of the main graph, and which of them it supports */
     bool *supported;
     const struct conversion_note *note; /* what conversion to the driver's version changed, lost */
@@ -97,7 +97,8 @@ struct outcome {
 };
 
 struct target_run_options {
-    bool only_ask; /* only get_supported_operations(); if all are, the run ends at STAGE_PREPARE */
+    bool only_query_support; /* only get_supported_operations(); if all are, the run ends at
+                                STAGE_PREPARE */
     bool measure;
     uint64_t deadline_ns;     /* 0: none */
     uint64_t loop_timeout_ns; /* 0: default */

@@ -490,7 +490,8 @@ static int read_header(const json_t *record, struct arena *a, struct example *e,
     return e->name && e->since ? 0 : why_no_memory(w);
 }
 
-int record_read(const json_t *record, struct arena *a, struct example *ret_example, struct why *w)
+int corpus_record_read(const json_t *record, struct arena *a, struct example *ret_example,
+                       struct why *w)
 {
     struct example e = { 0 };
     struct reader r = { .arena = a };

@@ -1,6 +1,6 @@
 /* Reads one record of the corpus. */
-#ifndef SPECS_RECORD_H
-#define SPECS_RECORD_H
+#ifndef SPECS_CORPUS_RECORD_H
+#define SPECS_CORPUS_RECORD_H
 
 #include <jansson.h>
 
@@ -8,6 +8,7 @@
 
 /* Converts a record to an example, which is allocated in the arena.  -1: the record is malformed;
  * the reason names the place in it, such as main.operands[3].data[7]. */
-int record_read(const json_t *record, struct arena *a, struct example *ret_example, struct why *w);
+int corpus_record_read(const json_t *record, struct arena *a, struct example *ret_example,
+                       struct why *w);
 
 #endif

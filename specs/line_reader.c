@@ -9,7 +9,7 @@
 enum { CHUNK = 1 << 16 };
 static const uint64_t xz_memory = 256u << 20;
 
-struct lines {
+struct line_reader {
     FILE *from;
     size_t limit;
     char *text; /* [start, end) has been read and not yet returned */
@@ -21,24 +21,25 @@ struct lines {
     uint8_t in[CHUNK];
 };
 
-int lines_new(FILE *from, bool xz, size_t limit, struct lines **ret_lines, struct why *w)
+int line_reader_new(FILE *from, bool xz, size_t limit, struct line_reader **ret_lines,
+                    struct why *w)
 {
-    struct lines *l = calloc(1, sizeof *l);
+    struct line_reader *l = calloc(1, sizeof *l);
 
     if (!l) {
         fclose(from);
         return why_no_memory(w);
     }
-    *l = (struct lines){ .from = from, .limit = limit, .xz = xz, .stream = LZMA_STREAM_INIT };
+    *l = (struct line_reader){ .from = from, .limit = limit, .xz = xz, .stream = LZMA_STREAM_INIT };
     if (xz && lzma_stream_decoder(&l->stream, xz_memory, LZMA_CONCATENATED) != LZMA_OK) {
-        lines_free(l);
+        line_reader_free(l);
         return why_fail(w, WHY_MEMORY, "cannot start the xz decoder");
     }
     *ret_lines = l;
     return 0;
 }
 
-void lines_free(struct lines *l)
+void line_reader_free(struct line_reader *l)
 {
     if (!l)
         return;
@@ -48,7 +49,7 @@ void lines_free(struct lines *l)
     free(l);
 }
 
-static int fail_xz(const struct lines *l, lzma_ret code, struct why *w)
+static int fail_xz(const struct line_reader *l, lzma_ret code, struct why *w)
 {
     const char *reason = code == LZMA_BUF_ERROR      ? "is truncated"
                          : code == LZMA_FORMAT_ERROR ? "is not in xz format"
@@ -60,7 +61,7 @@ static int fail_xz(const struct lines *l, lzma_ret code, struct why *w)
 }
 
 /* Fills `to` with up to n bytes; 0 at the end. */
-static ssize_t read_xz(struct lines *l, char *to, size_t n, struct why *w)
+static ssize_t read_xz(struct line_reader *l, char *to, size_t n, struct why *w)
 {
     lzma_stream *s = &l->stream;
 
@@ -82,7 +83,7 @@ static ssize_t read_xz(struct lines *l, char *to, size_t n, struct why *w)
     return (ssize_t) (n - s->avail_out);
 }
 
-static ssize_t read_plain(struct lines *l, char *to, size_t n, struct why *w)
+static ssize_t read_plain(struct line_reader *l, char *to, size_t n, struct why *w)
 {
     size_t got = fread(to, 1, n, l->from);
 
@@ -92,7 +93,7 @@ static ssize_t read_plain(struct lines *l, char *to, size_t n, struct why *w)
 }
 
 /* Makes room for another chunk after the text read so far. */
-static int make_room(struct lines *l, struct why *w)
+static int make_room(struct line_reader *l, struct why *w)
 {
     if (l->start > 0) {
         memmove(l->text, l->text + l->start, l->end - l->start);
@@ -110,7 +111,7 @@ static int make_room(struct lines *l, struct why *w)
     return 0;
 }
 
-static int read_more(struct lines *l, struct why *w)
+static int read_more(struct line_reader *l, struct why *w)
 {
     if (l->end - l->start > l->limit)
         return why_fail(w, WHY_INVALID, "a line is longer than %zu bytes", l->limit);
@@ -124,7 +125,8 @@ static int read_more(struct lines *l, struct why *w)
     return 0;
 }
 
-int lines_next(struct lines *l, const char **ret_text, size_t *ret_length, struct why *w)
+int line_reader_next(struct line_reader *l, const char **ret_text, size_t *ret_length,
+                     struct why *w)
 {
     size_t searched = 0;
     char *newline = NULL;
@@ -147,7 +149,7 @@ int lines_next(struct lines *l, const char **ret_text, size_t *ret_length, struc
     return 1;
 }
 
-size_t lines_count(const struct lines *l)
+size_t line_reader_count(const struct line_reader *l)
 {
     return l->count;
 }

@@ -1,6 +1,6 @@
 /* The lines of a text file, plain or compressed with xz, one at a time. */
-#ifndef SPECS_LINES_H
-#define SPECS_LINES_H
+#ifndef SPECS_LINE_READER_H
+#define SPECS_LINE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,18 +8,20 @@
 
 #include "golden/base/why.h"
 
-struct lines;
+struct line_reader;
 
 /* Reads from `from`; takes ownership and closes it, also on failure.  xz: the file is compressed.
  * limit: length in bytes of the longest line accepted. */
-int lines_new(FILE *from, bool xz, size_t limit, struct lines **ret_lines, struct why *w);
-void lines_free(struct lines *l);
+int line_reader_new(FILE *from, bool xz, size_t limit, struct line_reader **ret_lines,
+                    struct why *w);
+void line_reader_free(struct line_reader *l);
 
 /* 1: a line, without its newline or a terminating zero, valid until the next call; 0: end of file;
  * -1: the reason. */
-int lines_next(struct lines *l, const char **ret_text, size_t *ret_length, struct why *w);
+int line_reader_next(struct line_reader *l, const char **ret_text, size_t *ret_length,
+                     struct why *w);
 
 /* Number of lines returned so far. */
-size_t lines_count(const struct lines *l);
+size_t line_reader_count(const struct line_reader *l);
 
 #endif

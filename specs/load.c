@@ -53,7 +53,7 @@ static bool is_blank(const char *text, size_t n)
     return strspn(text, " \t\r") >= n;
 }
 
-/* For ahead_run(). */
+/* For parse_ahead_run(). */
 static int parse_line(const char *text, size_t n, size_t number, struct arena *a,
                       struct example *ret_example, void *user, struct why *w)
 {
@@ -68,7 +68,7 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
         why_fail(w, WHY_INVALID, "column %d: %s", error.column, error.text);
         return fail_at_line(l->load->path, shown, w);
     }
-    int result = record_read(record, a, ret_example, w);
+    int result = corpus_record_read(record, a, ret_example, w);
     if (result < 0) {
         const char *name = json_string_value(json_object_get(record, "name"));
         why_prefix(w, "%.120s", name ? name : "record without name");
@@ -88,14 +88,14 @@ static int take_line(const struct example *e, void *user, struct why *w)
 static int load_lines(const struct load *l, FILE *from, bool xz, bool numbered, struct why *w)
 {
     struct load_lines user = { l, numbered };
-    const struct ahead_work work = { parse_line, take_line, &user };
-    struct lines *lines = NULL;
+    const struct parse_ahead_work work = { parse_line, take_line, &user };
+    struct line_reader *lines = NULL;
 
-    TRY(lines_new(from, xz, numbered ? MAX_LINE : MAX_CHILD_LINE, &lines, w));
-    int result = ahead_run(lines, &work, numbered && l->options ? l->options->threads : 0, w);
-    if (result == AHEAD_UNREAD)
-        fail_at_line(l->path, numbered ? lines_count(lines) + 1 : 0, w);
-    lines_free(lines);
+    TRY(line_reader_new(from, xz, numbered ? MAX_LINE : MAX_CHILD_LINE, &lines, w));
+    int result = parse_ahead_run(lines, &work, numbered && l->options ? l->options->threads : 0, w);
+    if (result == PARSE_AHEAD_UNREAD)
+        fail_at_line(l->path, numbered ? line_reader_count(lines) + 1 : 0, w);
+    line_reader_free(lines);
     return result < 0 ? -1 : 0;
 }
 
@@ -110,9 +110,9 @@ static int load_jsonl(const struct load *l, bool xz, struct why *w)
 
 static int load_in_child(const struct load *l, const char *kind, struct why *w)
 {
-    struct child_output o;
+    struct python_child_output o;
 
-    TRY(child_load(kind, l->path, l->options, &o, w));
+    TRY(python_child_load(kind, l->path, l->options, &o, w));
     TRY(load_lines(l, o.lines, false, false, w));
     if (!o.failed)
         return 0;
@@ -220,13 +220,13 @@ int load_stream(FILE *from, bool xz, specs_each *each, void *user, struct why *w
 
 int specs_read_toml(const char *path, char **ret_json, struct why *w)
 {
-    struct child_output o;
+    struct python_child_output o;
     char *line = NULL;
     size_t size = 0;
 
-    TRY(child_load("toml", path, NULL, &o, w));
+    TRY(python_child_load("toml", path, NULL, &o, w));
     ssize_t n = o.failed ? -1 : getline(&line, &size, o.lines);
-    child_output_done(&o);
+    python_child_output_done(&o);
     if (n > 0) {
         *ret_json = line;
         return 0;

@@ -21,8 +21,8 @@ struct slot {
     bool done;
 };
 
-struct ahead {
-    const struct ahead_work *work;
+struct parse_ahead {
+    const struct parse_ahead_work *work;
     pthread_mutex_t lock;
     pthread_cond_t line_read, line_parsed;
     struct slot slot[SLOTS];
@@ -31,7 +31,7 @@ struct ahead {
     bool stop;
 };
 
-static struct slot *slot_of(struct ahead *a, size_t number)
+static struct slot *slot_of(struct parse_ahead *a, size_t number)
 {
     return &a->slot[number % SLOTS];
 }
@@ -39,7 +39,7 @@ static struct slot *slot_of(struct ahead *a, size_t number)
 /* Thread: parses the next line that is not yet parsed, until a->stop. */
 static void *parse_lines(void *user)
 {
-    struct ahead *a = user;
+    struct parse_ahead *a = user;
 
     pthread_mutex_lock(&a->lock);
     for (;;) {
@@ -81,13 +81,13 @@ static int fill_slot(struct slot *s, const char *text, size_t n, struct why *w)
 }
 
 /* Reads lines until the ring is full (1) or there are no more (0). */
-static int read_ahead(struct ahead *a, struct lines *lines, struct why *w)
+static int read_ahead(struct parse_ahead *a, struct line_reader *lines, struct why *w)
 {
     const char *text;
     size_t n;
 
     while (a->read - a->taken < SLOTS && (a->read == a->taken || a->waiting < MOST_WAITING)) {
-        int got = lines_next(lines, &text, &n, w);
+        int got = line_reader_next(lines, &text, &n, w);
         if (got <= 0)
             return got;
         TRY(fill_slot(slot_of(a, a->read), text, n, w));
@@ -101,7 +101,7 @@ static int read_ahead(struct ahead *a, struct lines *lines, struct why *w)
 }
 
 /* Waits until the oldest line is parsed and passes its example to the caller. */
-static int take_line(struct ahead *a, struct why *w)
+static int take_line(struct parse_ahead *a, struct why *w)
 {
     struct slot *s = slot_of(a, a->taken);
 
@@ -121,7 +121,7 @@ static int take_line(struct ahead *a, struct why *w)
 }
 
 /* A line that cannot be read is reported after all lines before it. */
-static int run_ring(struct ahead *a, struct lines *lines, struct why *w)
+static int run_ring(struct parse_ahead *a, struct line_reader *lines, struct why *w)
 {
     struct why unread;
     int more = 1;
@@ -134,10 +134,10 @@ static int run_ring(struct ahead *a, struct lines *lines, struct why *w)
     }
     if (more < 0)
         *w = unread;
-    return more < 0 ? AHEAD_UNREAD : 0;
+    return more < 0 ? PARSE_AHEAD_UNREAD : 0;
 }
 
-static int run_alone(struct lines *lines, const struct ahead_work *work, struct why *w)
+static int run_alone(struct line_reader *lines, const struct parse_ahead_work *work, struct why *w)
 {
     struct arena *arena = arena_new(0);
     struct example e;
@@ -147,17 +147,17 @@ static int run_alone(struct lines *lines, const struct ahead_work *work, struct 
 
     if (!arena)
         return why_no_memory(w);
-    for (; result >= 0 && (got = lines_next(lines, &text, &n, w)) > 0;) {
+    for (; result >= 0 && (got = line_reader_next(lines, &text, &n, w)) > 0;) {
         result = work->parse(text, n, ++number, arena, &e, work->user, w);
         if (result > 0)
             result = work->take(&e, work->user, w);
         arena_rewind(arena, (struct arena_mark){ 0 });
     }
     arena_free(arena);
-    return result < 0 ? -1 : got < 0 ? AHEAD_UNREAD : 0;
+    return result < 0 ? -1 : got < 0 ? PARSE_AHEAD_UNREAD : 0;
 }
 
-static void stop_threads(struct ahead *a, const pthread_t *thread, unsigned n)
+static void stop_threads(struct parse_ahead *a, const pthread_t *thread, unsigned n)
 {
     pthread_mutex_lock(&a->lock);
     a->stop = true;
@@ -175,11 +175,12 @@ static void stop_threads(struct ahead *a, const pthread_t *thread, unsigned n)
     free(a);
 }
 
-int ahead_run(struct lines *lines, const struct ahead_work *work, unsigned threads, struct why *w)
+int parse_ahead_run(struct line_reader *lines, const struct parse_ahead_work *work,
+                    unsigned threads, struct why *w)
 {
     pthread_t thread[MOST_THREADS];
     unsigned n = 0, most = threads < MOST_THREADS ? threads : MOST_THREADS;
-    struct ahead *a = threads > 1 ? calloc(1, sizeof *a) : NULL;
+    struct parse_ahead *a = threads > 1 ? calloc(1, sizeof *a) : NULL;
 
     if (!a)
         return run_alone(lines, work, w);

@@ -1,12 +1,12 @@
 /* Parses the lines of a file in parallel: threads parse lines before the caller needs them, and the
  * caller receives the examples in file order. */
-#ifndef SPECS_AHEAD_H
-#define SPECS_AHEAD_H
+#ifndef SPECS_PARSE_AHEAD_H
+#define SPECS_PARSE_AHEAD_H
 
 #include "golden/golden.h"
 #include "specs/line_reader.h"
 
-struct ahead_work {
+struct parse_ahead_work {
     /* Parses line `number` (from 1) into the arena, on any thread.  1: an example, 0: a line
      * without one, -1: the reason. */
     int (*parse)(const char *text, size_t n, size_t number, struct arena *a,
@@ -17,8 +17,9 @@ struct ahead_work {
 };
 
 /* threads: 0 and 1 parse on the caller's thread.  Stops at the first failure in file order: -1 from
- * parse() or take(), AHEAD_UNREAD where the next line could not be read. */
-enum { AHEAD_UNREAD = -2 };
-int ahead_run(struct lines *lines, const struct ahead_work *work, unsigned threads, struct why *w);
+ * parse() or take(), PARSE_AHEAD_UNREAD where the next line could not be read. */
+enum { PARSE_AHEAD_UNREAD = -2 };
+int parse_ahead_run(struct line_reader *lines, const struct parse_ahead_work *work,
+                    unsigned threads, struct why *w);
 
 #endif

@@ -26,7 +26,7 @@ static struct {
     pthread_mutex_t lock;
     pid_t owner;
     int socket;
-} nursery = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
+} zygote = { .lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1 };
 
 /* Forks twice: the zygote is no child of the caller, so that none of its waitpid() calls reaps it.
  */
@@ -38,7 +38,7 @@ static int spawn(int socket, int other, struct why *w)
     if (pid == 0) {
         close(other);
         if (fork() == 0)
-            nursery_serve(socket);
+            python_zygote_serve(socket);
         _exit(0);
     }
     if (pid < 0)
@@ -48,37 +48,37 @@ static int spawn(int socket, int other, struct why *w)
     return 0;
 }
 
-static void nursery_close(void)
+static void python_zygote_close(void)
 {
-    if (nursery.socket >= 0)
-        close(nursery.socket);
-    nursery.socket = -1;
+    if (zygote.socket >= 0)
+        close(zygote.socket);
+    zygote.socket = -1;
 }
 
-static int nursery_open(struct why *w)
+static int python_zygote_open(struct why *w)
 {
-    struct nursery_greeting greeting;
+    struct python_zygote_greeting greeting;
     int pair[2];
 
-    if (nursery.socket >= 0 && nursery.owner == getpid())
+    if (zygote.socket >= 0 && zygote.owner == getpid())
         return 0;
-    nursery_close();
+    python_zygote_close();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return why_fail(w, WHY_SYSTEM, "socketpair: %s", strerror(errno));
     int spawned = spawn(pair[1], pair[0], w);
     close(pair[1]);
-    nursery.socket = pair[0];
-    nursery.owner = getpid();
+    zygote.socket = pair[0];
+    zygote.owner = getpid();
     if (spawned == 0 && recv(pair[0], &greeting, sizeof greeting, 0) == sizeof greeting &&
         greeting.ready)
         return 0;
     if (spawned == 0)
         why_fail(w, WHY_SYSTEM, "%s", "the Python process did not start");
-    nursery_close();
+    python_zygote_close();
     return -1;
 }
 
-static int send_request(const struct nursery_request *r, int lines, int trace)
+static int send_request(const struct python_zygote_request *r, int lines, int trace)
 {
     const int fd[2] = { lines, trace };
     union {
@@ -93,29 +93,29 @@ static int send_request(const struct nursery_request *r, int lines, int trace)
     };
 
     memcpy(CMSG_DATA(&control.header), fd, sizeof fd);
-    return sendmsg(nursery.socket, &msg, MSG_NOSIGNAL) == (ssize_t) sizeof *r ? 0 : -1;
+    return sendmsg(zygote.socket, &msg, MSG_NOSIGNAL) == (ssize_t) sizeof *r ? 0 : -1;
 }
 
-static int exchange(const struct nursery_request *r, int lines, int trace,
-                    struct nursery_reply *ret_reply, struct why *w)
+static int exchange(const struct python_zygote_request *r, int lines, int trace,
+                    struct python_zygote_reply *ret_reply, struct why *w)
 {
     ssize_t n = -1;
 
-    TRY(nursery_open(w));
+    TRY(python_zygote_open(w));
     if (send_request(r, lines, trace) == 0)
         do
-            n = recv(nursery.socket, ret_reply, sizeof *ret_reply, 0);
+            n = recv(zygote.socket, ret_reply, sizeof *ret_reply, 0);
         while (n < 0 && errno == EINTR);
     if (n == (ssize_t) sizeof *ret_reply)
         return 0;
-    nursery_close();
+    python_zygote_close();
     return why_fail(w, WHY_SYSTEM, "%s: the Python process ended unexpectedly", r->path);
 }
 
 static int make_request(const char *kind, const char *path, const struct specs_options *options,
-                        struct nursery_request *ret_request, struct why *w)
+                        struct python_zygote_request *ret_request, struct why *w)
 {
-    struct nursery_request *r = ret_request;
+    struct python_zygote_request *r = ret_request;
     char here[PATH_MAX] = "";
     double timeout = options ? options->timeout : 0;
     uint64_t memory = options ? options->memory_limit : 0;
@@ -158,8 +158,9 @@ static bool trace_contains(int trace, const char *word)
 }
 
 /* Composes the reason for a child that ended without its final record. */
-static void explain_end(const struct nursery_request *r, const struct nursery_reply *reply,
-                        const char *path, int trace, struct why *w)
+static void explain_end(const struct python_zygote_request *r,
+                        const struct python_zygote_reply *reply, const char *path, int trace,
+                        struct why *w)
 {
     char place[PATH_MAX + 32];
     long line = traced_line(trace, r->path);
@@ -230,15 +231,15 @@ static int cut_final_record(int lines, const char *path, struct why *w)
     return ftruncate(lines, keep) < 0 ? -1 : result;
 }
 
-static int load(const struct nursery_request *r, const char *path, int lines, int trace,
-                struct child_output *ret_output, struct why *w)
+static int load(const struct python_zygote_request *r, const char *path, int lines, int trace,
+                struct python_child_output *ret_output, struct why *w)
 {
-    struct nursery_reply reply;
-    struct child_output o = { 0 };
+    struct python_zygote_reply reply;
+    struct python_child_output o = { 0 };
 
-    pthread_mutex_lock(&nursery.lock);
+    pthread_mutex_lock(&zygote.lock);
     int done = exchange(r, lines, trace, &reply, w);
-    pthread_mutex_unlock(&nursery.lock);
+    pthread_mutex_unlock(&zygote.lock);
     TRY(done);
     int result = cut_final_record(lines, path, &o.why);
     if (result < 0)
@@ -252,10 +253,10 @@ static int load(const struct nursery_request *r, const char *path, int lines, in
     return 0;
 }
 
-int child_load(const char *kind, const char *path, const struct specs_options *options,
-               struct child_output *ret_output, struct why *w)
+int python_child_load(const char *kind, const char *path, const struct specs_options *options,
+                      struct python_child_output *ret_output, struct why *w)
 {
-    struct nursery_request *r = calloc(1, sizeof *r);
+    struct python_zygote_request *r = calloc(1, sizeof *r);
     int lines = memfd_create("halcyon-lines", MFD_CLOEXEC);
     int trace = memfd_create("halcyon-trace", MFD_CLOEXEC);
     int result = -1;
@@ -272,7 +273,7 @@ int child_load(const char *kind, const char *path, const struct specs_options *o
     return result;
 }
 
-void child_output_done(struct child_output *o)
+void python_child_output_done(struct python_child_output *o)
 {
     if (o && o->lines)
         fclose(o->lines);

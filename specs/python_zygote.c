@@ -53,7 +53,7 @@ static void set_limit(__rlimit_resource_t what, uint64_t value)
     setrlimit(what, &limit);
 }
 
-static void restrict_self(const struct nursery_request *r)
+static void restrict_self(const struct python_zygote_request *r)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_limit(RLIMIT_CORE, 0);
@@ -63,7 +63,7 @@ static void restrict_self(const struct nursery_request *r)
     set_limit(RLIMIT_AS, address_space() + r->memory_limit);
 }
 
-static _Noreturn void run_child(const struct nursery_request *r, int socket, const int fd[2])
+static _Noreturn void run_child(const struct python_zygote_request *r, int socket, const int fd[2])
 {
     close(socket);
     restrict_self(r);
@@ -105,10 +105,10 @@ static bool wait_in_time(int pidfd, int socket, double timeout)
     return fds[0].revents != 0;
 }
 
-static struct nursery_reply load_in_child(const struct nursery_request *r, int socket,
-                                          const int fd[2])
+static struct python_zygote_reply load_in_child(const struct python_zygote_request *r, int socket,
+                                                const int fd[2])
 {
-    struct nursery_reply reply = { .end = ENDED_UNSTARTED };
+    struct python_zygote_reply reply = { .end = ENDED_UNSTARTED };
     int status = 0;
 
     python_host_preload(r->kind, r->path);
@@ -133,7 +133,7 @@ static struct nursery_reply load_in_child(const struct nursery_request *r, int s
 }
 
 /* 1: a request; 0: the caller has closed its socket. */
-static int receive(int socket, struct nursery_request *r, int fd[2])
+static int receive(int socket, struct python_zygote_request *r, int fd[2])
 {
     union {
         struct cmsghdr header;
@@ -184,10 +184,10 @@ static void detach(int *socket)
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
 }
 
-_Noreturn void nursery_serve(int socket)
+_Noreturn void python_zygote_serve(int socket)
 {
-    static struct nursery_request request;
-    struct nursery_greeting greeting = { .ready = 0 };
+    static struct python_zygote_request request;
+    struct python_zygote_greeting greeting = { .ready = 0 };
     int fd[2];
 
     detach(&socket);
@@ -195,7 +195,7 @@ _Noreturn void nursery_serve(int socket)
     if (send(socket, &greeting, sizeof greeting, MSG_NOSIGNAL) < 0 || !greeting.ready)
         _exit(1);
     while (receive(socket, &request, fd)) {
-        struct nursery_reply reply = load_in_child(&request, socket, fd);
+        struct python_zygote_reply reply = load_in_child(&request, socket, fd);
         close(fd[0]);
         close(fd[1]);
         if (send(socket, &reply, sizeof reply, MSG_NOSIGNAL) < 0)

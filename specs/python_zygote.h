@@ -1,7 +1,7 @@
 /* The process that runs Python: it starts the interpreter once and forks a child for each file.
  * This is the protocol between it and child.c; child.h has an overview. */
-#ifndef SPECS_NURSERY_H
-#define SPECS_NURSERY_H
+#ifndef SPECS_PYTHON_ZYGOTE_H
+#define SPECS_PYTHON_ZYGOTE_H
 
 #include <limits.h>
 #include <stdint.h>
@@ -10,27 +10,27 @@
 
 /* One message per file.  It carries two file descriptors: for the lines of JSON, for stack traces.
  */
-struct nursery_request {
+struct python_zygote_request {
     char kind[8];          /* "modpy", "tflite" or "toml" */
     char path[PATH_MAX];   /* absolute */
     double timeout;        /* seconds */
     uint64_t memory_limit; /* bytes, beyond what the interpreter uses */
 };
 
-enum nursery_end { ENDED_EXIT, ENDED_SIGNAL, ENDED_OVERTIME, ENDED_UNSTARTED };
+enum python_zygote_end { ENDED_EXIT, ENDED_SIGNAL, ENDED_OVERTIME, ENDED_UNSTARTED };
 
-/* How the child ended (an enum nursery_end); value: exit status, signal or errno. */
-struct nursery_reply {
+/* How the child ended (an enum python_zygote_end); value: exit status, signal or errno. */
+struct python_zygote_reply {
     int32_t end, value;
 };
 
 /* The first message, sent unasked: whether the interpreter has started, else why not. */
-struct nursery_greeting {
+struct python_zygote_greeting {
     int32_t ready;
     struct why why;
 };
 
 /* Serves requests that arrive on a SOCK_SEQPACKET socket until its other end is closed. */
-_Noreturn void nursery_serve(int socket);
+_Noreturn void python_zygote_serve(int socket);
 
 #endif

@@ -39,9 +39,6 @@ MOST_FILES = 26
 UNCOUNTED = {"golden/ops": r"\w+\.c", "tests": r"(test_)?vts_\w+\.c"}
 # Sources of another program: `halcyon new-driver` writes them, beside hal.h.
 SKELETON = "harness/skeleton/"
-# Tags of structures that two headers still define; each should be renamed.
-SHARED_TAGS = {"buffer", "kernel", "lstm", "lstm_gate", "prepared", "resize_axis", "rows",
-               "span", "taps", "values", "walk"}
 # Operations that some code is about: the counters of loops, faults, the names of fused activations.
 NAMED_BY = {
     "randgraph/control_flow.c": {"ADD", "LESS"},
@@ -208,7 +205,7 @@ def check_tags(root, headers):
             if not match:
                 continue
             tag = match.group(1)
-            if tag in seen and tag not in SHARED_TAGS:
+            if tag in seen:
                 yield f"{path}:{number}: {tag} is defined already: {seen[tag]}"
             seen[tag] = f"{path}:{number}"
 

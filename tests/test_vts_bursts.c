@@ -223,7 +223,7 @@ static void retag_each(struct vts_cell *c, struct subject *s)
         for (uint32_t tag = 0; tag <= REQUEST_HINT_BYTES + 1; tag++) {
             uint32_t honest = s->datums[i].tag;
             bool passes =
-                honest == REQUEST_POOL && tag == REQUEST_PASSING_POOL && c->version >= HAL_FL5;
+                honest == REQUEST_POOL && tag == REQUEST_UNCACHED_POOL && c->version >= HAL_FL5;
             if (tag == honest || passes)
                 continue;
             s->datums[i].tag = tag;
@@ -404,7 +404,7 @@ static const struct later {
       false,
       HAL_FL5,
       HAL_INVALID_ARGUMENT },
-    { "a passing pool", { REQUEST_PASSING_POOL, 0, .of.slot = 0 }, true, HAL_FL5, HAL_NONE },
+    { "a passing pool", { REQUEST_UNCACHED_POOL, 0, .of.slot = 0 }, true, HAL_FL5, HAL_NONE },
     { "a token of nothing",
       { REQUEST_TOKEN, 0, .of.token = 9999 },
       true,

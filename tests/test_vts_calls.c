@@ -132,7 +132,7 @@ static void run_chain(struct vts_cell *c, struct vts_subject *s, bool well, bool
                                                            1, wait_for[k], &config, HAL_NO_TIME,
                                                            &fence[k], &info[k]),
                       HAL_NONE, "fenced");
-    fence_end(&before, well);
+    fence_complete(&before, well);
     EXPECT(c, fence_wait(1, &fence[1], HAL_NO_TIME) == (well ? 1 : -1), "the fence ends otherwise");
     for (int k = 0; k < 2; k++) {
         enum hal_status status = info[k]->methods->get_execution_info(info[k], &launched, &fenced);

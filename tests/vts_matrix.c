@@ -86,7 +86,8 @@ struct hal_driver *vts_open(const struct vts_cell *c, enum hal_version version)
 
 /* ---- checks */
 
-static void complain(struct vts_cell *c, const char *file, int line, const char *format, va_list ap)
+static void print_error(struct vts_cell *c, const char *file, int line, const char *format,
+                        va_list ap)
 {
     const struct vts_cell_state *s = c->state;
     char text[300];
@@ -107,7 +108,7 @@ bool vts_expect(struct vts_cell *c, bool ok, const char *file, int line, const c
     if (ok)
         return true;
     va_start(ap, format);
-    complain(c, file, line, format, ap);
+    print_error(c, file, line, format, ap);
     va_end(ap);
     return false;
 }
@@ -128,7 +129,7 @@ __attribute__((format(printf, 3, 4))) static void require(struct vts_cell *c, bo
     if (ok)
         return;
     va_start(ap, format);
-    complain(c, __FILE__, __LINE__, format, ap);
+    print_error(c, __FILE__, __LINE__, format, ap);
     va_end(ap);
 }
 

@@ -35,8 +35,7 @@ enum {
 };
 
 struct block {
-    struct block
-        *next; /* in order of allocation; blocks after `current` are empty, kept for reuse */
+    struct block *next; /* in order of allocation; those after `current` are empty, for reuse */
     size_t size, used;
     bool is_mapped;
 };

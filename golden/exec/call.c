@@ -68,12 +68,12 @@ static const double *widened(const struct call *c, const struct value *v,
                              const struct evaluation *e, struct why *w)
 {
     size_t n = tensor_count(&v->tensor);
-    struct recipe r = { .form = c->op->units ? PREPARED_UNITS : PREPARED_VALUES,
-                        .bytes = (n + 1) * sizeof(double),
-                        .make = c->op->units ? widen_units : widen,
-                        .context = &v->tensor };
+    struct const_recipe r = { .form = c->op->units ? CONST_UNITS : CONST_VALUES,
+                              .bytes = (n + 1) * sizeof(double),
+                              .make = c->op->units ? widen_units : widen,
+                              .context = &v->tensor };
 
-    return prepared_get(n < MIN_CACHED ? NULL : v->prepared, &r, e->scratch, w);
+    return const_cache_get(n < MIN_CACHED ? NULL : v->const_cache, &r, e->scratch, w);
 }
 
 static int widen_inputs(struct call *c, struct value *const *in, const struct evaluation *e,
@@ -441,15 +441,16 @@ static int measure_outputs(struct call *c, struct value *const *in, struct value
 static int keep_odds(const struct call *c, const struct evaluation *e, struct value *v,
                      struct why *w)
 {
-    if (!c->odds)
+    if (!c->distribution)
         return 0;
-    v->odds = arena_copy(e->keep, c->odds, sizeof *c->odds);
-    if (!v->odds)
+    v->distribution = arena_copy(e->keep, c->distribution, sizeof *c->distribution);
+    if (!v->distribution)
         return why_no_memory(w);
-    size_t rows = v->odds->rows, n = rows * v->odds->classes;
-    v->odds->p = arena_copy(e->keep, c->odds->p, n * sizeof(double));
-    v->odds->relative = arena_copy(e->keep, c->odds->relative, rows * sizeof(double));
-    if (!v->odds->p || !v->odds->relative)
+    size_t rows = v->distribution->rows, n = rows * v->distribution->classes;
+    v->distribution->p = arena_copy(e->keep, c->distribution->p, n * sizeof(double));
+    v->distribution->relative =
+        arena_copy(e->keep, c->distribution->relative, rows * sizeof(double));
+    if (!v->distribution->p || !v->distribution->relative)
         return why_no_memory(w);
     return 0;
 }
@@ -487,11 +488,11 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     c->ex = c->x + c->n_in;
     c->y = c->ex + c->n_in;
     c->ey = c->y + c->n_out;
-    c->prepared = arena_alloc(e->scratch, c->n_in + 1, sizeof(struct prepared *));
-    if (!c->prepared)
+    c->const_cache = arena_alloc(e->scratch, c->n_in + 1, sizeof(struct const_cache *));
+    if (!c->const_cache)
         return why_no_memory_for(w, "%s", c->op->name);
     for (uint32_t i = 0; i < c->n_in; i++)
-        c->prepared[i] = in[i] ? in[i]->prepared : NULL;
+        c->const_cache[i] = in[i] ? in[i]->const_cache : NULL;
     if (e->options->bounds) {
         c->unit = unit_of(c, e);
         c->dot_factor = or_default(e->options->arithmetic.dot_factor, 6);
@@ -530,7 +531,7 @@ static int evaluate_nchw(struct call *c, struct value *const *in, struct value *
         if (at < 0)
             continue;
         image[n] = *in[at];
-        image[n].prepared = NULL;
+        image[n].const_cache = NULL;
         image[n].tensor.shape = c->in[r]->shape;
         TRY(nchw_permute(&image[n], &c->in[r]->shape, e->scratch, true, w));
         for (int v = 0; v < MAX_VIEWS; v++)

@@ -5,37 +5,37 @@
 
 enum { ALIGN = 64 }; /* for vector loads */
 
-struct prepared_item {
-    struct prepared_item *next;
-    enum prepared_form form;
+struct const_cache_item {
+    struct const_cache_item *next;
+    enum const_form form;
     size_t n, k, groups, bytes;
     void *data;
 };
 
-static void item_free(struct prepared_item *item)
+static void item_free(struct const_cache_item *item)
 {
     if (item)
         free(item->data);
     free(item);
 }
 
-void prepared_done(struct prepared *p)
+void const_cache_done(struct const_cache *p)
 {
-    for (struct prepared_item *i = atomic_load(&p->first), *next; i; i = next) {
+    for (struct const_cache_item *i = atomic_load(&p->first), *next; i; i = next) {
         next = i->next;
         item_free(i);
     }
     atomic_store(&p->first, NULL);
 }
 
-static struct prepared_item *find(struct prepared_item *i, const struct recipe *r)
+static struct const_cache_item *find(struct const_cache_item *i, const struct const_recipe *r)
 {
     while (i && (i->form != r->form || i->n != r->n || i->k != r->k || i->groups != r->groups))
         i = i->next;
     return i;
 }
 
-static bool take_room(struct prepared *p, size_t bytes)
+static bool take_room(struct const_cache *p, size_t bytes)
 {
     size_t room = atomic_load(p->room);
 
@@ -45,13 +45,13 @@ static bool take_room(struct prepared *p, size_t bytes)
     return false;
 }
 
-static struct prepared_item *item_new(const struct recipe *r)
+static struct const_cache_item *item_new(const struct const_recipe *r)
 {
-    struct prepared_item *item = calloc(1, sizeof *item);
+    struct const_cache_item *item = calloc(1, sizeof *item);
 
     if (!item)
         return NULL;
-    *item = (struct prepared_item){ NULL, r->form, r->n, r->k, r->groups, r->bytes, NULL };
+    *item = (struct const_cache_item){ NULL, r->form, r->n, r->k, r->groups, r->bytes, NULL };
     item->data = aligned_alloc(ALIGN, (r->bytes + ALIGN) / ALIGN * ALIGN);
     if (item->data)
         return item;
@@ -61,10 +61,10 @@ static struct prepared_item *item_new(const struct recipe *r)
 
 /* Adds the item to the list, unless a concurrent run has added the same form: then frees it and
  * returns the other. */
-static struct prepared_item *publish(struct prepared *p, const struct recipe *r,
-                                     struct prepared_item *item)
+static struct const_cache_item *publish(struct const_cache *p, const struct const_recipe *r,
+                                        struct const_cache_item *item)
 {
-    struct prepared_item *first = atomic_load(&p->first), *other;
+    struct const_cache_item *first = atomic_load(&p->first), *other;
 
     do {
         other = find(first, r);
@@ -78,7 +78,7 @@ static struct prepared_item *publish(struct prepared *p, const struct recipe *r,
     return item;
 }
 
-static const void *make_in(struct arena *scratch, const struct recipe *r, struct why *w)
+static const void *make_in(struct arena *scratch, const struct const_recipe *r, struct why *w)
 {
     void *to = arena_alloc_raw(scratch, r->bytes + 1, 1);
 
@@ -87,10 +87,10 @@ static const void *make_in(struct arena *scratch, const struct recipe *r, struct
     return to && r->make(r->context, to, w) >= 0 ? to : NULL;
 }
 
-const void *prepared_get(struct prepared *p, const struct recipe *r, struct arena *scratch,
-                         struct why *w)
+const void *const_cache_get(struct const_cache *p, const struct const_recipe *r,
+                            struct arena *scratch, struct why *w)
 {
-    struct prepared_item *item = p ? find(atomic_load(&p->first), r) : NULL;
+    struct const_cache_item *item = p ? find(atomic_load(&p->first), r) : NULL;
 
     if (item)
         return item->data;

@@ -57,7 +57,7 @@ struct result {
     /* Per output, with options.bounds: its shape is undecided, another number of elements may be
      * correct too; all bounds are INFINITY then. */
     bool *open;
-    struct odds **odds; /* per output: distribution of a random output; NULL: not random */
+    struct distribution **distribution; /* per output; NULL: not random */
 };
 
 /* in: one tensor per input of the main graph, with complete shape; .data NULL: omitted.  options
@@ -73,9 +73,9 @@ struct value {
     double *real;  /* before rounding; NULL: the tensor's values */
     double *bound; /* allowed absolute error of real; NULL: exact */
     enum error_kind kind;
-    struct prepared *prepared; /* cache of a constant's derived forms; NULL: not a constant */
-    bool open;                 /* its shape is undecided */
-    struct odds *odds;         /* distribution of a random result; NULL: not random */
+    struct const_cache *const_cache; /* cache of a constant's derived forms; NULL: not a constant */
+    bool open;                       /* its shape is undecided */
+    struct distribution *distribution; /* distribution of a random result; NULL: not random */
 };
 /* Runs subgraph `graph`.  Results stay valid until the third following call of the same graph, so
  * that a loop can pass the results of one iteration to the next in constant memory. */

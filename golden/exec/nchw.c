@@ -7,12 +7,12 @@ static void permute(const struct shape *s, size_t size, const char *from, char *
 {
     size_t plane = (size_t) s->dim[1] * s->dim[2], channels = s->dim[3];
     ptrdiff_t p = (ptrdiff_t) plane, c = (ptrdiff_t) channels;
-    const struct mover_axis box[][3] = {
+    const struct copy_axis box[][3] = {
         { { s->dim[0], p * c, p * c }, { channels, 1, p }, { plane, c, 1 } },
         { { s->dim[0], p * c, p * c }, { plane, 1, c }, { channels, p, 1 } },
     };
 
-    mover_copy(size, box[to_nhwc], 3, from, to);
+    copy_elements(size, box[to_nhwc], 3, from, to);
 }
 
 static void *permuted(const struct shape *nhwc, size_t size, const void *from, struct arena *a,

@@ -26,10 +26,10 @@ struct step {
 struct plan {
     struct arena *arena;
     const struct model *model;
-    struct step **steps;       /* per graph, in order of execution */
-    struct value **values;     /* per graph and operand: initial values, constants only */
-    struct prepared *prepared; /* per constant: its derived forms */
-    uint32_t n_prepared;
+    struct step **steps;             /* per graph, in order of execution */
+    struct value **values;           /* per graph and operand: initial values, constants only */
+    struct const_cache *const_cache; /* per constant: its derived forms */
+    uint32_t n_const_caches;
     _Atomic size_t *room; /* bytes that derived forms may still take */
     int level;
     /* Scratch memory kept from the last run: new pages cost more than running a small model. */
@@ -83,7 +83,7 @@ static int make_values(struct plan *p, uint32_t index, struct why *w)
         values[i].tensor = g->operand[i].tensor;
         TRY(tensor_align(&values[i].tensor, p->arena, w));
         if (operand_constant(&g->operand[i]))
-            values[i].prepared = &p->prepared[p->n_prepared++];
+            values[i].const_cache = &p->const_cache[p->n_const_caches++];
     }
     p->values[index] = values;
     return 0;
@@ -97,12 +97,12 @@ static int make_prepared(struct plan *p, struct why *w)
         for (uint32_t i = 0; i < p->model->graph[g].n_operands; i++)
             n += operand_constant(&p->model->graph[g].operand[i]);
     p->room = arena_alloc(p->arena, 1, sizeof *p->room);
-    p->prepared = arena_alloc(p->arena, n, sizeof *p->prepared);
-    if (!p->room || !p->prepared)
+    p->const_cache = arena_alloc(p->arena, n, sizeof *p->const_cache);
+    if (!p->room || !p->const_cache)
         return why_no_memory(w);
     atomic_store(p->room, MOST_PREPARED);
     for (size_t i = 0; i < n; i++)
-        p->prepared[i].room = p->room;
+        p->const_cache[i].room = p->room;
     return 0;
 }
 
@@ -152,8 +152,8 @@ void plan_free(struct plan *p)
 {
     if (!p)
         return;
-    for (uint32_t i = 0; i < p->n_prepared; i++)
-        prepared_done(&p->prepared[i]);
+    for (uint32_t i = 0; i < p->n_const_caches; i++)
+        const_cache_done(&p->const_cache[i]);
     if (p->spare)
         arena_free(atomic_load(p->spare));
     arena_free(p->arena);
@@ -317,7 +317,7 @@ static void set_value(struct value *v, const struct value *from)
     v->tensor = declared;
     v->tensor.shape = from->tensor.shape;
     v->tensor.data = from->tensor.data;
-    v->prepared = NULL; /* not a constant: it differs between calls */
+    v->const_cache = NULL; /* not a constant: it differs between calls */
 }
 
 /* Stores output i in the result; with bounds, every output gets real and bound arrays. */
@@ -329,7 +329,7 @@ static int fill_result(struct value *v, struct arena *a, struct result *ret, uin
     ret->out[i] = v->tensor;
     ret->kind[i] = v->kind;
     ret->open[i] = v->open;
-    ret->odds[i] = v->odds;
+    ret->distribution[i] = v->distribution;
     if (!ret->real)
         return 0;
     if (!v->real) {
@@ -356,12 +356,12 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
     ret->out = arena_alloc(a, g->n_outputs + 1, sizeof *ret->out);
     ret->kind = arena_alloc(a, g->n_outputs + 1, sizeof *ret->kind);
     ret->open = arena_alloc(a, g->n_outputs + 1, sizeof *ret->open);
-    ret->odds = arena_alloc(a, g->n_outputs + 1, sizeof(struct odds *));
+    ret->distribution = arena_alloc(a, g->n_outputs + 1, sizeof(struct distribution *));
     if (r->options->bounds) {
         ret->real = arena_alloc(a, g->n_outputs + 1, sizeof *ret->real);
         ret->bound = arena_alloc(a, g->n_outputs + 1, sizeof *ret->bound);
     }
-    if (!values || !ret->out || !ret->kind || !ret->open || !ret->odds ||
+    if (!values || !ret->out || !ret->kind || !ret->open || !ret->distribution ||
         (r->options->bounds && (!ret->real || !ret->bound)))
         return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_inputs; i++) {
@@ -458,8 +458,8 @@ static int keep_output(struct exec_frame *f, uint32_t i, struct why *w)
         return why_no_memory(w);
     v->real = real;
     v->bound = bound;
-    v->prepared = NULL;
-    v->odds = NULL; /* its bounds are INFINITY */
+    v->const_cache = NULL;
+    v->distribution = NULL; /* its bounds are INFINITY */
     int rc = 0;
     if (f->undecided) {
         v->open |= may_be_open(declared);

@@ -2,26 +2,26 @@
 
 #include "golden/math/elementary.h"
 
-struct near near_clamp(struct near a, double lo, double hi)
+struct ball ball_clamp(struct ball a, double lo, double hi)
 {
     double x = a.x < lo ? lo : a.x > hi ? hi : a.x; /* NaN stays NaN */
 
-    return (struct near){ x, bound_smaller(a.e, bound_larger(x - lo, hi - x)) };
+    return (struct ball){ x, bound_smaller(a.e, bound_larger(x - lo, hi - x)) };
 }
 
-struct near near_clip(struct near a, double limit)
+struct ball ball_clip(struct ball a, double limit)
 {
-    return limit > 0 ? near_clamp(a, -limit, limit) : a;
+    return limit > 0 ? ball_clamp(a, -limit, limit) : a;
 }
 
 /* y = f(a.x) for a monotone f, computed with error `local`. */
-static struct near monotone(struct near a, double y, double (*f)(double x), double local)
+static struct ball monotone(struct ball a, double y, double (*f)(double x), double local)
 {
     double e = local;
 
     if (a.e > 0)
         e += bound_interval(y, f(a.x - a.e), f(a.x + a.e));
-    return (struct near){ y, bound_clean(e) };
+    return (struct ball){ y, bound_clean(e) };
 }
 
 static double logistic(double x)
@@ -30,21 +30,21 @@ static double logistic(double x)
 }
 
 /* For the local errors of logistic and tanh see the operations LOGISTIC and TANH. */
-struct near near_logistic(struct near a, double u)
+struct ball ball_logistic(struct ball a, double u)
 {
     double y = logistic(a.x);
 
     if (u == 0)
-        return (struct near){ y, 0 };
+        return (struct ball){ y, 0 };
     return monotone(a, y, logistic, y * ((1 - y) * bound_exp(u, a.x) + 4 * u) + u);
 }
 
-struct near near_tanh(struct near a, double u)
+struct ball ball_tanh(struct ball a, double u)
 {
     double y = elementary_tanh(a.x);
 
     if (u == 0)
-        return (struct near){ y, 0 };
+        return (struct ball){ y, 0 };
     return monotone(a, y, elementary_tanh, (1 - y * y) / 2 * bound_exp(u, 2 * a.x) + 4 * u);
 }
 
@@ -55,13 +55,13 @@ static const double epsilon = 1e-8, least_variance = 0x1p-149;
 /* Mean and variance of n values, with their errors.  Some implementations compute the variance as
  * mean square minus squared mean. */
 struct moments {
-    struct near mean, variance;
+    struct ball mean, variance;
     double rounding; /* of a sum of n numbers, relative to the sum of their magnitudes */
     double shift;    /* the part of the mean's error that is due to rounding */
     bool cancels;    /* that difference may consist of rounding errors only */
 };
 
-static struct moments moments_of(const struct near_array *a, size_t n, double u, double dot_factor)
+static struct moments moments_of(const struct ball_array *a, size_t n, double u, double dot_factor)
 {
     double sum = 0, squares = 0, e = 0, magnitude = 0, carried = 0, count = (double) n;
     struct moments m = { .rounding = (bound_roundings(dot_factor, n) + 4) * u };
@@ -69,17 +69,17 @@ static struct moments moments_of(const struct near_array *a, size_t n, double u,
     for (size_t i = 0; i < n; i++) {
         sum += a->x[i];
         magnitude += fabs(a->x[i]);
-        e += near_at(a, i).e;
+        e += ball_at(a, i).e;
     }
     m.shift = m.rounding * (magnitude + e) / count;
-    m.mean = (struct near){ sum / count, e / count + m.shift };
+    m.mean = (struct ball){ sum / count, e / count + m.shift };
     for (size_t i = 0; i < n; i++) {
-        double d = a->x[i] - m.mean.x, ed = near_at(a, i).e + m.mean.e;
+        double d = a->x[i] - m.mean.x, ed = ball_at(a, i).e + m.mean.e;
         squares += d * d;
         carried += (2 * fabs(d) + ed) * ed;
     }
     double variance = squares / count, lost = m.rounding * (variance + m.mean.x * m.mean.x);
-    m.variance = (struct near){ variance, carried / count + lost };
+    m.variance = (struct ball){ variance, carried / count + lost };
     m.cancels = n > 1 && lost >= variance / 2;
     return m;
 }
@@ -91,7 +91,7 @@ static struct moments moments_of(const struct near_array *a, size_t n, double u,
  * values equally cancel, so the bound is tighter than with independent errors of mean and
  * deviation. */
 struct spread {
-    const struct near_array *a;
+    const struct ball_array *a;
     const struct moments *m;
     size_t n;
     double u, scale;              /* 1 / deviation */
@@ -116,7 +116,7 @@ static bool spread_init(struct spread *s)
     double count = (double) s->n, by = s->scale / count;
 
     for (size_t i = 0; i < s->n; i++) {
-        double e = near_at(s->a, i).e;
+        double e = ball_at(s->a, i).e;
         s->mean_e += e / count;
         s->slope += fabs(normalised(s, i)) * e * by;
         s->square += e * e * s->scale * by;
@@ -135,7 +135,7 @@ static double first_order(const struct spread *s, size_t i)
 
     for (size_t j = 0; j < s->n; j++) {
         double back = (1 + y * normalised(s, j)) / (double) s->n;
-        sum += fabs((i == j ? 1 : 0) - back) * near_at(s->a, j).e;
+        sum += fabs((i == j ? 1 : 0) - back) * ball_at(s->a, j).e;
     }
     return sum * s->scale;
 }
@@ -152,7 +152,7 @@ static double higher_orders(const struct spread *s, double y, double d)
 
 static double spread_at(const struct spread *s, size_t i)
 {
-    double y = normalised(s, i), d = (near_at(s->a, i).e + s->mean_e) * s->scale;
+    double y = normalised(s, i), d = (ball_at(s->a, i).e + s->mean_e) * s->scale;
     double carried = first_order(s, i) + higher_orders(s, y, d);
     double grown = 1 / sqrt(1 - s->lost), scale = s->scale / sqrt(1 - stretch(s)) * grown;
 
@@ -161,7 +161,7 @@ static double spread_at(const struct spread *s, size_t i)
 }
 
 /* ret_e: the errors of the n normalised values; INFINITY if this method does not apply. */
-static void spread_errors(const struct near_array *a, const struct moments *m, size_t n, double u,
+static void spread_errors(const struct ball_array *a, const struct moments *m, size_t n, double u,
                           double *ret_e)
 {
     struct spread s = { a, m, n, u, .scale = 1 / sqrt(m->variance.x + epsilon) };
@@ -171,7 +171,7 @@ static void spread_errors(const struct near_array *a, const struct moments *m, s
         ret_e[i] = small ? bound_clean(spread_at(&s, i)) : INFINITY;
 }
 
-void near_normalise(const struct near_array *a, size_t n, double u, double dot_factor,
+void ball_normalise(const struct ball_array *a, size_t n, double u, double dot_factor,
                     double *scratch)
 {
     struct moments m = moments_of(a, n, u, dot_factor);
@@ -179,18 +179,18 @@ void near_normalise(const struct near_array *a, size_t n, double u, double dot_f
     double least = fmax(m.variance.x - m.variance.e, least_variance);
     double most = m.variance.x + m.variance.e;
     double largest = 1 / sqrt(least), smallest = 1 / sqrt(most + epsilon);
-    struct near factor = { scale, bound_interval(scale, smallest, largest) + 4 * u * scale };
+    struct ball factor = { scale, bound_interval(scale, smallest, largest) + 4 * u * scale };
 
     if (u > 0)
         spread_errors(a, &m, n, u, scratch);
     for (size_t i = 0; i < n; i++) {
-        struct near x = near_at(a, i), minus = { -m.mean.x, m.mean.e };
-        struct near y = near_product(near_sum(x, minus, u), factor, u);
+        struct ball x = ball_at(a, i), minus = { -m.mean.x, m.mean.e };
+        struct ball y = ball_product(ball_sum(x, minus, u), factor, u);
         if (u > 0)
             y.e = fmin(y.e, scratch[i]);
         /* |y| <= sqrt(n - 1) for all finite errors; with an infinite value all are NaN */
         if (!m.cancels && m.mean.e < INFINITY)
             y.e = fmin(y.e, fabs(y.x) + 1.01 * sqrt((double) n - 1));
-        near_put(a, i, y);
+        ball_put(a, i, y);
     }
 }

@@ -5,7 +5,7 @@ static bool is_quantised(const struct tensor *t)
     return dtype_info[t->dtype].quant == QUANT_AFFINE;
 }
 
-void bound_requantised(struct call *c)
+void bound_requantisation(struct call *c)
 {
     const struct tensor *out = c->out[0];
     size_t n = tensor_count(out);

@@ -68,7 +68,7 @@ static inline double bound_exp(double u, double x)
 
 /* Adds to ey[0] the error of requantising operands to the output's scale: half a step, since
  * implementations may truncate instead of rounding. */
-void bound_requantised(struct call *c);
+void bound_requantisation(struct call *c);
 
 /* Error of a sum of k terms whose absolute values sum to `magnitude`: the roundings are a random
  * walk (docs/judging.md). */

@@ -25,7 +25,8 @@ struct judgement judge_cts(const struct tensor *expected, const struct tensor *a
  * tolerance: allowed difference of a frequency in a row from its probability, as in the suites;
  * rows are not pooled then.  0: statistical limits under which a correct sampler fails with
  * probability at most 10^-9 per output. */
-struct judgement judge_odds(const struct odds *odds, double tolerance, const struct tensor *actual);
+struct judgement judge_distribution(const struct distribution *distribution, double tolerance,
+                                    const struct tensor *actual);
 
 /* Judges by error bounds.  real, bound and kind: as in struct result; reference: type, shape and
  * quantisation of the output (and, for 64-bit integers, the values). */

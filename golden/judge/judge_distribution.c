@@ -16,7 +16,7 @@ static const double false_alarm = 1e-9;
 
 /* The parameters of one judgement. */
 struct test {
-    const struct odds *odds;
+    const struct distribution *distribution;
     double tolerance, limit; /* tolerance: of |f - p|, if > 0; else limit: of n d(f, p) */
     struct judgement *j;
 };
@@ -45,7 +45,7 @@ static double nearest(double f, double p, double relative, double absolute)
 static void judge_frequency(struct test *t, double hits, double n, double p, double relative,
                             size_t at)
 {
-    double f = hits / n, closest = nearest(f, p, relative, t->odds->absolute);
+    double f = hits / n, closest = nearest(f, p, relative, t->distribution->absolute);
     double ratio =
         t->tolerance > 0 ? fabs(f - p) / t->tolerance : n * divergence(f, closest) / t->limit;
     struct judgement *j = t->j;
@@ -63,7 +63,7 @@ static void judge_frequency(struct test *t, double hits, double n, double p, dou
 }
 
 /* Counts the draws of each class; false: a draw is outside 0..classes-1. */
-static bool count(const struct odds *o, const int32_t *draw, size_t n, size_t *hits)
+static bool count(const struct distribution *o, const int32_t *draw, size_t n, size_t *hits)
 {
     for (size_t i = 0; i < n; i++) {
         if (draw[i] < 0 || (size_t) draw[i] >= o->classes)
@@ -75,7 +75,7 @@ static bool count(const struct odds *o, const int32_t *draw, size_t n, size_t *h
 
 static void judge_row(struct test *t, size_t row, size_t n, const size_t *hits)
 {
-    const struct odds *o = t->odds;
+    const struct distribution *o = t->distribution;
 
     for (size_t k = 0; k < o->classes; k++)
         judge_frequency(t, (double) hits[k], (double) n, o->p[row * o->classes + k],
@@ -84,7 +84,7 @@ static void judge_row(struct test *t, size_t row, size_t n, const size_t *hits)
 
 static void judge_all_rows(struct test *t, size_t n, const size_t *hits)
 {
-    const struct odds *o = t->odds;
+    const struct distribution *o = t->distribution;
     double rows = (double) o->rows, relative = 0;
 
     for (size_t row = 0; row < o->rows; row++)
@@ -99,7 +99,7 @@ static void judge_all_rows(struct test *t, size_t n, const size_t *hits)
 
 static void judge_rows(struct test *t, const int32_t *draw, size_t n, size_t *hits)
 {
-    const struct odds *o = t->odds;
+    const struct distribution *o = t->distribution;
     size_t *all = hits + o->classes;
 
     for (size_t row = 0; row < o->rows; row++) {
@@ -118,18 +118,20 @@ static void judge_rows(struct test *t, const int32_t *draw, size_t n, size_t *hi
         judge_all_rows(t, n, all);
 }
 
-struct judgement judge_odds(const struct odds *odds, double tolerance, const struct tensor *actual)
+struct judgement judge_distribution(const struct distribution *distribution, double tolerance,
+                                    const struct tensor *actual)
 {
     struct judgement j = { 0 };
-    double frequencies = ((double) odds->rows + 1) * (double) odds->classes;
-    struct test t = { odds, tolerance, elementary_log(2 * frequencies / false_alarm), &j };
-    bool fits =
-        actual->dtype == DT_I32 && actual->shape.rank == 2 && actual->shape.dim[0] == odds->rows;
+    double frequencies = ((double) distribution->rows + 1) * (double) distribution->classes;
+    struct test t = { distribution, tolerance, elementary_log(2 * frequencies / false_alarm), &j };
+    bool fits = actual->dtype == DT_I32 && actual->shape.rank == 2 &&
+                actual->shape.dim[0] == distribution->rows;
     size_t n = fits ? actual->shape.dim[1] : 0;
-    size_t *hits = calloc(2 * odds->classes + 1, sizeof *hits);
+    size_t *hits = calloc(2 * distribution->classes + 1, sizeof *hits);
 
     if (!fits)
-        snprintf(j.why, sizeof j.why, "expected a TENSOR_INT32 of %zu rows of draws", odds->rows);
+        snprintf(j.why, sizeof j.why, "expected a TENSOR_INT32 of %zu rows of draws",
+                 distribution->rows);
     else if (!hits)
         snprintf(j.why, sizeof j.why, "out of memory");
     else if (n > 0)

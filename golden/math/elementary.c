@@ -92,7 +92,7 @@ double elementary_tanh(double x)
     return copysign(numerator / (numerator + 2), x);
 }
 
-void elementary_add_exp(struct elementary_exps *s, double x)
+void elementary_add_exp(struct elementary_exp_sum *s, double x)
 {
     if (x > s->top) {
         s->sum *= elementary_exp(s->top - x);

@@ -15,12 +15,12 @@ double elementary_pow(double x, double y);
 double elementary_sin(double x);
 
 /* A sum of exponentials, represented as sum * exp(top) because single terms may overflow or
- * underflow; its logarithm is elementary_log(sum) + top.  Starts as ELEMENTARY_NO_EXPS;
+ * underflow; its logarithm is elementary_log(sum) + top.  Starts as ELEMENTARY_EXP_SUM_EMPTY;
  * elementary_add_exp() adds exp(x), x finite. */
-struct elementary_exps {
+struct elementary_exp_sum {
     double top, sum;
 };
-#define ELEMENTARY_NO_EXPS ((struct elementary_exps){ -DBL_MAX, 0 })
-void elementary_add_exp(struct elementary_exps *s, double x);
+#define ELEMENTARY_EXP_SUM_EMPTY ((struct elementary_exp_sum){ -DBL_MAX, 0 })
+void elementary_add_exp(struct elementary_exp_sum *s, double x);
 
 #endif

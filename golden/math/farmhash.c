@@ -122,7 +122,7 @@ static uint64_t longer(const unsigned char *p, size_t n)
     return fold(fold(s.v.a, s.w.a, by) + mix(s.y) * k0 + s.z, fold(s.v.b, s.w.b, by) + s.x, by);
 }
 
-uint64_t fingerprint64(const void *bytes, size_t n)
+uint64_t farmhash64(const void *bytes, size_t n)
 {
     if (n <= 16)
         return up_to_16(bytes, n);

@@ -46,7 +46,7 @@ static int higher_input(const struct call *c, int level)
     return found;
 }
 
-static void explain_operation(const struct level_need *n, int level, struct why *w)
+static void explain_operation(const struct level_requirement *n, int level, struct why *w)
 {
     const struct call *c = n->call;
     const struct op *op = c->op;
@@ -68,7 +68,7 @@ static void explain_operation(const struct level_need *n, int level, struct why 
              op->name, what, n->level, level_name(n->level));
 }
 
-static void explain_operand(const struct level_need *n, const struct model *m, struct why *w)
+static void explain_operand(const struct level_requirement *n, const struct model *m, struct why *w)
 {
     const struct operand *o = &m->graph[n->graph].operand[n->index];
     const struct dtype_info *info = &dtype_info[o->tensor.dtype];
@@ -78,7 +78,7 @@ static void explain_operand(const struct level_need *n, const struct model *m, s
              level_name(n->level));
 }
 
-static int note_obstacle(const struct level_need *n, void *user, struct why *w)
+static int note_obstacle(const struct level_requirement *n, void *user, struct why *w)
 {
     struct limit *l = user;
     struct why *to = n->call ? &l->operation : &l->operand;
@@ -128,15 +128,15 @@ int conversion_add_note(struct conversion *c, struct arena *a, bool lost, struct
 {
     va_list args;
 
-    if (c->n_notes == c->room_for_notes) {
-        uint32_t room = 2 * c->room_for_notes + 8;
+    if (c->n_notes == c->notes_capacity) {
+        uint32_t room = 2 * c->notes_capacity + 8;
         struct conversion_note *more = arena_alloc(a, room, sizeof *more);
         if (!more)
             return why_no_memory(w);
         if (c->n_notes)
             memcpy(more, c->note, c->n_notes * sizeof *more);
         c->note = more;
-        c->room_for_notes = room;
+        c->notes_capacity = room;
     }
     struct conversion_note *n = &c->note[c->n_notes++];
     n->lost = lost;
@@ -147,7 +147,7 @@ int conversion_add_note(struct conversion *c, struct arena *a, bool lost, struct
 }
 
 /* The operation's position in the model, for notes. */
-static const char *place(const struct level_need *n, char text[96])
+static const char *place(const struct level_requirement *n, char text[96])
 {
     int at = n->graph ? snprintf(text, 96, "subgraph %u, ", n->graph) : 0;
 
@@ -156,7 +156,7 @@ static const char *place(const struct level_need *n, char text[96])
 }
 
 /* Before level 3 every tensor must declare its rank: declares inferred shapes of outputs. */
-static int declare_ranks(struct converter *c, const struct level_need *n, struct why *w)
+static int declare_ranks(struct converter *c, const struct level_requirement *n, struct why *w)
 {
     struct graph *g = &c->to->model.graph[n->graph];
     const struct operation *o = &g->operation[n->index];
@@ -188,7 +188,7 @@ static bool same_meaning(const struct call *full, const struct call *cut)
 
 /* Whether the operation, reduced to n_in inputs and n_out outputs, complies with the level and
  * computes the same. */
-static int try_cut(const struct converter *c, const struct level_need *n, uint32_t n_in,
+static int try_cut(const struct converter *c, const struct level_requirement *n, uint32_t n_in,
                    uint32_t n_out, bool *ret_fits, struct why *w)
 {
     const struct operation *o = &c->from->graph[n->graph].operation[n->index];
@@ -220,8 +220,8 @@ static uint32_t least_outputs(const struct graph *g, const struct operation *o, 
     return n;
 }
 
-static int note_cut(struct converter *c, const struct level_need *n, uint32_t n_in, uint32_t n_out,
-                    struct why *w)
+static int note_cut(struct converter *c, const struct level_requirement *n, uint32_t n_in,
+                    uint32_t n_out, struct why *w)
 {
     const struct operation *o = &c->from->graph[n->graph].operation[n->index];
     char where[96];
@@ -238,7 +238,7 @@ static int note_cut(struct converter *c, const struct level_need *n, uint32_t n_
 }
 
 /* Leaves off as few operands as possible. */
-static int shorten(struct converter *c, const struct level_need *n, struct why *w)
+static int shorten(struct converter *c, const struct level_requirement *n, struct why *w)
 {
     const struct operation *o = &c->from->graph[n->graph].operation[n->index];
     struct graph *g = &c->to->model.graph[n->graph];
@@ -258,7 +258,7 @@ static int shorten(struct converter *c, const struct level_need *n, struct why *
     return 0; /* model_convert() reports the obstacle at the end */
 }
 
-static int convert_part(const struct level_need *n, void *user, struct why *w)
+static int convert_part(const struct level_requirement *n, void *user, struct why *w)
 {
     struct converter *c = user;
 

@@ -12,7 +12,7 @@
 #include "golden/model/op.h"
 
 /* The feature level that one part of a model needs. */
-struct level_need {
+struct level_requirement {
     int level;
     uint32_t graph, index;    /* of an operand, or of an operation */
     const struct call *call;  /* the bound operation; NULL: an operand */
@@ -20,11 +20,11 @@ struct level_need {
                                  shapes inferred up to this operation */
 };
 /* Returns 0, or -1 with the reason to stop. */
-typedef int level_each(const struct level_need *n, void *user, struct why *w);
+typedef int level_visitor(const struct level_requirement *n, void *user, struct why *w);
 
 /* Validates the model as model_prepare() does and calls each() (NULL: none) for every operand of
  * all graphs, then for every operation that has a record.  Returns the model's feature level. */
-int model_levels(const struct model *m, level_each *each, void *user, struct why *ret_impossible,
+int model_levels(const struct model *m, level_visitor *each, void *user, struct why *ret_impossible,
                  struct why *w);
 
 /* Returns 0 if the model needs no more than `level`.  -1 with WHY_UNSUPPORTED: the reason names the
@@ -41,7 +41,7 @@ struct conversion {
     struct model model; /* needs no more than the requested level, and computes the same results */
     int level;          /* the level that it needs */
     struct conversion_note *note;
-    uint32_t n_notes, room_for_notes;
+    uint32_t n_notes, notes_capacity;
 };
 
 /* Appends a note, allocated in `a`. */

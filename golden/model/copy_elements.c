@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) void copy_steps(size_t size, size_t
         memcpy(to, from, size);
 }
 
-static void copy_run(size_t size, const struct mover_axis *a, size_t n, const char *from, char *to)
+static void copy_run(size_t size, const struct copy_axis *a, size_t n, const char *from, char *to)
 {
     if (a->from == 1 && a->to == 1)
         memcpy(to, from, n * size);
@@ -34,11 +34,11 @@ static void copy_run(size_t size, const struct mover_axis *a, size_t n, const ch
 
 /* One tile of a transposition, read along the rows of the source and written along those of the
  * destination, so that each cache line is loaded only once. */
-static void copy_tile(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
+static void copy_tile(size_t size, const struct copy_axis *rows, const struct copy_axis *run,
                       size_t n_rows, size_t n_run, const char *from, char *to)
 {
     char tile[TILE * TILE * MAX_TILED];
-    struct mover_axis read = { n_rows, rows->from, TILE }, write = { n_run, 1, run->to };
+    struct copy_axis read = { n_rows, rows->from, TILE }, write = { n_run, 1, run->to };
 
     for (size_t j = 0; j < n_run; j++)
         copy_run(size, &read, n_rows, from + (ptrdiff_t) j * run->from * (ptrdiff_t) size,
@@ -53,7 +53,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void copy_rows(size_t size, const struct mover_axis *rows, const struct mover_axis *run,
+static void copy_rows(size_t size, const struct copy_axis *rows, const struct copy_axis *run,
                       const char *from, char *to)
 {
     ptrdiff_t row_from = rows->from * (ptrdiff_t) size, row_to = rows->to * (ptrdiff_t) size;
@@ -64,8 +64,8 @@ static void copy_rows(size_t size, const struct mover_axis *rows, const struct m
 
 /* A transposition: neighbours in the source are in different rows of the destination.  A small one
  * fits into the cache and is copied along the longer axis. */
-static void copy_transposed(size_t size, const struct mover_axis *rows,
-                            const struct mover_axis *run, const char *from, char *to)
+static void copy_transposed(size_t size, const struct copy_axis *rows, const struct copy_axis *run,
+                            const char *from, char *to)
 {
     ptrdiff_t row_to = rows->to * (ptrdiff_t) size;
     ptrdiff_t run_from = run->from * (ptrdiff_t) size, run_to = run->to * (ptrdiff_t) size;
@@ -82,9 +82,9 @@ static void copy_transposed(size_t size, const struct mover_axis *rows,
                       to + (ptrdiff_t) i * row_to + (ptrdiff_t) j * run_to);
 }
 
-static void copy_plane(size_t size, const struct mover_axis *a, const char *from, char *to)
+static void copy_plane(size_t size, const struct copy_axis *a, const char *from, char *to)
 {
-    const struct mover_axis *rows = &a[0], *run = &a[1];
+    const struct copy_axis *rows = &a[0], *run = &a[1];
     bool transposed = rows->n > 1 && rows->from == 1 && run->from != 1 && run->from != 0;
 
     if (transposed && size <= MAX_TILED)
@@ -93,7 +93,7 @@ static void copy_plane(size_t size, const struct mover_axis *a, const char *from
         copy_rows(size, rows, run, from, to);
 }
 
-static void copy_box(size_t size, const struct mover_axis *a, uint32_t rank, const char *from,
+static void copy_box(size_t size, const struct copy_axis *a, uint32_t rank, const char *from,
                      char *to)
 {
     if (rank == 2) {
@@ -109,19 +109,19 @@ static void copy_box(size_t size, const struct mover_axis *a, uint32_t rank, con
 
 /* Removes axes of one element and merges adjacent axes that are contiguous in both arrays.  The
  * first two axes of the result have one element, so that at least two are left. */
-static uint32_t simplify(const struct mover_axis *axis, uint32_t rank, struct mover_axis *ret)
+static uint32_t simplify(const struct copy_axis *axis, uint32_t rank, struct copy_axis *ret)
 {
-    struct mover_axis *last = NULL;
+    struct copy_axis *last = NULL;
     uint32_t n = 2;
 
-    ret[0] = ret[1] = (struct mover_axis){ 1, 1, 1 };
+    ret[0] = ret[1] = (struct copy_axis){ 1, 1, 1 };
     for (uint32_t i = 0; i < rank; i++) {
-        const struct mover_axis *a = &axis[i];
+        const struct copy_axis *a = &axis[i];
         if (a->n == 1)
             continue;
         if (last && last->from == a->from * (ptrdiff_t) a->n &&
             last->to == a->to * (ptrdiff_t) a->n) {
-            *last = (struct mover_axis){ last->n * a->n, a->from, a->to };
+            *last = (struct copy_axis){ last->n * a->n, a->from, a->to };
         } else {
             ret[n] = *a;
             last = &ret[n++];
@@ -130,10 +130,10 @@ static uint32_t simplify(const struct mover_axis *axis, uint32_t rank, struct mo
     return n;
 }
 
-void mover_copy(size_t size, const struct mover_axis *axis, uint32_t rank, const void *from,
-                void *to)
+void copy_elements(size_t size, const struct copy_axis *axis, uint32_t rank, const void *from,
+                   void *to)
 {
-    struct mover_axis a[MOVER_AXES + 2];
+    struct copy_axis a[MOVER_AXES + 2];
 
     for (uint32_t i = 0; i < rank; i++)
         if (axis[i].n == 0)
@@ -142,7 +142,7 @@ void mover_copy(size_t size, const struct mover_axis *axis, uint32_t rank, const
     copy_box(size, a + skip, n - skip, from, to);
 }
 
-void mover_fill(size_t size, const void *value, size_t n, void *to)
+void fill_elements(size_t size, const void *value, size_t n, void *to)
 {
     if (n == 0)
         return;
@@ -158,7 +158,7 @@ void mover_fill(size_t size, const void *value, size_t n, void *to)
     }
 }
 
-void mover_strides(const struct shape *s, ptrdiff_t ret_stride[MAX_RANK])
+void element_strides(const struct shape *s, ptrdiff_t ret_stride[MAX_RANK])
 {
     ptrdiff_t step = 1;
 
@@ -166,7 +166,7 @@ void mover_strides(const struct shape *s, ptrdiff_t ret_stride[MAX_RANK])
         ret_stride[i] = step;
 }
 
-size_t mover_count(const struct shape *s, uint32_t lo, uint32_t hi)
+size_t element_count(const struct shape *s, uint32_t lo, uint32_t hi)
 {
     size_t n = 1;
 

@@ -95,7 +95,7 @@ struct example {
     bool *ignored;                /* one per output: not compared */
     const char *since;            /* "V1_2", or "UNKNOWN" */
     bool expect_failure;          /* preparation succeeds, execution must fail */
-    double multinomial_tolerance; /* allowed difference of frequencies (judge_odds()) */
+    double multinomial_tolerance; /* allowed difference of frequencies (judge_distribution()) */
 };
 
 /* Makes a deep copy of a valid model in `a`; constants by reference point into copies of their

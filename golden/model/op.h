@@ -104,7 +104,7 @@ enum error_kind {
     ERROR_ELEMENT,  /* a fixed number of roundings per element */
     ERROR_DOT,      /* sum of products: error grows with the square root of their number */
     ERROR_DISCRETE, /* discontinuous: comparison, argmax, rounding */
-    ERROR_RANDOM    /* random: judged by its distribution (struct odds), never by its values */
+    ERROR_RANDOM /* random: judged by its distribution (struct distribution), never by its values */
 };
 
 /* The allowed error of an operation, in addition to the errors of its inputs, which bound()
@@ -117,7 +117,7 @@ struct error_model {
 };
 
 /* The distribution of each row of a random result. */
-struct odds {
+struct distribution {
     size_t rows, classes;
     double *p;        /* [rows][classes]; each row sums to 1 */
     double *relative; /* [rows]: relative error of the row's probabilities */
@@ -131,7 +131,7 @@ struct call {
     const struct form *form;
     const struct typing *typing;
     uint32_t n_in, n_out;
-    uint32_t n_coming;               /* for draw(): number of inputs of the complete call */
+    uint32_t n_inputs_total;         /* for draw(): number of inputs of the complete call */
     const struct tensor *const *arg; /* the inputs in calling order; NULL: omitted */
     struct tensor *const *out;       /* the outputs in calling order */
 
@@ -148,9 +148,8 @@ struct call {
 
     /* Values widened to double, dense, NHWC; indexed as arg[] and out[] are. */
     double **x;
-    double **y; /* results, unrounded */
-    struct prepared *
-        *prepared; /* as arg[]; NULL: not a constant of a plan (golden/exec/const_cache.h) */
+    double **y;                       /* results, unrounded */
+    struct const_cache **const_cache; /* as arg[]; NULL: not a constant */
 
     /* Bounds of absolute error, indexed like x and y.  ex[i] is NULL if input i is exact. */
     double **ex;
@@ -158,9 +157,9 @@ struct call {
     double unit; /* unit roundoff of the arithmetic being judged (2^-24, 2^-11); 0: no bounds */
     double dot_factor; /* sums of K products: dot_factor * sqrt(K) * unit * sum |xw| */
 
-    void *kept;        /* passed from measure() to eval() and from eval() to bound(); in scratch */
-    bool undecided;    /* set by measure(): the outputs' shapes are undecided within the errors */
-    struct odds *odds; /* ERROR_RANDOM: distribution of output 0, set by eval(); in scratch */
+    void *kept;     /* passed from measure() to eval() and from eval() to bound(); in scratch */
+    bool undecided; /* set by measure(): the outputs' shapes are undecided within the errors */
+    struct distribution *distribution; /* ERROR_RANDOM: of output 0, set by eval(); in scratch */
 
     struct arena *scratch; /* freed after the call */
     struct matmul_pool *pool;

@@ -13,12 +13,12 @@ enum { MAX_GRAPHS = 4096, MAX_NESTING = 64, MAX_ARITY = 1 << 20 };
 struct validation {
     const struct model *model;
     struct arena *scratch;
-    level_each *each; /* NULL: none */
+    level_visitor *each; /* NULL: none */
     void *user;
     struct why impossible; /* first reason why no execution can succeed; no text: none */
 };
 
-static int report_need(const struct validation *s, const struct level_need *n, struct why *w)
+static int report_need(const struct validation *s, const struct level_requirement *n, struct why *w)
 {
     return s->each ? s->each(n, s->user, w) : 0;
 }
@@ -392,7 +392,7 @@ static int check_operation(struct validation *s, uint32_t index, uint32_t at, st
         if (!s->impossible.text[0])
             s->impossible = *w;
     }
-    TRY(report_need(s, &(struct level_need){ level, index, at, &call, shapes }, w));
+    TRY(report_need(s, &(struct level_requirement){ level, index, at, &call, shapes }, w));
     return level;
 }
 
@@ -446,7 +446,7 @@ static int check_structure(const struct validation *s, uint32_t index, struct wh
         int need = check_operand(s->model, index, &g->operand[i], w);
         if (need < 0)
             return operand_fail(w, index, i);
-        if (report_need(s, &(struct level_need){ need, index, i, NULL, NULL }, w) < 0)
+        if (report_need(s, &(struct level_requirement){ need, index, i, NULL, NULL }, w) < 0)
             return operand_fail(w, index, i);
         level = need > level ? need : level;
     }
@@ -532,7 +532,7 @@ static int validate(struct validation *s, struct why *w)
     return level;
 }
 
-int model_levels(const struct model *m, level_each *each, void *user, struct why *ret_impossible,
+int model_levels(const struct model *m, level_visitor *each, void *user, struct why *ret_impossible,
                  struct why *w)
 {
     struct validation s = { .model = m, .scratch = arena_new(0), .each = each, .user = user };

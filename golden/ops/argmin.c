@@ -2,13 +2,13 @@
 
 static int eval(struct call *c, struct why *w)
 {
-    return extreme_eval(c, -1, w);
+    return arg_min_max_eval(c, -1, w);
 }
 
 static int bound(struct call *c, struct why *w)
 {
     (void) w;
-    extreme_bound(c, -1);
+    arg_min_max_bound(c, -1);
     return 0;
 }
 
@@ -18,17 +18,17 @@ const struct op op_ARGMIN = {
     .summary = "Index of the smallest element along a dimension; the first of equal ones.",
     .formula = "out[..] = argmin_i in[.., i, ..]",
     .since = L3,
-    .in = extreme_in,
-    .n_in = COUNT(extreme_in),
-    .out = extreme_out,
-    .n_out = COUNT(extreme_out),
-    .forms = extreme_forms,
-    .n_forms = COUNT(extreme_forms),
-    .typings = extreme_typings,
-    .n_typings = COUNT(extreme_typings),
+    .in = arg_min_max_in,
+    .n_in = COUNT(arg_min_max_in),
+    .out = arg_min_max_out,
+    .n_out = COUNT(arg_min_max_out),
+    .forms = arg_min_max_forms,
+    .n_forms = COUNT(arg_min_max_forms),
+    .typings = arg_min_max_typings,
+    .n_typings = COUNT(arg_min_max_typings),
     .error = { ERROR_DISCRETE,
                .text = "distance to the farthest index that may hold the smallest element" },
-    .infer = extreme_infer,
+    .infer = arg_min_max_infer,
     .eval = eval,
     .bound = bound,
 };

@@ -15,7 +15,7 @@ static const struct typing typings[] = {
 static int eval(struct call *c, struct why *w)
 {
     (void) w;
-    pool_run(c, &pool_mean, c->x[0], c->y[0]);
+    pooling_run(c, &pooling_mean, c->x[0], c->y[0]);
     activation_apply(c, POOL_ACTIVATION, c->y[0], tensor_count(c->out[0]));
     return 0;
 }
@@ -25,7 +25,7 @@ static int eval(struct call *c, struct why *w)
 static int bound(struct call *c, struct why *w)
 {
     bool exact = dtype_info[c->arg[0]->dtype].codec->integer;
-    double rounding = exact ? 0 : bound_sum(c, pool_terms(c), 1);
+    double rounding = exact ? 0 : bound_sum(c, pooling_max_pixels(c), 1);
     double tiny = exact ? 0 : bound_tiny(c->unit);
     size_t n = tensor_count(c->arg[0]);
     double *e = arena_alloc_raw(c->scratch, n, sizeof *e);
@@ -34,7 +34,7 @@ static int bound(struct call *c, struct why *w)
         return why_no_memory_for(w, "a bound of %zu values", n);
     for (size_t i = 0; i < n; i++)
         e[i] = (c->ex[0] ? c->ex[0][i] : 0) + rounding * fabs(c->x[0][i]) + tiny;
-    pool_run(c, &pool_mean, e, c->ey[0]);
+    pooling_run(c, &pooling_mean, e, c->ey[0]);
     for (size_t i = 0; i < tensor_count(c->out[0]); i++)
         c->ey[0][i] = bound_clean(c->ey[0][i]);
     activation_bound(c, POOL_ACTIVATION, c->y[0], c->ey[0], tensor_count(c->out[0]));
@@ -48,19 +48,19 @@ const struct op op_AVERAGE_POOL_2D = {
     .formula = "output[n,y,x,c] = act(mean over the i,j of the window in the image of "
                "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, c])",
     .since = L1,
-    .in = pool_in,
+    .in = pooling_in,
     .n_in = POOL_ROLES,
-    .out = pool_out,
-    .n_out = COUNT(pool_out),
-    .forms = pool_forms,
+    .out = pooling_out,
+    .n_out = COUNT(pooling_out),
+    .forms = pooling_forms,
     .n_forms = POOL_FORMS,
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + POOL_LAYOUT,
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "mean of ex, plus factor * sqrt(K) * u * mean |x| for floats" },
-    .infer = pool_infer,
+    .infer = pooling_infer,
     .eval = eval,
     .bound = bound,
-    .draw = pool_draw,
+    .draw = pooling_draw,
 };

@@ -43,15 +43,15 @@ static int infer(struct call *c, struct why *w)
 }
 
 /* The image that box i lies in: its width and height. */
-static int image_of(const struct call *c, size_t i, struct near ret_limit[2], struct why *w)
+static int image_of(const struct call *c, size_t i, struct ball ret_limit[2], struct why *w)
 {
     double batch = c->x[BATCHES][i];
 
     if (!(batch >= 0 && batch < c->letter['B']))
         return why_fail(w, WHY_EXECUTION, "%s: box %zu has image index %g of %u images",
                         c->op->name, i, batch, c->letter['B']);
-    ret_limit[0] = near_operand(c, IMAGES, 2 * (size_t) batch + 1);
-    ret_limit[1] = near_operand(c, IMAGES, 2 * (size_t) batch);
+    ret_limit[0] = ball_operand(c, IMAGES, 2 * (size_t) batch + 1);
+    ret_limit[1] = ball_operand(c, IMAGES, 2 * (size_t) batch);
     return 0;
 }
 
@@ -61,7 +61,7 @@ static int transform(struct call *c, double *y, double *e, struct why *w)
     size_t classes = c->in[DELTAS]->shape.dim[1] / 4;
 
     for (size_t i = 0; i < c->letter['N']; i++) {
-        struct near limit[2], delta[4];
+        struct ball limit[2], delta[4];
         struct box roi = box_read(c, ROI, 4 * i);
         TRY(image_of(c, i, limit, w));
         if (!box_valid(&roi))
@@ -70,7 +70,7 @@ static int transform(struct call *c, double *y, double *e, struct why *w)
         for (size_t k = 0; k < classes; k++) {
             size_t at = 4 * (i * classes + k);
             for (size_t d = 0; d < 4; d++)
-                delta[d] = near_operand(c, DELTAS, at + d);
+                delta[d] = ball_operand(c, DELTAS, at + d);
             struct box box = box_decode(&centre, delta, c->unit);
             box = box_clip(&box, limit);
             box_write(&box, y ? y + at : NULL, y ? NULL : e + at);

@@ -43,7 +43,7 @@ static struct matrices matrices_of(const struct shape *s, bool along)
 {
     uint32_t last = s->dim[s->rank - 1], before = s->dim[s->rank - 2];
 
-    return (struct matrices){ .batches = mover_count(s, 0, s->rank - 2),
+    return (struct matrices){ .batches = element_count(s, 0, s->rank - 2),
                               .rows = along ? before : last,
                               .depth = along ? last : before,
                               .along = along };
@@ -86,7 +86,7 @@ static const double *dense(const struct call *c, const struct matrices *m, const
                            struct why *w)
 {
     size_t each = m->rows * m->depth;
-    const struct mover_axis box[] = {
+    const struct copy_axis box[] = {
         { m->batches, (ptrdiff_t) each, (ptrdiff_t) each },
         { m->rows, 1, (ptrdiff_t) m->depth },
         { m->depth, (ptrdiff_t) m->rows, 1 },
@@ -96,7 +96,7 @@ static const double *dense(const struct call *c, const struct matrices *m, const
         return x;
     double *to = dot_scratch(c, m->batches * each, w);
     if (to)
-        mover_copy(sizeof *x, box, COUNT(box), x, to);
+        copy_elements(sizeof *x, box, COUNT(box), x, to);
     return to;
 }
 

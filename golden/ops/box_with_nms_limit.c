@@ -84,7 +84,7 @@ static void select_image(struct call *c, size_t from, size_t to, struct selectio
         for (size_t i = from; i < to; i++) {
             size_t at = i * classes + k;
             add[n++] =
-                nms_candidate((uint32_t) at, k, near_operand(c, SCORES, at), &s->box[at], &s->rule);
+                nms_candidate((uint32_t) at, k, ball_operand(c, SCORES, at), &s->box[at], &s->rule);
         }
         n = nms_filter(add, n, threshold, &s->rule, &c->undecided);
         s->n += nms_select(&s->rule, add, n, limit, &c->undecided);
@@ -165,8 +165,8 @@ static int bound(struct call *c, struct why *w)
         for (to = i + 1; to < s->n && c->y[OUT_BATCHES][to] == c->y[OUT_BATCHES][i];)
             to++;
         nms_spans(s->c + i, to - i, spans);
-        nms_spread(spans, to - i, 1, c->y[OUT_SCORES] + i, c->ey[OUT_SCORES] + i);
-        nms_spread(spans, to - i, 4, c->y[OUT_ROI] + 4 * i, c->ey[OUT_ROI] + 4 * i);
+        nms_widen_bounds(spans, to - i, 1, c->y[OUT_SCORES] + i, c->ey[OUT_SCORES] + i);
+        nms_widen_bounds(spans, to - i, 4, c->y[OUT_ROI] + 4 * i, c->ey[OUT_ROI] + 4 * i);
     }
     return 0;
 }

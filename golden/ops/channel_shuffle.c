@@ -47,14 +47,14 @@ static void move(const struct call *c, const struct movement *m)
     struct axis a = call_axis(c, AXIS);
     size_t groups = (size_t) call_int(c, GROUPS), each = a.len / groups;
     ptrdiff_t inner = (ptrdiff_t) a.inner, row = (ptrdiff_t) (a.len * a.inner);
-    struct mover_axis box[] = {
+    struct copy_axis box[] = {
         { a.outer, row, row },
         { each, inner, (ptrdiff_t) groups * inner },
         { groups, (ptrdiff_t) each * inner, inner },
         { a.inner, 1, 1 },
     };
 
-    mover_copy(m->size, box, COUNT(box), m->from[INPUT], m->to[0]);
+    copy_elements(m->size, box, COUNT(box), m->from[INPUT], m->to[0]);
 }
 
 /* Draws a divisor of some dimension, then a dimension that it divides. */

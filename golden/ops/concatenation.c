@@ -77,16 +77,16 @@ static void join(const struct call *c, size_t size, const void *const *from, voi
 {
     const struct shape *out = &c->out[0]->shape;
     uint32_t axis = (uint32_t) call_int(c, AXIS);
-    size_t outer = mover_count(out, 0, axis), row = mover_count(out, axis, out->rank), at = 0;
+    size_t outer = element_count(out, 0, axis), row = element_count(out, axis, out->rank), at = 0;
 
     for (uint32_t i = 0; i < c->n_many; i++) {
-        size_t run = mover_count(&c->arg[i]->shape, axis, out->rank);
-        struct mover_axis box[] = { { outer, (ptrdiff_t) run, (ptrdiff_t) row }, { run, 1, 1 } };
+        size_t run = element_count(&c->arg[i]->shape, axis, out->rank);
+        struct copy_axis box[] = { { outer, (ptrdiff_t) run, (ptrdiff_t) row }, { run, 1, 1 } };
         static const double zero;
         if (!from[i]) {
             box[0].from = box[1].from = 0;
         }
-        mover_copy(size, box, 2, from[i] ? from[i] : &zero, (char *) to + at * size);
+        copy_elements(size, box, 2, from[i] ? from[i] : &zero, (char *) to + at * size);
         at += run;
     }
 }

@@ -128,7 +128,7 @@ static void find_steps(struct traversal *t)
 {
     ptrdiff_t stride[MAX_RANK], block[MAX_RANK];
 
-    mover_strides(&t->out, stride);
+    element_strides(&t->out, stride);
     for (uint32_t d = 0; d < t->out.rank; d++)
         block[d] = 1;
     for (uint32_t i = t->n; i-- > 0;) {
@@ -233,13 +233,13 @@ static bool is_box(const struct traversal *t, uint32_t i)
 static void move_box(const struct traversal *t, uint32_t i, const struct movement *m, size_t at,
                      char *to)
 {
-    struct mover_axis box[MAX_LEVELS];
+    struct copy_axis box[MAX_LEVELS];
     ptrdiff_t stored = 1;
 
     for (uint32_t k = t->n; k-- > i; stored *= (ptrdiff_t) t->tier[k].size)
-        box[k - i] = (struct mover_axis){ t->tier[k].size, stored, t->tier[k].step };
-    mover_copy(m->size, box, t->n - i,
-               (const char *) m->from[VALUES] + at * (size_t) stored * m->size, to);
+        box[k - i] = (struct copy_axis){ t->tier[k].size, stored, t->tier[k].step };
+    copy_elements(m->size, box, t->n - i,
+                  (const char *) m->from[VALUES] + at * (size_t) stored * m->size, to);
 }
 
 /* Copies the values of levels i and later.  at: number of the element of the levels before, to: its
@@ -266,7 +266,7 @@ static void move(const struct call *c, const struct movement *m)
 
     if (tensor_count(c->out[0]) == 0 || read_traversal(c, &t, NULL) < 0)
         return;
-    mover_fill(m->size, m->fill, tensor_count(c->out[0]), m->to[0]);
+    fill_elements(m->size, m->fill, tensor_count(c->out[0]), m->to[0]);
     visit(&t, 0, m, 0, m->to[0]);
 }
 
@@ -370,7 +370,7 @@ static bool draw_indexes(const struct call *c, uint32_t i, struct drawer *d, str
 /* With two levels: columns before rows, or one dimension and its blocks. */
 static bool draw_order(const struct call *c, struct drawer *d, struct tensor *to)
 {
-    uint32_t levels = (c->n_coming - INDEXES) / 2;
+    uint32_t levels = (c->n_inputs_total - INDEXES) / 2;
     int32_t *order = to->data;
 
     if (tensor_count(c->in[VALUES]) > 40 || levels < 1 || levels > 2)

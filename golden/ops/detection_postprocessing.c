@@ -135,11 +135,11 @@ struct image {
     bool undecided;
 };
 
-static struct near score_of(const struct image *m, size_t anchor, size_t class)
+static struct ball score_of(const struct image *m, size_t anchor, size_t class)
 {
     const struct call *c = m->c;
 
-    return near_operand(c, SCORES, (m->index * c->letter['A'] + anchor) * c->letter['C'] + class);
+    return ball_operand(c, SCORES, (m->index * c->letter['A'] + anchor) * c->letter['C'] + class);
 }
 
 static struct box decode(const struct image *m, size_t anchor)
@@ -148,15 +148,15 @@ static struct box decode(const struct image *m, size_t anchor)
     size_t length = c->in[DELTAS]->shape.dim[2];
     size_t at = (m->index * c->letter['A'] + anchor) * length;
     struct box_centre b;
-    struct near delta[4];
+    struct ball delta[4];
 
     for (size_t k = 0; k < 2; k++) {
-        b.centre[k] = near_operand(c, ANCHORS, 4 * anchor + k);
-        b.size[k] = near_operand(c, ANCHORS, 4 * anchor + 2 + k);
+        b.centre[k] = ball_operand(c, ANCHORS, 4 * anchor + k);
+        b.size[k] = ball_operand(c, ANCHORS, 4 * anchor + 2 + k);
     }
     for (size_t d = 0; d < 4; d++)
-        delta[d] = near_quotient(near_operand(c, DELTAS, at + d),
-                                 near_exact(call_real(c, SCALE_Y + (int) d)), c->unit);
+        delta[d] = ball_quotient(ball_operand(c, DELTAS, at + d),
+                                 ball_exact(call_real(c, SCALE_Y + (int) d)), c->unit);
     return box_decode(&b, delta, c->unit);
 }
 
@@ -178,12 +178,12 @@ static void select_regular(struct image *m)
     m->n = nms_top(m->list, m->n, nms_limit(call_int(c, LIMIT)), &m->rule, &m->undecided);
 }
 
-static struct near best_score(const struct image *m, size_t anchor)
+static struct ball best_score(const struct image *m, size_t anchor)
 {
-    struct near best = score_of(m, anchor, 1);
+    struct ball best = score_of(m, anchor, 1);
 
     for (size_t k = 2; k < m->c->letter['C']; k++)
-        best = near_max(best, score_of(m, anchor, k));
+        best = ball_max(best, score_of(m, anchor, k));
     return best;
 }
 
@@ -201,7 +201,7 @@ static void select_fast(struct image *m)
 
 /* Writes detection `at` of the image: its values, or its errors. */
 static void put(const struct image *m, bool bounds, size_t at, const struct box *box,
-                struct near score, size_t class)
+                struct ball score, size_t class)
 {
     struct call *c = m->c;
     size_t to = m->index * c->out[OUT_SCORES]->shape.dim[1] + at;
@@ -228,7 +228,7 @@ static size_t put_classes(struct image *m, bool bounds, size_t at, const struct 
     most = nms_top(best, classes, most, &m->rule, &m->undecided);
     for (size_t k = 0; k < most; k++) {
         put(m, bounds, at + k, from->box, best[k].score, best[k].index);
-        if (m->rule.u > 0 && k && !near_decided(best[k - 1].score, best[k].score))
+        if (m->rule.u > 0 && k && !ball_decided(best[k - 1].score, best[k].score))
             m->undecided = true;
     }
     return most;
@@ -310,9 +310,9 @@ static void spread(struct image *m, size_t from, size_t each, struct nms_span *s
     struct call *c = m->c;
 
     nms_spans(m->list, m->n, spans);
-    nms_spread(spans, m->n, each, c->y[OUT_SCORES] + from, c->ey[OUT_SCORES] + from);
-    nms_spread(spans, m->n, each, c->y[OUT_CLASSES] + from, c->ey[OUT_CLASSES] + from);
-    nms_spread(spans, m->n, 4 * each, c->y[OUT_ROI] + 4 * from, c->ey[OUT_ROI] + 4 * from);
+    nms_widen_bounds(spans, m->n, each, c->y[OUT_SCORES] + from, c->ey[OUT_SCORES] + from);
+    nms_widen_bounds(spans, m->n, each, c->y[OUT_CLASSES] + from, c->ey[OUT_CLASSES] + from);
+    nms_widen_bounds(spans, m->n, 4 * each, c->y[OUT_ROI] + 4 * from, c->ey[OUT_ROI] + 4 * from);
 }
 
 static int bound(struct call *c, struct why *w)

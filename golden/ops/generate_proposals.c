@@ -87,44 +87,44 @@ struct selection {
 static struct box anchor_at(const struct call *c, size_t y, size_t x, size_t a)
 {
     struct box b = box_read(c, ANCHORS, 4 * a);
-    struct near shift[2] = {
-        near_product(near_exact((double) x), near_exact(call_real(c, STRIDE_W)), c->unit),
-        near_product(near_exact((double) y), near_exact(call_real(c, STRIDE_H)), c->unit),
+    struct ball shift[2] = {
+        ball_product(ball_exact((double) x), ball_exact(call_real(c, STRIDE_W)), c->unit),
+        ball_product(ball_exact((double) y), ball_exact(call_real(c, STRIDE_H)), c->unit),
     };
 
     for (int k = 0; k < 2; k++) {
-        b.lower[k] = near_sum(b.lower[k], shift[k], c->unit);
-        b.upper[k] = near_sum(b.upper[k], shift[k], c->unit);
+        b.lower[k] = ball_sum(b.lower[k], shift[k], c->unit);
+        b.upper[k] = ball_sum(b.upper[k], shift[k], c->unit);
     }
     return b;
 }
 
 /* Box `at` of an image, counted by position, then anchor; clipped to the image. */
-static struct box decode(const struct call *c, size_t image, size_t at, const struct near limit[2])
+static struct box decode(const struct call *c, size_t image, size_t at, const struct ball limit[2])
 {
     size_t anchors = c->letter['A'], width = c->letter['W'];
     size_t all = c->letter['H'] * width * anchors, place = at / anchors;
     struct box anchor = anchor_at(c, place / width, place % width, at % anchors);
     struct box_centre centre = box_centre(&anchor, c->unit);
-    struct near delta[4];
+    struct ball delta[4];
 
     for (size_t d = 0; d < 4; d++)
-        delta[d] = near_operand(c, DELTAS, 4 * (image * all + at) + d);
+        delta[d] = ball_operand(c, DELTAS, 4 * (image * all + at) + d);
     struct box b = box_decode(&centre, delta, c->unit);
     return box_clip(&b, limit);
 }
 
 /* Whether the box is large enough and has its centre in the image. */
-static bool is_proposal(struct call *c, const struct box *b, const struct near limit[2])
+static bool is_proposal(struct call *c, const struct box *b, const struct ball limit[2])
 {
-    struct near least = near_exact(call_real(c, LEAST_SIZE));
+    struct ball least = ball_exact(call_real(c, LEAST_SIZE));
     struct box_centre centre = box_centre(b, c->unit);
     bool in = true, decided = true;
 
     for (int k = 0; k < 2; k++) {
         bool large = centre.size[k].x > least.x, inside = centre.centre[k].x < limit[k].x;
-        bool large_decided = near_decided(centre.size[k], least);
-        bool inside_decided = near_decided(centre.centre[k], limit[k]);
+        bool large_decided = ball_decided(centre.size[k], least);
+        bool inside_decided = ball_decided(centre.centre[k], limit[k]);
         if ((!large && large_decided) || (!inside && inside_decided))
             return false;
         in = in && large && inside;
@@ -146,13 +146,13 @@ static void select_image(struct call *c, size_t image, struct selection *s)
 {
     size_t n = (size_t) c->letter['H'] * c->letter['W'] * c->letter['A'], kept = 0;
     struct candidate *add = s->c + s->n;
-    struct near limit[2] = { near_operand(c, IMAGES, 2 * image + 1),
-                             near_operand(c, IMAGES, 2 * image) };
+    struct ball limit[2] = { ball_operand(c, IMAGES, 2 * image + 1),
+                             ball_operand(c, IMAGES, 2 * image) };
 
     for (size_t i = 0; i < n; i++) {
         size_t at = image * n + i;
         s->box[at] = decode(c, image, i, limit);
-        add[i] = nms_candidate((uint32_t) at, (uint32_t) image, near_operand(c, SCORES, at),
+        add[i] = nms_candidate((uint32_t) at, (uint32_t) image, ball_operand(c, SCORES, at),
                                &s->box[at], &s->rule);
     }
     if (n > limit_of(c, BEFORE))
@@ -220,8 +220,8 @@ static int bound(struct call *c, struct why *w)
         box_write(s->c[i].box, NULL, c->ey[OUT_ROI] + 4 * i);
     }
     nms_spans(s->c, s->n, spans);
-    nms_spread(spans, s->n, 1, c->y[OUT_SCORES], c->ey[OUT_SCORES]);
-    nms_spread(spans, s->n, 4, c->y[OUT_ROI], c->ey[OUT_ROI]);
+    nms_widen_bounds(spans, s->n, 1, c->y[OUT_SCORES], c->ey[OUT_SCORES]);
+    nms_widen_bounds(spans, s->n, 4, c->y[OUT_ROI], c->ey[OUT_ROI]);
     return 0;
 }
 

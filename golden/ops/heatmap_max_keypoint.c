@@ -46,9 +46,9 @@ struct map {
     size_t side, step;
 };
 
-static struct near map_at(const struct map *m, size_t y, size_t x)
+static struct ball map_at(const struct map *m, size_t y, size_t x)
 {
-    return near_operand(m->c, HEATMAP, m->first + (y * m->side + x) * m->step);
+    return ball_operand(m->c, HEATMAP, m->first + (y * m->side + x) * m->step);
 }
 
 /* Index of the first of the largest elements.  decided: no other may be larger within its error. */
@@ -61,7 +61,7 @@ static size_t largest(const struct map *m, bool *ret_decided)
             best = i;
     *ret_decided = true;
     for (size_t i = 0; i < n && m->c->unit > 0; i++)
-        if (i != best && !near_decided(map_at(m, 0, i), map_at(m, 0, best)))
+        if (i != best && !ball_decided(map_at(m, 0, i), map_at(m, 0, best)))
             *ret_decided = false;
     return best;
 }
@@ -76,92 +76,92 @@ static size_t mirrored(size_t centre, int d, size_t side)
 
 /* Quadratic approximation around the largest point: value, gradient, second derivatives. */
 struct quadratic {
-    struct near value, gradient[2], second[2], mixed; /* of x (0) and y (1) */
+    struct ball value, gradient[2], second[2], mixed; /* of x (0) and y (1) */
 };
 
 static struct quadratic quadratic_at(const struct map *m, size_t y, size_t x)
 {
-    static const struct near half = { 0.5, 0 }, quarter = { 0.25, 0 }, two = { 2, 0 };
+    static const struct ball half = { 0.5, 0 }, quarter = { 0.25, 0 }, two = { 2, 0 };
     double u = m->c->unit;
-    struct near g[3][3];
+    struct ball g[3][3];
     struct quadratic s;
 
     for (int i = -1; i <= 1; i++)
         for (int j = -1; j <= 1; j++)
             g[i + 1][j + 1] = map_at(m, mirrored(y, i, m->side), mirrored(x, j, m->side));
-    struct near twice = near_product(g[1][1], two, 0);
+    struct ball twice = ball_product(g[1][1], two, 0);
     s.value = g[1][1];
-    s.gradient[0] = near_product(near_difference(g[1][2], g[1][0], u), half, 0);
-    s.gradient[1] = near_product(near_difference(g[2][1], g[0][1], u), half, 0);
-    s.second[0] = near_sum(near_difference(g[1][0], twice, u), g[1][2], u);
-    s.second[1] = near_sum(near_difference(g[0][1], twice, u), g[2][1], u);
+    s.gradient[0] = ball_product(ball_difference(g[1][2], g[1][0], u), half, 0);
+    s.gradient[1] = ball_product(ball_difference(g[2][1], g[0][1], u), half, 0);
+    s.second[0] = ball_sum(ball_difference(g[1][0], twice, u), g[1][2], u);
+    s.second[1] = ball_sum(ball_difference(g[0][1], twice, u), g[2][1], u);
     s.mixed =
-        near_sum(near_difference(near_difference(g[2][2], g[2][0], u), g[0][2], u), g[0][0], u);
-    s.mixed = near_product(s.mixed, quarter, 0);
+        ball_sum(ball_difference(ball_difference(g[2][2], g[2][0], u), g[0][2], u), g[0][0], u);
+    s.mixed = ball_product(s.mixed, quarter, 0);
     return s;
 }
 
-static struct near negated(struct near a)
+static struct ball negated(struct ball a)
 {
-    return (struct near){ -a.x, a.e };
+    return (struct ball){ -a.x, a.e };
 }
 
-static struct near magnitude(struct near a)
+static struct ball magnitude(struct ball a)
 {
-    return (struct near){ fabs(a.x), a.e };
+    return (struct ball){ fabs(a.x), a.e };
 }
 
 /* Solves (second derivatives) * delta = -gradient: the offset of the extremum.  false: the matrix
  * is singular.  decided: that does not depend on the errors. */
-static bool solve(const struct quadratic *s, double tolerance, double u, struct near delta[2],
+static bool solve(const struct quadratic *s, double tolerance, double u, struct ball delta[2],
                   bool *decided)
 {
-    struct near product = near_product(s->second[0], s->second[1], u);
-    struct near det = near_difference(product, near_product(s->mixed, s->mixed, u), u);
-    struct near least =
-        near_sum(near_exact(tolerance), near_product(near_exact(tolerance), product, u), u);
+    struct ball product = ball_product(s->second[0], s->second[1], u);
+    struct ball det = ball_difference(product, ball_product(s->mixed, s->mixed, u), u);
+    struct ball least =
+        ball_sum(ball_exact(tolerance), ball_product(ball_exact(tolerance), product, u), u);
 
-    *decided = *decided && near_decided(magnitude(det), least);
+    *decided = *decided && ball_decided(magnitude(det), least);
     if (fabs(det.x) < least.x)
         return false;
     for (int k = 0; k < 2; k++) {
-        struct near top = near_difference(near_product(s->mixed, s->gradient[1 - k], u),
-                                          near_product(s->second[1 - k], s->gradient[k], u), u);
-        delta[k] = near_quotient(top, det, u);
+        struct ball top = ball_difference(ball_product(s->mixed, s->gradient[1 - k], u),
+                                          ball_product(s->second[1 - k], s->gradient[k], u), u);
+        delta[k] = ball_quotient(top, det, u);
     }
     return true;
 }
 
 /* Scales delta down so that no component exceeds 1.5. */
-static void limit_delta(struct near delta[2], double u)
+static void limit_delta(struct ball delta[2], double u)
 {
-    struct near limit = near_exact(1.5);
-    struct near longest = near_max(magnitude(delta[0]), magnitude(delta[1]));
+    struct ball limit = ball_exact(1.5);
+    struct ball longest = ball_max(magnitude(delta[0]), magnitude(delta[1]));
 
     if (!(longest.x + longest.e > limit.x))
         return;
-    struct near by = near_min(near_quotient(limit, longest, u), near_exact(1));
+    struct ball by = ball_min(ball_quotient(limit, longest, u), ball_exact(1));
     for (int k = 0; k < 2; k++)
-        delta[k] = near_product(delta[k], by, u);
+        delta[k] = ball_product(delta[k], by, u);
 }
 
 /* value + gradient * delta + delta * (second derivatives) * delta / 2 */
-static struct near value_at(const struct quadratic *s, const struct near delta[2], double u)
+static struct ball value_at(const struct quadratic *s, const struct ball delta[2], double u)
 {
-    static const struct near half = { 0.5, 0 };
-    struct near y = s->value, curvature = near_exact(0);
+    static const struct ball half = { 0.5, 0 };
+    struct ball y = s->value, curvature = ball_exact(0);
 
     for (int k = 0; k < 2; k++) {
-        struct near along = near_sum(near_product(s->second[k], delta[k], u),
-                                     near_product(s->mixed, delta[1 - k], u), u);
-        y = near_difference(y, near_product(negated(s->gradient[k]), delta[k], u), u);
-        curvature = near_sum(curvature, near_product(along, delta[k], u), u);
+        struct ball along = ball_sum(ball_product(s->second[k], delta[k], u),
+                                     ball_product(s->mixed, delta[1 - k], u), u);
+        y = ball_difference(y, ball_product(negated(s->gradient[k]), delta[k], u), u);
+        curvature = ball_sum(curvature, ball_product(along, delta[k], u), u);
     }
-    return near_sum(y, near_product(curvature, half, 0), u);
+    return ball_sum(y, ball_product(curvature, half, 0), u);
 }
 
 struct keypoint {
-    struct near score, position[2];
+    struct ball score, position[2];
     bool decided;
 };
 
@@ -169,7 +169,7 @@ static struct keypoint keypoint_of(const struct map *m, const struct box *box)
 {
     const struct call *c = m->c;
     double u = c->unit, tolerance = c->arg[HEATMAP]->dtype == DT_F16 ? 1e-3 : 1e-5;
-    struct near delta[2] = { { 0, 0 }, { 0, 0 } }, side = near_exact((double) m->side);
+    struct ball delta[2] = { { 0, 0 }, { 0, 0 } }, side = ball_exact((double) m->side);
     struct keypoint k;
     size_t best = largest(m, &k.decided);
     size_t at[2] = { best % m->side, best / m->side };
@@ -181,10 +181,10 @@ static struct keypoint keypoint_of(const struct map *m, const struct box *box)
         k.score = value_at(&s, delta, u);
     }
     for (int i = 0; i < 2; i++) {
-        struct near point = near_sum(near_exact((double) at[i] + 0.5), delta[i], u);
-        struct near size = near_difference(box->upper[i], box->lower[i], u);
-        struct near inside = near_product(near_quotient(point, side, u), size, u);
-        k.position[i] = near_sum(inside, box->lower[i], u);
+        struct ball point = ball_sum(ball_exact((double) at[i] + 0.5), delta[i], u);
+        struct ball size = ball_difference(box->upper[i], box->lower[i], u);
+        struct ball inside = ball_product(ball_quotient(point, side, u), size, u);
+        k.position[i] = ball_sum(inside, box->lower[i], u);
     }
     return k;
 }

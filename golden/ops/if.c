@@ -36,7 +36,7 @@ static int control(struct call *c, struct exec_frame *f, struct why *w)
 
     if (!in || !out)
         return why_no_memory(w);
-    TRY(control_decide(f, frame_in(f, CONDITION), &truth, w));
+    TRY(control_read_condition(f, frame_in(f, CONDITION), &truth, w));
     TRY(frame_call(f, frame_subgraph(f, truth ? THEN : ELSE), in, c->n_in - ARGUMENTS, out,
                    c->n_out, w));
     for (uint32_t i = 0; i < c->n_out; i++)

@@ -22,12 +22,12 @@ static void root_of_mean(double *acc, size_t channels, double count)
         acc[k] = sqrt(acc[k] / count);
 }
 
-static const struct pool_window root_mean_square = { 0, add_square, root_of_mean };
+static const struct pooling_reduction root_mean_square = { 0, add_square, root_of_mean };
 
 static int eval(struct call *c, struct why *w)
 {
     (void) w;
-    pool_run(c, &root_mean_square, c->x[0], c->y[0]);
+    pooling_run(c, &root_mean_square, c->x[0], c->y[0]);
     activation_apply(c, POOL_ACTIVATION, c->y[0], tensor_count(c->out[0]));
     return 0;
 }
@@ -37,13 +37,14 @@ static int eval(struct call *c, struct why *w)
 static int bound(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->out[0]);
-    double relative = bound_sum(c, pool_terms(c), 1), tiny = bound_tiny(c->unit), *ey = c->ey[0];
+    double relative = bound_sum(c, pooling_max_pixels(c), 1), tiny = bound_tiny(c->unit),
+           *ey = c->ey[0];
 
     (void) w;
     for (size_t i = 0; i < n; i++)
         ey[i] = 0;
     if (c->ex[0])
-        pool_run(c, &root_mean_square, c->ex[0], ey);
+        pooling_run(c, &root_mean_square, c->ex[0], ey);
     for (size_t i = 0; i < n; i++) {
         double y = c->y[0][i];
         ey[i] += y * (relative / 2 + 2 * c->unit) + tiny / (y + sqrt(tiny));
@@ -60,19 +61,19 @@ const struct op op_L2_POOL_2D = {
     .formula = "output[n,y,x,c] = act(sqrt(mean over the i,j of the window in the image of "
                "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, c]^2))",
     .since = L1,
-    .in = pool_in,
+    .in = pooling_in,
     .n_in = POOL_ROLES,
-    .out = pool_out,
-    .n_out = COUNT(pool_out),
-    .forms = pool_forms,
+    .out = pooling_out,
+    .n_out = COUNT(pooling_out),
+    .forms = pooling_forms,
     .n_forms = POOL_FORMS,
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + POOL_LAYOUT,
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "root mean square of ex, plus y * factor * sqrt(K) * u / 2" },
-    .infer = pool_infer,
+    .infer = pooling_infer,
     .eval = eval,
     .bound = bound,
-    .draw = pool_draw,
+    .draw = pooling_draw,
 };

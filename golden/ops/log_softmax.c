@@ -83,7 +83,7 @@ static void bound_slice(const struct call *c, const struct slice *s, double beta
     const double *x = c->x[INPUT] + s->at, *ex = c->ex[INPUT] ? c->ex[INPUT] + s->at : NULL;
     const double *y = c->y[0] + s->at;
     double *ey = c->ey[0] + s->at, relative = 0, carried = 0, u = c->unit;
-    struct elementary_exps grown = ELEMENTARY_NO_EXPS;
+    struct elementary_exp_sum grown = ELEMENTARY_EXP_SUM_EMPTY;
 
     for (size_t i = 0; i < s->len; i++) {
         double t = (x[i * s->step] - s->max) * beta, p = elementary_exp(y[i * s->step]);

@@ -92,7 +92,7 @@ static struct score score_of(const struct call *c, const struct items *items, do
     memcpy(items->key, &stored, sizeof stored);
     for (size_t i = 0; i < items->n; i++) {
         memcpy(items->key + sizeof stored, items->data + i * items->bytes, items->bytes);
-        double print = (double) (int64_t) fingerprint64(items->key, sizeof stored + items->bytes);
+        double print = (double) (int64_t) farmhash64(items->key, sizeof stored + items->bytes);
         double term = print * (weight ? weight[i] : 1);
         s.sum += term;
         s.size += fabs(term);

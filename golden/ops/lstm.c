@@ -63,11 +63,11 @@ static int run(struct call *c, double unit, struct why *w)
         .state = cell_result(c, STATE_OUT, unit),
         .cell = cell_result(c, CELL_OUT, unit),
     };
-    struct near_array scratch = cell_result(c, SCRATCH, unit);
+    struct ball_array scratch = cell_result(c, SCRATCH, unit);
     size_t n = tensor_count(c->out[SCRATCH]);
 
     for (size_t i = 0; i < n; i++)
-        near_put(&scratch, i, (struct near){ 0, INFINITY });
+        ball_put(&scratch, i, (struct ball){ 0, INFINITY });
     return lstm_run(c, &cell, cell_sequence_of(c->in[INPUT], false), false, unit, &r, w);
 }
 

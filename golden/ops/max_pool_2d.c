@@ -19,12 +19,12 @@ static void take_larger(const double *x, double *acc, size_t channels)
         acc[k] = x[k] > acc[k] || isnan(x[k]) ? x[k] : acc[k];
 }
 
-static const struct pool_window largest = { -INFINITY, take_larger, NULL };
+static const struct pooling_reduction largest = { -INFINITY, take_larger, NULL };
 
 static int eval(struct call *c, struct why *w)
 {
     (void) w;
-    pool_run(c, &largest, c->x[0], c->y[0]);
+    pooling_run(c, &largest, c->x[0], c->y[0]);
     activation_apply(c, POOL_ACTIVATION, c->y[0], tensor_count(c->out[0]));
     return 0;
 }
@@ -45,13 +45,13 @@ static int bound(struct call *c, struct why *w)
         ey[i] = 0;
     if (!ex)
         return 0;
-    pool_run(c, &largest, c->x[0], middle);
+    pooling_run(c, &largest, c->x[0], middle);
     for (size_t i = 0; i < n; i++)
         side[i] = c->x[0][i] - ex[i];
-    pool_run(c, &largest, side, low);
+    pooling_run(c, &largest, side, low);
     for (size_t i = 0; i < n; i++)
         side[i] = c->x[0][i] + ex[i];
-    pool_run(c, &largest, side, ey);
+    pooling_run(c, &largest, side, ey);
     for (size_t i = 0; i < n_out; i++) {
         ey[i] = bound_interval(middle[i], low[i], ey[i]);
     }
@@ -66,18 +66,18 @@ const struct op op_MAX_POOL_2D = {
     .formula = "output[n,y,x,c] = act(max over the i,j of the window in the image of "
                "input[n, y*stride_height + i - pad_top, x*stride_width + j - pad_left, c])",
     .since = L1,
-    .in = pool_in,
+    .in = pooling_in,
     .n_in = POOL_ROLES,
-    .out = pool_out,
-    .n_out = COUNT(pool_out),
-    .forms = pool_forms,
+    .out = pooling_out,
+    .n_out = COUNT(pooling_out),
+    .forms = pooling_forms,
     .n_forms = POOL_FORMS,
     .typings = typings,
     .n_typings = COUNT(typings),
     .layout = 1 + POOL_LAYOUT,
     .error = { ERROR_EXACT, .text = "the maxima of x - ex and x + ex" },
-    .infer = pool_infer,
+    .infer = pooling_infer,
     .eval = eval,
     .bound = bound,
-    .draw = pool_draw,
+    .draw = pooling_draw,
 };

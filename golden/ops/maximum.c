@@ -31,7 +31,7 @@ static int bound(struct call *c, struct why *w)
 {
     (void) w;
     binary_bound(c, carry);
-    bound_requantised(c);
+    bound_requantisation(c);
     return 0;
 }
 

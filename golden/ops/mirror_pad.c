@@ -60,11 +60,11 @@ static void mirror(const struct call *c, uint32_t d, size_t size, char *to)
     ptrdiff_t step[MAX_RANK], edge = call_int(c, MODE) == REFLECT, corner = 0;
     ptrdiff_t before = padding_before(c, PADDINGS, d), after = padding_after(c, PADDINGS, d);
     ptrdiff_t end = before + (ptrdiff_t) in->dim[d];
-    struct mover_axis box[MAX_RANK];
+    struct copy_axis box[MAX_RANK];
 
-    mover_strides(out, step);
+    element_strides(out, step);
     for (uint32_t i = 0; i < out->rank; i++) {
-        box[i] = (struct mover_axis){ i < d ? in->dim[i] : out->dim[i], step[i], step[i] };
+        box[i] = (struct copy_axis){ i < d ? in->dim[i] : out->dim[i], step[i], step[i] };
         corner += i < d ? padding_before(c, PADDINGS, i) * step[i] : 0;
     }
     box[d].from = -step[d];
@@ -72,11 +72,11 @@ static void mirror(const struct call *c, uint32_t d, size_t size, char *to)
     size_t line = (size_t) step[d] * size;
     box[d].n = (size_t) before;
     if (before)
-        mover_copy(size, box, out->rank, to + (size_t) (2 * before - 1 + edge) * line, to);
+        copy_elements(size, box, out->rank, to + (size_t) (2 * before - 1 + edge) * line, to);
     box[d].n = (size_t) after;
     if (after)
-        mover_copy(size, box, out->rank, to + (size_t) (end - 1 - edge) * line,
-                   to + (size_t) end * line);
+        copy_elements(size, box, out->rank, to + (size_t) (end - 1 - edge) * line,
+                      to + (size_t) end * line);
 }
 
 static void move(const struct call *c, const struct movement *m)

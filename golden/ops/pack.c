@@ -46,12 +46,13 @@ static void move(const struct call *c, const struct movement *m)
 {
     const struct shape *in = &c->in[INPUTS]->shape;
     uint32_t axis = (uint32_t) call_int(c, AXIS);
-    size_t outer = mover_count(in, 0, axis), run = mover_count(in, axis, in->rank);
+    size_t outer = element_count(in, 0, axis), run = element_count(in, axis, in->rank);
     ptrdiff_t row = (ptrdiff_t) (run * c->n_many);
-    struct mover_axis box[] = { { outer, (ptrdiff_t) run, row }, { run, 1, 1 } };
+    struct copy_axis box[] = { { outer, (ptrdiff_t) run, row }, { run, 1, 1 } };
 
     for (uint32_t i = 0; i < c->n_many; i++)
-        mover_copy(m->size, box, 2, m->from[c->many_at + i], (char *) m->to[0] + i * run * m->size);
+        copy_elements(m->size, box, 2, m->from[c->many_at + i],
+                      (char *) m->to[0] + i * run * m->size);
 }
 
 /* The inputs may be drawn after the axis: 0 and 1 are then valid for every rank. */

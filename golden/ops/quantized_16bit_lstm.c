@@ -71,27 +71,27 @@ static const struct typing typings[] = {
 };
 
 /* Concatenates each row of a with that of b. */
-static struct near_array join(const struct cell *k, struct near_array a, size_t na,
-                              struct near_array b, size_t nb, size_t rows, struct why *w)
+static struct ball_array join(const struct cell *k, struct ball_array a, size_t na,
+                              struct ball_array b, size_t nb, size_t rows, struct why *w)
 {
-    struct near_array joined;
+    struct ball_array joined;
     size_t n = na + nb;
 
     if (cell_array(k, rows * n, &joined, w) < 0)
-        return (struct near_array){ 0 };
+        return (struct ball_array){ 0 };
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < n; i++)
-            near_put(&joined, r * n + i,
-                     i < na ? near_at(&a, r * na + i) : near_at(&b, r * nb + i - na));
+            ball_put(&joined, r * n + i,
+                     i < na ? ball_at(&a, r * na + i) : ball_at(&b, r * nb + i - na));
     return joined;
 }
 
 /* sum = bias + weights * row.  The definition joins input and state to one row, and also their
  * weights, where those of the state come first. */
-static int sum_gate(const struct cell *k, int gate, const struct near_array *sum, struct why *w)
+static int sum_gate(const struct cell *k, int gate, const struct ball_array *sum, struct why *w)
 {
     size_t batch = k->rows.batch, inputs_n = k->c->letter['I'], outputs_n = k->c->letter['O'];
-    struct near_array bias = cell_operand(k, BIAS + gate);
+    struct ball_array bias = cell_operand(k, BIAS + gate);
     struct cell_matrix m = { .n = outputs_n, .k = inputs_n + outputs_n };
     struct cell_rows row = { .n = batch, .stride = m.k }, to = { *sum, batch, outputs_n };
 
@@ -101,7 +101,7 @@ static int sum_gate(const struct cell *k, int gate, const struct near_array *sum
     if (!row.at.x || !m.weights.x)
         return -1;
     for (size_t i = 0; i < batch * outputs_n; i++)
-        near_put(sum, i, near_at(&bias, i % outputs_n));
+        ball_put(sum, i, ball_at(&bias, i % outputs_n));
     TRY(cell_matrix_measure(k, &m, w));
     return cell_product(k, &row, &m, m.k, &to, w);
 }
@@ -133,7 +133,7 @@ static int eval(struct call *c, struct why *w)
 {
     struct cell k = { .c = c, .rows = cell_sequence_of(c->in[INPUT], false) };
     size_t n = tensor_count(c->in[CELL]);
-    struct near_array sum[GATES];
+    struct ball_array sum[GATES];
 
     for (int g = 0; g < GATES; g++) {
         TRY(cell_array(&k, n, &sum[g], w));
@@ -150,19 +150,19 @@ static int eval(struct call *c, struct why *w)
 
 /* Errors of the operands are propagated through the real-valued cell; the integer steps deviate
  * from it about as much as arithmetic with a precision of 12 bits. */
-static void bound_unit(struct call *c, const struct near_array sum[GATES], struct near cell,
+static void bound_unit(struct call *c, const struct ball_array sum[GATES], struct ball cell,
                        size_t i)
 {
     static const double u = 0x1p-12;
-    struct near value[GATES], kept, added, next, output;
+    struct ball value[GATES], kept, added, next, output;
 
     for (int g = 0; g < GATES; g++)
         value[g] =
-            activation_of_cell(near_at(&sum[g], i), g == GATE_CELL ? CELL_TANH : CELL_LOGISTIC, u);
-    kept = near_product(value[GATE_FORGET], cell, u);
-    added = near_product(value[GATE_INPUT], value[GATE_CELL], u);
-    next = near_sum(kept, added, u);
-    output = near_product(value[GATE_OUTPUT], activation_of_cell(next, CELL_TANH, u), u);
+            activation_of_cell(ball_at(&sum[g], i), g == GATE_CELL ? CELL_TANH : CELL_LOGISTIC, u);
+    kept = ball_product(value[GATE_FORGET], cell, u);
+    added = ball_product(value[GATE_INPUT], value[GATE_CELL], u);
+    next = ball_sum(kept, added, u);
+    output = ball_product(value[GATE_OUTPUT], activation_of_cell(next, CELL_TANH, u), u);
     c->ey[CELL_OUT][i] = bound_clean(next.e + fabs(next.x - c->y[CELL_OUT][i]));
     c->ey[OUTPUT][i] = bound_clean(output.e + fabs(output.x - c->y[OUTPUT][i]));
 }
@@ -170,20 +170,20 @@ static void bound_unit(struct call *c, const struct near_array sum[GATES], struc
 static int bound(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->in[CELL]);
-    struct near_array sum[GATES];
+    struct ball_array sum[GATES];
     struct call real;
 
     if (!cell_inexact(c))
         return 0;
     TRY(cell_real_call(c, &real, w));
     struct cell k = { .c = &real, .rows = cell_sequence_of(c->in[INPUT], false), .unit = c->unit };
-    struct near_array cell = cell_operand(&k, CELL);
+    struct ball_array cell = cell_operand(&k, CELL);
     for (int g = 0; g < GATES; g++) {
         TRY(cell_array(&k, n, &sum[g], w));
         TRY(sum_gate(&k, g, &sum[g], w));
     }
     for (size_t i = 0; i < n; i++)
-        bound_unit(c, sum, near_at(&cell, i), i);
+        bound_unit(c, sum, ball_at(&cell, i), i);
     return 0;
 }
 

@@ -88,16 +88,16 @@ static size_t pick(const double *p, size_t classes, double x)
     return last; /* the rounded sum is below 1 */
 }
 
-static struct odds *odds_new(const struct call *c)
+static struct distribution *odds_new(const struct call *c)
 {
     size_t rows = c->letter['B'], classes = c->letter['C'];
-    struct odds *o = arena_alloc(c->scratch, 1, sizeof *o);
+    struct distribution *o = arena_alloc(c->scratch, 1, sizeof *o);
 
     if (!o)
         return NULL;
-    *o =
-        (struct odds){ rows, classes, arena_alloc_raw(c->scratch, rows * classes + 1, sizeof *o->p),
-                       arena_alloc(c->scratch, rows + 1, sizeof *o->relative) };
+    *o = (struct distribution){ rows, classes,
+                                arena_alloc_raw(c->scratch, rows * classes + 1, sizeof *o->p),
+                                arena_alloc(c->scratch, rows + 1, sizeof *o->relative) };
     return o->p && o->relative ? o : NULL;
 }
 
@@ -121,7 +121,7 @@ static int eval(struct call *c, struct why *w)
     const int32_t *seeds = c->in[SEEDS]->data;
     uint64_t seed = (uint64_t) (uint32_t) seeds[0] << 32 | (uint32_t) seeds[1];
     size_t classes = c->letter['C'], samples = c->out[0]->shape.dim[1];
-    struct odds *o = odds_new(c);
+    struct distribution *o = odds_new(c);
 
     if (!o)
         return why_no_memory_for(w, "%s", c->op->name);
@@ -133,11 +133,11 @@ static int eval(struct call *c, struct why *w)
             c->y[0][row * samples + i] = (double) pick(p, classes, uniform(seed, row, i));
     }
     o->absolute = 2 * c->unit;
-    c->odds = o;
+    c->distribution = o;
     return 0;
 }
 
-/* A single value has no bound; call.odds judges all of them by their distribution. */
+/* A single value has no bound; call.distribution judges all of them by their distribution. */
 static int bound(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->out[0]);

@@ -35,13 +35,13 @@ static int infer(struct call *c, struct why *w)
 static void move(const struct call *c, const struct movement *m)
 {
     const struct shape *in = &c->in[INPUT]->shape;
-    struct slice_axis axis[MAX_RANK];
+    struct strided_axis axis[MAX_RANK];
 
     for (uint32_t i = 0; i < in->rank; i++)
-        axis[i] = (struct slice_axis){ in->dim[i], 0, 1 };
+        axis[i] = (struct strided_axis){ in->dim[i], 0, 1 };
     uint32_t turned = (uint32_t) call_int(c, AXIS);
-    axis[turned] = (struct slice_axis){ in->dim[turned], (int64_t) in->dim[turned] - 1, -1 };
-    slice_move(c, axis, m);
+    axis[turned] = (struct strided_axis){ in->dim[turned], (int64_t) in->dim[turned] - 1, -1 };
+    strided_copy(c, axis, m);
 }
 
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)

@@ -9,8 +9,8 @@ static const struct role outputs[] = {
 
 static const struct form forms[] = {
     { "",
-      { REGION_INPUT, REGION_ROI, REGION_BATCHES, REGION_OUT_H, REGION_OUT_W, REGION_STRIDE_H,
-        REGION_STRIDE_W, REGION_SAMPLES_H, REGION_SAMPLES_W, REGION_LAYOUT, END } },
+      { ROI_INPUT, ROI_BOXES, ROI_BATCHES, ROI_OUT_H, ROI_OUT_W, ROI_STRIDE_H, ROI_STRIDE_W,
+        ROI_SAMPLES_H, ROI_SAMPLES_W, ROI_LAYOUT, END } },
 };
 
 enum { MOST_SAMPLES = 1 << 16 };
@@ -26,9 +26,9 @@ static int check_samples(struct call *c, int role, struct why *w)
 
 static int infer(struct call *c, struct why *w)
 {
-    TRY(check_samples(c, REGION_SAMPLES_H, w));
-    TRY(check_samples(c, REGION_SAMPLES_W, w));
-    return region_infer(c, w);
+    TRY(check_samples(c, ROI_SAMPLES_H, w));
+    TRY(check_samples(c, ROI_SAMPLES_W, w));
+    return roi_infer(c, w);
 }
 
 /* The mean of bilinear samples over a grid of points separates into both axes.  This is one axis of
@@ -43,7 +43,7 @@ struct bin {
 
 static int bin_new(struct call *c, int axis, struct bin *ret_bin, struct why *w)
 {
-    size_t n = region_pixels(c, axis) + 1;
+    size_t n = roi_pixels(c, axis) + 1;
     double *lists = arena_alloc(c->scratch, 3 * n, sizeof *lists);
 
     if (!lists)
@@ -69,7 +69,7 @@ static size_t pixel_of(double x, size_t pixels)
 
 /* Adds a sample at x with weight `part`.  Beyond the centre of the last pixel it takes that pixel.
  */
-static void bin_sample(struct bin *b, size_t pixels, struct near x, double part)
+static void bin_sample(struct bin *b, size_t pixels, struct ball x, double part)
 {
     size_t k = pixel_of(x.x, pixels), next = k + 1 < pixels ? k + 1 : k;
     double fraction = next > k ? x.x - (double) k : 0;
@@ -92,7 +92,7 @@ static void bin_sample(struct bin *b, size_t pixels, struct near x, double part)
 
 /* One axis of a region: where it begins, its bins of `step` pixels with `samples` points each. */
 struct cut {
-    struct near from, step;
+    struct ball from, step;
     size_t samples;
     bool open; /* rounding may also give `other` samples */
     size_t other;
@@ -100,11 +100,11 @@ struct cut {
 
 static struct cut cut_axis(const struct call *c, const struct region *r, int axis)
 {
-    static const int samples[] = { REGION_SAMPLES_H, REGION_SAMPLES_W };
-    struct near length =
-        near_max(near_difference(r->to[axis], r->from[axis], c->unit), near_exact(1));
-    struct near bins = near_exact((double) region_bins(c, axis));
-    struct cut k = { r->from[axis], near_quotient(length, bins, c->unit), 0, false, 0 };
+    static const int samples[] = { ROI_SAMPLES_H, ROI_SAMPLES_W };
+    struct ball length =
+        ball_max(ball_difference(r->to[axis], r->from[axis], c->unit), ball_exact(1));
+    struct ball bins = ball_exact((double) roi_bins(c, axis));
+    struct cut k = { r->from[axis], ball_quotient(length, bins, c->unit), 0, false, 0 };
     double asked = call_int(c, samples[axis]), n = asked > 0 ? asked : ceil(k.step.x);
     double least = ceil(k.step.x - k.step.e), most = ceil(k.step.x + k.step.e);
 
@@ -120,13 +120,13 @@ static struct cut cut_axis(const struct call *c, const struct region *r, int axi
 static void cut_bin(const struct call *c, const struct cut *k, size_t samples, int axis, size_t i,
                     struct bin *b)
 {
-    size_t pixels = region_pixels(c, axis);
+    size_t pixels = roi_pixels(c, axis);
     double n = (double) samples, u = c->unit;
 
     bin_clear(b, pixels);
     for (size_t s = 0; s < samples; s++) {
         double steps = (double) i + ((double) s + 0.5) / n;
-        struct near x = near_sum(k->from, near_product(k->step, near_exact(steps), 2 * u), u);
+        struct ball x = ball_sum(k->from, ball_product(k->step, ball_exact(steps), 2 * u), u);
         x.e += (double) s * u * fabs(x.x); /* implementations accumulate the position */
         bin_sample(b, pixels, x, 1 / n);
     }
@@ -173,7 +173,7 @@ static int walk_regions(struct call *c, int (*visit)(struct walk *t, size_t i, s
                         struct why *w)
 {
     struct walk t = { .c = c };
-    size_t at = 0, rows = region_bins(c, 0), columns = region_bins(c, 1);
+    size_t at = 0, rows = roi_bins(c, 0), columns = roi_bins(c, 1);
 
     if (tensor_count(c->out[0]) == 0)
         return 0;
@@ -183,7 +183,7 @@ static int walk_regions(struct call *c, int (*visit)(struct walk *t, size_t i, s
     if (!t.spare)
         return why_no_memory_for(w, "%s", c->op->name);
     for (size_t m = 0; m < c->letter['M']; m++) {
-        TRY(region_read(c, m, &t.region, w));
+        TRY(roi_read(c, m, &t.region, w));
         for (int k = 0; k < 2; k++)
             t.cut[k] = cut_axis(c, &t.region, k);
         for (size_t i = 0; i < rows; i++) {
@@ -203,7 +203,7 @@ static int visit_value(struct walk *t, size_t i, size_t j, size_t at)
 
     (void) i;
     (void) j;
-    mean_of_bin(c, image_of(c, c->x[REGION_INPUT], &t->region), &t->bin[0], &t->bin[1], false,
+    mean_of_bin(c, image_of(c, c->x[ROI_INPUT], &t->region), &t->bin[0], &t->bin[1], false,
                 c->y[0] + at);
     return 0;
 }
@@ -239,7 +239,7 @@ static void add_weights(const struct call *c, const double *image, const struct 
 {
     size_t width = c->letter['W'], channels = c->letter['C'];
 
-    if (c->arg[REGION_INPUT]->scale == 0)
+    if (c->arg[ROI_INPUT]->scale == 0)
         return;
     for (size_t i = t->bin[0].lo; i <= t->bin[0].hi; i++)
         for (size_t j = t->bin[1].lo; j <= t->bin[1].hi; j++)
@@ -255,8 +255,8 @@ static void add_errors(struct walk *t, const double *image, size_t samples, doub
     const struct bin *by = &t->bin[0], *bx = &t->bin[1];
     size_t channels = c->letter['C'], width = c->letter['W'];
 
-    if (c->ex[REGION_INPUT]) {
-        mean_of_bin(c, image_of(c, c->ex[REGION_INPUT], &t->region), by, bx, true, t->spare);
+    if (c->ex[ROI_INPUT]) {
+        mean_of_bin(c, image_of(c, c->ex[ROI_INPUT], &t->region), by, bx, true, t->spare);
         for (size_t k = 0; k < channels; k++)
             e[k] += t->spare[k];
     }
@@ -294,7 +294,7 @@ static void add_other_samples(struct walk *t, const double *image, size_t i, siz
 static int visit_bound(struct walk *t, size_t i, size_t j, size_t at)
 {
     struct call *c = t->c;
-    const double *image = image_of(c, c->x[REGION_INPUT], &t->region);
+    const double *image = image_of(c, c->x[ROI_INPUT], &t->region);
     double *e = c->ey[0] + at;
 
     for (size_t k = 0; k < c->letter['C']; k++)
@@ -309,9 +309,9 @@ static int visit_bound(struct walk *t, size_t i, size_t j, size_t at)
 
 static int bound(struct call *c, struct why *w)
 {
-    if (!c->ex[REGION_BATCHES])
+    if (!c->ex[ROI_BATCHES])
         return walk_regions(c, visit_bound, w);
-    region_undecided(c);
+    roi_undecided(c);
     return 0;
 }
 
@@ -322,20 +322,20 @@ const struct op op_ROI_ALIGN = {
     .formula = "output[m,i,j,c] = mean over a grid of points (y, x) in bin i, j of box m of the "
                "bilinear interpolation of input[batches[m], y, x, c]",
     .since = L3,
-    .in = region_in,
-    .n_in = REGION_ROLES,
+    .in = roi_in,
+    .n_in = ROI_ROLES,
     .out = outputs,
     .n_out = COUNT(outputs),
     .forms = forms,
     .n_forms = COUNT(forms),
-    .typings = region_typings,
-    .n_typings = REGION_TYPINGS,
-    .layout = 1 + REGION_LAYOUT,
+    .typings = roi_typings,
+    .n_typings = ROI_TYPINGS,
+    .layout = 1 + ROI_LAYOUT,
     .error = { ERROR_ELEMENT, .ulps = 1,
                .text = "mean of ex, factor * sqrt(K) * u * mean |x|, and the slope of the image "
                        "times the errors of the samples' positions" },
     .infer = infer,
     .eval = eval,
     .bound = bound,
-    .draw = region_draw,
+    .draw = roi_draw,
 };

@@ -8,8 +8,8 @@ static const struct role outputs[] = {
 
 static const struct form forms[] = {
     { "",
-      { REGION_INPUT, REGION_ROI, REGION_BATCHES, REGION_OUT_H, REGION_OUT_W, REGION_STRIDE_H,
-        REGION_STRIDE_W, REGION_LAYOUT, END } },
+      { ROI_INPUT, ROI_BOXES, ROI_BATCHES, ROI_OUT_H, ROI_OUT_W, ROI_STRIDE_H, ROI_STRIDE_W,
+        ROI_LAYOUT, END } },
 };
 
 /* Pixels of a bin along an axis, as half-open ranges: from..to by the definition, least..most those
@@ -52,7 +52,7 @@ static void widen_span(struct span *s, const struct span *other)
 }
 
 /* The coordinate x plus `side` times its error, rounded to a pixel, half away from zero. */
-static double pixel(struct near x, int side)
+static double pixel(struct ball x, int side)
 {
     double a = x.x + side * x.e;
 
@@ -62,8 +62,8 @@ static double pixel(struct near x, int side)
 /* Bin i of a region along an axis, for all roundings of the region's ends within their errors. */
 static struct span bin_of(const struct call *c, const struct region *r, int axis, size_t i)
 {
-    double bins = (double) region_bins(c, axis), limit = (double) region_pixels(c, axis);
-    struct near from = r->from[axis], to = r->to[axis];
+    double bins = (double) roi_bins(c, axis), limit = (double) roi_pixels(c, axis);
+    struct ball from = r->from[axis], to = r->to[axis];
     struct span s, other;
 
     span_of(pixel(from, 0), pixel(to, 0), (double) i, bins, limit, c->unit, &s);
@@ -107,7 +107,7 @@ static size_t image_at(const struct call *c, const struct region *r)
 static void pool(struct call *c, const struct region *r, const struct span *sy,
                  const struct span *sx, double *y)
 {
-    const double *image = c->x[REGION_INPUT] + image_at(c, r);
+    const double *image = c->x[ROI_INPUT] + image_at(c, r);
     struct box_of_pixels b = { sy->from, sy->to, sx->from, sx->to };
 
     largest(c, image, &b, NULL, 0, y);
@@ -139,8 +139,8 @@ static bool has_pixels(const struct box_of_pixels *b)
 static void bound_bin(struct call *c, const struct region *r, const struct span *sy,
                       const struct span *sx, size_t at)
 {
-    const double *image = c->x[REGION_INPUT] + image_at(c, r);
-    const double *e = c->ex[REGION_INPUT] ? c->ex[REGION_INPUT] + image_at(c, r) : NULL;
+    const double *image = c->x[ROI_INPUT] + image_at(c, r);
+    const double *e = c->ex[ROI_INPUT] ? c->ex[ROI_INPUT] + image_at(c, r) : NULL;
     struct box_of_pixels all = { sy->least, sy->most, sx->least, sx->most };
     struct box_of_pixels sure = { sy->sure_from, sy->sure_to, sx->sure_from, sx->sure_to };
     bool some = has_pixels(&sure);
@@ -162,10 +162,10 @@ static int walk_regions(struct call *c, bool bounds, struct why *w)
     if (tensor_count(c->out[0]) == 0)
         return 0;
     for (size_t m = 0; m < c->letter['M']; m++) {
-        TRY(region_read(c, m, &r, w));
-        for (size_t i = 0; i < region_bins(c, 0); i++) {
+        TRY(roi_read(c, m, &r, w));
+        for (size_t i = 0; i < roi_bins(c, 0); i++) {
             struct span sy = bin_of(c, &r, 0, i);
-            for (size_t j = 0; j < region_bins(c, 1); j++, at += c->letter['C']) {
+            for (size_t j = 0; j < roi_bins(c, 1); j++, at += c->letter['C']) {
                 struct span sx = bin_of(c, &r, 1, j);
                 if (bounds)
                     bound_bin(c, &r, &sy, &sx, at);
@@ -184,9 +184,9 @@ static int eval(struct call *c, struct why *w)
 
 static int bound(struct call *c, struct why *w)
 {
-    if (!c->ex[REGION_BATCHES])
+    if (!c->ex[ROI_BATCHES])
         return walk_regions(c, true, w);
-    region_undecided(c);
+    roi_undecided(c);
     return 0;
 }
 
@@ -197,19 +197,19 @@ const struct op op_ROI_POOLING = {
     .formula = "output[m,i,j,c] = max over the pixels (y, x) in bin i, j of box m, its ends "
                "rounded to pixels, of input[batches[m], y, x, c]; 0 if empty",
     .since = L3,
-    .in = region_in,
-    .n_in = REGION_SAMPLES_H,
+    .in = roi_in,
+    .n_in = ROI_SAMPLES_H,
     .out = outputs,
     .n_out = COUNT(outputs),
     .forms = forms,
     .n_forms = COUNT(forms),
-    .typings = region_typings,
-    .n_typings = REGION_TYPINGS,
-    .layout = 1 + REGION_LAYOUT,
+    .typings = roi_typings,
+    .n_typings = ROI_TYPINGS,
+    .layout = 1 + ROI_LAYOUT,
     .error = { ERROR_EXACT,
                .text = "ex; distance to the largest pixels of bins with other roundings" },
-    .infer = region_infer,
+    .infer = roi_infer,
     .eval = eval,
     .bound = bound,
-    .draw = region_draw,
+    .draw = roi_draw,
 };

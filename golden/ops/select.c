@@ -52,7 +52,7 @@ static int bound(struct call *c, struct why *w)
             e = fmax(e, fabs(other - y) + error_at(c, chosen ? B : A, i));
         c->ey[0][i] = bound_clean(e);
     }
-    bound_requantised(c);
+    bound_requantisation(c);
     return 0;
 }
 

@@ -24,13 +24,13 @@ static const struct typing typings[] = {
     { L4, RANKS(1, MAX_RANK), { DT_S8 } },
 };
 
-static struct slice_axis axis_at(const struct call *c, uint32_t i)
+static struct strided_axis axis_at(const struct call *c, uint32_t i)
 {
     int64_t dim = c->in[INPUT]->shape.dim[i];
     int64_t begin = ((const int32_t *) c->in[BEGIN]->data)[i];
     int64_t size = ((const int32_t *) c->in[SIZE]->data)[i];
 
-    return (struct slice_axis){ (uint32_t) (size == -1 ? dim - begin : size), begin, 1 };
+    return (struct strided_axis){ (uint32_t) (size == -1 ? dim - begin : size), begin, 1 };
 }
 
 static int check_axis(const struct call *c, uint32_t i, struct why *w)
@@ -63,11 +63,11 @@ static int infer(struct call *c, struct why *w)
 
 static void move(const struct call *c, const struct movement *m)
 {
-    struct slice_axis axis[MAX_RANK];
+    struct strided_axis axis[MAX_RANK];
 
     for (uint32_t i = 0; i < c->in[INPUT]->shape.rank; i++)
         axis[i] = axis_at(c, i);
-    slice_move(c, axis, m);
+    strided_copy(c, axis, m);
 }
 
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)

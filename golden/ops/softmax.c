@@ -101,9 +101,9 @@ static bool is_open(const struct logits *l)
 
 /* The sum of exponentials of the logits, all at the lower (sign -1) or upper (1) end of their
  * intervals. */
-static struct elementary_exps extreme_sum(const struct logits *l, double sign)
+static struct elementary_exp_sum arg_min_max_sum(const struct logits *l, double sign)
 {
-    struct elementary_exps s = ELEMENTARY_NO_EXPS;
+    struct elementary_exp_sum s = ELEMENTARY_EXP_SUM_EMPTY;
 
     for (size_t i = 0; i < l->len; i++)
         elementary_add_exp(&s, logit(l, i) + sign * logit_error(l, i));
@@ -112,7 +112,7 @@ static struct elementary_exps extreme_sum(const struct logits *l, double sign)
 
 /* exp(x) / (exp(x) + the terms of the sum without exp(own)).  slack: relative error of that
  * difference, added to the sum. */
-static double share(double x, const struct elementary_exps *sum, double own, double slack)
+static double share(double x, const struct elementary_exp_sum *sum, double own, double slack)
 {
     double others = sum->sum * (1 + slack) - elementary_exp(own - sum->top);
 
@@ -121,7 +121,8 @@ static double share(double x, const struct elementary_exps *sum, double own, dou
 
 /* A result is largest if its own logit is at its upper and all others are at their lower ends. */
 static double carried(const struct logits *l, size_t i, double y,
-                      const struct elementary_exps *smallest, const struct elementary_exps *largest)
+                      const struct elementary_exp_sum *smallest,
+                      const struct elementary_exp_sum *largest)
 {
     double up = logit(l, i) + logit_error(l, i), down = logit(l, i) - logit_error(l, i);
 
@@ -132,14 +133,15 @@ static void bound_slice(const struct call *c, size_t at, const struct logits *l)
 {
     const double *y = c->y[0] + at;
     double *ey = c->ey[0] + at, sum = 0;
-    struct elementary_exps smallest = ELEMENTARY_NO_EXPS, largest = ELEMENTARY_NO_EXPS;
+    struct elementary_exp_sum smallest = ELEMENTARY_EXP_SUM_EMPTY,
+                              largest = ELEMENTARY_EXP_SUM_EMPTY;
 
     for (size_t i = 0; i < l->len; i++)
         sum += y[i * l->step] * bound_exp(c->unit, logit(l, i));
     bool open = is_open(l);
     if (l->ex && !open) {
-        smallest = extreme_sum(l, -1);
-        largest = extreme_sum(l, 1);
+        smallest = arg_min_max_sum(l, -1);
+        largest = arg_min_max_sum(l, 1);
     }
     for (size_t i = 0; i < l->len; i++) {
         double own = bound_exp(c->unit, logit(l, i)), p = y[i * l->step];

@@ -72,7 +72,7 @@ static void move(const struct call *c, const struct movement *m)
     size_t n = tensor_count(c->out[0]);
 
     if (n > tensor_count(c->in[INPUT]))
-        mover_fill(m->size, m->fill, n, m->to[0]);
+        fill_elements(m->size, m->fill, n, m->to[0]);
     if (n)
         batch_from_space(&b, m->size, m->from[INPUT], m->to[0]);
 }

@@ -49,10 +49,10 @@ static void move(const struct call *c, const struct movement *m)
 {
     struct axis a = call_axis(c, AXIS);
     size_t row = a.len * a.inner, run = row / c->n_out;
-    struct mover_axis box[] = { { a.outer, (ptrdiff_t) row, (ptrdiff_t) run }, { run, 1, 1 } };
+    struct copy_axis box[] = { { a.outer, (ptrdiff_t) row, (ptrdiff_t) run }, { run, 1, 1 } };
 
     for (uint32_t i = 0; i < c->n_out; i++)
-        mover_copy(m->size, box, 2, (const char *) m->from[INPUT] + i * run * m->size, m->to[i]);
+        copy_elements(m->size, box, 2, (const char *) m->from[INPUT] + i * run * m->size, m->to[i]);
 }
 
 /* Draws a divisor of the dimension, at most 6. */

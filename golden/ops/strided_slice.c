@@ -55,7 +55,7 @@ static int64_t within(int64_t index, int64_t dim, int64_t lowest)
     return index < lowest ? lowest : index > lowest + dim ? lowest + dim : index;
 }
 
-static struct slice_axis axis_at(const struct call *c, uint32_t i)
+static struct strided_axis axis_at(const struct call *c, uint32_t i)
 {
     int64_t dim = c->in[INPUT]->shape.dim[i], step = list_at(c, STRIDES, i);
     int64_t lowest = step > 0 ? 0 : -1, highest = lowest + dim;
@@ -65,7 +65,7 @@ static struct slice_axis axis_at(const struct call *c, uint32_t i)
                                          : within(list_at(c, FINISH, i), dim, lowest);
     int64_t n = step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step;
 
-    return (struct slice_axis){ (uint32_t) (n > 0 ? n : 0), begin, step };
+    return (struct strided_axis){ (uint32_t) (n > 0 ? n : 0), begin, step };
 }
 
 static bool all_known(const struct call *c)
@@ -86,7 +86,7 @@ static int infer(struct call *c, struct why *w)
         return 0;
     for (uint32_t i = 0; i < in->rank; i++) {
         REQUIRE(w, list_at(c, STRIDES, i) != 0, "strides[%u] is 0", i);
-        struct slice_axis a = axis_at(c, i);
+        struct strided_axis a = axis_at(c, i);
         if (!masked(c, SHRINK_MASK, i)) {
             out.dim[out.rank++] = a.count;
             continue;
@@ -101,11 +101,11 @@ static int infer(struct call *c, struct why *w)
 
 static void move(const struct call *c, const struct movement *m)
 {
-    struct slice_axis axis[MAX_RANK];
+    struct strided_axis axis[MAX_RANK];
 
     for (uint32_t i = 0; i < c->in[INPUT]->shape.rank; i++)
         axis[i] = axis_at(c, i);
-    slice_move(c, axis, m);
+    strided_copy(c, axis, m);
 }
 
 /* Writes an index from the start or, at random, from the end. */
@@ -142,7 +142,7 @@ static int32_t draw_mask(const struct call *c, int role, struct drawer *d)
     for (uint32_t i = 0; i < c->in[INPUT]->shape.rank; i++) {
         bool may = true;
         if (role == SHRINK_MASK) {
-            struct slice_axis a = axis_at(c, i);
+            struct strided_axis a = axis_at(c, i);
             may = a.count == 1 && a.step > 0;
         }
         mask |= may && d->below(d, 3) == 0 ? 1 << i : 0;

@@ -63,7 +63,7 @@ static int infer(struct call *c, struct why *w)
 
 /* The memory of the filters, [batch][filter][step], with the newest step computed from the input.
  */
-static int update_memory(const struct cell *k, struct near_array *ret_memory, struct why *w)
+static int update_memory(const struct cell *k, struct ball_array *ret_memory, struct why *w)
 {
     size_t filters = k->c->letter['F'], steps = k->c->letter['M'], batch = k->rows.batch;
     struct cell_rows from = { cell_operand(k, INPUT), batch, k->c->letter['I'] };
@@ -73,30 +73,30 @@ static int update_memory(const struct cell *k, struct near_array *ret_memory, st
     TRY(cell_state(k, STATE, batch * filters * steps, ret_memory, w));
     TRY(cell_array(k, batch * filters, &newest.at, w));
     for (size_t i = 0; i < batch * filters; i++)
-        near_put(&newest.at, i, (struct near){ 0, (double) from.stride * bound_tiny(k->unit) });
+        ball_put(&newest.at, i, (struct ball){ 0, (double) from.stride * bound_tiny(k->unit) });
     TRY(cell_matrix_init(k, FEATURE, false, &feature, w));
     TRY(cell_product(k, &from, &feature, from.stride, &newest, w));
     for (size_t i = 0; i < batch * filters; i++)
-        near_put(ret_memory, i * steps + steps - 1, near_at(&newest.at, i));
+        ball_put(ret_memory, i * steps + steps - 1, ball_at(&newest.at, i));
     return 0;
 }
 
 /* The output of each filter: the dot product of its memory and its weights_time. */
-static int apply_time_weights(const struct cell *k, const struct near_array *memory,
-                              struct near_array *ret_filtered, struct why *w)
+static int apply_time_weights(const struct cell *k, const struct ball_array *memory,
+                              struct ball_array *ret_filtered, struct why *w)
 {
     size_t filters = k->c->letter['F'], steps = k->c->letter['M'], batch = k->rows.batch;
-    struct near_array filtered;
+    struct ball_array filtered;
     struct cell_matrix time;
 
     TRY(cell_array(k, batch * filters, &filtered, w));
     for (size_t i = 0; i < batch * filters; i++)
-        near_put(&filtered, i, (struct near){ 0, (double) steps * bound_tiny(k->unit) });
+        ball_put(&filtered, i, (struct ball){ 0, (double) steps * bound_tiny(k->unit) });
     TRY(cell_matrix_init(k, TIME, false, &time, w));
     for (size_t f = 0; f < filters; f++) {
-        struct cell_rows from = { near_from(memory, f * steps), batch, filters * steps };
-        struct cell_rows to = { near_from(&filtered, f), batch, filters };
-        struct cell_matrix row = { 1, steps, near_from(&time.weights, f * steps), NULL, NULL };
+        struct cell_rows from = { ball_from(memory, f * steps), batch, filters * steps };
+        struct cell_rows to = { ball_from(&filtered, f), batch, filters };
+        struct cell_matrix row = { 1, steps, ball_from(&time.weights, f * steps), NULL, NULL };
         row.magnitude = time.magnitude ? time.magnitude + f * steps : NULL;
         TRY(cell_product(k, &from, &row, steps, &to, w));
     }
@@ -105,21 +105,21 @@ static int apply_time_weights(const struct cell *k, const struct near_array *mem
 }
 
 /* output = act(bias + sum over the filters of each unit) */
-static void sum_filters(const struct cell *k, const struct near_array *filtered,
-                        const struct near_array *to)
+static void sum_filters(const struct cell *k, const struct ball_array *filtered,
+                        const struct ball_array *to)
 {
     size_t units = k->c->out[OUTPUT]->shape.dim[1];
     size_t rank = units ? k->c->letter['F'] / units : 0;
-    struct near_array bias = cell_operand(k, BIAS);
+    struct ball_array bias = cell_operand(k, BIAS);
 
     for (size_t i = 0; i < k->rows.batch * units; i++) {
-        struct near sum = { 0, 0 };
+        struct ball sum = { 0, 0 };
         if (bias.x)
-            sum = near_at(&bias, i % units);
+            sum = ball_at(&bias, i % units);
         for (size_t r = 0; r < rank; r++)
-            sum = near_sum(sum, near_at(filtered, i * rank + r), k->unit);
-        struct near y = activation_of_cell(sum, call_int(k->c, ACTIVATION), k->unit);
-        near_put(to, i, cell_follows(k, sum, y));
+            sum = ball_sum(sum, ball_at(filtered, i * rank + r), k->unit);
+        struct ball y = activation_of_cell(sum, call_int(k->c, ACTIVATION), k->unit);
+        ball_put(to, i, cell_check_overflow(k, sum, y));
     }
 }
 
@@ -127,14 +127,14 @@ static int run(struct call *c, double unit, struct why *w)
 {
     struct cell k = { .c = c, .rows = cell_sequence_of(c->in[INPUT], false), .unit = unit };
     size_t steps = c->letter['M'], n = k.rows.batch * c->letter['F'] * steps;
-    struct near_array state = cell_result(c, STATE_OUT, unit), to = cell_result(c, OUTPUT, unit);
-    struct near_array memory, filtered;
+    struct ball_array state = cell_result(c, STATE_OUT, unit), to = cell_result(c, OUTPUT, unit);
+    struct ball_array memory, filtered;
 
     TRY(update_memory(&k, &memory, w));
     TRY(apply_time_weights(&k, &memory, &filtered, w));
     sum_filters(&k, &filtered, &to);
     for (size_t i = 0; i < n; i++)
-        near_put(&state, i, (i + 1) % steps ? near_at(&memory, i + 1) : (struct near){ 0, 0 });
+        ball_put(&state, i, (i + 1) % steps ? ball_at(&memory, i + 1) : (struct ball){ 0, 0 });
     return 0;
 }
 

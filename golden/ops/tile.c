@@ -46,15 +46,15 @@ static void move(const struct call *c, const struct movement *m)
     const struct shape *in = &c->in[INPUT]->shape, *out = &c->out[0]->shape;
     const int32_t *times = c->in[MULTIPLES]->data;
     ptrdiff_t from[MAX_RANK], to[MAX_RANK];
-    struct mover_axis box[2 * MAX_RANK];
+    struct copy_axis box[2 * MAX_RANK];
 
-    mover_strides(in, from);
-    mover_strides(out, to);
+    element_strides(in, from);
+    element_strides(out, to);
     for (uint32_t i = 0; i < in->rank; i++) {
-        box[2 * i] = (struct mover_axis){ (size_t) times[i], 0, (ptrdiff_t) in->dim[i] * to[i] };
-        box[2 * i + 1] = (struct mover_axis){ in->dim[i], from[i], to[i] };
+        box[2 * i] = (struct copy_axis){ (size_t) times[i], 0, (ptrdiff_t) in->dim[i] * to[i] };
+        box[2 * i + 1] = (struct copy_axis){ in->dim[i], from[i], to[i] };
     }
-    mover_copy(m->size, box, 2 * in->rank, m->from[INPUT], m->to[0]);
+    copy_elements(m->size, box, 2 * in->rank, m->from[INPUT], m->to[0]);
 }
 
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)

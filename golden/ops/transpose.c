@@ -56,13 +56,13 @@ static void move(const struct call *c, const struct movement *m)
 {
     const struct shape *in = &c->in[INPUT]->shape, *out = &c->out[0]->shape;
     ptrdiff_t from[MAX_RANK], to[MAX_RANK];
-    struct mover_axis box[MAX_RANK];
+    struct copy_axis box[MAX_RANK];
 
-    mover_strides(in, from);
-    mover_strides(out, to);
+    element_strides(in, from);
+    element_strides(out, to);
     for (uint32_t i = 0; i < out->rank; i++)
-        box[i] = (struct mover_axis){ out->dim[i], from[perm_at(c, i)], to[i] };
-    mover_copy(m->size, box, out->rank, m->from[INPUT], m->to[0]);
+        box[i] = (struct copy_axis){ out->dim[i], from[perm_at(c, i)], to[i] };
+    copy_elements(m->size, box, out->rank, m->from[INPUT], m->to[0]);
 }
 
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)

@@ -206,7 +206,7 @@ static void gather_taps(const struct call *c, const struct phase *y, const struc
 {
     ptrdiff_t depth = c->letter['I'], row = (ptrdiff_t) c->letter['w'] * depth;
     ptrdiff_t kx = (ptrdiff_t) x->conv.kernel * depth, ky = (ptrdiff_t) y->conv.kernel * kx;
-    const struct mover_axis box[] = {
+    const struct copy_axis box[] = {
         { c->letter['O'], (ptrdiff_t) c->letter['h'] * row, ky },
         { y->conv.kernel, -(ptrdiff_t) y->stride * row, kx },
         { x->conv.kernel, -(ptrdiff_t) x->stride * depth, depth },
@@ -214,8 +214,8 @@ static void gather_taps(const struct call *c, const struct phase *y, const struc
     };
 
     if (ky > 0)
-        mover_copy(sizeof *f, box, COUNT(box), f + y->tap * (size_t) row + x->tap * (size_t) depth,
-                   ret_taps);
+        copy_elements(sizeof *f, box, COUNT(box),
+                      f + y->tap * (size_t) row + x->tap * (size_t) depth, ret_taps);
 }
 
 /* Copies the outputs of one phase, which are contiguous in `part`, to their positions in y. */
@@ -225,15 +225,15 @@ static void spread_part(const struct call *c, const struct phase *py, const stru
     const struct shape *out = &c->out[0]->shape;
     ptrdiff_t pixel = c->letter['O'], row = (ptrdiff_t) out->dim[2] * pixel;
     ptrdiff_t line = (ptrdiff_t) px->conv.out * pixel;
-    const struct mover_axis box[] = {
+    const struct copy_axis box[] = {
         { out->dim[0], (ptrdiff_t) py->conv.out * line, (ptrdiff_t) out->dim[1] * row },
         { py->conv.out, line, (ptrdiff_t) py->stride * row },
         { px->conv.out, pixel, (ptrdiff_t) px->stride * pixel },
         { (size_t) pixel, 1, 1 },
     };
 
-    mover_copy(sizeof *y, box, COUNT(box), part,
-               y + py->first * (size_t) row + px->first * (size_t) pixel);
+    copy_elements(sizeof *y, box, COUNT(box), part,
+                  y + py->first * (size_t) row + px->first * (size_t) pixel);
 }
 
 static int sum(const struct call *c, const double *x, const double *f, const double *init,

@@ -43,7 +43,7 @@ static int control(struct call *c, struct exec_frame *f, struct why *w)
     for (uint64_t turns = 0;; turns++) {
         TRY(frame_check_loop(f, since, turns, w));
         TRY(frame_call(f, test, state, n, &go_on, 1, w));
-        TRY(control_decide(f, &go_on, &truth, w));
+        TRY(control_read_condition(f, &go_on, &truth, w));
         if (!truth)
             break;
         TRY(frame_call(f, body, state, n, next, n_state, w));

@@ -39,8 +39,8 @@ const char *cases_file(const struct cases *c, uint64_t i)
     return c->spec ? c->spec[i].file : NULL;
 }
 
-int cases_make(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
-               struct why *w)
+int cases_get(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
+              struct why *w)
 {
     if (!c->spec)
         return randgraph_make(&c->graphs, c->seed, c->first + i, arena, ret_example, w);
@@ -159,7 +159,7 @@ static int take_example(const struct example *e, void *user, struct why *w)
     if (grow(c) < 0 || copy_example(e, c->arena, &taken.example) < 0)
         return why_no_memory_for(w, "%s", e->name);
     if (l->fill)
-        TRY(inputs_fill(e->name, taken.example.in, e->model.graph[0].n_inputs, c->arena, w));
+        TRY(inputs_generate(e->name, taken.example.in, e->model.graph[0].n_inputs, c->arena, w));
     c->spec[c->n++] = taken;
     return 0;
 }

@@ -43,8 +43,8 @@ void cases_name(const struct cases *c, uint64_t i, char name[CASE_NAME]);
 const char *cases_file(const struct cases *c, uint64_t i);
 
 /* Case i: a shallow copy of a loaded example, or a random graph generated in arena. */
-int cases_make(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
-               struct why *w);
+int cases_get(const struct cases *c, uint64_t i, struct arena *arena, struct example *ret_example,
+              struct why *w);
 
 /* Parses the name of a random case, "random/s7/i123"; false: it is not one. */
 bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index);

@@ -177,8 +177,8 @@ static void describe_unsupported(const struct check *c, const struct outcome *o,
 {
     const struct graph *g = &c->example->model.graph[0];
     uint32_t first = o->n_ops, n = 0;
-    if (o->withheld[0]) {
-        snprintf(r->why, sizeof r->why, "%s", o->withheld);
+    if (o->not_passed[0]) {
+        snprintf(r->why, sizeof r->why, "%s", o->not_passed);
         return;
     }
     for (uint32_t i = 0; i < o->n_ops && i < g->n_operations; i++)
@@ -273,9 +273,9 @@ static struct judgement judge_output(const struct check *c, uint32_t i, const st
 {
     const struct example *e = c->example;
     const struct result *ref = &c->result;
-    if (c->have_result && ref->odds[i])
-        return judge_odds(ref->odds[i], c->judge == JUDGE_CTS ? e->multinomial_tolerance : 0,
-                          actual);
+    if (c->have_result && ref->distribution[i])
+        return judge_distribution(ref->distribution[i],
+                                  c->judge == JUDGE_CTS ? e->multinomial_tolerance : 0, actual);
     if (c->judge == JUDGE_BOUND)
         return judge_bound(&ref->out[i], ref->real[i], ref->bound[i], ref->kind[i], actual);
     const struct tensor *expected = e->expected[i].data ? &e->expected[i] : &ref->out[i];
@@ -286,7 +286,7 @@ static struct judgement judge_output(const struct check *c, uint32_t i, const st
  * distribution is judged all the same. */
 static bool is_ignored(const struct check *c, uint32_t i)
 {
-    if (c->example->multinomial_tolerance > 0 && c->have_result && c->result.odds[i])
+    if (c->example->multinomial_tolerance > 0 && c->have_result && c->result.distribution[i])
         return false;
     return c->judge == JUDGE_CTS && c->example->ignored && c->example->ignored[i];
 }

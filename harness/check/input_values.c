@@ -46,7 +46,8 @@ static int fill_one(struct rng *r, struct tensor *t, struct arena *arena, struct
     return 0;
 }
 
-int inputs_fill(const char *name, struct tensor *in, uint32_t n, struct arena *arena, struct why *w)
+int inputs_generate(const char *name, struct tensor *in, uint32_t n, struct arena *arena,
+                    struct why *w)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct rng r;

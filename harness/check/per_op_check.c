@@ -112,8 +112,8 @@ static void capture_operation(const struct exec_event *event, void *user)
         k->failed = true;
 }
 
-int layers_make(const struct example *e, struct arena *arena, struct example **ret_layers,
-                uint32_t *ret_n, struct why *w)
+int per_op_check_split(const struct example *e, struct arena *arena, struct example **ret_layers,
+                       uint32_t *ret_n, struct why *w)
 {
     struct capture k = { .e = e, .arena = arena };
     struct exec_options options = { .arena = arena, .on_operation = capture_operation, .user = &k };
@@ -136,7 +136,7 @@ int layers_make(const struct example *e, struct arena *arena, struct example **r
     return 0;
 }
 
-/* Whether the operations are to be run one by one: see layers_check(). */
+/* Whether the operations are to be run one by one: see per_op_check_run(). */
 static bool is_needed(const struct check *c, const struct check_result *r)
 {
     return c->judge == JUDGE_BOUND && r->verdict == VERDICT_PASS && !c->example->expect_failure &&
@@ -170,14 +170,15 @@ static int prepare_layers(struct check *c, struct check_result *r)
 {
     struct why why = { 0 };
 
-    if (c->layers || layers_make(c->example, c->arena, &c->layers, &c->n_layers, &why) == 0)
+    if (c->layers || per_op_check_split(c->example, c->arena, &c->layers, &c->n_layers, &why) == 0)
         return 0;
     r->verdict = VERDICT_ERROR;
     snprintf(r->why, sizeof r->why, "operation by operation: %s", why.text);
     return -1;
 }
 
-void layers_check(struct check *c, struct target *t, struct check_result *r, struct buffer *detail)
+void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
+                      struct buffer *detail)
 {
     uint32_t n = 0;
     double worst = 0;

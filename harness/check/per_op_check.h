@@ -4,19 +4,20 @@
  * comparing the outputs proves little.  So each operation of the main graph is also run alone, as a
  * model of its own, on the input values that the reference computed for it: the bound is then that
  * of one operation.  IF and WHILE are left out. */
-#ifndef HARNESS_LAYERS_H
-#define HARNESS_LAYERS_H
+#ifndef HARNESS_PER_OP_CHECK_H
+#define HARNESS_PER_OP_CHECK_H
 
 #include "harness/check/check.h"
 
 /* Runs the reference on e and makes an example, in arena, of each operation of the main graph. */
-int layers_make(const struct example *e, struct arena *arena, struct example **ret_layers,
-                uint32_t *ret_n, struct why *w);
+int per_op_check_split(const struct example *e, struct arena *arena, struct example **ret_layers,
+                       uint32_t *ret_n, struct why *w);
 
 /* After a pass in check_judge() by bound: where c->by_layers is set, or no element could be
  * compared, runs the operations one by one.  The first that is not a pass becomes the verdict of
  * the case; operations that the driver does not support alone are skipped.  Adds the numbers of
  * elements compared to *r, and a line to detail, which may be NULL. */
-void layers_check(struct check *c, struct target *t, struct check_result *r, struct buffer *detail);
+void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
+                      struct buffer *detail);
 
 #endif

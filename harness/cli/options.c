@@ -595,7 +595,7 @@ void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs
         buffer_printf(b, " --level %d", graphs->max_level);
 }
 
-int complain(const struct options *o, const struct why *w)
+int print_error(const struct options *o, const struct why *w)
 {
     fprintf(stderr, "halcyon %s: %s\n", o->command, w->text);
     bool input = w->code == WHY_INVALID || w->code == WHY_UNSUPPORTED || w->code == WHY_TIMEOUT;

@@ -128,6 +128,6 @@ void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs
 
 /* Prints "halcyon COMMAND: text" to stderr and returns the exit status for the reason's code:
  * EXIT_USAGE for bad input, else EXIT_OURS. */
-int complain(const struct options *o, const struct why *w);
+int print_error(const struct options *o, const struct why *w);
 
 #endif

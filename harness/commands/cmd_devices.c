@@ -176,7 +176,7 @@ static int show(const struct options *o, const char *uri, bool long_form, struct
     struct support support;
     TRY(device_probe(uri, o->timeout, &facts, w));
     if (long_form)
-        TRY(support_ask(uri, o->timeout, &support, w));
+        TRY(support_query(uri, o->timeout, &support, w));
     if (o->json) {
         facts_json(uri, &facts, long_form ? &support : NULL);
         return 0;
@@ -202,5 +202,5 @@ int cmd_devices(const struct options *o)
     }
     for (int i = 0; !failed && !o->faults && !o->n_arguments && target_shipped[i]; i++)
         failed = show(o, target_shipped[i], o->verbosity > 0, &why);
-    return failed < 0 ? complain(o, &why) : EXIT_CONFORMING;
+    return failed < 0 ? print_error(o, &why) : EXIT_CONFORMING;
 }

@@ -74,7 +74,7 @@ static int put_cases(const struct options *o, const struct cases *c, FILE *to, s
     int failed = 0;
     for (uint64_t i = 0; !failed && i < c->n; i++) {
         struct example e;
-        failed = cases_make(c, i, arena, &e, w);
+        failed = cases_get(c, i, arena, &e, w);
         if (!failed)
             failed = express(o, &e, arena, w);
         if (!failed)
@@ -126,5 +126,5 @@ int cmd_dump(const struct options *o)
     struct why why = { 0 };
     int failed = dump(o, &cases, &why);
     cases_done(&cases);
-    return failed < 0 ? complain(o, &why) : EXIT_CONFORMING;
+    return failed < 0 ? print_error(o, &why) : EXIT_CONFORMING;
 }

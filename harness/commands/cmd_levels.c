@@ -76,7 +76,7 @@ static int show(const struct options *o, const struct cases *c, uint64_t i, stru
     if (!arena)
         return why_no_memory(w);
     cases_name(c, i, name);
-    int failed = cases_make(c, i, arena, &e, w);
+    int failed = cases_get(c, i, arena, &e, w);
     if (!failed && find_levels(&e.model, arena, &f, w) < 0)
         failed = why_prefix(w, "%s", name);
     if (!failed && o->json)
@@ -102,7 +102,7 @@ static int levels(const struct options *o, struct cases *c, int *ret_status, str
         struct why why = { 0 };
         if (show(o, c, i, &why) == 0)
             continue;
-        *ret_status = complain(o, &why);
+        *ret_status = print_error(o, &why);
     }
     return 0;
 }
@@ -115,5 +115,5 @@ int cmd_levels(const struct options *o)
     int failed = levels(o, &cases, &status, &why);
 
     cases_done(&cases);
-    return failed < 0 ? complain(o, &why) : status;
+    return failed < 0 ? print_error(o, &why) : status;
 }

@@ -146,5 +146,5 @@ int cmd_new_driver(const struct options *o)
 {
     struct why why = { 0 };
 
-    return write_driver(o, &why) < 0 ? complain(o, &why) : EXIT_CONFORMING;
+    return write_driver(o, &why) < 0 ? print_error(o, &why) : EXIT_CONFORMING;
 }

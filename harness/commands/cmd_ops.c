@@ -72,7 +72,7 @@ int cmd_ops(const struct options *o)
     for (int i = 0; i < o->n_arguments; i++)
         if (!find(o->argument[i])) {
             unknown_operation(o->argument[i], &why);
-            return complain(o, &why);
+            return print_error(o, &why);
         }
     if (!o->n_arguments && !o->markdown && !o->json)
         list_text();

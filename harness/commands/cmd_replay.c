@@ -14,7 +14,7 @@ struct replay {
     const struct options *o;
     struct options effective; /* o, completed by the recorded options and targets */
     struct cases cases;
-    struct found_case found;
+    struct recorded_case found;
     bool in_database;
     char *words; /* buffer of use_recorded_graphs() */
 };
@@ -198,7 +198,7 @@ int cmd_replay(const struct options *o)
     if (!status)
         status = run_again(&p, &why);
     cases_done(&p.cases);
-    found_case_done(&p.found);
+    recorded_case_done(&p.found);
     free(p.words);
-    return status < 0 ? complain(o, &why) : status;
+    return status < 0 ? print_error(o, &why) : status;
 }

@@ -20,5 +20,5 @@ static int write_report(const struct options *o, struct why *w)
 int cmd_report(const struct options *o)
 {
     struct why why = { 0 };
-    return write_report(o, &why) < 0 ? complain(o, &why) : EXIT_CONFORMING;
+    return write_report(o, &why) < 0 ? print_error(o, &why) : EXIT_CONFORMING;
 }

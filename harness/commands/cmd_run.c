@@ -185,7 +185,7 @@ static int command_campaign(const struct options *o, struct cases *cases)
     struct why why = { 0 };
     int status = run_campaign(&c, &why);
     if (status < 0)
-        status = complain(o, &why);
+        status = print_error(o, &why);
     campaign_done(&c);
     results_close(c.results);
     waivers_free(c.waivers);
@@ -201,7 +201,7 @@ static int try_first(const struct cases *cases, struct why *w)
     struct example e;
     if (!arena)
         return why_no_memory(w);
-    int made = cases_make(cases, 0, arena, &e, w);
+    int made = cases_get(cases, 0, arena, &e, w);
     arena_free(arena);
     return made;
 }
@@ -211,7 +211,7 @@ int cmd_random(const struct options *o)
     struct why why;
     struct cases cases = cases_random(&o->graphs, o->seed, 0, o->count);
     if (options_expect(o, 0, 0, "", &why) < 0 || try_first(&cases, &why) < 0)
-        return complain(o, &why);
+        return print_error(o, &why);
     return command_campaign(o, &cases);
 }
 
@@ -230,5 +230,5 @@ int cmd_run(const struct options *o)
     if (!failed)
         return command_campaign(o, &cases);
     cases_done(&cases);
-    return complain(o, &why);
+    return print_error(o, &why);
 }

@@ -44,5 +44,5 @@ int cmd_serve(const struct options *o)
 {
     struct why why = { 0 };
 
-    return serve(o, &why) < 0 ? complain(o, &why) : EXIT_CONFORMING;
+    return serve(o, &why) < 0 ? print_error(o, &why) : EXIT_CONFORMING;
 }

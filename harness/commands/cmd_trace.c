@@ -286,5 +286,5 @@ int cmd_trace(const struct options *o)
     int failed = trace(o, &s, &why);
 
     trace_sections_done(&s);
-    return failed < 0 ? complain(o, &why) : EXIT_CONFORMING;
+    return failed < 0 ? print_error(o, &why) : EXIT_CONFORMING;
 }

@@ -116,7 +116,7 @@ int cmd_help(const struct options *o)
     const struct command *c;
 
     if (options_expect(o, 0, 1, "COMMAND", &why) < 0)
-        return complain(o, &why);
+        return print_error(o, &why);
     if (o->man) {
         man_page_print(stdout);
     } else if (o->shell) {

@@ -17,13 +17,13 @@ static int run_traced(const struct command *c, const struct options *o)
     char name[64];
 
     if (trace_file_start(o->trace, &why) < 0)
-        return complain(o, &why);
+        return print_error(o, &why);
     snprintf(name, sizeof name, "halcyon %s", c->name);
     trace_file_name_process(name);
     trace_begin(TRACE_NEST, TRACE_LO, TRACE_PU, name);
     int status = c->run(o);
     trace_end();
-    return trace_file_end(status != EXIT_USAGE, &why) < 0 ? complain(o, &why) : status;
+    return trace_file_end(status != EXIT_USAGE, &why) < 0 ? print_error(o, &why) : status;
 }
 
 static int run_command(const struct command *c, int argc, char **argv)
@@ -41,7 +41,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     }
     logcat_start(o.vlog);
     if (o.allowlist && devices_limit_extensions(o.allowlist, o.run_as, &why) < 0)
-        return complain(&o, &why);
+        return print_error(&o, &why);
     return o.trace ? run_traced(c, &o) : c->run(&o);
 }
 

@@ -8,7 +8,7 @@
 #include "harness/run/campaign_internal.h"
 
 /* A case that a worker is running. */
-struct flight {
+struct active_case {
     uint64_t item;
     int64_t case_id; /* row of the database; 0: none yet */
     char *detail;    /* for the next verdict */
@@ -67,24 +67,24 @@ int campaign_skip_done(struct campaign *c, struct why *w)
 
 /* ---- cases in progress */
 
-static struct flight *find_flight(struct campaign *c, uint64_t item)
+static struct active_case *find_active_case(struct campaign *c, uint64_t item)
 {
-    for (uint32_t i = 0; i < c->n_flights; i++)
-        if (c->flight[i].item == item)
-            return &c->flight[i];
-    if (c->n_flights == c->flight_capacity) {
-        uint32_t capacity = c->flight_capacity ? 2 * c->flight_capacity : 16;
-        struct flight *flight = realloc(c->flight, capacity * sizeof *flight);
-        if (!flight)
+    for (uint32_t i = 0; i < c->n_active_cases; i++)
+        if (c->active_case[i].item == item)
+            return &c->active_case[i];
+    if (c->n_active_cases == c->active_case_capacity) {
+        uint32_t capacity = c->active_case_capacity ? 2 * c->active_case_capacity : 16;
+        struct active_case *active_case = realloc(c->active_case, capacity * sizeof *active_case);
+        if (!active_case)
             return NULL;
-        c->flight = flight;
-        c->flight_capacity = capacity;
+        c->active_case = active_case;
+        c->active_case_capacity = capacity;
     }
-    c->flight[c->n_flights] = (struct flight){ .item = item, .conforming = true };
-    return &c->flight[c->n_flights++];
+    c->active_case[c->n_active_cases] = (struct active_case){ .item = item, .conforming = true };
+    return &c->active_case[c->n_active_cases++];
 }
 
-static int add_case(struct campaign *c, struct flight *f, int level, uint32_t n_operations,
+static int add_case(struct campaign *c, struct active_case *f, int level, uint32_t n_operations,
                     struct why *w)
 {
     if (!c->results || f->case_id)
@@ -104,7 +104,7 @@ static int add_case(struct campaign *c, struct flight *f, int level, uint32_t n_
 
 /* ---- messages */
 
-static int take_case(struct campaign *c, struct flight *f, const char *bytes, size_t length,
+static int take_case(struct campaign *c, struct active_case *f, const char *bytes, size_t length,
                      struct why *w)
 {
     struct case_message m;
@@ -125,7 +125,7 @@ static int take_case(struct campaign *c, struct flight *f, const char *bytes, si
 }
 
 /* The command that runs this case alone on this target. */
-static void put_replay(const struct campaign *c, const struct flight *f, const char *name,
+static void put_replay(const struct campaign *c, const struct active_case *f, const char *name,
                        uint32_t target, struct buffer *b)
 {
     const struct options *o = c->options;
@@ -161,7 +161,7 @@ static void apply_waiver(const struct campaign *c, const char *name, uint32_t ta
     snprintf(r->why, sizeof r->why, "%.200s (%s: %.250s)", reason, verdict_name[r->was], was);
 }
 
-static int keep_verdict(struct campaign *c, struct flight *f, uint32_t target,
+static int keep_verdict(struct campaign *c, struct active_case *f, uint32_t target,
                         const struct check_result *judged, struct why *w)
 {
     struct check_result r = *judged;
@@ -185,7 +185,7 @@ static int keep_verdict(struct campaign *c, struct flight *f, uint32_t target,
     return failed;
 }
 
-static int take_verdict(struct campaign *c, struct flight *f, const char *bytes, size_t length,
+static int take_verdict(struct campaign *c, struct active_case *f, const char *bytes, size_t length,
                         struct why *w)
 {
     struct verdict_message m;
@@ -198,7 +198,7 @@ static int take_verdict(struct campaign *c, struct flight *f, const char *bytes,
     return keep_verdict(c, f, m.target, &m.result, w);
 }
 
-static int take_spec(struct campaign *c, struct flight *f, const char *bytes, size_t length,
+static int take_spec(struct campaign *c, struct active_case *f, const char *bytes, size_t length,
                      struct why *w)
 {
     struct spec_message m;
@@ -218,7 +218,7 @@ static int take_spec(struct campaign *c, struct flight *f, const char *bytes, si
 static int on_message(uint64_t item, const void *bytes, size_t length, void *user, struct why *w)
 {
     struct campaign *c = user;
-    struct flight *f = find_flight(c, item);
+    struct active_case *f = find_active_case(c, item);
     uint32_t kind;
     if (!f)
         return why_no_memory(w);
@@ -245,7 +245,8 @@ static const enum stage stage_of[TARGET_STEPS] = {
     [TARGET_AT_RELEASE] = STAGE_DONE,
 };
 
-static void describe_death(const struct crew_death *d, const char *who, struct check_result *r)
+static void describe_death(const struct worker_pool_death *d, const char *who,
+                           struct check_result *r)
 {
     const char *at = d->step < TARGET_STEPS ? target_step_text[d->step] : "";
     const char *space = *at ? " " : "";
@@ -265,8 +266,8 @@ static void describe_death(const struct crew_death *d, const char *who, struct c
     r->ms = d->seconds * 1e3;
 }
 
-static int keep_death(struct campaign *c, struct flight *f, uint32_t target, enum verdict v,
-                      const char *where, const struct crew_death *d, struct why *w)
+static int keep_death(struct campaign *c, struct active_case *f, uint32_t target, enum verdict v,
+                      const char *where, const struct worker_pool_death *d, struct why *w)
 {
     uint64_t i = campaign_item(c, f->item);
     enum judge_kind judge = c->cases->spec ? check_resolve(&c->cases->spec[i].example, c->judge)
@@ -279,11 +280,11 @@ static int keep_death(struct campaign *c, struct flight *f, uint32_t target, enu
 
 /* A death in the driver is a crash or hang; in Halcyon's own code it is an error.  The worker that
  * follows continues with the next target. */
-static int on_death(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
-                    struct why *w)
+static int on_death(uint64_t item, const struct worker_pool_death *d, uint32_t *ret_step,
+                    void *user, struct why *w)
 {
     struct campaign *c = user;
-    struct flight *f = find_flight(c, item);
+    struct active_case *f = find_active_case(c, item);
     if (!f)
         return why_no_memory(w);
     uint32_t target = d->mark >> MARK_PHASE_BITS;
@@ -312,10 +313,10 @@ static int on_complete(uint64_t item, void *user, struct why *w)
 {
     (void) w;
     struct campaign *c = user;
-    for (uint32_t i = 0; i < c->n_flights; i++)
-        if (c->flight[i].item == item) {
-            free(c->flight[i].detail);
-            c->flight[i] = c->flight[--c->n_flights];
+    for (uint32_t i = 0; i < c->n_active_cases; i++)
+        if (c->active_case[i].item == item) {
+            free(c->active_case[i].detail);
+            c->active_case[i] = c->active_case[--c->n_active_cases];
             break;
         }
     c->done++;
@@ -331,23 +332,23 @@ static int on_tick(void *user, struct why *w)
 
 int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w)
 {
-    static const struct crew_work work = { .start = campaign_start_worker,
-                                           .end = campaign_end_worker,
-                                           .item = campaign_work,
-                                           .message = on_message,
-                                           .died = on_death,
-                                           .complete = on_complete,
-                                           .tick = on_tick };
+    static const struct worker_pool_work work = { .start = campaign_start_worker,
+                                                  .end = campaign_end_worker,
+                                                  .item = campaign_work,
+                                                  .message = on_message,
+                                                  .died = on_death,
+                                                  .complete = on_complete,
+                                                  .tick = on_tick };
     const struct options *o = c->options;
-    struct crew_options crew = { .workers = o->jobs,
-                                 .timeout = o->timeout,
-                                 .in_process = o->in_process,
-                                 .loud = o->verbosity > 0,
-                                 .stop = stop };
+    struct worker_pool_options crew = { .workers = o->jobs,
+                                        .timeout = o->timeout,
+                                        .in_process = o->in_process,
+                                        .loud = o->verbosity > 0,
+                                        .stop = stop };
     if (!c->item)
         c->n_items = campaign_shard(o, c->cases->n);
     c->console = console_start(o->json, o->verbosity, c->n_items);
-    int r = crew_run(&crew, &work, c->n_items, c, w);
+    int r = worker_pool_run(&crew, &work, c->n_items, c, w);
     console_clear(&c->console);
     if (c->results && results_commit(c->results, r < 0 ? NULL : w) < 0)
         return -1;
@@ -356,13 +357,13 @@ int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct w
 
 void campaign_done(struct campaign *c)
 {
-    for (uint32_t i = 0; i < c->n_flights; i++)
-        free(c->flight[i].detail);
-    free(c->flight);
+    for (uint32_t i = 0; i < c->n_active_cases; i++)
+        free(c->active_case[i].detail);
+    free(c->active_case);
     free(c->item);
-    c->flight = NULL;
+    c->active_case = NULL;
     c->item = NULL;
-    c->n_flights = c->flight_capacity = 0;
+    c->n_active_cases = c->active_case_capacity = 0;
 }
 
 uint64_t campaign_failures(const struct campaign *c)

@@ -11,7 +11,7 @@
 #include "harness/cli/options.h"
 #include "harness/store/results.h"
 
-struct flight;
+struct active_case;
 
 struct campaign {
     /* Set by the caller, who owns what is pointed to. */
@@ -30,8 +30,8 @@ struct campaign {
     uint64_t n_items; /* cases of this shard that are still to run */
     uint64_t *item;   /* their indexes; NULL: every n_shards-th case, from shard - 1 on */
     uint64_t done;
-    struct flight *flight; /* cases in progress */
-    uint32_t n_flights, flight_capacity;
+    struct active_case *active_case; /* cases in progress */
+    uint32_t n_active_cases, active_case_capacity;
 };
 
 /* Number of cases, of `n`, in the shard that the options select. */
@@ -41,8 +41,8 @@ uint64_t campaign_shard(const struct options *o, uint64_t n);
  * their cases from those still to run. */
 int campaign_skip_done(struct campaign *c, struct why *w);
 
-/* Runs all remaining cases.  0: complete; 1: interrupted through `stop` (see struct crew_options);
- * -1: an error of Halcyon's own. */
+/* Runs all remaining cases.  0: complete; 1: interrupted through `stop` (see struct
+ * worker_pool_options); -1: an error of Halcyon's own. */
 int campaign_run(struct campaign *c, const volatile sig_atomic_t *stop, struct why *w);
 void campaign_done(struct campaign *c);
 

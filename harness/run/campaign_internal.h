@@ -48,9 +48,10 @@ enum { STEP_SPEC = 1 << 30 };
 /* Index of a case in c->cases, from its number among those still to run. */
 uint64_t campaign_item(const struct campaign *c, uint64_t item);
 
-/* The callbacks start, end and item of struct crew_work; user is the struct campaign. */
+/* The callbacks start, end and item of struct worker_pool_work; user is the struct campaign. */
 int campaign_start_worker(void *user, void **ret_state, struct why *w);
 void campaign_end_worker(void *state, void *user);
-void campaign_work(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user);
+void campaign_work(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state,
+                   void *user);
 
 #endif

@@ -51,7 +51,7 @@ int campaign_start_worker(void *user, void **ret_state, struct why *w)
 
 /* ---- messages */
 
-static void send_case(struct crew_link *l, const struct example *e, int level)
+static void send_case(struct worker_pool_link *l, const struct example *e, int level)
 {
     const struct graph *g = &e->model.graph[0];
     struct case_message head = { MESSAGE_CASE, level, g->n_operations };
@@ -65,25 +65,25 @@ static void send_case(struct crew_link *l, const struct example *e, int level)
                           operation_type(&e->model.graph[k], p));
         }
     if (!b.failed)
-        crew_send(l, b.data, b.length);
+        worker_pool_send(l, b.data, b.length);
     buffer_done(&b);
 }
 
-static void send_detail(struct crew_link *l, const struct buffer *detail)
+static void send_detail(struct worker_pool_link *l, const struct buffer *detail)
 {
     struct buffer b = { 0 };
     uint32_t kind = MESSAGE_DETAIL;
     buffer_put(&b, &kind, sizeof kind);
     buffer_put(&b, detail->data, detail->length);
     if (!b.failed && detail->length)
-        crew_send(l, b.data, b.length);
+        worker_pool_send(l, b.data, b.length);
     buffer_done(&b);
 }
 
-static void send_verdict(struct crew_link *l, uint32_t target, const struct check_result *r)
+static void send_verdict(struct worker_pool_link *l, uint32_t target, const struct check_result *r)
 {
     struct verdict_message m = { MESSAGE_VERDICT, target, *r };
-    crew_send(l, &m, sizeof m);
+    worker_pool_send(l, &m, sizeof m);
 }
 
 /* Everything that a FILE gets, as a string.  NULL where writing failed. */
@@ -113,7 +113,7 @@ static int put_dot(const struct example *e, FILE *to, struct why *w)
     return graph_dump_dot(&e->model, e->name, NULL, to, w);
 }
 
-static void send_spec(struct crew_link *l, const struct example *e)
+static void send_spec(struct worker_pool_link *l, const struct example *e)
 {
     size_t spec_length = 0, dot_length = 0;
     char *spec = write_text(e, &spec_length, put_spec), *dot = write_text(e, &dot_length, put_dot);
@@ -125,7 +125,7 @@ static void send_spec(struct crew_link *l, const struct example *e)
     if (dot)
         buffer_put(&b, dot, dot_length);
     if (!b.failed)
-        crew_send(l, b.data, b.length);
+        worker_pool_send(l, b.data, b.length);
     buffer_done(&b);
     free(spec);
     free(dot);
@@ -133,7 +133,7 @@ static void send_spec(struct crew_link *l, const struct example *e)
 
 /* ---- a case */
 
-static void send_error(struct crew_link *l, const struct campaign *c, uint32_t from,
+static void send_error(struct worker_pool_link *l, const struct campaign *c, uint32_t from,
                        const struct why *w)
 {
     struct check_result r = check_without_outcome(VERDICT_ERROR, c->judge);
@@ -170,35 +170,36 @@ static int make_case(const struct cases *cases, uint64_t i, struct arena *a, str
                      struct why *w)
 {
     TRACE(LA, PU, "make the case");
-    TRY(cases_make(cases, i, a, ret, w));
+    TRY(cases_get(cases, i, a, ret, w));
     return VLOG_IS_ON(MODEL) ? graph_dump_log(&ret->model, ret->name, w) : 0;
 }
 
-static bool run_target(struct crew_link *l, const struct campaign *c, struct check *check,
+static bool run_target(struct worker_pool_link *l, const struct campaign *c, struct check *check,
                        struct target *target, uint32_t t)
 {
     struct outcome outcome;
     struct check_result r;
     struct buffer detail = { 0 };
     bool traced = begin_run(check, target);
-    crew_mark(l, mark_of(PHASE_TARGET, t));
-    target_watch(target, crew_step(l));
+    worker_pool_mark(l, mark_of(PHASE_TARGET, t));
+    target_watch(target, worker_pool_step(l));
     int ran = check_run(check, target, &outcome, &r);
-    crew_mark(l, mark_of(PHASE_JUDGE, t));
+    worker_pool_mark(l, mark_of(PHASE_JUDGE, t));
     if (ran >= 0)
         judge(check, &outcome, &r, c->details ? &detail : NULL);
     if (traced)
         trace_end();
-    crew_mark(l, mark_of(PHASE_TARGET, t));
-    layers_check(check, target, &r, c->details ? &detail : NULL);
+    worker_pool_mark(l, mark_of(PHASE_TARGET, t));
+    per_op_check_run(check, target, &r, c->details ? &detail : NULL);
     send_detail(l, &detail);
     buffer_done(&detail);
     send_verdict(l, t, &r);
     return verdict_conforming(r.verdict);
 }
 
-static void run_targets(struct crew_link *l, const struct campaign *c, struct worker_state *s,
-                        const struct example *e, uint32_t from, bool send_spec_anyway)
+static void run_targets(struct worker_pool_link *l, const struct campaign *c,
+                        struct worker_state *s, const struct example *e, uint32_t from,
+                        bool send_spec_anyway)
 {
     struct check check;
     struct why why = { 0 };
@@ -209,7 +210,7 @@ static void run_targets(struct crew_link *l, const struct campaign *c, struct wo
     }
     check.by_layers = c->cases->spec != NULL; /* real models are deep */
     if (from < c->n_targets) {
-        crew_mark(l, mark_of(PHASE_REFERENCE, from));
+        worker_pool_mark(l, mark_of(PHASE_REFERENCE, from));
         find_reference(&check);
     }
     if (from == 0)
@@ -219,12 +220,13 @@ static void run_targets(struct crew_link *l, const struct campaign *c, struct wo
             wants_spec = true;
     check_done(&check);
     if (wants_spec && c->results) {
-        crew_mark(l, mark_of(PHASE_SPEC, 0));
+        worker_pool_mark(l, mark_of(PHASE_SPEC, 0));
         send_spec(l, e);
     }
 }
 
-void campaign_work(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user)
+void campaign_work(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state,
+                   void *user)
 {
     const struct campaign *c = user;
     struct worker_state *s = state;
@@ -232,7 +234,7 @@ void campaign_work(struct crew_link *l, uint64_t item, uint32_t step, void *stat
     struct example e;
     struct why why = { 0 };
     uint32_t from = step & ~(uint32_t) STEP_SPEC;
-    crew_mark(l, mark_of(PHASE_MAKE, from));
+    worker_pool_mark(l, mark_of(PHASE_MAKE, from));
     if (make_case(c->cases, campaign_item(c, item), s->arena, &e, &why) < 0)
         send_error(l, c, from, &why);
     else

@@ -50,7 +50,7 @@ enum { NOT_ASKED, NO, YES, DEAD, MOST_BYTES = 300 };
 
 static char answer_of(struct target *t, const struct example *e, char *ret_death, size_t size)
 {
-    const struct target_run_options options = { .only_ask = true };
+    const struct target_run_options options = { .only_query_support = true };
     struct check c;
     struct outcome o;
     struct why why;
@@ -88,7 +88,7 @@ static void ask_at(const struct query *a, uint64_t item, int max_level, char *an
 }
 
 /* Tries models that the target's HAL version can represent first, then any. */
-static void ask(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user)
+static void ask(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state, void *user)
 {
     (void) step, (void) user;
     struct query *a = state;
@@ -97,7 +97,7 @@ static void ask(struct crew_link *l, uint64_t item, uint32_t step, void *state, 
     ask_at(a, item, d ? hal_level(d->hal_version) : randgraph_default.max_level, answer);
     if (answer[0] == NOT_ASKED)
         ask_at(a, item, randgraph_default.max_level, answer);
-    crew_send(l, answer, answer[0] == DEAD ? 1 + strlen(answer + 1) : 1);
+    worker_pool_send(l, answer, answer[0] == DEAD ? 1 + strlen(answer + 1) : 1);
 }
 
 /* Ends the query: a driver that hangs or dies once is likely to do so for other models too. */
@@ -122,7 +122,7 @@ static int take(uint64_t item, const void *bytes, size_t length, void *user, str
     return 0;
 }
 
-static int died(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
+static int died(uint64_t item, const struct worker_pool_death *d, uint32_t *ret_step, void *user,
                 struct why *w)
 {
     const struct query *a = user;
@@ -143,15 +143,15 @@ static int complete(uint64_t item, void *user, struct why *w)
     return 0;
 }
 
-int support_ask(const char *uri, double timeout, struct support *ret_support, struct why *w)
+int support_query(const char *uri, double timeout, struct support *ret_support, struct why *w)
 {
-    static const struct crew_work work = {
+    static const struct worker_pool_work work = {
         .start = start, .end = end, .item = ask, .message = take, .died = died, .complete = complete
     };
     struct query a = { .uri = uri, .timeout = timeout };
-    struct crew_options options = { .workers = 1, .timeout = timeout };
+    struct worker_pool_options options = { .workers = 1, .timeout = timeout };
     REQUIRE(w, op_table_n <= SUPPORT_OPS, "the catalogue has more than %d operations", SUPPORT_OPS);
-    TRY(crew_run(&options, &work, (uint64_t) op_table_n * DT_COUNT, &a, w));
+    TRY(worker_pool_run(&options, &work, (uint64_t) op_table_n * DT_COUNT, &a, w));
     *ret_support = a.support;
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Finds out which operations a target supports, and in which types, with small random models of one
  * operation each, in a worker process. */
-#ifndef HARNESS_SUPPORT_H
-#define HARNESS_SUPPORT_H
+#ifndef HARNESS_OP_SUPPORT_H
+#define HARNESS_OP_SUPPORT_H
 
 #include "golden/golden.h"
 
@@ -15,6 +15,6 @@ struct support {
 
 /* timeout: seconds for one operation and type.  A driver that hangs or dies ends the query with
  * WHY_INVALID. */
-int support_ask(const char *uri, double timeout, struct support *ret_support, struct why *w);
+int support_query(const char *uri, double timeout, struct support *ret_support, struct why *w);
 
 #endif

@@ -7,14 +7,14 @@
 #include "golden/base/clock.h"
 #include "harness/run/worker_pool_internal.h"
 
-void crew_mark(struct crew_link *l, uint32_t mark)
+void worker_pool_mark(struct worker_pool_link *l, uint32_t mark)
 {
     atomic_store(&l->slot->since, clock_steady_ns());
     atomic_store(&l->slot->mark, mark);
     atomic_store(&l->slot->step, 0);
 }
 
-_Atomic uint32_t *crew_step(struct crew_link *l)
+_Atomic uint32_t *worker_pool_step(struct worker_pool_link *l)
 {
     return &l->slot->step;
 }
@@ -33,15 +33,15 @@ static void write_all(int fd, const void *bytes, size_t length)
     }
 }
 
-static void send_frame(struct crew_link *l, uint32_t kind, const void *bytes, size_t length)
+static void send_frame(struct worker_pool_link *l, uint32_t kind, const void *bytes, size_t length)
 {
-    struct crew_frame frame = { kind, (uint32_t) length };
+    struct worker_pool_frame frame = { kind, (uint32_t) length };
     write_all(l->fd, &frame, sizeof frame);
     write_all(l->fd, bytes, length);
     atomic_store(&l->slot->since, clock_steady_ns());
 }
 
-void crew_send(struct crew_link *l, const void *bytes, size_t length)
+void worker_pool_send(struct worker_pool_link *l, const void *bytes, size_t length)
 {
     if (length > FRAME_LIMIT)
         length = 0;
@@ -51,7 +51,7 @@ void crew_send(struct crew_link *l, const void *bytes, size_t length)
         l->failed = l->work->message(l->item, bytes, length, l->user, &l->why);
 }
 
-static bool read_job(int fd, struct crew_job *ret_job)
+static bool read_job(int fd, struct worker_pool_job *ret_job)
 {
     char *at = (char *) ret_job;
     for (size_t left = sizeof *ret_job; left;) {
@@ -67,13 +67,13 @@ static bool read_job(int fd, struct crew_job *ret_job)
 }
 
 /* What was printed for the items before is of no use when this one kills. */
-static void forget_prints(const struct crew_link *l)
+static void forget_prints(const struct worker_pool_link *l)
 {
     if (l->prints >= 0 && lseek(l->prints, 0, SEEK_END) > 0 && ftruncate(l->prints, 0) < 0)
         _exit(1);
 }
 
-void crew_worker(struct crew_link *l, const struct crew_work *work, void *user)
+void worker_pool_worker(struct worker_pool_link *l, const struct worker_pool_work *work, void *user)
 {
     void *state = NULL;
     struct why why = { 0 };
@@ -82,9 +82,9 @@ void crew_worker(struct crew_link *l, const struct crew_work *work, void *user)
         _exit(0);
     }
     atomic_store(&l->slot->started, 1);
-    for (struct crew_job job; read_job(l->fd, &job);) {
+    for (struct worker_pool_job job; read_job(l->fd, &job);) {
         for (; job.item < job.end; job.item++, job.step = 0) {
-            crew_mark(l, 0);
+            worker_pool_mark(l, 0);
             forget_prints(l);
             work->item(l, job.item, job.step, state, user);
             send_frame(l, FRAME_COMPLETE, NULL, 0);
@@ -95,8 +95,8 @@ void crew_worker(struct crew_link *l, const struct crew_work *work, void *user)
     _exit(0);
 }
 
-static int run_items(struct crew_link *l, const struct crew_options *options, uint64_t n_items,
-                     void *state, struct why *w)
+static int run_items(struct worker_pool_link *l, const struct worker_pool_options *options,
+                     uint64_t n_items, void *state, struct why *w)
 {
     for (l->item = 0; l->item < n_items; l->item++) {
         if (options->stop && *options->stop)
@@ -113,11 +113,14 @@ static int run_items(struct crew_link *l, const struct crew_options *options, ui
     return 0;
 }
 
-int crew_run_in_process(const struct crew_options *options, const struct crew_work *work,
-                        uint64_t n_items, void *user, struct why *w)
+int worker_pool_run_in_process(const struct worker_pool_options *options,
+                               const struct worker_pool_work *work, uint64_t n_items, void *user,
+                               struct why *w)
 {
-    struct crew_slot slot = { 0 };
-    struct crew_link link = { .fd = -1, .slot = &slot, .prints = -1, .work = work, .user = user };
+    struct worker_pool_slot slot = { 0 };
+    struct worker_pool_link link = {
+        .fd = -1, .slot = &slot, .prints = -1, .work = work, .user = user
+    };
     void *state = NULL;
     if (work->start)
         TRY(work->start(user, &state, w));

@@ -25,19 +25,19 @@ struct worker {
     pid_t pid; /* 0: none */
     int fd;
     int prints; /* memory file of what it prints; 0: none */
-    struct crew_slot *slot;
+    struct worker_pool_slot *slot;
     struct buffer in;
-    struct crew_job job; /* what it is at; job.item == job.end: idle */
-    uint64_t heard;      /* when it last sent something */
+    struct worker_pool_job job; /* what it is at; job.item == job.end: idle */
+    uint64_t heard;             /* when it last sent something */
 };
 
-struct crew {
-    const struct crew_options *options;
-    const struct crew_work *work;
+struct worker_pool {
+    const struct worker_pool_options *options;
+    const struct worker_pool_work *work;
     void *user;
     struct worker *worker;
     unsigned n_workers;
-    struct crew_slot *slots;
+    struct worker_pool_slot *slots;
     uint64_t next, n_items; /* first item not handed out yet */
     uint64_t ticked;
     unsigned start_deaths; /* one after the other, without a worker that came up */
@@ -63,7 +63,8 @@ static void limit_memory(void)
 }
 
 /* The child of a fork: forgets the parent's handlers and the other workers' descriptors. */
-static _Noreturn void become_worker(struct crew *p, struct worker *self, int fd, pid_t parent)
+static _Noreturn void become_worker(struct worker_pool *p, struct worker *self, int fd,
+                                    pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -78,13 +79,13 @@ static _Noreturn void become_worker(struct crew *p, struct worker *self, int fd,
         dup2(self->prints, STDERR_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO); /* stdout is the parent's, and drivers print */
     trace_file_name_process("worker");
-    struct crew_link link = { .fd = fd, .slot = self->slot };
+    struct worker_pool_link link = { .fd = fd, .slot = self->slot };
     link.prints = self->prints ? self->prints : -1;
-    crew_worker(&link, p->work, p->user);
+    worker_pool_worker(&link, p->work, p->user);
 }
 
 /* Without such a file (no memory, old kernel) workers print to stderr. */
-static void open_prints(struct crew *p, struct worker *k)
+static void open_prints(struct worker_pool *p, struct worker *k)
 {
     if (p->options->loud)
         return;
@@ -118,7 +119,7 @@ static void read_prints(const struct worker *k, char *ret_line, size_t size)
     text_clean(ret_line);
 }
 
-static int worker_spawn(struct crew *p, struct worker *k, struct why *w)
+static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
 {
     int fd[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
@@ -170,13 +171,13 @@ static void worker_send_job(struct worker *k)
 
 /* Small pieces, single items at the end, so that workers finish together: items that take long are
  * often variants of one test, and neighbours. */
-static void hand_out(struct crew *p, struct worker *k)
+static void hand_out(struct worker_pool *p, struct worker *k)
 {
     uint64_t left = p->n_items - p->next, piece = left / (8 * (uint64_t) p->n_workers);
     if (!left)
         return;
     piece = piece < 1 ? 1 : piece > MOST_PIECE ? MOST_PIECE : piece;
-    k->job = (struct crew_job){ .item = p->next, .end = p->next + piece };
+    k->job = (struct worker_pool_job){ .item = p->next, .end = p->next + piece };
     p->next += piece;
     worker_send_job(k);
 }
@@ -186,7 +187,7 @@ static bool worker_idle(const struct worker *k)
     return k->job.item == k->job.end;
 }
 
-static int take_complete(struct crew *p, struct worker *k, struct why *w)
+static int take_complete(struct worker_pool *p, struct worker *k, struct why *w)
 {
     if (worker_idle(k))
         return why_fail(w, WHY_SYSTEM, "a worker answered without a question");
@@ -198,7 +199,7 @@ static int take_complete(struct crew *p, struct worker *k, struct why *w)
     return 0;
 }
 
-static int take_frame(struct crew *p, struct worker *k, const struct crew_frame *f,
+static int take_frame(struct worker_pool *p, struct worker *k, const struct worker_pool_frame *f,
                       const char *bytes, struct why *w)
 {
     switch (f->kind) {
@@ -214,10 +215,10 @@ static int take_frame(struct crew *p, struct worker *k, const struct crew_frame 
     return why_fail(w, WHY_SYSTEM, "a worker's answer makes no sense (kind %u)", f->kind);
 }
 
-static int take_frames(struct crew *p, struct worker *k, struct why *w)
+static int take_frames(struct worker_pool *p, struct worker *k, struct why *w)
 {
     size_t at = 0;
-    for (struct crew_frame f; k->in.length - at >= sizeof f; at += sizeof f + f.length) {
+    for (struct worker_pool_frame f; k->in.length - at >= sizeof f; at += sizeof f + f.length) {
         memcpy(&f, k->in.data + at, sizeof f);
         if (f.length > FRAME_LIMIT)
             return why_fail(w, WHY_SYSTEM, "a worker's answer has %u bytes", f.length);
@@ -242,9 +243,9 @@ static int read_some(struct worker *k)
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *w);
+static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struct why *w);
 
-static int worker_read(struct crew *p, struct worker *k, struct why *w)
+static int worker_read(struct worker_pool *p, struct worker *k, struct why *w)
 {
     int more;
     while ((more = read_some(k)) > 0) {
@@ -262,7 +263,7 @@ static uint64_t worker_since(const struct worker *k)
 }
 
 /* A worker that dies before it has come up did not die of an item. */
-static int lost_at_start(struct crew *p, int status, struct why *w)
+static int lost_at_start(struct worker_pool *p, int status, struct why *w)
 {
     if (++p->start_deaths < MAX_START_DEATHS)
         return 0;
@@ -273,7 +274,8 @@ static int lost_at_start(struct crew *p, int status, struct why *w)
                     WEXITSTATUS(status));
 }
 
-static int lost_at_item(struct crew *p, struct worker *k, const struct crew_death *d, struct why *w)
+static int lost_at_item(struct worker_pool *p, struct worker *k, const struct worker_pool_death *d,
+                        struct why *w)
 {
     uint32_t step = 0;
     int again = p->work->died(k->job.item, d, &step, p->user, w);
@@ -289,12 +291,12 @@ static int lost_at_item(struct crew *p, struct worker *k, const struct crew_deat
 }
 
 /* The worker has ended by itself, or is too slow and is ended here.  A new one takes over. */
-static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *w)
+static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struct why *w)
 {
     bool started = atomic_load(&k->slot->started);
-    struct crew_death d = { .hang = hang,
-                            .mark = atomic_load(&k->slot->mark),
-                            .step = atomic_load(&k->slot->step) };
+    struct worker_pool_death d = { .hang = hang,
+                                   .mark = atomic_load(&k->slot->mark),
+                                   .step = atomic_load(&k->slot->step) };
     d.seconds = (double) (clock_steady_ns() - worker_since(k)) * 1e-9;
     if (hang)
         kill(k->pid, SIGKILL);
@@ -319,7 +321,7 @@ static int worker_lost(struct crew *p, struct worker *k, bool hang, struct why *
     return 0;
 }
 
-static int end_the_slow(struct crew *p, struct why *w)
+static int end_the_slow(struct worker_pool *p, struct why *w)
 {
     uint64_t limit = (uint64_t) (p->options->timeout * 1e9);
     for (unsigned i = 0; limit && i < p->n_workers; i++) {
@@ -335,7 +337,7 @@ static int end_the_slow(struct crew *p, struct why *w)
 }
 
 /* Waits for answers, not beyond the next tick; polled[] has a worker's entry at its index. */
-static int crew_wait(struct crew *p, struct pollfd *polled, struct why *w)
+static int worker_pool_wait(struct worker_pool *p, struct pollfd *polled, struct why *w)
 {
     for (unsigned i = 0; i < p->n_workers; i++)
         polled[i] =
@@ -353,7 +355,7 @@ static int crew_wait(struct crew *p, struct pollfd *polled, struct why *w)
     return 0;
 }
 
-static bool crew_busy(const struct crew *p)
+static bool worker_pool_busy(const struct worker_pool *p)
 {
     for (unsigned i = 0; i < p->n_workers; i++)
         if (p->worker[i].pid && !worker_idle(&p->worker[i]))
@@ -361,16 +363,16 @@ static bool crew_busy(const struct crew *p)
     return false;
 }
 
-static int crew_loop(struct crew *p, struct pollfd *polled, struct why *w)
+static int worker_pool_loop(struct worker_pool *p, struct pollfd *polled, struct why *w)
 {
     for (unsigned i = 0; i < p->n_workers; i++) {
         TRY(worker_spawn(p, &p->worker[i], w));
         hand_out(p, &p->worker[i]);
     }
-    while (crew_busy(p)) {
+    while (worker_pool_busy(p)) {
         if (p->options->stop && *p->options->stop)
             return 1;
-        TRY(crew_wait(p, polled, w));
+        TRY(worker_pool_wait(p, polled, w));
     }
     return 0;
 }
@@ -392,7 +394,7 @@ static void worker_end(struct worker *k, uint64_t deadline)
     worker_reap(k);
 }
 
-static void crew_done(struct crew *p, size_t slot_bytes)
+static void worker_pool_done(struct worker_pool *p, size_t slot_bytes)
 {
     uint64_t deadline = clock_steady_ns() + 1000000000u;
     for (unsigned i = 0; p->worker && i < p->n_workers; i++) {
@@ -408,18 +410,18 @@ static void crew_done(struct crew *p, size_t slot_bytes)
         munmap(p->slots, slot_bytes);
 }
 
-int crew_run(const struct crew_options *options, const struct crew_work *work, uint64_t n_items,
-             void *user, struct why *w)
+int worker_pool_run(const struct worker_pool_options *options, const struct worker_pool_work *work,
+                    uint64_t n_items, void *user, struct why *w)
 {
     if (options->in_process)
-        return crew_run_in_process(options, work, n_items, user, w);
+        return worker_pool_run_in_process(options, work, n_items, user, w);
     if (!n_items)
         return 0;
     uint64_t n = options->workers < 1             ? 1
                  : options->workers > MAX_WORKERS ? MAX_WORKERS
                                                   : options->workers;
     n = n > n_items ? n_items : n;
-    struct crew p = { .options = options, .work = work, .user = user, .n_items = n_items };
+    struct worker_pool p = { .options = options, .work = work, .user = user, .n_items = n_items };
     size_t bytes = n * sizeof *p.slots;
     p.slots = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     p.worker = calloc(n, sizeof *p.worker);
@@ -431,9 +433,9 @@ int crew_run(const struct crew_options *options, const struct crew_work *work, u
         p.n_workers = (unsigned) n;
         for (unsigned i = 0; i < n; i++)
             p.worker[i].slot = &p.slots[i];
-        r = crew_loop(&p, polled, w);
+        r = worker_pool_loop(&p, polled, w);
     }
-    crew_done(&p, bytes);
+    worker_pool_done(&p, bytes);
     free(polled);
     return r;
 }

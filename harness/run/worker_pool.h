@@ -8,12 +8,12 @@
  *
  *     parent                                     worker (forked: sees the parent's memory)
  *     job [item, end), step  ---------------->   start() once
- *                            <----------------   item(): crew_mark(), crew_send() ...
+ *                            <----------------   item(): worker_pool_mark(), worker_pool_send() ...
  *     message()
  *     died(): the step to continue with
  */
-#ifndef HARNESS_CREW_H
-#define HARNESS_CREW_H
+#ifndef HARNESS_WORKER_POOL_H
+#define HARNESS_WORKER_POOL_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 
 #include "golden/base/why.h"
 
-struct crew_options {
+struct worker_pool_options {
     unsigned workers;
     double timeout;  /* seconds a worker may spend between marks or messages; 0: unlimited */
     bool in_process; /* no workers: everything in this process, for a debugger */
@@ -31,40 +31,40 @@ struct crew_options {
 };
 
 /* How a worker ended in the middle of an item. */
-struct crew_death {
+struct worker_pool_death {
     bool hang;       /* killed by the parent after the time-out */
     int signal;      /* that ended it, or 0 */
     int exit_status; /* when it ended without a signal */
     uint32_t mark;   /* the last one set in this item */
-    uint32_t step;   /* value of *crew_step() */
+    uint32_t step;   /* value of *worker_pool_step() */
     double seconds;  /* since that mark */
     char said[200];  /* from its output in this item: a sanitizer's summary, else the last line */
 };
 
 /* A worker's connection to the parent. */
-struct crew_link;
-/* Sets the mark and restarts the time-out; sets *crew_step() to 0. */
-void crew_mark(struct crew_link *l, uint32_t mark);
+struct worker_pool_link;
+/* Sets the mark and restarts the time-out; sets *worker_pool_step() to 0. */
+void worker_pool_mark(struct worker_pool_link *l, uint32_t mark);
 /* A word in shared memory for finer progress than marks, readable by the parent after a death. */
-_Atomic uint32_t *crew_step(struct crew_link *l);
+_Atomic uint32_t *worker_pool_step(struct worker_pool_link *l);
 /* Sends a message to the parent and restarts the time-out.  Over 1 GiB, an empty one is sent. */
-void crew_send(struct crew_link *l, const void *bytes, size_t length);
+void worker_pool_send(struct worker_pool_link *l, const void *bytes, size_t length);
 
 /* Callbacks.  Those that return int return -1 on failure, which ends the whole run with the reason.
  */
-struct crew_work {
+struct worker_pool_work {
     /* In a new worker, before its first item.  *ret_state is passed to item() and end(). */
     int (*start)(void *user, void **ret_state, struct why *w);
     /* In a worker, after its last item.  May be NULL. */
     void (*end)(void *state, void *user);
     /* In a worker: runs one item, from `step` on (0 for a new one). */
-    void (*item)(struct crew_link *l, uint64_t item, uint32_t step, void *state, void *user);
+    void (*item)(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state, void *user);
 
     /* In the parent: a message about an item arrived. */
     int (*message)(uint64_t item, const void *bytes, size_t length, void *user, struct why *w);
     /* In the parent: the worker died in this item.  1: continue it at *ret_step; 0: skip the rest.
      */
-    int (*died)(uint64_t item, const struct crew_death *d, uint32_t *ret_step, void *user,
+    int (*died)(uint64_t item, const struct worker_pool_death *d, uint32_t *ret_step, void *user,
                 struct why *w);
     /* In the parent: an item is complete. */
     int (*complete)(uint64_t item, void *user, struct why *w);
@@ -74,7 +74,7 @@ struct crew_work {
 
 /* Runs all items.  0: all are complete; 1: stopped; -1: a callback failed, or workers cannot be
  * started. */
-int crew_run(const struct crew_options *options, const struct crew_work *work, uint64_t n_items,
-             void *user, struct why *w);
+int worker_pool_run(const struct worker_pool_options *options, const struct worker_pool_work *work,
+                    uint64_t n_items, void *user, struct why *w);
 
 #endif

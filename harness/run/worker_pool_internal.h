@@ -1,6 +1,6 @@
 /* Shared by the two ends of a worker's connection: frames, jobs, and the memory of marks. */
-#ifndef HARNESS_CREW_INTERNAL_H
-#define HARNESS_CREW_INTERNAL_H
+#ifndef HARNESS_WORKER_POOL_INTERNAL_H
+#define HARNESS_WORKER_POOL_INTERNAL_H
 
 #include <stdatomic.h>
 
@@ -8,32 +8,32 @@
 #include "harness/run/worker_pool.h"
 
 /* In memory shared by a worker and the parent: the worker's progress, readable after its death. */
-struct crew_slot {
+struct worker_pool_slot {
     _Atomic uint64_t since; /* monotonic nanoseconds of the last mark */
     _Atomic uint32_t mark;
     _Atomic uint32_t started; /* start() has returned */
-    _Atomic uint32_t step;    /* of crew_step() */
+    _Atomic uint32_t step;    /* of worker_pool_step() */
 };
 
 /* Parent to worker: run items [item, end), the first from `step` on. */
-struct crew_job {
+struct worker_pool_job {
     uint64_t item, end;
     uint32_t step;
 };
 
 /* Worker to parent: a frame, then `length` bytes. */
-enum crew_frame_kind { FRAME_MESSAGE, FRAME_COMPLETE, FRAME_START_FAILED };
-struct crew_frame {
+enum worker_pool_frame_kind { FRAME_MESSAGE, FRAME_COMPLETE, FRAME_START_FAILED };
+struct worker_pool_frame {
     uint32_t kind, length;
 };
 enum { FRAME_LIMIT = 1u << 30 };
 
-struct crew_link {
+struct worker_pool_link {
     int fd; /* -1: in process */
-    struct crew_slot *slot;
+    struct worker_pool_slot *slot;
     int prints; /* memory file that receives stdout and stderr; -1: none */
     /* only in process: */
-    const struct crew_work *work;
+    const struct worker_pool_work *work;
     void *user;
     uint64_t item;
     int failed;
@@ -41,9 +41,11 @@ struct crew_link {
 };
 
 /* The child's main loop: runs jobs until the parent closes its end, then exits. */
-_Noreturn void crew_worker(struct crew_link *l, const struct crew_work *work, void *user);
-/* crew_run() without child processes. */
-int crew_run_in_process(const struct crew_options *options, const struct crew_work *work,
-                        uint64_t n_items, void *user, struct why *w);
+_Noreturn void worker_pool_worker(struct worker_pool_link *l, const struct worker_pool_work *work,
+                                  void *user);
+/* worker_pool_run() without child processes. */
+int worker_pool_run_in_process(const struct worker_pool_options *options,
+                               const struct worker_pool_work *work, uint64_t n_items, void *user,
+                               struct why *w);
 
 #endif

@@ -191,7 +191,7 @@ int results_commit(struct results *r, struct why *w)
     return 0;
 }
 
-int results_transact(struct results *r, struct why *w)
+int results_begin(struct results *r, struct why *w)
 {
     if (r->open)
         return 0;
@@ -227,7 +227,7 @@ static int finish(struct results *r, sqlite3_stmt *s, struct why *w)
 
 int results_add_case(struct results *r, const struct case_row *c, int64_t *ret_case, struct why *w)
 {
-    TRY(results_transact(r, w));
+    TRY(results_begin(r, w));
     sqlite3_stmt *s = r->statement[STATEMENT_CASE];
     sqlite3_bind_int64(s, 1, r->run);
     sqlite3_bind_int64(s, 2, (int64_t) c->ordinal);
@@ -248,7 +248,7 @@ int results_add_case(struct results *r, const struct case_row *c, int64_t *ret_c
 int results_add_operation(struct results *r, int64_t case_id, const char *operation,
                           const char *type, struct why *w)
 {
-    TRY(results_transact(r, w));
+    TRY(results_begin(r, w));
     sqlite3_stmt *s = r->statement[STATEMENT_OPERATION];
     sqlite3_bind_int64(s, 1, case_id);
     bind_text(s, 2, operation);
@@ -274,7 +274,7 @@ static void bind_worst(sqlite3_stmt *s, const struct check_result *v)
 int results_add_verdict(struct results *r, int64_t case_id, uint32_t target,
                         const struct check_result *v, const char *replay, struct why *w)
 {
-    TRY(results_transact(r, w));
+    TRY(results_begin(r, w));
     sqlite3_stmt *s = r->statement[STATEMENT_VERDICT];
     sqlite3_bind_int64(s, 1, case_id);
     sqlite3_bind_int64(s, 2, r->target[target]);
@@ -297,7 +297,7 @@ int results_add_verdict(struct results *r, int64_t case_id, uint32_t target,
 int results_add_spec(struct results *r, int64_t case_id, const char *spec, size_t spec_length,
                      const char *dot, struct why *w)
 {
-    TRY(results_transact(r, w));
+    TRY(results_begin(r, w));
     sqlite3_stmt *s = r->statement[STATEMENT_SPEC];
     sqlite3_bind_int64(s, 1, case_id);
     if (spec_length)

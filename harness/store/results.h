@@ -79,16 +79,16 @@ int results_add_spec(struct results *r, int64_t case_id, const char *spec, size_
                      const char *dot, struct why *w);
 
 /* A recorded case: from the newest run that stored its spec, else from the newest that has it. */
-struct found_case {
+struct recorded_case {
     int64_t run;
     char *kind, *options, *spec, *file, *judge; /* spec, file: NULL where there is none */
     uint64_t seed, index;
     char *target[32]; /* URIs of the targets on which it did not conform */
     uint32_t n_targets;
 };
-/* 1: found, to be freed with found_case_done(); 0: not in the database. */
-int results_find_case(struct results *r, const char *name, struct found_case *ret_case,
+/* 1: found, to be freed with recorded_case_done(); 0: not in the database. */
+int results_find_case(struct results *r, const char *name, struct recorded_case *ret_case,
                       struct why *w);
-void found_case_done(struct found_case *c);
+void recorded_case_done(struct recorded_case *c);
 
 #endif

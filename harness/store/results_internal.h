@@ -30,6 +30,6 @@ int results_failed(struct results *r, struct why *w);
 int results_exec(struct results *r, const char *sql, struct why *w);
 int results_prepare(struct results *r, const char *sql, sqlite3_stmt **ret, struct why *w);
 /* Begins a transaction unless one is open. */
-int results_transact(struct results *r, struct why *w);
+int results_begin(struct results *r, struct why *w);
 
 #endif

@@ -64,7 +64,7 @@ int results_start_run(struct results *r, const struct run_row *run,
                       const struct target_row *targets, uint32_t n_targets, struct why *w)
 {
     REQUIRE(w, n_targets <= MAX_TARGETS, "more than %d targets", MAX_TARGETS);
-    TRY(results_transact(r, w));
+    TRY(results_begin(r, w));
     TRY(insert_run(r, run, w));
     for (uint32_t i = 0; i < n_targets; i++)
         TRY(insert_target(r, i, &targets[i], w));
@@ -138,7 +138,7 @@ int results_resume_run(struct results *r, const struct run_row *run,
         return found;
     r->run = id;
     r->n_targets = n_targets;
-    TRY(results_transact(r, w));
+    TRY(results_begin(r, w));
     TRY(drop_partial(r, w));
     TRY(results_commit(r, w));
     return 1;
@@ -147,7 +147,7 @@ int results_resume_run(struct results *r, const struct run_row *run,
 int results_finish_run(struct results *r, double seconds, struct why *w)
 {
     sqlite3_stmt *s;
-    TRY(results_transact(r, w));
+    TRY(results_begin(r, w));
     TRY(results_prepare(r,
                         "UPDATE runs SET finished = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
                         "seconds = ?2 WHERE run = ?1",
@@ -187,7 +187,7 @@ static char *column_copy(sqlite3_stmt *s, int i)
     return text ? strdup(text) : NULL;
 }
 
-static int find_row(struct results *r, const char *name, struct found_case *f, int64_t *ret_case,
+static int find_row(struct results *r, const char *name, struct recorded_case *f, int64_t *ret_case,
                     struct why *w)
 {
     sqlite3_stmt *s;
@@ -199,14 +199,14 @@ static int find_row(struct results *r, const char *name, struct found_case *f, i
     bind(s, 1, name);
     int step = sqlite3_step(s);
     if (step == SQLITE_ROW) {
-        *f = (struct found_case){ .run = sqlite3_column_int64(s, 0),
-                                  .kind = column_copy(s, 1),
-                                  .options = column_copy(s, 2),
-                                  .spec = column_copy(s, 3),
-                                  .file = column_copy(s, 4),
-                                  .judge = column_copy(s, 7),
-                                  .seed = (uint64_t) sqlite3_column_int64(s, 5),
-                                  .index = (uint64_t) sqlite3_column_int64(s, 6) };
+        *f = (struct recorded_case){ .run = sqlite3_column_int64(s, 0),
+                                     .kind = column_copy(s, 1),
+                                     .options = column_copy(s, 2),
+                                     .spec = column_copy(s, 3),
+                                     .file = column_copy(s, 4),
+                                     .judge = column_copy(s, 7),
+                                     .seed = (uint64_t) sqlite3_column_int64(s, 5),
+                                     .index = (uint64_t) sqlite3_column_int64(s, 6) };
         *ret_case = sqlite3_column_int64(s, 8);
     }
     sqlite3_finalize(s);
@@ -215,7 +215,7 @@ static int find_row(struct results *r, const char *name, struct found_case *f, i
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
 }
 
-static int find_targets(struct results *r, int64_t case_id, struct found_case *f, struct why *w)
+static int find_targets(struct results *r, int64_t case_id, struct recorded_case *f, struct why *w)
 {
     sqlite3_stmt *s;
     TRY(results_prepare(r, "SELECT uri FROM failures WHERE case_id = ?1 ORDER BY target_ordinal",
@@ -230,23 +230,23 @@ static int find_targets(struct results *r, int64_t case_id, struct found_case *f
     return 0;
 }
 
-int results_find_case(struct results *r, const char *name, struct found_case *ret_case,
+int results_find_case(struct results *r, const char *name, struct recorded_case *ret_case,
                       struct why *w)
 {
-    struct found_case f = { 0 };
+    struct recorded_case f = { 0 };
     int64_t case_id = 0;
     int found = find_row(r, name, &f, &case_id, w);
     if (found <= 0)
         return found;
     if (find_targets(r, case_id, &f, w) < 0 || !f.kind || !f.options || !f.judge) {
-        found_case_done(&f);
+        recorded_case_done(&f);
         return why_no_memory(w);
     }
     *ret_case = f;
     return 1;
 }
 
-void found_case_done(struct found_case *f)
+void recorded_case_done(struct recorded_case *f)
 {
     free(f->kind);
     free(f->options);
@@ -255,5 +255,5 @@ void found_case_done(struct found_case *f)
     free(f->judge);
     for (uint32_t i = 0; i < f->n_targets; i++)
         free(f->target[i]);
-    *f = (struct found_case){ 0 };
+    *f = (struct recorded_case){ 0 };
 }

@@ -120,8 +120,8 @@ static void place(struct section *x)
 
     if (p && x->phase == TRACE_PU)
         x->phase = p->phase;
-    x->is_moved = !is_whole && (x->mode == TRACE_SUB || begins);
-    x->is_detail = p && !x->is_moved && p->layer == x->layer &&
+    x->is_subtracted = !is_whole && (x->mode == TRACE_SUB || begins);
+    x->is_detail = p && !x->is_subtracted && p->layer == x->layer &&
                    !(phase_is_of_execution(x->phase) && p->phase == TRACE_PE);
 }
 
@@ -130,7 +130,7 @@ static void end_section(struct section *x, double at)
     x->end = at;
     if (x->parent && x->is_detail)
         x->parent->moved += x->moved;
-    else if (x->parent && x->is_moved)
+    else if (x->parent && x->is_subtracted)
         x->parent->moved += x->end - x->begin;
 }
 

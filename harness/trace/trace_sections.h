@@ -21,7 +21,7 @@ struct section {
     enum trace_layer layer;
     enum trace_phase phase; /* TRACE_PU (utility) sections take the phase of their parent */
     bool is_detail;         /* its time is part of its parent's and is not counted again */
-    bool is_moved;          /* counted under its own phase and subtracted from its parent */
+    bool is_subtracted;     /* counted under its own phase and subtracted from its parent */
     double moved;           /* ms of such sections within it */
     const char *name;       /* the whole mark, "[NN_LD_PCO]run" */
 };

@@ -83,7 +83,7 @@ static bool is_in_execution(const struct section *x)
 
 static void count(struct trace_run *r, const struct section *x)
 {
-    double ms = x->end - x->begin - (x->is_moved ? 0 : x->moved);
+    double ms = x->end - x->begin - (x->is_subtracted ? 0 : x->moved);
 
     if ((int) x->layer >= TRACE_ROWS || x->is_detail)
         return;

@@ -17,19 +17,19 @@ static struct caller *of_budget(struct arena_budget *b)
 
 static bool take_bytes(struct arena_budget *self, size_t bytes)
 {
-    return share_take(ACCOUNT_MESSAGES, of_budget(self)->client, bytes);
+    return process_quota_charge(QUOTA_MESSAGES, of_budget(self)->client, bytes);
 }
 
 static void give_bytes(struct arena_budget *self, size_t bytes)
 {
-    share_give(ACCOUNT_MESSAGES, of_budget(self)->client, bytes);
+    process_quota_release(QUOTA_MESSAGES, of_budget(self)->client, bytes);
 }
 
 struct caller *caller_new(uint32_t client)
 {
     struct caller *c = malloc(sizeof(*c));
 
-    if (!c || !share_take(ACCOUNT_FILES, client, 1)) {
+    if (!c || !process_quota_charge(QUOTA_FILES, client, 1)) {
         free(c);
         return NULL;
     }
@@ -39,7 +39,7 @@ struct caller *caller_new(uint32_t client)
                           .messages = { take_bytes, give_bytes } };
     if (c->gone >= 0)
         return c;
-    share_give(ACCOUNT_FILES, client, 1);
+    process_quota_release(QUOTA_FILES, client, 1);
     free(c);
     return NULL;
 }
@@ -56,11 +56,11 @@ void caller_unref(struct caller *c)
     if (!c || atomic_fetch_sub(&c->references, 1) != 1)
         return;
     close(c->gone);
-    share_give(ACCOUNT_FILES, c->client, 1);
+    process_quota_release(QUOTA_FILES, c->client, 1);
     free(c);
 }
 
-void caller_go(struct caller *c)
+void caller_disconnect(struct caller *c)
 {
     uint64_t one = 1;
 

@@ -14,7 +14,7 @@ struct caller {
     atomic_uint references;
     atomic_bool is_gone;
     int gone;                     /* a descriptor that polls readable once is_gone */
-    struct arena_budget messages; /* for arenas of its messages: charges ACCOUNT_MESSAGES */
+    struct arena_budget messages; /* for arenas of its messages: charges QUOTA_MESSAGES */
 };
 
 /* One reference.  NULL: out of memory or descriptors, or over the client's quota of descriptors. */
@@ -22,7 +22,7 @@ struct caller *caller_new(uint32_t client);
 struct caller *caller_ref(struct caller *c); /* both take NULL */
 void caller_unref(struct caller *c);
 /* Marks the client as disconnected; any thread, any number of times. */
-void caller_go(struct caller *c);
+void caller_disconnect(struct caller *c);
 
 /* The caller of this thread, not a reference.  NULL: this process, client 0, never disconnects. */
 void caller_set(struct caller *c);

@@ -7,25 +7,25 @@
 
 #define LOG_TAG "Account"
 
-const struct client_limits client_limits_default = { .most = { [ACCOUNT_EXECUTIONS] = 64 },
+const struct client_limits client_limits_default = { .most = { [QUOTA_EXECUTIONS] = 64 },
                                                      .sessions = 64 };
 
-struct account {
-    struct account *next;
+struct client_usage {
+    struct client_usage *next;
     uint32_t client;
-    uint64_t held[ACCOUNT_KINDS];
+    uint64_t held[QUOTA_KINDS];
 };
 
-void accounts_init(struct accounts *a, const struct client_limits *limits)
+void client_quotas_init(struct client_quotas *a, const struct client_limits *limits)
 {
-    *a = (struct accounts){ .limits = *limits };
+    *a = (struct client_quotas){ .limits = *limits };
     pthread_mutex_init(&a->lock, NULL);
 }
 
-void accounts_done(struct accounts *a)
+void client_quotas_done(struct client_quotas *a)
 {
     while (a->first) {
-        struct account *next = a->first->next;
+        struct client_usage *next = a->first->next;
         free(a->first);
         a->first = next;
     }
@@ -33,9 +33,9 @@ void accounts_done(struct accounts *a)
 }
 
 /* The link to the client's entry, or the end of the list. */
-static struct account **find(struct accounts *a, uint32_t client)
+static struct client_usage **find(struct client_quotas *a, uint32_t client)
 {
-    struct account **at = &a->first;
+    struct client_usage **at = &a->first;
 
     while (*at && (*at)->client != client)
         at = &(*at)->next;
@@ -43,14 +43,14 @@ static struct account **find(struct accounts *a, uint32_t client)
 }
 
 static const char *const unit[] = {
-    [ACCOUNT_MODELS] = "prepared models", [ACCOUNT_MEMORY] = "bytes",
-    [ACCOUNT_EXECUTIONS] = "executions",  [ACCOUNT_FILES] = "descriptors",
-    [ACCOUNT_MAPPINGS] = "mappings",      [ACCOUNT_THREADS] = "threads",
-    [ACCOUNT_OBJECTS] = "objects",        [ACCOUNT_MESSAGES] = "bytes of messages"
+    [QUOTA_MODELS] = "prepared models", [QUOTA_MEMORY] = "bytes",
+    [QUOTA_EXECUTIONS] = "executions",  [QUOTA_FILES] = "descriptors",
+    [QUOTA_MAPPINGS] = "mappings",      [QUOTA_THREADS] = "threads",
+    [QUOTA_OBJECTS] = "objects",        [QUOTA_MESSAGES] = "bytes of messages"
 };
 
 /* The status of charging n units to a client that holds `held`. */
-static enum hal_status check(const struct accounts *a, enum account_kind kind, uint64_t held,
+static enum hal_status check(const struct client_quotas *a, enum quota_kind kind, uint64_t held,
                              uint64_t n)
 {
     uint64_t most = a->limits.most[kind] ? a->limits.most[kind] : UINT64_MAX;
@@ -63,9 +63,10 @@ static enum hal_status check(const struct accounts *a, enum account_kind kind, u
     return HAL_NONE;
 }
 
-static enum hal_status take(struct accounts *a, uint32_t client, enum account_kind kind, uint64_t n)
+static enum hal_status take(struct client_quotas *a, uint32_t client, enum quota_kind kind,
+                            uint64_t n)
 {
-    struct account **at = find(a, client);
+    struct client_usage **at = find(a, client);
     enum hal_status status = check(a, kind, *at ? (*at)->held[kind] : 0, n);
 
     if (status != HAL_NONE)
@@ -78,8 +79,8 @@ static enum hal_status take(struct accounts *a, uint32_t client, enum account_ki
     return HAL_NONE;
 }
 
-enum hal_status account_take(struct accounts *a, uint32_t client, enum account_kind kind,
-                             uint64_t n)
+enum hal_status client_quota_charge(struct client_quotas *a, uint32_t client, enum quota_kind kind,
+                                    uint64_t n)
 {
     pthread_mutex_lock(&a->lock);
     enum hal_status status = n ? take(a, client, kind, n) : HAL_NONE;
@@ -89,21 +90,22 @@ enum hal_status account_take(struct accounts *a, uint32_t client, enum account_k
     return status;
 }
 
-static bool is_empty(const struct account *c)
+static bool is_empty(const struct client_usage *c)
 {
     uint64_t any = 0;
 
-    for (int i = 0; i < ACCOUNT_KINDS; i++)
+    for (int i = 0; i < QUOTA_KINDS; i++)
         any |= c->held[i];
     return !any;
 }
 
-void account_give(struct accounts *a, uint32_t client, enum account_kind kind, uint64_t n)
+void client_quota_release(struct client_quotas *a, uint32_t client, enum quota_kind kind,
+                          uint64_t n)
 {
     if (!n)
         return;
     pthread_mutex_lock(&a->lock);
-    struct account **at = find(a, client), *c = *at;
+    struct client_usage **at = find(a, client), *c = *at;
     c->held[kind] -= n;
     a->taken[kind] -= n;
     if (is_empty(c)) {

@@ -41,7 +41,7 @@ static void write_quietly(int fd)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-void fence_end(struct fence *f, bool ok)
+void fence_complete(struct fence *f, bool ok)
 {
     if (f->signal < 0)
         return;

@@ -15,7 +15,7 @@ struct fence {
 /* -1 with errno. */
 int fence_open(struct fence *ret_fence);
 /* Signals the fence (ok) or makes it fail; a second call has no effect.  `wait` stays open. */
-void fence_end(struct fence *f, bool ok);
+void fence_complete(struct fence *f, bool ok);
 
 /* Whether all are open descriptors. */
 bool fence_all_open(uint32_t n, const int *fds);

@@ -23,7 +23,7 @@
  * one no file can be mapped. */
 static struct watched {
     atomic_uintptr_t begin, end;
-} watched[MEMORY_MOST_MAPPED];
+} watched[MEMORY_MAX_MAPPED];
 static atomic_bool is_watching;
 static atomic_uint watched_most; /* entries that have ever been used */
 static atomic_uint watched_next; /* where the search for a free entry starts */
@@ -54,7 +54,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     errno = before;
 }
 
-int memory_outlive_files(struct why *w)
+int memory_survive_truncation(struct why *w)
 {
     struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
 
@@ -70,8 +70,8 @@ static bool watch(void *address, uint64_t size, uint32_t *ret_place)
     uintptr_t begin = (uintptr_t) address;
     unsigned first = atomic_load(&watched_next);
 
-    for (unsigned n = 0; n < MEMORY_MOST_MAPPED; n++) {
-        unsigned i = (first + n) % MEMORY_MOST_MAPPED;
+    for (unsigned n = 0; n < MEMORY_MAX_MAPPED; n++) {
+        unsigned i = (first + n) % MEMORY_MAX_MAPPED;
         uintptr_t none = 0;
         if (atomic_load(&watched[i].begin) ||
             !atomic_compare_exchange_strong(&watched[i].begin, &none, begin))
@@ -103,7 +103,7 @@ static int map_file(const struct hal_memory *m, bool write, struct mapping *ret_
     struct mapping mapping = { .size = m->size, .mapped = true, .client = caller_client() };
     int protection = PROT_READ | (write ? PROT_WRITE : 0);
 
-    if (!share_take(ACCOUNT_MAPPINGS, mapping.client, 1))
+    if (!process_quota_charge(QUOTA_MAPPINGS, mapping.client, 1))
         return why_fail(w, WHY_MEMORY, "memory: too many mappings");
     void *address = mmap(NULL, (size_t) m->size, protection, MAP_SHARED, m->fd, (off_t) m->offset);
     int rc =
@@ -114,7 +114,7 @@ static int map_file(const struct hal_memory *m, bool write, struct mapping *ret_
         rc = why_fail(w, WHY_MEMORY, "memory: too many mappings");
     }
     if (rc < 0)
-        share_give(ACCOUNT_MAPPINGS, mapping.client, 1);
+        process_quota_release(QUOTA_MAPPINGS, mapping.client, 1);
     else
         *ret_mapping = mapping;
     return rc;
@@ -169,7 +169,7 @@ void memory_unmap(struct mapping *mapping)
         if (atomic_load(&is_watching))
             unwatch(mapping->place);
         munmap(mapping->address, (size_t) mapping->size);
-        share_give(ACCOUNT_MAPPINGS, mapping->client, 1);
+        process_quota_release(QUOTA_MAPPINGS, mapping->client, 1);
         VLOG(MEMORY, "%" PRIu64 " bytes at %p unmapped", mapping->size, (void *) mapping->address);
     }
     *mapping = (struct mapping){ 0 };
@@ -192,7 +192,7 @@ int memory_identify(const struct hal_memory *m, struct memory_identity *ret_iden
     return 0;
 }
 
-void memory_look_for_seals(struct memory_identity *identity)
+void memory_check_seals(struct memory_identity *identity)
 {
     int seals = fcntl(identity->fd, F_GET_SEALS);
 
@@ -211,7 +211,7 @@ bool memory_is_same(const struct memory_identity *a, const struct memory_identit
            a->size == b->size && a->kind == b->kind && a->protection == b->protection;
 }
 
-bool mapping_holds(const struct mapping *mapping, uint64_t offset, uint64_t length)
+bool mapping_contains(const struct mapping *mapping, uint64_t offset, uint64_t length)
 {
     return offset <= mapping->size && length <= mapping->size - offset;
 }

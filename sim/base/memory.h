@@ -16,7 +16,7 @@ struct mapping {
 
 /* Limit of files that are mapped at once in a process that survives their truncation; below the
  * system's default limit (vm.max_map_count). */
-enum { MEMORY_MOST_MAPPED = 1 << 15 };
+enum { MEMORY_MAX_MAPPED = 1 << 15 };
 
 /* Memory of this process only: without a descriptor that could be passed to another process. */
 bool memory_is_plain(const struct hal_memory *memory);
@@ -34,7 +34,7 @@ struct memory_identity {
     uint64_t device, inode, offset, size;
     uint32_t kind, protection;
     int fd;
-    bool is_sealed; /* set by memory_look_for_seals(): the file cannot shrink */
+    bool is_sealed; /* set by memory_check_seals(): the file cannot shrink */
 };
 
 /* -1: not a file, or a file that is shorter than the memory. */
@@ -42,16 +42,16 @@ int memory_identify(const struct hal_memory *memory, struct memory_identity *ret
 /* Whether both are the same bytes with the same kind and protection. */
 bool memory_is_same(const struct memory_identity *a, const struct memory_identity *b);
 /* Sets is_sealed. */
-void memory_look_for_seals(struct memory_identity *identity);
+void memory_check_seals(struct memory_identity *identity);
 /* Whether the memory is known to have this identity without a system call: the same part of a
  * sealed file by the same descriptor, which the client promises not to have closed since. */
 bool memory_is_known(const struct memory_identity *identity, const struct hal_memory *memory);
 
 /* Installs a SIGBUS handler for the rest of the process: when a mapped file shrinks, its lost pages
  * read as zeros instead of killing the process.  For processes that serve other processes. */
-int memory_outlive_files(struct why *w);
+int memory_survive_truncation(struct why *w);
 
 /* Whether [offset, offset + length) lies within the mapping; cannot overflow. */
-bool mapping_holds(const struct mapping *mapping, uint64_t offset, uint64_t length);
+bool mapping_contains(const struct mapping *mapping, uint64_t offset, uint64_t length);
 
 #endif

@@ -29,17 +29,18 @@ static uint64_t object_of(int socket)
     return ok ? (uint64_t) st.st_ino : 0;
 }
 
-struct peer peer_of(int socket)
+struct peer_credentials peer_credentials_of(int socket)
 {
     struct ucred c = { .uid = UINT32_MAX };
     socklen_t n = sizeof(c);
 
     if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &c, &n) < 0)
-        return (struct peer){ .user = UINT32_MAX };
-    return (struct peer){ (uint32_t) c.pid, c.pid ? 0 : object_of(socket), (uint32_t) c.uid };
+        return (struct peer_credentials){ .user = UINT32_MAX };
+    return (struct peer_credentials){ (uint32_t) c.pid, c.pid ? 0 : object_of(socket),
+                                      (uint32_t) c.uid };
 }
 
-bool peer_is_same(const struct peer *a, const struct peer *b)
+bool peer_credentials_are_same(const struct peer_credentials *a, const struct peer_credentials *b)
 {
     return a->process ? a->process == b->process
                       : !b->process && a->object && a->object == b->object;

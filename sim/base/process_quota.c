@@ -9,7 +9,7 @@
  * one client: threads and objects. */
 enum { RESERVE = 64, MOST_THREADS = 512, MOST_OBJECTS = 1 << 14 };
 
-static struct accounts shares = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct client_quotas quotas = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Raises the limit of descriptors to the hard limit; returns how many clients may use. */
 static uint64_t raise_descriptor_limit(void)
@@ -24,34 +24,34 @@ static uint64_t raise_descriptor_limit(void)
     return files.rlim_cur > 2 * RESERVE ? files.rlim_cur - RESERVE : RESERVE;
 }
 
-void share_limit(enum account_kind kind, uint64_t total)
+void process_quota_limit(enum quota_kind kind, uint64_t total)
 {
-    pthread_mutex_lock(&shares.lock);
-    if (!shares.total[kind] || total < shares.total[kind])
-        shares.total[kind] = total;
-    pthread_mutex_unlock(&shares.lock);
+    pthread_mutex_lock(&quotas.lock);
+    if (!quotas.total[kind] || total < quotas.total[kind])
+        quotas.total[kind] = total;
+    pthread_mutex_unlock(&quotas.lock);
 }
 
-void shares_begin(uint64_t most_message_bytes)
+void process_quotas_enable(uint64_t most_message_bytes)
 {
-    share_limit(ACCOUNT_FILES, raise_descriptor_limit());
-    share_limit(ACCOUNT_MAPPINGS, MEMORY_MOST_MAPPED);
-    share_limit(ACCOUNT_MESSAGES,
-                (uint64_t) sysconf(_SC_PHYS_PAGES) * (uint64_t) sysconf(_SC_PAGESIZE));
-    pthread_mutex_lock(&shares.lock);
-    shares.limits.most[ACCOUNT_MESSAGES] = most_message_bytes;
-    shares.limits.most[ACCOUNT_THREADS] = MOST_THREADS;
-    shares.limits.most[ACCOUNT_OBJECTS] = MOST_OBJECTS;
-    pthread_mutex_unlock(&shares.lock);
+    process_quota_limit(QUOTA_FILES, raise_descriptor_limit());
+    process_quota_limit(QUOTA_MAPPINGS, MEMORY_MAX_MAPPED);
+    process_quota_limit(QUOTA_MESSAGES,
+                        (uint64_t) sysconf(_SC_PHYS_PAGES) * (uint64_t) sysconf(_SC_PAGESIZE));
+    pthread_mutex_lock(&quotas.lock);
+    quotas.limits.most[QUOTA_MESSAGES] = most_message_bytes;
+    quotas.limits.most[QUOTA_THREADS] = MOST_THREADS;
+    quotas.limits.most[QUOTA_OBJECTS] = MOST_OBJECTS;
+    pthread_mutex_unlock(&quotas.lock);
 }
 
-bool share_take(enum account_kind kind, uint32_t client, uint64_t n)
+bool process_quota_charge(enum quota_kind kind, uint32_t client, uint64_t n)
 {
-    return client == 0 || account_take(&shares, client, kind, n) == HAL_NONE;
+    return client == 0 || client_quota_charge(&quotas, client, kind, n) == HAL_NONE;
 }
 
-void share_give(enum account_kind kind, uint32_t client, uint64_t n)
+void process_quota_release(enum quota_kind kind, uint32_t client, uint64_t n)
 {
     if (client != 0)
-        account_give(&shares, client, kind, n);
+        client_quota_release(&quotas, client, kind, n);
 }

@@ -6,8 +6,8 @@
  * Code that opens a descriptor or starts a thread on behalf of a client charges it first, and
  * releases it after the descriptor is closed or the thread has ended.  Client 0, this process
  * itself, is neither counted nor limited. */
-#ifndef SIM_SHARE_H
-#define SIM_SHARE_H
+#ifndef SIM_PROCESS_QUOTA_H
+#define SIM_PROCESS_QUOTA_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,13 +16,13 @@
 
 /* Sets the limits from those of the process, after raising its limit of descriptors to the hard
  * limit; most_message_bytes: limit of one client's messages.  Until then usage is only counted. */
-void shares_begin(uint64_t most_message_bytes);
+void process_quotas_enable(uint64_t most_message_bytes);
 /* Lowers the total of one kind for all clients; call it before clients are served. */
-void share_limit(enum account_kind kind, uint64_t total);
+void process_quota_limit(enum quota_kind kind, uint64_t total);
 
 /* Charges n units to the client; false: over its quota, nothing is charged. */
-bool share_take(enum account_kind kind, uint32_t client, uint64_t n);
+bool process_quota_charge(enum quota_kind kind, uint32_t client, uint64_t n);
 /* Releases n units. */
-void share_give(enum account_kind kind, uint32_t client, uint64_t n);
+void process_quota_release(enum quota_kind kind, uint32_t client, uint64_t n);
 
 #endif

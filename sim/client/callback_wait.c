@@ -11,11 +11,11 @@
 #include "sim/client/runtime.h"
 #include "sim/hal/hal_convert.h"
 
-/* A launch that fails calls back too; longer than this it need not be waited for.  So many waiters
- * are kept, as long as a late second call may come. */
+/* A launch that fails calls back too; longer than this it need not be waited for.  So many
+ * callback_waits are kept, as long as a late second call may come. */
 enum { PATIENCE_SECONDS = 5, KEPT = 16 };
 
-struct waiter {
+struct callback_wait {
     struct hal_prepare_callback prepare;
     struct hal_execution_callback execution;
     const char *method; /* that is to call back */
@@ -25,13 +25,13 @@ struct waiter {
     enum hal_status status;
     struct hal_prepared_model *prepared;
     struct hal_result *result; /* NULL once it is not waited for any more */
-    struct waiter *next;
+    struct callback_wait *next;
 };
 
 static void notify_prepared(struct hal_prepare_callback *self, enum hal_status status,
                             struct hal_prepared_model *prepared)
 {
-    struct waiter *w = (struct waiter *) self;
+    struct callback_wait *w = (struct callback_wait *) self;
 
     pthread_mutex_lock(&w->lock);
     if (w->calls++ == 0) {
@@ -47,8 +47,9 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
                             uint32_t n_shapes, const struct hal_output_shape *shapes,
                             struct hal_timing timing)
 {
-    struct waiter *w =
-        (struct waiter *) (void *) ((char *) self - offsetof(struct waiter, execution));
+    struct callback_wait *w =
+        (struct callback_wait *) (void *) ((char *) self -
+                                           offsetof(struct callback_wait, execution));
 
     pthread_mutex_lock(&w->lock);
     if (w->calls++ == 0 && w->result) {
@@ -62,19 +63,20 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
     pthread_mutex_unlock(&w->lock);
 }
 
-static void forget_old(struct waiter *w)
+static void forget_old(struct callback_wait *w)
 {
     for (int i = 1; w && i < KEPT; i++)
         w = w->next;
     if (!w)
         return;
-    waiters_free(w->next);
+    callback_waits_free(w->next);
     w->next = NULL;
 }
 
-static struct waiter *waiter_new(struct target *t, const char *method, struct hal_result *result)
+static struct callback_wait *callback_wait_new(struct target *t, const char *method,
+                                               struct hal_result *result)
 {
-    struct waiter *w = calloc(1, sizeof(*w));
+    struct callback_wait *w = calloc(1, sizeof(*w));
 
     if (!w)
         return NULL;
@@ -84,14 +86,14 @@ static struct waiter *waiter_new(struct target *t, const char *method, struct ha
     w->result = result;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->called, NULL);
-    w->next = t->waiters;
-    t->waiters = w;
+    w->next = t->callback_waits;
+    t->callback_waits = w;
     forget_old(w);
     return w;
 }
 
 /* False when it was not called in time. */
-static bool await(struct waiter *w, bool launched)
+static bool await(struct callback_wait *w, bool launched)
 {
     struct timespec until;
     int rc = 0;
@@ -108,7 +110,7 @@ static bool await(struct waiter *w, bool launched)
     return called;
 }
 
-static void judge_prepared(const struct waiter *w, char *text, size_t size)
+static void judge_prepared(const struct callback_wait *w, char *text, size_t size)
 {
     if (w->status == HAL_NONE && !w->prepared)
         snprintf(text, size, "prepare_model called back with NONE but without a prepared model");
@@ -117,7 +119,7 @@ static void judge_prepared(const struct waiter *w, char *text, size_t size)
                  hal_status_name(w->status));
 }
 
-static void judge(const struct waiter *w, enum hal_status launched, char *text, size_t size)
+static void judge(const struct callback_wait *w, enum hal_status launched, char *text, size_t size)
 {
     if (w->calls > 1)
         snprintf(text, size, "%s called back %u times", w->method, w->calls);
@@ -130,7 +132,7 @@ static void judge(const struct waiter *w, enum hal_status launched, char *text, 
 }
 
 /* Waits for the end of what has been launched; false where the driver breaks the contract. */
-static bool finish(struct waiter *w, enum hal_status launched, char *violation, size_t size)
+static bool finish(struct callback_wait *w, enum hal_status launched, char *violation, size_t size)
 {
     if ((unsigned) launched >= HAL_STATUS_COUNT)
         snprintf(violation, size, "%s returned the unknown status %d", w->method, (int) launched);
@@ -147,12 +149,12 @@ enum hal_status target_prepare(struct target *t, const struct hal_model *model,
                                struct hal_prepared_model **ret_prepared, char *violation,
                                size_t size)
 {
-    struct waiter *w = waiter_new(t, "prepare_model", NULL);
+    struct callback_wait *w = callback_wait_new(t, "prepare_model", NULL);
     enum hal_status launched;
 
     *ret_prepared = NULL;
     if (!w)
-        return hal_exhausted(t->driver->hal_version);
+        return hal_status_exhausted(t->driver->hal_version);
     target_at(t, TARGET_AT_PREPARE);
     launched =
         t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare);
@@ -174,14 +176,14 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
                                char *violation, size_t size)
 {
     enum hal_version version = t->driver->hal_version;
-    struct waiter *w;
+    struct callback_wait *w;
 
     target_at(t, version >= HAL_1_2 ? TARGET_AT_EXECUTE_SYNCHRONOUSLY : TARGET_AT_EXECUTE);
     if (version >= HAL_1_2)
         return p->methods->execute_synchronously(p, version, request, config, result);
-    w = waiter_new(t, "execute", result);
+    w = callback_wait_new(t, "execute", result);
     if (!w)
-        return hal_exhausted(t->driver->hal_version);
+        return hal_status_exhausted(t->driver->hal_version);
     enum hal_status launched = p->methods->execute(p, version, request, config, &w->execution);
     target_at(t, TARGET_AT_EXECUTED);
     if (!finish(w, launched, violation, size))
@@ -190,7 +192,7 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
     return launched != HAL_NONE ? launched : w->status;
 }
 
-const char *waiters_repeated(struct waiter *w)
+const char *callback_waits_repeated(struct callback_wait *w)
 {
     for (; w; w = w->next) {
         pthread_mutex_lock(&w->lock);
@@ -203,10 +205,10 @@ const char *waiters_repeated(struct waiter *w)
     return NULL;
 }
 
-void waiters_free(struct waiter *w)
+void callback_waits_free(struct callback_wait *w)
 {
     while (w) {
-        struct waiter *next = w->next;
+        struct callback_wait *next = w->next;
         pthread_cond_destroy(&w->called);
         pthread_mutex_destroy(&w->lock);
         free(w);

@@ -16,7 +16,7 @@ struct marking {
     int *level;      /* of each graph */
 };
 
-static int mark(const struct level_need *n, void *user, struct why *w)
+static int mark(const struct level_requirement *n, void *user, struct why *w)
 {
     struct marking *m = user;
 
@@ -72,7 +72,7 @@ static int mark_supported(const struct model *m, int most, struct arena *a, bool
 /* ---- the model at the driver's version */
 
 /* Before HAL 1.2 executions report no shapes, and 0 is no dimension. */
-static bool are_shapes_known(const struct course *c)
+static bool are_shapes_known(const struct case_run *c)
 {
     const struct graph *g = &c->m->graph[0];
 
@@ -80,36 +80,36 @@ static bool are_shapes_known(const struct course *c)
         if (c->in[i].data && dtype_info[c->in[i].dtype].tensor && !shape_known(&c->in[i].shape))
             return false;
     for (uint32_t i = 0; i < g->n_outputs; i++)
-        if (!course_is_known(course_output(c, i)) &&
+        if (!case_run_is_known(case_run_output(c, i)) &&
             (!c->out_shape || !shape_known(&c->out_shape[i])))
             return false;
     return true;
 }
 
-static int refuse(struct course *c, const char *why)
+static int refuse(struct case_run *c, const char *why)
 {
     enum hal_version version = c->t->driver->hal_version;
 
-    snprintf(c->o->withheld, sizeof(c->o->withheld), "%.220s; the target has HAL %s", why,
+    snprintf(c->o->not_passed, sizeof(c->o->not_passed), "%.220s; the target has HAL %s", why,
              hal_version_name(version));
-    VLOG(MANAGER, "%s is not asked: %s", c->t->uri, c->o->withheld);
+    VLOG(MANAGER, "%s is not asked: %s", c->t->uri, c->o->not_passed);
     TRY(mark_supported(c->m, hal_level(version), c->o->arena, c->o->supported, c->w));
     return 1;
 }
 
 /* The driver is not asked about a model that this process may not use. */
-static bool is_withheld(struct course *c)
+static bool is_withheld(struct case_run *c)
 {
     struct outcome *o = c->o;
 
     if (!c->t->no_extensions || !model_uses_extensions(c->m))
         return false;
-    snprintf(o->withheld, sizeof(o->withheld), "%s", c->t->no_extensions);
-    VLOG(MANAGER, "%s is not asked: %s", c->t->uri, o->withheld);
+    snprintf(o->not_passed, sizeof(o->not_passed), "%s", c->t->no_extensions);
+    VLOG(MANAGER, "%s is not asked: %s", c->t->uri, o->not_passed);
     return true;
 }
 
-int course_offer(struct course *c)
+int case_run_offer(struct case_run *c)
 {
     enum hal_version version = c->t->driver->hal_version;
     struct why why;

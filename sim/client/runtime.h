@@ -4,16 +4,17 @@
 
 #include "sim/sim.h"
 
-struct waiter; /* sim/client/callback_wait.c: the callback of a preparation or an execution */
+struct callback_wait; /* sim/client/callback_wait.c: the callback of a preparation or an execution
+                       */
 
 struct target {
     char *uri;
     struct hal_driver *driver; /* NULL: not connected; `socket` says where it is */
     void *library;             /* that contains the driver; closed after it; NULL: none */
-    double patience;           /* timeout of a reply of its service in seconds; 0: none */
+    double reply_timeout;      /* timeout of a reply of its service in seconds; 0: none */
     char *socket;              /* path of the driver's service; NULL: it is in this process */
-    struct waiter *waiters;    /* kept, as a driver may call a callback twice, and late */
-    bool is_lost;              /* its service has ended and did not come back in time */
+    struct callback_wait *callback_waits; /* kept: a driver may call back twice, and late */
+    bool is_lost;                         /* its service has ended and did not come back in time */
     enum target_step step;
     _Atomic uint32_t *watched; /* copy of `step`, see target_watch(); NULL: none */
     const char *no_extensions; /* why extensions are hidden from this process; NULL: they are not */
@@ -35,7 +36,7 @@ void library_close(void *library);
 /* Whether the connection to its service has failed. */
 bool target_is_dead(struct target *t, struct why *w);
 /* Connects again to a service at the same path. */
-int target_revive(struct target *t, struct why *w);
+int target_reconnect(struct target *t, struct why *w);
 
 /* Sets the current step. */
 void target_at(struct target *t, enum target_step step);
@@ -51,8 +52,8 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
                                const struct hal_request *request,
                                const struct hal_execution_config *config, struct hal_result *result,
                                char *violation, size_t size);
-void waiters_free(struct waiter *w);
+void callback_waits_free(struct callback_wait *w);
 /* The method whose callback was called more than once since the last call of this; NULL: none. */
-const char *waiters_repeated(struct waiter *w);
+const char *callback_waits_repeated(struct callback_wait *w);
 
 #endif

@@ -211,15 +211,15 @@ static int open_service(const char *uri, const struct target_host *host, struct 
                         struct why *w)
 {
     const char *path = strchr(uri, ':') + 1;
-    double patience = host ? host->patience : 0;
+    double reply_timeout = host ? host->reply_timeout : 0;
     struct hal_driver *driver = NULL;
     struct target *t;
 
     REQUIRE(w, *path && !strchr(path, '?'), "%s: expected unix:PATH", uri);
-    if ((!host || !host->is_known) && remote_open(path, patience, &driver, w) < 0)
+    if ((!host || !host->is_known) && remote_open(path, reply_timeout, &driver, w) < 0)
         return why_prefix(w, "%s", uri);
     TRY(target_of_driver(uri, driver, &t, w));
-    t->patience = patience;
+    t->reply_timeout = reply_timeout;
     t->socket = strchr(t->uri, ':') + 1;
     *ret_target = t;
     return 0;
@@ -261,7 +261,7 @@ struct hal_driver *target_take_driver(struct target *t)
 {
     struct hal_driver *d = t->driver;
 
-    waiters_free(t->waiters);
+    callback_waits_free(t->callback_waits);
     free(t->uri);
     free(t);
     return d;
@@ -276,7 +276,7 @@ void target_free(struct target *t)
     if (t->driver)
         t->driver->close(t->driver);
     library_close(t->library);
-    waiters_free(t->waiters);
+    callback_waits_free(t->callback_waits);
     free(t->uri);
     free(t);
 }
@@ -317,23 +317,23 @@ bool target_is_dead(struct target *t, struct why *w)
 static int find_service(struct target *t, struct hal_driver **ret_driver, struct why *w)
 {
     enum { TURNS = 50, TURN_US = 20000 };
-    int rc = remote_open(t->socket, t->patience, ret_driver, w);
+    int rc = remote_open(t->socket, t->reply_timeout, ret_driver, w);
 
     for (int i = 0; i < TURNS && rc < 0 && w->code == WHY_INVALID && !t->is_lost; i++) {
         usleep(TURN_US);
-        rc = remote_open(t->socket, t->patience, ret_driver, w);
+        rc = remote_open(t->socket, t->reply_timeout, ret_driver, w);
     }
     t->is_lost = rc < 0;
     return rc;
 }
 
-int target_revive(struct target *t, struct why *w)
+int target_reconnect(struct target *t, struct why *w)
 {
     struct hal_driver *d;
 
     if (!target_is_dead(t, NULL))
         return 0;
-    TRACE_SUBTRACT(LR, PI, "target_revive");
+    TRACE_SUBTRACT(LR, PI, "target_reconnect");
     if (find_service(t, &d, w) < 0)
         return why_prefix(w, "since the driver's process has ended nobody serves it");
     if (t->driver)

@@ -20,7 +20,7 @@
 
 /* 1: the driver does not support all of it, or has broken the contract.  What nobody here knows it
  * may know, or rightly call invalid. */
-static int ask(struct course *c, const struct hal_model *h)
+static int ask(struct case_run *c, const struct hal_model *h)
 {
     struct hal_driver *d = c->t->driver;
     uint32_t n = h->main.n_operations, n_answers = UINT32_MAX;
@@ -35,11 +35,11 @@ static int ask(struct course *c, const struct hal_model *h)
         memset(c->o->supported, 0, n * sizeof(bool));
         return 1;
     }
-    if (course_check_status(c, "get_supported_operations", status))
+    if (case_run_check_status(c, "get_supported_operations", status))
         return 1;
     if (n_answers != n)
-        return course_violation(c, "get_supported_operations gave %u answers for %u operations",
-                                n_answers, n);
+        return case_run_violation(c, "get_supported_operations gave %u answers for %u operations",
+                                  n_answers, n);
     for (uint32_t i = 0; i < n; i++)
         if (!c->o->supported[i]) {
             VLOG(COMPILATION, "Device %s can't do operation %u", c->t->uri, i);
@@ -50,12 +50,12 @@ static int ask(struct course *c, const struct hal_model *h)
 }
 
 /* `ns` from now, as a point of the driver's clock. */
-static uint64_t deadline_of(const struct course *c, uint64_t ns)
+static uint64_t deadline_of(const struct case_run *c, uint64_t ns)
 {
     return ns ? hal_now(c->t->driver->hal_version) + ns : HAL_NO_DEADLINE;
 }
 
-static int prepare(struct course *c, const struct hal_model *h)
+static int prepare(struct case_run *c, const struct hal_model *h)
 {
     enum hal_version version = c->t->driver->hal_version;
     struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
@@ -69,23 +69,23 @@ static int prepare(struct course *c, const struct hal_model *h)
     status =
         target_prepare(c->t, h, &config, &c->prepared, c->o->violation, sizeof(c->o->violation));
     VLOG(COMPILATION, "%s: prepare_model ended with %s", c->t->uri, hal_status_name(status));
-    if (course_check_status(c, "prepare_model", status))
+    if (case_run_check_status(c, "prepare_model", status))
         return 1;
     return c->o->violation[0] || !c->prepared;
 }
 
 /* ---- the request */
 
-static size_t output_length(const struct course *c, uint32_t i)
+static size_t output_length(const struct case_run *c, uint32_t i)
 {
-    struct tensor t = *course_output(c, i);
+    struct tensor t = *case_run_output(c, i);
 
-    if (!course_is_known(&t) && c->out_shape)
+    if (!case_run_is_known(&t) && c->out_shape)
         t.shape = c->out_shape[i];
     return tensor_bytes(&t);
 }
 
-static int make_memory(struct course *c)
+static int make_memory(struct case_run *c)
 {
     const struct graph *g = &c->m->graph[0];
     size_t in_bytes = 0, out_bytes = 0;
@@ -105,11 +105,11 @@ static int make_memory(struct course *c)
 }
 
 /* Where a tensor has no elements its dimensions are said, for 0 alone would mean unknown. */
-static struct hal_argument input_argument(const struct course *c, uint32_t i)
+static struct hal_argument input_argument(const struct case_run *c, uint32_t i)
 {
     const struct tensor *t = &c->in[i];
     const struct tensor *declared = &c->m->graph[0].operand[c->m->graph[0].input[i]].tensor;
-    bool say = !course_is_known(declared);
+    bool say = !case_run_is_known(declared);
 
     if (!t->data)
         return (struct hal_argument){ .has_no_value = true };
@@ -120,7 +120,7 @@ static struct hal_argument input_argument(const struct course *c, uint32_t i)
     };
 }
 
-static int make_inputs(struct course *c)
+static int make_inputs(struct case_run *c)
 {
     uint32_t n = c->m->graph[0].n_inputs;
     struct hal_argument *args = arena_alloc(c->o->arena, n, sizeof(*args));
@@ -139,7 +139,7 @@ static int make_inputs(struct course *c)
     return c->input_copy ? 0 : why_no_memory(c->w);
 }
 
-static int make_outputs(struct course *c)
+static int make_outputs(struct case_run *c)
 {
     uint32_t n = c->m->graph[0].n_outputs;
     struct hal_argument *args = arena_alloc(c->o->arena, n, sizeof(*args));
@@ -153,7 +153,7 @@ static int make_outputs(struct course *c)
         args[i].location = (struct hal_location){
             .pool = 1, .offset = c->out_at[i], .length = c->out_length[i] ? c->out_length[i] : 1
         };
-        if (c->t->driver->hal_version < HAL_1_2 && !course_is_known(course_output(c, i)) &&
+        if (c->t->driver->hal_version < HAL_1_2 && !case_run_is_known(case_run_output(c, i)) &&
             c->out_shape) {
             args[i].n_dims = c->out_shape[i].rank;
             args[i].dims = c->out_shape[i].dim;
@@ -164,7 +164,7 @@ static int make_outputs(struct course *c)
     return 0;
 }
 
-static int make_request(struct course *c)
+static int make_request(struct case_run *c)
 {
     struct hal_request_pool *pools = arena_alloc(c->o->arena, 2, sizeof(*pools));
 
@@ -183,13 +183,13 @@ static int make_request(struct course *c)
 
 /* ---- execution */
 
-static const char *method_of(const struct course *c)
+static const char *method_of(const struct case_run *c)
 {
     return c->t->driver->hal_version < HAL_1_2 ? "execute" : "execute_synchronously";
 }
 
 /* Time is taken where the version knows of it. */
-static int configure(struct course *c, struct hal_execution_config *ret)
+static int configure(struct case_run *c, struct hal_execution_config *ret)
 {
     const struct target_run_options *o = c->options;
     enum hal_version version = c->t->driver->hal_version;
@@ -202,7 +202,7 @@ static int configure(struct course *c, struct hal_execution_config *ret)
     return hal_execution_config_at(&config, version, c->o->arena, &c->said, ret, c->w);
 }
 
-static enum hal_status execute_once(struct course *c, const struct hal_execution_config *config)
+static enum hal_status execute_once(struct case_run *c, const struct hal_execution_config *config)
 {
     c->result.n_shapes = UINT32_MAX; /* a driver must write it */
     c->result.timing = (struct hal_timing){ 0, 1 };
@@ -211,7 +211,7 @@ static enum hal_status execute_once(struct course *c, const struct hal_execution
 }
 
 /* Results as the driver left them, copied out of the request. */
-static int take_outputs(struct course *c)
+static int take_outputs(struct case_run *c)
 {
     uint32_t n = c->m->graph[0].n_outputs;
 
@@ -221,11 +221,11 @@ static int take_outputs(struct course *c)
     for (uint32_t i = 0; i < n; i++) {
         const struct hal_output_shape *s = &c->result.shapes[i];
         struct tensor *t = &c->o->out[i];
-        *t = *course_output(c, i);
+        *t = *case_run_output(c, i);
         if (c->result.n_shapes) {
             t->shape.rank = s->n_dims;
             memcpy(t->shape.dim, s->dims, s->n_dims * sizeof(uint32_t));
-        } else if (!course_is_known(t)) {
+        } else if (!case_run_is_known(t)) {
             t->shape = c->out_shape[i]; /* that the request asked for */
         }
         t->data = arena_copy(c->o->arena, guarded_at(&c->output, c->out_at[i]), tensor_bytes(t));
@@ -238,7 +238,7 @@ static int take_outputs(struct course *c)
 
 /* ---- elements that were never written */
 
-static bool is_pattern(const struct course *c, uint32_t i, size_t element, size_t size)
+static bool is_pattern(const struct case_run *c, uint32_t i, size_t element, size_t size)
 {
     const struct guarded *g = &c->output;
 
@@ -252,7 +252,7 @@ static bool is_pattern(const struct course *c, uint32_t i, size_t element, size_
 
 /* Bytes look like the pattern now and then by chance: only many, or the last one, arouse suspicion.
  */
-static bool is_suspicious(const struct course *c, uint32_t i)
+static bool is_suspicious(const struct case_run *c, uint32_t i)
 {
     const struct tensor *t = &c->o->out[i];
     size_t size = dtype_info[t->dtype].codec->size, n = tensor_count(t), found = 0;
@@ -262,7 +262,7 @@ static bool is_suspicious(const struct course *c, uint32_t i)
     return found && (size > 1 || found * 64 > n || is_pattern(c, i, n - 1, size));
 }
 
-static int report_unwritten(struct course *c, uint32_t i)
+static int report_unwritten(struct case_run *c, uint32_t i)
 {
     const struct tensor *t = &c->o->out[i];
     size_t size = dtype_info[t->dtype].codec->size, n = tensor_count(t);
@@ -271,12 +271,12 @@ static int report_unwritten(struct course *c, uint32_t i)
         const uint8_t *first = (const uint8_t *) t->data + e * size;
         const uint8_t *second = guarded_at(&c->output, c->out_at[i] + e * size);
         if (is_pattern(c, i, e, size) && memcmp(first, second, size))
-            return course_violation(c, "element %zu of output %u was never written", e, i);
+            return case_run_violation(c, "element %zu of output %u was never written", e, i);
     }
     return 0;
 }
 
-static int check_written(struct course *c, const struct hal_execution_config *config)
+static int check_written(struct case_run *c, const struct hal_execution_config *config)
 {
     bool suspicious = false;
 
@@ -288,7 +288,7 @@ static int check_written(struct course *c, const struct hal_execution_config *co
     c->output.seed = 0x3c;
     guarded_fill(&c->output);
     if (execute_once(c, config) != HAL_NONE)
-        return course_violation(c, "a second execution of the same request fails");
+        return case_run_violation(c, "a second execution of the same request fails");
     for (uint32_t i = 0; i < c->o->n_out; i++)
         if (report_unwritten(c, i))
             return 1;
@@ -297,16 +297,16 @@ static int check_written(struct course *c, const struct hal_execution_config *co
 
 /* ---- the whole course */
 
-static int execute(struct course *c)
+static int execute(struct case_run *c)
 {
     const struct hal_prepared_model_methods *m = c->prepared->methods;
     struct hal_execution_config config;
     enum hal_status status;
 
     if (!m || !m->release)
-        return course_violation(c, "a prepared model without methods, or without release");
+        return case_run_violation(c, "a prepared model without methods, or without release");
     if (c->t->driver->hal_version < HAL_1_2 ? !m->execute : !m->execute_synchronously)
-        return course_violation(c, "a prepared model without %s", method_of(c));
+        return case_run_violation(c, "a prepared model without %s", method_of(c));
     TRACE(LR, PE, "execute");
     TRACE(LR, PIO, "make_request");
     TRY(make_request(c));
@@ -315,21 +315,22 @@ static int execute(struct course *c)
     TRACE_SWITCH(LR, PE, method_of(c));
     status = execute_once(c, &config);
     TRACE_SWITCH(LR, PR, "check and take outputs");
-    int ended = course_check_status(c, method_of(c), status);
+    int ended = case_run_check_status(c, method_of(c), status);
     VLOG(EXECUTION, "%s: %s ended with %s, %u shapes", c->t->uri, method_of(c),
          hal_status_name(status), c->result.n_shapes);
     if (c->result.n_shapes == UINT32_MAX)
-        return course_violation(c, "%s did not say how many output shapes there are", method_of(c));
-    if (course_check_memory(c) || c->o->violation[0])
+        return case_run_violation(c, "%s did not say how many output shapes there are",
+                                  method_of(c));
+    if (case_run_check_memory(c) || c->o->violation[0])
         return 1;
-    if (course_check_result(c, status) || ended)
+    if (case_run_check_result(c, status) || ended)
         return 1;
     TRY(take_outputs(c));
     return check_written(c, &config);
 }
 
 /* The model as the driver is shown it.  1: its version cannot say it. */
-static int convert(struct course *c, struct hal_model *ret_model)
+static int convert(struct case_run *c, struct hal_model *ret_model)
 {
     uint32_t n = c->m->graph[0].n_operations;
 
@@ -338,16 +339,16 @@ static int convert(struct course *c, struct hal_model *ret_model)
     c->o->supported = arena_alloc(c->o->arena, n, sizeof(bool));
     if (!c->o->supported)
         return why_no_memory(c->w);
-    int rc = course_offer(c);
+    int rc = case_run_offer(c);
     if (rc == 0)
         rc = convert_to_hal(c->m, c->o->arena, ret_model, c->w);
     if (rc == 0 && c->t->socket) /* once, for all calls */
-        rc = shared_model(ret_model, c->o->arena, &c->constants, ret_model, c->w);
+        rc = shared_pools_of_model(ret_model, c->o->arena, &c->constants, ret_model, c->w);
     return rc;
 }
 
 /* What had to be said otherwise to an older driver; what is lost is a warning. */
-static void log_notes(const struct course *c)
+static void log_notes(const struct case_run *c)
 {
     for (uint32_t i = 0; i < c->said.n_notes; i++)
         if (c->said.note[i].lost)
@@ -356,18 +357,18 @@ static void log_notes(const struct course *c)
             VLOG(MANAGER, "%s is told in other words: %s", c->t->uri, c->said.note[i].text);
 }
 
-static void release(struct course *c)
+static void release(struct case_run *c)
 {
     TRACE(LR, PT, "release");
     if (!target_is_dead(c->t, NULL))
         target_at(c->t, TARGET_AT_RELEASE);
     if (c->prepared && c->prepared->methods && c->prepared->methods->release)
         c->prepared->methods->release(c->prepared);
-    shared_free(c->constants);
+    shared_pools_unref(c->constants);
 }
 
 /* 1: ended before it was done; the outcome says where. */
-static int run_course(struct course *c)
+static int run_course(struct case_run *c)
 {
     char breach[sizeof(c->o->violation)];
     struct hal_model h;
@@ -375,7 +376,7 @@ static int run_course(struct course *c)
 
     if (rc == 0)
         rc = ask(c, &h);
-    if (rc == 0 && c->options->only_ask) {
+    if (rc == 0 && c->options->only_query_support) {
         c->o->stage = STAGE_PREPARE;
         rc = 1;
     }
@@ -384,11 +385,11 @@ static int run_course(struct course *c)
     if (rc == 0)
         rc = execute(c);
     release(c);
-    const char *repeated = waiters_repeated(c->t->waiters);
+    const char *repeated = callback_waits_repeated(c->t->callback_waits);
     if (rc >= 0 && repeated)
-        rc = course_violation(c, "%s called back more than once", repeated);
-    if (c->t->socket && remote_take_breach(c->t->driver, breach, sizeof(breach)) && rc >= 0)
-        rc = course_violation(c, "%s", breach);
+        rc = case_run_violation(c, "%s called back more than once", repeated);
+    if (c->t->socket && remote_take_violation(c->t->driver, breach, sizeof(breach)) && rc >= 0)
+        rc = case_run_violation(c, "%s", breach);
     if (rc == 0)
         c->o->stage = STAGE_DONE;
     log_notes(c);
@@ -412,14 +413,16 @@ int target_run(struct target *t, const struct model *m, const struct tensor *in,
                struct outcome *ret_outcome, struct why *w)
 {
     static const struct target_run_options defaults;
-    struct outcome o = { .stage = STAGE_SUPPORTED, .arena = arena_new(0), .timing = hal_no_timing };
-    struct course c = { t, m, in, out_shape, options ? options : &defaults, &o, w };
+    struct outcome o = { .stage = STAGE_SUPPORTED,
+                         .arena = arena_new(0),
+                         .timing = hal_unknown_timing };
+    struct case_run c = { t, m, in, out_shape, options ? options : &defaults, &o, w };
     struct why death;
 
     if (!o.arena)
         return why_no_memory(w);
     target_at(t, TARGET_AT_NOTHING);
-    if (target_revive(t, &death) < 0) {
+    if (target_reconnect(t, &death) < 0) {
         note_death(&o, t->step, &death);
     } else if (run_course(&c) < 0) {
         arena_free(o.arena);

@@ -73,13 +73,13 @@ static bool shapes_known(const struct kernel_call *k)
 }
 
 /* Cost of an operation before the run; 0 if its shapes are not known, or for IF and WHILE. */
-static double known_cost(const struct program *p, const struct values *v, uint32_t operation,
+static double known_cost(const struct program *p, const struct graph_values *v, uint32_t operation,
                          struct arena *a)
 {
-    struct site s;
+    struct bound_operation s;
     struct why w;
 
-    if (site_bind(v, operation, false, a, &s, &w) < 0 ||
+    if (operation_bind(v, operation, false, a, &s, &w) < 0 ||
         s.k.call.op->control_kind != CONTROL_NONE || !shapes_known(&s.k))
         return 0;
     return device_cost(p->device->profile, &s.k);
@@ -89,7 +89,7 @@ int device_estimate(struct program *p, struct why *w)
 {
     const struct graph *g = &p->model->graph[0];
     struct arena *a = arena_new(0);
-    struct values v = { p->model, 0, NULL };
+    struct graph_values v = { p->model, 0, NULL };
 
     p->ahead = arena_alloc(p->arena, (size_t) g->n_operations + 1, sizeof(*p->ahead));
     if (a)
@@ -104,8 +104,8 @@ int device_estimate(struct program *p, struct why *w)
     return 0;
 }
 
-double device_preparing(const struct engine *e, const struct model *m, uint64_t constant_bytes,
-                        bool is_cached)
+double device_preparation_ns(const struct engine *e, const struct model *m, uint64_t constant_bytes,
+                             bool is_cached)
 {
     const struct profile *p = ((const struct device *) e)->profile;
     double ns = p->prepare_ns + 1e9 * ((double) constant_bytes / p->bandwidth);

@@ -44,19 +44,19 @@ static bool has_kernel(const struct device *d, const struct kernel_call *k)
 {
     enum dtype type = k->call.n_in && k->arg[0] ? k->arg[0]->dtype : DT_F32;
 
-    return k->call.op->control_kind != CONTROL_NONE || kernel_moves(k) || kernel_is_extension(k) ||
-           kernel_find(d->kernels, k->call.op, type);
+    return k->call.op->control_kind != CONTROL_NONE || kernel_only_moves(k) ||
+           kernel_is_extension(k) || kernel_find(d->kernels, k->call.op, type);
 }
 
-static int supports_call(struct query *q, const struct values *v, uint32_t i, struct why *w)
+static int supports_call(struct query *q, const struct graph_values *v, uint32_t i, struct why *w)
 {
     const struct graph *g = &v->model->graph[v->graph];
-    struct site s;
+    struct bound_operation s;
 
     if (operation_is_foreign(g, &g->operation[i]))
         return why_fail(w, WHY_UNSUPPORTED, "operation %u is of an unknown extension", i);
-    TRY(site_bind(v, i, false, q->arena, &s, w));
-    TRY(profile_allows(q->device->profile, &s.k.call, s.constant, w));
+    TRY(operation_bind(v, i, false, q->arena, &s, w));
+    TRY(profile_supports(q->device->profile, &s.k.call, s.constant, w));
     if (!has_kernel(q->device, &s.k))
         return why_fail(w, WHY_UNSUPPORTED, "%s: no kernel for its first operand's type",
                         s.k.call.op->name);
@@ -67,8 +67,8 @@ static int supports_call(struct query *q, const struct values *v, uint32_t i, st
 static int supports_operations(struct query *q, uint32_t graph, bool *ret_supported, struct why *w)
 {
     const struct graph *g = &q->model->graph[graph];
-    struct values v = { q->model, graph,
-                        arena_alloc(q->arena, g->n_operands, sizeof(struct tensor)) };
+    struct graph_values v = { q->model, graph,
+                              arena_alloc(q->arena, g->n_operands, sizeof(struct tensor)) };
 
     if (!v.tensor)
         return why_no_memory(w);
@@ -207,7 +207,7 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
                             .limits = limits,
                             .scratch = arena_new((size_t) profile->memory) };
     struct tensor *out = arena_alloc(a, g->n_outputs, sizeof(*out));
-    struct values v;
+    struct graph_values v;
     int rc;
 
     if (!r.scratch || !out || device_values(&r, 0, a, &v, w) < 0) {
@@ -245,8 +245,9 @@ static double estimate(const struct program *p)
     return p->device->profile->launch_ns + p->ahead[0];
 }
 
-const struct engine_methods device_methods = { supported, prepare,     program_free,    estimate,
-                                               run,       device_free, device_preparing };
+const struct engine_methods device_methods = {
+    supported, prepare, program_free, estimate, run, device_free, device_preparation_ns
+};
 
 int engine_device(struct profile *p, const struct fault *fault, struct engine **ret_engine,
                   struct why *w)

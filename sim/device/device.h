@@ -15,22 +15,22 @@ struct device {
 };
 
 /* The values of one graph: a tensor per operand; data NULL where it is not known. */
-struct values {
+struct graph_values {
     const struct model *model;
     uint32_t graph;
     struct tensor *tensor;
 };
 
 /* One operation of a graph, bound to its operands; must not be moved. */
-struct site {
+struct bound_operation {
     struct kernel_call k;
     bool *constant; /* per input: whether it is a constant of the model */
 };
 
 /* Binds an operation to its record; runtime: as for op_bind().  Memory comes from `a`.  -1 with the
  * reason where the operands do not fit, WHY_UNSUPPORTED without a record, WHY_MEMORY. */
-int site_bind(const struct values *v, uint32_t operation, bool runtime, struct arena *a,
-              struct site *ret_site, struct why *w);
+int operation_bind(const struct graph_values *v, uint32_t operation, bool runtime, struct arena *a,
+                   struct bound_operation *ret_site, struct why *w);
 
 /* Virtual ns that one operation with known shapes takes: operation_ns + operations / rate of the
  * first operand's type + bytes of all operands / bandwidth. */
@@ -59,21 +59,22 @@ struct program {
 /* Fills p->ahead, in p's arena. */
 int device_estimate(struct program *p, struct why *w);
 /* engine_methods.preparing of a device. */
-double device_preparing(const struct engine *e, const struct model *m, uint64_t constant_bytes,
-                        bool is_cached);
+double device_preparation_ns(const struct engine *e, const struct model *m, uint64_t constant_bytes,
+                             bool is_cached);
 /* Advances the virtual clock by ns of work on `what` (for traces); a job of higher priority may run
  * before it returns.  WHY_TIMEOUT when the deadline has passed or the work that is known to remain
  * would end after it, WHY_EXECUTION when the client has gone. */
 int device_spend(struct device_run *r, const char *what, double ns, struct why *w);
 
 /* Runs a graph whose inputs are set in v; sets the other values, with data from `keep`. */
-int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w);
+int device_run_graph(struct device_run *r, struct graph_values *v, struct arena *keep,
+                     struct why *w);
 /* New values of a graph, with its constants set; from `keep`. */
 int device_values(const struct device_run *r, uint32_t graph, struct arena *keep,
-                  struct values *ret_values, struct why *w);
+                  struct graph_values *ret_values, struct why *w);
 
 /* Runs operation o, an IF or WHILE bound to k, with its subgraphs. */
-int device_control(struct device_run *r, struct values *v, const struct operation *o,
+int device_control(struct device_run *r, struct graph_values *v, const struct operation *o,
                    struct kernel_call *k, struct arena *keep, struct why *w);
 
 extern const struct engine_methods device_methods;

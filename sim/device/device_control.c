@@ -14,7 +14,7 @@ static int call_graph(struct device_run *r, uint32_t graph, const struct tensor 
                       struct arena *keep, struct tensor *ret_out, struct why *w)
 {
     const struct graph *g = &r->program->model->graph[graph];
-    struct values v;
+    struct graph_values v;
 
     TRY(device_values(r, graph, keep, &v, w));
     for (uint32_t i = 0; i < g->n_inputs; i++) {
@@ -28,7 +28,7 @@ static int call_graph(struct device_run *r, uint32_t graph, const struct tensor 
     return 0;
 }
 
-static uint32_t subgraph(const struct values *v, const struct operation *o, uint32_t i)
+static uint32_t subgraph(const struct graph_values *v, const struct operation *o, uint32_t i)
 {
     return v->model->graph[v->graph].operand[o->in[i]].subgraph;
 }
@@ -68,12 +68,12 @@ static bool is_true(const struct tensor *t)
     return t->data && *(const uint8_t *) t->data;
 }
 
-static int branch(struct device_run *r, struct values *v, const struct operation *o,
+static int branch(struct device_run *r, struct graph_values *v, const struct operation *o,
                   struct kernel_call *k, struct arena *keep, struct why *w)
 {
     if (!k->arg[0] || !k->arg[0]->data || tensor_count(k->arg[0]) != 1)
         return why_fail(w, WHY_EXECUTION, "the condition is omitted or does not have one element");
-    bool truth = is_true(k->arg[0]) != ((k->tweaks & TWEAK_BRANCH) != 0);
+    bool truth = is_true(k->arg[0]) != ((k->kernel_faults & KERNEL_FAULT_BRANCH) != 0);
     uint32_t graph = subgraph(v, o, truth ? 1 : 2);
     uint32_t n_out = v->model->graph[graph].n_outputs;
     struct tensor *out = arena_alloc(keep, n_out + 1, sizeof(*out));
@@ -149,7 +149,7 @@ static int run_loop(struct device_run *r, struct loop *l, struct why *w)
     }
 }
 
-static int start_loop(struct device_run *r, struct values *v, const struct operation *o,
+static int start_loop(struct device_run *r, struct graph_values *v, const struct operation *o,
                       struct kernel_call *k, struct arena *keep, struct loop *l, struct why *w)
 {
     l->condition = subgraph(v, o, 0);
@@ -164,7 +164,7 @@ static int start_loop(struct device_run *r, struct values *v, const struct opera
     return l->next && l->before && l->frame[0] && l->frame[1] && l->test ? 0 : why_no_memory(w);
 }
 
-static int loop(struct device_run *r, struct values *v, const struct operation *o,
+static int loop(struct device_run *r, struct graph_values *v, const struct operation *o,
                 struct kernel_call *k, struct arena *keep, struct why *w)
 {
     struct loop l = { 0 };
@@ -173,15 +173,16 @@ static int loop(struct device_run *r, struct values *v, const struct operation *
     if (rc == 0)
         rc = run_loop(r, &l, w);
     if (rc == 0)
-        rc = put_outputs(k, k->tweaks & TWEAK_LOOP && l.iterations ? l.before : l.state.tensor,
-                         keep, w);
+        rc = put_outputs(
+            k, k->kernel_faults & KERNEL_FAULT_LOOP && l.iterations ? l.before : l.state.tensor,
+            keep, w);
     arena_free(l.frame[0]);
     arena_free(l.frame[1]);
     arena_free(l.test);
     return rc;
 }
 
-int device_control(struct device_run *r, struct values *v, const struct operation *o,
+int device_control(struct device_run *r, struct graph_values *v, const struct operation *o,
                    struct kernel_call *k, struct arena *keep, struct why *w)
 {
     return k->call.op->control_kind == CONTROL_BRANCH ? branch(r, v, o, k, keep, w)

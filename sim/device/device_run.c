@@ -5,14 +5,14 @@
 #include "sim/device/device.h"
 
 int device_values(const struct device_run *r, uint32_t graph, struct arena *keep,
-                  struct values *ret_values, struct why *w)
+                  struct graph_values *ret_values, struct why *w)
 {
     uint32_t n = r->program->model->graph[graph].n_operands;
     struct tensor *t = arena_copy(keep, r->program->constants[graph], n * sizeof(struct tensor));
 
     if (!t)
         return why_no_memory(w);
-    *ret_values = (struct values){ r->program->model, graph, t };
+    *ret_values = (struct graph_values){ r->program->model, graph, t };
     return 0;
 }
 
@@ -21,8 +21,8 @@ static bool sums_in_half(const struct device_run *r, const struct kernel_call *k
     const struct tensor *x = k->call.n_in ? k->arg[0] : NULL;
 
     if (r->device->profile->arithmetic != ARITHMETIC_FP16 || !x)
-        return k->tweaks & TWEAK_HALF_SUMS;
-    return x->dtype == DT_F16 || r->program->half || k->tweaks & TWEAK_HALF_SUMS;
+        return k->kernel_faults & KERNEL_FAULT_HALF_SUMS;
+    return x->dtype == DT_F16 || r->program->half || k->kernel_faults & KERNEL_FAULT_HALF_SUMS;
 }
 
 static int allocate_outputs(struct kernel_call *k, struct why *w)
@@ -42,7 +42,7 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
 
     if (hooks->before)
         TRY(hooks->before(k, w));
-    if (kernel_moves(k)) {
+    if (kernel_only_moves(k)) {
         TRY(kernel_move(k, w));
     } else if (kernel_is_extension(k)) {
         TRY(kernel_extension(k, w));
@@ -69,7 +69,7 @@ int device_spend(struct device_run *r, const char *what, double ns, struct why *
 
     r->limits->job->doing = what;
     r->elapsed = schedule_spend(r->limits->schedule, r->limits->job, ns);
-    if (!job_is_wanted(j))
+    if (!job_is_active(j))
         return why_fail(w, WHY_EXECUTION, "the client has disconnected");
     if (j->arrival + r->elapsed > j->deadline)
         return why_fail(w, WHY_TIMEOUT, "the deadline has passed: %.0f ns elapsed", r->elapsed);
@@ -80,15 +80,15 @@ int device_spend(struct device_run *r, const char *what, double ns, struct why *
     return 0;
 }
 
-static int run_operation(struct device_run *r, struct values *v, uint32_t i, struct arena *keep,
-                         struct why *w)
+static int run_operation(struct device_run *r, struct graph_values *v, uint32_t i,
+                         struct arena *keep, struct why *w)
 {
     const struct operation *o = &v->model->graph[v->graph].operation[i];
     const struct device *d = r->device;
-    struct site s;
+    struct bound_operation s;
     struct kernel_call *k = &s.k;
 
-    if (site_bind(v, i, true, r->scratch, &s, w) < 0) {
+    if (operation_bind(v, i, true, r->scratch, &s, w) < 0) {
         if (w->code != WHY_MEMORY)
             w->code = WHY_EXECUTION;
         return -1;
@@ -96,7 +96,7 @@ static int run_operation(struct device_run *r, struct values *v, uint32_t i, str
     TRACE(LD, PCO, k->call.op->name);
     k->keep = keep;
     k->half = r->program->half;
-    k->tweaks = fault_hooks(d->base.fault)->tweaks;
+    k->kernel_faults = fault_hooks(d->base.fault)->kernel_faults;
     k->half_sums = sums_in_half(r, k);
     k->xnnpack = d->profile->arithmetic == ARITHMETIC_FP32;
     if (v->graph == 0)
@@ -108,7 +108,8 @@ static int run_operation(struct device_run *r, struct values *v, uint32_t i, str
     return device_spend(r, k->call.op->name, device_cost(d->profile, k), w);
 }
 
-int device_run_graph(struct device_run *r, struct values *v, struct arena *keep, struct why *w)
+int device_run_graph(struct device_run *r, struct graph_values *v, struct arena *keep,
+                     struct why *w)
 {
     const struct graph *g = &v->model->graph[v->graph];
 

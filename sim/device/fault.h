@@ -21,7 +21,7 @@ struct fault_region {
 };
 
 /* An execution that is computed, before its result is returned to the client. */
-struct fault_answer {
+struct faulty_execution {
     const struct fault_region *in, *out;
     uint32_t n_inputs, n_outputs;
     enum hal_status status;
@@ -32,8 +32,8 @@ struct fault_answer {
 
 /* Points at which a fault acts; 0 and NULL: it does not. */
 struct fault_hooks {
-    unsigned tweaks; /* enum tweak: wrong steps of kernels */
-    size_t withhold; /* bytes at the end of every output that are not written */
+    unsigned kernel_faults; /* enum kernel_fault: wrong steps of kernels */
+    size_t unwritten_bytes; /* bytes at the end of every output that are not written */
     /* Called before and after an operation is computed; before() may fail with WHY_MEMORY. */
     int (*before)(struct kernel_call *k, struct why *w);
     void (*after)(struct kernel_call *k);
@@ -42,7 +42,7 @@ struct fault_hooks {
     /* Called before a model is prepared; a status other than HAL_NONE is notified instead. */
     enum hal_status (*prepare)(void);
     /* Changes status, result or memory of an execution. */
-    void (*answer)(struct fault_answer *a);
+    void (*answer)(struct faulty_execution *a);
 };
 
 /* The hooks of f; for NULL, hooks that do nothing. */

@@ -21,7 +21,7 @@ static struct tensor *own_input(struct kernel_call *k, uint32_t i)
     if (!t)
         return NULL;
     t->data = arena_copy(k->scratch, t->data, tensor_bytes(t));
-    kernel_replace(k, i, t);
+    kernel_replace_input(k, i, t);
     return t->data ? t : NULL;
 }
 
@@ -115,13 +115,13 @@ static int drop_tap(struct kernel_call *k, struct why *w)
 
 static int ignore_zero(struct kernel_call *k, struct why *w)
 {
-    if (!k->call.n_in || !k->arg[0] || !k->arg[0]->zero || kernel_moves(k))
+    if (!k->call.n_in || !k->arg[0] || !k->arg[0]->zero || kernel_only_moves(k))
         return 0;
     struct tensor *t = arena_copy(k->scratch, k->arg[0], sizeof(*t));
     if (!t)
         return why_no_memory(w);
     t->zero = 0;
-    kernel_replace(k, 0, t);
+    kernel_replace_input(k, 0, t);
     return 0;
 }
 
@@ -152,7 +152,7 @@ static int ignore_channels(struct kernel_call *k, struct why *w)
         for (uint32_t c = 0; c < t->n_channels; c++)
             scales[c] = t->channel_scale[0];
         t->channel_scale = scales;
-        kernel_replace(k, i, t);
+        kernel_replace_input(k, i, t);
     }
     return 0;
 }
@@ -201,43 +201,43 @@ static enum hal_status fail_preparation(void)
     return HAL_GENERAL_FAILURE;
 }
 
-static void fail_execution(struct fault_answer *a)
+static void fail_execution(struct faulty_execution *a)
 {
     a->status = HAL_GENERAL_FAILURE;
-    hal_no_result(a->result);
+    hal_clear_result(a->result);
 }
 
-static void unknown_status(struct fault_answer *a)
+static void unknown_status(struct faulty_execution *a)
 {
     a->status = (enum hal_status) 77;
 }
 
-static void grow_shape(struct fault_answer *a)
+static void grow_shape(struct faulty_execution *a)
 {
     if (a->result->n_shapes && a->result->shapes[0].n_dims)
         a->result->shapes[0].dims[a->result->shapes[0].n_dims - 1]++;
 }
 
-static void reverse_timing(struct fault_answer *a)
+static void reverse_timing(struct faulty_execution *a)
 {
     a->result->timing = (struct hal_timing){ .on_device = 2000, .in_driver = 1000 };
 }
 
-static void crash(struct fault_answer *a)
+static void crash(struct faulty_execution *a)
 {
     (void) a;
     signal(SIGSEGV, SIG_DFL);
     raise(SIGSEGV);
 }
 
-static void hang(struct fault_answer *a)
+static void hang(struct faulty_execution *a)
 {
     (void) a;
     for (;;)
         pause();
 }
 
-static size_t output_bytes(const struct fault_answer *a)
+static size_t output_bytes(const struct faulty_execution *a)
 {
     size_t n = 0;
 
@@ -247,7 +247,7 @@ static size_t output_bytes(const struct fault_answer *a)
 }
 
 /* Replaces the outputs in client memory by those of the previous execution. */
-static void repeat_last(struct fault_answer *a)
+static void repeat_last(struct faulty_execution *a)
 {
     size_t n = output_bytes(a), at = 0;
     uint8_t *now = malloc(n + 1);
@@ -265,21 +265,21 @@ static void repeat_last(struct fault_answer *a)
     a->memory->last_length = now ? at : 0;
 }
 
-static void write_past(struct fault_answer *a)
+static void write_past(struct faulty_execution *a)
 {
     for (uint32_t i = 0; i < a->n_outputs; i++)
         if (a->out[i].address)
             a->out[i].address[a->out[i].length] = 0;
 }
 
-static void write_before(struct fault_answer *a)
+static void write_before(struct faulty_execution *a)
 {
     for (uint32_t i = 0; i < a->n_outputs; i++)
         if (a->out[i].address)
             a->out[i].address[-1] = 0;
 }
 
-static void change_input(struct fault_answer *a)
+static void change_input(struct faulty_execution *a)
 {
     for (uint32_t i = 0; i < a->n_inputs; i++)
         if (a->in[i].address && a->in[i].length)
@@ -303,13 +303,13 @@ const struct fault fault_table[] = {
       HOOKS(.before = drop_tap) },
     { "padding-off-by-one", "numbers",
       "convolutions and pools: windows start one row and one column too early; all devices",
-      HOOKS(.tweaks = TWEAK_PADDING) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_PADDING) },
     { "activation-bound", "numbers",
       "fused activations clamp at wrong values (5.5 for 6, -0.25 for 0); all devices",
-      HOOKS(.tweaks = TWEAK_ACTIVATION) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_ACTIVATION) },
     { "requantise-truncates", "numbers",
       "8-bit results are truncated, not rounded; all devices (on sim:gpu only QUANTIZE)",
-      HOOKS(.tweaks = TWEAK_TRUNCATE) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_TRUNCATE) },
     { "zero-point-ignored", "numbers",
       "the zero points of the first operand and of QUANTIZE's result are taken as 0; all devices",
       HOOKS(.before = ignore_zero, .after = store_without_zero) },
@@ -317,7 +317,7 @@ const struct fault fault_table[] = {
       "per-channel weights all use the scale of channel 0; sim:cpu, sim:dsp",
       HOOKS(.before = ignore_channels) },
     { "half-sums", "numbers", "sums of fp32 products are accumulated in fp16; sim:cpu, sim:gpu",
-      HOOKS(.tweaks = TWEAK_HALF_SUMS) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_HALF_SUMS) },
     { "half-values", "numbers",
       "fp32 results are rounded to fp16, relaxed or not; all devices (on sim:dsp only DEQUANTIZE)",
       HOOKS(.after = store_half) },
@@ -327,38 +327,39 @@ const struct fault fault_table[] = {
       "one element of every result is far off, a different one each time; all devices",
       HOOKS(.after = disturb) },
     { "argmax-last-element", "numbers", "ARGMAX and ARGMIN ignore the last element; all devices",
-      HOOKS(.tweaks = TWEAK_ARGMAX) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_ARGMAX) },
     { "equality-inverted", "numbers",
       "comparisons of equal elements give the wrong result; all devices",
-      HOOKS(.tweaks = TWEAK_EQUALITY) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_EQUALITY) },
     { "topk-ascending", "numbers",
       "TOPK_V2 returns the largest elements in ascending order; all devices",
-      HOOKS(.tweaks = TWEAK_TOPK) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_TOPK) },
     { "groups-reversed", "numbers",
       "GROUPED_CONV_2D reads the groups of its input in reverse order; all devices",
-      HOOKS(.tweaks = TWEAK_GROUPS) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_GROUPS) },
     { "transposed-padding-side", "numbers",
       "TRANSPOSE_CONV_2D: the odd element of SAME padding is before, not after; all devices",
-      HOOKS(.tweaks = TWEAK_SIDE) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_SIDE) },
     { "half-pixel-ignored", "numbers", "RESIZE_BILINEAR ignores half_pixel_centers; all devices",
-      HOOKS(.tweaks = TWEAK_HALF_PIXEL) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_HALF_PIXEL) },
     { "roi-sampled-once", "numbers",
       "ROI_ALIGN takes one sample per bin, whatever the sampling ratio; sim:cpu, sim:gpu",
-      HOOKS(.tweaks = TWEAK_SAMPLING) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_SAMPLING) },
     { "forget-bias-dropped", "numbers",
       "LSTM operations: the forget gate has no bias; sim:cpu, sim:gpu",
-      HOOKS(.tweaks = TWEAK_FORGET) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_FORGET) },
     { "backward-reads-forward", "numbers",
       "BIDIRECTIONAL_SEQUENCE_RNN and _LSTM: the backward cell runs forwards; sim:cpu, sim:gpu",
-      HOOKS(.tweaks = TWEAK_BACKWARD) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_BACKWARD) },
     { "branches-swapped", "numbers", "IF runs the other branch; all devices",
-      HOOKS(.tweaks = TWEAK_BRANCH) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_BRANCH) },
     { "loop-one-short", "numbers", "WHILE discards its last iteration; all devices",
-      HOOKS(.tweaks = TWEAK_LOOP) },
+      HOOKS(.kernel_faults = KERNEL_FAULT_LOOP) },
     { "stale-output", "numbers", "outputs are those of the previous execution; all devices",
       HOOKS(.answer = repeat_last) },
     { "output-not-written", "memory",
-      "the last four bytes of every output are not written; all devices", HOOKS(.withhold = 4) },
+      "the last four bytes of every output are not written; all devices",
+      HOOKS(.unwritten_bytes = 4) },
     { "overrun", "memory", "one byte is written past every output; all devices",
       HOOKS(.answer = write_past) },
     { "underrun", "memory", "one byte is written before every output; all devices",

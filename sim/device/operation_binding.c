@@ -14,15 +14,15 @@ static bool is_omitted(const struct operand *o, const struct tensor *t, bool run
     return operand_omitted(o) || (runtime && o->life == LIFE_INPUT && !t->data);
 }
 
-int site_bind(const struct values *v, uint32_t operation, bool runtime, struct arena *a,
-              struct site *ret_site, struct why *w)
+int operation_bind(const struct graph_values *v, uint32_t operation, bool runtime, struct arena *a,
+                   struct bound_operation *ret_site, struct why *w)
 {
     const struct graph *g = &v->model->graph[v->graph];
     const struct operation *o = &g->operation[operation];
     const struct op *op = op_find(o->code);
-    struct site *s = ret_site;
+    struct bound_operation *s = ret_site;
 
-    *s = (struct site){ .constant = arena_alloc(a, o->n_in, sizeof(bool)) };
+    *s = (struct bound_operation){ .constant = arena_alloc(a, o->n_in, sizeof(bool)) };
     s->k.arg = arena_alloc(a, o->n_in, sizeof(*s->k.arg));
     s->k.out = arena_alloc(a, o->n_out, sizeof(*s->k.out));
     s->k.scratch = a;

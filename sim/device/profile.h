@@ -66,7 +66,7 @@ const char *profile_shipped(const char *name);
 
 /* 0: a rule of the profile supports the call, as far as its shapes and values are known.  constant:
  * per input, whether it is a constant.  -1, WHY_UNSUPPORTED: names the limit that it exceeds. */
-int profile_allows(const struct profile *p, const struct call *c, const bool *constant,
-                   struct why *w);
+int profile_supports(const struct profile *p, const struct call *c, const bool *constant,
+                     struct why *w);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum { PLACE_TEXT = 160, VALUE_TEXT = 60, LIST_TEXT = 200 };
 
-static void place_text(const struct place *at, char *text, size_t size)
+static void place_text(const struct key_path *at, char *text, size_t size)
 {
     size_t used;
 
@@ -33,8 +33,8 @@ static void value_text(const json_t *v, char text[VALUE_TEXT])
     free(dump);
 }
 
-int read_complain(const struct reader *r, const struct place *at, const char *expected,
-                  const json_t *found)
+int read_fail(const struct profile_reader *r, const struct key_path *at, const char *expected,
+              const json_t *found)
 {
     char where[PLACE_TEXT], value[VALUE_TEXT];
 
@@ -55,8 +55,8 @@ static void list_text(const char *const *words, char text[LIST_TEXT])
     }
 }
 
-int read_known(const struct reader *r, const struct place *at, const json_t *object,
-               const char *const *known)
+int read_check_keys(const struct profile_reader *r, const struct key_path *at, const json_t *object,
+                    const char *const *known)
 {
     char list[LIST_TEXT], where[PLACE_TEXT];
     const char *key;
@@ -69,7 +69,7 @@ int read_known(const struct reader *r, const struct place *at, const json_t *obj
             k++;
         if (*k)
             continue;
-        struct place here = { at, key, 0 };
+        struct key_path here = { at, key, 0 };
         place_text(&here, where, sizeof(where));
         list_text(known, list);
         return why_fail(r->w, WHY_INVALID, "%s: %s: unknown key, expected one of %s", r->file,
@@ -79,26 +79,26 @@ int read_known(const struct reader *r, const struct place *at, const json_t *obj
 }
 
 /* 1: found, 0: absent and not required, -1: absent but required. */
-static int find(const struct reader *r, const struct member *m, const char *expected,
+static int find(const struct profile_reader *r, const struct key *m, const char *expected,
                 const json_t **ret)
 {
-    struct place here = { m->at, m->key, 0 };
+    struct key_path here = { m->at, m->key, 0 };
 
     *ret = json_object_get(m->object, m->key);
     if (*ret)
         return 1;
-    return m->required ? read_complain(r, &here, expected, NULL) : 0;
+    return m->required ? read_fail(r, &here, expected, NULL) : 0;
 }
 
-static int wrong(const struct reader *r, const struct member *m, const char *expected,
+static int wrong(const struct profile_reader *r, const struct key *m, const char *expected,
                  const json_t *found)
 {
-    struct place here = { m->at, m->key, 0 };
+    struct key_path here = { m->at, m->key, 0 };
 
-    return read_complain(r, &here, expected, found);
+    return read_fail(r, &here, expected, found);
 }
 
-int read_text(const struct reader *r, struct member m, const char **ret)
+int read_text(const struct profile_reader *r, struct key m, const char **ret)
 {
     const json_t *v;
     int rc = find(r, &m, "a string", &v);
@@ -112,7 +112,7 @@ int read_text(const struct reader *r, struct member m, const char **ret)
     return *ret ? 0 : why_no_memory_for(r->w, "%s", r->file);
 }
 
-int read_number(const struct reader *r, struct member m, double least, double *ret)
+int read_number(const struct profile_reader *r, struct key m, double least, double *ret)
 {
     const json_t *v;
     char expected[64];
@@ -130,7 +130,7 @@ int read_number(const struct reader *r, struct member m, double least, double *r
     return 0;
 }
 
-int read_count(const struct reader *r, struct member m, uint64_t most, uint64_t *ret)
+int read_count(const struct profile_reader *r, struct key m, uint64_t most, uint64_t *ret)
 {
     const json_t *v;
     char expected[64];
@@ -145,7 +145,7 @@ int read_count(const struct reader *r, struct member m, uint64_t most, uint64_t 
     return 0;
 }
 
-int read_count32(const struct reader *r, struct member m, uint32_t most, uint32_t *ret)
+int read_count32(const struct profile_reader *r, struct key m, uint32_t most, uint32_t *ret)
 {
     uint64_t value = *ret;
 
@@ -154,7 +154,7 @@ int read_count32(const struct reader *r, struct member m, uint32_t most, uint32_
     return 0;
 }
 
-int read_flag(const struct reader *r, struct member m, bool *ret)
+int read_flag(const struct profile_reader *r, struct key m, bool *ret)
 {
     const json_t *v;
     int rc = find(r, &m, "true or false", &v);
@@ -167,7 +167,7 @@ int read_flag(const struct reader *r, struct member m, bool *ret)
     return 0;
 }
 
-int read_object(const struct reader *r, struct member m, const json_t **ret)
+int read_object(const struct profile_reader *r, struct key m, const json_t **ret)
 {
     int rc = find(r, &m, "a table", ret);
 
@@ -176,7 +176,7 @@ int read_object(const struct reader *r, struct member m, const json_t **ret)
     return rc < 0 ? rc : 0;
 }
 
-int read_array(const struct reader *r, struct member m, const json_t **ret)
+int read_array(const struct profile_reader *r, struct key m, const json_t **ret)
 {
     int rc = find(r, &m, "a list", ret);
 
@@ -185,7 +185,7 @@ int read_array(const struct reader *r, struct member m, const json_t **ret)
     return rc < 0 ? rc : 0;
 }
 
-int read_word(const struct reader *r, struct member m, const char *const *words, int *ret)
+int read_word(const struct profile_reader *r, struct key m, const char *const *words, int *ret)
 {
     char list[LIST_TEXT], expected[LIST_TEXT + 10];
     const json_t *v;

@@ -129,8 +129,8 @@ static int check_rule(const struct rule *r, const struct call *c, const bool *co
     return check_constants(r, c, constant, w);
 }
 
-int profile_allows(const struct profile *p, const struct call *c, const bool *constant,
-                   struct why *w)
+int profile_supports(const struct profile *p, const struct call *c, const bool *constant,
+                     struct why *w)
 {
     bool known = false;
 

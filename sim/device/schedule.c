@@ -150,7 +150,7 @@ static double clock_now(const struct schedule *s)
     return s->is_realtime ? fmax(s->now, steady_ns() - s->epoch) : s->now;
 }
 
-bool job_is_wanted(const struct job *j)
+bool job_is_active(const struct job *j)
 {
     return !j->gone || !atomic_load(j->gone);
 }
@@ -162,7 +162,7 @@ void schedule_sleep_until(const struct schedule *s, const struct job *j, double 
 {
     double until = s->epoch + ns, now = steady_ns();
 
-    for (; s->is_realtime && now < until && job_is_wanted(j); now = steady_ns()) {
+    for (; s->is_realtime && now < until && job_is_active(j); now = steady_ns()) {
         double nap = fmin(until, now + NAP_NS);
         struct timespec t = { .tv_sec = (time_t) (nap * 1e-9) };
         t.tv_nsec = (long) (nap - (double) t.tv_sec * 1e9);
@@ -375,7 +375,7 @@ static void advance(struct schedule *s, struct job *j, double until)
         schedule_sleep_until(s, j, until);
         pthread_mutex_lock(&s->lock);
     }
-    if (!job_is_wanted(j))
+    if (!job_is_active(j))
         until = fmin(until, clock_now(s));
     j->used += until - s->now;
     s->now = until;
@@ -431,14 +431,14 @@ void schedule_hold(struct schedule *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-void schedule_arrive_at(struct schedule *s, double ns)
+void schedule_set_arrival(struct schedule *s, double ns)
 {
     pthread_mutex_lock(&s->lock);
     s->arrive_at = ns;
     pthread_mutex_unlock(&s->lock);
 }
 
-void schedule_await(struct schedule *s, uint64_t n)
+void schedule_await_submissions(struct schedule *s, uint64_t n)
 {
     pthread_mutex_lock(&s->lock);
     while (s->submitted < n)
@@ -446,7 +446,7 @@ void schedule_await(struct schedule *s, uint64_t n)
     pthread_mutex_unlock(&s->lock);
 }
 
-void schedule_let_go(struct schedule *s)
+void schedule_release(struct schedule *s)
 {
     pthread_mutex_lock(&s->lock);
     s->held = false;

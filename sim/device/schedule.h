@@ -75,7 +75,7 @@ void schedule_sleep_until(const struct schedule *s, const struct job *j, double 
 /* Fills *j and queues it; schedule_end() must follow.  -1: too many jobs of the client wait. */
 int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *terms);
 /* false: the job is cancelled. */
-bool job_is_wanted(const struct job *j);
+bool job_is_active(const struct job *j);
 /* Blocks until the job holds the device. */
 void schedule_begin(struct schedule *s, struct job *j);
 /* Advances the clock by ns of the job's work, then suspends it while a job of higher priority has
@@ -87,10 +87,10 @@ void schedule_end(struct schedule *s, struct job *j);
 /* For test scripts: while the device is held no job starts, and jobs arrive at the time last set,
  * but not before now. */
 void schedule_hold(struct schedule *s);
-void schedule_arrive_at(struct schedule *s, double ns);
+void schedule_set_arrival(struct schedule *s, double ns);
 /* Blocks until n jobs have been submitted in all, where other threads submit them by blocking
  * calls. */
-void schedule_await(struct schedule *s, uint64_t n);
-void schedule_let_go(struct schedule *s);
+void schedule_await_submissions(struct schedule *s, uint64_t n);
+void schedule_release(struct schedule *s);
 
 #endif

@@ -12,8 +12,8 @@
  * The digest, the same in all files, is a SHA-256 of the driver's name and version, the client's
  * token, and the headers and contents of all files.  Files that were changed, truncated, extended,
  * swapped between compilations or written by another driver are rejected. */
-#ifndef SIM_CACHE_H
-#define SIM_CACHE_H
+#ifndef SIM_COMPILATION_CACHE_H
+#define SIM_COMPILATION_CACHE_H
 
 #include "golden/base/arena.h"
 #include "golden/base/why.h"

@@ -31,16 +31,18 @@ static void log_call(const char *method, enum hal_version version, enum hal_stat
               hal_version_name(version), hal_status_name(status), separator, reason);
 }
 
-enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status)
+enum hal_status driver_log_status(const char *method, enum hal_version version,
+                                  enum hal_status status)
 {
     if (VLOG_IS_ON(DRIVER))
         log_call(method, version, status, "", "");
     return status;
 }
 
-enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w)
+enum hal_status driver_log_failure(const char *method, enum hal_version version,
+                                   const struct why *w)
 {
-    enum hal_status status = hal_status_of(w, version);
+    enum hal_status status = hal_status_from_why(w, version);
 
     if (VLOG_IS_ON(DRIVER))
         log_call(method, version, status, ": ", w->text);
@@ -86,7 +88,7 @@ static bool begin_thread(struct driver *d)
     return ok;
 }
 
-int driver_start(struct driver *d, void (*f)(void *argument), void *argument)
+int driver_start_thread(struct driver *d, void (*f)(void *argument), void *argument)
 {
     struct start *s = malloc(sizeof(*s));
     pthread_t thread;
@@ -114,13 +116,13 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
 
     TRACE(LD, PI, "get_capabilities");
     if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
-        return driver_answer("get_capabilities", version, HAL_INVALID_ARGUMENT);
-    if (VLOG_IS_ON(DRIVER) && !hal_capabilities_survive(&d->engine->capabilities, version))
+        return driver_log_status("get_capabilities", version, HAL_INVALID_ARGUMENT);
+    if (VLOG_IS_ON(DRIVER) && !hal_capabilities_are_lossless(&d->engine->capabilities, version))
         log_write(LOG_WARNING, LOG_TAG,
                   "get_capabilities: the performance of %s is not fully representable in HAL %s",
                   d->engine->name, hal_version_name(version));
     *ret_capabilities = d->capabilities[hal_level(version) - 1];
-    return driver_answer("get_capabilities", version, HAL_NONE);
+    return driver_log_status("get_capabilities", version, HAL_NONE);
 }
 
 static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
@@ -207,7 +209,7 @@ static void close_driver(struct hal_driver *self)
     d->engine->methods->free(d->engine);
     schedule_free(d->schedule);
     buffers_done(&d->buffers);
-    accounts_done(&d->accounts);
+    client_quotas_done(&d->client_quotas);
     bursts_done(&d->bursts);
     free(d->memory.last);
     free(d->rows);
@@ -231,7 +233,7 @@ static const struct hal_driver methods = {
     .close = close_driver,
 };
 
-uint32_t driver_most_sessions(const struct hal_driver *d)
+uint32_t driver_max_sessions(const struct hal_driver *d)
 {
     return d->close == close_driver ? ((const struct driver *) d)->engine->limits.sessions
                                     : client_limits_default.sessions;
@@ -269,8 +271,8 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     schedule_set_name(s, e->name);
     if (e->is_realtime)
         schedule_set_realtime(s);
-    accounts_init(&d->accounts, &e->limits);
-    buffers_init(&d->buffers, e->hal, &d->accounts);
+    client_quotas_init(&d->client_quotas, &e->limits);
+    buffers_init(&d->buffers, e->hal, &d->client_quotas);
     bursts_init(&d->bursts);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->idle, NULL);

@@ -33,7 +33,7 @@ struct driver {
     struct driver_extensions extensions;
     struct engine *engine;
     struct schedule *schedule;
-    struct accounts accounts;
+    struct client_quotas client_quotas;
     struct buffers buffers;
     struct bursts bursts;
     atomic_uint_least64_t prepared; /* number of models prepared so far */
@@ -48,7 +48,7 @@ struct driver {
 };
 
 /* A client's model, converted and validated, with the memory that it refers to. */
-struct loaded {
+struct loaded_model {
     struct arena *arena;
     struct mapping *pools;
     uint32_t n_pools;
@@ -60,7 +60,7 @@ struct loaded {
 struct prepared {
     struct hal_prepared_model base;
     struct driver *driver;
-    struct loaded loaded;
+    struct loaded_model loaded;
     struct program *program;
     enum hal_priority priority;
     uint32_t client;        /* that prepared it */
@@ -76,15 +76,18 @@ bool driver_has_entry(const struct driver *d, enum hal_version version, enum hal
 /* Nanoseconds until a deadline, on the clock of that version; 0: past; HAL_NO_TIME: no deadline. */
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
 /* Runs f(argument) on a new thread, for which close() waits.  -1: too many threads. */
-int driver_start(struct driver *d, void (*f)(void *argument), void *argument);
+int driver_start_thread(struct driver *d, void (*f)(void *argument), void *argument);
 
-/* Both log the outcome of a HAL call (--vlog driver) and return its status.  driver_answer(): with
- * the given status; driver_refuse(): failed with that reason, whose status is returned. */
-enum hal_status driver_answer(const char *method, enum hal_version version, enum hal_status status);
-enum hal_status driver_refuse(const char *method, enum hal_version version, const struct why *w);
+/* Both log the outcome of a HAL call (--vlog driver) and return its status.  driver_log_status():
+ * with the given status; driver_log_failure(): failed with that reason, whose status is returned.
+ */
+enum hal_status driver_log_status(const char *method, enum hal_version version,
+                                  enum hal_status status);
+enum hal_status driver_log_failure(const char *method, enum hal_version version,
+                                   const struct why *w);
 /* Maximum number of sessions per client, 0: unlimited.  For drivers not made by driver_new(), the
  * default limit. */
-uint32_t driver_most_sessions(const struct hal_driver *d);
+uint32_t driver_max_sessions(const struct hal_driver *d);
 
 /* ---- sim/driver/driver_models.c */
 
@@ -100,8 +103,8 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
                                                 struct hal_prepare_callback *callback);
 /* Checks that each hint has a value and the prefix of an extension that the model names, and that
  * no token occurs twice.  WHY_INVALID or WHY_MEMORY. */
-int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
-                       struct why *w);
+int loaded_model_check_hints(const struct loaded_model *l, uint32_t n,
+                             const struct hal_token_value *hints, struct why *w);
 /* NULL: not a prepared model of this driver. */
 struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m);
 void prepared_unref(struct prepared *p);
@@ -114,7 +117,7 @@ void driver_cache_files(const struct engine *e, uint32_t *ret_n_model, uint32_t 
  * if their number is not the required one; a failure to write is only logged. */
 void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
                        const struct hal_model *hal, enum hal_version version,
-                       enum hal_priority priority, const struct loaded *l);
+                       enum hal_priority priority, const struct loaded_model *l);
 /* Reads a model, its priority and the version of its prepare_model() from the cache.  The model is
  * allocated in the arena and as untrusted as a client's.  HAL_INVALID_ARGUMENT: wrong number of
  * files; HAL_GENERAL_FAILURE: wrong contents. */
@@ -131,7 +134,7 @@ struct execution {
     bool measure;
     uint64_t loop_ns;
     struct arena *arena;
-    bool is_lent_arena;      /* the arena belongs to the burst */
+    bool is_reused_arena;    /* the arena belongs to the burst */
     struct arena_mark start; /* state of the arena before a computation */
     struct request request;
 
@@ -149,14 +152,14 @@ enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal
                                const struct hal_request *request,
                                const struct hal_execution_config *config);
 /* Resources that a burst reuses from one execution to the next. */
-struct execution_lent {
+struct execution_reuse {
     struct arena *arena;        /* rewound by the burst; NULL: the execution creates one */
     const struct mapping *kept; /* cached mappings, see struct request_context */
 };
-enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
-                                    enum hal_version version, const struct hal_request *request,
-                                    const struct hal_execution_config *config,
-                                    const struct execution_lent *lent);
+enum hal_status execution_open_reusing(struct execution *x, struct prepared *p,
+                                       enum hal_version version, const struct hal_request *request,
+                                       const struct hal_execution_config *config,
+                                       const struct execution_reuse *lent);
 void execution_close(struct execution *x);
 
 /* Puts a computation into the device's queue.  left: ns until the deadline, or HAL_NO_TIME.  Must
@@ -172,13 +175,14 @@ void execution_cancel(struct execution *x);
 enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
                                   const struct hal_request *request,
                                   const struct hal_execution_config *config,
-                                  const struct execution_lent *lent, struct hal_result *result);
+                                  const struct execution_reuse *lent, struct hal_result *result);
 
-/* Runs f(argument), which must call execution_leave(), on a new thread that counts towards the
+/* Runs f(argument), which must call execution_end_thread(), on a new thread that counts towards the
  * client's quota.  Any other status than HAL_NONE: the quota or the threads are exhausted. */
-enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument);
+enum hal_status execution_start_thread(struct execution *x, void (*f)(void *argument),
+                                       void *argument);
 /* Returns the quota; before the client is notified, so that it can launch the next execution. */
-void execution_leave(struct execution *x);
+void execution_end_thread(struct execution *x);
 
 extern const struct hal_prepared_model_methods prepared_methods;
 

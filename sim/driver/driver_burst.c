@@ -97,7 +97,7 @@ static struct kept *map_memory(int64_t identifier, const struct hal_memory *m,
         free(k);
         return NULL;
     }
-    memory_look_for_seals(&k->identity);
+    memory_check_seals(&k->identity);
     return k;
 }
 
@@ -232,7 +232,7 @@ void bursts_done(struct bursts *all)
 
 /* The cached resources that one execution uses: the arena, and a mapping for each pool. */
 struct lease {
-    struct execution_lent lent;
+    struct execution_reuse lent;
     struct kept **kept;
     uint32_t n;
 };
@@ -256,10 +256,10 @@ static enum hal_status begin(struct burst *b, const struct hal_request *request,
     b->running += mappings != NULL;
     pthread_mutex_unlock(&all_of(b)->lock);
     if (!t.lent.arena)
-        return hal_exhausted(b->version);
+        return hal_status_exhausted(b->version);
     if (!mappings) { /* exceeds the memory limit of an execution */
         arena_free(t.lent.arena);
-        return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, b->version);
+        return hal_status_at(HAL_RESOURCE_EXHAUSTED_PERSISTENT, b->version);
     }
     t.lent.kept = mappings;
     *ret_lease = t;
@@ -290,7 +290,7 @@ static void end(struct burst *b, struct lease *t)
     b->running--;
     b->last_use = clock_steady_ns();
     if (!all->is_watched && caches_anything(b)) {
-        all->is_watched = driver_start(b->prepared->driver, watch, b->prepared->driver) == 0;
+        all->is_watched = driver_start_thread(b->prepared->driver, watch, b->prepared->driver) == 0;
         if (!all->is_watched)
             free_cached(b);
     }
@@ -318,13 +318,13 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
     struct lease t;
     struct why w;
 
-    hal_no_result(result);
+    hal_clear_result(result);
     if (check_identifiers(request, n_identifiers, identifiers, &w) < 0 ||
         hal_burst_config_complies(config, b->version, &w) < 0)
-        return driver_refuse("burst", b->version, &w);
+        return driver_log_failure("burst", b->version, &w);
     enum hal_status status = begin(b, request, identifiers, &t);
     if (status != HAL_NONE)
-        return driver_answer("burst", b->version, status);
+        return driver_log_status("burst", b->version, status);
     status = execution_run_now(b->prepared, b->version, request, config, &t.lent, result);
     end(b, &t);
     return status;
@@ -368,15 +368,15 @@ enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal
     struct burst *b;
 
     if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8))
-        return driver_answer("configure_burst", version, HAL_INVALID_ARGUMENT);
+        return driver_log_status("configure_burst", version, HAL_INVALID_ARGUMENT);
     b = calloc(1, sizeof(*b));
     if (!b)
-        return hal_exhausted(version);
+        return hal_status_exhausted(version);
     atomic_fetch_add(&p->references, 1);
     pthread_mutex_lock(&all->lock);
     *b = (struct burst){ { &methods }, p, version, .next = all->first };
     all->first = b;
     pthread_mutex_unlock(&all->lock);
     *ret_burst = &b->base;
-    return driver_answer("configure_burst", version, HAL_NONE);
+    return driver_log_status("configure_burst", version, HAL_NONE);
 }

@@ -107,7 +107,7 @@ static int save(const struct cache_owner *o, const struct hal_cache *cache,
     Wire__Model *m;
 
     TRY(inline_pools(hal, pools, a, &alone, w));
-    TRY(wire_put_model(&alone, a, &none, &m, w));
+    TRY(wire_encode_model(&alone, a, &none, &m, w));
     m->operand_values = (ProtobufCBinaryData){ 0 };
     size_t n = protobuf_c_message_get_packed_size(&m->base);
     uint8_t *graph = arena_alloc_raw(a, n, 1);
@@ -123,7 +123,7 @@ static int save(const struct cache_owner *o, const struct hal_cache *cache,
 
 void driver_cache_save(const struct driver *d, const struct hal_cache *cache,
                        const struct hal_model *hal, enum hal_version version,
-                       enum hal_priority priority, const struct loaded *l)
+                       enum hal_priority priority, const struct loaded_model *l)
 {
     const struct cache_entry e = { .version = version, .priority = priority };
     struct cache_owner o = owner_of(d->engine);
@@ -172,7 +172,7 @@ enum hal_status driver_cache_load(const struct driver *d, const struct hal_cache
         return HAL_GENERAL_FAILURE;
     }
     Wire__Model *m = wire__model__unpack(&allocator, e.n_graph, e.graph);
-    if (!m || wire_take_model(m, &none, a, ret_hal, &w) < 0) {
+    if (!m || wire_decode_model(m, &none, a, ret_hal, &w) < 0) {
         VLOG(COMPILATION, "the cache is not used: it does not contain a model");
         return HAL_GENERAL_FAILURE;
     }

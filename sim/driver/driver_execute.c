@@ -25,7 +25,7 @@ static uint64_t loop_limit(const struct hal_execution_config *c)
 
 static void free_own_arena(struct execution *x)
 {
-    if (!x->is_lent_arena)
+    if (!x->is_reused_arena)
         arena_free(x->arena);
 }
 
@@ -33,13 +33,13 @@ enum hal_status execution_open(struct execution *x, struct prepared *p, enum hal
                                const struct hal_request *request,
                                const struct hal_execution_config *config)
 {
-    return execution_open_lent(x, p, version, request, config, &(struct execution_lent){ 0 });
+    return execution_open_reusing(x, p, version, request, config, &(struct execution_reuse){ 0 });
 }
 
-enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
-                                    enum hal_version version, const struct hal_request *request,
-                                    const struct hal_execution_config *config,
-                                    const struct execution_lent *lent)
+enum hal_status execution_open_reusing(struct execution *x, struct prepared *p,
+                                       enum hal_version version, const struct hal_request *request,
+                                       const struct hal_execution_config *config,
+                                       const struct execution_reuse *lent)
 {
     const struct engine *e = p->driver->engine;
     struct request_context c = { version, &p->loaded.model, p->number, &p->driver->buffers,
@@ -47,26 +47,26 @@ enum hal_status execution_open_lent(struct execution *x, struct prepared *p,
     struct why w;
 
     if (hal_execution_config_complies(config, version, &w) < 0 ||
-        loaded_check_hints(&p->loaded, config->n_hints, config->hints, &w) < 0)
-        return driver_refuse("request", version, &w);
+        loaded_model_check_hints(&p->loaded, config->n_hints, config->hints, &w) < 0)
+        return driver_log_failure("request", version, &w);
     *x = (struct execution){ .prepared = p,
                              .version = version,
                              .measure = config->measure,
                              .loop_ns = loop_limit(config),
-                             .is_lent_arena = lent->arena,
+                             .is_reused_arena = lent->arena,
                              .arena = lent->arena ? lent->arena : arena_new((size_t) e->memory) };
     if (!x->arena)
-        return hal_exhausted(version);
+        return hal_status_exhausted(version);
     if (request_open(request, &c, x->arena, &x->request, &w) < 0) {
         free_own_arena(x);
-        return driver_refuse("request", version, &w);
+        return driver_log_failure("request", version, &w);
     }
     VLOG(EXECUTION, "client %u: request for model %" PRIu64 ": %u inputs, %u outputs, %u pools%s",
          caller_client(), p->number, request->n_inputs, request->n_outputs, request->n_pools,
          x->measure ? ", to be measured" : "");
     x->caller = caller_ref(caller_get());
     x->start = arena_mark(x->arena);
-    x->request.withhold = fault_hooks(e->fault)->withhold;
+    x->request.unwritten_bytes = fault_hooks(e->fault)->unwritten_bytes;
     atomic_fetch_add(&p->references, 1);
     return HAL_NONE;
 }
@@ -95,8 +95,8 @@ static enum hal_status failure(const struct execution *x, const struct why *w)
 {
     VLOG(EXECUTION, "execution %" PRIu64 " failed: %s", x->job.number, w->text);
     if (w->code == WHY_TIMEOUT && is_late_by_waiting(x))
-        return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
-    return hal_status_of(w, x->version);
+        return hal_status_at(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+    return hal_status_from_why(w, x->version);
 }
 
 /* Runs while the execution has the device: reads buffers, computes, writes buffers. */
@@ -164,20 +164,20 @@ void execution_submit(struct execution *x, uint64_t left)
         VLOG(EXECUTION,
              "an execution of model %" PRIu64 " takes %.0f ns, the deadline is in %.0f ns",
              x->prepared->number, estimate(x), terms.budget);
-        x->refused = hal_status_in(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
+        x->refused = hal_status_at(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
     }
     if (read_memory(x) < 0)
         return;
     x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job, &terms) == 0;
-    x->refused = hal_exhausted(x->version);
+    x->refused = hal_status_exhausted(x->version);
 }
 
 /* Runs while the execution has the device.  Skips executions that are cancelled or cannot meet
  * their deadline. */
 static enum hal_status run_on_device(struct execution *x, struct hal_result *result)
 {
-    if (!job_is_wanted(&x->job)) {
+    if (!job_is_active(&x->job)) {
         VLOG(EXECUTION, "execution %" PRIu64 " is cancelled: its client has disconnected",
              x->job.number);
         return HAL_GENERAL_FAILURE;
@@ -185,7 +185,7 @@ static enum hal_status run_on_device(struct execution *x, struct hal_result *res
     if (schedule_now(x->prepared->driver->schedule) + estimate(x) > x->job.deadline) {
         VLOG(EXECUTION, "execution %" PRIu64 " has waited too long to meet its deadline",
              x->job.number);
-        return hal_status_in(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+        return hal_status_at(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
     }
     return compute(x, result);
 }
@@ -217,27 +217,29 @@ void execution_cancel(struct execution *x)
     arena_rewind(x->arena, x->start);
 }
 
-enum hal_status execution_start(struct execution *x, void (*f)(void *argument), void *argument)
+enum hal_status execution_start_thread(struct execution *x, void (*f)(void *argument),
+                                       void *argument)
 {
     struct driver *d = x->prepared->driver;
     enum hal_version version = x->version; /* x may be freed once the thread runs */
     enum hal_status status;
 
-    status = account_take(&d->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
-    if (status == HAL_NONE && driver_start(d, f, argument) < 0) {
-        execution_leave(x);
+    status = client_quota_charge(&d->client_quotas, x->prepared->client, QUOTA_EXECUTIONS, 1);
+    if (status == HAL_NONE && driver_start_thread(d, f, argument) < 0) {
+        execution_end_thread(x);
         status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     }
-    return hal_status_in(status, version);
+    return hal_status_at(status, version);
 }
 
-void execution_leave(struct execution *x)
+void execution_end_thread(struct execution *x)
 {
-    account_give(&x->prepared->driver->accounts, x->prepared->client, ACCOUNT_EXECUTIONS, 1);
+    client_quota_release(&x->prepared->driver->client_quotas, x->prepared->client, QUOTA_EXECUTIONS,
+                         1);
 }
 
 /* Passes the request's memory to a planted fault; the lists are in the execution's arena. */
-static void show_memory(struct execution *x, struct fault_answer *a)
+static void show_memory(struct execution *x, struct faulty_execution *a)
 {
     const struct request *r = &x->request;
     struct fault_region *in = arena_alloc(x->arena, r->n_inputs, sizeof(*in));
@@ -259,7 +261,7 @@ static enum hal_status apply_fault(struct execution *x, enum hal_status status,
 {
     struct driver *d = x->prepared->driver;
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
-    struct fault_answer a = {
+    struct faulty_execution a = {
         .status = status, .result = result, .measure = x->measure, .memory = &d->memory
     };
 
@@ -275,7 +277,7 @@ static enum hal_status apply_fault(struct execution *x, enum hal_status status,
 
 enum hal_status execution_run(struct execution *x, struct hal_result *result)
 {
-    hal_no_result(result);
+    hal_clear_result(result);
     enum hal_status status = apply_fault(x, run_queued(x, result), result);
     VLOG(EXECUTION, "execution of model %" PRIu64 " ends with %s, %lld ns on the device",
          x->prepared->number, hal_status_name(status), (long long) result->timing.on_device);
@@ -288,23 +290,23 @@ enum hal_status execution_run(struct execution *x, struct hal_result *result)
 enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
                                   const struct hal_request *request,
                                   const struct hal_execution_config *config,
-                                  const struct execution_lent *lent, struct hal_result *result)
+                                  const struct execution_reuse *lent, struct hal_result *result)
 {
     struct execution x;
     enum hal_status status;
 
     TRACE(LD, PE, "execute_synchronously");
-    hal_no_result(result);
+    hal_clear_result(result);
     if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8) ||
         result->capacity < p->loaded.model.graph[0].n_outputs)
-        return driver_answer("execute_synchronously", version, HAL_INVALID_ARGUMENT);
-    status = execution_open_lent(&x, p, version, request, config, lent);
+        return driver_log_status("execute_synchronously", version, HAL_INVALID_ARGUMENT);
+    status = execution_open_reusing(&x, p, version, request, config, lent);
     if (status != HAL_NONE)
         return status;
     execution_submit(&x, driver_time_left(config->deadline, version));
     status = execution_run(&x, result);
     execution_close(&x);
-    return driver_answer("execute_synchronously", version, status);
+    return driver_log_status("execute_synchronously", version, status);
 }
 
 static enum hal_status execute_synchronously(struct hal_prepared_model *self,
@@ -314,7 +316,7 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
                                              struct hal_result *result)
 {
     return execution_run_now((struct prepared *) self, version, request, config,
-                             &(struct execution_lent){ 0 }, result);
+                             &(struct execution_reuse){ 0 }, result);
 }
 
 /* ---- asynchronous */
@@ -330,8 +332,8 @@ static void run_launched(void *argument)
     uint32_t n = l->execution.request.n_outputs;
     struct hal_result result = { .shapes = calloc(n + 1, sizeof(*result.shapes)),
                                  .capacity = n,
-                                 .timing = hal_no_timing };
-    enum hal_status status = hal_exhausted(l->execution.version);
+                                 .timing = hal_unknown_timing };
+    enum hal_status status = hal_status_exhausted(l->execution.version);
 
     TRACE(LD, PE, "execution");
     if (result.shapes)
@@ -340,7 +342,7 @@ static void run_launched(void *argument)
         execution_cancel(&l->execution);
 
     /* The client may release the model as soon as it is notified. */
-    execution_leave(&l->execution);
+    execution_end_thread(&l->execution);
     execution_close(&l->execution);
     l->callback->notify(l->callback, status, result.n_shapes, result.shapes, result.timing);
     free(result.shapes);
@@ -358,25 +360,25 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
 
     TRACE(LD, PE, "execute");
     if (!driver_has_entry(p->driver, version, HAL_1_0, HAL_1_3))
-        return hal_refuse_execution(callback, HAL_INVALID_ARGUMENT);
+        return hal_fail_execution(callback, HAL_INVALID_ARGUMENT);
     l = calloc(1, sizeof(*l));
     if (!l)
-        return hal_refuse_execution(callback, hal_exhausted(version));
+        return hal_fail_execution(callback, hal_status_exhausted(version));
     status = execution_open(&l->execution, p, version, request, config);
     if (status != HAL_NONE) {
         free(l);
-        return hal_refuse_execution(callback, status);
+        return hal_fail_execution(callback, status);
     }
     l->callback = callback;
     execution_submit(&l->execution, driver_time_left(config->deadline, version));
-    status = execution_start(&l->execution, run_launched, l);
+    status = execution_start_thread(&l->execution, run_launched, l);
     if (status != HAL_NONE) {
         execution_cancel(&l->execution);
         execution_close(&l->execution);
         free(l);
-        return hal_refuse_execution(callback, status);
+        return hal_fail_execution(callback, status);
     }
-    return driver_answer("execute", version, HAL_NONE);
+    return driver_log_status("execute", version, HAL_NONE);
 }
 
 static void release(struct hal_prepared_model *self)

@@ -69,8 +69,8 @@ static struct info *info_new(void)
     *i = (struct info){ .base = { &info_methods },
                         .references = 2,
                         .status = HAL_GENERAL_FAILURE,
-                        .launched = hal_no_timing,
-                        .fenced = hal_no_timing };
+                        .launched = hal_unknown_timing,
+                        .fenced = hal_unknown_timing };
     pthread_mutex_init(&i->lock, NULL);
     return i;
 }
@@ -129,7 +129,7 @@ static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
 
     if (!result.shapes) {
         cancel_submitted(f);
-        return hal_exhausted(x->version);
+        return hal_status_exhausted(x->version);
     }
     if (!f->is_submitted)
         submit(f);
@@ -146,7 +146,7 @@ static void free_fenced(struct fenced *f)
 {
     for (uint32_t i = 0; i < f->launch.n_wait_for; i++)
         close(f->wait_for[i]);
-    share_give(ACCOUNT_FILES, f->client, f->n_files);
+    process_quota_release(QUOTA_FILES, f->client, f->n_files);
     info_unref(f->info);
     free(f);
 }
@@ -166,7 +166,7 @@ static int wait_for_fences(const struct fenced *f)
 static void run_fenced(void *argument)
 {
     struct fenced *f = argument;
-    struct hal_timing timing = hal_no_timing;
+    struct hal_timing timing = hal_unknown_timing;
     uint64_t waited = 0;
     enum hal_status status = HAL_GENERAL_FAILURE;
     int ready = wait_for_fences(f);
@@ -177,10 +177,10 @@ static void run_fenced(void *argument)
     else if (ready > 0)
         status = compute(f, &timing, &waited);
     set_info(f->info, status, &timing, waited, f->launch.execution->version);
-    execution_leave(f->launch.execution);
+    execution_end_thread(f->launch.execution);
     if (f->launch.done)
         f->launch.done(f->launch.execution);
-    fence_end(&f->fence, status == HAL_NONE);
+    fence_complete(&f->fence, status == HAL_NONE);
     free_fenced(f);
 }
 
@@ -202,7 +202,7 @@ static struct fenced *fenced_new(const struct fenced_launch *launch)
     struct info *info = info_new();
     uint32_t client = caller_client(), n_files = launch->n_wait_for + 2;
 
-    if (!f || !info || !share_take(ACCOUNT_FILES, client, n_files)) {
+    if (!f || !info || !process_quota_charge(QUOTA_FILES, client, n_files)) {
         free(f);
         free(info);
         return NULL;
@@ -249,7 +249,7 @@ enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *re
     int fence;
 
     if (check_launch(launch, &w) < 0)
-        return fail_launch(launch, driver_refuse("execute_fenced", version, &w));
+        return fail_launch(launch, driver_log_failure("execute_fenced", version, &w));
     f = fenced_new(launch);
     if (!f)
         return fail_launch(launch, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
@@ -257,18 +257,18 @@ enum hal_status execution_run_fenced(const struct fenced_launch *launch, int *re
     fence = f->fence.wait;
     if (!launch->n_wait_for)
         submit(f);
-    status = execution_start(launch->execution, run_fenced, f);
+    status = execution_start_thread(launch->execution, run_fenced, f);
     if (status != HAL_NONE) {
         cancel_submitted(f);
         close(fence);
-        fence_end(&f->fence, false);
+        fence_complete(&f->fence, false);
         info_unref(info);
         free_fenced(f);
         return fail_launch(launch, status);
     }
     *ret_fence = fence;
     *ret_info = &info->base;
-    return driver_answer("execute_fenced", version, HAL_NONE);
+    return driver_log_status("execute_fenced", version, HAL_NONE);
 }
 
 static void close_and_free(struct execution *x)
@@ -291,10 +291,10 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
     *ret_info = NULL;
     if (!driver_has_entry(((struct prepared *) self)->driver, version, HAL_1_3, HAL_FL8) ||
         !hal_time_complies(duration, version))
-        return driver_answer("execute_fenced", version, HAL_INVALID_ARGUMENT);
+        return driver_log_status("execute_fenced", version, HAL_INVALID_ARGUMENT);
     x = malloc(sizeof(*x));
     if (!x)
-        return hal_exhausted(version);
+        return hal_status_exhausted(version);
     status = execution_open(x, (struct prepared *) self, version, request, config);
     if (status != HAL_NONE) {
         free(x);

@@ -8,7 +8,7 @@
 
 #define LOG_TAG "ModelBuilder"
 
-static void unload(struct loaded *l)
+static void unload(struct loaded_model *l)
 {
     for (uint32_t i = 0; i < l->n_pools; i++)
         memory_unmap(&l->pools[i]);
@@ -22,7 +22,7 @@ static int load_pool(const struct hal_memory *memory, enum hal_version version,
     return memory_map(memory, false, ret_mapping, w);
 }
 
-static int load_pools(const struct hal_model *hal, enum hal_version version, struct loaded *l,
+static int load_pools(const struct hal_model *hal, enum hal_version version, struct loaded_model *l,
                       struct why *w)
 {
     REQUIRE(w, !hal->n_pools || hal->pools, "the list of pools is NULL");
@@ -40,7 +40,7 @@ static int compare_prefixes(const void *a, const void *b)
     return *(const uint16_t *) a - *(const uint16_t *) b;
 }
 
-static int load_prefixes(const struct hal_model *hal, struct loaded *l, struct why *w)
+static int load_prefixes(const struct hal_model *hal, struct loaded_model *l, struct why *w)
 {
     l->n_prefixes = hal->n_extension_prefixes;
     l->prefix = arena_alloc(l->arena, l->n_prefixes, sizeof(*l->prefix));
@@ -60,8 +60,8 @@ static int compare_tokens(const void *a, const void *b)
 }
 
 /* tokens: scratch array of n elements. */
-static int check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
-                       int32_t *tokens, struct why *w)
+static int check_hints(const struct loaded_model *l, uint32_t n,
+                       const struct hal_token_value *hints, int32_t *tokens, struct why *w)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint16_t prefix = (uint16_t) ((uint32_t) hints[i].token >> 16);
@@ -77,8 +77,8 @@ static int check_hints(const struct loaded *l, uint32_t n, const struct hal_toke
     return 0;
 }
 
-int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_token_value *hints,
-                       struct why *w)
+int loaded_model_check_hints(const struct loaded_model *l, uint32_t n,
+                             const struct hal_token_value *hints, struct why *w)
 {
     int32_t *tokens;
 
@@ -93,7 +93,7 @@ int loaded_check_hints(const struct loaded *l, uint32_t n, const struct hal_toke
     return rc;
 }
 
-static int validate(struct loaded *l, enum hal_version version, struct why *w)
+static int validate(struct loaded_model *l, enum hal_version version, struct why *w)
 {
     int level = model_prepare(&l->model, NULL, w);
 
@@ -104,7 +104,7 @@ static int validate(struct loaded *l, enum hal_version version, struct why *w)
 }
 
 static int load_into(const struct driver *d, const struct hal_model *hal, enum hal_version version,
-                     struct loaded *l, struct why *w)
+                     struct loaded_model *l, struct why *w)
 {
     TRY(load_pools(hal, version, l, w));
     TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
@@ -113,9 +113,9 @@ static int load_into(const struct driver *d, const struct hal_model *hal, enum h
 }
 
 static int load(const struct driver *d, const struct hal_model *hal, enum hal_version version,
-                struct loaded *ret_loaded, struct why *w)
+                struct loaded_model *ret_loaded, struct why *w)
 {
-    struct loaded l = { .arena = arena_new(0) };
+    struct loaded_model l = { .arena = arena_new(0) };
 
     VLOG(MODEL,
          "model of client %u: %u operations, %u operands, %u inputs, %u outputs, "
@@ -137,7 +137,8 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
 }
 
 /* supported: one element per operation of the main graph. */
-static int query_engine(struct driver *d, const struct loaded *l, bool *supported, struct why *w)
+static int query_engine(struct driver *d, const struct loaded_model *l, bool *supported,
+                        struct why *w)
 {
     const struct engine *e = d->engine;
 
@@ -146,7 +147,8 @@ static int query_engine(struct driver *d, const struct loaded *l, bool *supporte
     return e->methods->supported(d->engine, &l->model, supported, w);
 }
 
-static void log_supported(const struct driver *d, const struct loaded *l, const bool *supported)
+static void log_supported(const struct driver *d, const struct loaded_model *l,
+                          const bool *supported)
 {
     uint32_t n = l->model.graph[0].n_operations, yes = 0;
 
@@ -162,12 +164,12 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     static const char method[] = "get_supported_operations";
     struct driver *d = (struct driver *) self;
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
-    struct loaded l;
+    struct loaded_model l;
     struct why w;
 
     TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
-        return driver_refuse(method, version, &w);
+        return driver_log_failure(method, version, &w);
     int rc = query_engine(d, &l, supported, &w);
     if (rc == 0)
         *ret_n = l.model.graph[0].n_operations;
@@ -176,11 +178,12 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     if (rc == 0 && hooks->supported)
         hooks->supported(supported, ret_n);
     unload(&l);
-    return rc < 0 ? driver_refuse(method, version, &w) : driver_answer(method, version, HAL_NONE);
+    return rc < 0 ? driver_log_failure(method, version, &w)
+                  : driver_log_status(method, version, HAL_NONE);
 }
 
 /* WHY_UNSUPPORTED: the engine does not support an operation. */
-static int check_supported(struct driver *d, const struct loaded *l, struct why *w)
+static int check_supported(struct driver *d, const struct loaded_model *l, struct why *w)
 {
     uint32_t n = l->model.graph[0].n_operations;
     bool *supported = arena_alloc(l->arena, n, sizeof(bool));
@@ -218,30 +221,30 @@ static uint64_t constant_bytes(const struct model *m)
 
 static void return_quota(const struct prepared *p)
 {
-    account_give(&p->driver->accounts, p->client, ACCOUNT_MODELS, 1);
-    account_give(&p->driver->accounts, p->client, ACCOUNT_MEMORY, p->bytes);
+    client_quota_release(&p->driver->client_quotas, p->client, QUOTA_MODELS, 1);
+    client_quota_release(&p->driver->client_quotas, p->client, QUOTA_MEMORY, p->bytes);
 }
 
 /* Reserves the client's quota and prepares the model on the engine. */
 static enum hal_status reserve_and_compile(struct prepared *p, enum hal_version version)
 {
-    struct accounts *a = &p->driver->accounts;
+    struct client_quotas *a = &p->driver->client_quotas;
     struct engine *e = p->driver->engine;
-    enum hal_status status = account_take(a, p->client, ACCOUNT_MODELS, 1);
+    enum hal_status status = client_quota_charge(a, p->client, QUOTA_MODELS, 1);
     struct why w;
 
     if (status != HAL_NONE)
-        return hal_status_in(status, version);
-    status = account_take(a, p->client, ACCOUNT_MEMORY, p->bytes);
+        return hal_status_at(status, version);
+    status = client_quota_charge(a, p->client, QUOTA_MEMORY, p->bytes);
     if (status != HAL_NONE) {
-        account_give(a, p->client, ACCOUNT_MODELS, 1);
-        return hal_status_in(status, version);
+        client_quota_release(a, p->client, QUOTA_MODELS, 1);
+        return hal_status_at(status, version);
     }
     if (e->methods->prepare(e, &p->loaded.model, &p->program, &w) == 0)
         return HAL_NONE;
     VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
     return_quota(p);
-    return hal_status_of(&w, version);
+    return hal_status_from_why(&w, version);
 }
 
 /* Parameters of a preparation. */
@@ -272,8 +275,8 @@ static void sleep_until(const struct driver *d, double ns)
 }
 
 /* The preparation after a successful launch. */
-static enum hal_status compile(struct driver *d, struct loaded *l, const struct preparation *how,
-                               struct prepared **ret_prepared)
+static enum hal_status compile(struct driver *d, struct loaded_model *l,
+                               const struct preparation *how, struct prepared **ret_prepared)
 {
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
     const struct engine *e = d->engine;
@@ -290,7 +293,7 @@ static enum hal_status compile(struct driver *d, struct loaded *l, const struct 
         return hooks->prepare();
     p = calloc(1, sizeof(*p));
     if (!p)
-        return hal_exhausted(how->version);
+        return hal_status_exhausted(how->version);
     *p = (struct prepared){ .base = { &prepared_methods },
                             .driver = d,
                             .loaded = *l,
@@ -321,20 +324,20 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     const struct preparation how = { config, version, false };
     struct driver *d = (struct driver *) self;
     struct prepared *p = NULL;
-    struct loaded l;
+    struct loaded_model l;
     struct why w;
     enum hal_status status;
 
     TRACE(LD, PC, method);
     if (load(d, model, version, &l, &w) < 0)
-        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+        return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     if (check_config(config, version, &w) < 0 ||
-        loaded_check_hints(&l, config->n_hints, config->hints, &w) < 0 ||
+        loaded_model_check_hints(&l, config->n_hints, config->hints, &w) < 0 ||
         check_supported(d, &l, &w) < 0) {
         unload(&l);
-        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+        return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     }
-    status = driver_answer(method, version, compile(d, &l, &how, &p));
+    status = driver_log_status(method, version, compile(d, &l, &how, &p));
     if (status == HAL_NONE)
         driver_cache_save(d, &config->cache, model, version, config->priority, &l);
     else
@@ -346,7 +349,7 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
 /* A model from the cache is as untrusted as a client's.  If it is invalid or no longer supported,
  * the cache is unusable: HAL_GENERAL_FAILURE. */
 static enum hal_status load_cached(struct driver *d, const struct hal_cache *cache,
-                                   struct loaded *ret_loaded, enum hal_priority *ret_priority)
+                                   struct loaded_model *ret_loaded, enum hal_priority *ret_priority)
 {
     struct arena *a = arena_new(0);
     enum hal_version version;
@@ -387,20 +390,20 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
     struct hal_prepare_config effective = *config;
     const struct preparation how = { &effective, version, true };
     struct prepared *p = NULL;
-    struct loaded l;
+    struct loaded_model l;
     struct why w;
 
     TRACE(LD, PC, method);
     if (check_cached(d, version, &effective, &w) < 0)
-        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+        return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     enum hal_status status = load_cached(d, &effective.cache, &l, &effective.priority);
     if (status != HAL_NONE)
-        return hal_refuse_preparation(callback, driver_answer(method, version, status));
-    if (loaded_check_hints(&l, effective.n_hints, effective.hints, &w) < 0) {
+        return hal_fail_preparation(callback, driver_log_status(method, version, status));
+    if (loaded_model_check_hints(&l, effective.n_hints, effective.hints, &w) < 0) {
         unload(&l);
-        return hal_refuse_preparation(callback, driver_refuse(method, version, &w));
+        return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     }
-    status = driver_answer(method, version, compile(d, &l, &how, &p));
+    status = driver_log_status(method, version, compile(d, &l, &how, &p));
     if (status != HAL_NONE)
         unload(&l);
     callback->notify(callback, status, p ? &p->base : NULL);

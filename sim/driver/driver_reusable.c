@@ -26,7 +26,7 @@ static enum hal_status execute_synchronously(struct hal_execution *self, uint64_
     enum hal_status status;
 
     TRACE(LD, PE, "execute_synchronously");
-    hal_no_result(result);
+    hal_clear_result(result);
     if (result->capacity < r->execution.request.n_outputs || !hal_time_complies(deadline, HAL_FL8))
         return HAL_INVALID_ARGUMENT;
     if (atomic_exchange(&r->busy, true))
@@ -84,10 +84,10 @@ enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self
     enum hal_status status;
 
     if (p->driver->engine->hal < HAL_FL8)
-        return driver_answer("create_reusable_execution", HAL_FL8, HAL_GENERAL_FAILURE);
+        return driver_log_status("create_reusable_execution", HAL_FL8, HAL_GENERAL_FAILURE);
     r = calloc(1, sizeof(*r));
     if (!r)
-        return hal_exhausted(HAL_FL8);
+        return hal_status_exhausted(HAL_FL8);
     status = execution_open(&r->execution, p, HAL_FL8, request, config);
     if (status != HAL_NONE) {
         free(r);
@@ -96,5 +96,5 @@ enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self
     r->base.methods = &methods;
     r->references = 1;
     *ret_execution = &r->base;
-    return driver_answer("create_reusable_execution", HAL_FL8, HAL_NONE);
+    return driver_log_status("create_reusable_execution", HAL_FL8, HAL_NONE);
 }

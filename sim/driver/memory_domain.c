@@ -11,9 +11,9 @@
 
 #define LOG_TAG "Memory"
 
-void buffers_init(struct buffers *b, enum hal_version version, struct accounts *accounts)
+void buffers_init(struct buffers *b, enum hal_version version, struct client_quotas *client_quotas)
 {
-    *b = (struct buffers){ .version = version, .accounts = accounts };
+    *b = (struct buffers){ .version = version, .client_quotas = client_quotas };
     pthread_mutex_init(&b->lock, NULL);
 }
 
@@ -22,9 +22,9 @@ void buffers_done(struct buffers *b)
     pthread_mutex_destroy(&b->lock);
 }
 
-struct buffer *buffer_find(struct buffers *b, uint32_t token)
+struct device_buffer *buffer_find(struct buffers *b, uint32_t token)
 {
-    struct buffer *found;
+    struct device_buffer *found;
 
     pthread_mutex_lock(&b->lock);
     for (found = b->first; found && found->token != token;)
@@ -35,11 +35,11 @@ struct buffer *buffer_find(struct buffers *b, uint32_t token)
     return found;
 }
 
-void buffer_unref(struct buffer *b)
+void buffer_unref(struct device_buffer *b)
 {
     if (atomic_fetch_sub(&b->references, 1) != 1)
         return;
-    account_give(b->all->accounts, b->client, ACCOUNT_MEMORY, b->size);
+    client_quota_release(b->all->client_quotas, b->client, QUOTA_MEMORY, b->size);
     pthread_mutex_destroy(&b->lock);
     free(b->roles);
     free(b->data);
@@ -48,7 +48,7 @@ void buffer_unref(struct buffer *b)
 
 /* ---- contents */
 
-static size_t bytes_of(const struct buffer *b, const struct shape *s)
+static size_t bytes_of(const struct device_buffer *b, const struct shape *s)
 {
     struct tensor t = b->declared;
 
@@ -56,25 +56,25 @@ static size_t bytes_of(const struct buffer *b, const struct shape *s)
     return tensor_bytes(&t);
 }
 
-static bool is_complete(const struct buffer *b, const struct shape *s)
+static bool is_complete(const struct device_buffer *b, const struct shape *s)
 {
     return !dtype_info[b->declared.dtype].tensor || shape_known(s);
 }
 
 /* Grows data to at least `size` bytes; with the buffer locked or not yet published. */
-static enum hal_status make_room(struct buffer *b, size_t size)
+static enum hal_status make_room(struct device_buffer *b, size_t size)
 {
     enum hal_status status;
     uint8_t *data;
 
     if (size <= b->size)
         return HAL_NONE;
-    status = account_take(b->all->accounts, b->client, ACCOUNT_MEMORY, size - b->size);
+    status = client_quota_charge(b->all->client_quotas, b->client, QUOTA_MEMORY, size - b->size);
     if (status != HAL_NONE)
         return status;
     data = realloc(b->data, size);
     if (!data) {
-        account_give(b->all->accounts, b->client, ACCOUNT_MEMORY, size - b->size);
+        client_quota_release(b->all->client_quotas, b->client, QUOTA_MEMORY, size - b->size);
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     }
     b->data = data;
@@ -82,7 +82,7 @@ static enum hal_status make_room(struct buffer *b, size_t size)
     return HAL_NONE;
 }
 
-int buffer_read(struct buffer *b, struct arena *a, struct shape *ret_shape, void **ret_data,
+int buffer_read(struct device_buffer *b, struct arena *a, struct shape *ret_shape, void **ret_data,
                 struct why *w)
 {
     void *copy = NULL;
@@ -102,7 +102,7 @@ int buffer_read(struct buffer *b, struct arena *a, struct shape *ret_shape, void
     return 0;
 }
 
-int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
+int buffer_write(struct device_buffer *b, const struct tensor *t, struct why *w)
 {
     size_t size = tensor_bytes(t);
 
@@ -122,7 +122,7 @@ int buffer_write(struct buffer *b, const struct tensor *t, struct why *w)
 }
 
 /* A malloced copy of the contents, which must have `size` bytes; with the buffer locked. */
-static enum hal_status copy_contents(struct buffer *b, uint64_t size, uint8_t **ret_copy)
+static enum hal_status copy_contents(struct device_buffer *b, uint64_t size, uint8_t **ret_copy)
 {
     uint8_t *copy;
 
@@ -141,13 +141,13 @@ static enum hal_status copy_contents(struct buffer *b, uint64_t size, uint8_t **
  * accessed, here and in copy_memory(), so that no running execution waits for them. */
 static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory *to)
 {
-    struct buffer *b = (struct buffer *) self;
+    struct device_buffer *b = (struct device_buffer *) self;
     uint8_t *copy = NULL;
     struct mapping m;
     struct why w;
 
     if (memory_map(to, true, &m, &w) < 0)
-        return driver_refuse("copy_to", b->all->version, &w);
+        return driver_log_failure("copy_to", b->all->version, &w);
     pthread_mutex_lock(&b->lock);
     enum hal_status status = copy_contents(b, m.size, &copy);
     pthread_mutex_unlock(&b->lock);
@@ -161,7 +161,7 @@ static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory 
 
 /* The shape of contents that are copied from memory: the given dimensions, or the buffer's; fully
  * specified and consistent with the buffer's. */
-static int incoming_shape(const struct buffer *b, uint32_t n_dims, const uint32_t *dims,
+static int incoming_shape(const struct device_buffer *b, uint32_t n_dims, const uint32_t *dims,
                           struct shape *ret_shape, struct why *w)
 {
     struct shape s = b->declared.shape;
@@ -180,8 +180,8 @@ static int incoming_shape(const struct buffer *b, uint32_t n_dims, const uint32_
     return 0;
 }
 
-static int copy_mapped(struct buffer *b, const struct mapping *from, const struct shape *shape,
-                       struct why *w)
+static int copy_mapped(struct device_buffer *b, const struct mapping *from,
+                       const struct shape *shape, struct why *w)
 {
     struct tensor t = b->declared;
 
@@ -197,8 +197,8 @@ static int copy_mapped(struct buffer *b, const struct mapping *from, const struc
     return rc;
 }
 
-static int copy_memory(struct buffer *b, const struct hal_memory *from, const struct shape *shape,
-                       struct why *w)
+static int copy_memory(struct device_buffer *b, const struct hal_memory *from,
+                       const struct shape *shape, struct why *w)
 {
     struct mapping m;
 
@@ -211,12 +211,12 @@ static int copy_memory(struct buffer *b, const struct hal_memory *from, const st
 static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memory *from,
                                  uint32_t n_dims, const uint32_t *dims)
 {
-    struct buffer *b = (struct buffer *) self;
+    struct device_buffer *b = (struct device_buffer *) self;
     struct shape shape;
     struct why w;
 
     if (incoming_shape(b, n_dims, dims, &shape, &w) < 0 || copy_memory(b, from, &shape, &w) < 0)
-        return driver_refuse("copy_from", b->all->version, &w);
+        return driver_log_failure("copy_from", b->all->version, &w);
     VLOG(MEMORY, "buffer %u: copy_from: %" PRIu64 " bytes", b->token, from->size);
     return HAL_NONE;
 }
@@ -224,7 +224,7 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
 /* Invalidates the token and drops the client's reference; running requests keep theirs. */
 static void release(struct hal_buffer *self)
 {
-    struct buffer *b = (struct buffer *) self, **at;
+    struct device_buffer *b = (struct device_buffer *) self, **at;
 
     pthread_mutex_lock(&b->all->lock);
     for (at = &b->all->first; *at && *at != b;)
@@ -251,7 +251,7 @@ static int compare_roles(const void *a, const void *b)
     return x->is_output - y->is_output;
 }
 
-bool buffer_has_role(const struct buffer *b, uint64_t model, uint32_t io, bool is_output)
+bool buffer_has_role(const struct device_buffer *b, uint64_t model, uint32_t io, bool is_output)
 {
     const struct buffer_role role = { model, io, is_output };
 
@@ -272,9 +272,9 @@ static int merge_shape(const struct shape *s, struct shape *into, struct why *w)
     return 0;
 }
 
-static int add_role(struct buffer *b, const struct driver *d, const struct hal_buffer_role *role,
-                    bool is_output, uint32_t n_models, struct hal_prepared_model *const *models,
-                    struct why *w)
+static int add_role(struct device_buffer *b, const struct driver *d,
+                    const struct hal_buffer_role *role, bool is_output, uint32_t n_models,
+                    struct hal_prepared_model *const *models, struct why *w)
 {
     REQUIRE(w, role->model_index < n_models, "model %u of %u", role->model_index, n_models);
     struct prepared *p = prepared_of(d, models[role->model_index]);
@@ -298,7 +298,7 @@ static int add_role(struct buffer *b, const struct driver *d, const struct hal_b
     return merge_shape(&t->shape, &b->declared.shape, w);
 }
 
-static int add_roles(struct buffer *b, const struct driver *d, uint32_t n_models,
+static int add_roles(struct device_buffer *b, const struct driver *d, uint32_t n_models,
                      struct hal_prepared_model *const *models, bool is_output, uint32_t n,
                      const struct hal_buffer_role *roles, struct why *w)
 {
@@ -309,7 +309,7 @@ static int add_roles(struct buffer *b, const struct driver *d, uint32_t n_models
 }
 
 /* Sorts the roles; -1 if there are none or a role is given twice. */
-static int check_roles(struct buffer *b, struct why *w)
+static int check_roles(struct device_buffer *b, struct why *w)
 {
     REQUIRE(w, b->n_roles, "a buffer without roles");
     qsort(b->roles, b->n_roles, sizeof(*b->roles), compare_roles);
@@ -318,7 +318,7 @@ static int check_roles(struct buffer *b, struct why *w)
     return 0;
 }
 
-static int describe(struct buffer *b, const struct hal_buffer_desc *desc, struct why *w)
+static int describe(struct device_buffer *b, const struct hal_buffer_desc *desc, struct why *w)
 {
     REQUIRE(w, desc->n_dims <= MAX_RANK && (!desc->n_dims || desc->dims),
             "invalid rank %u or no dimensions", desc->n_dims);
@@ -329,9 +329,9 @@ static int describe(struct buffer *b, const struct hal_buffer_desc *desc, struct
     return 0;
 }
 
-static struct buffer *buffer_new(struct buffers *all, uint64_t n_roles)
+static struct device_buffer *buffer_new(struct buffers *all, uint64_t n_roles)
 {
-    struct buffer *b = calloc(1, sizeof(*b));
+    struct device_buffer *b = calloc(1, sizeof(*b));
     struct buffer_role *roles = calloc(n_roles + 1, sizeof(*roles));
 
     if (!b || !roles) {
@@ -339,7 +339,7 @@ static struct buffer *buffer_new(struct buffers *all, uint64_t n_roles)
         free(roles);
         return NULL;
     }
-    *b = (struct buffer){
+    *b = (struct device_buffer){
         .base = { &methods }, .all = all, .client = caller_client(), .roles = roles, .references = 1
     };
     pthread_mutex_init(&b->lock, NULL);
@@ -347,7 +347,7 @@ static struct buffer *buffer_new(struct buffers *all, uint64_t n_roles)
 }
 
 /* Allocates the data now if the shape is known, so that a failure is reported by allocate(). */
-static enum hal_status reserve(struct buffer *b, const struct driver *d)
+static enum hal_status reserve(struct device_buffer *b, const struct driver *d)
 {
     size_t size = 0;
 
@@ -366,7 +366,7 @@ static enum hal_status reserve(struct buffer *b, const struct driver *d)
 
 /* Assigns a token and adds the buffer to the list.  A released token is reused only after all
  * others have been used. */
-static void publish(struct buffers *all, struct buffer *b)
+static void publish(struct buffers *all, struct device_buffer *b)
 {
     bool taken = true;
 
@@ -374,7 +374,7 @@ static void publish(struct buffers *all, struct buffer *b)
     while (taken) {
         all->last_token = all->last_token == INT32_MAX ? 1 : all->last_token + 1;
         taken = false;
-        for (const struct buffer *o = all->first; o; o = o->next)
+        for (const struct device_buffer *o = all->first; o; o = o->next)
             taken |= o->token == all->last_token;
     }
     b->token = all->last_token;
@@ -392,7 +392,7 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
     static const char method[] = "allocate";
     struct driver *d = (struct driver *) self;
     const enum hal_version version = d->engine->hal;
-    struct buffer *b;
+    struct device_buffer *b;
     struct why w;
 
     *ret_buffer = NULL;
@@ -407,17 +407,17 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
         add_roles(b, d, n_models, models, true, n_output_roles, output_roles, &w) < 0 ||
         check_roles(b, &w) < 0) {
         buffer_unref(b);
-        return driver_refuse(method, version, &w);
+        return driver_log_failure(method, version, &w);
     }
     enum hal_status status = reserve(b, d);
     if (status != HAL_NONE) {
         buffer_unref(b);
-        return driver_answer(method, version, status);
+        return driver_log_status(method, version, status);
     }
     publish(&d->buffers, b);
     VLOG(MEMORY, "buffer %u of client %u: %zu bytes for %u roles", b->token, b->client, b->size,
          b->n_roles);
     *ret_buffer = &b->base;
     *ret_token = b->token;
-    return driver_answer(method, version, HAL_NONE);
+    return driver_log_status(method, version, HAL_NONE);
 }

@@ -1,7 +1,7 @@
 /* Memory domains: buffers that the driver owns and requests name by tokens, each for the operand
  * roles that it was allocated for. */
-#ifndef SIM_DOMAIN_H
-#define SIM_DOMAIN_H
+#ifndef SIM_MEMORY_DOMAIN_H
+#define SIM_MEMORY_DOMAIN_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,10 +18,10 @@ struct buffer_role {
     bool is_output;
 };
 
-struct buffer {
+struct device_buffer {
     struct hal_buffer base;
     struct buffers *all;
-    struct buffer *next;
+    struct device_buffer *next;
     uint32_t token, client;
     atomic_uint references; /* the client's, and one per request that uses it */
     uint32_t n_roles;
@@ -37,13 +37,13 @@ struct buffer {
 
 struct buffers {
     pthread_mutex_t lock;
-    struct buffer *first;
+    struct device_buffer *first;
     uint32_t last_token;
     enum hal_version version; /* the driver's; methods of buffers have no version argument */
-    struct accounts *accounts;
+    struct client_quotas *client_quotas;
 };
 
-void buffers_init(struct buffers *b, enum hal_version version, struct accounts *accounts);
+void buffers_init(struct buffers *b, enum hal_version version, struct client_quotas *client_quotas);
 /* All buffers must have been released. */
 void buffers_done(struct buffers *b);
 
@@ -55,17 +55,17 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
                                 struct hal_buffer **ret_buffer, uint32_t *ret_token);
 
 /* A reference to the buffer with that token, to be dropped with buffer_unref(); NULL: unknown. */
-struct buffer *buffer_find(struct buffers *b, uint32_t token);
-void buffer_unref(struct buffer *b);
-bool buffer_has_role(const struct buffer *b, uint64_t model, uint32_t io, bool is_output);
+struct device_buffer *buffer_find(struct buffers *b, uint32_t token);
+void buffer_unref(struct device_buffer *b);
+bool buffer_has_role(const struct device_buffer *b, uint64_t model, uint32_t io, bool is_output);
 
 /* Copies the contents to the arena; ret_shape: their shape.  WHY_EXECUTION: not initialised;
  * WHY_MEMORY. */
 struct arena;
-int buffer_read(struct buffer *b, struct arena *a, struct shape *ret_shape, void **ret_data,
+int buffer_read(struct device_buffer *b, struct arena *a, struct shape *ret_shape, void **ret_data,
                 struct why *w);
 /* Replaces contents and shape by t's.  WHY_EXECUTION: t contradicts the declared shape; WHY_MEMORY:
  * over the client's quota or out of memory. */
-int buffer_write(struct buffer *b, const struct tensor *t, struct why *w);
+int buffer_write(struct device_buffer *b, const struct tensor *t, struct why *w);
 
 #endif

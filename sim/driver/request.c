@@ -62,30 +62,30 @@ static int merge_shape(const struct hal_argument *a, const struct tensor *declar
 }
 
 static int find_memory(const struct request *r, const struct hal_location *l,
-                       struct request_place *ret_place, struct why *w)
+                       struct request_location *ret_place, struct why *w)
 {
     static uint8_t nowhere; /* address of operands without elements in pools without address */
     const struct mapping *m = &r->pools[l->pool].mapping;
 
-    REQUIRE(w, mapping_holds(m, l->offset, l->length),
+    REQUIRE(w, mapping_contains(m, l->offset, l->length),
             "%" PRIu64 " bytes at offset %" PRIu64 " of %" PRIu64, l->length, l->offset, m->size);
-    REQUIRE(w, mapping_holds(m, l->offset + l->length, l->padding),
+    REQUIRE(w, mapping_contains(m, l->offset + l->length, l->padding),
             "%" PRIu64 " bytes of padding at offset %" PRIu64 " of %" PRIu64, l->padding,
             l->offset + l->length, m->size);
     uint8_t *at = m->address ? m->address + l->offset : &nowhere;
-    *ret_place = (struct request_place){ at, (size_t) l->length, NULL };
+    *ret_place = (struct request_location){ at, (size_t) l->length, NULL };
     return 0;
 }
 
 /* The location of input or output i: memory, or a buffer that was allocated for that role. */
 static int find_place(const struct request *r, const struct request_context *c,
                       const struct hal_request *hal, uint32_t i, bool is_output,
-                      struct request_place *ret_place, struct why *w)
+                      struct request_location *ret_place, struct why *w)
 {
     const struct hal_location *l = &(is_output ? hal->outputs : hal->inputs)[i].location;
 
     REQUIRE(w, l->pool < r->n_pools, "pool %u of %u", l->pool, r->n_pools);
-    struct buffer *b = r->pools[l->pool].buffer;
+    struct device_buffer *b = r->pools[l->pool].buffer;
     if (!b) {
         bool writable = hal->pools[l->pool].memory.protection & HAL_MEMORY_WRITE;
         REQUIRE(w, writable || !is_output, "pool %u is not writable", l->pool);
@@ -95,7 +95,7 @@ static int find_place(const struct request *r, const struct request_context *c,
             "buffer %u with an offset, length or padding", b->token);
     REQUIRE(w, buffer_has_role(b, c->number, i, is_output),
             "buffer %u was not allocated for this role", b->token);
-    *ret_place = (struct request_place){ .buffer = b };
+    *ret_place = (struct request_location){ .buffer = b };
     return 0;
 }
 
@@ -117,7 +117,7 @@ static bool is_complete(const struct hal_argument *a, const struct tensor *t)
 
 /* Checks the dimensions of the request against those that the buffer was allocated with; its
  * contents are checked when they are read. */
-static int open_buffer(const struct hal_argument *a, const struct buffer *b, struct why *w)
+static int open_buffer(const struct hal_argument *a, const struct device_buffer *b, struct why *w)
 {
     for (uint32_t d = 0; d < a->n_dims && d < b->declared.shape.rank; d++) {
         uint32_t known = b->declared.shape.dim[d];
@@ -178,7 +178,7 @@ static int open_output(const struct hal_request *hal, const struct request_conte
 static int check_buffers(const struct request *r, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_outputs; i++) {
-        const struct buffer *b = r->out[i].place.buffer;
+        const struct device_buffer *b = r->out[i].place.buffer;
         for (uint32_t k = 0; b && k < r->n_inputs; k++)
             REQUIRE(w, r->in_place[k].buffer != b, "buffer %u is input %u and output %u", b->token,
                     k, i);
@@ -244,7 +244,7 @@ void request_close(struct request *r)
 int request_read_memory(struct request *r, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_inputs; i++) {
-        const struct request_place *p = &r->in_place[i];
+        const struct request_location *p = &r->in_place[i];
         if (!p->address)
             continue;
         r->in[i].data = arena_copy(r->arena, p->address, p->length);
@@ -257,7 +257,7 @@ int request_read_memory(struct request *r, struct why *w)
 int request_read_buffers(struct request *r, struct why *w)
 {
     for (uint32_t i = 0; i < r->n_inputs; i++) {
-        struct buffer *buffer = r->in_place[i].buffer;
+        struct device_buffer *buffer = r->in_place[i].buffer;
         struct tensor *t = &r->in[i];
         struct shape asked = t->shape;
         if (!buffer)
@@ -318,7 +318,7 @@ void request_write_memory(const struct request *r, const struct tensor *out)
 {
     for (uint32_t i = 0; i < r->n_outputs; i++) {
         size_t bytes = tensor_bytes(&out[i]);
-        if (r->out[i].place.address && bytes > r->withhold)
-            memcpy(r->out[i].place.address, out[i].data, bytes - r->withhold);
+        if (r->out[i].place.address && bytes > r->unwritten_bytes)
+            memcpy(r->out[i].place.address, out[i].data, bytes - r->unwritten_bytes);
     }
 }

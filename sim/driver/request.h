@@ -11,19 +11,19 @@
 /* A pool: the client's memory, or a buffer of the driver. */
 struct request_pool {
     struct mapping mapping;
-    struct buffer *buffer; /* a reference; NULL: memory */
+    struct device_buffer *buffer; /* a reference; NULL: memory */
 };
 
 /* Location of an operand's value: bytes in the client's memory, or a buffer. */
-struct request_place {
+struct request_location {
     uint8_t *address;
     size_t length;
-    struct buffer *buffer;
+    struct device_buffer *buffer;
 };
 
 /* Location for an output; with neither address nor buffer the output is omitted. */
 struct request_output {
-    struct request_place place;
+    struct request_location place;
     bool is_scalar;
     struct shape shape; /* as model and request specify it; rank 0 or dimensions 0: unknown */
 };
@@ -33,9 +33,10 @@ struct request {
     uint32_t n_inputs, n_outputs, n_pools;
     struct request_pool *pools;
     struct tensor *in; /* types and shapes; data once read */
-    struct request_place *in_place;
+    struct request_location *in_place;
     struct request_output *out;
-    size_t withhold; /* planted fault: bytes at the end of every output that are not written */
+    size_t
+        unwritten_bytes; /* planted fault: bytes at the end of every output that are not written */
 };
 
 /* The prepared model that the request is for. */

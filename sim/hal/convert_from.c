@@ -7,7 +7,7 @@
 struct from_hal {
     const struct hal_model *hal;
     enum hal_version version;
-    struct names names;
+    struct extension_codes names;
     const struct mapping *pools;
     const uint8_t *values; /* copy of operand_values in the arena */
     struct arena *a;
@@ -24,7 +24,7 @@ static int convert_type(const struct from_hal *f, const struct hal_operand *h, s
     if (h->type >= 0 && h->type < DT_COUNT)
         o->tensor.dtype = (enum dtype) h->type;
     else
-        TRY(names_type(&f->names, h->type, o, f->w));
+        TRY(extension_codes_type(&f->names, h->type, o, f->w));
     info = &dtype_info[o->tensor.dtype];
     CHECK(f, o->tensor.dtype >= DT_COUNT || info->since <= hal_level(f->version),
           "type %s in a model of HAL %s, needs feature level %d", info->name,
@@ -39,7 +39,7 @@ static int convert_type(const struct from_hal *f, const struct hal_operand *h, s
 static int convert_extension_data(const struct from_hal *f, const struct hal_operand *h,
                                   struct operand *o)
 {
-    bool oem = extension_prefix_of(names_hal_type(o)) == 0;
+    bool oem = extension_prefix_of(extension_codes_hal_type(o)) == 0;
 
     if (h->extra == HAL_EXTRA_NONE || (oem && h->extra != HAL_EXTRA_EXTENSION))
         return 0;
@@ -103,7 +103,7 @@ static int convert_copy(const struct from_hal *f, const struct hal_operand *h, s
     const struct hal_location *l = &h->location;
 
     CHECK(f, l->pool == 0, "constant by copy in pool %u, must be 0", l->pool);
-    CHECK(f, mapping_holds(&values, l->offset, l->length),
+    CHECK(f, mapping_contains(&values, l->offset, l->length),
           "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
           values.size);
     return take_value(f, f->values + l->offset, l->length, false, o);
@@ -116,7 +116,7 @@ static int convert_reference(const struct from_hal *f, const struct hal_operand 
     const struct hal_location *l = &h->location;
 
     CHECK(f, l->pool < f->hal->n_pools, "constant in pool %u of %u", l->pool, f->hal->n_pools);
-    CHECK(f, mapping_holds(&f->pools[l->pool], l->offset, l->length),
+    CHECK(f, mapping_contains(&f->pools[l->pool], l->offset, l->length),
           "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
           f->pools[l->pool].size);
     o->pool = l->pool;
@@ -183,7 +183,7 @@ static int convert_code(const struct from_hal *f, int32_t code, int32_t *ret_cod
     const struct op *op = extension_prefix_of(code) ? NULL : op_find(code);
 
     if (!op || op->since > (enum level) hal_level(f->version))
-        return names_operation(&f->names, code, ret_code, f->w);
+        return extension_codes_operation(&f->names, code, ret_code, f->w);
     *ret_code = code;
     return 0;
 }
@@ -308,7 +308,7 @@ int convert_from_hal(const struct hal_model *hal, enum hal_version version, exte
     if (!f.values)
         return why_no_memory_for(f.w, "the model on the device");
     TRY(convert_pools(&f, &m));
-    TRY(names_read(hal, version, known, a, &f.names, &m, w));
+    TRY(extension_codes_read(hal, version, known, a, &f.names, &m, w));
     TRY(convert_subgraphs(&f, &m));
     *ret_model = m;
     return 0;

@@ -55,7 +55,7 @@ static int convert_operand(struct to_hal *t, const struct model *m, const struct
 {
     const struct tensor *x = &o->tensor;
     struct hal_operand h = {
-        .type = names_hal_type(o),
+        .type = extension_codes_hal_type(o),
         .n_dims = x->shape.rank,
         .dims = x->shape.dim,
         .scale = x->scale,
@@ -90,7 +90,7 @@ static bool is_ready(const struct operation *o, const bool *pending, uint32_t n_
 static void put_operation(const struct operation *from, struct hal_operation *to, bool *pending,
                           uint32_t n_operands)
 {
-    *to = (struct hal_operation){ .type = names_hal_operation(from->code),
+    *to = (struct hal_operation){ .type = extension_codes_hal_operation(from->code),
                                   .n_inputs = from->n_in,
                                   .n_outputs = from->n_out,
                                   .inputs = from->in,

@@ -5,7 +5,7 @@
 
 #include "sim/hal/hal_convert.h"
 
-struct names_row {
+struct extension_codes_row {
     uint16_t from, to;
 };
 
@@ -26,7 +26,8 @@ static int check_prefix(const struct hal_extension_prefix *x, enum hal_version v
 
 static int compare_rows(const void *a, const void *b)
 {
-    return ((const struct names_row *) a)->from - ((const struct names_row *) b)->from;
+    return ((const struct extension_codes_row *) a)->from -
+           ((const struct extension_codes_row *) b)->from;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -35,7 +36,7 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Checks that names and prefixes are unique. */
-static int check_distinct(const struct names *n, const struct model *m, struct arena *a,
+static int check_distinct(const struct extension_codes *n, const struct model *m, struct arena *a,
                           struct why *w)
 {
     const char **name = arena_alloc(a, n->n, sizeof(*name));
@@ -62,10 +63,13 @@ static uint16_t prefix_of(const char *name, extension_set known, uint32_t i)
     return (uint16_t) (is_known ? (uint32_t) prefix : EXTENSION_END + i);
 }
 
-int names_read(const struct hal_model *hal, enum hal_version version, extension_set known,
-               struct arena *a, struct names *ret_names, struct model *m, struct why *w)
+int extension_codes_read(const struct hal_model *hal, enum hal_version version, extension_set known,
+                         struct arena *a, struct extension_codes *ret_names, struct model *m,
+                         struct why *w)
 {
-    struct names n = { .version = version, .known = known, .n = hal->n_extension_prefixes };
+    struct extension_codes n = { .version = version,
+                                 .known = known,
+                                 .n = hal->n_extension_prefixes };
 
     REQUIRE(w, !n.n || version >= HAL_1_2, "extensions in a model of HAL %s, they need HAL 1.2",
             hal_version_name(version));
@@ -79,7 +83,7 @@ int names_read(const struct hal_model *hal, enum hal_version version, extension_
     for (uint32_t i = 0; i < n.n; i++) {
         const struct hal_extension_prefix *from = &hal->extension_name_to_prefix[i];
         TRY(check_prefix(from, version, i, w));
-        n.row[i] = (struct names_row){ from->prefix, prefix_of(from->name, known, i) };
+        n.row[i] = (struct extension_codes_row){ from->prefix, prefix_of(from->name, known, i) };
         m->extension[i] = (struct extension){ arena_strdup(a, from->name), n.row[i].to };
         if (!m->extension[i].name)
             return why_no_memory_for(w, "the model on the device");
@@ -91,11 +95,11 @@ int names_read(const struct hal_model *hal, enum hal_version version, extension_
 }
 
 /* Replaces the client's prefix in a code by golden's. */
-static int translate(const struct names *n, const char *what, int32_t code, int32_t *ret_code,
-                     struct why *w)
+static int translate(const struct extension_codes *n, const char *what, int32_t code,
+                     int32_t *ret_code, struct why *w)
 {
-    struct names_row key = { .from = (uint16_t) extension_prefix_of(code) };
-    const struct names_row *row = NULL;
+    struct extension_codes_row key = { .from = (uint16_t) extension_prefix_of(code) };
+    const struct extension_codes_row *row = NULL;
 
     REQUIRE(w, n->version >= HAL_1_2 && key.from, "unknown %s %d in a model of HAL %s", what, code,
             hal_version_name(n->version));
@@ -106,18 +110,19 @@ static int translate(const struct names *n, const char *what, int32_t code, int3
     return 0;
 }
 
-static bool knows_oem(const struct names *n)
+static bool knows_oem(const struct extension_codes *n)
 {
     return n->known & EXTENSION_BIT(EXTENSION_oem);
 }
 
 /* The stable-interface versions have no OEM types and operations. */
-static bool is_oem(const struct names *n, int32_t code, int32_t codes)
+static bool is_oem(const struct extension_codes *n, int32_t code, int32_t codes)
 {
     return n->version < HAL_FL5 && code >= OEM_CODE && code < OEM_CODE + codes;
 }
 
-int names_operation(const struct names *n, int32_t code, int32_t *ret_code, struct why *w)
+int extension_codes_operation(const struct extension_codes *n, int32_t code, int32_t *ret_code,
+                              struct why *w)
 {
     if (is_oem(n, code, OEM_CODES_OPERATIONS)) {
         *ret_code = knows_oem(n) ? EXTENSION_CODE(oem, code - OEM_CODE) : code;
@@ -130,7 +135,8 @@ int names_operation(const struct names *n, int32_t code, int32_t *ret_code, stru
     return 0;
 }
 
-int names_type(const struct names *n, int32_t code, struct operand *ret_operand, struct why *w)
+int extension_codes_type(const struct extension_codes *n, int32_t code, struct operand *ret_operand,
+                         struct why *w)
 {
     int32_t known;
 
@@ -156,12 +162,12 @@ int names_type(const struct names *n, int32_t code, struct operand *ret_operand,
     return 0;
 }
 
-int32_t names_hal_operation(int32_t code)
+int32_t extension_codes_hal_operation(int32_t code)
 {
     return extension_prefix_of(code) == EXTENSION_oem ? OEM_CODE + (code & 0xffff) : code;
 }
 
-int32_t names_hal_type(const struct operand *o)
+int32_t extension_codes_hal_type(const struct operand *o)
 {
     enum dtype type = o->tensor.dtype;
     uint16_t number;

@@ -1,7 +1,7 @@
 /* Translates type and operation codes of extensions and OEMs between a HAL model, whose client
  * chooses the extension prefixes, and golden's fixed numbering (golden/model/extension.h). */
-#ifndef SIM_NAMES_H
-#define SIM_NAMES_H
+#ifndef SIM_EXTENSION_CODES_H
+#define SIM_EXTENSION_CODES_H
 
 #include "golden/model/extension.h"
 #include "sim/hal.h"
@@ -16,27 +16,30 @@ typedef uint64_t extension_set;
      ~(EXTENSION_BIT(EXTENSION_NONE) | EXTENSION_BIT(EXTENSION_oem)))
 
 /* The mapping of one HAL model's extension prefixes to golden's. */
-struct names {
+struct extension_codes {
     enum hal_version version;
     extension_set known;
     uint32_t n;
-    struct names_row *row; /* ascending by the client's prefix */
+    struct extension_codes_row *row; /* ascending by the client's prefix */
 };
 
 /* Checks that the extension names and prefixes of a model are valid and distinct, builds the
  * mapping and fills m->extension with golden's prefixes.  Results are allocated in the arena.
  * WHY_INVALID or WHY_MEMORY. */
-int names_read(const struct hal_model *hal, enum hal_version version, extension_set known,
-               struct arena *a, struct names *ret_names, struct model *m, struct why *w);
+int extension_codes_read(const struct hal_model *hal, enum hal_version version, extension_set known,
+                         struct arena *a, struct extension_codes *ret_names, struct model *m,
+                         struct why *w);
 
-/* HAL to golden, for a code that is not one of NNAPI's own.  names_type() sets the operand's
- * tensor.dtype and foreign.  WHY_INVALID: the model names no extension for the code's prefix, or
- * the extension is supported and has no such operation or type. */
-int names_operation(const struct names *n, int32_t code, int32_t *ret_code, struct why *w);
-int names_type(const struct names *n, int32_t code, struct operand *ret_operand, struct why *w);
+/* HAL to golden, for a code that is not one of NNAPI's own.  extension_codes_type() sets the
+ * operand's tensor.dtype and foreign.  WHY_INVALID: the model names no extension for the code's
+ * prefix, or the extension is supported and has no such operation or type. */
+int extension_codes_operation(const struct extension_codes *n, int32_t code, int32_t *ret_code,
+                              struct why *w);
+int extension_codes_type(const struct extension_codes *n, int32_t code, struct operand *ret_operand,
+                         struct why *w);
 
 /* Golden to HAL. */
-int32_t names_hal_operation(int32_t code);
-int32_t names_hal_type(const struct operand *o);
+int32_t extension_codes_hal_operation(int32_t code);
+int32_t extension_codes_hal_type(const struct operand *o);
 
 #endif

@@ -53,14 +53,14 @@ bool hal_status_complies(enum hal_status status, enum hal_version version)
            (version < HAL_1_3 ? (unsigned) HAL_MISSED_DEADLINE_TRANSIENT : HAL_STATUS_COUNT);
 }
 
-enum hal_status hal_status_in(enum hal_status status, enum hal_version version)
+enum hal_status hal_status_at(enum hal_status status, enum hal_version version)
 {
     return hal_status_complies(status, version) ? status : HAL_GENERAL_FAILURE;
 }
 
-enum hal_status hal_exhausted(enum hal_version version)
+enum hal_status hal_status_exhausted(enum hal_version version)
 {
-    return hal_status_in(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version);
+    return hal_status_at(HAL_RESOURCE_EXHAUSTED_TRANSIENT, version);
 }
 
 static enum hal_status status_of(enum why_code code)
@@ -76,9 +76,9 @@ static enum hal_status status_of(enum why_code code)
     return HAL_GENERAL_FAILURE;
 }
 
-enum hal_status hal_status_of(const struct why *w, enum hal_version version)
+enum hal_status hal_status_from_why(const struct why *w, enum hal_version version)
 {
-    return hal_status_in(status_of(w->code), version);
+    return hal_status_at(status_of(w->code), version);
 }
 
 /* ---- durations */
@@ -120,14 +120,14 @@ static struct hal_performance since(enum hal_version first, struct hal_performan
     return version >= first ? p : (struct hal_performance){ 0 };
 }
 
-const struct hal_performance hal_no_performance = { FLT_MAX, FLT_MAX };
+const struct hal_performance hal_unreported_performance = { FLT_MAX, FLT_MAX };
 
 static struct hal_performance row_of(const struct hal_capabilities *c, int32_t type)
 {
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (c->operand[i].type == type)
             return c->operand[i].info;
-    return hal_no_performance;
+    return hal_unreported_performance;
 }
 
 void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version version,
@@ -158,18 +158,18 @@ static uint32_t raise_rows(const struct hal_capabilities *c, struct hal_operand_
 {
     static const struct {
         int32_t type, as;
-    } raised[HAL_RAISED_ROWS] = { { DT_FLOAT32, DT_F32 }, { DT_INT32, DT_U8 },
+    } raised[HAL_NEWEST_ROWS] = { { DT_FLOAT32, DT_F32 }, { DT_INT32, DT_U8 },
                                   { DT_UINT32, DT_U8 },   { DT_F32, DT_F32 },
                                   { DT_I32, DT_U8 },      { DT_U8, DT_U8 },
                                   { OEM_CODE, DT_U8 },    { OEM_CODE + 1, DT_U8 } };
 
-    for (int i = 0; i < HAL_RAISED_ROWS; i++)
+    for (int i = 0; i < HAL_NEWEST_ROWS; i++)
         rows[i] = (struct hal_operand_performance){ raised[i].type, row_of(c, raised[i].as) };
-    return HAL_RAISED_ROWS;
+    return HAL_NEWEST_ROWS;
 }
 
-void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version from,
-                            struct hal_operand_performance *rows, struct hal_capabilities *ret)
+void hal_capabilities_to_newest(const struct hal_capabilities *c, enum hal_version from,
+                                struct hal_operand_performance *rows, struct hal_capabilities *ret)
 {
     struct hal_capabilities converted = *c;
 
@@ -181,7 +181,7 @@ void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version f
         converted.operand = rows;
     }
     if (from < HAL_1_3)
-        converted.if_performance = converted.while_performance = hal_no_performance;
+        converted.if_performance = converted.while_performance = hal_unreported_performance;
     *ret = converted;
 }
 
@@ -201,11 +201,11 @@ static bool rows_survive(const struct hal_capabilities *c, enum hal_version vers
 
 static bool is_lossless_before_1_2(const struct hal_capabilities *c, enum hal_version version)
 {
-    struct hal_operand_performance two[2], rows[HAL_RAISED_ROWS];
+    struct hal_operand_performance two[2], rows[HAL_NEWEST_ROWS];
     struct hal_capabilities converted, raised;
 
     hal_capabilities_at(c, version, two, &converted);
-    hal_capabilities_raise(&converted, version, rows, &raised);
+    hal_capabilities_to_newest(&converted, version, rows, &raised);
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (!is_same(c->operand[i].info, row_of(&raised, c->operand[i].type)))
             return false;
@@ -213,11 +213,11 @@ static bool is_lossless_before_1_2(const struct hal_capabilities *c, enum hal_ve
            is_same(c->relaxed_scalar, raised.relaxed_scalar);
 }
 
-bool hal_capabilities_survive(const struct hal_capabilities *c, enum hal_version version)
+bool hal_capabilities_are_lossless(const struct hal_capabilities *c, enum hal_version version)
 {
     bool is_control_kept =
-        version >= HAL_1_3 || (is_same(c->if_performance, hal_no_performance) &&
-                               is_same(c->while_performance, hal_no_performance));
+        version >= HAL_1_3 || (is_same(c->if_performance, hal_unreported_performance) &&
+                               is_same(c->while_performance, hal_unreported_performance));
 
     return is_control_kept &&
            (version < HAL_1_2 ? is_lossless_before_1_2(c, version) : rows_survive(c, version));

@@ -21,11 +21,11 @@ const char *hal_version_name(enum hal_version version); /* as above; "?": no suc
 const char *hal_status_name(enum hal_status status); /* "INVALID_ARGUMENT"; "?" out of range */
 bool hal_status_complies(enum hal_status status, enum hal_version version);
 /* The status, or HAL_GENERAL_FAILURE if the version does not have that code. */
-enum hal_status hal_status_in(enum hal_status status, enum hal_version version);
+enum hal_status hal_status_at(enum hal_status status, enum hal_version version);
 /* Status for transient resource exhaustion, in the codes of the version. */
-enum hal_status hal_exhausted(enum hal_version version);
+enum hal_status hal_status_exhausted(enum hal_version version);
 /* The status that a driver returns for a failure described by `w`, in the codes of the version. */
-enum hal_status hal_status_of(const struct why *w, enum hal_version version);
+enum hal_status hal_status_from_why(const struct why *w, enum hal_version version);
 
 /* Up to HAL 1.3 times are whole microseconds.  hal_timing_at() rounds both down, which preserves
  * on_device <= in_driver. */
@@ -41,16 +41,16 @@ void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version vers
                          struct hal_operand_performance *rows, struct hal_capabilities *ret);
 
 /* Default performance when not reported: FLT_MAX. */
-extern const struct hal_performance hal_no_performance;
-enum { HAL_RAISED_ROWS = 8 };
+extern const struct hal_performance hal_unreported_performance;
+enum { HAL_NEWEST_ROWS = 8 };
 /* Converts capabilities of version `from` to the newest version.  Types without a row before 1.2
  * take the performance of TENSOR_FLOAT32 (floats) or TENSOR_QUANT8_ASYMM (integers, OEM); relaxed
- * fp32 before 1.1 takes that of fp32.  rows: array of HAL_RAISED_ROWS elements owned by the caller,
+ * fp32 before 1.1 takes that of fp32.  rows: array of HAL_NEWEST_ROWS elements owned by the caller,
  * to which ret->operand points if from < HAL_1_2. */
-void hal_capabilities_raise(const struct hal_capabilities *c, enum hal_version from,
-                            struct hal_operand_performance *rows, struct hal_capabilities *ret);
-/* Whether hal_capabilities_at() is lossless: hal_capabilities_raise() restores its input. */
-bool hal_capabilities_survive(const struct hal_capabilities *c, enum hal_version version);
+void hal_capabilities_to_newest(const struct hal_capabilities *c, enum hal_version from,
+                                struct hal_operand_performance *rows, struct hal_capabilities *ret);
+/* Whether hal_capabilities_at() is lossless: hal_capabilities_to_newest() restores its input. */
+bool hal_capabilities_are_lossless(const struct hal_capabilities *c, enum hal_version version);
 
 /* Arguments newer than the version must have their neutral values (sim/hal.h).  WHY_INVALID. */
 int hal_prepare_config_complies(const struct hal_prepare_config *c, enum hal_version version,

@@ -7,7 +7,7 @@
 
 static int compare(const void *a, const void *b)
 {
-    const struct pool_span *x = a, *y = b;
+    const struct pool_region *x = a, *y = b;
 
     if (x->pool != y->pool)
         return x->pool < y->pool ? -1 : 1;
@@ -20,8 +20,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /* Adds an argument's region, clipped to its pool: the driver rejects arguments that exceed it. */
-static void add(struct spans *s, const struct hal_request *r, const struct hal_argument *a,
-                bool is_output)
+static void add(struct request_regions *s, const struct hal_request *r,
+                const struct hal_argument *a, bool is_output)
 {
     const struct hal_location *l = &a->location;
 
@@ -30,10 +30,10 @@ static void add(struct spans *s, const struct hal_request *r, const struct hal_a
     const uint64_t room = r->pools[l->pool].memory.size - l->offset;
     const uint64_t end = l->offset + smaller(l->length, room);
     const uint64_t padding = smaller(l->padding, room - (end - l->offset));
-    s->span[s->n++] = (struct pool_span){ l->pool, l->offset, end, end + padding, is_output };
+    s->span[s->n++] = (struct pool_region){ l->pool, l->offset, end, end + padding, is_output };
 }
 
-void spans_find(const struct hal_request *request, struct spans *ret_spans)
+void request_regions_find(const struct hal_request *request, struct request_regions *ret_spans)
 {
     ret_spans->n = 0;
     for (uint32_t i = 0; i < request->n_inputs; i++)
@@ -88,13 +88,13 @@ static void copy_changed(const uint8_t *bytes, uint64_t at, uint64_t end, uint8_
 
 /* The next range of a pool from *at on that lies in no region or padding; false: there is none.
  * *i: the next region to consider. */
-static bool next_rest(const struct spans *s, uint32_t pool, uint64_t size, uint64_t *at,
+static bool next_rest(const struct request_regions *s, uint32_t pool, uint64_t size, uint64_t *at,
                       uint32_t *i, uint64_t *ret_begin, uint64_t *ret_end)
 {
     while (*at < size) {
         while (*i < s->n && s->span[*i].pool < pool)
             ++*i;
-        const struct pool_span *next =
+        const struct pool_region *next =
             *i < s->n && s->span[*i].pool == pool ? &s->span[(*i)++] : NULL;
         *ret_begin = *at;
         *ret_end = next ? next->begin : size;
@@ -110,8 +110,8 @@ static bool next_rest(const struct spans *s, uint32_t pool, uint64_t size, uint6
 
 /* ---- copying */
 
-void spans_copy_in(const struct spans *s, uint32_t pool, const struct hal_memory *from,
-                   uint8_t *copy)
+void request_regions_copy_in(const struct request_regions *s, uint32_t pool,
+                             const struct hal_memory *from, uint8_t *copy)
 {
     const uint8_t *bytes = from->address;
     uint64_t at = 0, begin, end;
@@ -125,8 +125,8 @@ void spans_copy_in(const struct spans *s, uint32_t pool, const struct hal_memory
                    s->span[i].end - s->span[i].begin);
 }
 
-void spans_copy_back(const struct spans *s, uint32_t pool, const uint8_t *copy,
-                     const struct hal_memory *to)
+void request_regions_copy_back(const struct request_regions *s, uint32_t pool, const uint8_t *copy,
+                               const struct hal_memory *to)
 {
     uint8_t *bytes = to->address;
     uint64_t at = 0, begin, end;
@@ -135,7 +135,7 @@ void spans_copy_back(const struct spans *s, uint32_t pool, const uint8_t *copy,
     while (next_rest(s, pool, to->size, &at, &i, &begin, &end))
         copy_changed(copy, begin, end, bytes);
     for (i = 0; i < s->n; i++) {
-        const struct pool_span *p = &s->span[i];
+        const struct pool_region *p = &s->span[i];
         const uint64_t length = p->end - p->begin;
         if (p->pool == pool &&
             (p->is_output || memcmp(bytes + p->begin, copy + p->begin, length) != 0))

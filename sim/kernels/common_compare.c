@@ -5,7 +5,7 @@
 #include "sim/kernels/half.h"
 #include "sim/kernels/kernel.h"
 
-double kernel_stored(const struct tensor *t, size_t i)
+double kernel_stored_value(const struct tensor *t, size_t i)
 {
     switch (t->dtype) {
     case DT_F32: return (double) ((const float *) t->data)[i];
@@ -22,8 +22,8 @@ double kernel_stored(const struct tensor *t, size_t i)
 /* Exact: a scale has 24 significant bits, a quantised value minus its zero point 9. */
 static double real_at(const struct tensor *t, size_t i)
 {
-    return t->scale != 0 ? (kernel_stored(t, i) - t->zero) * (double) t->scale
-                         : kernel_stored(t, i);
+    return t->scale != 0 ? (kernel_stored_value(t, i) - t->zero) * (double) t->scale
+                         : kernel_stored_value(t, i);
 }
 
 /* The kind of a comparison is the set of relations for which it is true. */
@@ -35,13 +35,13 @@ static int run_compare(struct kernel_call *k, struct why *w)
     unsigned truth = (unsigned) k->kernel->kind;
     size_t n = tensor_count(k->out[0]);
     uint8_t *y = k->out[0]->data;
-    struct walk at;
+    struct broadcast_walk at;
 
     (void) w;
-    if (k->tweaks & TWEAK_EQUALITY)
+    if (k->kernel_faults & KERNEL_FAULT_EQUALITY)
         truth ^= IS_EQUAL;
-    walk_start(&at, &k->out[0]->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_step(&at)) {
+    broadcast_start(&at, &k->out[0]->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, broadcast_step(&at)) {
         double x = real_at(a, at.a), z = real_at(b, at.b);
         bool unordered = x != x || z != z;
         unsigned is = x == z ? IS_EQUAL : x < z ? IS_LESS : IS_GREATER;
@@ -57,7 +57,8 @@ static size_t best_of(const struct tensor *t, bool smallest, size_t at, size_t n
     size_t best = 0;
 
     for (size_t i = 1; i < n; i++) {
-        double x = kernel_stored(t, at + i * step), y = kernel_stored(t, at + best * step);
+        double x = kernel_stored_value(t, at + i * step),
+               y = kernel_stored_value(t, at + best * step);
         if (smallest ? x < y : x > y)
             best = i;
     }
@@ -69,8 +70,8 @@ enum extreme { LARGEST, SMALLEST };
 static int run_arg(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
-    struct along a = shape_along(&x->shape, kernel_int(k, ROLE_AXIS, 0));
-    size_t n = k->tweaks & TWEAK_ARGMAX && a.n > 1 ? a.n - 1 : a.n;
+    struct axis_view a = shape_axis_view(&x->shape, kernel_int(k, ROLE_AXIS, 0));
+    size_t n = k->kernel_faults & KERNEL_FAULT_ARGMAX && a.n > 1 ? a.n - 1 : a.n;
     bool smallest = k->kernel->kind == SMALLEST;
     int32_t *y = k->out[0]->data;
 
@@ -114,7 +115,7 @@ static const struct ranked *sort(struct ranked *x, struct ranked *y, size_t n)
 static int run_topk(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
-    struct along a = shape_along(&x->shape, -1);
+    struct axis_view a = shape_axis_view(&x->shape, -1);
     size_t most = (size_t) k->out[0]->shape.dim[x->shape.rank - 1];
     size_t size = dtype_info[x->dtype].codec->size;
     struct ranked *row = arena_alloc_raw(k->scratch, 2 * a.n + 1, sizeof(*row));
@@ -125,10 +126,10 @@ static int run_topk(struct kernel_call *k, struct why *w)
         return why_no_memory(w);
     for (size_t o = 0; o < a.outer; o++) {
         for (size_t i = 0; i < a.n; i++)
-            row[i] = (struct ranked){ kernel_stored(x, o * a.n + i), (int32_t) i };
+            row[i] = (struct ranked){ kernel_stored_value(x, o * a.n + i), (int32_t) i };
         const struct ranked *best = sort(row, row + a.n, a.n);
         for (size_t i = 0; i < most; i++, value += size) {
-            const struct ranked *r = &best[k->tweaks & TWEAK_TOPK ? most - 1 - i : i];
+            const struct ranked *r = &best[k->kernel_faults & KERNEL_FAULT_TOPK ? most - 1 - i : i];
             *index++ = r->index;
             memcpy(value, (const uint8_t *) x->data + (o * a.n + (size_t) r->index) * size, size);
         }
@@ -141,7 +142,7 @@ static int run_topk(struct kernel_call *k, struct why *w)
 
 static const struct kernel_roles arg_roles = { .role = { ROLE_AXIS } };
 
-const struct kernel order_kernels[] = {
+const struct device_kernel order_kernels[] = {
     { "EQUAL", COMPARED, run_compare, .kind = IS_EQUAL },
     { "NOT_EQUAL", COMPARED, run_compare, .kind = IS_LESS | IS_GREATER },
     { "LESS", COMPARED, run_compare, .kind = IS_LESS },

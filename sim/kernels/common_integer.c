@@ -65,11 +65,11 @@ static int run_two(struct kernel_call *k, struct why *w)
     const int32_t *a = k->arg[0]->data, *b = k->arg[1]->data;
     size_t n = tensor_count(k->out[0]);
     int32_t *y = k->out[0]->data;
-    struct walk at;
+    struct broadcast_walk at;
 
     (void) w;
-    walk_start(&at, &k->out[0]->shape, &k->arg[0]->shape, &k->arg[1]->shape);
-    for (size_t i = 0; i < n; i++, walk_step(&at))
+    broadcast_start(&at, &k->out[0]->shape, &k->arg[0]->shape, &k->arg[1]->shape);
+    for (size_t i = 0; i < n; i++, broadcast_step(&at))
         y[i] = k->kernel->integers(a[at.a], b[at.b]);
     return 0;
 }
@@ -78,12 +78,12 @@ static int run_two(struct kernel_call *k, struct why *w)
 
 static int run_batch_matmul(struct kernel_call *k, struct why *w)
 {
-    struct matrices m = kernel_matrices(k);
+    struct matrix_batch m = kernel_matrices(k);
     const int32_t *l = k->arg[0]->data, *r = k->arg[1]->data;
     int32_t *y = k->out[0]->data;
 
     (void) w;
-    for (size_t b = 0; b < m.n; b++, walk_step(&m.at))
+    for (size_t b = 0; b < m.n; b++, broadcast_step(&m.at))
         for (size_t i = 0; i < m.rows; i++)
             for (size_t j = 0; j < m.columns; j++) {
                 uint32_t sum = 0;
@@ -105,11 +105,11 @@ static int run_logic(struct kernel_call *k, struct why *w)
     bool either = k->kernel->kind == LOGIC_OR;
     size_t n = tensor_count(k->out[0]);
     uint8_t *y = k->out[0]->data;
-    struct walk at;
+    struct broadcast_walk at;
 
     (void) w;
-    walk_start(&at, &k->out[0]->shape, &k->arg[0]->shape, &k->arg[1]->shape);
-    for (size_t i = 0; i < n; i++, walk_step(&at))
+    broadcast_start(&at, &k->out[0]->shape, &k->arg[0]->shape, &k->arg[1]->shape);
+    for (size_t i = 0; i < n; i++, broadcast_step(&at))
         y[i] = either ? a[at.a] || b[at.b] : a[at.a] && b[at.b];
     return 0;
 }
@@ -140,11 +140,11 @@ static int run_reduce(struct kernel_call *k, struct why *w)
         y[i] = !any;
     for (size_t i = 0; i < n; i++)
         if ((((const uint8_t *) x->data)[i] != 0) == any)
-            y[reduced_at(&x->shape, axes, i)] = any;
+            y[reduced_offset(&x->shape, axes, i)] = any;
     return 0;
 }
 
-const struct kernel integer_kernels[] = {
+const struct device_kernel integer_kernels[] = {
     { "ABS", TYPE(I32), run_one, .integer = absolute },
     { "NEG", TYPE(I32), run_one, .integer = negative },
     { "ADD", TYPE(I32), run_two, .integers = add },

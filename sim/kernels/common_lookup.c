@@ -38,7 +38,7 @@ static int run_cast(struct kernel_call *k, struct why *w)
         return 0;
     }
     for (size_t i = 0; i < n; i++)
-        convert(kernel_stored(x, i), out, i);
+        convert(kernel_stored_value(x, i), out, i);
     if (k->half && out->dtype == DT_F32)
         for (size_t i = 0; i < n; i++)
             ((float *) out->data)[i] = half_round(((float *) out->data)[i]);
@@ -140,8 +140,7 @@ static bool hash_bit(const struct tensor *items, const float *weight, float seed
     memcpy(key, &seed, sizeof(seed));
     for (size_t i = 0; i < n; i++) {
         memcpy(key + sizeof(seed), (const uint8_t *) items->data + i * bytes, bytes);
-        sum +=
-            (float) (int64_t) fingerprint64(key, sizeof(seed) + bytes) * (weight ? weight[i] : 1);
+        sum += (float) (int64_t) farmhash64(key, sizeof(seed) + bytes) * (weight ? weight[i] : 1);
     }
     return sum > 0;
 }
@@ -161,11 +160,11 @@ static int run_lsh(struct kernel_call *k, struct why *w)
     if (!key || (weights && !weight))
         return why_no_memory(w);
     for (size_t i = 0; weights && i < tensor_count(weights); i++)
-        weight[i] = (float) kernel_stored(weights, i);
+        weight[i] = (float) kernel_stored_value(weights, i);
     for (uint32_t f = 0; f < functions; f++) {
         uint64_t signature = type == 3 ? f : 0;
         for (uint32_t b = 0; b < bits; b++) {
-            float seed = (float) kernel_stored(hash, (size_t) f * bits + b);
+            float seed = (float) kernel_stored_value(hash, (size_t) f * bits + b);
             bool bit = hash_bit(items, weight, seed, key);
             signature = signature << 1 | bit;
             if (type == 2)
@@ -181,7 +180,7 @@ static int run_lsh(struct kernel_call *k, struct why *w)
 
 static const struct kernel_roles lsh_roles = { .role = { ROLE_WEIGHTS, ROLE_TYPE } };
 
-const struct kernel lookup_kernels[] = {
+const struct device_kernel lookup_kernels[] = {
     { "CAST", ANY_TYPE, run_cast },
     { "FILL", ANY_TYPE, run_fill },
     { "RANK", ANY_TYPE, run_rank },

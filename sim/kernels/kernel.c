@@ -39,7 +39,7 @@ float kernel_float(const struct kernel_call *k, enum kernel_role role, float oth
                                                            : (float) call_real(&k->call, i);
 }
 
-void kernel_replace(struct kernel_call *k, uint32_t i, const struct tensor *t)
+void kernel_replace_input(struct kernel_call *k, uint32_t i, const struct tensor *t)
 {
     for (int r = 0; r < k->call.op->n_in; r++)
         if (k->call.in[r] == k->arg[i])
@@ -62,7 +62,8 @@ int kernel_make_result(struct kernel_call *k, uint32_t i, const struct shape *sh
 
 /* Element strides of an operand whose dimensions are right-aligned with the result's; 0 along
  * broadcast ones. */
-static void broadcast_strides(const struct walk *w, const struct shape *s, size_t *ret_stride)
+static void broadcast_strides(const struct broadcast_walk *w, const struct shape *s,
+                              size_t *ret_stride)
 {
     size_t stride = 1;
 
@@ -74,17 +75,17 @@ static void broadcast_strides(const struct walk *w, const struct shape *s, size_
     }
 }
 
-void walk_start(struct walk *w, const struct shape *out, const struct shape *a,
-                const struct shape *b)
+void broadcast_start(struct broadcast_walk *w, const struct shape *out, const struct shape *a,
+                     const struct shape *b)
 {
-    *w = (struct walk){ .rank = out->rank };
+    *w = (struct broadcast_walk){ .rank = out->rank };
     for (uint32_t d = 0; d < w->rank; d++)
         w->dim[d] = out->dim[d];
     broadcast_strides(w, a, w->stride_a);
     broadcast_strides(w, b, w->stride_b);
 }
 
-void walk_step(struct walk *w)
+void broadcast_step(struct broadcast_walk *w)
 {
     for (uint32_t d = w->rank; d-- > 0;) {
         w->a += w->stride_a[d];
@@ -97,9 +98,9 @@ void walk_step(struct walk *w)
     }
 }
 
-struct along shape_along(const struct shape *s, int32_t axis)
+struct axis_view shape_axis_view(const struct shape *s, int32_t axis)
 {
-    struct along a = { 1, 1, 1 };
+    struct axis_view a = { 1, 1, 1 };
     uint32_t at = (uint32_t) (axis < 0 ? axis + (int32_t) s->rank : axis);
 
     for (uint32_t d = 0; d < s->rank; d++) {
@@ -113,7 +114,7 @@ struct along shape_along(const struct shape *s, int32_t axis)
     return a;
 }
 
-size_t reduced_at(const struct shape *s, uint32_t axes, size_t i)
+size_t reduced_offset(const struct shape *s, uint32_t axes, size_t i)
 {
     size_t at = 0, stride = 1;
 
@@ -151,26 +152,26 @@ static struct shape batches_of(const struct shape *s)
 
 const struct kernel_roles matrices_roles = { .role = { ROLE_ADJ_X, ROLE_ADJ_Y } };
 
-struct matrices kernel_matrices(const struct kernel_call *k)
+struct matrix_batch kernel_matrices(const struct kernel_call *k)
 {
     const struct shape *l = &k->arg[0]->shape, *r = &k->arg[1]->shape, *o = &k->out[0]->shape;
     struct shape bl = batches_of(l), br = batches_of(r), bo = batches_of(o);
-    bool turn_left = kernel_int(k, ROLE_ADJ_X, 0) != 0;
-    struct matrices m = {
+    bool transpose_left = kernel_int(k, ROLE_ADJ_X, 0) != 0;
+    struct matrix_batch m = {
         .n = shape_count(&bo),
         .rows = o->dim[o->rank - 2],
-        .terms = l->dim[l->rank - (turn_left ? 2 : 1)],
+        .terms = l->dim[l->rank - (transpose_left ? 2 : 1)],
         .columns = o->dim[o->rank - 1],
-        .turn_left = turn_left,
-        .turn_right = kernel_int(k, ROLE_ADJ_Y, 0) != 0,
+        .transpose_left = transpose_left,
+        .transpose_right = kernel_int(k, ROLE_ADJ_Y, 0) != 0,
     };
 
-    walk_start(&m.at, &bo, &bl, &br);
+    broadcast_start(&m.at, &bo, &bl, &br);
     return m;
 }
 
 /* Elements by which the last window exceeds the input: the total SAME padding. */
-static int needed_padding(const struct span *s)
+static int needed_padding(const struct window_axis *s)
 {
     int needed = (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 - s->in;
 
@@ -199,17 +200,17 @@ struct span_roles {
     enum kernel_role stride, pad, dilation;
 };
 
-static struct span span_of(const struct kernel_call *k, int in, int out, int kernel,
-                           struct span_roles role)
+static struct window_axis span_of(const struct kernel_call *k, int in, int out, int kernel,
+                                  struct span_roles role)
 {
-    struct span s = { .in = in, .out = out, .kernel = kernel };
+    struct window_axis s = { .in = in, .out = out, .kernel = kernel };
     int scheme = kernel_int(k, ROLE_PADDING, 0);
 
     s.stride = kernel_int(k, role.stride, 1);
     s.dilation = kernel_int(k, role.dilation, 1);
     /* SAME pads both sides evenly, an odd element after */
     s.pad = scheme == 1 ? needed_padding(&s) / 2 : scheme == 2 ? 0 : kernel_int(k, role.pad, 0);
-    if (k->tweaks & TWEAK_PADDING)
+    if (k->kernel_faults & KERNEL_FAULT_PADDING)
         s.pad++;
     return s;
 }
@@ -250,7 +251,7 @@ struct image_window image_window_transposed(const struct kernel_call *k, int ker
     struct image_window win =
         window_between(k, k->out[0]->shape.dim, k->arg[0]->shape.dim, kernel_h, kernel_w, false);
 
-    if (k->tweaks & TWEAK_SIDE && kernel_int(k, ROLE_PADDING, 0) == 1) {
+    if (k->kernel_faults & KERNEL_FAULT_SIDE && kernel_int(k, ROLE_PADDING, 0) == 1) {
         win.y.pad += needed_padding(&win.y) & 1;
         win.x.pad += needed_padding(&win.x) & 1;
     }
@@ -261,21 +262,21 @@ const struct kernel_roles resize_roles = {
     .role = { ROLE_NCHW, ROLE_ALIGN_CORNERS, ROLE_HALF_PIXEL_CENTERS },
 };
 
-struct resize_axis resize_axis_of(const struct kernel_call *k, uint32_t d)
+struct resize_geometry resize_geometry_of(const struct kernel_call *k, uint32_t d)
 {
-    struct resize_axis a = { (int) k->arg[0]->shape.dim[d], (int) k->out[0]->shape.dim[d],
-                             kernel_int(k, ROLE_ALIGN_CORNERS, 0) != 0,
-                             kernel_int(k, ROLE_HALF_PIXEL_CENTERS, 0) != 0 };
+    struct resize_geometry a = { (int) k->arg[0]->shape.dim[d], (int) k->out[0]->shape.dim[d],
+                                 kernel_int(k, ROLE_ALIGN_CORNERS, 0) != 0,
+                                 kernel_int(k, ROLE_HALF_PIXEL_CENTERS, 0) != 0 };
 
-    if (k->tweaks & TWEAK_HALF_PIXEL)
+    if (k->kernel_faults & KERNEL_FAULT_HALF_PIXEL)
         a.half = false;
     return a;
 }
 
-struct taps span_taps(const struct span *s, int o)
+struct tap_range window_axis_taps(const struct window_axis *s, int o)
 {
     int start = o * s->stride - s->pad;
-    struct taps t = { 0, s->kernel };
+    struct tap_range t = { 0, s->kernel };
 
     if (start < 0)
         t.first = (-start + s->dilation - 1) / s->dilation;

@@ -4,7 +4,7 @@
 
 #include "sim/kernels/kernel.h"
 
-bool kernel_moves(const struct kernel_call *k)
+bool kernel_only_moves(const struct kernel_call *k)
 {
     const struct op *op = k->call.op;
 

@@ -5,7 +5,7 @@
 
 #include "sim/kernels/kernel.h"
 
-const struct kernel *const float_tables[] = {
+const struct device_kernel *const float_tables[] = {
     integer_kernels,
     order_kernels,
     lookup_kernels,
@@ -22,7 +22,7 @@ const struct kernel *const float_tables[] = {
     NULL,
 };
 
-const struct kernel *const fixed_tables[] = {
+const struct device_kernel *const fixed_tables[] = {
     integer_kernels,
     order_kernels,
     lookup_kernels,
@@ -66,7 +66,7 @@ static bool has_role(const struct op *op, enum kernel_role role)
     return false;
 }
 
-static bool family_has_role(const struct kernel *table, const struct kernel *k,
+static bool family_has_role(const struct device_kernel *table, const struct device_kernel *k,
                             enum kernel_role role)
 {
     for (; table->op; table++) {
@@ -78,7 +78,7 @@ static bool family_has_role(const struct kernel *table, const struct kernel *k,
 }
 
 /* Fills operand[], with k->roles. */
-static int bind_roles(const struct kernel *table, struct bound_kernel *b, struct why *w)
+static int bind_roles(const struct device_kernel *table, struct bound_kernel *b, struct why *w)
 {
     memset(b->operand, OPERAND_UNDECLARED, sizeof(b->operand));
     b->operand[0][ROLE_NONE] = OPERAND_ABSENT;
@@ -96,10 +96,10 @@ static int bind_roles(const struct kernel *table, struct bound_kernel *b, struct
     return 0;
 }
 
-static int bind(const struct kernel *const *tables, struct kernel_set *s, struct why *w)
+static int bind(const struct device_kernel *const *tables, struct kernel_set *s, struct why *w)
 {
     for (; *tables; tables++)
-        for (const struct kernel *k = *tables; k->op; k++) {
+        for (const struct device_kernel *k = *tables; k->op; k++) {
             struct bound_kernel *b = &s->bound[s->n++];
             *b = (struct bound_kernel){ k, op_by_name(k->op) };
             if (!b->op)
@@ -109,12 +109,13 @@ static int bind(const struct kernel *const *tables, struct kernel_set *s, struct
     return 0;
 }
 
-int kernel_set_new(const struct kernel *const *tables, struct kernel_set **ret_set, struct why *w)
+int kernel_set_new(const struct device_kernel *const *tables, struct kernel_set **ret_set,
+                   struct why *w)
 {
     size_t n = 0;
 
-    for (const struct kernel *const *t = tables; *t; t++)
-        for (const struct kernel *k = *t; k->op; k++)
+    for (const struct device_kernel *const *t = tables; *t; t++)
+        for (const struct device_kernel *k = *t; k->op; k++)
             n++;
     struct kernel_set *s = calloc(1, sizeof(*s) + n * sizeof(s->bound[0]));
     if (!s)

@@ -9,7 +9,7 @@
 /* Element i without its zero point. */
 static int32_t unit_at(const struct tensor *t, size_t i)
 {
-    return (int32_t) kernel_stored(t, i) - t->zero;
+    return (int32_t) kernel_stored_value(t, i) - t->zero;
 }
 
 /* The 32-bit accumulator wraps around. */
@@ -91,7 +91,7 @@ struct quantised_lstm {
     int16_t *gate[GATES], *cell;
 };
 
-static float gate_scale(const struct kernel_call *k, enum lstm_gate g)
+static float gate_scale(const struct kernel_call *k, enum gate_kind g)
 {
     const struct tensor *t = kernel_in(k, gate_roles[g].scale);
 
@@ -150,7 +150,7 @@ static void normalise(const struct quantised_lstm *q, const struct tensor *norm,
     }
 }
 
-static void compute_gate(const struct quantised_lstm *q, enum lstm_gate g)
+static void compute_gate(const struct quantised_lstm *q, enum gate_kind g)
 {
     const struct kernel_call *k = q->k;
     const struct tensor *weights = kernel_in(k, gate_roles[g].input);
@@ -300,7 +300,7 @@ static const struct kernel_roles quantised_roles = {
       ROLE_OUTPUT_INTERMEDIATE_SCALE },
 };
 
-const struct kernel quantised_cell_kernels[] = {
+const struct device_kernel quantised_cell_kernels[] = {
     { "QUANTIZED_16BIT_LSTM", TYPE(U8), run_byte_lstm, &byte_roles },
     { "QUANTIZED_LSTM", TYPE(S8), run_quantised_lstm, &quantised_roles },
     { NULL },

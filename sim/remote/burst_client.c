@@ -128,7 +128,7 @@ static struct place *keep(struct burst_client *c, const struct hal_memory *m, in
     p->is_temporary = identifier < 0;
     p->identifier = identifier;
     p->identity = *identity;
-    memory_look_for_seals(&p->identity);
+    memory_check_seals(&p->identity);
     return use_kept(c, p, m);
 }
 
@@ -189,25 +189,25 @@ static struct place *place_file(struct burst_client *c, const struct hal_memory 
 
 /* Assigns a slot to a pool; false: not representable in a packet. */
 static bool place_pool(struct burst_client *c, const struct hal_request_pool *pool,
-                       int64_t identifier, struct packet_pool *ret_pool)
+                       int64_t identifier, struct burst_packet_pool *ret_pool)
 {
     struct place *p;
 
     if (pool->is_token) {
-        *ret_pool = (struct packet_pool){ .kind = REQUEST_TOKEN, .token = pool->token };
+        *ret_pool = (struct burst_packet_pool){ .kind = REQUEST_TOKEN, .token = pool->token };
         return true;
     }
     p = pool->memory.kind == HAL_MEMORY_ADDRESS ? place_file(c, &pool->memory)
                                                 : place_kept(c, &pool->memory, identifier);
     if (!p)
         return false;
-    *ret_pool = (struct packet_pool){ p->is_temporary ? REQUEST_PASSING_POOL : REQUEST_POOL,
-                                      (int32_t) (p - c->place), 0 };
+    *ret_pool = (struct burst_packet_pool){ p->is_temporary ? REQUEST_UNCACHED_POOL : REQUEST_POOL,
+                                            (int32_t) (p - c->place), 0 };
     return true;
 }
 
 static bool place_pools(struct burst_client *c, const struct hal_request *request,
-                        const int64_t *identifiers, struct packet_pool *pools)
+                        const int64_t *identifiers, struct burst_packet_pool *pools)
 {
     bool ok = true;
 
@@ -222,8 +222,8 @@ static bool place_pools(struct burst_client *c, const struct hal_request *reques
 /* The request in flight. */
 struct in_flight {
     const struct hal_request *request;
-    struct packet_pool pools[BURST_SLOTS];
-    struct spans spans;
+    struct burst_packet_pool pools[BURST_SLOTS];
+    struct request_regions regions;
 };
 
 static bool is_file(const struct in_flight *u, uint32_t pool)
@@ -243,17 +243,17 @@ static bool copy_in(const struct burst_client *c, struct in_flight *u)
     const struct hal_request *r = u->request;
     const size_t most = (size_t) r->n_inputs + r->n_outputs;
 
-    u->spans.span = arena_alloc(c->arena, most, sizeof(*u->spans.span));
-    if (!u->spans.span)
+    u->regions.span = arena_alloc(c->arena, most, sizeof(*u->regions.span));
+    if (!u->regions.span)
         return false;
-    spans_find(r, &u->spans);
+    request_regions_find(r, &u->regions);
     for (uint32_t i = 0; i < r->n_pools; i++) {
         const struct hal_memory *m = &r->pools[i].memory;
         if (!is_file(u, i))
             continue;
         uint8_t *copy = c->place[u->pools[i].slot].address;
         if (may_be_written(&r->pools[i]))
-            spans_copy_in(&u->spans, i, m, copy);
+            request_regions_copy_in(&u->regions, i, m, copy);
         else
             memcpy(copy, m->address, m->size);
     }
@@ -265,8 +265,8 @@ static void copy_out(const struct burst_client *c, const struct in_flight *u)
 {
     for (uint32_t i = 0; i < u->request->n_pools; i++)
         if (is_file(u, i) && may_be_written(&u->request->pools[i]))
-            spans_copy_back(&u->spans, i, c->place[u->pools[i].slot].address,
-                            &u->request->pools[i].memory);
+            request_regions_copy_back(&u->regions, i, c->place[u->pools[i].slot].address,
+                                      &u->request->pools[i].memory);
 }
 
 static void release_places(struct burst_client *c)
@@ -320,7 +320,7 @@ static int put_memories(struct burst_client *c, const Wire__MemoriesWanted *ques
         int32_t k = question->slots[i];
         REQUIRE(w, k >= 0 && k < BURST_SLOTS && c->place[k].is_used,
                 "slot %d is not used by the current request", (int) k);
-        TRY(wire_put_memory(&c->place[k].memory, 0, c->arena, fds, &answer->memories[i], w));
+        TRY(wire_encode_memory(&c->place[k].memory, 0, c->arena, fds, &answer->memories[i], w));
     }
     answer->n_memories = question->n_slots;
     return 0;
@@ -363,8 +363,8 @@ static int answer_questions(struct burst_client *c, struct why *w)
 
 static int await_result(struct burst_client *c, uint32_t *ret_n, struct why *w)
 {
-    const uint64_t begun = c->host.patience == UINT64_MAX ? 0 : clock_steady_ns();
-    uint64_t left = c->host.patience;
+    const uint64_t begun = c->host.reply_timeout == UINT64_MAX ? 0 : clock_steady_ns();
+    uint64_t left = c->host.reply_timeout;
 
     for (;;) {
         int rc = ring_wait(&c->link.result, c->link.socket, left);
@@ -375,61 +375,63 @@ static int await_result(struct burst_client *c, uint32_t *ret_n, struct why *w)
             return 0;
         }
         TRY(answer_questions(c, w));
-        if (c->host.patience == UINT64_MAX)
+        if (c->host.reply_timeout == UINT64_MAX)
             continue;
         const uint64_t passed = clock_steady_ns() - begun;
-        if (passed >= c->host.patience)
+        if (passed >= c->host.reply_timeout)
             return why_fail(w, WHY_TIMEOUT, "the other process does not answer in time");
-        left = c->host.patience - passed;
+        left = c->host.reply_timeout - passed;
     }
 }
 
-static enum burst_way exchange(struct burst_client *c, const struct packet_request *request,
-                               struct hal_result *result, enum hal_status *ret_status,
-                               struct why *w)
+static enum burst_outcome exchange(struct burst_client *c,
+                                   const struct burst_packet_request *request,
+                                   struct hal_result *result, enum hal_status *ret_status,
+                                   struct why *w)
 {
     uint32_t n = 0;
 
-    if (packet_put_request(request, c->version, c->requests, c->link.request.length, &n) < 0)
-        return BURST_CANNOT;
+    if (burst_packet_put_request(request, c->version, c->requests, c->link.request.length, &n) < 0)
+        return BURST_NOT_SENT;
     if (ring_write(&c->link.request, c->requests, n) < 0) {
         why_fail(w, WHY_INVALID, "the service does not read requests of a burst");
-        return BURST_DEAD;
+        return BURST_DISCONNECTED;
     }
-    if (await_result(c, &n, w) < 0 || packet_take_result(c->results, n, ret_status, result, w) < 0)
-        return BURST_DEAD;
-    return BURST_WENT;
+    if (await_result(c, &n, w) < 0 ||
+        burst_packet_take_result(c->results, n, ret_status, result, w) < 0)
+        return BURST_DISCONNECTED;
+    return BURST_EXECUTED;
 }
 
-static enum burst_way run(struct burst_client *c, const struct hal_request *r,
-                          const int64_t *identifiers, const struct hal_execution_config *config,
-                          struct hal_result *result, enum hal_status *ret_status, struct why *w)
+static enum burst_outcome run(struct burst_client *c, const struct hal_request *r,
+                              const int64_t *identifiers, const struct hal_execution_config *config,
+                              struct hal_result *result, enum hal_status *ret_status, struct why *w)
 {
     struct in_flight u;
-    const struct packet_request packet = { r->n_inputs, r->n_outputs, r->n_pools, r->inputs,
-                                           r->outputs,  u.pools,      *config };
-    enum burst_way way = BURST_CANNOT;
+    const struct burst_packet_request packet = { r->n_inputs, r->n_outputs, r->n_pools, r->inputs,
+                                                 r->outputs,  u.pools,      *config };
+    enum burst_outcome way = BURST_NOT_SENT;
 
     u.request = r;
     if (place_pools(c, r, identifiers, u.pools) && copy_in(c, &u))
         way = exchange(c, &packet, result, ret_status, w);
-    if (way == BURST_WENT)
+    if (way == BURST_EXECUTED)
         copy_out(c, &u);
     release_places(c);
     arena_rewind(c->arena, (struct arena_mark){ 0 });
     return way;
 }
 
-enum burst_way burst_client_execute(struct burst_client *c, const struct hal_request *request,
-                                    uint32_t n_identifiers, const int64_t *identifiers,
-                                    const struct hal_execution_config *config,
-                                    struct hal_result *result, enum hal_status *ret_status,
-                                    struct why *w)
+enum burst_outcome burst_client_execute(struct burst_client *c, const struct hal_request *request,
+                                        uint32_t n_identifiers, const int64_t *identifiers,
+                                        const struct hal_execution_config *config,
+                                        struct hal_result *result, enum hal_status *ret_status,
+                                        struct why *w)
 {
     if (!is_representable(request, n_identifiers, identifiers, config) ||
         pthread_mutex_trylock(&c->busy) != 0)
-        return BURST_CANNOT;
-    enum burst_way way = run(c, request, identifiers, config, result, ret_status, w);
+        return BURST_NOT_SENT;
+    enum burst_outcome way = run(c, request, identifiers, config, result, ret_status, w);
     pthread_mutex_unlock(&c->busy);
     return way;
 }

@@ -33,7 +33,7 @@ static void end_waits(const struct remote *r)
     (void) n; /* fails only if the counter is full, that is, already readable */
 }
 
-void remote_give_up(struct remote *r, const struct why *w)
+void remote_disconnect(struct remote *r, const struct why *w)
 {
     pthread_mutex_lock(&r->lock);
     if (!r->is_dead && !r->is_closing) {
@@ -60,7 +60,7 @@ bool remote_is_dead(struct hal_driver *driver, struct why *ret_why)
 
 /* ---- threads that wait */
 
-int remote_start(struct remote *r, void *(*f)(void *argument), void *argument)
+int remote_start_thread(struct remote *r, void *(*f)(void *argument), void *argument)
 {
     pthread_t thread;
 
@@ -68,14 +68,14 @@ int remote_start(struct remote *r, void *(*f)(void *argument), void *argument)
     r->waiting++;
     pthread_mutex_unlock(&r->lock);
     if (pthread_create(&thread, NULL, f, argument) != 0) {
-        remote_leave(r);
+        remote_end_thread(r);
         return -1;
     }
     pthread_detach(thread);
     return 0;
 }
 
-void remote_leave(struct remote *r)
+void remote_end_thread(struct remote *r)
 {
     pthread_mutex_lock(&r->lock);
     r->waiting--;
@@ -185,8 +185,8 @@ int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wir
                                      : why_fail(w, WHY_MEMORY, "the service has no memory left");
 }
 
-int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
-                     struct why *w)
+int remote_call_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
+                      struct why *w)
 {
     struct wire_fds none;
 
@@ -205,7 +205,7 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return why_fail(w, WHY_MEMORY, "cannot create sockets: %s", strerror(errno));
-    wire_set_patience(pair[0], r->patience);
+    wire_set_timeout(pair[0], r->reply_timeout);
     call.method = method;
     call.fd = wire_put_fd(&fds, pair[1]);
     int rc = exchange(r->first, &call, &fds, &reply, &none, w);
@@ -229,7 +229,7 @@ static struct remote_channel *channel_open(struct remote *r, struct why *w)
     pthread_mutex_unlock(&r->asking);
     struct remote_channel *c = rc == 0 ? channel_new(fd, w) : NULL;
     if (!c && w->code != WHY_MEMORY)
-        remote_give_up(r, w);
+        remote_disconnect(r, w);
     pthread_mutex_lock(&r->lock);
     r->busy += c != NULL;
     pthread_mutex_unlock(&r->lock);
@@ -272,10 +272,10 @@ enum hal_status remote_failure(const struct remote_call *q)
     if (remote_is_dead(&q->r->base, NULL))
         return HAL_DEVICE_UNAVAILABLE;
     if (q->why.code == WHY_MEMORY)
-        return hal_exhausted(version_of(q));
+        return hal_status_exhausted(version_of(q));
     if (q->why.code == WHY_UNSUPPORTED) /* valid, but too many descriptors for one message */
-        return hal_status_in(HAL_RESOURCE_EXHAUSTED_PERSISTENT, version_of(q));
-    return hal_status_of(&q->why, version_of(q));
+        return hal_status_at(HAL_RESOURCE_EXHAUSTED_PERSISTENT, version_of(q));
+    return hal_status_from_why(&q->why, version_of(q));
 }
 
 enum hal_status remote_run(struct remote_call *q)
@@ -283,14 +283,14 @@ enum hal_status remote_run(struct remote_call *q)
     if (exchange(q->c, &q->call, &q->fds, &q->reply, &q->reply_fds, &q->why) == 0) {
         enum hal_status status = (enum hal_status) q->reply->status;
         if (*q->reply->breach)
-            remote_breach(q->r, "%s", q->reply->breach);
+            remote_record_violation(q->r, "%s", q->reply->breach);
         VLOG(DRIVER, "%s of HAL %s: %s", wire_method_name(q->call.method),
              hal_version_name((enum hal_version) q->call.version), hal_status_name(status));
         return status;
     }
     VLOG(DRIVER, "%s: %s", wire_method_name(q->call.method), q->why.text);
     if (q->why.code != WHY_MEMORY)
-        remote_give_up(q->r, &q->why);
+        remote_disconnect(q->r, &q->why);
     return remote_failure(q);
 }
 
@@ -298,7 +298,7 @@ bool remote_launch_failed(struct remote_call *q, enum hal_status *status)
 {
     if (q->reply && !remote_is_dead(&q->r->base, NULL))
         return false;
-    if (q->call.callback && !remote_forget(q->r, q->call.callback)) {
+    if (q->call.callback && !remote_remove_callback(q->r, q->call.callback)) {
         *status = q->reply ? *status : HAL_NONE;
         return false;
     }
@@ -328,7 +328,7 @@ void remote_release(struct remote *r, uint64_t handle)
 
 struct hal_timing remote_take_timing(const Wire__Timing *t)
 {
-    return t ? (struct hal_timing){ t->on_device, t->in_driver } : hal_no_timing;
+    return t ? (struct hal_timing){ t->on_device, t->in_driver } : hal_unknown_timing;
 }
 
 bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
@@ -391,11 +391,11 @@ void remote_close(struct hal_driver *self)
 
 static int connect_to(struct remote *r, int socket, struct why *w)
 {
-    wire_set_patience(socket, r->patience);
+    wire_set_timeout(socket, r->reply_timeout);
     r->first = channel_new(socket, w);
     if (!r->first || !r->arena || r->stop < 0)
         return why_no_memory(w);
-    if (open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w) < 0 || remote_describe(r, w) < 0)
+    if (open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w) < 0 || remote_query_info(r, w) < 0)
         return w->code == WHY_INVALID ? why_prefix(w, "not a service of this version of Halcyon")
                                       : -1;
     if (pthread_create(&r->thread, NULL, remote_run_events, r) != 0)
@@ -403,7 +403,8 @@ static int connect_to(struct remote *r, int socket, struct why *w)
     return 0;
 }
 
-int remote_open_socket(int socket, double patience, struct hal_driver **ret_driver, struct why *w)
+int remote_open_socket(int socket, double reply_timeout, struct hal_driver **ret_driver,
+                       struct why *w)
 {
     struct remote *r = calloc(1, sizeof(*r));
 
@@ -414,7 +415,7 @@ int remote_open_socket(int socket, double patience, struct hal_driver **ret_driv
     *r = (struct remote){ .arena = arena_new(0),
                           .events = -1,
                           .stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-                          .patience = patience };
+                          .reply_timeout = reply_timeout };
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
     pthread_mutex_init(&r->asking, NULL);
@@ -438,7 +439,8 @@ static int connect_error(const char *path, int error, struct why *w)
                     strerror(error));
 }
 
-int remote_open(const char *path, double patience, struct hal_driver **ret_driver, struct why *w)
+int remote_open(const char *path, double reply_timeout, struct hal_driver **ret_driver,
+                struct why *w)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd;
@@ -449,12 +451,12 @@ int remote_open(const char *path, double patience, struct hal_driver **ret_drive
     strcpy(address.sun_path, path);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd >= 0)
-        wire_set_patience(fd, patience); /* also limits connect() */
+        wire_set_timeout(fd, reply_timeout); /* also limits connect() */
     if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
         connect_error(path, errno, w);
         if (fd >= 0)
             close(fd);
         return -1;
     }
-    return remote_open_socket(fd, patience, ret_driver, w);
+    return remote_open_socket(fd, reply_timeout, ret_driver, w);
 }

@@ -6,11 +6,13 @@
 #include "golden/base/why.h"
 #include "sim/hal.h"
 
-/* Connects to the socket of a service.  patience: timeout of a reply in seconds, 0: none.
+/* Connects to the socket of a service.  reply_timeout: timeout of a reply in seconds, 0: none.
  * WHY_INVALID: no service listens there, or another protocol; WHY_TIMEOUT: it does not reply. */
-int remote_open(const char *path, double patience, struct hal_driver **ret_driver, struct why *w);
+int remote_open(const char *path, double reply_timeout, struct hal_driver **ret_driver,
+                struct why *w);
 /* As remote_open(), over a connected socket.  Takes ownership of the socket, also on failure. */
-int remote_open_socket(int socket, double patience, struct hal_driver **ret_driver, struct why *w);
+int remote_open_socket(int socket, double reply_timeout, struct hal_driver **ret_driver,
+                       struct why *w);
 
 /* Whether the connection has failed: the service's process has ended, violated the protocol, or
  * (WHY_TIMEOUT) not replied in time to a call or, while a callback or fence is pending, to a status
@@ -19,6 +21,6 @@ bool remote_is_dead(struct hal_driver *driver, struct why *ret_why);
 
 /* Returns and clears the first contract violation that the driver has committed since the last call
  * and that no result shows: a second callback, a write to read-only memory.  False: none. */
-bool remote_take_breach(struct hal_driver *driver, char *ret_text, size_t size);
+bool remote_take_violation(struct hal_driver *driver, char *ret_text, size_t size);
 
 #endif

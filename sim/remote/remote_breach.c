@@ -6,7 +6,7 @@
 
 #include "sim/remote/remote_internal.h"
 
-void remote_breach(struct remote *r, const char *fmt, ...)
+void remote_record_violation(struct remote *r, const char *fmt, ...)
 {
     va_list ap;
 
@@ -28,7 +28,7 @@ static void drain_events(const struct remote *r)
         usleep(TURN_US);
 }
 
-bool remote_take_breach(struct hal_driver *driver, char *ret_text, size_t size)
+bool remote_take_violation(struct hal_driver *driver, char *ret_text, size_t size)
 {
     struct remote *r = (struct remote *) driver;
 

@@ -20,7 +20,7 @@ static enum hal_status copy_staged(struct remote_call *q, const struct hal_memor
     if (staged && m->size > SIZE_MAX / 4)
         return HAL_INVALID_ARGUMENT;
     if ((staged && remote_grow_staging(q, m->size) < 0) ||
-        wire_put_memory(m, 0, q->a, &q->fds, &q->call.memory, &q->why) < 0)
+        wire_encode_memory(m, 0, q->a, &q->fds, &q->call.memory, &q->why) < 0)
         return remote_failure(q);
     if (staged && !back)
         memcpy(q->c->staging.address, m->address, m->size);

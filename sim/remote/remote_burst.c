@@ -1,6 +1,6 @@
 /* Bursts of a driver in another process.  Requests go through queues in shared memory; a request
- * that is not representable in a packet, or that comes while another is in flight, is sent as a
- * call. */
+ * that is not representable in a packet, or that comes while another is in flight, is sent as
+ * a call. */
 #include <stdlib.h>
 
 #include "sim/hal/hal_convert.h"
@@ -55,11 +55,11 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
                                              struct hal_result *result)
 {
     struct remote_burst *b = (struct remote_burst *) self;
-    enum burst_way way = BURST_CANNOT;
+    enum burst_outcome way = BURST_NOT_SENT;
     enum hal_status status;
     struct why w;
 
-    hal_no_result(result);
+    hal_clear_result(result);
     if (remote_is_dead(&b->r->base, NULL))
         return HAL_DEVICE_UNAVAILABLE;
     if (b->client) {
@@ -67,11 +67,11 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
         way = burst_client_execute(b->client, request, n_identifiers, identifiers, config, result,
                                    &status, &w);
     }
-    if (way == BURST_WENT)
+    if (way == BURST_EXECUTED)
         return status;
-    if (way == BURST_CANNOT)
+    if (way == BURST_NOT_SENT)
         return execute_as_call(b, request, n_identifiers, identifiers, config, result);
-    remote_give_up(b->r, &w);
+    remote_disconnect(b->r, &w);
     return HAL_DEVICE_UNAVAILABLE;
 }
 
@@ -140,9 +140,10 @@ enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_ver
 /* Opens the queues.  Without queues, or memory for them, all requests are sent as calls. */
 static void open_client(struct remote_burst *b, struct burst_fds *fds)
 {
-    const double patience = b->r->patience;
+    const double reply_timeout = b->r->reply_timeout;
     const struct burst_host host = { release_at_service, b,
-                                     patience > 0 ? (uint64_t) (patience * 1e9) : UINT64_MAX };
+                                     reply_timeout > 0 ? (uint64_t) (reply_timeout * 1e9)
+                                                       : UINT64_MAX };
     struct burst_link link;
     struct why w;
 
@@ -151,10 +152,10 @@ static void open_client(struct remote_burst *b, struct burst_fds *fds)
         return;
     }
     if (burst_link_open(fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &link, &w) == 0) {
-        wire_set_patience(link.socket, patience);
+        wire_set_timeout(link.socket, reply_timeout);
         b->client = burst_client_new(&link, b->version, &host);
     } else if (w.code != WHY_MEMORY)
-        remote_give_up(b->r, &w);
+        remote_disconnect(b->r, &w);
 }
 
 enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal_version version,
@@ -167,7 +168,7 @@ enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal
     enum hal_status status;
 
     if (!b)
-        return hal_exhausted(version);
+        return hal_status_exhausted(version);
     *b = (struct remote_burst){ { &methods }, ((struct remote_prepared *) self)->r, version };
     status =
         remote_open_burst(self, version, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &b->handle, &fds);

@@ -175,13 +175,13 @@ static enum hal_device_status get_status(struct hal_driver *self)
 /* ---- models */
 
 static enum hal_status put_model(struct remote_call *q, const struct hal_model *model,
-                                 struct shared **ret_shared)
+                                 struct shared_pools **ret_shared)
 {
     struct hal_model crossing;
 
     if (wire_check_model(model, &q->why) < 0 ||
-        shared_model(model, q->a, ret_shared, &crossing, &q->why) < 0 ||
-        wire_put_model(&crossing, q->a, &q->fds, &q->call.model, &q->why) < 0)
+        shared_pools_of_model(model, q->a, ret_shared, &crossing, &q->why) < 0 ||
+        wire_encode_model(&crossing, q->a, &q->fds, &q->call.model, &q->why) < 0)
         return remote_failure(q);
     return HAL_NONE;
 }
@@ -201,7 +201,7 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
                                                 const struct hal_model *model, bool *supported,
                                                 uint32_t *ret_n)
 {
-    struct shared *shared = NULL;
+    struct shared_pools *shared = NULL;
     struct remote_call q;
     enum hal_status status;
 
@@ -213,7 +213,7 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
         status = remote_run(&q);
     if (status == HAL_NONE)
         status = take_supported(&q, model->main.n_operations, supported, ret_n);
-    shared_free(shared);
+    shared_pools_unref(shared);
     remote_end(&q);
     return status;
 }
@@ -247,7 +247,7 @@ static int put_files(struct remote_call *q, uint32_t n, const int *files, uint32
         return why_no_memory(&q->why);
     REQUIRE(&q->why, files || !n, "the list of cache files is NULL");
     for (uint32_t i = 0; i < n; i++)
-        TRY(wire_name_fd(&q->fds, files[i], &names[i], &q->why));
+        TRY(wire_find_or_put_fd(&q->fds, files[i], &names[i], &q->why));
     *ret_names = names;
     return 0;
 }
@@ -279,9 +279,9 @@ static enum hal_status run_prepare(struct remote_call *q, struct hal_prepare_cal
     const struct remote_callback c = { .prepare = callback };
     enum hal_status status;
 
-    status = remote_await(q, &c) < 0 ? remote_failure(q) : remote_run(q);
+    status = remote_add_callback(q, &c) < 0 ? remote_failure(q) : remote_run(q);
     if (remote_launch_failed(q, &status))
-        hal_refuse_preparation(callback, status);
+        hal_fail_preparation(callback, status);
     return status;
 }
 
@@ -290,18 +290,18 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
                                      const struct hal_prepare_config *config,
                                      struct hal_prepare_callback *callback)
 {
-    struct shared *shared = NULL;
+    struct shared_pools *shared = NULL;
     struct remote_call q;
     enum hal_status status;
 
     if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL, version, &q) < 0)
-        return hal_refuse_preparation(callback, remote_failure(&q));
+        return hal_fail_preparation(callback, remote_failure(&q));
     status = put_model(&q, model, &shared);
     if (status == HAL_NONE && put_prepare_config(&q, config) < 0)
         status = remote_failure(&q);
     status =
-        status == HAL_NONE ? run_prepare(&q, callback) : hal_refuse_preparation(callback, status);
-    shared_free(shared);
+        status == HAL_NONE ? run_prepare(&q, callback) : hal_fail_preparation(callback, status);
+    shared_pools_unref(shared);
     remote_end(&q);
     return status;
 }
@@ -315,10 +315,10 @@ static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum ha
 
     if (remote_begin((struct remote *) self, WIRE__METHOD__PREPARE_MODEL_FROM_CACHE, version, &q) <
         0)
-        return hal_refuse_preparation(callback, remote_failure(&q));
+        return hal_fail_preparation(callback, remote_failure(&q));
     status = put_prepare_config(&q, config) == 0
                  ? run_prepare(&q, callback)
-                 : hal_refuse_preparation(callback, remote_failure(&q));
+                 : hal_fail_preparation(callback, remote_failure(&q));
     remote_end(&q);
     return status;
 }
@@ -388,7 +388,7 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
     return status;
 }
 
-int remote_describe(struct remote *r, struct why *w)
+int remote_query_info(struct remote *r, struct why *w)
 {
     static const struct hal_driver methods = {
         .get_capabilities = get_capabilities,
@@ -408,7 +408,7 @@ int remote_describe(struct remote *r, struct why *w)
 
     r->base = methods;
     call.method = WIRE__METHOD__GET_INFO;
-    TRY(remote_ask_first(r, &call, &reply, w));
+    TRY(remote_call_first(r, &call, &reply, w));
     REQUIRE(w, reply->info, "its reply to GET_INFO is empty");
     return take_info(r, reply->info, w);
 }

@@ -7,7 +7,7 @@
 
 /* ---- pending callbacks */
 
-int remote_await(struct remote_call *q, const struct remote_callback *callback)
+int remote_add_callback(struct remote_call *q, const struct remote_callback *callback)
 {
     struct remote_callback *c = malloc(sizeof(*c));
     struct remote *r = q->r;
@@ -38,12 +38,12 @@ static struct remote_callback *take_callback(struct remote *r, uint64_t id)
     return c;
 }
 
-bool remote_forget(struct remote *r, uint64_t id)
+bool remote_remove_callback(struct remote *r, uint64_t id)
 {
     struct remote_callback *c = take_callback(r, id);
 
     if (c)
-        shared_free(c->shared);
+        shared_pools_unref(c->shared);
     free(c);
     return c;
 }
@@ -56,22 +56,22 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
     struct hal_output_shape *shapes = e ? calloc(e->n_shapes + 1, sizeof(*shapes)) : NULL;
     struct hal_result result = { .shapes = shapes,
                                  .capacity = shapes ? (uint32_t) e->n_shapes : 0,
-                                 .timing = hal_no_timing };
+                                 .timing = hal_unknown_timing };
 
     if (c->prepare) {
         struct hal_prepared_model *m = e && e->object ? remote_prepared_new(r, e->object) : NULL;
         if (e && e->object && !m)
-            status = hal_exhausted(r->base.hal_version);
+            status = hal_status_exhausted(r->base.hal_version);
         c->prepare->notify(c->prepare, status, m);
     } else {
         if (e && !remote_take_result(e->n_shapes, e->shapes, e->timing, &result))
             status = HAL_GENERAL_FAILURE;
-        if (e && !shared_is_intact(c->shared))
-            remote_breach(r, "a read-only pool of a request was written to");
-        shared_copy_out(c->shared);
+        if (e && !shared_pools_are_intact(c->shared))
+            remote_record_violation(r, "a read-only pool of a request was written to");
+        shared_pools_copy_out(c->shared);
         c->execution->notify(c->execution, status, result.n_shapes, shapes, result.timing);
     }
-    shared_free(c->shared);
+    shared_pools_unref(c->shared);
     free(shapes);
     free(c);
 }
@@ -90,7 +90,7 @@ static int read_event(struct remote *r, struct arena *a, struct why *w)
     const Wire__Event *e = (const Wire__Event *) m;
     REQUIRE(w, e->callback, "an event of the service names no callback");
     if (*e->breach)
-        remote_breach(r, "%s", e->breach);
+        remote_record_violation(r, "%s", e->breach);
     c = *e->breach ? NULL : take_callback(r, e->callback);
     if (c)
         call_back(r, c, (enum hal_status) e->status, e);
@@ -128,7 +128,7 @@ void *remote_run_events(void *argument)
         why_no_memory(&w);
     while (a && await_event(r, a, &w) == 0)
         arena_rewind(a, (struct arena_mark){ 0 });
-    remote_give_up(r, &w);
+    remote_disconnect(r, &w);
     while ((c = take_callback(r, 0)))
         call_back(r, c, HAL_DEVICE_UNAVAILABLE, NULL);
     arena_free(a);

@@ -28,7 +28,7 @@ static enum hal_status get_execution_info(struct hal_fenced_info *self,
     struct remote_call q;
     enum hal_status status;
 
-    *ret_launched = *ret_fenced = hal_no_timing;
+    *ret_launched = *ret_fenced = hal_unknown_timing;
     if (remote_begin(i->r, WIRE__METHOD__GET_EXECUTION_INFO, 0, &q) < 0)
         return remote_failure(&q);
     q.call.object = i->handle;
@@ -55,7 +55,7 @@ struct output_relay {
     struct remote *r;
     int service_fence;
     struct fence local_fence;
-    struct shared *shared;
+    struct shared_pools *shared;
 };
 
 static void *relay_outputs(void *argument)
@@ -65,19 +65,19 @@ static void *relay_outputs(void *argument)
     bool ok = fence_wait_or_stop(1, &f->service_fence, HAL_NO_TIME, r->stop) == 1;
 
     if (ok)
-        shared_copy_out(f->shared);
-    shared_leave(f->shared);
-    shared_free(f->shared);
-    fence_end(&f->local_fence, ok);
+        shared_pools_copy_out(f->shared);
+    shared_pools_unlock(f->shared);
+    shared_pools_unref(f->shared);
+    fence_complete(&f->local_fence, ok);
     close(f->service_fence);
     free(f);
-    remote_leave(r);
+    remote_end_thread(r);
     return NULL;
 }
 
 /* Takes ownership of the service's fence and returns the local one for the client; -1: out of
  * memory or threads, and the service's fence is still the caller's. */
-static int relay_fence(struct remote *r, int service_fence, struct shared *shared)
+static int relay_fence(struct remote *r, int service_fence, struct shared_pools *shared)
 {
     struct output_relay *f = malloc(sizeof(*f));
     int wait;
@@ -88,13 +88,13 @@ static int relay_fence(struct remote *r, int service_fence, struct shared *share
     }
     f->r = r;
     f->service_fence = service_fence;
-    f->shared = shared_keep(shared);
+    f->shared = shared_pools_ref(shared);
     wait = f->local_fence.wait;
-    if (remote_start(r, relay_outputs, f) == 0)
+    if (remote_start_thread(r, relay_outputs, f) == 0)
         return wait;
     close(wait);
-    fence_end(&f->local_fence, false);
-    shared_free(f->shared);
+    fence_complete(&f->local_fence, false);
+    shared_pools_unref(f->shared);
     free(f);
     return -1;
 }
@@ -105,34 +105,34 @@ enum { NO_DESCRIPTOR = INT_MAX };
 
 /* Sets the client's fence.  -1: out of memory; the execution continues, but its results are not
  * copied back. */
-static int take_fence(struct remote_call *q, struct shared *shared, int *ret_fence)
+static int take_fence(struct remote_call *q, struct shared_pools *shared, int *ret_fence)
 {
     int service_fence = wire_take_fd(&q->reply_fds, q->reply->fd);
 
-    if (service_fence >= 0 && shared_has_outputs(shared)) {
+    if (service_fence >= 0 && shared_pools_have_outputs(shared)) {
         *ret_fence = relay_fence(q->r, service_fence, shared);
         if (*ret_fence >= 0)
             return 0;
         close(service_fence);
-        shared_leave(shared);
+        shared_pools_unlock(shared);
         return -1;
     }
     if (service_fence < 0)
-        shared_copy_out(shared);
-    shared_leave(shared);
+        shared_pools_copy_out(shared);
+    shared_pools_unlock(shared);
     *ret_fence = service_fence < 0 && q->reply->fd ? NO_DESCRIPTOR : service_fence;
     return 0;
 }
 
 /* Without info object, which is a violation, *ret_info is NULL, so that the client detects it. */
-static enum hal_status take_fenced(struct remote_call *q, struct shared *shared, int *ret_fence,
-                                   struct hal_fenced_info **ret_info)
+static enum hal_status take_fenced(struct remote_call *q, struct shared_pools *shared,
+                                   int *ret_fence, struct hal_fenced_info **ret_info)
 {
     const uint64_t handle = q->reply->info_object;
     struct info *i = malloc(sizeof(*i));
 
     if (!i)
-        shared_leave(shared);
+        shared_pools_unlock(shared);
     if (!i || take_fence(q, shared, ret_fence) < 0) {
         *ret_fence = HAL_NO_FENCE;
         free(i);
@@ -152,7 +152,7 @@ static enum hal_status take_fenced(struct remote_call *q, struct shared *shared,
 struct input_relay {
     struct remote *r;
     struct fence local_fence;
-    struct shared *shared;
+    struct shared_pools *shared;
     uint32_t n;
     int wait_for[];
 };
@@ -161,7 +161,7 @@ static void input_relay_free(struct input_relay *l)
 {
     for (uint32_t i = 0; i < l->n; i++)
         close(l->wait_for[i]);
-    shared_free(l->shared);
+    shared_pools_unref(l->shared);
     free(l);
 }
 
@@ -172,22 +172,22 @@ static void *relay_inputs(void *argument)
     bool ok = fence_wait_or_stop(l->n, l->wait_for, HAL_NO_TIME, r->stop) == 1;
 
     if (ok)
-        shared_copy_in(l->shared);
-    fence_end(&l->local_fence, ok);
+        shared_pools_copy_in(l->shared);
+    fence_complete(&l->local_fence, ok);
     input_relay_free(l);
-    remote_leave(r);
+    remote_end_thread(r);
     return NULL;
 }
 
 static struct input_relay *input_relay_new(struct remote *r, uint32_t n, const int *fences,
-                                           struct shared *shared)
+                                           struct shared_pools *shared)
 {
     struct input_relay *l = calloc(1, sizeof(*l) + n * sizeof(int));
 
     if (!l)
         return NULL;
     l->r = r;
-    l->shared = shared_keep(shared);
+    l->shared = shared_pools_ref(shared);
     for (; l->n < n; l->n++)
         if ((l->wait_for[l->n] = fcntl(fences[l->n], F_DUPFD_CLOEXEC, 0)) < 0)
             break;
@@ -199,7 +199,8 @@ static struct input_relay *input_relay_new(struct remote *r, uint32_t n, const i
 
 /* Returns the local fence that the service waits for, which the caller closes; -1: out of memory or
  * threads. */
-static int relay_wait_fences(struct remote *r, uint32_t n, const int *fences, struct shared *shared)
+static int relay_wait_fences(struct remote *r, uint32_t n, const int *fences,
+                             struct shared_pools *shared)
 {
     struct input_relay *l = input_relay_new(r, n, fences, shared);
     int wait;
@@ -207,10 +208,10 @@ static int relay_wait_fences(struct remote *r, uint32_t n, const int *fences, st
     if (!l)
         return -1;
     wait = l->local_fence.wait;
-    if (remote_start(r, relay_inputs, l) == 0)
+    if (remote_start_thread(r, relay_inputs, l) == 0)
         return wait;
     close(wait);
-    fence_end(&l->local_fence, false);
+    fence_complete(&l->local_fence, false);
     input_relay_free(l);
     return -1;
 }
@@ -222,7 +223,7 @@ static int put_fences(struct remote_call *q, uint32_t n, const int *fences)
     if (!names)
         return why_no_memory(&q->why);
     for (uint32_t i = 0; i < n; i++)
-        TRY(wire_name_fd(&q->fds, fences[i], &names[i], &q->why));
+        TRY(wire_find_or_put_fd(&q->fds, fences[i], &names[i], &q->why));
     q->call.n_wait_for = n;
     q->call.wait_for = names;
     return 0;
@@ -230,8 +231,8 @@ static int put_fences(struct remote_call *q, uint32_t n, const int *fences)
 
 /* Encodes the fences that the service waits for.  *ret_ours: a descriptor that the caller closes
  * after the call, or -1. */
-static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, struct shared *shared,
-                        int *ret_ours)
+static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences,
+                        struct shared_pools *shared, int *ret_ours)
 {
     *ret_ours = -1;
     REQUIRE(&q->why, fences || !n, "the list of fences is NULL");
@@ -246,7 +247,7 @@ static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences, st
 }
 
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
-                                  struct shared *shared, int *ret_fence,
+                                  struct shared_pools *shared, int *ret_fence,
                                   struct hal_fenced_info **ret_info)
 {
     int local_fence, rc = put_wait_for(q, n_wait_for, wait_for, shared, &local_fence);
@@ -256,6 +257,6 @@ enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, co
         close(local_fence);
     if (rc == 0 && status == HAL_NONE)
         return take_fenced(q, shared, ret_fence, ret_info);
-    shared_leave(shared);
+    shared_pools_unlock(shared);
     return status;
 }

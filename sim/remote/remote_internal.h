@@ -28,7 +28,7 @@ struct remote_callback {
     uint64_t id;
     struct hal_prepare_callback *prepare; /* either this or execution */
     struct hal_execution_callback *execution;
-    struct shared *shared; /* outputs to copy back before execution->notify(); NULL: none */
+    struct shared_pools *shared; /* outputs to copy back before execution->notify(); NULL: none */
 };
 
 /* Properties of the driver; constant, therefore queried once. */
@@ -49,16 +49,16 @@ struct remote {
     struct remote_channel *first; /* used only to open further channels */
     pthread_mutex_t asking;       /* protects arena, info and first */
     int events;
-    int stop;         /* an eventfd: readable once the connection has ended */
-    double patience;  /* timeout of a reply in seconds; 0: none */
-    pthread_t thread; /* reads the events */
+    int stop;             /* an eventfd: readable once the connection has ended */
+    double reply_timeout; /* timeout of a reply in seconds; 0: none */
+    pthread_t thread;     /* reads the events */
 
     pthread_mutex_t lock; /* protects what follows */
     struct remote_channel *idle;
     unsigned busy; /* channels that carry a call */
     struct remote_callback *callbacks;
     uint64_t last_id;
-    unsigned waiting; /* threads of remote_start() */
+    unsigned waiting; /* threads of remote_start_thread() */
     pthread_cond_t changed;
     bool is_dead, is_closing;
     char breach[160]; /* the first violation not yet reported; "": none */
@@ -100,20 +100,21 @@ bool remote_launch_failed(struct remote_call *q, enum hal_status *status);
 /* The status for a call that failed with q->why, in the codes of the call's version. */
 enum hal_status remote_failure(const struct remote_call *q);
 /* Marks the connection dead, and ends all waits for events and fences. */
-void remote_give_up(struct remote *r, const struct why *w);
+void remote_disconnect(struct remote *r, const struct why *w);
 
 /* sim/remote/remote_events.c */
 
 /* Registers a copy of a callback and sets its id in the call.  -1 with q->why: out of memory. */
-int remote_await(struct remote_call *q, const struct remote_callback *callback);
+int remote_add_callback(struct remote_call *q, const struct remote_callback *callback);
 /* Unregisters it; false: it has been called already. */
-bool remote_forget(struct remote *r, uint64_t id);
+bool remote_remove_callback(struct remote *r, uint64_t id);
 /* The thread that reads events until the connection ends, and then calls every pending callback
  * with HAL_DEVICE_UNAVAILABLE. */
 void *remote_run_events(void *r);
 
-/* Records a contract violation for remote_take_breach(), unless there is one already. */
-__attribute__((format(printf, 2, 3))) void remote_breach(struct remote *r, const char *fmt, ...);
+/* Records a contract violation for remote_take_violation(), unless there is one already. */
+__attribute__((format(printf, 2, 3))) void remote_record_violation(struct remote *r,
+                                                                   const char *fmt, ...);
 
 /* Decodes the shapes and timing of a reply or event into `result`; false: they are invalid. */
 bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing *timing,
@@ -121,18 +122,18 @@ bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing
 struct hal_timing remote_take_timing(const Wire__Timing *t);
 
 /* Runs f(argument) on a new thread.  f may wait for fences until r->stop is readable, and calls
- * remote_leave() last.  -1: no thread. */
-int remote_start(struct remote *r, void *(*f)(void *argument), void *argument);
-void remote_leave(struct remote *r);
+ * remote_end_thread() last.  -1: no thread. */
+int remote_start_thread(struct remote *r, void *(*f)(void *argument), void *argument);
+void remote_end_thread(struct remote *r);
 
 /* sim/remote/remote_driver.c: sets the driver's methods and queries its properties over r->first.
  */
-int remote_describe(struct remote *r, struct why *w);
+int remote_query_info(struct remote *r, struct why *w);
 void remote_close(struct hal_driver *self);
 
 /* One call over r->first, before other channels exist; the reply is in that channel's arena. */
-int remote_ask_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
-                     struct why *w);
+int remote_call_first(struct remote *r, Wire__Call *call, const Wire__Reply **ret_reply,
+                      struct why *w);
 
 /* Releases an object at the service by its handle. */
 void remote_release(struct remote *r, uint64_t handle);
@@ -170,9 +171,9 @@ enum hal_status remote_configure_burst(struct hal_prepared_model *self, enum hal
 
 /* Runs a fenced execution: completes a call that has its object and request.  Results as those of
  * execute_fenced().  `shared` (NULL: none) is copied in and out as needed, and released by
- * shared_leave() when the execution is over or has failed. */
+ * shared_pools_unlock() when the execution is over or has failed. */
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,
-                                  struct shared *shared, int *ret_fence,
+                                  struct shared_pools *shared, int *ret_fence,
                                   struct hal_fenced_info **ret_info);
 
 #endif

@@ -83,7 +83,7 @@ int remote_grow_staging(struct remote_call *q, uint64_t size)
     if (rc < 0) {
         munmap(address, size);
         if (q->why.code != WHY_MEMORY)
-            remote_give_up(q->r, &q->why);
+            remote_disconnect(q->r, &q->why);
         return -1;
     }
     if (s->address)
@@ -96,7 +96,7 @@ int remote_grow_staging(struct remote_call *q, uint64_t size)
 struct staged {
     const struct hal_request *request;
     uint64_t *at; /* offset of each pool */
-    struct spans spans;
+    struct request_regions regions;
 };
 
 static bool is_output(const struct hal_request_pool *p)
@@ -126,19 +126,19 @@ static int stage(struct remote_call *q, const struct hal_request *request, struc
     const size_t most = (size_t) request->n_inputs + request->n_outputs;
     struct staged s = { request,
                         arena_alloc(q->a, request->n_pools, sizeof(*s.at)),
-                        { arena_alloc(q->a, most, sizeof(*s.spans.span)), 0 } };
+                        { arena_alloc(q->a, most, sizeof(*s.regions.span)), 0 } };
 
-    if (!s.at || !s.spans.span)
+    if (!s.at || !s.regions.span)
         return why_no_memory(&q->why);
     TRY(place(q, &s));
-    spans_find(request, &s.spans);
+    request_regions_find(request, &s.regions);
     for (uint32_t i = 0; i < request->n_pools; i++) {
         const struct hal_request_pool *p = &request->pools[i];
         if (!is_staged(p))
             continue;
         uint8_t *copy = q->c->staging.address + s.at[i];
         if (is_output(p))
-            spans_copy_in(&s.spans, i, &p->memory, copy);
+            request_regions_copy_in(&s.regions, i, &p->memory, copy);
         else
             memcpy(copy, p->memory.address, p->memory.size);
     }
@@ -150,8 +150,8 @@ static void unstage(const struct remote_call *q, const struct staged *s)
 {
     for (uint32_t i = 0; i < s->request->n_pools; i++)
         if (is_output(&s->request->pools[i]))
-            spans_copy_back(&s->spans, i, q->c->staging.address + s->at[i],
-                            &s->request->pools[i].memory);
+            request_regions_copy_back(&s->regions, i, q->c->staging.address + s->at[i],
+                                      &s->request->pools[i].memory);
 }
 
 /* The input whose bytes differ between two copies of a pool; -1: none. */
@@ -182,9 +182,9 @@ static void check_read_only(const struct remote_call *q, const struct hal_reques
             continue;
         int input = find_changed(request, i, m->address, after);
         if (input >= 0)
-            remote_breach(q->r, "input %d was written to", input);
+            remote_record_violation(q->r, "input %d was written to", input);
         else
-            remote_breach(q->r, "read-only pool %u was written to", i);
+            remote_record_violation(q->r, "read-only pool %u was written to", i);
     }
 }
 
@@ -197,8 +197,8 @@ static enum hal_status take_result(struct remote_call *q, enum hal_status status
     }
     why_fail(&q->why, WHY_INVALID, "the service returned %zu shapes, invalid for %u outputs",
              q->reply->n_shapes, result->capacity);
-    remote_give_up(q->r, &q->why);
-    hal_no_result(result);
+    remote_disconnect(q->r, &q->why);
+    hal_clear_result(result);
     return HAL_DEVICE_UNAVAILABLE;
 }
 
@@ -211,7 +211,7 @@ enum hal_status remote_run_staged(struct remote_call *q, const struct hal_reques
 
     if (wire_check_request(request, &q->why) < 0 || stage(q, request, &staged) < 0 ||
         put_config(q, config) < 0 ||
-        wire_put_request(request, staged.at, q->a, &q->fds, &q->call.request, &q->why) < 0)
+        wire_encode_request(request, staged.at, q->a, &q->fds, &q->call.request, &q->why) < 0)
         return remote_failure(q);
     status = remote_run(q);
     unstage(q, &staged);
@@ -230,7 +230,7 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     struct remote_call q;
     enum hal_status status;
 
-    hal_no_result(result);
+    hal_clear_result(result);
     if (remote_begin(p->r, WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, version, &q) < 0)
         return remote_failure(&q);
     q.call.object = p->handle;
@@ -245,16 +245,16 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
  * each computation. */
 static int put_shared(struct remote_call *q, const struct hal_request *request,
                       const struct hal_execution_config *config, bool now,
-                      struct shared **ret_shared)
+                      struct shared_pools **ret_shared)
 {
     struct hal_request crossing;
 
     TRY(wire_check_request(request, &q->why));
-    TRY(shared_request(request, q->a, ret_shared, &crossing, &q->why));
+    TRY(shared_pools_of_request(request, q->a, ret_shared, &crossing, &q->why));
     if (now)
-        shared_copy_in(*ret_shared);
+        shared_pools_copy_in(*ret_shared);
     TRY(put_config(q, config));
-    return wire_put_request(&crossing, NULL, q->a, &q->fds, &q->call.request, &q->why);
+    return wire_encode_request(&crossing, NULL, q->a, &q->fds, &q->call.request, &q->why);
 }
 
 static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
@@ -268,16 +268,16 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     enum hal_status status;
 
     if (remote_begin(p->r, WIRE__METHOD__EXECUTE, version, &q) < 0)
-        return hal_refuse_execution(callback, remote_failure(&q));
+        return hal_fail_execution(callback, remote_failure(&q));
     q.call.object = p->handle;
-    if (put_shared(&q, request, config, true, &c.shared) < 0 || remote_await(&q, &c) < 0) {
-        shared_free(c.shared);
+    if (put_shared(&q, request, config, true, &c.shared) < 0 || remote_add_callback(&q, &c) < 0) {
+        shared_pools_unref(c.shared);
         remote_end(&q);
-        return hal_refuse_execution(callback, remote_failure(&q));
+        return hal_fail_execution(callback, remote_failure(&q));
     }
     status = remote_run(&q);
     if (remote_launch_failed(&q, &status))
-        hal_refuse_execution(callback, status);
+        hal_fail_execution(callback, status);
     remote_end(&q);
     return status;
 }
@@ -291,7 +291,7 @@ static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_
                                       int *ret_fence, struct hal_fenced_info **ret_info)
 {
     struct remote_prepared *p = (struct remote_prepared *) self;
-    struct shared *shared = NULL;
+    struct shared_pools *shared = NULL;
     struct remote_call q;
     enum hal_status status;
 
@@ -305,7 +305,7 @@ static enum hal_status execute_fenced(struct hal_prepared_model *self, enum hal_
         status = remote_failure(&q);
     else
         status = remote_run_fenced(&q, n_wait_for, wait_for, shared, ret_fence, ret_info);
-    shared_free(shared);
+    shared_pools_unref(shared);
     remote_end(&q);
     return status;
 }
@@ -317,7 +317,7 @@ struct remote_execution {
     struct remote *r;
     uint64_t handle;
     uint32_t n_outputs;
-    struct shared *shared;
+    struct shared_pools *shared;
 };
 
 static enum hal_status reusable_execute(struct hal_execution *self, uint64_t deadline,
@@ -327,21 +327,21 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
     struct remote_call q;
     enum hal_status status;
 
-    hal_no_result(result);
+    hal_clear_result(result);
     if (result->capacity < x->n_outputs)
         return HAL_INVALID_ARGUMENT;
     if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE, 0, &q) < 0)
         return remote_failure(&q);
-    if (!shared_take(x->shared)) {
+    if (!shared_pools_lock(x->shared)) {
         remote_end(&q);
         return HAL_GENERAL_FAILURE;
     }
     q.call.object = x->handle;
     q.call.duration = deadline;
-    shared_copy_in(x->shared);
+    shared_pools_copy_in(x->shared);
     status = remote_run(&q);
-    shared_copy_out(x->shared);
-    shared_leave(x->shared);
+    shared_pools_copy_out(x->shared);
+    shared_pools_unlock(x->shared);
     if (q.reply)
         status = take_result(&q, status, result);
     remote_end(&q);
@@ -366,11 +366,11 @@ static enum hal_status reusable_fenced(struct hal_execution *self, uint32_t n_wa
     q.call.duration = duration;
     if (put_config(&q, &config) < 0) {
         status = remote_failure(&q);
-    } else if (!shared_take(x->shared)) {
+    } else if (!shared_pools_lock(x->shared)) {
         status = HAL_GENERAL_FAILURE;
     } else {
         if (n_wait_for == 0)
-            shared_copy_in(x->shared);
+            shared_pools_copy_in(x->shared);
         status = remote_run_fenced(&q, n_wait_for, wait_for, x->shared, ret_fence, ret_info);
     }
     remote_end(&q);
@@ -382,7 +382,7 @@ static void release_execution(struct hal_execution *self)
     struct remote_execution *x = (struct remote_execution *) self;
 
     remote_release(x->r, x->handle);
-    shared_free(x->shared);
+    shared_pools_unref(x->shared);
     free(x);
 }
 
@@ -395,7 +395,7 @@ static enum hal_status create_reusable(struct hal_prepared_model *self,
                                                           release_execution };
     struct remote_prepared *p = (struct remote_prepared *) self;
     struct remote_execution *x = malloc(sizeof(*x));
-    struct shared *shared = NULL;
+    struct shared_pools *shared = NULL;
     struct remote_call q;
     enum hal_status status;
 
@@ -414,7 +414,7 @@ static enum hal_status create_reusable(struct hal_prepared_model *self,
         };
         *ret_execution = &x->base;
     } else {
-        shared_free(shared);
+        shared_pools_unref(shared);
         free(x);
     }
     remote_end(&q);

@@ -17,19 +17,19 @@ struct region {
     uint32_t pool;          /* index in the request */
 };
 
-struct shared {
+struct shared_pools {
     atomic_uint references;
     atomic_bool is_taken;
     int fd;
     uint8_t *address;
     size_t size;
-    struct spans spans; /* of a request; empty for a model */
+    struct request_regions regions; /* of a request; empty for a model */
     uint32_t n;
     struct region region[];
 };
 
 /* Assigns an offset to a memory; hal_memory.offset is a multiple of the page size. */
-static int place(struct shared *s, const struct hal_memory *m, struct why *w)
+static int place(struct shared_pools *s, const struct hal_memory *m, struct why *w)
 {
     uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE);
 
@@ -40,7 +40,7 @@ static int place(struct shared *s, const struct hal_memory *m, struct why *w)
     return 0;
 }
 
-static struct hal_memory in_file(const struct shared *s, uint32_t region)
+static struct hal_memory in_file(const struct shared_pools *s, uint32_t region)
 {
     struct hal_memory m = s->region[region].from;
 
@@ -51,9 +51,9 @@ static struct hal_memory in_file(const struct shared *s, uint32_t region)
     return m;
 }
 
-static struct shared *shared_new(uint32_t most)
+static struct shared_pools *shared_new(uint32_t most)
 {
-    struct shared *s = calloc(1, sizeof(*s) + most * sizeof(struct region));
+    struct shared_pools *s = calloc(1, sizeof(*s) + most * sizeof(struct region));
 
     if (s) {
         s->references = 1;
@@ -64,10 +64,10 @@ static struct shared *shared_new(uint32_t most)
 
 /* Creates a file for the memories, and replaces each by its region of the file.  *ret_shared: NULL
  * if there are none. */
-static int put_into_file(struct hal_memory *const *memory, uint32_t n, struct shared **ret_shared,
-                         struct why *w)
+static int put_into_file(struct hal_memory *const *memory, uint32_t n,
+                         struct shared_pools **ret_shared, struct why *w)
 {
-    struct shared *s = shared_new(n);
+    struct shared_pools *s = shared_new(n);
     int rc = s ? 0 : why_no_memory(w);
     void *address = NULL;
 
@@ -76,7 +76,7 @@ static int put_into_file(struct hal_memory *const *memory, uint32_t n, struct sh
     if (rc == 0 && s->size)
         rc = wire_memory(s->size, &s->fd, &address, w);
     if (rc < 0) {
-        shared_free(s);
+        shared_pools_unref(s);
         return -1;
     }
     s->address = address;
@@ -84,27 +84,28 @@ static int put_into_file(struct hal_memory *const *memory, uint32_t n, struct sh
         *memory[i] = in_file(s, i);
     *ret_shared = s->size ? s : NULL;
     if (!s->size)
-        shared_free(s);
+        shared_pools_unref(s);
     return 0;
 }
 
 /* Finds the regions that the request's arguments name, and the pool index of each copied memory. */
-static int find_spans(struct shared *s, const struct hal_request *hal, struct why *w)
+static int find_spans(struct shared_pools *s, const struct hal_request *hal, struct why *w)
 {
     const size_t most = (size_t) hal->n_inputs + hal->n_outputs;
 
-    s->spans.span = malloc((most + 1) * sizeof(*s->spans.span));
-    if (!s->spans.span)
+    s->regions.span = malloc((most + 1) * sizeof(*s->regions.span));
+    if (!s->regions.span)
         return why_no_memory(w);
-    spans_find(hal, &s->spans);
+    request_regions_find(hal, &s->regions);
     for (uint32_t i = 0, k = 0; i < hal->n_pools; i++)
         if (!hal->pools[i].is_token && memory_is_plain(&hal->pools[i].memory))
             s->region[k++].pool = i;
     return 0;
 }
 
-int shared_request(const struct hal_request *hal, struct arena *a, struct shared **ret_shared,
-                   struct hal_request *ret_request, struct why *w)
+int shared_pools_of_request(const struct hal_request *hal, struct arena *a,
+                            struct shared_pools **ret_shared, struct hal_request *ret_request,
+                            struct why *w)
 {
     struct hal_request_pool *pools = arena_copy(a, hal->pools, hal->n_pools * sizeof(*pools));
     struct hal_memory **plain = arena_alloc(a, hal->n_pools, sizeof(*plain));
@@ -115,10 +116,10 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
     for (uint32_t i = 0; i < hal->n_pools; i++)
         if (!pools[i].is_token && memory_is_plain(&pools[i].memory))
             plain[n++] = &pools[i].memory;
-    struct shared *s = NULL;
+    struct shared_pools *s = NULL;
     TRY(put_into_file(plain, n, &s, w));
     if (s && find_spans(s, hal, w) < 0) {
-        shared_free(s);
+        shared_pools_unref(s);
         return -1;
     }
     *ret_shared = s;
@@ -127,8 +128,9 @@ int shared_request(const struct hal_request *hal, struct arena *a, struct shared
     return 0;
 }
 
-int shared_model(const struct hal_model *hal, struct arena *a, struct shared **ret_shared,
-                 struct hal_model *ret_model, struct why *w)
+int shared_pools_of_model(const struct hal_model *hal, struct arena *a,
+                          struct shared_pools **ret_shared, struct hal_model *ret_model,
+                          struct why *w)
 {
     struct hal_memory *pools = arena_copy(a, hal->pools, hal->n_pools * sizeof(*pools));
     struct hal_memory **plain = arena_alloc(a, hal->n_pools, sizeof(*plain));
@@ -140,7 +142,7 @@ int shared_model(const struct hal_model *hal, struct arena *a, struct shared **r
         if (memory_is_plain(&pools[i]))
             plain[n++] = &pools[i];
     TRY(put_into_file(plain, n, ret_shared, w));
-    shared_copy_in(*ret_shared);
+    shared_pools_copy_in(*ret_shared);
     *ret_model = *hal;
     ret_model->pools = pools;
     return 0;
@@ -151,26 +153,26 @@ static bool is_output(const struct region *r)
     return r->from.protection & HAL_MEMORY_WRITE;
 }
 
-void shared_copy_in(const struct shared *s)
+void shared_pools_copy_in(const struct shared_pools *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++) {
         const struct region *r = &s->region[i];
-        if (s->spans.span && is_output(r))
-            spans_copy_in(&s->spans, r->pool, &r->from, s->address + r->at);
+        if (s->regions.span && is_output(r))
+            request_regions_copy_in(&s->regions, r->pool, &r->from, s->address + r->at);
         else
             memcpy(s->address + r->at, r->from.address, r->from.size);
     }
 }
 
-void shared_copy_out(const struct shared *s)
+void shared_pools_copy_out(const struct shared_pools *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)
         if (is_output(&s->region[i]))
-            spans_copy_back(&s->spans, s->region[i].pool, s->address + s->region[i].at,
-                            &s->region[i].from);
+            request_regions_copy_back(&s->regions, s->region[i].pool, s->address + s->region[i].at,
+                                      &s->region[i].from);
 }
 
-bool shared_is_intact(const struct shared *s)
+bool shared_pools_are_intact(const struct shared_pools *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)
         if (!is_output(&s->region[i]) &&
@@ -180,7 +182,7 @@ bool shared_is_intact(const struct shared *s)
     return true;
 }
 
-bool shared_has_outputs(const struct shared *s)
+bool shared_pools_have_outputs(const struct shared_pools *s)
 {
     for (uint32_t i = 0; s && i < s->n; i++)
         if (is_output(&s->region[i]))
@@ -188,25 +190,25 @@ bool shared_has_outputs(const struct shared *s)
     return false;
 }
 
-bool shared_take(struct shared *s)
+bool shared_pools_lock(struct shared_pools *s)
 {
     return !s || !atomic_exchange(&s->is_taken, true);
 }
 
-void shared_leave(struct shared *s)
+void shared_pools_unlock(struct shared_pools *s)
 {
     if (s)
         atomic_store(&s->is_taken, false);
 }
 
-struct shared *shared_keep(struct shared *s)
+struct shared_pools *shared_pools_ref(struct shared_pools *s)
 {
     if (s)
         atomic_fetch_add(&s->references, 1);
     return s;
 }
 
-void shared_free(struct shared *s)
+void shared_pools_unref(struct shared_pools *s)
 {
     if (!s || atomic_fetch_sub(&s->references, 1) != 1)
         return;
@@ -214,6 +216,6 @@ void shared_free(struct shared *s)
         munmap(s->address, s->size);
     if (s->fd >= 0)
         close(s->fd);
-    free(s->spans.span);
+    free(s->regions.span);
     free(s);
 }

@@ -114,7 +114,7 @@ static void slot_unref(struct burst_server *s, struct slot *slot)
     if (!last)
         return;
     close(slot->memory.fd);
-    share_give(ACCOUNT_FILES, client_of(s), 1);
+    process_quota_release(QUOTA_FILES, client_of(s), 1);
     free(slot);
 }
 
@@ -133,7 +133,7 @@ static struct slot *slot_take(struct burst_server *s, int32_t number)
 static void slot_keep(struct burst_server *s, int32_t number, struct slot *slot)
 {
     pthread_mutex_lock(&s->lock);
-    if (!s->slots[number] && atomic_fetch_add(s->kept, 1) < BURST_KEPT_MOST) {
+    if (!s->slots[number] && atomic_fetch_add(s->kept, 1) < BURST_MAX_CACHED) {
         s->slots[number] = slot;
         slot->references++;
         slot->is_kept = true;
@@ -193,13 +193,13 @@ static void release_all_memory(struct burst_server *s)
 static struct slot *slot_new(struct burst_server *s, const struct hal_memory *m, struct why *w)
 {
     struct slot *slot = malloc(sizeof(*slot));
-    bool ok = slot && share_take(ACCOUNT_FILES, client_of(s), 1);
+    bool ok = slot && process_quota_charge(QUOTA_FILES, client_of(s), 1);
     int fd = ok ? fcntl(m->fd, F_DUPFD_CLOEXEC, 0) : -1;
 
     if (fd < 0) {
         why_fail(w, ok && errno == EBADF ? WHY_INVALID : WHY_MEMORY,
                  "no descriptor for memory of a burst");
-        share_give(ACCOUNT_FILES, client_of(s), ok);
+        process_quota_release(QUOTA_FILES, client_of(s), ok);
         free(slot);
         return NULL;
     }
@@ -215,7 +215,7 @@ static int take_memories(struct burst_server *s, const Wire__Memories *m,
     REQUIRE(w, m->n_memories == n, "the client sends %zu memories, expected %u", m->n_memories, n);
     for (uint32_t i = 0; i < n; i++) {
         struct hal_memory memory;
-        if (wire_take_memory(m->memories[i], fds, NULL, &memory, w) < 0 ||
+        if (wire_decode_memory(m->memories[i], fds, NULL, &memory, w) < 0 ||
             !(ret_slots[i] = slot_new(s, &memory, w))) {
             while (i--)
                 slot_unref(s, ret_slots[i]);
@@ -271,7 +271,7 @@ static int request_memories(struct burst_server *s, uint32_t n, int32_t *numbers
     question.serial = ++s->serial;
     question.n_slots = n;
     question.slots = numbers;
-    TRY(wire_send_at_once(s->socket, &question.base, w));
+    TRY(wire_send_nonblocking(s->socket, &question.base, w));
     ring_bell(&s->result);
     for (;;) {
         TRY(await_memories(s, until, &answer, &fds, w));
@@ -299,7 +299,7 @@ static void release_resolved(struct burst_server *s, struct resolved *g)
 }
 
 /* Looks up the slots of a request.  wanted: the unknown ones, each once. */
-static int look_up(struct burst_server *s, const struct packet_request *r, struct resolved *g,
+static int look_up(struct burst_server *s, const struct burst_packet_request *r, struct resolved *g,
                    int32_t *wanted, uint32_t *ret_n, struct why *w)
 {
     bool is_wanted[BURST_SLOTS] = { false };
@@ -320,7 +320,7 @@ static int look_up(struct burst_server *s, const struct packet_request *r, struc
     return 0;
 }
 
-static int fetch(struct burst_server *s, const struct packet_request *r, struct resolved *g,
+static int fetch(struct burst_server *s, const struct burst_packet_request *r, struct resolved *g,
                  struct why *w)
 {
     int32_t wanted[BURST_SLOTS];
@@ -339,7 +339,7 @@ static int fetch(struct burst_server *s, const struct packet_request *r, struct 
     return 0;
 }
 
-static int resolve(struct burst_server *s, const struct packet_request *r, struct resolved *g,
+static int resolve(struct burst_server *s, const struct burst_packet_request *r, struct resolved *g,
                    struct why *w)
 {
     g->pools = arena_alloc(s->arena, r->n_pools, sizeof(*g->pools));
@@ -348,7 +348,7 @@ static int resolve(struct burst_server *s, const struct packet_request *r, struc
         return why_no_memory(w);
     TRY(fetch(s, r, g, w));
     for (uint32_t i = 0; i < r->n_pools; i++) {
-        const struct packet_pool *p = &r->pools[i];
+        const struct burst_packet_pool *p = &r->pools[i];
         g->identifiers[i] = -1;
         if (p->kind == REQUEST_TOKEN) {
             g->pools[i] = (struct hal_request_pool){ .is_token = true, .token = p->token };
@@ -363,10 +363,10 @@ static int resolve(struct burst_server *s, const struct packet_request *r, struc
 
 static enum hal_status refuse(struct burst_server *s, const struct why *w)
 {
-    return driver_refuse("burst packet", s->version, w);
+    return driver_log_failure("burst packet", s->version, w);
 }
 
-static enum hal_status execute(struct burst_server *s, const struct packet_request *r,
+static enum hal_status execute(struct burst_server *s, const struct burst_packet_request *r,
                                struct hal_result *result)
 {
     struct resolved g = { .pools = NULL };
@@ -394,10 +394,10 @@ static enum hal_status execute(struct burst_server *s, const struct packet_reque
 static enum hal_status compute(struct burst_server *s, struct hal_result *result)
 {
     uint32_t n = ring_read(&s->request, s->requests);
-    struct packet_request r;
+    struct burst_packet_request r;
     struct why w;
 
-    if (packet_take_request(s->requests, n, s->version, s->arena, &r, &w) < 0)
+    if (burst_packet_take_request(s->requests, n, s->version, s->arena, &r, &w) < 0)
         return refuse(s, &w);
     return execute(s, &r, result);
 }
@@ -407,7 +407,7 @@ static int send_result(struct burst_server *s, enum hal_status status,
 {
     uint32_t n = 0;
 
-    TRY(packet_put_result(status, result, s->results, s->result.length, &n));
+    TRY(burst_packet_put_result(status, result, s->results, s->result.length, &n));
     return ring_write(&s->result, s->results, n);
 }
 
@@ -415,7 +415,7 @@ static int send_result(struct burst_server *s, enum hal_status status,
  * the client does not read its results, and nothing is sent. */
 static void answer(struct burst_server *s)
 {
-    const struct hal_result none = { .timing = hal_no_timing };
+    const struct hal_result none = { .timing = hal_unknown_timing };
     struct hal_result result = none;
     enum hal_status status = compute(s, &result);
 
@@ -460,12 +460,12 @@ struct burst_server *burst_server_new(struct hal_burst *burst, enum hal_version 
     return s;
 }
 
-void burst_server_share(struct burst_server *s, atomic_uint *kept)
+void burst_server_share_count(struct burst_server *s, atomic_uint *kept)
 {
     s->kept = kept;
 }
 
-void burst_server_set_idle(struct burst_server *s, uint64_t ns)
+void burst_server_set_idle_time(struct burst_server *s, uint64_t ns)
 {
     s->idle_ns = ns;
 }
@@ -477,11 +477,11 @@ struct hal_burst *burst_server_burst(struct burst_server *s)
 
 static bool take_quota(const struct burst_server *s)
 {
-    bool files = share_take(ACCOUNT_FILES, client_of(s), QUEUE_FILES);
+    bool files = process_quota_charge(QUOTA_FILES, client_of(s), QUEUE_FILES);
 
-    if (files && share_take(ACCOUNT_THREADS, client_of(s), 1))
+    if (files && process_quota_charge(QUOTA_THREADS, client_of(s), 1))
         return true;
-    share_give(ACCOUNT_FILES, client_of(s), files ? QUEUE_FILES : 0);
+    process_quota_release(QUOTA_FILES, client_of(s), files ? QUEUE_FILES : 0);
     return false;
 }
 
@@ -515,8 +515,8 @@ static void free_queues(struct burst_server *s)
     free(s->results);
     if (s->socket >= 0)
         close(s->socket);
-    share_give(ACCOUNT_FILES, client_of(s), s->has_quota ? QUEUE_FILES : 0);
-    share_give(ACCOUNT_THREADS, client_of(s), s->has_quota);
+    process_quota_release(QUOTA_FILES, client_of(s), s->has_quota ? QUEUE_FILES : 0);
+    process_quota_release(QUOTA_THREADS, client_of(s), s->has_quota);
     s->has_quota = false;
     s->arena = NULL;
     s->requests = NULL;

@@ -20,7 +20,7 @@
 #include "sim/wire/wire.h"
 
 /* Slots of a burst; memories cached by all bursts that share a count; default length in datums. */
-enum { BURST_SLOTS = 64, BURST_KEPT_MOST = 256, BURST_QUEUE_LENGTH = 1024 };
+enum { BURST_SLOTS = 64, BURST_MAX_CACHED = 256, BURST_QUEUE_LENGTH = 1024 };
 
 /* Descriptors of the client side; -1: none. */
 struct burst_fds {
@@ -45,11 +45,11 @@ struct burst_server;
 struct burst_server *burst_server_new(struct hal_burst *burst, enum hal_version version,
                                       struct caller *caller);
 /* Shares the count of cached memories with other bursts, which together cache at most
- * BURST_KEPT_MOST.  Before burst_server_open(). */
-void burst_server_share(struct burst_server *s, atomic_uint *kept);
+ * BURST_MAX_CACHED.  Before burst_server_open(). */
+void burst_server_share_count(struct burst_server *s, atomic_uint *kept);
 /* Releases cached memories after this many ns without requests; default BURST_IDLE_NS.  Before
  * burst_server_open(). */
-void burst_server_set_idle(struct burst_server *s, uint64_t ns);
+void burst_server_set_idle_time(struct burst_server *s, uint64_t ns);
 /* Creates the queues, of the given lengths in datums, and starts the thread that serves them.  At
  * most once.  *ret_fds: owned by the caller.  WHY_INVALID or WHY_MEMORY. */
 int burst_server_open(struct burst_server *s, uint32_t request_length, uint32_t result_length,

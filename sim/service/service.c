@@ -31,7 +31,7 @@ static const uint32_t FIRST_UNKNOWN = UINT32_C(1) << 31;
 struct place {
     struct service *service;
     bool is_taken;
-    struct peer peer;
+    struct peer_credentials peer;
     uint32_t client;
     struct session *session; /* NULL: not started yet */
 };
@@ -119,8 +119,8 @@ int service_new(struct hal_driver *driver, const char *path, struct service **re
     *s = (struct service){ .driver = driver, .listener = -1, .stop = eventfd(0, EFD_CLOEXEC) };
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    shares_begin(WIRE_MESSAGES_MAX);
-    if (s->stop < 0 || memory_outlive_files(w) < 0 || listen_at(s, path, w) < 0) {
+    process_quotas_enable(WIRE_MESSAGES_MAX);
+    if (s->stop < 0 || memory_survive_truncation(w) < 0 || listen_at(s, path, w) < 0) {
         if (s->stop < 0)
             why_fail(w, WHY_SYSTEM, "cannot create an eventfd: %s", strerror(errno));
         s->address.sun_path[0] = 0; /* the file is not this service's and must not be removed */
@@ -162,31 +162,31 @@ static void begun(struct session *session, void *user)
 
 /* A client is a process.  A process without an id here (in another pid namespace) gets a number of
  * its own; connections that cannot be attributed to a process are a client each. */
-static uint32_t client_of(struct service *s, const struct peer *peer)
+static uint32_t client_of(struct service *s, const struct peer_credentials *peer)
 {
     if (peer->process)
         return peer->process;
     for (const struct place *p = s->place; p < s->place + MAX_SESSIONS; p++)
-        if (p->is_taken && peer_is_same(&p->peer, peer))
+        if (p->is_taken && peer_credentials_are_same(&p->peer, peer))
             return p->client;
     return FIRST_UNKNOWN + s->unknown_clients++ % FIRST_UNKNOWN;
 }
 
 /* Whether a session counts towards a client's limit.  Connections that cannot be attributed to a
  * process share one limit per user. */
-static bool counts_towards(const struct place *p, const struct peer *peer)
+static bool counts_towards(const struct place *p, const struct peer_credentials *peer)
 {
     bool unknown = !peer->process && !peer->object;
 
     return p->is_taken &&
            (unknown ? !p->peer.process && !p->peer.object && p->peer.user == peer->user
-                    : peer_is_same(&p->peer, peer));
+                    : peer_credentials_are_same(&p->peer, peer));
 }
 
 /* NULL: the table is full, or the client has reached its limit of sessions. */
-static struct place *take_place(struct service *s, const struct peer *peer)
+static struct place *take_place(struct service *s, const struct peer_credentials *peer)
 {
-    uint32_t most = driver_most_sessions(s->driver), of_client = 0;
+    uint32_t most = driver_max_sessions(s->driver), of_client = 0;
     struct place *free = NULL;
 
     pthread_mutex_lock(&s->lock);
@@ -208,13 +208,13 @@ static struct place *take_place(struct service *s, const struct peer *peer)
 static void serve(struct service *s, int fd)
 {
     static const struct session_owner owner = { begun, ended };
-    const struct peer peer = peer_of(fd);
+    const struct peer_credentials peer = peer_credentials_of(fd);
     struct place *place = take_place(s, &peer);
     struct why w;
 
     if (!place) {
         VLOG(DRIVER, "connection of process %u rejected: too many sessions", peer.process);
-        session_turn_away(fd);
+        session_reject(fd);
         return;
     }
     if (session_start(s->driver, fd, place->client, &owner, place, &w) < 0) {

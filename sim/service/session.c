@@ -38,7 +38,7 @@ static void send_event(struct session *s, const Wire__Event *e)
     struct why w;
 
     pthread_mutex_lock(&s->lock);
-    bool ok = s->events >= 0 && wire_send_at_once(s->events, &e->base, &w) == 0;
+    bool ok = s->events >= 0 && wire_send_nonblocking(s->events, &e->base, &w) == 0;
     pthread_mutex_unlock(&s->lock);
     if (!ok)
         session_end(s);
@@ -112,11 +112,11 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
         send_violation(c, "a prepared model without methods, or without release");
         e.status = HAL_GENERAL_FAILURE;
     } else if (prepared) {
-        e.object = object_add(c->session,
-                              &(struct object){ .kind = OBJECT_PREPARED, .of_driver = prepared });
+        e.object = object_add(
+            c->session, &(struct object){ .kind = OBJECT_PREPARED, .driver_object = prepared });
         if (!e.object) {
             prepared->methods->release(prepared);
-            e.status = (int32_t) hal_exhausted(c->session->driver->hal_version);
+            e.status = (int32_t) hal_status_exhausted(c->session->driver->hal_version);
         }
     }
     send_event(c->session, &e);
@@ -174,7 +174,7 @@ struct hal_execution_callback *session_execution_callback(struct session *s, uin
     return c ? &c->execution : NULL;
 }
 
-void session_refuse(struct session *s, uint64_t id, enum hal_status status)
+void session_send_failure(struct session *s, uint64_t id, enum hal_status status)
 {
     Wire__Event e = WIRE__EVENT__INIT;
 
@@ -203,7 +203,7 @@ static int answer_call(struct channel *c, const Wire__Call *call, struct wire_fd
 {
     Wire__Reply reply = WIRE__REPLY__INIT;
     struct wire_fds out = { 0 };
-    int rc = session_answer(c, call, in, &reply, &out, w);
+    int rc = session_execute_call(c, call, in, &reply, &out, w);
 
     c->spin.other = call->processor;
     reply.processor = spin_processor();
@@ -241,8 +241,8 @@ static void channel_free(struct channel *c)
     arena_free(c->arena);
     if (c->socket >= 0)
         close(c->socket);
-    share_give(ACCOUNT_FILES, client, 1);
-    share_give(ACCOUNT_THREADS, client, 1);
+    process_quota_release(QUOTA_FILES, client, 1);
+    process_quota_release(QUOTA_THREADS, client, 1);
     free(c);
 }
 
@@ -250,16 +250,16 @@ static struct channel *channel_new(struct session *s, int socket)
 {
     const uint32_t client = s->caller->client;
     struct channel *c = calloc(1, sizeof(*c));
-    bool file = share_take(ACCOUNT_FILES, client, 1);
-    bool thread = share_take(ACCOUNT_THREADS, client, 1);
+    bool file = process_quota_charge(QUOTA_FILES, client, 1);
+    bool thread = process_quota_charge(QUOTA_THREADS, client, 1);
 
     if (c && file && thread && (c->arena = arena_new_within(&s->caller->messages))) {
         c->session = s;
         c->socket = socket;
         return c;
     }
-    share_give(ACCOUNT_FILES, client, file);
-    share_give(ACCOUNT_THREADS, client, thread);
+    process_quota_release(QUOTA_FILES, client, file);
+    process_quota_release(QUOTA_THREADS, client, thread);
     free(c);
     return NULL;
 }
@@ -351,7 +351,7 @@ int channel_start(struct session *s, int socket, struct why *w)
 
 /* ---- start and end of a session */
 
-void session_turn_away(int socket)
+void session_reject(int socket)
 {
     Wire__Reply reply = WIRE__REPLY__INIT;
     struct why w;
@@ -361,13 +361,13 @@ void session_turn_away(int socket)
     shutdown(socket, SHUT_RD);
     while (recv(socket, &byte, 1, MSG_DONTWAIT) > 0) /* closing with unread data drops the reply */
         ;
-    (void) wire_send_at_once(socket, &reply.base, &w);
+    (void) wire_send_nonblocking(socket, &reply.base, &w);
     close(socket);
 }
 
 void session_end(struct session *s)
 {
-    caller_go(s->caller);
+    caller_disconnect(s->caller);
     pthread_mutex_lock(&s->lock);
     s->is_ending = true;
     for (struct channel *c = s->channels; c; c = c->next)
@@ -387,7 +387,7 @@ static void session_free(struct session *s)
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     caller_unref(s->caller);
-    share_give(ACCOUNT_THREADS, client, 1);
+    process_quota_release(QUOTA_THREADS, client, 1);
     free(s);
 }
 
@@ -405,7 +405,7 @@ static void *run_session(void *argument)
     object_release_all(s);
     if (s->events >= 0) {
         close(s->events);
-        share_give(ACCOUNT_FILES, s->caller->client, 1);
+        process_quota_release(QUOTA_FILES, s->caller->client, 1);
     }
     s->owner->ended(s, s->user);
     session_free(s);
@@ -418,7 +418,7 @@ static struct session *session_new(struct hal_driver *driver, uint32_t client,
     struct session *s = calloc(1, sizeof(*s));
     struct caller *caller = caller_new(client);
 
-    if (!s || !caller || !share_take(ACCOUNT_THREADS, client, 1)) {
+    if (!s || !caller || !process_quota_charge(QUOTA_THREADS, client, 1)) {
         caller_unref(caller);
         free(s);
         return NULL;
@@ -441,11 +441,11 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
     pthread_t thread;
 
     if (!s) {
-        session_turn_away(socket);
+        session_reject(socket);
         return why_no_memory_for(w, "a session");
     }
     if (pthread_create(&thread, NULL, run_session, s) != 0) {
-        session_turn_away(socket);
+        session_reject(socket);
         session_free(s);
         return why_fail(w, WHY_SYSTEM, "cannot create a thread for a session");
     }
@@ -453,7 +453,7 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
     VLOG(DRIVER, "session of client %u begins", client);
     owner->begun(s, user);
     if (channel_start(s, socket, w) < 0) {
-        session_turn_away(socket);
+        session_reject(socket);
         session_end(s);
     }
     end_callback(s);

@@ -19,7 +19,7 @@ struct object {
     struct object *next;
     uint64_t handle;
     enum object_kind kind;
-    void *of_driver;       /* the driver's object; for a burst, the struct burst_server */
+    void *driver_object;   /* the driver's object; for a burst, the struct burst_server */
     struct object *parent; /* pinned, as it must outlive this one; NULL: none */
     uint32_t n_outputs;    /* of an execution: number of output shapes in its results */
     unsigned pins;         /* including that of the handle */
@@ -71,7 +71,7 @@ int session_start(struct hal_driver *driver, int socket, uint32_t client,
                   const struct session_owner *owner, void *user, struct why *w);
 /* Rejects a connection: sends a reply with HAL_RESOURCE_EXHAUSTED_TRANSIENT, without waiting for
  * the client's first call, and closes the socket. */
-void session_turn_away(int socket);
+void session_reject(int socket);
 /* Starts to end the session, as if the client had closed its connection. */
 void session_end(struct session *s);
 
@@ -83,7 +83,7 @@ int channel_start(struct session *s, int socket, struct why *w);
 /* Number of objects of that kind that have a handle. */
 unsigned object_count(struct session *s, enum object_kind kind);
 /* Adds a copy of *what and returns its handle; 0: out of memory or over the client's quota, and the
- * caller still owns what->of_driver. */
+ * caller still owns what->driver_object. */
 uint64_t object_add(struct session *s, const struct object *what);
 /* Finds and pins an object; NULL: no handle of that kind. */
 struct object *object_pin(struct session *s, uint64_t handle, enum object_kind kind);
@@ -92,7 +92,7 @@ void object_unpin(struct session *s, struct object *o);
 bool object_release(struct session *s, uint64_t handle);
 void object_release_all(struct session *s);
 /* Releases an object of the driver that object_add() did not take. */
-void object_release_of_driver(enum object_kind kind, void *of_driver);
+void object_release_driver_object(enum object_kind kind, void *driver_object);
 
 /* ---- callbacks, sent to the client as events */
 
@@ -101,13 +101,13 @@ void object_release_of_driver(enum object_kind kind, void *of_driver);
 struct hal_prepare_callback *session_prepare_callback(struct session *s, uint64_t id);
 struct hal_execution_callback *session_execution_callback(struct session *s, uint64_t id);
 /* Sends the event of a failed callback without creating one. */
-void session_refuse(struct session *s, uint64_t id, enum hal_status status);
+void session_send_failure(struct session *s, uint64_t id, enum hal_status status);
 
 /* ---- calls */
 
 /* Executes one call: fills reply and ret_fds.  -1: the client violated the protocol. */
-int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *fds,
-                   Wire__Reply *reply, struct wire_fds *ret_fds, struct why *w);
+int session_execute_call(struct channel *c, const Wire__Call *call, struct wire_fds *fds,
+                         Wire__Reply *reply, struct wire_fds *ret_fds, struct why *w);
 
 /* Structures of a reply, allocated in the arena.  -1 or NULL: out of memory. */
 int reply_shapes(struct arena *a, uint32_t n, const struct hal_output_shape *shapes, size_t *ret_n,

@@ -78,12 +78,12 @@ int answer_with_object(struct answer *q, enum object_kind kind,
 
 int answer_object(struct answer *q, enum hal_status s, const struct object *what)
 {
-    if (s != HAL_NONE || !what->of_driver)
+    if (s != HAL_NONE || !what->driver_object)
         return answer_status(q, s);
     q->reply->object = object_add(q->s, what);
     if (q->reply->object)
         return 0;
-    object_release_of_driver(what->kind, what->of_driver);
+    object_release_driver_object(what->kind, what->driver_object);
     return why_no_memory(q->w);
 }
 
@@ -113,8 +113,8 @@ static answer_fn *const answers[] = {
     [WIRE__METHOD__COPY_FROM] = answer_copy,
 };
 
-int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *fds,
-                   Wire__Reply *reply, struct wire_fds *ret_fds, struct why *w)
+int session_execute_call(struct channel *c, const Wire__Call *call, struct wire_fds *fds,
+                         Wire__Reply *reply, struct wire_fds *ret_fds, struct why *w)
 {
     struct answer q = { c, c->session, c->session->driver, call, fds, reply, ret_fds, c->arena, w };
     unsigned method = (unsigned) call->method;
@@ -130,9 +130,9 @@ int session_answer(struct channel *c, const Wire__Call *call, struct wire_fds *f
     *reply = (Wire__Reply) WIRE__REPLY__INIT;
     enum hal_version version =
         call->version ? (enum hal_version) call->version : c->session->driver->hal_version;
-    enum hal_status status = hal_exhausted(version);
+    enum hal_status status = hal_status_exhausted(version);
     reply->status = (int32_t) status;
     if (call->callback) /* it was not passed to the driver */
-        session_refuse(c->session, call->callback, status);
+        session_send_failure(c->session, call->callback, status);
     return 0;
 }

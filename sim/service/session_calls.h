@@ -1,6 +1,6 @@
 /* The service's implementation of each call, one function per method of sim/wire/wire.proto. */
-#ifndef SIM_SESSION_ANSWER_H
-#define SIM_SESSION_ANSWER_H
+#ifndef SIM_SESSION_CALLS_H
+#define SIM_SESSION_CALLS_H
 
 #include "sim/service/session.h"
 

@@ -53,7 +53,7 @@ int answer_open_events(struct answer *q)
     int fd = -1;
 
     TRY(take_channel_socket(q, &fd));
-    bool ok = share_take(ACCOUNT_FILES, q->s->caller->client, 1);
+    bool ok = process_quota_charge(QUOTA_FILES, q->s->caller->client, 1);
     pthread_mutex_lock(&q->s->lock);
     bool first = q->s->events < 0;
     if (first && ok)
@@ -62,7 +62,7 @@ int answer_open_events(struct answer *q)
     if (first && ok)
         return 0;
     close(fd);
-    share_give(ACCOUNT_FILES, q->s->caller->client, ok);
+    process_quota_release(QUOTA_FILES, q->s->caller->client, ok);
     REQUIRE(q->w, first, "a second channel for events");
     return why_no_memory(q->w);
 }
@@ -204,7 +204,7 @@ int answer_get_capabilities(struct answer *q)
 static int take_model(struct answer *q, struct hal_model *ret_model)
 {
     REQUIRE(q->w, q->call->model, "method %d without a model", (int) q->call->method);
-    return wire_take_model(q->call->model, q->fds, q->a, ret_model, q->w);
+    return wire_decode_model(q->call->model, q->fds, q->a, ret_model, q->w);
 }
 
 int answer_get_supported_operations(struct answer *q)
@@ -289,7 +289,7 @@ int answer_prepare_model_from_cache(struct answer *q)
     if (!callback)
         return why_no_memory(q->w);
     if (!q->d->prepare_model_from_cache)
-        return answer_status(q, hal_refuse_preparation(callback, HAL_GENERAL_FAILURE));
+        return answer_status(q, hal_fail_preparation(callback, HAL_GENERAL_FAILURE));
     return answer_status(q, q->d->prepare_model_from_cache(
                                 q->d, (enum hal_version) q->call->version, &config, callback));
 }
@@ -321,7 +321,7 @@ static int allocate_for(struct answer *q, struct hal_prepared_model *const *mode
     enum hal_status s =
         q->d->allocate(q->d, &desc, (uint32_t) m->n_models, models, (uint32_t) m->n_input_roles, in,
                        (uint32_t) m->n_output_roles, out, &buffer, &q->reply->token);
-    return answer_object(q, s, &(struct object){ .kind = OBJECT_BUFFER, .of_driver = buffer });
+    return answer_object(q, s, &(struct object){ .kind = OBJECT_BUFFER, .driver_object = buffer });
 }
 
 /* An invalid handle is passed on as NULL, which the driver rejects. */
@@ -335,7 +335,7 @@ int answer_allocate(struct answer *q)
         return why_no_memory(q->w);
     for (size_t i = 0; i < n; i++) {
         pinned[i] = object_pin(q->s, q->call->models[i], OBJECT_PREPARED);
-        models[i] = pinned[i] ? pinned[i]->of_driver : NULL;
+        models[i] = pinned[i] ? pinned[i]->driver_object : NULL;
     }
     int rc = allocate_for(q, models);
     for (size_t i = 0; i < n; i++)
@@ -345,11 +345,11 @@ int answer_allocate(struct answer *q)
 
 static int copy_on(struct answer *q, struct object *o)
 {
-    struct hal_buffer *b = o->of_driver;
+    struct hal_buffer *b = o->driver_object;
     struct hal_memory memory;
 
     REQUIRE(q->w, q->call->memory, "method %d without memory", (int) q->call->method);
-    TRY(wire_take_memory(q->call->memory, q->fds, &q->c->staging, &memory, q->w));
+    TRY(wire_decode_memory(q->call->memory, q->fds, &q->c->staging, &memory, q->w));
     return answer_status(
         q, q->call->method == WIRE__METHOD__COPY_TO
                ? b->methods->copy_to(b, &memory)

@@ -16,7 +16,7 @@ static int take_request(struct answer *q, const struct wire_staging *staging,
                                                  .loop_timeout = m->loop_timeout,
                                                  .n_hints = (uint32_t) m->n_hints };
     TRY(answer_hints(q, m->n_hints, m->hints, &ret_config->hints));
-    return wire_take_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
+    return wire_decode_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
 }
 
 /* Allocates n shapes, the number of outputs of the request, which a driver rejects if it is not the
@@ -28,7 +28,7 @@ static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_
     if (!shapes)
         return why_no_memory(q->w);
     *ret_result = (struct hal_result){
-        .shapes = shapes, .capacity = n, .n_shapes = UINT32_MAX, .timing = hal_no_timing
+        .shapes = shapes, .capacity = n, .n_shapes = UINT32_MAX, .timing = hal_unknown_timing
     };
     return 0;
 }
@@ -56,7 +56,7 @@ static int missing_method(struct answer *q, const char *breach)
 
 static int execute_synchronously_on(struct answer *q, struct object *o)
 {
-    struct hal_prepared_model *p = o->of_driver;
+    struct hal_prepared_model *p = o->driver_object;
     struct hal_execution_config config;
     struct hal_request request;
     struct hal_result result;
@@ -80,7 +80,7 @@ int answer_execute_synchronously(struct answer *q)
 
 static int execute_on(struct answer *q, struct object *o)
 {
-    struct hal_prepared_model *p = o->of_driver;
+    struct hal_prepared_model *p = o->driver_object;
     struct hal_execution_callback *callback;
     struct hal_execution_config config;
     struct hal_request request;
@@ -90,7 +90,7 @@ static int execute_on(struct answer *q, struct object *o)
     if (!callback)
         return why_no_memory(q->w);
     if (!p->methods->execute) {
-        hal_refuse_execution(callback, HAL_GENERAL_FAILURE);
+        hal_fail_execution(callback, HAL_GENERAL_FAILURE);
         return missing_method(q, q->d->hal_version < HAL_1_2 ? "a prepared model without execute"
                                                              : NULL);
     }
@@ -122,9 +122,9 @@ static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal
         return answer_status(q, s);
     q->reply->fd = fence == HAL_NO_FENCE ? 0 : wire_put_fd(q->out, fence);
     if (fence != HAL_NO_FENCE && !q->reply->fd)
-        q->reply->fd = WIRE_NO_FD; /* the client detects the invalid descriptor */
+        q->reply->fd = WIRE_INVALID_FD; /* the client detects the invalid descriptor */
     q->reply->info_object =
-        info ? object_add(q->s, &(struct object){ .kind = OBJECT_INFO, .of_driver = info }) : 0;
+        info ? object_add(q->s, &(struct object){ .kind = OBJECT_INFO, .driver_object = info }) : 0;
     if (info && !q->reply->info_object) {
         info->methods->release(info);
         return why_no_memory(q->w);
@@ -134,7 +134,7 @@ static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal
 
 static int execute_fenced_on(struct answer *q, struct object *o)
 {
-    struct hal_prepared_model *p = o->of_driver;
+    struct hal_prepared_model *p = o->driver_object;
     struct hal_fenced_info *info = NULL;
     struct hal_execution_config config;
     struct hal_request request;
@@ -194,18 +194,19 @@ static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o
         burst->methods->release(burst);
         return why_no_memory(q->w);
     }
-    burst_server_share(server, &q->s->kept);
+    burst_server_share_count(server, &q->s->kept);
     if (open_queues(q, server) < 0) {
         burst_server_free(server);
         return -1;
     }
     return answer_object(
-        q, HAL_NONE, &(struct object){ .kind = OBJECT_BURST, .of_driver = server, .parent = o });
+        q, HAL_NONE,
+        &(struct object){ .kind = OBJECT_BURST, .driver_object = server, .parent = o });
 }
 
 static int configure_burst_on(struct answer *q, struct object *o)
 {
-    struct hal_prepared_model *p = o->of_driver;
+    struct hal_prepared_model *p = o->driver_object;
     struct hal_burst *burst = NULL;
 
     if (!p->methods->configure_burst)
@@ -223,7 +224,7 @@ int answer_configure_burst(struct answer *q)
 
 static int create_reusable_on(struct answer *q, struct object *o)
 {
-    struct hal_prepared_model *p = o->of_driver;
+    struct hal_prepared_model *p = o->driver_object;
     struct hal_execution_config config;
     struct hal_execution *execution = NULL;
     struct hal_request request;
@@ -234,7 +235,7 @@ static int create_reusable_on(struct answer *q, struct object *o)
     enum hal_status s = p->methods->create_reusable_execution(p, &request, &config, &execution);
     return answer_object(q, s,
                          &(struct object){ .kind = OBJECT_EXECUTION,
-                                           .of_driver = execution,
+                                           .driver_object = execution,
                                            .parent = o,
                                            .n_outputs = request.n_outputs });
 }
@@ -254,7 +255,7 @@ int answer_release(struct answer *q)
 
 static int burst_execute_on(struct answer *q, struct object *o)
 {
-    struct hal_burst *b = burst_server_burst(o->of_driver);
+    struct hal_burst *b = burst_server_burst(o->driver_object);
     struct hal_execution_config config;
     struct hal_request request;
     struct hal_result result;
@@ -275,7 +276,7 @@ int answer_burst_execute(struct answer *q)
 
 static int burst_release_on(struct answer *q, struct object *o)
 {
-    return answer_status(q, burst_server_release_memory(o->of_driver, q->call->identifier));
+    return answer_status(q, burst_server_release_memory(o->driver_object, q->call->identifier));
 }
 
 int answer_burst_release_memory(struct answer *q)
@@ -285,7 +286,7 @@ int answer_burst_release_memory(struct answer *q)
 
 static int reusable_execute_on(struct answer *q, struct object *o)
 {
-    struct hal_execution *x = o->of_driver;
+    struct hal_execution *x = o->driver_object;
     struct hal_result result;
 
     TRY(make_room(q, o->n_outputs, &result));
@@ -299,7 +300,7 @@ int answer_reusable_execute(struct answer *q)
 
 static int reusable_fenced_on(struct answer *q, struct object *o)
 {
-    struct hal_execution *x = o->of_driver;
+    struct hal_execution *x = o->driver_object;
     struct hal_fenced_info *info = NULL;
     const int *fences = NULL;
     int fence = HAL_NO_FENCE;
@@ -319,8 +320,8 @@ int answer_reusable_execute_fenced(struct answer *q)
 
 static int execution_info_on(struct answer *q, struct object *o)
 {
-    struct hal_fenced_info *i = o->of_driver;
-    struct hal_timing launched = hal_no_timing, fenced = hal_no_timing;
+    struct hal_fenced_info *i = o->driver_object;
+    struct hal_timing launched = hal_unknown_timing, fenced = hal_unknown_timing;
     enum hal_status s = i->methods->get_execution_info(i, &launched, &fenced);
 
     q->reply->timing = reply_timing(q->a, &launched);

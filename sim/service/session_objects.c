@@ -20,7 +20,7 @@ uint64_t object_add(struct session *s, const struct object *what)
 {
     struct object *o = malloc(sizeof(*o));
 
-    if (!o || !share_take(ACCOUNT_OBJECTS, s->caller->client, 1)) {
+    if (!o || !process_quota_charge(QUOTA_OBJECTS, s->caller->client, 1)) {
         free(o);
         return 0;
     }
@@ -52,27 +52,27 @@ struct object *object_pin(struct session *s, uint64_t handle, enum object_kind k
     return o;
 }
 
-void object_release_of_driver(enum object_kind kind, void *of_driver)
+void object_release_driver_object(enum object_kind kind, void *driver_object)
 {
     switch (kind) {
     case OBJECT_PREPARED: {
-        struct hal_prepared_model *m = of_driver;
+        struct hal_prepared_model *m = driver_object;
         m->methods->release(m);
         return;
     }
     case OBJECT_BUFFER: {
-        struct hal_buffer *b = of_driver;
+        struct hal_buffer *b = driver_object;
         b->methods->release(b);
         return;
     }
-    case OBJECT_BURST: burst_server_free(of_driver); return;
+    case OBJECT_BURST: burst_server_free(driver_object); return;
     case OBJECT_EXECUTION: {
-        struct hal_execution *x = of_driver;
+        struct hal_execution *x = driver_object;
         x->methods->release(x);
         return;
     }
     case OBJECT_INFO: {
-        struct hal_fenced_info *i = of_driver;
+        struct hal_fenced_info *i = driver_object;
         i->methods->release(i);
         return;
     }
@@ -88,8 +88,8 @@ void object_unpin(struct session *s, struct object *o)
         if (!last)
             return;
         struct object *parent = o->parent;
-        object_release_of_driver(o->kind, o->of_driver);
-        share_give(ACCOUNT_OBJECTS, s->caller->client, 1);
+        object_release_driver_object(o->kind, o->driver_object);
+        process_quota_release(QUOTA_OBJECTS, s->caller->client, 1);
         free(o);
         o = parent;
     }

@@ -39,7 +39,7 @@ static void put_arguments(struct writer *w, uint32_t n, const struct hal_argumen
     }
 }
 
-static void put_pools(struct writer *w, uint32_t n, const struct packet_pool *p)
+static void put_pools(struct writer *w, uint32_t n, const struct burst_packet_pool *p)
 {
     for (uint32_t i = 0; i < n && !w->is_full; i++) {
         struct request_datum *d = put(w, p[i].kind);
@@ -82,7 +82,7 @@ static bool has_padding(uint32_t n, const struct hal_argument *a)
 }
 
 /* Whether the request is representable in packets of HAL 1.2. */
-static bool fits_hal_1_2(const struct packet_request *r)
+static bool fits_hal_1_2(const struct burst_packet_request *r)
 {
     for (uint32_t i = 0; i < r->n_pools; i++)
         if (r->pools[i].kind != REQUEST_POOL)
@@ -92,8 +92,8 @@ static bool fits_hal_1_2(const struct packet_request *r)
            !has_padding(r->n_outputs, r->outputs);
 }
 
-int packet_put_request(const struct packet_request *r, enum hal_version version,
-                       struct request_datum *datums, uint32_t most, uint32_t *ret_n)
+int burst_packet_put_request(const struct burst_packet_request *r, enum hal_version version,
+                             struct request_datum *datums, uint32_t most, uint32_t *ret_n)
 {
     struct writer w = { datums, most, false };
     struct request_datum *d = put(&w, REQUEST_PACKET);
@@ -198,9 +198,9 @@ static int take_arguments(struct reader *t, uint32_t n, enum request_tag tag,
     return 0;
 }
 
-static int take_pool(struct reader *t, struct packet_pool *ret)
+static int take_pool(struct reader *t, struct burst_packet_pool *ret)
 {
-    bool is_new = is_next(t, REQUEST_PASSING_POOL) || is_next(t, REQUEST_TOKEN);
+    bool is_new = is_next(t, REQUEST_UNCACHED_POOL) || is_next(t, REQUEST_TOKEN);
     enum request_tag tag =
         is_new && t->version >= HAL_FL5 ? (enum request_tag) t->at->tag : REQUEST_POOL;
     const struct request_datum *d = take(t, tag);
@@ -208,15 +208,15 @@ static int take_pool(struct reader *t, struct packet_pool *ret)
     if (!d)
         return -1;
     if (tag == REQUEST_TOKEN)
-        *ret = (struct packet_pool){ .kind = tag, .token = d->of.token };
+        *ret = (struct burst_packet_pool){ .kind = tag, .token = d->of.token };
     else
-        *ret = (struct packet_pool){ .kind = tag, .slot = d->of.slot };
+        *ret = (struct burst_packet_pool){ .kind = tag, .slot = d->of.slot };
     return 0;
 }
 
-static int take_pools(struct reader *t, uint32_t n, const struct packet_pool **ret)
+static int take_pools(struct reader *t, uint32_t n, const struct burst_packet_pool **ret)
 {
-    struct packet_pool *p;
+    struct burst_packet_pool *p;
 
     REQUIRE(t->w, n <= t->left, "%u pools, %u datums left", n, t->left);
     p = arena_alloc(t->arena, n, sizeof(*p));
@@ -282,12 +282,13 @@ static int take_config(struct reader *t, struct hal_execution_config *ret)
     return take_hints(t, ret);
 }
 
-int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal_version version,
-                        struct arena *a, struct packet_request *ret_request, struct why *w)
+int burst_packet_take_request(const struct request_datum *datums, uint32_t n,
+                              enum hal_version version, struct arena *a,
+                              struct burst_packet_request *ret_request, struct why *w)
 {
     struct reader t = { datums, n, version, a, w };
     const struct request_datum *d = take(&t, REQUEST_PACKET);
-    struct packet_request r = { .n_inputs = 0 };
+    struct burst_packet_request r = { .n_inputs = 0 };
 
     if (!d)
         return -1;
@@ -307,7 +308,7 @@ int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal
 
 static uint32_t result_size(const struct hal_result *r)
 {
-    uint32_t n = PACKET_FAILURE + r->n_shapes;
+    uint32_t n = BURST_PACKET_MIN_RESULT + r->n_shapes;
 
     for (uint32_t i = 0; i < r->n_shapes; i++)
         n += r->shapes[i].n_dims < HAL_MAX_RANK ? r->shapes[i].n_dims : HAL_MAX_RANK;
@@ -328,8 +329,8 @@ static struct result_datum *put_shape(struct result_datum *d, const struct hal_o
     return d;
 }
 
-int packet_put_result(enum hal_status status, const struct hal_result *result,
-                      struct result_datum *datums, uint32_t most, uint32_t *ret_n)
+int burst_packet_put_result(enum hal_status status, const struct hal_result *result,
+                            struct result_datum *datums, uint32_t most, uint32_t *ret_n)
 {
     struct result_datum *d = datums;
     uint32_t n = result->n_shapes < most ? result_size(result) : UINT32_MAX;
@@ -382,10 +383,12 @@ static int take_shapes(const struct result_datum *d, uint32_t left, uint32_t n,
     return 0;
 }
 
-int packet_take_result(const struct result_datum *datums, uint32_t n, enum hal_status *ret_status,
-                       struct hal_result *result, struct why *w)
+int burst_packet_take_result(const struct result_datum *datums, uint32_t n,
+                             enum hal_status *ret_status, struct hal_result *result, struct why *w)
 {
-    REQUIRE(w, n >= PACKET_FAILURE && datums->tag == RESULT_PACKET && datums->of.packet.size == n,
+    REQUIRE(w,
+            n >= BURST_PACKET_MIN_RESULT && datums->tag == RESULT_PACKET &&
+                datums->of.packet.size == n,
             "%u datums that are not a result packet", n);
     REQUIRE(w, datums->of.packet.status < HAL_STATUS_COUNT, "unknown status %u",
             datums->of.packet.status);

@@ -8,8 +8,8 @@
  * A pool is given by its slot number; the service asks the client for the memory of a slot that it
  * does not know.  Tags of feature level 5 and later are malformed in HAL 1.2 and 1.3.  Unused bytes
  * are zero.  Packets are untrusted: one with a missing, unexpected or extra datum is malformed. */
-#ifndef SIM_PACKET_H
-#define SIM_PACKET_H
+#ifndef SIM_BURST_PACKET_H
+#define SIM_BURST_PACKET_H
 
 #include "golden/base/arena.h"
 #include "golden/base/why.h"
@@ -24,8 +24,8 @@ enum request_tag {
     REQUEST_POOL = 5, /* slot whose memory is cached */
     REQUEST_MEASURE = 6,
     /* since feature level 5 */
-    REQUEST_PASSING_POOL = 7, /* slot whose memory is used by this request only */
-    REQUEST_TOKEN = 8,        /* pool that is a buffer of the driver */
+    REQUEST_UNCACHED_POOL = 7, /* slot whose memory is used by this request only */
+    REQUEST_TOKEN = 8,         /* pool that is a buffer of the driver */
     REQUEST_DEADLINE = 9,
     REQUEST_LOOP_TIMEOUT = 10,
     REQUEST_HINT = 11,
@@ -77,34 +77,36 @@ struct result_datum {
 };
 
 /* A pool in a packet. */
-struct packet_pool {
-    enum request_tag kind; /* REQUEST_POOL, REQUEST_PASSING_POOL: slot; REQUEST_TOKEN: token */
+struct burst_packet_pool {
+    enum request_tag kind; /* REQUEST_POOL, REQUEST_UNCACHED_POOL: slot; REQUEST_TOKEN: token */
     int32_t slot;
     uint32_t token;
 };
 
-struct packet_request {
+struct burst_packet_request {
     uint32_t n_inputs, n_outputs, n_pools;
     const struct hal_argument *inputs, *outputs;
-    const struct packet_pool *pools;
+    const struct burst_packet_pool *pools;
     struct hal_execution_config config;
 };
 
 /* Encodes a request; *ret_n: number of datums.  -1: more than `most` datums, or not representable
  * in that version. */
-int packet_put_request(const struct packet_request *request, enum hal_version version,
-                       struct request_datum *datums, uint32_t most, uint32_t *ret_n);
+int burst_packet_put_request(const struct burst_packet_request *request, enum hal_version version,
+                             struct request_datum *datums, uint32_t most, uint32_t *ret_n);
 /* Decodes a request; its arrays are allocated in the arena.  WHY_INVALID: malformed; WHY_MEMORY. */
-int packet_take_request(const struct request_datum *datums, uint32_t n, enum hal_version version,
-                        struct arena *a, struct packet_request *ret_request, struct why *w);
+int burst_packet_take_request(const struct request_datum *datums, uint32_t n,
+                              enum hal_version version, struct arena *a,
+                              struct burst_packet_request *ret_request, struct why *w);
 
-/* Encodes a result, PACKET_FAILURE datums if without shapes; -1: more than `most` datums. */
-enum { PACKET_FAILURE = 2 };
-int packet_put_result(enum hal_status status, const struct hal_result *result,
-                      struct result_datum *datums, uint32_t most, uint32_t *ret_n);
+/* Encodes a result, BURST_PACKET_MIN_RESULT datums if without shapes; -1: more than `most` datums.
+ */
+enum { BURST_PACKET_MIN_RESULT = 2 };
+int burst_packet_put_result(enum hal_status status, const struct hal_result *result,
+                            struct result_datum *datums, uint32_t most, uint32_t *ret_n);
 /* Decodes a result into result->shapes, which has result->capacity elements.  -1, malformed: only
  * the elements of result->shapes may have been written. */
-int packet_take_result(const struct result_datum *datums, uint32_t n, enum hal_status *ret_status,
-                       struct hal_result *result, struct why *w);
+int burst_packet_take_result(const struct result_datum *datums, uint32_t n,
+                             enum hal_status *ret_status, struct hal_result *result, struct why *w);
 
 #endif

@@ -53,7 +53,7 @@ uint32_t wire_put_fd(struct wire_fds *fds, int fd)
     return ++fds->n;
 }
 
-int wire_name_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w)
+int wire_find_or_put_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w)
 {
     for (uint32_t i = 0; i < fds->n; i++)
         if (fds->fd[i] == fd) {
@@ -202,7 +202,7 @@ static int send_message(int socket, const ProtobufCMessage *message, const struc
     return send_packet(socket, &h, bytes, fds ? fds->fd : NULL, h.n_fds, flags, w);
 }
 
-void wire_set_patience(int socket, double seconds)
+void wire_set_timeout(int socket, double seconds)
 {
     struct timeval t = { .tv_sec = (time_t) seconds };
 
@@ -217,14 +217,14 @@ int wire_send(int socket, const ProtobufCMessage *message, const struct wire_fds
     return send_message(socket, message, fds, 0, w);
 }
 
-int wire_send_at_once(int socket, const ProtobufCMessage *message, struct why *w)
+int wire_send_nonblocking(int socket, const ProtobufCMessage *message, struct why *w)
 {
     return send_message(socket, message, NULL, MSG_DONTWAIT, w);
 }
 
 /* ---- receiving */
 
-struct packet {
+struct burst_packet {
     struct header header;
     uint8_t bytes[WIRE_INLINE];
 };
@@ -256,7 +256,7 @@ static int take_fds(struct msghdr *m, bool may_drop, struct wire_fds *ret_fds, s
 
 /* The control buffer's length is CMSG_LEN(), not CMSG_SPACE(), whose padding may have room for one
  * more descriptor: the kernel must not create more than were announced. */
-static ssize_t receive_packet(int socket, const struct wire_next *next, struct packet *p,
+static ssize_t receive_packet(int socket, const struct wire_header *next, struct burst_packet *p,
                               struct wire_fds *ret_fds, struct why *w)
 {
     uint32_t room = (next->without_fds ? 0 : next->n_fds) + next->is_long;
@@ -348,7 +348,7 @@ static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, s
     return rc;
 }
 
-static int read_packet(const struct packet *p, size_t n, const struct wire_next *next,
+static int read_packet(const struct burst_packet *p, size_t n, const struct wire_header *next,
                        const ProtobufCMessageDescriptor *type, struct arena *a,
                        ProtobufCMessage **ret_message, struct wire_fds *fds, struct why *w)
 {
@@ -366,7 +366,7 @@ static int read_packet(const struct packet *p, size_t n, const struct wire_next 
     return 0;
 }
 
-int wire_await(int socket, struct wire_next *ret_next, struct why *w)
+int wire_peek(int socket, struct wire_header *ret_next, struct why *w)
 {
     struct header h;
     ssize_t n;
@@ -386,11 +386,11 @@ int wire_await(int socket, struct wire_next *ret_next, struct why *w)
     return 1;
 }
 
-int wire_receive_next(int socket, const struct wire_next *next,
+int wire_receive_next(int socket, const struct wire_header *next,
                       const ProtobufCMessageDescriptor *type, struct arena *a,
                       ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
 {
-    struct packet p;
+    struct burst_packet p;
     ssize_t n;
 
     ret_fds->n = 0;
@@ -404,7 +404,7 @@ int wire_receive_next(int socket, const struct wire_next *next,
 int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct arena *a,
                  ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
 {
-    static const struct wire_next any = { WIRE_MAX_FDS, true, false };
+    static const struct wire_header any = { WIRE_MAX_FDS, true, false };
 
     return wire_receive_next(socket, &any, type, a, ret_message, ret_fds, w);
 }

@@ -18,10 +18,11 @@
 #include "wire.pb-c.h"
 
 enum {
-    WIRE_PROTOCOL = 3,             /* version of the messages in wire.proto */
-    WIRE_MAX_FDS = 252,            /* with that of a long message: the kernel's limit SCM_MAX_FD */
-    WIRE_NO_FD = WIRE_MAX_FDS + 2, /* name of an invalid descriptor, as distinct from 0, none */
-    WIRE_INLINE = 1 << 15,         /* bytes of the longest message within a packet */
+    WIRE_PROTOCOL = 3,  /* version of the messages in wire.proto */
+    WIRE_MAX_FDS = 252, /* with that of a long message: the kernel's limit SCM_MAX_FD */
+    WIRE_INVALID_FD =
+        WIRE_MAX_FDS + 2,            /* name of an invalid descriptor, as distinct from 0, none */
+    WIRE_INLINE = 1 << 15,           /* bytes of the longest message within a packet */
     WIRE_MAX = (1 << 30) + (1 << 26) /* of the longest message: a model with 1 GiB of constants */
 };
 
@@ -40,7 +41,7 @@ struct wire_fds {
 uint32_t wire_put_fd(struct wire_fds *fds, int fd);
 /* Finds or appends a descriptor.  *ret_name: its name, 0 if fd is not open.  WHY_UNSUPPORTED: the
  * list is full. */
-int wire_name_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w);
+int wire_find_or_put_fd(struct wire_fds *fds, int fd, uint32_t *ret_name, struct why *w);
 /* The descriptor with that name; -1: none. */
 int wire_fd(const struct wire_fds *fds, uint32_t name);
 /* As wire_fd(), and removes it from the list: the caller owns it. */
@@ -48,14 +49,14 @@ int wire_take_fd(struct wire_fds *fds, uint32_t name);
 void wire_close_fds(struct wire_fds *fds);
 
 /* Sets the timeout of each send and receive on the socket; 0: none. */
-void wire_set_patience(int socket, double seconds);
+void wire_set_timeout(int socket, double seconds);
 
 /* Sends a message; fds may be NULL.  WHY_SYSTEM: the peer has closed the connection.  WHY_TIMEOUT:
  * the socket's timeout has passed.  WHY_MEMORY: nothing was sent, and the connection is still
  * usable. */
 int wire_send(int socket, const ProtobufCMessage *m, const struct wire_fds *fds, struct why *w);
 /* As wire_send(), but fails instead of waiting for room in the socket's queue. */
-int wire_send_at_once(int socket, const ProtobufCMessage *m, struct why *w);
+int wire_send_nonblocking(int socket, const ProtobufCMessage *m, struct why *w);
 /* Busy-waits until the socket is readable, for as long as sim/base/spin.h allows. */
 void wire_spin(int socket, struct spin *s);
 /* Waits for a message, which is allocated in the arena.  1: received.  0: end of the connection.
@@ -65,15 +66,15 @@ int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct aren
                  ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
 
 /* The next packet's header, read before the packet so that the receiver can reserve descriptors. */
-struct wire_next {
+struct wire_header {
     uint32_t n_fds;   /* descriptors that the packet announces */
     bool is_long;     /* the message is in a memory file, whose descriptor comes in addition */
     bool without_fds; /* set by the receiver: drop the n_fds descriptors; ret_fds is then empty */
 };
-/* wire_await() waits for a packet and reads its header; wire_receive_next() then receives it.
+/* wire_peek() waits for a packet and reads its header; wire_receive_next() then receives it.
  * Results as those of wire_receive().  A packet with more than it announces is invalid. */
-int wire_await(int socket, struct wire_next *ret_next, struct why *w);
-int wire_receive_next(int socket, const struct wire_next *next,
+int wire_peek(int socket, struct wire_header *ret_next, struct why *w);
+int wire_receive_next(int socket, const struct wire_header *next,
                       const ProtobufCMessageDescriptor *type, struct arena *a,
                       ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
 
@@ -94,12 +95,12 @@ int wire_check_request(const struct hal_request *hal, struct why *w);
  * are added to fds.  A memory of kind ADDRESS is represented by an offset into the channel's
  * staging memory: `staged`, or staged[i] for pool i of a request (NULL: no such pools).  A model
  * must have none.  WHY_INVALID, WHY_UNSUPPORTED (too many descriptors), WHY_MEMORY. */
-int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
-                   Wire__Model **ret_model, struct why *w);
-int wire_put_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
-                     struct wire_fds *fds, Wire__Request **ret_request, struct why *w);
-int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,
-                    struct wire_fds *fds, Wire__Memory **ret_memory, struct why *w);
+int wire_encode_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
+                      Wire__Model **ret_model, struct why *w);
+int wire_encode_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
+                        struct wire_fds *fds, Wire__Request **ret_request, struct why *w);
+int wire_encode_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,
+                       struct wire_fds *fds, Wire__Memory **ret_memory, struct why *w);
 
 /* Memory shared by both sides of a channel, for pools of kind ADDRESS. */
 struct wire_staging {
@@ -110,12 +111,12 @@ struct wire_staging {
 /* Driver side: messages to structures, which point into message, arena and staging memory (s NULL:
  * none).  Counts and lengths of arrays are correct; all other values are untrusted, and the driver
  * checks them.  WHY_INVALID or WHY_MEMORY. */
-int wire_take_model(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
-                    struct hal_model *ret_hal, struct why *w);
-int wire_take_request(const Wire__Request *m, const struct wire_fds *fds,
-                      const struct wire_staging *s, struct arena *a, struct hal_request *ret_hal,
-                      struct why *w);
-int wire_take_memory(const Wire__Memory *m, const struct wire_fds *fds,
-                     const struct wire_staging *s, struct hal_memory *ret_hal, struct why *w);
+int wire_decode_model(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
+                      struct hal_model *ret_hal, struct why *w);
+int wire_decode_request(const Wire__Request *m, const struct wire_fds *fds,
+                        const struct wire_staging *s, struct arena *a, struct hal_request *ret_hal,
+                        struct why *w);
+int wire_decode_memory(const Wire__Memory *m, const struct wire_fds *fds,
+                       const struct wire_staging *s, struct hal_memory *ret_hal, struct why *w);
 
 #endif

@@ -158,8 +158,8 @@ static Wire__Subgraph *put_subgraph(const struct hal_subgraph *h, struct arena *
     return m;
 }
 
-int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,
-                    struct wire_fds *fds, Wire__Memory **ret_memory, struct why *w)
+int wire_encode_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,
+                       struct wire_fds *fds, Wire__Memory **ret_memory, struct why *w)
 {
     Wire__Memory *m = NEW(a, Wire__Memory, WIRE__MEMORY__INIT);
 
@@ -172,7 +172,7 @@ int wire_put_memory(const struct hal_memory *hal, uint64_t staged, struct arena 
     m->offset = hal->kind == HAL_MEMORY_ADDRESS ? staged : hal->offset;
     m->size = hal->size;
     if (hal->kind != HAL_MEMORY_ADDRESS) {
-        TRY(wire_name_fd(fds, hal->fd, &m->fd, w));
+        TRY(wire_find_or_put_fd(fds, hal->fd, &m->fd, w));
         REQUIRE(w, m->fd, "descriptor %d is not open", hal->fd);
     }
     *ret_memory = m;
@@ -196,8 +196,8 @@ static int put_prefixes(const struct hal_model *hal, struct arena *a, Wire__Mode
     return 0;
 }
 
-int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
-                   Wire__Model **ret_model, struct why *w)
+int wire_encode_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
+                      Wire__Model **ret_model, struct why *w)
 {
     Wire__Model *m = NEW(a, Wire__Model, WIRE__MODEL__INIT);
 
@@ -211,7 +211,7 @@ int wire_put_model(const struct hal_model *hal, struct arena *a, struct wire_fds
         if (!(m->referenced[m->n_referenced] = put_subgraph(&hal->referenced[m->n_referenced], a)))
             return why_no_memory(w);
     for (; m->n_pools < hal->n_pools; m->n_pools++)
-        TRY(wire_put_memory(&hal->pools[m->n_pools], 0, a, fds, &m->pools[m->n_pools], w));
+        TRY(wire_encode_memory(&hal->pools[m->n_pools], 0, a, fds, &m->pools[m->n_pools], w));
     m->operand_values = (ProtobufCBinaryData){ hal->operand_values_length,
                                                (uint8_t *) (uintptr_t) hal->operand_values };
     m->relaxed = hal->relaxed;
@@ -242,8 +242,8 @@ static Wire__Argument **put_arguments(const struct hal_argument *h, uint32_t n, 
     return m;
 }
 
-int wire_put_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
-                     struct wire_fds *fds, Wire__Request **ret_request, struct why *w)
+int wire_encode_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
+                        struct wire_fds *fds, Wire__Request **ret_request, struct why *w)
 {
     Wire__Request *m = NEW(a, Wire__Request, WIRE__REQUEST__INIT);
 
@@ -261,8 +261,8 @@ int wire_put_request(const struct hal_request *hal, const uint64_t *staged, stru
         p->is_token = h->is_token;
         p->token = h->token;
         if (!h->is_token)
-            TRY(wire_put_memory(&h->memory, staged ? staged[m->n_pools] : 0, a, fds, &p->memory,
-                                w));
+            TRY(wire_encode_memory(&h->memory, staged ? staged[m->n_pools] : 0, a, fds, &p->memory,
+                                   w));
         m->pools[m->n_pools] = p;
     }
     *ret_request = m;
@@ -323,8 +323,8 @@ static int take_subgraph(const Wire__Subgraph *m, struct arena *a, struct hal_su
     return 0;
 }
 
-int wire_take_memory(const Wire__Memory *m, const struct wire_fds *fds,
-                     const struct wire_staging *s, struct hal_memory *ret_hal, struct why *w)
+int wire_decode_memory(const Wire__Memory *m, const struct wire_fds *fds,
+                       const struct wire_staging *s, struct hal_memory *ret_hal, struct why *w)
 {
     struct hal_memory h = { .kind = (enum hal_memory_kind) m->kind,
                             .protection = m->protection,
@@ -350,7 +350,7 @@ static int take_pools(const Wire__Model *m, const struct wire_fds *fds, struct a
     if (!pools)
         return why_no_memory(w);
     for (size_t i = 0; i < m->n_pools; i++)
-        TRY(wire_take_memory(m->pools[i], fds, NULL, &pools[i], w));
+        TRY(wire_decode_memory(m->pools[i], fds, NULL, &pools[i], w));
     h->n_pools = (uint32_t) m->n_pools;
     h->pools = pools;
     return 0;
@@ -373,8 +373,8 @@ static int take_prefixes(const Wire__Model *m, struct arena *a, struct hal_model
     return 0;
 }
 
-int wire_take_model(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
-                    struct hal_model *ret_hal, struct why *w)
+int wire_decode_model(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
+                      struct hal_model *ret_hal, struct why *w)
 {
     struct hal_subgraph *referenced = arena_alloc(a, m->n_referenced, sizeof(*referenced));
     struct hal_model h = { .relaxed = m->relaxed,
@@ -405,9 +405,9 @@ static struct hal_argument *take_arguments(Wire__Argument *const *m, size_t n, s
     return h;
 }
 
-int wire_take_request(const Wire__Request *m, const struct wire_fds *fds,
-                      const struct wire_staging *s, struct arena *a, struct hal_request *ret_hal,
-                      struct why *w)
+int wire_decode_request(const Wire__Request *m, const struct wire_fds *fds,
+                        const struct wire_staging *s, struct arena *a, struct hal_request *ret_hal,
+                        struct why *w)
 {
     struct hal_request_pool *pools = arena_alloc(a, m->n_pools, sizeof(*pools));
     struct hal_argument *in = take_arguments(m->inputs, m->n_inputs, a);
@@ -420,7 +420,7 @@ int wire_take_request(const Wire__Request *m, const struct wire_fds *fds,
         pools[i] = (struct hal_request_pool){ .is_token = p->is_token, .token = p->token };
         REQUIRE(w, p->is_token || p->memory, "pool %zu has neither memory nor a token", i);
         if (!p->is_token)
-            TRY(wire_take_memory(p->memory, fds, s, &pools[i].memory, w));
+            TRY(wire_decode_memory(p->memory, fds, s, &pools[i].memory, w));
     }
     *ret_hal = (struct hal_request){
         (uint32_t) m->n_inputs, (uint32_t) m->n_outputs, (uint32_t) m->n_pools, in, out, pools

@@ -6,13 +6,13 @@ int wire_receive_counted(uint32_t client, int socket, const ProtobufCMessageDesc
                          struct arena *a, ProtobufCMessage **ret_message,
                          struct counted_fds *ret_fds, struct why *w)
 {
-    struct wire_next next;
-    int rc = wire_await(socket, &next, w);
+    struct wire_header next;
+    int rc = wire_peek(socket, &next, w);
 
     if (rc <= 0)
         return rc;
     const uint32_t n = next.n_fds + next.is_long;
-    bool ok = n == 0 || share_take(ACCOUNT_FILES, client, n);
+    bool ok = n == 0 || process_quota_charge(QUOTA_FILES, client, n);
 
     next.without_fds = !ok;
     rc = wire_receive_next(socket, &next, type, a, ret_message, &ret_fds->fds, w);
@@ -29,5 +29,5 @@ void wire_close_counted_fds(struct counted_fds *fds)
 {
     wire_close_fds(&fds->fds);
     if (fds->taken)
-        share_give(ACCOUNT_FILES, fds->client, fds->taken);
+        process_quota_release(QUOTA_FILES, fds->client, fds->taken);
 }

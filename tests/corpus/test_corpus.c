@@ -29,11 +29,12 @@ static int compare(const struct example *e, const struct result *r, struct why *
     int steps = strstr(e->name, "mobilenet_quantized") ? 3 : 1;
 
     for (uint32_t i = 0; i < r->n; i++) {
-        if (!r->odds[i] && (e->ignored[i] || !e->expected[i].data))
+        if (!r->distribution[i] && (e->ignored[i] || !e->expected[i].data))
             continue;
-        struct judgement j = r->odds[i]
-                                 ? judge_odds(r->odds[i], e->multinomial_tolerance, &r->out[i])
-                                 : judge_cts(&e->expected[i], &r->out[i], half, steps);
+        struct judgement j =
+            r->distribution[i]
+                ? judge_distribution(r->distribution[i], e->multinomial_tolerance, &r->out[i])
+                : judge_cts(&e->expected[i], &r->out[i], half, steps);
         if (!j.ok)
             return why_fail(w, WHY_INVALID, "output %u: %s", i, j.why);
     }

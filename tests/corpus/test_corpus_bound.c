@@ -28,8 +28,9 @@ static int compare(const struct example *e, const struct result *r, struct tally
         if ((e->ignored && e->ignored[i]) || !actual->data || r->open[i])
             continue;
         struct judgement j =
-            r->odds[i] ? judge_odds(r->odds[i], e->multinomial_tolerance, actual)
-                       : judge_bound(&r->out[i], r->real[i], r->bound[i], r->kind[i], actual);
+            r->distribution[i]
+                ? judge_distribution(r->distribution[i], e->multinomial_tolerance, actual)
+                : judge_bound(&r->out[i], r->real[i], r->bound[i], r->kind[i], actual);
         REQUIRE(w, j.ok, "output %u: %s", i, j.why);
         t->elements += tensor_count(actual);
         t->decided += j.checked;

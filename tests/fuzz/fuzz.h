@@ -1,6 +1,6 @@
 /* What every fuzz target defines: libFuzzer's entry point, which replay.c calls too. */
-#ifndef TESTS_FUZZ_FUZZ_H
-#define TESTS_FUZZ_FUZZ_H
+#ifndef TESTS_FUZZ_H
+#define TESTS_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>

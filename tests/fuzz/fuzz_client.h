@@ -1,7 +1,7 @@
 /* Hostile clients of a driver, in process: models damaged as bytes say, and what every driver must
  * hold to whatever it is sent. */
-#ifndef TESTS_FUZZ_FUZZ_CLIENT_H
-#define TESTS_FUZZ_FUZZ_CLIENT_H
+#ifndef TESTS_FUZZ_CLIENT_H
+#define TESTS_FUZZ_CLIENT_H
 
 #include "randgraph/randgraph.h"
 #include "sim/hal/extension_codes.h"

@@ -47,13 +47,13 @@ static bool says_nothing(const struct request_datum *d)
     return (d->tag == REQUEST_DEADLINE || d->tag == REQUEST_LOOP_TIMEOUT) && d->of.ns == UINT64_MAX;
 }
 
-static void check_again(const struct request_datum *d, uint32_t n, const struct packet_request *r,
-                        enum hal_version version)
+static void check_again(const struct request_datum *d, uint32_t n,
+                        const struct burst_packet_request *r, enum hal_version version)
 {
     struct request_datum again[MOST];
     uint32_t n_again = 0, k = 0, left_out = 0;
 
-    must(packet_put_request(r, version, again, MOST, &n_again) == 0);
+    must(burst_packet_put_request(r, version, again, MOST, &n_again) == 0);
     for (uint32_t i = 0; i < n; i++)
         left_out += says_nothing(&d[i]);
     must(n_again + left_out == n);
@@ -62,19 +62,19 @@ static void check_again(const struct request_datum *d, uint32_t n, const struct 
         if (!says_nothing(&d[i]))
             must(same_meaning(&d[i], &again[k++]));
     if (n_again)
-        must(packet_put_request(r, version, again, n_again - 1, &n_again) < 0);
+        must(burst_packet_put_request(r, version, again, n_again - 1, &n_again) < 0);
 }
 
 static void read_request(const struct request_datum *d, uint32_t n)
 {
     static const enum hal_version versions[] = { HAL_1_2, HAL_1_3, HAL_FL5, HAL_FL8 };
-    struct packet_request r;
+    struct burst_packet_request r;
     struct why w;
 
     for (int i = 0; i < 4; i++) {
         struct arena *a = arena_new(MEMORY);
         must(a);
-        if (packet_take_request(d, n, versions[i], a, &r, &w) == 0)
+        if (burst_packet_take_request(d, n, versions[i], a, &r, &w) == 0)
             check_again(d, n, &r, versions[i]);
         arena_free(a);
     }
@@ -91,13 +91,13 @@ static void read_result(const struct result_datum *d, uint32_t n)
     uint32_t n_again = 0;
     struct why w;
 
-    if (packet_take_result(d, n, &status, &r, &w) < 0)
+    if (burst_packet_take_result(d, n, &status, &r, &w) < 0)
         return;
     must((unsigned) status < HAL_STATUS_COUNT && r.n_shapes <= OUTPUTS);
-    must(packet_put_result(status, &r, again, MOST, &n_again) == 0 && n_again == n);
+    must(burst_packet_put_result(status, &r, again, MOST, &n_again) == 0 && n_again == n);
     for (uint32_t i = 0; i < n; i++)
         must(again[i].tag == d[i].tag);
-    must(packet_put_result(status, &r, again, n - 1, &n_again) < 0);
+    must(burst_packet_put_result(status, &r, again, n - 1, &n_again) < 0);
 }
 
 /* The first byte says which of the two. */

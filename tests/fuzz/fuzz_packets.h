@@ -1,7 +1,7 @@
 /* What stands before each packet in the bytes of fuzz_service and fuzz_remote: its length (two
  * bytes) and a byte of flags. */
-#ifndef TESTS_FUZZ_FUZZ_PACKETS_H
-#define TESTS_FUZZ_FUZZ_PACKETS_H
+#ifndef TESTS_FUZZ_PACKETS_H
+#define TESTS_FUZZ_PACKETS_H
 
 enum {
     /* both: the packet's header lies */

@@ -1,6 +1,6 @@
 /* Seeds of the fuzz targets, written by the product's own encoders. */
-#ifndef TESTS_FUZZ_SEEDS_H
-#define TESTS_FUZZ_SEEDS_H
+#ifndef TESTS_SEEDS_H
+#define TESTS_SEEDS_H
 
 #include <protobuf-c/protobuf-c.h>
 #include <stddef.h>

@@ -8,14 +8,14 @@
 enum { MOST = 64, IS_RESULT = 0, IS_REQUEST = 1 };
 
 /* bend: makes it say what it is not; NULL: as it was written. */
-static void write_request(const char *name, const struct packet_request *r,
+static void write_request(const char *name, const struct burst_packet_request *r,
                           enum hal_version version, void (*bend)(struct request_datum *d))
 {
     struct request_datum d[MOST];
     struct seed s;
     uint32_t n;
 
-    ck_assert_int_eq(packet_put_request(r, version, d, MOST, &n), 0);
+    ck_assert_int_eq(burst_packet_put_request(r, version, d, MOST, &n), 0);
     if (bend)
         bend(d);
     seed_begin(&s);
@@ -30,7 +30,7 @@ static void write_result(const char *name, enum hal_status status, const struct 
     struct seed s;
     uint32_t n;
 
-    ck_assert_int_eq(packet_put_result(status, r, d, MOST, &n), 0);
+    ck_assert_int_eq(burst_packet_put_result(status, r, d, MOST, &n), 0);
     seed_begin(&s);
     seed_put(&s, &(uint8_t){ IS_RESULT }, 1);
     seed_put(&s, d, n * sizeof *d);
@@ -58,19 +58,19 @@ static void write_requests(void)
     static const uint8_t value[] = { 1, 2, 3 };
     static const struct hal_token_value hints[] = { { 1 << 16, value, sizeof value },
                                                     { 2 << 16, NULL, 0 } };
-    static const struct packet_pool kept[] = { { REQUEST_POOL, 0, 0 },
-                                               { REQUEST_POOL, 7, 0 },
-                                               { REQUEST_POOL, 1, 0 } },
-                                    others[] = { { REQUEST_PASSING_POOL, 3, 0 },
-                                                 { REQUEST_TOKEN, 0, 5 } };
+    static const struct burst_packet_pool kept[] = { { REQUEST_POOL, 0, 0 },
+                                                     { REQUEST_POOL, 7, 0 },
+                                                     { REQUEST_POOL, 1, 0 } },
+                                          others[] = { { REQUEST_UNCACHED_POOL, 3, 0 },
+                                                       { REQUEST_TOKEN, 0, 5 } };
     const struct hal_execution_config config = client_config(), later = {
         .measure = true, .deadline = 1000, .loop_timeout = 2000, .n_hints = 2, .hints = hints
     };
     struct hal_argument in[] = { { .location = { .pool = 0, .length = 16 } },
                                  { .location = { .pool = 1, .offset = 8, .length = 16 } } };
     struct hal_argument out[] = { { .location = { .pool = 2, .length = 16 } } };
-    const struct packet_request plain = { 2, 1, 3, in, out, kept, config },
-                                newest = { 2, 1, 2, in, out, others, later };
+    const struct burst_packet_request plain = { 2, 1, 3, in, out, kept, config },
+                                      newest = { 2, 1, 2, in, out, others, later };
 
     write_request("request", &plain, HAL_1_2, NULL);
     write_request("huge", &plain, HAL_1_2, be_huge);

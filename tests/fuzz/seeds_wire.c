@@ -57,7 +57,7 @@ static void call_with_model(Wire__Method method, enum hal_version version,
     struct wire_fds fds = { 0 };
     struct why w;
 
-    ck_assert_int_eq(wire_put_model(hal, a, &fds, &c.model, &w), 0);
+    ck_assert_int_eq(wire_encode_model(hal, a, &fds, &c.model, &w), 0);
     c.version = (int32_t) version;
     c.callback = 5;
     config.preference = HAL_FAST_SINGLE_ANSWER;
@@ -80,7 +80,7 @@ static void execute(Wire__Method method, enum hal_version version, uint64_t obje
     struct wire_fds fds = { 0 };
     struct why w;
 
-    ck_assert_int_eq(wire_put_request(hal, staged, a, &fds, &c.request, &w), 0);
+    ck_assert_int_eq(wire_encode_request(hal, staged, a, &fds, &c.request, &w), 0);
     config.deadline = HAL_NO_DEADLINE;
     config.loop_timeout = HAL_NO_TIME;
     c.version = (int32_t) version;

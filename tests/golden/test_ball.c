@@ -42,14 +42,14 @@ struct example {
 static void make(struct example *t, size_t n, double reach, double share)
 {
     double scratch[MOST];
-    struct near_array a = { t->y, t->bound };
+    struct ball_array a = { t->y, t->bound };
 
     t->n = n;
     for (size_t i = 0; i < n; i++) {
         t->y[i] = t->x[i] = reach * (2 * draw() + 1);
         t->bound[i] = t->e[i] = reach * share * fabs(draw());
     }
-    near_normalise(&a, n, unit, factor, scratch);
+    ball_normalise(&a, n, unit, factor, scratch);
 }
 
 /* Which way value i moves with value j (numerically). */

@@ -222,10 +222,10 @@ static void draw_evenly(const double *p, int32_t *to, int n)
 
 static struct judgement judge_draws(size_t rows, double tolerance, int32_t *draws)
 {
-    struct odds o = { rows, CLASSES, even, no_error, 0 };
+    struct distribution o = { rows, CLASSES, even, no_error, 0 };
     struct tensor t = { DT_I32, { 2, { (uint32_t) rows, DRAWS } }, .data = draws };
 
-    return judge_odds(&o, tolerance, &t);
+    return judge_distribution(&o, tolerance, &t);
 }
 
 START_TEST(samples_are_judged_by_their_distribution)
@@ -237,7 +237,7 @@ START_TEST(samples_are_judged_by_their_distribution)
     ck_assert(judge_draws(2, 0, draws).ok);
     ck_assert(judge_draws(2, 0.01, draws).ok);
     ck_assert_uint_eq(judge_draws(2, 0.01, draws).checked, 2 * CLASSES);
-    /* The second row drawn with the odds of the first. */
+    /* The second row drawn with the distribution of the first. */
     draw_evenly(even, draws + DRAWS, DRAWS);
     struct judgement j = judge_draws(2, 0, draws);
     ck_assert(!j.ok);

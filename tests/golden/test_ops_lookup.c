@@ -36,14 +36,14 @@ START_TEST(fingerprints_are_those_of_farmhash)
     for (int i = 0; i < COUNT(prints); i++) {
         for (size_t k = 0; k < prints[i].length; k++)
             text[k] = (char) (7 * k + 3);
-        ck_assert_msg(fingerprint64(text, prints[i].length) == prints[i].print, "%zu bytes",
+        ck_assert_msg(farmhash64(text, prints[i].length) == prints[i].print, "%zu bytes",
                       prints[i].length);
     }
     for (size_t k = 0; k < 256; k++)
         text[k] = "test"[k % 4];
-    ck_assert_uint_eq(fingerprint64(text, 4), (uint64_t) 8581389452482819506);
-    ck_assert_uint_eq(fingerprint64(text, 32), (uint64_t) -4196240717365766262);
-    ck_assert_uint_eq(fingerprint64(text, 256), (uint64_t) 3500507768004279527);
+    ck_assert_uint_eq(farmhash64(text, 4), (uint64_t) 8581389452482819506);
+    ck_assert_uint_eq(farmhash64(text, 32), (uint64_t) -4196240717365766262);
+    ck_assert_uint_eq(farmhash64(text, 256), (uint64_t) 3500507768004279527);
 }
 END_TEST
 

@@ -316,7 +316,7 @@ START_TEST(boxes_are_copied_element_by_element)
     for (int round = 0; round < 500; round++) {
         uint32_t rank = below(5);
         size_t size = sizes[below(5)], total = 1;
-        struct mover_axis box[5];
+        struct copy_axis box[5];
         ptrdiff_t start = 0, step = 1, from_step[5];
         uint32_t order[5] = { 0 };
         for (uint32_t i = 0; i < rank; i++) {
@@ -347,7 +347,7 @@ START_TEST(boxes_are_copied_element_by_element)
                 at += (ptrdiff_t) (rest % box[i].n) * from_step[i];
             memcpy(want + e * size, from + (size_t) at * size, size);
         }
-        mover_copy(size, box, rank, from + (size_t) start * size, to);
+        copy_elements(size, box, rank, from + (size_t) start * size, to);
         ck_assert_msg(!memcmp(to, want, sizeof to), "round %d", round);
     }
 }
@@ -357,11 +357,11 @@ START_TEST(large_transpositions_are_blocked_right)
 {
     enum { ROWS = 150, COLUMNS = 333 };
     static uint16_t from[ROWS * COLUMNS], to[ROWS * COLUMNS];
-    struct mover_axis box[] = { { COLUMNS, 1, ROWS }, { ROWS, COLUMNS, 1 } };
+    struct copy_axis box[] = { { COLUMNS, 1, ROWS }, { ROWS, COLUMNS, 1 } };
 
     for (size_t i = 0; i < ROWS * COLUMNS; i++)
         from[i] = (uint16_t) below(65536);
-    mover_copy(2, box, 2, from, to);
+    copy_elements(2, box, 2, from, to);
     for (size_t r = 0; r < ROWS; r++)
         for (size_t c = 0; c < COLUMNS; c++)
             ck_assert_uint_eq(to[c * ROWS + r], from[r * COLUMNS + c]);
@@ -377,7 +377,7 @@ START_TEST(fills_repeat_the_value)
     for (int s = 0; s < COUNT(sizes); s++)
         for (size_t n = 0; n <= 100; n++) {
             memset(to, 99, sizeof to);
-            mover_fill(sizes[s], value, n, to);
+            fill_elements(sizes[s], value, n, to);
             for (size_t i = 0; i < n * sizes[s]; i++)
                 ck_assert_uint_eq(to[i], value[i % sizes[s]]);
             ck_assert_uint_eq(to[n * sizes[s]], 99);

@@ -162,11 +162,11 @@ END_TEST
 START_TEST(draws_are_not_compared_one_by_one)
 {
     double p[2] = { 0.5, 0.5 }, relative = 0;
-    struct odds odds = { 1, 2, p, &relative, 0 };
+    struct distribution distribution = { 1, 2, p, &relative, 0 };
     int32_t draws[400];
     struct fixture f;
     begin(&f, JUDGE_BOUND);
-    f.check.result.odds[0] = &odds;
+    f.check.result.distribution[0] = &distribution;
     f.check.out_shape[0] = (struct shape){ 2, { 1, COUNT(draws) } };
     for (int biased = 0; biased < 2; biased++) {
         struct outcome o = answer(STAGE_DONE, HAL_NONE, y, 3);
@@ -442,9 +442,9 @@ START_TEST(inputs_follow_from_the_name)
     struct tensor a = { .dtype = DT_U8, .shape = { 2, { 0, 500 } }, .scale = 0.5f, .zero = 7 };
     struct tensor b = a, c = a;
     struct why w;
-    ck_assert_int_eq(inputs_fill("model", &a, 1, arena, &w), 0);
-    ck_assert_int_eq(inputs_fill("model", &b, 1, arena, &w), 0);
-    ck_assert_int_eq(inputs_fill("other", &c, 1, arena, &w), 0);
+    ck_assert_int_eq(inputs_generate("model", &a, 1, arena, &w), 0);
+    ck_assert_int_eq(inputs_generate("model", &b, 1, arena, &w), 0);
+    ck_assert_int_eq(inputs_generate("other", &c, 1, arena, &w), 0);
     ck_assert_uint_eq(a.shape.dim[0], 1);
     ck_assert_mem_eq(a.data, b.data, 500);
     ck_assert_mem_ne(a.data, c.data, 500);

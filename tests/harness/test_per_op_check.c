@@ -49,7 +49,7 @@ START_TEST(each_operation_stands_alone)
     struct why w = { 0 };
     uint32_t n;
 
-    ck_assert_msg(layers_make(&e, a, &layers, &n, &w) == 0, "%s", w.text);
+    ck_assert_msg(per_op_check_split(&e, a, &layers, &n, &w) == 0, "%s", w.text);
     ck_assert_uint_eq(n, 3);
     for (uint32_t i = 0; i < n; i++) {
         ck_assert_msg(model_validate(&layers[i].model, &w) > 0, "%s", w.text);
@@ -80,7 +80,7 @@ static struct check_result judge(const char *uri)
     check_reference(&c);
     ck_assert_int_eq(check_run(&c, t, &o, &r), 0);
     check_judge(&c, &o, &r, NULL);
-    layers_check(&c, t, &r, NULL);
+    per_op_check_run(&c, t, &r, NULL);
     check_done(&c);
     target_free(t);
     return r;
@@ -105,7 +105,7 @@ START_TEST(a_layer_that_fails_is_the_verdict)
 
     ck_assert_msg(target_open("sim:dsp?fault=zero-point-ignored", NULL, &t, &w) == 0, "%s", w.text);
     ck_assert_int_eq(check_begin(&c, &e, JUDGE_BOUND, &w), 0);
-    layers_check(&c, t, &r, NULL);
+    per_op_check_run(&c, t, &r, NULL);
     ck_assert_int_eq(r.verdict, VERDICT_FAIL);
     ck_assert_msg(!strncmp(r.why, "operation 0 (ADD) alone: ", 25), "%s", r.why);
     check_done(&c);

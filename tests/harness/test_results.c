@@ -127,7 +127,7 @@ START_TEST(a_case_is_found_again)
 {
     write_killed_run();
     struct results *r;
-    struct found_case f;
+    struct recorded_case f;
     struct why w;
     ck_assert_int_eq(results_open(path, RESULTS_READ, &r, &w), 0);
     ck_assert_int_eq(results_find_case(r, "random/s7/i9", &f, &w), 0);
@@ -138,7 +138,7 @@ START_TEST(a_case_is_found_again)
     ck_assert_uint_eq(f.seed, UINT64_MAX);
     ck_assert_uint_eq(f.n_targets, 1);
     ck_assert_str_eq(f.target[0], "sim:cpu?fault=nan");
-    found_case_done(&f);
+    recorded_case_done(&f);
     results_close(r);
 }
 END_TEST

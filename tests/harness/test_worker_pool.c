@@ -18,7 +18,7 @@ struct job {
     bool leave; /* the item is left after a death */
     int steps[ITEMS], completed[ITEMS], deaths, messages_failed;
     size_t longest;
-    struct crew_death death;
+    struct worker_pool_death death;
     volatile sig_atomic_t stop;
     int stop_after;
 };
@@ -34,7 +34,7 @@ static int start(void *user, void **ret_state, struct why *w)
     return 0;
 }
 
-static void misbehave(struct crew_link *l, enum mischief m)
+static void misbehave(struct worker_pool_link *l, enum mischief m)
 {
     static char large[3 << 20];
     switch (m) {
@@ -43,20 +43,20 @@ static void misbehave(struct crew_link *l, enum mischief m)
     case HANG:
         for (;;)
             pause();
-    case LARGE: crew_send(l, large, sizeof large); break;
+    case LARGE: worker_pool_send(l, large, sizeof large); break;
     default: break;
     }
 }
 
-static void item(struct crew_link *l, uint64_t i, uint32_t step, void *state, void *user)
+static void item(struct worker_pool_link *l, uint64_t i, uint32_t step, void *state, void *user)
 {
     (void) state;
     const struct job *j = user;
     for (; step < STEPS; step++) {
-        crew_mark(l, 10 + step);
+        worker_pool_mark(l, 10 + step);
         if (i == 7 && step == 1)
             misbehave(l, j->mischief);
-        crew_send(l, &step, sizeof step);
+        worker_pool_send(l, &step, sizeof step);
     }
 }
 
@@ -73,7 +73,7 @@ static int message(uint64_t i, const void *bytes, size_t length, void *user, str
     return 0;
 }
 
-static int died(uint64_t i, const struct crew_death *d, uint32_t *ret_step, void *user,
+static int died(uint64_t i, const struct worker_pool_death *d, uint32_t *ret_step, void *user,
                 struct why *w)
 {
     (void) w;
@@ -95,14 +95,14 @@ static int complete(uint64_t i, void *user, struct why *w)
     return 0;
 }
 
-static const struct crew_work work = {
+static const struct worker_pool_work work = {
     .start = start, .item = item, .message = message, .died = died, .complete = complete
 };
 
 static int run(struct job *j, struct why *w)
 {
-    struct crew_options options = { .workers = 3, .timeout = 0.3, .stop = &j->stop };
-    return crew_run(&options, &work, ITEMS, j, w);
+    struct worker_pool_options options = { .workers = 3, .timeout = 0.3, .stop = &j->stop };
+    return worker_pool_run(&options, &work, ITEMS, j, w);
 }
 
 static void check_complete(const struct job *j, int steps_of_7)
@@ -213,8 +213,8 @@ START_TEST(in_process_does_the_same)
 {
     struct job j = { 0 };
     struct why w;
-    struct crew_options options = { .in_process = true };
-    ck_assert_int_eq(crew_run(&options, &work, ITEMS, &j, &w), 0);
+    struct worker_pool_options options = { .in_process = true };
+    ck_assert_int_eq(worker_pool_run(&options, &work, ITEMS, &j, &w), 0);
     check_complete(&j, STEPS);
 }
 END_TEST
@@ -223,8 +223,8 @@ START_TEST(nothing_to_do_is_done)
 {
     struct job j = { 0 };
     struct why w;
-    struct crew_options options = { .workers = 2 };
-    ck_assert_int_eq(crew_run(&options, &work, 0, &j, &w), 0);
+    struct worker_pool_options options = { .workers = 2 };
+    ck_assert_int_eq(worker_pool_run(&options, &work, 0, &j, &w), 0);
 }
 END_TEST
 

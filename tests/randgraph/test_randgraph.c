@@ -39,7 +39,7 @@ struct tally {
     double limit; /* of every value on the way */
 };
 
-static const double half_limit = 1e4 * 1.001; /* fp16 ends at 65504 */
+static const double fp16_limit = 1e4 * 1.001; /* fp16 ends at 65504 */
 
 static double values[1 << 16];
 
@@ -50,7 +50,7 @@ static void check_values(const struct exec_event *e, void *user)
     for (uint32_t i = 0; i < e->call->n_out; i++) {
         const struct tensor *out = e->call->out[i];
         enum dtype type = out->dtype;
-        double limit = type == DT_I32 ? INT32_MAX : type == DT_F16 ? half_limit : t->limit;
+        double limit = type == DT_I32 ? INT32_MAX : type == DT_F16 ? fp16_limit : t->limit;
         tensor_widen(out, values);
         for (size_t k = 0; k < tensor_count(out); k++)
             if (!(fabs(values[k]) <= limit)) /* ck_assert() writes a file each time */
@@ -83,7 +83,7 @@ static void run(const struct example *e, struct tally *t)
     struct plan *plan;
     struct result r;
 
-    t->limit = e->model.relaxed ? half_limit : 1e6 * 1.001;
+    t->limit = e->model.relaxed ? fp16_limit : 1e6 * 1.001;
     ck_assert_msg(plan_new(&e->model, &plan, &why) == 0, "%s: %s", e->name, why.text);
     ck_assert_msg(plan_run(plan, e->in, &options, &r, &why) == 0, "%s: %s", e->name, why.text);
     for (uint32_t i = 0; i < r.n; i++)

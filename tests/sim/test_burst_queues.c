@@ -332,7 +332,7 @@ START_TEST(a_client_without_its_memories_fails_alone)
     struct hal_memory honest = b.memory[1];
     b.memory[1].size = 0;
     ck_assert_int_ne(run(), HAL_NONE);
-    ck_assert_uint_eq(b.n_results, PACKET_FAILURE);
+    ck_assert_uint_eq(b.n_results, BURST_PACKET_MIN_RESULT);
     b.memory[1] = honest;
     check_run();
     ck_assert_uint_eq(b.questions, 2);
@@ -362,7 +362,7 @@ START_TEST(claims_of_a_client_do_not_end_its_burst)
         ring_bell(&b.link.request);
         claim(&b.link.result, 64, k << (k * 5 % 60));
         while (raw_burst_await(&b, 100000))
-            ck_assert_uint_le(b.n_results, PACKET_FAILURE);
+            ck_assert_uint_le(b.n_results, BURST_PACKET_MIN_RESULT);
     }
     claim(&b.link.result, 64, b.link.result.position);
     claim(&b.link.request, 0, b.link.request.position);
@@ -447,7 +447,7 @@ START_TEST(an_idle_burst_gives_its_memories_up_and_asks_again)
     ck_assert_int_eq(model.prepared->methods->configure_burst(model.prepared, HAL_FL7, &burst),
                      HAL_NONE);
     b.server = burst_server_new(burst, HAL_FL7, NULL);
-    burst_server_set_idle(b.server, 20000000);
+    burst_server_set_idle_time(b.server, 20000000);
     ck_assert_int_eq(burst_server_open(b.server, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &fds, &w),
                      0);
     ck_assert_int_eq(burst_link_open(&fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &b.link, &w), 0);
@@ -554,19 +554,19 @@ START_TEST(a_service_that_is_none_does_not_hold_its_client)
     struct burst_link link;
     pthread_t thread;
 
-    host.patience = _i == SILENT ? 30000000 : UINT64_MAX;
+    host.reply_timeout = _i == SILENT ? 30000000 : UINT64_MAX;
     open_fake(&f, &link);
     client_fill(&request, 1);
     request.hal.n_pools = 1;
     client = burst_client_new(&link, HAL_FL7, &host);
     ck_assert_int_eq(pthread_create(&thread, NULL, fake_service, &f), 0);
-    enum burst_way way = burst_client_execute(client, &request.hal, 1, identifiers, &config,
-                                              &request.result, &status, &w);
+    enum burst_outcome way = burst_client_execute(client, &request.hal, 1, identifiers, &config,
+                                                  &request.result, &status, &w);
     pthread_join(thread, NULL);
     if (_i == STRANGE_QUESTIONS)
-        ck_assert(way == BURST_WENT && status == HAL_GENERAL_FAILURE);
+        ck_assert(way == BURST_EXECUTED && status == HAL_GENERAL_FAILURE);
     else
-        ck_assert(way == BURST_DEAD && w.code == codes[_i]);
+        ck_assert(way == BURST_DISCONNECTED && w.code == codes[_i]);
     burst_client_free(client);
     ring_close(&f.request);
     ring_close(&f.result);

@@ -228,7 +228,7 @@ static void begin_thread(struct actor *a, void *(*run)(void *argument))
     if (a->plan->status == NEVER || a->plan->status == CROWDED)
         pthread_join(a->thread, NULL);
     else
-        schedule_await(a->play->schedule, ++a->play->submitted);
+        schedule_await_submissions(a->play->schedule, ++a->play->submitted);
 }
 
 static void end_thread(struct actor *a)
@@ -378,10 +378,10 @@ static void perform(const struct scenario *s, bool over_socket, const struct kin
     schedule_hold(p.schedule);
     for (; n < MAX_JOBS && s->job[n].ops; n++) {
         enter(&p, &actors[n], &s->job[n]);
-        schedule_arrive_at(p.schedule, s->job[n].at * UNIT);
+        schedule_set_arrival(p.schedule, s->job[n].at * UNIT);
         begin(&actors[n], kind);
     }
-    schedule_let_go(p.schedule);
+    schedule_release(p.schedule);
     for (int i = 0; i < n; i++) {
         kind->end(&actors[i]);
         ck_assert_msg(actors[i].status == s->job[i].status, "%s, %s: job %d ends with %s", s->name,

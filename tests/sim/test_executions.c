@@ -206,7 +206,7 @@ START_TEST(a_fenced_execution_waits_and_signals)
     ck_assert_int_eq(run_fenced(1, &before.wait, HAL_NO_TIME, &fence, &info), HAL_NONE);
     ck_assert(!is_signalled(fence));
     request.x[1] = 100; /* read only now */
-    fence_end(&before, true);
+    fence_complete(&before, true);
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
     ck_assert_float_eq(request.z[1], 110);
     ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced), HAL_NONE);
@@ -241,7 +241,7 @@ START_TEST(a_deadline_that_passes_before_the_fences_signal_is_missed_for_now)
     ck_assert(launched.on_device == HAL_NO_TIME && fenced.on_device == HAL_NO_TIME);
     info->methods->release(info);
     close(fence);
-    fence_end(&before, true);
+    fence_complete(&before, true);
     close(before.wait);
 }
 END_TEST
@@ -281,7 +281,7 @@ START_TEST(a_reusable_execution_is_never_two_at_once)
     ck_assert_int_eq(x->methods->execute_synchronously(x, HAL_NO_DEADLINE, &request.result),
                      HAL_GENERAL_FAILURE);
     x->methods->release(x); /* the one under way goes on */
-    fence_end(&before, true);
+    fence_complete(&before, true);
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
     client_check(&request, N);
     info->methods->release(info);
@@ -383,7 +383,7 @@ static void launch(struct scripted *x, const struct step *step, struct hal_drive
     if (step->budget)
         config.deadline =
             (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec + step->budget;
-    schedule_arrive_at(((struct driver *) d)->schedule, step->at * SECONDS);
+    schedule_set_arrival(((struct driver *) d)->schedule, step->at * SECONDS);
     ck_assert_int_eq(x->model.prepared->methods->execute(x->model.prepared, HAL_1_3,
                                                          &x->request.hal, &config, &x->wait.base),
                      HAL_NONE);
@@ -399,7 +399,7 @@ static void run_script(struct record *r)
     schedule_hold(s);
     for (int i = 0; i < COUNT(steps); i++)
         launch(&x[i], &steps[i], d);
-    schedule_let_go(s);
+    schedule_release(s);
     for (int i = 0; i < COUNT(steps); i++) {
         ck_assert_int_eq(client_wait(&x[i].wait), steps[i].status);
         client_done(&x[i].model);

@@ -42,7 +42,7 @@ START_TEST(statuses_of_1_3_are_general_failures_before)
                                                                   : HAL_STATUS_COUNT);
             enum hal_status status = (enum hal_status) s;
             ck_assert_int_eq(hal_status_complies(status, hal_versions[v]), known);
-            ck_assert_int_eq(hal_status_in(status, hal_versions[v]),
+            ck_assert_int_eq(hal_status_at(status, hal_versions[v]),
                              known ? status : HAL_GENERAL_FAILURE);
         }
 }
@@ -179,11 +179,11 @@ START_TEST(newer_versions_make_the_best_of_older_capabilities)
     static const int32_t raised_types[] = { 0, 1, 2, 3, 4, 5, 10000, 10001 };
     static const float expected[] = { 2, 3, 3, 2, 3, 3, 3, 3 };
     struct hal_capabilities old = { .relaxed_tensor = { 4, 4 }, .n_operands = 2, .operand = said };
-    struct hal_operand_performance room[HAL_RAISED_ROWS];
+    struct hal_operand_performance room[HAL_NEWEST_ROWS];
     struct hal_capabilities c;
 
     for (int v = 0; v < 2; v++) {
-        hal_capabilities_raise(&old, hal_versions[v], room, &c);
+        hal_capabilities_to_newest(&old, hal_versions[v], room, &c);
         ck_assert_uint_eq(c.n_operands, COUNT(raised_types));
         for (int i = 0; i < COUNT(raised_types); i++) {
             ck_assert_int_eq(c.operand[i].type, raised_types[i]);
@@ -193,11 +193,11 @@ START_TEST(newer_versions_make_the_best_of_older_capabilities)
         ck_assert_float_eq(c.relaxed_tensor.power_usage, v ? 4 : 2);
         ck_assert(c.if_performance.exec_time > 1e30f && c.while_performance.power_usage > 1e30f);
     }
-    hal_capabilities_raise(&old, HAL_1_2, room, &c);
+    hal_capabilities_to_newest(&old, HAL_1_2, room, &c);
     ck_assert_uint_eq(c.n_operands, 2);
     ck_assert_float_eq(c.relaxed_scalar.exec_time, 0);
     ck_assert(c.if_performance.exec_time > 1e30f);
-    hal_capabilities_raise(&old, HAL_1_3, room, &c);
+    hal_capabilities_to_newest(&old, HAL_1_3, room, &c);
     ck_assert_float_eq(c.if_performance.exec_time, 0);
 }
 END_TEST
@@ -216,13 +216,13 @@ START_TEST(capabilities_survive_where_nothing_is_lost)
         struct hal_capabilities c = {
             .relaxed_tensor = k == RELAXED ? other : float32,
             .relaxed_scalar = k == RELAXED || k == SCALAR ? other : float32,
-            .if_performance = k == BRANCHES ? other : hal_no_performance,
-            .while_performance = hal_no_performance,
+            .if_performance = k == BRANCHES ? other : hal_unreported_performance,
+            .while_performance = hal_unreported_performance,
             .n_operands = COUNT(rows),
             .operand = rows,
         };
         for (int v = 0; v < HAL_VERSIONS; v++)
-            ck_assert_msg(hal_capabilities_survive(&c, hal_versions[v]) == (v >= first[k]),
+            ck_assert_msg(hal_capabilities_are_lossless(&c, hal_versions[v]) == (v >= first[k]),
                           "case %d at HAL %s", k, hal_version_names[v]);
     }
 }

@@ -366,7 +366,7 @@ END_TEST
 
 /* ---- the operands that kernels read */
 
-static struct kernel_set *bind(const struct kernel *const *tables)
+static struct kernel_set *bind(const struct device_kernel *const *tables)
 {
     struct kernel_set *s = NULL;
     struct why w;
@@ -411,12 +411,12 @@ static const struct kernel_roles with_groups = { .role = { ROLE_FILTER, ROLE_GRO
 
 START_TEST(a_role_of_one_operation_is_one_of_its_family)
 {
-    static const struct kernel family[] = {
+    static const struct device_kernel family[] = {
         { "CONV_2D", FLOATS, run_this, &with_groups },
         { "GROUPED_CONV_2D", FLOATS, run_this, &with_groups },
         { NULL },
     };
-    static const struct kernel *const tables[] = { family, NULL };
+    static const struct device_kernel *const tables[] = { family, NULL };
     struct kernel_set *s = bind(tables);
     const struct op *op = op_by_name("CONV_2D");
     const struct bound_kernel *b = kernel_find(s, op, DT_F32);
@@ -445,9 +445,9 @@ START_TEST(cells_in_both_directions_have_their_own_operands)
 }
 END_TEST
 
-static void refuse(const struct kernel *table, const char *reason)
+static void refuse(const struct device_kernel *table, const char *reason)
 {
-    const struct kernel *const tables[] = { table, NULL };
+    const struct device_kernel *const tables[] = { table, NULL };
     struct kernel_set *s = NULL;
     struct why w;
 
@@ -459,7 +459,7 @@ static void refuse(const struct kernel *table, const char *reason)
 
 START_TEST(a_role_that_no_operation_of_the_family_has_is_refused)
 {
-    static const struct kernel table[] = {
+    static const struct device_kernel table[] = {
         { "CONV_2D", FLOATS, run_this, &with_groups },
         { "GROUPED_CONV_2D", FLOATS, run_that, &with_groups },
         { NULL },
@@ -472,7 +472,7 @@ END_TEST
 
 START_TEST(a_kernel_of_no_operation_is_refused)
 {
-    static const struct kernel table[] = { { "CONV_3D", FLOATS, run_this }, { NULL } };
+    static const struct device_kernel table[] = { { "CONV_3D", FLOATS, run_this }, { NULL } };
 
     refuse(table, "a kernel of CONV_3D, which is no operation");
 }

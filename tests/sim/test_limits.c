@@ -19,7 +19,7 @@ static struct caller *caller[3]; /* [0]: this process */
 static struct client_model model[MOST + 2];
 static int n_models;
 
-static void open_driver(enum hal_version version, enum account_kind kind, uint64_t most)
+static void open_driver(enum hal_version version, enum quota_kind kind, uint64_t most)
 {
     struct client_limits limits = { 0 };
 
@@ -88,19 +88,19 @@ static enum hal_status execute(const struct client_model *m, struct client_reque
 
 static const struct {
     enum hal_version version;
-    enum account_kind kind;
+    enum quota_kind kind;
     uint64_t most;
     int fit; /* models */
     enum hal_status then;
 } preparations[] = {
-    { HAL_1_0, ACCOUNT_MODELS, 3, 3, HAL_GENERAL_FAILURE },
-    { HAL_1_2, ACCOUNT_MODELS, 3, 3, HAL_GENERAL_FAILURE },
-    { HAL_1_3, ACCOUNT_MODELS, 1, 1, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
-    { HAL_FL8, ACCOUNT_MODELS, 3, 3, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
-    { HAL_1_2, ACCOUNT_MEMORY, MODEL_BYTES - 1, 0, HAL_GENERAL_FAILURE },
-    { HAL_1_3, ACCOUNT_MEMORY, MODEL_BYTES - 1, 0, HAL_RESOURCE_EXHAUSTED_PERSISTENT },
-    { HAL_FL8, ACCOUNT_MEMORY, 3 * MODEL_BYTES - 1, 2, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
-    { HAL_FL8, ACCOUNT_MEMORY, 3 * MODEL_BYTES, 3, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
+    { HAL_1_0, QUOTA_MODELS, 3, 3, HAL_GENERAL_FAILURE },
+    { HAL_1_2, QUOTA_MODELS, 3, 3, HAL_GENERAL_FAILURE },
+    { HAL_1_3, QUOTA_MODELS, 1, 1, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
+    { HAL_FL8, QUOTA_MODELS, 3, 3, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
+    { HAL_1_2, QUOTA_MEMORY, MODEL_BYTES - 1, 0, HAL_GENERAL_FAILURE },
+    { HAL_1_3, QUOTA_MEMORY, MODEL_BYTES - 1, 0, HAL_RESOURCE_EXHAUSTED_PERSISTENT },
+    { HAL_FL8, QUOTA_MEMORY, 3 * MODEL_BYTES - 1, 2, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
+    { HAL_FL8, QUOTA_MEMORY, 3 * MODEL_BYTES, 3, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
 };
 
 START_TEST(a_client_holds_so_many_models)
@@ -132,7 +132,7 @@ START_TEST(a_client_has_so_much_memory_for_buffers)
 {
     struct hal_buffer *b[3], *of_other;
 
-    open_driver(HAL_1_3, ACCOUNT_MEMORY, MODEL_BYTES + 2 * BUFFER_BYTES);
+    open_driver(HAL_1_3, QUOTA_MEMORY, MODEL_BYTES + 2 * BUFFER_BYTES);
     caller_set(caller[1]);
     ck_assert_int_eq(prepare_one(false), HAL_NONE);
     ck_assert_int_eq(allocate(0, &b[0]), HAL_NONE);
@@ -163,7 +163,7 @@ START_TEST(a_buffer_grows_within_the_limit)
                             .size = BUFFER_BYTES };
     struct hal_buffer *b;
 
-    open_driver(HAL_1_3, ACCOUNT_MEMORY, MODEL_BYTES + 2 * BUFFER_BYTES - 1);
+    open_driver(HAL_1_3, QUOTA_MEMORY, MODEL_BYTES + 2 * BUFFER_BYTES - 1);
     ck_assert_int_eq(prepare_one(true), HAL_NONE);
     ck_assert_int_eq(allocate(0, &b), HAL_NONE);
     ck_assert_int_eq(b->methods->copy_from(b, &m, 1, (uint32_t[]){ N }), HAL_NONE);
@@ -200,7 +200,7 @@ START_TEST(a_client_has_so_many_executions_under_way)
     struct fence never;
     int fence[3];
 
-    open_driver(HAL_1_3, ACCOUNT_EXECUTIONS, 2);
+    open_driver(HAL_1_3, QUOTA_EXECUTIONS, 2);
     for (uint32_t client = 1; client <= 2; client++) {
         caller_set(caller[client]);
         ck_assert_int_eq(prepare_one(false), HAL_NONE);
@@ -218,7 +218,7 @@ START_TEST(a_client_has_so_many_executions_under_way)
         client_check(&other, N);
     }
     caller_set(caller[1]);
-    fence_end(&never, true);
+    fence_complete(&never, true);
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(fence_wait(1, &fence[i], HAL_NO_TIME), 1);
         client_check(&r[i], N);
@@ -239,8 +239,8 @@ static void open_callers(void)
 {
     struct why w;
 
-    shares_begin(WIRE_MESSAGES_MAX);
-    ck_assert_int_eq(memory_outlive_files(&w), 0);
+    process_quotas_enable(WIRE_MESSAGES_MAX);
+    ck_assert_int_eq(memory_survive_truncation(&w), 0);
     for (uint32_t client = 1; client <= 2; client++)
         ck_assert_ptr_nonnull(caller[client] = caller_new(client));
 }
@@ -265,15 +265,15 @@ static bool map_page(int fd, struct mapping *ret)
 
 START_TEST(a_client_leaves_mappings_to_others)
 {
-    static struct mapping m[MEMORY_MOST_MAPPED], others, again;
+    static struct mapping m[MEMORY_MAX_MAPPED], others, again;
     int fd = memfd_create("mapped", MFD_CLOEXEC), n = 0;
 
     ck_assert_int_eq(ftruncate(fd, 4096), 0);
     open_callers();
     caller_set(caller[1]);
-    while (n < MEMORY_MOST_MAPPED && map_page(fd, &m[n]))
+    while (n < MEMORY_MAX_MAPPED && map_page(fd, &m[n]))
         n++;
-    ck_assert_int_eq(n, MEMORY_MOST_MAPPED / 2);
+    ck_assert_int_eq(n, MEMORY_MAX_MAPPED / 2);
     caller_set(caller[2]);
     ck_assert(map_page(fd, &others));
     memory_unmap(&m[--n]); /* whoever does it: it was the first one's */

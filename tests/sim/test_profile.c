@@ -142,9 +142,9 @@ START_TEST(a_profile_says_what_it_says)
     ck_assert_int_eq(p->type, HAL_DEVICE_GPU);
     ck_assert_int_eq(p->hal, HAL_1_2);
     ck_assert_uint_eq(p->queue_depth, 7);
-    ck_assert_uint_eq(p->limits.most[ACCOUNT_MODELS], 0);
-    ck_assert_uint_eq(p->limits.most[ACCOUNT_MEMORY], 8);
-    ck_assert_uint_eq(p->limits.most[ACCOUNT_EXECUTIONS], 64);
+    ck_assert_uint_eq(p->limits.most[QUOTA_MODELS], 0);
+    ck_assert_uint_eq(p->limits.most[QUOTA_MEMORY], 8);
+    ck_assert_uint_eq(p->limits.most[QUOTA_EXECUTIONS], 64);
     ck_assert_uint_eq(p->limits.sessions, 9);
     ck_assert_uint_eq(p->capabilities.n_operands, 2);
     ck_assert_int_eq(p->capabilities.operand[0].type, DT_FLOAT32);

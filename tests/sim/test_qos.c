@@ -90,7 +90,7 @@ static void fill_queue(struct scene *s)
 
 static void give_device(struct scene *s)
 {
-    schedule_let_go(schedule_of(s));
+    schedule_release(schedule_of(s));
     while (s->turns > 0)
         ck_assert_int_eq(client_wait(&s->turn[--s->turns].wait), HAL_NONE);
     client_done(&s->other);
@@ -136,7 +136,7 @@ static void keep_fence(struct scene *s)
 /* And time enough. */
 static void signal_fence(struct scene *s)
 {
-    fence_end(&s->fence, true);
+    fence_complete(&s->fence, true);
     s->units = 1;
 }
 
@@ -159,32 +159,32 @@ static void slow_with_short_queue(struct profile *p)
 
 static void one_model(struct profile *p)
 {
-    p->limits.most[ACCOUNT_MODELS] = 1;
+    p->limits.most[QUOTA_MODELS] = 1;
 }
 
 static void no_model(struct profile *p)
 {
-    p->limits.most[ACCOUNT_MEMORY] = MODEL_BYTES - 1;
+    p->limits.most[QUOTA_MEMORY] = MODEL_BYTES - 1;
 }
 
 static void memory_of_one_model(struct profile *p)
 {
-    p->limits.most[ACCOUNT_MEMORY] = 2 * MODEL_BYTES - 1;
+    p->limits.most[QUOTA_MEMORY] = 2 * MODEL_BYTES - 1;
 }
 
 static void no_buffer(struct profile *p)
 {
-    p->limits.most[ACCOUNT_MEMORY] = BUFFER_BYTES - 1;
+    p->limits.most[QUOTA_MEMORY] = BUFFER_BYTES - 1;
 }
 
 static void one_buffer(struct profile *p)
 {
-    p->limits.most[ACCOUNT_MEMORY] = MODEL_BYTES + 2 * BUFFER_BYTES - 1;
+    p->limits.most[QUOTA_MEMORY] = MODEL_BYTES + 2 * BUFFER_BYTES - 1;
 }
 
 static void one_execution(struct profile *p)
 {
-    p->limits.most[ACCOUNT_EXECUTIONS] = 1;
+    p->limits.most[QUOTA_EXECUTIONS] = 1;
 }
 
 static void little_memory(struct profile *p)
@@ -477,7 +477,7 @@ static void play(struct scene *s)
         row->take(s);
     ck_assert_int_eq(pthread_create(&thread, NULL, call, s), 0);
     if (row->is_queued) {
-        schedule_await(schedule_of(s), 2);
+        schedule_await_submissions(schedule_of(s), 2);
         row->give(s);
     }
     pthread_join(thread, NULL);

@@ -185,7 +185,7 @@ START_TEST(fences_signal_when_the_time_has_come)
                                                              &fence, &info),
                      HAL_NONE);
     nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
-    fence_end(&before, true);
+    fence_complete(&before, true);
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
     ck_assert(now_ns() - begun >= 50 * MS);
     ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced), HAL_NONE);
@@ -212,7 +212,7 @@ START_TEST(what_nobody_waits_for_ends_at_once)
     start(&m, &s);
     caller_set(NULL);
     nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
-    caller_go(caller);
+    caller_disconnect(caller);
     ck_assert_int_eq(client_wait(&s.wait), HAL_GENERAL_FAILURE);
     client_done(&m);
     slow->close(slow);

@@ -125,7 +125,7 @@ static void run_fenced(uint32_t n, struct fence *before)
                                                              HAL_NO_TIME, &fence, &info),
                      HAL_NONE);
     if (n)
-        fence_end(before, true);
+        fence_complete(before, true);
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
     info->methods->release(info);
     close(fence);

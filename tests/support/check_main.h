@@ -1,8 +1,8 @@
 /* Suites of Check, one per test file.  The test files of a room are linked into one program, which
  * `room_main.c` gives its main(): test_x.c defines `Suite *x_suite(void)`, and the build defines
  * SUITES as SUITE(x) of each file of the room. */
-#ifndef TESTS_SUPPORT_CHECK_MAIN_H
-#define TESTS_SUPPORT_CHECK_MAIN_H
+#ifndef TESTS_CHECK_MAIN_H
+#define TESTS_CHECK_MAIN_H
 
 #include <check.h>
 

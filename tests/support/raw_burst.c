@@ -8,7 +8,7 @@
 
 #include "sim/remote/remote_internal.h"
 
-static const uint64_t patience = UINT64_C(20000000000);
+static const uint64_t reply_timeout = UINT64_C(20000000000);
 
 static struct why w;
 
@@ -106,7 +106,7 @@ static void answer(struct raw_burst *b, const Wire__MemoriesWanted *question, st
         ck_assert_int_lt(k, BURST_SLOTS);
         if (b->memory[k].size)
             ck_assert_int_eq(
-                wire_put_memory(&b->memory[k], 0, a, &fds, &m.memories[m.n_memories++], &w), 0);
+                wire_encode_memory(&b->memory[k], 0, a, &fds, &m.memories[m.n_memories++], &w), 0);
     }
     if (m.n_memories < question->n_slots)
         m.n_memories = fds.n = 0;
@@ -153,21 +153,22 @@ enum hal_status raw_burst_run(struct raw_burst *b, const struct request_datum *d
     enum hal_status s = HAL_NONE;
 
     ck_assert_int_eq(ring_write(&b->link.request, datums, n), 0);
-    ck_assert(raw_burst_await(b, patience));
-    ck_assert_msg(packet_take_result(b->results, b->n_results, &s, result, &w) == 0, "%s", w.text);
+    ck_assert(raw_burst_await(b, reply_timeout));
+    ck_assert_msg(burst_packet_take_result(b->results, b->n_results, &s, result, &w) == 0, "%s",
+                  w.text);
     return s;
 }
 
 uint32_t raw_burst_packet(const struct hal_request *r, enum hal_version version,
                           const struct hal_execution_config *config, struct request_datum *datums)
 {
-    struct packet_pool pools[BURST_SLOTS];
-    const struct packet_request packet = { r->n_inputs, r->n_outputs, r->n_pools, r->inputs,
-                                           r->outputs,  pools,        *config };
+    struct burst_packet_pool pools[BURST_SLOTS];
+    const struct burst_packet_request packet = { r->n_inputs, r->n_outputs, r->n_pools, r->inputs,
+                                                 r->outputs,  pools,        *config };
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < r->n_pools; i++)
-        pools[i] = (struct packet_pool){ .kind = REQUEST_POOL, .slot = (int32_t) i };
-    ck_assert_int_eq(packet_put_request(&packet, version, datums, BURST_QUEUE_LENGTH, &n), 0);
+        pools[i] = (struct burst_packet_pool){ .kind = REQUEST_POOL, .slot = (int32_t) i };
+    ck_assert_int_eq(burst_packet_put_request(&packet, version, datums, BURST_QUEUE_LENGTH, &n), 0);
     return n;
 }

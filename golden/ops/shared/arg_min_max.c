@@ -2,33 +2,33 @@
 
 enum { INPUT, AXIS };
 
-const struct role extreme_in[2] = {
+const struct role arg_min_max_in[2] = {
     [INPUT] = { "input", "the tensor", "?" },
     [AXIS] = { "axis", "dimension to search, negative counts from the end", .slot = FIXED(DT_INT32),
                .draw = DRAW_AXIS },
 };
 
-const struct role extreme_out[1] = {
+const struct role arg_min_max_out[1] = {
     { "output", "indexes, in the shape of the input without the axis; [1] for a vector", "?",
       .slot = FIXED(DT_I32) },
 };
 
-const struct form extreme_forms[1] = {
+const struct form arg_min_max_forms[1] = {
     { "", { INPUT, AXIS, END } },
 };
 
-const struct typing extreme_typings[5] = {
+const struct typing arg_min_max_typings[5] = {
     /* since, ranks, input */
     { L3, RANKS(1, MAX_RANK), { DT_F16 } }, { L3, RANKS(1, MAX_RANK), { DT_F32 } },
     { L3, RANKS(1, MAX_RANK), { DT_I32 } }, { L3, RANKS(1, MAX_RANK), { DT_U8 } },
     { L3, RANKS(1, MAX_RANK), { DT_S8 } },
 };
 
-int extreme_infer(struct call *c, struct why *w)
+int arg_min_max_infer(struct call *c, struct why *w)
 {
     TRY(axis_check(c, AXIS, w));
     if (call_known(c, AXIS))
-        c->out[0]->shape = axis_dropped(&c->arg[INPUT]->shape, call_int(c, AXIS));
+        c->out[0]->shape = axis_removed(&c->arg[INPUT]->shape, call_int(c, AXIS));
     return 0;
 }
 
@@ -42,7 +42,7 @@ static size_t find_extreme(const double *x, size_t len, size_t step, double sign
     return best;
 }
 
-int extreme_eval(struct call *c, double sign, struct why *w)
+int arg_min_max_eval(struct call *c, double sign, struct why *w)
 {
     struct axis a = call_axis(c, AXIS);
 
@@ -70,7 +70,7 @@ static double reach(const double *x, const double *ex, const struct axis *a, dou
     return far;
 }
 
-void extreme_bound(struct call *c, double sign)
+void arg_min_max_bound(struct call *c, double sign)
 {
     struct axis a = call_axis(c, AXIS);
 

@@ -14,7 +14,7 @@ struct axis axis_of(const struct shape *s, int32_t index)
     return a;
 }
 
-struct shape axis_dropped(const struct shape *s, int32_t index)
+struct shape axis_removed(const struct shape *s, int32_t index)
 {
     uint32_t gone = axis_of(s, index).dim;
     struct shape o = { 0 };

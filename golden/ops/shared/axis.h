@@ -13,7 +13,7 @@ struct axis {
 struct axis axis_of(const struct shape *s, int32_t index);
 
 /* The shape s without that dimension; [1] when none is left. */
-struct shape axis_dropped(const struct shape *s, int32_t index);
+struct shape axis_removed(const struct shape *s, int32_t index);
 
 /* The dimension of input 0 that scalar `role` selects, for eval() and bound(). */
 struct axis call_axis(const struct call *c, int role);

@@ -14,8 +14,8 @@ struct value *control_arguments(struct call *c, struct exec_frame *f, uint32_t a
     return v;
 }
 
-int control_decide(struct exec_frame *f, const struct value *condition, bool *ret_truth,
-                   struct why *w)
+int control_read_condition(struct exec_frame *f, const struct value *condition, bool *ret_truth,
+                           struct why *w)
 {
     if (!condition || !condition->tensor.data || tensor_count(&condition->tensor) != 1)
         return why_fail(w, WHY_EXECUTION, "the condition is not a tensor of one element");

@@ -10,7 +10,7 @@ struct value *control_arguments(struct call *c, struct exec_frame *f, uint32_t a
 
 /* Reads a condition, a TENSOR_BOOL8 of one element.  If its error bound admits the other value, the
  * outputs of the operation are marked undecided.  WHY_EXECUTION: it has no value. */
-int control_decide(struct exec_frame *f, const struct value *condition, bool *ret_truth,
-                   struct why *w);
+int control_read_condition(struct exec_frame *f, const struct value *condition, bool *ret_truth,
+                           struct why *w);
 
 #endif

@@ -158,22 +158,23 @@ static int make_integers(const void *context, void *to, struct why *w)
     return 0;
 }
 
-static struct recipe recipe_of(const struct stored *s)
+static struct const_recipe recipe_of(const struct stored *s)
 {
     size_t n = s->v.out_c, k = s->terms, groups = s->v.groups;
 
     if (s->integer && groups)
-        return (struct recipe){
-            PREPARED_INT_PANELS, n, k, groups, groups * matmul_int_bytes(n / groups, k),
-            make_integers,       s
+        return (struct const_recipe){
+            CONST_INT_PANELS, n, k, groups, groups * matmul_int_bytes(n / groups, k),
+            make_integers,    s
         };
     if (s->integer)
-        return (struct recipe){ PREPARED_INT_TAPS, n, k, 0, matmul_int_taps_bytes(n, k),
-                                make_integers,     s };
+        return (struct const_recipe){ CONST_INT_TAPS, n, k, 0, matmul_int_taps_bytes(n, k),
+                                      make_integers,  s };
     if (groups)
-        return (struct recipe){ PREPARED_PANELS, n, k, groups, matmul_packed_bytes(n, k, groups),
-                                make_panels,     s };
-    return (struct recipe){ PREPARED_UNITS, 0, 0, 0, (n * k + 1) * sizeof(double), make_values, s };
+        return (struct const_recipe){ CONST_PANELS, n, k, groups, matmul_packed_bytes(n, k, groups),
+                                      make_panels,  s };
+    return (
+        struct const_recipe){ CONST_UNITS, 0, 0, 0, (n * k + 1) * sizeof(double), make_values, s };
 }
 
 static int make_channels(struct stored *s, struct why *w)
@@ -463,8 +464,8 @@ int dot_eval_stored(struct call *c, const struct dot *d, struct why *w)
         !tensor_count(c->in[d->filter]))
         return 0;
     describe(&s);
-    struct recipe r = recipe_of(&s);
-    s.weights = prepared_get(c->prepared[call_arg(c, d->filter)], &r, c->scratch, w);
+    struct const_recipe r = recipe_of(&s);
+    s.weights = const_cache_get(c->const_cache[call_arg(c, d->filter)], &r, c->scratch, w);
     if (!s.weights || make_channels(&s, w) < 0)
         return -1;
     bool large = tensor_count(s.y) * s.terms >= MIN_PARALLEL;

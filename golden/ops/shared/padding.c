@@ -34,20 +34,20 @@ void padding_move_inside(const struct call *c, int role, const struct movement *
 {
     const struct shape *in = &c->arg[0]->shape, *out = &c->out[0]->shape;
     ptrdiff_t from[MAX_RANK], to[MAX_RANK], at = 0;
-    struct mover_axis box[MAX_RANK];
+    struct copy_axis box[MAX_RANK];
 
-    mover_strides(in, from);
-    mover_strides(out, to);
+    element_strides(in, from);
+    element_strides(out, to);
     for (uint32_t i = 0; i < in->rank; i++) {
-        box[i] = (struct mover_axis){ in->dim[i], from[i], to[i] };
+        box[i] = (struct copy_axis){ in->dim[i], from[i], to[i] };
         at += padding_before(c, role, i) * to[i];
     }
-    mover_copy(m->size, box, in->rank, m->from[0], (char *) m->to[0] + (size_t) at * m->size);
+    copy_elements(m->size, box, in->rank, m->from[0], (char *) m->to[0] + (size_t) at * m->size);
 }
 
 void padding_move(const struct call *c, int role, const void *fill, const struct movement *m)
 {
-    mover_fill(m->size, fill, tensor_count(c->out[0]), m->to[0]);
+    fill_elements(m->size, fill, tensor_count(c->out[0]), m->to[0]);
     padding_move_inside(c, role, m);
 }
 

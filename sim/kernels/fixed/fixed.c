@@ -81,7 +81,7 @@ struct fixed_range fixed_fused_range(const struct kernel_call *k, const struct t
     if (code < 0 || code > 3)
         return r;
     int32_t lo = bound_at(out, real[code].lo), hi = bound_at(out, real[code].hi);
-    if (k->tweaks & TWEAK_ACTIVATION && code) {
+    if (k->kernel_faults & KERNEL_FAULT_ACTIVATION && code) {
         lo -= 4;
         hi -= hi > 4 ? 4 : 0;
     }
@@ -91,7 +91,7 @@ struct fixed_range fixed_fused_range(const struct kernel_call *k, const struct t
     return r;
 }
 
-void fixed_put(struct tensor *t, size_t i, int64_t q, struct fixed_range r)
+void fixed_store(struct tensor *t, size_t i, int64_t q, struct fixed_range r)
 {
     int32_t stored = (int32_t) (q < r.lo ? r.lo : q > r.hi ? r.hi : q) + t->zero;
 

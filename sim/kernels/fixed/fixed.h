@@ -50,6 +50,6 @@ struct fixed_range fixed_range(const struct tensor *out);
 struct fixed_range fixed_fused_range(const struct kernel_call *k, const struct tensor *out);
 
 /* Clamps q to r, adds the zero point and stores it as element i. */
-void fixed_put(struct tensor *t, size_t i, int64_t q, struct fixed_range r);
+void fixed_store(struct tensor *t, size_t i, int64_t q, struct fixed_range r);
 
 #endif

@@ -1,7 +1,7 @@
 /* Element-wise kernels in fixed point, and CONCATENATION. */
 #include "sim/kernels/fixed/fixed.h"
 
-#define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
+#define ROUND_DOWN(k) (((k)->kernel_faults & KERNEL_FAULT_TRUNCATE) != 0)
 
 /* ---- two operands */
 
@@ -17,13 +17,13 @@ static int run_sum(struct kernel_call *k, struct why *w)
     struct factor_pair f = factor_pair_of((double) a->scale / step, (double) b->scale / step);
     struct fixed_range r = fixed_fused_range(k, out);
     size_t n = tensor_count(out);
-    struct walk at;
+    struct broadcast_walk at;
 
     (void) w;
-    walk_start(&at, &out->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_step(&at)) {
+    broadcast_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, broadcast_step(&at)) {
         int64_t x = fixed_at(a, at.a) * f.mantissa[0] + sign_b * fixed_at(b, at.b) * f.mantissa[1];
-        fixed_put(out, i, shift_round(x, f.shift, ROUND_DOWN(k)), r);
+        fixed_store(out, i, shift_round(x, f.shift, ROUND_DOWN(k)), r);
     }
     return 0;
 }
@@ -35,14 +35,14 @@ static int run_mul(struct kernel_call *k, struct why *w)
     struct factor f = factor_of((double) a->scale * (double) b->scale / (double) out->scale);
     struct fixed_range r = fixed_fused_range(k, out);
     size_t n = tensor_count(out);
-    struct walk at;
+    struct broadcast_walk at;
 
     (void) w;
-    walk_start(&at, &out->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_step(&at))
-        fixed_put(out, i,
-                  factor_apply((int64_t) fixed_at(a, at.a) * fixed_at(b, at.b), f, ROUND_DOWN(k)),
-                  r);
+    broadcast_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, broadcast_step(&at))
+        fixed_store(out, i,
+                    factor_apply((int64_t) fixed_at(a, at.a) * fixed_at(b, at.b), f, ROUND_DOWN(k)),
+                    r);
     return 0;
 }
 
@@ -58,14 +58,14 @@ static int run_extreme(struct kernel_call *k, struct why *w)
     struct factor fb = factor_of((double) b->scale / (double) out->scale);
     struct fixed_range r = fixed_range(out);
     size_t n = tensor_count(out);
-    struct walk at;
+    struct broadcast_walk at;
 
     (void) w;
-    walk_start(&at, &out->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_step(&at)) {
+    broadcast_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, broadcast_step(&at)) {
         int64_t x = factor_apply(fixed_at(a, at.a), fa, ROUND_DOWN(k));
         int64_t y = factor_apply(fixed_at(b, at.b), fb, ROUND_DOWN(k));
-        fixed_put(out, i, (x > y) == larger ? x : y, r);
+        fixed_store(out, i, (x > y) == larger ? x : y, r);
     }
     return 0;
 }
@@ -79,16 +79,16 @@ static int run_prelu(struct kernel_call *k, struct why *w)
     struct factor leak = factor_of((double) a->scale * (double) b->scale / (double) out->scale);
     struct fixed_range r = fixed_range(out);
     size_t n = tensor_count(out);
-    struct walk at;
+    struct broadcast_walk at;
 
     (void) w;
-    walk_start(&at, &out->shape, &a->shape, &b->shape);
-    for (size_t i = 0; i < n; i++, walk_step(&at)) {
+    broadcast_start(&at, &out->shape, &a->shape, &b->shape);
+    for (size_t i = 0; i < n; i++, broadcast_step(&at)) {
         int64_t x = fixed_at(a, at.a);
-        fixed_put(out, i,
-                  x >= 0 ? factor_apply(x, plain, ROUND_DOWN(k))
-                         : factor_apply(x * fixed_at(b, at.b), leak, ROUND_DOWN(k)),
-                  r);
+        fixed_store(out, i,
+                    x >= 0 ? factor_apply(x, plain, ROUND_DOWN(k))
+                           : factor_apply(x * fixed_at(b, at.b), leak, ROUND_DOWN(k)),
+                    r);
     }
     return 0;
 }
@@ -105,10 +105,10 @@ static int select_fixed(struct kernel_call *k)
     size_t n = tensor_count(out);
 
     for (size_t i = 0; i < n; i++)
-        fixed_put(out, i,
-                  condition[i] ? factor_apply(fixed_at(a, i), fa, ROUND_DOWN(k))
-                               : factor_apply(fixed_at(b, i), fb, ROUND_DOWN(k)),
-                  r);
+        fixed_store(out, i,
+                    condition[i] ? factor_apply(fixed_at(a, i), fa, ROUND_DOWN(k))
+                                 : factor_apply(fixed_at(b, i), fb, ROUND_DOWN(k)),
+                    r);
     return 0;
 }
 
@@ -139,7 +139,7 @@ static int clamp(struct kernel_call *k, int64_t lo, int64_t hi)
 
     for (size_t i = 0; i < n; i++) {
         int64_t q = fixed_at(x, i);
-        fixed_put(k->out[0], i, q < lo ? lo : q > hi ? hi : q, r);
+        fixed_store(k->out[0], i, q < lo ? lo : q > hi ? hi : q, r);
     }
     return 0;
 }
@@ -166,7 +166,7 @@ static int run_relu6(struct kernel_call *k, struct why *w)
 
 /* ---- concatenation of operands with different scales */
 
-static void put_rows(struct kernel_call *k, const struct tensor *x, struct along a, size_t at)
+static void put_rows(struct kernel_call *k, const struct tensor *x, struct axis_view a, size_t at)
 {
     struct tensor *out = k->out[0];
     struct factor f = factor_of((double) x->scale / (double) out->scale);
@@ -175,13 +175,13 @@ static void put_rows(struct kernel_call *k, const struct tensor *x, struct along
 
     for (size_t o = 0; o < a.outer; o++)
         for (size_t e = 0; e < part; e++)
-            fixed_put(out, o * row + at + e,
-                      factor_apply(fixed_at(x, o * part + e), f, ROUND_DOWN(k)), r);
+            fixed_store(out, o * row + at + e,
+                        factor_apply(fixed_at(x, o * part + e), f, ROUND_DOWN(k)), r);
 }
 
 static int run_concatenation(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, 0));
+    struct axis_view a = shape_axis_view(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, 0));
     size_t at = 0;
 
     (void) w;
@@ -196,7 +196,7 @@ static const struct kernel_roles fused_roles = { .role = { ROLE_ACTIVATION } };
 
 static const struct kernel_roles concatenation_roles = { .role = { ROLE_AXIS } };
 
-const struct kernel fixed_elementwise_kernels[] = {
+const struct device_kernel fixed_elementwise_kernels[] = {
     { "ADD", QUANTISED8, run_sum, &fused_roles, .kind = SUM },
     { "SUB", QUANTISED8, run_sum, &fused_roles, .kind = DIFFERENCE },
     { "MUL", QUANTISED8, run_mul, &fused_roles },

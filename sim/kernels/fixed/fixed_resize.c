@@ -1,7 +1,7 @@
 /* RESIZE_BILINEAR in fixed point: positions and weights have 16 fractional bits. */
 #include "sim/kernels/fixed/fixed.h"
 
-#define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
+#define ROUND_DOWN(k) (((k)->kernel_faults & KERNEL_FAULT_TRUNCATE) != 0)
 
 enum { POINT = 16 };
 
@@ -12,7 +12,7 @@ struct between {
 };
 
 /* Position of output pixel o between input pixels. */
-static struct between between_of(const struct resize_axis *a, int o)
+static struct between between_of(const struct resize_geometry *a, int o)
 {
     int64_t above = a->in, below = a->out, at, one = INT64_C(1) << POINT;
 
@@ -65,7 +65,8 @@ static int run_resize(struct kernel_call *k, struct why *w)
     const struct tensor *x = k->arg[0];
     struct tensor *out = k->out[0];
     bool nchw = kernel_int(k, ROLE_NCHW, 0) != 0;
-    struct resize_axis ay = resize_axis_of(k, nchw ? 2 : 1), ax = resize_axis_of(k, nchw ? 3 : 2);
+    struct resize_geometry ay = resize_geometry_of(k, nchw ? 2 : 1),
+                           ax = resize_geometry_of(k, nchw ? 3 : 2);
     struct image_strides from = image_strides_of(&x->shape, nchw),
                          to = image_strides_of(&out->shape, nchw);
     size_t channels = x->shape.dim[nchw ? 1 : 3];
@@ -79,13 +80,13 @@ static int run_resize(struct kernel_call *k, struct why *w)
                     int64_t sum = resized(x, b * from.image + c * from.channel, from,
                                           between_of(&ay, i), between_of(&ax, j));
                     size_t at = b * to.image + (size_t) i * to.row + (size_t) j * to.column;
-                    fixed_put(out, at + c * to.channel, shift_round(sum, 2 * POINT, ROUND_DOWN(k)),
-                              r);
+                    fixed_store(out, at + c * to.channel,
+                                shift_round(sum, 2 * POINT, ROUND_DOWN(k)), r);
                 }
     return 0;
 }
 
-const struct kernel fixed_image_kernels[] = {
+const struct device_kernel fixed_image_kernels[] = {
     { "RESIZE_BILINEAR", QUANTISED8, run_resize, &resize_roles },
     { NULL },
 };

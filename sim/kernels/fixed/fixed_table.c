@@ -5,7 +5,7 @@
 #include "sim/kernels/fixed/fixed.h"
 #include "sim/kernels/half.h"
 
-#define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
+#define ROUND_DOWN(k) (((k)->kernel_faults & KERNEL_FAULT_TRUNCATE) != 0)
 
 /* ---- lookup tables */
 
@@ -26,7 +26,7 @@ static int run_look_up(struct kernel_call *k, struct why *w)
         table[i] = (int32_t) (ROUND_DOWN(k) ? trunc(q) : round(q));
     }
     for (size_t i = 0; i < n; i++)
-        fixed_put(out, i, table[fixed_at(x, i) - first], r);
+        fixed_store(out, i, table[fixed_at(x, i) - first], r);
     return 0;
 }
 
@@ -67,13 +67,13 @@ static void softmax(const struct kernel_call *k, const int64_t *table, size_t at
         total += table[top - fixed_at(x, at + i * step)];
     for (size_t i = 0; i < n; i++) {
         int64_t share = (table[top - fixed_at(x, at + i * step)] << 30) / total;
-        fixed_put(out, at + i * step, factor_apply(share, unit, ROUND_DOWN(k)), r);
+        fixed_store(out, at + i * step, factor_apply(share, unit, ROUND_DOWN(k)), r);
     }
 }
 
 static int run_softmax(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
+    struct axis_view a = shape_axis_view(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
     struct factor unit = factor_of(ldexp(1 / (double) k->out[0]->scale, -30));
     int64_t table[256];
 
@@ -100,7 +100,7 @@ static int64_t normalised(int64_t x, uint64_t squares, bool truncate)
 static int run_l2_normalization(struct kernel_call *k, struct why *w)
 {
     const struct tensor *x = k->arg[0];
-    struct along a = shape_along(&x->shape, kernel_int(k, ROLE_AXIS, -1));
+    struct axis_view a = shape_axis_view(&x->shape, kernel_int(k, ROLE_AXIS, -1));
     struct fixed_range r = fixed_range(k->out[0]);
 
     (void) w;
@@ -113,8 +113,8 @@ static int run_l2_normalization(struct kernel_call *k, struct why *w)
                 squares += (uint64_t) (q * q);
             }
             for (size_t n = 0; n < a.n; n++)
-                fixed_put(k->out[0], at + n * a.inner,
-                          normalised(fixed_at(x, at + n * a.inner), squares, ROUND_DOWN(k)), r);
+                fixed_store(k->out[0], at + n * a.inner,
+                            normalised(fixed_at(x, at + n * a.inner), squares, ROUND_DOWN(k)), r);
         }
     return 0;
 }
@@ -133,10 +133,10 @@ static int run_mean(struct kernel_call *k, struct why *w)
     if (!n && n_out)
         return why_fail(w, WHY_EXECUTION, "mean of no elements");
     for (size_t i = 0; i < n; i++)
-        sums[reduced_at(&x->shape, axes, i)] += fixed_at(x, i);
+        sums[reduced_offset(&x->shape, axes, i)] += fixed_at(x, i);
     for (size_t i = 0; i < n_out; i++) {
         int64_t count = (int64_t) (n / n_out), half = ROUND_DOWN(k) ? 0 : count / 2;
-        fixed_put(out, i, (sums[i] < 0 ? sums[i] - half : sums[i] + half) / count, r);
+        fixed_store(out, i, (sums[i] < 0 ? sums[i] - half : sums[i] + half) / count, r);
     }
     return 0;
 }
@@ -158,12 +158,12 @@ static int run_extreme(struct kernel_call *k, struct why *w)
     for (size_t i = 0; i < n_out; i++)
         best[i] = largest ? INT32_MIN : INT32_MAX;
     for (size_t i = 0; i < n; i++) {
-        int32_t q = fixed_at(x, i), *b = &best[reduced_at(&x->shape, axes, i)];
+        int32_t q = fixed_at(x, i), *b = &best[reduced_offset(&x->shape, axes, i)];
         if (largest ? q > *b : q < *b)
             *b = q;
     }
     for (size_t i = 0; i < n_out; i++)
-        fixed_put(out, i, best[i], r);
+        fixed_store(out, i, best[i], r);
     return 0;
 }
 
@@ -182,7 +182,7 @@ static int run_quantize(struct kernel_call *k, struct why *w)
                                         : ((const float *) x->data)[i];
         float q = real / out->scale;
         q = q > 1000 ? 1000 : q > -1000 ? q : -1000;
-        fixed_put(out, i, ROUND_DOWN(k) ? (int64_t) q : llroundf(q), r);
+        fixed_store(out, i, ROUND_DOWN(k) ? (int64_t) q : llroundf(q), r);
     }
     return 0;
 }
@@ -192,7 +192,7 @@ static float scale_at(const struct tensor *t, size_t i)
 {
     if (!t->n_channels)
         return t->scale;
-    struct along a = shape_along(&t->shape, (int32_t) t->channel_dim);
+    struct axis_view a = shape_axis_view(&t->shape, (int32_t) t->channel_dim);
     return t->channel_scale[i / a.inner % a.n];
 }
 
@@ -217,7 +217,7 @@ static const struct kernel_roles softmax_roles = { .role = { ROLE_AXIS, ROLE_BET
 
 static const struct kernel_roles l2_roles = { .role = { ROLE_AXIS } };
 
-const struct kernel fixed_table_kernels[] = {
+const struct device_kernel fixed_table_kernels[] = {
     { "LOGISTIC", QUANTISED8, run_look_up, .real = logistic },
     { "TANH", QUANTISED8, run_look_up, .real = tanh },
     { "HARD_SWISH", QUANTISED8, run_look_up, .real = hard_swish },

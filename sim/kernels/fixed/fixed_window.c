@@ -1,7 +1,7 @@
 /* Convolutions, matrix products and pools in fixed point. */
 #include "sim/kernels/fixed/fixed.h"
 
-#define ROUND_DOWN(k) (((k)->tweaks & TWEAK_TRUNCATE) != 0)
+#define ROUND_DOWN(k) (((k)->kernel_faults & KERNEL_FAULT_TRUNCATE) != 0)
 
 /* A quantised convolution or matrix product: a factor per output channel rescales the integer sum
  * of products to the result's scale. */
@@ -12,7 +12,7 @@ struct fixed_conv {
     struct tensor *out;
     const struct factor *factor; /* per output channel */
     struct fixed_range range;
-    bool truncate, reversed; /* TWEAK_TRUNCATE, TWEAK_GROUPS */
+    bool truncate, reversed; /* KERNEL_FAULT_TRUNCATE, KERNEL_FAULT_GROUPS */
 };
 
 static const struct factor *channel_factors(const struct kernel_call *k,
@@ -44,7 +44,7 @@ static size_t pixel_at(const struct image_window *v, bool of_result, size_t b, i
 static int64_t conv_at(const struct fixed_conv *c, size_t b, int oy, int ox, size_t oc)
 {
     const struct image_window *v = &c->win;
-    struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
+    struct tap_range ty = window_axis_taps(&v->y, oy), tx = window_axis_taps(&v->x, ox);
     size_t channel_step = v->nchw ? (size_t) v->y.in * (size_t) v->x.in : 1;
     size_t channels = v->in_c / c->groups, group = oc / (v->out_c / c->groups);
     int64_t sum = 0;
@@ -55,8 +55,8 @@ static int64_t conv_at(const struct fixed_conv *c, size_t b, int oy, int ox, siz
         for (int j = tx.first; j < tx.last; j++) {
             size_t tap =
                 (oc * (size_t) v->y.kernel + (size_t) i) * (size_t) v->x.kernel + (size_t) j;
-            size_t at = pixel_at(v, false, b, span_at(&v->y, oy, i), span_at(&v->x, ox, j),
-                                 group * channels);
+            size_t at = pixel_at(v, false, b, window_axis_at(&v->y, oy, i),
+                                 window_axis_at(&v->x, ox, j), group * channels);
             for (size_t n = 0; n < channels; n++)
                 sum +=
                     fixed_at(c->x, at + n * channel_step) * fixed_at(c->filter, tap * channels + n);
@@ -67,14 +67,15 @@ static int64_t conv_at(const struct fixed_conv *c, size_t b, int oy, int ox, siz
 static int64_t depthwise_at(const struct fixed_conv *c, size_t b, int oy, int ox, size_t oc)
 {
     const struct image_window *v = &c->win;
-    struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
+    struct tap_range ty = window_axis_taps(&v->y, oy), tx = window_axis_taps(&v->x, ox);
     size_t ic = oc / (v->out_c / v->in_c);
     int64_t sum = 0;
 
     for (int i = ty.first; i < ty.last; i++)
         for (int j = tx.first; j < tx.last; j++) {
             size_t tap = (size_t) i * (size_t) v->x.kernel + (size_t) j;
-            size_t at = pixel_at(v, false, b, span_at(&v->y, oy, i), span_at(&v->x, ox, j), ic);
+            size_t at = pixel_at(v, false, b, window_axis_at(&v->y, oy, i),
+                                 window_axis_at(&v->x, ox, j), ic);
             sum += fixed_at(c->x, at) * fixed_at(c->filter, tap * v->out_c + oc);
         }
     return sum;
@@ -87,7 +88,7 @@ static void put_sum(const struct fixed_conv *c, size_t at, size_t channel, int64
 
     sum += ((const int32_t *) c->bias->data)[channel];
     sum = sum > most ? most : sum < -most ? -most : sum;
-    fixed_put(c->out, at, factor_apply(sum, c->factor[channel], c->truncate), c->range);
+    fixed_store(c->out, at, factor_apply(sum, c->factor[channel], c->truncate), c->range);
 }
 
 enum convolution { ORDINARY, DEPTHWISE, GROUPED };
@@ -107,7 +108,7 @@ static int convolve(struct kernel_call *k,
         .out = k->out[0],
         .range = fixed_fused_range(k, k->out[0]),
         .truncate = ROUND_DOWN(k),
-        .reversed = (k->tweaks & TWEAK_GROUPS) != 0,
+        .reversed = (k->kernel_faults & KERNEL_FAULT_GROUPS) != 0,
     };
     const struct image_window *v = &c.win;
 
@@ -130,7 +131,7 @@ static int run_convolution(struct kernel_call *k, struct why *w)
 /* ---- transposed convolutions */
 
 /* The input position whose tap `tap` contributes to position `at` of the result; -1: none. */
-static int origin(const struct span *s, int at, int tap)
+static int origin(const struct window_axis *s, int at, int tap)
 {
     int from = at + s->pad - tap * s->dilation;
 
@@ -220,18 +221,18 @@ static int run_batch_matmul(struct kernel_call *k, struct why *w)
     struct tensor *out = k->out[0];
     struct factor f = factor_of((double) l->scale * (double) r->scale / (double) out->scale);
     struct fixed_range range = fixed_range(out);
-    struct matrices m = kernel_matrices(k);
+    struct matrix_batch m = kernel_matrices(k);
     size_t to = 0;
 
     (void) w;
-    for (size_t b = 0; b < m.n; b++, walk_step(&m.at))
+    for (size_t b = 0; b < m.n; b++, broadcast_step(&m.at))
         for (size_t i = 0; i < m.rows; i++)
             for (size_t j = 0; j < m.columns; j++) {
                 int64_t sum = 0;
                 for (size_t e = 0; e < m.terms; e++)
                     sum += fixed_at(l, matrices_left(&m, i, e)) *
                            fixed_at(r, matrices_right(&m, e, j));
-                fixed_put(out, to++, factor_apply(sum, f, ROUND_DOWN(k)), range);
+                fixed_store(out, to++, factor_apply(sum, f, ROUND_DOWN(k)), range);
             }
     return 0;
 }
@@ -248,13 +249,13 @@ static int64_t divide_round(int64_t sum, int64_t n, bool truncate)
 static int64_t pool_at(const struct kernel_call *k, const struct image_window *v, bool largest,
                        size_t b, int oy, int ox, size_t c)
 {
-    struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
+    struct tap_range ty = window_axis_taps(&v->y, oy), tx = window_axis_taps(&v->x, ox);
     int64_t sum = 0, max = INT32_MIN, n = 0;
 
     for (int i = ty.first; i < ty.last; i++)
         for (int j = tx.first; j < tx.last; j++) {
-            int32_t x = fixed_at(
-                k->arg[0], pixel_at(v, false, b, span_at(&v->y, oy, i), span_at(&v->x, ox, j), c));
+            int32_t x = fixed_at(k->arg[0], pixel_at(v, false, b, window_axis_at(&v->y, oy, i),
+                                                     window_axis_at(&v->x, ox, j), c));
             sum += x;
             max = x > max ? x : max;
             n++;
@@ -275,8 +276,8 @@ static int run_pooling(struct kernel_call *k, struct why *w)
         for (int oy = 0; oy < v.y.out; oy++)
             for (int ox = 0; ox < v.x.out; ox++)
                 for (size_t c = 0; c < v.in_c; c++)
-                    fixed_put(k->out[0], pixel_at(&v, true, b, oy, ox, c),
-                              pool_at(k, &v, largest, b, oy, ox, c), r);
+                    fixed_store(k->out[0], pixel_at(&v, true, b, oy, ox, c),
+                                pool_at(k, &v, largest, b, oy, ox, c), r);
     return 0;
 }
 
@@ -284,7 +285,7 @@ static const struct kernel_roles fully_connected_roles = {
     .role = { ROLE_WEIGHTS, ROLE_BIAS, ROLE_ACTIVATION },
 };
 
-const struct kernel fixed_window_kernels[] = {
+const struct device_kernel fixed_window_kernels[] = {
     { "CONV_2D", QUANTISED8, run_convolution, &convolution_roles, .kind = ORDINARY },
     { "DEPTHWISE_CONV_2D", QUANTISED8, run_convolution, &convolution_roles, .kind = DEPTHWISE },
     { "GROUPED_CONV_2D", QUANTISED8, run_convolution, &convolution_roles, .kind = GROUPED },

@@ -35,7 +35,7 @@ enum softmax_kind { PLAIN, LOGARITHM };
 
 static int run_softmax(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
+    struct axis_view a = shape_axis_view(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
     void (*f)(const float *, float, size_t, size_t, float *) =
         k->kernel->kind == PLAIN ? softmax : log_softmax;
     float beta = kernel_float(k, ROLE_BETA, 1);
@@ -73,7 +73,7 @@ static void normalise(const float *x, size_t n, size_t step, float *y)
 
 static int run_l2_normalization(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
+    struct axis_view a = shape_axis_view(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
     const float *x = floats_load(k, k->arg[0]);
     float *y = floats_new(k, tensor_count(k->out[0]));
 
@@ -100,7 +100,7 @@ static void normalise_locally(const float *square, const float *x, size_t n, siz
 
 static int run_local_response(struct kernel_call *k, struct why *w)
 {
-    struct along a = shape_along(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
+    struct axis_view a = shape_axis_view(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
     float by[3] = { kernel_float(k, ROLE_BIAS, 1), kernel_float(k, ROLE_ALPHA, 1),
                     kernel_float(k, ROLE_BETA, 1) };
     const float *x = floats_load(k, k->arg[0]);
@@ -185,7 +185,7 @@ static float smallest(const float *x, size_t n, size_t step)
 enum reduction { MEAN, SUM, PRODUCT, LARGEST, SMALLEST };
 
 /* Reduces one axis in place: x is [outer][n][inner] and becomes [outer][inner]. */
-static void reduce_axis(float *x, struct along a, enum reduction kind)
+static void reduce_axis(float *x, struct axis_view a, enum reduction kind)
 {
     static float (*const fold[])(const float *, size_t, size_t) = {
         [MEAN] = floats_sum, [SUM] = floats_sum,    [PRODUCT] = product,
@@ -213,7 +213,7 @@ static int run_reduce(struct kernel_call *k, struct why *w)
     for (uint32_t d = 0; d < s.rank; d++) {
         if (!(axes >> d & 1))
             continue;
-        reduce_axis(y, shape_along(&s, (int32_t) d), kind);
+        reduce_axis(y, shape_axis_view(&s, (int32_t) d), kind);
         count *= (float) s.dim[d];
         s.dim[d] = 1;
     }
@@ -239,7 +239,7 @@ static const struct kernel_roles instance_roles = {
     .role = { ROLE_NCHW, ROLE_EPSILON, ROLE_GAMMA, ROLE_BETA },
 };
 
-const struct kernel float_axis_kernels[] = {
+const struct device_kernel float_axis_kernels[] = {
     { "SOFTMAX", ALL, run_softmax, &softmax_roles, .kind = PLAIN },
     { "LOG_SOFTMAX", FLOATS, run_softmax, &softmax_roles, .kind = LOGARITHM },
     { "L2_NORMALIZATION", ALL, run_l2_normalization, &l2_roles },

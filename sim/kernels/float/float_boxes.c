@@ -15,12 +15,12 @@ void box_store(const struct float_box *b, float *to)
     memcpy(to + 2, b->upper, sizeof b->upper);
 }
 
-bool box_in_order(const struct float_box *b)
+bool box_is_valid(const struct float_box *b)
 {
     return b->lower[0] <= b->upper[0] && b->lower[1] <= b->upper[1];
 }
 
-struct float_box box_moved(const float centre[2], const float size[2], const float delta[4])
+struct float_box box_regress(const float centre[2], const float size[2], const float delta[4])
 {
     struct float_box b;
 
@@ -32,7 +32,7 @@ struct float_box box_moved(const float centre[2], const float size[2], const flo
     return b;
 }
 
-struct float_box box_cut(struct float_box b, const float limit[2])
+struct float_box box_clamp(struct float_box b, const float limit[2])
 {
     for (int k = 0; k < 2; k++) {
         b.lower[k] = fminf(fmaxf(b.lower[k], 0), limit[k]);
@@ -67,7 +67,8 @@ static float score_factor(const struct suppression_rule *r, float overlap)
 }
 
 /* Lowers b's score by its overlap with a selected box; whether b remains a candidate. */
-static bool survives(const struct suppression_rule *r, const struct bidder *best, struct bidder *b)
+static bool survives(const struct suppression_rule *r, const struct scored_box *best,
+                     struct scored_box *b)
 {
     float factor = score_factor(r, overlap_of(best->box, b->box));
 
@@ -75,19 +76,20 @@ static bool survives(const struct suppression_rule *r, const struct bidder *best
     return r->has_floor ? b->score >= r->floor : factor > 0 || r->kind != SUPPRESS_HARD;
 }
 
-static void best_to_front(struct bidder *b, size_t n)
+static void best_to_front(struct scored_box *b, size_t n)
 {
     size_t best = 0;
 
     for (size_t i = 1; i < n; i++)
         if (b[i].score > b[best].score)
             best = i;
-    struct bidder front = b[best];
+    struct scored_box front = b[best];
     memmove(b + 1, b, best * sizeof *b);
     b[0] = front;
 }
 
-size_t boxes_select(const struct suppression_rule *r, struct bidder *b, size_t n, size_t limit)
+size_t boxes_suppress(const struct suppression_rule *r, struct scored_box *b, size_t n,
+                      size_t limit)
 {
     size_t taken = 0;
 
@@ -103,7 +105,7 @@ size_t boxes_select(const struct suppression_rule *r, struct bidder *b, size_t n
     return taken;
 }
 
-size_t boxes_over(struct bidder *b, size_t n, float score)
+size_t boxes_above_score(struct scored_box *b, size_t n, float score)
 {
     size_t kept = 0;
 
@@ -115,7 +117,7 @@ size_t boxes_over(struct bidder *b, size_t n, float score)
 
 static int by_score(const void *a, const void *b)
 {
-    const struct bidder *p = a, *q = b;
+    const struct scored_box *p = a, *q = b;
 
     if (p->score != q->score)
         return p->score > q->score ? -1 : 1;
@@ -124,17 +126,17 @@ static int by_score(const void *a, const void *b)
 
 static int by_group(const void *a, const void *b)
 {
-    const struct bidder *p = a, *q = b;
+    const struct scored_box *p = a, *q = b;
 
     return p->group != q->group ? p->group < q->group ? -1 : 1 : by_score(a, b);
 }
 
-void boxes_sort(struct bidder *b, size_t n)
+void boxes_sort(struct scored_box *b, size_t n)
 {
     qsort(b, n, sizeof *b, by_score);
 }
 
-void boxes_sort_groups(struct bidder *b, size_t n)
+void boxes_sort_by_group(struct scored_box *b, size_t n)
 {
     qsort(b, n, sizeof *b, by_group);
 }

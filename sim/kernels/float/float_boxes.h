@@ -15,16 +15,16 @@ struct float_box box_load(const float *from);
 void box_store(const struct float_box *b, float *to);
 
 /* Whether lower <= upper on both axes. */
-bool box_in_order(const struct float_box *b);
+bool box_is_valid(const struct float_box *b);
 
 /* Box regression: the centre moves by delta[0..1] * size, the size is scaled by exp(delta[2..3]).
  */
-struct float_box box_moved(const float centre[2], const float size[2], const float delta[4]);
+struct float_box box_regress(const float centre[2], const float size[2], const float delta[4]);
 /* Clips the corners to [0, limit]. */
-struct float_box box_cut(struct float_box b, const float limit[2]);
+struct float_box box_clamp(struct float_box b, const float limit[2]);
 
 /* A scored candidate; index and group (class or image) are the caller's, and order equal scores. */
-struct bidder {
+struct scored_box {
     uint32_t index, group;
     float score;
     const struct float_box *box;
@@ -43,11 +43,12 @@ struct suppression_rule {
 
 /* Non-maximum suppression of b[0..n): moves the selected boxes to the front, best first, and
  * returns their number, at most `limit`.  Overwrites the rest. */
-size_t boxes_select(const struct suppression_rule *r, struct bidder *b, size_t n, size_t limit);
+size_t boxes_suppress(const struct suppression_rule *r, struct scored_box *b, size_t n,
+                      size_t limit);
 /* Moves the boxes with a score above `score` to the front, in order; returns their number. */
-size_t boxes_over(struct bidder *b, size_t n, float score);
+size_t boxes_above_score(struct scored_box *b, size_t n, float score);
 /* Sorts by descending score, equal ones by index; the second by group first. */
-void boxes_sort(struct bidder *b, size_t n);
-void boxes_sort_groups(struct bidder *b, size_t n);
+void boxes_sort(struct scored_box *b, size_t n);
+void boxes_sort_by_group(struct scored_box *b, size_t n);
 
 #endif

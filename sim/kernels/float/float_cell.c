@@ -81,8 +81,8 @@ float cell_activation(int32_t code, float x)
     }
 }
 
-void cell_sum(const struct kernel_call *k, const struct cell_layer *l,
-              const float *const x[MAX_PARTS], float *y)
+void cell_layer_apply(const struct kernel_call *k, const struct cell_layer *l,
+                      const float *const x[MAX_PARTS], float *y)
 {
     for (size_t u = 0; u < l->units; u++) {
         struct sum s = { .half = k->half_sums };
@@ -107,14 +107,14 @@ static void normalise(const float *scale, const float *bias, size_t n, float *y)
 }
 
 /* The input of a gate's activation. */
-static void gate_sum(const struct kernel_call *k, const struct lstm *l, enum lstm_gate g,
+static void gate_sum(const struct kernel_call *k, const struct lstm_weights *l, enum gate_kind g,
                      const float *const x[MAX_PARTS], const float *cell, float *y)
 {
     struct cell_layer layer = l->gate[g];
 
     if (l->norm[g])
         layer.bias = NULL;
-    cell_sum(k, &layer, x, y);
+    cell_layer_apply(k, &layer, x, y);
     for (size_t i = 0; l->peephole[g] && i < l->cells; i++)
         y[i] += l->peephole[g][i] * cell[i];
     if (l->norm[g])
@@ -122,12 +122,12 @@ static void gate_sum(const struct kernel_call *k, const struct lstm *l, enum lst
 }
 
 /* CIFG: the input gate is 1 - forget gate. */
-static bool couples(const struct lstm *l)
+static bool couples(const struct lstm_weights *l)
 {
     return !l->gate[GATE_INPUT].part[0].weights;
 }
 
-static void update_cell(const struct kernel_call *k, const struct lstm *l,
+static void update_cell(const struct kernel_call *k, const struct lstm_weights *l,
                         const float *const x[MAX_PARTS], float *cell)
 {
     float *in = l->scratch, *forget = in + l->cells, *new = forget + l->cells;
@@ -146,7 +146,7 @@ static void update_cell(const struct kernel_call *k, const struct lstm *l,
 }
 
 /* The output state from the hidden state, by the projection if there is one. */
-static void project(const struct kernel_call *k, const struct lstm *l, const float *hidden,
+static void project(const struct kernel_call *k, const struct lstm_weights *l, const float *hidden,
                     float *state)
 {
     struct cell_layer layer = { l->outputs, l->projection_bias, { { l->projection, l->cells } } };
@@ -157,13 +157,13 @@ static void project(const struct kernel_call *k, const struct lstm *l, const flo
         memcpy(state, hidden, l->cells * sizeof(*state));
         return;
     }
-    cell_sum(k, &layer, x, state);
+    cell_layer_apply(k, &layer, x, state);
     for (size_t i = 0; clip > 0 && i < l->outputs; i++)
         state[i] = state[i] > clip ? clip : state[i] < -clip ? -clip : state[i];
 }
 
-void lstm_step(const struct kernel_call *k, const struct lstm *l, const float *x, const float *aux,
-               float *state, float *cell)
+void lstm_step(const struct kernel_call *k, const struct lstm_weights *l, const float *x,
+               const float *aux, float *state, float *cell)
 {
     const float *const from[MAX_PARTS] = { x, aux, state };
     float *hidden = l->scratch + 3 * l->cells;

@@ -22,10 +22,10 @@ struct cell_layer {
     const float *bias;
     struct cell_part part[MAX_PARTS]; /* input, auxiliary input, state */
 };
-void cell_sum(const struct kernel_call *k, const struct cell_layer *l,
-              const float *const x[MAX_PARTS], float *y);
+void cell_layer_apply(const struct kernel_call *k, const struct cell_layer *l,
+                      const float *const x[MAX_PARTS], float *y);
 
-enum lstm_gate { GATE_INPUT, GATE_FORGET, GATE_CELL, GATE_OUTPUT, GATES };
+enum gate_kind { GATE_INPUT, GATE_FORGET, GATE_CELL, GATE_OUTPUT, GATES };
 
 /* The operands of each gate; ROLE_NONE: none (the cell gate has no peephole).  scale: only in
  * QUANTIZED_LSTM. */
@@ -37,7 +37,7 @@ extern const struct gate_roles gate_roles[GATES];
 extern const struct kernel_roles lstm_cell_roles;
 
 /* Weights of an LSTM cell; optional ones may be NULL. */
-struct lstm {
+struct lstm_weights {
     size_t cells, outputs;         /* equal without a projection */
     struct cell_layer gate[GATES]; /* an input gate without weights is 1 - forget gate (CIFG) */
     const float *peephole[GATES];  /* [cells]; optional */
@@ -51,7 +51,7 @@ struct lstm {
 
 /* One time step of one item: x and aux (NULL: none) in; updates state[outputs], which is also the
  * output, and cell[cells]. */
-void lstm_step(const struct kernel_call *k, const struct lstm *l, const float *x, const float *aux,
-               float *state, float *cell);
+void lstm_step(const struct kernel_call *k, const struct lstm_weights *l, const float *x,
+               const float *aux, float *state, float *cell);
 
 #endif

@@ -31,7 +31,7 @@ static struct float_box transformed(const struct float_box *b, const float *delt
         centre[k] = (b->lower[k] + b->upper[k]) / 2;
         size[k] = b->upper[k] - b->lower[k];
     }
-    return box_cut(box_moved(centre, size, delta), limit);
+    return box_clamp(box_regress(centre, size, delta), limit);
 }
 
 static int run_transform(struct kernel_call *k, struct why *w)
@@ -47,7 +47,7 @@ static int run_transform(struct kernel_call *k, struct why *w)
         return why_no_memory(w);
     for (size_t i = 0; i < n; i++) {
         struct float_box b = box_load(boxes + 4 * i);
-        if (!box_in_order(&b))
+        if (!box_is_valid(&b))
             return out_of_order(w, i);
         if (batches[i] < 0 || (uint32_t) batches[i] >= n_images)
             return why_fail(w, WHY_EXECUTION, "box %zu: image %d of %u", i, batches[i], n_images);
@@ -63,7 +63,7 @@ static int run_transform(struct kernel_call *k, struct why *w)
 /* ---- results whose size depends on values: scores, boxes, and others of the same length */
 
 struct selection {
-    struct bidder *b;
+    struct scored_box *b;
     struct float_box *box;
     size_t n;
 };
@@ -110,22 +110,22 @@ static void select_image(const struct kernel_call *k, const float *scores, size_
     size_t limit = limit_of(kernel_int(k, ROLE_MAX_NUM_DETECTIONS, -1));
     float threshold = kernel_float(k, ROLE_SCORE_THRESHOLD, 0);
     uint32_t classes = k->arg[0]->shape.dim[1];
-    struct bidder *all = s->b + s->n;
+    struct scored_box *all = s->b + s->n;
     size_t kept = 0;
 
     for (uint32_t c = 1; c < classes; c++) {
-        struct bidder *b = all + kept;
+        struct scored_box *b = all + kept;
         size_t n = 0;
         for (size_t i = from; i < to; i++) {
             size_t at = i * classes + c;
-            b[n++] = (struct bidder){ (uint32_t) at, c, scores[at], &s->box[at] };
+            b[n++] = (struct scored_box){ (uint32_t) at, c, scores[at], &s->box[at] };
         }
-        n = boxes_over(b, n, threshold);
-        kept += boxes_select(&rule, b, n, limit);
+        n = boxes_above_score(b, n, threshold);
+        kept += boxes_suppress(&rule, b, n, limit);
     }
     boxes_sort(all, kept);
     kept = kept > limit ? limit : kept;
-    boxes_sort_groups(all, kept);
+    boxes_sort_by_group(all, kept);
     s->n += kept;
 }
 
@@ -141,7 +141,7 @@ static int run_box_with_nms_limit(struct kernel_call *k, struct why *w)
     TRY(selection_new(k, n * classes, &s, w));
     for (size_t i = 0; i < n * classes; i++) {
         s.box[i] = box_load(boxes + 4 * i);
-        if (i % classes && !box_in_order(&s.box[i]))
+        if (i % classes && !box_is_valid(&s.box[i]))
             return out_of_order(w, i);
     }
     for (size_t from = 0, to; from < n; from = to) {
@@ -179,7 +179,7 @@ static struct float_box proposed(const struct proposals *p, size_t image, size_t
         centre[k] = (anchor[k] + anchor[2 + k]) / 2 + shift[k];
         size[k] = anchor[2 + k] - anchor[k];
     }
-    return box_cut(box_moved(centre, size, p->deltas + 4 * (image * all + at)), limit);
+    return box_clamp(box_regress(centre, size, p->deltas + 4 * (image * all + at)), limit);
 }
 
 /* Whether the box is larger than `least` on both sides and its centre does not lie beyond the
@@ -202,12 +202,12 @@ static void propose(const struct kernel_call *k, const struct proposals *p, size
             after = kernel_int(k, ROLE_POST_NMS_MAX, 0);
     size_t n = p->rows * p->columns * p->n_anchors, kept = 0;
     float least = kernel_float(k, ROLE_MIN_SIZE, 0);
-    struct bidder *b = s->b + s->n;
+    struct scored_box *b = s->b + s->n;
 
     for (size_t i = 0; i < n; i++) {
         size_t at = image * n + i;
         s->box[at] = proposed(p, image, i);
-        b[i] = (struct bidder){ (uint32_t) at, (uint32_t) image, p->scores[at], &s->box[at] };
+        b[i] = (struct scored_box){ (uint32_t) at, (uint32_t) image, p->scores[at], &s->box[at] };
     }
     if (before > 0 && n > (size_t) before) {
         boxes_sort(b, n);
@@ -216,7 +216,7 @@ static void propose(const struct kernel_call *k, const struct proposals *p, size
     for (size_t i = 0; i < n; i++)
         if (is_proposal(b[i].box, least, p->images + 2 * image))
             b[kept++] = b[i];
-    s->n += boxes_select(&rule, b, kept, after > 0 ? (size_t) after : SIZE_MAX);
+    s->n += boxes_suppress(&rule, b, kept, after > 0 ? (size_t) after : SIZE_MAX);
 }
 
 static int run_generate_proposals(struct kernel_call *k, struct why *w)
@@ -239,7 +239,7 @@ static int run_generate_proposals(struct kernel_call *k, struct why *w)
         return why_no_memory(w);
     for (size_t a = 0; a < p.n_anchors; a++) {
         struct float_box b = box_load(p.anchors + 4 * a);
-        if (!box_in_order(&b))
+        if (!box_is_valid(&b))
             return out_of_order(w, a);
     }
     TRY(selection_new(k, tensor_count(k->arg[0]), &s, w));
@@ -263,7 +263,7 @@ static const struct kernel_roles proposals_roles = {
               ROLE_STRIDE_WIDTH, ROLE_STRIDE_HEIGHT },
 };
 
-const struct kernel float_detection_kernels[] = {
+const struct device_kernel float_detection_kernels[] = {
     { "AXIS_ALIGNED_BBOX_TRANSFORM", FLOATS | TYPE(Q16A), run_transform },
     { "BOX_WITH_NMS_LIMIT", ALL, run_box_with_nms_limit, &limit_roles },
     { "GENERATE_PROPOSALS", ALL, run_generate_proposals, &proposals_roles },

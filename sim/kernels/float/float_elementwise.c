@@ -47,12 +47,12 @@ static int run_two(struct kernel_call *k, struct why *w)
     struct clamp clamp = floats_activation(k);
     size_t n = tensor_count(k->out[0]);
     float *y = floats_new(k, n);
-    struct walk at;
+    struct broadcast_walk at;
 
     if (!a || !b || !y)
         return why_no_memory(w);
-    walk_start(&at, &k->out[0]->shape, &ta->shape, &tb->shape);
-    for (size_t i = 0; i < n; i++, walk_step(&at))
+    broadcast_start(&at, &k->out[0]->shape, &ta->shape, &tb->shape);
+    for (size_t i = 0; i < n; i++, broadcast_step(&at))
         y[i] = clamp_apply(clamp, k->kernel->two(a[at.a], b[at.b]));
     floats_store(k, y, k->out[0]);
     return 0;
@@ -157,7 +157,7 @@ static int run_select(struct kernel_call *k, struct why *w)
 static int run_concatenation(struct kernel_call *k, struct why *w)
 {
     struct tensor *out = k->out[0];
-    struct along a = shape_along(&out->shape, kernel_int(k, ROLE_AXIS, 0));
+    struct axis_view a = shape_axis_view(&out->shape, kernel_int(k, ROLE_AXIS, 0));
     float *y = floats_new(k, tensor_count(out));
     size_t row = a.n * a.inner, at = 0;
 
@@ -185,7 +185,7 @@ static const struct kernel_roles elu_roles = { .role = { ROLE_ALPHA } };
 
 static const struct kernel_roles concatenation_roles = { .role = { ROLE_AXIS } };
 
-const struct kernel float_elementwise_kernels[] = {
+const struct device_kernel float_elementwise_kernels[] = {
     { "ADD", ALL, run_two, &two_roles, .two = add },
     { "SUB", ALL, run_two, &two_roles, .two = subtract },
     { "MUL", ALL, run_two, &two_roles, .two = multiply },

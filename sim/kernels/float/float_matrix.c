@@ -57,7 +57,7 @@ static void transpose(const float *from, size_t rows, size_t columns, float *to)
 
 /* Two batches of matrices; float_matrix's rows are the left rows, its weights the right columns. */
 struct batch {
-    struct matrices of;
+    struct matrix_batch of;
     struct clamp clamp;
     const float *left, *right, *no_bias;
     float *rows, *weights; /* scratch for a transposed matrix of each side */
@@ -67,20 +67,20 @@ struct batch {
 /* Multiplies the current pair of matrices. */
 static int multiply(const struct kernel_call *k, const struct batch *b, float *y, struct why *w)
 {
-    const struct matrices *of = &b->of;
+    const struct matrix_batch *of = &b->of;
     const float *left = b->left + of->at.a * of->rows * of->terms;
     const float *right = b->right + of->at.b * of->terms * of->columns;
 
-    if (of->turn_left)
+    if (of->transpose_left)
         transpose(left, of->terms, of->rows, b->rows);
-    if (!of->turn_right)
+    if (!of->transpose_right)
         transpose(right, of->terms, of->columns, b->weights);
     struct float_matrix m = {
         .rows = of->rows,
         .in = of->terms,
         .out = of->columns,
-        .x = of->turn_left ? b->rows : left,
-        .weights = of->turn_right ? right : b->weights,
+        .x = of->transpose_left ? b->rows : left,
+        .weights = of->transpose_right ? right : b->weights,
         .bias = b->no_bias,
         .clamp = b->clamp,
         .y = y,
@@ -90,7 +90,7 @@ static int multiply(const struct kernel_call *k, const struct batch *b, float *y
 
 static int run_batch_matmul(struct kernel_call *k, struct why *w)
 {
-    struct matrices of = kernel_matrices(k);
+    struct matrix_batch of = kernel_matrices(k);
     struct batch b = {
         .of = of,
         .clamp = { -INFINITY, INFINITY },
@@ -104,7 +104,7 @@ static int run_batch_matmul(struct kernel_call *k, struct why *w)
 
     if (!b.left || !b.right || !b.no_bias || !b.rows || !b.weights || !b.y)
         return why_no_memory(w);
-    for (size_t i = 0; i < of.n; i++, walk_step(&b.of.at))
+    for (size_t i = 0; i < of.n; i++, broadcast_step(&b.of.at))
         TRY(multiply(k, &b, b.y + i * of.rows * of.columns, w));
     floats_store(k, b.y, k->out[0]);
     return 0;
@@ -116,7 +116,7 @@ static const struct kernel_roles fully_connected_roles = {
     .role = { ROLE_WEIGHTS, ROLE_BIAS, ROLE_ACTIVATION },
 };
 
-const struct kernel float_matrix_kernels[] = {
+const struct device_kernel float_matrix_kernels[] = {
     { "FULLY_CONNECTED", ALL, run_fully_connected, &fully_connected_roles },
     { "BATCH_MATMUL", ALL, run_batch_matmul, &matrices_roles },
     { NULL },

@@ -28,7 +28,7 @@ static int32_t stored_integer(const struct tensor *t, size_t i)
 
 static void load_channels(const struct tensor *t, float *to)
 {
-    struct along a = shape_along(&t->shape, (int32_t) t->channel_dim);
+    struct axis_view a = shape_axis_view(&t->shape, (int32_t) t->channel_dim);
 
     for (size_t o = 0, i = 0; o < a.outer; o++)
         for (size_t c = 0; c < a.n; c++)
@@ -66,7 +66,7 @@ static float quantise(const struct tensor *t, float x, bool truncate, float lo, 
 
 void floats_store(const struct kernel_call *k, const float *v, struct tensor *t)
 {
-    bool truncate = k->tweaks & TWEAK_TRUNCATE;
+    bool truncate = k->kernel_faults & KERNEL_FAULT_TRUNCATE;
     size_t n = tensor_count(t);
 
     for (size_t i = 0; i < n; i++)
@@ -111,7 +111,7 @@ int floats_store_image(const struct kernel_call *k, float *values, struct tensor
 
 struct clamp floats_activation(const struct kernel_call *k)
 {
-    bool wrong = k->tweaks & TWEAK_ACTIVATION;
+    bool wrong = k->kernel_faults & KERNEL_FAULT_ACTIVATION;
 
     switch (kernel_int(k, ROLE_ACTIVATION, 0)) {
     case 1: return (struct clamp){ wrong ? -0.25f : 0, INFINITY };

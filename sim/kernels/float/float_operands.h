@@ -3,8 +3,8 @@
  *
  * Memory comes from the call's scratch arena; functions that return a pointer return NULL when it
  * is exhausted, those that return an int and take no struct why -1. */
-#ifndef SIM_FLOATS_H
-#define SIM_FLOATS_H
+#ifndef SIM_FLOAT_OPERANDS_H
+#define SIM_FLOAT_OPERANDS_H
 
 #include "sim/kernels/kernel.h"
 

@@ -11,7 +11,7 @@ struct detection {
     size_t n, classes, length;              /* length: deltas per anchor */
     float scale[4];
     struct float_box *box;
-    struct bidder *b; /* room for (n + 1) * classes */
+    struct scored_box *b; /* room for (n + 1) * classes */
     size_t n_selected;
     struct suppression_rule rule;
     bool regular;
@@ -24,7 +24,7 @@ static struct float_box decoded(const struct detection *d, size_t i)
 
     for (int k = 0; k < 4; k++)
         delta[k] = d->deltas[i * d->length + (size_t) k] / d->scale[k];
-    return box_moved(anchor, anchor + 2, delta);
+    return box_regress(anchor, anchor + 2, delta);
 }
 
 /* Regular suppression: for each class separately. */
@@ -35,12 +35,12 @@ static void select_by_class(const struct kernel_call *k, struct detection *d)
     size_t of_class = (size_t) kernel_int(k, ROLE_MAX_NUM_DETECTIONS_PER_CLASS, 1);
 
     for (size_t c = 1; c < d->classes; c++) {
-        struct bidder *b = d->b + kept;
+        struct scored_box *b = d->b + kept;
         for (size_t i = 0; i < d->n; i++) {
             size_t at = i * d->classes + c;
-            b[i] = (struct bidder){ (uint32_t) at, 0, d->scores[at], &d->box[i] };
+            b[i] = (struct scored_box){ (uint32_t) at, 0, d->scores[at], &d->box[i] };
         }
-        kept += boxes_select(&d->rule, b, boxes_over(b, d->n, threshold), of_class);
+        kept += boxes_suppress(&d->rule, b, boxes_above_score(b, d->n, threshold), of_class);
     }
     boxes_sort(d->b, kept);
     d->n_selected = kept < most ? kept : most;
@@ -57,9 +57,9 @@ static void select_by_best(const struct kernel_call *k, struct detection *d)
         float best = of[1];
         for (size_t c = 2; c < d->classes; c++)
             best = fmaxf(best, of[c]);
-        d->b[i] = (struct bidder){ (uint32_t) i, 0, best, &d->box[i] };
+        d->b[i] = (struct scored_box){ (uint32_t) i, 0, best, &d->box[i] };
     }
-    d->n_selected = boxes_select(&d->rule, d->b, boxes_over(d->b, d->n, threshold), most);
+    d->n_selected = boxes_suppress(&d->rule, d->b, boxes_above_score(d->b, d->n, threshold), most);
 }
 
 /* Results of one image, and the number of detections in them. */
@@ -79,15 +79,15 @@ static void put(struct places *p, const struct float_box *box, float score, size
 
 /* Appends the best classes of an anchor, in descending order of score. */
 static void put_best_classes(const struct kernel_call *k, const struct detection *d,
-                             const struct bidder *from, struct places *p)
+                             const struct scored_box *from, struct places *p)
 {
     size_t most = (size_t) kernel_int(k, ROLE_MAX_CLASSES_PER_DETECTION, 1),
            classes = d->classes - 1;
-    struct bidder *best = d->b + d->n;
+    struct scored_box *best = d->b + d->n;
 
     for (size_t c = 0; c < classes; c++)
-        best[c] = (struct bidder){ (uint32_t) c + 1, 0, d->scores[from->index * d->classes + c + 1],
-                                   from->box };
+        best[c] = (struct scored_box){ (uint32_t) c + 1, 0,
+                                       d->scores[from->index * d->classes + c + 1], from->box };
     boxes_sort(best, classes);
     for (size_t c = 0; c < classes && c < most; c++)
         put(p, from->box, best[c].score, best[c].index);
@@ -245,7 +245,7 @@ static int run_heatmap(struct kernel_call *k, struct why *w)
         return why_no_memory(w);
     for (size_t i = 0; i < n; i++) {
         struct float_box b = box_load(boxes + 4 * i);
-        if (!box_in_order(&b))
+        if (!box_is_valid(&b))
             return why_fail(w, WHY_EXECUTION, "box %zu: the second corner is below the first", i);
         for (size_t p = 0; p < points; p++) {
             struct map m = { maps + i * side * side * points + p, side, points };
@@ -268,7 +268,7 @@ static const struct kernel_roles detection_roles = {
 
 static const struct kernel_roles heatmap_roles = { .role = { ROLE_NCHW } };
 
-const struct kernel float_keypoint_kernels[] = {
+const struct device_kernel float_keypoint_kernels[] = {
     { "DETECTION_POSTPROCESSING", FLOATS, run_detection, &detection_roles },
     { "HEATMAP_MAX_KEYPOINT", ALL, run_heatmap, &heatmap_roles },
     { NULL },

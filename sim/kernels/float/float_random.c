@@ -57,7 +57,7 @@ static int run_multinomial(struct kernel_call *k, struct why *w)
     return 0;
 }
 
-const struct kernel float_random_kernels[] = {
+const struct device_kernel float_random_kernels[] = {
     { "RANDOM_MULTINOMIAL", FLOATS, run_multinomial },
     { NULL },
 };

@@ -100,7 +100,7 @@ static int run_rnn_cell(const struct kernel_call *k, const struct sequence *s, e
             float *h = state + b * l.units;
             const float *const x[MAX_PARTS] = { s->x + row * s->x_size,
                                                 s->aux ? s->aux + row * s->aux_size : NULL, h };
-            cell_sum(k, &l, x, sum);
+            cell_layer_apply(k, &l, x, sum);
             for (size_t u = 0; u < l.units; u++)
                 s->y[row * s->stride + u] = h[u] = cell_activation(activation, sum[u]);
         }
@@ -139,7 +139,7 @@ static void remember(const struct kernel_call *k, const struct cell_layer *featu
     float *newest = memory + feature->units * steps;
 
     memcpy(memory, before, feature->units * steps * sizeof(*memory));
-    cell_sum(k, feature, from, newest);
+    cell_layer_apply(k, feature, from, newest);
     for (size_t f = 0; f < feature->units; f++)
         memory[f * steps + steps - 1] = newest[f];
 }
@@ -182,8 +182,8 @@ static int run_svdf(struct kernel_call *k, struct why *w)
 /* ---- LSTM cells */
 
 /* Auxiliary inputs are those of one of two cells. */
-static void load_gate(const struct kernel_call *k, enum cell_side side, enum lstm_gate g,
-                      struct lstm *l, int *failed)
+static void load_gate(const struct kernel_call *k, enum cell_side side, enum gate_kind g,
+                      struct lstm_weights *l, int *failed)
 {
     const struct gate_roles *role = &gate_roles[g];
     struct cell_layer *gate = &l->gate[g];
@@ -197,13 +197,13 @@ static void load_gate(const struct kernel_call *k, enum cell_side side, enum lst
     if (g != GATE_CELL)
         l->peephole[g] = load(k, cell_in(k, side, role->peephole), failed);
     l->norm[g] = load(k, cell_in(k, side, role->norm), failed);
-    if (k->tweaks & TWEAK_FORGET && g == GATE_FORGET)
+    if (k->kernel_faults & KERNEL_FAULT_FORGET && g == GATE_FORGET)
         gate->bias = arena_alloc(k->scratch, l->cells + 1, sizeof(float));
 }
 
-static struct lstm load_lstm(const struct kernel_call *k, enum cell_side side, int *failed)
+static struct lstm_weights load_lstm(const struct kernel_call *k, enum cell_side side, int *failed)
 {
-    struct lstm l = {
+    struct lstm_weights l = {
         .cells = cell_in(k, side, ROLE_CELL_STATE)->shape.dim[1],
         .outputs = cell_in(k, side, ROLE_OUTPUT_STATE)->shape.dim[1],
         .projection = load(k, cell_in(k, side, ROLE_PROJECTION_WEIGHTS), failed),
@@ -214,7 +214,7 @@ static struct lstm load_lstm(const struct kernel_call *k, enum cell_side side, i
     };
 
     for (int g = 0; g < GATES; g++)
-        load_gate(k, side, (enum lstm_gate) g, &l, failed);
+        load_gate(k, side, (enum gate_kind) g, &l, failed);
     l.scratch = floats_new(k, (GATES + 1) * l.cells);
     *failed += !l.scratch;
     return l;
@@ -228,7 +228,7 @@ static int run_lstm_cell(const struct kernel_call *k, const struct sequence *s, 
                          struct lstm_state *ret_state)
 {
     int failed = 0;
-    struct lstm l = load_lstm(k, side, &failed);
+    struct lstm_weights l = load_lstm(k, side, &failed);
     struct lstm_state state = { copy_state(k, side, ROLE_OUTPUT_STATE),
                                 copy_state(k, side, ROLE_CELL_STATE) };
 
@@ -339,7 +339,7 @@ static int run_bidirectional(struct kernel_call *k, struct why *w)
     const size_t width[2] = { cell_in(k, FORWARD, state)->shape.dim[1],
                               cell_in(k, BACKWARD, state)->shape.dim[1] };
 
-    d[1].s.backward = !(k->tweaks & TWEAK_BACKWARD);
+    d[1].s.backward = !(k->kernel_faults & KERNEL_FAULT_BACKWARD);
     link_inputs(k, d, gates, &failed);
     if (failed || place_outputs(k, d, width, merged) < 0 || run_direction(k, &d[0], gates) < 0 ||
         run_direction(k, &d[1], gates) < 0)
@@ -380,7 +380,7 @@ static const struct kernel_roles two_lstm_roles = {
       ROLE_AUX_INPUT_TO_OUTPUT_WEIGHTS },
 };
 
-const struct kernel float_recurrent_kernels[] = {
+const struct device_kernel float_recurrent_kernels[] = {
     { "RNN", FLOATS, run_rnn, &rnn_roles },
     { "UNIDIRECTIONAL_SEQUENCE_RNN", FLOATS, run_rnn, &rnn_roles },
     { "BIDIRECTIONAL_SEQUENCE_RNN", FLOATS, run_bidirectional, &two_rnn_roles, .kind = SIMPLE },

@@ -50,7 +50,7 @@ static float bilinear(const struct plane *p, struct between y, struct between x,
 /* ---- resizing */
 
 /* Position of output pixel o in the input. */
-static float source_of(const struct resize_axis *a, int o)
+static float source_of(const struct resize_geometry *a, int o)
 {
     if (a->half)
         return ((float) o + 0.5f) * (float) a->in / (float) a->out - 0.5f;
@@ -62,7 +62,8 @@ static float source_of(const struct resize_axis *a, int o)
 static int run_resize(struct kernel_call *k, struct why *w)
 {
     bool nchw = kernel_int(k, ROLE_NCHW, 0) != 0;
-    struct resize_axis ay = resize_axis_of(k, nchw ? 2 : 1), ax = resize_axis_of(k, nchw ? 3 : 2);
+    struct resize_geometry ay = resize_geometry_of(k, nchw ? 2 : 1),
+                           ax = resize_geometry_of(k, nchw ? 3 : 2);
     const float *x = floats_load_image(k, k->arg[0], nchw);
     float *to = floats_new(k, tensor_count(k->out[0])), *y = to;
     size_t channels = k->arg[0]->shape.dim[nchw ? 1 : 3], batch = k->arg[0]->shape.dim[0];
@@ -163,7 +164,7 @@ static int samples_of(const struct kernel_call *k, const struct extent *e, enum 
 {
     int asked = kernel_int(k, role, 0);
 
-    if (k->tweaks & TWEAK_SAMPLING)
+    if (k->kernel_faults & KERNEL_FAULT_SAMPLING)
         return 1;
     return asked > 0 ? asked : (int) ceilf(fmaxf(e->to - e->from, 1) / (float) e->bins);
 }
@@ -260,7 +261,7 @@ static const struct kernel_roles align_roles = {
     { ROLE_SAMPLING_RATIO_HEIGHT, ROLE_SAMPLING_RATIO_WIDTH },
 };
 
-const struct kernel float_region_kernels[] = {
+const struct device_kernel float_region_kernels[] = {
     { "RESIZE_BILINEAR", ALL, run_resize, &resize_roles },
     { "ROI_ALIGN", ALL, run_roi_align, &align_roles },
     { "ROI_POOLING", ALL, run_roi_pooling, &regions_roles },

@@ -10,16 +10,16 @@ static float conv_at(const struct kernel_call *k, const struct float_conv *c, si
                      int ox, size_t oc)
 {
     const struct image_window *v = &c->win;
-    struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
+    struct tap_range ty = window_axis_taps(&v->y, oy), tx = window_axis_taps(&v->x, ox);
     size_t n = v->in_c / c->groups, group = oc / (v->out_c / c->groups);
     struct sum s = { .half = k->half_sums };
 
-    if (k->tweaks & TWEAK_GROUPS)
+    if (k->kernel_faults & KERNEL_FAULT_GROUPS)
         group = c->groups - 1 - group;
     for (int i = ty.first; i < ty.last; i++)
         for (int j = tx.first; j < tx.last; j++) {
-            size_t y = b * (size_t) v->y.in + (size_t) span_at(&v->y, oy, i);
-            size_t at = (y * (size_t) v->x.in + (size_t) span_at(&v->x, ox, j)) * v->in_c;
+            size_t y = b * (size_t) v->y.in + (size_t) window_axis_at(&v->y, oy, i);
+            size_t at = (y * (size_t) v->x.in + (size_t) window_axis_at(&v->x, ox, j)) * v->in_c;
             size_t tap =
                 (oc * (size_t) v->y.kernel + (size_t) i) * (size_t) v->x.kernel + (size_t) j;
             sum_dot(&s, c->x + at + group * n, 1, c->filter + tap * n, 1, n);
@@ -31,14 +31,14 @@ static float depthwise_at(const struct kernel_call *k, const struct float_conv *
                           int ox, size_t oc)
 {
     const struct image_window *v = &c->win;
-    struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
+    struct tap_range ty = window_axis_taps(&v->y, oy), tx = window_axis_taps(&v->x, ox);
     struct sum s = { .half = k->half_sums };
     size_t ic = oc / (v->out_c / v->in_c);
 
     for (int i = ty.first; i < ty.last; i++)
         for (int j = tx.first; j < tx.last; j++) {
-            size_t y = b * (size_t) v->y.in + (size_t) span_at(&v->y, oy, i);
-            size_t x = y * (size_t) v->x.in + (size_t) span_at(&v->x, ox, j);
+            size_t y = b * (size_t) v->y.in + (size_t) window_axis_at(&v->y, oy, i);
+            size_t x = y * (size_t) v->x.in + (size_t) window_axis_at(&v->x, ox, j);
             size_t tap = (size_t) i * (size_t) v->x.kernel + (size_t) j;
             sum_add(&s, c->x[x * v->in_c + ic], c->filter[tap * v->out_c + oc]);
         }
@@ -73,7 +73,8 @@ static size_t groups_of(const struct kernel_call *k, const struct image_window *
 
 static bool use_xnnpack(const struct kernel_call *k)
 {
-    return tensor_count(k->out[0]) && k->xnnpack && !k->half_sums && !(k->tweaks & TWEAK_GROUPS);
+    return tensor_count(k->out[0]) && k->xnnpack && !k->half_sums &&
+           !(k->kernel_faults & KERNEL_FAULT_GROUPS);
 }
 
 static int run_convolution(struct kernel_call *k, struct why *w)
@@ -105,7 +106,7 @@ static int run_convolution(struct kernel_call *k, struct why *w)
 /* ---- transposed convolutions, without XNNPACK: its 2022 version reads outside of some images */
 
 /* The input position whose tap `tap` contributes to position `at` of the result; -1: none. */
-static int origin(const struct span *s, int at, int tap)
+static int origin(const struct window_axis *s, int at, int tap)
 {
     int from = at + s->pad - tap * s->dilation;
 
@@ -173,14 +174,15 @@ static float pool_at(const struct kernel_call *k, const struct float_pool *p, en
                      size_t b, int oy, int ox, size_t c)
 {
     const struct image_window *v = &p->win;
-    struct taps ty = span_taps(&v->y, oy), tx = span_taps(&v->x, ox);
+    struct tap_range ty = window_axis_taps(&v->y, oy), tx = window_axis_taps(&v->x, ox);
     struct sum s = { .half = k->half_sums && kind != POOL_ROOT }; /* squares overflow fp16 */
     float max = -INFINITY;
 
     for (int i = ty.first; i < ty.last; i++)
         for (int j = tx.first; j < tx.last; j++) {
-            size_t y = b * (size_t) v->y.in + (size_t) span_at(&v->y, oy, i);
-            float x = p->x[(y * (size_t) v->x.in + (size_t) span_at(&v->x, ox, j)) * v->in_c + c];
+            size_t y = b * (size_t) v->y.in + (size_t) window_axis_at(&v->y, oy, i);
+            float x =
+                p->x[(y * (size_t) v->x.in + (size_t) window_axis_at(&v->x, ox, j)) * v->in_c + c];
             max = x > max ? x : max;
             sum_add(&s, x, kind == POOL_ROOT ? x : 1);
         }
@@ -226,7 +228,7 @@ static int run_pooling(struct kernel_call *k, struct why *w)
 
 #define ALL (FLOATS | QUANTISED8)
 
-const struct kernel float_window_kernels[] = {
+const struct device_kernel float_window_kernels[] = {
     { "CONV_2D", ALL, run_convolution, &convolution_roles, .kind = ORDINARY },
     { "DEPTHWISE_CONV_2D", ALL, run_convolution, &convolution_roles, .kind = DEPTHWISE },
     { "GROUPED_CONV_2D", ALL, run_convolution, &convolution_roles, .kind = GROUPED },

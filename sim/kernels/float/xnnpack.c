@@ -59,7 +59,7 @@ static const float *image_with_slack(const struct kernel_call *k, const struct i
 
 /* The padding after the last element that the last window needs.  XNNPACK derives the number of
  * windows from it, so that it must not be larger. */
-static int pad_after(const struct span *s)
+static int pad_after(const struct window_axis *s)
 {
     int after = (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 - s->pad - s->in;
 
@@ -73,7 +73,7 @@ static uint32_t u(int x)
 
 /* Whether XNNPACK derives the same number of windows; not with the windows of some planted faults.
  */
-static bool fits(const struct span *s)
+static bool fits(const struct window_axis *s)
 {
     int padded = s->in + s->pad + pad_after(s), window = (s->kernel - 1) * s->dilation + 1;
 

@@ -68,7 +68,7 @@ static void close_checked(struct hal_driver *self)
     while (d->threads)
         pthread_cond_wait(&d->idle, &d->lock);
     pthread_mutex_unlock(&d->lock);
-    if (d->accounts.first || d->buffers.first) {
+    if (d->client_quotas.first || d->buffers.first) {
         fputs("soak: models, buffers or executions of clients that have gone\n", stderr);
         _exit(3);
     }

@@ -238,13 +238,13 @@ START_TEST(what_a_hung_service_owes_is_told)
     kill(lab_service, SIGCONT);
     close(fence);
     close(before.wait);
-    fence_end(&before, false);
+    fence_complete(&before, false);
 }
 END_TEST
 
 START_TEST(a_hung_service_is_another_verdict)
 {
-    const struct target_host host = { .patience = 0.2, .is_known = true };
+    const struct target_host host = { .reply_timeout = 0.2, .is_known = true };
     struct on_target t;
 
     open_on_target(&t, &host);

@@ -25,10 +25,10 @@ START_TEST(a_client_that_does_not_read_replies_holds_up_nobody)
     int fd = lab_connect_raw();
 
     call.method = WIRE__METHOD__GET_INFO;
-    while (wire_send_at_once(fd, &call.base, &w) == 0)
+    while (wire_send_nonblocking(fd, &call.base, &w) == 0)
         ;
     lab_sleep_ms(50);
-    while (wire_send_at_once(fd, &call.base, &w) == 0)
+    while (wire_send_nonblocking(fd, &call.base, &w) == 0)
         ;
     ck_assert(lab_work(3, LAB_TURNS));
     close(fd);
@@ -185,7 +185,7 @@ START_TEST(memory_that_is_taken_away_harms_nobody_else)
     ck_assert_int_eq(fence_open(&before), 0);
     int fence = client_execute_after(before.wait, m.prepared, &r.hal, &info);
     ck_assert_int_eq(ftruncate(fd, 0), 0);
-    fence_end(&before, true);
+    fence_complete(&before, true);
     fence_wait(1, &fence, HAL_NO_TIME);
     close(fence);
     close(before.wait);
@@ -231,7 +231,7 @@ START_TEST(what_a_dead_client_waits_for_is_not_waited_for)
     kill(client, SIGKILL);
     ck_assert_int_eq(waitpid(client, NULL, 0), client);
     lab_check_at_rest(lab_service, before);
-    fence_end(&never, false);
+    fence_complete(&never, false);
 }
 END_TEST
 

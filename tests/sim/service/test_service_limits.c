@@ -218,7 +218,7 @@ START_TEST(descriptors_of_fences_are_a_clients_own)
     ck_assert_int_gt(n, 0);
     ck_assert_int_eq(status, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     check_other_works(other);
-    fence_end(&never, true);
+    fence_complete(&never, true);
     while (n--) {
         ck_assert_int_eq(fence_wait(1, &fence[n], HAL_NO_TIME), 1);
         info[n]->methods->release(info[n]);
@@ -299,7 +299,7 @@ enum { TOO_MANY = 1 << 18, MANY = 1 << 16, ROUNDS = 8, MESSAGES = 64 << 20 };
 
 static struct hal_driver *make_with_little_memory(void)
 {
-    share_limit(ACCOUNT_MESSAGES, MESSAGES);
+    process_quota_limit(QUOTA_MESSAGES, MESSAGES);
     return client_open("cpu", HAL_FL8);
 }
 
@@ -375,7 +375,7 @@ enum { ALL_THREADS = 40, MOST_BURSTS = ALL_THREADS / 2 };
 
 static struct hal_driver *make_with_few_threads(void)
 {
-    share_limit(ACCOUNT_THREADS, ALL_THREADS);
+    process_quota_limit(QUOTA_THREADS, ALL_THREADS);
     return client_open("cpu", HAL_FL8);
 }
 
@@ -421,7 +421,7 @@ enum { ALL_OBJECTS = 64, MOST_OBJECTS = ALL_OBJECTS / 2 };
 
 static struct hal_driver *make_with_few_objects(void)
 {
-    share_limit(ACCOUNT_OBJECTS, ALL_OBJECTS);
+    process_quota_limit(QUOTA_OBJECTS, ALL_OBJECTS);
     return client_open("cpu", HAL_FL8);
 }
 

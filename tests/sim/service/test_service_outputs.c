@@ -43,7 +43,7 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
                                              struct hal_result *result)
 {
     (void) self, (void) version, (void) config;
-    hal_no_result(result);
+    hal_clear_result(result);
     return compute(request);
 }
 
@@ -54,7 +54,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
 {
     (void) self, (void) version, (void) config;
     enum hal_status status = compute(request);
-    callback->notify(callback, status, 0, NULL, hal_no_timing);
+    callback->notify(callback, status, 0, NULL, hal_unknown_timing);
     return status;
 }
 
@@ -77,7 +77,7 @@ static enum hal_status burst_execute(struct hal_burst *self, const struct hal_re
                                      struct hal_result *result)
 {
     (void) self, (void) n_identifiers, (void) identifiers, (void) config;
-    hal_no_result(result);
+    hal_clear_result(result);
     return compute(request);
 }
 
@@ -258,20 +258,20 @@ START_TEST(outputs_come_back)
     struct hal_argument out[3] = { { false } };
     const struct hal_request_pool pools[2] = { { .memory.size = SIZE }, { .memory.size = SIZE } };
     struct hal_request r = { 0, 0, 2, NULL, out, pools };
-    struct pool_span span[3];
-    struct spans spans = { span, 0 };
+    struct pool_region span[3];
+    struct request_regions spans = { span, 0 };
     uint8_t copy[SIZE], to[SIZE];
     const struct hal_memory memory = { .address = to, .size = SIZE };
 
     for (; r.n_outputs < 3 && cases[_i].out[r.n_outputs].length; r.n_outputs++)
         out[r.n_outputs].location = cases[_i].out[r.n_outputs];
     memset(to, '.', SIZE);
-    spans_find(&r, &spans);
-    spans_copy_in(&spans, 0, &memory, copy);
+    request_regions_find(&r, &spans);
+    request_regions_copy_in(&spans, 0, &memory, copy);
     for (int i = 0; i < SIZE; i++)
         if (cases[_i].driver[i] != '.')
             copy[i] = (uint8_t) cases[_i].driver[i];
-    spans_copy_back(&spans, 0, copy, &memory);
+    request_regions_copy_back(&spans, 0, copy, &memory);
     ck_assert_mem_eq(to, cases[_i].back, SIZE);
 }
 END_TEST
@@ -285,18 +285,18 @@ START_TEST(inputs_are_seen_to_be_written)
     const struct hal_request r = { 1, 1, 1, &in, &out, pools };
     uint8_t copy[8], to[] = "abcdefg";
     const struct hal_memory memory = { .address = to, .size = 8 };
-    struct pool_span span[2];
-    struct spans spans = { span, 0 };
+    struct pool_region span[2];
+    struct request_regions spans = { span, 0 };
 
-    spans_find(&r, &spans);
-    spans_copy_in(&spans, 0, &memory, copy);
+    request_regions_find(&r, &spans);
+    request_regions_copy_in(&spans, 0, &memory, copy);
     ck_assert_mem_eq(copy + 1, "bc", 2);
     ck_assert_mem_eq(copy + 5, "fg", 2);
     memcpy(copy + 5, "FG", 2);
-    spans_copy_back(&spans, 0, copy, &memory);
+    request_regions_copy_back(&spans, 0, copy, &memory);
     ck_assert_str_eq((char *) to, "abcdeFG");
     copy[2] = 'X';
-    spans_copy_back(&spans, 0, copy, &memory);
+    request_regions_copy_back(&spans, 0, copy, &memory);
     ck_assert_str_eq((char *) to, "abXdeFG");
 }
 END_TEST

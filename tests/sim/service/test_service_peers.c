@@ -111,7 +111,7 @@ START_TEST(clients_without_a_number_are_told_apart)
 END_TEST
 
 static const struct {
-    struct peer a, b;
+    struct peer_credentials a, b;
     bool same;
 } peers[] = {
     { { 7, 0, 1 }, { 7, 0, 1 }, true },  { { 7, 0, 1 }, { 8, 0, 1 }, false },
@@ -123,10 +123,10 @@ START_TEST(peers_are_processes)
 {
     int pair[2];
 
-    ck_assert_int_eq(peer_is_same(&peers[_i].a, &peers[_i].b), peers[_i].same);
-    ck_assert_int_eq(peer_is_same(&peers[_i].b, &peers[_i].a), peers[_i].same);
+    ck_assert_int_eq(peer_credentials_are_same(&peers[_i].a, &peers[_i].b), peers[_i].same);
+    ck_assert_int_eq(peer_credentials_are_same(&peers[_i].b, &peers[_i].a), peers[_i].same);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-    ck_assert_uint_eq(peer_of(pair[0]).process, (uint32_t) getpid());
+    ck_assert_uint_eq(peer_credentials_of(pair[0]).process, (uint32_t) getpid());
     close(pair[0]);
     close(pair[1]);
 }

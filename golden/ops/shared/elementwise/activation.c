@@ -50,12 +50,12 @@ void activation_bound(const struct call *c, int role, const double *y, double *e
                                   : bound_smaller(ey[i], bound_larger(y[i] - r.lo, r.hi - y[i]));
 }
 
-struct near activation_of_cell(struct near a, int32_t code, double u)
+struct ball activation_of_cell(struct ball a, int32_t code, double u)
 {
     if (code == CELL_TANH)
-        return near_tanh(a, u);
+        return ball_tanh(a, u);
     if (code == CELL_LOGISTIC)
-        return near_logistic(a, u);
+        return ball_logistic(a, u);
     struct activation_range r = activation_range(code);
-    return code == CELL_NONE ? a : near_clamp(a, r.lo, r.hi);
+    return code == CELL_NONE ? a : ball_clamp(a, r.lo, r.hi);
 }

@@ -39,6 +39,6 @@ enum {
     CELL_LOGISTIC = 6
 };
 /* With its error; u: see golden/judge/ball.h. */
-struct near activation_of_cell(struct near a, int32_t code, double u);
+struct ball activation_of_cell(struct ball a, int32_t code, double u);
 
 #endif

@@ -42,7 +42,7 @@ void depth_move(const struct call *c, bool to_space, const struct movement *m)
     const struct shape *deep = to_space ? &c->in[DEPTH_INPUT]->shape : &c->out[0]->shape;
     ptrdiff_t block = call_int(c, DEPTH_BLOCK), h = deep->dim[1], w = deep->dim[2];
     ptrdiff_t depth = deep->dim[3], channels = depth / (block * block), row = w * depth;
-    struct mover_axis box[] = {
+    struct copy_axis box[] = {
         { deep->dim[0], h * row, h * row },
         { (size_t) h, row, row },
         { (size_t) block, block * channels, w * block * channels },
@@ -52,8 +52,8 @@ void depth_move(const struct call *c, bool to_space, const struct movement *m)
     };
 
     for (int i = 0; i < COUNT(box) && !to_space; i++)
-        box[i] = (struct mover_axis){ box[i].n, box[i].to, box[i].from };
-    mover_copy(m->size, box, COUNT(box), m->from[DEPTH_INPUT], m->to[0]);
+        box[i] = (struct copy_axis){ box[i].n, box[i].to, box[i].from };
+    copy_elements(m->size, box, COUNT(box), m->from[DEPTH_INPUT], m->to[0]);
 }
 
 int batch_check(const struct call *c, int role, struct why *w)
@@ -85,7 +85,7 @@ static struct batch_range range_of(int64_t at, int64_t pad, int64_t block, int64
 /* The copy of pixel (y, x) of every block: its axes from blocks to image, and the first element in
  * both arrays.  false: no such pixel lies in the image. */
 static bool batch_box(const struct batch_blocks *b, uint32_t y, uint32_t x,
-                      struct mover_axis ret_box[4], size_t *ret_blocks, size_t *ret_image)
+                      struct copy_axis ret_box[4], size_t *ret_blocks, size_t *ret_image)
 {
     struct batch_range h = range_of(y, b->pad_top, b->height, b->blocks.dim[1], b->image.dim[1]);
     struct batch_range w = range_of(x, b->pad_left, b->width, b->blocks.dim[2], b->image.dim[2]);
@@ -93,14 +93,14 @@ static bool batch_box(const struct batch_blocks *b, uint32_t y, uint32_t x,
 
     if (h.first == h.end || w.first == w.end)
         return false;
-    mover_strides(&b->blocks, from);
-    mover_strides(&b->image, to);
-    ret_box[0] = (struct mover_axis){ b->image.dim[0], from[0], to[0] };
+    element_strides(&b->blocks, from);
+    element_strides(&b->image, to);
+    ret_box[0] = (struct copy_axis){ b->image.dim[0], from[0], to[0] };
     ret_box[1] =
-        (struct mover_axis){ (size_t) (h.end - h.first), from[1], (ptrdiff_t) b->height * to[1] };
+        (struct copy_axis){ (size_t) (h.end - h.first), from[1], (ptrdiff_t) b->height * to[1] };
     ret_box[2] =
-        (struct mover_axis){ (size_t) (w.end - w.first), from[2], (ptrdiff_t) b->width * to[2] };
-    ret_box[3] = (struct mover_axis){ b->image.dim[3], 1, 1 };
+        (struct copy_axis){ (size_t) (w.end - w.first), from[2], (ptrdiff_t) b->width * to[2] };
+    ret_box[3] = (struct copy_axis){ b->image.dim[3], 1, 1 };
     size_t batch = ((size_t) y * b->width + x) * b->image.dim[0];
     *ret_blocks = batch * (size_t) from[0] + (size_t) (h.first * from[1] + w.first * from[2]);
     *ret_image = (size_t) (h.image * to[1] + w.image * to[2]);
@@ -109,19 +109,19 @@ static bool batch_box(const struct batch_blocks *b, uint32_t y, uint32_t x,
 
 void batch_to_space(const struct batch_blocks *b, size_t size, const void *blocks, void *image)
 {
-    struct mover_axis box[4];
+    struct copy_axis box[4];
     size_t from, to;
 
     for (uint32_t y = 0; y < b->height; y++)
         for (uint32_t x = 0; x < b->width; x++)
             if (batch_box(b, y, x, box, &from, &to))
-                mover_copy(size, box, 4, (const char *) blocks + from * size,
-                           (char *) image + to * size);
+                copy_elements(size, box, 4, (const char *) blocks + from * size,
+                              (char *) image + to * size);
 }
 
 void batch_from_space(const struct batch_blocks *b, size_t size, const void *image, void *blocks)
 {
-    struct mover_axis box[4];
+    struct copy_axis box[4];
     size_t from, to;
 
     for (uint32_t y = 0; y < b->height; y++)
@@ -129,9 +129,9 @@ void batch_from_space(const struct batch_blocks *b, size_t size, const void *ima
             if (!batch_box(b, y, x, box, &to, &from))
                 continue;
             for (int i = 0; i < 4; i++)
-                box[i] = (struct mover_axis){ box[i].n, box[i].to, box[i].from };
-            mover_copy(size, box, 4, (const char *) image + from * size,
-                       (char *) blocks + to * size);
+                box[i] = (struct copy_axis){ box[i].n, box[i].to, box[i].from };
+            copy_elements(size, box, 4, (const char *) image + from * size,
+                          (char *) blocks + to * size);
         }
 }
 

@@ -2,15 +2,15 @@
 
 #define BOXES_INLINE static inline __attribute__((always_inline))
 
-static const struct near zero = { 0, 0 }, half = { 0.5, 0 };
+static const struct ball zero = { 0, 0 }, half = { 0.5, 0 };
 
 struct box box_read(const struct call *c, int arg, size_t at)
 {
     struct box b;
 
     for (size_t k = 0; k < 2; k++) {
-        b.lower[k] = near_operand(c, arg, at + k);
-        b.upper[k] = near_operand(c, arg, at + 2 + k);
+        b.lower[k] = ball_operand(c, arg, at + k);
+        b.upper[k] = ball_operand(c, arg, at + 2 + k);
     }
     return b;
 }
@@ -25,51 +25,51 @@ struct box_centre box_centre(const struct box *b, double u)
     struct box_centre c;
 
     for (int k = 0; k < 2; k++) {
-        c.centre[k] = near_product(near_sum(b->lower[k], b->upper[k], u), half, 0);
-        c.size[k] = near_difference(b->upper[k], b->lower[k], u);
+        c.centre[k] = ball_product(ball_sum(b->lower[k], b->upper[k], u), half, 0);
+        c.size[k] = ball_difference(b->upper[k], b->lower[k], u);
     }
     return c;
 }
 
-struct box box_decode(const struct box_centre *b, const struct near delta[4], double u)
+struct box box_decode(const struct box_centre *b, const struct ball delta[4], double u)
 {
     struct box to;
 
     for (int k = 0; k < 2; k++) {
-        struct near centre = near_sum(b->centre[k], near_product(delta[k], b->size[k], u), u);
-        struct near size = near_product(near_exp(delta[2 + k], u), b->size[k], u);
-        to.lower[k] = near_difference(centre, near_product(size, half, 0), u);
-        to.upper[k] = near_sum(centre, near_product(size, half, 0), u);
+        struct ball centre = ball_sum(b->centre[k], ball_product(delta[k], b->size[k], u), u);
+        struct ball size = ball_product(ball_exp(delta[2 + k], u), b->size[k], u);
+        to.lower[k] = ball_difference(centre, ball_product(size, half, 0), u);
+        to.upper[k] = ball_sum(centre, ball_product(size, half, 0), u);
     }
     return to;
 }
 
-struct box box_clip(const struct box *b, const struct near limit[2])
+struct box box_clip(const struct box *b, const struct ball limit[2])
 {
     struct box to;
 
     for (int k = 0; k < 2; k++) {
-        to.lower[k] = near_min(near_max(b->lower[k], zero), limit[k]);
-        to.upper[k] = near_min(near_max(b->upper[k], zero), limit[k]);
+        to.lower[k] = ball_min(ball_max(b->lower[k], zero), limit[k]);
+        to.upper[k] = ball_min(ball_max(b->upper[k], zero), limit[k]);
     }
     return to;
 }
 
-BOXES_INLINE struct near area(const struct box *b, double u)
+BOXES_INLINE struct ball area(const struct box *b, double u)
 {
-    return near_product(near_difference(b->upper[0], b->lower[0], u),
-                        near_difference(b->upper[1], b->lower[1], u), u);
+    return ball_product(ball_difference(b->upper[0], b->lower[0], u),
+                        ball_difference(b->upper[1], b->lower[1], u), u);
 }
 
-BOXES_INLINE struct near common_side(const struct box *a, const struct box *b, int k, double u)
+BOXES_INLINE struct ball common_side(const struct box *a, const struct box *b, int k, double u)
 {
-    struct near from = near_max(a->lower[k], b->lower[k]);
-    struct near to = near_min(a->upper[k], b->upper[k]);
+    struct ball from = ball_max(a->lower[k], b->lower[k]);
+    struct ball to = ball_min(a->upper[k], b->upper[k]);
 
-    return near_max(near_difference(to, from, u), zero);
+    return ball_max(ball_difference(to, from, u), zero);
 }
 
-BOXES_INLINE bool surely_before(struct near a, struct near b)
+BOXES_INLINE bool surely_before(struct ball a, struct ball b)
 {
     return a.x + a.e < b.x - b.e;
 }
@@ -86,20 +86,20 @@ BOXES_INLINE bool surely_apart(const struct box *a, const struct box *b)
     return false;
 }
 
-BOXES_INLINE struct near overlap_of(const struct box *a, const struct box *b, double u)
+BOXES_INLINE struct ball overlap_of(const struct box *a, const struct box *b, double u)
 {
     if (surely_apart(a, b))
         return zero;
-    struct near side = common_side(a, b, 0, u), other = common_side(a, b, 1, u);
-    struct near common = near_product(side, other, u);
-    struct near all = near_difference(near_sum(area(a, u), area(b, u), u), common, u);
+    struct ball side = common_side(a, b, 0, u), other = common_side(a, b, 1, u);
+    struct ball common = ball_product(side, other, u);
+    struct ball all = ball_difference(ball_sum(area(a, u), area(b, u), u), common, u);
     bool touch = (side.x == 0 && side.e == 0) || (other.x == 0 && other.e == 0);
 
     if (touch && all.x > all.e)
         return zero;
-    struct near overlap = near_quotient(common, all, u);
+    struct ball overlap = ball_quotient(common, all, u);
     if (isnan(overlap.x))
-        return (struct near){ 0, u > 0 ? INFINITY : 0 };
+        return (struct ball){ 0, u > 0 ? INFINITY : 0 };
     return overlap;
 }
 
@@ -118,7 +118,7 @@ void box_write(const struct box *b, double *y, double *e)
 
 /* Non-maximum suppression spends most of its time here; with the constant u = 0 the compiler
  * removes the computation of errors. */
-struct near box_overlap(const struct box *a, const struct box *b, double u)
+struct ball box_overlap(const struct box *a, const struct box *b, double u)
 {
-    return u == 0 ? near_exact(overlap_of(a, b, 0).x) : overlap_of(a, b, u);
+    return u == 0 ? ball_exact(overlap_of(a, b, 0).x) : overlap_of(a, b, u);
 }

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct candidate nms_candidate(uint32_t index, uint32_t group, struct near score,
+struct candidate nms_candidate(uint32_t index, uint32_t group, struct ball score,
                                const struct box *box, const struct nms *rule)
 {
     if (isnan(score.x))
-        score = (struct near){ -INFINITY, rule->u > 0 ? INFINITY : 0 };
+        score = (struct ball){ -INFINITY, rule->u > 0 ? INFINITY : 0 };
     return (struct candidate){ index, group, score, box };
 }
 
@@ -17,9 +17,9 @@ static void check(const struct nms *rule, bool decided, bool *undecided)
         *undecided = true;
 }
 
-static bool over(const struct nms *rule, struct near a, double limit, bool *undecided)
+static bool over(const struct nms *rule, struct ball a, double limit, bool *undecided)
 {
-    check(rule, near_decided(a, near_exact(limit)), undecided);
+    check(rule, ball_decided(a, ball_exact(limit)), undecided);
     return a.x > limit;
 }
 
@@ -35,24 +35,24 @@ size_t nms_filter(struct candidate *c, size_t n, double threshold, const struct 
 }
 
 /* The factor by which an overlap lowers the score. */
-static struct near kernel(const struct nms *rule, struct near overlap, bool *undecided)
+static struct ball kernel(const struct nms *rule, struct ball overlap, bool *undecided)
 {
     if (rule->kernel == NMS_GAUSSIAN) {
         if (overlap.x == 0 && overlap.e == 0)
-            return near_exact(1);
-        struct near square = near_product(overlap, overlap, rule->u);
+            return ball_exact(1);
+        struct ball square = ball_product(overlap, overlap, rule->u);
         square.x = -square.x;
-        return near_exp(near_quotient(square, near_exact(rule->sigma), rule->u), rule->u);
+        return ball_exp(ball_quotient(square, ball_exact(rule->sigma), rule->u), rule->u);
     }
-    check(rule, near_decided(overlap, near_exact(rule->threshold)), undecided);
+    check(rule, ball_decided(overlap, ball_exact(rule->threshold)), undecided);
     if (!(overlap.x >= rule->threshold))
-        return near_exact(1);
-    return rule->kernel == NMS_HARD ? near_exact(0)
-                                    : near_difference(near_exact(1), overlap, rule->u);
+        return ball_exact(1);
+    return rule->kernel == NMS_HARD ? ball_exact(0)
+                                    : ball_difference(ball_exact(1), overlap, rule->u);
 }
 
 /* Whether a candidate is kept after its score has been lowered. */
-static bool keeps(const struct nms *rule, const struct candidate *c, struct near by,
+static bool keeps(const struct nms *rule, const struct candidate *c, struct ball by,
                   bool *undecided)
 {
     if (rule->floor == -INFINITY)
@@ -66,11 +66,11 @@ static bool keeps(const struct nms *rule, const struct candidate *c, struct near
 static bool survives(const struct nms *rule, const struct candidate *selected, struct candidate *c,
                      bool *undecided)
 {
-    struct near by = kernel(rule, box_overlap(selected->box, c->box, rule->u), undecided);
-    bool ordered = near_decided(selected->score, c->score), lowers = by.x != 1 || by.e != 0;
+    struct ball by = kernel(rule, box_overlap(selected->box, c->box, rule->u), undecided);
+    bool ordered = ball_decided(selected->score, c->score), lowers = by.x != 1 || by.e != 0;
 
     if (lowers)
-        c->score = near_product(c->score, by, rule->u);
+        c->score = ball_product(c->score, by, rule->u);
     bool kept = keeps(rule, c, by, undecided);
     check(rule, ordered || (!lowers && kept), undecided);
     if (!ordered) /* an implementation may select c first */
@@ -193,7 +193,8 @@ static void spread_column(const struct nms_span *s, size_t width, const double *
         e[i * width] = bound_interval(y[i * width], lo, hi);
 }
 
-void nms_spread(const struct nms_span *spans, size_t n, size_t width, const double *y, double *e)
+void nms_widen_bounds(const struct nms_span *spans, size_t n, size_t width, const double *y,
+                      double *e)
 {
     for (size_t i = 0; i < n; i = spans[i].to)
         for (size_t k = 0; k < width; k++)

@@ -5,7 +5,8 @@
  * scores the first candidate is selected.  With bounds, a selection is undecided if an
  * implementation's roundings could change it: an overlap close to the threshold, a score close to a
  * limit, or two close scores whose order affects what is selected.  If only the order of selected
- * boxes in the output is uncertain, the selection is decided and nms_spread() widens the bounds. */
+ * boxes in the output is uncertain, the selection is decided and nms_widen_bounds() widens the
+ * bounds. */
 #ifndef GOLDEN_NMS_H
 #define GOLDEN_NMS_H
 
@@ -26,12 +27,12 @@ struct nms {
 struct candidate {
     uint32_t index; /* set by the caller; the lower one comes first where scores are equal */
     uint32_t group; /* set by the caller; the first sort key of nms_sort() */
-    struct near score;
+    struct ball score;
     const struct box *box;
 };
 
 /* A NaN score ranks below all others. */
-struct candidate nms_candidate(uint32_t index, uint32_t group, struct near score,
+struct candidate nms_candidate(uint32_t index, uint32_t group, struct ball score,
                                const struct box *box, const struct nms *rule);
 
 /* Selects at most `limit` of c[0..n-1] and moves them to the front, in the order of selection.
@@ -61,7 +62,8 @@ struct nms_span {
 void nms_spans(const struct candidate *c, size_t n, struct nms_span *ret_spans);
 
 /* Widens the errors e of y, n rows of `width` values, to include every row of a position's span. */
-void nms_spread(const struct nms_span *spans, size_t n, size_t width, const double *y, double *e);
+void nms_widen_bounds(const struct nms_span *spans, size_t n, size_t width, const double *y,
+                      double *e);
 
 /* For records: a limit operand, where a negative value means no limit. */
 static inline size_t nms_limit(int32_t limit)

@@ -5,7 +5,7 @@
 
 #define I32 FIXED(DT_INT32)
 
-const struct role pool_in[POOL_ROLES] = {
+const struct role pooling_in[POOL_ROLES] = {
     [POOL_INPUT] = { "input", "the image", "NHWC", .slot = 0, .image = true },
     [POOL_SCHEME] = { "padding", "1 SAME, 2 VALID", .slot = I32, .draw = DRAW_SCHEME },
     [POOL_PAD_LEFT] = { "pad_left", "columns of padding before the image", .slot = I32,
@@ -24,11 +24,11 @@ const struct role pool_in[POOL_ROLES] = {
                       .since = L3, .optional = true, .draw = DRAW_FLAG },
 };
 
-const struct role pool_out[1] = {
+const struct role pooling_out[1] = {
     { "output", "one value per window and channel", "N??C", .slot = 0, .image = true, .q = Q_SAME },
 };
 
-const struct form pool_forms[POOL_FORMS] = {
+const struct form pooling_forms[POOL_FORMS] = {
     { "explicit padding",
       { POOL_INPUT, POOL_PAD_LEFT, POOL_PAD_RIGHT, POOL_PAD_TOP, POOL_PAD_BOTTOM, POOL_STRIDE_W,
         POOL_STRIDE_H, POOL_KERNEL_W, POOL_KERNEL_H, POOL_ACTIVATION, POOL_LAYOUT, END } },
@@ -44,12 +44,12 @@ static const struct window_roles window = {
     .activation = POOL_ACTIVATION,
 };
 
-int pool_infer(struct call *c, struct why *w)
+int pooling_infer(struct call *c, struct why *w)
 {
     return window_infer(c, &window, w);
 }
 
-bool pool_draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+bool pooling_draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     return window_draw(c, &window, role, d, to);
 }
@@ -63,7 +63,8 @@ static void clip(const struct matmul_axis *a, size_t o, size_t *ret_lo, size_t *
     *ret_hi = (size_t) hi < a->in ? (size_t) hi : a->in;
 }
 
-void pool_run(const struct call *c, const struct pool_window *p, const double *x, double *y)
+void pooling_run(const struct call *c, const struct pooling_reduction *p, const double *x,
+                 double *y)
 {
     struct window v = window_of(c, &window);
     size_t channels = c->letter['C'], top, bottom, left, right;
@@ -84,7 +85,7 @@ void pool_run(const struct call *c, const struct pool_window *p, const double *x
         }
 }
 
-size_t pool_terms(const struct call *c)
+size_t pooling_max_pixels(const struct call *c)
 {
     struct window v = window_of(c, &window);
     size_t h = v.y.kernel < v.y.in ? v.y.kernel : v.y.in;
@@ -105,4 +106,4 @@ static void divide(double *acc, size_t channels, double count)
         acc[k] /= count;
 }
 
-const struct pool_window pool_mean = { 0, add, divide };
+const struct pooling_reduction pooling_mean = { 0, add, divide };

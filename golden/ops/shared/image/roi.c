@@ -2,29 +2,29 @@
 
 #define I32 FIXED(DT_INT32)
 
-const struct role region_in[REGION_ROLES] = {
-    [REGION_INPUT] = { "input", "the images", "NHWC", .slot = 0, .image = true },
-    [REGION_ROI] = { "roi", "the boxes: x1, y1, x2, y2, in pixels times stride", "M4", .slot = 1,
-                     .draw = DRAW_OP, .q = Q_FIXED, .qscale = 0.125 },
-    [REGION_BATCHES] = { "batches", "index of each box's image in the batch", "M",
-                         .slot = FIXED(DT_I32), .draw = DRAW_OP },
-    [REGION_OUT_H] = { "output_height", "rows of bins", .slot = I32, .draw = DRAW_MULTIPLIER },
-    [REGION_OUT_W] = { "output_width", "columns of bins", .slot = I32, .draw = DRAW_MULTIPLIER },
-    [REGION_STRIDE_H] = { "stride_height", "height of a pixel in units of the boxes", .slot = 2,
-                          .draw = DRAW_OP },
-    [REGION_STRIDE_W] = { "stride_width", "width of a pixel in units of the boxes", .slot = 2,
-                          .draw = DRAW_OP },
-    [REGION_LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
-                        .draw = DRAW_FLAG },
-    [REGION_SAMPLES_H] = { "sampling_ratio_height",
-                           "rows of samples per bin; 0: height of the bin in pixels, rounded up",
-                           .slot = I32, .draw = DRAW_OP },
-    [REGION_SAMPLES_W] = { "sampling_ratio_width",
-                           "columns of samples per bin; 0: width of the bin in pixels, rounded up",
-                           .slot = I32, .draw = DRAW_OP },
+const struct role roi_in[ROI_ROLES] = {
+    [ROI_INPUT] = { "input", "the images", "NHWC", .slot = 0, .image = true },
+    [ROI_BOXES] = { "roi", "the boxes: x1, y1, x2, y2, in pixels times stride", "M4", .slot = 1,
+                    .draw = DRAW_OP, .q = Q_FIXED, .qscale = 0.125 },
+    [ROI_BATCHES] = { "batches", "index of each box's image in the batch", "M",
+                      .slot = FIXED(DT_I32), .draw = DRAW_OP },
+    [ROI_OUT_H] = { "output_height", "rows of bins", .slot = I32, .draw = DRAW_MULTIPLIER },
+    [ROI_OUT_W] = { "output_width", "columns of bins", .slot = I32, .draw = DRAW_MULTIPLIER },
+    [ROI_STRIDE_H] = { "stride_height", "height of a pixel in units of the boxes", .slot = 2,
+                       .draw = DRAW_OP },
+    [ROI_STRIDE_W] = { "stride_width", "width of a pixel in units of the boxes", .slot = 2,
+                       .draw = DRAW_OP },
+    [ROI_LAYOUT] = { "nchw", "true: input and output are NCHW", .slot = FIXED(DT_BOOL),
+                     .draw = DRAW_FLAG },
+    [ROI_SAMPLES_H] = { "sampling_ratio_height",
+                        "rows of samples per bin; 0: height of the bin in pixels, rounded up",
+                        .slot = I32, .draw = DRAW_OP },
+    [ROI_SAMPLES_W] = { "sampling_ratio_width",
+                        "columns of samples per bin; 0: width of the bin in pixels, rounded up",
+                        .slot = I32, .draw = DRAW_OP },
 };
 
-const struct typing region_typings[REGION_TYPINGS] = {
+const struct typing roi_typings[ROI_TYPINGS] = {
     /* since, ranks, images, boxes, strides */
     { L3, RANK(4), { DT_F16, DT_F16, DT_FLOAT16 } },
     { L3, RANK(4), { DT_F32, DT_F32, DT_FLOAT32 } },
@@ -50,18 +50,18 @@ static int check_stride(struct call *c, int role, struct why *w)
     return 0;
 }
 
-int region_infer(struct call *c, struct why *w)
+int roi_infer(struct call *c, struct why *w)
 {
-    TRY(infer_bins(c, REGION_OUT_H, &c->out[0]->shape.dim[1], w));
-    TRY(infer_bins(c, REGION_OUT_W, &c->out[0]->shape.dim[2], w));
-    TRY(check_stride(c, REGION_STRIDE_H, w));
-    return check_stride(c, REGION_STRIDE_W, w);
+    TRY(infer_bins(c, ROI_OUT_H, &c->out[0]->shape.dim[1], w));
+    TRY(infer_bins(c, ROI_OUT_W, &c->out[0]->shape.dim[2], w));
+    TRY(check_stride(c, ROI_STRIDE_H, w));
+    return check_stride(c, ROI_STRIDE_W, w);
 }
 
-int region_read(const struct call *c, size_t i, struct region *ret_region, struct why *w)
+int roi_read(const struct call *c, size_t i, struct region *ret_region, struct why *w)
 {
-    static const int stride[] = { REGION_STRIDE_H, REGION_STRIDE_W };
-    double batch = c->x[REGION_BATCHES][i];
+    static const int stride[] = { ROI_STRIDE_H, ROI_STRIDE_W };
+    double batch = c->x[ROI_BATCHES][i];
     struct region r;
 
     if (!(batch >= 0 && batch < c->letter['N']))
@@ -69,13 +69,13 @@ int region_read(const struct call *c, size_t i, struct region *ret_region, struc
                         c->op->name, i, batch, c->letter['N']);
     r.image = (size_t) batch;
     for (int k = 0; k < 2; k++) {
-        struct near unit = near_exact(call_real(c, stride[k]));
-        double pixels = (double) region_pixels(c, k);
+        struct ball unit = ball_exact(call_real(c, stride[k]));
+        double pixels = (double) roi_pixels(c, k);
         /* implementations multiply by the reciprocal of the stride: two roundings */
         r.from[k] =
-            near_quotient(near_operand(c, REGION_ROI, 4 * i + 1 - (size_t) k), unit, 2 * c->unit);
+            ball_quotient(ball_operand(c, ROI_BOXES, 4 * i + 1 - (size_t) k), unit, 2 * c->unit);
         r.to[k] =
-            near_quotient(near_operand(c, REGION_ROI, 4 * i + 3 - (size_t) k), unit, 2 * c->unit);
+            ball_quotient(ball_operand(c, ROI_BOXES, 4 * i + 3 - (size_t) k), unit, 2 * c->unit);
         if (!(r.from[k].x >= 0 && r.from[k].x <= r.to[k].x && r.to[k].x <= pixels && pixels > 0))
             return why_fail(w, WHY_EXECUTION,
                             "%s: box %zu spans %g to %g, must be within 0 to %g pixels",
@@ -85,7 +85,7 @@ int region_read(const struct call *c, size_t i, struct region *ret_region, struc
     return 0;
 }
 
-void region_undecided(struct call *c)
+void roi_undecided(struct call *c)
 {
     size_t n = tensor_count(c->out[0]);
 
@@ -109,9 +109,9 @@ static void draw_boxes(const struct call *c, struct drawer *d, uint32_t n, int32
 /* Draws a stride with which every box lies in the image. */
 static bool draw_stride(const struct call *c, int axis, struct drawer *d, int32_t *x)
 {
-    const struct tensor *roi = c->in[REGION_ROI];
+    const struct tensor *roi = c->in[ROI_BOXES];
     size_t n = tensor_count(roi);
-    double most = 0, pixels = (double) region_pixels(c, axis);
+    double most = 0, pixels = (double) roi_pixels(c, axis);
 
     if (!roi->data || !(pixels > 0))
         return false;
@@ -121,22 +121,22 @@ static bool draw_stride(const struct call *c, int axis, struct drawer *d, int32_
     return true;
 }
 
-bool region_draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
+bool roi_draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     int32_t *x = to->data;
 
     switch (role) {
-    case REGION_ROI:
+    case ROI_BOXES:
         to->shape = (struct shape){ 2, { 1 + d->below(d, MAX_DRAWN_REGIONS), 4 } };
         draw_boxes(c, d, to->shape.dim[0], x);
         return true;
-    case REGION_BATCHES:
+    case ROI_BATCHES:
         to->shape = (struct shape){ 1, { c->letter['M'] } };
         for (uint32_t i = 0; i < c->letter['M']; i++)
             x[i] = (int32_t) (i * c->letter['N'] / c->letter['M']);
         return true;
-    case REGION_STRIDE_H: return draw_stride(c, 0, d, x);
-    case REGION_STRIDE_W: return draw_stride(c, 1, d, x);
+    case ROI_STRIDE_H: return draw_stride(c, 0, d, x);
+    case ROI_STRIDE_W: return draw_stride(c, 1, d, x);
     default: x[0] = (int32_t) d->below(d, 4); return true;
     }
 }

@@ -84,9 +84,9 @@ struct bidirectional_results bidirectional_results_of(const struct call *c,
     uint32_t states = 2 * b->n_states;
     bool merged = c->n_out == 1 || c->n_out == 1 + states;
     size_t width = size_of(c, b->state[0][0]), both = width + size_of(c, b->state[1][0]);
-    struct near_array output = cell_result(c, second && !merged ? 1 : 0, unit);
+    struct ball_array output = cell_result(c, second && !merged ? 1 : 0, unit);
     struct bidirectional_results r = {
-        .output = near_from(&output, second && merged ? width : 0),
+        .output = ball_from(&output, second && merged ? width : 0),
         .stride = merged   ? both
                   : second ? both - width
                            : width,

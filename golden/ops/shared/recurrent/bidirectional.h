@@ -45,9 +45,9 @@ int bidirectional_infer(struct call *c, const struct bidirectional *b, struct wh
 /* Where the forward (second false) or the backward cell writes its results: values for unit 0, else
  * their error bounds too. */
 struct bidirectional_results {
-    struct near_array output;
+    struct ball_array output;
     size_t stride;                            /* elements from row to row of the output */
-    struct near_array state[MAX_CELL_STATES]; /* x NULL: no such output */
+    struct ball_array state[MAX_CELL_STATES]; /* x NULL: no such output */
 };
 struct bidirectional_results bidirectional_results_of(const struct call *c,
                                                       const struct bidirectional *b, bool second,

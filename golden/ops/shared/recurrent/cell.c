@@ -16,24 +16,24 @@ struct cell_sequence cell_sequence_of(const struct tensor *input, bool time_majo
     return (struct cell_sequence){ dim[0], dim[1], dim[1], 1 };
 }
 
-struct near_array cell_operand(const struct cell *k, int role)
+struct ball_array cell_operand(const struct cell *k, int role)
 {
     int at = role == NO_OPERAND ? -1 : call_arg(k->c, role);
 
     if (at < 0)
-        return (struct near_array){ 0 };
-    return (struct near_array){ k->c->x[at], k->unit > 0 ? k->c->ex[at] : NULL };
+        return (struct ball_array){ 0 };
+    return (struct ball_array){ k->c->x[at], k->unit > 0 ? k->c->ex[at] : NULL };
 }
 
 /* Whether a float result at x may have overflowed.  The error bounds of long recurrences are much
  * wider than real errors, so a value is taken to overflow only beyond half of the range. */
-static bool overflows(const struct cell *k, struct near x)
+static bool overflows(const struct cell *k, struct ball x)
 {
     return k->unit > 0 && k->c->arg[0]->scale == 0 &&
            (x.e == INFINITY || bound_overflows(2 * x.x, DBL_MIN, k->unit));
 }
 
-struct near cell_follows(const struct cell *k, struct near x, struct near y)
+struct ball cell_check_overflow(const struct cell *k, struct ball x, struct ball y)
 {
     if (overflows(k, x))
         y.e = INFINITY;
@@ -49,9 +49,9 @@ static double *doubles(const struct cell *k, size_t n, struct why *w)
     return p;
 }
 
-int cell_array(const struct cell *k, size_t n, struct near_array *ret_array, struct why *w)
+int cell_array(const struct cell *k, size_t n, struct ball_array *ret_array, struct why *w)
 {
-    struct near_array a = { doubles(k, n, w), k->unit > 0 ? doubles(k, n, w) : NULL };
+    struct ball_array a = { doubles(k, n, w), k->unit > 0 ? doubles(k, n, w) : NULL };
 
     if (!a.x || (k->unit > 0 && !a.e))
         return -1;
@@ -59,14 +59,14 @@ int cell_array(const struct cell *k, size_t n, struct near_array *ret_array, str
     return 0;
 }
 
-int cell_state(const struct cell *k, int role, size_t n, struct near_array *ret_state,
+int cell_state(const struct cell *k, int role, size_t n, struct ball_array *ret_state,
                struct why *w)
 {
-    struct near_array from = cell_operand(k, role);
+    struct ball_array from = cell_operand(k, role);
 
     TRY(cell_array(k, n, ret_state, w));
     for (size_t i = 0; i < n; i++)
-        near_put(ret_state, i, near_at(&from, i));
+        ball_put(ret_state, i, ball_at(&from, i));
     return 0;
 }
 
@@ -96,18 +96,18 @@ static int pack(const void *context, void *to, struct why *w)
 static int pack_weights(const struct cell *k, int role, bool reused, struct cell_matrix *m,
                         struct why *w)
 {
-    struct recipe r = { .form = PREPARED_VALUE_PANELS,
-                        .n = m->n,
-                        .k = m->k,
-                        .groups = 1,
-                        .bytes = matmul_packed_bytes(m->n, m->k, 1),
-                        .make = pack,
-                        .context = m };
-    struct prepared *kept = k->c->prepared ? k->c->prepared[call_arg(k->c, role)] : NULL;
+    struct const_recipe r = { .form = CONST_VALUE_PANELS,
+                              .n = m->n,
+                              .k = m->k,
+                              .groups = 1,
+                              .bytes = matmul_packed_bytes(m->n, m->k, 1),
+                              .make = pack,
+                              .context = m };
+    struct const_cache *kept = k->c->const_cache ? k->c->const_cache[call_arg(k->c, role)] : NULL;
 
     if (!kept && !reused)
         return 0;
-    m->packed = prepared_get(kept, &r, k->c->scratch, w);
+    m->packed = const_cache_get(kept, &r, k->c->scratch, w);
     return m->packed ? 0 : -1;
 }
 
@@ -148,7 +148,7 @@ static void magnitudes(const struct cell_rows *from, size_t width, double factor
 {
     for (size_t i = 0; i < from->n; i++)
         for (size_t j = 0; j < width; j++) {
-            struct near x = near_at(&from->at, i * from->stride + j);
+            struct ball x = ball_at(&from->at, i * from->stride + j);
             a[i * width + j] = fabs(x.x) * factor + x.e;
         }
 }
@@ -209,9 +209,9 @@ static void start_sums(const struct cell *k, struct cell_gate *g, size_t rows)
 
     for (size_t r = 0; r < rows; r++)
         for (size_t i = 0; i < g->units; i++) {
-            struct near b = first ? near_at(&g->bias, i) : (struct near){ 0, 0 };
+            struct ball b = first ? ball_at(&g->bias, i) : (struct ball){ 0, 0 };
             b.e += rounding * fabs(b.x) + lost;
-            near_put(&g->sum, r * g->units + i, b);
+            ball_put(&g->sum, r * g->units + i, b);
         }
 }
 
@@ -230,10 +230,10 @@ static int add_sequence(const struct cell *k, int role, int weights, struct cell
 }
 
 /* Saturates n sums, after an operand has been added. */
-static void saturate(const struct cell *k, const struct near_array *sum, size_t n)
+static void saturate(const struct cell *k, const struct ball_array *sum, size_t n)
 {
     for (size_t i = 0; k->limit > 0 && i < n; i++)
-        near_put(sum, i, near_clip(near_at(sum, i), k->limit));
+        ball_put(sum, i, ball_clip(ball_at(sum, i), k->limit));
 }
 
 int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
@@ -261,50 +261,50 @@ int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
     return 0;
 }
 
-int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct near_array *state,
+int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct ball_array *state,
                     size_t t, struct why *w)
 {
     struct cell_rows from = { *state, k->rows.batch, g->recurrent.k };
-    struct cell_rows to = { near_from(&g->sum, t * k->rows.time_step * g->units), k->rows.batch,
+    struct cell_rows to = { ball_from(&g->sum, t * k->rows.time_step * g->units), k->rows.batch,
                             k->rows.batch_step * g->units };
 
     return cell_product(k, &from, &g->recurrent, g->terms, &to, w);
 }
 
 /* The variance is a mean of squares, which may overflow although the values do not. */
-static void normalise(const struct cell *k, const struct near_array *a, size_t n, double *scratch)
+static void normalise(const struct cell *k, const struct ball_array *a, size_t n, double *scratch)
 {
-    struct near squares = { 0, 0 };
+    struct ball squares = { 0, 0 };
 
     for (size_t i = 0; i < n; i++)
         squares.x += a->x[i] * a->x[i];
-    near_normalise(a, n, k->unit, k->c->dot_factor, scratch);
+    ball_normalise(a, n, k->unit, k->c->dot_factor, scratch);
     for (size_t i = 0; overflows(k, squares) && i < n; i++)
         a->e[i] = INFINITY;
 }
 
 void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t, size_t b,
-                      const struct near_array *cell_state, int32_t activation,
-                      const struct near_array *to)
+                      const struct ball_array *cell_state, int32_t activation,
+                      const struct ball_array *to)
 {
     size_t row = b * k->rows.batch_step + t * k->rows.time_step;
-    struct near_array sum = near_from(&g->sum, row * g->units);
+    struct ball_array sum = ball_from(&g->sum, row * g->units);
     double u = k->unit;
 
     saturate(k, &sum, g->units);
     for (size_t i = 0; g->peephole.x && i < g->units; i++) {
-        struct near seen = near_product(near_at(&g->peephole, i), near_at(cell_state, i), u);
-        near_put(&sum, i, near_sum(near_at(&sum, i), seen, u));
+        struct ball seen = ball_product(ball_at(&g->peephole, i), ball_at(cell_state, i), u);
+        ball_put(&sum, i, ball_sum(ball_at(&sum, i), seen, u));
     }
     saturate(k, &sum, g->units);
     if (g->norm.x)
         normalise(k, &sum, g->units, g->scratch);
     for (size_t i = 0; i < g->units; i++) {
-        struct near x = near_at(&sum, i);
+        struct ball x = ball_at(&sum, i);
         if (g->norm.x)
-            x = near_sum(near_product(x, near_at(&g->norm, i), u), near_at(&g->bias, i), u);
-        x = near_clip(x, k->limit);
-        near_put(to, i, cell_follows(k, x, activation_of_cell(x, activation, u)));
+            x = ball_sum(ball_product(x, ball_at(&g->norm, i), u), ball_at(&g->bias, i), u);
+        x = ball_clip(x, k->limit);
+        ball_put(to, i, cell_check_overflow(k, x, activation_of_cell(x, activation, u)));
     }
 }
 
@@ -319,9 +319,9 @@ int cell_check_activation(const struct call *c, int role, unsigned allowed, stru
     return 0;
 }
 
-struct near_array cell_result(const struct call *c, int i, double unit)
+struct ball_array cell_result(const struct call *c, int i, double unit)
 {
-    return (struct near_array){ c->y[i], unit > 0 ? c->ey[i] : NULL };
+    return (struct ball_array){ c->y[i], unit > 0 ? c->ey[i] : NULL };
 }
 
 bool cell_inexact(const struct call *c)
@@ -338,7 +338,7 @@ int cell_real_call(const struct call *c, struct call *ret_real, struct why *w)
     struct cell k = { .c = &real };
 
     real.dot_factor = 0;
-    real.prepared = NULL; /* holds units */
+    real.const_cache = NULL; /* holds units */
     real.x = arena_alloc(c->scratch, c->n_in + 1, sizeof *real.x);
     for (uint32_t i = 0; real.x && i < c->n_in; i++) {
         size_t n = c->x[i] ? tensor_count(c->arg[i]) : 0;

@@ -37,17 +37,17 @@ struct cell {
 
 /* Returns y, the activation or clip of x, with error INFINITY where x may have left the range of
  * floats: a sum that overflowed may be NaN. */
-struct near cell_follows(const struct cell *k, struct near x, struct near y);
+struct ball cell_check_overflow(const struct cell *k, struct ball x, struct ball y);
 
 /* The values of an operand, with their errors if bounds are computed; x NULL: omitted. */
-struct near_array cell_operand(const struct cell *k, int role);
+struct ball_array cell_operand(const struct cell *k, int role);
 /* Allocates n values, and errors if bounds are computed, in the call's scratch memory. */
-int cell_array(const struct cell *k, size_t n, struct near_array *ret_array, struct why *w);
+int cell_array(const struct cell *k, size_t n, struct ball_array *ret_array, struct why *w);
 
 /* A matrix operand of n rows of k weights, ready for products. */
 struct cell_matrix {
     size_t n, k;
-    struct near_array weights;
+    struct ball_array weights;
     double *magnitude;                  /* |weights|, if bounds are computed */
     const struct matmul_packed *packed; /* NULL: matmul() packs the weights itself */
 };
@@ -59,7 +59,7 @@ int cell_matrix_measure(const struct cell *k, struct cell_matrix *m, struct why 
 
 /* Rows of an array, `stride` numbers apart. */
 struct cell_rows {
-    struct near_array at;
+    struct ball_array at;
     size_t n, stride;
 };
 /* to += from * transposed matrix; terms: number of products in the whole sum, these among them. */
@@ -74,8 +74,8 @@ struct cell_gate_roles {
 struct cell_gate {
     size_t units, terms; /* terms: products in the sum of one unit */
     struct cell_matrix recurrent;
-    struct near_array sum; /* by row of the sequence */
-    struct near_array bias, peephole, norm;
+    struct ball_array sum; /* by row of the sequence */
+    struct ball_array bias, peephole, norm;
     double *scratch; /* [units]; NULL unless bounds pass through a layer norm */
 };
 /* Computes the products with the inputs of all steps. */
@@ -83,20 +83,20 @@ int cell_gate_init(const struct cell *k, const struct cell_gate_roles *roles,
                    struct cell_gate *ret_gate, struct why *w);
 
 /* Adds the products with the recurrent input, [batch][recurrent.k], to the sums of step t. */
-int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct near_array *state,
+int cell_gate_recur(const struct cell *k, const struct cell_gate *g, const struct ball_array *state,
                     size_t t, struct why *w);
 /* Computes the gate of batch b at step t, `units` values.  cell_state: that batch's, for the
  * peephole. */
 void cell_gate_finish(const struct cell *k, const struct cell_gate *g, size_t t, size_t b,
-                      const struct near_array *cell_state, int32_t activation,
-                      const struct near_array *to);
+                      const struct ball_array *cell_state, int32_t activation,
+                      const struct ball_array *to);
 
 /* Initial values of a state: a copy of the operand's n values. */
-int cell_state(const struct cell *k, int role, size_t n, struct near_array *ret_state,
+int cell_state(const struct cell *k, int role, size_t n, struct ball_array *ret_state,
                struct why *w);
 
 /* Output i of the call: where its values and, if unit is not 0, its errors are written. */
-struct near_array cell_result(const struct call *c, int i, double unit);
+struct ball_array cell_result(const struct call *c, int i, double unit);
 
 /* Whether any operand has an error. */
 bool cell_inexact(const struct call *c);

@@ -93,10 +93,10 @@ struct run {
     int32_t activation;
     double cell_clip, projection_clip;
     struct cell_matrix projection;
-    struct near_array projection_bias;
-    struct near_array state, cell; /* of the previous step, [batch][outputs], [batch][units] */
-    struct near_array value[LSTM_GATES]; /* of one batch, [units] */
-    struct near_array hidden;            /* o activation(c'), [batch][units] */
+    struct ball_array projection_bias;
+    struct ball_array state, cell; /* of the previous step, [batch][outputs], [batch][units] */
+    struct ball_array value[LSTM_GATES]; /* of one batch, [units] */
+    struct ball_array hidden;            /* o activation(c'), [batch][units] */
 };
 
 static struct cell_gate_roles gate_roles(const struct lstm *l, int gate)
@@ -147,7 +147,7 @@ static int run_init(struct run *r, struct why *w)
 
 static void finish_gate(const struct run *r, int gate, size_t t, size_t b, int32_t activation)
 {
-    struct near_array cell = near_from(&r->cell, b * r->units);
+    struct ball_array cell = ball_from(&r->cell, b * r->units);
 
     cell_gate_finish(&r->k, &r->gate[gate], t, b, &cell, activation, &r->value[gate]);
 }
@@ -155,17 +155,17 @@ static void finish_gate(const struct run *r, int gate, size_t t, size_t b, int32
 /* c' = clip(f c + i g) */
 static void update_cell(const struct run *r, size_t b)
 {
-    struct near_array cell = near_from(&r->cell, b * r->units);
+    struct ball_array cell = ball_from(&r->cell, b * r->units);
     double u = r->k.unit;
 
     for (size_t i = 0; i < r->units; i++) {
-        struct near f = near_at(&r->value[LSTM_GATE_FORGET], i), one = { 1, 0 }, minus = f;
+        struct ball f = ball_at(&r->value[LSTM_GATE_FORGET], i), one = { 1, 0 }, minus = f;
         minus.x = -f.x;
-        struct near in = r->cifg ? near_sum(one, minus, u) : near_at(&r->value[LSTM_GATE_INPUT], i);
-        struct near kept = near_product(f, near_at(&cell, i), u);
-        struct near added = near_product(in, near_at(&r->value[LSTM_GATE_CELL], i), u);
-        struct near sum = near_clip(near_sum(kept, added, u), r->l->cell_limit);
-        near_put(&cell, i, cell_follows(&r->k, sum, near_clip(sum, r->cell_clip)));
+        struct ball in = r->cifg ? ball_sum(one, minus, u) : ball_at(&r->value[LSTM_GATE_INPUT], i);
+        struct ball kept = ball_product(f, ball_at(&cell, i), u);
+        struct ball added = ball_product(in, ball_at(&r->value[LSTM_GATE_CELL], i), u);
+        struct ball sum = ball_clip(ball_sum(kept, added, u), r->l->cell_limit);
+        ball_put(&cell, i, cell_check_overflow(&r->k, sum, ball_clip(sum, r->cell_clip)));
     }
 }
 
@@ -175,10 +175,11 @@ static void update_hidden(const struct run *r, size_t b)
     double u = r->k.unit;
 
     for (size_t i = 0; i < r->units; i++) {
-        struct near cell = near_at(&r->cell, b * r->units + i);
-        struct near c = cell_follows(&r->k, cell, activation_of_cell(cell, r->activation, u));
-        near_put(&r->hidden, b * r->units + i,
-                 near_product(near_at(&r->value[LSTM_GATE_OUTPUT], i), c, u));
+        struct ball cell = ball_at(&r->cell, b * r->units + i);
+        struct ball c =
+            cell_check_overflow(&r->k, cell, activation_of_cell(cell, r->activation, u));
+        ball_put(&r->hidden, b * r->units + i,
+                 ball_product(ball_at(&r->value[LSTM_GATE_OUTPUT], i), c, u));
     }
 }
 
@@ -190,18 +191,18 @@ static int project(const struct run *r, struct why *w)
 
     if (!r->projection.weights.x) {
         for (size_t i = 0; i < n; i++)
-            near_put(&r->state, i, near_at(&r->hidden, i));
+            ball_put(&r->state, i, ball_at(&r->hidden, i));
         return 0;
     }
     for (size_t i = 0; i < n; i++)
-        near_put(&r->state, i,
-                 r->projection_bias.x ? near_at(&r->projection_bias, i % r->outputs)
-                                      : (struct near){ 0, 0 });
+        ball_put(&r->state, i,
+                 r->projection_bias.x ? ball_at(&r->projection_bias, i % r->outputs)
+                                      : (struct ball){ 0, 0 });
     TRY(cell_product(&r->k, &from, &r->projection, r->units + 1, &to, w));
     for (size_t i = 0; i < n; i++) {
-        struct near rounded = near_sum(near_at(&r->state, i), (struct near){ 0, 0 }, r->k.unit);
-        near_put(&r->state, i,
-                 cell_follows(&r->k, rounded, near_clip(rounded, r->projection_clip)));
+        struct ball rounded = ball_sum(ball_at(&r->state, i), (struct ball){ 0, 0 }, r->k.unit);
+        ball_put(&r->state, i,
+                 cell_check_overflow(&r->k, rounded, ball_clip(rounded, r->projection_clip)));
     }
     return 0;
 }
@@ -222,10 +223,10 @@ static int step(const struct run *r, size_t t, struct why *w)
     return project(r, w);
 }
 
-static void put_all(const struct near_array *from, size_t n, const struct near_array *to)
+static void put_all(const struct ball_array *from, size_t n, const struct ball_array *to)
 {
     for (size_t i = 0; to->x && i < n; i++)
-        near_put(to, i, near_at(from, i));
+        ball_put(to, i, ball_at(from, i));
 }
 
 static int run_steps(const struct run *r, bool backward, const struct lstm_result *result,
@@ -240,8 +241,8 @@ static int run_steps(const struct run *r, bool backward, const struct lstm_resul
         TRY(step(r, t, w));
         for (size_t b = 0; b < rows->batch; b++) {
             size_t row = b * rows->batch_step + t * rows->time_step;
-            struct near_array from = near_from(&r->state, b * r->outputs);
-            struct near_array to = near_from(&result->output, row * result->stride);
+            struct ball_array from = ball_from(&r->state, b * r->outputs);
+            struct ball_array to = ball_from(&result->output, row * result->stride);
             put_all(&from, r->outputs, &to);
         }
     }

@@ -170,9 +170,9 @@ int lstm_check(const struct call *c, const struct lstm *l, struct why *w);
 
 /* Where lstm_run() writes. */
 struct lstm_result {
-    struct near_array output;      /* by row of the sequence */
+    struct ball_array output;      /* by row of the sequence */
     size_t stride;                 /* elements from row to row */
-    struct near_array state, cell; /* after the last step; x NULL: not written */
+    struct ball_array state, cell; /* after the last step; x NULL: not written */
 };
 /* Runs the cell over the sequence.  unit: as in struct cell; 0: values without error bounds. */
 int lstm_run(const struct call *c, const struct lstm *l, struct cell_sequence rows, bool backward,

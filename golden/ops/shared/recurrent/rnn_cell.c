@@ -3,11 +3,11 @@
 #include "golden/ops/shared/elementwise/activation.h"
 
 static int step(const struct cell *k, const struct cell_gate *g, int32_t activation, size_t t,
-                const struct near_array *state, struct why *w)
+                const struct ball_array *state, struct why *w)
 {
     TRY(cell_gate_recur(k, g, state, t, w));
     for (size_t b = 0; b < k->rows.batch; b++) {
-        struct near_array to = near_from(state, b * g->units);
+        struct ball_array to = ball_from(state, b * g->units);
         cell_gate_finish(k, g, t, b, NULL, activation, &to);
     }
     return 0;
@@ -18,7 +18,7 @@ static int run_steps(const struct cell *k, const struct rnn *n, const struct cel
 {
     const struct cell_sequence *rows = &k->rows;
     size_t count = rows->batch * g->units, steps = count ? rows->time : 0;
-    struct near_array state;
+    struct ball_array state;
 
     TRY(cell_state(k, n->cell + RNN_STATE, count, &state, w));
     for (size_t s = 0; s < steps; s++) {
@@ -26,11 +26,11 @@ static int run_steps(const struct cell *k, const struct rnn *n, const struct cel
         TRY(step(k, g, call_int(k->c, n->activation), t, &state, w));
         for (size_t i = 0; i < count; i++) {
             size_t row = i / g->units * rows->batch_step + t * rows->time_step;
-            near_put(&result->output, row * result->stride + i % g->units, near_at(&state, i));
+            ball_put(&result->output, row * result->stride + i % g->units, ball_at(&state, i));
         }
     }
     for (size_t i = 0; result->state.x && i < count; i++)
-        near_put(&result->state, i, near_at(&state, i));
+        ball_put(&result->state, i, ball_at(&state, i));
     return 0;
 }
 

@@ -35,9 +35,9 @@ struct rnn {
 };
 
 struct rnn_result {
-    struct near_array output; /* by row of the sequence */
+    struct ball_array output; /* by row of the sequence */
     size_t stride;            /* elements from row to row */
-    struct near_array state;  /* after the last step; x NULL: not written */
+    struct ball_array state;  /* after the last step; x NULL: not written */
 };
 /* Runs the cell over the sequence.  unit: as in struct cell; 0: values without error bounds. */
 int rnn_run(const struct call *c, const struct rnn *n, struct cell_sequence rows, bool backward,
