@@ -198,37 +198,31 @@ static int reply_not_executed(struct channel *c, struct why *w)
     return wire_send(c->socket, &reply.base, NULL, w) < 0 ? -1 : 1;
 }
 
-static int answer_call(struct channel *c, const Wire__Call *call, struct wire_fds *in,
-                       struct why *w)
+static int answer_next(struct channel *c, struct why *w)
 {
-    Wire__Reply reply = WIRE__REPLY__INIT;
+    ProtobufCMessage *message;
+    struct counted_fds in;
     struct wire_fds out = { 0 };
-    int rc = session_execute_call(c, call, in, &reply, &out, w);
+    Wire__Reply reply = WIRE__REPLY__INIT;
+    int rc;
 
+    wire_spin(c->socket, &c->spin);
+    rc = wire_receive_counted(c->session->caller->client, c->socket, &wire__call__descriptor,
+                              c->arena, &message, &in, w);
+    if (rc < 0 && w->code == WHY_MEMORY)
+        return reply_not_executed(c, w);
+    if (rc <= 0)
+        return rc;
+    const Wire__Call *call = (const Wire__Call *) message;
+    rc = session_execute_call(c, call, &in.fds, &reply, &out, w);
+    /* Before the reply, so that the client's next call does not find its quota used up. */
+    wire_close_counted_fds(&in);
     c->spin.other = call->processor;
     reply.processor = spin_processor();
     if (rc == 0)
         rc = wire_send(c->socket, &reply.base, &out, w);
     wire_close_fds(&out);
     return rc < 0 ? -1 : 1;
-}
-
-static int answer_next(struct channel *c, struct why *w)
-{
-    ProtobufCMessage *call;
-    struct counted_fds in;
-    int rc;
-
-    wire_spin(c->socket, &c->spin);
-    rc = wire_receive_counted(c->session->caller->client, c->socket, &wire__call__descriptor,
-                              c->arena, &call, &in, w);
-    if (rc < 0 && w->code == WHY_MEMORY)
-        return reply_not_executed(c, w);
-    if (rc <= 0)
-        return rc;
-    rc = answer_call(c, (const Wire__Call *) call, &in.fds, w);
-    wire_close_counted_fds(&in);
-    return rc;
 }
 
 /* Also closes its socket, unless that is -1. */
