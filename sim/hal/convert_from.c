@@ -12,7 +12,6 @@ struct from_hal {
     const uint8_t *values; /* copy of operand_values in the arena */
     struct arena *a;
     struct why *w;
-    uint32_t graph; /* index of the graph being converted; 0 is main */
 };
 
 #define CHECK(f, cond, ...) REQUIRE((f)->w, cond, __VA_ARGS__)
@@ -70,9 +69,12 @@ static int convert_channels(const struct from_hal *f, const struct hal_operand *
     return t->channel_scale ? 0 : why_no_memory_for(f->w, "the model on the device");
 }
 
-static bool is_zero(const struct hal_location *l)
+static int check_constant(const struct from_hal *f, const struct hal_location *l,
+                          const struct mapping *in)
 {
-    return !l->pool && !l->offset && !l->length && !l->padding;
+    CHECK(f, mapping_contains(in, l->offset, l->length),
+          "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset, in->size);
+    return 0;
 }
 
 /* Sets a constant's value: used in place if it cannot change and is aligned, else copied. */
@@ -97,53 +99,37 @@ static bool is_safe_in_place(enum dtype type)
     return type < DT_COUNT && info->tensor && (!info->codec->integer || info->quant > QUANT_BIAS);
 }
 
-static int convert_copy(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
-{
-    struct mapping values = { .size = f->hal->operand_values_length };
-    const struct hal_location *l = &h->location;
-
-    CHECK(f, l->pool == 0, "constant by copy in pool %u, must be 0", l->pool);
-    CHECK(f, mapping_contains(&values, l->offset, l->length),
-          "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
-          values.size);
-    return take_value(f, f->values + l->offset, l->length, false, o);
-}
-
-/* The client can write to its pools at any time. */
-static int convert_reference(const struct from_hal *f, const struct hal_operand *h,
-                             struct operand *o)
-{
-    const struct hal_location *l = &h->location;
-
-    CHECK(f, l->pool < f->hal->n_pools, "constant in pool %u of %u", l->pool, f->hal->n_pools);
-    CHECK(f, mapping_contains(&f->pools[l->pool], l->offset, l->length),
-          "constant: %" PRIu64 " bytes at %" PRIu64 " of %" PRIu64, l->length, l->offset,
-          f->pools[l->pool].size);
-    o->pool = l->pool;
-    return take_value(f, f->pools[l->pool].address + l->offset, l->length,
-                      !is_safe_in_place(o->tensor.dtype), o);
-}
-
 static int convert_value(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
 {
-    TRY(hal_location_complies(&h->location, f->version, f->w));
-    CHECK(f, h->location.padding == 0, "padding of %" PRIu64 " bytes in a model, must be 0",
-          h->location.padding);
+    const struct hal_location *l = &h->location;
+
+    TRY(hal_location_complies(l, f->version, f->w));
+    CHECK(f, l->padding == 0, "padding of %" PRIu64 " bytes in a model, must be 0", l->padding);
     switch (h->lifetime) {
     case HAL_TEMPORARY_VARIABLE:
     case HAL_SUBGRAPH_INPUT:
     case HAL_SUBGRAPH_OUTPUT:
     case HAL_NO_VALUE:
-        CHECK(f, is_zero(&h->location), "%s with a location, which must be 0",
+        CHECK(f, !l->pool && !l->offset && !l->length, "%s with a location, which must be 0",
               lifetime_name[h->lifetime]);
         return 0;
-    case HAL_CONSTANT_COPY: return convert_copy(f, h, o);
-    case HAL_CONSTANT_REFERENCE: return convert_reference(f, h, o);
+    case HAL_CONSTANT_COPY: {
+        const struct mapping values = { .size = f->hal->operand_values_length };
+        CHECK(f, l->pool == 0, "constant by copy in pool %u, must be 0", l->pool);
+        TRY(check_constant(f, l, &values));
+        return take_value(f, f->values + l->offset, l->length, false, o);
+    }
+    case HAL_CONSTANT_REFERENCE:
+        CHECK(f, l->pool < f->hal->n_pools, "constant in pool %u of %u", l->pool, f->hal->n_pools);
+        TRY(check_constant(f, l, &f->pools[l->pool]));
+        o->pool = l->pool;
+        /* The client can write to its pools at any time. */
+        return take_value(f, f->pools[l->pool].address + l->offset, l->length,
+                          !is_safe_in_place(o->tensor.dtype), o);
     case HAL_SUBGRAPH:
-        CHECK(f,
-              h->location.offset < f->hal->n_referenced && !h->location.length && !h->location.pool,
-              "subgraph %" PRIu64 " of %u", h->location.offset, f->hal->n_referenced);
-        o->subgraph = (uint32_t) h->location.offset + 1;
+        CHECK(f, l->offset < f->hal->n_referenced && !l->length && !l->pool,
+              "subgraph %" PRIu64 " of %u", l->offset, f->hal->n_referenced);
+        o->subgraph = (uint32_t) l->offset + 1;
         return 0;
     }
     return why_fail(f->w, WHY_INVALID, "unknown lifetime %d", (int) h->lifetime);
@@ -263,33 +249,6 @@ static int check_consumers(const struct from_hal *f, const struct hal_subgraph *
     return 0;
 }
 
-static int convert_subgraphs(struct from_hal *f, struct model *m)
-{
-    m->n_graphs = f->hal->n_referenced + 1;
-    m->graph = arena_alloc(f->a, m->n_graphs, sizeof(*m->graph));
-    if (!m->graph)
-        return why_no_memory_for(f->w, "the model on the device");
-    for (f->graph = 0; f->graph < m->n_graphs; f->graph++)
-        if (convert_subgraph(f, f->graph ? &f->hal->referenced[f->graph - 1] : &f->hal->main,
-                             &m->graph[f->graph]) < 0)
-            return why_prefix(f->w, "subgraph %u", f->graph);
-    model_count_consumers(m);
-    for (uint32_t i = 0; i < m->n_graphs; i++)
-        TRY(check_consumers(f, i ? &f->hal->referenced[i - 1] : &f->hal->main, &m->graph[i]));
-    return 0;
-}
-
-static int convert_pools(const struct from_hal *f, struct model *m)
-{
-    m->n_pools = f->hal->n_pools;
-    m->pool = arena_alloc(f->a, m->n_pools, sizeof(*m->pool));
-    if (!m->pool)
-        return why_no_memory_for(f->w, "the model on the device");
-    for (uint32_t i = 0; i < m->n_pools; i++)
-        m->pool[i] = (struct pool){ f->pools[i].address, (size_t) f->pools[i].size };
-    return 0;
-}
-
 int convert_from_hal(const struct hal_model *hal, enum hal_version version, extension_set known,
                      const struct mapping *pools, struct arena *a, struct model *ret_model,
                      struct why *w)
@@ -307,9 +266,24 @@ int convert_from_hal(const struct hal_model *hal, enum hal_version version, exte
     f.values = arena_copy(a, hal->operand_values, (size_t) hal->operand_values_length);
     if (!f.values)
         return why_no_memory_for(f.w, "the model on the device");
-    TRY(convert_pools(&f, &m));
+    m.n_pools = hal->n_pools;
+    m.pool = arena_alloc(a, m.n_pools, sizeof(*m.pool));
+    if (!m.pool)
+        return why_no_memory_for(f.w, "the model on the device");
+    for (uint32_t i = 0; i < m.n_pools; i++)
+        m.pool[i] = (struct pool){ pools[i].address, (size_t) pools[i].size };
     TRY(extension_codes_read(hal, version, known, a, &f.names, &m, w));
-    TRY(convert_subgraphs(&f, &m));
+
+    m.n_graphs = hal->n_referenced + 1;
+    m.graph = arena_alloc(a, m.n_graphs, sizeof(*m.graph));
+    if (!m.graph)
+        return why_no_memory_for(f.w, "the model on the device");
+    for (uint32_t i = 0; i < m.n_graphs; i++)
+        if (convert_subgraph(&f, i ? &hal->referenced[i - 1] : &hal->main, &m.graph[i]) < 0)
+            return why_prefix(f.w, "subgraph %u", i);
+    model_count_consumers(&m);
+    for (uint32_t i = 0; i < m.n_graphs; i++)
+        TRY(check_consumers(&f, i ? &hal->referenced[i - 1] : &hal->main, &m.graph[i]));
     *ret_model = m;
     return 0;
 }

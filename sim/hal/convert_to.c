@@ -24,32 +24,6 @@ static uint64_t put_value(struct to_hal *t, const struct operand *o)
     return at;
 }
 
-static int locate(struct to_hal *t, const struct model *m, const struct operand *o,
-                  struct hal_location *ret_location)
-{
-    struct hal_location l = { 0 };
-
-    switch (o->life) {
-    case LIFE_CONSTANT_COPY:
-        l.offset = put_value(t, o);
-        l.length = o->length;
-        break;
-    case LIFE_CONSTANT_REFERENCE: {
-        if (o->pool >= m->n_pools)
-            return why_fail(t->w, WHY_INVALID, "constant in pool %u of %u", o->pool, m->n_pools);
-        const uint8_t *base = m->pool[o->pool].data, *data = o->tensor.data;
-        l.pool = o->pool;
-        l.offset = o->length ? (uint64_t) (data - base) : 0;
-        l.length = o->length;
-        break;
-    }
-    case LIFE_SUBGRAPH: l.offset = o->subgraph - 1; break;
-    default: break;
-    }
-    *ret_location = l;
-    return 0;
-}
-
 static int convert_operand(struct to_hal *t, const struct model *m, const struct operand *o,
                            struct hal_operand *ret)
 {
@@ -73,7 +47,23 @@ static int convert_operand(struct to_hal *t, const struct model *m, const struct
         h.extension = x->extension;
         h.extension_length = x->extension_length;
     }
-    TRY(locate(t, m, o, &h.location));
+    switch (o->life) {
+    case LIFE_CONSTANT_COPY:
+        h.location.offset = put_value(t, o);
+        h.location.length = o->length;
+        break;
+    case LIFE_CONSTANT_REFERENCE: {
+        if (o->pool >= m->n_pools)
+            return why_fail(t->w, WHY_INVALID, "constant in pool %u of %u", o->pool, m->n_pools);
+        const uint8_t *base = m->pool[o->pool].data, *data = x->data;
+        h.location.pool = o->pool;
+        h.location.offset = o->length ? (uint64_t) (data - base) : 0;
+        h.location.length = o->length;
+        break;
+    }
+    case LIFE_SUBGRAPH: h.location.offset = o->subgraph - 1; break;
+    default: break;
+    }
     *ret = h;
     return 0;
 }
@@ -157,66 +147,47 @@ static int convert_graph(struct to_hal *t, const struct model *m, const struct g
     return order_operations(t, g, &ret->operations);
 }
 
-static int convert_graphs(struct to_hal *t, const struct model *m, struct hal_model *h)
-{
-    struct hal_subgraph *referenced = arena_alloc(t->a, m->n_graphs, sizeof(*referenced));
-
-    if (!referenced)
-        return why_no_memory_for(t->w, "a model of the HAL");
-    TRY(convert_graph(t, m, &m->graph[0], &h->main));
-    for (uint32_t i = 1; i < m->n_graphs; i++)
-        TRY(convert_graph(t, m, &m->graph[i], &referenced[i - 1]));
-    h->n_referenced = m->n_graphs - 1;
-    h->referenced = referenced;
-    return 0;
-}
-
-static int convert_values(struct to_hal *t, const struct model *m, struct hal_model *h)
-{
-    for (uint32_t g = 0; g < m->n_graphs; g++)
-        for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
-            if (m->graph[g].operand[i].life == LIFE_CONSTANT_COPY)
-                put_value(t, &m->graph[g].operand[i]);
-    h->operand_values_length = t->values_length;
-    t->values = arena_alloc(t->a, (size_t) t->values_length, 1);
-    if (!t->values)
-        return why_no_memory_for(t->w, "a model of the HAL");
-    h->operand_values = t->values;
-    t->values_length = 0;
-    return 0;
-}
-
-static int convert_tables(struct to_hal *t, const struct model *m, struct hal_model *h)
-{
-    struct hal_memory *pools = arena_alloc(t->a, m->n_pools, sizeof(*pools));
-    struct hal_extension_prefix *prefixes = arena_alloc(t->a, m->n_extensions, sizeof(*prefixes));
-
-    if (!pools || !prefixes)
-        return why_no_memory_for(t->w, "a model of the HAL");
-    for (uint32_t i = 0; i < m->n_pools; i++)
-        pools[i] = (struct hal_memory){ .kind = HAL_MEMORY_ADDRESS,
-                                        .protection = HAL_MEMORY_READ,
-                                        .address = (void *) (uintptr_t) m->pool[i].data,
-                                        .fd = -1,
-                                        .size = m->pool[i].length };
-    for (uint32_t i = 0; i < m->n_extensions; i++)
-        prefixes[i] = (struct hal_extension_prefix){ m->extension[i].name, m->extension[i].prefix };
-    h->n_pools = m->n_pools;
-    h->pools = pools;
-    h->n_extension_prefixes = m->n_extensions;
-    h->extension_name_to_prefix = prefixes;
-    return 0;
-}
-
 int convert_to_hal(const struct model *m, struct arena *a, struct hal_model *ret_hal, struct why *w)
 {
     struct to_hal t = { .a = a, .w = w };
     struct hal_model h = { .relaxed = m->relaxed };
 
     REQUIRE(w, m->n_graphs > 0, "a model without a main graph");
-    TRY(convert_values(&t, m, &h));
-    TRY(convert_tables(&t, m, &h));
-    TRY(convert_graphs(&t, m, &h));
+
+    /* The size of operand_values, into which convert_graph() puts the constants by copy. */
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
+            if (m->graph[g].operand[i].life == LIFE_CONSTANT_COPY)
+                put_value(&t, &m->graph[g].operand[i]);
+    h.operand_values_length = t.values_length;
+    t.values = arena_alloc(a, (size_t) t.values_length, 1);
+    if (!t.values)
+        return why_no_memory_for(w, "a model of the HAL");
+    h.operand_values = t.values;
+    t.values_length = 0;
+
+    struct hal_memory *pools = arena_alloc(a, m->n_pools, sizeof(*pools));
+    struct hal_extension_prefix *prefixes = arena_alloc(a, m->n_extensions, sizeof(*prefixes));
+    struct hal_subgraph *referenced = arena_alloc(a, m->n_graphs, sizeof(*referenced));
+    if (!pools || !prefixes || !referenced)
+        return why_no_memory_for(w, "a model of the HAL");
+    for (uint32_t i = 0; i < m->n_pools; i++)
+        pools[i] = (struct hal_memory){ .kind = HAL_MEMORY_ADDRESS,
+                                        .protection = HAL_MEMORY_READ,
+                                        .address = (void *) (uintptr_t) m->pool[i].data,
+                                        .fd = -1,
+                                        .size = m->pool[i].length };
+    h.n_pools = m->n_pools;
+    h.pools = pools;
+    for (uint32_t i = 0; i < m->n_extensions; i++)
+        prefixes[i] = (struct hal_extension_prefix){ m->extension[i].name, m->extension[i].prefix };
+    h.n_extension_prefixes = m->n_extensions;
+    h.extension_name_to_prefix = prefixes;
+    TRY(convert_graph(&t, m, &m->graph[0], &h.main));
+    for (uint32_t i = 1; i < m->n_graphs; i++)
+        TRY(convert_graph(&t, m, &m->graph[i], &referenced[i - 1]));
+    h.n_referenced = m->n_graphs - 1;
+    h.referenced = referenced;
     *ret_hal = h;
     return 0;
 }

@@ -12,18 +12,6 @@ struct extension_codes_row {
 /* Golden's prefixes have 15 bits, as in the stable-interface versions. */
 enum { MAX_EXTENSIONS = 0x7fff - EXTENSION_END };
 
-static int check_prefix(const struct hal_extension_prefix *x, enum hal_version version, uint32_t i,
-                        struct why *w)
-{
-    REQUIRE(w, x->name && extension_name_is_legal(x->name),
-            "extension %u has the name \"%.80s\": expected a-z 0-9 _ . and at least one dot", i,
-            x->name ? x->name : "");
-    REQUIRE(w, x->prefix, "extension %u, %.80s, has prefix 0", i, x->name);
-    REQUIRE(w, version < HAL_FL5 || x->prefix <= 0x7fff,
-            "extension %u, %.80s, has prefix %u, above 32767", i, x->name, x->prefix);
-    return 0;
-}
-
 static int compare_rows(const void *a, const void *b)
 {
     return ((const struct extension_codes_row *) a)->from -
@@ -54,15 +42,6 @@ static int check_distinct(const struct extension_codes *n, const struct model *m
     return 0;
 }
 
-/* Golden's prefix of extension i. */
-static uint16_t prefix_of(const char *name, extension_set known, uint32_t i)
-{
-    enum extension_prefix prefix = extension_by_name(name);
-    bool is_known = prefix != EXTENSION_NONE && known & EXTENSION_BIT(prefix);
-
-    return (uint16_t) (is_known ? (uint32_t) prefix : EXTENSION_END + i);
-}
-
 int extension_codes_read(const struct hal_model *hal, enum hal_version version, extension_set known,
                          struct arena *a, struct extension_codes *ret_names, struct model *m,
                          struct why *w)
@@ -81,10 +60,19 @@ int extension_codes_read(const struct hal_model *hal, enum hal_version version, 
         return why_no_memory_for(w, "the model on the device");
     m->n_extensions = n.n;
     for (uint32_t i = 0; i < n.n; i++) {
-        const struct hal_extension_prefix *from = &hal->extension_name_to_prefix[i];
-        TRY(check_prefix(from, version, i, w));
-        n.row[i] = (struct extension_codes_row){ from->prefix, prefix_of(from->name, known, i) };
-        m->extension[i] = (struct extension){ arena_strdup(a, from->name), n.row[i].to };
+        const struct hal_extension_prefix *x = &hal->extension_name_to_prefix[i];
+        REQUIRE(w, x->name && extension_name_is_legal(x->name),
+                "extension %u has the name \"%.80s\": expected a-z 0-9 _ . and at least one dot", i,
+                x->name ? x->name : "");
+        REQUIRE(w, x->prefix, "extension %u, %.80s, has prefix 0", i, x->name);
+        REQUIRE(w, version < HAL_FL5 || x->prefix <= 0x7fff,
+                "extension %u, %.80s, has prefix %u, above 32767", i, x->name, x->prefix);
+        /* Golden's prefix: that of a known extension, else a number after those. */
+        enum extension_prefix prefix = extension_by_name(x->name);
+        bool is_known = prefix != EXTENSION_NONE && known & EXTENSION_BIT(prefix);
+        uint16_t to = (uint16_t) (is_known ? (uint32_t) prefix : EXTENSION_END + i);
+        n.row[i] = (struct extension_codes_row){ x->prefix, to };
+        m->extension[i] = (struct extension){ arena_strdup(a, x->name), to };
         if (!m->extension[i].name)
             return why_no_memory_for(w, "the model on the device");
     }

@@ -153,31 +153,25 @@ void hal_capabilities_at(const struct hal_capabilities *c, enum hal_version vers
     *ret = converted;
 }
 
-/* Fills `rows` from the two rows of 1.0 and 1.1.  `as`: the type whose performance is taken. */
-static uint32_t raise_rows(const struct hal_capabilities *c, struct hal_operand_performance *rows)
+void hal_capabilities_to_newest(const struct hal_capabilities *c, enum hal_version from,
+                                struct hal_operand_performance *rows, struct hal_capabilities *ret)
 {
+    /* The rows that replace the two of 1.0 and 1.1; as: the type whose performance is taken. */
     static const struct {
         int32_t type, as;
     } raised[HAL_NEWEST_ROWS] = { { DT_FLOAT32, DT_F32 }, { DT_INT32, DT_U8 },
                                   { DT_UINT32, DT_U8 },   { DT_F32, DT_F32 },
                                   { DT_I32, DT_U8 },      { DT_U8, DT_U8 },
                                   { OEM_CODE, DT_U8 },    { OEM_CODE + 1, DT_U8 } };
-
-    for (int i = 0; i < HAL_NEWEST_ROWS; i++)
-        rows[i] = (struct hal_operand_performance){ raised[i].type, row_of(c, raised[i].as) };
-    return HAL_NEWEST_ROWS;
-}
-
-void hal_capabilities_to_newest(const struct hal_capabilities *c, enum hal_version from,
-                                struct hal_operand_performance *rows, struct hal_capabilities *ret)
-{
     struct hal_capabilities converted = *c;
 
     if (from < HAL_1_1)
         converted.relaxed_tensor = row_of(c, DT_F32);
     if (from < HAL_1_2) {
         converted.relaxed_scalar = converted.relaxed_tensor;
-        converted.n_operands = raise_rows(c, rows);
+        for (int i = 0; i < HAL_NEWEST_ROWS; i++)
+            rows[i] = (struct hal_operand_performance){ raised[i].type, row_of(c, raised[i].as) };
+        converted.n_operands = HAL_NEWEST_ROWS;
         converted.operand = rows;
     }
     if (from < HAL_1_3)
@@ -190,20 +184,21 @@ static bool is_same(struct hal_performance a, struct hal_performance b)
     return a.exec_time == b.exec_time && a.power_usage == b.power_usage;
 }
 
-/* For versions that can have a row for each of their types. */
-static bool rows_survive(const struct hal_capabilities *c, enum hal_version version)
+bool hal_capabilities_are_lossless(const struct hal_capabilities *c, enum hal_version version)
 {
-    for (uint32_t i = 0; i < c->n_operands; i++)
-        if (!has_row(c->operand[i].type, version))
-            return false;
-    return true;
-}
+    if (version < HAL_1_3 && (!is_same(c->if_performance, hal_unreported_performance) ||
+                              !is_same(c->while_performance, hal_unreported_performance)))
+        return false;
+    if (version >= HAL_1_2) {
+        for (uint32_t i = 0; i < c->n_operands; i++)
+            if (!has_row(c->operand[i].type, version))
+                return false;
+        return true;
+    }
 
-static bool is_lossless_before_1_2(const struct hal_capabilities *c, enum hal_version version)
-{
+    /* The two rows of 1.0 and 1.1 must determine the others. */
     struct hal_operand_performance two[2], rows[HAL_NEWEST_ROWS];
     struct hal_capabilities converted, raised;
-
     hal_capabilities_at(c, version, two, &converted);
     hal_capabilities_to_newest(&converted, version, rows, &raised);
     for (uint32_t i = 0; i < c->n_operands; i++)
@@ -211,16 +206,6 @@ static bool is_lossless_before_1_2(const struct hal_capabilities *c, enum hal_ve
             return false;
     return is_same(c->relaxed_tensor, raised.relaxed_tensor) &&
            is_same(c->relaxed_scalar, raised.relaxed_scalar);
-}
-
-bool hal_capabilities_are_lossless(const struct hal_capabilities *c, enum hal_version version)
-{
-    bool is_control_kept =
-        version >= HAL_1_3 || (is_same(c->if_performance, hal_unreported_performance) &&
-                               is_same(c->while_performance, hal_unreported_performance));
-
-    return is_control_kept &&
-           (version < HAL_1_2 ? is_lossless_before_1_2(c, version) : rows_survive(c, version));
 }
 
 static int check_since(const char *what, enum hal_version first, struct hal_performance p,
