@@ -15,7 +15,7 @@
 #include "sim/base/process_quota.h"
 #include "sim/driver/driver.h"
 #include "sim/wire/burst_packet.h"
-#include "sim/wire/wire_quota.h"
+#include "sim/wire/wire.h"
 
 #define LOG_TAG "BurstServer"
 

@@ -18,7 +18,7 @@
 #include "sim/base/process_quota.h"
 #include "sim/driver/driver.h"
 #include "sim/service/session.h"
-#include "sim/wire/wire_quota.h"
+#include "sim/wire/wire.h"
 
 #define LOG_TAG "Service"
 

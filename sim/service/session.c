@@ -11,7 +11,7 @@
 #include "golden/base/logging.h"
 #include "sim/base/process_quota.h"
 #include "sim/hal/hal_convert.h"
-#include "sim/wire/wire_quota.h"
+#include "sim/wire/wire.h"
 
 #define LOG_TAG "Session"
 

@@ -39,17 +39,6 @@ static void put_arguments(struct writer *w, uint32_t n, const struct hal_argumen
     }
 }
 
-static void put_pools(struct writer *w, uint32_t n, const struct burst_packet_pool *p)
-{
-    for (uint32_t i = 0; i < n && !w->is_full; i++) {
-        struct request_datum *d = put(w, p[i].kind);
-        if (p[i].kind == REQUEST_TOKEN)
-            d->of.token = p[i].token;
-        else
-            d->of.slot = p[i].slot;
-    }
-}
-
 static void put_hint(struct writer *w, const struct hal_token_value *h)
 {
     struct request_datum *d = put(w, REQUEST_HINT);
@@ -60,17 +49,6 @@ static void put_hint(struct writer *w, const struct hal_token_value *h)
         uint64_t n = h->length - at < REQUEST_BYTES ? h->length - at : REQUEST_BYTES;
         memcpy(put(w, REQUEST_HINT_BYTES)->of.bytes, h->value + at, n);
     }
-}
-
-static void put_config(struct writer *w, const struct hal_execution_config *c)
-{
-    put(w, REQUEST_MEASURE)->of.measure = c->measure;
-    if (c->deadline != HAL_NO_DEADLINE)
-        put(w, REQUEST_DEADLINE)->of.ns = c->deadline;
-    if (c->loop_timeout != HAL_NO_TIME)
-        put(w, REQUEST_LOOP_TIMEOUT)->of.ns = c->loop_timeout;
-    for (uint32_t i = 0; i < c->n_hints && !w->is_full; i++)
-        put_hint(w, &c->hints[i]);
 }
 
 static bool has_padding(uint32_t n, const struct hal_argument *a)
@@ -102,8 +80,20 @@ int burst_packet_put_request(const struct burst_packet_request *r, enum hal_vers
         return -1;
     put_arguments(&w, r->n_inputs, r->inputs, REQUEST_INPUT, REQUEST_INPUT_DIMENSION);
     put_arguments(&w, r->n_outputs, r->outputs, REQUEST_OUTPUT, REQUEST_OUTPUT_DIMENSION);
-    put_pools(&w, r->n_pools, r->pools);
-    put_config(&w, &r->config);
+    for (uint32_t i = 0; i < r->n_pools && !w.is_full; i++) {
+        struct request_datum *pool = put(&w, r->pools[i].kind);
+        if (r->pools[i].kind == REQUEST_TOKEN)
+            pool->of.token = r->pools[i].token;
+        else
+            pool->of.slot = r->pools[i].slot;
+    }
+    put(&w, REQUEST_MEASURE)->of.measure = r->config.measure;
+    if (r->config.deadline != HAL_NO_DEADLINE)
+        put(&w, REQUEST_DEADLINE)->of.ns = r->config.deadline;
+    if (r->config.loop_timeout != HAL_NO_TIME)
+        put(&w, REQUEST_LOOP_TIMEOUT)->of.ns = r->config.loop_timeout;
+    for (uint32_t i = 0; i < r->config.n_hints && !w.is_full; i++)
+        put_hint(&w, &r->config.hints[i]);
     if (w.is_full)
         return -1;
     d->of.packet.size = most - w.left;
@@ -143,26 +133,6 @@ static const struct request_datum *take(struct reader *t, enum request_tag tag)
     return t->at++;
 }
 
-static int take_dimensions(struct reader *t, enum request_tag tag, struct hal_argument *ret)
-{
-    uint32_t *dims;
-
-    if (!ret->n_dims)
-        return 0;
-    REQUIRE(t->w, ret->n_dims <= t->left, "%u dimensions, %u datums left", ret->n_dims, t->left);
-    dims = arena_alloc(t->arena, ret->n_dims, sizeof(*dims));
-    if (!dims)
-        return why_no_memory(t->w);
-    for (uint32_t i = 0; i < ret->n_dims; i++) {
-        const struct request_datum *d = take(t, tag);
-        if (!d)
-            return -1;
-        dims[i] = d->of.dimension;
-    }
-    ret->dims = dims;
-    return 0;
-}
-
 static int take_argument(struct reader *t, enum request_tag tag, enum request_tag dimension,
                          struct hal_argument *ret)
 {
@@ -180,7 +150,20 @@ static int take_argument(struct reader *t, enum request_tag tag, enum request_ta
                       d->of.operand.padding },
         .n_dims = d->of.operand.n_dims,
     };
-    return take_dimensions(t, dimension, ret);
+    if (!ret->n_dims)
+        return 0;
+    REQUIRE(t->w, ret->n_dims <= t->left, "%u dimensions, %u datums left", ret->n_dims, t->left);
+    uint32_t *dims = arena_alloc(t->arena, ret->n_dims, sizeof(*dims));
+    if (!dims)
+        return why_no_memory(t->w);
+    for (uint32_t i = 0; i < ret->n_dims; i++) {
+        d = take(t, dimension);
+        if (!d)
+            return -1;
+        dims[i] = d->of.dimension;
+    }
+    ret->dims = dims;
+    return 0;
 }
 
 static int take_arguments(struct reader *t, uint32_t n, enum request_tag tag,
@@ -198,22 +181,6 @@ static int take_arguments(struct reader *t, uint32_t n, enum request_tag tag,
     return 0;
 }
 
-static int take_pool(struct reader *t, struct burst_packet_pool *ret)
-{
-    bool is_new = is_next(t, REQUEST_UNCACHED_POOL) || is_next(t, REQUEST_TOKEN);
-    enum request_tag tag =
-        is_new && t->version >= HAL_FL5 ? (enum request_tag) t->at->tag : REQUEST_POOL;
-    const struct request_datum *d = take(t, tag);
-
-    if (!d)
-        return -1;
-    if (tag == REQUEST_TOKEN)
-        *ret = (struct burst_packet_pool){ .kind = tag, .token = d->of.token };
-    else
-        *ret = (struct burst_packet_pool){ .kind = tag, .slot = d->of.slot };
-    return 0;
-}
-
 static int take_pools(struct reader *t, uint32_t n, const struct burst_packet_pool **ret)
 {
     struct burst_packet_pool *p;
@@ -222,8 +189,18 @@ static int take_pools(struct reader *t, uint32_t n, const struct burst_packet_po
     p = arena_alloc(t->arena, n, sizeof(*p));
     if (!p)
         return why_no_memory(t->w);
-    for (uint32_t i = 0; i < n; i++)
-        TRY(take_pool(t, &p[i]));
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_new = is_next(t, REQUEST_UNCACHED_POOL) || is_next(t, REQUEST_TOKEN);
+        enum request_tag tag =
+            is_new && t->version >= HAL_FL5 ? (enum request_tag) t->at->tag : REQUEST_POOL;
+        const struct request_datum *d = take(t, tag);
+        if (!d)
+            return -1;
+        if (tag == REQUEST_TOKEN)
+            p[i] = (struct burst_packet_pool){ .kind = tag, .token = d->of.token };
+        else
+            p[i] = (struct burst_packet_pool){ .kind = tag, .slot = d->of.slot };
+    }
     *ret = p;
     return 0;
 }
@@ -251,18 +228,6 @@ static int take_hint(struct reader *t, struct hal_token_value *ret)
     return 0;
 }
 
-static int take_hints(struct reader *t, struct hal_execution_config *c)
-{
-    struct hal_token_value *h = arena_alloc(t->arena, t->left, sizeof(*h));
-
-    if (!h)
-        return why_no_memory(t->w);
-    while (t->left)
-        TRY(take_hint(t, &h[c->n_hints++]));
-    c->hints = h;
-    return 0;
-}
-
 static int take_config(struct reader *t, struct hal_execution_config *ret)
 {
     const struct request_datum *d = take(t, REQUEST_MEASURE);
@@ -279,7 +244,13 @@ static int take_config(struct reader *t, struct hal_execution_config *ret)
         ret->deadline = take(t, REQUEST_DEADLINE)->of.ns;
     if (is_next(t, REQUEST_LOOP_TIMEOUT))
         ret->loop_timeout = take(t, REQUEST_LOOP_TIMEOUT)->of.ns;
-    return take_hints(t, ret);
+    struct hal_token_value *hints = arena_alloc(t->arena, t->left, sizeof(*hints));
+    if (!hints)
+        return why_no_memory(t->w);
+    while (t->left)
+        TRY(take_hint(t, &hints[ret->n_hints++]));
+    ret->hints = hints;
+    return 0;
 }
 
 int burst_packet_take_request(const struct request_datum *datums, uint32_t n,
@@ -315,20 +286,6 @@ static uint32_t result_size(const struct hal_result *r)
     return n;
 }
 
-static struct result_datum *put_shape(struct result_datum *d, const struct hal_output_shape *s)
-{
-    uint32_t n_dims = s->n_dims < HAL_MAX_RANK ? s->n_dims : HAL_MAX_RANK;
-
-    d->tag = RESULT_OPERAND;
-    d->of.operand.is_sufficient = s->is_sufficient;
-    d++->of.operand.n_dims = n_dims;
-    for (uint32_t i = 0; i < n_dims; i++) {
-        d->tag = RESULT_DIMENSION;
-        d++->of.dimension = s->dims[i];
-    }
-    return d;
-}
-
 int burst_packet_put_result(enum hal_status status, const struct hal_result *result,
                             struct result_datum *datums, uint32_t most, uint32_t *ret_n)
 {
@@ -342,8 +299,17 @@ int burst_packet_put_result(enum hal_status status, const struct hal_result *res
     d->of.packet.size = n;
     d->of.packet.status = (uint32_t) status;
     d++->of.packet.n_operands = result->n_shapes;
-    for (uint32_t i = 0; i < result->n_shapes; i++)
-        d = put_shape(d, &result->shapes[i]);
+    for (uint32_t i = 0; i < result->n_shapes; i++) {
+        const struct hal_output_shape *s = &result->shapes[i];
+        uint32_t n_dims = s->n_dims < HAL_MAX_RANK ? s->n_dims : HAL_MAX_RANK;
+        d->tag = RESULT_OPERAND;
+        d->of.operand.is_sufficient = s->is_sufficient;
+        d++->of.operand.n_dims = n_dims;
+        for (uint32_t k = 0; k < n_dims; k++) {
+            d->tag = RESULT_DIMENSION;
+            d++->of.dimension = s->dims[k];
+        }
+    }
     d->tag = RESULT_TIMING;
     d->of.timing = result->timing;
     *ret_n = n;
@@ -369,20 +335,6 @@ static int take_shape(const struct result_datum *d, uint32_t left, struct hal_ou
     return (int) n_dims + 1;
 }
 
-static int take_shapes(const struct result_datum *d, uint32_t left, uint32_t n,
-                       struct hal_output_shape *shapes, struct why *w)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        int taken = left > 1 ? take_shape(d, left, &shapes[i], w)
-                             : why_fail(w, WHY_INVALID, "%u shapes, packet ends after %u", n, i);
-        TRY(taken);
-        d += taken;
-        left -= (uint32_t) taken;
-    }
-    REQUIRE(w, left == 1 && d->tag == RESULT_TIMING, "a result does not end with its timing");
-    return 0;
-}
-
 int burst_packet_take_result(const struct result_datum *datums, uint32_t n,
                              enum hal_status *ret_status, struct hal_result *result, struct why *w)
 {
@@ -392,10 +344,19 @@ int burst_packet_take_result(const struct result_datum *datums, uint32_t n,
             "%u datums that are not a result packet", n);
     REQUIRE(w, datums->of.packet.status < HAL_STATUS_COUNT, "unknown status %u",
             datums->of.packet.status);
-    REQUIRE(w, datums->of.packet.n_operands <= result->capacity, "%u shapes for %u outputs",
-            datums->of.packet.n_operands, result->capacity);
-    TRY(take_shapes(datums + 1, n - 1, datums->of.packet.n_operands, result->shapes, w));
-    result->n_shapes = datums->of.packet.n_operands;
+    const struct result_datum *d = datums + 1;
+    uint32_t left = n - 1, n_shapes = datums->of.packet.n_operands;
+    REQUIRE(w, n_shapes <= result->capacity, "%u shapes for %u outputs", n_shapes,
+            result->capacity);
+    for (uint32_t i = 0; i < n_shapes; i++) {
+        REQUIRE(w, left > 1, "%u shapes, packet ends after %u", n_shapes, i);
+        int taken = take_shape(d, left, &result->shapes[i], w);
+        TRY(taken);
+        d += taken;
+        left -= (uint32_t) taken;
+    }
+    REQUIRE(w, left == 1 && d->tag == RESULT_TIMING, "a result does not end with its timing");
+    result->n_shapes = n_shapes;
     result->timing = datums[n - 1].of.timing;
     *ret_status = (enum hal_status) datums->of.packet.status;
     return 0;

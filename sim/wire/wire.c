@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/base/process_quota.h"
+
 const char *wire_method_name(Wire__Method method)
 {
     const ProtobufCEnumValue *v =
@@ -166,27 +168,6 @@ static int send_packet(int socket, const struct header *h, const void *bytes, co
     return sent < 0 ? system_error("sending a message", w) : 0;
 }
 
-/* Sends the message in a memory file, whose descriptor precedes the others. */
-static int send_large(int socket, const ProtobufCMessage *message, const struct header *h,
-                      const struct wire_fds *fds, int flags, struct why *w)
-{
-    int all[WIRE_MAX_FDS + 1];
-    void *address;
-    int rc;
-
-    TRY(wire_memory(h->length, &all[0], &address, w));
-    protobuf_c_message_pack(message, address);
-    munmap(address, h->length);
-    if (fds)
-        memcpy(all + 1, fds->fd, fds->n * sizeof(int));
-    if (fcntl(all[0], F_ADD_SEALS, F_SEAL_WRITE) < 0)
-        rc = system_error("sealing a message", w);
-    else
-        rc = send_packet(socket, h, NULL, all, h->n_fds + 1, flags, w);
-    close(all[0]);
-    return rc;
-}
-
 static int send_message(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,
                         int flags, struct why *w)
 {
@@ -196,10 +177,25 @@ static int send_message(int socket, const ProtobufCMessage *message, const struc
 
     if (length > WIRE_MAX)
         return why_fail(w, WHY_MEMORY, "a message of %zu bytes, at most %d", length, WIRE_MAX);
-    if (length > WIRE_INLINE)
-        return send_large(socket, message, &h, fds, flags, w);
-    protobuf_c_message_pack(message, bytes);
-    return send_packet(socket, &h, bytes, fds ? fds->fd : NULL, h.n_fds, flags, w);
+    if (length <= WIRE_INLINE) {
+        protobuf_c_message_pack(message, bytes);
+        return send_packet(socket, &h, bytes, fds ? fds->fd : NULL, h.n_fds, flags, w);
+    }
+
+    /* In a memory file, whose descriptor precedes the others. */
+    int all[WIRE_MAX_FDS + 1], rc;
+    void *address;
+    TRY(wire_memory(length, &all[0], &address, w));
+    protobuf_c_message_pack(message, address);
+    munmap(address, length);
+    if (fds)
+        memcpy(all + 1, fds->fd, fds->n * sizeof(int));
+    if (fcntl(all[0], F_ADD_SEALS, F_SEAL_WRITE) < 0)
+        rc = system_error("sealing a message", w);
+    else
+        rc = send_packet(socket, &h, NULL, all, h.n_fds + 1, flags, w);
+    close(all[0]);
+    return rc;
 }
 
 void wire_set_timeout(int socket, double seconds)
@@ -224,7 +220,7 @@ int wire_send_nonblocking(int socket, const ProtobufCMessage *message, struct wh
 
 /* ---- receiving */
 
-struct burst_packet {
+struct packet {
     struct header header;
     uint8_t bytes[WIRE_INLINE];
 };
@@ -256,7 +252,7 @@ static int take_fds(struct msghdr *m, bool may_drop, struct wire_fds *ret_fds, s
 
 /* The control buffer's length is CMSG_LEN(), not CMSG_SPACE(), whose padding may have room for one
  * more descriptor: the kernel must not create more than were announced. */
-static ssize_t receive_packet(int socket, const struct wire_header *next, struct burst_packet *p,
+static ssize_t receive_packet(int socket, const struct wire_header *next, struct packet *p,
                               struct wire_fds *ret_fds, struct why *w)
 {
     uint32_t room = (next->without_fds ? 0 : next->n_fds) + next->is_long;
@@ -348,7 +344,7 @@ static int unpack_large(const ProtobufCMessageDescriptor *type, size_t length, s
     return rc;
 }
 
-static int read_packet(const struct burst_packet *p, size_t n, const struct wire_header *next,
+static int read_packet(const struct packet *p, size_t n, const struct wire_header *next,
                        const ProtobufCMessageDescriptor *type, struct arena *a,
                        ProtobufCMessage **ret_message, struct wire_fds *fds, struct why *w)
 {
@@ -390,7 +386,7 @@ int wire_receive_next(int socket, const struct wire_header *next,
                       const ProtobufCMessageDescriptor *type, struct arena *a,
                       ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
 {
-    struct burst_packet p;
+    struct packet p;
     ssize_t n;
 
     ret_fds->n = 0;
@@ -407,4 +403,36 @@ int wire_receive(int socket, const ProtobufCMessageDescriptor *type, struct aren
     static const struct wire_header any = { WIRE_MAX_FDS, true, false };
 
     return wire_receive_next(socket, &any, type, a, ret_message, ret_fds, w);
+}
+
+/* ---- descriptors that count against the client's quota */
+
+int wire_receive_counted(uint32_t client, int socket, const ProtobufCMessageDescriptor *type,
+                         struct arena *a, ProtobufCMessage **ret_message,
+                         struct counted_fds *ret_fds, struct why *w)
+{
+    struct wire_header next;
+    int rc = wire_peek(socket, &next, w);
+
+    if (rc <= 0)
+        return rc;
+    const uint32_t n = next.n_fds + next.is_long;
+    bool ok = n == 0 || process_quota_charge(QUOTA_FILES, client, n);
+
+    next.without_fds = !ok;
+    rc = wire_receive_next(socket, &next, type, a, ret_message, &ret_fds->fds, w);
+    if (rc > 0 && !ok)
+        return why_fail(w, WHY_MEMORY, "%u more descriptors exceed the client's quota", n);
+    ret_fds->client = client;
+    ret_fds->taken = n;
+    if (rc <= 0 && ok)
+        wire_close_counted_fds(ret_fds);
+    return rc;
+}
+
+void wire_close_counted_fds(struct counted_fds *fds)
+{
+    wire_close_fds(&fds->fds);
+    if (fds->taken)
+        process_quota_release(QUOTA_FILES, fds->client, fds->taken);
 }

@@ -78,6 +78,27 @@ int wire_receive_next(int socket, const struct wire_header *next,
                       const ProtobufCMessageDescriptor *type, struct arena *a,
                       ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w);
 
+/* ---- descriptors that count against the client's quota (sim/base/process_quota.h) */
+
+/* A client's messages: memory for the longest one, unpacked. */
+#define WIRE_MESSAGES_MAX ((uint64_t) WIRE_MAX / 2 * 3)
+
+/* Descriptors received with a message, charged to a client. */
+struct counted_fds {
+    struct wire_fds fds;
+    uint32_t client, taken;
+};
+
+/* As wire_receive(), and charges the descriptors to the client.  If they exceed its quota, they are
+ * closed and the message is discarded: -1 with WHY_MEMORY. */
+int wire_receive_counted(uint32_t client, int socket, const ProtobufCMessageDescriptor *type,
+                         struct arena *a, ProtobufCMessage **ret_message,
+                         struct counted_fds *ret_fds, struct why *w);
+/* Closes the descriptors and releases their charge. */
+void wire_close_counted_fds(struct counted_fds *fds);
+
+/* ---- memory files */
+
 /* Creates a memory file of `size` bytes, sealed against resizing, and maps it.  The caller closes
  * *ret_fd and unmaps *ret_address.  WHY_MEMORY. */
 int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w);

@@ -121,20 +121,6 @@ static Wire__Operand *put_operand(const struct hal_operand *h, struct arena *a)
     return m;
 }
 
-static Wire__Operation *put_operation(const struct hal_operation *h, struct arena *a)
-{
-    Wire__Operation *m = NEW(a, Wire__Operation, WIRE__OPERATION__INIT);
-
-    if (m) {
-        m->type = h->type;
-        m->n_inputs = h->n_inputs;
-        m->inputs = unconst(h->inputs);
-        m->n_outputs = h->n_outputs;
-        m->outputs = unconst(h->outputs);
-    }
-    return m;
-}
-
 static Wire__Subgraph *put_subgraph(const struct hal_subgraph *h, struct arena *a)
 {
     Wire__Subgraph *m = NEW(a, Wire__Subgraph, WIRE__SUBGRAPH__INIT);
@@ -152,9 +138,18 @@ static Wire__Subgraph *put_subgraph(const struct hal_subgraph *h, struct arena *
     for (; m->n_operands < h->n_operands; m->n_operands++)
         if (!(m->operands[m->n_operands] = put_operand(&h->operands[m->n_operands], a)))
             return NULL;
-    for (; m->n_operations < h->n_operations; m->n_operations++)
-        if (!(m->operations[m->n_operations] = put_operation(&h->operations[m->n_operations], a)))
+    for (; m->n_operations < h->n_operations; m->n_operations++) {
+        const struct hal_operation *from = &h->operations[m->n_operations];
+        Wire__Operation *to = NEW(a, Wire__Operation, WIRE__OPERATION__INIT);
+        if (!to)
             return NULL;
+        to->type = from->type;
+        to->n_inputs = from->n_inputs;
+        to->inputs = unconst(from->inputs);
+        to->n_outputs = from->n_outputs;
+        to->outputs = unconst(from->outputs);
+        m->operations[m->n_operations] = to;
+    }
     return m;
 }
 
@@ -179,23 +174,6 @@ int wire_encode_memory(const struct hal_memory *hal, uint64_t staged, struct are
     return 0;
 }
 
-static int put_prefixes(const struct hal_model *hal, struct arena *a, Wire__Model *m, struct why *w)
-{
-    m->prefixes = arena_alloc(a, hal->n_extension_prefixes, sizeof(*m->prefixes));
-    if (!m->prefixes)
-        return why_no_memory(w);
-    for (; m->n_prefixes < hal->n_extension_prefixes; m->n_prefixes++) {
-        const struct hal_extension_prefix *h = &hal->extension_name_to_prefix[m->n_prefixes];
-        Wire__Prefix *p = NEW(a, Wire__Prefix, WIRE__PREFIX__INIT);
-        if (!p)
-            return why_no_memory(w);
-        p->name = (char *) (uintptr_t) h->name;
-        p->prefix = h->prefix;
-        m->prefixes[m->n_prefixes] = p;
-    }
-    return 0;
-}
-
 int wire_encode_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
                       Wire__Model **ret_model, struct why *w)
 {
@@ -215,31 +193,36 @@ int wire_encode_model(const struct hal_model *hal, struct arena *a, struct wire_
     m->operand_values = (ProtobufCBinaryData){ hal->operand_values_length,
                                                (uint8_t *) (uintptr_t) hal->operand_values };
     m->relaxed = hal->relaxed;
-    TRY(put_prefixes(hal, a, m, w));
+    m->prefixes = arena_alloc(a, hal->n_extension_prefixes, sizeof(*m->prefixes));
+    if (!m->prefixes)
+        return why_no_memory(w);
+    for (; m->n_prefixes < hal->n_extension_prefixes; m->n_prefixes++) {
+        const struct hal_extension_prefix *h = &hal->extension_name_to_prefix[m->n_prefixes];
+        Wire__Prefix *p = NEW(a, Wire__Prefix, WIRE__PREFIX__INIT);
+        if (!p)
+            return why_no_memory(w);
+        p->name = (char *) (uintptr_t) h->name;
+        p->prefix = h->prefix;
+        m->prefixes[m->n_prefixes] = p;
+    }
     *ret_model = m;
     return 0;
 }
 
-static Wire__Argument *put_argument(const struct hal_argument *h, struct arena *a)
-{
-    Wire__Argument *m = NEW(a, Wire__Argument, WIRE__ARGUMENT__INIT);
-
-    if (!m || !(m->location = put_location(&h->location, a)))
-        return NULL;
-    m->has_no_value = h->has_no_value;
-    m->n_dims = h->n_dims;
-    m->dims = unconst(h->dims);
-    return m;
-}
-
 static Wire__Argument **put_arguments(const struct hal_argument *h, uint32_t n, struct arena *a)
 {
-    Wire__Argument **m = arena_alloc(a, n, sizeof(*m));
+    Wire__Argument **list = arena_alloc(a, n, sizeof(*list));
 
-    for (uint32_t i = 0; m && i < n; i++)
-        if (!(m[i] = put_argument(&h[i], a)))
+    for (uint32_t i = 0; list && i < n; i++) {
+        Wire__Argument *m = NEW(a, Wire__Argument, WIRE__ARGUMENT__INIT);
+        if (!m || !(m->location = put_location(&h[i].location, a)))
             return NULL;
-    return m;
+        m->has_no_value = h[i].has_no_value;
+        m->n_dims = h[i].n_dims;
+        m->dims = unconst(h[i].dims);
+        list[i] = m;
+    }
+    return list;
 }
 
 int wire_encode_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
@@ -342,37 +325,6 @@ int wire_decode_memory(const Wire__Memory *m, const struct wire_fds *fds,
     return 0;
 }
 
-static int take_pools(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
-                      struct hal_model *h, struct why *w)
-{
-    struct hal_memory *pools = arena_alloc(a, m->n_pools, sizeof(*pools));
-
-    if (!pools)
-        return why_no_memory(w);
-    for (size_t i = 0; i < m->n_pools; i++)
-        TRY(wire_decode_memory(m->pools[i], fds, NULL, &pools[i], w));
-    h->n_pools = (uint32_t) m->n_pools;
-    h->pools = pools;
-    return 0;
-}
-
-static int take_prefixes(const Wire__Model *m, struct arena *a, struct hal_model *h, struct why *w)
-{
-    struct hal_extension_prefix *p = arena_alloc(a, m->n_prefixes, sizeof(*p));
-
-    if (!p)
-        return why_no_memory(w);
-    for (size_t i = 0; i < m->n_prefixes; i++) {
-        REQUIRE(w, m->prefixes[i]->prefix <= UINT16_MAX, "extension prefix %u, above 65535",
-                m->prefixes[i]->prefix);
-        p[i] = (struct hal_extension_prefix){ m->prefixes[i]->name,
-                                              (uint16_t) m->prefixes[i]->prefix };
-    }
-    h->n_extension_prefixes = (uint32_t) m->n_prefixes;
-    h->extension_name_to_prefix = p;
-    return 0;
-}
-
 int wire_decode_model(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
                       struct hal_model *ret_hal, struct why *w)
 {
@@ -389,8 +341,26 @@ int wire_decode_model(const Wire__Model *m, const struct wire_fds *fds, struct a
         TRY(take_subgraph(m->referenced[i], a, &referenced[i], w));
     h.n_referenced = (uint32_t) m->n_referenced;
     h.referenced = referenced;
-    TRY(take_pools(m, fds, a, &h, w));
-    TRY(take_prefixes(m, a, &h, w));
+
+    struct hal_memory *pools = arena_alloc(a, m->n_pools, sizeof(*pools));
+    if (!pools)
+        return why_no_memory(w);
+    for (size_t i = 0; i < m->n_pools; i++)
+        TRY(wire_decode_memory(m->pools[i], fds, NULL, &pools[i], w));
+    h.n_pools = (uint32_t) m->n_pools;
+    h.pools = pools;
+
+    struct hal_extension_prefix *prefixes = arena_alloc(a, m->n_prefixes, sizeof(*prefixes));
+    if (!prefixes)
+        return why_no_memory(w);
+    for (size_t i = 0; i < m->n_prefixes; i++) {
+        REQUIRE(w, m->prefixes[i]->prefix <= UINT16_MAX, "extension prefix %u, above 65535",
+                m->prefixes[i]->prefix);
+        prefixes[i] = (struct hal_extension_prefix){ m->prefixes[i]->name,
+                                                     (uint16_t) m->prefixes[i]->prefix };
+    }
+    h.n_extension_prefixes = (uint32_t) m->n_prefixes;
+    h.extension_name_to_prefix = prefixes;
     *ret_hal = h;
     return 0;
 }

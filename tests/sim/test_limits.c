@@ -8,7 +8,7 @@
 #include "sim/base/fence.h"
 #include "sim/base/memory.h"
 #include "sim/base/process_quota.h"
-#include "sim/wire/wire_quota.h"
+#include "sim/wire/wire.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 
