@@ -21,16 +21,8 @@ static int32_t size_of(const struct kernel_call *k, enum kernel_role role)
     return t && t->data ? *(const int32_t *) t->data : 1;
 }
 
-/* Multiplications of an operation with a filter: filter elements per output channel, for each
- * result. */
-static double products(const struct kernel_call *k, const struct tensor *filter, double results)
-{
-    const struct tensor *bias = operand(k, ROLE_BIAS);
-    double channels = bias ? (double) tensor_count(bias) : 1;
-
-    return channels > 0 ? results * (double) tensor_count(filter) / channels : 0;
-}
-
+/* With a filter: filter elements per output channel, for each result.  Else one for each result and
+ * element of a window, or one for each operand's element if those are more. */
 static double operations(const struct kernel_call *k)
 {
     const struct tensor *filter = operand(k, ROLE_FILTER);
@@ -40,8 +32,11 @@ static double operations(const struct kernel_call *k)
         filter = operand(k, ROLE_WEIGHTS);
     for (uint32_t i = 0; i < k->call.n_out; i++)
         results += (double) tensor_count(k->out[i]);
-    if (filter)
-        return products(k, filter, results);
+    if (filter) {
+        const struct tensor *bias = operand(k, ROLE_BIAS);
+        double channels = bias ? (double) tensor_count(bias) : 1;
+        return channels > 0 ? results * (double) tensor_count(filter) / channels : 0;
+    }
     for (uint32_t i = 0; i < k->call.n_in; i++)
         operands += k->arg[i] ? (double) tensor_count(k->arg[i]) : 0;
     results *= size_of(k, ROLE_FILTER_HEIGHT);

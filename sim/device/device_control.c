@@ -106,46 +106,26 @@ static void rewind_all(struct arena *a)
     arena_rewind(a, (struct arena_mark){ 0 });
 }
 
-static int check_time(const struct device_run *r, const struct loop *l, struct why *w)
-{
-    if (r->limits->job->used - l->since <= (double) r->limits->loop_ns)
-        return 0;
-    return why_fail(w, WHY_TIMEOUT, "WHILE ran for more than %llu ns of device time",
-                    (unsigned long long) r->limits->loop_ns);
-}
-
-static int test(struct device_run *r, struct loop *l, bool *ret_truth, struct why *w)
-{
-    struct tensor truth;
-
-    rewind_all(l->test);
-    TRY(call_graph(r, l->condition, l->state.tensor, l->test, &truth, w));
-    *ret_truth = is_true(&truth);
-    return 0;
-}
-
-static int iterate(struct device_run *r, struct loop *l, struct why *w)
-{
-    const struct graph *body = &r->program->model->graph[l->body];
-    struct arena *frame = l->frame[l->iterations++ % 2];
-
-    rewind_all(frame);
-    TRY(call_graph(r, l->body, l->state.tensor, frame, l->next, w));
-    memcpy(l->before, l->state.tensor, body->n_outputs * sizeof(*l->next));
-    memcpy(l->state.tensor, l->next, body->n_outputs * sizeof(*l->next));
-    TRY(device_spend(r, "loop iteration", r->device->profile->operation_ns, w));
-    return check_time(r, l, w);
-}
-
+/* Runs iterations until the condition is false or the loop's device time is used up. */
 static int run_loop(struct device_run *r, struct loop *l, struct why *w)
 {
-    bool go_on;
+    const size_t size = r->program->model->graph[l->body].n_outputs * sizeof(*l->next);
 
     for (;;) {
-        TRY(test(r, l, &go_on, w));
-        if (!go_on)
+        struct tensor truth;
+        rewind_all(l->test);
+        TRY(call_graph(r, l->condition, l->state.tensor, l->test, &truth, w));
+        if (!is_true(&truth))
             return 0;
-        TRY(iterate(r, l, w));
+        struct arena *frame = l->frame[l->iterations++ % 2];
+        rewind_all(frame);
+        TRY(call_graph(r, l->body, l->state.tensor, frame, l->next, w));
+        memcpy(l->before, l->state.tensor, size);
+        memcpy(l->state.tensor, l->next, size);
+        TRY(device_spend(r, "loop iteration", r->device->profile->operation_ns, w));
+        if (r->limits->job->used - l->since > (double) r->limits->loop_ns)
+            return why_fail(w, WHY_TIMEOUT, "WHILE ran for more than %llu ns of device time",
+                            (unsigned long long) r->limits->loop_ns);
     }
 }
 

@@ -4,6 +4,35 @@
 #include "golden/base/trace.h"
 #include "sim/device/device.h"
 
+int operation_bind(const struct graph_values *v, uint32_t operation, bool runtime, struct arena *a,
+                   struct bound_operation *ret_site, struct why *w)
+{
+    const struct graph *g = &v->model->graph[v->graph];
+    const struct operation *o = &g->operation[operation];
+    const struct op *op = op_find(o->code);
+    struct bound_operation *s = ret_site;
+
+    *s = (struct bound_operation){ .constant = arena_alloc(a, o->n_in, sizeof(bool)) };
+    s->k.arg = arena_alloc(a, o->n_in, sizeof(*s->k.arg));
+    s->k.out = arena_alloc(a, o->n_out, sizeof(*s->k.out));
+    s->k.scratch = a;
+    if (!s->constant || !s->k.arg || !s->k.out)
+        return why_no_memory(w);
+    if (!op)
+        return why_fail(w, WHY_UNSUPPORTED, "unknown operation code %d", o->code);
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const struct operand *in = &g->operand[o->in[i]];
+        struct tensor *t = &v->tensor[o->in[i]];
+        /* No value: declared so, or a model input that the request omits. */
+        bool is_omitted = operand_omitted(in) || (runtime && in->life == LIFE_INPUT && !t->data);
+        s->constant[i] = in->life == LIFE_CONSTANT_COPY || in->life == LIFE_CONSTANT_REFERENCE;
+        s->k.arg[i] = is_omitted ? NULL : t;
+    }
+    for (uint32_t i = 0; i < o->n_out; i++)
+        s->k.out[i] = &v->tensor[o->out[i]];
+    return op_bind(op, s->k.arg, o->n_in, s->k.out, o->n_out, runtime, &s->k.call, w);
+}
+
 int device_values(const struct device_run *r, uint32_t graph, struct arena *keep,
                   struct graph_values *ret_values, struct why *w)
 {
@@ -23,16 +52,6 @@ static bool sums_in_half(const struct device_run *r, const struct kernel_call *k
     if (r->device->profile->arithmetic != ARITHMETIC_FP16 || !x)
         return k->kernel_faults & KERNEL_FAULT_HALF_SUMS;
     return x->dtype == DT_F16 || r->program->half || k->kernel_faults & KERNEL_FAULT_HALF_SUMS;
-}
-
-static int allocate_outputs(struct kernel_call *k, struct why *w)
-{
-    for (uint32_t i = 0; i < k->call.n_out && !k->call.op->measure; i++) {
-        struct shape shape = k->out[i]->shape;
-        TRY(kernel_make_result(k, i, &shape, w));
-        k->call.out[i]->data = k->out[i]->data;
-    }
-    return 0;
 }
 
 static int compute(const struct device_run *r, struct kernel_call *k, struct why *w)
@@ -103,7 +122,11 @@ static int run_operation(struct device_run *r, struct graph_values *v, uint32_t 
         r->limits->job->ahead = r->program->ahead[i + 1];
     if (k->call.op->control_kind != CONTROL_NONE)
         return device_control(r, v, o, k, keep, w);
-    TRY(allocate_outputs(k, w));
+    for (uint32_t n = 0; n < k->call.n_out && !k->call.op->measure; n++) {
+        struct shape shape = k->out[n]->shape;
+        TRY(kernel_make_result(k, n, &shape, w));
+        k->call.out[n]->data = k->out[n]->data;
+    }
     TRY(compute(r, k, w));
     return device_spend(r, k->call.op->name, device_cost(d->profile, k), w);
 }

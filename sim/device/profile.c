@@ -358,20 +358,6 @@ static int complain_of_extension(const struct profile_reader *r, const struct ke
     return read_fail(r, at, text, name);
 }
 
-static int parse_extension(const struct profile_reader *r, const struct key_path *at,
-                           const json_t *name, struct profile *p)
-{
-    enum extension_prefix x =
-        json_is_string(name) ? extension_by_name(json_string_value(name)) : EXTENSION_NONE;
-
-    if (x == EXTENSION_NONE)
-        return complain_of_extension(r, at, name);
-    if (p->hal < HAL_1_2)
-        return read_fail(r, at, "no extensions before HAL 1.2", name);
-    p->extensions |= EXTENSION_BIT(x);
-    return 0;
-}
-
 static int parse_extensions(const struct profile_reader *r, const json_t *root, struct profile *p)
 {
     struct key_path here = { NULL, "extensions", 0 };
@@ -384,7 +370,13 @@ static int parse_extensions(const struct profile_reader *r, const json_t *root, 
     json_array_foreach(list, i, v)
     {
         struct key_path entry = { &here, NULL, i };
-        TRY(parse_extension(r, &entry, v, p));
+        enum extension_prefix x =
+            json_is_string(v) ? extension_by_name(json_string_value(v)) : EXTENSION_NONE;
+        if (x == EXTENSION_NONE)
+            return complain_of_extension(r, &entry, v);
+        if (p->hal < HAL_1_2)
+            return read_fail(r, &entry, "no extensions before HAL 1.2", v);
+        p->extensions |= EXTENSION_BIT(x);
     }
     TRY(read_flag(r, (struct key){ NULL, root, "oem" }, &oem));
     if (oem)

@@ -98,26 +98,6 @@ static int check_window(const struct rule *r, const struct call *c, struct why *
     return 0;
 }
 
-static int check_constants(const struct rule *r, const struct call *c, const bool *constant,
-                           struct why *w)
-{
-    for (uint32_t i = 0; i < r->n_constants; i++) {
-        int role = find_role(c->op, r->constants[i]);
-        int at = role >= 0 && c->in[role] ? call_arg(c, role) : -1;
-        if (at >= 0 && !constant[at])
-            REFUSE(w, "%s is not constant", r->constants[i]);
-    }
-    return 0;
-}
-
-static int check_broadcast(const struct rule *r, const struct call *c, struct why *w)
-{
-    if (!r->broadcast && c->n_in >= 2 && c->arg[0] && c->arg[1] &&
-        !shape_equal(&c->arg[0]->shape, &c->arg[1]->shape))
-        REFUSE(w, "operands of different shapes");
-    return 0;
-}
-
 static int check_rule(const struct rule *r, const struct call *c, const bool *constant,
                       struct why *w)
 {
@@ -125,8 +105,16 @@ static int check_rule(const struct rule *r, const struct call *c, const bool *co
         REFUSE(w, "NCHW");
     TRY(check_operands(r, c, w));
     TRY(check_window(r, c, w));
-    TRY(check_broadcast(r, c, w));
-    return check_constants(r, c, constant, w);
+    if (!r->broadcast && c->n_in >= 2 && c->arg[0] && c->arg[1] &&
+        !shape_equal(&c->arg[0]->shape, &c->arg[1]->shape))
+        REFUSE(w, "operands of different shapes");
+    for (uint32_t i = 0; i < r->n_constants; i++) {
+        int role = find_role(c->op, r->constants[i]);
+        int at = role >= 0 && c->in[role] ? call_arg(c, role) : -1;
+        if (at >= 0 && !constant[at])
+            REFUSE(w, "%s is not constant", r->constants[i]);
+    }
+    return 0;
 }
 
 int profile_supports(const struct profile *p, const struct call *c, const bool *constant,
