@@ -35,19 +35,6 @@ bool cache_has_files(const struct cache_owner *o, const struct hal_cache *c)
     return c->n_model == o->n_model && c->n_data == o->n_data && (o->n_model || o->n_data);
 }
 
-static int check_file(int fd, uint32_t index, struct why *w)
-{
-    struct stat st;
-    int flags = fcntl(fd, F_GETFL);
-
-    REQUIRE(w, flags >= 0, "cache file %u: %s", index, strerror(errno));
-    REQUIRE(w, (flags & O_ACCMODE) == O_RDWR, "cache file %u is not open for reading and writing",
-            index);
-    REQUIRE(w, fstat(fd, &st) == 0 && S_ISREG(st.st_mode), "cache file %u is not a regular file",
-            index);
-    return 0;
-}
-
 static int open_files(const struct cache_owner *o, const struct hal_cache *c, struct files *f,
                       struct why *w)
 {
@@ -58,8 +45,15 @@ static int open_files(const struct cache_owner *o, const struct hal_cache *c, st
             HAL_MAX_CACHE_FILES);
     f->n = o->n_model + o->n_data;
     for (uint32_t i = 0; i < f->n; i++) {
-        f->fd[i] = i < o->n_model ? c->model[i] : c->data[i - o->n_model];
-        TRY(check_file(f->fd[i], i, w));
+        int fd = i < o->n_model ? c->model[i] : c->data[i - o->n_model];
+        int flags = fcntl(fd, F_GETFL);
+        struct stat st;
+        f->fd[i] = fd;
+        REQUIRE(w, flags >= 0, "cache file %u: %s", i, strerror(errno));
+        REQUIRE(w, (flags & O_ACCMODE) == O_RDWR,
+                "cache file %u is not open for reading and writing", i);
+        REQUIRE(w, fstat(fd, &st) == 0 && S_ISREG(st.st_mode),
+                "cache file %u is not a regular file", i);
     }
     return 0;
 }
@@ -204,41 +198,36 @@ static int read_all(int fd, void *bytes, uint64_t n, uint64_t offset, struct why
     return 0;
 }
 
-static int read_header(struct files *f, uint32_t i, struct why *w)
-{
-    const struct header *first = &f->header[0], *h = &f->header[i];
-    struct stat st;
-
-    TRY(read_all(f->fd[i], &f->header[i], sizeof(*h), 0, w));
-    REQUIRE(w, memcmp(h->magic, MAGIC, sizeof(h->magic)) == 0 && h->format == FORMAT,
-            "cache file %u has an unknown format", i);
-    REQUIRE(w, h->index == i && h->n_files == f->n, "cache file %u is file %u of %u", i, h->index,
-            h->n_files);
-    REQUIRE(w,
-            h->version == first->version && h->priority == first->priority &&
-                h->n_graph == first->n_graph &&
-                memcmp(h->digest, first->digest, sizeof(h->digest)) == 0,
-            "cache file %u belongs to another compilation", i);
-    REQUIRE(w,
-            fstat(f->fd[i], &st) == 0 && st.st_size >= (off_t) sizeof(*h) &&
-                h->length == (uint64_t) st.st_size - sizeof(*h),
-            "cache file %u has another length than its header", i);
-    return 0;
-}
-
+/* Reads the headers; *ret_length: bytes of all contents. */
 static int read_headers(struct files *f, uint64_t *ret_length, struct why *w)
 {
+    const struct header *first = &f->header[0];
     uint64_t length = 0;
 
     for (uint32_t i = 0; i < f->n; i++) {
-        TRY(read_header(f, i, w));
-        REQUIRE(w, f->header[i].length <= MAX_BYTES - length,
-                "cache files of more than %" PRIu64 " bytes", MAX_BYTES);
-        length += f->header[i].length;
+        const struct header *h = &f->header[i];
+        struct stat st;
+        TRY(read_all(f->fd[i], &f->header[i], sizeof(*h), 0, w));
+        REQUIRE(w, memcmp(h->magic, MAGIC, sizeof(h->magic)) == 0 && h->format == FORMAT,
+                "cache file %u has an unknown format", i);
+        REQUIRE(w, h->index == i && h->n_files == f->n, "cache file %u is file %u of %u", i,
+                h->index, h->n_files);
+        REQUIRE(w,
+                h->version == first->version && h->priority == first->priority &&
+                    h->n_graph == first->n_graph &&
+                    memcmp(h->digest, first->digest, sizeof(h->digest)) == 0,
+                "cache file %u belongs to another compilation", i);
+        REQUIRE(w,
+                fstat(f->fd[i], &st) == 0 && st.st_size >= (off_t) sizeof(*h) &&
+                    h->length == (uint64_t) st.st_size - sizeof(*h),
+                "cache file %u has another length than its header", i);
+        REQUIRE(w, h->length <= MAX_BYTES - length, "cache files of more than %" PRIu64 " bytes",
+                MAX_BYTES);
+        length += h->length;
     }
-    REQUIRE(w, f->header[0].n_graph <= length, "cache files do not contain the whole graph");
-    REQUIRE(w, f->header[0].priority <= HAL_PRIORITY_HIGH, "cache with invalid priority %u",
-            f->header[0].priority);
+    REQUIRE(w, first->n_graph <= length, "cache files do not contain the whole graph");
+    REQUIRE(w, first->priority <= HAL_PRIORITY_HIGH, "cache with invalid priority %u",
+            first->priority);
     *ret_length = length;
     return 0;
 }

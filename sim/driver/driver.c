@@ -145,28 +145,24 @@ static enum hal_status get_version_string(struct hal_driver *self, const char **
     return HAL_NONE;
 }
 
-static void list_types(enum extension_prefix prefix, struct driver_extensions *to,
-                       struct hal_extension *x)
-{
-    uint32_t first = to->n_types;
-    uint16_t number;
-
-    for (int t = DT_FOREIGN + 1; t < DT_END; t++)
-        if (extension_of_type((enum dtype) t, &number) == prefix)
-            to->type[to->n_types++] =
-                (struct hal_extension_type){ number, dtype_info[t].tensor,
-                                             (uint32_t) dtype_info[t].codec->size };
-    x->n_types = to->n_types - first;
-    x->type = &to->type[first];
-}
-
+/* Lists the engine's extensions with their types. */
 static void list_extensions(const struct engine *e, struct driver_extensions *to)
 {
-    for (int x = EXTENSION_NONE + 1; x < EXTENSION_END; x++)
-        if (e->extensions & EXTENSIONS_NAMED & EXTENSION_BIT(x)) {
-            to->extension[to->n].name = extension_name[x];
-            list_types((enum extension_prefix) x, to, &to->extension[to->n++]);
-        }
+    for (int p = EXTENSION_NONE + 1; p < EXTENSION_END; p++) {
+        if (!(e->extensions & EXTENSIONS_NAMED & EXTENSION_BIT(p)))
+            continue;
+        uint32_t first = to->n_types;
+        uint16_t number;
+        for (int t = DT_FOREIGN + 1; t < DT_END; t++)
+            if (extension_of_type((enum dtype) t, &number) == (enum extension_prefix) p)
+                to->type[to->n_types++] =
+                    (struct hal_extension_type){ number, dtype_info[t].tensor,
+                                                 (uint32_t) dtype_info[t].codec->size };
+        struct hal_extension *x = &to->extension[to->n++];
+        x->name = extension_name[p];
+        x->n_types = to->n_types - first;
+        x->type = &to->type[first];
+    }
 }
 
 static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_t *ret_n,

@@ -101,23 +101,31 @@ static struct kept *map_memory(int64_t identifier, const struct hal_memory *m,
     return k;
 }
 
-/* Releases the lock meanwhile: system calls on a client's file may block. */
-static int identify(struct burst *b, const struct hal_memory *m, struct memory_identity *ret)
+/* The mapping of an identifier's memory, from the cache or added to it.  NULL: not cached. Releases
+ * the lock during system calls on the client's file, which may block, and then looks again. */
+static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, int64_t identifier)
 {
-    pthread_mutex_unlock(&all_of(b)->lock);
-    int rc = memory_identify(m, ret);
-    pthread_mutex_lock(&all_of(b)->lock);
-    return rc;
-}
+    struct bursts *all = all_of(b);
+    struct kept *k = find(b, identifier);
+    struct memory_identity identity;
 
-static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_memory *m,
-                         const struct memory_identity *identity)
-{
+    if (k && memory_is_known(&k->identity, m))
+        return k;
+    pthread_mutex_unlock(&all->lock);
+    int rc = memory_identify(m, &identity);
+    pthread_mutex_lock(&all->lock);
+    if (rc < 0)
+        return NULL;
+    k = find(b, identifier);
+    if (k && memory_is_same(&k->identity, &identity))
+        return k;
+    forget(b, identifier);
+
     if (!may_keep(b))
         return NULL;
-    pthread_mutex_unlock(&all_of(b)->lock);
-    struct kept *k = map_memory(identifier, m, identity);
-    pthread_mutex_lock(&all_of(b)->lock);
+    pthread_mutex_unlock(&all->lock);
+    k = map_memory(identifier, m, &identity);
+    pthread_mutex_lock(&all->lock);
     forget(b, identifier);
     if (!k || !may_keep(b)) {
         kept_unref(k);
@@ -127,23 +135,6 @@ static struct kept *keep(struct burst *b, int64_t identifier, const struct hal_m
     b->kept = k;
     b->n_kept++;
     return k;
-}
-
-/* The mapping of an identifier's memory, from the cache or added to it.  NULL: not cached. */
-static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, int64_t identifier)
-{
-    struct kept *k = find(b, identifier);
-    struct memory_identity identity;
-
-    if (k && memory_is_known(&k->identity, m))
-        return k;
-    if (identify(b, m, &identity) < 0)
-        return NULL;
-    k = find(b, identifier);
-    if (k && memory_is_same(&k->identity, &identity))
-        return k;
-    forget(b, identifier);
-    return keep(b, identifier, m, &identity);
 }
 
 /* Adds a reference for one execution.  NULL: not cached; request_open() maps the pool, or reports
@@ -174,19 +165,15 @@ static void free_cached(struct burst *b)
     b->arena = NULL;
 }
 
-static uint64_t idle_timeout(const struct driver *d)
-{
-    return d->engine->burst_idle_ns ? d->engine->burst_idle_ns : BURST_IDLE_NS;
-}
-
 /* Frees the caches of idle bursts.  Returns the time at which the next one is due; 0: no burst
  * caches anything. */
 static uint64_t free_idle(struct driver *d)
 {
+    const uint64_t timeout = d->engine->burst_idle_ns ? d->engine->burst_idle_ns : BURST_IDLE_NS;
     uint64_t now = clock_steady_ns(), next = 0;
 
     for (struct burst *b = d->bursts.first; b; b = b->next) {
-        uint64_t due = (b->running ? now : b->last_use) + idle_timeout(d);
+        uint64_t due = (b->running ? now : b->last_use) + timeout;
         if (!b->running && due <= now)
             free_cached(b);
         if ((b->running || caches_anything(b)) && (!next || due < next))

@@ -81,25 +81,27 @@ void execution_close(struct execution *x)
 
 /* ---- computing */
 
-/* Whether an execution missed its deadline only because it waited for the device: then a retry may
- * succeed. */
-static bool is_late_by_waiting(const struct execution *x)
+/* The status of a failure.  TRANSIENT: late only because it waited for the device, so that a retry
+ * may succeed. */
+static enum hal_status failure(const struct execution *x, const struct why *w)
 {
     const struct job *j = &x->job;
 
-    return schedule_now(x->prepared->driver->schedule) + j->ahead > j->deadline &&
-           j->arrival + j->used + j->ahead <= j->deadline;
-}
-
-static enum hal_status failure(const struct execution *x, const struct why *w)
-{
-    VLOG(EXECUTION, "execution %" PRIu64 " failed: %s", x->job.number, w->text);
-    if (w->code == WHY_TIMEOUT && is_late_by_waiting(x))
+    VLOG(EXECUTION, "execution %" PRIu64 " failed: %s", j->number, w->text);
+    if (w->code == WHY_TIMEOUT &&
+        schedule_now(x->prepared->driver->schedule) + j->ahead > j->deadline &&
+        j->arrival + j->used + j->ahead <= j->deadline)
         return hal_status_at(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
     return hal_status_from_why(w, x->version);
 }
 
-/* Runs while the execution has the device: reads buffers, computes, writes buffers. */
+static double estimate(const struct execution *x)
+{
+    return x->prepared->driver->engine->methods->estimate(x->prepared->program);
+}
+
+/* Runs while the execution has the device: reads buffers, computes, writes buffers.  Skips
+ * executions that are cancelled or cannot meet their deadline. */
 static enum hal_status compute(struct execution *x, struct hal_result *result)
 {
     struct prepared *p = x->prepared;
@@ -107,6 +109,16 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
     struct run_output output;
     struct why w;
 
+    if (!job_is_active(&x->job)) {
+        VLOG(EXECUTION, "execution %" PRIu64 " is cancelled: its client has disconnected",
+             x->job.number);
+        return HAL_GENERAL_FAILURE;
+    }
+    if (schedule_now(p->driver->schedule) + estimate(x) > x->job.deadline) {
+        VLOG(EXECUTION, "execution %" PRIu64 " has waited too long to meet its deadline",
+             x->job.number);
+        return hal_status_at(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
+    }
     TRACE(LD, PIO, "request_read_buffers");
     if (request_read_buffers(&x->request, &w) < 0)
         return failure(x, &w);
@@ -129,16 +141,6 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
     return rc == 0 ? HAL_NONE : HAL_OUTPUT_INSUFFICIENT_SIZE;
 }
 
-static double estimate(const struct execution *x)
-{
-    return x->prepared->driver->engine->methods->estimate(x->prepared->program);
-}
-
-static int queue_priority(const struct prepared *p)
-{
-    return (int) p->priority * (int) p->driver->engine->priorities / 3;
-}
-
 static int read_memory(struct execution *x)
 {
     struct why w;
@@ -152,9 +154,10 @@ static int read_memory(struct execution *x)
 
 void execution_submit(struct execution *x, uint64_t left)
 {
+    const struct prepared *p = x->prepared;
     const struct job_terms terms = {
-        .priority = queue_priority(x->prepared),
-        .client = x->prepared->client,
+        .priority = (int) p->priority * (int) p->driver->engine->priorities / 3,
+        .client = p->client,
         .budget = left == HAL_NO_TIME ? INFINITY : (double) left,
         .gone = x->caller ? &x->caller->is_gone : NULL,
     };
@@ -163,31 +166,14 @@ void execution_submit(struct execution *x, uint64_t left)
     if (left == 0 || estimate(x) > terms.budget) {
         VLOG(EXECUTION,
              "an execution of model %" PRIu64 " takes %.0f ns, the deadline is in %.0f ns",
-             x->prepared->number, estimate(x), terms.budget);
+             p->number, estimate(x), terms.budget);
         x->refused = hal_status_at(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
     }
     if (read_memory(x) < 0)
         return;
-    x->is_queued = schedule_submit(x->prepared->driver->schedule, &x->job, &terms) == 0;
+    x->is_queued = schedule_submit(p->driver->schedule, &x->job, &terms) == 0;
     x->refused = hal_status_exhausted(x->version);
-}
-
-/* Runs while the execution has the device.  Skips executions that are cancelled or cannot meet
- * their deadline. */
-static enum hal_status run_on_device(struct execution *x, struct hal_result *result)
-{
-    if (!job_is_active(&x->job)) {
-        VLOG(EXECUTION, "execution %" PRIu64 " is cancelled: its client has disconnected",
-             x->job.number);
-        return HAL_GENERAL_FAILURE;
-    }
-    if (schedule_now(x->prepared->driver->schedule) + estimate(x) > x->job.deadline) {
-        VLOG(EXECUTION, "execution %" PRIu64 " has waited too long to meet its deadline",
-             x->job.number);
-        return hal_status_at(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
-    }
-    return compute(x, result);
 }
 
 static enum hal_status run_queued(struct execution *x, struct hal_result *result)
@@ -199,7 +185,7 @@ static enum hal_status run_queued(struct execution *x, struct hal_result *result
     x->in_driver = 0;
     x->out = NULL;
     schedule_begin(s, &x->job);
-    enum hal_status status = run_on_device(x, result);
+    enum hal_status status = compute(x, result);
     schedule_end(s, &x->job);
     if (x->out) {
         TRACE(LD, PR, "request_write_memory");

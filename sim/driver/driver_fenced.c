@@ -90,26 +90,19 @@ static void set_info(struct info *i, enum hal_status status, const struct hal_ti
     pthread_mutex_unlock(&i->lock);
 }
 
-static uint64_t minimum(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Time until the deadline, which includes the wait for the fences. */
-static uint64_t time_left(const struct fenced *f)
-{
-    double passed = schedule_now(f->driver->schedule) - f->launched;
-
-    if (f->launch.left == HAL_NO_TIME)
-        return HAL_NO_TIME;
-    return passed < (double) f->launch.left ? f->launch.left - (uint64_t) passed : 0;
-}
-
-/* An execution without fences is submitted at launch, so that its arrival does not depend on when
- * its thread runs. */
+/* Submits with the time until the deadline, which includes the wait for the fences, or at most the
+ * duration.  An execution without fences is submitted at launch, so that its arrival does not
+ * depend on when its thread runs. */
 static void submit(struct fenced *f)
 {
-    execution_submit(f->launch.execution, minimum(time_left(f), f->launch.duration));
+    double passed = schedule_now(f->driver->schedule) - f->launched;
+    uint64_t left = f->launch.left;
+
+    if (left != HAL_NO_TIME)
+        left = passed < (double) left ? left - (uint64_t) passed : 0;
+    if (left > f->launch.duration)
+        left = f->launch.duration;
+    execution_submit(f->launch.execution, left);
     f->is_submitted = true;
 }
 
@@ -184,18 +177,6 @@ static void run_fenced(void *argument)
     free_fenced(f);
 }
 
-/* The client may close its descriptors after the call. */
-static int duplicate_fences(struct fenced *f, const struct fenced_launch *launch)
-{
-    for (; f->launch.n_wait_for < launch->n_wait_for; f->launch.n_wait_for++) {
-        int fd = fcntl(launch->wait_for[f->launch.n_wait_for], F_DUPFD_CLOEXEC, 0);
-        if (fd < 0)
-            return -1;
-        f->wait_for[f->launch.n_wait_for] = fd;
-    }
-    return 0;
-}
-
 static struct fenced *fenced_new(const struct fenced_launch *launch)
 {
     struct fenced *f = calloc(1, sizeof(*f) + launch->n_wait_for * sizeof(int));
@@ -214,7 +195,14 @@ static struct fenced *fenced_new(const struct fenced_launch *launch)
     f->driver = launch->execution->prepared->driver;
     f->info = info;
     f->launched = schedule_now(f->driver->schedule);
-    if (duplicate_fences(f, launch) == 0 && fence_open(&f->fence) == 0)
+    /* Duplicates: the client may close its descriptors after the call. */
+    for (; f->launch.n_wait_for < launch->n_wait_for; f->launch.n_wait_for++) {
+        int fd = fcntl(launch->wait_for[f->launch.n_wait_for], F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            break;
+        f->wait_for[f->launch.n_wait_for] = fd;
+    }
+    if (f->launch.n_wait_for == launch->n_wait_for && fence_open(&f->fence) == 0)
         return f;
     info_unref(info);
     free_fenced(f);

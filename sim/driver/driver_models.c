@@ -15,13 +15,6 @@ static void unload(struct loaded_model *l)
     arena_free(l->arena);
 }
 
-static int load_pool(const struct hal_memory *memory, enum hal_version version,
-                     struct mapping *ret_mapping, struct why *w)
-{
-    TRY(hal_memory_complies(memory, version, w));
-    return memory_map(memory, false, ret_mapping, w);
-}
-
 static int load_pools(const struct hal_model *hal, enum hal_version version, struct loaded_model *l,
                       struct why *w)
 {
@@ -30,7 +23,8 @@ static int load_pools(const struct hal_model *hal, enum hal_version version, str
     if (!l->pools)
         return why_no_memory(w);
     for (; l->n_pools < hal->n_pools; l->n_pools++)
-        if (load_pool(&hal->pools[l->n_pools], version, &l->pools[l->n_pools], w) < 0)
+        if (hal_memory_complies(&hal->pools[l->n_pools], version, w) < 0 ||
+            memory_map(&hal->pools[l->n_pools], false, &l->pools[l->n_pools], w) < 0)
             return why_prefix(w, "pool %u", l->n_pools);
     return 0;
 }
@@ -38,18 +32,6 @@ static int load_pools(const struct hal_model *hal, enum hal_version version, str
 static int compare_prefixes(const void *a, const void *b)
 {
     return *(const uint16_t *) a - *(const uint16_t *) b;
-}
-
-static int load_prefixes(const struct hal_model *hal, struct loaded_model *l, struct why *w)
-{
-    l->n_prefixes = hal->n_extension_prefixes;
-    l->prefix = arena_alloc(l->arena, l->n_prefixes, sizeof(*l->prefix));
-    if (!l->prefix)
-        return why_no_memory(w);
-    for (uint32_t i = 0; i < l->n_prefixes; i++)
-        l->prefix[i] = hal->extension_name_to_prefix[i].prefix;
-    qsort(l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes);
-    return 0;
 }
 
 static int compare_tokens(const void *a, const void *b)
@@ -93,23 +75,23 @@ int loaded_model_check_hints(const struct loaded_model *l, uint32_t n,
     return rc;
 }
 
-static int validate(struct loaded_model *l, enum hal_version version, struct why *w)
-{
-    int level = model_prepare(&l->model, NULL, w);
-
-    TRY(level);
-    REQUIRE(w, level <= hal_level(version), "the model needs feature level %d, the call has %d",
-            level, hal_level(version));
-    return 0;
-}
-
 static int load_into(const struct driver *d, const struct hal_model *hal, enum hal_version version,
                      struct loaded_model *l, struct why *w)
 {
     TRY(load_pools(hal, version, l, w));
     TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
-    TRY(load_prefixes(hal, l, w));
-    return validate(l, version, w);
+    l->n_prefixes = hal->n_extension_prefixes;
+    l->prefix = arena_alloc(l->arena, l->n_prefixes, sizeof(*l->prefix));
+    if (!l->prefix)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < l->n_prefixes; i++)
+        l->prefix[i] = hal->extension_name_to_prefix[i].prefix;
+    qsort(l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes);
+    int level = model_prepare(&l->model, NULL, w);
+    TRY(level);
+    REQUIRE(w, level <= hal_level(version), "the model needs feature level %d, the call has %d",
+            level, hal_level(version));
+    return 0;
 }
 
 static int load(const struct driver *d, const struct hal_model *hal, enum hal_version version,

@@ -5,24 +5,20 @@
 
 #include "sim/hal/hal_convert.h"
 
-static int open_memory(const struct hal_memory *memory, const struct mapping *kept,
-                       struct mapping *ret_mapping, struct why *w)
-{
-    if (!kept || !kept->address)
-        return memory_map(memory, memory->protection & HAL_MEMORY_WRITE, ret_mapping, w);
-    *ret_mapping = (struct mapping){ .address = kept->address, .size = kept->size };
-    return 0;
-}
-
 static int open_pool(const struct hal_request_pool *pool, const struct request_context *c,
                      const struct mapping *kept, struct request_pool *p, struct why *w)
 {
-    if (!pool->is_token) {
-        TRY(hal_memory_complies(&pool->memory, c->version, w));
-        return open_memory(&pool->memory, kept, &p->mapping, w);
+    const struct hal_memory *m = &pool->memory;
+
+    if (pool->is_token) {
+        p->buffer = buffer_find(c->buffers, pool->token);
+        REQUIRE(w, p->buffer, "unknown token %u", pool->token);
+        return 0;
     }
-    p->buffer = buffer_find(c->buffers, pool->token);
-    REQUIRE(w, p->buffer, "unknown token %u", pool->token);
+    TRY(hal_memory_complies(m, c->version, w));
+    if (!kept || !kept->address)
+        return memory_map(m, m->protection & HAL_MEMORY_WRITE, &p->mapping, w);
+    p->mapping = (struct mapping){ .address = kept->address, .size = kept->size };
     return 0;
 }
 
