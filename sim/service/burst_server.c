@@ -242,30 +242,13 @@ static bool has_message(int socket, int64_t until)
     return rc > 0;
 }
 
-/* Waits for a message on the socket; -1: timeout, or the connection is closed. */
-static int await_memories(struct burst_server *s, int64_t until, const Wire__Memories **ret_message,
-                          struct counted_fds *ret_fds, struct why *w)
-{
-    ProtobufCMessage *m;
-
-    if (!has_message(s->socket, until))
-        return why_fail(w, WHY_SYSTEM, "the client does not send memories within %d ms",
-                        REPLY_TIMEOUT_MS);
-    int rc = wire_receive_counted(client_of(s), s->socket, &wire__memories__descriptor, s->arena,
-                                  &m, ret_fds, w);
-    if (rc <= 0)
-        return rc < 0 ? -1 : why_fail(w, WHY_SYSTEM, "the client has closed the connection");
-    *ret_message = (const Wire__Memories *) m;
-    return 0;
-}
-
 /* Requests the memories of slots from the client; skips late answers to earlier requests. */
 static int request_memories(struct burst_server *s, uint32_t n, int32_t *numbers,
                             struct slot **ret_slots, struct why *w)
 {
     Wire__MemoriesWanted question = WIRE__MEMORIES_WANTED__INIT;
     int64_t until = now_ms() + REPLY_TIMEOUT_MS;
-    const Wire__Memories *answer = NULL;
+    ProtobufCMessage *m;
     struct counted_fds fds;
 
     question.serial = ++s->serial;
@@ -274,9 +257,15 @@ static int request_memories(struct burst_server *s, uint32_t n, int32_t *numbers
     TRY(wire_send_nonblocking(s->socket, &question.base, w));
     ring_bell(&s->result);
     for (;;) {
-        TRY(await_memories(s, until, &answer, &fds, w));
-        int rc =
-            answer->serial == s->serial ? take_memories(s, answer, &fds.fds, n, ret_slots, w) : 1;
+        if (!has_message(s->socket, until))
+            return why_fail(w, WHY_SYSTEM, "the client does not send memories within %d ms",
+                            REPLY_TIMEOUT_MS);
+        int rc = wire_receive_counted(client_of(s), s->socket, &wire__memories__descriptor,
+                                      s->arena, &m, &fds, w);
+        if (rc <= 0)
+            return rc < 0 ? -1 : why_fail(w, WHY_SYSTEM, "the client has closed the connection");
+        const Wire__Memories *answer = (const Wire__Memories *) m;
+        rc = answer->serial == s->serial ? take_memories(s, answer, &fds.fds, n, ret_slots, w) : 1;
         wire_close_counted_fds(&fds);
         if (rc <= 0)
             return rc;
@@ -292,17 +281,13 @@ struct resolved {
     int64_t *identifiers;
 };
 
-static void release_resolved(struct burst_server *s, struct resolved *g)
-{
-    for (int i = 0; i < BURST_SLOTS; i++)
-        slot_unref(s, g->of[i]);
-}
-
-/* Looks up the slots of a request.  wanted: the unknown ones, each once. */
-static int look_up(struct burst_server *s, const struct burst_packet_request *r, struct resolved *g,
-                   int32_t *wanted, uint32_t *ret_n, struct why *w)
+/* Finds the memories of a request's slots; requests unknown ones from the client, each once. */
+static int fetch(struct burst_server *s, const struct burst_packet_request *r, struct resolved *g,
+                 struct why *w)
 {
     bool is_wanted[BURST_SLOTS] = { false };
+    int32_t wanted[BURST_SLOTS];
+    struct slot *found[BURST_SLOTS];
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < r->n_pools; i++) {
@@ -316,18 +301,6 @@ static int look_up(struct burst_server *s, const struct burst_packet_request *r,
         is_wanted[k] = true;
         wanted[n++] = k;
     }
-    *ret_n = n;
-    return 0;
-}
-
-static int fetch(struct burst_server *s, const struct burst_packet_request *r, struct resolved *g,
-                 struct why *w)
-{
-    int32_t wanted[BURST_SLOTS];
-    struct slot *found[BURST_SLOTS];
-    uint32_t n = 0;
-
-    TRY(look_up(s, r, g, wanted, &n, w));
     if (!n)
         return 0;
     TRY(request_memories(s, n, wanted, found, w));
@@ -387,7 +360,8 @@ static enum hal_status execute(struct burst_server *s, const struct burst_packet
     } else {
         status = refuse(s, &w);
     }
-    release_resolved(s, &g);
+    for (int i = 0; i < BURST_SLOTS; i++)
+        slot_unref(s, g.of[i]);
     return status;
 }
 

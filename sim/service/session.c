@@ -198,6 +198,7 @@ static int reply_not_executed(struct channel *c, struct why *w)
     return wire_send(c->socket, &reply.base, NULL, w) < 0 ? -1 : 1;
 }
 
+/* Receives the next call, executes it and sends the reply.  0: end of the connection. */
 static int answer_next(struct channel *c, struct why *w)
 {
     ProtobufCMessage *message;

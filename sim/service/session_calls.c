@@ -64,18 +64,6 @@ int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
     return 0;
 }
 
-int answer_with_object(struct answer *q, enum object_kind kind,
-                       int (*f)(struct answer *q, struct object *o))
-{
-    struct object *o = object_pin(q->s, q->call->object, kind);
-
-    if (!o)
-        return answer_status(q, HAL_INVALID_ARGUMENT);
-    int rc = f(q, o);
-    object_unpin(q->s, o);
-    return rc;
-}
-
 int answer_object(struct answer *q, enum hal_status s, const struct object *what)
 {
     if (s != HAL_NONE || !what->driver_object)
@@ -87,42 +75,69 @@ int answer_object(struct answer *q, enum hal_status s, const struct object *what
     return why_no_memory(q->w);
 }
 
-static answer_fn *const answers[] = {
-    [WIRE__METHOD__OPEN_CHANNEL] = answer_open_channel,
-    [WIRE__METHOD__OPEN_EVENTS] = answer_open_events,
-    [WIRE__METHOD__SET_STAGING] = answer_set_staging,
-    [WIRE__METHOD__GET_INFO] = answer_get_info,
-    [WIRE__METHOD__GET_STATUS] = answer_get_status,
-    [WIRE__METHOD__GET_CAPABILITIES] = answer_get_capabilities,
-    [WIRE__METHOD__GET_SUPPORTED_OPERATIONS] = answer_get_supported_operations,
-    [WIRE__METHOD__PREPARE_MODEL] = answer_prepare_model,
-    [WIRE__METHOD__PREPARE_MODEL_FROM_CACHE] = answer_prepare_model_from_cache,
-    [WIRE__METHOD__ALLOCATE] = answer_allocate,
-    [WIRE__METHOD__EXECUTE_SYNCHRONOUSLY] = answer_execute_synchronously,
-    [WIRE__METHOD__EXECUTE] = answer_execute,
-    [WIRE__METHOD__EXECUTE_FENCED] = answer_execute_fenced,
-    [WIRE__METHOD__CONFIGURE_BURST] = answer_configure_burst,
-    [WIRE__METHOD__CREATE_REUSABLE_EXECUTION] = answer_create_reusable_execution,
-    [WIRE__METHOD__RELEASE] = answer_release,
-    [WIRE__METHOD__BURST_EXECUTE] = answer_burst_execute,
-    [WIRE__METHOD__BURST_RELEASE_MEMORY] = answer_burst_release_memory,
-    [WIRE__METHOD__REUSABLE_EXECUTE] = answer_reusable_execute,
-    [WIRE__METHOD__REUSABLE_EXECUTE_FENCED] = answer_reusable_execute_fenced,
-    [WIRE__METHOD__GET_EXECUTION_INFO] = answer_get_execution_info,
-    [WIRE__METHOD__COPY_TO] = answer_copy,
-    [WIRE__METHOD__COPY_FROM] = answer_copy,
+static const struct {
+    answer_fn *answer;
+    bool has_object; /* a method of the object that the call names, of this kind */
+    enum object_kind kind;
+} methods[] = {
+    [WIRE__METHOD__OPEN_CHANNEL] = { answer_open_channel },
+    [WIRE__METHOD__OPEN_EVENTS] = { answer_open_events },
+    [WIRE__METHOD__SET_STAGING] = { answer_set_staging },
+    [WIRE__METHOD__GET_INFO] = { answer_get_info },
+    [WIRE__METHOD__GET_STATUS] = { answer_get_status },
+    [WIRE__METHOD__GET_CAPABILITIES] = { answer_get_capabilities },
+    [WIRE__METHOD__GET_SUPPORTED_OPERATIONS] = { answer_get_supported_operations },
+    [WIRE__METHOD__PREPARE_MODEL] = { answer_prepare_model },
+    [WIRE__METHOD__PREPARE_MODEL_FROM_CACHE] = { answer_prepare_model_from_cache },
+    [WIRE__METHOD__ALLOCATE] = { answer_allocate },
+    [WIRE__METHOD__EXECUTE_SYNCHRONOUSLY] = { answer_execute_synchronously, true, OBJECT_PREPARED },
+    [WIRE__METHOD__EXECUTE] = { answer_execute, true, OBJECT_PREPARED },
+    [WIRE__METHOD__EXECUTE_FENCED] = { answer_execute_fenced, true, OBJECT_PREPARED },
+    [WIRE__METHOD__CONFIGURE_BURST] = { answer_configure_burst, true, OBJECT_PREPARED },
+    [WIRE__METHOD__CREATE_REUSABLE_EXECUTION] = { answer_create_reusable_execution, true,
+                                                  OBJECT_PREPARED },
+    [WIRE__METHOD__RELEASE] = { answer_release },
+    [WIRE__METHOD__BURST_EXECUTE] = { answer_burst_execute, true, OBJECT_BURST },
+    [WIRE__METHOD__BURST_RELEASE_MEMORY] = { answer_burst_release_memory, true, OBJECT_BURST },
+    [WIRE__METHOD__REUSABLE_EXECUTE] = { answer_reusable_execute, true, OBJECT_EXECUTION },
+    [WIRE__METHOD__REUSABLE_EXECUTE_FENCED] = { answer_reusable_execute_fenced, true,
+                                                OBJECT_EXECUTION },
+    [WIRE__METHOD__GET_EXECUTION_INFO] = { answer_get_execution_info, true, OBJECT_INFO },
+    [WIRE__METHOD__COPY_TO] = { answer_copy, true, OBJECT_BUFFER },
+    [WIRE__METHOD__COPY_FROM] = { answer_copy, true, OBJECT_BUFFER },
 };
+
+/* An invalid handle: HAL_INVALID_ARGUMENT, as a driver in the client's process would return. */
+static int answer(struct answer *q, unsigned method)
+{
+    if (!methods[method].has_object)
+        return methods[method].answer(q);
+    q->o = object_pin(q->s, q->call->object, methods[method].kind);
+    if (!q->o)
+        return answer_status(q, HAL_INVALID_ARGUMENT);
+    int rc = methods[method].answer(q);
+    object_unpin(q->s, q->o);
+    return rc;
+}
 
 int session_execute_call(struct channel *c, const Wire__Call *call, struct wire_fds *fds,
                          Wire__Reply *reply, struct wire_fds *ret_fds, struct why *w)
 {
-    struct answer q = { c, c->session, c->session->driver, call, fds, reply, ret_fds, c->arena, w };
+    struct answer q = { .c = c,
+                        .s = c->session,
+                        .d = c->session->driver,
+                        .call = call,
+                        .fds = fds,
+                        .reply = reply,
+                        .out = ret_fds,
+                        .a = c->arena,
+                        .w = w };
     unsigned method = (unsigned) call->method;
 
-    REQUIRE(w, method < sizeof(answers) / sizeof(*answers) && answers[method], "unknown method %u",
-            method);
+    REQUIRE(w, method < sizeof(methods) / sizeof(*methods) && methods[method].answer,
+            "unknown method %u", method);
     TRACE_COMPUTED(LD, wire_method_phase(call->method), wire_method_name(call->method));
-    if (answers[method](&q) == 0)
+    if (answer(&q, method) == 0)
         return 0;
     /* Lack of memory is not the client's fault; any other error in a message ends the channel. */
     if (w->code != WHY_MEMORY)

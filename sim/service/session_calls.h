@@ -10,6 +10,7 @@ struct answer {
     struct session *s;
     struct hal_driver *d;
     const Wire__Call *call;
+    struct object *o;     /* that the call names, pinned; of methods of an object */
     struct wire_fds *fds; /* received with the call */
     Wire__Reply *reply;
     struct wire_fds *out; /* to be sent with the reply */
@@ -34,10 +35,6 @@ int answer_status(const struct answer *q, enum hal_status s);
 /* Decodes a list of hints into the arena. */
 int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
                  const struct hal_token_value **ret_hints);
-/* Calls f with the object that the call names.  An invalid handle: HAL_INVALID_ARGUMENT, as a
- * driver in the client's process would return. */
-int answer_with_object(struct answer *q, enum object_kind kind,
-                       int (*f)(struct answer *q, struct object *o));
 /* Puts the status and the handle of a new object into the reply.  No handle if the driver returned
  * no object: the client then sees the violation as it would in the driver's process. */
 int answer_object(struct answer *q, enum hal_status s, const struct object *what);

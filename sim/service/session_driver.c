@@ -230,27 +230,6 @@ int answer_get_supported_operations(struct answer *q)
     return 0;
 }
 
-static int take_cache(const struct answer *q, const Wire__PrepareConfig *m, struct hal_cache *h)
-{
-    int *files[2];
-    const size_t n[] = { m->n_model_cache, m->n_data_cache };
-    const uint32_t *names[] = { m->model_cache, m->data_cache };
-
-    for (int k = 0; k < 2; k++) {
-        files[k] = arena_alloc(q->a, n[k], sizeof(int));
-        if (!files[k])
-            return why_no_memory(q->w);
-        for (size_t i = 0; i < n[k]; i++)
-            files[k][i] = wire_fd(q->fds, names[k][i]);
-    }
-    *h = (struct hal_cache){ (uint32_t) n[0], (uint32_t) n[1], files[0], files[1], { 0 } };
-    REQUIRE(q->w, !m->token.len || m->token.len == HAL_TOKEN_BYTES,
-            "a token of %zu bytes, expected %d", m->token.len, HAL_TOKEN_BYTES);
-    if (m->token.len)
-        memcpy(h->token, m->token.data, HAL_TOKEN_BYTES);
-    return 0;
-}
-
 static int take_prepare_config(const struct answer *q, struct hal_prepare_config *h)
 {
     const Wire__PrepareConfig *m = q->call->prepare;
@@ -261,7 +240,23 @@ static int take_prepare_config(const struct answer *q, struct hal_prepare_config
                                       .deadline = m->deadline,
                                       .n_hints = (uint32_t) m->n_hints };
     TRY(answer_hints(q, m->n_hints, m->hints, &h->hints));
-    return take_cache(q, m, &h->cache);
+
+    int *files[2];
+    const size_t n[] = { m->n_model_cache, m->n_data_cache };
+    const uint32_t *names[] = { m->model_cache, m->data_cache };
+    for (int k = 0; k < 2; k++) {
+        files[k] = arena_alloc(q->a, n[k], sizeof(int));
+        if (!files[k])
+            return why_no_memory(q->w);
+        for (size_t i = 0; i < n[k]; i++)
+            files[k][i] = wire_fd(q->fds, names[k][i]);
+    }
+    h->cache = (struct hal_cache){ (uint32_t) n[0], (uint32_t) n[1], files[0], files[1], { 0 } };
+    REQUIRE(q->w, !m->token.len || m->token.len == HAL_TOKEN_BYTES,
+            "a token of %zu bytes, expected %d", m->token.len, HAL_TOKEN_BYTES);
+    if (m->token.len)
+        memcpy(h->cache.token, m->token.data, HAL_TOKEN_BYTES);
+    return 0;
 }
 
 int answer_prepare_model(struct answer *q)
@@ -343,9 +338,9 @@ int answer_allocate(struct answer *q)
     return rc;
 }
 
-static int copy_on(struct answer *q, struct object *o)
+int answer_copy(struct answer *q)
 {
-    struct hal_buffer *b = o->driver_object;
+    struct hal_buffer *b = q->o->driver_object;
     struct hal_memory memory;
 
     REQUIRE(q->w, q->call->memory, "method %d without memory", (int) q->call->method);
@@ -354,9 +349,4 @@ static int copy_on(struct answer *q, struct object *o)
         q, q->call->method == WIRE__METHOD__COPY_TO
                ? b->methods->copy_to(b, &memory)
                : b->methods->copy_from(b, &memory, (uint32_t) q->call->n_dims, q->call->dims));
-}
-
-int answer_copy(struct answer *q)
-{
-    return answer_with_object(q, OBJECT_BUFFER, copy_on);
 }

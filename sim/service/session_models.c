@@ -54,9 +54,9 @@ static int missing_method(struct answer *q, const char *breach)
     return answer_status(q, HAL_GENERAL_FAILURE);
 }
 
-static int execute_synchronously_on(struct answer *q, struct object *o)
+int answer_execute_synchronously(struct answer *q)
 {
-    struct hal_prepared_model *p = o->driver_object;
+    struct hal_prepared_model *p = q->o->driver_object;
     struct hal_execution_config config;
     struct hal_request request;
     struct hal_result result;
@@ -73,14 +73,9 @@ static int execute_synchronously_on(struct answer *q, struct object *o)
                       &result);
 }
 
-int answer_execute_synchronously(struct answer *q)
+int answer_execute(struct answer *q)
 {
-    return answer_with_object(q, OBJECT_PREPARED, execute_synchronously_on);
-}
-
-static int execute_on(struct answer *q, struct object *o)
-{
-    struct hal_prepared_model *p = o->driver_object;
+    struct hal_prepared_model *p = q->o->driver_object;
     struct hal_execution_callback *callback;
     struct hal_execution_config config;
     struct hal_request request;
@@ -96,11 +91,6 @@ static int execute_on(struct answer *q, struct object *o)
     }
     return answer_status(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,
                                                 &config, callback));
-}
-
-int answer_execute(struct answer *q)
-{
-    return answer_with_object(q, OBJECT_PREPARED, execute_on);
 }
 
 static int take_fences(const struct answer *q, const int **ret_fences)
@@ -132,9 +122,9 @@ static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal
     return 0;
 }
 
-static int execute_fenced_on(struct answer *q, struct object *o)
+int answer_execute_fenced(struct answer *q)
 {
-    struct hal_prepared_model *p = o->driver_object;
+    struct hal_prepared_model *p = q->o->driver_object;
     struct hal_fenced_info *info = NULL;
     struct hal_execution_config config;
     struct hal_request request;
@@ -149,11 +139,6 @@ static int execute_fenced_on(struct answer *q, struct object *o)
                                                    (uint32_t) q->call->n_wait_for, fences, &config,
                                                    q->call->duration, &fence, &info);
     return put_fenced(q, s, fence, info);
-}
-
-int answer_execute_fenced(struct answer *q)
-{
-    return answer_with_object(q, OBJECT_PREPARED, execute_fenced_on);
 }
 
 /* Maximum number of bursts with queues in a session, as each has a thread. */
@@ -184,12 +169,20 @@ static int open_queues(struct answer *q, struct burst_server *server)
     return 0;
 }
 
-/* Creates the queues before the client can use the handle. */
-static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o)
+int answer_configure_burst(struct answer *q)
 {
+    struct hal_prepared_model *p = q->o->driver_object;
+    struct hal_burst *burst = NULL;
+
+    if (!p->methods->configure_burst)
+        return answer_status(q, HAL_GENERAL_FAILURE);
+    enum hal_status s = p->methods->configure_burst(p, (enum hal_version) q->call->version, &burst);
+    if (s != HAL_NONE || !burst)
+        return answer_status(q, s);
+
+    /* The queues are created before the client can use the handle. */
     struct burst_server *server =
         burst_server_new(burst, (enum hal_version) q->call->version, q->s->caller);
-
     if (!server) {
         burst->methods->release(burst);
         return why_no_memory(q->w);
@@ -201,30 +194,12 @@ static int add_burst(struct answer *q, struct hal_burst *burst, struct object *o
     }
     return answer_object(
         q, HAL_NONE,
-        &(struct object){ .kind = OBJECT_BURST, .driver_object = server, .parent = o });
+        &(struct object){ .kind = OBJECT_BURST, .driver_object = server, .parent = q->o });
 }
 
-static int configure_burst_on(struct answer *q, struct object *o)
+int answer_create_reusable_execution(struct answer *q)
 {
-    struct hal_prepared_model *p = o->driver_object;
-    struct hal_burst *burst = NULL;
-
-    if (!p->methods->configure_burst)
-        return answer_status(q, HAL_GENERAL_FAILURE);
-    enum hal_status s = p->methods->configure_burst(p, (enum hal_version) q->call->version, &burst);
-    if (s != HAL_NONE || !burst)
-        return answer_status(q, s);
-    return add_burst(q, burst, o);
-}
-
-int answer_configure_burst(struct answer *q)
-{
-    return answer_with_object(q, OBJECT_PREPARED, configure_burst_on);
-}
-
-static int create_reusable_on(struct answer *q, struct object *o)
-{
-    struct hal_prepared_model *p = o->driver_object;
+    struct hal_prepared_model *p = q->o->driver_object;
     struct hal_execution_config config;
     struct hal_execution *execution = NULL;
     struct hal_request request;
@@ -236,13 +211,8 @@ static int create_reusable_on(struct answer *q, struct object *o)
     return answer_object(q, s,
                          &(struct object){ .kind = OBJECT_EXECUTION,
                                            .driver_object = execution,
-                                           .parent = o,
+                                           .parent = q->o,
                                            .n_outputs = request.n_outputs });
-}
-
-int answer_create_reusable_execution(struct answer *q)
-{
-    return answer_with_object(q, OBJECT_PREPARED, create_reusable_on);
 }
 
 int answer_release(struct answer *q)
@@ -253,9 +223,9 @@ int answer_release(struct answer *q)
 
 /* ---- bursts and reusable executions */
 
-static int burst_execute_on(struct answer *q, struct object *o)
+int answer_burst_execute(struct answer *q)
 {
-    struct hal_burst *b = burst_server_burst(o->driver_object);
+    struct hal_burst *b = burst_server_burst(q->o->driver_object);
     struct hal_execution_config config;
     struct hal_request request;
     struct hal_result result;
@@ -269,38 +239,23 @@ static int burst_execute_on(struct answer *q, struct object *o)
                       &result);
 }
 
-int answer_burst_execute(struct answer *q)
-{
-    return answer_with_object(q, OBJECT_BURST, burst_execute_on);
-}
-
-static int burst_release_on(struct answer *q, struct object *o)
-{
-    return answer_status(q, burst_server_release_memory(o->driver_object, q->call->identifier));
-}
-
 int answer_burst_release_memory(struct answer *q)
 {
-    return answer_with_object(q, OBJECT_BURST, burst_release_on);
-}
-
-static int reusable_execute_on(struct answer *q, struct object *o)
-{
-    struct hal_execution *x = o->driver_object;
-    struct hal_result result;
-
-    TRY(make_room(q, o->n_outputs, &result));
-    return put_result(q, x->methods->execute_synchronously(x, q->call->duration, &result), &result);
+    return answer_status(q, burst_server_release_memory(q->o->driver_object, q->call->identifier));
 }
 
 int answer_reusable_execute(struct answer *q)
 {
-    return answer_with_object(q, OBJECT_EXECUTION, reusable_execute_on);
+    struct hal_execution *x = q->o->driver_object;
+    struct hal_result result;
+
+    TRY(make_room(q, q->o->n_outputs, &result));
+    return put_result(q, x->methods->execute_synchronously(x, q->call->duration, &result), &result);
 }
 
-static int reusable_fenced_on(struct answer *q, struct object *o)
+int answer_reusable_execute_fenced(struct answer *q)
 {
-    struct hal_execution *x = o->driver_object;
+    struct hal_execution *x = q->o->driver_object;
     struct hal_fenced_info *info = NULL;
     const int *fences = NULL;
     int fence = HAL_NO_FENCE;
@@ -313,23 +268,13 @@ static int reusable_fenced_on(struct answer *q, struct object *o)
     return put_fenced(q, s, fence, info);
 }
 
-int answer_reusable_execute_fenced(struct answer *q)
+int answer_get_execution_info(struct answer *q)
 {
-    return answer_with_object(q, OBJECT_EXECUTION, reusable_fenced_on);
-}
-
-static int execution_info_on(struct answer *q, struct object *o)
-{
-    struct hal_fenced_info *i = o->driver_object;
+    struct hal_fenced_info *i = q->o->driver_object;
     struct hal_timing launched = hal_unknown_timing, fenced = hal_unknown_timing;
     enum hal_status s = i->methods->get_execution_info(i, &launched, &fenced);
 
     q->reply->timing = reply_timing(q->a, &launched);
     q->reply->fenced = reply_timing(q->a, &fenced);
     return q->reply->timing && q->reply->fenced ? answer_status(q, s) : why_no_memory(q->w);
-}
-
-int answer_get_execution_info(struct answer *q)
-{
-    return answer_with_object(q, OBJECT_INFO, execution_info_on);
 }
