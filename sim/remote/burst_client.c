@@ -117,21 +117,6 @@ static struct place *use_kept(struct burst_client *c, struct place *p, const str
     return use(c, p);
 }
 
-static struct place *keep(struct burst_client *c, const struct hal_memory *m, int64_t identifier,
-                          const struct memory_identity *identity)
-{
-    struct place *p = place_new(c, PLACE_KEPT);
-
-    if (!p)
-        return NULL;
-    p->kind = PLACE_KEPT;
-    p->is_temporary = identifier < 0;
-    p->identifier = identifier;
-    p->identity = *identity;
-    memory_check_seals(&p->identity);
-    return use_kept(c, p, m);
-}
-
 /* The slot for memory with a descriptor.  If the identifier named other memory before, it names
  * this one from now on.  NULL: no slot, or not representable in a packet. */
 static struct place *place_kept(struct burst_client *c, const struct hal_memory *m,
@@ -150,26 +135,24 @@ static struct place *place_kept(struct burst_client *c, const struct hal_memory 
         return NULL;
     if (p)
         (void) place_drop(c, p);
-    return keep(c, m, identifier, &identity);
-}
-
-static int make_file(struct burst_client *c, struct place *p, const struct hal_memory *m)
-{
-    struct hal_memory file = { HAL_MEMORY_FD, m->protection, NULL, -1, 0, m->size };
-    struct why w;
-    void *address;
-
-    if (wire_memory((size_t) m->size, &file.fd, &address, &w) < 0)
-        return -1;
-    *p = (struct place){ .kind = PLACE_FILE, .memory = file, .address = address };
-    c->n_files++;
-    return 0;
+    p = place_new(c, PLACE_KEPT);
+    if (!p)
+        return NULL;
+    p->kind = PLACE_KEPT;
+    p->is_temporary = identifier < 0;
+    p->identifier = identifier;
+    p->identity = identity;
+    memory_check_seals(&p->identity);
+    return use_kept(c, p, m);
 }
 
 /* The slot of a memory file for a pool of kind ADDRESS; the caller copies the contents. */
 static struct place *place_file(struct burst_client *c, const struct hal_memory *m)
 {
+    struct hal_memory file = { HAL_MEMORY_FD, m->protection, NULL, -1, 0, m->size };
     struct place *p;
+    struct why w;
+    void *address;
 
     if (!m->address || !m->size || m->size > SIZE_MAX / 4)
         return NULL;
@@ -179,8 +162,10 @@ static struct place *place_file(struct burst_client *c, const struct hal_memory 
             break;
     if (p == c->place + BURST_SLOTS) {
         p = place_new(c, PLACE_FILE);
-        if (!p || make_file(c, p, m) < 0)
+        if (!p || wire_memory((size_t) m->size, &file.fd, &address, &w) < 0)
             return NULL;
+        *p = (struct place){ .kind = PLACE_FILE, .memory = file, .address = address };
+        c->n_files++;
     }
     return use(c, p);
 }
@@ -326,37 +311,30 @@ static int put_memories(struct burst_client *c, const Wire__MemoriesWanted *ques
     return 0;
 }
 
-/* Sends the memories, or none if a slot is not part of the request in flight. */
-static int answer_question(struct burst_client *c, const Wire__MemoriesWanted *question,
-                           struct why *w)
+/* After the bell was rung: answers a request for memories, if there is one.  Sends none if a slot
+ * is not part of the request in flight. */
+static int answer_questions(struct burst_client *c, struct why *w)
 {
+    struct pollfd p = { .fd = c->link.socket, .events = POLLIN };
     Wire__Memories answer = WIRE__MEMORIES__INIT;
-    struct wire_fds fds = { 0 };
+    struct wire_fds received, fds = { 0 };
     struct why unknown;
+    ProtobufCMessage *m;
 
+    if (poll(&p, 1, 0) <= 0)
+        return 0;
+    int rc = wire_receive(p.fd, &wire__memories_wanted__descriptor, c->arena, &m, &received, w);
+    if (rc == 0)
+        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
+    TRY(rc);
+    wire_close_fds(&received);
+    const Wire__MemoriesWanted *question = (const Wire__MemoriesWanted *) m;
     answer.serial = question->serial;
     pthread_mutex_lock(&c->lock);
     if (put_memories(c, question, &answer, &fds, &unknown) < 0)
         answer.n_memories = fds.n = 0;
     pthread_mutex_unlock(&c->lock);
     return wire_send(c->link.socket, &answer.base, &fds, w);
-}
-
-/* After the bell was rung: answers a request for memories, if there is one. */
-static int answer_questions(struct burst_client *c, struct why *w)
-{
-    struct pollfd p = { .fd = c->link.socket, .events = POLLIN };
-    struct wire_fds fds;
-    ProtobufCMessage *m;
-
-    if (poll(&p, 1, 0) <= 0)
-        return 0;
-    int rc = wire_receive(p.fd, &wire__memories_wanted__descriptor, c->arena, &m, &fds, w);
-    if (rc == 0)
-        return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
-    TRY(rc);
-    wire_close_fds(&fds);
-    return answer_question(c, (const Wire__MemoriesWanted *) m, w);
 }
 
 /* ---- executions */

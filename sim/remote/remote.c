@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -348,6 +350,38 @@ bool remote_take_result(size_t n, Wire__Shape *const *shapes, const Wire__Timing
     result->n_shapes = (uint32_t) n;
     result->timing = remote_take_timing(timing);
     return true;
+}
+
+/* ---- contract violations of the driver that no result shows */
+
+void remote_record_violation(struct remote *r, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    pthread_mutex_lock(&r->lock);
+    if (!r->breach[0])
+        vsnprintf(r->breach, sizeof(r->breach), fmt, ap);
+    pthread_mutex_unlock(&r->lock);
+    va_end(ap);
+}
+
+bool remote_take_violation(struct hal_driver *driver, char *ret_text, size_t size)
+{
+    struct remote *r = (struct remote *) driver;
+    struct pollfd p = { .fd = r->events, .events = POLLIN };
+    enum { TURNS = 100, TURN_US = 1000 };
+
+    /* Gives the event thread time to read what the service has already sent. */
+    for (int i = 0; i < TURNS && poll(&p, 1, 0) == 1 && !(p.revents & ~POLLIN); i++)
+        usleep(TURN_US);
+    pthread_mutex_lock(&r->lock);
+    bool any = r->breach[0];
+    if (any)
+        snprintf(ret_text, size, "%s", r->breach);
+    r->breach[0] = 0;
+    pthread_mutex_unlock(&r->lock);
+    return any;
 }
 
 /* ---- opening and closing */

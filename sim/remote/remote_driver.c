@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/memory.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote_internal.h"
 
@@ -186,17 +187,6 @@ static enum hal_status put_model(struct remote_call *q, const struct hal_model *
     return HAL_NONE;
 }
 
-static enum hal_status take_supported(const struct remote_call *q, uint32_t most, bool *supported,
-                                      uint32_t *ret_n)
-{
-    size_t n = q->reply->n_supported;
-
-    *ret_n = (uint32_t) n + q->reply->more;
-    for (size_t i = 0; i < n && i < most; i++)
-        supported[i] = q->reply->supported[i];
-    return HAL_NONE;
-}
-
 static enum hal_status get_supported_operations(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_model *model, bool *supported,
                                                 uint32_t *ret_n)
@@ -211,8 +201,11 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
     status = put_model(&q, model, &shared);
     if (status == HAL_NONE)
         status = remote_run(&q);
-    if (status == HAL_NONE)
-        status = take_supported(&q, model->main.n_operations, supported, ret_n);
+    if (status == HAL_NONE) {
+        *ret_n = (uint32_t) q.reply->n_supported + q.reply->more;
+        for (size_t i = 0; i < q.reply->n_supported && i < model->main.n_operations; i++)
+            supported[i] = q.reply->supported[i];
+    }
     shared_pools_unref(shared);
     remote_end(&q);
     return status;
@@ -323,7 +316,87 @@ static enum hal_status prepare_model_from_cache(struct hal_driver *self, enum ha
     return status;
 }
 
-/* ---- buffers */
+/* ---- buffers (memory domains) */
+
+struct remote_buffer {
+    struct hal_buffer base;
+    struct remote *r;
+    uint64_t handle;
+};
+
+/* Copies memory of kind ADDRESS through the channel's staging memory. */
+static enum hal_status copy_staged(struct remote_call *q, const struct hal_memory *m, bool back)
+{
+    bool staged = memory_is_plain(m);
+    enum hal_status status;
+
+    if (staged && m->size > SIZE_MAX / 4)
+        return HAL_INVALID_ARGUMENT;
+    if ((staged && remote_grow_staging(q, m->size) < 0) ||
+        wire_encode_memory(m, 0, q->a, &q->fds, &q->call.memory, &q->why) < 0)
+        return remote_failure(q);
+    if (staged && !back)
+        memcpy(q->c->staging.address, m->address, m->size);
+    status = remote_run(q);
+    if (staged && back && status == HAL_NONE)
+        memcpy(m->address, q->c->staging.address, m->size);
+    return status;
+}
+
+static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory *to)
+{
+    struct remote_buffer *b = (struct remote_buffer *) self;
+    struct remote_call q;
+    enum hal_status status;
+
+    if (remote_begin(b->r, WIRE__METHOD__COPY_TO, 0, &q) < 0)
+        return remote_failure(&q);
+    q.call.object = b->handle;
+    status = copy_staged(&q, to, true);
+    remote_end(&q);
+    return status;
+}
+
+static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memory *from,
+                                 uint32_t n_dims, const uint32_t *dims)
+{
+    struct remote_buffer *b = (struct remote_buffer *) self;
+    struct remote_call q;
+    enum hal_status status;
+
+    if (n_dims && !dims)
+        return HAL_INVALID_ARGUMENT;
+    if (remote_begin(b->r, WIRE__METHOD__COPY_FROM, 0, &q) < 0)
+        return remote_failure(&q);
+    q.call.object = b->handle;
+    q.call.n_dims = n_dims;
+    q.call.dims = (uint32_t *) (uintptr_t) dims;
+    status = copy_staged(&q, from, false);
+    remote_end(&q);
+    return status;
+}
+
+static void release_buffer(struct hal_buffer *self)
+{
+    struct remote_buffer *b = (struct remote_buffer *) self;
+
+    remote_release(b->r, b->handle);
+    free(b);
+}
+
+/* Takes ownership of the handle; NULL: out of memory, and the handle is released. */
+static struct hal_buffer *buffer_new(struct remote *r, uint64_t handle)
+{
+    static const struct hal_buffer_methods methods = { copy_to, copy_from, release_buffer };
+    struct remote_buffer *b = malloc(sizeof(*b));
+
+    if (!b) {
+        remote_release(r, handle);
+        return NULL;
+    }
+    *b = (struct remote_buffer){ { &methods }, r, handle };
+    return &b->base;
+}
 
 static Wire__Role **put_roles(struct arena *a, uint32_t n, const struct hal_buffer_role *h)
 {
@@ -346,7 +419,7 @@ static enum hal_status run_allocate(struct remote_call *q, struct hal_buffer **r
 
     if (status != HAL_NONE)
         return status;
-    struct hal_buffer *b = q->reply->object ? remote_buffer_new(q->r, q->reply->object) : NULL;
+    struct hal_buffer *b = q->reply->object ? buffer_new(q->r, q->reply->object) : NULL;
     if (q->reply->object && !b)
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     *ret_buffer = b;

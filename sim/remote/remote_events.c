@@ -109,13 +109,6 @@ static bool has_hung(struct remote *r)
     return remote_is_dead(&r->base, NULL);
 }
 
-static int await_event(struct remote *r, struct arena *a, struct why *w)
-{
-    int rc = read_event(r, a, w);
-
-    return rc < 0 && w->code == WHY_TIMEOUT && !has_hung(r) ? 0 : rc;
-}
-
 void *remote_run_events(void *argument)
 {
     struct remote *r = argument;
@@ -126,7 +119,7 @@ void *remote_run_events(void *argument)
     pthread_setname_np(pthread_self(), "events");
     if (!a)
         why_no_memory(&w);
-    while (a && await_event(r, a, &w) == 0)
+    while (a && (read_event(r, a, &w) == 0 || (w.code == WHY_TIMEOUT && !has_hung(r))))
         arena_rewind(a, (struct arena_mark){ 0 });
     remote_disconnect(r, &w);
     while ((c = take_callback(r, 0)))

@@ -216,19 +216,6 @@ static int relay_wait_fences(struct remote *r, uint32_t n, const int *fences,
     return -1;
 }
 
-static int put_fences(struct remote_call *q, uint32_t n, const int *fences)
-{
-    uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
-
-    if (!names)
-        return why_no_memory(&q->why);
-    for (uint32_t i = 0; i < n; i++)
-        TRY(wire_find_or_put_fd(&q->fds, fences[i], &names[i], &q->why));
-    q->call.n_wait_for = n;
-    q->call.wait_for = names;
-    return 0;
-}
-
 /* Encodes the fences that the service waits for.  *ret_ours: a descriptor that the caller closes
  * after the call, or -1. */
 static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences,
@@ -243,7 +230,14 @@ static int put_wait_for(struct remote_call *q, uint32_t n, const int *fences,
         n = 1;
         fences = ret_ours;
     }
-    return put_fences(q, n, fences);
+    uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
+    if (!names)
+        return why_no_memory(&q->why);
+    for (uint32_t i = 0; i < n; i++)
+        TRY(wire_find_or_put_fd(&q->fds, fences[i], &names[i], &q->why));
+    q->call.n_wait_for = n;
+    q->call.wait_for = names;
+    return 0;
 }
 
 enum hal_status remote_run_fenced(struct remote_call *q, uint32_t n_wait_for, const int *wait_for,

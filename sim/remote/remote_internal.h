@@ -145,9 +145,8 @@ struct remote_prepared {
     uint64_t handle;
 };
 
-/* Both take ownership of the handle; NULL: out of memory, and the handle is released. */
+/* Takes ownership of the handle; NULL: out of memory, and the handle is released. */
 struct hal_prepared_model *remote_prepared_new(struct remote *r, uint64_t handle);
-struct hal_buffer *remote_buffer_new(struct remote *r, uint64_t handle);
 /* 0: not a prepared model of this driver. */
 uint64_t remote_prepared_handle(const struct remote *r, struct hal_prepared_model *m);
 

@@ -104,33 +104,27 @@ static bool is_output(const struct hal_request_pool *p)
     return is_staged(p) && p->memory.protection & HAL_MEMORY_WRITE;
 }
 
-/* Assigns an offset to each pool, and makes the staging memory large enough. */
-static int place(struct remote_call *q, const struct staged *s)
-{
-    uint64_t size = 0;
-
-    for (uint32_t i = 0; i < s->request->n_pools; i++) {
-        const struct hal_request_pool *p = &s->request->pools[i];
-        if (!is_staged(p))
-            continue;
-        s->at[i] = size;
-        if (p->memory.size > SIZE_MAX / 4 - size)
-            return why_fail(&q->why, WHY_INVALID, "pool %u is too large", i);
-        size += (p->memory.size + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT * STAGING_ALIGNMENT;
-    }
-    return remote_grow_staging(q, size);
-}
-
+/* Assigns an offset to each pool, makes the staging memory large enough, and copies the pools. */
 static int stage(struct remote_call *q, const struct hal_request *request, struct staged *ret)
 {
     const size_t most = (size_t) request->n_inputs + request->n_outputs;
     struct staged s = { request,
                         arena_alloc(q->a, request->n_pools, sizeof(*s.at)),
                         { arena_alloc(q->a, most, sizeof(*s.regions.span)), 0 } };
+    uint64_t size = 0;
 
     if (!s.at || !s.regions.span)
         return why_no_memory(&q->why);
-    TRY(place(q, &s));
+    for (uint32_t i = 0; i < request->n_pools; i++) {
+        const struct hal_request_pool *p = &request->pools[i];
+        if (!is_staged(p))
+            continue;
+        s.at[i] = size;
+        if (p->memory.size > SIZE_MAX / 4 - size)
+            return why_fail(&q->why, WHY_INVALID, "pool %u is too large", i);
+        size += (p->memory.size + STAGING_ALIGNMENT - 1) / STAGING_ALIGNMENT * STAGING_ALIGNMENT;
+    }
+    TRY(remote_grow_staging(q, size));
     request_regions_find(request, &s.regions);
     for (uint32_t i = 0; i < request->n_pools; i++) {
         const struct hal_request_pool *p = &request->pools[i];

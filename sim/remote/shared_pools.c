@@ -40,37 +40,19 @@ static int place(struct shared_pools *s, const struct hal_memory *m, struct why 
     return 0;
 }
 
-static struct hal_memory in_file(const struct shared_pools *s, uint32_t region)
-{
-    struct hal_memory m = s->region[region].from;
-
-    m.kind = HAL_MEMORY_FD;
-    m.address = NULL;
-    m.fd = s->fd;
-    m.offset = s->region[region].at;
-    return m;
-}
-
-static struct shared_pools *shared_new(uint32_t most)
-{
-    struct shared_pools *s = calloc(1, sizeof(*s) + most * sizeof(struct region));
-
-    if (s) {
-        s->references = 1;
-        s->fd = -1;
-    }
-    return s;
-}
-
 /* Creates a file for the memories, and replaces each by its region of the file.  *ret_shared: NULL
  * if there are none. */
 static int put_into_file(struct hal_memory *const *memory, uint32_t n,
                          struct shared_pools **ret_shared, struct why *w)
 {
-    struct shared_pools *s = shared_new(n);
-    int rc = s ? 0 : why_no_memory(w);
+    struct shared_pools *s = calloc(1, sizeof(*s) + n * sizeof(struct region));
     void *address = NULL;
+    int rc = 0;
 
+    if (!s)
+        return why_no_memory(w);
+    s->references = 1;
+    s->fd = -1;
     for (uint32_t i = 0; rc == 0 && i < n; i++)
         rc = place(s, memory[i], w);
     if (rc == 0 && s->size)
@@ -80,8 +62,12 @@ static int put_into_file(struct hal_memory *const *memory, uint32_t n,
         return -1;
     }
     s->address = address;
-    for (uint32_t i = 0; s->size && i < n; i++)
-        *memory[i] = in_file(s, i);
+    for (uint32_t i = 0; s->size && i < n; i++) {
+        memory[i]->kind = HAL_MEMORY_FD;
+        memory[i]->address = NULL;
+        memory[i]->fd = s->fd;
+        memory[i]->offset = s->region[i].at;
+    }
     *ret_shared = s->size ? s : NULL;
     if (!s->size)
         shared_pools_unref(s);
