@@ -139,11 +139,6 @@ static struct graph_value *single(struct builder *b, enum dtype dtype, double x,
     return graph_value_measure(b, k) < 0 ? NULL : k;
 }
 
-static bool is_true(const struct graph_value *k)
-{
-    return *(const uint8_t *) k->t.data != 0;
-}
-
 /* Adds the IF or WHILE: leading operands (condition, graphs), then the arguments; its results have
  * the values of `value`. */
 static int add_control(struct builder *b, const struct op *op, struct graph_value *const *leading,
@@ -231,30 +226,11 @@ static struct graph_value *find_condition(struct builder *b)
     return single(b, DT_B8, rng_below(b->rng, 2), b->depth ? LIFE_CONSTANT_COPY : LIFE_INPUT);
 }
 
-static int grow_branches(struct builder *b, struct arguments *a, struct graph_value *condition,
-                         uint32_t graph, struct graph_value **ret_first)
-{
-    struct graph_value *taken[MAX_ARGUMENTS], *result[MAX_ARGUMENTS];
-    uint32_t n = draw_results(b, a->n);
-
-    for (uint32_t branch = 0; branch < 2; branch++) {
-        struct builder s;
-        TRY(begin_subgraph(b, a, &s));
-        for (uint32_t i = 0; i < n; i++)
-            TRY(grow_chain(&s, a->inside[i], &result[i]));
-        TRY(finish_subgraph(b, &s, a, result, n, graph + branch));
-        if (is_true(condition) == (branch == 0))
-            memcpy(taken, result, n * sizeof *result);
-    }
-    struct graph_value *leading[] = { condition, subgraph_operand(b, graph),
-                                      subgraph_operand(b, graph + 1) };
-    return add_control(b, b->rows->branch, leading, COUNT(leading), a, taken, n, ret_first);
-}
-
 static int grow_branch(struct builder *b, struct graph_value *from, struct graph_value **ret_result)
 {
     struct arguments a = { .n = 0 };
     struct graph_value *condition = find_condition(b);
+    struct graph_value *taken[MAX_ARGUMENTS], *result[MAX_ARGUMENTS];
     uint32_t graph;
 
     if (!b->rows->branch || !condition)
@@ -262,32 +238,19 @@ static int grow_branch(struct builder *b, struct graph_value *from, struct graph
     pick_arguments(b, from, &a);
     a.none = condition->result && rng_percent(b->rng, 25); /* only the condition is an input */
     TRY(reserve_graphs(b, 2, &graph));
-    return grow_branches(b, &a, condition, graph, ret_result);
-}
-
-static int condition_graph(struct builder *b, struct arguments *a, uint32_t counter,
-                           int32_t iterations, uint32_t graph)
-{
-    struct builder s;
-    struct graph_value *go_on;
-
-    TRY(begin_subgraph(b, a, &s));
-    struct graph_value *end = single(&s, DT_I32, iterations, LIFE_CONSTANT_COPY);
-    TRY(add_arithmetic(&s, "LESS", a->inside[counter], end, DT_B8, &go_on));
-    return finish_subgraph(b, &s, a, &go_on, 1, graph);
-}
-
-static int body_graph(struct builder *b, struct arguments *a, uint32_t counter,
-                      struct graph_value **result, uint32_t graph)
-{
-    struct builder s;
-
-    TRY(begin_subgraph(b, a, &s));
-    for (uint32_t i = 0; i < counter; i++)
-        TRY(grow_chain(&s, a->inside[i], &result[i]));
-    struct graph_value *one = single(&s, DT_I32, 1, LIFE_CONSTANT_COPY);
-    TRY(add_arithmetic(&s, "ADD", a->inside[counter], one, DT_I32, &result[counter]));
-    return finish_subgraph(b, &s, a, result, counter + 1, graph);
+    uint32_t n = draw_results(b, a.n), chosen = *(const uint8_t *) condition->t.data ? 0 : 1;
+    for (uint32_t branch = 0; branch < 2; branch++) {
+        struct builder s;
+        TRY(begin_subgraph(b, &a, &s));
+        for (uint32_t i = 0; i < n; i++)
+            TRY(grow_chain(&s, a.inside[i], &result[i]));
+        TRY(finish_subgraph(b, &s, &a, result, n, graph + branch));
+        if (branch == chosen)
+            memcpy(taken, result, n * sizeof *result);
+    }
+    struct graph_value *leading[] = { condition, subgraph_operand(b, graph),
+                                      subgraph_operand(b, graph + 1) };
+    return add_control(b, b->rows->branch, leading, COUNT(leading), &a, taken, n, ret_result);
 }
 
 /* Checks the values of a loop's body in each iteration: it was drawn with those of the first. */
@@ -309,42 +272,39 @@ static void check_operation(const struct exec_event *e, void *user)
     }
 }
 
-static int run_iterations(struct builder *b, const struct plan *p, const struct arguments *a,
-                          int32_t iterations, struct tensor *state, uint32_t n_state)
+/* The state after the last iteration, by running the body as a model of its own. */
+static int loop_state(struct builder *b, const struct arguments *a, int32_t iterations,
+                      uint32_t graph, struct tensor *state, uint32_t n_state)
 {
     struct range_check check = { b, false };
     struct exec_options options = { .arena = b->scratch,
                                     .on_operation = check_operation,
                                     .user = &check };
+    struct model m = *b->model;
     struct tensor in[MAX_ARGUMENTS + 1];
     struct result r;
-
-    for (uint32_t i = 0; i < a->n; i++)
-        in[i] = a->outside[i]->t;
-    for (; iterations > 0; iterations--) {
-        TRY(plan_run(p, in, &options, &r, NULL));
-        memcpy(in, r.out, n_state * sizeof *in);
-        result_done(&r);
-    }
-    memcpy(state, in, n_state * sizeof *state);
-    return check.exceeded ? -1 : 0;
-}
-
-/* The state after the last iteration, by running the body as a model of its own. */
-static int loop_state(struct builder *b, const struct arguments *a, int32_t iterations,
-                      uint32_t graph, struct tensor *state, uint32_t n_state)
-{
-    struct model m = *b->model;
     struct plan *p;
+    int rc = 0;
 
     m.graph = arena_copy(b->scratch, m.graph, m.n_graphs * sizeof *m.graph);
     if (!m.graph)
         return -1;
     m.graph[0] = m.graph[graph];
     TRY(plan_new(&m, &p, NULL));
-    int rc = run_iterations(b, p, a, iterations, state, n_state);
+    for (uint32_t i = 0; i < a->n; i++)
+        in[i] = a->outside[i]->t;
+    for (; rc == 0 && iterations > 0; iterations--) {
+        rc = plan_run(p, in, &options, &r, NULL);
+        if (rc == 0) {
+            memcpy(in, r.out, n_state * sizeof *in);
+            result_done(&r);
+        }
+    }
     plan_free(p);
-    return rc;
+    if (rc < 0 || check.exceeded)
+        return -1;
+    memcpy(state, in, n_state * sizeof *state);
+    return 0;
 }
 
 /* Computes the loop's results.  -1 also where one exceeds the limit, or where all but the counter,
@@ -372,38 +332,43 @@ static int compute_results(struct builder *b, const struct arguments *a, int32_t
     return useful ? 0 : -1;
 }
 
-/* Orders the arguments: states, then the counter, then what no iteration changes. */
-static int arrange_loop(struct builder *b, struct graph_value *from, struct arguments *a,
-                        uint32_t *ret_counter)
-{
-    struct arguments picked = { .n = 0 };
-
-    pick_arguments(b, from, &picked);
-    uint32_t states = draw_results(b, picked.n);
-    for (uint32_t i = 0; i < states; i++)
-        a->outside[a->n++] = picked.outside[i];
-    *ret_counter = a->n;
-    a->outside[a->n] = single(b, DT_I32, 0, LIFE_CONSTANT_COPY);
-    if (!a->outside[a->n++])
-        return -1;
-    for (uint32_t i = states; i < picked.n; i++)
-        a->outside[a->n++] = picked.outside[i];
-    return 0;
-}
-
 static int grow_loop(struct builder *b, struct graph_value *from, struct graph_value **ret_result)
 {
-    struct arguments a = { .n = 0 };
-    struct graph_value *result[MAX_ARGUMENTS + 1];
+    struct arguments a = { .n = 0 }, picked = { .n = 0 };
+    struct graph_value *result[MAX_ARGUMENTS + 1], *go_on;
     int32_t iterations = (int32_t) rng_below(b->rng, MAX_ITERATIONS + 1);
-    uint32_t graph, counter;
+    struct builder s;
+    uint32_t graph;
 
     if (!b->rows->loop)
         return -1;
-    TRY(arrange_loop(b, from, &a, &counter));
+
+    /* arguments: the states, the counter, then those that no iteration changes */
+    pick_arguments(b, from, &picked);
+    uint32_t counter = draw_results(b, picked.n);
+    memcpy(a.outside, picked.outside, counter * sizeof *a.outside);
+    a.outside[counter] = single(b, DT_I32, 0, LIFE_CONSTANT_COPY);
+    if (!a.outside[counter])
+        return -1;
+    memcpy(a.outside + counter + 1, picked.outside + counter,
+           (picked.n - counter) * sizeof *a.outside);
+    a.n = picked.n + 1;
     TRY(reserve_graphs(b, 2, &graph));
-    TRY(condition_graph(b, &a, counter, iterations, graph));
-    TRY(body_graph(b, &a, counter, result, graph + 1));
+
+    /* the condition: counter < iterations */
+    TRY(begin_subgraph(b, &a, &s));
+    struct graph_value *end = single(&s, DT_I32, iterations, LIFE_CONSTANT_COPY);
+    TRY(add_arithmetic(&s, "LESS", a.inside[counter], end, DT_B8, &go_on));
+    TRY(finish_subgraph(b, &s, &a, &go_on, 1, graph));
+
+    /* the body: a chain per state, and counter + 1 */
+    TRY(begin_subgraph(b, &a, &s));
+    for (uint32_t i = 0; i < counter; i++)
+        TRY(grow_chain(&s, a.inside[i], &result[i]));
+    struct graph_value *one = single(&s, DT_I32, 1, LIFE_CONSTANT_COPY);
+    TRY(add_arithmetic(&s, "ADD", a.inside[counter], one, DT_I32, &result[counter]));
+    TRY(finish_subgraph(b, &s, &a, result, counter + 1, graph + 1));
+
     struct arena_mark mark = arena_mark(b->scratch);
     int rc = compute_results(b, &a, iterations, graph + 1, result, counter + 1);
     arena_rewind(b->scratch, mark);
