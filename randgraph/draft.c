@@ -7,17 +7,11 @@
 
 static const double least_divisor = 0.05, small = 8, spread = 0.05;
 
-/* Number of operands of a variadic role. */
-static uint32_t draw_many(struct builder *b)
+/* Chooses which operands are given: optional ones may be omitted at the end, and variadic roles are
+ * repeated. */
+static int list_roles(struct draft *d, uint8_t primary)
 {
     static const uint8_t many[] = { 1, 2, 2, 2, 3, 3, 4, 5 };
-
-    return many[rng_below(b->rng, COUNT(many))];
-}
-
-/* Number of roles of the form that are given: optional ones may be omitted at the end. */
-static int draw_length(struct draft *d, uint8_t primary)
-{
     const struct builder *b = d->b;
     int n = form_len(d->form), least = 1;
 
@@ -31,16 +25,9 @@ static int draw_length(struct draft *d, uint8_t primary)
             n = i;
     while (n > least && rng_percent(b->rng, b->weights->omit))
         n--;
-    return n;
-}
-
-static int list_roles(struct draft *d, uint8_t primary)
-{
-    int len = draw_length(d, primary);
-
-    for (int i = 0; i < len; i++) {
+    for (int i = 0; i < n; i++) {
         uint8_t role = d->form->role[i];
-        uint32_t times = d->op->in[role].many ? draw_many(d->b) : 1;
+        uint32_t times = d->op->in[role].many ? many[rng_below(b->rng, COUNT(many))] : 1;
         if (role == primary)
             d->primary = d->n_in;
         if (d->n_in + times > MAX_CALL)
@@ -50,14 +37,6 @@ static int list_roles(struct draft *d, uint8_t primary)
     }
     d->call.n_inputs_total = d->n_in;
     return 0;
-}
-
-/* Drawn before all operands: the pattern letters of images depend on the layout. */
-static void draw_layout(struct draft *d)
-{
-    for (uint32_t i = 0; i < d->n_in; i++)
-        if (d->op->layout && d->role[i] == d->op->layout - 1)
-            d->call.nchw = rng_percent(d->b->rng, d->b->weights->nchw);
 }
 
 /* Sets operand `at`, also in d->call, which record draw functions read: images there are NHWC. */
@@ -206,22 +185,17 @@ static int draw_tensor(struct draft *d, uint32_t at)
     return 0;
 }
 
-static bool leave_out(struct draft *d, uint32_t at)
-{
-    const struct role *r = &d->op->in[d->role[at]];
-
-    if (!r->optional || !r->dims || at == 0)
-        return false;
-    return d->op->omits ? d->op->omits(&d->call, d->role[at], &d->b->rng->drawer)
-                        : rng_percent(d->b->rng, d->b->weights->omit);
-}
-
+/* Draws operand `at`, or omits it where it is optional. */
 static int draw_operand(struct draft *d, uint32_t at)
 {
     const struct role *r = &d->op->in[d->role[at]];
+    bool omit = false;
 
     d->call.n_in = at;
-    if (leave_out(d, at)) {
+    if (r->optional && r->dims && at > 0)
+        omit = d->op->omits ? d->op->omits(&d->call, d->role[at], &d->b->rng->drawer)
+                            : rng_percent(d->b->rng, d->b->weights->omit);
+    if (omit) {
         d->drawn[at] = true;
         return 0;
     }
@@ -232,28 +206,6 @@ static int draw_operand(struct draft *d, uint32_t at)
         return d->drawn[at] ? 0 : -1;
     }
     set_operand(d, at, d->in[at]);
-    return 0;
-}
-
-static int draw_operands(struct draft *d)
-{
-    for (uint32_t i = 0; i < d->n_in; i++)
-        if (!d->drawn[i])
-            TRY(draw_operand(d, i));
-    return 0;
-}
-
-/* The given value is placed before all other operands. */
-static int place_primary(struct draft *d, struct graph_value *primary)
-{
-    const struct role *r = &d->op->in[d->role[d->primary]];
-
-    if (!fits(d, d->primary, primary))
-        return -1;
-    struct shape s = shape_nhwc(d, r, &primary->t.shape);
-    if (!shape_bind(d, r, &s))
-        return -1;
-    set_operand(d, d->primary, primary);
     return 0;
 }
 
@@ -281,43 +233,29 @@ static int make_results(struct draft *d)
     return 0;
 }
 
-/* The feature level of the element types, which may be higher than the operation's. */
-static int level_of_types(const struct draft *d)
-{
-    int level = 1;
-
-    for (uint32_t i = 0; i < d->n_in + d->n_out; i++) {
-        const struct tensor *t = i < d->n_in ? d->arg[i] : d->result[i - d->n_in];
-        if (t && dtype_info[t->dtype].since > level)
-            level = dtype_info[t->dtype].since;
-    }
-    return level;
-}
-
-/* Records the dimensions that are known only after execution. */
-static void mark_open(struct graph_value *k)
-{
-    for (uint32_t i = 0; i < k->t.shape.rank; i++)
-        if (k->t.shape.dim[i] == 0)
-            k->open |= 1u << i;
-}
-
 int draft_bind(struct draft *d)
 {
     struct builder *b = d->b;
-    int types = level_of_types(d);
     int level = op_bind(d->op, d->arg, d->n_in, d->result, d->n_out, true, &d->call, NULL);
 
-    if (level < 0 || level > b->options->max_level || types > b->options->max_level)
+    if (level < 0 || level > b->options->max_level)
         return -1;
-    for (uint32_t i = 0; i < d->n_out; i++) {
-        const struct tensor *t = &d->out[i]->t;
-        size_t n = tensor_count(t);
-        if (d->op->measure)
-            mark_open(d->out[i]);
-        else if (n == 0 || n > b->options->max_elements)
+    /* the element types may need a higher feature level than the operation */
+    for (uint32_t i = 0; i < d->n_in + d->n_out; i++) {
+        const struct tensor *t = i < d->n_in ? d->arg[i] : d->result[i - d->n_in];
+        if (t && dtype_info[t->dtype].since > b->options->max_level)
             return -1;
-        if (dtype_info[t->dtype].tensor && !t->shape.rank)
+    }
+    for (uint32_t i = 0; i < d->n_out; i++) {
+        struct graph_value *k = d->out[i];
+        const struct shape *s = &k->t.shape;
+        size_t n = tensor_count(&k->t);
+        for (uint32_t j = 0; d->op->measure && j < s->rank; j++)
+            if (s->dim[j] == 0) /* known only after execution */
+                k->open |= 1u << j;
+        if (!d->op->measure && (n == 0 || n > b->options->max_elements))
+            return -1;
+        if (dtype_info[k->t.dtype].tensor && !s->rank)
             return -1;
     }
     return 0;
@@ -339,11 +277,26 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
     d->call.typing = d->typing;
     d->call.arg = d->arg;
     TRY(list_roles(d, row->role));
-    draw_layout(d);
-    if (primary)
-        TRY(place_primary(d, primary));
+
+    /* the layout before all operands: the pattern letters of images depend on it */
+    for (uint32_t i = 0; i < d->n_in; i++)
+        if (d->op->layout && d->role[i] == d->op->layout - 1)
+            d->call.nchw = rng_percent(b->rng, b->weights->nchw);
+
+    /* then the given value, then what other operands depend on, then the others */
+    if (primary) {
+        const struct role *r = &d->op->in[d->role[d->primary]];
+        if (!fits(d, d->primary, primary))
+            return -1;
+        struct shape s = shape_nhwc(d, r, &primary->t.shape);
+        if (!shape_bind(d, r, &s))
+            return -1;
+        set_operand(d, d->primary, primary);
+    }
     scalar_kernels(d);
-    TRY(draw_operands(d));
+    for (uint32_t i = 0; i < d->n_in; i++)
+        if (!d->drawn[i])
+            TRY(draw_operand(d, i));
     TRY(make_results(d));
     return draft_bind(d);
 }

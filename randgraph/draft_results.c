@@ -35,33 +35,11 @@ static const struct role *out_role(const struct draft *d, uint32_t i)
     return &d->op->out[(int) i < d->op->n_out ? (int) i : d->op->n_out - 1];
 }
 
-static bool within(const double *y, size_t n, double limit)
-{
-    size_t wrong = 0;
-
-    for (size_t i = 0; i < n; i++)
-        wrong += !(fabs(y[i]) <= limit);
-    return wrong == 0;
-}
-
-static void range_of(const double *y, size_t n, double *ret_lo, double *ret_hi)
-{
-    double lo = n ? y[0] : 0, hi = lo;
-
-    for (size_t i = 0; i < n; i++) {
-        lo = y[i] < lo ? y[i] : lo;
-        hi = y[i] > hi ? y[i] : hi;
-    }
-    *ret_lo = lo;
-    *ret_hi = hi;
-}
-
 /* Chooses the scale of result i from its values; returns 1 if it must be computed again. */
 static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
 {
     struct tensor *t = &d->out[i]->t;
     const double *y = d->call.y[i];
-    double lo, hi;
 
     if (!y || !scale_is_free(out_role(d, i), t->dtype))
         return 0;
@@ -69,7 +47,12 @@ static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
         t->scale = like->scale;
         t->zero = like->zero;
     } else {
-        range_of(y, tensor_count(t), &lo, &hi);
+        size_t n = tensor_count(t);
+        double lo = n ? y[0] : 0, hi = lo;
+        for (size_t k = 0; k < n; k++) {
+            lo = y[k] < lo ? y[k] : lo;
+            hi = y[k] > hi ? y[k] : hi;
+        }
         scale_result(d, out_role(d, i), lo, hi, t);
     }
     /* discrete operations may compute with stored values, which depend on the scale */
@@ -79,39 +62,19 @@ static int rescale(struct draft *d, uint32_t i, const struct tensor *like)
     return 0;
 }
 
-static bool is_like(const struct draft *d, const struct tensor *like)
-{
-    const struct tensor *t = &d->out[0]->t;
-
-    return d->n_out == 1 && t->dtype == like->dtype && shape_equal(&t->shape, &like->shape) &&
-           scale_allowed(d, out_role(d, 0), like);
-}
-
-/* Whether the results depend on values, not on a shape alone. */
-static bool has_values(const struct draft *d)
-{
-    for (uint32_t i = 0; i < d->n_in; i++)
-        if (d->in[i] && d->op->in[d->role[i]].dims && d->op->in[d->role[i]].draw != DRAW_OP)
-            return true;
-    return false;
-}
-
 /* Whether every result has several elements, all equal: such results hide most errors.  Not where
- * the operation has no values to compute from. */
+ * the operation has no values to compute from, but a shape alone. */
 static bool degenerate(const struct draft *d)
 {
-    if (!has_values(d))
-        return false;
+    bool has_values = false;
+
+    for (uint32_t i = 0; i < d->n_in; i++)
+        has_values |=
+            d->in[i] && d->op->in[d->role[i]].dims && d->op->in[d->role[i]].draw != DRAW_OP;
     for (uint32_t i = 0; i < d->n_out; i++)
         if (tensor_count(&d->out[i]->t) == 1 || d->out[i]->lo < d->out[i]->hi)
             return false;
-    return true;
-}
-
-/* Largest magnitude allowed in a result: well within the range of fp16 where that is its type. */
-static double limit_of(const struct draft *d, const struct tensor *t)
-{
-    return t->dtype == DT_F16 && d->b->limit > fp16_limit ? fp16_limit : d->b->limit;
+    return has_values;
 }
 
 static int compute(struct draft *d, const struct tensor *like)
@@ -122,10 +85,15 @@ static int compute(struct draft *d, const struct tensor *like)
     TRY(evaluate(d));
     for (uint32_t i = 0; i < d->n_out; i++) {
         const struct tensor *t = &d->out[i]->t;
-        size_t n = tensor_count(t);
+        const double *y = d->call.y[i];
+        size_t n = tensor_count(t), beyond = 0;
+        /* well within the range of fp16 where that is the result's type */
+        double limit = t->dtype == DT_F16 && b->limit > fp16_limit ? fp16_limit : b->limit;
         if (n == 0 || n > b->options->max_elements)
             return -1;
-        if (d->call.y[i] && !within(d->call.y[i], n, limit_of(d, t)))
+        for (size_t k = 0; y && k < n; k++)
+            beyond += !(fabs(y[k]) <= limit);
+        if (beyond)
             return -1;
         again |= rescale(d, i, like);
     }
@@ -142,7 +110,10 @@ static int compute(struct draft *d, const struct tensor *like)
 
 int draft_compute(struct draft *d, const struct tensor *like)
 {
-    if (like && !is_like(d, like))
+    const struct tensor *t = &d->out[0]->t;
+
+    if (like && !(d->n_out == 1 && t->dtype == like->dtype &&
+                  shape_equal(&t->shape, &like->shape) && scale_allowed(d, out_role(d, 0), like)))
         return -1;
     struct arena_mark mark = arena_mark(d->b->scratch);
     int rc = compute(d, like);
@@ -153,28 +124,22 @@ int draft_compute(struct draft *d, const struct tensor *like)
     return degenerate(d) && !d->b->lenient ? -1 : 0;
 }
 
-/* A NO_VALUE operand, which must have a legal type all the same. */
-static struct graph_value *omitted(struct builder *b, enum dtype dtype)
-{
-    struct graph_value *k = graph_value_new(b, dtype, LIFE_NO_VALUE);
-    enum quant quant = dtype_info[dtype].quant;
-
-    if (!k)
-        return NULL;
-    k->t.shape.rank = dtype_info[dtype].tensor; /* of a tensor: [0] */
-    k->t.scale = quant == QUANT_AFFINE || quant == QUANT_SYMM;
-    return k;
-}
-
 int draft_commit(struct draft *d)
 {
     struct builder *b = d->b;
 
+    /* an omitted operand is a NO_VALUE operand, which must have a legal type all the same */
     for (uint32_t i = 0; i < d->n_in; i++) {
-        if (!d->in[i])
-            d->in[i] = omitted(b, role_type(&d->op->in[d->role[i]], d->typing));
-        if (!d->in[i])
+        if (d->in[i])
+            continue;
+        enum dtype dtype = role_type(&d->op->in[d->role[i]], d->typing);
+        enum quant quant = dtype_info[dtype].quant;
+        struct graph_value *k = graph_value_new(b, dtype, LIFE_NO_VALUE);
+        if (!k)
             return -1;
+        k->t.shape.rank = dtype_info[dtype].tensor; /* of a tensor: [0] */
+        k->t.scale = quant == QUANT_AFFINE || quant == QUANT_SYMM;
+        d->in[i] = k;
     }
     return builder_operation(b, d->op, d->in, d->n_in, d->out, d->n_out);
 }

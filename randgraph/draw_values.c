@@ -7,14 +7,6 @@
 enum { LARGEST_INTEGER = 100 };
 static const double least_divisor = 0.25;
 
-/* Range of a new float tensor: +-reach. */
-static double draw_reach(struct builder *b, const struct role *r)
-{
-    static const double reach[] = { 1, 2, 2, 4, 4, 8 };
-
-    return r->needs & NEEDS_SMALL ? 2 : reach[rng_below(b->rng, COUNT(reach))];
-}
-
 static void fill_uniform(struct stream *s, size_t n, double reach, double *x)
 {
     double unit = reach * 0x1p-31;
@@ -39,44 +31,36 @@ static void fill_whole(struct stream *s, size_t n, uint32_t most, double *x)
     }
 }
 
-/* Magnitudes differ by powers of two, down to 2^-10. */
-static void fill_wide(struct stream *s, size_t n, double reach, double *x)
-{
-    fill_uniform(s, n, reach, x);
-    for (size_t i = 0; i < n; i++)
-        x[i] /= (double) (1u << (stream_next(s) >> 40) % 11);
-}
-
-static void apply_needs(unsigned needs, size_t n, double *x)
-{
-    if (needs & NEEDS_NONNEG)
-        for (size_t i = 0; i < n; i++)
-            x[i] = fabs(x[i]);
-    if (needs & NEEDS_NONZERO)
-        for (size_t i = 0; i < n; i++)
-            if (fabs(x[i]) < least_divisor)
-                x[i] += x[i] < 0 ? -1 : 1;
-    if ((needs & NEEDS_SPREAD) && n > 0)
-        x[n / 2] = 1;
-}
-
+/* Uniform in +-reach, small whole numbers, or magnitudes that differ by powers of two. */
 static int fill_floats(struct builder *b, const struct role *r, struct tensor *t)
 {
+    static const double reaches[] = { 1, 2, 2, 4, 4, 8 };
     size_t n = tensor_count(t);
     struct arena_mark mark = arena_mark(b->arena);
-    double *x = arena_alloc_raw(b->arena, n + 1, sizeof *x), reach = draw_reach(b, r);
+    double *x = arena_alloc_raw(b->arena, n + 1, sizeof *x);
+    double reach = r->needs & NEEDS_SMALL ? 2 : reaches[rng_below(b->rng, COUNT(reaches))];
     struct stream s;
 
     if (!x)
         return -1;
     rng_stream(b->rng, &s);
-    if (rng_percent(b->rng, b->weights->whole_values))
+    if (rng_percent(b->rng, b->weights->whole_values)) {
         fill_whole(&s, n, (uint32_t) reach, x);
-    else if (rng_percent(b->rng, b->weights->wide_values))
-        fill_wide(&s, n, reach, x);
-    else
+    } else {
+        bool wide = rng_percent(b->rng, b->weights->wide_values);
         fill_uniform(&s, n, reach, x);
-    apply_needs(r->needs, n, x);
+        for (size_t i = 0; wide && i < n; i++)
+            x[i] /= (double) (1u << (stream_next(&s) >> 40) % 11);
+    }
+    if (r->needs & NEEDS_NONNEG)
+        for (size_t i = 0; i < n; i++)
+            x[i] = fabs(x[i]);
+    if (r->needs & NEEDS_NONZERO)
+        for (size_t i = 0; i < n; i++)
+            if (fabs(x[i]) < least_divisor)
+                x[i] += x[i] < 0 ? -1 : 1;
+    if ((r->needs & NEEDS_SPREAD) && n > 0)
+        x[n / 2] = 1;
     tensor_narrow(x, t);
     arena_rewind(b->arena, mark);
     return 0;

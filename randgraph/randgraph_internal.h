@@ -6,7 +6,7 @@
  *   draft.c          one call: draws its operands in the order of its form
  *   shapes.c, scales.c, draw_values.c, scalars.c   shape, quantisation and values of an operand
  *   builder.c        operands and operations added so far
- *   outcome.c        computes the results of a call and fits their scales
+ *   draft_results.c  computes the results of a call and fits their scales
  *   control_flow.c   IF and WHILE
  *   finish.c         outputs, unknown dimensions, memory pools: the finished model
  *
@@ -192,7 +192,7 @@ int draft_call(struct builder *b, const struct row *row, struct graph_value *pri
 /* Checks with op_bind() that the call is legal and within the feature level and size allowed. */
 int draft_bind(struct draft *d);
 
-/* outcome.c */
+/* draft_results.c */
 /* Computes the results and fits their scales.  like: type, shape and quantisation that the only
  * result must have; NULL: any. */
 int draft_compute(struct draft *d, const struct tensor *like);

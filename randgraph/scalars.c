@@ -120,29 +120,22 @@ static int draw_by_record(struct draft *d, uint32_t at, struct graph_value *k)
     return 0;
 }
 
-static bool may_be_input(struct draft *d, const struct role *r)
-{
-    bool layout = d->op->layout && r == &d->op->in[d->op->layout - 1];
-    bool fanout = d->op->fanout && r == &d->op->in[d->op->fanout - 1];
-
-    return !layout && !fanout && !(r->needs & NEEDS_CONST) && d->b->depth == 0 &&
-           rng_percent(d->b->rng, d->b->weights->input_scalar);
-}
-
 int scalar_draw(struct draft *d, uint32_t at)
 {
     const struct role *r = &d->op->in[d->role[at]];
     enum dtype type = role_type(r, d->typing);
-    bool tensor = r->dims != NULL;
-    struct graph_value *k =
-        graph_value_new(d->b, type, may_be_input(d, r) ? LIFE_INPUT : LIFE_CONSTANT_COPY);
+    bool layout = d->op->layout && r == &d->op->in[d->op->layout - 1];
+    bool fanout = d->op->fanout && r == &d->op->in[d->op->fanout - 1];
+    bool input = !layout && !fanout && !(r->needs & NEEDS_CONST) && d->b->depth == 0 &&
+                 rng_percent(d->b->rng, d->b->weights->input_scalar);
+    struct graph_value *k = graph_value_new(d->b, type, input ? LIFE_INPUT : LIFE_CONSTANT_COPY);
 
     if (!k)
         return -1;
     if (r->draw == DRAW_OP) {
         if (scale_for_operand(d, at, &k->t) < 0 || draw_by_record(d, at, k) < 0)
             return -1;
-        if (tensor && !shape_bind(d, r, &k->t.shape))
+        if (r->dims && !shape_bind(d, r, &k->t.shape))
             return -1;
     } else {
         double x = d->op->layout == d->role[at] + 1 ? d->call.nchw : draw_hinted(d, r, type);

@@ -26,30 +26,9 @@ static int32_t middle(enum dtype type)
     return (int32_t) (k->min + (k->max - k->min + 1) / 2);
 }
 
-static int32_t draw_zero(struct builder *b, enum dtype type)
-{
-    const struct codec *k = dtype_info[type].codec;
-    int32_t lowest = (int32_t) k->min, codes = (int32_t) codes_of(type);
-
-    switch (rng_below(b->rng, 4)) {
-    case 0: return lowest;
-    case 1: return lowest + (int32_t) rng_below(b->rng, (uint32_t) codes + 1);
-    default: return middle(type);
-    }
-}
-
 static const struct tensor *operand(const struct draft *d, uint32_t at)
 {
     return at < d->n_in ? d->arg[at] : NULL;
-}
-
-static float product_scale(const struct draft *d)
-{
-    const struct tensor *a = operand(d, 0), *b = operand(d, 1);
-
-    if (!a || !b || b->channel_scale)
-        return 0;
-    return (float) ((double) a->scale * (double) b->scale);
 }
 
 /* The channel dimension of a per-channel operand: the one with the bias's letter, else random. */
@@ -85,8 +64,17 @@ void scale_random(struct builder *b, double reach, struct tensor *t)
 
     if (quant != QUANT_AFFINE && quant != QUANT_SYMM)
         return;
-    t->scale = draw_scale(b, 2 * reach, codes_of(t->dtype));
-    t->zero = quant == QUANT_AFFINE ? draw_zero(b, t->dtype) : 0;
+    int32_t lowest = (int32_t) dtype_info[t->dtype].codec->min;
+    double codes = codes_of(t->dtype);
+    t->scale = draw_scale(b, 2 * reach, codes);
+    t->zero = 0;
+    if (quant == QUANT_SYMM)
+        return;
+    switch (rng_below(b->rng, 4)) {
+    case 0: t->zero = lowest; break;
+    case 1: t->zero = lowest + (int32_t) rng_below(b->rng, (uint32_t) codes + 1); break;
+    default: t->zero = middle(t->dtype); break;
+    }
 }
 
 int scale_for_operand(struct draft *d, uint32_t at, struct tensor *t)
@@ -100,8 +88,10 @@ int scale_for_operand(struct draft *d, uint32_t at, struct tensor *t)
     if (quant == QUANT_CHANNEL)
         return channel_scales(d, at, t);
     if (quant == QUANT_BIAS) {
+        const struct tensor *x = operand(d, 0), *y = operand(d, 1);
         if (r->q == Q_PRODUCT)
-            t->scale = product_scale(d);
+            t->scale =
+                x && y && !y->channel_scale ? (float) ((double) x->scale * (double) y->scale) : 0;
         return 0;
     }
     const struct tensor *like = r->q == Q_LIKE ? d->call.in[r->qlike] : NULL;

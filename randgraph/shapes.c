@@ -94,14 +94,9 @@ static bool is_broadcast(const struct draft *d, const struct role *r)
            d->op->in[d->role[d->primary]].draw == DRAW_BROADCAST;
 }
 
-static bool rank_fits(const struct draft *d, const struct role *r, uint32_t rank)
-{
-    return r != &d->op->in[d->form->role[0]] || (d->typing->ranks >> rank & 1);
-}
-
 bool shape_fits(const struct draft *d, const struct role *r, const struct shape *nhwc)
 {
-    if (!rank_fits(d, r, nhwc->rank))
+    if (r == &d->op->in[d->form->role[0]] && !(d->typing->ranks >> nhwc->rank & 1))
         return false;
     if (is_broadcast(d, r)) {
         const struct shape *with = partner_of(d, r);
@@ -200,18 +195,6 @@ static struct shape draw_partner(struct draft *d, const struct shape *s, unsigne
     return to;
 }
 
-/* A lower-case letter is the size of a window over the dimension of its capital. */
-static uint32_t window_room(const struct draft *d, char letter, uint32_t room)
-{
-    unsigned char capital = (unsigned char) (letter - 'a' + 'A');
-
-    if (letter < 'a' || letter > 'z')
-        return room;
-    room = room < 5 ? room : 5;
-    return d->call.bound[capital] && d->call.letter[capital] < room ? d->call.letter[capital]
-                                                                    : room;
-}
-
 static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, uint32_t room)
 {
     const struct call *c = &d->call;
@@ -226,7 +209,14 @@ static uint32_t draw_letter(struct draft *d, const struct role *r, char letter, 
         struct shape s = shape_nhwc(d, &d->op->in[d->form->role[0]], &first->shape);
         return s.rank ? s.dim[s.rank - 1] * d->multiplier : 1;
     }
-    return draw_dim(d->b, window_room(d, letter, room));
+    if (letter >= 'a' && letter <= 'z') {
+        /* the size of a window over the dimension of its capital */
+        unsigned char capital = (unsigned char) (letter - 'a' + 'A');
+        room = room < 5 ? room : 5;
+        if (c->bound[capital] && c->letter[capital] < room)
+            room = c->letter[capital];
+    }
+    return draw_dim(d->b, room);
 }
 
 static struct shape draw_pattern(struct draft *d, const struct role *r)
