@@ -22,11 +22,16 @@ int graph_value_allocate(struct builder *b, struct graph_value *k)
     return k->t.data ? 0 : -1;
 }
 
-static void look_at(const double *x, size_t n, struct graph_value *k)
+int graph_value_measure(struct builder *b, struct graph_value *k)
 {
-    double lo = n ? x[0] : 0, hi = lo, least = fabs(lo);
-    size_t wrong = 0;
+    struct arena_mark mark = arena_mark(b->scratch);
+    size_t n = tensor_count(&k->t), wrong = 0;
+    double *x = arena_alloc_raw(b->scratch, n + 1, sizeof *x);
 
+    if (!x)
+        return -1;
+    tensor_widen(&k->t, x);
+    double lo = n ? x[0] : 0, hi = lo, least = fabs(lo);
     for (size_t i = 0; i < n; i++) {
         double a = fabs(x[i]);
         lo = x[i] < lo ? x[i] : lo;
@@ -37,18 +42,6 @@ static void look_at(const double *x, size_t n, struct graph_value *k)
     k->lo = wrong ? -INFINITY : lo;
     k->hi = wrong ? INFINITY : hi;
     k->least = least;
-}
-
-int graph_value_measure(struct builder *b, struct graph_value *k)
-{
-    struct arena_mark mark = arena_mark(b->scratch);
-    size_t n = tensor_count(&k->t);
-    double *x = arena_alloc_raw(b->scratch, n + 1, sizeof *x);
-
-    if (!x)
-        return -1;
-    tensor_widen(&k->t, x);
-    look_at(x, n, k);
     arena_rewind(b->scratch, mark);
     return 0;
 }

@@ -30,19 +30,12 @@ static struct graph_value *open_result(const struct builder *b, uint32_t skip)
     return NULL;
 }
 
-static uint32_t count_open(const struct builder *b)
+struct graph_value *grow_pick(struct builder *b)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < b->n_live; i++)
         n += is_open(b, b->live[i]);
-    return n;
-}
-
-struct graph_value *grow_pick(struct builder *b)
-{
-    uint32_t n = count_open(b);
-
     if (n && rng_percent(b->rng, b->weights->newest))
         return open_result(b, 0);
     if (n && rng_percent(b->rng, b->weights->unread))
@@ -103,29 +96,19 @@ static bool row_fits(struct builder *b, const struct row *row, const struct grap
     return of_theme(b, result_type(row)) || rng_percent(b->rng, b->weights->stray);
 }
 
-static const struct row *pick_bridge(struct builder *b, const struct graph_value *k)
-{
-    enum dtype type = k->t.dtype;
-    uint32_t n = b->rows->bridge[type].n;
-
-    for (int i = 0; i < TRIES_ROW && n; i++) {
-        const struct row *row = b->rows->bridge[type].row[below_varied(b, n)];
-        if (of_theme(b, result_type(row)) && row_fits(b, row, k) && accept_weight(b, row->op))
-            return row;
-    }
-    return NULL;
-}
-
+/* A row that consumes the value: sometimes a conversion, in graphs of several types. */
 static const struct row *pick_row(struct builder *b, const struct graph_value *k)
 {
     enum dtype type = k->t.dtype;
     bool several = (b->types & (b->types - 1)) != 0;
+    uint32_t n_bridges = b->rows->bridge[type].n;
 
-    if (several && rng_percent(b->rng, b->weights->bridge)) {
-        const struct row *row = pick_bridge(b, k);
-        if (row)
-            return row;
-    }
+    if (several && rng_percent(b->rng, b->weights->bridge))
+        for (int i = 0; i < TRIES_ROW && n_bridges; i++) {
+            const struct row *row = b->rows->bridge[type].row[below_varied(b, n_bridges)];
+            if (of_theme(b, result_type(row)) && row_fits(b, row, k) && accept_weight(b, row->op))
+                return row;
+        }
     for (int i = 0; i < TRIES_ROW; i++) {
         const struct op_rows *rows = pick_op(b, &b->rows->by_type[type]);
         const struct row *row = rows ? &rows->row[below_varied(b, rows->n)] : NULL;
@@ -225,26 +208,20 @@ static int try_control(struct builder *b)
     return -1;
 }
 
-/* Replaces a fuzzer's bytes that are used up, which would repeat the same choice, by a generator.
- */
-static void replace_bytes(struct rng *r, int turn)
-{
-    if (r->bytes && r->bytes == r->end)
-        rng_seed(r, 0, (uint64_t) turn);
-}
-
 static int step(struct builder *b)
 {
-    bool control = b->control && b->n_operations && rng_percent(b->rng, b->weights->control);
+    struct rng *r = b->rng;
+    bool control = b->control && b->n_operations && rng_percent(r, b->weights->control);
 
     if ((control || b->only_control) && try_control(b) == 0)
         return 0;
     for (int i = 0; i < TRIES_STEP && !b->only_control; i++) {
-        b->lenient = i > TRIES_STEP / 2 || rng_percent(b->rng, b->weights->degenerate);
+        b->lenient = i > TRIES_STEP / 2 || rng_percent(r, b->weights->degenerate);
         if (try_step(b) == 0)
             return 0;
-        if (i > TRIES_STEP / 2)
-            replace_bytes(b->rng, i);
+        /* a fuzzer's bytes that are used up would repeat the same choice */
+        if (i > TRIES_STEP / 2 && r->bytes && r->bytes == r->end)
+            rng_seed(r, 0, (uint64_t) i);
     }
     return -1;
 }

@@ -19,29 +19,6 @@ const struct randgraph_options randgraph_default = {
 
 #define TYPE(id) (1u << DT_##id)
 
-struct theme {
-    uint32_t types, weight;
-};
-
-static uint32_t themes_of(const struct randgraph_weights *w, struct theme theme[9])
-{
-    struct theme all[] = {
-        { TYPE(F32), w->theme_float },
-        { TYPE(F16), w->theme_half },
-        { TYPE(U8), w->theme_unsigned },
-        { TYPE(S8), w->theme_signed },
-        { TYPE(I32), w->theme_integer },
-        { TYPE(B8) | TYPE(F32), w->theme_logic },
-        { TYPE(F32) | TYPE(F16), w->theme_floats },
-        { TYPE(F32) | TYPE(U8) | TYPE(S8), w->theme_quantised },
-        { UINT32_MAX, w->theme_all },
-    };
-
-    for (int i = 0; i < COUNT(all); i++)
-        theme[i] = all[i];
-    return COUNT(all);
-}
-
 static bool can_begin(const struct builder *b, const struct op_list *list)
 {
     for (uint32_t i = 0; i < list->n; i++)
@@ -52,34 +29,40 @@ static bool can_begin(const struct builder *b, const struct op_list *list)
     return false;
 }
 
-/* Types of which a graph can begin under these options. */
-static uint32_t usable_types(const struct builder *b)
+/* The element types of a graph: those of a theme, drawn by weight, of which a graph can begin under
+ * these options. */
+static uint32_t draw_types(struct builder *b)
 {
-    uint32_t types = 0;
+    const struct randgraph_weights *w = b->weights;
+    const struct {
+        uint32_t types, weight;
+    } theme[] = {
+        { TYPE(F32), w->theme_float },
+        { TYPE(F16), w->theme_half },
+        { TYPE(U8), w->theme_unsigned },
+        { TYPE(S8), w->theme_signed },
+        { TYPE(I32), w->theme_integer },
+        { TYPE(B8) | TYPE(F32), w->theme_logic },
+        { TYPE(F32) | TYPE(F16), w->theme_floats },
+        { TYPE(F32) | TYPE(U8) | TYPE(S8), w->theme_quantised },
+        { UINT32_MAX, w->theme_all },
+    };
+    uint32_t usable = 0, sum = 0;
 
     for (int type = 0; type < DT_COUNT; type++)
         if (dtype_info[type].since <= b->options->max_level && can_begin(b, &b->rows->first[type]))
-            types |= 1u << type;
-    return b->options->dtypes ? types & b->options->dtypes : types;
-}
-
-/* A theme by weight, restricted to the usable types. */
-static uint32_t draw_types(struct builder *b)
-{
-    struct theme theme[9];
-    uint32_t usable = usable_types(b), n = themes_of(b->weights, theme), sum = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        theme[i].types &= usable;
-        sum += theme[i].types ? theme[i].weight : 0;
-    }
+            usable |= 1u << type;
+    if (b->options->dtypes)
+        usable &= b->options->dtypes;
+    for (int i = 0; i < COUNT(theme); i++)
+        sum += theme[i].types & usable ? theme[i].weight : 0;
     if (sum == 0)
         return usable;
     uint32_t k = rng_below(b->rng, sum);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t weight = theme[i].types ? theme[i].weight : 0;
+    for (int i = 0; i < COUNT(theme); i++) {
+        uint32_t weight = theme[i].types & usable ? theme[i].weight : 0;
         if (k < weight)
-            return theme[i].types;
+            return theme[i].types & usable;
         k -= weight;
     }
     return usable;
@@ -108,16 +91,6 @@ static uint32_t most_weight(const struct randgraph_weights *w)
         most = weight > most ? weight : most;
     }
     return most;
-}
-
-static void choose_only(struct builder *b)
-{
-    const struct op *op = b->options->only ? op_by_name(b->options->only) : NULL;
-
-    if (op && op->control_kind != CONTROL_NONE)
-        b->only_control = op;
-    else
-        b->only = op;
 }
 
 static int build(struct builder *b, struct example *ret_example, struct why *w)
@@ -156,7 +129,11 @@ int randgraph_from(const struct randgraph_options *options, struct rng *r, struc
         .scratch = arena_new(0),
         .model = model,
     };
-    choose_only(&b);
+    const struct op *only = o->only ? op_by_name(o->only) : NULL;
+    if (only && only->control_kind != CONTROL_NONE)
+        b.only_control = only;
+    else
+        b.only = only;
     b.most_weight = most_weight(b.weights);
     int rc = -1;
     if (model) {

@@ -39,17 +39,13 @@ static uint64_t rotate(uint64_t x, int k)
     return x << k | x >> (64 - k);
 }
 
-static uint64_t next_byte(struct rng *r)
-{
-    return r->bytes < r->end ? *r->bytes++ : 0;
-}
-
+/* The next n bytes, the lowest first; 0 after the end. */
 static uint64_t take_bytes(struct rng *r, int n)
 {
     uint64_t x = 0;
 
-    for (int i = 0; i < n; i++)
-        x |= next_byte(r) << 8 * i;
+    for (int i = 0; i < n && r->bytes < r->end; i++)
+        x |= (uint64_t) *r->bytes++ << 8 * i;
     return x;
 }
 

@@ -5,11 +5,6 @@
 
 #include "randgraph/randgraph_internal.h"
 
-static bool is_tensor_role(const struct role *r)
-{
-    return r->dims != NULL;
-}
-
 static bool has_draw(const struct op *op, const struct form *f, enum draw draw)
 {
     for (int i = 0; f->role[i] != END; i++)
@@ -24,7 +19,7 @@ static bool can_enter(const struct op *op, const struct form *f, int at)
 {
     const struct role *r = &op->in[f->role[at]], *first = &op->in[f->role[0]];
 
-    if (!is_tensor_role(r) || r->q == Q_PRODUCT || r->draw == DRAW_OP)
+    if (!r->dims || r->q == Q_PRODUCT || r->draw == DRAW_OP)
         return false;
     if (at == 0 || first->draw == DRAW_OP) /* the record's draw() adapts to it */
         return true;
@@ -36,20 +31,22 @@ static bool can_enter(const struct op *op, const struct form *f, int at)
     return r->draw == DRAW_BROADCAST || (!free_first && strcmp(r->dims, "?") != 0);
 }
 
-static int level_of(const struct op *op, const struct form *f, const struct typing *t)
-{
-    int level = (int) op->since;
-
-    if ((int) f->since > level)
-        level = (int) f->since;
-    return (int) t->since > level ? (int) t->since : level;
-}
-
-static uint8_t pattern_rank(const struct role *r)
+static struct row make_row(const struct op *op, const struct form *f, const struct typing *t,
+                           const struct role *r)
 {
     bool free_rank = !r->dims || !strcmp(r->dims, "?") || r->dims[0] == '*';
+    uint32_t level = op->since;
 
-    return free_rank ? 0 : (uint8_t) strlen(r->dims);
+    level = f->since > level ? f->since : level;
+    level = t->since > level ? t->since : level;
+    return (struct row){
+        .op = op,
+        .form = (uint8_t) (f - op->forms),
+        .typing = (uint8_t) (t - op->typings),
+        .role = (uint8_t) (r - op->in),
+        .level = (uint8_t) level,
+        .pattern = free_rank ? 0 : (uint8_t) strlen(r->dims),
+    };
 }
 
 static bool is_bridge(const struct op *op, const struct form *f, const struct typing *t)
@@ -66,90 +63,65 @@ static uint32_t n_rows;
 static struct row *first_rows; /* by operation */
 static uint32_t n_first_rows;
 
-static void add_row(const struct op *op, int form, int typing, int at, struct op_rows *of_op)
-{
-    const struct form *f = &op->forms[form];
-    const struct typing *t = &op->typings[typing];
-    const struct role *r = &op->in[f->role[at]];
-    struct row *row = &all_rows[n_rows++];
-    enum dtype type = role_type(r, t);
-
-    *row = (struct row){ op,
-                         (uint8_t) form,
-                         (uint8_t) typing,
-                         f->role[at],
-                         (uint8_t) level_of(op, f, t),
-                         pattern_rank(r) };
-    of_op->n++;
-    if (is_bridge(op, f, t))
-        table.bridge[type].row[table.bridge[type].n++] = row;
-}
-
+/* Adds the rows with which the operation consumes a value of the type. */
 static void add_op(const struct op *op, enum dtype type)
 {
     struct op_rows of_op = { op, &all_rows[n_rows], 0 };
 
     for (int f = 0; f < op->n_forms; f++)
         for (int t = 0; t < op->n_typings; t++)
-            for (int at = 0; op->forms[f].role[at] != END; at++)
-                if (can_enter(op, &op->forms[f], at) &&
-                    role_type(&op->in[op->forms[f].role[at]], &op->typings[t]) == type)
-                    add_row(op, f, t, at, &of_op);
+            for (int at = 0; op->forms[f].role[at] != END; at++) {
+                const struct form *form = &op->forms[f];
+                const struct typing *typing = &op->typings[t];
+                const struct role *r = &op->in[form->role[at]];
+                if (!can_enter(op, form, at) || role_type(r, typing) != type)
+                    continue;
+                struct row *row = &all_rows[n_rows++];
+                *row = make_row(op, form, typing, r);
+                of_op.n++;
+                if (is_bridge(op, form, typing))
+                    table.bridge[type].row[table.bridge[type].n++] = row;
+            }
     if (of_op.n)
         table.by_type[type].op[table.by_type[type].n++] = of_op;
 }
 
-/* Index in the form of the first tensor, with which an operation can begin a graph. */
-static int first_tensor(const struct op *op, const struct form *f)
-{
-    for (int i = 0; f->role[i] != END; i++)
-        if (op->in[f->role[i]].dims)
-            return i;
-    return 0;
-}
-
+/* Adds the rows with which the operation begins a graph of the type: by its first tensor. */
 static void add_first(const struct op *op, enum dtype type)
 {
     struct op_rows of_op = { op, &first_rows[n_first_rows], 0 };
 
-    for (int f = 0; f < op->n_forms; f++)
+    for (int f = 0; f < op->n_forms; f++) {
+        const struct form *form = &op->forms[f];
+        int at = 0;
+        while (form->role[at] != END && !op->in[form->role[at]].dims)
+            at++;
+        const struct role *r = &op->in[form->role[form->role[at] == END ? 0 : at]];
+        const struct role *like =
+            r->draw == DRAW_OP ? &op->out[0] : r; /* r is a shape: its type is fixed */
         for (int t = 0; t < op->n_typings; t++) {
-            const struct form *form = &op->forms[f];
-            const struct role *r = &op->in[form->role[first_tensor(op, form)]];
-            const struct role *like =
-                r->draw == DRAW_OP ? &op->out[0] : r; /* r is a shape: its type is fixed */
             if (role_type(like, &op->typings[t]) != type)
                 continue;
-            first_rows[n_first_rows++] =
-                (struct row){ op,
-                              (uint8_t) f,
-                              (uint8_t) t,
-                              (uint8_t) (r - op->in),
-                              (uint8_t) level_of(op, form, &op->typings[t]),
-                              pattern_rank(r) };
+            first_rows[n_first_rows++] = make_row(op, form, &op->typings[t], r);
             of_op.n++;
         }
+    }
     if (of_op.n)
         table.first[type].op[table.first[type].n++] = of_op;
 }
 
-static size_t most_rows(void)
+static bool built;
+
+/* The tables are never freed. */
+static void build(void)
 {
-    size_t n = 1;
+    size_t n = 1, ops = (size_t) op_table_n + 1;
 
     for (int i = 0; i < op_table_n; i++)
         for (int f = 0; f < op_table[i]->n_forms; f++)
             n += (size_t) form_len(&op_table[i]->forms[f]) * (size_t) op_table[i]->n_typings;
-    return n;
-}
-
-/* The tables are never freed. */
-static bool allocate(void)
-{
-    size_t n = most_rows(), ops = (size_t) op_table_n + 1;
     struct op_rows *op = calloc(2 * ops * DT_COUNT, sizeof *op);
     const struct row **bridge = calloc(n, sizeof(struct row *));
-
     all_rows = calloc(n, sizeof *all_rows);
     first_rows = calloc(n, sizeof *first_rows);
     if (!op || !bridge || !all_rows || !first_rows) {
@@ -157,30 +129,18 @@ static bool allocate(void)
         free(bridge);
         free(all_rows);
         free(first_rows);
-        return false;
-    }
-    table.bridge[0].row = bridge;
-    for (size_t type = 0; type < DT_COUNT; type++) {
-        table.by_type[type].op = op + 2 * ops * type;
-        table.first[type].op = op + 2 * ops * type + ops;
-    }
-    return true;
-}
-
-static bool built;
-
-static void build(void)
-{
-    if (!allocate())
         return;
+    }
     for (int type = 0; type < DT_COUNT; type++) {
-        if (type > 0)
-            table.bridge[type].row = table.bridge[type - 1].row + table.bridge[type - 1].n;
+        table.by_type[type].op = op + 2 * ops * (size_t) type;
+        table.first[type].op = table.by_type[type].op + ops;
+        table.bridge[type].row = bridge;
         for (int i = 0; i < op_table_n; i++)
             if (op_table[i]->control_kind == CONTROL_NONE) {
                 add_op(op_table[i], (enum dtype) type);
                 add_first(op_table[i], (enum dtype) type);
             }
+        bridge += table.bridge[type].n;
     }
     for (int i = 0; i < op_table_n; i++) {
         if (op_table[i]->control_kind == CONTROL_BRANCH)

@@ -26,16 +26,11 @@ const struct randgraph_weights randgraph_weights_default = {
 #undef WEIGHT
 };
 
-static uint32_t *entry(struct randgraph_weights *w, const char *name)
+uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op *op)
 {
-    for (int i = 0; i < COUNT(table); i++)
-        if (!strcmp(table[i].name, name))
-            return (uint32_t *) (void *) ((char *) w + table[i].offset);
-    return NULL;
-}
-
-static uint32_t share_of(const struct randgraph_weights *w, const struct op *op)
-{
+    for (uint32_t i = 0; i < w->n_ops; i++)
+        if (w->op[i].op == op)
+            return w->op[i].weight;
     if (op->measure || op->error.kind == ERROR_RANDOM)
         return w->share_open;
     if (op->move)
@@ -46,14 +41,6 @@ static uint32_t share_of(const struct randgraph_weights *w, const struct op *op)
     case ERROR_DISCRETE: return w->share_discrete;
     default: return w->share_elements;
     }
-}
-
-uint32_t randgraph_weight_of(const struct randgraph_weights *w, const struct op *op)
-{
-    for (uint32_t i = 0; i < w->n_ops; i++)
-        if (w->op[i].op == op)
-            return w->op[i].weight;
-    return share_of(w, op);
 }
 
 static int set_op(struct randgraph_weights *w, const char *name, uint32_t value, struct why *why)
@@ -85,11 +72,13 @@ static int set_line(struct randgraph_weights *w, const char *line, int number, s
     }
     REQUIRE(why, sscanf(line, " %63s %ld %1[^#]", first, &value, rest) >= 2,
             "line %d: expected \"name value\", found: %.80s", number, line);
-    uint32_t *to = entry(w, first);
-    REQUIRE(why, to, "line %d: unknown weight %s", number, first);
+    int i = 0;
+    while (i < COUNT(table) && strcmp(table[i].name, first))
+        i++;
+    REQUIRE(why, i < COUNT(table), "line %d: unknown weight %s", number, first);
     REQUIRE(why, value >= 0 && value <= MAX_WEIGHT, "line %d: weight %ld is not in 0..%d", number,
             value, MAX_WEIGHT);
-    *to = (uint32_t) value;
+    *(uint32_t *) (void *) ((char *) w + table[i].offset) = (uint32_t) value;
     return 0;
 }
 
