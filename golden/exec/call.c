@@ -1,10 +1,11 @@
-/* Evaluating one bound call: widen, compute, propagate error bounds, narrow. */
+/* Evaluating one bound call: widen, compute, propagate error bounds, narrow.  Records and kernels
+ * use NHWC only: NCHW images are permuted before and after. */
 #include <math.h>
 #include <string.h>
 
 #include "golden/exec/call.h"
 #include "golden/exec/const_cache.h"
-#include "golden/exec/nchw.h"
+#include "golden/model/copy_elements.h"
 
 static const double unit_f32 = 0x1p-24, unit_f16 = 0x1p-11;
 static const double tiny_f32 = 0x1p-126, tiny_f16 = 0x1p-14; /* smallest normal numbers */
@@ -94,14 +95,6 @@ struct steps {
     double lo, hi, step;
 };
 
-static struct steps steps_of(const struct tensor *t)
-{
-    const struct codec *c = dtype_info[t->dtype].codec;
-    double step = tensor_step(t, 0);
-
-    return (struct steps){ (c->min - t->zero) * step, (c->max - t->zero) * step, step };
-}
-
 /* Largest distance from the stored value x of an implementation's value, which lies within `bound`
  * of real before rounding.  Integer types differ by whole steps, and saturate. */
 static double integer_reach(const struct steps *s, double x, double real, double bound)
@@ -144,7 +137,8 @@ static int input_error(const struct value *v, const struct evaluation *e, double
     const struct tensor *t = &v->tensor;
     bool stored_half = e->relaxed && t->dtype == DT_F32;
     size_t n = tensor_count(t);
-    bool steps = dtype_info[t->dtype].codec->integer && !t->channel_scale;
+    const struct codec *codec = dtype_info[t->dtype].codec;
+    bool steps = codec->integer && !t->channel_scale;
 
     if (!v->bound && !v->real && !stored_half)
         return 0;
@@ -152,7 +146,9 @@ static int input_error(const struct value *v, const struct evaluation *e, double
     if (!x || !error)
         return -1;
     tensor_widen(t, x);
-    const struct steps range = steps_of(t);
+    double step = tensor_step(t, 0);
+    const struct steps range = { (codec->min - t->zero) * step, (codec->max - t->zero) * step,
+                                 step };
     for (size_t i = 0; i < n; i++) {
         double bound = v->bound ? v->bound[i] : 0, real = v->real ? v->real[i] : x[i];
         error[i] =
@@ -186,16 +182,6 @@ static double *output_array(const struct evaluation *e, const struct tensor *t)
     return arena_alloc_raw(a, tensor_count(t) + 1, sizeof(double));
 }
 
-static int output_doubles(struct call *c, const struct evaluation *e, struct why *w)
-{
-    for (uint32_t i = 0; i < c->n_out; i++) {
-        c->y[i] = output_array(e, c->out[i]);
-        if (!c->y[i])
-            return why_no_memory_for(w, "%s", c->op->name);
-    }
-    return 0;
-}
-
 static bool has_error(const struct call *c)
 {
     for (uint32_t i = 0; i < c->n_in; i++)
@@ -204,60 +190,38 @@ static bool has_error(const struct call *c)
     return false;
 }
 
-static int fill_errors(struct call *c, const struct evaluation *e, double with, struct why *w)
-{
-    for (uint32_t i = 0; i < c->n_out; i++) {
-        size_t n = tensor_count(c->out[i]);
-        c->ey[i] = output_array(e, c->out[i]);
-        if (!c->ey[i])
-            return why_no_memory_for(w, "%s", c->op->name);
-        for (size_t k = 0; k < n; k++)
-            c->ey[i][k] = with;
-    }
-    return 0;
-}
-
-/* Whether an operand selects elements instead of being moved itself, e.g. indexes. */
-static bool selects_elements(const struct call *c, uint32_t arg)
-{
-    const struct tensor *t = c->arg[arg];
-
-    return t && dtype_info[t->dtype].tensor && call_role(c, arg)->slot != c->op->out[0].slot;
-}
-
+/* Whether an inexact operand selects elements instead of being moved itself, e.g. indexes. */
 static bool selection_undecided(const struct call *c)
 {
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (c->ex[i] && selects_elements(c, i))
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        const struct tensor *t = c->arg[i];
+        if (c->ex[i] && t && dtype_info[t->dtype].tensor &&
+            call_role(c, i)->slot != c->op->out[0].slot)
             return true;
+    }
     return false;
 }
 
-/* The errors of operand i: zeros if it is exact, one value for a scalar, NULL if it is omitted. */
-static int errors_of(const struct call *c, uint32_t i, const struct tensor *t,
-                     const struct evaluation *e, const void **ret_error)
-{
-    double *error = c->ex[i];
-
-    if (!error && t && t->data) {
-        error = arena_alloc(e->scratch, tensor_count(t) + 1, sizeof *error);
-        if (!error)
-            return -1;
-        if (e->relaxed && t->dtype == DT_FLOAT32)
-            *error = storage_error(tensor_at(t, 0));
-    }
-    *ret_error = error;
-    return 0;
-}
-
+/* Moves the operands' errors as their values: zeros if an operand is exact, one value for a scalar,
+ * NULL if it is omitted. */
 static int move_errors(const struct call *c, const struct evaluation *e, struct value *const *in,
                        struct value *const *out, const void **from, void **to)
 {
     static const double zero;
     struct movement m = { sizeof(double), &zero, from, to };
 
-    for (uint32_t i = 0; i < c->n_in; i++)
-        TRY(errors_of(c, i, in[i] ? &in[i]->tensor : NULL, e, &from[i]));
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        const struct tensor *t = in[i] ? &in[i]->tensor : NULL;
+        double *error = c->ex[i];
+        if (!error && t && t->data) {
+            error = arena_alloc(e->scratch, tensor_count(t) + 1, sizeof *error);
+            if (!error)
+                return -1;
+            if (e->relaxed && t->dtype == DT_FLOAT32)
+                *error = storage_error(tensor_at(t, 0));
+        }
+        from[i] = error;
+    }
     for (uint32_t i = 0; i < c->n_out; i++) {
         to[i] = arena_alloc(e->keep, tensor_count(&out[i]->tensor) + 1, sizeof(double));
         if (!to[i])
@@ -340,57 +304,64 @@ static double rounding_error(const struct call *c, const struct evaluation *e,
     return model->ulps * ulp + (a - carried < 2 * tiny ? tiny : 0);
 }
 
-/* Narrows y and, if bounds are computed, keeps the real values and the bounds. */
-static void finish_output(const struct call *c, uint32_t i, const struct evaluation *e,
-                          struct value *v)
-{
-    struct tensor *t = &v->tensor;
-    size_t n = tensor_count(t);
-    double step = tensor_step(t, 0);
-
-    tensor_narrow(c->y[i], t);
-    if (!e->options->bounds)
-        return;
-    v->real = c->y[i];
-    v->bound = c->ey[i];
-    for (size_t k = 0; k < n; k++)
-        v->bound[k] += rounding_error(c, e, t, step, v->real[k], v->bound[k]);
-}
-
+/* The errors carried from the inputs: computed by bound(), which adds to them, else unknown. */
 static int compute_bounds(struct call *c, const struct evaluation *e, struct why *w)
 {
-    bool known = c->op->bound || !has_error(c);
+    double start = c->op->bound || !has_error(c) ? 0 : INFINITY;
 
-    TRY(fill_errors(c, e, known ? 0 : INFINITY, w));
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        size_t n = tensor_count(c->out[i]);
+        c->ey[i] = output_array(e, c->out[i]);
+        if (!c->ey[i])
+            return why_no_memory_for(w, "%s", c->op->name);
+        for (size_t k = 0; k < n; k++)
+            c->ey[i][k] = start;
+    }
     return c->op->bound ? c->op->bound(c, w) : 0;
 }
 
 static int evaluate_reals(struct call *c, struct value *const *in, struct value *const *out,
                           const struct evaluation *e, struct why *w)
 {
-    bool integers = c->op->eval_int && c->out[0]->dtype == DT_I32;
-    int stored =
-        c->op->eval_stored && e->stored && !e->options->bounds ? c->op->eval_stored(c, w) : 0;
+    bool bounds = e->options->bounds, integers = c->op->eval_int && c->out[0]->dtype == DT_I32;
+    int stored = c->op->eval_stored && e->stored && !bounds ? c->op->eval_stored(c, w) : 0;
 
     if (stored)
         return stored < 0 ? -1 : 0;
+    if (integers && !bounds) {
+        c->op->eval_int(c);
+        return 0;
+    }
 
-    if (!integers || e->options->bounds) {
-        TRY(widen_inputs(c, in, e, w));
-        TRY(output_doubles(c, e, w));
+    TRY(widen_inputs(c, in, e, w));
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        c->y[i] = output_array(e, c->out[i]);
+        if (!c->y[i])
+            return why_no_memory_for(w, "%s", c->op->name);
     }
     if (integers) {
         c->op->eval_int(c);
-        for (uint32_t i = 0; i < c->n_out && e->options->bounds; i++)
+        for (uint32_t i = 0; i < c->n_out; i++)
             tensor_widen(c->out[i], c->y[i]);
     } else {
         TRY(c->op->eval(c, w));
     }
-    if (e->options->bounds)
+    if (bounds)
         TRY(compute_bounds(c, e, w));
-    for (uint32_t i = 0; i < c->n_out; i++)
-        if (!integers || e->options->bounds)
-            finish_output(c, i, e, out[i]);
+
+    /* narrows the results; with bounds, keeps the real values and adds the error of rounding */
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        struct value *v = out[i];
+        size_t n = tensor_count(&v->tensor);
+        double step = tensor_step(&v->tensor, 0);
+        tensor_narrow(c->y[i], &v->tensor);
+        if (!bounds)
+            continue;
+        v->real = c->y[i];
+        v->bound = c->ey[i];
+        for (size_t k = 0; k < n; k++)
+            v->bound[k] += rounding_error(c, e, &v->tensor, step, v->real[k], v->bound[k]);
+    }
     return 0;
 }
 
@@ -468,14 +439,6 @@ static int allocate_outputs(struct call *c, struct value *const *out, const stru
     return 0;
 }
 
-/* Whole-tensor tests of sums assume independent roundings; errors of the inputs are not. */
-static enum error_kind kind_of(const struct call *c)
-{
-    enum error_kind kind = c->op->error.kind;
-
-    return kind == ERROR_DOT && has_error(c) ? ERROR_ELEMENT : kind;
-}
-
 static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *const *out,
                          const struct evaluation *e, struct why *w)
 {
@@ -500,8 +463,12 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     }
     TRY(measure_outputs(c, in, out, e, w));
     TRY(allocate_outputs(c, out, e, w));
+    enum error_kind kind = c->op->error.kind;
+    if (kind == ERROR_DOT &&
+        has_error(c)) /* the tests of whole tensors assume independent errors */
+        kind = ERROR_ELEMENT;
     for (uint32_t i = 0; i < c->n_out; i++)
-        out[i]->kind = kind_of(c);
+        out[i]->kind = kind;
     if (c->op->move && (!c->op->moves || c->op->moves(c)))
         return move_values(c, e, in, out, w);
     if (c->op->eval_exact)
@@ -510,11 +477,36 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
     return keep_odds(c, e, out[0], w);
 }
 
-static bool is_image(const struct call *c, uint32_t output)
+/* A permuted copy of an image in `a`, NULL for NULL or without memory; s is its NHWC shape. */
+static void *permuted(const struct shape *s, size_t size, const void *from, struct arena *a,
+                      bool to_nhwc)
 {
-    int role = (int) output < c->op->n_out ? (int) output : c->op->n_out - 1;
+    size_t plane = (size_t) s->dim[1] * s->dim[2], channels = s->dim[3];
+    ptrdiff_t p = (ptrdiff_t) plane, c = (ptrdiff_t) channels;
+    const struct copy_axis box[][3] = {
+        { { s->dim[0], p * c, p * c }, { channels, 1, p }, { plane, c, 1 } },
+        { { s->dim[0], p * c, p * c }, { plane, 1, c }, { channels, p, 1 } },
+    };
+    char *to = from ? arena_alloc_raw(a, shape_count(s) + 1, size) : NULL;
 
-    return c->op->out[role].image;
+    if (to)
+        copy_elements(size, box[to_nhwc], 3, from, to);
+    return to;
+}
+
+/* Replaces v's data, real and bound by permuted copies in `a`.  v's own shape is not changed. */
+static int permute_value(struct value *v, const struct shape *nhwc, struct arena *a, bool to_nhwc,
+                         struct why *w)
+{
+    size_t size = dtype_info[v->tensor.dtype].codec->size;
+    struct value old = *v;
+
+    v->tensor.data = permuted(nhwc, size, old.tensor.data, a, to_nhwc);
+    v->real = permuted(nhwc, sizeof(double), old.real, a, to_nhwc);
+    v->bound = permuted(nhwc, sizeof(double), old.bound, a, to_nhwc);
+    if (!v->tensor.data != !old.tensor.data || !v->real != !old.real || !v->bound != !old.bound)
+        return why_no_memory(w);
+    return 0;
 }
 
 /* Permutes images before and after: the record's functions use NHWC only. */
@@ -533,15 +525,16 @@ static int evaluate_nchw(struct call *c, struct value *const *in, struct value *
         image[n] = *in[at];
         image[n].const_cache = NULL;
         image[n].tensor.shape = c->in[r]->shape;
-        TRY(nchw_permute(&image[n], &c->in[r]->shape, e->scratch, true, w));
+        TRY(permute_value(&image[n], &c->in[r]->shape, e->scratch, true, w));
         for (int v = 0; v < MAX_VIEWS; v++)
             if (c->in[r] == &c->view[v])
                 c->view[v].data = image[n].tensor.data;
         in2[at] = &image[n++];
     }
     for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++) {
+        int role = (int) i < c->op->n_out ? (int) i : c->op->n_out - 1;
         out2[i] = out[i];
-        if (is_image(c, i) && n < MAX_VIEWS) {
+        if (c->op->out[role].image && n < MAX_VIEWS) {
             image[n] = *out[i];
             image[n].tensor.shape = c->out[i]->shape;
             out2[i] = &image[n++];
@@ -553,7 +546,7 @@ static int evaluate_nchw(struct call *c, struct value *const *in, struct value *
             struct shape nhwc = out2[i]->tensor.shape, nchw = out[i]->tensor.shape;
             *out[i] = *out2[i];
             out[i]->tensor.shape = nchw;
-            TRY(nchw_permute(out[i], &nhwc, e->keep, false, w));
+            TRY(permute_value(out[i], &nhwc, e->keep, false, w));
         }
     return 0;
 }

@@ -56,75 +56,52 @@ struct exec_frame {
     bool undecided;
 };
 
-static int make_steps(struct plan *p, uint32_t index, struct why *w)
-{
-    const struct graph *g = &p->model->graph[index];
-    struct step *steps = arena_alloc(p->arena, g->n_operations + 1, sizeof *steps);
-    uint32_t *order = arena_alloc(p->arena, g->n_operations + 1, sizeof *order);
-
-    if (!steps || !order)
-        return why_no_memory(w);
-    TRY(graph_order(g, p->arena, order, w));
-    for (uint32_t i = 0; i < g->n_operations; i++)
-        steps[i] = (struct step){ op_find(g->operation[order[i]].code), &g->operation[order[i]],
-                                  order[i] };
-    p->steps[index] = steps;
-    return 0;
-}
-
-static int make_values(struct plan *p, uint32_t index, struct why *w)
-{
-    const struct graph *g = &p->model->graph[index];
-    struct value *values = arena_alloc(p->arena, g->n_operands, sizeof *values);
-
-    if (!values)
-        return why_no_memory(w);
-    for (uint32_t i = 0; i < g->n_operands; i++) {
-        values[i].tensor = g->operand[i].tensor;
-        TRY(tensor_align(&values[i].tensor, p->arena, w));
-        if (operand_constant(&g->operand[i]))
-            values[i].const_cache = &p->const_cache[p->n_const_caches++];
-    }
-    p->values[index] = values;
-    return 0;
-}
-
-static int make_prepared(struct plan *p, struct why *w)
-{
-    size_t n = 0;
-
-    for (uint32_t g = 0; g < p->model->n_graphs; g++)
-        for (uint32_t i = 0; i < p->model->graph[g].n_operands; i++)
-            n += operand_constant(&p->model->graph[g].operand[i]);
-    p->room = arena_alloc(p->arena, 1, sizeof *p->room);
-    p->const_cache = arena_alloc(p->arena, n, sizeof *p->const_cache);
-    if (!p->room || !p->const_cache)
-        return why_no_memory(w);
-    atomic_store(p->room, MOST_PREPARED);
-    for (size_t i = 0; i < n; i++)
-        p->const_cache[i].room = p->room;
-    return 0;
-}
-
 static int fill_plan(struct plan *p, struct why *w)
 {
+    const struct model *m = p->model;
+    size_t n_constants = 0;
     int32_t code;
 
-    p->level = model_prepare(p->model, NULL, w);
+    p->level = model_prepare(m, NULL, w);
     if (p->level < 0)
         return -1;
-    if (model_is_foreign(p->model, &code))
+    if (model_is_foreign(m, &code))
         return why_fail(w, WHY_UNSUPPORTED, "unknown %s %d",
                         extension_prefix_of(code) ? "extension code" : "OEM code", code);
-    p->steps = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->steps);
-    p->values = arena_alloc(p->arena, p->model->n_graphs, sizeof *p->values);
+    for (uint32_t g = 0; g < m->n_graphs; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_operands; i++)
+            n_constants += operand_constant(&m->graph[g].operand[i]);
+    p->steps = arena_alloc(p->arena, m->n_graphs, sizeof *p->steps);
+    p->values = arena_alloc(p->arena, m->n_graphs, sizeof *p->values);
     p->spare = arena_alloc(p->arena, 1, sizeof *p->spare);
-    if (!p->steps || !p->values || !p->spare)
+    p->room = arena_alloc(p->arena, 1, sizeof *p->room);
+    p->const_cache = arena_alloc(p->arena, n_constants, sizeof *p->const_cache);
+    if (!p->steps || !p->values || !p->spare || !p->room || !p->const_cache)
         return why_no_memory(w);
-    TRY(make_prepared(p, w));
-    for (uint32_t g = 0; g < p->model->n_graphs; g++) {
-        TRY(make_steps(p, g, w));
-        TRY(make_values(p, g, w));
+    atomic_store(p->room, MOST_PREPARED);
+    for (size_t i = 0; i < n_constants; i++)
+        p->const_cache[i].room = p->room;
+
+    for (uint32_t index = 0; index < m->n_graphs; index++) {
+        const struct graph *g = &m->graph[index];
+        struct step *steps = arena_alloc(p->arena, g->n_operations + 1, sizeof *steps);
+        uint32_t *order = arena_alloc(p->arena, g->n_operations + 1, sizeof *order);
+        struct value *values = arena_alloc(p->arena, g->n_operands, sizeof *values);
+        if (!steps || !order || !values)
+            return why_no_memory(w);
+        TRY(graph_order(g, p->arena, order, w));
+        for (uint32_t i = 0; i < g->n_operations; i++) {
+            const struct operation *o = &g->operation[order[i]];
+            steps[i] = (struct step){ op_find(o->code), o, order[i] };
+        }
+        for (uint32_t i = 0; i < g->n_operands; i++) {
+            values[i].tensor = g->operand[i].tensor;
+            TRY(tensor_align(&values[i].tensor, p->arena, w));
+            if (operand_constant(&g->operand[i]))
+                values[i].const_cache = &p->const_cache[p->n_const_caches++];
+        }
+        p->steps[index] = steps;
+        p->values[index] = values;
     }
     return 0;
 }
@@ -190,19 +167,6 @@ static int spread_open(const struct graph *g, const struct operation *o, const s
     return 0;
 }
 
-/* The inputs of an operation; NULL if omitted. */
-static void gather(const struct graph *g, const struct operation *o, struct value *values,
-                   struct value **in, const struct tensor **in_tensor)
-{
-    for (uint32_t k = 0; k < o->n_in; k++) {
-        struct value *v = &values[o->in[k]];
-        bool omitted = operand_omitted(&g->operand[o->in[k]]) ||
-                       (g->operand[o->in[k]].life == LIFE_INPUT && !v->tensor.data);
-        in[k] = omitted ? NULL : v;
-        in_tensor[k] = omitted ? NULL : &v->tensor;
-    }
-}
-
 static void log_step(const struct step *s, const struct tensor *const *in, uint32_t graph)
 {
     char text[480] = "", shape[SHAPE_TEXT];
@@ -232,7 +196,13 @@ static int run_step(struct run *r, const struct graph *g, const struct step *s,
         return why_fail(w, WHY_TIMEOUT, "more than %llu operations executed",
                         (unsigned long long) r->options->max_operations);
     struct value **out = in + o->n_in;
-    gather(g, o, values, in, in_tensor);
+    for (uint32_t k = 0; k < o->n_in; k++) {
+        const struct operand *operand = &g->operand[o->in[k]];
+        struct value *v = &values[o->in[k]];
+        bool omitted = operand_omitted(operand) || (operand->life == LIFE_INPUT && !v->tensor.data);
+        in[k] = omitted ? NULL : v;
+        in_tensor[k] = omitted ? NULL : &v->tensor;
+    }
     for (uint32_t k = 0; k < o->n_out; k++) {
         out[k] = &values[o->out[k]];
         out_tensor[k] = &out[k]->tensor;
@@ -309,60 +279,25 @@ static int check_argument(const struct tensor *declared, const struct tensor *gi
     return given->data ? check_fits(declared, given, "input", i, w) : 0; /* NULL: omitted */
 }
 
-static void set_value(struct value *v, const struct value *from)
-{
-    struct tensor declared = v->tensor;
-
-    *v = *from;
-    v->tensor = declared;
-    v->tensor.shape = from->tensor.shape;
-    v->tensor.data = from->tensor.data;
-    v->const_cache = NULL; /* not a constant: it differs between calls */
-}
-
-/* Stores output i in the result; with bounds, every output gets real and bound arrays. */
-static int fill_result(struct value *v, struct arena *a, struct result *ret, uint32_t i,
-                       struct why *w)
-{
-    size_t n = tensor_count(&v->tensor);
-
-    ret->out[i] = v->tensor;
-    ret->kind[i] = v->kind;
-    ret->open[i] = v->open;
-    ret->distribution[i] = v->distribution;
-    if (!ret->real)
-        return 0;
-    if (!v->real) {
-        v->real = arena_alloc_raw(a, n + 1, sizeof(double));
-        if (v->real)
-            tensor_widen(&v->tensor, v->real);
-    }
-    if (!v->bound)
-        v->bound = arena_alloc(a, n + 1, sizeof(double));
-    if (!v->real || !v->bound)
-        return why_no_memory(w);
-    ret->real[i] = v->real;
-    ret->bound[i] = v->bound;
-    return 0;
-}
-
+/* Runs the main graph and stores its outputs; with bounds, every output gets real and bound. */
 static int run_main(struct run *r, const struct tensor *in, struct result *ret, struct why *w)
 {
     const struct graph *g = &r->plan->model->graph[0];
     struct arena *a = ret->arena;
     struct value *values = new_values(r->plan, 0, a);
+    bool bounds = r->options->bounds;
 
     ret->n = g->n_outputs;
     ret->out = arena_alloc(a, g->n_outputs + 1, sizeof *ret->out);
     ret->kind = arena_alloc(a, g->n_outputs + 1, sizeof *ret->kind);
     ret->open = arena_alloc(a, g->n_outputs + 1, sizeof *ret->open);
     ret->distribution = arena_alloc(a, g->n_outputs + 1, sizeof(struct distribution *));
-    if (r->options->bounds) {
+    if (bounds) {
         ret->real = arena_alloc(a, g->n_outputs + 1, sizeof *ret->real);
         ret->bound = arena_alloc(a, g->n_outputs + 1, sizeof *ret->bound);
     }
     if (!values || !ret->out || !ret->kind || !ret->open || !ret->distribution ||
-        (r->options->bounds && (!ret->real || !ret->bound)))
+        (bounds && (!ret->real || !ret->bound)))
         return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_inputs; i++) {
         struct value *v = &values[g->input[i]];
@@ -372,8 +307,27 @@ static int run_main(struct run *r, const struct tensor *in, struct result *ret, 
         TRY(tensor_align(&v->tensor, a, w));
     }
     TRY(run_graph(r, 0, values, a, w));
-    for (uint32_t i = 0; i < g->n_outputs; i++)
-        TRY(fill_result(&values[g->output[i]], a, ret, i, w));
+    for (uint32_t i = 0; i < g->n_outputs; i++) {
+        struct value *v = &values[g->output[i]];
+        size_t n = tensor_count(&v->tensor);
+        ret->out[i] = v->tensor;
+        ret->kind[i] = v->kind;
+        ret->open[i] = v->open;
+        ret->distribution[i] = v->distribution;
+        if (!bounds)
+            continue;
+        if (!v->real) {
+            v->real = arena_alloc_raw(a, n + 1, sizeof(double));
+            if (v->real)
+                tensor_widen(&v->tensor, v->real);
+        }
+        if (!v->bound)
+            v->bound = arena_alloc(a, n + 1, sizeof(double));
+        if (!v->real || !v->bound)
+            return why_no_memory(w);
+        ret->real[i] = v->real;
+        ret->bound[i] = v->bound;
+    }
     return 0;
 }
 
@@ -423,14 +377,6 @@ void result_done(struct result *r)
         arena_free(r->arena);
     if (r)
         *r = (struct result){ 0 };
-}
-
-static void free_slots(struct exec_frame *f)
-{
-    uint32_t n = f->run->plan->model->n_graphs * RESULT_SLOTS;
-
-    for (uint32_t i = 0; f->slot && i < n; i++)
-        arena_free(f->slot[i]);
 }
 
 static int keep_bytes(struct arena *keep, void **p, size_t length)
@@ -494,7 +440,8 @@ static int run_control(struct run *r, const struct graph *g, struct call *c,
         rc = keep_output(&f, i, w);
     if (rc < 0 && w->code == WHY_INVALID)
         w->code = WHY_EXECUTION;
-    free_slots(&f);
+    for (uint32_t i = 0; i < n_graphs * RESULT_SLOTS; i++)
+        arena_free(f.slot[i]);
     return rc;
 }
 
@@ -547,8 +494,14 @@ int frame_call(struct exec_frame *f, uint32_t graph, const struct value *in, uin
     REQUIRE(w, n_in == g->n_inputs && n_out == g->n_outputs,
             "subgraph %u has %u inputs and %u outputs", graph, g->n_inputs, g->n_outputs);
     for (uint32_t i = 0; i < n_in; i++) {
-        TRY(check_argument(&values[g->input[i]].tensor, &in[i].tensor, i, w));
-        set_value(&values[g->input[i]], &in[i]);
+        struct value *v = &values[g->input[i]];
+        struct tensor declared = v->tensor;
+        TRY(check_argument(&declared, &in[i].tensor, i, w));
+        *v = in[i];
+        v->tensor = declared;
+        v->tensor.shape = in[i].tensor.shape;
+        v->tensor.data = in[i].tensor.data;
+        v->const_cache = NULL; /* not a constant: it differs between calls */
     }
     TRY(run_graph(f->run, graph, values, keep, w));
     for (uint32_t i = 0; i < n_out; i++)
