@@ -163,22 +163,6 @@ static int choose(const struct operands *o, struct call *c, struct why *w)
                     o->in[0]->shape.rank, text);
 }
 
-static void bind_roles(const struct operands *o, struct call *c)
-{
-    uint32_t at = 0;
-
-    for (int k = 0; c->form->role[k] != END && at < o->n_in; k++) {
-        int role = c->form->role[k];
-        c->in[role] = o->in[at];
-        if (o->op->in[role].many) {
-            c->many_at = at;
-            at += c->n_many;
-        } else {
-            at++;
-        }
-    }
-}
-
 static void to_nhwc(struct shape *s)
 {
     if (s->rank != 4)
@@ -335,16 +319,6 @@ static int check_quant(const struct call *c, const struct role *r, const struct 
     return 0;
 }
 
-static int check_quants(const struct call *c, struct why *w)
-{
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (c->arg[i])
-            TRY(check_quant(c, call_role(c, i), c->arg[i], w));
-    for (uint32_t i = 0; i < c->n_out; i++)
-        TRY(check_quant(c, out_role_at(c->op, i), c->out[i], w));
-    return 0;
-}
-
 static int unify_inputs(struct call *c, bool runtime, struct why *w)
 {
     const struct tensor *first = c->n_in ? c->arg[0] : NULL;
@@ -403,20 +377,13 @@ static int merge_shape(const struct call *c, const struct role *r, const struct 
     return 0;
 }
 
-static bool shapes_complete(const struct call *c, bool runtime)
-{
-    for (uint32_t i = 0; i < c->n_in && !runtime; i++)
-        if (c->arg[i] && dtype_info[c->arg[i]->dtype].tensor && !shape_known(&c->arg[i]->shape))
-            return false;
-    return true;
-}
-
 enum { MAX_SAVED = 64 };
 
 static int infer_outputs(struct call *c, bool runtime, struct why *w)
 {
     struct shape declared[MAX_SAVED];
     uint32_t n = c->n_out < MAX_SAVED ? c->n_out : MAX_SAVED;
+    bool complete = true; /* the shapes of the inputs */
     int rc = 0;
 
     REQUIRE(w, c->n_out <= MAX_SAVED, "%s: %u outputs, at most %d are supported", c->op->name,
@@ -425,7 +392,10 @@ static int infer_outputs(struct call *c, bool runtime, struct why *w)
         declared[i] = c->out[i]->shape;
         shape_from_pattern(c, out_role_at(c->op, i), &c->out[i]->shape);
     }
-    if (c->op->infer && shapes_complete(c, runtime))
+    for (uint32_t i = 0; i < c->n_in && !runtime; i++)
+        complete &=
+            !c->arg[i] || !dtype_info[c->arg[i]->dtype].tensor || shape_known(&c->arg[i]->shape);
+    if (c->op->infer && complete)
         rc = c->op->infer(c, w);
     runtime = runtime && !c->op->measure; /* with measure(), 0 still means unknown */
     for (uint32_t i = 0; i < n && rc >= 0; i++) {
@@ -439,17 +409,6 @@ static int infer_outputs(struct call *c, bool runtime, struct why *w)
         for (uint32_t i = 0; i < n; i++)
             c->out[i]->shape = declared[i];
     return rc;
-}
-
-/* Checks shapes of inputs, then infers those of outputs.  NNAPI checks these at execution. */
-static int bind_shapes(struct call *c, bool runtime, struct why *w)
-{
-    if (unify_inputs(c, runtime, w) < 0 || infer_outputs(c, runtime, w) < 0) {
-        if (w && w->code == WHY_INVALID)
-            w->code = WHY_EXECUTION;
-        return -1;
-    }
-    return 0;
 }
 
 /* If only shapes contradict each other, the call is bound, c->level is set, and -1 returned. */
@@ -470,8 +429,23 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
     int level = choose(&o, c, w);
     if (level < 0)
         return -1;
-    bind_roles(&o, c);
-    TRY(check_quants(c, w));
+
+    /* operands to roles */
+    uint32_t at = 0;
+    for (int k = 0; c->form->role[k] != END && at < n_in; k++) {
+        int role = c->form->role[k];
+        c->in[role] = in[at];
+        if (op->in[role].many)
+            c->many_at = at;
+        at += op->in[role].many ? c->n_many : 1;
+    }
+    for (uint32_t i = 0; i < n_in; i++)
+        if (in[i])
+            TRY(check_quant(c, call_role(c, i), in[i], w));
+    for (uint32_t i = 0; i < n_out; i++)
+        TRY(check_quant(c, out_role_at(op, i), out[i], w));
+
+    /* shapes: those of the inputs are checked, those of the outputs inferred */
     if (runtime && op->control) { /* output shapes are those of the subgraph's outputs */
         TRY(unify_inputs(c, runtime, w));
         return level;
@@ -481,10 +455,15 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
         return level; /* shapes depend on the layout, known only at execution */
     if (layout && call_real(c, op->layout - 1) != 0)
         view_as_nhwc(c);
-    int bound = bind_shapes(c, runtime, w);
+    int bound = unify_inputs(c, runtime, w);
+    if (bound >= 0)
+        bound = infer_outputs(c, runtime, w);
     c->level = c->level > level ? c->level : level;
-    if (bound < 0)
+    if (bound < 0) {
+        if (w && w->code == WHY_INVALID)
+            w->code = WHY_EXECUTION; /* NNAPI checks shapes at execution */
         return -1;
+    }
     for (uint32_t i = 0; c->nchw && i < n_out && i < MAX_OUT_ROLES; i++)
         if (c->out_view[i] != out[i]) {
             out[i]->shape = c->out_view[i]->shape;

@@ -34,25 +34,17 @@ static bool is_default(const struct call *c, int role)
            call_known(c, role) && call_real(c, role) == r->otherwise;
 }
 
-/* An input whose role was added after `level`, preferably one that cannot be left off; -1: none. */
-static int higher_input(const struct call *c, int level)
-{
-    int found = -1;
-
-    for (int r = 0; r < c->op->n_in; r++)
-        if (c->in[r] && (int) c->op->in[r].since > level &&
-            (found < 0 || (is_default(c, found) && !is_default(c, r))))
-            found = r;
-    return found;
-}
-
 static void explain_operation(const struct level_requirement *n, int level, struct why *w)
 {
     const struct call *c = n->call;
     const struct op *op = c->op;
-    int input = higher_input(c, level);
+    int input = -1; /* whose role was added after `level`, preferably one that cannot be left off */
     char what[160];
 
+    for (int r = 0; r < op->n_in; r++)
+        if (c->in[r] && (int) op->in[r].since > level &&
+            (input < 0 || (is_default(c, input) && !is_default(c, r))))
+            input = r;
     if ((int) op->since > level)
         snprintf(what, sizeof what, "the operation");
     else if ((int) c->typing->since > level && c->n_in && c->arg[0])
@@ -68,16 +60,6 @@ static void explain_operation(const struct level_requirement *n, int level, stru
              op->name, what, n->level, level_name(n->level));
 }
 
-static void explain_operand(const struct level_requirement *n, const struct model *m, struct why *w)
-{
-    const struct operand *o = &m->graph[n->graph].operand[n->index];
-    const struct dtype_info *info = &dtype_info[o->tensor.dtype];
-
-    why_fail(w, WHY_UNSUPPORTED, "operand %u, %s%s, needs feature level %d (%s)", n->index,
-             info->name, info->since < n->level ? " of unknown rank" : "", n->level,
-             level_name(n->level));
-}
-
 static int note_obstacle(const struct level_requirement *n, void *user, struct why *w)
 {
     struct limit *l = user;
@@ -86,10 +68,15 @@ static int note_obstacle(const struct level_requirement *n, void *user, struct w
     (void) w;
     if (n->level <= l->level || to->text[0])
         return 0;
-    if (n->call)
+    if (n->call) {
         explain_operation(n, l->level, to);
-    else
-        explain_operand(n, l->model, to);
+    } else {
+        const struct operand *o = &l->model->graph[n->graph].operand[n->index];
+        const struct dtype_info *info = &dtype_info[o->tensor.dtype];
+        why_fail(to, WHY_UNSUPPORTED, "operand %u, %s%s, needs feature level %d (%s)", n->index,
+                 info->name, info->since < n->level ? " of unknown rank" : "", n->level,
+                 level_name(n->level));
+    }
     if (n->graph > 0)
         why_prefix(to, "subgraph %u", n->graph);
     return 0;
@@ -208,52 +195,39 @@ static int try_cut(const struct converter *c, const struct level_requirement *n,
     return 0;
 }
 
-/* Number of outputs without trailing ones that are optional and that nothing reads. */
-static uint32_t least_outputs(const struct graph *g, const struct operation *o, const struct op *op)
-{
-    uint32_t n = o->n_out; /* g has consumers counted, o is the original operation */
-
-    while (n > 1 && (int) n <= op->n_out && op->out[n - 1].optional &&
-           g->operand[o->out[n - 1]].life == LIFE_TEMPORARY &&
-           g->operand[o->out[n - 1]].consumers == 0)
-        n--;
-    return n;
-}
-
-static int note_cut(struct converter *c, const struct level_requirement *n, uint32_t n_in,
-                    uint32_t n_out, struct why *w)
-{
-    const struct operation *o = &c->from->graph[n->graph].operation[n->index];
-    char where[96];
-
-    if (n_in < o->n_in)
-        TRY(conversion_add_note(c->to, c->a, false, w,
-                                "%s: the last %u of %u inputs are left off: they hold the defaults",
-                                place(n, where), o->n_in - n_in, o->n_in));
-    if (n_out < o->n_out)
-        TRY(conversion_add_note(c->to, c->a, false, w,
-                                "%s: the last %u of %u outputs are left off: nothing reads them",
-                                place(n, where), o->n_out - n_out, o->n_out));
-    return 0;
-}
-
-/* Leaves off as few operands as possible. */
+/* Leaves off as few operands as possible: inputs that hold the defaults, and trailing outputs that
+ * are optional and that nothing reads. */
 static int shorten(struct converter *c, const struct level_requirement *n, struct why *w)
 {
     const struct operation *o = &c->from->graph[n->graph].operation[n->index];
-    struct graph *g = &c->to->model.graph[n->graph];
-    struct operation *to = &g->operation[n->index];
-    uint32_t least = least_outputs(g, o, n->call->op);
+    struct graph *g = &c->to->model.graph[n->graph]; /* its consumers are counted */
+    const struct op *op = n->call->op;
+    uint32_t least = o->n_out;
+    bool fits = false;
+    char where[96];
 
+    while (least > 1 && (int) least <= op->n_out && op->out[least - 1].optional &&
+           g->operand[o->out[least - 1]].life == LIFE_TEMPORARY &&
+           g->operand[o->out[least - 1]].consumers == 0)
+        least--;
     for (uint32_t n_out = o->n_out; n_out >= least; n_out--)
         for (uint32_t n_in = o->n_in; n_in > 0; n_in--) {
-            bool fits = false;
             TRY(try_cut(c, n, n_in, n_out, &fits, w));
             if (!fits)
                 continue;
-            to->n_in = n_in;
-            to->n_out = n_out;
-            return note_cut(c, n, n_in, n_out, w);
+            g->operation[n->index].n_in = n_in;
+            g->operation[n->index].n_out = n_out;
+            if (n_in < o->n_in)
+                TRY(conversion_add_note(
+                    c->to, c->a, false, w,
+                    "%s: the last %u of %u inputs are left off: they hold the defaults",
+                    place(n, where), o->n_in - n_in, o->n_in));
+            if (n_out < o->n_out)
+                TRY(conversion_add_note(
+                    c->to, c->a, false, w,
+                    "%s: the last %u of %u outputs are left off: nothing reads them",
+                    place(n, where), o->n_out - n_out, o->n_out));
+            return 0;
         }
     return 0; /* model_convert() reports the obstacle at the end */
 }
@@ -312,50 +286,45 @@ static int remove_unused(struct converter *c, uint32_t index, struct why *w)
     return 0;
 }
 
-static int convert_model(struct converter *c, struct why *w)
-{
-    struct model *m = &c->to->model;
-
-    if (m->n_extensions && c->level < WITH_EXTENSIONS && model_uses_extensions(m))
-        return why_fail(w, WHY_UNSUPPORTED, "extensions need feature level %d (%s)",
-                        WITH_EXTENSIONS, level_name(WITH_EXTENSIONS));
-    TRY(model_levels(c->from, convert_part, c, NULL, w));
-    for (uint32_t g = 0; g < m->n_graphs; g++)
-        TRY(remove_unused(c, g, w));
-    if (c->removed && !c->to->n_notes)
-        TRY(conversion_add_note(c->to, c->a, false, w, "%u unused operands are removed",
-                                c->removed));
-    if (m->relaxed && c->level < WITH_RELAXED) {
-        m->relaxed = false;
-        TRY(conversion_add_note(c->to, c->a, true, w,
-                                "relaxed computation of fp32 in fp16 is no longer allowed"));
-    }
-    if (m->n_extensions && c->level < WITH_EXTENSIONS) {
-        TRY(conversion_add_note(c->to, c->a, true, w,
-                                "the names of %u unused extensions are removed", m->n_extensions));
-        m->n_extensions = 0;
-    }
-    model_count_consumers(m);
-    return 0;
-}
-
 int model_convert(const struct model *m, int level, struct arena *a,
                   struct conversion *ret_conversion, struct why *w)
 {
     struct conversion to = { .note = NULL };
     struct converter c = { .from = m, .to = &to, .a = a, .level = level };
+    struct model *copy = &to.model;
 
     to.level = model_prepare(m, NULL, w);
     TRY(to.level);
-    if (model_copy(m, a, &to.model) < 0)
+    if (model_copy(m, a, copy) < 0)
         return why_no_memory(w);
-    model_count_consumers(&to.model);
-    if (to.level > level) {
-        TRY(convert_model(&c, w));
-        TRY(model_complies(&to.model, level, w));
-        to.level = model_prepare(&to.model, NULL, w);
-        TRY(to.level);
+    model_count_consumers(copy);
+    if (to.level <= level) {
+        *ret_conversion = to;
+        return 0;
     }
+
+    if (copy->n_extensions && level < WITH_EXTENSIONS && model_uses_extensions(copy))
+        return why_fail(w, WHY_UNSUPPORTED, "extensions need feature level %d (%s)",
+                        WITH_EXTENSIONS, level_name(WITH_EXTENSIONS));
+    TRY(model_levels(m, convert_part, &c, NULL, w));
+    for (uint32_t g = 0; g < copy->n_graphs; g++)
+        TRY(remove_unused(&c, g, w));
+    if (c.removed && !to.n_notes)
+        TRY(conversion_add_note(&to, a, false, w, "%u unused operands are removed", c.removed));
+    if (copy->relaxed && level < WITH_RELAXED) {
+        copy->relaxed = false;
+        TRY(conversion_add_note(&to, a, true, w,
+                                "relaxed computation of fp32 in fp16 is no longer allowed"));
+    }
+    if (copy->n_extensions && level < WITH_EXTENSIONS) {
+        TRY(conversion_add_note(&to, a, true, w, "the names of %u unused extensions are removed",
+                                copy->n_extensions));
+        copy->n_extensions = 0;
+    }
+    model_count_consumers(copy);
+    TRY(model_complies(copy, level, w));
+    to.level = model_prepare(copy, NULL, w);
+    TRY(to.level);
     *ret_conversion = to;
     return 0;
 }

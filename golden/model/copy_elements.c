@@ -82,22 +82,16 @@ static void copy_transposed(size_t size, const struct copy_axis *rows, const str
                       to + (ptrdiff_t) i * row_to + (ptrdiff_t) j * run_to);
 }
 
-static void copy_plane(size_t size, const struct copy_axis *a, const char *from, char *to)
-{
-    const struct copy_axis *rows = &a[0], *run = &a[1];
-    bool transposed = rows->n > 1 && rows->from == 1 && run->from != 1 && run->from != 0;
-
-    if (transposed && size <= MAX_TILED)
-        copy_transposed(size, rows, run, from, to);
-    else
-        copy_rows(size, rows, run, from, to);
-}
-
 static void copy_box(size_t size, const struct copy_axis *a, uint32_t rank, const char *from,
                      char *to)
 {
     if (rank == 2) {
-        copy_plane(size, a, from, to);
+        const struct copy_axis *rows = &a[0], *run = &a[1];
+        bool transposed = rows->n > 1 && rows->from == 1 && run->from != 1 && run->from != 0;
+        if (transposed && size <= MAX_TILED)
+            copy_transposed(size, rows, run, from, to);
+        else
+            copy_rows(size, rows, run, from, to);
         return;
     }
     for (size_t i = 0; i < a->n; i++) {
@@ -107,38 +101,30 @@ static void copy_box(size_t size, const struct copy_axis *a, uint32_t rank, cons
     }
 }
 
-/* Removes axes of one element and merges adjacent axes that are contiguous in both arrays.  The
- * first two axes of the result have one element, so that at least two are left. */
-static uint32_t simplify(const struct copy_axis *axis, uint32_t rank, struct copy_axis *ret)
-{
-    struct copy_axis *last = NULL;
-    uint32_t n = 2;
-
-    ret[0] = ret[1] = (struct copy_axis){ 1, 1, 1 };
-    for (uint32_t i = 0; i < rank; i++) {
-        const struct copy_axis *a = &axis[i];
-        if (a->n == 1)
-            continue;
-        if (last && last->from == a->from * (ptrdiff_t) a->n &&
-            last->to == a->to * (ptrdiff_t) a->n) {
-            *last = (struct copy_axis){ last->n * a->n, a->from, a->to };
-        } else {
-            ret[n] = *a;
-            last = &ret[n++];
-        }
-    }
-    return n;
-}
-
 void copy_elements(size_t size, const struct copy_axis *axis, uint32_t rank, const void *from,
                    void *to)
 {
-    struct copy_axis a[MOVER_AXES + 2];
+    /* Without axes of one element; adjacent axes that are contiguous in both arrays are merged. The
+     * first two axes have one element, so that at least two are left. */
+    struct copy_axis a[MOVER_AXES + 2] = { { 1, 1, 1 }, { 1, 1, 1 } }, *last = NULL;
+    uint32_t n = 2;
 
     for (uint32_t i = 0; i < rank; i++)
         if (axis[i].n == 0)
             return;
-    uint32_t n = simplify(axis, rank, a), skip = n - 2 < 2 ? n - 2 : 2;
+    for (uint32_t i = 0; i < rank; i++) {
+        const struct copy_axis *next = &axis[i];
+        if (next->n == 1)
+            continue;
+        if (last && last->from == next->from * (ptrdiff_t) next->n &&
+            last->to == next->to * (ptrdiff_t) next->n) {
+            *last = (struct copy_axis){ last->n * next->n, next->from, next->to };
+        } else {
+            a[n] = *next;
+            last = &a[n++];
+        }
+    }
+    uint32_t skip = n - 2 < 2 ? n - 2 : 2;
     copy_box(size, a + skip, n - skip, from, to);
 }
 

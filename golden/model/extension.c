@@ -138,76 +138,59 @@ const struct op *extension_op_of_text(const char *text)
     return prefix ? extension_op_by_name(prefix, name) : NULL;
 }
 
-static bool uses_extensions(const struct graph *g)
+bool model_uses_extensions(const struct model *m)
 {
     uint16_t number;
 
-    for (uint32_t i = 0; i < g->n_operations; i++)
-        if (extension_prefix_of(g->operation[i].code) > EXTENSION_oem)
-            return true;
-    for (uint32_t i = 0; i < g->n_operands; i++) {
-        const struct operand *o = &g->operand[i];
-        if (o->tensor.dtype == DT_FOREIGN
-                ? extension_prefix_of(o->foreign) != 0
-                : extension_of_type(o->tensor.dtype, &number) > EXTENSION_oem)
-            return true;
-    }
-    return false;
-}
-
-bool model_uses_extensions(const struct model *m)
-{
-    for (uint32_t g = 0; g < m->n_graphs; g++)
-        if (uses_extensions(&m->graph[g]))
-            return true;
-    return false;
-}
-
-static bool uses_oem(const struct graph *g)
-{
-    for (uint32_t i = 0; i < g->n_operations; i++) {
-        int32_t code = g->operation[i].code;
-        if (code == OEM_CODE || extension_prefix_of(code) == EXTENSION_oem)
-            return true;
-    }
-    for (uint32_t i = 0; i < g->n_operands; i++) {
-        const struct operand *o = &g->operand[i];
-        if (o->tensor.dtype == DT_OEM_BYTE ||
-            (o->tensor.dtype == DT_FOREIGN && !extension_prefix_of(o->foreign)))
-            return true;
+    for (const struct graph *g = m->graph; g < m->graph + m->n_graphs; g++) {
+        for (uint32_t i = 0; i < g->n_operations; i++)
+            if (extension_prefix_of(g->operation[i].code) > EXTENSION_oem)
+                return true;
+        for (uint32_t i = 0; i < g->n_operands; i++) {
+            const struct operand *o = &g->operand[i];
+            if (o->tensor.dtype == DT_FOREIGN
+                    ? extension_prefix_of(o->foreign) != 0
+                    : extension_of_type(o->tensor.dtype, &number) > EXTENSION_oem)
+                return true;
+        }
     }
     return false;
 }
 
 bool model_uses_oem(const struct model *m)
 {
-    for (uint32_t g = 0; g < m->n_graphs; g++)
-        if (uses_oem(&m->graph[g]))
-            return true;
+    for (const struct graph *g = m->graph; g < m->graph + m->n_graphs; g++) {
+        for (uint32_t i = 0; i < g->n_operations; i++) {
+            int32_t code = g->operation[i].code;
+            if (code == OEM_CODE || extension_prefix_of(code) == EXTENSION_oem)
+                return true;
+        }
+        for (uint32_t i = 0; i < g->n_operands; i++) {
+            const struct operand *o = &g->operand[i];
+            if (o->tensor.dtype == DT_OEM_BYTE ||
+                (o->tensor.dtype == DT_FOREIGN && !extension_prefix_of(o->foreign)))
+                return true;
+        }
+    }
     return false;
-}
-
-static void note_graph(const struct graph *g, bool *used)
-{
-    uint16_t number;
-
-    for (uint32_t i = 0; i < g->n_operands; i++)
-        if (g->operand[i].tensor.dtype > DT_FOREIGN)
-            used[extension_of_type(g->operand[i].tensor.dtype, &number)] = true;
-    for (uint32_t i = 0; i < g->n_operations; i++)
-        if (extension_op(g->operation[i].code))
-            used[extension_prefix_of(g->operation[i].code)] = true;
 }
 
 int model_name_extensions(struct model *m, struct arena *a)
 {
     bool used[EXTENSION_END] = { false };
     struct extension *x = arena_alloc(a, EXTENSION_END, sizeof *x);
+    uint16_t number;
 
     if (!x)
         return -1;
-    for (uint32_t g = 0; g < m->n_graphs; g++)
-        note_graph(&m->graph[g], used);
+    for (const struct graph *g = m->graph; g < m->graph + m->n_graphs; g++) {
+        for (uint32_t i = 0; i < g->n_operands; i++)
+            if (g->operand[i].tensor.dtype > DT_FOREIGN)
+                used[extension_of_type(g->operand[i].tensor.dtype, &number)] = true;
+        for (uint32_t i = 0; i < g->n_operations; i++)
+            if (extension_op(g->operation[i].code))
+                used[extension_prefix_of(g->operation[i].code)] = true;
+    }
     m->extension = x;
     m->n_extensions = 0;
     for (int i = EXTENSION_NONE + 1; i < EXTENSION_END; i++)

@@ -36,64 +36,46 @@ void model_count_consumers(struct model *m)
     }
 }
 
-struct visit {
-    uint32_t operation, next_input;
-};
-
 /* Topological sort by depth-first search: the writers of an operation's inputs come before it. */
-struct ordering {
-    const struct graph *g;
-    uint32_t *writer; /* per operand: 1 + index of the operation that writes it; 0: none */
-    unsigned char *state;
-    struct visit *stack;
-    uint32_t *order, n;
-};
-
-enum { UNSEEN, OPEN, DONE };
-
-static int visit_operation(struct ordering *o, uint32_t first, struct why *w)
-{
-    uint32_t depth = 0;
-
-    o->stack[depth++] = (struct visit){ first, 0 };
-    o->state[first] = OPEN;
-    while (depth > 0) {
-        struct visit *v = &o->stack[depth - 1];
-        const struct operation *op = &o->g->operation[v->operation];
-        if (v->next_input == op->n_in) {
-            o->state[v->operation] = DONE;
-            o->order[o->n++] = v->operation;
-            depth--;
-            continue;
-        }
-        uint32_t by = o->writer[op->in[v->next_input++]];
-        if (by == 0 || o->state[by - 1] == DONE)
-            continue;
-        REQUIRE(w, o->state[by - 1] == UNSEEN, "operation %u depends on itself in a cycle", by - 1);
-        o->state[by - 1] = OPEN;
-        o->stack[depth++] = (struct visit){ by - 1, 0 };
-    }
-    return 0;
-}
-
 int graph_order(const struct graph *g, struct arena *scratch, uint32_t *ret_order, struct why *w)
 {
-    struct ordering o = {
-        .g = g,
-        .writer = arena_alloc(scratch, g->n_operands + 1, sizeof *o.writer),
-        .state = arena_alloc(scratch, g->n_operations + 1, 1),
-        .stack = arena_alloc(scratch, g->n_operations + 1, sizeof *o.stack),
-        .order = ret_order,
-    };
+    enum { UNSEEN, OPEN, DONE };
+    struct visit {
+        uint32_t operation, next_input;
+    } *stack = arena_alloc(scratch, g->n_operations + 1, sizeof *stack);
+    unsigned char *state = arena_alloc(scratch, g->n_operations + 1, 1);
+    /* per operand: 1 + index of the operation that writes it; 0: none */
+    uint32_t *writer = arena_alloc(scratch, g->n_operands + 1, sizeof *writer);
+    uint32_t n = 0, depth = 0;
 
-    if (!o.writer || !o.state || !o.stack)
+    if (!writer || !state || !stack)
         return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_out; k++)
-            o.writer[g->operation[i].out[k]] = i + 1;
-    for (uint32_t i = 0; i < g->n_operations; i++)
-        if (o.state[i] == UNSEEN)
-            TRY(visit_operation(&o, i, w));
+            writer[g->operation[i].out[k]] = i + 1;
+    for (uint32_t first = 0; first < g->n_operations; first++) {
+        if (state[first] != UNSEEN)
+            continue;
+        state[first] = OPEN;
+        stack[depth++] = (struct visit){ first, 0 };
+        while (depth > 0) {
+            struct visit *v = &stack[depth - 1];
+            const struct operation *o = &g->operation[v->operation];
+            if (v->next_input == o->n_in) {
+                state[v->operation] = DONE;
+                ret_order[n++] = v->operation;
+                depth--;
+                continue;
+            }
+            uint32_t by = writer[o->in[v->next_input++]];
+            if (by == 0 || state[by - 1] == DONE)
+                continue;
+            REQUIRE(w, state[by - 1] == UNSEEN, "operation %u depends on itself in a cycle",
+                    by - 1);
+            state[by - 1] = OPEN;
+            stack[depth++] = (struct visit){ by - 1, 0 };
+        }
+    }
     return 0;
 }
 

@@ -35,19 +35,6 @@ static int operation_fail(struct why *w, uint32_t graph, uint32_t i)
                  : why_prefix(w, "operation %u", i);
 }
 
-static int check_zero(const struct tensor *t, const struct dtype_info *info, struct why *w)
-{
-    int32_t lo = 0, hi = 0;
-
-    if (info->quant == QUANT_AFFINE) {
-        lo = (int32_t) info->codec->min;
-        hi = (int32_t) info->codec->max;
-    }
-    REQUIRE(w, t->zero >= lo && t->zero <= hi, "%s has zero point %d, must be in %d..%d",
-            info->name, t->zero, lo, hi);
-    return 0;
-}
-
 static int check_channels(const struct tensor *t, struct why *w)
 {
     REQUIRE(w, t->channel_scale && t->channel_dim < t->shape.rank,
@@ -65,6 +52,9 @@ static int check_channels(const struct tensor *t, struct why *w)
 static int check_quantisation(const struct tensor *t, const struct dtype_info *info, struct why *w)
 {
     bool needs_scale = info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM;
+    bool needs_zero = info->quant == QUANT_AFFINE;
+    int32_t lo = needs_zero ? (int32_t) info->codec->min : 0;
+    int32_t hi = needs_zero ? (int32_t) info->codec->max : 0;
     double scale = (double) t->scale;
 
     if (needs_scale)
@@ -75,7 +65,8 @@ static int check_quantisation(const struct tensor *t, const struct dtype_info *i
                 info->name, scale);
     else
         REQUIRE(w, scale == 0, "%s has scale %g, must be 0", info->name, scale);
-    TRY(check_zero(t, info, w));
+    REQUIRE(w, t->zero >= lo && t->zero <= hi, "%s has zero point %d, must be in %d..%d",
+            info->name, t->zero, lo, hi);
     if (info->quant == QUANT_CHANNEL)
         return check_channels(t, w);
     REQUIRE(w, !t->channel_scale, "%s must not have channel scales", info->name);
@@ -285,23 +276,24 @@ static int check_signature(const struct graph *g, const uint32_t *list, uint32_t
     return 0;
 }
 
-static int check_branch(const struct model *m, const struct graph *g, const struct operation *o,
-                        struct why *w)
+/* Checks the operands of IF and WHILE against the inputs and outputs of their subgraphs. */
+static int check_control(const struct model *m, const struct graph *g, const struct op *op,
+                         const struct operation *o, struct why *w)
 {
-    for (uint32_t k = 1; k <= 2; k++) {
-        const struct graph *sub = &m->graph[g->operand[o->in[k]].subgraph];
-        TRY(check_signature(g, o->in + 3, o->n_in - 3, sub, sub->input, sub->n_inputs, "input", w));
-        TRY(check_signature(g, o->out, o->n_out, sub, sub->output, sub->n_outputs, "output", w));
+    if (op->control_kind == CONTROL_NONE)
+        return 0;
+    if (op->control_kind == CONTROL_BRANCH) {
+        for (uint32_t k = 1; k <= 2; k++) {
+            const struct graph *sub = &m->graph[g->operand[o->in[k]].subgraph];
+            TRY(check_signature(g, o->in + 3, o->n_in - 3, sub, sub->input, sub->n_inputs, "input",
+                                w));
+            TRY(check_signature(g, o->out, o->n_out, sub, sub->output, sub->n_outputs, "output",
+                                w));
+        }
+        return 0;
     }
-    return 0;
-}
-
-static int check_loop(const struct model *m, const struct graph *g, const struct operation *o,
-                      struct why *w)
-{
     const struct graph *cond = &m->graph[g->operand[o->in[0]].subgraph];
     const struct graph *body = &m->graph[g->operand[o->in[1]].subgraph];
-
     TRY(check_signature(g, o->in + 2, o->n_in - 2, cond, cond->input, cond->n_inputs, "input", w));
     TRY(check_signature(g, o->in + 2, o->n_in - 2, body, body->input, body->n_inputs, "input", w));
     REQUIRE(w, cond->n_outputs == 1 && cond->operand[cond->output[0]].tensor.dtype == DT_B8,
@@ -314,14 +306,6 @@ static int check_loop(const struct model *m, const struct graph *g, const struct
     TRY(check_signature(g, o->out, o->n_out, body, body->output, o->n_out, "output", w));
     return check_signature(body, body->output, body->n_outputs, body, body->input, body->n_outputs,
                            "loop variable", w);
-}
-
-static int check_control(const struct model *m, const struct graph *g, const struct op *op,
-                         const struct operation *o, struct why *w)
-{
-    if (op->control_kind == CONTROL_NONE)
-        return 0;
-    return op->control_kind == CONTROL_BRANCH ? check_branch(m, g, o, w) : check_loop(m, g, o, w);
 }
 
 static bool row_fits(const struct call *c, const struct typing *t, const struct graph *g,
@@ -421,25 +405,18 @@ static int check_operations(struct validation *s, uint32_t index, struct why *w)
     return level;
 }
 
-/* Checks that no array of more than 0 elements is NULL. */
-static int check_arrays(const struct graph *g, struct why *w)
+/* Checks the structure of a graph, without using operation records. */
+static int check_structure(const struct validation *s, uint32_t index, struct why *w)
 {
+    const struct graph *g = &s->model->graph[index];
+
     REQUIRE(w, g->operand || !g->n_operands, "the list of %u operands is missing", g->n_operands);
     REQUIRE(w, g->operation || !g->n_operations, "the list of %u operations is missing",
             g->n_operations);
     REQUIRE(w, g->input || !g->n_inputs, "the list of %u inputs is missing", g->n_inputs);
     REQUIRE(w, g->output || !g->n_outputs, "the list of %u outputs is missing", g->n_outputs);
-    return 0;
-}
-
-/* Checks the structure of a graph, without using operation records. */
-static int check_structure(const struct validation *s, uint32_t index, struct why *w)
-{
-    const struct graph *g = &s->model->graph[index];
-    TRY(check_arrays(g, w));
     uint32_t *seen = arena_alloc_raw(s->scratch, g->n_operands + 1, sizeof *seen);
     int level = 1;
-
     if (!seen)
         return why_no_memory(w);
     for (uint32_t i = 0; i < g->n_operands; i++) {
