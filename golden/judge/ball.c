@@ -89,86 +89,45 @@ static struct moments moments_of(const struct ball_array *a, size_t n, double u,
  * With d the change of x - mean in units of the deviation, y becomes (y + d) / sqrt(1 + t), where
  * t = 2 mean(y d) + mean(d^2): to first order y + d - y mean(y d).  Changes that shift or scale all
  * values equally cancel, so the bound is tighter than with independent errors of mean and
- * deviation. */
-struct spread {
-    const struct ball_array *a;
-    const struct moments *m;
-    size_t n;
-    double u, scale;              /* 1 / deviation */
-    double mean_e, slope, square; /* mean of e; upper bounds of the means of |y d| and d^2 */
-    double lost;                  /* relative change of the variance by rounding */
-};
-
-static double normalised(const struct spread *s, size_t i)
-{
-    return (s->a->x[i] - s->m->mean.x) * s->scale;
-}
-
-/* Upper bound of |t|: the relative change of the variance by errors. */
-static double stretch(const struct spread *s)
-{
-    return 2 * s->slope + s->square;
-}
-
-/* false: the errors are too large for this method. */
-static bool spread_init(struct spread *s)
-{
-    double count = (double) s->n, by = s->scale / count;
-
-    for (size_t i = 0; i < s->n; i++) {
-        double e = ball_at(s->a, i).e;
-        s->mean_e += e / count;
-        s->slope += fabs(normalised(s, i)) * e * by;
-        s->square += e * e * s->scale * by;
-    }
-    double mean = fabs(s->m->mean.x) + s->m->mean.e, most = 1 + stretch(s);
-    double squares = most / (s->scale * s->scale) + mean * mean;
-    double lost = s->m->rounding * squares + bound_tiny(s->u) + epsilon;
-    s->lost = lost * s->scale * s->scale / (1 - stretch(s));
-    return stretch(s) < 0.5 && s->lost < 0.5;
-}
-
-/* First order: the sum of the effects of every value's error on value i. */
-static double first_order(const struct spread *s, size_t i)
-{
-    double y = normalised(s, i), sum = 0;
-
-    for (size_t j = 0; j < s->n; j++) {
-        double back = (1 + y * normalised(s, j)) / (double) s->n;
-        sum += fabs((i == j ? 1 : 0) - back) * ball_at(s->a, j).e;
-    }
-    return sum * s->scale;
-}
-
-/* The higher orders, from the series of 1 / sqrt(1 + t) with Lagrange's remainder,
- * 3 t^2 / (8 (1 - |t|)^(5/2)). */
-static double higher_orders(const struct spread *s, double y, double d)
-{
-    double t = stretch(s), kept = 1 - t;
-    double rest = 3 * t * t / (8 * kept * kept * sqrt(kept));
-
-    return fabs(y) * s->square / 2 + d * (s->slope + s->square / 2) + (fabs(y) + d) * rest;
-}
-
-static double spread_at(const struct spread *s, size_t i)
-{
-    double y = normalised(s, i), d = (ball_at(s->a, i).e + s->mean_e) * s->scale;
-    double carried = first_order(s, i) + higher_orders(s, y, d);
-    double grown = 1 / sqrt(1 - s->lost), scale = s->scale / sqrt(1 - stretch(s)) * grown;
-
-    return carried + (fabs(y) + carried) * (grown - 1 + 8 * s->u) + s->m->shift * scale +
-           bound_tiny(s->u) * (1 + scale);
-}
-
-/* ret_e: the errors of the n normalised values; INFINITY if this method does not apply. */
+ * deviation.
+ *
+ * ret_e: the errors of the n normalised values; INFINITY if this method does not apply. */
 static void spread_errors(const struct ball_array *a, const struct moments *m, size_t n, double u,
                           double *ret_e)
 {
-    struct spread s = { a, m, n, u, .scale = 1 / sqrt(m->variance.x + epsilon) };
-    bool small = spread_init(&s);
+    double count = (double) n, scale = 1 / sqrt(m->variance.x + epsilon); /* 1 / deviation */
+    double mean_e = 0, slope = 0, square = 0; /* of e; upper bounds of those of |y d| and d^2 */
 
-    for (size_t i = 0; i < n; i++)
-        ret_e[i] = small ? bound_clean(spread_at(&s, i)) : INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        double e = ball_at(a, i).e, by = scale / count;
+        mean_e += e / count;
+        slope += fabs((a->x[i] - m->mean.x) * scale) * e * by;
+        square += e * e * scale * by;
+    }
+
+    /* relative changes of the variance: by errors (the upper bound of |t|), by rounding */
+    double t = 2 * slope + square, mean = fabs(m->mean.x) + m->mean.e, most = 1 + t;
+    double squares = most / (scale * scale) + mean * mean;
+    double lost = m->rounding * squares + bound_tiny(u) + epsilon;
+    lost = lost * scale * scale / (1 - t);
+    bool small = t < 0.5 && lost < 0.5;
+
+    /* the series of 1 / sqrt(1 + t) with Lagrange's remainder, 3 t^2 / (8 (1 - |t|)^(5/2)) */
+    double kept = 1 - t, rest = 3 * t * t / (8 * kept * kept * sqrt(kept));
+    double grown = 1 / sqrt(1 - lost), grown_scale = scale / sqrt(1 - t) * grown;
+    for (size_t i = 0; i < n; i++) {
+        double y = (a->x[i] - m->mean.x) * scale, d = (ball_at(a, i).e + mean_e) * scale;
+        double first = 0; /* the sum of the effects of every value's error on value i */
+        for (size_t j = 0; small && j < n; j++) {
+            double back = (1 + y * ((a->x[j] - m->mean.x) * scale)) / count;
+            first += fabs((i == j ? 1 : 0) - back) * ball_at(a, j).e;
+        }
+        double higher = fabs(y) * square / 2 + d * (slope + square / 2) + (fabs(y) + d) * rest;
+        double carried = first * scale + higher;
+        double e = carried + (fabs(y) + carried) * (grown - 1 + 8 * u) + m->shift * grown_scale +
+                   bound_tiny(u) * (1 + grown_scale);
+        ret_e[i] = small ? bound_clean(e) : INFINITY;
+    }
 }
 
 void ball_normalise(const struct ball_array *a, size_t n, double u, double dot_factor,

@@ -32,20 +32,13 @@ static double divergence(double a, double p)
     return d;
 }
 
-/* The probability closest to f among those within the errors of p. */
-static double nearest(double f, double p, double relative, double absolute)
-{
-    double slack = p > 0 ? p * relative + absolute : 0;
-    double lo = fmax(p - slack, 0), hi = fmin(p + slack, 1);
-
-    return f < lo ? lo : f > hi ? hi : f;
-}
-
 /* Judges one frequency, `hits` of n.  at: index of its first draw. */
 static void judge_frequency(struct test *t, double hits, double n, double p, double relative,
                             size_t at)
 {
-    double f = hits / n, closest = nearest(f, p, relative, t->distribution->absolute);
+    double slack = p > 0 ? p * relative + t->distribution->absolute : 0;
+    double lo = fmax(p - slack, 0), hi = fmin(p + slack, 1), f = hits / n;
+    double closest = f < lo ? lo : f > hi ? hi : f; /* to f, among those within the errors of p */
     double ratio =
         t->tolerance > 0 ? fabs(f - p) / t->tolerance : n * divergence(f, closest) / t->limit;
     struct judgement *j = t->j;
@@ -60,26 +53,6 @@ static void judge_frequency(struct test *t, double hits, double n, double p, dou
         j->ratio = ratio;
     }
     j->checked++;
-}
-
-/* Counts the draws of each class; false: a draw is outside 0..classes-1. */
-static bool count(const struct distribution *o, const int32_t *draw, size_t n, size_t *hits)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (draw[i] < 0 || (size_t) draw[i] >= o->classes)
-            return false;
-        hits[draw[i]]++;
-    }
-    return true;
-}
-
-static void judge_row(struct test *t, size_t row, size_t n, const size_t *hits)
-{
-    const struct distribution *o = t->distribution;
-
-    for (size_t k = 0; k < o->classes; k++)
-        judge_frequency(t, (double) hits[k], (double) n, o->p[row * o->classes + k],
-                        o->relative[row], row * n);
 }
 
 static void judge_all_rows(struct test *t, size_t n, const size_t *hits)
@@ -102,17 +75,22 @@ static void judge_rows(struct test *t, const int32_t *draw, size_t n, size_t *hi
     const struct distribution *o = t->distribution;
     size_t *all = hits + o->classes;
 
-    for (size_t row = 0; row < o->rows; row++) {
+    for (size_t row = 0; row < o->rows; row++, draw += n) {
         for (size_t k = 0; k < o->classes; k++)
             hits[k] = 0;
-        if (!count(o, draw + row * n, n, hits)) {
-            snprintf(t->j->why, sizeof t->j->why, "row %zu has a class outside 0..%zu", row,
-                     o->classes - 1);
-            return;
+        for (size_t i = 0; i < n; i++) {
+            if (draw[i] < 0 || (size_t) draw[i] >= o->classes) {
+                snprintf(t->j->why, sizeof t->j->why, "row %zu has a class outside 0..%zu", row,
+                         o->classes - 1);
+                return;
+            }
+            hits[draw[i]]++;
         }
-        judge_row(t, row, n, hits);
-        for (size_t k = 0; k < o->classes; k++)
+        for (size_t k = 0; k < o->classes; k++) {
+            judge_frequency(t, (double) hits[k], (double) n, o->p[row * o->classes + k],
+                            o->relative[row], row * n);
             all[k] += hits[k];
+        }
     }
     if (o->rows > 1 && t->tolerance == 0)
         judge_all_rows(t, n, all);
