@@ -13,11 +13,6 @@ static bool is_quantised(const struct call *c, const struct dot *d)
     return dtype_info[c->in[d->input]->dtype].codec->integer;
 }
 
-static bool is_rescaled(const struct call *c, const struct dot *d)
-{
-    return is_quantised(c, d) && c->out[0]->dtype != DT_I32;
-}
-
 static size_t channels(const struct call *c)
 {
     const struct shape *s = &c->out[0]->shape;
@@ -59,11 +54,13 @@ double *dot_scratch(const struct call *c, size_t n, struct why *w)
     return p;
 }
 
-static int window_sum(const struct call *c, const struct dot *d, const double *x, const double *f,
-                      const double *init, double *y)
+static int dot_sum(const struct call *c, const struct dot *d, const double *x, const double *f,
+                   const double *init, double *y, struct why *w)
 {
     struct dot_window v;
 
+    if (!d->window)
+        return d->sum(c, x, f, init, y, w);
     d->window(c, &v);
     if (v.groups) {
         struct matmul_conv conv = { v.batch, v.in_c,     v.out_c,      v.groups,     v.y,
@@ -75,12 +72,6 @@ static int window_sum(const struct call *c, const struct dot *d, const double *x
         matmul_depthwise(&conv, c->pool);
     }
     return 0;
-}
-
-static int dot_sum(const struct call *c, const struct dot *d, const double *x, const double *f,
-                   const double *init, double *y, struct why *w)
-{
-    return d->window ? window_sum(c, d, x, f, init, y) : d->sum(c, x, f, init, y, w);
 }
 
 /* y[i][ch] *= input scale * filter scale of ch, for quantised operands.  bare: without the input
@@ -185,7 +176,7 @@ static int bound_of_bias(struct call *c, const struct dot *d, double rounding, s
 
 int dot_bound(struct call *c, const struct dot *d, struct why *w)
 {
-    bool quantised = is_quantised(c, d);
+    bool quantised = is_quantised(c, d), rescaled = quantised && c->out[0]->dtype != DT_I32;
     size_t terms = d->terms(c), n = tensor_count(c->out[0]);
     double *ey = c->ey[0];
     double rounding = quantised ? 0 : bound_sum(c, terms + 1, 1);
@@ -195,7 +186,7 @@ int dot_bound(struct call *c, const struct dot *d, struct why *w)
     TRY(bound_of_filter(c, d, w));
     TRY(bound_of_bias(c, d, rounding, w));
     for (size_t i = 0; i < n; i++) {
-        ey[i] += is_rescaled(c, d) ? fabs(c->y[0][i]) * RESCALE_ERROR : lost;
+        ey[i] += rescaled ? fabs(c->y[0][i]) * RESCALE_ERROR : lost;
         ey[i] = bound_clean(ey[i]);
     }
     activation_bound(c, d->activation, c->y[0], ey, n);

@@ -45,11 +45,6 @@ struct stored {
 
 /* ---- choice of the method */
 
-static size_t groups_of(const struct dot_window *v)
-{
-    return v->groups ? v->groups : 1;
-}
-
 static const struct codec *codec_of(const struct tensor *t)
 {
     return dtype_info[t->dtype].codec;
@@ -74,25 +69,22 @@ static bool is_dense(const struct stored *s)
            x->stride == 1 && y->pad == 0 && x->pad == 0 && x->in == x->out;
 }
 
-static bool fits_integers(const struct stored *s)
-{
-    return is_byte(s->x) && is_byte(s->f) && is_byte(s->y) && s->terms <= MATMUL_INT_DEPTH &&
-           (s->v.groups || s->v.multiplier == 1) &&
-           s->v.x.out * patch_row(s) <= MAX_PATCH_BYTES / sizeof(int16_t);
-}
-
+/* Sets the operands, the window and the method of summation. */
 static void describe(struct stored *s)
 {
     const struct call *c = s->call;
+    const struct dot_window *v = &s->v;
 
     s->x = c->in[s->dot->input];
     s->f = c->in[s->dot->filter];
     s->y = c->out[0];
     s->dot->window(c, &s->v);
-    s->taps = s->v.y.kernel * s->v.x.kernel;
-    s->depth = s->v.groups ? s->v.in_c / s->v.groups : 1;
+    s->taps = v->y.kernel * v->x.kernel;
+    s->depth = v->groups ? v->in_c / v->groups : 1;
     s->terms = s->taps * s->depth;
-    s->integer = fits_integers(s);
+    s->integer = is_byte(s->x) && is_byte(s->f) && is_byte(s->y) && s->terms <= MATMUL_INT_DEPTH &&
+                 (v->groups || v->multiplier == 1) &&
+                 v->x.out * patch_row(s) <= MAX_PATCH_BYTES / sizeof(int16_t);
 }
 
 /* ---- weights, and values per output channel */
@@ -145,7 +137,7 @@ static int make_values(const void *context, void *to, struct why *w)
 static int make_integers(const void *context, void *to, struct why *w)
 {
     const struct stored *s = context;
-    size_t n = s->v.out_c / groups_of(&s->v), bytes = matmul_int_bytes(n, s->terms);
+    size_t n = s->v.out_c / (s->v.groups ? s->v.groups : 1), bytes = matmul_int_bytes(n, s->terms);
     int16_t *f = take(s, tensor_count(s->f), sizeof *f, w);
 
     if (!f)
@@ -381,23 +373,6 @@ static void sum_integers(const struct stored *s, const struct slot *slot,
 
 /* ---- finishing */
 
-/* Activates and narrows rows of scaled sums to the elements from `at` on. */
-static void finish_rows(const struct stored *s, size_t rows, double *values, size_t at)
-{
-    size_t n = rows * s->v.out_c;
-    char *to = (char *) s->y->data + at * codec_of(s->y)->size;
-
-    activation_apply(s->call, s->dot->activation, values, n);
-    codec_of(s->y)->narrow(values, n, s->y->zero, tensor_step(s->y, 0), to);
-}
-
-static void scale_doubles(const struct stored *s, size_t rows, double *sums)
-{
-    for (size_t i = 0; i < rows && s->scale; i++, sums += s->v.out_c)
-        for (size_t ch = 0; ch < s->v.out_c; ch++)
-            sums[ch] *= s->scale[ch];
-}
-
 static void finish_integers(const struct stored *s, const struct slot *slot, size_t pixels,
                             size_t at)
 {
@@ -417,16 +392,22 @@ static void finish_integers(const struct stored *s, const struct slot *slot, siz
     matmul_int_finish(&f, pixels, slot->sums, (uint8_t *) s->y->data + at * s->v.out_c);
 }
 
+/* Scales, activates and narrows the sums, a block of rows at a time. */
 static void finish_doubles(const struct stored *s, const struct slot *slot, size_t pixels,
                            size_t at)
 {
-    size_t step = larger(BLOCK / s->v.out_c, 1), channels = s->v.out_c;
+    const struct codec *codec = codec_of(s->y);
+    size_t channels = s->v.out_c, step = larger(BLOCK / channels, 1);
 
     for (size_t i = 0; i < pixels; i += step) {
-        size_t rows = smaller(step, pixels - i);
+        size_t n = smaller(step, pixels - i) * channels;
         double *sums = (double *) slot->sums + i * channels;
-        scale_doubles(s, rows, sums);
-        finish_rows(s, rows, sums, (at + i) * channels);
+        for (size_t k = 0; s->scale && k < n; k += channels)
+            for (size_t ch = 0; ch < channels; ch++)
+                sums[k + ch] *= s->scale[ch];
+        activation_apply(s->call, s->dot->activation, sums, n);
+        codec->narrow(sums, n, s->y->zero, tensor_step(s->y, 0),
+                      (char *) s->y->data + (at + i) * channels * codec->size);
     }
 }
 

@@ -52,18 +52,6 @@ struct shape reduce_kept_shape(const struct call *c)
     return s;
 }
 
-static int check_axes(const struct call *c, struct why *w)
-{
-    int32_t rank = (int32_t) c->arg[0]->shape.rank;
-    size_t n;
-    const int32_t *axis = axes_of(c, &n);
-
-    for (size_t i = 0; i < n; i++)
-        REQUIRE(w, axis[i] >= -rank && axis[i] < rank, "%s: %s[%zu] = %d is not in %d..%d",
-                c->op->name, c->op->in[REDUCE_AXES].name, i, axis[i], -rank, rank - 1);
-    return 0;
-}
-
 /* The shape without the reduced dimensions; [1] if none is left. */
 static struct shape drop_axes(const struct call *c)
 {
@@ -85,9 +73,15 @@ static struct shape drop_axes(const struct call *c)
 
 int reduce_infer(struct call *c, struct why *w)
 {
+    int32_t rank = (int32_t) c->arg[0]->shape.rank;
+    size_t n;
+
     if (!call_known(c, REDUCE_AXES))
         return 0;
-    TRY(check_axes(c, w));
+    const int32_t *axis = axes_of(c, &n);
+    for (size_t i = 0; i < n; i++)
+        REQUIRE(w, axis[i] >= -rank && axis[i] < rank, "%s: %s[%zu] = %d is not in %d..%d",
+                c->op->name, c->op->in[REDUCE_AXES].name, i, axis[i], -rank, rank - 1);
     if (call_known(c, REDUCE_KEEP))
         c->out[0]->shape = call_int(c, REDUCE_KEEP) > 0 ? reduce_kept_shape(c) : drop_axes(c);
     return 0;
@@ -147,12 +141,6 @@ static double larger(double acc, double x)
     return x > acc ? x : acc;
 }
 
-/* The smallest magnitude of the inputs if all have the same sign, else 0. */
-static double common_part(double smallest, double largest)
-{
-    return smallest > 0 ? smallest : largest < 0 ? -largest : 0;
-}
-
 int reduce_bound_sum(struct call *c, struct why *w)
 {
     size_t n = tensor_count(c->out[0]), k = reduce_count(c);
@@ -169,7 +157,9 @@ int reduce_bound_sum(struct call *c, struct why *w)
         reduce_fold(c, c->ex[REDUCE_INPUT], 0, add, ey);
     for (size_t i = 0; i < n; i++) {
         double carried = c->ex[REDUCE_INPUT] ? ey[i] : 0;
-        double alike = k > 0 ? terms * common_part(lo[i], hi[i]) : 0;
+        /* the smallest magnitude of the inputs if all have the same sign, else 0 */
+        double common = lo[i] > 0 ? lo[i] : hi[i] < 0 ? -hi[i] : 0;
+        double alike = k > 0 ? terms * common : 0;
         double rounded = bound_sum(c, k, magnitude[i]) + terms / 2 * c->unit * alike;
         ey[i] = bound_clean(carried + rounded);
     }

@@ -51,15 +51,6 @@ static struct ball kernel(const struct nms *rule, struct ball overlap, bool *und
                                     : ball_difference(ball_exact(1), overlap, rule->u);
 }
 
-/* Whether a candidate is kept after its score has been lowered. */
-static bool keeps(const struct nms *rule, const struct candidate *c, struct ball by,
-                  bool *undecided)
-{
-    if (rule->floor == -INFINITY)
-        return by.x > 0 || rule->kernel != NMS_HARD;
-    return over(rule, c->score, rule->floor, undecided) || c->score.x == rule->floor;
-}
-
 /* Lowers the score of c for its overlap with the selected one; false: it is dropped.  The order of
  * the two matters if one lowers the other's score or would drop it: a selected candidate is not
  * compared with the floor. */
@@ -71,29 +62,15 @@ static bool survives(const struct nms *rule, const struct candidate *selected, s
 
     if (lowers)
         c->score = ball_product(c->score, by, rule->u);
-    bool kept = keeps(rule, c, by, undecided);
+    bool kept;
+    if (rule->floor == -INFINITY)
+        kept = by.x > 0 || rule->kernel != NMS_HARD;
+    else
+        kept = over(rule, c->score, rule->floor, undecided) || c->score.x == rule->floor;
     check(rule, ordered || (!lowers && kept), undecided);
     if (!ordered) /* an implementation may select c first */
         over(rule, selected->score, rule->floor, undecided);
     return kept;
-}
-
-static void bring_to_front(struct candidate *c, size_t best)
-{
-    struct candidate front = c[best];
-
-    memmove(c + 1, c, best * sizeof *c);
-    c[0] = front;
-}
-
-static size_t largest(const struct candidate *c, size_t n)
-{
-    size_t best = 0;
-
-    for (size_t i = 1; i < n; i++)
-        if (c[i].score.x > c[best].score.x)
-            best = i;
-    return best;
 }
 
 /* The candidates left out must be surely lower than all that are taken. */
@@ -114,8 +91,13 @@ size_t nms_select(const struct nms *rule, struct candidate *c, size_t n, size_t 
     size_t taken = 0;
 
     while (taken < n && taken < limit) {
-        bring_to_front(c + taken, largest(c + taken, n - taken));
-        size_t kept = taken + 1;
+        size_t best = taken, kept = taken + 1;
+        for (size_t i = taken + 1; i < n; i++)
+            if (c[i].score.x > c[best].score.x)
+                best = i;
+        struct candidate selected = c[best];
+        memmove(&c[taken + 1], &c[taken], (best - taken) * sizeof *c);
+        c[taken] = selected;
         for (size_t i = taken + 1; i < n; i++)
             if (survives(rule, &c[taken], &c[i], undecided))
                 c[kept++] = c[i];

@@ -153,14 +153,6 @@ static void magnitudes(const struct cell_rows *from, size_t width, double factor
         }
 }
 
-/* An infinite error times a weight of zero gives NaN: the value may be NaN, so INFINITY. */
-static void clean_errors(const struct cell_rows *to, size_t width)
-{
-    for (size_t i = 0; i < to->n; i++)
-        for (size_t j = 0; j < width; j++)
-            to->at.e[i * to->stride + j] = bound_clean(to->at.e[i * to->stride + j]);
-}
-
 /* to.e += (rounding * |x| + ex) * |w| + (|x| + ex) * ew */
 static int add_errors(const struct cell *k, const struct cell_rows *from,
                       const struct cell_matrix *m, size_t terms, const struct cell_rows *to,
@@ -178,7 +170,10 @@ static int add_errors(const struct cell *k, const struct cell_rows *from,
         magnitudes(from, m->k, 1, a);
         add_product(k, from, a, m->k, m, m->weights.e, NULL, to->at.e, to->stride);
     }
-    clean_errors(to, m->n);
+    /* an infinite error times a weight of zero gives NaN: the value may be NaN, so INFINITY */
+    for (size_t i = 0; i < to->n; i++)
+        for (size_t j = 0; j < m->n; j++)
+            to->at.e[i * to->stride + j] = bound_clean(to->at.e[i * to->stride + j]);
     arena_rewind(k->c->scratch, mark);
     return 0;
 }

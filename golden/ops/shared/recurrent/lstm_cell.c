@@ -36,20 +36,6 @@ static int check_group(const struct call *c, const struct lstm *l, struct group 
                       w);
 }
 
-static int check_projection(const struct call *c, const struct lstm *l, struct why *w)
-{
-    const struct tensor *recurrent = c->in[l->cell + LSTM_RECURRENT_TO_OUTPUT];
-    uint32_t units = recurrent->shape.dim[0], outputs = recurrent->shape.dim[1];
-
-    if (has(c, l, LSTM_PROJECTION))
-        return 0;
-    TRY(check_with(c, l->cell + LSTM_PROJECTION_BIAS, false, l->cell + LSTM_PROJECTION, w));
-    REQUIRE(w, units == outputs,
-            "%s: %s is omitted, but there are %u units for an output of size %u", c->op->name,
-            c->op->in[l->cell + LSTM_PROJECTION].name, units, outputs);
-    return 0;
-}
-
 static int check_clip(const struct call *c, int role, struct why *w)
 {
     REQUIRE(w, !call_known(c, role) || call_real(c, role) >= 0,
@@ -63,6 +49,7 @@ int lstm_check(const struct call *c, const struct lstm *l, struct why *w)
     const unsigned activations = 1u << CELL_NONE | 1u << CELL_RELU | 1u << CELL_RELU6 |
                                  1u << CELL_TANH | 1u << CELL_LOGISTIC;
     int r = l->cell, leader = r + LSTM_INPUT_TO_INPUT, aux = l->aux_weights;
+    const struct tensor *recurrent = c->in[r + LSTM_RECURRENT_TO_OUTPUT];
     bool full = has(c, l, LSTM_INPUT_TO_INPUT);
     const struct group peephole = { r + LSTM_CELL_TO_INPUT, r + LSTM_CELL_TO_FORGET, NO_OPERAND,
                                     r + LSTM_CELL_TO_OUTPUT };
@@ -75,7 +62,13 @@ int lstm_check(const struct call *c, const struct lstm *l, struct why *w)
     TRY(check_group(c, l, norm, w));
     if (l->aux != NO_OPERAND)
         TRY(check_group(c, l, (struct group){ aux, aux + 1, aux + 2, aux + 3 }, w));
-    TRY(check_projection(c, l, w));
+    if (!has(c, l, LSTM_PROJECTION)) {
+        uint32_t units = recurrent->shape.dim[0], outputs = recurrent->shape.dim[1];
+        TRY(check_with(c, r + LSTM_PROJECTION_BIAS, false, r + LSTM_PROJECTION, w));
+        REQUIRE(w, units == outputs,
+                "%s: %s is omitted, but there are %u units for an output of size %u", c->op->name,
+                c->op->in[r + LSTM_PROJECTION].name, units, outputs);
+    }
     TRY(check_clip(c, l->cell_clip, w));
     TRY(check_clip(c, l->projection_clip, w));
     return l->activation == NO_OPERAND ? 0
@@ -229,35 +222,27 @@ static void put_all(const struct ball_array *from, size_t n, const struct ball_a
         ball_put(to, i, ball_at(from, i));
 }
 
-static int run_steps(const struct run *r, bool backward, const struct lstm_result *result,
-                     struct why *w)
-{
-    const struct cell_sequence *rows = &r->k.rows;
-    bool nothing = rows->batch == 0 || r->units + r->outputs == 0;
-    size_t steps = nothing ? 0 : rows->time;
-
-    for (size_t s = 0; s < steps; s++) {
-        size_t t = backward ? rows->time - 1 - s : s;
-        TRY(step(r, t, w));
-        for (size_t b = 0; b < rows->batch; b++) {
-            size_t row = b * rows->batch_step + t * rows->time_step;
-            struct ball_array from = ball_from(&r->state, b * r->outputs);
-            struct ball_array to = ball_from(&result->output, row * result->stride);
-            put_all(&from, r->outputs, &to);
-        }
-    }
-    put_all(&r->state, rows->batch * r->outputs, &result->state);
-    put_all(&r->cell, rows->batch * r->units, &result->cell);
-    return 0;
-}
-
 int lstm_run(const struct call *c, const struct lstm *l, struct cell_sequence rows, bool backward,
              double unit, const struct lstm_result *result, struct why *w)
 {
     struct run r = { .k = { c, rows, unit, l->gate_limit }, .l = l };
 
     TRY(run_init(&r, w));
-    return run_steps(&r, backward, result, w);
+    bool nothing = rows.batch == 0 || r.units + r.outputs == 0;
+    size_t steps = nothing ? 0 : rows.time;
+    for (size_t s = 0; s < steps; s++) {
+        size_t t = backward ? rows.time - 1 - s : s;
+        TRY(step(&r, t, w));
+        for (size_t b = 0; b < rows.batch; b++) {
+            size_t row = b * rows.batch_step + t * rows.time_step;
+            struct ball_array from = ball_from(&r.state, b * r.outputs);
+            struct ball_array to = ball_from(&result->output, row * result->stride);
+            put_all(&from, r.outputs, &to);
+        }
+    }
+    put_all(&r.state, rows.batch * r.outputs, &result->state);
+    put_all(&r.cell, rows.batch * r.units, &result->cell);
+    return 0;
 }
 
 /* --- drawing */
@@ -267,40 +252,26 @@ static uint32_t letter_of(const struct call *c, char letter, uint32_t otherwise)
     return c->bound[(unsigned char) letter] ? c->letter[(unsigned char) letter] : otherwise;
 }
 
-/* In half of the cells the output has the size required without a projection. */
-static bool draw_recurrent(const struct call *c, const struct lstm *l, int role, struct drawer *d,
-                           struct tensor *to)
-{
-    const char *dims = c->op->in[role].dims;
-
-    cell_draw_shape(c, l->input, role, d, to);
-    if (d->below(d, 2))
-        to->shape.dim[1] = letter_of(c, dims[1], to->shape.dim[0]);
-    return true;
-}
-
-static int32_t draw_scalar(const struct lstm *l, int role, struct drawer *d)
+bool lstm_draw(const struct call *c, const struct lstm *l, int role, struct drawer *d,
+               struct tensor *to)
 {
     static const int32_t activation[] = { CELL_TANH, CELL_TANH,  CELL_TANH, CELL_LOGISTIC,
                                           CELL_RELU, CELL_RELU6, CELL_NONE };
     static const int32_t clip[] = { 0, 0, 1, 2, 5 };
-
-    return role == l->activation ? activation[d->below(d, COUNT(activation))]
-                                 : clip[d->below(d, COUNT(clip))];
-}
-
-bool lstm_draw(const struct call *c, const struct lstm *l, int role, struct drawer *d,
-               struct tensor *to)
-{
+    const char *dims = c->op->in[role].dims;
     int operand = role - l->cell;
 
-    if (!c->op->in[role].dims) {
-        *(int32_t *) to->data = draw_scalar(l, role, d);
+    if (!dims) {
+        *(int32_t *) to->data = role == l->activation ? activation[d->below(d, COUNT(activation))]
+                                                      : clip[d->below(d, COUNT(clip))];
         return true;
     }
-    if (operand >= LSTM_RECURRENT_TO_INPUT && operand <= LSTM_RECURRENT_TO_OUTPUT)
-        return draw_recurrent(c, l, role, d, to);
-    return cell_draw_shape(c, l->input, role, d, to);
+    if (!cell_draw_shape(c, l->input, role, d, to))
+        return false;
+    /* in half of the cells the output has the size required without a projection */
+    if (operand >= LSTM_RECURRENT_TO_INPUT && operand <= LSTM_RECURRENT_TO_OUTPUT && d->below(d, 2))
+        to->shape.dim[1] = letter_of(c, dims[1], to->shape.dim[0]);
+    return true;
 }
 
 /* Whether to omit the first of a group of operands. */

@@ -2,38 +2,6 @@
 
 #include "golden/ops/shared/elementwise/activation.h"
 
-static int step(const struct cell *k, const struct cell_gate *g, int32_t activation, size_t t,
-                const struct ball_array *state, struct why *w)
-{
-    TRY(cell_gate_recur(k, g, state, t, w));
-    for (size_t b = 0; b < k->rows.batch; b++) {
-        struct ball_array to = ball_from(state, b * g->units);
-        cell_gate_finish(k, g, t, b, NULL, activation, &to);
-    }
-    return 0;
-}
-
-static int run_steps(const struct cell *k, const struct rnn *n, const struct cell_gate *g,
-                     bool backward, const struct rnn_result *result, struct why *w)
-{
-    const struct cell_sequence *rows = &k->rows;
-    size_t count = rows->batch * g->units, steps = count ? rows->time : 0;
-    struct ball_array state;
-
-    TRY(cell_state(k, n->cell + RNN_STATE, count, &state, w));
-    for (size_t s = 0; s < steps; s++) {
-        size_t t = backward ? rows->time - 1 - s : s;
-        TRY(step(k, g, call_int(k->c, n->activation), t, &state, w));
-        for (size_t i = 0; i < count; i++) {
-            size_t row = i / g->units * rows->batch_step + t * rows->time_step;
-            ball_put(&result->output, row * result->stride + i % g->units, ball_at(&state, i));
-        }
-    }
-    for (size_t i = 0; result->state.x && i < count; i++)
-        ball_put(&result->state, i, ball_at(&state, i));
-    return 0;
-}
-
 int rnn_run(const struct call *c, const struct rnn *n, struct cell_sequence rows, bool backward,
             double unit, const struct rnn_result *result, struct why *w)
 {
@@ -49,9 +17,27 @@ int rnn_run(const struct call *c, const struct rnn *n, struct cell_sequence rows
         .norm = NO_OPERAND,
     };
     struct cell_gate g;
+    struct ball_array state;
 
     TRY(cell_gate_init(&k, &roles, &g, w));
-    return run_steps(&k, n, &g, backward, result, w);
+    size_t count = rows.batch * g.units, steps = count ? rows.time : 0;
+    TRY(cell_state(&k, n->cell + RNN_STATE, count, &state, w));
+    for (size_t s = 0; s < steps; s++) {
+        size_t t = backward ? rows.time - 1 - s : s;
+        int32_t activation = call_int(c, n->activation);
+        TRY(cell_gate_recur(&k, &g, &state, t, w));
+        for (size_t b = 0; b < rows.batch; b++) {
+            struct ball_array to = ball_from(&state, b * g.units);
+            cell_gate_finish(&k, &g, t, b, NULL, activation, &to);
+        }
+        for (size_t i = 0; i < count; i++) {
+            size_t row = i / g.units * rows.batch_step + t * rows.time_step;
+            ball_put(&result->output, row * result->stride + i % g.units, ball_at(&state, i));
+        }
+    }
+    for (size_t i = 0; result->state.x && i < count; i++)
+        ball_put(&result->state, i, ball_at(&state, i));
+    return 0;
 }
 
 int rnn_check_activation(const struct call *c, int role, struct why *w)
