@@ -7,7 +7,7 @@
 
 #include "golden/golden.h"
 
-static bool nothing(struct files *f, uint32_t turn)
+static bool no_change(struct files *f, uint32_t turn)
 {
     (void) f;
     return turn < 1;
@@ -63,7 +63,7 @@ static bool write_only(struct files *f, uint32_t turn)
     return turn + 1 < f->n_model + f->n_data;
 }
 
-static bool no_ordinary_file(struct files *f, uint32_t turn)
+static bool not_regular_file(struct files *f, uint32_t turn)
 {
     int ends[2];
 
@@ -74,7 +74,7 @@ static bool no_ordinary_file(struct files *f, uint32_t turn)
     return turn + 1 < f->n_model + f->n_data;
 }
 
-/* Seeds of the suites. */
+/* The number of seeds that the VTS uses. */
 enum { SEEDS = 10 };
 
 static uint32_t random_below(uint32_t seed, uint32_t file, uint32_t n)
@@ -82,7 +82,7 @@ static uint32_t random_below(uint32_t seed, uint32_t file, uint32_t n)
     return (seed * 2654435761u + file * 40503u + 12345u) % n;
 }
 
-/* The files of one kind; of the other, where there are none. */
+/* The files of one kind, or of the other kind if there are none. */
 struct kind_of_file {
     const int *fd;
     uint32_t n;
@@ -141,7 +141,7 @@ static bool longer_data(struct files *f, uint32_t turn)
     return append_each(data_files(f), turn);
 }
 
-/* Every byte of the headers, and then one here and there. */
+/* One bit in every byte of the headers (72 bytes), then in every 37th byte. */
 static bool flipped_bit(struct files *f, uint32_t turn)
 {
     uint32_t n = f->n_model + f->n_data, byte = turn / n;
@@ -198,7 +198,7 @@ static bool exchanged(struct files *f, uint32_t turn)
 }
 
 const struct cache_event cache_events[] = {
-    { "C1", "nothing", true, nothing, HAL_NONE },
+    { "C1", "no change", true, no_change, HAL_NONE },
     { "C2", "earlier contents", true, earlier_contents, HAL_NONE },
     { "C2", "an offset when saving", true, moved_offset, HAL_NONE },
     { "C2", "an offset when restoring", false, moved_offset, HAL_NONE },
@@ -211,8 +211,8 @@ const struct cache_event cache_events[] = {
     { "C7", "read-only when restoring", false, read_only, HAL_GENERAL_FAILURE },
     { "C8", "write-only when saving", true, write_only, HAL_GENERAL_FAILURE },
     { "C8", "write-only when restoring", false, write_only, HAL_GENERAL_FAILURE },
-    { "C5", "a pipe when saving", true, no_ordinary_file, HAL_GENERAL_FAILURE },
-    { "C6", "a pipe when restoring", false, no_ordinary_file, HAL_GENERAL_FAILURE },
+    { "C5", "a pipe when saving", true, not_regular_file, HAL_GENERAL_FAILURE },
+    { "C6", "a pipe when restoring", false, not_regular_file, HAL_GENERAL_FAILURE },
     { "S1", "a bit of each model file", false, flipped_model_bit, HAL_GENERAL_FAILURE },
     { "S2", "more bytes of each model file", false, longer_model, HAL_GENERAL_FAILURE },
     { "S3", "a bit of each data file", false, flipped_data_bit, HAL_GENERAL_FAILURE },

@@ -1,17 +1,19 @@
-/* What may happen to the files of a compilation cache between saving and restoring, or before, as
- * data: by the rule of the suites that it belongs to. */
+/* Table of changes to the files of a compilation cache, made before saving or between saving and
+ * restoring, with the status that the driver must return when it restores.  Each row names the
+ * rule of the VTS that it belongs to. */
 #ifndef TESTS_CACHE_EVENTS_H
 #define TESTS_CACHE_EVENTS_H
 
 #include "tests/support/cache_files.h"
 
 struct cache_event {
-    const char *rule; /* "" where the suites have none */
+    const char *rule; /* "": not in the VTS */
     const char *what;
-    bool before_saving;
-    /* turn: which file, byte or bit, counted up as long as there is another one. */
+    bool before_saving; /* apply before saving; false: between saving and restoring */
+    /* Applies variant `turn` (a file, byte or bit) of the change, counted from 0; returns whether
+     * variant turn + 1 exists.  Fails the test if a system call fails. */
     bool (*happen)(struct files *f, uint32_t turn);
-    enum hal_status status; /* of what is restored then */
+    enum hal_status status; /* that restoring must return afterwards */
 };
 extern const struct cache_event cache_events[];
 extern const int cache_n_events;

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fuzz targets, which are no tests, use these models too. */
+/* Aborts instead of failing a Check test, because fuzz targets use these models too. */
 static void must(bool holds)
 {
     if (!holds)
         abort();
 }
 
-/* Every tenth, with the one before it. */
+/* The numbers 0, 10, 20 ..., each with the number before it. */
 int64_t fibonacci(uint32_t i)
 {
     static const struct {

@@ -112,16 +112,17 @@ struct hal_driver *client_open_limited(const char *name, enum hal_version versio
 
 /* ---- over a socket */
 
-/* The service's end, within this process. */
-struct near_service {
-    struct hal_driver *driver, *remote; /* driver: to be closed with it, or NULL */
+/* A session of the service within this process, and the remote driver connected to it. */
+struct local_service {
+    struct hal_driver *driver,
+        *remote; /* driver: closed with the remote driver; NULL: not closed */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool is_over;
     void (*close)(struct hal_driver *self);
-    struct near_service *next;
+    struct local_service *next;
 };
-static struct near_service *services;
+static struct local_service *services;
 
 static void begun(struct session *s, void *user)
 {
@@ -130,7 +131,7 @@ static void begun(struct session *s, void *user)
 
 static void ended(struct session *s, void *user)
 {
-    struct near_service *n = user;
+    struct local_service *n = user;
 
     (void) s;
     pthread_mutex_lock(&n->lock);
@@ -141,7 +142,7 @@ static void ended(struct session *s, void *user)
 
 static void close_both(struct hal_driver *self)
 {
-    struct near_service **at = &services, *n;
+    struct local_service **at = &services, *n;
 
     while ((*at)->remote != self)
         at = &(*at)->next;
@@ -157,10 +158,10 @@ static void close_both(struct hal_driver *self)
     free(n);
 }
 
-static struct near_service *serve(struct hal_driver *d, uint32_t client)
+static struct local_service *serve(struct hal_driver *d, uint32_t client)
 {
     static const struct session_owner owner = { begun, ended };
-    struct near_service *n = calloc(1, sizeof *n);
+    struct local_service *n = calloc(1, sizeof *n);
     int pair[2];
 
     ck_assert_ptr_nonnull(n);
@@ -178,7 +179,7 @@ static struct near_service *serve(struct hal_driver *d, uint32_t client)
 
 struct hal_driver *client_over_socket(struct hal_driver *d)
 {
-    struct near_service *n = serve(d, 7);
+    struct local_service *n = serve(d, 7);
 
     n->driver = d;
     return n->remote;

@@ -1,6 +1,6 @@
-/* A client of the HAL for tests: one driver, models prepared from builders, requests on plain
- * memory.
- */
+/* A client of the HAL for tests: opens drivers, prepares models made with build.h, and executes
+ * requests whose pools are ordinary memory.  Except where noted, a function fails the test if a
+ * step that must succeed fails.  A driver is closed by its close(). */
 #ifndef TESTS_HAL_CLIENT_H
 #define TESTS_HAL_CLIENT_H
 
@@ -9,36 +9,40 @@
 #include "sim/driver/driver.h"
 #include "tests/support/build.h"
 
-/* The driver of a shipped profile ("cpu"), or of the reference ("golden"); version 0: its own. */
+/* Opens the driver of a shipped profile ("cpu"), or of the reference ("golden").  version: the HAL
+ * version it implements, 0: the profile's; "golden" ignores it. */
 struct hal_driver *client_open(const char *name, enum hal_version version);
 
-/* One whose every launch and operation takes that many virtual ns, and nothing else does. */
+/* Opens a driver on which each launch and each operation takes `ns` virtual nanoseconds, and
+ * everything else takes no time. */
 struct hal_driver *client_open_slow(const char *name, double ns);
-/* The same with a queue of that depth (0: any) and so many priorities. */
+/* The same with a queue of `depth` executions (0: unlimited) and `priorities` priority levels. */
 struct hal_driver *client_open_queue(const char *name, double ns, uint32_t depth,
                                      uint32_t priorities);
 
-/* One whose bursts keep nothing after so many ms without requests. */
+/* Opens a driver whose bursts release their memory after `ms` milliseconds without a request. */
 struct hal_driver *client_open_idle(const char *name, uint64_t ms);
 
-/* One that asks for these numbers of cache files; version: what it says of itself, NULL: its own.
- */
+/* Opens a driver that requires these numbers of cache files.  version: its version string, NULL:
+ * the profile's. */
 struct hal_driver *client_open_cached(const char *name, uint32_t n_model, uint32_t n_data,
                                       const char *version);
 
-/* One whose profile has been changed. */
+/* Opens a driver whose profile was first passed to change(). */
 struct profile;
 struct hal_driver *client_open_changed(const char *name, void (*change)(struct profile *p));
 
-/* One of which a client may hold that much. */
+/* Opens a driver of this HAL version with these quotas per client. */
 struct hal_driver *client_open_limited(const char *name, enum hal_version version,
                                        const struct client_limits *limits);
 
-/* The same driver as a client of its service sees it: over a socket. */
+/* Starts a service for the driver in this process and returns a remote driver connected to it.
+ * Takes ownership of d: closing the remote driver closes d. */
 struct hal_driver *client_over_socket(struct hal_driver *d);
-/* The same for one of several clients, by number; closing it leaves the driver open. */
+/* The same for the client with this number; closing the remote driver leaves d open. */
 struct hal_driver *client_join(struct hal_driver *d, uint32_t client);
 
+/* A model in the form of golden and of the HAL, and its prepared model or NULL. */
 struct client_model {
     struct build b;
     struct arena *arena;
@@ -46,25 +50,29 @@ struct client_model {
     struct hal_prepared_model *prepared;
 };
 
-/* z = x + y, TENSOR_FLOAT32; with unknown_dim the first dimension of the output is. */
+/* Each of these three builds and converts a model of ADD on TENSOR_FLOAT32. */
+
+/* z = x + y, n elements; unknown_dim: the dimension of z is unspecified. */
 void client_add_model(struct client_model *m, uint32_t n, bool unknown_dim);
-/* y is added `ops` times, one operation after the other. */
+/* z = x + y + ... + y: a chain of `ops` operations on n elements. */
 void client_add_chain(struct client_model *m, uint32_t n, uint32_t ops);
-/* x + 1 as long as x >= 0, one number. */
+/* WHILE x >= 0: x = x + 1, one element; an x that is not negative never ends. */
 void client_add_endless(struct client_model *m);
-/* Puts what was built into the HAL's words; not only in Check's tests. */
+/* Converts m->b.model to m->hal.  Aborts on failure, because fuzz targets use it too. */
 void client_convert(struct client_model *m);
-/* Prepares a model, or (NULL) one from the cache, and waits for the callback, whose status it
- * returns. Fails the test where status, prepared model and launch contradict each other. */
+/* Prepares a model, or with m = NULL one from the cache, waits for the callback and returns its
+ * status.  Fails the test if the launch's status contradicts it, or if a prepared model comes with
+ * an error, or none with success.  The caller releases *ret_prepared. */
 enum hal_status client_prepare_with(struct hal_driver *d, enum hal_version version,
                                     const struct hal_model *m,
                                     const struct hal_prepare_config *config,
                                     struct hal_prepared_model **ret_prepared);
-/* Fails the test unless the model prepares. */
+/* Prepares the model without a deadline; fails the test if that fails. */
 void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority);
+/* Releases the prepared model, if any, and frees the model. */
 void client_done(struct client_model *m);
 
-/* x, y and z of client_add_model() in two pools, inputs and outputs. */
+/* A request for client_add_model(): x, y and z in one pool each. */
 struct client_request {
     float x[8], y[8], z[8];
     struct hal_argument in[2], out[1];
@@ -73,27 +81,30 @@ struct client_request {
     struct hal_output_shape shape[1];
     struct hal_result result;
 };
+/* Fills the request and its inputs x[i] = i, y[i] = 10 i, for i < n <= 8.  It points into *r. */
 void client_fill(struct client_request *r, uint32_t n);
+/* An execution without deadline, without its own loop timeout and without measured timing. */
 struct hal_execution_config client_config(void);
-/* Fails the test unless z is what it must be. */
+/* Fails the test unless z[i] = 11 i for i < n. */
 void client_check(const struct client_request *r, uint32_t n);
 
-/* Synchronously, as client_config() says. */
+/* Executes synchronously with client_config(); returns the status. */
 enum hal_status client_execute(struct hal_prepared_model *p, enum hal_version version,
                                const struct hal_request *request, struct hal_result *result);
-/* Starts an execution behind a fence, lent, and returns its own; fails the test when it cannot. */
+/* Starts a fenced execution that waits for `fence` (the caller keeps it) and returns the
+ * execution's own fence, which the caller closes. */
 int client_execute_after(int fence, struct hal_prepared_model *p, const struct hal_request *request,
                          struct hal_fenced_info **ret_info);
 
-/* Waits for a fenced execution and closes what it has left.  Fails the test where fence and info
- * contradict each other. */
+/* Waits for a fenced execution, closes its fence, releases its info and returns its status; returns
+ * `launched` if that is an error.  Fails the test if the fence's state contradicts the status. */
 enum hal_status client_end_fenced(enum hal_status launched, int fence,
                                   struct hal_fenced_info *info);
 
-/* Of memory files of that name, in the address space of a process. */
+/* The number of mappings of memory files (memfd) of this name in a process. */
 int client_mappings(pid_t pid, const char *name);
 
-/* Waits for the end of an asynchronous execution. */
+/* A callback of an asynchronous execution that records its arguments. */
 struct client_wait {
     struct hal_execution_callback base;
     pthread_mutex_t lock;
@@ -101,11 +112,12 @@ struct client_wait {
     unsigned calls;
     enum hal_status status;
     uint32_t n_shapes;
-    struct hal_output_shape *shapes; /* the caller's room for `capacity`; NULL: not wanted */
+    struct hal_output_shape *shapes; /* receives up to `capacity` shapes; the caller's, or NULL */
     uint32_t capacity;
     struct hal_timing timing;
 };
 void client_wait_init(struct client_wait *w);
+/* Waits for the callback and returns its status. */
 enum hal_status client_wait(struct client_wait *w);
 
 #endif

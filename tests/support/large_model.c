@@ -10,7 +10,7 @@
 
 static const size_t BYTES = (size_t) LARGE_DEPTH * LARGE_UNITS * sizeof(float);
 
-/* Small whole numbers: every sum is exact. */
+/* Weights and inputs are small integers, so that every sum is exact. */
 static float weight(size_t i)
 {
     return (float) (i % 7);
@@ -139,6 +139,6 @@ void memory_mark(pid_t pid)
     snprintf(name, sizeof name, "/proc/%d/clear_refs", (int) pid);
     FILE *f = fopen(name, "w");
     ck_assert_ptr_nonnull(f);
-    fputs("5", f); /* the peak is what there is now */
+    fputs("5", f); /* sets VmHWM to the current VmRSS (proc(5)) */
     ck_assert_int_eq(fclose(f), 0);
 }

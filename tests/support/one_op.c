@@ -38,7 +38,7 @@ static struct shape parse_shape(const char **p)
     return s;
 }
 
-/* "*scale@zero", or "*scale,scale,..|dimension" */
+/* Parses "*scale@zero" or "*scale,scale,..|dimension". */
 static void parse_quant(struct build *b, const char **p, struct tensor *t)
 {
     float scale[16];
@@ -61,21 +61,23 @@ static void parse_quant(struct build *b, const char **p, struct tensor *t)
     *p = end;
 }
 
-static bool begins(const char *text, const char *with)
+static bool starts_with(const char *text, const char *with)
 {
     return !strncmp(text, with, strlen(with));
 }
 
 struct tensor one_op_tensor(struct build *b, const char *text)
 {
-    const char *p = begins(text, "const ") ? text + 6 : begins(text, "none ") ? text + 5 : text;
+    const char *p = starts_with(text, "const ")  ? text + 6
+                    : starts_with(text, "none ") ? text + 5
+                                                 : text;
     struct tensor t = { .dtype = parse_dtype(&p) };
 
     t.shape = parse_shape(&p);
     parse_quant(b, &p, &t);
     if (*p++ != ':')
         abort();
-    size_t n = begins(text, "none ") ? 0 : tensor_count(&t);
+    size_t n = starts_with(text, "none ") ? 0 : tensor_count(&t);
     double *x = arena_alloc(b->arena, n, sizeof *x);
     for (size_t i = 0; i < n; i++) {
         char *end;
@@ -123,8 +125,8 @@ void one_op_build(struct one_op_run *r, const struct one_op *c)
     build_init(&r->b, 1);
     for (; n < ONE_OP_INPUTS && c->in[n]; n++) {
         struct tensor t = one_op_tensor(&r->b, c->in[n]);
-        bool constant = !dtype_info[t.dtype].tensor || begins(c->in[n], "const ");
-        bool none = begins(c->in[n], "none ");
+        bool constant = !dtype_info[t.dtype].tensor || starts_with(c->in[n], "const ");
+        bool none = starts_with(c->in[n], "none ");
         enum lifetime life = none ? LIFE_NO_VALUE : constant ? LIFE_CONSTANT_COPY : LIFE_INPUT;
         id[n] = add_operand(&r->b, life, &t);
         if (life == LIFE_INPUT)
@@ -164,11 +166,11 @@ static void check_tensor(const struct one_op *c, const struct tensor *got,
 {
     char a[SHAPE_TEXT], b[SHAPE_TEXT];
 
-    ck_assert_msg(shape_equal(&got->shape, &want->shape), "%s: shape %s, not %s", c->name,
+    ck_assert_msg(shape_equal(&got->shape, &want->shape), "%s: shape %s, expected %s", c->name,
                   shape_text(&got->shape, a), shape_text(&want->shape, b));
     for (size_t i = 0; i < tensor_count(want); i++) {
         double x = stored_at(got, i), y = stored_at(want, i);
-        ck_assert_msg(x == y || (isnan(x) && isnan(y)), "%s: element %zu is %.17g, not %.17g",
+        ck_assert_msg(x == y || (isnan(x) && isnan(y)), "%s: element %zu is %.17g, expected %.17g",
                       c->name, i, x, y);
     }
 }
@@ -179,7 +181,7 @@ void one_op_check(const struct one_op *c)
     struct why w = { 0 };
 
     ck_assert_msg(one_op_start(&r, c, NULL, &w) == 0, "%s: %s", c->name, w.text);
-    ck_assert_msg(!c->level || plan_level(r.plan) == c->level, "%s: level %d, not %d", c->name,
+    ck_assert_msg(!c->level || plan_level(r.plan) == c->level, "%s: level %d, expected %d", c->name,
                   plan_level(r.plan), c->level);
     for (uint32_t i = 0; i < r.n_expected; i++)
         check_tensor(c, &r.result.out[i], &r.expected[i]);
@@ -192,7 +194,7 @@ void one_op_check_refused(const struct one_op *c, enum why_code code, const char
     struct why w = { 0 };
 
     ck_assert_msg(one_op_start(&r, c, NULL, &w) < 0, "%s: accepted", c->name);
-    ck_assert_msg(w.code == code && strstr(w.text, text), "%s: refused with %d: %s", c->name,
+    ck_assert_msg(w.code == code && strstr(w.text, text), "%s: rejected with %d: %s", c->name,
                   (int) w.code, w.text);
     one_op_done(&r);
 }

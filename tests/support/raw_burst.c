@@ -14,7 +14,8 @@ static struct why w;
 
 /* ---- opening and closing */
 
-static enum hal_status open_near(struct raw_burst *b, uint32_t result_length, struct burst_fds *fds)
+static enum hal_status open_local(struct raw_burst *b, uint32_t result_length,
+                                  struct burst_fds *fds)
 {
     struct hal_burst *burst;
     enum hal_status s = b->model->methods->configure_burst(b->model, b->version, &burst);
@@ -35,7 +36,7 @@ enum hal_status raw_burst_open(struct raw_burst *b, struct hal_prepared_model *m
     *b = (struct raw_burst){ .model = model, .is_remote = is_remote, .version = version };
     s = is_remote
             ? remote_open_burst(model, version, BURST_QUEUE_LENGTH, result_length, &b->handle, &fds)
-            : open_near(b, result_length, &fds);
+            : open_local(b, result_length, &fds);
     if (s == HAL_NONE)
         ck_assert_msg(burst_link_open(&fds, BURST_QUEUE_LENGTH, result_length, &b->link, &w) == 0,
                       "%s", w.text);
@@ -92,7 +93,7 @@ void raw_burst_drop(struct raw_burst *b, int32_t slot)
     *m = (struct hal_memory){ .size = 0 };
 }
 
-/* What is asked for and not there makes the answer empty. */
+/* Sends the memories of the requested slots; if one of them is empty, the answer has none. */
 static void answer(struct raw_burst *b, const Wire__MemoriesWanted *question, struct arena *a)
 {
     Wire__Memories m = WIRE__MEMORIES__INIT;

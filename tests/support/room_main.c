@@ -29,9 +29,9 @@ static Suite *make_named(const char *name)
     return NULL;
 }
 
-static int name_suites(const char *wrong)
+static int report_unknown(const char *wrong)
 {
-    fprintf(stderr, "there is no suite %s; the suites are:", wrong);
+    fprintf(stderr, "unknown suite %s; the suites are:", wrong);
     for (int i = 0; i < ENTRIES; i++)
         fprintf(stderr, " %s", entries[i].name);
     fputc('\n', stderr);
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 
         if (!suite) {
             srunner_free(runner);
-            return name_suites(argv[i]);
+            return report_unknown(argv[i]);
         }
         srunner_add_suite(runner, suite);
     }

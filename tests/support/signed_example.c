@@ -6,7 +6,7 @@
 
 uint8_t signed_code(uint8_t code)
 {
-    return code ^ 0x80; /* minus 128, as int8 has it */
+    return code ^ 0x80; /* code - 128 in two's complement */
 }
 
 static void make_signed(struct tensor *t, struct arena *a)
@@ -22,7 +22,7 @@ static void make_signed(struct tensor *t, struct arena *a)
     t->data = code;
 }
 
-/* A number that is stored as elements of the first operand are. */
+/* Whether the operand is a scalar with the scale and zero point of the first operand. */
 static bool is_stored_value(const struct operation *o, uint32_t operand)
 {
     enum { PAD_VALUE = 2 };
@@ -48,7 +48,7 @@ void signed_example(const struct example *e, struct arena *a, struct example *re
     g = &ret_example->model.graph[0];
     ret_example->in = arena_copy(a, e->in, g->n_inputs * sizeof *e->in);
     for (uint32_t i = 0; i < g->n_operands; i++) {
-        if (operand_constant(&g->operand[i])) /* whose bytes move out of their pool */
+        if (operand_constant(&g->operand[i])) /* its new bytes are in the arena, in no pool */
             g->operand[i].life = LIFE_CONSTANT_COPY;
         make_signed(&g->operand[i].tensor, a);
         if (is_stored_value(&g->operation[0], i))

@@ -1,14 +1,14 @@
-/* An example of TENSOR_QUANT8_ASYMM as one of TENSOR_QUANT8_ASYMM_SIGNED: the same real values,
- * stored 128 apart. */
+/* Converts examples from TENSOR_QUANT8_ASYMM to TENSOR_QUANT8_ASYMM_SIGNED.  The real values are
+ * the same: stored values and zero points decrease by 128. */
 #ifndef TESTS_SIGNED_EXAMPLE_H
 #define TESTS_SIGNED_EXAMPLE_H
 
 #include "golden/model/model.h"
 
-/* Of a model of one operation; in the arena. */
+/* Converts an example whose model has one operation.  The result belongs to the arena. */
 void signed_example(const struct example *e, struct arena *a, struct example *ret_example);
 
-/* The byte that stores what `code` stores unsigned. */
+/* The byte of the signed type for the stored value `code` of the unsigned type. */
 uint8_t signed_code(uint8_t code);
 
 #endif
