@@ -1,5 +1,6 @@
-/* Errors of normalised values: whatever the values are within theirs, what is made of them lies
- * within the bound; and where the errors are small, the worst of them comes near it. */
+/* ball_normalise(): with operands moved anywhere within their errors, the normalised values stay
+ * within the bound, and for small errors the worst one comes close to the bound, so that the bound
+ * is not needlessly large. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -7,19 +8,19 @@
 #include "golden/judge/ball.h"
 #include "tests/support/check_main.h"
 
-enum { MOST = 9, EXAMPLES = 400, TURNS = 40 };
+enum { MAX_VALUES = 9, EXAMPLES = 400, TURNS = 40 };
 
 static const double unit = 0x1p-24, factor = 6, added = 1e-8;
 static uint32_t seed;
 
-/* [-1, 1) */
+/* Uniform in [-1, 1). */
 static double draw(void)
 {
     seed = seed * 1664525 + 1013904223;
     return (double) (seed >> 8) / 0x1p23 - 1;
 }
 
-/* epsilon: what is added to the variance, or 0 */
+/* epsilon: added to the variance; may be 0 */
 static void normalise(const double *x, size_t n, double epsilon, double *ret_y)
 {
     double mean = 0, variance = 0;
@@ -34,14 +35,14 @@ static void normalise(const double *x, size_t n, double epsilon, double *ret_y)
 
 struct example {
     size_t n;
-    double x[MOST], e[MOST]; /* operands */
-    double y[MOST], bound[MOST];
+    double x[MAX_VALUES], e[MAX_VALUES]; /* operands */
+    double y[MAX_VALUES], bound[MAX_VALUES];
 };
 
-/* share: the largest error, of a reach of the values of 1 */
+/* Values of magnitude `reach` with errors of up to reach * share, and the bounds of the result. */
 static void make(struct example *t, size_t n, double reach, double share)
 {
-    double scratch[MOST];
+    double scratch[MAX_VALUES];
     struct ball_array a = { t->y, t->bound };
 
     t->n = n;
@@ -52,10 +53,10 @@ static void make(struct example *t, size_t n, double reach, double share)
     ball_normalise(&a, n, unit, factor, scratch);
 }
 
-/* Which way value i moves with value j (numerically). */
+/* Sign of the derivative of result i by value j, by a finite difference. */
 static double sign_of(const struct example *t, size_t i, size_t j, double reach)
 {
-    double moved[MOST], y[MOST];
+    double moved[MAX_VALUES], y[MAX_VALUES];
 
     memcpy(moved, t->x, sizeof moved);
     moved[j] += 1e-6 * reach;
@@ -63,11 +64,11 @@ static double sign_of(const struct example *t, size_t i, size_t j, double reach)
     return y[i] > t->y[i] ? 1 : -1;
 }
 
-/* The largest share of its bound by which result i is off, in the two corners that move it most to
- * first order, and in some others. */
-static double worst(const struct example *t, size_t i, double reach, double epsilon)
+/* The largest error of result i, divided by its bound, over the two corners of the error box that
+ * move it most to first order and TURNS - 2 random corners. */
+static double worst_ratio(const struct example *t, size_t i, double reach, double epsilon)
 {
-    double moved[MOST], y[MOST], sign[MOST], share = 0;
+    double moved[MAX_VALUES], y[MAX_VALUES], sign[MAX_VALUES], share = 0;
 
     for (size_t j = 0; j < t->n; j++)
         sign[j] = sign_of(t, i, j, reach);
@@ -82,44 +83,46 @@ static double worst(const struct example *t, size_t i, double reach, double epsi
     return share;
 }
 
-/* least: what the worst error must be of its bound */
-static void try_share(double reach, double share, double epsilon, double least)
+/* Checks EXAMPLES examples; the worst error, divided by its bound, must be at least `least`. */
+static void check_share(double reach, double share, double epsilon, double least)
 {
     struct example t;
 
     seed = 7;
     for (int k = 0; k < EXAMPLES; k++) {
         double most = 0;
-        make(&t, (size_t) (2 + k % (MOST - 1)), reach, share);
+        make(&t, (size_t) (2 + k % (MAX_VALUES - 1)), reach, share);
         for (size_t i = 0; i < t.n; i++)
-            most = fmax(most, worst(&t, i, reach, epsilon));
+            most = fmax(most, worst_ratio(&t, i, reach, epsilon));
         ck_assert_msg(most <= 1, "example %d: %g times the bound", k, most);
-        ck_assert_msg(most >= least || t.n == 2, "example %d: at most %g of the bound", k, most);
+        ck_assert_msg(most >= least || t.n == 2, "example %d: worst error only %g of the bound", k,
+                      most);
     }
 }
 
-START_TEST(normalised_errors_lie_within)
+START_TEST(normalised_errors_stay_within_the_bound)
 {
-    try_share(1, 2, added, 0);
-    try_share(1, 0.5, added, 0);
-    try_share(1, 0.05, added, 0);
+    check_share(1, 2, added, 0);
+    check_share(1, 0.5, added, 0);
+    check_share(1, 0.05, added, 0);
 }
 END_TEST
 
-/* Two values that differ are always 1 and -1: for them there is no error of first order. */
+/* Two values are not checked for closeness: they normalise to 1 and -1, without an error of first
+ * order. */
 START_TEST(small_errors_come_near_the_bound)
 {
-    try_share(1, 0.002, added, 0.7);
+    check_share(1, 0.002, added, 0.7);
 }
 END_TEST
 
-/* Where the variance is far below what the reference adds to it, others make numbers of the usual
- * size of it. */
-START_TEST(others_add_nothing)
+/* Implementations that add no epsilon to the variance stay within the bound too, even if the
+ * variance is far below the epsilon of the reference. */
+START_TEST(omitted_epsilon_is_within_the_bound)
 {
-    try_share(1, 0.05, 0, 0);
-    try_share(1e-7, 0.05, 0, 0);
-    try_share(1e-7, 0.05, added, 0);
+    check_share(1, 0.05, 0, 0);
+    check_share(1e-7, 0.05, 0, 0);
+    check_share(1e-7, 0.05, added, 0);
 }
 END_TEST
 
@@ -127,8 +130,8 @@ Suite *ball_suite(void)
 {
     TCase *t = tcase_create("normalise");
 
-    tcase_add_test(t, normalised_errors_lie_within);
+    tcase_add_test(t, normalised_errors_stay_within_the_bound);
     tcase_add_test(t, small_errors_come_near_the_bound);
-    tcase_add_test(t, others_add_nothing);
+    tcase_add_test(t, omitted_epsilon_is_within_the_bound);
     return make_suite("ball", t, NULL);
 }

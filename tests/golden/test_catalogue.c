@@ -1,11 +1,12 @@
-/* Properties of every record, so that a new operation is checked the moment it is declared. */
+/* Properties that every operation record must have; a new operation is checked as soon as ops.def
+ * lists it. */
 #include <check.h>
 #include <string.h>
 
 #include "golden/golden.h"
 #include "tests/support/check_main.h"
 
-/* Loop tests: one per operation of the catalogue, then of the extensions. */
+/* Index of the loop tests: the operations of NNAPI, then those of the extensions. */
 static const struct op *op_of(int i)
 {
     if (i < op_table_n)
@@ -17,7 +18,7 @@ static const struct op *op_of(int i)
     return NULL;
 }
 
-START_TEST(is_found_by_code_and_name)
+START_TEST(operations_are_found_by_code_and_name)
 {
     const struct op *op = op_of(_i);
 
@@ -30,7 +31,7 @@ START_TEST(is_found_by_code_and_name)
 }
 END_TEST
 
-START_TEST(says_what_it_does)
+START_TEST(records_have_their_texts)
 {
     const struct op *op = op_of(_i);
 
@@ -46,7 +47,7 @@ START_TEST(says_what_it_does)
 }
 END_TEST
 
-START_TEST(computes_in_one_way)
+START_TEST(records_have_one_kernel)
 {
     const struct op *op = op_of(_i);
     int ways = !!op->eval + !!op->eval_exact + !!op->control + (op->move && !op->moves);
@@ -67,10 +68,11 @@ static void check_slot(const struct op *op, const struct role *r)
         bool tensor = dtype_info[role_type(r, &op->typings[t])].tensor;
         bool model = role_type(r, &op->typings[t]) == DT_MODEL;
         ck_assert_msg(model || tensor == (r->dims != NULL),
-                      "%s: %s: row %d gives a %s to a role %s shape", op->name, r->name, t,
+                      "%s, %s: row %d assigns %s to a role %s shape", op->name, r->name, t,
                       dtype_info[role_type(r, &op->typings[t])].name, r->dims ? "with" : "without");
     }
-    ck_assert_msg(r->draw != DRAW_OP || op->draw, "%s: %s: nobody draws it", op->name, r->name);
+    ck_assert_msg(r->draw != DRAW_OP || op->draw,
+                  "%s: %s: DRAW_OP, but the operation has no draw()", op->name, r->name);
     ck_assert_msg(!r->dims || *r->dims, "%s: %s: empty pattern", op->name, r->name);
 }
 
@@ -120,7 +122,7 @@ static bool same_types(const struct op *op, const struct typing *a, const struct
     return true;
 }
 
-/* A later row of the same types must allow something new. */
+/* A row with the types of an earlier row must allow another rank. */
 START_TEST(typing_rows_differ)
 {
     const struct op *op = op_of(_i);
@@ -131,9 +133,9 @@ START_TEST(typing_rows_differ)
         ck_assert_msg(t->ranks != 0, "%s: row %d allows no rank", op->name, a);
         ck_assert_msg(t->since >= op->since, "%s: row %d is older than the operation", op->name, a);
         for (int b = 0; b < a; b++)
-            ck_assert_msg(!same_types(op, t, &op->typings[b]) ||
-                              (t->ranks & ~op->typings[b].ranks) != 0,
-                          "%s: rows %d and %d say the same", op->name, b, a);
+            ck_assert_msg(
+                !same_types(op, t, &op->typings[b]) || (t->ranks & ~op->typings[b].ranks) != 0,
+                "%s: rows %d and %d have the same types, and %d adds no rank", op->name, b, a, a);
     }
 }
 END_TEST
@@ -163,7 +165,7 @@ START_TEST(extensions_are_found_by_name)
 }
 END_TEST
 
-START_TEST(types_of_extensions_are_sound)
+START_TEST(extension_types_are_consistent)
 {
     enum dtype type = (enum dtype) _i;
     const struct dtype_info *d = &dtype_info[type];
@@ -177,12 +179,12 @@ START_TEST(types_of_extensions_are_sound)
     ck_assert_uint_gt(d->codec->size, 0);
     ck_assert(d->tensor == !strncmp(d->name, "TENSOR_", 7));
     ck_assert(d->since == (x == EXTENSION_oem ? 1 : 3));
-    ck_assert_int_lt(dtype_by_name(d->name), 0); /* NNAPI has none of that name */
+    ck_assert_int_lt(dtype_by_name(d->name), 0); /* no type of NNAPI has this name */
     ck_assert_int_eq(extension_type_of_text(extension_type_text(type, text)), type);
 }
 END_TEST
 
-START_TEST(what_no_extension_has_is_not_found)
+START_TEST(unknown_extension_names_are_not_found)
 {
     static const char *const none[] = { "",
                                         ".",
@@ -222,14 +224,14 @@ Suite *catalogue_suite(void)
     TCase *t = tcase_create("records");
     int n = count_ops();
 
-    tcase_add_loop_test(t, is_found_by_code_and_name, 0, n);
-    tcase_add_loop_test(t, says_what_it_does, 0, n);
-    tcase_add_loop_test(t, computes_in_one_way, 0, n);
+    tcase_add_loop_test(t, operations_are_found_by_code_and_name, 0, n);
+    tcase_add_loop_test(t, records_have_their_texts, 0, n);
+    tcase_add_loop_test(t, records_have_one_kernel, 0, n);
     tcase_add_loop_test(t, roles_have_types_and_patterns, 0, n);
     tcase_add_loop_test(t, forms_name_each_role_once, 0, n);
     tcase_add_loop_test(t, typing_rows_differ, 0, n);
     tcase_add_loop_test(t, extensions_are_found_by_name, EXTENSION_NONE + 1, EXTENSION_END);
-    tcase_add_loop_test(t, types_of_extensions_are_sound, DT_FOREIGN + 1, DT_END);
-    tcase_add_test(t, what_no_extension_has_is_not_found);
+    tcase_add_loop_test(t, extension_types_are_consistent, DT_FOREIGN + 1, DT_END);
+    tcase_add_test(t, unknown_extension_names_are_not_found);
     return make_suite("catalogue", t, NULL);
 }

@@ -1,4 +1,5 @@
-/* Feature levels of models, and what they become at lower ones. */
+/* Feature levels that models need (model_complies()), and their conversion to lower levels
+ * (model_convert()). */
 #include <check.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "tests/support/check_main.h"
 #include "tests/support/digest.h"
 
-/* A convolution of one pixel with the operands that level 3 added. */
+/* CONV_2D of one pixel with the operands that feature level 3 added. */
 static void conv(struct build *b, bool nchw, int32_t dilation, enum dtype dtype)
 {
     static const char ones[8] = { 0 };
@@ -26,7 +27,7 @@ static void conv(struct build *b, bool nchw, int32_t dilation, enum dtype dtype)
     model_count_consumers(&b->model);
 }
 
-static void check_refused(const struct build *b, int level, const char *text)
+static void check_rejected(const struct build *b, int level, const char *text)
 {
     struct conversion c;
     struct why w = { 0 };
@@ -39,7 +40,7 @@ static void check_refused(const struct build *b, int level, const char *text)
     ck_assert_int_eq(w.code, WHY_UNSUPPORTED);
 }
 
-START_TEST(defaults_are_left_off)
+START_TEST(default_operands_are_removed)
 {
     struct build b;
     struct conversion c;
@@ -52,7 +53,7 @@ START_TEST(defaults_are_left_off)
     ck_assert_int_eq(c.level, 1);
     ck_assert_int_eq(model_validate(&c.model, &w), 1);
     ck_assert_uint_eq(c.model.graph[0].operation[0].n_in, 7);
-    ck_assert_uint_eq(c.model.graph[0].n_operands, 7); /* the flag and the dilation have gone */
+    ck_assert_uint_eq(c.model.graph[0].n_operands, 7); /* without flag and dilation */
     ck_assert_uint_eq(c.n_notes, 1);
     ck_assert(!c.note[0].lost);
     ck_assert_str_eq(c.note[0].text,
@@ -65,24 +66,24 @@ START_TEST(defaults_are_left_off)
 }
 END_TEST
 
-START_TEST(what_means_something_stays)
+START_TEST(operands_without_defaults_are_not_removed)
 {
     struct build b;
 
     conv(&b, true, 1, DT_F32);
-    check_refused(&b, 2, "operation 0, CONV_2D: nchw needs feature level 3 (HAL 1.2)");
+    check_rejected(&b, 2, "operation 0, CONV_2D: nchw needs feature level 3 (HAL 1.2)");
     build_done(&b);
     conv(&b, false, 2, DT_F32);
-    check_refused(&b, 2, "operation 0, CONV_2D: dilation_width needs feature level 3 (HAL 1.2)");
+    check_rejected(&b, 2, "operation 0, CONV_2D: dilation_width needs feature level 3 (HAL 1.2)");
     build_done(&b);
     conv(&b, false, 1, DT_F16);
-    check_refused(&b, 1,
-                  "operation 0, CONV_2D: TENSOR_FLOAT16 of rank 4 needs feature level 3 (HAL 1.2)");
+    check_rejected(
+        &b, 1, "operation 0, CONV_2D: TENSOR_FLOAT16 of rank 4 needs feature level 3 (HAL 1.2)");
     build_done(&b);
 }
 END_TEST
 
-START_TEST(newer_operations_stay)
+START_TEST(newer_operations_are_rejected)
 {
     struct build b;
     bool flag = true;
@@ -98,12 +99,12 @@ START_TEST(newer_operations_stay)
     uint32_t out = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2));
     OPERATION(&b, "RELU", IDS(in), IDS(out));
     model_count_consumers(&b.model);
-    check_refused(&b, 3, "operation 0, IF: the operation needs feature level 4 (HAL 1.3)");
+    check_rejected(&b, 3, "operation 0, IF: the operation needs feature level 4 (HAL 1.3)");
     build_done(&b);
 }
 END_TEST
 
-START_TEST(older_drivers_are_strict)
+START_TEST(relaxed_computation_is_dropped)
 {
     struct build b;
     struct conversion c;
@@ -124,7 +125,7 @@ START_TEST(older_drivers_are_strict)
 }
 END_TEST
 
-START_TEST(ranks_that_follow_are_declared)
+START_TEST(inferred_ranks_are_declared)
 {
     struct build b;
     struct conversion c;
@@ -146,7 +147,7 @@ START_TEST(ranks_that_follow_are_declared)
 }
 END_TEST
 
-START_TEST(what_nothing_uses_needs_nothing)
+START_TEST(unused_operands_need_no_level)
 {
     struct build b;
     struct conversion c;
@@ -165,7 +166,7 @@ START_TEST(what_nothing_uses_needs_nothing)
 }
 END_TEST
 
-START_TEST(an_input_without_rank_stays)
+START_TEST(inputs_of_unknown_rank_are_rejected)
 {
     struct build b;
 
@@ -173,13 +174,13 @@ START_TEST(an_input_without_rank_stays)
     uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, (struct shape){ 0 });
     uint32_t y = build_operand(&b, LIFE_OUTPUT, DT_F32, DIMS(2));
     OPERATION(&b, "RELU", IDS(x), IDS(y));
-    check_refused(&b, 2,
-                  "operand 0, TENSOR_FLOAT32 of unknown rank, needs feature level 3 (HAL 1.2)");
+    check_rejected(&b, 2,
+                   "operand 0, TENSOR_FLOAT32 of unknown rank, needs feature level 3 (HAL 1.2)");
     build_done(&b);
 }
 END_TEST
 
-START_TEST(what_is_not_valid_has_no_level)
+START_TEST(invalid_models_have_no_level)
 {
     struct build b;
     struct conversion c;
@@ -216,7 +217,8 @@ static uint64_t digest_of(const struct model *m, const struct tensor *in)
     return digest;
 }
 
-/* What is converted complies, and gives the same bits; what is not has a reason. */
+/* A converted graph complies with its level and computes the same bits; a failed conversion has
+ * WHY_UNSUPPORTED and a reason. */
 START_TEST(converted_graphs_give_the_same)
 {
     enum { GRAPHS = 1000 };
@@ -226,7 +228,7 @@ START_TEST(converted_graphs_give_the_same)
 
     options.max_level = 3;
     options.max_ops = 3;
-    options.dtypes = 1u << DT_F32 | 1u << DT_U8; /* which have always been there */
+    options.dtypes = 1u << DT_F32 | 1u << DT_U8; /* types of feature level 1 */
     options.relaxed = 0.1;
     for (uint64_t i = 0; i < GRAPHS; i++) {
         struct example e;
@@ -257,14 +259,14 @@ Suite *compliance_suite(void)
 {
     TCase *t = tcase_create("models");
 
-    tcase_add_test(t, defaults_are_left_off);
-    tcase_add_test(t, what_means_something_stays);
-    tcase_add_test(t, newer_operations_stay);
-    tcase_add_test(t, older_drivers_are_strict);
-    tcase_add_test(t, ranks_that_follow_are_declared);
-    tcase_add_test(t, what_nothing_uses_needs_nothing);
-    tcase_add_test(t, an_input_without_rank_stays);
-    tcase_add_test(t, what_is_not_valid_has_no_level);
+    tcase_add_test(t, default_operands_are_removed);
+    tcase_add_test(t, operands_without_defaults_are_not_removed);
+    tcase_add_test(t, newer_operations_are_rejected);
+    tcase_add_test(t, relaxed_computation_is_dropped);
+    tcase_add_test(t, inferred_ranks_are_declared);
+    tcase_add_test(t, unused_operands_need_no_level);
+    tcase_add_test(t, inputs_of_unknown_rank_are_rejected);
+    tcase_add_test(t, invalid_models_have_no_level);
     tcase_add_test(t, converted_graphs_give_the_same);
     return make_suite("compliance", t, NULL);
 }

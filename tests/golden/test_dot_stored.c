@@ -1,6 +1,6 @@
-/* Convolutions that go from stored elements to stored elements give the bits of those that widen
- * everything first, which a run with bounds does: on any instance of the kernel, with any number of
- * threads, in the first run of a plan and in later ones, whose weights are packed already. */
+/* Convolutions computed from stored elements to stored elements have the same bits as those that
+ * widen all operands first (a run with bounds does that): on each instance of the kernel, with and
+ * without threads, in the first run of a plan and in later runs, whose weights are packed. */
 #include <check.h>
 #include <pthread.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static void compare(const struct result *want, struct result got, const char *na
     for (uint32_t i = 0; i < want->n; i++) {
         ck_assert(shape_equal(&want->out[i].shape, &got.out[i].shape));
         if (memcmp(want->out[i].data, got.out[i].data, tensor_bytes(&want->out[i])))
-            ck_abort_msg("%s: output %u has other bits", name, i);
+            ck_abort_msg("%s: output %u differs from the run with bounds", name, i);
     }
     result_done(&got);
 }
@@ -70,7 +70,7 @@ static void check_random(const char *only, uint32_t ops, uint64_t graphs)
     arena_free(arena);
 }
 
-START_TEST(single_operations)
+START_TEST(single_operations_have_the_same_bits)
 {
     static const char *const names[] = { "CONV_2D", "DEPTHWISE_CONV_2D", "GROUPED_CONV_2D",
                                          "FULLY_CONNECTED" };
@@ -86,7 +86,7 @@ START_TEST(graphs)
 }
 END_TEST
 
-/* ---- images of many chunks */
+/* ---- images that span many chunks */
 
 struct large {
     const char *op;
@@ -95,7 +95,7 @@ struct large {
     bool nchw;
 };
 
-/* Elements that differ, most of the type's range among them. */
+/* Different elements that cover most of the type's range. */
 static void *elements(struct build *b, enum dtype dtype, struct shape s)
 {
     const struct codec *c = dtype_info[dtype].codec;
@@ -167,7 +167,7 @@ static void check_large(const struct large *l)
     build_done(&b);
 }
 
-START_TEST(many_chunks)
+START_TEST(images_of_many_chunks)
 {
     static const struct large all[] = {
         { "CONV_2D", DT_F32, DT_F32, 2, 61, 24, 40, 3, 2, false },
@@ -184,7 +184,7 @@ START_TEST(many_chunks)
 }
 END_TEST
 
-/* ---- runs of one plan at a time */
+/* ---- simultaneous runs of one plan */
 
 struct runner {
     const struct plan *plan;
@@ -192,15 +192,15 @@ struct runner {
     struct result result;
 };
 
-static void *run_at_once(void *user)
+static void *run_thread(void *user)
 {
     struct runner *r = user;
     r->result = run(r->plan, r->in, NULL);
     return NULL;
 }
 
-/* Whichever packs the weights first, all get the same. */
-static void check_at_once(const struct model *m, const struct tensor *in, const char *name)
+/* All runs have the same result, whichever of them packs the weights. */
+static void check_simultaneous(const struct model *m, const struct tensor *in, const char *name)
 {
     enum { RUNNERS = 4 };
     struct runner runner[RUNNERS];
@@ -212,7 +212,7 @@ static void check_at_once(const struct model *m, const struct tensor *in, const 
         ck_abort_msg("%s: %s", name, w.text);
     for (int i = 0; i < RUNNERS; i++) {
         runner[i] = (struct runner){ .plan = plan, .in = in };
-        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_at_once, &runner[i]), 0);
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_thread, &runner[i]), 0);
     }
     for (int i = 0; i < RUNNERS; i++)
         pthread_join(thread[i], NULL);
@@ -222,7 +222,7 @@ static void check_at_once(const struct model *m, const struct tensor *in, const 
     plan_free(plan);
 }
 
-START_TEST(runs_at_once)
+START_TEST(simultaneous_runs)
 {
     struct randgraph_options o = randgraph_default;
     struct arena *arena = arena_new(0);
@@ -233,7 +233,7 @@ START_TEST(runs_at_once)
     o.constant = 0.9;
     for (uint64_t i = 0; i < 40; i++) {
         ck_assert_int_eq(randgraph_make(&o, 4, i, arena, &e, &w), 0);
-        check_at_once(&e.model, e.in, e.name);
+        check_simultaneous(&e.model, e.in, e.name);
         arena_rewind(arena, (struct arena_mark){ 0 });
     }
     arena_free(arena);
@@ -256,9 +256,9 @@ Suite *dot_stored_suite(void)
     TCase *t = tcase_create("all");
 
     tcase_add_checked_fixture(t, make_pools, free_pools);
-    tcase_add_test(t, single_operations);
+    tcase_add_test(t, single_operations_have_the_same_bits);
     tcase_add_test(t, graphs);
-    tcase_add_test(t, runs_at_once);
-    tcase_add_loop_test(t, many_chunks, 0, 9);
+    tcase_add_test(t, simultaneous_runs);
+    tcase_add_loop_test(t, images_of_many_chunks, 0, 9);
     return make_suite("dot_stored", t, NULL);
 }

@@ -1,4 +1,5 @@
-/* Elementary functions: close to the C library's, and the same bits everywhere. */
+/* Elementary functions: their distance from the C library's, and their exact bits, which must not
+ * depend on machine or compiler. */
 #include <check.h>
 #include <math.h>
 #include <stdbool.h>
@@ -19,10 +20,11 @@ static void compare(double (*f)(double), double (*library)(double), double lo, d
     double step = (hi - lo) / 100000;
 
     for (double x = lo; x < hi; x += step)
-        ck_assert_msg(ulps_apart(f(x), library(x)) <= 4, "at %a: %a, not %a", x, f(x), library(x));
+        ck_assert_msg(ulps_apart(f(x), library(x)) <= 4, "at %a: %a, expected %a", x, f(x),
+                      library(x));
 }
 
-/* The library's long double functions, where it has more digits than double, are the true value. */
+/* Takes the library's long double functions as true values. */
 static void compare_long(double (*f)(double), long double (*library)(long double), double lo,
                          double hi, double ulps)
 {
@@ -31,11 +33,11 @@ static void compare_long(double (*f)(double), long double (*library)(long double
     for (double x = lo; x < hi; x += step) {
         long double y = library(x);
         double ulp = nextafter(fabs((double) y), INFINITY) - fabs((double) y);
-        ck_assert_msg(fabsl(f(x) - y) <= ulps * ulp, "at %a: %a, not %La", x, f(x), y);
+        ck_assert_msg(fabsl(f(x) - y) <= ulps * ulp, "at %a: %a, expected %La", x, f(x), y);
     }
 }
 
-/* Numbers of all magnitudes, the same in every run. */
+/* Number i of a fixed sequence of numbers of all magnitudes. */
 static double scattered(uint64_t i)
 {
     uint64_t bits = (i + 1) * 0x9e3779b97f4a7c15u >> 1;
@@ -63,7 +65,7 @@ START_TEST(within_an_ulp_or_two)
         ck_assert_msg(fabsl(s - sinl(x)) <= 0x1p-52L * fabsl(sinl(x)), "sin(%a) = %a", x, s);
         ck_assert_msg(fabsl(l - logl(x)) <= 0x1p-52L * fabsl(logl(x)), "log(%a) = %a", x, l);
     }
-    /* the double that comes closest to a multiple of pi/2 */
+    /* The double that is closest to a multiple of pi/2. */
     ck_assert_double_eq(elementary_sin(0x1.6ac5b262ca1ffp+849), 1);
     ck_assert_double_eq(elementary_sin(0x1.6ac5b262ca1ffp+850), -0x1.14ae72e6ba22fp-60);
 }
@@ -78,7 +80,7 @@ START_TEST(powers)
                       elementary_pow(x, y));
     }
     for (double x = 1; x < 5000; x += 7)
-        for (double y = 0; y <= 4; y++) /* exact where it can be */
+        for (double y = 0; y <= 4; y++) /* a power of integers that is exact */
             ck_assert_double_eq(elementary_pow(-x, y), (double) powl(-x, y));
     ck_assert_double_eq(elementary_pow(2, 1023.5), 0x1.6a09e667f3bcdp1023);
     ck_assert_double_eq(elementary_pow(2, -1074), 0x1p-1074);
@@ -105,7 +107,7 @@ START_TEST(special_powers)
             double x = value[i], y = value[k], got = elementary_pow(x, y), want = pow(x, y);
             bool same = isnan(want) ? isnan(got)
                                     : ulps_apart(got, want) <= 1 && signbit(got) == signbit(want);
-            ck_assert_msg(same, "%g ^ %g = %g, not %g", x, y, got, want);
+            ck_assert_msg(same, "%g ^ %g = %g, expected %g", x, y, got, want);
         }
 }
 END_TEST

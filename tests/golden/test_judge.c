@@ -1,4 +1,5 @@
-/* The judges: expected verdicts worked out by hand from reference formulas. */
+/* judge_cts(), judge_bound() and judge_distribution(): verdicts computed by hand from their
+ * formulas. */
 #include <check.h>
 #include <math.h>
 
@@ -50,7 +51,7 @@ START_TEST(cts_quantised_off_by_one)
 }
 END_TEST
 
-/* Neighbours that are one double. */
+/* Neighbouring integers that are the same as double. */
 START_TEST(integers_of_64_bits_are_exact)
 {
     int64_t e[] = { INT64_MAX, INT64_MIN, 9007199254740993 }, a[] = { INT64_MAX, INT64_MIN, 0 };
@@ -68,7 +69,7 @@ START_TEST(integers_of_64_bits_are_exact)
     ck_assert_uint_eq(j.worst, 2);
     ck_assert_str_eq(j.why, "1 of 3 elements wrong; worst [2]: expected 9007199254740993, actual "
                             "9007199254740994");
-    a[0] = INT64_MIN; /* as far off as can be */
+    a[0] = INT64_MIN; /* the largest possible difference */
     j = judge_bound(&et, real, exact, ERROR_EXACT, &at);
     ck_assert_uint_eq(j.wrong, 2);
 }
@@ -100,8 +101,8 @@ START_TEST(bound_quantised_tie)
 }
 END_TEST
 
-/* 30 real steps above the range: the largest integer is the answer. */
-START_TEST(bound_sees_saturation)
+/* A real result 30 steps above the range must saturate. */
+START_TEST(bound_requires_saturation)
 {
     uint8_t q[] = { 255 };
     const double real[] = { 285 }, bound[] = { 0.5 };
@@ -113,9 +114,9 @@ START_TEST(bound_sees_saturation)
 }
 END_TEST
 
-/* The end of the range hides errors, not more: with a real result of 256.2 and an error of 1 the
- * least that may come out is 255.2, so 255; with 254.8 it is 253.8, so 254. */
-START_TEST(bound_ends_with_the_range)
+/* The bound applies before saturation: a real result of 256.2 with an error of 1 may be as low as
+ * 255.2, so only 255 is right; one of 254.8 may be as low as 253.8, so 254 is right. */
+START_TEST(bound_applies_before_saturation)
 {
     uint8_t q[] = { 254 };
     const double over[] = { 256.2 }, under[] = { 254.8 }, bound[] = { 1 };
@@ -131,8 +132,8 @@ START_TEST(bound_ends_with_the_range)
 }
 END_TEST
 
-/* What a quantised NaN is nobody says. */
-START_TEST(integers_of_nan_are_open)
+/* NNAPI does not define the quantised value of NaN: such elements are not checked. */
+START_TEST(quantised_nan_is_not_checked)
 {
     uint8_t q[] = { 7 };
     const double real[] = { NAN }, bound[] = { 0.5 };
@@ -156,9 +157,9 @@ START_TEST(bound_accepts_overflow_of_halves)
 }
 END_TEST
 
-/* A bound that reaches beyond both ends of the range lets either infinity pass, one that does not
- * lets neither. */
-START_TEST(bound_reaches_both_ends)
+/* A bound that reaches beyond both ends of the range accepts either infinity; one that does not
+ * accepts none. */
+START_TEST(bound_beyond_the_range_accepts_infinities)
 {
     static const uint16_t infinity[] = { 0x7c00, 0xfc00 };
     const double real[] = { 100 }, beyond[] = { 70000 }, within[] = { 65000 };
@@ -172,7 +173,7 @@ START_TEST(bound_reaches_both_ends)
 }
 END_TEST
 
-START_TEST(undecidable_elements_are_not_counted)
+START_TEST(infinite_bounds_are_not_checked)
 {
     float x[] = { 1, 2 };
     const double real[] = { 5, 2 }, bound[] = { INFINITY, 0 };
@@ -184,8 +185,8 @@ START_TEST(undecidable_elements_are_not_counted)
 }
 END_TEST
 
-/* Errors that all lie at a third of the bound: each element is right, together they are a bias. */
-START_TEST(dot_products_must_scatter)
+/* All errors are a third of the bound: each element is accepted, but the tensor has a bias. */
+START_TEST(dot_product_bias_is_detected)
 {
     static float x[2000];
     static double real[2000], bound[2000];
@@ -210,7 +211,7 @@ enum { CLASSES = 4, DRAWS = 2000 };
 static double even[2 * CLASSES] = { 0.25, 0.25, 0.25, 0.25, 0.7, 0.1, 0.1, 0.1 };
 static double no_error[2];
 
-/* The share of [0, 1) that holds k / n, for k = 0..n-1: frequencies as even as can be. */
+/* Draws class c for a share p[c] of the n draws, exactly up to rounding. */
 static void draw_evenly(const double *p, int32_t *to, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -237,7 +238,7 @@ START_TEST(samples_are_judged_by_their_distribution)
     ck_assert(judge_draws(2, 0, draws).ok);
     ck_assert(judge_draws(2, 0.01, draws).ok);
     ck_assert_uint_eq(judge_draws(2, 0.01, draws).checked, 2 * CLASSES);
-    /* The second row drawn with the distribution of the first. */
+    /* The second row has the distribution of the first. */
     draw_evenly(even, draws + DRAWS, DRAWS);
     struct judgement j = judge_draws(2, 0, draws);
     ck_assert(!j.ok);
@@ -248,9 +249,9 @@ START_TEST(samples_are_judged_by_their_distribution)
 }
 END_TEST
 
-/* Of 2000 fair draws one class is 500 +- 19.4 times drawn; at a rate of one false alarm in 10^9
- * that is up to 500 + 135. */
-START_TEST(a_bias_shows_when_chance_cannot_explain_it)
+/* In 2000 fair draws a class occurs 500 times, with a standard deviation of 19.4; with one false
+ * alarm in 10^9 up to 635 are accepted. */
+START_TEST(biased_samples_are_detected)
 {
     int32_t draws[DRAWS];
 
@@ -276,14 +277,14 @@ Suite *judge_suite(void)
     tcase_add_test(t, integers_of_64_bits_are_exact);
     tcase_add_test(t, shape_and_type_must_agree);
     tcase_add_test(t, bound_quantised_tie);
-    tcase_add_test(t, bound_sees_saturation);
-    tcase_add_test(t, bound_ends_with_the_range);
-    tcase_add_test(t, integers_of_nan_are_open);
+    tcase_add_test(t, bound_requires_saturation);
+    tcase_add_test(t, bound_applies_before_saturation);
+    tcase_add_test(t, quantised_nan_is_not_checked);
     tcase_add_test(t, bound_accepts_overflow_of_halves);
-    tcase_add_test(t, bound_reaches_both_ends);
-    tcase_add_test(t, undecidable_elements_are_not_counted);
-    tcase_add_test(t, dot_products_must_scatter);
+    tcase_add_test(t, bound_beyond_the_range_accepts_infinities);
+    tcase_add_test(t, infinite_bounds_are_not_checked);
+    tcase_add_test(t, dot_product_bias_is_detected);
     tcase_add_test(t, samples_are_judged_by_their_distribution);
-    tcase_add_test(t, a_bias_shows_when_chance_cannot_explain_it);
+    tcase_add_test(t, biased_samples_are_detected);
     return make_suite("judge", t, NULL);
 }

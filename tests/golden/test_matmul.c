@@ -1,5 +1,5 @@
-/* The matrix kernel against its definition: plain loops with fma(), compared bit by bit, for every
- * instance of the kernel and with and without threads. */
+/* The matrix kernel has the bits of its definition, plain loops with fma(), on each instance of the
+ * kernel, with and without threads. */
 #include <check.h>
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +24,7 @@ static size_t below(size_t n)
     return draw() % n;
 }
 
-/* Values of very different magnitude, so that another order of summation shows. */
+/* Values of very different magnitude, so that another order of summation changes the sum. */
 static double *values(size_t n)
 {
     double *p = malloc((n + 1) * sizeof *p);
@@ -34,8 +34,8 @@ static double *values(size_t n)
     return p;
 }
 
-/* As above, but zeros of both signs, infinities and NaNs are among them. */
-static double *wild_values(size_t n)
+/* The same with zeros of both signs, infinities, NaNs and tiny numbers among them. */
+static double *special_values(size_t n)
 {
     static const double wild[] = { 0.0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-1074, -0x1p-1000 };
     double *p = values(n);
@@ -48,7 +48,7 @@ static double *wild_values(size_t n)
 static uint64_t bits(double x)
 {
     uint64_t u;
-    if (isnan(x)) /* which NaN is nobody's promise */
+    if (isnan(x)) /* the bits of a NaN are unspecified */
         return UINT64_MAX;
     memcpy(&u, &x, sizeof u);
     return u;
@@ -58,16 +58,17 @@ static void same(const double *want, const double *got, size_t n, uint64_t seed,
 {
     for (size_t i = 0; i < n; i++)
         if (bits(want[i]) != bits(got[i]))
-            ck_abort_msg("%s, seed %" PRIu64 ": [%zu] is %a, not %a", what, seed, i, got[i],
+            ck_abort_msg("%s, seed %" PRIu64 ": [%zu] is %a, expected %a", what, seed, i, got[i],
                          want[i]);
 }
 
 static struct matmul_pool *pools[2]; /* none, and two threads */
 
-/* Calls run(problem, out, pool) with every instance of the kernel and every pool. */
-static void everywhere(void (*run)(const void *problem, double *out, struct matmul_pool *pool),
-                       const void *problem, const double *start, const double *want, size_t n,
-                       uint64_t seed)
+/* Calls run(problem, out, pool) with every instance of the kernel, with and without threads, on a
+ * copy of `start`, and compares the n outputs with `want`. */
+static void run_everywhere(void (*run)(const void *problem, double *out, struct matmul_pool *pool),
+                           const void *problem, const double *start, const double *want, size_t n,
+                           uint64_t seed)
 {
     static const char *const names[] = { "best", "base", "avx2" };
     double *out = malloc((n + 1) * sizeof *out);
@@ -109,7 +110,7 @@ static void check_matmul(size_t m, size_t n, size_t k, uint64_t seed)
 {
     state = seed;
     struct matmul p = { .m = m, .n = n, .k = k, .lda = k + below(3), .ldc = n + below(3) };
-    double *a = values(m * p.lda), *b = below(2) ? values(n * k) : wild_values(n * k);
+    double *a = values(m * p.lda), *b = below(2) ? values(n * k) : special_values(n * k);
     double *init = values(n), *start = values(m * p.ldc), *want = malloc((m * p.ldc + 1) * 8);
     p.a = a;
     p.b = b;
@@ -119,7 +120,7 @@ static void check_matmul(size_t m, size_t n, size_t k, uint64_t seed)
     p.packed = packed;
     memcpy(want, start, m * p.ldc * sizeof *want);
     naive_matmul(&p, want);
-    everywhere(run_matmul, &p, start, want, m * p.ldc, seed);
+    run_everywhere(run_matmul, &p, start, want, m * p.ldc, seed);
     matmul_packed_free(packed);
     free(a);
     free(b);
@@ -231,7 +232,7 @@ static void run_depthwise(const void *problem, double *out, struct matmul_pool *
     matmul_depthwise(&p, pool);
 }
 
-/* Any window, sensible or not: outputs may see nothing but padding. */
+/* Any geometry, also one whose windows lie in the padding only. */
 static struct matmul_axis draw_axis(size_t most)
 {
     struct matmul_axis a = { .in = below(most), .out = below(most), .kernel = below(6) };
@@ -247,7 +248,7 @@ static void check_conv(const struct matmul_conv *geometry, uint64_t seed)
     size_t k = p.y.kernel * p.x.kernel * p.in_c / p.groups;
     size_t n = p.batch * p.y.out * p.x.out * p.out_c;
     double *image = values(p.batch * p.y.in * p.x.in * p.in_c), *init = values(p.out_c);
-    double *weights = below(2) ? values(p.out_c * k) : wild_values(p.out_c * k);
+    double *weights = below(2) ? values(p.out_c * k) : special_values(p.out_c * k);
     double *want = malloc((n + 1) * sizeof *want), *start = values(n);
     struct matmul_packed *packed = below(2) ? matmul_pack(p.out_c, k, p.groups, weights) : NULL;
     p.image = image;
@@ -255,7 +256,7 @@ static void check_conv(const struct matmul_conv *geometry, uint64_t seed)
     p.packed = packed;
     p.init = below(2) ? init : NULL;
     naive_conv(&p, want);
-    everywhere(run_conv, &p, start, want, n, seed);
+    run_everywhere(run_conv, &p, start, want, n, seed);
     matmul_packed_free(packed);
     free(image);
     free(init);
@@ -278,7 +279,7 @@ START_TEST(conv_any_geometry)
 }
 END_TEST
 
-/* More products and outputs than one block takes, and enough work for threads. */
+/* More products and outputs than one block holds, and enough work for two threads. */
 START_TEST(conv_blocks)
 {
     struct matmul_axis same3 = {
@@ -308,13 +309,13 @@ static void check_depthwise(const struct matmul_depthwise *geometry, uint64_t se
     size_t channels = p.in_c * p.multiplier, taps = p.y.kernel * p.x.kernel;
     size_t n = p.batch * p.y.out * p.x.out * channels;
     double *image = values(p.batch * p.y.in * p.x.in * p.in_c), *init = values(channels);
-    double *weights = below(2) ? values(taps * channels) : wild_values(taps * channels);
+    double *weights = below(2) ? values(taps * channels) : special_values(taps * channels);
     double *want = malloc((n + 1) * sizeof *want), *start = values(n);
     p.image = image;
     p.weights = weights;
     p.init = below(2) ? init : NULL;
     naive_depthwise(&p, want);
-    everywhere(run_depthwise, &p, start, want, n, seed);
+    run_everywhere(run_depthwise, &p, start, want, n, seed);
     free(image);
     free(init);
     free(weights);
@@ -349,7 +350,8 @@ START_TEST(depthwise_many_taps)
 }
 END_TEST
 
-/* Weights that only ever meet padding have no effect; a product with zero would turn -0 into 0. */
+/* Padding is skipped, not multiplied: a product with zero would turn -0 into 0, and infinite or NaN
+ * weights into NaN. */
 START_TEST(padding_is_skipped)
 {
     const double image[] = { 2 }, init[] = { -0.0, 1 };

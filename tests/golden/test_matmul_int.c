@@ -1,5 +1,5 @@
-/* The integer kernel against the double kernel, which is exact on whole numbers this small: every
- * instance, and the longest sums of the largest products. */
+/* The integer kernel agrees with the double kernel, which is exact on integers this small: on each
+ * instance, and with the longest sums of the largest products. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static uint32_t below(uint32_t n)
     return (state >> 8) % n;
 }
 
-static void *room(size_t n, size_t size)
+static void *allocate(size_t n, size_t size)
 {
     void *p = aligned_alloc(64, (n * size / 64 + 1) * 64);
 
@@ -23,27 +23,27 @@ static void *room(size_t n, size_t size)
     return p;
 }
 
-/* n units, twice; extreme: of the largest magnitude. */
-static void draw(size_t n, bool extreme, int16_t **ret_int, double **ret_real)
+/* n random units as int16_t and as double; largest: all of the largest magnitude. */
+static void draw(size_t n, bool largest, int16_t **ret_int, double **ret_real)
 {
-    *ret_int = room(n, sizeof(int16_t));
-    *ret_real = room(n, sizeof(double));
+    *ret_int = allocate(n, sizeof(int16_t));
+    *ret_real = allocate(n, sizeof(double));
     for (size_t i = 0; i < n; i++) {
-        int x = extreme ? MATMUL_INT_UNIT : (int) below(2 * MATMUL_INT_UNIT + 1) - MATMUL_INT_UNIT;
+        int x = largest ? MATMUL_INT_UNIT : (int) below(2 * MATMUL_INT_UNIT + 1) - MATMUL_INT_UNIT;
         (*ret_int)[i] = (int16_t) x;
         (*ret_real)[i] = x;
     }
 }
 
-static void check_product(size_t m, size_t n, size_t k, bool extreme)
+static void check_product(size_t m, size_t n, size_t k, bool largest)
 {
     size_t lda = matmul_int_depth(k), ldc = n + below(3);
-    int16_t *a, *b, *packed = room(matmul_int_bytes(n, k), 1);
-    double *real_a, *real_b, *want = room(m * n, sizeof *want);
-    int32_t *got = room(m * ldc, sizeof *got);
+    int16_t *a, *b, *packed = allocate(matmul_int_bytes(n, k), 1);
+    double *real_a, *real_b, *want = allocate(m * n, sizeof *want);
+    int32_t *got = allocate(m * ldc, sizeof *got);
 
-    draw(m * lda, extreme, &a, &real_a);
-    draw(n * k, extreme, &b, &real_b);
+    draw(m * lda, largest, &a, &real_a);
+    draw(n * k, largest, &b, &real_b);
     matmul(
         &(struct matmul){ .m = m, .n = n, .k = k, .a = real_a, .lda = lda, .b = real_b, .c = want },
         NULL);
@@ -78,10 +78,10 @@ END_TEST
 
 static void check_taps(size_t channels, size_t taps)
 {
-    int16_t *x, *w, *packed = room(matmul_int_taps_bytes(channels, taps), 1);
-    const int16_t **tap = room(taps + 1, sizeof *tap);
+    int16_t *x, *w, *packed = allocate(matmul_int_taps_bytes(channels, taps), 1);
+    const int16_t **tap = allocate(taps + 1, sizeof *tap);
     double *real_x, *real_w;
-    int32_t *got = room(channels, sizeof *got);
+    int32_t *got = allocate(channels, sizeof *got);
 
     draw((taps + 1) * channels + 16, false, &x, &real_x);
     draw(taps * channels, false, &w, &real_w);

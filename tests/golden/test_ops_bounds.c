@@ -1,5 +1,6 @@
-/* Bounds of error: plain implementations in single and in half precision lie inside, results that
- * are wrong by one per cent lie outside, and what rounding can flip may come out either way. */
+/* Error bounds of operations: results of plain implementations in single and half precision are
+ * accepted, results wrong by one per cent (half: five) are rejected, and where rounding can change
+ * a discrete result either value is accepted. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ enum { ROWS = 64, COLUMNS = 16, N = ROWS * COLUMNS };
 /* Rounding to the type under test. */
 static double (*r)(double x);
 
-/* Implementations as one would write them; every step rounds. */
+/* Plain implementations, in which every step rounds. */
 static void add(const double *a, const double *b, double *y)
 {
     for (int i = 0; i < N; i++)
@@ -185,15 +186,15 @@ static void finish(struct trial *t)
     build_done(&t->b);
 }
 
-/* Elements of y that are found out when all are off by a factor. */
-static size_t found(struct trial *t, double *y, size_t n, double factor)
+/* Multiplies y by the factor and returns how many of its elements are then judged wrong. */
+static size_t count_found(struct trial *t, double *y, size_t n, double factor)
 {
     for (size_t i = 0; i < n; i++)
         y[i] *= factor;
     return rounded_judge(&t->b, &t->result, 0, y).wrong;
 }
 
-static void try_sample(const struct sample *s, enum dtype type)
+static void check_sample(const struct sample *s, enum dtype type)
 {
     static struct trial t;
 
@@ -202,7 +203,7 @@ static void try_sample(const struct sample *s, enum dtype type)
     s->naive(t.a, t.c, t.y);
     struct judgement j = rounded_judge(&t.b, &t.result, 0, t.y);
     ck_assert_msg(j.ok && j.checked == s->outputs, "%s: %s", s->name, j.why);
-    size_t wrong = found(&t, t.y, s->outputs, type == DT_F16 ? 1.05 : 1.01);
+    size_t wrong = count_found(&t, t.y, s->outputs, type == DT_F16 ? 1.05 : 1.01);
     size_t least = s->outputs * (type == DT_F16 ? 4 : 9) / 10;
     ck_assert_msg(wrong >= least, "%s: only %zu of %u wrong elements found", s->name, wrong,
                   s->outputs);
@@ -211,19 +212,18 @@ static void try_sample(const struct sample *s, enum dtype type)
 
 START_TEST(single_precision)
 {
-    try_sample(&samples[_i], DT_F32);
+    check_sample(&samples[_i], DT_F32);
 }
 END_TEST
 
 START_TEST(half_precision)
 {
-    try_sample(&samples[_i], DT_F16);
+    check_sample(&samples[_i], DT_F16);
 }
 END_TEST
 
-/* Errors pass through a chain: softmax(x + tanh(x * w)), every step rounded to single precision or
- * half. */
-static void try_chain(enum dtype type)
+/* Bounds of a chain of operations, softmax(x + tanh(x * w)), in which every step rounds. */
+static void check_chain(enum dtype type)
 {
     static struct trial t;
     static double p[N], q[N];
@@ -259,15 +259,15 @@ static void try_chain(enum dtype type)
     softmax(p, NULL, t.y);
     struct judgement j = rounded_judge(&t.b, &t.result, 0, t.y);
     ck_assert_msg(j.ok && j.checked == N, "%s", j.why);
-    size_t wrong = found(&t, t.y, N, type == DT_F16 ? 1.1 : 1.01);
-    ck_assert_msg(wrong > N / 2, "only %zu found", wrong);
+    size_t wrong = count_found(&t, t.y, N, type == DT_F16 ? 1.1 : 1.01);
+    ck_assert_msg(wrong > N / 2, "only %zu wrong elements found", wrong);
     finish(&t);
 }
 
-START_TEST(chain)
+START_TEST(chain_of_operations)
 {
-    try_chain(DT_F32);
-    try_chain(DT_F16);
+    check_chain(DT_F32);
+    check_chain(DT_F16);
 }
 END_TEST
 
@@ -277,7 +277,7 @@ static const struct exact {
     double bound[4];
 } exact[] = {
     { { "clamping is exact", "RELU", 0, { "F32[2]: -1 1" }, "F32[2]: 0 1" }, { 0, 0 } },
-    { { "the larger is exact", "MAXIMUM", 0, { "F32[2]: -1 1", "F32[1]: 0" }, "F32[2]: 0 1" },
+    { { "MAXIMUM is exact", "MAXIMUM", 0, { "F32[2]: -1 1", "F32[1]: 0" }, "F32[2]: 0 1" },
       { 0, 0 } },
     { { "integers are exact, even when they wrap",
         "ADD",
@@ -285,7 +285,7 @@ static const struct exact {
         { "I32[2]: 2147483647 1", "I32[1]: 1", "INT32: 0" },
         "I32[2]: -2147483648 2" },
       { 0, 0 } },
-    { { "x / 0 is anything",
+    { { "an integer divided by 0 is not checked",
         "DIV",
         0,
         { "I32[3]: 1 6 -2147483648", "I32[3]: 0 4 -1", "INT32: 0" },
@@ -299,27 +299,31 @@ static const struct exact {
         { "U8[2]*1@0: 3 3", "U8[2]*0.5@0: 7 9" },
         "B8[2]: 0 0" },
       { 1, 0 } },
-    { { "any of equal elements is the largest",
+    { { "ARGMAX of equal elements may be any of them",
         "ARGMAX",
         0,
         { "F32[3,3]: 1 1 1 1 2 2 3 2 1", "INT32: 1" },
         "I32[3]: 0 1 0" },
       { 2, 1, 0 } },
-    { { "cast of what does not fit",
+    { { "a cast out of range is not checked",
         "CAST",
         0,
         { "F32[3]: 3e9 -1.5 nan" },
         "I32[3]: 2147483647 -1 0" },
       { INFINITY, 0, INFINITY } },
-    { { "rescaling may cut off", "MINIMUM", 0, { "U8[1]*1@0: 3", "U8[1]*1@0: 4" }, "U8[1]*2@0: 2" },
+    { { "rescaling may truncate",
+        "MINIMUM",
+        0,
+        { "U8[1]*1@0: 3", "U8[1]*1@0: 4" },
+        "U8[1]*2@0: 2" },
       { 2 } },
-    { { "without rescaling there is half a step",
+    { { "without rescaling the bound is half a step",
         "MINIMUM",
         0,
         { "U8[1]*2@0: 3", "U8[1]*2@0: 4" },
         "U8[1]*2@0: 3" },
       { 1 } },
-    { { "what cancels shows how operands are scaled",
+    { { "cancellation leaves the error of scaling the operands",
         "SUB",
         0,
         { "U8[1]*0x1.010102p-8@0: 255", "U8[1]*1@0: 1", "INT32: 0" },
@@ -333,8 +337,7 @@ static const struct exact {
       { 0.75 / 128, 0.75 / 128 } },
 };
 
-/* Beside the steps: what scaling y in single precision may add, (3 |y| + |y + zero point|) 2^-24.
- */
+/* The part of the bound for scaling y in single precision, (3 |y| + |y + zero point|) 2^-24. */
 static double scaling(const struct tensor *t, double y)
 {
     double zero = (double) t->scale * t->zero;
@@ -359,7 +362,7 @@ START_TEST(exact_operands)
 }
 END_TEST
 
-/* One operation on a quotient that single precision cannot hold: 1/3 and 9/3. */
+/* Checks the bounds of an operation on the computed quotients 1/3 and 9/3, which have errors. */
 static void after_division(const char *op, const char *operand, enum dtype out_type,
                            const double *bound)
 {
@@ -392,7 +395,7 @@ static void after_division(const char *op, const char *operand, enum dtype out_t
     build_done(&b);
 }
 
-START_TEST(ties)
+START_TEST(uncertain_operands)
 {
     after_division("LESS", "F32[2]: 0x1.555556p-2 4", DT_B8, (double[]){ 1, 0 });
     after_division("EQUAL", "F32[2]: 0.34 3", DT_B8, (double[]){ 0, 1 });
@@ -407,8 +410,8 @@ Suite *ops_bounds_suite(void)
 
     tcase_add_loop_test(t, single_precision, 0, COUNT(samples));
     tcase_add_loop_test(t, half_precision, 0, COUNT(samples));
-    tcase_add_test(t, chain);
+    tcase_add_test(t, chain_of_operations);
     tcase_add_loop_test(t, exact_operands, 0, COUNT(exact));
-    tcase_add_test(t, ties);
+    tcase_add_test(t, uncertain_operands);
     return make_suite("ops_bounds", t, NULL);
 }

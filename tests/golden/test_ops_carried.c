@@ -1,5 +1,5 @@
-/* Errors of operands, of every operation: whatever the operands are within theirs, the reference's
- * own results must stay within the bounds that the record has carried to them. */
+/* Propagation of operand errors, for every operation: with operands moved anywhere within their
+ * errors, the results of the reference stay within the bounds that the record propagates. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include "randgraph/randgraph.h"
 #include "tests/support/check_main.h"
 
-/* The errors of float operands, as shares of their values: small; far too large for exponentials
- * and out of the range of halves; infinite values.  Quantised operands are off by a step. */
+/* Relative errors of float operands: small; too large for exponentials; beyond the range of half
+ * precision; infinite.  Quantised operands have an error of one step. */
 static const double relative[] = { 0x1p-6, 4, 400, INFINITY };
 
-/* Operations of which every result has a finite bound where those of the operands are small. */
-static const char *const never_open[] = {
+/* Operations whose results always have finite bounds if the operands' errors are small. */
+static const char *const always_bounded[] = {
     "LSTM",
     "RNN",
     "SVDF",
@@ -46,7 +46,7 @@ static void tear_down(void)
     arena_free(scratch);
 }
 
-/* One operation with its operands, outside a plan. */
+/* One operation with its operands, evaluated without a plan. */
 struct single {
     const struct op *op;
     struct value in[MOST], out[MOST];
@@ -54,7 +54,7 @@ struct single {
     bool omitted[MOST];
 };
 
-static void take(const struct example *e, struct single *ret)
+static void load_single(const struct example *e, struct single *ret)
 {
     const struct graph *g = &e->model.graph[0];
     const struct operation *o = &g->operation[0];
@@ -77,7 +77,7 @@ static void take(const struct example *e, struct single *ret)
         ret->out[i].tensor = g->operand[o->out[i]].tensor;
 }
 
-static bool may_be_off(const struct tensor *t)
+static bool may_have_error(const struct tensor *t)
 {
     const struct dtype_info *info = &dtype_info[t->dtype];
 
@@ -85,24 +85,24 @@ static bool may_be_off(const struct tensor *t)
            (info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM || !info->codec->integer);
 }
 
-static double reach(const struct tensor *t, double x, double share)
+static double error_of(const struct tensor *t, double x, double share)
 {
     if (dtype_info[t->dtype].codec->integer)
         return STEPS_OFF * tensor_step(t, 0);
     return isinf(share) ? INFINITY : fabs(x) * share;
 }
 
-/* only: the one operand that may be off, or ALL_OPERANDS */
-static void give_errors(struct single *s, uint32_t only, double share)
+/* Sets the operands' errors; only: the one operand that has errors, or ALL_OPERANDS. */
+static void set_errors(struct single *s, uint32_t only, double share)
 {
     for (uint32_t i = 0; i < s->n_in; i++) {
         struct value *v = &s->in[i];
-        if (s->omitted[i] || !may_be_off(&v->tensor) || (only != ALL_OPERANDS && i != only))
+        if (s->omitted[i] || !may_have_error(&v->tensor) || (only != ALL_OPERANDS && i != only))
             continue;
         size_t n = tensor_count(&v->tensor);
         v->bound = arena_alloc(keep, n + 1, sizeof(double));
         for (size_t k = 0; k < n; k++)
-            v->bound[k] = reach(&v->tensor, tensor_at(&v->tensor, k), share);
+            v->bound[k] = error_of(&v->tensor, tensor_at(&v->tensor, k), share);
     }
 }
 
@@ -114,7 +114,7 @@ static double moved_value(const struct tensor *t, size_t k, double error)
     return tensor_at(t, k) + off * error;
 }
 
-/* Other values of the operands, within their errors. */
+/* A copy with random operand values within the errors. */
 static struct single moved(const struct single *s)
 {
     struct single to = *s;
@@ -132,14 +132,15 @@ static struct single moved(const struct single *s)
         t->data = arena_alloc(keep, tensor_bytes(t) + 1, 1);
         tensor_narrow(x, t);
         for (size_t k = 0; k < n; k++)
-            if (!(fabs(tensor_at(t, k) - tensor_at(from, k)) <= error[k])) /* rounded away */
+            if (!(fabs(tensor_at(t, k) - tensor_at(from, k)) <=
+                  error[k])) /* rounded out of the error */
                 memcpy((char *) t->data + k * size, (char *) from->data + k * size, size);
         to.in[i].bound = NULL;
     }
     return to;
 }
 
-/* -1: the operation refuses the operands. */
+/* Returns a negative number if the operation rejects the operands. */
 static int evaluate(struct single *s, bool bounds, bool *ret_undecided)
 {
     static const struct exec_options plain, bounded = { .bounds = true };
@@ -165,7 +166,7 @@ static int evaluate(struct single *s, bool bounds, bool *ret_undecided)
     return rc;
 }
 
-/* The values before they were rounded, and their bounds. */
+/* The values before rounding, and their bounds (0 if the value has none). */
 static void reals_of(const struct value *v, double **ret_real, double **ret_bound)
 {
     size_t n = tensor_count(&v->tensor);
@@ -179,7 +180,7 @@ static void reals_of(const struct value *v, double **ret_real, double **ret_boun
         (*ret_real)[k] = tensor_at(&v->tensor, k);
 }
 
-/* How many elements are judged, and how many of them have no bound. */
+/* The number of judged elements, and of elements whose bound is infinite. */
 struct tally {
     size_t judged, open;
 };
@@ -203,13 +204,13 @@ static void compare(const char *name, const struct single *expected, const struc
     }
 }
 
-static void try_example(const struct example *e, uint32_t only, double share, struct tally *t)
+static void check_example(const struct example *e, uint32_t only, double share, struct tally *t)
 {
     struct single s;
     bool undecided;
 
-    take(e, &s);
-    give_errors(&s, only < s.n_in ? only : ALL_OPERANDS, share);
+    load_single(e, &s);
+    set_errors(&s, only < s.n_in ? only : ALL_OPERANDS, share);
     struct single judged = s;
     if (evaluate(&judged, true, &undecided) < 0 || undecided)
         return;
@@ -222,14 +223,14 @@ static void try_example(const struct example *e, uint32_t only, double share, st
 
 static bool may_be_open(const char *name)
 {
-    for (int i = 0; i < COUNT(never_open); i++)
-        if (!strcmp(name, never_open[i]))
+    for (int i = 0; i < COUNT(always_bounded); i++)
+        if (!strcmp(name, always_bounded[i]))
             return false;
     return true;
 }
 
-/* Examples of which all operands have errors take turns with those of which one has. */
-static void try_operation(const struct op *op, double share)
+/* In every other example all operands have errors, in the others one operand. */
+static void check_operation(const struct op *op, double share)
 {
     struct randgraph_options o = randgraph_default;
     struct example example;
@@ -243,21 +244,21 @@ static void try_operation(const struct op *op, double share)
         arena_rewind(keep, (struct arena_mark){ 0 });
         ck_assert_msg(randgraph_make(&o, 3, i, keep, &example, &w) == 0, "%s", w.text);
         uint32_t n = example.model.graph[0].operation[0].n_in;
-        try_example(&example, i % 2 ? rng_below(&r, n) : ALL_OPERANDS, share, &t);
+        check_example(&example, i % 2 ? rng_below(&r, n) : ALL_OPERANDS, share, &t);
     }
-    ck_assert_msg(t.judged > 0 || share > 1, "%s: nothing was judged", op->name);
+    ck_assert_msg(t.judged > 0 || share > 1, "%s: no element was judged", op->name);
     if (share < 1 && !may_be_open(op->name))
-        ck_assert_msg(t.open == 0, "%s: %zu results without a bound", op->name, t.open);
+        ck_assert_msg(t.open == 0, "%s: %zu results have an infinite bound", op->name, t.open);
 }
 
-START_TEST(results_stay_within)
+START_TEST(results_stay_within_the_bounds)
 {
     const struct op *op = op_table[_i];
 
     if (op->control_kind != CONTROL_NONE || op->error.kind == ERROR_RANDOM)
         return;
     for (int i = 0; i < COUNT(relative); i++)
-        try_operation(op, relative[i]);
+        check_operation(op, relative[i]);
 }
 END_TEST
 
@@ -266,6 +267,6 @@ Suite *ops_carried_suite(void)
     TCase *t = tcase_create("errors of operands");
 
     tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_loop_test(t, results_stay_within, 0, op_table_n);
+    tcase_add_loop_test(t, results_stay_within_the_bounds, 0, op_table_n);
     return make_suite("ops_carried", t, NULL);
 }

@@ -1,4 +1,5 @@
-/* IF and WHILE: which way they go, what they do when nobody can tell, and that they end. */
+/* IF and WHILE: the branch and the number of iterations, conditions that depend on rounding, and
+ * limits of endless loops. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -79,8 +80,8 @@ START_TEST(if_takes_one_branch)
 }
 END_TEST
 
-/* 6 / 3 = 2 is so near to the limit that an implementation may take the other branch. */
-START_TEST(if_that_hangs_on_rounding_is_undecided)
+/* 6 / 3 equals the limit 2 up to rounding, so an implementation may take the other branch. */
+START_TEST(if_whose_condition_depends_on_rounding_is_undecided)
 {
     struct exec_options options = { .bounds = true };
     struct control c;
@@ -118,7 +119,7 @@ START_TEST(if_without_arguments)
 }
 END_TEST
 
-START_TEST(if_without_condition_prepares_and_fails)
+START_TEST(if_without_condition_prepares_but_does_not_run)
 {
     struct control c;
 
@@ -135,8 +136,8 @@ START_TEST(if_without_condition_prepares_and_fails)
 }
 END_TEST
 
-/* while (n < limit) { x = x + x; n = n + 1 }: x is an output, n is state inside, limit never
- * changes. sum grows along: fibonacci would do as well. */
+/* while (n < limit) { x = x + x; n = n + 1 }: x is an output, n is internal state, limit is
+ * constant.  endless: n does not change. */
 static void build_loop(struct control *c, bool endless)
 {
     static const int32_t one = 1, zero = 0;
@@ -169,33 +170,33 @@ static void build_loop(struct control *c, bool endless)
               IDS(y));
 }
 
-static int loop_run(struct control *c, int32_t turns, const struct exec_options *o)
+static int loop_run(struct control *c, int32_t count, const struct exec_options *o)
 {
     static float x[2] = { 1, -3 };
     struct tensor in[] = { { .dtype = DT_F32, .shape = DIMS(2), .data = x },
-                           { .dtype = DT_I32, .shape = DIMS(1), .data = &turns } };
+                           { .dtype = DT_I32, .shape = DIMS(1), .data = &count } };
 
     return control_run(c, in, o);
 }
 
-START_TEST(while_turns)
+START_TEST(while_iterates)
 {
-    static const int32_t turns[] = { 0, 1, 2, 7, 20 };
+    static const int32_t counts[] = { 0, 1, 2, 7, 20 };
     struct exec_options options = { .bounds = true };
     struct control c;
 
     build_loop(&c, false);
-    ck_assert_msg(loop_run(&c, turns[_i], &options) == 0, "%s", c.w.text);
+    ck_assert_msg(loop_run(&c, counts[_i], &options) == 0, "%s", c.w.text);
     const float *y = c.r.out[0].data;
-    ck_assert_float_eq(y[0], ldexpf(1, turns[_i]));
-    ck_assert_float_eq(y[1], ldexpf(-3, turns[_i]));
-    ck_assert(turns[_i] == 0 ? c.r.bound[0][0] == 0 : c.r.bound[0][0] > 0);
+    ck_assert_float_eq(y[0], ldexpf(1, counts[_i]));
+    ck_assert_float_eq(y[1], ldexpf(-3, counts[_i]));
+    ck_assert(counts[_i] == 0 ? c.r.bound[0][0] == 0 : c.r.bound[0][0] > 0);
     ck_assert(c.r.bound[0][0] < 1e-5 * (double) y[0]);
     control_done(&c);
 }
 END_TEST
 
-START_TEST(endless_loops_end)
+START_TEST(endless_loops_time_out)
 {
     struct exec_options limits[] = { { .loop_timeout = 0.05 }, { .max_iterations = 1000 } };
     struct control c;
@@ -214,10 +215,10 @@ Suite *ops_control_suite(void)
     TCase *t = tcase_create("results");
 
     tcase_add_test(t, if_takes_one_branch);
-    tcase_add_test(t, if_that_hangs_on_rounding_is_undecided);
+    tcase_add_test(t, if_whose_condition_depends_on_rounding_is_undecided);
     tcase_add_test(t, if_without_arguments);
-    tcase_add_test(t, if_without_condition_prepares_and_fails);
-    tcase_add_loop_test(t, while_turns, 0, 5);
-    tcase_add_test(t, endless_loops_end);
+    tcase_add_test(t, if_without_condition_prepares_but_does_not_run);
+    tcase_add_loop_test(t, while_iterates, 0, 5);
+    tcase_add_test(t, endless_loops_time_out);
     return make_suite("ops_control", t, NULL);
 }

@@ -1,5 +1,5 @@
-/* Random convolutions against the definition, written for each output on its own; their bounds
- * against other orders of summation and small mistakes. */
+/* Random convolutions have the results of the definition, computed for each output separately;
+ * their bounds accept other orders of summation and reject small mistakes. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static struct geometry draw_geometry(bool depthwise)
     return g;
 }
 
-/* The model of one convolution with everything but the image constant. */
+/* The model of one convolution; all operands but the image are constants. */
 struct conv {
     struct build b;
     struct geometry g;
@@ -172,7 +172,7 @@ static int products(const struct conv *c, size_t e, double *ret)
 
 enum { MAX_PRODUCTS = 256 };
 
-/* What the output should hold, in units of the output's type. */
+/* The value that output e must have, in the units in which it is stored. */
 static double defined(const struct conv *c, size_t e)
 {
     double p[MAX_PRODUCTS];
@@ -200,9 +200,9 @@ START_TEST(random_convolutions_follow_the_definition)
         conv_run(&c, kinds[_i][0], kinds[_i][1]);
         for (size_t e = 0; e < tensor_count(&c.y); e++) {
             double got = stored(&c.r.out[0], e), want = defined(&c, e);
-            /* one float32 step: a double rounding through the long double is possible */
+            /* One float32 step: rounding to long double first may round twice. */
             double slack = c.x.dtype == DT_F32 ? fabs(want) * 0x1p-23 : 0;
-            ck_assert_msg(fabs(got - want) <= slack, "round %d, element %zu: %.17g, not %.17g",
+            ck_assert_msg(fabs(got - want) <= slack, "round %d, element %zu: %.17g, expected %.17g",
                           round, e, got, want);
         }
         conv_done(&c);
@@ -281,14 +281,14 @@ START_TEST(bounds_catch_one_weight_that_is_1_percent_off)
         free(values);
         conv_done(&c);
     }
-    /* some windows see only padding at that tap, or a weight near zero */
-    ck_assert_msg(caught >= rounds - 2, "%d of %d", caught, rounds);
+    /* In some windows that tap lies in the padding, or the weight is near zero. */
+    ck_assert_msg(caught >= rounds - 2, "only %d of %d found", caught, rounds);
 }
 END_TEST
 
-/* An input that is off by one step moves a quantised sum by |w| * its scale: exactly that is
- * allowed. */
-START_TEST(quantised_bounds_are_what_requantisation_may_do)
+/* With exact operands the bound allows half a step of rounding and a quarter of a step for
+ * requantisation. */
+START_TEST(quantised_bounds_are_less_than_a_step)
 {
     struct conv c = { .g = draw_geometry(false) };
 
@@ -314,6 +314,6 @@ Suite *ops_convolve_suite(void)
     tcase_add_loop_test(t, random_convolutions_follow_the_definition, 0, COUNT(kinds));
     tcase_add_test(t, bounds_hold_for_any_order_of_summation);
     tcase_add_test(t, bounds_catch_one_weight_that_is_1_percent_off);
-    tcase_add_test(t, quantised_bounds_are_what_requantisation_may_do);
+    tcase_add_test(t, quantised_bounds_are_less_than_a_step);
     return make_suite("ops_convolve", t, NULL);
 }

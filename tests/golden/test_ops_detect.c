@@ -1,5 +1,5 @@
-/* Selections: what is undecided, how far that reaches, and a plain implementation in single
- * precision that must never be called wrong. */
+/* Detection operations: which selections depend on rounding and are undecided, which later results
+ * that affects, and that the results of a plain implementation in single precision are accepted. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 static const struct exec_options bounds = { .bounds = true };
 static struct why why;
 
-#define NOTHING_KNOWN "F32[0]:; F32[0,4]:; I32[0]:; I32[0]:"
+#define NO_SHAPES "F32[0]:; F32[0,4]:; I32[0]:; I32[0]:"
 
-/* Two boxes of one class, with bounds; one_op_done() ends it. */
+/* Runs BOX_WITH_NMS_LIMIT on two boxes of one class, with bounds.  End with one_op_done(). */
 static void select_two(struct one_op_run *r, const char *scores, const char *roi,
                        const char *kernel, const char *limit, const char *out)
 {
@@ -25,34 +25,37 @@ static void select_two(struct one_op_run *r, const char *scores, const char *roi
     ck_assert_msg(one_op_start(r, &c, &bounds, &why) == 0, "%s", why.text);
 }
 
-/* Boxes of class 1: apart; equal but for a third, which is an overlap of 0.5; the same. */
-#define APART "F32[2,8]: 0 0 0 0 0 0 3 1  0 0 0 0 5 5 8 6"
-#define HALF  "F32[2,8]: 0 0 0 0 0 0 3 1  0 0 0 0 1 0 4 1"
-#define SAME  "F32[2,8]: 0 0 0 0 0 0 3 1  0 0 0 0 0 0 3 1"
+/* Two boxes of class 1: disjoint; with an overlap (intersection over union) of 0.5; equal. */
+#define DISJOINT     "F32[2,8]: 0 0 0 0 0 0 3 1  0 0 0 0 5 5 8 6"
+#define HALF_OVERLAP "F32[2,8]: 0 0 0 0 0 0 3 1  0 0 0 0 1 0 4 1"
+#define EQUAL        "F32[2,8]: 0 0 0 0 0 0 3 1  0 0 0 0 0 0 3 1"
 
-START_TEST(what_roundings_can_change_is_undecided)
+START_TEST(selections_that_depend_on_rounding_are_undecided)
 {
     static const struct {
         const char *scores, *roi, *kernel, *limit;
         bool open;
         size_t n;
     } rows[] = {
-        { "F32[2,2]: 0 0.9 0 0.8", APART, "INT32: 0", "INT32: -1", false, 2 },
-        { "F32[2,2]: 0 0.9 0 0.8", SAME, "INT32: 0", "INT32: -1", false, 1 },
-        { "F32[2,2]: 0 0.9 0 0.8", HALF, "INT32: 0", "INT32: -1", true, 1 },
-        { "F32[2,2]: 0 0.9 0 0.8", HALF, "INT32: 1", "INT32: -1", true, 2 },
-        { "F32[2,2]: 0 0.9 0 0.8", HALF, "INT32: 2", "INT32: -1", false, 2 },
-        { "F32[2,2]: 0 0.9 0 0.25", APART, "INT32: 0", "INT32: -1", true, 1 }, /* the threshold */
-        { "F32[2,2]: 0 0.8 0 0.8", APART, "INT32: 0", "INT32: -1", false, 2 }, /* only the order */
-        { "F32[2,2]: 0 0.8 0 0.8", APART, "INT32: 0", "INT32: 1", true, 1 }, /* which is left out */
-        { "F32[2,2]: 0 0.8 0 0.8", SAME, "INT32: 0", "INT32: -1", true, 1 },
-        { "F32[2,2]: 0 0.8 0 0.8", HALF, "INT32: 2", "INT32: -1", true, 2 },
-        { "F32[2,2]: 0 0.1 0 0.1", APART, "INT32: 0", "INT32: -1", false, 0 },
+        { "F32[2,2]: 0 0.9 0 0.8", DISJOINT, "INT32: 0", "INT32: -1", false, 2 },
+        { "F32[2,2]: 0 0.9 0 0.8", EQUAL, "INT32: 0", "INT32: -1", false, 1 },
+        { "F32[2,2]: 0 0.9 0 0.8", HALF_OVERLAP, "INT32: 0", "INT32: -1", true, 1 },
+        { "F32[2,2]: 0 0.9 0 0.8", HALF_OVERLAP, "INT32: 1", "INT32: -1", true, 2 },
+        { "F32[2,2]: 0 0.9 0 0.8", HALF_OVERLAP, "INT32: 2", "INT32: -1", false, 2 },
+        { "F32[2,2]: 0 0.9 0 0.25", DISJOINT, "INT32: 0", "INT32: -1", true,
+          1 }, /* score at the threshold */
+        { "F32[2,2]: 0 0.8 0 0.8", DISJOINT, "INT32: 0", "INT32: -1", false,
+          2 }, /* order undecided */
+        { "F32[2,2]: 0 0.8 0 0.8", DISJOINT, "INT32: 0", "INT32: 1", true,
+          1 }, /* selection undecided */
+        { "F32[2,2]: 0 0.8 0 0.8", EQUAL, "INT32: 0", "INT32: -1", true, 1 },
+        { "F32[2,2]: 0 0.8 0 0.8", HALF_OVERLAP, "INT32: 2", "INT32: -1", true, 2 },
+        { "F32[2,2]: 0 0.1 0 0.1", DISJOINT, "INT32: 0", "INT32: -1", false, 0 },
     };
     struct one_op_run r;
 
     for (int i = 0; i < COUNT(rows); i++) {
-        select_two(&r, rows[i].scores, rows[i].roi, rows[i].kernel, rows[i].limit, NOTHING_KNOWN);
+        select_two(&r, rows[i].scores, rows[i].roi, rows[i].kernel, rows[i].limit, NO_SHAPES);
         ck_assert_msg(r.result.open[0] == rows[i].open, "row %d: open %d", i, r.result.open[0]);
         ck_assert_msg(tensor_count(&r.result.out[0]) == rows[i].n, "row %d: %zu boxes", i,
                       tensor_count(&r.result.out[0]));
@@ -64,11 +67,11 @@ START_TEST(what_roundings_can_change_is_undecided)
 }
 END_TEST
 
-START_TEST(places_of_equal_scores_may_be_exchanged)
+START_TEST(boxes_of_equal_scores_may_be_exchanged)
 {
     struct one_op_run r;
 
-    select_two(&r, "F32[2,2]: 0 0.8 0 0.8", APART, "INT32: 0", "INT32: -1", NOTHING_KNOWN);
+    select_two(&r, "F32[2,2]: 0 0.8 0 0.8", DISJOINT, "INT32: 0", "INT32: -1", NO_SHAPES);
     const float *roi = r.result.out[1].data;
     ck_assert_float_eq(roi[0], 0);
     ck_assert_float_eq(roi[4], 5);
@@ -79,11 +82,11 @@ START_TEST(places_of_equal_scores_may_be_exchanged)
 }
 END_TEST
 
-START_TEST(a_declared_shape_must_come_out)
+START_TEST(declared_shapes_are_checked)
 {
     struct one_op_run r;
     const struct one_op c = { .op = "BOX_WITH_NMS_LIMIT",
-                              .in = { "F32[2,2]: 0 0.9 0 0.8", APART, "I32[2]: 0 0",
+                              .in = { "F32[2,2]: 0 0.9 0 0.8", DISJOINT, "I32[2]: 0 0",
                                       "FLOAT32: 0.25", "INT32: -1", "INT32: 0", "FLOAT32: 0.5",
                                       "FLOAT32: 0.5", "FLOAT32: 0.1" },
                               .out = "F32[3]: 0 0 0; F32[0,4]:; I32[0]:; I32[0]:" };
@@ -92,8 +95,8 @@ START_TEST(a_declared_shape_must_come_out)
     ck_assert_int_eq(why.code, WHY_EXECUTION);
     ck_assert_msg(strstr(why.text, "declared [3], but its shape is [2]"), "%s", why.text);
     one_op_done(&r);
-    /* A shape that is declared cannot be another, though the values are undecided. */
-    select_two(&r, "F32[2,2]: 0 0.9 0 0.8", HALF, "INT32: 0", "INT32: -1",
+    /* A declared shape is certain even if the values are undecided. */
+    select_two(&r, "F32[2,2]: 0 0.9 0 0.8", HALF_OVERLAP, "INT32: 0", "INT32: -1",
                "F32[1]: 0; F32[0,4]:; I32[0]:; I32[0]:");
     ck_assert(!r.result.open[0]);
     ck_assert(r.result.open[1]);
@@ -102,7 +105,7 @@ START_TEST(a_declared_shape_must_come_out)
 }
 END_TEST
 
-/* scores -> BOX_WITH_NMS_LIMIT -> RELU, and the number of boxes' rank. */
+/* scores -> BOX_WITH_NMS_LIMIT -> RELU, and RANK of its boxes. */
 static void run_chain(const float *scores, bool ret_open[2], double *ret_bound, uint32_t *ret_n)
 {
     static const float roi[] = { 0, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0, 0, 1, 0, 4, 1 };
@@ -145,7 +148,7 @@ static void run_chain(const float *scores, bool ret_open[2], double *ret_bound, 
     build_done(&b);
 }
 
-START_TEST(what_follows_is_undecided_too)
+START_TEST(consumers_of_undecided_results_are_undecided)
 {
     static const float clear[] = { 0, 0.9f, 0, 0.2f }, none[] = { 0, 0.1f, 0, 0.2f };
     static const float both[] = { 0, 0.9f, 0, 0.8f };
@@ -159,13 +162,13 @@ START_TEST(what_follows_is_undecided_too)
     ck_assert(!open[0] && n == 0);
     run_chain(both, open, &bound, &n);
     ck_assert(open[0] && isinf(bound));
-    ck_assert(!open[1]); /* a scalar has its shape */
+    ck_assert(!open[1]); /* the shape of a scalar is certain */
 }
 END_TEST
 
-START_TEST(images_are_undecided_one_by_one)
+START_TEST(each_image_is_decided_separately)
 {
-    /* Two anchors at one place: in image 0 they have the same score. */
+    /* Two anchors at the same place, which in image 0 have the same score. */
     const struct one_op c = {
         .op = "DETECTION_POSTPROCESSING",
         .in = { "F32[2,2,2]: 0 0.8 0 0.8  0 0.9 0 0.8",
@@ -186,8 +189,8 @@ START_TEST(images_are_undecided_one_by_one)
 }
 END_TEST
 
-/* A box without width that grows without limit has no corners. */
-START_TEST(of_no_number_nothing_is_known)
+/* A box of width 0 that grows by exp(1000) has NaN corners, which have infinite bounds. */
+START_TEST(nan_corners_have_infinite_bounds)
 {
     const struct one_op c = { .op = "AXIS_ALIGNED_BBOX_TRANSFORM",
                               .in = { "F32[1,4]: 1 0 1 5", "F32[1,4]: 0 0 1000 0", "I32[1]: 0",
@@ -215,7 +218,8 @@ static float overlap(const float *a, const float *b)
     return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common);
 }
 
-/* The gaussian kernel, with sigma 0.5 and a floor of 0.1; returns how many. */
+/* NMS with the gaussian kernel, sigma 0.5 and a score threshold of 0.1; returns the number of
+ * boxes. */
 static uint32_t soft_nms(const float *score, const float *roi, float *scores, float *boxes)
 {
     float s[BOXES];
@@ -255,11 +259,11 @@ static const char *zeros(const char *type, int n, char *text)
     return text;
 }
 
-START_TEST(single_precision_is_right)
+START_TEST(single_precision_is_within_the_bounds)
 {
     static const char *const scalars[] = { "FLOAT32: 0.25", "INT32: -1",    "INT32: 2",
                                            "FLOAT32: 0.5",  "FLOAT32: 0.5", "FLOAT32: 0.1" };
-    struct one_op c = { .op = "BOX_WITH_NMS_LIMIT", .in = { NULL }, .out = NOTHING_KNOWN };
+    struct one_op c = { .op = "BOX_WITH_NMS_LIMIT", .in = { NULL }, .out = NO_SHAPES };
     char in[3][32 + 2 * 8 * BOXES + 1];
     uint32_t state = 1, decided = 0;
     enum { CASES = 300 };
@@ -290,7 +294,7 @@ START_TEST(single_precision_is_right)
             ck_assert_msg(j.ok, "case %d: %s", i, j.why);
             scores[n / 2] *= 1.0001f;
             j = judge_bound(&g->out[0], g->real[0], g->bound[0], g->kind[0], &s);
-            ck_assert_msg(!j.ok, "case %d: a score off by 1e-4 passes", i);
+            ck_assert_msg(!j.ok, "case %d: a score wrong by 1e-4 is accepted", i);
             decided++;
         }
         one_op_done(&r);
@@ -303,12 +307,12 @@ Suite *ops_detect_suite(void)
 {
     TCase *t = tcase_create("ops_detect");
 
-    tcase_add_test(t, what_roundings_can_change_is_undecided);
-    tcase_add_test(t, places_of_equal_scores_may_be_exchanged);
-    tcase_add_test(t, a_declared_shape_must_come_out);
-    tcase_add_test(t, what_follows_is_undecided_too);
-    tcase_add_test(t, images_are_undecided_one_by_one);
-    tcase_add_test(t, of_no_number_nothing_is_known);
-    tcase_add_test(t, single_precision_is_right);
+    tcase_add_test(t, selections_that_depend_on_rounding_are_undecided);
+    tcase_add_test(t, boxes_of_equal_scores_may_be_exchanged);
+    tcase_add_test(t, declared_shapes_are_checked);
+    tcase_add_test(t, consumers_of_undecided_results_are_undecided);
+    tcase_add_test(t, each_image_is_decided_separately);
+    tcase_add_test(t, nan_corners_have_infinite_bounds);
+    tcase_add_test(t, single_precision_is_within_the_bounds);
     return make_suite("ops_detect", t, NULL);
 }

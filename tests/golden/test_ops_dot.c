@@ -1,5 +1,5 @@
-/* Convolutions, matrix products and pooling: small results worked out by hand.  Random ones against
- * the definition: test_ops_convolve.c. */
+/* Convolutions, FULLY_CONNECTED and pooling: small results computed by hand.  Random convolutions:
+ * test_ops_convolve.c. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static const struct one_op convolutions[] = {
       1,
       { NINE, "F32[1,2,2,1]: 1 1 1 1", "F32[1]: 0.5", VALID, I(1), I(1), I(0) },
       "F32[1,2,2,1]: 12.5 16.5 24.5 28.5" },
-    { "conv: same, the odd row and column come after",
+    { "conv: same, the odd padding is at the bottom and right",
       "CONV_2D",
       1,
       { NINE, "F32[1,2,2,1]: 1 1 1 1", "F32[1]: 0", SAME, I(1), I(1), I(0) },
@@ -92,7 +92,7 @@ static const struct one_op convolutions[] = {
       3,
       { "F16[1,1,1,3]: 2048 1 1", "F16[1,1,1,3]: 1 1 1", "F16[1]: 0", VALID, I(1), I(1), I(0) },
       "F16[1,1,1,1]: 2050" },
-    { "conv: infinite weights over padding do nothing",
+    { "conv: infinite weights over padding have no effect",
       "CONV_2D",
       1,
       { "F32[1,1,1,1]: 2", "F32[1,1,3,1]: inf 3 nan", "F32[1]: 0", SAME, I(1), I(1), I(0) },
@@ -249,7 +249,7 @@ static const struct one_op pools[] = {
       1,
       { NINE, SAME, I(1), I(1), I(2), I(2), I(0) },
       "F32[1,3,3,1]: 3 4 4.5 6 7 7.5 7.5 8.5 9" },
-    { "average: width and height are told apart",
+    { "average: width and height differ",
       "AVERAGE_POOL_2D",
       1,
       { NINE, VALID, I(2), I(1), I(3), I(1), I(0) },
@@ -284,7 +284,7 @@ static const struct one_op pools[] = {
       1,
       { "F32[1,2,2,1]: -1 -2 -3 -4", I(1), I(1), I(1), I(1), I(1), I(1), I(2), I(2), I(0) },
       "F32[1,3,3,1]: -1 -1 -2 -1 -1 -2 -3 -3 -4" },
-    { "maximum: channels apart",
+    { "maximum: channels are independent",
       "MAX_POOL_2D",
       1,
       { "F32[1,1,3,2]: 1 9 5 2 3 4", VALID, I(1), I(1), I(2), I(1), I(0) },
@@ -351,7 +351,7 @@ static const struct {
         FOUR_OUT },
       WHY_EXECUTION,
       "-1" },
-    { { "windows in padding alone",
+    { { "windows in padding only",
         "CONV_2D",
         0,
         { CONV_OF(NINE, ONE), I(0), I(1), I(0), I(0), I(1), I(1), I(0) },
@@ -453,7 +453,7 @@ static const struct {
         FOUR_OUT },
       WHY_EXECUTION,
       "multiplier 0" },
-    { { "input of no whole rows",
+    { { "input that is no multiple of the depth",
         "FULLY_CONNECTED",
         0,
         { "F32[1,3]: 1 2 3", "F32[1,2]: 1 1", "F32[1]: 0", I(0) },
@@ -467,7 +467,7 @@ static const struct {
         "F32[1,1]: 0" },
       WHY_EXECUTION,
       "rank 1" },
-    { { "other scale",
+    { { "scale differs from the input",
         "MAX_POOL_2D",
         0,
         { "U8[1,1,1,1]*1@0: 3", VALID, I(1), I(1), I(1), I(1), I(0) },
@@ -509,13 +509,13 @@ START_TEST(pool_case)
 }
 END_TEST
 
-START_TEST(refused)
+START_TEST(invalid_case_is_rejected)
 {
     one_op_check_refused(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
 }
 END_TEST
 
-/* real value and bound of a single operation */
+/* Runs a single operation with bounds. */
 static void bounds_of(const struct one_op *c, struct one_op_run *r)
 {
     struct exec_options options = { .bounds = true };
@@ -552,8 +552,8 @@ START_TEST(bounds_of_pools_are_narrow)
 }
 END_TEST
 
-/* Products that overflow leave nothing to check, and make no bound NaN. */
-START_TEST(infinite_inputs_leave_no_bound)
+/* Products that overflow have infinite bounds, never NaN. */
+START_TEST(infinite_inputs_have_infinite_bounds)
 {
     static const struct one_op c = { "infinite",
                                      "FULLY_CONNECTED",
@@ -575,8 +575,8 @@ Suite *ops_dot_suite(void)
 
     tcase_add_loop_test(t, convolution_case, 0, COUNT(convolutions));
     tcase_add_loop_test(t, pool_case, 0, COUNT(pools));
-    tcase_add_loop_test(t, refused, 0, COUNT(refusals));
+    tcase_add_loop_test(t, invalid_case_is_rejected, 0, COUNT(refusals));
     tcase_add_test(t, bounds_of_pools_are_narrow);
-    tcase_add_test(t, infinite_inputs_leave_no_bound);
+    tcase_add_test(t, infinite_inputs_have_infinite_bounds);
     return make_suite("ops_dot", t, NULL);
 }

@@ -1,5 +1,5 @@
-/* Element-wise operations, comparisons, reductions and conversions: results worked out by hand, or
- * in double precision by other means. */
+/* Element-wise operations, comparisons, reductions and conversions: results computed by hand or
+ * with another program in double precision. */
 #include <check.h>
 #include <stdlib.h>
 
@@ -131,7 +131,7 @@ static const struct one_op arithmetic[] = {
       4,
       { "I32[3]: 65536 46341 -3", "I32[3]: 65536 46341 7", NO_ACTIVATION },
       "I32[3]: 0 -2147479015 -21" },
-    { "div: by nothing",
+    { "div: by zero",
       "DIV",
       2,
       { "F32[4]: 1 2 -1 0", "F32[4]: 3 3 0 0", NO_ACTIVATION },
@@ -385,7 +385,7 @@ static const struct one_op others[] = {
     { "cast: symmetric", "CAST", 4, { "Q8S[2]*3: -128 127" }, "Q8S[2]*0.3: -128 127" },
     { "cast: 16 bits", "CAST", 4, { "Q16A[2]*3@5: 0 65535" }, "Q16A[2]*0.3@7: 0 65535" },
     { "cast: 16 bits symmetric", "CAST", 4, { "Q16S[2]*3: -32768 9" }, "Q16S[2]*0.3: -32768 9" },
-    { "argmax: the first of equals",
+    { "argmax: the first of equal elements",
       "ARGMAX",
       3,
       { "F32[2,3]: 1 3 3 -1 -2 -1", "INT32: 1" },
@@ -402,7 +402,7 @@ static const struct one_op others[] = {
       "I32[1]: 1" },
     { "argmax: unsigned", "ARGMAX", 3, { "U8[3,1]*1@0: 5 255 0", "INT32: 0" }, "I32[1]: 1" },
     { "argmax: signed", "ARGMAX", 4, { "S8[3,1]*1@0: 5 -127 6", "INT32: 0" }, "I32[1]: 2" },
-    { "argmax: nowhere to look", "ARGMAX", 0, { "F32[0,3]:", "INT32: 1" }, "I32[0]:" },
+    { "argmax: no elements", "ARGMAX", 0, { "F32[0,3]:", "INT32: 1" }, "I32[0]:" },
     { "mean: last axis",
       "MEAN",
       2,
@@ -474,7 +474,7 @@ START_TEST(other_case)
 }
 END_TEST
 
-/* What only values or shapes show is noticed by the execution: such a model prepares. */
+/* Faults of shapes or values are reported by the execution: the model prepares. */
 static const struct refusal {
     struct one_op c;
     enum why_code code;
@@ -510,7 +510,7 @@ static const struct refusal {
         "U8[1]*1@0: 0" },
       WHY_INVALID,
       "DIV" },
-    { { "clamping rescales nothing", "RELU", 0, { "U8[1]*1@0: 1" }, "U8[1]*2@0: 0" },
+    { { "clamping cannot rescale", "RELU", 0, { "U8[1]*1@0: 1" }, "U8[1]*2@0: 0" },
       WHY_INVALID,
       "scale" },
     { { "scale of a sigmoid", "LOGISTIC", 0, { "U8[1]*1@0: 1" }, "U8[1]*0.5@0: 0" },
@@ -544,7 +544,7 @@ static const struct refusal {
       "no elements" },
 };
 
-START_TEST(refused)
+START_TEST(invalid_case_is_rejected)
 {
     one_op_check_refused(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
 }
@@ -557,6 +557,6 @@ Suite *ops_elementwise_suite(void)
     tcase_add_loop_test(t, arithmetic_case, 0, COUNT(arithmetic));
     tcase_add_loop_test(t, activation_case, 0, COUNT(activations));
     tcase_add_loop_test(t, other_case, 0, COUNT(others));
-    tcase_add_loop_test(t, refused, 0, COUNT(refusals));
+    tcase_add_loop_test(t, invalid_case_is_rejected, 0, COUNT(refusals));
     return make_suite("ops_elementwise", t, NULL);
 }

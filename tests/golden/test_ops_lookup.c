@@ -1,6 +1,6 @@
-/* Operations that choose: by index, by key, by hash, by nearness.  Values are compared with numpy's
- * in tests/oracle; here are the parts they are made of, and what may come out where rounding or an
- * uncertain index chooses. */
+/* Lookups by index and key, hashing, and resizing of images: their building blocks, and their
+ * bounds where rounding or an uncertain index decides.  tests/oracle compares their values with
+ * numpy. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const float third = 1.0f / 3;
 
 /* --- hashing */
 
-/* Values that the authors' implementation gives, and one for each way that lengths are treated. */
+/* Values of the authors' implementation, with a length for each of its cases. */
 static const struct {
     size_t length;
     uint64_t print;
@@ -47,7 +47,7 @@ START_TEST(fingerprints_are_those_of_farmhash)
 }
 END_TEST
 
-/* --- resizing: implementations in single precision, as one would write them */
+/* --- resizing: plain implementations in single precision */
 
 struct resizing {
     int h, w, to_h, to_w;
@@ -79,31 +79,34 @@ static float by_quotient(int in, int out, bool corners, int o, float shift)
     return ((float) o + shift) * (float) (in - inner) / (float) (out - inner);
 }
 
-typedef float place_fn(int in, int out, bool corners, int o, float shift);
-static place_fn *const place_fns[] = { by_scale, by_reciprocal, by_quotient };
+typedef float position_fn(int in, int out, bool corners, int o, float shift);
+static position_fn *const position_fns[] = { by_scale, by_reciprocal, by_quotient };
 
 static int clamped(int i, int n)
 {
     return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-static int nearest(place_fn *place, int in, int out, const struct resizing *z, int o)
+static int nearest(position_fn *position, int in, int out, const struct resizing *z, int o)
 {
-    float at = place(in, out, z->corners, o, z->half ? 0.5f : 0);
+    float at = position(in, out, z->corners, o, z->half ? 0.5f : 0);
 
     return clamped((int) (z->corners ? roundf(at) : floorf(at)), in);
 }
 
-static float pick(place_fn *place, const struct resizing *z, const float *x, int i, int j)
+static float nearest_pixel(position_fn *position, const struct resizing *z, const float *x, int i,
+                           int j)
 {
-    return x[nearest(place, z->h, z->to_h, z, i) * z->w + nearest(place, z->w, z->to_w, z, j)];
+    return x[nearest(position, z->h, z->to_h, z, i) * z->w +
+             nearest(position, z->w, z->to_w, z, j)];
 }
 
-static float mixed(place_fn *place, const struct resizing *z, const float *x, int i, int j)
+static float bilinear_pixel(position_fn *position, const struct resizing *z, const float *x, int i,
+                            int j)
 {
     float shift = z->half ? 0.5f : 0;
-    float y = place(z->h, z->to_h, z->corners, i, shift) - shift;
-    float v = place(z->w, z->to_w, z->corners, j, shift) - shift;
+    float y = position(z->h, z->to_h, z->corners, i, shift) - shift;
+    float v = position(z->w, z->to_w, z->corners, j, shift) - shift;
     int y0 = clamped((int) floorf(y), z->h), y1 = clamped((int) floorf(y) + 1, z->h);
     int v0 = clamped((int) floorf(v), z->w), v1 = clamped((int) floorf(v) + 1, z->w);
     float dy = y - floorf(y), dv = v - floorf(v);
@@ -112,7 +115,8 @@ static float mixed(place_fn *place, const struct resizing *z, const float *x, in
            x[y0 * z->w + v1] * (1 - dy) * dv + x[y1 * z->w + v1] * dy * dv;
 }
 
-typedef float resize_fn(place_fn *place, const struct resizing *z, const float *x, int i, int j);
+typedef float resize_fn(position_fn *position, const struct resizing *z, const float *x, int i,
+                        int j);
 
 static uint64_t seed;
 
@@ -162,8 +166,8 @@ static void resize(const char *op, const struct resizing *z, struct build *b,
     ck_assert_msg(plan_run(*ret_plan, &image, &with_bounds, ret_result, &w) == 0, "%s", w.text);
 }
 
-/* How many of the results of an implementation lie outside the bounds, of all three ways to find
- * places; by: what each result is multiplied by. */
+/* The number of results of an implementation that lie outside the bounds with any of the three ways
+ * to compute positions; by: factor of each result; ret_loose: the number of bounds above 0.01. */
 static int count_outside(const char *op, resize_fn *f, float by, int *ret_loose)
 {
     int outside = 0, loose = 0;
@@ -178,10 +182,10 @@ static int count_outside(const char *op, resize_fn *f, float by, int *ret_loose)
             double real = r.real[0] ? r.real[0][at] : tensor_at(&r.out[0], (size_t) at);
             double bound = r.bound[0] ? r.bound[0][at] : 0;
             bool out = false;
-            for (int k = 0; k < COUNT(place_fns); k++)
-                out |=
-                    !(fabs((double) (f(place_fns[k], &z, pixels, at / z.to_w, at % z.to_w) * by) -
-                           real) <= bound);
+            for (int k = 0; k < COUNT(position_fns); k++)
+                out |= !(
+                    fabs((double) (f(position_fns[k], &z, pixels, at / z.to_w, at % z.to_w) * by) -
+                         real) <= bound);
             outside += out;
             loose += bound > 0.01;
         }
@@ -197,26 +201,28 @@ START_TEST(resized_images_lie_within_the_bounds)
 {
     int loose;
 
-    ck_assert_int_eq(count_outside("RESIZE_BILINEAR", mixed, 1, &loose), 0);
+    ck_assert_int_eq(count_outside("RESIZE_BILINEAR", bilinear_pixel, 1, &loose), 0);
     ck_assert_int_eq(loose, 0);
-    ck_assert_int_gt(count_outside("RESIZE_BILINEAR", mixed, 1.001f, &loose), 100000);
+    ck_assert_int_gt(count_outside("RESIZE_BILINEAR", bilinear_pixel, 1.001f, &loose), 100000);
 }
 END_TEST
 
-/* Either neighbour is right where places are in doubt, which few are. */
+/* Either neighbour is accepted where the position depends on rounding, which is rare. */
 START_TEST(nearest_pixels_lie_within_the_bounds)
 {
     int loose;
 
-    ck_assert_int_eq(count_outside("RESIZE_NEAREST_NEIGHBOR", pick, 1, &loose), 0);
+    ck_assert_int_eq(count_outside("RESIZE_NEAREST_NEIGHBOR", nearest_pixel, 1, &loose), 0);
     ck_assert_int_gt(loose, 0);
     ck_assert_int_lt(loose, 30000);
-    ck_assert_int_gt(count_outside("RESIZE_NEAREST_NEIGHBOR", pick, 1.001f, &loose), 80000);
+    ck_assert_int_gt(count_outside("RESIZE_NEAREST_NEIGHBOR", nearest_pixel, 1.001f, &loose),
+                     80000);
 }
 END_TEST
 
-/* 3 to 9 pixels and half a pixel of 3 to 2: borders that single precision need not hit. */
-START_TEST(doubt_is_at_the_borders)
+/* Resizing 3 pixels to 9: the positions of outputs 3 and 6 lie on borders between pixels, which
+ * single precision may miss. */
+START_TEST(positions_on_borders_are_uncertain)
 {
     struct one_op_run r;
     struct why w = { 0 };
@@ -225,12 +231,12 @@ START_TEST(doubt_is_at_the_borders)
                         3,
                         { "F32[1,1,3,1]: 1 2 4", I(9), I(1), B(0) },
                         "F32[1,1,9,1]: 1 1 1 2 2 2 4 4 4" };
-    static const double doubt[] = { 0, 0, 0, 1, 0, 0, 2, 0, 0 };
+    static const double bound[] = { 0, 0, 0, 1, 0, 0, 2, 0, 0 };
 
     one_op_check(&c);
     ck_assert_msg(one_op_start(&r, &c, &with_bounds, &w) == 0, "%s", w.text);
     for (int i = 0; i < 9; i++)
-        ck_assert_double_eq(r.result.bound[0][i], doubt[i]);
+        ck_assert_double_eq(r.result.bound[0][i], bound[i]);
     one_op_done(&r);
 }
 END_TEST
@@ -241,12 +247,12 @@ static const struct one_op resizes[] = {
       3,
       { "F32[1,2,2,1]: 1 2 3 4", I(4), I(2), B(0) },
       "F32[1,2,4,1]: 1 1 2 2 3 3 4 4" },
-    { "nearest: halves go up",
+    { "nearest: halves round up",
       "RESIZE_NEAREST_NEIGHBOR",
       4,
       { "U8[1,1,2,1]*1@0: 10 20", I(3), I(1), B(0), B(1) },
       "U8[1,1,3,1]*1@0: 10 20 20" },
-    { "nearest: more columns than are taken at once",
+    { "nearest: more columns than one block holds",
       "RESIZE_NEAREST_NEIGHBOR",
       4,
       { "S8[1,1,1,2]*1@0: 3 -4", "INT32: 2", I(1), B(0), B(0), B(1) },
@@ -256,7 +262,7 @@ static const struct one_op resizes[] = {
       3,
       { "F32[1,1,10,1]: 0 1 2 3 4 5 6 7 8 9", "FLOAT32: 0.7", "FLOAT32: 1", B(0) },
       "F32[1,1,7,1]: 0 1 2 4 5 7 8" },
-    { "bilinear: outside the middles of the pixels",
+    { "bilinear: outside the centres of the border pixels",
       "RESIZE_BILINEAR",
       4,
       { "F32[1,1,2,1]: 1 3", I(4), I(1), B(0), B(0), B(1) },
@@ -281,7 +287,7 @@ END_TEST
 
 /* --- uncertain indexes */
 
-/* y = table[cast(x / 3)]: the errors of the rows, unless the index itself is in doubt. */
+/* The bound of y = table[cast(x / 3)]. */
 static double bound_of_row(float x)
 {
     static float table[] = { 1, 2, 4, 8 };
@@ -310,14 +316,14 @@ static double bound_of_row(float x)
     return bound;
 }
 
-START_TEST(a_row_is_uncertain_as_its_index_is)
+START_TEST(rows_of_uncertain_indexes_have_infinite_bounds)
 {
     ck_assert_double_eq(bound_of_row(4), 0);
     ck_assert(isinf(bound_of_row(6)));
 }
 END_TEST
 
-/* Of equal keys any may be found. */
+/* A lookup may find any of several equal keys. */
 START_TEST(equal_keys_may_give_any_of_their_rows)
 {
     struct one_op c = { "equal keys",
@@ -336,7 +342,7 @@ START_TEST(equal_keys_may_give_any_of_their_rows)
 }
 END_TEST
 
-/* The bits of a hash are certain, but not of items or seeds that may be others. */
+/* The bits of a hash are uncertain if the hashed items or the seeds are. */
 START_TEST(hashes_of_uncertain_items_are_uncertain)
 {
     struct build b;
@@ -372,9 +378,17 @@ static const struct {
     struct one_op c;
     const char *text;
 } refusals[] = {
-    { { "which index", "GATHER", 0, { "F32[2]: 1 2", I(0), "I32[3]: 0 1 2" }, "F32[3]: 0 0 0" },
+    { { "index out of range",
+        "GATHER",
+        0,
+        { "F32[2]: 1 2", I(0), "I32[3]: 0 1 2" },
+        "F32[3]: 0 0 0" },
       "element 2 of indices is 2, must be from 0 to below 2" },
-    { { "which row", "EMBEDDING_LOOKUP", 0, { "I32[1]: -1", "F32[2,1]: 1 2" }, "F32[1,1]: 0" },
+    { { "row out of range",
+        "EMBEDDING_LOOKUP",
+        0,
+        { "I32[1]: -1", "F32[2,1]: 1 2" },
+        "F32[1,1]: 0" },
       "element 0 of lookups is -1, must be from 0 to below 2" },
     { { "which key",
         "HASHTABLE_LOOKUP",
@@ -398,7 +412,7 @@ static const struct {
       "3 values are traversed, but only 2 are stored" },
 };
 
-START_TEST(refused_with_what_and_where)
+START_TEST(invalid_case_is_rejected)
 {
     one_op_check_refused(&refusals[_i].c, WHY_EXECUTION, refusals[_i].text);
 }
@@ -418,11 +432,11 @@ Suite *ops_lookup_suite(void)
     tcase_add_test(t, fingerprints_are_those_of_farmhash);
     tcase_add_test(t, resized_images_lie_within_the_bounds);
     tcase_add_test(t, nearest_pixels_lie_within_the_bounds);
-    tcase_add_test(t, doubt_is_at_the_borders);
+    tcase_add_test(t, positions_on_borders_are_uncertain);
     tcase_add_loop_test(t, resize_case, 0, COUNT(resizes));
-    tcase_add_test(t, a_row_is_uncertain_as_its_index_is);
+    tcase_add_test(t, rows_of_uncertain_indexes_have_infinite_bounds);
     tcase_add_test(t, equal_keys_may_give_any_of_their_rows);
     tcase_add_test(t, hashes_of_uncertain_items_are_uncertain);
-    tcase_add_loop_test(t, refused_with_what_and_where, 0, COUNT(refusals));
+    tcase_add_loop_test(t, invalid_case_is_rejected, 0, COUNT(refusals));
     return make_suite("ops_lookup", t, NULL);
 }

@@ -1,4 +1,4 @@
-/* Operations that move data, and the mover that they are made of. */
+/* Operations that move data, and copy_elements(), which they use. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static const struct one_op moves[] = {
       3,
       { "F16[1]: 1", "F16[1]: 2", I(0) },
       "F16[2]: 1 2" },
-    { "concatenation: quantised alike",
+    { "concatenation: equal quantisation",
       "CONCATENATION",
       1,
       { "U8[1]*0.5@3: 1", "U8[1]*0.5@3: 255", I(0) },
@@ -81,7 +81,7 @@ static const struct one_op moves[] = {
       1,
       { "F32[2,3]: 1 2 3 4 5 6", "const I32[2]: 3 2" },
       "F32[3,2]: 1 2 3 4 5 6" },
-    { "reshape: the rest",
+    { "reshape: -1",
       "RESHAPE",
       1,
       { "U8[2,3]*1@9: 1 2 3 4 5 6", "const I32[3]: 2 -1 1" },
@@ -99,14 +99,14 @@ static const struct one_op moves[] = {
       "S8[2]*1@0: 5 -6" },
     { "reshape: integers", "RESHAPE", 6, { "I32[2,1]: 5 -6", "const I32[1]: 2" }, "I32[2]: 5 -6" },
     { "reshape: no elements", "RESHAPE", 0, { "F32[0,3]:", "const I32[2]: 3 0" }, "F32[3,0]:" },
-    { "reshape: no elements, the rest",
+    { "reshape: no elements, -1",
       "RESHAPE",
       0,
       { "F32[0,3]:", "const I32[2]: -1 3" },
       "F32[0,3]:" },
 
     { "squeeze: some", "SQUEEZE", 2, { "F32[1,2,1]: 1 2", "const I32[1]: 2" }, "F32[1,2]: 1 2" },
-    { "squeeze: counted from the end, twice named",
+    { "squeeze: a negative axis, named twice",
       "SQUEEZE",
       2,
       { "F32[1,2,1]: 1 2", "const I32[2]: -3 0" },
@@ -228,17 +228,21 @@ static const struct {
         "F32[2,3]: 0 0 0 0 0 0" },
       WHY_EXECUTION,
       "4 elements" },
-    { { "two rests",
+    { { "two dimensions of -1",
         "RESHAPE",
         0,
         { "F32[4]: 1 2 3 4", "const I32[2]: -1 -1" },
         "F32[2,2]: 0 0 0 0" },
       WHY_EXECUTION,
       "both -1" },
-    { { "no rest", "RESHAPE", 0, { "F32[4]: 1 2 3 4", "const I32[2]: -1 3" }, "F32[2,2]: 0 0 0 0" },
+    { { "-1 does not divide",
+        "RESHAPE",
+        0,
+        { "F32[4]: 1 2 3 4", "const I32[2]: -1 3" },
+        "F32[2,2]: 0 0 0 0" },
       WHY_EXECUTION,
       "shape[0] cannot be computed" },
-    { { "rest of nothing", "RESHAPE", 0, { "F32[0,4]:", "const I32[2]: -1 0" }, "F32[0,0]:" },
+    { { "-1 of no elements", "RESHAPE", 0, { "F32[0,4]:", "const I32[2]: -1 0" }, "F32[0,0]:" },
       WHY_EXECUTION,
       "shape[0] cannot be computed" },
     { { "negative",
@@ -288,13 +292,13 @@ START_TEST(move_case)
 }
 END_TEST
 
-START_TEST(refused)
+START_TEST(invalid_case_is_rejected)
 {
     one_op_check_refused(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
 }
 END_TEST
 
-/* --- the mover --- */
+/* --- copy_elements() --- */
 
 static uint64_t seed;
 
@@ -304,7 +308,8 @@ static uint32_t below(uint32_t n)
     return (uint32_t) (seed >> 33) % n;
 }
 
-/* Every size of element, random boxes with strides of every kind, against an index at a time. */
+/* Random boxes of every element size, with positive, negative and zero strides, compared with a
+ * copy of one element at a time. */
 START_TEST(boxes_are_copied_element_by_element)
 {
     enum { ROOM = 4096 };
@@ -353,7 +358,7 @@ START_TEST(boxes_are_copied_element_by_element)
 }
 END_TEST
 
-START_TEST(large_transpositions_are_blocked_right)
+START_TEST(large_transpositions_are_right)
 {
     enum { ROWS = 150, COLUMNS = 333 };
     static uint16_t from[ROWS * COLUMNS], to[ROWS * COLUMNS];
@@ -385,9 +390,9 @@ START_TEST(fills_repeat_the_value)
 }
 END_TEST
 
-/* --- errors move with the values --- */
+/* --- bounds --- */
 
-/* y = MOVE(x + x): every element of the result has the bound of the element it came from. */
+/* y = PAD(x + x): every element of the result has the bound of the element it was copied from. */
 START_TEST(bounds_move_with_the_values)
 {
     struct build b;
@@ -415,7 +420,7 @@ START_TEST(bounds_move_with_the_values)
         ck_assert_double_eq(r.bound[1][3 * i], 0); /* padding */
         for (int j = 0; j < 2; j++) {
             double was = r.bound[0][3 * j + i], is = r.bound[1][3 * i + 1 + j];
-            /* what was rounded off now counts as error of the moved value */
+            /* The rounding error of the sum is part of the moved value's bound. */
             ck_assert_msg(is >= was && is <= 2 * was && was > 0, "[%d,%d]: %g, was %g", i, j, is,
                           was);
         }
@@ -437,9 +442,9 @@ Suite *ops_move_suite(void)
 
     tcase_add_checked_fixture(t, set_up, NULL);
     tcase_add_loop_test(t, move_case, 0, COUNT(moves));
-    tcase_add_loop_test(t, refused, 0, COUNT(refusals));
+    tcase_add_loop_test(t, invalid_case_is_rejected, 0, COUNT(refusals));
     tcase_add_test(t, boxes_are_copied_element_by_element);
-    tcase_add_test(t, large_transpositions_are_blocked_right);
+    tcase_add_test(t, large_transpositions_are_right);
     tcase_add_test(t, fills_repeat_the_value);
     tcase_add_test(t, bounds_move_with_the_values);
     return make_suite("ops_move", t, NULL);

@@ -1,6 +1,6 @@
-/* Grouped and transposed convolutions, batches of matrices, normalisations: results worked out by
- * hand, what is refused, and bounds that hold plain implementations and catch wrong ones.  Random
- * ones against numpy: tests/oracle. */
+/* GROUPED_CONV_2D, TRANSPOSE_CONV_2D, BATCH_MATMUL and normalisations: results computed by hand,
+ * invalid operands, and bounds that accept plain implementations and reject wrong results.
+ * tests/oracle compares random ones with numpy. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static const struct one_op cases[] = {
       { SQUARE, "F32[1,2,2,1]: 1 10 100 1000", "F32[1]: 0", I(0), I(0), I(0), I(0), I(2), I(2),
         I(0), NHWC },
       "F32[1,4,4,1]: 1 10 2 20 100 1000 200 2000 3 30 4 40 300 3000 400 4000" },
-    { "transposed: filters over each other",
+    { "transposed: filters overlap",
       "TRANSPOSE_CONV_2D",
       3,
       { "F32[1,1,3,1]: 1 2 3", "F32[1,1,3,1]: 1 10 100", "F32[1]: 0.5", I(0), I(0), I(0), I(0),
@@ -47,7 +47,7 @@ static const struct one_op cases[] = {
       { "F32[1,1,2,1]: 1 2", "F32[1,1,1,1]: 3", "F32[1]: 7", I(0), I(0), I(0), I(0), I(3), I(1),
         I(0), NHWC },
       "F32[1,1,4,1]: 10 7 7 13" },
-    { "transposed: padding cuts off, negative padding adds",
+    { "transposed: padding removes, negative padding adds rows",
       "TRANSPOSE_CONV_2D",
       3,
       { "F32[1,1,3,1]: 1 2 3", "F32[1,1,3,1]: 1 10 100", "F32[1]: 0", I(2), I(-2), I(0), I(0), I(1),
@@ -71,13 +71,13 @@ static const struct one_op cases[] = {
       { "F32[1,1,3,1]: 1e20 -1e20 1", "F32[1,1,3,1]: 1 1 1", "F32[1]: 0", I(2), I(2), I(0), I(0),
         I(1), I(1), I(0), NHWC },
       "F32[1,1,1,1]: 1" },
-    { "transposed: products in the order of the input, the other way round",
+    { "transposed: products in the order of the input, reversed",
       "TRANSPOSE_CONV_2D",
       3,
       { "F32[1,1,3,1]: 1 1e20 -1e20", "F32[1,1,3,1]: 1 1 1", "F32[1]: 0", I(2), I(2), I(0), I(0),
         I(1), I(1), I(0), NHWC },
       "F32[1,1,1,1]: 0" },
-    { "transposed: what is cut off has no effect",
+    { "transposed: removed outputs have no effect",
       "TRANSPOSE_CONV_2D",
       3,
       { "F32[1,1,2,1]: 1 2", "F32[1,1,2,1]: 1 nan", "F32[1]: 0", I(0), I(2), I(0), I(0), I(1), I(1),
@@ -131,7 +131,7 @@ static const struct one_op cases[] = {
       "F32[2,2]: 0x1.43d136p-2 0x1.c9f25cp-2 0x1.e5b9d2p-1 0x1.c9f25cp-1" },
 };
 
-START_TEST(by_hand)
+START_TEST(result_case)
 {
     one_op_check(&cases[_i]);
 }
@@ -144,39 +144,39 @@ static const struct {
     struct one_op c;
 } refusals[] = {
     { "2 groups of 3 channels",
-      { "groups do not make the input",
+      { "groups do not match the input depth",
         "GROUPED_CONV_2D",
         0,
         { "F32[1,1,1,4]: 1 2 3 4", "F32[2,1,1,3]: 1 1 1 1 1 1", "F32[2]: 0 0", VALID, I(1), I(1),
           I(2), I(0), NHWC },
         "F32[1,1,1,2]: 0 0" } },
     { "are not divisible into 2 groups",
-      { "groups do not make the output",
+      { "groups do not match the output depth",
         "GROUPED_CONV_2D",
         0,
         { "F32[1,1,1,2]: 1 2", "F32[3,1,1,1]: 1 1 1", "F32[3]: 0 0 0", VALID, I(1), I(1), I(2),
           I(0), NHWC },
         "F32[1,1,1,3]: 0 0 0" } },
     { "output_shape has 6",
-      { "no such shape without padding",
+      { "impossible output shape",
         "TRANSPOSE_CONV_2D",
         0,
         { TURNED, "const I32[4]: 1 6 5 1", VALID, I(2), I(2), I(0), NHWC },
         "F32[1,0,5,1]:" } },
     { "height of the output is -1",
-      { "nothing left",
+      { "padding larger than the output",
         "TRANSPOSE_CONV_2D",
         0,
         { TURNED, I(0), I(0), I(3), I(2), I(1), I(1), I(0), NHWC },
         "F32[1,0,0,1]:" } },
     { "height: padding -1",
-      { "padding adds nothing above",
+      { "negative padding at the top",
         "TRANSPOSE_CONV_2D",
         0,
         { TURNED, I(0), I(0), I(-1), I(0), I(1), I(1), I(0), NHWC },
         "F32[1,0,0,1]:" } },
     { "width: stride 0",
-      { "no stride",
+      { "stride 0",
         "TRANSPOSE_CONV_2D",
         0,
         { TURNED, "const I32[4]: 1 5 5 1", SAME, I(0), I(2), I(0), NHWC },
@@ -189,20 +189,20 @@ static const struct {
           NHWC },
         "F32[1,0,0,1]:" } },
     { "depth of x is 3, of y 2",
-      { "matrices do not fit",
+      { "depths differ",
         "BATCH_MATMUL",
         0,
         { "F32[1,3]: 1 2 3", "F32[2,1]: 1 2", "BOOL: 0", "BOOL: 0" },
         "F32[1,1]: 0" } },
     { "x has 2 batches, y has 1",
-      { "batches are not repeated",
+      { "batches are not broadcast",
         "BATCH_MATMUL",
         0,
         { "F32[2,1,1]: 1 2", "F32[1,1,1]: 1", "BOOL: 0", "BOOL: 0" },
         "F32[2,1,1]: 0 0" } },
 };
 
-START_TEST(refused)
+START_TEST(invalid_case_is_rejected)
 {
     one_op_check_refused(&refusals[_i].c, WHY_EXECUTION, refusals[_i].reason);
 }
@@ -217,7 +217,7 @@ static double (*r)(double x);
 
 static const double gamma_ = 1.5, beta_ = -0.25, epsilon = 0x1p-7;
 
-/* As one would write them; every step rounds. */
+/* Plain implementations, in which every step rounds. */
 static void instance(const double *x, double *y)
 {
     for (int i = 0; i < N * CHANNELS; i++) {
@@ -329,7 +329,7 @@ static const struct sample {
       matrices },
 };
 
-static void try_sample(const struct sample *s, enum dtype type)
+static void check_sample(const struct sample *s, enum dtype type)
 {
     static double x[VALUES], y[N * PIXELS * PIXELS];
     const struct exec_options options = { .bounds = true };
@@ -362,10 +362,10 @@ static void try_sample(const struct sample *s, enum dtype type)
     build_done(&b);
 }
 
-START_TEST(bounds_hold_plain_implementations_and_no_wrong_ones)
+START_TEST(bounds_accept_plain_and_reject_wrong_results)
 {
-    try_sample(&samples[_i], DT_F32);
-    try_sample(&samples[_i], DT_F16);
+    check_sample(&samples[_i], DT_F32);
+    check_sample(&samples[_i], DT_F16);
 }
 END_TEST
 
@@ -373,8 +373,8 @@ Suite *ops_product_suite(void)
 {
     TCase *t = tcase_create("results");
 
-    tcase_add_loop_test(t, by_hand, 0, COUNT(cases));
-    tcase_add_loop_test(t, refused, 0, COUNT(refusals));
-    tcase_add_loop_test(t, bounds_hold_plain_implementations_and_no_wrong_ones, 0, COUNT(samples));
+    tcase_add_loop_test(t, result_case, 0, COUNT(cases));
+    tcase_add_loop_test(t, invalid_case_is_rejected, 0, COUNT(refusals));
+    tcase_add_loop_test(t, bounds_accept_plain_and_reject_wrong_results, 0, COUNT(samples));
     return make_suite("ops_product", t, NULL);
 }

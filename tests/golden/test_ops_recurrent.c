@@ -1,5 +1,6 @@
-/* Bounds of recurrent operations: a plain implementation in single and in half precision lies
- * inside them after several steps, faults of the kinds that are easily made lie outside. */
+/* Bounds of UNIDIRECTIONAL_SEQUENCE_LSTM: after several time steps the results of a plain
+ * implementation in single and half precision are accepted, and results with common faults are
+ * rejected. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@ enum { INPUT_GATE, FORGET_GATE, CELL_GATE, OUTPUT_GATE };
 
 enum fault {
     NO_FAULT,
-    NO_BIAS,      /* that of the forget gate is forgotten */
-    OLD_PEEPHOLE, /* the output gate looks at the cell state before the step */
+    NO_BIAS,      /* the bias of the forget gate is omitted */
+    OLD_PEEPHOLE, /* the output gate uses the cell state before the step */
     NO_PROJECTION_BIAS,
     SWAPPED_GATES,   /* input and forget gate */
     STATE_FROM_ZERO, /* the state is not carried from the second step to the third */
@@ -23,7 +24,7 @@ enum fault {
     FAULTS
 };
 
-/* Values of all operands, as the type under test has them. */
+/* Values of all operands, rounded to half precision, so that both types represent them. */
 static struct cell {
     double x[STEPS * BATCH * SIZE], w[GATES][UNITS * SIZE], recurrent[GATES][UNITS * OUTPUTS];
     double peephole[GATES][UNITS], bias[GATES][UNITS], norm[GATES][UNITS];
@@ -62,7 +63,7 @@ static void draw_values(uint32_t from, bool normalised)
     fill(v.cell, COUNT(v.cell), 1);
 }
 
-/* --- as one would write it; every step rounds */
+/* --- a plain implementation, in which every step rounds */
 
 static double dot(const double *a, const double *b, size_t n, double sum)
 {
@@ -231,8 +232,8 @@ static void run_reference(enum dtype type, struct arena *arena, struct result *r
     build_done(&b);
 }
 
-/* The largest share of its bound by which a result is off. */
-static double worst_share(const struct result *expected, uint32_t i, const double *actual)
+/* The largest error of output i, divided by its bound. */
+static double worst_ratio(const struct result *expected, uint32_t i, const double *actual)
 {
     size_t n = tensor_count(&expected->out[i]);
     double worst = 0;
@@ -250,13 +251,14 @@ static double worst_of(const struct result *expected, enum fault fault)
     double y[STEPS * BATCH * OUTPUTS], h[BATCH * OUTPUTS], c[BATCH * UNITS];
 
     run_plain(fault, y, h, c);
-    return fmax(worst_share(expected, 0, y),
-                fmax(worst_share(expected, 1, h), worst_share(expected, 2, c)));
+    return fmax(worst_ratio(expected, 0, y),
+                fmax(worst_ratio(expected, 1, h), worst_ratio(expected, 2, c)));
 }
 
 enum { SEEDS = 20 };
 
-/* How many of the faults are seen with every seed; nothing that is right may be. */
+/* The number of faults that are detected with every seed; fails the test if right results are
+ * rejected. */
 static int check_bounds(enum dtype type, bool normalised)
 {
     int seen[FAULTS] = { 0 }, always = 0;
@@ -286,7 +288,7 @@ START_TEST(single_precision_is_bounded)
 }
 END_TEST
 
-/* Some faults are as small as what half precision may do in six steps. */
+/* Some faults are as small as the errors of half precision after six steps. */
 START_TEST(half_precision_is_bounded)
 {
     r = rounded_half;
@@ -295,8 +297,8 @@ START_TEST(half_precision_is_bounded)
 }
 END_TEST
 
-/* How far the bound is from what it should catch: it grows by steps, not by orders of magnitude. */
-START_TEST(bounds_are_of_use)
+/* The bound does not grow by orders of magnitude over the steps. */
+START_TEST(bounds_stay_small)
 {
     struct arena *arena = arena_new(0);
     struct result expected;
@@ -318,6 +320,6 @@ Suite *ops_recurrent_suite(void)
 
     tcase_add_test(t, single_precision_is_bounded);
     tcase_add_test(t, half_precision_is_bounded);
-    tcase_add_test(t, bounds_are_of_use);
+    tcase_add_test(t, bounds_stay_small);
     return make_suite("ops_recurrent", t, NULL);
 }

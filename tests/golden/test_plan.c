@@ -1,4 +1,4 @@
-/* The executor: order, unknown shapes, arguments, bounds carried through a graph, limits. */
+/* The executor: order of operations, unknown shapes, arguments, propagation of bounds, limits. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -97,7 +97,7 @@ START_TEST(arguments_must_fit_the_declaration)
 }
 END_TEST
 
-/* What single precision computes lies inside the bound, one part in a thousand outside. */
+/* A result of single precision is accepted, one wrong by a thousandth rejected. */
 START_TEST(bounds_hold_for_single_precision)
 {
     struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, xs),
@@ -123,7 +123,7 @@ START_TEST(bounds_hold_for_single_precision)
 }
 END_TEST
 
-/* A relaxed model may keep its values in halves: 2^-11 relative, not 2^-3. */
+/* A relaxed model may compute in half precision, with relative errors of 2^-11; 1 % is rejected. */
 START_TEST(bounds_hold_for_relaxed_halves)
 {
     float x[] = { 1.2345f, 2.7182f }, y[] = { 3.1415f, 0.7071f };
@@ -151,9 +151,9 @@ START_TEST(bounds_hold_for_relaxed_halves)
 }
 END_TEST
 
-/* RELU after a quantised ADD whose real sums lie on the grid: no doubt, so no step is allowed;
- * where the sum lies on a tie, either side is right, and RELU carries that on. */
-START_TEST(quantised_doubt_is_carried_in_steps)
+/* RELU after a quantised ADD.  A real sum that is a multiple of the scale allows no other step; one
+ * at a tie allows both neighbours, and RELU propagates that. */
+START_TEST(quantised_ties_are_propagated_in_steps)
 {
     const uint8_t x[] = { 130, 131 }, y[] = { 4, 4 };
     struct tensor in[] = { argument(DT_U8, DIMS(2), 0.5f, 128, x),
@@ -184,7 +184,7 @@ START_TEST(quantised_doubt_is_carried_in_steps)
 }
 END_TEST
 
-/* Real sums of 300 and more: the steps that ADD may be off by lie beyond 255, so RELU sees 255. */
+/* Real sums of 300 and more: with any error that ADD may make the result saturates to 255. */
 START_TEST(saturated_values_are_certain)
 {
     const uint8_t x[] = { 200, 250 }, y[] = { 100, 250 };
@@ -208,7 +208,7 @@ START_TEST(saturated_values_are_certain)
 }
 END_TEST
 
-/* In fp16 the sum of 110000 is infinite: a relaxed model may say so, an exact one may not. */
+/* The sum 110000 is infinite in half precision: accepted for a relaxed model only. */
 START_TEST(relaxed_sums_may_overflow_halves)
 {
     const float x[] = { 60000, 1 }, y[] = { 50000, 1 };
@@ -230,7 +230,7 @@ START_TEST(relaxed_sums_may_overflow_halves)
 }
 END_TEST
 
-START_TEST(only_exact_operands_make_errors_that_scatter)
+START_TEST(only_exact_operands_give_dot_product_errors)
 {
     uint32_t x = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(1, 2));
     uint32_t weights = build_constant(&b, DT_F32, DIMS(2, 2), xs);
@@ -281,7 +281,7 @@ START_TEST(ranks_of_arguments_are_checked)
     in[0].shape.rank = 4000;
     ck_assert_int_lt(run(in, NULL, &r), 0);
     ck_assert_ptr_nonnull(strstr(w.text, "input 0 has shape"));
-    in[0].shape.rank = 0; /* a tensor that is given has a rank */
+    in[0].shape.rank = 0; /* an argument needs a rank */
     ck_assert_int_lt(run(in, NULL, &r), 0);
     in[0].shape = DIMS(1, 2);
     in[0].dtype = (enum dtype) 4711;
@@ -290,7 +290,7 @@ START_TEST(ranks_of_arguments_are_checked)
 }
 END_TEST
 
-/* Requests put arguments anywhere in a pool, and so do models with their constants. */
+/* Arguments and constants may be at any offset of a pool, so they need not be aligned. */
 START_TEST(data_need_not_be_aligned)
 {
     char bytes[1 + sizeof xs], paddings[1 + 4 * sizeof(int32_t)] = { 0, 1 };
@@ -309,8 +309,9 @@ START_TEST(data_need_not_be_aligned)
 }
 END_TEST
 
-/* Runs of a plan share scratch memory; results do not, and a run that fails leaves nothing. */
-START_TEST(runs_of_a_plan_do_not_touch_each_other)
+/* Runs of a plan share scratch memory, but each has its own result, and a failed run has no effect
+ * on later ones. */
+START_TEST(runs_of_a_plan_are_independent)
 {
     struct tensor in[] = { argument(DT_F32, DIMS(3, 2), 0, 0, xs),
                            argument(DT_F32, DIMS(2), 0, 0, ys) };
@@ -362,14 +363,14 @@ Suite *plan_suite(void)
     tcase_add_test(t, arguments_must_fit_the_declaration);
     tcase_add_test(t, bounds_hold_for_single_precision);
     tcase_add_test(t, bounds_hold_for_relaxed_halves);
-    tcase_add_test(t, quantised_doubt_is_carried_in_steps);
+    tcase_add_test(t, quantised_ties_are_propagated_in_steps);
     tcase_add_test(t, saturated_values_are_certain);
     tcase_add_test(t, relaxed_sums_may_overflow_halves);
-    tcase_add_test(t, only_exact_operands_make_errors_that_scatter);
+    tcase_add_test(t, only_exact_operands_give_dot_product_errors);
     tcase_add_test(t, memory_is_limited);
     tcase_add_test(t, ranks_of_arguments_are_checked);
     tcase_add_test(t, data_need_not_be_aligned);
-    tcase_add_test(t, runs_of_a_plan_do_not_touch_each_other);
+    tcase_add_test(t, runs_of_a_plan_are_independent);
     tcase_add_test(t, contradicting_shapes_prepare_but_do_not_run);
     return make_suite("plan", t, NULL);
 }

@@ -1,5 +1,5 @@
-/* IF and WHILE on the executor: branches, loops, nesting, limits, undecided conditions, and
- * subgraphs that lie about themselves. */
+/* IF and WHILE in the executor: branches, loops, nesting, limits, undecided conditions, and
+ * subgraphs whose shapes or signatures contradict the model. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -126,7 +126,8 @@ START_TEST(shapes_unknown_inside_and_outside)
 }
 END_TEST
 
-/* The subgraph's output has no declared shape; what comes out is not what the model declares. */
+/* The subgraph declares no shape for its output; the computed one is not what the model declares.
+ */
 START_TEST(results_must_fit_the_declaration_outside)
 {
     struct tensor in[] = { truth(yes), floats(DIMS(2), xs) };
@@ -155,7 +156,7 @@ START_TEST(a_condition_has_one_element)
 }
 END_TEST
 
-/* x / 3 < y ? x + x : x * x; for x = 3, y = 1 the condition is a matter of rounding. */
+/* x / 3 < y ? x + x : x * x; for x = 3, y = 1 the condition depends on rounding. */
 static void undecided_model(void)
 {
     const float third = 1.0f / 3;
@@ -176,7 +177,7 @@ static void undecided_model(void)
     OPERATION(&b, "IF", IDS(c, sum, product, x), IDS(z));
 }
 
-START_TEST(undecided_conditions_leave_results_open)
+START_TEST(undecided_conditions_give_infinite_bounds)
 {
     const float x = 3, near = 1, far = 2;
     struct tensor in[] = { floats(DIMS(1), &x), floats(DIMS(1), &near) };
@@ -225,7 +226,7 @@ static void loop(int32_t step_value, struct shape x_shape)
 
 static const int32_t zero = 0, ten = 10;
 
-START_TEST(while_turns)
+START_TEST(while_iterates)
 {
     struct tensor in[] = { ints(&zero), floats(DIMS(2), xs), ints(&ten) };
     struct exec_options options = { .bounds = true };
@@ -239,7 +240,7 @@ START_TEST(while_turns)
 }
 END_TEST
 
-START_TEST(a_loop_that_never_turns_gives_its_arguments)
+START_TEST(a_loop_without_iterations_returns_its_arguments)
 {
     struct tensor in[] = { ints(&ten), floats(DIMS(2), xs), ints(&ten) };
 
@@ -251,7 +252,7 @@ START_TEST(a_loop_that_never_turns_gives_its_arguments)
 }
 END_TEST
 
-START_TEST(endless_loops_are_ended)
+START_TEST(endless_loops_time_out)
 {
     struct tensor in[] = { ints(&zero), floats(DIMS(2), xs), ints(&ten) };
     struct exec_options options = { .loop_timeout = 0.05 };
@@ -265,7 +266,7 @@ START_TEST(endless_loops_are_ended)
 }
 END_TEST
 
-/* The body joins x to itself: after 40 turns 2^41 elements. */
+/* The body concatenates x with itself: 2^41 elements after 40 iterations. */
 START_TEST(growing_loops_run_out_of_memory)
 {
     const int32_t n = 40;
@@ -284,7 +285,8 @@ START_TEST(growing_loops_run_out_of_memory)
 }
 END_TEST
 
-/* The shape of the condition alone would only be noticed when executing. */
+/* The signature is checked at preparation although the condition's shape, which is an execution
+ * failure, is wrong too. */
 START_TEST(signatures_are_checked_even_if_shapes_contradict)
 {
     build_init(&b, 2);
@@ -327,8 +329,9 @@ START_TEST(deep_nesting_is_limited)
 }
 END_TEST
 
-/* The main graph names the deepest graphs first: each looks shallow when it is met. */
-START_TEST(deep_nesting_does_not_hide)
+/* The main graph refers to the deepest graphs first, so each has a small depth when it is visited.
+ */
+START_TEST(deep_nesting_is_found_in_any_order)
 {
     tower(400);
     struct graph *main = &b.model.graph[0];
@@ -355,8 +358,8 @@ START_TEST(deep_nesting_does_not_hide)
 }
 END_TEST
 
-/* Two branches per graph, each the next graph twice over: 2^40 operations without any loop. */
-START_TEST(doubling_graphs_are_ended)
+/* Each graph runs the next one twice: 2^40 operations without a loop. */
+START_TEST(exponential_graphs_time_out)
 {
     enum { N = 40 };
     struct tensor in[] = { truth(yes), floats(DIMS(2), xs) };
@@ -416,15 +419,15 @@ Suite *plan_control_suite(void)
     tcase_add_test(t, shapes_unknown_inside_and_outside);
     tcase_add_test(t, results_must_fit_the_declaration_outside);
     tcase_add_test(t, a_condition_has_one_element);
-    tcase_add_test(t, undecided_conditions_leave_results_open);
-    tcase_add_test(t, while_turns);
-    tcase_add_test(t, a_loop_that_never_turns_gives_its_arguments);
-    tcase_add_test(t, endless_loops_are_ended);
+    tcase_add_test(t, undecided_conditions_give_infinite_bounds);
+    tcase_add_test(t, while_iterates);
+    tcase_add_test(t, a_loop_without_iterations_returns_its_arguments);
+    tcase_add_test(t, endless_loops_time_out);
     tcase_add_test(t, growing_loops_run_out_of_memory);
     tcase_add_test(t, signatures_are_checked_even_if_shapes_contradict);
     tcase_add_test(t, deep_nesting_is_limited);
-    tcase_add_test(t, deep_nesting_does_not_hide);
-    tcase_add_test(t, doubling_graphs_are_ended);
+    tcase_add_test(t, deep_nesting_is_found_in_any_order);
+    tcase_add_test(t, exponential_graphs_time_out);
     tcase_add_test(t, subgraphs_may_not_contain_themselves);
     tcase_add_test(t, quantisation_per_channel_is_part_of_a_signature);
     return make_suite("plan_control", t, NULL);

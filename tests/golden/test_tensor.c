@@ -1,5 +1,5 @@
-/* Element types: widening is exact, narrowing rounds once.  The oracle for halves is the
- * definition: the nearest of all values, made with ldexp(). */
+/* Element types: widening is exact, narrowing rounds once.  Half precision is compared with its
+ * definition, the nearest of all values made with ldexp().  And tensors' sizes, and arenas. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -62,7 +62,7 @@ static int narrow_one(enum dtype dtype, float scale, int zero, double x)
     }
 }
 
-/* Rounding comes before the zero point: at negative ties adding first would give the other answer.
+/* The value is rounded before the zero point is added; the other order would change negative ties.
  */
 START_TEST(quantised_ties_go_away_from_zero)
 {
@@ -86,8 +86,9 @@ START_TEST(integers_saturate)
 }
 END_TEST
 
-/* Many at once, as loops for vectors take them: about every tie of 8 bits, and beyond them. */
-START_TEST(runs_narrow_as_single_values_do)
+/* Narrowing many values in one call, which uses vector loops: values around every tie of 8 bits and
+ * beyond the range. */
+START_TEST(arrays_narrow_like_single_values)
 {
     enum { N = 2 * 700 * 4 + 3 };
     static const enum dtype types[] = { DT_U8, DT_S8, DT_Q16A, DT_Q16S, DT_I32 };
@@ -114,7 +115,7 @@ START_TEST(runs_narrow_as_single_values_do)
 }
 END_TEST
 
-START_TEST(channels_have_their_scales)
+START_TEST(channels_have_their_own_scales)
 {
     const float scales[] = { 0.5f, 2 };
     int8_t q[] = { 1, 2, -3, 4, 5, -6 };
@@ -163,14 +164,14 @@ START_TEST(arena_gives_aligned_zeroed_objects)
 }
 END_TEST
 
-struct purse {
+struct test_budget {
     struct arena_budget budget;
     size_t left;
 };
 
 static bool take(struct arena_budget *self, size_t bytes)
 {
-    struct purse *p = (struct purse *) self;
+    struct test_budget *p = (struct test_budget *) self;
     bool ok = bytes <= p->left;
 
     p->left -= ok ? bytes : 0;
@@ -179,14 +180,15 @@ static bool take(struct arena_budget *self, size_t bytes)
 
 static void give(struct arena_budget *self, size_t bytes)
 {
-    ((struct purse *) self)->left += bytes;
+    ((struct test_budget *) self)->left += bytes;
 }
 
 START_TEST(arenas_keep_to_their_budget)
 {
     const size_t all = (size_t) 8 << 20;
-    struct purse purse = { { take, give }, all };
-    struct arena *a = arena_new_within(&purse.budget), *b = arena_new_within(&purse.budget);
+    struct test_budget test_budget = { { take, give }, all };
+    struct arena *a = arena_new_within(&test_budget.budget),
+                 *b = arena_new_within(&test_budget.budget);
 
     for (int turn = 0; turn < 3; turn++) {
         memset(arena_alloc(a, 100, 1), 1, 100);
@@ -202,7 +204,7 @@ START_TEST(arenas_keep_to_their_budget)
     }
     arena_free(a);
     arena_free(b);
-    ck_assert_uint_eq(purse.left, all);
+    ck_assert_uint_eq(test_budget.left, all);
 }
 END_TEST
 
@@ -230,8 +232,8 @@ Suite *tensor_suite(void)
     tcase_add_test(t, halves_round_to_nearest_even);
     tcase_add_test(t, quantised_ties_go_away_from_zero);
     tcase_add_test(t, integers_saturate);
-    tcase_add_test(t, runs_narrow_as_single_values_do);
-    tcase_add_test(t, channels_have_their_scales);
+    tcase_add_test(t, arrays_narrow_like_single_values);
+    tcase_add_test(t, channels_have_their_own_scales);
     tcase_add_test(t, sizes_are_bounded);
     tcase_add_test(t, arena_gives_aligned_zeroed_objects);
     tcase_add_test(t, arenas_keep_to_their_budget);

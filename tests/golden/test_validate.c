@@ -1,4 +1,4 @@
-/* Model validation: one correct model, and what each single change must be refused for. */
+/* Model validation: a correct model, and for each single change of it the reason of rejection. */
 #include <check.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 static struct build b;
 static uint32_t x, y, bias, act, sum, out;
 
-/* out = RELU(x + y), in u8; and a float constant nobody reads */
+/* out = RELU(x + y), TENSOR_QUANT8_ASYMM, and a float constant that no operation reads. */
 static void set_up(void)
 {
     float one = 1;
@@ -34,11 +34,11 @@ static struct operand *operand(uint32_t i)
     return &b.graph->operand[i];
 }
 
-#define REFUSED(...)                                                                               \
+#define REJECTED(...)                                                                              \
     do {                                                                                           \
         struct why w = { 0 };                                                                      \
         ck_assert_int_lt(model_validate(&b.model, &w), 0);                                         \
-        ck_assert_msg(strstr(w.text, __VA_ARGS__), "other reason: %s", w.text);                    \
+        ck_assert_msg(strstr(w.text, __VA_ARGS__), "rejected for another reason: %s", w.text);     \
     } while (0)
 
 START_TEST(correct_model_needs_level_1)
@@ -58,108 +58,108 @@ END_TEST
 START_TEST(bad_types)
 {
     operand(x)->tensor.dtype = (enum dtype) 9999;
-    REFUSED("operand 0: unknown operand type 9999");
+    REJECTED("operand 0: unknown operand type 9999");
     operand(x)->tensor.dtype = (enum dtype) - 1;
-    REFUSED("unknown operand type -1");
+    REJECTED("unknown operand type -1");
     operand(x)->tensor.dtype = (enum dtype) OEM_CODE;
-    REFUSED("unknown operand type 10000");
+    REJECTED("unknown operand type 10000");
     operand(x)->tensor.dtype = DT_FOREIGN;
-    REFUSED("extension prefix 0 is not declared by the model");
+    REJECTED("extension prefix 0 is not declared by the model");
     operand(x)->foreign = OEM_CODE + 1;
-    REFUSED("no typing row accepts");
+    REJECTED("no typing row accepts");
     operand(x)->tensor.dtype = DT_FIBONACCI_QUANT64;
-    REFUSED("extension prefix 2 is not declared by the model");
+    REJECTED("extension prefix 2 is not declared by the model");
     operand(x)->tensor.dtype = DT_S8;
     operand(x)->tensor.zero = 0;
-    REFUSED("no typing row accepts");
+    REJECTED("no typing row accepts");
 }
 END_TEST
 
 START_TEST(bad_ranks)
 {
     operand(act)->tensor.shape = DIMS(1);
-    REFUSED("scalar INT32 has rank 1");
+    REJECTED("scalar INT32 has rank 1");
     operand(act)->tensor.shape = (struct shape){ 0 };
     operand(x)->tensor.shape.rank = MAX_RANK + 1;
-    REFUSED("rank 11");
+    REJECTED("rank 11");
     operand(x)->tensor.shape = DIMS(1, 1, 1, 2, 3);
-    REFUSED("rank 5 of");
+    REJECTED("rank 5 of");
 }
 END_TEST
 
 START_TEST(bad_scales)
 {
     operand(x)->tensor.scale = 0;
-    REFUSED("must be positive");
+    REJECTED("must be positive");
     operand(x)->tensor.scale = -1;
-    REFUSED("must be positive");
+    REJECTED("must be positive");
     operand(x)->tensor.scale = 0.5f;
     operand(bias)->tensor.scale = 1;
-    REFUSED("must be 0");
+    REJECTED("must be 0");
 }
 END_TEST
 
 START_TEST(bad_zero_points)
 {
     operand(x)->tensor.zero = 256;
-    REFUSED("must be in 0..255");
+    REJECTED("must be in 0..255");
     operand(x)->tensor.zero = -1;
-    REFUSED("must be in 0..255");
+    REJECTED("must be in 0..255");
     operand(x)->tensor.zero = 0;
     operand(act)->tensor.zero = 1;
-    REFUSED("must be in 0..0");
+    REJECTED("must be in 0..0");
 }
 END_TEST
 
 START_TEST(bad_lifetimes)
 {
     operand(sum)->life = LIFE_INPUT;
-    REFUSED("lifetime SUBGRAPH_INPUT");
+    REJECTED("lifetime SUBGRAPH_INPUT");
     operand(sum)->life = (enum lifetime) 77;
-    REFUSED("unknown lifetime 77");
+    REJECTED("unknown lifetime 77");
     operand(sum)->life = LIFE_TEMPORARY;
     operand(x)->life = LIFE_TEMPORARY;
-    REFUSED("has lifetime TEMPORARY_VARIABLE");
+    REJECTED("has lifetime TEMPORARY_VARIABLE");
 }
 END_TEST
 
 START_TEST(lists_name_each_operand_once)
 {
     b.graph->input[1] = x;
-    REFUSED("is listed twice");
+    REJECTED("is listed twice");
     b.graph->input[1] = 99;
-    REFUSED("operand 99 of 6");
+    REJECTED("operand 99 of 6");
     b.graph->n_inputs = 1;
-    REFUSED("2 operands have lifetime SUBGRAPH_INPUT, but 1 are listed");
+    REJECTED("2 operands have lifetime SUBGRAPH_INPUT, but 1 are listed");
 }
 END_TEST
 
 START_TEST(bad_indexes)
 {
     b.graph->operation[0].in[1] = 6;
-    REFUSED("operation 0: input 1 is operand 6 of 6");
+    REJECTED("operation 0: input 1 is operand 6 of 6");
     b.graph->operation[0].in[1] = y;
     b.graph->operation[1].out[0] = UINT32_MAX;
-    REFUSED("operation 1: output 0 is operand 4294967295 of 6");
+    REJECTED("operation 1: output 0 is operand 4294967295 of 6");
 }
 END_TEST
 
 START_TEST(one_writer_each)
 {
     b.graph->operation[1].out[0] = sum;
-    REFUSED("written twice");
+    REJECTED("written twice");
     b.graph->n_operations = 1;
-    REFUSED("output operand 4 is not written");
+    REJECTED("output operand 4 is not written");
     b.graph->operation[0] = b.graph->operation[1];
     b.graph->operation[0].out[0] = out;
-    REFUSED("operand 3 is read, but not written");
+    REJECTED("operand 3 is read, but not written");
 }
 END_TEST
 
 START_TEST(no_cycles)
 {
     b.graph->operation[0].in[0] = sum;
-    REFUSED("cycle");
+    REJECTED("cycle");
 }
 END_TEST
 
@@ -176,34 +176,34 @@ END_TEST
 START_TEST(bad_operations)
 {
     b.graph->operation[0].code = -1;
-    REFUSED("unknown operation -1");
+    REJECTED("unknown operation -1");
     b.graph->operation[0].code = 9999;
-    REFUSED("unknown operation 9999");
+    REJECTED("unknown operation 9999");
     b.graph->operation[0].code = OP_ADD;
     b.graph->operation[0].n_in = 2;
-    REFUSED("no form takes 2 inputs");
+    REJECTED("no form takes 2 inputs");
     b.graph->operation[0].n_in = 3;
     b.graph->operation[1].n_out = 0;
-    REFUSED("operand 4 is not written");
+    REJECTED("operand 4 is not written");
     b.graph->n_operations = 0;
-    REFUSED("no operations");
+    REJECTED("no operations");
 }
 END_TEST
 
-START_TEST(shapes_must_come_out_as_declared)
+START_TEST(inferred_shapes_match_the_declared)
 {
     operand(out)->tensor.shape = DIMS(2, 4);
-    REFUSED("declared [2,4], but its shape is [2,3]");
+    REJECTED("declared [2,4], but its shape is [2,3]");
     operand(out)->tensor.shape = DIMS(2, 0); /* unknown */
     ck_assert_int_eq(model_validate(&b.model, NULL), 1);
     operand(sum)->tensor.shape = (struct shape){ 0 };
     ck_assert_int_eq(model_validate(&b.model, NULL), 3); /* unknown rank */
     operand(y)->tensor.shape = DIMS(2, 4);
-    REFUSED("broadcast");
+    REJECTED("broadcast");
 }
 END_TEST
 
-START_TEST(what_cannot_be_executed_needs_its_level_all_the_same)
+START_TEST(operations_that_cannot_run_still_need_their_level)
 {
     struct why impossible = { 0 }, w = { 0 };
     uint32_t wide = build_operand(&b, LIFE_INPUT, DT_F32, DIMS(2, 3));
@@ -228,13 +228,13 @@ END_TEST
 START_TEST(constants_have_their_bytes)
 {
     operand(bias)->length = 3;
-    REFUSED("a constant of 3 bytes where its shape needs 4");
+    REJECTED("a constant of 3 bytes where its shape needs 4");
     operand(bias)->length = 4;
     operand(bias)->tensor.shape = DIMS(0);
-    REFUSED("complete shape");
+    REJECTED("complete shape");
     operand(bias)->tensor.shape = DIMS(1);
     operand(bias)->tensor.data = NULL;
-    REFUSED("the constant has no data");
+    REJECTED("the constant has no data");
 }
 END_TEST
 
@@ -246,64 +246,64 @@ START_TEST(references_stay_in_their_pool)
     b.model.pool = &pool;
     b.model.n_pools = 1;
     operand(bias)->life = LIFE_CONSTANT_REFERENCE;
-    REFUSED("outside pool 0");
+    REJECTED("outside pool 0");
     operand(bias)->tensor.data = values + 3;
     ck_assert_int_eq(model_validate(&b.model, NULL), 1);
     operand(bias)->tensor.data = (char *) (values + 3) + 1;
-    REFUSED("outside pool 0");
+    REJECTED("outside pool 0");
     operand(bias)->pool = 1;
-    REFUSED("pool 1 of 1");
+    REJECTED("pool 1 of 1");
 }
 END_TEST
 
-START_TEST(what_is_counted_is_there)
+START_TEST(lists_of_graphs_are_present)
 {
     struct graph kept = *b.graph;
 
     b.graph->operand = NULL;
-    REFUSED("the list of 6 operands is missing");
+    REJECTED("the list of 6 operands is missing");
     *b.graph = kept;
     b.graph->operation = NULL;
-    REFUSED("the list of 2 operations is missing");
+    REJECTED("the list of 2 operations is missing");
     *b.graph = kept;
     b.graph->input = NULL;
-    REFUSED("the list of 2 inputs is missing");
+    REJECTED("the list of 2 inputs is missing");
     *b.graph = kept;
     b.graph->output = NULL;
-    REFUSED("the list of 1 outputs is missing");
+    REJECTED("the list of 1 outputs is missing");
     *b.graph = kept;
     b.graph->operation[1].out = NULL;
-    REFUSED("operation 1: a list of operand indexes is missing");
+    REJECTED("operation 1: a list of operand indexes is missing");
 }
 END_TEST
 
-START_TEST(what_is_counted_beside_the_graphs_is_there)
+START_TEST(lists_of_models_are_present)
 {
     struct extension nameless = { 0 };
 
     b.model.n_pools = 1;
-    REFUSED("the list of 1 pools is missing");
+    REJECTED("the list of 1 pools is missing");
     b.model.n_pools = 0;
     b.model.n_extensions = 1;
-    REFUSED("the list of 1 extensions is missing");
+    REJECTED("the list of 1 extensions is missing");
     b.model.extension = &nameless;
-    REFUSED("extension 0 has no name");
+    REJECTED("extension 0 has no name");
     nameless.name = "Not.Legal";
-    REFUSED("extension 0 has the invalid name \"Not.Legal\"");
+    REJECTED("extension 0 has the invalid name \"Not.Legal\"");
     nameless.name = "org.elsewhere";
-    REFUSED("extension 0, org.elsewhere, has the invalid prefix 0");
-    nameless.prefix = EXTENSION_fibonacci; /* is another's */
-    REFUSED("extension 0, org.elsewhere, has the invalid prefix 2");
+    REJECTED("extension 0, org.elsewhere, has the invalid prefix 0");
+    nameless.prefix = EXTENSION_fibonacci; /* belongs to another extension */
+    REJECTED("extension 0, org.elsewhere, has the invalid prefix 2");
     b.model.n_extensions = 0;
-    b.model.n_graphs = UINT32_MAX; /* refused before anything of that size is made */
-    REFUSED("4294967295 graphs");
+    b.model.n_graphs = UINT32_MAX; /* rejected before anything is allocated */
+    REJECTED("4294967295 graphs");
     b.model.n_graphs = 1;
     b.model.graph = NULL;
-    REFUSED("1 graphs");
+    REJECTED("1 graphs");
 }
 END_TEST
 
-/* The limit is one of bytes, so it depends on the type. */
+/* The limit is in bytes, so the number of elements depends on the type. */
 START_TEST(outputs_may_have_4_gigabytes)
 {
     for (uint32_t i = 0; i < 5; i++)
@@ -311,11 +311,11 @@ START_TEST(outputs_may_have_4_gigabytes)
             operand(i)->tensor.shape = DIMS(2, 1u << 30);
     ck_assert_int_eq(model_validate(&b.model, NULL), 1);
     operand(out)->tensor.shape = DIMS(4, 1u << 30);
-    REFUSED("more than 2^32 - 1 bytes");
+    REJECTED("more than 2^32 - 1 bytes");
 }
 END_TEST
 
-START_TEST(a_copy_stands_alone)
+START_TEST(a_copied_model_is_independent)
 {
     struct arena *a = arena_new(0);
     struct model copy;
@@ -364,14 +364,14 @@ Suite *validate_suite(void)
     tcase_add_test(t, no_cycles);
     tcase_add_test(t, any_order_of_operations_is_accepted);
     tcase_add_test(t, bad_operations);
-    tcase_add_test(t, shapes_must_come_out_as_declared);
-    tcase_add_test(t, what_cannot_be_executed_needs_its_level_all_the_same);
+    tcase_add_test(t, inferred_shapes_match_the_declared);
+    tcase_add_test(t, operations_that_cannot_run_still_need_their_level);
     tcase_add_test(t, constants_have_their_bytes);
     tcase_add_test(t, references_stay_in_their_pool);
-    tcase_add_test(t, what_is_counted_is_there);
-    tcase_add_test(t, what_is_counted_beside_the_graphs_is_there);
+    tcase_add_test(t, lists_of_graphs_are_present);
+    tcase_add_test(t, lists_of_models_are_present);
     tcase_add_test(t, outputs_may_have_4_gigabytes);
-    tcase_add_test(t, a_copy_stands_alone);
+    tcase_add_test(t, a_copied_model_is_independent);
     tcase_add_test(t, consumers_are_counted);
     return make_suite("validate", t, NULL);
 }

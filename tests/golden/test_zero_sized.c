@@ -1,7 +1,7 @@
-/* Tensors without elements: legal at run time since feature level 3, where a model leaves the
- * dimension unknown.  Detection operations that find nothing make them, and they flow on.  Random
- * calls of every operation are run with a dimension of 0: images with no batches and tensors whose
- * shape the result keeps must come out empty; elsewhere a reason to refuse is right too. */
+/* Tensors without elements, which feature level 3 allows at run time where the model leaves a
+ * dimension unspecified; detection operations that find no box produce them.  Random calls of every
+ * operation are run with a dimension of 0.  An operation whose results keep the shape, or at least
+ * the batches of images, must give empty results; any other may also reject the operands. */
 #include <check.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ enum { DRAWN = 150, LEAST = 20 };
 static struct arena *arena;
 static struct example example;
 
-/* The role of each operand of the only operation, as op_bind() chose the form. */
+/* The operation and the role of each of its operands, in the form that op_bind() chose. */
 struct roles {
     const struct op *op;
     const struct role *of[MAX_ROLES];
@@ -44,8 +44,8 @@ static bool is_image(const struct role *r)
     return r->image && r->dims[0] == 'N';
 }
 
-/* Whether the operation has to take a tensor without elements: results keep the shape, or at least
- * the batches. */
+/* Whether the operation must accept a tensor without elements: its results keep the shape, or at
+ * least the batches. */
 static bool must_run(const struct op *op, const struct role *first)
 {
     bool whole = is_whole(first), image = is_image(first);
@@ -63,8 +63,8 @@ static char letter_at(const struct role *r, uint32_t at)
     return at < strlen(r->dims) && !strchr("?*", r->dims[at]) ? r->dims[at] : 0;
 }
 
-/* Dimension `at` of the first operand becomes 0, and what is the same dimension elsewhere.  false:
- * that of a constant would, or one that has scales, which may not be. */
+/* Sets dimension `at` of the first operand, and the same dimension of other operands, to 0. Returns
+ * false if a constant or a per-channel operand has this dimension, which must not be 0. */
 static bool empty_inputs(struct example *e, const struct roles *r, uint32_t at)
 {
     struct graph *g = &e->model.graph[0];
@@ -92,7 +92,7 @@ static bool empty_inputs(struct example *e, const struct roles *r, uint32_t at)
     return true;
 }
 
-/* 0: ran; -1: refused. */
+/* Plans and runs the example; returns a negative number if it is rejected. */
 static int run(bool bounds, struct result *ret, struct why *w)
 {
     struct exec_options options = { .arena = arena, .bounds = bounds };
@@ -104,7 +104,7 @@ static int run(bool bounds, struct result *ret, struct why *w)
     return rc;
 }
 
-/* Returns whether it ran. */
+/* Runs the example with and without bounds and returns whether it was accepted. */
 static bool run_empty(const struct roles *r)
 {
     struct why w = { 0 };
@@ -124,7 +124,7 @@ static bool run_empty(const struct roles *r)
     return true;
 }
 
-START_TEST(empty_tensors_flow_on)
+START_TEST(operations_accept_empty_tensors)
 {
     struct randgraph_options o = randgraph_default;
     const struct op *op = op_table[_i];
@@ -151,7 +151,7 @@ START_TEST(empty_tensors_flow_on)
         if (empty_inputs(&example, &r, at))
             ran += run_empty(&r);
     }
-    ck_assert_msg(ran >= LEAST || !must, "%s: ran %u times", op->name, ran);
+    ck_assert_msg(ran >= LEAST || !must, "%s: accepted only %u times", op->name, ran);
     arena_free(arena);
 }
 END_TEST
@@ -170,7 +170,7 @@ static uint32_t unknown(struct build *b, enum lifetime life)
     return build_operand(b, life, DT_F32, (struct shape){ 0 });
 }
 
-/* A network over the batches that a slice leaves; `batches` is an input. */
+/* Adds a network on the batches that SLICE keeps; `batches`: the operand with the slice's size. */
 static void add_network(struct build *b, uint32_t batches)
 {
     static const int32_t begin[4];
@@ -197,8 +197,8 @@ static void add_network(struct build *b, uint32_t batches)
     OPERATION(b, "SOFTMAX", IDS(t[6], soft), IDS(t[7]));
 }
 
-/* What a detection that finds nothing does to the network behind it. */
-START_TEST(a_network_runs_on_nothing)
+/* A network runs on 0 to 3 batches, as behind a detection operation that may find no box. */
+START_TEST(a_network_runs_on_empty_tensors)
 {
     const struct exec_options options = { .bounds = true };
     int32_t size[4] = { _i, 4, 4, 2 };
@@ -225,7 +225,7 @@ Suite *zero_sized_suite(void)
 {
     TCase *t = tcase_create("operations");
 
-    tcase_add_loop_test(t, empty_tensors_flow_on, 0, op_table_n);
-    tcase_add_loop_test(t, a_network_runs_on_nothing, 0, 4);
+    tcase_add_loop_test(t, operations_accept_empty_tensors, 0, op_table_n);
+    tcase_add_loop_test(t, a_network_runs_on_empty_tensors, 0, 4);
     return make_suite("zero_sized", t, NULL);
 }
