@@ -1,5 +1,6 @@
-/* Random models: legal, runnable, connected, of finite values that tell something, the same for
- * ever; and no row of the catalogue is left out. */
+/* Random models: they are valid, run, are connected, and have finite values that are neither
+ * constant nor saturated; a seed and an index always give the same model; every typing row and form
+ * of the catalogue is drawn. */
 #include <check.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,13 +34,13 @@ static const struct example *make(const struct randgraph_options *o, uint64_t se
     return &example;
 }
 
-/* What a share is measured of. */
+/* Counts over all outputs. */
 struct tally {
-    size_t outputs, alike, elements, undecided, saturated;
-    double limit; /* of every value on the way */
+    size_t outputs, constant, elements, undecided, saturated;
+    double limit; /* of the magnitude of every value in the graph */
 };
 
-static const double fp16_limit = 1e4 * 1.001; /* fp16 ends at 65504 */
+static const double fp16_limit = 1e4 * 1.001; /* the largest half is 65504 */
 
 static double values[1 << 16];
 
@@ -53,7 +54,7 @@ static void check_values(const struct exec_event *e, void *user)
         double limit = type == DT_I32 ? INT32_MAX : type == DT_F16 ? fp16_limit : t->limit;
         tensor_widen(out, values);
         for (size_t k = 0; k < tensor_count(out); k++)
-            if (!(fabs(values[k]) <= limit)) /* ck_assert() writes a file each time */
+            if (!(fabs(values[k]) <= limit)) /* not ck_assert(), which writes a file at each call */
                 ck_abort_msg("%s: operation %u of graph %u (%s) gives %g", example.name,
                              e->operation, e->graph, e->call->op->name, values[k]);
     }
@@ -61,19 +62,19 @@ static void check_values(const struct exec_event *e, void *user)
 
 static void tally_output(struct tally *t, const struct tensor *out, const double *bound)
 {
-    size_t n = tensor_count(out), at_edge = 0, alike = 0;
+    size_t n = tensor_count(out), at_edge = 0, equal = 0;
     const struct codec *k = dtype_info[out->dtype].codec;
 
     tensor_widen(out, values);
     for (size_t i = 0; i < n; i++) {
         double x = values[i], q = x / tensor_step(out, 0) + out->zero;
-        alike += x == values[0];
+        equal += x == values[0];
         t->undecided += isinf(bound[i]) != 0;
         at_edge += k->size == 1 && out->scale > 0 && (q < k->min + 0.5 || q > k->max - 0.5);
     }
     t->outputs++;
     t->elements += n;
-    t->alike += n > 1 && alike == n;
+    t->constant += n > 1 && equal == n;
     t->saturated += n > 1 && at_edge == n;
 }
 
@@ -92,8 +93,8 @@ static void run(const struct example *e, struct tally *t)
     plan_free(plan);
 }
 
-/* Joins the parts that operation `o` touches; part[] is by operand. */
-static void join(const struct operation *o, const struct graph *g, uint32_t *part)
+/* Merges the connected components of the operands of `o`; part[i]: component of operand i. */
+static void merge_components(const struct operation *o, const struct graph *g, uint32_t *part)
 {
     uint32_t first = o->out[0];
 
@@ -116,14 +117,14 @@ static void check_connected(const struct example *e)
     for (uint32_t i = 0; i < g->n_operands; i++)
         part[i] = i;
     for (uint32_t i = 0; i < g->n_operations; i++)
-        join(&g->operation[i], g, part);
+        merge_components(&g->operation[i], g, part);
     for (uint32_t i = 1; i < g->n_operations; i++)
         if (part[g->operation[i].out[0]] != part[g->operation[0].out[0]])
-            ck_abort_msg("%s: operation %u stands alone", e->name, i);
+            ck_abort_msg("%s: operation %u is not connected to the others", e->name, i);
     free(part);
 }
 
-START_TEST(models_are_legal_and_run)
+START_TEST(models_are_valid_and_run)
 {
     struct randgraph_options o = randgraph_default;
     struct tally t = { 0 };
@@ -137,15 +138,16 @@ START_TEST(models_are_legal_and_run)
         run(e, &t);
         check_connected(e);
     }
-    ck_assert_msg(t.alike * 50 < t.outputs, "%zu of %zu outputs are constant", t.alike, t.outputs);
+    ck_assert_msg(t.constant * 50 < t.outputs, "%zu of %zu outputs are constant", t.constant,
+                  t.outputs);
     ck_assert_msg(t.saturated * 50 < t.outputs, "%zu of %zu outputs are saturated", t.saturated,
                   t.outputs);
-    ck_assert_msg(t.undecided * 50 < t.elements, "%zu of %zu elements are undecidable", t.undecided,
-                  t.elements);
+    ck_assert_msg(t.undecided * 50 < t.elements, "%zu of %zu elements have an infinite bound",
+                  t.undecided, t.elements);
 }
 END_TEST
 
-START_TEST(there_are_as_many_operations_as_asked)
+START_TEST(number_of_operations_is_respected)
 {
     struct randgraph_options o = randgraph_default;
 
@@ -158,7 +160,7 @@ START_TEST(there_are_as_many_operations_as_asked)
 }
 END_TEST
 
-START_TEST(no_model_is_newer_than_asked)
+START_TEST(feature_level_is_respected)
 {
     struct randgraph_options o = randgraph_default;
 
@@ -172,7 +174,7 @@ START_TEST(no_model_is_newer_than_asked)
 }
 END_TEST
 
-/* Rows of the catalogue, by operation, form and typing. */
+/* How often each row of the catalogue was drawn, by operation, form and typing row. */
 enum { MAX_OPS = 160, MAX_FORMS = 8, MAX_TYPINGS = 64 };
 static unsigned drawn[MAX_OPS][MAX_FORMS][MAX_TYPINGS];
 
@@ -199,7 +201,7 @@ static void count_model(const struct model *m)
             count_operation(&m->graph[i], &m->graph[i].operation[k]);
 }
 
-/* The name of a row that no graph has had, or NULL. */
+/* The name of a row that was not drawn, or NULL. */
 static const char *missing(char *text, size_t size)
 {
     for (int i = 0; i < op_table_n; i++)
@@ -227,7 +229,7 @@ START_TEST(every_row_is_drawn)
         if (!missing(text, sizeof text))
             return;
     }
-    ck_abort_msg("in %d graphs never drawn: %s", GRAPHS, text);
+    ck_abort_msg("%d graphs do not contain %s", GRAPHS, text);
 }
 END_TEST
 
@@ -240,7 +242,7 @@ static uint64_t digest_of(uint64_t from, uint64_t to)
     return digest;
 }
 
-START_TEST(seed_and_index_name_a_case)
+START_TEST(seed_and_index_determine_the_model)
 {
     uint64_t first = digest_of(0, 300);
 
@@ -253,8 +255,8 @@ START_TEST(seed_and_index_name_a_case)
 }
 END_TEST
 
-/* Pinned: other numbers would be other cases under the same names. */
-START_TEST(the_generator_is_fair_and_pinned)
+/* The numbers are pinned: other numbers would give other models under the same case names. */
+START_TEST(the_generator_is_uniform_and_pinned)
 {
     struct rng r;
     unsigned count[7] = { 0 };
@@ -295,7 +297,7 @@ START_TEST(any_bytes_give_a_model)
 }
 END_TEST
 
-START_TEST(main_types_are_as_asked)
+START_TEST(main_types_are_respected)
 {
     struct randgraph_options o = randgraph_default;
 
@@ -303,7 +305,8 @@ START_TEST(main_types_are_as_asked)
     for (uint64_t i = 0; i < 100; i++) {
         const struct graph *g = &make(&o, 9, i)->model.graph[0];
         const struct operation *first = &g->operation[0];
-        bool found = g->operand[first->out[0]].tensor.dtype == DT_S8; /* of lookups, by index */
+        bool found =
+            g->operand[first->out[0]].tensor.dtype == DT_S8; /* a lookup has its type there */
         for (uint32_t k = 0; k < first->n_in; k++)
             found |= g->operand[first->in[k]].tensor.dtype == DT_S8;
         ck_assert_msg(found, "%s", example.name);
@@ -311,7 +314,7 @@ START_TEST(main_types_are_as_asked)
 }
 END_TEST
 
-START_TEST(one_operation_alone)
+START_TEST(option_only_restricts_the_operations)
 {
     struct randgraph_options o = randgraph_default;
     struct tally t = { 0 };
@@ -329,33 +332,33 @@ START_TEST(one_operation_alone)
 }
 END_TEST
 
-static void refuse(struct randgraph_options o, const char *reason)
+static void check_rejected(struct randgraph_options o, const char *reason)
 {
     ck_assert_int_eq(randgraph_make(&o, 1, 1, arena, &example, &why), -1);
     ck_assert_msg(strstr(why.text, reason), "%s", why.text);
 }
 
-START_TEST(bad_options_are_refused)
+START_TEST(invalid_options_are_rejected)
 {
     struct randgraph_options o = randgraph_default;
 
     o.min_ops = 0;
-    refuse(o, "0 to 20 operations");
+    check_rejected(o, "0 to 20 operations");
     o = randgraph_default;
     o.max_ops = 101;
-    refuse(o, "101 operations");
+    check_rejected(o, "101 operations");
     o = randgraph_default;
     o.max_dim = 65;
-    refuse(o, "dimension 65");
+    check_rejected(o, "dimension 65");
     o = randgraph_default;
     o.max_level = 9;
-    refuse(o, "level 9");
+    check_rejected(o, "level 9");
     o = randgraph_default;
     o.only = "ADDITION";
-    refuse(o, "ADDITION");
+    check_rejected(o, "ADDITION");
     o = randgraph_default;
     o.dtypes = 1u << DT_MODEL;
-    refuse(o, "no operation");
+    check_rejected(o, "no operation");
 }
 END_TEST
 
@@ -391,16 +394,16 @@ Suite *randgraph_suite(void)
     TCase *c = tcase_create("randgraph");
 
     tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, models_are_legal_and_run);
-    tcase_add_test(c, there_are_as_many_operations_as_asked);
-    tcase_add_test(c, no_model_is_newer_than_asked);
+    tcase_add_test(c, models_are_valid_and_run);
+    tcase_add_test(c, number_of_operations_is_respected);
+    tcase_add_test(c, feature_level_is_respected);
     tcase_add_test(c, every_row_is_drawn);
-    tcase_add_test(c, seed_and_index_name_a_case);
-    tcase_add_test(c, the_generator_is_fair_and_pinned);
+    tcase_add_test(c, seed_and_index_determine_the_model);
+    tcase_add_test(c, the_generator_is_uniform_and_pinned);
     tcase_add_test(c, any_bytes_give_a_model);
-    tcase_add_test(c, main_types_are_as_asked);
-    tcase_add_test(c, one_operation_alone);
-    tcase_add_test(c, bad_options_are_refused);
+    tcase_add_test(c, main_types_are_respected);
+    tcase_add_test(c, option_only_restricts_the_operations);
+    tcase_add_test(c, invalid_options_are_rejected);
     tcase_add_test(c, weights_are_loaded_and_dumped);
     return make_suite("randgraph", c, NULL);
 }

@@ -1,4 +1,4 @@
-/* The HTML report, on databases made here with the schema of harness/store/results.h. */
+/* The HTML report of small databases, made with the schema of harness/store/results.h. */
 #include <check.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static int write_report(int64_t run, struct why *w)
     return report_write(db_path, page, run, w);
 }
 
-/* The page of all runs. */
+/* The page of a run; 0: of all runs. */
 static char *page_of(int64_t run)
 {
     struct why w = { 0 };
@@ -85,7 +85,7 @@ static char *page_of(int64_t run)
     VERDICT "(2,1,'fail','why it failed','bound','done','NONE',2.5,9,4,0,7,'[1,2]','MUL',"         \
             "'TENSOR_FLOAT16',0.25,0.75,0.125,4,'halcyon replay random/s1/i1');"
 
-START_TEST(report_of_nothing)
+START_TEST(report_of_an_empty_database)
 {
     char *page = page_of(0);
     ck_assert_ptr_nonnull(strstr(page, "Nothing was run"));
@@ -94,7 +94,7 @@ START_TEST(report_of_nothing)
 }
 END_TEST
 
-START_TEST(report_says_that_all_conform)
+START_TEST(report_of_conforming_verdicts)
 {
     run_sql(TARGET CASES PASS);
     char *page = page_of(1);
@@ -125,15 +125,15 @@ START_TEST(report_shows_a_failure)
     run_sql(TARGET CASES PASS FAIL);
     char *page = page_of(0);
     for (int i = 0; i < COUNT(parts); i++)
-        ck_assert_msg(strstr(page, parts[i]) != NULL, "no '%s'", parts[i]);
+        ck_assert_msg(strstr(page, parts[i]) != NULL, "the page does not contain '%s'", parts[i]);
     ck_assert_ptr_null(strstr(page, "http-equiv"));
     ck_assert_ptr_null(strstr(page, "src="));
     free(page);
 }
 END_TEST
 
-/* run 1 failed, run 2 passed: fixed, unless one asks for run 1 */
-START_TEST(report_takes_the_newest_verdict)
+/* A case failed in run 1 and passed in run 2: only the page of run 1 has the failure. */
+START_TEST(report_shows_the_newest_verdict)
 {
     run_sql(TARGET CASES PASS FAIL
             "INSERT INTO runs VALUES(2,'random','halcyon random','{}','0.1','bound',1,"
@@ -150,7 +150,7 @@ START_TEST(report_takes_the_newest_verdict)
 }
 END_TEST
 
-START_TEST(report_says_that_cases_are_missing)
+START_TEST(report_shows_that_a_run_is_unfinished)
 {
     run_sql(TARGET CASES PASS "UPDATE runs SET finished = NULL");
     char *page = page_of(0);
@@ -206,36 +206,36 @@ START_TEST(report_escapes_everything)
 }
 END_TEST
 
-static void expect_refused(const char *path, int64_t run, const char *text)
+static void expect_error(const char *path, int64_t run, const char *text)
 {
     struct why w = { 0 };
     struct stat status;
     memmove(db_path, path, strlen(path) + 1);
     ck_assert_int_eq(write_report(run, &w), -1);
     ck_assert_msg(strstr(w.text, text) != NULL, "%s", w.text);
-    ck_assert_int_eq(stat(page_path, &status), -1); /* nothing is left */
+    ck_assert_int_eq(stat(page_path, &status), -1); /* no page is written */
 }
 
-START_TEST(report_refuses_what_is_no_database)
+START_TEST(report_rejects_other_databases)
 {
     char path[64];
-    expect_refused(db_path, 77, "no run 77");
+    expect_error(db_path, 77, "no run 77");
     snprintf(path, sizeof(path), "%s/other.db", dir);
-    expect_refused(path, 0, "No such file");
+    expect_error(path, 0, "No such file");
 
     FILE *file = fopen(path, "w");
     fputs("this is a text, not a database; it is long enough to have a header, though it is none: "
           "the first hundred bytes would be one",
           file);
     fclose(file);
-    expect_refused(path, 0, "not a database");
+    expect_error(path, 0, "not a database");
 
     snprintf(path, sizeof(path), "%s/foreign.db", dir);
     snprintf(db_path, sizeof(db_path), "%s", path);
     run_sql("CREATE TABLE people (name TEXT)");
-    expect_refused(path, 0, "not a results database");
+    expect_error(path, 0, "not a results database");
     run_sql("PRAGMA application_id = 1212238937; PRAGMA user_version = 99");
-    expect_refused(path, 0, "schema version 99");
+    expect_error(path, 0, "schema version 99");
 }
 END_TEST
 
@@ -243,13 +243,13 @@ Suite *report_page_suite(void)
 {
     TCase *page = tcase_create("page");
     tcase_add_checked_fixture(page, setup, teardown);
-    tcase_add_test(page, report_of_nothing);
-    tcase_add_test(page, report_says_that_all_conform);
+    tcase_add_test(page, report_of_an_empty_database);
+    tcase_add_test(page, report_of_conforming_verdicts);
     tcase_add_test(page, report_shows_a_failure);
-    tcase_add_test(page, report_takes_the_newest_verdict);
-    tcase_add_test(page, report_says_that_cases_are_missing);
+    tcase_add_test(page, report_shows_the_newest_verdict);
+    tcase_add_test(page, report_shows_that_a_run_is_unfinished);
     tcase_add_test(page, report_groups_reasons_and_caps_graphs);
     tcase_add_test(page, report_escapes_everything);
-    tcase_add_test(page, report_refuses_what_is_no_database);
+    tcase_add_test(page, report_rejects_other_databases);
     return make_suite("report_page", page, NULL);
 }

@@ -1,3 +1,4 @@
+/* graphDump as DOT, as SVG and in the log; escaping of HTML; the manual of operations. */
 #include <check.h>
 #include <graphviz/cgraph.h>
 #include <inttypes.h>
@@ -14,8 +15,8 @@
 #include "tests/support/build.h"
 #include "tests/support/check_main.h"
 
-/* (a + b) + b with one constant scalar that both additions read: operands a, b, activation,
- * temporary, output. */
+/* (a + b) + b; both additions have the same activation.  Operands: a, b, activation, temporary,
+ * output. */
 static struct model *sample(struct build *b, int32_t activation)
 {
     build_init(b, 1);
@@ -32,7 +33,7 @@ static struct model *sample(struct build *b, int32_t activation)
 
 /* --- graphDump */
 
-/* noinline: gcc 12 takes the text for the variable that open_memstream() fills. */
+/* noinline: inlined, gcc 12 wrongly assumes that open_memstream() does not change the text. */
 __attribute__((noinline)) static char *dot_of(const struct model *m, const char *name, int32_t mark)
 {
     struct graph_dump_options options = { .mark_output = mark };
@@ -51,7 +52,7 @@ START_TEST(dot_has_nodes_and_edges)
     char *dot = dot_of(sample(&b, 0), "sample", -1);
     Agraph_t *g = agmemread(dot);
     ck_assert_ptr_nonnull(g);
-    /* four tensors and two operations; the scalar is a row of both operations */
+    /* Four tensors and two operations; the scalar is shown within both operations. */
     ck_assert_int_eq(agnnodes(g), 6);
     ck_assert_int_eq(agnedges(g), 6);
     ck_assert_ptr_null(strstr(dot, GRAPH_MARK_COLOR));
@@ -61,20 +62,20 @@ START_TEST(dot_has_nodes_and_edges)
 }
 END_TEST
 
-static void hear(enum log_level level, const char *tag, const char *text, void *user)
+static void write_line(enum log_level level, const char *tag, const char *text, void *user)
 {
     FILE *to = user;
     ck_assert(level == LOG_INFO && strcmp(tag, "GraphDump") == 0);
     fprintf(to, "%s\n", text);
 }
 
-/* gcc 12, as above. */
+/* noinline: as above. */
 __attribute__((noinline)) static char *logged(const struct model *m, const char *name)
 {
     char *text = NULL;
     size_t length;
     FILE *to = open_memstream(&text, &length);
-    log_set_sink(hear, to);
+    log_set_sink(write_line, to);
     int r = graph_dump_log(m, name, NULL);
     log_set_sink(NULL, NULL);
     fclose(to);
@@ -82,7 +83,7 @@ __attribute__((noinline)) static char *logged(const struct model *m, const char 
     return text;
 }
 
-START_TEST(the_log_gets_the_same_lines)
+START_TEST(log_has_the_lines_of_the_dot)
 {
     struct build b;
     char *dot = dot_of(sample(&b, 0), "sample", -1), *text = logged(&b.model, "sample");
@@ -93,8 +94,8 @@ START_TEST(the_log_gets_the_same_lines)
 }
 END_TEST
 
-/* the failing output, and only that, is marked; in the text and in a graph that is laid out later
- */
+/* Only the failing output is marked: by graph_dump_dot(), and by graph_layout_svg() of a graph that
+ * was written before. */
 START_TEST(dot_marks_the_failing_output)
 {
     struct build b;
@@ -130,7 +131,7 @@ START_TEST(dot_names_roles_and_values)
 }
 END_TEST
 
-/* IF with two subgraphs */
+/* An IF with two subgraphs. */
 START_TEST(dot_draws_subgraphs)
 {
     struct build b;
@@ -150,7 +151,7 @@ START_TEST(dot_draws_subgraphs)
     Agraph_t *g = agmemread(dot);
     ck_assert_ptr_nonnull(g);
     ck_assert_int_eq(agnnodes(g), 4 + 3 + 3);
-    ck_assert_int_eq(agnedges(g), 3 + 2 + 2 + 2); /* two into the clusters */
+    ck_assert_int_eq(agnedges(g), 3 + 2 + 2 + 2); /* two lead into the clusters */
     ck_assert_ptr_nonnull(agsubg(g, (char[]){ "cluster_1" }, 0));
     ck_assert_ptr_nonnull(agsubg(g, (char[]){ "cluster_2" }, 0));
     agclose(g);
@@ -159,8 +160,8 @@ START_TEST(dot_draws_subgraphs)
 }
 END_TEST
 
-/* names, types, indexes and lengths that lie */
-START_TEST(dot_survives_hostile_models)
+/* Names that need escaping; invalid types, indexes, ranks and lengths. */
+START_TEST(dot_of_invalid_models)
 {
     struct build b;
     struct model *m = sample(&b, 0);
@@ -188,7 +189,7 @@ START_TEST(dot_survives_hostile_models)
 }
 END_TEST
 
-START_TEST(layout_refuses_what_is_no_graph)
+START_TEST(layout_rejects_invalid_dot)
 {
     char *svg = NULL;
     struct why w;
@@ -210,7 +211,7 @@ static char *escaped(const char *text, size_t most)
     return to_text;
 }
 
-START_TEST(escape_makes_text_harmless)
+START_TEST(text_is_escaped)
 {
     static const struct {
         const char *in, *out;
@@ -220,8 +221,8 @@ START_TEST(escape_makes_text_harmless)
         { "tab\tline\n", "tab\tline\n", 0 },
         { "\x01\x7f", "\xef\xbf\xbd\x7f", 0 },
         { "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 0 },
-        { "\xc3(", "\xef\xbf\xbd(", 0 },                               /* cut short */
-        { "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", 0 },                 /* too long a form */
+        { "\xc3(", "\xef\xbf\xbd(", 0 },                               /* truncated */
+        { "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", 0 },                 /* overlong form */
         { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", 0 }, /* surrogate */
         { "abc", "ab\xe2\x80\xa6", 2 },
         { "abc", "abc", 3 },
@@ -235,7 +236,7 @@ END_TEST
 
 /* --- the manual */
 
-START_TEST(manual_tells_every_operation)
+START_TEST(manual_describes_every_operation)
 {
     for (int i = 0; i < op_table_n; i++) {
         char *text = NULL, *markdown = NULL;
@@ -249,7 +250,7 @@ START_TEST(manual_tells_every_operation)
         ck_assert_ptr_nonnull(strstr(text, op_table[i]->name));
         ck_assert_ptr_nonnull(strstr(text, op_table[i]->summary));
         ck_assert_ptr_nonnull(strstr(text, "Outputs"));
-        bool any = op_table[i]->control_kind != CONTROL_NONE; /* takes any types */
+        bool any = op_table[i]->control_kind != CONTROL_NONE; /* accepts all types */
         ck_assert_msg(any == !strstr(markdown, "| level |"), "%s", op_table[i]->name);
         for (int r = 0; r < op_table[i]->n_in; r++)
             ck_assert_ptr_nonnull(strstr(text, op_table[i]->in[r].name));
@@ -263,13 +264,13 @@ Suite *reports_suite(void)
 {
     TCase *dot = tcase_create("graph_dump"), *text = tcase_create("text");
     tcase_add_test(dot, dot_has_nodes_and_edges);
-    tcase_add_test(dot, the_log_gets_the_same_lines);
+    tcase_add_test(dot, log_has_the_lines_of_the_dot);
     tcase_add_test(dot, dot_marks_the_failing_output);
     tcase_add_test(dot, dot_names_roles_and_values);
     tcase_add_test(dot, dot_draws_subgraphs);
-    tcase_add_test(dot, dot_survives_hostile_models);
-    tcase_add_test(dot, layout_refuses_what_is_no_graph);
-    tcase_add_loop_test(text, escape_makes_text_harmless, 0, 10);
-    tcase_add_test(text, manual_tells_every_operation);
+    tcase_add_test(dot, dot_of_invalid_models);
+    tcase_add_test(dot, layout_rejects_invalid_dot);
+    tcase_add_loop_test(text, text_is_escaped, 0, 10);
+    tcase_add_test(text, manual_describes_every_operation);
     return make_suite("reports", dot, text, NULL);
 }
