@@ -12,7 +12,7 @@ static void print_values(const struct tensor *t, FILE *to)
         const struct codec *c = dtype_info[t->dtype].codec;
         double value;
         c->widen((const char *) t->data + i * c->size, 1, 0, 1, &value);
-        if (c->size == sizeof(int64_t)) /* doubles do not hold them */
+        if (c->size == sizeof(int64_t)) /* not exact as double */
             fprintf(to, " %lld", (long long) ((const int64_t *) t->data)[i]);
         else
             fprintf(to, " %.9g", value);
@@ -91,7 +91,7 @@ static int same_value(const struct tensor *a, const struct tensor *b, struct why
 
     REQUIRE(w, a->dtype == b->dtype, "types %d and %d", a->dtype, b->dtype);
     REQUIRE(w, (a->data && tensor_count(a) > 0) == (b->data && tensor_count(b) > 0),
-            "one has values, the other has none");
+            "only one of them has values");
     if (!a->data || tensor_count(a) == 0)
         return 0;
     REQUIRE(w, shape_equal(&a->shape, &b->shape), "shapes %s and %s", shape_text(&a->shape, one),
@@ -110,7 +110,7 @@ static int same_operand(const struct operand *a, const struct operand *b, struct
     REQUIRE(w,
             s->extension_length == t->extension_length &&
                 (!s->extension_length || !memcmp(s->extension, t->extension, s->extension_length)),
-            "data of an extension differ");
+            "extension data differ");
     REQUIRE(w, s->n_channels == t->n_channels && s->channel_dim == t->channel_dim,
             "scales along different dimensions");
     for (uint32_t i = 0; i < s->n_channels; i++)
@@ -121,7 +121,7 @@ static int same_operand(const struct operand *a, const struct operand *b, struct
 
 struct pairing {
     const struct example *a, *b;
-    uint32_t *of; /* per graph of a: the graph of b, + 1; 0: not met yet */
+    uint32_t *of; /* per graph of a: its graph of b, + 1; 0: not compared yet */
 };
 
 static int same_graph(struct pairing *p, uint32_t g, uint32_t h, struct why *w);
@@ -146,7 +146,7 @@ static int same_graph(struct pairing *p, uint32_t g, uint32_t h, struct why *w)
     const struct graph *a = &p->a->model.graph[g], *b = &p->b->model.graph[h];
 
     if (p->of[g] > 0) {
-        REQUIRE(w, p->of[g] == h + 1, "graph %u is two graphs in the other", g);
+        REQUIRE(w, p->of[g] == h + 1, "graph %u corresponds to two graphs of the other model", g);
         return 0;
     }
     p->of[g] = h + 1;
@@ -179,7 +179,7 @@ int example_same(const struct example *a, const struct example *b, struct why *w
     for (uint32_t i = 0; i < g->n_outputs; i++) {
         bool compared = !a->ignored[i] && a->expected[i].data;
         REQUIRE(w, compared == (!b->ignored[i] && b->expected[i].data),
-                "output %u: compared in one only", i);
+                "output %u: only one of them is compared", i);
         if (compared && same_value(&a->expected[i], &b->expected[i], w) < 0)
             return why_prefix(w, "output %u", i);
     }

@@ -1,4 +1,4 @@
-/* An example as text, for comparing with what is expected of it. */
+/* Examples as text, and their comparison. */
 #ifndef TESTS_EXAMPLE_TEXT_H
 #define TESTS_EXAMPLE_TEXT_H
 
@@ -6,12 +6,13 @@
 
 #include "golden/golden.h"
 
-/* One line for the example and one for each operand and operation. */
+/* Writes one line for the example and one for each operand and operation; the .expected files of
+ * tests/specs/language have this form. */
 void example_print(const struct example *e, FILE *to);
 
-/* Whether two examples mean the same: the same inputs and outputs with the same bits, the same
- * operations in the same order on operands that are alike.  Operands may be numbered differently.
- */
+/* Returns 0 if two examples are equal: inputs and outputs with the same bits, the same operations
+ * in the same order on equal operands, the same expectations.  Operands may be numbered
+ * differently. Otherwise returns a negative number, with the first difference in w. */
 int example_same(const struct example *a, const struct example *b, struct why *w);
 
 #endif

@@ -1,5 +1,10 @@
-/* Files that are wrong or wild.  Each specification in the directory of argument 1 says in its
- * first line what the error must say; then files that are well-formed are cut and damaged. */
+/* Invalid and hostile files are rejected with an error that names the file.
+ *
+ *     test_hostile DIRECTORY FILE...
+ *
+ * The first line of each specification in DIRECTORY contains the expected error.  Corpus lines and
+ * TOML files are made here.  Each FILE is truncated and damaged in many ways, and must then either
+ * load or be rejected. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +13,11 @@
 
 #include "specs/specs.h"
 
-enum { MAX_PATH = 4096, SHORT = 1, LONG = 60 }; /* seconds: for files that never end, and others */
+enum {
+    MAX_PATH = 4096,
+    SHORT = 1,
+    LONG = 60
+}; /* timeouts in seconds: for files that do not end, and for others */
 
 static char scratch[64] = "/tmp/halcyon-hostile-XXXXXX";
 static int failures;
@@ -37,7 +46,7 @@ static int load_with(const char *path, double timeout, unsigned threads, int *re
     return specs_load(path, &options, count, ret_examples, w);
 }
 
-/* Threads that parse lines ahead change nothing. */
+/* Loads a file; lines that threads parse ahead must give the same result. */
 static int load(const char *path, double timeout, struct why *w)
 {
     struct why ahead;
@@ -66,13 +75,13 @@ static void check_specification(const char *directory, const char *name)
     wanted[strcspn(wanted, "\n")] = '\0';
     int timeout = strstr(wanted, "not loaded within") ? SHORT : LONG;
     if (strncmp(wanted, opening, strlen(opening)) != 0)
-        fail(path, wanted, "a first line that tells the error");
+        fail(path, wanted, "a first line with the expected error");
     else if (load(path, timeout, &w) == 0)
         fail(path, "loaded", wanted);
     else if (!strstr(w.text, wanted + strlen(opening)) || strncmp(w.text, path, strlen(path)) != 0)
         fail(path, w.text, wanted);
     else if (w.code != WHY_INVALID && w.code != WHY_TIMEOUT && w.code != WHY_UNSUPPORTED)
-        fail(path, w.text, "an error of the file, not of the machine");
+        fail(path, w.text, "WHY_INVALID, WHY_TIMEOUT or WHY_UNSUPPORTED");
 }
 
 static int is_modpy(const struct dirent *entry)
@@ -91,7 +100,7 @@ static void check_specifications(const char *directory)
     }
     free(entry);
     if (n <= 0)
-        fail(directory, "nothing there", "specifications");
+        fail(directory, "no files", "specifications");
     if (access("/tmp/halcyon-must-not-exist", F_OK) == 0)
         fail(directory, "a specification has written a file", "none");
 }
@@ -108,7 +117,7 @@ static const char *write_scratch(const char *name, const void *bytes, size_t n)
     return path;
 }
 
-/* A record with one thing in it that the table below replaces. */
+/* A valid record; each row of the table below replaces a part of it. */
 static const char pattern[] =
     "{\"name\":\"n\",\"main\":{\"operands\":[{\"type\":\"TENSOR_FLOAT32\",\"dims\":[2],"
     "\"life\":\"SUBGRAPH_INPUT\",\"data\":[1,2]},{\"type\":\"TENSOR_FLOAT32\",\"dims\":[2],"
@@ -186,7 +195,7 @@ static void check_lines(void)
         fail("good.jsonl", w.text, "no error");
 }
 
-/* Loads or is refused, with the file named: nothing else may happen. */
+/* The file must load, or be rejected with an error that begins with its path. */
 static void check_damaged(const char *name, const void *bytes, size_t n)
 {
     const char *path = write_scratch(name, bytes, n);
@@ -210,7 +219,7 @@ static void damage(const char *path, unsigned steps)
     if (from)
         fclose(from);
     if (n == 0)
-        fail(path, "nothing read", "a file");
+        fail(path, "empty or unreadable", "a file");
     for (unsigned i = 0; i < steps; i++) {
         check_damaged(name, bytes, n * i / steps);
         memcpy(copy, bytes, n);
@@ -235,8 +244,7 @@ static void check_toml(void)
     free(json);
 }
 
-/* Arguments: the directory of hostile specifications, then files to damage. */
-/* Examples come in the order of the lines, and before the failure of a later one. */
+/* Examples are passed in the order of the lines, and before the error of a later line. */
 static int in_order(const struct example *e, void *user, struct why *w)
 {
     (void) w;

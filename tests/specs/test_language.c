@@ -1,6 +1,9 @@
-/* The language of specifications: each file of tests/specs/language yields exactly what the
- * .expected file beside it says.  With HALCYON_BLESS set, the .expected files are written instead.
- * Arguments: directories. */
+/* The specification language: each file of a directory yields the examples, or the error, in the
+ * .expected file beside it.
+ *
+ *     test_language DIRECTORY...
+ *
+ * With HALCYON_BLESS set it writes the .expected files instead. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>

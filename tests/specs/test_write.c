@@ -1,5 +1,9 @@
-/* What is written loads again as the same example: every example of the files given, or of the
- * specifications in this tree, both as a specification and as a corpus line. */
+/* Writes the examples of the given files as a specification and as a corpus line, and checks that
+ * each loads again as the same example.
+ *
+ *     test_write [-every N] PATH...
+ *
+ * N: every Nth example only.  Exit status 77 (skipped) if a path does not exist. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +12,7 @@
 #include "specs/specs.h"
 #include "tests/specs/example_text.h"
 
-struct trip {
+struct round_trip {
     char path[64];
     unsigned long done, stride;
 };
@@ -18,7 +22,7 @@ struct again {
     unsigned seen;
 };
 
-static int each_again(const struct example *e, void *user, struct why *w)
+static int compare_example(const struct example *e, void *user, struct why *w)
 {
     struct again *again = user;
     again->seen++;
@@ -29,13 +33,13 @@ static int read_back(const struct example *e, const char *path, struct why *w)
 {
     struct again again = { .e = e };
 
-    if (specs_load(path, NULL, each_again, &again, w) < 0)
+    if (specs_load(path, NULL, compare_example, &again, w) < 0)
         return why_prefix(w, "%s", e->name);
     REQUIRE(w, again.seen == 1, "%s: %u examples instead of one", e->name, again.seen);
     return 0;
 }
 
-static int there_and_back(const struct example *e, const char *path, struct why *w)
+static int write_and_read_back(const struct example *e, const char *path, struct why *w)
 {
     FILE *to = fopen(path, "w");
     bool python = strstr(path, ".mod.py");
@@ -52,38 +56,37 @@ static int there_and_back(const struct example *e, const char *path, struct why 
 
 static int each(const struct example *e, void *user, struct why *w)
 {
-    struct trip *trip = user;
+    struct round_trip *round_trip = user;
     char path[96];
 
-    if (trip->done++ % trip->stride != 0)
+    if (round_trip->done++ % round_trip->stride != 0)
         return 0;
-    snprintf(path, sizeof path, "%s/again.mod.py", trip->path);
-    TRY(there_and_back(e, path, w));
-    snprintf(path, sizeof path, "%s/again.jsonl", trip->path);
-    return there_and_back(e, path, w);
+    snprintf(path, sizeof path, "%s/again.mod.py", round_trip->path);
+    TRY(write_and_read_back(e, path, w));
+    snprintf(path, sizeof path, "%s/again.jsonl", round_trip->path);
+    return write_and_read_back(e, path, w);
 }
 
-/* Arguments: [-every N] PATH...; 77 where a path is not there. */
 int main(int argc, char **argv)
 {
-    struct trip trip = { .path = "/tmp/halcyon-write-XXXXXX", .stride = 1 };
+    struct round_trip round_trip = { .path = "/tmp/halcyon-write-XXXXXX", .stride = 1 };
     struct why w;
     int first = 1;
 
     if (argc > 2 && strcmp(argv[1], "-every") == 0) {
-        trip.stride = strtoul(argv[2], NULL, 10);
+        round_trip.stride = strtoul(argv[2], NULL, 10);
         first = 3;
     }
-    if (!mkdtemp(trip.path))
+    if (!mkdtemp(round_trip.path))
         return 1;
     for (int i = first; i < argc; i++) {
         if (access(argv[i], R_OK) < 0)
-            return rmdir(trip.path) < 0 ? 1 : 77;
-        if (specs_load(argv[i], NULL, each, &trip, &w) < 0) {
+            return rmdir(round_trip.path) < 0 ? 1 : 77;
+        if (specs_load(argv[i], NULL, each, &round_trip, &w) < 0) {
             fprintf(stderr, "%s\n", w.text);
             return 1;
         }
     }
-    printf("%lu examples\n", trip.done);
-    return rmdir(trip.path) < 0;
+    printf("%lu examples\n", round_trip.done);
+    return rmdir(round_trip.path) < 0;
 }
