@@ -1,4 +1,4 @@
-/* Which verdict an outcome gets; options; waivers; quoting. */
+/* The verdict of an outcome; options, waivers, quoting, case names, shards, generated inputs. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void begin(struct fixture *f, enum judge_kind judge)
     ck_assert_str_eq(f->check.reference_why, "");
 }
 
-/* What a driver might have answered. */
+/* The outcome of a driver that ended at this stage with this status, and n values as its output. */
 static struct outcome answer(enum stage stage, enum hal_status status, const float *values,
                              uint32_t n)
 {
@@ -106,8 +106,8 @@ START_TEST(wrong_numbers_fail_with_the_element)
 }
 END_TEST
 
-/* What the reference gives does not matter then. */
-START_TEST(by_bound_the_reference_is_compared_with_what_is_expected)
+/* For the reference itself the expected values of the example are compared, not its own outputs. */
+START_TEST(the_reference_is_compared_with_expected_values)
 {
     struct fixture f;
     float wrong[3] = { 0, 0.25f, 2 };
@@ -139,7 +139,7 @@ START_TEST(a_wrong_shape_is_a_violation)
 }
 END_TEST
 
-START_TEST(an_open_shape_may_be_another)
+START_TEST(an_undecided_shape_may_differ)
 {
     struct fixture f;
     begin(&f, JUDGE_BOUND);
@@ -157,9 +157,8 @@ START_TEST(an_open_shape_may_be_another)
 }
 END_TEST
 
-/* A result that is drawn at random is given to the judge of distributions, whatever was asked for.
- */
-START_TEST(draws_are_not_compared_one_by_one)
+/* Random results are judged by their distribution, whichever judge is chosen. */
+START_TEST(random_results_are_judged_by_distribution)
 {
     double p[2] = { 0.5, 0.5 }, relative = 0;
     struct distribution distribution = { 1, 2, p, &relative, 0 };
@@ -204,7 +203,7 @@ START_TEST(stages_map_to_verdicts)
 }
 END_TEST
 
-START_TEST(a_broken_contract_is_a_violation_whatever_else)
+START_TEST(a_contract_violation_takes_precedence)
 {
     struct fixture f;
     begin(&f, JUDGE_CTS);
@@ -217,7 +216,7 @@ START_TEST(a_broken_contract_is_a_violation_whatever_else)
 }
 END_TEST
 
-START_TEST(what_must_fail_passes_only_by_failing_to_execute)
+START_TEST(expected_failures_must_fail_at_execution)
 {
     struct fixture f;
     begin(&f, JUDGE_CTS);
@@ -273,7 +272,7 @@ static int parse(struct options *ret, struct why *w, const char *line)
     return options_parse(&random, argc, argv, ret, w);
 }
 
-START_TEST(options_are_read)
+START_TEST(options_are_parsed)
 {
     struct options o;
     struct why w;
@@ -298,7 +297,7 @@ START_TEST(options_are_read)
 }
 END_TEST
 
-START_TEST(bad_options_are_named)
+START_TEST(invalid_options_are_reported)
 {
     static const char *const rows[][2] = {
         { "random --seed x", "--seed: 'x'" },
@@ -379,7 +378,7 @@ START_TEST(waivers_match_by_glob)
 }
 END_TEST
 
-START_TEST(a_waiver_has_a_reason)
+START_TEST(a_waiver_needs_a_reason)
 {
     struct why w;
     ck_assert_ptr_null(load_text("# comment\nspec/* sim:dsp\n", &w));
@@ -402,7 +401,7 @@ START_TEST(arguments_are_quoted_for_a_shell)
 }
 END_TEST
 
-START_TEST(text_of_drivers_is_cleaned)
+START_TEST(driver_text_is_sanitised)
 {
     char text[] = "a\x1b[0m \xc3\xa9 \xff \xc0\xaf \xed\xa0\x80\n";
     text_clean(text);
@@ -412,7 +411,7 @@ END_TEST
 
 /* ---- cases */
 
-START_TEST(names_of_random_cases_are_read)
+START_TEST(names_of_random_cases_are_parsed)
 {
     uint64_t seed, index;
     ck_assert(case_is_random("random/s18446744073709551615/i12", &seed, &index));
@@ -424,7 +423,7 @@ START_TEST(names_of_random_cases_are_read)
 }
 END_TEST
 
-START_TEST(shards_share_the_cases_out)
+START_TEST(shards_cover_all_cases_once)
 {
     for (uint64_t n = 0; n < 12; n++) {
         uint64_t all = 0;
@@ -435,8 +434,9 @@ START_TEST(shards_share_the_cases_out)
 }
 END_TEST
 
-/* Models without values of their own: known dimensions, the whole range, the same for ever. */
-START_TEST(inputs_follow_from_the_name)
+/* Inputs generated for models without values: unknown dimensions become 1, the values cover the
+ * whole range and depend on the name only. */
+START_TEST(generated_inputs_depend_on_the_name)
 {
     struct arena *arena = arena_new(0);
     struct tensor a = { .dtype = DT_U8, .shape = { 2, { 0, 500 } }, .scale = 0.5f, .zero = 7 };
@@ -465,24 +465,24 @@ Suite *check_suite(void)
     TCase *t = tcase_create("check");
     tcase_add_test(t, right_numbers_pass);
     tcase_add_test(t, wrong_numbers_fail_with_the_element);
-    tcase_add_test(t, by_bound_the_reference_is_compared_with_what_is_expected);
+    tcase_add_test(t, the_reference_is_compared_with_expected_values);
     tcase_add_test(t, a_wrong_shape_is_a_violation);
-    tcase_add_test(t, an_open_shape_may_be_another);
-    tcase_add_test(t, draws_are_not_compared_one_by_one);
+    tcase_add_test(t, an_undecided_shape_may_differ);
+    tcase_add_test(t, random_results_are_judged_by_distribution);
     tcase_add_test(t, stages_map_to_verdicts);
-    tcase_add_test(t, a_broken_contract_is_a_violation_whatever_else);
-    tcase_add_test(t, what_must_fail_passes_only_by_failing_to_execute);
+    tcase_add_test(t, a_contract_violation_takes_precedence);
+    tcase_add_test(t, expected_failures_must_fail_at_execution);
     tcase_add_test(t, ignored_outputs_are_not_compared);
     tcase_add_test(t, only_three_verdicts_conform);
-    tcase_add_test(t, options_are_read);
-    tcase_add_test(t, bad_options_are_named);
+    tcase_add_test(t, options_are_parsed);
+    tcase_add_test(t, invalid_options_are_reported);
     tcase_add_test(t, options_of_the_generator_are_written_back);
     tcase_add_test(t, waivers_match_by_glob);
-    tcase_add_test(t, a_waiver_has_a_reason);
+    tcase_add_test(t, a_waiver_needs_a_reason);
     tcase_add_test(t, arguments_are_quoted_for_a_shell);
-    tcase_add_test(t, text_of_drivers_is_cleaned);
-    tcase_add_test(t, names_of_random_cases_are_read);
-    tcase_add_test(t, shards_share_the_cases_out);
-    tcase_add_test(t, inputs_follow_from_the_name);
+    tcase_add_test(t, driver_text_is_sanitised);
+    tcase_add_test(t, names_of_random_cases_are_parsed);
+    tcase_add_test(t, shards_cover_all_cases_once);
+    tcase_add_test(t, generated_inputs_depend_on_the_name);
     return make_suite("check", t, NULL);
 }

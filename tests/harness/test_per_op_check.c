@@ -1,4 +1,4 @@
-/* Judging operation by operation: a model cut into its operations, and what that finds. */
+/* The per-operation check: splitting a model into models of one operation, and their verdict. */
 #include <check.h>
 #include <string.h>
 
@@ -42,26 +42,26 @@ static void tear_down(void)
     build_done(&b);
 }
 
-START_TEST(each_operation_stands_alone)
+START_TEST(models_are_split_into_operations)
 {
     struct arena *a = arena_new(0);
-    struct example *layers;
+    struct example *parts;
     struct why w = { 0 };
     uint32_t n;
 
-    ck_assert_msg(per_op_check_split(&e, a, &layers, &n, &w) == 0, "%s", w.text);
+    ck_assert_msg(per_op_check_split(&e, a, &parts, &n, &w) == 0, "%s", w.text);
     ck_assert_uint_eq(n, 3);
     for (uint32_t i = 0; i < n; i++) {
-        ck_assert_msg(model_validate(&layers[i].model, &w) > 0, "%s", w.text);
-        ck_assert_uint_eq(layers[i].model.graph[0].n_operations, 1);
-        ck_assert_uint_eq(layers[i].model.graph[0].n_inputs, i == 0 ? 2 : 1);
+        ck_assert_msg(model_validate(&parts[i].model, &w) > 0, "%s", w.text);
+        ck_assert_uint_eq(parts[i].model.graph[0].n_operations, 1);
+        ck_assert_uint_eq(parts[i].model.graph[0].n_inputs, i == 0 ? 2 : 1);
     }
-    ck_assert_str_eq(layers[0].name, "operation 0 (ADD)");
-    ck_assert_ptr_eq(layers[0].in[0].data, xs);
+    ck_assert_str_eq(parts[0].name, "operation 0 (ADD)");
+    ck_assert_ptr_eq(parts[0].in[0].data, xs);
     /* x + y = 1 + 4, 6 + 0, 0 + 8, -63.5 + 255 in steps of 1.5 from 10: 13.33, 14, 15.33, 137.67 */
     const uint8_t sums[] = { 13, 14, 15, 138 };
-    ck_assert_uint_eq(layers[1].in[0].shape.rank, 2);
-    ck_assert_mem_eq(layers[1].in[0].data, sums, sizeof sums);
+    ck_assert_uint_eq(parts[1].in[0].shape.rank, 2);
+    ck_assert_mem_eq(parts[1].in[0].data, sums, sizeof sums);
     arena_free(a);
 }
 END_TEST
@@ -86,7 +86,7 @@ static struct check_result judge(const char *uri)
     return r;
 }
 
-START_TEST(layers_are_compared_too)
+START_TEST(operations_are_compared_too)
 {
     struct check_result r = judge("golden");
 
@@ -95,8 +95,8 @@ START_TEST(layers_are_compared_too)
 }
 END_TEST
 
-/* Each target judged alone on outputs that say nothing: as if everything had been undecidable. */
-START_TEST(a_layer_that_fails_is_the_verdict)
+/* The failure of an operation is the verdict even if no output of the model could be compared. */
+START_TEST(a_failing_operation_is_the_verdict)
 {
     struct check c;
     struct check_result r = check_without_outcome(VERDICT_PASS, JUDGE_BOUND);
@@ -118,8 +118,8 @@ Suite *per_op_check_suite(void)
     TCase *t = tcase_create("all");
 
     tcase_add_checked_fixture(t, set_up, tear_down);
-    tcase_add_test(t, each_operation_stands_alone);
-    tcase_add_test(t, layers_are_compared_too);
-    tcase_add_test(t, a_layer_that_fails_is_the_verdict);
+    tcase_add_test(t, models_are_split_into_operations);
+    tcase_add_test(t, operations_are_compared_too);
+    tcase_add_test(t, a_failing_operation_is_the_verdict);
     return make_suite("per_op_check", t, NULL);
 }

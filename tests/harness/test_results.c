@@ -1,4 +1,5 @@
-/* The results database: what is written is found again; what is none is refused and left alone. */
+/* The results database: written rows are found again, runs are resumed, and files that are no
+ * results database are rejected and not changed. */
 #include <check.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -94,7 +95,7 @@ static void add_verdict(struct results *r, int64_t id, uint32_t target, enum ver
         "%s", w.text);
 }
 
-/* Cases 0 (whole), 1 (half of it) of a run that was then killed. */
+/* Writes a run that was killed after case 0 and one of the two targets of case 1. */
 static void write_killed_run(void)
 {
     struct results *r = open_new();
@@ -110,7 +111,7 @@ static void write_killed_run(void)
     results_close(r);
 }
 
-static int64_t ask(const char *sql)
+static int64_t query_int(const char *sql)
 {
     sqlite3 *db;
     sqlite3_stmt *s;
@@ -123,7 +124,7 @@ static int64_t ask(const char *sql)
     return answer;
 }
 
-START_TEST(a_case_is_found_again)
+START_TEST(cases_are_found)
 {
     write_killed_run();
     struct results *r;
@@ -143,18 +144,19 @@ START_TEST(a_case_is_found_again)
 }
 END_TEST
 
-START_TEST(views_count)
+START_TEST(views_aggregate_verdicts)
 {
     write_killed_run();
-    ck_assert_int_eq(ask("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
-    ck_assert_int_eq(ask("SELECT count(*) FROM failures"), 1);
-    ck_assert_int_eq(ask("SELECT sum(n) FROM totals_by_operation WHERE operation = 'ADD'"), 2);
-    ck_assert_int_eq(ask("SELECT actual IS NULL AND ratio > 1e300 FROM failures"), 1);
-    ck_assert_int_eq(ask("SELECT device_ns IS NULL FROM failures"), 1);
+    ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM failures"), 1);
+    ck_assert_int_eq(query_int("SELECT sum(n) FROM totals_by_operation WHERE operation = 'ADD'"),
+                     2);
+    ck_assert_int_eq(query_int("SELECT actual IS NULL AND ratio > 1e300 FROM failures"), 1);
+    ck_assert_int_eq(query_int("SELECT device_ns IS NULL FROM failures"), 1);
 }
 END_TEST
 
-START_TEST(the_database_knows_every_verdict_and_which_conform)
+START_TEST(verdicts_and_conformance_match_the_list)
 {
     struct results *r = open_new();
     struct why w;
@@ -163,11 +165,12 @@ START_TEST(the_database_knows_every_verdict_and_which_conform)
     for (int v = 0; v < VERDICT_COUNT; v++)
         add_verdict(r, add_case(r, (uint64_t) v, verdict_name[v]), 0, (enum verdict) v);
     results_close(r);
-    ck_assert_int_eq(ask("SELECT count(*) FROM details WHERE name = verdict"), VERDICT_COUNT);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE name = verdict"), VERDICT_COUNT);
     for (int v = 0; v < VERDICT_COUNT; v++) {
         snprintf(sql, sizeof sql, "SELECT conforming FROM details WHERE verdict = '%s'",
                  verdict_name[v]);
-        ck_assert_msg(ask(sql) == verdict_conforming((enum verdict) v), "%s", verdict_name[v]);
+        ck_assert_msg(query_int(sql) == verdict_conforming((enum verdict) v), "%s",
+                      verdict_name[v]);
     }
 }
 END_TEST
@@ -185,7 +188,7 @@ static void count(uint64_t ordinal, uint32_t target, enum verdict v, void *user)
     s->ordinals += ordinal;
 }
 
-START_TEST(a_killed_run_goes_on_without_its_half_cases)
+START_TEST(a_resumed_run_repeats_incomplete_cases)
 {
     write_killed_run();
     struct results *r = open_new();
@@ -204,12 +207,13 @@ START_TEST(a_killed_run_goes_on_without_its_half_cases)
     ck_assert_int_eq(results_finish_run(r, 1.5, &w), 0);
     results_close(r);
     r = open_new();
-    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 0); /* it is finished */
+    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w),
+                     0); /* finished runs are not resumed */
     results_close(r);
 }
 END_TEST
 
-static void refuse(const char *expected)
+static void expect_rejected(const char *expected)
 {
     struct results *r;
     struct why w;
@@ -227,36 +231,36 @@ static void make_database(const char *sql)
     sqlite3_close(db);
 }
 
-START_TEST(a_file_that_is_no_database_is_refused)
+START_TEST(other_files_are_rejected)
 {
     FILE *f = fopen(path, "w");
     ck_assert_ptr_nonnull(f);
     for (int i = 0; i < 200; i++)
         fputs("text that is long enough\n", f);
     fclose(f);
-    refuse("not a database");
+    expect_rejected("not a database");
     struct stat about;
     ck_assert_int_eq(stat(path, &about), 0);
     ck_assert_int_eq(about.st_size, 200 * 25);
 }
 END_TEST
 
-START_TEST(a_foreign_database_is_refused)
+START_TEST(other_databases_are_rejected)
 {
     make_database("CREATE TABLE t (x)");
-    refuse("not a results database");
+    expect_rejected("not a results database");
 }
 END_TEST
 
-START_TEST(a_newer_schema_is_refused)
+START_TEST(newer_schemas_are_rejected)
 {
     write_killed_run();
     make_database("PRAGMA user_version = 1000");
-    refuse("schema version 1000");
+    expect_rejected("schema version 1000");
 }
 END_TEST
 
-START_TEST(reading_does_not_make_a_file)
+START_TEST(reading_creates_no_file)
 {
     struct results *r;
     struct why w;
@@ -266,8 +270,8 @@ START_TEST(reading_does_not_make_a_file)
 }
 END_TEST
 
-/* As root everything may be written: each test is a process of its own, which may become nobody. */
-START_TEST(results_are_read_where_nothing_may_be_written)
+/* Root may write everywhere, so the test, which is a process of its own, becomes nobody. */
+START_TEST(read_only_databases_are_readable)
 {
     struct results *r = NULL;
     struct why w;
@@ -291,14 +295,14 @@ Suite *results_suite(void)
 {
     TCase *t = tcase_create("results");
     tcase_add_checked_fixture(t, make_folder, remove_folder);
-    tcase_add_test(t, a_case_is_found_again);
-    tcase_add_test(t, views_count);
-    tcase_add_test(t, the_database_knows_every_verdict_and_which_conform);
-    tcase_add_test(t, a_killed_run_goes_on_without_its_half_cases);
-    tcase_add_test(t, a_file_that_is_no_database_is_refused);
-    tcase_add_test(t, a_foreign_database_is_refused);
-    tcase_add_test(t, a_newer_schema_is_refused);
-    tcase_add_test(t, reading_does_not_make_a_file);
-    tcase_add_test(t, results_are_read_where_nothing_may_be_written);
+    tcase_add_test(t, cases_are_found);
+    tcase_add_test(t, views_aggregate_verdicts);
+    tcase_add_test(t, verdicts_and_conformance_match_the_list);
+    tcase_add_test(t, a_resumed_run_repeats_incomplete_cases);
+    tcase_add_test(t, other_files_are_rejected);
+    tcase_add_test(t, other_databases_are_rejected);
+    tcase_add_test(t, newer_schemas_are_rejected);
+    tcase_add_test(t, reading_creates_no_file);
+    tcase_add_test(t, read_only_databases_are_readable);
     return make_suite("results", t, NULL);
 }

@@ -1,4 +1,5 @@
-/* Work in child processes: workers that crash, hang, exit, fail to start; stopping; in process. */
+/* The worker pool: items are completed once although a worker crashes, exits or hangs; workers that
+ * fail to start; stopping; work in the calling process. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +11,12 @@
 
 enum { ITEMS = 40, STEPS = 3 };
 
-/* What the worker does at step 1 of item 7. */
-enum mischief { NONE, SIGNAL, EXIT, HANG, LARGE, START_FAILS, START_DIES };
+/* The fault of the worker at step 1 of item 7, or at its start. */
+enum fault { NONE, SIGNAL, EXIT, HANG, LARGE, START_FAILS, START_DIES };
 
 struct job {
-    enum mischief mischief;
-    bool leave; /* the item is left after a death */
+    enum fault fault;
+    bool abandon; /* the item is abandoned after a death */
     int steps[ITEMS], completed[ITEMS], deaths, messages_failed;
     size_t longest;
     struct worker_pool_death death;
@@ -26,20 +27,20 @@ struct job {
 static int start(void *user, void **ret_state, struct why *w)
 {
     struct job *j = user;
-    if (j->mischief == START_FAILS)
+    if (j->fault == START_FAILS)
         return why_fail(w, WHY_INVALID, "no such target");
-    if (j->mischief == START_DIES)
+    if (j->fault == START_DIES)
         raise(SIGKILL);
     *ret_state = NULL;
     return 0;
 }
 
-static void misbehave(struct worker_pool_link *l, enum mischief m)
+static void inject_fault(struct worker_pool_link *l, enum fault m)
 {
     static char large[3 << 20];
     switch (m) {
     case SIGNAL: raise(SIGKILL); break;
-    case EXIT: fputs("first\nlast words\n", stderr); exit(5);
+    case EXIT: fputs("first line\nlast line\n", stderr); exit(5);
     case HANG:
         for (;;)
             pause();
@@ -55,7 +56,7 @@ static void item(struct worker_pool_link *l, uint64_t i, uint32_t step, void *st
     for (; step < STEPS; step++) {
         worker_pool_mark(l, 10 + step);
         if (i == 7 && step == 1)
-            misbehave(l, j->mischief);
+            inject_fault(l, j->fault);
         worker_pool_send(l, &step, sizeof step);
     }
 }
@@ -82,7 +83,7 @@ static int died(uint64_t i, const struct worker_pool_death *d, uint32_t *ret_ste
     j->deaths++;
     j->death = *d;
     *ret_step = 2;
-    return !j->leave;
+    return !j->abandon;
 }
 
 static int complete(uint64_t i, void *user, struct why *w)
@@ -113,7 +114,7 @@ static void check_complete(const struct job *j, int steps_of_7)
     }
 }
 
-START_TEST(every_item_is_done_once)
+START_TEST(each_item_is_completed_once)
 {
     struct job j = { 0 };
     struct why w;
@@ -123,9 +124,9 @@ START_TEST(every_item_is_done_once)
 }
 END_TEST
 
-START_TEST(a_crash_is_told_and_the_item_goes_on)
+START_TEST(an_item_continues_after_a_crash)
 {
-    struct job j = { .mischief = SIGNAL };
+    struct job j = { .fault = SIGNAL };
     struct why w;
     ck_assert_int_eq(run(&j, &w), 0);
     check_complete(&j, 2); /* steps 0 and 2 */
@@ -136,30 +137,30 @@ START_TEST(a_crash_is_told_and_the_item_goes_on)
 }
 END_TEST
 
-START_TEST(an_item_can_be_left)
+START_TEST(an_item_can_be_abandoned)
 {
-    struct job j = { .mischief = SIGNAL, .leave = true };
+    struct job j = { .fault = SIGNAL, .abandon = true };
     struct why w;
     ck_assert_int_eq(run(&j, &w), 0);
     check_complete(&j, 1);
 }
 END_TEST
 
-START_TEST(an_exit_is_a_death)
+START_TEST(an_exit_is_reported_as_a_death)
 {
-    struct job j = { .mischief = EXIT };
+    struct job j = { .fault = EXIT };
     struct why w;
     ck_assert_int_eq(run(&j, &w), 0);
     check_complete(&j, 2);
     ck_assert_int_eq(j.death.signal, 0);
     ck_assert_int_eq(j.death.exit_status, 5);
-    ck_assert_str_eq(j.death.said, "last words");
+    ck_assert_str_eq(j.death.said, "last line");
 }
 END_TEST
 
-START_TEST(a_hang_is_ended)
+START_TEST(a_hanging_worker_is_killed)
 {
-    struct job j = { .mischief = HANG };
+    struct job j = { .fault = HANG };
     struct why w;
     ck_assert_int_eq(run(&j, &w), 0);
     check_complete(&j, 2);
@@ -170,7 +171,7 @@ END_TEST
 
 START_TEST(large_messages_arrive_whole)
 {
-    struct job j = { .mischief = LARGE };
+    struct job j = { .fault = LARGE };
     struct why w;
     ck_assert_int_eq(run(&j, &w), 0);
     check_complete(&j, STEPS);
@@ -178,25 +179,25 @@ START_TEST(large_messages_arrive_whole)
 }
 END_TEST
 
-START_TEST(a_failing_start_ends_it_with_the_reason)
+START_TEST(a_failing_start_ends_the_run)
 {
-    struct job j = { .mischief = START_FAILS };
+    struct job j = { .fault = START_FAILS };
     struct why w;
     ck_assert_int_eq(run(&j, &w), -1);
     ck_assert_str_eq(w.text, "no such target");
 }
 END_TEST
 
-START_TEST(workers_that_die_at_the_start_are_not_restarted_for_ever)
+START_TEST(workers_that_die_at_start_end_the_run)
 {
-    struct job j = { .mischief = START_DIES };
+    struct job j = { .fault = START_DIES };
     struct why w;
     ck_assert_int_eq(run(&j, &w), -1);
     ck_assert_ptr_nonnull(strstr(w.text, "signal 9"));
 }
 END_TEST
 
-START_TEST(it_stops_when_told)
+START_TEST(a_run_can_be_stopped)
 {
     struct job j = { .stop_after = 5 };
     struct why w;
@@ -209,7 +210,7 @@ START_TEST(it_stops_when_told)
 }
 END_TEST
 
-START_TEST(in_process_does_the_same)
+START_TEST(work_in_this_process)
 {
     struct job j = { 0 };
     struct why w;
@@ -219,7 +220,7 @@ START_TEST(in_process_does_the_same)
 }
 END_TEST
 
-START_TEST(nothing_to_do_is_done)
+START_TEST(a_run_of_no_items_succeeds)
 {
     struct job j = { 0 };
     struct why w;
@@ -230,17 +231,17 @@ END_TEST
 
 Suite *worker_pool_suite(void)
 {
-    TCase *t = tcase_create("crew");
-    tcase_add_test(t, every_item_is_done_once);
-    tcase_add_test(t, a_crash_is_told_and_the_item_goes_on);
-    tcase_add_test(t, an_item_can_be_left);
-    tcase_add_test(t, an_exit_is_a_death);
-    tcase_add_test(t, a_hang_is_ended);
+    TCase *t = tcase_create("worker_pool");
+    tcase_add_test(t, each_item_is_completed_once);
+    tcase_add_test(t, an_item_continues_after_a_crash);
+    tcase_add_test(t, an_item_can_be_abandoned);
+    tcase_add_test(t, an_exit_is_reported_as_a_death);
+    tcase_add_test(t, a_hanging_worker_is_killed);
     tcase_add_test(t, large_messages_arrive_whole);
-    tcase_add_test(t, a_failing_start_ends_it_with_the_reason);
-    tcase_add_test(t, workers_that_die_at_the_start_are_not_restarted_for_ever);
-    tcase_add_test(t, it_stops_when_told);
-    tcase_add_test(t, in_process_does_the_same);
-    tcase_add_test(t, nothing_to_do_is_done);
+    tcase_add_test(t, a_failing_start_ends_the_run);
+    tcase_add_test(t, workers_that_die_at_start_end_the_run);
+    tcase_add_test(t, a_run_can_be_stopped);
+    tcase_add_test(t, work_in_this_process);
+    tcase_add_test(t, a_run_of_no_items_succeeds);
     return make_suite("worker_pool", t, NULL);
 }
