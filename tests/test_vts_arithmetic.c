@@ -1,5 +1,5 @@
-/* What devices compute where the suites have rules of their own: relaxed floats, signed bytes
- * against unsigned ones, loops that do not end. */
+/* Rules of the suites on arithmetic: models with relaxed float32, quant8_signed results against
+ * quant8 ones, loops that do not end. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"
 
-/* ---- relaxed */
+/* ---- relaxed float32 */
 
 static void run_kinds(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p)
 {
@@ -50,12 +50,13 @@ static void relaxed(struct vts_cell *c, const void *data)
     }
 }
 
-/* ---- coupling */
+/* ---- coupling of quant8 and quant8_signed */
 
-/* Of a model of one operation with unsigned bytes; NULL arena: there is none. */
+/* For vts_models[i] of a single quant8 operation, the same model in quant8_signed; arena NULL:
+ * none. */
 static struct vts_model signed_model[400];
 
-/* Operations whose signed results need not be the unsigned ones. */
+/* Operations whose quant8_signed results may differ from the quant8 ones. */
 static bool is_uncoupled(int32_t code)
 {
     static const int32_t codes[] = { OP_HASHTABLE_LOOKUP, OP_LSH_PROJECTION, OP_CAST,
@@ -67,7 +68,7 @@ static bool is_uncoupled(int32_t code)
     return false;
 }
 
-static bool has_bytes(const struct graph *g)
+static bool has_quant8(const struct graph *g)
 {
     for (uint32_t i = 0; i < g->n_operands; i++)
         if (g->operand[i].tensor.dtype == DT_U8)
@@ -82,7 +83,7 @@ static void make_signed(const struct vts_model *m, struct vts_model *ret)
     struct example e;
     struct why w;
 
-    if (g->n_operations != 1 || !has_bytes(g) || is_uncoupled(g->operation[0].code))
+    if (g->n_operations != 1 || !has_quant8(g) || is_uncoupled(g->operation[0].code))
         return;
     a = arena_new(0);
     signed_example(&m->example, a, &e);
@@ -118,9 +119,9 @@ static bool is_coupled(const struct vts_model *m, const struct vts_request *u,
         const uint8_t *x = (const uint8_t *) u->pool[1].memory.address + l->offset,
                       *y = (const uint8_t *) s->pool[1].memory.address + l->offset;
         const struct tensor *t = &m->example.expected[i];
-        bool bytes = t->dtype == DT_U8;
+        bool quant8 = t->dtype == DT_U8;
         for (size_t k = 0; ok && k < tensor_bytes(t); k++)
-            ok = y[k] == (bytes ? signed_code(x[k]) : x[k]);
+            ok = y[k] == (quant8 ? signed_code(x[k]) : x[k]);
     }
     return ok;
 }
@@ -143,20 +144,20 @@ static void run_both(struct vts_cell *c, const struct vts_model *m, const struct
         for (int i = 0; i < 2; i++)
             s[i] = kind->run(p[i], c->version, &r[i], &config);
         EXPECT(c, s[0] == s[1] && (s[0] != HAL_NONE || is_coupled(m, &r[0], &r[1])),
-               "%s, %s: %s and %s, or other results", m->name, kind->name, hal_status_name(s[0]),
-               hal_status_name(s[1]));
+               "%s, %s: quant8 %s, quant8_signed %s, or different results", m->name, kind->name,
+               hal_status_name(s[0]), hal_status_name(s[1]));
     }
     arena_free(a);
 }
 
-/* Supported both, or neither. */
+/* The device must support both models or neither. */
 static void couple(struct vts_cell *c, const struct vts_model *m, const struct vts_model *other)
 {
     struct hal_prepared_model *p[2] = { vts_prepare_supported(c, &m->hal),
                                         vts_prepare_supported(c, &other->hal) };
 
-    if (EXPECT(c, !p[0] == !p[1], "%s: %ssupported unsigned, %ssupported signed", m->name,
-               p[0] ? "" : "not ", p[1] ? "" : "not ") &&
+    if (EXPECT(c, !p[0] == !p[1], "%s: %ssupported in quant8, %ssupported in quant8_signed",
+               m->name, p[0] ? "" : "not ", p[1] ? "" : "not ") &&
         p[0])
         run_both(c, m, other, p);
     for (int i = 0; i < 2; i++)
@@ -188,7 +189,7 @@ static void coupling(struct vts_cell *c, const void *data)
             couple(c, &vts_models[i], &signed_model[i]);
 }
 
-/* ---- loops: while (i >= 0) i = i + 1, in numbers that end somewhere, or do not */
+/* ---- loops: while (i >= 0) i = i + 1, in types that saturate or stop changing */
 
 static const struct loop {
     const char *name;
@@ -196,9 +197,9 @@ static const struct loop {
     float scale;
     bool relaxed;
 } loops[] = {
-    { "floats", DT_F32, 0, false },      { "relaxed floats", DT_F32, 0, true },
-    { "halves", DT_F16, 0, false },      { "bytes", DT_U8, 1, false },
-    { "signed bytes", DT_S8, 1, false },
+    { "loop in float32", DT_F32, 0, false },      { "loop in relaxed float32", DT_F32, 0, true },
+    { "loop in float16", DT_F16, 0, false },      { "loop in quant8", DT_U8, 1, false },
+    { "loop in quant8_signed", DT_S8, 1, false },
 };
 
 static uint32_t add_number(struct build *b, const struct loop *l, double value)
@@ -262,7 +263,7 @@ static void run_loop(struct vts_cell *c, const struct vts_model *m, struct hal_p
         EXPECT(c,
                (s == HAL_MISSED_DEADLINE_TRANSIENT || s == HAL_MISSED_DEADLINE_PERSISTENT) &&
                    vts_result_is_empty(&r.result),
-               "%s, %s: %s", m->name, kind->name, hal_status_name(s));
+               "%s, %s: %s, expected MISSED_DEADLINE", m->name, kind->name, hal_status_name(s));
     }
     arena_free(a);
 }

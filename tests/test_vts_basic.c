@@ -1,4 +1,5 @@
-/* What drivers say of themselves, and a model that nobody may prepare. */
+/* The status, capabilities and description of a driver, and a cyclic model, which it must reject.
+ */
 #include <string.h>
 
 #include "tests/support/hal_client.h"
@@ -8,22 +9,25 @@
 static void created(struct vts_cell *c, const void *data)
 {
     (void) data;
-    EXPECT(c, c->driver && c->driver->hal_version == c->version, "it is of version %d",
+    EXPECT(c, c->driver && c->driver->hal_version == c->version, "the driver has HAL version %d",
            (int) c->driver->hal_version);
-    EXPECT(c, c->driver->get_status(c->driver) <= HAL_DEVICE_UNKNOWN, "no status");
+    EXPECT(c, c->driver->get_status(c->driver) <= HAL_DEVICE_UNKNOWN,
+           "get_status returns no defined status");
 }
 
 static void available(struct vts_cell *c, const void *data)
 {
     (void) data;
-    EXPECT(c, c->driver->get_status(c->driver) == HAL_DEVICE_AVAILABLE, "it is not available");
+    EXPECT(c, c->driver->get_status(c->driver) == HAL_DEVICE_AVAILABLE,
+           "get_status does not return HAL_DEVICE_AVAILABLE");
 }
 
 /* ---- capabilities */
 
 static void expect_above_0(struct vts_cell *c, struct hal_performance p, const char *what)
 {
-    EXPECT(c, p.exec_time > 0 && p.power_usage > 0, "%s takes %g, %g", what, (double) p.exec_time,
+    EXPECT(c, p.exec_time > 0 && p.power_usage > 0,
+           "%s: execution time %g, power usage %g, expected above 0", what, (double) p.exec_time,
            (double) p.power_usage);
 }
 
@@ -44,10 +48,10 @@ static void expect_operand(struct vts_cell *c, const struct hal_capabilities *ca
             found = true;
             expect_above_0(c, caps->operand[i].info, dtype_info[type].name);
         }
-    EXPECT(c, found, "nothing is said of %s", dtype_info[type].name);
+    EXPECT(c, found, "no performance of %s", dtype_info[type].name);
 }
 
-/* What clients of 1.0 read. */
+/* The members that HAL 1.0 has. */
 static void capabilities_1_0(struct vts_cell *c, const void *data)
 {
     struct hal_capabilities caps;
@@ -73,12 +77,12 @@ static void capabilities_1_1(struct vts_cell *c, const void *data)
 
 static void expect_operands(struct vts_cell *c, const struct hal_capabilities *caps)
 {
-    EXPECT(c, caps->n_operands > 0, "nothing is said of operands");
+    EXPECT(c, caps->n_operands > 0, "no performance of any operand type");
     for (uint32_t i = 0; i < caps->n_operands; i++) {
         int32_t type = caps->operand[i].type;
-        expect_above_0(c, caps->operand[i].info, "an operand");
-        EXPECT(c, !i || caps->operand[i - 1].type < type, "%d comes too late", type);
-        EXPECT(c, type != DT_MODEL, "something is said of SUBGRAPH");
+        expect_above_0(c, caps->operand[i].info, "an operand type");
+        EXPECT(c, !i || caps->operand[i - 1].type < type, "operand type %d is out of order", type);
+        EXPECT(c, type != DT_MODEL, "SUBGRAPH has a performance");
     }
 }
 
@@ -127,7 +131,8 @@ static void device_type(struct vts_cell *c, const void *data)
 
     (void) data;
     EXPECT_STATUS(c, c->driver->get_type(c->driver, &type), HAL_NONE, "type");
-    EXPECT(c, type >= HAL_DEVICE_OTHER && type <= HAL_DEVICE_ACCELERATOR, "type %d", (int) type);
+    EXPECT(c, type >= HAL_DEVICE_OTHER && type <= HAL_DEVICE_ACCELERATOR, "device type %d",
+           (int) type);
 }
 
 static void device_name(struct vts_cell *c, const void *data)
@@ -135,7 +140,7 @@ static void device_name(struct vts_cell *c, const void *data)
     const char *name = c->driver->name, *dash = strchr(name, '-');
 
     (void) data;
-    EXPECT(c, dash && dash != name && dash[1] && !strchr(dash + 1, '-'), "it is called %s", name);
+    EXPECT(c, dash && dash != name && dash[1] && !strchr(dash + 1, '-'), "the name is %s", name);
 }
 
 static void extensions(struct vts_cell *c, const void *data)
@@ -151,10 +156,10 @@ static void extensions(struct vts_cell *c, const void *data)
     EXPECT_STATUS(c, s, HAL_NONE, "extensions");
     for (uint32_t i = 0; i < n; i++) {
         EXPECT(c, strspn(e[i].name, legal) == strlen(e[i].name) && strchr(e[i].name, '.'),
-               "an extension is called \"%s\"", e[i].name);
+               "extension name \"%s\"", e[i].name);
         for (uint32_t k = 0; k < e[i].n_types; k++)
-            EXPECT(c, e[i].type[k].byte_size > 0, "type %u of %s has no bytes", e[i].type[k].type,
-                   e[i].name);
+            EXPECT(c, e[i].type[k].byte_size > 0, "type %u of %s has byte size 0",
+                   e[i].type[k].type, e[i].name);
     }
 }
 
@@ -166,7 +171,7 @@ static void cache_files(struct vts_cell *c, const void *data)
     enum hal_status s = c->driver->get_number_of_cache_files_needed(c->driver, &n_model, &n_data);
     EXPECT_STATUS(c, s, HAL_NONE, "cache files");
     EXPECT(c, n_model <= HAL_MAX_CACHE_FILES && n_data <= HAL_MAX_CACHE_FILES,
-           "%u and %u cache files", n_model, n_data);
+           "%u model and %u data cache files", n_model, n_data);
 }
 
 /* ---- a cycle: a = x + c, b = a + y, c = b + y; c is the output */
@@ -187,7 +192,7 @@ static void cycle_model(struct client_model *m)
     client_convert(m);
 }
 
-/* Through the entries of all versions that the driver has. */
+/* Through the entry points of all versions that the driver has. */
 static void cycle(struct vts_cell *c, const void *data)
 {
     struct client_model m;
@@ -199,11 +204,11 @@ static void cycle(struct vts_cell *c, const void *data)
         uint32_t n = 99;
         enum hal_status s =
             c->driver->get_supported_operations(c->driver, hal_versions[v], &m.hal, supported, &n);
-        EXPECT_STATUS(c, s, HAL_INVALID_ARGUMENT, "supported");
-        struct vts_prepared p = vts_prepare(c, hal_versions[v], &m.hal, &vts_usual);
+        EXPECT_STATUS(c, s, HAL_INVALID_ARGUMENT, "get_supported_operations");
+        struct vts_prepared p = vts_prepare(c, hal_versions[v], &m.hal, &vts_default_config);
         EXPECT(c, p.launched != HAL_NONE && p.status != HAL_NONE && !p.model,
-               "entry %s: prepared: %s, then %s", hal_version_names[v], hal_status_name(p.launched),
-               hal_status_name(p.status));
+               "entry point %s: prepare_model: %s, callback: %s", hal_version_names[v],
+               hal_status_name(p.launched), hal_status_name(p.status));
     }
     client_done(&m);
 }

@@ -1,4 +1,5 @@
-/* Buffers of the device in requests, by every kind of execution: tokens, roles, contents, shapes.
+/* Device buffers as arguments of requests, in every kind of execution: tokens, roles, contents,
+ * shapes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #define END                                                                                        \
     {                                                                                              \
-        VTS_NOBODY, 0, 1                                                                           \
+        VTS_NO_MODEL, 0, 1                                                                         \
     }
 
 static const struct vts_allocation
@@ -22,20 +23,20 @@ static const struct vts_allocation
         "an output of known shape", { END }, { { 0, 0, 1 }, END }, 4, { 1, 32, 32, 8 }
     };
 
-/* An argument of a request that lies in a buffer. */
+/* An argument of a request that is in the buffer with this token. */
 struct use {
     bool is_output;
     uint32_t index, token;
 };
 
-static void name_uses(struct vts_request *r, const struct use *use, int n)
+static void set_uses(struct vts_request *r, const struct use *use, int n)
 {
     for (int i = 0; i < n; i++)
-        vts_request_name(r, &(use[i].is_output ? r->outputs : r->inputs)[use[i].index],
-                         use[i].token);
+        vts_request_use_token(r, &(use[i].is_output ? r->outputs : r->inputs)[use[i].index],
+                              use[i].token);
 }
 
-/* By that kind, with these arguments in buffers; shapes and timing as the status demands. */
+/* Executes with these arguments in buffers; a failure must come without shapes and durations. */
 static void run_kind(struct vts_graph_subject *s, const struct vts_kind *kind,
                      const struct use *use, int n, enum hal_status expected, const char *what)
 {
@@ -44,11 +45,11 @@ static void run_kind(struct vts_graph_subject *s, const struct vts_kind *kind,
     struct vts_request r;
 
     vts_request(&s->model.example, a, &r);
-    name_uses(&r, use, n);
+    set_uses(&r, use, n);
     enum hal_status status = kind->run(s->prepared, s->cell->version, &r, &config);
     EXPECT(s->cell, status == expected && (status == HAL_NONE || vts_result_is_empty(&r.result)),
-           "%s, %s of %s, %s: %s, expected %s", what, s->graph->name, s->look->name, kind->name,
-           hal_status_name(status), hal_status_name(expected));
+           "%s, %s of %s, %s: %s, expected %s", what, s->graph->name, s->tensor_type->name,
+           kind->name, hal_status_name(status), hal_status_name(expected));
     arena_free(a);
 }
 
@@ -70,10 +71,10 @@ static void fill(struct vts_graph_subject *s, struct hal_buffer *b)
                             .size = tensor_bytes(t) };
 
     EXPECT_STATUS(s->cell, b->methods->copy_from(b, &m, t->shape.rank, t->shape.dim), HAL_NONE,
-                  "copied in");
+                  "copy_from");
 }
 
-/* An allocated buffer, filled where it is an input. */
+/* An allocated buffer that contains the values of input 0. */
 static struct hal_buffer *allocate_filled(struct vts_graph_subject *s,
                                           const struct vts_allocation *a, uint32_t *ret_token)
 {
@@ -90,17 +91,17 @@ static void release(struct hal_buffer *b)
         b->methods->release(b);
 }
 
-/* ---- X1 to X4: tokens that name nothing, or something else */
+/* ---- X1 to X4: unknown tokens, and buffers with other roles */
 
-/* Beside one that names a buffer of every role, and one that did. */
+/* Tokens that were never issued, and one of a released buffer, while another buffer exists. */
 static void use_unknown(struct vts_graph_subject *s)
 {
-    uint32_t tokens[] = { 0, 100, UINT32_MAX, 0 }, living = 0;
-    struct hal_buffer *b = allocate_filled(s, &in_and_out, &living);
+    uint32_t tokens[] = { 0, 100, UINT32_MAX, 0 }, valid_token = 0;
+    struct hal_buffer *b = allocate_filled(s, &in_and_out, &valid_token);
 
     release(vts_must_allocate(s, &vts_one_input, &tokens[3]));
     for (int t = 0; t < COUNT(tokens); t++) {
-        if (tokens[t] == living)
+        if (tokens[t] == valid_token)
             continue;
         run_all(s, &(struct use){ false, 0, tokens[t] }, 1, HAL_INVALID_ARGUMENT, "unknown input");
         run_all(s, &(struct use){ true, 0, tokens[t] }, 1, HAL_INVALID_ARGUMENT, "unknown output");
@@ -108,19 +109,21 @@ static void use_unknown(struct vts_graph_subject *s)
     release(b);
 }
 
-/* The same model prepared again is another one. */
-static void use_of_another(struct vts_graph_subject *s)
+/* The same model prepared a second time does not share buffers with the first. */
+static void use_of_other_model(struct vts_graph_subject *s)
 {
     struct hal_prepared_model *first = s->prepared;
     uint32_t in = 0, out = 0;
     struct hal_buffer *b = allocate_filled(s, &vts_one_input, &in),
                       *d = vts_must_allocate(s, &vts_one_output, &out);
 
-    run_all(s, &(struct use){ false, 0, in }, 1, HAL_NONE, "its own input");
+    run_all(s, &(struct use){ false, 0, in }, 1, HAL_NONE, "the model's own buffer");
     s->prepared = vts_prepare_supported(s->cell, &s->model.hal);
     if (s->prepared) {
-        run_all(s, &(struct use){ false, 0, in }, 1, HAL_INVALID_ARGUMENT, "another's input");
-        run_all(s, &(struct use){ true, 0, out }, 1, HAL_INVALID_ARGUMENT, "another's output");
+        run_all(s, &(struct use){ false, 0, in }, 1, HAL_INVALID_ARGUMENT,
+                "another prepared model's input");
+        run_all(s, &(struct use){ true, 0, out }, 1, HAL_INVALID_ARGUMENT,
+                "another prepared model's output");
         s->prepared->methods->release(s->prepared);
     }
     s->prepared = first;
@@ -128,7 +131,7 @@ static void use_of_another(struct vts_graph_subject *s)
     release(d);
 }
 
-static void use_at_another_index(struct vts_graph_subject *s)
+static void use_at_other_index(struct vts_graph_subject *s)
 {
     uint32_t in = 0, out = 0;
     struct hal_buffer *b = allocate_filled(s, &vts_one_input, &in),
@@ -142,7 +145,7 @@ static void use_at_another_index(struct vts_graph_subject *s)
     release(d);
 }
 
-static void use_for_the_other(struct vts_graph_subject *s)
+static void use_in_other_direction(struct vts_graph_subject *s)
 {
     uint32_t in = 0, out = 0;
     struct hal_buffer *b = allocate_filled(s, &vts_one_input, &in),
@@ -165,16 +168,16 @@ static void use_uninitialised(struct vts_graph_subject *s)
             continue;
         struct hal_buffer *b = vts_must_allocate(s, &in_and_out, &token);
         const struct use in = { false, 0, token }, out = { true, 0, token };
-        run_kind(s, kind, &in, 1, HAL_GENERAL_FAILURE, "no contents yet");
-        run_kind(s, kind, &out, 1, HAL_NONE, "contents by a result");
-        run_kind(s, kind, &in, 1, HAL_NONE, "contents of a result");
+        run_kind(s, kind, &in, 1, HAL_GENERAL_FAILURE, "a buffer without contents");
+        run_kind(s, kind, &out, 1, HAL_NONE, "a buffer as output");
+        run_kind(s, kind, &in, 1, HAL_NONE, "a buffer with a result");
         release(b);
     }
 }
 
 /* ---- X6: several roles in one request */
 
-static void use_twice(struct vts_graph_subject *s)
+static void use_in_two_roles(struct vts_graph_subject *s)
 {
     uint32_t t[3] = { 0 };
     struct hal_buffer *b[3] = { NULL };
@@ -196,7 +199,7 @@ static void use_twice(struct vts_graph_subject *s)
         release(b[i]);
 }
 
-/* ---- X7: shapes; the model leaves dimension 0 open, the buffer does not */
+/* ---- X7: shapes; dimension 0 is unknown in the model, and known in the buffer */
 
 static void run_shaped(struct vts_graph_subject *s, const struct vts_kind *kind,
                        const struct use *use, const struct shape *shape, enum hal_status expected)
@@ -206,27 +209,27 @@ static void run_shaped(struct vts_graph_subject *s, const struct vts_kind *kind,
     struct vts_request r;
 
     vts_request(&s->model.example, a, &r);
-    name_uses(&r, use, 1);
+    set_uses(&r, use, 1);
     struct hal_argument *of = &(use->is_output ? r.outputs : r.inputs)[use->index];
     of->n_dims = shape->rank;
     of->dims = shape->dim;
     enum hal_status status = kind->run(s->prepared, s->cell->version, &r, &config);
     EXPECT(s->cell, status == expected && vts_result_is_empty(&r.result),
-           "%s of %s, %s, %s of rank %u: %s, expected %s", s->graph->name, s->look->name,
+           "%s of %s, %s, %s of rank %u: %s, expected %s", s->graph->name, s->tensor_type->name,
            kind->name, use->is_output ? "output" : "input", shape->rank, hal_status_name(status),
            hal_status_name(expected));
     arena_free(a);
 }
 
-/* The same with inputs of two batches: what is computed does not fit the buffer. */
+/* The same with inputs of two batches: the result does not fit the buffer. */
 static void run_too_large(struct vts_graph_subject *s, const struct vts_kind *kind,
                           const struct use *use)
 {
-    struct vts_graph_subject twice = *s;
+    struct vts_graph_subject two_batches = *s;
 
-    vts_graph_model(&twice.model, s->graph, s->look, 2);
-    run_shaped(&twice, kind, use, &(struct shape){ 0 }, HAL_GENERAL_FAILURE);
-    vts_model_done(&twice.model);
+    vts_graph_model(&two_batches.model, s->graph, s->tensor_type, 2);
+    run_shaped(&two_batches, kind, use, &(struct shape){ 0 }, HAL_GENERAL_FAILURE);
+    vts_model_done(&two_batches.model);
 }
 
 static void use_other_shape(struct vts_graph_subject *s)
@@ -268,8 +271,10 @@ static void check_rule(struct vts_cell *c, const void *data)
 int vts_buffers_main(int argc, char **argv)
 {
     static const struct buffer_rule rules[] = {
-        { use_unknown },       { use_of_another }, { use_at_another_index },  { use_for_the_other },
-        { use_uninitialised }, { use_twice },      { use_other_shape, true },
+        { use_unknown },           { use_of_other_model },
+        { use_at_other_index },    { use_in_other_direction },
+        { use_uninitialised },     { use_in_two_roles },
+        { use_other_shape, true },
     };
     static const struct vts_check checks[] = {
         { "X1", check_rule, &rules[0] }, { "X2", check_rule, &rules[1] },

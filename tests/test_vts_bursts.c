@@ -1,6 +1,6 @@
-/* Bursts, through their bare queues: packets with a datum less, more, or another, results that do
- * not fit, bytes that must be zero; and through hal.h: identifiers.  Every model must compute right
- * after all of it. */
+/* Bursts.  Through the raw queues: request packets with a datum removed, added or changed, result
+ * packets larger than their queue, padding bytes.  Through hal.h: identifiers of memories.  After
+ * each rule the burst must still execute a valid request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +9,13 @@
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"
 
-/* Each cell has one of so many models; over a socket of more. */
-enum { NEAR_EVERY = 3, REMOTE_EVERY = 9 };
+/* Each cell tries one model in so many: in process, and over a socket. */
+enum { LOCAL_EVERY = 3, REMOTE_EVERY = 9 };
 
-/* A model that is prepared, its burst, the right packet, and what it computes. */
+/* A prepared model, its burst, a valid request packet, and the expected outputs. */
 struct subject {
     const struct vts_model *m;
-    bool says_all; /* all dimensions are in the packet, or those that the model leaves open */
+    bool has_all_dims; /* the packet gives all dimensions, or only those unknown in the model */
     struct raw_burst b;
     struct vts_request r;
     uint64_t room; /* bytes of the outputs' pool */
@@ -26,7 +26,7 @@ struct subject {
 
 /* ---- models */
 
-/* Dimensions only where the model leaves them open. */
+/* Gives dimensions only where the model leaves them unknown. */
 static void omit_known_dimensions(struct subject *s)
 {
     const struct graph *g = &s->m->example.model.graph[0];
@@ -36,8 +36,8 @@ static void omit_known_dimensions(struct subject *s)
             s->r.inputs[i].n_dims = 0;
 }
 
-/* Those of the inputs are said already. */
-static void say_all_dimensions(struct subject *s)
+/* The dimensions of all inputs are given already. */
+static void give_all_dimensions(struct subject *s)
 {
     for (uint32_t i = 0; i < s->r.hal.n_outputs; i++) {
         s->r.outputs[i].n_dims = s->m->example.expected[i].shape.rank;
@@ -45,7 +45,7 @@ static void say_all_dimensions(struct subject *s)
     }
 }
 
-/* The result to compare with, of an execution that is no burst. */
+/* Opens the burst; the expected outputs are those of a synchronous execution.  False: no burst. */
 static bool begin(struct vts_cell *c, struct subject *s, struct hal_prepared_model *p)
 {
     struct hal_execution_config config = client_config();
@@ -61,7 +61,7 @@ static bool begin(struct vts_cell *c, struct subject *s, struct hal_prepared_mod
     memcpy(raw_burst_memory(&s->b, 0, in->size), in->address, in->size);
     s->room = out->size;
     s->out = raw_burst_memory(&s->b, 1, out->size);
-    (s->says_all ? say_all_dimensions : omit_known_dimensions)(s);
+    (s->has_all_dims ? give_all_dimensions : omit_known_dimensions)(s);
     config.measure = true;
     s->n = raw_burst_packet(&s->r.hal, c->version, &config, s->datums);
     return true;
@@ -81,10 +81,10 @@ static void expect_right(struct vts_cell *c, struct subject *s)
     memset(s->out, 0, s->room);
     status = raw_burst_run(&s->b, s->datums, s->n, &s->r.result);
     EXPECT(c, status == HAL_NONE && memcmp(s->out, s->r.pool[1].memory.address, s->room) == 0,
-           "%s: the right request: %s, or other results", s->m->name, hal_status_name(status));
+           "%s: the valid request: %s, or wrong results", s->m->name, hal_status_name(status));
 }
 
-static void with_burst(struct vts_cell *c, const struct vts_model *m, bool says_all,
+static void with_burst(struct vts_cell *c, const struct vts_model *m, bool has_all_dims,
                        void (*visit)(struct vts_cell *c, struct subject *s))
 {
     struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
@@ -95,7 +95,7 @@ static void with_burst(struct vts_cell *c, const struct vts_model *m, bool says_
     struct arena *a = arena_new(0);
     s = arena_alloc(a, 1, sizeof *s);
     s->m = m;
-    s->says_all = says_all;
+    s->has_all_dims = has_all_dims;
     vts_request(&m->example, a, &s->r);
     if (begin(c, s, p)) {
         expect_right(c, s);
@@ -109,26 +109,27 @@ static void with_burst(struct vts_cell *c, const struct vts_model *m, bool says_
 
 static void each_model(struct vts_cell *c, void (*visit)(struct vts_cell *c, struct subject *s))
 {
-    int every = c->is_remote ? REMOTE_EVERY : NEAR_EVERY;
+    int every = c->is_remote ? REMOTE_EVERY : LOCAL_EVERY;
 
     for (int i = 0; i < vts_n_models; i++)
         if (vts_model_is_of(&vts_models[i], c) && (i + (int) c->version) % every == 0)
             with_burst(c, &vts_models[i], i % 2, visit);
 }
 
-/* ---- packets that are not right */
+/* ---- invalid packets */
 
+/* `bad` identifies the change in messages. */
 static void refuse(struct vts_cell *c, struct subject *s, const struct request_datum *datums,
                    uint32_t n, uint32_t at, int bad)
 {
     enum hal_status status = raw_burst_run(&s->b, datums, n, &s->r.result);
 
     EXPECT(c, status != HAL_NONE && vts_result_is_empty(&s->r.result),
-           "%s: datum %u of %u, %d: %s, %u shapes", s->m->name, at, s->n, bad,
+           "%s: datum %u of %u, change %d: %s, %u shapes", s->m->name, at, s->n, bad,
            hal_status_name(status), s->r.result.n_shapes);
 }
 
-/* As it is, and when it says its own length. */
+/* The packet with the length in its header unchanged, and with the length corrected. */
 static void refuse_resized(struct vts_cell *c, struct subject *s, struct request_datum *datums,
                            uint32_t n, uint32_t at, int kind)
 {
@@ -173,33 +174,34 @@ static void add_each(struct vts_cell *c, struct subject *s)
         }
 }
 
-/* A dimension of 0 says no more and no less than the model does. */
-static bool is_left_open(const struct subject *s, const struct request_datum *honest,
-                         const struct request_datum *other)
+/* Replacing a dimension by 0, unknown, keeps the packet valid. */
+static bool stays_valid(const struct subject *s, const struct request_datum *original,
+                        const struct request_datum *other)
 {
     bool is_dimension =
-        honest->tag == REQUEST_INPUT_DIMENSION || honest->tag == REQUEST_OUTPUT_DIMENSION;
+        original->tag == REQUEST_INPUT_DIMENSION || original->tag == REQUEST_OUTPUT_DIMENSION;
 
-    return s->says_all && is_dimension && other->tag == honest->tag;
+    return s->has_all_dims && is_dimension && other->tag == original->tag;
 }
 
 static void mutate_each(struct vts_cell *c, struct subject *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
         for (int k = 0; k < COUNT(bad); k++) {
-            struct request_datum honest = s->datums[i];
-            if (memcmp(&honest, &bad[k], sizeof honest) == 0 || is_left_open(s, &honest, &bad[k]))
+            struct request_datum original = s->datums[i];
+            if (memcmp(&original, &bad[k], sizeof original) == 0 ||
+                stays_valid(s, &original, &bad[k]))
                 continue;
             s->datums[i] = bad[k];
             refuse(c, s, s->datums, s->n, i, k);
-            s->datums[i] = honest;
+            s->datums[i] = original;
         }
 }
 
-/* The packet says other numbers of itself. */
+/* The packet's header has another size, or another number of inputs, outputs or pools. */
 static void misstate_each(struct vts_cell *c, struct subject *s)
 {
-    const struct request_datum honest = s->datums[0];
+    const struct request_datum original = s->datums[0];
     uint32_t *const number[] = { &s->datums[0].of.packet.size, &s->datums[0].of.packet.n_inputs,
                                  &s->datums[0].of.packet.n_outputs,
                                  &s->datums[0].of.packet.n_pools };
@@ -211,32 +213,32 @@ static void misstate_each(struct vts_cell *c, struct subject *s)
                 continue;
             *number[k] = others[i];
             refuse(c, s, s->datums, s->n, 0, k);
-            s->datums[0] = honest;
+            s->datums[0] = original;
         }
     }
 }
 
-/* As it is, under another tag.  That a pool is for this request only may be said since level 5. */
+/* A datum with another tag.  Since feature level 5 a pool may become one that is not cached. */
 static void retag_each(struct vts_cell *c, struct subject *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
         for (uint32_t tag = 0; tag <= REQUEST_HINT_BYTES + 1; tag++) {
-            uint32_t honest = s->datums[i].tag;
-            bool passes =
-                honest == REQUEST_POOL && tag == REQUEST_UNCACHED_POOL && c->version >= HAL_FL5;
-            if (tag == honest || passes)
+            uint32_t original = s->datums[i].tag;
+            bool is_valid =
+                original == REQUEST_POOL && tag == REQUEST_UNCACHED_POOL && c->version >= HAL_FL5;
+            if (tag == original || is_valid)
                 continue;
             s->datums[i].tag = tag;
             refuse(c, s, s->datums, s->n, i, (int) tag);
-            s->datums[i].tag = honest;
+            s->datums[i].tag = original;
         }
 }
 
-/* Flags that are neither 0 nor 1, dimensions that do not follow. */
-static void bend_each(struct vts_cell *c, struct subject *s)
+/* Flags that are neither 0 nor 1, and more dimensions than datums follow. */
+static void corrupt_fields_of_each(struct vts_cell *c, struct subject *s)
 {
     for (uint32_t i = 0; i < s->n; i++) {
-        const struct request_datum honest = s->datums[i];
+        const struct request_datum original = s->datums[i];
         struct request_datum *d = &s->datums[i];
         bool is_operand = d->tag == REQUEST_INPUT || d->tag == REQUEST_OUTPUT;
         for (int k = 0; k < 4 && (is_operand || d->tag == REQUEST_MEASURE); k++) {
@@ -247,7 +249,7 @@ static void bend_each(struct vts_cell *c, struct subject *s)
             else
                 d->of.operand.n_dims = k == 2 ? UINT32_MAX : d->of.operand.n_dims + 1;
             refuse(c, s, s->datums, s->n, i, k);
-            *d = honest;
+            *d = original;
         }
     }
 }
@@ -258,10 +260,10 @@ static void retagged(struct vts_cell *c, const void *data)
     each_model(c, retag_each);
 }
 
-static void bent(struct vts_cell *c, const void *data)
+static void fields(struct vts_cell *c, const void *data)
 {
     (void) data;
-    each_model(c, bend_each);
+    each_model(c, corrupt_fields_of_each);
 }
 
 static void misstated(struct vts_cell *c, const void *data)
@@ -292,7 +294,7 @@ static void mutated(struct vts_cell *c, const void *data)
 
 enum { SHORT_QUEUE = 8 };
 
-/* The same packet in a burst whose results have little room. */
+/* The same packet in a burst with a short result queue. */
 static void run_short(struct vts_cell *c, struct subject *s)
 {
     struct raw_burst b;
@@ -301,11 +303,12 @@ static void run_short(struct vts_cell *c, struct subject *s)
 
     EXPECT_STATUS(c, status, HAL_NONE, s->m->name);
     memcpy(b.memory, s->b.memory, sizeof b.memory);
-    for (int turn = 0; turn < 3; turn++) {
+    for (int i = 0; i < 3; i++) {
         status = raw_burst_run(&b, s->datums, s->n, &s->r.result);
         if (n > SHORT_QUEUE)
             EXPECT(c, status != HAL_NONE && vts_result_is_empty(&s->r.result),
-                   "%s: %u datums in a queue of 8: %s", s->m->name, n, hal_status_name(status));
+                   "%s: a result of %u datums in a queue of 8: %s", s->m->name, n,
+                   hal_status_name(status));
         else
             EXPECT_STATUS(c, status, HAL_NONE, s->m->name);
     }
@@ -338,7 +341,7 @@ static void check_padding(struct vts_cell *c, struct subject *s)
         EXPECT(c,
                !d->zero && is_zero(d->of.operand.zero, sizeof d->of.operand.zero) &&
                    is_zero(last, (size_t) ((const char *) (d + 1) - last)),
-               "%s: datum %u of a result is not all zero", s->m->name, i);
+               "%s: datum %u of the result has padding other than 0", s->m->name, i);
     }
 }
 
@@ -348,7 +351,7 @@ static void sanitized(struct vts_cell *c, const void *data)
     each_model(c, check_padding);
 }
 
-/* ---- what later levels add */
+/* ---- datums of later versions */
 
 static const struct one_op relu = { "relu", "RELU", 0, { "F32[4]: -1 2 -3 4" }, "F32[4]: 0 2 0 4" };
 static const struct one_op relu8 = {
@@ -370,20 +373,20 @@ static void with_relu(struct vts_cell *c, void (*visit)(struct vts_cell *c, stru
     }
 }
 
-/* One datum more at the end, or another pool, in a packet that says so. */
-static const struct later {
+/* An additional datum at the end, or another kind of pool, in a packet of the corrected length. */
+static const struct newer {
     const char *what;
     struct request_datum datum;
     bool is_pool;
     enum hal_version since;
-    enum hal_status status; /* since then */
-} later[] = {
-    { "a deadline far off",
+    enum hal_status status; /* since that version; before, HAL_INVALID_ARGUMENT */
+} newer[] = {
+    { "a deadline in the far future",
       { REQUEST_DEADLINE, 0, .of.ns = INT64_MAX - 1 },
       false,
       HAL_FL5,
       HAL_NONE },
-    { "a deadline that is over",
+    { "a deadline that has passed",
       { REQUEST_DEADLINE, 0, .of.ns = 1 },
       false,
       HAL_FL5,
@@ -394,44 +397,48 @@ static const struct later {
       false,
       HAL_FL8,
       HAL_NONE },
-    { "a hint of no extension",
+    { "a hint of an unknown extension",
       { REQUEST_HINT, 0, .of.hint = { 7, 0 } },
       false,
       HAL_FL8,
       HAL_INVALID_ARGUMENT },
-    { "a hint that lacks its bytes",
+    { "a hint without its bytes",
       { REQUEST_HINT, 0, .of.hint = { 7, 1 } },
       false,
       HAL_FL5,
       HAL_INVALID_ARGUMENT },
-    { "a passing pool", { REQUEST_UNCACHED_POOL, 0, .of.slot = 0 }, true, HAL_FL5, HAL_NONE },
-    { "a token of nothing",
+    { "a pool that is not cached",
+      { REQUEST_UNCACHED_POOL, 0, .of.slot = 0 },
+      true,
+      HAL_FL5,
+      HAL_NONE },
+    { "an unknown token",
       { REQUEST_TOKEN, 0, .of.token = 9999 },
       true,
       HAL_FL5,
       HAL_INVALID_ARGUMENT },
 };
 
-static void run_later(struct vts_cell *c, struct subject *s)
+static void run_newer(struct vts_cell *c, struct subject *s)
 {
-    for (int i = 0; i < COUNT(later); i++) {
+    for (int i = 0; i < COUNT(newer); i++) {
         struct request_datum d[BURST_QUEUE_LENGTH];
-        uint32_t n = s->n + !later[i].is_pool;
+        uint32_t n = s->n + !newer[i].is_pool;
         memcpy(d, s->datums, s->n * sizeof *d);
         d[0].of.packet.size = n;
-        d[later[i].is_pool ? s->n - 3 : s->n] = later[i].datum;
+        d[newer[i].is_pool ? s->n - 3 : s->n] = newer[i].datum;
         enum hal_status status = raw_burst_run(&s->b, d, n, &s->r.result);
         enum hal_status expected =
-            c->version < later[i].since ? HAL_INVALID_ARGUMENT : later[i].status;
+            c->version < newer[i].since ? HAL_INVALID_ARGUMENT : newer[i].status;
         EXPECT(c, status == expected && (status == HAL_NONE || vts_result_is_empty(&s->r.result)),
-               "%s: %s", later[i].what, hal_status_name(status));
+               "%s: %s", newer[i].what, hal_status_name(status));
     }
 }
 
-static void later_datums(struct vts_cell *c, const void *data)
+static void newer_datums(struct vts_cell *c, const void *data)
 {
     (void) data;
-    with_relu(c, run_later);
+    with_relu(c, run_newer);
 }
 
 /* ---- slots */
@@ -442,14 +449,14 @@ static void free_slots(struct vts_cell *c, struct subject *s)
     unsigned before = s->b.questions;
 
     expect_right(c, s);
-    EXPECT(c, s->b.questions == before, "known slots are asked for");
+    EXPECT(c, s->b.questions == before, "the memory of a cached slot is fetched again");
     for (int i = 0; i < COUNT(slots); i++)
-        EXPECT_STATUS(c, raw_burst_free_memory(&s->b, slots[i]), HAL_NONE, "free");
-    EXPECT_STATUS(c, raw_burst_free_memory(&s->b, -1), HAL_INVALID_ARGUMENT, "free");
+        EXPECT_STATUS(c, raw_burst_free_memory(&s->b, slots[i]), HAL_NONE, "freeMemory");
+    EXPECT_STATUS(c, raw_burst_free_memory(&s->b, -1), HAL_INVALID_ARGUMENT, "freeMemory of -1");
     expect_right(c, s);
-    EXPECT(c, s->b.questions == before + 1, "freed slots are not asked for");
+    EXPECT(c, s->b.questions == before + 1, "the memory of a freed slot is not fetched again");
     for (int32_t slot = 2; slot < BURST_SLOTS; slot += 17) {
-        s->datums[s->n - 2].of.slot = slot; /* has no memory */
+        s->datums[s->n - 2].of.slot = slot; /* a slot without memory */
         EXPECT(c, raw_burst_run(&s->b, s->datums, s->n, &s->r.result) != HAL_NONE, "slot %d",
                (int) slot);
         EXPECT(c, vts_result_is_empty(&s->r.result), "slot %d", (int) slot);
@@ -521,10 +528,10 @@ int vts_bursts_main(int argc, char **argv)
         { "added", added },
         { "mutated", mutated },
         { "retagged", retagged },
-        { "bent", bent },
+        { "fields", fields },
         { "short queue", short_queue },
         { "sanitized", sanitized },
-        { "later", later_datums },
+        { "newer", newer_datums },
         { "slots", slots },
         { "identifiers", identifiers },
     };

@@ -1,5 +1,5 @@
-/* Compilation caching on the shipped devices, with a float and a quantised model.  A device that
- * asks for no files prepares and executes all the same, and restores nothing. */
+/* Compilation caching on the shipped devices, with float32 and quant8 models.  A device that needs
+ * no cache files must ignore them: it prepares and executes models, and restores none. */
 #include <check.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,18 +15,19 @@
 
 enum { N = 4, SHORT = 6, LONG = 100 };
 
-/* ---- models: a chain of operations with a constant each, the last one's in a pool */
+/* ---- models: a chain of operations, each with a constant; the last constant is in a pool */
 
 struct chain {
-    const char *name, *op, *opposite; /* as long, and something else */
+    const char *name, *op,
+        *opposite; /* opposite: gives a chain of the same size with other results */
     enum dtype type;
-    bool swapped; /* the opposite takes its operands the other way round */
+    bool swapped; /* the opposite has its two operands exchanged */
 };
 
 static const struct chain chains[] = {
-    { "floats", "ADD", "MUL", DT_F32 },
-    { "bytes", "ADD", "MUL", DT_U8 },
-    { "floats that stay", "CONCATENATION", "CONCATENATION", DT_F32, true },
+    { "ADD of float32", "ADD", "MUL", DT_F32 },
+    { "ADD of quant8", "ADD", "MUL", DT_U8 },
+    { "CONCATENATION of float32", "CONCATENATION", "CONCATENATION", DT_F32, true },
 };
 
 static uint32_t add_constant(struct build *b, const struct chain *k, float scale)
@@ -72,7 +73,7 @@ static void build_chain(struct build *b, const struct chain *k, bool opposite, u
 
 struct subject {
     struct vts_model model;
-    struct tensor *right; /* outputs of the model prepared without a cache */
+    struct tensor *expected; /* outputs of the model prepared without a cache */
 };
 
 static void chain_model(struct vts_model *m, const struct chain *k, bool opposite, uint32_t length)
@@ -91,8 +92,8 @@ static void chain_model(struct vts_model *m, const struct chain *k, bool opposit
     vts_model_expect(m);
 }
 
-/* What the device computes of it, to compare with; false: not supported. */
-static bool run_plain(struct vts_cell *c, struct subject *s)
+/* Computes s->expected on the device, without a cache; false: not supported. */
+static bool run_uncached(struct vts_cell *c, struct subject *s)
 {
     struct hal_prepared_model *p = vts_prepare_supported(c, &s->model.hal);
     struct hal_execution_config config = client_config();
@@ -101,9 +102,10 @@ static bool run_plain(struct vts_cell *c, struct subject *s)
     if (!p)
         return false;
     vts_request(&s->model.example, s->model.arena, &r);
-    EXPECT_STATUS(c, vts_kinds[0].run(p, c->version, &r, &config), HAL_NONE, "without a cache");
-    s->right = arena_copy(s->model.arena, s->model.example.expected, sizeof *s->right);
-    s->right->data = r.pool[1].memory.address;
+    EXPECT_STATUS(c, vts_kinds[0].run(p, c->version, &r, &config), HAL_NONE,
+                  "execution without a cache");
+    s->expected = arena_copy(s->model.arena, s->model.example.expected, sizeof *s->expected);
+    s->expected->data = r.pool[1].memory.address;
     p->methods->release(p);
     return true;
 }
@@ -112,10 +114,10 @@ static bool open_subject(struct vts_cell *c, struct subject *s, const struct cha
                          bool opposite, uint32_t length)
 {
     chain_model(&s->model, k, opposite, length);
-    return run_plain(c, s);
+    return run_uncached(c, s);
 }
 
-/* Executes what was prepared, and releases it. */
+/* Executes the prepared model, compares its outputs, and releases it. */
 static void expect_right(struct vts_cell *c, const struct subject *s, struct hal_prepared_model *p)
 {
     struct hal_execution_config config = client_config();
@@ -123,8 +125,8 @@ static void expect_right(struct vts_cell *c, const struct subject *s, struct hal
     struct vts_request r;
 
     vts_request(&s->model.example, a, &r);
-    EXPECT_STATUS(c, vts_kinds[0].run(p, c->version, &r, &config), HAL_NONE, "executed");
-    EXPECT(c, vts_outputs_are(&r, s->right), "%s: wrong results", s->model.name);
+    EXPECT_STATUS(c, vts_kinds[0].run(p, c->version, &r, &config), HAL_NONE, "execution");
+    EXPECT(c, vts_outputs_are(&r, s->expected), "%s: wrong results", s->model.name);
     p->methods->release(p);
     arena_free(a);
 }
@@ -148,7 +150,7 @@ static enum hal_status restore(struct vts_cell *c, const struct files *f, const 
     return p.status;
 }
 
-/* ---- what happens to the files */
+/* ---- damaged and unsuitable files */
 
 struct needed {
     uint32_t n_model, n_data;
@@ -159,11 +161,11 @@ static struct needed files_needed(struct vts_cell *c)
     struct needed n = { 99, 99 };
 
     EXPECT_STATUS(c, c->driver->get_number_of_cache_files_needed(c->driver, &n.n_model, &n.n_data),
-                  HAL_NONE, "number of files");
+                  HAL_NONE, "get_number_of_cache_files_needed");
     return n;
 }
 
-/* Without caching: any number of files is left alone, nothing comes back. */
+/* A device without caching: prepares with any number of files, and restores no model. */
 static void expect_no_cache(struct vts_cell *c, const struct subject *s)
 {
     struct files f;
@@ -178,20 +180,20 @@ static void expect_no_cache(struct vts_cell *c, const struct subject *s)
     }
 }
 
-static bool one_turn(struct vts_cell *c, const struct needed *n, const struct subject *s,
-                     const struct cache_event *e, uint32_t turn)
+static bool run_event(struct vts_cell *c, const struct needed *n, const struct subject *s,
+                      const struct cache_event *e, uint32_t round)
 {
     struct files f;
     bool more = false;
 
     files_init(&f, n->n_model, n->n_data);
     if (e->before_saving)
-        more = e->happen(&f, turn);
+        more = e->happen(&f, round);
     save(c, &f, s);
     if (!e->before_saving)
-        more = e->happen(&f, turn);
+        more = e->happen(&f, round);
     enum hal_status status = restore(c, &f, s);
-    EXPECT(c, status == e->status, "%s, turn %u: %s, expected %s", e->what, turn,
+    EXPECT(c, status == e->status, "%s, round %u: %s, expected %s", e->what, round,
            hal_status_name(status), hal_status_name(e->status));
     files_done(&f);
     return more;
@@ -207,28 +209,30 @@ static void run_events(struct vts_cell *c, const struct subject *s, const char *
     }
     for (int i = 0; i < cache_n_events; i++)
         if (strcmp(cache_events[i].rule, rule) == 0)
-            for (uint32_t turn = 0; one_turn(c, &n, s, &cache_events[i], turn);)
-                turn++;
+            for (uint32_t round = 0; run_event(c, &n, s, &cache_events[i], round);)
+                round++;
 }
 
-/* A float model and a quantised one; of floats some that the device supports. */
-static void happens(struct vts_cell *c, const void *rule)
+/* With every chain that the device supports: at least one of float32, and one of quant8 if it
+ * caches. */
+static void check_events(struct vts_cell *c, const void *rule)
 {
     struct subject s;
-    unsigned floats = 0, bytes = 0;
+    unsigned n_float32 = 0, n_quant8 = 0;
 
     for (int k = 0; k < COUNT(chains); k++) {
         if (open_subject(c, &s, &chains[k], false, SHORT)) {
-            *(chains[k].type == DT_F32 ? &floats : &bytes) += 1;
+            *(chains[k].type == DT_F32 ? &n_float32 : &n_quant8) += 1;
             run_events(c, &s, rule);
         }
         vts_model_done(&s.model);
     }
     struct needed n = files_needed(c);
-    EXPECT(c, floats && (bytes || !n.n_model), "%u float models, %u quantised ones", floats, bytes);
+    EXPECT(c, n_float32 && (n_quant8 || !n.n_model), "%u float32 models, %u quant8 models",
+           n_float32, n_quant8);
 }
 
-/* Saved and restored through the entries of all versions that have caches. */
+/* Saves and restores through the entry points of all versions that have caching. */
 static void run_entries(struct vts_cell *c, const struct subject *s)
 {
     struct needed n = files_needed(c);
@@ -240,12 +244,12 @@ static void run_entries(struct vts_cell *c, const struct subject *s)
         if (hal_versions[v] < HAL_1_2)
             continue;
         struct vts_prepared saved = vts_prepare(c, hal_versions[v], &s->model.hal, &config);
-        if (EXPECT(c, saved.model, "saving, entry %s: %s", hal_version_names[v],
+        if (EXPECT(c, saved.model, "saving, entry point %s: %s", hal_version_names[v],
                    hal_status_name(saved.status)))
             expect_right(c, s, saved.model);
         struct vts_prepared p = vts_prepare(c, hal_versions[v], NULL, &config);
         EXPECT(c, p.status == (n.n_model + n.n_data ? HAL_NONE : HAL_GENERAL_FAILURE),
-               "entry %s: %s", hal_version_names[v], hal_status_name(p.status));
+               "restoring, entry point %s: %s", hal_version_names[v], hal_status_name(p.status));
         if (p.model)
             expect_right(c, s, p.model);
     }
@@ -264,16 +268,17 @@ static void entries(struct vts_cell *c, const void *data)
     }
 }
 
-/* ---- somebody writes to the model files meanwhile: those of a long chain of other operations, in
- * turns with what was saved, or whole and their second half alone, so that parts of both come
- * together */
+/* ---- another thread overwrites the model cache files during saving or restoring with those of a
+ * long chain of other operations: during saving the whole files and then their second halves,
+ * during restoring these and the saved files in turns, so that the driver may read parts of both */
 
-/* As many as the suite runs, on its own model: the first chain, in process.  Elsewhere, where the
- * files are read by the same code, so many in every cell would take most of all rules' time. */
+/* The suite's number, on its own model: the first chain, in process.  The other chains and the
+ * socket use the same code to read files; there the suite's number would take most of the time of
+ * all rules. */
 enum { RACES = 100, FEWER_RACES = 12 };
 
 struct race {
-    const struct files *other, *saved, *to; /* saved: NULL while it is */
+    const struct files *other, *saved, *to; /* saved: NULL during saving */
     atomic_bool stop;
 };
 
@@ -291,12 +296,12 @@ static void *overwrite(void *argument)
 {
     struct race *r = argument;
 
-    for (int turn = 0; !atomic_load(&r->stop); turn ^= 1)
-        copy_models(turn && r->saved ? r->saved : r->other, r->to, turn && !r->saved);
+    for (int round = 0; !atomic_load(&r->stop); round ^= 1)
+        copy_models(round && r->saved ? r->saved : r->other, r->to, round && !r->saved);
     return NULL;
 }
 
-/* Whatever is restored computes what was saved. */
+/* A model that is restored in spite of the race must compute the results of the saved one. */
 static void run_race(struct vts_cell *c, const struct files *g, const struct subject *s,
                      bool while_saving)
 {
@@ -338,7 +343,7 @@ static void race(struct vts_cell *c, const struct chain *k, bool while_saving)
     if (open_subject(c, &other, k, true, LONG) && ok && n.n_model) {
         files_init(&g, n.n_model, n.n_data);
         save(c, &g, &other);
-        for (int turn = 0; turn < times; turn++)
+        for (int round = 0; round < times; round++)
             run_race(c, &g, &s, while_saving);
         files_done(&g);
     } else if (ok && !n.n_model)
@@ -353,7 +358,7 @@ static void races(struct vts_cell *c, const void *rule)
         race(c, &chains[k], strcmp(rule, "C9") == 0);
 }
 
-/* ---- another model's files */
+/* ---- the files of another model */
 
 static void replace(struct vts_cell *c, const struct chain *k)
 {
@@ -370,8 +375,8 @@ static void replace(struct vts_cell *c, const struct chain *k)
         save(c, &g, &other);
         for (uint32_t i = 0; i < n.n_model; i++)
             files_copy(g.model[i], f.model[i]);
-        EXPECT_STATUS(c, restore(c, &f, &s), HAL_GENERAL_FAILURE, "another model's files");
-        EXPECT_STATUS(c, restore(c, &g, &other), HAL_NONE, "that model's own files");
+        EXPECT_STATUS(c, restore(c, &f, &s), HAL_GENERAL_FAILURE, "the files of another model");
+        EXPECT_STATUS(c, restore(c, &g, &other), HAL_NONE, "the other model's own files");
     }
     files_done(&f);
     files_done(&g);
@@ -383,18 +388,18 @@ static void replaced(struct vts_cell *c, const void *rule)
 {
     for (int k = 0; k < COUNT(chains); k++)
         replace(c, &chains[k]);
-    happens(c, rule);
+    check_events(c, rule);
 }
 
 int vts_cache_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
-        { "C1", happens, "C1" }, { "C2", happens, "C2" },    { "C3", happens, "C3" },
-        { "C4", happens, "C4" }, { "C5", happens, "C5" },    { "C6", happens, "C6" },
-        { "C7", happens, "C7" }, { "C8", happens, "C8" },    { "C9", races, "C9" },
-        { "C10", races, "C10" }, { "C11", replaced, "C11" }, { "S1", happens, "S1" },
-        { "S2", happens, "S2" }, { "S3", happens, "S3" },    { "S4", happens, "S4" },
-        { "S5", happens, "S5" }, { "entries", entries },
+        { "C1", check_events, "C1" }, { "C2", check_events, "C2" }, { "C3", check_events, "C3" },
+        { "C4", check_events, "C4" }, { "C5", check_events, "C5" }, { "C6", check_events, "C6" },
+        { "C7", check_events, "C7" }, { "C8", check_events, "C8" }, { "C9", races, "C9" },
+        { "C10", races, "C10" },      { "C11", replaced, "C11" },   { "S1", check_events, "S1" },
+        { "S2", check_events, "S2" }, { "S3", check_events, "S3" }, { "S4", check_events, "S4" },
+        { "S5", check_events, "S5" }, { "entries", entries },
     };
     static const struct vts_program p = { "cache", checks, COUNT(checks), NULL, NULL };
 

@@ -1,5 +1,5 @@
-/* What clients rely on in every call: callbacks come once, reusable executions run again, fenced
- * ones tell how they went. */
+/* Behaviour that clients rely on: each callback is called once, reusable executions run several
+ * times, fenced executions report their status and durations. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,9 @@
 
 enum { LAUNCHES = 6 };
 
-/* Right, wrong, late; the model is released before they are counted. */
-static void once(struct vts_cell *c, const void *data)
+/* Valid, invalid and late requests; the calls are counted after the model and the driver are
+ * released. */
+static void callbacks(struct vts_cell *c, const void *data)
 {
     const enum hal_version entry = c->version < HAL_1_3 ? c->version : HAL_1_3;
     struct hal_execution_config config = client_config();
@@ -34,26 +35,27 @@ static void once(struct vts_cell *c, const void *data)
         config.deadline = k % 3 == 2 && entry == HAL_1_3 ? 1 : HAL_NO_DEADLINE;
         enum hal_status launched =
             s.prepared->methods->execute(s.prepared, entry, &r[k].hal, &config, &wait[k].base);
-        EXPECT_STATUS(c, launched, k % 3 == 1 ? HAL_INVALID_ARGUMENT : HAL_NONE, "launched");
+        EXPECT_STATUS(c, launched, k % 3 == 1 ? HAL_INVALID_ARGUMENT : HAL_NONE, "execute");
         enum hal_status status = client_wait(&wait[k]);
-        EXPECT(c, launched == HAL_NONE || launched == status, "then %s", hal_status_name(status));
+        EXPECT(c, launched == HAL_NONE || launched == status, "execute: %s, callback: %s",
+               hal_status_name(launched), hal_status_name(status));
     }
     vts_subject_close(&s);
     c->driver->close(c->driver);
     c->driver = vts_open(c, c->version);
     for (int k = 0; k < LAUNCHES; k++)
-        EXPECT(c, wait[k].calls == 1, "%u callbacks", wait[k].calls);
+        EXPECT(c, wait[k].calls == 1, "the callback was called %u times", wait[k].calls);
 }
 
-/* ---- reusable executions: with other values each time */
+/* ---- reusable executions: with other input values in each run */
 
-static void set_values(struct vts_subject *s, uint32_t turn)
+static void set_values(struct vts_subject *s, uint32_t run)
 {
     uint8_t *x = s->request.pool[0].memory.address;
     const struct codec *codec = dtype_info[s->model.example.in[0].dtype].codec;
 
     for (int i = 0; i < 4; i++) {
-        double v[2] = { i, turn }, sum = i + (double) turn;
+        double v[2] = { i, run }, sum = i + (double) run;
         codec->narrow(&v[0], 1, 0, 1,
                       x + s->request.inputs[0].location.offset + (size_t) i * codec->size);
         codec->narrow(&v[1], 1, 0, 1,
@@ -63,17 +65,18 @@ static void set_values(struct vts_subject *s, uint32_t turn)
     }
 }
 
-static void expect_turn(struct vts_cell *c, struct vts_subject *s, struct hal_execution *x,
-                        bool measured)
+static void expect_run(struct vts_cell *c, struct vts_subject *s, struct hal_execution *x,
+                       bool measured)
 {
     struct hal_result *r = &s->request.result;
 
-    EXPECT_STATUS(c, x->methods->execute_synchronously(x, HAL_NO_DEADLINE, r), HAL_NONE, "again");
+    EXPECT_STATUS(c, x->methods->execute_synchronously(x, HAL_NO_DEADLINE, r), HAL_NONE,
+                  "reusable execution");
     EXPECT(c, vts_subject_is_right(s) && r->n_shapes <= 1, "wrong results, %u shapes", r->n_shapes);
     EXPECT(c,
            measured ? r->timing.on_device <= r->timing.in_driver
                     : r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME,
-           "wrong times");
+           "wrong durations");
 }
 
 static void reusable(struct vts_cell *c, const void *data)
@@ -87,9 +90,10 @@ static void reusable(struct vts_cell *c, const void *data)
         config.measure = measured;
         enum hal_status status =
             s.prepared->methods->create_reusable_execution(s.prepared, &s.request.hal, &config, &x);
-        for (uint32_t turn = 0; EXPECT_STATUS(c, status, HAL_NONE, "created") && turn < 4; turn++) {
-            set_values(&s, turn);
-            expect_turn(c, &s, x, measured);
+        for (uint32_t run = 0;
+             EXPECT_STATUS(c, status, HAL_NONE, "create_reusable_execution") && run < 4; run++) {
+            set_values(&s, run);
+            expect_run(c, &s, x, measured);
         }
         if (x)
             x->methods->release(x);
@@ -114,7 +118,8 @@ static bool is_unknown(struct hal_timing t)
     return t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
 }
 
-/* One that waits for another, whose fence ends well or not; both tell. */
+/* An execution that waits for another one, which waits for a fence that is signalled (well) or
+ * fails; both report their status. */
 static void run_chain(struct vts_cell *c, struct vts_subject *s, bool well, bool measured)
 {
     struct hal_execution_config config = client_config();
@@ -131,18 +136,19 @@ static void run_chain(struct vts_cell *c, struct vts_subject *s, bool well, bool
                       s->prepared->methods->execute_fenced(s->prepared, c->version, &s->request.hal,
                                                            1, wait_for[k], &config, HAL_NO_TIME,
                                                            &fence[k], &info[k]),
-                      HAL_NONE, "fenced");
+                      HAL_NONE, "execute_fenced");
     fence_complete(&before, well);
-    EXPECT(c, fence_wait(1, &fence[1], HAL_NO_TIME) == (well ? 1 : -1), "the fence ends otherwise");
+    EXPECT(c, fence_wait(1, &fence[1], HAL_NO_TIME) == (well ? 1 : -1),
+           "the fence is signalled after a failure, or the reverse");
     for (int k = 0; k < 2; k++) {
         enum hal_status status = info[k]->methods->get_execution_info(info[k], &launched, &fenced);
-        EXPECT_STATUS(c, status, well ? HAL_NONE : HAL_GENERAL_FAILURE, "info");
+        EXPECT_STATUS(c, status, well ? HAL_NONE : HAL_GENERAL_FAILURE, "get_execution_info");
         bool known = well && measured;
         EXPECT(c,
                ordered(launched) && ordered(fenced) && are_known(launched) == known &&
                    are_known(fenced) == known && is_unknown(launched) == !known &&
                    is_unknown(fenced) == !known,
-               "times of %s", hal_status_name(status));
+               "durations with status %s", hal_status_name(status));
         info[k]->methods->release(info[k]);
         close(fence[k]);
     }
@@ -157,7 +163,7 @@ static void fence_info(struct vts_cell *c, const void *data)
     (void) data;
     if (vts_subject_must_open(c, vts_sum(c), &s))
         for (int k = 0; k < 4; k++) {
-            vts_subject_renew(&s);
+            vts_subject_reset(&s);
             run_chain(c, &s, k & 1, k >> 1);
         }
     vts_subject_close(&s);
@@ -168,7 +174,7 @@ int vts_calls_main(int argc, char **argv)
     static const struct vts_check checks[] = {
         { "reusable", reusable },
         { "fence info", fence_info },
-        { "once", once },
+        { "callbacks", callbacks },
     };
     static const struct vts_program p = { "calls", checks, COUNT(checks), NULL, NULL };
 

@@ -1,4 +1,5 @@
-/* Priorities and deadlines: what is launched ends in time or says that it does not. */
+/* Priorities and deadlines: a started preparation or execution succeeds, or ends with
+ * MISSED_DEADLINE. */
 #include <string.h>
 #include <time.h>
 
@@ -12,8 +13,8 @@ enum which { PASSED, SHORT, FAR, UNLIMITED, DEADLINES };
 
 static const char *const names[DEADLINES] = { "passed", "short", "far", "unlimited" };
 
-/* By the version's clock; a short one is in 5 ms, a far one in an hour: by another clock it would
- * have passed. */
+/* In ns of the version's clock: in 5 ms (short), in an hour (far).  Far detects a driver that reads
+ * another clock, by which it may have passed. */
 static uint64_t deadline(enum which which, enum hal_version version)
 {
     struct timespec t;
@@ -28,7 +29,8 @@ static uint64_t deadline(enum which which, enum hal_version version)
     }
 }
 
-/* One that has passed is missed on these devices; a short one may be kept. */
+/* The shipped devices always miss a deadline that has passed; they may or may not meet a short one.
+ */
 static bool is_allowed(enum hal_status s, enum which which)
 {
     bool missed = s == HAL_MISSED_DEADLINE_TRANSIENT || s == HAL_MISSED_DEADLINE_PERSISTENT;
@@ -47,7 +49,7 @@ static void release(struct hal_prepared_model *p)
 typedef void visit_model(struct vts_cell *c, const struct vts_model *m,
                          struct hal_prepared_model *p);
 
-/* Over a socket one of four will do. */
+/* Over a socket one in four models is tried. */
 enum { REMOTE_EVERY = 4 };
 
 static void with_supported(struct vts_cell *c, const struct vts_model *m, visit_model *visit)
@@ -69,9 +71,8 @@ static void each_supported(struct vts_cell *c, visit_model *visit)
 static void prepare_at_priorities(struct vts_cell *c, const struct vts_model *m,
                                   struct hal_prepared_model *prepared)
 {
-    struct hal_prepare_config config = vts_usual;
+    struct hal_prepare_config config = vts_default_config;
 
-    (void) prepared;
     (void) prepared;
     for (int k = HAL_PRIORITY_LOW; k <= HAL_PRIORITY_HIGH; k++) {
         config.priority = (enum hal_priority) k;
@@ -85,14 +86,15 @@ static void prepare_at_priorities(struct vts_cell *c, const struct vts_model *m,
 static void prepare_until(struct vts_cell *c, const struct vts_model *m,
                           struct hal_prepared_model *prepared)
 {
-    struct hal_prepare_config config = vts_usual;
+    struct hal_prepare_config config = vts_default_config;
 
     (void) prepared;
     for (enum which k = 0; k < DEADLINES; k++) {
         config.deadline = deadline(k, c->version);
         struct vts_prepared p = vts_prepare(c, c->version, &m->hal, &config);
-        EXPECT(c, p.launched == HAL_NONE && is_allowed(p.status, k), "%s, %s: %s, then %s", m->name,
-               names[k], hal_status_name(p.launched), hal_status_name(p.status));
+        EXPECT(c, p.launched == HAL_NONE && is_allowed(p.status, k),
+               "%s, deadline %s: prepare_model: %s, callback: %s", m->name, names[k],
+               hal_status_name(p.launched), hal_status_name(p.status));
         release(p.model);
     }
 }
@@ -111,7 +113,7 @@ static void preparing(struct vts_cell *c, const void *data)
 
 /* ---- executing */
 
-static bool are_reported(const struct hal_result *r, const struct vts_model *m)
+static bool are_shapes_exact(const struct hal_result *r, const struct vts_model *m)
 {
     for (uint32_t i = 0; i < r->n_shapes; i++) {
         const struct shape *s = &m->example.expected[i].shape;
@@ -129,17 +131,19 @@ static void expect_end(struct vts_cell *c, const struct vts_model *m,
     const struct hal_result *r = &request->result;
     bool reports = status == HAL_NONE && kind->reports;
 
-    EXPECT(c, is_allowed(status, which), "%s, %s, %s: %s", m->name, kind->name, names[which],
-           hal_status_name(status));
-    EXPECT(c, !kind->launches || request->launch == HAL_NONE, "%s, %s, %s: launched: %s", m->name,
-           kind->name, names[which], hal_status_name(request->launch));
+    EXPECT(c, is_allowed(status, which), "%s, %s, deadline %s: %s", m->name, kind->name,
+           names[which], hal_status_name(status));
+    EXPECT(c, !kind->launches || request->launch == HAL_NONE,
+           "%s, %s, deadline %s: the call itself returns %s", m->name, kind->name, names[which],
+           hal_status_name(request->launch));
     EXPECT(c, r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME,
-           "%s, %s, %s: timed", m->name, kind->name, names[which]);
-    EXPECT(c, r->n_shapes == (reports ? m->hal.main.n_outputs : 0) && are_reported(r, m),
-           "%s, %s, %s: %u shapes, or others", m->name, kind->name, names[which], r->n_shapes);
+           "%s, %s, deadline %s: durations without measurement", m->name, kind->name, names[which]);
+    EXPECT(c, r->n_shapes == (reports ? m->hal.main.n_outputs : 0) && are_shapes_exact(r, m),
+           "%s, %s, deadline %s: %u shapes, or wrong ones", m->name, kind->name, names[which],
+           r->n_shapes);
     if (status == HAL_NONE && m->example.expected[0].data)
-        EXPECT(c, vts_outputs_are(request, m->example.expected), "%s, %s, %s: wrong results",
-               m->name, kind->name, names[which]);
+        EXPECT(c, vts_outputs_are(request, m->example.expected),
+               "%s, %s, deadline %s: wrong results", m->name, kind->name, names[which]);
 }
 
 static void execute_until(struct vts_cell *c, const struct vts_model *m,
@@ -163,7 +167,7 @@ static void execute_until(struct vts_cell *c, const struct vts_model *m,
     arena_free(a);
 }
 
-/* Single operations with what must come out, and random models. */
+/* Single operations with expected results, and random models. */
 static void executing(struct vts_cell *c, const void *data)
 {
     (void) data;

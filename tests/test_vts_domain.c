@@ -1,6 +1,5 @@
-/* Memory domains: what may be allocated, and copied, in four types of shape
- * {1, 32, 32, 8}, by one or two convolutions, an addition, and models that every device supports.
- */
+/* Memory domains: invalid arguments of allocate, copy_from and copy_to, in the types and graphs of
+ * tests/vts_graphs.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +9,21 @@
 #include "tests/vts_graphs.h"
 #include "tests/vts_requests.h"
 
-static size_t bytes_of(const struct vts_look *look)
+static size_t bytes_of(const struct vts_tensor_type *tensor_type)
 {
-    struct tensor t = { .dtype = look->type, .shape = vts_looks[0].shape };
+    struct tensor t = { .dtype = tensor_type->type, .shape = vts_tensor_types[0].shape };
 
     return tensor_bytes(&t);
 }
 
-/* ---- allocation: models that disagree with the first one */
+/* ---- allocate: model 1 disagrees with model 0 in one property */
 
 enum which { BASE, RANK, PREFIX, DIMENSION, SCALE, ZERO, TYPE };
 
-static struct vts_look disagreeing(const struct vts_look *look, enum which which)
+static struct vts_tensor_type disagreeing(const struct vts_tensor_type *tensor_type,
+                                          enum which which)
 {
-    struct vts_look l = *look;
+    struct vts_tensor_type l = *tensor_type;
 
     switch (which) {
     case RANK: l.shape = DIMS(1 * 32 * 32 * 8); break;
@@ -31,7 +31,7 @@ static struct vts_look disagreeing(const struct vts_look *look, enum which which
     case DIMENSION: l.shape.dim[3] = 4; break;
     case SCALE: l.scale *= 2; break;
     case ZERO: l.zero += 1; break;
-    case TYPE: l = vts_looks[(look - vts_looks) ^ 1]; break;
+    case TYPE: l = vts_tensor_types[(tensor_type - vts_tensor_types) ^ 1]; break;
     case BASE: break;
     }
     return l;
@@ -39,7 +39,7 @@ static struct vts_look disagreeing(const struct vts_look *look, enum which which
 
 #define END                                                                                        \
     {                                                                                              \
-        VTS_NOBODY, 0, 1                                                                           \
+        VTS_NO_MODEL, 0, 1                                                                         \
     }
 
 static const struct bad_allocation {
@@ -52,13 +52,13 @@ static const struct bad_allocation {
     { "A4", BASE, { "an output of model 2 of 2", { END }, { { 2, 0, 1 }, END } } },
     { "A5", BASE, { "input 1 of 1", { { 0, 1, 1 }, END }, { END } } },
     { "A5", BASE, { "output 1 of 1", { END }, { { 0, 1, 1 }, END } } },
-    { "A6", BASE, { "input, 10", { { 0, 0, 10 }, END }, { END } } },
-    { "A6", BASE, { "input, 0", { { 0, 0, 0 }, END }, { END } } },
-    { "A6", BASE, { "input, -0.5", { { 0, 0, -0.5f }, END }, { END } } },
-    { "A6", BASE, { "input, NaN", { { 0, 0, NAN }, END }, { END } } },
-    { "A6", BASE, { "output, 10", { END }, { { 0, 0, 10 }, END } } },
-    { "A6", BASE, { "output, 0", { END }, { { 0, 0, 0 }, END } } },
-    { "A6", BASE, { "output, -0.5", { END }, { { 0, 0, -0.5f }, END } } },
+    { "A6", BASE, { "input, probability 10", { { 0, 0, 10 }, END }, { END } } },
+    { "A6", BASE, { "input, probability 0", { { 0, 0, 0 }, END }, { END } } },
+    { "A6", BASE, { "input, probability -0.5", { { 0, 0, -0.5f }, END }, { END } } },
+    { "A6", BASE, { "input, probability NaN", { { 0, 0, NAN }, END }, { END } } },
+    { "A6", BASE, { "output, probability 10", { END }, { { 0, 0, 10 }, END } } },
+    { "A6", BASE, { "output, probability 0", { END }, { { 0, 0, 0 }, END } } },
+    { "A6", BASE, { "output, probability -0.5", { END }, { { 0, 0, -0.5f }, END } } },
     { "A7", BASE, { "an input twice", { { 0, 0, 1 }, { 0, 0, 1 }, END }, { END } } },
     { "A7", BASE, { "an output twice", { END }, { { 0, 0, 1 }, { 0, 0, 1 }, END } } },
     { "A8", TYPE, { "two inputs", { { 0, 0, 1 }, { 1, 0, 1 }, END }, { END } } },
@@ -92,18 +92,20 @@ static void refuse_allocation(struct vts_cell *c, const struct vts_allocation *a
     uint32_t token;
     struct hal_buffer *b = vts_allocate(c, a, models, n_models, &token, &status);
 
-    EXPECT(c, status == HAL_INVALID_ARGUMENT, "%s: %s", a->what, hal_status_name(status));
+    EXPECT(c, status == HAL_INVALID_ARGUMENT, "allocate for %s: %s", a->what,
+           hal_status_name(status));
     if (b)
         b->methods->release(b);
 }
 
-/* The graph that every device supports in every type. */
-static struct hal_prepared_model *prepare_look(struct vts_cell *c, const struct vts_look *look,
-                                               struct vts_model *m)
+/* RESHAPE, which every shipped device supports in every type. */
+static struct hal_prepared_model *prepare_tensor_type(struct vts_cell *c,
+                                                      const struct vts_tensor_type *tensor_type,
+                                                      struct vts_model *m)
 {
-    vts_graph_model(m, &vts_graphs[0], look, 1);
+    vts_graph_model(m, &vts_graphs[0], tensor_type, 1);
     struct hal_prepared_model *p = vts_prepare_supported(c, &m->hal);
-    EXPECT(c, p, "RESHAPE of %s is not supported", look->name);
+    EXPECT(c, p, "RESHAPE of %s is not supported", tensor_type->name);
     return p;
 }
 
@@ -113,15 +115,15 @@ static void release(struct hal_prepared_model *p)
         p->methods->release(p);
 }
 
-static void refuse_with_look(struct vts_cell *c, const struct bad_allocation *a,
-                             const struct vts_look *look)
+static void refuse_with_type(struct vts_cell *c, const struct bad_allocation *a,
+                             const struct vts_tensor_type *tensor_type)
 {
-    struct vts_look other = disagreeing(look, a->other);
+    struct vts_tensor_type other = disagreeing(tensor_type, a->other);
     struct hal_prepared_model *p[2];
     struct vts_model m[2];
 
-    p[0] = prepare_look(c, look, &m[0]);
-    p[1] = prepare_look(c, &other, &m[1]);
+    p[0] = prepare_tensor_type(c, tensor_type, &m[0]);
+    p[1] = prepare_tensor_type(c, &other, &m[1]);
     if (p[0] && p[1])
         refuse_allocation(c, &a->allocation, p, 2);
     for (int i = 0; i < 2; i++) {
@@ -135,10 +137,10 @@ static void refused(struct vts_cell *c, const void *data)
     const char *rule = data;
 
     for (int k = 0; k < COUNT(allocations); k++)
-        for (int t = 0; t < VTS_LOOKS && strcmp(allocations[k].rule, rule) == 0; t++) {
+        for (int t = 0; t < VTS_TENSOR_TYPES && strcmp(allocations[k].rule, rule) == 0; t++) {
             bool quantised = allocations[k].other == SCALE || allocations[k].other == ZERO;
-            if (!quantised || vts_looks[t].scale > 0)
-                refuse_with_look(c, &allocations[k], &vts_looks[t]);
+            if (!quantised || vts_tensor_types[t].scale > 0)
+                refuse_with_type(c, &allocations[k], &vts_tensor_types[t]);
         }
 }
 
@@ -151,7 +153,7 @@ static void no_model(struct vts_cell *c, const void *data)
     refuse_allocation(c, &vts_one_output, &none, 1);
 }
 
-/* Of another driver, and of nobody: a table of methods of the client's own. */
+/* A prepared model of another driver, and an object that the client made itself. */
 static void foreign_model(struct vts_cell *c, const void *data)
 {
     const struct hal_prepared_model_methods methods = { 0 };
@@ -161,7 +163,7 @@ static void foreign_model(struct vts_cell *c, const void *data)
 
     (void) data;
     c->driver = vts_open(c, c->version);
-    struct hal_prepared_model *p = prepare_look(c, &vts_looks[0], &m);
+    struct hal_prepared_model *p = prepare_tensor_type(c, &vts_tensor_types[0], &m);
     struct hal_driver *other = c->driver;
     c->driver = driver;
     refuse_allocation(c, &vts_one_input, &p, 1);
@@ -188,7 +190,7 @@ static void scalar_role(struct vts_cell *c, const void *data)
     struct hal_prepared_model *p = vts_prepare_supported(c, &m.hal);
     if (EXPECT(c, p, "RANK is not supported")) {
         struct hal_buffer *b = vts_allocate(c, &a, &p, 1, &token, &status);
-        EXPECT(c, b, "a scalar: %s", hal_status_name(status));
+        EXPECT(c, b, "allocate for a scalar: %s", hal_status_name(status));
         if (b)
             b->methods->release(b);
         a.n_dims = 1;
@@ -212,7 +214,7 @@ static struct hal_memory memory_of(uint8_t *at, size_t size)
                                 .size = size };
 }
 
-/* half: of the halves that the size is */
+/* halves: size of the memory, in halves of the buffer's size */
 static const struct copy {
     const char *rule;
     unsigned halves;
@@ -241,14 +243,15 @@ static const struct copy {
 
 static void copy_in(struct vts_graph_subject *s, struct hal_buffer *b, const struct copy *k)
 {
-    struct hal_memory m = memory_of(bytes[0], bytes_of(s->look) / 2 * k->halves);
+    struct hal_memory m = memory_of(bytes[0], bytes_of(s->tensor_type) / 2 * k->halves);
     enum hal_status status = b->methods->copy_from(b, &m, k->n_dims, k->dims);
 
-    EXPECT(s->cell, status == k->status, "%s of %s, %u halves of rank %u {%u}: %s", s->graph->name,
-           s->look->name, k->halves, k->n_dims, k->dims[0], hal_status_name(status));
+    EXPECT(s->cell, status == k->status,
+           "%s of %s, copy_from %u halves of the size, rank %u, dimension 0 %u: %s", s->graph->name,
+           s->tensor_type->name, k->halves, k->n_dims, k->dims[0], hal_status_name(status));
 }
 
-static const char *copy_rule; /* of the walk under way */
+static const char *copy_rule; /* the current rule */
 
 static void copy_in_all(struct vts_graph_subject *s)
 {
@@ -274,14 +277,14 @@ static void copied_in(struct vts_cell *c, const void *rule)
 static void expect_copy_out(struct vts_graph_subject *s, struct hal_buffer *b, unsigned halves,
                             enum hal_status expected)
 {
-    struct hal_memory m = memory_of(bytes[1], bytes_of(s->look) / 2 * halves);
+    struct hal_memory m = memory_of(bytes[1], bytes_of(s->tensor_type) / 2 * halves);
     enum hal_status status = b->methods->copy_to(b, &m);
 
-    EXPECT(s->cell, status == expected, "%s of %s, %u halves: %s", s->graph->name, s->look->name,
-           halves, hal_status_name(status));
+    EXPECT(s->cell, status == expected, "%s of %s, copy_to %u halves of the size: %s",
+           s->graph->name, s->tensor_type->name, halves, hal_status_name(status));
 }
 
-static void copy_out_of_nothing(struct vts_graph_subject *s)
+static void copy_out_without_contents(struct vts_graph_subject *s)
 {
     uint32_t token;
     struct hal_buffer *b = vts_must_allocate(s, &vts_one_input, &token);
@@ -292,11 +295,11 @@ static void copy_out_of_nothing(struct vts_graph_subject *s)
     b->methods->release(b);
 }
 
-static void copied_out_of_nothing(struct vts_cell *c, const void *data)
+static void copied_out_without_contents(struct vts_cell *c, const void *data)
 {
     (void) data;
-    vts_each_graph(c, false, copy_out_of_nothing);
-    vts_each_graph(c, true, copy_out_of_nothing);
+    vts_each_graph(c, false, copy_out_without_contents);
+    vts_each_graph(c, true, copy_out_without_contents);
 }
 
 static void copy_in_and_out(struct vts_graph_subject *s)
@@ -307,14 +310,15 @@ static void copy_in_and_out(struct vts_graph_subject *s)
 
     if (!b)
         return;
-    for (size_t i = 0; i < bytes_of(s->look); i++)
+    for (size_t i = 0; i < bytes_of(s->tensor_type); i++)
         bytes[0][i] = (uint8_t) (7 * i);
     copy_in(s, b, &right);
     expect_copy_out(s, b, 1, HAL_INVALID_ARGUMENT);
     expect_copy_out(s, b, 4, HAL_INVALID_ARGUMENT);
     memset(bytes[1], 0, sizeof bytes[1]);
     expect_copy_out(s, b, 2, HAL_NONE);
-    EXPECT(s->cell, memcmp(bytes[0], bytes[1], bytes_of(s->look)) == 0, "other bytes come out");
+    EXPECT(s->cell, memcmp(bytes[0], bytes[1], bytes_of(s->tensor_type)) == 0,
+           "copy_to returns other bytes than were copied in");
     b->methods->release(b);
 }
 
@@ -323,7 +327,7 @@ static void copied_out(struct vts_cell *c, const void *rule)
     vts_each_graph(c, strcmp(rule, "K7") == 0, copy_in_and_out);
 }
 
-/* ---- numbers out of range: of indexes, dimensions, memories */
+/* ---- indexes, dimensions and memories out of range */
 
 static const uint32_t huge[17] = { UINT32_MAX, 32, 32, 8 }, large[4] = { INT32_MAX, 32, 32, 8 };
 
@@ -336,11 +340,11 @@ static void refuse_ranges(struct vts_graph_subject *s)
         struct hal_buffer_desc desc;
         const struct hal_buffer_role *role;
     } rows[] = {
-        { "the last model of all", { 0, NULL }, &last_model },
-        { "the last operand of all", { 0, NULL }, &last_operand },
+        { "model 2^32 - 1", { 0, NULL }, &last_model },
+        { "operand 2^32 - 1", { 0, NULL }, &last_operand },
         { "rank 17", { 17, huge }, &right },
-        { "a negative dimension", { 4, huge }, &right },
-        { "a large dimension", { 4, large }, &right },
+        { "dimension 2^32 - 1", { 4, huge }, &right },
+        { "dimension 2^31 - 1", { 4, large }, &right },
     };
 
     for (int k = 0; k < 2 * COUNT(rows); k++) {
@@ -350,42 +354,43 @@ static void refuse_ranges(struct vts_graph_subject *s)
         enum hal_status status =
             d->allocate(d, &rows[k / 2].desc, 1, &s->prepared, n_in, rows[k / 2].role, 1 - n_in,
                         rows[k / 2].role, &b, &token);
-        EXPECT(s->cell, status == HAL_INVALID_ARGUMENT && !b && !token, "%s, %s: %s, token %u",
-               k % 2 ? "input" : "output", rows[k / 2].what, hal_status_name(status), token);
+        EXPECT(s->cell, status == HAL_INVALID_ARGUMENT && !b && !token,
+               "allocate for %s, %s: %s, token %u", k % 2 ? "input" : "output", rows[k / 2].what,
+               hal_status_name(status), token);
     }
 }
 
 static void refuse_copies(struct vts_graph_subject *s)
 {
-    const size_t size = bytes_of(s->look);
+    const size_t size = bytes_of(s->tensor_type);
     const struct hal_memory right = memory_of(bytes[0], size);
-    struct hal_memory bent[7];
+    struct hal_memory invalid[7];
     uint32_t token;
     struct hal_buffer *b = vts_must_allocate(s, &vts_one_input, &token);
 
-    for (int k = 0; k < COUNT(bent); k++)
-        bent[k] = right;
-    bent[0].size = UINT64_MAX;
-    bent[1].size = 0;
-    bent[2].address = NULL;
-    bent[3].protection = 0;
-    bent[4].kind = (enum hal_memory_kind) 7;
-    bent[5].kind = HAL_MEMORY_FD;
-    bent[6].kind = HAL_MEMORY_HARDWARE_BUFFER;
-    for (int k = 0; b && k < COUNT(bent); k++) {
+    for (int k = 0; k < COUNT(invalid); k++)
+        invalid[k] = right;
+    invalid[0].size = UINT64_MAX;
+    invalid[1].size = 0;
+    invalid[2].address = NULL;
+    invalid[3].protection = 0;
+    invalid[4].kind = (enum hal_memory_kind) 7;
+    invalid[5].kind = HAL_MEMORY_FD;
+    invalid[6].kind = HAL_MEMORY_HARDWARE_BUFFER;
+    for (int k = 0; b && k < COUNT(invalid); k++) {
         EXPECT_STATUS(s->cell,
-                      b->methods->copy_from(b, &bent[k], 4, s->model.example.in[0].shape.dim),
-                      HAL_INVALID_ARGUMENT, "copied in");
-        EXPECT_STATUS(s->cell, b->methods->copy_to(b, &bent[k]), HAL_INVALID_ARGUMENT,
-                      "copied out");
+                      b->methods->copy_from(b, &invalid[k], 4, s->model.example.in[0].shape.dim),
+                      HAL_INVALID_ARGUMENT, "copy_from");
+        EXPECT_STATUS(s->cell, b->methods->copy_to(b, &invalid[k]), HAL_INVALID_ARGUMENT,
+                      "copy_to");
     }
     if (b) {
         EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 17, huge), HAL_INVALID_ARGUMENT,
-                      "rank 17");
+                      "copy_from with rank 17");
         EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 4, huge), HAL_INVALID_ARGUMENT,
-                      "a negative dimension");
+                      "copy_from with dimension 2^32 - 1");
         EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 4, large), HAL_INVALID_ARGUMENT,
-                      "a large dimension");
+                      "copy_from with dimension 2^31 - 1");
         b->methods->release(b);
     }
 }
@@ -415,7 +420,7 @@ int vts_domain_main(int argc, char **argv)
         { "A13", refused, "A13" },  { "A14", refused, "A14" },
         { "A15", scalar_role },     { "K1", copied_in, "K1" },
         { "K2", copied_in, "K2" },  { "K3", copied_in, "K3" },
-        { "K4", copied_in, "K4" },  { "K5", copied_out_of_nothing },
+        { "K4", copied_in, "K4" },  { "K5", copied_out_without_contents },
         { "K6", copied_out, "K6" }, { "K7", copied_out, "K7" },
         { "ranges", ranges },
     };

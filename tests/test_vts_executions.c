@@ -1,5 +1,6 @@
-/* Executions of every kind, timed and not, with shapes that are known, unknown, too short, and
- * empty: of operations with exact results, and of random models. */
+/* Executions of every kind, with and without measurement, with outputs of known and unknown shape,
+ * too short, and without elements: of single operations with exact results, and of random models.
+ */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"
 
-/* Over a socket every version has one in so many of the random models, each version others. */
+/* Over a socket each version has one random model in so many, each version other ones. */
 enum { REMOTE_EVERY = 8, MAX_TEXTS = 64 };
 
 static struct vts_model texts[MAX_TEXTS], empty_texts[MAX_TEXTS];
@@ -49,14 +50,14 @@ static void end(void)
 struct run {
     struct vts_cell *cell;
     const struct vts_model *model;
-    bool is_exact; /* the expected values are known for every arithmetic */
+    bool is_exact; /* the expected values are exact in every arithmetic */
     struct hal_prepared_model *prepared;
     struct arena *arena;
     const struct vts_kind *kind;
     bool measured;
     struct vts_request request;
     enum hal_status status;
-    struct tensor *first; /* what the first kind computed; NULL: this is it */
+    struct tensor *first; /* results of the first kind of execution; NULL: none yet */
 };
 
 typedef void visit_run(struct run *r);
@@ -80,7 +81,7 @@ static const char *what(const struct run *r)
 
 #define EXPECT_RUN(r, ok, format, ...) EXPECT((r)->cell, ok, "%s: " format, what(r), __VA_ARGS__)
 
-/* By every kind of the version, timed (since 1.2) and not. */
+/* Every kind of execution of the version, with (since 1.2) and without measurement. */
 static void each_kind(struct run *r, visit_run *visit)
 {
     for (int k = 0; k < 2 * vts_n_kinds; k++) {
@@ -92,7 +93,7 @@ static void each_kind(struct run *r, visit_run *visit)
     }
 }
 
-/* hal: the model as it is prepared. */
+/* hal: the model to prepare, the same or with unknown shapes. */
 static void with_model(struct vts_cell *c, const struct vts_model *m, bool is_exact,
                        const struct hal_model *hal, visit_run *visit)
 {
@@ -123,8 +124,8 @@ static void each_run(struct vts_cell *c, visit_run *visit)
             with_model(c, &vts_models[i], false, &vts_models[i].hal, visit);
 }
 
-/* A right request; false: this kind, or this version, does not take it. */
-static bool renew(struct run *r)
+/* Makes a valid request; false: this kind or version does not accept unknown output shapes. */
+static bool reset_request(struct run *r)
 {
     bool specified = vts_request_is_specified(&r->model->example);
 
@@ -146,7 +147,7 @@ static const struct tensor *expected(const struct run *r, uint32_t i)
 
 static void expect_success(struct run *r)
 {
-    if (!renew(r))
+    if (!reset_request(r))
         return;
     execute(r);
     EXPECT_RUN(r, r->status == HAL_NONE, "%s", hal_status_name(r->status));
@@ -163,10 +164,10 @@ static struct tensor *outputs_of(const struct run *r)
     return t;
 }
 
-/* Random models: the same by every kind. */
+/* The exact results; for random models the same ones from every kind of execution. */
 static void expect_results(struct run *r)
 {
-    if (!renew(r))
+    if (!reset_request(r))
         return;
     execute(r);
     if (!r->first)
@@ -192,24 +193,27 @@ static bool is_fenced(const struct run *r)
 
 static void expect_no_times(struct run *r)
 {
-    if (r->measured || !renew(r))
+    if (r->measured || !reset_request(r))
         return;
     execute(r);
-    EXPECT_RUN(r, is_unknown(r->request.result.timing), "times %s", "are known");
-    EXPECT_RUN(r, !is_fenced(r) || is_unknown(r->request.launched), "launch times %s", "are known");
+    EXPECT_RUN(r, is_unknown(r->request.result.timing), "%s without measurement", "durations");
+    EXPECT_RUN(r, !is_fenced(r) || is_unknown(r->request.launched), "%s without measurement",
+               "launch durations");
 }
 
-/* These devices know their times. */
+/* The shipped devices report their durations. */
 static void expect_times(struct run *r)
 {
     const struct hal_timing *t = &r->request.result.timing;
 
-    if (!r->measured || !renew(r))
+    if (!r->measured || !reset_request(r))
         return;
     execute(r);
-    EXPECT_RUN(r, t->on_device != HAL_NO_TIME && is_ordered(*t), "%llu in %llu ns",
-               (unsigned long long) t->on_device, (unsigned long long) t->in_driver);
-    EXPECT_RUN(r, !is_fenced(r) || is_ordered(r->request.launched), "launched: %llu ns",
+    EXPECT_RUN(r, t->on_device != HAL_NO_TIME && is_ordered(*t),
+               "%llu ns on the device, %llu ns in the driver", (unsigned long long) t->on_device,
+               (unsigned long long) t->in_driver);
+    EXPECT_RUN(r, !is_fenced(r) || is_ordered(r->request.launched),
+               "since the launch: %llu ns on the device",
                (unsigned long long) r->request.launched.on_device);
 }
 
@@ -219,8 +223,9 @@ static bool is_shape(const struct hal_output_shape *s, const struct shape *expec
            memcmp(s->dims, expected_shape->dim, s->n_dims * sizeof *s->dims) == 0;
 }
 
-/* All of them, exact, and sufficient but for output `short_one`. */
-static bool are_reported(const struct run *r, uint32_t short_one)
+/* Whether all shapes are reported, exactly, and all are sufficient except that of output
+ * `short_one`. */
+static bool are_shapes_exact(const struct run *r, uint32_t short_one)
 {
     const struct hal_result *result = &r->request.result;
     bool ok = result->n_shapes == n_outputs(r);
@@ -235,17 +240,17 @@ enum { NONE_SHORT = 999 };
 
 static void expect_shapes(struct run *r)
 {
-    if (!vts_request_is_specified(&r->model->example) || !renew(r))
+    if (!vts_request_is_specified(&r->model->example) || !reset_request(r))
         return;
     execute(r);
-    EXPECT_RUN(r, !r->request.result.n_shapes || are_reported(r, NONE_SHORT), "%u shapes",
+    EXPECT_RUN(r, !r->request.result.n_shapes || are_shapes_exact(r, NONE_SHORT), "%u shapes",
                r->request.result.n_shapes);
 }
 
 /* ---- unknown shapes */
 
-/* The model with every dimension of its outputs unknown; false: an output is a scalar. */
-static bool forget_shapes(const struct vts_model *m, struct arena *a, struct hal_model *ret)
+/* The model with all dimensions of its outputs unknown; false: an output is a scalar. */
+static bool remove_shapes(const struct vts_model *m, struct arena *a, struct hal_model *ret)
 {
     static const uint32_t zeros[HAL_MAX_RANK];
     uint32_t n = m->hal.main.n_operands;
@@ -262,25 +267,25 @@ static bool forget_shapes(const struct vts_model *m, struct arena *a, struct hal
     return true;
 }
 
-static void with_forgotten(struct vts_cell *c, const struct vts_model *m, bool is_exact,
-                           visit_run *visit)
+static void with_unknown_shapes(struct vts_cell *c, const struct vts_model *m, bool is_exact,
+                                visit_run *visit)
 {
     struct arena *a = arena_new(0);
     struct hal_model hal;
 
-    if (forget_shapes(m, a, &hal))
+    if (remove_shapes(m, a, &hal))
         with_model(c, m, is_exact, &hal, visit);
     arena_free(a);
 }
 
-static void each_forgotten(struct vts_cell *c, visit_run *visit)
+static void each_run_of_unknown_shapes(struct vts_cell *c, visit_run *visit)
 {
     for (int i = 0; i < vts_n_texts; i++)
         if (vts_model_is_of(&texts[i], c))
-            with_forgotten(c, &texts[i], true, visit);
+            with_unknown_shapes(c, &texts[i], true, visit);
     for (int i = 0; i < vts_n_models; i++)
         if (is_chosen(c, i))
-            with_forgotten(c, &vts_models[i], false, visit);
+            with_unknown_shapes(c, &vts_models[i], false, visit);
 }
 
 static void expect_unknown_shapes(struct run *r)
@@ -291,13 +296,13 @@ static void expect_unknown_shapes(struct run *r)
         EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
         return;
     }
-    EXPECT_RUN(r, r->status == HAL_NONE && are_reported(r, NONE_SHORT), "%s, %u shapes",
+    EXPECT_RUN(r, r->status == HAL_NONE && are_shapes_exact(r, NONE_SHORT), "%s, %u shapes",
                hal_status_name(r->status), r->request.result.n_shapes);
     EXPECT_RUN(r, !r->is_exact || vts_outputs_are(&r->request, r->model->example.expected),
                "wrong %s", "results");
 }
 
-/* Output 0 is a byte too short, in a model that knows its shape or not. */
+/* Output 0 is one byte too short, with known and with unknown shapes. */
 static void expect_insufficient(struct run *r)
 {
     size_t size = tensor_bytes(expected(r, 0));
@@ -312,14 +317,14 @@ static void expect_insufficient(struct run *r)
         EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
     else
         EXPECT_RUN(r,
-                   r->status == HAL_OUTPUT_INSUFFICIENT_SIZE && are_reported(r, 0) &&
+                   r->status == HAL_OUTPUT_INSUFFICIENT_SIZE && are_shapes_exact(r, 0) &&
                        is_unknown(r->request.result.timing),
                    "%s, %u shapes", hal_status_name(r->status), r->request.result.n_shapes);
 }
 
-/* ---- nothing at all */
+/* ---- outputs without elements */
 
-static void expect_nothing(struct run *r)
+static void expect_empty(struct run *r)
 {
     vts_request(&r->model->example, r->arena, &r->request);
     r->request.outputs[0].location.length = 1;
@@ -327,20 +332,20 @@ static void expect_nothing(struct run *r)
     if (is_fenced(r))
         EXPECT_RUN(r, r->status == HAL_INVALID_ARGUMENT, "%s", hal_status_name(r->status));
     else
-        EXPECT_RUN(r, r->status == HAL_NONE && are_reported(r, NONE_SHORT), "%s, %u shapes",
+        EXPECT_RUN(r, r->status == HAL_NONE && are_shapes_exact(r, NONE_SHORT), "%s, %u shapes",
                    hal_status_name(r->status), r->request.result.n_shapes);
 }
 
-/* ---- what comes with which status */
+/* ---- shapes and durations by status */
 
-enum bend { RIGHT, TOO_SHORT, NO_OUTPUTS, BENDS };
+enum mutation { VALID, TOO_SHORT, NO_OUTPUTS, MUTATIONS };
 
-static void bend_request(struct run *r, enum bend bend)
+static void make_request(struct run *r, enum mutation mutation)
 {
     vts_request(&r->model->example, r->arena, &r->request);
-    if (bend == TOO_SHORT)
+    if (mutation == TOO_SHORT)
         r->request.outputs[0].location.length = 1;
-    if (bend == NO_OUTPUTS)
+    if (mutation == NO_OUTPUTS)
         r->request.hal.n_outputs = 0;
 }
 
@@ -348,8 +353,8 @@ static void expect_protocol(struct run *r)
 {
     const struct hal_result *result = &r->request.result;
 
-    for (enum bend b = RIGHT; b < BENDS; b++) {
-        bend_request(r, b);
+    for (enum mutation k = VALID; k < MUTATIONS; k++) {
+        make_request(r, k);
         execute(r);
         bool shapes = result->n_shapes > 0, timed = !is_unknown(result->timing);
         bool ok = r->status == HAL_NONE ? timed <= r->measured
@@ -357,14 +362,14 @@ static void expect_protocol(struct run *r)
                       ? !timed && (shapes || r->cell->version < HAL_1_2 || is_fenced(r))
                       : !timed && !shapes;
         EXPECT_RUN(r,
-                   ok && (b == RIGHT || r->status != HAL_NONE || n_outputs(r) == 0 ||
-                          (b == TOO_SHORT && tensor_bytes(expected(r, 0)) <= 1)),
-                   "%s, %u shapes, %stimed", hal_status_name(r->status), result->n_shapes,
-                   timed ? "" : "not ");
+                   ok && (k == VALID || r->status != HAL_NONE || n_outputs(r) == 0 ||
+                          (k == TOO_SHORT && tensor_bytes(expected(r, 0)) <= 1)),
+                   "%s, %u shapes, %s durations", hal_status_name(r->status), result->n_shapes,
+                   timed ? "with" : "without");
     }
 }
 
-/* ---- fences: a second execution waits for the first */
+/* ---- fences: a second execution waits for the fence of the first */
 
 static void expect_chain(struct run *r)
 {
@@ -374,7 +379,7 @@ static void expect_chain(struct run *r)
     struct hal_timing t[2];
     int fence[2] = { -1, -1 };
 
-    if (!is_fenced(r) || !renew(r))
+    if (!is_fenced(r) || !reset_request(r))
         return;
     config.measure = r->measured;
     for (int k = 0; k < 2; k++) {
@@ -408,15 +413,15 @@ static void runs(struct vts_cell *c, const void *data)
     each_run(c, ((const struct of_runs *) data)->visit);
 }
 
-static void forgotten(struct vts_cell *c, const void *data)
+static void unknown_shapes(struct vts_cell *c, const void *data)
 {
-    each_forgotten(c, ((const struct of_runs *) data)->visit);
+    each_run_of_unknown_shapes(c, ((const struct of_runs *) data)->visit);
 }
 
 static void insufficient(struct vts_cell *c, const void *data)
 {
     runs(c, data);
-    forgotten(c, data);
+    unknown_shapes(c, data);
 }
 
 static void empty(struct vts_cell *c, const void *data)
@@ -441,9 +446,9 @@ int vts_executions_main(int argc, char **argv)
         { "untimed", runs, RUNS(expect_no_times) },
         { "timed", runs, RUNS(expect_times) },
         { "specified", runs, RUNS(expect_shapes) },
-        { "unspecified", forgotten, RUNS(expect_unknown_shapes) },
+        { "unspecified", unknown_shapes, RUNS(expect_unknown_shapes) },
         { "insufficient", insufficient, RUNS(expect_insufficient) },
-        { "zero-sized", empty, RUNS(expect_nothing) },
+        { "zero-sized", empty, RUNS(expect_empty) },
         { "protocol", runs, RUNS(expect_protocol) },
         { "fenced", runs, RUNS(expect_chain) },
     };

@@ -1,12 +1,12 @@
-/* Versions: entry points of older ones, methods of newer ones, what each version has and has not.
- */
+/* Versions: entry points of earlier versions work; methods, types, operations and arguments of
+ * later versions are rejected. */
 #include "sim/hal/convert.h"
 #include "tests/support/hal_client.h"
 #include "tests/vts_models.h"
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"
 
-/* ---- methods that come later */
+/* ---- methods by version */
 
 static enum hal_status try_supported(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
@@ -27,7 +27,7 @@ static enum hal_status try_capabilities(struct vts_cell *c, struct vts_subject *
 
 static enum hal_status try_prepare(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
-    struct vts_prepared p = vts_prepare(c, v, &s->model.hal, &vts_usual);
+    struct vts_prepared p = vts_prepare(c, v, &s->model.hal, &vts_default_config);
 
     if (p.model)
         p.model->methods->release(p.model);
@@ -37,7 +37,7 @@ static enum hal_status try_prepare(struct vts_cell *c, struct vts_subject *s, en
 static enum hal_status try_cache(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     (void) s;
-    return vts_prepare(c, v, NULL, &vts_usual).launched;
+    return vts_prepare(c, v, NULL, &vts_default_config).launched;
 }
 
 static enum hal_status try_burst(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
@@ -45,8 +45,8 @@ static enum hal_status try_burst(struct vts_cell *c, struct vts_subject *s, enum
     struct hal_burst *b = NULL;
     enum hal_status status = s->prepared->methods->configure_burst(s->prepared, v, &b);
 
-    EXPECT(c, (status == HAL_NONE) == (b != NULL), "%s with burst %p", hal_status_name(status),
-           (void *) b);
+    EXPECT(c, (status == HAL_NONE) == (b != NULL), "configure_burst: %s with burst %p",
+           hal_status_name(status), (void *) b);
     if (b)
         b->methods->release(b);
     return status;
@@ -57,11 +57,11 @@ static enum hal_status try_kind(struct vts_cell *c, struct vts_subject *s, enum 
 {
     struct hal_execution_config config = client_config();
 
-    vts_subject_renew(s);
+    vts_subject_reset(s);
     enum hal_status status = vts_kinds[kind].run(s->prepared, v, &s->request, &config);
     EXPECT(c,
            status == HAL_NONE ? vts_subject_is_right(s) : vts_result_is_empty(&s->request.result),
-           "%s: %s, with wrong results", vts_kinds[kind].name, hal_status_name(status));
+           "%s: %s with wrong results", vts_kinds[kind].name, hal_status_name(status));
     return status;
 }
 
@@ -80,7 +80,7 @@ static enum hal_status try_fenced(struct vts_cell *c, struct vts_subject *s, enu
     return try_kind(c, s, v, 3);
 }
 
-/* These have no version of their own: the driver's counts. */
+/* This method and allocate have no entry point of a version: the driver's version decides. */
 static enum hal_status try_reusable(struct vts_cell *c, struct vts_subject *s, enum hal_version v)
 {
     (void) v;
@@ -97,8 +97,8 @@ static enum hal_status try_allocate(struct vts_cell *c, struct vts_subject *s, e
     (void) v;
     enum hal_status status =
         c->driver->allocate(c->driver, &desc, 1, &s->prepared, 1, &role, 0, NULL, &b, &token);
-    EXPECT(c, status == HAL_NONE ? b && token : !b && !token, "%s with buffer %p, token %u",
-           hal_status_name(status), (void *) b, token);
+    EXPECT(c, status == HAL_NONE ? b && token : !b && !token,
+           "allocate: %s with buffer %p, token %u", hal_status_name(status), (void *) b, token);
     if (b)
         b->methods->release(b);
     return status;
@@ -108,8 +108,8 @@ static const struct method {
     const char *name;
     enum hal_version since, until;
     enum hal_status (*call)(struct vts_cell *c, struct vts_subject *s, enum hal_version v);
-    bool is_versioned; /* through an entry point of a version */
-    bool needs_more;   /* may fail where it is served, too */
+    bool is_versioned; /* has an entry point per version */
+    bool may_fail;     /* may fail where it is supported, too */
 } methods[] = {
     { "get_capabilities", HAL_1_0, HAL_FL8, try_capabilities, true },
     { "get_supported_operations", HAL_1_0, HAL_FL8, try_supported, true },
@@ -123,7 +123,7 @@ static const struct method {
     { "allocate", HAL_1_3, HAL_FL8, try_allocate, false },
 };
 
-static bool is_served(const struct vts_cell *c, const struct method *m, enum hal_version v)
+static bool is_supported(const struct vts_cell *c, const struct method *m, enum hal_version v)
 {
     return hal_level(v) && v >= m->since && v <= m->until && v <= c->version;
 }
@@ -134,24 +134,26 @@ static void expect_method(struct vts_cell *c, struct vts_subject *s, const struc
     enum hal_status status = m->call(c, s, v);
     enum hal_status refusal = m->is_versioned ? HAL_INVALID_ARGUMENT : HAL_GENERAL_FAILURE;
 
-    EXPECT(c, is_served(c, m, v) ? status == HAL_NONE || m->needs_more : status == refusal,
-           "%s, entry %d: %s", m->name, (int) v, hal_status_name(status));
+    EXPECT(c, is_supported(c, m, v) ? status == HAL_NONE || m->may_fail : status == refusal,
+           "%s, entry point %d: %s", m->name, (int) v, hal_status_name(status));
 }
 
-/* All methods through all entries, and through some of versions that there are not. */
-static void each_method(struct vts_cell *c, bool served)
+/* All methods through the entry points of all versions, and of some versions that do not exist:
+ * those that the driver supports, or the others. */
+static void each_method(struct vts_cell *c, bool supported)
 {
     static const enum hal_version none[] = { 0, 9, 14, 19, 255 };
     struct vts_subject s;
 
     vts_subject_open(c, vts_relu(c), &s);
-    for (int k = 0; k < COUNT(methods) && EXPECT(c, s.prepared, "not prepared"); k++) {
+    for (int k = 0; k < COUNT(methods) && EXPECT(c, s.prepared, "the model is not supported");
+         k++) {
         const struct method *m = &methods[k];
         for (int v = 0; v < HAL_VERSIONS; v++)
-            if (served == is_served(c, m, hal_versions[v]) &&
+            if (supported == is_supported(c, m, hal_versions[v]) &&
                 (m->is_versioned || hal_versions[v] == c->version))
                 expect_method(c, &s, m, hal_versions[v]);
-        for (int i = 0; i < COUNT(none) && m->is_versioned && !served; i++)
+        for (int i = 0; i < COUNT(none) && m->is_versioned && !supported; i++)
             expect_method(c, &s, m, none[i]);
     }
     vts_subject_close(&s);
@@ -169,58 +171,59 @@ static void entries(struct vts_cell *c, const void *data)
     each_method(c, true);
 }
 
-/* ---- what comes back: shapes since 1.2, times since 1.2 and if asked for */
+/* ---- results: shapes since 1.2, durations since 1.2 and if measured */
 
 static bool has_times(const struct hal_result *r)
 {
     return r->timing.on_device != HAL_NO_TIME || r->timing.in_driver != HAL_NO_TIME;
 }
 
-/* A right request, and one whose output is a byte too short. */
-static void expect_answer(struct vts_cell *c, struct vts_subject *s, const struct vts_kind *kind,
+/* A valid request, or one whose output is one byte too short. */
+static void expect_result(struct vts_cell *c, struct vts_subject *s, const struct vts_kind *kind,
                           enum hal_version v, bool short_output)
 {
     struct hal_execution_config config = client_config();
     const struct hal_result *r = &s->request.result;
 
     config.measure = v >= HAL_1_2;
-    vts_subject_renew(s);
+    vts_subject_reset(s);
     if (short_output)
         s->request.outputs[0].location.length = tensor_bytes(&s->model.example.expected[0]) - 1;
     enum hal_status status = kind->run(s->prepared, v, &s->request, &config);
     EXPECT(c, status == (short_output ? HAL_OUTPUT_INSUFFICIENT_SIZE : HAL_NONE),
-           "%s, entry %d: %s", kind->name, (int) v, hal_status_name(status));
-    EXPECT(c, r->n_shapes == (v >= HAL_1_2 && kind->reports), "%s, entry %d: %u shapes", kind->name,
-           (int) v, r->n_shapes);
-    EXPECT(c, has_times(r) == (v >= HAL_1_2 && !short_output), "%s, entry %d: times, or none",
-           kind->name, (int) v);
+           "%s, entry point %d: %s", kind->name, (int) v, hal_status_name(status));
+    EXPECT(c, r->n_shapes == (v >= HAL_1_2 && kind->reports), "%s, entry point %d: %u shapes",
+           kind->name, (int) v, r->n_shapes);
+    EXPECT(c, has_times(r) == (v >= HAL_1_2 && !short_output),
+           "%s, entry point %d: durations where there should be none, or none", kind->name,
+           (int) v);
     if (r->n_shapes)
         EXPECT(c,
                r->shapes[0].is_sufficient == !short_output && r->shapes[0].n_dims == 1 &&
                    r->shapes[0].dims[0] == 4,
-               "%s, entry %d: another shape", kind->name, (int) v);
+               "%s, entry point %d: wrong shape", kind->name, (int) v);
 }
 
-static void answers(struct vts_cell *c, const void *data)
+static void results(struct vts_cell *c, const void *data)
 {
     struct vts_subject s;
 
     (void) data;
     vts_subject_open(c, vts_relu(c), &s);
-    for (int k = 0; k < vts_n_kinds && EXPECT(c, s.prepared, "not prepared"); k++)
+    for (int k = 0; k < vts_n_kinds && EXPECT(c, s.prepared, "the model is not supported"); k++)
         for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
             if (vts_kind_is_of(&vts_kinds[k], hal_versions[v])) {
-                expect_answer(c, &s, &vts_kinds[k], hal_versions[v], false);
-                expect_answer(c, &s, &vts_kinds[k], hal_versions[v], true);
+                expect_result(c, &s, &vts_kinds[k], hal_versions[v], false);
+                expect_result(c, &s, &vts_kinds[k], hal_versions[v], true);
             }
     vts_subject_close(&s);
 }
 
-/* ---- what older versions do not have */
+/* ---- models and arguments of later versions */
 
-static const struct one_op of_levels[] = {
-    { "floats", "RELU", 1, { "F32[2]: 1 2" }, "F32[2]: 1 2" },
-    { "bytes", "RELU", 1, { "U8[2]*1@0: 1 2" }, "U8[2]*1@0: 1 2" },
+static const struct one_op level_examples[] = {
+    { "float32", "RELU", 1, { "F32[2]: 1 2" }, "F32[2]: 1 2" },
+    { "quant8", "RELU", 1, { "U8[2]*1@0: 1 2" }, "U8[2]*1@0: 1 2" },
     { "an operation of 1.1",
       "SUB",
       2,
@@ -231,20 +234,16 @@ static const struct one_op of_levels[] = {
       2,
       { "U8[2,1]*1@0: 1 2", "const I32[2]: 1 0" },
       "U8[1,2]*1@0: 1 2" },
-    { "halves", "RELU", 3, { "F16[2]: 1 2" }, "F16[2]: 1 2" },
+    { "float16, since 1.2", "RELU", 3, { "F16[2]: 1 2" }, "F16[2]: 1 2" },
     { "an axis, since 1.2",
       "SOFTMAX",
       3,
       { "F32[1,1]: 5", "FLOAT32: 1", "INT32: 1" },
       "F32[1,1]: 1" },
-    { "a sum of integers, since 1.3",
-      "ADD",
-      4,
-      { "I32[1]: 1", "I32[1]: 1", "INT32: 0" },
-      "I32[1]: 2" },
+    { "ADD of int32, since 1.3", "ADD", 4, { "I32[1]: 1", "I32[1]: 1", "INT32: 0" }, "I32[1]: 2" },
     { "an operation of 1.2", "EXP", 3, { "F32[1]: 0" }, "F32[1]: 1" },
     { "another of 1.2", "EXPAND_DIMS", 3, { "U8[2]*1@0: 1 2", "INT32: 0" }, "U8[1,2]*1@0: 1 2" },
-    { "signed bytes", "RELU", 4, { "S8[2]*1@0: 1 2" }, "S8[2]*1@0: 1 2" },
+    { "quant8_signed, since 1.3", "RELU", 4, { "S8[2]*1@0: 1 2" }, "S8[2]*1@0: 1 2" },
     { "an operation of 1.3", "HARD_SWISH", 4, { "F32[1]: 0" }, "F32[1]: 0" },
     { "another of 1.3", "FILL", 4, { "const I32[1]: 1", "INT32: 3" }, "I32[1]: 3" },
     { "an operation of level 6",
@@ -265,19 +264,20 @@ static void expect_legal(struct vts_cell *c, const struct vts_model *m, enum hal
     uint32_t n;
     enum hal_status s = c->driver->get_supported_operations(c->driver, v, &m->hal, &supported, &n);
 
-    EXPECT(c, s == (legal ? HAL_NONE : HAL_INVALID_ARGUMENT), "%s, entry %d: supported: %s",
-           m->name, (int) v, hal_status_name(s));
-    struct vts_prepared p = vts_prepare(c, v, &m->hal, &vts_usual);
+    EXPECT(c, s == (legal ? HAL_NONE : HAL_INVALID_ARGUMENT),
+           "%s, entry point %d: get_supported_operations: %s", m->name, (int) v,
+           hal_status_name(s));
+    struct vts_prepared p = vts_prepare(c, v, &m->hal, &vts_default_config);
     EXPECT(c, p.status == (legal && supported ? HAL_NONE : HAL_INVALID_ARGUMENT),
-           "%s, entry %d: prepared: %s", m->name, (int) v, hal_status_name(p.status));
+           "%s, entry point %d: prepare_model: %s", m->name, (int) v, hal_status_name(p.status));
     if (p.model)
         p.model->methods->release(p.model);
 }
 
-/* Of an extension that the model does not name; others: test_vts_versions. */
+/* Hints of an extension that the model does not name; other hints: test_vts_versions.c. */
 static const struct hal_token_value hints[] = { { 7 << 16 | 1, (const uint8_t *) "hint", 4 } };
 
-/* Before, each is an argument that this version does not have. */
+/* Arguments of prepare_model; versions before `since` do not have them and reject them. */
 static const struct argument {
     const char *name;
     enum hal_version since;
@@ -295,7 +295,7 @@ static const struct argument {
       HAL_1_3,
       { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, 1 },
       HAL_MISSED_DEADLINE_PERSISTENT },
-    { "hints of no extension",
+    { "hints of an unknown extension",
       HAL_FL8,
       { HAL_FAST_SINGLE_ANSWER, HAL_PRIORITY_MEDIUM, HAL_NO_DEADLINE, .n_hints = 1,
         .hints = hints },
@@ -308,18 +308,19 @@ static void expect_arguments(struct vts_cell *c, const struct vts_model *m, enum
         const struct argument *a = &arguments[k];
         struct vts_prepared p = vts_prepare(c, v, &m->hal, &a->config);
         EXPECT(c, p.status == (v >= a->since ? a->status : HAL_INVALID_ARGUMENT),
-               "%s, entry %d: %s", a->name, (int) v, hal_status_name(p.status));
+               "%s, entry point %d: %s", a->name, (int) v, hal_status_name(p.status));
         if (p.model)
             p.model->methods->release(p.model);
     }
 }
 
-/* The same of executions; burst and reusable ones have a table of their own. */
+/* The same for synchronous and asynchronous executions; test_vts_bursts.c has a table for bursts.
+ */
 static const struct execution_argument {
     const char *name;
     enum hal_version since;
     struct hal_execution_config config;
-    bool is_token; /* input 0 in a buffer */
+    bool is_token; /* input 0 is in a buffer */
     enum hal_status status;
 } execution_arguments[] = {
     { "measuring", HAL_1_2, { true, HAL_NO_DEADLINE, HAL_NO_TIME }, false, HAL_NONE },
@@ -332,7 +333,7 @@ static const struct execution_argument {
     { "a buffer", HAL_1_3, { false, HAL_NO_DEADLINE, HAL_NO_TIME }, true, HAL_NONE },
 };
 
-/* For input 0, with contents; NULL and a token of nothing: the driver has no buffers yet. */
+/* A buffer with the values of input 0; before 1.3 NULL and an unknown token. */
 static struct hal_buffer *allocate(struct vts_cell *c, struct vts_subject *s, uint32_t *ret_token)
 {
     const struct hal_buffer_role role = { 0, 0, 1 };
@@ -343,13 +344,13 @@ static struct hal_buffer *allocate(struct vts_cell *c, struct vts_subject *s, ui
     *ret_token = 77;
     if (c->version < HAL_1_3)
         return NULL;
-    vts_subject_renew(s);
+    vts_subject_reset(s);
     m = s->request.pool[0].memory;
     vts_must(c->driver->allocate(c->driver, &desc, 1, &s->prepared, 1, &role, 0, NULL, &b,
                                  ret_token) == HAL_NONE,
-             "no buffer");
+             "allocate fails");
     m.size = s->request.inputs[0].location.length;
-    vts_must(b->methods->copy_from(b, &m, 0, NULL) == HAL_NONE, "not copied");
+    vts_must(b->methods->copy_from(b, &m, 0, NULL) == HAL_NONE, "copy_from fails");
     return b;
 }
 
@@ -364,9 +365,9 @@ static void expect_execution_arguments(struct vts_cell *c, struct vts_subject *s
         const struct vts_kind *kind = &vts_kinds[k % 2];
         if (!vts_kind_is_of(kind, v))
             continue;
-        vts_subject_renew(s);
+        vts_subject_reset(s);
         if (a->is_token)
-            vts_request_name(&s->request, &s->request.inputs[0], token);
+            vts_request_use_token(&s->request, &s->request.inputs[0], token);
         enum hal_status status = kind->run(s->prepared, v, &s->request, &a->config);
         EXPECT(c, status == (v >= a->since ? a->status : HAL_INVALID_ARGUMENT),
                "%s, %s, entry %d: %s", a->name, kind->name, (int) v, hal_status_name(status));
@@ -380,9 +381,9 @@ static void expect_relaxed(struct vts_cell *c, const struct vts_model *m, enum h
     struct hal_model relaxed = m->hal;
 
     relaxed.relaxed = true;
-    struct vts_prepared p = vts_prepare(c, v, &relaxed, &vts_usual);
-    EXPECT(c, p.status == (v >= HAL_1_1 ? HAL_NONE : HAL_INVALID_ARGUMENT), "relaxed, entry %d: %s",
-           (int) v, hal_status_name(p.status));
+    struct vts_prepared p = vts_prepare(c, v, &relaxed, &vts_default_config);
+    EXPECT(c, p.status == (v >= HAL_1_1 ? HAL_NONE : HAL_INVALID_ARGUMENT),
+           "relaxed, entry point %d: %s", (int) v, hal_status_name(p.status));
     if (p.model)
         p.model->methods->release(p.model);
 }
@@ -393,9 +394,9 @@ static void newer(struct vts_cell *c, const void *data)
     struct vts_model m;
 
     (void) data;
-    for (int k = 0; k < COUNT(of_levels); k++) {
-        vts_model_of(&m, &of_levels[k]);
-        EXPECT(c, m.level == of_levels[k].level, "%s: level %d", m.name, m.level);
+    for (int k = 0; k < COUNT(level_examples); k++) {
+        vts_model_of(&m, &level_examples[k]);
+        EXPECT(c, m.level == level_examples[k].level, "%s: level %d", m.name, m.level);
         for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
             expect_legal(c, &m, hal_versions[v]);
         vts_model_done(&m);
@@ -404,7 +405,7 @@ static void newer(struct vts_cell *c, const void *data)
     for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
         expect_arguments(c, &s.model, hal_versions[v]);
         expect_relaxed(c, &s.model, hal_versions[v]);
-        if (EXPECT(c, s.prepared, "not prepared"))
+        if (EXPECT(c, s.prepared, "the model is not supported"))
             expect_execution_arguments(c, &s, hal_versions[v]);
     }
     vts_subject_close(&s);
@@ -421,7 +422,8 @@ static void open_shape(struct vts_subject *s)
     o->dims = unknown;
 }
 
-/* A request that does not say them either is refused; one that does is executed. */
+/* A request that does not give the shape either is rejected before 1.2; one that does is executed.
+ */
 static void unknown(struct vts_cell *c, const void *data)
 {
     static const uint32_t four[] = { 4 };
@@ -432,19 +434,21 @@ static void unknown(struct vts_cell *c, const void *data)
     vts_model_of(&s.model, vts_relu(c));
     open_shape(&s);
     s.prepared = vts_prepare_supported(c, &s.model.hal);
-    for (int k = 0; k < 2 * vts_n_kinds && EXPECT(c, s.prepared, "not prepared"); k++) {
+    for (int k = 0; k < 2 * vts_n_kinds && EXPECT(c, s.prepared, "the model is not supported");
+         k++) {
         const struct vts_kind *kind = &vts_kinds[k / 2];
         enum hal_status expected = k % 2 || (c->version >= HAL_1_2 && !kind->needs_shapes)
                                        ? HAL_NONE
                                        : HAL_INVALID_ARGUMENT;
         if (!vts_kind_is_of(kind, c->version))
             continue;
-        vts_subject_renew(&s);
+        vts_subject_reset(&s);
         s.request.outputs[0].n_dims = (uint32_t) k % 2;
         s.request.outputs[0].dims = four;
         enum hal_status status = kind->run(s.prepared, c->version, &s.request, &config);
         EXPECT(c, status == expected && (status != HAL_NONE || vts_subject_is_right(&s)),
-               "%s, %s: %s", kind->name, k % 2 ? "known" : "unknown", hal_status_name(status));
+               "%s, %s: %s", kind->name, k % 2 ? "shape in the request" : "unknown shape",
+               hal_status_name(status));
     }
     vts_subject_close(&s);
 }
@@ -452,7 +456,7 @@ static void unknown(struct vts_cell *c, const void *data)
 int vts_levels_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
-        { "gates", gates }, { "entries", entries }, { "answers", answers },
+        { "gates", gates }, { "entries", entries }, { "results", results },
         { "newer", newer }, { "unknown", unknown },
     };
     static const struct vts_program p = { "levels", checks, COUNT(checks), NULL, NULL };

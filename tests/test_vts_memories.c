@@ -1,5 +1,5 @@
-/* Where values lie: constants by copy and by reference, arguments in memory of every kind and in
- * buffers of the device. */
+/* Locations of values: constants by copy and by reference, arguments in every kind of memory and in
+ * device buffers. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"
 
-/* ---- memory of a kind */
+/* ---- kinds of memory */
 
 static const struct memory_kind {
     const char *name;
@@ -26,7 +26,8 @@ static const struct memory_kind {
     { "a hardware buffer", HAL_1_2, HAL_MEMORY_HARDWARE_BUFFER, 0 },
 };
 
-/* The same bytes as `bytes`, in memory of that kind; addresses stay what they are. */
+/* Memory of that kind with a copy of the bytes; HAL_MEMORY_ADDRESS refers to the bytes themselves.
+ */
 static struct hal_memory memory_of(const struct memory_kind *k, void *bytes, uint64_t size)
 {
     struct hal_memory m = { .kind = k->kind,
@@ -45,7 +46,7 @@ static struct hal_memory memory_of(const struct memory_kind *k, void *bytes, uin
     return m;
 }
 
-/* What the memory holds now, back into the bytes. */
+/* Copies the memory's contents back into the bytes. */
 static void read_memory(const struct hal_memory *m, void *bytes)
 {
     if (m->fd >= 0)
@@ -60,7 +61,7 @@ static void close_memory(const struct hal_memory *m)
 
 /* ---- pools */
 
-/* All constants in a pool; without constants it is the model as it was. */
+/* The model with all its constants in a pool; false: it has none. */
 static bool refer_to_constants(const struct vts_model *m, const struct memory_kind *k,
                                struct hal_memory *ret_pool, struct hal_model *ret)
 {
@@ -116,17 +117,18 @@ static void run_kinds(struct vts_cell *c, const struct vts_model *m, struct hal_
             run_in(c, m, p, k, &vts_kinds[e]);
 }
 
-/* Memory of a kind that comes later; nothing is prepared. */
+/* A pool in memory of a kind of later versions must be rejected; NULL. */
 static struct hal_prepared_model *refuse_pool(struct vts_cell *c, const struct hal_model *hal,
                                               const struct memory_kind *k)
 {
-    struct vts_prepared p = vts_prepare(c, c->version, hal, &vts_usual);
+    struct vts_prepared p = vts_prepare(c, c->version, hal, &vts_default_config);
 
     EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, k->name);
     return p.model;
 }
 
-/* By copy where `constants` is NULL.  Over a socket arguments lie where constants do. */
+/* With constants in memory of that kind, or by copy (NULL).  Over a socket, arguments only in the
+ * same kind of memory. */
 static void run_with_constants(struct vts_cell *c, const struct vts_model *m,
                                const struct memory_kind *constants)
 {
@@ -138,7 +140,7 @@ static void run_with_constants(struct vts_cell *c, const struct vts_model *m,
     struct hal_prepared_model *p = constants && c->version < constants->since
                                        ? refuse_pool(c, &hal, constants)
                                        : vts_prepare_supported(c, &hal);
-    close_memory(&pool); /* what the driver needs longer it has duplicated */
+    close_memory(&pool); /* the driver has duplicated what it needs */
     for (int k = 0; p && k < COUNT(memory_kinds); k++)
         if (!c->is_remote || !constants || constants == &memory_kinds[k])
             run_kinds(c, m, p, &memory_kinds[k]);
@@ -164,12 +166,12 @@ static void pools(struct vts_cell *c, const void *data)
 
 /* ---- memory domains: each argument in a buffer of its own */
 
-enum { MOST = 2 };
+enum { MAX_ARGUMENTS = 2 };
 
 struct arguments {
     struct vts_graph_subject *subject;
     struct vts_request request;
-    struct hal_buffer *in[MOST], *out[MOST];
+    struct hal_buffer *in[MAX_ARGUMENTS], *out[MAX_ARGUMENTS];
 };
 
 static struct hal_memory plain(const struct tensor *t)
@@ -177,32 +179,32 @@ static struct hal_memory plain(const struct tensor *t)
     return memory_of(&memory_kinds[0], t->data, tensor_bytes(t));
 }
 
-static struct hal_buffer *name_argument(struct arguments *a, uint32_t index, bool is_output)
+static struct hal_buffer *place_argument(struct arguments *a, uint32_t index, bool is_output)
 {
     struct vts_allocation one = is_output ? vts_one_output : vts_one_input;
     uint32_t token = 0;
 
     (is_output ? one.out : one.in)[0].io_index = index;
     struct hal_buffer *b = vts_must_allocate(a->subject, &one, &token);
-    vts_request_name(&a->request, &(is_output ? a->request.outputs : a->request.inputs)[index],
-                     token);
+    vts_request_use_token(&a->request, &(is_output ? a->request.outputs : a->request.inputs)[index],
+                          token);
     return b;
 }
 
-static bool name_arguments(struct arguments *a)
+static bool place_arguments(struct arguments *a)
 {
     const struct vts_graph_subject *s = a->subject;
     bool ok = true;
 
     for (uint32_t i = 0; i < s->graph->n_inputs; i++) {
         struct hal_memory from = plain(&s->model.example.in[i]);
-        a->in[i] = name_argument(a, i, false);
+        a->in[i] = place_argument(a, i, false);
         ok = ok && a->in[i] &&
              EXPECT_STATUS(s->cell, a->in[i]->methods->copy_from(a->in[i], &from, 0, NULL),
-                           HAL_NONE, "copied in");
+                           HAL_NONE, "copy_from");
     }
     for (uint32_t i = 0; i < s->graph->n_outputs; i++)
-        ok = (a->out[i] = name_argument(a, i, true)) && ok;
+        ok = (a->out[i] = place_argument(a, i, true)) && ok;
     return ok;
 }
 
@@ -214,15 +216,15 @@ static void expect_outputs(struct arguments *a, const struct vts_kind *kind, str
         struct tensor t = s->model.example.expected[i];
         t.data = arena_alloc(arena, tensor_bytes(&t), 1);
         struct hal_memory to = plain(&t);
-        EXPECT_STATUS(s->cell, a->out[i]->methods->copy_to(a->out[i], &to), HAL_NONE, "copied out");
+        EXPECT_STATUS(s->cell, a->out[i]->methods->copy_to(a->out[i], &to), HAL_NONE, "copy_to");
         EXPECT(s->cell, memcmp(t.data, s->model.example.expected[i].data, to.size) == 0,
-               "%s of %s, %s: wrong results", s->graph->name, s->look->name, kind->name);
+               "%s of %s, %s: wrong results", s->graph->name, s->tensor_type->name, kind->name);
     }
 }
 
 static void release_arguments(struct arguments *a)
 {
-    for (int i = 0; i < MOST; i++) {
+    for (int i = 0; i < MAX_ARGUMENTS; i++) {
         if (a->in[i])
             a->in[i]->methods->release(a->in[i]);
         if (a->out[i])
@@ -237,10 +239,10 @@ static void run_in_buffers(struct vts_graph_subject *s, const struct vts_kind *k
     struct arena *arena = arena_new(0);
 
     vts_request(&s->model.example, arena, &a.request);
-    if (name_arguments(&a)) {
+    if (place_arguments(&a)) {
         enum hal_status status = kind->run(s->prepared, s->cell->version, &a.request, &config);
-        if (EXPECT(s->cell, status == HAL_NONE, "%s of %s, %s: %s", s->graph->name, s->look->name,
-                   kind->name, hal_status_name(status)))
+        if (EXPECT(s->cell, status == HAL_NONE, "%s of %s, %s: %s", s->graph->name,
+                   s->tensor_type->name, kind->name, hal_status_name(status)))
             expect_outputs(&a, kind, arena);
     }
     release_arguments(&a);

@@ -1,6 +1,6 @@
-/* What a conformance suite refuses, every driver refuses: each mutation of tests/vts_mutations.c of
- * every model.  In process every mutant is tried; over a socket, and through the entry points of
- * older versions, some of every mutation. */
+/* Every driver rejects every mutant (tests/vts_mutations.h) of every model.  In process all mutants
+ * are tried; over a socket, and through the entry points of older versions, every nth of each
+ * mutation. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct walk {
     enum hal_version entry;
     const struct vts_model *model;
     const struct vts_mutation *mutation;
-    unsigned at, every; /* of the mutants are tried */
+    unsigned at, every; /* mutants so far; one in `every` is tried */
 };
 
 static void refuse_supported(const struct walk *w, const struct vts_mutant *m)
@@ -27,8 +27,8 @@ static void refuse_supported(const struct walk *w, const struct vts_mutant *m)
     uint32_t n = 99;
 
     enum hal_status s = d->get_supported_operations(d, w->entry, &m->model, supported, &n);
-    EXPECT(w->cell, s == HAL_INVALID_ARGUMENT && n == 99, "%s, %s: supported: %s", w->model->name,
-           m->what, hal_status_name(s));
+    EXPECT(w->cell, s == HAL_INVALID_ARGUMENT && n == 99, "%s, %s: get_supported_operations: %s",
+           w->model->name, m->what, hal_status_name(s));
 }
 
 static void refuse_mutant(const struct vts_mutant *m, void *user)
@@ -42,13 +42,13 @@ static void refuse_mutant(const struct vts_mutant *m, void *user)
     struct vts_prepared p = vts_prepare(w->cell, w->entry, &m->model, &m->config);
     EXPECT(w->cell,
            p.launched == HAL_INVALID_ARGUMENT && p.status == HAL_INVALID_ARGUMENT && !p.model,
-           "%s, %s: prepared: %s, then %s", w->model->name, m->what, hal_status_name(p.launched),
-           hal_status_name(p.status));
+           "%s, %s: prepare_model: %s, callback: %s", w->model->name, m->what,
+           hal_status_name(p.launched), hal_status_name(p.status));
     if (p.model)
         p.model->methods->release(p.model);
 }
 
-/* Where not all are tried each model begins where the last one ended: all kinds come up. */
+/* The count runs on from model to model, so that a sample contains mutants of all kinds. */
 static void walk_models(struct walk *w)
 {
     for (int i = 0; i < vts_n_models; i++) {

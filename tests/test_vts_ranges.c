@@ -1,5 +1,5 @@
-/* Numbers out of range are refused, wherever they stand in a request or a model; padding is none of
- * them where it is allowed. */
+/* Numbers out of range in requests and models are rejected; padding is accepted where it is
+ * allowed. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void output_pool(struct vts_request *r)
     r->outputs[0].location.pool = 2;
 }
 
-static void negative_offset(struct vts_request *r)
+static void huge_offset(struct vts_request *r)
 {
     input(r)->location.offset = UINT64_MAX - 8;
 }
@@ -49,7 +49,7 @@ static void far_output(struct vts_request *r)
     r->outputs[0].location.offset = r->pool[1].memory.size - 1;
 }
 
-static void negative_length(struct vts_request *r)
+static void huge_length(struct vts_request *r)
 {
     input(r)->location.length = UINT64_MAX;
 }
@@ -69,7 +69,7 @@ static void long_output(struct vts_request *r)
     r->outputs[0].location.length = UINT64_MAX;
 }
 
-static void negative_padding(struct vts_request *r)
+static void huge_padding(struct vts_request *r)
 {
     input(r)->location.padding = UINT64_MAX;
 }
@@ -135,7 +135,7 @@ static void no_bytes(struct vts_request *r)
     r->pool[0].memory.size = 0;
 }
 
-static void negative_size(struct vts_request *r)
+static void huge_size(struct vts_request *r)
 {
     r->pool[0].memory.size = UINT64_MAX;
 }
@@ -147,7 +147,7 @@ static void unreadable(struct vts_request *r)
 
 enum { FILE_SIZE = 8192 };
 
-/* A file for the requests of this process. */
+/* Places pool 0 in a range of a file of FILE_SIZE bytes. */
 static void in_file(struct vts_request *r, uint64_t offset, uint64_t size)
 {
     static int fd = -1;
@@ -172,12 +172,12 @@ static void behind_file(struct vts_request *r)
     in_file(r, FILE_SIZE, FILE_SIZE);
 }
 
-static void negative_file_offset(struct vts_request *r)
+static void huge_file_offset(struct vts_request *r)
 {
     in_file(r, UINT64_MAX / FILE_SIZE * FILE_SIZE, FILE_SIZE);
 }
 
-static void negative_file_size(struct vts_request *r)
+static void huge_file_size(struct vts_request *r)
 {
     in_file(r, 0, UINT64_MAX);
 }
@@ -187,56 +187,57 @@ static void a_token(struct vts_request *r)
     r->pool[0] = (struct hal_request_pool){ .is_token = true, .token = UINT32_MAX };
 }
 
-static const struct bent_request {
+static const struct invalid_request {
     const char *what;
     enum hal_version since;
-    void (*bend)(struct vts_request *r);
-} bent_requests[] = {
+    void (*change)(struct vts_request *r);
+} invalid_requests[] = {
     { "pool 2 of 2", HAL_1_0, bad_pool },
-    { "the last pool of all", HAL_1_0, last_pool },
+    { "pool 2^32 - 1", HAL_1_0, last_pool },
     { "an output in pool 2 of 2", HAL_1_0, output_pool },
-    { "a negative offset", HAL_1_0, negative_offset },
-    { "an offset behind the pool", HAL_1_0, far_offset },
-    { "an output behind the pool", HAL_1_0, far_output },
-    { "a negative length", HAL_1_0, negative_length },
-    { "no length", HAL_1_0, no_length },
+    { "an offset near 2^64", HAL_1_0, huge_offset },
+    { "an offset after the pool's end", HAL_1_0, far_offset },
+    { "an output after the pool's end", HAL_1_0, far_output },
+    { "a length of 2^64 - 1", HAL_1_0, huge_length },
+    { "length 0", HAL_1_0, no_length },
     { "an input that is too long", HAL_1_0, long_input },
-    { "an output of negative length", HAL_1_0, long_output },
-    { "negative padding", HAL_FL5, negative_padding },
-    { "padding behind the pool", HAL_FL5, far_padding },
+    { "an output length of 2^64 - 1", HAL_1_0, long_output },
+    { "padding of 2^64 - 1", HAL_FL5, huge_padding },
+    { "padding after the pool's end", HAL_FL5, far_padding },
     { "another dimension", HAL_1_0, other_dimension },
     { "huge dimensions", HAL_1_0, huge_dimensions },
     { "an output of rank 17", HAL_1_0, high_rank },
-    { "an input left out", HAL_1_0, no_value },
+    { "an omitted input", HAL_1_0, no_value },
     { "no pools", HAL_1_0, no_pools },
     { "outputs that cannot be written", HAL_1_0, read_only },
     { "memory without a descriptor", HAL_1_0, no_descriptor },
     { "memory without an address", HAL_1_0, no_memory },
-    { "memory of no kind", HAL_1_0, no_kind },
+    { "memory of an unknown kind", HAL_1_0, no_kind },
     { "memory without bytes", HAL_1_0, no_bytes },
-    { "memory of negative size", HAL_1_0, negative_size },
+    { "memory of size 2^64 - 1", HAL_1_0, huge_size },
     { "memory that cannot be read", HAL_1_0, unreadable },
     { "memory longer than its file", HAL_1_0, longer_than_file },
-    { "memory behind its file", HAL_1_0, behind_file },
-    { "a file at a negative offset", HAL_1_0, negative_file_offset },
-    { "a file of negative size", HAL_1_0, negative_file_size },
+    { "memory after the end of its file", HAL_1_0, behind_file },
+    { "a file at an offset near 2^64", HAL_1_0, huge_file_offset },
+    { "a file of size 2^64 - 1", HAL_1_0, huge_file_size },
     { "an unknown token", HAL_1_0, a_token },
 };
 
-static void refuse_bent(struct vts_cell *c, struct vts_subject *s, const struct bent_request *bent)
+static void refuse_request(struct vts_cell *c, struct vts_subject *s,
+                           const struct invalid_request *invalid)
 {
     struct hal_execution_config config = client_config();
 
     for (int k = 0; k < vts_n_kinds; k++) {
         if (!vts_kind_is_of(&vts_kinds[k], c->version))
             continue;
-        vts_subject_renew(s);
-        bent->bend(&s->request);
+        vts_subject_reset(s);
+        invalid->change(&s->request);
         enum hal_status status = vts_kinds[k].run(s->prepared, c->version, &s->request, &config);
         EXPECT(c, status == HAL_INVALID_ARGUMENT && vts_result_is_empty(&s->request.result),
-               "%s, %s: %s", bent->what, vts_kinds[k].name, hal_status_name(status));
+               "%s, %s: %s", invalid->what, vts_kinds[k].name, hal_status_name(status));
         EXPECT(c, !vts_kinds[k].launches || s->request.launch == HAL_INVALID_ARGUMENT,
-               "%s, %s: launched: %s", bent->what, vts_kinds[k].name,
+               "%s, %s: the call itself returns %s", invalid->what, vts_kinds[k].name,
                hal_status_name(s->request.launch));
     }
 }
@@ -247,118 +248,118 @@ static void refuse_negative_duration(struct vts_cell *c, struct vts_subject *s)
     struct hal_fenced_info *info = (struct hal_fenced_info *) c;
     int fence = 99;
 
-    vts_subject_renew(s);
+    vts_subject_reset(s);
     enum hal_status status = s->prepared->methods->execute_fenced(
         s->prepared, c->version, &s->request.hal, 0, NULL, &config, (uint64_t) -2, &fence, &info);
     EXPECT(c, status == HAL_INVALID_ARGUMENT && fence == HAL_NO_FENCE && !info,
            "a duration of -2 ns: %s, fence %d", hal_status_name(status), fence);
 }
 
-/* Points in time before there were any. */
+/* Deadlines and durations below 0, which are signed since feature level 5. */
 static void refuse_negative_times(struct vts_cell *c, struct vts_subject *s)
 {
-    struct hal_prepare_config prepare = vts_usual;
+    struct hal_prepare_config prepare = vts_default_config;
     struct hal_execution_config config[2] = { client_config(), client_config() };
 
     prepare.deadline = (uint64_t) -2;
     struct vts_prepared p = vts_prepare(c, c->version, &s->model.hal, &prepare);
-    EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, "prepared by -2 ns");
+    EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, "prepare_model with deadline -2 ns");
     refuse_negative_duration(c, s);
     config[0].deadline = config[1].loop_timeout = (uint64_t) -2;
     for (int k = 0; k < 2 * vts_n_kinds; k++) {
         const struct vts_kind *kind = &vts_kinds[k / 2];
         if (!vts_kind_is_of(kind, c->version))
             continue;
-        vts_subject_renew(s);
+        vts_subject_reset(s);
         enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config[k % 2]);
         EXPECT(c, status == HAL_INVALID_ARGUMENT && vts_result_is_empty(&s->request.result),
-               "%s of -2 ns, %s: %s", k % 2 ? "a loop" : "a deadline", kind->name,
+               "%s of -2 ns, %s: %s", k % 2 ? "a loop time-out" : "a deadline", kind->name,
                hal_status_name(status));
     }
 }
 
-/* ---- and in models */
+/* ---- in models */
 
-struct bent_model {
+struct model_copy {
     struct hal_model hal;
     struct hal_operand operands[8];
-    uint32_t constant; /* index of one */
+    uint32_t constant; /* index of a constant operand */
 };
 
-static void operand_offset(struct bent_model *m)
+static void operand_offset(struct model_copy *m)
 {
     m->operands[m->constant].location.offset = UINT64_MAX - 1;
 }
 
-static void operand_length(struct bent_model *m)
+static void operand_length(struct model_copy *m)
 {
     m->operands[m->constant].location.length = UINT64_MAX;
 }
 
-static void operand_behind(struct bent_model *m)
+static void operand_behind(struct model_copy *m)
 {
     m->operands[m->constant].location.offset = m->hal.operand_values_length;
 }
 
-static void operand_pool(struct bent_model *m)
+static void operand_pool(struct model_copy *m)
 {
     m->operands[m->constant].lifetime = HAL_CONSTANT_REFERENCE;
     m->operands[m->constant].location.pool = 99;
 }
 
-static void operand_padding(struct bent_model *m)
+static void operand_padding(struct model_copy *m)
 {
     m->operands[m->constant].location.padding = 1;
 }
 
-static void operand_rank(struct bent_model *m)
+static void operand_rank(struct model_copy *m)
 {
     m->operands[0].n_dims = 17;
     m->operands[0].dims = huge;
 }
 
-static void operand_dimensions(struct bent_model *m)
+static void operand_dimensions(struct model_copy *m)
 {
     m->operands[0].n_dims = 4;
     m->operands[0].dims = huge;
 }
 
-static void operand_lifetime(struct bent_model *m)
+static void operand_lifetime(struct model_copy *m)
 {
     m->operands[m->constant].lifetime = (enum hal_lifetime) 8;
 }
 
-static void operand_subgraph(struct bent_model *m)
+static void operand_subgraph(struct model_copy *m)
 {
     m->operands[m->constant].lifetime = HAL_SUBGRAPH;
     m->operands[m->constant].location = (struct hal_location){ .offset = UINT64_MAX };
 }
 
-static void no_values(struct bent_model *m)
+static void no_values(struct model_copy *m)
 {
     m->hal.operand_values_length = 0;
 }
 
-static const struct bend_model {
+static const struct invalid_model {
     const char *what;
-    void (*bend)(struct bent_model *m);
-} bends[] = {
-    { "a constant at a negative offset", operand_offset },
-    { "a constant of negative length", operand_length },
-    { "a constant behind the values", operand_behind },
+    void (*change)(struct model_copy *m);
+} invalid_models[] = {
+    { "a constant at an offset near 2^64", operand_offset },
+    { "a constant of length 2^64 - 1", operand_length },
+    { "a constant after the end of the values", operand_behind },
     { "a constant in pool 99", operand_pool },
     { "padding", operand_padding },
     { "an input of rank 17", operand_rank },
     { "an input of huge dimensions", operand_dimensions },
     { "a lifetime out of range", operand_lifetime },
     { "a subgraph out of range", operand_subgraph },
-    { "no values", no_values },
+    { "no operand values", no_values },
 };
 
-static void refuse_model(struct vts_cell *c, const struct vts_model *honest,
-                         const struct bend_model *bend)
+static void refuse_model(struct vts_cell *c, const struct vts_model *original,
+                         const struct invalid_model *invalid)
 {
-    struct bent_model m = { .hal = honest->hal };
+    struct model_copy m = { .hal = original->hal };
     bool supported[4];
     uint32_t n = 99;
 
@@ -367,13 +368,13 @@ static void refuse_model(struct vts_cell *c, const struct vts_model *honest,
     m.hal.main.operands = m.operands;
     while (m.operands[m.constant].lifetime != HAL_CONSTANT_COPY)
         m.constant++;
-    bend->bend(&m);
+    invalid->change(&m);
     enum hal_status s =
         c->driver->get_supported_operations(c->driver, c->version, &m.hal, supported, &n);
-    EXPECT(c, s == HAL_INVALID_ARGUMENT && n == 99, "%s: supported: %s", bend->what,
-           hal_status_name(s));
-    struct vts_prepared p = vts_prepare(c, c->version, &m.hal, &vts_usual);
-    EXPECT(c, p.status == HAL_INVALID_ARGUMENT && !p.model, "%s: prepared: %s", bend->what,
+    EXPECT(c, s == HAL_INVALID_ARGUMENT && n == 99, "%s: get_supported_operations: %s",
+           invalid->what, hal_status_name(s));
+    struct vts_prepared p = vts_prepare(c, c->version, &m.hal, &vts_default_config);
+    EXPECT(c, p.status == HAL_INVALID_ARGUMENT && !p.model, "%s: prepare_model: %s", invalid->what,
            hal_status_name(p.status));
 }
 
@@ -383,34 +384,34 @@ static void ranges(struct vts_cell *c, const void *data)
 
     (void) data;
     if (vts_subject_must_open(c, vts_sum(c), &s))
-        for (int k = 0; k < COUNT(bent_requests); k++)
-            if (c->version >= bent_requests[k].since)
-                refuse_bent(c, &s, &bent_requests[k]);
+        for (int k = 0; k < COUNT(invalid_requests); k++)
+            if (c->version >= invalid_requests[k].since)
+                refuse_request(c, &s, &invalid_requests[k]);
     if (s.prepared && c->version >= HAL_FL5)
         refuse_negative_times(c, &s);
-    for (int k = 0; k < COUNT(bends); k++)
-        refuse_model(c, &s.model, &bends[k]);
+    for (int k = 0; k < COUNT(invalid_models); k++)
+        refuse_model(c, &s.model, &invalid_models[k]);
     vts_subject_close(&s);
 }
 
-/* ---- padding that is there */
+/* ---- valid padding */
 
 static void run_padded(struct vts_cell *c, struct vts_subject *s, const struct vts_kind *kind)
 {
     struct hal_execution_config config = client_config();
 
-    vts_subject_renew(s);
+    vts_subject_reset(s);
     s->request.inputs[0].location.padding = 16;
     s->request.outputs[0].location.padding =
         s->request.pool[1].memory.size - s->request.outputs[0].location.length;
     enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config);
-    EXPECT(c, status == HAL_NONE && vts_subject_is_right(s), "%s: %s", kind->name,
-           hal_status_name(status));
+    EXPECT(c, status == HAL_NONE && vts_subject_is_right(s), "padding in a request, %s: %s",
+           kind->name, hal_status_name(status));
 }
 
 static void padding(struct vts_cell *c, const void *data)
 {
-    const struct bend_model in_model = { "padding", operand_padding };
+    const struct invalid_model in_model = { "padding", operand_padding };
     struct vts_subject s;
 
     (void) data;

@@ -1,6 +1,6 @@
-/* Requests that do not fit their model, on models that the device prepares: every kind of execution
- * refuses them and hands out nothing.  Right ones are executed, but for models of which the suites
- * expect that they prepare and do not execute. */
+/* Requests on models that the device prepares.  Every kind of execution rejects an invalid request,
+ * without shapes, durations or fences, and executes a valid one; except for models that the suites
+ * expect to fail at run time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "tests/vts_models.h"
 #include "tests/vts_requests.h"
 
-/* Over a socket every version has some of the models, and all versions together have all. */
+/* Over a socket each version has every fourth model; all versions together have all. */
 enum { REMOTE_EVERY = 4 };
 
 /* ---- models that the device prepares */
@@ -37,9 +37,9 @@ static void each_model(struct vts_cell *c, visit_prepared *visit)
             with_model(c, &vts_models[i], visit);
 }
 
-/* ---- requests as they are */
+/* ---- valid requests */
 
-/* Before 1.2 shapes must be known, fenced executions need known shapes at every version. */
+/* Fenced executions need known shapes at every version. */
 static enum hal_status expected_of(const struct vts_kind *k, const struct vts_model *m)
 {
     bool specified = vts_request_is_specified(&m->example);
@@ -47,7 +47,7 @@ static enum hal_status expected_of(const struct vts_kind *k, const struct vts_mo
     return !specified && k->needs_shapes ? HAL_INVALID_ARGUMENT : HAL_NONE;
 }
 
-static void run_right(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p,
+static void run_valid(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p,
                       struct arena *a)
 {
     struct hal_execution_config config = client_config();
@@ -65,13 +65,13 @@ static void run_right(struct vts_cell *c, const struct vts_model *m, struct hal_
     }
 }
 
-static void right(struct vts_cell *c, const void *data)
+static void valid(struct vts_cell *c, const void *data)
 {
     (void) data;
-    each_model(c, run_right);
+    each_model(c, run_valid);
 }
 
-/* ---- arguments that are missing */
+/* ---- removed arguments */
 
 static void refuse(struct vts_cell *c, const struct vts_model *m, struct hal_prepared_model *p,
                    struct vts_request *r, uint32_t at)
@@ -84,11 +84,11 @@ static void refuse(struct vts_cell *c, const struct vts_model *m, struct hal_pre
         config.measure = (at + (uint32_t) k) % 2 && c->version >= HAL_1_2;
         enum hal_status s = vts_kinds[k].run(p, c->version, r, &config);
         EXPECT(c, s == HAL_INVALID_ARGUMENT && vts_result_is_empty(&r->result),
-               "%s, argument %u is missing, %s: %s, %u shapes", m->name, at, vts_kinds[k].name,
+               "%s, argument %u removed, %s: %s, %u shapes", m->name, at, vts_kinds[k].name,
                hal_status_name(s), r->result.n_shapes);
         EXPECT(c, !vts_kinds[k].launches || r->launch == HAL_INVALID_ARGUMENT,
-               "%s, argument %u is missing, %s: launched: %s", m->name, at, vts_kinds[k].name,
-               hal_status_name(r->launch));
+               "%s, argument %u removed, %s: the call itself returns %s", m->name, at,
+               vts_kinds[k].name, hal_status_name(r->launch));
     }
 }
 
@@ -147,10 +147,11 @@ static void refuse_fence(struct vts_cell *c, const struct vts_model *m,
     enum hal_status s = p->methods->execute_fenced(p, c->version, &r.hal, 1, &none, &config,
                                                    HAL_NO_TIME, &fence, &info);
     EXPECT(c, s == HAL_INVALID_ARGUMENT && fence == HAL_NO_FENCE && !info,
-           "%s, waiting for %d: %s, fence %d", m->name, none, hal_status_name(s), fence);
+           "%s, execute_fenced waiting for %d: %s, fence %d", m->name, none, hal_status_name(s),
+           fence);
 }
 
-/* None, and a descriptor that is not open. */
+/* A null fence, and a descriptor that is not open. */
 static void refuse_null_fence(struct vts_cell *c, const struct vts_model *m,
                               struct hal_prepared_model *p, struct arena *a)
 {
@@ -164,26 +165,26 @@ static void null_fence(struct vts_cell *c, const void *data)
     each_model(c, refuse_null_fence);
 }
 
-/* ---- models that must not execute */
+/* ---- models whose execution fails at run time */
 
 static const struct one_op failing[] = {
-    { "row 7 of 3",
+    { "EMBEDDING_LOOKUP of row 7 of 3",
       "EMBEDDING_LOOKUP",
       1,
       { "I32[2]: 0 7", "F32[3,2]: 1 2 3 4 5 6" },
       "F32[2,2]: 0 0 0 0" },
-    { "row -1 of 3",
+    { "EMBEDDING_LOOKUP of row -1",
       "EMBEDDING_LOOKUP",
       1,
       { "I32[2]: -1 0", "F32[3,2]: 1 2 3 4 5 6" },
       "F32[2,2]: 0 0 0 0" },
-    { "a reversed slice of one index",
+    { "STRIDED_SLICE shrinking an axis of negative stride",
       "STRIDED_SLICE",
       2,
       { "F32[2,3]: 1 2 3 4 5 6", "const I32[2]: 0 0", "const I32[2]: 2 3", "const I32[2]: -1 1",
         "INT32: 0", "INT32: 0", "INT32: 1" },
       "F32[3]: 0 0 0" },
-    { "element 9 of 3",
+    { "GATHER of element 9 of 3",
       "GATHER",
       3,
       { "U8[3]*1@0: 1 2 3", "INT32: 0", "I32[1]: 9" },
@@ -208,7 +209,7 @@ static void run_failing(struct vts_cell *c, const struct vts_model *m, struct ha
     }
 }
 
-/* IF whose condition is left out. */
+/* IF whose condition operand is omitted. */
 static void if_model(struct vts_model *m, enum dtype type)
 {
     float scale = type == DT_U8;
@@ -229,7 +230,9 @@ static void if_model(struct vts_model *m, enum dtype type)
         OPERATION(&b, k == 1 ? "RELU" : "RELU6", IDS(u), IDS(v));
     }
     model_count_consumers(&b.model);
-    struct example e = { .name = "IF of nothing", .model = b.model, .in = in, .expected = in };
+    struct example e = {
+        .name = "IF without a condition", .model = b.model, .in = in, .expected = in
+    };
     vts_model_init(m, &e, b.arena);
 }
 
@@ -261,7 +264,7 @@ static void fails(struct vts_cell *c, const void *data)
 int vts_requests_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
-        { "right", right },   { "R1", missing_input }, { "R2", missing_output },
+        { "valid", valid },   { "R1", missing_input }, { "R2", missing_output },
         { "R3", null_fence }, { "fails", fails },
     };
     static const struct vts_program p = { "requests", checks, COUNT(checks), vts_models_draw,

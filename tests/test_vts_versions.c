@@ -1,5 +1,5 @@
-/* What versions say in their own way: facts and capabilities, types of operands, durations, the
- * width of numbers, hints. */
+/* Differences between versions: device information and capabilities, operand types, units of
+ * durations, width of numbers, hints. */
 #include <string.h>
 
 #include "sim/hal/hal_convert.h"
@@ -7,17 +7,17 @@
 #include "tests/vts_mutations.h"
 #include "tests/vts_requests.h"
 
-/* ---- what a driver says of itself */
+/* ---- device information and capabilities */
 
-static void expect_fact(struct vts_cell *c, const char *what, enum hal_status status, bool written)
+static void expect_info(struct vts_cell *c, const char *what, enum hal_status status, bool written)
 {
-    bool served = c->version >= HAL_1_2;
+    bool available = c->version >= HAL_1_2;
 
-    EXPECT_STATUS(c, status, served ? HAL_NONE : HAL_GENERAL_FAILURE, what);
-    EXPECT(c, written == served, "%s: %s", what, written ? "written" : "not written");
+    EXPECT_STATUS(c, status, available ? HAL_NONE : HAL_GENERAL_FAILURE, what);
+    EXPECT(c, written == available, "%s: output %s", what, written ? "written" : "not written");
 }
 
-static void facts(struct vts_cell *c, const void *data)
+static void device_info(struct vts_cell *c, const void *data)
 {
     struct hal_driver *d = c->driver;
     enum hal_device_type type = (enum hal_device_type) 99;
@@ -26,20 +26,21 @@ static void facts(struct vts_cell *c, const void *data)
 
     (void) data;
     enum hal_status s = d->get_type(d, &type);
-    expect_fact(c, "get_type", s, (int) type != 99);
+    expect_info(c, "get_type", s, (int) type != 99);
     s = d->get_version_string(d, &text);
-    expect_fact(c, "get_version_string", s, text);
+    expect_info(c, "get_version_string", s, text);
     s = d->get_number_of_cache_files_needed(d, &n_model, &n_data);
-    expect_fact(c, "get_number_of_cache_files_needed", s, n_model != 99 && n_data != 99);
+    expect_info(c, "get_number_of_cache_files_needed", s, n_model != 99 && n_data != 99);
 }
 
-/* When each type came, by its code; SUBGRAPH never has a performance. */
+/* First version of each operand type, by code; SUBGRAPH, which has no performance, is not listed.
+ */
 static const enum hal_version type_since[] = {
     HAL_1_0, HAL_1_0, HAL_1_0, HAL_1_0, HAL_1_0, HAL_1_0, HAL_1_2, HAL_1_2,
     HAL_1_2, HAL_1_2, HAL_1_2, HAL_1_2, HAL_1_2, HAL_1_2, HAL_1_3,
 };
 
-static bool is_said(struct hal_performance p)
+static bool is_reported(struct hal_performance p)
 {
     return p.exec_time != 0 || p.power_usage != 0;
 }
@@ -52,30 +53,31 @@ static void expect_rows(struct vts_cell *c, const struct hal_capabilities *caps,
         EXPECT(c,
                type >= 0 && type < COUNT(type_since) && type_since[type] <= v &&
                    (v >= HAL_1_2 || old),
-               "type %d at %s", type, hal_version_name(v));
+               "operand type %d at %s", type, hal_version_name(v));
     }
-    EXPECT(c, v >= HAL_1_2 || caps->n_operands == 2, "%u rows at %s", caps->n_operands,
+    EXPECT(c, v >= HAL_1_2 || caps->n_operands == 2, "%u operand types at %s", caps->n_operands,
            hal_version_name(v));
 }
 
-static void forms(struct vts_cell *c, const void *data)
+static void capabilities(struct vts_cell *c, const void *data)
 {
     (void) data;
     for (int i = 0; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
         enum hal_version v = hal_versions[i];
         struct hal_capabilities caps;
-        EXPECT_STATUS(c, c->driver->get_capabilities(c->driver, v, &caps), HAL_NONE, "asked");
+        EXPECT_STATUS(c, c->driver->get_capabilities(c->driver, v, &caps), HAL_NONE,
+                      "get_capabilities");
         EXPECT(c,
-               is_said(caps.relaxed_tensor) == (v >= HAL_1_1) &&
-                   is_said(caps.relaxed_scalar) == (v >= HAL_1_2) &&
-                   is_said(caps.if_performance) == (v >= HAL_1_3) &&
-                   is_said(caps.while_performance) == (v >= HAL_1_3),
-               "members of another version at %s", hal_version_name(v));
+               is_reported(caps.relaxed_tensor) == (v >= HAL_1_1) &&
+                   is_reported(caps.relaxed_scalar) == (v >= HAL_1_2) &&
+                   is_reported(caps.if_performance) == (v >= HAL_1_3) &&
+                   is_reported(caps.while_performance) == (v >= HAL_1_3),
+               "wrong members at %s", hal_version_name(v));
         expect_rows(c, &caps, v);
     }
 }
 
-/* ---- types of operands: an input that nobody reads */
+/* ---- operand types: an additional input that no operation reads */
 
 static struct hal_operand operand_of(int32_t type)
 {
@@ -125,10 +127,10 @@ static void types(struct vts_cell *c, const void *data)
             uint32_t n;
             enum hal_status s =
                 c->driver->get_supported_operations(c->driver, v, &m.hal, &supported, &n);
-            EXPECT(c, s == expected, "type %d, entry %s: %s", type, hal_version_name(v),
-                   hal_status_name(s));
-            struct vts_prepared p = vts_prepare(c, v, &m.hal, &vts_usual);
-            EXPECT(c, p.launched == expected, "type %d, entry %s, prepared: %s", type,
+            EXPECT(c, s == expected, "type %d, entry point %s, get_supported_operations: %s", type,
+                   hal_version_name(v), hal_status_name(s));
+            struct vts_prepared p = vts_prepare(c, v, &m.hal, &vts_default_config);
+            EXPECT(c, p.launched == expected, "type %d, entry point %s, prepare_model: %s", type,
                    hal_version_name(v), hal_status_name(p.launched));
             if (p.model)
                 p.model->methods->release(p.model);
@@ -137,7 +139,7 @@ static void types(struct vts_cell *c, const void *data)
     }
 }
 
-/* ---- durations: the same ones, in the entry's unit */
+/* ---- durations, in the unit of the entry point's version */
 
 static bool is_unit(uint64_t ns, enum hal_version v)
 {
@@ -150,25 +152,25 @@ static void measure(struct vts_cell *c, struct vts_subject *s, const struct vts_
     struct hal_execution_config config = client_config();
 
     config.measure = true;
-    vts_subject_renew(s);
+    vts_subject_reset(s);
     s->request.launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     EXPECT_STATUS(c, kind->run(s->prepared, v, &s->request, &config), HAL_NONE, kind->name);
     struct hal_timing t = s->request.result.timing, l = s->request.launched;
     EXPECT(c, is_unit(t.on_device, v) && is_unit(t.in_driver, v) && t.on_device <= t.in_driver,
-           "%s, entry %s: %llu/%llu ns", kind->name, hal_version_name(v),
-           (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
-    EXPECT(c, is_unit(l.on_device, v) && is_unit(l.in_driver, v), "%s, entry %s: launched",
-           kind->name, hal_version_name(v));
+           "%s, entry point %s: %llu ns on the device, %llu ns in the driver", kind->name,
+           hal_version_name(v), (unsigned long long) t.on_device, (unsigned long long) t.in_driver);
+    EXPECT(c, is_unit(l.on_device, v) && is_unit(l.in_driver, v),
+           "%s, entry point %s: launch durations", kind->name, hal_version_name(v));
     *ret_timing = t;
 }
 
-static void microseconds(struct vts_cell *c, const void *data)
+static void units(struct vts_cell *c, const void *data)
 {
     struct vts_subject s;
 
     (void) data;
     vts_subject_open(c, vts_relu(c), &s);
-    for (int k = 0; k < vts_n_kinds && EXPECT(c, s.prepared, "not prepared"); k++) {
+    for (int k = 0; k < vts_n_kinds && EXPECT(c, s.prepared, "the model is not supported"); k++) {
         struct hal_timing old = { 0, 0 }, t;
         for (int i = 2; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
             if (!vts_kind_is_of(&vts_kinds[k], hal_versions[i]))
@@ -180,7 +182,7 @@ static void microseconds(struct vts_cell *c, const void *data)
                 EXPECT(c,
                        t.on_device / 1000 * 1000 == old.on_device &&
                            t.in_driver / 1000 * 1000 == old.in_driver,
-                       "%s: other durations", vts_kinds[k].name);
+                       "%s: durations differ between entry points", vts_kinds[k].name);
         }
     }
     vts_subject_close(&s);
@@ -188,25 +190,25 @@ static void microseconds(struct vts_cell *c, const void *data)
 
 /* ---- numbers */
 
-static void no_padding(struct vts_request *r, struct hal_execution_config *config)
+static void set_padding(struct vts_request *r, struct hal_execution_config *config)
 {
     (void) config;
     r->inputs[0].location.padding = 1;
 }
 
-static void half_the_deadline(struct vts_request *r, struct hal_execution_config *config)
+static void high_deadline(struct vts_request *r, struct hal_execution_config *config)
 {
     (void) r;
     config->deadline = UINT64_C(1) << 63;
 }
 
-static void half_the_loop(struct vts_request *r, struct hal_execution_config *config)
+static void high_loop_timeout(struct vts_request *r, struct hal_execution_config *config)
 {
     (void) r;
     config->loop_timeout = UINT64_C(1) << 63;
 }
 
-static void last_loop(struct vts_request *r, struct hal_execution_config *config)
+static void negative_loop_timeout(struct vts_request *r, struct hal_execution_config *config)
 {
     (void) r;
     config->loop_timeout = UINT64_MAX - 1;
@@ -218,18 +220,19 @@ static void positive_deadline(struct vts_request *r, struct hal_execution_config
     config->deadline = INT64_MAX;
 }
 
-/* Until 1.3, and since feature level 5; kinds that have no deadlines have no such numbers. */
+/* Expected status up to 1.3, and since feature level 5.  is_time: only for kinds that have
+ * deadlines. */
 static const struct number {
     const char *what;
     void (*set)(struct vts_request *r, struct hal_execution_config *config);
     bool is_time;
     enum hal_status before, since;
 } numbers[] = {
-    { "padding", no_padding, false, HAL_INVALID_ARGUMENT, HAL_NONE },
-    { "a deadline of 2^63", half_the_deadline, true, HAL_NONE, HAL_INVALID_ARGUMENT },
+    { "padding", set_padding, false, HAL_INVALID_ARGUMENT, HAL_NONE },
+    { "a deadline of 2^63", high_deadline, true, HAL_NONE, HAL_INVALID_ARGUMENT },
     { "a deadline of 2^63 - 1", positive_deadline, true, HAL_NONE, HAL_NONE },
-    { "a loop time-out of 2^63", half_the_loop, true, HAL_NONE, HAL_INVALID_ARGUMENT },
-    { "a loop time-out of -2", last_loop, true, HAL_NONE, HAL_INVALID_ARGUMENT },
+    { "a loop time-out of 2^63", high_loop_timeout, true, HAL_NONE, HAL_INVALID_ARGUMENT },
+    { "a loop time-out of -2", negative_loop_timeout, true, HAL_NONE, HAL_INVALID_ARGUMENT },
 };
 
 static void expect_number(struct vts_cell *c, struct vts_subject *s, const struct number *n)
@@ -239,7 +242,7 @@ static void expect_number(struct vts_cell *c, struct vts_subject *s, const struc
         const struct vts_kind *kind = &vts_kinds[k];
         if (!vts_kind_is_of(kind, c->version) || (n->is_time && c->version < kind->deadlines))
             continue;
-        vts_subject_renew(s);
+        vts_subject_reset(s);
         n->set(&s->request, &config);
         enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config);
         EXPECT(c, status == (c->version < HAL_FL5 ? n->before : n->since), "%s, %s: %s", n->what,
@@ -253,12 +256,12 @@ static void widths(struct vts_cell *c, const void *data)
 
     (void) data;
     vts_subject_open(c, vts_relu(c), &s);
-    for (int i = 0; i < COUNT(numbers) && EXPECT(c, s.prepared, "not prepared"); i++)
+    for (int i = 0; i < COUNT(numbers) && EXPECT(c, s.prepared, "the model is not supported"); i++)
         expect_number(c, &s, &numbers[i]);
     vts_subject_close(&s);
 }
 
-/* ---- hints, which say something to an extension that the model names */
+/* ---- hints for an extension that the model names */
 
 enum { PREFIX = 5 };
 
@@ -282,13 +285,13 @@ static void expect_hints(struct vts_cell *c, struct vts_subject *s, const struct
                          enum hal_version v)
 {
     enum hal_status expected = h->is_legal && v >= HAL_FL8 ? HAL_NONE : HAL_INVALID_ARGUMENT;
-    struct hal_prepare_config prepare = vts_usual;
+    struct hal_prepare_config prepare = vts_default_config;
 
     prepare.n_hints = h->n;
     prepare.hints = h->hint;
     struct vts_prepared p = vts_prepare(c, v, &s->model.hal, &prepare);
-    EXPECT(c, p.status == expected, "%s, entry %s, prepared: %s", h->what, hal_version_name(v),
-           hal_status_name(p.status));
+    EXPECT(c, p.status == expected, "%s, entry point %s, prepare_model: %s", h->what,
+           hal_version_name(v), hal_status_name(p.status));
     if (p.model)
         p.model->methods->release(p.model);
     for (int k = 0; k < vts_n_kinds; k++) {
@@ -297,9 +300,9 @@ static void expect_hints(struct vts_cell *c, struct vts_subject *s, const struct
             continue;
         config.n_hints = h->n;
         config.hints = h->hint;
-        vts_subject_renew(s);
+        vts_subject_reset(s);
         enum hal_status status = vts_kinds[k].run(s->prepared, v, &s->request, &config);
-        EXPECT(c, status == expected, "%s, entry %s, %s: %s", h->what, hal_version_name(v),
+        EXPECT(c, status == expected, "%s, entry point %s, %s: %s", h->what, hal_version_name(v),
                vts_kinds[k].name, hal_status_name(status));
     }
 }
@@ -314,7 +317,8 @@ static void hints(struct vts_cell *c, const void *data)
     s.model.hal.n_extension_prefixes = 1;
     s.model.hal.extension_name_to_prefix = &extension;
     s.prepared = vts_prepare_supported(c, &s.model.hal);
-    for (int i = 0; i < COUNT(hint_rows) && EXPECT(c, s.prepared, "not prepared"); i++)
+    for (int i = 0; i < COUNT(hint_rows) && EXPECT(c, s.prepared, "the model is not supported");
+         i++)
         for (int v = 2; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
             expect_hints(c, &s, &hint_rows[i], hal_versions[v]);
     vts_subject_close(&s);
@@ -323,8 +327,12 @@ static void hints(struct vts_cell *c, const void *data)
 int vts_versions_main(int argc, char **argv)
 {
     static const struct vts_check checks[] = {
-        { "facts", facts },        { "forms", forms },   { "types", types },
-        { "units", microseconds }, { "widths", widths }, { "hints", hints },
+        { "device info", device_info },
+        { "capabilities", capabilities },
+        { "types", types },
+        { "units", units },
+        { "widths", widths },
+        { "hints", hints },
     };
     static const struct vts_program p = { "versions", checks, COUNT(checks), NULL, NULL };
 

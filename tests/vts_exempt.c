@@ -1,4 +1,4 @@
-/* Exemptions: what a mutation leaves because the bent model would be legal. */
+/* Exemptions: mutations that are skipped because the mutated model would be valid. */
 #include "tests/vts_exempt.h"
 
 #include "golden/model/op.h"
@@ -10,13 +10,13 @@ enum { ANY = -100, ALL_TYPES = 0xffff };
     (TYPE(F32) | TYPE(I32) | TYPE(U8) | TYPE(Q16S) | TYPE(F16) | TYPE(B8) | TYPE(PC8) |            \
      TYPE(Q16A) | TYPE(Q8S) | TYPE(S8))
 
-/* Operands that may have another type too. */
-static const struct retyped {
+/* Operands whose type may be replaced by one of `types`, since an HAL version. */
+static const struct multi_type {
     int32_t code;
-    int operand; /* input, OUTPUT(k), or ANY operand of a model that has such an operation */
+    int operand; /* an input's index, OUTPUT(k), or ANY operand of a model with such an operation */
     uint32_t types;
     enum hal_version since;
-} retyped[] = {
+} multi_type[] = {
     { OP_LSH_PROJECTION, 1, ALL_TYPES, HAL_1_0 },
     { OP_CAST, ANY, TYPE(F16) | TYPE(F32) | TYPE(I32) | TYPE(U8), HAL_1_2 },
     { OP_ARGMAX, ANY, TYPE(F16) | TYPE(F32) | TYPE(I32) | TYPE(U8), HAL_1_2 },
@@ -38,7 +38,7 @@ static const struct retyped {
     { OP_RANK, 0, TENSORS, HAL_1_3 },
 };
 
-static bool stands_at(const struct hal_operation *o, int place, uint32_t operand)
+static bool is_operand_at(const struct hal_operation *o, int place, uint32_t operand)
 {
     if (place == ANY)
         return true;
@@ -47,23 +47,25 @@ static bool stands_at(const struct hal_operation *o, int place, uint32_t operand
     return (uint32_t) place < o->n_inputs && o->inputs[place] == operand;
 }
 
-bool vts_may_be(const struct hal_model *m, enum hal_version version, uint32_t operand, int type)
+bool vts_may_have_type(const struct hal_model *m, enum hal_version version, uint32_t operand,
+                       int type)
 {
     for (uint32_t i = 0; i < m->main.n_operations; i++)
-        for (int k = 0; k < COUNT(retyped); k++) {
+        for (int k = 0; k < COUNT(multi_type); k++) {
             const struct hal_operation *o = &m->main.operations[i];
-            if (retyped[k].code == o->type && version >= retyped[k].since &&
-                retyped[k].types >> type & 1 && stands_at(o, retyped[k].operand, operand))
+            if (multi_type[k].code == o->type && version >= multi_type[k].since &&
+                multi_type[k].types >> type & 1 && is_operand_at(o, multi_type[k].operand, operand))
                 return true;
         }
     return false;
 }
 
-/* Inputs that an operation with so many of them can do without. */
+/* Optional inputs: an operation with `least` to `most` inputs may lose any input from `first` on,
+ * except the last `tail`. */
 static const struct removable {
     int32_t code;
-    uint32_t least, most; /* inputs that it has */
-    uint32_t first, tail; /* which: from the first, but for so many at the end */
+    uint32_t least, most;
+    uint32_t first, tail;
 } removable[] = {
     { OP_CONCATENATION, 3, UINT32_MAX, 0, 1 },
     { OP_CONV_2D, 8, 8, 7, 0 },
@@ -86,7 +88,7 @@ static const struct removable {
     { OP_LOCAL_RESPONSE_NORMALIZATION, 6, 6, 5, 0 },
     { OP_SOFTMAX, 3, 3, 2, 0 },
     { OP_PACK, 3, UINT32_MAX, 1, 0 },
-    { OP_DENSIFY, 6, UINT32_MAX, 1, 0 }, /* experimental, in no suite: any number of lists */
+    { OP_DENSIFY, 6, UINT32_MAX, 1, 0 }, /* experimental, in no suite: takes any number of lists */
 };
 
 bool vts_may_lose_input(const struct hal_model *m, enum hal_version version, uint32_t operation,
@@ -104,7 +106,7 @@ bool vts_may_lose_input(const struct hal_model *m, enum hal_version version, uin
     return false;
 }
 
-/* Operations with so many inputs that may have an INT32 more. */
+/* Operations with `least` to `most` inputs whose next input is an optional INT32. */
 static const struct extensible {
     int32_t code;
     uint32_t least, most;
@@ -126,11 +128,11 @@ bool vts_may_gain_input(const struct hal_operation *o, enum hal_version version)
     return false;
 }
 
-/* Operations of which the number of results says what they compute. */
-static const struct shrinking {
+/* Operations that are valid with fewer outputs: the number of outputs selects a variant. */
+static const struct variable_outputs {
     int32_t code;
     enum hal_version since;
-} shrinking[] = {
+} variable_outputs[] = {
     { OP_SPLIT, HAL_1_2 },
     { OP_BIDIRECTIONAL_SEQUENCE_LSTM, HAL_1_2 },
     { OP_BIDIRECTIONAL_SEQUENCE_RNN, HAL_1_2 },
@@ -151,9 +153,9 @@ bool vts_may_lose_operand(const struct hal_model *m, enum hal_version version, u
     if (version >= HAL_1_3 && !m->main.operands[operand].n_consumers)
         return true;
     for (uint32_t i = 0; i < m->main.n_operations; i++)
-        for (int k = 0; k < COUNT(shrinking); k++)
-            if (shrinking[k].code == m->main.operations[i].type && version >= shrinking[k].since &&
-                has_output(&m->main.operations[i], operand))
+        for (int k = 0; k < COUNT(variable_outputs); k++)
+            if (variable_outputs[k].code == m->main.operations[i].type &&
+                version >= variable_outputs[k].since && has_output(&m->main.operations[i], operand))
                 return true;
     return false;
 }

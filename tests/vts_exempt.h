@@ -1,20 +1,23 @@
-/* Which mutants are right models after all. */
+/* Exemptions of the mutations (tests/vts_mutations.h): mutants that are valid models after all, so
+ * that no driver has to reject them.  All indexes are those of the main subgraph. */
 #ifndef TESTS_VTS_EXEMPT_H
 #define TESTS_VTS_EXEMPT_H
 
 #include "sim/hal.h"
 
-/* Whether an operand of the main subgraph may have another type, all else being adapted. */
-bool vts_may_be(const struct hal_model *m, enum hal_version version, uint32_t operand, int type);
+/* Whether the operand may have the type (an enum dtype) instead of its own, with rank, scale and
+ * zero point adapted. */
+bool vts_may_have_type(const struct hal_model *m, enum hal_version version, uint32_t operand,
+                       int type);
 
-/* Whether an operation may do without one of its inputs. */
+/* Whether the operation is valid without that one of its inputs. */
 bool vts_may_lose_input(const struct hal_model *m, enum hal_version version, uint32_t operation,
                         uint32_t input);
 
-/* Whether it may have a scalar INT32 more at the end. */
+/* Whether the operation is valid with an additional scalar INT32 as its last input. */
 bool vts_may_gain_input(const struct hal_operation *o, enum hal_version version);
 
-/* Whether an operand may be missing everywhere. */
+/* Whether the model may be valid when the operand is removed from it and from all lists. */
 bool vts_may_lose_operand(const struct hal_model *m, enum hal_version version, uint32_t operand);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include "sim/hal/convert.h"
 
-static uint32_t operand(struct build *b, const struct vts_look *l, enum lifetime life)
+static uint32_t operand(struct build *b, const struct vts_tensor_type *l, enum lifetime life)
 {
     return build_quant(b, life, l->type, l->shape, l->scale, l->zero);
 }
 
-/* ---- as it is */
+/* ---- RESHAPE to the same shape: the identity in every type */
 
-static void add_reshape(struct build *b, const struct vts_look *l)
+static void add_reshape(struct build *b, const struct vts_tensor_type *l)
 {
     int32_t to[MAX_RANK];
 
@@ -23,15 +23,15 @@ static void add_reshape(struct build *b, const struct vts_look *l)
     OPERATION(b, "RESHAPE", IDS(x, s), IDS(y));
 }
 
-static void add_reshapes(struct build *b, const struct vts_look *l)
+static void add_reshapes(struct build *b, const struct vts_tensor_type *l)
 {
     add_reshape(b, l);
     add_reshape(b, l);
 }
 
-/* ---- a convolution that leaves everything as it is: 1x1, each channel from itself */
+/* ---- CONV_2D that is the identity: a 1x1 filter, each channel from itself */
 
-static uint32_t add_filter(struct build *b, const struct vts_look *l, uint32_t channels)
+static uint32_t add_filter(struct build *b, const struct vts_tensor_type *l, uint32_t channels)
 {
     const struct codec *c = dtype_info[l->type].codec;
     struct shape s = DIMS(channels, 1, 1, channels);
@@ -49,7 +49,7 @@ static uint32_t add_filter(struct build *b, const struct vts_look *l, uint32_t c
     return filter;
 }
 
-static uint32_t add_bias(struct build *b, const struct vts_look *l, uint32_t channels)
+static uint32_t add_bias(struct build *b, const struct vts_tensor_type *l, uint32_t channels)
 {
     static const char zeros[8 * sizeof(float)];
     uint32_t bias = build_constant(b, l->scale > 0 ? DT_I32 : l->type, DIMS(channels), zeros);
@@ -58,7 +58,7 @@ static uint32_t add_bias(struct build *b, const struct vts_look *l, uint32_t cha
     return bias;
 }
 
-static void add_conv(struct build *b, const struct vts_look *l)
+static void add_conv(struct build *b, const struct vts_tensor_type *l)
 {
     uint32_t channels = l->shape.dim[3], x = operand(b, l, LIFE_INPUT);
     uint32_t filter = add_filter(b, l, channels), bias = add_bias(b, l, channels);
@@ -68,13 +68,13 @@ static void add_conv(struct build *b, const struct vts_look *l)
     OPERATION(b, "CONV_2D", IDS(x, filter, bias, same, one, one, zero), IDS(y));
 }
 
-static void add_convs(struct build *b, const struct vts_look *l)
+static void add_convs(struct build *b, const struct vts_tensor_type *l)
 {
     add_conv(b, l);
     add_conv(b, l);
 }
 
-static void add_sum(struct build *b, const struct vts_look *l)
+static void add_sum(struct build *b, const struct vts_tensor_type *l)
 {
     uint32_t x = operand(b, l, LIFE_INPUT), y = operand(b, l, LIFE_INPUT);
     uint32_t act = build_int(b, 0), z = operand(b, l, LIFE_OUTPUT);
@@ -108,14 +108,14 @@ static void fill_input(struct build *b, const struct operand *o, uint32_t batch,
     *ret = t;
 }
 
-void vts_graph_model(struct vts_model *m, const struct vts_graph *g, const struct vts_look *look,
-                     uint32_t batch)
+void vts_graph_model(struct vts_model *m, const struct vts_graph *g,
+                     const struct vts_tensor_type *tensor_type, uint32_t batch)
 {
     struct build b;
     struct tensor *in;
 
     build_init(&b, 1);
-    g->build(&b, look);
+    g->build(&b, tensor_type);
     model_count_consumers(&b.model);
     in = arena_alloc(b.arena, g->n_inputs, sizeof *in);
     for (uint32_t i = 0; i < g->n_inputs; i++)
@@ -125,7 +125,7 @@ void vts_graph_model(struct vts_model *m, const struct vts_graph *g, const struc
     vts_model_expect(m);
 }
 
-/* ---- looks */
+/* ---- tensor types */
 
 #define SHAPE                                                                                      \
     {                                                                                              \
@@ -135,30 +135,30 @@ void vts_graph_model(struct vts_model *m, const struct vts_graph *g, const struc
         }                                                                                          \
     }
 
-const struct vts_look vts_looks[VTS_LOOKS] = {
-    { "floats", DT_F32, 0, 0, SHAPE },
-    { "halves", DT_F16, 0, 0, SHAPE },
-    { "bytes", DT_U8, 1, 128, SHAPE },
-    { "signed bytes", DT_S8, 1, 0, SHAPE },
+const struct vts_tensor_type vts_tensor_types[VTS_TENSOR_TYPES] = {
+    { "float32", DT_F32, 0, 0, SHAPE },
+    { "float16", DT_F16, 0, 0, SHAPE },
+    { "quant8", DT_U8, 1, 128, SHAPE },
+    { "quant8_signed", DT_S8, 1, 0, SHAPE },
 };
 
-struct vts_look vts_look_open(const struct vts_look *look)
+struct vts_tensor_type vts_tensor_type_open(const struct vts_tensor_type *tensor_type)
 {
-    struct vts_look open = *look;
+    struct vts_tensor_type open = *tensor_type;
 
     open.shape.dim[0] = 0;
     return open;
 }
 
-static void with_graph(struct vts_cell *c, const struct vts_look *look,
+static void with_graph(struct vts_cell *c, const struct vts_tensor_type *tensor_type,
                        const struct vts_graph *graph, vts_with_graph *with)
 {
-    struct vts_graph_subject s = { c, look, graph };
+    struct vts_graph_subject s = { c, tensor_type, graph };
 
-    vts_graph_model(&s.model, graph, look, 1);
+    vts_graph_model(&s.model, graph, tensor_type, 1);
     s.prepared = vts_prepare_supported(c, &s.model.hal);
-    EXPECT(c, s.prepared || !graph->everywhere, "%s of %s does not prepare", graph->name,
-           look->name);
+    EXPECT(c, s.prepared || !graph->everywhere, "%s of %s is not supported", graph->name,
+           tensor_type->name);
     if (s.prepared) {
         with(&s);
         s.prepared->methods->release(s.prepared);
@@ -168,10 +168,11 @@ static void with_graph(struct vts_cell *c, const struct vts_look *look,
 
 void vts_each_graph(struct vts_cell *c, bool open, vts_with_graph *with)
 {
-    for (int k = 0; k < VTS_LOOKS; k++)
+    for (int k = 0; k < VTS_TENSOR_TYPES; k++)
         for (int g = 0; g < vts_n_graphs; g++) {
-            struct vts_look look = open ? vts_look_open(&vts_looks[k]) : vts_looks[k];
-            with_graph(c, &look, &vts_graphs[g], with);
+            struct vts_tensor_type tensor_type =
+                open ? vts_tensor_type_open(&vts_tensor_types[k]) : vts_tensor_types[k];
+            with_graph(c, &tensor_type, &vts_graphs[g], with);
         }
 }
 
@@ -179,7 +180,7 @@ void vts_each_graph(struct vts_cell *c, bool open, vts_with_graph *with)
 
 #define END                                                                                        \
     {                                                                                              \
-        VTS_NOBODY, 0, 1                                                                           \
+        VTS_NO_MODEL, 0, 1                                                                         \
     }
 
 const struct vts_allocation vts_one_input = { "an input", { { 0, 0, 1 }, END }, { END } },
@@ -189,7 +190,7 @@ static uint32_t count_roles(const struct hal_buffer_role *r)
 {
     uint32_t n = 0;
 
-    while (r[n].model_index != VTS_NOBODY)
+    while (r[n].model_index != VTS_NO_MODEL)
         n++;
     return n;
 }
@@ -204,8 +205,8 @@ struct hal_buffer *vts_allocate(struct vts_cell *c, const struct vts_allocation 
     *ret_token = 99;
     *ret_status = c->driver->allocate(c->driver, &desc, n_models, models, count_roles(a->in), a->in,
                                       count_roles(a->out), a->out, &b, ret_token);
-    EXPECT(c, (*ret_status == HAL_NONE) == (b != NULL) && !b == !*ret_token, "%s: %s, token %u",
-           a->what, hal_status_name(*ret_status), *ret_token);
+    EXPECT(c, (*ret_status == HAL_NONE) == (b != NULL) && !b == !*ret_token,
+           "allocate for %s: %s, token %u", a->what, hal_status_name(*ret_status), *ret_token);
     return b;
 }
 
@@ -215,7 +216,7 @@ struct hal_buffer *vts_must_allocate(struct vts_graph_subject *s, const struct v
     enum hal_status status;
     struct hal_buffer *b = vts_allocate(s->cell, a, &s->prepared, 1, ret_token, &status);
 
-    EXPECT(s->cell, b, "%s of %s, %s: %s", a->what, s->look->name, s->graph->name,
-           hal_status_name(status));
+    EXPECT(s->cell, b, "allocate for %s, %s of %s: %s", a->what, s->graph->name,
+           s->tensor_type->name, hal_status_name(status));
     return b;
 }

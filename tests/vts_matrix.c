@@ -14,20 +14,20 @@
 #include "tests/vts_rules.h"
 
 enum { DEVICES = 3, TRANSPORTS = 2, CELLS = DEVICES * TRANSPORTS * HAL_VERSIONS };
-enum { MAX_CHECKS = 48, MOST_TOLD = 6, MAX_OPERATIONS = 256 };
+enum { MAX_CHECKS = 48, MAX_PRINTED = 6, MAX_OPERATIONS = 256 };
 
 static const char *const devices[DEVICES] = { "cpu", "gpu", "dsp" };
 
 static const struct vts_program *program;
 static const struct vts_rule *rules[MAX_CHECKS]; /* of the program's checks */
-static const char *only_cells, *only_rule;       /* NULL: all */
+static const char *only_cells, *only_rule;       /* from the arguments; NULL: all */
 
-/* Checks of every rule in every cell, shared by all cells' processes. */
+/* Number of checks of each rule in each cell; shared with the cells' processes. */
 static unsigned (*tally)[MAX_CHECKS];
 
 /* ---- cells */
 
-struct seen {
+struct prepare_calls {
     struct hal_prepare_callback base;
     pthread_mutex_t lock;
     pthread_cond_t called;
@@ -39,14 +39,14 @@ struct seen {
 struct vts_cell_state {
     char name[32];
     int index, rule;
-    unsigned prepared, failures, told; /* told: of the rule under way */
-    struct seen seen;
+    unsigned prepared, failures, n_printed; /* n_printed: failures of the current rule */
+    struct prepare_calls seen;
 };
 
 static void notify(struct hal_prepare_callback *self, enum hal_status status,
                    struct hal_prepared_model *prepared)
 {
-    struct seen *s = (struct seen *) self;
+    struct prepare_calls *s = (struct prepare_calls *) self;
 
     pthread_mutex_lock(&s->lock);
     s->calls++;
@@ -93,7 +93,7 @@ static void print_error(struct vts_cell *c, const char *file, int line, const ch
     char text[300];
 
     c->state->failures++;
-    if (c->state->told++ >= MOST_TOLD)
+    if (c->state->n_printed++ >= MAX_PRINTED)
         return;
     vsnprintf(text, sizeof text, format, ap);
     fprintf(stderr, "%s on %s: %s (%s:%d)\n    vts_tests %s %s %s\n", rules[s->rule]->name, s->name,
@@ -120,7 +120,7 @@ bool vts_expect_status(struct vts_cell *c, enum hal_status status, enum hal_stat
                       hal_status_name(status), hal_status_name(expected));
 }
 
-/* Told where it fails, not counted: other checks' conditions. */
+/* A condition of the helpers: printed if it fails, but not counted as a check of the rule. */
 __attribute__((format(printf, 3, 4))) static void require(struct vts_cell *c, bool ok,
                                                           const char *format, ...)
 {
@@ -146,7 +146,7 @@ struct vts_prepared vts_prepare(struct vts_cell *c, enum hal_version entry,
                                 const struct hal_prepare_config *config)
 {
     struct hal_driver *d = c->driver;
-    struct seen *s = &c->state->seen;
+    struct prepare_calls *s = &c->state->seen;
     unsigned before = c->state->prepared++;
     enum hal_status launched = model ? d->prepare_model(d, entry, model, config, &s->base)
                                      : d->prepare_model_from_cache(d, entry, config, &s->base);
@@ -156,10 +156,12 @@ struct vts_prepared vts_prepare(struct vts_cell *c, enum hal_version entry,
         pthread_cond_wait(&s->called, &s->lock);
     struct vts_prepared p = { launched, s->status, s->prepared };
     pthread_mutex_unlock(&s->lock);
-    require(c, launched == HAL_NONE || launched == p.status, "launched: %s, then %s",
-            hal_status_name(launched), hal_status_name(p.status));
-    require(c, (p.status == HAL_NONE) == (p.model != NULL), "%s %s a prepared model",
-            hal_status_name(p.status), p.model ? "with" : "without");
+    require(c, launched == HAL_NONE || launched == p.status,
+            "prepare_model returns %s, its callback gets %s", hal_status_name(launched),
+            hal_status_name(p.status));
+    require(c, (p.status == HAL_NONE) == (p.model != NULL),
+            "the callback gets %s %s a prepared model", hal_status_name(p.status),
+            p.model ? "with" : "without");
     return p;
 }
 
@@ -171,12 +173,12 @@ struct hal_prepared_model *vts_prepare_supported(struct vts_cell *c, const struc
     vts_must(n_operations <= MAX_OPERATIONS, "too many operations");
     enum hal_status s =
         c->driver->get_supported_operations(c->driver, c->version, model, supported, &n);
-    require(c, s == HAL_NONE && n == n_operations, "supported: %s, %u answers", hal_status_name(s),
-            n);
+    require(c, s == HAL_NONE && n == n_operations,
+            "get_supported_operations: %s, for %u operations", hal_status_name(s), n);
     for (uint32_t i = 0; i < n; i++)
         all = all && supported[i];
-    struct vts_prepared p = vts_prepare(c, c->version, model, &vts_usual);
-    require(c, (p.status == HAL_NONE) == (s == HAL_NONE && all), "%s, then %s",
+    struct vts_prepared p = vts_prepare(c, c->version, model, &vts_default_config);
+    require(c, (p.status == HAL_NONE) == (s == HAL_NONE && all), "%s, but prepare_model: %s",
             all ? "supported" : "not supported", hal_status_name(p.status));
     return p.model;
 }
@@ -188,8 +190,8 @@ static bool applies(const struct vts_rule *r, enum hal_version version)
     return version >= r->since && (!r->until || version <= r->until);
 }
 
-/* Whether one of the parts of names in only_cells is a part of this name. */
-static bool is_chosen_cell(const char *name)
+/* Whether the name contains one of the parts that only_cells lists. */
+static bool is_selected_cell(const char *name)
 {
     size_t length;
 
@@ -203,27 +205,27 @@ static bool is_chosen_cell(const char *name)
     return !only_cells;
 }
 
-static bool is_chosen(int cell, int rule)
+static bool is_selected(int cell, int rule)
 {
     char name[32];
 
     cell_name(cell, name, sizeof name);
-    return applies(rules[rule], hal_versions[version_of(cell)]) && is_chosen_cell(name) &&
+    return applies(rules[rule], hal_versions[version_of(cell)]) && is_selected_cell(name) &&
            (!only_rule || strcmp(rules[rule]->name, only_rule) == 0);
 }
 
 static void run_rule(struct vts_cell *c, int rule)
 {
     c->state->rule = rule;
-    c->state->told = 0;
+    c->state->n_printed = 0;
     program->checks[rule].check(c, program->checks[rule].data);
-    require(c, tally[c->state->index][rule] > 0, "the rule was not checked");
+    require(c, tally[c->state->index][rule] > 0, "the rule applies and was not checked");
 }
 
-static bool is_chosen_of_any_rule(int cell)
+static bool is_selected_by_any_rule(int cell)
 {
     for (int k = 0; k < program->n_checks; k++)
-        if (is_chosen(cell, k))
+        if (is_selected(cell, k))
             return true;
     return false;
 }
@@ -234,19 +236,19 @@ static void run_cell(int index)
     struct vts_cell c = { device_of(index), is_remote(index), hal_versions[version_of(index)], NULL,
                           &s };
 
-    if (only_cells && !is_chosen_of_any_rule(index))
+    if (only_cells && !is_selected_by_any_rule(index))
         return;
     cell_name(index, s.name, sizeof s.name);
     pthread_mutex_init(&s.seen.lock, NULL);
     pthread_cond_init(&s.seen.called, NULL);
     c.driver = vts_open(&c, c.version);
     for (int k = 0; k < program->n_checks; k++)
-        if (is_chosen(index, k))
+        if (is_selected(index, k))
             run_rule(&c, k);
     c.driver->close(c.driver);
     ck_assert_msg(s.seen.calls == s.prepared, "%s: %u preparations, %u callbacks", s.name,
                   s.prepared, s.seen.calls);
-    ck_assert_msg(s.failures == 0, "%s: %u checks fail", s.name, s.failures);
+    ck_assert_msg(s.failures == 0, "%s: %u checks failed", s.name, s.failures);
 }
 
 START_TEST(rules_hold)
@@ -270,7 +272,7 @@ static const struct vts_rule *rule_named(const char *name)
     return NULL;
 }
 
-/* Rules without a check, checks without a rule. */
+/* Finds the rule of each check; false, with a message, unless rules and checks match one to one. */
 static bool bind_rules(void)
 {
     int n = 0;
@@ -283,31 +285,31 @@ static bool bind_rules(void)
             if (rules[j] == rules[k])
                 rules[k] = NULL;
         if (!rules[k])
-            fprintf(stderr, "%s is no rule of this program, or comes twice\n",
+            fprintf(stderr, "%s: not a rule of this program, or checked twice\n",
                     program->checks[k].rule);
         if (!rules[k])
             return false;
     }
     if (n != program->n_checks)
-        fprintf(stderr, "%d rules, %d checks\n", n, program->n_checks);
+        fprintf(stderr, "%d rules in vts_rules.c, but %d checks\n", n, program->n_checks);
     return n == program->n_checks;
 }
 
-/* Prints a rule's line; how many of its cells it was not checked in. */
+/* Prints a rule's line; returns the number of selected cells in which it was not checked. */
 static int report_rule(int rule)
 {
     unsigned checks = 0;
-    int cells = 0, chosen = 0;
+    int cells = 0, selected = 0;
 
     for (int i = 0; i < CELLS; i++) {
         checks += tally[i][rule];
         cells += tally[i][rule] > 0;
-        chosen += is_chosen(i, rule);
+        selected += is_selected(i, rule);
     }
-    if (chosen)
-        printf("%9u in %2d of %2d cells  %-5s %s\n", checks, cells, chosen, rules[rule]->name,
+    if (selected)
+        printf("%9u in %2d of %2d cells  %-5s %s\n", checks, cells, selected, rules[rule]->name,
                rules[rule]->text);
-    return chosen - cells;
+    return selected - cells;
 }
 
 static int report(void)
@@ -317,7 +319,7 @@ static int report(void)
     for (int k = 0; k < program->n_checks; k++)
         missing += report_rule(k);
     if (missing)
-        printf("%d rules were not checked in a cell\n", missing);
+        printf("%d times a rule was not checked in one of its cells\n", missing);
     return missing;
 }
 

@@ -1,13 +1,14 @@
-/* The matrix of conformance tests: every rule of a program on every device, in this process and
- * over a socket, at every HAL version.
+/* The matrix of conformance tests: every rule of a program (tests/vts_rules.h) on every shipped
+ * device, in this process and over a socket, at every HAL version.
  *
- * A cell is one device, one transport, one version.  Each cell is a test of its own, in a process
- * of its own: it opens the driver and walks the program's rules.  Every check is counted; a rule
- * that was checked in none of its cells' ways fails the cell, so that nothing is left out in
- * silence.  At the end the program prints how often each rule was checked, and in how many cells.
+ * A cell is one device, one transport and one version.  Each cell is a test case with a process of
+ * its own, which opens the driver and checks the program's rules.  Every check is counted; a rule
+ * that applies to a cell and was not checked there fails the cell, so that no rule is skipped
+ * unnoticed.  At the end the program prints how often each rule was checked, and in how many cells.
  *
- * The programs are linked into one, vts_tests; arguments choose the program, cells (parts of their
- * names, separated by commas) and a rule: vts_tests domain dsp/socket/1.3,gpu/process K2 */
+ * The programs are linked into one, vts_tests; its arguments select the program, the cells (parts
+ * of their names, separated by commas) and a rule: vts_tests domain dsp/socket/1.3,gpu/process K2
+ */
 #ifndef TESTS_VTS_MATRIX_H
 #define TESTS_VTS_MATRIX_H
 
@@ -16,38 +17,41 @@
 struct vts_cell {
     const char *device;
     bool is_remote;
-    enum hal_version version; /* of the driver, and of the calls unless a rule says otherwise */
+    enum hal_version
+        version; /* of the driver, and of the entry points unless a rule names others */
     struct hal_driver *driver;
     struct vts_cell_state *state; /* private */
 };
 
-/* What tests a rule, which fails by EXPECT. */
+/* The function that checks a rule, with EXPECT. */
 struct vts_check {
     const char *rule;
     void (*check)(struct vts_cell *c, const void *data);
-    const void *data; /* a row of the program's own */
+    const void *data; /* passed to check() */
 };
 
 struct vts_program {
     const char *name; /* as in the rules */
     const struct vts_check *checks;
     int n_checks;
-    void (*begin)(void); /* before the first cell, in all cells' parent; may be NULL */
-    void (*end)(void);
+    void (*begin)(void); /* before the first cell, in the parent of all cells; may be NULL */
+    void (*end)(void);   /* after the last; may be NULL */
 };
 
-/* Walks the program's rules over the cells that the arguments choose: argv[1] cells, argv[2] a
- * rule. Returns the exit status: 0 if every rule holds in each of its cells. */
+/* Checks the program's rules in the cells that the arguments select: argv[1] cells, argv[2] a rule.
+ * Returns the exit status: 0 if every selected rule was checked and holds in each of its cells. */
 int vts_main(const struct vts_program *p, int argc, char **argv);
 
-/* test_vts_x.c defines vts_x_main(), and the build VTS_PROGRAMS as PROGRAM(x) of each of them. */
+/* test_vts_x.c defines vts_x_main(); the build defines VTS_PROGRAMS as PROGRAM(x) for each of them.
+ */
 #ifdef VTS_PROGRAMS
 #define PROGRAM(name) int vts_##name##_main(int argc, char **argv);
 VTS_PROGRAMS
 #undef PROGRAM
 #endif
 
-/* One check of the rule under way: counted, and told where it fails.  Returns `ok`. */
+/* One check of the current rule: counted, and printed if it fails, with the arguments that repeat
+ * it. The format describes the case and what was found.  Returns whether the check holds. */
 #define EXPECT(c, ok, ...)           vts_expect(c, ok, __FILE__, __LINE__, __VA_ARGS__)
 #define EXPECT_STATUS(c, s, e, what) vts_expect_status(c, s, e, __FILE__, __LINE__, what)
 __attribute__((format(printf, 5, 6))) bool vts_expect(struct vts_cell *c, bool ok, const char *file,
@@ -55,13 +59,14 @@ __attribute__((format(printf, 5, 6))) bool vts_expect(struct vts_cell *c, bool o
 bool vts_expect_status(struct vts_cell *c, enum hal_status status, enum hal_status expected,
                        const char *file, int line, const char *what);
 
-/* What holds unless the tests or the driver are broken beyond use: ends the cell.  Check's own
- * assertions tell another process of every line that they pass, which takes longer than the line.
- */
+/* Ends the cell unless ok: for conditions without which the rule cannot be checked.  Used instead
+ * of Check's assertions, which send a message to another process for every line that they pass. */
 void vts_must(bool ok, const char *what);
 
-/* The end of a preparation, or (model NULL) of one from the cache, through that version's entry.
- * That callback and launch agree and that it comes once is checked on the way. */
+/* Prepares the model through the entry point of that version, or (model NULL) restores it from the
+ * cache of the configuration, and waits for the callback.  Returns the status of the call, that of
+ * the callback, and the model (NULL unless HAL_NONE; released by the caller).  Checks that both
+ * statuses agree; that the callback is called once is checked when the cell ends. */
 struct vts_prepared {
     enum hal_status launched, status;
     struct hal_prepared_model *model;
@@ -70,11 +75,12 @@ struct vts_prepared vts_prepare(struct vts_cell *c, enum hal_version entry,
                                 const struct hal_model *model,
                                 const struct hal_prepare_config *config);
 
-/* The same with the usual configuration at the cell's version, where the driver supports every
- * operation; NULL where it does not, and then it must not prepare either.  Other answers fail. */
+/* The same with the default configuration at the cell's version.  Returns NULL if the driver does
+ * not support every operation.  Checks that it prepares exactly those models that it supports. */
 struct hal_prepared_model *vts_prepare_supported(struct vts_cell *c, const struct hal_model *model);
 
-/* Another driver of the cell's device, transport and version, closed by the caller. */
+/* Opens another driver of the cell's device and transport, at that version; closed by the caller.
+ */
 struct hal_driver *vts_open(const struct vts_cell *c, enum hal_version version);
 
 #endif

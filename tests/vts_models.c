@@ -54,30 +54,35 @@ void vts_model_expect(struct vts_model *m)
 
 const struct one_op *vts_relu(const struct vts_cell *c)
 {
-    static const struct one_op
-        of_floats = { "floats", "RELU", 1, { "F32[4]: -1 0 1 2" }, "F32[4]: 0 0 1 2" },
-        of_bytes = {
-            "bytes", "RELU", 1, { "U8[4]*1@128: 126 128 130 255" }, "U8[4]*1@128: 128 128 130 255"
-        };
+    static const struct one_op of_float32 = { "RELU of float32",
+                                              "RELU",
+                                              1,
+                                              { "F32[4]: -1 0 1 2" },
+                                              "F32[4]: 0 0 1 2" },
+                               of_quant8 = { "RELU of quant8",
+                                             "RELU",
+                                             1,
+                                             { "U8[4]*1@128: 126 128 130 255" },
+                                             "U8[4]*1@128: 128 128 130 255" };
 
-    return strcmp(c->device, "dsp") == 0 ? &of_bytes : &of_floats;
+    return strcmp(c->device, "dsp") == 0 ? &of_quant8 : &of_float32;
 }
 
 const struct one_op *vts_sum(const struct vts_cell *c)
 {
-    static const struct one_op of_floats = { "a sum of floats",
+    static const struct one_op of_float32 = { "ADD of float32",
+                                              "ADD",
+                                              1,
+                                              { "F32[4]: 0 1 2 3", "F32[4]: 1 1 1 1", "INT32: 0" },
+                                              "F32[4]: 1 2 3 4" },
+                               of_quant8 = { "ADD of quant8",
                                              "ADD",
                                              1,
-                                             { "F32[4]: 0 1 2 3", "F32[4]: 1 1 1 1", "INT32: 0" },
-                                             "F32[4]: 1 2 3 4" },
-                               of_bytes = { "a sum of bytes",
-                                            "ADD",
-                                            1,
-                                            { "U8[4]*1@0: 0 1 2 3", "U8[4]*1@0: 1 1 1 1",
-                                              "INT32: 0" },
-                                            "U8[4]*1@0: 1 2 3 4" };
+                                             { "U8[4]*1@0: 0 1 2 3", "U8[4]*1@0: 1 1 1 1",
+                                               "INT32: 0" },
+                                             "U8[4]*1@0: 1 2 3 4" };
 
-    return strcmp(c->device, "dsp") == 0 ? &of_bytes : &of_floats;
+    return strcmp(c->device, "dsp") == 0 ? &of_quant8 : &of_float32;
 }
 
 bool vts_model_is_of(const struct vts_model *m, const struct vts_cell *c)

@@ -17,14 +17,13 @@ static void *extend(struct arena *a, const void *from, uint32_t n, size_t size)
     return to;
 }
 
-/* The mutant is the honest model again, in memory of its own. */
 void mutant_begin(struct vts_walk *w)
 {
     struct hal_subgraph *g = &w->mutant.model.main;
 
     arena_rewind(w->arena, w->start);
-    w->mutant.model = *w->honest;
-    w->mutant.config = vts_usual;
+    w->mutant.model = *w->original;
+    w->mutant.config = vts_default_config;
     w->operand = extend(w->arena, g->operands, g->n_operands, sizeof *w->operand);
     w->operation = extend(w->arena, g->operations, g->n_operations, sizeof *w->operation);
     g->operands = w->operand;
@@ -94,15 +93,16 @@ uint32_t mutant_add_like(struct vts_walk *w, uint32_t operand)
     return mutant_add(w, &o);
 }
 
-/* Of the types of extensions those of the example: no other stands in an honest model. */
+/* Valid models contain no extension types other than those of the example extension. */
 const struct dtype_info *mutant_type_of(int32_t type)
 {
     return &dtype_info[type >> 16 ? extension_type(EXTENSION_fibonacci, (uint16_t) type)
                                   : (enum dtype) type];
 }
 
-/* Room for a constant of that operand at the end of the values; 0: its size is not known. */
-static uint64_t make_room(struct vts_walk *w, struct hal_operand *o)
+/* Allocates a constant for the operand at the end of the values; returns its size, 0 if that is not
+ * known or above 32 KiB. */
+static uint64_t add_constant_value(struct vts_walk *w, struct hal_operand *o)
 {
     struct hal_model *m = &w->mutant.model;
     uint64_t size = mutant_type_of(o->type)->codec->size,
@@ -127,7 +127,7 @@ bool mutant_set_lifetime(struct vts_walk *w, uint32_t i, enum hal_lifetime to)
 {
     w->operand[i].lifetime = to;
     w->operand[i].location = (struct hal_location){ 0 };
-    return to != HAL_CONSTANT_COPY || make_room(w, &w->operand[i]);
+    return to != HAL_CONSTANT_COPY || add_constant_value(w, &w->operand[i]);
 }
 
 void mutant_update_lists(struct vts_walk *w, uint32_t i)

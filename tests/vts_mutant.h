@@ -1,37 +1,42 @@
-/* Making one mutant: the honest model again, then one part of it changed. */
+/* Building one mutant: a copy of the valid model, with one part of it changed.  The functions work
+ * on the current mutant of the walk, in its arena; they end the cell when memory runs out. */
 #ifndef TESTS_VTS_MUTANT_H
 #define TESTS_VTS_MUTANT_H
 
 #include "golden/model/tensor.h"
 #include "tests/vts_mutations.h"
 
-/* The one before is forgotten.  w->operand and w->operation are its own from here on. */
+/* Starts a new mutant as a copy of the valid model; frees the previous one.  Afterwards w->operand
+ * and w->operation are writable copies. */
 void mutant_begin(struct vts_walk *w);
 
+/* The record of a HAL operand type, of the standard or of the test extension. */
 const struct dtype_info *mutant_type_of(int32_t type);
 
-/* A list of indexes, to be written; an operation's. */
+/* Replaces a list of n indexes by a writable copy and returns it: any list, an operation's inputs,
+ * an operation's outputs. */
 uint32_t *mutant_own_list(struct vts_walk *w, const uint32_t **list, uint32_t n);
 uint32_t *mutant_inputs(struct vts_walk *w, uint32_t operation);
 uint32_t *mutant_outputs(struct vts_walk *w, uint32_t operation);
 
-/* Lists of indexes: one more, without the one at `at`, without all that are `value`. */
+/* Changes a list of *n indexes: appends one, removes the one at `at`, removes all that equal
+ * `value`. */
 void mutant_append(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t index);
 void mutant_drop(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t at);
 void mutant_drop_value(struct vts_walk *w, const uint32_t **list, uint32_t *n, uint32_t value);
 
-/* New operands; both return the index. */
+/* Appends a copy of the operand; returns its index. */
 uint32_t mutant_add(struct vts_walk *w, const struct hal_operand *o);
-/* A temporary of that operand's type which nobody reads. */
+/* Appends a temporary of that operand's type, which no operation reads; returns its index. */
 uint32_t mutant_add_like(struct vts_walk *w, uint32_t operand);
 
-/* With a place for its value where it becomes a constant; false: there is no such mutant. */
+/* Sets an operand's lifetime, with zeros as value if it becomes a constant.  False: a constant's
+ * size is not known or above 32 KiB, and there is no such mutant. */
 bool mutant_set_lifetime(struct vts_walk *w, uint32_t operand, enum hal_lifetime to);
-/* Takes the operand from the lists that do not fit its lifetime any more, into the one that does.
- */
+/* Makes the subgraph's lists of inputs and outputs agree with the operand's lifetime. */
 void mutant_update_lists(struct vts_walk *w, uint32_t operand);
 
-/* Done: shows it to the visitor.  format: what was changed. */
+/* Passes the finished mutant to the visitor; the format describes what was changed. */
 __attribute__((format(printf, 2, 3))) void mutant_emit(struct vts_walk *w, const char *format, ...);
 
 #endif

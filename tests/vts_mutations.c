@@ -6,28 +6,28 @@
 #include "tests/vts_matrix.h"
 #include "tests/vts_mutant.h"
 
-const struct hal_prepare_config vts_usual = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                              .priority = HAL_PRIORITY_MEDIUM,
-                                              .deadline = HAL_NO_DEADLINE };
+const struct hal_prepare_config vts_default_config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                                       .priority = HAL_PRIORITY_MEDIUM,
+                                                       .deadline = HAL_NO_DEADLINE };
 
 static uint32_t n_operands(const struct vts_walk *w)
 {
-    return w->honest->main.n_operands;
+    return w->original->main.n_operands;
 }
 
 static uint32_t n_operations(const struct vts_walk *w)
 {
-    return w->honest->main.n_operations;
+    return w->original->main.n_operations;
 }
 
-static const struct hal_operand *honest_operand(const struct vts_walk *w, uint32_t i)
+static const struct hal_operand *original_operand(const struct vts_walk *w, uint32_t i)
 {
-    return &w->honest->main.operands[i];
+    return &w->original->main.operands[i];
 }
 
-static const struct hal_operation *honest_operation(const struct vts_walk *w, uint32_t i)
+static const struct hal_operation *original_operation(const struct vts_walk *w, uint32_t i)
 {
-    return &w->honest->main.operations[i];
+    return &w->original->main.operations[i];
 }
 
 static bool is_written(const struct hal_operand *o)
@@ -40,12 +40,12 @@ static bool is_constant(const struct hal_operand *o)
     return o->lifetime == HAL_CONSTANT_COPY || o->lifetime == HAL_CONSTANT_REFERENCE;
 }
 
-/* ---- order */
+/* ---- execution order */
 
 static bool reads_written(const struct vts_walk *w, const struct hal_operation *o)
 {
     for (uint32_t k = 0; k < o->n_inputs; k++)
-        if (is_written(honest_operand(w, o->inputs[k])))
+        if (is_written(original_operand(w, o->inputs[k])))
             return true;
     return false;
 }
@@ -53,7 +53,7 @@ static bool reads_written(const struct vts_walk *w, const struct hal_operation *
 static bool writes_read(const struct vts_walk *w, const struct hal_operation *o)
 {
     for (uint32_t k = 0; k < o->n_outputs; k++)
-        if (honest_operand(w, o->outputs[k])->n_consumers)
+        if (original_operand(w, o->outputs[k])->n_consumers)
             return true;
     return false;
 }
@@ -61,7 +61,7 @@ static bool writes_read(const struct vts_walk *w, const struct hal_operation *o)
 static void each_order(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++) {
-        struct hal_operation o = *honest_operation(w, i);
+        struct hal_operation o = *original_operation(w, i);
         if (reads_written(w, &o)) {
             mutant_begin(w);
             memmove(w->operation + 1, w->operation, i * sizeof o);
@@ -98,8 +98,8 @@ static void each_rank(struct vts_walk *w)
     static const uint32_t unknown[] = { 0 };
 
     for (uint32_t i = 0; i < n_operands(w); i++) {
-        bool tensor = mutant_type_of(honest_operand(w, i)->type)->tensor;
-        if ((tensor && w->version >= HAL_1_2) || honest_operand(w, i)->type == DT_MODEL)
+        bool tensor = mutant_type_of(original_operand(w, i)->type)->tensor;
+        if ((tensor && w->version >= HAL_1_2) || original_operand(w, i)->type == DT_MODEL)
             continue;
         mutant_begin(w);
         w->operand[i].n_dims = tensor ? 0 : 1;
@@ -144,7 +144,7 @@ static void each_zero(struct vts_walk *w)
     for (uint32_t i = 0; i < n_operands(w); i++) {
         const struct bad_zero *bad = &other;
         for (int k = 0; k < (int) (sizeof bad_zeros / sizeof *bad_zeros); k++)
-            if ((int32_t) bad_zeros[k].type == honest_operand(w, i)->type)
+            if ((int32_t) bad_zeros[k].type == original_operand(w, i)->type)
                 bad = &bad_zeros[k];
         for (int k = 0; k < bad->n; k++) {
             mutant_begin(w);
@@ -162,7 +162,7 @@ static void each_lifetime(struct vts_walk *w)
                                    of_others[] = { HAL_TEMPORARY_VARIABLE, HAL_SUBGRAPH_OUTPUT };
 
     for (uint32_t i = 0; i < n_operands(w); i++) {
-        const struct hal_operand *o = honest_operand(w, i);
+        const struct hal_operand *o = original_operand(w, i);
         bool other = is_constant(o) || o->lifetime == HAL_SUBGRAPH_INPUT;
         for (int k = 0; k < 2 && (other || is_written(o)); k++) {
             mutant_begin(w);
@@ -183,40 +183,40 @@ static void each_unlisted(struct vts_walk *w)
     };
 
     for (uint32_t i = 0; i < n_operands(w); i++) {
-        enum hal_lifetime from = honest_operand(w, i)->lifetime;
+        enum hal_lifetime from = original_operand(w, i)->lifetime;
         if (from == HAL_NO_VALUE || from == HAL_SUBGRAPH)
             continue;
         mutant_begin(w);
         if (mutant_set_lifetime(w, i, to[from]))
-            mutant_emit(w, "operand %u: lifetime %d, lists as before", i, (int) to[from]);
+            mutant_emit(w, "operand %u: lifetime %d, lists unchanged", i, (int) to[from]);
     }
 }
 
-/* A list with an operand twice in place of another: it is as long as before. */
+/* A list of unchanged length that contains one operand twice and another not at all. */
 static void each_repeated(struct vts_walk *w)
 {
     struct hal_subgraph *g = &w->mutant.model.main;
 
-    for (uint32_t i = 1; i < w->honest->main.n_inputs; i++) {
+    for (uint32_t i = 1; i < w->original->main.n_inputs; i++) {
         mutant_begin(w);
         mutant_own_list(w, &g->inputs, g->n_inputs)[i] = g->inputs[0];
-        mutant_emit(w, "input 0 is input %u too", i);
+        mutant_emit(w, "input 0 is also input %u", i);
     }
-    for (uint32_t i = 1; i < w->honest->main.n_outputs; i++) {
+    for (uint32_t i = 1; i < w->original->main.n_outputs; i++) {
         mutant_begin(w);
         mutant_own_list(w, &g->outputs, g->n_outputs)[i] = g->outputs[0];
-        mutant_emit(w, "output 0 is output %u too", i);
+        mutant_emit(w, "output 0 is also output %u", i);
     }
 }
 
-/* The first input and a constant change places, and no list says so. */
+/* The first input and a constant exchange lifetimes; the lists stay unchanged. */
 static void each_exchange(struct vts_walk *w)
 {
-    if (!w->honest->main.n_inputs)
+    if (!w->original->main.n_inputs)
         return;
     for (uint32_t i = 0; i < n_operands(w); i++) {
-        uint32_t input = w->honest->main.inputs[0];
-        if (!is_constant(honest_operand(w, i)))
+        uint32_t input = w->original->main.inputs[0];
+        if (!is_constant(original_operand(w, i)))
             continue;
         mutant_begin(w);
         if (mutant_set_lifetime(w, i, HAL_SUBGRAPH_INPUT) &&
@@ -235,7 +235,7 @@ static void each_wrong_list(struct vts_walk *w)
 static void each_consumers(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operands(w); i++)
-        for (int step = honest_operand(w, i)->n_consumers ? -1 : 1; step <= 1; step += 2) {
+        for (int step = original_operand(w, i)->n_consumers ? -1 : 1; step <= 1; step += 2) {
             mutant_begin(w);
             w->operand[i].n_consumers += (uint32_t) step;
             mutant_emit(w, "operand %u: %u consumers", i, w->operand[i].n_consumers);
@@ -244,7 +244,7 @@ static void each_consumers(struct vts_walk *w)
 
 /* ---- operand types against operations */
 
-/* All else of the operand is made right for the new type. */
+/* Sets the type; rank, scale and zero point become valid for it. */
 static void retype(struct vts_walk *w, struct hal_operand *o, int type)
 {
     static const uint32_t one[] = { 1 };
@@ -276,7 +276,8 @@ static void each_operand_type(struct vts_walk *w)
 
     for (uint32_t i = 0; i < n_operands(w); i++)
         for (int type = 0; type < n; type++) {
-            if (type == honest_operand(w, i)->type || vts_may_be(w->honest, w->version, i, type))
+            if (type == original_operand(w, i)->type ||
+                vts_may_have_type(w->original, w->version, i, type))
                 continue;
             mutant_begin(w);
             retype(w, &w->operand[i], type);
@@ -309,7 +310,7 @@ static void each_operation_type(struct vts_walk *w)
 static void each_input_index(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++)
-        for (uint32_t k = 0; k < honest_operation(w, i)->n_inputs; k++) {
+        for (uint32_t k = 0; k < original_operation(w, i)->n_inputs; k++) {
             mutant_begin(w);
             mutant_inputs(w, i)[k] = n_operands(w);
             mutant_emit(w, "operation %u: input %u out of range", i, k);
@@ -319,7 +320,7 @@ static void each_input_index(struct vts_walk *w)
 static void each_output_index(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++)
-        for (uint32_t k = 0; k < honest_operation(w, i)->n_outputs; k++) {
+        for (uint32_t k = 0; k < original_operation(w, i)->n_outputs; k++) {
             mutant_begin(w);
             mutant_outputs(w, i)[k] = n_operands(w);
             mutant_emit(w, "operation %u: output %u out of range", i, k);
@@ -331,7 +332,7 @@ static void each_writer(struct vts_walk *w)
     uint32_t n = n_operations(w);
 
     for (uint32_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < honest_operation(w, i)->n_outputs; k++) {
+        for (uint32_t k = 0; k < original_operation(w, i)->n_outputs; k++) {
             mutant_begin(w);
             w->operation[n] = w->operation[i];
             w->mutant.model.main.n_operations = n + 1;
@@ -347,24 +348,24 @@ static void each_writer(struct vts_walk *w)
 static void each_lost_write(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++)
-        for (uint32_t k = 0; k < honest_operation(w, i)->n_outputs; k++) {
-            if (!honest_operand(w, honest_operation(w, i)->outputs[k])->n_consumers)
+        for (uint32_t k = 0; k < original_operation(w, i)->n_outputs; k++) {
+            if (!original_operand(w, original_operation(w, i)->outputs[k])->n_consumers)
                 continue;
             mutant_begin(w);
             uint32_t *out = mutant_outputs(w, i);
             out[k] = mutant_add_like(w, out[k]);
-            mutant_emit(w, "operation %u: output %u goes elsewhere", i, k);
+            mutant_emit(w, "operation %u: output %u is written to another operand", i, k);
         }
 }
 
-/* ---- parts that are missing, or too many */
+/* ---- removed and additional parts */
 
-/* As the suites do it, indexes of the operands behind the gap are not shifted. */
+/* As in the suites, the indexes of the operands after the removed one are not shifted. */
 static void each_operand_gap(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operands(w); i++) {
         struct hal_subgraph *g = &w->mutant.model.main;
-        if (vts_may_lose_operand(w->honest, w->version, i))
+        if (vts_may_lose_operand(w->original, w->version, i))
             continue;
         mutant_begin(w);
         memmove(w->operand + i, w->operand + i + 1, (n_operands(w) - i - 1) * sizeof *w->operand);
@@ -375,43 +376,43 @@ static void each_operand_gap(struct vts_walk *w)
             mutant_drop_value(w, &w->operation[k].inputs, &w->operation[k].n_inputs, i);
             mutant_drop_value(w, &w->operation[k].outputs, &w->operation[k].n_outputs, i);
         }
-        mutant_emit(w, "operand %u is missing", i);
+        mutant_emit(w, "operand %u removed", i);
     }
 }
 
 static void each_operation_gap(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++) {
-        const struct hal_operation *o = honest_operation(w, i);
+        const struct hal_operation *o = original_operation(w, i);
         mutant_begin(w);
         for (uint32_t k = 0; k < o->n_inputs; k++)
             w->operand[o->inputs[k]].n_consumers--;
         w->mutant.model.main.n_operations--;
         memmove(w->operation + i, w->operation + i + 1, (n_operations(w) - i - 1) * sizeof *o);
-        mutant_emit(w, "operation %u is missing", i);
+        mutant_emit(w, "operation %u removed", i);
     }
 }
 
 static void each_input_gap(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++)
-        for (uint32_t k = 0; k < honest_operation(w, i)->n_inputs; k++) {
-            if (vts_may_lose_input(w->honest, w->version, i, k))
+        for (uint32_t k = 0; k < original_operation(w, i)->n_inputs; k++) {
+            if (vts_may_lose_input(w->original, w->version, i, k))
                 continue;
             mutant_begin(w);
             w->operand[w->operation[i].inputs[k]].n_consumers--;
             mutant_drop(w, &w->operation[i].inputs, &w->operation[i].n_inputs, k);
-            mutant_emit(w, "operation %u: input %u is missing", i, k);
+            mutant_emit(w, "operation %u: input %u removed", i, k);
         }
 }
 
 static void each_output_gap(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++)
-        for (uint32_t k = 0; k < honest_operation(w, i)->n_outputs; k++) {
+        for (uint32_t k = 0; k < original_operation(w, i)->n_outputs; k++) {
             mutant_begin(w);
             mutant_drop(w, &w->operation[i].outputs, &w->operation[i].n_outputs, k);
-            mutant_emit(w, "operation %u: output %u is missing", i, k);
+            mutant_emit(w, "operation %u: output %u removed", i, k);
         }
 }
 
@@ -425,13 +426,13 @@ static void each_input_more(struct vts_walk *w)
     struct hal_subgraph *g = &w->mutant.model.main;
 
     for (uint32_t i = 0; i < n_operations(w); i++) {
-        if (vts_may_gain_input(honest_operation(w, i), w->version))
+        if (vts_may_gain_input(original_operation(w, i), w->version))
             continue;
         mutant_begin(w);
         mutant_append(w, &w->operation[i].inputs, &w->operation[i].n_inputs,
                       mutant_add(w, &new_input));
         mutant_append(w, &g->inputs, &g->n_inputs, n_operands(w));
-        mutant_emit(w, "operation %u: an INT32 more", i);
+        mutant_emit(w, "operation %u: an additional INT32 input", i);
     }
 }
 
@@ -444,7 +445,7 @@ static void each_output_more(struct vts_walk *w)
         mutant_append(w, &w->operation[i].outputs, &w->operation[i].n_outputs,
                       mutant_add(w, &new_output));
         mutant_append(w, &g->outputs, &g->n_outputs, n_operands(w));
-        mutant_emit(w, "operation %u: an INT32 result more", i);
+        mutant_emit(w, "operation %u: an additional INT32 output", i);
     }
 }
 
@@ -470,13 +471,13 @@ static void each_priority(struct vts_walk *w)
     }
 }
 
-/* ---- all of them */
+/* ---- the table */
 
 const struct vts_mutation vts_mutations[] = {
     { .rule = "M1",
       .name = "execution order",
       .each = each_order,
-      .except = "operations that neither read nor feed another" },
+      .except = "operations that neither read another's output nor feed another" },
     { .rule = "M2", .name = "operand type", .each = each_type },
     { .rule = "M3",
       .name = "operand rank",
@@ -501,29 +502,29 @@ const struct vts_mutation vts_mutations[] = {
     { .rule = "M10",
       .name = "operand type of operation",
       .each = each_operand_type,
-      .except = "types that the operand may have as well: vts_may_be()" },
+      .except = "types that the operand may have too: vts_may_have_type()" },
     { .rule = "M11", .name = "operation type", .each = each_operation_type },
     { .rule = "M12", .name = "input index", .each = each_input_index },
     { .rule = "M13", .name = "output index", .each = each_output_index },
     { .rule = "M14",
       .name = "lost write",
       .each = each_lost_write,
-      .except = "outputs that nobody reads" },
+      .except = "outputs that no operation reads" },
     { .rule = "M15",
-      .name = "operand gap",
+      .name = "operand removed",
       .each = each_operand_gap,
-      .except = "operands without which it is a right model: vts_may_lose_operand()" },
-    { .rule = "M16", .name = "operation gap", .each = each_operation_gap },
+      .except = "operands without which the model is valid: vts_may_lose_operand()" },
+    { .rule = "M16", .name = "operation removed", .each = each_operation_gap },
     { .rule = "M17",
-      .name = "input gap",
+      .name = "input removed",
       .each = each_input_gap,
       .except = "optional inputs: vts_may_lose_input()" },
-    { .rule = "M18", .name = "output gap", .each = each_output_gap },
+    { .rule = "M18", .name = "output removed", .each = each_output_gap },
     { .rule = "M19",
-      .name = "input more",
+      .name = "additional input",
       .each = each_input_more,
-      .except = "operations with an optional INT32 to come: vts_may_gain_input()" },
-    { .rule = "M20", .name = "output more", .each = each_output_more },
+      .except = "operations whose next input is an optional INT32: vts_may_gain_input()" },
+    { .rule = "M20", .name = "additional output", .each = each_output_more },
     { .rule = "M21",
       .name = "preference",
       .since = HAL_1_1,
@@ -551,12 +552,12 @@ static void count(const struct vts_mutant *mutant, void *user)
     c->visit(mutant, c->user);
 }
 
-unsigned vts_walk(const struct vts_mutation *m, const struct hal_model *honest,
+unsigned vts_walk(const struct vts_mutation *m, const struct hal_model *original,
                   enum hal_version version, vts_visit *visit, void *user)
 {
     struct counted c = { visit, user, 0 };
     struct vts_walk w = {
-        .honest = honest, .version = version, .arena = arena_new(0), .visit = count, .user = &c
+        .original = original, .version = version, .arena = arena_new(0), .visit = count, .user = &c
     };
 
     vts_must(w.arena, "out of memory");

@@ -40,7 +40,7 @@ static uint64_t put_input(const struct tensor *t, uint64_t at, struct hal_argume
     return at + aligned(n);
 }
 
-/* Some more than is expected. */
+/* More than the expected value needs. */
 static uint64_t room_of(const struct tensor *expected)
 {
     return aligned(tensor_bytes(expected)) + ALIGNMENT;
@@ -81,7 +81,7 @@ void vts_request(const struct example *e, struct arena *a, struct vts_request *r
     ret_request->hal.pools = ret_request->pool;
 }
 
-void vts_request_name(struct vts_request *r, struct hal_argument *a, uint32_t token)
+void vts_request_use_token(struct vts_request *r, struct hal_argument *a, uint32_t token)
 {
     vts_must(r->hal.n_pools < VTS_POOLS, "too many pools");
     r->pool[r->hal.n_pools] = (struct hal_request_pool){ .is_token = true, .token = token };
@@ -102,14 +102,16 @@ bool vts_request_is_specified(const struct example *e)
 
 /* ---- kinds of execution */
 
-static enum hal_status run_now(struct hal_prepared_model *p, enum hal_version version,
-                               struct vts_request *r, const struct hal_execution_config *config)
+static enum hal_status run_synchronous(struct hal_prepared_model *p, enum hal_version version,
+                                       struct vts_request *r,
+                                       const struct hal_execution_config *config)
 {
     return p->methods->execute_synchronously(p, version, &r->hal, config, &r->result);
 }
 
-static enum hal_status run_later(struct hal_prepared_model *p, enum hal_version version,
-                                 struct vts_request *r, const struct hal_execution_config *config)
+static enum hal_status run_asynchronous(struct hal_prepared_model *p, enum hal_version version,
+                                        struct vts_request *r,
+                                        const struct hal_execution_config *config)
 {
     struct client_wait wait;
 
@@ -118,8 +120,9 @@ static enum hal_status run_later(struct hal_prepared_model *p, enum hal_version 
     wait.capacity = r->result.capacity;
     r->launch = p->methods->execute(p, version, &r->hal, config, &wait.base);
     enum hal_status status = client_wait(&wait);
-    vts_must(r->launch == HAL_NONE || r->launch == status, "launch and callback contradict");
-    vts_must(wait.calls == 1, "a callback comes twice");
+    vts_must(r->launch == HAL_NONE || r->launch == status,
+             "execute and its callback have different statuses");
+    vts_must(wait.calls == 1, "the callback is called more than once");
     r->result.n_shapes = wait.n_shapes;
     r->result.timing = wait.timing;
     return status;
@@ -133,11 +136,11 @@ static enum hal_status run_burst(struct hal_prepared_model *p, enum hal_version 
     static const int64_t released[] = { 7, 7, 99 };
     struct hal_burst *b;
 
-    vts_must(p->methods->configure_burst(p, version, &b) == HAL_NONE, "no burst");
+    vts_must(p->methods->configure_burst(p, version, &b) == HAL_NONE, "configure_burst fails");
     enum hal_status status = b->methods->execute_synchronously(
         b, &r->hal, r->hal.n_pools, config->measure ? kept : passing, config, &r->result);
     for (int i = 0; i < COUNT(released); i++)
-        vts_must(b->methods->release_memory(b, released[i]) == HAL_NONE, "memory is not released");
+        vts_must(b->methods->release_memory(b, released[i]) == HAL_NONE, "release_memory fails");
     b->methods->release(b);
     return status;
 }
@@ -147,7 +150,7 @@ static bool is_unknown(struct hal_timing t)
     return t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
 }
 
-/* Waits for the end of what was launched. */
+/* Waits for the end of a fenced execution. */
 static enum hal_status finish_fenced(enum hal_status status, int fence,
                                      struct hal_fenced_info *info, struct vts_request *r)
 {
@@ -157,16 +160,18 @@ static enum hal_status finish_fenced(enum hal_status status, int fence,
     r->result.timing = r->launched = none;
     r->launch = status;
     if (status != HAL_NONE) {
-        vts_must(fence == HAL_NO_FENCE && !info, "something comes with a failure");
+        vts_must(fence == HAL_NO_FENCE && !info,
+                 "execute_fenced returns a fence or an info with a failure");
         return status;
     }
-    vts_must(info, "success without info");
+    vts_must(info, "execute_fenced succeeds without an info");
     int ready = fence == HAL_NO_FENCE ? 1 : fence_wait(1, &fence, HAL_NO_TIME);
     if (fence != HAL_NO_FENCE)
         close(fence);
     status = info->methods->get_execution_info(info, &r->launched, &r->result.timing);
-    vts_must((ready == 1) == (status == HAL_NONE), "fence and info contradict");
-    vts_must(status == HAL_NONE || is_unknown(r->launched), "a failure with launch times");
+    vts_must((ready == 1) == (status == HAL_NONE),
+             "the fence and get_execution_info contradict each other");
+    vts_must(status == HAL_NONE || is_unknown(r->launched), "a failed execution has launch times");
     info->methods->release(info);
     return status;
 }
@@ -182,11 +187,11 @@ static enum hal_status run_fenced(struct hal_prepared_model *p, enum hal_version
     return finish_fenced(status, fence, info, r);
 }
 
-/* Time runs on between the two times, all else is the same. */
-static enum hal_status run_twice(struct hal_prepared_model *p, struct vts_request *r,
-                                 const struct hal_execution_config *config,
-                                 enum hal_status (*once)(struct hal_execution *x,
-                                                         struct vts_request *r, uint64_t deadline))
+/* Runs a reusable execution twice.  Both runs have the same status, unless the deadline passes
+ * between them. */
+static enum hal_status run_twice(
+    struct hal_prepared_model *p, struct vts_request *r, const struct hal_execution_config *config,
+    enum hal_status (*compute)(struct hal_execution *x, struct vts_request *r, uint64_t deadline))
 {
     struct hal_execution *x = NULL;
     enum hal_status status = p->methods->create_reusable_execution(p, &r->hal, config, &x), first;
@@ -194,23 +199,26 @@ static enum hal_status run_twice(struct hal_prepared_model *p, struct vts_reques
     r->result.n_shapes = 0;
     r->result.timing = r->launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
     r->launch = status;
-    vts_must((status == HAL_NONE) == (x != NULL), "status and execution contradict");
+    vts_must((status == HAL_NONE) == (x != NULL),
+             "create_reusable_execution: status and execution contradict each other");
     if (!x)
         return status;
-    first = once(x, r, config->deadline);
-    status = once(x, r, config->deadline);
-    vts_must(first == status || config->deadline != HAL_NO_DEADLINE, "the second time it differs");
+    first = compute(x, r, config->deadline);
+    status = compute(x, r, config->deadline);
+    vts_must(first == status || config->deadline != HAL_NO_DEADLINE,
+             "the second run of a reusable execution has another status");
     x->methods->release(x);
     return status;
 }
 
-static enum hal_status once_now(struct hal_execution *x, struct vts_request *r, uint64_t deadline)
+static enum hal_status compute_synchronously(struct hal_execution *x, struct vts_request *r,
+                                             uint64_t deadline)
 {
     return x->methods->execute_synchronously(x, deadline, &r->result);
 }
 
-static enum hal_status once_fenced(struct hal_execution *x, struct vts_request *r,
-                                   uint64_t deadline)
+static enum hal_status compute_fenced(struct hal_execution *x, struct vts_request *r,
+                                      uint64_t deadline)
 {
     struct hal_fenced_info *info = NULL;
     int fence = HAL_NO_FENCE;
@@ -225,7 +233,7 @@ static enum hal_status run_reusable(struct hal_prepared_model *p, enum hal_versi
                                     const struct hal_execution_config *config)
 {
     (void) version;
-    return run_twice(p, r, config, once_now);
+    return run_twice(p, r, config, compute_synchronously);
 }
 
 static enum hal_status run_reusable_fenced(struct hal_prepared_model *p, enum hal_version version,
@@ -233,12 +241,12 @@ static enum hal_status run_reusable_fenced(struct hal_prepared_model *p, enum ha
                                            const struct hal_execution_config *config)
 {
     (void) version;
-    return run_twice(p, r, config, once_fenced);
+    return run_twice(p, r, config, compute_fenced);
 }
 
 const struct vts_kind vts_kinds[] = {
-    { "synchronous", HAL_1_2, HAL_FL8, HAL_1_3, false, true, false, run_now },
-    { "asynchronous", HAL_1_0, HAL_1_3, HAL_1_3, false, true, true, run_later },
+    { "synchronous", HAL_1_2, HAL_FL8, HAL_1_3, false, true, false, run_synchronous },
+    { "asynchronous", HAL_1_0, HAL_1_3, HAL_1_3, false, true, true, run_asynchronous },
     { "burst", HAL_1_2, HAL_FL8, HAL_FL5, false, true, false, run_burst },
     { "fenced", HAL_1_3, HAL_FL8, HAL_1_3, true, false, true, run_fenced },
     { "reusable", HAL_FL8, HAL_FL8, HAL_FL8, false, true, false, run_reusable },
@@ -274,14 +282,14 @@ void vts_subject_open(struct vts_cell *c, const struct one_op *o, struct vts_sub
 {
     vts_model_of(&ret_subject->model, o);
     ret_subject->prepared = vts_prepare_supported(c, &ret_subject->model.hal);
-    vts_subject_renew(ret_subject);
+    vts_subject_reset(ret_subject);
 }
 
 bool vts_subject_must_open(struct vts_cell *c, const struct one_op *o,
                            struct vts_subject *ret_subject)
 {
     vts_subject_open(c, o, ret_subject);
-    return EXPECT(c, ret_subject->prepared, "%s is not prepared", ret_subject->model.name);
+    return EXPECT(c, ret_subject->prepared, "%s is not supported", ret_subject->model.name);
 }
 
 void vts_subject_close(struct vts_subject *s)
@@ -291,7 +299,7 @@ void vts_subject_close(struct vts_subject *s)
     vts_model_done(&s->model);
 }
 
-void vts_subject_renew(struct vts_subject *s)
+void vts_subject_reset(struct vts_subject *s)
 {
     vts_request(&s->model.example, s->model.arena, &s->request);
     memset(s->request.pool[1].memory.address, 0x55, s->request.pool[1].memory.size);

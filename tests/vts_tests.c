@@ -1,4 +1,4 @@
-/* The main() of all conformance programs: vts_tests PROGRAM [CELLS [RULE]] (vts_matrix.h). */
+/* The conformance programs in one executable: vts_tests PROGRAM [CELLS [RULE]] (vts_matrix.h). */
 #include <stdio.h>
 #include <string.h>
 
