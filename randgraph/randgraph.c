@@ -99,7 +99,8 @@ static int build(struct builder *b, struct example *ret_example, struct why *w)
 
     b->types = draw_types(b);
     REQUIRE(w, b->types && (!b->only_control || (int) b->only_control->since <= o->max_level),
-            "the options allow no operation");
+            "no operation%s%s takes the given operand types at feature level %d or below",
+            o->only ? " named " : "", o->only ? o->only : "", o->max_level);
     b->model->relaxed =
         (b->types & TYPE(F32)) && o->max_level >= L2 && rng_unit(b->rng) < o->relaxed;
     bool half = b->model->relaxed || (b->types & TYPE(F16));

@@ -30,7 +30,7 @@ static const char shown[] =
 
 static int open_results(struct report *r, int64_t run, struct why *w)
 {
-    int64_t application, version, runs;
+    int64_t application, version, runs, newest;
     TRY(database_read(r->path, &r->db, w));
     TRY(report_number(r, "PRAGMA application_id", &application, w));
     REQUIRE(w, application == APPLICATION, "%s: not a results database of halcyon", r->path);
@@ -41,7 +41,9 @@ static int open_results(struct report *r, int64_t run, struct why *w)
     snprintf(count, sizeof(count), "SELECT count(*) FROM runs WHERE %lld IN (0, run)",
              (long long) run);
     TRY(report_number(r, count, &runs, w));
-    REQUIRE(w, runs > 0 || !run, "%s: has no run %lld", r->path, (long long) run);
+    TRY(report_number(r, "SELECT coalesce(max(run), 0) FROM runs", &newest, w));
+    REQUIRE(w, runs > 0 || !run, "%s: has no run %lld; the newest is %lld", r->path,
+            (long long) run, (long long) newest);
     snprintf(sql, sizeof(sql), shown, (long long) run);
     if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK)
         return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));

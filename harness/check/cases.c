@@ -229,6 +229,16 @@ static int load_folder(struct cases *c, const char *path, const char *glob,
     return failed;
 }
 
+/* What to do instead of loading a random case from a file; "": the path does not look like one. */
+static const char *random_hint(const char *path)
+{
+    uint64_t seed, index;
+    if (strncmp(path, "random/", 7) != 0)
+        return "";
+    return case_is_random(path, &seed, &index) ? " ('halcyon replay' runs a random case)"
+                                               : " (a random case is random/sS/iI)";
+}
+
 /* above: the folder that contains it; NULL: given by the user, and an error if it cannot be loaded.
  */
 static int load_path(struct cases *c, const char *path, const char *glob,
@@ -243,7 +253,7 @@ static int load_path(struct cases *c, const char *path, const char *glob,
     if (above && !is_spec(path))
         return 0;
     if (!there)
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+        return why_fail(w, WHY_INVALID, "%s: %s%s", path, strerror(errno), random_hint(path));
     REQUIRE(w, S_ISREG(about.st_mode), "%s: neither a regular file nor a folder", path);
     REQUIRE(w, is_spec(path), "%s: expected a file .mod.py, .jsonl, .jsonl.xz or .tflite", path);
     return load_file(c, path, glob, w);
@@ -255,7 +265,10 @@ int cases_load(struct cases *c, const char *path, const char *glob, struct why *
         return why_no_memory(w);
     uint64_t before = c->n;
     TRY(load_path(c, path, glob, NULL, w));
-    REQUIRE(w, c->n > before || glob, "%s: no examples found", path);
+    REQUIRE(w, c->n > before || glob, "%s: %s", path,
+            is_spec(path) ? "no examples found"
+                          : "expected a folder with files .mod.py, .jsonl, .jsonl.xz or .tflite, "
+                            "found no examples");
     return 0;
 }
 

@@ -46,7 +46,8 @@ static int add_line(struct waivers *v, char *line, const char *path, unsigned nu
         return 0;
     target = next_word(&at);
     char *reason = at + strspn(at, " \t");
-    REQUIRE(w, target && *reason, "%s:%u: expected CASE-GLOB TARGET-GLOB REASON", path, number);
+    REQUIRE(w, target && *reason, "%s:%u: expected CASE-GLOB TARGET-GLOB REASON, found no %s", path,
+            number, target ? "REASON" : "TARGET-GLOB");
     struct waiver *list = realloc(v->list, (v->n + 1) * sizeof *list);
     if (!list)
         return why_no_memory(w);

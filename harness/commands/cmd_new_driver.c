@@ -130,7 +130,9 @@ static int write_driver(const struct options *o, struct why *w)
     REQUIRE(w, strlen(folder) < 4096, "the path is too long");
     if (mkdir(folder, 0777) < 0)
         return why_fail(w, errno == EEXIST || errno == ENOENT ? WHY_INVALID : WHY_SYSTEM, "%s: %s",
-                        folder, errno == EEXIST ? "already exists" : strerror(errno));
+                        folder,
+                        errno == EEXIST ? "already exists; expected the name of a new folder"
+                                        : strerror(errno));
     for (int i = 0; i < COUNT(files); i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
         if (write_file(path, i, &words, w) < 0) {

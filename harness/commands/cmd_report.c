@@ -1,4 +1,6 @@
 /* halcyon report: an HTML page about the results database. */
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "harness/commands/commands.h"
@@ -10,6 +12,10 @@ static int write_report(const struct options *o, struct why *w)
     struct results *r;
     TRY(options_expect(o, 0, 0, "", w));
     REQUIRE(w, o->output, "missing option -o DIR, the folder to write to");
+    if (!o->db_given && access(o->db, F_OK) != 0)
+        return why_fail(w, WHY_INVALID,
+                        "%s: %s ('halcyon run' and 'halcyon random' write it; --db names another)",
+                        o->db, strerror(errno));
     TRY(results_open(o->db, RESULTS_READ, &r, w)); /* only to check that it is a results database */
     results_close(r);
     TRY(report_write(o->db, o->output, o->run, w));

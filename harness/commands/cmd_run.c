@@ -161,7 +161,8 @@ static int run_campaign(struct campaign *c, struct why *w)
 {
     struct device_facts facts[MAX_TARGETS];
     REQUIRE(w, c->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
-    REQUIRE(w, c->cases->n, "no case matches --case '%s'", c->options->case_glob);
+    REQUIRE(w, c->cases->n, "no case matches --case '%s' ('halcyon levels PATH' lists the names)",
+            c->options->case_glob);
     if (c->options->waivers)
         TRY(waivers_load(c->options->waivers, &c->waivers, w));
     for (uint32_t t = 0; t < c->n_targets; t++)

@@ -2,7 +2,8 @@
 #include "harness/commands/commands.h"
 
 const struct command command_table[] = {
-    { "devices", CMD_DEVICES, "[TARGET...] [--faults]", "print what targets report of themselves",
+    { "devices", CMD_DEVICES, "[TARGET...] [--faults]",
+      "print the capabilities that targets report",
       "Opens each target (default: sim:cpu, sim:gpu, sim:dsp) and prints what its driver reports:\n"
       "type, version, HAL version, performance, extensions, cache files. For targets given as\n"
       "arguments, or with -v, also the operations that it supports, with their element types.\n"
@@ -27,20 +28,23 @@ const struct command command_table[] = {
       "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"
       "results database, or random/sS/iI, which is generated if the database does not have it.\n"
       "FILE is a spec file or a model; --case selects from it. Without -d the targets are those\n"
-      "on which the recorded case did not conform. Nothing is written to the database.",
+      "on which the recorded case did not conform. Nothing is written to the database. --ops to\n"
+      "--level are those of 'halcyon random', for a random case that it generated with them.",
       cmd_replay, VALUE_FILE },
     { "dump", CMD_DUMP, "PATH [--case NAME] [--format FORMAT] [--for-level L] [-o FILE]",
       "draw or convert a model (graphDump)",
       "Writes a model as a Graphviz graph (dot), as a drawing of it (svg), as a specification\n"
       "(spec), or as a line of the JSON corpus (json). PATH is a spec file, a model, or a random\n"
       "case: random/s7/i123. --for-level converts the model to an older feature level, where that\n"
-      "is possible (see 'halcyon levels'), and lists the changes on stderr.",
+      "is possible (see 'halcyon levels'), and lists the changes on stderr. --ops to --level are\n"
+      "those of 'halcyon random', for a random case that it generated with them.",
       cmd_dump, VALUE_FILE },
     { "levels", CMD_LEVELS, "PATH [--case NAME]",
       "print the feature level that a model needs, and why",
       "For each example: the feature level (HAL version) that its model needs, and what needs it;\n"
       "then the lowest level that the model can be converted to, with the changes and what they\n"
-      "lose. PATH is a spec file, a model, or a random case: random/s7/i123.",
+      "lose. PATH is a spec file, a model, or a random case: random/s7/i123. --ops to --level are\n"
+      "those of 'halcyon random', for a random case that it generated with them.",
       cmd_levels, VALUE_FILE },
     { "ops", CMD_OPS, "[NAME...] [--markdown]", "print the manual of operations",
       "Without a name: one line for each operation. With names: their manual, made from the\n"
@@ -55,8 +59,9 @@ const struct command command_table[] = {
       cmd_serve, VALUE_TARGET },
     { "new-driver", CMD_NEW_DRIVER, "NAME", "create a driver skeleton",
       "Creates the folder NAME with a small driver that builds and conforms: driver.c, kernels.c,\n"
-      "the contract hal.h, a Makefile, a README. Comments mark what to fill in. Its target is\n"
-      "'lib:NAME/NAME.so', here and for 'halcyon serve'. An existing folder is not changed.",
+      "the contract hal.h, a Makefile, a meson.build, a README. Comments mark what to fill in.\n"
+      "'make -C NAME check' builds and tests it; its target is 'lib:NAME/NAME.so'. An existing\n"
+      "folder is not changed.",
       cmd_new_driver },
     { "trace", CMD_TRACE, "FILE...", "print where the time of a trace is spent",
       "Reads files that --trace wrote, of one process or of a command and the services that it\n"

@@ -469,8 +469,9 @@ static int connect_error(const char *path, int error, struct why *w)
     REQUIRE(w, stat(path, &st) < 0 || S_ISSOCK(st.st_mode), "cannot connect: not a socket");
     if (error == EPROTOTYPE)
         return why_fail(w, WHY_INVALID, "cannot connect: not a SOCK_SEQPACKET socket");
-    return why_fail(w, error == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "cannot connect: %s",
-                    strerror(error));
+    return why_fail(w, error == EAGAIN ? WHY_TIMEOUT : WHY_INVALID, "cannot connect: %s%s",
+                    strerror(error),
+                    error == ENOENT || error == ECONNREFUSED ? " (no service listens there)" : "");
 }
 
 int remote_open(const char *path, double reply_timeout, struct hal_driver **ret_driver,
