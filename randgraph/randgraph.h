@@ -6,7 +6,7 @@
  * shapes, scales and zero points are drawn, propagated from existing operands, or converted by
  * CAST, QUANTIZE and DEQUANTIZE, so that graphs are connected in float and in quantised types.  The
  * reference executor computes every value while the graph is built: scales are fitted to the
- * values, and calls with infinite results are dropped. The same seed, index and options give the
+ * values, and calls with infinite results are dropped.  The same seed, index and options give the
  * same bits on every machine.  A fuzzer's bytes replace the generator through the same interface
  * (struct rng). */
 #ifndef RANDGRAPH_RANDGRAPH_H

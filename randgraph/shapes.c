@@ -1,5 +1,5 @@
 /* Shapes: from pattern letters that are bound already, from the operand to broadcast against, or
- * random.  Images are NHWC here, whatever their layout in the model. */
+ * random.  Images are NHWC here; their layout in the model may be NCHW. */
 #include <string.h>
 
 #include "randgraph/randgraph_internal.h"

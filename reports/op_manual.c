@@ -476,7 +476,7 @@ void op_manual_markdown(const struct op *op, FILE *to)
 /* --- the whole catalogue */
 
 static const char how_to_read[] =
-    "Shapes: a letter stands for the same size everywhere in a call, `?` for a size that the\n"
+    "Shapes: a letter is the same size everywhere in a call, `?` for a size that the\n"
     "operation computes, `S` for a whole shape, `R` for the rank of the first input, `any` for "
     "any\n"
     "shape. Inputs are numbered in the order in which a model lists them; an optional one may be\n"

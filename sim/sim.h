@@ -1,8 +1,7 @@
 /* sim: simulated devices behind the HAL, and the client that runs models on drivers.
  *
  * A driver is a C struct of functions (sim/hal.h: the driver contract, self-contained).  This
- * header is the client side.  A target is a driver named by a URI (sim:cpu,
- * sim:PATH.toml?fault=NAME, null,
+ * header is the client side.  A target is a driver named by a URI (sim:cpu, lib:PATH.so, null,
  * ...).  The client opens it, queries which operations it supports, prepares a model and executes
  * requests.  It converts golden's models to HAL structures, surrounds the memory that it passes to
  * the driver with guard bytes, and checks every result against the contract: a deviation is
@@ -28,7 +27,7 @@ struct target_host {
 };
 
 /* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).
- * WHY_INVALID: a bad URI, profile or library; the text says what and where. */
+ * WHY_INVALID: a bad URI, profile or library; the text has the fault and its place. */
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
                 struct why *w);
 void target_free(struct target *t);
@@ -89,7 +88,8 @@ struct outcome {
     char not_passed[256];   /* not empty: why the model was not passed to the driver */
     uint32_t n_ops;         /* operations of the main graph, and which of them it supports */
     bool *supported;
-    const struct conversion_note *note; /* what conversion to the driver's version changed, lost */
+    const struct conversion_note
+        *note; /* what conversion to the driver's version changed or lost */
     uint32_t n_notes;
     uint32_t n_out;
     struct tensor *out;       /* shape as the driver reported or the model declares */
@@ -107,9 +107,9 @@ struct target_run_options {
 /* Runs a model once on the driver: get_supported_operations(), prepare, execute synchronously, with
  * guard bytes around inputs and outputs.  out_shape: the reference's shapes, one per output of the
  * main graph (they determine the buffer sizes where the model has unknown dimensions).  Returns -1
- * only for errors of Halcyon; whatever the driver does is in *ret_outcome.  A driver in this
- * process that crashes or hangs takes the process with it, so the caller isolates it; a service
- * that has died is connected to again by the next run. */
+ * only for errors of Halcyon; everything that the driver does is reported in *ret_outcome.  A
+ * driver in this process that crashes or hangs takes the process with it, so the caller isolates
+ * it.  After a service has died, the next run connects to it again. */
 int target_run(struct target *t, const struct model *m, const struct tensor *in,
                const struct shape *out_shape, const struct target_run_options *options,
                struct outcome *ret_outcome, struct why *w);

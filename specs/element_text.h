@@ -17,7 +17,7 @@ const char *integer_text(const struct tensor *t, size_t i, char text[ELEMENT_TEX
 
 /* The shortest decimal that reads back to the same binary32 value, which must be finite.  It always
  * has a point or an exponent, so that readers take it for a real number and keep the sign of a
- * zero. Returns text. */
+ * zero.  Returns text. */
 const char *real_text(double value, char text[ELEMENT_TEXT]);
 
 /* Whether no element is infinite or NaN. */

@@ -1,5 +1,5 @@
-/* The embedded Python interpreter.  Used in processes forked for it (child.h) and by a fuzz target;
- * the only user of Python.h. */
+/* The embedded Python interpreter.  Used in processes forked for it (python_child.h) and by a fuzz
+ * target; the only user of Python.h. */
 #ifndef SPECS_PYTHON_HOST_H
 #define SPECS_PYTHON_HOST_H
 

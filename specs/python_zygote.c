@@ -1,4 +1,5 @@
-/* The process that starts Python and forks a child for each file (child.h has an overview). */
+/* The process that starts Python and forks a child for each file (python_child.h has an overview).
+ */
 #define _GNU_SOURCE
 #include "specs/python_zygote.h"
 

@@ -1,5 +1,5 @@
 /* The process that runs Python: it starts the interpreter once and forks a child for each file.
- * This is the protocol between it and child.c; child.h has an overview. */
+ * This is the protocol between it and python_child.c; python_child.h has an overview. */
 #ifndef SPECS_PYTHON_ZYGOTE_H
 #define SPECS_PYTHON_ZYGOTE_H
 

@@ -3,8 +3,8 @@
  * Reads .mod.py specifications (Python programs, run in a confined child process), the JSON-lines
  * corpus (plain or .xz) and .tflite models.  Each becomes a `struct example`: a model, values of
  * its inputs, expected values of its outputs.  Writes an example as a .mod.py that loads to the
- * same bits, or as a line of the corpus. Files are not trusted: an invalid one is rejected with its
- * name, the place and the reason. */
+ * same bits, or as a line of the corpus.  Files are not trusted: an invalid one is rejected with
+ * its name, the place and the reason. */
 #ifndef SPECS_SPECS_H
 #define SPECS_SPECS_H
 

@@ -40,7 +40,7 @@ typedef void log_sink(enum log_level level, const char *tag, const char *text, v
 /* NULL: lines are discarded.  Set it before other threads start. */
 void log_set_sink(log_sink *sink, void *user);
 
-/* Writes one line; longer than 3899 bytes it is cut. */
+/* Writes one line; text beyond 3899 bytes is cut off. */
 __attribute__((format(printf, 3, 4))) void log_write(enum log_level level, const char *tag,
                                                      const char *fmt, ...);
 

@@ -73,7 +73,7 @@ static inline struct ball ball_exp(struct ball a, double u)
     return (struct ball){ y, bound_clean(y * (grown + (u > 0 ? bound_exp(u, a.x) : 0))) };
 }
 
-/* The larger and the smaller of two; NaN, with error INFINITY, if the value of one is. */
+/* The larger and the smaller of two; NaN with error INFINITY if one of the values is NaN. */
 static inline struct ball ball_max(struct ball a, struct ball b)
 {
     double x = a.x > b.x || isnan(a.x) ? a.x : b.x;

@@ -13,7 +13,7 @@ struct rounding_range {
 
 /* Saturates x and adds almost a half, away from zero; truncating the result rounds x half away from
  * zero.  With 0.5 itself, the largest number below a tie would be rounded up in the sum.  NaN gives
- * 0, which stands for real zero. */
+ * 0, which represents real zero. */
 static inline double round_half_away(double x, struct rounding_range r)
 {
     const double almost_half = 0x1.fffffffffffffp-2;

@@ -23,7 +23,8 @@ struct level_requirement {
 typedef int level_visitor(const struct level_requirement *n, void *user, struct why *w);
 
 /* Validates the model as model_prepare() does and calls each() (NULL: none) for every operand of
- * all graphs, then for every operation that has a record.  Returns the model's feature level. */
+ * all graphs, then for every operation that has a record.  Returns the model's feature level, or -1
+ * with the reason, also that of each().  ret_impossible: as for model_prepare(). */
 int model_levels(const struct model *m, level_visitor *each, void *user, struct why *ret_impossible,
                  struct why *w);
 

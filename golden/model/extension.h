@@ -8,8 +8,8 @@
  * In a model, the type and operation codes of an extension carry a prefix in their high 16 bits,
  * and the model maps prefixes to extension names.  Clients choose prefixes freely; within Halcyon
  * an extension's prefix is its position in golden/extension.def, and its types are members of enum
- * dtype.  Models are renumbered where they enter and leave (sim/hal/convert.h).  The types and
- * operations of an extension that is not listed are foreign: the model keeps code and name, and
+ * dtype.  Models are renumbered where they enter and leave (sim/hal/extension_codes.h).  The types
+ * and operations of an extension that is not listed are foreign: the model keeps code and name, and
  * nothing else is known of them. */
 #ifndef GOLDEN_EXTENSION_H
 #define GOLDEN_EXTENSION_H

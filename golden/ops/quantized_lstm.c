@@ -315,8 +315,8 @@ static int eval(struct call *c, struct why *w)
 /* --- bounds where the operands have errors: propagated through the real-valued cell */
 
 /* Factor for the real values of a cell operand, so that the real-valued cell computes the same
- * gates: these take the rescaled sums of products as multiples of 2^-12, whatever the operands'
- * scales. */
+ * gates: these take the rescaled sums of products as multiples of 2^-12, independently of the
+ * operands' scales. */
 static double operand_factor(const struct call *c, int operand)
 {
     static const int gate_of[LSTM_OPERANDS] = { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 3, 0, 1, 2, 3 };

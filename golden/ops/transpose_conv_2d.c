@@ -29,8 +29,8 @@ static const struct role inputs[] = {
     [FILTER] = { "filter", "the weights; per-channel scales along dimension 0", "OhwI", .slot = 1,
                  .draw = DRAW_SHAPE, .needs = NEEDS_CONST },
     [SHAPE] = { "output_shape",
-                "the shape of the output, in its layout; the batch is the input's, whatever this "
-                "says",
+                "the shape of the output, in its layout; its batch is ignored, that of the input "
+                "applies",
                 "4", .slot = FIXED(DT_I32), .draw = DRAW_OP, .needs = NEEDS_CONST },
     [SCHEME] = { "padding", "1 SAME: the padding that makes output_shape; 2 VALID: none",
                  .slot = I32, .draw = DRAW_OP },

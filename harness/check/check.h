@@ -64,9 +64,9 @@ void check_done(struct check *c);
 void check_reference(struct check *c);
 
 /* Runs the case on a target, after check_reference().  Separate from check_judge() so that the
- * parent can tell whether a worker died in the driver or while judging.  Returns -1, with verdict
- * `error` and the reason in *ret_result, for an error of Halcyon's own; else *ret_outcome is to be
- * passed to check_judge(), which frees it. */
+ * parent can distinguish whether a worker died in the driver or while judging.  Returns -1, with
+ * verdict `error` and the reason in *ret_result, for an error of Halcyon's own; else *ret_outcome
+ * is to be passed to check_judge(), which frees it. */
 int check_run(struct check *c, struct target *t, struct outcome *ret_outcome,
               struct check_result *ret_result);
 /* Judges an outcome into *r and frees it.  With target `golden` and judge BOUND, where the

@@ -43,7 +43,7 @@ struct options {
     int for_level; /* 0: not given */
     bool markdown, faults;
     bool man;                                           /* halcyon help */
-    const char *shell;                                  /* NULL: no completion was asked for */
+    const char *shell;                                  /* NULL: no completion script */
     bool total_times, per_execution, print_detail, sum; /* halcyon trace */
     int64_t run;                                        /* 0: all runs */
     double begun;                                       /* monotonic seconds */
@@ -65,7 +65,7 @@ enum command_bit {
     CMD_HELP = 2048
 };
 
-/* What a value or an argument is: completion offers what can be one. */
+/* The kind of a value or an argument, which determines the words that completion offers. */
 enum value_kind {
     VALUE_ANY, /* nothing to offer */
     VALUE_FILE,
@@ -115,7 +115,7 @@ struct option_facts {
     const char *help;
 };
 /* The option of the command at *position of the table or after it, which it moves past it; --help
- * comes last. False: there are no more. Begin with 0. */
+ * comes last.  False: there are no more.  Begin with 0. */
 bool options_next(const struct command *c, int *position, struct option_facts *ret_facts);
 
 /* Fails unless there are `least` to `most` arguments.  what: their name in the error. */

@@ -2,7 +2,7 @@
  * harness.
  *
  * Items 0..n-1 are distributed over forked workers, each limited to 8 GiB of address space.  A
- * worker sends messages about its item and sets marks, in shared memory, that tell how far it is.
+ * worker sends messages about its item, and records its progress in marks in shared memory.
  * When a worker dies or exceeds the time-out, the parent reads its last mark, and a new worker
  * continues from the step that the parent chooses.
  *

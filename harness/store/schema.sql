@@ -10,7 +10,7 @@
 --
 -- Verdicts are the closed list of harness/check/verdict.c, which also defines which of them conform:
 -- results_schema() replaces :verdicts and :conforming by their names.
--- Where a verdict has an output, NULL in a column of numbers stands for NaN.
+-- Where a verdict has an output, NULL in a column of numbers is NaN.
 
 PRAGMA application_id = 1212238937; -- "HALY"
 PRAGMA user_version = 1;
@@ -21,7 +21,7 @@ CREATE TABLE runs (
     command     TEXT NOT NULL,      -- as typed, quoted for a shell
     options     TEXT NOT NULL,      -- JSON: all that decides which cases there are and how they are judged
     version     TEXT NOT NULL,      -- of halcyon
-    judge       TEXT NOT NULL,      -- "cts", "bound": what was asked for; a verdict has what was done
+    judge       TEXT NOT NULL,      -- "cts", "bound": the default of the run; verdicts have the rule that was used
     n_cases     INTEGER NOT NULL,   -- planned
     started     TEXT NOT NULL,      -- UTC, ISO 8601
     finished    TEXT,               -- NULL: still running, killed or interrupted
@@ -33,7 +33,7 @@ CREATE TABLE targets (
     run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
     ordinal     INTEGER NOT NULL,   -- order on the command line
     uri         TEXT NOT NULL,
-    name        TEXT NOT NULL,      -- what the driver says of itself
+    name        TEXT NOT NULL,      -- as the driver reports it
     version     TEXT NOT NULL,
     type        TEXT NOT NULL,      -- "CPU", "GPU", ...
     hal         TEXT NOT NULL,      -- "1.3", "fl5", ...
@@ -73,7 +73,7 @@ CREATE TABLE verdicts (
     stage       TEXT NOT NULL,      -- how far it got: "supported", "prepare", "execute", "done"; "none": died
     status      TEXT NOT NULL,      -- HAL status of the call that ended it
     ms          REAL NOT NULL,      -- wall clock in the driver
-    device_ns   INTEGER,            -- what the device says that it took
+    device_ns   INTEGER,            -- time on the device, as the driver reports it
     checked     INTEGER NOT NULL,   -- elements compared, those of operations run alone too
     wrong       INTEGER NOT NULL,   -- elements outside their bound
     -- The worst element, where outputs were compared: ratio = |actual - expected| / bound.

@@ -1,5 +1,5 @@
-/* Memory that is lent to a driver for a request: regions between guard bytes, which show whether
- * the driver wrote where it must not. */
+/* Memory that is passed to a driver for a request: regions between guard bytes, which show whether
+ * the driver wrote outside of the outputs. */
 #ifndef SIM_GUARDED_MEMORY_H
 #define SIM_GUARDED_MEMORY_H
 

@@ -29,7 +29,7 @@ int memory_map(const struct hal_memory *memory, bool write, struct mapping *ret_
 /* Unmaps and zeroes the mapping; a zeroed one is allowed. */
 void memory_unmap(struct mapping *mapping);
 
-/* The bytes of a file that a memory stands for, whatever the descriptor. */
+/* The part of a file that a memory refers to, independent of the descriptor. */
 struct memory_identity {
     uint64_t device, inode, offset, size;
     uint32_t kind, protection;

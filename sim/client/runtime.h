@@ -9,7 +9,7 @@ struct callback_wait; /* sim/client/callback_wait.c: the callback of a preparati
 
 struct target {
     char *uri;
-    struct hal_driver *driver; /* NULL: not connected; `socket` says where it is */
+    struct hal_driver *driver; /* NULL: not connected; `socket` is its service's path */
     void *library;             /* that contains the driver; closed after it; NULL: none */
     double reply_timeout;      /* timeout of a reply of its service in seconds; 0: none */
     char *socket;              /* path of the driver's service; NULL: it is in this process */

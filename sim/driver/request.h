@@ -67,7 +67,7 @@ int request_read_buffers(struct request *r, struct why *w);
 bool request_is_specified(const struct request *r);
 
 /* Checks the results against the request and writes those that go to buffers.  Fills shapes, one
- * per output.  1: a location is too small (is_sufficient tells which), nothing is written; -1,
+ * per output.  1: a location is too small (is_sufficient shows which), nothing is written; -1,
  * WHY_EXECUTION: a result contradicts the shape that the request specifies. */
 int request_write_buffers(const struct request *r, const struct tensor *out,
                           struct hal_output_shape *shapes, struct why *w);

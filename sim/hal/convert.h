@@ -9,7 +9,7 @@
 
 /* Client side.  Constants by copy are packed into operand_values; constants by reference stay in
  * the model's pools (memories of kind HAL_MEMORY_ADDRESS); operations are sorted into execution
- * order. The result points into the arena and into the model.  WHY_INVALID or WHY_MEMORY. */
+ * order.  The result points into the arena and into the model.  WHY_INVALID or WHY_MEMORY. */
 int convert_to_hal(const struct model *m, struct arena *a, struct hal_model *ret_hal,
                    struct why *w);
 

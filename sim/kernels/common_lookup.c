@@ -109,7 +109,8 @@ static ptrdiff_t find_key(const int32_t *key, size_t n, int32_t wanted)
     return lo < n && key[lo] == wanted ? (ptrdiff_t) lo : -1;
 }
 
-/* HASHTABLE_LOOKUP: the row of a missing key is filled with zero bytes, whatever the zero point. */
+/* HASHTABLE_LOOKUP: the row of a missing key is filled with zero bytes, also if the zero point is
+ * not 0. */
 static int run_hashtable(struct kernel_call *k, struct why *w)
 {
     const struct tensor *keys = k->arg[1], *values = k->arg[2];

@@ -6,7 +6,7 @@
  * not used, so that the reference and the devices fail independently, with three exceptions:
  * operations that only move bytes use the record's move(), extension operations their record's
  * kernel, and operations that NNAPI defines bit by bit golden's integer steps (fixed_point.h,
- * fingerprint.h).
+ * farmhash.h).
  *
  * Kernels return 0, or -1 with the reason in w: WHY_MEMORY, WHY_EXECUTION, WHY_SYSTEM. */
 #ifndef SIM_KERNEL_H

@@ -2,12 +2,12 @@
  * returned through another; a socket beside them carries descriptors and shows when the peer has
  * hung up.
  *
- * A request refers to memory by slots.  The server asks the client for the memory of an unknown
- * slot over the socket (and rings the result queue's bell so that the client looks at the socket),
- * and caches it until the client releases it or the burst has been idle for a while.  The driver
- * receives the slot as the memory's identifier.  Every packet gets one result; a malformed packet,
- * or one whose result does not fit the queue, gets a failure without shapes and timing.  A client
- * has one request in flight at a time.
+ * A request refers to memory by slots.  The server requests the memory of an unknown slot from the
+ * client over the socket (and rings the result queue's bell so that the client looks at the
+ * socket), and caches it until the client releases it or the burst has been idle for a while.  The
+ * driver receives the slot as the memory's identifier.  Every packet gets one result; a malformed
+ * packet, or one whose result does not fit the queue, gets a failure without shapes and timing.  A
+ * client has one request in flight at a time.
  *
  * Only the methods of hal.h are used: any driver can be served, in this process or by a service. */
 #ifndef SIM_BURST_SERVER_H

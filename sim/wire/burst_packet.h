@@ -5,9 +5,10 @@
  *            pool, REQUEST_MEASURE; since feature level 5 a deadline, a loop timeout, hints
  *   result   RESULT_PACKET, each shape and its dimensions, RESULT_TIMING
  *
- * A pool is given by its slot number; the service asks the client for the memory of a slot that it
- * does not know.  Tags of feature level 5 and later are malformed in HAL 1.2 and 1.3.  Unused bytes
- * are zero.  Packets are untrusted: one with a missing, unexpected or extra datum is malformed. */
+ * A pool is given by its slot number; the service requests the memory of a slot that it does not
+ * know from the client.  Tags of feature level 5 and later are malformed in HAL 1.2 and 1.3. Unused
+ * bytes are zero.  Packets are untrusted: one with a missing, unexpected or extra datum is
+ * malformed. */
 #ifndef SIM_BURST_PACKET_H
 #define SIM_BURST_PACKET_H
 

@@ -1,4 +1,4 @@
-# Twice or half, as a flag says.
+# Twice or half of the input, selected by a flag.
 VALUES = ["TENSOR_FLOAT32", [2, 2]]
 
 
