@@ -476,13 +476,12 @@ void op_manual_markdown(const struct op *op, FILE *to)
 /* --- the whole catalogue */
 
 static const char how_to_read[] =
-    "Shapes: a letter is the same size everywhere in a call, `?` for a size that the\n"
-    "operation computes, `S` for a whole shape, `R` for the rank of the first input, `any` for "
-    "any\n"
-    "shape. Inputs are numbered in the order in which a model lists them; an optional one may be\n"
-    "omitted at the end, or be `NO_VALUE` or empty in the middle. `0..` are the n operands of a\n"
-    "variadic role; the positions after it continue from n. Types: `T0`, `T1` are columns of the\n"
-    "table of types, one row of which applies to a call.\n"
+    "Shapes: a letter is one size everywhere in a call, `?` a size that the operation computes,\n"
+    "`S` a whole shape, `R` the rank of the first input, `any` any shape. Inputs are numbered in\n"
+    "the order in which a model lists them; an optional one may be omitted at the end, or be\n"
+    "`NO_VALUE` or empty in the middle. `0..` are the n operands of a variadic role; the\n"
+    "positions after it continue from n. Types: `T0`, `T1` are columns of the table of types,\n"
+    "one row of which applies to a call.\n"
     "\n"
     "Errors (docs/judging.md): u is the unit roundoff of the arithmetic that is judged, K the\n"
     "number of products in a sum, factor the judge's multiple of u sqrt(K), ex the error bound of\n"

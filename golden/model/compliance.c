@@ -55,7 +55,7 @@ static void explain_operation(const struct level_requirement *n, int level, stru
     else if ((int) c->form->since > level)
         snprintf(what, sizeof what, "the form \"%s\"", c->form->name);
     else
-        snprintf(what, sizeof what, "the values of its operands");
+        snprintf(what, sizeof what, "this combination of operand values");
     why_fail(w, WHY_UNSUPPORTED, "operation %u, %s: %s needs feature level %d (%s)", n->index,
              op->name, what, n->level, level_name(n->level));
 }
