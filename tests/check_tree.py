@@ -3,7 +3,7 @@
 
 Folders and their rooms depend on each other in one order, each room has a short README, operations
 are named in one place, foreign libraries are included by the folders that own them, headers compile
-alone, names of files and of types are unique, README.md mentions every folder. Prints each breach as
+alone, names of files and of types are unique, every test file is built, README.md mentions every folder. Prints each breach as
 FILE:LINE: what, then the sizes of functions and files; exits 1 if there is a breach."""
 import collections
 import concurrent.futures
@@ -259,6 +259,17 @@ def check_rules(root):
             yield f"tests/vts_rules.c:{number}: there is no test_vts_{match.group(1)}"
 
 
+def check_tests(root, paths):
+    """Every test file is in the meson.build beside it."""
+    for path in paths:
+        match = re.fullmatch(r"(tests(?:/\w+)*)/test_(?:vts_)?(\w+)\.c", path)
+        if not match:
+            continue
+        built = "\n".join(read_lines(root, f"{match.group(1)}/meson.build"))
+        if not re.search(rf"'(test_)?{match.group(2)}(\.c)?'", built):
+            yield f"{path}:1: {match.group(1)}/meson.build does not build it"
+
+
 # ---- sizes, which are reported and not limited
 
 
@@ -337,6 +348,7 @@ def check(root, compiler, paths):
     yield from check_file_names(paths)
     yield from check_readme(root)
     yield from check_rules(root)
+    yield from check_tests(root, paths)
     headers = [path for path in paths if path.endswith(".h")]
     yield from check_tags(root, headers)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
