@@ -45,7 +45,7 @@ for type, out in [(F32, F32), (F16, F16), (U8(0.1, 100), U8(1 / 128, 128)), (U8(
     for shape in SHAPES + EMPTY:
         for axis in axes_of(shape):
             x = draw(type, shape)
-            if type.zero == 255:  # vectors of zeros among them
+            if type.zero == 255:  # includes vectors of zeros
                 x = stored(type, np.where(x.stored < 128, 255, x.stored))
             check("L2_NORMALIZATION", [x, axis], [result(out, normalise(x.real, axis))], "axis")
         check("L2_NORMALIZATION", [x], [result(out, normalise(x.real, -1))])

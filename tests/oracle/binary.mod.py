@@ -16,7 +16,7 @@ EXTREME = {F32: [0.0, -0.0, 1e-45, -1e-38, 1e-20, 1, 1.0000001, -1, 3e38, -3e38,
 
 
 def wrap(y):
-    """Integers as two's complement keeps them."""
+    """Integers wrapped to 32 bits in two's complement."""
     return (np.asarray(y).astype(object) + 2**31) % 2**32 - 2**31
 
 
@@ -67,7 +67,7 @@ QUANT_PAIRS = [(U8(0.5, 128), U8(0.25, 3)), (U8(1e-3, 0), U8(2.0, 255)), (S8(0.5
 
 
 def operands(types):
-    """Pairs of operands of these types; of small ranges, so that equal elements are frequent."""
+    """Pairs of operands of these types, with small ranges, so that equal elements are frequent."""
     for type, other in types:
         for left, right in PAIRS + DEEP:
             if type in FLOATS:
@@ -86,7 +86,7 @@ def compare(op, function):
 
 
 def choose(op, function):
-    """One of both; the result may have a scale of its own."""
+    """Results that are one of both operands; their scale may differ from the operands'."""
     seed(op)
     for a, b in operands([(F16, F16), (F32, F32), (I32, I32), *QUANT_PAIRS]):
         out = a.type._replace(scale=single(0.3), zero=7) if a.type.scale else a.type

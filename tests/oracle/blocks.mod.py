@@ -1,4 +1,4 @@
-"""Blocks of pixels against channels and batches, and shuffled channels."""
+"""Rearrangement of blocks of pixels to channels or batches and back, and of channels."""
 import os
 import sys
 
@@ -17,7 +17,7 @@ def vector(values):
 
 
 def layouts(op, x, operands, values):
-    """Without the layout operand, in NHWC and in NCHW."""
+    """Examples without the layout operand, in NHWC and in NCHW."""
     want = moved(x, values)
     check(op, [x, *operands], [want])
     check(op, [x, *operands, False], [want], "nhwc")

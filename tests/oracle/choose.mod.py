@@ -1,4 +1,4 @@
-"""Operations that choose elements, or make them from nothing but a shape."""
+"""Operations that select elements, and FILL and RANK."""
 import os
 import sys
 

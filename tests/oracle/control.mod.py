@@ -1,4 +1,4 @@
-"""Operations that run models."""
+"""Control flow: IF and WHILE."""
 import os
 import sys
 
@@ -9,7 +9,7 @@ from halcyon.models import SubgraphReference
 
 
 def branch(op, type, dims, k):
-    """x, a vector -> op(x, k)."""
+    """A model x -> op(x, k) of a tensor x."""
     x, y = Input("x", (type.code, dims)), Output("y", (type.code, dims))
     return Model().Operation(op, x, Parameter("k", (type.code, (1,)), [k]), 0).To(y)
 
@@ -40,7 +40,7 @@ for truth in (True, False):
 
 
 def loop(dims):
-    """while (x < limit) x = x * factor + 1, element 0 deciding; the limit never changes."""
+    """Condition and body of: while (x[0] < limit) x = x * 1.5 + 1; the limit is constant."""
     x, limit, go = Input("x", ("TENSOR_FLOAT32", dims)), Input("l", ("TENSOR_FLOAT32", (1,))), Output("g", ("TENSOR_BOOL8", (1,)))
     test = Model().Operation("LESS", x, limit).To(go)
     x, limit, y = Input("x", ("TENSOR_FLOAT32", dims)), Input("l", ("TENSOR_FLOAT32", (1,))), Output("y", ("TENSOR_FLOAT32", dims))

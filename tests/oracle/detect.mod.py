@@ -1,4 +1,4 @@
-"""Boxes: decoding, selecting, and cutting them out of images."""
+"""Detection: decoding and selecting boxes, keypoints, regions of images, and RANDOM_MULTINOMIAL."""
 import os
 import sys
 
@@ -6,13 +6,13 @@ sys.path.insert(0, os.path.dirname(sys._getframe().f_code.co_filename))
 from oracle import *
 
 BOX = Q16A(0.125, 0)
-# tensors of scores or images, boxes, scalars
+# Types of scores or images, of boxes, and of scalars.
 ROWS = [(F32, F32, "FLOAT32"), (F16, F16, "FLOAT16"), (U8(1 / 256, 0), BOX, "FLOAT32"),
         (S8(1 / 256, -128), BOX, "FLOAT32")]
 
 
 def boxes(type, n, most=40.0, least=0.0):
-    """Boxes x1, y1, x2, y2 in 0..most, in eighths (which every type of boxes stores exactly)."""
+    """Boxes x1, y1, x2, y2 in 0..most, multiples of 1/8 (which every type of boxes represents exactly)."""
     from_ = integers(0, int(most * 4), (n, 2)) / 8.0
     size = integers(int(least * 8), int(most * 4), (n, 2)) / 8.0
     return real(type, np.concatenate([from_, from_ + size], axis=1))
@@ -72,7 +72,8 @@ def overlap(a, b):
 
 
 def suppress(pending, lower, floor, limit):
-    """pending: lists [score, tie-breaker, box]; lower(iou): factor of the score. The selected ones, best first."""
+    """Non-maximum suppression. pending: lists [score, tie-breaker, box]; lower(iou): factor of the score of a box that
+    overlaps a selected one. Returns the selected ones, best first."""
     pending, selected = [list(p) for p in pending], []
     while pending and (limit < 0 or len(selected) < limit):
         best = min(pending, key=lambda p: (-p[0], p[1]))
@@ -85,7 +86,7 @@ def suppress(pending, lower, floor, limit):
 
 
 def hard(threshold):
-    """Leaves nothing of a (positive) score."""
+    """A factor that removes every box whose overlap is not below the threshold (for positive scores)."""
     return lambda iou: -np.inf if iou >= threshold else 1.0
 
 
@@ -115,7 +116,7 @@ def select(scores, roi, batches, threshold, limit, kernel, iou, sigma, floor):
 
 
 def spread_scores(type, shape):
-    """Different numbers in 0..1, exact in every type while there are no more than 255 of them."""
+    """Random scores in 0..1, multiples of 1/256, which every type represents exactly; all different, at most 250."""
     n = int(np.prod(shape))
     return real(type, (generator.permutation(250)[:n] + 2.0).reshape(shape) / 256)
 
@@ -143,8 +144,8 @@ for row in ROWS:
             box_with_nms_limit(row, n, classes, images, 0.25, limit, kernel, 0.4375, 0.5, 0.203125)
     box_with_nms_limit(row, 12, 3, 2, 0.25, -1, 1, 0.25, 0.5, 0.203125, True)
     box_with_nms_limit(row, 12, 3, 2, 1.0, -1, 0, 0.25, 0.5, 0.203125, True)  # none is selected
-    box_with_nms_limit(row, 12, 3, 2, 0.0, -1, 0, 0.0, 0.5, 0.001953125)  # every overlap counts
-    box_with_nms_limit(row, 12, 3, 2, 0.0, -1, 0, 2.0, 0.5, 0.001953125)  # none does
+    box_with_nms_limit(row, 12, 3, 2, 0.0, -1, 0, 0.0, 0.5, 0.001953125)  # every overlap suppresses
+    box_with_nms_limit(row, 12, 3, 2, 0.0, -1, 0, 2.0, 0.5, 0.001953125)  # no overlap suppresses
 
 
 def proposals(row, images, height, width, anchors, stride, before, after, iou, least, nchw, unknown=False):
@@ -231,15 +232,15 @@ for row in [(F32, "FLOAT32"), (F16, "FLOAT16")]:
     for regular in (False, True):
         detections(row, 1, 10, 3, regular, 6, 1, 4, 0.25, 0.4375, False)
         detections(row, 2, 8, 4, regular, 3, 2, 2, 0.125, 0.25, True)
-        detections(row, 1, 6, 2, regular, 5, 3, 1, 0.5, 0.5, False, 3)  # more classes asked for than there are
+        detections(row, 1, 6, 2, regular, 5, 3, 1, 0.5, 0.5, False, 3)  # more classes requested than exist
         detections(row, 1, 1, 2, regular, 2, 1, 1, 1.0, 0.5, False)  # none is detected
-        detections(row, 3, 20, 4, regular, 50, 1, 50, 0.0, 0.0, True)  # room for more than there are
+        detections(row, 3, 20, 4, regular, 50, 1, 50, 0.0, 0.0, True)  # more detections requested than exist
 
 
 # --- HEATMAP_MAX_KEYPOINT
 
 def keypoint(grid, tolerance):
-    """The largest score and its row and column between the points."""
+    """The interpolated maximum of a square grid of scores, and its column and row as fractions of the grid's side."""
     side = grid.shape[0]
     row, column = np.unravel_index(np.argmax(grid), grid.shape)
     g = np.pad(grid, 1, mode="reflect")[row:row + 3, column:column + 3]
@@ -281,7 +282,7 @@ for row, out in [(ROWS[0], F32), (ROWS[1], F16), ((U8(0.05, 100), BOX), U8(0.06,
 # --- regions
 
 def sample(image, y, x):
-    """Bilinear; beyond the middle of the last row or column it is that row or column."""
+    """Bilinear interpolation; beyond the centre of the last row or column its value."""
     height, width = image.shape[:2]
     top, left = int(np.floor(y)), int(np.floor(x))
     dy, dx = y - top, x - left
@@ -366,7 +367,7 @@ for batch in (1, -1):
     refuse("ROI_POOLING", [x, real(F32, [[0, 0, 2, 2]]), i32([batch]), 1, 1, 1.0, 1.0, False], [draw(F32, (1, 1, 1, 1))])
 
 
-# --- RANDOM_MULTINOMIAL: what is certain can be computed
+# --- RANDOM_MULTINOMIAL, with distributions that have one possible value
 
 seed("RANDOM_MULTINOMIAL")
 for type in FLOATS:

@@ -36,7 +36,7 @@ for x_type, out in [(F32, F32), (F16, F16), (S8(0.5, 12), S8(3.0, 5)), (S8(0.01,
                 if product.stored.size and x.stored.size:
                     rows_unknown = (*product.shape[:-2], 0, columns)
                     check("BATCH_MATMUL", [x, Const(y), adj_x, adj_y], [Unknown(product, rows_unknown)], "unknown")
-# int32 wraps, also where the sum passes 2^53.
+# INT32 sums wrap, also those that exceed 2^53.
 x = stored(I32, [2**31 - 1, -2**31, 46341, -7], (1, 4))
 y = stored(I32, [2**31 - 1, -2**31, 46341, 2**30, 3, 5, -2**31, 1], (4, 2))
 exact = x.stored.astype(object) @ y.stored.astype(object)

@@ -1,4 +1,4 @@
-"""The recurrent cells that are defined by integer steps, on Python's unlimited integers."""
+"""QUANTIZED_16BIT_LSTM and QUANTIZED_LSTM, whose definition prescribes integer steps, in Python's unlimited integers."""
 import os
 import sys
 from fractions import Fraction
@@ -6,7 +6,7 @@ from fractions import Fraction
 sys.path.insert(0, os.path.dirname(sys._getframe().f_code.co_filename))
 from oracle import *
 
-# --- fixed point: words of `width` bits
+# --- fixed-point arithmetic on words of `width` bits
 
 
 def saturate(x, width):
@@ -14,18 +14,18 @@ def saturate(x, width):
 
 
 def high(a, b, width=16):
-    """Upper half of the doubled product: to nearest, halves upwards."""
+    """Upper half of the doubled product, rounded to nearest, ties upwards."""
     return saturate((2 * a * b + 2**(width - 1)) // 2**width, width)
 
 
 def shifted(x, bits):
-    """x / 2^bits to nearest, halves away from zero."""
+    """x / 2^bits, rounded to nearest, ties away from zero."""
     half = 2**bits // 2
     return (abs(x) + half) // 2**bits * (1 if x >= 0 else -1)
 
 
 def constant(real, integer_bits=0):
-    """A real number as a word of 32 bits, narrowed to 16."""
+    """A real number as a fixed-point word of 16 bits, rounded from one of 32."""
     return shifted(round(real * 2**(31 - integer_bits)), 16)
 
 
@@ -34,7 +34,7 @@ POWERS = [constant(np.exp(-2.0**k)) for k in range(-2, 5)]
 
 
 def exp(x, integer_bits):
-    """e^x for a word x <= 0: a rest in [-1/4, 0) by a series round -1/8, times powers of e."""
+    """e^x for a word x <= 0: of a remainder in [-1/4, 0) by a Taylor series at -1/8, times powers of e."""
     fraction = 15 - integer_bits
     quarter = 2**(fraction - 2)
     rest = x % quarter - quarter
@@ -53,7 +53,7 @@ def exp(x, integer_bits):
 
 
 def two_over_one_plus(x):
-    """With two integer bits, by Newton's steps."""
+    """2 / (1 + x) with two integer bits, by Newton's method."""
     mean = (x + 32768) // 2
     y = constant(48 / 17, 2) + high(mean, constant(-32 / 17, 2))
     for _ in range(3):
@@ -76,7 +76,7 @@ def tanh(x, integer_bits):
 
 
 def factor(real):
-    """A mantissa of 31 bits and an exponent."""
+    """A real factor as a mantissa of 31 bits and an exponent."""
     real, exponent = Fraction(float(real)), 0
     while real >= 1:
         real, exponent = real / 2, exponent + 1
@@ -117,7 +117,7 @@ def units(tensor):
 
 
 def step_16(x, h, w, r, b, c):
-    """Input and state make one row; that of the weights has those of the state first."""
+    """One step. Input and state are concatenated; the rows of the weights have the weights of the state first."""
     row = np.concatenate([units(x), units(h)], 1)
     by = factor(4096 * b[0].type.scale)
     i, f, g, o = (each(lambda s: saturate(scaled(s, by), 16),
@@ -162,7 +162,7 @@ def normalised(row, weights, bias, scale):
 
 
 class Cell:
-    """Features as in recurrent.mod.py: c CIFG, p peepholes, j projection, b its bias, n layer norm."""
+    """A cell with features as in recurrent.mod.py: c CIFG, p peepholes, j projection, b its bias, n layer norm."""
 
     def __init__(self, features, batch, size, cells, outputs, exponent, zero, hidden_zero, scale=0.008):
         gates = "fgo" if "c" in features else "ifgo"

@@ -1,4 +1,4 @@
-"""What is selected by indexes, by keys or by hashes, and sparse tensors."""
+"""Lookups by indexes, keys and hashes, and sparse tensors."""
 import os
 import struct
 import sys
@@ -140,16 +140,16 @@ for hashes, items, n, kind in [((1, 33), (2, 1), 2, 1), ((1, 2), (2, 1), 3, 1), 
 
 
 def traversal(array, order, blocks, formats):
-    """What is stored of a tensor, level by level. blocks: (dimension, size) of each dimension of a block."""
+    """The stored values, sizes and levels of a sparse tensor. blocks: (dimension, size) of each dimension of a block."""
     rank = array.ndim
     cut = dict(blocks)
     sizes = [array.shape[d] // cut.get(d, 1) for d in range(rank)] + [size for _, size in blocks]
-    levels = []  # by level: (segments, indexes)
-    places = [()]  # index of every level so far
+    levels = []  # per level: (segments, indexes); None: dense
+    places = [()]  # the stored indexes of the levels so far
     order = list(order)
 
     def nonzero(place):
-        """Whether anything is stored below that place."""
+        """The part of the array at these indexes; it is stored if an element of it is not zero."""
         where = [[slice(None), slice(None)] for _ in range(rank)]
         view = array
         for d in reversed(range(rank)):

@@ -1,4 +1,4 @@
-"""Operations that move elements and compute nothing."""
+"""Operations that move elements without computing."""
 import os
 import sys
 
@@ -24,7 +24,7 @@ for type in TYPES:
         parts = [draw(type, shape[:axis] + (size,) + shape[axis + 1:]) for size in sizes]
         whole = np.concatenate([part.stored for part in parts], axis)
         check("CONCATENATION", [*parts, axis], [moved(parts[0], whole)])
-for make in (U8, S8):  # inputs of other scales than the output
+for make in (U8, S8):  # inputs whose scale differs from the output's
     parts = [draw(make(0.5, 7), (2, 3)), draw(make(0.01, 100), (2, 2)), draw(make(3.0, 0), (2, 1))]
     out = make(0.7, 20)
     check("CONCATENATION", [*parts, 1], [result(out, np.concatenate([part.real for part in parts], 1))], "scales")

@@ -1,4 +1,4 @@
-"""Operations that bring values to a common mean or size."""
+"""INSTANCE_NORMALIZATION and LOCAL_RESPONSE_NORMALIZATION."""
 import os
 import sys
 
@@ -7,7 +7,7 @@ from oracle import *
 
 
 def number(type, value):
-    """A scalar of the kind that goes with a tensor's type, and what it is once stored."""
+    """A scalar of the type that belongs to a tensor type, and its value after rounding."""
     stored = np.float16(value) if type == F16 else np.float32(value)
     return Scalar("FLOAT16" if type == F16 else "FLOAT32", float(stored)), float(stored)
 
@@ -24,7 +24,7 @@ for type, shape, (gamma, beta, epsilon) in itertools.product(FLOATS, IMAGES, [(1
     check("INSTANCE_NORMALIZATION", [x.nchw(), *scalars, True], [y.nchw()], "nchw")
     if x.stored.size:
         check("INSTANCE_NORMALIZATION", [Unknown(x, (0, *shape[1:])), *scalars, False], [Unknown(y, (0, *shape[1:]))], "unknown")
-x = real(F32, np.full((1, 2, 2, 1), 1e30))  # no variance at all
+x = real(F32, np.full((1, 2, 2, 1), 1e30))  # variance 0
 check("INSTANCE_NORMALIZATION", [x, 5.0, 2.0, 1e-3, False], [real(F32, np.full((1, 2, 2, 1), 2.0))], "constant")
 x = real(F32, [1e-30, -1e-30, 3e30, -3e30], (1, 2, 2, 1))
 y = x.real / np.sqrt((x.real**2).mean())

@@ -1,9 +1,9 @@
-"""What the oracles share: tensors with their real values, drawing them, rounding results, making examples.
+"""Functions that the oracles share: tensors with their real values, random tensors, rounding of results, examples.
 
-A Tensor has a type, its stored numbers (`.stored`) and, in double, the real values that they represent (`.real`). An
+A Tensor has a type, its stored numbers (`.stored`) and the real values that they represent, in double (`.real`). An
 oracle draws Tensors, computes the result's real values from `.real` by a plain numpy definition, and passes both to
 check(); refuse() makes an example that must not execute. result() rounds real values to a type: half away from zero and
-saturated, floats once. A file of oracles begins with
+saturated; floats to nearest even. A file of oracles begins with
 
     import os
     import sys
@@ -18,17 +18,18 @@ and then, for each operation, for each type and form:
     check("ADD", [x, y, 0], [result(F32, x.real + y.real)])
 
 An operand is a Tensor (an input), `Const(tensor)`, `Unknown(tensor, (0, 3))` (declared with an unknown dimension),
-`Omitted(type)` (an optional one in the middle; at the end it is left off), a Python int, float or bool, or
-`Scalar("FLOAT16", 0.5)`. `tensor.nchw()` changes the layout of an image. `draw(F32, (0, 3))` has no elements.
+`Omitted(type)` (an optional one in the middle; at the end of the list it is not written), a Python int, float or bool,
+or `Scalar("FLOAT16", 0.5)`. `tensor.nchw()` changes the layout of an image. `draw(F32, (0, 3))` has no elements.
 Types: `F32 F16 I32 B8 U8(scale, zero) S8(scale, zero) Q8S(scale) Q16S(scale) Q16A(scale, zero) PC8(scales, dim)`,
 `bias_of(x, w)`.
 
 Cover every typing row, form, layout and optional operand (given and omitted), sizes of one and zero, scales far apart,
-saturation, ties. Random indexes are judged by their shares: expect each as often as it should be drawn, and set the
-largest difference of a row's shares with `check(...).WithMultinomialDistributionTolerance(0.05)`.
+saturation, ties. Random indexes are judged by their frequencies: the expected output has each index as often as it
+should be drawn, and the largest difference of a frequency in a row is set with
+`check(...).WithMultinomialDistributionTolerance(0.05)`.
 
 Every example is run three times: as written, with unknown dimensions and with unknown ranks of inputs and results.
-A value must be the reference's, or the other neighbour of a real result within 1e-6 of a step of a tie.
+A value must equal the reference's, or be the other neighbour of a real result that is within 1e-6 steps of a tie.
 No operation is named in this file.
 """
 
@@ -62,7 +63,7 @@ FLOATS = (F32, F16)
 
 
 def single(x):
-    """A scale as it is stored: binary32, as a Python float."""
+    """A scale rounded to binary32, in which it is stored."""
     return float(np.float32(x))
 
 
@@ -91,7 +92,7 @@ def PC8(scales, channel=0):
 
 
 def bias_of(x, w):
-    """The type of the bias of a product of types x and w: floats as they are, else INT32 of the product's scale."""
+    """The type of the bias of a product of types x and w: a float type itself, else INT32 with the scales' product."""
     if x.code in ("TENSOR_FLOAT32", "TENSOR_FLOAT16"):
         return x
     if w.scales:
@@ -107,7 +108,7 @@ RANGE = {
 
 
 class Tensor:
-    """Values of a type. stored: integers, or floats as they are after rounding; real: what they mean, in double."""
+    """Values of a type. stored: integers, or rounded floats; real: the values that they represent, in double."""
 
     def __init__(self, type, stored):
         self.type = type
@@ -124,7 +125,7 @@ class Tensor:
 
 
 class Scalar(NamedTuple):
-    """A scalar operand whose type Python's own numbers do not tell: Scalar("FLOAT16", 0.5)."""
+    """A scalar operand of a type that no Python number has: Scalar("FLOAT16", 0.5)."""
 
     code: str
     value: float
@@ -150,7 +151,7 @@ def half_away(x):
 
 
 def result(type, real):
-    """Real values rounded once to a type, as NNAPI does it: floats to nearest even, integers half away from zero and
+    """Real values rounded once to a type, as NNAPI defines it: floats to nearest even, integers half away from zero and
     saturated."""
     real = np.asarray(real, float)
     with np.errstate(all="ignore"):
@@ -173,13 +174,13 @@ def stored(type, values, shape=None):
 
 
 def real(type, values, shape=None):
-    """A tensor of the numbers of the type next to these real values."""
+    """A tensor of these real values, rounded to the type."""
     values = np.array(values, float)
     return result(type, values if shape is None else values.reshape(shape))
 
 
 def seed(text):
-    """Begins the random numbers anew, so that what is added to a file changes only what follows in that part."""
+    """Restarts the random numbers, so that an addition to a file changes only the examples up to the next seed()."""
     global generator
     generator = np.random.Generator(np.random.PCG64(list(text.encode())))
 
@@ -188,7 +189,7 @@ seed("oracle")
 
 
 def draw(type, shape, low=-4.0, high=4.0):
-    """A random tensor: floats and integers in [low, high], quantised ones over the whole range of what is stored."""
+    """A random tensor: floats and integers in [low, high], quantised ones over the whole stored range."""
     if type.code == "TENSOR_BOOL8":
         return Tensor(type, generator.integers(0, 2, shape))
     if type in FLOATS:
@@ -215,7 +216,7 @@ def operand(kind, name, tensor, dims, *value):
     type = tensor.type
     extra = None
     if type.scales:
-        # A bias of per-channel weights has scale 0: its scales follow from those of the others.
+        # A bias of per-channel weights has scale 0: its scales follow from those of input and weights.
         hide = type.code == "TENSOR_INT32"
         extra = SymmPerChannelQuantParams(type.channel, type.scales, hide=hide)
     return kind(name, (type.code, list(dims), type.scale, type.zero), *value, extraParams=extra)
@@ -236,15 +237,15 @@ class Const(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """An operand whose declared dimensions differ from those it has: 0 stands for a dimension (at most one, unless
-    there are no elements) that only an execution knows."""
+    """An operand declared with other dimensions: 0 is a dimension (at most one, unless there are no elements) that is
+    known only at execution."""
 
     tensor: Tensor
     dims: tuple
 
 
 class Omitted(NamedTuple):
-    """An optional operand in the middle of the list that is left out."""
+    """An optional operand in the middle of the list that is omitted."""
 
     type: Type
     rank: int = 1
@@ -293,5 +294,5 @@ def check(op, inputs, outputs, name="", relaxed=False):
 
 
 def refuse(op, inputs, outputs, name="refused"):
-    """An example that must fail when it is executed (or before)."""
+    """An example that must fail, at execution or before."""
     return check(op, inputs, outputs, name).ExpectFailure()

@@ -1,4 +1,4 @@
-"""Recurrent cells in real numbers: RNN, SVDF and LSTM, one step, sequences, and both directions."""
+"""Recurrent cells in real numbers: RNN, SVDF and LSTM; one step, sequences, and bidirectional sequences."""
 import os
 import sys
 
@@ -25,17 +25,17 @@ def number(type, value):
 
 
 def steps_of(x, time_major):
-    """The rows of each step of a sequence, first to last."""
+    """The rows of each step of a sequence, in order."""
     return list(x if time_major else x.swapaxes(0, 1))
 
 
 def sequence(rows, time_major):
-    """The other way round."""
+    """The sequence of these steps: the inverse of steps_of()."""
     stacked = np.stack(rows)
     return stacked if time_major else stacked.swapaxes(0, 1)
 
 
-# --- the simple cell
+# --- RNN
 
 
 class Rnn:
@@ -155,7 +155,7 @@ refuse("SVDF", [x, feature, time, Omitted(type), state, 3, 0], [result(type, y) 
 
 
 class Lstm:
-    """One cell; what it has is said by letters: c CIFG, p peepholes, j projection, b its bias, n layer norm."""
+    """One cell. features, by letters: c CIFG, p peepholes, j projection, b its bias, n layer norm."""
 
     def __init__(self, type, features, units, outputs, size, aux=None):
         self.type, self.features, self.units, self.outputs = type, features, units, outputs

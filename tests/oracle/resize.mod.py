@@ -1,4 +1,4 @@
-"""Images in another size."""
+"""Resizing of images."""
 import os
 import sys
 from fractions import Fraction
@@ -11,7 +11,7 @@ SCALAR = {F32: "FLOAT32", F16: "FLOAT16"}
 
 
 def places(n_in, n_out, corners, half):
-    """Where output pixels lie in the input, exactly."""
+    """The exact positions of output pixels in the input."""
     for o in range(n_out):
         if half:
             yield (o + Fraction(1, 2)) * Fraction(n_in, n_out) - Fraction(1, 2)
@@ -22,7 +22,7 @@ def places(n_in, n_out, corners, half):
 
 
 def linear(n_in, n_out, corners, half):
-    """The matrix that mixes rows (or columns)."""
+    """The matrix of the interpolation weights of rows (or columns)."""
     m = np.zeros((n_out, n_in))
     for o, place in enumerate(places(n_in, n_out, corners, half)):
         place = min(max(place, 0), n_in - 1)
@@ -35,7 +35,7 @@ def linear(n_in, n_out, corners, half):
 def nearest(n_in, n_out, corners, half):
     at = []
     for place in places(n_in, n_out, corners, half):
-        shift = Fraction(1, 2) if corners or half else 0  # half pixels: places are less half a pixel
+        shift = Fraction(1, 2) if corners or half else 0  # half pixels: positions are less by half a pixel
         at.append(min(int((place + shift) // 1), n_in - 1))
     return at
 

@@ -18,7 +18,7 @@ def vector(values):
 
 
 def both(op, x, *operands):
-    """The operands as constants, then as inputs of the model; scalars stay what they are."""
+    """Examples with the operands as constants, and as inputs of the model; scalars are constants in both."""
     rest, out = operands[:-1], operands[-1]
     for wrap in (Const, lambda t: t):
         check(op, [x, *[wrap(o) if isinstance(o, Tensor) else o for o in rest]], [out])

@@ -3,12 +3,12 @@
  *
  *     test_oracle PATH...
  *
- * Every example must come out as its oracle says, and every form, typing row, layout and optional
- * operand of the catalogue must stand in one that does; whether the model declares shapes or leaves
- * them to the execution.  ORACLE_ONLY=NAME runs that example alone.
+ * Every example must have the results of its oracle, with declared shapes, with unknown dimensions
+ * and with unknown ranks.  Every form, typing row, layout and optional operand of the catalogue
+ * must be used by an example that passes.  ORACLE_ONLY=NAME runs one example.
  *
- * An expected value must be what the reference gives, or the other neighbour of a real result that
- * lies on the border between two (a tie that two orders of summation may break differently). */
+ * An expected value is the reference's, or the other neighbour of a real result that lies on the
+ * border between two (a tie, which another order of summation may round differently). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { MAX_RECORDS = 256, MAX_FORMS = 16, MAX_TYPINGS = 64 };
 
-/* What the examples have used of one record. */
+/* The parts of one record that passing examples use. */
 struct used {
     bool form[MAX_FORMS], typing[MAX_TYPINGS];
     bool given[MAX_ROLES], omitted[MAX_ROLES]; /* optional operands */
@@ -28,13 +28,13 @@ struct used {
 
 struct tally {
     unsigned long run, failed;
-    const char *only;              /* not NULL: the example of that name alone */
-    struct used used[MAX_RECORDS]; /* as op_table has them */
+    const char *only;              /* name of the only example to run; NULL: all */
+    struct used used[MAX_RECORDS]; /* in the order of op_table */
 };
 
 /* --- values */
 
-/* The distance of neighbours at x in the values of a type; 0: it has whole steps. */
+/* The distance between neighbouring values of a float type at x. */
 static double spacing(const struct tensor *t, double x)
 {
     const struct codec *c = dtype_info[t->dtype].codec;
@@ -50,8 +50,8 @@ static bool is_float(const struct tensor *t)
            t->dtype != DT_BOOL && t->dtype != DT_B8;
 }
 
-/* Whether `expected` is a right rounding of something as good as `real`.  slack: what summing in
- * another order may change in double. */
+/* Whether `expected` is a right rounding of a value within `slack` of `real`.  slack: how much
+ * another order of summation may change the double. */
 static bool rounds_to(const struct tensor *t, double real, double expected, double slack)
 {
     const double border = 0.5 * (1 + 1e-6);
@@ -92,8 +92,8 @@ static int compare_output(const struct tensor *e, const struct tensor *a, const 
     return 0;
 }
 
-/* How often a row of n numbers holds k. */
-static double share(const int32_t *row, size_t n, int32_t k)
+/* The fraction of a row of n numbers that equals k. */
+static double frequency(const int32_t *row, size_t n, int32_t k)
 {
     size_t found = 0;
 
@@ -102,9 +102,10 @@ static double share(const int32_t *row, size_t n, int32_t k)
     return (double) found / (double) n;
 }
 
-/* Random indexes, [rows, samples]: each is as frequent in a row as it is expected to be. */
-static int compare_shares(const struct tensor *e, const struct tensor *a, double tolerance,
-                          struct why *w)
+/* Random indexes, [rows, samples]: each has its expected frequency in each row, within tolerance.
+ */
+static int compare_frequencies(const struct tensor *e, const struct tensor *a, double tolerance,
+                               struct why *w)
 {
     REQUIRE(w, a->dtype == DT_I32 && a->shape.rank == 2 && shape_equal(&e->shape, &a->shape),
             "not random indexes of the expected shape");
@@ -114,9 +115,9 @@ static int compare_shares(const struct tensor *e, const struct tensor *a, double
         const int32_t *actual = (const int32_t *) a->data + r * n;
         for (size_t i = 0; i < 2 * n; i++) {
             int32_t k = i < n ? actual[i] : expected[i - n];
-            double want = share(expected, n, k), got = share(actual, n, k);
-            REQUIRE(w, fabs(got - want) <= tolerance, "row %u: %d has a share of %g, expected %g",
-                    r, k, got, want);
+            double want = frequency(expected, n, k), got = frequency(actual, n, k);
+            REQUIRE(w, fabs(got - want) <= tolerance,
+                    "row %u: the frequency of %d is %g, expected %g", r, k, got, want);
         }
     }
     return 0;
@@ -128,7 +129,7 @@ static int compare_result(const struct example *e, const struct result *r, struc
         if (e->ignored[i] || !e->expected[i].data)
             continue;
         int rc = e->multinomial_tolerance > 0
-                     ? compare_shares(&e->expected[i], &r->out[i], e->multinomial_tolerance, w)
+                     ? compare_frequencies(&e->expected[i], &r->out[i], e->multinomial_tolerance, w)
                      : compare_output(&e->expected[i], &r->out[i], r->real[i], w);
         if (rc < 0)
             return why_prefix(w, "output %u", i);
@@ -143,7 +144,7 @@ static const struct tensor *operand_at(const struct graph *g, uint32_t i)
     return operand_omitted(&g->operand[i]) ? NULL : &g->operand[i].tensor;
 }
 
-static void note_call(struct used *u, const struct call *c)
+static void record_call(struct used *u, const struct call *c)
 {
     const struct op *op = c->op;
 
@@ -154,8 +155,8 @@ static void note_call(struct used *u, const struct call *c)
         *(c->in[*r] ? &u->given[*r] : &u->omitted[*r]) = true;
 }
 
-static int note_operation(struct tally *t, const struct graph *g, const struct operation *o,
-                          struct why *w)
+static int record_operation(struct tally *t, const struct graph *g, const struct operation *o,
+                            struct why *w)
 {
     const struct tensor *in[MAX_ROLES] = { NULL };
     struct tensor tensor[MAX_ROLES], *out[MAX_ROLES];
@@ -171,15 +172,15 @@ static int note_operation(struct tally *t, const struct graph *g, const struct o
     TRY(op_bind(op_find(o->code), in, o->n_in, out, o->n_out, false, &call, w));
     for (int i = 0; i < op_table_n; i++)
         if (op_table[i] == call.op)
-            note_call(&t->used[i], &call);
+            record_call(&t->used[i], &call);
     return 0;
 }
 
-static int note_model(struct tally *t, const struct model *m, struct why *w)
+static int record_model(struct tally *t, const struct model *m, struct why *w)
 {
     for (uint32_t g = 0; g < m->n_graphs; g++)
         for (uint32_t i = 0; i < m->graph[g].n_operations; i++)
-            TRY(note_operation(t, &m->graph[g], &m->graph[g].operation[i], w));
+            TRY(record_operation(t, &m->graph[g], &m->graph[g].operation[i], w));
     return 0;
 }
 
@@ -214,7 +215,7 @@ static unsigned long missing_of(const struct op *op, const struct used *u)
 
     for (int f = 0; f < op->n_forms; f++)
         n += missing(op, u->form[f], "form", *op->forms[f].name ? op->forms[f].name : "(only)");
-    /* A model whose condition is left out prepares, and cannot run. */
+    /* Control flow is excluded: without its condition it prepares, but cannot run. */
     for (int r = 0; r < op->n_in && !op->control; r++)
         if (op->in[r].optional) {
             n += missing(op, u->given[r], "optional operand, given:", op->in[r].name);
@@ -238,8 +239,8 @@ static unsigned long report_missing(const struct tally *t)
 
 /* --- running */
 
-/* An input without values is a tensor without elements if its shape says so: what is left out, an
- * oracle leaves out of the model. */
+/* Gives inputs without data whose shape has no elements an (unused) address: an oracle omits an
+ * operand in the model, never by an input without data. */
 static void make_empty(struct example *e)
 {
     static char nothing[16];
@@ -258,7 +259,7 @@ static int run_plan(const struct example *e, const struct plan *plan, struct why
 
     if (plan_run(plan, e->in, &options, &result, w) < 0)
         return e->expect_failure ? 0 : -1;
-    int rc = e->expect_failure ? why_fail(w, WHY_INVALID, "executed, but must not")
+    int rc = e->expect_failure ? why_fail(w, WHY_INVALID, "executed, but must fail")
                                : compare_result(e, &result, w);
     result_done(&result);
     return rc;
@@ -274,7 +275,7 @@ static int run_model(const struct example *e, struct why *w)
     return rc;
 }
 
-/* How much of the shapes a model says before it is run. */
+/* The part of the shapes that the model does not declare: dimensions, or ranks too. */
 enum hidden { HIDDEN_DIMS, HIDDEN_RANK };
 
 static void hide_shape(struct tensor *t, enum hidden hidden)
@@ -286,7 +287,7 @@ static void hide_shape(struct tensor *t, enum hidden hidden)
         t->shape.rank = 0;
 }
 
-/* The same when only the execution knows the shapes of inputs and results. */
+/* Runs the example with unspecified shapes of inputs and outputs. */
 static int run_hidden(const struct example *e, enum hidden hidden, struct why *w)
 {
     struct arena *a = arena_new(0);
@@ -312,7 +313,7 @@ static int run_example(struct tally *t, struct example *e, struct why *w)
         return 0;
     TRY(run_hidden(e, HIDDEN_DIMS, w));
     TRY(run_hidden(e, HIDDEN_RANK, w));
-    return note_model(t, &e->model, w);
+    return record_model(t, &e->model, w);
 }
 
 static int each(const struct example *given, void *user, struct why *unused)

@@ -22,7 +22,7 @@ for type in FLOATS:
             x = draw(type, shape, -20, 20)
             check("QUANTIZE", [x], [result(out, x.real)])
         if out.scale in (single(0.1), 3.0):
-            # ties between two steps, the ends of the range, far outside
+            # Ties between two steps, the ends of the range, and values far outside.
             ties = (np.arange(-260, 261) + 0.5) * 3.0
             x = real(type, np.concatenate([ties, [65504, -65504, 0.0, -0.0]]))
             check("QUANTIZE", [x], [result(out, x.real)], "ties")
@@ -40,7 +40,7 @@ for out in FLOATS:
 
 
 def cast(x, out):
-    """Of stored numbers: integers lose the fraction and saturate."""
+    """Casts the stored numbers; to integers by truncation and saturation."""
     if out in FLOATS:
         return result(out, x.stored)
     low, high = RANGE[out.code]

@@ -13,7 +13,8 @@ EXTREME = {
 
 
 def sweep(op, types, function):
-    """Pairs of an input and an output type: all ranks, the ends of the range, every stored value of 8 bits."""
+    """Examples of one operation; types: pairs of input and output type. All ranks, the ends of the range, every stored
+    value of 8 bits."""
     seed(op)
     for type, out in types:
         for shape in SHAPES:
@@ -52,7 +53,7 @@ INTEGERS = [0, 1, -1, 7, 2**31 - 1, -(2**31) + 1, 65536, -65537]
 
 
 def integer(op, function):
-    """Of TENSOR_INT32; the smallest number, whose opposite does not fit, stays what it is."""
+    """Examples of TENSOR_INT32; the result of INT32_MIN, whose negative is not representable, is INT32_MIN."""
     for shape in ALL:
         x = draw(I32, shape, -1000, 1000)
         check(op, [x], [stored(I32, function(x.stored))], "int")
@@ -72,7 +73,7 @@ with np.errstate(all="ignore"):
     sweep("RSQRT", FLOATING, lambda x: 1 / np.sqrt(x))
 sweep("SIN", FLOATING, np.sin)
 
-# Numbers that are all positive, of all magnitudes; and those of which the result is not finite.
+# Positive numbers of all magnitudes, and numbers whose result is not finite.
 seed("domain")
 for op, function in [("LOG", np.log), ("SQRT", np.sqrt), ("RSQRT", lambda x: 1 / np.sqrt(x))]:
     for type, reach in [(F32, 126), (F16, 13)]:
@@ -83,7 +84,7 @@ for op, function in [("LOG", np.log), ("SQRT", np.sqrt), ("RSQRT", lambda x: 1 /
         with np.errstate(divide="ignore"):
             check(op, [x], [result(type, function(x.real))], "edge")
 
-# Quantised: what is stored for 0 gives the largest result there is.
+# Quantised: the stored zero gives the largest stored result.
 seed("RSQRT quantised")
 for type, out in [(U8(0.01, 0), U8(0.04, 0)), (U8(36.0, 0), U8(1.0, 100)), (S8(0.01, -128), S8(0.04, -128)),
                   (S8(1e-3, -128), S8(0.5, 3))]:

@@ -26,7 +26,7 @@ class Axis(NamedTuple):
         return (size + self.before + self.after - self.reach) // self.stride + 1
 
     def scheme(self, which, size):
-        """The same axis, padded as a scheme says."""
+        """The same axis with the padding of a scheme."""
         if which == VALID:
             return self._replace(before=0, after=0)
         needed = max(0, (-(-size // self.stride) - 1) * self.stride + self.reach - size)
@@ -34,7 +34,7 @@ class Axis(NamedTuple):
 
 
 def taps(x, h, w, fill=0.0):
-    """What each tap sees: [kernel height, kernel width, batch, out height, out width, channel]."""
+    """The input of each tap: [kernel height, kernel width, batch, out height, out width, channel]."""
     padded = np.pad(x, [(0, 0), (h.before, h.after), (w.before, w.after), (0, 0)], constant_values=fill)
     rows, columns = h.outputs(x.shape[1]), w.outputs(x.shape[2])
     return np.array([[padded[:, i * h.dilation:, j * w.dilation:][:, :(rows - 1) * h.stride + 1:h.stride,
@@ -42,7 +42,7 @@ def taps(x, h, w, fill=0.0):
                       for j in range(w.kernel)] for i in range(h.kernel)])
 
 
-# Size of the image, and the window.
+# Sizes of image and window.
 WINDOWS = [
     ((1, 1), Axis(1), Axis(1)),
     ((5, 4), Axis(2), Axis(3)),
@@ -56,14 +56,14 @@ CHANNELS = [(1, 1, 1), (2, 3, 4), (1, 8, 5), (0, 2, 3)]  # batch, input channels
 
 
 def spell(h, w, scheme, size):
-    """The padding operands, and the axes that they mean."""
+    """The padding operands, and the axes with that padding."""
     if scheme is None:
         return [w.before, w.after, h.before, h.after], h, w
     return [scheme], h.scheme(scheme, size[0]), w.scheme(scheme, size[1])
 
 
 def examples(op, head, tail, y, images):
-    """The layout operand left off, false, and true."""
+    """Examples without the layout operand, with NHWC and with NCHW."""
     check(op, [*head, *tail], [y])
     check(op, [*head, *tail, False], [y], "nhwc")
     check(op, [*[t.nchw() if i in images else t for i, t in enumerate(head)], *tail, True], [y.nchw()], "nchw")
@@ -85,7 +85,7 @@ def pool_l2(seen, valid):
 
 
 def combinations(*choices):
-    """Every combination, each with the next activation and the next way to say the padding."""
+    """Every combination, each with the next activation and the next form of padding, in turn."""
     schemes, activations = itertools.cycle((None, SAME, VALID)), itertools.cycle(range(4))
     return zip(itertools.product(*choices), schemes, activations)
 
@@ -162,7 +162,8 @@ def grouped(x, f, b, h, w, groups):
 
 
 def layouts(op, head, tail, y):
-    """The layout operand, which is not optional, both ways; filters as constants and as inputs; unknown dimensions."""
+    """Examples in both layouts (the operand is not optional), with filters as constants and as inputs, and with unknown
+    dimensions."""
     x, f, b = head
     check(op, [x, Const(f), Const(b), *tail, False], [y], "nhwc")
     check(op, [x.nchw(), f, b, *tail, True], [y.nchw()], "nchw")
@@ -180,12 +181,12 @@ for (dot, (batch, inputs, n, groups), (size, h, w)), scheme, activation in combi
     y = result(out, ACTIVATIONS[activation](grouped(x.real, f.real, b.real, high, wide, groups)))
     layouts("GROUPED_CONV_2D", [x, f, b], [*padding, w.stride, h.stride, groups, activation], y)
 x, f, b = draw(F32, (1, 3, 3, 4)), draw(F32, (3, 1, 1, 2)), draw(F32, (3,))
-for groups in (2, 0, -1, 4):  # 3 outputs do not divide, and what is no number of groups
+for groups in (2, 0, -1, 4):  # 3 outputs are not divisible by 2; invalid numbers of groups
     refuse("GROUPED_CONV_2D", [x, f, b, VALID, 1, 1, groups, 0, False], [draw(F32, (1, 3, 3, 3))])
 
 
 def transpose_conv(x, f, b, h, w):
-    """Every pixel adds the filter, weighted, to a larger image, of which the padding is cut off (or added)."""
+    """Every pixel adds the filter, multiplied by it, to a larger image; then the padding is removed (or added)."""
     n, rows, columns, _ = x.shape
     o, kernel_h, kernel_w, _ = f.shape
     full = np.zeros((n, (rows - 1) * h.stride + kernel_h + max(0, -h.after),
@@ -198,7 +199,7 @@ def transpose_conv(x, f, b, h, w):
 
 
 def enlarged(size, axis, scheme):
-    """Sizes that a scheme gives, each with the axis and the padding it means."""
+    """The output sizes that a scheme allows, each with the axis and its padding."""
     if scheme == VALID:
         return [((size - 1) * axis.stride + axis.kernel, axis._replace(before=0, after=0))]
     outs = range((size - 1) * axis.stride + 1, size * axis.stride + 1)
@@ -236,7 +237,7 @@ for shape, scheme in [((1, 6, 5, 1), VALID), ((1, 5, 4, 1), SAME), ((1, 4, 4, 2)
                       ((1, 4, 4, 1), 3)]:
     y = draw(F32, [abs(n) for n in shape])
     refuse("TRANSPOSE_CONV_2D", [x, f, b, Const(stored(I32, shape)), scheme, 2, 2, 0, False], [y])
-x, shape = draw(F32, (0, 2, 2, 1)), stored(I32, [7, 4, 4, 1])  # the batch is the image's
+x, shape = draw(F32, (0, 2, 2, 1)), stored(I32, [7, 4, 4, 1])  # the batch of output_shape differs from the image's
 check("TRANSPOSE_CONV_2D", [x, f, b, Const(shape), SAME, 2, 2, 0, False], [draw(F32, (0, 4, 4, 1))], "batch")
 x = draw(F32, (1, 2, 2, 1))
 for padding, stride in [((-1, 0, 0, 0), 1), ((0, 0, 4, 0), 1), ((0, 0, 0, 0), 0)]:
