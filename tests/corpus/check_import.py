@@ -1,11 +1,11 @@
-"""What .tflite models are imported as, against the NNAPI models that TensorFlow Lite's own delegate made of them.
+"""Compares imported .tflite models with the NNAPI models that TensorFlow Lite's own delegate made of them.
 
     check_import.py HALCYON MODELS_DIR
 
-Operations with their operands' types, shapes, scales and zero points, in their order, must be those of the recordings
-in MODELS_DIR/nnapi.  Where ours differ on purpose, DIFFERENT says why.
+The operations, in order, and the types, shapes, scales and zero points of their operands must be those of the
+recordings in MODELS_DIR/nnapi.  DIFFERENT lists the models that differ on purpose, with the reason.
 
-Exit 77 (skipped) where the models are not there.
+Exit status 77 (skipped) without the models.
 """
 import json
 import pathlib
@@ -15,8 +15,8 @@ import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 DIFFERENT = {
-    "lstm_mnist_float": "the states come out of the LSTM too, so that a sequence can go on",
-    "lstm_mnist_int8": "NNAPI has no quantised LSTM of a sequence: it is taken apart into steps",
+    "lstm_mnist_float": "the states of the LSTM are outputs too, so that a sequence can continue",
+    "lstm_mnist_int8": "NNAPI has no quantised sequence LSTM: it is unrolled into steps",
 }
 
 

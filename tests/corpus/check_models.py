@@ -1,17 +1,17 @@
-"""Real trained models on the reference, against outputs that other people's interpreters gave.
+"""Trained models on the reference, compared with the outputs of other interpreters.
 
     check_models.py GOLDEN_RUN MODELS_DIR [NAME...]
 
-Float: within 1e-5 of the model's largest output.  Quantised: within the bound that one step of freedom
-per operation gives when it is carried to the output, and the same top class on the images that look
-like images.  In the cases seq_* a stateful model goes on from where the case before has left it.
+Float outputs: errors up to 1e-5 of the model's largest output.  Quantised outputs: errors up to the bound
+of one step per operation, propagated to the output, and the same top class for the cases grad* and
+smooth*.  In the cases seq_* a stateful model continues with the states of the case before.
 
-Weights kept in 8 bits under a float model (DYNAMIC_RANGE) are another matter: the trusted interpreter
-quantises activations to 8 bits on the fly there.  NNAPI has no such arithmetic: the weights are
-dequantised and the rest is exact, as XNNPACK has it for most operations, which is 0.0067 away from the
-trusted probabilities.  There the same top class and a distance of 0.01 are asked for.
+Models of DYNAMIC_RANGE have float activations and 8-bit weights.  The trusted interpreter quantises the
+activations of these to 8 bits while it runs, which NNAPI cannot express: imported, the weights are
+dequantised and the rest is computed in float, as XNNPACK does for most operations, with probabilities
+that differ by 0.0067.  They need the same top class and errors up to 0.01.
 
-Exit 77 (skipped) where the models are not there.
+Exit status 77 (skipped) without the models.
 """
 import json
 import pathlib
@@ -35,7 +35,7 @@ def load_inputs_module(models):
 
 
 def check_output(model, case, k, directory):
-    """Returns the largest error as a share of what is allowed, and a complaint or None."""
+    """Returns the largest error divided by the allowed one, and the description of a failure or None."""
     meta, where = model["outputs"][k], case["outputs"][k]
     dtype = np.dtype(meta["type"])
     name = case["case"]
@@ -49,7 +49,7 @@ def check_output(model, case, k, directory):
     if dtype.kind == "f":
         share = np.max(np.abs(actual[pick].astype(np.float64) - trusted)) / model["allowed"][k]
         if model["dynamic_range"] and np.argmax(actual) != np.argmax(trusted):
-            return share, "another top class"
+            return share, "top class differs"
     else:
         scale, zero = np.float64(np.float32(meta["scale"])), meta["zero_point"]
         value = (trusted.astype(np.float64) - zero) * scale
@@ -60,12 +60,12 @@ def check_output(model, case, k, directory):
             share = min(share, 1)
         if name.startswith(("grad", "smooth")) and where["stride"] == 1 and actual.size > 1:
             if trusted[np.argmax(actual)] != trusted.max():
-                return share, "another top class"
-    return share, None if share <= 1 else f"{share:.3g} times what is allowed"
+                return share, "top class differs"
+    return share, None if share <= 1 else f"error {share:.3g} times the allowed one"
 
 
 def allowed_error(model, name, k):
-    """Absolute, of a float output."""
+    """The allowed absolute error of a float output."""
     peaks = [max(abs(c["outputs"][k][end]) for end in ("min", "max")) for c in model["cases"]]
     allowed = 1e-5 * max(peaks)
     return 0.01 if name in DYNAMIC_RANGE else allowed
@@ -110,7 +110,7 @@ def main():
         if sys.argv[3:] and path.stem not in sys.argv[3:]:
             continue
         worst, failures = check_model(golden_run, inputs, path)
-        print(f"{path.stem}: worst error {worst:.3g} of what is allowed")
+        print(f"{path.stem}: worst error {worst:.3g} of the allowed one")
         for failure in failures:
             print(f"    {failure}")
         failed += bool(failures)

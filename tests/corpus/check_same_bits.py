@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Results have the same bits whatever compiled the reference and however many threads run it:
-check_same_bits.py CORPUS GRAPHS PROGRAM...
+"""The reference computes the same bits with every compiler, optimisation level and number of threads.
 
-PROGRAMs are tests/corpus/digests.c, built in several ways. Runs each over the corpus (where it is) and over random graphs, with
-one thread or two, the last also without the machine's special instructions, and compares every line."""
+    check_same_bits.py CORPUS GRAPHS PROGRAM...
+
+PROGRAMs are tests/corpus/digests.c, built in several ways. Runs each on the corpus, if there is one, and on GRAPHS
+random graphs, with one thread or two, the last one also with baseline instructions, and compares every line."""
 import concurrent.futures
 import os
 import subprocess
@@ -18,7 +19,7 @@ def files_of(corpus):
 
 
 def variants(programs):
-    """What is run: each program with one thread and two in turn, and the first one once more in each other way."""
+    """The runs: each program, with one thread and with two in turn, and the last one with baseline instructions."""
     for number, program in enumerate(programs):
         yield program, str(1 + number % 2), "best"
     yield programs[-1], "1", "base"
@@ -26,7 +27,7 @@ def variants(programs):
 
 def title(variant):
     program, threads, isa = variant
-    return f"{os.path.basename(program)}, {threads} thread{'s' * (threads != '1')}{', no special instructions' if isa == 'base' else ''}"
+    return f"{os.path.basename(program)}, {threads} thread{'s' * (threads != '1')}{', baseline instructions' if isa == 'base' else ''}"
 
 
 def run(variant, graphs, files):
@@ -39,7 +40,7 @@ def run(variant, graphs, files):
 
 
 def differences(first, other):
-    """Names of the cases that differ, and in what."""
+    """A line for each case that differs: its name, and its results or bounds."""
     if len(first) != len(other):
         yield f"{len(first)} and {len(other)} cases"
     for one, two in zip(first, other):
@@ -53,7 +54,7 @@ def main():
     corpus, graphs, *programs = sys.argv[1:]
     files = files_of(corpus)
     if not files:
-        print(f"no corpus at {corpus}: random graphs alone")
+        print(f"no corpus at {corpus}: random graphs only")
     todo = list(variants(programs))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda variant: run(variant, graphs, files), todo))

@@ -1,10 +1,10 @@
-/* Digests of what the reference gives, a line for each case: "NAME RESULTS BOUNDS".  Programs built
- * by any compiler at any level of optimisation print the same, for any number of threads and with
- * any instructions (tests/corpus/check_same_bits.py compares them).
+/* Prints digests of the reference's results, a line for each case: "NAME RESULTS BOUNDS".  The
+ * output is the same for every compiler, optimisation level, number of threads and set of
+ * instructions; tests/corpus/check_same_bits.py compares them.
  *
  *     digests THREADS base|best EVERY GRAPHS FILE...
  *
- * every EVERYth example of each corpus file (0: none), and that many random graphs. */
+ * Runs every EVERYth example of the corpus files (0: none) and GRAPHS random graphs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ enum { SEED = 4711 };
 
 struct job {
     struct matmul_pool *pool;
-    unsigned long every, met;
+    unsigned long every, seen;
 };
 
 static uint64_t digest_doubles(uint64_t digest, double *const *values, const struct result *r)
@@ -49,14 +49,14 @@ static int run(const struct job *job, const struct example *e, struct why *w)
     return rc;
 }
 
-/* What cannot run must give the same reason everywhere. */
+/* A case that cannot run has its reason instead of digests. */
 static int each(const struct example *e, void *user, struct why *unused)
 {
     struct job *job = user;
     struct why w = { 0 };
 
     (void) unused;
-    if (job->met++ % job->every == 0 && run(job, e, &w) < 0)
+    if (job->seen++ % job->every == 0 && run(job, e, &w) < 0)
         printf("%s %s\n", e->name, w.text);
     return 0;
 }

@@ -1,9 +1,11 @@
-/* Runs a model on the reference for tests/corpus/check_models.py: for each CASE reads DIR/CASE.in0,
- * in1,
- * ... (raw bytes) and writes DIR/CASE.out0, ... (raw bytes), .real0 and .bound0 (doubles).
+/* Runs a model on the reference for tests/corpus/check_models.py.
+ *
  *     golden_run MODEL QUANT_STEPS N_INPUTS DIR CASE...
- * Inputs after the first N_INPUTS are states, which come back as the last outputs: zero at first,
- * and in cases that are called seq_* what the case before has left. */
+ *
+ * For each CASE it reads DIR/CASE.in0, .in1 ... (raw bytes) and writes DIR/CASE.out0 ... (raw
+ * bytes), .real0 ... and .bound0 ... (doubles).  Inputs after the first N_INPUTS are states, whose
+ * new values are the last outputs.  They are zero at first; a case seq_* after another seq_*
+ * continues with the states of that. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +40,8 @@ static void reset(const struct job *job, const struct graph *g, struct tensor *i
     }
 }
 
-/* The last results are the states for the next step. */
-static int take_states(const struct job *job, const struct graph *g, const struct result *r,
+/* Copies the last outputs to the inputs that are states. */
+static int copy_states(const struct job *job, const struct graph *g, const struct result *r,
                        struct tensor *in, struct why *w)
 {
     uint32_t n = g->n_inputs - job->n_inputs;
@@ -49,7 +51,7 @@ static int take_states(const struct job *job, const struct graph *g, const struc
         const struct tensor *from = &r->out[r->n - n + i];
         struct tensor *to = &in[job->n_inputs + i];
         REQUIRE(w, from->dtype == to->dtype && shape_equal(&from->shape, &to->shape),
-                "state %u is not like its result", i);
+                "type or shape of state %u differ from its output", i);
         memcpy(to->data, from->data, tensor_bytes(to));
     }
     return 0;
@@ -86,7 +88,7 @@ static int run_case(const struct job *job, const char *name, const struct graph 
         TRY(transfer(job, name, "real", i, r.real[i], doubles, true, w));
         TRY(transfer(job, name, "bound", i, r.bound[i], doubles, true, w));
     }
-    TRY(take_states(job, g, &r, in, w));
+    TRY(copy_states(job, g, &r, in, w));
     result_done(&r);
     return 0;
 }

@@ -1,8 +1,11 @@
-/* Runs the examples of files on devices, in this process:
+/* Runs the examples of files on devices, in this process.
+ *
  *     run_devices cts|bound TARGET[,TARGET...] FILE...
- * cts: against what the example expects, with the tolerances of the NNAPI suites.  bound: against
- * the reference on inputs of our own, by the bound tensor; every model has to pass on one target at
- * least. Exit status: 0, 1 when something is wrong, 77 (skipped) when a file is not there. */
+ *
+ * cts: compares with the expected values of the example, with the tolerances of the NNAPI suites.
+ * bound: compares with the reference on generated inputs, by its bounds; every model must pass on
+ * at least one target.  Exit status: 0, 1 if a result is wrong, 77 (skipped) if a file does not
+ * exist. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +20,10 @@ struct job {
     bool cts;
     struct target *target[MAX_TARGETS];
     int n_targets;
-    unsigned pass, unsupported, wrong, homeless; /* homeless: models that pass nowhere */
+    unsigned pass, unsupported, wrong, unplaced; /* unplaced: models that pass on no target */
 };
 
-/* Inputs of our own: noise from a fixed generator, floats in [-1, 1), integers over their range. */
+/* Fills t with random values: floats in [-1, 1), integers over their range. */
 static void fill(struct tensor *t, uint64_t *state)
 {
     size_t n = tensor_bytes(t);
@@ -50,7 +53,7 @@ static struct tensor *inputs_of(const struct job *job, const struct example *e, 
     return in;
 }
 
-/* Empty, or what is wrong with output i. */
+/* The judgement of output i. */
 static struct judgement judge(const struct job *job, const struct example *e,
                               const struct result *r, uint32_t i, const struct tensor *actual)
 {
@@ -64,7 +67,7 @@ static struct judgement judge(const struct job *job, const struct example *e,
                      model_is_half(&e->model), steps);
 }
 
-/* 1 pass, 0 unsupported, -1 wrong */
+/* Returns 1 for pass, 0 for unsupported, -1 for wrong with the reason in text. */
 static int verdict(const struct job *job, const struct example *e, const struct result *r,
                    const struct outcome *o, char *text, size_t size)
 {
@@ -106,12 +109,12 @@ static int run_targets(struct job *job, const struct example *e, const struct te
     }
     if (!passed && !job->cts) {
         printf("%s passes on no target\n", e->name);
-        job->homeless++;
+        job->unplaced++;
     }
     return 0;
 }
 
-/* Models that the reference does not know yet are none of the devices' business. */
+/* Runs an example on the targets; skips those that the reference cannot run. */
 static int run_example(const struct example *e, void *user, struct why *w)
 {
     struct exec_options options = { .bounds = true };
@@ -168,5 +171,5 @@ int main(int argc, char **argv)
     if (rc < 0)
         printf("%s\n", w.text);
     printf("pass %u, unsupported %u, wrong %u\n", job.pass, job.unsupported, job.wrong);
-    return rc < 0 || job.wrong || job.homeless;
+    return rc < 0 || job.wrong || job.unplaced;
 }

@@ -1,6 +1,11 @@
-/* The public corpus on the reference: every example whose operations are in the catalogue must come
- * out as the corpus says, by the fixed tolerances; examples that must fail must fail when executed.
- * Arguments: files of the corpus.  Exit 77 (skipped) where they are not there. */
+/* The public corpus on the reference.
+ *
+ *     test_corpus FILE...
+ *
+ * Every example whose operations are in the catalogue must have its expected values, within the
+ * fixed tolerances, and the same bits at the lowest feature level to which it converts; examples
+ * that expect a failure must fail at execution.  CORPUS_ONLY=NAME runs one example.  Exit status 77
+ * (skipped) if a file does not exist. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +16,7 @@
 
 struct tally {
     unsigned long run, skipped, failed;
-    const char *only; /* not NULL: the example of that name alone, with its values */
+    const char *only; /* name of the only example to run; NULL: all */
 };
 
 static bool in_catalogue(const struct model *m)
@@ -51,7 +56,7 @@ static int same_bits(const struct result *a, const struct result *b, struct why 
     return 0;
 }
 
-/* The model in the words of the lowest feature level that suffices gives the same. */
+/* Converts the model to the lowest feature level that can represent it and compares the results. */
 static int compare_lower(const struct example *e, int level, const struct result *expected,
                          struct why *w)
 {
@@ -88,7 +93,7 @@ static int run_example(const struct example *e, struct why *w)
     TRY(plan_new(&e->model, &plan, w));
     int rc = plan_run(plan, e->in, &options, &result, w);
     if (rc >= 0) {
-        rc = e->expect_failure ? why_fail(w, WHY_INVALID, "executed, but must not")
+        rc = e->expect_failure ? why_fail(w, WHY_INVALID, "executed, but must fail")
                                : compare(e, &result, w);
         if (rc >= 0)
             rc = compare_lower(e, plan_level(plan), &result, w);

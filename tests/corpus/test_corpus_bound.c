@@ -1,10 +1,10 @@
-/* The random corpus on the reference: what another implementation computed, in the precision of the
- * operands, must lie within the bounds of the reference.
+/* The random corpus on the reference: the results of another implementation, computed in the
+ * precision of the operands, must lie within the reference's bounds.
  *
  *     test_corpus_bound WAIVERS FILE...
  *
- * Waived examples must fail, as their reason says.  Exit 77 (skipped) where the files are not
- * there. CORPUS_ONLY=NAME runs one example alone, whatever is waived. */
+ * Waived examples must fail.  CORPUS_ONLY=NAME runs one example and ignores waivers.  Exit status
+ * 77 (skipped) if a file does not exist. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 struct tally {
     unsigned long run, failed, waived;
     size_t elements, decided;
-    const char *only; /* not NULL: the example of that name alone */
+    const char *only; /* name of the only example to run; NULL: all */
     struct waivers *waivers;
 };
 
@@ -69,7 +69,7 @@ static int each(const struct example *e, void *user, struct why *unused)
     if (rc < 0 && !reason)
         printf("%s: %s\n", e->name, w.text);
     else if (rc == 0 && reason)
-        printf("%s: agrees, but is waived: %s\n", e->name, reason);
+        printf("%s: passes, but is waived: %s\n", e->name, reason);
     t->failed += (rc < 0) == !reason;
     return 0;
 }
