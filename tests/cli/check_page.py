@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A page that a command writes is what the command writes now: check_page.py PAGE HOW COMMAND...
+"""A committed page equals the output of the command that generates it: check_page.py PAGE HOW COMMAND...
 
-HOW is what renews it; the answer shows where the page differs."""
+HOW: the command line that renews the page, for the message; the difference is printed."""
 import difflib
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def main():
         return 0
     difference = difflib.unified_diff(kept.splitlines(), written.splitlines(), page, " ".join(command), lineterm="", n=1)
     print("\n".join(list(difference)[:60]))
-    print(f"{page} is not current: {how} renews it")
+    print(f"{page} is out of date: {how} renews it")
     return 1
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Traces of the command: check_trace.py HALCYON
+"""Traces that the command records: check_trace.py HALCYON
 
-Whatever happens to the processes that write them, they are JSON; sections follow the grammar, and
-nest; every layer is there; devices have tracks of their own."""
+They are JSON although processes that write them crash, hang or are killed; sections follow the grammar
+and nest; every layer occurs; each device has its own track."""
 import collections
 import json
 import os
@@ -21,7 +21,7 @@ DEEPER = ["LO", "LA", "LR", "LI", "LD", "LC"]
 
 
 def check_nesting(match, parent):
-    """Within a section lie those of its phase, or of a phase of it, and of no higher layer."""
+    """A section may contain sections of its phase, or of a sub-phase, and of no higher layer. Returns the phase."""
     mode, layer, phase = match[1], match[2], match[3]
     if not parent:
         return phase if phase != "PU" else None
@@ -85,10 +85,10 @@ class Trace:
             assert self.spans[event["id"]].pop() == event["name"], event
 
     def parent(self, thread, mode):
-        """A switch ends the time of the section that it lies in."""
+        """The section that contains the last begun one. A switch ends the time of the section that contains it."""
         around = self.open[thread][:-1]
         if mode == "[SW]":
-            assert around and not around[-1].get("ended"), "a switch of nothing"
+            assert around and not around[-1].get("ended"), "a switch outside of a section"
             around[-1]["ended"] = True
         return next((event for event in reversed(around) if not event.get("ended")), None)
 
@@ -97,7 +97,7 @@ class Trace:
 
     def assert_complete(self):
         assert not self.unfinished(), self.unfinished()
-        assert not any(self.spans.values()), "spans without an end"
+        assert not any(self.spans.values()), "asynchronous spans without an end"
 
 
 def load(path):
@@ -121,14 +121,14 @@ def check_workers(halcyon, folder):
     names = collections.Counter(trace.processes.values())
     assert names["halcyon random"] == 1 and names["worker"] == 3, names
     workers = [pid for pid, name in trace.processes.items() if name == "worker"]
-    assert all((pid, pid) in trace.open for pid in workers), "threads that are their parent's"
+    assert all((pid, pid) in trace.open for pid in workers), "a worker has the thread identifier of its parent"
     assert any(name.startswith("halcyon-cpu (virtual clock of") for name in names), names
 
 
 def check_crashes(halcyon, folder):
     run(halcyon, folder, "random", "--count", "10", "-d", "sim:cpu?fault=crash", "-j", "2",
         "--trace", "b.json", status=1)
-    # What was going on when it died is there, one for each case.
+    # The sections in which the process died are recorded, one for each case.
     unfinished = load(folder / "b.json").unfinished()
     inner = [stack[-1]["name"] for stack in unfinished.values()]
     assert inner == 10 * ["[NN_LD_PE]execute_synchronously"], inner
@@ -160,18 +160,18 @@ def check_service(halcyon, folder):
     served.assert_complete()
     assert client.layers["LI"] and not client.layers["LD"], client.layers
     assert client.names["[NN_LI_PE]EXECUTE_SYNCHRONOUSLY"] == served.names["[NN_LD_PE]EXECUTE_SYNCHRONOUSLY"] > 0
-    assert served.begin < client.begin < client.end < served.end, "not the same clock"
+    assert served.begin < client.begin < client.end < served.end, "client and service use different clocks"
 
 
 def check_killed(halcyon, folder):
-    """The array stays open then; all else holds."""
+    """After a kill the JSON array is not closed; all else holds."""
     process = subprocess.Popen([halcyon, "random", "--count", "1000000", "-d", "sim:cpu", "-j", "2",
                                 "--trace", "d.json", "--db", "y.db"], cwd=folder,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(3)
     process.kill()
     process.wait()
-    time.sleep(1)  # its workers end after it
+    time.sleep(1)  # its workers end later
     text = (folder / "d.json").read_text().rstrip()
     assert text.endswith(","), text[-200:]
     trace = Trace(json.loads(text[:-1] + "]"))
@@ -188,7 +188,7 @@ def check_refused(halcyon, folder):
     assert full.returncode == 3 and "the trace is incomplete" in full.stderr, full.stderr
     load(folder / "f.json")
     run(halcyon, folder, "random", "--trace", "e.json", status=2)
-    assert not (folder / "e.json").exists(), "bad usage leaves a trace"
+    assert not (folder / "e.json").exists(), "bad usage creates a trace file"
 
 
 def main():
@@ -197,7 +197,7 @@ def main():
         folder = pathlib.Path(folder)
         for check in (check_workers, check_crashes, check_service, check_killed, check_refused):
             check(halcyon, folder)
-            print(f"{check.__name__}: fine")
+            print(f"{check.__name__}: passed")
 
 
 os.environ["LC_ALL"] = "C.UTF-8"

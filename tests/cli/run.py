@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Command-line tests: run.py [--bless] HALCYON FILE...
 
-A .cli file is a conversation, run by sh in an empty folder:
+A .cli file lists commands, which sh runs in an empty folder, with their outputs:
 
     # a comment
     $ halcyon random --count x
     ! halcyon random: --count: 'x' is not a whole number from 1 to 1000000000
     ? 2
 
-After a command follow its lines on stdout (an empty one is a backslash), those on stderr (after
-"! "), and its exit status when it is not 0.  $DATA is the folder tests/cli/data.  Times are written as _.  --bless rewrites the files
-with what really comes out.
+After a command come its lines on stdout (an empty one is written as a backslash), its lines on stderr
+(after "! "), and its exit status (after "? ") unless it is 0.  $DATA is the folder tests/cli/data.  Times
+are written as _.  --bless rewrites the files with the actual outputs.
 """
 import difflib
 import os
@@ -39,8 +39,8 @@ def lines_of(text, prefix=""):
     return lines
 
 
-def converse(path, halcyon):
-    """What the file should look like, given what the commands do."""
+def run_commands(path, halcyon):
+    """Runs the commands of a file; returns the file with their actual outputs."""
     data = path.parent / "data"
     result = []
     with tempfile.TemporaryDirectory() as folder:
@@ -70,12 +70,12 @@ def main():
     halcyon, *files = [pathlib.Path(a).resolve() for a in arguments if a != "--bless"]
     bad = 0
     for path in files:
-        expected, actual = path.read_text(), converse(path, halcyon)
+        expected, actual = path.read_text(), run_commands(path, halcyon)
         if expected == actual:
             continue
         if bless:
             path.write_text(actual)
-            print(f"{path.name}: blessed")
+            print(f"{path.name}: rewritten")
             continue
         bad += 1
         sys.stdout.writelines(difflib.unified_diff(
