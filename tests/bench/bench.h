@@ -1,14 +1,14 @@
-/* What benchmarks share: time, medians, memory that must be there. */
+/* Functions that the benchmarks share: time, medians, checked allocation. */
 #ifndef TESTS_BENCH_H
 #define TESTS_BENCH_H
 
 #include <stddef.h>
 
-/* Seconds of this thread: on a busy machine other programs do not count. */
+/* CPU time of this thread in seconds, which other programs do not affect. */
 double bench_now(void);
-/* Sorts the numbers. */
+/* The median of n > 0 numbers, which it sorts. */
 double bench_median(double *x, size_t n);
-/* Ends the program when there is no memory. */
+/* Returns p; exits the program with a message if p is NULL. */
 void *bench_must(void *p);
 
 #endif

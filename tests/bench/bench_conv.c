@@ -1,10 +1,11 @@
-/* Speed of the matrix kernel beside XNNPACK's f32 convolutions, one thread each, in one run.
+/* Speed of the matrix kernel compared with XNNPACK's f32 convolutions, with one thread each.
  *
  *   bench_conv [ROUNDS]
  *
- * Per shape of MobileNet and a few 3x3: GFLOP/s of golden (double, weights packed before, as
- * XNNPACK's are), golden packing on the way, XNNPACK; and how many times as long golden takes.  The
- * two are timed in turn, ROUNDS times (default 15), and the medians compared. */
+ * For the shapes of MobileNet and some 3x3 convolutions it prints GFLOP/s of golden (double,
+ * weights packed before, like XNNPACK's), of golden including the packing, and of XNNPACK, and
+ * golden's time divided by XNNPACK's, without and with the packing.  They are timed in turn, ROUNDS
+ * times (default 15); the medians are compared. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static const struct shape shapes[] = {
     { "depthwise 3x3 14x14x512", 14, 512, 512, 3, 1, true },
 };
 
-/* One shape set up for both sides, with the same values. */
+/* One shape prepared for both implementations, with the same values. */
 struct bench {
     struct matmul_conv conv;
     struct matmul_depthwise depthwise;
@@ -48,7 +49,7 @@ struct bench {
     double products;
 };
 
-/* n values in both precisions; XNNPACK reads a little past the end. */
+/* n random values in both precisions; XNNPACK reads some bytes past the end. */
 static void fill(size_t n, double **ret_d, float **ret_f)
 {
     static uint32_t state = 1;
@@ -150,7 +151,7 @@ static void run_xnn(struct bench *b)
     xnn_run_operator(b->xnn, NULL);
 }
 
-/* Seconds of one call, over as many as take some milliseconds. */
+/* Seconds per call, over enough calls to take some milliseconds. */
 static double seconds(void (*run)(struct bench *b), struct bench *b)
 {
     size_t calls = (size_t) (20e6 / b->products) + 1;
@@ -174,7 +175,7 @@ static void measure(struct bench *b, size_t rounds, double ret_median[KINDS])
     }
 }
 
-/* Largest difference, relative to the largest result: both sides must have computed the same. */
+/* Largest difference of the results, relative to the largest result. */
 static double difference(const struct bench *b, size_t n)
 {
     double most = 0, worst = 0;
@@ -190,7 +191,7 @@ static int bench_shape(const struct shape *s, size_t rounds, double *ret_log_rat
     struct bench b = { 0 };
     double t[KINDS];
     if (set_up(s, &b) < 0) {
-        fprintf(stderr, "bench_conv: XNNPACK refuses %s\n", s->name);
+        fprintf(stderr, "bench_conv: XNNPACK does not support %s\n", s->name);
         return -1;
     }
     measure(&b, rounds, t);

@@ -1,13 +1,12 @@
-/* What things cost, each beside something known, measured in the same run.
+/* Costs of parts of Halcyon, each compared with a known baseline that is measured in the same run.
  *
  *   bench_costs [ROUNDS]
  *
- * Data movers and element-wise operations beside memcpy() of what they write; recurrent cells
- * beside the matrix products that they consist of; one small operation beside a call of malloc()
- * and free(); the start of `halcyon`, and a random graph from seed to verdict, beside the start of
- * /bin/true; a worker's memory beside that of /bin/sleep; a run of the public corpus beside
- * unpacking it.  Medians of ROUNDS (default 9) times of this thread, or CPU time of child
- * processes. */
+ * Operations that move data and element-wise operations: memcpy() of the bytes they write.
+ * Recurrent cells: their matrix products.  One small operation: a call of malloc() and free().  The
+ * start of `halcyon`, and a random graph from seed to verdict: the start of /bin/true.  Memory of a
+ * worker: that of /bin/sleep.  A run of the public corpus: its decompression.  Medians of ROUNDS
+ * (default 9) CPU times of this thread or of child processes. */
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
@@ -27,7 +26,7 @@
 enum { MOST_ROUNDS = 101 };
 static size_t rounds = 9;
 
-/* Median seconds of one call, each round of as many as take a millisecond. */
+/* Median of the seconds per call; each round has enough calls to take a millisecond. */
 static double seconds(void (*run)(void *user), void *user)
 {
     double times[MOST_ROUNDS], begun = bench_now(), once;
@@ -59,7 +58,7 @@ struct job {
     struct tensor in[4];
 };
 
-/* An input filled with small numbers. */
+/* Adds an input filled with small numbers. */
 static uint32_t add_input(struct job *j, enum dtype dtype, struct shape shape, float scale)
 {
     uint32_t i = build_quant(&j->b, LIFE_INPUT, dtype, shape, scale, 0);
@@ -122,7 +121,7 @@ static void end(struct job *j)
     build_done(&j->b);
 }
 
-/* ---- movers and element-wise operations */
+/* ---- operations that move data, element-wise operations */
 
 enum { D0 = 64, D1 = 64, D2 = 256 }; /* of the input, 4 MB in float */
 static const struct shape large = { 3, { D0, D1, D2 } };
@@ -272,7 +271,8 @@ static void bench_streams(void)
 
 enum { INPUTS = 128, UNITS = 256, STEPS = 32 };
 
-/* The products of a cell: all steps with the input at once, then step by step with the state. */
+/* The matrix products of a cell: those with the input of all steps at once, those with the state
+ * step by step. */
 struct products {
     struct matmul input, state;
     size_t steps;
@@ -429,7 +429,7 @@ static double median_process(const char *const *argv)
     return bench_median(times, rounds);
 }
 
-/* Its share of the machine's memory, in bytes; 0: it has ended. */
+/* Proportional set size (PSS) of a process in bytes; 0: it has ended. */
 static double memory_of(long pid)
 {
     char path[64], line[256];
@@ -444,11 +444,11 @@ static double memory_of(long pid)
     return kilobytes * 1024;
 }
 
-/* What a process that was watched until it ended used. */
+/* Time and memory that a process used until it ended. */
 struct usage {
     double wall, cpu; /* seconds */
-    double all;       /* most bytes at a time, with its children */
-    double child;     /* most bytes of any child */
+    double all;       /* maximum of the bytes of the process and its children */
+    double child;     /* maximum of the bytes of one child */
 };
 
 static void watch_memory(pid_t pid, struct usage *u)
@@ -524,7 +524,7 @@ static void bench_processes(void)
     unlink(db);
 }
 
-/* The public corpus beside the project, if it is there: loaded, run, judged and stored. */
+/* The public corpus, if it is beside the project: loaded, run, judged and stored. */
 static void bench_corpus(void)
 {
     enum { FIRST = 2, ROOM = 64 };
@@ -544,7 +544,7 @@ static void bench_corpus(void)
     struct usage u = watch(run, 20000);
     printf("the public corpus, %zu files\n", n - FIRST);
     print_row("halcyon run -d golden (CPU time)", u.cpu, "xz -dc", baseline, "s", 1);
-    printf("  %-44s %10.2f s, %.0f MB at most in all its processes\n", "wall clock", u.wall,
+    printf("  %-44s %10.2f s, maximum %.0f MB in all its processes\n", "wall clock", u.wall,
            u.all * 1e-6);
     globfree(&files);
     unlink(db);

@@ -1,13 +1,13 @@
-/* MobileNet-V1-1.0-224 on golden and, layer by layer, on XNNPACK: in float and in quant8, one
- * thread each, in one run.
+/* MobileNet-V1-1.0-224 on golden and, layer by layer, on XNNPACK: in float and in quant8, with one
+ * thread each.
  *
  *   bench_mobilenet [ROUNDS]
  *
- * Weights and image are pseudo-random, always the same.  Golden runs the model as a plan, without
- * bounds; XNNPACK's operators (f32 and qu8) are set up once, each on golden's input of the layer.
- * Both are timed in turn, ROUNDS times (default 11); the table has the medians of each layer and of
- * whole runs, and how many times as long golden takes.  Outputs are compared: float relative to the
- * largest of the layer, quant8 within a step.  Exit status 3 when they differ. */
+ * Weights and image are pseudo-random and always the same.  Golden runs the model as a plan,
+ * without bounds; XNNPACK's operators (f32 and qu8) are set up once, each with golden's input of
+ * the layer. Both are timed in turn, ROUNDS times (default 11); the table has the medians of each
+ * layer and of whole runs, and golden's time divided by XNNPACK's.  Outputs are compared: float
+ * relative to the largest of the layer, quant8 within a step.  Exit status 3 if they differ. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ struct bench {
     struct tensor image;
     struct arena *results;
     size_t round;
-    double since; /* end of the layer before */
+    double since; /* end of the previous layer */
     double wrong; /* largest difference of the outputs */
 };
 
@@ -50,7 +50,7 @@ static uint32_t draw(void)
     return state >> 8;
 }
 
-/* Fills t with values in -limit..limit, as far as its type goes. */
+/* Fills t with random values in -limit..limit, saturated to its type. */
 static void fill(struct bench *b, struct tensor *t, double limit)
 {
     size_t n = tensor_count(t);
@@ -94,7 +94,7 @@ static uint32_t add_operand(struct bench *b, enum lifetime life, const struct te
     return i;
 }
 
-/* Weights whose sums keep the size of the activations, and a bias. */
+/* Random weights, scaled so that activations keep their magnitude, and a bias. */
 static void draw_weights(struct bench *b, struct layer *l)
 {
     uint32_t depth = l->kind == DEPTHWISE ? 1 : l->in_c, k = l->kernel;
@@ -140,7 +140,7 @@ static void add_softmax(struct bench *b, uint32_t input, uint32_t output)
     OPERATION(&b->build, "SOFTMAX", IDS(input, beta), IDS(output));
 }
 
-/* Adds a layer on the last one's output. */
+/* Adds a layer whose input is the previous layer's output; returns its output. */
 static uint32_t add_layer(struct bench *b, struct layer l, uint32_t input)
 {
     struct layer *to = &b->layer[b->n_layers++];
@@ -185,7 +185,7 @@ static void build_model(struct bench *b)
 
 /* ---- XNNPACK */
 
-/* Zeros that SAME puts before and after; the odd one comes after. */
+/* The padding of SAME; an odd element is added after. */
 static void same_padding(const struct layer *l, uint32_t *ret_before, uint32_t *ret_after)
 {
     uint32_t reach = (out_size(l) - 1) * l->stride + l->kernel;
@@ -269,7 +269,7 @@ static int set_up_layer(struct bench *b, struct layer *l)
 
 /* ---- running */
 
-/* Of the elements: relative to the largest in float, in steps in quant8. */
+/* Largest difference of the elements: relative to the largest in float, in steps in quant8. */
 static double difference(const struct bench *b, const void *x, const void *y, size_t n)
 {
     double most = b->quantised ? 1 : 0, worst = 0;
@@ -283,7 +283,8 @@ static double difference(const struct bench *b, const void *x, const void *y, si
     return most > 0 ? worst / most : worst;
 }
 
-/* After a layer of the first run: XNNPACK gets the same input, and must give the same output. */
+/* Called after each layer of the first run: runs XNNPACK on the same input and compares the
+ * outputs. */
 static void compare_layer(const struct exec_event *e, void *user)
 {
     struct bench *b = user;
@@ -302,7 +303,7 @@ static void time_layer(const struct exec_event *e, void *user)
     b->since = bench_now();
 }
 
-/* Seconds of a whole run. */
+/* Runs the whole model; returns the seconds. */
 static double run_golden(struct bench *b, void (*each)(const struct exec_event *e, void *user))
 {
     struct exec_options options = { .arena = b->results, .on_operation = each, .user = b };
@@ -350,7 +351,7 @@ static void print_layer(struct layer *l, size_t rounds)
     print_row(name, bench_median(l->golden, rounds), bench_median(l->xnnpack, rounds));
 }
 
-/* The sum of the layers of a kind. */
+/* Prints the sum of all layers of a kind. */
 static void print_kind(struct bench *b, enum layer_kind kind, const char *name, size_t rounds)
 {
     double golden = 0, xnnpack = 0;
@@ -385,7 +386,7 @@ static int bench(bool quantised, size_t rounds)
     build_model(&b);
     for (size_t i = 0; i < b.n_layers; i++)
         if (set_up_layer(&b, &b.layer[i]) < 0) {
-            fprintf(stderr, "bench_mobilenet: XNNPACK refuses layer %zu\n", i);
+            fprintf(stderr, "bench_mobilenet: XNNPACK does not support layer %zu\n", i);
             return -1;
         }
     if (plan_new(&b.build.model, &b.plan, &why) < 0) {

@@ -1,6 +1,7 @@
-/* Speed of random graphs, per core: generation alone, with the reference and its bounds, and with
- * judging what an fp32, fp16 or quantised implementation would give.
- * Usage: bench_randgraph [operations [graphs [seed]]] */
+/* Speed of random graphs on one core: generation only, with a run of the reference with bounds, and
+ * with judging its outputs by these bounds.
+ *
+ *   bench_randgraph [OPERATIONS [GRAPHS [SEED]]] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static int run_one(const struct example *e, int what, struct arena *arena, struc
     return rc;
 }
 
-/* Graphs a second. */
+/* Returns graphs per second of CPU time. */
 static double measure(const struct randgraph_options *o, int what, uint64_t graphs, uint64_t seed,
                       struct totals *ret_totals)
 {

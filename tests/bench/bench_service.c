@@ -1,7 +1,6 @@
-/* What a call costs that goes to another process: constants of a hundred megabytes on their way;
- * the round trip of an execution that computes next to nothing, synchronous and in a burst, beside
- * a bare ping-pong over a socket and over a futex.
- */
+/* Costs of a driver in another process: transferring 100 MB of constants; the round trip of an
+ * execution of 4 elements, synchronous and in a burst, compared with a message to another process
+ * and back over a socket and over a futex. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <fcntl.h>
@@ -34,7 +33,7 @@ static double now_us(void)
     return (double) t.tv_sec * 1e6 + (double) t.tv_nsec * 1e-3;
 }
 
-static int by_size(const void *a, const void *b)
+static int ascending(const void *a, const void *b)
 {
     const double *x = a, *y = b;
 
@@ -52,12 +51,12 @@ static void measure(const char *name, void (*f)(void *user), void *user)
         f(user);
         us[i] = now_us() - start;
     }
-    qsort(us, TURNS, sizeof *us, by_size);
-    printf("%-42s median %7.2f us, 99 in 100 below %7.2f us\n", name, us[TURNS / 2],
+    qsort(us, TURNS, sizeof *us, ascending);
+    printf("%-42s median %7.2f us, 99 %% below %7.2f us\n", name, us[TURNS / 2],
            us[TURNS * 99 / 100]);
 }
 
-/* ---- the measures to compare with */
+/* ---- baselines */
 
 static void need(bool ok, const char *what)
 {
@@ -101,43 +100,43 @@ static void bench_socket(void)
     waitpid(pid, NULL, 0);
 }
 
-struct court {
+struct futex_pair {
     atomic_uint ping, pong;
 };
 
-static void hit(atomic_uint *ball)
+static void futex_add(atomic_uint *value)
 {
-    atomic_fetch_add(ball, 1);
-    syscall(SYS_futex, ball, FUTEX_WAKE, 1, NULL, NULL, 0);
+    atomic_fetch_add(value, 1);
+    syscall(SYS_futex, value, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static unsigned wait_ball(atomic_uint *ball, unsigned last)
+static unsigned futex_wait_change(atomic_uint *value, unsigned last)
 {
-    while (atomic_load(ball) == last)
-        syscall(SYS_futex, ball, FUTEX_WAIT, last, NULL, NULL, 0);
-    return atomic_load(ball);
+    while (atomic_load(value) == last)
+        syscall(SYS_futex, value, FUTEX_WAIT, last, NULL, NULL, 0);
+    return atomic_load(value);
 }
 
 static void futex_turn(void *user)
 {
-    struct court *c = user;
+    struct futex_pair *c = user;
     unsigned last = atomic_load(&c->pong);
 
-    hit(&c->ping);
-    wait_ball(&c->pong, last);
+    futex_add(&c->ping);
+    futex_wait_change(&c->pong, last);
 }
 
 static void bench_futex(void)
 {
-    struct court *c =
+    struct futex_pair *c =
         mmap(NULL, sizeof *c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     need(c != MAP_FAILED, "mmap");
     pid_t pid = fork();
     if (pid == 0)
         for (unsigned last = 0;;) {
-            last = wait_ball(&c->ping, last);
-            hit(&c->pong);
+            last = futex_wait_change(&c->ping, last);
+            futex_add(&c->pong);
         }
     measure("futex ping-pong", futex_turn, c);
     kill(pid, SIGKILL);
@@ -190,7 +189,7 @@ static void burst_turn(void *user)
          "burst");
 }
 
-/* Memory that both processes have: what bursts are for. */
+/* Replaces the pools by memory files, which both processes map. */
 static void use_memory_files(struct run *r, int seals)
 {
     for (int i = 0; i < 3; i++) {
@@ -259,7 +258,7 @@ static void bench_constants(struct hal_driver *d, const char *where, pid_t servi
         double us = now_us() - start;
         struct memory_use after = memory_use(service);
         snprintf(name, sizeof name, "%s, %d MB prepared", where, LARGE_MB);
-        printf("%-28s %7.1f ms, %s: the service holds %.0f MB of its own\n", name, us * 1e-3,
+        printf("%-28s %7.1f ms, %s: private memory of the service %.0f MB\n", name, us * 1e-3,
                names[kind], after.peak - before.now - (after.shared - before.shared));
         large_model_done(&l);
     }
@@ -274,7 +273,8 @@ static void run_on(int processor)
     need(sched_setaffinity(0, sizeof set, &set) == 0, "processor");
 }
 
-/* The scheduler decides whether client and service share a processor, unless it is told. */
+/* Executions with client and service bound to different processors; otherwise the scheduler
+ * decides. */
 static void bench_apart(struct hal_driver *d)
 {
     struct run r;
@@ -324,7 +324,7 @@ static void bench_service(bool apart)
     rmdir(folder);
 }
 
-/* The client is that of the tests, which has to be within one. */
+/* A Check test, because the functions of hal_client.h fail a test on errors. */
 START_TEST(bench)
 {
     bench_socket();
