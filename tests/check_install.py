@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""An installed halcyon works without its source and build trees.
+"""Checks that an installed halcyon works without its source and build trees.
 
     check_install.py MESON SOURCE BUILD MODEL...
 
-Installs BUILD below a staging folder (DESTDIR), and again from a second build directory whose prefix
-has spaces. Then it hides SOURCE and BUILD under empty file systems, in a mount namespace of its own,
-and uses both installations from another folder: models (specs/corpus where no MODEL exists), random
-graphs, reports, a new driver, pkg-config, the manual page, completion. Where the kernel forbids mount
-namespaces it does the same with the trees in sight, reports NOT HIDDEN, and ends as skipped (77)."""
+Installs BUILD below a staging folder (DESTDIR), and again from a second build directory with a prefix
+that contains spaces. Then it hides SOURCE and BUILD by mounting empty file systems over them, in a mount
+namespace of its own, and uses both installations from another folder: models (specs/corpus if no MODEL
+exists), random graphs, reports, a new driver, pkg-config, the manual page, completion. Without permission
+for mount namespaces it does the same with visible trees, reports NOT HIDDEN, and exits as skipped (77)."""
 import json
 import os
 import pathlib
@@ -24,7 +24,7 @@ SKIPPED = 77
 
 
 def call(*command, expect=0, **options):
-    """Runs a command, returns its stdout; another exit status than expected ends the test."""
+    """Runs a command and returns its stdout; ends the test if its exit status is not the expected one."""
     done = subprocess.run([str(part) for part in command], text=True, stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=300, check=False, **options)
     if done.returncode != expect:
@@ -46,7 +46,7 @@ def introspect(meson, build, what):
 
 
 def install_staged(meson, build, stage):
-    """DESTDIR; returns where the prefix is below it."""
+    """Installs with DESTDIR; returns the folder of the prefix below it."""
     call(meson, "install", "-C", build, "--no-rebuild",
          env={**os.environ, "DESTDIR": str(stage)})
     options = introspect(meson, build, "--buildoptions")
@@ -55,7 +55,7 @@ def install_staged(meson, build, stage):
 
 
 def install_prefix(meson, source, build, second, prefix):
-    """A build directory with that prefix takes what BUILD has made, so that nothing is built twice."""
+    """Installs from a new build directory with that prefix; it gets copies of the files that BUILD has built."""
     call(meson, "setup", second, source, "--prefix", prefix)
     for target in introspect(meson, build, "--targets"):
         for name in target["filename"] if target["installed"] else []:
@@ -84,7 +84,7 @@ def find_unshare(scratch):
 
 def hide(trees):
     for tree in map(pathlib.Path, trees):
-        if tree.exists():  # a build directory in the source tree is hidden with it
+        if tree.exists():  # a build directory in the source tree is hidden already
             call("mount", "-t", "tmpfs", "none", tree)
             require(not any(tree.iterdir()), f"{tree} is not hidden")
 
@@ -149,16 +149,16 @@ def check_man_page(page):
     require(page.read_text() == call("halcyon", "help", "--man"),
             f"{page} differs from halcyon help --man")
     if not shutil.which("mandoc"):
-        print("mandoc is not installed: the manual page is only compared")
+        print("mandoc is not installed: the manual page is compared, but not checked")
         return
     found = subprocess.run(["mandoc", "-Tlint", str(page)], text=True, capture_output=True,
                            check=False).stdout
-    # The page has no date: it is the same bytes whenever it is made.
+    # The page has no date, so that it is reproducible.
     found = [line for line in found.splitlines() if "missing date" not in line]
     require(not found, "\n".join(found))
 
 
-# What a shell offers for the last word of a line: some of the words, not all that there are.
+# Completions of the last word of a line: these words are among them.
 BASH = """
 source "$1"
 compopt() { :; }
@@ -189,7 +189,7 @@ def check_completion(data):
         require(script.read_text() == call("halcyon", "help", "--completion", shell),
                 f"{script} differs from halcyon help --completion {shell}")
         if not shutil.which(shell):
-            print(f"{shell} is not installed: its completion is only compared")
+            print(f"{shell} is not installed: its completion is compared, but not run")
             continue
         call(shell, "-n", script)
         for words, expected in OFFERED if shell != "zsh" else []:
@@ -201,7 +201,7 @@ def check_completion(data):
                                " ".join(line))
             offered = {text.split("\t")[0] for text in offered.splitlines()}
             require(set(expected) <= offered and len(offered) < 40,
-                    f"{shell} offers for {line}: {offered}, not {expected}")
+                    f"{shell} offers for {line}: {offered}, expected {expected}")
     if shutil.which("zsh"):
         start = 'fpath=($1 $fpath); autoload -Uz compinit; compinit -u -D; print $_comps[halcyon]'
         found = call("zsh", "-f", "-c", start, "zsh", scripts["zsh"].parent)
@@ -211,15 +211,15 @@ def check_completion(data):
 def check_docs(folder):
     text = (folder / "README.md").read_text()
     for link in re.findall(r"\]\(([^):]+)\)", text) + ["LICENSE", "CHANGELOG.md"]:
-        require((folder / link).is_file(), f"{folder}/README.md refers to {link}: there is none")
+        require((folder / link).is_file(), f"{folder}/README.md refers to {link}, which does not exist")
 
 
 def use(task):
-    """Everything that is done with the installations, maybe with the trees hidden."""
+    """Uses the installations, after hiding the trees if task["hide"]."""
     if task["hide"]:
         hide(task["trees"])
     kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
-    # The file with suppressions is in the source tree: a copy takes its place.
+    # The suppressions are in the source tree, so a copy is used.
     if "LSAN_OPTIONS" in kept:
         kept["LSAN_OPTIONS"] = f"print_suppressions=0:suppressions={task['scratch']}/lsan.supp"
     os.environ.clear()
@@ -257,7 +257,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="halcyon install ") as name:
         scratch = pathlib.Path(name).resolve()
         for tree in (source, build):
-            require(tree not in scratch.parents, f"{scratch} is in {tree}, which is to be hidden")
+            require(tree not in scratch.parents, f"{scratch} is in {tree}, which will be hidden")
         shutil.copy(source / "tests/lsan.supp", scratch)
         task = {
             "scratch": str(scratch),
@@ -274,9 +274,8 @@ def main():
                               check=False).returncode
     if done or task["hide"]:
         return done
-    print("NOT HIDDEN: mount namespaces are not available here. The installed programs work while "
-          "the source and build trees are in sight; only their libraries were checked not to be "
-          "in these.")
+    print("NOT HIDDEN: mount namespaces are not available. The installed programs work with visible "
+          "source and build trees; their libraries are not in these.")
     return SKIPPED
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The written rules of the tree: check_tree.py ROOT COMPILER...
+"""Checks the rules of the tree: check_tree.py ROOT COMPILER...
 
-Folders and their rooms depend on each other in one order, each room has a short README, operations
-are named in one place, foreign libraries are included by the folders that own them, headers compile
-alone, names of files and of types are unique, every test file is built, README.md mentions every folder. Prints each breach as
-FILE:LINE: what, then the sizes of functions and files; exits 1 if there is a breach."""
+Folders and their rooms include each other in one order, each room has a short README, operations are
+named in one place, foreign libraries are included only by the folders that own them, headers compile
+alone, names of files and of types are unique, every test file is built, README.md mentions every
+folder. Prints each violation as FILE:LINE: description, then the sizes of functions and files; exits 1 if there is a violation."""
 import collections
 import concurrent.futures
 import os
@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-# Each folder may include itself and these.
+# Folders that each folder may include, besides itself.
 MAY_USE = {
     "golden": [],
     "sim": ["golden"],
@@ -22,8 +22,8 @@ MAY_USE = {
     "harness": ["golden", "sim", "randgraph", "specs", "reports"],
     "tests": ["golden", "sim", "randgraph", "specs", "reports", "harness"],
 }
-# Rooms, lower ones first: a file of a room may include its own headers, those of lower rooms, and
-# those directly in the folder, which are public. Files directly in a folder may use all its rooms.
+# Rooms, lower ones first: a file of a room may include headers of its room, of lower rooms, and those
+# directly in the folder, which are public. Files directly in a folder may include all its rooms.
 ROOMS = {
     "golden": ["base", "math", "model", "exec", "judge", "ops", "extensions"],
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "service", "remote", "client"],
@@ -34,12 +34,12 @@ ROOMS = {
 }
 OWNED_HEADERS = {"Python.h": ["specs"], "sha2.h": ["sim"], "sqlite3.h": ["harness", "reports", "tests"]}
 README_LINES = 10
-# Source files (.c, .py) directly in a folder, once it has rooms; names that are not counted there.
+# Maximum number of source files (.c, .py) directly in a folder with rooms; names that are not counted.
 MOST_FILES = 26
 UNCOUNTED = {"golden/ops": r"\w+\.c", "tests": r"(test_)?vts_\w+\.c"}
-# Sources of another program: `halcyon new-driver` writes them, beside hal.h.
+# Sources of the drivers that `halcyon new-driver` writes, together with hal.h.
 SKELETON = "harness/skeleton/"
-# Operations that some code is about: the counters of loops, faults, the names of fused activations.
+# Operations that a file may name: loop counters, faults, fused activations.
 NAMED_BY = {
     "randgraph/control_flow.c": {"ADD", "LESS"},
     "sim/device/faults.c": {"CONV_2D", "DEPTHWISE_CONV_2D"},
@@ -60,7 +60,7 @@ def tree(root):
 
 
 def is_data(path):
-    """Specifications are input, and those of the tests are broken on purpose."""
+    """Specifications and the input files of tests, which are not checked: some are invalid on purpose."""
     return path.endswith(".mod.py") or re.match(r"tests/(specs/\w+|cli/data)/", path)
 
 
@@ -69,7 +69,7 @@ def read_lines(root, path):
         return file.read().splitlines()
 
 
-# ---- what may be included
+# ---- includes
 
 
 def room_of(path):
@@ -98,7 +98,7 @@ def check_includes(path, lines):
         if other in MAY_USE and other != folder and other not in MAY_USE[folder]:
             yield f"{path}:{number}: {folder}/ must not include {other}/"
         if ".." in included.split("/"):
-            yield f"{path}:{number}: includes are written from the top of the tree"
+            yield f"{path}:{number}: includes must be relative to the top of the tree"
         owners = OWNED_HEADERS.get(os.path.basename(included))
         if owners and folder not in owners:
             yield f"{path}:{number}: only {', '.join(owners)} may include {included}"
@@ -109,7 +109,7 @@ def check_includes(path, lines):
 
 
 def check_rooms(root, paths):
-    """Every folder with sources is in the order and has a README of a few lines."""
+    """Every folder with sources is in ROOMS and has a README of at most README_LINES lines."""
     for room in sorted({os.path.dirname(path) for path in paths} - set(MAY_USE)):
         folder, name = room.split("/")[:2]
         if name not in ROOMS.get(folder, []):
@@ -150,7 +150,7 @@ def check_operations(path, lines, names):
 
 
 def check_operation_names(path, lines, names):
-    """Beside its record, an operation is named by the rows of the devices' kernels."""
+    """Outside of its record an operation is named only in the kernel tables of the devices."""
     if not path.endswith(".c") or path.startswith(("golden/ops/", "tests/")):
         return
     for number, line in enumerate(lines, 1):
@@ -162,27 +162,27 @@ def check_operation_names(path, lines, names):
 
 
 def check_verdicts(path, lines):
-    """Which verdicts there are, and which conform, is in the list; the report orders its columns."""
+    """Verdicts are listed in harness/check/verdict.c; only the report, which orders its columns, names them too."""
     if path.startswith("tests/") or path in ("harness/check/verdict.c", "reports/report.c"):
         return
     for number, line in enumerate(lines, 1):
         if re.search(r"""["']waived["']""", line):
-            yield f"{path}:{number}: the list of verdicts is in harness/check/verdict.c"
+            yield f"{path}:{number}: verdicts must be named in harness/check/verdict.c only"
 
 
 def check_memory(path, lines):
-    """One way to report a failed allocation."""
+    """Failed allocations are reported by why_no_memory()."""
     if path.startswith(("tests/", "golden/base/why.")):
         return
     for number, line in enumerate(lines, 1):
         if re.search(r'WHY_MEMORY,.*"[^"]*(out of memory|no memory for)|\b\w*no_memory\(struct', line):
-            yield f"{path}:{number}: failed allocations are reported by why_no_memory()"
+            yield f"{path}:{number}: report a failed allocation by why_no_memory()"
 
 
 def check_words(path, lines):
     for number, line in enumerate(lines, 1):
         if re.search(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b", line):
-            yield f"{path}:{number}: left for later"
+            yield f"{path}:{number}: marker of unfinished work"
 
 
 def check_file_names(paths):
@@ -190,12 +190,12 @@ def check_file_names(paths):
     for path in paths:
         name = os.path.basename(path)
         if name in seen:
-            yield f"{path}:1: a file of this name exists already: {seen[name]}"
+            yield f"{path}:1: another file has this name: {seen[name]}"
         seen[name] = path
 
 
 def check_tags(root, headers):
-    """A tag that a header defines means one thing in the whole tree."""
+    """No two headers define the same tag."""
     seen = {}
     for path in headers:
         if path.startswith(SKELETON):
@@ -220,7 +220,7 @@ def operation_names(root, paths):
 
 
 def check_header(root, compiler, path):
-    """A header that includes what it needs compiles as a file of its own."""
+    """A header must compile alone, with pedantic warnings."""
     command = [*compiler, "-std=gnu11", "-fsyntax-only", *WARNINGS, "-I", root, "-x", "c", "-"]
     if path.startswith(SKELETON):
         command += ["-I", os.path.join(root, "sim")]
@@ -232,7 +232,7 @@ def check_header(root, compiler, path):
 
 
 def top_folders(root):
-    """Those under version control; without it, those known here."""
+    """The folders under version control; without git, those of MAY_USE."""
     try:
         listed = subprocess.run(["git", "-C", root, "ls-files"], text=True, capture_output=True,
                                 check=False).stdout
@@ -251,7 +251,7 @@ def check_readme(root):
 
 
 def check_rules(root):
-    """Every conformance rule names a program that is built."""
+    """Every conformance rule names a test program that is built."""
     built = "\n".join(read_lines(root, "tests/meson.build"))
     for number, line in enumerate(read_lines(root, "tests/vts_rules.c"), 1):
         match = re.match(r'\s*\{ "[^"]+", "([^"]+)"', line)
@@ -270,11 +270,11 @@ def check_tests(root, paths):
             yield f"{path}:1: {match.group(1)}/meson.build does not build it"
 
 
-# ---- sizes, which are reported and not limited
+# ---- sizes, which are only reported
 
 
 def functions(lines):
-    """Name, number of lines and is-static of each function, found by the braces in column 1."""
+    """Name, number of lines and whether static, of each function; found by the braces in column 1."""
     begin = None
     for number, line in enumerate(lines):
         if line == "{":
@@ -302,7 +302,7 @@ def middle(numbers, share=0.5):
 
 
 def describe_sizes(name, files):
-    """One line: files and functions; files is a list of (path, lines)."""
+    """One line on the sizes of files and functions; files: list of (path, lines)."""
     found, static, called_once = [], 0, 0
     for path, lines in files:
         text = "\n".join(re.sub(r"/\*.*?\*/|//.*", "", line) for line in lines)
@@ -360,7 +360,7 @@ def main():
     root, *compiler = sys.argv[1:]
     paths = list(tree(root))
     found = list(check(root, compiler, paths))
-    print("\n".join(found) or "the tree keeps its rules")
+    print("\n".join(found) or "no violations")
     print("\n".join(report_sizes(root, paths)))
     return 1 if found else 0
 
