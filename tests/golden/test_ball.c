@@ -39,8 +39,9 @@ struct example {
     double y[MAX_VALUES], bound[MAX_VALUES];
 };
 
-/* Values of magnitude `reach` with errors of up to reach * share, and the bounds of the result. */
-static void make(struct example *t, size_t n, double reach, double share)
+/* Values of magnitude `reach` with errors of up to reach * relative, and the bounds of the result.
+ */
+static void make(struct example *t, size_t n, double reach, double relative)
 {
     double scratch[MAX_VALUES];
     struct ball_array a = { t->y, t->bound };
@@ -48,7 +49,7 @@ static void make(struct example *t, size_t n, double reach, double share)
     t->n = n;
     for (size_t i = 0; i < n; i++) {
         t->y[i] = t->x[i] = reach * (2 * draw() + 1);
-        t->bound[i] = t->e[i] = reach * share * fabs(draw());
+        t->bound[i] = t->e[i] = reach * relative * fabs(draw());
     }
     ball_normalise(&a, n, unit, factor, scratch);
 }
@@ -68,7 +69,7 @@ static double sign_of(const struct example *t, size_t i, size_t j, double reach)
  * move it most to first order and TURNS - 2 random corners. */
 static double worst_ratio(const struct example *t, size_t i, double reach, double epsilon)
 {
-    double moved[MAX_VALUES], y[MAX_VALUES], sign[MAX_VALUES], share = 0;
+    double moved[MAX_VALUES], y[MAX_VALUES], sign[MAX_VALUES], relative = 0;
 
     for (size_t j = 0; j < t->n; j++)
         sign[j] = sign_of(t, i, j, reach);
@@ -78,20 +79,20 @@ static double worst_ratio(const struct example *t, size_t i, double reach, doubl
             moved[j] = t->x[j] + s * t->e[j];
         }
         normalise(moved, t->n, epsilon, y);
-        share = fmax(share, fabs(y[i] - t->y[i]) / t->bound[i]);
+        relative = fmax(relative, fabs(y[i] - t->y[i]) / t->bound[i]);
     }
-    return share;
+    return relative;
 }
 
 /* Checks EXAMPLES examples; the worst error, divided by its bound, must be at least `least`. */
-static void check_share(double reach, double share, double epsilon, double least)
+static void check_relative(double reach, double relative, double epsilon, double least)
 {
     struct example t;
 
     seed = 7;
     for (int k = 0; k < EXAMPLES; k++) {
         double most = 0;
-        make(&t, (size_t) (2 + k % (MAX_VALUES - 1)), reach, share);
+        make(&t, (size_t) (2 + k % (MAX_VALUES - 1)), reach, relative);
         for (size_t i = 0; i < t.n; i++)
             most = fmax(most, worst_ratio(&t, i, reach, epsilon));
         ck_assert_msg(most <= 1, "example %d: %g times the bound", k, most);
@@ -102,9 +103,9 @@ static void check_share(double reach, double share, double epsilon, double least
 
 START_TEST(normalised_errors_stay_within_the_bound)
 {
-    check_share(1, 2, added, 0);
-    check_share(1, 0.5, added, 0);
-    check_share(1, 0.05, added, 0);
+    check_relative(1, 2, added, 0);
+    check_relative(1, 0.5, added, 0);
+    check_relative(1, 0.05, added, 0);
 }
 END_TEST
 
@@ -112,7 +113,7 @@ END_TEST
  * order. */
 START_TEST(small_errors_come_near_the_bound)
 {
-    check_share(1, 0.002, added, 0.7);
+    check_relative(1, 0.002, added, 0.7);
 }
 END_TEST
 
@@ -120,9 +121,9 @@ END_TEST
  * variance is far below the epsilon of the reference. */
 START_TEST(omitted_epsilon_is_within_the_bound)
 {
-    check_share(1, 0.05, 0, 0);
-    check_share(1e-7, 0.05, 0, 0);
-    check_share(1e-7, 0.05, added, 0);
+    check_relative(1, 0.05, 0, 0);
+    check_relative(1e-7, 0.05, 0, 0);
+    check_relative(1e-7, 0.05, added, 0);
 }
 END_TEST
 

@@ -224,7 +224,7 @@ START_TEST(converted_graphs_give_the_same)
     enum { GRAPHS = 1000 };
     struct randgraph_options options = randgraph_default;
     struct arena *a = arena_new(0);
-    unsigned converted = 0, refused = 0;
+    unsigned converted = 0, rejected = 0;
 
     options.max_level = 3;
     options.max_ops = 3;
@@ -238,7 +238,7 @@ START_TEST(converted_graphs_give_the_same)
         int need = model_prepare(&e.model, NULL, &w);
         for (int level = 1; level < need; level++) {
             if (model_convert(&e.model, level, a, &c, &w) < 0) {
-                refused++;
+                rejected++;
                 ck_assert_msg(w.code == WHY_UNSUPPORTED && *w.text, "%s: %s", e.name, w.text);
                 continue;
             }
@@ -249,8 +249,8 @@ START_TEST(converted_graphs_give_the_same)
         }
         arena_rewind(a, (struct arena_mark){ 0 });
     }
-    ck_assert_msg(converted > GRAPHS / 50 && refused > GRAPHS / 2, "%u converted, %u refused",
-                  converted, refused);
+    ck_assert_msg(converted > GRAPHS / 50 && rejected > GRAPHS / 2, "%u converted, %u rejected",
+                  converted, rejected);
     arena_free(a);
 }
 END_TEST

@@ -211,7 +211,7 @@ enum { CLASSES = 4, DRAWS = 2000 };
 static double even[2 * CLASSES] = { 0.25, 0.25, 0.25, 0.25, 0.7, 0.1, 0.1, 0.1 };
 static double no_error[2];
 
-/* Draws class c for a share p[c] of the n draws, exactly up to rounding. */
+/* Makes n draws in which class c has the frequency p[c], up to rounding. */
 static void draw_evenly(const double *p, int32_t *to, int n)
 {
     for (int i = 0; i < n; i++) {

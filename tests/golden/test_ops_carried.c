@@ -85,15 +85,15 @@ static bool may_have_error(const struct tensor *t)
            (info->quant == QUANT_AFFINE || info->quant == QUANT_SYMM || !info->codec->integer);
 }
 
-static double error_of(const struct tensor *t, double x, double share)
+static double error_of(const struct tensor *t, double x, double relative_error)
 {
     if (dtype_info[t->dtype].codec->integer)
         return STEPS_OFF * tensor_step(t, 0);
-    return isinf(share) ? INFINITY : fabs(x) * share;
+    return isinf(relative_error) ? INFINITY : fabs(x) * relative_error;
 }
 
 /* Sets the operands' errors; only: the one operand that has errors, or ALL_OPERANDS. */
-static void set_errors(struct single *s, uint32_t only, double share)
+static void set_errors(struct single *s, uint32_t only, double relative_error)
 {
     for (uint32_t i = 0; i < s->n_in; i++) {
         struct value *v = &s->in[i];
@@ -102,7 +102,7 @@ static void set_errors(struct single *s, uint32_t only, double share)
         size_t n = tensor_count(&v->tensor);
         v->bound = arena_alloc(keep, n + 1, sizeof(double));
         for (size_t k = 0; k < n; k++)
-            v->bound[k] = error_of(&v->tensor, tensor_at(&v->tensor, k), share);
+            v->bound[k] = error_of(&v->tensor, tensor_at(&v->tensor, k), relative_error);
     }
 }
 
@@ -204,13 +204,14 @@ static void compare(const char *name, const struct single *expected, const struc
     }
 }
 
-static void check_example(const struct example *e, uint32_t only, double share, struct tally *t)
+static void check_example(const struct example *e, uint32_t only, double relative_error,
+                          struct tally *t)
 {
     struct single s;
     bool undecided;
 
     load_single(e, &s);
-    set_errors(&s, only < s.n_in ? only : ALL_OPERANDS, share);
+    set_errors(&s, only < s.n_in ? only : ALL_OPERANDS, relative_error);
     struct single judged = s;
     if (evaluate(&judged, true, &undecided) < 0 || undecided)
         return;
@@ -230,7 +231,7 @@ static bool may_be_open(const char *name)
 }
 
 /* In every other example all operands have errors, in the others one operand. */
-static void check_operation(const struct op *op, double share)
+static void check_operation(const struct op *op, double relative_error)
 {
     struct randgraph_options o = randgraph_default;
     struct example example;
@@ -244,10 +245,10 @@ static void check_operation(const struct op *op, double share)
         arena_rewind(keep, (struct arena_mark){ 0 });
         ck_assert_msg(randgraph_make(&o, 3, i, keep, &example, &w) == 0, "%s", w.text);
         uint32_t n = example.model.graph[0].operation[0].n_in;
-        check_example(&example, i % 2 ? rng_below(&r, n) : ALL_OPERANDS, share, &t);
+        check_example(&example, i % 2 ? rng_below(&r, n) : ALL_OPERANDS, relative_error, &t);
     }
-    ck_assert_msg(t.judged > 0 || share > 1, "%s: no element was judged", op->name);
-    if (share < 1 && !may_be_open(op->name))
+    ck_assert_msg(t.judged > 0 || relative_error > 1, "%s: no element was judged", op->name);
+    if (relative_error < 1 && !may_be_open(op->name))
         ck_assert_msg(t.open == 0, "%s: %zu results have an infinite bound", op->name, t.open);
 }
 

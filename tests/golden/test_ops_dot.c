@@ -511,7 +511,7 @@ END_TEST
 
 START_TEST(invalid_case_is_rejected)
 {
-    one_op_check_refused(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
+    one_op_check_rejected(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
 }
 END_TEST
 

@@ -532,21 +532,21 @@ static const struct refusal {
       WHY_EXECUTION,
       "axes[1] = 2" },
     { { "kinds of numbers", "CAST", 0, { "S8[1]*1@0: 1" }, "F32[1]: 0" }, WHY_INVALID, "CAST" },
-    { { "mean of nothing",
+    { { "mean of no elements",
         "MEAN",
         0,
         { "F32[0,2]:", "const I32[1]: 0", "INT32: 0" },
         "F32[2]: 0 0" },
       WHY_EXECUTION,
       "no elements" },
-    { { "largest of nothing", "ARGMAX", 0, { "F32[0,2]:", "INT32: 0" }, "I32[2]: 0 0" },
+    { { "argmax of no elements", "ARGMAX", 0, { "F32[0,2]:", "INT32: 0" }, "I32[2]: 0 0" },
       WHY_EXECUTION,
       "no elements" },
 };
 
 START_TEST(invalid_case_is_rejected)
 {
-    one_op_check_refused(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
+    one_op_check_rejected(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
 }
 END_TEST
 

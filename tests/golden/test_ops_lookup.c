@@ -414,7 +414,7 @@ static const struct {
 
 START_TEST(invalid_case_is_rejected)
 {
-    one_op_check_refused(&refusals[_i].c, WHY_EXECUTION, refusals[_i].text);
+    one_op_check_rejected(&refusals[_i].c, WHY_EXECUTION, refusals[_i].text);
 }
 END_TEST
 

@@ -125,7 +125,7 @@ static const struct one_op moves[] = {
       2,
       { "F32[1,2]: 1 2", "const I32[2,2]: 1 0 0 2" },
       "F32[2,4]: 0 0 0 0 1 2 0 0" },
-    { "pad: nothing", "PAD", 2, { "F32[2]: 1 2", "const I32[1,2]: 0 0" }, "F32[2]: 1 2" },
+    { "pad: by 0", "PAD", 2, { "F32[2]: 1 2", "const I32[1,2]: 0 0" }, "F32[2]: 1 2" },
     { "pad: three dimensions",
       "PAD",
       2,
@@ -294,7 +294,7 @@ END_TEST
 
 START_TEST(invalid_case_is_rejected)
 {
-    one_op_check_refused(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
+    one_op_check_rejected(&refusals[_i].c, refusals[_i].code, refusals[_i].text);
 }
 END_TEST
 

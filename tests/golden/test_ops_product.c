@@ -204,7 +204,7 @@ static const struct {
 
 START_TEST(invalid_case_is_rejected)
 {
-    one_op_check_refused(&refusals[_i].c, WHY_EXECUTION, refusals[_i].reason);
+    one_op_check_rejected(&refusals[_i].c, WHY_EXECUTION, refusals[_i].reason);
 }
 END_TEST
 

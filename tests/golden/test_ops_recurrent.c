@@ -268,8 +268,8 @@ static int check_bounds(enum dtype type, bool normalised)
         struct result expected;
         draw_values(i, normalised);
         run_reference(type, arena, &expected);
-        double share = worst_of(&expected, NO_FAULT);
-        ck_assert_msg(share <= 1, "seed %u: %g times its bound", i, share);
+        double ratio = worst_of(&expected, NO_FAULT);
+        ck_assert_msg(ratio <= 1, "seed %u: %g times its bound", i, ratio);
         for (int f = NO_FAULT + 1; f < FAULTS; f++)
             seen[f] += worst_of(&expected, (enum fault) f) > 1;
         result_done(&expected);

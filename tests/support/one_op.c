@@ -188,7 +188,7 @@ void one_op_check(const struct one_op *c)
     one_op_done(&r);
 }
 
-void one_op_check_refused(const struct one_op *c, enum why_code code, const char *text)
+void one_op_check_rejected(const struct one_op *c, enum why_code code, const char *text)
 {
     struct one_op_run r;
     struct why w = { 0 };

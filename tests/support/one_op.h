@@ -50,7 +50,7 @@ void one_op_check(const struct one_op *c);
 
 /* Fails the test unless the reference rejects the case with this code and a reason that contains
  * `text`. */
-void one_op_check_refused(const struct one_op *c, enum why_code code, const char *text);
+void one_op_check_rejected(const struct one_op *c, enum why_code code, const char *text);
 
 /* Binds an operation to the form and typing row that its operands declare; fails the test if none
  * matches.  The tensors of *ret_call are invalid after the return. */
