@@ -33,7 +33,7 @@ def recorded(record):
     return (record["type"], record["dims"], record.get("scale", 0.0), record.get("zp", 0))
 
 
-def alike(a, b):
+def same_operand(a, b):
     return a[:2] == b[:2] and a[3] == b[3] and abs(a[2] - b[2]) <= 1e-6 * b[2]
 
 
@@ -42,7 +42,7 @@ def check_operation(k, ours, theirs):
         return f"operation {k} is {ours[0]}, recorded {theirs[0]}"
     for side in ("in", "out"):
         a, b = ours[1][side], theirs[1][side]
-        if len(a) != len(b) or not all(map(alike, a, b)):
+        if len(a) != len(b) or not all(map(same_operand, a, b)):
             return f"operation {k} ({ours[0]}), {side}: {a}, recorded {b}"
     return None
 

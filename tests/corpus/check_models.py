@@ -47,21 +47,21 @@ def check_output(model, case, k, directory):
         return 0, f"{actual.size} elements, expected {where['elements']}"
     pick = slice(0, None, where["stride"])
     if dtype.kind == "f":
-        share = np.max(np.abs(actual[pick].astype(np.float64) - trusted)) / model["allowed"][k]
+        ratio = np.max(np.abs(actual[pick].astype(np.float64) - trusted)) / model["allowed"][k]
         if model["dynamic_range"] and np.argmax(actual) != np.argmax(trusted):
-            return share, "top class differs"
+            return ratio, "top class differs"
     else:
         scale, zero = np.float64(np.float32(meta["scale"])), meta["zero_point"]
         value = (trusted.astype(np.float64) - zero) * scale
         lowest, highest = ((np.iinfo(dtype).min - zero) * scale, (np.iinfo(dtype).max - zero) * scale)
         error = np.abs(np.clip(real[pick], lowest, highest) - value)
-        share = np.max(error / bound[pick])
+        ratio = np.max(error / bound[pick])
         if np.array_equal(actual[pick], trusted):
-            share = min(share, 1)
+            ratio = min(ratio, 1)
         if name.startswith(("grad", "smooth")) and where["stride"] == 1 and actual.size > 1:
             if trusted[np.argmax(actual)] != trusted.max():
-                return share, "top class differs"
-    return share, None if share <= 1 else f"error {share:.3g} times the allowed one"
+                return ratio, "top class differs"
+    return ratio, None if ratio <= 1 else f"error {ratio:.3g} times the allowed one"
 
 
 def allowed_error(model, name, k):
@@ -92,10 +92,10 @@ def check_model(golden_run, inputs, path):
             return worst, [run.stderr.strip()]
         for case in cases:
             for k in range(len(model["outputs"])):
-                share, complaint = check_output(model, case, k, directory)
-                worst = max(worst, share)
-                if complaint:
-                    failures.append(f"{case['case']}, output {k}: {complaint}")
+                ratio, failure = check_output(model, case, k, directory)
+                worst = max(worst, ratio)
+                if failure:
+                    failures.append(f"{case['case']}, output {k}: {failure}")
     return worst, failures
 
 

@@ -73,9 +73,9 @@ for type in [F32, F16, U8(0.5, 100), U8(1e-3, 0), S8(0.5, 3), S8(7.0, -128)]:
             if not axes:
                 continue
             x = draw(type, shape)
-            gone = tuple({a % len(shape) for a in axes})
+            reduced = tuple({a % len(shape) for a in axes})
             for keep in (0, 1):
-                mean = x.real.mean(gone, keepdims=bool(keep))
+                mean = x.real.mean(reduced, keepdims=bool(keep))
                 check("MEAN", [x, Const(stored(I32, axes, (len(axes),))), keep],
                       [result(type, mean.reshape(mean.shape or (1,)))])
 x = stored(U8(1.0, 0), [0, 1, 1, 2, 254, 255], (3, 2))  # ties go away from zero
@@ -111,12 +111,12 @@ def reduction(op, types, function, low=-4, high=4):
     for type in types:
         for shape in SHAPES + [(2, 0, 3), (0,)]:
             for axes in [[0], [-1], list(range(len(shape))), [0, -len(shape), 0], list(range(1, len(shape)))]:
-                gone = tuple({a % len(shape) for a in axes})
+                reduced = tuple({a % len(shape) for a in axes})
                 if not axes:
                     continue
                 x = draw(type, shape, low, high)
                 for keep in (False, True):
-                    y = np.asarray(function(x.real, gone, keep))
+                    y = np.asarray(function(x.real, reduced, keep))
                     check(op, [x, Const(stored(I32, axes, (len(axes),))), keep], [result(type, y.reshape(y.shape or (1,)))])
     x = draw(types[0], (2, 3), low, high)
     refuse(op, [x, Const(stored(I32, [2])), True], [draw(types[0], (2, 3))])

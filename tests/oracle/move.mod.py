@@ -59,8 +59,8 @@ for type in TYPES:
     for shape, dims in [((1,), [0]), ((1, 3), [0]), ((3, 1), [-1]), ((1, 2, 1, 3), [0, 2]), ((1, 2, 1, 3), [2]),
                         ((1, 2, 1), [-3, -3]), ((1, 1, 1, 1), [0, 1, 2, 3]), ((1, 0), [0]), ((2, 3), [])]:
         x = draw(type, shape)
-        gone = sorted({d % len(shape) for d in dims})
-        left = [size for d, size in enumerate(shape) if d not in gone] or [1]
+        squeezed = sorted({d % len(shape) for d in dims})
+        left = [size for d, size in enumerate(shape) if d not in squeezed] or [1]
         if dims:
             check("SQUEEZE", [x, Const(vector(dims))], [moved(x, x.stored.reshape(left))])
         every = [size for size in shape if size != 1] or [1]

@@ -45,7 +45,7 @@ def bilinear(x, height, width, corners, half):
     return result(x.type, np.einsum("ih,jw,nhwc->nijc", rows, columns, x.real))
 
 
-def near(x, height, width, corners, half):
+def nearest_neighbour(x, height, width, corners, half):
     rows, columns = nearest(x.shape[1], height, corners, half), nearest(x.shape[2], width, corners, half)
     return Tensor(x.type, x.stored[:, rows][:, :, columns])
 
@@ -91,4 +91,4 @@ def sweep(op, resize, least):
 
 
 sweep("RESIZE_BILINEAR", bilinear, 0)
-sweep("RESIZE_NEAREST_NEIGHBOR", near, 1)
+sweep("RESIZE_NEAREST_NEIGHBOR", nearest_neighbour, 1)

@@ -22,9 +22,9 @@ enum {
 static char scratch[64] = "/tmp/halcyon-hostile-XXXXXX";
 static int failures;
 
-static void fail(const char *path, const char *got, const char *wanted)
+static void fail(const char *path, const char *found, const char *expected)
 {
-    fprintf(stderr, "%s: got: %s\n  wanted: %s\n", path, got, wanted);
+    fprintf(stderr, "%s: %s\n  expected: %s\n", path, found, expected);
     failures++;
 }
 
@@ -63,23 +63,24 @@ static int load(const char *path, double timeout, struct why *w)
 static void check_specification(const char *directory, const char *name)
 {
     static const char opening[] = "# expect: ";
-    char path[MAX_PATH], wanted[256] = "";
+    char path[MAX_PATH], expected[256] = "";
     struct why w;
 
     snprintf(path, sizeof path, "%s/%s", directory, name);
     FILE *from = fopen(path, "r");
-    if (from && !fgets(wanted, sizeof wanted, from))
-        *wanted = '\0';
+    if (from && !fgets(expected, sizeof expected, from))
+        *expected = '\0';
     if (from)
         fclose(from);
-    wanted[strcspn(wanted, "\n")] = '\0';
-    int timeout = strstr(wanted, "not loaded within") ? SHORT : LONG;
-    if (strncmp(wanted, opening, strlen(opening)) != 0)
-        fail(path, wanted, "a first line with the expected error");
+    expected[strcspn(expected, "\n")] = '\0';
+    int timeout = strstr(expected, "not loaded within") ? SHORT : LONG;
+    if (strncmp(expected, opening, strlen(opening)) != 0)
+        fail(path, expected, "a first line with the expected error");
     else if (load(path, timeout, &w) == 0)
-        fail(path, "loaded", wanted);
-    else if (!strstr(w.text, wanted + strlen(opening)) || strncmp(w.text, path, strlen(path)) != 0)
-        fail(path, w.text, wanted);
+        fail(path, "loaded", expected);
+    else if (!strstr(w.text, expected + strlen(opening)) ||
+             strncmp(w.text, path, strlen(path)) != 0)
+        fail(path, w.text, expected);
     else if (w.code != WHY_INVALID && w.code != WHY_TIMEOUT && w.code != WHY_UNSUPPORTED)
         fail(path, w.text, "WHY_INVALID, WHY_TIMEOUT or WHY_UNSUPPORTED");
 }

@@ -55,17 +55,17 @@ static int bless(const char *path, const char *text)
     return fclose(to) != 0;
 }
 
-static void show_difference(const char *path, const char *got, const char *wanted)
+static void show_difference(const char *path, const char *found, const char *expected)
 {
     int line = 1;
 
-    while (*got && *got == *wanted) {
-        line += *got == '\n';
-        got++;
-        wanted++;
+    while (*found && *found == *expected) {
+        line += *found == '\n';
+        found++;
+        expected++;
     }
-    fprintf(stderr, "%s:%d: differs\n  got:    %.120s\n  wanted: %.120s\n", path, line, got,
-            wanted);
+    fprintf(stderr, "%s:%d: differs\n  found:    %.120s\n  expected: %.120s\n", path, line, found,
+            expected);
 }
 
 static int check_file(const char *directory, const char *name)
@@ -76,15 +76,15 @@ static int check_file(const char *directory, const char *name)
     snprintf(path, sizeof path, "%s/%s", directory, name);
     snprintf(expected_path, sizeof expected_path, "%s/%.*s.expected", directory,
              (int) strcspn(name, "."), name);
-    char *got = load_text(path), *wanted = read_text(expected_path);
-    if (got && getenv("HALCYON_BLESS"))
-        failed = bless(expected_path, got);
-    else if (got && wanted && strcmp(got, wanted) == 0)
+    char *found = load_text(path), *expected = read_text(expected_path);
+    if (found && getenv("HALCYON_BLESS"))
+        failed = bless(expected_path, found);
+    else if (found && expected && strcmp(found, expected) == 0)
         failed = 0;
     else
-        show_difference(expected_path, got ? got : "", wanted ? wanted : "");
-    free(got);
-    free(wanted);
+        show_difference(expected_path, found ? found : "", expected ? expected : "");
+    free(found);
+    free(expected);
     return failed;
 }
 
