@@ -44,7 +44,7 @@ struct extension_request {
  * sets in[].  The request points into *r. */
 void extension_request_fill(struct extension_request *r, uint32_t n_inputs, uint64_t out_bytes);
 
-/* Fibonacci number i, i < 100: 0, 1, 1, 2 ... */
+/* Fibonacci number i, i <= 92 (the largest in 64 bits): 0, 1, 1, 2 ... */
 int64_t fibonacci(uint32_t i);
 
 #endif
