@@ -69,7 +69,7 @@ static double sign_of(const struct example *t, size_t i, size_t j, double reach)
  * move it most to first order and TURNS - 2 random corners. */
 static double worst_ratio(const struct example *t, size_t i, double reach, double epsilon)
 {
-    double moved[MAX_VALUES], y[MAX_VALUES], sign[MAX_VALUES], relative = 0;
+    double moved[MAX_VALUES], y[MAX_VALUES], sign[MAX_VALUES], ratio = 0;
 
     for (size_t j = 0; j < t->n; j++)
         sign[j] = sign_of(t, i, j, reach);
@@ -79,13 +79,14 @@ static double worst_ratio(const struct example *t, size_t i, double reach, doubl
             moved[j] = t->x[j] + s * t->e[j];
         }
         normalise(moved, t->n, epsilon, y);
-        relative = fmax(relative, fabs(y[i] - t->y[i]) / t->bound[i]);
+        ratio = fmax(ratio, fabs(y[i] - t->y[i]) / t->bound[i]);
     }
-    return relative;
+    return ratio;
 }
 
-/* Checks EXAMPLES examples; the worst error, divided by its bound, must be at least `least`. */
-static void check_relative(double reach, double relative, double epsilon, double least)
+/* Checks EXAMPLES examples with errors of up to reach * relative: the worst error, divided by its
+ * bound, must be at most 1 and at least `least`. */
+static void check_errors(double reach, double relative, double epsilon, double least)
 {
     struct example t;
 
@@ -103,9 +104,9 @@ static void check_relative(double reach, double relative, double epsilon, double
 
 START_TEST(normalised_errors_stay_within_the_bound)
 {
-    check_relative(1, 2, added, 0);
-    check_relative(1, 0.5, added, 0);
-    check_relative(1, 0.05, added, 0);
+    check_errors(1, 2, added, 0);
+    check_errors(1, 0.5, added, 0);
+    check_errors(1, 0.05, added, 0);
 }
 END_TEST
 
@@ -113,7 +114,7 @@ END_TEST
  * order. */
 START_TEST(small_errors_come_near_the_bound)
 {
-    check_relative(1, 0.002, added, 0.7);
+    check_errors(1, 0.002, added, 0.7);
 }
 END_TEST
 
@@ -121,9 +122,9 @@ END_TEST
  * variance is far below the epsilon of the reference. */
 START_TEST(omitted_epsilon_is_within_the_bound)
 {
-    check_relative(1, 0.05, 0, 0);
-    check_relative(1e-7, 0.05, 0, 0);
-    check_relative(1e-7, 0.05, added, 0);
+    check_errors(1, 0.05, 0, 0);
+    check_errors(1e-7, 0.05, 0, 0);
+    check_errors(1e-7, 0.05, added, 0);
 }
 END_TEST
 
