@@ -1,4 +1,5 @@
-/* A driver in a shared library that is wrong in the way that its arguments say. */
+/* A driver in a shared library for test_library.c.  Its arguments name one defect, which the loader
+ * must detect: no driver returned, a wrong version, a missing member. */
 #include <stdlib.h>
 #include <string.h>
 

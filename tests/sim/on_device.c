@@ -14,13 +14,14 @@ static double stored(const struct tensor *t, size_t i)
 }
 
 static void check_output(const struct on_device *d, const struct tensor *got,
-                         const struct tensor *want)
+                         const struct tensor *expected)
 {
-    ck_assert_msg(shape_equal(&got->shape, &want->shape), "%s: shape", d->c.name);
-    for (size_t i = 0; i < tensor_count(want); i++)
-        ck_assert_msg(stored(got, i) == stored(want, i),
-                      "%s on %s: element %zu is %.17g, not %.17g", d->c.name, d->uri, i,
-                      stored(got, i), stored(want, i));
+    ck_assert_msg(shape_equal(&got->shape, &expected->shape), "%s on %s: wrong shape", d->c.name,
+                  d->uri);
+    for (size_t i = 0; i < tensor_count(expected); i++)
+        ck_assert_msg(stored(got, i) == stored(expected, i),
+                      "%s on %s: element %zu is %.17g, expected %.17g", d->c.name, d->uri, i,
+                      stored(got, i), stored(expected, i));
 }
 
 void on_device_check(const struct on_device *d)

@@ -1,4 +1,4 @@
-/* The list of those who may use vendor extensions. */
+/* The list of applications and binaries that may use vendor extensions. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static bool allows(const char *text, const char *who)
     return allows_at(text, who, false);
 }
 
-START_TEST(who_is_listed_is_allowed)
+START_TEST(listed_names_are_allowed)
 {
     static const char list[] = "/vendor/bin/nn\n\ncom.example.camera\n/data/local/tmp/my test\n"
                                "org.a_b.C9";
@@ -64,8 +64,9 @@ START_TEST(who_is_listed_is_allowed)
 }
 END_TEST
 
-/* Those of the phone's maker, and what has been installed; not those of the system. */
-START_TEST(binaries_are_allowed_in_some_places)
+/* Binaries of the vendor's partitions and of /data are allowed, those of the system partitions not.
+ */
+START_TEST(binaries_are_allowed_by_partition)
 {
     static const struct {
         const char *path;
@@ -93,7 +94,7 @@ START_TEST(binaries_are_allowed_in_some_places)
 }
 END_TEST
 
-START_TEST(other_lines_are_refused_with_their_number)
+START_TEST(invalid_lines_are_reported_by_number)
 {
     static const char *const bad[] = {
         "vendor/bin/nn",
@@ -132,7 +133,7 @@ START_TEST(other_lines_are_refused_with_their_number)
 }
 END_TEST
 
-START_TEST(a_file_that_is_not_there_is_refused)
+START_TEST(unreadable_file_is_an_error)
 {
     bool allowed;
 
@@ -143,7 +144,7 @@ START_TEST(a_file_that_is_not_there_is_refused)
 }
 END_TEST
 
-START_TEST(this_binary_is_known_by_its_path)
+START_TEST(own_binary_is_identified_by_path)
 {
     char *self = allowlist_this_binary();
 
@@ -157,10 +158,10 @@ Suite *allowlist_suite(void)
     TCase *t = tcase_create("all");
 
     tcase_add_checked_fixture(t, make_file, remove_file);
-    tcase_add_test(t, who_is_listed_is_allowed);
-    tcase_add_test(t, binaries_are_allowed_in_some_places);
-    tcase_add_test(t, other_lines_are_refused_with_their_number);
-    tcase_add_test(t, a_file_that_is_not_there_is_refused);
-    tcase_add_test(t, this_binary_is_known_by_its_path);
+    tcase_add_test(t, listed_names_are_allowed);
+    tcase_add_test(t, binaries_are_allowed_by_partition);
+    tcase_add_test(t, invalid_lines_are_reported_by_number);
+    tcase_add_test(t, unreadable_file_is_an_error);
+    tcase_add_test(t, own_binary_is_identified_by_path);
     return make_suite("allowlist", t, NULL);
 }

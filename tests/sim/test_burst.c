@@ -1,5 +1,5 @@
-/* Bursts, in this process and over a socket: memory that stays mapped under its identifier, until
- * it is released, replaced, or nobody has asked for anything for a while. */
+/* Bursts, in this process and over a socket: memory stays mapped under its identifier until it is
+ * released or replaced, or the burst has been idle for some time. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 
-enum { N = 4, POOLS = 3, SIZE = 4096, PATIENCE_MS = 5000 };
+enum { N = 4, POOLS = 3, SIZE = 4096, TIMEOUT_MS = 5000 };
 
-#define MEMORY "kept-by-bursts"
+#define MEMORY "kept-by-bursts" /* name of the pools in /proc/PID/maps */
 
 static struct hal_driver *driver;
 static struct client_model model;
@@ -27,15 +27,15 @@ static void sleep_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-/* The test itself has one of each pool. */
+/* Mappings of the pools, except the test's own. */
 static int n_mappings(void)
 {
     return client_mappings(getpid(), MEMORY) - POOLS;
 }
 
-static bool comes_down_to(int n)
+static bool wait_for_mappings(int n)
 {
-    for (int ms = 0; ms < PATIENCE_MS && n_mappings() != n; ms++)
+    for (int ms = 0; ms < TIMEOUT_MS && n_mappings() != n; ms++)
         sleep_ms(1);
     return n_mappings() == n;
 }
@@ -89,7 +89,7 @@ static enum hal_status run(const int64_t *identifiers)
                                                  &request.result);
 }
 
-/* Computes, with other inputs than the last time. */
+/* Executes with other inputs than the last time, and checks the result. */
 static void check_run(const int64_t *identifiers)
 {
     static float last;
@@ -102,17 +102,17 @@ static void check_run(const int64_t *identifiers)
         ck_assert_float_eq(mapped[2][i], mapped[0][i] + mapped[1][i]);
 }
 
-static const int64_t kept[] = { 3, 0, INT64_MAX }, passing[] = { -1, -1, -1 },
+static const int64_t kept[] = { 3, 0, INT64_MAX }, uncached[] = { -1, -1, -1 },
                      one[] = { -1, 0, -1 };
 
 START_TEST(memory_with_an_identifier_stays_mapped)
 {
     open_burst(client_open("cpu", HAL_FL8), _i);
-    check_run(passing);
+    check_run(uncached);
     ck_assert_int_eq(n_mappings(), 0);
     check_run(one);
     ck_assert_int_eq(n_mappings(), 1);
-    for (int turn = 0; turn < 3; turn++) {
+    for (int round = 0; round < 3; round++) {
         check_run(kept);
         ck_assert_int_eq(n_mappings(), POOLS);
     }
@@ -128,7 +128,7 @@ START_TEST(memory_with_an_identifier_stays_mapped)
 }
 END_TEST
 
-START_TEST(an_identifier_may_come_to_name_other_memory)
+START_TEST(an_identifier_can_be_reused_for_other_memory)
 {
     open_burst(client_open("cpu", HAL_FL8), _i);
     check_run(kept);
@@ -142,8 +142,8 @@ START_TEST(an_identifier_may_come_to_name_other_memory)
 }
 END_TEST
 
-/* What is kept must not hide that the memory is not what it says any more. */
-START_TEST(memory_that_has_shrunk_is_refused)
+/* A cached mapping must not hide that the file is now smaller than the memory's size. */
+START_TEST(truncated_memory_is_rejected)
 {
     open_burst(client_open("cpu", HAL_FL8), _i);
     check_run(kept);
@@ -155,19 +155,19 @@ START_TEST(memory_that_has_shrunk_is_refused)
 }
 END_TEST
 
-START_TEST(an_idle_burst_keeps_nothing_and_goes_on)
+START_TEST(an_idle_burst_unmaps_its_memory_and_continues)
 {
     open_burst(client_open_idle("cpu", 20), _i);
-    for (int turn = 0; turn < 3; turn++) {
+    for (int round = 0; round < 3; round++) {
         check_run(kept);
-        ck_assert(comes_down_to(0));
+        ck_assert(wait_for_mappings(0));
     }
     check_run(kept);
     close_burst();
 }
 END_TEST
 
-START_TEST(more_identifiers_than_are_kept_compute_all_the_same)
+START_TEST(identifiers_beyond_the_cache_size_work)
 {
     open_burst(client_open("cpu", HAL_FL8), _i);
     for (int64_t i = 0; i < 200; i++) {
@@ -179,8 +179,8 @@ START_TEST(more_identifiers_than_are_kept_compute_all_the_same)
 }
 END_TEST
 
-/* Nor do many bursts of one client. */
-START_TEST(many_bursts_keep_so_much_together)
+/* The limit holds for all bursts of a client together. */
+START_TEST(bursts_of_a_client_share_the_cache_limit)
 {
     enum { BURSTS = 8 };
     struct hal_burst *more[BURSTS];
@@ -208,8 +208,8 @@ START_TEST(many_bursts_keep_so_much_together)
 }
 END_TEST
 
-/* Plain memory of ever other sizes: over a socket each takes a file. */
-START_TEST(plain_memory_of_any_size)
+/* Memory by address, of a different size each time; over a socket each is copied to a file. */
+START_TEST(address_memory_of_any_size_works)
 {
     struct hal_execution_config config = client_config();
     struct client_request r;
@@ -231,8 +231,8 @@ START_TEST(plain_memory_of_any_size)
 }
 END_TEST
 
-/* More than a packet can say, or slots can hold. */
-START_TEST(requests_of_many_pools)
+/* More pools than a packet has room for, and than the burst has slots. */
+START_TEST(requests_with_many_pools_work)
 {
     enum { MANY = 1500 };
     static struct hal_request_pool pools[MANY];
@@ -260,12 +260,12 @@ START_TEST(requests_of_many_pools)
 }
 END_TEST
 
-/* ---- several at once */
+/* ---- several threads */
 
-enum { THREADS = 3, TURNS = 200 };
+enum { THREADS = 3, RUNS = 200 };
 
-/* Each writes into a part of the output memory of its own. */
-struct turns {
+/* A thread, which writes into its own part of the output memory. */
+struct runner {
     uint64_t offset;
     bool failed;
 };
@@ -275,14 +275,14 @@ static void *run_often(void *argument)
     static const int64_t ids[] = { 1, 2, 3 };
     struct hal_execution_config config = client_config();
     struct client_request r = request;
-    struct turns *t = argument;
+    struct runner *t = argument;
 
     r.out[0].location.offset = t->offset;
     r.hal.inputs = r.in;
     r.hal.outputs = r.out;
     r.hal.pools = r.pool;
     r.result.shapes = r.shape;
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < RUNS; i++) {
         t->failed |= burst->methods->execute_synchronously(burst, &r.hal, POOLS, ids, &config,
                                                            &r.result) != HAL_NONE;
         if (i % 7 == 0)
@@ -291,20 +291,20 @@ static void *run_often(void *argument)
     return NULL;
 }
 
-START_TEST(threads_share_what_a_burst_keeps)
+START_TEST(threads_share_the_memory_of_a_burst)
 {
     pthread_t thread[THREADS];
-    struct turns turns[THREADS] = { { 0 } };
+    struct runner runners[THREADS] = { { 0 } };
 
     open_burst(client_open_idle("cpu", 1), _i);
     request.pool[2].memory.size = SIZE;
     for (int i = 0; i < THREADS; i++) {
-        turns[i].offset = (uint64_t) i * sizeof(float[N]);
-        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_often, &turns[i]), 0);
+        runners[i].offset = (uint64_t) i * sizeof(float[N]);
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, run_often, &runners[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
-        ck_assert(!turns[i].failed);
+        ck_assert(!runners[i].failed);
         for (int k = 0; k < N; k++)
             ck_assert_float_eq(mapped[2][i * N + k], request.x[k] + request.y[k]);
     }
@@ -315,16 +315,16 @@ END_TEST
 
 Suite *burst_suite(void)
 {
-    TCase *c = tcase_create("kept memory");
+    TCase *c = tcase_create("cached memory");
 
     tcase_add_loop_test(c, memory_with_an_identifier_stays_mapped, 0, 2);
-    tcase_add_loop_test(c, an_identifier_may_come_to_name_other_memory, 0, 2);
-    tcase_add_loop_test(c, memory_that_has_shrunk_is_refused, 0, 2);
-    tcase_add_loop_test(c, an_idle_burst_keeps_nothing_and_goes_on, 0, 2);
-    tcase_add_loop_test(c, more_identifiers_than_are_kept_compute_all_the_same, 0, 2);
-    tcase_add_loop_test(c, many_bursts_keep_so_much_together, 0, 2);
-    tcase_add_loop_test(c, plain_memory_of_any_size, 0, 2);
-    tcase_add_loop_test(c, requests_of_many_pools, 0, 2);
-    tcase_add_loop_test(c, threads_share_what_a_burst_keeps, 0, 2);
+    tcase_add_loop_test(c, an_identifier_can_be_reused_for_other_memory, 0, 2);
+    tcase_add_loop_test(c, truncated_memory_is_rejected, 0, 2);
+    tcase_add_loop_test(c, an_idle_burst_unmaps_its_memory_and_continues, 0, 2);
+    tcase_add_loop_test(c, identifiers_beyond_the_cache_size_work, 0, 2);
+    tcase_add_loop_test(c, bursts_of_a_client_share_the_cache_limit, 0, 2);
+    tcase_add_loop_test(c, address_memory_of_any_size_works, 0, 2);
+    tcase_add_loop_test(c, requests_with_many_pools_work, 0, 2);
+    tcase_add_loop_test(c, threads_share_the_memory_of_a_burst, 0, 2);
     return make_suite("burst", c, NULL);
 }

@@ -1,5 +1,5 @@
-/* The queues of bursts, and what serves them: the other side may write anything at any time, hang
- * up, not read, not answer. */
+/* The queues of bursts, and the server that reads them: the other side may write anything at any
+ * time, close the connection, not read, or not reply. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "tests/support/check_main.h"
 #include "tests/support/raw_burst.h"
 
-enum { LENGTH = 10, TURNS = 20000, SECOND = 1000000000 };
+enum { LENGTH = 10, ROUND_TRIPS = 20000, SECOND = 1000000000 };
 
 static struct why w;
 
@@ -61,7 +61,7 @@ static void expect_n(struct ring *r, uint32_t first, uint32_t n)
         ck_assert_uint_eq(datum[i], first + i);
 }
 
-START_TEST(what_is_written_is_read)
+START_TEST(written_datums_are_read_in_order)
 {
     struct pair p;
     uint32_t first = 0;
@@ -82,28 +82,28 @@ START_TEST(what_is_written_is_read)
 }
 END_TEST
 
-/* The positions lie at 0 and 64. */
-static void claim(const struct ring *r, size_t at, uint64_t position)
+/* Overwrites a position in the shared memory: the writer's is at byte 0, the reader's at 64. */
+static void set_position(const struct ring *r, size_t at, uint64_t position)
 {
     memcpy((char *) r->memory + at, &position, sizeof position);
 }
 
-START_TEST(claims_that_cannot_be_do_no_harm)
+START_TEST(impossible_positions_are_ignored)
 {
-    static const uint64_t claims[] = { UINT64_MAX, INT64_MAX, LENGTH + 1, UINT64_MAX / 2 + 5 };
+    static const uint64_t distances[] = { UINT64_MAX, INT64_MAX, LENGTH + 1, UINT64_MAX / 2 + 5 };
     uint32_t datum[LENGTH];
     struct pair p;
 
     open_pair(&p);
-    for (int i = 0; i < (int) (sizeof claims / sizeof *claims); i++) {
+    for (int i = 0; i < (int) (sizeof distances / sizeof *distances); i++) {
         write_n(&p.writer, 0, 3, 0);
         expect_n(&p.reader, 0, 3);
-        claim(&p.reader, 0, p.reader.position + claims[i]);
+        set_position(&p.reader, 0, p.reader.position + distances[i]);
         ck_assert_int_eq(ring_wait(&p.reader, p.socket[0], UINT64_MAX), 1);
         expect_n(&p.reader, 0, 0);
-        claim(&p.writer, 64, p.writer.position - claims[i]);
+        set_position(&p.writer, 64, p.writer.position - distances[i]);
         write_n(&p.writer, 0, 1, -1);
-        claim(&p.writer, 64, p.writer.position);
+        set_position(&p.writer, 64, p.writer.position);
         write_n(&p.writer, 0, 1, 0);
         (void) ring_read(&p.reader, datum);
     }
@@ -144,7 +144,7 @@ static uint64_t now_ns(void)
     return (uint64_t) t.tv_sec * SECOND + (uint64_t) t.tv_nsec;
 }
 
-START_TEST(waits_end)
+START_TEST(waits_end_by_data_timeout_or_hangup)
 {
     struct pair p;
     uint64_t begin = now_ns();
@@ -166,24 +166,24 @@ START_TEST(waits_end)
 }
 END_TEST
 
-static bool count_looks(void *user)
+static bool count_polls(void *user)
 {
-    unsigned *looks = user;
+    unsigned *polls = user;
 
-    ++*looks;
+    ++*polls;
     return false;
 }
 
 static bool spins(struct spin *s)
 {
-    unsigned looks = 0;
+    unsigned polls = 0;
 
-    spin_until(s, count_looks, &looks);
-    return looks > 0;
+    spin_until(s, count_polls, &polls);
+    return polls > 0;
 }
 
-/* Where it has not paid four times it is tried now and then. */
-START_TEST(spinning_ends_where_it_does_not_pay)
+/* After four unsuccessful spins only one wait in 32 spins. */
+START_TEST(unsuccessful_spinning_becomes_rare)
 {
     struct spin s = { 0 };
     unsigned spun = 0;
@@ -202,7 +202,7 @@ static bool is_there(void *user)
     return true;
 }
 
-START_TEST(spinning_begins_again_where_it_pays)
+START_TEST(successful_spin_restores_spinning)
 {
     struct spin s = { .misses = 64 };
 
@@ -212,8 +212,8 @@ START_TEST(spinning_begins_again_where_it_pays)
 }
 END_TEST
 
-/* Neither side would let the other one run. */
-START_TEST(nobody_spins_on_the_processor_of_the_other_side)
+/* Both sides on one processor: a spinning side keeps the other from running. */
+START_TEST(sides_on_the_same_processor_do_not_spin)
 {
     struct spin s = { 0 };
     cpu_set_t all, mine;
@@ -233,9 +233,9 @@ START_TEST(nobody_spins_on_the_processor_of_the_other_side)
 }
 END_TEST
 
-/* What comes goes back, until the bell rings. */
+/* Sends back what it receives, until the bell rings without data. */
 struct echo {
-    struct pair there, back;
+    struct pair to, back;
 };
 
 static void *echo(void *argument)
@@ -243,32 +243,32 @@ static void *echo(void *argument)
     struct echo *e = argument;
     uint32_t datum[LENGTH];
 
-    while (ring_wait(&e->there.reader, e->there.socket[0], UINT64_MAX) > 0)
-        (void) ring_write(&e->back.writer, datum, ring_read(&e->there.reader, datum));
+    while (ring_wait(&e->to.reader, e->to.socket[0], UINT64_MAX) > 0)
+        (void) ring_write(&e->back.writer, datum, ring_read(&e->to.reader, datum));
     return NULL;
 }
 
-START_TEST(two_sides_take_turns)
+START_TEST(packets_are_echoed_between_threads)
 {
     struct echo e;
     pthread_t thread;
 
-    open_pair(&e.there);
+    open_pair(&e.to);
     open_pair(&e.back);
     ck_assert_int_eq(pthread_create(&thread, NULL, echo, &e), 0);
-    for (uint32_t i = 0; i < TURNS; i++) {
-        write_n(&e.there.writer, i, 1 + i % LENGTH, 0);
+    for (uint32_t i = 0; i < ROUND_TRIPS; i++) {
+        write_n(&e.to.writer, i, 1 + i % LENGTH, 0);
         ck_assert_int_eq(ring_wait(&e.back.reader, e.back.socket[0], UINT64_MAX), 1);
         expect_n(&e.back.reader, i, 1 + i % LENGTH);
     }
-    ring_bell(&e.there.writer);
+    ring_bell(&e.to.writer);
     pthread_join(thread, NULL);
-    close_pair(&e.there);
+    close_pair(&e.to);
     close_pair(&e.back);
 }
 END_TEST
 
-/* ---- served */
+/* ---- queues with a burst server */
 
 enum { N = 4 };
 
@@ -326,21 +326,21 @@ static void check_run(void)
         ck_assert_float_eq(z[i], x[i] + y[i]);
 }
 
-START_TEST(a_client_without_its_memories_fails_alone)
+START_TEST(missing_memory_fails_only_that_request)
 {
     open_burst(_i, BURST_QUEUE_LENGTH);
-    struct hal_memory honest = b.memory[1];
+    struct hal_memory original = b.memory[1];
     b.memory[1].size = 0;
     ck_assert_int_ne(run(), HAL_NONE);
     ck_assert_uint_eq(b.n_results, BURST_PACKET_MIN_RESULT);
-    b.memory[1] = honest;
+    b.memory[1] = original;
     check_run();
     ck_assert_uint_eq(b.questions, 2);
     close_burst();
 }
 END_TEST
 
-/* Memory that is not what it says is the driver's to refuse. */
+/* The driver, not the queues' code, rejects memory that is smaller than its size. */
 START_TEST(memory_is_checked_by_the_driver)
 {
     open_burst(_i, BURST_QUEUE_LENGTH);
@@ -353,19 +353,19 @@ START_TEST(memory_is_checked_by_the_driver)
 }
 END_TEST
 
-START_TEST(claims_of_a_client_do_not_end_its_burst)
+START_TEST(wrong_positions_do_not_end_the_burst)
 {
     open_burst(_i, BURST_QUEUE_LENGTH);
     check_run();
     for (uint64_t k = 1; k < 40; k++) {
-        claim(&b.link.request, 0, k << (k * 3 % 60));
+        set_position(&b.link.request, 0, k << (k * 3 % 60));
         ring_bell(&b.link.request);
-        claim(&b.link.result, 64, k << (k * 5 % 60));
+        set_position(&b.link.result, 64, k << (k * 5 % 60));
         while (raw_burst_await(&b, 100000))
             ck_assert_uint_le(b.n_results, BURST_PACKET_MIN_RESULT);
     }
-    claim(&b.link.result, 64, b.link.result.position);
-    claim(&b.link.request, 0, b.link.request.position);
+    set_position(&b.link.result, 64, b.link.result.position);
+    set_position(&b.link.request, 0, b.link.request.position);
     ring_bell(&b.link.request);
     while (raw_burst_await(&b, 20000000))
         ;
@@ -374,44 +374,45 @@ START_TEST(claims_of_a_client_do_not_end_its_burst)
 }
 END_TEST
 
-/* Anything, anywhere, while the service reads. */
-START_TEST(a_client_that_scribbles_on_its_queues)
+/* The client writes random bytes at random places of both queues while the service reads. */
+START_TEST(random_queue_contents_do_not_end_the_burst)
 {
     uint32_t state = 7;
 
     open_burst(_i, BURST_QUEUE_LENGTH);
-    for (int turn = 0; turn < 4000; turn++) {
+    for (int k = 0; k < 4000; k++) {
         (void) ring_write(&b.link.request, datums, n_datums);
-        for (int k = 0; k < 8; k++) {
-            struct ring *r = k % 4 ? &b.link.request : &b.link.result;
+        for (int i = 0; i < 8; i++) {
+            struct ring *r = i % 4 ? &b.link.request : &b.link.result;
             state = state * 1664525 + 1013904223;
-            ((volatile uint8_t *) r->memory)[(state >> 8) % (k % 2 ? 192 : r->size)] =
+            ((volatile uint8_t *) r->memory)[(state >> 8) % (i % 2 ? 192 : r->size)] =
                 (uint8_t) (state >> 24);
         }
         ring_bell(&b.link.request);
-        (void) raw_burst_await(&b, turn % 8 ? 1000 : 100000);
+        (void) raw_burst_await(&b, k % 8 ? 1000 : 100000);
     }
     memset(b.link.result.memory, 0, b.link.result.size);
-    claim(&b.link.result, 64, b.link.result.position);
-    claim(&b.link.request, 0, b.link.request.position);
+    set_position(&b.link.result, 64, b.link.result.position);
+    set_position(&b.link.request, 0, b.link.request.position);
     ring_bell(&b.link.request);
     while (raw_burst_await(&b, 50000000))
         ;
-    (void) ring_write(&b.link.request, datums, n_datums); /* whose result says where we are */
+    (void) ring_write(&b.link.request, datums,
+                      n_datums); /* its result shows the service's position */
     (void) raw_burst_await(&b, SECOND);
     check_run();
     close_burst();
 }
 END_TEST
 
-START_TEST(a_client_that_does_not_read_results_blocks_nobody)
+START_TEST(unread_results_do_not_block_the_service)
 {
     open_burst(_i, 8);
     check_run();
     for (int i = 0; i < 300; i++) {
         while (ring_write(&b.link.request, datums, n_datums) < 0)
             sched_yield();
-        if (i % 100 == 0) /* the service may have read it, or not */
+        if (i % 100 == 0) /* both with and without time for the service to read it */
             usleep(1000);
     }
     while (raw_burst_await(&b, 50000000))
@@ -421,12 +422,13 @@ START_TEST(a_client_that_does_not_read_results_blocks_nobody)
 }
 END_TEST
 
-START_TEST(a_client_that_hangs_up_is_forgotten)
+START_TEST(disconnected_client_is_released)
 {
     open_burst(_i, BURST_QUEUE_LENGTH);
     check_run();
     (void) raw_burst_free_memory(&b, 0);
-    ck_assert_int_eq(ring_write(&b.link.request, datums, n_datums), 0); /* asks, and gets nothing */
+    ck_assert_int_eq(ring_write(&b.link.request, datums, n_datums),
+                     0); /* the service asks for memory and gets no reply */
     shutdown(b.link.socket, SHUT_RDWR);
     close_burst();
 }
@@ -434,7 +436,7 @@ END_TEST
 
 /* ---- idle */
 
-START_TEST(an_idle_burst_gives_its_memories_up_and_asks_again)
+START_TEST(idle_burst_unmaps_memory_and_asks_again)
 {
     struct burst_fds fds;
     struct hal_burst *burst;
@@ -453,9 +455,9 @@ START_TEST(an_idle_burst_gives_its_memories_up_and_asks_again)
     ck_assert_int_eq(burst_link_open(&fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &b.link, &w), 0);
     fill();
     before = client_mappings(getpid(), "halcyon");
-    for (unsigned turn = 1; turn <= 3; turn++) {
+    for (unsigned round = 1; round <= 3; round++) {
         check_run();
-        ck_assert_uint_eq(b.questions, turn);
+        ck_assert_uint_eq(b.questions, round);
         for (int ms = 0; ms < 5000 && client_mappings(getpid(), "halcyon") != before; ms++)
             usleep(1000);
         ck_assert_int_eq(client_mappings(getpid(), "halcyon"), before);
@@ -464,18 +466,18 @@ START_TEST(an_idle_burst_gives_its_memories_up_and_asks_again)
 }
 END_TEST
 
-/* ---- a client and a service that is none */
+/* ---- a client with a faulty service */
 
-enum nonsense { SILENT, HANGS_UP, GARBAGE, STRANGE_QUESTIONS, NONSENSES };
+enum defect { SILENT, HANGS_UP, GARBAGE, INVALID_QUESTIONS, DEFECTS };
 
-/* The service's ends of a client's queues. */
+/* The service's ends of the client's queues. */
 struct fake {
-    enum nonsense what;
+    enum defect defect;
     struct ring request, result;
     int socket;
 };
 
-static void ask_strange_questions(struct fake *f)
+static void ask_invalid_questions(struct fake *f)
 {
     static int32_t slots[] = { 0, 5, -1, INT32_MAX };
     Wire__MemoriesWanted question = WIRE__MEMORIES_WANTED__INIT;
@@ -489,7 +491,7 @@ static void ask_strange_questions(struct fake *f)
         ring_bell(&f->result);
         ck_assert_int_eq(wire_receive(f->socket, &wire__memories__descriptor, a, &m, &fds, &w), 1);
         size_t n = ((const Wire__Memories *) m)->n_memories;
-        ck_assert_uint_eq(n, question.n_slots == 1); /* slot 0 alone is the request's */
+        ck_assert_uint_eq(n, question.n_slots == 1); /* the request uses slot 0 only */
         ck_assert_uint_eq(fds.n, n);
         wire_close_fds(&fds);
     }
@@ -507,11 +509,11 @@ static void *fake_service(void *argument)
 
     ck_assert_int_eq(ring_wait(&f->request, f->socket, UINT64_MAX), 1);
     (void) ring_read(&f->request, packet);
-    switch (f->what) {
+    switch (f->defect) {
     case HANGS_UP: shutdown(f->socket, SHUT_RDWR); break;
     case GARBAGE: (void) ring_write(&f->result, packet, 2); break;
-    case STRANGE_QUESTIONS:
-        ask_strange_questions(f);
+    case INVALID_QUESTIONS:
+        ask_invalid_questions(f);
         (void) ring_write(&f->result, none, 2);
         break;
     default: break;
@@ -536,19 +538,19 @@ static void open_fake(struct fake *f, struct burst_link *ret_link)
                      0);
 }
 
-static enum hal_status nothing_to_release(void *user, int64_t identifier)
+static enum hal_status release_nothing(void *user, int64_t identifier)
 {
     (void) user, (void) identifier;
     return HAL_NONE;
 }
 
-START_TEST(a_service_that_is_none_does_not_hold_its_client)
+START_TEST(client_reports_a_faulty_service)
 {
     static const int64_t identifiers[] = { 1, 2, 3 };
     static const enum why_code codes[] = { WHY_TIMEOUT, WHY_SYSTEM, WHY_INVALID };
-    struct burst_host host = { nothing_to_release, NULL, 30000000 };
+    struct burst_host host = { release_nothing, NULL, 30000000 };
     struct hal_execution_config config = client_config();
-    struct fake f = { .what = (enum nonsense) _i };
+    struct fake f = { .defect = (enum defect) _i };
     enum hal_status status = HAL_NONE;
     struct burst_client *client;
     struct burst_link link;
@@ -560,13 +562,13 @@ START_TEST(a_service_that_is_none_does_not_hold_its_client)
     request.hal.n_pools = 1;
     client = burst_client_new(&link, HAL_FL7, &host);
     ck_assert_int_eq(pthread_create(&thread, NULL, fake_service, &f), 0);
-    enum burst_outcome way = burst_client_execute(client, &request.hal, 1, identifiers, &config,
-                                                  &request.result, &status, &w);
+    enum burst_outcome outcome = burst_client_execute(client, &request.hal, 1, identifiers, &config,
+                                                      &request.result, &status, &w);
     pthread_join(thread, NULL);
-    if (_i == STRANGE_QUESTIONS)
-        ck_assert(way == BURST_EXECUTED && status == HAL_GENERAL_FAILURE);
+    if (_i == INVALID_QUESTIONS)
+        ck_assert(outcome == BURST_EXECUTED && status == HAL_GENERAL_FAILURE);
     else
-        ck_assert(way == BURST_DISCONNECTED && w.code == codes[_i]);
+        ck_assert(outcome == BURST_DISCONNECTED && w.code == codes[_i]);
     burst_client_free(client);
     ring_close(&f.request);
     ring_close(&f.result);
@@ -576,23 +578,23 @@ END_TEST
 
 Suite *burst_queues_suite(void)
 {
-    TCase *c = tcase_create("alone"), *d = tcase_create("served");
+    TCase *c = tcase_create("queues"), *d = tcase_create("server");
 
-    tcase_add_test(c, what_is_written_is_read);
-    tcase_add_test(c, claims_that_cannot_be_do_no_harm);
+    tcase_add_test(c, written_datums_are_read_in_order);
+    tcase_add_test(c, impossible_positions_are_ignored);
     tcase_add_test(c, memory_of_queues_is_checked);
-    tcase_add_test(c, waits_end);
-    tcase_add_test(c, spinning_ends_where_it_does_not_pay);
-    tcase_add_test(c, spinning_begins_again_where_it_pays);
-    tcase_add_test(c, nobody_spins_on_the_processor_of_the_other_side);
-    tcase_add_test(c, two_sides_take_turns);
-    tcase_add_loop_test(d, a_client_without_its_memories_fails_alone, 0, 2);
+    tcase_add_test(c, waits_end_by_data_timeout_or_hangup);
+    tcase_add_test(c, unsuccessful_spinning_becomes_rare);
+    tcase_add_test(c, successful_spin_restores_spinning);
+    tcase_add_test(c, sides_on_the_same_processor_do_not_spin);
+    tcase_add_test(c, packets_are_echoed_between_threads);
+    tcase_add_loop_test(d, missing_memory_fails_only_that_request, 0, 2);
     tcase_add_loop_test(d, memory_is_checked_by_the_driver, 0, 2);
-    tcase_add_loop_test(d, claims_of_a_client_do_not_end_its_burst, 0, 2);
-    tcase_add_loop_test(d, a_client_that_scribbles_on_its_queues, 0, 2);
-    tcase_add_loop_test(d, a_client_that_does_not_read_results_blocks_nobody, 0, 2);
-    tcase_add_loop_test(d, a_client_that_hangs_up_is_forgotten, 0, 2);
-    tcase_add_test(d, an_idle_burst_gives_its_memories_up_and_asks_again);
-    tcase_add_loop_test(d, a_service_that_is_none_does_not_hold_its_client, 0, NONSENSES);
+    tcase_add_loop_test(d, wrong_positions_do_not_end_the_burst, 0, 2);
+    tcase_add_loop_test(d, random_queue_contents_do_not_end_the_burst, 0, 2);
+    tcase_add_loop_test(d, unread_results_do_not_block_the_service, 0, 2);
+    tcase_add_loop_test(d, disconnected_client_is_released, 0, 2);
+    tcase_add_test(d, idle_burst_unmaps_memory_and_asks_again);
+    tcase_add_loop_test(d, client_reports_a_faulty_service, 0, DEFECTS);
     return make_suite("burst_queues", c, d, NULL);
 }

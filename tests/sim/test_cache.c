@@ -1,5 +1,5 @@
-/* Compilation caching with other numbers of files than the shipped devices ask for, whose tests are
- * tests/test_vts_cache.c; contents that were forged, drivers that are others. */
+/* Compilation caching with other numbers of files than the shipped devices need (these are in
+ * tests/test_vts_cache.c), with forged contents, and with files of other drivers. */
 #include <check.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct subject {
     struct build b;
     struct arena *arena;
     struct hal_model hal;
-    float pool[N]; /* what the last operation adds or multiplies with */
+    float pool[N]; /* the last operation's constant */
     float expected[N];
 };
 
@@ -28,7 +28,7 @@ static float combine(const char *op, float x, float y)
     return strcmp(op, "ADD") == 0 ? x + y : x * y;
 }
 
-/* The operand that the last operation takes as its constant, moved to a pool. */
+/* Moves a constant to a pool. */
 static void move_to_pool(struct subject *s, uint32_t operand)
 {
     struct hal_operand *o = (struct hal_operand *) (uintptr_t) &s->hal.main.operands[operand];
@@ -92,7 +92,7 @@ static void check_runs(struct hal_prepared_model *p, const struct subject *s)
     p->methods->release(p);
 }
 
-/* ---- over every combination of file counts, in process and over a socket */
+/* ---- with several numbers of files, in process and over a socket */
 
 static const struct {
     const char *name;
@@ -142,38 +142,38 @@ static enum hal_status restore(const struct files *f, const struct subject *s)
     return status;
 }
 
-static bool one_turn(int i, const struct cache_event *e, uint32_t turn)
+static bool run_event(int i, const struct cache_event *e, uint32_t round)
 {
     struct files f;
     bool more = false;
 
     files_init(&f, drivers[i].n_model, drivers[i].n_data);
     if (e->before_saving)
-        more = e->happen(&f, turn);
+        more = e->happen(&f, round);
     save(&f, &subject);
     if (!e->before_saving)
-        more = e->happen(&f, turn);
+        more = e->happen(&f, round);
     enum hal_status s = restore(&f, &subject);
-    ck_assert_msg(s == e->status, "%s, %u: %s, expected %s", e->what, turn, hal_status_name(s),
-                  hal_status_name(e->status));
+    ck_assert_msg(s == e->status, "%s, round %u: %s, expected %s", e->what, round,
+                  hal_status_name(s), hal_status_name(e->status));
     files_done(&f);
     return more;
 }
 
-START_TEST(what_happens_to_the_files_is_found)
+START_TEST(damaged_files_are_detected)
 {
     int i = _i / cache_n_events;
-    uint32_t turn = 0;
+    uint32_t round = 0;
 
     set_up_with(i);
-    while (one_turn(i, &cache_events[_i % cache_n_events], turn))
-        turn++;
+    while (run_event(i, &cache_events[_i % cache_n_events], round))
+        round++;
     tear_down();
 }
 END_TEST
 
-/* Model files of another model, with its own token and with the same. */
-START_TEST(files_of_another_model_are_found)
+/* Model cache files of another model, saved under another token and under the same. */
+START_TEST(files_of_another_model_are_detected)
 {
     struct files f, g;
 
@@ -200,7 +200,7 @@ END_TEST
 
 /* ---- the rest of the configuration */
 
-START_TEST(another_driver_does_not_take_it)
+START_TEST(files_of_another_driver_are_rejected)
 {
     static const char *const versions[] = { "cpu 1", "cpu 10", "cpu 1" };
     static const enum hal_status expected[] = { HAL_NONE, HAL_GENERAL_FAILURE, HAL_NONE };
@@ -223,7 +223,7 @@ START_TEST(another_driver_does_not_take_it)
 }
 END_TEST
 
-START_TEST(the_configuration_is_checked_too)
+START_TEST(the_configuration_is_checked)
 {
     struct hal_prepared_model *p;
     struct files f;
@@ -238,7 +238,7 @@ START_TEST(the_configuration_is_checked_too)
                      HAL_MISSED_DEADLINE_PERSISTENT);
     ck_assert_int_eq(client_prepare_with(driver, HAL_1_2, NULL, &config, &p), HAL_INVALID_ARGUMENT);
     config.deadline = HAL_NO_DEADLINE;
-    config.preference = (enum hal_preference) 3; /* no argument */
+    config.preference = (enum hal_preference) 3; /* not an argument of this method */
     ck_assert_int_eq(client_prepare_with(driver, HAL_1_2, NULL, &config, &p), HAL_NONE);
     check_runs(p, &subject);
     files_done(&f);
@@ -246,8 +246,8 @@ START_TEST(the_configuration_is_checked_too)
 }
 END_TEST
 
-/* It is no argument of preparing from the cache. */
-START_TEST(a_model_has_the_priority_that_it_was_saved_with)
+/* prepare_model_from_cache has no priority argument. */
+START_TEST(a_restored_model_has_its_saved_priority)
 {
     static const enum hal_priority priorities[] = { HAL_PRIORITY_LOW, HAL_PRIORITY_HIGH };
 
@@ -270,8 +270,8 @@ START_TEST(a_model_has_the_priority_that_it_was_saved_with)
 }
 END_TEST
 
-/* Nothing is saved before HAL 1.2, and no files are asked for. */
-START_TEST(caching_is_of_hal_1_2)
+/* Before HAL 1.2 there are no cache files. */
+START_TEST(caching_exists_since_hal_1_2)
 {
     static const enum hal_version versions[] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3, HAL_FL8 };
 
@@ -288,8 +288,8 @@ START_TEST(caching_is_of_hal_1_2)
 }
 END_TEST
 
-/* Contents whose digest is right, and which are not what the driver wrote. */
-START_TEST(forged_contents_are_checked_as_a_client_s_model)
+/* Contents with a valid digest that the driver did not write. */
+START_TEST(forged_contents_are_validated_like_a_client_s_model)
 {
     struct cache_owner owner = { "halcyon-cpu", "forged", 1, 1 };
     struct arena *a = arena_new(0);
@@ -304,7 +304,7 @@ START_TEST(forged_contents_are_checked_as_a_client_s_model)
     struct hal_prepare_config config = files_config(&f);
     ck_assert_int_eq(cache_read(&owner, &config.cache, a, &e, &w), 0);
     uint8_t *graph = arena_copy(a, e.graph, e.n_graph);
-    for (int turn = 0; turn < 3000; turn++) {
+    for (int k = 0; k < 3000; k++) {
         struct cache_entry forged = e;
         struct hal_prepared_model *p;
         x = x * 1664525u + 1013904223u;
@@ -312,8 +312,8 @@ START_TEST(forged_contents_are_checked_as_a_client_s_model)
         memcpy(graph, e.graph, e.n_graph);
         graph[at] = (uint8_t) (x >> 24);
         forged.graph = graph;
-        forged.n_graph -= turn % 7 == 0 ? at : 0;
-        forged.n_constants -= turn % 5 == 0 ? at % (e.n_constants + 1) : 0;
+        forged.n_graph -= k % 7 == 0 ? at : 0;
+        forged.n_constants -= k % 5 == 0 ? at % (e.n_constants + 1) : 0;
         ck_assert_int_eq(cache_write(&owner, &config.cache, &forged, &w), 0);
         enum hal_status s = client_prepare_with(driver, HAL_1_2, NULL, &config, &p);
         ck_assert(s == HAL_NONE || s == HAL_GENERAL_FAILURE);
@@ -335,12 +335,12 @@ Suite *cache_suite(void)
 {
     TCase *c = tcase_create("cache");
 
-    tcase_add_loop_test(c, what_happens_to_the_files_is_found, 0, COUNT(drivers) * cache_n_events);
-    tcase_add_loop_test(c, files_of_another_model_are_found, 0, COUNT(drivers));
-    tcase_add_loop_test(c, the_configuration_is_checked_too, 0, COUNT(drivers));
-    tcase_add_test(c, a_model_has_the_priority_that_it_was_saved_with);
-    tcase_add_test(c, another_driver_does_not_take_it);
-    tcase_add_test(c, caching_is_of_hal_1_2);
-    tcase_add_test(c, forged_contents_are_checked_as_a_client_s_model);
+    tcase_add_loop_test(c, damaged_files_are_detected, 0, COUNT(drivers) * cache_n_events);
+    tcase_add_loop_test(c, files_of_another_model_are_detected, 0, COUNT(drivers));
+    tcase_add_loop_test(c, the_configuration_is_checked, 0, COUNT(drivers));
+    tcase_add_test(c, a_restored_model_has_its_saved_priority);
+    tcase_add_test(c, files_of_another_driver_are_rejected);
+    tcase_add_test(c, caching_exists_since_hal_1_2);
+    tcase_add_test(c, forged_contents_are_validated_like_a_client_s_model);
     return make_suite("cache", c, NULL);
 }

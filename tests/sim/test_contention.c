@@ -1,6 +1,6 @@
-/* Several want the device: scenarios as data, with the schedule that they must give, whatever kind
- * of execution the jobs are and wherever the clients are, every time; what jobs are told that came
- * too late or in too great numbers, and what when they try again later. */
+/* Several jobs on one device: scenarios as data, each with its expected schedule, which must be the
+ * same for every kind of execution, in process and over sockets, in every run; the status of jobs
+ * that are late or too many, and of the same jobs when they are repeated alone. */
 #include <check.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,47 +10,47 @@
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 
-enum { N = 4, MAX_JOBS = 7, CLIENTS = 4, TURNS = 20, TURNS_OVER_SOCKETS = 5 };
+enum { N = 4, MAX_JOBS = 7, CLIENTS = 4, RUNS = 20, RUNS_OVER_SOCKETS = 5 };
 
-/* Virtual ns of a launch and of every operation: the unit of the scenarios' times, so long that the
- * machine's own time, which deadlines are given in, does not matter. */
+/* Virtual ns of a launch and of every operation; the unit of the scenarios' times.  So long that
+ * the real time that passes during the test, which counts for deadlines, does not matter. */
 #define UNIT 1e12
 
-#define LOW     HAL_PRIORITY_LOW
-#define MEDIUM  HAL_PRIORITY_MEDIUM
-#define HIGH    HAL_PRIORITY_HIGH
-#define LATE    HAL_MISSED_DEADLINE_TRANSIENT
-#define NEVER   HAL_MISSED_DEADLINE_PERSISTENT
-#define CROWDED HAL_RESOURCE_EXHAUSTED_TRANSIENT
+#define LOW        HAL_PRIORITY_LOW
+#define MEDIUM     HAL_PRIORITY_MEDIUM
+#define HIGH       HAL_PRIORITY_HIGH
+#define LATE       HAL_MISSED_DEADLINE_TRANSIENT
+#define IMPOSSIBLE HAL_MISSED_DEADLINE_PERSISTENT
+#define CROWDED    HAL_RESOURCE_EXHAUSTED_TRANSIENT
 
 /* An execution takes one unit and one for each of its operations. */
 struct job_plan {
     uint32_t client;
     enum hal_priority priority;
-    double at;
+    double at; /* arrival, in units */
     uint32_t ops;
-    double budget;          /* 0: no deadline */
-    enum hal_status status; /* again, alone: HAL_NONE, but for what is never possible */
+    double budget;          /* units to the deadline; 0: none */
+    enum hal_status status; /* when repeated alone: HAL_NONE, except IMPOSSIBLE */
 };
 
-/* schedule: "TIME JOB<" starts, "-" is suspended, "+" goes on, ">" ends. */
+/* schedule: "TIME JOB<" starts, "-" is suspended, "+" is resumed, ">" ends. */
 static const struct scenario {
     const char *name;
     uint32_t depth, priorities;
-    struct job_plan job[MAX_JOBS]; /* ops 0: no more of them */
+    struct job_plan job[MAX_JOBS]; /* ops 0 ends the list */
     const char *schedule;
 } scenarios[] = {
-    { "one after the other",
+    { "first come, first served",
       0,
       3,
       { { 1, LOW, 0, 2, 0, HAL_NONE }, { 1, LOW, 0, 1, 0, HAL_NONE } },
       "0 0<  3 0>  3 1<  5 1>  " },
-    { "an idle device waits",
+    { "a device is idle between jobs",
       0,
       3,
       { { 1, LOW, 4, 1, 0, HAL_NONE }, { 1, HIGH, 10, 1, 0, HAL_NONE } },
       "4 0<  6 0>  10 1<  12 1>  " },
-    { "equals take turns by client",
+    { "equal priorities: round robin by client",
       0,
       3,
       { { 1, MEDIUM, 0, 1, 0, HAL_NONE },
@@ -60,12 +60,12 @@ static const struct scenario {
         { 2, MEDIUM, 0, 1, 0, HAL_NONE },
         { 3, MEDIUM, 5, 1, 0, HAL_NONE } },
       "0 0<  2 0>  2 3<  4 3>  4 1<  6 1>  6 5<  8 5>  8 4<  10 4>  10 2<  12 2>  " },
-    { "what is urgent comes between two operations",
+    { "a higher priority preempts between two operations",
       0,
       3,
       { { 1, LOW, 0, 3, 0, HAL_NONE }, { 2, HIGH, 1.5, 1, 0, HAL_NONE } },
       "0 0<  2 0-  2 1<  4 1>  4 0+  6 0>  " },
-    { "each level above the other",
+    { "three levels of preemption",
       0,
       3,
       { { 1, LOW, 0, 3, 0, HAL_NONE },
@@ -73,7 +73,7 @@ static const struct scenario {
         { 3, HIGH, 1.5, 1, 0, HAL_NONE },
         { 3, LOW, 0, 1, 0, HAL_NONE } },
       "0 0<  1 0-  1 1<  2 1-  2 2<  4 2>  4 1+  7 1>  7 0+  10 0>  10 3<  12 3>  " },
-    { "what is not urgent waits while there is something",
+    { "a lower priority waits for all higher ones",
       0,
       3,
       { { 1, LOW, 0, 1, 0, HAL_NONE },
@@ -81,14 +81,14 @@ static const struct scenario {
         { 2, HIGH, 2, 2, 0, HAL_NONE },
         { 3, HIGH, 2, 1, 0, HAL_NONE } },
       "0 1<  3 1>  3 3<  5 3>  5 2<  8 2>  8 0<  10 0>  " },
-    { "two levels: low and medium are one",
+    { "two levels: low and medium are the same",
       0,
       2,
       { { 1, LOW, 0, 2, 0, HAL_NONE },
         { 2, MEDIUM, 0, 2, 0, HAL_NONE },
         { 3, HIGH, 1, 1, 0, HAL_NONE } },
       "0 0<  1 0-  1 2<  3 2>  3 0+  5 0>  5 1<  8 1>  " },
-    { "one level: nobody is pre-empted",
+    { "one level: no preemption",
       0,
       1,
       { { 1, LOW, 0, 2, 0, HAL_NONE }, { 2, HIGH, 1, 2, 0, HAL_NONE } },
@@ -96,9 +96,9 @@ static const struct scenario {
     { "a deadline that no execution could meet",
       0,
       3,
-      { { 1, LOW, 0, 2, 2.5, NEVER }, { 1, LOW, 0, 2, 3.5, HAL_NONE } },
+      { { 1, LOW, 0, 2, 2.5, IMPOSSIBLE }, { 1, LOW, 0, 2, 3.5, HAL_NONE } },
       "0 0<  3 0>  " },
-    { "a deadline that passes while others have the device",
+    { "a deadline that passes while another job runs",
       0,
       3,
       { { 1, LOW, 0, 3, 0, HAL_NONE }, { 2, LOW, 0, 2, 4.5, LATE } },
@@ -108,19 +108,19 @@ static const struct scenario {
       3,
       { { 1, LOW, 0, 3, 5.5, LATE }, { 2, HIGH, 1, 5, 0, HAL_NONE } },
       "0 0<  1 0-  1 1<  7 1>  7 0+  7 0>  " },
-    { "a deadline that cannot be met any more after a suspension",
+    { "a deadline that can no longer be met after a suspension",
       0,
       3,
       { { 1, LOW, 0, 3, 5.5, LATE },
         { 2, HIGH, 1, 2, 0, HAL_NONE },
         { 3, LOW, 0, 1, 0, HAL_NONE } },
       "0 0<  1 0-  1 1<  4 1>  4 0+  4 0>  4 2<  6 2>  " },
-    { "a deadline that is met to the point after a suspension",
+    { "a deadline that is just met after a suspension",
       0,
       3,
       { { 1, LOW, 0, 3, 7.001, HAL_NONE }, { 2, HIGH, 1, 2, 0, HAL_NONE } },
       "0 0<  1 0-  1 1<  4 1>  4 0+  7 0>  " },
-    { "too many of one client",
+    { "too many jobs of one client",
       1,
       3,
       { { 1, LOW, 0, 1, 0, HAL_NONE },
@@ -145,20 +145,21 @@ static void watch(void *user, enum schedule_event event, const struct job *j, do
                                (unsigned long long) j->number, "<-+>"[event]);
 }
 
-/* ---- jobs */
+/* ---- jobs and clients */
 
-struct play {
-    const struct scenario *plot;
+/* A scenario's driver and clients. */
+struct stage {
+    const struct scenario *scenario;
     struct hal_driver *driver;
     struct schedule *schedule;
     struct caller *caller[CLIENTS];     /* in process */
-    struct hal_driver *client[CLIENTS]; /* the driver as each of them sees it */
+    struct hal_driver *client[CLIENTS]; /* each client's connection to the driver */
     uint64_t submitted;
 };
 
-struct actor {
+struct run {
     const struct job_plan *plan;
-    struct play *play;
+    struct stage *stage;
     struct client_model model;
     struct client_request request;
     struct hal_execution_config config;
@@ -181,21 +182,21 @@ static uint64_t deadline_in(double units, clockid_t clock)
                      : HAL_NO_DEADLINE;
 }
 
-static void check_result(const struct actor *a)
+static void check_result(const struct run *a)
 {
     for (uint32_t i = 0; a->status == HAL_NONE && i < N; i++)
         ck_assert_float_eq(a->request.z[i], (float) (i + a->plan->ops * 10 * i));
 }
 
-/* ---- kinds of execution: begin() ends as soon as the job is queued or refused, end() when it is
- * over.  Those whose calls last so long have threads. */
+/* ---- kinds of execution: begin() returns when the job is queued or rejected, end() when it has
+ * ended. Calls that block until the end have a thread. */
 
 static void *run_synchronous(void *argument)
 {
-    struct actor *a = argument;
+    struct run *a = argument;
     struct hal_prepared_model *p = a->model.prepared;
 
-    caller_set(a->play->caller[a->plan->client]);
+    caller_set(a->stage->caller[a->plan->client]);
     a->status = p->methods->execute_synchronously(p, HAL_1_3, &a->request.hal, &a->config,
                                                   &a->request.result);
     return NULL;
@@ -204,9 +205,9 @@ static void *run_synchronous(void *argument)
 static void *run_burst(void *argument)
 {
     static const int64_t none[] = { -1, -1, -1 };
-    struct actor *a = argument;
+    struct run *a = argument;
 
-    caller_set(a->play->caller[a->plan->client]);
+    caller_set(a->stage->caller[a->plan->client]);
     a->status = a->burst->methods->execute_synchronously(a->burst, &a->request.hal, 3, none,
                                                          &a->config, &a->request.result);
     return NULL;
@@ -214,35 +215,35 @@ static void *run_burst(void *argument)
 
 static void *run_reusable(void *argument)
 {
-    struct actor *a = argument;
+    struct run *a = argument;
 
-    caller_set(a->play->caller[a->plan->client]);
+    caller_set(a->stage->caller[a->plan->client]);
     a->status = a->reusable->methods->execute_synchronously(
         a->reusable, deadline_in(a->plan->budget, CLOCK_BOOTTIME), &a->request.result);
     return NULL;
 }
 
-static void begin_thread(struct actor *a, void *(*run)(void *argument))
+static void begin_thread(struct run *a, void *(*run)(void *argument))
 {
     ck_assert_int_eq(pthread_create(&a->thread, NULL, run, a), 0);
-    if (a->plan->status == NEVER || a->plan->status == CROWDED)
+    if (a->plan->status == IMPOSSIBLE || a->plan->status == CROWDED)
         pthread_join(a->thread, NULL);
     else
-        schedule_await_submissions(a->play->schedule, ++a->play->submitted);
+        schedule_await_submissions(a->stage->schedule, ++a->stage->submitted);
 }
 
-static void end_thread(struct actor *a)
+static void end_thread(struct run *a)
 {
-    if (a->plan->status != NEVER && a->plan->status != CROWDED)
+    if (a->plan->status != IMPOSSIBLE && a->plan->status != CROWDED)
         pthread_join(a->thread, NULL);
 }
 
-static void begin_synchronous(struct actor *a)
+static void begin_synchronous(struct run *a)
 {
     begin_thread(a, run_synchronous);
 }
 
-static void begin_burst(struct actor *a)
+static void begin_burst(struct run *a)
 {
     ck_assert_int_eq(
         a->model.prepared->methods->configure_burst(a->model.prepared, HAL_FL8, &a->burst),
@@ -251,7 +252,7 @@ static void begin_burst(struct actor *a)
     begin_thread(a, run_burst);
 }
 
-static void begin_reusable(struct actor *a)
+static void begin_reusable(struct run *a)
 {
     ck_assert_int_eq(a->model.prepared->methods->create_reusable_execution(
                          a->model.prepared, &a->request.hal, &a->config, &a->reusable),
@@ -259,32 +260,32 @@ static void begin_reusable(struct actor *a)
     begin_thread(a, run_reusable);
 }
 
-static void end_burst(struct actor *a)
+static void end_burst(struct run *a)
 {
     end_thread(a);
     a->burst->methods->release(a->burst);
 }
 
-static void end_reusable(struct actor *a)
+static void end_reusable(struct run *a)
 {
     end_thread(a);
     a->reusable->methods->release(a->reusable);
 }
 
-static void begin_asynchronous(struct actor *a)
+static void begin_asynchronous(struct run *a)
 {
     client_wait_init(&a->wait);
     (void) a->model.prepared->methods->execute(a->model.prepared, HAL_1_3, &a->request.hal,
                                                &a->config, &a->wait.base);
 }
 
-static void end_asynchronous(struct actor *a)
+static void end_asynchronous(struct run *a)
 {
     a->status = client_wait(&a->wait);
     ck_assert_uint_eq(a->wait.calls, 1);
 }
 
-static void begin_fenced(struct actor *a)
+static void begin_fenced(struct run *a)
 {
     ck_assert_int_eq(a->model.prepared->methods->execute_fenced(
                          a->model.prepared, HAL_1_3, &a->request.hal, 0, NULL, &a->config,
@@ -292,15 +293,15 @@ static void begin_fenced(struct actor *a)
                      HAL_NONE);
 }
 
-static void end_fenced(struct actor *a)
+static void end_fenced(struct run *a)
 {
     a->status = client_end_fenced(HAL_NONE, a->fence, a->info);
 }
 
 static const struct kind {
     const char *name;
-    void (*begin)(struct actor *a);
-    void (*end)(struct actor *a);
+    void (*begin)(struct run *a);
+    void (*end)(struct run *a);
 } kinds[] = {
     { "synchronous", begin_synchronous, end_thread },
     { "asynchronous", begin_asynchronous, end_asynchronous },
@@ -309,9 +310,9 @@ static const struct kind {
     { "reusable", begin_reusable, end_reusable },
 };
 
-/* ---- a performance */
+/* ---- running a scenario */
 
-static void begin(struct actor *a, const struct kind *kind)
+static void begin(struct run *a, const struct kind *kind)
 {
     client_fill(&a->request, N);
     a->config = client_config();
@@ -319,24 +320,24 @@ static void begin(struct actor *a, const struct kind *kind)
     kind->begin(a);
 }
 
-static void enter(struct play *p, struct actor *a, const struct job_plan *plan)
+static void prepare_job(struct stage *p, struct run *a, const struct job_plan *plan)
 {
-    *a = (struct actor){ .plan = plan, .play = p };
+    *a = (struct run){ .plan = plan, .stage = p };
     caller_set(p->caller[plan->client]);
     client_add_chain(&a->model, N, plan->ops);
     client_prepare(&a->model, p->client[plan->client], plan->priority);
 }
 
-/* Each alone, later: what was a matter of the moment is none any more. */
-static void try_again(struct actor *a, const struct kind *kind)
+/* Repeats a failed job alone: a transient status must not occur again. */
+static void repeat_alone(struct run *a, const struct kind *kind)
 {
-    const bool is_never = a->plan->status == NEVER;
+    const bool is_impossible = a->plan->status == IMPOSSIBLE;
 
     if (a->plan->status == HAL_NONE)
         return;
-    caller_set(a->play->caller[a->plan->client]);
+    caller_set(a->stage->caller[a->plan->client]);
     struct job_plan alone = *a->plan;
-    alone.status = is_never ? NEVER : HAL_NONE;
+    alone.status = is_impossible ? IMPOSSIBLE : HAL_NONE;
     a->plan = &alone;
     begin(a, kind);
     kind->end(a);
@@ -344,10 +345,10 @@ static void try_again(struct actor *a, const struct kind *kind)
     check_result(a);
 }
 
-static void open_play(struct play *p, const struct scenario *s, bool over_socket)
+static void open_stage(struct stage *p, const struct scenario *s, bool over_socket)
 {
-    *p = (struct play){ .plot = s,
-                        .driver = client_open_queue("cpu", UNIT, s->depth, s->priorities) };
+    *p = (struct stage){ .scenario = s,
+                         .driver = client_open_queue("cpu", UNIT, s->depth, s->priorities) };
     p->schedule = ((struct driver *) p->driver)->schedule;
     for (uint32_t i = 1; i < CLIENTS; i++) {
         ck_assert_ptr_nonnull(p->caller[i] = caller_new(i));
@@ -355,7 +356,7 @@ static void open_play(struct play *p, const struct scenario *s, bool over_socket
     }
 }
 
-static void close_play(struct play *p)
+static void close_stage(struct stage *p)
 {
     caller_set(NULL);
     for (int i = 1; i < CLIENTS; i++)
@@ -366,48 +367,48 @@ static void close_play(struct play *p)
         caller_unref(p->caller[i]);
 }
 
-static void perform(const struct scenario *s, bool over_socket, const struct kind *kind,
-                    struct record *r)
+static void run_scenario(const struct scenario *s, bool over_socket, const struct kind *kind,
+                         struct record *r)
 {
-    struct play p;
-    struct actor actors[MAX_JOBS];
+    struct stage p;
+    struct run job_runs[MAX_JOBS];
     int n = 0;
 
-    open_play(&p, s, over_socket);
+    open_stage(&p, s, over_socket);
     schedule_set_watch(p.schedule, watch, r);
     schedule_hold(p.schedule);
     for (; n < MAX_JOBS && s->job[n].ops; n++) {
-        enter(&p, &actors[n], &s->job[n]);
+        prepare_job(&p, &job_runs[n], &s->job[n]);
         schedule_set_arrival(p.schedule, s->job[n].at * UNIT);
-        begin(&actors[n], kind);
+        begin(&job_runs[n], kind);
     }
     schedule_release(p.schedule);
     for (int i = 0; i < n; i++) {
-        kind->end(&actors[i]);
-        ck_assert_msg(actors[i].status == s->job[i].status, "%s, %s: job %d ends with %s", s->name,
-                      kind->name, i, hal_status_name(actors[i].status));
-        check_result(&actors[i]);
+        kind->end(&job_runs[i]);
+        ck_assert_msg(job_runs[i].status == s->job[i].status, "%s, %s: job %d ends with %s",
+                      s->name, kind->name, i, hal_status_name(job_runs[i].status));
+        check_result(&job_runs[i]);
     }
     schedule_set_watch(p.schedule, NULL, NULL);
     for (int i = 0; i < n; i++) {
-        try_again(&actors[i], kind);
-        client_done(&actors[i].model);
+        repeat_alone(&job_runs[i], kind);
+        client_done(&job_runs[i].model);
     }
-    close_play(&p);
+    close_stage(&p);
 }
 
-/* Each kind so many times, in process and over sockets. */
-START_TEST(a_scenario_gives_the_same_schedule_every_time)
+/* Each kind RUNS times in process, RUNS_OVER_SOCKETS times over sockets. */
+START_TEST(a_scenario_always_gives_the_same_schedule)
 {
     const struct scenario *s = &scenarios[_i / 2];
-    const int turns = _i % 2 ? TURNS_OVER_SOCKETS : TURNS;
+    const int runs = _i % 2 ? RUNS_OVER_SOCKETS : RUNS;
 
-    for (int turn = 0; turn < turns * COUNT(kinds); turn++) {
-        const struct kind *kind = &kinds[turn % COUNT(kinds)];
+    for (int run = 0; run < runs * COUNT(kinds); run++) {
+        const struct kind *kind = &kinds[run % COUNT(kinds)];
         struct record r = { 0 };
-        perform(s, _i % 2, kind, &r);
-        ck_assert_msg(strcmp(r.text, s->schedule) == 0, "%s, %s:\n%s\nnot\n%s", s->name, kind->name,
-                      r.text, s->schedule);
+        run_scenario(s, _i % 2, kind, &r);
+        ck_assert_msg(strcmp(r.text, s->schedule) == 0, "%s, %s: schedule\n%s\nexpected\n%s",
+                      s->name, kind->name, r.text, s->schedule);
     }
 }
 END_TEST
@@ -416,6 +417,6 @@ Suite *contention_suite(void)
 {
     TCase *c = tcase_create("contention");
 
-    tcase_add_loop_test(c, a_scenario_gives_the_same_schedule_every_time, 0, 2 * COUNT(scenarios));
+    tcase_add_loop_test(c, a_scenario_always_gives_the_same_schedule, 0, 2 * COUNT(scenarios));
     return make_suite("contention", c, NULL);
 }

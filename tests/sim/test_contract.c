@@ -1,5 +1,5 @@
-/* The runtime against drivers that lie: each breaks one rule of the contract, in this process and
- * at the other end of a socket. */
+/* The runtime against faulty drivers: each violates one rule of the HAL contract, in this process
+ * and over a socket.  The runtime must report the violation. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 
-enum lie {
-    HONEST,
+enum defect {
+    CORRECT,
     SUPPORTED_ERROR,
     SUPPORTED_SHORT,
     SUPPORTED_UNWRITTEN,
@@ -35,19 +35,19 @@ enum lie {
     SHAPE_TOO_LARGE,
     SHAPES_MISSING,
     INSUFFICIENT_ALL_SUFFICIENT,
-    INSUFFICIENT_HONEST,
+    INSUFFICIENT_CORRECT,
     INSUFFICIENT_KNOWN,
     TIMING_REVERSED,
     TIMING_UNASKED,
     TIMING_WITH_ERROR,
-    TIMING_HONEST,
+    TIMING_CORRECT,
     WRITES_PAST,
     WRITES_BEFORE,
     WRITES_INPUT,
     WRITES_NOT,
     LEAVES_LAST,
     TIMING_TOO_FINE, /* of HAL 1.3 */
-    OLD_HONEST,      /* from here on of HAL 1.0 */
+    OLD_CORRECT,     /* from here on of HAL 1.0 */
     OLD_NO_EXECUTE,
     OLD_SHAPES,
     OLD_TIMING,
@@ -55,48 +55,48 @@ enum lie {
     OLD_TWICE
 };
 
-/* The reference's driver, with one answer changed on the way. */
-struct liar {
+/* The reference's driver, with one result changed. */
+struct faulty {
     struct hal_driver base;
     struct hal_driver *inner;
-    enum lie lie;
+    enum defect defect;
     unsigned executions;
-    struct liar_model *lost; /* that nobody can release */
+    struct faulty_model *lost; /* has no methods; released when the driver is closed */
 };
 
-struct liar_model {
+struct faulty_model {
     struct hal_prepared_model base;
-    struct liar *liar;
+    struct faulty *driver;
     struct hal_prepared_model *inner;
 };
 
 static enum hal_status supported(struct hal_driver *self, enum hal_version version,
                                  const struct hal_model *model, bool *answers, uint32_t *ret_n)
 {
-    struct liar *l = (struct liar *) self;
+    struct faulty *l = (struct faulty *) self;
     uint32_t n;
     enum hal_status status =
         l->inner->get_supported_operations(l->inner, version, model, answers, &n);
 
-    if (l->lie == SUPPORTED_ERROR)
+    if (l->defect == SUPPORTED_ERROR)
         return HAL_GENERAL_FAILURE;
-    if (l->lie == SUPPORTS_NOTHING)
+    if (l->defect == SUPPORTS_NOTHING)
         answers[0] = false;
-    if (l->lie != SUPPORTED_UNWRITTEN)
-        *ret_n = n - (l->lie == SUPPORTED_SHORT);
+    if (l->defect != SUPPORTED_UNWRITTEN)
+        *ret_n = n - (l->defect == SUPPORTED_SHORT);
     return status;
 }
 
-/* What the execution answers, and what it leaves in memory. */
-static enum hal_status bend(struct liar *l, const struct hal_request *q, struct hal_result *r,
-                            enum hal_status status)
+/* Changes the result of an execution, or the memory that it leaves. */
+static enum hal_status change_result(struct faulty *l, const struct hal_request *q,
+                                     struct hal_result *r, enum hal_status status)
 {
     uint8_t *out = q->pools[1].memory.address;
     uint8_t *first = out + q->outputs[0].location.offset;
     size_t length = q->outputs[0].location.length;
 
     l->executions++;
-    switch (l->lie) {
+    switch (l->defect) {
     case STATUS_UNKNOWN: return (enum hal_status) 9;
     case STATUS_TOO_NEW: r->n_shapes = 0; return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     case SHAPES_SHORT: r->n_shapes = 5; break;
@@ -108,7 +108,7 @@ static enum hal_status bend(struct liar *l, const struct hal_request *q, struct 
     case SHAPE_TOO_LARGE: r->shapes[0].dims[0] = 1000; break;
     case SHAPES_MISSING: r->n_shapes = 0; break;
     case INSUFFICIENT_ALL_SUFFICIENT: return HAL_OUTPUT_INSUFFICIENT_SIZE;
-    case INSUFFICIENT_HONEST:
+    case INSUFFICIENT_CORRECT:
         r->shapes[0].dims[0] = 0;
         /* fallthrough */
     case INSUFFICIENT_KNOWN:
@@ -116,7 +116,7 @@ static enum hal_status bend(struct liar *l, const struct hal_request *q, struct 
         return HAL_OUTPUT_INSUFFICIENT_SIZE;
     case TIMING_REVERSED: r->timing = (struct hal_timing){ 20, 10 }; break;
     case TIMING_UNASKED: r->timing = (struct hal_timing){ 10, 20 }; break;
-    case TIMING_HONEST: r->timing = (struct hal_timing){ 10, HAL_NO_TIME }; break;
+    case TIMING_CORRECT: r->timing = (struct hal_timing){ 10, HAL_NO_TIME }; break;
     case TIMING_TOO_FINE: r->timing = (struct hal_timing){ 1000, 2001 }; break;
     case TIMING_WITH_ERROR:
         r->n_shapes = 0;
@@ -136,7 +136,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
                                const struct hal_request *request,
                                const struct hal_execution_config *config, struct hal_result *result)
 {
-    struct liar_model *m = (struct liar_model *) self;
+    struct faulty_model *m = (struct faulty_model *) self;
     size_t length = request->outputs[0].location.length;
     uint8_t *out =
         (uint8_t *) request->pools[1].memory.address + request->outputs[0].location.offset;
@@ -146,18 +146,18 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     memcpy(before, out, length);
     enum hal_status status =
         m->inner->methods->execute_synchronously(m->inner, version, request, config, result);
-    if (m->liar->lie == WRITES_NOT)
+    if (m->driver->defect == WRITES_NOT)
         memcpy(out, before, length);
-    if (m->liar->lie == LEAVES_LAST)
+    if (m->driver->defect == LEAVES_LAST)
         memcpy(out + length - 4, before + length - 4, 4);
-    return bend(m->liar, request, result, status);
+    return change_result(m->driver, request, result, status);
 }
 
-/* The end of an asynchronous execution, with one answer changed. */
+/* The callback of an asynchronous execution, with one argument changed. */
 struct end {
     struct hal_execution_callback base;
     struct hal_execution_callback *to;
-    enum lie lie;
+    enum defect defect;
 };
 
 static void pass_on(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,
@@ -166,20 +166,20 @@ static void pass_on(struct hal_execution_callback *self, enum hal_status status,
     static const struct hal_output_shape shape = { 2, { 2, 2 }, true };
     struct end *e = (struct end *) self;
 
-    if (e->lie == OLD_SHAPES) {
+    if (e->defect == OLD_SHAPES) {
         n_shapes = 1;
         shapes = &shape;
     }
-    if (e->lie == OLD_TIMING)
+    if (e->defect == OLD_TIMING)
         timing = (struct hal_timing){ 1000, 1000 };
-    if (e->lie == OLD_STATUS)
+    if (e->defect == OLD_STATUS)
         status = HAL_MISSED_DEADLINE_TRANSIENT;
     e->to->notify(e->to, status, n_shapes, shapes, timing);
     free(e);
 }
 
-/* At once, so that both calls are there when it returns. */
-static enum hal_status execute_twice(struct liar_model *m, const struct hal_request *request,
+/* Synchronously, so that both callbacks are called before it returns. */
+static enum hal_status execute_twice(struct faulty_model *m, const struct hal_request *request,
                                      const struct hal_execution_config *config,
                                      struct hal_execution_callback *callback)
 {
@@ -194,32 +194,33 @@ static enum hal_status execute_twice(struct liar_model *m, const struct hal_requ
     return status;
 }
 
-static enum hal_status execute_later(struct hal_prepared_model *self, enum hal_version version,
-                                     const struct hal_request *request,
-                                     const struct hal_execution_config *config,
-                                     struct hal_execution_callback *callback)
+static enum hal_status execute_asynchronously(struct hal_prepared_model *self,
+                                              enum hal_version version,
+                                              const struct hal_request *request,
+                                              const struct hal_execution_config *config,
+                                              struct hal_execution_callback *callback)
 {
-    struct liar_model *m = (struct liar_model *) self;
+    struct faulty_model *m = (struct faulty_model *) self;
     struct end *e;
 
-    if (m->liar->lie == OLD_TWICE)
+    if (m->driver->defect == OLD_TWICE)
         return execute_twice(m, request, config, callback);
     e = malloc(sizeof *e);
-    *e = (struct end){ { pass_on }, callback, m->liar->lie };
+    *e = (struct end){ { pass_on }, callback, m->driver->defect };
     return m->inner->methods->execute(m->inner, version, request, config, &e->base);
 }
 
 static void release(struct hal_prepared_model *self)
 {
-    struct liar_model *m = (struct liar_model *) self;
+    struct faulty_model *m = (struct faulty_model *) self;
 
     m->inner->methods->release(m->inner);
     free(m);
 }
 
-static const struct hal_prepared_model_methods liar_methods = { .execute_synchronously = execute,
-                                                                .execute = execute_later,
-                                                                .release = release };
+static const struct hal_prepared_model_methods faulty_methods = { .execute_synchronously = execute,
+                                                                  .execute = execute_asynchronously,
+                                                                  .release = release };
 static const struct hal_prepared_model_methods without_execute = { .execute_synchronously = execute,
                                                                    .release = release };
 
@@ -240,36 +241,36 @@ static enum hal_status prepare(struct hal_driver *self, enum hal_version version
                                const struct hal_prepare_config *config,
                                struct hal_prepare_callback *callback)
 {
-    struct liar *l = (struct liar *) self;
+    struct faulty *l = (struct faulty *) self;
     struct catcher c = { { catch }, NULL };
-    struct liar_model *m;
+    struct faulty_model *m;
 
-    if (l->lie == PREPARE_NULL || l->lie == PREPARE_REFUSED || l->lie == PREPARE_UNKNOWN) {
-        enum hal_status status = l->lie == PREPARE_NULL      ? HAL_NONE
-                                 : l->lie == PREPARE_REFUSED ? HAL_GENERAL_FAILURE
-                                                             : (enum hal_status) 1000;
+    if (l->defect == PREPARE_NULL || l->defect == PREPARE_REFUSED || l->defect == PREPARE_UNKNOWN) {
+        enum hal_status status = l->defect == PREPARE_NULL      ? HAL_NONE
+                                 : l->defect == PREPARE_REFUSED ? HAL_GENERAL_FAILURE
+                                                                : (enum hal_status) 1000;
         callback->notify(callback, status, NULL);
         return HAL_NONE;
     }
     ck_assert_int_eq(l->inner->prepare_model(l->inner, version, model, config, &c.base), HAL_NONE);
     m = calloc(1, sizeof *m);
-    *m = (struct liar_model){ { l->lie == OLD_NO_EXECUTE ? &without_execute : &liar_methods },
-                              l,
-                              c.prepared };
-    if (l->lie == PREPARE_WITHOUT_METHODS) {
+    *m = (struct faulty_model){
+        { l->defect == OLD_NO_EXECUTE ? &without_execute : &faulty_methods }, l, c.prepared
+    };
+    if (l->defect == PREPARE_WITHOUT_METHODS) {
         m->base.methods = NULL;
         l->lost = m;
     }
-    callback->notify(callback, l->lie == PREPARE_ERROR_WITH_MODEL ? HAL_GENERAL_FAILURE : HAL_NONE,
-                     &m->base);
-    if (l->lie == PREPARE_TWICE)
+    callback->notify(
+        callback, l->defect == PREPARE_ERROR_WITH_MODEL ? HAL_GENERAL_FAILURE : HAL_NONE, &m->base);
+    if (l->defect == PREPARE_TWICE)
         callback->notify(callback, HAL_GENERAL_FAILURE, NULL);
-    return l->lie == PREPARE_LATE_STATUS ? HAL_INVALID_ARGUMENT : HAL_NONE;
+    return l->defect == PREPARE_LATE_STATUS ? HAL_INVALID_ARGUMENT : HAL_NONE;
 }
 
 static struct hal_driver *inner_of(struct hal_driver *self)
 {
-    return ((struct liar *) self)->inner;
+    return ((struct faulty *) self)->inner;
 }
 
 static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
@@ -287,9 +288,9 @@ static enum hal_device_status get_status(struct hal_driver *self)
     return inner_of(self)->get_status(inner_of(self));
 }
 
-static void close_liar(struct hal_driver *self)
+static void close_faulty(struct hal_driver *self)
 {
-    struct liar *l = (struct liar *) self;
+    struct faulty *l = (struct faulty *) self;
 
     if (l->lost)
         release(&l->lost->base);
@@ -297,8 +298,8 @@ static void close_liar(struct hal_driver *self)
     free(l);
 }
 
-static enum hal_status tell_capabilities(struct hal_driver *self, enum hal_version version,
-                                         struct hal_capabilities *ret_capabilities)
+static enum hal_status reference_capabilities(struct hal_driver *self, enum hal_version version,
+                                              struct hal_capabilities *ret_capabilities)
 {
     return inner_of(self)->get_capabilities(inner_of(self), version, ret_capabilities);
 }
@@ -306,9 +307,9 @@ static enum hal_status tell_capabilities(struct hal_driver *self, enum hal_versi
 static struct why w;
 static bool over_socket;
 
-static struct target *open_liar(enum lie lie)
+static struct target *open_faulty(enum defect defect)
 {
-    struct liar *l = calloc(1, sizeof *l);
+    struct faulty *l = calloc(1, sizeof *l);
     struct hal_driver *d = &l->base;
     struct target *t = NULL;
     struct engine *e = NULL;
@@ -317,35 +318,35 @@ static struct target *open_liar(enum lie lie)
     ck_assert_int_eq(driver_new(e, &l->inner, &w), 0);
     l->base = (struct hal_driver){ .abi_version = HAL_ABI_VERSION,
                                    .hal_version = HAL_FL8,
-                                   .name = "liar",
-                                   .get_capabilities = tell_capabilities,
+                                   .name = "faulty",
+                                   .get_capabilities = reference_capabilities,
                                    .get_type = get_type,
                                    .get_version_string = get_version_string,
                                    .get_status = get_status,
                                    .get_supported_operations = supported,
                                    .prepare_model = prepare,
-                                   .close = close_liar };
-    if (lie == STATUS_TOO_NEW)
+                                   .close = close_faulty };
+    if (defect == STATUS_TOO_NEW)
         l->base.hal_version = HAL_1_2;
-    if (lie == TIMING_TOO_FINE)
+    if (defect == TIMING_TOO_FINE)
         l->base.hal_version = HAL_1_3;
-    if (lie >= OLD_HONEST)
+    if (defect >= OLD_CORRECT)
         l->base.hal_version = HAL_1_0;
-    l->lie = lie;
+    l->defect = defect;
     if (over_socket)
         d = client_over_socket(d);
-    ck_assert_int_eq(target_of_driver("liar:", d, &t, &w), 0);
+    ck_assert_int_eq(target_of_driver("faulty:", d, &t, &w), 0);
     if (over_socket)
         t->socket = t->uri;
     return t;
 }
 
-/* z[2,2] = x[2,2] + y[2]; the output's first dimension unknown if asked for. */
-static struct outcome run_liar(enum lie lie, bool unknown, bool measure)
+/* Runs z[2,2] = x[2,2] + y[2]; unknown: the output's first dimension is not declared. */
+static struct outcome run_faulty(enum defect defect, bool unknown, bool measure)
 {
     static float xs[] = { 1, 2, 3, 4 }, ys[] = { 10, 20 };
     struct target_run_options options = { .measure = measure };
-    struct target *t = open_liar(lie);
+    struct target *t = open_faulty(defect);
     struct shape shape = DIMS(2, 2);
     struct outcome o;
     struct build b;
@@ -365,18 +366,18 @@ static struct outcome run_liar(enum lie lie, bool unknown, bool measure)
     return o;
 }
 
-static void check_violation(enum lie lie, bool unknown, bool measure, const char *text)
+static void check_violation(enum defect defect, bool unknown, bool measure, const char *text)
 {
-    struct outcome o = run_liar(lie, unknown, measure);
+    struct outcome o = run_faulty(defect, unknown, measure);
 
-    ck_assert_msg(strstr(o.violation, text), "\"%s\" does not say \"%s\"", o.violation, text);
+    ck_assert_msg(strstr(o.violation, text), "\"%s\" does not contain \"%s\"", o.violation, text);
     outcome_done(&o);
 }
 
-static void check_course(enum lie lie, bool unknown, bool measure, enum stage stage,
-                         enum hal_status status)
+static void check_run(enum defect defect, bool unknown, bool measure, enum stage stage,
+                      enum hal_status status)
 {
-    struct outcome o = run_liar(lie, unknown, measure);
+    struct outcome o = run_faulty(defect, unknown, measure);
 
     ck_assert_str_eq(o.violation, "");
     ck_assert_int_eq(o.stage, stage);
@@ -384,13 +385,13 @@ static void check_course(enum lie lie, bool unknown, bool measure, enum stage st
     outcome_done(&o);
 }
 
-START_TEST(an_honest_driver_gives_its_result)
+START_TEST(a_correct_driver_returns_its_result)
 {
     over_socket = _i;
     const float want[] = { 11, 22, 13, 24 };
 
     for (int unknown = 0; unknown < 2; unknown++) {
-        struct outcome o = run_liar(HONEST, unknown, false);
+        struct outcome o = run_faulty(CORRECT, unknown, false);
         ck_assert_str_eq(o.violation, "");
         ck_assert_int_eq(o.stage, STAGE_DONE);
         ck_assert_uint_eq(o.n_out, 1);
@@ -402,15 +403,15 @@ START_TEST(an_honest_driver_gives_its_result)
 }
 END_TEST
 
-START_TEST(what_is_no_violation_is_told_by_stage_and_status)
+START_TEST(permitted_failures_are_reported_by_stage_and_status)
 {
     over_socket = _i;
-    check_course(SUPPORTS_NOTHING, false, false, STAGE_SUPPORTED, HAL_NONE);
-    check_course(SUPPORTED_ERROR, false, false, STAGE_SUPPORTED, HAL_GENERAL_FAILURE);
-    check_course(PREPARE_REFUSED, false, false, STAGE_PREPARE, HAL_GENERAL_FAILURE);
-    check_course(INSUFFICIENT_HONEST, true, false, STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE);
-    check_course(SHAPES_MISSING, false, false, STAGE_DONE, HAL_NONE);
-    check_course(TIMING_HONEST, false, true, STAGE_DONE, HAL_NONE);
+    check_run(SUPPORTS_NOTHING, false, false, STAGE_SUPPORTED, HAL_NONE);
+    check_run(SUPPORTED_ERROR, false, false, STAGE_SUPPORTED, HAL_GENERAL_FAILURE);
+    check_run(PREPARE_REFUSED, false, false, STAGE_PREPARE, HAL_GENERAL_FAILURE);
+    check_run(INSUFFICIENT_CORRECT, true, false, STAGE_EXECUTE, HAL_OUTPUT_INSUFFICIENT_SIZE);
+    check_run(SHAPES_MISSING, false, false, STAGE_DONE, HAL_NONE);
+    check_run(TIMING_CORRECT, false, true, STAGE_DONE, HAL_NONE);
 }
 END_TEST
 
@@ -442,7 +443,7 @@ START_TEST(statuses_must_exist_in_the_drivers_version)
 }
 END_TEST
 
-START_TEST(shapes_are_none_or_right)
+START_TEST(shapes_are_absent_or_exact)
 {
     over_socket = _i;
     check_violation(SHAPES_SHORT, false, false, "5 output shapes for 1 outputs");
@@ -460,7 +461,7 @@ START_TEST(shapes_are_none_or_right)
 }
 END_TEST
 
-START_TEST(timing_is_given_when_asked_for_and_in_order)
+START_TEST(durations_are_measured_on_request_and_ordered)
 {
     over_socket = _i;
     check_violation(TIMING_REVERSED, false, true, "exceeds time in the driver");
@@ -470,14 +471,14 @@ START_TEST(timing_is_given_when_asked_for_and_in_order)
 }
 END_TEST
 
-/* Results come with a callback that says how it went, and nothing else. */
+/* The callback has a status, and neither shapes nor durations. */
 START_TEST(drivers_before_1_2_execute_asynchronously)
 {
     over_socket = _i;
     const float want[] = { 11, 22, 13, 24 };
 
     for (int unknown = 0; unknown < 2; unknown++) {
-        struct outcome o = run_liar(OLD_HONEST, unknown, true);
+        struct outcome o = run_faulty(OLD_CORRECT, unknown, true);
         ck_assert_str_eq(o.violation, "");
         ck_assert_int_eq(o.stage, STAGE_DONE);
         ck_assert_mem_eq(o.out[0].data, want, sizeof want);
@@ -492,7 +493,7 @@ START_TEST(drivers_before_1_2_execute_asynchronously)
 }
 END_TEST
 
-START_TEST(memory_is_written_where_it_must_and_only_there)
+START_TEST(exactly_the_outputs_are_written)
 {
     over_socket = _i;
     check_violation(WRITES_PAST, false, false,
@@ -504,7 +505,7 @@ START_TEST(memory_is_written_where_it_must_and_only_there)
 }
 END_TEST
 
-/* ---- what drivers say of themselves */
+/* ---- capabilities */
 
 static struct hal_capabilities capabilities;
 
@@ -522,7 +523,7 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
 
 static void check_info(const char *text)
 {
-    struct target *t = open_liar(HONEST);
+    struct target *t = open_faulty(CORRECT);
     struct target_info i;
 
     t->driver->get_capabilities = get_capabilities;
@@ -559,15 +560,15 @@ Suite *contract_suite(void)
 {
     TCase *c = tcase_create("contract");
 
-    tcase_add_loop_test(c, an_honest_driver_gives_its_result, 0, 2);
-    tcase_add_loop_test(c, what_is_no_violation_is_told_by_stage_and_status, 0, 2);
+    tcase_add_loop_test(c, a_correct_driver_returns_its_result, 0, 2);
+    tcase_add_loop_test(c, permitted_failures_are_reported_by_stage_and_status, 0, 2);
     tcase_add_loop_test(c, support_must_be_answered_for_every_operation, 0, 2);
     tcase_add_loop_test(c, preparation_calls_back_once_with_a_model_or_an_error, 0, 2);
     tcase_add_loop_test(c, statuses_must_exist_in_the_drivers_version, 0, 2);
-    tcase_add_loop_test(c, shapes_are_none_or_right, 0, 2);
-    tcase_add_loop_test(c, timing_is_given_when_asked_for_and_in_order, 0, 2);
+    tcase_add_loop_test(c, shapes_are_absent_or_exact, 0, 2);
+    tcase_add_loop_test(c, durations_are_measured_on_request_and_ordered, 0, 2);
     tcase_add_loop_test(c, drivers_before_1_2_execute_asynchronously, 0, 2);
-    tcase_add_loop_test(c, memory_is_written_where_it_must_and_only_there, 0, 2);
+    tcase_add_loop_test(c, exactly_the_outputs_are_written, 0, 2);
     tcase_add_test(c, capabilities_are_above_zero_and_in_order);
     return make_suite("contract", c, NULL);
 }

@@ -1,4 +1,5 @@
-/* Models to HAL structures and back; what hostile clients may send. */
+/* Conversion of models to HAL structures and back; validation of models and requests from hostile
+ * clients. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <string.h>
@@ -17,8 +18,7 @@ static struct target *target;
 
 static float pool_values[] = { 0.5f, 1, 1.5f, 2 };
 
-/* [0]: if (c) then x * k else x + k, k in a pool; [1] and [2] the branches; z = that, unknown
- * shape. */
+/* Graph 0: z = if (c) then x * k else x + k; graphs 1 and 2 are the branches; k lies in a pool. */
 static void set_up(void)
 {
     static struct pool pool = { pool_values, sizeof pool_values };
@@ -54,7 +54,7 @@ static void tear_down(void)
     build_done(&b);
 }
 
-START_TEST(a_model_survives_the_round_trip)
+START_TEST(conversion_and_back_preserve_a_model)
 {
     struct mapping pool = { (uint8_t *) pool_values, sizeof pool_values, false };
     struct model m;
@@ -113,11 +113,11 @@ static struct notified prepare(enum hal_version version, const struct hal_prepar
     return n;
 }
 
-static const struct hal_prepare_config usual = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                                 .priority = HAL_PRIORITY_MEDIUM,
-                                                 .deadline = HAL_NO_DEADLINE };
+static const struct hal_prepare_config default_config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                                          .priority = HAL_PRIORITY_MEDIUM,
+                                                          .deadline = HAL_NO_DEADLINE };
 
-/* Both questions must be answered INVALID_ARGUMENT, the callback too. */
+/* get_supported_operations, prepare_model and its callback must report INVALID_ARGUMENT. */
 static void check_invalid(const char *what)
 {
     struct hal_driver *d = (struct hal_driver *) (uintptr_t) target_driver(target);
@@ -126,12 +126,13 @@ static void check_invalid(const char *what)
 
     ck_assert_msg(d->get_supported_operations(d, HAL_1_3, &hal, supported, &n) ==
                       HAL_INVALID_ARGUMENT,
-                  "%s: supported", what);
+                  "%s: get_supported_operations", what);
     ck_assert_uint_eq(n, 99);
-    ck_assert_msg(prepare(HAL_1_3, &usual).status == HAL_INVALID_ARGUMENT, "%s: prepared", what);
+    ck_assert_msg(prepare(HAL_1_3, &default_config).status == HAL_INVALID_ARGUMENT,
+                  "%s: prepare_model", what);
 }
 
-/* Writable copies of the parts that are bent. */
+/* Writable copies of the parts that a test changes. */
 static struct hal_operand *operands(struct hal_subgraph *g)
 {
     struct hal_operand *o = arena_copy(b.arena, g->operands, g->n_operands * sizeof *o);
@@ -148,12 +149,13 @@ static struct hal_operation *operations(struct hal_subgraph *g)
     return o;
 }
 
-#define BENT(what, code)                                                                           \
+/* Changes the model, checks that it is rejected, and restores it. */
+#define REJECTED(what, code)                                                                       \
     do {                                                                                           \
-        struct hal_model honest = hal;                                                             \
+        struct hal_model original = hal;                                                           \
         code;                                                                                      \
         check_invalid(what);                                                                       \
-        hal = honest;                                                                              \
+        hal = original;                                                                            \
     } while (0)
 
 static struct hal_subgraph *branch(void)
@@ -164,62 +166,62 @@ static struct hal_subgraph *branch(void)
     return g;
 }
 
-START_TEST(operands_that_lie_are_refused)
+START_TEST(invalid_operands_are_rejected)
 {
     static const uint32_t zeros[MAX_RANK + 1];
 
-    BENT("type", operands(&hal.main)[3].type = 16);
-    BENT("type", operands(&hal.main)[3].type = -1);
-    BENT("lifetime", operands(&hal.main)[3].lifetime = (enum hal_lifetime) 7);
-    BENT("no dimensions", operands(&hal.main)[3].dims = NULL);
-    BENT("rank",
-         (operands(&hal.main)[3].n_dims = MAX_RANK + 1, operands(&hal.main)[3].dims = zeros));
-    BENT("location", operands(&hal.main)[3].location.offset = 1);
-    BENT("consumers", operands(&hal.main)[3].n_consumers++);
-    BENT("scale", operands(&hal.main)[3].scale = 1);
-    BENT("zero", operands(&hal.main)[3].zero = 1);
-    BENT("extra", operands(&hal.main)[3].extra = HAL_EXTRA_CHANNEL_QUANT);
-    BENT("extra", operands(&hal.main)[3].extra = HAL_EXTRA_EXTENSION);
-    BENT("subgraph", operands(&hal.main)[1].location.offset = 2);
-    BENT("subgraph", operands(&hal.main)[1].location.offset = UINT32_MAX);
+    REJECTED("type", operands(&hal.main)[3].type = 16);
+    REJECTED("type", operands(&hal.main)[3].type = -1);
+    REJECTED("lifetime", operands(&hal.main)[3].lifetime = (enum hal_lifetime) 7);
+    REJECTED("no dimensions", operands(&hal.main)[3].dims = NULL);
+    REJECTED("rank",
+             (operands(&hal.main)[3].n_dims = MAX_RANK + 1, operands(&hal.main)[3].dims = zeros));
+    REJECTED("location", operands(&hal.main)[3].location.offset = 1);
+    REJECTED("consumers", operands(&hal.main)[3].n_consumers++);
+    REJECTED("scale", operands(&hal.main)[3].scale = 1);
+    REJECTED("zero", operands(&hal.main)[3].zero = 1);
+    REJECTED("extra", operands(&hal.main)[3].extra = HAL_EXTRA_CHANNEL_QUANT);
+    REJECTED("extra", operands(&hal.main)[3].extra = HAL_EXTRA_EXTENSION);
+    REJECTED("subgraph", operands(&hal.main)[1].location.offset = 2);
+    REJECTED("subgraph", operands(&hal.main)[1].location.offset = UINT32_MAX);
 }
 END_TEST
 
-START_TEST(locations_outside_memory_are_refused)
+START_TEST(locations_outside_memory_are_rejected)
 {
-    BENT("copy", operands(&hal.main)[0].location.offset = hal.operand_values_length);
-    BENT("copy", operands(&hal.main)[0].location.offset = UINT64_MAX);
-    BENT("copy", operands(&hal.main)[0].location.length = UINT64_MAX);
-    BENT("copy", operands(&hal.main)[0].location.pool = 1);
-    BENT("padding", operands(&hal.main)[0].location.padding = 1);
-    BENT("values", hal.operand_values = NULL);
-    BENT("reference", operands(branch())[1].location.pool = 1);
-    BENT("reference", operands(branch())[1].location.offset = 12);
-    BENT("reference", operands(branch())[1].location.offset = UINT64_MAX - 3);
-    BENT("reference", operands(branch())[1].location.length = 4);
-    BENT("pools", hal.pools = NULL);
+    REJECTED("copy", operands(&hal.main)[0].location.offset = hal.operand_values_length);
+    REJECTED("copy", operands(&hal.main)[0].location.offset = UINT64_MAX);
+    REJECTED("copy", operands(&hal.main)[0].location.length = UINT64_MAX);
+    REJECTED("copy", operands(&hal.main)[0].location.pool = 1);
+    REJECTED("padding", operands(&hal.main)[0].location.padding = 1);
+    REJECTED("values", hal.operand_values = NULL);
+    REJECTED("reference", operands(branch())[1].location.pool = 1);
+    REJECTED("reference", operands(branch())[1].location.offset = 12);
+    REJECTED("reference", operands(branch())[1].location.offset = UINT64_MAX - 3);
+    REJECTED("reference", operands(branch())[1].location.length = 4);
+    REJECTED("pools", hal.pools = NULL);
 }
 END_TEST
 
-START_TEST(lists_that_lie_are_refused)
+START_TEST(invalid_lists_are_rejected)
 {
     static const uint32_t far[] = { 0, 1, 2, 99 }, twice[] = { 4, 4 };
 
-    BENT("input index", operations(&hal.main)->inputs = far);
-    BENT("output index", operations(&hal.main)->outputs = far + 3);
-    BENT("no inputs", operations(&hal.main)->inputs = NULL);
-    BENT("operation type", operations(&hal.main)->type = 102);
-    BENT("operation type", operations(&hal.main)->type = -1);
-    BENT("graph inputs", hal.main.inputs = far + 3);
-    BENT("graph outputs", (hal.main.outputs = twice, hal.main.n_outputs = 2));
-    BENT("no operations", hal.main.n_operations = 0);
-    BENT("no operands", hal.main.operands = NULL);
-    BENT("no subgraphs", hal.referenced = NULL);
-    BENT("a cycle", operations(branch())[0] = hal.main.operations[0]);
+    REJECTED("input index", operations(&hal.main)->inputs = far);
+    REJECTED("output index", operations(&hal.main)->outputs = far + 3);
+    REJECTED("no inputs", operations(&hal.main)->inputs = NULL);
+    REJECTED("operation type", operations(&hal.main)->type = 102);
+    REJECTED("operation type", operations(&hal.main)->type = -1);
+    REJECTED("graph inputs", hal.main.inputs = far + 3);
+    REJECTED("graph outputs", (hal.main.outputs = twice, hal.main.n_outputs = 2));
+    REJECTED("no operations", hal.main.n_operations = 0);
+    REJECTED("no operands", hal.main.operands = NULL);
+    REJECTED("no subgraphs", hal.referenced = NULL);
+    REJECTED("a cycle", operations(branch())[0] = hal.main.operations[0]);
 }
 END_TEST
 
-START_TEST(an_operand_of_any_alignment_is_read)
+START_TEST(unaligned_constants_are_read)
 {
     uint8_t *shifted = arena_alloc(b.arena, hal.operand_values_length + 17, 1);
     struct hal_operand *o = operands(branch());
@@ -232,7 +234,7 @@ START_TEST(an_operand_of_any_alignment_is_read)
     o[2].location.offset++; /* a scalar, now at an odd address */
     struct hal_operand *other = operands(&((struct hal_subgraph *) (uintptr_t) hal.referenced)[1]);
     other[2].location.offset++;
-    n = prepare(HAL_1_3, &usual);
+    n = prepare(HAL_1_3, &default_config);
     ck_assert_int_eq(n.status, HAL_NONE);
     n.prepared->methods->release(n.prepared);
 }
@@ -240,20 +242,22 @@ END_TEST
 
 START_TEST(versions_and_configurations_are_checked)
 {
-    struct hal_prepare_config bad = usual, late = usual;
+    struct hal_prepare_config bad = default_config, late = default_config;
     struct notified n;
 
-    ck_assert_int_eq(prepare(HAL_1_2, &usual).status, HAL_INVALID_ARGUMENT); /* IF is of 1.3 */
-    ck_assert_int_eq(prepare((enum hal_version)(HAL_FL8 + 1), &usual).status, HAL_INVALID_ARGUMENT);
-    ck_assert_int_eq(prepare((enum hal_version) 0, &usual).status, HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(prepare(HAL_1_2, &default_config).status,
+                     HAL_INVALID_ARGUMENT); /* IF is of 1.3 */
+    ck_assert_int_eq(prepare((enum hal_version)(HAL_FL8 + 1), &default_config).status,
+                     HAL_INVALID_ARGUMENT);
+    ck_assert_int_eq(prepare((enum hal_version) 0, &default_config).status, HAL_INVALID_ARGUMENT);
     bad.preference = (enum hal_preference) 3;
     ck_assert_int_eq(prepare(HAL_1_3, &bad).status, HAL_INVALID_ARGUMENT);
-    bad = usual;
+    bad = default_config;
     bad.priority = (enum hal_priority) - 1;
     ck_assert_int_eq(prepare(HAL_1_3, &bad).status, HAL_INVALID_ARGUMENT);
     late.deadline = 1;
     ck_assert_int_eq(prepare(HAL_1_3, &late).status, HAL_MISSED_DEADLINE_PERSISTENT);
-    n = prepare(HAL_1_3, &usual);
+    n = prepare(HAL_1_3, &default_config);
     ck_assert_int_eq(n.status, HAL_NONE);
     n.prepared->methods->release(n.prepared);
 }
@@ -261,23 +265,24 @@ END_TEST
 
 /* ---- memory and requests */
 
-/* Constants of the branches in a file of `size` bytes that claims the whole. */
+/* Prepares with the branches' constants in a file of `size` bytes, and a memory of 16 bytes at the
+ * offset. */
 static enum hal_status prepare_from_file(off_t size, uint64_t offset)
 {
     struct hal_memory memory = { HAL_MEMORY_FD, HAL_MEMORY_READ,
                                  NULL,          memfd_create("pool", MFD_CLOEXEC),
                                  offset,        sizeof pool_values };
-    struct hal_model honest = hal;
+    struct hal_model original = hal;
 
     ck_assert_int_ge(memory.fd, 0);
     ck_assert_int_eq((int) write(memory.fd, pool_values, sizeof pool_values), sizeof pool_values);
     ck_assert_int_eq(ftruncate(memory.fd, size), 0);
     hal.pools = &memory;
-    struct notified n = prepare(HAL_1_3, &usual);
+    struct notified n = prepare(HAL_1_3, &default_config);
     if (n.prepared)
         n.prepared->methods->release(n.prepared);
     close(memory.fd);
-    hal = honest;
+    hal = original;
     return n.status;
 }
 
@@ -288,15 +293,15 @@ START_TEST(descriptors_are_mapped_and_checked)
     ck_assert_int_eq(prepare_from_file(sizeof pool_values, 1), HAL_INVALID_ARGUMENT);
     ck_assert_int_eq(prepare_from_file(sizeof pool_values, 1 << 20), HAL_INVALID_ARGUMENT);
     struct hal_memory bad = { HAL_MEMORY_FD, HAL_MEMORY_READ, NULL, -1, 0, 16 };
-    BENT("no descriptor", hal.pools = &bad);
+    REJECTED("no descriptor", hal.pools = &bad);
     struct hal_memory unreadable = { HAL_MEMORY_ADDRESS, HAL_MEMORY_WRITE, pool_values, -1, 0, 16 };
-    BENT("not readable", hal.pools = &unreadable);
+    REJECTED("not readable", hal.pools = &unreadable);
 }
 END_TEST
 
 static float in_values[] = { 3, 4 }, out_values[2];
 
-/* A right request, for each test to bend. */
+/* A valid request, which each test changes. */
 static struct hal_request_pool pools[] = {
     { false, 0, { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ, in_values, -1, 0, sizeof in_values } },
     { false,
@@ -304,8 +309,8 @@ static struct hal_request_pool pools[] = {
       { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, out_values, -1, 0,
         sizeof out_values } },
 };
-static const struct hal_argument right_in = { .location = { .pool = 0, .length = 8 } };
-static const struct hal_argument right_out = { .location = { .pool = 1, .length = 8 } };
+static const struct hal_argument valid_in = { .location = { .pool = 0, .length = 8 } };
+static const struct hal_argument valid_out = { .location = { .pool = 1, .length = 8 } };
 
 static enum hal_status execute(struct hal_prepared_model *p, struct hal_argument in,
                                struct hal_argument out, struct hal_result *result)
@@ -323,7 +328,7 @@ static enum hal_status execute(struct hal_prepared_model *p, struct hal_argument
 
 #define EXECUTED(status, in_change, out_change)                                                    \
     do {                                                                                           \
-        struct hal_argument in = right_in, out = right_out;                                        \
+        struct hal_argument in = valid_in, out = valid_out;                                        \
         (void) (in_change), (void) (out_change);                                                   \
         ck_assert_int_eq(execute(n.prepared, in, out, &result), status);                           \
     } while (0)
@@ -333,10 +338,10 @@ START_TEST(requests_are_checked)
     static const uint32_t two[] = { 2 }, three[] = { 3 }, zero[] = { 0 };
     struct hal_output_shape shape;
     struct hal_result result = { .shapes = &shape, .capacity = 1 };
-    struct notified n = prepare(HAL_1_3, &usual);
+    struct notified n = prepare(HAL_1_3, &default_config);
 
     EXECUTED(HAL_NONE, 0, 0);
-    ck_assert(out_values[0] == 3 && out_values[1] == 6); /* times 1 and 1.5 */
+    ck_assert(out_values[0] == 3 && out_values[1] == 6); /* 3 * 1 and 4 * 1.5 */
     EXECUTED(HAL_NONE, (in.n_dims = 1, in.dims = two), 0);
     EXECUTED(HAL_INVALID_ARGUMENT, (in.n_dims = 1, in.dims = three), 0);
     EXECUTED(HAL_NONE, 0, (out.n_dims = 1, out.dims = zero));
@@ -357,8 +362,8 @@ START_TEST(requests_are_checked)
 }
 END_TEST
 
-/* Every branch of every branch would be looked at 2^60 times. */
-START_TEST(branches_of_branches_are_looked_at_once)
+/* Each subgraph is used twice, so that visiting every use would take 2^60 steps. */
+START_TEST(shared_subgraphs_are_checked_once)
 {
     enum { DEPTH = 60 };
     struct hal_driver *d = (struct hal_driver *) (uintptr_t) target_driver(target);
@@ -386,7 +391,7 @@ END_TEST
 
 /* ---- caching */
 
-START_TEST(a_driver_without_cache_files_says_so)
+START_TEST(a_driver_without_caching_needs_no_files)
 {
     struct target *golden;
     struct notified cached = { { notify }, 0, HAL_NONE, NULL };
@@ -396,7 +401,7 @@ START_TEST(a_driver_without_cache_files_says_so)
     struct hal_driver *d = (struct hal_driver *) (uintptr_t) target_driver(golden);
     ck_assert_int_eq(d->get_number_of_cache_files_needed(d, &n_model, &n_data), HAL_NONE);
     ck_assert(n_model == 0 && n_data == 0);
-    ck_assert_int_eq(d->prepare_model_from_cache(d, HAL_1_3, &usual, &cached.base),
+    ck_assert_int_eq(d->prepare_model_from_cache(d, HAL_1_3, &default_config, &cached.base),
                      HAL_GENERAL_FAILURE);
     ck_assert(cached.calls == 1 && cached.status == HAL_GENERAL_FAILURE && !cached.prepared);
     target_free(golden);
@@ -408,15 +413,15 @@ Suite *convert_suite(void)
     TCase *c = tcase_create("convert");
 
     tcase_add_checked_fixture(c, set_up, tear_down);
-    tcase_add_test(c, a_model_survives_the_round_trip);
-    tcase_add_test(c, operands_that_lie_are_refused);
-    tcase_add_test(c, locations_outside_memory_are_refused);
-    tcase_add_test(c, lists_that_lie_are_refused);
-    tcase_add_test(c, an_operand_of_any_alignment_is_read);
+    tcase_add_test(c, conversion_and_back_preserve_a_model);
+    tcase_add_test(c, invalid_operands_are_rejected);
+    tcase_add_test(c, locations_outside_memory_are_rejected);
+    tcase_add_test(c, invalid_lists_are_rejected);
+    tcase_add_test(c, unaligned_constants_are_read);
     tcase_add_test(c, versions_and_configurations_are_checked);
     tcase_add_test(c, descriptors_are_mapped_and_checked);
     tcase_add_test(c, requests_are_checked);
-    tcase_add_test(c, branches_of_branches_are_looked_at_once);
-    tcase_add_test(c, a_driver_without_cache_files_says_so);
+    tcase_add_test(c, shared_subgraphs_are_checked_once);
+    tcase_add_test(c, a_driver_without_caching_needs_no_files);
     return make_suite("convert", c, NULL);
 }

@@ -1,6 +1,5 @@
-/* Executions under way: models that are released meanwhile, fences and durations, who has the
- * device when several want it.  What every kind of execution must do is in
- * tests/test_vts_executions.c. */
+/* Executions in progress: models released meanwhile, fences and durations, several executions on
+ * one device.  The rules for every kind of execution are in tests/test_vts_executions.c. */
 #include <check.h>
 #include <poll.h>
 #include <signal.h>
@@ -30,12 +29,12 @@ static void open_with(struct hal_driver *d)
     client_fill(&request, N);
 }
 
-static void open_here(void)
+static void open_in_process(void)
 {
     open_with(client_open("cpu", HAL_FL8));
 }
 
-static void open_there(void)
+static void open_over_socket(void)
 {
     open_with(client_over_socket(client_open("cpu", HAL_FL8)));
 }
@@ -68,23 +67,23 @@ START_TEST(a_model_may_be_released_while_it_runs)
 }
 END_TEST
 
-/* Memory that is long in coming, as that of a file in user space may be. */
+/* Memory whose first access blocks, as that of a FUSE file may. */
 enum { SLOW_BYTES = 4096 };
 static void *slow;
-static atomic_bool is_touched, may_come;
+static atomic_bool is_touched, may_continue;
 
-static void bring_slowly(int signal)
+static void block_access(int signal)
 {
     const struct timespec pause = { 0, 1000000 };
 
     (void) signal;
     atomic_store(&is_touched, true);
-    while (!atomic_load(&may_come))
+    while (!atomic_load(&may_continue))
         nanosleep(&pause, NULL);
     mprotect(slow, SLOW_BYTES, PROT_READ | PROT_WRITE);
 }
 
-static void *execute_slowly(void *argument)
+static void *execute_with_slow_memory(void *argument)
 {
     struct client_request *r = argument;
 
@@ -92,10 +91,10 @@ static void *execute_slowly(void *argument)
     return NULL;
 }
 
-/* _i: the pool, of an input or of the output. */
-START_TEST(memory_that_is_long_in_coming_keeps_nobody_else_waiting)
+/* _i: index of the slow pool, of an input or of the output. */
+START_TEST(slow_memory_does_not_block_other_executions)
 {
-    const struct sigaction action = { .sa_handler = bring_slowly };
+    const struct sigaction action = { .sa_handler = block_access };
     struct client_request other;
     pthread_t thread;
 
@@ -104,18 +103,18 @@ START_TEST(memory_that_is_long_in_coming_keeps_nobody_else_waiting)
     ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
     client_fill(&other, N);
     request.pool[_i].memory.address = slow;
-    ck_assert_int_eq(pthread_create(&thread, NULL, execute_slowly, &request), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, execute_with_slow_memory, &request), 0);
     while (!atomic_load(&is_touched))
         sched_yield();
     ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &other.hal, &other.result), HAL_NONE);
     client_check(&other, N);
-    atomic_store(&may_come, true);
+    atomic_store(&may_continue, true);
     pthread_join(thread, NULL);
     munmap(slow, SLOW_BYTES);
 }
 END_TEST
 
-/* A buffer for x and z. */
+/* A buffer for the roles of x and z. */
 static struct hal_buffer *allocate(uint32_t *ret_token)
 {
     const struct hal_buffer_role role = { 0, 0, 1 };
@@ -130,7 +129,7 @@ static struct hal_buffer *allocate(uint32_t *ret_token)
 
 static struct hal_buffer *buffer;
 
-static void *copy_slowly(void *argument)
+static void *copy_with_slow_memory(void *argument)
 {
     const struct hal_memory m = {
         HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, slow, -1, 0, N * sizeof(float)
@@ -143,10 +142,10 @@ static void *copy_slowly(void *argument)
     return NULL;
 }
 
-/* Whoever has the device may want the buffer, too.  _i: copied in, or out. */
-START_TEST(copies_that_are_long_in_coming_keep_nobody_waiting)
+/* An execution may use the buffer meanwhile.  _i: 0 copy_from, 1 copy_to. */
+START_TEST(slow_copies_do_not_block_executions)
 {
-    const struct sigaction action = { .sa_handler = bring_slowly };
+    const struct sigaction action = { .sa_handler = block_access };
     struct hal_execution_config config = client_config();
     bool is_out = _i;
     pthread_t thread;
@@ -159,7 +158,7 @@ START_TEST(copies_that_are_long_in_coming_keep_nobody_waiting)
     slow = mmap(NULL, SLOW_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(slow, MAP_FAILED);
     ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
-    ck_assert_int_eq(pthread_create(&thread, NULL, copy_slowly, &is_out), 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, copy_with_slow_memory, &is_out), 0);
     while (!atomic_load(&is_touched))
         sched_yield();
     request.in[0].location = (struct hal_location){ .pool = 0 };
@@ -169,7 +168,7 @@ START_TEST(copies_that_are_long_in_coming_keep_nobody_waiting)
                      HAL_NONE);
     for (int i = 0; i < N; i++)
         ck_assert_float_eq(request.z[i], x[i] + request.y[i]);
-    atomic_store(&may_come, true);
+    atomic_store(&may_continue, true);
     pthread_join(thread, NULL);
     buffer->methods->release(buffer);
     munmap(slow, SLOW_BYTES);
@@ -205,7 +204,7 @@ START_TEST(a_fenced_execution_waits_and_signals)
     ck_assert_int_eq(fence_open(&before), 0);
     ck_assert_int_eq(run_fenced(1, &before.wait, HAL_NO_TIME, &fence, &info), HAL_NONE);
     ck_assert(!is_signalled(fence));
-    request.x[1] = 100; /* read only now */
+    request.x[1] = 100; /* not read before the fence is signalled */
     fence_complete(&before, true);
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
     ck_assert_float_eq(request.z[1], 110);
@@ -218,8 +217,8 @@ START_TEST(a_fenced_execution_waits_and_signals)
 }
 END_TEST
 
-/* Whoever was to signal may be sooner another time. */
-START_TEST(a_deadline_that_passes_before_the_fences_signal_is_missed_for_now)
+/* Transient: the fences may be signalled earlier another time. */
+START_TEST(a_deadline_before_the_fences_signal_is_missed_transiently)
 {
     struct hal_execution_config config = client_config();
     struct hal_timing launched, fenced;
@@ -246,7 +245,7 @@ START_TEST(a_deadline_that_passes_before_the_fences_signal_is_missed_for_now)
 }
 END_TEST
 
-START_TEST(a_duration_is_counted_from_the_fences)
+START_TEST(a_duration_starts_when_the_fences_signal)
 {
     struct hal_timing launched, fenced;
     struct hal_fenced_info *info;
@@ -263,7 +262,7 @@ END_TEST
 
 /* ---- reusable */
 
-START_TEST(a_reusable_execution_is_never_two_at_once)
+START_TEST(a_reusable_execution_runs_once_at_a_time)
 {
     struct hal_execution_config config = client_config();
     struct hal_fenced_info *info;
@@ -280,7 +279,7 @@ START_TEST(a_reusable_execution_is_never_two_at_once)
         HAL_NONE);
     ck_assert_int_eq(x->methods->execute_synchronously(x, HAL_NO_DEADLINE, &request.result),
                      HAL_GENERAL_FAILURE);
-    x->methods->release(x); /* the one under way goes on */
+    x->methods->release(x); /* the execution in progress continues */
     fence_complete(&before, true);
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
     client_check(&request, N);
@@ -290,9 +289,9 @@ START_TEST(a_reusable_execution_is_never_two_at_once)
 }
 END_TEST
 
-/* ---- contention, as a script */
+/* ---- contention: a script of executions */
 
-enum { ADDS = 5 }; /* as many points where an execution may be suspended */
+enum { ADDS = 5 }; /* operations, between which an execution may be suspended */
 
 struct record {
     size_t at;
@@ -301,7 +300,7 @@ struct record {
 
 static void watch(void *user, enum schedule_event event, const struct job *j, double now)
 {
-    static const char *const names[] = { "starts", "stops", "goes on", "ends" };
+    static const char *const names[] = { "starts", "stops", "resumes", "ends" };
     struct record *r = user;
     int n = snprintf(r->text + r->at, sizeof r->text - r->at, "%g: %llu %s\n", now * 1e-9,
                      (unsigned long long) j->number, names[event]);
@@ -309,8 +308,8 @@ static void watch(void *user, enum schedule_event event, const struct job *j, do
     r->at += (size_t) n;
 }
 
-/* The same from a trace: what lies on the device's track. */
-static void see(const struct trace_event *e, void *user)
+/* The same from a trace: the events of the device's track. */
+static void record_event(const struct trace_event *e, void *user)
 {
     static const char *const kinds[] = { [TRACE_BEGIN] = "{", [TRACE_END] = "}" };
     static double origin;
@@ -346,18 +345,18 @@ static const struct step {
     { HAL_PRIORITY_HIGH, 30, UINT64_C(4000000000), HAL_MISSED_DEADLINE_PERSISTENT },
 };
 
-/* By hand: every execution takes a second to be launched and one for each of its operations. */
+/* Computed by hand: an execution takes a second for its launch and one for each operation. */
 static const char schedule[] = "0: 0 starts\n"
                                "2: 0 stops\n"
                                "2: 2 starts\n"
                                "3: 2 stops\n"
                                "3: 4 starts\n"
                                "9: 4 ends\n"
-                               "9: 2 goes on\n"
+                               "9: 2 resumes\n"
                                "14: 2 ends\n"
                                "14: 3 starts\n"
                                "20: 3 ends\n"
-                               "20: 0 goes on\n"
+                               "20: 0 resumes\n"
                                "24: 0 ends\n"
                                "24: 1 starts\n"
                                "24: 1 ends\n"
@@ -407,9 +406,9 @@ static void run_script(struct record *r)
     d->close(d);
 }
 
-START_TEST(a_script_gives_the_same_schedule_every_time)
+START_TEST(a_script_always_gives_the_same_schedule)
 {
-    for (int turn = 0; turn < 20; turn++) {
+    for (int run = 0; run < 20; run++) {
         struct record r = { 0 };
         run_script(&r);
         ck_assert_str_eq(r.text, schedule);
@@ -419,29 +418,29 @@ END_TEST
 
 START_TEST(a_trace_shows_the_schedule)
 {
-    struct record watched = { 0 }, seen = { 0 };
+    struct record watched = { 0 }, traced = { 0 };
 
-    trace_set_sink(see, &seen);
+    trace_set_sink(record_event, &traced);
     run_script(&watched);
     trace_set_sink(NULL, NULL);
-    const char *end = strstr(seen.text, "9: } execution 4\n");
+    const char *end = strstr(traced.text, "9: } execution 4\n");
     ck_assert_ptr_nonnull(end);
-    seen.at = (size_t) (end - seen.text);
-    seen.text[seen.at] = 0;
-    ck_assert_str_eq(seen.text, "0: { execution 0\n"
-                                "0: launch for 1\n"
-                                "1: ADD for 1\n"
-                                "2: } execution 0\n"
-                                "2: { execution 2\n"
-                                "2: launch for 1\n"
-                                "3: } execution 2\n"
-                                "3: { execution 4\n"
-                                "3: launch for 1\n"
-                                "4: ADD for 1\n"
-                                "5: ADD for 1\n"
-                                "6: ADD for 1\n"
-                                "7: ADD for 1\n"
-                                "8: ADD for 1\n");
+    traced.at = (size_t) (end - traced.text);
+    traced.text[traced.at] = 0;
+    ck_assert_str_eq(traced.text, "0: { execution 0\n"
+                                  "0: launch for 1\n"
+                                  "1: ADD for 1\n"
+                                  "2: } execution 0\n"
+                                  "2: { execution 2\n"
+                                  "2: launch for 1\n"
+                                  "3: } execution 2\n"
+                                  "3: { execution 4\n"
+                                  "3: launch for 1\n"
+                                  "4: ADD for 1\n"
+                                  "5: ADD for 1\n"
+                                  "6: ADD for 1\n"
+                                  "7: ADD for 1\n"
+                                  "8: ADD for 1\n");
 }
 END_TEST
 
@@ -452,20 +451,21 @@ static TCase *kinds(const char *name, void (*open)(void))
     tcase_add_checked_fixture(c, open, close_cpu);
     tcase_add_test(c, a_model_may_be_released_while_it_runs);
     tcase_add_test(c, a_fenced_execution_waits_and_signals);
-    tcase_add_test(c, a_deadline_that_passes_before_the_fences_signal_is_missed_for_now);
-    tcase_add_test(c, a_duration_is_counted_from_the_fences);
-    tcase_add_test(c, a_reusable_execution_is_never_two_at_once);
+    tcase_add_test(c, a_deadline_before_the_fences_signal_is_missed_transiently);
+    tcase_add_test(c, a_duration_starts_when_the_fences_signal);
+    tcase_add_test(c, a_reusable_execution_runs_once_at_a_time);
     return c;
 }
 
 Suite *executions_suite(void)
 {
-    TCase *here = kinds("in process", open_here), *there = kinds("over a socket", open_there);
+    TCase *here = kinds("in process", open_in_process),
+          *there = kinds("over a socket", open_over_socket);
     TCase *contention = tcase_create("contention");
 
-    tcase_add_loop_test(here, memory_that_is_long_in_coming_keeps_nobody_else_waiting, 0, 3);
-    tcase_add_loop_test(here, copies_that_are_long_in_coming_keep_nobody_waiting, 0, 2);
-    tcase_add_test(contention, a_script_gives_the_same_schedule_every_time);
+    tcase_add_loop_test(here, slow_memory_does_not_block_other_executions, 0, 3);
+    tcase_add_loop_test(here, slow_copies_do_not_block_executions, 0, 2);
+    tcase_add_test(contention, a_script_always_gives_the_same_schedule);
     tcase_add_test(contention, a_trace_shows_the_schedule);
     return make_suite("executions", here, there, contention, NULL);
 }

@@ -1,4 +1,5 @@
-/* Vendor extensions through drivers: what is served, what it computes, what is refused. */
+/* Vendor extensions through drivers: supported extensions, results, failures at run time.  Rejected
+ * models are in test_extensions_refused.c. */
 #include <check.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 static const struct extension_scale plain = { 1, 0 };
 
-/* Every test in process, and over a socket. */
+/* i: 0 in process, 1 over a socket. */
 static struct hal_driver *open_dsp(int i)
 {
     struct hal_driver *d = client_open("dsp", HAL_FL8);
@@ -32,9 +33,9 @@ static void check_numbers(const struct extension_request *r, uint32_t n)
         ck_assert_int_eq(r->q[i], fibonacci(i));
 }
 
-/* ---- what drivers say of themselves */
+/* ---- supported extensions */
 
-START_TEST(a_device_names_the_extensions_that_it_serves)
+START_TEST(a_device_lists_its_extensions)
 {
     struct hal_driver *d = open_dsp(_i);
     const struct hal_extension *e = NULL;
@@ -53,7 +54,7 @@ START_TEST(a_device_names_the_extensions_that_it_serves)
 }
 END_TEST
 
-START_TEST(the_other_devices_serve_none)
+START_TEST(other_devices_have_no_extensions)
 {
     const struct hal_extension *e = NULL;
     uint32_t n = 9;
@@ -70,7 +71,7 @@ START_TEST(the_other_devices_serve_none)
 }
 END_TEST
 
-/* ---- what is supported where */
+/* ---- supported operations */
 
 static void check_supported(struct hal_driver *d, const struct hal_model *m, uint32_t n,
                             const bool *expected)
@@ -86,25 +87,25 @@ static void check_supported(struct hal_driver *d, const struct hal_model *m, uin
     d->close(d);
 }
 
-START_TEST(each_operation_of_a_mixed_model_is_answered_for)
+START_TEST(support_is_reported_per_operation_of_a_mixed_model)
 {
     static const bool all[] = { true, true, true, true };
-    static const bool ordinary[] = { true, false, false, true };
+    static const bool standard[] = { true, false, false, true };
     struct client_model m;
 
     extension_model_mixed(&m, plain, 7);
     check_supported(open_dsp(0), &m.hal, 4, all);
     check_supported(open_dsp(1), &m.hal, 4, all);
     check_supported(client_open("golden", 0), &m.hal, 4, all);
-    check_supported(client_open("cpu", 0), &m.hal, 4, ordinary);
-    check_supported(client_over_socket(client_open("cpu", 0)), &m.hal, 4, ordinary);
+    check_supported(client_open("cpu", 0), &m.hal, 4, standard);
+    check_supported(client_over_socket(client_open("cpu", 0)), &m.hal, 4, standard);
     client_done(&m);
 }
 END_TEST
 
-START_TEST(what_nobody_knows_is_legal_and_not_supported)
+START_TEST(unknown_extensions_are_valid_and_unsupported)
 {
-    static const bool ordinary[] = { true, false, false, true };
+    static const bool standard[] = { true, false, false, true };
     static const char blob[100000];
     struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
                                          .priority = HAL_PRIORITY_MEDIUM,
@@ -123,12 +124,12 @@ START_TEST(what_nobody_knows_is_legal_and_not_supported)
     }
     ck_assert_int_eq(client_prepare_with(d, HAL_FL8, &m.hal, &config, &m.prepared),
                      HAL_INVALID_ARGUMENT);
-    check_supported(d, &m.hal, 4, ordinary);
+    check_supported(d, &m.hal, 4, standard);
     client_done(&m);
 }
 END_TEST
 
-/* ---- what it computes */
+/* ---- results */
 
 static void check_plain(struct hal_driver *d, enum hal_version version)
 {
@@ -148,7 +149,7 @@ static void check_plain(struct hal_driver *d, enum hal_version version)
     d->close(d);
 }
 
-START_TEST(numbers_are_exact)
+START_TEST(fibonacci_numbers_are_exact)
 {
     ck_assert_int_eq(fibonacci(92), 7540113804746346429);
     check_plain(open_dsp(_i), HAL_FL8);
@@ -173,7 +174,7 @@ static enum hal_status run_scaled(struct extension_scale s, int32_t n, struct ex
     return status;
 }
 
-/* By hand: the seventh number is 8, the fifth 3, the last 7540113804746346429. */
+/* The fifth number is 3, the seventh 8, the last 7540113804746346429. */
 START_TEST(the_attached_scale_is_applied)
 {
     static const struct {
@@ -182,7 +183,7 @@ START_TEST(the_attached_scale_is_applied)
     } rows[] = {
         { { 1, -100 }, -97, -92, 7540113804746346329 },
         { { 0.9999999999999999, 0 }, 3, 8, 7540113804746347266 },
-        { { 2, 0 }, 2, 4, 3770056902373173215 }, /* 1.5 and ...214.5: halves away from zero */
+        { { 2, 0 }, 2, 4, 3770056902373173215 }, /* 1.5 and ...214.5 round away from zero */
         { { 3, 1000 }, 1001, 1003, 2513371268248783143 },
         { { 1e300, 7 }, 7, 7, 7 },
         { { 0x1p62, 0 }, 0, 0, 2 },
@@ -203,7 +204,7 @@ START_TEST(the_attached_scale_is_applied)
 }
 END_TEST
 
-START_TEST(what_does_not_fit_fails_and_says_nothing)
+START_TEST(overflow_fails_without_shapes)
 {
     static const struct {
         struct extension_scale s;
@@ -220,7 +221,7 @@ START_TEST(what_does_not_fit_fails_and_says_nothing)
 }
 END_TEST
 
-START_TEST(a_small_buffer_is_insufficient)
+START_TEST(a_small_output_is_insufficient)
 {
     struct hal_driver *d = open_dsp(_i);
     struct extension_request r;
@@ -238,7 +239,7 @@ START_TEST(a_small_buffer_is_insufficient)
 }
 END_TEST
 
-START_TEST(extensions_stand_among_ordinary_operations)
+START_TEST(extensions_mix_with_standard_operations)
 {
     struct hal_driver *d = open_dsp(_i);
     struct extension_request r;
@@ -259,7 +260,7 @@ START_TEST(extensions_stand_among_ordinary_operations)
 }
 END_TEST
 
-START_TEST(extensions_stand_in_branches)
+START_TEST(extensions_work_in_branches)
 {
     struct hal_driver *d = _i == 2 ? client_open("golden", 0) : open_dsp(_i);
     struct extension_request r;
@@ -356,7 +357,7 @@ END_TEST
 
 /* ---- prefixes and caches */
 
-START_TEST(models_number_as_they_like_and_caches_keep_it)
+START_TEST(prefixes_are_per_model_and_kept_in_caches)
 {
     static const uint16_t prefixes[] = { 1, 2, 0x0fff, 0x7fff };
     struct hal_driver *d = client_open_cached("dsp", 1, 1, NULL);
@@ -376,7 +377,7 @@ START_TEST(models_number_as_they_like_and_caches_keep_it)
         ck_assert_int_eq(client_prepare_with(d, HAL_1_3, NULL, &config, &cached[i]), HAL_NONE);
         files_done(&f);
     }
-    for (int i = 0; i < COUNT(prefixes); i++) { /* side by side */
+    for (int i = 0; i < COUNT(prefixes); i++) { /* all of them at the same time */
         extension_request_fill(&r, 1, 8 * 93);
         r.in[0] = 93;
         ck_assert_int_eq(run(cached[i], HAL_1_3, &r), HAL_NONE);
@@ -387,7 +388,7 @@ START_TEST(models_number_as_they_like_and_caches_keep_it)
 }
 END_TEST
 
-START_TEST(buffers_are_not_made_for_extension_types)
+START_TEST(buffers_of_extension_types_are_not_allocated)
 {
     struct hal_buffer_role role = { 0, 0, 1 };
     const uint32_t dims[] = { 5 };
@@ -411,18 +412,18 @@ Suite *extensions_suite(void)
 {
     TCase *t = tcase_create("all");
 
-    tcase_add_loop_test(t, a_device_names_the_extensions_that_it_serves, 0, 2);
-    tcase_add_test(t, the_other_devices_serve_none);
-    tcase_add_test(t, each_operation_of_a_mixed_model_is_answered_for);
-    tcase_add_loop_test(t, what_nobody_knows_is_legal_and_not_supported, 0, 2);
-    tcase_add_loop_test(t, numbers_are_exact, 0, 2);
+    tcase_add_loop_test(t, a_device_lists_its_extensions, 0, 2);
+    tcase_add_test(t, other_devices_have_no_extensions);
+    tcase_add_test(t, support_is_reported_per_operation_of_a_mixed_model);
+    tcase_add_loop_test(t, unknown_extensions_are_valid_and_unsupported, 0, 2);
+    tcase_add_loop_test(t, fibonacci_numbers_are_exact, 0, 2);
     tcase_add_test(t, the_attached_scale_is_applied);
-    tcase_add_test(t, what_does_not_fit_fails_and_says_nothing);
-    tcase_add_loop_test(t, a_small_buffer_is_insufficient, 0, 2);
-    tcase_add_loop_test(t, extensions_stand_among_ordinary_operations, 0, 2);
-    tcase_add_loop_test(t, extensions_stand_in_branches, 0, 3);
+    tcase_add_test(t, overflow_fails_without_shapes);
+    tcase_add_loop_test(t, a_small_output_is_insufficient, 0, 2);
+    tcase_add_loop_test(t, extensions_mix_with_standard_operations, 0, 2);
+    tcase_add_loop_test(t, extensions_work_in_branches, 0, 3);
     tcase_add_loop_test(t, extensions_run_in_every_kind_of_execution, 0, 2);
-    tcase_add_loop_test(t, models_number_as_they_like_and_caches_keep_it, 0, 2);
-    tcase_add_loop_test(t, buffers_are_not_made_for_extension_types, 0, 2);
+    tcase_add_loop_test(t, prefixes_are_per_model_and_kept_in_caches, 0, 2);
+    tcase_add_loop_test(t, buffers_of_extension_types_are_not_allocated, 0, 2);
     return make_suite("extensions", t, NULL);
 }

@@ -1,5 +1,5 @@
-/* What drivers refuse of models with extensions: bent models through every entry point; what OEMs
- * define; prefixes of every version. */
+/* Models with extensions that drivers must reject: invalid models through every entry point, the
+ * suites' mutations, prefixes by version, OEM operations and types. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static const struct extension_scale plain = { 0.5, 3 };
 enum { X, Y, ACT, N, Q, REAL, ROW, OUT, LONE, OPERANDS = LONE };
 enum { ADDITION, NUMBERS, REALS };
 
-/* A model whose lists may be changed, with room for one more of each. */
-struct bent {
+/* A copy of a model whose lists may be changed, with room for one more of each. */
+struct changed {
     struct hal_operand operand[OPERANDS + 1];
     struct hal_operation operation[8];
     struct hal_extension_prefix name[4];
@@ -33,26 +33,26 @@ static int32_t code(uint16_t prefix, int number)
     return (int32_t) ((uint32_t) prefix << 16 | (uint32_t) number);
 }
 
-static void add_name(struct bent *b, const char *name, uint16_t prefix)
+static void add_name(struct changed *b, const char *name, uint16_t prefix)
 {
     b->name[b->hal.n_extension_prefixes++] = (struct hal_extension_prefix){ name, prefix };
 }
 
-static void attach(struct bent *b, uint32_t operand, uint64_t length)
+static void attach(struct changed *b, uint32_t operand, uint64_t length)
 {
     b->operand[operand].extra = HAL_EXTRA_EXTENSION;
     b->operand[operand].extension = b->blob;
     b->operand[operand].extension_length = length;
 }
 
-static void rescale(struct bent *b, double scale)
+static void rescale(struct changed *b, double scale)
 {
     b->scale.scale = scale;
     b->operand[Q].extension = &b->scale;
 }
 
-/* One more operand than the operation has. */
-static void add_input(struct bent *b, uint32_t operation, uint32_t operand)
+/* Appends an input to the operation. */
+static void add_input(struct changed *b, uint32_t operation, uint32_t operand)
 {
     struct hal_operation *o = &b->operation[operation];
 
@@ -62,7 +62,7 @@ static void add_input(struct bent *b, uint32_t operation, uint32_t operand)
     o->inputs = b->index;
 }
 
-static void add_output(struct bent *b, uint32_t operation)
+static void add_output(struct changed *b, uint32_t operation)
 {
     struct hal_operation *o = &b->operation[operation];
 
@@ -74,65 +74,66 @@ static void add_output(struct bent *b, uint32_t operation)
     o->outputs = b->index;
 }
 
-#define BEND(id, ...)                                                                              \
-    static void bend_##id(struct bent *b)                                                          \
+/* Defines a function that makes the model invalid. */
+#define CHANGE(id, ...)                                                                            \
+    static void change_##id(struct changed *b)                                                     \
     {                                                                                              \
         __VA_ARGS__;                                                                               \
     }
-BEND(name_empty, b->name[0].name = "")
-BEND(name_missing, b->name[0].name = NULL)
-BEND(name_without_dot, b->name[0].name = "fibonacci")
-BEND(name_in_capitals, b->name[0].name = "org.halcyon.example.Fibonacci")
-BEND(name_with_space, b->name[0].name = "org.halcyon.example.fibonacci ")
-BEND(name_twice, add_name(b, b->name[0].name, 77))
-BEND(prefix_zero, b->name[0].prefix = 0)
-BEND(prefix_of_two, add_name(b, "com.elsewhere.x", EXTENSION_PREFIX))
-BEND(prefix_another, b->name[0].prefix = EXTENSION_PREFIX + 1)
-BEND(prefix_not_named, b->hal.n_extension_prefixes = 0)
-BEND(prefixes_gone, b->hal.extension_name_to_prefix = NULL)
-BEND(operation_prefix, b->operation[NUMBERS].type = code(0x4321, 0))
-BEND(operation_number, b->operation[NUMBERS].type = code(EXTENSION_PREFIX, 2))
-BEND(operation_negative, b->operation[NUMBERS].type = -1)
-BEND(operation_swapped, b->operation[NUMBERS].type = code(EXTENSION_PREFIX, 1))
-BEND(operation_ordinary, b->operation[NUMBERS].type = b->operation[ADDITION].type)
-BEND(type_prefix, b->operand[Q].type = code(0x4321, 1))
-BEND(type_number, b->operand[Q].type = code(EXTENSION_PREFIX, 2))
-BEND(type_scalar, b->operand[Q].type = code(EXTENSION_PREFIX, 0))
-BEND(type_negative, b->operand[Q].type = (int32_t) 0xffff0001)
-BEND(type_ordinary, b->operand[Q].type = DT_I32)
-BEND(type_internal, b->operand[Q].type = DT_FIBONACCI_QUANT64)
-BEND(type_of_n, b->operand[N].type = DT_F32)
-BEND(type_of_reals, b->operand[REAL].type = DT_F16)
-BEND(type_of_sum, attach(b, X, 16); b->operand[X].type = code(EXTENSION_PREFIX, 1))
-BEND(scale_of_hal, b->operand[Q].scale = 1)
-BEND(zero_of_hal, b->operand[Q].zero = 1)
-BEND(data_missing, b->operand[Q].extra = HAL_EXTRA_NONE)
-BEND(data_of_channels, b->operand[Q].extra = HAL_EXTRA_CHANNEL_QUANT)
-BEND(data_of_unknown_kind, b->operand[Q].extra = (enum hal_extra_kind) 3)
-BEND(data_null, b->operand[Q].extension = NULL)
-BEND(data_empty, attach(b, Q, 0))
-BEND(data_short, b->operand[Q].extension_length = 15)
-BEND(data_long, attach(b, Q, 17))
-BEND(data_of_ordinary, attach(b, N, 16))
-BEND(data_of_ordinary_empty, attach(b, REAL, 0))
-BEND(data_scale_zero, rescale(b, 0))
-BEND(data_scale_negative, rescale(b, -1))
-BEND(data_scale_nan, rescale(b, (double) NAN))
-BEND(data_scale_infinite, rescale(b, (double) INFINITY))
-BEND(input_none, b->operation[NUMBERS].n_inputs = 0; b->operand[N].n_consumers = 0)
-BEND(input_more, add_input(b, NUMBERS, N))
-BEND(output_none, b->operation[NUMBERS].n_outputs = 0)
-BEND(output_more, add_output(b, NUMBERS))
-BEND(rank_of_reals, b->operand[REAL].n_dims = 11)
-#undef BEND
+CHANGE(name_empty, b->name[0].name = "")
+CHANGE(name_missing, b->name[0].name = NULL)
+CHANGE(name_without_dot, b->name[0].name = "fibonacci")
+CHANGE(name_in_capitals, b->name[0].name = "org.halcyon.example.Fibonacci")
+CHANGE(name_with_space, b->name[0].name = "org.halcyon.example.fibonacci ")
+CHANGE(name_twice, add_name(b, b->name[0].name, 77))
+CHANGE(prefix_zero, b->name[0].prefix = 0)
+CHANGE(prefix_of_two, add_name(b, "com.elsewhere.x", EXTENSION_PREFIX))
+CHANGE(prefix_another, b->name[0].prefix = EXTENSION_PREFIX + 1)
+CHANGE(prefix_not_named, b->hal.n_extension_prefixes = 0)
+CHANGE(prefixes_gone, b->hal.extension_name_to_prefix = NULL)
+CHANGE(operation_prefix, b->operation[NUMBERS].type = code(0x4321, 0))
+CHANGE(operation_number, b->operation[NUMBERS].type = code(EXTENSION_PREFIX, 2))
+CHANGE(operation_negative, b->operation[NUMBERS].type = -1)
+CHANGE(operation_swapped, b->operation[NUMBERS].type = code(EXTENSION_PREFIX, 1))
+CHANGE(operation_ordinary, b->operation[NUMBERS].type = b->operation[ADDITION].type)
+CHANGE(type_prefix, b->operand[Q].type = code(0x4321, 1))
+CHANGE(type_number, b->operand[Q].type = code(EXTENSION_PREFIX, 2))
+CHANGE(type_scalar, b->operand[Q].type = code(EXTENSION_PREFIX, 0))
+CHANGE(type_negative, b->operand[Q].type = (int32_t) 0xffff0001)
+CHANGE(type_ordinary, b->operand[Q].type = DT_I32)
+CHANGE(type_internal, b->operand[Q].type = DT_FIBONACCI_QUANT64)
+CHANGE(type_of_n, b->operand[N].type = DT_F32)
+CHANGE(type_of_reals, b->operand[REAL].type = DT_F16)
+CHANGE(type_of_sum, attach(b, X, 16); b->operand[X].type = code(EXTENSION_PREFIX, 1))
+CHANGE(scale_of_hal, b->operand[Q].scale = 1)
+CHANGE(zero_of_hal, b->operand[Q].zero = 1)
+CHANGE(data_missing, b->operand[Q].extra = HAL_EXTRA_NONE)
+CHANGE(data_of_channels, b->operand[Q].extra = HAL_EXTRA_CHANNEL_QUANT)
+CHANGE(data_of_unknown_kind, b->operand[Q].extra = (enum hal_extra_kind) 3)
+CHANGE(data_null, b->operand[Q].extension = NULL)
+CHANGE(data_empty, attach(b, Q, 0))
+CHANGE(data_short, b->operand[Q].extension_length = 15)
+CHANGE(data_long, attach(b, Q, 17))
+CHANGE(data_of_ordinary, attach(b, N, 16))
+CHANGE(data_of_ordinary_empty, attach(b, REAL, 0))
+CHANGE(data_scale_zero, rescale(b, 0))
+CHANGE(data_scale_negative, rescale(b, -1))
+CHANGE(data_scale_nan, rescale(b, (double) NAN))
+CHANGE(data_scale_infinite, rescale(b, (double) INFINITY))
+CHANGE(input_none, b->operation[NUMBERS].n_inputs = 0; b->operand[N].n_consumers = 0)
+CHANGE(input_more, add_input(b, NUMBERS, N))
+CHANGE(output_none, b->operation[NUMBERS].n_outputs = 0)
+CHANGE(output_more, add_output(b, NUMBERS))
+CHANGE(rank_of_reals, b->operand[REAL].n_dims = 11)
+#undef CHANGE
 
-static const struct bending {
+static const struct change {
     const char *name;
-    void (*bend)(struct bent *b);
-} bendings[] = {
+    void (*apply)(struct changed *b);
+} changes[] = {
 #define ROW(id)                                                                                    \
     {                                                                                              \
-#id, bend_##id                                                                             \
+#id, change_##id                                                                           \
     }
     ROW(name_empty),          ROW(name_missing),        ROW(name_without_dot),
     ROW(name_in_capitals),    ROW(name_with_space),     ROW(name_twice),
@@ -152,11 +153,11 @@ static const struct bending {
 #undef ROW
 };
 
-static void bent_init(struct bent *b, const struct client_model *m)
+static void changed_init(struct changed *b, const struct client_model *m)
 {
     const struct hal_subgraph *g = &m->hal.main;
 
-    *b = (struct bent){ .hal = m->hal };
+    *b = (struct changed){ .hal = m->hal };
     memcpy(b->operand, g->operands, g->n_operands * sizeof(*g->operands));
     memcpy(b->operation, g->operations, g->n_operations * sizeof(*g->operations));
     if (m->hal.n_extension_prefixes)
@@ -166,8 +167,8 @@ static void bent_init(struct bent *b, const struct client_model *m)
     b->hal.extension_name_to_prefix = b->name;
 }
 
-static enum hal_status ask(struct hal_driver *d, enum hal_version version,
-                           const struct hal_model *m)
+static enum hal_status query_support(struct hal_driver *d, enum hal_version version,
+                                     const struct hal_model *m)
 {
     bool supported[8];
     uint32_t n;
@@ -196,24 +197,24 @@ static void check_status(const char *what, enum hal_version version, enum hal_st
                   hal_status_name(status));
 }
 
-START_TEST(bent_models_are_refused)
+START_TEST(invalid_models_are_rejected)
 {
     static const enum hal_version versions[] = { HAL_1_3, HAL_FL5, HAL_FL8 };
     struct hal_driver *d = client_open("dsp", HAL_FL8);
     struct client_model m;
-    struct bent b;
+    struct changed b;
 
     d = _i ? client_over_socket(d) : d;
     extension_model_mixed(&m, plain, 7);
     for (int v = 0; v < COUNT(versions); v++) {
-        bent_init(&b, &m);
-        check_status("as it is", versions[v], prepare(d, versions[v], &b.hal), HAL_NONE);
-        for (int i = 0; i < COUNT(bendings); i++) {
-            bent_init(&b, &m);
-            bendings[i].bend(&b);
-            check_status(bendings[i].name, versions[v], ask(d, versions[v], &b.hal),
+        changed_init(&b, &m);
+        check_status("the unchanged model", versions[v], prepare(d, versions[v], &b.hal), HAL_NONE);
+        for (int i = 0; i < COUNT(changes); i++) {
+            changed_init(&b, &m);
+            changes[i].apply(&b);
+            check_status(changes[i].name, versions[v], query_support(d, versions[v], &b.hal),
                          HAL_INVALID_ARGUMENT);
-            check_status(bendings[i].name, versions[v], prepare(d, versions[v], &b.hal),
+            check_status(changes[i].name, versions[v], prepare(d, versions[v], &b.hal),
                          HAL_INVALID_ARGUMENT);
         }
     }
@@ -222,7 +223,7 @@ START_TEST(bent_models_are_refused)
 }
 END_TEST
 
-/* ---- what a conformance suite refuses of any model */
+/* ---- the mutations of conformance suites */
 
 struct suite {
     struct hal_driver *driver;
@@ -236,14 +237,14 @@ static void refuse_mutant(const struct vts_mutant *m, void *user)
     struct hal_prepared_model *p;
 
     if (!s->mutation->is_config)
-        check_status(m->what, s->version, ask(s->driver, s->version, &m->model),
+        check_status(m->what, s->version, query_support(s->driver, s->version, &m->model),
                      HAL_INVALID_ARGUMENT);
     check_status(m->what, s->version,
                  client_prepare_with(s->driver, s->version, &m->model, &m->config, &p),
                  HAL_INVALID_ARGUMENT);
 }
 
-START_TEST(mutants_of_models_with_extensions_are_refused)
+START_TEST(mutants_of_models_with_extensions_are_rejected)
 {
     static const enum hal_version versions[] = { HAL_1_3, HAL_FL7 };
     struct hal_driver *d = client_open("dsp", HAL_FL8);
@@ -268,7 +269,7 @@ END_TEST
 
 /* ---- versions */
 
-START_TEST(extensions_are_of_1_2)
+START_TEST(extensions_exist_since_1_2)
 {
     static const enum hal_version versions[] = { HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3,
                                                  HAL_FL5, HAL_FL6, HAL_FL7, HAL_FL8 };
@@ -278,14 +279,15 @@ START_TEST(extensions_are_of_1_2)
     d = _i ? client_over_socket(d) : d;
     extension_model_plain(&m, plain);
     for (int v = 0; v < COUNT(versions); v++) {
-        enum hal_status want = versions[v] < HAL_1_2 ? HAL_INVALID_ARGUMENT : HAL_NONE;
-        check_status("asked", versions[v], ask(d, versions[v], &m.hal), want);
-        check_status("prepared", versions[v], prepare(d, versions[v], &m.hal), want);
+        enum hal_status expected = versions[v] < HAL_1_2 ? HAL_INVALID_ARGUMENT : HAL_NONE;
+        check_status("get_supported_operations", versions[v], query_support(d, versions[v], &m.hal),
+                     expected);
+        check_status("prepare_model", versions[v], prepare(d, versions[v], &m.hal), expected);
     }
     extension_model_renumber(&m, 0x8001); /* the sign bit is free since feature level 5 */
     for (int v = 0; v < COUNT(versions); v++) {
         bool legal = versions[v] >= HAL_1_2 && versions[v] < HAL_FL5;
-        check_status("with 16 bits", versions[v], prepare(d, versions[v], &m.hal),
+        check_status("a prefix of 16 bits", versions[v], prepare(d, versions[v], &m.hal),
                      legal ? HAL_NONE : HAL_INVALID_ARGUMENT);
     }
     client_done(&m);
@@ -316,7 +318,7 @@ static struct hal_driver *open_oem(void)
     return d;
 }
 
-/* Eight bytes in, eight bytes out, and whatever scale. */
+/* An OEM operation that copies eight bytes; scale and zero point are arbitrary. */
 static void oem_model(struct client_model *m)
 {
     build_init(&m->b, 1);
@@ -328,7 +330,7 @@ static void oem_model(struct client_model *m)
     ck_assert_int_eq(m->hal.main.operands[0].type, 10001);
 }
 
-START_TEST(a_device_with_oem_copies_bytes)
+START_TEST(an_oem_device_copies_bytes)
 {
     struct hal_driver *d = open_oem();
     struct extension_request r;
@@ -344,10 +346,10 @@ START_TEST(a_device_with_oem_copies_bytes)
         check_status("OEM", (enum hal_version) v, prepare(d, (enum hal_version) v, &m.hal),
                      HAL_NONE);
     check_status("OEM", HAL_FL5, prepare(d, HAL_FL5, &m.hal), HAL_INVALID_ARGUMENT);
-    struct hal_prepare_config usual = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                        .priority = HAL_PRIORITY_MEDIUM,
-                                        .deadline = HAL_NO_DEADLINE };
-    ck_assert_int_eq(client_prepare_with(d, HAL_1_3, &m.hal, &usual, &m.prepared), HAL_NONE);
+    struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                         .priority = HAL_PRIORITY_MEDIUM,
+                                         .deadline = HAL_NO_DEADLINE };
+    ck_assert_int_eq(client_prepare_with(d, HAL_1_3, &m.hal, &config, &m.prepared), HAL_NONE);
     extension_request_fill(&r, 1, 8);
     r.arg[0].location.length = 8;
     r.in[0] = 0x01020304;
@@ -359,7 +361,7 @@ START_TEST(a_device_with_oem_copies_bytes)
 }
 END_TEST
 
-START_TEST(the_shipped_devices_refuse_oem)
+START_TEST(shipped_devices_do_not_support_oem)
 {
     static const char *const devices[] = { "cpu", "gpu", "dsp", "golden" };
     struct client_model m;
@@ -384,26 +386,28 @@ START_TEST(the_shipped_devices_refuse_oem)
 }
 END_TEST
 
-/* A scalar of the OEM's own: of what size, only the OEM knows. */
-START_TEST(oem_scalars_are_legal_and_nobody_takes_them)
+/* The OEM's scalar type has a size that only the OEM knows. */
+START_TEST(oem_scalars_are_valid_but_not_supported)
 {
     struct hal_driver *d = open_oem();
     struct client_model m;
-    struct bent b;
+    struct changed b;
 
     oem_model(&m);
-    bent_init(&b, &m);
+    changed_init(&b, &m);
     b.hal.n_extension_prefixes = 0;
     b.operand[0].type = 10000;
     b.operand[0].n_dims = 0;
-    check_status("scalar", HAL_1_3, ask(d, HAL_1_3, &b.hal), HAL_INVALID_ARGUMENT);
+    check_status("scalar", HAL_1_3, query_support(d, HAL_1_3, &b.hal), HAL_INVALID_ARGUMENT);
     struct hal_driver *other = client_open("cpu", 0);
-    check_status("scalar", HAL_1_3, ask(other, HAL_1_3, &b.hal), HAL_NONE);
+    check_status("scalar", HAL_1_3, query_support(other, HAL_1_3, &b.hal), HAL_NONE);
     b.operand[0].type = 10002;
-    check_status("no type", HAL_1_3, ask(other, HAL_1_3, &b.hal), HAL_INVALID_ARGUMENT);
+    check_status("a type that does not exist", HAL_1_3, query_support(other, HAL_1_3, &b.hal),
+                 HAL_INVALID_ARGUMENT);
     b.operand[0].type = 10001;
     b.operation[0].type = 10001;
-    check_status("no operation", HAL_1_3, ask(other, HAL_1_3, &b.hal), HAL_INVALID_ARGUMENT);
+    check_status("an operation that does not exist", HAL_1_3, query_support(other, HAL_1_3, &b.hal),
+                 HAL_INVALID_ARGUMENT);
     other->close(other);
     client_done(&m);
     d->close(d);
@@ -414,11 +418,11 @@ Suite *extensions_refused_suite(void)
 {
     TCase *t = tcase_create("all");
 
-    tcase_add_loop_test(t, bent_models_are_refused, 0, 2);
-    tcase_add_loop_test(t, mutants_of_models_with_extensions_are_refused, 0, 2);
-    tcase_add_loop_test(t, extensions_are_of_1_2, 0, 2);
-    tcase_add_loop_test(t, a_device_with_oem_copies_bytes, 0, 2);
-    tcase_add_test(t, the_shipped_devices_refuse_oem);
-    tcase_add_test(t, oem_scalars_are_legal_and_nobody_takes_them);
+    tcase_add_loop_test(t, invalid_models_are_rejected, 0, 2);
+    tcase_add_loop_test(t, mutants_of_models_with_extensions_are_rejected, 0, 2);
+    tcase_add_loop_test(t, extensions_exist_since_1_2, 0, 2);
+    tcase_add_loop_test(t, an_oem_device_copies_bytes, 0, 2);
+    tcase_add_test(t, shipped_devices_do_not_support_oem);
+    tcase_add_test(t, oem_scalars_are_valid_but_not_supported);
     return make_suite("extensions_refused", t, NULL);
 }

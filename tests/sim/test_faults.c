@@ -1,4 +1,5 @@
-/* Random graphs on the shipped devices: no false alarm, and every planted fault is found. */
+/* Random graphs on the shipped devices: correct devices cause no false alarm, and every fault of
+ * the fault table is found. */
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ enum { GRAPHS = 500, SEED = 11 };
 
 static struct why w;
 
-/* One graph with its reference. */
+/* A random graph with the reference's results. */
 struct random_case {
     struct arena *arena;
     struct example example;
@@ -46,10 +47,10 @@ static void drop(struct random_case *r)
     arena_free(r->arena);
 }
 
-enum found { RIGHT, UNSUPPORTED, WRONG };
+enum verdict { CORRECT, UNSUPPORTED, WRONG };
 
-/* What the harness would find of one execution; text says what is wrong. */
-static enum found find(const struct random_case *r, const struct outcome *o, char text[300])
+/* The verdict on one execution; text: what is wrong. */
+static enum verdict judge(const struct random_case *r, const struct outcome *o, char text[300])
 {
     if (o->violation[0]) {
         snprintf(text, 300, "%s", o->violation);
@@ -69,17 +70,17 @@ static enum found find(const struct random_case *r, const struct outcome *o, cha
             return WRONG;
         }
     }
-    return RIGHT;
+    return CORRECT;
 }
 
-static enum found run(struct target *t, const struct random_case *r, bool measure, char text[300])
+static enum verdict run(struct target *t, const struct random_case *r, bool measure, char text[300])
 {
     struct target_run_options options = { .measure = measure };
     struct outcome o;
 
     ck_assert_msg(target_run(t, &r->example.model, r->example.in, r->shapes, &options, &o, &w) == 0,
                   "%s", w.text);
-    enum found f = find(r, &o, text);
+    enum verdict f = judge(r, &o, text);
     outcome_done(&o);
     return f;
 }
@@ -94,32 +95,32 @@ static struct target *open_target(const char *device, const char *fault)
     return t;
 }
 
-START_TEST(no_device_raises_a_false_alarm)
+START_TEST(no_device_causes_a_false_alarm)
 {
     struct target *t = open_target(target_shipped[_i], NULL);
-    int right = 0;
+    int correct = 0;
     char text[300];
 
     for (uint64_t i = 0; i < GRAPHS; i++) {
         struct random_case r;
         draw(&r, i, NULL);
-        enum found f = run(t, &r, i % 2, text);
+        enum verdict f = run(t, &r, i % 2, text);
         ck_assert_msg(f != WRONG, "%s on %s: %s", r.example.name, target_shipped[_i], text);
-        right += f == RIGHT;
+        correct += f == CORRECT;
         drop(&r);
     }
-    ck_assert_int_gt(right, GRAPHS / 5);
+    ck_assert_int_gt(correct, GRAPHS / 5);
     target_free(t);
 }
 END_TEST
 
-/* Whether the table claims that this device shows the fault. */
+/* Whether, by the table, the fault can be seen on this device. */
 static bool shows(const struct fault *f, const char *device)
 {
     return strstr(f->doc, "all devices") || strstr(f->doc, device);
 }
 
-/* The operation that the fault is in, where its description begins with one. */
+/* The operation with the fault, if its description begins with one's name; else NULL. */
 static const struct op *op_of(const struct fault *f)
 {
     char name[64];
@@ -144,7 +145,7 @@ static bool campaign_finds(const struct fault *f, const char *device, const char
     return found;
 }
 
-/* By graphs of all operations, or at last by those of its own. */
+/* Tries graphs of all operations, then graphs of the fault's operation alone. */
 static bool is_found(const struct fault *f, const char *device)
 {
     const struct op *op = op_of(f);
@@ -152,7 +153,8 @@ static bool is_found(const struct fault *f, const char *device)
     return campaign_finds(f, device, NULL) || (op && campaign_finds(f, device, op->name));
 }
 
-/* Dies, or does not end within a second: seen from outside. */
+/* Whether a child process crashes (a fault of kind crash), or does not end within a second (hang).
+ */
 static bool is_lethal(const struct fault *f, const char *device)
 {
     struct random_case r;
@@ -163,7 +165,7 @@ static bool is_lethal(const struct fault *f, const char *device)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         struct target *t = open_target(device, f->name);
-        signal(SIGALRM, SIG_DFL); /* not Check's */
+        signal(SIGALRM, SIG_DFL); /* replaces Check's handler */
         alarm(1);
         for (uint64_t i = 0; i < GRAPHS; i++) {
             draw(&r, i, NULL);
@@ -194,7 +196,7 @@ START_TEST(the_table_is_complete)
     for (int i = 0; i < fault_table_n; i++) {
         ck_assert(*fault_table[i].name && *fault_table[i].kind && *fault_table[i].doc);
         ck_assert_msg(strstr(fault_table[i].doc, "devices") || strstr(fault_table[i].doc, "sim:"),
-                      "%s does not say on which devices it can be seen", fault_table[i].name);
+                      "%s: the description does not name the devices", fault_table[i].name);
         for (int k = 0; k < i; k++)
             ck_assert_str_ne(fault_table[i].name, fault_table[k].name);
     }
@@ -206,7 +208,7 @@ Suite *faults_suite(void)
     TCase *c = tcase_create("faults");
 
     tcase_set_timeout(c, 200);
-    tcase_add_loop_test(c, no_device_raises_a_false_alarm, 0, 3);
+    tcase_add_loop_test(c, no_device_causes_a_false_alarm, 0, 3);
     tcase_add_loop_test(c, every_fault_is_found, 0, fault_table_n);
     tcase_add_test(c, the_table_is_complete);
     return make_suite("faults", c, NULL);

@@ -1,11 +1,11 @@
-/* What the fixed-point device computes, against numbers worked out by hand. */
+/* Results of the fixed-point device (sim:dsp) against values computed by hand. */
 #include <check.h>
 
 #include "sim/kernels/fixed/fixed.h"
 #include "tests/sim/on_device.h"
 #include "tests/support/check_main.h"
 
-START_TEST(fixed_point_rounds_halves_away_from_zero)
+START_TEST(factors_round_halves_away_from_zero)
 {
     struct factor half = factor_of(0.5), third = factor_of(1.0 / 3), big = factor_of(1000);
 
@@ -45,14 +45,14 @@ static const struct on_device fixed[] = {
         "S8[2]*1@0: 127 -128" } },
     { "sim:dsp",
       false,
-      { "activations cut in steps",
+      { "activations clamp stored values",
         "MUL",
         0,
         { "U8[3]*0.5@10: 20 12 0", "U8[3]*0.5@0: 4 3 2", "INT32: 3" },
         "U8[3]*0.5@7: 19 10 7" } },
     { "sim:dsp",
       false,
-      { "a factor for each channel",
+      { "per-channel scales of the filter",
         "CONV_2D",
         0,
         { "S8[1,1,1,2]*0.5@-3: 7 -3", "const PC8[2,1,1,2]*1,0.25|0: 2 9 2 9", "const I32[2]: 1 3",
@@ -61,7 +61,7 @@ static const struct on_device fixed[] = {
         "S8[1,1,1,2]*0.5@5: 26 11" } },
     { "sim:dsp",
       false,
-      { "NCHW and padding hold zero points",
+      { "NCHW; padding is the zero point",
         "CONV_2D",
         0,
         { "U8[1,1,2,2]*1@10: 11 12 13 14", "const U8[1,2,2,1]*1@5: 6 7 8 9", "const I32[1]*1: 0",
@@ -69,7 +69,7 @@ static const struct on_device fixed[] = {
         "U8[1,1,2,2]*2@0: 15 7 6 2" } },
     { "sim:dsp",
       false,
-      { "depthwise",
+      { "depthwise convolution",
         "DEPTHWISE_CONV_2D",
         0,
         { "U8[1,1,2,1]*1@1: 3 4", "const U8[1,1,2,2]*1@0: 1 2 3 4", "const I32[2]*1: 0 0",
@@ -77,14 +77,14 @@ static const struct on_device fixed[] = {
         "U8[1,1,1,2]*2@0: 6 8" } },
     { "sim:dsp",
       false,
-      { "a matrix",
+      { "matrix product",
         "FULLY_CONNECTED",
         0,
         { "S8[2,2]*1@1: 2 3 -1 1", "const S8[1,2]*1@0: 3 4", "const I32[1]*1: 1", "INT32: 1" },
         "S8[2,1]*2@0: 6 0" } },
     { "sim:dsp",
       false,
-      { "a mean of a window",
+      { "mean of a window",
         "AVERAGE_POOL_2D",
         0,
         { "U8[1,1,2,1]*1@5: 6 7", "INT32: 2", "INT32: 1", "INT32: 1", "INT32: 2", "INT32: 1",
@@ -92,7 +92,7 @@ static const struct on_device fixed[] = {
         "U8[1,1,1,1]*1@5: 7" } },
     { "sim:dsp",
       false,
-      { "a mean below zero",
+      { "negative mean rounds away from zero",
         "MEAN",
         0,
         { "S8[1,2]*1@0: -1 -2", "const I32[1]: 1", "INT32: 0" },
@@ -109,7 +109,7 @@ static const struct on_device fixed[] = {
       { "tanh by table", "TANH", 0, { "S8[2]*0.5@0: 0 127" }, "S8[2]*0.0078125@0: 0 127" } },
     { "sim:dsp",
       false,
-      { "equal shares",
+      { "softmax of equal values",
         "SOFTMAX",
         0,
         { "U8[1,4]*1@0: 9 9 9 9", "FLOAT32: 1" },
@@ -117,35 +117,35 @@ static const struct on_device fixed[] = {
     /* 3/5 and 4/5 in steps of 1/128 */
     { "sim:dsp",
       false,
-      { "unit length",
+      { "L2 normalization",
         "L2_NORMALIZATION",
         0,
         { "U8[1,2]*2@128: 131 132" },
         "U8[1,2]*0.0078125@128: 205 230" } },
     { "sim:dsp",
       false,
-      { "the larger, in new steps",
+      { "maximum, requantised",
         "MAXIMUM",
         0,
         { "U8[2]*1@0: 3 9", "U8[2]*2@0: 2 4" },
         "U8[2]*0.5@0: 8 18" } },
     { "sim:dsp",
       false,
-      { "quantising",
+      { "quantize saturates",
         "QUANTIZE",
         0,
         { "F32[5]: 0.25 -0.25 -1e30 1e30 nan" },
         "U8[5]*0.5@3: 4 2 0 255 0" } },
     { "sim:dsp",
       false,
-      { "scales of channels",
+      { "dequantize per channel",
         "DEQUANTIZE",
         0,
         { "PC8[2,2]*1,0.5|1: 1 2 3 4" },
         "F32[2,2]: 1 1 3 2" } },
     { "sim:dsp",
       false,
-      { "slopes of their own scale",
+      { "slopes with another scale",
         "PRELU",
         0,
         { "S8[2]*1@0: 6 -6", "S8[1]*0.25@0: 2" },
@@ -155,21 +155,21 @@ static const struct on_device fixed[] = {
       { "hard swish by table", "HARD_SWISH", 0, { "S8[3]*0.5@0: -6 0 6" }, "S8[3]*0.5@0: 0 0 6" } },
     { "sim:dsp",
       false,
-      { "the largest of an axis",
+      { "maximum along an axis",
         "REDUCE_MAX",
         0,
         { "U8[2,2]*1@3: 1 9 7 4", "const I32[1]: 1", "BOOL: 0" },
         "U8[2]*1@3: 9 7" } },
     { "sim:dsp",
       false,
-      { "a half of each of two pixels",
+      { "bilinear interpolation",
         "RESIZE_BILINEAR",
         0,
         { "U8[1,1,2,1]*1@5: 5 10", "INT32: 4", "INT32: 1", "BOOL: 0" },
         "U8[1,1,4,1]*1@5: 5 8 10 10" } },
     { "sim:dsp",
       false,
-      { "bytes spread over a window",
+      { "transposed convolution",
         "TRANSPOSE_CONV_2D",
         0,
         { "U8[1,1,2,1]*1@1: 2 11", "const U8[1,1,3,1]*1@0: 1 2 3", "const I32[1]*1: 0", "INT32: 0",
@@ -177,7 +177,7 @@ static const struct on_device fixed[] = {
         "U8[1,1,5,1]*1@0: 1 2 13 20 30" } },
     { "sim:dsp",
       false,
-      { "each group has bytes of its own",
+      { "grouped convolution",
         "GROUPED_CONV_2D",
         0,
         { "U8[1,1,1,2]*1@0: 3 5", "const U8[2,1,1,1]*1@0: 2 3", "const I32[2]*1: 0 0", "INT32: 2",
@@ -185,14 +185,14 @@ static const struct on_device fixed[] = {
         "U8[1,1,1,2]*2@0: 3 8" } },
     { "sim:dsp",
       false,
-      { "either, in new steps",
+      { "select, requantised",
         "SELECT",
         0,
         { "B8[2]: 1 0", "U8[2]*1@0: 3 4", "U8[2]*2@1: 6 7" },
         "U8[2]*0.5@0: 6 24" } },
 };
 
-START_TEST(the_fixed_point_device_computes)
+START_TEST(fixed_point_device_computes_expected_values)
 {
     on_device_check(&fixed[_i]);
 }
@@ -202,7 +202,7 @@ Suite *fixed_suite(void)
 {
     TCase *c = tcase_create("fixed");
 
-    tcase_add_test(c, fixed_point_rounds_halves_away_from_zero);
-    tcase_add_loop_test(c, the_fixed_point_device_computes, 0, COUNT(fixed));
+    tcase_add_test(c, factors_round_halves_away_from_zero);
+    tcase_add_loop_test(c, fixed_point_device_computes_expected_values, 0, COUNT(fixed));
     return make_suite("fixed", c, NULL);
 }

@@ -1,4 +1,5 @@
-/* What each version of the HAL can say: tables of what came when, walked over all versions. */
+/* Conversion between HAL versions: tables of what each version introduced, checked at all versions.
+ */
 #include "sim/hal/hal_convert.h"
 
 #include <check.h>
@@ -34,7 +35,7 @@ END_TEST
 
 /* ---- statuses */
 
-START_TEST(statuses_of_1_3_are_general_failures_before)
+START_TEST(statuses_of_1_3_become_general_failures_before)
 {
     for (int s = -1; s <= HAL_STATUS_COUNT; s++)
         for (int v = 0; v < HAL_VERSIONS; v++) {
@@ -67,13 +68,13 @@ START_TEST(durations_are_whole_microseconds_up_to_1_3)
     for (int i = 0; i < COUNT(rows); i++)
         for (int v = 0; v < HAL_VERSIONS; v++) {
             bool old = hal_versions[v] <= HAL_1_3;
-            struct hal_timing said = hal_timing_at(rows[i].ns, hal_versions[v]);
-            const struct hal_timing *must = old ? &rows[i].whole : &rows[i].ns;
-            ck_assert_uint_eq(said.on_device, must->on_device);
-            ck_assert_uint_eq(said.in_driver, must->in_driver);
-            ck_assert(hal_timing_complies(said, hal_versions[v]));
+            struct hal_timing converted = hal_timing_at(rows[i].ns, hal_versions[v]);
+            const struct hal_timing *expected = old ? &rows[i].whole : &rows[i].ns;
+            ck_assert_uint_eq(converted.on_device, expected->on_device);
+            ck_assert_uint_eq(converted.in_driver, expected->in_driver);
+            ck_assert(hal_timing_complies(converted, hal_versions[v]));
             ck_assert_int_eq(hal_timing_complies(rows[i].ns, hal_versions[v]),
-                             !old || memcmp(&rows[i].ns, &rows[i].whole, sizeof said) == 0);
+                             !old || memcmp(&rows[i].ns, &rows[i].whole, sizeof converted) == 0);
         }
 }
 END_TEST
@@ -96,11 +97,11 @@ START_TEST(times_are_signed_since_feature_level_5)
 }
 END_TEST
 
-/* One loss, which names what was lost, where the version does not have it. */
-static void check_notes(const struct conversion *notes, bool is_there, const char *what)
+/* Expects no note where the version has the member, else one loss that names it. */
+static void check_notes(const struct conversion *notes, bool is_available, const char *what)
 {
-    ck_assert_uint_eq(notes->n_notes, !is_there);
-    if (is_there)
+    ck_assert_uint_eq(notes->n_notes, !is_available);
+    if (is_available)
         return;
     ck_assert(notes->note[0].lost);
     ck_assert_msg(strstr(notes->note[0].text, what), "%s", notes->note[0].text);
@@ -108,7 +109,7 @@ static void check_notes(const struct conversion *notes, bool is_there, const cha
 
 /* ---- capabilities */
 
-/* Rows of all types, of OEM's and of one that nobody knows; with those that a version has. */
+/* All types, the OEM types and an unknown extension type; and by version which of them it has. */
 enum { ROWS = 19 };
 static const int32_t types[ROWS] = { 0,  1,  2,  3,  4,  5,  6,     7,     8,       9,
                                      10, 11, 12, 13, 14, 15, 10000, 10001, 77 << 16 };
@@ -124,10 +125,10 @@ static struct hal_capabilities all_capabilities(struct hal_operand_performance *
     return (struct hal_capabilities){ { 1, 2 }, { 3, 4 }, { 5, 6 }, { 7, 8 }, ROWS, rows };
 }
 
-static void check_member(struct hal_performance p, struct hal_performance full, bool is_there)
+static void check_member(struct hal_performance p, struct hal_performance full, bool is_available)
 {
-    ck_assert_float_eq(p.exec_time, is_there ? full.exec_time : 0);
-    ck_assert_float_eq(p.power_usage, is_there ? full.power_usage : 0);
+    ck_assert_float_eq(p.exec_time, is_available ? full.exec_time : 0);
+    ck_assert_float_eq(p.power_usage, is_available ? full.power_usage : 0);
 }
 
 START_TEST(capabilities_have_the_members_of_their_version)
@@ -158,7 +159,7 @@ START_TEST(capabilities_have_the_members_of_their_version)
 }
 END_TEST
 
-START_TEST(what_1_0_must_have_is_made_up)
+START_TEST(missing_rows_of_1_0_are_filled_in)
 {
     struct hal_capabilities none = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, 0, NULL }, c;
     struct hal_operand_performance room[2];
@@ -171,22 +172,23 @@ START_TEST(what_1_0_must_have_is_made_up)
 }
 END_TEST
 
-/* What newer clients take drivers of older versions for: float32 said 2, quantized8 3, relaxed 4.
- */
-START_TEST(newer_versions_make_the_best_of_older_capabilities)
+/* Older capabilities as newer clients see them; reported: float32 2, quantized8 3, relaxed 4. */
+START_TEST(older_capabilities_are_completed_for_newer_clients)
 {
-    static const struct hal_operand_performance said[] = { { 3, { 2, 2 } }, { 5, { 3, 3 } } };
-    static const int32_t raised_types[] = { 0, 1, 2, 3, 4, 5, 10000, 10001 };
+    static const struct hal_operand_performance converted[] = { { 3, { 2, 2 } }, { 5, { 3, 3 } } };
+    static const int32_t newest_types[] = { 0, 1, 2, 3, 4, 5, 10000, 10001 };
     static const float expected[] = { 2, 3, 3, 2, 3, 3, 3, 3 };
-    struct hal_capabilities old = { .relaxed_tensor = { 4, 4 }, .n_operands = 2, .operand = said };
+    struct hal_capabilities old = { .relaxed_tensor = { 4, 4 },
+                                    .n_operands = 2,
+                                    .operand = converted };
     struct hal_operand_performance room[HAL_NEWEST_ROWS];
     struct hal_capabilities c;
 
     for (int v = 0; v < 2; v++) {
         hal_capabilities_to_newest(&old, hal_versions[v], room, &c);
-        ck_assert_uint_eq(c.n_operands, COUNT(raised_types));
-        for (int i = 0; i < COUNT(raised_types); i++) {
-            ck_assert_int_eq(c.operand[i].type, raised_types[i]);
+        ck_assert_uint_eq(c.n_operands, COUNT(newest_types));
+        for (int i = 0; i < COUNT(newest_types); i++) {
+            ck_assert_int_eq(c.operand[i].type, newest_types[i]);
             ck_assert_float_eq(c.operand[i].info.exec_time, expected[i]);
         }
         ck_assert_float_eq(c.relaxed_scalar.exec_time, v ? 4 : 2);
@@ -202,8 +204,9 @@ START_TEST(newer_versions_make_the_best_of_older_capabilities)
 }
 END_TEST
 
-/* The first version that says all of it, where one thing is not as an older one would have it. */
-START_TEST(capabilities_survive_where_nothing_is_lost)
+/* The first version that represents the capabilities without loss, when one member differs from the
+ * value that an older version implies. */
+START_TEST(lossless_capabilities_are_detected)
 {
     enum { RELAXED = 1, SCALAR, INTEGERS, BRANCHES, CASES };
     const struct hal_performance float32 = { 2, 2 }, quantised = { 3, 3 }, other = { 5, 5 };
@@ -230,7 +233,8 @@ END_TEST
 
 /* ---- requests */
 
-/* What cannot be said before a version; the padding is lost, the others stand in the way. */
+/* Members that a version introduced; before it padding is lost, the others make the request fail.
+ */
 enum { PLAIN, PADDING, TOKEN, LARGE, HARDWARE_BUFFER, REQUESTS };
 static const struct request_row {
     int since; /* index of the version */
@@ -253,7 +257,7 @@ static void vary_request(struct client_request *r, int how)
     }
 }
 
-START_TEST(requests_are_said_at_every_version_that_can)
+START_TEST(requests_convert_where_representable)
 {
     const struct request_row *row = &request_rows[_i];
     struct arena *a = arena_new(0);
@@ -263,20 +267,21 @@ START_TEST(requests_are_said_at_every_version_that_can)
     vary_request(&r, _i);
     for (int v = 0; v < HAL_VERSIONS; v++) {
         struct conversion notes = { 0 };
-        struct hal_request said;
-        bool is_there = v >= row->since;
-        int rc = hal_request_at(&r.hal, hal_versions[v], a, &notes, &said, &w);
-        ck_assert_int_eq(rc, is_there || row->can_be_lost ? 0 : -1);
+        struct hal_request converted;
+        bool is_available = v >= row->since;
+        int rc = hal_request_at(&r.hal, hal_versions[v], a, &notes, &converted, &w);
+        ck_assert_int_eq(rc, is_available || row->can_be_lost ? 0 : -1);
         if (rc < 0) {
             ck_assert_int_eq(w.code, WHY_UNSUPPORTED);
             ck_assert_msg(strstr(w.text, row->what), "%s", w.text);
             continue;
         }
-        check_notes(&notes, is_there, row->what);
-        ck_assert_int_eq(hal_request_complies(&said, hal_versions[v], &w), 0);
-        ck_assert_uint_eq(said.outputs[0].location.padding, is_there && _i == PADDING ? 16 : 0);
-        ck_assert_uint_eq(said.outputs[0].location.length, r.out[0].location.length);
-        ck_assert_int_eq(said.n_pools, 3);
+        check_notes(&notes, is_available, row->what);
+        ck_assert_int_eq(hal_request_complies(&converted, hal_versions[v], &w), 0);
+        ck_assert_uint_eq(converted.outputs[0].location.padding,
+                          is_available && _i == PADDING ? 16 : 0);
+        ck_assert_uint_eq(converted.outputs[0].location.length, r.out[0].location.length);
+        ck_assert_int_eq(converted.n_pools, 3);
     }
     arena_free(a);
 }
@@ -315,45 +320,45 @@ static const struct execute_row {
     { { false, HAL_NO_DEADLINE, HAL_NO_TIME, .n_hints = 1 }, 7, 7, "hints" },
 };
 
-START_TEST(arguments_of_preparations_come_one_by_one)
+START_TEST(prepare_arguments_exist_since_their_version)
 {
     const struct prepare_row *r = &prepare_rows[_i];
     struct arena *a = arena_new(0);
 
     for (int v = 0; v < HAL_VERSIONS; v++) {
         struct conversion notes = { 0 };
-        struct hal_prepare_config said;
-        bool is_there = v >= r->since;
+        struct hal_prepare_config converted;
+        bool is_available = v >= r->since;
         ck_assert_int_eq(hal_prepare_config_complies(&r->config, hal_versions[v], &w) == 0,
-                         is_there);
-        ck_assert_int_eq(hal_prepare_config_at(&r->config, hal_versions[v], a, &notes, &said, &w),
-                         0);
-        ck_assert_int_eq(hal_prepare_config_complies(&said, hal_versions[v], &w), 0);
-        check_notes(&notes, is_there, r->what);
-        ck_assert(!is_there || memcmp(&said, &r->config, sizeof said) == 0);
+                         is_available);
+        ck_assert_int_eq(
+            hal_prepare_config_at(&r->config, hal_versions[v], a, &notes, &converted, &w), 0);
+        ck_assert_int_eq(hal_prepare_config_complies(&converted, hal_versions[v], &w), 0);
+        check_notes(&notes, is_available, r->what);
+        ck_assert(!is_available || memcmp(&converted, &r->config, sizeof converted) == 0);
     }
     arena_free(a);
 }
 END_TEST
 
-START_TEST(arguments_of_executions_come_one_by_one)
+START_TEST(execution_arguments_exist_since_their_version)
 {
     const struct execute_row *r = &execute_rows[_i];
     struct arena *a = arena_new(0);
 
     for (int v = 0; v < HAL_VERSIONS; v++) {
         struct conversion notes = { 0 };
-        struct hal_execution_config said;
-        bool is_there = v >= r->since;
+        struct hal_execution_config converted;
+        bool is_available = v >= r->since;
         ck_assert_int_eq(hal_execution_config_complies(&r->config, hal_versions[v], &w) == 0,
-                         is_there);
+                         is_available);
         if (v >= 2)
             ck_assert_int_eq(hal_burst_config_complies(&r->config, hal_versions[v], &w) == 0,
                              v >= r->in_bursts);
-        ck_assert_int_eq(hal_execution_config_at(&r->config, hal_versions[v], a, &notes, &said, &w),
-                         0);
-        ck_assert_int_eq(hal_execution_config_complies(&said, hal_versions[v], &w), 0);
-        check_notes(&notes, is_there, r->what);
+        ck_assert_int_eq(
+            hal_execution_config_at(&r->config, hal_versions[v], a, &notes, &converted, &w), 0);
+        ck_assert_int_eq(hal_execution_config_complies(&converted, hal_versions[v], &w), 0);
+        check_notes(&notes, is_available, r->what);
     }
     arena_free(a);
 }
@@ -364,15 +369,15 @@ Suite *hal_convert_suite(void)
     TCase *c = tcase_create("versions");
 
     tcase_add_test(c, versions_have_names_and_levels);
-    tcase_add_test(c, statuses_of_1_3_are_general_failures_before);
+    tcase_add_test(c, statuses_of_1_3_become_general_failures_before);
     tcase_add_test(c, durations_are_whole_microseconds_up_to_1_3);
     tcase_add_test(c, times_are_signed_since_feature_level_5);
     tcase_add_test(c, capabilities_have_the_members_of_their_version);
-    tcase_add_test(c, what_1_0_must_have_is_made_up);
-    tcase_add_test(c, newer_versions_make_the_best_of_older_capabilities);
-    tcase_add_test(c, capabilities_survive_where_nothing_is_lost);
-    tcase_add_loop_test(c, requests_are_said_at_every_version_that_can, 0, REQUESTS);
-    tcase_add_loop_test(c, arguments_of_preparations_come_one_by_one, 0, COUNT(prepare_rows));
-    tcase_add_loop_test(c, arguments_of_executions_come_one_by_one, 0, COUNT(execute_rows));
+    tcase_add_test(c, missing_rows_of_1_0_are_filled_in);
+    tcase_add_test(c, older_capabilities_are_completed_for_newer_clients);
+    tcase_add_test(c, lossless_capabilities_are_detected);
+    tcase_add_loop_test(c, requests_convert_where_representable, 0, REQUESTS);
+    tcase_add_loop_test(c, prepare_arguments_exist_since_their_version, 0, COUNT(prepare_rows));
+    tcase_add_loop_test(c, execution_arguments_exist_since_their_version, 0, COUNT(execute_rows));
     return make_suite("hal_convert", c, NULL);
 }

@@ -1,4 +1,5 @@
-/* What the devices compute, against numbers worked out by hand. */
+/* Results of the device kernels against values computed by hand, and the operands that kernels
+ * read. */
 #include <check.h>
 #include <math.h>
 
@@ -29,7 +30,7 @@ START_TEST(fp16_rounds_to_nearest_even)
     };
 
     for (int i = 0; i < COUNT(cases); i++)
-        ck_assert_msg(half_round(cases[i].from) == cases[i].to, "%a becomes %a, not %a",
+        ck_assert_msg(half_round(cases[i].from) == cases[i].to, "%a becomes %a, expected %a",
                       (double) cases[i].from, (double) half_round(cases[i].from),
                       (double) cases[i].to);
     ck_assert(isnan(half_round(NAN)) && isnan(half_to_float(half_from_float(NAN))));
@@ -57,12 +58,12 @@ static const struct on_device floats[] = {
         "F32[1]: 1" } },
     { "sim:cpu",
       true,
-      { "relaxed is no duty",
+      { "relaxed fp32 may stay fp32",
         "ADD",
         0,
         { "F32[1]: 1", "F32[1]: 0x1p-11", "INT32: 0" },
         "F32[1]: 0x1.002p0" } },
-    /* 2048 + 1 is a tie in fp16, thrice */
+    /* 2048 + 1 is a tie in fp16, three times */
     { "sim:gpu",
       false,
       { "fp16 is summed in fp16",
@@ -79,11 +80,7 @@ static const struct on_device floats[] = {
         "F16[1,1]: 2052" } },
     { "sim:gpu",
       true,
-      { "a result that fp16 has not",
-        "MUL",
-        0,
-        { "F32[1]: 300", "F32[1]: 300", "INT32: 0" },
-        "F32[1]: inf" } },
+      { "fp16 overflow", "MUL", 0, { "F32[1]: 300", "F32[1]: 300", "INT32: 0" }, "F32[1]: inf" } },
     { "sim:cpu",
       false,
       { "convolution, NCHW, padded, dilated",
@@ -96,7 +93,7 @@ static const struct on_device floats[] = {
         "F32[1,2,3,2]: 50.5 0.5 80.5 2.5 0.5 5.5 0 0 0 0 0 0" } },
     { "sim:cpu",
       false,
-      { "depthwise, two for each channel",
+      { "depthwise, multiplier 2",
         "DEPTHWISE_CONV_2D",
         0,
         { "F32[1,2,1,2]: 1 10 2 20", "const F32[1,2,1,4]: 1 2 3 4 5 6 7 8", "const F32[4]: 0 0 0 1",
@@ -120,17 +117,21 @@ static const struct on_device floats[] = {
         "F32[1,1,1,1]: 5" } },
     { "sim:cpu",
       false,
-      { "logistic of the far left", "LOGISTIC", 0, { "F32[2]: -200 0" }, "F32[2]: 0 0.5" } },
+      { "logistic of a large negative value",
+        "LOGISTIC",
+        0,
+        { "F32[2]: -200 0" },
+        "F32[2]: 0 0.5" } },
     { "sim:gpu",
       false,
-      { "the mean of no axis is the input",
+      { "mean along an axis",
         "MEAN",
         0,
         { "F32[2]: 1 2", "const I32[1]: -1", "INT32: 1" },
         "F32[1]: 1.5" } },
     { "sim:cpu",
       false,
-      { "each group has channels of its own",
+      { "grouped convolution",
         "GROUPED_CONV_2D",
         0,
         { "F32[1,1,1,4]: 1 10 100 1000", "const F32[2,1,1,2]: 1 2 3 4", "const F32[2]: 0 1",
@@ -138,7 +139,7 @@ static const struct on_device floats[] = {
         "F32[1,1,1,2]: 21 4301" } },
     { "sim:gpu",
       false,
-      { "every pixel spreads over a window",
+      { "transposed convolution",
         "TRANSPOSE_CONV_2D",
         0,
         { "F32[1,1,2,1]: 1 10", "const F32[1,1,3,1]: 1 2 3", "const F32[1]: 0", "INT32: 0",
@@ -146,7 +147,7 @@ static const struct on_device floats[] = {
         "F32[1,1,5,1]: 1 2 13 20 30" } },
     { "sim:cpu",
       false,
-      { "of an odd padding more is after",
+      { "odd padding: the larger part is at the end",
         "TRANSPOSE_CONV_2D",
         0,
         { "F32[1,1,2,1]: 1 10", "const F32[1,1,3,1]: 1 2 3", "const F32[1]: 0",
@@ -154,28 +155,28 @@ static const struct on_device floats[] = {
         "F32[1,1,4,1]: 1 2 13 20" } },
     { "sim:gpu",
       false,
-      { "both matrices turned",
+      { "both matrices transposed",
         "BATCH_MATMUL",
         0,
         { "F32[2,2]: 1 3 2 4", "F32[2,2]: 10 100 20 200", "BOOL: 1", "BOOL: 1" },
         "F32[2,2]: 210 420 430 860" } },
     { "sim:cpu",
       false,
-      { "between pixels",
+      { "bilinear interpolation",
         "RESIZE_BILINEAR",
         0,
         { "F32[1,1,2,1]: 0 8", "INT32: 4", "INT32: 1", "BOOL: 0" },
         "F32[1,1,4,1]: 0 4 8 8" } },
     { "sim:gpu",
       false,
-      { "pixels have their middle at halves",
+      { "bilinear interpolation with half-pixel centers",
         "RESIZE_BILINEAR",
         0,
         { "F32[1,1,2,1]: 0 8", "INT32: 4", "INT32: 1", "BOOL: 0", "BOOL: 0", "BOOL: 1" },
         "F32[1,1,4,1]: 0 2 6 8" } },
     { "sim:cpu",
       false,
-      { "neighbours along the channels",
+      { "local response normalization along the channels",
         "LOCAL_RESPONSE_NORMALIZATION",
         0,
         { "F32[1,1,1,3]: 2 1 0", "INT32: 1", "FLOAT32: 3", "FLOAT32: 1", "FLOAT32: 1" },
@@ -199,16 +200,16 @@ static const struct on_device floats[] = {
         "F32[1,1,2,1]: 8 12" } },
     { "sim:cpu",
       false,
-      { "a state that is read and written",
+      { "recurrent state",
         "RNN",
         0,
         { "F32[1,2]: 1 2", "const F32[1,2]: 3 4", "const F32[1,1]: 0.5", "const F32[1]: 1",
           "F32[1,1]: 4", "INT32: 0" },
         "F32[1,1]: 14; F32[1,1]: 14" } },
-    /* 2 * 3 takes the place of the last number, 5 */
+    /* the state shifts, and 2 * 3 becomes its last element */
     { "sim:gpu",
       false,
-      { "a filter remembers",
+      { "SVDF state",
         "SVDF",
         0,
         { "F32[1,1]: 3", "const F32[1,1]: 2", "const F32[1,2]: 10 1", "const F32[1]: 0.5",
@@ -226,15 +227,15 @@ static const struct on_device common[] = {
         "I32[2]: -2147483648 -3" } },
     { "sim:gpu",
       false,
-      { "integers divide down",
+      { "integer division rounds down",
         "DIV",
         0,
         { "I32[4]: 5 -5 5 -5", "I32[4]: 2 2 -2 -2", "INT32: 0" },
         "I32[4]: 2 -3 -3 2" } },
-    /* 1 against 1, and 1 against 1.25 */
+    /* 1 < 1, and 1 < 1.25 */
     { "sim:dsp",
       false,
-      { "exact order of different scales",
+      { "comparison across scales is exact",
         "LESS",
         0,
         { "U8[2]*0.5@1: 3 3", "U8[2]*0.25@0: 4 5" },
@@ -248,14 +249,14 @@ static const struct on_device common[] = {
         "B8[2]: 1 0" } },
     { "sim:dsp",
       false,
-      { "the first of the largest",
+      { "index of the first maximum",
         "ARGMAX",
         0,
         { "S8[2,3]*1@0: 1 5 5 -3 -3 -4", "INT32: -1" },
         "I32[2]: 1 0" } },
     { "sim:cpu",
       false,
-      { "casts cut and saturate",
+      { "casts truncate and saturate",
         "CAST",
         0,
         { "F32[4]: -1.5 2.9 300 nan" },
@@ -265,7 +266,7 @@ static const struct on_device common[] = {
       { "casts to integers", "CAST", 0, { "F16[2]: -1.5 2.5" }, "I32[2]: -1 2" } },
     { "sim:dsp",
       false,
-      { "bytes are moved",
+      { "transposition of bytes",
         "TRANSPOSE",
         0,
         { "S8[2,2]*1@0: 1 2 3 4", "const I32[2]: 1 0" },
@@ -279,35 +280,35 @@ static const struct on_device common[] = {
         "U8[4]*1@7: 7 1 7 7" } },
     { "sim:dsp",
       false,
-      { "joined in new steps",
+      { "concatenation, requantised",
         "CONCATENATION",
         0,
         { "U8[1]*1@0: 3", "U8[2]*0.5@10: 12 13", "INT32: 0" },
         "U8[3]*1@1: 4 2 3" } },
     { "sim:gpu",
       false,
-      { "the largest come first, of equal ones the last",
+      { "descending order; among equal values the last index first",
         "TOPK_V2",
         0,
         { "F32[1,4]: 2 5 -1 5", "INT32: 3" },
         "F32[1,3]: 5 5 2; I32[1,3]: 3 1 0" } },
     { "sim:dsp",
       false,
-      { "the first of the smallest",
+      { "index of the first minimum",
         "ARGMIN",
         0,
         { "U8[3]*1@0: 4 2 2", "INT32: 0" },
         "I32[1]: 1" } },
     { "sim:dsp",
       false,
-      { "not less is not all",
+      { "broadcast comparison",
         "GREATER_EQUAL",
         0,
         { "I32[3]: 1 2 3", "I32[1]: 2" },
         "B8[3]: 0 1 1" } },
     { "sim:cpu",
       false,
-      { "no number is unequal to itself",
+      { "NaN is unequal to itself",
         "NOT_EQUAL",
         0,
         { "F32[2]: nan 1", "F32[2]: nan 1" },
@@ -321,44 +322,44 @@ static const struct on_device common[] = {
         "B8[2]: 0 1" } },
     { "sim:cpu",
       false,
-      { "truths broadcast", "LOGICAL_AND", 0, { "B8[2]: 1 0", "B8[1]: 1" }, "B8[2]: 1 0" } },
+      { "broadcast of booleans", "LOGICAL_AND", 0, { "B8[2]: 1 0", "B8[1]: 1" }, "B8[2]: 1 0" } },
     { "sim:dsp",
       false,
-      { "the smallest integer has no opposite",
+      { "negation of the smallest integer wraps",
         "NEG",
         0,
         { "I32[2]: -2147483648 5" },
         "I32[2]: -2147483648 -5" } },
     { "sim:dsp",
       false,
-      { "what is not found is zero",
+      { "missing keys give zero",
         "HASHTABLE_LOOKUP",
         0,
         { "I32[2]: 3 4", "const I32[2]: 1 4", "I32[2,1]: 7 8" },
         "I32[2,1]: 0 8; U8[2]*1@0: 0 1" } },
     { "sim:gpu",
       false,
-      { "matrices of integers wrap",
+      { "integer matrix products wrap",
         "BATCH_MATMUL",
         0,
         { "I32[1,2]: 2147483647 1", "I32[2,1]: 2 3", "BOOL: 0", "BOOL: 0" },
         "I32[1,1]: 1" } },
     { "sim:gpu",
       false,
-      { "pixels of NCHW move",
+      { "space to depth in NCHW",
         "SPACE_TO_DEPTH",
         0,
         { "F32[1,1,2,2]: 1 2 3 4", "INT32: 2", "BOOL: 1" },
         "F32[1,4,1,1]: 1 2 3 4" } },
 };
 
-START_TEST(float_devices_compute)
+START_TEST(float_devices_compute_expected_values)
 {
     on_device_check(&floats[_i]);
 }
 END_TEST
 
-START_TEST(all_devices_have_the_common_kernels)
+START_TEST(common_kernels_compute_expected_values)
 {
     on_device_check(&common[_i]);
 }
@@ -384,7 +385,7 @@ static bool reads(const struct kernel_set *s, int role)
     return false;
 }
 
-START_TEST(the_tables_of_all_devices_bind)
+START_TEST(the_kernel_tables_of_all_devices_bind)
 {
     struct kernel_set *floating = bind(float_tables), *fixed = bind(fixed_tables);
 
@@ -396,24 +397,24 @@ START_TEST(the_tables_of_all_devices_bind)
 }
 END_TEST
 
-static int run_this(struct kernel_call *k, struct why *w)
+static int run_nothing(struct kernel_call *k, struct why *w)
 {
     (void) k, (void) w;
     return 0;
 }
 
-static int run_that(struct kernel_call *k, struct why *w)
+static int run_nothing_else(struct kernel_call *k, struct why *w)
 {
-    return run_this(k, w);
+    return run_nothing(k, w);
 }
 
 static const struct kernel_roles with_groups = { .role = { ROLE_FILTER, ROLE_GROUPS } };
 
-START_TEST(a_role_of_one_operation_is_one_of_its_family)
+START_TEST(a_role_may_be_absent_in_part_of_the_family)
 {
     static const struct device_kernel family[] = {
-        { "CONV_2D", FLOATS, run_this, &with_groups },
-        { "GROUPED_CONV_2D", FLOATS, run_this, &with_groups },
+        { "CONV_2D", FLOATS, run_nothing, &with_groups },
+        { "GROUPED_CONV_2D", FLOATS, run_nothing, &with_groups },
         { NULL },
     };
     static const struct device_kernel *const tables[] = { family, NULL };
@@ -432,7 +433,7 @@ START_TEST(a_role_of_one_operation_is_one_of_its_family)
 }
 END_TEST
 
-START_TEST(cells_in_both_directions_have_their_own_operands)
+START_TEST(bidirectional_cells_have_separate_operands)
 {
     const char *const name = "BIDIRECTIONAL_SEQUENCE_RNN";
     struct kernel_set *s = bind(float_tables);
@@ -457,11 +458,11 @@ static void refuse(const struct device_kernel *table, const char *reason)
     ck_assert_str_eq(w.text, reason);
 }
 
-START_TEST(a_role_that_no_operation_of_the_family_has_is_refused)
+START_TEST(a_role_unknown_to_the_family_is_rejected)
 {
     static const struct device_kernel table[] = {
-        { "CONV_2D", FLOATS, run_this, &with_groups },
-        { "GROUPED_CONV_2D", FLOATS, run_that, &with_groups },
+        { "CONV_2D", FLOATS, run_nothing, &with_groups },
+        { "GROUPED_CONV_2D", FLOATS, run_nothing_else, &with_groups },
         { NULL },
     };
 
@@ -470,9 +471,9 @@ START_TEST(a_role_that_no_operation_of_the_family_has_is_refused)
 }
 END_TEST
 
-START_TEST(a_kernel_of_no_operation_is_refused)
+START_TEST(a_kernel_of_an_unknown_operation_is_rejected)
 {
-    static const struct device_kernel table[] = { { "CONV_3D", FLOATS, run_this }, { NULL } };
+    static const struct device_kernel table[] = { { "CONV_3D", FLOATS, run_nothing }, { NULL } };
 
     refuse(table, "a kernel of CONV_3D, which is no operation");
 }
@@ -483,12 +484,12 @@ Suite *kernels_suite(void)
     TCase *c = tcase_create("kernels");
 
     tcase_add_test(c, fp16_rounds_to_nearest_even);
-    tcase_add_loop_test(c, float_devices_compute, 0, COUNT(floats));
-    tcase_add_loop_test(c, all_devices_have_the_common_kernels, 0, COUNT(common));
-    tcase_add_test(c, the_tables_of_all_devices_bind);
-    tcase_add_test(c, a_role_of_one_operation_is_one_of_its_family);
-    tcase_add_test(c, cells_in_both_directions_have_their_own_operands);
-    tcase_add_test(c, a_role_that_no_operation_of_the_family_has_is_refused);
-    tcase_add_test(c, a_kernel_of_no_operation_is_refused);
+    tcase_add_loop_test(c, float_devices_compute_expected_values, 0, COUNT(floats));
+    tcase_add_loop_test(c, common_kernels_compute_expected_values, 0, COUNT(common));
+    tcase_add_test(c, the_kernel_tables_of_all_devices_bind);
+    tcase_add_test(c, a_role_may_be_absent_in_part_of_the_family);
+    tcase_add_test(c, bidirectional_cells_have_separate_operands);
+    tcase_add_test(c, a_role_unknown_to_the_family_is_rejected);
+    tcase_add_test(c, a_kernel_of_an_unknown_operation_is_rejected);
     return make_suite("kernels", c, NULL);
 }

@@ -1,5 +1,5 @@
-/* Targets by their URIs, drivers in shared libraries: broken_driver.so and skeleton.so are built
- * into the folder of this program. */
+/* Targets by URI, and drivers in shared libraries: broken_driver.so and skeleton.so, which are
+ * built into the folder of this program. */
 #include <check.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -42,11 +42,11 @@ static int open_with(const char *path, const char *arguments, struct target **re
     return target_open(uri, NULL, ret_target, &w);
 }
 
-START_TEST(what_is_wrong_with_a_library_is_said)
+START_TEST(defects_of_a_library_are_reported)
 {
     static const struct {
         const char *arguments, *why;
-        bool stays; /* what may still run is not unloaded */
+        bool stays; /* not unloaded, since its code may still run */
     } cases[] = {
         { "silent", "does not say why", false },
         { "endless", "does not open: xxxx", false },
@@ -68,21 +68,22 @@ START_TEST(what_is_wrong_with_a_library_is_said)
 }
 END_TEST
 
-START_TEST(files_that_are_no_drivers_are_refused)
+START_TEST(files_without_a_driver_are_rejected)
 {
     struct target *t = NULL;
 
     ck_assert_int_eq(open_with("/nowhere/at all.so", NULL, &t), -1);
     ck_assert_msg(strstr(w.text, "/nowhere/at all.so"), "%s", w.text);
     ck_assert_int_eq(open_with("/dev/null", NULL, &t), -1);
-    ck_assert_int_eq(open_with("libm.so.6", NULL, &t), -1); /* not searched for */
+    ck_assert_int_eq(open_with("libm.so.6", NULL, &t),
+                     -1); /* not searched for in the library path */
     ck_assert_msg(strstr(w.text, "./libm.so.6"), "%s", w.text);
     ck_assert_int_eq(open_with(skeleton, "x=1", &t), -1);
     ck_assert_msg(strstr(w.text, "takes no arguments"), "%s", w.text);
 }
 END_TEST
 
-START_TEST(a_library_lives_as_long_as_its_target)
+START_TEST(a_library_is_unloaded_with_its_last_target)
 {
     struct target *t[2];
     struct target_info info;
@@ -98,7 +99,7 @@ START_TEST(a_library_lives_as_long_as_its_target)
 }
 END_TEST
 
-/* ---- what `halcyon new-driver` writes */
+/* ---- the skeleton that `halcyon new-driver` writes */
 
 static struct hal_driver *open_skeleton(bool over_socket)
 {
@@ -114,7 +115,7 @@ static enum hal_status run(struct client_model *m, struct client_request *r)
     return client_execute(m->prepared, HAL_1_2, &r->hal, &r->result);
 }
 
-START_TEST(the_skeleton_adds)
+START_TEST(the_skeleton_executes_add)
 {
     struct hal_execution_config config = client_config();
     struct hal_driver *d = open_skeleton(_i);
@@ -138,6 +139,7 @@ START_TEST(the_skeleton_adds)
 }
 END_TEST
 
+/* Executes a valid request with one change. */
 #define REQUEST(expected, change)                                                                  \
     do {                                                                                           \
         client_fill(&r, 4);                                                                        \
@@ -146,7 +148,7 @@ END_TEST
         ck_assert_uint_eq(r.result.n_shapes, (expected) != HAL_INVALID_ARGUMENT);                  \
     } while (0)
 
-START_TEST(the_skeleton_checks_its_requests)
+START_TEST(the_skeleton_validates_requests)
 {
     static const uint32_t four[] = { 4 }, three[] = { 3 };
     struct hal_driver *d = open_skeleton(false);
@@ -174,6 +176,7 @@ START_TEST(the_skeleton_checks_its_requests)
 }
 END_TEST
 
+/* Prepares a valid model with one change. */
 #define MODEL(expected, change)                                                                    \
     do {                                                                                           \
         struct hal_prepared_model *p;                                                              \
@@ -189,7 +192,7 @@ END_TEST
         client_done(&m);                                                                           \
     } while (0)
 
-START_TEST(the_skeleton_checks_its_models)
+START_TEST(the_skeleton_validates_models)
 {
     static const uint32_t far[] = { 0, 99, 2 }, twice[] = { 0, 3, 2 };
     struct hal_prepare_config config = { .preference = HAL_LOW_POWER,
@@ -218,8 +221,8 @@ START_TEST(the_skeleton_checks_its_models)
 }
 END_TEST
 
-/* Each entry point as its version has it. */
-START_TEST(the_skeleton_keeps_to_its_versions)
+/* Entry points of other versions are rejected; shapes are reported since 1.2. */
+START_TEST(the_skeleton_checks_entry_points)
 {
     static const enum hal_version versions[] = { 9, HAL_1_0, HAL_1_1, HAL_1_2, HAL_1_3, 14 };
     struct hal_execution_config config = client_config();
@@ -250,18 +253,18 @@ START_TEST(the_skeleton_keeps_to_its_versions)
 }
 END_TEST
 
-/* Arguments that are not of the version, or that there are not. */
-START_TEST(the_skeleton_checks_its_arguments)
+/* Arguments that the entry point's version does not have. */
+START_TEST(the_skeleton_validates_arguments)
 {
-    static const struct hal_prepare_config usual = { .preference = HAL_FAST_SINGLE_ANSWER,
+    static const struct hal_prepare_config plain = { .preference = HAL_FAST_SINGLE_ANSWER,
                                                      .priority = HAL_PRIORITY_MEDIUM,
                                                      .deadline = HAL_NO_DEADLINE };
-    struct hal_prepare_config slow = usual, high = usual, late = usual;
+    struct hal_prepare_config slow = plain, high = plain, late = plain;
     struct hal_driver *d = open_skeleton(false);
     const struct {
         const struct hal_prepare_config *config;
         enum hal_version since;
-    } rows[] = { { &usual, HAL_1_0 }, { &slow, HAL_1_1 }, { &high, HAL_1_3 }, { &late, HAL_1_3 } };
+    } rows[] = { { &plain, HAL_1_0 }, { &slow, HAL_1_1 }, { &high, HAL_1_3 }, { &late, HAL_1_3 } };
 
     slow.preference = HAL_LOW_POWER;
     high.priority = HAL_PRIORITY_HIGH;
@@ -281,7 +284,7 @@ START_TEST(the_skeleton_checks_its_arguments)
 }
 END_TEST
 
-START_TEST(uris_name_targets_or_say_why_not)
+START_TEST(uris_open_targets_or_report_why_not)
 {
     static const struct {
         const char *uri, *why;
@@ -322,14 +325,14 @@ Suite *library_suite(void)
     TCase *c = tcase_create("library");
 
     tcase_add_checked_fixture(c, find_drivers, NULL);
-    tcase_add_test(c, uris_name_targets_or_say_why_not);
-    tcase_add_test(c, what_is_wrong_with_a_library_is_said);
-    tcase_add_test(c, files_that_are_no_drivers_are_refused);
-    tcase_add_test(c, a_library_lives_as_long_as_its_target);
-    tcase_add_loop_test(c, the_skeleton_adds, 0, 2);
-    tcase_add_test(c, the_skeleton_checks_its_requests);
-    tcase_add_test(c, the_skeleton_checks_its_models);
-    tcase_add_loop_test(c, the_skeleton_keeps_to_its_versions, 0, 2);
-    tcase_add_test(c, the_skeleton_checks_its_arguments);
+    tcase_add_test(c, uris_open_targets_or_report_why_not);
+    tcase_add_test(c, defects_of_a_library_are_reported);
+    tcase_add_test(c, files_without_a_driver_are_rejected);
+    tcase_add_test(c, a_library_is_unloaded_with_its_last_target);
+    tcase_add_loop_test(c, the_skeleton_executes_add, 0, 2);
+    tcase_add_test(c, the_skeleton_validates_requests);
+    tcase_add_test(c, the_skeleton_validates_models);
+    tcase_add_loop_test(c, the_skeleton_checks_entry_points, 0, 2);
+    tcase_add_test(c, the_skeleton_validates_arguments);
     return make_suite("library", c, NULL);
 }

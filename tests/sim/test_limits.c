@@ -1,5 +1,5 @@
-/* What one client may hold of a device: who asks for more is told whether to try again, and another
- * client is served all the while. */
+/* Quotas of a client on a device: a call that exceeds one fails with a status that tells whether a
+ * retry can succeed, and other clients are not affected. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <sys/mman.h>
@@ -12,11 +12,11 @@
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 
-enum { N = 4, MODEL_BYTES = sizeof(int32_t), BUFFER_BYTES = N * sizeof(float), MOST = 4 };
+enum { N = 4, MODEL_BYTES = sizeof(int32_t), BUFFER_BYTES = N * sizeof(float), MAX_FIT = 4 };
 
 static struct hal_driver *driver;
 static struct caller *caller[3]; /* [0]: this process */
-static struct client_model model[MOST + 2];
+static struct client_model model[MAX_FIT + 2];
 static int n_models;
 
 static void open_driver(enum hal_version version, enum quota_kind kind, uint64_t most)
@@ -40,7 +40,7 @@ static void close_driver(void)
     caller_unref(caller[2]);
 }
 
-/* The next of model[], which the calling client prepares. */
+/* Prepares the next of model[] for the calling client. */
 static enum hal_status prepare_one(bool open_shape)
 {
     const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
@@ -58,7 +58,7 @@ static void release_one(int i)
     model[i].prepared = NULL;
 }
 
-/* Its output's buffer. */
+/* Allocates a buffer for the model's output. */
 static enum hal_status allocate(int i, struct hal_buffer **ret_buffer)
 {
     const struct hal_buffer_role role = { 0, 0, 1 };
@@ -90,8 +90,8 @@ static const struct {
     enum hal_version version;
     enum quota_kind kind;
     uint64_t most;
-    int fit; /* models */
-    enum hal_status then;
+    int fit;              /* models within the quota */
+    enum hal_status then; /* status of the next one */
 } preparations[] = {
     { HAL_1_0, QUOTA_MODELS, 3, 3, HAL_GENERAL_FAILURE },
     { HAL_1_2, QUOTA_MODELS, 3, 3, HAL_GENERAL_FAILURE },
@@ -103,7 +103,7 @@ static const struct {
     { HAL_FL8, QUOTA_MEMORY, 3 * MODEL_BYTES, 3, HAL_RESOURCE_EXHAUSTED_TRANSIENT },
 };
 
-START_TEST(a_client_holds_so_many_models)
+START_TEST(models_are_limited_per_client)
 {
     const int fit = preparations[_i].fit;
 
@@ -128,7 +128,7 @@ END_TEST
 
 /* ---- buffers */
 
-START_TEST(a_client_has_so_much_memory_for_buffers)
+START_TEST(buffer_memory_is_limited_per_client)
 {
     struct hal_buffer *b[3], *of_other;
 
@@ -152,8 +152,8 @@ START_TEST(a_client_has_so_much_memory_for_buffers)
 }
 END_TEST
 
-/* Its shape is open: memory is taken as it is needed. */
-START_TEST(a_buffer_grows_within_the_limit)
+/* Its shape is unknown: memory is allocated and charged when contents arrive. */
+START_TEST(a_growing_buffer_stays_within_the_quota)
 {
     float values[2 * N] = { 1, 2, 3, 4, 5, 6, 7, 8 }, back[N];
     struct hal_memory m = { .kind = HAL_MEMORY_ADDRESS,
@@ -193,11 +193,11 @@ static enum hal_status start_fenced(int i, struct client_request *r, int wait_fo
                                                       ret_info);
 }
 
-START_TEST(a_client_has_so_many_executions_under_way)
+START_TEST(executions_in_progress_are_limited_per_client)
 {
     struct client_request r[3], other;
     struct hal_fenced_info *info[3];
-    struct fence never;
+    struct fence unsignalled;
     int fence[3];
 
     open_driver(HAL_1_3, QUOTA_EXECUTIONS, 2);
@@ -206,34 +206,34 @@ START_TEST(a_client_has_so_many_executions_under_way)
         ck_assert_int_eq(prepare_one(false), HAL_NONE);
     }
     caller_set(caller[1]);
-    ck_assert_int_eq(fence_open(&never), 0);
+    ck_assert_int_eq(fence_open(&unsignalled), 0);
     for (int i = 0; i < 3; i++)
-        ck_assert_int_eq(start_fenced(0, &r[i], never.wait, &fence[i], &info[i]),
+        ck_assert_int_eq(start_fenced(0, &r[i], unsignalled.wait, &fence[i], &info[i]),
                          i < 2 ? HAL_NONE : HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     ck_assert(fence[2] == HAL_NO_FENCE && !info[2]);
     ck_assert_int_eq(execute(&model[0], &r[2]), HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     caller_set(caller[2]);
-    for (int turn = 0; turn < 10; turn++) {
+    for (int k = 0; k < 10; k++) {
         ck_assert_int_eq(execute(&model[1], &other), HAL_NONE);
         client_check(&other, N);
     }
     caller_set(caller[1]);
-    fence_complete(&never, true);
+    fence_complete(&unsignalled, true);
     for (int i = 0; i < 2; i++) {
         ck_assert_int_eq(fence_wait(1, &fence[i], HAL_NO_TIME), 1);
         client_check(&r[i], N);
         info[i]->methods->release(info[i]);
         close(fence[i]);
     }
-    /* What a client has been told to be over does not count any more. */
-    for (int turn = 0; turn < 100; turn++)
+    /* An execution is no longer counted once its end has been reported. */
+    for (int k = 0; k < 100; k++)
         ck_assert_int_eq(execute(&model[0], &r[2]), HAL_NONE);
-    close(never.wait);
+    close(unsignalled.wait);
     close_driver();
 }
 END_TEST
 
-/* ---- what a process that serves clients runs on */
+/* ---- quotas of the service process */
 
 static void open_callers(void)
 {
@@ -263,7 +263,7 @@ static bool map_page(int fd, struct mapping *ret)
     return false;
 }
 
-START_TEST(a_client_leaves_mappings_to_others)
+START_TEST(mappings_are_limited_per_client)
 {
     static struct mapping m[MEMORY_MAX_MAPPED], others, again;
     int fd = memfd_create("mapped", MFD_CLOEXEC), n = 0;
@@ -276,7 +276,7 @@ START_TEST(a_client_leaves_mappings_to_others)
     ck_assert_int_eq(n, MEMORY_MAX_MAPPED / 2);
     caller_set(caller[2]);
     ck_assert(map_page(fd, &others));
-    memory_unmap(&m[--n]); /* whoever does it: it was the first one's */
+    memory_unmap(&m[--n]); /* credited to client 1, though client 2 unmaps it */
     ck_assert(map_page(fd, &again));
     caller_set(caller[1]);
     ck_assert(!map_page(fd, &m[n]));
@@ -290,8 +290,8 @@ START_TEST(a_client_leaves_mappings_to_others)
 }
 END_TEST
 
-/* Nothing of it is touched. */
-START_TEST(a_client_leaves_memory_for_messages_to_others)
+/* The memory is allocated and never accessed. */
+START_TEST(message_memory_is_limited_per_client)
 {
     const size_t gib = (size_t) 1 << 30;
     struct arena *first, *second, *of_other;
@@ -317,11 +317,11 @@ Suite *limits_suite(void)
 {
     TCase *c = tcase_create("limits");
 
-    tcase_add_loop_test(c, a_client_holds_so_many_models, 0, COUNT(preparations));
-    tcase_add_test(c, a_client_has_so_much_memory_for_buffers);
-    tcase_add_test(c, a_buffer_grows_within_the_limit);
-    tcase_add_test(c, a_client_has_so_many_executions_under_way);
-    tcase_add_test(c, a_client_leaves_mappings_to_others);
-    tcase_add_test(c, a_client_leaves_memory_for_messages_to_others);
+    tcase_add_loop_test(c, models_are_limited_per_client, 0, COUNT(preparations));
+    tcase_add_test(c, buffer_memory_is_limited_per_client);
+    tcase_add_test(c, a_growing_buffer_stays_within_the_quota);
+    tcase_add_test(c, executions_in_progress_are_limited_per_client);
+    tcase_add_test(c, mappings_are_limited_per_client);
+    tcase_add_test(c, message_memory_is_limited_per_client);
     return make_suite("limits", c, NULL);
 }

@@ -1,4 +1,4 @@
-/* The log: what is on, who hears it, and that it says why something was refused. */
+/* The log: tags that are enabled, the sink, and lines that give the reason of a failure. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,28 +13,29 @@ static struct {
     char text[1 << 16];
     size_t length;
     unsigned lines;
-} heard;
+} logged;
 
-static void hear(enum log_level level, const char *tag, const char *text, void *user)
+static void append_line(enum log_level level, const char *tag, const char *text, void *user)
 {
-    ck_assert_ptr_eq(user, &heard);
-    heard.lines++;
-    heard.length += (size_t) snprintf(heard.text + heard.length, sizeof heard.text - heard.length,
-                                      "%c %s: %s\n", "IWE"[level], tag, text);
+    ck_assert_ptr_eq(user, &logged);
+    logged.lines++;
+    logged.length +=
+        (size_t) snprintf(logged.text + logged.length, sizeof logged.text - logged.length,
+                          "%c %s: %s\n", "IWE"[level], tag, text);
 }
 
-static void listen_to(const char *setting)
+static void enable(const char *setting)
 {
     struct why w;
 
-    memset(&heard, 0, sizeof heard);
-    log_set_sink(hear, &heard);
+    memset(&logged, 0, sizeof logged);
+    log_set_sink(append_line, &logged);
     ck_assert_int_eq(vlog_set(setting, &w), 0);
 }
 
-static bool is_heard(const char *text)
+static bool is_logged(const char *text)
 {
-    return strstr(heard.text, text);
+    return strstr(logged.text, text);
 }
 
 /* ---- settings */
@@ -64,7 +65,7 @@ START_TEST(tags_are_separated_by_spaces_commas_and_colons)
 }
 END_TEST
 
-START_TEST(an_unknown_tag_is_refused_and_the_others_are_on)
+START_TEST(an_unknown_tag_is_an_error_and_known_tags_are_enabled)
 {
     struct why w;
 
@@ -79,36 +80,36 @@ END_TEST
 
 /* ---- lines */
 
-static int asked(int *times)
+static int evaluate(int *times)
 {
     return ++*times;
 }
 
-START_TEST(what_is_off_is_not_even_asked_for)
+START_TEST(arguments_of_disabled_tags_are_not_evaluated)
 {
     int times = 0;
 
-    listen_to("memory");
-    VLOG(MODEL, "%d", asked(&times));
+    enable("memory");
+    VLOG(MODEL, "%d", evaluate(&times));
     ck_assert_int_eq(times, 0);
-    VLOG(MEMORY, "%d", asked(&times));
+    VLOG(MEMORY, "%d", evaluate(&times));
     ck_assert_int_eq(times, 1);
-    ck_assert_str_eq(heard.text, "I Test: 1\n");
+    ck_assert_str_eq(logged.text, "I Test: 1\n");
 }
 END_TEST
 
-START_TEST(a_line_stays_a_line)
+START_TEST(control_characters_are_replaced)
 {
-    listen_to("all");
+    enable("all");
     VLOG(DRIVER, "name \"%s\"", "x\n11-21 E Forged: \x1b[31m");
-    ck_assert_str_eq(heard.text, "I Test: name \"x?11-21 E Forged: ?[31m\"\n");
+    ck_assert_str_eq(logged.text, "I Test: name \"x?11-21 E Forged: ?[31m\"\n");
     log_set_sink(NULL, NULL);
-    VLOG(DRIVER, "nobody listens");
-    ck_assert_uint_eq(heard.lines, 1);
+    VLOG(DRIVER, "no sink");
+    ck_assert_uint_eq(logged.lines, 1);
 }
 END_TEST
 
-/* ---- what drivers say */
+/* ---- lines of drivers */
 
 static struct client_model model;
 static struct client_request request;
@@ -127,7 +128,7 @@ static void close_driver(void)
     driver->close(driver);
 }
 
-START_TEST(a_refused_model_says_why)
+START_TEST(a_rejected_model_is_logged_with_its_reason)
 {
     const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
                                                .priority = HAL_PRIORITY_MEDIUM,
@@ -139,87 +140,87 @@ START_TEST(a_refused_model_says_why)
 
     operands[0].type = 12345;
     model.hal.main.operands = operands;
-    listen_to("model driver");
+    enable("model driver");
     ck_assert_int_eq(client_prepare_with(driver, HAL_1_3, &model.hal, &config, &prepared),
                      HAL_INVALID_ARGUMENT);
-    ck_assert(is_heard("rejected: "));
-    ck_assert(is_heard("12345"));
-    ck_assert(is_heard("I Driver: client 0: prepare_model of HAL 1.3: INVALID_ARGUMENT: "));
+    ck_assert(is_logged("rejected: "));
+    ck_assert(is_logged("12345"));
+    ck_assert(is_logged("I Driver: client 0: prepare_model of HAL 1.3: INVALID_ARGUMENT: "));
 }
 END_TEST
 
-START_TEST(a_refused_request_says_why)
+START_TEST(a_rejected_request_is_logged_with_its_reason)
 {
     client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
     request.in[1].location.length--;
-    listen_to("driver");
+    enable("driver");
     ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
                      HAL_INVALID_ARGUMENT);
-    ck_assert(is_heard("INVALID_ARGUMENT: input 1: 15 bytes, expected 16"));
+    ck_assert(is_logged("INVALID_ARGUMENT: input 1: 15 bytes, expected 16"));
 }
 END_TEST
 
-START_TEST(every_tag_has_something_to_say)
+START_TEST(every_tag_logs_a_line)
 {
     static const struct {
         const char *tag, *line;
-    } said[] = {
+    } lines[] = {
         { "model", "I ModelBuilder: model of client 0: 1 operations" },
         { "compilation", "is prepared: priority 1" },
         { "execution", "of client 0 starts at " },
         { "driver", "I Driver: client 0: execute_synchronously of HAL 1.3: NONE" },
     };
 
-    for (int i = 0; i < COUNT(said); i++) {
-        listen_to(said[i].tag);
+    for (int i = 0; i < COUNT(lines); i++) {
+        enable(lines[i].tag);
         client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
         ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
                          HAL_NONE);
-        ck_assert_msg(is_heard(said[i].line), "%s: %s", said[i].tag, heard.text);
+        ck_assert_msg(is_logged(lines[i].line), "%s: %s", lines[i].tag, logged.text);
         model.prepared->methods->release(model.prepared);
         model.prepared = NULL;
     }
 }
 END_TEST
 
-START_TEST(what_is_cut_to_the_most_there_is_is_a_warning)
+START_TEST(a_reduced_loop_timeout_is_a_warning)
 {
     struct hal_execution_config config = client_config();
 
     client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
-    listen_to("execution");
+    enable("execution");
     for (int over = 0; over < 2; over++) {
         config.loop_timeout = HAL_LOOP_TIMEOUT_MAX + (uint64_t) over;
         ck_assert_int_eq(model.prepared->methods->execute_synchronously(
                              model.prepared, HAL_1_3, &request.hal, &config, &request.result),
                          HAL_NONE);
-        ck_assert_int_eq(is_heard("W ExecutionBuilder: a loop timeout of 15000000001 ns is "
-                                  "reduced to 15000000000"),
+        ck_assert_int_eq(is_logged("W ExecutionBuilder: a loop timeout of 15000000001 ns is "
+                                   "reduced to 15000000000"),
                          over);
     }
 }
 END_TEST
 
-START_TEST(what_an_older_version_cannot_say_is_a_warning)
+START_TEST(capabilities_lost_in_an_older_version_are_a_warning)
 {
     struct hal_capabilities c;
 
-    listen_to("driver");
+    enable("driver");
     ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_3, &c), HAL_NONE);
-    ck_assert(!is_heard("W Driver"));
+    ck_assert(!is_logged("W Driver"));
     ck_assert_int_eq(driver->get_capabilities(driver, HAL_1_1, &c), HAL_NONE);
-    ck_assert(is_heard("W Driver: get_capabilities: the performance of halcyon-cpu is not fully "
-                       "representable in HAL 1.1\n"));
+    ck_assert(is_logged("W Driver: get_capabilities: the performance of halcyon-cpu is not fully "
+                        "representable in HAL 1.1\n"));
 }
 END_TEST
 
-START_TEST(without_a_tag_nothing_is_said)
+START_TEST(nothing_is_logged_without_a_tag)
 {
-    listen_to("");
+    enable("");
     client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
     ck_assert_int_eq(client_execute(model.prepared, HAL_1_3, &request.hal, &request.result),
                      HAL_NONE);
-    ck_assert_uint_eq(heard.lines, 0);
+    ck_assert_uint_eq(logged.lines, 0);
 }
 END_TEST
 
@@ -228,15 +229,15 @@ Suite *logging_suite(void)
     TCase *settings = tcase_create("settings"), *drivers = tcase_create("drivers");
 
     tcase_add_test(settings, tags_are_separated_by_spaces_commas_and_colons);
-    tcase_add_test(settings, an_unknown_tag_is_refused_and_the_others_are_on);
-    tcase_add_test(settings, what_is_off_is_not_even_asked_for);
-    tcase_add_test(settings, a_line_stays_a_line);
+    tcase_add_test(settings, an_unknown_tag_is_an_error_and_known_tags_are_enabled);
+    tcase_add_test(settings, arguments_of_disabled_tags_are_not_evaluated);
+    tcase_add_test(settings, control_characters_are_replaced);
     tcase_add_checked_fixture(drivers, open_driver, close_driver);
-    tcase_add_test(drivers, a_refused_model_says_why);
-    tcase_add_test(drivers, a_refused_request_says_why);
-    tcase_add_test(drivers, every_tag_has_something_to_say);
-    tcase_add_test(drivers, what_is_cut_to_the_most_there_is_is_a_warning);
-    tcase_add_test(drivers, what_an_older_version_cannot_say_is_a_warning);
-    tcase_add_test(drivers, without_a_tag_nothing_is_said);
+    tcase_add_test(drivers, a_rejected_model_is_logged_with_its_reason);
+    tcase_add_test(drivers, a_rejected_request_is_logged_with_its_reason);
+    tcase_add_test(drivers, every_tag_logs_a_line);
+    tcase_add_test(drivers, a_reduced_loop_timeout_is_a_warning);
+    tcase_add_test(drivers, capabilities_lost_in_an_older_version_are_a_warning);
+    tcase_add_test(drivers, nothing_is_logged_without_a_tag);
     return make_suite("logging", settings, drivers, NULL);
 }

@@ -1,4 +1,4 @@
-/* How long preparing takes, by the cost model: deadlines, caches, real time. */
+/* Duration of preparation by the cost model: deadlines, caches, real time. */
 #include <check.h>
 #include <time.h>
 
@@ -9,30 +9,31 @@
 
 enum { N = 4, OPS = 3 };
 
-/* So long that the machine's own time, which deadlines are given in, does not matter. */
+/* Virtual ns; so long that the real time that passes during the test does not matter for deadlines.
+ */
 static const double UNIT = 1e12;
 
 static struct hal_driver *driver;
 static struct client_model model;
 static struct files files;
 
-/* A unit for a model and one for each operation; constants take none. */
+/* A model takes one unit, and one more for each operation; constants take no time. */
 static void set_times(struct profile *p)
 {
     p->prepare_ns = p->prepare_operation_ns = UNIT;
     p->bandwidth = 1e30;
 }
 
-static void open_here(void)
+static void open_in_process(void)
 {
     driver = client_open_changed("cpu", set_times);
     client_add_chain(&model, N, OPS);
     files_init(&files, 1, 1);
 }
 
-static void open_there(void)
+static void open_over_socket(void)
 {
-    open_here();
+    open_in_process();
     driver = client_over_socket(driver);
 }
 
@@ -52,7 +53,7 @@ static uint64_t deadline_in(double units, enum hal_version version)
            (uint64_t) (units * UNIT);
 }
 
-/* m NULL: from the cache. */
+/* Prepares with a deadline in so many units; m NULL: from the cache. */
 static enum hal_status prepare_within(double units, enum hal_version version,
                                       const struct hal_model *m)
 {
@@ -66,7 +67,7 @@ static enum hal_status prepare_within(double units, enum hal_version version,
     return s;
 }
 
-START_TEST(what_takes_too_long_is_not_begun)
+START_TEST(preparation_beyond_its_deadline_is_rejected)
 {
     static const enum hal_version versions[] = { HAL_1_3, HAL_FL5, HAL_FL8 };
 
@@ -78,7 +79,7 @@ START_TEST(what_takes_too_long_is_not_begun)
 }
 END_TEST
 
-START_TEST(a_cache_saves_the_time_of_the_operations)
+START_TEST(restoring_takes_no_time_per_operation)
 {
     ck_assert_int_eq(prepare_within(OPS + 1.1, HAL_1_3, &model.hal), HAL_NONE);
     ck_assert_int_eq(prepare_within(0.9, HAL_1_3, NULL), HAL_MISSED_DEADLINE_PERSISTENT);
@@ -86,9 +87,9 @@ START_TEST(a_cache_saves_the_time_of_the_operations)
 }
 END_TEST
 
-/* ---- what it takes in all */
+/* ---- bandwidth and real time */
 
-enum { BYTES = 4 }; /* that the model has of constants: one scalar */
+enum { BYTES = 4 }; /* of the model's constants: one scalar */
 
 static void set_bandwidth(struct profile *p)
 {
@@ -120,18 +121,18 @@ static double seconds(void)
     return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
 }
 
-START_TEST(in_real_time_it_lasts_as_long_as_it_takes)
+START_TEST(real_time_preparation_lasts_its_duration)
 {
     driver = client_open_changed("cpu", set_milliseconds);
     schedule_set_realtime(((struct driver *) driver)->schedule);
     client_add_chain(&model, N, OPS);
     files_init(&files, 1, 1);
-    double begun = seconds();
+    double start = seconds();
     ck_assert_int_eq(prepare_within(1, HAL_1_3, &model.hal), HAL_NONE);
-    ck_assert(seconds() - begun >= 0.01 * (OPS + 1));
-    begun = seconds();
+    ck_assert(seconds() - start >= 0.01 * (OPS + 1));
+    start = seconds();
     ck_assert_int_eq(prepare_within(1, HAL_1_3, NULL), HAL_NONE);
-    ck_assert(seconds() - begun >= 0.01);
+    ck_assert(seconds() - start >= 0.01);
     close_all();
 }
 END_TEST
@@ -141,13 +142,13 @@ Suite *preparing_suite(void)
     TCase *here = tcase_create("in process"), *there = tcase_create("over a socket");
     TCase *times = tcase_create("times");
 
-    tcase_add_checked_fixture(here, open_here, close_all);
-    tcase_add_checked_fixture(there, open_there, close_all);
-    tcase_add_test(here, what_takes_too_long_is_not_begun);
-    tcase_add_test(here, a_cache_saves_the_time_of_the_operations);
-    tcase_add_test(there, what_takes_too_long_is_not_begun);
-    tcase_add_test(there, a_cache_saves_the_time_of_the_operations);
+    tcase_add_checked_fixture(here, open_in_process, close_all);
+    tcase_add_checked_fixture(there, open_over_socket, close_all);
+    tcase_add_test(here, preparation_beyond_its_deadline_is_rejected);
+    tcase_add_test(here, restoring_takes_no_time_per_operation);
+    tcase_add_test(there, preparation_beyond_its_deadline_is_rejected);
+    tcase_add_test(there, restoring_takes_no_time_per_operation);
     tcase_add_test(times, constants_take_time);
-    tcase_add_test(times, in_real_time_it_lasts_as_long_as_it_takes);
+    tcase_add_test(times, real_time_preparation_lasts_its_duration);
     return make_suite("preparing", here, there, times, NULL);
 }

@@ -1,4 +1,5 @@
-/* Profiles: errors name file, key, what is expected and what stands there; rules limit calls. */
+/* Profiles: errors name file, key, expected and found value; rules limit the supported operations.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 static struct why w;
 
-/* A small legal profile with %s where its rules stand. */
+/* A small valid profile up to its list of rules. */
 static const char head[] =
     "{\"name\": \"p\", \"version\": \"1\", \"type\": \"gpu\", \"hal\": \"1.2\", "
     "\"arithmetic\": \"fp32\", \"cost\": {\"launch_ns\": 1000, \"driver_ns\": 900, "
@@ -20,13 +21,13 @@ static const char head[] =
     "\"while\": {\"time\": 1, \"power\": 1}, \"operand\": {\"TENSOR_INT32\": {\"time\": 2, "
     "\"power\": 3}, \"FLOAT32\": {\"time\": 1, \"power\": 1}}}, \"operations\": [";
 
-/* The head with one piece of its text replaced, then rules. */
+/* The head with `from` replaced by `to`, then the rules; freed by the caller. */
 static char *profile_with(const char *from, const char *to, const char *rules)
 {
     size_t size = sizeof head + strlen(to) + strlen(rules) + 8;
     char *text = calloc(1, size), *at = strstr(head, from);
 
-    ck_assert_msg(at, "no %s", from);
+    ck_assert_msg(at, "the head does not contain %s", from);
     memcpy(text, head, (size_t) (at - head));
     strcat(text, to);
     strcat(text, at + strlen(from));
@@ -35,12 +36,12 @@ static char *profile_with(const char *from, const char *to, const char *rules)
     return text;
 }
 
-static void check_refused(const char *json, const char *message)
+static void check_error(const char *json, const char *message)
 {
     struct profile *p = NULL;
 
     ck_assert_msg(profile_parse(json, "dev.toml", &p, &w) < 0, "accepted: %s", json);
-    ck_assert_msg(strstr(w.text, message), "\"%s\" does not say \"%s\"", w.text, message);
+    ck_assert_msg(strstr(w.text, message), "\"%s\" does not contain \"%s\"", w.text, message);
 }
 
 START_TEST(errors_name_file_key_expectation_and_value)
@@ -88,12 +89,12 @@ START_TEST(errors_name_file_key_expectation_and_value)
 
     for (int i = 0; i < COUNT(cases); i++) {
         char *json = profile_with(cases[i].from, cases[i].to, "");
-        check_refused(json, cases[i].message);
+        check_error(json, cases[i].message);
         free(json);
     }
-    check_refused("[1]", "dev.toml: the profile: expected a table");
-    check_refused("{\"a\": 1, \"a\": 2}", "dev.toml: line 1");
-    check_refused("", "dev.toml: line 1");
+    check_error("[1]", "dev.toml: the profile: expected a table");
+    check_error("{\"a\": 1, \"a\": 2}", "dev.toml: line 1");
+    check_error("", "dev.toml: line 1");
 }
 END_TEST
 
@@ -122,14 +123,14 @@ START_TEST(errors_in_rules_name_their_place)
     };
 
     for (int i = 0; i < COUNT(cases); i++) {
-        char *json = profile_with("x", "x", cases[i].rule); /* "relaxed": unchanged */
-        check_refused(json, cases[i].message);
+        char *json = profile_with("x", "x", cases[i].rule); /* the head unchanged */
+        check_error(json, cases[i].message);
         free(json);
     }
 }
 END_TEST
 
-START_TEST(a_profile_says_what_it_says)
+START_TEST(values_of_a_profile_are_read)
 {
     char *json = profile_with(
         "\"type\"",
@@ -158,7 +159,7 @@ END_TEST
 
 /* ---- rules */
 
-static const char *given; /* what read() gives for any path */
+static const char *given; /* contents of any file */
 
 static int read_profile(const char *path, char **ret_json, struct why *why)
 {
@@ -167,7 +168,7 @@ static int read_profile(const char *path, char **ret_json, struct why *why)
     return *ret_json ? 0 : why_no_memory(why);
 }
 
-/* How far a call gets on a device of one rule. */
+/* Runs an operation on a device with one rule. */
 static struct outcome run_on(const char *rule, const struct one_op *c)
 {
     static const struct target_host host = { read_profile };
@@ -251,7 +252,7 @@ START_TEST(rules_limit_windows_layouts_and_constants)
 }
 END_TEST
 
-START_TEST(the_cost_model_is_the_clock)
+START_TEST(durations_follow_the_cost_model)
 {
     const struct one_op add = {
         "add", "ADD", 0, { "F32[2]: 1 2", "F32[2]: 1 2", "INT32: 0" }, "F32[2]: 2 4"
@@ -266,7 +267,7 @@ START_TEST(the_cost_model_is_the_clock)
 }
 END_TEST
 
-START_TEST(the_shipped_profiles_are_legal)
+START_TEST(the_shipped_profiles_are_valid)
 {
     struct profile *p = NULL;
 
@@ -281,8 +282,9 @@ START_TEST(the_shipped_profiles_are_legal)
 }
 END_TEST
 
-/* Of types that it does not compute, too: the operands of an operation next to it are such. */
-START_TEST(shipped_devices_say_how_fast_they_are_in_every_type)
+/* Also of types that the device does not compute: neighbouring operations may have such operands.
+ */
+START_TEST(shipped_devices_report_performance_of_every_type)
 {
     struct profile *p = NULL;
 
@@ -298,7 +300,7 @@ START_TEST(shipped_devices_say_how_fast_they_are_in_every_type)
 }
 END_TEST
 
-/* Whether an operation has rows of types for the signed kind. */
+/* Whether the operation has a typing row with TENSOR_QUANT8_ASYMM_SIGNED. */
 static bool has_signed(const struct op *op)
 {
     for (int i = 0; i < op->n_typings; i++)
@@ -308,8 +310,9 @@ static bool has_signed(const struct op *op)
     return false;
 }
 
-/* HAL 1.3: who computes unsigned 8-bit numbers computes signed ones. */
-START_TEST(shipped_devices_take_signed_numbers_where_they_take_unsigned_ones)
+/* Since HAL 1.3 a device that computes TENSOR_QUANT8_ASYMM computes TENSOR_QUANT8_ASYMM_SIGNED too.
+ */
+START_TEST(shipped_devices_support_signed_where_they_support_unsigned)
 {
     struct profile *p = NULL;
 
@@ -332,12 +335,12 @@ Suite *profile_suite(void)
 
     tcase_add_test(c, errors_name_file_key_expectation_and_value);
     tcase_add_test(c, errors_in_rules_name_their_place);
-    tcase_add_test(c, a_profile_says_what_it_says);
+    tcase_add_test(c, values_of_a_profile_are_read);
     tcase_add_test(c, rules_limit_types_ranks_and_sizes);
     tcase_add_test(c, rules_limit_windows_layouts_and_constants);
-    tcase_add_test(c, the_cost_model_is_the_clock);
-    tcase_add_test(c, the_shipped_profiles_are_legal);
-    tcase_add_test(c, shipped_devices_say_how_fast_they_are_in_every_type);
-    tcase_add_test(c, shipped_devices_take_signed_numbers_where_they_take_unsigned_ones);
+    tcase_add_test(c, durations_follow_the_cost_model);
+    tcase_add_test(c, the_shipped_profiles_are_valid);
+    tcase_add_test(c, shipped_devices_report_performance_of_every_type);
+    tcase_add_test(c, shipped_devices_support_signed_where_they_support_unsigned);
     return make_suite("profile", c, NULL);
 }

@@ -1,5 +1,5 @@
-/* Real time: executions last as long as the device would take, and no test here knows how late the
- * machine may be: only that nothing ends too early. */
+/* Real time: executions last as long as on the device.  The tests check only that nothing ends too
+ * early, since a loaded machine may be arbitrarily late. */
 #include <check.h>
 #include <math.h>
 #include <pthread.h>
@@ -61,23 +61,23 @@ START_TEST(executions_take_as_long_as_the_device_would)
 {
     struct hal_execution_config config = client_config();
     struct hal_result result;
-    double begun = now_ns();
+    double start_time = now_ns();
 
     config.measure = true;
     for (int i = 1; i <= 5; i++) {
         ck_assert_int_eq(execute(&model, &config, &result), HAL_NONE);
-        ck_assert(now_ns() - begun >= 20 * i * MS);
+        ck_assert(now_ns() - start_time >= 20 * i * MS);
         ck_assert((double) result.timing.on_device >= 20 * MS);
-        ck_assert((double) result.timing.on_device <= now_ns() - begun);
+        ck_assert((double) result.timing.on_device <= now_ns() - start_time);
     }
 }
 END_TEST
 
-/* Being woken late does not add up: every operation ends at its own point in time. */
-START_TEST(the_clock_is_the_machines)
+/* Late wake-ups do not accumulate: the end of every operation is a fixed point in time. */
+START_TEST(the_device_clock_follows_the_system_clock)
 {
     struct job_terms terms = { .budget = INFINITY };
-    double epoch = now_ns(), begun = schedule_now(schedule);
+    double epoch = now_ns(), start_time = schedule_now(schedule);
     struct job j;
 
     ck_assert_int_eq(schedule_submit(schedule, &j, &terms), 0);
@@ -85,13 +85,13 @@ START_TEST(the_clock_is_the_machines)
     for (int i = 0; i < 200; i++) {
         double since = schedule_spend(schedule, &j, 0.2 * MS);
         ck_assert(since >= 0.2 * MS * (i + 1));
-        ck_assert(schedule_now(schedule) - begun <= now_ns() - epoch + 0.1 * MS);
+        ck_assert(schedule_now(schedule) - start_time <= now_ns() - epoch + 0.1 * MS);
     }
     schedule_end(schedule, &j);
 }
 END_TEST
 
-START_TEST(a_deadline_is_a_point_in_time)
+START_TEST(deadlines_are_points_in_real_time)
 {
     struct hal_execution_config config = client_config();
     struct hal_result result;
@@ -103,7 +103,7 @@ START_TEST(a_deadline_is_a_point_in_time)
 }
 END_TEST
 
-/* ---- several at once */
+/* ---- several executions */
 
 struct started {
     struct client_request request;
@@ -133,7 +133,7 @@ static void record(void *user, enum schedule_event event, const struct job *j, d
     *at = 0;
 }
 
-START_TEST(the_device_goes_over_to_what_is_more_urgent)
+START_TEST(a_higher_priority_preempts)
 {
     struct client_model urgent;
     struct started low, high;
@@ -148,26 +148,26 @@ START_TEST(the_device_goes_over_to_what_is_more_urgent)
     ck_assert_int_eq(client_wait(&low.wait), HAL_NONE);
     schedule_set_watch(schedule, NULL, NULL);
     client_done(&urgent);
-    /* A machine that was away for 20 ms in between may have served them one after the other. */
+    /* If this process was suspended for 20 ms in between, they may have run one after the other. */
     ck_assert_msg(!strcmp(events, "<0-0<1>1+0>0") || !strcmp(events, "<0>0<1>1"), "%s", events);
 }
 END_TEST
 
-/* Two that came together have the device one after the other. */
-START_TEST(a_device_does_one_thing_at_a_time)
+/* Executions that are submitted together run one after the other. */
+START_TEST(a_device_runs_one_execution_at_a_time)
 {
     struct started s[3];
-    double begun = now_ns();
+    double start_time = now_ns();
 
     for (int i = 0; i < 3; i++)
         start(&model, &s[i]);
     for (int i = 0; i < 3; i++)
         ck_assert_int_eq(client_wait(&s[i].wait), HAL_NONE);
-    ck_assert(now_ns() - begun >= 60 * MS);
+    ck_assert(now_ns() - start_time >= 60 * MS);
 }
 END_TEST
 
-START_TEST(fences_signal_when_the_time_has_come)
+START_TEST(fences_signal_at_the_end_of_the_execution)
 {
     struct hal_execution_config config = client_config();
     struct hal_timing launched, fenced;
@@ -179,7 +179,7 @@ START_TEST(fences_signal_when_the_time_has_come)
     client_fill(&r, N);
     config.measure = true;
     ck_assert_int_eq(fence_open(&before), 0);
-    double begun = now_ns();
+    double start_time = now_ns();
     ck_assert_int_eq(model.prepared->methods->execute_fenced(model.prepared, HAL_1_3, &r.hal, 1,
                                                              &before.wait, &config, HAL_NO_TIME,
                                                              &fence, &info),
@@ -187,7 +187,7 @@ START_TEST(fences_signal_when_the_time_has_come)
     nanosleep(&(struct timespec){ .tv_nsec = 30000000 }, NULL);
     fence_complete(&before, true);
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), 1);
-    ck_assert(now_ns() - begun >= 50 * MS);
+    ck_assert(now_ns() - start_time >= 50 * MS);
     ck_assert_int_eq(info->methods->get_execution_info(info, &launched, &fenced), HAL_NONE);
     ck_assert((double) launched.on_device >= 50 * MS && (double) fenced.on_device >= 20 * MS);
     ck_assert(launched.on_device - fenced.on_device >= (uint64_t) (29 * MS));
@@ -197,8 +197,8 @@ START_TEST(fences_signal_when_the_time_has_come)
 }
 END_TEST
 
-/* An hour long, as far as the device is concerned. */
-START_TEST(what_nobody_waits_for_ends_at_once)
+/* The execution would take hours. */
+START_TEST(executions_of_disconnected_clients_end_at_once)
 {
     struct hal_driver *slow = client_open_slow("cpu", 3600e9);
     struct caller *caller = caller_new(3);
@@ -226,11 +226,11 @@ Suite *realtime_suite(void)
 
     tcase_add_checked_fixture(c, open_slow, close_slow);
     tcase_add_test(c, executions_take_as_long_as_the_device_would);
-    tcase_add_test(c, the_clock_is_the_machines);
-    tcase_add_test(c, a_deadline_is_a_point_in_time);
-    tcase_add_test(c, the_device_goes_over_to_what_is_more_urgent);
-    tcase_add_test(c, a_device_does_one_thing_at_a_time);
-    tcase_add_test(c, fences_signal_when_the_time_has_come);
-    tcase_add_test(c, what_nobody_waits_for_ends_at_once);
+    tcase_add_test(c, the_device_clock_follows_the_system_clock);
+    tcase_add_test(c, deadlines_are_points_in_real_time);
+    tcase_add_test(c, a_higher_priority_preempts);
+    tcase_add_test(c, a_device_runs_one_execution_at_a_time);
+    tcase_add_test(c, fences_signal_at_the_end_of_the_execution);
+    tcase_add_test(c, executions_of_disconnected_clients_end_at_once);
     return make_suite("realtime", c, NULL);
 }

@@ -1,7 +1,7 @@
-/* TENSOR_QUANT8_ASYMM and TENSOR_QUANT8_ASYMM_SIGNED are one type with two ways to store it: where
- * an operation has a row for each, results of the same real values are the same real values, stored
- * 128 apart.  Random calls of every operation, in every such row, are run both ways, by the
- * reference and by the shipped devices. */
+/* TENSOR_QUANT8_ASYMM and TENSOR_QUANT8_ASYMM_SIGNED store the same real values 128 apart.  Where
+ * an operation has a typing row for each, both must give the same real results.  Random calls of
+ * every operation, in every such row, are run in both types, by the reference and by the shipped
+ * devices. */
 #include <check.h>
 #include <string.h>
 
@@ -11,14 +11,14 @@
 #include "tests/support/one_op.h"
 #include "tests/support/signed_example.h"
 
-enum { WANTED = 100, MOST_DRAWN = 20000, MOST_FAILED = 200, MAX_TYPINGS = 64 };
+enum { CALLS_PER_ROW = 100, MAX_DRAWN = 20000, MAX_FAILED = 200, MAX_TYPINGS = 64 };
 
 static enum dtype as_signed(enum dtype type)
 {
     return type == DT_U8 ? DT_S8 : type;
 }
 
-/* The row whose types are those of `t` with U8 made S8; NULL: none, or t has no U8. */
+/* The row with the types of `t`, S8 in place of U8; NULL: none, or t has no U8. */
 static const struct typing *signed_row(const struct op *op, const struct typing *t)
 {
     for (int i = 0; i < op->n_typings; i++) {
@@ -61,8 +61,7 @@ static void compare(const struct example *e, const struct tensor *u, const struc
                          shifted ? (int8_t) y[i] : y[i]);
 }
 
-/* The reference and the shipped devices. */
-enum { DEVICES = 3 };
+enum { DEVICES = 3 }; /* the shipped ones */
 static struct target *device[DEVICES];
 
 static struct outcome run_on(struct target *t, const struct example *e, const struct result *r)
@@ -80,21 +79,21 @@ static struct outcome run_on(struct target *t, const struct example *e, const st
     return o;
 }
 
-/* A device that computes the unsigned kind computes the signed one, and the same. */
+/* A device that computes the unsigned type must compute the signed one, with the same results. */
 static void run_both_on(struct target *t, const struct example *u, const struct example *s,
                         const struct result *r)
 {
-    struct outcome unsigned_one = run_on(t, u, r);
+    struct outcome of_unsigned = run_on(t, u, r);
 
-    if (unsigned_one.stage == STAGE_DONE) {
-        struct outcome signed_one = run_on(t, s, r);
-        ck_assert_msg(signed_one.stage == STAGE_DONE, "%s, %s: not signed on %s", u->name,
-                      op_find(u->model.graph[0].operation[0].code)->name, target_uri(t));
-        for (uint32_t i = 0; i < unsigned_one.n_out; i++)
-            compare(u, &unsigned_one.out[i], &signed_one.out[i]);
-        outcome_done(&signed_one);
+    if (of_unsigned.stage == STAGE_DONE) {
+        struct outcome of_signed = run_on(t, s, r);
+        ck_assert_msg(of_signed.stage == STAGE_DONE, "%s, %s: not supported in signed on %s",
+                      u->name, op_find(u->model.graph[0].operation[0].code)->name, target_uri(t));
+        for (uint32_t i = 0; i < of_unsigned.n_out; i++)
+            compare(u, &of_unsigned.out[i], &of_signed.out[i]);
+        outcome_done(&of_signed);
     }
-    outcome_done(&unsigned_one);
+    outcome_done(&of_unsigned);
 }
 
 static void run_both(const struct example *e, struct arena *a)
@@ -110,7 +109,8 @@ static void run_both(const struct example *e, struct arena *a)
         run_both_on(device[d], e, &other, &u);
 }
 
-/* Rows that have a signed one and have been run fewer than `n` times. */
+/* Number of rows that have a signed row and were run fewer than `n` times; *ret_row: one of them.
+ */
 static int rows_below(const struct op *op, const unsigned *count, unsigned n, int *ret_row)
 {
     int rows = 0;
@@ -123,7 +123,7 @@ static int rows_below(const struct op *op, const unsigned *count, unsigned n, in
     return rows;
 }
 
-START_TEST(signed_results_are_unsigned_ones_less_128)
+START_TEST(signed_results_are_of_unsigneds_less_128)
 {
     struct randgraph_options o = randgraph_default;
     const struct op *op = op_table[_i];
@@ -139,12 +139,12 @@ START_TEST(signed_results_are_unsigned_ones_less_128)
     o.min_ops = o.max_ops = 1;
     o.control_flow = 0;
     o.only = op->name;
-    for (uint64_t i = 0; i < MOST_DRAWN && rows_below(op, count, WANTED, &row); i++) {
+    for (uint64_t i = 0; i < MAX_DRAWN && rows_below(op, count, CALLS_PER_ROW, &row); i++) {
         arena_rewind(a, (struct arena_mark){ 0 });
         o.dtypes = i % 2 ? 1u << DT_U8 : 0;
         if (randgraph_make(&o, 128, i, a, &e, &w) < 0) {
-            failed += o.dtypes == 0; /* U8 need not be what a graph can begin with */
-            if (failed == MOST_FAILED)
+            failed += o.dtypes == 0; /* no graph may begin with U8 */
+            if (failed == MAX_FAILED)
                 ck_abort_msg("%s: %s", op->name, w.text);
             continue;
         }
@@ -155,7 +155,7 @@ START_TEST(signed_results_are_unsigned_ones_less_128)
         count[c.typing - op->typings]++;
         run_both(&e, a);
     }
-    if (rows_below(op, count, WANTED, &row))
+    if (rows_below(op, count, CALLS_PER_ROW, &row))
         ck_abort_msg("%s: typing row %d was drawn %u times", op->name, row, count[row]);
     for (int d = 0; d < DEVICES; d++)
         target_free(device[d]);
@@ -167,6 +167,6 @@ Suite *signed_unsigned_suite(void)
 {
     TCase *t = tcase_create("operations");
 
-    tcase_add_loop_test(t, signed_results_are_unsigned_ones_less_128, 0, op_table_n);
+    tcase_add_loop_test(t, signed_results_are_of_unsigneds_less_128, 0, op_table_n);
     return make_suite("signed_unsigned", t, NULL);
 }

@@ -1,5 +1,4 @@
-/* What a trace says of an execution, whatever its kind: which sections lie in which, on whose
- * thread. */
+/* Trace sections of every kind of execution: how they nest, and on which thread they are. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,17 +15,17 @@ static struct client_model model;
 static struct client_request request;
 
 /* Sections as "LD_PE name { ... }", of the client's thread and of all others. */
-struct told {
+struct sections {
     size_t at;
     char text[2000];
 };
-static struct told here, elsewhere;
+static struct sections of_client, of_others;
 static pthread_t client;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void hear(const struct trace_event *e, void *user)
+static void record_section(const struct trace_event *e, void *user)
 {
-    struct told *t = pthread_equal(pthread_self(), client) ? &here : &elsewhere;
+    struct sections *t = pthread_equal(pthread_self(), client) ? &of_client : &of_others;
     size_t room = sizeof t->text - t->at;
 
     (void) user;
@@ -50,7 +49,7 @@ static void begin(void)
     client_prepare(&model, driver, HAL_PRIORITY_MEDIUM);
     client_fill(&request, N);
     client = pthread_self();
-    trace_set_sink(hear, NULL);
+    trace_set_sink(record_section, NULL);
 }
 
 /* Closing waits for all threads. */
@@ -60,8 +59,8 @@ static void end(const char *by_client, const char *by_others)
     client_done(&model);
     driver->close(driver);
     trace_set_sink(NULL, NULL);
-    ck_assert_str_eq(here.text, by_client);
-    ck_assert_str_eq(elsewhere.text, by_others);
+    ck_assert_str_eq(of_client.text, by_client);
+    ck_assert_str_eq(of_others.text, by_others);
 }
 
 #define READ "LD_PIO request_read_memory { } "
@@ -139,7 +138,7 @@ START_TEST(fenced)
 }
 END_TEST
 
-/* Time in which a driver waits for others is no work of its. */
+/* Waiting for fences is not a section of the driver. */
 START_TEST(fenced_after_others)
 {
     struct fence before;
