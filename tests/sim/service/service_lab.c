@@ -19,7 +19,7 @@
 
 enum { N = 4, THREADS = 4 };
 
-/* Only in builds that look for leaks. */
+/* Defined only in builds with LeakSanitizer. */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 
 static char folder[64];
@@ -56,7 +56,7 @@ static void on_signal(int number)
     service_stop(served);
 }
 
-/* Its status says whether anything was left over. */
+/* Exit status 1: an error or a leak. */
 static void serve(void)
 {
     struct why why;
@@ -106,35 +106,35 @@ int lab_call(int socket, Wire__Call *call, const struct wire_fds *fds)
     return status;
 }
 
-/* Processes are made before there are threads, and wait until they are wanted. */
-static int go[2], who[2];
+/* Processes that wait for a byte in `go`, then write their number to `started` and serve. */
+static int go[2], started[2];
 
-static void wait_in_reserve(void)
+static void wait_for_start(void)
 {
     const pid_t self = getpid();
     char byte;
 
     close(go[1]);
-    if (read(go[0], &byte, 1) != 1 || write(who[1], &self, sizeof self) != sizeof self)
+    if (read(go[0], &byte, 1) != 1 || write(started[1], &self, sizeof self) != sizeof self)
         _exit(0);
     serve();
 }
 
-static void make_reserve(int lives)
+static void fork_services(int lives)
 {
-    ck_assert(pipe(go) == 0 && pipe(who) == 0);
+    ck_assert(pipe(go) == 0 && pipe(started) == 0);
     for (int i = 0; i < lives; i++) {
         pid_t pid = fork();
         ck_assert_int_ge(pid, 0);
         if (pid == 0)
-            wait_in_reserve();
+            wait_for_start();
     }
 }
 
 void lab_start_service(void)
 {
     ck_assert_int_eq(write(go[1], "", 1), 1);
-    ck_assert_int_eq(read(who[0], &lab_service, sizeof lab_service), sizeof lab_service);
+    ck_assert_int_eq(read(started[0], &lab_service, sizeof lab_service), sizeof lab_service);
     struct hal_driver *d = lab_connect();
     d->close(d);
 }
@@ -145,7 +145,7 @@ void lab_open_of(struct hal_driver *(*make)(void), int lives)
     strcpy(folder, "/tmp/halcyon-service-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(lab_path, sizeof lab_path, "%s/s", folder);
-    make_reserve(lives);
+    fork_services(lives);
     lab_start_service();
 }
 
@@ -165,7 +165,7 @@ void lab_close(void)
 
     kill(lab_service, SIGTERM);
     ck_assert_int_eq(waitpid(lab_service, &status, 0), lab_service);
-    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the service ends with %x",
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the service ends with status %x",
                   (unsigned) status);
     ck_assert_int_lt(access(lab_path, F_OK), 0);
     rmdir(folder);
@@ -204,7 +204,6 @@ static bool same_holdings(const struct holdings *a, const struct holdings *b)
     return a->fds == b->fds && a->threads == b->threads && a->memory == b->memory;
 }
 
-/* When the last session has ended: the same for a while. */
 struct holdings lab_at_rest(pid_t pid)
 {
     struct holdings now = lab_holdings(pid), last = now;
@@ -217,7 +216,6 @@ struct holdings lab_at_rest(pid_t pid)
     return now;
 }
 
-/* Sessions end soon after their clients, not at once. */
 void lab_check_at_rest(pid_t pid, struct holdings before)
 {
     struct holdings now = lab_holdings(pid);
@@ -235,7 +233,7 @@ void lab_check_at_rest(pid_t pid, struct holdings before)
 
 struct worker {
     uint32_t seed;
-    int turns; /* 0: until the service has gone */
+    int turns; /* 0: until the service is killed */
     bool failed;
     pthread_barrier_t *ready;
 };
@@ -279,7 +277,7 @@ static enum hal_status run_kind(const struct client_model *m, struct hal_burst *
     }
 }
 
-static bool is_right(const struct client_request *r)
+static bool is_correct(const struct client_request *r)
 {
     for (int i = 0; i < N; i++)
         if (r->z[i] != r->x[i] + r->y[i])
@@ -287,8 +285,8 @@ static bool is_right(const struct client_request *r)
     return true;
 }
 
-/* False when it is time to end. */
-static bool take_turn(struct worker *k, const struct client_model *m, struct hal_burst *b)
+/* One execution; false: a failure, or the end of the service where that is expected. */
+static bool run_once(struct worker *k, const struct client_model *m, struct hal_burst *b)
 {
     struct client_request r;
 
@@ -298,7 +296,7 @@ static bool take_turn(struct worker *k, const struct client_model *m, struct hal
     enum hal_status s = run_kind(m, b, lab_random(&k->seed), &r);
     if (!k->turns && s == HAL_DEVICE_UNAVAILABLE)
         return false;
-    k->failed |= s == HAL_NONE ? !is_right(&r) : s != HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    k->failed |= s == HAL_NONE ? !is_correct(&r) : s != HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     return !k->failed;
 }
 
@@ -314,7 +312,7 @@ static void *work(void *argument)
     k->failed = m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &b) != HAL_NONE;
     pthread_barrier_wait(k->ready);
     if (!k->failed) {
-        for (int i = 0; (!k->turns || i < k->turns) && take_turn(k, &m, b); i++)
+        for (int i = 0; (!k->turns || i < k->turns) && run_once(k, &m, b); i++)
             ;
         b->methods->release(b);
     }

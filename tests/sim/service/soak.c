@@ -1,11 +1,11 @@
-/* The soak: 24 client processes at once, of all priorities, executing in every way; some are
- * killed, so is the service now and then.  Afterwards nothing may be left of them, and no result
- * may have been another than the device gives alone.
+/* The soak test: 24 client processes at a time, of all priorities, in every kind of execution; some
+ * of them, and sometimes the service, are killed.  Afterwards the service must hold no more
+ * resources than before, and every result must have been the one that the device computes alone.
  *
- *     soak [VIRTUAL-SECONDS [SEED]]      600 and 1
+ *     soak [VIRTUAL-SECONDS [SEED]]      by default 600 and 1
  *
- * Who is killed when is the seed's affair as far as the plan goes; how far the others have come by
- * then is the machine's.  Time is the device's, which is cheap: ten minutes take seconds. */
+ * The seed determines which clients are killed after which delay; how far they have come by then
+ * depends on the machine.  Time is the device's virtual time: ten minutes take seconds. */
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,9 +20,10 @@
 #include "tests/support/check_main.h"
 #include "tests/support/large_model.h"
 
-enum { CLIENTS = 24, TURNS = 12, LIVES = 200, STEPS_OF_LIFE = 40 };
+enum { CLIENTS = 24, TURNS = 12, LIVES = 200, STEPS_PER_LIFE = 40 };
 
-/* In builds with sanitizers memory that has been freed stays for a while, and has shadows. */
+/* Growth of the service's memory that is allowed, in MB.  Sanitizers keep freed memory for a while,
+ * and add shadow memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -35,31 +36,31 @@ static const double GROWTH_MB = 512;
 #else
 static const double GROWTH_MB = 16;
 #endif
-static double grown_most;
+static double max_growth;
 
 static double wanted_seconds = 600;
 static uint32_t seed = 1;
 
-/* Of all lives of the service; in memory that its processes share. */
+/* Sums over all lives of the service, in memory that the processes share. */
 static struct {
     atomic_uint_least64_t virtual_ns, executions;
-} * told;
+} * totals;
 
 /* ---- the service */
 
-static void tell_time(void *user, enum schedule_event event, const struct job *j, double now)
+static void add_time(void *user, enum schedule_event event, const struct job *j, double now)
 {
     static double last;
 
     (void) user, (void) j;
-    atomic_fetch_add(&told->virtual_ns, (uint64_t) (now - last));
-    atomic_fetch_add(&told->executions, event == EVENT_END);
+    atomic_fetch_add(&totals->virtual_ns, (uint64_t) (now - last));
+    atomic_fetch_add(&totals->executions, event == EVENT_END);
     last = now;
 }
 
 static void (*close_device)(struct hal_driver *self);
 
-/* Every session is over: nobody may hold anything any more. */
+/* All sessions have ended: no client may hold models, buffers or executions. */
 static void close_checked(struct hal_driver *self)
 {
     struct driver *d = (struct driver *) self;
@@ -69,7 +70,9 @@ static void close_checked(struct hal_driver *self)
         pthread_cond_wait(&d->idle, &d->lock);
     pthread_mutex_unlock(&d->lock);
     if (d->client_quotas.first || d->buffers.first) {
-        fputs("soak: models, buffers or executions of clients that have gone\n", stderr);
+        fputs(
+            "soak: the driver still holds models, buffers or executions of disconnected clients\n",
+            stderr);
         _exit(3);
     }
     close_device(self);
@@ -79,7 +82,7 @@ static struct hal_driver *make_device(void)
 {
     struct hal_driver *d = soak_device();
 
-    schedule_set_watch(((struct driver *) d)->schedule, tell_time, NULL);
+    schedule_set_watch(((struct driver *) d)->schedule, add_time, NULL);
     close_device = d->close;
     d->close = close_checked;
     return d;
@@ -114,16 +117,17 @@ static void note_end(pid_t pid, int status)
         if (clients[i].pid != pid)
             continue;
         ck_assert_msg(status == 0 || (clients[i].is_killed && WIFSIGNALED(status)),
-                      "the client of seed %u ends with %x", clients[i].seed, (unsigned) status);
+                      "the client of seed %u ends with status %x", clients[i].seed,
+                      (unsigned) status);
         killed += clients[i].is_killed;
         done++;
         clients[i].pid = 0;
         return;
     }
-    ck_abort_msg("process %d ends with %x", (int) pid, (unsigned) status);
+    ck_abort_msg("unknown process %d ends with status %x", (int) pid, (unsigned) status);
 }
 
-/* Those that have ended; flags 0: waits for one. */
+/* Notes clients that have ended; flags 0: waits for one. */
 static void reap(int flags)
 {
     int status;
@@ -132,14 +136,14 @@ static void reap(int flags)
         note_end(pid, status);
 }
 
-static void fill_up(uint32_t *random)
+static void start_missing_clients(uint32_t *random)
 {
     for (int i = 0; i < CLIENTS; i++)
         if (!clients[i].pid)
             start_client(i, random);
 }
 
-static bool is_anybody_left(void)
+static bool is_client_left(void)
 {
     for (int i = 0; i < CLIENTS; i++)
         if (clients[i].pid)
@@ -167,71 +171,71 @@ static void kill_service(void)
     lives++;
 }
 
-static void empty_the_house(void)
+static void wait_for_all(void)
 {
-    while (is_anybody_left())
+    while (is_client_left())
         reap(0);
 }
 
-/* One life of the service: clients come and are killed; then the rest end by themselves, and what
- * there was before must be all there is. */
-static void live(uint32_t *random)
+/* Clients are started, and some killed; when the others have ended, the service must hold what it
+ * held before. */
+static void kill_clients(uint32_t *random)
 {
     struct holdings before = lab_at_rest(lab_service);
     double memory = memory_use(lab_service).now;
 
-    for (int step = 0; step < STEPS_OF_LIFE; step++) {
-        fill_up(random);
+    for (int step = 0; step < STEPS_PER_LIFE; step++) {
+        start_missing_clients(random);
         lab_sleep_ms((long) (lab_random(random) % 20));
         if (lab_random(random) % 2)
             kill_client((int) (lab_random(random) % CLIENTS));
         reap(WNOHANG);
     }
-    empty_the_house();
+    wait_for_all();
     lab_check_at_rest(lab_service, before);
     double grown = memory_use(lab_service).now - memory;
-    grown_most = grown > grown_most ? grown : grown_most;
-    ck_assert_msg(grown < GROWTH_MB, "the service has grown by %.0f MB", grown);
+    max_growth = grown > max_growth ? grown : max_growth;
+    ck_assert_msg(grown < GROWTH_MB, "the service's memory has grown by %.0f MB", grown);
 }
 
-/* Half a life, and a death amid clients, who find the next one. */
-static void die(uint32_t *random)
+/* The service is killed while clients run; they connect to the next one. */
+static void kill_services(uint32_t *random)
 {
-    for (int step = 0; step < STEPS_OF_LIFE / 2; step++) {
-        fill_up(random);
+    for (int step = 0; step < STEPS_PER_LIFE / 2; step++) {
+        start_missing_clients(random);
         lab_sleep_ms((long) (lab_random(random) % 20));
         if (step % 10 == 9 && lives < LIVES)
             kill_service();
         reap(WNOHANG);
     }
-    empty_the_house();
+    wait_for_all();
 }
 
 START_TEST(soak)
 {
     uint32_t random = seed;
-    time_t begun = time(NULL);
+    time_t start = time(NULL);
     double seconds = 0;
 
     for (unsigned round = 0; seconds < wanted_seconds || round < 2; round++) {
         if (round % 2)
-            die(&random);
+            kill_services(&random);
         else
-            live(&random);
-        seconds = (double) atomic_load(&told->virtual_ns) * 1e-9;
+            kill_clients(&random);
+        seconds = (double) atomic_load(&totals->virtual_ns) * 1e-9;
     }
-    live(&random);
+    kill_clients(&random);
     printf("%.0f virtual seconds in %ld: %lu executions of %u clients, %u of them killed, "
-           "%u lives of the service, which grew by %.0f MB\n",
-           seconds, (long) (time(NULL) - begun), (unsigned long) atomic_load(&told->executions),
-           done, killed, lives, grown_most);
+           "%u lives of the service, whose memory grew by %.0f MB\n",
+           seconds, (long) (time(NULL) - start), (unsigned long) atomic_load(&totals->executions),
+           done, killed, lives, max_growth);
 }
 END_TEST
 
 static void open_soak(void)
 {
-    told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert(told != MAP_FAILED);
+    totals = mmap(NULL, sizeof *totals, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(totals != MAP_FAILED);
     lab_open_of(make_device, LIVES);
 }
 

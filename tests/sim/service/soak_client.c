@@ -13,7 +13,8 @@
 
 enum { N = 8, AT_ONCE = 3 };
 
-/* Virtual ns of a launch and of an operation; a run is one and three of them. */
+/* Virtual ns of a launch and of an operation; an execution takes one launch and three operations.
+ */
 static const double STEP_NS = 50e6;
 static const uint64_t RUN_NS = 200000000;
 
@@ -22,11 +23,12 @@ struct hal_driver *soak_device(void)
     return client_open_slow("cpu", STEP_NS);
 }
 
-enum ending { RIGHT, NOT_NOW, DEAD, WRONG };
+/* Outcome of an execution: correct, rejected for now, service dead, wrong result or status. */
+enum ending { CORRECT, REJECTED, DEAD, WRONG };
 
 struct soak {
     uint32_t seed;
-    struct hal_driver *alone; /* in this process */
+    struct hal_driver *alone; /* the reference device, in this process */
     struct client_model reference, m;
     struct hal_driver *d;
     struct hal_burst *burst;
@@ -72,8 +74,8 @@ static enum ending wrong(struct soak *s, const char *what)
     return WRONG;
 }
 
-/* What a request gives that nobody disturbs. */
-static bool is_right(struct soak *s, const struct client_request *r)
+/* Whether the results are those of the reference device. */
+static bool is_correct(struct soak *s, const struct client_request *r)
 {
     const struct hal_execution_config config = client_config();
     const struct hal_prepared_model *p = s->reference.prepared;
@@ -91,9 +93,9 @@ static bool is_right(struct soak *s, const struct client_request *r)
 static enum ending judge_status(struct soak *s, enum hal_status status, const char *what)
 {
     if (status == HAL_NONE)
-        return RIGHT;
+        return CORRECT;
     if (status == HAL_RESOURCE_EXHAUSTED_TRANSIENT)
-        return NOT_NOW;
+        return REJECTED;
     return status == HAL_DEVICE_UNAVAILABLE && remote_is_dead(s->d, NULL) ? DEAD : wrong(s, what);
 }
 
@@ -102,7 +104,7 @@ static enum ending judge(struct soak *s, enum hal_status status, const struct cl
 {
     enum ending e = judge_status(s, status, what);
 
-    return e == RIGHT && !is_right(s, r) ? wrong(s, what) : e;
+    return e == CORRECT && !is_correct(s, r) ? wrong(s, what) : e;
 }
 
 static enum ending worse(enum ending a, enum ending b)
@@ -110,9 +112,9 @@ static enum ending worse(enum ending a, enum ending b)
     return a > b ? a : b;
 }
 
-/* ---- ways to execute */
+/* ---- kinds of execution */
 
-static enum ending turn_synchronous(struct soak *s)
+static enum ending run_synchronous(struct soak *s)
 {
     const struct hal_execution_config config = client_config();
     struct client_request r;
@@ -123,8 +125,8 @@ static enum ending turn_synchronous(struct soak *s)
     return judge(s, status, &r, "synchronous");
 }
 
-/* Time enough or not, alone or only without the others. */
-static enum ending turn_deadline(struct soak *s)
+/* A deadline that may be too short, alone or only because of other clients. */
+static enum ending run_deadline(struct soak *s)
 {
     const uint64_t budget = RUN_NS / 2 + lab_random(&s->seed) % 20 * RUN_NS;
     struct hal_execution_config config = client_config();
@@ -137,16 +139,16 @@ static enum ending turn_deadline(struct soak *s)
     enum hal_status status = s->m.prepared->methods->execute_synchronously(
         s->m.prepared, HAL_1_3, &r.hal, &config, &r.result);
     if (status == HAL_MISSED_DEADLINE_TRANSIENT || status == HAL_MISSED_DEADLINE_PERSISTENT)
-        return NOT_NOW;
+        return REJECTED;
     return judge(s, status, &r, "deadline");
 }
 
-static enum ending turn_asynchronous(struct soak *s)
+static enum ending run_asynchronous(struct soak *s)
 {
     const struct hal_execution_config config = client_config();
     struct client_request r[AT_ONCE];
     struct client_wait wait[AT_ONCE];
-    enum ending e = RIGHT;
+    enum ending e = CORRECT;
 
     for (int i = 0; i < AT_ONCE; i++) {
         draw(s, &r[i]);
@@ -189,15 +191,16 @@ static enum ending end_fenced(struct soak *s, struct fenced *f)
     f->info->methods->release(f->info);
     if (f->fence >= 0)
         close(f->fence);
-    if (ok && f->status == HAL_DEVICE_UNAVAILABLE) /* it died after it was done */
-        return is_right(s, &f->r) ? DEAD : wrong(s, "fenced: result of the dead");
+    if (ok && f->status == HAL_DEVICE_UNAVAILABLE) /* it died after the execution */
+        return is_correct(s, &f->r) ? DEAD
+                                    : wrong(s, "fenced: wrong result before the service died");
     if (ok != (f->status == HAL_NONE) && f->status != HAL_DEVICE_UNAVAILABLE)
-        return wrong(s, "fenced: the fence says another thing");
+        return wrong(s, "fenced: fence and info contradict each other");
     return judge(s, f->status, &f->r, "fenced");
 }
 
-/* The second waits for the first. */
-static enum ending turn_fenced(struct soak *s)
+/* The second execution waits for the fence of the first. */
+static enum ending run_fenced(struct soak *s)
 {
     struct fenced first, second = { .status = HAL_RESOURCE_EXHAUSTED_TRANSIENT };
 
@@ -208,14 +211,14 @@ static enum ending turn_fenced(struct soak *s)
     return worse(e, end_fenced(s, &second));
 }
 
-static enum ending turn_burst(struct soak *s)
+static enum ending run_burst(struct soak *s)
 {
     const struct hal_execution_config config = client_config();
     int64_t identifiers[3];
     struct client_request r;
-    enum ending e = RIGHT;
+    enum ending e = CORRECT;
 
-    for (int i = 0; i < AT_ONCE && e == RIGHT; i++) {
+    for (int i = 0; i < AT_ONCE && e == CORRECT; i++) {
         draw(s, &r);
         for (int k = 0; k < 3; k++)
             identifiers[k] = -1;
@@ -227,12 +230,13 @@ static enum ending turn_burst(struct soak *s)
     return e;
 }
 
-static enum ending run_reusable(struct soak *s, struct hal_execution *x, struct client_request *r)
+static enum ending compute_reusable(struct soak *s, struct hal_execution *x,
+                                    struct client_request *r)
 {
     struct client_request values;
-    enum ending e = RIGHT;
+    enum ending e = CORRECT;
 
-    for (int i = 0; i < AT_ONCE && e == RIGHT; i++) {
+    for (int i = 0; i < AT_ONCE && e == CORRECT; i++) {
         draw(s, &values);
         memcpy(r->x, values.x, sizeof r->x);
         memcpy(r->y, values.y, sizeof r->y);
@@ -242,7 +246,7 @@ static enum ending run_reusable(struct soak *s, struct hal_execution *x, struct 
     return e;
 }
 
-static enum ending turn_reusable(struct soak *s)
+static enum ending run_reusable(struct soak *s)
 {
     const struct hal_execution_config config = client_config();
     struct client_request r;
@@ -253,12 +257,12 @@ static enum ending turn_reusable(struct soak *s)
         s->m.prepared->methods->create_reusable_execution(s->m.prepared, &r.hal, &config, &x);
     if (status != HAL_NONE)
         return judge_status(s, status, "reusable: creation");
-    enum ending e = run_reusable(s, x, &r);
+    enum ending e = compute_reusable(s, x, &r);
     x->methods->release(x);
     return e;
 }
 
-/* ---- memory of the device, and caches */
+/* ---- device buffers and caches */
 
 static struct hal_memory memory_of(float *values)
 {
@@ -281,7 +285,7 @@ static enum ending allocate(struct soak *s, bool is_output, struct hal_buffer **
                         "allocation");
 }
 
-/* x comes from one buffer, z goes into the other. */
+/* x is read from one buffer, z written to the other. */
 static enum ending run_in_buffers(struct soak *s, struct hal_buffer *const *b,
                                   const uint32_t *tokens)
 {
@@ -291,8 +295,8 @@ static enum ending run_in_buffers(struct soak *s, struct hal_buffer *const *b,
 
     draw(s, &r);
     struct hal_memory x = memory_of(r.x), z = memory_of(r.z);
-    e = judge_status(s, b[0]->methods->copy_from(b[0], &x, 0, NULL), "copy to the device");
-    if (e != RIGHT)
+    e = judge_status(s, b[0]->methods->copy_from(b[0], &x, 0, NULL), "copy_from");
+    if (e != CORRECT)
         return e;
     r.pool[0] = (struct hal_request_pool){ .is_token = true, .token = tokens[0] };
     r.pool[2] = (struct hal_request_pool){ .is_token = true, .token = tokens[1] };
@@ -301,21 +305,21 @@ static enum ending run_in_buffers(struct soak *s, struct hal_buffer *const *b,
     e = judge_status(s,
                      s->m.prepared->methods->execute_synchronously(s->m.prepared, HAL_FL8, &r.hal,
                                                                    &config, &r.result),
-                     "on the device's memory");
-    if (e != RIGHT)
+                     "execution on buffers");
+    if (e != CORRECT)
         return e;
-    return judge(s, b[1]->methods->copy_to(b[1], &z), &r, "copy from the device");
+    return judge(s, b[1]->methods->copy_to(b[1], &z), &r, "copy_to");
 }
 
-static enum ending turn_buffers(struct soak *s)
+static enum ending run_buffers(struct soak *s)
 {
     struct hal_buffer *b[2] = { NULL, NULL };
     uint32_t tokens[2];
     enum ending e = allocate(s, false, &b[0], &tokens[0]);
 
-    if (e == RIGHT)
+    if (e == CORRECT)
         e = allocate(s, true, &b[1], &tokens[1]);
-    if (e == RIGHT)
+    if (e == CORRECT)
         e = run_in_buffers(s, b, tokens);
     for (int i = 0; i < 2; i++)
         if (b[i])
@@ -343,7 +347,7 @@ static enum ending run_cached(struct soak *s, const struct hal_prepare_config *c
     return e;
 }
 
-static enum ending turn_cache(struct soak *s)
+static enum ending run_cache(struct soak *s)
 {
     struct files f;
     uint32_t n_model = 0, n_data = 0;
@@ -358,14 +362,14 @@ static enum ending turn_cache(struct soak *s)
     return e;
 }
 
-/* ---- a client's life */
+/* ---- the client */
 
-static enum ending (*const ways[])(struct soak *s) = {
-    turn_synchronous, turn_deadline, turn_asynchronous, turn_fenced,
-    turn_burst,       turn_reusable, turn_buffers,      turn_cache,
+static enum ending (*const kinds[])(struct soak *s) = {
+    run_synchronous, run_deadline, run_asynchronous, run_fenced,
+    run_burst,       run_reusable, run_buffers,      run_cache,
 };
 
-static void leave(struct soak *s)
+static void disconnect(struct soak *s)
 {
     if (!s->d)
         return;
@@ -379,7 +383,7 @@ static void leave(struct soak *s)
     s->m.prepared = NULL;
 }
 
-static enum ending enter(struct soak *s)
+static enum ending connect_and_prepare(struct soak *s)
 {
     const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
                                                .priority =
@@ -393,14 +397,14 @@ static enum ending enter(struct soak *s)
     return judge_status(s, status, "preparing");
 }
 
-static enum ending take_turn(struct soak *s)
+static enum ending run_once(struct soak *s)
 {
-    enum ending e = s->d ? RIGHT : enter(s);
+    enum ending e = s->d ? CORRECT : connect_and_prepare(s);
 
-    if (e == RIGHT)
-        e = ways[lab_random(&s->seed) % COUNT(ways)](s);
+    if (e == CORRECT)
+        e = kinds[lab_random(&s->seed) % COUNT(kinds)](s);
     if (e >= DEAD || !s->burst)
-        leave(s);
+        disconnect(s);
     return e;
 }
 
@@ -408,18 +412,18 @@ const char *soak_client_run(uint32_t seed, int turns)
 {
     static char text[100];
     struct soak s = { .seed = seed, .alone = soak_device() };
-    enum ending e = RIGHT;
+    enum ending e = CORRECT;
     int i;
 
     make_model(&s.reference, seed);
     make_model(&s.m, seed);
     client_prepare(&s.reference, s.alone, HAL_PRIORITY_MEDIUM);
     for (i = 0; i < turns && e != WRONG; i++)
-        e = take_turn(&s);
-    leave(&s);
+        e = run_once(&s);
+    disconnect(&s);
     client_done(&s.m);
     client_done(&s.reference);
     s.alone->close(s.alone);
-    snprintf(text, sizeof text, "turn %d: %s", i, s.wrong ? s.wrong : "");
+    snprintf(text, sizeof text, "execution %d: %s", i, s.wrong ? s.wrong : "");
     return e == WRONG ? text : NULL;
 }

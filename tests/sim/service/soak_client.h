@@ -1,15 +1,16 @@
-/* A client of the soak: executes in every way, and holds each result against what the same device
- * gives it alone. */
+/* A client of the soak test: executes in every kind of execution, and compares each result with
+ * that of the same device in its own process. */
 #ifndef TESTS_SOAK_CLIENT_H
 #define TESTS_SOAK_CLIENT_H
 
 #include "tests/support/hal_client.h"
 
-/* The device of the soak. */
+/* The device of the soak test; closed by the caller. */
 struct hal_driver *soak_device(void);
 
-/* So many turns against the service at lab_path, which may die at any time: then it connects anew.
- * NULL, or what was wrong, with the turn's number. */
+/* Runs `turns` executions against the service at lab_path, and connects again whenever that dies.
+ * Returns NULL, or a text with the first wrong result or status; it is overwritten by the next
+ * call. */
 const char *soak_client_run(uint32_t seed, int turns);
 
 #endif

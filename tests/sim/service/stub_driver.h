@@ -1,16 +1,17 @@
-/* A driver of a test's own: any model prepares at once, and is one with the test's methods. */
+/* A driver with a prepared model whose methods the test supplies; every model prepares at once as
+ * that one. */
 #ifndef TESTS_STUB_DRIVER_H
 #define TESTS_STUB_DRIVER_H
 
 #include "sim/hal.h"
 
-/* Of feature level 8; there is one, which starts anew.  It has prepare_model and close; the test
- * may set others. */
+/* The driver, of feature level 8, with prepare_model and close; the test may set other members.
+ * There is one static driver, which each call resets. */
 struct hal_driver *stub_driver(const struct hal_prepared_model_methods *methods);
 
-/* For methods: nothing is to be freed. */
+/* A release() for the methods; frees nothing. */
 void stub_release(struct hal_prepared_model *self);
-/* Of an execution that went well, whose time is not known. */
+/* Info of a successful execution with unknown durations; static. */
 struct hal_fenced_info *stub_info(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* A service and its clients: many at once, some that are killed, a service that is killed or hangs.
- */
+/* A service and its clients: many clients at a time, clients that are killed, a service that is
+ * killed or hangs. */
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ enum { N = 4, PROCESSES = 6, ROUNDS = 4 };
 
 static struct why w;
 
-START_TEST(clients_that_are_killed_leave_nothing_and_hurt_nobody)
+START_TEST(killed_clients_leave_no_resources_and_disturb_no_others)
 {
     struct holdings before = lab_at_rest(lab_service);
     pid_t client[PROCESSES];
@@ -33,7 +33,7 @@ START_TEST(clients_that_are_killed_leave_nothing_and_hurt_nobody)
         for (int i = 0; i < PROCESSES; i++) {
             ck_assert_int_eq(waitpid(client[i], &status, 0), client[i]);
             ck_assert_msg(status == 0 || (i < PROCESSES / 2 && WIFSIGNALED(status)),
-                          "client %d of round %u ends with %x", i, round, (unsigned) status);
+                          "client %d of round %u ends with status %x", i, round, (unsigned) status);
         }
     }
     lab_check_at_rest(lab_service, before);
@@ -41,7 +41,7 @@ START_TEST(clients_that_are_killed_leave_nothing_and_hurt_nobody)
 }
 END_TEST
 
-START_TEST(a_service_that_is_killed_leaves_its_clients_nothing)
+START_TEST(clients_of_a_killed_service_release_everything)
 {
     ck_assert(lab_work(1, 1));
     struct holdings before = lab_at_rest(getpid());
@@ -55,7 +55,7 @@ START_TEST(a_service_that_is_killed_leaves_its_clients_nothing)
 }
 END_TEST
 
-/* ---- more calls at once than a session has channels */
+/* ---- more concurrent calls than a session has channels */
 
 enum { CALLERS = 100, CALLS = 20 };
 
@@ -66,7 +66,7 @@ struct calling {
     atomic_uint failed;
 };
 
-static void *ask_again_and_again(void *argument)
+static void *query_repeatedly(void *argument)
 {
     struct calling *c = argument;
     bool supported;
@@ -88,7 +88,7 @@ START_TEST(calls_beyond_the_last_channel_wait)
     client_add_model(&m, N, false);
     pthread_barrier_init(&c.begin, NULL, CALLERS);
     for (int i = 0; i < CALLERS; i++)
-        ck_assert_int_eq(pthread_create(&thread[i], NULL, ask_again_and_again, &c), 0);
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, query_repeatedly, &c), 0);
     for (int i = 0; i < CALLERS; i++)
         pthread_join(thread[i], NULL);
     ck_assert_uint_eq(c.failed, 0);
@@ -98,7 +98,7 @@ START_TEST(calls_beyond_the_last_channel_wait)
 }
 END_TEST
 
-/* ---- a target, and one model that it runs */
+/* ---- a target that runs a model */
 
 struct on_target {
     struct target *target;
@@ -117,7 +117,7 @@ static void open_on_target(struct on_target *t, const struct target_host *host)
     ck_assert_int_eq(target_open(uri, host, &t->target, &w), 0);
 }
 
-/* The outcome is the test's to end. */
+/* To be ended with outcome_done(). */
 static const struct outcome *run_on_target(struct on_target *t)
 {
     const struct operand *x = t->model.b.graph->operand;
@@ -137,7 +137,7 @@ static void close_on_target(struct on_target *t)
     client_done(&t->model);
 }
 
-START_TEST(a_dead_service_is_a_verdict_and_a_new_one_is_found)
+START_TEST(a_target_reports_a_dead_service_and_reconnects)
 {
     struct on_target t;
 
@@ -148,7 +148,7 @@ START_TEST(a_dead_service_is_a_verdict_and_a_new_one_is_found)
         outcome_done(&t.outcome);
         kill(lab_service, SIGKILL);
         ck_assert_int_eq(waitpid(lab_service, NULL, 0), lab_service);
-        for (int turn = 0; turn < 2; turn++) {
+        for (int round = 0; round < 2; round++) {
             ck_assert(run_on_target(&t)->died);
             outcome_done(&t.outcome);
         }
@@ -160,7 +160,7 @@ END_TEST
 
 /* ---- a service that hangs */
 
-/* All of its threads, when this returns. */
+/* Suspends all threads of the service. */
 static void stop_service(void)
 {
     int status;
@@ -170,7 +170,7 @@ static void stop_service(void)
     ck_assert(WIFSTOPPED(status));
 }
 
-static struct hal_driver *connect_impatiently(void)
+static struct hal_driver *connect_with_timeout(void)
 {
     struct hal_driver *d = NULL;
 
@@ -178,11 +178,11 @@ static struct hal_driver *connect_impatiently(void)
     return d;
 }
 
-START_TEST(a_call_to_a_hung_service_ends)
+START_TEST(a_call_to_a_hung_service_times_out)
 {
     static const int64_t none[] = { -1, -1, -1 };
     const bool in_burst = _i;
-    struct hal_driver *d = connect_impatiently();
+    struct hal_driver *d = connect_with_timeout();
     struct hal_execution_config config = client_config();
     struct hal_burst *burst;
     struct client_request r;
@@ -191,7 +191,7 @@ START_TEST(a_call_to_a_hung_service_ends)
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_LOW);
     client_fill(&r, N);
-    lab_sleep_ms(500); /* that nothing is asked is no fault of the service */
+    lab_sleep_ms(500); /* an idle connection does not time out */
     ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
     ck_assert_int_eq(m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &burst), HAL_NONE);
     ck_assert_int_eq(
@@ -213,11 +213,10 @@ START_TEST(a_call_to_a_hung_service_ends)
 }
 END_TEST
 
-/* It hangs while a callback and a fence are due; a fence that the client has not signalled keeps
- * them so. */
-START_TEST(what_a_hung_service_owes_is_told)
+/* The service hangs while an execution waits for a fence that the client has not signalled. */
+START_TEST(pending_fences_of_a_hung_service_fail)
 {
-    struct hal_driver *d = connect_impatiently();
+    struct hal_driver *d = connect_with_timeout();
     struct hal_fenced_info *info;
     struct client_request r;
     struct client_model m;
@@ -228,7 +227,7 @@ START_TEST(what_a_hung_service_owes_is_told)
     client_fill(&r, N);
     ck_assert_int_eq(fence_open(&before), 0);
     int fence = client_execute_after(before.wait, m.prepared, &r.hal, &info);
-    ck_assert_int_eq(fence_wait(1, &fence, UINT64_C(700000000)), 0); /* it answers all the while */
+    ck_assert_int_eq(fence_wait(1, &fence, UINT64_C(700000000)), 0); /* the service still replies */
     stop_service();
     ck_assert_int_eq(fence_wait(1, &fence, HAL_NO_TIME), -1);
     ck_assert(remote_is_dead(d, &w) && w.code == WHY_TIMEOUT);
@@ -242,14 +241,14 @@ START_TEST(what_a_hung_service_owes_is_told)
 }
 END_TEST
 
-START_TEST(a_hung_service_is_another_verdict)
+START_TEST(a_target_distinguishes_a_hung_service)
 {
     const struct target_host host = { .reply_timeout = 0.2, .is_known = true };
     struct on_target t;
 
     open_on_target(&t, &host);
-    for (int turn = 0; turn < 4; turn++) {
-        bool is_stopped = turn % 2 == 0;
+    for (int round = 0; round < 4; round++) {
+        bool is_stopped = round % 2 == 0;
         if (is_stopped)
             stop_service();
         else
@@ -268,12 +267,12 @@ Suite *service_suite(void)
     TCase *c = tcase_create("service");
 
     tcase_add_checked_fixture(c, lab_open, lab_close);
-    tcase_add_test(c, clients_that_are_killed_leave_nothing_and_hurt_nobody);
-    tcase_add_test(c, a_service_that_is_killed_leaves_its_clients_nothing);
+    tcase_add_test(c, killed_clients_leave_no_resources_and_disturb_no_others);
+    tcase_add_test(c, clients_of_a_killed_service_release_everything);
     tcase_add_test(c, calls_beyond_the_last_channel_wait);
-    tcase_add_test(c, a_dead_service_is_a_verdict_and_a_new_one_is_found);
-    tcase_add_loop_test(c, a_call_to_a_hung_service_ends, 0, 2);
-    tcase_add_test(c, what_a_hung_service_owes_is_told);
-    tcase_add_test(c, a_hung_service_is_another_verdict);
+    tcase_add_test(c, a_target_reports_a_dead_service_and_reconnects);
+    tcase_add_loop_test(c, a_call_to_a_hung_service_times_out, 0, 2);
+    tcase_add_test(c, pending_fences_of_a_hung_service_fail);
+    tcase_add_test(c, a_target_distinguishes_a_hung_service);
     return make_suite("service", c, NULL);
 }

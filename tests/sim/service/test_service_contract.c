@@ -1,5 +1,5 @@
-/* A driver that breaks the contract is seen to do so over a socket as it is in its process: what it
- * leaves out is left out, what it calls a fence is none. */
+/* Violations of the contract by a driver must be visible over a socket as in its process: objects
+ * that it does not return, descriptors that are no fences. */
 #include <check.h>
 #include <fcntl.h>
 
@@ -9,7 +9,7 @@
 
 enum { N = 4, BAD_FENCE = 1 << 24 };
 
-/* ---- the driver, which says that all went well and has nothing to show for it */
+/* ---- the driver, which returns HAL_NONE without the object */
 
 static int fence_of_driver;
 static bool has_info;
@@ -62,7 +62,7 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
     return HAL_NONE;
 }
 
-/* ---- its client; even: in its process, odd: over a socket */
+/* ---- the client; i even: in process, odd: over a socket */
 
 static struct hal_driver *driver;
 static struct client_model m;
@@ -76,13 +76,13 @@ static void open_as(int i)
     client_prepare(&m, driver, HAL_PRIORITY_MEDIUM);
 }
 
-static void close_it(void)
+static void close_all(void)
 {
     client_done(&m);
     driver->close(driver);
 }
 
-START_TEST(what_is_not_made_is_not_there)
+START_TEST(missing_objects_stay_missing)
 {
     const struct hal_buffer_role role = { 0, 0, 1 };
     const struct hal_execution_config config = client_config();
@@ -105,7 +105,7 @@ START_TEST(what_is_not_made_is_not_there)
                      HAL_NONE);
     ck_assert_ptr_null(buffer);
     ck_assert_uint_eq(token, 7);
-    close_it();
+    close_all();
 }
 END_TEST
 
@@ -118,7 +118,7 @@ static const struct {
                { BAD_FENCE, false },
                { -7, true } };
 
-START_TEST(what_a_fenced_execution_leaves_out_is_seen)
+START_TEST(missing_fences_and_infos_are_passed_on)
 {
     const struct hal_execution_config config = client_config();
     struct hal_fenced_info *info = NULL;
@@ -139,7 +139,7 @@ START_TEST(what_a_fenced_execution_leaves_out_is_seen)
         ck_assert(fence != HAL_NO_FENCE && fcntl(fence, F_GETFD) < 0);
     if (info)
         info->methods->release(info);
-    close_it();
+    close_all();
 }
 END_TEST
 
@@ -147,7 +147,7 @@ Suite *service_contract_suite(void)
 {
     TCase *c = tcase_create("contract");
 
-    tcase_add_loop_test(c, what_is_not_made_is_not_there, 0, 2);
-    tcase_add_loop_test(c, what_a_fenced_execution_leaves_out_is_seen, 0, 2 * COUNT(fenced));
+    tcase_add_loop_test(c, missing_objects_stay_missing, 0, 2);
+    tcase_add_loop_test(c, missing_fences_and_infos_are_passed_on, 0, 2 * COUNT(fenced));
     return make_suite("service_contract", c, NULL);
 }

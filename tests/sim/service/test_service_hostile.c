@@ -1,4 +1,5 @@
-/* Clients that do harm, or try: that do not read, send nonsense, take memory away, come too often.
+/* Hostile clients: they do not read, send malformed messages, truncate memory, open too many
+ * sessions.
  */
 #define _GNU_SOURCE
 #include <check.h>
@@ -18,7 +19,7 @@ enum { N = 4 };
 
 static struct why w;
 
-START_TEST(a_client_that_does_not_read_replies_holds_up_nobody)
+START_TEST(unread_replies_do_not_block_other_clients)
 {
     struct holdings before = lab_at_rest(lab_service);
     Wire__Call call = WIRE__CALL__INIT;
@@ -36,8 +37,8 @@ START_TEST(a_client_that_does_not_read_replies_holds_up_nobody)
 }
 END_TEST
 
-/* Sends calls until it is cut off, reads their replies, leaves the events unread. */
-START_TEST(a_client_that_does_not_read_events_is_cut_off)
+/* Sends calls and reads their replies, but not the events, until it is disconnected. */
+START_TEST(a_client_that_does_not_read_events_is_disconnected)
 {
     struct holdings before = lab_at_rest(lab_service);
     Wire__Call call = WIRE__CALL__INIT;
@@ -74,8 +75,9 @@ START_TEST(a_client_that_does_not_read_events_is_cut_off)
 }
 END_TEST
 
-/* Both ends of a channel, and the own connection's: they would never end by themselves. */
-START_TEST(a_client_whose_channels_lead_nowhere_ends)
+/* Passes both ends of a channel and its own connection to the service: they would never be closed.
+ */
+START_TEST(a_client_with_looped_channels_is_released)
 {
     struct holdings before = lab_at_rest(lab_service);
     struct arena *a = arena_new(0);
@@ -100,10 +102,10 @@ START_TEST(a_client_whose_channels_lead_nowhere_ends)
 }
 END_TEST
 
-/* As many as a client of sim:cpu may have; a client is a process. */
+/* Sessions that a client of sim:cpu, a process, may have. */
 enum { SESSIONS = 64 };
 
-START_TEST(a_client_has_so_many_sessions)
+START_TEST(sessions_are_limited_per_client)
 {
     struct holdings before = lab_at_rest(lab_service);
     struct hal_driver *d[SESSIONS], *more = NULL;
@@ -111,7 +113,7 @@ START_TEST(a_client_has_so_many_sessions)
     char byte;
 
     ck_assert_int_eq(pipe(go), 0);
-    pid_t other = fork(); /* before there are threads */
+    pid_t other = fork(); /* forked before this process has threads */
     ck_assert_int_ge(other, 0);
     if (other == 0)
         _exit(!(read(go[0], &byte, 1) == 1 && lab_work(3, LAB_TURNS)));
@@ -132,13 +134,13 @@ START_TEST(a_client_has_so_many_sessions)
 }
 END_TEST
 
-/* Half a message, one with a length that is not its own, one that is said to be in a file. */
-START_TEST(half_a_message_ends_its_sender_alone)
+/* Half a header, wrong lengths, a message in a file that is not passed. */
+START_TEST(malformed_messages_disconnect_only_their_sender)
 {
     static const struct {
         uint32_t words[3];
         size_t bytes;
-    } halves[] = {
+    } malformed[] = {
         { { 0 }, 4 }, { { 100, 0, 0 }, 12 }, { { 4, 1, 0 }, 12 }, { { WIRE_INLINE + 1, 1, 0 }, 8 }
     };
     struct holdings before = lab_at_rest(lab_service);
@@ -148,9 +150,10 @@ START_TEST(half_a_message_ends_its_sender_alone)
 
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_LOW);
-    for (int i = 0; i < COUNT(halves); i++) {
+    for (int i = 0; i < COUNT(malformed); i++) {
         int fd = lab_connect_raw();
-        ck_assert_int_eq(send(fd, halves[i].words, halves[i].bytes, 0), (ssize_t) halves[i].bytes);
+        ck_assert_int_eq(send(fd, malformed[i].words, malformed[i].bytes, 0),
+                         (ssize_t) malformed[i].bytes);
         ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
         close(fd);
     }
@@ -164,7 +167,7 @@ START_TEST(half_a_message_ends_its_sender_alone)
 }
 END_TEST
 
-START_TEST(memory_that_is_taken_away_harms_nobody_else)
+START_TEST(truncated_memory_does_not_disturb_others)
 {
     struct hal_driver *d = lab_connect();
     struct hal_fenced_info *info;
@@ -198,8 +201,8 @@ START_TEST(memory_that_is_taken_away_harms_nobody_else)
 }
 END_TEST
 
-/* A fence that nobody signals any more, and that somebody else keeps from failing. */
-static void wait_for_ever(int fence_to_wait_for, int tell)
+/* A client that waits for a fence that is never signalled, and which another process keeps open. */
+static void run_waiting_client(int fence_to_wait_for, int report)
 {
     struct hal_driver *d = lab_connect();
     struct hal_fenced_info *info;
@@ -210,32 +213,32 @@ static void wait_for_ever(int fence_to_wait_for, int tell)
     client_prepare(&m, d, HAL_PRIORITY_HIGH);
     client_fill(&r, N);
     client_execute_after(fence_to_wait_for, m.prepared, &r.hal, &info);
-    if (write(tell, "", 1) == 1)
+    if (write(report, "", 1) == 1)
         pause();
     _exit(1);
 }
 
-START_TEST(what_a_dead_client_waits_for_is_not_waited_for)
+START_TEST(executions_of_a_dead_client_are_cancelled)
 {
     struct holdings before = lab_at_rest(lab_service);
-    struct fence never;
-    int told[2];
+    struct fence unsignalled;
+    int report[2];
     char byte;
 
-    ck_assert(fence_open(&never) == 0 && pipe(told) == 0);
+    ck_assert(fence_open(&unsignalled) == 0 && pipe(report) == 0);
     pid_t client = fork();
     ck_assert_int_ge(client, 0);
     if (client == 0)
-        wait_for_ever(never.wait, told[1]);
-    ck_assert_int_eq(read(told[0], &byte, 1), 1);
+        run_waiting_client(unsignalled.wait, report[1]);
+    ck_assert_int_eq(read(report[0], &byte, 1), 1);
     kill(client, SIGKILL);
     ck_assert_int_eq(waitpid(client, NULL, 0), client);
     lab_check_at_rest(lab_service, before);
-    fence_complete(&never, false);
+    fence_complete(&unsignalled, false);
 }
 END_TEST
 
-/* What cannot be passed on is the driver's to refuse, and costs no connection. */
+/* The driver rejects memory that cannot be passed on; the connection stays open. */
 START_TEST(bad_arguments_do_not_end_a_connection)
 {
     struct hal_driver *d = lab_connect();
@@ -262,7 +265,7 @@ START_TEST(bad_arguments_do_not_end_a_connection)
 }
 END_TEST
 
-/* y = TRANSPOSE(x), whose permutation lies in a file of the client's. */
+/* y = TRANSPOSE(x) with the permutation in a file of the client, at byte `at`. */
 static void add_transpose(struct client_model *m, int fd, uint64_t size, uint32_t at)
 {
     static const int32_t perm[] = { 1, 0 };
@@ -284,10 +287,10 @@ static void add_transpose(struct client_model *m, int fd, uint64_t size, uint32_
     m->hal.pools = pool;
 }
 
-/* A model was checked with what its constants were: what steers an operation stays that. */
-START_TEST(constants_that_change_lead_nobody_astray)
+/* The driver validated the model with the original constants, and must use those for parameters. */
+START_TEST(modified_constants_do_not_change_parameters)
 {
-    static const int32_t wild[] = { 1 << 24, -(1 << 24) };
+    static const int32_t invalid[] = { 1 << 24, -(1 << 24) };
     struct hal_driver *d = lab_connect();
     struct client_request r;
     struct client_model m;
@@ -297,7 +300,7 @@ START_TEST(constants_that_change_lead_nobody_astray)
     ck_assert_int_eq(ftruncate(fd, 4096), 0);
     add_transpose(&m, fd, 4096, at);
     client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
-    ck_assert_int_eq(pwrite(fd, wild, sizeof wild, at), sizeof wild);
+    ck_assert_int_eq(pwrite(fd, invalid, sizeof invalid, at), sizeof invalid);
     client_fill(&r, 4);
     r.hal.n_inputs = 1;
     ck_assert_int_eq(client_execute(m.prepared, HAL_FL8, &r.hal, &r.result), HAL_NONE);
@@ -308,9 +311,9 @@ START_TEST(constants_that_change_lead_nobody_astray)
 }
 END_TEST
 
-/* Through every kind of execution that lasts as long as its call. */
-static enum hal_status run_each(struct client_model *m, struct client_request *r,
-                                const struct hal_execution_config *config, bool as_burst)
+/* Executes synchronously or in a burst. */
+static enum hal_status run_blocking(struct client_model *m, struct client_request *r,
+                                    const struct hal_execution_config *config, bool as_burst)
 {
     const int64_t identifiers[] = { 1, 2, 3 };
     struct hal_burst *b;
@@ -325,15 +328,16 @@ static enum hal_status run_each(struct client_model *m, struct client_request *r
     return status;
 }
 
-#define WITHOUT(change)                                                                            \
+/* Executes a valid request with one change, which must be rejected. */
+#define EXPECT_REJECTED(change)                                                                    \
     for (int i = 0; i < 2; i++) {                                                                  \
         client_fill(&r, N);                                                                        \
         config = client_config();                                                                  \
         change;                                                                                    \
-        ck_assert_int_eq(run_each(&m, &r, &config, i), HAL_INVALID_ARGUMENT);                      \
+        ck_assert_int_eq(run_blocking(&m, &r, &config, i), HAL_INVALID_ARGUMENT);                  \
     }
 
-START_TEST(lists_that_are_not_there_are_refused)
+START_TEST(null_lists_are_rejected)
 {
     static const struct hal_token_value no_value = { 1 << 16, NULL, 4 };
     struct hal_driver *d = lab_connect();
@@ -361,12 +365,12 @@ START_TEST(lists_that_are_not_there_are_refused)
                      HAL_INVALID_ARGUMENT);
     ck_assert_int_eq(client_prepare_with(d, HAL_FL8, &no_pools, &prepare, &p),
                      HAL_INVALID_ARGUMENT);
-    WITHOUT(r.hal.pools = NULL);
-    WITHOUT(r.hal.inputs = NULL);
-    WITHOUT(r.hal.outputs = NULL);
-    WITHOUT((r.in[1].n_dims = 1, r.in[1].dims = NULL));
-    WITHOUT(config.n_hints = 1);
-    WITHOUT((config.n_hints = 1, config.hints = &no_value));
+    EXPECT_REJECTED(r.hal.pools = NULL);
+    EXPECT_REJECTED(r.hal.inputs = NULL);
+    EXPECT_REJECTED(r.hal.outputs = NULL);
+    EXPECT_REJECTED((r.in[1].n_dims = 1, r.in[1].dims = NULL));
+    EXPECT_REJECTED(config.n_hints = 1);
+    EXPECT_REJECTED((config.n_hints = 1, config.hints = &no_value));
     client_fill(&r, N);
     config = client_config();
     ck_assert_int_eq(m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, 1, NULL,
@@ -382,14 +386,14 @@ START_TEST(lists_that_are_not_there_are_refused)
     ck_assert_int_eq(d->allocate(d, &(struct hal_buffer_desc){ 0 }, 1, &m.prepared, 1, NULL, 0,
                                  NULL, &buffer, &token),
                      HAL_INVALID_ARGUMENT);
-    ck_assert_int_eq(run_each(&m, &r, &config, true), HAL_NONE);
+    ck_assert_int_eq(run_blocking(&m, &r, &config, true), HAL_NONE);
     client_check(&r, N);
     client_done(&m);
     d->close(d);
 }
 END_TEST
 
-/* More than the socket carries at once: wrong numbers, as any others. */
+/* More than a message can carry: rejected like any other wrong number. */
 START_TEST(hundreds_of_cache_files_do_not_end_a_connection)
 {
     struct hal_driver *d = lab_connect();
@@ -417,16 +421,16 @@ Suite *service_hostile_suite(void)
     TCase *c = tcase_create("hostile clients");
 
     tcase_add_checked_fixture(c, lab_open, lab_close);
-    tcase_add_test(c, a_client_that_does_not_read_replies_holds_up_nobody);
-    tcase_add_test(c, a_client_that_does_not_read_events_is_cut_off);
-    tcase_add_test(c, a_client_whose_channels_lead_nowhere_ends);
-    tcase_add_test(c, a_client_has_so_many_sessions);
-    tcase_add_test(c, half_a_message_ends_its_sender_alone);
-    tcase_add_test(c, what_a_dead_client_waits_for_is_not_waited_for);
-    tcase_add_test(c, memory_that_is_taken_away_harms_nobody_else);
+    tcase_add_test(c, unread_replies_do_not_block_other_clients);
+    tcase_add_test(c, a_client_that_does_not_read_events_is_disconnected);
+    tcase_add_test(c, a_client_with_looped_channels_is_released);
+    tcase_add_test(c, sessions_are_limited_per_client);
+    tcase_add_test(c, malformed_messages_disconnect_only_their_sender);
+    tcase_add_test(c, executions_of_a_dead_client_are_cancelled);
+    tcase_add_test(c, truncated_memory_does_not_disturb_others);
     tcase_add_test(c, bad_arguments_do_not_end_a_connection);
-    tcase_add_test(c, lists_that_are_not_there_are_refused);
+    tcase_add_test(c, null_lists_are_rejected);
     tcase_add_test(c, hundreds_of_cache_files_do_not_end_a_connection);
-    tcase_add_loop_test(c, constants_that_change_lead_nobody_astray, 0, 2);
+    tcase_add_loop_test(c, modified_constants_do_not_change_parameters, 0, 2);
     return make_suite("service_hostile", c, NULL);
 }

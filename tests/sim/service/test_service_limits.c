@@ -1,5 +1,5 @@
-/* What a service runs on, and that no client can use up: descriptors, mappings, memory for
- * messages.
+/* Resources of a service that no client can exhaust: descriptors, memory for messages, threads,
+ * objects.
  */
 #define _GNU_SOURCE
 #include <check.h>
@@ -18,8 +18,8 @@
 #include "tests/sim/service/service_lab.h"
 #include "tests/support/check_main.h"
 
-/* Descriptors of the service: those it is started with, those it may have.  One client alone gets
- * less than half. */
+/* Descriptors: soft limit at the start, hard limit; one client alone may use less than half of
+ * these. */
 enum { N = 4, FILES_SOFT = 200, FILES = 400, FILES_OF_CLIENT = FILES / 2 };
 
 static struct hal_driver *make_with_few_files(void)
@@ -36,7 +36,7 @@ static void open_with_few_files(void)
     lab_open_of(make_with_few_files, 1);
 }
 
-START_TEST(a_service_allows_itself_what_it_may)
+START_TEST(a_service_raises_its_descriptor_limit)
 {
     struct rlimit files;
 
@@ -45,7 +45,7 @@ START_TEST(a_service_allows_itself_what_it_may)
 }
 END_TEST
 
-/* ---- another client, a process of its own that is there before there are threads */
+/* ---- another client, in a process that is forked before this one has threads */
 
 static int go[2];
 
@@ -76,7 +76,7 @@ static void check_other_works(pid_t other)
 
 enum { CONNECTIONS = 10 };
 
-/* One more channel of a connection. */
+/* Opens a channel of the connection; returns its socket, or the negative status. */
 static int open_channel(int connection)
 {
     Wire__Call call = WIRE__CALL__INIT;
@@ -93,7 +93,7 @@ static int open_channel(int connection)
     return status == HAL_NONE ? pair[0] : -status;
 }
 
-/* As many as there are, and one that is refused. */
+/* Opens channels until one is rejected; returns their number. */
 static int open_all(const int *connection, int *ret_channel)
 {
     int n = 0;
@@ -103,7 +103,7 @@ static int open_all(const int *connection, int *ret_channel)
     return n;
 }
 
-START_TEST(a_client_that_opens_channels_without_end_is_refused)
+START_TEST(channels_are_limited_per_client)
 {
     struct holdings before = lab_at_rest(lab_service);
     pid_t other = start_other();
@@ -150,7 +150,7 @@ static void *execute(void *argument)
 
 enum { THREADS = 8 };
 
-START_TEST(calls_share_the_channels_that_there_are)
+START_TEST(calls_share_the_available_channels)
 {
     int connection[CONNECTIONS], channel[FILES];
     struct hal_driver *d = lab_connect();
@@ -178,9 +178,10 @@ START_TEST(calls_share_the_channels_that_there_are)
 }
 END_TEST
 
-enum { FENCES = 60, MOST_FENCED = FILES_OF_CLIENT / FENCES };
+enum { FENCES = 60, MAX_FENCED = FILES_OF_CLIENT / FENCES };
 
-/* Fences cross to the service only where no memory is to be copied between them. */
+/* A request in files: fences are passed to the service only if no memory needs to be copied after
+ * them. */
 static void fill_in_files(struct client_request *r, int file)
 {
     client_fill(r, N);
@@ -192,39 +193,39 @@ static void fill_in_files(struct client_request *r, int file)
     }
 }
 
-START_TEST(descriptors_of_fences_are_a_clients_own)
+START_TEST(fence_descriptors_are_charged_to_the_client)
 {
     struct holdings before = lab_at_rest(lab_service);
     pid_t other = start_other();
     struct hal_driver *d = lab_connect();
     struct hal_execution_config config = client_config();
-    struct hal_fenced_info *info[MOST_FENCED + 1];
+    struct hal_fenced_info *info[MAX_FENCED + 1];
     struct client_request r;
-    int wait_for[FENCES], fence[MOST_FENCED + 1], n = 0, file = memfd_create("z", MFD_CLOEXEC);
+    int wait_for[FENCES], fence[MAX_FENCED + 1], n = 0, file = memfd_create("z", MFD_CLOEXEC);
     enum hal_status status;
     struct client_model m;
-    struct fence never;
+    struct fence unsignalled;
 
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
-    ck_assert_int_eq(fence_open(&never), 0);
+    ck_assert_int_eq(fence_open(&unsignalled), 0);
     for (int i = 0; i < FENCES; i++)
-        wait_for[i] = never.wait;
+        wait_for[i] = unsignalled.wait;
     do {
         fill_in_files(&r, file);
         status = m.prepared->methods->execute_fenced(m.prepared, HAL_FL8, &r.hal, FENCES, wait_for,
                                                      &config, HAL_NO_TIME, &fence[n], &info[n]);
-    } while (status == HAL_NONE && n++ < MOST_FENCED);
+    } while (status == HAL_NONE && n++ < MAX_FENCED);
     ck_assert_int_gt(n, 0);
     ck_assert_int_eq(status, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     check_other_works(other);
-    fence_complete(&never, true);
+    fence_complete(&unsignalled, true);
     while (n--) {
         ck_assert_int_eq(fence_wait(1, &fence[n], HAL_NO_TIME), 1);
         info[n]->methods->release(info[n]);
         close(fence[n]);
     }
-    close(never.wait);
+    close(unsignalled.wait);
     close(file);
     client_done(&m);
     d->close(d);
@@ -234,16 +235,16 @@ END_TEST
 
 /* ---- many descriptors in one call */
 
-enum { MOST_POOLS = 300 };
+enum { MAX_POOLS = 300 };
 
-/* One of so many pools, of a file each or of few; how it ends. */
+/* Executes a request with n_pools pools in n_files files; returns the status. */
 static enum hal_status execute_with_pools(const struct client_model *model,
                                           enum hal_version version, uint32_t n_pools,
                                           uint32_t n_files)
 {
-    static struct hal_request_pool pools[MOST_POOLS];
+    static struct hal_request_pool pools[MAX_POOLS];
     struct hal_execution_config config = client_config();
-    int file[MOST_POOLS];
+    int file[MAX_POOLS];
     struct client_request r;
 
     for (uint32_t i = 0; i < n_files; i++) {
@@ -270,12 +271,12 @@ static const struct {
 } many[] = {
     { 129, 129, HAL_FL8, HAL_NONE },
     { WIRE_MAX_FDS, WIRE_MAX_FDS, HAL_FL8, HAL_NONE },
-    { MOST_POOLS, 200, HAL_FL8, HAL_NONE },
+    { MAX_POOLS, 200, HAL_FL8, HAL_NONE },
     { WIRE_MAX_FDS + 1, WIRE_MAX_FDS + 1, HAL_FL8, HAL_RESOURCE_EXHAUSTED_PERSISTENT },
     { WIRE_MAX_FDS + 1, WIRE_MAX_FDS + 1, HAL_1_2, HAL_GENERAL_FAILURE },
 };
 
-START_TEST(a_call_has_many_descriptors)
+START_TEST(a_call_can_pass_many_descriptors)
 {
     struct hal_driver *d = lab_connect();
     struct client_model model;
@@ -293,8 +294,9 @@ END_TEST
 
 /* ---- messages */
 
-/* Of so many operands that say nothing: little to send, much to read.  One client alone has less
- * than half of the memory for messages, which takes MANY of them, not all that come in ROUNDS. */
+/* Models of empty operands, which are small messages but large when decoded.  One client alone may
+ * use less than half of the memory for messages, which is enough for MANY operands, not for ROUNDS
+ * times MANY. */
 enum { TOO_MANY = 1 << 18, MANY = 1 << 16, ROUNDS = 8, MESSAGES = 64 << 20 };
 
 static struct hal_driver *make_with_little_memory(void)
@@ -308,7 +310,7 @@ static void open_with_little_memory(void)
     lab_open_of(make_with_little_memory, 1);
 }
 
-static int ask_about(int connection, size_t n)
+static int query_operands(int connection, size_t n)
 {
     static Wire__Operand nothing = WIRE__OPERAND__INIT;
     Wire__Call call = WIRE__CALL__INIT;
@@ -328,12 +330,12 @@ static int ask_about(int connection, size_t n)
     return status;
 }
 
-START_TEST(a_message_that_takes_too_much_is_refused)
+START_TEST(a_message_beyond_the_memory_limit_is_rejected)
 {
     int connection = lab_connect_raw();
     Wire__Call call = WIRE__CALL__INIT;
 
-    ck_assert_int_eq(ask_about(connection, TOO_MANY), HAL_RESOURCE_EXHAUSTED_TRANSIENT);
+    ck_assert_int_eq(query_operands(connection, TOO_MANY), HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     call.method = WIRE__METHOD__GET_STATUS;
     ck_assert_int_eq(lab_call(connection, &call, NULL), HAL_NONE);
     ck_assert(lab_work(5, LAB_TURNS));
@@ -342,25 +344,25 @@ START_TEST(a_message_that_takes_too_much_is_refused)
 END_TEST
 
 /* The service sends its reply before it frees the memory of the call. */
-static int ask_when_freed(int connection)
+static int query_when_freed(int connection)
 {
     int status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
 
     for (int i = 0; i < LAB_TURNS && status == HAL_RESOURCE_EXHAUSTED_TRANSIENT; i++) {
         if (i > 0)
             usleep(1000);
-        status = ask_about(connection, MANY);
+        status = query_operands(connection, MANY);
     }
     return status;
 }
 
-START_TEST(what_messages_took_is_given_back)
+START_TEST(message_memory_is_released)
 {
     int connection[ROUNDS];
 
     for (int i = 0; i < ROUNDS; i++) {
         connection[i] = lab_connect_raw();
-        ck_assert_int_eq(ask_when_freed(connection[i]), HAL_INVALID_ARGUMENT);
+        ck_assert_int_eq(query_when_freed(connection[i]), HAL_INVALID_ARGUMENT);
     }
     for (int i = 0; i < ROUNDS; i++)
         close(connection[i]);
@@ -369,9 +371,9 @@ END_TEST
 
 /* ---- threads */
 
-/* Of the service, of which one client alone has less than half; as many as bursts with queues, and
- * a few more. */
-enum { ALL_THREADS = 40, MOST_BURSTS = ALL_THREADS / 2 };
+/* Threads of the service, of which one client alone may have less than half; each burst with queues
+ * needs one, and there are more bursts than that. */
+enum { ALL_THREADS = 40, MAX_BURSTS = ALL_THREADS / 2 };
 
 static struct hal_driver *make_with_few_threads(void)
 {
@@ -384,24 +386,24 @@ static void open_with_few_threads(void)
     lab_open_of(make_with_few_threads, 1);
 }
 
-/* Those beyond have no queues, and work all the same. */
-START_TEST(a_client_has_so_many_threads_for_its_bursts)
+/* Bursts beyond the limit have no queues; they work through ordinary calls. */
+START_TEST(burst_threads_are_limited_per_client)
 {
     static const int64_t none[] = { -1, -1, -1 };
     struct hal_execution_config config = client_config();
     struct holdings before = lab_at_rest(lab_service);
     struct hal_driver *d = lab_connect();
-    struct hal_burst *burst[MOST_BURSTS];
+    struct hal_burst *burst[MAX_BURSTS];
     struct client_request r;
     struct client_model m;
 
     client_add_model(&m, N, false);
     client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
-    for (int i = 0; i < MOST_BURSTS; i++)
+    for (int i = 0; i < MAX_BURSTS; i++)
         ck_assert_int_eq(m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &burst[i]),
                          HAL_NONE);
     ck_assert_int_le(lab_holdings(lab_service).threads - before.threads, ALL_THREADS / 2);
-    for (int i = 0; i < MOST_BURSTS; i++) {
+    for (int i = 0; i < MAX_BURSTS; i++) {
         client_fill(&r, N);
         ck_assert_int_eq(burst[i]->methods->execute_synchronously(burst[i], &r.hal, r.hal.n_pools,
                                                                   none, &config, &r.result),
@@ -417,7 +419,7 @@ END_TEST
 
 /* ---- objects */
 
-enum { ALL_OBJECTS = 64, MOST_OBJECTS = ALL_OBJECTS / 2 };
+enum { ALL_OBJECTS = 64, MAX_OBJECTS = ALL_OBJECTS / 2 };
 
 static struct hal_driver *make_with_few_objects(void)
 {
@@ -430,7 +432,7 @@ static void open_with_few_objects(void)
     lab_open_of(make_with_few_objects, 1);
 }
 
-START_TEST(a_client_has_so_many_objects)
+START_TEST(objects_are_limited_per_client)
 {
     struct hal_execution_config config = client_config();
     pid_t other = start_other();
@@ -447,7 +449,7 @@ START_TEST(a_client_has_so_many_objects)
     while (n < ALL_OBJECTS && (status = m.prepared->methods->create_reusable_execution(
                                    m.prepared, &r.hal, &config, &x[n])) == HAL_NONE)
         n++;
-    ck_assert_int_eq(n, MOST_OBJECTS - 1); /* and the model */
+    ck_assert_int_eq(n, MAX_OBJECTS - 1); /* the model is one */
     ck_assert_int_eq(status, HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     check_other_works(other);
     x[n - 1]->methods->release(x[n - 1]);
@@ -470,18 +472,18 @@ Suite *service_limits_suite(void)
     TCase *objects = tcase_create("objects");
 
     tcase_add_checked_fixture(files, open_with_few_files, lab_close);
-    tcase_add_test(files, a_service_allows_itself_what_it_may);
-    tcase_add_test(files, a_client_that_opens_channels_without_end_is_refused);
-    tcase_add_test(files, calls_share_the_channels_that_there_are);
-    tcase_add_test(files, descriptors_of_fences_are_a_clients_own);
+    tcase_add_test(files, a_service_raises_its_descriptor_limit);
+    tcase_add_test(files, channels_are_limited_per_client);
+    tcase_add_test(files, calls_share_the_available_channels);
+    tcase_add_test(files, fence_descriptors_are_charged_to_the_client);
     tcase_add_checked_fixture(messages, open_with_little_memory, lab_close);
-    tcase_add_test(messages, a_message_that_takes_too_much_is_refused);
-    tcase_add_test(messages, what_messages_took_is_given_back);
+    tcase_add_test(messages, a_message_beyond_the_memory_limit_is_rejected);
+    tcase_add_test(messages, message_memory_is_released);
     tcase_add_checked_fixture(many_files, lab_open, lab_close);
-    tcase_add_loop_test(many_files, a_call_has_many_descriptors, 0, COUNT(many));
+    tcase_add_loop_test(many_files, a_call_can_pass_many_descriptors, 0, COUNT(many));
     tcase_add_checked_fixture(threads, open_with_few_threads, lab_close);
-    tcase_add_test(threads, a_client_has_so_many_threads_for_its_bursts);
+    tcase_add_test(threads, burst_threads_are_limited_per_client);
     tcase_add_checked_fixture(objects, open_with_few_objects, lab_close);
-    tcase_add_test(objects, a_client_has_so_many_objects);
+    tcase_add_test(objects, objects_are_limited_per_client);
     return make_suite("service_limits", files, many_files, messages, threads, objects, NULL);
 }

@@ -1,5 +1,5 @@
-/* What executions of another process give back of plain pools: their outputs, and what a driver has
- * written where it must not; nothing else, which others may be writing. */
+/* Bytes that a remote execution copies back to pools by address: the outputs, and bytes that the
+ * driver wrote where it must not; no other bytes, which other executions may be writing. */
 #include <check.h>
 #include <semaphore.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 enum { N = 4, POOL = 64, FIRST = 8, SECOND = 24, LENGTH = 8, BEYOND = FIRST + LENGTH };
 
-/* ---- a driver that fills outputs with their offset; what lies at FIRST takes as long as the test
- * wants */
+/* ---- a driver that fills an output with its offset; an execution at FIRST then waits for the test
+ */
 
 static sem_t written, go_on;
 static bool writes_beyond;
@@ -112,7 +112,7 @@ static const struct hal_prepared_model_methods methods = {
     .release = stub_release,
 };
 
-/* ---- executions of every kind, with one output each in a pool that they share */
+/* ---- executions of every kind, each with one output in a shared pool */
 
 static struct client_model m;
 static uint8_t pool[POOL];
@@ -185,7 +185,7 @@ static void *run_first(void *kind)
     return &status;
 }
 
-/* One at FIRST, and while it is under way one at SECOND. */
+/* Executes at FIRST, and meanwhile at SECOND. */
 static void run_both(int kind)
 {
     struct hal_driver *d = client_over_socket(stub_driver(&methods));
@@ -212,7 +212,7 @@ static void check_filled(uint64_t offset)
         ck_assert_uint_eq(pool[offset + i], offset);
 }
 
-START_TEST(executions_at_once_keep_their_outputs_apart)
+START_TEST(concurrent_executions_keep_their_outputs)
 {
     writes_beyond = false;
     run_both(_i);
@@ -222,7 +222,7 @@ START_TEST(executions_at_once_keep_their_outputs_apart)
 }
 END_TEST
 
-START_TEST(what_is_written_beyond_an_output_is_seen)
+START_TEST(writes_beyond_an_output_are_copied_back)
 {
     writes_beyond = true;
     run_both(_i);
@@ -231,10 +231,10 @@ START_TEST(what_is_written_beyond_an_output_is_seen)
 }
 END_TEST
 
-/* ---- which bytes come back */
+/* ---- bytes that are copied back */
 
-/* Outputs of a pool, which bytes a driver writes, and what comes back: letters of the driver's, '.'
- * what was there. */
+/* Outputs of a pool, the bytes that the driver writes, and the pool afterwards: letters are the
+ * driver's bytes, '.' unchanged ones. */
 static const struct {
     struct hal_location out[3];
     const char *driver, *back;
@@ -252,32 +252,32 @@ static const struct {
     { { { 1, 2, 3, 0 } }, ".........x", ".........x" },
 };
 
-START_TEST(outputs_come_back)
+START_TEST(outputs_are_copied_back)
 {
     enum { SIZE = 10 };
     struct hal_argument out[3] = { { false } };
     const struct hal_request_pool pools[2] = { { .memory.size = SIZE }, { .memory.size = SIZE } };
     struct hal_request r = { 0, 0, 2, NULL, out, pools };
-    struct pool_region span[3];
-    struct request_regions spans = { span, 0 };
+    struct pool_region region[3];
+    struct request_regions regions = { region, 0 };
     uint8_t copy[SIZE], to[SIZE];
     const struct hal_memory memory = { .address = to, .size = SIZE };
 
     for (; r.n_outputs < 3 && cases[_i].out[r.n_outputs].length; r.n_outputs++)
         out[r.n_outputs].location = cases[_i].out[r.n_outputs];
     memset(to, '.', SIZE);
-    request_regions_find(&r, &spans);
-    request_regions_copy_in(&spans, 0, &memory, copy);
+    request_regions_find(&r, &regions);
+    request_regions_copy_in(&regions, 0, &memory, copy);
     for (int i = 0; i < SIZE; i++)
         if (cases[_i].driver[i] != '.')
             copy[i] = (uint8_t) cases[_i].driver[i];
-    request_regions_copy_back(&spans, 0, copy, &memory);
+    request_regions_copy_back(&regions, 0, copy, &memory);
     ck_assert_mem_eq(to, cases[_i].back, SIZE);
 }
 END_TEST
 
-/* An input of the same pool is copied there, and back only where it has been written to. */
-START_TEST(inputs_are_seen_to_be_written)
+/* Inputs of the same pool are copied to the driver, and back only where it has written to them. */
+START_TEST(changed_inputs_are_copied_back)
 {
     const struct hal_argument in = { .location = { .offset = 1, .length = 2 } };
     const struct hal_argument out = { .location = { .offset = 5, .length = 2 } };
@@ -285,18 +285,18 @@ START_TEST(inputs_are_seen_to_be_written)
     const struct hal_request r = { 1, 1, 1, &in, &out, pools };
     uint8_t copy[8], to[] = "abcdefg";
     const struct hal_memory memory = { .address = to, .size = 8 };
-    struct pool_region span[2];
-    struct request_regions spans = { span, 0 };
+    struct pool_region region[2];
+    struct request_regions regions = { region, 0 };
 
-    request_regions_find(&r, &spans);
-    request_regions_copy_in(&spans, 0, &memory, copy);
+    request_regions_find(&r, &regions);
+    request_regions_copy_in(&regions, 0, &memory, copy);
     ck_assert_mem_eq(copy + 1, "bc", 2);
     ck_assert_mem_eq(copy + 5, "fg", 2);
     memcpy(copy + 5, "FG", 2);
-    request_regions_copy_back(&spans, 0, copy, &memory);
+    request_regions_copy_back(&regions, 0, copy, &memory);
     ck_assert_str_eq((char *) to, "abcdeFG");
     copy[2] = 'X';
-    request_regions_copy_back(&spans, 0, copy, &memory);
+    request_regions_copy_back(&regions, 0, copy, &memory);
     ck_assert_str_eq((char *) to, "abXdeFG");
 }
 END_TEST
@@ -305,9 +305,9 @@ Suite *service_outputs_suite(void)
 {
     TCase *c = tcase_create("outputs");
 
-    tcase_add_loop_test(c, executions_at_once_keep_their_outputs_apart, 0, KINDS);
-    tcase_add_loop_test(c, what_is_written_beyond_an_output_is_seen, 0, KINDS);
-    tcase_add_loop_test(c, outputs_come_back, 0, COUNT(cases));
-    tcase_add_test(c, inputs_are_seen_to_be_written);
+    tcase_add_loop_test(c, concurrent_executions_keep_their_outputs, 0, KINDS);
+    tcase_add_loop_test(c, writes_beyond_an_output_are_copied_back, 0, KINDS);
+    tcase_add_loop_test(c, outputs_are_copied_back, 0, COUNT(cases));
+    tcase_add_test(c, changed_inputs_are_copied_back);
     return make_suite("service_outputs", c, NULL);
 }

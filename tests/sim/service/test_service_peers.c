@@ -1,4 +1,5 @@
-/* Who the clients of a service are: processes, also those that have no number where it lives. */
+/* Identity of a service's clients: processes, also those that have no process number in the
+ * service's namespace. */
 #define _GNU_SOURCE
 #include <check.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 
 enum { SESSIONS = 64 };
 
-/* NULL: the keeper has ended. */
+/* NULL: the keeper, which starts the service, has ended. */
 static struct hal_driver *connect_to(const char *path, pid_t keeper)
 {
     struct hal_driver *d = NULL;
@@ -33,7 +34,7 @@ static struct hal_driver *connect_to(const char *path, pid_t keeper)
     return d;
 }
 
-/* 0: it works.  Takes one session, once it may. */
+/* A process that opens one session after a byte in `when`; its exit status is 0 if that works. */
 static pid_t start_outsider(const char *path, const int *when)
 {
     pid_t pid = fork();
@@ -56,9 +57,10 @@ static void serve_at(const char *path)
     _exit(service_new(client_open("cpu", HAL_FL8), path, &s, &w) < 0 || service_run(s, &w));
 }
 
-/* In a namespace of processes of its own, of which nobody here has a number, as long as `go_on` is
- * open.  Its status is 1 where that is not allowed. */
-static pid_t serve_elsewhere(const char *path, const int *go_on)
+/* Starts a service in a process namespace of its own, in which this process has no number, until
+ * `go_on` is closed.  Returns its parent, whose exit status is 1 where namespaces are not allowed.
+ */
+static pid_t serve_in_namespace(const char *path, const int *go_on)
 {
     pid_t keeper = fork();
     char byte;
@@ -77,7 +79,7 @@ static pid_t serve_elsewhere(const char *path, const int *go_on)
     _exit(service < 0 || waitpid(service, NULL, 0) != service);
 }
 
-START_TEST(clients_without_a_number_are_told_apart)
+START_TEST(clients_without_a_process_number_are_distinguished)
 {
     char folder[] = "/tmp/halcyon-service-XXXXXX", path[sizeof folder + 2];
     struct hal_driver *d[SESSIONS], *more = NULL;
@@ -87,9 +89,9 @@ START_TEST(clients_without_a_number_are_told_apart)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/s", folder);
     ck_assert(pipe2(when, O_CLOEXEC) == 0 && pipe2(go_on, O_CLOEXEC) == 0);
-    pid_t outsider = start_outsider(path, when), keeper = serve_elsewhere(path, go_on);
+    pid_t outsider = start_outsider(path, when), keeper = serve_in_namespace(path, go_on);
     if (!(d[0] = connect_to(path, keeper))) {
-        fprintf(stderr, "NOT TESTED: this process may not make namespaces of processes\n");
+        fprintf(stderr, "NOT TESTED: process namespaces are not allowed\n");
         kill(outsider, SIGKILL);
         rmdir(folder);
         return;
@@ -119,7 +121,7 @@ static const struct {
     { { 0, 0, 1 }, { 0, 0, 1 }, false }, { { 7, 0, 1 }, { 0, 0, 1 }, false },
 };
 
-START_TEST(peers_are_processes)
+START_TEST(peers_are_compared_by_process)
 {
     int pair[2];
 
@@ -136,7 +138,7 @@ Suite *service_peers_suite(void)
 {
     TCase *c = tcase_create("clients");
 
-    tcase_add_test(c, clients_without_a_number_are_told_apart);
-    tcase_add_loop_test(c, peers_are_processes, 0, COUNT(peers));
+    tcase_add_test(c, clients_without_a_process_number_are_distinguished);
+    tcase_add_loop_test(c, peers_are_compared_by_process, 0, COUNT(peers));
     return make_suite("service_peers", c, NULL);
 }

@@ -1,5 +1,5 @@
-/* Reusable executions of another process: one that is asked to run while it runs is refused, which
- * costs the first time nothing; a driver has room for all its shapes. */
+/* Remote reusable executions: a second run during the first is rejected and does not disturb it;
+ * the driver gets room for all shapes. */
 #include <check.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -10,12 +10,12 @@
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 
-enum { N = 4, OUTPUTS = 2 /* the pool of client_fill() with z */ };
+enum { N = 4, OUTPUTS = 2 /* index of client_fill()'s pool with z */ };
 
-/* A driver that writes its output, and then takes as long as the test wants. */
+/* A driver that writes its output and then waits for the test. */
 static struct mapping output;
 static atomic_bool is_busy;
-static atomic_uint room; /* that it was given for shapes */
+static atomic_uint room; /* for shapes, as the driver got it */
 static sem_t written, go_on;
 static struct why w;
 
@@ -61,7 +61,7 @@ static const struct hal_prepared_model_methods methods = {
     .release = stub_release,
 };
 
-/* One that runs, on a thread of its own. */
+/* An execution in a thread of its own. */
 struct runner {
     struct hal_execution *execution;
     struct client_request *request;
@@ -77,7 +77,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-START_TEST(a_second_time_costs_the_first_one_nothing)
+START_TEST(a_second_run_does_not_disturb_the_first)
 {
     struct hal_driver *d = client_over_socket(stub_driver(&methods));
     struct hal_execution_config config = client_config();
@@ -112,8 +112,8 @@ START_TEST(a_second_time_costs_the_first_one_nothing)
 }
 END_TEST
 
-/* A client's own arithmetic does not decide how much room the driver has. */
-START_TEST(there_is_room_for_all_shapes)
+/* The service computes the room for shapes itself: the client claims none. */
+START_TEST(the_driver_has_room_for_all_shapes)
 {
     struct hal_driver *d = client_over_socket(stub_driver(&methods));
     struct hal_execution_config config = client_config();
@@ -130,7 +130,7 @@ START_TEST(there_is_room_for_all_shapes)
         m.prepared->methods->create_reusable_execution(m.prepared, &request.hal, &config, &x),
         HAL_NONE);
     ck_assert_int_eq(remote_begin((struct remote *) d, WIRE__METHOD__REUSABLE_EXECUTE, 0, &q), 0);
-    q.call.object = 2; /* after the model's */
+    q.call.object = 2; /* the object after the model */
     q.call.size = 0;
     ck_assert_int_eq(remote_run(&q), HAL_NONE);
     remote_end(&q);
@@ -145,7 +145,7 @@ Suite *service_reusable_suite(void)
 {
     TCase *c = tcase_create("reusable executions of a service");
 
-    tcase_add_test(c, a_second_time_costs_the_first_one_nothing);
-    tcase_add_test(c, there_is_room_for_all_shapes);
+    tcase_add_test(c, a_second_run_does_not_disturb_the_first);
+    tcase_add_test(c, the_driver_has_room_for_all_shapes);
     return make_suite("service_reusable", c, NULL);
 }
