@@ -1,6 +1,7 @@
-/* Compilation caches that others have written: the bytes are the files themselves, or (with all
- * digests right, as somebody who knows the format would forge them) the graph and the constants in
- * them.  A driver must answer by a status that exists, call back once, and use what it accepts. */
+/* Forged compilation caches: the bytes are the cache files, or (bit 0 of the first byte) the graph
+ * and the constants in files with valid digests, as an attacker who knows the format would write
+ * them.  The driver must return a valid status, call back once, and execute every model that it
+ * restores. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static struct hal_driver *driver(struct cache_owner *ret_owner)
     return d;
 }
 
-/* ---- files: two bytes of length each, but the last has what is left */
+/* ---- files: two bytes of length before each, except the last, which gets the remaining bytes */
 
 static size_t take_length(const uint8_t **bytes, size_t *left)
 {
@@ -76,9 +77,9 @@ static void forge_files(const struct cache_owner *o, const struct hal_cache *c,
     fuzz_must(cache_write(o, c, &e, &w) == 0);
 }
 
-/* ---- the driver's answer */
+/* ---- restoring and executing */
 
-/* A request without anything: fits few models, but every model must bear it. */
+/* An empty request: valid for few models, but no model may crash on it. */
 static void execute(struct hal_prepared_model *p)
 {
     const struct hal_execution_config config = { .deadline = HAL_NO_DEADLINE,

@@ -41,7 +41,7 @@ struct hal_driver *fuzz_open_driver(const char *profile, extension_set extension
     return d;
 }
 
-/* ---- damage: lists stay as long as their counts say, for they are this process's own */
+/* ---- damage */
 
 void *fuzz_own(struct arena *a, const void *from, size_t n, size_t size)
 {
@@ -187,7 +187,7 @@ static struct fuzz_prepared prepare(struct hal_driver *d, enum hal_version versi
     return p;
 }
 
-/* Arguments one after the other, some of them damaged. */
+/* Places arguments one after another in a pool, and damages some of them. */
 static void draw_arguments(struct rng *r, const struct hal_subgraph *g, const uint32_t *list,
                            uint32_t n, uint32_t pool, struct hal_argument *to)
 {

@@ -1,5 +1,5 @@
-/* Hostile clients of a driver, in process: models damaged as bytes say, and what every driver must
- * hold to whatever it is sent. */
+/* A hostile client of a driver, in process: damage to models, controlled by the fuzzer's bytes, and
+ * the properties that must hold for every driver and every input. */
 #ifndef TESTS_FUZZ_CLIENT_H
 #define TESTS_FUZZ_CLIENT_H
 
@@ -7,14 +7,14 @@
 #include "sim/hal/extension_codes.h"
 #include "tests/fuzz/fuzz.h"
 
-/* Ends the process unless it holds. */
+/* Aborts the process unless the property holds. */
 void fuzz_must(bool holds);
-/* A number of the kind that breaks things, or any. */
+/* A boundary value (0, powers of two, maxima), or any number below 64. */
 uint64_t fuzz_hostile(struct rng *r);
-/* A copy of a list, to be damaged. */
+/* A writable copy of n elements, in the arena. */
 void *fuzz_own(struct arena *a, const void *from, size_t n, size_t size);
 
-/* What a preparation's callback got. */
+/* Calls of a preparation's callback, and the arguments of the last one. */
 struct fuzz_prepared {
     struct hal_prepare_callback base;
     unsigned calls;
@@ -22,17 +22,20 @@ struct fuzz_prepared {
     struct hal_prepared_model *model;
 };
 void fuzz_prepared_init(struct fuzz_prepared *p);
-/* Ends the process unless what a driver returned and what it called back with agree. */
+/* Aborts unless the callback was called once, and its arguments agree with the status that
+ * prepare_model returned. */
 void fuzz_prepared_check(const struct fuzz_prepared *p, enum hal_status launched);
 
-/* A shipped device with little memory, serving these extensions too. */
+/* A driver of a shipped device with little memory, which also supports these extensions. */
 struct hal_driver *fuzz_open_driver(const char *profile, extension_set extensions);
 
-/* One piece of damage; lists stay as long as their counts say, for they are this process's own. */
+/* Changes one part of the model; lists stay at least as long as their counts, since they are read
+ * in this process. */
 void fuzz_damage(struct rng *r, struct arena *a, struct hal_model *h);
 
-/* Asks, prepares and executes through the entry points of that version.  The driver must answer by
- * a status that exists, call back once, and stay within the memory that it was lent. */
+/* Queries support, prepares and executes through the entry points of that version.  Aborts unless
+ * the driver returns valid statuses and calls back once; sanitizers detect accesses outside the
+ * request's memory. */
 void fuzz_converse(struct rng *r, struct arena *a, struct hal_driver *d, enum hal_version version,
                    const struct hal_model *h);
 

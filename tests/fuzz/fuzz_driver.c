@@ -1,13 +1,12 @@
-/* Drivers and hostile clients: a legal model, as HAL structures, is damaged as the bytes say, and
- * so is the request for it.  A driver must answer everything by a status that exists, call back
- * once, and stay within the memory that it was lent. */
+/* Drivers with hostile clients: the bytes choose a valid model and damage it, as HAL structures,
+ * and the requests for it.  Properties: see fuzz_converse(). */
 #include "tests/fuzz/fuzz_client.h"
 
 #include "sim/hal/convert.h"
 
 enum { MAX_DAMAGE = 12 };
 
-/* Opened once: a driver serves all its clients, whatever they have done to it. */
+/* Opened once: a driver must work after any earlier input. */
 static struct hal_driver *driver_of(uint32_t which)
 {
     static struct hal_driver *opened[3];

@@ -1,5 +1,5 @@
-/* Drivers, hostile clients and vendor extensions: a model that uses them is damaged as the bytes
- * say, in its names, prefixes, codes and attached data, and as any other. */
+/* Drivers with hostile clients that use vendor extensions: the bytes damage a model in its
+ * extension names, prefixes, codes and attached data, and as fuzz_damage() does. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { MAX_DAMAGE = 10, MAX_NAMES = 5, BLOB = 70000 };
 
-/* One that serves extension and OEM, one that serves neither. */
+/* 0: a driver with the extension and OEM operations, 1: one without. */
 static struct hal_driver *driver_of(uint32_t which)
 {
     static struct hal_driver *opened[2];

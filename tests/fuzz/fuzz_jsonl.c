@@ -1,5 +1,5 @@
-/* The corpus format, plain and compressed: whatever is accepted can be validated and written again.
- */
+/* Readers of the corpus format, plain and compressed: every record that is accepted can be
+ * validated and written again; every rejection has a reason. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

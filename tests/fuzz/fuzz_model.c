@@ -1,6 +1,6 @@
-/* Models from bytes.  An even first byte: randgraph draws from the rest, and what it makes must be
- * legal and run.  An odd one: a legal model is damaged as the bytes say; what validation still lets
- * pass must run, or say why not, within its limits. */
+/* Models from bytes.  First byte even: randgraph draws a model from the rest, which must be valid
+ * and run. First byte odd: the rest damages a valid model; if validation accepts it, it must run
+ * within its limits or fail with a reason. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct exec_options limits = {
     .memory_limit = 1 << 23,
 };
 
-/* A number of the kind that breaks things, or any. */
+/* A boundary value, a number below 64, or any number. */
 static uint32_t hostile(struct rng *r)
 {
     static const uint32_t number[] = { 0,          1,       2,          3,          4,
@@ -62,7 +62,7 @@ static void damage_operand(struct rng *r, struct operand *o)
     }
 }
 
-/* A list of its own, with as many indexes as the bytes like. */
+/* Replaces the list by one of arbitrary length below MAX_LIST. */
 static void replace_list(struct rng *r, struct arena *a, uint32_t **list, uint32_t *n)
 {
     uint32_t length = rng_below(r, MAX_LIST), *to = arena_alloc(a, length + 1, sizeof *to);
@@ -105,8 +105,9 @@ static void damage_graph(struct rng *r, struct arena *a, struct graph *g)
     }
 }
 
-/* Counts without what they count: the last damage that is done. */
-static void take_pointer(struct rng *r, struct model *m)
+/* Sets a pointer to NULL with its count unchanged; the last damage, since the others follow
+ * pointers. */
+static void clear_pointer(struct rng *r, struct model *m)
 {
     struct graph *g = &m->graph[rng_below(r, m->n_graphs)];
 
@@ -149,7 +150,7 @@ static void damage(struct rng *r, struct arena *a, struct model *m)
         m->n_graphs -= m->n_graphs > 1;
 }
 
-/* Arguments that fit the declared inputs, as far as they are small. */
+/* Arguments for the declared inputs; NULL: they are too large. */
 static struct tensor *arguments(struct rng *r, struct arena *a, const struct model *m)
 {
     const struct graph *g = &m->graph[0];
@@ -170,7 +171,7 @@ static struct tensor *arguments(struct rng *r, struct arena *a, const struct mod
     return in;
 }
 
-/* The reference passes its own judgement. */
+/* The reference's results must pass when judged by their own bounds. */
 static void judge(const struct result *result)
 {
     for (uint32_t i = 0; i < result->n; i++) {
@@ -183,7 +184,7 @@ static void judge(const struct result *result)
     }
 }
 
-/* in: NULL: arguments from the bytes. */
+/* in NULL: draws arguments from the bytes. */
 static int run(struct rng *r, struct arena *a, const struct model *m, const struct tensor *in,
                struct why *w)
 {
@@ -206,12 +207,12 @@ static void must(int rc, const struct why *w)
 {
     if (rc >= 0)
         return;
-    fprintf(stderr, "a generated model is refused: %s\n", w->text);
+    fprintf(stderr, "a generated model is rejected: %s\n", w->text);
     abort();
 }
 
-/* What is expressed at a lower level is legal there; a legal model is refused for its level alone.
- */
+/* A model that is converted to a lower level must comply with it; a valid model may only be
+ * rejected because of the level or of memory. */
 static void convert(struct arena *a, const struct model *m)
 {
     struct why w;
@@ -223,7 +224,7 @@ static void convert(struct arena *a, const struct model *m)
         if (model_convert(m, level, a, &c, &w) == 0) {
             must(model_complies(&c.model, level, &w), &w);
         } else if (w.code != WHY_UNSUPPORTED && w.code != WHY_MEMORY) {
-            fprintf(stderr, "a legal model at level %d: %s\n", level, w.text);
+            fprintf(stderr, "conversion of a valid model to level %d: %s\n", level, w.text);
             abort();
         }
         arena_rewind(a, mark);
@@ -262,7 +263,7 @@ static void fuzz_validation(struct rng *r, struct arena *a)
     must(model_copy(&e.model, a, &m), &w);
     for (uint32_t n = 1 + rng_below(r, MAX_DAMAGE); n > 0; n--)
         damage(r, a, &m);
-    take_pointer(r, &m);
+    clear_pointer(r, &m);
     model_validate(&m, &w);
     run(r, a, &m, NULL, &w);
     convert(a, &m);

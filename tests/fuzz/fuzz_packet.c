@@ -1,14 +1,13 @@
-/* The packets of bursts: the bytes are datums, as the other side's memory holds them.  What a
- * reader takes, written again, is the same packet; everything else it refuses, and leaves its
- * memory alone.
- */
+/* Burst packets: the bytes are datums, as in the queue of a hostile peer.  A packet that a reader
+ * accepts must be the same when it is written again; every other packet must be rejected without
+ * invalid accesses. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/wire/burst_packet.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MOST = 128, OUTPUTS = 8, MEMORY = 1 << 20 };
+enum { MAX_DATUMS = 128, OUTPUTS = 8, MEMORY = 1 << 20 };
 
 static void must(bool holds)
 {
@@ -18,7 +17,7 @@ static void must(bool holds)
 
 /* ---- requests */
 
-/* What a datum means of its bytes. */
+/* Compares the members that the datum's tag defines. */
 static bool same_meaning(const struct request_datum *a, const struct request_datum *b)
 {
     if (a->tag != b->tag)
@@ -36,13 +35,13 @@ static bool same_meaning(const struct request_datum *a, const struct request_dat
     case REQUEST_DEADLINE:
     case REQUEST_LOOP_TIMEOUT: return a->of.ns == b->of.ns;
     case REQUEST_HINT: return memcmp(&a->of.hint, &b->of.hint, sizeof a->of.hint) == 0;
-    case REQUEST_HINT_BYTES: return true; /* the last ones are not all of them used */
+    case REQUEST_HINT_BYTES: return true; /* the last datum is only partly used */
     default: return a->of.dimension == b->of.dimension;
     }
 }
 
-/* A deadline or time-out that says that there is none is left out when written. */
-static bool says_nothing(const struct request_datum *d)
+/* A datum for "no deadline" or "no time-out", which the writer omits. */
+static bool is_omitted(const struct request_datum *d)
 {
     return (d->tag == REQUEST_DEADLINE || d->tag == REQUEST_LOOP_TIMEOUT) && d->of.ns == UINT64_MAX;
 }
@@ -50,16 +49,16 @@ static bool says_nothing(const struct request_datum *d)
 static void check_again(const struct request_datum *d, uint32_t n,
                         const struct burst_packet_request *r, enum hal_version version)
 {
-    struct request_datum again[MOST];
-    uint32_t n_again = 0, k = 0, left_out = 0;
+    struct request_datum again[MAX_DATUMS];
+    uint32_t n_again = 0, k = 0, omitted = 0;
 
-    must(burst_packet_put_request(r, version, again, MOST, &n_again) == 0);
+    must(burst_packet_put_request(r, version, again, MAX_DATUMS, &n_again) == 0);
     for (uint32_t i = 0; i < n; i++)
-        left_out += says_nothing(&d[i]);
-    must(n_again + left_out == n);
+        omitted += is_omitted(&d[i]);
+    must(n_again + omitted == n);
     again[0].of.packet.size = n;
     for (uint32_t i = 0; i < n; i++)
-        if (!says_nothing(&d[i]))
+        if (!is_omitted(&d[i]))
             must(same_meaning(&d[i], &again[k++]));
     if (n_again)
         must(burst_packet_put_request(r, version, again, n_again - 1, &n_again) < 0);
@@ -86,7 +85,7 @@ static void read_result(const struct result_datum *d, uint32_t n)
 {
     struct hal_output_shape shapes[OUTPUTS];
     struct hal_result r = { .shapes = shapes, .capacity = OUTPUTS };
-    struct result_datum again[MOST];
+    struct result_datum again[MAX_DATUMS];
     enum hal_status status = HAL_NONE;
     uint32_t n_again = 0;
     struct why w;
@@ -94,13 +93,13 @@ static void read_result(const struct result_datum *d, uint32_t n)
     if (burst_packet_take_result(d, n, &status, &r, &w) < 0)
         return;
     must((unsigned) status < HAL_STATUS_COUNT && r.n_shapes <= OUTPUTS);
-    must(burst_packet_put_result(status, &r, again, MOST, &n_again) == 0 && n_again == n);
+    must(burst_packet_put_result(status, &r, again, MAX_DATUMS, &n_again) == 0 && n_again == n);
     for (uint32_t i = 0; i < n; i++)
         must(again[i].tag == d[i].tag);
     must(burst_packet_put_result(status, &r, again, n - 1, &n_again) < 0);
 }
 
-/* The first byte says which of the two. */
+/* Bit 0 of the first byte: a request packet, else a result packet. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     bool is_request = length && bytes[0] & 1;
@@ -109,8 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
     if (!length)
         return 0;
-    n = (length - 1) / size < MOST ? (length - 1) / size : MOST;
-    datums = malloc(n * size + 1); /* exactly as many, for AddressSanitizer to see */
+    n = (length - 1) / size < MAX_DATUMS ? (length - 1) / size : MAX_DATUMS;
+    datums = malloc(
+        n * size + 1); /* exactly this size, so that AddressSanitizer detects reads after the end */
     must(datums);
     memcpy(datums, bytes + 1, n * size);
     if (is_request)

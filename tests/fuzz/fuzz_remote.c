@@ -1,5 +1,5 @@
-/* Clients and a hostile service: the bytes are its replies and events.  Every method must come
- * back, every callback be called exactly once, and nothing be left over. */
+/* A client with a hostile service: the bytes are its replies and events (format: fuzz_packets.h).
+ * Every method must return, every callback be called exactly once, and nothing leak. */
 #define _GNU_SOURCE
 #include <poll.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ struct hostile {
     struct pollfd socket[MAX_SOCKETS];
     nfds_t n;
     int events;
-    bool is_honest; /* until it has said what it is */
+    bool introduces_itself; /* replies to the calls that open a connection are valid */
     const uint8_t *bytes;
     size_t left;
 };
@@ -55,7 +55,7 @@ static void send_packet(int socket, const uint8_t *bytes, size_t n, uint8_t flag
         close(fd);
 }
 
-/* The next packet of the bytes: length (2 bytes), flags, message.  False: there is none. */
+/* Sends the next reply of the bytes, after the events before it.  False: the bytes are used up. */
 static bool send_next(struct hostile *h, int socket)
 {
     bool again;
@@ -68,7 +68,7 @@ static bool send_next(struct hostile *h, int socket)
         h->bytes += 3;
         h->left -= 3;
         n = n < h->left ? n : h->left;
-        again = flags & PACKET_IS_EVENT; /* before the reply */
+        again = flags & PACKET_IS_EVENT; /* the reply follows */
         if (!again || h->events >= 0)
             send_packet(again ? h->events : socket, h->bytes, n, flags);
         h->bytes += n;
@@ -89,8 +89,8 @@ static void introduce(int socket)
     wire_send(socket, &reply.base, NULL, &w);
 }
 
-/* Keeps the socket that comes with a call; false at the end. */
-static bool answer(struct hostile *h, int socket, struct arena *a)
+/* Receives a call, keeps the socket that it passes, and replies; false at the end. */
+static bool reply_to_call(struct hostile *h, int socket, struct arena *a)
 {
     struct wire_fds fds;
     ProtobufCMessage *m;
@@ -107,7 +107,7 @@ static bool answer(struct hostile *h, int socket, struct arena *a)
     wire_close_fds(&fds);
     bool opens = method == WIRE__METHOD__OPEN_EVENTS || method == WIRE__METHOD__OPEN_CHANNEL ||
                  method == WIRE__METHOD__GET_INFO;
-    if (!h->is_honest || !opens)
+    if (!h->introduces_itself || !opens)
         return send_next(h, socket);
     introduce(socket);
     return true;
@@ -117,12 +117,12 @@ static void *serve(void *user)
 {
     struct hostile *h = user;
     struct arena *a = arena_new(1 << 24);
-    bool goes_on = a != NULL;
+    bool is_open = a != NULL;
 
-    while (goes_on && poll(h->socket, h->n, -1) > 0)
-        for (nfds_t i = 0, n = h->n; i < n && goes_on; i++)
+    while (is_open && poll(h->socket, h->n, -1) > 0)
+        for (nfds_t i = 0, n = h->n; i < n && is_open; i++)
             if (h->socket[i].revents)
-                goes_on = answer(h, h->socket[i].fd, a);
+                is_open = reply_to_call(h, h->socket[i].fd, a);
     for (nfds_t i = 0; i < h->n; i++)
         close(h->socket[i].fd);
     if (h->events >= 0)
@@ -172,7 +172,7 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
 
 static struct hal_prepared_model *take_prepared(struct catcher *c)
 {
-    const struct timespec moment = { 0, 1000000 };
+    const struct timespec pause = { 0, 1000000 };
     struct hal_prepared_model *p = NULL;
 
     for (int i = 0; i < 3; i++) {
@@ -184,7 +184,7 @@ static struct hal_prepared_model *take_prepared(struct catcher *c)
         if (called && i < 2)
             continue;
         if (i < 2)
-            nanosleep(&moment, NULL);
+            nanosleep(&pause, NULL);
     }
     return p;
 }
@@ -277,7 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
     if (!length)
         return 0;
-    h.is_honest = bytes[0] & 1;
+    h.introduces_itself = bytes[0] & 1;
     h.bytes = bytes + 1;
     h.left = length - 1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)

@@ -1,5 +1,6 @@
-/* Services and hostile clients: the bytes are packets on the channels of one session, among them
- * descriptors of all kinds.  The service must answer or cut off, and end with nothing left over. */
+/* A service with a hostile client: the bytes are messages in one session, with descriptors of all
+ * kinds (format: fuzz_packets.h).  The service must reply or disconnect, and end the session
+ * without leaks. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,12 +19,12 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool is_over;
 
-static void begun(struct session *s, void *user)
+static void on_begin(struct session *s, void *user)
 {
     (void) s, (void) user;
 }
 
-static void ended(struct session *s, void *user)
+static void on_end(struct session *s, void *user)
 {
     (void) s, (void) user;
     pthread_mutex_lock(&lock);
@@ -43,7 +44,7 @@ static struct hal_driver *driver(void)
     return d;
 }
 
-/* What a client may send: a file that shrank, one that it keeps open, a socket, nothing. */
+/* A descriptor of that kind: a short or long file, sealed or not, or a socket without a peer. */
 static int descriptor(uint8_t kind)
 {
     int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING), pair[2];
@@ -66,7 +67,8 @@ struct header {
     uint32_t length, n_fds;
 };
 
-/* One packet; headers are usually right, so that messages are read. */
+/* Sends one message; its header is correct unless the flags say otherwise, so that it is decoded.
+ */
 static void send_packet(int socket, const uint8_t *bytes, size_t n, uint8_t flags)
 {
     union {
@@ -97,7 +99,7 @@ static void send_packet(int socket, const uint8_t *bytes, size_t n, uint8_t flag
         close(fds[i]);
 }
 
-/* Answers are thrown away, so that the service is never held up. */
+/* Discards replies, so that the service never blocks on a full socket. */
 static void drain(int socket)
 {
     char bytes[4096];
@@ -106,8 +108,8 @@ static void drain(int socket)
         ;
 }
 
-/* Packets: length (2 bytes), flags, message. */
-static void play(int socket, const uint8_t *bytes, size_t n)
+/* Sends all messages of the bytes. */
+static void send_all(int socket, const uint8_t *bytes, size_t n)
 {
     while (n >= 3) {
         size_t length = bytes[0] | (size_t) bytes[1] << 8;
@@ -124,7 +126,7 @@ static void play(int socket, const uint8_t *bytes, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    static const struct session_owner owner = { begun, ended };
+    static const struct session_owner owner = { on_begin, on_end };
     struct why w;
     int pair[2];
 
@@ -133,7 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     is_over = false;
     if (session_start(driver(), pair[0], 1, &owner, NULL, &w) < 0)
         abort();
-    play(pair[1], bytes, length);
+    send_all(pair[1], bytes, length);
     shutdown(pair[1], SHUT_WR);
     pthread_mutex_lock(&lock);
     while (!is_over)

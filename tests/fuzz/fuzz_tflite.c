@@ -1,5 +1,5 @@
-/* The importer of .tflite models, in this process: it gives a record or refuses, whatever the
- * bytes. */
+/* The importer of .tflite models, in this process: for any bytes it returns a record or an error.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* make_seeds DIRECTORY: writes the seeds of the fuzz targets that no file of the tree holds, each
- * target's into the subdirectory of its name. */
+/* make_seeds DIRECTORY: writes the generated seeds of the fuzz targets, each target's to the
+ * subdirectory of its name.  Deletes what the directory contained. */
 #include <check.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -54,11 +54,11 @@ void seed_write(const struct seed *s, const char *target, const char *name)
     ck_assert_int_eq(fclose(f), 0);
 }
 
-/* Targets that draw everything from their bytes: any will do. */
+/* Random bytes, for targets that draw their whole input from the bytes. */
 void seeds_of_bytes(void)
 {
     static const char *const targets[] = { "fuzz_driver", "fuzz_extension", "fuzz_model" };
-    enum { SEEDS = 128, MOST = 64 };
+    enum { SEEDS = 128, MAX_BYTES = 64 };
     struct seed s;
     char name[32];
     struct rng r;
@@ -67,7 +67,7 @@ void seeds_of_bytes(void)
         for (uint32_t i = 0; i < SEEDS; i++) {
             rng_seed(&r, (uint64_t) t, i);
             seed_begin(&s);
-            for (uint32_t n = 3 + rng_below(&r, MOST - 2); n > 0; n--)
+            for (uint32_t n = 3 + rng_below(&r, MAX_BYTES - 2); n > 0; n--)
                 seed_put(&s, &(uint8_t){ (uint8_t) rng_next(&r) }, 1);
             snprintf(name, sizeof name, "drawn%u", i);
             seed_write(&s, targets[t], name);
@@ -104,7 +104,7 @@ START_TEST(services)
 }
 END_TEST
 
-/* Those of an older build, under names that are no more. */
+/* Removes the seeds of an earlier build, which may have had other names. */
 static int remove_files(const char *path)
 {
     DIR *d = opendir(path);

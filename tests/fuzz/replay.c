@@ -1,5 +1,5 @@
-/* A main() for fuzz targets without libFuzzer: runs every file of the directories given, and every
- * prefix of the shorter ones, since files that end too early are the commonest bad input. */
+/* A main() for fuzz targets without libFuzzer: runs every file in the given directories, and
+ * prefixes of the shorter ones, since truncated files are the most common invalid input. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,8 @@
 
 enum { PREFIXES_OF = 2048 };
 
-/* Exactly as many bytes as there are, so that the sanitizer sees a read past the end. */
+/* Copies the prefix to memory of exactly its size, so that AddressSanitizer detects reads after the
+ * end. */
 static void run_prefix(const uint8_t *bytes, size_t length)
 {
     uint8_t *copy = malloc(length ? length : 1);

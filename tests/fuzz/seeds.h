@@ -1,4 +1,5 @@
-/* Seeds of the fuzz targets, written by the product's own encoders. */
+/* Seeds of the fuzz targets: valid inputs, written with the product's own encoders, and damaged
+ * ones.  The functions fail the current Check test on errors. */
 #ifndef TESTS_SEEDS_H
 #define TESTS_SEEDS_H
 
@@ -11,17 +12,17 @@ struct seed {
     size_t n;
 };
 
-void seed_begin(struct seed *s);
-/* Fails the test that writes seeds when there is no room. */
+void seed_begin(struct seed *s); /* empties it */
+/* Appends bytes. */
 void seed_put(struct seed *s, const void *bytes, size_t n);
-/* A number of two bytes, the lower one first. */
+/* Appends a number of two bytes, the lower one first. */
 void seed_length(struct seed *s, size_t n);
-/* Length, flags, message (see fuzz_packets.h). */
+/* Appends length, flags and message (fuzz_packets.h). */
 void seed_packet(struct seed *s, unsigned flags, const ProtobufCMessage *m);
-/* Writes it as a file of that target. */
+/* Writes the seed as file `name` of that target. */
 void seed_write(const struct seed *s, const char *target, const char *name);
 
-/* Each writes all seeds of some targets. */
+/* Each writes all seeds of one or more targets. */
 void seeds_of_bytes(void);
 void seeds_of_caches(void);
 void seeds_of_clients(void);

@@ -1,5 +1,5 @@
-/* Compilation caches of models of all kinds, as a driver saves them: the files themselves, and what
- * is in them, for fuzz_cache to forge. */
+/* Seeds of fuzz_cache: compilation caches of random models as a driver saves them, as whole files,
+ * and as graph and constants, from which the target forges files. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 /* As in fuzz_cache.c. */
 enum { N_MODEL = 2, N_DATA = 1, IS_FORGED = 1 };
 
-enum { MODELS = 16, MOST_BYTES = 4096, BENT = 3, BENT_BYTES = 2 };
+enum { MODELS = 16, MAX_BYTES = 4096, DAMAGED = 3, DAMAGED_BYTES = 2 };
 
 static void draw_model(uint32_t i, struct arena *a, struct hal_model *ret_hal)
 {
@@ -35,7 +35,7 @@ static void draw_model(uint32_t i, struct arena *a, struct hal_model *ret_hal)
 
 static void write_files(struct files *f, uint32_t i)
 {
-    static uint8_t bytes[MOST_BYTES];
+    static uint8_t bytes[MAX_BYTES];
     struct seed s;
     char name[32];
 
@@ -43,7 +43,7 @@ static void write_files(struct files *f, uint32_t i)
     seed_put(&s, &(uint8_t){ 0 }, 1);
     for (uint32_t k = 0; k < N_MODEL + N_DATA; k++) {
         ssize_t n = pread(*files_any(f, k), bytes, sizeof bytes, 0);
-        ck_assert(n > 0 && n < MOST_BYTES);
+        ck_assert(n > 0 && n < MAX_BYTES);
         if (k + 1 < N_MODEL + N_DATA)
             seed_length(&s, (size_t) n);
         seed_put(&s, bytes, (size_t) n);
@@ -52,24 +52,24 @@ static void write_files(struct files *f, uint32_t i)
     seed_write(&s, "fuzz_cache", name);
 }
 
-/* bent: some bytes of the graph are others. */
-static void write_forged(const struct cache_entry *e, uint32_t i, uint32_t bent)
+/* damage: damage * DAMAGED_BYTES bytes of the graph are random. */
+static void write_forged(const struct cache_entry *e, uint32_t i, uint32_t damage)
 {
     const uint8_t head[] = { IS_FORGED, (uint8_t) hal_versions[i % HAL_VERSIONS] };
     struct seed s;
     struct rng r;
     char name[32];
 
-    rng_seed(&r, i, bent);
+    rng_seed(&r, i, damage);
     seed_begin(&s);
     seed_put(&s, head, sizeof head);
     seed_length(&s, e->n_graph);
     size_t graph = s.n;
     seed_put(&s, e->graph, e->n_graph);
     seed_put(&s, e->constants, e->n_constants);
-    for (uint32_t k = 0; k < bent * BENT_BYTES; k++)
+    for (uint32_t k = 0; k < damage * DAMAGED_BYTES; k++)
         s.bytes[graph + rng_below(&r, (uint32_t) e->n_graph)] = (uint8_t) rng_below(&r, 256);
-    snprintf(name, sizeof name, "forged%u_%u", i, bent);
+    snprintf(name, sizeof name, "forged%u_%u", i, damage);
     seed_write(&s, "fuzz_cache", name);
 }
 
@@ -91,8 +91,8 @@ static bool write_seeds(struct hal_driver *d, const struct cache_owner *o, uint3
     if (is_supported) {
         ck_assert_msg(cache_read(o, &config.cache, a, &e, &w) == 0, "%s", w.text);
         write_files(&f, i);
-        for (uint32_t bent = 0; bent <= BENT; bent++)
-            write_forged(&e, i, bent);
+        for (uint32_t damage = 0; damage <= DAMAGED; damage++)
+            write_forged(&e, i, damage);
         p->methods->release(p);
     }
     files_done(&f);

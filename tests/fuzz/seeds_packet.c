@@ -1,23 +1,23 @@
-/* Packets of bursts: a byte that says which of the two they are, and the datums. */
+/* Seeds of fuzz_packet: burst packets, as a byte with their kind and the datums. */
 #include <check.h>
 
 #include "sim/wire/burst_packet.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/support/hal_client.h"
 
-enum { MOST = 64, IS_RESULT = 0, IS_REQUEST = 1 };
+enum { MAX_DATUMS = 64, IS_RESULT = 0, IS_REQUEST = 1 };
 
-/* bend: makes it say what it is not; NULL: as it was written. */
+/* damage: makes the packet invalid; NULL: it stays valid. */
 static void write_request(const char *name, const struct burst_packet_request *r,
-                          enum hal_version version, void (*bend)(struct request_datum *d))
+                          enum hal_version version, void (*damage)(struct request_datum *d))
 {
-    struct request_datum d[MOST];
+    struct request_datum d[MAX_DATUMS];
     struct seed s;
     uint32_t n;
 
-    ck_assert_int_eq(burst_packet_put_request(r, version, d, MOST, &n), 0);
-    if (bend)
-        bend(d);
+    ck_assert_int_eq(burst_packet_put_request(r, version, d, MAX_DATUMS, &n), 0);
+    if (damage)
+        damage(d);
     seed_begin(&s);
     seed_put(&s, &(uint8_t){ IS_REQUEST }, 1);
     seed_put(&s, d, n * sizeof *d);
@@ -26,28 +26,28 @@ static void write_request(const char *name, const struct burst_packet_request *r
 
 static void write_result(const char *name, enum hal_status status, const struct hal_result *r)
 {
-    struct result_datum d[MOST];
+    struct result_datum d[MAX_DATUMS];
     struct seed s;
     uint32_t n;
 
-    ck_assert_int_eq(burst_packet_put_result(status, r, d, MOST, &n), 0);
+    ck_assert_int_eq(burst_packet_put_result(status, r, d, MAX_DATUMS, &n), 0);
     seed_begin(&s);
     seed_put(&s, &(uint8_t){ IS_RESULT }, 1);
     seed_put(&s, d, n * sizeof *d);
     seed_write(&s, "fuzz_packet", name);
 }
 
-static void be_huge(struct request_datum *d)
+static void set_huge_counts(struct request_datum *d)
 {
     d->of.packet.n_inputs = d->of.packet.n_outputs = d->of.packet.n_pools = UINT32_MAX;
 }
 
-static void be_longer(struct request_datum *d)
+static void set_wrong_size(struct request_datum *d)
 {
     d->of.packet.size++;
 }
 
-static void be_later(struct request_datum *d)
+static void set_newer_tag(struct request_datum *d)
 {
     d[1].tag = REQUEST_HINT_BYTES;
 }
@@ -73,9 +73,9 @@ static void write_requests(void)
                                       newest = { 2, 1, 2, in, out, others, later };
 
     write_request("request", &plain, HAL_1_2, NULL);
-    write_request("huge", &plain, HAL_1_2, be_huge);
-    write_request("longer", &plain, HAL_1_2, be_longer);
-    write_request("too_new", &plain, HAL_1_2, be_later);
+    write_request("huge", &plain, HAL_1_2, set_huge_counts);
+    write_request("longer", &plain, HAL_1_2, set_wrong_size);
+    write_request("too_new", &plain, HAL_1_2, set_newer_tag);
     in[0] = (struct hal_argument){ .has_no_value = true };
     write_request("left_out", &plain, HAL_1_3, NULL);
     in[0] = (struct hal_argument){ .location = { .length = 16 }, .n_dims = 3, .dims = dims };

@@ -1,4 +1,5 @@
-/* What a service and its clients say to each other: for each side, what the other one sends. */
+/* Seeds of fuzz_service (the messages of a client) and of fuzz_remote (the messages of a service).
+ */
 #include <check.h>
 
 #include "sim/wire/wire.h"
@@ -14,7 +15,7 @@ enum {
     QUEUE = 1024
 };
 
-/* Handles that a session gives, in this order. */
+/* Handles that a session assigns, in this order. */
 enum { MODEL = 1, CHILD = 2 };
 
 static struct seed seed;
@@ -38,8 +39,8 @@ static void call(Wire__Method method, uint64_t object)
     seed_packet(&seed, 0, &c.base);
 }
 
-/* A call that brings a descriptor. */
-static void bring(Wire__Method method, unsigned what, uint64_t size)
+/* A call that passes a descriptor; what: its flags. */
+static void call_with_fd(Wire__Method method, unsigned what, uint64_t size)
 {
     Wire__Call c = call_of(method, 0);
 
@@ -68,7 +69,7 @@ static void call_with_model(Wire__Method method, enum hal_version version,
     arena_free(a);
 }
 
-/* flags: of the fence that it waits for, or 0. */
+/* flags: of the descriptor that it waits for as fence, or 0. */
 static void execute(Wire__Method method, enum hal_version version, uint64_t object,
                     const struct hal_request *hal, unsigned flags)
 {
@@ -95,14 +96,14 @@ static void execute(Wire__Method method, enum hal_version version, uint64_t obje
     arena_free(a);
 }
 
-/* Events, a prepared model, staging memory. */
+/* Opens the events, prepares a model, sets the staging memory. */
 static void begin_prepared(enum hal_version version, const struct hal_model *hal)
 {
     seed_begin(&seed);
-    bring(WIRE__METHOD__OPEN_EVENTS, SOCKET, 0);
+    call_with_fd(WIRE__METHOD__OPEN_EVENTS, SOCKET, 0);
     call_with_model(WIRE__METHOD__GET_SUPPORTED_OPERATIONS, version, hal);
     call_with_model(WIRE__METHOD__PREPARE_MODEL, version, hal);
-    bring(WIRE__METHOD__SET_STAGING, MEMORY, STAGING);
+    call_with_fd(WIRE__METHOD__SET_STAGING, MEMORY, STAGING);
 }
 
 static void write_service(const char *name)
@@ -110,7 +111,7 @@ static void write_service(const char *name)
     seed_write(&seed, "fuzz_service", name);
 }
 
-/* ---- conversations about a sum */
+/* ---- sessions with an ADD model */
 
 static void executions(const struct client_model *m, const struct hal_request *r)
 {
@@ -177,16 +178,16 @@ static void buffers(const struct client_model *m)
     write_service("buffer");
 }
 
-static void questions(void)
+static void queries(void)
 {
     Wire__Call c = call_of(WIRE__METHOD__GET_INFO, 0);
 
     seed_begin(&seed);
-    bring(WIRE__METHOD__OPEN_CHANNEL, SOCKET, 0);
+    call_with_fd(WIRE__METHOD__OPEN_CHANNEL, SOCKET, 0);
     call(WIRE__METHOD__GET_INFO, 0);
     call(WIRE__METHOD__GET_STATUS, 0);
     call(WIRE__METHOD__GET_CAPABILITIES, 0);
-    write_service("questions");
+    write_service("queries");
     seed_begin(&seed);
     seed_packet(&seed, PACKET_CLAIMS_MORE_BYTES | MEMORY, &c.base);
     write_service("claims_more_bytes");
@@ -202,7 +203,7 @@ static void from_cache(void)
     Wire__PrepareConfig config = WIRE__PREPARE_CONFIG__INIT;
 
     seed_begin(&seed);
-    bring(WIRE__METHOD__OPEN_EVENTS, SOCKET, 0);
+    call_with_fd(WIRE__METHOD__OPEN_EVENTS, SOCKET, 0);
     config.preference = HAL_FAST_SINGLE_ANSWER;
     config.deadline = HAL_NO_DEADLINE;
     config.n_model_cache = config.n_data_cache = 1;
@@ -215,7 +216,7 @@ static void from_cache(void)
     write_service("from_cache");
 }
 
-/* ---- extensions: as they are, and with what was written of them bent */
+/* ---- extensions: a valid model, and invalid ones */
 
 static void extensions(void)
 {
@@ -224,30 +225,30 @@ static void extensions(void)
     };
     static const struct {
         const char *name;
-        uint32_t at, n; /* of the names */
+        uint32_t at, n; /* range of `named` */
         uint32_t bytes; /* attached to an operand */
-    } bent[] = { { "extension", 0, 1, sizeof(struct extension_scale) },
-                 { "extension_unnamed", 0, 0, sizeof(struct extension_scale) },
-                 { "extension_named_twice", 0, 2, sizeof(struct extension_scale) },
-                 { "extension_elsewhere", 1, 1, sizeof(struct extension_scale) },
-                 { "extension_short", 0, 1, 5 } };
+    } variants[] = { { "extension", 0, 1, sizeof(struct extension_scale) },
+                     { "extension_unnamed", 0, 0, sizeof(struct extension_scale) },
+                     { "extension_named_twice", 0, 2, sizeof(struct extension_scale) },
+                     { "extension_elsewhere", 1, 1, sizeof(struct extension_scale) },
+                     { "extension_short", 0, 1, 5 } };
     struct extension_request r;
     struct client_model m;
 
     extension_model_plain(&m, (struct extension_scale){ 0.5, 3 });
     extension_request_fill(&r, 1, 7 * sizeof(int64_t));
-    for (int i = 0; i < COUNT(bent); i++) {
+    for (int i = 0; i < COUNT(variants); i++) {
         struct hal_model h = m.hal;
         struct hal_operand operands[] = { h.main.operands[FIBONACCI_N],
                                           h.main.operands[FIBONACCI_OUT] };
         ck_assert_uint_eq(h.main.n_operands, COUNT(operands));
-        operands[FIBONACCI_OUT].extension_length = bent[i].bytes;
+        operands[FIBONACCI_OUT].extension_length = variants[i].bytes;
         h.main.operands = operands;
-        h.n_extension_prefixes = bent[i].n;
-        h.extension_name_to_prefix = named + bent[i].at;
+        h.n_extension_prefixes = variants[i].n;
+        h.extension_name_to_prefix = named + variants[i].at;
         begin_prepared(HAL_1_3, &h);
         execute(WIRE__METHOD__EXECUTE_SYNCHRONOUSLY, HAL_1_3, MODEL, &r.hal, 0);
-        write_service(bent[i].name);
+        write_service(variants[i].name);
     }
     client_done(&m);
 }
@@ -264,13 +265,13 @@ void seeds_of_services(void)
     bursts(&m, &r.hal, QUEUE);
     reusable(&m, &r.hal);
     buffers(&m);
-    questions();
+    queries();
     from_cache();
     extensions();
     client_done(&m);
 }
 
-/* ---- what clients are told: the calls of fuzz_remote.c, in their order */
+/* ---- replies and events for the calls of fuzz_remote.c, in their order */
 
 static void reply(unsigned flags, uint64_t object)
 {
@@ -288,7 +289,7 @@ static void reply_status(int32_t status)
     seed_packet(&seed, 0, &r.base);
 }
 
-/* The same shape as often as wanted. */
+/* Three shapes, all the same. */
 static Wire__Shape **shapes(void)
 {
     static uint32_t four = 4;
@@ -339,16 +340,16 @@ static void executed(void)
     seed_packet(&seed, PACKET_IS_EVENT, &e.base);
 }
 
-/* Until a model is prepared, and was executed once. */
-static void begin_answers(int times_prepared, uint32_t n_shapes)
+/* Replies until a model is prepared and was executed once. */
+static void begin_replies(int times_prepared, uint32_t n_shapes)
 {
     Wire__Capabilities capabilities = WIRE__CAPABILITIES__INIT;
     Wire__Performance p = WIRE__PERFORMANCE__INIT, *all[] = { &p };
     Wire__Reply r = WIRE__REPLY__INIT;
-    const uint8_t is_honest = 1;
+    const uint8_t introduces_itself = 1;
 
     seed_begin(&seed);
-    seed_put(&seed, &is_honest, 1);
+    seed_put(&seed, &introduces_itself, 1);
     p.exec_time = p.power_usage = 1;
     capabilities.relaxed_scalar = capabilities.relaxed_tensor = &p;
     capabilities.n_operands = 1;
@@ -380,12 +381,12 @@ static void burst(uint32_t request, uint32_t result)
     r.queues = request || result ? &queues : NULL;
     seed_packet(&seed, PACKET_HAS_FD, &r.base);
     reply_result(1);
-    reply(0, 0); /* memory and burst are released */
+    reply(0, 0); /* release of memory and burst */
     reply(0, 0);
 }
 
-/* A reusable execution, a fenced one, a buffer. */
-static void rest(void)
+/* Replies to a reusable execution, a fenced one, and a buffer. */
+static void reply_to_rest(void)
 {
     Wire__Reply r = WIRE__REPLY__INIT;
 
@@ -411,30 +412,30 @@ void seeds_of_clients(void)
         const char *name;
         uint32_t request, result;
     } queues[] = { { "whole", 0, 0 }, { "queues_are_one", 1, 1 }, { "queues_are_none", 0, 9 } };
-    Wire__Reply stranger = WIRE__REPLY__INIT;
+    Wire__Reply unknown_version = WIRE__REPLY__INIT;
     Wire__Info info = WIRE__INFO__INIT;
 
     for (int i = 0; i < COUNT(queues); i++) {
-        begin_answers(1, 1);
+        begin_replies(1, 1);
         burst(queues[i].request, queues[i].result);
-        rest();
+        reply_to_rest();
         seed_write(&seed, "fuzz_remote", queues[i].name);
     }
-    begin_answers(1, 1);
+    begin_replies(1, 1);
     seed_write(&seed, "fuzz_remote", "dies");
-    begin_answers(1, 3);
+    begin_replies(1, 3);
     seed_write(&seed, "fuzz_remote", "too_many_shapes");
-    begin_answers(2, 1);
+    begin_replies(2, 1);
     seed_write(&seed, "fuzz_remote", "called_back_twice");
     seed_begin(&seed);
     seed_put(&seed, &(uint8_t){ 1 }, 1);
     reply_status(77);
-    seed_write(&seed, "fuzz_remote", "status_that_there_is_not");
+    seed_write(&seed, "fuzz_remote", "invalid_status");
     seed_begin(&seed);
     seed_put(&seed, &(uint8_t){ 0 }, 1);
     info.abi_version = 1;
     info.hal_version = 99;
-    stranger.info = &info;
-    seed_packet(&seed, 0, &stranger.base);
-    seed_write(&seed, "fuzz_remote", "stranger");
+    unknown_version.info = &info;
+    seed_packet(&seed, 0, &unknown_version.base);
+    seed_write(&seed, "fuzz_remote", "unknown_version");
 }
