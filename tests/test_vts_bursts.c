@@ -74,7 +74,7 @@ static void end(struct subject *s)
     raw_burst_close(&s->b);
 }
 
-static void expect_right(struct vts_cell *c, struct subject *s)
+static void expect_correct(struct vts_cell *c, struct subject *s)
 {
     enum hal_status status;
 
@@ -98,9 +98,9 @@ static void with_burst(struct vts_cell *c, const struct vts_model *m, bool has_a
     s->has_all_dims = has_all_dims;
     vts_request(&m->example, a, &s->r);
     if (begin(c, s, p)) {
-        expect_right(c, s);
+        expect_correct(c, s);
         visit(c, s);
-        expect_right(c, s);
+        expect_correct(c, s);
         end(s);
     }
     p->methods->release(p);
@@ -448,12 +448,12 @@ static void free_slots(struct vts_cell *c, struct subject *s)
     static const int64_t slots[] = { 0, 0, 1, 5, BURST_SLOTS, INT32_MAX, INT64_MAX };
     unsigned before = s->b.questions;
 
-    expect_right(c, s);
+    expect_correct(c, s);
     EXPECT(c, s->b.questions == before, "the memory of a cached slot is fetched again");
     for (int i = 0; i < COUNT(slots); i++)
         EXPECT_STATUS(c, raw_burst_free_memory(&s->b, slots[i]), HAL_NONE, "freeMemory");
     EXPECT_STATUS(c, raw_burst_free_memory(&s->b, -1), HAL_INVALID_ARGUMENT, "freeMemory of -1");
-    expect_right(c, s);
+    expect_correct(c, s);
     EXPECT(c, s->b.questions == before + 1, "the memory of a freed slot is not fetched again");
     for (int32_t slot = 2; slot < BURST_SLOTS; slot += 17) {
         s->datums[s->n - 2].of.slot = slot; /* a slot without memory */

@@ -118,7 +118,8 @@ static bool open_subject(struct vts_cell *c, struct subject *s, const struct cha
 }
 
 /* Executes the prepared model, compares its outputs, and releases it. */
-static void expect_right(struct vts_cell *c, const struct subject *s, struct hal_prepared_model *p)
+static void expect_correct(struct vts_cell *c, const struct subject *s,
+                           struct hal_prepared_model *p)
 {
     struct hal_execution_config config = client_config();
     struct arena *a = arena_new(0);
@@ -137,7 +138,7 @@ static void save(struct vts_cell *c, const struct files *f, const struct subject
     struct vts_prepared p = vts_prepare(c, c->version, &s->model.hal, &config);
 
     if (EXPECT(c, p.launched == HAL_NONE && p.model, "saving: %s", hal_status_name(p.status)))
-        expect_right(c, s, p.model);
+        expect_correct(c, s, p.model);
 }
 
 static enum hal_status restore(struct vts_cell *c, const struct files *f, const struct subject *s)
@@ -146,7 +147,7 @@ static enum hal_status restore(struct vts_cell *c, const struct files *f, const 
     struct vts_prepared p = vts_prepare(c, c->version, NULL, &config);
 
     if (p.model)
-        expect_right(c, s, p.model);
+        expect_correct(c, s, p.model);
     return p.status;
 }
 
@@ -246,12 +247,12 @@ static void run_entries(struct vts_cell *c, const struct subject *s)
         struct vts_prepared saved = vts_prepare(c, hal_versions[v], &s->model.hal, &config);
         if (EXPECT(c, saved.model, "saving, entry point %s: %s", hal_version_names[v],
                    hal_status_name(saved.status)))
-            expect_right(c, s, saved.model);
+            expect_correct(c, s, saved.model);
         struct vts_prepared p = vts_prepare(c, hal_versions[v], NULL, &config);
         EXPECT(c, p.status == (n.n_model + n.n_data ? HAL_NONE : HAL_GENERAL_FAILURE),
                "restoring, entry point %s: %s", hal_version_names[v], hal_status_name(p.status));
         if (p.model)
-            expect_right(c, s, p.model);
+            expect_correct(c, s, p.model);
     }
     files_done(&f);
 }

@@ -72,7 +72,8 @@ static void expect_run(struct vts_cell *c, struct vts_subject *s, struct hal_exe
 
     EXPECT_STATUS(c, x->methods->execute_synchronously(x, HAL_NO_DEADLINE, r), HAL_NONE,
                   "reusable execution");
-    EXPECT(c, vts_subject_is_right(s) && r->n_shapes <= 1, "wrong results, %u shapes", r->n_shapes);
+    EXPECT(c, vts_subject_is_correct(s) && r->n_shapes <= 1, "wrong results, %u shapes",
+           r->n_shapes);
     EXPECT(c,
            measured ? r->timing.on_device <= r->timing.in_driver
                     : r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME,
@@ -152,7 +153,7 @@ static void run_chain(struct vts_cell *c, struct vts_subject *s, bool well, bool
         info[k]->methods->release(info[k]);
         close(fence[k]);
     }
-    EXPECT(c, !well || vts_subject_is_right(s), "wrong results");
+    EXPECT(c, !well || vts_subject_is_correct(s), "wrong results");
     close(before.wait);
 }
 

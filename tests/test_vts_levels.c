@@ -60,7 +60,7 @@ static enum hal_status try_kind(struct vts_cell *c, struct vts_subject *s, enum 
     vts_subject_reset(s);
     enum hal_status status = vts_kinds[kind].run(s->prepared, v, &s->request, &config);
     EXPECT(c,
-           status == HAL_NONE ? vts_subject_is_right(s) : vts_result_is_empty(&s->request.result),
+           status == HAL_NONE ? vts_subject_is_correct(s) : vts_result_is_empty(&s->request.result),
            "%s: %s with wrong results", vts_kinds[kind].name, hal_status_name(status));
     return status;
 }
@@ -446,7 +446,7 @@ static void unknown(struct vts_cell *c, const void *data)
         s.request.outputs[0].n_dims = (uint32_t) k % 2;
         s.request.outputs[0].dims = four;
         enum hal_status status = kind->run(s.prepared, c->version, &s.request, &config);
-        EXPECT(c, status == expected && (status != HAL_NONE || vts_subject_is_right(&s)),
+        EXPECT(c, status == expected && (status != HAL_NONE || vts_subject_is_correct(&s)),
                "%s, %s: %s", kind->name, k % 2 ? "shape in the request" : "unknown shape",
                hal_status_name(status));
     }

@@ -405,7 +405,7 @@ static void run_padded(struct vts_cell *c, struct vts_subject *s, const struct v
     s->request.outputs[0].location.padding =
         s->request.pool[1].memory.size - s->request.outputs[0].location.length;
     enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config);
-    EXPECT(c, status == HAL_NONE && vts_subject_is_right(s), "padding in a request, %s: %s",
+    EXPECT(c, status == HAL_NONE && vts_subject_is_correct(s), "padding in a request, %s: %s",
            kind->name, hal_status_name(status));
 }
 

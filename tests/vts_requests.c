@@ -305,7 +305,7 @@ void vts_subject_reset(struct vts_subject *s)
     memset(s->request.pool[1].memory.address, 0x55, s->request.pool[1].memory.size);
 }
 
-bool vts_subject_is_right(const struct vts_subject *s)
+bool vts_subject_is_correct(const struct vts_subject *s)
 {
     return vts_outputs_are(&s->request, s->model.example.expected);
 }

@@ -65,6 +65,6 @@ void vts_subject_close(struct vts_subject *s);
 /* Makes the request valid again, with its outputs overwritten. */
 void vts_subject_reset(struct vts_subject *s);
 /* Whether the outputs contain the expected values. */
-bool vts_subject_is_right(const struct vts_subject *s);
+bool vts_subject_is_correct(const struct vts_subject *s);
 
 #endif

@@ -21,7 +21,7 @@ enum { N = 4, MAX_JOBS = 7, CLIENTS = 4, RUNS = 20, RUNS_OVER_SOCKETS = 5 };
 #define HIGH       HAL_PRIORITY_HIGH
 #define LATE       HAL_MISSED_DEADLINE_TRANSIENT
 #define IMPOSSIBLE HAL_MISSED_DEADLINE_PERSISTENT
-#define CROWDED    HAL_RESOURCE_EXHAUSTED_TRANSIENT
+#define EXHAUSTED  HAL_RESOURCE_EXHAUSTED_TRANSIENT
 
 /* An execution takes one unit and one for each of its operations. */
 struct job_plan {
@@ -125,7 +125,7 @@ static const struct scenario {
       3,
       { { 1, LOW, 0, 1, 0, HAL_NONE },
         { 1, LOW, 0, 1, 0, HAL_NONE },
-        { 1, HIGH, 0, 1, 0, CROWDED },
+        { 1, HIGH, 0, 1, 0, EXHAUSTED },
         { 2, LOW, 0, 1, 0, HAL_NONE } },
       "0 0<  2 0>  2 2<  4 2>  4 1<  6 1>  " },
 };
@@ -148,7 +148,7 @@ static void watch(void *user, enum schedule_event event, const struct job *j, do
 /* ---- jobs and clients */
 
 /* A scenario's driver and clients. */
-struct stage {
+struct setup {
     const struct scenario *scenario;
     struct hal_driver *driver;
     struct schedule *schedule;
@@ -159,7 +159,7 @@ struct stage {
 
 struct run {
     const struct job_plan *plan;
-    struct stage *stage;
+    struct setup *setup;
     struct client_model model;
     struct client_request request;
     struct hal_execution_config config;
@@ -196,7 +196,7 @@ static void *run_synchronous(void *argument)
     struct run *a = argument;
     struct hal_prepared_model *p = a->model.prepared;
 
-    caller_set(a->stage->caller[a->plan->client]);
+    caller_set(a->setup->caller[a->plan->client]);
     a->status = p->methods->execute_synchronously(p, HAL_1_3, &a->request.hal, &a->config,
                                                   &a->request.result);
     return NULL;
@@ -207,7 +207,7 @@ static void *run_burst(void *argument)
     static const int64_t none[] = { -1, -1, -1 };
     struct run *a = argument;
 
-    caller_set(a->stage->caller[a->plan->client]);
+    caller_set(a->setup->caller[a->plan->client]);
     a->status = a->burst->methods->execute_synchronously(a->burst, &a->request.hal, 3, none,
                                                          &a->config, &a->request.result);
     return NULL;
@@ -217,7 +217,7 @@ static void *run_reusable(void *argument)
 {
     struct run *a = argument;
 
-    caller_set(a->stage->caller[a->plan->client]);
+    caller_set(a->setup->caller[a->plan->client]);
     a->status = a->reusable->methods->execute_synchronously(
         a->reusable, deadline_in(a->plan->budget, CLOCK_BOOTTIME), &a->request.result);
     return NULL;
@@ -226,15 +226,15 @@ static void *run_reusable(void *argument)
 static void begin_thread(struct run *a, void *(*run)(void *argument))
 {
     ck_assert_int_eq(pthread_create(&a->thread, NULL, run, a), 0);
-    if (a->plan->status == IMPOSSIBLE || a->plan->status == CROWDED)
+    if (a->plan->status == IMPOSSIBLE || a->plan->status == EXHAUSTED)
         pthread_join(a->thread, NULL);
     else
-        schedule_await_submissions(a->stage->schedule, ++a->stage->submitted);
+        schedule_await_submissions(a->setup->schedule, ++a->setup->submitted);
 }
 
 static void end_thread(struct run *a)
 {
-    if (a->plan->status != IMPOSSIBLE && a->plan->status != CROWDED)
+    if (a->plan->status != IMPOSSIBLE && a->plan->status != EXHAUSTED)
         pthread_join(a->thread, NULL);
 }
 
@@ -320,9 +320,9 @@ static void begin(struct run *a, const struct kind *kind)
     kind->begin(a);
 }
 
-static void prepare_job(struct stage *p, struct run *a, const struct job_plan *plan)
+static void prepare_job(struct setup *p, struct run *a, const struct job_plan *plan)
 {
-    *a = (struct run){ .plan = plan, .stage = p };
+    *a = (struct run){ .plan = plan, .setup = p };
     caller_set(p->caller[plan->client]);
     client_add_chain(&a->model, N, plan->ops);
     client_prepare(&a->model, p->client[plan->client], plan->priority);
@@ -335,7 +335,7 @@ static void repeat_alone(struct run *a, const struct kind *kind)
 
     if (a->plan->status == HAL_NONE)
         return;
-    caller_set(a->stage->caller[a->plan->client]);
+    caller_set(a->setup->caller[a->plan->client]);
     struct job_plan alone = *a->plan;
     alone.status = is_impossible ? IMPOSSIBLE : HAL_NONE;
     a->plan = &alone;
@@ -345,9 +345,9 @@ static void repeat_alone(struct run *a, const struct kind *kind)
     check_result(a);
 }
 
-static void open_stage(struct stage *p, const struct scenario *s, bool over_socket)
+static void open_setup(struct setup *p, const struct scenario *s, bool over_socket)
 {
-    *p = (struct stage){ .scenario = s,
+    *p = (struct setup){ .scenario = s,
                          .driver = client_open_queue("cpu", UNIT, s->depth, s->priorities) };
     p->schedule = ((struct driver *) p->driver)->schedule;
     for (uint32_t i = 1; i < CLIENTS; i++) {
@@ -356,7 +356,7 @@ static void open_stage(struct stage *p, const struct scenario *s, bool over_sock
     }
 }
 
-static void close_stage(struct stage *p)
+static void close_setup(struct setup *p)
 {
     caller_set(NULL);
     for (int i = 1; i < CLIENTS; i++)
@@ -370,11 +370,11 @@ static void close_stage(struct stage *p)
 static void run_scenario(const struct scenario *s, bool over_socket, const struct kind *kind,
                          struct record *r)
 {
-    struct stage p;
+    struct setup p;
     struct run job_runs[MAX_JOBS];
     int n = 0;
 
-    open_stage(&p, s, over_socket);
+    open_setup(&p, s, over_socket);
     schedule_set_watch(p.schedule, watch, r);
     schedule_hold(p.schedule);
     for (; n < MAX_JOBS && s->job[n].ops; n++) {
@@ -394,7 +394,7 @@ static void run_scenario(const struct scenario *s, bool over_socket, const struc
         repeat_alone(&job_runs[i], kind);
         client_done(&job_runs[i].model);
     }
-    close_stage(&p);
+    close_setup(&p);
 }
 
 /* Each kind RUNS times in process, RUNS_OVER_SOCKETS times over sockets. */

@@ -388,7 +388,7 @@ static void check_run(enum defect defect, bool unknown, bool measure, enum stage
 START_TEST(a_correct_driver_returns_its_result)
 {
     over_socket = _i;
-    const float want[] = { 11, 22, 13, 24 };
+    const float expected[] = { 11, 22, 13, 24 };
 
     for (int unknown = 0; unknown < 2; unknown++) {
         struct outcome o = run_faulty(CORRECT, unknown, false);
@@ -396,7 +396,7 @@ START_TEST(a_correct_driver_returns_its_result)
         ck_assert_int_eq(o.stage, STAGE_DONE);
         ck_assert_uint_eq(o.n_out, 1);
         ck_assert(shape_equal(&o.out[0].shape, &DIMS(2, 2)));
-        ck_assert_mem_eq(o.out[0].data, want, sizeof want);
+        ck_assert_mem_eq(o.out[0].data, expected, sizeof expected);
         ck_assert(o.timing.on_device == HAL_NO_TIME && o.timing.in_driver == HAL_NO_TIME);
         outcome_done(&o);
     }
@@ -475,13 +475,13 @@ END_TEST
 START_TEST(drivers_before_1_2_execute_asynchronously)
 {
     over_socket = _i;
-    const float want[] = { 11, 22, 13, 24 };
+    const float expected[] = { 11, 22, 13, 24 };
 
     for (int unknown = 0; unknown < 2; unknown++) {
         struct outcome o = run_faulty(OLD_CORRECT, unknown, true);
         ck_assert_str_eq(o.violation, "");
         ck_assert_int_eq(o.stage, STAGE_DONE);
-        ck_assert_mem_eq(o.out[0].data, want, sizeof want);
+        ck_assert_mem_eq(o.out[0].data, expected, sizeof expected);
         ck_assert(o.timing.on_device == HAL_NO_TIME && o.timing.in_driver == HAL_NO_TIME);
         outcome_done(&o);
     }

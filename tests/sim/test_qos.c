@@ -44,7 +44,7 @@ enum {
 #define EXECUTIONS   (COUNTED | BLOCKING)
 
 /* One call under one cause. */
-struct scene {
+struct trial {
     const struct row *row;
     enum hal_version version;
     struct hal_driver *device, *driver; /* driver: the client's connection to the device */
@@ -66,13 +66,13 @@ struct scene {
 
 /* ---- obstacles and their removal */
 
-static struct schedule *schedule_of(const struct scene *s)
+static struct schedule *schedule_of(const struct trial *s)
 {
     return ((struct driver *) s->device)->schedule;
 }
 
 /* Queues n other executions of the same client; the schedule is held, so that none starts. */
-static void queue_others(struct scene *s, int n)
+static void queue_others(struct trial *s, int n)
 {
     const struct hal_execution_config config = client_config();
     enum hal_version version = s->device->hal_version < HAL_1_3 ? s->device->hal_version : HAL_1_3;
@@ -89,18 +89,18 @@ static void queue_others(struct scene *s, int n)
     }
 }
 
-static void take_device(struct scene *s)
+static void take_device(struct trial *s)
 {
     queue_others(s, 1);
 }
 
 /* One execution has the device next, one waits in the queue. */
-static void fill_queue(struct scene *s)
+static void fill_queue(struct trial *s)
 {
     queue_others(s, 2);
 }
 
-static void release_device(struct scene *s)
+static void release_device(struct trial *s)
 {
     schedule_release(schedule_of(s));
     while (s->n_others > 0)
@@ -108,18 +108,18 @@ static void release_device(struct scene *s)
     client_done(&s->other);
 }
 
-static void take_model(struct scene *s)
+static void take_model(struct trial *s)
 {
     client_add_chain(&s->other, N, OPS);
     client_prepare(&s->other, s->driver, HAL_PRIORITY_MEDIUM);
 }
 
-static void release_model(struct scene *s)
+static void release_model(struct trial *s)
 {
     client_done(&s->other);
 }
 
-static enum hal_status allocate(struct scene *s, struct hal_buffer **ret_buffer)
+static enum hal_status allocate(struct trial *s, struct hal_buffer **ret_buffer)
 {
     const struct hal_buffer_role role = { 0, 0, 1 };
     const struct hal_buffer_desc desc = { 0 };
@@ -129,24 +129,24 @@ static enum hal_status allocate(struct scene *s, struct hal_buffer **ret_buffer)
                                ret_buffer, &token);
 }
 
-static void take_buffer(struct scene *s)
+static void take_buffer(struct trial *s)
 {
     ck_assert_int_eq(allocate(s, &s->buffer), HAL_NONE);
 }
 
-static void release_buffer(struct scene *s)
+static void release_buffer(struct trial *s)
 {
     s->buffer->methods->release(s->buffer);
 }
 
-static void keep_fence(struct scene *s)
+static void keep_fence(struct trial *s)
 {
     ck_assert_int_eq(fence_open(&s->fence), 0);
     s->has_fence = true;
 }
 
 /* Also gives a repeated call enough time. */
-static void signal_fence(struct scene *s)
+static void signal_fence(struct trial *s)
 {
     fence_complete(&s->fence, true);
     s->units = 1;
@@ -218,7 +218,7 @@ static const struct row {
     double duration; /* of fenced executions, in units */
     bool is_endless; /* the model is an infinite loop */
     bool is_queued;  /* the call is queued until unblock() */
-    void (*block)(struct scene *s), (*unblock)(struct scene *s); /* the obstacle; NULL: none */
+    void (*block)(struct trial *s), (*unblock)(struct trial *s); /* the obstacle; NULL: none */
 } rows[] = {
     { "the deadline has passed", PREPARATIONS | EXECUTIONS, HAL_MISSED_DEADLINE_PERSISTENT, slow,
       .deadline = PAST },
@@ -256,7 +256,7 @@ static const struct row {
 
 /* ---- the entry points */
 
-static uint64_t deadline(const struct scene *s)
+static uint64_t deadline(const struct trial *s)
 {
     const uint64_t now = hal_now(s->version);
 
@@ -265,7 +265,7 @@ static uint64_t deadline(const struct scene *s)
     return s->units == PAST ? now - 1 : now + (uint64_t) (s->units * UNIT);
 }
 
-static enum hal_status prepare(struct scene *s, const struct hal_model *m)
+static enum hal_status prepare(struct trial *s, const struct hal_model *m)
 {
     struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
                                          .priority = HAL_PRIORITY_MEDIUM,
@@ -280,17 +280,17 @@ static enum hal_status prepare(struct scene *s, const struct hal_model *m)
     return status;
 }
 
-static enum hal_status prepare_model(struct scene *s)
+static enum hal_status prepare_model(struct trial *s)
 {
     return prepare(s, &s->model.hal);
 }
 
-static enum hal_status prepare_from_cache(struct scene *s)
+static enum hal_status prepare_from_cache(struct trial *s)
 {
     return prepare(s, NULL);
 }
 
-static enum hal_status allocate_buffer(struct scene *s)
+static enum hal_status allocate_buffer(struct trial *s)
 {
     struct hal_buffer *b;
     enum hal_status status = allocate(s, &b);
@@ -301,7 +301,7 @@ static enum hal_status allocate_buffer(struct scene *s)
     return status;
 }
 
-static struct hal_execution_config config_of(const struct scene *s)
+static struct hal_execution_config config_of(const struct trial *s)
 {
     struct hal_execution_config config = client_config();
 
@@ -309,7 +309,7 @@ static struct hal_execution_config config_of(const struct scene *s)
     return config;
 }
 
-static enum hal_status execute_synchronously(struct scene *s)
+static enum hal_status execute_synchronously(struct trial *s)
 {
     const struct hal_execution_config config = config_of(s);
 
@@ -317,7 +317,7 @@ static enum hal_status execute_synchronously(struct scene *s)
         s->model.prepared, s->version, &s->request.hal, &config, &s->request.result);
 }
 
-static enum hal_status execute_asynchronously(struct scene *s)
+static enum hal_status execute_asynchronously(struct trial *s)
 {
     const struct hal_execution_config config = config_of(s);
     struct client_wait wait;
@@ -331,12 +331,12 @@ static enum hal_status execute_asynchronously(struct scene *s)
     return status;
 }
 
-static uint64_t duration(const struct scene *s)
+static uint64_t duration(const struct trial *s)
 {
     return s->row->duration > 0 ? (uint64_t) (s->row->duration * UNIT) : HAL_NO_TIME;
 }
 
-static enum hal_status fenced(struct scene *s)
+static enum hal_status fenced(struct trial *s)
 {
     const struct hal_execution_config config = config_of(s);
     struct hal_fenced_info *info = NULL;
@@ -348,7 +348,7 @@ static enum hal_status fenced(struct scene *s)
     return client_end_fenced(launched, fence, info);
 }
 
-static enum hal_status burst(struct scene *s)
+static enum hal_status burst(struct trial *s)
 {
     static const int64_t kept[] = { 1, 2, 3 };
     const struct hal_execution_config config = config_of(s);
@@ -362,7 +362,7 @@ static enum hal_status burst(struct scene *s)
     return status;
 }
 
-static enum hal_status make_reusable(struct scene *s, struct hal_execution **ret_execution)
+static enum hal_status make_reusable(struct trial *s, struct hal_execution **ret_execution)
 {
     const struct hal_execution_config config = client_config();
     struct hal_prepared_model *p = s->model.prepared;
@@ -370,7 +370,7 @@ static enum hal_status make_reusable(struct scene *s, struct hal_execution **ret
     return p->methods->create_reusable_execution(p, &s->request.hal, &config, ret_execution);
 }
 
-static enum hal_status run_reusable(struct scene *s)
+static enum hal_status run_reusable(struct trial *s)
 {
     struct hal_execution *x;
     enum hal_status status = make_reusable(s, &x);
@@ -382,7 +382,7 @@ static enum hal_status run_reusable(struct scene *s)
     return status;
 }
 
-static enum hal_status run_reusable_fenced(struct scene *s)
+static enum hal_status run_reusable_fenced(struct trial *s)
 {
     struct hal_fenced_info *info = NULL;
     int fence = HAL_NO_FENCE;
@@ -401,7 +401,7 @@ static enum hal_status run_reusable_fenced(struct scene *s)
 static const struct entry {
     const char *name;
     enum hal_version since, until, since_deadlines;
-    enum hal_status (*call)(struct scene *s);
+    enum hal_status (*call)(struct trial *s);
 } entries[ENTRIES] = {
     [MODEL] = { "prepare_model", HAL_1_0, HAL_FL8, HAL_1_3, prepare_model },
     [FROM_CACHE] = { "prepare_model_from_cache", HAL_1_2, HAL_FL8, HAL_1_3, prepare_from_cache },
@@ -435,7 +435,7 @@ static void plain_profile(struct profile *p)
 }
 
 /* Saves it with a device of the same name without limits. */
-static void save_model(struct scene *s)
+static void save_model(struct trial *s)
 {
     struct hal_driver *d = client_open_changed("cpu", plain_profile);
     struct hal_prepare_config config = files_config(&s->files);
@@ -446,9 +446,9 @@ static void save_model(struct scene *s)
     d->close(d);
 }
 
-static void open_scene(struct scene *s, int entry, enum hal_version version, bool over_socket)
+static void open_trial(struct trial *s, int entry, enum hal_version version, bool over_socket)
 {
-    *s = (struct scene){ .row = row, .version = version, .units = row->deadline, .entry = entry };
+    *s = (struct trial){ .row = row, .version = version, .units = row->deadline, .entry = entry };
     s->device = client_open_changed("cpu", change_profile);
     s->driver = over_socket ? client_join(s->device, 1) : s->device;
     client_fill(&s->request, row->is_endless ? 1 : N);
@@ -465,7 +465,7 @@ static void open_scene(struct scene *s, int entry, enum hal_version version, boo
         client_prepare(&s->model, s->driver, HAL_PRIORITY_MEDIUM);
 }
 
-static void close_scene(struct scene *s)
+static void close_trial(struct trial *s)
 {
     files_done(&s->files);
     if (s->has_fence)
@@ -478,14 +478,14 @@ static void close_scene(struct scene *s)
 
 static void *call(void *argument)
 {
-    struct scene *s = argument;
+    struct trial *s = argument;
 
     s->status = entries[s->entry].call(s);
     return NULL;
 }
 
 /* Makes the call in a thread, since it may block until the obstacle is removed. */
-static void run_scene(struct scene *s)
+static void run_trial(struct trial *s)
 {
     pthread_t thread;
 
@@ -501,7 +501,7 @@ static void run_scene(struct scene *s)
         row->unblock(s);
 }
 
-static void expect(const struct scene *s, enum hal_status expected, const char *when)
+static void expect(const struct trial *s, enum hal_status expected, const char *when)
 {
     ck_assert_msg(s->status == expected, "%s: %s of HAL %s, driver of HAL %s, %s: %s, expected %s",
                   row->cause, entries[s->entry].name, hal_version_name(s->version),
@@ -514,22 +514,22 @@ static void expect(const struct scene *s, enum hal_status expected, const char *
         ck_assert_uint_eq(s->request.result.n_shapes, 0);
 }
 
-static void check_scene(int entry, enum hal_version version, bool over_socket)
+static void check_trial(int entry, enum hal_version version, bool over_socket)
 {
     enum hal_status expected =
         row->status == HAL_NONE || version >= HAL_1_3 ? row->status : HAL_GENERAL_FAILURE;
     const bool is_persistent = row->status == HAL_MISSED_DEADLINE_PERSISTENT ||
                                row->status == HAL_RESOURCE_EXHAUSTED_PERSISTENT;
-    struct scene s;
+    struct trial s;
 
-    open_scene(&s, entry, version, over_socket);
-    run_scene(&s);
+    open_trial(&s, entry, version, over_socket);
+    run_trial(&s);
     expect(&s, expected, "first call");
     for (int i = 0; i < 3; i++) {
         call(&s);
         expect(&s, is_persistent ? expected : HAL_NONE, "repeated call");
     }
-    close_scene(&s);
+    close_trial(&s);
 }
 
 /* With the newest driver, through the entry points of each version, and with drivers of that
@@ -546,10 +546,10 @@ static void check_entry(int entry, bool over_socket)
             continue;
         device_version = version;
         if (!row->is_endless || version >= HAL_1_3)
-            check_scene(entry, version, over_socket);
+            check_trial(entry, version, over_socket);
         device_version = HAL_FL8;
         if (version != HAL_FL8 && entry != ALLOCATE)
-            check_scene(entry, version, over_socket);
+            check_trial(entry, version, over_socket);
     }
 }
 

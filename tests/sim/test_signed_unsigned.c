@@ -123,7 +123,7 @@ static int rows_below(const struct op *op, const unsigned *count, unsigned n, in
     return rows;
 }
 
-START_TEST(signed_results_are_of_unsigneds_less_128)
+START_TEST(signed_results_are_unsigned_results_less_128)
 {
     struct randgraph_options o = randgraph_default;
     const struct op *op = op_table[_i];
@@ -167,6 +167,6 @@ Suite *signed_unsigned_suite(void)
 {
     TCase *t = tcase_create("operations");
 
-    tcase_add_loop_test(t, signed_results_are_of_unsigneds_less_128, 0, op_table_n);
+    tcase_add_loop_test(t, signed_results_are_unsigned_results_less_128, 0, op_table_n);
     return make_suite("signed_unsigned", t, NULL);
 }

@@ -233,7 +233,7 @@ void lab_check_at_rest(pid_t pid, struct holdings before)
 
 struct worker {
     uint32_t seed;
-    int turns; /* 0: until the service is killed */
+    int runs; /* 0: until the service is killed */
     bool failed;
     pthread_barrier_t *ready;
 };
@@ -294,7 +294,7 @@ static bool run_once(struct worker *k, const struct client_model *m, struct hal_
     for (int i = 0; i < N; i++)
         r.x[i] = (float) (lab_random(&k->seed) % 1000);
     enum hal_status s = run_kind(m, b, lab_random(&k->seed), &r);
-    if (!k->turns && s == HAL_DEVICE_UNAVAILABLE)
+    if (!k->runs && s == HAL_DEVICE_UNAVAILABLE)
         return false;
     k->failed |= s == HAL_NONE ? !is_correct(&r) : s != HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     return !k->failed;
@@ -312,7 +312,7 @@ static void *work(void *argument)
     k->failed = m.prepared->methods->configure_burst(m.prepared, HAL_FL8, &b) != HAL_NONE;
     pthread_barrier_wait(k->ready);
     if (!k->failed) {
-        for (int i = 0; (!k->turns || i < k->turns) && run_once(k, &m, b); i++)
+        for (int i = 0; (!k->runs || i < k->runs) && run_once(k, &m, b); i++)
             ;
         b->methods->release(b);
     }
@@ -321,7 +321,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-bool lab_work(uint32_t seed, int turns)
+bool lab_work(uint32_t seed, int runs)
 {
     struct worker k[THREADS];
     pthread_t thread[THREADS];
@@ -330,11 +330,11 @@ bool lab_work(uint32_t seed, int turns)
 
     pthread_barrier_init(&ready, NULL, THREADS + 1);
     for (uint32_t i = 0; i < THREADS; i++) {
-        k[i] = (struct worker){ .seed = seed * THREADS + i, .turns = turns, .ready = &ready };
+        k[i] = (struct worker){ .seed = seed * THREADS + i, .runs = runs, .ready = &ready };
         ck_assert_int_eq(pthread_create(&thread[i], NULL, work, &k[i]), 0);
     }
     pthread_barrier_wait(&ready);
-    if (!turns) {
+    if (!runs) {
         lab_sleep_ms(50);
         kill(lab_service, SIGKILL);
     }
@@ -352,6 +352,6 @@ pid_t lab_start_client(uint32_t seed)
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0)
-        _exit(lab_work(seed, LAB_TURNS) ? 0 : 1);
+        _exit(lab_work(seed, LAB_RUNS) ? 0 : 1);
     return pid;
 }

@@ -10,7 +10,7 @@
 #include "tests/support/hal_client.h"
 
 /* Starts of a service per test; executions of a client's thread. */
-enum { LAB_LIVES = 4, LAB_TURNS = 12 };
+enum { LAB_LIVES = 4, LAB_RUNS = 12 };
 
 extern char lab_path[80]; /* of the service's socket */
 extern pid_t lab_service; /* the service that runs now */
@@ -30,11 +30,11 @@ struct hal_driver *lab_connect(void);
  * without one. */
 int lab_connect_raw(void);
 int lab_call(int socket, Wire__Call *call, const struct wire_fds *fds);
-/* Runs threads that execute in every kind of execution and check the results, `turns` times each;
- * turns 0: kills the service after 50 ms and runs until they notice.  False: a wrong status or
+/* Runs threads that execute in every kind of execution and check the results, `runs` times each;
+ * runs 0: kills the service after 50 ms and runs until they notice.  False: a wrong status or
  * result. */
-bool lab_work(uint32_t seed, int turns);
-/* Starts a process that calls lab_work(seed, LAB_TURNS); its exit status is 0 if that returns true.
+bool lab_work(uint32_t seed, int runs);
+/* Starts a process that calls lab_work(seed, LAB_RUNS); its exit status is 0 if that returns true.
  */
 pid_t lab_start_client(uint32_t seed);
 

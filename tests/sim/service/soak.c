@@ -20,7 +20,7 @@
 #include "tests/support/check_main.h"
 #include "tests/support/large_model.h"
 
-enum { CLIENTS = 24, TURNS = 12, LIVES = 200, STEPS_PER_LIFE = 40 };
+enum { CLIENTS = 24, RUNS = 12, LIVES = 200, STEPS_PER_LIFE = 40 };
 
 /* Growth of the service's memory that is allowed, in MB.  Sanitizers keep freed memory for a while,
  * and add shadow memory. */
@@ -105,7 +105,7 @@ static void start_client(int i, uint32_t *random)
     ck_assert_int_ge(clients[i].pid, 0);
     if (clients[i].pid)
         return;
-    const char *wrong = soak_client_run(clients[i].seed, TURNS);
+    const char *wrong = soak_client_run(clients[i].seed, RUNS);
     if (wrong)
         fprintf(stderr, "soak: client of seed %u: %s\n", clients[i].seed, wrong);
     _exit(wrong || lab_leaks());

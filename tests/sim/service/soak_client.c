@@ -408,7 +408,7 @@ static enum ending run_once(struct soak *s)
     return e;
 }
 
-const char *soak_client_run(uint32_t seed, int turns)
+const char *soak_client_run(uint32_t seed, int runs)
 {
     static char text[100];
     struct soak s = { .seed = seed, .alone = soak_device() };
@@ -418,7 +418,7 @@ const char *soak_client_run(uint32_t seed, int turns)
     make_model(&s.reference, seed);
     make_model(&s.m, seed);
     client_prepare(&s.reference, s.alone, HAL_PRIORITY_MEDIUM);
-    for (i = 0; i < turns && e != WRONG; i++)
+    for (i = 0; i < runs && e != WRONG; i++)
         e = run_once(&s);
     disconnect(&s);
     client_done(&s.m);

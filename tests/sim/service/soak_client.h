@@ -8,9 +8,9 @@
 /* The device of the soak test; closed by the caller. */
 struct hal_driver *soak_device(void);
 
-/* Runs `turns` executions against the service at lab_path, and connects again whenever that dies.
+/* Runs `runs` executions against the service at lab_path, and connects again whenever that dies.
  * Returns NULL, or a text with the first wrong result or status; it is overwritten by the next
  * call. */
-const char *soak_client_run(uint32_t seed, int turns);
+const char *soak_client_run(uint32_t seed, int runs);
 
 #endif

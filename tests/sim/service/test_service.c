@@ -37,7 +37,7 @@ START_TEST(killed_clients_leave_no_resources_and_disturb_no_others)
         }
     }
     lab_check_at_rest(lab_service, before);
-    ck_assert(lab_work(99, LAB_TURNS));
+    ck_assert(lab_work(99, LAB_RUNS));
 }
 END_TEST
 
@@ -51,7 +51,7 @@ START_TEST(clients_of_a_killed_service_release_everything)
         lab_start_service();
     }
     lab_check_at_rest(getpid(), before);
-    ck_assert(lab_work(99, LAB_TURNS));
+    ck_assert(lab_work(99, LAB_RUNS));
 }
 END_TEST
 
@@ -209,7 +209,7 @@ START_TEST(a_call_to_a_hung_service_times_out)
     ck_assert_int_lt(remote_open(lab_path, 0.2, &d, &w), 0);
     ck_assert_int_eq(w.code, WHY_TIMEOUT);
     kill(lab_service, SIGCONT);
-    ck_assert(lab_work(5, LAB_TURNS));
+    ck_assert(lab_work(5, LAB_RUNS));
 }
 END_TEST
 

@@ -31,7 +31,7 @@ START_TEST(unread_replies_do_not_block_other_clients)
     lab_sleep_ms(50);
     while (wire_send_nonblocking(fd, &call.base, &w) == 0)
         ;
-    ck_assert(lab_work(3, LAB_TURNS));
+    ck_assert(lab_work(3, LAB_RUNS));
     close(fd);
     lab_check_at_rest(lab_service, before);
 }
@@ -67,7 +67,7 @@ START_TEST(a_client_that_does_not_read_events_is_disconnected)
     while (wire_send(fd, &call.base, NULL, &w) == 0 &&
            wire_receive(fd, &wire__reply__descriptor, a, &reply, &none, &w) == 1)
         ck_assert_int_lt(calls++, 1000000);
-    ck_assert(lab_work(5, LAB_TURNS));
+    ck_assert(lab_work(5, LAB_RUNS));
     arena_free(a);
     close(pair[0]);
     close(fd);
@@ -116,7 +116,7 @@ START_TEST(sessions_are_limited_per_client)
     pid_t other = fork(); /* forked before this process has threads */
     ck_assert_int_ge(other, 0);
     if (other == 0)
-        _exit(!(read(go[0], &byte, 1) == 1 && lab_work(3, LAB_TURNS)));
+        _exit(!(read(go[0], &byte, 1) == 1 && lab_work(3, LAB_RUNS)));
     for (int i = 0; i < SESSIONS; i++)
         d[i] = lab_connect();
     for (int i = 0; i < 10; i++) {
@@ -197,7 +197,7 @@ START_TEST(truncated_memory_does_not_disturb_others)
     client_done(&m);
     d->close(d);
     ck_assert_int_eq(waitpid(lab_service, NULL, WNOHANG), 0);
-    ck_assert(lab_work(11, LAB_TURNS));
+    ck_assert(lab_work(11, LAB_RUNS));
 }
 END_TEST
 

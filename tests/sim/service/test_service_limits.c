@@ -57,7 +57,7 @@ static pid_t start_other(void)
     pid_t other = fork();
     ck_assert_int_ge(other, 0);
     if (other == 0)
-        _exit(!(read(go[0], &byte, 1) == 1 && lab_work(3, LAB_TURNS)));
+        _exit(!(read(go[0], &byte, 1) == 1 && lab_work(3, LAB_RUNS)));
     return other;
 }
 
@@ -137,7 +137,7 @@ static void *execute(void *argument)
     struct hal_execution_config config = client_config();
     struct client_request r;
 
-    for (int i = 0; i < LAB_TURNS; i++) {
+    for (int i = 0; i < LAB_RUNS; i++) {
         client_fill(&r, N);
         enum hal_status status = m->prepared->methods->execute_synchronously(
             m->prepared, HAL_FL8, &r.hal, &config, &r.result);
@@ -338,7 +338,7 @@ START_TEST(a_message_beyond_the_memory_limit_is_rejected)
     ck_assert_int_eq(query_operands(connection, TOO_MANY), HAL_RESOURCE_EXHAUSTED_TRANSIENT);
     call.method = WIRE__METHOD__GET_STATUS;
     ck_assert_int_eq(lab_call(connection, &call, NULL), HAL_NONE);
-    ck_assert(lab_work(5, LAB_TURNS));
+    ck_assert(lab_work(5, LAB_RUNS));
     close(connection);
 }
 END_TEST
@@ -348,7 +348,7 @@ static int query_when_freed(int connection)
 {
     int status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
 
-    for (int i = 0; i < LAB_TURNS && status == HAL_RESOURCE_EXHAUSTED_TRANSIENT; i++) {
+    for (int i = 0; i < LAB_RUNS && status == HAL_RESOURCE_EXHAUSTED_TRANSIENT; i++) {
         if (i > 0)
             usleep(1000);
         status = query_operands(connection, MANY);
