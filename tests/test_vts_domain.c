@@ -304,7 +304,7 @@ static void copied_out_without_contents(struct vts_cell *c, const void *data)
 
 static void copy_in_and_out(struct vts_graph_subject *s)
 {
-    const struct copy right = { "", 2, 4, { 1, 32, 32, 8 }, HAL_NONE };
+    const struct copy valid = { "", 2, 4, { 1, 32, 32, 8 }, HAL_NONE };
     uint32_t token;
     struct hal_buffer *b = vts_must_allocate(s, &vts_one_input, &token);
 
@@ -312,7 +312,7 @@ static void copy_in_and_out(struct vts_graph_subject *s)
         return;
     for (size_t i = 0; i < bytes_of(s->tensor_type); i++)
         bytes[0][i] = (uint8_t) (7 * i);
-    copy_in(s, b, &right);
+    copy_in(s, b, &valid);
     expect_copy_out(s, b, 1, HAL_INVALID_ARGUMENT);
     expect_copy_out(s, b, 4, HAL_INVALID_ARGUMENT);
     memset(bytes[1], 0, sizeof bytes[1]);
@@ -334,7 +334,7 @@ static const uint32_t huge[17] = { UINT32_MAX, 32, 32, 8 }, large[4] = { INT32_M
 static void refuse_ranges(struct vts_graph_subject *s)
 {
     static const struct hal_buffer_role last_model = { UINT32_MAX, 0, 1 },
-                                        last_operand = { 0, UINT32_MAX, 1 }, right = { 0, 0, 1 };
+                                        last_operand = { 0, UINT32_MAX, 1 }, valid = { 0, 0, 1 };
     static const struct {
         const char *what;
         struct hal_buffer_desc desc;
@@ -342,9 +342,9 @@ static void refuse_ranges(struct vts_graph_subject *s)
     } rows[] = {
         { "model 2^32 - 1", { 0, NULL }, &last_model },
         { "operand 2^32 - 1", { 0, NULL }, &last_operand },
-        { "rank 17", { 17, huge }, &right },
-        { "dimension 2^32 - 1", { 4, huge }, &right },
-        { "dimension 2^31 - 1", { 4, large }, &right },
+        { "rank 17", { 17, huge }, &valid },
+        { "dimension 2^32 - 1", { 4, huge }, &valid },
+        { "dimension 2^31 - 1", { 4, large }, &valid },
     };
 
     for (int k = 0; k < 2 * COUNT(rows); k++) {
@@ -363,13 +363,13 @@ static void refuse_ranges(struct vts_graph_subject *s)
 static void refuse_copies(struct vts_graph_subject *s)
 {
     const size_t size = bytes_of(s->tensor_type);
-    const struct hal_memory right = memory_of(bytes[0], size);
+    const struct hal_memory valid = memory_of(bytes[0], size);
     struct hal_memory invalid[7];
     uint32_t token;
     struct hal_buffer *b = vts_must_allocate(s, &vts_one_input, &token);
 
     for (int k = 0; k < COUNT(invalid); k++)
-        invalid[k] = right;
+        invalid[k] = valid;
     invalid[0].size = UINT64_MAX;
     invalid[1].size = 0;
     invalid[2].address = NULL;
@@ -385,11 +385,11 @@ static void refuse_copies(struct vts_graph_subject *s)
                       "copy_to");
     }
     if (b) {
-        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 17, huge), HAL_INVALID_ARGUMENT,
+        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &valid, 17, huge), HAL_INVALID_ARGUMENT,
                       "copy_from with rank 17");
-        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 4, huge), HAL_INVALID_ARGUMENT,
+        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &valid, 4, huge), HAL_INVALID_ARGUMENT,
                       "copy_from with dimension 2^32 - 1");
-        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &right, 4, large), HAL_INVALID_ARGUMENT,
+        EXPECT_STATUS(s->cell, b->methods->copy_from(b, &valid, 4, large), HAL_INVALID_ARGUMENT,
                       "copy_from with dimension 2^31 - 1");
         b->methods->release(b);
     }
