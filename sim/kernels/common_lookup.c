@@ -82,13 +82,6 @@ void kernel_select(const struct kernel_call *k)
 
 /* ---- rows of tables */
 
-/* Copies row `from` of a table to row `to` of a result; a row has `bytes` bytes. */
-static void copy_row(const struct tensor *table, size_t from, struct tensor *out, size_t to,
-                     size_t bytes)
-{
-    memcpy((uint8_t *) out->data + to * bytes, (const uint8_t *) table->data + from * bytes, bytes);
-}
-
 static size_t row_bytes(const struct tensor *table)
 {
     return table->shape.dim[0] ? tensor_bytes(table) / table->shape.dim[0] : 0;
@@ -121,11 +114,12 @@ static int run_hashtable(struct kernel_call *k, struct why *w)
     (void) w;
     for (size_t i = 0; i < n; i++) {
         ptrdiff_t at = find_key(keys->data, tensor_count(keys), lookup[i]);
+        uint8_t *row = (uint8_t *) k->out[0]->data + i * bytes;
         hits[i] = at >= 0;
         if (at >= 0)
-            copy_row(values, (size_t) at, k->out[0], i, bytes);
+            memcpy(row, (const uint8_t *) values->data + (size_t) at * bytes, bytes);
         else
-            memset((uint8_t *) k->out[0]->data + i * bytes, 0, bytes);
+            memset(row, 0, bytes);
     }
     return 0;
 }

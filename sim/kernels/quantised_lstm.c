@@ -91,13 +91,6 @@ struct quantised_lstm {
     int16_t *gate[GATES], *cell;
 };
 
-static float gate_scale(const struct kernel_call *k, enum gate_kind g)
-{
-    const struct tensor *t = kernel_in(k, gate_roles[g].scale);
-
-    return *(const float *) t->data;
-}
-
 /* gate += (bias + weights * rows) * factor, saturated to 16 bits */
 static void accumulate(const struct quantised_lstm *q, const struct tensor *rows,
                        const struct tensor *weights, const int32_t *bias, float factor,
@@ -158,7 +151,7 @@ static void compute_gate(const struct quantised_lstm *q, enum gate_kind g)
     const struct tensor *peephole = kernel_in(k, gate_roles[g].peephole);
     const struct tensor *bias = kernel_in(k, gate_roles[g].bias);
     const struct tensor *norm = kernel_in(k, gate_roles[g].norm);
-    float scale = gate_scale(k, g);
+    float scale = *(const float *) kernel_in(k, gate_roles[g].scale)->data;
     int16_t *gate = q->gate[g];
 
     accumulate(q, q->x, weights, norm ? NULL : bias->data, weights->scale * q->x->scale / scale,
@@ -236,40 +229,29 @@ static void project(const struct quantised_lstm *q, const struct tensor *weights
     }
 }
 
-static int start(const struct kernel_call *k, struct quantised_lstm *ret_lstm, struct why *w)
-{
-    const struct tensor *cell = kernel_in(k, ROLE_CELL_STATE);
-    struct quantised_lstm q = { .k = k,
-                                .x = kernel_in(k, ROLE_INPUT),
-                                .h = kernel_in(k, ROLE_OUTPUT_STATE),
-                                .batch = cell->shape.dim[0],
-                                .units = cell->shape.dim[1] };
-    size_t n = tensor_count(cell);
-
-    q.outputs = q.h->shape.dim[1];
-    q.exponent = (int) lrint(log2((double) cell->scale));
-    for (int g = 0; g < GATES; g++)
-        q.gate[g] = arena_alloc(k->scratch, n + 1, sizeof(int16_t));
-    q.cell = arena_alloc(k->scratch, n + 1, sizeof(int16_t));
-    if (!q.gate[GATE_INPUT] || !q.gate[GATE_FORGET] || !q.gate[GATE_CELL] || !q.gate[GATE_OUTPUT] ||
-        !q.cell)
-        return why_no_memory(w);
-    if (n)
-        memcpy(q.cell, cell->data, n * sizeof(int16_t));
-    *ret_lstm = q;
-    return 0;
-}
-
 /* Results: output state, cell state, output. */
 static int run_quantised_lstm(struct kernel_call *k, struct why *w)
 {
     const struct tensor *projection = kernel_in(k, ROLE_PROJECTION_WEIGHTS);
-    struct quantised_lstm q;
+    const struct tensor *cell = kernel_in(k, ROLE_CELL_STATE), *h = kernel_in(k, ROLE_OUTPUT_STATE);
+    size_t n = tensor_count(cell);
+    struct quantised_lstm q = { .k = k,
+                                .x = kernel_in(k, ROLE_INPUT),
+                                .h = h,
+                                .batch = cell->shape.dim[0],
+                                .units = cell->shape.dim[1],
+                                .outputs = h->shape.dim[1],
+                                .exponent = (int) lrint(log2((double) cell->scale)),
+                                .cell = arena_alloc(k->scratch, n + 1, sizeof(int16_t)) };
+    int8_t *hidden = arena_alloc(k->scratch, n + 1, 1), *output = k->out[2]->data;
 
-    TRY(start(k, &q, w));
-    int8_t *hidden = arena_alloc(k->scratch, q.batch * q.units + 1, 1), *output = k->out[2]->data;
-    if (!hidden)
+    if (!q.cell || !hidden)
         return why_no_memory(w);
+    for (int g = 0; g < GATES; g++)
+        if (!(q.gate[g] = arena_alloc(k->scratch, n + 1, sizeof(int16_t))))
+            return why_no_memory(w);
+    if (n)
+        memcpy(q.cell, cell->data, n * sizeof(int16_t));
     if (kernel_in(k, ROLE_INPUT_TO_INPUT_WEIGHTS))
         compute_gate(&q, GATE_INPUT);
     compute_gate(&q, GATE_FORGET);

@@ -94,30 +94,26 @@ static int run_prelu(struct kernel_call *k, struct why *w)
 }
 
 /* SELECT of one operand, rescaled to the result's scale. */
-static int select_fixed(struct kernel_call *k)
+static int run_select(struct kernel_call *k, struct why *w)
 {
     const struct tensor *a = k->arg[1], *b = k->arg[2];
     struct tensor *out = k->out[0];
     const uint8_t *condition = k->arg[0]->data;
+
+    (void) w;
+    if (!(QUANTISED8 >> out->dtype & 1u)) {
+        kernel_select(k);
+        return 0;
+    }
     struct factor fa = factor_of((double) a->scale / (double) out->scale);
     struct factor fb = factor_of((double) b->scale / (double) out->scale);
     struct fixed_range r = fixed_range(out);
     size_t n = tensor_count(out);
-
     for (size_t i = 0; i < n; i++)
         fixed_store(out, i,
                     condition[i] ? factor_apply(fixed_at(a, i), fa, ROUND_DOWN(k))
                                  : factor_apply(fixed_at(b, i), fb, ROUND_DOWN(k)),
                     r);
-    return 0;
-}
-
-static int run_select(struct kernel_call *k, struct why *w)
-{
-    (void) w;
-    if (QUANTISED8 >> k->out[0]->dtype & 1u)
-        return select_fixed(k);
-    kernel_select(k);
     return 0;
 }
 
@@ -131,37 +127,26 @@ static int64_t steps_of(const struct tensor *t, double real)
     return q > 4096 ? 4096 : (int64_t) (q + 0.5);
 }
 
-static int clamp(struct kernel_call *k, int64_t lo, int64_t hi)
-{
-    const struct tensor *x = k->arg[0];
-    struct fixed_range r = fixed_range(k->out[0]);
-    size_t n = tensor_count(x);
+enum relu_kind { RELU, RELU1, RELU6 };
 
-    for (size_t i = 0; i < n; i++) {
-        int64_t q = fixed_at(x, i);
-        fixed_store(k->out[0], i, q < lo ? lo : q > hi ? hi : q, r);
-    }
-    return 0;
-}
-
+/* Clamps to [0, inf), [-1, 1] or [0, 6]. */
 static int run_relu(struct kernel_call *k, struct why *w)
 {
-    (void) w;
-    return clamp(k, 0, INT32_MAX);
-}
+    const struct tensor *x = k->arg[0];
+    struct tensor *out = k->out[0];
+    struct fixed_range r = fixed_range(out);
+    int64_t lo = k->kernel->kind == RELU1 ? -steps_of(out, 1) : 0;
+    int64_t hi = k->kernel->kind == RELU    ? INT32_MAX
+                 : k->kernel->kind == RELU1 ? -lo
+                                            : steps_of(out, 6);
+    size_t n = tensor_count(x);
 
-static int run_relu1(struct kernel_call *k, struct why *w)
-{
-    int64_t one = steps_of(k->out[0], 1);
-
     (void) w;
-    return clamp(k, -one, one);
-}
-
-static int run_relu6(struct kernel_call *k, struct why *w)
-{
-    (void) w;
-    return clamp(k, 0, steps_of(k->out[0], 6));
+    for (size_t i = 0; i < n; i++) {
+        int64_t q = fixed_at(x, i);
+        fixed_store(out, i, q < lo ? lo : q > hi ? hi : q, r);
+    }
+    return 0;
 }
 
 /* ---- concatenation of operands with different scales */
@@ -204,9 +189,9 @@ const struct device_kernel fixed_elementwise_kernels[] = {
     { "MINIMUM", QUANTISED8, run_extreme, .kind = SMALLER },
     { "PRELU", QUANTISED8, run_prelu },
     { "SELECT", TYPE(B8), run_select },
-    { "RELU", QUANTISED8, run_relu },
-    { "RELU1", QUANTISED8, run_relu1 },
-    { "RELU6", QUANTISED8, run_relu6 },
+    { "RELU", QUANTISED8, run_relu, .kind = RELU },
+    { "RELU1", QUANTISED8, run_relu, .kind = RELU1 },
+    { "RELU6", QUANTISED8, run_relu, .kind = RELU6 },
     { "CONCATENATION", QUANTISED8, run_concatenation, &concatenation_roles },
     { NULL },
 };

@@ -45,13 +45,6 @@ static double inverse_root(double x)
     return 1 / sqrt(x);
 }
 
-/* table[i] = exp(-i * step) in units of 2^-30: exponentials of 0..255 steps below the maximum. */
-static void exponentials(double step, int64_t *table)
-{
-    for (int i = 0; i < 256; i++)
-        table[i] = llround(ldexp(exp(-step * i), 30));
-}
-
 static void softmax(const struct kernel_call *k, const int64_t *table, size_t at, size_t n,
                     size_t step, struct factor unit)
 {
@@ -75,10 +68,12 @@ static int run_softmax(struct kernel_call *k, struct why *w)
 {
     struct axis_view a = shape_axis_view(&k->out[0]->shape, kernel_int(k, ROLE_AXIS, -1));
     struct factor unit = factor_of(ldexp(1 / (double) k->out[0]->scale, -30));
-    int64_t table[256];
+    double step = (double) kernel_float(k, ROLE_BETA, 1) * (double) k->arg[0]->scale;
+    int64_t table[256]; /* exponentials of 0..255 steps below the maximum, in units of 2^-30 */
 
     (void) w;
-    exponentials((double) kernel_float(k, ROLE_BETA, 1) * (double) k->arg[0]->scale, table);
+    for (int i = 0; i < 256; i++)
+        table[i] = llround(ldexp(exp(-step * i), 30));
     for (size_t o = 0; o < a.outer; o++)
         for (size_t i = 0; i < a.inner && a.n; i++)
             softmax(k, table, o * a.n * a.inner + i, a.n, a.inner, unit);

@@ -93,10 +93,10 @@ static void put_sum(const struct fixed_conv *c, size_t at, size_t channel, int64
 
 enum convolution { ORDINARY, DEPTHWISE, GROUPED };
 
-static int convolve(struct kernel_call *k,
-                    int64_t (*sum_at)(const struct fixed_conv *, size_t, int, int, size_t),
-                    struct why *w)
+static int run_convolution(struct kernel_call *k, struct why *w)
 {
+    int64_t (*sum_at)(const struct fixed_conv *, size_t, int, int, size_t) =
+        k->kernel->kind == DEPTHWISE ? depthwise_at : conv_at;
     const struct tensor *filter = kernel_in(k, ROLE_FILTER);
     const uint32_t *f = filter->shape.dim;
     struct fixed_conv c = {
@@ -121,11 +121,6 @@ static int convolve(struct kernel_call *k,
                 for (size_t oc = 0; oc < v->out_c; oc++)
                     put_sum(&c, pixel_at(v, true, b, oy, ox, oc), oc, sum_at(&c, b, oy, ox, oc));
     return 0;
-}
-
-static int run_convolution(struct kernel_call *k, struct why *w)
-{
-    return convolve(k, k->kernel->kind == DEPTHWISE ? depthwise_at : conv_at, w);
 }
 
 /* ---- transposed convolutions */

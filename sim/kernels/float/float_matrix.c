@@ -2,24 +2,20 @@
 #include "sim/kernels/float/float_operands.h"
 #include <math.h>
 
-static void run_matrix(const struct kernel_call *k, const struct float_matrix *m)
-{
-    for (size_t r = 0; r < m->rows; r++)
-        for (size_t o = 0; o < m->out; o++) {
-            struct sum s = { .half = k->half_sums };
-            sum_dot(&s, m->x + r * m->in, 1, m->weights + o * m->in, 1, m->in);
-            m->y[r * m->out + o] = clamp_apply(m->clamp, sum_value(&s) + m->bias[o]);
-        }
-}
-
 int float_matrix_multiply(const struct kernel_call *k, const struct float_matrix *m, struct why *w)
 {
     int rc = 1;
 
     if (m->rows && m->in && m->out && k->xnnpack && !k->half_sums)
         TRY(rc = xnn_matrix(k, m, w));
-    if (rc == 1)
-        run_matrix(k, m);
+    if (rc != 1)
+        return 0;
+    for (size_t r = 0; r < m->rows; r++)
+        for (size_t o = 0; o < m->out; o++) {
+            struct sum s = { .half = k->half_sums };
+            sum_dot(&s, m->x + r * m->in, 1, m->weights + o * m->in, 1, m->in);
+            m->y[r * m->out + o] = clamp_apply(m->clamp, sum_value(&s) + m->bias[o]);
+        }
     return 0;
 }
 
@@ -55,58 +51,39 @@ static void transpose(const float *from, size_t rows, size_t columns, float *to)
             to[c * rows + r] = from[r * columns + c];
 }
 
-/* Two batches of matrices; float_matrix's rows are the left rows, its weights the right columns. */
-struct batch {
-    struct matrix_batch of;
-    struct clamp clamp;
-    const float *left, *right, *no_bias;
-    float *rows, *weights; /* scratch for a transposed matrix of each side */
-    float *y;
-};
-
-/* Multiplies the current pair of matrices. */
-static int multiply(const struct kernel_call *k, const struct batch *b, float *y, struct why *w)
-{
-    const struct matrix_batch *of = &b->of;
-    const float *left = b->left + of->at.a * of->rows * of->terms;
-    const float *right = b->right + of->at.b * of->terms * of->columns;
-
-    if (of->transpose_left)
-        transpose(left, of->terms, of->rows, b->rows);
-    if (!of->transpose_right)
-        transpose(right, of->terms, of->columns, b->weights);
-    struct float_matrix m = {
-        .rows = of->rows,
-        .in = of->terms,
-        .out = of->columns,
-        .x = of->transpose_left ? b->rows : left,
-        .weights = of->transpose_right ? right : b->weights,
-        .bias = b->no_bias,
-        .clamp = b->clamp,
-        .y = y,
-    };
-    return float_matrix_multiply(k, &m, w);
-}
-
+/* For float_matrix the left matrix must not be transposed, and the right one must be: its rows are
+ * the left rows, its weights the right columns. */
 static int run_batch_matmul(struct kernel_call *k, struct why *w)
 {
     struct matrix_batch of = kernel_matrices(k);
-    struct batch b = {
-        .of = of,
-        .clamp = { -INFINITY, INFINITY },
-        .left = floats_load(k, k->arg[0]),
-        .right = floats_load(k, k->arg[1]),
-        .no_bias = arena_alloc(k->scratch, of.columns + 1, sizeof(float)),
-        .rows = floats_new(k, of.rows * of.terms),
-        .weights = floats_new(k, of.terms * of.columns),
-        .y = floats_new(k, tensor_count(k->out[0])),
-    };
+    const float *lefts = floats_load(k, k->arg[0]), *rights = floats_load(k, k->arg[1]);
+    const float *no_bias = arena_alloc(k->scratch, of.columns + 1, sizeof(float));
+    float *rows = floats_new(k, of.rows * of.terms); /* of a transposed matrix */
+    float *weights = floats_new(k, of.terms * of.columns);
+    float *y = floats_new(k, tensor_count(k->out[0]));
 
-    if (!b.left || !b.right || !b.no_bias || !b.rows || !b.weights || !b.y)
+    if (!lefts || !rights || !no_bias || !rows || !weights || !y)
         return why_no_memory(w);
-    for (size_t i = 0; i < of.n; i++, broadcast_step(&b.of.at))
-        TRY(multiply(k, &b, b.y + i * of.rows * of.columns, w));
-    floats_store(k, b.y, k->out[0]);
+    for (size_t i = 0; i < of.n; i++, broadcast_step(&of.at)) {
+        const float *left = lefts + of.at.a * of.rows * of.terms;
+        const float *right = rights + of.at.b * of.terms * of.columns;
+        if (of.transpose_left)
+            transpose(left, of.terms, of.rows, rows);
+        if (!of.transpose_right)
+            transpose(right, of.terms, of.columns, weights);
+        struct float_matrix m = {
+            .rows = of.rows,
+            .in = of.terms,
+            .out = of.columns,
+            .x = of.transpose_left ? rows : left,
+            .weights = of.transpose_right ? right : weights,
+            .bias = no_bias,
+            .clamp = { -INFINITY, INFINITY },
+            .y = y + i * of.rows * of.columns,
+        };
+        TRY(float_matrix_multiply(k, &m, w));
+    }
+    floats_store(k, y, k->out[0]);
     return 0;
 }
 

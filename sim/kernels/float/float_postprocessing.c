@@ -108,8 +108,14 @@ static void detect(const struct kernel_call *k, struct detection *d, struct plac
             put_best_classes(k, d, &d->b[i], p);
 }
 
-static int detection_of(const struct kernel_call *k, struct detection *ret_detection, struct why *w)
+/* Elements beyond the number of detections are 0. */
+static int run_detection(struct kernel_call *k, struct why *w)
 {
+    size_t room = k->out[0]->shape.dim[1], n = tensor_count(k->out[0]);
+    int32_t background = kernel_int(k, ROLE_BACKGROUND_IN_LABELS, 0) ? 0 : -1;
+    float *scores = arena_alloc(k->scratch, n + 1, sizeof *scores);
+    float *boxes = arena_alloc(k->scratch, 4 * n + 1, sizeof *boxes);
+    int32_t *classes = k->out[2]->data, *counts = k->out[3]->data;
     const uint32_t *s = k->arg[0]->shape.dim;
     struct detection d = {
         .scores = floats_load(k, k->arg[0]),
@@ -126,27 +132,10 @@ static int detection_of(const struct kernel_call *k, struct detection *ret_detec
         .regular = kernel_int(k, ROLE_REGULAR_NMS, 0) != 0,
     };
 
-    if (!d.scores || !d.deltas || !d.anchors || !d.box || !d.b)
-        return why_no_memory(w);
-    *ret_detection = d;
-    return 0;
-}
-
-/* Elements beyond the number of detections are 0. */
-static int run_detection(struct kernel_call *k, struct why *w)
-{
-    size_t room = k->out[0]->shape.dim[1], n = tensor_count(k->out[0]);
-    int32_t background = kernel_int(k, ROLE_BACKGROUND_IN_LABELS, 0) ? 0 : -1;
-    float *scores = arena_alloc(k->scratch, n + 1, sizeof *scores);
-    float *boxes = arena_alloc(k->scratch, 4 * n + 1, sizeof *boxes);
-    int32_t *classes = k->out[2]->data, *counts = k->out[3]->data;
-    struct detection d;
-
-    TRY(detection_of(k, &d, w));
-    if (!scores || !boxes)
+    if (!scores || !boxes || !d.scores || !d.deltas || !d.anchors || !d.box || !d.b)
         return why_no_memory(w);
     memset(classes, 0, tensor_bytes(k->out[2]));
-    for (size_t b = 0; b < k->arg[0]->shape.dim[0]; b++) {
+    for (size_t b = 0; b < s[0]; b++) {
         struct places p = { scores + b * room, boxes + 4 * b * room, classes + b * room, background,
                             0 };
         detect(k, &d, &p);

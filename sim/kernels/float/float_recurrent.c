@@ -181,26 +181,6 @@ static int run_svdf(struct kernel_call *k, struct why *w)
 
 /* ---- LSTM cells */
 
-/* Auxiliary inputs are those of one of two cells. */
-static void load_gate(const struct kernel_call *k, enum cell_side side, enum gate_kind g,
-                      struct lstm_weights *l, int *failed)
-{
-    const struct gate_roles *role = &gate_roles[g];
-    struct cell_layer *gate = &l->gate[g];
-
-    gate->units = l->cells;
-    gate->bias = load(k, cell_in(k, side, role->bias), failed);
-    gate->part[0] = load_part(k, cell_in(k, side, role->input), failed);
-    if (side != ONLY)
-        gate->part[1] = load_part(k, cell_in(k, side, role->aux), failed);
-    gate->part[2] = load_part(k, cell_in(k, side, role->recurrent), failed);
-    if (g != GATE_CELL)
-        l->peephole[g] = load(k, cell_in(k, side, role->peephole), failed);
-    l->norm[g] = load(k, cell_in(k, side, role->norm), failed);
-    if (k->kernel_faults & KERNEL_FAULT_FORGET && g == GATE_FORGET)
-        gate->bias = arena_alloc(k->scratch, l->cells + 1, sizeof(float));
-}
-
 static struct lstm_weights load_lstm(const struct kernel_call *k, enum cell_side side, int *failed)
 {
     struct lstm_weights l = {
@@ -213,8 +193,21 @@ static struct lstm_weights load_lstm(const struct kernel_call *k, enum cell_side
         .projection_clip = kernel_float(k, ROLE_PROJECTION_CLIP, 0),
     };
 
-    for (int g = 0; g < GATES; g++)
-        load_gate(k, side, (enum gate_kind) g, &l, failed);
+    for (int g = 0; g < GATES; g++) {
+        const struct gate_roles *role = &gate_roles[g];
+        struct cell_layer *gate = &l.gate[g];
+        gate->units = l.cells;
+        gate->bias = load(k, cell_in(k, side, role->bias), failed);
+        gate->part[0] = load_part(k, cell_in(k, side, role->input), failed);
+        if (side != ONLY) /* auxiliary inputs are those of one of two cells */
+            gate->part[1] = load_part(k, cell_in(k, side, role->aux), failed);
+        gate->part[2] = load_part(k, cell_in(k, side, role->recurrent), failed);
+        if (g != GATE_CELL)
+            l.peephole[g] = load(k, cell_in(k, side, role->peephole), failed);
+        l.norm[g] = load(k, cell_in(k, side, role->norm), failed);
+        if (k->kernel_faults & KERNEL_FAULT_FORGET && g == GATE_FORGET)
+            gate->bias = arena_alloc(k->scratch, l.cells + 1, sizeof(float));
+    }
     l.scratch = floats_new(k, (GATES + 1) * l.cells);
     *failed += !l.scratch;
     return l;

@@ -71,12 +71,6 @@ static size_t groups_of(const struct kernel_call *k, const struct image_window *
     }
 }
 
-static bool use_xnnpack(const struct kernel_call *k)
-{
-    return tensor_count(k->out[0]) && k->xnnpack && !k->half_sums &&
-           !(k->kernel_faults & KERNEL_FAULT_GROUPS);
-}
-
 static int run_convolution(struct kernel_call *k, struct why *w)
 {
     const struct tensor *filter = kernel_in(k, ROLE_FILTER);
@@ -96,7 +90,8 @@ static int run_convolution(struct kernel_call *k, struct why *w)
     c.groups = groups_of(k, &c.win);
     if (!c.x || !c.filter || !c.bias || !c.y)
         return why_no_memory(w);
-    if (use_xnnpack(k))
+    if (tensor_count(out) && k->xnnpack && !k->half_sums &&
+        !(k->kernel_faults & KERNEL_FAULT_GROUPS))
         TRY(rc = xnn_conv(k, &c, w));
     if (rc == 1)
         run_conv(k, &c);
@@ -133,18 +128,6 @@ static float transposed_at(const struct kernel_call *k, const struct float_conv 
     return sum_value(&s);
 }
 
-static void run_transposed(const struct kernel_call *k, const struct float_conv *c)
-{
-    const struct image_window *v = &c->win;
-    float *to = c->y;
-
-    for (size_t b = 0; b < v->batch; b++)
-        for (int y = 0; y < v->y.in; y++)
-            for (int x = 0; x < v->x.in; x++)
-                for (size_t oc = 0; oc < v->in_c; oc++)
-                    *to++ = clamp_apply(c->clamp, transposed_at(k, c, b, y, x, oc) + c->bias[oc]);
-}
-
 static int run_transposed_convolution(struct kernel_call *k, struct why *w)
 {
     const struct tensor *filter = kernel_in(k, ROLE_FILTER);
@@ -161,7 +144,13 @@ static int run_transposed_convolution(struct kernel_call *k, struct why *w)
     c.x = floats_load_image(k, k->arg[0], c.win.nchw);
     if (!c.x || !c.filter || !c.bias || !c.y)
         return why_no_memory(w);
-    run_transposed(k, &c);
+    const struct image_window *v = &c.win;
+    float *to = c.y;
+    for (size_t b = 0; b < v->batch; b++)
+        for (int y = 0; y < v->y.in; y++)
+            for (int x = 0; x < v->x.in; x++)
+                for (size_t oc = 0; oc < v->in_c; oc++)
+                    *to++ = clamp_apply(c.clamp, transposed_at(k, &c, b, y, x, oc) + c.bias[oc]);
     return floats_store_image(k, c.y, k->out[0], c.win.nchw) < 0 ? why_no_memory(w) : 0;
 }
 
