@@ -257,17 +257,6 @@ static struct job *best(struct schedule *s)
     return found;
 }
 
-/* Advances the clock of an idle device to the next arrival. */
-static void skip_idle(struct schedule *s)
-{
-    double next = INFINITY;
-
-    for (const struct job *j = s->jobs; j; j = j->next)
-        next = fmin(next, j->arrival);
-    if (isfinite(next))
-        s->now = fmax(s->now, next);
-}
-
 static void grant(struct schedule *s, struct job *j)
 {
     if (s->holder == j)
@@ -285,8 +274,12 @@ static void dispatch(struct schedule *s)
     if (s->holder || s->held)
         return;
     struct job *j = best(s);
-    if (!j) {
-        skip_idle(s);
+    if (!j) { /* advance the clock of an idle device to the next arrival */
+        double next = INFINITY;
+        for (const struct job *k = s->jobs; k; k = k->next)
+            next = fmin(next, k->arrival);
+        if (isfinite(next))
+            s->now = fmax(s->now, next);
         j = best(s);
     }
     if (j)
@@ -308,15 +301,6 @@ static bool has_room(const struct schedule *s, uint32_t client)
     for (const struct job *j = s->jobs; j; j = j->next)
         waiting += j->client == client && j != s->holder;
     return !s->depth || waiting < s->depth + !s->holder; /* one starts at once on a free device */
-}
-
-static void append(struct schedule *s, struct job *j)
-{
-    struct job **end = &s->jobs;
-
-    while (*end)
-        end = &(*end)->next;
-    *end = j;
 }
 
 static void log_arrival(const struct job *j, double budget)
@@ -343,7 +327,10 @@ int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *t
                            .number = s->submitted++,
                            .arrival = arrival,
                            .deadline = arrival + terms->budget };
-        append(s, j);
+        struct job **end = &s->jobs;
+        while (*end)
+            end = &(*end)->next;
+        *end = j;
         pthread_cond_broadcast(&s->changed);
         put(s, TRACE_SPAN_BEGIN, j, NULL, arrival, 0);
         put(s, TRACE_SPAN_BEGIN, j, "waits", arrival, 0);

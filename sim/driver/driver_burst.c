@@ -137,19 +137,6 @@ static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, in
     return k;
 }
 
-/* Adds a reference for one execution.  NULL: not cached; request_open() maps the pool, or reports
- * why it cannot. */
-static struct kept *take_kept(struct burst *b, const struct hal_request_pool *pool,
-                              int64_t identifier)
-{
-    struct kept *k =
-        identifier < 0 || pool->is_token ? NULL : find_or_keep(b, &pool->memory, identifier);
-
-    if (k)
-        k->users++;
-    return k;
-}
-
 /* ---- idleness */
 
 static bool caches_anything(const struct burst *b)
@@ -236,9 +223,15 @@ static enum hal_status begin(struct burst *b, const struct hal_request *request,
     t.kept = t.lent.arena ? arena_alloc(t.lent.arena, t.n, sizeof(*t.kept)) : NULL;
     mappings = t.kept ? arena_alloc(t.lent.arena, t.n, sizeof(*mappings)) : NULL;
     for (uint32_t i = 0; mappings && i < t.n; i++) {
-        t.kept[i] = take_kept(b, &request->pools[i], identifiers[i]);
-        if (t.kept[i])
-            mappings[i] = t.kept[i]->mapping;
+        const struct hal_request_pool *p = &request->pools[i];
+        /* Not cached: request_open() maps the pool, or reports why it cannot. */
+        struct kept *k =
+            identifiers[i] < 0 || p->is_token ? NULL : find_or_keep(b, &p->memory, identifiers[i]);
+        if (!k)
+            continue;
+        k->users++;
+        t.kept[i] = k;
+        mappings[i] = k->mapping;
     }
     b->running += mappings != NULL;
     pthread_mutex_unlock(&all_of(b)->lock);
@@ -253,15 +246,6 @@ static enum hal_status begin(struct burst *b, const struct hal_request *request,
     return HAL_NONE;
 }
 
-/* Caches an arena only if it uses a small part of an execution's memory limit: the next execution
- * may need blocks of other sizes. */
-static bool is_worth_keeping(const struct burst *b, const struct arena *a)
-{
-    size_t most = (size_t) b->prepared->driver->engine->memory / 8, n = arena_bytes(a);
-
-    return !b->arena && n <= MAX_ARENA && (!most || n <= most);
-}
-
 static void end(struct burst *b, struct lease *t)
 {
     struct bursts *all = all_of(b);
@@ -270,7 +254,10 @@ static void end(struct burst *b, struct lease *t)
     for (uint32_t i = 0; i < t->n; i++)
         kept_unref(t->kept[i]);
     arena_rewind(t->lent.arena, (struct arena_mark){ 0 });
-    if (is_worth_keeping(b, t->lent.arena))
+    /* Caches the arena only if it uses a small part of an execution's memory limit: the next
+     * execution may need blocks of other sizes. */
+    size_t most = (size_t) b->prepared->driver->engine->memory / 8, n = arena_bytes(t->lent.arena);
+    if (!b->arena && n <= MAX_ARENA && (!most || n <= most))
         b->arena = t->lent.arena;
     else
         arena_free(t->lent.arena);

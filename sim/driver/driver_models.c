@@ -129,16 +129,6 @@ static int query_engine(struct driver *d, const struct loaded_model *l, bool *su
     return e->methods->supported(d->engine, &l->model, supported, w);
 }
 
-static void log_supported(const struct driver *d, const struct loaded_model *l,
-                          const bool *supported)
-{
-    uint32_t n = l->model.graph[0].n_operations, yes = 0;
-
-    for (uint32_t i = 0; i < n; i++)
-        yes += supported[i];
-    VLOG(COMPILATION, "%s supports %u of %u operations", d->engine->name, yes, n);
-}
-
 enum hal_status driver_get_supported_operations(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_model *model, bool *supported,
                                                 uint32_t *ret_n)
@@ -155,8 +145,12 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     int rc = query_engine(d, &l, supported, &w);
     if (rc == 0)
         *ret_n = l.model.graph[0].n_operations;
-    if (rc == 0 && VLOG_IS_ON(COMPILATION))
-        log_supported(d, &l, supported);
+    if (rc == 0 && VLOG_IS_ON(COMPILATION)) {
+        uint32_t yes = 0;
+        for (uint32_t i = 0; i < *ret_n; i++)
+            yes += supported[i];
+        VLOG(COMPILATION, "%s supports %u of %u operations", d->engine->name, yes, *ret_n);
+    }
     if (rc == 0 && hooks->supported)
         hooks->supported(supported, ret_n);
     unload(&l);
@@ -236,26 +230,6 @@ struct preparation {
     bool is_cached;
 };
 
-/* ns: duration of the preparation by the cost model. */
-static bool is_in_time(const struct preparation *how, double ns)
-{
-    uint64_t left = driver_time_left(how->config->deadline, how->version);
-
-    if (left && (left == HAL_NO_TIME || ns <= (double) left))
-        return true;
-    VLOG(COMPILATION, "preparation takes %.0f ns, the deadline is in %" PRIu64 " ns", ns, left);
-    return false;
-}
-
-/* In real-time mode a preparation takes as long as on the device. */
-static void sleep_until(const struct driver *d, double ns)
-{
-    const struct caller *caller = caller_get();
-    const struct job nothing = { .gone = caller ? &caller->is_gone : NULL };
-
-    schedule_sleep_until(d->schedule, &nothing, ns);
-}
-
 /* The preparation after a successful launch. */
 static enum hal_status compile(struct driver *d, struct loaded_model *l,
                                const struct preparation *how, struct prepared **ret_prepared)
@@ -266,11 +240,16 @@ static enum hal_status compile(struct driver *d, struct loaded_model *l,
     double begun = schedule_now(d->schedule);
     double ns =
         e->methods->preparing ? e->methods->preparing(e, &l->model, bytes, how->is_cached) : 0;
+    const uint64_t left = driver_time_left(how->config->deadline, how->version);
+    const struct caller *caller = caller_get();
+    const struct job nothing = { .gone = caller ? &caller->is_gone : NULL };
     enum hal_status status;
     struct prepared *p;
 
-    if (!is_in_time(how, ns))
+    if (!left || (left != HAL_NO_TIME && ns > (double) left)) {
+        VLOG(COMPILATION, "preparation takes %.0f ns, the deadline is in %" PRIu64 " ns", ns, left);
         return HAL_MISSED_DEADLINE_PERSISTENT;
+    }
     if (hooks->prepare && hooks->prepare() != HAL_NONE)
         return hooks->prepare();
     p = calloc(1, sizeof(*p));
@@ -289,7 +268,7 @@ static enum hal_status compile(struct driver *d, struct loaded_model *l,
         free(p);
         return status;
     }
-    sleep_until(d, begun + ns);
+    schedule_sleep_until(d->schedule, &nothing, begun + ns); /* in real time */
     VLOG(COMPILATION,
          "model %" PRIu64 " of client %u is prepared: priority %d, at least %.0f ns per execution",
          p->number, p->client, (int) p->priority, d->engine->methods->estimate(p->program));

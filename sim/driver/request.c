@@ -102,15 +102,6 @@ static bool is_left_out(const struct hal_argument *a)
     return !l->pool && !l->offset && !l->length && !l->padding && !a->n_dims;
 }
 
-/* Whether the shape of an input is known: a dimension of 0 is unknown, unless the request itself
- * specifies it and the value has no bytes. */
-static bool is_complete(const struct hal_argument *a, const struct tensor *t)
-{
-    if (!dtype_info[t->dtype].tensor)
-        return true;
-    return t->shape.rank && (shape_known(&t->shape) || (a->n_dims && !a->location.length));
-}
-
 /* Checks the dimensions of the request against those that the buffer was allocated with; its
  * contents are checked when they are read. */
 static int open_buffer(const struct hal_argument *a, const struct device_buffer *b, struct why *w)
@@ -126,9 +117,15 @@ static int open_buffer(const struct hal_argument *a, const struct device_buffer 
 static int open_memory_input(const struct hal_argument *a, enum hal_version version,
                              const struct tensor *t, struct why *w)
 {
-    REQUIRE(w, is_complete(a, t), "shape is not fully specified");
-    REQUIRE(w, version >= HAL_1_2 || !dtype_info[t->dtype].tensor || shape_known(&t->shape),
-            "a dimension of 0 before HAL 1.2");
+    bool known = !dtype_info[t->dtype].tensor || shape_known(&t->shape);
+
+    /* A dimension of 0 is unknown, unless the request itself specifies it and the value has no
+     * bytes. */
+    REQUIRE(w,
+            !dtype_info[t->dtype].tensor ||
+                (t->shape.rank && (known || (a->n_dims && !a->location.length))),
+            "shape is not fully specified");
+    REQUIRE(w, version >= HAL_1_2 || known, "a dimension of 0 before HAL 1.2");
     REQUIRE(w, shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) == 0, "too large");
     REQUIRE(w, a->location.length == tensor_bytes(t), "%" PRIu64 " bytes, expected %zu",
             a->location.length, tensor_bytes(t));

@@ -339,22 +339,26 @@ static enum hal_status refuse(struct burst_server *s, const struct why *w)
     return driver_log_failure("burst packet", s->version, w);
 }
 
-static enum hal_status execute(struct burst_server *s, const struct burst_packet_request *r,
-                               struct hal_result *result)
+/* Reads the next packet and executes it. */
+static enum hal_status compute(struct burst_server *s, struct hal_result *result)
 {
+    uint32_t n = ring_read(&s->request, s->requests);
     struct resolved g = { .pools = NULL };
+    struct burst_packet_request r;
     enum hal_status status;
     struct why w;
 
-    result->shapes = arena_alloc(s->arena, r->n_outputs, sizeof(*result->shapes));
-    result->capacity = r->n_outputs;
+    if (burst_packet_take_request(s->requests, n, s->version, s->arena, &r, &w) < 0)
+        return refuse(s, &w);
+    result->shapes = arena_alloc(s->arena, r.n_outputs, sizeof(*result->shapes));
+    result->capacity = r.n_outputs;
     if (!result->shapes)
         return HAL_GENERAL_FAILURE;
-    if (resolve(s, r, &g, &w) == 0) {
-        const struct hal_request request = { r->n_inputs, r->n_outputs, r->n_pools,
-                                             r->inputs,   r->outputs,   g.pools };
-        status = s->burst->methods->execute_synchronously(s->burst, &request, r->n_pools,
-                                                          g.identifiers, &r->config, result);
+    if (resolve(s, &r, &g, &w) == 0) {
+        const struct hal_request request = { r.n_inputs, r.n_outputs, r.n_pools,
+                                             r.inputs,   r.outputs,   g.pools };
+        status = s->burst->methods->execute_synchronously(s->burst, &request, r.n_pools,
+                                                          g.identifiers, &r.config, result);
         if (result->n_shapes > result->capacity)
             result->n_shapes = result->capacity;
     } else {
@@ -363,17 +367,6 @@ static enum hal_status execute(struct burst_server *s, const struct burst_packet
     for (int i = 0; i < BURST_SLOTS; i++)
         slot_unref(s, g.of[i]);
     return status;
-}
-
-static enum hal_status compute(struct burst_server *s, struct hal_result *result)
-{
-    uint32_t n = ring_read(&s->request, s->requests);
-    struct burst_packet_request r;
-    struct why w;
-
-    if (burst_packet_take_request(s->requests, n, s->version, s->arena, &r, &w) < 0)
-        return refuse(s, &w);
-    return execute(s, &r, result);
 }
 
 static int send_result(struct burst_server *s, enum hal_status status,

@@ -48,35 +48,20 @@ struct service {
     struct place place[MAX_SESSIONS];
 };
 
+/* Whether an errno means that resources of the system are exhausted. */
+static bool is_exhausted(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 /* An error of the path in errno: WHY_INVALID, or WHY_SYSTEM where resources are exhausted. */
 static int path_error(const struct service *s, const char *what, struct why *w)
 {
-    bool is_system_limit =
-        errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS;
-
-    return why_fail(w, is_system_limit ? WHY_SYSTEM : WHY_INVALID, "%s: %s: %s",
+    return why_fail(w, is_exhausted(errno) ? WHY_SYSTEM : WHY_INVALID, "%s: %s: %s",
                     s->address.sun_path, what, strerror(errno));
 }
 
 /* ---- the socket */
-
-/* 0: no process listens at the address. */
-static int check_not_listening(const struct service *s, struct why *w)
-{
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    if (fd < 0)
-        return path_error(s, "cannot check the path", w);
-    int rc = connect(fd, (const struct sockaddr *) &s->address, sizeof(s->address));
-    int error = rc < 0 ? errno : 0;
-    close(fd);
-    errno = error;
-    if (error == EACCES)
-        return path_error(s, "cannot check whether a service is listening there", w);
-    REQUIRE(w, error == ECONNREFUSED, "%s: another service is listening there",
-            s->address.sun_path);
-    return 0;
-}
 
 /* Removes a socket that no process listens on, and nothing else. */
 static int clear_path(const struct service *s, struct why *w)
@@ -87,7 +72,17 @@ static int clear_path(const struct service *s, struct why *w)
     if (lstat(path, &st) < 0)
         return errno == ENOENT ? 0 : path_error(s, "cannot check the path", w);
     REQUIRE(w, S_ISSOCK(st.st_mode), "%s: exists and is not a socket", path);
-    TRY(check_not_listening(s, w));
+
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return path_error(s, "cannot check the path", w);
+    int rc = connect(fd, (const struct sockaddr *) &s->address, sizeof(s->address));
+    int error = rc < 0 ? errno : 0;
+    close(fd);
+    errno = error;
+    if (error == EACCES)
+        return path_error(s, "cannot check whether a service is listening there", w);
+    REQUIRE(w, error == ECONNREFUSED, "%s: another service is listening there", path);
     return unlink(path) == 0 ? 0 : path_error(s, "cannot remove the existing socket", w);
 }
 
@@ -223,12 +218,6 @@ static void serve(struct service *s, int fd)
     }
 }
 
-/* Whether accept() failed for lack of resources: then connections wait in the queue. */
-static bool is_exhausted(int error)
-{
-    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 int service_run(struct service *s, struct why *w)
 {
     struct pollfd p[] = { { .fd = s->listener, .events = POLLIN },
@@ -243,7 +232,7 @@ int service_run(struct service *s, struct why *w)
         int fd = p[0].revents ? accept4(s->listener, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd >= 0)
             serve(s, fd);
-        else if (p[0].revents && is_exhausted(errno))
+        else if (p[0].revents && is_exhausted(errno)) /* connections wait in the queue */
             poll(&p[1], 1, EXHAUSTED_MS);
     }
 }

@@ -5,31 +5,28 @@
 #include "sim/hal/hal_convert.h"
 #include "sim/service/session_calls.h"
 
-static Wire__Shape *reply_shape(struct arena *a, const struct hal_output_shape *s)
-{
-    Wire__Shape *m = arena_alloc(a, 1, sizeof(*m));
-
-    if (!m)
-        return NULL;
-    wire__shape__init(m);
-    m->n_dims = s->n_dims < HAL_MAX_RANK ? s->n_dims : HAL_MAX_RANK;
-    m->dims = arena_copy(a, s->dims, m->n_dims * sizeof(*s->dims));
-    m->is_sufficient = s->is_sufficient;
-    return m->dims ? m : NULL;
-}
-
 int reply_shapes(struct arena *a, uint32_t n, const struct hal_output_shape *shapes, size_t *ret_n,
                  Wire__Shape ***ret_shapes)
 {
-    Wire__Shape **m = arena_alloc(a, n, sizeof(*m));
+    Wire__Shape **list = arena_alloc(a, n, sizeof(*list));
 
-    for (uint32_t i = 0; m && i < n; i++)
-        if (!(m[i] = reply_shape(a, &shapes[i])))
-            return -1;
-    if (!m)
+    if (!list)
         return -1;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct hal_output_shape *s = &shapes[i];
+        Wire__Shape *m = arena_alloc(a, 1, sizeof(*m));
+        if (!m)
+            return -1;
+        wire__shape__init(m);
+        m->n_dims = s->n_dims < HAL_MAX_RANK ? s->n_dims : HAL_MAX_RANK;
+        m->dims = arena_copy(a, s->dims, m->n_dims * sizeof(*s->dims));
+        m->is_sufficient = s->is_sufficient;
+        if (!m->dims)
+            return -1;
+        list[i] = m;
+    }
     *ret_n = n;
-    *ret_shapes = m;
+    *ret_shapes = list;
     return 0;
 }
 
