@@ -221,27 +221,23 @@ static int read_subgraph(const struct reader *r, const json_t *object, const cha
     return 0;
 }
 
-static int set_constant(struct operand *o, const struct values *v, const char *where, struct why *w)
-{
-    const struct tensor *t = &o->tensor;
-    char text[SHAPE_TEXT];
-
-    if (v->count == 0)
-        return 0;
-    REQUIRE(w, v->count == shape_count(&t->shape), "%s: %zu values for %s", where, v->count,
-            shape_text(&t->shape, text));
-    o->tensor.data = v->data;
-    o->length = v->count * dtype_info[t->dtype].codec->size;
-    return 0;
-}
-
 /* Stores the values of a constant in the operand; those of inputs and outputs stay in *v. */
 static int place_values(struct operand *o, const struct values *v, bool main, const char *where,
                         struct why *w)
 {
+    const struct tensor *t = &o->tensor;
+    char text[SHAPE_TEXT];
+
     switch (o->life) {
     case LIFE_CONSTANT_COPY:
-    case LIFE_CONSTANT_REFERENCE: return set_constant(o, v, where, w);
+    case LIFE_CONSTANT_REFERENCE:
+        if (v->count == 0)
+            return 0;
+        REQUIRE(w, v->count == shape_count(&t->shape), "%s: %zu values for %s", where, v->count,
+                shape_text(&t->shape, text));
+        o->tensor.data = v->data;
+        o->length = v->count * dtype_info[t->dtype].codec->size;
+        return 0;
     case LIFE_INPUT:
     case LIFE_OUTPUT:
         REQUIRE(w, !v->given || main, "%s: values for a subgraph's input or output", where);
@@ -331,30 +327,12 @@ static int check_roles(const struct graph *g, const uint32_t *index, uint32_t n,
     return 0;
 }
 
-static int read_lists(const struct reader *r, const json_t *object, const char *where, bool main,
-                      struct graph *g, struct why *w)
-{
-    const json_t *operands = json_object_get(object, "operands");
-    const json_t *operations = json_object_get(object, "operations");
-    char here[WHERE];
-
-    for (uint32_t i = 0; i < g->n_operands; i++) {
-        snprintf(here, sizeof here, "%s.operands[%u]", where, i);
-        TRY(read_operand(r, json_array_get(operands, i), here, main, i, &g->operand[i], w));
-    }
-    for (uint32_t i = 0; i < g->n_operations; i++) {
-        snprintf(here, sizeof here, "%s.operations[%u]", where, i);
-        TRY(read_operation(r, json_array_get(operations, i), here, g->n_operands, &g->operation[i],
-                           w));
-    }
-    return 0;
-}
-
 static int read_graph(struct reader *r, const json_t *object, const char *where, bool main,
                       struct graph *ret_graph, struct why *w)
 {
     static const char *const members[] = { "operands", "operations", "inputs", "outputs", NULL };
     struct graph g = { 0 };
+    char here[WHERE];
 
     TRY(check_members(object, where, members, w));
     const json_t *operands = json_object_get(object, "operands");
@@ -371,31 +349,20 @@ static int read_graph(struct reader *r, const json_t *object, const char *where,
     }
     if (!g.operand || !g.operation || !r->values || !r->ignored)
         return -1;
-    TRY(read_lists(r, object, where, main, &g, w));
+    for (uint32_t i = 0; i < g.n_operands; i++) {
+        snprintf(here, sizeof here, "%s.operands[%u]", where, i);
+        TRY(read_operand(r, json_array_get(operands, i), here, main, i, &g.operand[i], w));
+    }
+    for (uint32_t i = 0; i < g.n_operations; i++) {
+        snprintf(here, sizeof here, "%s.operations[%u]", where, i);
+        TRY(read_operation(r, json_array_get(operations, i), here, g.n_operands, &g.operation[i],
+                           w));
+    }
     TRY(read_indexes(object, "inputs", where, g.n_operands, r->arena, &g.input, &g.n_inputs, w));
     TRY(read_indexes(object, "outputs", where, g.n_operands, r->arena, &g.output, &g.n_outputs, w));
     TRY(check_roles(&g, g.input, g.n_inputs, LIFE_INPUT, where, "inputs", w));
     TRY(check_roles(&g, g.output, g.n_outputs, LIFE_OUTPUT, where, "outputs", w));
     *ret_graph = g;
-    return 0;
-}
-
-static int read_graphs(struct reader *r, const json_t *record, struct model *m, struct why *w)
-{
-    const json_t *referenced = json_object_get(record, "referenced");
-    char where[WHERE];
-
-    REQUIRE(w, !referenced || json_is_array(referenced), "referenced: not a list");
-    r->n_referenced = (uint32_t) json_array_size(referenced);
-    m->n_graphs = r->n_referenced + 1;
-    m->graph = take(r->arena, m->n_graphs, sizeof *m->graph, w);
-    if (!m->graph)
-        return -1;
-    TRY(read_graph(r, json_object_get(record, "main"), "main", true, &m->graph[0], w));
-    for (uint32_t i = 0; i < r->n_referenced; i++) {
-        snprintf(where, sizeof where, "referenced[%u]", i);
-        TRY(read_graph(r, json_array_get(referenced, i), where, false, &m->graph[i + 1], w));
-    }
     return 0;
 }
 
@@ -455,14 +422,6 @@ static int read_values(const struct reader *r, const struct graph *g, const uint
     return 0;
 }
 
-/* The name of a feature level, for records that give only its number. */
-static const char *origin_of_level(int64_t level)
-{
-    static const char *const origin[] = { "UNKNOWN", "V1_0",    "V1_1",    "V1_2",   "V1_3",
-                                          "AIDL_V1", "AIDL_V2", "AIDL_V3", "AIDL_V4" };
-    return origin[level];
-}
-
 static int read_header(const json_t *record, struct arena *a, struct example *e, struct why *w)
 {
     static const char *const members[] = { "name",       "since",
@@ -470,13 +429,16 @@ static int read_header(const json_t *record, struct arena *a, struct example *e,
                                            "level",      "multinomial_tolerance",
                                            "accuracy",   "main",
                                            "referenced", NULL };
+    /* by feature level, for records that give only its number */
+    static const char *const origin[] = { "UNKNOWN", "V1_0",    "V1_1",    "V1_2",   "V1_3",
+                                          "AIDL_V1", "AIDL_V2", "AIDL_V3", "AIDL_V4" };
     const json_t *tolerance = json_object_get(record, "multinomial_tolerance");
     const char *name = "", *accuracy = NULL;
     int64_t level = 0;
 
     TRY(check_members(record, "record", members, w));
     TRY(read_int(record, "level", "record", 1, 8, &level, w));
-    e->since = origin_of_level(level);
+    e->since = origin[level];
     TRY(read_string(record, "name", "record", &name, w));
     TRY(read_string(record, "since", "record", &e->since, w));
     TRY(read_string(record, "accuracy", "record", &accuracy, w));
@@ -494,12 +456,25 @@ int corpus_record_read(const json_t *record, struct arena *a, struct example *re
                        struct why *w)
 {
     struct example e = { 0 };
-    struct reader r = { .arena = a };
+    struct model *m = &e.model;
+    char where[WHERE];
 
     TRY(read_header(record, a, &e, w));
-    TRY(read_graphs(&r, record, &e.model, w));
-    TRY(make_pool(&e.model, a, w));
-    const struct graph *g = &e.model.graph[0];
+    const json_t *referenced = json_object_get(record, "referenced");
+    REQUIRE(w, !referenced || json_is_array(referenced), "referenced: not a list");
+    struct reader r = { .arena = a, .n_referenced = (uint32_t) json_array_size(referenced) };
+    m->n_graphs = r.n_referenced + 1;
+    m->graph = take(a, m->n_graphs, sizeof *m->graph, w);
+    if (!m->graph)
+        return -1;
+    TRY(read_graph(&r, json_object_get(record, "main"), "main", true, &m->graph[0], w));
+    for (uint32_t i = 0; i < r.n_referenced; i++) {
+        snprintf(where, sizeof where, "referenced[%u]", i);
+        TRY(read_graph(&r, json_array_get(referenced, i), where, false, &m->graph[i + 1], w));
+    }
+    TRY(make_pool(m, a, w));
+
+    const struct graph *g = &m->graph[0];
     TRY(read_values(&r, g, g->input, g->n_inputs, true, &e.in, w));
     TRY(read_values(&r, g, g->output, g->n_outputs, false, &e.expected, w));
     e.ignored = take(a, g->n_outputs, sizeof *e.ignored, w);
@@ -507,8 +482,8 @@ int corpus_record_read(const json_t *record, struct arena *a, struct example *re
         return -1;
     for (uint32_t i = 0; i < g->n_outputs; i++)
         e.ignored[i] = r.ignored[g->output[i]];
-    model_count_consumers(&e.model);
-    if (model_name_extensions(&e.model, a) < 0)
+    model_count_consumers(m);
+    if (model_name_extensions(m, a) < 0)
         return why_no_memory(w);
     *ret_example = e;
     return 0;

@@ -83,43 +83,31 @@ static ssize_t read_xz(struct line_reader *l, char *to, size_t n, struct why *w)
     return (ssize_t) (n - s->avail_out);
 }
 
-static ssize_t read_plain(struct line_reader *l, char *to, size_t n, struct why *w)
+/* Reads another chunk after the text read so far, which moves to the start of the buffer. */
+static int read_more(struct line_reader *l, struct why *w)
 {
-    size_t got = fread(to, 1, n, l->from);
-
-    if (got == 0 && ferror(l->from))
-        return why_fail(w, WHY_SYSTEM, "reading: %s", strerror(errno));
-    return (ssize_t) got;
-}
-
-/* Makes room for another chunk after the text read so far. */
-static int make_room(struct line_reader *l, struct why *w)
-{
+    if (l->end - l->start > l->limit)
+        return why_fail(w, WHY_INVALID, "a line is longer than %zu bytes", l->limit);
     if (l->start > 0) {
         memmove(l->text, l->text + l->start, l->end - l->start);
         l->end -= l->start;
         l->start = 0;
     }
-    if (l->size - l->end >= CHUNK)
-        return 0;
-    size_t size = l->size * 2 + CHUNK;
-    char *text = realloc(l->text, size);
-    if (!text)
-        return why_no_memory_for(w, "a line of %zu bytes", l->end);
-    l->text = text;
-    l->size = size;
-    return 0;
-}
+    if (l->size - l->end < CHUNK) {
+        size_t size = l->size * 2 + CHUNK;
+        char *text = realloc(l->text, size);
+        if (!text)
+            return why_no_memory_for(w, "a line of %zu bytes", l->end);
+        l->text = text;
+        l->size = size;
+    }
 
-static int read_more(struct line_reader *l, struct why *w)
-{
-    if (l->end - l->start > l->limit)
-        return why_fail(w, WHY_INVALID, "a line is longer than %zu bytes", l->limit);
-    TRY(make_room(l, w));
     char *to = l->text + l->end;
-    ssize_t n = l->xz ? read_xz(l, to, CHUNK, w) : read_plain(l, to, CHUNK, w);
+    ssize_t n = l->xz ? read_xz(l, to, CHUNK, w) : (ssize_t) fread(to, 1, CHUNK, l->from);
     if (n < 0)
         return -1;
+    if (n == 0 && !l->xz && ferror(l->from))
+        return why_fail(w, WHY_SYSTEM, "reading: %s", strerror(errno));
     l->ended = n == 0;
     l->end += (size_t) n;
     return 0;

@@ -48,11 +48,6 @@ struct load_lines {
     bool numbered; /* line numbers are those of the file and appear in messages */
 };
 
-static bool is_blank(const char *text, size_t n)
-{
-    return strspn(text, " \t\r") >= n;
-}
-
 /* For parse_ahead_run(). */
 static int parse_line(const char *text, size_t n, size_t number, struct arena *a,
                       struct example *ret_example, void *user, struct why *w)
@@ -61,7 +56,7 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
     const size_t shown = l->numbered ? number : 0; /* 0: none in messages */
     json_error_t error;
 
-    if (is_blank(text, n))
+    if (strspn(text, " \t\r") >= n) /* blank */
         return 0;
     json_t *record = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!record) {

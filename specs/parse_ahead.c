@@ -157,24 +157,6 @@ static int run_alone(struct line_reader *lines, const struct parse_ahead_work *w
     return result < 0 ? -1 : got < 0 ? PARSE_AHEAD_UNREAD : 0;
 }
 
-static void stop_threads(struct parse_ahead *a, const pthread_t *thread, unsigned n)
-{
-    pthread_mutex_lock(&a->lock);
-    a->stop = true;
-    pthread_cond_broadcast(&a->line_read);
-    pthread_mutex_unlock(&a->lock);
-    for (unsigned i = 0; i < n; i++)
-        pthread_join(thread[i], NULL);
-    pthread_mutex_destroy(&a->lock);
-    pthread_cond_destroy(&a->line_read);
-    pthread_cond_destroy(&a->line_parsed);
-    for (int i = 0; i < SLOTS; i++) {
-        free(a->slot[i].text);
-        arena_free(a->slot[i].arena);
-    }
-    free(a);
-}
-
 int parse_ahead_run(struct line_reader *lines, const struct parse_ahead_work *work,
                     unsigned threads, struct why *w)
 {
@@ -191,6 +173,20 @@ int parse_ahead_run(struct line_reader *lines, const struct parse_ahead_work *wo
     while (n < most && pthread_create(&thread[n], NULL, parse_lines, a) == 0)
         n++;
     int result = n ? run_ring(a, lines, w) : run_alone(lines, work, w);
-    stop_threads(a, thread, n);
+
+    pthread_mutex_lock(&a->lock);
+    a->stop = true;
+    pthread_cond_broadcast(&a->line_read);
+    pthread_mutex_unlock(&a->lock);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(thread[i], NULL);
+    pthread_mutex_destroy(&a->lock);
+    pthread_cond_destroy(&a->line_read);
+    pthread_cond_destroy(&a->line_parsed);
+    for (int i = 0; i < SLOTS; i++) {
+        free(a->slot[i].text);
+        arena_free(a->slot[i].arena);
+    }
+    free(a);
     return result;
 }

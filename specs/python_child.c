@@ -78,7 +78,9 @@ static int python_zygote_open(struct why *w)
     return -1;
 }
 
-static int send_request(const struct python_zygote_request *r, int lines, int trace)
+/* Sends the request with the child's two descriptors and waits for the reply. */
+static int exchange(const struct python_zygote_request *r, int lines, int trace,
+                    struct python_zygote_reply *ret_reply, struct why *w)
 {
     const int fd[2] = { lines, trace };
     union {
@@ -91,18 +93,11 @@ static int send_request(const struct python_zygote_request *r, int lines, int tr
     struct msghdr msg = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
     };
-
-    memcpy(CMSG_DATA(&control.header), fd, sizeof fd);
-    return sendmsg(zygote.socket, &msg, MSG_NOSIGNAL) == (ssize_t) sizeof *r ? 0 : -1;
-}
-
-static int exchange(const struct python_zygote_request *r, int lines, int trace,
-                    struct python_zygote_reply *ret_reply, struct why *w)
-{
     ssize_t n = -1;
 
+    memcpy(CMSG_DATA(&control.header), fd, sizeof fd);
     TRY(python_zygote_open(w));
-    if (send_request(r, lines, trace) == 0)
+    if (sendmsg(zygote.socket, &msg, MSG_NOSIGNAL) == (ssize_t) sizeof *r)
         do
             n = recv(zygote.socket, ret_reply, sizeof *ret_reply, 0);
         while (n < 0 && errno == EINTR);
@@ -151,19 +146,14 @@ static long traced_line(int trace, const char *path)
     return line;
 }
 
-static bool trace_contains(int trace, const char *word)
-{
-    char start[64] = "";
-    return pread(trace, start, sizeof start - 1, 0) > 0 && strstr(start, word);
-}
-
 /* Composes the reason for a child that ended without its final record. */
 static void explain_end(const struct python_zygote_request *r,
                         const struct python_zygote_reply *reply, const char *path, int trace,
                         struct why *w)
 {
-    char place[PATH_MAX + 32];
+    char place[PATH_MAX + 32], start[64] = ""; /* of the trace */
     long line = traced_line(trace, r->path);
+    bool timeout = pread(trace, start, sizeof start - 1, 0) > 0 && strstr(start, "Timeout");
 
     if (line > 0)
         snprintf(place, sizeof place, "%s:%ld", path, line);
@@ -171,7 +161,7 @@ static void explain_end(const struct python_zygote_request *r,
         snprintf(place, sizeof place, "%s", path);
     if (reply->end == ENDED_UNSTARTED)
         why_fail(w, WHY_SYSTEM, "%s: fork: %s", place, strerror(reply->value));
-    else if (reply->end == ENDED_OVERTIME || trace_contains(trace, "Timeout"))
+    else if (reply->end == ENDED_OVERTIME || timeout)
         why_fail(w, WHY_TIMEOUT, "%s: not loaded within %g s", place, r->timeout);
     else if (reply->end == ENDED_SIGNAL)
         why_fail(w, WHY_INVALID, "%s: killed by signal %d (%s)", place, reply->value,

@@ -12,19 +12,6 @@ static void drop(PyObject **o)
 }
 #define _cleanup_ref_ __attribute__((cleanup(drop)))
 
-/* Isolated from environment variables, the user's site directory and any other python3 on PATH. The
- * fixed hash seed makes the order of sets, and so the result of a specification, repeatable. */
-static PyStatus start_interpreter(PyConfig *config)
-{
-    PyConfig_InitIsolatedConfig(config);
-    config->write_bytecode = 0;
-    config->pathconfig_warnings = 0;
-    config->use_hash_seed = 1;
-    config->hash_seed = 0;
-    PyStatus status = PyConfig_SetBytesString(config, &config->program_name, HALCYON_PYTHON);
-    return PyStatus_Exception(status) ? status : Py_InitializeFromConfig(config);
-}
-
 static PyObject *host; /* halcyon.host */
 
 /* Fails with "Type: text" of the current exception and clears it. */
@@ -89,8 +76,18 @@ static int install_importer(struct why *w)
 int python_host_start(struct why *w)
 {
     PyConfig config;
-    PyStatus status = start_interpreter(&config);
 
+    /* Isolated from environment variables, the user's site directory and any other python3 on PATH.
+     * The fixed hash seed makes the order of sets, and so the result of a specification,
+     * repeatable. */
+    PyConfig_InitIsolatedConfig(&config);
+    config.write_bytecode = 0;
+    config.pathconfig_warnings = 0;
+    config.use_hash_seed = 1;
+    config.hash_seed = 0;
+    PyStatus status = PyConfig_SetBytesString(&config, &config.program_name, HALCYON_PYTHON);
+    if (!PyStatus_Exception(status))
+        status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status))
         return why_fail(w, WHY_SYSTEM, "cannot start Python: %s",

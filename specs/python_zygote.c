@@ -54,20 +54,16 @@ static void set_limit(__rlimit_resource_t what, uint64_t value)
     setrlimit(what, &limit);
 }
 
-static void restrict_self(const struct python_zygote_request *r)
+/* The child: restricts itself and loads the file. */
+static _Noreturn void run_child(const struct python_zygote_request *r, int socket, const int fd[2])
 {
+    close(socket);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     set_limit(RLIMIT_CORE, 0);
     set_limit(RLIMIT_NOFILE, MAX_FILES);
     set_limit(RLIMIT_CPU, (uint64_t) r->timeout + SPARE_CPU);
     set_limit(RLIMIT_FSIZE, r->memory_limit);
     set_limit(RLIMIT_AS, address_space() + r->memory_limit);
-}
-
-static _Noreturn void run_child(const struct python_zygote_request *r, int socket, const int fd[2])
-{
-    close(socket);
-    restrict_self(r);
     _exit(python_host_load(r->kind, r->path, fd[0], fd[1], r->timeout) < 0 ? 1 : 0);
 }
 
@@ -156,25 +152,20 @@ static int receive(int socket, struct python_zygote_request *r, int fd[2])
     return 1;
 }
 
-static void reset_signals(void)
+/* Drops what the fork inherited: terminal, descriptors, signal handlers.  Moves the socket to
+ * FIRST_FD. */
+static void detach(int *socket)
 {
     sigset_t none;
 
+    setsid();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     for (int s = 1; s < SIGRTMAX; s++)
         signal(s, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-}
-
-/* Drops what the fork inherited: terminal, descriptors, signal handlers.  Moves the socket to
- * FIRST_FD. */
-static void detach(int *socket)
-{
-    setsid();
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    reset_signals();
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < FIRST_FD; fd++)
         dup2(null, fd);

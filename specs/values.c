@@ -44,69 +44,36 @@ int base64_decode(const char *text, size_t n, struct arena *a, void **ret_data, 
     return 0;
 }
 
-/* An integer or boolean within the type's range; false: it is not. */
-static bool read_integer(const json_t *number, const struct codec *c, double *ret_value)
-{
-    double value = json_is_true(number) ? 1 : json_is_false(number) ? 0 : json_number_value(number);
-
-    if (!json_is_number(number) && !json_is_boolean(number))
-        return false;
-    if (value != trunc(value) || !(value >= c->min && value <= c->max))
-        return false;
-    *ret_value = value;
-    return true;
-}
-
-static bool read_real(const json_t *number, double *ret_value)
-{
-    double value = json_number_value(number);
-
-    if (!json_is_number(number) || !(fabs(value) <= FLT_MAX))
-        return false;
-    *ret_value = (float) value; /* fp16 values are rounded twice, through binary32 */
-    return true;
-}
-
 static bool is_bool(enum dtype dtype)
 {
     return dtype == DT_BOOL || dtype == DT_B8;
 }
 
-/* 64-bit integers, which double does not represent exactly. */
-static int read_long(const json_t *number, void *to)
-{
-    int64_t value = json_integer_value(number);
-
-    memcpy(to, &value, sizeof(value));
-    return json_is_integer(number) ? 0 : -1;
-}
-
+/* Stores one value; -1: it is not a value of the type. */
 static int read_element(const json_t *number, enum dtype dtype, void *to)
 {
     const struct codec *c = dtype_info[dtype].codec;
-    double value = 0;
+    bool boolean = is_bool(dtype), integer = c->integer || boolean;
 
-    if (c->integer && c->size == sizeof(int64_t))
-        return read_long(number, to);
-    bool fits =
-        c->integer || is_bool(dtype) ? read_integer(number, c, &value) : read_real(number, &value);
-
-    if (is_bool(dtype) && fits && value != 0 && value != 1)
-        fits = false;
-    if (!fits)
+    if (c->integer && c->size == sizeof(int64_t)) { /* double does not represent it exactly */
+        int64_t value = json_integer_value(number);
+        memcpy(to, &value, sizeof(value));
+        return json_is_integer(number) ? 0 : -1;
+    }
+    if (!json_is_number(number) && !(integer && json_is_boolean(number)))
         return -1;
+    double value = json_is_true(number) ? 1 : json_is_false(number) ? 0 : json_number_value(number);
+    if (integer && (value != trunc(value) || !(value >= c->min && value <= c->max)))
+        return -1;
+    if (boolean && value != 0 && value != 1)
+        return -1;
+    if (!integer) {
+        if (!(fabs(value) <= FLT_MAX))
+            return -1;
+        value = (float) value; /* fp16 values are rounded twice, through binary32 */
+    }
     c->narrow(&value, 1, 0, 1, to);
     return 0;
-}
-
-static int fail_element(const json_t *number, enum dtype dtype, const char *where, size_t i,
-                        struct why *w)
-{
-    char *text = json_dumps(number, JSON_ENCODE_ANY | JSON_COMPACT);
-    why_fail(w, WHY_INVALID, "%s.data[%zu]: %.40s is not a value of %s", where, i,
-             text ? text : "this", dtype_info[dtype].name);
-    free(text);
-    return -1;
 }
 
 static int read_data(const json_t *list, enum dtype dtype, const char *where, struct arena *a,
@@ -119,22 +86,19 @@ static int read_data(const json_t *list, enum dtype dtype, const char *where, st
         return why_no_memory_for(w, "%s.data: %zu values", where, n);
     for (size_t i = 0; i < n; i++) {
         const json_t *number = json_array_get(list, i);
-        if (read_element(number, dtype, data + i * size) < 0)
-            return fail_element(number, dtype, where, i, w);
+        if (read_element(number, dtype, data + i * size) == 0)
+            continue;
+        char *text = json_dumps(number, JSON_ENCODE_ANY | JSON_COMPACT);
+        why_fail(w, WHY_INVALID, "%s.data[%zu]: %.40s is not a value of %s", where, i,
+                 text ? text : "this", dtype_info[dtype].name);
+        free(text);
+        return -1;
     }
     *ret_values = (struct values){ .given = true, .data = data, .count = n };
     return 0;
 }
 
 /* Stored bytes are not checked, except that a boolean is 0 or 1. */
-static int check_bools(const uint8_t *data, size_t n, const char *where, struct why *w)
-{
-    for (size_t i = 0; i < n; i++)
-        REQUIRE(w, data[i] <= 1, "%s.bytes: byte %zu of a boolean is %d: must be 0 or 1", where, i,
-                data[i]);
-    return 0;
-}
-
 static int read_bytes(const json_t *text, enum dtype dtype, const char *where, struct arena *a,
                       struct values *ret_values, struct why *w)
 {
@@ -146,8 +110,10 @@ static int read_bytes(const json_t *text, enum dtype dtype, const char *where, s
         return why_prefix(w, "%s.bytes", where);
     REQUIRE(w, length % size == 0, "%s.bytes: %zu bytes are no whole number of elements of %s",
             where, length, dtype_info[dtype].name);
-    if (is_bool(dtype))
-        TRY(check_bools(data, length, where, w));
+    const uint8_t *byte = data;
+    for (size_t i = 0; is_bool(dtype) && i < length; i++)
+        REQUIRE(w, byte[i] <= 1, "%s.bytes: byte %zu of a boolean is %d: must be 0 or 1", where, i,
+                byte[i]);
     *ret_values = (struct values){ .given = true, .data = data, .count = length / size };
     return 0;
 }

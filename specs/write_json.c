@@ -111,23 +111,6 @@ static void put_operand(const struct operand *o, const struct tensor *value, boo
     fputc('}', to);
 }
 
-static int put_operations(const struct graph *g, FILE *to, struct why *w)
-{
-    for (uint32_t i = 0; i < g->n_operations; i++) {
-        const struct operation *op = &g->operation[i];
-        char text[EXTENSION_TEXT];
-        const char *name = op_name(op->code, text);
-        if (!name)
-            return why_fail(w, WHY_UNSUPPORTED,
-                            "operation %" PRIu32 ": code %" PRId32 " has no name", i, op->code);
-        fprintf(to, "%s{\"op\":\"%s\"", i ? "," : "", name);
-        put_indexes("in", op->in, op->n_in, to);
-        put_indexes("out", op->out, op->n_out, to);
-        fputc('}', to);
-    }
-    return 0;
-}
-
 /* Position of operand i among `index`, or -1. */
 static int64_t position(const uint32_t *index, uint32_t n, uint32_t i)
 {
@@ -149,7 +132,18 @@ static int put_graph(const struct graph *g, const struct example *e, FILE *to, s
         put_operand(&g->operand[i], value, out >= 0 && e->ignored && e->ignored[out], to);
     }
     fputs("],\"operations\":[", to);
-    TRY(put_operations(g, to, w));
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        const struct operation *op = &g->operation[i];
+        char text[EXTENSION_TEXT];
+        const char *name = op_name(op->code, text);
+        if (!name)
+            return why_fail(w, WHY_UNSUPPORTED,
+                            "operation %" PRIu32 ": code %" PRId32 " has no name", i, op->code);
+        fprintf(to, "%s{\"op\":\"%s\"", i ? "," : "", name);
+        put_indexes("in", op->in, op->n_in, to);
+        put_indexes("out", op->out, op->n_out, to);
+        fputc('}', to);
+    }
     fputc(']', to);
     put_indexes("inputs", g->input, g->n_inputs, to);
     put_indexes("outputs", g->output, g->n_outputs, to);

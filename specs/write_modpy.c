@@ -85,19 +85,14 @@ static void put_values(struct writer *w, const struct tensor *t)
     fputc(']', w->to);
 }
 
-static void put_dims(struct writer *w, const struct shape *s)
-{
-    for (uint32_t i = 0; i < s->rank; i++)
-        fprintf(w->to, "%s%" PRIu32, i ? ", " : "", s->dim[i]);
-}
-
 /* The type as a tuple; per-channel types in the older form, which takes extraParams. */
 static void put_type(struct writer *w, const struct tensor *t)
 {
     char text[ELEMENT_TEXT], name[EXTENSION_TEXT];
 
     fprintf(w->to, t->channel_scale ? "\"%s\", \"{" : "(\"%s\", [", type_name(t->dtype, name));
-    put_dims(w, &t->shape);
+    for (uint32_t i = 0; i < t->shape.rank; i++)
+        fprintf(w->to, "%s%" PRIu32, i ? ", " : "", t->shape.dim[i]);
     if (t->channel_scale) {
         fputs("}\"", w->to);
         return;
@@ -108,29 +103,25 @@ static void put_type(struct writer *w, const struct tensor *t)
     fputc(')', w->to);
 }
 
-static void put_channels(struct writer *w, const struct tensor *t)
-{
-    char text[ELEMENT_TEXT];
-
-    if (!t->channel_scale)
-        return;
-    fprintf(w->to, ", extraParams=SymmPerChannelQuantParams(channelDim=%" PRIu32 ", scales=[",
-            t->channel_dim);
-    for (uint32_t i = 0; i < t->n_channels; i++)
-        fprintf(w->to, "%s%s", i ? ", " : "", real_text((double) t->channel_scale[i], text));
-    fputs("])", w->to);
-}
-
-static void put_extension_data(struct writer *w, const struct tensor *t)
+/* Channel scales and the data of extensions. */
+static void put_extra_params(struct writer *w, const struct tensor *t)
 {
     const uint8_t *data = t->extension;
+    char text[ELEMENT_TEXT];
 
-    if (!t->extension_length)
-        return;
-    fputs(", extraParams=ExtensionData(bytes.fromhex(\"", w->to);
-    for (size_t i = 0; i < t->extension_length; i++)
-        fprintf(w->to, "%02x", data[i]);
-    fputs("\"))", w->to);
+    if (t->channel_scale) {
+        fprintf(w->to, ", extraParams=SymmPerChannelQuantParams(channelDim=%" PRIu32 ", scales=[",
+                t->channel_dim);
+        for (uint32_t i = 0; i < t->n_channels; i++)
+            fprintf(w->to, "%s%s", i ? ", " : "", real_text((double) t->channel_scale[i], text));
+        fputs("])", w->to);
+    }
+    if (t->extension_length) {
+        fputs(", extraParams=ExtensionData(bytes.fromhex(\"", w->to);
+        for (size_t i = 0; i < t->extension_length; i++)
+            fprintf(w->to, "%02x", data[i]);
+        fputs("\"))", w->to);
+    }
 }
 
 static void put_lifetime_switch(struct writer *w, const struct operand *o)
@@ -180,8 +171,7 @@ static void put_operand(struct writer *w, uint32_t g, uint32_t i)
     } else if (o->life == LIFE_NO_VALUE) {
         fputs(", None", w->to);
     }
-    put_channels(w, &o->tensor);
-    put_extension_data(w, &o->tensor);
+    put_extra_params(w, &o->tensor);
     fputs(")\n", w->to);
 }
 
@@ -209,12 +199,11 @@ static int put_operation(struct writer *w, uint32_t g, const struct operation *o
     return 0;
 }
 
-static int put_graph(struct writer *w, uint32_t g, struct why *why);
-
-/* Writes the graphs that this one refers to, unless they are written already. */
-static int put_referenced(struct writer *w, uint32_t g, struct why *why)
+/* Writes the graph, after those that it refers to and that are not written yet. */
+static int put_graph(struct writer *w, uint32_t g, struct why *why)
 {
     const struct graph *graph = &w->e->model.graph[g];
+    char model[NAME] = "main";
 
     w->seen[g] = 1;
     for (uint32_t i = 0; i < graph->n_operands; i++) {
@@ -225,15 +214,7 @@ static int put_referenced(struct writer *w, uint32_t g, struct why *why)
         TRY(put_graph(w, other, why));
     }
     w->seen[g] = 2;
-    return 0;
-}
 
-static int put_graph(struct writer *w, uint32_t g, struct why *why)
-{
-    const struct graph *graph = &w->e->model.graph[g];
-    char model[NAME] = "main";
-
-    TRY(put_referenced(w, g, why));
     fputc('\n', w->to);
     for (uint32_t i = 0; i < graph->n_operands; i++)
         put_operand(w, g, i);
@@ -309,22 +290,17 @@ static int put_example(struct writer *w, struct why *why)
     return 0;
 }
 
-static void put_comment(const char *comment, FILE *to)
-{
-    while (comment && *comment) {
-        size_t n = strcspn(comment, "\r\n");
-        fprintf(to, "# %.*s\n", (int) n, comment);
-        comment += n + (comment[n] != '\0');
-    }
-}
-
 int specs_write_modpy(const struct example *e, const char *comment, FILE *to, struct why *why)
 {
     struct writer w = { .e = e, .to = to, .seen = calloc(e->model.n_graphs, 1) };
 
     if (!w.seen)
         return why_no_memory(why);
-    put_comment(comment, to);
+    while (comment && *comment) {
+        size_t n = strcspn(comment, "\r\n");
+        fprintf(to, "# %.*s\n", (int) n, comment);
+        comment += n + (comment[n] != '\0');
+    }
     int result = put_graph(&w, 0, why);
     if (result == 0)
         result = put_example(&w, why);
