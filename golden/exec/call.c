@@ -365,46 +365,32 @@ static int evaluate_reals(struct call *c, struct value *const *in, struct value 
     return 0;
 }
 
-static int evaluate_exact(struct call *c, struct value *const *out, const struct evaluation *e,
-                          struct why *w)
-{
-    TRY(c->op->eval_exact(c, w));
-    int rc = e->options->bounds && has_error(c) ? undecided(c, e, out) : 0;
-    return rc < 0 ? why_no_memory_for(w, "%s", c->op->name) : 0;
-}
-
-static int take_shape(const struct call *c, uint32_t i, const struct shape *declared,
-                      struct tensor *t, struct why *w)
-{
-    const struct shape *s = &c->out[i]->shape;
-    char a[SHAPE_TEXT], b[SHAPE_TEXT];
-    bool fits = s->rank == declared->rank;
-
-    for (uint32_t d = 0; fits && d < s->rank; d++)
-        fits = declared->dim[d] == 0 || declared->dim[d] == s->dim[d];
-    if (!fits)
-        return why_fail(w, WHY_EXECUTION, "%s: output %u is declared %s, but its shape is %s",
-                        c->op->name, i, shape_text(declared, a), shape_text(s, b));
-    if (shape_check_size(s, dtype_info[t->dtype].codec->size) < 0)
-        return why_fail(w, WHY_EXECUTION, "%s: output %u is too large", c->op->name, i);
-    t->shape = *s;
-    return 0;
-}
-
-/* Sets output shapes that depend on values. */
+/* Sets output shapes that depend on values; they must fit the declared ones. */
 static int measure_outputs(struct call *c, struct value *const *in, struct value *const *out,
                            const struct evaluation *e, struct why *w)
 {
+    uint32_t n_out = c->n_out < MAX_OUT_ROLES ? c->n_out : MAX_OUT_ROLES;
     struct shape declared[MAX_OUT_ROLES];
+    char a[SHAPE_TEXT], b[SHAPE_TEXT];
 
     if (!c->op->measure)
         return 0;
     TRY(widen_inputs(c, in, e, w));
-    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++)
+    for (uint32_t i = 0; i < n_out; i++)
         declared[i] = c->out[i]->shape;
     TRY(c->op->measure(c, w));
-    for (uint32_t i = 0; i < c->n_out && i < MAX_OUT_ROLES; i++)
-        TRY(take_shape(c, i, &declared[i], &out[i]->tensor, w));
+    for (uint32_t i = 0; i < n_out; i++) {
+        const struct shape *s = &c->out[i]->shape;
+        bool fits = s->rank == declared[i].rank;
+        for (uint32_t d = 0; fits && d < s->rank; d++)
+            fits = declared[i].dim[d] == 0 || declared[i].dim[d] == s->dim[d];
+        if (!fits)
+            return why_fail(w, WHY_EXECUTION, "%s: output %u is declared %s, but its shape is %s",
+                            c->op->name, i, shape_text(&declared[i], a), shape_text(s, b));
+        if (shape_check_size(s, dtype_info[out[i]->tensor.dtype].codec->size) < 0)
+            return why_fail(w, WHY_EXECUTION, "%s: output %u is too large", c->op->name, i);
+        out[i]->tensor.shape = *s;
+    }
     return 0;
 }
 
@@ -471,8 +457,12 @@ static int evaluate_nhwc(struct call *c, struct value *const *in, struct value *
         out[i]->kind = kind;
     if (c->op->move && (!c->op->moves || c->op->moves(c)))
         return move_values(c, e, in, out, w);
-    if (c->op->eval_exact)
-        return evaluate_exact(c, out, e, w);
+    if (c->op->eval_exact) {
+        TRY(c->op->eval_exact(c, w));
+        if (e->options->bounds && has_error(c) && undecided(c, e, out) < 0)
+            return why_no_memory_for(w, "%s", c->op->name);
+        return 0;
+    }
     TRY(evaluate_reals(c, in, out, e, w));
     return keep_odds(c, e, out[0], w);
 }

@@ -97,27 +97,19 @@ static int copy_pools(struct model *m, struct arena *a)
     return 0;
 }
 
-/* The data of a constant in the copy: in the copied pool, or copied separately. */
-static int copy_data(const struct model *from, const struct model *to, const struct operand *o,
-                     struct arena *a, const void **ret_data)
-{
-    const char *data = o->tensor.data;
-
-    if (o->life == LIFE_CONSTANT_REFERENCE && data && o->pool < from->n_pools) {
-        const char *base = from->pool[o->pool].data;
-        *ret_data = (const char *) to->pool[o->pool].data + (data - base);
-        return 0;
-    }
-    return copy_bytes(a, data, o->length, ret_data);
-}
-
 static int copy_operand(const struct model *source, const struct model *copy,
                         const struct operand *from, struct arena *a, struct operand *to)
 {
-    const void *data, *scales, *extension, *name;
+    const void *data = from->tensor.data, *scales, *extension, *name;
 
     *to = *from;
-    TRY(copy_data(source, copy, from, a, &data));
+    /* a constant's data: in the copied pool, or copied separately */
+    if (from->life == LIFE_CONSTANT_REFERENCE && data && from->pool < source->n_pools) {
+        const char *base = source->pool[from->pool].data;
+        data = (const char *) copy->pool[from->pool].data + ((const char *) data - base);
+    } else {
+        TRY(copy_bytes(a, data, from->length, &data));
+    }
     TRY(copy_bytes(a, from->tensor.channel_scale, sizeof(float) * from->tensor.n_channels,
                    &scales));
     TRY(copy_bytes(a, from->tensor.extension, from->tensor.extension_length, &extension));

@@ -123,29 +123,26 @@ static int read_sizes(const struct call *c, struct traversal *t, struct why *w)
     return 0;
 }
 
-/* Indexes of a block dimension advance by elements, those of the tensor's dimension by blocks. */
-static void find_steps(struct traversal *t)
+static int read_traversal(const struct call *c, struct traversal *ret, struct why *w)
 {
     ptrdiff_t stride[MAX_RANK], block[MAX_RANK];
 
-    element_strides(&t->out, stride);
-    for (uint32_t d = 0; d < t->out.rank; d++)
-        block[d] = 1;
-    for (uint32_t i = t->n; i-- > 0;) {
-        struct tier *l = &t->tier[i];
-        l->step = stride[l->dimension] * (l->block ? 1 : block[l->dimension]);
-        if (l->block)
-            block[l->dimension] = (ptrdiff_t) l->size;
-    }
-}
-
-static int read_traversal(const struct call *c, struct traversal *ret, struct why *w)
-{
     *ret = (struct traversal){ 0 };
     TRY(read_order(c, ret, w));
     TRY(read_sizes(c, ret, w));
     REQUIRE(w, shape_check_size(&ret->out, 1) == 0, "the tensor has too many elements");
-    find_steps(ret);
+
+    /* indexes of a block dimension advance by elements, those of the tensor's dimension by blocks
+     */
+    element_strides(&ret->out, stride);
+    for (uint32_t d = 0; d < ret->out.rank; d++)
+        block[d] = 1;
+    for (uint32_t i = ret->n; i-- > 0;) {
+        struct tier *l = &ret->tier[i];
+        l->step = stride[l->dimension] * (l->block ? 1 : block[l->dimension]);
+        if (l->block)
+            block[l->dimension] = (ptrdiff_t) l->size;
+    }
     for (uint32_t i = 0; i < ret->n && 2 * i + 1 < c->n_many; i++) {
         struct tier *l = &ret->tier[i];
         l->segment = list_of(c->arg[c->many_at + 2 * i], &l->n_segments);
@@ -191,22 +188,6 @@ static int check_values(const struct call *c, const struct traversal *t, struct 
     return 0;
 }
 
-static bool all_known(const struct call *c)
-{
-    for (int role = ORDER; role <= SIZES; role++)
-        if (!call_known(c, role))
-            return false;
-    return true;
-}
-
-static bool indexes_known(const struct call *c)
-{
-    for (uint32_t i = 0; i < c->n_many; i++)
-        if (c->arg[c->many_at + i] && !c->arg[c->many_at + i]->data)
-            return false;
-    return true;
-}
-
 static int infer(struct call *c, struct why *w)
 {
     uint32_t levels = c->letter['t'];
@@ -214,11 +195,15 @@ static int infer(struct call *c, struct why *w)
 
     REQUIRE(w, c->n_many == 2 * levels, "%u array_segments and array_indices, must be %u",
             c->n_many, 2 * levels);
-    if (!all_known(c))
-        return 0;
+    for (int role = ORDER; role <= SIZES; role++)
+        if (!call_known(c, role))
+            return 0;
     TRY(read_traversal(c, &t, w));
     c->out[0]->shape = t.out;
-    return indexes_known(c) ? check_values(c, &t, w) : 0;
+    for (uint32_t i = 0; i < c->n_many; i++)
+        if (c->arg[c->many_at + i] && !c->arg[c->many_at + i]->data)
+            return 0;
+    return check_values(c, &t, w);
 }
 
 /* Whether all levels from i on are dense: they are copied at once. */
@@ -381,23 +366,18 @@ static bool draw_order(const struct call *c, struct drawer *d, struct tensor *to
     return true;
 }
 
-static bool draw_block(const struct call *c, struct drawer *d, struct tensor *to)
-{
-    const int32_t *order = c->in[ORDER]->data;
-
-    to->shape = (struct shape){ 1, { 1 } };
-    *(int32_t *) to->data = 0;
-    return levels_of(c) == 2 && order[0] == 0 && d->below(d, 2);
-}
-
 static bool draw(const struct call *c, int role, struct drawer *d, struct tensor *to)
 {
     int32_t *value = to->data;
 
     if (role == ORDER)
         return draw_order(c, d, to);
-    if (role == BLOCK_MAP)
-        return draw_block(c, d, to);
+    if (role == BLOCK_MAP) {
+        const int32_t *order = c->in[ORDER]->data;
+        to->shape = (struct shape){ 1, { 1 } };
+        value[0] = 0;
+        return levels_of(c) == 2 && order[0] == 0 && d->below(d, 2);
+    }
     to->shape = (struct shape){ 1, { levels_of(c) } };
     for (uint32_t i = 0; role == FORMATS && i < levels_of(c); i++)
         value[i] = (int32_t) d->below(d, 2);

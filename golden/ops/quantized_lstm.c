@@ -167,8 +167,8 @@ static void normalise(const struct run *r, int norm, int bias, int16_t *gate)
     }
 }
 
-/* Computes the inputs of gate g's activation, Q3.12. */
-static void sum_gate(const struct run *r, int g)
+/* Computes gate g: the sum, Q3.12, and its activation, Q0.15. */
+static void compute_gate(const struct run *r, int g)
 {
     static const int peephole[] = { LSTM_CELL_TO_INPUT, LSTM_CELL_TO_FORGET, NO_OPERAND,
                                     LSTM_CELL_TO_OUTPUT };
@@ -186,13 +186,6 @@ static void sum_gate(const struct run *r, int g)
         add_peephole(r, CELL + peephole[g], r->cell, scale, gate);
     for (size_t b = 0; c->in[norm] && b < r->batch && r->units; b++)
         normalise(r, norm, bias, gate + b * r->units);
-}
-
-/* Applies gate g's activation; the results are Q0.15. */
-static void finish_gate(const struct run *r, int g)
-{
-    int16_t *gate = r->gate[g];
-
     for (size_t i = 0; i < r->batch * r->units; i++)
         gate[i] = g == LSTM_GATE_CELL ? fixed_tanh(gate[i], 3) : fixed_logistic(gate[i]);
 }
@@ -278,18 +271,6 @@ static int run_init(struct run *r, struct why *w)
     return 0;
 }
 
-static void step(const struct run *r)
-{
-    for (int g = 0; g < LSTM_GATES; g++) {
-        if (g == LSTM_GATE_OUTPUT)
-            update_cell(r); /* the output gate's peephole reads the new cell state */
-        if (g == LSTM_GATE_INPUT && !r->c->in[CELL + LSTM_INPUT_TO_INPUT])
-            continue;
-        sum_gate(r, g);
-        finish_gate(r, g);
-    }
-}
-
 static int eval(struct call *c, struct why *w)
 {
     struct run r = { c };
@@ -301,7 +282,12 @@ static int eval(struct call *c, struct why *w)
     if (!hidden)
         return why_no_memory_for(w, "%s: %zu values", c->op->name, n_out);
     double *output = c->in[CELL + LSTM_PROJECTION] ? hidden + 2 * units : hidden;
-    step(&r);
+    for (int g = 0; g < LSTM_GATES; g++) {
+        if (g == LSTM_GATE_OUTPUT)
+            update_cell(&r); /* the output gate's peephole reads the new cell state */
+        if (g != LSTM_GATE_INPUT || c->in[CELL + LSTM_INPUT_TO_INPUT])
+            compute_gate(&r, g);
+    }
     compute_hidden(&r, hidden);
     if (output != hidden)
         project(&r, hidden, hidden + units, output);
