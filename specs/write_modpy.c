@@ -49,24 +49,21 @@ static bool is_plain_name(const char *name)
     return name && *name && strlen(name) < 64 && strspn(name, letters) == strlen(name);
 }
 
-/* A real number as a Python expression. */
-static const char *python_real(double value, char text[ELEMENT_TEXT])
+/* An element as a Python expression. */
+static const char *python_element(const struct tensor *t, size_t i, char text[ELEMENT_TEXT])
 {
+    double value = element_value(t, i);
+
+    switch (element_kind(t->dtype)) {
+    case ELEMENT_BOOL: return value != 0 ? "True" : "False";
+    case ELEMENT_INTEGER: return integer_text(t, i, text);
+    case ELEMENT_REAL: break;
+    }
     if (isfinite(value))
         return real_text(value, text);
     snprintf(text, ELEMENT_TEXT, "float(\"%s%s\")", signbit(value) ? "-" : "",
              isnan(value) ? "nan" : "inf");
     return text;
-}
-
-static const char *python_element(const struct tensor *t, size_t i, char text[ELEMENT_TEXT])
-{
-    switch (element_kind(t->dtype)) {
-    case ELEMENT_REAL: return python_real(element_value(t, i), text);
-    case ELEMENT_BOOL: return element_value(t, i) != 0 ? "True" : "False";
-    case ELEMENT_INTEGER: break;
-    }
-    return integer_text(t, i, text);
 }
 
 /* [1, 2, ...], wrapped at WIDTH columns. */
@@ -124,16 +121,6 @@ static void put_extra_params(struct writer *w, const struct tensor *t)
     }
 }
 
-static void put_lifetime_switch(struct writer *w, const struct operand *o)
-{
-    bool shared = o->life == LIFE_CONSTANT_REFERENCE;
-
-    if ((o->life != LIFE_CONSTANT_COPY && !shared) || shared == w->shared)
-        return;
-    fprintf(w->to, "Configuration.use_shm_for_weights = %s\n", shared ? "True" : "False");
-    w->shared = shared;
-}
-
 /* The constructor by lifetime; an output without expected value is an IgnoredOutput. */
 static const char *constructor(const struct writer *w, uint32_t g, uint32_t i)
 {
@@ -154,9 +141,14 @@ static const char *constructor(const struct writer *w, uint32_t g, uint32_t i)
 static void put_operand(struct writer *w, uint32_t g, uint32_t i)
 {
     const struct operand *o = &w->e->model.graph[g].operand[i];
+    bool shared = o->life == LIFE_CONSTANT_REFERENCE;
+    bool constant = o->life == LIFE_CONSTANT_COPY || shared;
     char name[NAME];
 
-    put_lifetime_switch(w, o);
+    if (constant && shared != w->shared) {
+        fprintf(w->to, "Configuration.use_shm_for_weights = %s\n", shared ? "True" : "False");
+        w->shared = shared;
+    }
     variable(w, g, i, name);
     if (o->life == LIFE_SUBGRAPH) {
         fprintf(w->to, "%s = SubgraphReference(\"%s\", g%" PRIu32 ")\n", name, name, o->subgraph);
@@ -165,7 +157,7 @@ static void put_operand(struct writer *w, uint32_t g, uint32_t i)
     fprintf(w->to, "%s = %s(\"%s\", ", name, constructor(w, g, i),
             is_plain_name(o->name) ? o->name : name);
     put_type(w, &o->tensor);
-    if (o->life == LIFE_CONSTANT_COPY || o->life == LIFE_CONSTANT_REFERENCE) {
+    if (constant) {
         fputs(", ", w->to);
         put_values(w, &o->tensor);
     } else if (o->life == LIFE_NO_VALUE) {
