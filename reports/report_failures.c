@@ -5,12 +5,19 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "reports/escape.h"
+#include "reports/graph_layout.h"
 #include "reports/report_internal.h"
 
-enum { SHOWN_WHOLE = 200, SHOWN_ROWS = 2000 };
+enum {
+    SHOWN_WHOLE = 200,
+    SHOWN_ROWS = 2000,
+    LARGEST_GRAPH = 400 * 1000, /* bytes of DOT; larger ones take too long to lay out */
+    LARGEST_SPEC = 60 * 1000    /* bytes shown */
+};
 
 /* SQL function: a reason with each number replaced by "#". */
 static void gist(sqlite3_context *context, int n, sqlite3_value **value)
@@ -153,17 +160,68 @@ static void put_line(const struct report *r, sqlite3_stmt *row)
         170 - band, 2 * band, band < 4 ? band : 4, at, at);
 }
 
-static void put_command(const struct report *r, sqlite3_stmt *row, int column)
+/* Writes a case's graph, with output mark_output highlighted (-1: none). */
+static void put_graph(const struct report *r, const char *dot, int64_t mark_output)
 {
-    if (sqlite3_column_type(row, column) == SQLITE_NULL)
+    struct why why;
+    char *svg = NULL;
+    if (!dot)
         return;
-    fputs("<div class=\"command\"><code>", r->to);
-    report_put_column(r, row, column);
-    fputs("</code><button data-copy>copy</button></div>\n", r->to);
+    if (strlen(dot) > LARGEST_GRAPH) {
+        fputs(
+            "<p class=\"soft\">The graph is too large for this page; halcyon dump draws it.</p>\n",
+            r->to);
+        return;
+    }
+    if (graph_layout_svg(dot, mark_output, &svg, &why) < 0) {
+        fputs("<p class=\"soft\">", r->to);
+        escape_put(why.text, 0, r->to);
+        fputs("</p>\n", r->to);
+        return;
+    }
+    /* Without the XML prologue.  The style sheet scales the drawing from its natural width. */
+    const char *start = strstr(svg, "<svg");
+    int width = 0;
+    if (start && sscanf(start, "<svg width=\"%dpt\"", &width) == 1)
+        fprintf(r->to, "<figure class=\"graph\" style=\"--natural:%dpt\">%s</figure>\n", width,
+                start);
+    free(svg);
 }
 
-static void put_facts(const struct report *r, sqlite3_stmt *row)
+static void put_spec(const struct report *r, const char *spec)
 {
+    if (!spec)
+        return;
+    size_t length = strlen(spec);
+    fputs("<details class=\"spec\"><summary class=\"soft\">specification</summary><pre>", r->to);
+    escape_put(spec, LARGEST_SPEC, r->to);
+    fputs("</pre>", r->to);
+    if (length > LARGEST_SPEC)
+        fprintf(r->to,
+                "<p class=\"soft\">The first %d of %zu bytes; the database has the whole text.</p>",
+                LARGEST_SPEC, length);
+    fputs("</details>\n", r->to);
+}
+
+/* The failure at the left, its graph at the right, the specification below. */
+static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    (void) user, (void) w;
+    fputs("<section class=\"case\"><h3>", r->to);
+    report_put_column(r, row, NAME);
+    fputs("</h3><p class=\"why\">", r->to);
+    report_put_column(r, row, WHY);
+    fputs("</p>\n", r->to);
+    if (sqlite3_column_type(row, REPLAY) != SQLITE_NULL) {
+        fputs("<div class=\"command\"><code>", r->to);
+        report_put_column(r, row, REPLAY);
+        fputs("</code><button data-copy>copy</button></div>\n", r->to);
+    }
+
+    fputs("<div class=\"split\"><div>\n", r->to);
+    put_line(r, row);
+    put_worst(r, row);
+
     fputs("<dl>\n", r->to);
     put_fact(r, row, "reached", STAGE);
     put_fact(r, row, "status", STATUS);
@@ -179,27 +237,13 @@ static void put_facts(const struct report *r, sqlite3_stmt *row)
         fputs("</dd>\n", r->to);
     }
     fputs("</dl>\n", r->to);
-}
 
-static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
-{
-    (void) user, (void) w;
-    fputs("<section class=\"case\"><h3>", r->to);
-    report_put_column(r, row, NAME);
-    fputs("</h3><p class=\"why\">", r->to);
-    report_put_column(r, row, WHY);
-    fputs("</p>\n", r->to);
-    put_command(r, row, REPLAY);
-    fputs("<div class=\"split\"><div>\n", r->to);
-    put_line(r, row);
-    put_worst(r, row);
-    put_facts(r, row);
     fputs("</div><div>\n", r->to);
     const char *output = (const char *) sqlite3_column_text(row, OUTPUT);
-    report_put_graph(r, (const char *) sqlite3_column_text(row, DOT),
-                     output ? sqlite3_column_int64(row, OUTPUT) : -1);
+    put_graph(r, (const char *) sqlite3_column_text(row, DOT),
+              output ? sqlite3_column_int64(row, OUTPUT) : -1);
     fputs("</div></div>\n", r->to);
-    report_put_spec(r, (const char *) sqlite3_column_text(row, SPEC));
+    put_spec(r, (const char *) sqlite3_column_text(row, SPEC));
     fputs("</section>\n", r->to);
     return 0;
 }
@@ -261,19 +305,6 @@ static int put_group(const struct report *r, sqlite3_stmt *row, void *user, stru
     return 0;
 }
 
-static void put_limits(const struct report *r, int64_t n)
-{
-    fputs("<p class=\"soft\">", r->to);
-    if (n > SHOWN_WHOLE)
-        fprintf(r->to,
-                "%d cases are shown in full, with graph and specification, the smallest models of "
-                "each group first; the others as table rows.",
-                SHOWN_WHOLE);
-    if (n > SHOWN_WHOLE + SHOWN_ROWS)
-        fprintf(r->to, " Only %d rows are shown; the database has all cases.", SHOWN_ROWS);
-    fputs("</p>\n", r->to);
-}
-
 int report_put_failures(const struct report *r, struct why *w)
 {
     int64_t n;
@@ -288,7 +319,15 @@ int report_put_failures(const struct report *r, struct why *w)
     fputs("<h2>Not conforming<small>by target, verdict, operation that wrote the output, and "
           "reason</small></h2>\n",
           r->to);
-    put_limits(r, n);
+    fputs("<p class=\"soft\">", r->to);
+    if (n > SHOWN_WHOLE)
+        fprintf(r->to,
+                "%d cases are shown in full, with graph and specification, the smallest models of "
+                "each group first; the others as table rows.",
+                SHOWN_WHOLE);
+    if (n > SHOWN_WHOLE + SHOWN_ROWS)
+        fprintf(r->to, " Only %d rows are shown; the database has all cases.", SHOWN_ROWS);
+    fputs("</p>\n", r->to);
     fputs("<div class=\"tools\"><input type=\"search\" data-filter=\".group\" "
           "placeholder=\"filter: target, verdict, operation, case ...\" "
           "aria-label=\"filter\"></div>\n",

@@ -6,18 +6,12 @@
 
 #include "reports/report_internal.h"
 
-static void put_time(const struct report *r)
-{
-    char text[64];
-    struct tm tm;
-    time_t now = time(NULL);
-    if (gmtime_r(&now, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &tm))
-        fputs(text, r->to);
-}
-
 static int put_state(const struct report *r, struct why *w)
 {
     int64_t missing, empty, all = r->n, bad = all - r->n_conforming;
+    time_t now = time(NULL);
+    struct tm tm;
+    char written[64];
     TRY(report_number(r,
                       "SELECT count(*) FROM runs WHERE finished IS NULL AND run IN "
                       "(SELECT run FROM shown)",
@@ -39,7 +33,8 @@ static int put_state(const struct report *r, struct why *w)
         fputs(" verdicts do not conform", r->to);
     }
     fputs("</h1></div>\n<p class=\"soft\">Halcyon report, written ", r->to);
-    put_time(r);
+    if (gmtime_r(&now, &tm) && strftime(written, sizeof(written), "%Y-%m-%d %H:%M UTC", &tm))
+        fputs(written, r->to);
     fputs(all ? ". All verdicts are counted below, conforming ones included." : ".", r->to);
     if (missing)
         fputs(" <b>A run did not finish: cases are missing.</b>", r->to);

@@ -37,11 +37,6 @@ void report_put_count(const struct report *r, int64_t n);
 /* Writes milliseconds in a fitting unit: "340 us", "1.2 s". */
 void report_put_ms(const struct report *r, double ms);
 
-/* Write a case's graph, with output mark_output highlighted (-1: none), and its specification.
- * NULL writes nothing. */
-void report_put_graph(const struct report *r, const char *dot, int64_t mark_output);
-void report_put_spec(const struct report *r, const char *spec);
-
 /* Write the sections of the page, in this order.  run: only that run; 0: all. */
 int report_put_head(const struct report *r, int64_t run, struct why *w);
 int report_put_totals(const struct report *r, struct why *w);

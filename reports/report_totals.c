@@ -19,18 +19,6 @@ static bool has_column(const struct report *r, int verdict)
     return r->count[verdict] > 0;
 }
 
-static void put_bar(const struct report *r, sqlite3_stmt *row)
-{
-    fputs("<td class=\"bar\"><div class=\"stack\">", r->to);
-    for (int i = 0; i < N_VERDICTS; i++) {
-        long long n = sqlite3_column_int64(row, FIRST + i);
-        if (n)
-            fprintf(r->to, "<i class=\"%s\" style=\"flex-grow:%lld\" title=\"%lld %s\"></i>",
-                    report_verdict[i], n, n, report_verdict[i]);
-    }
-    fputs("</div></td>", r->to);
-}
-
 static int put_row(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
 {
     const struct totals *t = user;
@@ -43,7 +31,16 @@ static int put_row(const struct report *r, sqlite3_stmt *row, void *user, struct
         report_put_column(r, row, 1);
         fputs("</td>", r->to);
     }
-    put_bar(r, row);
+
+    fputs("<td class=\"bar\"><div class=\"stack\">", r->to);
+    for (int i = 0; i < N_VERDICTS; i++) {
+        long long n = sqlite3_column_int64(row, FIRST + i);
+        if (n)
+            fprintf(r->to, "<i class=\"%s\" style=\"flex-grow:%lld\" title=\"%lld %s\"></i>",
+                    report_verdict[i], n, n, report_verdict[i]);
+    }
+    fputs("</div></td>", r->to);
+
     for (int i = 0; i < N_VERDICTS; i++) {
         int64_t n = sqlite3_column_int64(row, FIRST + i);
         if (!has_column(r, i))
@@ -60,8 +57,18 @@ static int put_row(const struct report *r, sqlite3_stmt *row, void *user, struct
     return 0;
 }
 
-static void put_heading(const struct report *r, const struct totals *t)
+static int put_table(const struct report *r, const struct totals *t, struct why *w)
 {
+    sqlite3_str *sql = sqlite3_str_new(r->db);
+    sqlite3_str_appendall(sql, "SELECT key, more");
+    for (int i = 0; i < N_VERDICTS; i++)
+        sqlite3_str_appendf(sql, ", sum(verdict = %Q)", report_verdict[i]);
+    sqlite3_str_appendf(sql, ", sum(checked), sum(ms) FROM (%s) GROUP BY key ORDER BY %s", t->from,
+                        t->order);
+    char *text = sqlite3_str_finish(sql);
+    if (!text)
+        return why_no_memory_for(w, "a query");
+
     fprintf(r->to,
             "<h2>%s<small>%s</small></h2>\n<div class=\"card scroll\"><table>\n<thead><tr>"
             "<th>%s</th>",
@@ -74,20 +81,6 @@ static void put_heading(const struct report *r, const struct totals *t)
             fprintf(r->to, "<th class=\"n\">%s</th>", report_verdict[i]);
     fputs("<th class=\"n\">elements compared</th><th class=\"n\">time</th></tr></thead>\n<tbody>\n",
           r->to);
-}
-
-static int put_table(const struct report *r, const struct totals *t, struct why *w)
-{
-    sqlite3_str *sql = sqlite3_str_new(r->db);
-    sqlite3_str_appendall(sql, "SELECT key, more");
-    for (int i = 0; i < N_VERDICTS; i++)
-        sqlite3_str_appendf(sql, ", sum(verdict = %Q)", report_verdict[i]);
-    sqlite3_str_appendf(sql, ", sum(checked), sum(ms) FROM (%s) GROUP BY key ORDER BY %s", t->from,
-                        t->order);
-    char *text = sqlite3_str_finish(sql);
-    if (!text)
-        return why_no_memory_for(w, "a query");
-    put_heading(r, t);
     int failed = report_each(r, text, 0, put_row, (void *) t, w);
     sqlite3_free(text);
     fputs("</tbody></table></div>\n", r->to);
