@@ -200,35 +200,31 @@ struct described {
     struct call bound;   /* form NULL: roles are not known */
 };
 
-/* Binds the operation's operands to roles, as validation did; the model must be valid. */
-static void bind_call(const struct dump *d, struct described *s)
+/* Roles are bound as validation did; the model must be valid. */
+static struct described describe(const struct dump *d, const struct operation *call)
 {
-    uint32_t n = s->call->n_in, m = s->call->n_out;
+    struct described s = { .call = call, .op = op_find(call->code) };
+    uint32_t n = call->n_in, m = call->n_out;
+    if (!s.op || !d->valid)
+        return s;
     const struct tensor **in = calloc((size_t) n + 1, sizeof(*in));
     struct tensor *shapes = calloc((size_t) m + 1, sizeof(*shapes));
     struct tensor **out = calloc((size_t) m + 1, sizeof(*out));
     if (in && shapes && out) {
         for (uint32_t i = 0; i < n; i++) {
-            const struct operand *o = &d->g->operand[s->call->in[i]];
+            const struct operand *o = &d->g->operand[call->in[i]];
             in[i] = operand_omitted(o) ? NULL : &o->tensor;
         }
         for (uint32_t i = 0; i < m; i++) {
-            shapes[i] = d->g->operand[s->call->out[i]].tensor;
+            shapes[i] = d->g->operand[call->out[i]].tensor;
             out[i] = &shapes[i];
         }
-        if (op_bind(s->op, in, n, out, m, false, &s->bound, NULL) < 0)
-            s->bound.form = NULL;
+        if (op_bind(s.op, in, n, out, m, false, &s.bound, NULL) < 0)
+            s.bound.form = NULL;
     }
     free(in);
     free(shapes);
     free(out);
-}
-
-static struct described describe(const struct dump *d, const struct operation *call)
-{
-    struct described s = { .call = call, .op = op_find(call->code) };
-    if (s.op && d->valid)
-        bind_call(d, &s);
     return s;
 }
 
@@ -266,22 +262,6 @@ static const char *meaning(const struct role *role, const struct operand *o)
     return NULL;
 }
 
-static void put_row_value(const struct operand *o, const struct role *role, FILE *to)
-{
-    if (o->life == LIFE_NO_VALUE) {
-        fputs("no value", to);
-    } else if (o->life == LIFE_SUBGRAPH) {
-        fprintf(to, "subgraph %" PRIu32, o->subgraph);
-    } else if (is_readable(o)) {
-        put_value(o, 0, to);
-        const char *means = meaning(role, o);
-        if (means)
-            fprintf(to, " (%s)", means);
-    } else {
-        fprintf(to, "%zu bytes", o->length);
-    }
-}
-
 static bool is_row_input(const struct dump *d, const struct described *s, uint32_t i)
 {
     uint32_t operand = s->call->in[i];
@@ -296,7 +276,18 @@ static void put_row(const struct dump *d, const struct described *s, uint32_t i)
     const struct dtype_info *type = dtype_find(o->tensor.dtype);
     fprintf(d->to, "<TR><TD ALIGN=\"LEFT\">%" PRIu32 " %s&#160;</TD><TD ALIGN=\"LEFT\">", i,
             role ? role->name : "");
-    put_row_value(o, role, d->to);
+    if (o->life == LIFE_NO_VALUE) {
+        fputs("no value", d->to);
+    } else if (o->life == LIFE_SUBGRAPH) {
+        fprintf(d->to, "subgraph %" PRIu32, o->subgraph);
+    } else if (is_readable(o)) {
+        const char *means = meaning(role, o);
+        put_value(o, 0, d->to);
+        if (means)
+            fprintf(d->to, " (%s)", means);
+    } else {
+        fprintf(d->to, "%zu bytes", o->length);
+    }
     fprintf(d->to, "&#160;</TD><TD ALIGN=\"LEFT\"><FONT COLOR=\"#94a3b8\">d%" PRIu32,
             s->call->in[i]);
     if (is_constant(o) && type)
@@ -400,51 +391,31 @@ static void put_edges(const struct dump *d, uint32_t i, const struct described *
 
 /* --- graphs */
 
-/* Marks the operands that are rows of operations; all others become nodes. */
-static void mark_rows(const struct dump *d)
+static int put_graph(struct dump *d, uint32_t index, struct why *w)
 {
-    const struct graph *g = d->g;
+    const struct graph *g = &d->m->graph[index];
+    d->index = index;
+    d->g = g;
+    d->row = calloc((size_t) g->n_operands + 1, sizeof(*d->row));
+    if (!d->row)
+        return why_no_memory_for(w, "%" PRIu32 " operands", g->n_operands);
+    /* Which operands are rows of operations; all others become nodes. */
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_in; k++) {
             uint32_t o = g->operation[i].in[k];
             if (o < g->n_operands && is_row(&g->operand[o]))
                 d->row[o] = true;
         }
-}
-
-static int put_graph(struct dump *d, uint32_t index, struct why *w)
-{
-    d->index = index;
-    d->g = &d->m->graph[index];
-    d->row = calloc((size_t) d->g->n_operands + 1, sizeof(*d->row));
-    if (!d->row)
-        return why_no_memory_for(w, "%" PRIu32 " operands", d->g->n_operands);
-    mark_rows(d);
-    for (uint32_t i = 0; i < d->g->n_operands; i++)
+    for (uint32_t i = 0; i < g->n_operands; i++)
         if (!d->row[i])
             put_operand(d, i);
-    for (uint32_t i = 0; i < d->g->n_operations; i++) {
-        struct described s = describe(d, &d->g->operation[i]);
+    for (uint32_t i = 0; i < g->n_operations; i++) {
+        struct described s = describe(d, &g->operation[i]);
         put_operation(d, i, &s);
         put_edges(d, i, &s);
     }
     free(d->row);
     return 0;
-}
-
-/* A fixed-width font, whose text Graphviz can measure without knowing the reader's fonts. */
-static void put_head(const struct dump *d, const char *name)
-{
-    fputs("digraph model {\n"
-          "    graph [fontname=\"Courier\", fontsize=11, labelloc=t, rankdir=TB, compound=true,\n"
-          "        nodesep=0.2, ranksep=0.35, bgcolor=\"transparent\",\n        label=<<B>",
-          d->to);
-    escape_put(name, 2 * NAME_MOST, d->to);
-    fprintf(d->to, "%s</B>>];\n", d->m->relaxed ? " (relaxed)" : "");
-    fputs("    node [fontname=\"Courier\", fontsize=9, margin=\"0.12,0.06\", height=0.3];\n"
-          "    edge [fontname=\"Courier\", fontsize=8, color=\"#64748b\", "
-          "fontcolor=\"#64748b\", arrowsize=0.6];\n",
-          d->to);
 }
 
 int graph_dump_dot(const struct model *m, const char *name,
@@ -456,7 +427,17 @@ int graph_dump_dot(const struct model *m, const char *name,
         .mark = options ? options->mark_output : -1,
         .valid = model_validate(m, NULL) >= 0,
     };
-    put_head(&d, name);
+    /* A fixed-width font, whose text Graphviz can measure without knowing the reader's fonts. */
+    fputs("digraph model {\n"
+          "    graph [fontname=\"Courier\", fontsize=11, labelloc=t, rankdir=TB, compound=true,\n"
+          "        nodesep=0.2, ranksep=0.35, bgcolor=\"transparent\",\n        label=<<B>",
+          to);
+    escape_put(name, 2 * NAME_MOST, to);
+    fprintf(to, "%s</B>>];\n", m->relaxed ? " (relaxed)" : "");
+    fputs("    node [fontname=\"Courier\", fontsize=9, margin=\"0.12,0.06\", height=0.3];\n"
+          "    edge [fontname=\"Courier\", fontsize=8, color=\"#64748b\", "
+          "fontcolor=\"#64748b\", arrowsize=0.6];\n",
+          to);
     for (uint32_t i = 0; i < m->n_graphs; i++) {
         if (i)
             fprintf(to,

@@ -79,23 +79,19 @@ static void print_row(const struct grid *g, int row, bool markdown, FILE *to)
     fputc('\n', to);
 }
 
-static void print_rule(const struct grid *g, FILE *to)
-{
-    fputc('|', to);
-    for (int c = 0; c < g->columns; c++) {
-        for (int i = column_width(g, c, true) + 2; i > 0; i--)
-            fputc('-', to);
-        fputc('|', to);
-    }
-    fputc('\n', to);
-}
-
 void grid_print(const struct grid *g, bool markdown, FILE *to)
 {
     for (int row = 0; row < g->n / g->columns; row++) {
         print_row(g, row, markdown, to);
-        if (row == 0 && markdown)
-            print_rule(g, to);
+        if (row > 0 || !markdown)
+            continue;
+        fputc('|', to); /* the rule under the heading */
+        for (int c = 0; c < g->columns; c++) {
+            for (int i = column_width(g, c, true) + 2; i > 0; i--)
+                fputc('-', to);
+            fputc('|', to);
+        }
+        fputc('\n', to);
     }
     fputc('\n', to);
 }

@@ -20,15 +20,9 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t room
     va_end(args);
 }
 
-/* Operands of IF and WHILE may have any type; their typing rows do not apply. */
-static bool any_type(const struct op *op, const struct role *r)
-{
-    return op->control_kind != CONTROL_NONE && r->many;
-}
-
 static const char *type_text(const struct op *op, const struct role *r, char text[64])
 {
-    if (any_type(op, r))
+    if (op->control_kind != CONTROL_NONE && r->many) /* operands of IF and WHILE */
         return "any";
     if (r->slot < 0)
         return dtype_info[-1 - r->slot].name;
@@ -119,16 +113,6 @@ static void position_cell(const struct op *op, const struct form *f, int role, s
     grid_add(g, "-");
 }
 
-static const struct form *longest_form(const struct op *op)
-{
-    const struct form *longest = &op->forms[0];
-
-    for (int f = 1; f < op->n_forms; f++)
-        if (form_len(&op->forms[f]) > form_len(longest))
-            longest = &op->forms[f];
-    return longest;
-}
-
 static int index_of(const int *order, int n, int role)
 {
     for (int i = 0; i < n; i++)
@@ -141,9 +125,13 @@ static int index_of(const int *order, int n, int role)
  * predecessor there. */
 static void order_roles(const struct op *op, int order[MAX_ROLES])
 {
+    const struct form *longest = &op->forms[0];
     int n = 0;
 
-    for (const unsigned char *r = longest_form(op)->role; *r != END; r++)
+    for (int f = 1; f < op->n_forms; f++)
+        if (form_len(&op->forms[f]) > form_len(longest))
+            longest = &op->forms[f];
+    for (const unsigned char *r = longest->role; *r != END; r++)
         order[n++] = *r;
     for (int f = 0; f < op->n_forms; f++)
         for (int i = 0; op->forms[f].role[i] != END; i++) {
@@ -156,21 +144,6 @@ static void order_roles(const struct op *op, int order[MAX_ROLES])
         }
 }
 
-/* Lists the forms, if there are several, by the letters that head their columns of positions. */
-static void put_forms(const struct op *op, bool markdown, FILE *to)
-{
-    for (int f = 0; f < op->n_forms && op->n_forms > 1; f++) {
-        const struct form *form = &op->forms[f];
-        fprintf(to, "%s%c: %s", markdown ? "- " : "    ", 'A' + f,
-                *form->name ? form->name : "plain");
-        if (form->since > op->since)
-            fprintf(to, " (since level %d)", (int) form->since);
-        fputc('\n', to);
-    }
-    if (op->n_forms > 1)
-        fputc('\n', to);
-}
-
 static void put_inputs(const struct op *op, bool markdown, FILE *to)
 {
     struct grid g = { .columns = 4 + op->n_forms };
@@ -178,7 +151,15 @@ static void put_inputs(const struct op *op, bool markdown, FILE *to)
 
     order_roles(op, order);
     put_title(op->n_forms > 1 ? "Inputs, in one of these orders" : "Inputs", markdown, to);
-    put_forms(op, markdown, to);
+    /* Several forms are listed by the letters that head their columns of positions. */
+    for (int f = 0; f < op->n_forms && op->n_forms > 1; f++) {
+        const struct form *form = &op->forms[f];
+        fprintf(to, "%s%c: %s", markdown ? "- " : "    ", 'A' + f,
+                *form->name ? form->name : "plain");
+        if (form->since > op->since)
+            fprintf(to, " (since level %d)", (int) form->since);
+        fputs(f == op->n_forms - 1 ? "\n\n" : "\n", to);
+    }
     for (int f = 0; f < op->n_forms; f++)
         grid_add(&g, "%c", op->n_forms > 1 ? 'A' + f : '#');
     role_heads(&g);
@@ -346,30 +327,26 @@ static void add_quant_rules(const struct op *op, const struct role *role, int n,
     }
 }
 
-static void add_images(const struct op *op, struct grid *g)
-{
-    char names[GRID_CELL] = "";
-
-    for (int r = 0; r < op->n_in; r++)
-        if (op->in[r].image)
-            append(names, sizeof names, "%s, ", op->in[r].name);
-    for (int r = 0; r < op->n_out; r++)
-        if (op->out[r].image)
-            append(names, sizeof names, "%s, ", op->out[r].name);
-    if (op->layout > 0 && *names)
-        grid_add(g, "%s: true makes %.*s [N,C,H,W] instead of [N,H,W,C]",
-                 op->in[op->layout - 1].name, (int) strlen(names) - 2, names);
-}
-
 static void put_rules(const struct op *op, bool markdown, FILE *to)
 {
     struct grid g = { .columns = 1 };
+    char images[GRID_CELL] = "";
 
     add_quant_rules(op, op->in, op->n_in, &g);
     add_quant_rules(op, op->out, op->n_out, &g);
-    add_images(op, &g);
+
+    for (int r = 0; r < op->n_in; r++)
+        if (op->in[r].image)
+            append(images, sizeof images, "%s, ", op->in[r].name);
+    for (int r = 0; r < op->n_out; r++)
+        if (op->out[r].image)
+            append(images, sizeof images, "%s, ", op->out[r].name);
+    if (op->layout > 0 && *images)
+        grid_add(&g, "%s: true makes %.*s [N,C,H,W] instead of [N,H,W,C]",
+                 op->in[op->layout - 1].name, (int) strlen(images) - 2, images);
     if (op->fanout > 0)
         grid_add(&g, "%s: the number of outputs", op->in[op->fanout - 1].name);
+
     if (g.n > 0)
         put_title("Rules", markdown, to);
     for (int i = 0; i < g.n; i++) {
@@ -489,16 +466,6 @@ static const char how_to_read[] =
     "\n"
     "Feature levels 1 to 4 are NN HAL 1.0 to 1.3, levels 5 to 8 the AIDL versions 1 to 4.\n";
 
-static const char *lower_case(const char *name, char text[64])
-{
-    size_t n = 0;
-
-    for (; name[n] && n < 63; n++)
-        text[n] = (char) tolower((unsigned char) name[n]);
-    text[n] = 0;
-    return text;
-}
-
 void op_catalogue_markdown(FILE *to)
 {
     struct grid g = { .columns = 4 };
@@ -513,10 +480,14 @@ void op_catalogue_markdown(FILE *to)
     grid_add(&g, "level");
     grid_add(&g, "summary");
     for (int i = 0; i < op_table_n; i++) {
-        grid_add(&g, "%" PRId32, op_table[i]->code);
-        grid_add(&g, "[%s](#%s)", op_table[i]->name, lower_case(op_table[i]->name, anchor));
-        grid_add(&g, "%d", (int) op_table[i]->since);
-        grid_add(&g, "%s", op_table[i]->summary);
+        const struct op *op = op_table[i];
+        snprintf(anchor, sizeof anchor, "%s", op->name);
+        for (char *c = anchor; *c; c++)
+            *c = (char) tolower((unsigned char) *c);
+        grid_add(&g, "%" PRId32, op->code);
+        grid_add(&g, "[%s](#%s)", op->name, anchor);
+        grid_add(&g, "%d", (int) op->since);
+        grid_add(&g, "%s", op->summary);
     }
     grid_print(&g, true, to);
     grid_done(&g);
