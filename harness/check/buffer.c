@@ -62,16 +62,11 @@ void buffer_printf(struct buffer *b, const char *fmt, ...)
     va_end(again);
 }
 
-static bool is_plain(const char *argument)
+void buffer_put_quoted(struct buffer *b, const char *argument)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-./:,=+@%^";
-    return *argument && argument[strspn(argument, plain)] == 0;
-}
-
-void buffer_put_quoted(struct buffer *b, const char *argument)
-{
-    if (is_plain(argument)) {
+    if (*argument && argument[strspn(argument, plain)] == 0) {
         buffer_puts(b, argument);
         return;
     }

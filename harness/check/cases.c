@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "harness/check/input_values.h"
 #include "specs/specs.h"
 
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
@@ -73,6 +72,55 @@ bool case_is_random(const char *name, uint64_t *ret_seed, uint64_t *ret_index)
     return true;
 }
 
+/* ---- input values */
+
+static double draw_value(struct rng *r, const struct tensor *t)
+{
+    const struct dtype_info *d = &dtype_info[t->dtype];
+    if (d->codec->max == 1 && d->codec->integer) /* BOOL */
+        return rng_below(r, 2);
+    if (!d->codec->integer)
+        return 2 * rng_unit(r) - 1;
+    if (t->scale == 0)
+        return rng_below(r, 10);
+    double range = d->codec->max - d->codec->min + 1;
+    double q = d->codec->min + (double) rng_below(r, (uint32_t) range);
+    return (double) t->scale * (q - t->zero);
+}
+
+int inputs_generate(const char *name, struct tensor *in, uint32_t n, struct arena *arena,
+                    struct why *w)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (const char *c = name; *c; c++)
+        hash = (hash ^ (unsigned char) *c) * 0x100000001b3u;
+    for (uint32_t i = 0; i < n; i++) {
+        struct tensor *t = &in[i];
+        if (t->data)
+            continue;
+        for (uint32_t d = 0; d < t->shape.rank; d++)
+            if (!t->shape.dim[d])
+                t->shape.dim[d] = 1;
+        REQUIRE(w, dtype_find((int32_t) t->dtype), "an input has the unknown type %d",
+                (int) t->dtype);
+        if (shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) < 0)
+            return why_fail(w, WHY_INVALID, "an input has more than 4 GiB");
+        size_t count = tensor_count(t);
+        t->data = arena_alloc(arena, tensor_bytes(t), 1);
+        struct arena_mark mark = arena_mark(arena);
+        double *value = arena_alloc(arena, count, sizeof *value);
+        if (!t->data || !value)
+            return why_no_memory_for(w, "an input of %zu elements", count);
+        struct rng r;
+        rng_seed(&r, hash, i);
+        for (size_t k = 0; k < count; k++)
+            value[k] = draw_value(&r, t);
+        tensor_narrow(value, t);
+        arena_rewind(arena, mark);
+    }
+    return 0;
+}
+
 /* ---- loading */
 
 struct loading {
@@ -133,19 +181,6 @@ static int copy_example(const struct example *from, struct arena *a, struct exam
     return to.name ? 0 : -1;
 }
 
-static int grow(struct cases *c)
-{
-    if (c->n < c->capacity)
-        return 0;
-    size_t capacity = c->capacity ? 2 * c->capacity : 64;
-    struct spec_case *spec = realloc(c->spec, capacity * sizeof *spec);
-    if (!spec)
-        return -1;
-    c->spec = spec;
-    c->capacity = capacity;
-    return 0;
-}
-
 static int take_example(const struct example *e, void *user, struct why *w)
 {
     struct loading *l = user;
@@ -156,7 +191,15 @@ static int take_example(const struct example *e, void *user, struct why *w)
     REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"),
             "%s: the name of an example has %zu bytes, expected less than %zu", l->file,
             strlen(e->name), CASE_NAME - strlen("spec/"));
-    if (grow(c) < 0 || copy_example(e, c->arena, &taken.example) < 0)
+    if (c->n == c->capacity) {
+        size_t capacity = c->capacity ? 2 * c->capacity : 64;
+        struct spec_case *spec = realloc(c->spec, capacity * sizeof *spec);
+        if (!spec)
+            return why_no_memory_for(w, "%s", e->name);
+        c->spec = spec;
+        c->capacity = capacity;
+    }
+    if (copy_example(e, c->arena, &taken.example) < 0)
         return why_no_memory_for(w, "%s", e->name);
     if (l->fill)
         TRY(inputs_generate(e->name, taken.example.in, e->model.graph[0].n_inputs, c->arena, w));
@@ -174,16 +217,6 @@ static bool is_spec(const char *path)
 {
     return ends_with(path, ".mod.py") || ends_with(path, ".jsonl") ||
            ends_with(path, ".jsonl.xz") || ends_with(path, ".tflite");
-}
-
-static int load_file(struct cases *c, const char *path, const char *glob, struct why *w)
-{
-    struct loading l = { .cases = c, .glob = glob, .fill = ends_with(path, ".tflite") };
-    l.file = arena_strdup(c->arena, path);
-    if (!l.file)
-        return why_no_memory(w);
-    const struct specs_options options = { .threads = c->threads };
-    return specs_load(path, &options, take_example, &l, w);
 }
 
 /* A folder being read, and the one that contains it: to detect links in a circle. */
@@ -256,7 +289,14 @@ static int load_path(struct cases *c, const char *path, const char *glob,
         return why_fail(w, WHY_INVALID, "%s: %s%s", path, strerror(errno), random_hint(path));
     REQUIRE(w, S_ISREG(about.st_mode), "%s: neither a regular file nor a folder", path);
     REQUIRE(w, is_spec(path), "%s: expected a file .mod.py, .jsonl, .jsonl.xz or .tflite", path);
-    return load_file(c, path, glob, w);
+    struct loading l = { .cases = c,
+                         .file = arena_strdup(c->arena, path),
+                         .glob = glob,
+                         .fill = ends_with(path, ".tflite") };
+    const struct specs_options options = { .threads = c->threads };
+    if (!l.file)
+        return why_no_memory(w);
+    return specs_load(path, &options, take_example, &l, w);
 }
 
 int cases_load(struct cases *c, const char *path, const char *glob, struct why *w)

@@ -263,12 +263,6 @@ static bool judge_without_outputs(const struct check *c, const struct outcome *o
 
 /* ---- outputs */
 
-/* Quantised steps that the NNAPI suites allow: one, and three for one network. */
-static int cts_steps(const struct example *e)
-{
-    return strstr(e->name, "mobilenet_quantized") ? 3 : 1;
-}
-
 static struct judgement judge_output(const struct check *c, uint32_t i, const struct tensor *actual)
 {
     const struct example *e = c->example;
@@ -279,7 +273,9 @@ static struct judgement judge_output(const struct check *c, uint32_t i, const st
     if (c->judge == JUDGE_BOUND)
         return judge_bound(&ref->out[i], ref->real[i], ref->bound[i], ref->kind[i], actual);
     const struct tensor *expected = e->expected[i].data ? &e->expected[i] : &ref->out[i];
-    return judge_cts(expected, actual, model_is_half(&e->model), cts_steps(e));
+    /* Quantised steps that the NNAPI suites allow: one, and three for one network. */
+    int steps = strstr(e->name, "mobilenet_quantized") ? 3 : 1;
+    return judge_cts(expected, actual, model_is_half(&e->model), steps);
 }
 
 /* Whether an output's values are not judged.  Specifications mark random results as ignored; their
@@ -306,24 +302,6 @@ static void put_place(const struct shape *s, size_t index, char *text, size_t si
     text_append(text, size, "]");
 }
 
-static void keep_worst(const struct check *c, uint32_t i, const struct judgement *j,
-                       const struct tensor *actual, struct check_result *r)
-{
-    const struct graph *g = &c->example->model.graph[0];
-    const struct operation *p = producer(g, i);
-    char text[48];
-    r->output = (int32_t) i;
-    r->element = j->worst;
-    r->expected = j->expected;
-    r->actual = j->actual;
-    r->bound = j->bound;
-    r->ratio = j->ratio;
-    put_place(&actual->shape, j->worst, r->place, sizeof r->place);
-    snprintf(r->operation, sizeof r->operation, "%s", p ? operation_name(p->code, text) : "");
-    const struct dtype_info *d = dtype_find((int32_t) actual->dtype);
-    snprintf(r->type, sizeof r->type, "%s", d ? d->name : "?");
-}
-
 /* Whether j is worse than the worst so far: a failing output is worse than a passing one, then the
  * larger ratio decides; NaN is worse than any number. */
 static bool is_worse(const struct judgement *j, bool ok, const struct check_result *r, bool r_ok)
@@ -333,22 +311,6 @@ static bool is_worse(const struct judgement *j, bool ok, const struct check_resu
     if (ok != r_ok)
         return !ok;
     return isnan(j->ratio) ? !isnan(r->ratio) : j->ratio > r->ratio;
-}
-
-static void put_detail(struct buffer *b, const struct check *c, uint32_t i,
-                       const struct tensor *actual, const struct judgement *j, const char *place)
-{
-    char shape[SHAPE_TEXT], text[48];
-    const struct operation *p = producer(&c->example->model.graph[0], i);
-    const struct dtype_info *d = dtype_find((int32_t) actual->dtype);
-    buffer_printf(b, "output %u: %s%s of %s: %zu elements compared, %zu wrong%s%s\n", i,
-                  d ? d->name : "?", shape_text(&actual->shape, shape),
-                  p ? operation_name(p->code, text) : "an input", j->checked, j->wrong,
-                  !j->ok && !j->wrong ? ": " : "", !j->ok && !j->wrong ? j->why : "");
-    if (j->checked)
-        buffer_printf(
-            b, "    worst %s: expected %.9g, got %.9g, off by %.3g, allowed %.3g, ratio %.3g\n",
-            place, j->expected, j->actual, fabs(j->actual - j->expected), j->bound, j->ratio);
 }
 
 /* A wrong shape breaks the HAL contract: a violation.  Of an open output only the rank is known. */
@@ -365,31 +327,44 @@ static bool judge_shape(const struct check *c, uint32_t i, const struct tensor *
     return false;
 }
 
-/* Values judged in place of the target's, where the reference would be compared with itself; else
- * NULL. */
-static const struct tensor *expected_instead(const struct check *c, uint32_t i)
-{
-    const struct example *e = c->example;
-    bool instead = c->itself && c->judge == JUDGE_BOUND && e->expected[i].data;
-
-    return instead && !(e->ignored && e->ignored[i]) ? &e->expected[i] : NULL;
-}
-
 static void judge_one(const struct check *c, uint32_t i, const struct outcome *o,
                       struct check_result *r, struct buffer *detail)
 {
-    const struct tensor *instead = expected_instead(c, i);
-    const struct tensor *actual = instead ? instead : &o->out[i];
+    const struct example *e = c->example;
+    /* The values that the example expects, where the reference would be compared with itself. */
+    bool instead = c->itself && c->judge == JUDGE_BOUND && e->expected[i].data &&
+                   !(e->ignored && e->ignored[i]);
+    const struct tensor *actual = instead ? &e->expected[i] : &o->out[i];
+    const struct operation *p = producer(&e->model.graph[0], i);
+    const struct dtype_info *d = dtype_find((int32_t) actual->dtype);
     struct judgement j = judge_output(c, i, actual);
     bool ok_before = r->verdict == VERDICT_PASS;
+    char place[sizeof r->place], shape[SHAPE_TEXT], text[48];
+
     r->checked += j.checked;
     r->wrong += j.wrong;
-    char place[128];
     put_place(&actual->shape, j.worst, place, sizeof place);
     if (detail)
-        put_detail(detail, c, i, actual, &j, place);
-    if (is_worse(&j, j.ok, r, ok_before))
-        keep_worst(c, i, &j, actual, r);
+        buffer_printf(detail, "output %u: %s%s of %s: %zu elements compared, %zu wrong%s%s\n", i,
+                      d ? d->name : "?", shape_text(&actual->shape, shape),
+                      p ? operation_name(p->code, text) : "an input", j.checked, j.wrong,
+                      !j.ok && !j.wrong ? ": " : "", !j.ok && !j.wrong ? j.why : "");
+    if (detail && j.checked)
+        buffer_printf(
+            detail,
+            "    worst %s: expected %.9g, got %.9g, off by %.3g, allowed %.3g, ratio %.3g\n", place,
+            j.expected, j.actual, fabs(j.actual - j.expected), j.bound, j.ratio);
+    if (is_worse(&j, j.ok, r, ok_before)) {
+        r->output = (int32_t) i;
+        r->element = j.worst;
+        r->expected = j.expected;
+        r->actual = j.actual;
+        r->bound = j.bound;
+        r->ratio = j.ratio;
+        snprintf(r->place, sizeof r->place, "%s", place);
+        snprintf(r->operation, sizeof r->operation, "%s", p ? operation_name(p->code, text) : "");
+        snprintf(r->type, sizeof r->type, "%s", d ? d->name : "?");
+    }
     if (!j.ok && ok_before) {
         r->verdict = VERDICT_FAIL;
         snprintf(r->why, sizeof r->why, "output %u%s: %s", i,

@@ -136,19 +136,6 @@ int per_op_check_split(const struct example *e, struct arena *arena, struct exam
     return 0;
 }
 
-/* Whether the operations are to be run one by one: see per_op_check_run(). */
-static bool is_needed(const struct check *c, const struct check_result *r)
-{
-    return c->judge == JUDGE_BOUND && r->verdict == VERDICT_PASS && !c->example->expect_failure &&
-           c->example->model.graph[0].n_operations > 1 && (c->by_layers || !r->checked);
-}
-
-/* A driver may support an operation only within a larger graph: then it is not judged. */
-static bool counts(const struct check_result *layer)
-{
-    return layer->verdict != VERDICT_UNSUPPORTED;
-}
-
 static void check_layer(const struct example *layer, struct target *t, struct check_result *ret)
 {
     struct check c;
@@ -166,30 +153,27 @@ static void check_layer(const struct example *layer, struct target *t, struct ch
     check_done(&c);
 }
 
-static int prepare_layers(struct check *c, struct check_result *r)
-{
-    struct why why = { 0 };
-
-    if (c->layers || per_op_check_split(c->example, c->arena, &c->layers, &c->n_layers, &why) == 0)
-        return 0;
-    r->verdict = VERDICT_ERROR;
-    snprintf(r->why, sizeof r->why, "operation by operation: %s", why.text);
-    return -1;
-}
-
 void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
                       struct buffer *detail)
 {
     uint32_t n = 0;
     double worst = 0;
+    struct why why = { 0 };
 
-    if (!is_needed(c, r) || prepare_layers(c, r) < 0)
+    if (c->judge != JUDGE_BOUND || r->verdict != VERDICT_PASS || c->example->expect_failure ||
+        c->example->model.graph[0].n_operations <= 1 || (!c->by_layers && r->checked))
         return;
+    if (!c->layers &&
+        per_op_check_split(c->example, c->arena, &c->layers, &c->n_layers, &why) != 0) {
+        r->verdict = VERDICT_ERROR;
+        snprintf(r->why, sizeof r->why, "operation by operation: %s", why.text);
+        return;
+    }
     for (uint32_t i = 0; i < c->n_layers && r->verdict == VERDICT_PASS; i++) {
         struct check_result layer;
         check_layer(&c->layers[i], t, &layer);
-        if (!counts(&layer))
-            continue;
+        if (layer.verdict == VERDICT_UNSUPPORTED)
+            continue; /* perhaps supported only within a larger graph */
         n++;
         r->checked += layer.checked;
         r->wrong += layer.wrong;

@@ -37,55 +37,44 @@ static char *next_word(char **at)
     return word;
 }
 
-/* 1: added a waiver, which owns `line` from now on; 0: the line has none. */
-static int add_line(struct waivers *v, char *line, const char *path, unsigned number, struct why *w)
-{
-    line[strcspn(line, "\r\n")] = 0;
-    char *at = line, *name, *target;
-    if (line[strspn(line, " \t")] == '#' || !(name = next_word(&at)))
-        return 0;
-    target = next_word(&at);
-    char *reason = at + strspn(at, " \t");
-    REQUIRE(w, target && *reason, "%s:%u: expected CASE-GLOB TARGET-GLOB REASON, found no %s", path,
-            number, target ? "REASON" : "TARGET-GLOB");
-    struct waiver *list = realloc(v->list, (v->n + 1) * sizeof *list);
-    if (!list)
-        return why_no_memory(w);
-    v->list = list;
-    memmove(line, name, strlen(name) + 1); /* so that freeing the name frees the line */
-    list[v->n++] = (struct waiver){ line, target, reason };
-    return 1;
-}
-
-static int read_lines(struct waivers *v, FILE *file, const char *path, struct why *w)
-{
-    unsigned number = 0;
-    int taken = 0;
-    while (taken >= 0) {
-        char *line = NULL;
-        size_t size = 0;
-        if (getline(&line, &size, file) < 0) {
-            free(line);
-            break;
-        }
-        taken = add_line(v, line, path, ++number, w);
-        if (taken <= 0)
-            free(line);
-    }
-    if (taken >= 0 && ferror(file))
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
-    return taken < 0 ? -1 : 0;
-}
-
 int waivers_load(const char *path, struct waivers **ret_waivers, struct why *w)
 {
     FILE *file = fopen(path, "re");
     if (!file)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
     struct waivers *v = calloc(1, sizeof *v);
-    int failed = v ? read_lines(v, file, path, w) : why_no_memory(w);
+    int failed = v ? 0 : why_no_memory(w);
+    char *line = NULL, *name, *target;
+    size_t size = 0;
+    for (unsigned number = 1; !failed && getline(&line, &size, file) >= 0; number++) {
+        line[strcspn(line, "\r\n")] = 0;
+        char *at = line;
+        if (line[strspn(line, " \t")] == '#' || !(name = next_word(&at)))
+            continue;
+        target = next_word(&at);
+        char *reason = at + strspn(at, " \t");
+        if (!target || !*reason) {
+            failed = why_fail(w, WHY_INVALID,
+                              "%s:%u: expected CASE-GLOB TARGET-GLOB REASON, found no %s", path,
+                              number, target ? "REASON" : "TARGET-GLOB");
+            break;
+        }
+        struct waiver *list = realloc(v->list, (v->n + 1) * sizeof *list);
+        if (!list) {
+            failed = why_no_memory(w);
+            break;
+        }
+        v->list = list;
+        memmove(line, name, strlen(name) + 1); /* so that freeing the name frees the line */
+        list[v->n++] = (struct waiver){ line, target, reason };
+        line = NULL;
+        size = 0;
+    }
+    if (!failed && ferror(file))
+        failed = why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
+    free(line);
     fclose(file);
-    if (failed < 0) {
+    if (failed) {
         waivers_free(v);
         return -1;
     }

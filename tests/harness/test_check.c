@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/check/cases.h"
 #include "harness/check/check.h"
-#include "harness/check/input_values.h"
 #include "harness/check/waivers.h"
 #include "harness/cli/options.h"
 #include "harness/run/campaign.h"
