@@ -86,19 +86,6 @@ static void print_json(json_t *object)
     json_decref(object);
 }
 
-static void add_worst(json_t *o, const struct check_result *r)
-{
-    json_object_set_new(o, "output", json_integer(r->output));
-    json_object_set_new(o, "element", json_integer((json_int_t) r->element));
-    json_object_set_new(o, "place", json_string(r->place));
-    json_object_set_new(o, "operation", text(r->operation));
-    json_object_set_new(o, "type", json_string(r->type));
-    json_object_set_new(o, "expected", number(r->expected));
-    json_object_set_new(o, "actual", number(r->actual));
-    json_object_set_new(o, "bound", number(r->bound));
-    json_object_set_new(o, "ratio", number(r->ratio));
-}
-
 static void verdict_json(const char *name, const char *target, const struct check_result *r,
                          const char *replay)
 {
@@ -117,8 +104,17 @@ static void verdict_json(const char *name, const char *target, const struct chec
         json_object_set_new(o, "device_ns", json_integer((json_int_t) r->device_ns));
     json_object_set_new(o, "checked", json_integer((json_int_t) r->checked));
     json_object_set_new(o, "wrong", json_integer((json_int_t) r->wrong));
-    if (r->output >= 0)
-        add_worst(o, r);
+    if (r->output >= 0) {
+        json_object_set_new(o, "output", json_integer(r->output));
+        json_object_set_new(o, "element", json_integer((json_int_t) r->element));
+        json_object_set_new(o, "place", json_string(r->place));
+        json_object_set_new(o, "operation", text(r->operation));
+        json_object_set_new(o, "type", json_string(r->type));
+        json_object_set_new(o, "expected", number(r->expected));
+        json_object_set_new(o, "actual", number(r->actual));
+        json_object_set_new(o, "bound", number(r->bound));
+        json_object_set_new(o, "ratio", number(r->ratio));
+    }
     if (replay)
         json_object_set_new(o, "replay", text(replay));
     print_json(o);
@@ -176,14 +172,6 @@ void console_verdict(struct console *c, const char *name, const char *target,
 
 /* ---- the end */
 
-static void add_up(const struct summary *s, struct totals *ret)
-{
-    *ret = (struct totals){ 0 };
-    for (uint32_t t = 0; t < s->n_targets; t++)
-        for (int v = 0; v < VERDICT_COUNT; v++)
-            ret->n[v] += s->totals[t].n[v];
-}
-
 static void summary_json(const struct summary *s, const struct totals *all)
 {
     json_t *o = json_object();
@@ -197,29 +185,20 @@ static void summary_json(const struct summary *s, const struct totals *all)
     print_json(line);
 }
 
-/* The table has columns for pass and for the verdicts that occurred. */
-static bool has_column(const struct totals *all, int v)
-{
-    return v == VERDICT_PASS || all->n[v];
-}
-
-static int column_width(int v)
-{
-    int n = (int) strlen(verdict_name[v]);
-    return n < 9 ? 9 : n;
-}
-
+/* The table has columns for pass and for the verdicts that occurred.  row NULL: the heading. */
 static void print_row(const char *title, int width, const struct totals *all,
                       const struct totals *row)
 {
     printf("%-*s", width, title);
     for (int v = 0; v < VERDICT_COUNT; v++) {
-        if (!has_column(all, v))
+        if (v != VERDICT_PASS && !all->n[v])
             continue;
+        int column = (int) strlen(verdict_name[v]);
+        column = column < 9 ? 9 : column;
         if (row)
-            printf("  %*llu", column_width(v), (unsigned long long) row->n[v]);
+            printf("  %*llu", column, (unsigned long long) row->n[v]);
         else
-            printf("  %*s", column_width(v), verdict_name[v]);
+            printf("  %*s", column, verdict_name[v]);
     }
     putchar('\n');
 }
@@ -238,8 +217,10 @@ static void print_table(const struct summary *s, const struct totals *all)
 
 void console_summary(struct console *c, const struct summary *s)
 {
-    struct totals all;
-    add_up(s, &all);
+    struct totals all = { 0 };
+    for (uint32_t t = 0; t < s->n_targets; t++)
+        for (int v = 0; v < VERDICT_COUNT; v++)
+            all.n[v] += s->totals[t].n[v];
     console_clear(c);
     if (c->json) {
         summary_json(s, &all);

@@ -469,12 +469,6 @@ static int refuse(const struct command *c, int key, const char *text, struct why
     return unknown_option(c, text, w);
 }
 
-static unsigned default_jobs(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n < 1 ? 1 : n > 256 ? 256 : (unsigned) n;
-}
-
 /* Never freed: options point to them until the program ends. */
 static char *realtime_uri[MAX_TARGETS + 1];
 
@@ -509,9 +503,12 @@ static int make_realtime(struct options *o, bool argument, struct why *w)
 int options_parse(const struct command *c, int argc, char **argv, struct options *ret_options,
                   struct why *w)
 {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct options o = { .command = c->name,
                          .db = "halcyon.db",
-                         .jobs = default_jobs(),
+                         .jobs = cores < 1     ? 1
+                                 : cores > 256 ? 256
+                                               : (unsigned) cores,
                          .shard = 1,
                          .n_shards = 1,
                          .timeout = 10,
@@ -570,16 +567,6 @@ int options_expect(const struct options *o, int least, int most, const char *wha
     return 0;
 }
 
-static void put_types(struct buffer *b, uint32_t types)
-{
-    const char *separator = " --types ";
-    for (int t = 0; t < DT_COUNT; t++)
-        if (types & (1u << t)) {
-            buffer_printf(b, "%s%s", separator, dtype_info[t].name);
-            separator = ",";
-        }
-}
-
 void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs)
 {
     const struct randgraph_options *d = &randgraph_default;
@@ -587,8 +574,12 @@ void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs
         buffer_printf(b, " --ops %u-%u", graphs->min_ops, graphs->max_ops);
     if (graphs->only)
         buffer_printf(b, " --op %s", graphs->only);
-    if (graphs->dtypes != d->dtypes)
-        put_types(b, graphs->dtypes);
+    const char *separator = " --types ";
+    for (int t = 0; graphs->dtypes != d->dtypes && t < DT_COUNT; t++)
+        if (graphs->dtypes & (1u << t)) {
+            buffer_printf(b, "%s%s", separator, dtype_info[t].name);
+            separator = ",";
+        }
     if (graphs->max_dim != d->max_dim)
         buffer_printf(b, " --max-dim %u", graphs->max_dim);
     if (graphs->max_level != d->max_level)

@@ -75,17 +75,6 @@ static int check_schema(struct results *r, bool *ret_empty, struct why *w)
     return 0;
 }
 
-static void append_verdicts(sqlite3_str *sql, bool conforming)
-{
-    const char *separator = "";
-
-    for (int v = 0; v < VERDICT_COUNT; v++)
-        if (!conforming || verdict_conforming((enum verdict) v)) {
-            sqlite3_str_appendf(sql, "%s'%s'", separator, verdict_name[v]);
-            separator = ", ";
-        }
-}
-
 char *results_schema(void)
 {
     static const char before[] = "verdict IN (", conforming[] = ":conforming";
@@ -95,29 +84,31 @@ char *results_schema(void)
     for (const char *at; (at = strstr(from, before)); from = strchr(at, ')')) {
         at += strlen(before);
         sqlite3_str_append(sql, from, (int) (at - from));
-        append_verdicts(sql, !strncmp(at, conforming, strlen(conforming)));
+        bool all = strncmp(at, conforming, strlen(conforming)) != 0;
+        const char *separator = "";
+        for (int v = 0; v < VERDICT_COUNT; v++)
+            if (all || verdict_conforming((enum verdict) v)) {
+                sqlite3_str_appendf(sql, "%s'%s'", separator, verdict_name[v]);
+                separator = ", ";
+            }
     }
     sqlite3_str_appendall(sql, from);
     return sqlite3_str_finish(sql);
 }
 
+/* Creates the schema unless another process has done so meanwhile. */
 static int create_schema(struct results *r, struct why *w)
-{
-    char *schema = results_schema();
-    int failed = schema ? 0 : why_no_memory(w);
-
-    if (!failed)
-        failed = results_exec(r, schema, w);
-    sqlite3_free(schema);
-    return failed;
-}
-
-static int ensure_schema(struct results *r, struct why *w)
 {
     if (results_exec(r, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", w) < 0)
         return -1;
-    bool empty = false; /* false again if another process created the schema meanwhile */
-    if (check_schema(r, &empty, w) < 0 || (empty && create_schema(r, w) < 0)) {
+    bool empty = false;
+    int failed = check_schema(r, &empty, w);
+    if (!failed && empty) {
+        char *schema = results_schema();
+        failed = schema ? results_exec(r, schema, w) : why_no_memory(w);
+        sqlite3_free(schema);
+    }
+    if (failed < 0) {
         sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
         return -1;
     }
@@ -139,18 +130,11 @@ static int open_database(struct results *r, enum results_mode mode, struct why *
     sqlite3_busy_timeout(r->db, BUSY_MS);
     TRY(check_schema(r, &empty, w));
     if (empty)
-        TRY(ensure_schema(r, w));
+        TRY(create_schema(r, w));
     return results_exec(r,
                         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
                         "PRAGMA foreign_keys = ON",
                         w);
-}
-
-static int prepare_all(struct results *r, struct why *w)
-{
-    for (int i = 0; i < STATEMENT_COUNT; i++)
-        TRY(results_prepare(r, statement_sql[i], &r->statement[i], w));
-    return 0;
 }
 
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,
@@ -161,7 +145,10 @@ int results_open(const char *path, enum results_mode mode, struct results **ret_
         free(r);
         return why_no_memory(w);
     }
-    if (open_database(r, mode, w) < 0 || (mode == RESULTS_WRITE && prepare_all(r, w) < 0)) {
+    int failed = open_database(r, mode, w);
+    for (int i = 0; !failed && mode == RESULTS_WRITE && i < STATEMENT_COUNT; i++)
+        failed = results_prepare(r, statement_sql[i], &r->statement[i], w);
+    if (failed) {
         results_close(r);
         return -1;
     }
@@ -256,21 +243,6 @@ int results_add_operation(struct results *r, int64_t case_id, const char *operat
     return finish(r, s, w);
 }
 
-static void bind_worst(sqlite3_stmt *s, const struct check_result *v)
-{
-    if (v->output < 0)
-        return;
-    sqlite3_bind_int(s, 13, v->output);
-    sqlite3_bind_int64(s, 14, (int64_t) v->element);
-    bind_text(s, 15, v->place);
-    bind_text(s, 16, v->operation[0] ? v->operation : NULL);
-    bind_text(s, 17, v->type);
-    sqlite3_bind_double(s, 18, v->expected);
-    sqlite3_bind_double(s, 19, v->actual);
-    sqlite3_bind_double(s, 20, v->bound);
-    sqlite3_bind_double(s, 21, v->ratio);
-}
-
 int results_add_verdict(struct results *r, int64_t case_id, uint32_t target,
                         const struct check_result *v, const char *replay, struct why *w)
 {
@@ -289,7 +261,17 @@ int results_add_verdict(struct results *r, int64_t case_id, uint32_t target,
         sqlite3_bind_int64(s, 10, (int64_t) v->device_ns);
     sqlite3_bind_int64(s, 11, (int64_t) v->checked);
     sqlite3_bind_int64(s, 12, (int64_t) v->wrong);
-    bind_worst(s, v);
+    if (v->output >= 0) {
+        sqlite3_bind_int(s, 13, v->output);
+        sqlite3_bind_int64(s, 14, (int64_t) v->element);
+        bind_text(s, 15, v->place);
+        bind_text(s, 16, v->operation[0] ? v->operation : NULL);
+        bind_text(s, 17, v->type);
+        sqlite3_bind_double(s, 18, v->expected);
+        sqlite3_bind_double(s, 19, v->actual);
+        sqlite3_bind_double(s, 20, v->bound);
+        sqlite3_bind_double(s, 21, v->ratio);
+    }
     bind_text(s, 22, replay);
     return finish(r, s, w);
 }

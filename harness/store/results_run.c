@@ -22,8 +22,11 @@ static void bind(sqlite3_stmt *s, int i, const char *text)
     sqlite3_bind_text(s, i, text, -1, SQLITE_TRANSIENT);
 }
 
-static int insert_run(struct results *r, const struct run_row *run, struct why *w)
+int results_start_run(struct results *r, const struct run_row *run,
+                      const struct target_row *targets, uint32_t n_targets, struct why *w)
 {
+    REQUIRE(w, n_targets <= MAX_TARGETS, "more than %d targets", MAX_TARGETS);
+    TRY(results_begin(r, w));
     sqlite3_stmt *s;
     TRY(results_prepare(r,
                         "INSERT INTO runs (kind, command, options, version, judge, n_cases, "
@@ -37,37 +40,21 @@ static int insert_run(struct results *r, const struct run_row *run, struct why *
     sqlite3_bind_int64(s, 5, (int64_t) run->n_cases);
     TRY(run_once(r, s, w));
     r->run = sqlite3_last_insert_rowid(r->db);
-    return 0;
-}
-
-static int insert_target(struct results *r, uint32_t ordinal, const struct target_row *t,
-                         struct why *w)
-{
-    sqlite3_stmt *s;
-    TRY(results_prepare(r,
-                        "INSERT INTO targets (run, ordinal, uri, name, version, type, hal) "
-                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                        &s, w));
-    sqlite3_bind_int64(s, 1, r->run);
-    sqlite3_bind_int64(s, 2, ordinal);
-    bind(s, 3, t->uri);
-    bind(s, 4, t->name);
-    bind(s, 5, t->version);
-    bind(s, 6, t->type);
-    bind(s, 7, t->hal);
-    TRY(run_once(r, s, w));
-    r->target[ordinal] = sqlite3_last_insert_rowid(r->db);
-    return 0;
-}
-
-int results_start_run(struct results *r, const struct run_row *run,
-                      const struct target_row *targets, uint32_t n_targets, struct why *w)
-{
-    REQUIRE(w, n_targets <= MAX_TARGETS, "more than %d targets", MAX_TARGETS);
-    TRY(results_begin(r, w));
-    TRY(insert_run(r, run, w));
-    for (uint32_t i = 0; i < n_targets; i++)
-        TRY(insert_target(r, i, &targets[i], w));
+    for (uint32_t i = 0; i < n_targets; i++) {
+        TRY(results_prepare(r,
+                            "INSERT INTO targets (run, ordinal, uri, name, version, type, hal) "
+                            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                            &s, w));
+        sqlite3_bind_int64(s, 1, r->run);
+        sqlite3_bind_int64(s, 2, i);
+        bind(s, 3, targets[i].uri);
+        bind(s, 4, targets[i].name);
+        bind(s, 5, targets[i].version);
+        bind(s, 6, targets[i].type);
+        bind(s, 7, targets[i].hal);
+        TRY(run_once(r, s, w));
+        r->target[i] = sqlite3_last_insert_rowid(r->db);
+    }
     r->n_targets = n_targets;
     return results_commit(r, w);
 }
@@ -116,19 +103,6 @@ static int find_run(struct results *r, const struct run_row *run, const struct t
     return found || step == SQLITE_DONE ? found : results_failed(r, w);
 }
 
-/* Removes cases that lack the verdict of some target. */
-static int drop_partial(struct results *r, struct why *w)
-{
-    sqlite3_stmt *s;
-    TRY(results_prepare(r,
-                        "DELETE FROM cases WHERE run = ?1 AND (SELECT count(*) FROM verdicts v "
-                        "WHERE v.case_id = cases.case_id) <> ?2",
-                        &s, w));
-    sqlite3_bind_int64(s, 1, r->run);
-    sqlite3_bind_int64(s, 2, r->n_targets);
-    return run_once(r, s, w);
-}
-
 int results_resume_run(struct results *r, const struct run_row *run,
                        const struct target_row *targets, uint32_t n_targets, struct why *w)
 {
@@ -139,7 +113,15 @@ int results_resume_run(struct results *r, const struct run_row *run,
     r->run = id;
     r->n_targets = n_targets;
     TRY(results_begin(r, w));
-    TRY(drop_partial(r, w));
+    /* Cases that lack the verdict of some target are run again. */
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "DELETE FROM cases WHERE run = ?1 AND (SELECT count(*) FROM verdicts v "
+                        "WHERE v.case_id = cases.case_id) <> ?2",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, r->n_targets);
+    TRY(run_once(r, s, w));
     TRY(results_commit(r, w));
     return 1;
 }
@@ -215,21 +197,6 @@ static int find_row(struct results *r, const char *name, struct recorded_case *f
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
 }
 
-static int find_targets(struct results *r, int64_t case_id, struct recorded_case *f, struct why *w)
-{
-    sqlite3_stmt *s;
-    TRY(results_prepare(r, "SELECT uri FROM failures WHERE case_id = ?1 ORDER BY target_ordinal",
-                        &s, w));
-    sqlite3_bind_int64(s, 1, case_id);
-    while (f->n_targets < 32 && sqlite3_step(s) == SQLITE_ROW) {
-        char *uri = column_copy(s, 0);
-        if (uri)
-            f->target[f->n_targets++] = uri;
-    }
-    sqlite3_finalize(s);
-    return 0;
-}
-
 int results_find_case(struct results *r, const char *name, struct recorded_case *ret_case,
                       struct why *w)
 {
@@ -238,7 +205,19 @@ int results_find_case(struct results *r, const char *name, struct recorded_case 
     int found = find_row(r, name, &f, &case_id, w);
     if (found <= 0)
         return found;
-    if (find_targets(r, case_id, &f, w) < 0 || !f.kind || !f.options || !f.judge) {
+    sqlite3_stmt *s;
+    int failed = results_prepare(
+        r, "SELECT uri FROM failures WHERE case_id = ?1 ORDER BY target_ordinal", &s, w);
+    if (!failed) {
+        sqlite3_bind_int64(s, 1, case_id);
+        while (f.n_targets < 32 && sqlite3_step(s) == SQLITE_ROW) {
+            char *uri = column_copy(s, 0);
+            if (uri)
+                f.target[f.n_targets++] = uri;
+        }
+        sqlite3_finalize(s);
+    }
+    if (failed || !f.kind || !f.options || !f.judge) {
         recorded_case_done(&f);
         return why_no_memory(w);
     }
