@@ -42,23 +42,17 @@ static _Thread_local pid_t thread; /* 0: not determined yet */
 
 static char blank[PIECE];
 
-/* Blanks are written first: a full disk is an error here instead of a SIGBUS later, and the unused
- * rest is valid JSON. */
-static char *map_piece(uint64_t at)
-{
-    if (pwrite(file.fd, blank, PIECE, (off_t) at) != PIECE)
-        return NULL;
-    char *piece = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t) at);
-    return piece == MAP_FAILED ? NULL : piece;
-}
-
-/* Maps the next piece.  On failure this process stops tracing. */
+/* Maps the next piece.  Blanks are written first: a full disk is an error here instead of a SIGBUS
+ * later, and the unused rest is valid JSON.  On failure this process stops tracing. */
 static bool next_piece(void)
 {
     if (file.piece)
         munmap(file.piece, PIECE);
     uint64_t at = atomic_fetch_add(&file.shared->end, PIECE);
-    file.piece = map_piece(at);
+    void *piece = MAP_FAILED;
+    if (pwrite(file.fd, blank, PIECE, (off_t) at) == PIECE)
+        piece = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t) at);
+    file.piece = piece == MAP_FAILED ? NULL : piece;
     if (!file.piece) {
         atomic_store(&file.shared->is_cut, true);
         atomic_store(&trace_is_on, false);
@@ -67,16 +61,6 @@ static bool next_piece(void)
     file.used = at ? 1 : 2;
     memcpy(file.piece, at ? "\n" : "[\n", file.used);
     return true;
-}
-
-static void write_line(const char *line, size_t length)
-{
-    pthread_mutex_lock(&file.lock);
-    if ((file.piece && file.used + length <= PIECE) || next_piece()) {
-        memcpy(file.piece + file.used, line, length);
-        file.used += length;
-    }
-    pthread_mutex_unlock(&file.lock);
 }
 
 static void before_fork(void)
@@ -117,6 +101,7 @@ static void escape(const char *text, char *ret, size_t size)
     ret[n] = 0;
 }
 
+/* Writes a line into this process's piece. */
 __attribute__((format(printf, 1, 2))) static void put(const char *fmt, ...)
 {
     char line[MOST_LINE];
@@ -125,8 +110,14 @@ __attribute__((format(printf, 1, 2))) static void put(const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    if (n > 0 && (size_t) n < sizeof line)
-        write_line(line, (size_t) n);
+    if (n <= 0 || (size_t) n >= sizeof line)
+        return;
+    pthread_mutex_lock(&file.lock);
+    if ((file.piece && file.used + (size_t) n <= PIECE) || next_piece()) {
+        memcpy(file.piece + file.used, line, (size_t) n);
+        file.used += (size_t) n;
+    }
+    pthread_mutex_unlock(&file.lock);
 }
 
 static void name_it(const char *what, uint32_t pid, uint32_t tid, const char *name)
@@ -138,29 +129,10 @@ static void name_it(const char *what, uint32_t pid, uint32_t tid, const char *na
         tid, what, text);
 }
 
-/* Determines this thread's id and writes its name, if it has one. */
-static void register_thread(void)
-{
-    char name[32] = "";
-
-    thread = gettid();
-    if (pthread_getname_np(pthread_self(), name, sizeof name) == 0)
-        name_it("thread_name", (uint32_t) process, (uint32_t) thread, name);
-}
-
 /* Viewers show a track as a process of its own; bit 30 keeps its number apart from process ids. */
 static uint32_t track_process(uint32_t track)
 {
     return UINT32_C(1) << 30 | (uint32_t) process << 7 | (track & 127);
-}
-
-static void put_track(const struct trace_event *e)
-{
-    char name[MOST_NAME];
-
-    snprintf(name, sizeof name, "%s (virtual clock of process %d)", e->name, (int) process);
-    name_it("process_name", track_process(e->track), 1, name);
-    name_it("thread_name", track_process(e->track), 1, "device");
 }
 
 static void put_on_track(const struct trace_event *e)
@@ -186,31 +158,33 @@ static void put_on_track(const struct trace_event *e)
         kind[e->kind], track_process(e->track), e->ns * 1e-3, more, name, detail);
 }
 
-static void put_section(const struct trace_event *e)
+static void take(const struct trace_event *e, void *user)
 {
     char name[MOST_NAME];
 
-    escape(e->name, name, sizeof name);
-    put("{\"ph\":\"B\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"cat\":\"nnapi\",\"name\":"
-        "\"%s[NN_%s_%s]%s\"},\n",
-        (int) process, (int) thread, e->ns * 1e-3, trace_mode_prefix[e->mode],
-        trace_layer_name[e->layer], trace_phase_name[e->phase], name);
-}
-
-static void take(const struct trace_event *e, void *user)
-{
     (void) user;
-    if (!thread)
-        register_thread();
-    if (e->kind == TRACE_TRACK)
-        put_track(e);
-    else if (e->track)
+    if (!thread) { /* the first event of this thread: its name, if it has one */
+        char thread_name[32] = "";
+        thread = gettid();
+        if (pthread_getname_np(pthread_self(), thread_name, sizeof thread_name) == 0)
+            name_it("thread_name", (uint32_t) process, (uint32_t) thread, thread_name);
+    }
+    if (e->kind == TRACE_TRACK) {
+        snprintf(name, sizeof name, "%s (virtual clock of process %d)", e->name, (int) process);
+        name_it("process_name", track_process(e->track), 1, name);
+        name_it("thread_name", track_process(e->track), 1, "device");
+    } else if (e->track) {
         put_on_track(e);
-    else if (e->kind == TRACE_BEGIN)
-        put_section(e);
-    else
+    } else if (e->kind == TRACE_BEGIN) {
+        escape(e->name, name, sizeof name);
+        put("{\"ph\":\"B\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f,\"cat\":\"nnapi\",\"name\":"
+            "\"%s[NN_%s_%s]%s\"},\n",
+            (int) process, (int) thread, e->ns * 1e-3, trace_mode_prefix[e->mode],
+            trace_layer_name[e->layer], trace_phase_name[e->phase], name);
+    } else {
         put("{\"ph\":\"E\",\"pid\":%d,\"tid\":%d,\"ts\":%.3f},\n", (int) process, (int) thread,
             e->ns * 1e-3);
+    }
 }
 
 void trace_file_name_process(const char *name)
@@ -226,7 +200,7 @@ static int system_error(const char *path, struct why *w)
     return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
 }
 
-static int open_file(const char *path, struct why *w)
+int trace_file_start(const char *path, struct why *w)
 {
     struct stat st;
 
@@ -237,12 +211,8 @@ static int open_file(const char *path, struct why *w)
     REQUIRE(w, S_ISREG(st.st_mode), "%s: not a regular file", path);
     REQUIRE(w, flock(file.fd, LOCK_EX | LOCK_NB) == 0, "%s: another process writes a trace to it",
             path);
-    return ftruncate(file.fd, 0) < 0 ? system_error(path, w) : 0;
-}
-
-int trace_file_start(const char *path, struct why *w)
-{
-    TRY(open_file(path, w));
+    if (ftruncate(file.fd, 0) < 0)
+        return system_error(path, w);
     file.path = path;
     file.shared =
         mmap(NULL, sizeof *file.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -94,20 +94,6 @@ static int push(struct trace_sections *s, struct trace_thread *t, struct section
     return 0;
 }
 
-static int keep(struct trace_thread *t, struct section *x, struct why *w)
-{
-    if (t->n == t->room) {
-        size_t room = 2 * t->room + 64;
-        struct section **more = realloc(t->section, room * sizeof(struct section *));
-        if (!more)
-            return why_no_memory_for(w, "a trace");
-        t->section = more;
-        t->room = room;
-    }
-    t->section[t->n++] = x;
-    return 0;
-}
-
 /* ---- begins and ends */
 
 /* Determines how a section counts beside its parent: as a detail of it, moved out of it, or for
@@ -156,7 +142,15 @@ static int begin(struct trace_sections *s, struct trace_thread *t, const char *m
         return why_no_memory_for(w, "a trace");
     s->has_runtime |= x->layer == TRACE_LR;
     t->has_application |= x->layer == TRACE_LA;
-    TRY(keep(t, x, w));
+    if (t->n == t->room) {
+        size_t room = 2 * t->room + 64;
+        struct section **more = realloc(t->section, room * sizeof(struct section *));
+        if (!more)
+            return why_no_memory_for(w, "a trace");
+        t->section = more;
+        t->room = room;
+    }
+    t->section[t->n++] = x;
     return push(s, t, x, w);
 }
 
@@ -210,19 +204,6 @@ static int take_line(struct trace_sections *s, char *line, struct why *w)
     return rc;
 }
 
-static int read_lines(struct trace_sections *s, FILE *from, struct why *w)
-{
-    char *line = NULL;
-    size_t room = 0;
-    int rc = 0;
-
-    for (unsigned long number = 1; rc == 0 && getline(&line, &room, from) >= 0; number++)
-        if ((rc = take_line(s, line, w)) < 0)
-            why_prefix(w, "line %lu", number);
-    free(line);
-    return rc;
-}
-
 int trace_sections_read(struct trace_sections *s, const char *path, struct why *w)
 {
     if (!s->arena && !(s->arena = arena_new(0)))
@@ -230,29 +211,30 @@ int trace_sections_read(struct trace_sections *s, const char *path, struct why *
     FILE *from = fopen(path, "r");
     if (!from)
         return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
-    int rc = read_lines(s, from, w);
+    char *line = NULL;
+    size_t room = 0;
+    int rc = 0;
+    for (unsigned long number = 1; rc == 0 && getline(&line, &room, from) >= 0; number++)
+        if ((rc = take_line(s, line, w)) < 0)
+            why_prefix(w, "line %lu", number);
+    free(line);
     if (rc == 0 && ferror(from))
         rc = why_fail(w, WHY_INVALID, "%s", strerror(errno));
     fclose(from);
     return rc < 0 ? why_prefix(w, "%s", path) : 0;
 }
 
-static void drop_unfinished(struct trace_sections *s, struct trace_thread *t)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < t->n; i++)
-        if (t->section[i]->end >= 0)
-            t->section[n++] = t->section[i];
-    s->unfinished += t->n - n;
-    t->n = n;
-}
-
 int trace_sections_close(struct trace_sections *s, struct why *w)
 {
     REQUIRE(w, s->threads, "the trace has no sections");
-    for (struct trace_thread *t = s->threads; t; t = t->next)
-        drop_unfinished(s, t);
+    for (struct trace_thread *t = s->threads; t; t = t->next) {
+        size_t n = 0;
+        for (size_t i = 0; i < t->n; i++)
+            if (t->section[i]->end >= 0)
+                t->section[n++] = t->section[i];
+        s->unfinished += t->n - n;
+        t->n = n;
+    }
     return 0;
 }
 

@@ -81,18 +81,6 @@ static bool is_in_execution(const struct section *x)
     return false;
 }
 
-static void count(struct trace_run *r, const struct section *x)
-{
-    double ms = x->end - x->begin - (x->is_subtracted ? 0 : x->moved);
-
-    if ((int) x->layer >= TRACE_ROWS || x->is_detail)
-        return;
-    r->time[x->layer][x->phase] += ms;
-    r->executions += x->layer == TRACE_LR && x->phase == TRACE_PE;
-    if (phase_is_of_execution(x->phase) && !is_in_execution(x))
-        r->time[x->layer][TRACE_PE] += ms;
-}
-
 static bool calls_others(const struct trace_sections *s, const struct trace_run *r)
 {
     for (const struct trace_thread *t = s->threads; t; t = t->next) {
@@ -109,8 +97,16 @@ static void measure(const struct trace_sections *s, struct trace_run *r)
     r->calls = calls_others(s, r);
     for (const struct trace_thread *t = s->threads; t; t = t->next) {
         size_t first, end = trace_run_sections(s, r, t, &first);
-        for (size_t i = first; i < end; i++)
-            count(r, t->section[i]);
+        for (size_t i = first; i < end; i++) {
+            const struct section *x = t->section[i];
+            double ms = x->end - x->begin - (x->is_subtracted ? 0 : x->moved);
+            if ((int) x->layer >= TRACE_ROWS || x->is_detail)
+                continue;
+            r->time[x->layer][x->phase] += ms;
+            r->executions += x->layer == TRACE_LR && x->phase == TRACE_PE;
+            if (phase_is_of_execution(x->phase) && !is_in_execution(x))
+                r->time[x->layer][TRACE_PE] += ms;
+        }
     }
 }
 
