@@ -38,10 +38,9 @@ int cases_validate(const struct cases *c, struct why *w);
 void cases_done(struct cases *c);
 
 /* Fills every input that has no data, as those of models in .tflite files, with random values
- * allocated in arena: floats in [-1, 1),
- * quantised types over their whole range, other integers 0 to 9, BOOL 0 or 1.  The generator is
- * seeded by name and position, so that a name always gives the same values.  Dimensions of 0
- * (unspecified) are set to 1. */
+ * allocated in arena: floats in [-1, 1), quantised types over their whole range, other integers 0
+ * to 9, BOOL 0 or 1.  The generator is seeded by name and position, so that a name always gives the
+ * same values.  Dimensions of 0 (unspecified) are set to 1. */
 int inputs_generate(const char *name, struct tensor *in, uint32_t n, struct arena *arena,
                     struct why *w);
 

@@ -52,18 +52,6 @@ static const char *type_name(enum hal_device_type type)
     }
 }
 
-static void copy_extensions(const struct target_info *info, struct device_facts *f)
-{
-    for (uint32_t i = 0; i < info->n_extensions && i < MAX_EXTENSIONS; i++) {
-        const struct hal_extension *from = &info->extensions[i];
-        struct extension_facts *to = &f->extension[i];
-        snprintf(to->name, sizeof to->name, "%s", from->name);
-        to->n_types = from->n_types;
-        for (uint32_t k = 0; k < from->n_types && k < MAX_EXTENSION_TYPES; k++)
-            to->type[k] = from->type[k];
-    }
-}
-
 static void copy_facts(const struct target_info *info, struct device_facts *ret)
 {
     const struct hal_capabilities *c = &info->capabilities;
@@ -82,21 +70,15 @@ static void copy_facts(const struct target_info *info, struct device_facts *ret)
     text_clean(f.version);
     for (uint32_t i = 0; i < c->n_operands && f.n_operands < MAX_PERFORMANCE; i++)
         f.operand[f.n_operands++] = c->operand[i];
-    copy_extensions(info, &f);
+    for (uint32_t i = 0; i < info->n_extensions && i < MAX_EXTENSIONS; i++) {
+        const struct hal_extension *from = &info->extensions[i];
+        struct extension_facts *to = &f.extension[i];
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+        to->n_types = from->n_types;
+        for (uint32_t k = 0; k < from->n_types && k < MAX_EXTENSION_TYPES; k++)
+            to->type[k] = from->type[k];
+    }
     *ret = f;
-}
-
-static void ask(const char *uri, struct answer *a)
-{
-    struct target *t;
-    struct target_info info = { 0 };
-    a->failed = target_open(uri, &harness_host, &t, &a->why);
-    if (a->failed < 0)
-        return;
-    a->failed = target_info(t, &info, &a->why);
-    if (a->failed >= 0)
-        copy_facts(&info, &a->facts);
-    target_free(t);
 }
 
 static _Noreturn void answer_and_exit(const char *uri, int fd)
@@ -105,7 +87,15 @@ static _Noreturn void answer_and_exit(const char *uri, int fd)
     dup2(STDERR_FILENO, STDOUT_FILENO);
     trace_file_name_process("probe");
     struct answer a = { 0 };
-    ask(uri, &a);
+    struct target *t;
+    struct target_info info = { 0 };
+    a.failed = target_open(uri, &harness_host, &t, &a.why);
+    if (a.failed >= 0) {
+        a.failed = target_info(t, &info, &a.why);
+        if (a.failed >= 0)
+            copy_facts(&info, &a.facts);
+        target_free(t);
+    }
     ssize_t n = write(fd, &a, sizeof a); /* fits in a pipe's buffer: whole or not at all */
     _exit(n == (ssize_t) sizeof a ? 0 : 1);
 }
@@ -146,19 +136,6 @@ static bool reap(pid_t pid, bool at_once, int *ret_status)
     return true;
 }
 
-static int explain_death(const char *uri, bool killed, int status, double seconds, struct why *w)
-{
-    if (killed)
-        return why_fail(w, WHY_INVALID, "%s: opening the driver takes longer than %g s", uri,
-                        seconds);
-    if (WIFSIGNALED(status))
-        return why_fail(w, WHY_INVALID, "%s: the driver crashes while it is opened (%s)", uri,
-                        strsignal(WTERMSIG(status)));
-    return why_fail(w, WHY_INVALID,
-                    "%s: the driver exits the process while it is opened (status %d)", uri,
-                    WEXITSTATUS(status));
-}
-
 int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w)
 {
     int fd[2];
@@ -179,8 +156,16 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
         return why_fail(w, WHY_SYSTEM, "cannot start a process: %s", strerror(errno));
     int status = 0;
     bool killed = reap(pid, reading == READ_TOO_SLOW, &status);
+    if (reading != READ_WHOLE && killed)
+        return why_fail(w, WHY_INVALID, "%s: opening the driver takes longer than %g s", uri,
+                        seconds);
+    if (reading != READ_WHOLE && WIFSIGNALED(status))
+        return why_fail(w, WHY_INVALID, "%s: the driver crashes while it is opened (%s)", uri,
+                        strsignal(WTERMSIG(status)));
     if (reading != READ_WHOLE)
-        return explain_death(uri, killed, status, seconds, w);
+        return why_fail(w, WHY_INVALID,
+                        "%s: the driver exits the process while it is opened (status %d)", uri,
+                        WEXITSTATUS(status));
     if (a.failed < 0) {
         *w = a.why;
         return -1;
