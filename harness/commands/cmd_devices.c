@@ -86,12 +86,6 @@ static void print_support(const struct support *s)
     }
 }
 
-static void print_faults(void)
-{
-    for (int i = 0; i < fault_table_n; i++)
-        printf("%-24s %-10s %s\n", fault_table[i].name, fault_table[i].kind, fault_table[i].doc);
-}
-
 /* ---- JSON */
 
 static void add_performance(json_t *o, const char *what, const struct hal_performance *p)
@@ -161,14 +155,18 @@ static void facts_json(const char *uri, const struct device_facts *f, const stru
     print_line(o);
 }
 
-static void faults_json(void)
+/* ---- the command */
+
+static void show_faults(bool json)
 {
     for (int i = 0; i < fault_table_n; i++)
-        print_line(json_pack("{s:s, s:s, s:s}", "fault", fault_table[i].name, "kind",
-                             fault_table[i].kind, "doc", fault_table[i].doc));
+        if (json)
+            print_line(json_pack("{s:s, s:s, s:s}", "fault", fault_table[i].name, "kind",
+                                 fault_table[i].kind, "doc", fault_table[i].doc));
+        else
+            printf("%-24s %-10s %s\n", fault_table[i].name, fault_table[i].kind,
+                   fault_table[i].doc);
 }
-
-/* ---- the command */
 
 static int show(const struct options *o, const char *uri, bool long_form, struct why *w)
 {
@@ -191,10 +189,8 @@ int cmd_devices(const struct options *o)
 {
     struct why why = { 0 };
     int failed = 0;
-    if (o->faults && o->json)
-        faults_json();
-    else if (o->faults)
-        print_faults();
+    if (o->faults)
+        show_faults(o->json);
     for (int i = 0; !failed && i < o->n_arguments; i++) {
         if (i && !o->json)
             putchar('\n');

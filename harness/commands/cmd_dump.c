@@ -8,21 +8,17 @@
 #include "reports/reports.h"
 #include "specs/specs.h"
 
-static int put_svg(const struct example *e, FILE *to, struct why *w)
-{
-    char *svg;
-    TRY(graph_dump_svg(&e->model, e->name, NULL, &svg, w));
-    fputs(svg, to);
-    free(svg);
-    return 0;
-}
-
 static int put_example(const char *format, const struct example *e, FILE *to, struct why *w)
 {
     if (!format || !strcmp(format, "dot"))
         return graph_dump_dot(&e->model, e->name, NULL, to, w);
-    if (!strcmp(format, "svg"))
-        return put_svg(e, to, w);
+    if (!strcmp(format, "svg")) {
+        char *svg;
+        TRY(graph_dump_svg(&e->model, e->name, NULL, &svg, w));
+        fputs(svg, to);
+        free(svg);
+        return 0;
+    }
     if (!strcmp(format, "spec"))
         return specs_write_modpy(e, NULL, to, w);
     TRY(specs_write_json(e, to, w));

@@ -94,30 +94,6 @@ static int write_file(const char *path, int i, const struct driver_words *words,
     return 0;
 }
 
-/* Removes the files [0, last] of a driver that could not be written completely. */
-static void remove_driver(const char *folder, int last)
-{
-    char path[4200];
-
-    for (int i = 0; i <= last; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
-        unlink(path);
-    }
-    rmdir(folder);
-}
-
-static void print_next_steps(const char *folder, const char *name)
-{
-    struct buffer quoted = { 0 };
-
-    buffer_put_quoted(&quoted, folder);
-    printf("%s/driver.c is a driver that runs ADD\n"
-           "  make -C %s          builds %s.so there\n"
-           "  make -C %s check    runs it on random graphs\n",
-           folder, buffer_text(&quoted), name, buffer_text(&quoted));
-    buffer_done(&quoted);
-}
-
 static int write_driver(const struct options *o, struct why *w)
 {
     char path[4200];
@@ -135,12 +111,23 @@ static int write_driver(const struct options *o, struct why *w)
                                         : strerror(errno));
     for (int i = 0; i < COUNT(files); i++) {
         snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
-        if (write_file(path, i, &words, w) < 0) {
-            remove_driver(folder, i);
-            return -1;
+        if (write_file(path, i, &words, w) == 0)
+            continue;
+        for (int k = 0; k <= i; k++) { /* leaves no incomplete driver */
+            snprintf(path, sizeof path, "%s/%s", folder, files[k].name);
+            unlink(path);
         }
+        rmdir(folder);
+        return -1;
     }
-    print_next_steps(folder, words.name);
+
+    struct buffer quoted = { 0 };
+    buffer_put_quoted(&quoted, folder);
+    printf("%s/driver.c is a driver that runs ADD\n"
+           "  make -C %s          builds %s.so there\n"
+           "  make -C %s check    runs it on random graphs\n",
+           folder, buffer_text(&quoted), words.name, buffer_text(&quoted));
+    buffer_done(&quoted);
     return 0;
 }
 

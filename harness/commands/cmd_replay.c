@@ -105,51 +105,38 @@ static int load_stored(struct replay *p, const char *name, struct why *w)
 
 /* ---- where the case comes from */
 
-static int find_random(struct replay *p, const char *name, uint64_t seed, uint64_t index,
-                       struct why *w)
-{
-    if (!p->o->graphs_given)
-        TRY(look_up(p, name, w));
-    if (p->in_database) {
-        TRY(use_recorded_options(p, w));
-        if (p->found.spec)
-            return load_stored(p, name, w);
-    }
-    p->cases = cases_random(&p->effective.graphs, seed, index, 1);
-    return 0;
-}
-
-static int find_file(struct replay *p, const char *path, struct why *w)
-{
-    TRY(cases_load(&p->cases, path, p->o->case_glob, w));
-    REQUIRE(w, p->cases.n, "%s: no case in it matches --case '%s'", path, p->o->case_glob);
-    return 0;
-}
-
-static int find_recorded(struct replay *p, const char *name, struct why *w)
-{
-    TRY(look_up(p, name, w));
-    REQUIRE(w, p->in_database,
-            "expected a file, random/sS/iI or the name of a case in %s, found '%s'", p->o->db,
-            name);
-    TRY(use_recorded_options(p, w));
-    if (p->found.spec)
-        return load_stored(p, name, w);
-    REQUIRE(w, p->found.file, "%s: has no spec of '%s'", p->o->db, name);
-    TRY(cases_load(&p->cases, p->found.file, name, w));
-    REQUIRE(w, p->cases.n, "%s: the file no longer has the case '%s'", p->found.file, name);
-    return 0;
-}
-
 static int find_case(struct replay *p, struct why *w)
 {
-    const char *what = p->o->argument[0];
+    const struct options *o = p->o;
+    const char *what = o->argument[0];
     uint64_t seed, index;
-    if (case_is_random(what, &seed, &index))
-        return find_random(p, what, seed, index, w);
-    if (access(what, F_OK) == 0)
-        return find_file(p, what, w);
-    return find_recorded(p, what, w);
+
+    if (case_is_random(what, &seed, &index)) {
+        if (!o->graphs_given)
+            TRY(look_up(p, what, w));
+        if (p->in_database)
+            TRY(use_recorded_options(p, w));
+        if (p->in_database && p->found.spec)
+            return load_stored(p, what, w);
+        p->cases = cases_random(&p->effective.graphs, seed, index, 1);
+        return 0;
+    }
+    if (access(what, F_OK) == 0) {
+        TRY(cases_load(&p->cases, what, o->case_glob, w));
+        REQUIRE(w, p->cases.n, "%s: no case in it matches --case '%s'", what, o->case_glob);
+        return 0;
+    }
+    /* The name of a recorded case: its spec is in the database, or else its file is loaded. */
+    TRY(look_up(p, what, w));
+    REQUIRE(w, p->in_database,
+            "expected a file, random/sS/iI or the name of a case in %s, found '%s'", o->db, what);
+    TRY(use_recorded_options(p, w));
+    if (p->found.spec)
+        return load_stored(p, what, w);
+    REQUIRE(w, p->found.file, "%s: has no spec of '%s'", o->db, what);
+    TRY(cases_load(&p->cases, p->found.file, what, w));
+    REQUIRE(w, p->cases.n, "%s: the file no longer has the case '%s'", p->found.file, what);
+    return 0;
 }
 
 /* ---- running it */

@@ -18,14 +18,6 @@ static void on_signal(int number)
     stop_signal = number;
 }
 
-/* The first signal stops the campaign in order, a second one ends the process at once. */
-static void handle_signals(void)
-{
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 /* ---- what identifies a campaign */
 
 /* The options that determine the cases and how they are judged: --resume compares them, replay
@@ -127,25 +119,20 @@ static int open_results(struct campaign *c, const struct device_facts *facts, st
 
 /* ---- the campaign */
 
-static void summarise(struct campaign *c)
-{
-    struct summary s = { .target = c->target,
-                         .totals = c->totals,
-                         .n_targets = c->n_targets,
-                         .n_cases = campaign_shard(c->options, c->cases->n),
-                         .not_run = c->n_items - c->done,
-                         .seconds = console_now() - c->options->begun,
-                         .run = results_run(c->results),
-                         .db = c->options->db };
-    console_summary(&c->console, &s);
-}
-
 static int finish(struct campaign *c, bool interrupted, struct why *w)
 {
     const struct options *o = c->options;
     if (!interrupted)
-        TRY(results_finish_run(c->results, console_now() - c->options->begun, w));
-    summarise(c);
+        TRY(results_finish_run(c->results, console_now() - o->begun, w));
+    struct summary s = { .target = c->target,
+                         .totals = c->totals,
+                         .n_targets = c->n_targets,
+                         .n_cases = campaign_shard(o, c->cases->n),
+                         .not_run = c->n_items - c->done,
+                         .seconds = console_now() - o->begun,
+                         .run = results_run(c->results),
+                         .db = o->db };
+    console_summary(&c->console, &s);
     if (o->junit)
         TRY(junit_write(c->results, o->junit, w));
     if (interrupted) {
@@ -170,7 +157,10 @@ static int run_campaign(struct campaign *c, struct why *w)
     if (c->options->junit)
         TRY(junit_check(c->options->junit, w));
     TRY(open_results(c, facts, w));
-    handle_signals();
+    /* The first signal stops the campaign in order, a second one ends the process at once. */
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
     int r = campaign_run(c, &stop_signal, w);
     return r < 0 ? -1 : finish(c, r == 1, w);
 }
@@ -194,24 +184,19 @@ static int command_campaign(const struct options *o, struct cases *cases)
     return status;
 }
 
-/* Generates the first case, to detect contradictory options (an operation that does not have the
- * --types) before the campaign starts: any case shows them. */
-static int try_first(const struct cases *cases, struct why *w)
-{
-    struct arena *arena = arena_new(0);
-    struct example e;
-    if (!arena)
-        return why_no_memory(w);
-    int made = cases_get(cases, 0, arena, &e, w);
-    arena_free(arena);
-    return made;
-}
-
 int cmd_random(const struct options *o)
 {
     struct why why;
     struct cases cases = cases_random(&o->graphs, o->seed, 0, o->count);
-    if (options_expect(o, 0, 0, "", &why) < 0 || try_first(&cases, &why) < 0)
+    if (options_expect(o, 0, 0, "", &why) < 0)
+        return print_error(o, &why);
+    /* Generates the first case, to detect contradictory options (an operation that does not have
+     * the --types) before the campaign starts: any case shows them. */
+    struct arena *arena = arena_new(0);
+    struct example e;
+    int failed = arena ? cases_get(&cases, 0, arena, &e, &why) : why_no_memory(&why);
+    arena_free(arena);
+    if (failed < 0)
         return print_error(o, &why);
     return command_campaign(o, &cases);
 }

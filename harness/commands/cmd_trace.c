@@ -55,14 +55,6 @@ struct view {
     const struct trace_table *shown; /* one of the two */
 };
 
-static struct view view_of(const struct options *o, const struct trace_run *r)
-{
-    struct view v = { .o = o, .run = r };
-
-    trace_tables(r, &v.times, &v.self);
-    return v;
-}
-
 static double cell(const struct view *v, int row, int what)
 {
     const double *t = row == ROW_TOTAL ? v->shown->total : v->shown->of[row];
@@ -167,15 +159,6 @@ static void print_table(const struct view *v)
 
 /* ---- detail: every section */
 
-static int depth(const struct section *x)
-{
-    int n = 0;
-
-    for (; x->parent; x = x->parent)
-        n++;
-    return n;
-}
-
 static void print_sections(const struct trace_sections *s, const struct trace_run *r)
 {
     for (const struct trace_thread *t = s->threads; t; t = t->next) {
@@ -184,7 +167,10 @@ static void print_sections(const struct trace_sections *s, const struct trace_ru
             printf("process %lld, thread %lld\n", (long long) t->process, (long long) t->thread);
         for (size_t i = first; i < end; i++) {
             const struct section *x = t->section[i];
-            printf("%*s%.3f ms  %s%s\n", 4 + 2 * depth(x), "", x->end - x->begin, x->name,
+            int depth = 0;
+            for (const struct section *p = x->parent; p; p = p->parent)
+                depth++;
+            printf("%*s%.3f ms  %s%s\n", 4 + 2 * depth, "", x->end - x->begin, x->name,
                    x->is_detail ? " (detail)" : "");
         }
     }
@@ -246,7 +232,8 @@ static int show(const struct options *o, struct trace_sections *s, struct why *w
     REQUIRE(w, n, "the trace has no complete run (a section [NN_LA_PO])");
     json_t *all = json_array();
     for (size_t i = 0; i < n; i++) {
-        struct view v = view_of(o, &runs[i]);
+        struct view v = { .o = o, .run = &runs[i] };
+        trace_tables(v.run, &v.times, &v.self);
         v.shown = o->total_times ? &v.times : &v.self;
         if (o->json)
             json_array_append_new(all, json_of_run(&v));

@@ -41,11 +41,30 @@ static void put_quoted(const char *text, const char *quote, const char *special,
 
 /* ---- bash */
 
-static void put_bash_cases(FILE *to)
+static void put_bash(FILE *to)
 {
     struct option_facts o;
 
-    fputs("_halcyon_options() {\n    case $1 in\n", to);
+    fputs("# Completion of halcyon for bash, as `halcyon help --completion bash` writes it.\n\n"
+          "# The words of a kind of value.\n"
+          "_halcyon_words() {\n    case $1 in\n",
+          to);
+    for (enum value_kind kind = VALUE_ANY; kind < VALUE_KINDS; kind++) {
+        if (!word_of(kind, 0))
+            continue;
+        fprintf(to, "    %s) echo '", kind_name[kind]);
+        put_words(kind, to);
+        fputs("' ;;\n", to);
+    }
+    fputs("    esac\n}\n\n# The kind of the arguments of a command.\n"
+          "_halcyon_argument() {\n    case $1 in\n",
+          to);
+    for (int i = 0; i < command_table_n; i++)
+        fprintf(to, "    %s) echo %s ;;\n", command_table[i].name,
+                kind_name[command_table[i].argument]);
+    fputs("    esac\n}\n\n# The options of a command.\n"
+          "_halcyon_options() {\n    case $1 in\n",
+          to);
     for (int i = 0; i < command_table_n; i++) {
         fprintf(to, "    %s) echo '", command_table[i].name);
         for (int at = 0; options_next(&command_table[i], &at, &o);) {
@@ -69,29 +88,6 @@ static void put_bash_cases(FILE *to)
             fprintf(to, ") echo %s ;;\n", kind_name[o.value]);
         }
     fputs("    esac\n}\n\n", to);
-}
-
-static void put_bash(FILE *to)
-{
-    fputs("# Completion of halcyon for bash, as `halcyon help --completion bash` writes it.\n\n"
-          "# The words of a kind of value.\n"
-          "_halcyon_words() {\n    case $1 in\n",
-          to);
-    for (enum value_kind kind = VALUE_ANY; kind < VALUE_KINDS; kind++) {
-        if (!word_of(kind, 0))
-            continue;
-        fprintf(to, "    %s) echo '", kind_name[kind]);
-        put_words(kind, to);
-        fputs("' ;;\n", to);
-    }
-    fputs("    esac\n}\n\n# The kind of the arguments of a command.\n"
-          "_halcyon_argument() {\n    case $1 in\n",
-          to);
-    for (int i = 0; i < command_table_n; i++)
-        fprintf(to, "    %s) echo %s ;;\n", command_table[i].name,
-                kind_name[command_table[i].argument]);
-    fputs("    esac\n}\n\n# The options of a command.\n", to);
-    put_bash_cases(to);
     fputs(completion_bash, to);
 }
 

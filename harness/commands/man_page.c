@@ -128,16 +128,6 @@ static void put_command(FILE *to, const struct command *c)
             put_option(to, &o);
 }
 
-static void put_targets(FILE *to)
-{
-    put_macro(to, "SH", "TARGETS");
-    put_paragraph(to, "A target is a driver and where it runs:");
-    put_rows(to, help_targets);
-    fputs(".PP\n", to);
-    put_paragraph(to, "A sim: target takes options after a '?', with '&' between them:");
-    put_rows(to, help_target_options);
-}
-
 void man_page_print(FILE *to)
 {
     fputs(".TH HALCYON 1 \"\" \"Halcyon " HALCYON_VERSION "\" \"User Commands\"\n", to);
@@ -160,7 +150,12 @@ void man_page_print(FILE *to)
     put_paragraph(to, "Every command takes --help. Options may be abbreviated.");
     for (int i = 0; i < command_table_n; i++)
         put_command(to, &command_table[i]);
-    put_targets(to);
+    put_macro(to, "SH", "TARGETS");
+    put_paragraph(to, "A target is a driver and where it runs:");
+    put_rows(to, help_targets);
+    fputs(".PP\n", to);
+    put_paragraph(to, "A sim: target takes options after a '?', with '&' between them:");
+    put_rows(to, help_target_options);
     put_macro(to, "SH", "EXIT STATUS");
     put_rows(to, help_exit_statuses);
     put_macro(to, "SH", "ENVIRONMENT");
