@@ -126,7 +126,7 @@ static void put_worst(const struct report *r, sqlite3_stmt *row)
     fprintf(r->to, "<dt>elements</dt><dd>%" PRId64 " of %" PRId64 " outside their bound</dd>\n",
             (int64_t) sqlite3_column_int64(row, WRONG),
             (int64_t) sqlite3_column_int64(row, CHECKED));
-    put_fact(r, row, "written by", OPERATION);
+    put_fact(r, row, "computed by", OPERATION);
     put_fact(r, row, "type", TYPE);
     fputs("</dl>\n", r->to);
 }
@@ -223,8 +223,8 @@ static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struc
     put_worst(r, row);
 
     fputs("<dl>\n", r->to);
-    put_fact(r, row, "reached", STAGE);
-    put_fact(r, row, "status", STATUS);
+    put_fact(r, row, "stage", STAGE);
+    put_fact(r, row, "HAL status", STATUS);
     put_fact(r, row, "judge", JUDGE);
     put_fact(r, row, "operations", OPERATIONS);
     put_fact(r, row, "feature level", LEVEL);
@@ -316,7 +316,7 @@ int report_put_failures(const struct report *r, struct why *w)
     TRY(report_number(r, "SELECT count(*) FROM bad", &n, w));
     if (!n)
         return 0;
-    fputs("<h2>Not conforming<small>by target, verdict, operation that wrote the output, and "
+    fputs("<h2>Not conforming<small>by target, verdict, operation that computes the output, and "
           "reason</small></h2>\n",
           r->to);
     fputs("<p class=\"soft\">", r->to);
