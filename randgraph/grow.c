@@ -69,7 +69,7 @@ static const struct op_rows *pick_any(struct builder *b, const struct op_list *l
     return NULL;
 }
 
-/* Draws again where the first choice is no sum of products: these are the most telling. */
+/* Draws again where the first choice is no sum of products: these reveal the most errors. */
 static const struct op_rows *pick_op(struct builder *b, const struct op_list *list)
 {
     const struct op_rows *rows = pick_any(b, list);

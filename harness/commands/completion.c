@@ -1,5 +1,5 @@
-/* Completion scripts: what the tables know, as definitions in the shell's language, and after them
- * the logic, a text file for each shell (completion.bash, completion.zsh, completion.fish). */
+/* Completion scripts: the tables of commands and options as definitions in the shell's language,
+ * then the logic, a text file for each shell (completion.bash, completion.zsh, completion.fish). */
 #include <string.h>
 
 #include "harness/commands/help.h"

@@ -10,7 +10,7 @@ static const struct help_row environment[] = {
     { NULL, NULL },
 };
 
-/* Below the prefix of the installation, but for the first. */
+/* All but the first are below the prefix of the installation. */
 static const struct help_row files[] = {
     { "halcyon.db", "the results database, in the current directory (--db names another)" },
     { "share/halcyon/profiles/*.toml", "the profiles of the simulated devices, to start from" },

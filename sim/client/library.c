@@ -46,7 +46,8 @@ int library_open(const char *path, const char *arguments, struct hal_driver **re
         return -1;
     }
     if (target_check_table(d, w) < 0) {
-        /* Of another layout nothing is known, and what the driver has begun may still run. */
+        /* A driver of another ABI version cannot be closed, and its threads may still run: its
+         * library stays loaded. */
         if (d->abi_version == HAL_ABI_VERSION && d->close) {
             d->close(d);
             dlclose(library);

@@ -17,7 +17,7 @@ extern const struct role conv_out[1];
 /* Slots: input, filter, bias, output.  Those since feature level 1, and since feature level 3. */
 extern const struct typing conv_typings[6], conv_typings_l3[6];
 
-/* For infer(): refuses a per-channel filter whose scales are not along dimension `dim`. */
+/* For infer(): rejects a per-channel filter whose scales are not along dimension `dim`. */
 int conv_check_channels(const struct tensor *filter, uint32_t dim, struct why *w);
 
 #endif
