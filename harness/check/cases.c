@@ -279,6 +279,7 @@ static int load_path(struct cases *c, const char *path, const char *glob,
 {
     struct stat about;
     bool there = stat(path, &about) == 0;
+    int error = errno;
     if (there && S_ISDIR(about.st_mode)) {
         struct folder here = { above, about.st_dev, about.st_ino };
         return load_folder(c, path, glob, &here, w);
@@ -286,7 +287,7 @@ static int load_path(struct cases *c, const char *path, const char *glob,
     if (above && !is_spec(path))
         return 0;
     if (!there)
-        return why_fail(w, WHY_INVALID, "%s: %s%s", path, strerror(errno), random_hint(path));
+        return why_fail(w, WHY_INVALID, "%s: %s%s", path, strerror(error), random_hint(path));
     REQUIRE(w, S_ISREG(about.st_mode), "%s: neither a regular file nor a folder", path);
     REQUIRE(w, is_spec(path), "%s: expected a file .mod.py, .jsonl, .jsonl.xz or .tflite", path);
     struct loading l = { .cases = c,
