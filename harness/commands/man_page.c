@@ -5,18 +5,19 @@
 #include "harness/commands/help.h"
 
 static const struct help_row environment[] = {
-    { "HALCYON_VLOG", "the tags of --vlog where that is not given" },
-    { "ANDROID_LOG_TAGS", "a filter of what --vlog logs, as logcat has it: TAG:PRIORITY..." },
+    { "HALCYON_VLOG", "log tags, used if --vlog is not given" },
+    { "ANDROID_LOG_TAGS", "filter of log lines, in the format of logcat: TAG:PRIORITY ..." },
     { NULL, NULL },
 };
 
 /* All but the first are below the prefix of the installation. */
 static const struct help_row files[] = {
     { "halcyon.db", "the results database, in the current directory (--db names another)" },
-    { "share/halcyon/profiles/*.toml", "the profiles of the simulated devices, to start from" },
+    { "share/halcyon/profiles/*.toml",
+      "the profiles of the simulated devices, to copy and change" },
     { "share/halcyon/skeleton/", "the files that 'halcyon new-driver' writes" },
     { "include/halcyon/hal.h", "the contract of a driver" },
-    { "share/pkgconfig/halcyon.pc", "where these are, for pkg-config" },
+    { "share/pkgconfig/halcyon.pc", "the paths of these, for pkg-config" },
     { "share/doc/halcyon/", "README.md and, in docs/, the manual" },
     { NULL, NULL },
 };
