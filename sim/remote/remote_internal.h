@@ -102,16 +102,6 @@ enum hal_status remote_failure(const struct remote_call *q);
 /* Marks the connection dead, and ends all waits for events and fences. */
 void remote_disconnect(struct remote *r, const struct why *w);
 
-/* sim/remote/remote_events.c */
-
-/* Registers a copy of a callback and sets its id in the call.  -1 with q->why: out of memory. */
-int remote_add_callback(struct remote_call *q, const struct remote_callback *callback);
-/* Unregisters it; false: it has been called already. */
-bool remote_remove_callback(struct remote *r, uint64_t id);
-/* The thread that reads events until the connection ends, and then calls every pending callback
- * with HAL_DEVICE_UNAVAILABLE. */
-void *remote_run_events(void *r);
-
 /* Records a contract violation for remote_take_violation(), unless there is one already. */
 __attribute__((format(printf, 2, 3))) void remote_record_violation(struct remote *r,
                                                                    const char *fmt, ...);
@@ -125,6 +115,16 @@ struct hal_timing remote_take_timing(const Wire__Timing *t);
  * remote_end_thread() last.  -1: no thread. */
 int remote_start_thread(struct remote *r, void *(*f)(void *argument), void *argument);
 void remote_end_thread(struct remote *r);
+
+/* sim/remote/remote_events.c */
+
+/* Registers a copy of a callback and sets its id in the call.  -1 with q->why: out of memory. */
+int remote_add_callback(struct remote_call *q, const struct remote_callback *callback);
+/* Unregisters it; false: it has been called already. */
+bool remote_remove_callback(struct remote *r, uint64_t id);
+/* The thread that reads events until the connection ends, and then calls every pending callback
+ * with HAL_DEVICE_UNAVAILABLE. */
+void *remote_run_events(void *r);
 
 /* sim/remote/remote_driver.c: sets the driver's methods and queries its properties over r->first.
  */

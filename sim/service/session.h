@@ -11,7 +11,6 @@
 #include "sim/wire/wire.h"
 
 enum object_kind { OBJECT_PREPARED, OBJECT_BUFFER, OBJECT_BURST, OBJECT_EXECUTION, OBJECT_INFO };
-enum { OBJECT_KINDS = OBJECT_INFO + 1 };
 
 /* An object of the driver under a handle.  The handle counts as a pin, and calls that use the
  * object pin it too.  Without pins the driver's object is released and the parent unpinned. */
