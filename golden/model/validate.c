@@ -236,43 +236,30 @@ static int check_writers(const struct graph *g, uint32_t *writers, struct why *w
     return 0;
 }
 
-/* Whether the code belongs to a declared extension that is not listed, or is the OEM operation. */
-static bool is_foreign_op(const struct model *m, int32_t code)
-{
-    uint32_t prefix = extension_prefix_of(code);
-
-    return code == OEM_CODE || (prefix >= EXTENSION_END && declares(m, prefix));
-}
-
-static int same_type(const struct operand *outside, const struct operand *inside, const char *what,
-                     uint32_t i, struct why *w)
-{
-    const struct tensor *a = &outside->tensor, *b = &inside->tensor;
-
-    REQUIRE(w, a->dtype == b->dtype && outside->foreign == inside->foreign,
-            "%s %u is %s outside, %s inside the subgraph", what, i, dtype_info[a->dtype].name,
-            dtype_info[b->dtype].name);
-    REQUIRE(w, tensor_same_quant(a, b), "%s %u differs in scale or zero point inside the subgraph",
-            what, i);
-    if (a->shape.rank == 0 || b->shape.rank == 0)
-        return 0;
-    REQUIRE(w, a->shape.rank == b->shape.rank, "%s %u has rank %u outside, %u inside the subgraph",
-            what, i, a->shape.rank, b->shape.rank);
-    for (uint32_t d = 0; d < a->shape.rank; d++)
-        REQUIRE(w, !a->shape.dim[d] || !b->shape.dim[d] || a->shape.dim[d] == b->shape.dim[d],
-                "%s %u, dimension %u: %u outside, %u inside the subgraph", what, i, d,
-                a->shape.dim[d], b->shape.dim[d]);
-    return 0;
-}
-
 /* Operands list[0..n) of g against the subgraph's inputs or outputs. */
 static int check_signature(const struct graph *g, const uint32_t *list, uint32_t n,
                            const struct graph *sub, const uint32_t *sub_list, uint32_t n_sub,
                            const char *what, struct why *w)
 {
     REQUIRE(w, n == n_sub, "%u %ss where the subgraph has %u", n, what, n_sub);
-    for (uint32_t i = 0; i < n; i++)
-        TRY(same_type(&g->operand[list[i]], &sub->operand[sub_list[i]], what, i, w));
+    for (uint32_t i = 0; i < n; i++) {
+        const struct operand *outside = &g->operand[list[i]], *inside = &sub->operand[sub_list[i]];
+        const struct tensor *a = &outside->tensor, *b = &inside->tensor;
+        const struct shape *s = &a->shape, *t = &b->shape;
+        REQUIRE(w, a->dtype == b->dtype && outside->foreign == inside->foreign,
+                "%s %u is %s outside, %s inside the subgraph", what, i, dtype_info[a->dtype].name,
+                dtype_info[b->dtype].name);
+        REQUIRE(w, tensor_same_quant(a, b),
+                "%s %u differs in scale or zero point inside the subgraph", what, i);
+        if (s->rank == 0 || t->rank == 0)
+            continue;
+        REQUIRE(w, s->rank == t->rank, "%s %u has rank %u outside, %u inside the subgraph", what, i,
+                s->rank, t->rank);
+        for (uint32_t d = 0; d < s->rank; d++)
+            REQUIRE(w, !s->dim[d] || !t->dim[d] || s->dim[d] == t->dim[d],
+                    "%s %u, dimension %u: %u outside, %u inside the subgraph", what, i, d,
+                    s->dim[d], t->dim[d]);
+    }
     return 0;
 }
 
@@ -308,25 +295,20 @@ static int check_control(const struct model *m, const struct graph *g, const str
                            "loop variable", w);
 }
 
-static bool row_fits(const struct call *c, const struct typing *t, const struct graph *g,
-                     const struct operation *o)
-{
-    for (uint32_t k = 0; k < o->n_in; k++) {
-        const struct role *r = call_role(c, k);
-        bool any = c->op->control_kind != CONTROL_NONE && r->many;
-        if (!any && role_type(r, t) != g->operand[o->in[k]].tensor.dtype)
-            return false;
-    }
-    return true;
-}
-
 /* Omitted operands have a type too, which must be one allowed for their role. */
 static int check_omitted(const struct call *c, const struct graph *g, const struct operation *o,
                          struct why *w)
 {
-    for (int t = 0; t < c->op->n_typings; t++)
-        if (row_fits(c, &c->op->typings[t], g, o))
+    for (int t = 0; t < c->op->n_typings; t++) {
+        bool fits = true;
+        for (uint32_t k = 0; k < o->n_in && fits; k++) {
+            const struct role *r = call_role(c, k);
+            bool any = c->op->control_kind != CONTROL_NONE && r->many;
+            fits = any || role_type(r, &c->op->typings[t]) == g->operand[o->in[k]].tensor.dtype;
+        }
+        if (fits)
             return 0;
+    }
     for (uint32_t k = 0; k < o->n_in; k++) {
         enum dtype type = g->operand[o->in[k]].tensor.dtype;
         REQUIRE(w, c->arg[k] || role_type(call_role(c, k), c->typing) == type,
@@ -345,15 +327,18 @@ static int check_operation(struct validation *s, uint32_t index, uint32_t at, st
     const struct graph *g = &s->model->graph[index];
     const struct operation *o = &g->operation[at];
     const struct op *op = op_find(o->code);
+    uint32_t prefix = extension_prefix_of(o->code);
     const struct tensor **in = arena_alloc(s->scratch, o->n_in + 1, sizeof *in);
     struct tensor **out = arena_alloc(s->scratch, o->n_out + 1, sizeof *out);
     struct call call;
 
-    if (!op && is_foreign_op(s->model, o->code))
-        return extension_prefix_of(o->code) ? L3 : L1;
+    /* of a declared extension that is not listed, or the OEM operation */
+    bool foreign = o->code == OEM_CODE || (prefix >= EXTENSION_END && declares(s->model, prefix));
+    if (!op && foreign)
+        return prefix ? L3 : L1;
     REQUIRE(w, op, "unknown operation %d", o->code);
-    if (extension_prefix_of(o->code))
-        TRY(check_declared(s->model, extension_prefix_of(o->code), w));
+    if (prefix)
+        TRY(check_declared(s->model, prefix, w));
     if (!in || !out)
         return why_no_memory(w);
     for (uint32_t k = 0; k < o->n_in; k++)
