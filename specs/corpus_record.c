@@ -96,26 +96,6 @@ static int to_scale(const json_t *value, const char *where, float *ret_scale, st
     return 0;
 }
 
-static int read_dims(const json_t *object, const char *where, struct shape *shape, struct why *w)
-{
-    const json_t *dims = json_object_get(object, "dims");
-
-    if (!dims)
-        return 0;
-    REQUIRE(w, json_is_array(dims), "%s.dims: not a list", where);
-    REQUIRE(w, json_array_size(dims) <= MAX_RANK, "%s.dims: rank %zu is more than %d", where,
-            json_array_size(dims), MAX_RANK);
-    shape->rank = (uint32_t) json_array_size(dims);
-    for (uint32_t i = 0; i < shape->rank; i++) {
-        const json_t *dim = json_array_get(dims, i);
-        json_int_t size = json_integer_value(dim);
-        REQUIRE(w, json_is_integer(dim) && size >= 0 && size <= UINT32_MAX,
-                "%s.dims[%u]: not a dimension", where, i);
-        shape->dim[i] = (uint32_t) size;
-    }
-    return 0;
-}
-
 static int read_channel(const json_t *object, const char *where, struct arena *a, struct tensor *t,
                         struct why *w)
 {
@@ -145,47 +125,49 @@ static int read_channel(const json_t *object, const char *where, struct arena *a
     return 0;
 }
 
-/* The data attached to an operand of an extension's type. */
-static int read_extension(const json_t *object, const char *where, struct arena *a,
-                          struct tensor *t, struct why *w)
-{
-    const char *text = NULL;
-    void *data = NULL;
-
-    TRY(read_string(object, "extension", where, &text, w));
-    if (!text)
-        return 0;
-    if (base64_decode(text, strlen(text), a, &data, &t->extension_length, w) < 0)
-        return why_prefix(w, "%s.extension", where);
-    t->extension = data;
-    return 0;
-}
-
 static int read_type(const json_t *object, const char *where, struct arena *a,
                      struct tensor *ret_tensor, struct why *w)
 {
+    const json_t *dims = json_object_get(object, "dims"), *scale = json_object_get(object, "scale");
     struct tensor t = { 0 };
-    const char *type = NULL;
-    const json_t *scale = json_object_get(object, "scale");
+    const char *type = NULL, *extension = NULL;
     char here[WHERE + 48];
     int64_t zero = 0;
+    void *data = NULL;
 
     TRY(read_string(object, "type", where, &type, w));
     int dtype = type ? type_name_dtype(type) : -1;
     REQUIRE(w, dtype >= 0, "%s.type: %.60s is not an operand type", where, type ? type : "missing");
     t.dtype = (enum dtype) dtype;
-    TRY(read_dims(object, where, &t.shape, w));
+
+    REQUIRE(w, !dims || json_is_array(dims), "%s.dims: not a list", where);
+    REQUIRE(w, json_array_size(dims) <= MAX_RANK, "%s.dims: rank %zu is more than %d", where,
+            json_array_size(dims), MAX_RANK);
+    t.shape.rank = (uint32_t) json_array_size(dims);
+    for (uint32_t i = 0; i < t.shape.rank; i++) {
+        const json_t *dim = json_array_get(dims, i);
+        json_int_t size = json_integer_value(dim);
+        REQUIRE(w, json_is_integer(dim) && size >= 0 && size <= UINT32_MAX,
+                "%s.dims[%u]: not a dimension", where, i);
+        t.shape.dim[i] = (uint32_t) size;
+    }
     REQUIRE(w, dtype_info[dtype].tensor || t.shape.rank == 0, "%s: %s with dimensions", where,
             type);
     REQUIRE(w, shape_check_size(&t.shape, dtype_info[dtype].codec->size) == 0,
             "%s.dims: more than 2^32 bytes", where);
+
     TRY(read_int(object, "zero", where, INT32_MIN, INT32_MAX, &zero, w));
     t.zero = (int32_t) zero;
     snprintf(here, sizeof here, "%s.scale", where);
     if (scale)
         TRY(to_scale(scale, here, &t.scale, w));
     TRY(read_channel(object, where, a, &t, w));
-    TRY(read_extension(object, where, a, &t, w));
+
+    TRY(read_string(object, "extension", where, &extension, w));
+    if (extension &&
+        base64_decode(extension, strlen(extension), a, &data, &t.extension_length, w) < 0)
+        return why_prefix(w, "%s.extension", where);
+    t.extension = data;
     *ret_tensor = t;
     return 0;
 }

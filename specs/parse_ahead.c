@@ -60,37 +60,31 @@ static void *parse_lines(void *user)
     return NULL;
 }
 
-/* text has no terminating zero and may be empty. */
-static int fill_slot(struct slot *s, const char *text, size_t n, struct why *w)
-{
-    if (!s->arena)
-        s->arena = arena_new(0);
-    if (s->capacity <= n) {
-        free(s->text);
-        s->capacity = n + 1;
-        s->text = malloc(s->capacity);
-    }
-    if (!s->arena || !s->text) {
-        s->capacity = 0;
-        return why_no_memory_for(w, "a line of %zu bytes", n);
-    }
-    memcpy(s->text, text, n);
-    s->n = n;
-    s->done = false;
-    return 0;
-}
-
 /* Reads lines until the ring is full (1) or there are no more (0). */
 static int read_ahead(struct parse_ahead *a, struct line_reader *lines, struct why *w)
 {
-    const char *text;
+    const char *text; /* without a terminating zero */
     size_t n;
 
     while (a->read - a->taken < SLOTS && (a->read == a->taken || a->waiting < MOST_WAITING)) {
+        struct slot *s = slot_of(a, a->read);
         int got = line_reader_next(lines, &text, &n, w);
         if (got <= 0)
             return got;
-        TRY(fill_slot(slot_of(a, a->read), text, n, w));
+        if (!s->arena)
+            s->arena = arena_new(0);
+        if (s->capacity <= n) {
+            free(s->text);
+            s->capacity = n + 1;
+            s->text = malloc(s->capacity);
+        }
+        if (!s->arena || !s->text) {
+            s->capacity = 0;
+            return why_no_memory_for(w, "a line of %zu bytes", n);
+        }
+        memcpy(s->text, text, n);
+        s->n = n;
+        s->done = false;
         a->waiting += n;
         pthread_mutex_lock(&a->lock);
         a->read++;

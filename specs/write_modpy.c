@@ -175,22 +175,6 @@ static void put_list(struct writer *w, uint32_t g, const uint32_t *index, uint32
         fprintf(w->to, "%s%s", i || !first ? ", " : "", variable(w, g, index[i], name));
 }
 
-static int put_operation(struct writer *w, uint32_t g, const struct operation *op,
-                         const char *model, struct why *why)
-{
-    char text[EXTENSION_TEXT];
-    const char *name = op_name(op->code, text);
-
-    if (!name)
-        return why_fail(why, WHY_UNSUPPORTED, "operation code %" PRId32 " has no name", op->code);
-    fprintf(w->to, "%s.Operation(\"%s\"", model, name);
-    put_list(w, g, op->in, op->n_in, false);
-    fputs(").To(", w->to);
-    put_list(w, g, op->out, op->n_out, true);
-    fputs(")\n", w->to);
-    return 0;
-}
-
 /* Writes the graph, after those that it refers to and that are not written yet. */
 static int put_graph(struct writer *w, uint32_t g, struct why *why)
 {
@@ -218,8 +202,19 @@ static int put_graph(struct writer *w, uint32_t g, struct why *why)
     fprintf(w->to, ")\n%s.IdentifyOutputs(", model);
     put_list(w, g, graph->output, graph->n_outputs, true);
     fputs(")\n", w->to);
-    for (uint32_t i = 0; i < graph->n_operations; i++)
-        TRY(put_operation(w, g, &graph->operation[i], model, why));
+    for (uint32_t i = 0; i < graph->n_operations; i++) {
+        const struct operation *op = &graph->operation[i];
+        char text[EXTENSION_TEXT];
+        const char *name = op_name(op->code, text);
+        if (!name)
+            return why_fail(why, WHY_UNSUPPORTED, "operation code %" PRId32 " has no name",
+                            op->code);
+        fprintf(w->to, "%s.Operation(\"%s\"", model, name);
+        put_list(w, g, op->in, op->n_in, false);
+        fputs(").To(", w->to);
+        put_list(w, g, op->out, op->n_out, true);
+        fputs(")\n", w->to);
+    }
     return 0;
 }
 
