@@ -221,7 +221,7 @@ def use(task):
     kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
     # The suppressions are in the source tree, so a copy is used.
     if "LSAN_OPTIONS" in kept:
-        kept["LSAN_OPTIONS"] = f"print_suppressions=0:suppressions={task['scratch']}/lsan.supp"
+        kept["LSAN_OPTIONS"] = f"print_suppressions=0:suppressions='{task['scratch']}/lsan.supp'"
     os.environ.clear()
     for number, root in enumerate(map(pathlib.Path, task["roots"])):
         folder = pathlib.Path(task["scratch"], f"work {number}")

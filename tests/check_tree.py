@@ -280,13 +280,9 @@ def functions(lines):
         if line == "{":
             begin = number
         elif line == "}" and begin is not None:
-            first = begin
-            while first > 0 and lines[first - 1] and lines[first - 1][0] not in "}/# *":
+            first = begin - 1
+            while first > 0 and lines[first].startswith(" "):  # a declaration of several lines
                 first -= 1
-                if not lines[first].startswith(" "):
-                    break
-            while first < begin and lines[first].startswith("__attribute__"):
-                first += 1
             head = " ".join(lines[first:begin])
             match = re.search(r"(\w+)\(", head)
             if match:

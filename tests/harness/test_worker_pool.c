@@ -9,7 +9,7 @@
 #include "harness/run/worker_pool.h"
 #include "tests/support/check_main.h"
 
-enum { ITEMS = 40, STEPS = 3 };
+enum { ITEMS = 40, STEPS = 3, ITEM_US = 30000 };
 
 /* The fault of the worker at step 1 of item 7, or at its start. */
 enum fault { NONE, SIGNAL, EXIT, HANG, LARGE, START_FAILS, START_DIES };
@@ -53,6 +53,8 @@ static void item(struct worker_pool_link *l, uint64_t i, uint32_t step, void *st
 {
     (void) state;
     const struct job *j = user;
+    if (j->stop_after)
+        usleep(ITEM_US); /* so that items are left when the parent stops the run */
     for (; step < STEPS; step++) {
         worker_pool_mark(l, 10 + step);
         if (i == 7 && step == 1)
