@@ -49,28 +49,18 @@ static const char *const unit[] = {
     [QUOTA_OBJECTS] = "objects",        [QUOTA_MESSAGES] = "bytes of messages"
 };
 
-/* The status of charging n units to a client that holds `held`. */
-static enum hal_status check(const struct client_quotas *a, enum quota_kind kind, uint64_t held,
-                             uint64_t n)
+static enum hal_status take(struct client_quotas *a, uint32_t client, enum quota_kind kind,
+                            uint64_t n)
 {
+    struct client_usage **at = find(a, client);
     uint64_t most = a->limits.most[kind] ? a->limits.most[kind] : UINT64_MAX;
     uint64_t total = a->total[kind] ? a->total[kind] : UINT64_MAX, free = total - a->taken[kind];
+    uint64_t held = *at ? (*at)->held[kind] : 0;
 
     if (n > most || n > total / 2)
         return HAL_RESOURCE_EXHAUSTED_PERSISTENT;
     if (held > most - n || n > free || held + n > free - n)
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
-    return HAL_NONE;
-}
-
-static enum hal_status take(struct client_quotas *a, uint32_t client, enum quota_kind kind,
-                            uint64_t n)
-{
-    struct client_usage **at = find(a, client);
-    enum hal_status status = check(a, kind, *at ? (*at)->held[kind] : 0, n);
-
-    if (status != HAL_NONE)
-        return status;
     if (!*at && !(*at = calloc(1, sizeof(**at))))
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     (*at)->client = client;

@@ -57,35 +57,29 @@ static int merge_shape(const struct hal_argument *a, const struct tensor *declar
     return 0;
 }
 
-static int find_memory(const struct request *r, const struct hal_location *l,
-                       struct request_location *ret_place, struct why *w)
-{
-    static uint8_t nowhere; /* address of operands without elements in pools without address */
-    const struct mapping *m = &r->pools[l->pool].mapping;
-
-    REQUIRE(w, mapping_contains(m, l->offset, l->length),
-            "%" PRIu64 " bytes at offset %" PRIu64 " of %" PRIu64, l->length, l->offset, m->size);
-    REQUIRE(w, mapping_contains(m, l->offset + l->length, l->padding),
-            "%" PRIu64 " bytes of padding at offset %" PRIu64 " of %" PRIu64, l->padding,
-            l->offset + l->length, m->size);
-    uint8_t *at = m->address ? m->address + l->offset : &nowhere;
-    *ret_place = (struct request_location){ at, (size_t) l->length, NULL };
-    return 0;
-}
-
 /* The location of input or output i: memory, or a buffer that was allocated for that role. */
 static int find_place(const struct request *r, const struct request_context *c,
                       const struct hal_request *hal, uint32_t i, bool is_output,
                       struct request_location *ret_place, struct why *w)
 {
+    static uint8_t nowhere; /* address of operands without elements in pools without address */
     const struct hal_location *l = &(is_output ? hal->outputs : hal->inputs)[i].location;
 
     REQUIRE(w, l->pool < r->n_pools, "pool %u of %u", l->pool, r->n_pools);
     struct device_buffer *b = r->pools[l->pool].buffer;
     if (!b) {
         bool writable = hal->pools[l->pool].memory.protection & HAL_MEMORY_WRITE;
+        const struct mapping *m = &r->pools[l->pool].mapping;
         REQUIRE(w, writable || !is_output, "pool %u is not writable", l->pool);
-        return find_memory(r, l, ret_place, w);
+        REQUIRE(w, mapping_contains(m, l->offset, l->length),
+                "%" PRIu64 " bytes at offset %" PRIu64 " of %" PRIu64, l->length, l->offset,
+                m->size);
+        REQUIRE(w, mapping_contains(m, l->offset + l->length, l->padding),
+                "%" PRIu64 " bytes of padding at offset %" PRIu64 " of %" PRIu64, l->padding,
+                l->offset + l->length, m->size);
+        uint8_t *at = m->address ? m->address + l->offset : &nowhere;
+        *ret_place = (struct request_location){ at, (size_t) l->length, NULL };
+        return 0;
     }
     REQUIRE(w, !l->offset && !l->length && !l->padding,
             "buffer %u with an offset, length or padding", b->token);
@@ -274,17 +268,6 @@ bool request_is_specified(const struct request *r)
     return true;
 }
 
-static int check_shape(const struct request_output *o, const struct tensor *t, uint32_t i,
-                       struct why *w)
-{
-    char has[SHAPE_TEXT], wants[SHAPE_TEXT];
-
-    if (shape_matches(&t->shape, &o->shape))
-        return 0;
-    return why_fail(w, WHY_EXECUTION, "output %u has shape %s, the request specifies %s", i,
-                    shape_text(&t->shape, has), shape_text(&o->shape, wants));
-}
-
 int request_write_buffers(const struct request *r, const struct tensor *out,
                           struct hal_output_shape *shapes, struct why *w)
 {
@@ -294,8 +277,10 @@ int request_write_buffers(const struct request *r, const struct tensor *out,
         const struct request_output *o = &r->out[i];
         struct hal_output_shape s = { .n_dims = out[i].shape.rank, .is_sufficient = true };
         memcpy(s.dims, out[i].shape.dim, sizeof(uint32_t) * out[i].shape.rank);
-        if (o->place.address || o->place.buffer)
-            TRY(check_shape(o, &out[i], i, w));
+        char has[SHAPE_TEXT], wants[SHAPE_TEXT];
+        if ((o->place.address || o->place.buffer) && !shape_matches(&out[i].shape, &o->shape))
+            return why_fail(w, WHY_EXECUTION, "output %u has shape %s, the request specifies %s", i,
+                            shape_text(&out[i].shape, has), shape_text(&o->shape, wants));
         if (o->place.address)
             s.is_sufficient = tensor_bytes(&out[i]) <= o->place.length;
         insufficient |= !s.is_sufficient;

@@ -16,24 +16,6 @@ struct from_hal {
 
 #define CHECK(f, cond, ...) REQUIRE((f)->w, cond, __VA_ARGS__)
 
-static int convert_type(const struct from_hal *f, const struct hal_operand *h, struct operand *o)
-{
-    const struct dtype_info *info;
-
-    if (h->type >= 0 && h->type < DT_COUNT)
-        o->tensor.dtype = (enum dtype) h->type;
-    else
-        TRY(extension_codes_type(&f->names, h->type, o, f->w));
-    info = &dtype_info[o->tensor.dtype];
-    CHECK(f, o->tensor.dtype >= DT_COUNT || info->since <= hal_level(f->version),
-          "type %s in a model of HAL %s, needs feature level %d", info->name,
-          hal_version_name(f->version), info->since);
-    CHECK(f, h->n_dims <= MAX_RANK, "rank %u, at most %d", h->n_dims, MAX_RANK);
-    CHECK(f, !h->n_dims || h->dims, "the list of dimensions is NULL");
-    CHECK(f, info->tensor || !h->n_dims, "scalar %s with %u dimensions", info->name, h->n_dims);
-    return hal_dims_comply(h->dims, h->n_dims, f->version, f->w);
-}
-
 /* The data of an extension operand, whose contents the extension defines. */
 static int convert_extension_data(const struct from_hal *f, const struct hal_operand *h,
                                   struct operand *o)
@@ -138,9 +120,21 @@ static int convert_value(const struct from_hal *f, const struct hal_operand *h, 
 static int convert_operand(const struct from_hal *f, const struct hal_operand *h,
                            struct operand *ret)
 {
+    const struct dtype_info *info;
     struct operand o = { 0 };
 
-    TRY(convert_type(f, h, &o));
+    if (h->type >= 0 && h->type < DT_COUNT)
+        o.tensor.dtype = (enum dtype) h->type;
+    else
+        TRY(extension_codes_type(&f->names, h->type, &o, f->w));
+    info = &dtype_info[o.tensor.dtype];
+    CHECK(f, o.tensor.dtype >= DT_COUNT || info->since <= hal_level(f->version),
+          "type %s in a model of HAL %s, needs feature level %d", info->name,
+          hal_version_name(f->version), info->since);
+    CHECK(f, h->n_dims <= MAX_RANK, "rank %u, at most %d", h->n_dims, MAX_RANK);
+    CHECK(f, !h->n_dims || h->dims, "the list of dimensions is NULL");
+    CHECK(f, info->tensor || !h->n_dims, "scalar %s with %u dimensions", info->name, h->n_dims);
+    TRY(hal_dims_comply(h->dims, h->n_dims, f->version, f->w));
     o.tensor.shape.rank = h->n_dims;
     for (uint32_t d = 0; d < h->n_dims; d++)
         o.tensor.shape.dim[d] = h->dims[d];
