@@ -361,17 +361,6 @@ static void put_edge_label(const struct dump *d, uint32_t operand, uint32_t i, u
     fputs("];\n", d->to);
 }
 
-/* An edge cannot end at a cluster: it leads to one of the cluster's nodes and lhead clips it. */
-static void put_reference(const struct dump *d, uint32_t operation, uint32_t subgraph)
-{
-    if (!subgraph || subgraph >= d->m->n_graphs || !d->m->graph[subgraph].n_operations)
-        return;
-    fputs("    ", d->to);
-    put_id(d, 'n', operation);
-    fprintf(d->to, " -> g%" PRIu32 "_n0 [lhead=cluster_%" PRIu32 ", style=dashed];\n", subgraph,
-            subgraph);
-}
-
 static void put_edges(const struct dump *d, uint32_t i, const struct described *s)
 {
     const struct operation *call = s->call;
@@ -379,9 +368,17 @@ static void put_edges(const struct dump *d, uint32_t i, const struct described *
         if (!is_row_input(d, s, k)) {
             put_edge(d, i, call->in[k], true);
             put_edge_label(d, call->in[k], k, call->n_in, in_role(s, k));
-        } else if (d->g->operand[call->in[k]].life == LIFE_SUBGRAPH) {
-            put_reference(d, i, d->g->operand[call->in[k]].subgraph);
+            continue;
         }
+        const struct operand *o = &d->g->operand[call->in[k]];
+        if (o->life != LIFE_SUBGRAPH || !o->subgraph || o->subgraph >= d->m->n_graphs ||
+            !d->m->graph[o->subgraph].n_operations)
+            continue;
+        /* An edge cannot end at a cluster: it leads to one of its nodes and lhead clips it. */
+        fputs("    ", d->to);
+        put_id(d, 'n', i);
+        fprintf(d->to, " -> g%" PRIu32 "_n0 [lhead=cluster_%" PRIu32 ", style=dashed];\n",
+                o->subgraph, o->subgraph);
     }
     for (uint32_t k = 0; k < call->n_out; k++) {
         put_edge(d, i, call->out[k], false);
