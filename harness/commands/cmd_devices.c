@@ -96,34 +96,6 @@ static void add_performance(json_t *o, const char *what, const struct hal_perfor
                                       "power_usage", (double) p->power_usage));
 }
 
-static json_t *support_json(const struct support *s)
-{
-    json_t *all = json_object();
-    for (int i = 0; i < op_table_n; i++) {
-        json_t *types = json_array();
-        for (int t = 0; t < DT_COUNT; t++)
-            if (s->supported[i] & 1u << t)
-                json_array_append_new(types, json_string(dtype_info[t].name));
-        json_object_set_new(all, op_table[i]->name, types);
-    }
-    return all;
-}
-
-static json_t *extensions_json(const struct device_facts *f)
-{
-    json_t *all = json_array();
-    for (uint32_t i = 0; i < f->n_extensions && i < MAX_EXTENSIONS; i++) {
-        const struct extension_facts *e = &f->extension[i];
-        json_t *types = json_array();
-        for (uint32_t k = 0; k < e->n_types && k < MAX_EXTENSION_TYPES; k++)
-            json_array_append_new(types, json_pack("{s:i, s:b, s:I}", "type", (int) e->type[k].type,
-                                                   "tensor", e->type[k].is_tensor, "bytes",
-                                                   (json_int_t) e->type[k].byte_size));
-        json_array_append_new(all, json_pack("{s:s, s:o}", "name", e->name, "types", types));
-    }
-    return all;
-}
-
 static void print_line(json_t *o)
 {
     json_dumpf(o, stdout, JSON_COMPACT | JSON_REAL_PRECISION(7));
@@ -131,6 +103,7 @@ static void print_line(json_t *o)
     json_decref(o);
 }
 
+/* s: the supported operations; NULL leaves them out. */
 static void facts_json(const char *uri, const struct device_facts *f, const struct support *s)
 {
     json_t *performance = json_object();
@@ -140,18 +113,38 @@ static void facts_json(const char *uri, const struct device_facts *f, const stru
     add_performance(performance, "relaxed tensor", &f->relaxed_tensor);
     add_performance(performance, "IF", &f->if_performance);
     add_performance(performance, "WHILE", &f->while_performance);
+
+    json_t *extensions = json_array();
+    for (uint32_t i = 0; i < f->n_extensions && i < MAX_EXTENSIONS; i++) {
+        const struct extension_facts *e = &f->extension[i];
+        json_t *types = json_array();
+        for (uint32_t k = 0; k < e->n_types && k < MAX_EXTENSION_TYPES; k++)
+            json_array_append_new(types, json_pack("{s:i, s:b, s:I}", "type", (int) e->type[k].type,
+                                                   "tensor", e->type[k].is_tensor, "bytes",
+                                                   (json_int_t) e->type[k].byte_size));
+        json_array_append_new(extensions, json_pack("{s:s, s:o}", "name", e->name, "types", types));
+    }
+
     json_t *o = json_object();
     json_object_set_new(o, "target", json_string(uri));
     json_object_set_new(o, "name", json_string(f->name));
     json_object_set_new(o, "version", json_string(f->version));
     json_object_set_new(o, "type", json_string(f->type));
     json_object_set_new(o, "hal", json_string(f->hal));
-    json_object_set_new(o, "extensions", extensions_json(f));
+    json_object_set_new(o, "extensions", extensions);
     json_object_set_new(o, "model_cache_files", json_integer(f->n_model_cache));
     json_object_set_new(o, "data_cache_files", json_integer(f->n_data_cache));
     json_object_set_new(o, "performance", performance);
-    if (s)
-        json_object_set_new(o, "operations", support_json(s));
+    json_t *operations = s ? json_object() : NULL;
+    for (int i = 0; s && i < op_table_n; i++) {
+        json_t *types = json_array();
+        for (int t = 0; t < DT_COUNT; t++)
+            if (s->supported[i] & 1u << t)
+                json_array_append_new(types, json_string(dtype_info[t].name));
+        json_object_set_new(operations, op_table[i]->name, types);
+    }
+    if (operations)
+        json_object_set_new(o, "operations", operations);
     print_line(o);
 }
 

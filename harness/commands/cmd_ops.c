@@ -39,23 +39,18 @@ static int unknown_operation(const char *name, struct why *w)
                     s.name ? suggest_text(&s, "", text) : " ('halcyon ops' lists them)");
 }
 
-static void print_json(const struct op *op)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "name", json_string(op->name));
-    json_object_set_new(o, "code", json_integer(op->code));
-    json_object_set_new(o, "level", json_integer(op->since));
-    json_object_set_new(o, "summary", json_string(op->summary ? op->summary : ""));
-    json_object_set_new(o, "formula", json_string(op->formula ? op->formula : ""));
-    json_dumpf(o, stdout, JSON_COMPACT);
-    putchar('\n');
-    json_decref(o);
-}
-
 static void print_one(const struct options *o, const struct op *op, bool first)
 {
     if (o->json) {
-        print_json(op);
+        json_t *j = json_object();
+        json_object_set_new(j, "name", json_string(op->name));
+        json_object_set_new(j, "code", json_integer(op->code));
+        json_object_set_new(j, "level", json_integer(op->since));
+        json_object_set_new(j, "summary", json_string(op->summary ? op->summary : ""));
+        json_object_set_new(j, "formula", json_string(op->formula ? op->formula : ""));
+        json_dumpf(j, stdout, JSON_COMPACT);
+        putchar('\n');
+        json_decref(j);
         return;
     }
     if (!first)

@@ -197,11 +197,10 @@ static json_t *json_of_table(const struct trace_table *t)
     return phases;
 }
 
-/* The numbers of the text table. */
-static json_t *json_of_cells(const struct view *v)
+static json_t *json_of_run(const struct view *v)
 {
     static const char *const further[] = { "PEO", "PEp" };
-    json_t *cells = json_object();
+    json_t *cells = json_object(); /* the numbers of the text table */
     char name[16];
 
     for (int row = 0; row <= ROW_TOTAL; row++)
@@ -210,15 +209,10 @@ static json_t *json_of_cells(const struct view *v)
                      what < TRACE_PHASES ? trace_phase_name[what] : further[what - TRACE_PHASES]);
             json_object_set_new(cells, name, number(cell(v, row, what)));
         }
-    return cells;
-}
-
-static json_t *json_of_run(const struct view *v)
-{
     return json_pack("{s:i, s:s, s:o, s:o, s:{s:i}, s:o}", "version", 1, "starting_mark",
                      v->run->mark, "times", json_of_table(&v->times), "self_times",
                      json_of_table(&v->self), "execution_counts", "PO", (int) v->run->executions,
-                     "template_inputs", json_of_cells(v));
+                     "template_inputs", cells);
 }
 
 /* ---- the command */

@@ -86,23 +86,6 @@ static void put_rows(FILE *to, const struct help_row *rows)
     }
 }
 
-static void put_option(FILE *to, const struct option_facts *o)
-{
-    fputs(".TP\n", to);
-    if (o->letter)
-        fprintf(to, "\\fB\\-%c\\fR, ", o->letter);
-    fputs("\\fB\\-\\-", to);
-    put_text(to, o->name);
-    fputs("\\fR", to);
-    if (o->argument) {
-        fputs(" \\fI", to);
-        put_text(to, o->argument);
-        fputs("\\fR", to);
-    }
-    fputc('\n', to);
-    put_paragraph(to, o->help);
-}
-
 static void put_usage(FILE *to, const struct command *c)
 {
     fprintf(to, "\\fBhalcyon ");
@@ -124,9 +107,23 @@ static void put_command(FILE *to, const struct command *c)
     put_usage(to, c);
     fputs(".PP\n", to);
     put_paragraph(to, c->text);
-    for (int at = 0; options_next(c, &at, &o);)
-        if (strcmp(o.name, "help") != 0)
-            put_option(to, &o);
+    for (int at = 0; options_next(c, &at, &o);) {
+        if (strcmp(o.name, "help") == 0)
+            continue;
+        fputs(".TP\n", to);
+        if (o.letter)
+            fprintf(to, "\\fB\\-%c\\fR, ", o.letter);
+        fputs("\\fB\\-\\-", to);
+        put_text(to, o.name);
+        fputs("\\fR", to);
+        if (o.argument) {
+            fputs(" \\fI", to);
+            put_text(to, o.argument);
+            fputs("\\fR", to);
+        }
+        fputc('\n', to);
+        put_paragraph(to, o.help);
+    }
 }
 
 void man_page_print(FILE *to)

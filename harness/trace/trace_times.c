@@ -196,24 +196,6 @@ static bool is_only_asked(const struct trace_table *t, int layer, int phase)
            t->of[TRACE_LD][TRACE_PE] == 0;
 }
 
-static void without_deeper(const struct trace_table *t, int phase, struct trace_table *ret)
-{
-    double deeper = 0;
-
-    for (int layer = TRACE_ROWS - 1; layer >= 0; layer--) {
-        double ms = t->of[layer][phase];
-        if (isnan(ms) || ms == 0) {
-            ret->of[layer][phase] = ms;
-        } else if (is_only_asked(t, layer, phase)) {
-            ret->of[layer][phase] = layer == TRACE_LD ? ms : ms - t->of[TRACE_LD][phase];
-        } else {
-            ret->of[layer][phase] = ms - deeper;
-            deeper = ms;
-        }
-    }
-    ret->total[phase] = t->total[phase];
-}
-
 void trace_tables(const struct trace_run *r, struct trace_table *ret_times,
                   struct trace_table *ret_self)
 {
@@ -226,6 +208,19 @@ void trace_tables(const struct trace_run *r, struct trace_table *ret_times,
         }
         ret_times->total[phase] = most;
     }
-    for (int phase = 0; phase < TRACE_PHASES; phase++)
-        without_deeper(ret_times, phase, ret_self);
+    for (int phase = 0; phase < TRACE_PHASES; phase++) {
+        double deeper = 0;
+        for (int layer = TRACE_ROWS - 1; layer >= 0; layer--) {
+            double ms = ret_times->of[layer][phase], *self = &ret_self->of[layer][phase];
+            if (isnan(ms) || ms == 0) {
+                *self = ms;
+            } else if (is_only_asked(ret_times, layer, phase)) {
+                *self = layer == TRACE_LD ? ms : ms - ret_times->of[TRACE_LD][phase];
+            } else {
+                *self = ms - deeper;
+                deeper = ms;
+            }
+        }
+        ret_self->total[phase] = ret_times->total[phase];
+    }
 }
