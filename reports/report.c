@@ -1,8 +1,8 @@
 /* The report: one self-contained HTML page about the results database.
  *
  * It covers one run or all runs; of a case that was run on a target several times, only the newest
- * verdict.  This file has the queries that they share; report_head.c writes the head of the page,
- * report_totals.c the tables of totals, report_failures.c the failures. */
+ * verdict.  report_head.c writes the head of the page, report_totals.c the tables of totals,
+ * report_failures.c the failures; the queries that they share are here. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
