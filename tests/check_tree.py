@@ -259,15 +259,21 @@ def check_rules(root):
             yield f"tests/vts_rules.c:{number}: there is no test_vts_{match.group(1)}"
 
 
-def check_tests(root, paths):
-    """Every test file is in the meson.build beside it."""
+def check_built(root, paths):
+    """Every C file is named by a meson.build of its top folder: by itself, or as a test by its subject."""
+    built = collections.defaultdict(str)
+    for top in MAY_USE:
+        for where, _, names in os.walk(os.path.join(root, top)):
+            if "meson.build" in names:
+                built[top] += "\n".join(read_lines(root, os.path.relpath(os.path.join(where, "meson.build"), root)))
     for path in paths:
-        match = re.fullmatch(r"(tests(?:/\w+)*)/test_(?:vts_)?(\w+)\.c", path)
-        if not match:
+        # Operations and extensions are listed in golden/*.def, the skeleton is built by tests.
+        if not path.endswith(".c") or re.match(rf"golden/(ops|extensions)/\w+\.c|{SKELETON}", path):
             continue
-        built = "\n".join(read_lines(root, f"{match.group(1)}/meson.build"))
-        if not re.search(rf"'(test_)?{match.group(2)}(\.c)?'", built):
-            yield f"{path}:1: {match.group(1)}/meson.build does not build it"
+        name = os.path.basename(path)[:-2]
+        subject = re.sub(r"^test_(vts_)?", "", name)
+        if not re.search(rf"['/]({name}\.c|{name}|{subject})'", built[path.split("/")[0]]):
+            yield f"{path}:1: no meson.build names it"
 
 
 # ---- sizes, which are only reported
@@ -344,7 +350,7 @@ def check(root, compiler, paths):
     yield from check_file_names(paths)
     yield from check_readme(root)
     yield from check_rules(root)
-    yield from check_tests(root, paths)
+    yield from check_built(root, paths)
     headers = [path for path in paths if path.endswith(".h")]
     yield from check_tags(root, headers)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -106,7 +106,7 @@ void copy_elements(size_t size, const struct copy_axis *axis, uint32_t rank, con
 {
     /* Without axes of one element; adjacent axes that are contiguous in both arrays are merged. The
      * first two axes have one element, so that at least two are left. */
-    struct copy_axis a[MOVER_AXES + 2] = { { 1, 1, 1 }, { 1, 1, 1 } }, *last = NULL;
+    struct copy_axis a[MAX_COPY_AXES + 2] = { { 1, 1, 1 }, { 1, 1, 1 } }, *last = NULL;
     uint32_t n = 2;
 
     for (uint32_t i = 0; i < rank; i++)

@@ -12,9 +12,9 @@ struct copy_axis {
     ptrdiff_t from, to;
 };
 
-enum { MOVER_AXES = 2 * MAX_RANK };
+enum { MAX_COPY_AXES = 2 * MAX_RANK };
 
-/* Copies a block of rank <= MOVER_AXES, the last axis innermost.  size: bytes of an element.
+/* Copies a block of rank <= MAX_COPY_AXES, the last axis innermost.  size: bytes of an element.
  * Source strides may be 0 (repeat) or negative.  The arrays must not overlap. */
 void copy_elements(size_t size, const struct copy_axis *axis, uint32_t rank, const void *from,
                    void *to);

@@ -261,8 +261,8 @@ static void describe_death(const struct worker_pool_death *d, const char *who,
     else
         snprintf(r->why, sizeof r->why, "%s exits the process%s%s with status %d", who, space, at,
                  d->exit_status);
-    if (d->said[0])
-        text_append(r->why, sizeof r->why, "; its output: %s", d->said);
+    if (d->last_output[0])
+        text_append(r->why, sizeof r->why, "; its output: %s", d->last_output);
     r->ms = d->seconds * 1e3;
 }
 

@@ -98,7 +98,7 @@ static void open_prints(struct worker_pool *p, struct worker *k)
     }
 }
 
-/* The line of a sanitizer's or the driver's last words that tells most. */
+/* The most informative line of a dead worker's output: a sanitizer's summary, else the last one. */
 static void read_prints(const struct worker *k, char *ret_line, size_t size)
 {
     char text[4096];
@@ -303,7 +303,7 @@ static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struc
     int status = worker_reap(k);
     if (!hang)
         d.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    read_prints(k, d.said, sizeof d.said);
+    read_prints(k, d.last_output, sizeof d.last_output);
     d.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (!started)
         TRY(lost_at_start(p, status, w));

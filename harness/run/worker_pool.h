@@ -32,13 +32,14 @@ struct worker_pool_options {
 
 /* How a worker ended in the middle of an item. */
 struct worker_pool_death {
-    bool hang;       /* killed by the parent after the time-out */
-    int signal;      /* that ended it, or 0 */
-    int exit_status; /* when it ended without a signal */
-    uint32_t mark;   /* the last one set in this item */
-    uint32_t step;   /* value of *worker_pool_step() */
-    double seconds;  /* since that mark */
-    char said[200];  /* from its output in this item: a sanitizer's summary, else the last line */
+    bool hang;             /* killed by the parent after the time-out */
+    int signal;            /* that ended it, or 0 */
+    int exit_status;       /* when it ended without a signal */
+    uint32_t mark;         /* the last one set in this item */
+    uint32_t step;         /* value of *worker_pool_step() */
+    double seconds;        /* since that mark */
+    char last_output[200]; /* from its output in this item: a sanitizer's summary, else the last
+                              line */
 };
 
 /* A worker's connection to the parent. */

@@ -23,7 +23,7 @@ struct case_run {
     uint8_t *input_copy;
     struct hal_request request;
     struct hal_result result;
-    struct conversion said; /* of the model to the driver's version */
+    struct conversion conversion; /* of the model to the driver's version */
 };
 
 /* Converts the model to the driver's HAL version where necessary.  1: it is not representable; the

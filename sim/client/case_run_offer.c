@@ -120,13 +120,13 @@ int case_run_offer(struct case_run *c)
     TRACE(LR, PP, "model_prepare");
     TRY(level = model_prepare(c->m, NULL, c->w));
     if (level > hal_level(version)) {
-        if (model_convert(c->m, hal_level(version), c->o->arena, &c->said, &why) < 0) {
+        if (model_convert(c->m, hal_level(version), c->o->arena, &c->conversion, &why) < 0) {
             if (why.code == WHY_UNSUPPORTED)
                 return refuse(c, why.text);
             *c->w = why;
             return -1;
         }
-        c->m = &c->said.model;
+        c->m = &c->conversion.model;
     }
     if (version >= HAL_FL5 && model_uses_oem(c->m))
         return refuse(c, "feature level 5 has done away with OEM operations and types");

@@ -335,7 +335,7 @@ int target_reconnect(struct target *t, struct why *w)
         return 0;
     TRACE_SUBTRACT(LR, PI, "target_reconnect");
     if (find_service(t, &d, w) < 0)
-        return why_prefix(w, "since the driver's process has ended nobody serves it");
+        return why_prefix(w, "the driver's process has ended, and no other one serves it");
     if (t->driver)
         t->driver->close(t->driver);
     t->driver = d;

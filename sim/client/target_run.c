@@ -18,8 +18,8 @@
 
 /* ---- asking and preparing */
 
-/* 1: the driver does not support all of it, or has broken the contract.  What nobody here knows it
- * may know, or rightly call invalid. */
+/* 1: the driver does not support all of it, or has broken the contract.  A
+ * driver may support foreign extensions, or correctly reject them as invalid. */
 static int ask(struct case_run *c, const struct hal_model *h)
 {
     struct hal_driver *d = c->t->driver;
@@ -64,7 +64,7 @@ static int prepare(struct case_run *c, const struct hal_model *h)
     enum hal_status status;
 
     TRACE(LR, PC, "prepare_model");
-    TRY(hal_prepare_config_at(&config, version, c->o->arena, &c->said, &config, c->w));
+    TRY(hal_prepare_config_at(&config, version, c->o->arena, &c->conversion, &config, c->w));
     c->o->stage = STAGE_PREPARE;
     status =
         target_prepare(c->t, h, &config, &c->prepared, c->o->violation, sizeof(c->o->violation));
@@ -177,7 +177,7 @@ static int make_request(struct case_run *c)
     pools[1].memory = guarded_memory(&c->output, true);
     c->request.n_pools = 2;
     c->request.pools = pools;
-    return hal_request_at(&c->request, c->t->driver->hal_version, c->o->arena, &c->said,
+    return hal_request_at(&c->request, c->t->driver->hal_version, c->o->arena, &c->conversion,
                           &c->request, c->w);
 }
 
@@ -199,7 +199,7 @@ static int configure(struct case_run *c, struct hal_execution_config *ret)
         .loop_timeout = o->loop_timeout_ns ? o->loop_timeout_ns : HAL_NO_TIME,
     };
 
-    return hal_execution_config_at(&config, version, c->o->arena, &c->said, ret, c->w);
+    return hal_execution_config_at(&config, version, c->o->arena, &c->conversion, ret, c->w);
 }
 
 static enum hal_status execute_once(struct case_run *c, const struct hal_execution_config *config)
@@ -350,11 +350,12 @@ static int convert(struct case_run *c, struct hal_model *ret_model)
 /* What had to be said otherwise to an older driver; what is lost is a warning. */
 static void log_notes(const struct case_run *c)
 {
-    for (uint32_t i = 0; i < c->said.n_notes; i++)
-        if (c->said.note[i].lost)
-            log_write(LOG_WARNING, LOG_TAG, "%s is not told: %s", c->t->uri, c->said.note[i].text);
+    for (uint32_t i = 0; i < c->conversion.n_notes; i++)
+        if (c->conversion.note[i].lost)
+            log_write(LOG_WARNING, LOG_TAG, "%s is not told: %s", c->t->uri,
+                      c->conversion.note[i].text);
         else
-            VLOG(MANAGER, "%s is told in other words: %s", c->t->uri, c->said.note[i].text);
+            VLOG(MANAGER, "converted for %s: %s", c->t->uri, c->conversion.note[i].text);
 }
 
 static void release(struct case_run *c)
@@ -393,8 +394,8 @@ static int run_course(struct case_run *c)
     if (rc == 0)
         c->o->stage = STAGE_DONE;
     log_notes(c);
-    c->o->note = c->said.note;
-    c->o->n_notes = c->said.n_notes;
+    c->o->note = c->conversion.note;
+    c->o->n_notes = c->conversion.n_notes;
     return rc;
 }
 

@@ -277,10 +277,10 @@ int request_write_buffers(const struct request *r, const struct tensor *out,
         const struct request_output *o = &r->out[i];
         struct hal_output_shape s = { .n_dims = out[i].shape.rank, .is_sufficient = true };
         memcpy(s.dims, out[i].shape.dim, sizeof(uint32_t) * out[i].shape.rank);
-        char has[SHAPE_TEXT], wants[SHAPE_TEXT];
+        char actual[SHAPE_TEXT], expected[SHAPE_TEXT];
         if ((o->place.address || o->place.buffer) && !shape_matches(&out[i].shape, &o->shape))
             return why_fail(w, WHY_EXECUTION, "output %u has shape %s, the request specifies %s", i,
-                            shape_text(&out[i].shape, has), shape_text(&o->shape, wants));
+                            shape_text(&out[i].shape, actual), shape_text(&o->shape, expected));
         if (o->place.address)
             s.is_sufficient = tensor_bytes(&out[i]) <= o->place.length;
         insufficient |= !s.is_sufficient;

@@ -270,7 +270,8 @@ START_TEST(reading_creates_no_file)
 }
 END_TEST
 
-/* Root may write everywhere, so the test, which is a process of its own, becomes nobody. */
+/* File modes do not restrict root, so as root the test changes its user ID to an unprivileged one.
+ * Check runs each test in a child process: the change ends with the test. */
 START_TEST(read_only_databases_are_readable)
 {
     struct results *r = NULL;

@@ -156,7 +156,7 @@ START_TEST(an_exit_is_reported_as_a_death)
     check_complete(&j, 2);
     ck_assert_int_eq(j.death.signal, 0);
     ck_assert_int_eq(j.death.exit_status, 5);
-    ck_assert_str_eq(j.death.said, "last line");
+    ck_assert_str_eq(j.death.last_output, "last line");
 }
 END_TEST
 
