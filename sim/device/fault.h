@@ -9,7 +9,6 @@ struct fault; /* sim/sim.h: name, kind, doc, hooks */
 
 /* State that a device keeps between executions for the faults that need it. */
 struct fault_memory {
-    uint64_t executions;
     uint8_t *last; /* output bytes of the previous execution; malloced */
     size_t last_length;
 };

@@ -251,12 +251,11 @@ static enum hal_status apply_fault(struct execution *x, enum hal_status status,
         .status = status, .result = result, .measure = x->measure, .memory = &d->memory
     };
 
-    if (hooks->answer)
-        show_memory(x, &a);
+    if (!hooks->answer)
+        return status;
+    show_memory(x, &a);
     pthread_mutex_lock(&d->lock);
-    if (hooks->answer)
-        hooks->answer(&a);
-    d->memory.executions++;
+    hooks->answer(&a);
     pthread_mutex_unlock(&d->lock);
     return a.status;
 }
