@@ -37,7 +37,7 @@ enum {
 struct block {
     struct block *next; /* in order of allocation; those after `current` are empty, for reuse */
     size_t size, used;
-    bool is_mapped;
+    bool is_mapped, is_callers;
 };
 
 struct arena {
@@ -67,6 +67,7 @@ static struct block *block_get(size_t bytes, bool mapped)
     if (!b || b == MAP_FAILED)
         return NULL;
     b->is_mapped = mapped;
+    b->is_callers = false;
     return b;
 }
 
@@ -99,7 +100,7 @@ static void block_free(struct arena *a, struct block *b)
     unpoison(block_bytes(b), b->size);
     if (b->is_mapped)
         munmap(b, b->size + ALIGN);
-    else
+    else if (!b->is_callers)
         free(b);
 }
 
@@ -130,6 +131,20 @@ struct arena *arena_new_within(struct arena_budget *budget)
 
     if (a)
         a->budget = budget;
+    return a;
+}
+
+struct arena *arena_new_in(void *memory, size_t size)
+{
+    struct arena *a = arena_new(1); /* no second block */
+    struct block *b = memory;
+
+    if (!a)
+        return NULL;
+    *b = (struct block){ .size = size - ALIGN, .is_callers = true };
+    poison(block_bytes(b), b->size);
+    a->first = a->current = b;
+    a->held = b->size;
     return a;
 }
 

@@ -18,6 +18,8 @@ struct arena_budget {
 /* Returns NULL when out of memory.  limit: maximum number of bytes held, 0 for no limit. */
 struct arena *arena_new(size_t limit);
 struct arena *arena_new_within(struct arena_budget *budget);
+/* Allocates from the caller's memory alone, which must be aligned to 64 and outlive the arena. */
+struct arena *arena_new_in(void *memory, size_t size);
 /* Frees the arena and everything allocated from it. */
 void arena_free(struct arena *a);
 

@@ -19,4 +19,10 @@ static inline uint64_t clock_steady_ns(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
+/* a + b, at most UINT64_MAX. */
+static inline uint64_t clock_sum(uint64_t a, uint64_t b)
+{
+    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
 #endif

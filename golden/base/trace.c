@@ -49,6 +49,14 @@ void trace_end(void)
     send(&(struct trace_event){ .kind = TRACE_END, .ns = now_ns(), .name = "" });
 }
 
+void trace_past(enum trace_layer layer, enum trace_phase phase, const char *name, uint64_t begin,
+                uint64_t end)
+{
+    send(&(struct trace_event){
+        .kind = TRACE_BEGIN, .layer = layer, .phase = phase, .ns = (double) begin, .name = name });
+    send(&(struct trace_event){ .kind = TRACE_END, .ns = (double) end, .name = "" });
+}
+
 struct trace_track trace_track_new(const char *name)
 {
     struct trace_track t = { .origin = now_ns() };

@@ -77,6 +77,10 @@ extern atomic_bool trace_is_on;
 void trace_begin(enum trace_mode mode, enum trace_layer layer, enum trace_phase phase,
                  const char *name);
 void trace_end(void);
+/* A section of this layer that is over: times of the steady clock in ns, not before the last event
+ * of this thread. */
+void trace_past(enum trace_layer layer, enum trace_phase phase, const char *name, uint64_t begin,
+                uint64_t end);
 
 /* A track: a separate time line, whose clock is 0 when it is created. */
 struct trace_track {

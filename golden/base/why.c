@@ -1,5 +1,6 @@
 #include "golden/base/why.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,18 @@ int why_no_memory_for(struct why *w, const char *fmt, ...)
     va_end(ap);
     return why_fail(w, WHY_MEMORY, "out of memory for %.*s",
                     (int) (sizeof what - sizeof "out of memory for "), what);
+}
+
+bool why_is_shortage(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOSPC || error == EDQUOT ||
+           error == EFBIG || error == ENOMEM || error == EIO;
+}
+
+int why_file(struct why *w, const char *path, int error)
+{
+    return why_fail(w, why_is_shortage(error) ? WHY_SYSTEM : WHY_INVALID, "%s: %s", path,
+                    strerror(error));
 }
 
 int why_prefix(struct why *w, const char *fmt, ...)

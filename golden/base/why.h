@@ -4,6 +4,7 @@
 #ifndef GOLDEN_WHY_H
 #define GOLDEN_WHY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum why_code {
@@ -29,6 +30,13 @@ __attribute__((format(printf, 3, 4))) int why_fail(struct why *w, enum why_code 
 int why_no_memory(struct why *w);
 /* Likewise, with its purpose: "out of memory for 12 boxes". */
 __attribute__((format(printf, 2, 3))) int why_no_memory_for(struct why *w, const char *fmt, ...);
+
+/* Whether an errno reports a shortage (of space, descriptors, memory) or a broken device, and not a
+ * path that cannot be used. */
+bool why_is_shortage(int error);
+/* Reports an errno about a file: "PATH: No such file or directory"; returns -1.  WHY_SYSTEM for a
+ * shortage, else WHY_INVALID. */
+int why_file(struct why *w, const char *path, int error);
 
 /* Prepends "text: " to the existing reason, if there is room; returns -1.  w may be NULL. */
 __attribute__((format(printf, 2, 3))) int why_prefix(struct why *w, const char *fmt, ...);

@@ -32,7 +32,7 @@ struct exec_event {
 struct exec_options {
     bool bounds; /* compute error bounds too */
     struct arithmetic arithmetic;
-    double loop_timeout;      /* seconds for one WHILE; 0: the NNAPI default, 2 */
+    double loop_timeout;      /* processor seconds for one WHILE; 0: the NNAPI default, 2 */
     uint64_t max_iterations;  /* of one WHILE, a reproducible limit; 0: no limit */
     uint64_t max_operations;  /* executed in the run, subgraphs included; 0: no limit */
     struct arena *arena;      /* for results, owned by the caller; NULL: the result owns one */
@@ -87,7 +87,7 @@ struct value *frame_in(struct exec_frame *f, uint32_t i);
 struct value *frame_out(struct exec_frame *f, uint32_t i);
 uint32_t frame_subgraph(const struct exec_frame *f, uint32_t i);
 uint32_t frame_n_outputs(const struct exec_frame *f, uint32_t graph);
-/* Monotonic time, in seconds. */
+/* Processor time of the calling thread, in seconds: the load of the machine does not end loops. */
 double frame_now(void);
 /* Fails with WHY_TIMEOUT if a loop that started at `since` (frame_now()) exceeds the run's limit of
  * time or of iterations. */

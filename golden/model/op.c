@@ -24,6 +24,8 @@ const struct op *op_find(int32_t code)
 
     if (extension_prefix_of(code))
         return extension_op(code);
+    if (code >= lo && code <= hi && op_table[code]->code == code) /* as a rule */
+        return op_table[code];
     while (lo <= hi) { /* ops.def is sorted by code */
         int mid = (lo + hi) / 2;
         if (op_table[mid]->code == code)

@@ -1,0 +1,68 @@
+/* Confines a process before it loads code that is not trusted: a driver under test, a
+ * specification.
+ *
+ * The process, just started and with one thread, calls sandbox_enter() on itself.  From then on it,
+ * its threads and its descendants cannot harm other processes or change files outside of a scratch
+ * folder.  Three parts of Linux do this, each used as far as the kernel has it:
+ *
+ *   capabilities  all dropped, for good: uid 0 is bound by file modes and cannot trace others
+ *   Landlock      files, also signals and abstract sockets (ABI 6), TCP (4), ioctl of devices (5)
+ *   seccomp       calls that Landlock has no rule for; denied calls return EPERM
+ *
+ * Below ABI 6 of Landlock (Linux 6.12) seccomp denies all signals but those of the process to its
+ * own pid: kill(0) is denied then, and a descendant cannot abort() by SIGABRT (it dies of SIGSEGV).
+ *
+ * What a correct driver may notice:
+ *   - Of device nodes, null, zero, full, random and urandom are writable.  /dev/shm is not: use
+ *     memfd_create().  /proc is not either: pthread_setname_np() names only the calling thread.
+ *   - Nowhere can modes, owners, times and extended attributes be changed.  Locks on files are
+ *     ENOLCK (a reader's lock on the database would stop its writer), unless devices are allowed.
+ *   - sched_setaffinity() of another thread returns 0 without an effect.  Limits, and the priority
+ *     and scheduler of the calling thread, can be set by id 0 only.
+ *   - clone3() is ENOSYS, so that the C library uses clone(), whose flags can be checked.
+ *   - System V IPC, POSIX message queues, keyrings, io_uring and pidfds are denied.
+ *   - Root has no more access to files of other users than their modes give it.
+ *   - LeakSanitizer cannot trace the process at its end: __lsan_is_turned_off(), or detect_leaks=0.
+ *
+ * Namespaces are up to who starts the process: sim/isolation/host_process.c starts drivers in a
+ * process namespace where the kernel allows.  Its first process ignores the signals that it sends
+ * to itself (abort() is SIGSEGV there, raise(SIGTERM) nothing), so it only waits for the second
+ * one, which hosts the driver.  A mount namespace could hide files, which may be read here anyhow.
+ * docs/security.md has the costs. */
+#ifndef GOLDEN_SANDBOX_H
+#define GOLDEN_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "golden/base/why.h"
+
+struct sandbox_options {
+    const char *scratch;         /* folder that may be written to and read; NULL: none */
+    const char *const *readable; /* NULL-terminated: files and folders that may be read, those that
+                                    do not exist are skipped; NULL: everything */
+    bool allow_processes;        /* fork(), clone() without CLONE_THREAD, execve() */
+    bool allow_network;          /* socket(); without it only socketpair(AF_UNIX) */
+    bool allow_devices;          /* everything in /dev may be opened, with its ioctl(); locks */
+};
+
+/* What is active. */
+struct sandbox_state {
+    bool seccomp;
+    bool no_capabilities;
+    int landlock; /* ABI; 0: none */
+};
+
+/* Confines the calling process, which has one thread.  What the kernel or a container does not
+ * offer is left out, and *ret_active (may be NULL) says so.  -1 (scratch cannot be opened, no
+ * memory): the process may be confined in part and should end. */
+int sandbox_enter(const struct sandbox_options *o, struct sandbox_state *ret_active, struct why *w);
+
+/* What sandbox_enter() would activate here. */
+struct sandbox_state sandbox_available(void);
+
+enum { SANDBOX_TEXT = 64 };
+/* Writes "seccomp, Landlock 7, no capabilities", or "none"; returns text. */
+char *sandbox_describe(const struct sandbox_state *s, char *text, size_t size);
+
+#endif
