@@ -14,6 +14,15 @@
 #include "sim/hal.h"
 
 struct target;
+struct outcome;
+
+/* Which drivers get a process of their own, which cannot harm this one (docs/security.md). */
+enum isolation {
+    ISOLATE_NONE,
+    ISOLATE_FOREIGN, /* those under test: lib:, sl:, sim: with a fault */
+    ISOLATE_ALL      /* all but golden and null; unix: always has its own */
+};
+bool target_is_isolated(const char *uri, enum isolation isolation);
 
 /* What the caller provides. */
 struct target_host {
@@ -22,8 +31,23 @@ struct target_host {
     double reply_timeout; /* of a driver in another process, in seconds; 0: none */
     bool is_known;        /* the target has been opened before: if its service cannot be reached,
                              target_open() succeeds and the next run reports it */
-    const char *no_extensions; /* why vendor extensions may not be used (sim/client/allowlist.h);
-                                  NULL: they may; must outlive the target */
+    const char *no_extensions;   /* why vendor extensions may not be used (sim/client/allowlist.h);
+                                    NULL: they may; must outlive the target */
+    enum isolation isolation;    /* whether the driver gets a process of its own */
+    bool may_use_devices;        /* it is, but may use device nodes */
+    bool may_spin;               /* such a process and this one have a processor each: waits for
+                                    each other may spin */
+    bool is_served;              /* target_driver() of a driver in a process of its own has all
+                                    methods, not only its properties */
+    void (*waiting)(void *user); /* called now and then while a driver in another process works,
+                                    from any thread; may be NULL */
+    /* Called by target_open() when such a process dies or hangs, before it fails with
+     * WHY_EXECUTION; *o as that of target_close(), freed afterwards.  May be NULL. */
+    void (*died)(const struct outcome *o, void *user);
+    /* Attaches a debugger to such a process, which any process of the user may then trace: called
+     * once, before the first case is sent.  -1: the run fails.  NULL: no debugger. */
+    int (*attach)(int pid, void *user, struct why *w);
+    void *user;
 };
 
 /* Opens a URI (sim:NAME, sim:PATH.toml, lib:PATH.so?ARGUMENTS, unix:PATH, golden, null).
@@ -73,6 +97,8 @@ enum target_step {
 };
 /* "in prepare_model", ...; "" for nothing. */
 extern const char *const target_step_text[TARGET_STEPS];
+/* The stage that a step belongs to. */
+extern const enum stage target_stage_of[TARGET_STEPS];
 
 /* Makes target_run() store its current step (enum target_step) in *ret_step, where another process
  * can read it after this one has crashed. */
@@ -84,6 +110,14 @@ struct outcome {
     char violation[256];    /* not empty: how the driver violated the contract */
     bool died;              /* its own process has ended; `violation` has the details */
     bool hung;              /* died, because of a timeout */
+    bool trespassed;        /* died of an access to memory that was not lent */
+    int signal;             /* died of it; 0: it did not */
+    const char *prints;     /* what a hosted driver has printed; NULL: nothing */
+    const char *backtrace;  /* of its crash; NULL: none */
+    uint64_t run;           /* number of this run of the target, from 1 on */
+    uint64_t late_run;      /* an earlier run whose violation was noticed now; 0: none */
+    char late[128];         /* that violation */
+    bool is_late_callback;  /* it is a second callback, which certainly belongs to that run */
     struct arena *arena;    /* owns the rest */
     char not_passed[256];   /* not empty: why the model was not passed to the driver */
     uint32_t n_ops;         /* operations of the main graph, and which of them it supports */
@@ -100,6 +134,8 @@ struct target_run_options {
     bool only_query_support; /* only get_supported_operations(); if all are, the run ends at
                                 STAGE_PREPARE */
     bool measure;
+    bool trap_inputs;         /* of a hosted driver: reading behind an input ends its process */
+    uint64_t allowance_ns;    /* added to the time-out of a driver in a process of its own */
     uint64_t deadline_ns;     /* 0: none */
     uint64_t loop_timeout_ns; /* 0: default */
 };
@@ -114,6 +150,22 @@ int target_run(struct target *t, const struct model *m, const struct tensor *in,
                const struct shape *out_shape, const struct target_run_options *options,
                struct outcome *ret_outcome, struct why *w);
 void outcome_done(struct outcome *o);
+
+/* Of a driver in a process of its own; the others return false.  Compares all memory that was lent
+ * to earlier runs; true: some has changed since, *ret_run tells of which run. */
+bool target_sweep(struct target *t, uint64_t *ret_run);
+/* A second callback that came after the last run: true, with the run that it belongs to. */
+bool target_take_late_callback(struct target *t, uint64_t *ret_run, char *ret_text, size_t size);
+/* Ends the process without closing the driver; the next run starts another. */
+void target_restart(struct target *t);
+/* Closes the driver and ends its process, of which a violation is reported: *ret_outcome as that of
+ * a run without outputs.  True: there is one. */
+bool target_close(struct target *t, struct outcome *ret_outcome);
+/* After a call of one of target_driver()'s methods has failed: whether the process has died or does
+ * not answer any more, *ret_outcome as that of target_close(). */
+bool target_has_failed(struct target *t, struct outcome *ret_outcome);
+/* Its process id; 0: none. */
+int target_process(const struct target *t);
 
 /* The fault table: defects that `?fault=NAME` adds to a simulated device, to test the harness. */
 struct fault {

@@ -8,8 +8,9 @@
 /* SPIN_NS: the longest spin; longer than waking a processor takes, so that a side finds out that
  * spinning helps again even while the other side sleeps each time.  LOOKS: polls between two
  * readings of the clock.  After MISSES waits that outlasted a spin, only every RETRY-th wait spins;
- * while both sides share a processor, every RETRY_TOGETHER-th. */
-enum { SPIN_NS = 60000, LOOKS = 16, MISSES = 4, RETRY = 32, RETRY_TOGETHER = 256 };
+ * while both sides share a processor, every RETRY_TOGETHER-th.  LOST_NS: between two readings of
+ * the clock; something else ran. */
+enum { SPIN_NS = 60000, LOOKS = 16, MISSES = 4, RETRY = 32, RETRY_TOGETHER = 256, LOST_NS = 50000 };
 
 int spin_processor(void)
 {
@@ -38,9 +39,10 @@ static bool may_pay(struct spin *s)
                        : s->misses % RETRY_TOGETHER == RETRY_TOGETHER - 1;
 }
 
-static bool poll_for(bool (*is_there)(void *user), void *user)
+static bool poll_for(struct spin *s, bool (*is_there)(void *user), void *user)
 {
-    const uint64_t until = clock_steady_ns() + SPIN_NS;
+    uint64_t before, now = clock_steady_ns();
+    const uint64_t until = now + (s->limit_ns ? s->limit_ns : SPIN_NS);
 
     do {
         for (int i = 0; i < LOOKS; i++) {
@@ -48,13 +50,17 @@ static bool poll_for(bool (*is_there)(void *user), void *user)
                 return true;
             relax();
         }
-    } while (clock_steady_ns() < until);
+        before = now;
+        now = clock_steady_ns();
+    } while (now < until && now - before < LOST_NS);
+    if (now - before >= LOST_NS)
+        s->misses = MISSES;
     return false;
 }
 
 void spin_until(struct spin *s, bool (*is_there)(void *user), void *user)
 {
-    bool paid = may_pay(s) && poll_for(is_there, user);
+    bool paid = may_pay(s) && poll_for(s, is_there, user);
 
     s->misses = paid ? 0 : s->misses + 1;
 }

@@ -10,15 +10,17 @@
 
 #include "sim/client/runtime.h"
 #include "sim/hal/hal_convert.h"
+#include "sim/remote/remote.h"
 
 /* A launch that fails calls back too; longer than this it need not be waited for.  So many
  * callback_waits are kept, as long as a late second call may come. */
-enum { PATIENCE_SECONDS = 5, KEPT = 16 };
+enum { PATIENCE_SECONDS = 5, KEPT = 128 };
 
 struct callback_wait {
     struct hal_prepare_callback prepare;
     struct hal_execution_callback execution;
     const char *method; /* that is to call back */
+    uint64_t run;       /* of the target */
     pthread_mutex_t lock;
     pthread_cond_t called;
     atomic_uint calls; /* looked at after the first one without the lock */
@@ -83,6 +85,7 @@ static struct callback_wait *callback_wait_new(struct target *t, const char *met
     w->prepare.notify = notify_prepared;
     w->execution.notify = notify_executed;
     w->method = method;
+    w->run = t->runs;
     w->result = result;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->called, NULL);
@@ -92,8 +95,29 @@ static struct callback_wait *callback_wait_new(struct target *t, const char *met
     return w;
 }
 
+/* With w->lock held.  A service has as long as for a reply; then its connection fails, which calls
+ * back. */
+static void await_service(const struct target *t, struct callback_wait *w)
+{
+    struct reply_wait wait;
+    struct timespec until;
+
+    remote_await_callback(t->driver, &wait);
+    while (!w->calls) {
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += PROCESS_CLOCK_LOOK_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_cond_timedwait(&w->called, &w->lock, &until) != ETIMEDOUT || w->calls)
+            continue;
+        pthread_mutex_unlock(&w->lock);
+        remote_look_for_callback(t->driver, &wait);
+        pthread_mutex_lock(&w->lock);
+    }
+}
+
 /* False when it was not called in time. */
-static bool await(struct callback_wait *w, bool launched)
+static bool await(const struct target *t, struct callback_wait *w, bool launched)
 {
     struct timespec until;
     int rc = 0;
@@ -101,6 +125,8 @@ static bool await(struct callback_wait *w, bool launched)
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += PATIENCE_SECONDS;
     pthread_mutex_lock(&w->lock);
+    if (launched && t->socket)
+        await_service(t, w);
     while (!w->calls && rc != ETIMEDOUT)
         rc = launched ? pthread_cond_wait(&w->called, &w->lock)
                       : pthread_cond_timedwait(&w->called, &w->lock, &until);
@@ -132,11 +158,12 @@ static void judge(const struct callback_wait *w, enum hal_status launched, char 
 }
 
 /* Waits for the end of what has been launched; false where the driver breaks the contract. */
-static bool finish(struct callback_wait *w, enum hal_status launched, char *violation, size_t size)
+static bool finish(const struct target *t, struct callback_wait *w, enum hal_status launched,
+                   char *violation, size_t size)
 {
     if ((unsigned) launched >= HAL_STATUS_COUNT)
         snprintf(violation, size, "%s returned the unknown status %d", w->method, (int) launched);
-    else if (!await(w, launched == HAL_NONE))
+    else if (!await(t, w, launched == HAL_NONE))
         snprintf(violation, size, "%s returned %s and did not call back", w->method,
                  hal_status_name(launched));
     else
@@ -159,7 +186,7 @@ enum hal_status target_prepare(struct target *t, const struct hal_model *model,
     launched =
         t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare);
     target_at(t, TARGET_AT_PREPARED);
-    if (!finish(w, launched, violation, size))
+    if (!finish(t, w, launched, violation, size))
         return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
     judge_prepared(w, violation, size);
     judge(w, launched, violation, size);
@@ -186,21 +213,27 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
         return hal_status_exhausted(t->driver->hal_version);
     enum hal_status launched = p->methods->execute(p, version, request, config, &w->execution);
     target_at(t, TARGET_AT_EXECUTED);
-    if (!finish(w, launched, violation, size))
+    if (!finish(t, w, launched, violation, size))
         return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
     judge(w, launched, violation, size);
     return launched != HAL_NONE ? launched : w->status;
 }
 
-const char *callback_waits_repeated(struct callback_wait *w)
+bool target_can_execute(const struct target *t, const struct hal_prepared_model_methods *m)
 {
-    for (; w; w = w->next) {
+    return t->driver->hal_version < HAL_1_2 ? m->execute != NULL : m->execute_synchronously != NULL;
+}
+
+const char *callback_waits_repeated(struct target *t, uint64_t *ret_run)
+{
+    for (struct callback_wait *w = t->callback_waits; w; w = w->next) {
+        if (atomic_load(&w->calls) < 2)
+            continue;
         pthread_mutex_lock(&w->lock);
-        bool repeated = w->calls > 1;
-        w->calls = repeated ? 1 : w->calls;
+        w->calls = 1;
         pthread_mutex_unlock(&w->lock);
-        if (repeated)
-            return w->method;
+        *ret_run = w->run;
+        return w->method;
     }
     return NULL;
 }

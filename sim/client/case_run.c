@@ -22,6 +22,17 @@ int case_run_violation(struct case_run *c, const char *fmt, ...)
     return 1;
 }
 
+void case_run_note_repeated(struct case_run *c, const char *method, uint64_t run)
+{
+    if (run == c->o->run) {
+        case_run_violation(c, "%s called back more than once", method);
+        return;
+    }
+    c->o->late_run = run;
+    c->o->is_late_callback = true;
+    snprintf(c->o->late, sizeof(c->o->late), "%s called back more than once", method);
+}
+
 int case_run_check_status(struct case_run *c, const char *method, enum hal_status status)
 {
     c->o->status = status;

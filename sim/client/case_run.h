@@ -5,6 +5,7 @@
 #include "golden/model/compliance.h"
 #include "sim/base/guarded_memory.h"
 #include "sim/client/runtime.h"
+#include "sim/isolation/lent_memory.h"
 #include "sim/remote/shared_pools.h"
 
 struct case_run {
@@ -18,9 +19,11 @@ struct case_run {
 
     struct shared_pools *constants; /* pools of the model, for a driver in another process */
     struct hal_prepared_model *prepared;
-    struct guarded input, output;
+    struct guarded input, output;        /* of a driver in this process or at a service */
     size_t *in_at, *out_at, *out_length; /* offsets and lengths of the regions */
     uint8_t *input_copy;
+    struct lent_region *region; /* of each output, for a hosted driver; else NULL */
+    bool is_second;             /* the regions were filled with the second pattern */
     struct hal_request request;
     struct hal_result result;
     struct conversion conversion; /* of the model to the driver's version */
@@ -34,12 +37,49 @@ int case_run_offer(struct case_run *c);
 __attribute__((format(printf, 2, 3))) int case_run_violation(struct case_run *c, const char *fmt,
                                                              ...);
 
+/* A method called back more than once in run `run` of the target: a violation of this run, or a
+ * late one of an earlier run. */
+void case_run_note_repeated(struct case_run *c, const char *method, uint64_t run);
+
 /* 1: the status is not HAL_NONE.  A code that the driver's version does not have is a violation. */
 int case_run_check_status(struct case_run *c, const char *method, enum hal_status status);
 /* After an execution.  1: the driver has written to memory outside the outputs. */
 int case_run_check_memory(struct case_run *c);
 /* 1: output shapes or timing violate the contract. */
 int case_run_check_result(struct case_run *c, enum hal_status status);
+
+/* ---- the steps of a run: what the driver gets, and the checks of what it did */
+
+/* The configurations at the driver's version. */
+int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config *ret);
+int case_run_configure_execution(struct case_run *c, struct hal_execution_config *ret);
+/* Computes out_length: buffers have the declared or else the reference's shape. */
+int case_run_measure_outputs(struct case_run *c);
+struct hal_argument case_run_input_argument(const struct case_run *c, uint32_t i, uint32_t pool,
+                                            uint64_t offset);
+struct hal_argument case_run_output_argument(const struct case_run *c, uint32_t i, uint32_t pool,
+                                             uint64_t offset);
+/* After get_supported_operations of a model of n operations.  1: not all are supported, or the
+ * contract is violated; so for the next ones. */
+int case_run_check_support(struct case_run *c, uint32_t n, enum hal_status status,
+                           uint32_t n_answers);
+int case_run_check_prepared(struct case_run *c, enum hal_status status);
+int case_run_check_methods(struct case_run *c, bool has_release, bool has_execute);
+/* Also copies the outputs, where the execution succeeded. */
+int case_run_check_executed(struct case_run *c, enum hal_status status,
+                            int (*check_memory)(struct case_run *c));
+/* Whether outputs resemble the pattern that they were filled with: the request must be executed
+ * again, with another pattern. */
+bool case_run_may_be_unwritten(const struct case_run *c);
+int case_run_check_second(struct case_run *c, enum hal_status status);
+/* Copies the results as the driver left them into the outcome. */
+int case_run_take_outputs(struct case_run *c);
+
+/* sim/client/hosted.c: starts the driver's process, if there is none.  1: the driver does not open;
+ * the outcome has the reason. */
+int hosted_begin(struct case_run *c);
+/* sim/client/hosted.c: from get_supported_operations to release, in the driver's process. */
+int hosted_run(struct case_run *c, const struct hal_model *h);
 
 /* Output i of the main graph as the model declares it. */
 const struct tensor *case_run_output(const struct case_run *c, uint32_t i);

@@ -2,20 +2,39 @@
 #ifndef SIM_RUNTIME_H
 #define SIM_RUNTIME_H
 
+#include <fenv.h>
+#include <signal.h>
+
+#include "sim/isolation/host_layout.h"
+#include "sim/remote/reply_wait.h"
 #include "sim/sim.h"
 
 struct callback_wait; /* sim/client/callback_wait.c: the callback of a preparation or an execution
                        */
 
+/* What a driver may have changed of the thread that calls it. */
+struct caller_state {
+    fenv_t floating_point;
+    sigset_t signals;
+};
+void caller_state_save(struct caller_state *s);
+void caller_state_restore(const struct caller_state *s);
+
+struct hosted; /* sim/client/hosted.h: a driver in a process of its own */
+
 struct target {
     char *uri;
-    struct hal_driver *driver; /* NULL: not connected; `socket` is its service's path */
-    void *library;             /* that contains the driver; closed after it; NULL: none */
-    double reply_timeout;      /* timeout of a reply of its service in seconds; 0: none */
-    char *socket;              /* path of the driver's service; NULL: it is in this process */
+    struct hal_driver *driver;    /* NULL: not connected; `socket` is its service's path */
+    struct hosted *hosted;        /* NULL: the driver is in this process or at a service */
+    void *library;                /* that contains the driver; closed after it; NULL: none */
+    struct reply_timeout timeout; /* of its service */
+    char *socket;                 /* path of the driver's service; NULL: it is in this process */
     struct callback_wait *callback_waits; /* kept: a driver may call back twice, and late */
+    uint64_t runs;                        /* number of the current or last run */
+    struct caller_state state;            /* before the current run */
     bool is_lost;                         /* its service has ended and did not come back in time */
     enum target_step step;
+    uint64_t *begun;           /* gets the steady clock at the begin of each step; NULL: nothing */
     _Atomic uint32_t *watched; /* copy of `step`, see target_watch(); NULL: none */
     const char *no_extensions; /* why extensions are hidden from this process; NULL: they are not */
 };
@@ -53,7 +72,21 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
                                const struct hal_execution_config *config, struct hal_result *result,
                                char *violation, size_t size);
 void callback_waits_free(struct callback_wait *w);
-/* The method whose callback was called more than once since the last call of this; NULL: none. */
-const char *callback_waits_repeated(struct callback_wait *w);
+/* The method whose callback was called more than once since the last call of this; NULL: none.
+ * *ret_run: the run that it belongs to. */
+const char *callback_waits_repeated(struct target *t, uint64_t *ret_run);
+/* Whether the prepared model's table has the method that target_execute() uses. */
+bool target_can_execute(const struct target *t, const struct hal_prepared_model_methods *m);
+
+/* In a process that hosts a driver: runs a case and writes its answers. */
+void target_answer(struct target *t, const struct host_case *run, struct host_answers *a);
+/* Reports one second callback. */
+void target_answer_late(struct target *t, struct host_answers *a);
+
+/* sim/client/hosted.c: opens a target whose driver has a process of its own. */
+int hosted_open(const char *uri, const char *profile, const struct target_host *host,
+                struct target **ret_target, struct why *w);
+/* Closes the driver and ends its process. */
+void hosted_free(struct target *t);
 
 #endif

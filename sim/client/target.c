@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/clock.h"
 #include "golden/base/logging.h"
 #include "golden/base/suggest.h"
 #include "golden/base/trace.h"
@@ -211,18 +212,44 @@ static int open_service(const char *uri, const struct target_host *host, struct 
                         struct why *w)
 {
     const char *path = strchr(uri, ':') + 1;
-    double reply_timeout = host ? host->reply_timeout : 0;
+    struct reply_timeout timeout = { 0 };
     struct hal_driver *driver = NULL;
     struct target *t;
 
     REQUIRE(w, *path && !strchr(path, '?'), "%s: expected unix:PATH", uri);
-    if ((!host || !host->is_known) && remote_open(path, reply_timeout, &driver, w) < 0)
+    if (host)
+        timeout = (struct reply_timeout){ host->reply_timeout, host->waiting, host->user };
+    if ((!host || !host->is_known) && remote_open(path, &timeout, &driver, w) < 0)
         return why_prefix(w, "%s", uri);
     TRY(target_of_driver(uri, driver, &t, w));
-    t->reply_timeout = reply_timeout;
+    t->timeout = timeout;
     t->socket = strchr(t->uri, ':') + 1;
     *ret_target = t;
     return 0;
+}
+
+bool target_is_isolated(const char *uri, enum isolation isolation)
+{
+    bool has_fault = strncmp(uri, "sim:", 4) == 0 && strstr(uri, "fault=");
+    bool is_library = strncmp(uri, "lib:", 4) == 0 || strncmp(uri, "sl:", 3) == 0;
+
+    return (isolation >= ISOLATE_FOREIGN && (is_library || has_fault)) ||
+           (isolation == ISOLATE_ALL && strncmp(uri, "sim:", 4) == 0);
+}
+
+/* The driver's process reads no TOML: it gets the profile as JSON. */
+static int open_hosted(const struct uri *u, const char *uri, const struct target_host *host,
+                       struct target **ret_target, struct why *w)
+{
+    char *profile = NULL;
+    int rc = 0;
+
+    if (strcmp(u->scheme, "sim") == 0 && !profile_shipped(u->path) && host->read_profile)
+        rc = host->read_profile(u->path, &profile, w);
+    if (rc == 0)
+        rc = hosted_open(uri, profile, host, ret_target, w);
+    free(profile);
+    return rc;
 }
 
 int target_open(const char *uri, const struct target_host *host, struct target **ret_target,
@@ -237,6 +264,8 @@ int target_open(const char *uri, const struct target_host *host, struct target *
     TRY(split_uri(uri, &u, w));
     if (strcmp(u.scheme, "unix") == 0) {
         rc = open_service(uri, host, ret_target, w);
+    } else if (host && target_is_isolated(uri, host->isolation)) {
+        rc = open_hosted(&u, uri, host, ret_target, w);
     } else {
         rc = open_driver(&u, uri, host, &driver, &library, w);
         if (rc == 0)
@@ -273,6 +302,10 @@ void target_free(struct target *t)
         return;
     TRACE(LR, PT, "target_free");
     VLOG(MANAGER, "%s is closed", t->uri);
+    if (t->hosted) {
+        hosted_free(t);
+        return;
+    }
     if (t->driver)
         t->driver->close(t->driver);
     library_close(t->library);
@@ -294,14 +327,27 @@ const char *const target_step_text[TARGET_STEPS] = {
     [TARGET_AT_RELEASE] = "in the prepared model's release",
 };
 
+const enum stage target_stage_of[TARGET_STEPS] = {
+    [TARGET_AT_SUPPORTED] = STAGE_SUPPORTED, [TARGET_AT_PREPARE] = STAGE_PREPARE,
+    [TARGET_AT_PREPARED] = STAGE_PREPARE,    [TARGET_AT_EXECUTE_SYNCHRONOUSLY] = STAGE_EXECUTE,
+    [TARGET_AT_EXECUTE] = STAGE_EXECUTE,     [TARGET_AT_EXECUTED] = STAGE_EXECUTE,
+    [TARGET_AT_RELEASE] = STAGE_DONE,
+};
+
 void target_watch(struct target *t, _Atomic uint32_t *ret_step)
 {
     t->watched = ret_step;
 }
 
+/* Before and after each call: the state of the calling thread that the driver before it may have
+ * changed is as at the start of the run. */
 void target_at(struct target *t, enum target_step step)
 {
+    if (t->step != TARGET_AT_NOTHING)
+        caller_state_restore(&t->state);
     t->step = step;
+    if (t->begun)
+        t->begun[step] = clock_steady_ns();
     if (t->watched)
         *t->watched = step;
 }
@@ -317,11 +363,11 @@ bool target_is_dead(struct target *t, struct why *w)
 static int find_service(struct target *t, struct hal_driver **ret_driver, struct why *w)
 {
     enum { TURNS = 50, TURN_US = 20000 };
-    int rc = remote_open(t->socket, t->reply_timeout, ret_driver, w);
+    int rc = remote_open(t->socket, &t->timeout, ret_driver, w);
 
     for (int i = 0; i < TURNS && rc < 0 && w->code == WHY_INVALID && !t->is_lost; i++) {
         usleep(TURN_US);
-        rc = remote_open(t->socket, t->reply_timeout, ret_driver, w);
+        rc = remote_open(t->socket, &t->timeout, ret_driver, w);
     }
     t->is_lost = rc < 0;
     return rc;

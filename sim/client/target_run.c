@@ -18,17 +18,10 @@
 
 /* ---- asking and preparing */
 
-/* 1: the driver does not support all of it, or has broken the contract.  A
- * driver may support foreign extensions, or correctly reject them as invalid. */
-static int ask(struct case_run *c, const struct hal_model *h)
+/* A driver may support foreign extensions, or correctly reject them as invalid. */
+int case_run_check_support(struct case_run *c, uint32_t n, enum hal_status status,
+                           uint32_t n_answers)
 {
-    struct hal_driver *d = c->t->driver;
-    uint32_t n = h->main.n_operations, n_answers = UINT32_MAX;
-
-    TRACE(LR, PC, "get_supported_operations");
-    target_at(c->t, TARGET_AT_SUPPORTED);
-    enum hal_status status =
-        d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
     VLOG(COMPILATION, "%s: get_supported_operations ended with %s", c->t->uri,
          hal_status_name(status));
     if (status == HAL_INVALID_ARGUMENT && model_is_foreign(c->m, NULL)) {
@@ -49,29 +42,52 @@ static int ask(struct case_run *c, const struct hal_model *h)
     return 0;
 }
 
+static int ask(struct case_run *c, const struct hal_model *h)
+{
+    struct hal_driver *d = c->t->driver;
+    uint32_t n_answers = UINT32_MAX;
+
+    TRACE(LR, PC, "get_supported_operations");
+    target_at(c->t, TARGET_AT_SUPPORTED);
+    enum hal_status status =
+        d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
+    return case_run_check_support(c, h->main.n_operations, status, n_answers);
+}
+
 /* `ns` from now, as a point of the driver's clock. */
 static uint64_t deadline_of(const struct case_run *c, uint64_t ns)
 {
     return ns ? hal_now(c->t->driver->hal_version) + ns : HAL_NO_DEADLINE;
 }
 
-static int prepare(struct case_run *c, const struct hal_model *h)
+int case_run_configure_preparation(struct case_run *c, struct hal_prepare_config *ret)
 {
-    enum hal_version version = c->t->driver->hal_version;
-    struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                         .priority = HAL_PRIORITY_MEDIUM,
-                                         .deadline = deadline_of(c, c->options->deadline_ns) };
-    enum hal_status status;
+    const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                               .priority = HAL_PRIORITY_MEDIUM,
+                                               .deadline =
+                                                   deadline_of(c, c->options->deadline_ns) };
 
-    TRACE(LR, PC, "prepare_model");
-    TRY(hal_prepare_config_at(&config, version, c->o->arena, &c->conversion, &config, c->w));
-    c->o->stage = STAGE_PREPARE;
-    status =
-        target_prepare(c->t, h, &config, &c->prepared, c->o->violation, sizeof(c->o->violation));
+    return hal_prepare_config_at(&config, c->t->driver->hal_version, c->o->arena, &c->conversion,
+                                 ret, c->w);
+}
+
+int case_run_check_prepared(struct case_run *c, enum hal_status status)
+{
     VLOG(COMPILATION, "%s: prepare_model ended with %s", c->t->uri, hal_status_name(status));
     if (case_run_check_status(c, "prepare_model", status))
         return 1;
-    return c->o->violation[0] || !c->prepared;
+    return c->o->violation[0] != 0;
+}
+
+static int prepare(struct case_run *c, const struct hal_model *h)
+{
+    struct hal_prepare_config config;
+
+    TRACE(LR, PC, "prepare_model");
+    TRY(case_run_configure_preparation(c, &config));
+    c->o->stage = STAGE_PREPARE;
+    return case_run_check_prepared(c, target_prepare(c->t, h, &config, &c->prepared,
+                                                     c->o->violation, sizeof(c->o->violation)));
 }
 
 /* ---- the request */
@@ -85,6 +101,18 @@ static size_t output_length(const struct case_run *c, uint32_t i)
     return tensor_bytes(&t);
 }
 
+int case_run_measure_outputs(struct case_run *c)
+{
+    uint32_t n = c->m->graph[0].n_outputs;
+
+    c->out_length = arena_alloc(c->o->arena, n, sizeof(size_t));
+    if (!c->out_length)
+        return why_no_memory(c->w);
+    for (uint32_t i = 0; i < n; i++)
+        c->out_length[i] = output_length(c, i);
+    return 0;
+}
+
 static int make_memory(struct case_run *c)
 {
     const struct graph *g = &c->m->graph[0];
@@ -93,19 +121,20 @@ static int make_memory(struct case_run *c)
 
     c->in_at = arena_alloc(a, g->n_inputs, sizeof(size_t));
     c->out_at = arena_alloc(a, g->n_outputs, sizeof(size_t));
-    c->out_length = arena_alloc(a, g->n_outputs, sizeof(size_t));
-    if (!c->in_at || !c->out_at || !c->out_length)
+    if (!c->in_at || !c->out_at)
         return why_no_memory(c->w);
+    TRY(case_run_measure_outputs(c));
     for (uint32_t i = 0; i < g->n_inputs; i++)
         in_bytes += tensor_bytes(&c->in[i]);
     for (uint32_t i = 0; i < g->n_outputs; i++)
-        out_bytes += c->out_length[i] = output_length(c, i);
+        out_bytes += c->out_length[i];
     TRY(guarded_init(&c->input, a, g->n_inputs, in_bytes, 0x5a, c->w));
     return guarded_init(&c->output, a, g->n_outputs, out_bytes, 0xa5, c->w);
 }
 
-/* Where a tensor has no elements its dimensions are said, for 0 alone would mean unknown. */
-static struct hal_argument input_argument(const struct case_run *c, uint32_t i)
+/* The dimensions of a tensor without elements are given: 0 alone would mean unknown. */
+struct hal_argument case_run_input_argument(const struct case_run *c, uint32_t i, uint32_t pool,
+                                            uint64_t offset)
 {
     const struct tensor *t = &c->in[i];
     const struct tensor *declared = &c->m->graph[0].operand[c->m->graph[0].input[i]].tensor;
@@ -114,7 +143,7 @@ static struct hal_argument input_argument(const struct case_run *c, uint32_t i)
     if (!t->data)
         return (struct hal_argument){ .has_no_value = true };
     return (struct hal_argument){
-        .location = { .pool = 0, .offset = c->in_at[i], .length = tensor_bytes(t) },
+        .location = { .pool = pool, .offset = offset, .length = tensor_bytes(t) },
         .n_dims = say ? t->shape.rank : 0,
         .dims = say ? t->shape.dim : NULL,
     };
@@ -131,12 +160,26 @@ static int make_inputs(struct case_run *c)
         c->in_at[i] = guarded_add(&c->input, tensor_bytes(&c->in[i]));
         if (c->in[i].data)
             memcpy(guarded_at(&c->input, c->in_at[i]), c->in[i].data, tensor_bytes(&c->in[i]));
-        args[i] = input_argument(c, i);
+        args[i] = case_run_input_argument(c, i, 0, c->in_at[i]);
     }
     c->request.n_inputs = n;
     c->request.inputs = args;
     c->input_copy = arena_copy(c->o->arena, c->input.block, c->input.size + (size_t) 2 * GUARD);
     return c->input_copy ? 0 : why_no_memory(c->w);
+}
+
+struct hal_argument case_run_output_argument(const struct case_run *c, uint32_t i, uint32_t pool,
+                                             uint64_t offset)
+{
+    uint64_t length = c->out_length[i] ? c->out_length[i] : 1;
+    struct hal_argument a = { .location = { .pool = pool, .offset = offset, .length = length } };
+
+    if (c->t->driver->hal_version < HAL_1_2 && !case_run_is_known(case_run_output(c, i)) &&
+        c->out_shape) {
+        a.n_dims = c->out_shape[i].rank;
+        a.dims = c->out_shape[i].dim;
+    }
+    return a;
 }
 
 static int make_outputs(struct case_run *c)
@@ -150,14 +193,7 @@ static int make_outputs(struct case_run *c)
         return why_no_memory(c->w);
     for (uint32_t i = 0; i < n; i++) {
         c->out_at[i] = guarded_add(&c->output, c->out_length[i]);
-        args[i].location = (struct hal_location){
-            .pool = 1, .offset = c->out_at[i], .length = c->out_length[i] ? c->out_length[i] : 1
-        };
-        if (c->t->driver->hal_version < HAL_1_2 && !case_run_is_known(case_run_output(c, i)) &&
-            c->out_shape) {
-            args[i].n_dims = c->out_shape[i].rank;
-            args[i].dims = c->out_shape[i].dim;
-        }
+        args[i] = case_run_output_argument(c, i, 1, c->out_at[i]);
     }
     c->request.n_outputs = n;
     c->request.outputs = args;
@@ -188,8 +224,8 @@ static const char *method_of(const struct case_run *c)
     return c->t->driver->hal_version < HAL_1_2 ? "execute" : "execute_synchronously";
 }
 
-/* Time is taken where the version knows of it. */
-static int configure(struct case_run *c, struct hal_execution_config *ret)
+/* Time is measured where the version can report it. */
+int case_run_configure_execution(struct case_run *c, struct hal_execution_config *ret)
 {
     const struct target_run_options *o = c->options;
     enum hal_version version = c->t->driver->hal_version;
@@ -210,8 +246,12 @@ static enum hal_status execute_once(struct case_run *c, const struct hal_executi
                           sizeof(c->o->violation));
 }
 
-/* Results as the driver left them, copied out of the request. */
-static int take_outputs(struct case_run *c)
+static const uint8_t *output_bytes(const struct case_run *c, uint32_t i)
+{
+    return c->region ? c->region[i].at : guarded_at(&c->output, c->out_at[i]);
+}
+
+int case_run_take_outputs(struct case_run *c)
 {
     uint32_t n = c->m->graph[0].n_outputs;
 
@@ -228,7 +268,7 @@ static int take_outputs(struct case_run *c)
         } else if (!case_run_is_known(t)) {
             t->shape = c->out_shape[i]; /* that the request asked for */
         }
-        t->data = arena_copy(c->o->arena, guarded_at(&c->output, c->out_at[i]), tensor_bytes(t));
+        t->data = arena_copy(c->o->arena, output_bytes(c, i), tensor_bytes(t));
         if (!t->data)
             return why_no_memory(c->w);
     }
@@ -242,16 +282,15 @@ static bool is_pattern(const struct case_run *c, uint32_t i, size_t element, siz
 {
     const struct guarded *g = &c->output;
 
-    for (size_t b = 0; b < size; b++) {
-        size_t offset = c->out_at[i] + element * size + b;
-        if (*guarded_at(g, offset) != guarded_pattern(g, offset))
+    for (size_t b = element * size; b < (element + 1) * size; b++) {
+        if (c->region ? !lent_region_is_pattern(&c->region[i], b, c->is_second)
+                      : *guarded_at(g, c->out_at[i] + b) != guarded_pattern(g, c->out_at[i] + b))
             return false;
     }
     return true;
 }
 
-/* Bytes look like the pattern now and then by chance: only many, or the last one, arouse suspicion.
- */
+/* Probably unwritten: many bytes, or the last, match the pattern. */
 static bool is_suspicious(const struct case_run *c, uint32_t i)
 {
     const struct tensor *t = &c->o->out[i];
@@ -269,25 +308,24 @@ static int report_unwritten(struct case_run *c, uint32_t i)
 
     for (size_t e = 0; e < n; e++) {
         const uint8_t *first = (const uint8_t *) t->data + e * size;
-        const uint8_t *second = guarded_at(&c->output, c->out_at[i] + e * size);
+        const uint8_t *second = output_bytes(c, i) + e * size;
         if (is_pattern(c, i, e, size) && memcmp(first, second, size))
             return case_run_violation(c, "element %zu of output %u was never written", e, i);
     }
     return 0;
 }
 
-static int check_written(struct case_run *c, const struct hal_execution_config *config)
+bool case_run_may_be_unwritten(const struct case_run *c)
 {
-    bool suspicious = false;
-
     for (uint32_t i = 0; i < c->o->n_out; i++)
-        suspicious |= is_suspicious(c, i);
-    if (!suspicious)
-        return 0;
-    TRACE_SWITCH(LR, PE, "execute once more");
-    c->output.seed = 0x3c;
-    guarded_fill(&c->output);
-    if (execute_once(c, config) != HAL_NONE)
+        if (is_suspicious(c, i))
+            return true;
+    return false;
+}
+
+int case_run_check_second(struct case_run *c, enum hal_status status)
+{
+    if (status != HAL_NONE)
         return case_run_violation(c, "a second execution of the same request fails");
     for (uint32_t i = 0; i < c->o->n_out; i++)
         if (report_unwritten(c, i))
@@ -295,7 +333,41 @@ static int check_written(struct case_run *c, const struct hal_execution_config *
     return 0;
 }
 
+static int check_written(struct case_run *c, const struct hal_execution_config *config)
+{
+    if (!case_run_may_be_unwritten(c))
+        return 0;
+    TRACE_SWITCH(LR, PE, "execute once more");
+    c->output.seed = 0x3c;
+    guarded_fill(&c->output);
+    return case_run_check_second(c, execute_once(c, config));
+}
+
+int case_run_check_executed(struct case_run *c, enum hal_status status,
+                            int (*check_memory)(struct case_run *c))
+{
+    const char *method = method_of(c);
+    int ended = case_run_check_status(c, method, status);
+
+    VLOG(EXECUTION, "%s: %s ended with %s, %u shapes", c->t->uri, method, hal_status_name(status),
+         c->result.n_shapes);
+    if (c->result.n_shapes == UINT32_MAX)
+        return case_run_violation(c, "%s did not say how many output shapes there are", method);
+    if (check_memory(c) || c->o->violation[0])
+        return 1;
+    if (case_run_check_result(c, status) || ended)
+        return 1;
+    return case_run_take_outputs(c);
+}
+
 /* ---- the whole course */
+
+int case_run_check_methods(struct case_run *c, bool has_release, bool has_execute)
+{
+    if (!has_release)
+        return case_run_violation(c, "a prepared model without methods, or without release");
+    return has_execute ? 0 : case_run_violation(c, "a prepared model without %s", method_of(c));
+}
 
 static int execute(struct case_run *c)
 {
@@ -303,30 +375,18 @@ static int execute(struct case_run *c)
     struct hal_execution_config config;
     enum hal_status status;
 
-    if (!m || !m->release)
-        return case_run_violation(c, "a prepared model without methods, or without release");
-    if (c->t->driver->hal_version < HAL_1_2 ? !m->execute : !m->execute_synchronously)
-        return case_run_violation(c, "a prepared model without %s", method_of(c));
+    if (case_run_check_methods(c, m && m->release, m && target_can_execute(c->t, m)))
+        return 1;
     TRACE(LR, PE, "execute");
     TRACE(LR, PIO, "make_request");
     TRY(make_request(c));
-    TRY(configure(c, &config));
+    TRY(case_run_configure_execution(c, &config));
     c->o->stage = STAGE_EXECUTE;
     TRACE_SWITCH(LR, PE, method_of(c));
     status = execute_once(c, &config);
     TRACE_SWITCH(LR, PR, "check and take outputs");
-    int ended = case_run_check_status(c, method_of(c), status);
-    VLOG(EXECUTION, "%s: %s ended with %s, %u shapes", c->t->uri, method_of(c),
-         hal_status_name(status), c->result.n_shapes);
-    if (c->result.n_shapes == UINT32_MAX)
-        return case_run_violation(c, "%s did not say how many output shapes there are",
-                                  method_of(c));
-    if (case_run_check_memory(c) || c->o->violation[0])
-        return 1;
-    if (case_run_check_result(c, status) || ended)
-        return 1;
-    TRY(take_outputs(c));
-    return check_written(c, &config);
+    int rc = case_run_check_executed(c, status, case_run_check_memory);
+    return rc ? rc : check_written(c, &config);
 }
 
 /* The model as the driver is shown it.  1: its version cannot say it. */
@@ -368,27 +428,37 @@ static void release(struct case_run *c)
     shared_pools_unref(c->constants);
 }
 
-/* 1: ended before it was done; the outcome says where. */
-static int run_course(struct case_run *c)
+static int run_here(struct case_run *c, const struct hal_model *h)
 {
-    char breach[sizeof(c->o->violation)];
-    struct hal_model h;
-    int rc = convert(c, &h);
+    int rc = ask(c, h);
 
-    if (rc == 0)
-        rc = ask(c, &h);
     if (rc == 0 && c->options->only_query_support) {
         c->o->stage = STAGE_PREPARE;
         rc = 1;
     }
     if (rc == 0)
-        rc = prepare(c, &h);
+        rc = prepare(c, h);
+    return rc ? rc : execute(c);
+}
+
+/* 1: ended before it was done; the outcome says where. */
+static int run_course(struct case_run *c)
+{
+    char breach[sizeof(c->o->violation)];
+    struct hal_model h;
+
+    if (c->t->socket)
+        remote_allow(c->t->driver, c->options->allowance_ns);
+    int rc = convert(c, &h);
     if (rc == 0)
-        rc = execute(c);
+        rc = c->t->hosted ? hosted_run(c, &h) : run_here(c, &h);
     release(c);
-    const char *repeated = callback_waits_repeated(c->t->callback_waits);
-    if (rc >= 0 && repeated)
-        rc = case_run_violation(c, "%s called back more than once", repeated);
+    uint64_t repeated_run = 0;
+    const char *repeated = callback_waits_repeated(c->t, &repeated_run);
+    if (repeated)
+        case_run_note_repeated(c, repeated, repeated_run);
+    if (rc >= 0 && c->o->violation[0])
+        rc = 1;
     if (c->t->socket && remote_take_violation(c->t->driver, breach, sizeof(breach)) && rc >= 0)
         rc = case_run_violation(c, "%s", breach);
     if (rc == 0)
@@ -409,6 +479,25 @@ static void note_death(struct outcome *o, enum target_step step, const struct wh
     snprintf(o->violation, sizeof(o->violation), "%.200s%s%s", death->text, *at ? ", " : "", at);
 }
 
+static int run(struct case_run *c)
+{
+    struct target *t = c->t;
+    struct why death;
+
+    target_at(t, TARGET_AT_NOTHING);
+    int begun = t->hosted ? hosted_begin(c) : 0;
+    if (begun)
+        return begun < 0 ? -1 : 0;
+    if (target_reconnect(t, &death) < 0)
+        note_death(c->o, t->step, &death);
+    else if (run_course(c) < 0)
+        return -1;
+    else if (target_is_dead(t, &death))
+        note_death(c->o, t->step, &death);
+    target_at(t, TARGET_AT_NOTHING);
+    return 0;
+}
+
 int target_run(struct target *t, const struct model *m, const struct tensor *in,
                const struct shape *out_shape, const struct target_run_options *options,
                struct outcome *ret_outcome, struct why *w)
@@ -416,24 +505,20 @@ int target_run(struct target *t, const struct model *m, const struct tensor *in,
     static const struct target_run_options defaults;
     struct outcome o = { .stage = STAGE_SUPPORTED,
                          .arena = arena_new(0),
-                         .timing = hal_unknown_timing };
+                         .timing = hal_unknown_timing,
+                         .run = ++t->runs };
     struct case_run c = { t, m, in, out_shape, options ? options : &defaults, &o, w };
-    struct why death;
 
     if (!o.arena)
         return why_no_memory(w);
-    target_at(t, TARGET_AT_NOTHING);
-    if (target_reconnect(t, &death) < 0) {
-        note_death(&o, t->step, &death);
-    } else if (run_course(&c) < 0) {
+    caller_state_save(&t->state);
+    int rc = run(&c);
+    caller_state_restore(&t->state);
+    if (rc < 0)
         arena_free(o.arena);
-        return -1;
-    } else if (target_is_dead(t, &death)) {
-        note_death(&o, t->step, &death);
-    }
-    target_at(t, TARGET_AT_NOTHING);
-    *ret_outcome = o;
-    return 0;
+    else
+        *ret_outcome = o;
+    return rc;
 }
 
 void outcome_done(struct outcome *o)

@@ -1,5 +1,13 @@
 /* The cost model: virtual time of operations and of preparing a model. */
+#include <math.h>
+
+#include "golden/base/clock.h"
 #include "sim/device/device.h"
+
+uint64_t device_whole_ns(double ns)
+{
+    return (uint64_t) fmin(rint(ns), 0x1p62);
+}
 
 static double bytes_of(const struct tensor *t)
 {
@@ -44,7 +52,7 @@ static double operations(const struct kernel_call *k)
     return results > operands ? results : operands;
 }
 
-double device_cost(const struct profile *p, const struct kernel_call *k)
+uint64_t device_cost(const struct profile *p, const struct kernel_call *k)
 {
     enum dtype type = k->call.n_in && k->arg[0] ? k->arg[0]->dtype : DT_F32;
     double bytes = 0;
@@ -53,7 +61,8 @@ double device_cost(const struct profile *p, const struct kernel_call *k)
         bytes += bytes_of(k->arg[i]);
     for (uint32_t i = 0; i < k->call.n_out; i++)
         bytes += bytes_of(k->out[i]);
-    return p->operation_ns + 1e9 * (operations(k) / p->rate[type] + bytes / p->bandwidth);
+    const double seconds = operations(k) / p->rate[type] + bytes / p->bandwidth;
+    return device_whole_ns(fmax(1, p->operation_ns + 1e9 * seconds));
 }
 
 static bool shapes_known(const struct kernel_call *k)
@@ -68,8 +77,8 @@ static bool shapes_known(const struct kernel_call *k)
 }
 
 /* Cost of an operation before the run; 0 if its shapes are not known, or for IF and WHILE. */
-static double known_cost(const struct program *p, const struct graph_values *v, uint32_t operation,
-                         struct arena *a)
+static uint64_t known_cost(const struct program *p, const struct graph_values *v,
+                           uint32_t operation, struct arena *a)
 {
     struct bound_operation s;
     struct why w;
@@ -94,18 +103,18 @@ int device_estimate(struct program *p, struct why *w)
         return why_no_memory(w);
     }
     for (uint32_t i = g->n_operations; i-- > 0;)
-        p->ahead[i] = p->ahead[i + 1] + known_cost(p, &v, i, a);
+        p->ahead[i] = clock_sum(p->ahead[i + 1], known_cost(p, &v, i, a));
     arena_free(a);
     return 0;
 }
 
-double device_preparation_ns(const struct engine *e, const struct model *m, uint64_t constant_bytes,
-                             bool is_cached)
+uint64_t device_preparation_ns(const struct engine *e, const struct model *m,
+                               uint64_t constant_bytes, bool is_cached)
 {
     const struct profile *p = ((const struct device *) e)->profile;
     double ns = p->prepare_ns + 1e9 * ((double) constant_bytes / p->bandwidth);
 
     for (uint32_t g = 0; g < m->n_graphs && !is_cached; g++)
         ns += m->graph[g].n_operations * p->prepare_operation_ns;
-    return ns;
+    return device_whole_ns(ns);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/clock.h"
 #include "golden/base/logging.h"
 #include "sim/kernels/half.h"
 
@@ -189,14 +190,6 @@ static void upload(const struct program *p, const struct tensor *in, struct tens
         ((float *) t->data)[i] = half_round(((float *) t->data)[i]);
 }
 
-/* Saturates at 2^62 ns (146 years), which a profile with slow rates can exceed. */
-static uint64_t whole_ns(double ns)
-{
-    const double most = 0x1p62;
-
-    return (uint64_t) (ns < most ? ns : most);
-}
-
 static int run(struct program *p, const struct tensor *in, const struct run_limits *limits,
                struct arena *a, struct run_output *ret_output, struct why *w)
 {
@@ -217,7 +210,7 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     for (uint32_t i = 0; i < g->n_inputs; i++)
         upload(p, &in[i], &v.tensor[g->input[i]]);
     limits->job->ahead = p->ahead[0];
-    rc = device_spend(&r, "launch", profile->launch_ns, w);
+    rc = device_spend(&r, "launch", device_whole_ns(profile->launch_ns), w);
     if (rc == 0)
         rc = device_run_graph(&r, &v, a, w);
     arena_free(r.scratch);
@@ -226,8 +219,8 @@ static int run(struct program *p, const struct tensor *in, const struct run_limi
     TRY(rc);
     for (uint32_t i = 0; i < g->n_outputs; i++)
         out[i] = v.tensor[g->output[i]];
-    *ret_output =
-        (struct run_output){ out, whole_ns(r.elapsed), whole_ns(r.elapsed + profile->driver_ns) };
+    *ret_output = (struct run_output){ out, r.elapsed,
+                                       clock_sum(r.elapsed, device_whole_ns(profile->driver_ns)) };
     return 0;
 }
 
@@ -240,9 +233,9 @@ static void device_free(struct engine *e)
     free(d);
 }
 
-static double estimate(const struct program *p)
+static uint64_t estimate(const struct program *p)
 {
-    return p->device->profile->launch_ns + p->ahead[0];
+    return clock_sum(device_whole_ns(p->device->profile->launch_ns), p->ahead[0]);
 }
 
 const struct engine_methods device_methods = {

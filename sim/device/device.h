@@ -32,16 +32,19 @@ struct bound_operation {
 int operation_bind(const struct graph_values *v, uint32_t operation, bool runtime, struct arena *a,
                    struct bound_operation *ret_site, struct why *w);
 
+/* A time of the cost model as whole ns: rounded, at most 2^62 (146 years), which a profile with
+ * slow rates can exceed. */
+uint64_t device_whole_ns(double ns);
 /* Virtual ns that one operation with known shapes takes: operation_ns + operations / rate of the
- * first operand's type + bytes of all operands / bandwidth. */
-double device_cost(const struct profile *p, const struct kernel_call *k);
+ * first operand's type + bytes of all operands / bandwidth; at least 1. */
+uint64_t device_cost(const struct profile *p, const struct kernel_call *k);
 
 /* An execution that is running. */
 struct device_run {
     const struct device *device;
     const struct program *program;
     const struct run_limits *limits;
-    double elapsed; /* virtual ns since the job's arrival */
+    uint64_t elapsed; /* virtual ns since the job's arrival */
     struct arena *scratch;
 };
 
@@ -53,18 +56,18 @@ struct program {
     bool half;                 /* fp32 values are stored as fp16 */
     /* [operation of the main graph, and one more]: known virtual ns from its start to the end;
      * operations of unknown shape, IF and WHILE count 0. */
-    double *ahead;
+    uint64_t *ahead;
 };
 
 /* Fills p->ahead, in p's arena. */
 int device_estimate(struct program *p, struct why *w);
 /* engine_methods.preparing of a device. */
-double device_preparation_ns(const struct engine *e, const struct model *m, uint64_t constant_bytes,
-                             bool is_cached);
+uint64_t device_preparation_ns(const struct engine *e, const struct model *m,
+                               uint64_t constant_bytes, bool is_cached);
 /* Advances the virtual clock by ns of work on `what` (for traces); a job of higher priority may run
  * before it returns.  WHY_TIMEOUT when the deadline has passed or the work that is known to remain
  * would end after it, WHY_EXECUTION when the client has gone. */
-int device_spend(struct device_run *r, const char *what, double ns, struct why *w);
+int device_spend(struct device_run *r, const char *what, uint64_t ns, struct why *w);
 
 /* Runs a graph whose inputs are set in v; sets the other values, with data from `keep`. */
 int device_run_graph(struct device_run *r, struct graph_values *v, struct arena *keep,

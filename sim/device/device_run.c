@@ -1,6 +1,8 @@
 /* Execution on a device: runs the operations of a graph in order and advances the virtual clock. */
+#include <inttypes.h>
 #include <string.h>
 
+#include "golden/base/clock.h"
 #include "golden/base/trace.h"
 #include "sim/device/device.h"
 
@@ -79,23 +81,24 @@ static int compute(const struct device_run *r, struct kernel_call *k, struct why
     return 0;
 }
 
-/* Tolerance for rounding: the same times are summed in different orders. */
-static const double ROUNDING_NS = 1;
-
-int device_spend(struct device_run *r, const char *what, double ns, struct why *w)
+int device_spend(struct device_run *r, const char *what, uint64_t ns, struct why *w)
 {
     const struct job *j = r->limits->job;
+    uint64_t now;
 
     r->limits->job->doing = what;
     r->elapsed = schedule_spend(r->limits->schedule, r->limits->job, ns);
     if (!job_is_active(j))
         return why_fail(w, WHY_EXECUTION, "the client has disconnected");
-    if (j->arrival + r->elapsed > j->deadline)
-        return why_fail(w, WHY_TIMEOUT, "the deadline has passed: %.0f ns elapsed", r->elapsed);
-    if (j->arrival + r->elapsed + j->ahead > j->deadline + ROUNDING_NS)
+    now = j->arrival + r->elapsed;
+    if (now > j->deadline)
+        return why_fail(w, WHY_TIMEOUT, "the deadline has passed: %" PRIu64 " ns elapsed",
+                        r->elapsed);
+    if (clock_sum(now, j->ahead) > j->deadline)
         return why_fail(w, WHY_TIMEOUT,
-                        "the deadline cannot be met: %.0f ns elapsed, %.0f more needed", r->elapsed,
-                        j->ahead);
+                        "the deadline cannot be met: %" PRIu64 " ns elapsed, %" PRIu64
+                        " more needed",
+                        r->elapsed, j->ahead);
     return 0;
 }
 

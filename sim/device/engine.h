@@ -35,7 +35,7 @@ struct engine_methods {
                    struct why *w);
     void (*program_free)(struct program *p);
     /* Lower bound of the virtual ns that a run takes, as far as known before it. */
-    double (*estimate)(const struct program *p);
+    uint64_t (*estimate)(const struct program *p);
     /* in: a tensor per input of the main graph; run() may change their data.  Results are allocated
      * in `a`.  Between two operations a run may be suspended for a job of higher priority
      * (schedule_spend()).  WHY_TIMEOUT as soon as it is known that the run cannot end before its
@@ -45,8 +45,8 @@ struct engine_methods {
     void (*free)(struct engine *e);
     /* Virtual ns that preparing m takes, less from a cache; constant_bytes: size of its constants.
      * NULL: 0. */
-    double (*preparing)(const struct engine *e, const struct model *m, uint64_t constant_bytes,
-                        bool is_cached);
+    uint64_t (*preparing)(const struct engine *e, const struct model *m, uint64_t constant_bytes,
+                          bool is_cached);
 };
 
 /* Default idle time of bursts: one second. */

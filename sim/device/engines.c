@@ -6,7 +6,7 @@
 #include "sim/device/engine.h"
 
 /* There is no cost model: the virtual clock does not advance. */
-static double estimate(const struct program *p)
+static uint64_t estimate(const struct program *p)
 {
     (void) p;
     return 0;

@@ -1,7 +1,6 @@
 #include "sim/device/schedule.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +25,9 @@ enum { KEPT_CLIENTS = 64 };
 struct schedule {
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    double now, arrive_at;
+    uint64_t now, arrive_at;
     bool held, is_realtime;
-    double epoch; /* of real time: ns on the steady clock */
+    uint64_t epoch; /* of real time: ns on the steady clock */
     uint32_t depth;
     uint64_t submitted, grants;
     struct job *jobs;   /* in order of submission */
@@ -80,19 +79,21 @@ void schedule_set_watch(struct schedule *s, schedule_watch *watch, void *user)
 /* ---- traces, logs, the observer */
 
 static void put(const struct schedule *s, enum trace_kind kind, const struct job *j,
-                const char *name, double from, double duration)
+                const char *name, uint64_t from, uint64_t duration)
 {
-    char detail[96], plain[32];
+    char detail[96], plain[32], deadline[40] = "no deadline";
 
     if (!s->track.id || !TRACE_IS_ON())
         return;
-    snprintf(detail, sizeof(detail), "client %u, priority %d, deadline %.0f ns", j->client,
-             j->priority, j->deadline);
+    if (j->deadline != SCHEDULE_NEVER)
+        snprintf(deadline, sizeof(deadline), "deadline %" PRIu64 " ns", j->deadline);
+    snprintf(detail, sizeof(detail), "client %u, priority %d, %s", j->client, j->priority,
+             deadline);
     snprintf(plain, sizeof(plain), "execution %" PRIu64, j->number);
     trace_put(&s->track, &(struct trace_event){ .kind = kind,
                                                 .id = j->number,
-                                                .ns = from,
-                                                .duration = duration,
+                                                .ns = (double) from,
+                                                .duration = (double) duration,
                                                 .name = name ? name : plain,
                                                 .detail = detail });
 }
@@ -122,7 +123,8 @@ static void report(struct schedule *s, enum schedule_event event, struct job *j)
                                         [EVENT_RESUME] = "resumes",
                                         [EVENT_END] = "ends" };
 
-    VLOG(EXECUTION, "execution %" PRIu64 " of client %u %s at %.0f ns, device time %.0f ns",
+    VLOG(EXECUTION,
+         "execution %" PRIu64 " of client %u %s at %" PRIu64 " ns, device time %" PRIu64 " ns",
          j->number, j->client, done[event], s->now, j->used);
     if (TRACE_IS_ON())
         trace_event_of(s, event, j);
@@ -132,22 +134,27 @@ static void report(struct schedule *s, enum schedule_event event, struct job *j)
 
 /* ---- real time */
 
-static double steady_ns(void)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-    return (double) clock_steady_ns();
+    return a > b ? a : b;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 void schedule_set_realtime(struct schedule *s)
 {
     s->is_realtime = true;
-    s->epoch = steady_ns();
+    s->epoch = clock_steady_ns();
 }
 
 /* In real time the machine's clock, but not before `now`, which a script's arrival may have set to
  * a later time. */
-static double clock_now(const struct schedule *s)
+static uint64_t clock_now(const struct schedule *s)
 {
-    return s->is_realtime ? fmax(s->now, steady_ns() - s->epoch) : s->now;
+    return s->is_realtime ? later(s->now, clock_steady_ns() - s->epoch) : s->now;
 }
 
 bool job_is_active(const struct job *j)
@@ -156,24 +163,24 @@ bool job_is_active(const struct job *j)
 }
 
 /* Longest single sleep, after which cancellation is checked again. */
-static const double NAP_NS = 20e6;
+static const uint64_t NAP_NS = 20000000;
 
-void schedule_sleep_until(const struct schedule *s, const struct job *j, double ns)
+void schedule_sleep_until(const struct schedule *s, const struct job *j, uint64_t ns)
 {
-    double until = s->epoch + ns, now = steady_ns();
+    uint64_t until = clock_sum(s->epoch, ns), now = clock_steady_ns();
 
-    for (; s->is_realtime && now < until && job_is_active(j); now = steady_ns()) {
-        double nap = fmin(until, now + NAP_NS);
-        struct timespec t = { .tv_sec = (time_t) (nap * 1e-9) };
-        t.tv_nsec = (long) (nap - (double) t.tv_sec * 1e9);
+    for (; s->is_realtime && now < until && job_is_active(j); now = clock_steady_ns()) {
+        uint64_t nap = earlier(until, now + NAP_NS);
+        struct timespec t = { .tv_sec = (time_t) (nap / 1000000000),
+                              .tv_nsec = (long) (nap % 1000000000) };
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
     }
 }
 
-double schedule_now(struct schedule *s)
+uint64_t schedule_now(struct schedule *s)
 {
     pthread_mutex_lock(&s->lock);
-    double now = clock_now(s);
+    uint64_t now = clock_now(s);
     pthread_mutex_unlock(&s->lock);
     return now;
 }
@@ -275,11 +282,10 @@ static void dispatch(struct schedule *s)
         return;
     struct job *j = best(s);
     if (!j) { /* advance the clock of an idle device to the next arrival */
-        double next = INFINITY;
+        uint64_t next = s->jobs ? s->jobs->arrival : 0;
         for (const struct job *k = s->jobs; k; k = k->next)
-            next = fmin(next, k->arrival);
-        if (isfinite(next))
-            s->now = fmax(s->now, next);
+            next = earlier(next, k->arrival);
+        s->now = later(s->now, next);
         j = best(s);
     }
     if (j)
@@ -303,15 +309,15 @@ static bool has_room(const struct schedule *s, uint32_t client)
     return !s->depth || waiting < s->depth + !s->holder; /* one starts at once on a free device */
 }
 
-static void log_arrival(const struct job *j, double budget)
+static void log_arrival(const struct job *j, uint64_t budget)
 {
     char within[48] = "without a deadline";
 
     if (!VLOG_IS_ON(EXECUTION))
         return;
-    if (isfinite(budget))
-        snprintf(within, sizeof(within), "within %.0f ns", budget);
-    VLOG(EXECUTION, "execution %" PRIu64 " of client %u arrives at %.0f ns, priority %d, %s",
+    if (budget != SCHEDULE_NEVER)
+        snprintf(within, sizeof(within), "within %" PRIu64 " ns", budget);
+    VLOG(EXECUTION, "execution %" PRIu64 " of client %u arrives at %" PRIu64 " ns, priority %d, %s",
          j->number, j->client, j->arrival, j->priority, within);
 }
 
@@ -320,13 +326,13 @@ int schedule_submit(struct schedule *s, struct job *j, const struct job_terms *t
     pthread_mutex_lock(&s->lock);
     bool ok = has_room(s, terms->client);
     if (ok) {
-        double now = clock_now(s), arrival = s->held ? fmax(now, s->arrive_at) : now;
+        uint64_t now = clock_now(s), arrival = s->held ? later(now, s->arrive_at) : now;
         *j = (struct job){ .priority = terms->priority,
                            .client = terms->client,
                            .gone = terms->gone,
                            .number = s->submitted++,
                            .arrival = arrival,
-                           .deadline = arrival + terms->budget };
+                           .deadline = clock_sum(arrival, terms->budget) };
         struct job **end = &s->jobs;
         while (*end)
             end = &(*end)->next;
@@ -347,32 +353,32 @@ void schedule_begin(struct schedule *s, struct job *j)
 {
     pthread_mutex_lock(&s->lock);
     wait_for(s, j);
-    double now = s->now;
+    uint64_t now = s->now;
     pthread_mutex_unlock(&s->lock);
     schedule_sleep_until(s, j, now); /* a script may have set a later arrival */
 }
 
 /* Advances the clock to `until`, or to when the holder j was cancelled.  Called with the lock held,
  * which is released during the sleep, so that jobs can be submitted meanwhile. */
-static void advance(struct schedule *s, struct job *j, double until)
+static void advance(struct schedule *s, struct job *j, uint64_t until)
 {
-    until = fmax(until, clock_now(s));
+    until = later(until, clock_now(s));
     if (s->is_realtime) {
         pthread_mutex_unlock(&s->lock);
         schedule_sleep_until(s, j, until);
         pthread_mutex_lock(&s->lock);
     }
     if (!job_is_active(j))
-        until = fmin(until, clock_now(s));
+        until = earlier(until, clock_now(s));
     j->used += until - s->now;
     s->now = until;
 }
 
-double schedule_spend(struct schedule *s, struct job *j, double ns)
+uint64_t schedule_spend(struct schedule *s, struct job *j, uint64_t ns)
 {
     pthread_mutex_lock(&s->lock);
-    double before = s->now;
-    advance(s, j, before + ns);
+    uint64_t before = s->now;
+    advance(s, j, clock_sum(before, ns));
     if (j->doing)
         put(s, TRACE_SLICE, j, j->doing, before, s->now - before);
     j->doing = NULL;
@@ -382,7 +388,7 @@ double schedule_spend(struct schedule *s, struct job *j, double ns)
         grant(s, better);
         wait_for(s, j);
     }
-    double since = s->now - j->arrival;
+    uint64_t since = s->now - j->arrival;
     pthread_mutex_unlock(&s->lock);
     return since;
 }
@@ -418,7 +424,7 @@ void schedule_hold(struct schedule *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-void schedule_set_arrival(struct schedule *s, double ns)
+void schedule_set_arrival(struct schedule *s, uint64_t ns)
 {
     pthread_mutex_lock(&s->lock);
     s->arrive_at = ns;

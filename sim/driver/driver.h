@@ -140,7 +140,7 @@ struct execution {
 
     struct caller *caller; /* the client; NULL: this process */
     struct job job;
-    double in_driver;         /* virtual ns from arrival to completion; 0: unknown */
+    uint64_t in_driver;       /* virtual ns from arrival to completion; 0: unknown */
     const struct tensor *out; /* results to be written to the outputs; NULL: none */
     bool is_queued;
     enum hal_status refused; /* status if not queued */

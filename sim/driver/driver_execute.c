@@ -1,9 +1,9 @@
 /* Executions: opening requests, scheduling and computing them; synchronous and asynchronous entry
  * points. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
+#include "golden/base/clock.h"
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
 #include "sim/driver/driver.h"
@@ -89,13 +89,13 @@ static enum hal_status failure(const struct execution *x, const struct why *w)
 
     VLOG(EXECUTION, "execution %" PRIu64 " failed: %s", j->number, w->text);
     if (w->code == WHY_TIMEOUT &&
-        schedule_now(x->prepared->driver->schedule) + j->ahead > j->deadline &&
-        j->arrival + j->used + j->ahead <= j->deadline)
+        clock_sum(schedule_now(x->prepared->driver->schedule), j->ahead) > j->deadline &&
+        clock_sum(j->arrival + j->used, j->ahead) <= j->deadline)
         return hal_status_at(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
     return hal_status_from_why(w, x->version);
 }
 
-static double estimate(const struct execution *x)
+static uint64_t estimate(const struct execution *x)
 {
     return x->prepared->driver->engine->methods->estimate(x->prepared->program);
 }
@@ -114,7 +114,7 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
              x->job.number);
         return HAL_GENERAL_FAILURE;
     }
-    if (schedule_now(p->driver->schedule) + estimate(x) > x->job.deadline) {
+    if (clock_sum(schedule_now(p->driver->schedule), estimate(x)) > x->job.deadline) {
         VLOG(EXECUTION, "execution %" PRIu64 " has waited too long to meet its deadline",
              x->job.number);
         return hal_status_at(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
@@ -128,7 +128,7 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
         return failure(x, &w);
     TRACE_SWITCH(LD, PR, "request_write_buffers");
     if (output.in_driver != HAL_NO_TIME)
-        x->in_driver = (double) output.in_driver;
+        x->in_driver = output.in_driver;
     int rc = request_write_buffers(&x->request, output.out, result->shapes, &w);
     if (rc < 0)
         return failure(x, &w);
@@ -158,14 +158,15 @@ void execution_submit(struct execution *x, uint64_t left)
     const struct job_terms terms = {
         .priority = (int) p->priority * (int) p->driver->engine->priorities / 3,
         .client = p->client,
-        .budget = left == HAL_NO_TIME ? INFINITY : (double) left,
+        .budget = left == HAL_NO_TIME ? SCHEDULE_NEVER : left,
         .gone = x->caller ? &x->caller->is_gone : NULL,
     };
 
     x->is_queued = false;
     if (left == 0 || estimate(x) > terms.budget) {
         VLOG(EXECUTION,
-             "an execution of model %" PRIu64 " takes %.0f ns, the deadline is in %.0f ns",
+             "an execution of model %" PRIu64 " takes %" PRIu64 " ns, the deadline is in %" PRIu64
+             " ns",
              p->number, estimate(x), terms.budget);
         x->refused = hal_status_at(HAL_MISSED_DEADLINE_PERSISTENT, x->version);
         return;
@@ -191,7 +192,7 @@ static enum hal_status run_queued(struct execution *x, struct hal_result *result
         TRACE(LD, PR, "request_write_memory");
         request_write_memory(&x->request, x->out);
     }
-    schedule_sleep_until(s, &x->job, x->job.arrival + x->in_driver);
+    schedule_sleep_until(s, &x->job, clock_sum(x->job.arrival, x->in_driver));
     return status;
 }
 

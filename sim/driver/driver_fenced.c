@@ -24,7 +24,7 @@ struct fenced {
     struct driver *driver;
     struct info *info;
     struct fence fence;
-    double launched; /* virtual ns */
+    uint64_t launched; /* virtual ns */
     bool is_submitted;
     uint32_t client, n_files; /* counted in the client's quota: both ends of the fence, wait_for */
     int wait_for[];
@@ -95,11 +95,11 @@ static void set_info(struct info *i, enum hal_status status, const struct hal_ti
  * depend on when its thread runs. */
 static void submit(struct fenced *f)
 {
-    double passed = schedule_now(f->driver->schedule) - f->launched;
+    uint64_t passed = schedule_now(f->driver->schedule) - f->launched;
     uint64_t left = f->launch.left;
 
     if (left != HAL_NO_TIME)
-        left = passed < (double) left ? left - (uint64_t) passed : 0;
+        left = passed < left ? left - passed : 0;
     if (left > f->launch.duration)
         left = f->launch.duration;
     execution_submit(f->launch.execution, left);
@@ -126,9 +126,7 @@ static enum hal_status compute(struct fenced *f, struct hal_timing *ret_timing,
     }
     if (!f->is_submitted)
         submit(f);
-    *ret_waited = x->is_queued && x->job.arrival > f->launched
-                      ? (uint64_t) (x->job.arrival - f->launched)
-                      : 0;
+    *ret_waited = x->is_queued && x->job.arrival > f->launched ? x->job.arrival - f->launched : 0;
     enum hal_status status = execution_run(x, &result);
     *ret_timing = result.timing;
     free(result.shapes);

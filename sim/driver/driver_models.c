@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "golden/base/clock.h"
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
 #include "sim/driver/driver.h"
@@ -237,8 +238,8 @@ static enum hal_status compile(struct driver *d, struct loaded_model *l,
     const struct fault_hooks *hooks = fault_hooks(d->engine->fault);
     const struct engine *e = d->engine;
     uint64_t bytes = constant_bytes(&l->model);
-    double begun = schedule_now(d->schedule);
-    double ns =
+    uint64_t begun = schedule_now(d->schedule);
+    uint64_t ns =
         e->methods->preparing ? e->methods->preparing(e, &l->model, bytes, how->is_cached) : 0;
     const uint64_t left = driver_time_left(how->config->deadline, how->version);
     const struct caller *caller = caller_get();
@@ -246,8 +247,9 @@ static enum hal_status compile(struct driver *d, struct loaded_model *l,
     enum hal_status status;
     struct prepared *p;
 
-    if (!left || (left != HAL_NO_TIME && ns > (double) left)) {
-        VLOG(COMPILATION, "preparation takes %.0f ns, the deadline is in %" PRIu64 " ns", ns, left);
+    if (!left || (left != HAL_NO_TIME && ns > left)) {
+        VLOG(COMPILATION, "preparation takes %" PRIu64 " ns, the deadline is in %" PRIu64 " ns", ns,
+             left);
         return HAL_MISSED_DEADLINE_PERSISTENT;
     }
     if (hooks->prepare && hooks->prepare() != HAL_NONE)
@@ -268,9 +270,10 @@ static enum hal_status compile(struct driver *d, struct loaded_model *l,
         free(p);
         return status;
     }
-    schedule_sleep_until(d->schedule, &nothing, begun + ns); /* in real time */
+    schedule_sleep_until(d->schedule, &nothing, clock_sum(begun, ns)); /* in real time */
     VLOG(COMPILATION,
-         "model %" PRIu64 " of client %u is prepared: priority %d, at least %.0f ns per execution",
+         "model %" PRIu64 " of client %u is prepared: priority %d, at least %" PRIu64
+         " ns per execution",
          p->number, p->client, (int) p->priority, d->engine->methods->estimate(p->program));
     *ret_prepared = p;
     return HAL_NONE;

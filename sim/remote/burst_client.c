@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "golden/base/clock.h"
 #include "sim/base/memory.h"
 #include "sim/hal/request_regions.h"
 #include "sim/wire/burst_packet.h"
@@ -341,11 +340,12 @@ static int answer_questions(struct burst_client *c, struct why *w)
 
 static int await_result(struct burst_client *c, uint32_t *ret_n, struct why *w)
 {
-    const uint64_t begun = c->host.reply_timeout == UINT64_MAX ? 0 : clock_steady_ns();
-    uint64_t left = c->host.reply_timeout;
+    const uint64_t look = reply_limit_look_ns(c->host.limit);
+    struct reply_wait wait;
 
+    reply_wait_begin(&wait, c->host.limit);
     for (;;) {
-        int rc = ring_wait(&c->link.result, c->link.socket, left);
+        int rc = ring_wait(&c->link.result, c->link.socket, look);
         if (rc < 0)
             return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
         if (rc > 0) {
@@ -353,12 +353,7 @@ static int await_result(struct burst_client *c, uint32_t *ret_n, struct why *w)
             return 0;
         }
         TRY(answer_questions(c, w));
-        if (c->host.reply_timeout == UINT64_MAX)
-            continue;
-        const uint64_t passed = clock_steady_ns() - begun;
-        if (passed >= c->host.reply_timeout)
-            return why_fail(w, WHY_TIMEOUT, "the other process does not answer in time");
-        left = c->host.reply_timeout - passed;
+        TRY(reply_wait_continue(&wait, w));
     }
 }
 

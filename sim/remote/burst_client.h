@@ -5,6 +5,7 @@
 #ifndef SIM_BURST_CLIENT_H
 #define SIM_BURST_CLIENT_H
 
+#include "sim/remote/reply_wait.h"
 #include "sim/service/burst_server.h"
 
 struct burst_client;
@@ -14,7 +15,7 @@ struct burst_host {
     /* Sends a release of memory to the service, by a call rather than through the queues. */
     enum hal_status (*release_memory)(void *user, int64_t identifier);
     void *user;
-    uint64_t reply_timeout; /* timeout of a result in ns; UINT64_MAX: none */
+    const struct reply_limit *limit; /* of a result */
 };
 
 /* Takes ownership of the link.  NULL: out of memory, and the link is closed. */

@@ -17,6 +17,7 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
+#include "sim/base/peer_credentials.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote_internal.h"
 
@@ -60,6 +61,26 @@ bool remote_is_dead(struct hal_driver *driver, struct why *ret_why)
     return dead;
 }
 
+/* ---- time-outs */
+
+void remote_allow(struct hal_driver *driver, uint64_t ns)
+{
+    atomic_store(&((struct remote *) driver)->limit.allowance, ns);
+}
+
+void remote_await_callback(struct hal_driver *driver, struct reply_wait *ret_wait)
+{
+    reply_wait_begin(ret_wait, &((struct remote *) driver)->limit);
+}
+
+void remote_look_for_callback(struct hal_driver *driver, struct reply_wait *wait)
+{
+    struct why w;
+
+    if (reply_wait_continue(wait, &w) < 0)
+        remote_disconnect((struct remote *) driver, &w);
+}
+
 /* ---- threads that wait */
 
 int remote_start_thread(struct remote *r, void *(*f)(void *argument), void *argument)
@@ -96,7 +117,8 @@ static void channel_free(struct remote_channel *c)
     free(c);
 }
 
-static struct remote_channel *channel_new(int socket, struct why *w)
+static struct remote_channel *channel_new(int socket, const struct reply_limit *limit,
+                                          struct why *w)
 {
     struct remote_channel *c = calloc(1, sizeof(*c));
     struct arena *a = arena_new(REMOTE_REPLY_MEMORY);
@@ -108,7 +130,7 @@ static struct remote_channel *channel_new(int socket, struct why *w)
         why_no_memory(w);
         return NULL;
     }
-    *c = (struct remote_channel){ .socket = socket, .arena = a };
+    *c = (struct remote_channel){ .socket = socket, .limit = limit, .arena = a };
     return c;
 }
 
@@ -147,19 +169,33 @@ static bool has_answer(const struct remote_channel *c)
     return poll(&p, 1, REJECTION_MS) == 1;
 }
 
+/* Results as those of wire_receive(). */
+static int receive_reply(struct remote_channel *c, struct reply_wait *wait,
+                         ProtobufCMessage **ret_message, struct wire_fds *ret_fds, struct why *w)
+{
+    int rc;
+
+    wire_spin(c->socket, &c->spin);
+    do
+        rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, ret_message, ret_fds, w);
+    while (rc < 0 && w->code == WHY_TIMEOUT && reply_wait_continue(wait, w) == 0);
+    return rc;
+}
+
 /* Sends a call and receives its reply.  WHY_MEMORY: the call was not executed, and the connection
  * is still usable.  Other codes, as for an invalid or lost reply: it is not. */
 static int exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
                     const Wire__Reply **ret_reply, struct wire_fds *ret_fds, struct why *w)
 {
+    struct reply_wait wait;
     ProtobufCMessage *m;
 
     TRACE_COMPUTED(LI, wire_method_phase(call->method), wire_method_name(call->method));
+    reply_wait_begin(&wait, c->limit);
     call->processor = spin_processor();
     if (wire_send(c->socket, &call->base, fds, w) < 0 && (w->code == WHY_MEMORY || !has_answer(c)))
         return -1;
-    wire_spin(c->socket, &c->spin);
-    int rc = wire_receive(c->socket, &wire__reply__descriptor, c->arena, &m, ret_fds, w);
+    int rc = receive_reply(c, &wait, &m, ret_fds, w);
     if (rc == 0)
         return why_fail(w, WHY_SYSTEM, "the driver's process has ended");
     if (rc < 0 && w->code == WHY_MEMORY)
@@ -197,6 +233,13 @@ int remote_call_first(struct remote *r, Wire__Call *call, const Wire__Reply **re
     return 0;
 }
 
+static void set_timeouts(int socket, const struct reply_limit *l)
+{
+    const uint64_t look = reply_limit_look_ns(l);
+
+    wire_set_timeouts(socket, look == UINT64_MAX ? 0 : (double) look * 1e-9, l->timeout.seconds);
+}
+
 /* Opens a further connection: sends one end of a pair of sockets with the call. */
 static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, struct why *w)
 {
@@ -207,7 +250,7 @@ static int open_pair(struct remote *r, Wire__Method method, int *ret_socket, str
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return why_fail(w, WHY_MEMORY, "cannot create sockets: %s", strerror(errno));
-    wire_set_timeout(pair[0], r->reply_timeout);
+    set_timeouts(pair[0], &r->limit);
     call.method = method;
     call.fd = wire_put_fd(&fds, pair[1]);
     int rc = exchange(r->first, &call, &fds, &reply, &none, w);
@@ -229,7 +272,7 @@ static struct remote_channel *channel_open(struct remote *r, struct why *w)
     pthread_mutex_lock(&r->asking);
     rc = remote_is_dead(&r->base, w) ? -1 : open_pair(r, WIRE__METHOD__OPEN_CHANNEL, &fd, w);
     pthread_mutex_unlock(&r->asking);
-    struct remote_channel *c = rc == 0 ? channel_new(fd, w) : NULL;
+    struct remote_channel *c = rc == 0 ? channel_new(fd, &r->limit, w) : NULL;
     if (!c && w->code != WHY_MEMORY)
         remote_disconnect(r, w);
     pthread_mutex_lock(&r->lock);
@@ -425,20 +468,24 @@ void remote_close(struct hal_driver *self)
 
 static int connect_to(struct remote *r, int socket, struct why *w)
 {
-    wire_set_timeout(socket, r->reply_timeout);
-    r->first = channel_new(socket, w);
+    const double seconds = r->limit.timeout.seconds;
+
+    r->limit.process = (pid_t) peer_credentials_of(socket).process;
+    set_timeouts(socket, &r->limit);
+    r->first = channel_new(socket, &r->limit, w);
     if (!r->first || !r->arena || r->stop < 0)
         return why_no_memory(w);
     if (open_pair(r, WIRE__METHOD__OPEN_EVENTS, &r->events, w) < 0 || remote_query_info(r, w) < 0)
         return w->code == WHY_INVALID ? why_prefix(w, "not a service of this version of Halcyon")
                                       : -1;
+    wire_set_timeouts(r->events, seconds, seconds);
     if (pthread_create(&r->thread, NULL, remote_run_events, r) != 0)
         return why_fail(w, WHY_SYSTEM, "cannot create a thread for events");
     return 0;
 }
 
-int remote_open_socket(int socket, double reply_timeout, struct hal_driver **ret_driver,
-                       struct why *w)
+int remote_open_socket(int socket, const struct reply_timeout *timeout,
+                       struct hal_driver **ret_driver, struct why *w)
 {
     struct remote *r = calloc(1, sizeof(*r));
 
@@ -448,8 +495,9 @@ int remote_open_socket(int socket, double reply_timeout, struct hal_driver **ret
     }
     *r = (struct remote){ .arena = arena_new(0),
                           .events = -1,
-                          .stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-                          .reply_timeout = reply_timeout };
+                          .stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) };
+    if (timeout)
+        r->limit.timeout = *timeout;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
     pthread_mutex_init(&r->asking, NULL);
@@ -474,8 +522,8 @@ static int connect_error(const char *path, int error, struct why *w)
                     error == ENOENT || error == ECONNREFUSED ? " (no service listens there)" : "");
 }
 
-int remote_open(const char *path, double reply_timeout, struct hal_driver **ret_driver,
-                struct why *w)
+int remote_open(const char *path, const struct reply_timeout *timeout,
+                struct hal_driver **ret_driver, struct why *w)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     int fd;
@@ -485,13 +533,13 @@ int remote_open(const char *path, double reply_timeout, struct hal_driver **ret_
             sizeof(address.sun_path) - 1);
     strcpy(address.sun_path, path);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    if (fd >= 0)
-        wire_set_timeout(fd, reply_timeout); /* also limits connect() */
+    if (fd >= 0 && timeout)
+        wire_set_timeouts(fd, timeout->seconds, timeout->seconds); /* of connect() */
     if (fd < 0 || connect(fd, (struct sockaddr *) &address, sizeof(address)) < 0) {
         connect_error(path, errno, w);
         if (fd >= 0)
             close(fd);
         return -1;
     }
-    return remote_open_socket(fd, reply_timeout, ret_driver, w);
+    return remote_open_socket(fd, timeout, ret_driver, w);
 }

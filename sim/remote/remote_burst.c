@@ -140,10 +140,8 @@ enum hal_status remote_open_burst(struct hal_prepared_model *model, enum hal_ver
 /* Opens the queues.  Without queues, or memory for them, all requests are sent as calls. */
 static void open_client(struct remote_burst *b, struct burst_fds *fds)
 {
-    const double reply_timeout = b->r->reply_timeout;
-    const struct burst_host host = { release_at_service, b,
-                                     reply_timeout > 0 ? (uint64_t) (reply_timeout * 1e9)
-                                                       : UINT64_MAX };
+    const double seconds = b->r->limit.timeout.seconds;
+    const struct burst_host host = { release_at_service, b, &b->r->limit };
     struct burst_link link;
     struct why w;
 
@@ -152,7 +150,7 @@ static void open_client(struct remote_burst *b, struct burst_fds *fds)
         return;
     }
     if (burst_link_open(fds, BURST_QUEUE_LENGTH, BURST_QUEUE_LENGTH, &link, &w) == 0) {
-        wire_set_timeout(link.socket, reply_timeout);
+        wire_set_timeouts(link.socket, seconds, seconds);
         b->client = burst_client_new(&link, b->version, &host);
     } else if (w.code != WHY_MEMORY)
         remote_disconnect(b->r, &w);

@@ -17,6 +17,7 @@ enum { REMOTE_REPLY_MEMORY = 1 << 28 };
 struct remote_channel {
     struct remote_channel *next;
     int socket;
+    const struct reply_limit *limit;
     struct spin spin; /* state of spinning waits for a reply */
     struct wire_staging staging;
     struct arena *arena; /* of the current call */
@@ -49,9 +50,9 @@ struct remote {
     struct remote_channel *first; /* used only to open further channels */
     pthread_mutex_t asking;       /* protects arena, info and first */
     int events;
-    int stop;             /* an eventfd: readable once the connection has ended */
-    double reply_timeout; /* timeout of a reply in seconds; 0: none */
-    pthread_t thread;     /* reads the events */
+    int stop; /* an eventfd: readable once the connection has ended */
+    struct reply_limit limit;
+    pthread_t thread; /* reads the events */
 
     pthread_mutex_t lock; /* protects what follows */
     struct remote_channel *idle;

@@ -203,10 +203,12 @@ int ring_wait(struct ring *r, int socket, uint64_t ns)
         uint64_t now = clock_steady_ns();
         seen = atomic_load(&m->changes);
         found = look(r);
-        if (found >= 0 || now >= end)
+        if (found >= 0)
             break;
         if (now - begin >= SLEEP_NS && has_hung_up(socket))
             return -1;
+        if (now >= end)
+            break;
         sleep_on(m, seen, end - now);
     }
     return found > 0;

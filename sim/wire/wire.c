@@ -198,13 +198,18 @@ static int send_message(int socket, const ProtobufCMessage *message, const struc
     return rc;
 }
 
-void wire_set_timeout(int socket, double seconds)
+static void set_timeout(int socket, int which, double seconds)
 {
     struct timeval t = { .tv_sec = (time_t) seconds };
 
     t.tv_usec = (suseconds_t) ((seconds - (double) t.tv_sec) * 1e6);
-    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
-    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+    setsockopt(socket, SOL_SOCKET, which, &t, sizeof(t));
+}
+
+void wire_set_timeouts(int socket, double receive, double send)
+{
+    set_timeout(socket, SO_RCVTIMEO, receive);
+    set_timeout(socket, SO_SNDTIMEO, send);
 }
 
 int wire_send(int socket, const ProtobufCMessage *message, const struct wire_fds *fds,

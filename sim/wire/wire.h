@@ -48,8 +48,8 @@ int wire_fd(const struct wire_fds *fds, uint32_t name);
 int wire_take_fd(struct wire_fds *fds, uint32_t name);
 void wire_close_fds(struct wire_fds *fds);
 
-/* Sets the timeout of each send and receive on the socket; 0: none. */
-void wire_set_timeout(int socket, double seconds);
+/* Sets the timeouts of each receive and send on the socket, in seconds; 0: none. */
+void wire_set_timeouts(int socket, double receive, double send);
 
 /* Sends a message; fds may be NULL.  WHY_SYSTEM: the peer has closed the connection.  WHY_TIMEOUT:
  * the socket's timeout has passed.  WHY_MEMORY: nothing was sent, and the connection is still
