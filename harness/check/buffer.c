@@ -98,6 +98,21 @@ char *text_append(char *text, size_t size, const char *fmt, ...)
     return text;
 }
 
+char *text_last_line(const char *output, char *ret_line, size_t size)
+{
+    static const char mark[] = "SUMMARY: ";
+    const char *best = strstr(output, mark);
+    if (best)
+        best += strlen(mark);
+    for (const char *line = best ? "" : output; *line; line += strspn(line, "\n")) {
+        best = line;
+        line += strcspn(line, "\n");
+    }
+    snprintf(ret_line, size, "%.*s", best ? (int) strcspn(best, "\n") : 0, best ? best : "");
+    text_clean(ret_line);
+    return ret_line;
+}
+
 const char *buffer_text(const struct buffer *b)
 {
     return b->data ? b->data : "";

@@ -30,6 +30,10 @@ void buffer_drop(struct buffer *b, size_t length);
 __attribute__((format(printf, 3, 4))) char *text_append(char *text, size_t size, const char *fmt,
                                                         ...);
 
+/* Copies the most informative line of what a process printed before it died: a sanitizer's summary,
+ * else the last line, "" if there is none.  Returns ret_line. */
+char *text_last_line(const char *output, char *ret_line, size_t size);
+
 /* The content as a string, "" when empty; valid until the buffer changes. */
 const char *buffer_text(const struct buffer *b);
 

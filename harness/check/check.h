@@ -22,6 +22,10 @@ struct check_result {
     enum judge_kind judge;
     char stage[16], status[40]; /* names, as in the database */
     char why[512];              /* explanation; "" for a plain pass */
+    bool died;                  /* the driver's process, which is not the worker's */
+    int32_t signal;             /* that it died of; 0: of none */
+    char confirmed[160];        /* of a death that was run again: "repeats", "does not repeat; after
+                                   case random/s1/i3"; else "" */
     bool lost;               /* converting the model to the target's HAL version lost something */
     double ms;               /* wall clock in the driver */
     uint64_t device_ns;      /* time on device; HAL_NO_TIME: not reported */
@@ -39,6 +43,7 @@ struct check {
     const struct example *example;
     enum judge_kind judge; /* CTS or BOUND */
     int level;             /* feature level that the model needs; -1: not known */
+    uint64_t reference_ns; /* processor time of check_reference(), of all threads */
     bool referenced, have_result;
     bool itself; /* the target is `golden`: see check_judge() */
     struct plan *plan;
@@ -62,6 +67,10 @@ void check_done(struct check *c);
 /* Determines the model's feature level and, where the judge or the sizes of outputs need it, runs
  * the reference; later calls do nothing.  A failure is kept in reference_why. */
 void check_reference(struct check *c);
+/* ns by which this case extends the time-out of a target: 20 times the processor time of the
+ * reference, whose matrix products are optimised; a driver that simulates its hardware is slower.
+ */
+uint64_t check_extra_ns(const struct check *c);
 
 /* Runs the case on a target, after check_reference().  Separate from check_judge() so that the
  * parent can distinguish whether a worker died in the driver or while judging.  Returns -1, with

@@ -180,6 +180,8 @@ void per_op_check_run(struct check *c, struct target *t, struct check_result *r,
         worst = layer.ratio > worst ? layer.ratio : worst;
         if (layer.verdict != VERDICT_PASS) {
             r->verdict = layer.verdict;
+            r->died = layer.died;
+            r->signal = layer.signal;
             snprintf(r->why, sizeof r->why, "%s alone: %.400s", c->layers[i].name, layer.why);
         }
     }

@@ -1,5 +1,5 @@
 /* The closed list of verdicts: one per case and target; a case that was not run has none.  The
- * database's constraint and its column `conforming` are made from this list (results_schema()). */
+ * database's table verdict_names is filled from this list. */
 #ifndef HARNESS_VERDICT_H
 #define HARNESS_VERDICT_H
 

@@ -1,6 +1,7 @@
 #include "harness/cli/console.h"
 
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +87,15 @@ static void print_json(json_t *object)
     json_decref(object);
 }
 
+/* Sets a member unless the text is empty. */
+static void set_text(json_t *o, const char *key, const char *from)
+{
+    if (from && *from)
+        json_object_set_new(o, key, text(from));
+}
+
 static void verdict_json(const char *name, const char *target, const struct check_result *r,
-                         const char *replay)
+                         const struct verdict_texts *texts)
 {
     json_t *o = json_object();
     json_object_set_new(o, "case", text(name));
@@ -115,8 +123,10 @@ static void verdict_json(const char *name, const char *target, const struct chec
         json_object_set_new(o, "bound", number(r->bound));
         json_object_set_new(o, "ratio", number(r->ratio));
     }
-    if (replay)
-        json_object_set_new(o, "replay", text(replay));
+    set_text(o, "replay", texts->replay);
+    set_text(o, "confirmed", r->confirmed);
+    set_text(o, "printed", texts->printed);
+    set_text(o, "backtrace", texts->backtrace);
     print_json(o);
 }
 
@@ -132,24 +142,40 @@ static void print_worst(const struct check_result *r)
            r->expected, r->actual, r->bound, r->ratio);
 }
 
-/* Prints the lines of a text, indented. */
-static void print_lines(const char *text)
+/* Prints the first `most` lines of a text, indented. */
+static void print_some_lines(const char *text, int most)
 {
-    while (*text) {
+    for (; *text && most; most--) {
         size_t n = strcspn(text, "\n");
         printf("    %.*s\n", (int) n, text);
         text += n + (text[n] == '\n');
     }
+    if (*text)
+        puts("    ... (the results database and --json have the rest)");
+}
+
+static void print_lines(const char *text)
+{
+    print_some_lines(text, INT_MAX);
+}
+
+static void print_titled(const char *title, const char *text, int most)
+{
+    if (!text || !*text)
+        return;
+    printf("    %s:\n", title);
+    print_some_lines(text, most);
 }
 
 void console_verdict(struct console *c, const char *name, const char *target,
-                     const struct check_result *r, const char *replay, const char *detail)
+                     const struct check_result *r, const struct verdict_texts *texts)
 {
+    enum { MOST_PRINTED = 10, MOST_BACKTRACE = 40 };
     bool conforming = verdict_conforming(r->verdict);
     c->failures += !conforming;
     c->losses += r->lost;
     if (c->json) {
-        verdict_json(name, target, r, replay);
+        verdict_json(name, target, r, texts);
         return;
     }
     if (c->verbosity < 0 || (conforming && c->verbosity < 1))
@@ -159,15 +185,19 @@ void console_verdict(struct console *c, const char *name, const char *target,
     if (c->verbosity > 0)
         printf("  %.3f ms", r->ms);
     putchar('\n');
-    bool has_worst = !detail && r->verdict == VERDICT_FAIL && r->output >= 0;
-    if (r->why[0] && !(r->verdict == VERDICT_FAIL && (detail || r->wrong)))
+    bool has_worst = !texts->detail && r->verdict == VERDICT_FAIL && r->output >= 0;
+    if (r->why[0] && !(r->verdict == VERDICT_FAIL && (texts->detail || r->wrong)))
         print_lines(r->why);
-    if (detail)
-        print_lines(detail);
+    if (r->confirmed[0])
+        printf("    run again: %s\n", r->confirmed);
+    if (texts->detail)
+        print_lines(texts->detail);
     else if (has_worst)
         print_worst(r);
-    if (replay)
-        printf("    %s\n", replay);
+    print_titled("printed", texts->printed, MOST_PRINTED);
+    print_titled("backtrace", texts->backtrace, MOST_BACKTRACE);
+    if (texts->replay)
+        printf("    %s\n", texts->replay);
 }
 
 /* ---- the end */
@@ -180,7 +210,16 @@ static void summary_json(const struct summary *s, const struct totals *all)
     json_object_set_new(o, "cases", json_integer((json_int_t) s->n_cases));
     json_object_set_new(o, "not_run", json_integer((json_int_t) s->not_run));
     json_object_set_new(o, "seconds", number(round(s->seconds * 1e3) / 1e3));
-    json_t *line = json_object();
+    json_t *line = json_object(), *notes = json_array();
+    for (uint32_t i = 0; i < s->n_notes; i++) {
+        json_t *note = json_object();
+        json_object_set_new(note, "target", text(s->target[s->note[i].target]));
+        json_object_set_new(note, "text", text(s->note[i].text));
+        json_array_append_new(notes, note);
+    }
+    if (s->n_notes)
+        json_object_set(o, "notes", notes);
+    json_decref(notes);
     json_object_set_new(line, "summary", o);
     print_json(line);
 }
@@ -243,6 +282,8 @@ void console_summary(struct console *c, const struct summary *s)
     if (s->run)
         printf("; run %lld in %s", (long long) s->run, s->db);
     putchar('\n');
+    for (uint32_t i = 0; i < s->n_notes; i++)
+        printf("note: %s: %s\n", s->target[s->note[i].target], s->note[i].text);
     if (c->losses && c->verbosity >= 0)
         printf("%llu verdict%s for a model that lost something in conversion to its target's HAL "
                "version (-v shows what)\n",

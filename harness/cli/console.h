@@ -25,14 +25,26 @@ struct console {
 
 struct console console_start(bool json, int verbosity, uint64_t n_cases);
 
-/* Prints one verdict, as the verbosity or JSON requires.  replay: the command that runs the case
- * alone; NULL when conforming.  detail: lines about each output; NULL: none. */
+/* What belongs to a verdict; NULL: none. */
+struct verdict_texts {
+    const char *replay;    /* the command that runs the case alone, where it is not conforming */
+    const char *detail;    /* lines about each output */
+    const char *printed;   /* what the driver printed */
+    const char *backtrace; /* of its crash */
+};
+/* Prints one verdict, as the verbosity or JSON requires. */
 void console_verdict(struct console *c, const char *name, const char *target,
-                     const struct check_result *r, const char *replay, const char *detail);
+                     const struct check_result *r, const struct verdict_texts *texts);
 /* Draws the bar with `done` complete cases, at most ten times a second. */
 void console_progress(struct console *c, uint64_t done);
 /* Erases the bar, so that other text can be printed. */
 void console_clear(struct console *c);
+
+/* Something about a target that belongs to no single case. */
+struct target_note {
+    uint32_t target; /* index */
+    char *text;
+};
 
 struct summary {
     const char *const *target;
@@ -42,6 +54,8 @@ struct summary {
     double seconds;
     int64_t run; /* id in the database; 0: not recorded */
     const char *db;
+    const struct target_note *note;
+    uint32_t n_notes;
 };
 /* Prints the totals, or the last JSON line. */
 void console_summary(struct console *c, const struct summary *s);

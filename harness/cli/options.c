@@ -150,6 +150,16 @@ static int set_judge(struct options *o, const char *value, struct why *w)
     return refuse_word(VALUE_JUDGE, value, w);
 }
 
+static int set_isolate(struct options *o, const char *value, struct why *w)
+{
+    for (int i = 0; value_word(VALUE_ISOLATION, i); i++)
+        if (!strcmp(value, value_word(VALUE_ISOLATION, i))) {
+            o->isolate = (enum isolation) i;
+            return 0;
+        }
+    return refuse_word(VALUE_ISOLATION, value, w);
+}
+
 static int set_quiet(struct options *o, const char *value, struct why *w)
 {
     (void) value, (void) w;
@@ -315,7 +325,9 @@ static const struct option_row rows[] = {
     { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
       MEMBER(waivers), .value = VALUE_FILE },
     { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES,
-      "seconds after which a driver counts as hanging (default 10)", set_timeout },
+      "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
+      "not count, and 20 times the reference's own time is added",
+      set_timeout },
     { "jobs", 'j', "N", CMD_CAMPAIGN, "number of worker processes (default: one per core)",
       set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases; I from 1 to N",
@@ -325,8 +337,18 @@ static const struct option_row rows[] = {
     { "realtime", 0, NULL, CMD_JUDGING | CMD_SERVE,
       "sim: targets take as long as their cost model predicts (as sim:NAME?realtime)",
       MEMBER(realtime) },
+    { "isolate", 0, "foreign|all|none", CMD_JUDGING | CMD_DEVICES,
+      "drivers that get a process of their own: foreign (lib: and sim: with a fault; default), all "
+      "or none",
+      set_isolate, .value = VALUE_ISOLATION },
+    { "allow-devices", 0, NULL, CMD_JUDGING | CMD_DEVICES,
+      "let drivers use device nodes and the network, which their containment denies",
+      MEMBER(allow_devices) },
     { "in-process", 0, NULL, CMD_JUDGING, "run without worker processes, for a debugger",
       MEMBER(in_process) },
+    { "gdb", 0, NULL, CMD_REPLAY,
+      "attach gdb (or HALCYON_GDB) to the driver's process before it gets the case; no time-outs",
+      MEMBER(gdb) },
     { "db", 0, "FILE", CMD_JUDGING | CMD_REPORT, "results database (default halcyon.db)", set_db,
       .value = VALUE_FILE },
     { "run", 0, "N", CMD_REPORT,
@@ -512,6 +534,7 @@ int options_parse(const struct command *c, int argc, char **argv, struct options
                          .shard = 1,
                          .n_shards = 1,
                          .timeout = 10,
+                         .isolate = ISOLATE_FOREIGN,
                          .seed = 1,
                          .count = 1000,
                          .begun = console_now(),

@@ -26,8 +26,10 @@ struct options {
     uint32_t shard, n_shards; /* 1/1: everything */
     double timeout;           /* seconds */
     enum judge_kind judge;
-    bool in_process, resume, realtime;
-    int verbosity; /* -1 quiet, 0, 1 verbose */
+    bool in_process, gdb, resume, realtime;
+    enum isolation isolate; /* which drivers get a process of their own */
+    bool allow_devices;     /* those may use device nodes */
+    int verbosity;          /* -1 quiet, 0, 1 verbose */
     const char *target[MAX_TARGETS];
     uint32_t n_targets;
 
@@ -76,6 +78,7 @@ enum value_kind {
     VALUE_TYPE, /* a list with commas */
     VALUE_TAG,  /* a list with commas */
     VALUE_JUDGE,
+    VALUE_ISOLATION,
     VALUE_FORMAT,
     VALUE_SHELL,
     VALUE_COMMAND, /* a name in command_table */

@@ -13,6 +13,9 @@ static const char *const tags[] = { "all",
 #undef TAG
                                         NULL };
 
+/* In the order of enum isolation. */
+static const char *const isolations[] = { "none", "foreign", "all", NULL };
+
 static const char *target_word(int i)
 {
     static const char *const others[] = { "golden", "null", NULL };
@@ -42,6 +45,7 @@ const char *value_word(enum value_kind kind, int i)
     case VALUE_TYPE: return type_word(i);
     case VALUE_TAG: return tags[i];
     case VALUE_JUDGE: return i < JUDGE_BOUND ? judge_name[JUDGE_CTS + i] : NULL;
+    case VALUE_ISOLATION: return isolations[i];
     case VALUE_FORMAT: return formats[i];
     case VALUE_SHELL: return shells[i];
     case VALUE_ANY:

@@ -165,7 +165,8 @@ static int show(const struct options *o, const char *uri, bool long_form, struct
 {
     struct device_facts facts;
     struct support support;
-    TRY(device_probe(uri, o->timeout, &facts, w));
+    if (device_probe(uri, o->timeout, &facts, w) != 0)
+        return -1;
     if (long_form)
         TRY(support_query(uri, o->timeout, &support, w));
     if (o->json) {

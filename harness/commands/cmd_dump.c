@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/output_file.h"
 #include "harness/check/cases.h"
 #include "harness/commands/commands.h"
 #include "reports/reports.h"
@@ -80,17 +81,22 @@ static int put_cases(const struct options *o, const struct cases *c, FILE *to, s
     return failed;
 }
 
+static int put_text(FILE *to, const char *name, const char *text, size_t length, struct why *w)
+{
+    if (fwrite(text, 1, length, to) == length && fflush(to) == 0)
+        return 0;
+    return why_fail(w, WHY_SYSTEM, "%s: cannot be written: %s", name, strerror(errno));
+}
+
 /* Called with the complete text, so that a failed conversion leaves no partial file. */
 static int write_out(const struct options *o, const char *text, size_t length, struct why *w)
 {
-    FILE *to = o->output ? fopen(o->output, "we") : stdout;
-    if (!to)
-        return why_fail(w, WHY_INVALID, "%s: %s", o->output, strerror(errno));
-    bool whole = fwrite(text, 1, length, to) == length;
-    whole = (o->output ? fclose(to) : fflush(to)) == 0 && whole;
-    return whole ? 0
-                 : why_fail(w, WHY_SYSTEM, "%s: %s", o->output ? o->output : "stdout",
-                            strerror(errno));
+    struct output_file f;
+    if (!o->output)
+        return put_text(stdout, "stdout", text, length, w);
+    TRY(output_file_open(o->output, &f, w));
+    int failed = put_text(f.to, o->output, text, length, w);
+    return output_file_close(&f, !failed, w) < 0 ? -1 : failed;
 }
 
 static int dump(const struct options *o, struct cases *c, struct why *w)

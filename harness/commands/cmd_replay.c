@@ -1,5 +1,6 @@
 /* halcyon replay: one case again, alone, with an explanation of every output. */
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "harness/check/buffer.h"
 #include "harness/commands/commands.h"
 #include "harness/run/campaign.h"
+#include "harness/run/debugger.h"
 #include "harness/run/devices.h"
 
 /* A case to replay, and where it was found. */
@@ -141,15 +143,30 @@ static int find_case(struct replay *p, struct why *w)
 
 /* ---- running it */
 
+/* With --gdb: the case runs in this process, which has the terminal, and the driver in its own. */
+static int prepare_debugging(struct replay *p, struct why *w)
+{
+    struct options *o = &p->effective;
+    char path[PATH_MAX];
+    if (!o->gdb)
+        return 0;
+    REQUIRE(w, o->n_targets == 1, "--gdb: expected one target, found %u", o->n_targets);
+    REQUIRE(w, p->cases.n == 1, "--gdb: expected one case, found %llu (--case NAME selects one)",
+            (unsigned long long) p->cases.n);
+    REQUIRE(w, target_is_isolated(o->target[0], harness_host.isolation),
+            "--gdb: the driver of %s has no process of its own (see --isolate)", o->target[0]);
+    TRY(debugger_find(path, w));
+    o->in_process = true;
+    o->timeout = 0;
+    return 0;
+}
+
 static int run_again(struct replay *p, struct why *w)
 {
     struct options *o = &p->effective;
     REQUIRE(w, o->n_targets, "no target given; expected -d TARGET%s",
             p->in_database ? " (the recorded case conforms on all its targets)" : "");
-    for (uint32_t t = 0; t < o->n_targets; t++) {
-        struct device_facts facts;
-        TRY(device_probe(o->target[t], o->timeout, &facts, w));
-    }
+    TRY(prepare_debugging(p, w));
     o->verbosity = o->verbosity < 0 ? -1 : 1;
     o->jobs = 1;
     struct campaign c = { .options = o,
@@ -158,12 +175,19 @@ static int run_again(struct replay *p, struct why *w)
                           .details = true,
                           .target = o->target,
                           .n_targets = o->n_targets };
+    for (uint32_t t = 0; t < o->n_targets; t++) {
+        struct device_facts facts;
+        TRY(device_probe(o->target[t], p->o->timeout, &facts, w));
+        campaign_set_fault(&c, t, &facts, w);
+    }
     int r = campaign_run(&c, NULL, w);
     struct summary s = { .target = c.target,
                          .totals = c.totals,
                          .n_targets = c.n_targets,
                          .n_cases = c.n_items,
-                         .seconds = console_now() - o->begun };
+                         .seconds = console_now() - o->begun,
+                         .note = c.note,
+                         .n_notes = c.n_notes };
     if (r == 0)
         console_summary(&c.console, &s);
     uint64_t failures = campaign_failures(&c);

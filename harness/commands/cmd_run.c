@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/output_file.h"
 #include "harness/check/buffer.h"
 #include "harness/commands/commands.h"
 #include "harness/run/campaign.h"
@@ -131,7 +132,9 @@ static int finish(struct campaign *c, bool interrupted, struct why *w)
                          .not_run = c->n_items - c->done,
                          .seconds = console_now() - o->begun,
                          .run = results_run(c->results),
-                         .db = o->db };
+                         .db = o->db,
+                         .note = c->note,
+                         .n_notes = c->n_notes };
     console_summary(&c->console, &s);
     if (o->junit)
         TRY(junit_write(c->results, o->junit, w));
@@ -152,10 +155,12 @@ static int run_campaign(struct campaign *c, struct why *w)
             c->options->case_glob);
     if (c->options->waivers)
         TRY(waivers_load(c->options->waivers, &c->waivers, w));
-    for (uint32_t t = 0; t < c->n_targets; t++)
+    for (uint32_t t = 0; t < c->n_targets; t++) {
         TRY(device_probe(c->target[t], c->options->timeout, &facts[t], w));
+        campaign_set_fault(c, t, &facts[t], w);
+    }
     if (c->options->junit)
-        TRY(junit_check(c->options->junit, w));
+        TRY(output_file_check(c->options->junit, w));
     TRY(open_results(c, facts, w));
     /* The first signal stops the campaign in order, a second one ends the process at once. */
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int) SA_RESETHAND };
@@ -177,6 +182,9 @@ static int command_campaign(const struct options *o, struct cases *cases)
     int status = run_campaign(&c, &why);
     if (status < 0)
         status = print_error(o, &why);
+    if (status == EXIT_OURS && c.results && results_run(c.results))
+        fprintf(stderr, "halcyon %s: the same command with --resume continues run %lld\n",
+                o->command, (long long) results_run(c.results));
     campaign_done(&c);
     results_close(c.results);
     waivers_free(c.waivers);

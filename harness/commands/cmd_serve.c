@@ -22,7 +22,9 @@ static int serve(const struct options *o, struct why *w)
 
     TRY(options_expect(o, 1, 1, "TARGET", w));
     REQUIRE(w, o->listen, "missing option --listen unix:PATH");
-    TRY(target_open(o->argument[0], &harness_host, &t, w));
+    struct target_host host = harness_host;
+    host.isolation = ISOLATE_NONE; /* this process serves it */
+    TRY(target_open(o->argument[0], &host, &t, w));
     /* Blocked until the handlers can remove the socket that service_new() creates. */
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);

@@ -68,7 +68,7 @@ void help_print(FILE *to)
     fprintf(to,
             "halcyon: %s\n\n"
             "usage: halcyon COMMAND [OPTION...]\n"
-            "       halcyon --version\n\ncommands:\n",
+            "       halcyon --version [-v]\n\ncommands:\n",
             help_purpose);
     for (int i = 0; i < command_table_n; i++)
         print_text(to, command_table[i].summary, fprintf(to, "  %s", command_table[i].name));

@@ -1,16 +1,20 @@
 /* The `halcyon` command: the table of subcommands, the general help, and the dispatch. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
+#include "golden/base/sandbox.h"
 #include "golden/base/trace.h"
 #include "harness/cli/logcat.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/help.h"
 #include "harness/run/devices.h"
 #include "harness/trace/trace_file.h"
+#include "sim/isolation/host_process.h"
 
-/* Runs a command with --trace.  After a usage error the trace file is removed. */
+/* Runs a command with --trace.  After a usage error no trace is written. */
 static int run_traced(const struct command *c, const struct options *o)
 {
     struct why why = { 0 };
@@ -42,7 +46,25 @@ static int run_command(const struct command *c, int argc, char **argv)
     logcat_start(o.vlog);
     if (o.allowlist && devices_limit_extensions(o.allowlist, o.run_as, &why) < 0)
         return print_error(&o, &why);
+    devices_isolate(o.in_process ? ISOLATE_NONE : o.isolate, o.allow_devices);
     return o.trace ? run_traced(c, &o) : c->run(&o);
+}
+
+/* With -v also what a report of a defect should contain. */
+static void print_version(bool verbose)
+{
+    struct sandbox_state confined = sandbox_available();
+    struct utsname system;
+    char text[SANDBOX_TEXT];
+
+    puts("halcyon " HALCYON_VERSION);
+    if (!verbose || uname(&system) < 0)
+        return;
+    printf("built with: %s\n", HALCYON_BUILT_WITH);
+    printf("system: %s %s %s\n", system.sysname, system.release, system.machine);
+    printf("drivers under test are confined by: %s%s\n",
+           sandbox_describe(&confined, text, sizeof text),
+           host_has_namespace() ? ", process namespaces" : "");
 }
 
 static int dispatch(int argc, char **argv)
@@ -53,7 +75,7 @@ static int dispatch(int argc, char **argv)
     }
     const char *name = argv[1];
     if (!strcmp(name, "--version")) {
-        puts("halcyon " HALCYON_VERSION);
+        print_version(argc > 2 && (!strcmp(argv[2], "-v") || !strcmp(argv[2], "--verbose")));
         return EXIT_CONFORMING;
     }
     if (!strcmp(name, "--help") || !strcmp(name, "-h"))
@@ -65,6 +87,7 @@ static int dispatch(int argc, char **argv)
 /* Output that could not be written is an error, even when all cases conform. */
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); /* writing beyond a limit fails instead, with a message */
     int status = dispatch(argc, argv);
     bool bad = ferror(stdout);
     if (fflush(stdout) == 0 && !bad)

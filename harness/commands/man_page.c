@@ -136,7 +136,7 @@ void man_page_print(FILE *to)
         put_usage(to, &command_table[i]);
         fputs(".br\n", to);
     }
-    fputs("\\fBhalcyon \\-\\-version\\fR\n", to);
+    fputs("\\fBhalcyon \\-\\-version\\fR [\\fB\\-v\\fR]\n", to);
     put_macro(to, "SH", "DESCRIPTION");
     put_paragraph(to, "Halcyon answers one question about a driver of Android's Neural Networks "
                       "HAL, on an ordinary machine:");

@@ -12,6 +12,7 @@
 #include "harness/store/results.h"
 
 struct active_case;
+struct death_signature;
 
 struct campaign {
     /* Set by the caller, who owns what is pointed to. */
@@ -23,6 +24,14 @@ struct campaign {
     struct waivers *waivers; /* NULL: none */
     struct results *results; /* NULL: nothing is recorded */
     bool details;            /* a replay: explain every output, print no replay command */
+    /* The driver runs in a process of its own: the death of a worker is not its fault. */
+    bool isolated[MAX_TARGETS];
+    /* What device_probe() found wrong with a target: the verdict of the shard's first case, unless
+     * that has another fault.  VERDICT_PASS: nothing. */
+    struct {
+        enum verdict verdict;
+        char why[256], printed[2048], backtrace[2048];
+    } fault[MAX_TARGETS];
 
     /* Filled in by the run; freed by campaign_done(). */
     struct totals totals[MAX_TARGETS];
@@ -32,13 +41,24 @@ struct campaign {
     uint64_t done;
     struct active_case *active_case; /* cases in progress */
     uint32_t n_active_cases, active_case_capacity;
+    unsigned char *verdict;    /* by case and target: 0: not known, else the verdict + 1 */
+    uint64_t verdict_capacity; /* cases */
+    struct target_note *note;
+    uint32_t n_notes;
+    struct death_signature *signature; /* of deaths that were confirmed */
+    uint32_t n_signatures;
 };
+
+/* After device_probe(): keeps and prints what is wrong with the target, if anything is. */
+struct device_facts;
+void campaign_set_fault(struct campaign *c, uint32_t target, const struct device_facts *facts,
+                        const struct why *why);
 
 /* Number of cases, of `n`, in the shard that the options select. */
 uint64_t campaign_shard(const struct options *o, uint64_t n);
 
-/* For a resumed run: counts the verdicts that the database has for the current run, and removes
- * their cases from those still to run. */
+/* For a resumed run: counts the verdicts that the database has for the current run, removes their
+ * cases from those still to run, and loads its notes. */
 int campaign_skip_done(struct campaign *c, struct why *w);
 
 /* Runs all remaining cases.  0: complete; 1: interrupted through `stop` (see struct

@@ -3,18 +3,40 @@
  *
  * Messages of a worker about a case, by their first field, an enum message_kind:
  *
- *     MESSAGE_CASE     level, n_operations, then lines "OPERATION<tab>TYPE"
- *     MESSAGE_DETAIL   lines about each output, for the verdict that follows
- *     MESSAGE_VERDICT  target, struct check_result
- *     MESSAGE_SPEC     length of the spec, the spec, the graph as DOT
- */
+ *     MESSAGE_CASE       level, n_operations, then lines "OPERATION<tab>TYPE"
+ *     MESSAGE_DETAIL     lines about each output, for the verdict that follows
+ *     MESSAGE_PRINTED    what the driver printed in this case, for the verdict that follows
+ *     MESSAGE_BACKTRACE  of the driver's crash, for the verdict that follows
+ *     MESSAGE_VERDICT    target, struct check_result; replaces an earlier one of this case
+ *     MESSAGE_SPEC       length of the spec, the spec, the graph as DOT
+ *     MESSAGE_AMEND      replaces the conforming verdict of an earlier case: the new verdict, its
+ *                        texts, the spec and graph of that case
+ *     MESSAGE_NOTE       target, text: a note about the target for the whole run
+ *
+ * The parent keeps what belongs to a case in memory until the case is complete, then writes it
+ * (campaign_case.c).  When a worker dies in a case, it is run again in a new one
+ * (campaign_deaths.c). */
 #ifndef HARNESS_CAMPAIGN_INTERNAL_H
 #define HARNESS_CAMPAIGN_INTERNAL_H
 
 #include "harness/run/campaign.h"
 #include "harness/run/worker_pool.h"
 
-enum message_kind { MESSAGE_CASE, MESSAGE_DETAIL, MESSAGE_VERDICT, MESSAGE_SPEC };
+/* A death that is like MOST_CONFIRMED others which repeated is believed without running the case
+ * again.  KILLS_BELIEVED: so many deaths of one case by SIGKILL in a row count as the driver's own;
+ * fewer may have come from outside. */
+enum { MOST_CONFIRMED = 3, KILLS_BELIEVED = 5 };
+
+enum message_kind {
+    MESSAGE_CASE,
+    MESSAGE_DETAIL,
+    MESSAGE_VERDICT,
+    MESSAGE_SPEC,
+    MESSAGE_PRINTED,
+    MESSAGE_BACKTRACE,
+    MESSAGE_AMEND,
+    MESSAGE_NOTE
+};
 
 struct case_message {
     uint32_t kind;
@@ -30,6 +52,17 @@ struct verdict_message {
 struct spec_message {
     uint32_t kind, reserved;
     uint64_t spec_length;
+};
+
+struct amend_message {
+    uint32_t kind, target;
+    uint64_t ordinal; /* of the case: campaign_item() */
+    uint64_t spec_length, printed_length, backtrace_length;
+    struct check_result result;
+};
+
+struct note_message {
+    uint32_t kind, target;
 };
 
 /* A mark: the phase that a worker has reached, and the index of the target, 0 where there is none.
@@ -48,9 +81,64 @@ enum { STEP_SPEC = 1 << 30 };
 /* Index of a case in c->cases, from its number among those still to run. */
 uint64_t campaign_item(const struct campaign *c, uint64_t item);
 
+/* ---- the parent */
+
+/* Texts of a verdict; NULL: none. */
+struct case_texts {
+    char *detail, *printed, *backtrace;
+};
+
+struct target_verdict {
+    bool known;
+    bool settled; /* the verdict of a death, which messages do not replace */
+    struct check_result result;
+    struct case_texts texts;
+};
+
+/* A case that a worker is running. */
+struct active_case {
+    uint64_t item;
+    int level; /* and what follows up to dot: as in struct case_row */
+    uint32_t n_operations;
+    char *operations;
+    char *spec;
+    size_t spec_length;
+    char *dot;
+    struct target_verdict *verdict; /* one per target */
+    struct case_texts next;         /* of the verdict that follows */
+
+    uint32_t first_step; /* at which the worker began with the case */
+    unsigned n_deaths;
+    unsigned n_alike; /* deaths in the phase and on the target of `death`, not settled yet */
+    struct worker_pool_death death;
+};
+
+/* The case of an item; a new one if there is none.  NULL: out of memory. */
+struct active_case *campaign_case(struct campaign *c, uint64_t item);
+/* Sets the verdict on a target; takes the texts collected for it. */
+void campaign_set_verdict(struct active_case *f, uint32_t target, const struct check_result *r);
+void campaign_free_texts(struct case_texts *t);
+void campaign_free_cases(struct campaign *c);
+/* Makes room for the verdicts of the first n cases. */
+int campaign_reserve_verdicts(struct campaign *c, uint64_t n, struct why *w);
+/* Keeps a note, once. */
+int campaign_keep_note(struct campaign *c, uint32_t target, const char *text, struct why *w);
+
+/* The callbacks message, complete and died of struct worker_pool_work. */
+int campaign_take_message(uint64_t item, const void *bytes, size_t length, void *user,
+                          struct why *w);
+int campaign_take_complete(uint64_t item, void *user, struct why *w);
+int campaign_take_death(uint64_t item, const struct worker_pool_death *d, uint32_t *ret_step,
+                        void *user, struct why *w);
+/* Gives a death that was not seen again its verdict, if it has one.  Does nothing without one. */
+void campaign_settle_death(struct campaign *c, struct active_case *f);
+void campaign_free_signatures(struct campaign *c);
+
+/* ---- the worker */
+
 /* The callbacks start, end and item of struct worker_pool_work; user is the struct campaign. */
 int campaign_start_worker(void *user, void **ret_state, struct why *w);
-void campaign_end_worker(void *state, void *user);
+void campaign_end_worker(struct worker_pool_link *l, void *state, void *user);
 void campaign_work(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state,
                    void *user);
 

@@ -12,11 +12,24 @@
 
 #include "harness/check/buffer.h"
 #include "harness/trace/trace_file.h"
+#include "sim/base/process_clock.h"
 #include "sim/client/allowlist.h"
 #include "sim/hal/hal_convert.h"
 #include "specs/specs.h"
 
 struct target_host harness_host = { .read_profile = specs_read_toml };
+
+void devices_isolate(enum isolation isolation, bool may_use_devices)
+{
+    harness_host.isolation = isolation;
+    harness_host.may_use_devices = may_use_devices;
+}
+
+void devices_protect_from(const char *uri)
+{
+    if (target_is_isolated(uri, harness_host.isolation))
+        prctl(PR_SET_DUMPABLE, 0);
+}
 
 int devices_limit_extensions(const char *file, const char *who, struct why *w)
 {
@@ -81,19 +94,50 @@ static void copy_facts(const struct target_info *info, struct device_facts *ret)
     *ret = f;
 }
 
-static _Noreturn void answer_and_exit(const char *uri, int fd)
+static void keep_death(const struct outcome *o, void *user)
+{
+    struct device_facts *f = user;
+    f->fault = o->hung ? VERDICT_HANG : VERDICT_CRASH;
+    snprintf(f->printed, sizeof f->printed, "%s", o->prints ? o->prints : "");
+    snprintf(f->backtrace, sizeof f->backtrace, "%s", o->backtrace ? o->backtrace : "");
+}
+
+/* What is wrong with a driver that does not describe itself: it died, hangs, or what it reports
+ * violates the contract. */
+static void find_fault(struct target *t, struct device_facts *f, struct why *w)
+{
+    struct outcome o;
+    f->fault = VERDICT_VIOLATION;
+    if (!target_has_failed(t, &o))
+        return;
+    keep_death(&o, f);
+    why_fail(w, WHY_INVALID, "%s: %s", target_uri(t), o.violation);
+    outcome_done(&o);
+}
+
+/* A hosted driver is not closed: its last worker does that, and reports what comes of it. */
+static _Noreturn void answer_and_exit(const char *uri, double seconds, int fd)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(STDERR_FILENO, STDOUT_FILENO);
     trace_file_name_process("probe");
-    struct answer a = { 0 };
+    struct answer a = { .facts = { .name = "?", .version = "?", .type = "?", .hal = "?" } };
     struct target *t;
     struct target_info info = { 0 };
-    a.failed = target_open(uri, &harness_host, &t, &a.why);
+    struct target_host host = harness_host;
+    host.is_served = true;
+    host.died = keep_death;
+    host.user = &a.facts;
+    if (target_is_isolated(uri, host.isolation))
+        host.reply_timeout = seconds;
+    a.failed = target_open(uri, &host, &t, &a.why);
     if (a.failed >= 0) {
         a.failed = target_info(t, &info, &a.why);
         if (a.failed >= 0)
             copy_facts(&info, &a.facts);
+        else if (target_is_isolated(uri, host.isolation))
+            find_fault(t, &a.facts, &a.why);
+        target_restart(t);
         target_free(t);
     }
     ssize_t n = write(fd, &a, sizeof a); /* fits in a pipe's buffer: whole or not at all */
@@ -102,17 +146,21 @@ static _Noreturn void answer_and_exit(const char *uri, int fd)
 
 enum reading { READ_WHOLE, READ_ENDED, READ_TOO_SLOW };
 
-static enum reading read_answer(int fd, double seconds, struct answer *ret)
+static enum reading read_answer(pid_t pid, int fd, double seconds, struct answer *ret)
 {
     size_t got = 0;
+    struct process_clock clock;
+    process_clock_start(&clock, pid);
     while (got < sizeof *ret) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
-        int ready = poll(&p, 1, (int) (seconds * 1000));
-        if (ready < 0 && errno == EINTR)
+        int ready = poll(&p, 1, PROCESS_CLOCK_LOOK_MS);
+        if (ready == 0 && (double) process_clock_elapsed(&clock) >= seconds * 1e9)
+            return READ_TOO_SLOW;
+        if (ready == 0 || (ready < 0 && errno == EINTR))
             continue;
         ssize_t n = ready > 0 ? read(fd, (char *) ret + got, sizeof *ret - got) : 0;
         if (n <= 0)
-            return ready ? READ_ENDED : READ_TOO_SLOW;
+            return READ_ENDED;
         got += (size_t) n;
     }
     return READ_WHOLE;
@@ -139,6 +187,7 @@ static bool reap(pid_t pid, bool at_once, int *ret_status)
 int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w)
 {
     int fd[2];
+    devices_protect_from(uri);
     if (pipe(fd) < 0)
         return why_fail(w, WHY_SYSTEM, "cannot create a pipe: %s", strerror(errno));
     fflush(stdout);
@@ -146,11 +195,13 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
     pid_t pid = fork();
     if (pid == 0) {
         close(fd[0]);
-        answer_and_exit(uri, fd[1]);
+        answer_and_exit(uri, seconds, fd[1]);
     }
     close(fd[1]);
     struct answer a;
-    enum reading reading = pid < 0 ? READ_ENDED : read_answer(fd[0], seconds, &a);
+    /* A hosted driver has a time-out of its own. */
+    double patience = seconds + (target_is_isolated(uri, harness_host.isolation) ? 5 : 0);
+    enum reading reading = pid < 0 ? READ_ENDED : read_answer(pid, fd[0], patience, &a);
     close(fd[0]);
     if (pid < 0)
         return why_fail(w, WHY_SYSTEM, "cannot start a process: %s", strerror(errno));
@@ -168,7 +219,9 @@ int device_probe(const char *uri, double seconds, struct device_facts *ret_facts
                         WEXITSTATUS(status));
     if (a.failed < 0) {
         *w = a.why;
-        return -1;
+        w->code = a.facts.fault ? WHY_INVALID : w->code;
+        *ret_facts = a.facts;
+        return a.facts.fault ? 1 : -1;
     }
     *ret_facts = a.facts;
     return 0;

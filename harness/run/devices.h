@@ -3,6 +3,7 @@
 #ifndef HARNESS_DEVICES_H
 #define HARNESS_DEVICES_H
 
+#include "harness/check/verdict.h"
 #include "sim/sim.h"
 
 enum { MAX_PERFORMANCE = 32, MAX_EXTENSIONS = 8, MAX_EXTENSION_TYPES = 16 };
@@ -25,14 +26,26 @@ struct device_facts {
     struct hal_operand_performance operand[MAX_PERFORMANCE];
     uint32_t n_extensions, n_model_cache, n_data_cache;
     struct extension_facts extension[MAX_EXTENSIONS]; /* the first ones */
+    enum verdict fault; /* of a driver with a process of its own; VERDICT_PASS: none */
+    char printed[2048], backtrace[2048]; /* by that driver, if it died */
 };
 
-/* Opens a target in a child process and reads its facts.  seconds: time limit.  A driver that
- * crashes, exits or exceeds it is WHY_INVALID. */
+/* Opens a target in a child process and reads its facts.  seconds: time limit.
+ *   0   success
+ *  -1   the target cannot be opened, dies, exceeds the limit or violates the contract: WHY_INVALID
+ *   1   a driver with a process of its own dies, exceeds the limit or violates the contract: *w has
+ *       the reason, facts->fault the verdict, which a campaign gives to a case; the rest is "?" */
 int device_probe(const char *uri, double seconds, struct device_facts *ret_facts, struct why *w);
 
 /* The services that target_open() needs from this folder: reading TOML profiles. */
 extern struct target_host harness_host;
+
+/* Which drivers get a process of their own from now on, and whether they may use device nodes. */
+void devices_isolate(enum isolation isolation, bool may_use_devices);
+
+/* Makes this process and the ones that it forks undumpable if that driver is isolated: no other
+ * process of the user can trace them or read their memory, whatever confines the driver. */
+void devices_protect_from(const char *uri);
 
 /* Hides vendor extensions from all targets opened from now on, unless the allowlist in `file`
  * (sim/client/allowlist.h) contains `who`: a package name or a binary's path; NULL: the path of the

@@ -39,9 +39,9 @@ static int start(void *user, void **ret_state, struct why *w)
     return 0;
 }
 
-static void end(void *state, void *user)
+static void end(struct worker_pool_link *l, void *state, void *user)
 {
-    (void) user;
+    (void) l, (void) user;
     target_free(((struct query *) state)->target);
 }
 
@@ -103,7 +103,7 @@ static void ask(struct worker_pool_link *l, uint64_t item, uint32_t step, void *
 /* Ends the query: a driver that hangs or dies once is likely to do so for other models too. */
 static int give_up(const struct query *a, uint64_t item, const char *why, struct why *w)
 {
-    return why_fail(w, WHY_INVALID, "%s: get_supported_operations for %s of %s: %s", a->uri,
+    return why_fail(w, WHY_EXECUTION, "%s: get_supported_operations for %s of %s: %s", a->uri,
                     op_table[op_of(item)]->name, dtype_info[type_of(item)].name, why);
 }
 
@@ -151,7 +151,11 @@ int support_query(const char *uri, double timeout, struct support *ret_support, 
     struct query a = { .uri = uri, .timeout = timeout };
     struct worker_pool_options options = { .workers = 1, .timeout = timeout };
     REQUIRE(w, op_table_n <= SUPPORT_OPS, "the catalogue has more than %d operations", SUPPORT_OPS);
-    TRY(worker_pool_run(&options, &work, (uint64_t) op_table_n * DT_COUNT, &a, w));
+    if (worker_pool_run(&options, &work, (uint64_t) op_table_n * DT_COUNT, &a, w) < 0) {
+        if (w->code == WHY_EXECUTION) /* give_up(): the target is at fault */
+            w->code = WHY_INVALID;
+        return -1;
+    }
     *ret_support = a.support;
     return 0;
 }

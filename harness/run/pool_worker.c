@@ -10,8 +10,19 @@
 void worker_pool_mark(struct worker_pool_link *l, uint32_t mark)
 {
     atomic_store(&l->slot->since, clock_steady_ns());
+    atomic_store(&l->slot->allowed, 0);
     atomic_store(&l->slot->mark, mark);
     atomic_store(&l->slot->step, 0);
+}
+
+void worker_pool_keep_alive(struct worker_pool_link *l)
+{
+    atomic_store(&l->slot->since, clock_steady_ns());
+}
+
+void worker_pool_allow(struct worker_pool_link *l, uint64_t ns)
+{
+    atomic_store(&l->slot->allowed, ns);
 }
 
 _Atomic uint32_t *worker_pool_step(struct worker_pool_link *l)
@@ -91,7 +102,7 @@ void worker_pool_worker(struct worker_pool_link *l, const struct worker_pool_wor
         }
     }
     if (work->end)
-        work->end(state, user);
+        work->end(l, state, user);
     _exit(0);
 }
 
@@ -106,7 +117,8 @@ static int run_items(struct worker_pool_link *l, const struct worker_pool_option
             *w = l->why;
             return -1;
         }
-        TRY(l->work->complete(l->item, l->user, w));
+        if (l->work->complete(l->item, l->user, w) != 0)
+            return -1;
         if (l->work->tick)
             TRY(l->work->tick(l->user, w));
     }
@@ -125,7 +137,12 @@ int worker_pool_run_in_process(const struct worker_pool_options *options,
     if (work->start)
         TRY(work->start(user, &state, w));
     int r = run_items(&link, options, n_items, state, w);
+    link.item = WORKER_POOL_NO_ITEM;
     if (work->end)
-        work->end(state, user);
+        work->end(&link, state, user);
+    if (r >= 0 && link.failed) {
+        *w = link.why;
+        return -1;
+    }
     return r;
 }

@@ -2,6 +2,7 @@
  * replaces workers that died. */
 #include "harness/run/worker_pool.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -18,8 +19,15 @@
 #include "golden/base/clock.h"
 #include "harness/run/worker_pool_internal.h"
 #include "harness/trace/trace_file.h"
+#include "sim/base/process_clock.h"
 
-enum { TICK_MS = 50, MAX_WORKERS = 1024, MAX_START_DEATHS = 3, MOST_PIECE = 2 };
+enum {
+    TICK_MS = 50,
+    MAX_WORKERS = 1024,
+    MAX_START_DEATHS = 3,
+    MAX_START_KILLS = 30,
+    MOST_PIECE = 2
+};
 
 struct worker {
     pid_t pid; /* 0: none */
@@ -27,8 +35,13 @@ struct worker {
     int prints; /* memory file of what it prints; 0: none */
     struct worker_pool_slot *slot;
     struct buffer in;
-    struct worker_pool_job job; /* what it is at; job.item == job.end: idle */
-    uint64_t heard;             /* when it last sent something */
+    struct worker_pool_job job;      /* what it is at; job.item == job.end: idle */
+    uint64_t heard;                  /* when it last sent something */
+    uint64_t n_completed, completed; /* items it has completed; the last of them */
+    char nonsense[160];              /* why its messages make no sense; "": they do */
+    bool is_ending;                  /* there are no more jobs: it closes its targets */
+    uint64_t timed;                  /* worker_since() when the clock was started */
+    struct process_clock clock;
 };
 
 struct worker_pool {
@@ -43,23 +56,14 @@ struct worker_pool {
     unsigned start_deaths; /* one after the other, without a worker that came up */
 };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SHADOW_MEMORY 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SHADOW_MEMORY 1
-#endif
-#endif
-
 /* A driver or a model that asks for too much gets no memory, and the machine keeps its own.
- * Sanitizers map terabytes of shadow: no limit under them. */
+ * Sanitizers, of this program or preloaded for a driver, map terabytes of shadow: no limit then. */
 static void limit_memory(void)
 {
-#ifndef SHADOW_MEMORY
     const rlim_t bytes = (rlim_t) 8 << 30;
     const struct rlimit limit = { bytes, bytes };
-    setrlimit(RLIMIT_AS, &limit);
-#endif
+    if (!dlsym(RTLD_DEFAULT, "__asan_init") && !dlsym(RTLD_DEFAULT, "__tsan_init"))
+        setrlimit(RLIMIT_AS, &limit);
 }
 
 /* The child of a fork: forgets the parent's handlers and the other workers' descriptors. */
@@ -98,7 +102,6 @@ static void open_prints(struct worker_pool *p, struct worker *k)
     }
 }
 
-/* The most informative line of a dead worker's output: a sanitizer's summary, else the last one. */
 static void read_prints(const struct worker *k, char *ret_line, size_t size)
 {
     char text[4096];
@@ -106,17 +109,7 @@ static void read_prints(const struct worker *k, char *ret_line, size_t size)
     off_t from = end > (off_t) sizeof text - 1 ? end - (off_t) sizeof text + 1 : 0;
     ssize_t n = end > 0 ? pread(k->prints, text, sizeof text - 1, from) : 0;
     text[n > 0 ? n : 0] = 0;
-    char *summary = strstr(text, "SUMMARY: "), *rest = text, *line;
-    const char *best = "";
-    while (!summary && (line = strsep(&rest, "\n")))
-        if (*line)
-            best = line;
-    if (summary) {
-        summary[strcspn(summary, "\n")] = 0;
-        best = summary + strlen("SUMMARY: ");
-    }
-    snprintf(ret_line, size, "%s", best);
-    text_clean(ret_line);
+    text_last_line(text, ret_line, size);
 }
 
 static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
@@ -129,6 +122,7 @@ static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
     fflush(stderr);
     atomic_store(&k->slot->started, 0);
     atomic_store(&k->slot->mark, 0);
+    atomic_store(&k->slot->allowed, 0);
     atomic_store(&k->slot->since, clock_steady_ns());
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
@@ -144,6 +138,8 @@ static int worker_spawn(struct worker_pool *p, struct worker *k, struct why *w)
     k->fd = fd[0];
     k->heard = clock_steady_ns();
     k->in.length = 0;
+    k->n_completed = 0;
+    k->nonsense[0] = 0;
     return 0;
 }
 
@@ -189,42 +185,48 @@ static bool worker_idle(const struct worker *k)
 
 static int take_complete(struct worker_pool *p, struct worker *k, struct why *w)
 {
-    if (worker_idle(k))
-        return why_fail(w, WHY_SYSTEM, "a worker answered without a question");
-    TRY(p->work->complete(k->job.item, p->user, w));
-    k->job.item++;
+    int r = p->work->complete(k->job.item, p->user, w);
+    if (r)
+        return r;
+    k->completed = k->job.item++;
+    k->n_completed++;
     k->job.step = 0;
     if (worker_idle(k))
         hand_out(p, k);
     return 0;
 }
 
+/* 1: the frame makes no sense. */
 static int take_frame(struct worker_pool *p, struct worker *k, const struct worker_pool_frame *f,
                       const char *bytes, struct why *w)
 {
-    switch (f->kind) {
-    case FRAME_MESSAGE:
-        if (!worker_idle(k))
-            return p->work->message(k->job.item, bytes, f->length, p->user, w);
-        break;
-    case FRAME_COMPLETE: return take_complete(p, k, w);
-    case FRAME_START_FAILED:
+    bool started = atomic_load(&k->slot->started);
+    if (f->kind == FRAME_START_FAILED && !started)
         return why_fail(w, WHY_SYSTEM, "%.*s", (int) (f->length < 400 ? f->length : 400), bytes);
-    default: break;
-    }
-    return why_fail(w, WHY_SYSTEM, "a worker's answer makes no sense (kind %u)", f->kind);
+    if (started && (!worker_idle(k) || k->is_ending) && f->kind == FRAME_MESSAGE)
+        return p->work->message(worker_idle(k) ? WORKER_POOL_NO_ITEM : k->job.item, bytes,
+                                f->length, p->user, w);
+    if (started && !worker_idle(k) && !k->is_ending && f->kind == FRAME_COMPLETE)
+        return take_complete(p, k, w);
+    why_fail(w, WHY_SYSTEM, "an answer without a question (kind %u)", f->kind);
+    return 1;
 }
 
+/* 1: what the worker sends makes no sense. */
 static int take_frames(struct worker_pool *p, struct worker *k, struct why *w)
 {
     size_t at = 0;
     for (struct worker_pool_frame f; k->in.length - at >= sizeof f; at += sizeof f + f.length) {
         memcpy(&f, k->in.data + at, sizeof f);
-        if (f.length > FRAME_LIMIT)
-            return why_fail(w, WHY_SYSTEM, "a worker's answer has %u bytes", f.length);
+        if (f.length > FRAME_LIMIT) {
+            why_fail(w, WHY_SYSTEM, "an answer of %u bytes", f.length);
+            return 1;
+        }
         if (k->in.length - at - sizeof f < f.length)
             break;
-        TRY(take_frame(p, k, &f, k->in.data + at + sizeof f, w));
+        int r = take_frame(p, k, &f, k->in.data + at + sizeof f, w);
+        if (r)
+            return r;
     }
     buffer_drop(&k->in, at);
     return 0;
@@ -251,7 +253,16 @@ static int worker_read(struct worker_pool *p, struct worker *k, struct why *w)
     while ((more = read_some(k)) > 0) {
         if (k->in.failed)
             return why_no_memory_for(w, "a worker's answer");
-        TRY(take_frames(p, k, w));
+        struct why why = { 0 };
+        int r = take_frames(p, k, &why);
+        if (r > 0) {
+            snprintf(k->nonsense, sizeof k->nonsense, "%.150s", why.text);
+            return worker_lost(p, k, false, w);
+        }
+        if (r < 0) {
+            *w = why;
+            return -1;
+        }
     }
     return more < 0 ? worker_lost(p, k, false, w) : 0;
 }
@@ -263,9 +274,10 @@ static uint64_t worker_since(const struct worker *k)
 }
 
 /* A worker that dies before it has come up did not die of an item. */
-static int lost_at_start(struct worker_pool *p, int status, struct why *w)
+static int lost_at_start(struct worker_pool *p, int status, bool hang, struct why *w)
 {
-    if (++p->start_deaths < MAX_START_DEATHS)
+    bool killed = !hang && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL; /* from outside? */
+    if (++p->start_deaths < (killed ? MAX_START_KILLS : MAX_START_DEATHS))
         return 0;
     if (WIFSIGNALED(status))
         return why_fail(w, WHY_SYSTEM, "workers die while they open the targets: signal %d (%s)",
@@ -284,7 +296,8 @@ static int lost_at_item(struct worker_pool *p, struct worker *k, const struct wo
         k->job.step = step;
         return 0;
     }
-    TRY(p->work->complete(k->job.item, p->user, w));
+    if (p->work->complete(k->job.item, p->user, w) != 0)
+        return -1;
     k->job.item++;
     k->job.step = 0;
     return 0;
@@ -295,23 +308,27 @@ static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struc
 {
     bool started = atomic_load(&k->slot->started);
     struct worker_pool_death d = { .hang = hang,
+                                   .is_first = !k->n_completed,
+                                   .after = k->completed,
                                    .mark = atomic_load(&k->slot->mark),
                                    .step = atomic_load(&k->slot->step) };
     d.seconds = (double) (clock_steady_ns() - worker_since(k)) * 1e-9;
-    if (hang)
+    memcpy(d.nonsense, k->nonsense, sizeof d.nonsense);
+    bool ended_here = hang || d.nonsense[0];
+    if (ended_here)
         kill(k->pid, SIGKILL);
     int status = worker_reap(k);
-    if (!hang)
+    if (!ended_here)
         d.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     read_prints(k, d.last_output, sizeof d.last_output);
     d.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     if (!started)
-        TRY(lost_at_start(p, status, w));
+        TRY(lost_at_start(p, status, hang, w));
     else
         p->start_deaths = 0;
     if (started && !worker_idle(k))
         TRY(lost_at_item(p, k, &d, w));
-    if (worker_idle(k) && p->next == p->n_items)
+    if (worker_idle(k) && (p->next == p->n_items || k->is_ending))
         return 0;
     TRY(worker_spawn(p, k, w));
     if (worker_idle(k))
@@ -321,12 +338,21 @@ static int worker_lost(struct worker_pool *p, struct worker *k, bool hang, struc
     return 0;
 }
 
+static bool is_slow(struct worker *k, uint64_t limit)
+{
+    uint64_t since = worker_since(k);
+    if (since != k->timed)
+        process_clock_start(&k->clock, k->pid);
+    k->timed = since;
+    return process_clock_elapsed(&k->clock) >= limit + atomic_load(&k->slot->allowed);
+}
+
 static int end_the_slow(struct worker_pool *p, struct why *w)
 {
     uint64_t limit = (uint64_t) (p->options->timeout * 1e9);
     for (unsigned i = 0; limit && i < p->n_workers; i++) {
         struct worker *k = &p->worker[i];
-        if (!k->pid || worker_idle(k) || clock_steady_ns() < worker_since(k) + limit)
+        if (!k->pid || worker_idle(k) || !is_slow(k, limit))
             continue;
         siginfo_t info = { 0 };
         bool ended = waitid(P_PID, (id_t) k->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -363,6 +389,27 @@ static bool worker_pool_busy(const struct worker_pool *p)
     return false;
 }
 
+/* Lets the workers close their targets, and takes the messages that they send meanwhile. */
+static int worker_pool_end(struct worker_pool *p, struct pollfd *polled, struct why *w)
+{
+    uint64_t deadline = clock_steady_ns() + (uint64_t) ((p->options->timeout + 2) * 1e9);
+    for (unsigned i = 0; i < p->n_workers; i++)
+        if (p->worker[i].pid) {
+            p->worker[i].is_ending = true;
+            shutdown(p->worker[i].fd, SHUT_WR);
+        }
+    for (bool any = true; any && clock_steady_ns() < deadline;) {
+        any = false;
+        for (unsigned i = 0; i < p->n_workers; i++)
+            any = any || p->worker[i].pid;
+        if (any)
+            TRY(worker_pool_wait(p, polled, w));
+        if (p->options->stop && *p->options->stop)
+            return 0; /* the verdicts are complete */
+    }
+    return 0;
+}
+
 static int worker_pool_loop(struct worker_pool *p, struct pollfd *polled, struct why *w)
 {
     for (unsigned i = 0; i < p->n_workers; i++) {
@@ -374,10 +421,10 @@ static int worker_pool_loop(struct worker_pool *p, struct pollfd *polled, struct
             return 1;
         TRY(worker_pool_wait(p, polled, w));
     }
-    return 0;
+    return worker_pool_end(p, polled, w);
 }
 
-/* A worker without work ends when its stream does; it has a second to close its targets. */
+/* A worker that did not end in order ends when its stream does; it has a second for that. */
 static void worker_end(struct worker *k, uint64_t deadline)
 {
     siginfo_t info = { 0 };

@@ -24,7 +24,8 @@
 
 struct worker_pool_options {
     unsigned workers;
-    double timeout;  /* seconds a worker may spend between marks or messages; 0: unlimited */
+    double timeout;  /* seconds a worker may spend between marks or messages, by its process_clock;
+                      * 0: unlimited */
     bool in_process; /* no workers: everything in this process, for a debugger */
     bool loud;       /* output of workers goes to stderr; else it is kept to explain a death */
     const volatile sig_atomic_t *stop; /* not 0: stop soon; may be NULL */
@@ -32,12 +33,15 @@ struct worker_pool_options {
 
 /* How a worker ended in the middle of an item. */
 struct worker_pool_death {
-    bool hang;             /* killed by the parent after the time-out */
-    int signal;            /* that ended it, or 0 */
-    int exit_status;       /* when it ended without a signal */
-    uint32_t mark;         /* the last one set in this item */
-    uint32_t step;         /* value of *worker_pool_step() */
-    double seconds;        /* since that mark */
+    bool hang;          /* killed by the parent after the time-out */
+    bool is_first;      /* in the first item of this worker */
+    uint64_t after;     /* else: the item that it completed before */
+    char nonsense[160]; /* killed by the parent because its messages made no sense: why; else "" */
+    int signal;         /* that ended it, or 0 */
+    int exit_status;    /* when it ended without a signal */
+    uint32_t mark;      /* the last one set in this item */
+    uint32_t step;      /* value of *worker_pool_step() */
+    double seconds;     /* since that mark */
     char last_output[200]; /* from its output in this item: a sanitizer's summary, else the last
                               line */
 };
@@ -46,22 +50,30 @@ struct worker_pool_death {
 struct worker_pool_link;
 /* Sets the mark and restarts the time-out; sets *worker_pool_step() to 0. */
 void worker_pool_mark(struct worker_pool_link *l, uint32_t mark);
+/* Restarts the time-out; from any thread. */
+void worker_pool_keep_alive(struct worker_pool_link *l);
+/* Adds ns to the time-out until the next mark. */
+void worker_pool_allow(struct worker_pool_link *l, uint64_t ns);
 /* A word in shared memory for finer progress than marks, readable by the parent after a death. */
 _Atomic uint32_t *worker_pool_step(struct worker_pool_link *l);
 /* Sends a message to the parent and restarts the time-out.  Over 1 GiB, an empty one is sent. */
 void worker_pool_send(struct worker_pool_link *l, const void *bytes, size_t length);
 
+#define WORKER_POOL_NO_ITEM UINT64_MAX
+
 /* Callbacks.  Those that return int return -1 on failure, which ends the whole run with the reason.
- */
+ * message() and complete() return 1 if what the worker sent makes no sense, with the reason: it is
+ * killed, and this counts as its death. */
 struct worker_pool_work {
     /* In a new worker, before its first item.  *ret_state is passed to item() and end(). */
     int (*start)(void *user, void **ret_state, struct why *w);
-    /* In a worker, after its last item.  May be NULL. */
-    void (*end)(void *state, void *user);
+    /* In a worker, after its last item.  It may send messages, which belong to no item.  May be
+     * NULL. */
+    void (*end)(struct worker_pool_link *l, void *state, void *user);
     /* In a worker: runs one item, from `step` on (0 for a new one). */
     void (*item)(struct worker_pool_link *l, uint64_t item, uint32_t step, void *state, void *user);
 
-    /* In the parent: a message about an item arrived. */
+    /* In the parent: a message about an item arrived; WORKER_POOL_NO_ITEM: from end(). */
     int (*message)(uint64_t item, const void *bytes, size_t length, void *user, struct why *w);
     /* In the parent: the worker died in this item.  1: continue it at *ret_step; 0: skip the rest.
      */

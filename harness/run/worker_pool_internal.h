@@ -9,7 +9,8 @@
 
 /* In memory shared by a worker and the parent: the worker's progress, readable after its death. */
 struct worker_pool_slot {
-    _Atomic uint64_t since; /* monotonic nanoseconds of the last mark */
+    _Atomic uint64_t since;   /* monotonic nanoseconds of the last mark */
+    _Atomic uint64_t allowed; /* by worker_pool_allow(), since that mark */
     _Atomic uint32_t mark;
     _Atomic uint32_t started; /* start() has returned */
     _Atomic uint32_t step;    /* of worker_pool_step() */

@@ -20,7 +20,7 @@ check: @NAME@.so
 	$(halcyon) random $(graphs) -d lib:@NAME@.so
 
 # In process, so that the sanitizers report leaks and bad accesses with their place in the source.
-@NAME@-memory.so: override CFLAGS = -O1 -g -fsanitize=address,undefined
+@NAME@-memory.so: override CFLAGS = -O1 -g -fsanitize=address,undefined -fno-omit-frame-pointer -Wl,-z,nodelete
 @NAME@-memory.so: $(sources) $(headers)
 	$(build)
 

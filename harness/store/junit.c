@@ -1,27 +1,10 @@
 #include "harness/store/junit.h"
 
-#include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "golden/base/output_file.h"
 #include "harness/store/results_internal.h"
-
-int junit_check(const char *path, struct why *w)
-{
-    char folder[4096];
-    REQUIRE(w, strlen(path) < sizeof folder, "%.100s...: path is too long", path);
-    strcpy(folder, path);
-    struct stat about;
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(EISDIR));
-    const char *where = access(path, F_OK) == 0 ? path : dirname(folder);
-    if (access(where, W_OK) < 0)
-        return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
-    return 0;
-}
 
 static void put_escaped(FILE *to, const char *text)
 {
@@ -55,7 +38,18 @@ static enum junit_kind kind_of(const char *name)
     return verdict == VERDICT_FAIL || verdict == VERDICT_VIOLATION ? FAILURE : ERROR;
 }
 
-/* Columns: name, verdict, why, ms, replay. */
+/* Appends a text below a title to the element's output, which it opens if necessary. */
+static void put_output(FILE *to, const char *title, const char *text, bool *opened)
+{
+    if (!text)
+        return;
+    fputs(*opened ? "&#10;" : "      <system-out>", to);
+    *opened = true;
+    fprintf(to, "%s:&#10;", title);
+    put_escaped(to, text);
+}
+
+/* Columns: name, verdict, why, ms, replay, confirmed, printed, backtrace. */
 static void put_case(FILE *to, const char *target, sqlite3_stmt *s)
 {
     static const char *const elements[N_KINDS] = {
@@ -65,6 +59,7 @@ static void put_case(FILE *to, const char *target, sqlite3_stmt *s)
     };
     enum junit_kind kind = kind_of(column(s, 1));
     const char *element = elements[kind];
+    bool opened = false;
 
     fputs("    <testcase name=\"", to);
     put_escaped(to, column(s, 0));
@@ -79,14 +74,19 @@ static void put_case(FILE *to, const char *target, sqlite3_stmt *s)
     put_escaped(to, column(s, 2));
     fputs("\">", to);
     put_escaped(to, column(s, 4));
-    fprintf(to, "</%s>\n    </testcase>\n", element);
+    fprintf(to, "</%s>\n", element);
+    put_output(to, "run again", column(s, 5), &opened);
+    put_output(to, "printed", column(s, 6), &opened);
+    put_output(to, "backtrace", column(s, 7), &opened);
+    fputs(opened ? "</system-out>\n    </testcase>\n" : "    </testcase>\n", to);
 }
 
 static int put_suite(struct results *r, FILE *to, int64_t target, const char *uri, struct why *w)
 {
     sqlite3_stmt *s;
     TRY(results_prepare(r,
-                        "SELECT c.name, v.verdict, v.why, v.ms, v.replay FROM verdicts v "
+                        "SELECT c.name, v.verdict, v.why, v.ms, v.replay, v.confirmed, "
+                        "v.printed, v.backtrace FROM verdicts v "
                         "JOIN cases c USING (case_id) WHERE v.target = ?1 AND c.run = ?2 "
                         "ORDER BY c.ordinal",
                         &s, w));
@@ -145,14 +145,10 @@ static int put_suites(struct results *r, FILE *to, struct why *w)
 
 int junit_write(struct results *r, const char *path, struct why *w)
 {
-    FILE *to = fopen(path, "we");
-    if (!to)
-        return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"halcyon\">\n", to);
-    int failed = put_suites(r, to, w);
-    fputs("</testsuites>\n", to);
-    bool bad = ferror(to);
-    if ((fclose(to) != 0 || bad) && !failed)
-        return why_fail(w, WHY_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    return failed;
+    struct output_file f;
+    TRY(output_file_open(path, &f, w));
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"halcyon\">\n", f.to);
+    int failed = put_suites(r, f.to, w);
+    fputs("</testsuites>\n", f.to);
+    return output_file_close(&f, !failed, w) < 0 ? -1 : failed;
 }

@@ -4,8 +4,6 @@
 
 #include "harness/store/results.h"
 
-/* Fails if the file cannot be written; creates nothing.  For use before a campaign starts. */
-int junit_check(const char *path, struct why *w);
 /* Writes the current run of r, one testsuite per target. */
 int junit_write(struct results *r, const char *path, struct why *w);
 

@@ -3,34 +3,39 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/store/results_internal.h"
 #include "reports/database.h"
 
 extern const char schema_sql[];
 
-enum { APPLICATION_ID = 0x48414c59, SCHEMA_VERSION = 1, BUSY_MS = 20000 };
+enum { BUSY_TRIES = 20000, TRY_US = 1000 };
 
 /* Statements executed for every case, prepared once. */
 static const char *const statement_sql[] = {
+    [STATEMENT_FORGET] = "DELETE FROM cases WHERE run = ?1 AND ordinal = ?2",
     [STATEMENT_CASE] = "INSERT INTO cases (run, ordinal, name, file, seed, idx, level, "
-                       "n_operations) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                       "n_operations, spec, dot) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [STATEMENT_OPERATION] = "INSERT OR IGNORE INTO case_operations VALUES (?1, ?2, ?3)",
     [STATEMENT_VERDICT] =
-        "INSERT INTO verdicts (case_id, target, verdict, was, why, judge, stage, status, ms, "
-        "device_ns, checked, wrong, output, element, place, operation, type, expected, actual, "
-        "bound, ratio, replay) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-        "?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)",
-    [STATEMENT_SPEC] = "UPDATE cases SET spec = ?2, dot = ?3 WHERE case_id = ?1",
+        "INSERT OR REPLACE INTO verdicts (case_id, target, verdict, was, why, judge, stage, "
+        "status, ms, device_ns, checked, wrong, output, element, place, operation, type, expected, "
+        "actual, bound, ratio, replay, confirmed, printed, backtrace) VALUES (?1, ?2, ?3, ?4, ?5, "
+        "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, "
+        "?24, ?25)",
+    [STATEMENT_FIND] = "SELECT case_id FROM cases WHERE run = ?1 AND ordinal = ?2",
+    [STATEMENT_SPEC] = "UPDATE cases SET spec = ?2, dot = ?3 WHERE case_id = ?1 AND spec IS NULL",
+    [STATEMENT_NOTE] = "INSERT OR IGNORE INTO run_notes VALUES (?1, ?2, ?3)",
 };
 
 int results_failed(struct results *r, struct why *w)
 {
-    int code = sqlite3_errcode(r->db);
-    bool bad_file = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_READONLY ||
-                    code == SQLITE_CANTOPEN;
-    enum why_code kind = bad_file ? WHY_INVALID : WHY_SYSTEM;
-    return why_fail(w, kind, "%s: %s", r->path, sqlite3_errmsg(r->db));
+    r->broken = r->broken || r->open;
+    database_failed(r->db, r->path, w);
+    if (r->run && w)
+        w->code = WHY_SYSTEM;
+    return -1;
 }
 
 int results_exec(struct results *r, const char *sql, struct why *w)
@@ -47,105 +52,113 @@ int results_prepare(struct results *r, const char *sql, sqlite3_stmt **ret, stru
 
 /* ---- opening */
 
-static int pragma_number(struct results *r, const char *sql, int64_t *ret, struct why *w)
+/* Adds the names of the verdicts, of which a database of an older program may lack some. */
+static void put_verdict_names(sqlite3_str *sql)
 {
-    sqlite3_stmt *s;
-    TRY(results_prepare(r, sql, &s, w));
-    int step = sqlite3_step(s);
-    int64_t value = step == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
-    sqlite3_finalize(s);
-    if (step != SQLITE_ROW)
-        return results_failed(r, w);
-    *ret = value;
-    return 0;
-}
-
-static int check_schema(struct results *r, bool *ret_empty, struct why *w)
-{
-    int64_t id = 0, version = 0, tables = 0;
-    TRY(pragma_number(r, "PRAGMA application_id", &id, w));
-    TRY(pragma_number(r, "PRAGMA user_version", &version, w));
-    TRY(pragma_number(r, "SELECT count(*) FROM sqlite_schema", &tables, w));
-    *ret_empty = !tables && !id && !version;
-    if (*ret_empty)
-        return 0;
-    REQUIRE(w, id == APPLICATION_ID, "%s: not a results database of halcyon", r->path);
-    REQUIRE(w, version == SCHEMA_VERSION, "%s: has schema version %lld, expected %d", r->path,
-            (long long) version, SCHEMA_VERSION);
-    return 0;
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        sqlite3_str_appendf(sql, "INSERT OR IGNORE INTO verdict_names VALUES ('%s', %d);\n",
+                            verdict_name[v], verdict_conforming((enum verdict) v));
 }
 
 char *results_schema(void)
 {
-    static const char before[] = "verdict IN (", conforming[] = ":conforming";
     sqlite3_str *sql = sqlite3_str_new(NULL);
-    const char *from = schema_sql;
-
-    for (const char *at; (at = strstr(from, before)); from = strchr(at, ')')) {
-        at += strlen(before);
-        sqlite3_str_append(sql, from, (int) (at - from));
-        bool all = strncmp(at, conforming, strlen(conforming)) != 0;
-        const char *separator = "";
-        for (int v = 0; v < VERDICT_COUNT; v++)
-            if (all || verdict_conforming((enum verdict) v)) {
-                sqlite3_str_appendf(sql, "%s'%s'", separator, verdict_name[v]);
-                separator = ", ";
-            }
-    }
-    sqlite3_str_appendall(sql, from);
+    sqlite3_str_appendall(sql, schema_sql);
+    put_verdict_names(sql);
     return sqlite3_str_finish(sql);
 }
 
-/* Creates the schema unless another process has done so meanwhile. */
-static int create_schema(struct results *r, struct why *w)
+static char *verdict_names(void)
 {
-    if (results_exec(r, "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE", w) < 0)
-        return -1;
-    bool empty = false;
-    int failed = check_schema(r, &empty, w);
-    if (!failed && empty) {
-        char *schema = results_schema();
-        failed = schema ? results_exec(r, schema, w) : why_no_memory(w);
-        sqlite3_free(schema);
-    }
-    if (failed < 0) {
-        sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
-        return -1;
-    }
-    return results_exec(r, "COMMIT", w);
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    put_verdict_names(sql);
+    return sqlite3_str_finish(sql);
 }
 
-static int open_database(struct results *r, enum results_mode mode, struct why *w)
+static int exec_and_free(struct results *r, char *sql, struct why *w)
 {
-    bool empty = false;
-    if (mode == RESULTS_READ) {
-        TRY(database_read(r->path, &r->db, w));
-        TRY(check_schema(r, &empty, w));
-        return empty ? why_fail(w, WHY_INVALID, "%s: the database is empty", r->path) : 0;
+    int failed = sql ? results_exec(r, sql, w) : why_no_memory(w);
+    sqlite3_free(sql);
+    return failed;
+}
+
+/* Creates or upgrades the schema, unless another process has done so meanwhile. */
+static int make_schema(struct results *r, struct why *w)
+{
+    int version = 0;
+    TRY(database_version(r->db, r->path, &version, w));
+    if (version == 0)
+        return exec_and_free(r, results_schema(), w);
+    if (version == 1)
+        TRY(exec_and_free(r, results_upgrade_sql(), w));
+    return exec_and_free(r, verdict_names(), w);
+}
+
+/* SQLite's busy handler.  Retries at short intervals: a campaign releases the database only briefly
+ * between two transactions. */
+static int wait_for_others(void *user, int tries)
+{
+    (void) user;
+    usleep(TRY_US);
+    return tries < BUSY_TRIES;
+}
+
+/* Whether the database can be used without changing its schema first. */
+static bool is_current(struct results *r, int version)
+{
+    sqlite3_stmt *s;
+    if (version != DATABASE_VERSION ||
+        results_prepare(r, "SELECT count(*) FROM verdict_names", &s, NULL) < 0)
+        return false;
+    bool current = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0) == VERDICT_COUNT;
+    sqlite3_finalize(s);
+    return current;
+}
+
+static int open_to_write(struct results *r, struct why *w)
+{
+    int version = 0, flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    int code = sqlite3_open_v2(r->path, &r->db, flags, NULL);
+    if (!r->db)
+        return why_no_memory(w);
+    if (code != SQLITE_OK)
+        return results_failed(r, w);
+    sqlite3_busy_handler(r->db, wait_for_others, NULL);
+    TRY(database_version(r->db, r->path, &version, w)); /* before anything is changed */
+    TRY(results_exec(r, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", w));
+    if (!is_current(r, version)) {
+        TRY(results_exec(r, "BEGIN IMMEDIATE", w));
+        if (make_schema(r, w) < 0) {
+            sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
+            return -1;
+        }
+        TRY(results_exec(r, "COMMIT", w));
     }
-    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    if (sqlite3_open_v2(r->path, &r->db, flags, NULL) != SQLITE_OK)
-        return why_fail(w, WHY_INVALID, "%s: %s", r->path,
-                        r->db ? sqlite3_errmsg(r->db) : "out of memory");
-    sqlite3_busy_timeout(r->db, BUSY_MS);
-    TRY(check_schema(r, &empty, w));
-    if (empty)
-        TRY(create_schema(r, w));
-    return results_exec(r,
-                        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; "
-                        "PRAGMA foreign_keys = ON",
-                        w);
+    return results_exec(r, "PRAGMA foreign_keys = ON", w);
+}
+
+static int open_to_read(struct results *r, struct why *w)
+{
+    int version = 0;
+    TRY(database_read(r->path, &r->db, w));
+    TRY(database_version(r->db, r->path, &version, w));
+    REQUIRE(w, version, "%s: the database is empty", r->path);
+    return 0;
 }
 
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,
                  struct why *w)
 {
+    REQUIRE(w, *path && strcmp(path, ":memory:") != 0 && strncmp(path, "file:", 5) != 0,
+            "--db '%s': expected the path of a file; what SQLite opens by this name is none that "
+            "--resume, replay and report could read",
+            path);
     struct results *r = calloc(1, sizeof *r);
     if (!r || !(r->path = strdup(path))) {
         free(r);
         return why_no_memory(w);
     }
-    int failed = open_database(r, mode, w);
+    int failed = mode == RESULTS_READ ? open_to_read(r, w) : open_to_write(r, w);
     for (int i = 0; !failed && mode == RESULTS_WRITE && i < STATEMENT_COUNT; i++)
         failed = results_prepare(r, statement_sql[i], &r->statement[i], w);
     if (failed) {
@@ -160,8 +173,9 @@ void results_close(struct results *r)
 {
     if (!r)
         return;
-    if (r->open)
-        sqlite3_exec(r->db, "COMMIT", NULL, NULL, NULL);
+    results_commit(r, NULL);
+    if (r->owner.pid && !r->broken)
+        results_set_owner(r, (struct run_owner){ 0 }, NULL);
     for (int i = 0; i < STATEMENT_COUNT; i++)
         sqlite3_finalize(r->statement[i]);
     sqlite3_close(r->db);
@@ -173,9 +187,13 @@ int results_commit(struct results *r, struct why *w)
 {
     if (!r->open)
         return 0;
-    TRY(results_exec(r, "COMMIT", w));
+    if (!r->broken && results_exec(r, "COMMIT", w) == 0) {
+        r->open = false;
+        return 0;
+    }
+    sqlite3_exec(r->db, "ROLLBACK", NULL, NULL, NULL);
     r->open = false;
-    return 0;
+    return -1;
 }
 
 int results_begin(struct results *r, struct why *w)
@@ -212,41 +230,26 @@ static int finish(struct results *r, sqlite3_stmt *s, struct why *w)
     return failed;
 }
 
-int results_add_case(struct results *r, const struct case_row *c, int64_t *ret_case, struct why *w)
+static int write_operations(struct results *r, int64_t case_id, const char *lines, struct why *w)
 {
-    TRY(results_begin(r, w));
-    sqlite3_stmt *s = r->statement[STATEMENT_CASE];
-    sqlite3_bind_int64(s, 1, r->run);
-    sqlite3_bind_int64(s, 2, (int64_t) c->ordinal);
-    bind_text(s, 3, c->name);
-    bind_text(s, 4, c->file);
-    if (!c->file) {
-        sqlite3_bind_int64(s, 5, (int64_t) c->seed);
-        sqlite3_bind_int64(s, 6, (int64_t) c->index);
+    sqlite3_stmt *s = r->statement[STATEMENT_OPERATION];
+    for (const char *at = lines ? lines : "", *end; *at; at = end + (*end == '\n')) {
+        end = at + strcspn(at, "\n");
+        const char *tab = memchr(at, '\t', (size_t) (end - at));
+        if (!tab)
+            continue;
+        sqlite3_bind_int64(s, 1, case_id);
+        sqlite3_bind_text(s, 2, at, (int) (tab - at), SQLITE_TRANSIENT);
+        sqlite3_bind_text(s, 3, tab + 1, (int) (end - tab - 1), SQLITE_TRANSIENT);
+        TRY(finish(r, s, w));
     }
-    if (c->level >= 0)
-        sqlite3_bind_int(s, 7, c->level);
-    sqlite3_bind_int64(s, 8, c->n_operations);
-    TRY(finish(r, s, w));
-    *ret_case = sqlite3_last_insert_rowid(r->db);
     return 0;
 }
 
-int results_add_operation(struct results *r, int64_t case_id, const char *operation,
-                          const char *type, struct why *w)
+static int write_verdict(struct results *r, int64_t case_id, uint32_t target,
+                         const struct verdict_row *row, struct why *w)
 {
-    TRY(results_begin(r, w));
-    sqlite3_stmt *s = r->statement[STATEMENT_OPERATION];
-    sqlite3_bind_int64(s, 1, case_id);
-    bind_text(s, 2, operation);
-    bind_text(s, 3, type);
-    return finish(r, s, w);
-}
-
-int results_add_verdict(struct results *r, int64_t case_id, uint32_t target,
-                        const struct check_result *v, const char *replay, struct why *w)
-{
-    TRY(results_begin(r, w));
+    const struct check_result *v = row->result;
     sqlite3_stmt *s = r->statement[STATEMENT_VERDICT];
     sqlite3_bind_int64(s, 1, case_id);
     sqlite3_bind_int64(s, 2, r->target[target]);
@@ -272,18 +275,90 @@ int results_add_verdict(struct results *r, int64_t case_id, uint32_t target,
         sqlite3_bind_double(s, 20, v->bound);
         sqlite3_bind_double(s, 21, v->ratio);
     }
-    bind_text(s, 22, replay);
+    bind_text(s, 22, row->replay);
+    bind_text(s, 23, v->confirmed[0] ? v->confirmed : NULL);
+    bind_text(s, 24, row->printed);
+    bind_text(s, 25, row->backtrace);
     return finish(r, s, w);
 }
 
-int results_add_spec(struct results *r, int64_t case_id, const char *spec, size_t spec_length,
-                     const char *dot, struct why *w)
+static void bind_spec(sqlite3_stmt *s, int i, const struct spec_row *spec)
+{
+    if (spec->length)
+        sqlite3_bind_text64(s, i, spec->spec, spec->length, SQLITE_TRANSIENT, SQLITE_UTF8);
+    bind_text(s, i + 1, spec->dot);
+}
+
+static int write_row(struct results *r, const struct case_row *c, struct why *w)
+{
+    sqlite3_stmt *s = r->statement[STATEMENT_CASE];
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, (int64_t) c->ordinal);
+    bind_text(s, 3, c->name);
+    bind_text(s, 4, c->file);
+    if (!c->file) {
+        sqlite3_bind_int64(s, 5, (int64_t) c->seed);
+        sqlite3_bind_int64(s, 6, (int64_t) c->index);
+    }
+    if (c->level >= 0)
+        sqlite3_bind_int(s, 7, c->level);
+    sqlite3_bind_int64(s, 8, c->n_operations);
+    bind_spec(s, 9, &c->spec);
+    return finish(r, s, w);
+}
+
+int results_write_case(struct results *r, const struct case_row *c, struct why *w)
 {
     TRY(results_begin(r, w));
+    sqlite3_stmt *s = r->statement[STATEMENT_FORGET];
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, (int64_t) c->ordinal);
+    TRY(finish(r, s, w));
+    TRY(write_row(r, c, w));
+    int64_t case_id = sqlite3_last_insert_rowid(r->db);
+    TRY(write_operations(r, case_id, c->operations, w));
+    for (uint32_t t = 0; t < r->n_targets; t++)
+        TRY(write_verdict(r, case_id, t, &c->verdict[t], w));
+    return 0;
+}
+
+/* 0: no such case. */
+static int find_case(struct results *r, uint64_t ordinal, int64_t *ret_case, struct why *w)
+{
+    sqlite3_stmt *s = r->statement[STATEMENT_FIND];
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, (int64_t) ordinal);
+    int step = sqlite3_step(s);
+    int failed = step == SQLITE_ROW || step == SQLITE_DONE ? 0 : results_failed(r, w);
+    if (!failed)
+        *ret_case = step == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_reset(s);
+    return failed;
+}
+
+int results_amend_case(struct results *r, uint64_t ordinal, uint32_t target,
+                       const struct verdict_row *v, const struct spec_row *spec, struct why *w)
+{
+    int64_t case_id = 0;
+    TRY(results_begin(r, w));
+    TRY(find_case(r, ordinal, &case_id, w));
+    REQUIRE(w, case_id, "%s: run %lld has no case %llu", r->path, (long long) r->run,
+            (unsigned long long) ordinal);
+    TRY(write_verdict(r, case_id, target, v, w));
+    if (!spec->length)
+        return 0;
     sqlite3_stmt *s = r->statement[STATEMENT_SPEC];
     sqlite3_bind_int64(s, 1, case_id);
-    if (spec_length)
-        sqlite3_bind_text64(s, 2, spec, spec_length, SQLITE_TRANSIENT, SQLITE_UTF8);
-    bind_text(s, 3, dot);
+    bind_spec(s, 2, spec);
+    return finish(r, s, w);
+}
+
+int results_add_note(struct results *r, uint32_t target, const char *text, struct why *w)
+{
+    TRY(results_begin(r, w));
+    sqlite3_stmt *s = r->statement[STATEMENT_NOTE];
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, r->target[target]);
+    bind_text(s, 3, text);
     return finish(r, s, w);
 }

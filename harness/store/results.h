@@ -1,8 +1,10 @@
 /* The results database: an SQLite file with the schema of harness/store/schema.sql.
  *
- * Writes are collected in a transaction until results_commit(), which campaigns call about 20 times
- * a second: a killed run loses at most the cases since then.  Other processes can read meanwhile
- * (write-ahead log).  Functions return -1 on failure; the reason starts with the database's path.
+ * A case is written whole, and again if it is run again.  Writes are collected in a transaction
+ * until results_commit(), which campaigns call about 20 times a second: a killed run loses at most
+ * the cases since then.  Other processes can read meanwhile (write-ahead log).  Functions return -1
+ * on failure; the reason starts with the database's path.  After a failed write the open
+ * transaction is rolled back.
  */
 #ifndef HARNESS_RESULTS_H
 #define HARNESS_RESULTS_H
@@ -15,17 +17,18 @@
 
 struct results;
 
-/* The SQL that makes an empty database: harness/store/schema.sql with the names of the verdicts.
- * For sqlite3_free(); NULL: out of memory. */
+/* The SQL that makes an empty database: harness/store/schema.sql and the names of the verdicts. For
+ * sqlite3_free(); NULL: out of memory. */
 char *results_schema(void);
 
 enum results_mode { RESULTS_READ, RESULTS_WRITE };
 
-/* Opens a database.  WRITE creates the file if there is none.  A file that is not a results
- * database, or has another schema version, is WHY_INVALID and is not changed. */
+/* Opens a database.  WRITE creates the file if there is none, and upgrades a database of version 1.
+ * A file that is not a results database, or is newer, is WHY_INVALID and is not changed; so is a
+ * name that means no file to SQLite: "", ":memory:", "file:...". */
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,
                  struct why *w);
-/* Commits and frees; NULL does nothing. */
+/* Commits, releases the current run and frees; NULL does nothing. */
 void results_close(struct results *r);
 int results_commit(struct results *r, struct why *w);
 
@@ -44,9 +47,12 @@ struct target_row {
 int results_start_run(struct results *r, const struct run_row *run,
                       const struct target_row *targets, uint32_t n_targets, struct why *w);
 /* Makes the newest unfinished run of the same kind, options and targets the current one, and
- * removes its cases that lack verdicts.  1: found; 0: there is none. */
+ * removes its cases that lack verdicts, or failed and lack a specification.  1: found; 0: there is
+ * none.  Fails with WHY_INVALID when another process is writing this run. */
 int results_resume_run(struct results *r, const struct run_row *run,
                        const struct target_row *targets, uint32_t n_targets, struct why *w);
+/* Records that this process still writes the current run, at most every few seconds. */
+int results_heartbeat(struct results *r, struct why *w);
 /* Marks the current run as finished. */
 int results_finish_run(struct results *r, double seconds, struct why *w);
 /* Id of the current run; 0: none. */
@@ -59,24 +65,40 @@ int results_each_verdict(struct results *r,
                                       void *user),
                          void *user, struct why *w);
 
+struct verdict_row {
+    const struct check_result *result;
+    const char *replay, *printed, *backtrace; /* NULL: none; replay: where it is not conforming */
+};
+
+/* The specification of a case and its graph as DOT; NULL: none. */
+struct spec_row {
+    const char *spec;
+    size_t length;
+    const char *dot;
+};
+
 struct case_row {
     uint64_t ordinal;        /* position in the campaign */
     const char *name, *file; /* file NULL: a random case, which has seed and index instead */
     uint64_t seed, index;
     int level; /* feature level; -1: not known */
     uint32_t n_operations;
+    const char *operations; /* lines "OPERATION<tab>TYPE", also repeated ones; NULL: not known */
+    struct spec_row spec;
+    const struct verdict_row *verdict; /* one per target */
 };
-/* Adds a case to the current run. */
-int results_add_case(struct results *r, const struct case_row *c, int64_t *ret_case, struct why *w);
-/* Adds an operation that the case contains, with its element type; duplicates are ignored. */
-int results_add_operation(struct results *r, int64_t case_id, const char *operation,
-                          const char *type, struct why *w);
-/* replay: NULL where the verdict is conforming. */
-int results_add_verdict(struct results *r, int64_t case_id, uint32_t target,
-                        const struct check_result *v, const char *replay, struct why *w);
-/* Stores the specification and graph (DOT, may be NULL) of a failing case. */
-int results_add_spec(struct results *r, int64_t case_id, const char *spec, size_t spec_length,
-                     const char *dot, struct why *w);
+/* Writes a case of the current run; replaces what there is of it. */
+int results_write_case(struct results *r, const struct case_row *c, struct why *w);
+/* Replaces the verdict of a written case on one target; sets its specification if it has none. */
+int results_amend_case(struct results *r, uint64_t ordinal, uint32_t target,
+                       const struct verdict_row *v, const struct spec_row *spec, struct why *w);
+
+/* Adds a note about a target to the current run; an equal one is kept once. */
+int results_add_note(struct results *r, uint32_t target, const char *text, struct why *w);
+/* Calls each() for every note of the current run. */
+int results_each_note(struct results *r,
+                      int (*each)(uint32_t target, const char *text, void *user, struct why *w),
+                      void *user, struct why *w);
 
 /* A recorded case: from the newest run that stored its spec, else from the newest that has it. */
 struct recorded_case {

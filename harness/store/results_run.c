@@ -1,6 +1,8 @@
 /* Runs in the results database: starting, resuming, finishing; and finding a recorded case. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "harness/store/results_internal.h"
 
@@ -20,6 +22,25 @@ static int run_once(struct results *r, sqlite3_stmt *s, struct why *w)
 static void bind(sqlite3_stmt *s, int i, const char *text)
 {
     sqlite3_bind_text(s, i, text, -1, SQLITE_TRANSIENT);
+}
+
+int results_set_owner(struct results *r, struct run_owner owner, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "UPDATE runs SET owner_pid = ?2, owner_start = ?3, owner_place = ?4, "
+                        "heartbeat = ?5 WHERE run = ?1",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    if (owner.pid) {
+        sqlite3_bind_int64(s, 2, owner.pid);
+        sqlite3_bind_int64(s, 3, owner.start);
+        bind(s, 4, owner.place);
+        sqlite3_bind_int64(s, 5, owner.heartbeat);
+    }
+    TRY(run_once(r, s, w));
+    r->owner = owner;
+    return 0;
 }
 
 int results_start_run(struct results *r, const struct run_row *run,
@@ -56,7 +77,39 @@ int results_start_run(struct results *r, const struct run_row *run,
         r->target[i] = sqlite3_last_insert_rowid(r->db);
     }
     r->n_targets = n_targets;
+    TRY(results_set_owner(r, run_owner_self(), w));
     return results_commit(r, w);
+}
+
+/* Fails if the run has another owner by now. */
+static int beat(struct results *r, int64_t now, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_begin(r, w));
+    TRY(results_prepare(r,
+                        "UPDATE runs SET heartbeat = ?5 WHERE run = ?1 AND owner_pid = ?2 AND "
+                        "owner_start = ?3 AND owner_place = ?4",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, r->owner.pid);
+    sqlite3_bind_int64(s, 3, r->owner.start);
+    bind(s, 4, r->owner.place);
+    sqlite3_bind_int64(s, 5, now);
+    TRY(run_once(r, s, w));
+    r->owner.heartbeat = now;
+    if (sqlite3_changes(r->db))
+        return 0;
+    r->broken = true;
+    return why_fail(w, WHY_SYSTEM, "%s: another process has taken over run %lld", r->path,
+                    (long long) r->run);
+}
+
+int results_heartbeat(struct results *r, struct why *w)
+{
+    enum { SECONDS = 10 };
+    int64_t now = (int64_t) time(NULL);
+    bool recent = now >= r->owner.heartbeat && now < r->owner.heartbeat + SECONDS;
+    return recent ? 0 : beat(r, now, w);
 }
 
 /* ---- resuming */
@@ -103,25 +156,61 @@ static int find_run(struct results *r, const struct run_row *run, const struct t
     return found || step == SQLITE_DONE ? found : results_failed(r, w);
 }
 
+/* Fails if a process that is still alive writes this run. */
+static int check_owner(struct results *r, int64_t run, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "SELECT owner_pid, owner_start, owner_place, heartbeat FROM runs "
+                        "WHERE run = ?1 AND owner_pid IS NOT NULL",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, run);
+    int step = sqlite3_step(s);
+    struct run_owner o = { .pid = sqlite3_column_int64(s, 0),
+                           .start = sqlite3_column_int64(s, 1),
+                           .heartbeat = sqlite3_column_int64(s, 3) };
+    const char *place = (const char *) sqlite3_column_text(s, 2);
+    snprintf(o.place, sizeof o.place, "%s", place ? place : "");
+    sqlite3_finalize(s);
+    if (step != SQLITE_ROW)
+        return step == SQLITE_DONE ? 0 : results_failed(r, w);
+    REQUIRE(w, !run_owner_is_alive(&o), "%s: run %lld is being written by process %lld on %.*s",
+            r->path, (long long) run, (long long) o.pid, (int) strcspn(o.place, " "), o.place);
+    return 0;
+}
+
+/* Removes the cases that are to be run again. */
+static int remove_incomplete(struct results *r, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "DELETE FROM cases WHERE run = ?1 AND ((SELECT count(*) FROM verdicts v "
+                        "WHERE v.case_id = cases.case_id) <> ?2 OR (spec IS NULL AND EXISTS "
+                        "(SELECT 1 FROM failures f WHERE f.case_id = cases.case_id)))",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    sqlite3_bind_int64(s, 2, r->n_targets);
+    return run_once(r, s, w);
+}
+
 int results_resume_run(struct results *r, const struct run_row *run,
                        const struct target_row *targets, uint32_t n_targets, struct why *w)
 {
     int64_t id = 0;
-    int found = find_run(r, run, targets, n_targets, &id, w);
-    if (found <= 0)
-        return found;
+    /* The first pass only reads, so that a run in progress is rejected without waiting for its
+     * writer; the second one is in a write transaction, so that no other process resumes the run.
+     */
+    for (int i = 0; i < 2; i++) {
+        int found = find_run(r, run, targets, n_targets, &id, w);
+        if (found <= 0)
+            return found;
+        TRY(check_owner(r, id, w));
+        TRY(results_begin(r, w));
+    }
     r->run = id;
     r->n_targets = n_targets;
-    TRY(results_begin(r, w));
-    /* Cases that lack the verdict of some target are run again. */
-    sqlite3_stmt *s;
-    TRY(results_prepare(r,
-                        "DELETE FROM cases WHERE run = ?1 AND (SELECT count(*) FROM verdicts v "
-                        "WHERE v.case_id = cases.case_id) <> ?2",
-                        &s, w));
-    sqlite3_bind_int64(s, 1, r->run);
-    sqlite3_bind_int64(s, 2, r->n_targets);
-    TRY(run_once(r, s, w));
+    TRY(results_set_owner(r, run_owner_self(), w));
+    TRY(remove_incomplete(r, w));
     TRY(results_commit(r, w));
     return 1;
 }
@@ -129,7 +218,7 @@ int results_resume_run(struct results *r, const struct run_row *run,
 int results_finish_run(struct results *r, double seconds, struct why *w)
 {
     sqlite3_stmt *s;
-    TRY(results_begin(r, w));
+    TRY(beat(r, r->owner.heartbeat, w));
     TRY(results_prepare(r,
                         "UPDATE runs SET finished = strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), "
                         "seconds = ?2 WHERE run = ?1",
@@ -137,6 +226,7 @@ int results_finish_run(struct results *r, double seconds, struct why *w)
     sqlite3_bind_int64(s, 1, r->run);
     sqlite3_bind_double(s, 2, seconds);
     TRY(run_once(r, s, w));
+    TRY(results_set_owner(r, (struct run_owner){ 0 }, w));
     return results_commit(r, w);
 }
 
@@ -159,6 +249,24 @@ int results_each_verdict(struct results *r,
     }
     sqlite3_finalize(s);
     return step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
+int results_each_note(struct results *r,
+                      int (*each)(uint32_t target, const char *text, void *user, struct why *w),
+                      void *user, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "SELECT t.ordinal, n.text FROM run_notes n JOIN targets t USING (target) "
+                        "WHERE n.run = ?1 ORDER BY 1, 2",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    int step = SQLITE_DONE, failed = 0;
+    while (!failed && (step = sqlite3_step(s)) == SQLITE_ROW)
+        failed = each((uint32_t) sqlite3_column_int(s, 0), (const char *) sqlite3_column_text(s, 1),
+                      user, w);
+    sqlite3_finalize(s);
+    return failed || step == SQLITE_DONE ? failed : results_failed(r, w);
 }
 
 /* ---- finding a case again */

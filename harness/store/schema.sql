@@ -7,13 +7,23 @@
 --      |1
 --      |n
 --     case_operations                which operations, in which type, a case exercises
+--     runs 1 --- n run_notes         what was noticed about a target during the whole run
 --
--- Verdicts are the closed list of harness/check/verdict.c, which also defines which of them conform:
--- results_schema() replaces :verdicts and :conforming by their names.
+-- A case is written in one transaction, with its operations, verdicts and specification.
+-- verdict_names is the closed list of harness/check/verdict.c, which also defines which of them conform;
+-- its rows are added when a database is opened for writing.
 -- Where a verdict has an output, NULL in a column of numbers is NaN.
+--
+-- Version 2 (version 1 lacks what is marked "since 2"; opening a database of version 1 for writing
+-- upgrades it).  Columns marked "reserved" are not written yet.
 
 PRAGMA application_id = 1212238937; -- "HALY"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
+
+CREATE TABLE verdict_names (        -- since 2
+    name        TEXT PRIMARY KEY,
+    conforming  INTEGER NOT NULL
+) WITHOUT ROWID;
 
 CREATE TABLE runs (
     run         INTEGER PRIMARY KEY,
@@ -25,7 +35,12 @@ CREATE TABLE runs (
     n_cases     INTEGER NOT NULL,   -- planned
     started     TEXT NOT NULL,      -- UTC, ISO 8601
     finished    TEXT,               -- NULL: still running, killed or interrupted
-    seconds     REAL NOT NULL DEFAULT 0
+    seconds     REAL NOT NULL DEFAULT 0,
+    -- The process that writes the run (since 2).  All NULL: none; the run is finished or was left in order.
+    owner_pid   INTEGER,
+    owner_start INTEGER,            -- when that process was started, in ticks since boot
+    owner_place TEXT,               -- host, boot and PID namespace, in which owner_pid has a meaning
+    heartbeat   INTEGER             -- seconds since 1970, UTC: the owner was alive then
 );
 
 CREATE TABLE targets (
@@ -52,6 +67,7 @@ CREATE TABLE cases (
     n_operations INTEGER NOT NULL,  -- of the main graph
     spec        TEXT,               -- .mod.py of a case that is not conforming on some target
     dot         TEXT,               -- graph_dump_dot() of such a case: the report draws it
+    suite       TEXT,               -- reserved (since 2): conformance suite; NULL: of none
     UNIQUE (run, ordinal)
 );
 CREATE INDEX cases_by_name ON cases (name);
@@ -66,7 +82,7 @@ CREATE TABLE case_operations (
 CREATE TABLE verdicts (
     case_id     INTEGER NOT NULL REFERENCES cases ON DELETE CASCADE,
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
-    verdict     TEXT NOT NULL CHECK (verdict IN (:verdicts)),
+    verdict     TEXT NOT NULL REFERENCES verdict_names,
     was         TEXT,               -- of a waived case: the verdict that is waived
     why         TEXT NOT NULL,      -- "" for a plain pass
     judge       TEXT NOT NULL,      -- "cts", "bound"
@@ -87,7 +103,28 @@ CREATE TABLE verdicts (
     bound       REAL,
     ratio       REAL,
     replay      TEXT,               -- command that runs this case alone; NULL when conforming
+    -- Since 2, and NULL where there is none:
+    confirmed   TEXT,               -- of a death: "repeats" in a fresh process, "does not repeat; after case NAME"
+    printed     TEXT,               -- what the driver printed in a case that does not conform
+    backtrace   TEXT,               -- of the driver's crash
+    -- Reserved (since 2): the first wrong operation, judged alone on the reference's values, and its worst element.
+    blamed_operation TEXT,
+    blamed_index INTEGER,           -- among the operations of the main graph
+    blamed_place TEXT,
+    blamed_expected REAL,
+    blamed_actual REAL,
+    blamed_bound REAL,
+    blamed_ratio REAL,
+    shrunk      TEXT,               -- reserved (since 2): .mod.py of the smallest model with this verdict and blame
+    bucket      TEXT,               -- reserved (since 2): the structure of the shrunk model, which groups failures
     PRIMARY KEY (case_id, target)
+) WITHOUT ROWID;
+
+CREATE TABLE run_notes (            -- since 2
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
+    text        TEXT NOT NULL,      -- "memory grows after warm-up by 12 MB in 5,000 cases"
+    PRIMARY KEY (run, target, text)
 ) WITHOUT ROWID;
 
 -- One row per verdict with everything that belongs to it.
@@ -97,7 +134,8 @@ CREATE VIEW details AS
            v.verdict, v.was, v.why, v.judge, v.stage, v.status, v.ms, v.device_ns,
            v.checked, v.wrong, v.output, v.element, v.place, v.operation, v.type,
            v.expected, v.actual, v.bound, v.ratio, v.replay, c.spec, c.dot,
-           v.verdict IN (:conforming) AS conforming
+           v.verdict IN (SELECT name FROM verdict_names WHERE conforming) AS conforming,
+           v.confirmed, v.printed, v.backtrace
     FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING (target);
 
 CREATE VIEW failures AS

@@ -1,18 +1,17 @@
 #include "harness/trace/trace_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "golden/base/output_file.h"
 #include "golden/base/trace.h"
 
 /* A piece of the file belongs to one process.  It begins with a line end, holds complete events,
@@ -27,8 +26,7 @@ struct shared {
 
 static struct {
     int fd;
-    const char *path;
-    bool is_new;
+    struct output_file output;
     struct shared *shared;
     pthread_mutex_t lock; /* protects piece, its content, and used */
     char *piece;          /* of this process; NULL: none */
@@ -195,29 +193,18 @@ void trace_file_name_process(const char *name)
 
 /* ---- beginning and end */
 
-static int system_error(const char *path, struct why *w)
-{
-    return why_fail(w, WHY_INVALID, "%s: %s", path, strerror(errno));
-}
-
 int trace_file_start(const char *path, struct why *w)
 {
     struct stat st;
 
-    file.is_new = access(path, F_OK) < 0;
-    file.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    if (file.fd < 0 || fstat(file.fd, &st) < 0)
-        return system_error(path, w);
-    REQUIRE(w, S_ISREG(st.st_mode), "%s: not a regular file", path);
-    REQUIRE(w, flock(file.fd, LOCK_EX | LOCK_NB) == 0, "%s: another process writes a trace to it",
-            path);
-    if (ftruncate(file.fd, 0) < 0)
-        return system_error(path, w);
-    file.path = path;
+    TRY(output_file_check(path, w));
+    REQUIRE(w, stat(path, &st) < 0 || S_ISREG(st.st_mode), "%s: not a regular file", path);
+    TRY(output_file_open(path, &file.output, w));
     file.shared =
         mmap(NULL, sizeof *file.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (file.shared == MAP_FAILED || pthread_atfork(before_fork, after_fork, in_child) != 0)
         return why_no_memory_for(w, "a trace");
+    file.fd = fileno(file.output.to);
     process = getpid();
     memset(blank, ' ', sizeof blank);
     trace_set_sink(take, NULL);
@@ -243,7 +230,9 @@ static size_t keep_lines(char *piece, size_t bytes)
 
 static int write_at(const char *bytes, size_t n, uint64_t at, struct why *w)
 {
-    return pwrite(file.fd, bytes, n, (off_t) at) == (ssize_t) n ? 0 : system_error(file.path, w);
+    if (pwrite(file.fd, bytes, n, (off_t) at) == (ssize_t) n)
+        return 0;
+    return why_fail(w, WHY_SYSTEM, "%s: cannot be written: %s", file.output.path, strerror(errno));
 }
 
 /* Moves the complete lines of all pieces together, and closes the array without a comma after its
@@ -257,7 +246,7 @@ static int complete(struct why *w)
     for (uint64_t at = 0; at < atomic_load(&file.shared->end); at += PIECE) {
         ssize_t bytes = pread(file.fd, room, PIECE, (off_t) at);
         if (bytes < 0)
-            return system_error(file.path, w);
+            return why_file(w, file.output.path, errno);
         size_t n = keep_lines(room, (size_t) bytes);
         TRY(write_at(room, n, end, w));
         end += n;
@@ -265,7 +254,8 @@ static int complete(struct why *w)
     const char *rest = end > begin ? "\n]\n" : "]\n";
     uint64_t at = end > begin ? end - strlen(",\n") : end;
     TRY(write_at(rest, strlen(rest), at, w));
-    return ftruncate(file.fd, (off_t) (at + strlen(rest))) < 0 ? system_error(file.path, w) : 0;
+    bool cut = ftruncate(file.fd, (off_t) (at + strlen(rest))) == 0;
+    return cut ? 0 : why_file(w, file.output.path, errno);
 }
 
 int trace_file_end(bool keep, struct why *w)
@@ -273,11 +263,13 @@ int trace_file_end(bool keep, struct why *w)
     if (file.fd < 0)
         return 0;
     trace_set_sink(NULL, NULL);
-    if (!keep && file.is_new)
-        return unlink(file.path) < 0 ? system_error(file.path, w) : 0;
-    TRY(complete(w));
-    if (atomic_load(&file.shared->is_cut))
-        return why_fail(w, WHY_SYSTEM, "%s: the trace is incomplete: out of disk space or memory",
-                        file.path);
-    return 0;
+    int failed = keep ? complete(w) : 0;
+    bool is_cut = keep && !failed && atomic_load(&file.shared->is_cut);
+    if (is_cut) /* what there is of it is kept */
+        why_fail(w, WHY_SYSTEM, "%s: the trace is incomplete: out of disk space or memory",
+                 file.output.path);
+    file.fd = -1;
+    if (output_file_close(&file.output, keep && !failed, w) < 0)
+        return -1;
+    return is_cut ? -1 : failed;
 }

@@ -3,8 +3,8 @@
  *
  * All processes of a run write to one file, each into mapped pieces of its own, so that events
  * survive when their process is killed.  The process that started the trace compacts the file at
- * the end and closes the array; if it is killed itself the array stays open, which both viewers
- * accept. */
+ * the end, closes the array and gives the file its name (golden/base/output_file.h); if it is
+ * killed itself, PATH.halcyon-part has an array that is not closed, which both viewers accept. */
 #ifndef HARNESS_TRACE_FILE_H
 #define HARNESS_TRACE_FILE_H
 
@@ -12,13 +12,13 @@
 
 #include "golden/base/why.h"
 
-/* Starts tracing to a file, which is replaced.  To be called before workers are forked; path must
- * stay valid until the end. */
+/* Starts tracing to a file, which is replaced at the end.  To be called before workers are forked.
+ */
 int trace_file_start(const char *path, struct why *w);
 /* Sets the name that viewers show for this process.  Does nothing when tracing is off. */
 void trace_file_name_process(const char *name);
-/* Ends tracing and completes the file, after all other processes have ended.  keep: false removes
- * the file if it did not exist before.  Does nothing when tracing was not started. */
+/* Ends tracing and completes the file, after all other processes have ended.  keep: false leaves
+ * what was there before.  Does nothing when tracing was not started. */
 int trace_file_end(bool keep, struct why *w);
 
 #endif

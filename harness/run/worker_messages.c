@@ -1,0 +1,123 @@
+/* The messages of a worker about its case. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/run/campaign_worker.h"
+#include "reports/reports.h"
+#include "specs/specs.h"
+
+void message_case(struct worker_pool_link *l, const struct example *e, int level)
+{
+    const struct graph *g = &e->model.graph[0];
+    struct case_message head = { MESSAGE_CASE, level, g->n_operations };
+    struct buffer b = { 0 };
+    buffer_put(&b, &head, sizeof head);
+    for (uint32_t k = 0; k < e->model.n_graphs; k++)
+        for (uint32_t i = 0; i < e->model.graph[k].n_operations; i++) {
+            const struct operation *p = &e->model.graph[k].operation[i];
+            char text[48];
+            buffer_printf(&b, "%s\t%s\n", operation_name(p->code, text),
+                          operation_type(&e->model.graph[k], p));
+        }
+    if (!b.failed)
+        worker_pool_send(l, b.data, b.length);
+    buffer_done(&b);
+}
+
+void message_text(struct worker_pool_link *l, enum message_kind kind, const char *text)
+{
+    struct buffer b = { 0 };
+    uint32_t head = kind;
+    buffer_put(&b, &head, sizeof head);
+    buffer_puts(&b, text);
+    if (!b.failed && *text)
+        worker_pool_send(l, b.data, b.length);
+    buffer_done(&b);
+}
+
+void message_verdict(struct worker_pool_link *l, uint32_t target, const struct check_result *r)
+{
+    struct verdict_message m = { MESSAGE_VERDICT, target, *r };
+    worker_pool_send(l, &m, sizeof m);
+}
+
+/* Everything that a FILE gets, as a string.  NULL where writing failed. */
+static char *write_text(const struct example *e, size_t *ret_length,
+                        int (*put)(const struct example *e, FILE *to, struct why *w))
+{
+    char *text = NULL;
+    struct why why;
+    FILE *to = open_memstream(&text, ret_length);
+    if (!to)
+        return NULL;
+    int failed = put(e, to, &why);
+    if (fclose(to) != 0 || failed < 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static int put_spec(const struct example *e, FILE *to, struct why *w)
+{
+    return specs_write_modpy(e, NULL, to, w);
+}
+
+static int put_dot(const struct example *e, FILE *to, struct why *w)
+{
+    return graph_dump_dot(&e->model, e->name, NULL, to, w);
+}
+
+/* Sends a head, two texts, then the specification and the graph of the case. */
+static void send_with_spec(struct worker_pool_link *l, const struct example *e, void *head,
+                           size_t size, const char *printed, const char *backtrace,
+                           uint64_t *spec_length)
+{
+    size_t length = 0, dot_length = 0;
+    char *spec = write_text(e, &length, put_spec), *dot = write_text(e, &dot_length, put_dot);
+    struct buffer b = { 0 };
+    *spec_length = spec ? length : 0;
+    buffer_put(&b, head, size);
+    buffer_puts(&b, printed);
+    buffer_puts(&b, backtrace);
+    if (spec)
+        buffer_put(&b, spec, length);
+    if (dot)
+        buffer_put(&b, dot, dot_length);
+    if (!b.failed)
+        worker_pool_send(l, b.data, b.length);
+    buffer_done(&b);
+    free(spec);
+    free(dot);
+}
+
+void message_spec(struct worker_pool_link *l, const struct example *e)
+{
+    struct spec_message head = { .kind = MESSAGE_SPEC };
+    send_with_spec(l, e, &head, sizeof head, "", "", &head.spec_length);
+}
+
+void message_amend(struct worker_pool_link *l, uint32_t target, uint64_t ordinal,
+                   const struct check_result *r, const char *printed, const char *backtrace,
+                   const struct example *e)
+{
+    struct amend_message head = { .kind = MESSAGE_AMEND,
+                                  .target = target,
+                                  .ordinal = ordinal,
+                                  .printed_length = strlen(printed),
+                                  .backtrace_length = strlen(backtrace),
+                                  .result = *r };
+    send_with_spec(l, e, &head, sizeof head, printed, backtrace, &head.spec_length);
+}
+
+void message_note(struct worker_pool_link *l, uint32_t target, const char *text)
+{
+    struct note_message head = { MESSAGE_NOTE, target };
+    struct buffer b = { 0 };
+    buffer_put(&b, &head, sizeof head);
+    buffer_puts(&b, text);
+    if (!b.failed)
+        worker_pool_send(l, b.data, b.length);
+    buffer_done(&b);
+}
