@@ -11,11 +11,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 20000 };
+enum { BUSY_MS = 20000, APPLICATION = 1212238937 }; /* harness/store/schema.sql */
+
+/* The operating system's error behind the last error of SQLite; 0: none is known. */
+static int system_error(sqlite3 *db, int error)
+{
+    int code = sqlite3_errcode(db), known = sqlite3_system_errno(db);
+    if (code != SQLITE_IOERR && code != SQLITE_CANTOPEN && code != SQLITE_FULL)
+        return 0;
+    return known ? known : why_is_shortage(error) ? error : 0;
+}
+
+int database_failed(sqlite3 *db, const char *path, struct why *w)
+{
+    int error = system_error(db, errno), code = sqlite3_errcode(db);
+    bool bad_file = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_READONLY ||
+                    code == SQLITE_CANTOPEN || code == SQLITE_ERROR;
+    enum why_code kind = bad_file && !why_is_shortage(error) ? WHY_INVALID : WHY_SYSTEM;
+    if (error)
+        return why_fail(w, kind, "%s: %s (%s)", path, sqlite3_errmsg(db), strerror(error));
+    return why_fail(w, kind, "%s: %s", path, sqlite3_errmsg(db));
+}
 
 static int fail(const char *path, sqlite3 *db, struct why *w)
 {
-    why_fail(w, WHY_INVALID, "%s: %s", path, db ? sqlite3_errmsg(db) : "no memory");
+    if (db)
+        database_failed(db, path, w);
+    else
+        why_no_memory(w);
     sqlite3_close(db);
     return -1;
 }
@@ -85,5 +108,32 @@ int database_read(const char *path, sqlite3 **ret_db, struct why *w)
     if (code != SQLITE_OK)
         return fail(path, db, w);
     *ret_db = db;
+    return 0;
+}
+
+int database_version(sqlite3 *db, const char *path, int *ret_version, struct why *w)
+{
+    static const char sql[] = "SELECT application_id, user_version, (SELECT count(*) FROM "
+                              "sqlite_schema) FROM pragma_application_id, pragma_user_version";
+    sqlite3_stmt *row;
+    int64_t id = 0, version = 0, tables = 0;
+    int code = sqlite3_prepare_v2(db, sql, -1, &row, NULL);
+    if (code == SQLITE_OK && (code = sqlite3_step(row)) == SQLITE_ROW) {
+        id = sqlite3_column_int64(row, 0);
+        version = sqlite3_column_int64(row, 1);
+        tables = sqlite3_column_int64(row, 2);
+    }
+    sqlite3_finalize(row);
+    if (code != SQLITE_ROW)
+        return database_failed(db, path, w);
+    if (!tables && !id && !version) {
+        *ret_version = 0;
+        return 0;
+    }
+    REQUIRE(w, id == APPLICATION, "%s: not a results database of halcyon", path);
+    REQUIRE(w, version >= 1 && version <= DATABASE_VERSION,
+            "%s: has schema version %lld, expected 1 to %d", path, (long long) version,
+            DATABASE_VERSION);
+    *ret_version = (int) version;
     return 0;
 }

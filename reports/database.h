@@ -11,4 +11,14 @@ struct sqlite3;
  * check that it is a results database.  *ret_db is to be closed with sqlite3_close(). */
 int database_read(const char *path, struct sqlite3 **ret_db, struct why *w);
 
+/* Fails with SQLite's last error: WHY_INVALID for a file that cannot be used, WHY_SYSTEM for other
+ * reasons.  Returns -1. */
+int database_failed(struct sqlite3 *db, const char *path, struct why *w);
+
+/* Version of the schema (harness/store/schema.sql) that this Halcyon writes. */
+enum { DATABASE_VERSION = 2 };
+/* The schema's version, 1 to DATABASE_VERSION; 0: the database is empty.  A database that is not
+ * Halcyon's, or newer, is WHY_INVALID. */
+int database_version(struct sqlite3 *db, const char *path, int *ret_version, struct why *w);
+
 #endif

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "golden/base/output_file.h"
 #include "reports/database.h"
 #include "reports/escape.h"
 #include "reports/report_internal.h"
@@ -18,11 +18,14 @@
 
 extern const char report_css[], report_js[];
 
-enum { APPLICATION = 1212238937, SCHEMA_VERSION = 1 }; /* harness/store/schema.sql */
-
 const char *const report_verdict[N_VERDICTS] = { "pass",  "waived",    "unsupported",
                                                  "fail",  "violation", "refused",
                                                  "crash", "hang",      "error" };
+
+/* Gives a database of version 1 the columns of version 2 that the page shows. */
+static const char as_version_2[] =
+    "CREATE TEMP VIEW details AS SELECT *, NULL AS confirmed, NULL AS printed, NULL AS backtrace "
+    "FROM main.details";
 
 /* Creates the table of verdicts that the page covers. */
 static const char shown[] =
@@ -34,7 +37,7 @@ static const char shown[] =
 
 static int fail_query(const struct report *r, struct why *w)
 {
-    return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));
+    return database_failed(r->db, r->path, w);
 }
 
 int report_each(const struct report *r, const char *sql, int64_t number, report_row *each,
@@ -99,13 +102,13 @@ void report_put_ms(const struct report *r, double ms)
 
 static int open_results(struct report *r, int64_t run, struct why *w)
 {
-    int64_t application, version, runs, newest;
+    int64_t runs, newest;
+    int version;
     TRY(database_read(r->path, &r->db, w));
-    TRY(report_number(r, "PRAGMA application_id", &application, w));
-    REQUIRE(w, application == APPLICATION, "%s: not a results database of halcyon", r->path);
-    TRY(report_number(r, "PRAGMA user_version", &version, w));
-    REQUIRE(w, version == SCHEMA_VERSION, "%s: has schema version %lld, expected %d", r->path,
-            (long long) version, SCHEMA_VERSION);
+    TRY(database_version(r->db, r->path, &version, w));
+    REQUIRE(w, version, "%s: the database is empty", r->path);
+    if (version == 1 && sqlite3_exec(r->db, as_version_2, NULL, NULL, NULL) != SQLITE_OK)
+        return fail_query(r, w);
     char sql[sizeof(shown) + 24], count[96];
     snprintf(count, sizeof(count), "SELECT count(*) FROM runs WHERE %lld IN (0, run)",
              (long long) run);
@@ -114,9 +117,7 @@ static int open_results(struct report *r, int64_t run, struct why *w)
     REQUIRE(w, runs > 0 || !run, "%s: has no run %lld; the newest is %lld", r->path,
             (long long) run, (long long) newest);
     snprintf(sql, sizeof(sql), shown, (long long) run);
-    if (sqlite3_exec(r->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));
-    return 0;
+    return sqlite3_exec(r->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail_query(r, w);
 }
 
 static int count_verdict(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
@@ -150,27 +151,18 @@ static int put_page(const struct report *r, int64_t run, struct why *w)
     return 0;
 }
 
-/* Writes to a temporary file and renames it, so that no partial page is ever visible. */
 static int write_page(struct report *r, const char *dir, int64_t run, struct why *w)
 {
-    char part[4096], whole[4096];
+    char path[4096];
+    struct output_file f;
+    int n = snprintf(path, sizeof(path), "%s/index.html", dir);
+    REQUIRE(w, n > 0 && n < (int) sizeof(path), "%.80s...: path is too long", dir);
     if (mkdir(dir, 0777) < 0 && errno != EEXIST)
-        return why_fail(w, WHY_INVALID, "%s: %s", dir, strerror(errno));
-    int n = snprintf(part, sizeof(part), "%s/.index.html.%ld", dir, (long) getpid());
-    snprintf(whole, sizeof(whole), "%s/index.html", dir);
-    REQUIRE(w, n > 0 && n < (int) sizeof(part), "%.80s...: path is too long", dir);
-    r->to = fopen(part, "we");
-    if (!r->to)
-        return why_fail(w, WHY_INVALID, "%s: %s", part, strerror(errno));
+        return why_file(w, dir, errno);
+    TRY(output_file_open(path, &f, w));
+    r->to = f.to;
     int failed = put_page(r, run, w);
-    bool written = !ferror(r->to);
-    if (fclose(r->to))
-        written = false;
-    if (!failed && (!written || rename(part, whole) < 0))
-        failed = why_fail(w, WHY_SYSTEM, "%s: %s", whole, strerror(errno));
-    if (failed)
-        unlink(part);
-    return failed;
+    return output_file_close(&f, !failed, w) < 0 ? -1 : failed;
 }
 
 int report_write(const char *db_path, const char *dir, int64_t run, struct why *w)

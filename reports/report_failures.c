@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/database.h"
 #include "reports/escape.h"
 #include "reports/graph_layout.h"
 #include "reports/report_internal.h"
@@ -16,7 +17,7 @@ enum {
     SHOWN_WHOLE = 200,
     SHOWN_ROWS = 2000,
     LARGEST_GRAPH = 400 * 1000, /* bytes of DOT; larger ones take too long to lay out */
-    LARGEST_SPEC = 60 * 1000    /* bytes shown */
+    LARGEST_TEXT = 60 * 1000    /* bytes shown */
 };
 
 /* SQL function: a reason with each number replaced by "#". */
@@ -81,14 +82,18 @@ enum {
     RATIO,
     REPLAY,
     SPEC,
-    DOT
+    DOT,
+    CONFIRMED,
+    PRINTED,
+    BACKTRACE
 };
 
 static const char select_case[] =
     "SELECT d.name, d.verdict, d.why, d.stage, d.status, d.judge, d.ms, d.device_ns, d.level, "
     "d.n_operations, d.checked, d.wrong, d.output, d.place, d.operation, d.type, d.expected, "
     "d.actual, "
-    "d.bound, d.ratio, d.replay, d.spec, d.dot FROM bad b JOIN details d "
+    "d.bound, d.ratio, d.replay, d.spec, d.dot, d.confirmed, d.printed, d.backtrace FROM bad b "
+    "JOIN details d "
     "ON d.case_id = b.case_id AND d.target_ordinal = b.target_ordinal "
     "WHERE b.family = ?1 AND b.pick <= %d ORDER BY b.place";
 
@@ -188,18 +193,19 @@ static void put_graph(const struct report *r, const char *dot, int64_t mark_outp
     free(svg);
 }
 
-static void put_spec(const struct report *r, const char *spec)
+/* A text in a section that is folded at first; nothing for NULL. */
+static void put_text(const struct report *r, const char *title, const char *text)
 {
-    if (!spec)
+    if (!text)
         return;
-    size_t length = strlen(spec);
-    fputs("<details class=\"spec\"><summary class=\"soft\">specification</summary><pre>", r->to);
-    escape_put(spec, LARGEST_SPEC, r->to);
+    size_t length = strlen(text);
+    fprintf(r->to, "<details class=\"spec\"><summary class=\"soft\">%s</summary><pre>", title);
+    escape_put(text, LARGEST_TEXT, r->to);
     fputs("</pre>", r->to);
-    if (length > LARGEST_SPEC)
+    if (length > LARGEST_TEXT)
         fprintf(r->to,
                 "<p class=\"soft\">The first %d of %zu bytes; the database has the whole text.</p>",
-                LARGEST_SPEC, length);
+                LARGEST_TEXT, length);
     fputs("</details>\n", r->to);
 }
 
@@ -223,6 +229,7 @@ static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struc
     put_worst(r, row);
 
     fputs("<dl>\n", r->to);
+    put_fact(r, row, "run again", CONFIRMED);
     put_fact(r, row, "stage", STAGE);
     put_fact(r, row, "HAL status", STATUS);
     put_fact(r, row, "judge", JUDGE);
@@ -243,7 +250,9 @@ static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struc
     put_graph(r, (const char *) sqlite3_column_text(row, DOT),
               output ? sqlite3_column_int64(row, OUTPUT) : -1);
     fputs("</div></div>\n", r->to);
-    put_spec(r, (const char *) sqlite3_column_text(row, SPEC));
+    put_text(r, "printed by the driver", (const char *) sqlite3_column_text(row, PRINTED));
+    put_text(r, "backtrace", (const char *) sqlite3_column_text(row, BACKTRACE));
+    put_text(r, "specification", (const char *) sqlite3_column_text(row, SPEC));
     fputs("</section>\n", r->to);
     return 0;
 }
@@ -312,7 +321,7 @@ int report_put_failures(const struct report *r, struct why *w)
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
     if (sqlite3_create_function(r->db, "gist", 1, flags, NULL, gist, NULL, NULL) != SQLITE_OK ||
         sqlite3_exec(r->db, create_bad, NULL, NULL, NULL) != SQLITE_OK)
-        return why_fail(w, WHY_INVALID, "%s: %s", r->path, sqlite3_errmsg(r->db));
+        return database_failed(r->db, r->path, w);
     TRY(report_number(r, "SELECT count(*) FROM bad", &n, w));
     if (!n)
         return 0;

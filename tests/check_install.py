@@ -110,6 +110,8 @@ def check_program(version, models):
     call("halcyon", "random", "--seed", 1, "--count", 20, "--ops", "1-5", *TARGETS)
     call("halcyon", "report", "-o", "the report")
     require("<html" in pathlib.Path("the report/index.html").read_text().lower(), "report")
+    isolated = call("halcyon", "random", "--count", 20, "-d", "sim:cpu?fault=last-tap-dropped", expect=1)
+    require("allowed error" in isolated, f"a driver in its own process: {isolated}")
     require("<svg" in call("halcyon", "dump", "random/s1/i1", "--format", "svg"), "Graphviz")
 
 
@@ -172,6 +174,7 @@ OFFERED = [
     (["ran"], ["random"]),
     (["run", "--judg"], ["--judge"]),
     (["run", "--judge", ""], ["cts", "bound"]),
+    (["run", "--isolate", ""], ["foreign", "all", "none"]),
     (["dump", "--format", "s"], ["svg", "spec"]),
     (["random", "-d", "sim:c"], ["sim:cpu"]),
     (["random", "-d", "'sim:cpu?fault=hang"], ["sim:cpu?fault=hang"]),
@@ -230,6 +233,7 @@ def use(task):
         os.environ.update(kept, PATH=f"{root}/bin:/usr/bin:/bin", HOME=str(folder), LC_ALL="C.UTF-8",
                           PWD=str(folder))
         check_linking(root / "bin/halcyon", task["trees"])
+        check_linking(root / "libexec/halcyon/halcyon-driver-host", task["trees"])
         check_program(task["version"], task["models"])
         check_profiles(root / "share")
         check_driver(root)

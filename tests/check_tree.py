@@ -26,7 +26,8 @@ MAY_USE = {
 # directly in the folder, which are public. Files directly in a folder may include all its rooms.
 ROOMS = {
     "golden": ["base", "math", "model", "exec", "judge", "ops", "extensions"],
-    "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "service", "remote", "client"],
+    "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "service", "remote", "isolation",
+            "client", "host"],
     "specs": ["python"],
     "harness": ["skeleton", "trace", "check", "cli", "store", "run", "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 double bench_now(void)
@@ -32,4 +33,19 @@ void *bench_must(void *p)
         exit(EXIT_FAILURE);
     }
     return p;
+}
+
+double bench_process_memory(long pid)
+{
+    char path[64], line[256];
+    double kilobytes = 0;
+
+    snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", pid);
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "Pss:", 4))
+            kilobytes = strtod(line + 4, NULL);
+    if (f)
+        fclose(f);
+    return kilobytes * 1024;
 }

@@ -10,5 +10,7 @@ double bench_now(void);
 double bench_median(double *x, size_t n);
 /* Returns p; exits the program with a message if p is NULL. */
 void *bench_must(void *p);
+/* Proportional set size (PSS) of a process in bytes; 0: it has ended. */
+double bench_process_memory(long pid);
 
 #endif

@@ -429,21 +429,6 @@ static double median_process(const char *const *argv)
     return bench_median(times, rounds);
 }
 
-/* Proportional set size (PSS) of a process in bytes; 0: it has ended. */
-static double memory_of(long pid)
-{
-    char path[64], line[256];
-    double kilobytes = 0;
-    snprintf(path, sizeof path, "/proc/%ld/smaps_rollup", pid);
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f))
-        if (!strncmp(line, "Pss:", 4))
-            kilobytes = strtod(line + 4, NULL);
-    if (f)
-        fclose(f);
-    return kilobytes * 1024;
-}
-
 /* Time and memory that a process used until it ended. */
 struct usage {
     double wall, cpu; /* seconds */
@@ -454,11 +439,11 @@ struct usage {
 static void watch_memory(pid_t pid, struct usage *u)
 {
     char path[64];
-    double all = memory_of(pid);
+    double all = bench_process_memory(pid);
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
     FILE *f = fopen(path, "r");
     for (long child; f && fscanf(f, "%ld", &child) == 1;) {
-        double bytes = memory_of(child);
+        double bytes = bench_process_memory(child);
         u->child = bytes > u->child ? bytes : u->child;
         all += bytes;
     }
@@ -493,7 +478,7 @@ static double sleeper_memory(void)
 {
     pid_t pid = spawn((const char *const[]){ "/bin/sleep", "10", NULL });
     usleep(50000);
-    double bytes = memory_of(pid);
+    double bytes = bench_process_memory(pid);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     return bytes;

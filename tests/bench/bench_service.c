@@ -309,7 +309,7 @@ static void bench_service(bool apart)
     pid_t pid = fork();
     if (pid == 0)
         serve(path, apart ? 1 : -1);
-    for (int i = 0; i < 1000 && remote_open(path, 0, &d, &w) < 0; i++)
+    for (int i = 0; i < 1000 && remote_open(path, NULL, &d, &w) < 0; i++)
         usleep(10000);
     need(d, "service");
     if (apart) {

@@ -127,17 +127,17 @@ def check_workers(halcyon, folder):
 
 def check_crashes(halcyon, folder):
     run(halcyon, folder, "random", "--count", "10", "-d", "sim:cpu?fault=crash", "-j", "2",
-        "--trace", "b.json", status=1)
-    # The sections in which the process died are recorded, one for each case.
+        "--isolate", "none", "--trace", "b.json", status=1)
+    # The sections in which the process died are recorded, one for each case, and one for each that is
+    # confirmed.
     unfinished = load(folder / "b.json").unfinished()
     inner = [stack[-1]["name"] for stack in unfinished.values()]
-    assert inner == 10 * ["[NN_LD_PE]execute_synchronously"], inner
-
+    assert set(inner) == {"[NN_LD_PE]execute_synchronously"} and 10 <= len(inner) <= 20, inner
 
     run(halcyon, folder, "random", "--count", "2", "-d", "sim:cpu?fault=hang", "--timeout", "1", "-j", "2",
-        "--trace", "h.json", status=1)
+        "--isolate", "none", "--trace", "h.json", status=1)
     inner = [stack[-1]["name"] for stack in load(folder / "h.json").unfinished().values()]
-    assert inner == 2 * ["[NN_LD_PE]execute_synchronously"], inner
+    assert set(inner) == {"[NN_LD_PE]execute_synchronously"} and 2 <= len(inner) <= 4, inner
 
 
 def wait_for(path, process):
@@ -164,7 +164,7 @@ def check_service(halcyon, folder):
 
 
 def check_killed(halcyon, folder):
-    """After a kill the JSON array is not closed; all else holds."""
+    """After a kill the file has its temporary name, and the JSON array is not closed; all else holds."""
     process = subprocess.Popen([halcyon, "random", "--count", "1000000", "-d", "sim:cpu", "-j", "2",
                                 "--trace", "d.json", "--db", "y.db"], cwd=folder,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -172,7 +172,8 @@ def check_killed(halcyon, folder):
     process.kill()
     process.wait()
     time.sleep(1)  # its workers end later
-    text = (folder / "d.json").read_text().rstrip()
+    assert not (folder / "d.json").exists()
+    text = (folder / "d.json.halcyon-part").read_text().rstrip()
     assert text.endswith(","), text[-200:]
     trace = Trace(json.loads(text[:-1] + "]"))
     assert trace.layers["LD"], trace.layers
@@ -183,7 +184,7 @@ def check_refused(halcyon, folder):
         done = subprocess.run([halcyon, "devices", "--trace", path], cwd=folder, text=True,
                               capture_output=True)
         assert done.returncode == 2 and what in done.stderr, done.stderr
-    full = subprocess.run(["sh", "-c", 'trap "" XFSZ; ulimit -f 1000; exec "$0" devices sim:cpu --trace f.json',
+    full = subprocess.run(["sh", "-c", 'ulimit -f 1000; exec "$0" devices sim:cpu --trace f.json',
                            halcyon], cwd=folder, text=True, capture_output=True)
     assert full.returncode == 3 and "the trace is incomplete" in full.stderr, full.stderr
     load(folder / "f.json")

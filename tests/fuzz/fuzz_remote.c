@@ -285,7 +285,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     h.socket[0] = (struct pollfd){ .fd = pair[0], .events = POLLIN };
     if (pthread_create(&thread, NULL, serve, &h) != 0)
         abort();
-    if (remote_open_socket(pair[1], 0, &d, &w) == 0)
+    if (remote_open_socket(pair[1], NULL, &d, &w) == 0)
         use(d);
     pthread_join(thread, NULL);
     return 0;

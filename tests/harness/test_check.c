@@ -88,6 +88,19 @@ START_TEST(right_numbers_pass)
 }
 END_TEST
 
+START_TEST(the_cost_of_the_reference_extends_the_time_out)
+{
+    struct fixture f;
+    begin(&f, JUDGE_BOUND);
+    const uint64_t ns = f.check.reference_ns;
+    ck_assert_uint_gt(ns, 0);
+    ck_assert_uint_gt(check_extra_ns(&f.check), ns);
+    check_reference(&f.check); /* does nothing */
+    ck_assert_uint_eq(f.check.reference_ns, ns);
+    check_done(&f.check);
+}
+END_TEST
+
 START_TEST(wrong_numbers_fail_with_the_element)
 {
     struct fixture f;
@@ -464,6 +477,7 @@ Suite *check_suite(void)
 {
     TCase *t = tcase_create("check");
     tcase_add_test(t, right_numbers_pass);
+    tcase_add_test(t, the_cost_of_the_reference_extends_the_time_out);
     tcase_add_test(t, wrong_numbers_fail_with_the_element);
     tcase_add_test(t, the_reference_is_compared_with_expected_values);
     tcase_add_test(t, a_wrong_shape_is_a_violation);

@@ -1,5 +1,6 @@
-/* The results database: written rows are found again, runs are resumed, and files that are no
- * results database are rejected and not changed. */
+/* The results database: written cases are found again and replaced when written again, runs are
+ * resumed by one process at a time, databases of version 1 are read and upgraded, and files that
+ * are no results database are rejected and not changed. */
 #include <check.h>
 #include <math.h>
 #include <sqlite3.h>
@@ -7,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/store/results.h"
+#include "harness/store/junit.h"
+#include "reports/reports.h"
 #include "tests/support/check_main.h"
 
 static char folder[] = "/tmp/halcyon-test-XXXXXX";
@@ -71,44 +74,51 @@ static struct results *open_new(void)
     return r;
 }
 
-static int64_t add_case(struct results *r, uint64_t ordinal, const char *name)
+/* Writes a case of random/s7 with these verdicts; failing ones get a specification. */
+static void write_case(struct results *r, uint64_t ordinal, enum verdict first, enum verdict second)
 {
+    char name[32];
+    struct check_result result[2] = { a_fail(), a_fail() };
+    struct verdict_row verdict[2] = { { .result = &result[0] }, { .result = &result[1] } };
+    result[0].verdict = first;
+    result[1].verdict = second;
+    for (int t = 0; t < 2; t++)
+        verdict[t].replay = verdict_conforming(result[t].verdict) ? NULL : "replay";
+    bool conforming = verdict_conforming(first) && verdict_conforming(second);
+    snprintf(name, sizeof name, "random/s7/i%d", (int) ordinal);
     struct case_row c = { .ordinal = ordinal,
                           .name = name,
                           .seed = UINT64_MAX,
                           .index = ordinal,
                           .level = 3,
-                          .n_operations = 1 };
+                          .n_operations = 1,
+                          .operations = "ADD\tTENSOR_FLOAT32\nADD\tTENSOR_FLOAT32\n",
+                          .verdict = verdict };
+    if (!conforming)
+        c.spec = (struct spec_row){ "the spec", 8, "the graph" };
     struct why w;
-    int64_t id;
-    ck_assert_msg(results_add_case(r, &c, &id, &w) == 0, "%s", w.text);
-    return id;
+    ck_assert_msg(results_write_case(r, &c, &w) == 0, "%s", w.text);
 }
 
-static void add_verdict(struct results *r, int64_t id, uint32_t target, enum verdict v)
+static void run_sql(const char *sql)
 {
-    struct why w;
-    struct check_result result = a_fail();
-    result.verdict = v;
-    ck_assert_msg(
-        results_add_verdict(r, id, target, &result, v == VERDICT_PASS ? NULL : "replay", &w) == 0,
-        "%s", w.text);
+    sqlite3 *db;
+    char *error = NULL;
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_msg(sqlite3_exec(db, sql, NULL, NULL, &error) == SQLITE_OK, "%s", error);
+    sqlite3_close(db);
 }
 
-/* Writes a run that was killed after case 0 and one of the two targets of case 1. */
+/* Writes a run that was left after case 0 and one of the two targets of case 1. */
 static void write_killed_run(void)
 {
     struct results *r = open_new();
     struct why w;
     ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
-    int64_t id = add_case(r, 0, "random/s7/i0");
-    ck_assert_int_eq(results_add_operation(r, id, "ADD", "TENSOR_FLOAT32", &w), 0);
-    add_verdict(r, id, 0, VERDICT_PASS);
-    add_verdict(r, id, 1, VERDICT_FAIL);
-    ck_assert_int_eq(results_add_spec(r, id, "the spec", 8, "the graph", &w), 0);
-    id = add_case(r, 1, "random/s7/i1");
-    add_verdict(r, id, 0, VERDICT_PASS);
+    write_case(r, 0, VERDICT_PASS, VERDICT_FAIL);
+    write_case(r, 1, VERDICT_PASS, VERDICT_PASS);
     results_close(r);
+    run_sql("DELETE FROM verdicts WHERE case_id = 2 AND target = 2");
 }
 
 static int64_t query_int(const char *sql)
@@ -150,7 +160,7 @@ START_TEST(views_aggregate_verdicts)
     ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
     ck_assert_int_eq(query_int("SELECT count(*) FROM failures"), 1);
     ck_assert_int_eq(query_int("SELECT sum(n) FROM totals_by_operation WHERE operation = 'ADD'"),
-                     2);
+                     3);
     ck_assert_int_eq(query_int("SELECT actual IS NULL AND ratio > 1e300 FROM failures"), 1);
     ck_assert_int_eq(query_int("SELECT device_ns IS NULL FROM failures"), 1);
 }
@@ -163,15 +173,104 @@ START_TEST(verdicts_and_conformance_match_the_list)
     char sql[160];
     ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
     for (int v = 0; v < VERDICT_COUNT; v++)
-        add_verdict(r, add_case(r, (uint64_t) v, verdict_name[v]), 0, (enum verdict) v);
+        write_case(r, (uint64_t) v, (enum verdict) v, VERDICT_PASS);
     results_close(r);
-    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE name = verdict"), VERDICT_COUNT);
+    ck_assert_int_eq(query_int("SELECT count(DISTINCT verdict) FROM details"), VERDICT_COUNT);
     for (int v = 0; v < VERDICT_COUNT; v++) {
         snprintf(sql, sizeof sql, "SELECT conforming FROM details WHERE verdict = '%s'",
                  verdict_name[v]);
         ck_assert_msg(query_int(sql) == verdict_conforming((enum verdict) v), "%s",
                       verdict_name[v]);
     }
+}
+END_TEST
+
+START_TEST(a_case_written_again_is_replaced)
+{
+    struct results *r = open_new();
+    struct why w;
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    write_case(r, 0, VERDICT_FAIL, VERDICT_FAIL);
+    write_case(r, 0, VERDICT_PASS, VERDICT_FAIL);
+    ck_assert_int_eq(results_commit(r, &w), 0);
+    write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
+    results_close(r);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM cases WHERE spec IS NULL"), 1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM verdicts"), 2);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM case_operations"), 1);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM failures"), 0);
+}
+END_TEST
+
+START_TEST(a_verdict_is_amended)
+{
+    struct results *r = open_new();
+    struct why w;
+    struct check_result result = a_fail();
+    struct verdict_row late = { .result = &result, .printed = "text", .backtrace = "#0 main" };
+    struct spec_row spec = { "late spec", 9, NULL };
+    result.verdict = VERDICT_VIOLATION;
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
+    write_case(r, 1, VERDICT_FAIL, VERDICT_PASS);
+    ck_assert_int_eq(results_amend_case(r, 0, 1, &late, &spec, &w), 0);
+    ck_assert_int_eq(results_amend_case(r, 1, 1, &late, &spec, &w), 0);
+    ck_assert_int_eq(results_amend_case(r, 2, 1, &late, &spec, &w), -1);
+    results_close(r);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE verdict = 'violation' AND "
+                               "printed = 'text' AND backtrace = '#0 main'"),
+                     2);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM cases WHERE ordinal = 0 AND spec = 'late "
+                               "spec' OR ordinal = 1 AND spec = 'the spec'"),
+                     2);
+}
+END_TEST
+
+START_TEST(junit_has_what_the_driver_printed)
+{
+    struct results *r = open_new();
+    struct why w;
+    struct check_result result = a_fail();
+    struct verdict_row late = { .result = &result, .printed = "<a>\nb", .backtrace = "#0 main" };
+    struct spec_row spec = { 0 };
+    char name[80], text[2000] = "";
+    strcpy(result.confirmed, "repeats");
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    write_case(r, 0, VERDICT_PASS, VERDICT_PASS);
+    ck_assert_int_eq(results_amend_case(r, 0, 1, &late, &spec, &w), 0);
+    snprintf(name, sizeof name, "%s/j.xml", folder);
+    ck_assert_int_eq(junit_write(r, name, &w), 0);
+    results_close(r);
+    FILE *file = fopen(name, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
+    fclose(file);
+    ck_assert_int_eq(unlink(name), 0);
+    ck_assert_msg(strstr(text,
+                         "<system-out>run again:&#10;repeats&#10;printed:&#10;&lt;a&gt;&#10;b&#10;"
+                         "backtrace:&#10;#0 main</system-out>"),
+                  "%s", text);
+}
+END_TEST
+
+static int see_note(uint32_t target, const char *text, void *user, struct why *w)
+{
+    (void) w;
+    *(int *) user += target == 1 && !strcmp(text, "memory grows");
+    return 0;
+}
+
+START_TEST(a_note_is_kept_once)
+{
+    struct results *r = open_new();
+    struct why w;
+    int seen = 0;
+    ck_assert_int_eq(results_start_run(r, &run, targets, 2, &w), 0);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
+    ck_assert_int_eq(results_each_note(r, see_note, &seen, &w), 0);
+    ck_assert_int_eq(seen, 1);
+    results_close(r);
 }
 END_TEST
 
@@ -203,7 +302,7 @@ START_TEST(a_resumed_run_repeats_incomplete_cases)
     ck_assert_int_eq(results_each_verdict(r, count, &seen, &w), 0);
     ck_assert_int_eq(seen.n, 2);
     ck_assert_uint_eq(seen.ordinals, 0);
-    add_verdict(r, add_case(r, 1, "random/s7/i1"), 0, VERDICT_PASS);
+    write_case(r, 1, VERDICT_PASS, VERDICT_PASS);
     ck_assert_int_eq(results_finish_run(r, 1.5, &w), 0);
     results_close(r);
     r = open_new();
@@ -212,6 +311,239 @@ START_TEST(a_resumed_run_repeats_incomplete_cases)
     results_close(r);
 }
 END_TEST
+
+START_TEST(a_failing_case_without_its_spec_was_not_run)
+{
+    write_killed_run();
+    run_sql("UPDATE cases SET spec = NULL");
+    struct results *r = open_new();
+    struct why w;
+    struct seen seen = { 0 };
+    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    ck_assert_int_eq(results_each_verdict(r, count, &seen, &w), 0);
+    ck_assert_int_eq(seen.n, 0);
+    results_close(r);
+}
+END_TEST
+
+/* ---- the owner of a run */
+
+/* 1: the run can be resumed, -1: another process writes it. */
+static int resume(struct why *w)
+{
+    struct results *r = open_new();
+    int resumed = results_resume_run(r, &run, targets, 2, w);
+    results_close(r);
+    return resumed;
+}
+
+START_TEST(a_run_has_one_writer)
+{
+    write_killed_run();
+    struct results *r = open_new();
+    struct why w;
+    char text[64];
+    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    ck_assert_int_eq(resume(&w), -1);
+    ck_assert_int_eq(w.code, WHY_INVALID);
+    snprintf(text, sizeof text, "run 1 is being written by process %d", (int) getpid());
+    ck_assert_msg(strstr(w.text, text), "%s", w.text);
+    results_close(r);
+    ck_assert_int_eq(query_int("SELECT owner_pid IS NULL FROM runs"), 1);
+    ck_assert_int_eq(resume(&w), 1);
+}
+END_TEST
+
+/* Makes a run whose writer was killed, then changes its row. */
+static void write_owned_run(const char *change)
+{
+    write_killed_run();
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct results *r;
+        _exit(results_open(path, RESULTS_WRITE, &r, NULL) == 0 &&
+                      results_resume_run(r, &run, targets, 2, NULL) == 1
+                  ? 0
+                  : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(query_int("SELECT owner_pid FROM runs"), pid);
+    run_sql(change);
+}
+
+START_TEST(a_dead_writer_does_not_block)
+{
+    struct why w;
+    write_owned_run("");
+    ck_assert_msg(resume(&w) == 1, "%s", w.text);
+}
+END_TEST
+
+START_TEST(a_process_that_reuses_the_pid_does_not_block)
+{
+    char change[128];
+    struct why w;
+    snprintf(change, sizeof change, "UPDATE runs SET owner_pid = %d, owner_start = 1", getpid());
+    write_owned_run(change);
+    ck_assert_msg(resume(&w) == 1, "%s", w.text);
+}
+END_TEST
+
+START_TEST(a_writer_elsewhere_blocks_while_its_heart_beats)
+{
+    struct why w;
+    write_owned_run("UPDATE runs SET owner_place = 'moon 1 2'");
+    ck_assert_int_eq(resume(&w), -1);
+    ck_assert_msg(strstr(w.text, "on moon"), "%s", w.text);
+    run_sql("UPDATE runs SET heartbeat = heartbeat - 100");
+    ck_assert_msg(resume(&w) == 1, "%s", w.text);
+}
+END_TEST
+
+START_TEST(a_run_that_was_taken_over_is_left)
+{
+    write_killed_run();
+    struct results *r = open_new();
+    struct why w;
+    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    ck_assert_int_eq(results_heartbeat(r, &w), 0);
+    run_sql("UPDATE runs SET owner_pid = 1");
+    write_case(r, 2, VERDICT_PASS, VERDICT_PASS);
+    ck_assert_int_eq(results_finish_run(r, 1, &w), -1);
+    ck_assert_msg(strstr(w.text, "another process has taken over run 1"), "%s", w.text);
+    results_close(r);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM cases WHERE ordinal = 2"), 0);
+    ck_assert_int_eq(query_int("SELECT owner_pid FROM runs"), 1);
+}
+END_TEST
+
+/* ---- version 1 */
+
+static const char version_1[] =
+    "PRAGMA application_id = 1212238937; "
+    "PRAGMA user_version = 1; "
+    "CREATE TABLE runs (run INTEGER PRIMARY KEY, kind TEXT NOT NULL, command TEXT NOT "
+    "NULL, options TEXT NOT NULL, version TEXT NOT NULL, judge TEXT NOT NULL, n_cases "
+    "INTEGER NOT NULL, started TEXT NOT NULL, finished TEXT, seconds REAL NOT NULL "
+    "DEFAULT 0); "
+    "CREATE TABLE targets (target INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES "
+    "runs ON DELETE CASCADE, ordinal INTEGER NOT NULL, uri TEXT NOT NULL, name TEXT NOT "
+    "NULL, version TEXT NOT NULL, type TEXT NOT NULL, hal TEXT NOT NULL, UNIQUE (run, "
+    "ordinal)); "
+    "CREATE TABLE cases (case_id INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES "
+    "runs ON DELETE CASCADE, ordinal INTEGER NOT NULL, name TEXT NOT NULL, file TEXT, "
+    "seed INTEGER, idx INTEGER, level INTEGER, n_operations INTEGER NOT NULL, spec TEXT, "
+    "dot TEXT, UNIQUE (run, ordinal)); "
+    "CREATE INDEX cases_by_name ON cases (name); "
+    "CREATE TABLE case_operations (case_id INTEGER NOT NULL REFERENCES cases ON DELETE "
+    "CASCADE, operation TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (case_id, "
+    "operation, type)) WITHOUT ROWID; "
+    "CREATE TABLE verdicts (case_id INTEGER NOT NULL REFERENCES cases ON DELETE CASCADE, "
+    "target INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE, verdict TEXT NOT NULL "
+    "CHECK (verdict IN "
+    "('pass','fail','violation','refused','unsupported','crash','hang','waived','error')), "
+    "was TEXT, why TEXT NOT NULL, judge TEXT NOT NULL, stage TEXT NOT NULL, status TEXT "
+    "NOT NULL, ms REAL NOT NULL, device_ns INTEGER, checked INTEGER NOT NULL, wrong "
+    "INTEGER NOT NULL, output INTEGER, element INTEGER, place TEXT, operation TEXT, type "
+    "TEXT, expected REAL, actual REAL, bound REAL, ratio REAL, replay TEXT, PRIMARY KEY "
+    "(case_id, target)) WITHOUT ROWID; "
+    "CREATE VIEW details AS SELECT c.run, c.case_id, c.ordinal, c.name, c.file, c.seed, "
+    "c.idx, c.level, c.n_operations, t.ordinal AS target_ordinal, t.uri, v.verdict, "
+    "v.was, v.why, v.judge, v.stage, v.status, v.ms, v.device_ns, v.checked, v.wrong, "
+    "v.output, v.element, v.place, v.operation, v.type, v.expected, v.actual, v.bound, "
+    "v.ratio, v.replay, c.spec, c.dot, v.verdict IN ('pass','unsupported','waived') AS "
+    "conforming FROM verdicts v JOIN cases c USING (case_id) JOIN targets t USING "
+    "(target); "
+    "CREATE VIEW failures AS SELECT * FROM details WHERE NOT conforming; "
+    "CREATE VIEW totals_by_verdict AS SELECT run, verdict, count(*) AS n FROM details "
+    "GROUP BY run, verdict; "
+    "CREATE VIEW totals_by_target AS SELECT run, target_ordinal, uri, verdict, count(*) "
+    "AS n, sum(ms) AS ms FROM details GROUP BY run, target_ordinal, uri, verdict; "
+    "CREATE VIEW totals_by_operation AS SELECT c.run, o.operation, v.verdict, count(*) "
+    "AS n FROM (SELECT DISTINCT case_id, operation FROM case_operations) o JOIN cases c "
+    "USING (case_id) JOIN verdicts v USING (case_id) GROUP BY c.run, o.operation, "
+    "v.verdict; "
+    "CREATE VIEW totals_by_type AS SELECT c.run, o.type, v.verdict, count(*) AS n FROM "
+    "(SELECT DISTINCT case_id, type FROM case_operations) o JOIN cases c USING (case_id) "
+    "JOIN verdicts v USING (case_id) GROUP BY c.run, o.type, v.verdict; "
+    "CREATE VIEW totals_by_operation_type AS SELECT c.run, o.operation, o.type, "
+    "v.verdict, count(*) AS n FROM case_operations o JOIN cases c USING (case_id) JOIN "
+    "verdicts v USING (case_id) GROUP BY c.run, o.operation, o.type, v.verdict; ";
+static const char content_1[] =
+    "INSERT INTO runs VALUES (1, 'random', 'halcyon random -d golden', '{\"seed\":\"7\"}', "
+    "'0.3.0', "
+    "'bound', 3, '2026-01-01', NULL, 0);"
+    "INSERT INTO targets VALUES (1, 1, 0, 'golden', 'golden', '1', 'CPU', 'fl8');"
+    "INSERT INTO targets VALUES (2, 1, 1, 'sim:cpu?fault=nan', 'cpu', '1', 'CPU', '1.3');"
+    "INSERT INTO cases VALUES (1, 1, 0, 'random/s7/i0', NULL, 7, 0, 3, 1, 'the spec', 'graph {}');"
+    "INSERT INTO case_operations VALUES (1, 'ADD', 'TENSOR_FLOAT32');"
+    "INSERT INTO verdicts VALUES (1, 1, 'pass', NULL, '', 'bound', 'done', 'NONE', 1, NULL, 4, 0, "
+    "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);"
+    "INSERT INTO verdicts VALUES (1, 2, 'fail', NULL, 'one', 'bound', 'done', 'NONE', 1, NULL, 4, "
+    "1, 0, 2, '[0,2]', 'ADD', 'TENSOR_FLOAT32', 1, NULL, 0.5, 2, 'replay');";
+
+START_TEST(version_1_is_read_unchanged)
+{
+    struct results *r;
+    struct recorded_case f;
+    struct why w;
+    char page[96];
+    run_sql(version_1);
+    run_sql(content_1);
+    ck_assert_msg(results_open(path, RESULTS_READ, &r, &w) == 0, "%s", w.text);
+    ck_assert_int_eq(results_find_case(r, "random/s7/i0", &f, &w), 1);
+    ck_assert_str_eq(f.spec, "the spec");
+    ck_assert_str_eq(f.target[0], "sim:cpu?fault=nan");
+    recorded_case_done(&f);
+    results_close(r);
+    ck_assert_msg(report_write(path, folder, 0, &w) == 0, "%s", w.text);
+    snprintf(page, sizeof page, "%s/index.html", folder);
+    ck_assert_int_eq(unlink(page), 0);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 1);
+}
+END_TEST
+
+START_TEST(version_1_is_upgraded_when_written)
+{
+    struct results *r;
+    struct why w;
+    run_sql(version_1);
+    run_sql(content_1);
+    r = open_new();
+    ck_assert_int_eq(results_resume_run(r, &run, targets, 2, &w), 1);
+    write_case(r, 1, VERDICT_PASS, VERDICT_HANG);
+    ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
+    ck_assert_int_eq(results_finish_run(r, 1, &w), 0);
+    results_close(r);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 2);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE confirmed IS NULL"), 4);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE replay = 'replay'"), 2);
+    ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    ck_assert_int_eq(query_int("SELECT count(*) FROM sqlite_schema WHERE name = 'verdicts_1'"), 0);
+}
+END_TEST
+
+/* The columns of both must be in one order, for SELECT *. */
+START_TEST(an_upgraded_database_is_like_a_new_one)
+{
+    static const char sql[] =
+        "SELECT sum(length(t.name) * unicode(substr(c.name, 2)) * (c.cid + 1) "
+        "* (c.pk + 1)) FROM sqlite_schema t, pragma_table_xinfo(t.name) c";
+    results_close(open_new());
+    int64_t like_new = query_int(sql);
+    remove_folder();
+    make_folder();
+    run_sql(version_1);
+    ck_assert_int_ne(query_int(sql), like_new);
+    results_close(open_new());
+    ck_assert_int_eq(query_int(sql), like_new);
+}
+END_TEST
+
+/* ---- what is rejected */
 
 static void expect_rejected(const char *expected)
 {
@@ -223,13 +555,18 @@ static void expect_rejected(const char *expected)
     ck_assert_msg(strstr(w.text, path), "%s", w.text);
 }
 
-static void make_database(const char *sql)
+START_TEST(names_of_no_file_are_rejected)
 {
-    sqlite3 *db;
-    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    static const char *const name[] = { "", ":memory:", "file:r.db?mode=memory" };
+    struct results *r;
+    struct why w;
+    for (int i = 0; i < 3; i++) {
+        ck_assert_int_eq(results_open(name[i], RESULTS_WRITE, &r, &w), -1);
+        ck_assert_int_eq(w.code, WHY_INVALID);
+        ck_assert_msg(strstr(w.text, "expected the path of a file"), "%s", w.text);
+    }
 }
+END_TEST
 
 START_TEST(other_files_are_rejected)
 {
@@ -247,7 +584,7 @@ END_TEST
 
 START_TEST(other_databases_are_rejected)
 {
-    make_database("CREATE TABLE t (x)");
+    run_sql("CREATE TABLE t (x)");
     expect_rejected("not a results database");
 }
 END_TEST
@@ -255,7 +592,7 @@ END_TEST
 START_TEST(newer_schemas_are_rejected)
 {
     write_killed_run();
-    make_database("PRAGMA user_version = 1000");
+    run_sql("PRAGMA user_version = 1000");
     expect_rejected("schema version 1000");
 }
 END_TEST
@@ -300,6 +637,20 @@ Suite *results_suite(void)
     tcase_add_test(t, views_aggregate_verdicts);
     tcase_add_test(t, verdicts_and_conformance_match_the_list);
     tcase_add_test(t, a_resumed_run_repeats_incomplete_cases);
+    tcase_add_test(t, a_case_written_again_is_replaced);
+    tcase_add_test(t, a_verdict_is_amended);
+    tcase_add_test(t, junit_has_what_the_driver_printed);
+    tcase_add_test(t, a_note_is_kept_once);
+    tcase_add_test(t, a_failing_case_without_its_spec_was_not_run);
+    tcase_add_test(t, a_run_has_one_writer);
+    tcase_add_test(t, a_dead_writer_does_not_block);
+    tcase_add_test(t, a_process_that_reuses_the_pid_does_not_block);
+    tcase_add_test(t, a_writer_elsewhere_blocks_while_its_heart_beats);
+    tcase_add_test(t, a_run_that_was_taken_over_is_left);
+    tcase_add_test(t, version_1_is_read_unchanged);
+    tcase_add_test(t, version_1_is_upgraded_when_written);
+    tcase_add_test(t, an_upgraded_database_is_like_a_new_one);
+    tcase_add_test(t, names_of_no_file_are_rejected);
     tcase_add_test(t, other_files_are_rejected);
     tcase_add_test(t, other_databases_are_rejected);
     tcase_add_test(t, newer_schemas_are_rejected);

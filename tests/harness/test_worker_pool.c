@@ -6,13 +6,28 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "harness/run/worker_pool.h"
+#include "harness/run/worker_pool_internal.h"
 #include "tests/support/check_main.h"
 
 enum { ITEMS = 40, STEPS = 3, ITEM_US = 30000 };
 
 /* The fault of the worker at step 1 of item 7, or at its start. */
-enum fault { NONE, SIGNAL, EXIT, HANG, LARGE, START_FAILS, START_DIES };
+enum fault {
+    NONE,
+    SIGNAL,
+    EXIT,
+    HANG,
+    LARGE,
+    SLOW,
+    START_FAILS,
+    START_DIES,
+    /* What a driver in the worker's process may write to its socket. */
+    NO_MESSAGE,
+    NO_FRAME,
+    TOO_LONG,
+    LATE_START,
+    EARLY_END
+};
 
 struct job {
     enum fault fault;
@@ -35,6 +50,12 @@ static int start(void *user, void **ret_state, struct why *w)
     return 0;
 }
 
+static void forge(struct worker_pool_link *l, uint32_t kind, uint32_t length)
+{
+    struct worker_pool_frame frame = { kind, length };
+    ck_assert_int_eq(write(l->fd, &frame, sizeof frame), sizeof frame);
+}
+
 static void inject_fault(struct worker_pool_link *l, enum fault m)
 {
     static char large[3 << 20];
@@ -44,7 +65,19 @@ static void inject_fault(struct worker_pool_link *l, enum fault m)
     case HANG:
         for (;;)
             pause();
+    case SLOW:
+        worker_pool_allow(l, 5000000000);
+        usleep(900000);
+        break;
     case LARGE: worker_pool_send(l, large, sizeof large); break;
+    case NO_MESSAGE: worker_pool_send(l, "x", 1); break;
+    case NO_FRAME: forge(l, 77, 4); break;
+    case TOO_LONG: forge(l, FRAME_MESSAGE, UINT32_MAX); break;
+    case LATE_START: forge(l, FRAME_START_FAILED, 0); break;
+    case EARLY_END:
+        for (int i = 0; i < 5; i++)
+            forge(l, FRAME_COMPLETE, 0);
+        break;
     default: break;
     }
 }
@@ -67,8 +100,16 @@ static int message(uint64_t i, const void *bytes, size_t length, void *user, str
 {
     struct job *j = user;
     (void) bytes;
+    if (i == WORKER_POOL_NO_ITEM) { /* of a worker that has forged its end */
+        why_fail(w, WHY_SYSTEM, "a message without an item");
+        return 1;
+    }
     if (i >= ITEMS)
         return why_fail(w, WHY_SYSTEM, "item %d", (int) i);
+    if (length == 1) {
+        why_fail(w, WHY_SYSTEM, "a message of one byte");
+        return 1;
+    }
     if (length > j->longest)
         j->longest = length;
     if (length == sizeof(uint32_t))
@@ -81,7 +122,7 @@ static int died(uint64_t i, const struct worker_pool_death *d, uint32_t *ret_ste
 {
     (void) w;
     struct job *j = user;
-    ck_assert_uint_eq(i, 7);
+    ck_assert_int_ge((int) i, 7);
     j->deaths++;
     j->death = *d;
     *ret_step = 2;
@@ -171,6 +212,16 @@ START_TEST(a_hanging_worker_is_killed)
 }
 END_TEST
 
+START_TEST(a_worker_may_be_allowed_more_time)
+{
+    struct job j = { .fault = SLOW };
+    struct why w;
+    ck_assert_int_eq(run(&j, &w), 0);
+    check_complete(&j, STEPS);
+    ck_assert_int_eq(j.deaths, 0);
+}
+END_TEST
+
 START_TEST(large_messages_arrive_whole)
 {
     struct job j = { .fault = LARGE };
@@ -178,6 +229,38 @@ START_TEST(large_messages_arrive_whole)
     ck_assert_int_eq(run(&j, &w), 0);
     check_complete(&j, STEPS);
     ck_assert_uint_eq(j.longest, 3 << 20);
+}
+END_TEST
+
+START_TEST(a_worker_that_sends_nonsense_is_replaced)
+{
+    static const struct {
+        enum fault fault;
+        const char *text;
+    } row[] = { { NO_MESSAGE, "a message of one byte" },
+                { NO_FRAME, "an answer without a question (kind 77)" },
+                { TOO_LONG, "an answer of 4294967295 bytes" },
+                { LATE_START, "an answer without a question (kind 2)" } };
+    for (int i = 0; i < 4; i++) {
+        struct job j = { .fault = row[i].fault };
+        struct why w;
+        ck_assert_int_eq(run(&j, &w), 0);
+        ck_assert_int_eq(j.deaths, 1);
+        ck_assert_str_eq(j.death.nonsense, row[i].text);
+        ck_assert_int_eq(j.death.signal, 0);
+        check_complete(&j, 2);
+    }
+}
+END_TEST
+
+/* Whatever the parent makes of it, the run ends, and no item is lost. */
+START_TEST(forged_ends_do_not_end_the_run)
+{
+    struct job j = { .fault = EARLY_END };
+    struct why w;
+    ck_assert_msg(run(&j, &w) == 0, "%s", w.text);
+    for (int i = 0; i < ITEMS; i++)
+        ck_assert_int_eq(j.completed[i], 1);
 }
 END_TEST
 
@@ -239,7 +322,10 @@ Suite *worker_pool_suite(void)
     tcase_add_test(t, an_item_can_be_abandoned);
     tcase_add_test(t, an_exit_is_reported_as_a_death);
     tcase_add_test(t, a_hanging_worker_is_killed);
+    tcase_add_test(t, a_worker_may_be_allowed_more_time);
     tcase_add_test(t, large_messages_arrive_whole);
+    tcase_add_test(t, a_worker_that_sends_nonsense_is_replaced);
+    tcase_add_test(t, forged_ends_do_not_end_the_run);
     tcase_add_test(t, a_failing_start_ends_the_run);
     tcase_add_test(t, workers_that_die_at_start_end_the_run);
     tcase_add_test(t, a_run_can_be_stopped);

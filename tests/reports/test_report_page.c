@@ -69,11 +69,13 @@ static char *page_of(int64_t run)
 }
 
 #define TARGET                                                                                     \
-    "INSERT INTO runs VALUES(1,'random','halcyon random','{}','0.1','bound',3,"                    \
+    "INSERT INTO runs(run,kind,command,options,version,judge,n_cases,started,finished,seconds) "   \
+    "VALUES(1,'random','halcyon random','{}','0.1','bound',3,"                                     \
     "'2026-01-02T03:04:05Z','2026-01-02T03:05:05Z',60);"                                           \
     "INSERT INTO targets VALUES(1,1,0,'sim:cpu','cpu','1','CPU','1.3');"
 #define CASES                                                                                      \
-    "INSERT INTO cases VALUES(1,1,0,'random/s1/i0',NULL,1,0,1,1,NULL,NULL),"                       \
+    "INSERT INTO cases(case_id,run,ordinal,name,file,seed,idx,level,n_operations,spec,dot) "       \
+    "VALUES(1,1,0,'random/s1/i0',NULL,1,0,1,1,NULL,NULL),"                                         \
     "(2,1,1,'random/s1/i1',NULL,1,1,1,2,'spec','digraph{d0 [class=\"output output0\"]}');"         \
     "INSERT INTO case_operations VALUES(1,'ADD','TENSOR_FLOAT32'),(2,'MUL','TENSOR_FLOAT16');"
 #define VERDICT                                                                                    \
@@ -135,12 +137,15 @@ END_TEST
 /* A case failed in run 1 and passed in run 2: only the page of run 1 has the failure. */
 START_TEST(report_shows_the_newest_verdict)
 {
-    run_sql(TARGET CASES PASS FAIL
-            "INSERT INTO runs VALUES(2,'random','halcyon random','{}','0.1','bound',1,"
-            "'2026-01-03T03:04:05Z','2026-01-03T03:05:05Z',60);"
-            "INSERT INTO targets VALUES(2,2,0,'sim:cpu','cpu','1','CPU','1.3');"
-            "INSERT INTO cases VALUES(3,2,0,'random/s1/i1',NULL,1,1,1,2,NULL,NULL);" VERDICT
-            "(3,2,'pass','','bound','done','NONE',1.5,9,0,0,0,'[0]','MUL','T',1,1,1,0,NULL);");
+    run_sql(
+        TARGET CASES PASS FAIL
+        "INSERT INTO runs(run,kind,command,options,version,judge,n_cases,started,finished,seconds) "
+        "VALUES(2,'random','halcyon random','{}','0.1','bound',1,"
+        "'2026-01-03T03:04:05Z','2026-01-03T03:05:05Z',60);"
+        "INSERT INTO targets VALUES(2,2,0,'sim:cpu','cpu','1','CPU','1.3');"
+        "INSERT INTO cases(case_id,run,ordinal,name,file,seed,idx,level,n_operations,spec,dot) "
+        "VALUES(3,2,0,'random/s1/i1',NULL,1,1,1,2,NULL,NULL);" VERDICT
+        "(3,2,'pass','','bound','done','NONE',1.5,9,0,0,0,'[0]','MUL','T',1,1,1,0,NULL);");
     char *page = page_of(0);
     ck_assert_ptr_nonnull(strstr(page, "All 2 verdicts conform"));
     free(page);
@@ -166,11 +171,13 @@ START_TEST(report_groups_reasons_and_caps_graphs)
     char sql[512];
     run_sql(TARGET);
     for (int i = 0; i < 300; i++) {
-        snprintf(sql, sizeof(sql),
-                 "INSERT INTO cases VALUES(%d,1,%d,'random/s1/i%d',NULL,1,%d,1,2,'s','digraph{a}');"
-                 "INSERT INTO verdicts(case_id,target,verdict,why,judge,stage,status,ms,checked,"
-                 "wrong) VALUES(%d,1,'%s','%d elements are 0x%x','cts','done','NONE',1,1,1);",
-                 i + 1, i, i, i, i + 1, i % 30 ? "fail" : "crash", i, i);
+        snprintf(
+            sql, sizeof(sql),
+            "INSERT INTO cases(case_id,run,ordinal,name,file,seed,idx,level,n_operations,spec,dot) "
+            "VALUES(%d,1,%d,'random/s1/i%d',NULL,1,%d,1,2,'s','digraph{a}');"
+            "INSERT INTO verdicts(case_id,target,verdict,why,judge,stage,status,ms,checked,"
+            "wrong) VALUES(%d,1,'%s','%d elements are 0x%x','cts','done','NONE',1,1,1);",
+            i + 1, i, i, i, i + 1, i % 30 ? "fail" : "crash", i, i);
         run_sql(sql);
     }
     char *page = page_of(0);

@@ -548,7 +548,8 @@ START_TEST(client_reports_a_faulty_service)
 {
     static const int64_t identifiers[] = { 1, 2, 3 };
     static const enum why_code codes[] = { WHY_TIMEOUT, WHY_SYSTEM, WHY_INVALID };
-    struct burst_host host = { release_nothing, NULL, 30000000 };
+    const struct reply_limit limit = { .timeout.seconds = _i == SILENT ? 0.03 : 0 };
+    const struct burst_host host = { release_nothing, NULL, &limit };
     struct hal_execution_config config = client_config();
     struct fake f = { .defect = (enum defect) _i };
     enum hal_status status = HAL_NONE;
@@ -556,7 +557,6 @@ START_TEST(client_reports_a_faulty_service)
     struct burst_link link;
     pthread_t thread;
 
-    host.reply_timeout = _i == SILENT ? 30000000 : UINT64_MAX;
     open_fake(&f, &link);
     client_fill(&request, 1);
     request.hal.n_pools = 1;

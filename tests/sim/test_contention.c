@@ -137,12 +137,12 @@ struct record {
     char text[1000];
 };
 
-static void watch(void *user, enum schedule_event event, const struct job *j, double now)
+static void watch(void *user, enum schedule_event event, const struct job *j, uint64_t now)
 {
     struct record *r = user;
 
-    r->at += (size_t) snprintf(r->text + r->at, sizeof r->text - r->at, "%g %llu%c  ", now / UNIT,
-                               (unsigned long long) j->number, "<-+>"[event]);
+    r->at += (size_t) snprintf(r->text + r->at, sizeof r->text - r->at, "%g %llu%c  ",
+                               (double) now / UNIT, (unsigned long long) j->number, "<-+>"[event]);
 }
 
 /* ---- jobs and clients */
@@ -379,7 +379,7 @@ static void run_scenario(const struct scenario *s, bool over_socket, const struc
     schedule_hold(p.schedule);
     for (; n < MAX_JOBS && s->job[n].ops; n++) {
         prepare_job(&p, &job_runs[n], &s->job[n]);
-        schedule_set_arrival(p.schedule, s->job[n].at * UNIT);
+        schedule_set_arrival(p.schedule, (uint64_t) (s->job[n].at * UNIT));
         begin(&job_runs[n], kind);
     }
     schedule_release(p.schedule);

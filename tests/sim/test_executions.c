@@ -10,8 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "golden/base/clock.h"
 #include "golden/base/trace.h"
 #include "sim/base/fence.h"
+#include "sim/device/profile.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 
@@ -298,11 +300,11 @@ struct record {
     char text[4000];
 };
 
-static void watch(void *user, enum schedule_event event, const struct job *j, double now)
+static void watch(void *user, enum schedule_event event, const struct job *j, uint64_t now)
 {
     static const char *const names[] = { "starts", "stops", "resumes", "ends" };
     struct record *r = user;
-    int n = snprintf(r->text + r->at, sizeof r->text - r->at, "%g: %llu %s\n", now * 1e-9,
+    int n = snprintf(r->text + r->at, sizeof r->text - r->at, "%g: %llu %s\n", (double) now * 1e-9,
                      (unsigned long long) j->number, names[event]);
 
     r->at += (size_t) n;
@@ -382,7 +384,7 @@ static void launch(struct scripted *x, const struct step *step, struct hal_drive
     if (step->budget)
         config.deadline =
             (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec + step->budget;
-    schedule_set_arrival(((struct driver *) d)->schedule, step->at * SECONDS);
+    schedule_set_arrival(((struct driver *) d)->schedule, (uint64_t) (step->at * SECONDS));
     ck_assert_int_eq(x->model.prepared->methods->execute(x->model.prepared, HAL_1_3,
                                                          &x->request.hal, &config, &x->wait.base),
                      HAL_NONE);
@@ -444,6 +446,66 @@ START_TEST(a_trace_shows_the_schedule)
 }
 END_TEST
 
+/* ---- durations */
+
+/* Times whose sum is a whole number only up to rounding errors. */
+static void cost_fractions(struct profile *p)
+{
+    p->launch_ns = 1000.4;
+    p->operation_ns = 100.8;
+    p->bandwidth = p->rate[DT_F32] = 1e30;
+}
+
+/* Its duration does not depend on what the device has run before. */
+START_TEST(an_execution_always_takes_the_same_time)
+{
+    struct hal_driver *d = client_open_changed("cpu", cost_fractions);
+    struct hal_execution_config config = client_config();
+    struct client_model m;
+    struct client_request r;
+    uint64_t first = 0;
+
+    config.measure = true;
+    client_add_chain(&m, N, 7);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    for (int i = 0; i < 1000; i++) {
+        client_fill(&r, N);
+        ck_assert_int_eq(m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal,
+                                                                    &config, &r.result),
+                         HAL_NONE);
+        first = i ? first : r.result.timing.on_device;
+        ck_assert_uint_eq(r.result.timing.on_device, first);
+    }
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
+/* Operations take the ns of a profile: with 1 ns this machine is slower than the device. */
+START_TEST(an_endless_loop_ends_in_less_than_twice_its_limit)
+{
+    static const double operation_ns[] = { 1000, 1 };
+    const uint64_t limit = 200000000;
+    struct hal_driver *d = client_open_slow("cpu", operation_ns[_i]);
+    struct hal_execution_config config = client_config();
+    struct client_model m;
+    struct client_request r;
+
+    config.loop_timeout = limit;
+    client_add_endless(&m);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    client_fill(&r, 1);
+    r.hal.n_inputs = r.hal.n_outputs = 1;
+    uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    ck_assert_int_eq(
+        m.prepared->methods->execute_synchronously(m.prepared, HAL_FL8, &r.hal, &config, &r.result),
+        HAL_MISSED_DEADLINE_PERSISTENT);
+    ck_assert_uint_le(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun, 2 * limit);
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
 static TCase *kinds(const char *name, void (*open)(void))
 {
     TCase *c = tcase_create(name);
@@ -461,11 +523,13 @@ Suite *executions_suite(void)
 {
     TCase *here = kinds("in process", open_in_process),
           *there = kinds("over a socket", open_over_socket);
-    TCase *contention = tcase_create("contention");
+    TCase *contention = tcase_create("contention"), *durations = tcase_create("durations");
 
     tcase_add_loop_test(here, slow_memory_does_not_block_other_executions, 0, 3);
     tcase_add_loop_test(here, slow_copies_do_not_block_executions, 0, 2);
     tcase_add_test(contention, a_script_always_gives_the_same_schedule);
     tcase_add_test(contention, a_trace_shows_the_schedule);
-    return make_suite("executions", here, there, contention, NULL);
+    tcase_add_test(durations, an_execution_always_takes_the_same_time);
+    tcase_add_loop_test(durations, an_endless_loop_ends_in_less_than_twice_its_limit, 0, 2);
+    return make_suite("executions", here, there, contention, durations, NULL);
 }

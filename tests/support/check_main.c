@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "tests/support/check_main.h"
 
+#include <sched.h>
 #include <stdarg.h>
 
 Suite *make_suite(const char *name, TCase *first, ...)
@@ -25,4 +27,17 @@ int run_suites(SRunner *runner)
 int run_suite(Suite *suite)
 {
     return run_suites(srunner_create(suite));
+}
+
+void pin_to_one_processor(void)
+{
+    cpu_set_t all, one;
+    size_t cpu = 0;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof all, &all), 0);
+    while (!CPU_ISSET(cpu, &all))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
 }

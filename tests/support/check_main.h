@@ -22,4 +22,7 @@ int run_suites(SRunner *runner);
 /* The same for one suite. */
 int run_suite(Suite *suite);
 
+/* Moves this process to the first processor that it may use; fails the test if it cannot. */
+void pin_to_one_processor(void);
+
 #endif

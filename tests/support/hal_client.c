@@ -169,7 +169,7 @@ static struct local_service *serve(struct hal_driver *d, uint32_t client)
     pthread_mutex_init(&n->lock, NULL);
     pthread_cond_init(&n->changed, NULL);
     ck_assert_int_eq(session_start(d, pair[0], client, &owner, n, &w), 0);
-    ck_assert_msg(remote_open_socket(pair[1], 0, &n->remote, &w) == 0, "%s", w.text);
+    ck_assert_msg(remote_open_socket(pair[1], NULL, &n->remote, &w) == 0, "%s", w.text);
     n->close = n->remote->close;
     n->remote->close = close_both;
     n->next = services;

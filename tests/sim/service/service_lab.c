@@ -74,7 +74,7 @@ struct hal_driver *lab_connect(void)
 {
     struct hal_driver *d = NULL;
 
-    for (int i = 0; i < 1000 && remote_open(lab_path, 0, &d, &w) < 0; i++)
+    for (int i = 0; i < 1000 && remote_open(lab_path, NULL, &d, &w) < 0; i++)
         lab_sleep_ms(10);
     ck_assert_msg(d, "%s", w.text);
     return d;

@@ -48,12 +48,12 @@ static struct {
 
 /* ---- the service */
 
-static void add_time(void *user, enum schedule_event event, const struct job *j, double now)
+static void add_time(void *user, enum schedule_event event, const struct job *j, uint64_t now)
 {
-    static double last;
+    static uint64_t last;
 
     (void) user, (void) j;
-    atomic_fetch_add(&totals->virtual_ns, (uint64_t) (now - last));
+    atomic_fetch_add(&totals->virtual_ns, now - last);
     atomic_fetch_add(&totals->executions, event == EVENT_END);
     last = now;
 }

@@ -120,7 +120,7 @@ START_TEST(sessions_are_limited_per_client)
     for (int i = 0; i < SESSIONS; i++)
         d[i] = lab_connect();
     for (int i = 0; i < 10; i++) {
-        ck_assert_int_lt(remote_open(lab_path, 0, &more, &w), 0);
+        ck_assert_int_lt(remote_open(lab_path, NULL, &more, &w), 0);
         ck_assert_str_eq(w.text, "the service accepts no more connections");
     }
     ck_assert_int_eq(write(go[1], "", 1), 1);

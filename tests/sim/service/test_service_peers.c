@@ -25,7 +25,7 @@ static struct hal_driver *connect_to(const char *path, pid_t keeper)
     struct hal_driver *d = NULL;
     struct why w;
 
-    for (int i = 0; i < 1000 && remote_open(path, 0, &d, &w) < 0; i++) {
+    for (int i = 0; i < 1000 && remote_open(path, NULL, &d, &w) < 0; i++) {
         if (waitpid(keeper, NULL, WNOHANG) != 0)
             return NULL;
         lab_sleep_ms(5);
@@ -44,7 +44,7 @@ static pid_t start_outsider(const char *path, const int *when)
 
     ck_assert_int_ge(pid, 0);
     if (pid == 0)
-        _exit(read(when[0], &byte, 1) != 1 || remote_open(path, 0, &d, &w) < 0 ||
+        _exit(read(when[0], &byte, 1) != 1 || remote_open(path, NULL, &d, &w) < 0 ||
               d->get_status(d) != HAL_DEVICE_AVAILABLE);
     return pid;
 }
@@ -98,7 +98,7 @@ START_TEST(clients_without_a_process_number_are_distinguished)
     }
     for (int i = 1; i < SESSIONS; i++)
         ck_assert_ptr_nonnull(d[i] = connect_to(path, keeper));
-    ck_assert_int_lt(remote_open(path, 0, &more, &w), 0);
+    ck_assert_int_lt(remote_open(path, NULL, &more, &w), 0);
     ck_assert_int_eq(write(when[1], "", 1), 1);
     ck_assert_int_eq(waitpid(outsider, &status, 0), outsider);
     ck_assert_int_eq(status, 0);
