@@ -428,10 +428,12 @@ struct hal_prepared_model_methods {
     /* Since 1.3.  Waits for every fence of wait_for (which the client keeps), then executes.
      * duration: maximum execution time in ns after all fences have signalled, or HAL_NO_TIME.
      * Success: *ret_info is an object that the client releases; *ret_fence is a descriptor that the
-     * client closes, or HAL_NO_FENCE when the execution has already completed.  Failure: *ret_fence
-     * is HAL_NO_FENCE and *ret_info is NULL.  HAL_INVALID_ARGUMENT: an output of unknown shape or
-     * without elements, a fence that is not a descriptor.  HAL_GENERAL_FAILURE: a fence that
-     * reports an error.  NULL: the client acts as on HAL_GENERAL_FAILURE. */
+     * client closes, or HAL_NO_FENCE when the execution has already completed.  The memory that the
+     * request names stays valid until the fence has signalled; if it never does, until the driver
+     * is released.  Failure: *ret_fence is HAL_NO_FENCE and *ret_info is NULL.
+     * HAL_INVALID_ARGUMENT: an output of unknown shape or without elements, a fence that is not a
+     * descriptor.  HAL_GENERAL_FAILURE: a fence that reports an error.  NULL: the client acts as on
+     * HAL_GENERAL_FAILURE. */
     enum hal_status (*execute_fenced)(struct hal_prepared_model *self, enum hal_version version,
                                       const struct hal_request *request, uint32_t n_wait_for,
                                       const int *wait_for,
