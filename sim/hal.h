@@ -555,8 +555,9 @@ struct hal_driver {
                                                 uint32_t *ret_n);
 
     /* Launches the preparation of a model and returns the launch status; the outcome goes to the
-     * callback, including HAL_MISSED_DEADLINE_* for an expired deadline.  HAL_INVALID_ARGUMENT: an
-     * invalid model, or one with an operation that the driver does not support. */
+     * callback, including HAL_MISSED_DEADLINE_* for an expired deadline, and HAL_INVALID_ARGUMENT
+     * for a valid model with an operation that the driver does not support.  HAL_INVALID_ARGUMENT,
+     * as launch status too: an invalid model. */
     enum hal_status (*prepare_model)(struct hal_driver *self, enum hal_version version,
                                      const struct hal_model *model,
                                      const struct hal_prepare_config *config,

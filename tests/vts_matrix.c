@@ -178,6 +178,8 @@ struct hal_prepared_model *vts_prepare_supported(struct vts_cell *c, const struc
     for (uint32_t i = 0; i < n; i++)
         all = all && supported[i];
     struct vts_prepared p = vts_prepare(c, c->version, model, &vts_default_config);
+    require(c, p.launched == HAL_NONE, "a legal model: prepare_model returns %s",
+            hal_status_name(p.launched));
     require(c, (p.status == HAL_NONE) == (s == HAL_NONE && all), "%s, but prepare_model: %s",
             all ? "supported" : "not supported", hal_status_name(p.status));
     return p.model;

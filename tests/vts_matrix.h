@@ -76,7 +76,8 @@ struct vts_prepared vts_prepare(struct vts_cell *c, enum hal_version entry,
                                 const struct hal_prepare_config *config);
 
 /* The same with the default configuration at the cell's version.  Returns NULL if the driver does
- * not support every operation.  Checks that it prepares exactly those models that it supports. */
+ * not support every operation.  Checks that the preparation of a legal model launches, and succeeds
+ * for exactly those models that it supports. */
 struct hal_prepared_model *vts_prepare_supported(struct vts_cell *c, const struct hal_model *model);
 
 /* Opens another driver of the cell's device and transport, at that version; closed by the caller.

@@ -54,7 +54,9 @@ const struct vts_rule vts_rules[] = {
 
     /* 3: mutations of requests.  Every kind of execution returns INVALID_ARGUMENT, and no shapes,
      * no durations, no fence. */
-    { "valid", "requests", HAL_1_0, 0, "supported models prepare, and valid requests execute" },
+    { "valid", "requests", HAL_1_0, 0,
+      "legal models launch, supported ones prepare, the callback fails the others; valid "
+      "requests execute" },
     { "R1", "requests", HAL_1_0, 0, "rejects a request with an input removed" },
     { "R2", "requests", HAL_1_0, 0, "rejects a request with an output removed" },
     { "R3", "requests", HAL_1_3, 0,

@@ -546,11 +546,12 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
                                      struct hal_prepare_callback *callback)
 {
     struct prepared *p = NULL;
-    enum hal_status status = load(version, model, &p);
+    const enum hal_status launched =
+        has_options(version, config) ? load(version, model, &p) : HAL_INVALID_ARGUMENT;
+    enum hal_status status = launched;
 
     (void) self;
-    if (!has_options(version, config))
-        status = HAL_INVALID_ARGUMENT;
+    /* A valid model that the driver does not support launches; the callback gets the error. */
     for (uint32_t i = 0; status == HAL_NONE && i < p->n_steps; i++)
         if (!p->step[i].kernel)
             status = HAL_INVALID_ARGUMENT;
@@ -559,7 +560,7 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
         p = NULL;
     }
     callback->notify(callback, status, p ? &p->base : NULL);
-    return status;
+    return launched;
 }
 
 static void close_driver(struct hal_driver *self)

@@ -296,12 +296,13 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     if (load(d, model, version, &l, &w) < 0)
         return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     if (check_config(config, version, &w) < 0 ||
-        loaded_model_check_hints(&l, config->n_hints, config->hints, &w) < 0 ||
-        check_supported(d, &l, &w) < 0) {
+        loaded_model_check_hints(&l, config->n_hints, config->hints, &w) < 0) {
         unload(&l);
         return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     }
-    status = driver_log_status(method, version, compile(d, &l, &how, &p));
+    status = check_supported(d, &l, &w) < 0
+                 ? driver_log_failure(method, version, &w)
+                 : driver_log_status(method, version, compile(d, &l, &how, &p));
     if (status == HAL_NONE)
         driver_cache_save(d, &config->cache, model, version, config->priority, &l);
     else

@@ -149,10 +149,17 @@ START_TEST(one_writer_each)
     b.graph->operation[1].out[0] = sum;
     REJECTED("written twice");
     b.graph->n_operations = 1;
-    REJECTED("output operand 4 is not written");
+    REJECTED("no operation writes operand 4, a SUBGRAPH_OUTPUT");
     b.graph->operation[0] = b.graph->operation[1];
     b.graph->operation[0].out[0] = out;
-    REJECTED("operand 3 is read, but not written");
+    REJECTED("no operation writes operand 3, a TEMPORARY_VARIABLE");
+}
+END_TEST
+
+START_TEST(a_temporary_that_nothing_reads_is_written)
+{
+    build_quant(&b, LIFE_TEMPORARY, DT_U8, DIMS(2, 3), 1, 100);
+    REJECTED("no operation writes operand 6, a TEMPORARY_VARIABLE");
 }
 END_TEST
 
@@ -184,7 +191,7 @@ START_TEST(bad_operations)
     REJECTED("no form takes 2 inputs");
     b.graph->operation[0].n_in = 3;
     b.graph->operation[1].n_out = 0;
-    REJECTED("operand 4 is not written");
+    REJECTED("no operation writes operand 4, a SUBGRAPH_OUTPUT");
     b.graph->n_operations = 0;
     REJECTED("no operations");
 }
@@ -361,6 +368,7 @@ Suite *validate_suite(void)
     tcase_add_test(t, lists_name_each_operand_once);
     tcase_add_test(t, bad_indexes);
     tcase_add_test(t, one_writer_each);
+    tcase_add_test(t, a_temporary_that_nothing_reads_is_written);
     tcase_add_test(t, no_cycles);
     tcase_add_test(t, any_order_of_operations_is_accepted);
     tcase_add_test(t, bad_operations);
