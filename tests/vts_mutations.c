@@ -349,8 +349,6 @@ static void each_lost_write(struct vts_walk *w)
 {
     for (uint32_t i = 0; i < n_operations(w); i++)
         for (uint32_t k = 0; k < original_operation(w, i)->n_outputs; k++) {
-            if (!original_operand(w, original_operation(w, i)->outputs[k])->n_consumers)
-                continue;
             mutant_begin(w);
             uint32_t *out = mutant_outputs(w, i);
             out[k] = mutant_add_like(w, out[k]);
@@ -506,10 +504,7 @@ const struct vts_mutation vts_mutations[] = {
     { .rule = "M11", .name = "operation type", .each = each_operation_type },
     { .rule = "M12", .name = "input index", .each = each_input_index },
     { .rule = "M13", .name = "output index", .each = each_output_index },
-    { .rule = "M14",
-      .name = "lost write",
-      .each = each_lost_write,
-      .except = "outputs that no operation reads" },
+    { .rule = "M14", .name = "lost write", .each = each_lost_write },
     { .rule = "M15",
       .name = "operand removed",
       .each = each_operand_gap,

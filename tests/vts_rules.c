@@ -42,7 +42,7 @@ const struct vts_rule vts_rules[] = {
       "rejects an operation code that does not exist at this version" },
     { "M12", "models", HAL_1_0, 0, "rejects an operation whose input index is out of range" },
     { "M13", "models", HAL_1_0, 0, "rejects an operation whose output index is out of range" },
-    { "M14", "models", HAL_1_0, 0, "rejects an operand that is read and never written" },
+    { "M14", "models", HAL_1_0, 0, "rejects a temporary or output that no operation writes" },
     { "M15", "models", HAL_1_0, 0, "rejects a model with one operand removed" },
     { "M16", "models", HAL_1_0, 0, "rejects a model with one operation removed" },
     { "M17", "models", HAL_1_0, 0, "rejects an operation with a required input removed" },
