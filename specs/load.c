@@ -13,7 +13,7 @@
 #include "specs/python_child.h"
 #include "specs/specs.h"
 
-enum { MAX_LINE = 64 << 20, MAX_CHILD_LINE = 1 << 30 };
+enum { MAX_LINE = 64 << 20, MAX_CHILD_LINE = 1 << 30, MAX_CHILD_EXAMPLES = 1 << 16 };
 
 struct load {
     const char *path;
@@ -43,9 +43,21 @@ static int fail_at_line(const char *path, size_t number, struct why *w)
     return number ? why_prefix(w, "%s:%zu", path, number) : why_prefix(w, "%s", path);
 }
 
+static bool is_printable(const char *name)
+{
+    char *cleaned = strdup(name);
+    if (cleaned)
+        text_clean(cleaned);
+    bool same = cleaned && strcmp(cleaned, name) == 0 && !strchr(name, '\n');
+    free(cleaned);
+    return same;
+}
+
 struct load_lines {
     const struct load *load;
     bool numbered; /* line numbers are those of the file and appear in messages */
+    const char *prefix; /* with which each name must begin; NULL: any name */
+    size_t taken;       /* examples */
 };
 
 /* For parse_ahead_run(). */
@@ -68,6 +80,13 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
         const char *name = json_string_value(json_object_get(record, "name"));
         why_prefix(w, "%.120s", name ? name : "record without name");
         fail_at_line(l->load->path, shown, w);
+    } else if (!is_printable(ret_example->name)) {
+        result = why_fail(w, WHY_INVALID, "%.120s: a name with control characters",
+                          ret_example->name);
+        fail_at_line(l->load->path, shown, w);
+    } else if (l->prefix && strncmp(ret_example->name, l->prefix, strlen(l->prefix)) != 0) {
+        result = why_fail(w, WHY_INVALID, "%s: an example of this file is named %.120s, not %s...",
+                          l->load->path, ret_example->name, l->prefix);
     }
     json_decref(record);
     return result < 0 ? -1 : 1;
@@ -75,14 +94,18 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
 
 static int take_line(const struct example *e, void *user, struct why *w)
 {
-    const struct load_lines *l = user;
+    struct load_lines *l = user;
 
+    REQUIRE(w, !l->prefix || l->taken++ < MAX_CHILD_EXAMPLES, "%s: more than %d examples",
+            l->load->path, MAX_CHILD_EXAMPLES);
     return l->load->each(e, l->load->user, w);
 }
 
-static int load_lines(const struct load *l, FILE *from, bool xz, bool numbered, struct why *w)
+/* prefix: NULL for a corpus, whose line numbers appear in messages. */
+static int load_lines(const struct load *l, FILE *from, bool xz, const char *prefix, struct why *w)
 {
-    struct load_lines user = { l, numbered };
+    const bool numbered = !prefix;
+    struct load_lines user = { l, numbered, prefix, 0 };
     const struct parse_ahead_work work = { parse_line, take_line, &user };
     struct line_reader *lines = NULL;
 
@@ -100,7 +123,7 @@ static int load_jsonl(const struct load *l, bool xz, struct why *w)
 
     if (!from)
         return fail_open(l->path, w);
-    return load_lines(l, from, xz, true, w);
+    return load_lines(l, from, xz, NULL, w);
 }
 
 static int load_in_child(const struct load *l, const char *kind, struct why *w)
@@ -108,7 +131,7 @@ static int load_in_child(const struct load *l, const char *kind, struct why *w)
     struct python_child_output o;
 
     TRY(python_child_load(kind, l->path, l->options, &o, w));
-    TRY(load_lines(l, o.lines, false, false, w));
+    TRY(load_lines(l, o.lines, false, o.prefix, w));
     if (!o.failed)
         return 0;
     *w = o.why;
@@ -204,13 +227,18 @@ int specs_load(const char *path, const struct specs_options *options, specs_each
     w = w ? w : &ignored;
     if (stat(path, &st) < 0)
         return fail_open(path, w);
-    return S_ISDIR(st.st_mode) ? load_directory(&l, w) : load_file(&l, w);
+    int result = S_ISDIR(st.st_mode) ? load_directory(&l, w) : load_file(&l, w);
+    if (result < 0) /* it may quote the file */
+        text_clean(w->text);
+    for (char *at = w->text; result < 0 && (at = strchr(at, '\n'));)
+        *at = '?';
+    return result;
 }
 
 int load_stream(FILE *from, bool xz, specs_each *each, void *user, struct why *w)
 {
     struct load l = { .path = "stream", .each = each, .user = user };
-    return load_lines(&l, from, xz, true, w);
+    return load_lines(&l, from, xz, NULL, w);
 }
 
 int specs_read_toml(const char *path, char **ret_json, struct why *w)

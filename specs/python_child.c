@@ -2,6 +2,7 @@
 #include "specs/python_child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,9 +16,10 @@
 
 #include <jansson.h>
 
+#include "golden/base/sandbox.h"
 #include "specs/python_zygote.h"
 
-enum { DEFAULT_TIMEOUT = 60, MAX_TIMEOUT = 1000000, MAX_TRACE = 1 << 16, MAX_TAIL = 4096 };
+enum { DEFAULT_TIMEOUT = 60, MAX_TIMEOUT = 1000000, MAX_TRACE = 1 << 16, MAX_TAIL = 4096, MAX_ERROR = 300 };
 static const uint64_t default_memory = 4ull << 30;
 
 /* The Python zygote of this process.  owner: the process that started it; a fork inherits the
@@ -30,21 +32,19 @@ static struct {
 
 /* Forks twice: the zygote is no child of the caller, so that none of its waitpid() calls reaps it.
  */
-static int spawn(int socket, int other, struct why *w)
+static int spawn(int socket, struct why *w)
 {
-    int status;
+    int status = 0;
     pid_t pid = fork();
 
-    if (pid == 0) {
-        close(other);
-        if (fork() == 0)
-            python_zygote_serve(socket);
-        _exit(0);
-    }
+    if (pid == 0)
+        _exit(python_zygote_start(socket));
     if (pid < 0)
         return why_fail(w, WHY_SYSTEM, "fork: %s", strerror(errno));
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+        return why_fail(w, WHY_SYSTEM, "fork: %s", strerror(WEXITSTATUS(status)));
     return 0;
 }
 
@@ -65,28 +65,34 @@ static int python_zygote_open(struct why *w)
     python_zygote_close();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return why_fail(w, WHY_SYSTEM, "socketpair: %s", strerror(errno));
-    int spawned = spawn(pair[1], pair[0], w);
+    int spawned = spawn(pair[1], w);
     close(pair[1]);
     zygote.socket = pair[0];
     zygote.owner = getpid();
-    if (spawned == 0 && recv(pair[0], &greeting, sizeof greeting, 0) == sizeof greeting &&
-        greeting.ready)
-        return 0;
+    ssize_t n = -1;
     if (spawned == 0)
-        why_fail(w, WHY_SYSTEM, "%s", "the Python process did not start");
+        do
+            n = recv(pair[0], &greeting, sizeof greeting, 0);
+        while (n < 0 && errno == EINTR);
+    if (n == (ssize_t) sizeof greeting && greeting.ready)
+        return 0;
+    if (n == (ssize_t) sizeof greeting)
+        *w = greeting.why;
+    else if (spawned == 0)
+        why_fail(w, WHY_SYSTEM, "the Python process did not start");
     python_zygote_close();
     return -1;
 }
 
-/* Sends the request with the child's two descriptors and waits for the reply. */
-static int exchange(const struct python_zygote_request *r, int lines, int trace,
+/* Sends the request with the child's descriptors and waits for the reply. */
+static int exchange(const struct python_zygote_request *r, const int fd[ZYGOTE_FDS],
                     struct python_zygote_reply *ret_reply, struct why *w)
 {
-    const int fd[2] = { lines, trace };
+    enum { BYTES = ZYGOTE_FDS * sizeof *fd };
     union {
         struct cmsghdr header;
-        char space[CMSG_SPACE(sizeof fd)];
-    } control = { .header = { .cmsg_len = CMSG_LEN(sizeof fd),
+        char space[CMSG_SPACE(BYTES)];
+    } control = { .header = { .cmsg_len = CMSG_LEN(BYTES),
                               .cmsg_level = SOL_SOCKET,
                               .cmsg_type = SCM_RIGHTS } };
     struct iovec iov = { .iov_base = (void *) r, .iov_len = sizeof *r };
@@ -95,7 +101,7 @@ static int exchange(const struct python_zygote_request *r, int lines, int trace,
     };
     ssize_t n = -1;
 
-    memcpy(CMSG_DATA(&control.header), fd, sizeof fd);
+    memcpy(CMSG_DATA(&control.header), fd, BYTES);
     TRY(python_zygote_open(w));
     if (sendmsg(zygote.socket, &msg, MSG_NOSIGNAL) == (ssize_t) sizeof *r)
         do
@@ -105,6 +111,23 @@ static int exchange(const struct python_zygote_request *r, int lines, int trace,
         return 0;
     python_zygote_close();
     return why_fail(w, WHY_SYSTEM, "%s: the Python process ended unexpectedly", r->path);
+}
+
+/* A file may read its own folder, but not if that contains the user's home folder. */
+static void find_own_folder(struct python_zygote_request *r)
+{
+    char own[PATH_MAX], home[PATH_MAX];
+    const char *given = getenv("HOME");
+
+    snprintf(r->folder, sizeof r->folder, "%s", r->path);
+    *(strrchr(r->folder, '/') + 1) = 0;
+    if (!realpath(r->folder, own))
+        *r->folder = 0;
+    if (!given || !realpath(given, home))
+        strcpy(home, "/");
+    size_t n = strlen(own);
+    if (*r->folder && strncmp(home, own, n) == 0 && (n == 1 || !home[n] || home[n] == '/'))
+        *r->folder = 0;
 }
 
 static int make_request(const char *kind, const char *path, const struct specs_options *options,
@@ -120,6 +143,7 @@ static int make_request(const char *kind, const char *path, const struct specs_o
     int n = snprintf(r->path, sizeof r->path, "%s%s%s", here, *here ? "/" : "", path);
     REQUIRE(w, n > 0 && (size_t) n < sizeof r->path, "%s: the path is too long", path);
     snprintf(r->kind, sizeof r->kind, "%s", kind);
+    find_own_folder(r);
     r->timeout = timeout > 0 ? fmin(timeout, MAX_TIMEOUT) : DEFAULT_TIMEOUT;
     r->memory_limit = memory > 0 ? memory : default_memory;
     return 0;
@@ -146,14 +170,60 @@ static long traced_line(int trace, const char *path)
     return line;
 }
 
-/* Composes the reason for a child that ended without its final record. */
+/* What a denied system call was for; the calls of a row are separated by spaces. */
+static const struct {
+    const char *calls, *purpose;
+} purposes[] = {
+    { " clone fork vfork execve execveat ", "start processes or threads" },
+    { " socket socketpair connect bind ", "use the network" },
+    { " kill tkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal ", "send signals" },
+    { " ptrace process_vm_readv process_vm_writev kcmp pidfd_open pidfd_getfd ",
+      "access other processes" },
+    { " open openat creat mkdir mkdirat mknod mknodat rmdir unlink unlinkat rename renameat "
+      "renameat2 link linkat symlink symlinkat truncate ftruncate fallocate memfd_create ",
+      "create, change or remove files" },
+    { " chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat "
+      "utimensat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr ",
+      "change attributes of files" },
+    { " setrlimit prlimit64 ", "change limits" },
+    { " exit_group ", "end its process" },
+    { " close ", "close descriptors that it has not opened" },
+};
+
+static void explain_denied(const char *place, int number, struct why *w)
+{
+    char name[40], key[48];
+
+    snprintf(key, sizeof key, " %s ", sandbox_call_name(number, name, sizeof name));
+    for (size_t i = 0; i < sizeof purposes / sizeof *purposes; i++)
+        if (strstr(purposes[i].calls, key)) {
+            why_fail(w, WHY_INVALID, "%s: a specification may not %s (system call %s)", place,
+                     purposes[i].purpose, name);
+            return;
+        }
+    why_fail(w, WHY_INVALID, "%s: a specification may not use the system call %s", place, name);
+}
+
+/* The number of the system call that ended the child, or -1. */
+static int denied_call(int trace)
+{
+    char start[sizeof DENIED_CALL + 16] = "";
+    int number = -1;
+
+    return pread(trace, start, sizeof start - 1, 0) > 0 &&
+                   sscanf(start, DENIED_CALL "%d", &number) == 1
+               ? number
+               : -1;
+}
+
+/* Composes the reason for a child that did not end as it should. */
 static void explain_end(const struct python_zygote_request *r,
                         const struct python_zygote_reply *reply, const char *path, int trace,
                         struct why *w)
 {
-    char place[PATH_MAX + 32], start[64] = ""; /* of the trace */
+    char place[PATH_MAX + 32];
     long line = traced_line(trace, r->path);
-    bool timeout = pread(trace, start, sizeof start - 1, 0) > 0 && strstr(start, "Timeout");
+    int denied = denied_call(trace);
 
     if (line > 0)
         snprintf(place, sizeof place, "%s:%ld", path, line);
@@ -161,11 +231,16 @@ static void explain_end(const struct python_zygote_request *r,
         snprintf(place, sizeof place, "%s", path);
     if (reply->end == ENDED_UNSTARTED)
         why_fail(w, WHY_SYSTEM, "%s: fork: %s", place, strerror(reply->value));
-    else if (reply->end == ENDED_OVERTIME || timeout)
-        why_fail(w, WHY_TIMEOUT, "%s: not loaded within %g s", place, r->timeout);
+    else if (reply->end == ENDED_OVERTIME)
+        why_fail(w, WHY_TIMEOUT,
+                 "%s: not loaded within %g s; --load-timeout raises the limit", place, r->timeout);
+    else if (denied >= 0)
+        explain_denied(place, denied, w);
     else if (reply->end == ENDED_SIGNAL)
-        why_fail(w, WHY_INVALID, "%s: killed by signal %d (%s)", place, reply->value,
-                 strsignal(reply->value));
+        why_fail(w, WHY_INVALID, "%s: the file's process was killed by signal %d (%s)", place,
+                 reply->value, strsignal(reply->value));
+    else if (reply->value == CHILD_DONE)
+        why_fail(w, WHY_INVALID, "%s: the file has damaged the loader: there is no result", place);
     else
         why_fail(w, WHY_INVALID, "%s: the file ended its process with status %d", place,
                  reply->value);
@@ -179,8 +254,10 @@ static enum why_code code_of(const char *kind)
 }
 
 /* Reads the child's final record.  1: success, 0: a failure, described in *w, -1: it is none. */
-static int read_final_record(const char *text, size_t n, const char *path, struct why *w)
+static int read_final_record(const char *text, size_t n, const char *path,
+                             const struct python_zygote_request *r, struct why *w)
 {
+    char limit[96] = "";
     const char *error = NULL, *kind = "invalid";
     json_int_t line = 0, end = -1;
     json_t *o = json_loadb(text, n, 0, NULL);
@@ -191,10 +268,14 @@ static int read_final_record(const char *text, size_t n, const char *path, struc
     } else if (o && json_unpack(o, "{s:s, s?s, s?I}", "error", &error, "kind", &kind, "line",
                                 &line) == 0) {
         result = 0;
+        if (strcmp(kind, "memory") == 0)
+            snprintf(limit, sizeof limit, "; the limit is %g MiB, --load-memory raises it",
+                     (double) r->memory_limit / (1 << 20));
         if (line > 0)
-            why_fail(w, code_of(kind), "%s:%lld: %s", path, (long long) line, error);
+            why_fail(w, code_of(kind), "%s:%lld: %.*s%s", path, (long long) line, MAX_ERROR, error,
+                     limit);
         else
-            why_fail(w, code_of(kind), "%s: %s", path, error);
+            why_fail(w, code_of(kind), "%s: %.*s%s", path, MAX_ERROR, error, limit);
     }
     json_decref(o);
     return result;
@@ -202,7 +283,8 @@ static int read_final_record(const char *text, size_t n, const char *path, struc
 
 /* Removes the final record from the lines, and a line without end.  Result as of
  * read_final_record(). */
-static int cut_final_record(int lines, const char *path, struct why *w)
+static int cut_final_record(int lines, const char *path, const struct python_zygote_request *r,
+                            struct why *w)
 {
     char tail[MAX_TAIL];
     off_t size = lseek(lines, 0, SEEK_END);
@@ -216,26 +298,29 @@ static int cut_final_record(int lines, const char *path, struct why *w)
         return -1;
     const char *before = end > tail ? memrchr(tail, '\n', (size_t) (end - tail)) : NULL;
     const char *start = before ? before + 1 : tail;
-    int result = read_final_record(start, (size_t) (end - start), path, w);
+    int result = read_final_record(start, (size_t) (end - start), path, r, w);
     off_t keep = from + (result < 0 ? end + 1 - tail : start - tail);
     return ftruncate(lines, keep) < 0 ? -1 : result;
 }
 
-static int load(const struct python_zygote_request *r, const char *path, int lines, int trace,
+static int load(const struct python_zygote_request *r, const char *path, const int fd[ZYGOTE_FDS],
                 struct python_child_output *ret_output, struct why *w)
 {
     struct python_zygote_reply reply;
     struct python_child_output o = { 0 };
 
     pthread_mutex_lock(&zygote.lock);
-    int done = exchange(r, lines, trace, &reply, w);
+    int done = exchange(r, fd, &reply, w);
     pthread_mutex_unlock(&zygote.lock);
     TRY(done);
-    int result = cut_final_record(lines, path, &o.why);
-    if (result < 0)
-        explain_end(r, &reply, path, trace, &o.why);
-    o.failed = result != 1;
-    o.lines = fdopen(dup(lines), "r");
+    int result = cut_final_record(fd[ZYGOTE_LINES], path, r, &o.why);
+    bool is_regular = reply.end == ENDED_EXIT && reply.value == CHILD_DONE &&
+                      denied_call(fd[ZYGOTE_TRACE]) < 0;
+    if (result < 0 || !is_regular)
+        explain_end(r, &reply, path, fd[ZYGOTE_TRACE], &o.why);
+    o.failed = result != 1 || !is_regular;
+    snprintf(o.prefix, sizeof o.prefix, "%s", reply.prefix);
+    o.lines = fdopen(dup(fd[ZYGOTE_LINES]), "r");
     if (!o.lines)
         return why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
     rewind(o.lines);
@@ -243,23 +328,66 @@ static int load(const struct python_zygote_request *r, const char *path, int lin
     return 0;
 }
 
+/* Opens the file for the child, which can open only what lies in its folder.  Does not wait for the
+ * other end of a FIFO. */
+static int open_file(const char *path, uint64_t memory_limit, struct why *w)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        why_file(w, path, errno);
+    } else if (!S_ISREG(st.st_mode)) {
+        why_fail(w, WHY_INVALID, "%s: %s, not a regular file", path,
+                 S_ISDIR(st.st_mode)    ? "a folder"
+                 : S_ISFIFO(st.st_mode) ? "a pipe"
+                                        : "a device");
+    } else if ((uint64_t) st.st_size > memory_limit) {
+        why_fail(w, WHY_INVALID,
+                 "%s: %lld bytes are more than the memory limit of %g MiB; --load-memory raises it",
+                 path, (long long) st.st_size, (double) memory_limit / (1 << 20));
+    } else {
+        return fd;
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* A file in memory for stack traces, which cannot grow. */
+static int make_trace(void)
+{
+    int fd = memfd_create("halcyon-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd >= 0 && ftruncate(fd, MAX_TRACE) == 0 &&
+        fcntl(fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 int python_child_load(const char *kind, const char *path, const struct specs_options *options,
                       struct python_child_output *ret_output, struct why *w)
 {
     struct python_zygote_request *r = calloc(1, sizeof *r);
-    int lines = memfd_create("halcyon-lines", MFD_CLOEXEC);
-    int trace = memfd_create("halcyon-trace", MFD_CLOEXEC);
-    int result = -1;
+    int fd[ZYGOTE_FDS] = { -1, -1, -1 }, result = -1;
 
-    if (!r || lines < 0 || trace < 0)
-        why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
-    else if (make_request(kind, path, options, r, w) == 0)
-        result = load(r, path, lines, trace, ret_output, w);
+    if (!r) {
+        why_no_memory(w);
+    } else if (make_request(kind, path, options, r, w) == 0) {
+        fd[ZYGOTE_FILE] = open_file(path, r->memory_limit, w);
+        fd[ZYGOTE_LINES] = memfd_create("halcyon-lines", MFD_CLOEXEC);
+        fd[ZYGOTE_TRACE] = make_trace();
+        if (fd[ZYGOTE_FILE] >= 0 && (fd[ZYGOTE_LINES] < 0 || fd[ZYGOTE_TRACE] < 0))
+            why_fail(w, WHY_SYSTEM, "%s: %s", path, strerror(errno));
+        else if (fd[ZYGOTE_FILE] >= 0)
+            result = load(r, path, fd, ret_output, w);
+    }
     free(r);
-    if (lines >= 0)
-        close(lines);
-    if (trace >= 0)
-        close(trace);
+    for (int i = 0; i < ZYGOTE_FDS; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
     return result;
 }
 

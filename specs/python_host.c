@@ -1,10 +1,15 @@
+#define _GNU_SOURCE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
 #include "specs/python_host.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "specs/python_zygote.h"
 
 static void drop(PyObject **o)
 {
@@ -86,6 +91,10 @@ int python_host_start(struct why *w)
     config.use_hash_seed = 1;
     config.hash_seed = 0;
     PyStatus status = PyConfig_SetBytesString(&config, &config.program_name, HALCYON_PYTHON);
+    if (!PyStatus_Exception(status)) /* without an environment there is no locale that says so */
+        status = PyConfig_SetBytesString(&config, &config.filesystem_encoding, "utf-8");
+    if (!PyStatus_Exception(status))
+        status = PyConfig_SetBytesString(&config, &config.filesystem_errors, "surrogateescape");
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
@@ -97,22 +106,84 @@ int python_host_start(struct why *w)
     return host ? 0 : fail_with_exception(w, "importing the loader");
 }
 
-void python_host_preload(const char *kind, const char *path)
+int python_host_library(const char ***ret_paths, size_t *ret_n, struct why *w)
 {
-    _cleanup_ref_ PyObject *name = PyUnicode_DecodeFSDefault(path);
-    _cleanup_ref_ PyObject *done =
-        name ? PyObject_CallMethod(host, "preload", "sO", kind, name) : NULL;
-    if (!done)
-        PyErr_Clear();
+    _cleanup_ref_ PyObject *list = PyObject_CallMethod(host, "library", NULL);
+    Py_ssize_t n = list ? PyList_Size(list) : -1;
+    const char **paths = n < 0 ? NULL : calloc((size_t) n + 2, sizeof *paths);
+
+    if (!paths)
+        return fail_with_exception(w, "looking up its library");
+    for (Py_ssize_t i = 0; i < n; i++) {
+        _cleanup_ref_ PyObject *bytes = PyUnicode_EncodeFSDefault(PyList_GetItem(list, i));
+        if (!bytes || !(paths[i] = strdup(PyBytes_AsString(bytes))))
+            return fail_with_exception(w, "looking up its library");
+    }
+    *ret_paths = paths;
+    *ret_n = (size_t) n;
+    return 0;
 }
 
-int python_host_load(const char *kind, const char *path, int lines_fd, int trace_fd, double timeout)
+int python_host_preload(const char *kind, const char *path, int file, char *ret_prefix, size_t size)
+{
+    _cleanup_ref_ PyObject *name = PyUnicode_DecodeFSDefault(path);
+    _cleanup_ref_ PyObject *prefix =
+        name ? PyObject_CallMethod(host, "preload", "sOi", kind, name, file) : NULL;
+    const char *text = prefix ? PyUnicode_AsUTF8(prefix) : NULL;
+
+    PyErr_Clear();
+    return text && (size_t) snprintf(ret_prefix, size, "%s", text) < size ? 0 : -1;
+}
+
+/* ---- system calls that the sandbox denies raise SIGSYS */
+
+static struct {
+    int fd;
+    void (*dump)(int); /* faulthandler's handler: writes the stack trace */
+} on_denied;
+
+static void report_denied(int signal, siginfo_t *info, void *context)
+{
+    char text[sizeof DENIED_CALL + 16], digits[12];
+    size_t n = strlen(DENIED_CALL), k = 0;
+
+    (void) context;
+    memcpy(text, DENIED_CALL, n);
+    for (unsigned number = (unsigned) info->si_syscall; number || !k; number /= 10)
+        digits[k++] = (char) ('0' + number % 10);
+    while (k)
+        text[n++] = digits[--k];
+    text[n++] = '\n';
+    if (write(on_denied.fd, text, n) == (ssize_t) n)
+        on_denied.dump(signal);
+    _exit(CHILD_DONE);
+}
+
+/* After faulthandler.register(SIGSYS). */
+static void end_when_denied(int trace_fd)
+{
+    struct sigaction action;
+
+    if (sigaction(SIGSYS, NULL, &action) < 0)
+        return;
+    on_denied.fd = trace_fd;
+    on_denied.dump = action.sa_handler;
+    action.sa_sigaction = report_denied;
+    action.sa_flags |= SA_SIGINFO;
+    sigaction(SIGSYS, &action, NULL);
+}
+
+int python_host_load(const char *kind, const char *path, int file, int lines_fd, int trace_fd)
 {
     _cleanup_ref_ PyObject *name = PyUnicode_DecodeFSDefault(path);
     if (!name)
         return -1;
+    _cleanup_ref_ PyObject *ready = PyObject_CallMethod(host, "prepare", "i", trace_fd);
+    if (!ready)
+        return -1;
+    end_when_denied(trace_fd);
     _cleanup_ref_ PyObject *done =
-        PyObject_CallMethod(host, "run", "sOiid", kind, name, lines_fd, trace_fd, timeout);
+        PyObject_CallMethod(host, "run", "sOii", kind, name, file, lines_fd);
     return done ? 0 : -1;
 }
 

@@ -1,7 +1,8 @@
 /* specs: reads and writes models.
  *
- * Reads .mod.py specifications (Python programs, run in a confined child process), the JSON-lines
- * corpus (plain or .xz) and .tflite models.  Each becomes a `struct example`: a model, values of
+ * Reads .mod.py specifications (Python programs), the JSON-lines corpus (plain or .xz) and .tflite
+ * models.  .mod.py, .tflite and .toml files are read in a confined child process (python_child.h),
+ * so that a hostile one can only fail to load; docs/security.md has what confines it.  Each becomes a `struct example`: a model, values of
  * its inputs, expected values of its outputs.  Writes an example as a .mod.py that loads to the
  * same bits, or as a line of the corpus.  Files are not trusted: an invalid one is rejected with
  * its name, the place and the reason. */
@@ -10,10 +11,14 @@
 
 #include <stdio.h>
 
+#include "golden/base/sandbox.h"
 #include "golden/golden.h"
 
+/* Namespaces that the processes which read such files have where the kernel allows it. */
+enum { SPECS_NAMESPACES = SANDBOX_PROCESSES | SANDBOX_NETWORK | SANDBOX_IPC };
+
 struct specs_options {
-    double timeout;      /* seconds for one .mod.py or .tflite file; 0: 60 */
+    double timeout;      /* seconds for one .mod.py, .tflite or .toml file; 0: 60 */
     size_t memory_limit; /* bytes that its child process may allocate; 0: 4 GiB */
     unsigned threads;    /* that parse lines of a corpus; 0: the caller's only */
 };

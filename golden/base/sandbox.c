@@ -6,17 +6,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof *(array)))
@@ -135,7 +140,7 @@ static int allow_all(int rules, const struct ruleset *r, const struct sandbox_op
     const uint64_t read = FS_READ_FILE | FS_READ_DIR | FS_EXECUTE,
                    write = FS_WRITE_FILE | FS_TRUNCATE_3;
 
-    for (int i = 0; i < COUNT(nodes); i++)
+    for (int i = 0; i < COUNT(nodes) && !o->only_computes; i++)
         TRY(allow(rules, r, nodes[i], false, read | write, w));
     if (o->allow_devices)
         TRY(allow(rules, r, "/dev", false, read | write | FS_IOCTL_DEV_5, w));
@@ -344,28 +349,50 @@ static int rule_add(scmp_filter_ctx f, uint32_t action, const char *name, unsign
     return number < 0 ? 0 : seccomp_rule_add_array(f, action, number, n, &comparison);
 }
 
-static int deny_always(scmp_filter_ctx f)
+/* The table `denied`. */
+static int add_denied(scmp_filter_ctx f, uint32_t action)
 {
     int rc = 0;
 
     for (int i = 0; i < COUNT(denied) && rc == 0; i++)
-        rc = denied[i].number ? seccomp_rule_add(f, SCMP_ACT_ERRNO(EPERM), denied[i].number, 0)
-                              : rule_add(f, SCMP_ACT_ERRNO(EPERM), denied[i].name, 0,
-                                         SCMP_A0_64(SCMP_CMP_EQ, 0));
+        rc = denied[i].number
+                 ? seccomp_rule_add(f, action, denied[i].number, 0)
+                 : rule_add(f, action, denied[i].name, 0, (struct scmp_arg_cmp){ 0 });
+    return rc;
+}
+
+static int deny_always(scmp_filter_ctx f)
+{
+    int rc = add_denied(f, SCMP_ACT_ERRNO(EPERM));
+
     for (int i = 0; i < COUNT(denied_others) && rc == 0; i++)
         rc = rule_add(f, SCMP_ACT_ERRNO(EPERM), denied_others[i].name, 1,
                       SCMP_CMP64(denied_others[i].argument, SCMP_CMP_NE, 0));
     return rc;
 }
 
-static int deny_values(scmp_filter_ctx f, int error, int n, const struct value_rule *rules)
+static int add_values(scmp_filter_ctx f, uint32_t action, int n, const struct value_rule *rules)
 {
     int rc = 0;
 
     for (int i = 0; i < n && rc == 0; i++)
         rc = rule_add(
-            f, SCMP_ACT_ERRNO((uint32_t) error), rules[i].name, rules[i].mask != 0,
+            f, action, rules[i].name, rules[i].mask != 0,
             SCMP_CMP64(rules[i].argument, SCMP_CMP_MASKED_EQ, rules[i].mask, rules[i].value));
+    return rc;
+}
+
+static int deny_values(scmp_filter_ctx f, int error, int n, const struct value_rule *rules)
+{
+    return add_values(f, SCMP_ACT_ERRNO((uint32_t) error), n, rules);
+}
+
+static int add_names(scmp_filter_ctx f, uint32_t action, int n, const char *const *names)
+{
+    int rc = 0;
+
+    for (int i = 0; i < n && rc == 0; i++)
+        rc = rule_add(f, action, names[i], 0, (struct scmp_arg_cmp){ 0 });
     return rc;
 }
 
@@ -379,7 +406,98 @@ static int deny_signals(scmp_filter_ctx f)
     return rc;
 }
 
-static int add_rules(scmp_filter_ctx f, const struct sandbox_options *o, int abi)
+/* ---- what a computation needs: everything else is denied */
+
+/* Allowed with any arguments. */
+static const char *const allowed[] = {
+    /* descriptors; paths that Landlock does not restrict: names, sizes and modes of files */
+    "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek",
+    "fstat", "stat", "lstat", "newfstatat", "statx", "access", "faccessat",
+    "faccessat2", "readlink", "readlinkat", "getcwd", "getdents", "getdents64", "pipe", "pipe2", "poll", "ppoll",
+    "select", "pselect6",
+    /* memory */
+    "brk", "mmap", "munmap", "mremap", "mprotect", "madvise", "membarrier",
+    /* the thread itself */
+    "exit", "futex", "set_robust_list", "rseq", "sched_yield", "sched_getaffinity", "getcpu",
+    "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "getrlimit",
+    "getrusage", "uname", "sysinfo", "getrandom",
+    /* its signals and timers */
+    "rt_sigaction", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend",
+    "rt_sigtimedwait", "sigaltstack", "pause", "restart_syscall", "alarm", "setitimer",
+    "getitimer", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday",
+    "time", "times"
+};
+/* Allowed if an argument has the value in the bits of the mask. */
+static const struct value_rule allowed_values[] = {
+    { "prlimit64", 2, UINT64_MAX, 0 }, /* without new limits */
+    { "fcntl", 1, WHOLE(F_GETFD) },      { "fcntl", 1, WHOLE(F_SETFD) },
+    { "fcntl", 1, WHOLE(F_GETFL) },      { "fcntl", 1, WHOLE(F_DUPFD_CLOEXEC) },
+    { "ioctl", 1, WHOLE(TCGETS) },       { "ioctl", 1, WHOLE(FIOCLEX) },
+    { "ioctl", 1, WHOLE(FIONCLEX) },
+};
+#define WRITING (O_ACCMODE | O_CREAT | O_TRUNC | O_PATH)
+/* Where Landlock restricts what can be opened. */
+static const struct value_rule allowed_reading[] = {
+    { "open", 1, WRITING, 0 },
+    { "openat", 2, WRITING, 0 },
+};
+static const struct value_rule trapped_writing[] = {
+    { "open", 1, HAS_BIT(O_WRONLY) },  { "openat", 2, HAS_BIT(O_WRONLY) },
+    { "open", 1, HAS_BIT(O_RDWR) },    { "openat", 2, HAS_BIT(O_RDWR) },
+    { "open", 1, HAS_BIT(O_CREAT) },   { "openat", 2, HAS_BIT(O_CREAT) },
+    { "open", 1, HAS_BIT(O_TRUNC) },   { "openat", 2, HAS_BIT(O_TRUNC) },
+};
+/* Raise SIGSYS, besides those of `denied`: no program calls them without intent. */
+static const char *const trapped[] = {
+    "clone", "fork", "vfork", "execve", "execveat", "kill", "tkill", "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo", "socket", "socketpair", "connect", "bind", "creat", "mkdir", "mkdirat", "mknod", "mknodat", "rmdir", "unlink", "unlinkat", "rename", "renameat",
+    "renameat2", "link", "linkat", "symlink", "symlinkat", "truncate", "ftruncate", "fallocate",
+    "memfd_create", "memfd_secret", "chdir", "fchdir", "chroot", "setrlimit", "prctl",
+    "setpriority", "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid",
+    "setgroups", "setsid", "setpgid", "sched_setscheduler", "sched_setattr", "sched_setparam",
+    "ioprio_set", "inotify_init", "inotify_init1", "fanotify_init",
+    "timer_create", "seccomp", "landlock_create_ruleset", "capset"
+};
+/* The C library goes back to older calls when these do not exist. */
+static const char *const missing[] = { "clone3", "openat2" };
+
+static int allow_computing(scmp_filter_ctx f, const struct sandbox_options *o, int abi)
+{
+    const scmp_datum_t status = (scmp_datum_t) o->exit_status,
+                       open_below = (scmp_datum_t) o->open_below;
+    int rc = add_names(f, SCMP_ACT_ALLOW, COUNT(allowed), allowed);
+
+    if (rc == 0)
+        rc = add_values(f, SCMP_ACT_ALLOW, COUNT(allowed_values), allowed_values);
+    if (rc == 0 && abi > 0)
+        rc = add_values(f, SCMP_ACT_ALLOW, COUNT(allowed_reading), allowed_reading);
+    if (rc == 0)
+        rc = rule_add(f, SCMP_ACT_ALLOW, "exit_group", 1, SCMP_A0_64(SCMP_CMP_EQ, status));
+    if (rc == 0)
+        rc = rule_add(f, SCMP_ACT_TRAP, "exit_group", 1, SCMP_A0_64(SCMP_CMP_NE, status));
+    if (rc == 0)
+        rc = rule_add(f, SCMP_ACT_ALLOW, "close", 1, SCMP_A0_64(SCMP_CMP_GE, open_below));
+    if (rc == 0)
+        rc = rule_add(f, SCMP_ACT_TRAP, "close", 1, SCMP_A0_64(SCMP_CMP_LT, open_below));
+    if (rc == 0)
+        rc = rule_add(f, SCMP_ACT_TRAP, "prlimit64", 1, SCMP_A2_64(SCMP_CMP_NE, 0));
+    if (rc == 0)
+        rc = add_values(f, SCMP_ACT_TRAP, COUNT(trapped_writing), trapped_writing);
+    if (rc == 0)
+        rc = add_names(f, SCMP_ACT_TRAP, COUNT(trapped), trapped);
+    if (rc == 0)
+        rc = add_denied(f, SCMP_ACT_TRAP);
+    if (rc == 0)
+        rc = add_names(f, SCMP_ACT_ERRNO(ENOSYS), COUNT(missing), missing);
+    /* Blocking signals has no effect: SIGSYS of a call for which the C library blocks them all, to
+     * start a thread or a process, would kill without running the handler. */
+    return rc == 0 ? rule_add(f, SCMP_ACT_ERRNO(0), "rt_sigprocmask", 0, (struct scmp_arg_cmp){ 0 })
+                   : rc;
+}
+
+/* ---- the filter */
+
+static int deny_harm(scmp_filter_ctx f, const struct sandbox_options *o, int abi)
 {
     static const struct scmp_arg_cmp any = { 0 };
     int rc = deny_always(f);
@@ -417,12 +535,12 @@ static bool has_seccomp(void)
 }
 
 /* abi: of Landlock, which is active. */
-static int filter_calls(const struct sandbox_options *o, int abi, struct why *w)
+static int make_filter(const struct sandbox_options *o, int abi, scmp_filter_ctx *ret_filter)
 {
-    scmp_filter_ctx f = seccomp_init(SCMP_ACT_ALLOW);
+    scmp_filter_ctx f = seccomp_init(o->only_computes ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW);
 
     if (!f)
-        return why_no_memory(w);
+        return -ENOMEM;
     /* Calls of other architectures (32 bits, x32) are not needed.  A search tree: many rules.  No
      * mitigation of Spectre that older kernels switch on with a filter. */
     int rc = seccomp_attr_set(f, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
@@ -433,18 +551,137 @@ static int filter_calls(const struct sandbox_options *o, int abi, struct why *w)
     if (rc == 0)
         rc = seccomp_attr_set(f, SCMP_FLTATR_API_SYSRAWRC, 1);
     if (rc == 0)
-        rc = add_rules(f, o, abi);
+        rc = o->only_computes ? allow_computing(f, o, abi) : deny_harm(f, o, abi);
     if (rc == 0)
+        *ret_filter = f;
+    else
+        seccomp_release(f);
+    return rc;
+}
+
+/* Of a compiled filter. */
+static int install(const struct sandbox_filter *f)
+{
+    struct sock_fprog program = { .len = f->n, .filter = f->code };
+
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                   &program) < 0
+               ? -errno
+               : 0;
+}
+
+static int filter_calls(const struct sandbox_options *o, int abi, struct why *w)
+{
+    scmp_filter_ctx f = NULL;
+    int rc = o->filter ? install(o->filter) : make_filter(o, abi, &f);
+
+    if (f) {
         rc = seccomp_load(f);
-    seccomp_release(f);
+        seccomp_release(f);
+    }
     return rc == 0 ? 0 : why_fail(w, WHY_SYSTEM, "seccomp: %s", strerror(-rc));
+}
+
+/* libseccomp writes the program to a file. */
+static int export_filter(scmp_filter_ctx f, struct sandbox_filter *ret_filter)
+{
+    int fd = memfd_create("filter", MFD_CLOEXEC);
+    int rc = fd < 0 ? -errno : seccomp_export_bpf(f, fd);
+    off_t size = rc == 0 ? lseek(fd, 0, SEEK_END) : 0;
+    struct sock_filter *code = size > 0 ? malloc((size_t) size) : NULL;
+
+    if (rc == 0 && (!code || pread(fd, code, (size_t) size, 0) != size))
+        rc = -ENOMEM;
+    if (fd >= 0)
+        close(fd);
+    if (rc == 0)
+        *ret_filter = (struct sandbox_filter){ code, (unsigned short) ((size_t) size / sizeof *code) };
+    else
+        free(code);
+    return rc;
+}
+
+int sandbox_compile(const struct sandbox_options *o, struct sandbox_filter *ret_filter,
+                    struct why *w)
+{
+    scmp_filter_ctx f = NULL;
+
+    *ret_filter = (struct sandbox_filter){ 0 };
+    if (!has_seccomp())
+        return 0;
+    int rc = make_filter(o, landlock_abi(), &f);
+    if (rc == 0)
+        rc = export_filter(f, ret_filter);
+    if (f)
+        seccomp_release(f);
+    return rc == 0 ? 0 : why_fail(w, WHY_SYSTEM, "seccomp: %s", strerror(-rc));
+}
+
+/* ---- processes */
+
+void sandbox_be_first_to_go(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    ssize_t n = write(fd, "1000", 4);
+    (void) n; /* not allowed everywhere */
+    close(fd);
+}
+
+static const struct {
+    int flag, clone_flag;
+    const char *name;
+} namespace_table[] = {
+    { SANDBOX_PROCESSES, CLONE_NEWPID, "process namespace" },
+    { SANDBOX_NETWORK, CLONE_NEWNET, "network namespace" },
+    { SANDBOX_IPC, CLONE_NEWIPC, "IPC namespace" },
+};
+
+/* Sets *ret_made to whether the namespaces were made. */
+static pid_t fork_into(int namespaces, bool *ret_made)
+{
+    int flags = 0;
+
+    for (int i = 0; i < COUNT(namespace_table); i++)
+        if (namespaces & namespace_table[i].flag)
+            flags |= namespace_table[i].clone_flag;
+    const int attempts[] = { flags, flags | CLONE_NEWUSER, 0 };
+    pid_t pid = -1;
+    for (int k = 0; k < COUNT(attempts) && pid < 0; k++) {
+        *ret_made = attempts[k] != 0;
+        pid = (pid_t) syscall(SYS_clone, (unsigned long) (attempts[k] | SIGCHLD), 0, 0, 0, 0);
+    }
+    return pid;
+}
+
+pid_t sandbox_fork(int namespaces)
+{
+    bool made;
+
+    return fork_into(namespaces, &made);
+}
+
+int sandbox_namespaces(int namespaces)
+{
+    bool made = false;
+    pid_t pid = fork_into(namespaces, &made);
+
+    if (pid == 0)
+        _exit(0);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    return pid > 0 && made ? namespaces : 0;
 }
 
 /* ---- */
 
 struct sandbox_state sandbox_available(void)
 {
-    return (struct sandbox_state){ has_seccomp(), true, landlock_abi() };
+    return (struct sandbox_state){ .seccomp = has_seccomp(),
+                                   .no_capabilities = true,
+                                   .landlock = landlock_abi() };
 }
 
 int sandbox_enter(const struct sandbox_options *o, struct sandbox_state *ret_active, struct why *w)
@@ -461,18 +698,55 @@ int sandbox_enter(const struct sandbox_options *o, struct sandbox_state *ret_act
     return 0;
 }
 
+/* Writes the parts that are active (or are not), with commas. */
+static void add_parts(const struct sandbox_state *s, bool active, int namespaces, char *text,
+                      size_t size)
+{
+    char landlock[24];
+    const struct {
+        bool active;
+        const char *name;
+    } parts[] = {
+        { s->seccomp, "seccomp" },
+        { s->landlock > 0, landlock },
+        { s->no_capabilities, "no capabilities" },
+    };
+    size_t n = 0;
+
+    snprintf(landlock, sizeof landlock, active ? "Landlock %d" : "Landlock", s->landlock);
+    *text = 0;
+    for (int i = 0; i < COUNT(parts); i++)
+        if (parts[i].active == active && n < size)
+            n += (size_t) snprintf(text + n, size - n, "%s%s", n ? ", " : "", parts[i].name);
+    for (int i = 0; i < COUNT(namespace_table); i++)
+        if ((namespaces & namespace_table[i].flag) && n < size)
+            n += (size_t) snprintf(text + n, size - n, "%s%s", n ? ", " : "",
+                                   namespace_table[i].name);
+}
+
 char *sandbox_describe(const struct sandbox_state *s, char *text, size_t size)
 {
-    char parts[3][24] = { "", "", "" };
-    int n = 0;
+    add_parts(s, true, s->namespaces, text, size);
+    if (!*text)
+        snprintf(text, size, "none");
+    return text;
+}
 
-    if (s->seccomp)
-        snprintf(parts[n++], sizeof *parts, "seccomp");
-    if (s->landlock)
-        snprintf(parts[n++], sizeof *parts, "Landlock %d", s->landlock);
-    if (s->no_capabilities)
-        snprintf(parts[n++], sizeof *parts, "no capabilities");
-    snprintf(text, size, "%s%s%s%s%s", n ? parts[0] : "none", n > 1 ? ", " : "", parts[1],
-             n > 2 ? ", " : "", parts[2]);
+char *sandbox_describe_missing(const struct sandbox_state *s, int namespaces, char *text,
+                               size_t size)
+{
+    add_parts(s, false, namespaces & ~s->namespaces, text, size);
+    return text;
+}
+
+char *sandbox_call_name(int number, char *text, size_t size)
+{
+    char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+
+    if (name)
+        snprintf(text, size, "%s", name);
+    else
+        snprintf(text, size, "%d", number);
+    free(name);
     return text;
 }

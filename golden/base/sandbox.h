@@ -9,6 +9,11 @@
  *   Landlock      files, also signals and abstract sockets (ABI 6), TCP (4), ioctl of devices (5)
  *   seccomp       calls that Landlock has no rule for; denied calls return EPERM
  *
+ * Two profiles: for a driver, which may do much, everything harmful is denied; with only_computes
+ * (a specification) everything is denied but what a computation needs.  Then files can be read where
+ * Landlock says which, and none can be opened without Landlock.  Attempts to change files, to start
+ * processes, to use sockets and the like raise SIGSYS instead of an error that can be overlooked.
+ *
  * Below ABI 6 of Landlock (Linux 6.12) seccomp denies all signals but those of the process to its
  * own pid: kill(0) is denied then, and a descendant cannot abort() by SIGABRT (it dies of SIGSEGV).
  *
@@ -34,6 +39,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "golden/base/why.h"
 
@@ -44,13 +50,30 @@ struct sandbox_options {
     bool allow_processes;        /* fork(), clone() without CLONE_THREAD, execve() */
     bool allow_network;          /* socket(); without it only socketpair(AF_UNIX) */
     bool allow_devices;          /* everything in /dev may be opened, with its ioctl(); locks */
+    bool only_computes;          /* of system calls only those of a computation with one thread
+                                    that reads files; without scratch, allow_* and device nodes */
+    int exit_status;             /* if only_computes: _exit() with another status is denied */
+    int open_below;              /* if only_computes: close() of lower descriptors is denied */
+    const struct sandbox_filter *filter; /* of these options, compiled before; NULL: none */
 };
+
+/* A seccomp filter: compiling takes longer than all the rest of sandbox_enter(). */
+struct sandbox_filter {
+    struct sock_filter *code; /* NULL: the kernel has no seccomp */
+    unsigned short n;
+};
+
+/* Compiles the filter of these options; the caller frees ret_filter->code.  For the kernel that it
+ * runs on. */
+int sandbox_compile(const struct sandbox_options *o, struct sandbox_filter *ret_filter,
+                    struct why *w);
 
 /* What is active. */
 struct sandbox_state {
     bool seccomp;
     bool no_capabilities;
-    int landlock; /* ABI; 0: none */
+    int landlock;   /* ABI; 0: none */
+    int namespaces; /* of sandbox_fork(); set by the caller */
 };
 
 /* Confines the calling process, which has one thread.  What the kernel or a container does not
@@ -61,8 +84,25 @@ int sandbox_enter(const struct sandbox_options *o, struct sandbox_state *ret_act
 /* What sandbox_enter() would activate here. */
 struct sandbox_state sandbox_available(void);
 
-enum { SANDBOX_TEXT = 64 };
+/* Namespaces; more than one as a sum. */
+enum { SANDBOX_PROCESSES = 1, SANDBOX_NETWORK = 2, SANDBOX_IPC = 4 };
+
+/* fork() into new namespaces where that is allowed, with a user namespace where only that permits
+ * them, else without. */
+pid_t sandbox_fork(int namespaces);
+/* Those of the namespaces that sandbox_fork() would make here: all or none. */
+int sandbox_namespaces(int namespaces);
+
+/* Has the kernel end this process and its descendants first when memory runs out. */
+void sandbox_be_first_to_go(void);
+
+enum { SANDBOX_TEXT = 128 };
 /* Writes "seccomp, Landlock 7, no capabilities", or "none"; returns text. */
 char *sandbox_describe(const struct sandbox_state *s, char *text, size_t size);
+/* Likewise what is not active, of these namespaces, too; "" if nothing is missing. */
+char *sandbox_describe_missing(const struct sandbox_state *s, int namespaces, char *text,
+                               size_t size);
+/* Writes the name of a system call, or its number; returns text. */
+char *sandbox_call_name(int number, char *text, size_t size);
 
 #endif

@@ -62,3 +62,45 @@ int why_prefix(struct why *w, const char *fmt, ...)
     *w = whole;
     return -1;
 }
+
+/* Length of the UTF-8 sequence at `at`; 0 if it is not valid: an overlong form, a surrogate or a
+ * code above U+10FFFF, which the first two bytes show, included. */
+static size_t utf8_length(const unsigned char *at)
+{
+    unsigned char c = at[0];
+    size_t n = c < 0x80                ? 1
+               : c >= 0xc2 && c < 0xe0 ? 2
+               : c >= 0xe0 && c < 0xf0 ? 3
+               : c >= 0xf0 && c < 0xf5 ? 4
+                                       : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    if ((c == 0xe0 && at[1] < 0xa0) || (c == 0xed && at[1] > 0x9f) || (c == 0xf0 && at[1] < 0x90) ||
+        (c == 0xf4 && at[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+/* U+2028 to U+202E, U+2066 to U+2069: line ends, and changes of the direction of writing. */
+static bool is_direction(const unsigned char *at)
+{
+    return at[0] == 0xe2 && ((at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae) ||
+                             (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9));
+}
+
+void text_clean(char *text)
+{
+    unsigned char *at = (unsigned char *) text;
+    while (*at) {
+        size_t n = utf8_length(at);
+        if (n == 0 || (n == 1 && (*at < 0x20 || *at == 0x7f) && *at != '\n') ||
+            (n == 2 && at[0] == 0xc2 && at[1] < 0xa0)) {
+            *at++ = '?';
+            continue;
+        }
+        if (n == 3 && is_direction(at))
+            memset(at, '?', n);
+        at += n;
+    }
+}

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/why.h"
+
 void buffer_done(struct buffer *b)
 {
     free(b->data);
@@ -116,37 +118,4 @@ char *text_last_line(const char *output, char *ret_line, size_t size)
 const char *buffer_text(const struct buffer *b)
 {
     return b->data ? b->data : "";
-}
-
-/* Length of the UTF-8 sequence at `at`; 0 if it is not valid: an overlong form, a surrogate or a
- * code above U+10FFFF, which the first two bytes show, included. */
-static size_t utf8_length(const unsigned char *at)
-{
-    unsigned char c = at[0];
-    size_t n = c < 0x80                ? 1
-               : c >= 0xc2 && c < 0xe0 ? 2
-               : c >= 0xe0 && c < 0xf0 ? 3
-               : c >= 0xf0 && c < 0xf5 ? 4
-                                       : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((c == 0xe0 && at[1] < 0xa0) || (c == 0xed && at[1] > 0x9f) || (c == 0xf0 && at[1] < 0x90) ||
-        (c == 0xf4 && at[1] > 0x8f))
-        return 0;
-    return n;
-}
-
-void text_clean(char *text)
-{
-    unsigned char *at = (unsigned char *) text;
-    while (*at) {
-        size_t n = utf8_length(at);
-        if (n == 0 || (n == 1 && (*at < 0x20 || *at == 0x7f) && *at != '\n') ||
-            (n == 2 && at[0] == 0xc2 && at[1] < 0xa0)) {
-            *at++ = '?';
-            continue;
-        }
-        at += n;
-    }
 }

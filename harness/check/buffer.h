@@ -37,8 +37,4 @@ char *text_last_line(const char *output, char *ret_line, size_t size);
 /* The content as a string, "" when empty; valid until the buffer changes. */
 const char *buffer_text(const struct buffer *b);
 
-/* Replaces control characters other than line ends, and bytes that are not UTF-8, by '?', in
- * place: drivers' strings go to terminals, JSON and the database. */
-void text_clean(char *text);
-
 #endif

@@ -272,6 +272,14 @@ static const char *random_hint(const char *path)
                                                : " (a random case is random/sS/iI)";
 }
 
+static struct specs_options limits;
+
+void cases_limit_loading(double seconds, size_t bytes)
+{
+    limits.timeout = seconds;
+    limits.memory_limit = bytes;
+}
+
 /* above: the folder that contains it; NULL: given by the user, and an error if it cannot be loaded.
  */
 static int load_path(struct cases *c, const char *path, const char *glob,
@@ -294,7 +302,7 @@ static int load_path(struct cases *c, const char *path, const char *glob,
                          .file = arena_strdup(c->arena, path),
                          .glob = glob,
                          .fill = ends_with(path, ".tflite") };
-    const struct specs_options options = { .threads = c->threads };
+    const struct specs_options options = { limits.timeout, limits.memory_limit, c->threads };
     if (!l.file)
         return why_no_memory(w);
     return specs_load(path, &options, take_example, &l, w);

@@ -31,6 +31,9 @@ struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed,
  * cases whose name matches, with or without its prefix "spec/"; NULL: all.  *c is zeroed before the
  * first call.  A file without examples is an error unless there is a glob. */
 int cases_load(struct cases *c, const char *path, const char *glob, struct why *w);
+/* Limits for each .mod.py and .tflite file that cases_load() loads from now on; 0: the defaults of
+ * specs_load(). */
+void cases_limit_loading(double seconds, size_t bytes);
 /* Fails with the file and example of the first model that is not legal NNAPI, so that a bad file
  * is reported as bad input and not as a target's failure.  Operations that the catalogue does not
  * have are accepted.  Random graphs are not checked. */

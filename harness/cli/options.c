@@ -130,14 +130,29 @@ static int set_shard(struct options *o, const char *value, struct why *w)
     return 0;
 }
 
-static int set_timeout(struct options *o, const char *value, struct why *w)
+static int parse_seconds(const char *value, double *ret_seconds, struct why *w)
 {
     char *end;
     double seconds = strtod(value, &end);
     REQUIRE(w, end != value && !*end && seconds >= 0.01 && seconds <= 1e6,
             "'%s' is not a number of seconds from 0.01 to 1000000", value);
-    o->timeout = seconds;
+    *ret_seconds = seconds;
     return 0;
+}
+
+static int set_timeout(struct options *o, const char *value, struct why *w)
+{
+    return parse_seconds(value, &o->timeout, w);
+}
+
+static int set_load_timeout(struct options *o, const char *value, struct why *w)
+{
+    return parse_seconds(value, &o->load_timeout, w);
+}
+
+static int set_load_memory(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 16, 1 << 20, &o->load_memory, w);
 }
 
 static int set_judge(struct options *o, const char *value, struct why *w)
@@ -328,6 +343,10 @@ static const struct option_row rows[] = {
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
       set_timeout },
+    { "load-timeout", 0, "S", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
+      "seconds for loading one .mod.py or .tflite file (default 60)", set_load_timeout },
+    { "load-memory", 0, "MIB", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
+      "MiB of memory for loading one .mod.py or .tflite file (default 4096)", set_load_memory },
     { "jobs", 'j', "N", CMD_CAMPAIGN, "number of worker processes (default: one per core)",
       set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases; I from 1 to N",

@@ -25,6 +25,8 @@ struct options {
     unsigned jobs;
     uint32_t shard, n_shards; /* 1/1: everything */
     double timeout;           /* seconds */
+    double load_timeout;      /* seconds to load a file; 0: the default */
+    uint64_t load_memory;     /* MiB likewise */
     enum judge_kind judge;
     bool in_process, gdb, resume, realtime;
     enum isolation isolate; /* which drivers get a process of their own */

@@ -7,12 +7,14 @@
 
 #include "golden/base/sandbox.h"
 #include "golden/base/trace.h"
+#include "harness/check/cases.h"
 #include "harness/cli/logcat.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/help.h"
 #include "harness/run/devices.h"
 #include "harness/trace/trace_file.h"
 #include "sim/isolation/host_process.h"
+#include "specs/specs.h"
 
 /* Runs a command with --trace.  After a usage error no trace is written. */
 static int run_traced(const struct command *c, const struct options *o)
@@ -46,25 +48,35 @@ static int run_command(const struct command *c, int argc, char **argv)
     logcat_start(o.vlog);
     if (o.allowlist && devices_limit_extensions(o.allowlist, o.run_as, &why) < 0)
         return print_error(&o, &why);
+    cases_limit_loading(o.load_timeout, (size_t) o.load_memory << 20);
     devices_isolate(o.in_process ? ISOLATE_NONE : o.isolate, o.allow_devices);
     return o.trace ? run_traced(c, &o) : c->run(&o);
+}
+
+/* What confines a kind of process here, and what does not. */
+static void print_confinement(const char *what, int namespaces)
+{
+    struct sandbox_state s = sandbox_available();
+    char text[SANDBOX_TEXT];
+
+    s.namespaces = sandbox_namespaces(namespaces);
+    printf("%s are confined by: %s\n", what, sandbox_describe(&s, text, sizeof text));
+    if (*sandbox_describe_missing(&s, namespaces, text, sizeof text))
+        printf("    missing here: %s (docs/security.md)\n", text);
 }
 
 /* With -v also what a report of a defect should contain. */
 static void print_version(bool verbose)
 {
-    struct sandbox_state confined = sandbox_available();
     struct utsname system;
-    char text[SANDBOX_TEXT];
 
     puts("halcyon " HALCYON_VERSION);
     if (!verbose || uname(&system) < 0)
         return;
     printf("built with: %s\n", HALCYON_BUILT_WITH);
     printf("system: %s %s %s\n", system.sysname, system.release, system.machine);
-    printf("drivers under test are confined by: %s%s\n",
-           sandbox_describe(&confined, text, sizeof text),
-           host_has_namespace() ? ", process namespaces" : "");
+    print_confinement("drivers under test", HOST_NAMESPACES);
+    print_confinement("specifications and models", SPECS_NAMESPACES);
 }
 
 static int dispatch(int argc, char **argv)

@@ -126,18 +126,6 @@ static int read_profile(const char *path, char **ret_json, struct why *w)
     return *ret_json ? 0 : why_no_memory(w);
 }
 
-/* The kernel takes processes that host drivers first when memory runs out. */
-static void be_first_to_go(void)
-{
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return;
-    ssize_t n = write(fd, "1000", 4);
-    (void) n; /* not allowed everywhere */
-    close(fd);
-}
-
 static int contain(struct host *h, struct why *w)
 {
     const struct host_calls *c = h->calls;
@@ -147,7 +135,7 @@ static int contain(struct host *h, struct why *w)
                                        .allow_devices = c->may_use_devices };
 
     setenv("TMPDIR", c->scratch, 1);
-    be_first_to_go();
+    sandbox_be_first_to_go();
     if (c->may_be_traced)
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* fails without Yama, which would deny it */
     TRY(crash_report_install(&h->answers->crash, w));

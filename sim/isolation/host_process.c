@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
+#include "golden/base/sandbox.h"
 #include "sim/base/process_clock.h"
 
 #define LOG_TAG "Host"
@@ -115,35 +116,9 @@ static _Noreturn void become_program(const char *path, char *const argv[],
     _exit(127);
 }
 
-/* fork() into a process namespace of its own where that is allowed. */
-static pid_t fork_apart(bool *ret_is_apart)
-{
-    static const int namespaces[] = { CLONE_NEWPID, CLONE_NEWPID | CLONE_NEWUSER, 0 };
-    pid_t pid = -1;
-
-    for (size_t k = 0; k < sizeof namespaces / sizeof *namespaces && pid < 0; k++) {
-        pid = (pid_t) syscall(SYS_clone, (unsigned long) (namespaces[k] | SIGCHLD), 0, 0, 0, 0);
-        *ret_is_apart = namespaces[k];
-    }
-    return pid;
-}
-
-bool host_has_namespace(void)
-{
-    bool is_apart = false;
-    pid_t pid = fork_apart(&is_apart);
-
-    if (pid == 0)
-        _exit(0);
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-    }
-    return pid > 0 && is_apart;
-}
-
 static pid_t start_supervisor(const char *path, char *const argv[], const struct inherited *i)
 {
-    bool is_apart;
-    pid_t pid = fork_apart(&is_apart);
+    pid_t pid = sandbox_fork(HOST_NAMESPACES);
 
     if (pid == 0)
         become_program(path, argv, i);

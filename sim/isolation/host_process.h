@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "golden/base/sandbox.h"
 #include "sim/base/spin.h"
 #include "sim/isolation/host_layout.h"
 #include "sim/isolation/lent_memory.h"
@@ -64,11 +65,11 @@ void host_done(struct host_process *h);
 /* Removes folders of drivers whose processes were killed together with their client. */
 void host_remove_stale_scratch(void);
 
+/* Namespaces that the process gets where the kernel allows it. */
+enum { HOST_NAMESPACES = SANDBOX_PROCESSES };
+
 /* The driver's process, as seen from here; 0: there is none, or it is not known. */
 pid_t host_driver_process(const struct host_process *h);
-
-/* Whether such processes get a process namespace of their own here; starts one to find out. */
-bool host_has_namespace(void);
 
 /* What the process has printed since the last call of this: at most the last size - 1 bytes,
  * without control characters.  False: nothing. */

@@ -12,40 +12,32 @@ import json
 import os
 import random
 import re
+import signal
 import sys
 import tomllib
 
 from halcyon import modpy
 from halcyon.operands import SpecError
 
-# Events of sys.audit() that a specification may not cause.
-FORBIDDEN = ("os.exec", "os.fork", "os.forkpty", "os.kill", "os.killpg", "os.posix_spawn", "os.spawn", "os.startfile",
-             "os.system", "subprocess.Popen", "pty.spawn", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link",
-             "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.utime", "os.chdir", "os.fchdir", "shutil.",
-             "socket.", "signal.pthread_kill", "syslog.", "ftplib.", "smtplib.", "urllib.", "tempfile.")
 PRELOAD_SCAN = 1 << 20  # bytes of a specification that are searched for imports
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+SPARE = 4 << 20  # bytes kept for the report of a file that has used up its memory
+LONGEST = 300  # characters of a message
 
 
-def forbid_side_effects(event, arguments):
-    if event == "open" and not isinstance(arguments[0], int) and arguments[2] & WRITING:
-        raise PermissionError(f"a specification may not write to {arguments[0]!r}")
-    if event.startswith(FORBIDDEN):
-        raise PermissionError(f"a specification may not call {event}")
+def library():
+    """The files and folders that a specification may read besides its own folder."""
+    with open("/proc/self/maps") as maps:
+        objects = {line.split(maxsplit=5)[5].strip() for line in maps if ".so" in line}
+    folders = {os.path.dirname(path) for path in objects}
+    return sorted({*filter(os.path.exists, sys.path), *filter(os.path.isabs, folders), "/etc/ld.so.cache"})
 
 
-def forbid_exit(*_):
-    raise PermissionError("a specification may not call os._exit")
-
-
-def load_tflite(path):
+def load_tflite(path, data):
     from halcyon import tflite
-    return tflite.load(path)
+    return tflite.load(path, data)
 
 
-def load_toml(path):
-    with open(path, "rb") as file:
-        data = file.read()
+def load_toml(path, data):
     text = modpy.decode(data)
     try:
         yield json.dumps(tomllib.loads(text), default=lambda value: value.isoformat())
@@ -67,6 +59,18 @@ def convert_tflite(data):
 LOADERS = {"modpy": modpy.load, "tflite": load_tflite, "toml": load_toml}
 
 
+def prefix_of(kind, path):
+    """What the names of a file's examples begin with."""
+    whole = os.path.abspath(path)
+    if kind == "toml":
+        return ""
+    if kind == "modpy":
+        return f"{modpy.origin_of(whole)}/{os.path.basename(whole).split('.')[0]}/"
+    return f"{os.path.basename(os.path.dirname(whole))}/{os.path.basename(whole).rsplit('.', 1)[0]}/"
+
+
+# What follows reads exceptions that a specification may have made to deceive: report() catches whatever they raise.
+
 def line_in(path, error):
     """The innermost line of the file that raised an exception, or None."""
     if isinstance(error, SyntaxError) and error.filename == path:
@@ -80,8 +84,9 @@ def line_in(path, error):
     return found
 
 
-# Errors of open() that the file's name causes, not the system.
-BAD_NAME = {errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
+# Exceptions whose text needs no type.
+PLAIN = (SpecError, NameError, ImportError, SyntaxError, RecursionError)
+DENIED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 
 
 def describe(error):
@@ -89,46 +94,64 @@ def describe(error):
         return "out of memory"
     if isinstance(error, SystemExit):
         return f"the specification called exit({error.code!r})"
+    if isinstance(error, OSError) and error.errno in DENIED:
+        if error.filename is None:
+            return f"a specification may only compute: {error.strerror}"
+        return f"a specification may read only its own folder and Python's library: {error.filename!r}"
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return "the examples of the file take more than 1 GiB as JSON"
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+        return error.strerror if error.filename is None else f"{error.filename!r}: {error.strerror}"
+    text = str(error.msg if isinstance(error, SyntaxError) else error)
+    return text if isinstance(error, PLAIN) and text else f"{type(error).__name__}: {text}"
+
+
+def kind_of(error):
+    if isinstance(error, MemoryError):
+        return "memory"
+    kind = getattr(error, "kind", "invalid") if isinstance(error, SpecError) else "invalid"
+    return kind if kind in ("invalid", "unsupported") else "invalid"
+
+
+def attempt(function, *arguments):
     try:
-        text = error.msg if isinstance(error, SyntaxError) else str(error)
-        text = " ".join(text.split())
+        return function(*arguments)
     except BaseException:
-        text = "(it cannot be shown)"
-    return text if isinstance(error, SpecError) else f"{type(error).__name__}: {text}"
+        return None
 
 
 def report(path, error):
-    line = line_in(path, error)
-    kind = getattr(error, "kind", "invalid") if isinstance(error, SpecError) else "invalid"
-    # A MemoryError counts as invalid input too: the file exceeds the memory limit.
-    if isinstance(error, OSError) and line is None and error.errno not in BAD_NAME:
-        kind = "system"
-    record = {"error": describe(error)[:300], "kind": kind}
-    if line is not None:
+    """The record of an exception. Its methods may raise, and return values of any type and size."""
+    text = attempt(lambda: " ".join("".join(describe(error))[:4 * LONGEST].split()))
+    if text is None:
+        text = f"{attempt(lambda: type(error).__name__)}: (it cannot be shown)"
+    line = attempt(line_in, path, error)
+    record = {"error": text[:LONGEST], "kind": attempt(kind_of, error)}
+    if type(line) is int and 0 < line < 1 << 31:
         record["line"] = line
     return json.dumps(record)
 
 
-def preload(kind, path):
+def preload(kind, path, file):
     """Imports slow modules that the file probably needs, before the fork. The child reports failures."""
     try:
         if kind == "tflite":
             importlib.import_module("halcyon.tflite")
-        with open(path, "rb") as file:
-            if kind == "modpy" and b"numpy" in file.read(PRELOAD_SCAN):
-                importlib.import_module("numpy")
+        if kind == "modpy" and b"numpy" in os.pread(file, PRELOAD_SCAN, 0):
+            importlib.import_module("numpy")
     except Exception:
         pass
+    return prefix_of(kind, path)
 
 
-def run(kind, path, lines_fd, trace_fd, timeout):
-    """Loads a file, given by an absolute path, in this process, which must end afterwards."""
+def prepare(trace_fd):
     faulthandler.enable(file=trace_fd)
-    faulthandler.dump_traceback_later(timeout, exit=True, file=trace_fd)
-    sys.addaudithook(forbid_side_effects)
-    os._exit = forbid_exit
+    for cause in (signal.SIGXCPU, signal.SIGSYS):
+        faulthandler.register(cause, file=trace_fd, all_threads=False)
+
+
+def run(kind, path, file_fd, lines_fd):
+    """Loads a file, given by an absolute path, in this process, which must end afterwards."""
     random.seed(0)
     gc.freeze()
     write = os.write
@@ -138,11 +161,14 @@ def run(kind, path, lines_fd, trace_fd, timeout):
         while rest:
             rest = rest[write(lines_fd, rest):]
 
-    count = 0
+    count, spare = 0, bytes(SPARE)
     try:
-        for line in LOADERS[kind](path):
+        with open(file_fd, "rb") as file:
+            data = file.read()
+        for line in LOADERS[kind](path, data):
             put(line)
             count += 1
         put(json.dumps({"end": count}))
     except BaseException as error:
+        del spare
         put(report(path, error))

@@ -50,10 +50,9 @@ def scope_of_specification():
     return scope
 
 
-def load(path):
-    """Yields one line of JSON for each test of the file."""
-    with open(path, "rb") as file:
-        text = decode(file.read())
+def load(path, data):
+    """Yields one line of JSON for each test of the file, whose contents are `data`."""
+    text = decode(data)
     whole = os.path.abspath(path)
     spec = os.path.basename(whole).split(".")[0]
     operands.Loading.begin(spec, version_of(whole))

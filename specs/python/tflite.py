@@ -206,10 +206,8 @@ def record(data, name):
     return json.dumps(made, separators=(",", ":"), allow_nan=False)
 
 
-def load(path):
-    """Yields one line of JSON, for the model of the file."""
-    with open(path, "rb") as file:
-        data = file.read()
+def load(path, data):
+    """Yields one line of JSON, for the model of the file, whose contents are `data`."""
     whole = os.path.abspath(path)
     stem = os.path.basename(whole).rsplit(".", 1)[0]
     yield record(data, f"{os.path.basename(os.path.dirname(whole))}/{stem}/{stem}")

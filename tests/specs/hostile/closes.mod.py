@@ -1,4 +1,4 @@
-# expect: ended its process
+# expect: :6: a specification may not close descriptors
 import os
 
 for i in range(3, 256):

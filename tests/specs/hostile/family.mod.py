@@ -1,4 +1,4 @@
-# expect: not loaded within
+# expect: :6: a specification may not start processes
 import ctypes
 
 c = ctypes.CDLL(None)

@@ -1,4 +1,4 @@
-# expect: :3: RecursionError
+# expect: :3: maximum recursion depth exceeded
 def f(n):
     return f(n + 1)
 

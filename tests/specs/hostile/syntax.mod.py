@@ -1,3 +1,3 @@
-# expect: :2: SyntaxError: '(' was never closed
+# expect: :2: '(' was never closed
 x = (1,
 y = 2
