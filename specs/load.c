@@ -84,7 +84,8 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
         result = why_fail(w, WHY_INVALID, "%.120s: a name with control characters",
                           ret_example->name);
         fail_at_line(l->load->path, shown, w);
-    } else if (l->prefix && strncmp(ret_example->name, l->prefix, strlen(l->prefix)) != 0) {
+    } else if (l->prefix && (strncmp(ret_example->name, l->prefix, strlen(l->prefix)) != 0 ||
+                             strstr(ret_example->name, "/../"))) {
         result = why_fail(w, WHY_INVALID, "%s: an example of this file is named %.120s, not %s...",
                           l->load->path, ret_example->name, l->prefix);
     }

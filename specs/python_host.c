@@ -124,6 +124,13 @@ int python_host_library(const char ***ret_paths, size_t *ret_n, struct why *w)
     return 0;
 }
 
+void python_host_import_common(void)
+{
+    _cleanup_ref_ PyObject *done = PyObject_CallMethod(host, "import_common", NULL);
+
+    PyErr_Clear();
+}
+
 int python_host_preload(const char *kind, const char *path, int file, char *ret_prefix, size_t size)
 {
     _cleanup_ref_ PyObject *name = PyUnicode_DecodeFSDefault(path);
@@ -173,15 +180,21 @@ static void end_when_denied(int trace_fd)
     sigaction(SIGSYS, &action, NULL);
 }
 
-int python_host_load(const char *kind, const char *path, int file, int lines_fd, int trace_fd)
+int python_host_trace(int fd)
+{
+    _cleanup_ref_ PyObject *done = PyObject_CallMethod(host, "trace", "i", fd);
+
+    if (!done)
+        return -1;
+    end_when_denied(fd);
+    return 0;
+}
+
+int python_host_load(const char *kind, const char *path, int file, int lines_fd)
 {
     _cleanup_ref_ PyObject *name = PyUnicode_DecodeFSDefault(path);
     if (!name)
         return -1;
-    _cleanup_ref_ PyObject *ready = PyObject_CallMethod(host, "prepare", "i", trace_fd);
-    if (!ready)
-        return -1;
-    end_when_denied(trace_fd);
     _cleanup_ref_ PyObject *done =
         PyObject_CallMethod(host, "run", "sOii", kind, name, file, lines_fd);
     return done ? 0 : -1;

@@ -18,17 +18,23 @@ int python_host_start(struct why *w);
  * and two NULL, one of which the caller may replace.  Allocated for the process's lifetime. */
 int python_host_library(const char ***ret_paths, size_t *ret_n, struct why *w);
 
+/* Imports modules that specifications commonly use, for a kernel where a child cannot read any. */
+void python_host_import_common(void);
+
 /* Imports modules that the file probably needs, before the fork; errors of that are ignored.
  * Writes the prefix that the names of the file's examples have, "" for TOML.  -1: they cannot be
  * named. */
 int python_host_preload(const char *kind, const char *path, int file, char *ret_prefix,
                         size_t size);
 
+/* Installs handlers that write stack traces to the descriptor: of fatal errors, of a denied system
+ * call (SIGSYS) after a line DENIED_CALL, and whenever SIGXCPU arrives.  -1: an internal error. */
+int python_host_trace(int fd);
+
 /* Loads one file (kind: "modpy", "tflite", "toml"), open for reading as descriptor `file`.  Writes
- * lines of JSON to lines_fd, the last of them an error if the file is invalid, and stack traces to
- * trace_fd: of fatal errors, of a denied system call after a line DENIED_CALL, and whenever SIGXCPU
- * arrives.  -1: an internal error. */
-int python_host_load(const char *kind, const char *path, int file, int lines_fd, int trace_fd);
+ * lines of JSON to lines_fd, the last of them an error if the file is invalid.  -1: an internal
+ * error. */
+int python_host_load(const char *kind, const char *path, int file, int lines_fd);
 
 /* Converts a .tflite model in memory to a line of JSON (malloced), NULL if the model is invalid.
  * -1: the converter raised an unexpected exception.  Runs in this process: for the fuzz target

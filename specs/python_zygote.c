@@ -91,6 +91,17 @@ static void limit_resources(const struct python_zygote_request *r)
     set_limit(RLIMIT_AS, address_space() + r->memory_limit);
 }
 
+/* What the filter is compiled from, and what it is used with. */
+static struct sandbox_options options_of(const char *const *readable)
+{
+    return (struct sandbox_options){ .readable = readable,
+                                     .only_computes = true,
+                                     .exit_status = CHILD_DONE,
+                                     .kept_signals = 1ull << SIGXCPU | 1ull << SIGSYS |
+                                                     1ull << SIGXFSZ | 1ull << SIGPIPE,
+                                     .open_below = OPEN_BELOW };
+}
+
 /* Moves the descriptors to FIRST_FD and on, and closes the others. */
 static void arrange(const int fd[ZYGOTE_FDS])
 {
@@ -105,10 +116,7 @@ static void arrange(const int fd[ZYGOTE_FDS])
 
 static int confine(const struct python_zygote_request *r, struct why *w)
 {
-    struct sandbox_options o = { .readable = confinement.readable,
-                                 .only_computes = true,
-                                 .exit_status = CHILD_DONE,
-                                 .open_below = OPEN_BELOW };
+    struct sandbox_options o = options_of(confinement.readable);
 
     *confinement.folder = *r->folder ? r->folder : NULL;
     if (confinement.filter.code)
@@ -127,10 +135,10 @@ static _Noreturn void run_child(const struct python_zygote_request *r, const int
 
     arrange(fd);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (confine(r, &why) < 0)
+    if (python_host_trace(trace) == 0 && confine(r, &why) == 0)
+        python_host_load(r->kind, r->path, FIRST_FD + ZYGOTE_FILE, lines);
+    else if (*why.text)
         report(lines, &why);
-    else
-        python_host_load(r->kind, r->path, FIRST_FD + ZYGOTE_FILE, lines, trace);
     _exit(CHILD_DONE);
 }
 
@@ -291,14 +299,13 @@ int python_zygote_start(int socket)
 /* Determines what every child is confined to. */
 static int prepare_confinement(struct why *w)
 {
-    const struct sandbox_options o = { .readable = (const char *const[]){ NULL },
-                                       .only_computes = true,
-                                       .exit_status = CHILD_DONE,
-                                       .open_below = OPEN_BELOW };
     size_t n = 0;
 
+    if (!sandbox_available().landlock)
+        python_host_import_common();
     TRY(python_host_library(&confinement.readable, &n, w));
     confinement.folder = &confinement.readable[n];
+    const struct sandbox_options o = options_of(confinement.readable);
     return sandbox_compile(&o, &confinement.filter, w);
 }
 

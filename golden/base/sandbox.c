@@ -421,11 +421,10 @@ static const char *const allowed[] = {
     "exit", "futex", "set_robust_list", "rseq", "sched_yield", "sched_getaffinity", "getcpu",
     "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid", "getrlimit",
     "getrusage", "uname", "sysinfo", "getrandom",
-    /* its signals and timers */
-    "rt_sigaction", "rt_sigreturn", "rt_sigpending", "rt_sigsuspend",
-    "rt_sigtimedwait", "sigaltstack", "pause", "restart_syscall", "alarm", "setitimer",
-    "getitimer", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres", "gettimeofday",
-    "time", "times"
+    /* its signals and time; no timer, which could kill it */
+    "rt_sigreturn", "rt_sigpending", "rt_sigsuspend", "rt_sigtimedwait", "sigaltstack", "pause",
+    "restart_syscall", "nanosleep", "clock_nanosleep", "clock_gettime", "clock_getres",
+    "gettimeofday", "time", "times"
 };
 /* Allowed if an argument has the value in the bits of the mask. */
 static const struct value_rule allowed_values[] = {
@@ -461,6 +460,18 @@ static const char *const trapped[] = {
 /* The C library goes back to older calls when these do not exist. */
 static const char *const missing[] = { "clone3", "openat2" };
 
+/* Handlers of the kept signals stay what they are, which the caller does not notice. */
+static int allow_handlers(scmp_filter_ctx f, const struct sandbox_options *o)
+{
+    int rc = 0;
+
+    for (int s = 1; s < NSIG && rc == 0; s++)
+        rc = rule_add(f,
+                      o->kept_signals & UINT64_C(1) << s ? SCMP_ACT_ERRNO(0) : SCMP_ACT_ALLOW,
+                      "rt_sigaction", 1, SCMP_A0_64(SCMP_CMP_EQ, (scmp_datum_t) s));
+    return rc;
+}
+
 static int allow_computing(scmp_filter_ctx f, const struct sandbox_options *o, int abi)
 {
     const scmp_datum_t status = (scmp_datum_t) o->exit_status,
@@ -475,6 +486,8 @@ static int allow_computing(scmp_filter_ctx f, const struct sandbox_options *o, i
         rc = rule_add(f, SCMP_ACT_ALLOW, "exit_group", 1, SCMP_A0_64(SCMP_CMP_EQ, status));
     if (rc == 0)
         rc = rule_add(f, SCMP_ACT_TRAP, "exit_group", 1, SCMP_A0_64(SCMP_CMP_NE, status));
+    if (rc == 0)
+        rc = allow_handlers(f, o);
     if (rc == 0)
         rc = rule_add(f, SCMP_ACT_ALLOW, "close", 1, SCMP_A0_64(SCMP_CMP_GE, open_below));
     if (rc == 0)

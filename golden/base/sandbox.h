@@ -39,6 +39,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "golden/base/why.h"
@@ -53,6 +54,7 @@ struct sandbox_options {
     bool only_computes;          /* of system calls only those of a computation with one thread
                                     that reads files; without scratch, allow_* and device nodes */
     int exit_status;             /* if only_computes: _exit() with another status is denied */
+    uint64_t kept_signals;       /* if only_computes: 1 << SIGNAL: its handler cannot be changed */
     int open_below;              /* if only_computes: close() of lower descriptors is denied */
     const struct sandbox_filter *filter; /* of these options, compiled before; NULL: none */
 };

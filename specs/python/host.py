@@ -22,6 +22,7 @@ from halcyon.operands import SpecError
 PRELOAD_SCAN = 1 << 20  # bytes of a specification that are searched for imports
 SPARE = 4 << 20  # bytes kept for the report of a file that has used up its memory
 LONGEST = 300  # characters of a message
+MOST_CAUSES = 10  # exceptions, each of which another one replaced, that are searched for a line
 
 
 def library():
@@ -73,14 +74,18 @@ def prefix_of(kind, path):
 
 def line_in(path, error):
     """The innermost line of the file that raised an exception, or None."""
-    if isinstance(error, SyntaxError) and error.filename == path:
+    if isinstance(error, SyntaxError) and attempt(lambda: error.filename == path):
         return error.lineno
-    found = getattr(error, "line", None) if isinstance(error, SpecError) else None
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == path:
-            found = trace.tb_lineno
-        trace = trace.tb_next
+    found = attempt(getattr, error, "line", None) if isinstance(error, SpecError) else None
+    for _ in range(MOST_CAUSES):
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == path:
+                found = trace.tb_lineno
+            trace = trace.tb_next
+        error = error.__cause__ or error.__context__
+        if found is not None or error is None:
+            break
     return found
 
 
@@ -89,8 +94,12 @@ PLAIN = (SpecError, NameError, ImportError, SyntaxError, RecursionError)
 DENIED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 
 
+def is_memory(error):
+    return isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == errno.ENOMEM
+
+
 def describe(error):
-    if isinstance(error, MemoryError):
+    if is_memory(error):
         return "out of memory"
     if isinstance(error, SystemExit):
         return f"the specification called exit({error.code!r})"
@@ -107,7 +116,7 @@ def describe(error):
 
 
 def kind_of(error):
-    if isinstance(error, MemoryError):
+    if is_memory(error):
         return "memory"
     kind = getattr(error, "kind", "invalid") if isinstance(error, SpecError) else "invalid"
     return kind if kind in ("invalid", "unsupported") else "invalid"
@@ -122,14 +131,25 @@ def attempt(function, *arguments):
 
 def report(path, error):
     """The record of an exception. Its methods may raise, and return values of any type and size."""
-    text = attempt(lambda: " ".join("".join(describe(error))[:4 * LONGEST].split()))
+    text = attempt(lambda: " ".join(str.__getitem__(describe(error), slice(4 * LONGEST)).split()))
     if text is None:
         text = f"{attempt(lambda: type(error).__name__)}: (it cannot be shown)"
     line = attempt(line_in, path, error)
-    record = {"error": text[:LONGEST], "kind": attempt(kind_of, error)}
+    text = "".join(each if each.isprintable() else "?" for each in text[:LONGEST])
+    record = {"error": text, "kind": attempt(kind_of, error) or "invalid"}
     if type(line) is int and 0 < line < 1 << 31:
         record["line"] = line
     return json.dumps(record)
+
+
+# What specifications use, where the kernel has no Landlock: then nothing can be imported in the child.
+COMMON = ("bisect", "cmath", "collections", "copy", "dataclasses", "datetime", "decimal", "enum", "fractions", "functools",
+          "heapq", "itertools", "numbers", "numpy", "operator", "statistics", "string", "struct", "typing")
+
+
+def import_common():
+    for name in COMMON:
+        attempt(importlib.import_module, name)
 
 
 def preload(kind, path, file):
@@ -144,10 +164,11 @@ def preload(kind, path, file):
     return prefix_of(kind, path)
 
 
-def prepare(trace_fd):
-    faulthandler.enable(file=trace_fd)
+def trace(file):
+    faulthandler.enable(file=file)
     for cause in (signal.SIGXCPU, signal.SIGSYS):
-        faulthandler.register(cause, file=trace_fd, all_threads=False)
+        faulthandler.register(cause, file=file, all_threads=False)
+    del sys.addaudithook  # a hook would be called when an exception is examined
 
 
 def run(kind, path, file_fd, lines_fd):
