@@ -55,7 +55,7 @@ static bool is_printable(const char *name)
 
 struct load_lines {
     const struct load *load;
-    bool numbered; /* line numbers are those of the file and appear in messages */
+    bool numbered;      /* line numbers are those of the file and appear in messages */
     const char *prefix; /* with which each name must begin; NULL: any name */
     size_t taken;       /* examples */
 };
@@ -81,8 +81,8 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
         why_prefix(w, "%.120s", name ? name : "record without name");
         fail_at_line(l->load->path, shown, w);
     } else if (!is_printable(ret_example->name)) {
-        result = why_fail(w, WHY_INVALID, "%.120s: a name with control characters",
-                          ret_example->name);
+        result =
+            why_fail(w, WHY_INVALID, "%.120s: a name with control characters", ret_example->name);
         fail_at_line(l->load->path, shown, w);
     } else if (l->prefix && (strncmp(ret_example->name, l->prefix, strlen(l->prefix)) != 0 ||
                              strstr(ret_example->name, "/../"))) {

@@ -19,7 +19,13 @@
 #include "golden/base/sandbox.h"
 #include "specs/python_zygote.h"
 
-enum { DEFAULT_TIMEOUT = 60, MAX_TIMEOUT = 1000000, MAX_TRACE = 1 << 16, MAX_TAIL = 4096, MAX_ERROR = 300 };
+enum {
+    DEFAULT_TIMEOUT = 60,
+    MAX_TIMEOUT = 1000000,
+    MAX_TRACE = 1 << 16,
+    MAX_TAIL = 4096,
+    MAX_ERROR = 300
+};
 static const uint64_t default_memory = 4ull << 30;
 
 /* The Python zygote of this process.  owner: the process that started it; a fork inherits the
@@ -92,9 +98,9 @@ static int exchange(const struct python_zygote_request *r, const int fd[ZYGOTE_F
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(BYTES)];
-    } control = { .header = { .cmsg_len = CMSG_LEN(BYTES),
-                              .cmsg_level = SOL_SOCKET,
-                              .cmsg_type = SCM_RIGHTS } };
+    } control = {
+        .header = { .cmsg_len = CMSG_LEN(BYTES), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS }
+    };
     struct iovec iov = { .iov_base = (void *) r, .iov_len = sizeof *r };
     struct msghdr msg = {
         .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
@@ -223,8 +229,11 @@ static void explain_end(const struct python_zygote_request *r,
 {
     char place[PATH_MAX + 32];
     long line = traced_line(trace, r->path);
+    char start[64] = "", fatal[40] = "";
     int denied = denied_call(trace);
 
+    if (pread(trace, start, sizeof start - 1, 0) > 0)
+        sscanf(start, "Fatal Python error: %39[A-Za-z ]", fatal);
     if (line > 0)
         snprintf(place, sizeof place, "%s:%ld", path, line);
     else
@@ -232,10 +241,12 @@ static void explain_end(const struct python_zygote_request *r,
     if (reply->end == ENDED_UNSTARTED)
         why_fail(w, WHY_SYSTEM, "%s: fork: %s", place, strerror(reply->value));
     else if (reply->end == ENDED_OVERTIME)
-        why_fail(w, WHY_TIMEOUT,
-                 "%s: not loaded within %g s; --load-timeout raises the limit", place, r->timeout);
+        why_fail(w, WHY_TIMEOUT, "%s: not loaded within %g s; --load-timeout raises the limit",
+                 place, r->timeout);
     else if (denied >= 0)
         explain_denied(place, denied, w);
+    else if (*fatal)
+        why_fail(w, WHY_INVALID, "%s: the file's process crashed (%s)", place, fatal);
     else if (reply->end == ENDED_SIGNAL)
         why_fail(w, WHY_INVALID, "%s: the file's process was killed by signal %d (%s)", place,
                  reply->value, strsignal(reply->value));
@@ -314,8 +325,8 @@ static int load(const struct python_zygote_request *r, const char *path, const i
     pthread_mutex_unlock(&zygote.lock);
     TRY(done);
     int result = cut_final_record(fd[ZYGOTE_LINES], path, r, &o.why);
-    bool is_regular = reply.end == ENDED_EXIT && reply.value == CHILD_DONE &&
-                      denied_call(fd[ZYGOTE_TRACE]) < 0;
+    bool is_regular =
+        reply.end == ENDED_EXIT && reply.value == CHILD_DONE && denied_call(fd[ZYGOTE_TRACE]) < 0;
     if (result < 0 || !is_regular)
         explain_end(r, &reply, path, fd[ZYGOTE_TRACE], &o.why);
     o.failed = result != 1 || !is_regular;

@@ -34,6 +34,8 @@ enum {
     MAX_OUTPUT = 1 << 30, /* bytes of JSON */
 };
 
+#define SIGNAL_BIT(s) (UINT64_C(1) << ((s) -1))
+
 static const char program_name[] = "halcyon-python"; /* argv[0] of the zygote */
 
 /* What every child is confined to; the folder of the file is put at `folder`. */
@@ -97,8 +99,8 @@ static struct sandbox_options options_of(const char *const *readable)
     return (struct sandbox_options){ .readable = readable,
                                      .only_computes = true,
                                      .exit_status = CHILD_DONE,
-                                     .kept_signals = 1ull << SIGXCPU | 1ull << SIGSYS |
-                                                     1ull << SIGXFSZ | 1ull << SIGPIPE,
+                                     .kept_signals = SIGNAL_BIT(SIGXCPU) | SIGNAL_BIT(SIGSYS) |
+                                                     SIGNAL_BIT(SIGXFSZ) | SIGNAL_BIT(SIGPIPE),
                                      .open_below = OPEN_BELOW };
 }
 
@@ -202,8 +204,8 @@ static struct python_zygote_reply load_in_child(const struct python_zygote_reque
     struct python_zygote_reply reply = { .end = ENDED_UNSTARTED };
     int status = 0;
 
-    if (python_host_preload(r->kind, r->path, fd[ZYGOTE_FILE], reply.prefix,
-                            sizeof reply.prefix) < 0)
+    if (python_host_preload(r->kind, r->path, fd[ZYGOTE_FILE], reply.prefix, sizeof reply.prefix) <
+        0)
         snprintf(reply.prefix, sizeof reply.prefix, "\xff"); /* no valid name has it */
     pid_t pid = fork();
     if (pid == 0)

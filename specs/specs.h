@@ -2,10 +2,10 @@
  *
  * Reads .mod.py specifications (Python programs), the JSON-lines corpus (plain or .xz) and .tflite
  * models.  .mod.py, .tflite and .toml files are read in a confined child process (python_child.h),
- * so that a hostile one can only fail to load; docs/security.md has what confines it.  Each becomes a `struct example`: a model, values of
- * its inputs, expected values of its outputs.  Writes an example as a .mod.py that loads to the
- * same bits, or as a line of the corpus.  Files are not trusted: an invalid one is rejected with
- * its name, the place and the reason. */
+ * so that a hostile one can only fail to load; docs/security.md has what confines it.  Each becomes
+ * a `struct example`: a model, values of its inputs, expected values of its outputs.  Writes an
+ * example as a .mod.py that loads to the same bits, or as a line of the corpus.  Files are not
+ * trusted: an invalid one is rejected with its name, the place and the reason. */
 #ifndef SPECS_SPECS_H
 #define SPECS_SPECS_H
 

@@ -13,8 +13,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -355,9 +355,8 @@ static int add_denied(scmp_filter_ctx f, uint32_t action)
     int rc = 0;
 
     for (int i = 0; i < COUNT(denied) && rc == 0; i++)
-        rc = denied[i].number
-                 ? seccomp_rule_add(f, action, denied[i].number, 0)
-                 : rule_add(f, action, denied[i].name, 0, (struct scmp_arg_cmp){ 0 });
+        rc = denied[i].number ? seccomp_rule_add(f, action, denied[i].number, 0)
+                              : rule_add(f, action, denied[i].name, 0, (struct scmp_arg_cmp){ 0 });
     return rc;
 }
 
@@ -411,10 +410,9 @@ static int deny_signals(scmp_filter_ctx f)
 /* Allowed with any arguments. */
 static const char *const allowed[] = {
     /* descriptors; paths that Landlock does not restrict: names, sizes and modes of files */
-    "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek",
-    "fstat", "stat", "lstat", "newfstatat", "statx", "access", "faccessat",
-    "faccessat2", "readlink", "readlinkat", "getcwd", "getdents", "getdents64", "pipe", "pipe2", "poll", "ppoll",
-    "select", "pselect6",
+    "read", "readv", "pread64", "preadv", "write", "writev", "pwrite64", "lseek", "fstat", "stat",
+    "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
+    "getcwd", "getdents", "getdents64", "pipe", "pipe2", "poll", "ppoll", "select", "pselect6",
     /* memory */
     "brk", "mmap", "munmap", "mremap", "mprotect", "madvise", "membarrier",
     /* the thread itself */
@@ -429,9 +427,9 @@ static const char *const allowed[] = {
 /* Allowed if an argument has the value in the bits of the mask. */
 static const struct value_rule allowed_values[] = {
     { "prlimit64", 2, UINT64_MAX, 0 }, /* without new limits */
-    { "fcntl", 1, WHOLE(F_GETFD) },      { "fcntl", 1, WHOLE(F_SETFD) },
-    { "fcntl", 1, WHOLE(F_GETFL) },      { "fcntl", 1, WHOLE(F_DUPFD_CLOEXEC) },
-    { "ioctl", 1, WHOLE(TCGETS) },       { "ioctl", 1, WHOLE(FIOCLEX) },
+    { "fcntl", 1, WHOLE(F_GETFD) },    { "fcntl", 1, WHOLE(F_SETFD) },
+    { "fcntl", 1, WHOLE(F_GETFL) },    { "fcntl", 1, WHOLE(F_DUPFD_CLOEXEC) },
+    { "ioctl", 1, WHOLE(TCGETS) },     { "ioctl", 1, WHOLE(FIOCLEX) },
     { "ioctl", 1, WHOLE(FIONCLEX) },
 };
 #define WRITING (O_ACCMODE | O_CREAT | O_TRUNC | O_PATH)
@@ -441,22 +439,71 @@ static const struct value_rule allowed_reading[] = {
     { "openat", 2, WRITING, 0 },
 };
 static const struct value_rule trapped_writing[] = {
-    { "open", 1, HAS_BIT(O_WRONLY) },  { "openat", 2, HAS_BIT(O_WRONLY) },
-    { "open", 1, HAS_BIT(O_RDWR) },    { "openat", 2, HAS_BIT(O_RDWR) },
-    { "open", 1, HAS_BIT(O_CREAT) },   { "openat", 2, HAS_BIT(O_CREAT) },
-    { "open", 1, HAS_BIT(O_TRUNC) },   { "openat", 2, HAS_BIT(O_TRUNC) },
+    { "open", 1, HAS_BIT(O_WRONLY) }, { "openat", 2, HAS_BIT(O_WRONLY) },
+    { "open", 1, HAS_BIT(O_RDWR) },   { "openat", 2, HAS_BIT(O_RDWR) },
+    { "open", 1, HAS_BIT(O_CREAT) },  { "openat", 2, HAS_BIT(O_CREAT) },
+    { "open", 1, HAS_BIT(O_TRUNC) },  { "openat", 2, HAS_BIT(O_TRUNC) },
 };
 /* Raise SIGSYS, besides those of `denied`: no program calls them without intent. */
-static const char *const trapped[] = {
-    "clone", "fork", "vfork", "execve", "execveat", "kill", "tkill", "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo", "socket", "socketpair", "connect", "bind", "creat", "mkdir", "mkdirat", "mknod", "mknodat", "rmdir", "unlink", "unlinkat", "rename", "renameat",
-    "renameat2", "link", "linkat", "symlink", "symlinkat", "truncate", "ftruncate", "fallocate",
-    "memfd_create", "memfd_secret", "chdir", "fchdir", "chroot", "setrlimit", "prctl",
-    "setpriority", "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid",
-    "setgroups", "setsid", "setpgid", "sched_setscheduler", "sched_setattr", "sched_setparam",
-    "ioprio_set", "inotify_init", "inotify_init1", "fanotify_init",
-    "timer_create", "seccomp", "landlock_create_ruleset", "capset"
-};
+static const char *const trapped[] = { "clone",
+                                       "fork",
+                                       "vfork",
+                                       "execve",
+                                       "execveat",
+                                       "kill",
+                                       "tkill",
+                                       "rt_sigqueueinfo",
+                                       "rt_tgsigqueueinfo",
+                                       "socket",
+                                       "socketpair",
+                                       "connect",
+                                       "bind",
+                                       "creat",
+                                       "mkdir",
+                                       "mkdirat",
+                                       "mknod",
+                                       "mknodat",
+                                       "rmdir",
+                                       "unlink",
+                                       "unlinkat",
+                                       "rename",
+                                       "renameat",
+                                       "renameat2",
+                                       "link",
+                                       "linkat",
+                                       "symlink",
+                                       "symlinkat",
+                                       "truncate",
+                                       "ftruncate",
+                                       "fallocate",
+                                       "memfd_create",
+                                       "memfd_secret",
+                                       "chdir",
+                                       "fchdir",
+                                       "chroot",
+                                       "setrlimit",
+                                       "prctl",
+                                       "setpriority",
+                                       "setuid",
+                                       "setgid",
+                                       "setreuid",
+                                       "setregid",
+                                       "setresuid",
+                                       "setresgid",
+                                       "setgroups",
+                                       "setsid",
+                                       "setpgid",
+                                       "sched_setscheduler",
+                                       "sched_setattr",
+                                       "sched_setparam",
+                                       "ioprio_set",
+                                       "inotify_init",
+                                       "inotify_init1",
+                                       "fanotify_init",
+                                       "timer_create",
+                                       "seccomp",
+                                       "landlock_create_ruleset",
+                                       "capset" };
 /* The C library goes back to older calls when these do not exist. */
 static const char *const missing[] = { "clone3", "openat2" };
 
@@ -466,8 +513,7 @@ static int allow_handlers(scmp_filter_ctx f, const struct sandbox_options *o)
     int rc = 0;
 
     for (int s = 1; s < NSIG && rc == 0; s++)
-        rc = rule_add(f,
-                      o->kept_signals & UINT64_C(1) << s ? SCMP_ACT_ERRNO(0) : SCMP_ACT_ALLOW,
+        rc = rule_add(f, o->kept_signals >> (s - 1) & 1 ? SCMP_ACT_ERRNO(0) : SCMP_ACT_ALLOW,
                       "rt_sigaction", 1, SCMP_A0_64(SCMP_CMP_EQ, (scmp_datum_t) s));
     return rc;
 }
@@ -577,8 +623,8 @@ static int install(const struct sandbox_filter *f)
 {
     struct sock_fprog program = { .len = f->n, .filter = f->code };
 
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-                   &program) < 0
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) <
+                   0
                ? -errno
                : 0;
 }
@@ -608,7 +654,8 @@ static int export_filter(scmp_filter_ctx f, struct sandbox_filter *ret_filter)
     if (fd >= 0)
         close(fd);
     if (rc == 0)
-        *ret_filter = (struct sandbox_filter){ code, (unsigned short) ((size_t) size / sizeof *code) };
+        *ret_filter =
+            (struct sandbox_filter){ code, (unsigned short) ((size_t) size / sizeof *code) };
     else
         free(code);
     return rc;

@@ -10,9 +10,10 @@
  *   seccomp       calls that Landlock has no rule for; denied calls return EPERM
  *
  * Two profiles: for a driver, which may do much, everything harmful is denied; with only_computes
- * (a specification) everything is denied but what a computation needs.  Then files can be read where
- * Landlock says which, and none can be opened without Landlock.  Attempts to change files, to start
- * processes, to use sockets and the like raise SIGSYS instead of an error that can be overlooked.
+ * (a specification) everything is denied but what a computation needs.  Then files can be read
+ * where Landlock says which, and none can be opened without Landlock.  Attempts to change files, to
+ * start processes, to use sockets and the like raise SIGSYS instead of an error that can be
+ * overlooked.
  *
  * Below ABI 6 of Landlock (Linux 6.12) seccomp denies all signals but those of the process to its
  * own pid: kill(0) is denied then, and a descendant cannot abort() by SIGABRT (it dies of SIGSEGV).
@@ -54,7 +55,7 @@ struct sandbox_options {
     bool only_computes;          /* of system calls only those of a computation with one thread
                                     that reads files; without scratch, allow_* and device nodes */
     int exit_status;             /* if only_computes: _exit() with another status is denied */
-    uint64_t kept_signals;       /* if only_computes: 1 << SIGNAL: its handler cannot be changed */
+    uint64_t kept_signals;       /* if only_computes: 1 << (SIGNAL - 1): keeps its handler */
     int open_below;              /* if only_computes: close() of lower descriptors is denied */
     const struct sandbox_filter *filter; /* of these options, compiled before; NULL: none */
 };

@@ -1,4 +1,4 @@
-# expect: :4: the file's process was killed by signal 11
+# expect: :4: the file's process was crashed (Segmentation fault)
 import ctypes
 
 ctypes.string_at(8)
