@@ -131,13 +131,15 @@ static int read_type(const json_t *object, const char *where, struct arena *a,
     const json_t *dims = json_object_get(object, "dims"), *scale = json_object_get(object, "scale");
     struct tensor t = { 0 };
     const char *type = NULL, *extension = NULL;
-    char here[WHERE + 48];
+    char here[WHERE + 48], suggested[SUGGEST_TEXT];
     int64_t zero = 0;
     void *data = NULL;
 
     TRY(read_string(object, "type", where, &type, w));
-    int dtype = type ? type_name_dtype(type) : -1;
-    REQUIRE(w, dtype >= 0, "%s.type: %.60s is not an operand type", where, type ? type : "missing");
+    REQUIRE(w, type, "%s.type: missing", where);
+    int dtype = type_name_dtype(type);
+    REQUIRE(w, dtype >= 0, "%s.type: %.60s is not an operand type%s", where, type,
+            type_name_suggestion(type, suggested));
     t.dtype = (enum dtype) dtype;
 
     REQUIRE(w, !dims || json_is_array(dims), "%s.dims: not a list", where);
@@ -290,11 +292,14 @@ static int read_operation(const struct reader *r, const json_t *object, const ch
 {
     static const char *const members[] = { "op", "in", "out", NULL };
     const char *name = NULL;
+    char text[SUGGEST_TEXT];
 
     TRY(check_members(object, where, members, w));
     TRY(read_string(object, "op", where, &name, w));
-    op->code = name ? op_name_code(name) : -1;
-    REQUIRE(w, op->code >= 0, "%s.op: %.60s is not an operation", where, name ? name : "missing");
+    REQUIRE(w, name, "%s.op: missing", where);
+    op->code = op_name_code(name);
+    REQUIRE(w, op->code >= 0, "%s.op: %.60s is not an operation%s", where, name,
+            op_name_suggestion(name, text));
     TRY(read_indexes(object, "in", where, n_operands, r->arena, &op->in, &op->n_in, w));
     return read_indexes(object, "out", where, n_operands, r->arena, &op->out, &op->n_out, w);
 }

@@ -55,17 +55,27 @@ static bool is_printable(const char *name)
 
 struct load_lines {
     const struct load *load;
-    bool numbered;      /* line numbers are those of the file and appear in messages */
+    bool numbered; /* messages have the line's number; else that in the record's member "line" */
     const char *prefix; /* with which each name must begin; NULL: any name */
     size_t taken;       /* examples */
 };
+
+/* Removes the member "line" of a record that a child process made: the line of the file that the
+ * example is from.  0: none. */
+static size_t take_line_member(json_t *record)
+{
+    json_int_t line = json_integer_value(json_object_get(record, "line"));
+
+    json_object_del(record, "line");
+    return line > 0 ? (size_t) line : 0;
+}
 
 /* For parse_ahead_run(). */
 static int parse_line(const char *text, size_t n, size_t number, struct arena *a,
                       struct example *ret_example, void *user, struct why *w)
 {
     const struct load_lines *l = user;
-    const size_t shown = l->numbered ? number : 0; /* 0: none in messages */
+    size_t shown = l->numbered ? number : 0; /* 0: none in messages */
     json_error_t error;
 
     if (strspn(text, " \t\r") >= n) /* blank */
@@ -75,6 +85,8 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
         why_fail(w, WHY_INVALID, "column %d: %s", error.column, error.text);
         return fail_at_line(l->load->path, shown, w);
     }
+    if (!l->numbered)
+        shown = take_line_member(record);
     int result = corpus_record_read(record, a, ret_example, w);
     if (result < 0) {
         const char *name = json_string_value(json_object_get(record, "name"));

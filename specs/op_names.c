@@ -33,3 +33,21 @@ const char *type_name(enum dtype type, char text[EXTENSION_TEXT])
 {
     return type < DT_COUNT ? dtype_info[type].name : extension_type_text(type, text);
 }
+
+const char *op_name_suggestion(const char *name, char text[SUGGEST_TEXT])
+{
+    struct suggestion s = suggest_for(name);
+
+    for (int i = 0; i < op_table_n; i++)
+        suggest_candidate(&s, op_table[i]->name);
+    return suggest_text(&s, "", text);
+}
+
+const char *type_name_suggestion(const char *name, char text[SUGGEST_TEXT])
+{
+    struct suggestion s = suggest_for(name);
+
+    for (int i = 0; i < DT_COUNT; i++)
+        suggest_candidate(&s, dtype_info[i].name);
+    return suggest_text(&s, "", text);
+}

@@ -4,8 +4,10 @@ import itertools
 import sys
 from typing import NamedTuple
 
-from halcyon.models import Model, require_operand
-from halcyon.operands import Loading, Names, SpecError, as_values
+from halcyon import dialects
+from halcyon.errors import Checked, SpecError, integer, located, number, show
+from halcyon.models import Model, referenced_models, require_operand, require_version
+from halcyon.operands import Loading, Names, as_values
 from halcyon.variations import (ActivationConverter, AllInputsAsInternalCoverter, AllTensorsAsInputsConverter,
                                 AxisConverter, DataLayoutConverter, RelaxedModeConverter, Variation, as_variation)
 
@@ -30,8 +32,10 @@ class Feed:
             outputs = {operand: lookup(given, operand, "output") for operand in model.outputs()}
             given = (inputs, outputs)
         if not isinstance(given, (list, tuple)) or len(given) != 2:
-            raise SpecError(f"a feed is {type(given).__name__}: must be a dict or a pair of dicts")
-        self.inputs, self.outputs = given
+            raise SpecError(f"a feed is {show(given)}: must be a dict, or the pair of a dict of inputs and one of outputs")
+        declared = Loading.file.names.taken
+        self.inputs = dialects.feed_by_number(given[0], model.inputs(), declared)
+        self.outputs = dialects.feed_by_number(given[1], model.outputs(), declared)
 
     def fill(self, model):
         for operand in model.inputs():
@@ -40,7 +44,8 @@ class Feed:
             if operand.ignored:
                 operand.value = zeros(operand)
             else:
-                operand.value = as_values(lookup(self.outputs, operand, "output"))
+                values = as_values(lookup(self.outputs, operand, "output"))
+                operand.value = dialects.without_placeholder(operand, values)
 
 
 def zeros(operand):
@@ -55,7 +60,7 @@ def lookup(values, operand, what):
     if not isinstance(values, dict):
         return values
     if operand not in values:
-        raise SpecError(f"the feed has no value for {what} {operand.name!r}")
+        raise SpecError(f"the feed has no value for {what} {operand.name!r}: must have a list, or [] if omitted")
     return values[operand]
 
 
@@ -67,12 +72,23 @@ def line_of_specification():
     return None if frame is None else frame.f_lineno
 
 
-class Example:
+def require_name(name):
+    if name is not None and not isinstance(name, str):
+        raise SpecError(f"a name is {show(name)}: must be a string")
+    return name
+
+
+def integers(values, what):
+    return [integer(value, what) for value in (values if isinstance(values, (list, tuple, range)) else [values])]
+
+
+class Example(Checked, dialects.ExampleForms):
     def __init__(self, *feeds, model=None, name=None):
         self.model = Loading.file.latest_model if model is None else model
         if not isinstance(self.model, Model):
-            raise SpecError("an example without a model before it" if model is None else f"{model!r} is not a model")
-        self.name = name
+            raise SpecError("an example without a model before it: must follow Model()..." if model is None
+                            else f"{show(model)} is not a model")
+        self.name = require_name(name)
         self.line = line_of_specification()
         self.feeds = [Feed(feed, self.model) for feed in feeds]
         self.groups = []
@@ -84,10 +100,10 @@ class Example:
     @staticmethod
     def SetVersion(version, *test_names):
         for name in test_names:
-            Loading.file.versions[name] = version
+            Loading.file.versions[require_name(name)] = require_version(version)
 
     def AddVariations(self, *variations, includeDefault=True, defaultName=None):
-        group = [Variation(defaultName)] if includeDefault else []
+        group = [Variation(require_name(defaultName))] if includeDefault else []
         self.groups.append(group + [as_variation(variation) for variation in variations])
         return self
 
@@ -107,7 +123,7 @@ class Example:
         return self.AddVariations(*activations, includeDefault=False)
 
     def AddAxis(self, axes, *operands, includeDefault=True, defaultName=None):
-        axes = [axes] if isinstance(axes, int) else axes
+        axes = integers(axes, "an axis")
         rank, origin = rank_and_origin(operands)
         return self._add_axes(operands, [(origin, axis, rank) for axis in axes], includeDefault, defaultName)
 
@@ -120,7 +136,7 @@ class Example:
         return self._add_axes(operands, [(origin, axis, rank) for axis in range(-rank, rank)])
 
     def AddDims(self, dims, *operands, includeDefault=True, defaultName=None):
-        dims = [dims] if isinstance(dims, int) else dims
+        dims = integers(dims, "a number of dimensions")
         rank, origin = rank_and_origin(operands)
         if not all(1 <= kept <= rank for kept in dims):
             raise SpecError(f"cannot keep {dims} dimensions of {rank}")
@@ -152,7 +168,7 @@ class Example:
     def WithMultinomialDistributionTolerance(self, tolerance):
         if self.expect_failure:
             raise SpecError("an example that must fail cannot have a tolerance")
-        self.tolerance = float(tolerance)
+        self.tolerance = number(tolerance, "the tolerance")
         return self
 
     def DisableLifeTimeVariation(self):
@@ -177,14 +193,16 @@ class Example:
 
 def rank_and_origin(operands):
     """The common rank of the tensors, and the value of the INT32 operand among them, else the last axis."""
-    ranks = {len(require_operand(operand).type.dims) for operand in operands if operand.type.code != "INT32"}
+    for operand in operands:
+        require_operand(operand)
+    ranks = {len(operand.type.dims) for operand in operands if operand.type.code != "INT32"}
     if len(ranks) != 1:
         raise SpecError(f"the operands do not share one rank: {sorted(ranks)}")
     rank = ranks.pop()
     origin = rank - 1
     for operand in operands:
         if operand.type.code == "INT32" and operand.value:
-            origin = operand.value[0]
+            origin = integer(operand.value[0], f"the axis {operand.name!r}")
     if not -rank <= origin < rank:
         raise SpecError(f"axis {origin} is not one of {rank} dimensions")
     return rank, origin % rank
@@ -214,6 +232,8 @@ def make_test(example, feed, variations, taken):
     """One test, or None if a variation drops it."""
     model = example.model.clone()
     feed.fill(model)
+    for part in (model, *referenced_models(model)):
+        dialects.complete_types(part)
     names = [variation.name for variation in variations]
     for variation in variations:
         if not variation.apply(model):
@@ -230,15 +250,13 @@ def expand(file):
     """Yields the tests of a file that has been run, in order."""
     taken, names = set(), file.names
     for example in merged(file.examples):
-        try:
-            for feed in example.feeds:
-                for variations in itertools.product(*example.all_groups()):
-                    file.names = Names(outer=names)
-                    test = make_test(example, feed, variations, taken)
-                    if test is not None:
-                        yield test
-        except SpecError as error:
-            error.line = error.line or example.line
-            raise
-        finally:
-            file.names = names
+        with located(example.line, "the values or variations of this example do not fit its model"):
+            try:
+                for feed in example.feeds:
+                    for variations in itertools.product(*example.all_groups()):
+                        file.names = Names(outer=names)
+                        test = make_test(example, feed, variations, taken)
+                        if test is not None:
+                            yield test
+            finally:
+                file.names = names

@@ -1,7 +1,9 @@
 """Models: operands in the order of registration, operations, and the models they refer to."""
 
-from halcyon.operands import (BoolScalar, Float32Scalar, Float32Vector, Int32Scalar, Int32Vector, Loading, Operand,
-                              SpecError, make_type)
+from halcyon.dialects import ModelForms, present_operation
+from halcyon.errors import Checked, SpecError, show
+from halcyon.operands import (BoolScalar, Float32Scalar, Float32Vector, Int32Scalar, Int32Vector, Internal, Loading,
+                              Operand, make_type)
 
 
 class Operation:
@@ -25,17 +27,27 @@ def implicit_constant(value):
         return Float32Vector("param", value)
     if isinstance(value, Model):
         return SubgraphReference("param", value)
-    raise SpecError(f"{value!r} of type {type(value).__name__} cannot be an argument of an operation")
+    what = "None" if value is None else f"{show(value)} of type {type(value).__name__}"
+    raise SpecError(f"{what} cannot be an argument of an operation: must be an operand, a number, a list of numbers of "
+                    f"one type, or a model")
 
 
 def require_operand(value):
     if not isinstance(value, Operand):
-        raise SpecError(f"{value!r} is not an operand")
+        raise SpecError(f"{show(value)} is not an operand")
     return value
 
 
-class Model:
+def require_version(version):
+    if version is not None and not isinstance(version, str):
+        raise SpecError(f"the version is {show(version)}: must be a string such as \"V1_2\", or None")
+    return "UNKNOWN" if version is None else version
+
+
+class Model(Checked, ModelForms):
     def __init__(self, name=None):
+        if name is not None and not isinstance(name, str):
+            raise SpecError(f"the name of a model is {show(name)}: must be a string")
         self.name = name
         self.version = Loading.file.version
         self.relaxed = False
@@ -47,8 +59,9 @@ class Model:
 
     def Operation(self, code, *arguments):
         if not isinstance(code, str):
-            raise SpecError(f"the name of an operation is {code!r}: must be a string")
+            raise SpecError(f"the name of an operation is {show(code)}: must be a string such as \"ADD\"")
         inputs = [arg if isinstance(arg, Operand) else implicit_constant(arg) for arg in arguments]
+        code, inputs = present_operation(code, inputs)
         self.operations.append(Operation(code, self._register(inputs)))
         return self
 
@@ -56,7 +69,9 @@ class Model:
         if len(outputs) == 1 and isinstance(outputs[0], (list, tuple)):
             outputs = outputs[0]
         if not self.operations:
-            raise SpecError("To() without an operation before it")
+            raise SpecError("To() without an operation before it: must follow Operation()")
+        for operand in outputs:
+            self._require_writable(require_operand(operand))
         self.operations[-1].outputs = self._register(outputs)
         return self
 
@@ -71,7 +86,7 @@ class Model:
         return self
 
     def IntroducedIn(self, version):
-        self.version = "UNKNOWN" if version is None else version
+        self.version = require_version(version)
         return self
 
     # Methods for the loader.
@@ -138,6 +153,21 @@ class Model:
                 stack += [(op, pending), (needed, None)]
         return order
 
+    def _require_writable(self, operand):
+        if operand.kind not in ("output", "internal"):
+            raise SpecError(f"{operand} cannot be the output of an operation: must be an Output or Internal")
+        if any(operand in other.outputs for other in self.operations[:-1]):
+            raise SpecError(f"{operand} is the output of two operations: must be that of one")
+
+    def _result_without_output(self):
+        """The result of the last operation, as a list, if no output was set; it becomes an Internal (see Add)."""
+        if not self.operations or self.operations[-1].outputs:
+            return []
+        type = self.operations[-1].inputs[0].type
+        result = Internal("tmp", tuple(type[:4]))
+        self.To(result)
+        return [result]
+
     def _register(self, operands):
         operands = [require_operand(operand) for operand in operands]
         for operand in operands:
@@ -149,7 +179,7 @@ class Model:
         names = [operand.name for operand in present()]
         wanted = [operand.name for operand in operands]
         if names != wanted:
-            raise SpecError(f"the model's {what} are {names}, not {wanted}")
+            raise SpecError(f"the model's {what} are {show(names)}, not {show(wanted)}")
         return self
 
 
@@ -161,7 +191,7 @@ class SubgraphReference(Operand):
 
     def __init__(self, name, model):
         if not isinstance(model, Model):
-            raise SpecError(f"{model!r} is not a model")
+            raise SpecError(f"{show(model)} is not a model")
         self._set(name, make_type("SUBGRAPH", ()), model)
         if model.name is None:
             model.name = name

@@ -1,12 +1,11 @@
 """Loads a specification: runs one .mod.py file and yields the records of its tests."""
 
-import math
 import os
 import re
 import sys
 import types
 
-from halcyon import examples, models, operands, records, variations
+from halcyon import dialects, errors, examples, models, operands, records, variations
 
 VERSION = re.compile(r"/V\d_\d/|AIDL_V\d+")
 LANGUAGE = {
@@ -16,7 +15,8 @@ LANGUAGE = {
     models: ("Model", "SubgraphReference"),
     examples: ("Example",),
     variations: ("DataTypeConverter", "DataLayoutConverter", "ActivationConverter", "RelaxedModeConverter",
-                 "AllTensorsAsInputsConverter", "AllInputsAsInternalCoverter", "AllOutputsAsInternalCoverter"),
+                 "AllTensorsAsInputsConverter", "AllInputsAsInternalCoverter", "AllOutputsAsInternalCoverter",
+                 "ParameterAsInputConverter"),
 }
 
 
@@ -39,7 +39,7 @@ def decode(data):
         return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise operands.SpecError(f"byte {error.start} is not UTF-8", line) from None
+        raise errors.SpecError(f"byte {error.start} is not UTF-8", line) from None
 
 
 def scope_of_specification():
@@ -49,8 +49,21 @@ def scope_of_specification():
     scope = vars(module)
     for part, names in LANGUAGE.items():
         scope.update({name: getattr(part, name) for name in names})
-    scope["math"] = math  # older specifications use it without an import
+    scope["Int32Bias"] = operands.Int32Scalar
+    scope.update(dialects.MODULES)
     return scope
+
+
+def run(text, path, scope):
+    """Runs a specification. A misspelt name of the language gets a suggestion."""
+    known = [name for names in LANGUAGE.values() for name in names]
+    try:
+        exec(compile(text, path, "exec"), scope)
+    except NameError as error:
+        close = errors.suggestion(error.name, known) if error.name else ""
+        if not close or errors.raised_by_loader(error):
+            raise
+        raise errors.SpecError(f"unknown name {error.name}{close}").with_traceback(error.__traceback__) from None
 
 
 def load(path, data):
@@ -59,12 +72,8 @@ def load(path, data):
     whole = os.path.abspath(path)
     spec = os.path.basename(whole).split(".")[0]
     operands.Loading.begin(spec, version_of(whole))
-    scope = scope_of_specification()
-    exec(compile(text, path, "exec"), scope)
+    run(text, path, scope_of_specification())
     prefix = f"{origin_of(whole)}/{spec}/"
     for test in examples.expand(operands.Loading.file):
-        try:
+        with errors.located(test.line, "the model of this example has no form that a test can have"):
             yield records.test_record(test, prefix)
-        except operands.SpecError as error:
-            error.line = error.line or test.line
-            raise

@@ -5,10 +5,13 @@ an operand find its values in a feed.
 """
 
 import math
-import operator
 import re
 import struct
 from typing import NamedTuple, Optional
+
+from halcyon import dialects
+from halcyon.errors import (Checked, SpecError, Unsupported, checked, integer, number, show,  # noqa: F401
+                            suggestion)
 
 SCALARS = ("FLOAT32", "FLOAT16", "INT32", "UINT32", "BOOL", "SUBGRAPH")
 TENSORS = tuple("TENSOR_" + suffix for suffix in (
@@ -21,28 +24,23 @@ BOOLS = frozenset(("BOOL", "TENSOR_BOOL8"))
 # An extension, a dot, and one of its types.
 EXTENSION_CODE = re.compile(r"[a-z0-9_]*(?:\.[a-z0-9_]*)+\.[A-Z]\w*", re.ASCII)
 
-SHAPE = re.compile(r"\{([^{}]*)\}(?:,([^,]+))?(?:,([^,]+))?")
+# The zero points that a quantised type may have.
+ZERO_POINTS = {
+    "TENSOR_QUANT8_ASYMM": (0, 255), "TENSOR_QUANT8_ASYMM_SIGNED": (-128, 127), "TENSOR_QUANT16_ASYMM": (0, 65535),
+    "TENSOR_QUANT8_SYMM": (0, 0), "TENSOR_QUANT8_SYMM_PER_CHANNEL": (0, 0), "TENSOR_QUANT16_SYMM": (0, 0),
+}
 
-
-class SpecError(Exception):
-    """An error in the specification. `line` is set for errors found only after the file has run."""
-
-    def __init__(self, message, line=None):
-        super().__init__(message)
-        self.line = line
-
-
-class Unsupported(SpecError):
-    """Legal, but not representable in NNAPI, or not by this loader."""
-
-    kind = "unsupported"
+# A range of real values (8.1) or nothing, dimensions, scale, zero point; without spaces.
+SHAPE = re.compile(r"(?:([^,{}]+),([^,{}]+),)?\{([^{}]*)\}(?:,([^,]+))?(?:,([^,]+))?")
+SHAPE_FORM = "must be \"{dimensions}\" or \"{dimensions}, scale, zero point\", such as \"{2, 3}, 0.5f, 128\""
 
 
 class Names:
-    """The names in use; `outer` holds the file's while variations change a copy of a model."""
+    """The names in use, in order; `outer` holds the file's while variations change a copy of a model."""
 
     def __init__(self, outer=None):
-        self.taken = set()
+        self.taken = {}
+        self.numbers = {}  # the last number appended to each name: all below it are in use
         self.outer = outer
 
     def has(self, name):
@@ -50,11 +48,13 @@ class Names:
 
     def take(self, name, separator=""):
         """Reserves and returns `name`, or if it is in use, `name` with the first free number appended."""
-        unique, number = name, 0
+        number = self.numbers.get((name, separator), 0)
+        unique = f"{name}{separator}{number}" if number else name
         while self.has(unique):
             number += 1
             unique = f"{name}{separator}{number}"
-        self.taken.add(unique)
+        self.numbers[name, separator] = number
+        self.taken[unique] = None
         return unique
 
 
@@ -88,12 +88,13 @@ class Loading:
         Configuration.use_shm_for_weights = False
 
 
+@checked
 class SymmPerChannelQuantParams:
     """Scales along one dimension. Hidden ones are used in conversions but are not part of the model."""
 
     def __init__(self, channelDim, scales, hide=False):
-        self.dim = operator.index(channelDim)
-        self.scales = [float(scale) for scale in scales]
+        self.dim = integer(channelDim, "channelDim")
+        self.scales = [number(scale, "a scale of a channel") for scale in scales]
         self.hide = bool(hide)
 
 
@@ -107,11 +108,16 @@ class Extension:
         return f"{self._name}.{name}"
 
 
+@checked
 class ExtensionData:
     """Extension data of an operand: bytes, or values in a format of module struct, little-endian."""
 
     def __init__(self, data, *values):
-        self.data = struct.pack("<" + data, *values) if isinstance(data, str) else bytes(data)
+        try:
+            self.data = struct.pack("<" + data, *values) if isinstance(data, str) else bytes(data)
+        except (struct.error, TypeError, ValueError):
+            raise SpecError(f"extension data {show(values or data)} does not fit: must be bytes, or a format of "
+                            f"Python's module struct and its values") from None
 
 
 class Type(NamedTuple):
@@ -139,17 +145,45 @@ class Type(NamedTuple):
         return math.prod(self.dims)
 
 
-def make_type(code, dims, scale=0.0, zero=0, channel=None, extension=None):
-    if code not in CODES and not EXTENSION_CODE.fullmatch(code):
-        raise SpecError(f"unknown operand type {code!r}")
+def checked_dims(code, dims):
+    if isinstance(dims, str):
+        dims = parse_shape(dims)[0]
     if not isinstance(dims, (list, tuple)):
-        raise SpecError(f"the dimensions of {code} are {dims!r}: must be a list or a tuple")
-    dims = tuple(operator.index(dim) for dim in dims)
+        raise SpecError(f"the dimensions of {code} are {show(dims)}: must be a list or a tuple")
+    dims = tuple(integer(dim, f"a dimension of {code}") for dim in dims)
     if any(dim < 0 for dim in dims):
         raise SpecError(f"{code} has a negative dimension: {list(dims)}")
+    return dims
+
+
+def check_code(code):
+    if not isinstance(code, str):
+        raise SpecError(f"an operand type is {show(code)}: must be a string such as \"TENSOR_FLOAT32\"")
+    if code not in CODES and not EXTENSION_CODE.fullmatch(code):
+        raise SpecError(f"unknown operand type {show(code)}{suggestion(code.upper(), CODES)}")
+
+
+def checked_quantisation(code, scale=0.0, zero=0, channel=None):
+    """Scale and zero point; all fields of a type but its dimensions are checked."""
+    check_code(code)
+    if channel is not None and not isinstance(channel, SymmPerChannelQuantParams):
+        raise SpecError(f"the extra parameters of {code} are {show(channel)}: must be SymmPerChannelQuantParams(...)")
+    scale, zero = number(scale, f"the scale of {code}"), integer(zero, f"the zero point of {code}")
+    if scale < 0:
+        raise SpecError(f"the scale of {code} is {scale:g}: must not be negative")
+    low, high = ZERO_POINTS.get(code, (-1 << 31, (1 << 31) - 1))
+    if not low <= zero <= high:
+        raise SpecError(f"the zero point of {code} is {zero}: must be {low}" + (f" to {high}" if high > low else ""))
+    return scale, zero
+
+
+def make_type(code, dims, scale=0.0, zero=0, channel=None, extension=None):
     if isinstance(channel, ExtensionData):
         extension, channel = channel.data, None
-    made = Type(code, dims, float(scale), operator.index(zero), channel, extension)
+    if extension is not None and not isinstance(extension, bytes):
+        raise SpecError(f"the extension data of {code} is {show(extension)}: must be ExtensionData(...)")
+    quantisation = checked_quantisation(code, scale, zero, channel)
+    made = Type(code, checked_dims(code, dims), *quantisation, channel, extension)
     if made not in Loading.file.types:
         Loading.file.types.add(made)
         Loading.file.names.take(f"type{len(Loading.file.types) - 1}")
@@ -163,33 +197,39 @@ def parse_shape(text):
         return (), 0.0, 0
     match = SHAPE.fullmatch(packed)
     if match is None:
-        raise SpecError(f"{text!r} is not a shape: {{dimensions}}, or {{dimensions}}, scale, zero point")
-    dims, scale, zero = match.groups()
+        raise SpecError(f"{show(text)} is not a shape: {SHAPE_FORM}")
+    low, high, dims, scale, zero = match.groups()
     try:
         dims = tuple(int(dim) for dim in dims.split(","))
+        if low is not None and scale is None:
+            return dims, *dialects.quantisation_of_range(float(low.replace("f", "")), float(high.replace("f", "")))
         if zero is None:
             return dims, float(scale or 0), 0
         return dims, float(scale.replace("f", "")), int(zero)
-    except ValueError as error:
-        raise SpecError(f"{text!r} is not a shape: {error}") from None
+    except ValueError:
+        raise SpecError(f"{show(text)} is not a shape, a part is no number: {SHAPE_FORM}") from None
 
 
-def split_type(arguments, channel):
-    """Removes the type, in either of its two forms, from the front of a constructor's arguments."""
-    if not arguments:
-        raise SpecError("an operand needs a type")
-    first, rest = arguments[0], list(arguments[1:])
-    if isinstance(first, str):
+def split_type(name, type, rest, channel):
+    """The type of an operand, in either of its two forms, the arguments after it, and whether it had a shape string."""
+    if isinstance(type, str):
+        check_code(type)
         if not rest or not isinstance(rest[0], str):
-            raise SpecError(f"{first} must be followed by a shape string such as \"{{2, 3}}\"")
-        dims, scale, zero = parse_shape(rest.pop(0))
-        return make_type(first, dims, scale, zero, channel), rest, True
-    if not isinstance(first, (list, tuple)) or not 2 <= len(first) <= 6:
-        raise SpecError(f"{first!r} is not a type: must be (code, dimensions[, scale[, zero point]])")
-    fields = list(first)
+            raise SpecError(f"operand {show(name)}: {type} must be followed by a shape string such as \"{{2, 3}}\"")
+        dims, scale, zero = parse_shape(rest[0])
+        return make_type(type, dims, scale, zero, channel), rest[1:], True
+    if not isinstance(type, (list, tuple)) or not 2 <= len(type) <= 6:
+        raise SpecError(f"{show(type)} is not a type: must be (code, dimensions[, scale[, zero point]])")
+    fields = list(type)
     if channel is not None:
         fields = (fields + [0.0, 0])[:4] + [channel]
     return make_type(*fields), rest, False
+
+
+def at_most_one(name, values):
+    if len(values) > 1:
+        raise SpecError(f"operand {show(name)}: {len(values) - 1} arguments too many after its value")
+    return values[0] if values else None
 
 
 def as_values(value):
@@ -199,23 +239,23 @@ def as_values(value):
     return list(getattr(value, "flat", [value]))
 
 
-class Operand:
+class Operand(Checked):
     """An operand of a model. Specifications use the subclasses, which differ only in construction and `kind`."""
 
     kind = "internal"
     lifetime = "TEMPORARY_VARIABLE"
     ignored = False
     never_internal = False
+    scale_omitted = False  # in a shape string: see dialects.complete_types()
 
-    def __init__(self, name, *arguments, extraParams=None):
-        type, rest, _ = split_type(arguments, extraParams)
-        if len(rest) > 1:
-            raise SpecError(f"operand {name!r}: {len(rest) - 1} arguments too many")
-        self._set(name, type, rest[0] if rest else None)
+    def __init__(self, name, type, *shape_and_value, extraParams=None):
+        type, rest, legacy = split_type(name, type, shape_and_value, extraParams)
+        self._set(name, type, at_most_one(name, rest))
+        self.scale_omitted = legacy and type.scale == 0 and dialects.must_have_scale(type.code)
 
     def _set(self, name, type, value):
         if not isinstance(name, str):
-            raise SpecError(f"the name of an operand is {name!r}: must be a string")
+            raise SpecError(f"the name of an operand is {show(name)}: must be a string")
         self.name = Loading.file.names.take(name)
         self.type = type
         self.value = as_values(value)
@@ -239,7 +279,7 @@ class Operand:
     def clone(self):
         """A shallow copy; code that changes it must replace attribute values, not modify them in place."""
         copy = Operand.__new__(Operand)
-        for field in ("name", "type", "value", "kind", "lifetime", "ignored", "never_internal"):
+        for field in ("name", "type", "value", "kind", "lifetime", "ignored", "never_internal", "scale_omitted"):
             setattr(copy, field, getattr(self, field))
         return copy
 
@@ -279,11 +319,11 @@ def constant_lifetime():
 class Parameter(Operand):
     kind = "parameter"
 
-    def __init__(self, name, *arguments, value=None, extraParams=None):
-        type, rest, legacy = split_type(arguments, extraParams)
-        if len(rest) > 1:
-            raise SpecError(f"parameter {name!r}: {len(rest) - 1} arguments too many")
-        self._set(name, type, rest[0] if rest else value)
+    def __init__(self, name, type, *shape_and_value, value=None, extraParams=None):
+        type, rest, legacy = split_type(name, type, shape_and_value, extraParams)
+        given = at_most_one(name, rest)
+        self._set(name, type, value if given is None else given)
+        self.scale_omitted = legacy and type.scale == 0 and dialects.must_have_scale(type.code)
         self.lifetime = constant_lifetime()
         if self.value is None and not legacy:
             self.lifetime = "NO_VALUE"
@@ -301,19 +341,34 @@ class Constant(Operand):
         Loading.file.names.take(self.name + "_init", "_")
 
 
+    def _set_scalar(self, name, code, value, convert):
+        try:
+            value = convert(value)
+        except (TypeError, ValueError, OverflowError):
+            raise SpecError(f"the value of {show(name)} is {show(value)}: must be a number") from None
+        self._set_constant(name, code, (), value)
+
+    def _set_vector(self, name, code, value, convert):
+        try:
+            value = [convert(element) for element in value]
+        except (TypeError, ValueError, OverflowError):
+            raise SpecError(f"the value of {show(name)} is {show(value)}: must be a list of numbers") from None
+        self._set_constant(name, code, (len(value),), value)
+
+
 class Int32Scalar(Constant):
     def __init__(self, name, value):
-        self._set_constant(name, "INT32", (), int(value))
+        self._set_scalar(name, "INT32", value, int)
 
 
 class Float32Scalar(Constant):
     def __init__(self, name, value):
-        self._set_constant(name, "FLOAT32", (), float(value))
+        self._set_scalar(name, "FLOAT32", value, float)
 
 
 class Float16Scalar(Constant):
     def __init__(self, name, value):
-        self._set_constant(name, "FLOAT16", (), float(value))
+        self._set_scalar(name, "FLOAT16", value, float)
 
 
 class BoolScalar(Constant):
@@ -323,9 +378,9 @@ class BoolScalar(Constant):
 
 class Int32Vector(Constant):
     def __init__(self, name, value):
-        self._set_constant(name, "TENSOR_INT32", (len(value),), [int(element) for element in value])
+        self._set_vector(name, "TENSOR_INT32", value, int)
 
 
 class Float32Vector(Constant):
     def __init__(self, name, value):
-        self._set_constant(name, "TENSOR_FLOAT32", (len(value),), [float(element) for element in value])
+        self._set_vector(name, "TENSOR_FLOAT32", value, float)

@@ -8,7 +8,8 @@ import struct
 import sys
 
 from halcyon.models import referenced_models
-from halcyon.operands import BOOLS, FLOATS, SpecError
+from halcyon.errors import SpecError, show
+from halcyon.operands import BOOLS, FLOATS
 
 # The format letter of module struct for each element type.
 LETTERS = {
@@ -18,6 +19,9 @@ LETTERS = {
     "TENSOR_QUANT8_SYMM_PER_CHANNEL": "b", "TENSOR_QUANT16_ASYMM": "H", "TENSOR_QUANT16_SYMM": "h",
     "TENSOR_OEM_BYTE": "B",
 }
+
+# What packing raises for values of the wrong type or range.
+UNFIT = (TypeError, ValueError, OverflowError, struct.error)
 
 
 def half_bytes(values):
@@ -48,19 +52,29 @@ def check_count(operand):
         raise SpecError(f"operand {operand.name!r} has {count} values for dimensions {list(dims)}")
 
 
-def encode(operand):
+def fits(code, value):
     try:
-        return base64.b64encode(pack_values(operand.type.code, operand.value)).decode()
-    except (TypeError, ValueError, OverflowError, struct.error) as error:
-        what = f"operand {operand.name!r} has a value that does not fit {operand.type.code}"
-        raise SpecError(f"{what}: {error}") from None
+        pack_values(code, [value])
+        return True
+    except UNFIT:
+        return False
+
+
+def encode(operand):
+    code, values = operand.type.code, operand.value
+    try:
+        return base64.b64encode(pack_values(code, values)).decode()
+    except UNFIT:
+        wrong = next((i for i, value in enumerate(values) if not fits(code, value)), 0)
+        raise SpecError(f"operand {operand.name!r} has a value that does not fit {code}: {show(values[wrong])} "
+                        f"at index {wrong}") from None
 
 
 def plain(operand, value):
     """A number that JSON can represent: numpy's are converted."""
     value = getattr(value, "item", lambda: value)()
     if not isinstance(value, (int, float)) or not math.isfinite(value) or not -1 << 63 <= value < 1 << 63:
-        raise SpecError(f"operand {operand.name!r} has a value that does not fit {operand.type.code}: {value!r}")
+        raise SpecError(f"operand {operand.name!r} has a value that does not fit {operand.type.code}: {show(value)}")
     return value
 
 
@@ -106,7 +120,7 @@ def model_record(model, subgraphs, with_values):
 
 def test_record(test, prefix):
     subgraphs = referenced_models(test.model)
-    record = {"name": prefix + test.name, "since": test.version}
+    record = {"name": prefix + test.name, "since": test.version, "line": test.line}
     if test.model.relaxed:
         record["relaxed"] = True
     if test.expect_failure:

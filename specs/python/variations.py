@@ -9,8 +9,9 @@ import itertools
 import math
 import operator
 
-from halcyon.models import implicit_constant
-from halcyon.operands import CODES, Input, Output, Parameter, SpecError, Type
+from halcyon.errors import Checked, SpecError, integer, is_number, number, show, suggestion
+from halcyon.models import implicit_constant, require_operand
+from halcyon.operands import Input, Output, Parameter, Type, checked_quantisation
 
 # Ranges to which converted values are clamped. Other types are not clamped.
 RANGES = {
@@ -29,12 +30,14 @@ ACTIVATIONS = {
 LAYOUTS = {"nchw": (0, 3, 1, 2), "nhwc": (0, 2, 3, 1)}
 
 
-class Variation:
+class Variation(Checked):
     """The identity variation, and base class of all others."""
 
     subgraphs_allowed = True
 
     def __init__(self, name=None):
+        if name is not None and not isinstance(name, str):
+            raise SpecError(f"the name of a variation is {show(name)}: must be a string")
         self.given_name = name
         self.targets = {}
 
@@ -47,9 +50,12 @@ class Variation:
 
     def Identify(self, targets, *_):
         """Sets the targets: a dict from operand to argument, or a list of operands."""
-        if not isinstance(targets, dict):
-            targets = {operand: None for operand in targets}
-        self.targets = targets
+        if not isinstance(targets, (dict, list, tuple)):
+            raise SpecError(f"the targets of variation {self.name!r} are {show(targets)}: must be a dict or list of "
+                            f"operands")
+        self.targets = {require_operand(operand): None for operand in targets}
+        if isinstance(targets, dict):
+            self.targets.update(targets)
         return self
 
     def targets_in(self, model):
@@ -66,17 +72,26 @@ class Variation:
         return True
 
 
-def checked_count(operand):
+def name_in(value, names, what):
+    """The lower-case name of a variation, which must be one of `names`."""
+    if not isinstance(value, str) or value.lower() not in names:
+        raise SpecError(f"unknown {what} {show(value)}{suggestion(value, names)}; must be one of {', '.join(names)}")
+    return value.lower()
+
+
+def checked_values(operand):
+    """The values of an operand, as many as its dimensions say, and all numbers."""
+    for value in operand.value:
+        if not is_number(value):
+            raise SpecError(f"operand {operand.name!r} has a value that is no number: {show(value)}")
     if len(operand.value) != operand.type.count:
         raise SpecError(f"operand {operand.name!r} has {len(operand.value)} values for dimensions "
                         f"{list(operand.type.dims)}")
+    return operand.value
 
 
 def float32(values):
-    try:
-        return array.array("f", values).tolist()
-    except (TypeError, OverflowError) as error:
-        raise SpecError(f"a value is not a number that fits: {error}") from None
+    return array.array("f", values).tolist()
 
 
 def clamp(value, code):
@@ -132,14 +147,11 @@ def rounded(value, code):
 
 def convert(operand, code, scale=0.0, zero=0, channel=None):
     """Changes the type of an operand and converts its values."""
-    if code not in CODES:
-        raise SpecError(f"operand {operand.name!r}: unknown operand type {code!r}")
-    old, new = operand.type, Type(code, operand.type.dims, float(scale), operator.index(zero), channel)
+    old, new = operand.type, Type(code, operand.type.dims, *checked_quantisation(code, scale, zero, channel), channel)
     operand.type = new
     if operand.value is None or old.count == 0:
         return
-    checked_count(operand)
-    values = quantise(to_real(operand.value, old), new)
+    values = quantise(to_real(checked_values(operand), old), new)
     operand.value = values if new.is_float else [rounded(value, code) for value in values]
 
 
@@ -160,14 +172,23 @@ class DataTypeConverter(Variation):
 
     def __init__(self, targetType=None, name=None, scale=None, zeroPoint=None):
         super().__init__(name)
-        self.target_type = None if targetType is None else targetType.lower()
-        self.scale, self.zero = scale, zeroPoint
+        self.target_type = None if targetType is None else name_in(targetType, self.TARGET_TYPES, "target type")
+        self.scale = None if scale is None else number(scale, "scale")
+        self.zero = None if zeroPoint is None else integer(zeroPoint, "zeroPoint")
         if self.target_type is None:
             return
-        if self.target_type not in self.TARGET_TYPES:
-            raise SpecError(f"unknown target type {targetType!r}")
         if self.target_type.startswith("quant8") and (scale is None or zeroPoint is None):
             raise SpecError(f"a conversion to {targetType} needs scale and zeroPoint")
+
+    def Identify(self, targets, *ignored):
+        super().Identify(targets, *ignored)
+        for operand, argument in self.targets.items():
+            if isinstance(argument, (list, tuple)) and 1 <= len(argument) <= 4:
+                checked_quantisation(*argument)
+            elif not isinstance(argument, DataTypeConverter):
+                raise SpecError(f"{operand} cannot be converted to {show(argument)}: must be (code[, scale[, zero "
+                                f"point[, SymmPerChannelQuantParams]]])")
+        return self
 
     def default_name(self):
         if self.target_type is not None:
@@ -183,10 +204,8 @@ class DataTypeConverter(Variation):
                 if operand.kind != "subgraph":
                     raise SpecError(f"operand {operand.name!r} has a nested converter but refers to no model")
                 argument.apply(operand.value[0])
-            elif isinstance(argument, (list, tuple)) and 1 <= len(argument) <= 4:
-                convert(operand, *argument)
             else:
-                raise SpecError(f"operand {operand.name!r} cannot be converted to {argument!r}")
+                convert(operand, *argument)
         return True
 
     def _all_floats(self, model):
@@ -228,8 +247,7 @@ def transpose_operand(operand, permutation):
     dims = tuple(old.dims[axis] for axis in permutation)
     operand.type = Type(old.code, dims, old.scale, old.zero, extension=old.extension)
     if operand.value:
-        checked_count(operand)
-        operand.value = transpose(operand.value, old.dims, permutation)
+        operand.value = transpose(checked_values(operand), old.dims, permutation)
 
 
 class DataLayoutConverter(Variation):
@@ -237,9 +255,7 @@ class DataLayoutConverter(Variation):
 
     def __init__(self, targetLayout="nchw", name=None):
         super().__init__(name)
-        self.layout = targetLayout.lower()
-        if self.layout not in LAYOUTS:
-            raise SpecError(f"unknown layout {targetLayout!r}")
+        self.layout = name_in(targetLayout, LAYOUTS, "layout")
 
     def default_name(self):
         return self.layout
@@ -309,9 +325,7 @@ class ActivationConverter(Variation):
 
     def __init__(self, act="relu", name=None):
         super().__init__(name)
-        self.activation = act.lower()
-        if self.activation not in ACTIVATIONS:
-            raise SpecError(f"unknown activation {act!r}")
+        self.activation = name_in(act, ACTIVATIONS, "activation")
 
     def default_name(self):
         return self.activation
@@ -330,12 +344,31 @@ class ActivationConverter(Variation):
     def _clamp(self, operand, low, high):
         low, high = (self._stored(bound, operand.type) for bound in (low, high))
         if operand.value:
-            operand.value = [min(max(value, low), high) for value in operand.value]
+            operand.value = [min(max(value, low), high) for value in checked_values(operand)]
 
     def _stored(self, bound, type):
         if type.is_float or math.isinf(bound):
             return bound
         return clamp(round(bound / (type.scale or 1.0) + type.zero), type.code)
+
+
+class ParameterAsInputConverter(Variation):
+    """Makes inputs of constants (Android 10)."""
+
+    def __init__(self, arg="as_input", prefix="weight", name=None):
+        super().__init__(name)
+        name_in(arg, ("as_input",), "conversion of a parameter")
+        self.prefix = prefix
+
+    def default_name(self):
+        return f"{self.prefix}_as_input"
+
+    def apply(self, model):
+        for operand, _ in self.targets_in(model):
+            if operand.kind not in ("parameter", "constant") or operand.value is None:
+                raise SpecError(f"operand {operand.name!r} cannot become an input: must be a Parameter with a value")
+            operand.become_input()
+        return True
 
 
 class LifetimeConverter(Variation):
@@ -398,6 +431,7 @@ class AllOutputsAsInternalCoverter(LifetimeConverter):
 
 STRINGS = {
     "relaxed": lambda: RelaxedModeConverter(True),
+    "as_input": ParameterAsInputConverter,
     **{name: lambda name=name: DataTypeConverter(name) for name in ("float16", "int32", "quant8", "quant8_signed")},
     **{name: lambda name=name: DataLayoutConverter(name) for name in LAYOUTS},
     **{name: lambda name=name: ActivationConverter(name) for name in ACTIVATIONS},
@@ -405,14 +439,12 @@ STRINGS = {
 
 
 def as_variation(value):
-    """A variation from what AddVariations accepts: a variation, its name, or (name, operands)."""
+    """A variation from what AddVariations accepts: a variation, its name, or (name, operands[, ignored])."""
     if isinstance(value, Variation):
         return value
     if isinstance(value, str):
-        if value.lower() not in STRINGS:
-            raise SpecError(f"unknown variation {value!r}")
-        return STRINGS[value.lower()]()
-    if isinstance(value, (list, tuple)) and 1 <= len(value) <= 2:
+        return STRINGS[name_in(value, STRINGS, "variation")]()
+    if isinstance(value, (list, tuple)) and 1 <= len(value) <= 3 and isinstance(value[0], (str, Variation)):
         variation = as_variation(value[0])
-        return variation.Identify(value[1]) if len(value) == 2 else variation
-    raise SpecError(f"{value!r} is not a variation")
+        return variation.Identify(*value[1:]) if len(value) > 1 else variation
+    raise SpecError(f"{show(value)} is not a variation: must be a converter, its name, or (name, [operands])")

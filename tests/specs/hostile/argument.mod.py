@@ -1,2 +1,2 @@
-# expect: :2: None of type NoneType cannot be an argument
+# expect: :2: None cannot be an argument
 Model().Operation("RELU", None)

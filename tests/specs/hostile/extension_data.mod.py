@@ -1,2 +1,2 @@
-# expect: :2: error: required argument is not a float
+# expect: :2: extension data
 y = Output("y", ("org.halcyon.example.fibonacci.TENSOR_QUANT64_ASYMM", [0]), extraParams=ExtensionData("dq", "x", 0))

@@ -1,4 +1,4 @@
-# expect: hostile/operation/operation: main.operations[0].op: RELUX is not an operation
+# expect: :6: hostile/operation/operation: main.operations[0].op: RELUX is not an operation; did you mean RELU?
 x = Input("x", "TENSOR_FLOAT32", "{2}")
 y = Output("y", "TENSOR_FLOAT32", "{2}")
 Model().Operation("RELUX", x).To(y)
