@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "golden/base/output_file.h"
 #include "reports/database.h"
@@ -157,12 +158,19 @@ static int write_page(struct report *r, const char *dir, int64_t run, struct why
     struct output_file f;
     int n = snprintf(path, sizeof(path), "%s/index.html", dir);
     REQUIRE(w, n > 0 && n < (int) sizeof(path), "%.80s...: path is too long", dir);
-    if (mkdir(dir, 0777) < 0 && errno != EEXIST)
+    bool made = mkdir(dir, 0777) == 0;
+    if (!made && errno != EEXIST)
         return why_file(w, dir, errno);
-    TRY(output_file_open(path, &f, w));
-    r->to = f.to;
-    int failed = put_page(r, run, w);
-    return output_file_close(&f, !failed, w) < 0 ? -1 : failed;
+    int failed = output_file_open(path, &f, w);
+    if (!failed) {
+        r->to = f.to;
+        failed = put_page(r, run, w);
+        if (output_file_close(&f, !failed, w) < 0)
+            failed = -1;
+    }
+    if (failed && made)
+        rmdir(dir);
+    return failed;
 }
 
 int report_write(const char *db_path, const char *dir, int64_t run, struct why *w)

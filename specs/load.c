@@ -88,6 +88,7 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
     if (!l->numbered)
         shown = take_line_member(record);
     int result = corpus_record_read(record, a, ret_example, w);
+    ret_example->line = shown;
     if (result < 0) {
         const char *name = json_string_value(json_object_get(record, "name"));
         why_prefix(w, "%.120s", name ? name : "record without name");

@@ -96,6 +96,7 @@ struct example {
     const char *since;            /* "V1_2", or "UNKNOWN" */
     bool expect_failure;          /* preparation succeeds, execution must fail */
     double multinomial_tolerance; /* allowed difference of frequencies (judge_distribution()) */
+    size_t line;                  /* of the file that it is from; 0: unknown */
 };
 
 /* Makes a deep copy of a valid model in `a`; constants by reference point into copies of their

@@ -321,12 +321,22 @@ int cases_load(struct cases *c, const char *path, const char *glob, struct why *
     return 0;
 }
 
+/* Adds file, line and name of an example to an error. */
+static int fail_example(const struct spec_case *s, struct why *w)
+{
+    const char *file = s->file ? s->file : "stored";
+
+    why_prefix(w, "%s", s->example.name);
+    return s->example.line ? why_prefix(w, "%s:%zu", file, s->example.line)
+                           : why_prefix(w, "%s", file);
+}
+
 int cases_validate(const struct cases *c, struct why *w)
 {
     for (uint64_t i = 0; c->spec && i < c->n; i++) {
         const struct spec_case *s = &c->spec[i];
         if (model_prepare(&s->example.model, NULL, w) < 0 && w->code != WHY_UNSUPPORTED)
-            return why_prefix(w, "%s: %s", s->file ? s->file : "stored", s->example.name);
+            return fail_example(s, w);
     }
     return 0;
 }

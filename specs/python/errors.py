@@ -43,9 +43,20 @@ def suggestion(word, words):
     return f"; did you mean {close[0]}?" if close else ""
 
 
+class Shortened(reprlib.Repr):
+    """Shortens; objects without a text of their own, and functions, are shown by their names: without addresses."""
+
+    def repr_instance(self, x, level):
+        if isinstance(x, type) or inspect.isroutine(x):
+            return getattr(x, "__name__", type(x).__name__)
+        if type(x).__repr__ is object.__repr__:
+            return f"<{type(x).__name__}>"
+        return super().repr_instance(x, level)
+
+
 def show(value):
     """A value for a message: shortened, and safe for objects that cannot be printed."""
-    return reprlib.repr(value)
+    return Shortened().repr(value)
 
 
 def integer(value, what):
