@@ -10,7 +10,7 @@
                                                         operation before it, if that has no output
     8.1, 9   Model.Out                                  To
     8.1      operations CONV, L2_POOL, ...              those of RENAMED
-    8.1      LSH_PROJECTION, dense output dimensions   a sparse projection has as many outputs as the feed
+    8.1      LSH_PROJECTION, dense output dimensions    a sparse projection has as many outputs as the feed
              for a sparse projection                    has values: one for each hash
     8.1      CONCATENATION with an activation           the activation is ignored, as it was then
     8.1, 9   a quantised shape string without scale,    scale and zero point of the operation's first input of that

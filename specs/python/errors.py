@@ -48,7 +48,7 @@ class Shortened(reprlib.Repr):
 
     def repr_instance(self, x, level):
         if isinstance(x, type) or inspect.isroutine(x):
-            return getattr(x, "__name__", type(x).__name__)
+            return f"<{'class' if isinstance(x, type) else 'function'} {x.__name__}>"
         if type(x).__repr__ is object.__repr__:
             return f"<{type(x).__name__}>"
         return super().repr_instance(x, level)
@@ -113,15 +113,16 @@ def argument_error(name, signature, args, kwargs):
         signature.bind(*args, **kwargs)
         return None
     except TypeError:
-        known = [parameter for parameter in signature.parameters if parameter != "self"]
-        unknown = [key for key in kwargs if key not in known]
-        what = "missing, too many or repeated arguments"
+        unknown = [key for key in kwargs if key not in signature.parameters]
+        given = len(args) + len(kwargs) - ("self" in signature.parameters)
+        what = f"wrong number of arguments, {given}"
         if unknown:
-            what = f"unknown argument {unknown[0]}{suggestion(unknown[0], known)}"
+            what = f"unknown argument {unknown[0]}"
         return f"{what}: must be {usage_of(name, signature)}"
 
 
-def wrap(function, method):
+def wrap(function, owner):
+    """A constructor or method whose wrong calls are errors of the specification; owner: the class, if it is static."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -133,11 +134,11 @@ def wrap(function, method):
         except WRONG_ARGUMENT as error:
             if not raised_by_loader(error):
                 raise
-            name = method or (type(args[0]).__name__ if args else function.__qualname__)
+            name = (owner or type(args[0])).__name__
+            name += "" if function.__name__ == "__init__" else f".{function.__name__}"
             message = argument_error(name, signature, args, kwargs)
-            message = message or f"an argument of {name}() has a wrong type or value: must be " \
-                                 f"{usage_of(name, signature)}"
-            raise SpecError(message) from None
+            usage = usage_of(name, signature)
+            raise SpecError(message or f"an argument has a wrong type or value: must be {usage}") from None
 
     return call
 
@@ -145,12 +146,10 @@ def wrap(function, method):
 def checked(cls):
     """Class decorator: wraps the constructor and the methods that specifications call, whose names are capitalised."""
     for name, function in list(vars(cls).items()):
-        if name == "__init__":
+        if isinstance(function, staticmethod) and name[0].isupper():
+            setattr(cls, name, staticmethod(wrap(function.__func__, cls)))
+        elif inspect.isfunction(function) and (name == "__init__" or name[0].isupper()):
             setattr(cls, name, wrap(function, None))
-        elif name[0].isupper() and isinstance(function, staticmethod):
-            setattr(cls, name, staticmethod(wrap(function.__func__, f"{cls.__name__}.{name}")))
-        elif name[0].isupper() and inspect.isfunction(function):
-            setattr(cls, name, wrap(function, f"{cls.__name__}.{name}"))
     return cls
 
 

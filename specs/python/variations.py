@@ -75,7 +75,8 @@ class Variation(Checked):
 def name_in(value, names, what):
     """The lower-case name of a variation, which must be one of `names`."""
     if not isinstance(value, str) or value.lower() not in names:
-        raise SpecError(f"unknown {what} {show(value)}{suggestion(value, names)}; must be one of {', '.join(names)}")
+        close = suggestion(value, names) or f": must be one of {', '.join(names)}"
+        raise SpecError(f"unknown {what} {show(value)}{close}")
     return value.lower()
 
 
