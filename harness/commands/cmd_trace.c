@@ -246,18 +246,25 @@ static int show(const struct options *o, struct trace_sections *s, struct why *w
     return 0;
 }
 
+/* Adds the files to an error of the whole trace. */
+static int fail_trace(const struct options *o, struct why *w)
+{
+    return why_prefix(w, "%s%s", o->argument[0], o->n_arguments > 1 ? " and others" : "");
+}
+
 static int trace(const struct options *o, struct trace_sections *s, struct why *w)
 {
     TRY(options_expect(o, 1, 1 << 20, "FILE", w));
     for (int i = 0; i < o->n_arguments; i++)
         TRY(trace_sections_read(s, o->argument[i], w));
-    TRY(trace_sections_close(s, w));
+    if (trace_sections_close(s, w) < 0)
+        return fail_trace(o, w);
     if (!s->has_runtime)
         fputs("halcyon trace: the trace has no sections of the runtime (layer LR)\n", stderr);
     if (s->unfinished)
         fprintf(stderr, "halcyon trace: incomplete trace: left out %llu sections without an end\n",
                 (unsigned long long) s->unfinished);
-    return show(o, s, w);
+    return show(o, s, w) < 0 ? fail_trace(o, w) : 0;
 }
 
 int cmd_trace(const struct options *o)

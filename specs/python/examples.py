@@ -103,7 +103,7 @@ class Example(Checked, dialects.ExampleForms):
             Loading.file.versions[require_name(name)] = require_version(version)
 
     def AddVariations(self, *variations, includeDefault=True, defaultName=None):
-        group = [Variation(require_name(defaultName))] if includeDefault else []
+        group = [Variation(defaultName)] if includeDefault else []
         self.groups.append(group + [as_variation(variation) for variation in variations])
         return self
 
