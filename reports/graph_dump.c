@@ -22,10 +22,11 @@ struct dump {
     FILE *to;
     const struct model *m;
     const struct graph *g;
-    uint32_t index; /* of g in m */
-    int64_t mark;   /* main graph output */
-    bool valid;     /* the model obeys the rules */
-    bool *row;      /* per operand of g: shown in rows of operations, not as a node */
+    uint32_t index;    /* of g in m */
+    int64_t mark;      /* main graph output */
+    bool valid;        /* the model obeys the rules */
+    bool *row;         /* per operand of g: shown in rows of operations, not as a node */
+    int64_t *in, *out; /* list_positions() of the graph's inputs and outputs */
 };
 
 /* --- operands */
@@ -40,15 +41,6 @@ static bool is_row(const struct operand *o)
     const struct dtype_info *type = dtype_find(o->tensor.dtype);
     return o->life == LIFE_NO_VALUE || o->life == LIFE_SUBGRAPH ||
            (is_constant(o) && type && !type->tensor);
-}
-
-/* Position of an operand in a list of operands; -1: not in it. */
-static int64_t position(const uint32_t *list, uint32_t n, uint32_t operand)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (list[i] == operand)
-            return i;
-    return -1;
 }
 
 static void put_type(const struct operand *o, FILE *to)
@@ -159,8 +151,7 @@ static void put_operand(const struct dump *d, uint32_t i)
 {
     const struct operand *o = &d->g->operand[i];
     struct look look = operand_look(d, i);
-    int64_t in = position(d->g->input, d->g->n_inputs, i);
-    int64_t out = position(d->g->output, d->g->n_outputs, i);
+    int64_t in = d->in[i], out = d->out[i];
     bool marked = !d->index && out >= 0 && out == d->mark;
 
     fputs("    ", d->to);
@@ -388,14 +379,9 @@ static void put_edges(const struct dump *d, uint32_t i, const struct described *
 
 /* --- graphs */
 
-static int put_graph(struct dump *d, uint32_t index, struct why *w)
+static void put_nodes(struct dump *d)
 {
-    const struct graph *g = &d->m->graph[index];
-    d->index = index;
-    d->g = g;
-    d->row = calloc((size_t) g->n_operands + 1, sizeof(*d->row));
-    if (!d->row)
-        return why_no_memory_for(w, "%" PRIu32 " operands", g->n_operands);
+    const struct graph *g = d->g;
     /* Which operands are rows of operations; all others become nodes. */
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_in; k++) {
@@ -411,8 +397,23 @@ static int put_graph(struct dump *d, uint32_t index, struct why *w)
         put_operation(d, i, &s);
         put_edges(d, i, &s);
     }
+}
+
+static int put_graph(struct dump *d, uint32_t index, struct why *w)
+{
+    const struct graph *g = &d->m->graph[index];
+    d->index = index;
+    d->g = g;
+    d->row = calloc((size_t) g->n_operands + 1, sizeof(*d->row));
+    d->in = list_positions(g->input, g->n_inputs, g->n_operands);
+    d->out = list_positions(g->output, g->n_outputs, g->n_operands);
+    bool ok = d->row && d->in && d->out;
+    if (ok)
+        put_nodes(d);
     free(d->row);
-    return 0;
+    free(d->in);
+    free(d->out);
+    return ok ? 0 : why_no_memory_for(w, "%" PRIu32 " operands", g->n_operands);
 }
 
 int graph_dump_dot(const struct model *m, const char *name,
@@ -480,7 +481,7 @@ int graph_dump_svg(const struct model *m, const char *name,
     char *dot = NULL;
     int r = dump_text(m, name, options, &dot, w);
     if (r >= 0)
-        r = graph_layout_svg(dot, -1, ret_svg, w);
+        r = graph_layout_svg(dot, -1, NULL, ret_svg, w);
     free(dot);
     return r;
 }

@@ -16,7 +16,7 @@
 enum {
     SHOWN_WHOLE = 200,
     SHOWN_ROWS = 2000,
-    LARGEST_GRAPH = 400 * 1000, /* bytes of DOT; larger ones take too long to lay out */
+    LARGEST_GRAPH = 400 * 1000, /* bytes of DOT; larger ones would fill the page */
     LARGEST_TEXT = 60 * 1000    /* bytes shown */
 };
 
@@ -56,6 +56,12 @@ static const char create_bad[] =
     "        row_number() OVER (PARTITION BY uri, verdict, operation, type, gist "
     "                           ORDER BY n_operations, name) AS place FROM a) "
     "SELECT *, row_number() OVER (ORDER BY place, family) AS pick FROM b";
+
+/* What the groups share. */
+struct failures {
+    bool begun;                 /* a group has been written */
+    struct graph_budget graphs; /* left for the graphs that follow */
+};
 
 /* --- one case */
 
@@ -166,19 +172,22 @@ static void put_line(const struct report *r, sqlite3_stmt *row)
 }
 
 /* Writes a case's graph, with output mark_output highlighted (-1: none). */
-static void put_graph(const struct report *r, const char *dot, int64_t mark_output)
+static void put_graph(const struct report *r, const char *dot, int64_t mark_output,
+                      struct graph_budget *budget)
 {
     struct why why;
     char *svg = NULL;
     if (!dot)
         return;
-    if (strlen(dot) > LARGEST_GRAPH) {
-        fputs(
-            "<p class=\"soft\">The graph is too large for this page; halcyon dump draws it.</p>\n",
-            r->to);
+    size_t length = strlen(dot);
+    if (length > LARGEST_GRAPH) {
+        fprintf(r->to,
+                "<p class=\"soft\">The graph is too large for this page: %zu bytes as DOT, at most "
+                "%d; halcyon dump --format svg draws it.</p>\n",
+                length, LARGEST_GRAPH);
         return;
     }
-    if (graph_layout_svg(dot, mark_output, &svg, &why) < 0) {
+    if (graph_layout_svg(dot, mark_output, budget, &svg, &why) < 0) {
         fputs("<p class=\"soft\">", r->to);
         escape_put(why.text, 0, r->to);
         fputs("</p>\n", r->to);
@@ -212,7 +221,8 @@ static void put_text(const struct report *r, const char *title, const char *text
 /* The failure at the left, its graph at the right, the specification below. */
 static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
 {
-    (void) user, (void) w;
+    struct failures *all = user;
+    (void) w;
     fputs("<section class=\"case\"><h3>", r->to);
     report_put_column(r, row, NAME);
     fputs("</h3><p class=\"why\">", r->to);
@@ -248,7 +258,7 @@ static int put_case(const struct report *r, sqlite3_stmt *row, void *user, struc
     fputs("</div><div>\n", r->to);
     const char *output = (const char *) sqlite3_column_text(row, OUTPUT);
     put_graph(r, (const char *) sqlite3_column_text(row, DOT),
-              output ? sqlite3_column_int64(row, OUTPUT) : -1);
+              output ? sqlite3_column_int64(row, OUTPUT) : -1, &all->graphs);
     fputs("</div></div>\n", r->to);
     put_text(r, "printed by the driver", (const char *) sqlite3_column_text(row, PRINTED));
     put_text(r, "backtrace", (const char *) sqlite3_column_text(row, BACKTRACE));
@@ -275,12 +285,12 @@ static int put_rest(const struct report *r, sqlite3_stmt *row, void *user, struc
 /* family, verdict, uri, operation, type, why, cases, cases that are not shown whole */
 static int put_group(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
 {
-    bool *first = user;
+    struct failures *all = user;
     char sql[sizeof(select_case) + 16];
     int64_t family = sqlite3_column_int64(row, 0), rest = sqlite3_column_int64(row, 7);
     fprintf(r->to, "<details class=\"card group\"%s><summary><span class=\"badge ",
-            *first ? " open" : "");
-    *first = false;
+            all->begun ? "" : " open");
+    all->begun = true;
     report_put_column(r, row, 1);
     fputs("\">", r->to);
     report_put_column(r, row, 1);
@@ -297,7 +307,7 @@ static int put_group(const struct report *r, sqlite3_stmt *row, void *user, stru
     fputs("</span></summary>\n", r->to);
 
     snprintf(sql, sizeof(sql), select_case, SHOWN_WHOLE);
-    TRY(report_each(r, sql, family, put_case, NULL, w));
+    TRY(report_each(r, sql, family, put_case, all, w));
     if (rest > 0) {
         fputs("<details class=\"rest\"><summary>", r->to);
         report_put_count(r, rest);
@@ -317,7 +327,7 @@ static int put_group(const struct report *r, sqlite3_stmt *row, void *user, stru
 int report_put_failures(const struct report *r, struct why *w)
 {
     int64_t n;
-    bool first = true;
+    struct failures all = { .graphs.left = GRAPH_PAGE_SPAN };
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
     if (sqlite3_create_function(r->db, "gist", 1, flags, NULL, gist, NULL, NULL) != SQLITE_OK ||
         sqlite3_exec(r->db, create_bad, NULL, NULL, NULL) != SQLITE_OK)
@@ -347,5 +357,5 @@ int report_put_failures(const struct report *r, struct why *w)
         "SELECT family, verdict, uri, operation, type, why, count(*), sum(pick > %d), min(place) "
         "FROM bad GROUP BY family ORDER BY verdict IN ('fail', 'error'), count(*) DESC, family",
         SHOWN_WHOLE);
-    return report_each(r, sql, 0, put_group, &first, w);
+    return report_each(r, sql, 0, put_group, &all, w);
 }

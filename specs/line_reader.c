@@ -8,6 +8,8 @@
 
 enum { CHUNK = 1 << 16 };
 static const uint64_t xz_memory = 256u << 20;
+static const uint64_t most_inflated = 1ull << 30; /* bytes of a compressed file */
+static const size_t most_lines = 16u << 20;
 
 struct line_reader {
     FILE *from;
@@ -65,6 +67,12 @@ static ssize_t read_xz(struct line_reader *l, char *to, size_t n, struct why *w)
 {
     lzma_stream *s = &l->stream;
 
+    if (s->total_out > most_inflated)
+        return why_fail(
+            w, WHY_INVALID,
+            "the compressed data inflate to more than the limit of %llu bytes; expected "
+            "several smaller files, or one that is not compressed",
+            (unsigned long long) most_inflated);
     s->next_out = (uint8_t *) to;
     s->avail_out = n;
     while (s->avail_out == n) {
@@ -113,7 +121,8 @@ static int read_more(struct line_reader *l, struct why *w)
     return 0;
 }
 
-int line_reader_next(struct line_reader *l, const char **ret_text, size_t *ret_length,
+/* Finds the next line, blank or not. */
+static int next_line(struct line_reader *l, const char **ret_text, size_t *ret_length,
                      struct why *w)
 {
     size_t searched = 0;
@@ -135,6 +144,31 @@ int line_reader_next(struct line_reader *l, const char **ret_text, size_t *ret_l
     l->start += length + (newline ? 1 : 0);
     l->count++;
     return 1;
+}
+
+static bool is_blank(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
+            return false;
+    return true;
+}
+
+int line_reader_next(struct line_reader *l, const char **ret_text, size_t *ret_length,
+                     struct why *w)
+{
+    int got;
+
+    do {
+        got = next_line(l, ret_text, ret_length, w);
+        if (got > 0 && l->count > most_lines) {
+            l->count--;
+            return why_fail(w, WHY_INVALID,
+                            "more lines than the limit of %zu for one file, blank ones included",
+                            most_lines);
+        }
+    } while (got > 0 && is_blank(*ret_text, *ret_length));
+    return got;
 }
 
 size_t line_reader_count(const struct line_reader *l)

@@ -78,8 +78,6 @@ static int parse_line(const char *text, size_t n, size_t number, struct arena *a
     size_t shown = l->numbered ? number : 0; /* 0: none in messages */
     json_error_t error;
 
-    if (strspn(text, " \t\r") >= n) /* blank */
-        return 0;
     json_t *record = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!record) {
         why_fail(w, WHY_INVALID, "column %d: %s", error.column, error.text);

@@ -13,7 +13,7 @@ enum { SLOTS = 64, MOST_THREADS = 16, MOST_WAITING = 16 << 20 };
 
 struct slot {
     char *text;
-    size_t n, capacity;
+    size_t n, capacity, line; /* line: its number in the file */
     struct arena *arena;
     struct example example;
     struct why why;
@@ -50,8 +50,8 @@ static void *parse_lines(void *user)
         size_t number = a->parsing++;
         struct slot *s = slot_of(a, number);
         pthread_mutex_unlock(&a->lock);
-        s->result = a->work->parse(s->text, s->n, number + 1, s->arena, &s->example, a->work->user,
-                                   &s->why);
+        s->result =
+            a->work->parse(s->text, s->n, s->line, s->arena, &s->example, a->work->user, &s->why);
         pthread_mutex_lock(&a->lock);
         s->done = true;
         pthread_cond_signal(&a->line_parsed);
@@ -84,6 +84,7 @@ static int read_ahead(struct parse_ahead *a, struct line_reader *lines, struct w
         }
         memcpy(s->text, text, n);
         s->n = n;
+        s->line = line_reader_count(lines);
         s->done = false;
         a->waiting += n;
         pthread_mutex_lock(&a->lock);
@@ -136,13 +137,13 @@ static int run_alone(struct line_reader *lines, const struct parse_ahead_work *w
     struct arena *arena = arena_new(0);
     struct example e;
     const char *text;
-    size_t n, number = 0;
+    size_t n;
     int got = 0, result = 0;
 
     if (!arena)
         return why_no_memory(w);
     for (; result >= 0 && (got = line_reader_next(lines, &text, &n, w)) > 0;) {
-        result = work->parse(text, n, ++number, arena, &e, work->user, w);
+        result = work->parse(text, n, line_reader_count(lines), arena, &e, work->user, w);
         if (result > 0)
             result = work->take(&e, work->user, w);
         arena_rewind(arena, (struct arena_mark){ 0 });

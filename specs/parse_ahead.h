@@ -7,8 +7,8 @@
 #include "specs/line_reader.h"
 
 struct parse_ahead_work {
-    /* Parses line `number` (from 1) into the arena, on any thread.  1: an example, 0: a line
-     * without one, -1: the reason. */
+    /* Parses line `number` of the file (from 1), not a blank one, into the arena, on any thread. 1:
+     * an example, 0: a line without one, -1: the reason. */
     int (*parse)(const char *text, size_t n, size_t number, struct arena *a,
                  struct example *ret_example, void *user, struct why *w);
     /* Receives an example, valid during the call, on the caller's thread.  -1 stops. */

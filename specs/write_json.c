@@ -111,26 +111,28 @@ static void put_operand(const struct operand *o, const struct tensor *value, boo
     fputc('}', to);
 }
 
-/* Position of operand i among `index`, or -1. */
-static int64_t position(const uint32_t *index, uint32_t n, uint32_t i)
-{
-    for (uint32_t k = 0; k < n; k++)
-        if (index[k] == i)
-            return k;
-    return -1;
-}
-
 /* e: provides the values of inputs and outputs; NULL for a subgraph. */
-static int put_graph(const struct graph *g, const struct example *e, FILE *to, struct why *w)
+static int put_operands(const struct graph *g, const struct example *e, FILE *to, struct why *w)
 {
-    fputs("{\"operands\":[", to);
-    for (uint32_t i = 0; i < g->n_operands; i++) {
-        int64_t in = e && e->in ? position(g->input, g->n_inputs, i) : -1;
-        int64_t out = e && e->expected ? position(g->output, g->n_outputs, i) : -1;
+    int64_t *ins = list_positions(g->input, g->n_inputs, g->n_operands);
+    int64_t *outs = list_positions(g->output, g->n_outputs, g->n_operands);
+    for (uint32_t i = 0; ins && outs && i < g->n_operands; i++) {
+        int64_t in = e && e->in ? ins[i] : -1, out = e && e->expected ? outs[i] : -1;
         const struct tensor *value = in >= 0 ? &e->in[in] : out >= 0 ? &e->expected[out] : NULL;
         fputs(i ? "," : "", to);
         put_operand(&g->operand[i], value, out >= 0 && e->ignored && e->ignored[out], to);
     }
+    int failed = ins && outs ? 0 : why_no_memory_for(w, "%" PRIu32 " operands", g->n_operands);
+    free(ins);
+    free(outs);
+    return failed;
+}
+
+/* e: as above. */
+static int put_graph(const struct graph *g, const struct example *e, FILE *to, struct why *w)
+{
+    fputs("{\"operands\":[", to);
+    TRY(put_operands(g, e, to, w));
     fputs("],\"operations\":[", to);
     for (uint32_t i = 0; i < g->n_operations; i++) {
         const struct operation *op = &g->operation[i];

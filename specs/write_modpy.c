@@ -27,6 +27,7 @@ struct writer {
     FILE *to;
     bool shared;   /* current value of Configuration.use_shm_for_weights */
     uint8_t *seen; /* per graph: 0 not yet, 1 being written, 2 written */
+    int64_t *out;  /* of the main graph: list_positions() of its outputs */
 };
 
 /* An operand's variable: a letter for the lifetime and the index; in subgraphs after "g<graph>_".
@@ -132,10 +133,8 @@ static const char *constructor(const struct writer *w, uint32_t g, uint32_t i)
     case LIFE_OUTPUT: break;
     default: return "Parameter";
     }
-    for (uint32_t k = 0; g == 0 && k < graph->n_outputs; k++)
-        if (graph->output[k] == i && (w->e->ignored[k] || !w->e->expected[k].data))
-            return "IgnoredOutput";
-    return "Output";
+    int64_t k = g == 0 ? w->out[i] : -1;
+    return k >= 0 && (w->e->ignored[k] || !w->e->expected[k].data) ? "IgnoredOutput" : "Output";
 }
 
 static void put_operand(struct writer *w, uint32_t g, uint32_t i)
@@ -279,19 +278,22 @@ static int put_example(struct writer *w, struct why *why)
 
 int specs_write_modpy(const struct example *e, const char *comment, FILE *to, struct why *why)
 {
-    struct writer w = { .e = e, .to = to, .seen = calloc(e->model.n_graphs, 1) };
+    const struct graph *main = &e->model.graph[0];
+    struct writer w = { .e = e,
+                        .to = to,
+                        .seen = calloc(e->model.n_graphs, 1),
+                        .out = list_positions(main->output, main->n_outputs, main->n_operands) };
 
-    if (!w.seen)
-        return why_no_memory(why);
     while (comment && *comment) {
         size_t n = strcspn(comment, "\r\n");
         fprintf(to, "# %.*s\n", (int) n, comment);
         comment += n + (comment[n] != '\0');
     }
-    int result = put_graph(&w, 0, why);
+    int result = w.seen && w.out ? put_graph(&w, 0, why) : why_no_memory(why);
     if (result == 0)
         result = put_example(&w, why);
     free(w.seen);
+    free(w.out);
     if (result == 0 && ferror(to))
         return why_fail(why, WHY_SYSTEM, "writing: %s", strerror(errno));
     return result;

@@ -36,6 +36,17 @@ void model_count_consumers(struct model *m)
     }
 }
 
+int64_t *list_positions(const uint32_t *list, uint32_t n, uint32_t n_operands)
+{
+    int64_t *position = malloc(((size_t) n_operands + 1) * sizeof *position);
+    for (uint32_t i = 0; position && i < n_operands; i++)
+        position[i] = -1;
+    for (uint32_t k = n; position && k-- > 0;)
+        if (list[k] < n_operands)
+            position[list[k]] = k;
+    return position;
+}
+
 /* Topological sort by depth-first search: the writers of an operation's inputs come before it. */
 int graph_order(const struct graph *g, struct arena *scratch, uint32_t *ret_order, struct why *w)
 {

@@ -65,6 +65,10 @@ struct model {
     bool relaxed; /* fp32 may be computed in fp16 */
 };
 
+/* For each of n_operands operands its first position in `list`, as that of a graph's inputs or
+ * outputs: -1 where it is not in the list.  Malloced; NULL: out of memory. */
+int64_t *list_positions(const uint32_t *list, uint32_t n, uint32_t n_operands);
+
 /* Fills operand.consumers of every graph from its operations. */
 void model_count_consumers(struct model *m);
 

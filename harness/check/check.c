@@ -45,14 +45,21 @@ const char *operation_type(const struct graph *g, const struct operation *p)
     return "none";
 }
 
-/* Which operation writes an output of the main graph; NULL where it is an input or constant. */
-static const struct operation *producer(const struct graph *g, uint32_t output)
+/* For each output of a graph the operation that writes it, UINT32_MAX for an input or a constant;
+ * in the arena.  NULL: out of memory. */
+static uint32_t *find_writers(const struct graph *g, struct arena *a)
 {
+    uint32_t *of_operand = arena_alloc(a, g->n_operands, sizeof *of_operand);
+    uint32_t *of_output = arena_alloc(a, g->n_outputs, sizeof *of_output);
+    if (!of_operand || !of_output)
+        return NULL;
+    memset(of_operand, 0xff, g->n_operands * sizeof *of_operand);
     for (uint32_t i = 0; i < g->n_operations; i++)
         for (uint32_t k = 0; k < g->operation[i].n_out; k++)
-            if (g->operation[i].out[k] == g->output[output])
-                return &g->operation[i];
-    return NULL;
+            of_operand[g->operation[i].out[k]] = i;
+    for (uint32_t k = 0; k < g->n_outputs; k++)
+        of_output[k] = of_operand[g->output[k]];
+    return of_output;
 }
 
 /* ---- the reference */
@@ -86,7 +93,8 @@ int check_begin(struct check *c, const struct example *e, enum judge_kind asked,
     struct arena *arena = arena_new(0);
     const struct graph *g = &e->model.graph[0];
     struct shape *shape = arena ? arena_alloc(arena, g->n_outputs, sizeof *shape) : NULL;
-    if (!shape) {
+    uint32_t *writer = shape ? find_writers(g, arena) : NULL;
+    if (!writer) {
         arena_free(arena);
         return why_no_memory_for(w, "%s", e->name);
     }
@@ -97,6 +105,8 @@ int check_begin(struct check *c, const struct example *e, enum judge_kind asked,
                          .judge = check_resolve(e, asked),
                          .level = -1,
                          .arena = arena,
+                         .half = model_is_half(&e->model),
+                         .writer = writer,
                          .out_shape = shape };
     return 0;
 }
@@ -301,7 +311,7 @@ static struct judgement judge_output(const struct check *c, uint32_t i, const st
     const struct tensor *expected = e->expected[i].data ? &e->expected[i] : &ref->out[i];
     /* Quantised steps that the NNAPI suites allow: one, and three for one network. */
     int steps = strstr(e->name, "mobilenet_quantized") ? 3 : 1;
-    return judge_cts(expected, actual, model_is_half(&e->model), steps);
+    return judge_cts(expected, actual, c->half, steps);
 }
 
 /* Whether an output's values are not judged.  Specifications mark random results as ignored; their
@@ -361,7 +371,8 @@ static void judge_one(const struct check *c, uint32_t i, const struct outcome *o
     bool instead = c->itself && c->judge == JUDGE_BOUND && e->expected[i].data &&
                    !(e->ignored && e->ignored[i]);
     const struct tensor *actual = instead ? &e->expected[i] : &o->out[i];
-    const struct operation *p = producer(&e->model.graph[0], i);
+    const struct operation *p =
+        c->writer[i] == UINT32_MAX ? NULL : &e->model.graph[0].operation[c->writer[i]];
     const struct dtype_info *d = dtype_find((int32_t) actual->dtype);
     struct judgement j = judge_output(c, i, actual);
     bool ok_before = r->verdict == VERDICT_PASS;

@@ -48,6 +48,8 @@ struct check {
     bool itself; /* the target is `golden`: see check_judge() */
     struct plan *plan;
     struct result result;
+    bool half;               /* model_is_half() */
+    uint32_t *writer;        /* per output of the main graph: the operation; UINT32_MAX: none */
     struct shape *out_shape; /* of the main graph's outputs: expected, computed or declared */
     char reference_why[480]; /* why there is no reference result; "" if there is one or none needed
                               */

@@ -219,12 +219,15 @@ def merged(examples):
 
 
 def unique_name(parts, taken):
+    """The parts as a name, with the first free number from 2 on if it is in use. taken: the names in use, each with
+    the number last appended to it."""
     base = name = "_".join(part for part in parts if part)
-    number = 1
+    number = taken.get(base, 1)
     while name in taken:
         number += 1
         name = f"{base}_{number}"
-    taken.add(name)
+    taken[base] = number
+    taken.setdefault(name, 1)
     return name
 
 
@@ -248,7 +251,7 @@ def make_test(example, feed, variations, taken):
 
 def expand(file):
     """Yields the tests of a file that has been run, in order."""
-    taken, names = set(), file.names
+    taken, names = {}, file.names
     for example in merged(file.examples):
         with located(example.line, "the values or variations of this example do not fit its model"):
             try:

@@ -107,14 +107,67 @@ START_TEST(dot_marks_the_failing_output)
     free(dot);
 
     dot = dot_of(&b.model, "sample", -1);
-    ck_assert_int_eq(graph_layout_svg(dot, 0, &svg, NULL), 0);
+    ck_assert_int_eq(graph_layout_svg(dot, 0, NULL, &svg, NULL), 0);
     ck_assert_ptr_nonnull(strstr(svg, GRAPH_MARK_COLOR));
     free(svg);
-    ck_assert_int_eq(graph_layout_svg(dot, 1, &svg, NULL), 0);
+    ck_assert_int_eq(graph_layout_svg(dot, 1, NULL, &svg, NULL), 0);
     ck_assert_ptr_null(strstr(svg, GRAPH_MARK_COLOR));
     free(svg);
     free(dot);
     build_done(&b);
+}
+END_TEST
+
+/* A chain of n nodes, in which every node also reads the first one. */
+static char *chain_with_skips(int n)
+{
+    char *dot = NULL;
+    size_t length;
+    FILE *to = open_memstream(&dot, &length);
+    fputs("digraph g {\n label=<<B>chain</B>>;\n", to);
+    for (int i = 0; i < n; i++)
+        fprintf(to, " n%d [shape=box];\n", i);
+    for (int i = 1; i < n; i++)
+        fprintf(to, " n%d -> n%d; n0 -> n%d;\n", i - 1, i, i);
+    fputs("}\n", to);
+    fclose(to);
+    return dot;
+}
+
+static int occurrences(const char *text, const char *of)
+{
+    int n = 0;
+    for (; (text = strstr(text, of)); text++)
+        n++;
+    return n;
+}
+
+/* The edges of the large chain cross 301 + 1 + 2 + ... + 301 = 45,752 layers, those of the small
+ * one 9 + 45. */
+START_TEST(layout_has_a_budget)
+{
+    char *large = chain_with_skips(302), *small = chain_with_skips(10), *svg = NULL, *again = NULL;
+    struct graph_budget budget = { 100 };
+    ck_assert_int_eq(graph_layout_svg(large, -1, NULL, &svg, NULL), 0);
+    ck_assert_ptr_nonnull(strstr(svg, "fast layout: the edges cross 45752 layers, more than 1500"));
+    ck_assert_ptr_nonnull(strstr(svg, "chain"));
+    ck_assert_int_eq(occurrences(svg, "class=\"node\""), 302);
+    ck_assert_int_eq(occurrences(svg, "class=\"edge\""), 602);
+    ck_assert_int_eq(occurrences(svg, "<path "), 602);
+    ck_assert_int_eq(graph_layout_svg(large, -1, NULL, &again, NULL), 0);
+    ck_assert_str_eq(svg, again);
+    free(svg);
+    free(again);
+
+    ck_assert_int_eq(graph_layout_svg(small, -1, &budget, &svg, NULL), 0);
+    ck_assert_ptr_null(strstr(svg, "fast layout"));
+    ck_assert_uint_eq(budget.left, 100 - 54);
+    free(svg);
+    ck_assert_int_eq(graph_layout_svg(small, -1, &budget, &svg, NULL), 0);
+    ck_assert_ptr_nonnull(strstr(svg, "the graphs before it"));
+    free(svg);
+    free(large);
+    free(small);
 }
 END_TEST
 
@@ -193,7 +246,7 @@ START_TEST(layout_rejects_invalid_dot)
 {
     char *svg = NULL;
     struct why w;
-    ck_assert_int_eq(graph_layout_svg("digraph {", -1, &svg, &w), -1);
+    ck_assert_int_eq(graph_layout_svg("digraph {", -1, NULL, &svg, &w), -1);
     ck_assert_ptr_null(svg);
     ck_assert_ptr_nonnull(strstr(w.text, "syntax error"));
 }
@@ -266,6 +319,7 @@ Suite *reports_suite(void)
     tcase_add_test(dot, dot_has_nodes_and_edges);
     tcase_add_test(dot, log_has_the_lines_of_the_dot);
     tcase_add_test(dot, dot_marks_the_failing_output);
+    tcase_add_test(dot, layout_has_a_budget);
     tcase_add_test(dot, dot_names_roles_and_values);
     tcase_add_test(dot, dot_draws_subgraphs);
     tcase_add_test(dot, dot_of_invalid_models);
