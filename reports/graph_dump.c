@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "golden/base/logging.h"
-#include "reports/escape.h"
+#include "golden/base/text_escape.h"
 #include "reports/graph_layout.h"
 #include "reports/reports.h"
 
@@ -171,7 +171,7 @@ static void put_operand(const struct dump *d, uint32_t i)
         fprintf(d->to, in >= 0 ? " output[%" PRId64 "]" : "[%" PRId64 "]", out);
     if (o->name && *o->name) {
         fputs("<BR/><I>", d->to);
-        escape_put(o->name, NAME_MOST, d->to);
+        text_put(d->to, TEXT_XML, o->name, NAME_MOST);
         fputs("</I>", d->to);
     }
     fputs("<BR/>", d->to);
@@ -306,7 +306,7 @@ static void put_operation_name(const struct dump *d, const struct described *s)
     }
     for (uint32_t i = 0; i < d->m->n_extensions; i++)
         if (d->m->extension[i].prefix && d->m->extension[i].prefix == code >> 16) {
-            escape_put(d->m->extension[i].name, NAME_MOST, d->to);
+            text_put(d->to, TEXT_XML, d->m->extension[i].name, NAME_MOST);
             fprintf(d->to, " %" PRIu32, code & 0xffff);
             return;
         }
@@ -430,7 +430,7 @@ int graph_dump_dot(const struct model *m, const char *name,
           "    graph [fontname=\"Courier\", fontsize=11, labelloc=t, rankdir=TB, compound=true,\n"
           "        nodesep=0.2, ranksep=0.35, bgcolor=\"transparent\",\n        label=<<B>",
           to);
-    escape_put(name, 2 * NAME_MOST, to);
+    text_put(to, TEXT_XML, name, 2 * NAME_MOST);
     fprintf(to, "%s</B>>];\n", m->relaxed ? " (relaxed)" : "");
     fputs("    node [fontname=\"Courier\", fontsize=9, margin=\"0.12,0.06\", height=0.3];\n"
           "    edge [fontname=\"Courier\", fontsize=8, color=\"#64748b\", "

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "golden/base/output_file.h"
+#include "golden/base/text_escape.h"
 #include "reports/database.h"
-#include "reports/escape.h"
 #include "reports/report_internal.h"
 #include "reports/reports.h"
 
@@ -72,7 +72,7 @@ int report_number(const struct report *r, const char *sql, int64_t *ret_number, 
 
 void report_put_column(const struct report *r, sqlite3_stmt *row, int i)
 {
-    escape_put((const char *) sqlite3_column_text(row, i), 0, r->to);
+    text_put(r->to, TEXT_HTML, (const char *) sqlite3_column_text(row, i), 0);
 }
 
 void report_put_count(const struct report *r, int64_t n)

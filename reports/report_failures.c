@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/text_escape.h"
 #include "reports/database.h"
-#include "reports/escape.h"
 #include "reports/graph_layout.h"
 #include "reports/report_internal.h"
 
@@ -189,7 +189,7 @@ static void put_graph(const struct report *r, const char *dot, int64_t mark_outp
     }
     if (graph_layout_svg(dot, mark_output, budget, &svg, &why) < 0) {
         fputs("<p class=\"soft\">", r->to);
-        escape_put(why.text, 0, r->to);
+        text_put(r->to, TEXT_HTML, why.text, 0);
         fputs("</p>\n", r->to);
         return;
     }
@@ -209,7 +209,7 @@ static void put_text(const struct report *r, const char *title, const char *text
         return;
     size_t length = strlen(text);
     fprintf(r->to, "<details class=\"spec\"><summary class=\"soft\">%s</summary><pre>", title);
-    escape_put(text, LARGEST_TEXT, r->to);
+    text_put(r->to, TEXT_HTML, text, LARGEST_TEXT);
     fputs("</pre>", r->to);
     if (length > LARGEST_TEXT)
         fprintf(r->to,
@@ -301,7 +301,7 @@ static int put_group(const struct report *r, sqlite3_stmt *row, void *user, stru
     fputs(" ", r->to);
     report_put_column(r, row, 4);
     fputs(" <span class=\"soft\">", r->to);
-    escape_put((const char *) sqlite3_column_text(row, 5), 200, r->to);
+    text_put(r->to, TEXT_HTML, (const char *) sqlite3_column_text(row, 5), 200);
     fputs("</span></span><span class=\"count\">", r->to);
     report_put_count(r, sqlite3_column_int64(row, 6));
     fputs("</span></summary>\n", r->to);

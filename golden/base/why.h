@@ -41,11 +41,6 @@ int why_file(struct why *w, const char *path, int error);
 /* Prepends "text: " to the existing reason, if there is room; returns -1.  w may be NULL. */
 __attribute__((format(printf, 2, 3))) int why_prefix(struct why *w, const char *fmt, ...);
 
-/* Replaces control characters other than line ends, changes of the direction of writing, and bytes
- * that are not UTF-8, by '?', in place: texts of files and drivers go to terminals, JSON and the
- * database. */
-void text_clean(char *text);
-
 /* Returns from the function with WHY_INVALID and the given message unless cond holds. */
 #define REQUIRE(w, cond, ...)                                                                      \
     do {                                                                                           \

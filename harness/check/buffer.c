@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/base/why.h"
+#include "golden/base/text_escape.h"
 
 void buffer_done(struct buffer *b)
 {
@@ -50,13 +50,11 @@ void buffer_puts(struct buffer *b, const char *text)
     buffer_put(b, text, strlen(text));
 }
 
-void buffer_printf(struct buffer *b, const char *fmt, ...)
+void buffer_vprintf(struct buffer *b, const char *fmt, va_list args)
 {
-    va_list args, again;
-    va_start(args, fmt);
+    va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, fmt, args);
-    va_end(args);
     if (n >= 0 && buffer_reserve(b, (size_t) n)) {
         vsnprintf(b->data + b->length, (size_t) n + 1, fmt, again);
         b->length += (size_t) n;
@@ -64,22 +62,22 @@ void buffer_printf(struct buffer *b, const char *fmt, ...)
     va_end(again);
 }
 
+void buffer_printf(struct buffer *b, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    buffer_vprintf(b, fmt, args);
+    va_end(args);
+}
+
 void buffer_put_quoted(struct buffer *b, const char *argument)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:,=+@%^";
-    if (*argument && argument[strspn(argument, plain)] == 0) {
-        buffer_puts(b, argument);
-        return;
-    }
-    buffer_puts(b, "'");
-    for (const char *at = argument; *at; at++) {
-        if (*at == '\'')
-            buffer_puts(b, "'\\''");
-        else
-            buffer_put(b, at, 1);
-    }
-    buffer_puts(b, "'");
+    char *text = text_escaped(TEXT_SHELL, argument);
+    if (text)
+        buffer_puts(b, text);
+    else
+        b->failed = true;
+    free(text);
 }
 
 void buffer_drop(struct buffer *b, size_t length)

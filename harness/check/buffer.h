@@ -2,6 +2,7 @@
 #ifndef HARNESS_BUFFER_H
 #define HARNESS_BUFFER_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,7 +21,11 @@ void buffer_put(struct buffer *b, const void *bytes, size_t length);
 void buffer_puts(struct buffer *b, const char *text);
 __attribute__((format(printf, 2, 3))) void buffer_printf(struct buffer *b, const char *fmt, ...);
 
-/* Appends one argument of a command line, quoted for a POSIX shell where it needs quoting. */
+__attribute__((format(printf, 2, 0))) void buffer_vprintf(struct buffer *b, const char *fmt,
+                                                          va_list args);
+
+/* Appends one argument of a command line, quoted for a shell where it needs quoting
+ * (TEXT_SHELL of golden/base/text_escape.h). */
 void buffer_put_quoted(struct buffer *b, const char *argument);
 
 /* Removes the first `length` bytes; there must be that many. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "golden/base/clock.h"
+#include "golden/base/text_escape.h"
 #include "golden/math/farmhash.h"
 #include "sim/hal/hal_convert.h"
 

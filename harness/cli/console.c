@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "golden/base/clock.h"
+#include "golden/base/text_escape.h"
 
 double console_now(void)
 {
@@ -67,22 +68,17 @@ static json_t *number(double x)
     return json_real(x);
 }
 
-/* A JSON string; file names that are not UTF-8 are cleaned. */
 static json_t *text(const char *from)
 {
-    json_t *s = json_string(from);
-    char *clean = s ? NULL : strdup(from);
-    if (clean) {
-        text_clean(clean);
-        s = json_string(clean);
-    }
-    free(clean);
+    char *escaped = text_escaped(TEXT_JSON, from);
+    json_t *s = escaped ? json_string(escaped) : NULL;
+    free(escaped);
     return s;
 }
 
 static void print_json(json_t *object)
 {
-    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15) | JSON_ENSURE_ASCII);
     putchar('\n');
     json_decref(object);
 }
@@ -142,12 +138,24 @@ static void print_worst(const struct check_result *r)
            r->expected, r->actual, r->bound, r->ratio);
 }
 
+/* Prints a title and a text on one line. */
+static void print_line(const char *title, const char *text)
+{
+    fputs(title, stdout);
+    text_put(stdout, TEXT_TERMINAL, text, 0);
+    putchar('\n');
+}
+
 /* Prints the first `most` lines of a text, indented. */
 static void print_some_lines(const char *text, int most)
 {
     for (; *text && most; most--) {
         size_t n = strcspn(text, "\n");
-        printf("    %.*s\n", (int) n, text);
+        char *line = strndup(text, n);
+        fputs("    ", stdout);
+        text_put(stdout, TEXT_LINES, line, 0);
+        putchar('\n');
+        free(line);
         text += n + (text[n] == '\n');
     }
     if (*text)
@@ -181,7 +189,10 @@ void console_verdict(struct console *c, const char *name, const char *target,
     if (c->verbosity < 0 || (conforming && c->verbosity < 1))
         return;
     console_clear(c);
-    printf("%-11s %s  %s", verdict_name[r->verdict], name, target);
+    printf("%-11s ", verdict_name[r->verdict]);
+    text_put(stdout, TEXT_TERMINAL, name, 0);
+    fputs("  ", stdout);
+    text_put(stdout, TEXT_TERMINAL, target, 0);
     if (c->verbosity > 0)
         printf("  %.3f ms", r->ms);
     putchar('\n');
@@ -189,7 +200,7 @@ void console_verdict(struct console *c, const char *name, const char *target,
     if (r->why[0] && !(r->verdict == VERDICT_FAIL && (texts->detail || r->wrong)))
         print_lines(r->why);
     if (r->confirmed[0])
-        printf("    run again: %s\n", r->confirmed);
+        print_line("    run again: ", r->confirmed);
     if (texts->detail)
         print_lines(texts->detail);
     else if (has_worst)
@@ -228,7 +239,8 @@ static void summary_json(const struct summary *s, const struct totals *all)
 static void print_row(const char *title, int width, const struct totals *all,
                       const struct totals *row)
 {
-    printf("%-*s", width, title);
+    text_put(stdout, TEXT_TERMINAL, title, 0);
+    printf("%*s", width - (int) strlen(title), "");
     for (int v = 0; v < VERDICT_COUNT; v++) {
         if (v != VERDICT_PASS && !all->n[v])
             continue;
@@ -280,10 +292,13 @@ void console_summary(struct console *c, const struct summary *s)
     if (s->not_run)
         printf("; %llu not run", (unsigned long long) s->not_run);
     if (s->run)
-        printf("; run %lld in %s", (long long) s->run, s->db);
-    putchar('\n');
-    for (uint32_t i = 0; i < s->n_notes; i++)
-        printf("note: %s: %s\n", s->target[s->note[i].target], s->note[i].text);
+        printf("; run %lld in ", (long long) s->run);
+    print_line("", s->run ? s->db : "");
+    for (uint32_t i = 0; i < s->n_notes; i++) {
+        fputs("note: ", stdout);
+        text_put(stdout, TEXT_TERMINAL, s->target[s->note[i].target], 0);
+        print_line(": ", s->note[i].text);
+    }
     if (c->losses && c->verbosity >= 0)
         printf("%llu verdict%s for a model that lost something in conversion to its target's HAL "
                "version (-v shows what)\n",

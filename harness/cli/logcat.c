@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
+#include "golden/base/text_escape.h"
 
 static int output = -1;
 static bool on_terminal; /* erase the progress bar first */
@@ -40,19 +41,23 @@ static bool passes(enum log_level level, const char *tag)
 /* Writes a line with one write(), so that lines of several processes do not mix. */
 static void print(enum log_level level, const char *tag, const char *text, void *user)
 {
-    char line[4096];
+    static const char cut_off[] = "... (cut off)\n";
+    char line[4096], *escaped;
     struct timespec t;
     struct tm date;
 
     (void) user;
-    if (!passes(level, tag))
+    if (!passes(level, tag) || !(escaped = text_escaped(TEXT_TERMINAL, text)))
         return;
     clock_gettime(CLOCK_REALTIME, &t);
     localtime_r(&t.tv_sec, &date);
     int n = snprintf(line, sizeof line, "%s%02d-%02d %02d:%02d:%02d.%03d %5d %5d %c %s: %s\n",
                      on_terminal ? "\r\033[K" : "", date.tm_mon + 1, date.tm_mday, date.tm_hour,
                      date.tm_min, date.tm_sec, (int) (t.tv_nsec / 1000000), (int) getpid(),
-                     (int) gettid(), level_letter[level], tag, text);
+                     (int) gettid(), level_letter[level], tag, escaped);
+    free(escaped);
+    if (n >= (int) sizeof line)
+        memcpy(line + sizeof line - sizeof cut_off, cut_off, sizeof cut_off);
     ssize_t written = n > 0 ? write(output, line, strlen(line)) : 0;
     (void) written; /* errors of the log are ignored */
 }

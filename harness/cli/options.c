@@ -10,6 +10,7 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/suggest.h"
+#include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/cli/console.h"
 
@@ -630,7 +631,9 @@ void options_put_graphs(struct buffer *b, const struct randgraph_options *graphs
 
 int print_error(const struct options *o, const struct why *w)
 {
-    fprintf(stderr, "halcyon %s: %s\n", o->command, w->text);
+    fprintf(stderr, "halcyon %s: ", o->command);
+    text_put(stderr, TEXT_TERMINAL, w->text, 0);
+    putc('\n', stderr);
     bool input = w->code == WHY_INVALID || w->code == WHY_UNSUPPORTED || w->code == WHY_TIMEOUT;
     return input ? EXIT_USAGE : EXIT_OURS;
 }

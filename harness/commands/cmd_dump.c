@@ -1,9 +1,12 @@
 /* halcyon dump: a model as a graph, a specification or a corpus line. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "golden/base/output_file.h"
+#include "golden/base/text_escape.h"
+#include "harness/check/buffer.h"
 #include "harness/check/cases.h"
 #include "harness/commands/commands.h"
 #include "reports/reports.h"
@@ -27,6 +30,20 @@ static int put_example(const char *format, const struct example *e, FILE *to, st
     return 0;
 }
 
+/* Prints a line on stderr about what is written. */
+__attribute__((format(printf, 1, 2))) static void print_note(const char *fmt, ...)
+{
+    struct buffer b = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    buffer_vprintf(&b, fmt, args);
+    va_end(args);
+    fputs("halcyon dump: ", stderr);
+    text_put(stderr, TEXT_TERMINAL, buffer_text(&b), 0);
+    putc('\n', stderr);
+    buffer_done(&b);
+}
+
 /* Applies --for-level: converts the model to that feature level.  Its results, and so the expected
  * outputs, stay the same. */
 static int express(const struct options *o, struct example *e, struct arena *a, struct why *w)
@@ -38,8 +55,7 @@ static int express(const struct options *o, struct example *e, struct arena *a, 
     if (model_convert(&e->model, o->for_level, a, &c, w) < 0)
         return why_prefix(w, "%s: not representable at feature level %d", e->name, o->for_level);
     for (uint32_t i = 0; i < c.n_notes; i++)
-        fprintf(stderr, "halcyon dump: %s: %s%s\n", e->name, c.note[i].lost ? "lost: " : "",
-                c.note[i].text);
+        print_note("%s: %s%s", e->name, c.note[i].lost ? "lost: " : "", c.note[i].text);
     e->model = c.model;
     return 0;
 }
@@ -55,10 +71,9 @@ static int choose(const struct options *o, struct cases *c, struct why *w)
     char first[CASE_NAME], second[CASE_NAME];
     cases_name(c, 0, first);
     cases_name(c, 1, second);
-    fprintf(stderr,
-            "halcyon dump: %s: writing only the first of %llu examples, %s; --case selects "
-            "another, such as %s\n",
-            what, (unsigned long long) c->n, first, second);
+    print_note(
+        "%s: writing only the first of %llu examples, %s; --case selects another, such as %s", what,
+        (unsigned long long) c->n, first, second);
     c->n = 1;
     return 0;
 }

@@ -1,6 +1,7 @@
 /* halcyon levels: the feature level that models need, and the lowest they can be converted to. */
 #include <jansson.h>
 
+#include "golden/base/text_escape.h"
 #include "harness/check/cases.h"
 #include "harness/commands/commands.h"
 
@@ -35,20 +36,28 @@ static int find_levels(const struct model *m, struct arena *a, struct finding *r
     return 0;
 }
 
+static void print_line(const char *title, const char *text)
+{
+    fputs(title, stdout);
+    text_put(stdout, TEXT_TERMINAL, text, 0);
+    putchar('\n');
+}
+
 static void print_text(const char *name, const struct finding *f)
 {
     const struct conversion *c = &f->lowest;
 
-    printf("%s: feature level %d (%s)\n", name, f->need, level_name(f->need));
+    text_put(stdout, TEXT_TERMINAL, name, 0);
+    printf(": feature level %d (%s)\n", f->need, level_name(f->need));
     if (f->because.text[0])
-        printf("    %s\n", f->because.text);
+        print_line("    ", f->because.text);
     if (c->level == f->need)
         return;
     printf("    can be converted to level %d (%s):\n", c->level, level_name(c->level));
     for (uint32_t i = 0; i < c->n_notes; i++)
-        printf("        %s%s\n", c->note[i].lost ? "lost: " : "", c->note[i].text);
+        print_line(c->note[i].lost ? "        lost: " : "        ", c->note[i].text);
     if (f->bottom.text[0])
-        printf("    not to a lower one: %s\n", f->bottom.text);
+        print_line("    not to a lower one: ", f->bottom.text);
 }
 
 static void print_json(const char *name, const struct finding *f)
@@ -61,7 +70,7 @@ static void print_json(const char *name, const struct finding *f)
             notes, json_pack("{s:b, s:s}", "lost", c->note[i].lost, "change", c->note[i].text));
     json_t *o = json_pack("{s:s, s:i, s:s, s:i, s:o}", "case", name, "level", f->need, "why",
                           f->because.text, "lowest", c->level, "changes", notes);
-    json_dumpf(o, stdout, JSON_COMPACT);
+    json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
     putchar('\n');
     json_decref(o);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/commands/commands.h"
 #include "harness/run/campaign.h"
@@ -81,6 +82,14 @@ static int use_recorded_options(struct replay *p, struct why *w)
     return failed;
 }
 
+static void print_use(const struct replay *p, const char *name)
+{
+    text_put(stderr, TEXT_TERMINAL, name, 0);
+    fprintf(stderr, ": using the spec stored by run %lld in ", (long long) p->found.run);
+    text_put(stderr, TEXT_TERMINAL, p->o->db, 0);
+    putc('\n', stderr);
+}
+
 /* Loads the spec stored in the database, through a temporary file. */
 static int load_stored(struct replay *p, const char *name, struct why *w)
 {
@@ -98,8 +107,7 @@ static int load_stored(struct replay *p, const char *name, struct why *w)
     REQUIRE(w, p->cases.n == 1, "%s: stored spec of %s: expected 1 example, found %llu", p->o->db,
             name, (unsigned long long) p->cases.n);
     if (p->o->verbosity >= 0)
-        fprintf(stderr, "%s: using the spec stored by run %lld in %s\n", name,
-                (long long) p->found.run, p->o->db);
+        print_use(p, name);
     p->cases.spec[0].example.name = name;
     p->cases.spec[0].file = NULL;
     return 0;

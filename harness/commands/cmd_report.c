@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/text_escape.h"
 #include "harness/commands/commands.h"
 #include "harness/store/results.h"
 #include "reports/reports.h"
@@ -19,7 +20,8 @@ static int write_report(const struct options *o, struct why *w)
     TRY(results_open(o->db, RESULTS_READ, &r, w)); /* only to check that it is a results database */
     results_close(r);
     TRY(report_write(o->db, o->output, o->run, w));
-    printf("%s/index.html\n", o->output);
+    text_put(stdout, TEXT_TERMINAL, o->output, 0);
+    puts("/index.html");
     return 0;
 }
 

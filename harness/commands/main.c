@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "golden/base/sandbox.h"
+#include "golden/base/text_escape.h"
 #include "golden/base/trace.h"
 #include "harness/check/cases.h"
 #include "harness/cli/logcat.h"
@@ -42,7 +43,9 @@ static int run_command(const struct command *c, int argc, char **argv)
         return EXIT_CONFORMING;
     }
     if (parsed < 0) {
-        fprintf(stderr, "halcyon %s: %s\n", c->name, why.text);
+        fprintf(stderr, "halcyon %s: ", c->name);
+        text_put(stderr, TEXT_TERMINAL, why.text, 0);
+        putc('\n', stderr);
         return EXIT_USAGE;
     }
     logcat_start(o.vlog);

@@ -82,7 +82,7 @@ void campaign_set_fault(struct campaign *c, uint32_t target, const struct device
     snprintf(c->fault[target].why, sizeof c->fault[target].why, "%.250s", text);
     memcpy(c->fault[target].printed, facts->printed, sizeof facts->printed);
     memcpy(c->fault[target].backtrace, facts->backtrace, sizeof facts->backtrace);
-    fprintf(stderr, "halcyon %s: %s\n", c->options->command, why->text);
+    print_error(c->options, why);
 }
 
 static int on_tick(void *user, struct why *w)

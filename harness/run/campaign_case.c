@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/run/campaign_internal.h"
 

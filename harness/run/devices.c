@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/trace/trace_file.h"
 #include "sim/base/process_clock.h"

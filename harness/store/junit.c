@@ -4,19 +4,12 @@
 #include <string.h>
 
 #include "golden/base/output_file.h"
+#include "golden/base/text_escape.h"
 #include "harness/store/results_internal.h"
 
 static void put_escaped(FILE *to, const char *text)
 {
-    for (; text && *text; text++)
-        switch (*text) {
-        case '&': fputs("&amp;", to); break;
-        case '<': fputs("&lt;", to); break;
-        case '>': fputs("&gt;", to); break;
-        case '"': fputs("&quot;", to); break;
-        case '\n': fputs("&#10;", to); break;
-        default: putc(*text, to); break;
-        }
+    text_put(to, TEXT_XML, text, 0);
 }
 
 static const char *column(sqlite3_stmt *s, int i)

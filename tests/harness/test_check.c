@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "golden/base/text_escape.h"
 #include "harness/check/cases.h"
 #include "harness/check/check.h"
 #include "harness/check/waivers.h"

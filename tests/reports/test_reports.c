@@ -1,4 +1,4 @@
-/* graphDump as DOT, as SVG and in the log; escaping of HTML; the manual of operations. */
+/* graphDump as DOT, as SVG and in the log; the manual of operations. */
 #include <check.h>
 #include <graphviz/cgraph.h>
 #include <inttypes.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
-#include "reports/escape.h"
 #include "reports/graph_layout.h"
 #include "reports/reports.h"
 #include "tests/support/build.h"
@@ -252,41 +251,6 @@ START_TEST(layout_rejects_invalid_dot)
 }
 END_TEST
 
-/* --- text */
-
-static char *escaped(const char *text, size_t most)
-{
-    char *to_text = NULL;
-    size_t length;
-    FILE *to = open_memstream(&to_text, &length);
-    escape_put(text, most, to);
-    fclose(to);
-    return to_text;
-}
-
-START_TEST(text_is_escaped)
-{
-    static const struct {
-        const char *in, *out;
-        size_t most;
-    } rows[] = {
-        { "a<b>&\"'", "a&lt;b&gt;&amp;&quot;&#39;", 0 },
-        { "tab\tline\n", "tab\tline\n", 0 },
-        { "\x01\x7f", "\xef\xbf\xbd\x7f", 0 },
-        { "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 0 },
-        { "\xc3(", "\xef\xbf\xbd(", 0 },                               /* truncated */
-        { "\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", 0 },                 /* overlong form */
-        { "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", 0 }, /* surrogate */
-        { "abc", "ab\xe2\x80\xa6", 2 },
-        { "abc", "abc", 3 },
-        { NULL, "", 0 },
-    };
-    char *text = escaped(rows[_i].in, rows[_i].most);
-    ck_assert_str_eq(text, rows[_i].out);
-    free(text);
-}
-END_TEST
-
 /* --- the manual */
 
 START_TEST(manual_describes_every_operation)
@@ -324,7 +288,6 @@ Suite *reports_suite(void)
     tcase_add_test(dot, dot_draws_subgraphs);
     tcase_add_test(dot, dot_of_invalid_models);
     tcase_add_test(dot, layout_rejects_invalid_dot);
-    tcase_add_loop_test(text, text_is_escaped, 0, 10);
     tcase_add_test(text, manual_describes_every_operation);
     return make_suite("reports", dot, text, NULL);
 }
