@@ -28,6 +28,11 @@ static const char as_version_2[] =
     "CREATE TEMP VIEW details AS SELECT *, NULL AS confirmed, NULL AS printed, NULL AS backtrace "
     "FROM main.details";
 
+/* Gives a database of version 1 or 2 the table of version 3. */
+static const char as_version_3[] =
+    "CREATE TEMP VIEW unloaded_files AS SELECT 0 AS run, 0 AS ordinal, '' AS file, '' AS why "
+    "WHERE 0";
+
 /* Creates the table of verdicts that the page covers. */
 static const char shown[] =
     "CREATE TEMP TABLE shown AS SELECT max(d.run) AS run, d.case_id, d.target_ordinal, d.uri, "
@@ -109,6 +114,8 @@ static int open_results(struct report *r, int64_t run, struct why *w)
     TRY(database_version(r->db, r->path, &version, w));
     REQUIRE(w, version, "%s: the database is empty", r->path);
     if (version == 1 && sqlite3_exec(r->db, as_version_2, NULL, NULL, NULL) != SQLITE_OK)
+        return fail_query(r, w);
+    if (version < 3 && sqlite3_exec(r->db, as_version_3, NULL, NULL, NULL) != SQLITE_OK)
         return fail_query(r, w);
     char sql[sizeof(shown) + 24], count[96];
     snprintf(count, sizeof(count), "SELECT count(*) FROM runs WHERE %lld IN (0, run)",

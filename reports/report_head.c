@@ -6,9 +6,27 @@
 
 #include "reports/report_internal.h"
 
-static int put_state(const struct report *r, struct why *w)
+/* The rows of unloaded_files that the page shows: of runs of the same cases the newest one's. */
+#define SHOWN_FILES                                                                                \
+    "unloaded_files WHERE ?1 = run OR ?1 = 0 AND run IN (SELECT max(run) FROM runs GROUP BY "      \
+    "kind, "                                                                                       \
+    "options)"
+
+static int take_count(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
 {
-    int64_t missing, empty, all = r->n, bad = all - r->n_conforming;
+    (void) r, (void) w;
+    *(int64_t *) user = sqlite3_column_int64(row, 0);
+    return 0;
+}
+
+static int count_unloaded(const struct report *r, int64_t run, int64_t *ret_n, struct why *w)
+{
+    return report_each(r, "SELECT count(*) FROM " SHOWN_FILES, run, take_count, ret_n, w);
+}
+
+static int put_state(const struct report *r, int64_t run, struct why *w)
+{
+    int64_t missing, empty, unloaded, all = r->n, bad = all - r->n_conforming;
     time_t now = time(NULL);
     struct tm tm;
     char written[64];
@@ -18,8 +36,9 @@ static int put_state(const struct report *r, struct why *w)
                       &missing, w));
     TRY(report_number(r, "SELECT count(*) FROM shown WHERE verdict = 'pass' AND NOT checked",
                       &empty, w));
+    TRY(count_unloaded(r, run, &unloaded, w));
     fprintf(r->to, "<div class=\"state\"><span class=\"light %s\"></span><h1>",
-            bad || !all || missing ? "bad" : "good");
+            bad || !all || missing || unloaded ? "bad" : "good");
     if (!all) {
         fputs("Nothing was run", r->to);
     } else if (!bad) {
@@ -38,6 +57,12 @@ static int put_state(const struct report *r, struct why *w)
     fputs(all ? ". All verdicts are counted below, conforming ones included." : ".", r->to);
     if (missing)
         fputs(" <b>A run did not finish: cases are missing.</b>", r->to);
+    if (unloaded) {
+        fputs(" <b>", r->to);
+        report_put_count(r, unloaded);
+        fputs(unloaded == 1 ? " file" : " files", r->to);
+        fputs(" could not be loaded.</b>", r->to);
+    }
     fputs("</p>\n", r->to);
     if (empty) {
         fputs("<p class=\"soft\"><b>", r->to);
@@ -117,9 +142,43 @@ static int put_runs(const struct report *r, int64_t run, struct why *w)
     return 0;
 }
 
+/* run, why */
+static int put_file(const struct report *r, sqlite3_stmt *row, void *user, struct why *w)
+{
+    (void) user, (void) w;
+    fputs("<tr><td class=\"n\">", r->to);
+    report_put_column(r, row, 0);
+    fputs("</td><td class=\"break mono\">", r->to);
+    report_put_column(r, row, 1);
+    fputs("</td></tr>\n", r->to);
+    return 0;
+}
+
+static int put_unloaded(const struct report *r, int64_t run, struct why *w)
+{
+    enum { MOST_FILES = 1000 };
+    char sql[300];
+    int64_t n;
+    TRY(count_unloaded(r, run, &n, w));
+    if (!n)
+        return 0;
+    fputs("<h2>Files that could not be loaded</h2>\n<div class=\"card scroll\"><table>\n<thead>"
+          "<tr><th class=\"n\">run</th><th>file, place and reason</th></tr></thead>\n<tbody>\n",
+          r->to);
+    snprintf(sql, sizeof(sql),
+             "SELECT run, why FROM " SHOWN_FILES " ORDER BY run, ordinal LIMIT %d", MOST_FILES);
+    TRY(report_each(r, sql, run, put_file, NULL, w));
+    fputs("</tbody></table></div>\n", r->to);
+    if (n > MOST_FILES)
+        fprintf(r->to, "<p class=\"soft\">The first %d; the database has all of them.</p>\n",
+                MOST_FILES);
+    return 0;
+}
+
 int report_put_head(const struct report *r, int64_t run, struct why *w)
 {
-    TRY(put_state(r, w));
+    TRY(put_state(r, run, w));
     TRY(put_tiles(r, w));
-    return put_runs(r, run, w);
+    TRY(put_runs(r, run, w));
+    return put_unloaded(r, run, w);
 }

@@ -21,6 +21,7 @@ struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed,
 void cases_done(struct cases *c)
 {
     free(c->spec);
+    free(c->unloaded);
     arena_free(c->arena);
     *c = (struct cases){ 0 };
 }
@@ -127,6 +128,7 @@ struct loading {
     struct cases *cases;
     const char *file; /* in the arena */
     const char *glob;
+    bool may_be_bad;
     bool fill; /* generate input values: the file has none */
 };
 
@@ -185,7 +187,7 @@ static int take_example(const struct example *e, void *user, struct why *w)
 {
     struct loading *l = user;
     struct cases *c = l->cases;
-    struct spec_case taken = { .file = l->file };
+    struct spec_case taken = { .file = l->file, .may_be_bad = l->may_be_bad };
     if (!name_matches(l->glob, e->name))
         return 0;
     REQUIRE(w, strlen(e->name) < CASE_NAME - strlen("spec/"),
@@ -205,6 +207,25 @@ static int take_example(const struct example *e, void *user, struct why *w)
         TRY(inputs_generate(e->name, taken.example.in, e->model.graph[0].n_inputs, c->arena, w));
     c->spec[c->n++] = taken;
     return 0;
+}
+
+static int keep_unloaded(struct cases *c, const char *file, const char *text, struct why *w)
+{
+    struct unloaded_file *list = realloc(c->unloaded, (c->n_unloaded + 1) * sizeof *list);
+    if (!list)
+        return why_no_memory(w);
+    c->unloaded = list;
+    struct unloaded_file f = { file, arena_strdup(c->arena, text) };
+    if (!f.why)
+        return why_no_memory(w);
+    list[c->n_unloaded++] = f;
+    return 0;
+}
+
+/* Whether an error is the file's own, so that the others of its folder can be loaded. */
+static bool is_bad_file(const struct why *w)
+{
+    return w->code == WHY_INVALID || w->code == WHY_UNSUPPORTED || w->code == WHY_TIMEOUT;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -228,6 +249,18 @@ struct folder {
 
 static int load_path(struct cases *c, const char *path, const char *glob,
                      const struct folder *above, struct why *w);
+
+/* An entry of a folder: a bad one is kept in the list of them. */
+static int load_entry(struct cases *c, const char *path, const char *glob,
+                      const struct folder *above, struct why *w)
+{
+    if (load_path(c, path, glob, above, w) == 0)
+        return 0;
+    if (!is_bad_file(w))
+        return -1;
+    const char *file = arena_strdup(c->arena, path);
+    return file ? keep_unloaded(c, file, w->text, w) : why_no_memory(w);
+}
 
 static int not_hidden(const struct dirent *entry)
 {
@@ -254,7 +287,7 @@ static int load_folder(struct cases *c, const char *path, const char *glob,
         if (!failed && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0)
             failed = why_no_memory(w);
         else if (!failed)
-            failed = load_path(c, below, glob, here, w);
+            failed = load_entry(c, below, glob, here, w);
         free(below);
         free(entry[i]);
     }
@@ -301,6 +334,7 @@ static int load_path(struct cases *c, const char *path, const char *glob,
     struct loading l = { .cases = c,
                          .file = arena_strdup(c->arena, path),
                          .glob = glob,
+                         .may_be_bad = above || c->keep_going,
                          .fill = ends_with(path, ".tflite") };
     const struct specs_options options = { limits.timeout, limits.memory_limit, c->threads };
     if (!l.file)
@@ -313,11 +347,25 @@ int cases_load(struct cases *c, const char *path, const char *glob, struct why *
     if (!c->arena && !(c->arena = arena_new(0)))
         return why_no_memory(w);
     uint64_t before = c->n;
-    TRY(load_path(c, path, glob, NULL, w));
-    REQUIRE(w, c->n > before || glob, "%s: %s", path,
+    size_t bad_before = c->n_unloaded;
+    TRY(c->keep_going ? load_entry(c, path, glob, NULL, w) : load_path(c, path, glob, NULL, w));
+    REQUIRE(w, c->n > before || glob || c->n_unloaded > bad_before, "%s: %s", path,
             is_spec(path) ? "no examples found"
                           : "expected a folder with files .mod.py, .jsonl, .jsonl.xz or .tflite, "
                             "found no examples");
+    return 0;
+}
+
+int cases_open(struct cases *c, const struct randgraph_options *graphs, const char *what,
+               const char *glob, struct why *w)
+{
+    uint64_t seed, index;
+    if (case_is_random(what, &seed, &index)) {
+        *c = cases_random(graphs, seed, index, 1);
+        return 0;
+    }
+    TRY(cases_load(c, what, glob, w));
+    REQUIRE(w, c->n || c->n_unloaded, "%s: no case in it matches --case '%s'", what, glob);
     return 0;
 }
 
@@ -331,12 +379,21 @@ static int fail_example(const struct spec_case *s, struct why *w)
                            : why_prefix(w, "%s", file);
 }
 
-int cases_validate(const struct cases *c, struct why *w)
+int cases_validate(struct cases *c, struct why *w)
 {
+    uint64_t kept = 0;
     for (uint64_t i = 0; c->spec && i < c->n; i++) {
         const struct spec_case *s = &c->spec[i];
-        if (model_prepare(&s->example.model, NULL, w) < 0 && w->code != WHY_UNSUPPORTED)
-            return fail_example(s, w);
+        if (model_prepare(&s->example.model, NULL, w) < 0 && w->code != WHY_UNSUPPORTED) {
+            fail_example(s, w);
+            if (!s->may_be_bad || !is_bad_file(w))
+                return -1;
+            TRY(keep_unloaded(c, s->file, w->text, w));
+            continue;
+        }
+        c->spec[kept++] = *s;
     }
+    if (c->spec)
+        c->n = kept;
     return 0;
 }

@@ -9,6 +9,12 @@
 struct spec_case {
     struct example example;
     const char *file;
+    bool may_be_bad; /* its file is in a folder: a model that is not legal is left out */
+};
+
+/* A file that could not be loaded, or only up to the place that `why` names. */
+struct unloaded_file {
+    const char *file, *why; /* in the arena of the cases; why begins with the file's path */
 };
 
 struct cases {
@@ -16,6 +22,9 @@ struct cases {
     struct spec_case *spec; /* NULL: random graphs */
     struct arena *arena;    /* owns the examples */
     size_t capacity;
+    struct unloaded_file *unloaded; /* in the order of loading */
+    size_t n_unloaded;
+    bool keep_going;  /* a bad file that the user names is treated like one in a folder, too */
     unsigned threads; /* threads that load a file; 0: the calling one */
     struct randgraph_options graphs;
     uint64_t seed, first; /* case i is graph first + i */
@@ -27,17 +36,24 @@ enum { CASE_NAME = 1024 }; /* bytes; folder, file and example have up to 255 eac
 struct cases cases_random(const struct randgraph_options *graphs, uint64_t seed, uint64_t first,
                           uint64_t n);
 
-/* Adds the examples of a file, or of all specs in and below a folder, sorted by path.  glob: only
- * cases whose name matches, with or without its prefix "spec/"; NULL: all.  *c is zeroed before the
- * first call.  A file without examples is an error unless there is a glob. */
+/* Adds the examples of a file, or of all specs in and below a folder, sorted by path.  A bad file
+ * in a folder is added to `unloaded`, the examples before the error are used; anything else that is
+ * bad is an error.  glob: only cases whose name matches, with or without its prefix "spec/"; NULL:
+ * all.  *c is zeroed before the first call.  A file without examples, or a folder without any file
+ * to load, is an error unless there is a glob. */
 int cases_load(struct cases *c, const char *path, const char *glob, struct why *w);
 /* Limits for each .mod.py and .tflite file that cases_load() loads from now on; 0: the defaults of
  * specs_load(). */
 void cases_limit_loading(double seconds, size_t bytes);
+/* The one case of that name if `what` is random/sS/iI, generated with these options; else as
+ * cases_load(), and an error if no case matches the glob. */
+int cases_open(struct cases *c, const struct randgraph_options *graphs, const char *what,
+               const char *glob, struct why *w);
 /* Fails with the file and example of the first model that is not legal NNAPI, so that a bad file
- * is reported as bad input and not as a target's failure.  Operations that the catalogue does not
- * have are accepted.  Random graphs are not checked. */
-int cases_validate(const struct cases *c, struct why *w);
+ * is reported as bad input and not as a target's failure; such an example of a folder is removed
+ * and its file added to `unloaded`.  Operations that the catalogue does not have are accepted.
+ * Random graphs are not checked. */
+int cases_validate(struct cases *c, struct why *w);
 void cases_done(struct cases *c);
 
 /* Fills every input that has no data, as those of models in .tflite files, with random values

@@ -230,6 +230,14 @@ static void summary_json(const struct summary *s, const struct totals *all)
     }
     if (s->n_notes)
         json_object_set(o, "notes", notes);
+    json_t *unloaded = json_array();
+    for (size_t i = 0; i < s->cases->n_unloaded; i++) {
+        json_t *file = json_object();
+        json_object_set_new(file, "file", text(s->cases->unloaded[i].file));
+        json_object_set_new(file, "why", text(s->cases->unloaded[i].why));
+        json_array_append_new(unloaded, file);
+    }
+    json_object_set_new(o, "unloaded", unloaded);
     json_decref(notes);
     json_object_set_new(line, "summary", o);
     print_json(line);
@@ -266,6 +274,29 @@ static void print_table(const struct summary *s, const struct totals *all)
         print_row(s->target[t], width, all, &s->totals[t]);
 }
 
+void console_unloaded(const struct cases *c, FILE *to)
+{
+    enum { MOST_FILES = 100 };
+    if (!c->n_unloaded)
+        return;
+    fprintf(to, "%zu file%s could not be loaded:\n", c->n_unloaded, c->n_unloaded == 1 ? "" : "s");
+    for (size_t i = 0; i < c->n_unloaded && i < MOST_FILES; i++) {
+        fputs("    ", to);
+        text_put(to, TEXT_TERMINAL, c->unloaded[i].why, 0);
+        putc('\n', to);
+    }
+    if (c->n_unloaded > MOST_FILES)
+        fprintf(
+            to,
+            "    ... and %zu more (the results database and --json of 'halcyon run' list them)\n",
+            c->n_unloaded - MOST_FILES);
+}
+
+int unloaded_status(const struct options *o, const struct cases *c, int status)
+{
+    return c->n_unloaded && !o->skip_bad ? EXIT_USAGE : status;
+}
+
 void console_summary(struct console *c, const struct summary *s)
 {
     struct totals all = { 0 };
@@ -291,6 +322,9 @@ void console_summary(struct console *c, const struct summary *s)
         printf("all %sconforming", s->not_run ? "that ran are " : "");
     if (s->not_run)
         printf("; %llu not run", (unsigned long long) s->not_run);
+    if (s->cases->n_unloaded)
+        printf("; %zu file%s not loaded", s->cases->n_unloaded,
+               s->cases->n_unloaded == 1 ? "" : "s");
     if (s->run)
         printf("; run %lld in ", (long long) s->run);
     print_line("", s->run ? s->db : "");
@@ -303,5 +337,6 @@ void console_summary(struct console *c, const struct summary *s)
         printf("%llu verdict%s for a model that lost something in conversion to its target's HAL "
                "version (-v shows what)\n",
                (unsigned long long) c->losses, c->losses == 1 ? " is" : "s are");
+    console_unloaded(s->cases, stdout);
     fflush(stdout);
 }

@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "harness/check/cases.h"
 #include "harness/check/check.h"
+#include "harness/cli/options.h"
 
 struct totals {
     uint64_t n[VERDICT_COUNT];
@@ -56,7 +58,13 @@ struct summary {
     const char *db;
     const struct target_note *note;
     uint32_t n_notes;
+    const struct cases *cases; /* of which the files that could not be loaded are shown */
 };
+/* Prints the files of c that could not be loaded, each with its place and the reason; nothing if
+ * there are none. */
+void console_unloaded(const struct cases *c, FILE *to);
+/* The exit status: `status`, or EXIT_USAGE if there are such files, unless --skip-bad is given. */
+int unloaded_status(const struct options *o, const struct cases *c, int status);
 /* Prints the totals, or the last JSON line. */
 void console_summary(struct console *c, const struct summary *s);
 

@@ -335,6 +335,10 @@ static const struct option_row rows[] = {
       set_level },
     { "case", 0, "NAME", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "only cases with this name, which may contain wildcards", MEMBER(case_glob) },
+    { "skip-bad", 0, NULL, CMD_RUN | CMD_DUMP | CMD_LEVELS,
+      "files of a folder that cannot be loaded are listed only: the exit status is that of the "
+      "rest",
+      MEMBER(skip_bad) },
     { "judge", 0, "cts|bound", CMD_JUDGING,
       "rule that results are judged by (default: cts where outputs are expected, else bound)",
       set_judge, .value = VALUE_JUDGE },

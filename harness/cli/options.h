@@ -45,6 +45,7 @@ struct options {
     const char *vlog, *trace; /* NULL: not given */
     const char *allowlist, *run_as;
     int for_level; /* 0: not given */
+    bool skip_bad; /* files of a folder that cannot be loaded do not count for the exit status */
     bool markdown, faults;
     bool man;                                           /* halcyon help */
     const char *shell;                                  /* NULL: no completion script */

@@ -8,6 +8,7 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/check/cases.h"
+#include "harness/cli/console.h"
 #include "harness/commands/commands.h"
 #include "reports/reports.h"
 #include "specs/specs.h"
@@ -65,7 +66,7 @@ static int express(const struct options *o, struct example *e, struct arena *a, 
 static int choose(const struct options *o, struct cases *c, struct why *w)
 {
     const char *what = o->argument[0];
-    REQUIRE(w, c->n, "%s: no case in it matches --case '%s'", what, o->case_glob);
+    REQUIRE(w, c->n, "%s: no case to write: expected a file that can be loaded", what);
     if (c->n == 1 || (o->format && !strcmp(o->format, "json")))
         return 0;
     char first[CASE_NAME], second[CASE_NAME];
@@ -116,12 +117,9 @@ static int write_out(const struct options *o, const char *text, size_t length, s
 
 static int dump(const struct options *o, struct cases *c, struct why *w)
 {
-    uint64_t seed, index;
     TRY(options_expect(o, 1, 1, "PATH", w));
-    if (case_is_random(o->argument[0], &seed, &index))
-        *c = cases_random(&o->graphs, seed, index, 1);
-    else
-        TRY(cases_load(c, o->argument[0], o->case_glob, w));
+    TRY(cases_open(c, &o->graphs, o->argument[0], o->case_glob, w));
+    console_unloaded(c, stderr);
     TRY(choose(o, c, w));
     char *text = NULL;
     size_t length = 0;
@@ -142,6 +140,7 @@ int cmd_dump(const struct options *o)
     struct cases cases = { 0 };
     struct why why = { 0 };
     int failed = dump(o, &cases, &why);
+    int status = failed < 0 ? print_error(o, &why) : unloaded_status(o, &cases, EXIT_CONFORMING);
     cases_done(&cases);
-    return failed < 0 ? print_error(o, &why) : EXIT_CONFORMING;
+    return status;
 }

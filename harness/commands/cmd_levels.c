@@ -3,6 +3,7 @@
 
 #include "golden/base/text_escape.h"
 #include "harness/check/cases.h"
+#include "harness/cli/console.h"
 #include "harness/commands/commands.h"
 
 /* The levels of one model. */
@@ -99,20 +100,17 @@ static int show(const struct options *o, const struct cases *c, uint64_t i, stru
 /* Models without a level are reported, and set *ret_status; the others follow. */
 static int levels(const struct options *o, struct cases *c, int *ret_status, struct why *w)
 {
-    uint64_t seed, index;
-
     TRY(options_expect(o, 1, 1, "PATH", w));
-    if (case_is_random(o->argument[0], &seed, &index))
-        *c = cases_random(&o->graphs, seed, index, 1);
-    else
-        TRY(cases_load(c, o->argument[0], o->case_glob, w));
-    REQUIRE(w, c->n, "%s: no case in it matches --case '%s'", o->argument[0], o->case_glob);
+    TRY(cases_open(c, &o->graphs, o->argument[0], o->case_glob, w));
     for (uint64_t i = 0; i < c->n; i++) {
         struct why why = { 0 };
         if (show(o, c, i, &why) == 0)
             continue;
         *ret_status = print_error(o, &why);
     }
+    fflush(stdout);
+    console_unloaded(c, stderr);
+    *ret_status = unloaded_status(o, c, *ret_status);
     return 0;
 }
 

@@ -133,7 +133,8 @@ static int find_case(struct replay *p, struct why *w)
     }
     if (access(what, F_OK) == 0) {
         TRY(cases_load(&p->cases, what, o->case_glob, w));
-        REQUIRE(w, p->cases.n, "%s: no case in it matches --case '%s'", what, o->case_glob);
+        REQUIRE(w, p->cases.n || p->cases.n_unloaded, "%s: no case in it matches --case '%s'", what,
+                o->case_glob);
         return 0;
     }
     /* The name of a recorded case: its spec is in the database, or else its file is loaded. */
@@ -174,6 +175,8 @@ static int run_again(struct replay *p, struct why *w)
     struct options *o = &p->effective;
     REQUIRE(w, o->n_targets, "no target given; expected -d TARGET%s",
             p->in_database ? " (the recorded case conforms on all its targets)" : "");
+    if (!p->cases.n && p->cases.n_unloaded)
+        return why_fail(w, WHY_INVALID, "%s", p->cases.unloaded[0].why);
     TRY(prepare_debugging(p, w));
     o->verbosity = o->verbosity < 0 ? -1 : 1;
     o->jobs = 1;
@@ -195,7 +198,8 @@ static int run_again(struct replay *p, struct why *w)
                          .n_cases = c.n_items,
                          .seconds = console_now() - o->begun,
                          .note = c.note,
-                         .n_notes = c.n_notes };
+                         .n_notes = c.n_notes,
+                         .cases = c.cases };
     if (r == 0)
         console_summary(&c.console, &s);
     uint64_t failures = campaign_failures(&c);
@@ -207,7 +211,7 @@ static int run_again(struct replay *p, struct why *w)
 
 int cmd_replay(const struct options *o)
 {
-    struct replay p = { .o = o, .effective = *o };
+    struct replay p = { .o = o, .effective = *o, .cases.keep_going = true };
     struct why why = { 0 };
     int status = options_expect(o, 1, 1, "CASE or FILE", &why);
     if (!status)

@@ -111,7 +111,9 @@ static int open_results(struct campaign *c, const struct device_facts *facts, st
                            .command = command,
                            .options = options,
                            .judge = judge,
-                           .n_cases = campaign_shard(o, c->cases->n) };
+                           .n_cases = campaign_shard(o, c->cases->n),
+                           .unloaded = c->cases->unloaded,
+                           .n_unloaded = c->cases->n_unloaded };
     int failed = command && options ? start_or_resume(c, &run, targets, w) : why_no_memory(w);
     free(command);
     free(options);
@@ -134,7 +136,8 @@ static int finish(struct campaign *c, bool interrupted, struct why *w)
                          .run = results_run(c->results),
                          .db = o->db,
                          .note = c->note,
-                         .n_notes = c->n_notes };
+                         .n_notes = c->n_notes,
+                         .cases = c->cases };
     console_summary(&c->console, &s);
     if (o->junit)
         TRY(junit_write(c->results, o->junit, w));
@@ -144,13 +147,18 @@ static int finish(struct campaign *c, bool interrupted, struct why *w)
                 o->command);
         return 128 + (int) stop_signal;
     }
-    return campaign_failures(c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING;
+    return unloaded_status(o, c->cases,
+                           campaign_failures(c) ? EXIT_NOT_CONFORMING : EXIT_CONFORMING);
 }
 
 static int run_campaign(struct campaign *c, struct why *w)
 {
     struct device_facts facts[MAX_TARGETS];
     REQUIRE(w, c->n_targets, "no target given; expected -d TARGET, such as -d sim:cpu");
+    if (!c->cases->n && c->cases->n_unloaded) {
+        console_unloaded(c->cases, stderr);
+        return why_fail(w, WHY_INVALID, "no case to run: expected a file that can be loaded");
+    }
     REQUIRE(w, c->cases->n, "no case matches --case '%s' ('halcyon levels PATH' lists the names)",
             c->options->case_glob);
     if (c->options->waivers)

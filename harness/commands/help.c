@@ -30,7 +30,9 @@ const struct help_row help_target_options[] = {
 const struct help_row help_exit_statuses[] = {
     { "0", "every case that was run conforms" },
     { "1", "a case does not conform" },
-    { "2", "bad usage or input: a message names the place, nothing is written" },
+    { "2",
+      "bad usage or input: a message names the place, nothing is written; or files of a folder "
+      "could not be loaded: the others are run and recorded" },
     { "3", "an error in halcyon itself" },
     { "130, 143", "interrupted by SIGINT or SIGTERM" },
     { NULL, NULL },

@@ -136,12 +136,41 @@ static int put_suites(struct results *r, FILE *to, struct why *w)
     return failed || step == SQLITE_DONE ? failed : results_failed(r, w);
 }
 
+/* A suite of its own: one error for each file that could not be loaded. */
+static int put_unloaded(struct results *r, FILE *to, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r,
+                        "SELECT file, why, count(*) OVER () FROM unloaded_files WHERE run = ?1 "
+                        "ORDER BY ordinal",
+                        &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    int step, n = 0;
+    for (; (step = sqlite3_step(s)) == SQLITE_ROW; n++) {
+        if (n == 0)
+            fprintf(to,
+                    "  <testsuite name=\"files that could not be loaded\" tests=\"%d\" "
+                    "failures=\"0\" errors=\"%d\" skipped=\"0\" time=\"0\">\n",
+                    sqlite3_column_int(s, 2), sqlite3_column_int(s, 2));
+        fputs("    <testcase name=\"", to);
+        put_escaped(to, column(s, 0));
+        fputs("\" classname=\"load\" time=\"0\">\n      <error message=\"", to);
+        put_escaped(to, column(s, 1));
+        fputs("\"/>\n    </testcase>\n", to);
+    }
+    fputs(n ? "  </testsuite>\n" : "", to);
+    sqlite3_finalize(s);
+    return step == SQLITE_DONE ? 0 : results_failed(r, w);
+}
+
 int junit_write(struct results *r, const char *path, struct why *w)
 {
     struct output_file f;
     TRY(output_file_open(path, &f, w));
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"halcyon\">\n", f.to);
     int failed = put_suites(r, f.to, w);
+    if (!failed)
+        failed = put_unloaded(r, f.to, w);
     fputs("</testsuites>\n", f.to);
     return output_file_close(&f, !failed, w) < 0 ? -1 : failed;
 }

@@ -89,8 +89,8 @@ static int make_schema(struct results *r, struct why *w)
     TRY(database_version(r->db, r->path, &version, w));
     if (version == 0)
         return exec_and_free(r, results_schema(), w);
-    if (version == 1)
-        TRY(exec_and_free(r, results_upgrade_sql(), w));
+    if (version < DATABASE_VERSION)
+        TRY(exec_and_free(r, results_upgrade_sql(version), w));
     return exec_and_free(r, verdict_names(), w);
 }
 

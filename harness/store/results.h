@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "golden/base/why.h"
+#include "harness/check/cases.h"
 #include "harness/check/check.h"
 
 struct results;
@@ -23,9 +24,9 @@ char *results_schema(void);
 
 enum results_mode { RESULTS_READ, RESULTS_WRITE };
 
-/* Opens a database.  WRITE creates the file if there is none, and upgrades a database of version 1.
- * A file that is not a results database, or is newer, is WHY_INVALID and is not changed; so is a
- * name that means no file to SQLite: "", ":memory:", "file:...". */
+/* Opens a database.  WRITE creates the file if there is none, and upgrades a database of version 1
+ * or 2. A file that is not a results database, or is newer, is WHY_INVALID and is not changed; so
+ * is a name that means no file to SQLite: "", ":memory:", "file:...". */
 int results_open(const char *path, enum results_mode mode, struct results **ret_results,
                  struct why *w);
 /* Commits, releases the current run and frees; NULL does nothing. */
@@ -36,6 +37,8 @@ int results_commit(struct results *r, struct why *w);
 struct run_row {
     const char *kind, *command, *options, *judge;
     uint64_t n_cases;
+    const struct unloaded_file *unloaded; /* files that could not be loaded */
+    size_t n_unloaded;
 };
 struct target_row {
     const char *uri;
@@ -46,9 +49,10 @@ struct target_row {
  * by their index in `targets`. */
 int results_start_run(struct results *r, const struct run_row *run,
                       const struct target_row *targets, uint32_t n_targets, struct why *w);
-/* Makes the newest unfinished run of the same kind, options and targets the current one, and
- * removes its cases that lack verdicts, or failed and lack a specification.  1: found; 0: there is
- * none.  Fails with WHY_INVALID when another process is writing this run. */
+/* Makes the newest unfinished run of the same kind, options and targets the current one, replaces
+ * its list of files that could not be loaded, and removes its cases that lack verdicts, or failed
+ * and lack a specification.  1: found; 0: there is none.  Fails with WHY_INVALID when another
+ * process is writing this run. */
 int results_resume_run(struct results *r, const struct run_row *run,
                        const struct target_row *targets, uint32_t n_targets, struct why *w);
 /* Records that this process still writes the current run, at most every few seconds. */

@@ -43,6 +43,24 @@ int results_set_owner(struct results *r, struct run_owner owner, struct why *w)
     return 0;
 }
 
+/* Replaces the list of files that could not be loaded. */
+static int write_unloaded(struct results *r, const struct run_row *run, struct why *w)
+{
+    sqlite3_stmt *s;
+    TRY(results_prepare(r, "DELETE FROM unloaded_files WHERE run = ?1", &s, w));
+    sqlite3_bind_int64(s, 1, r->run);
+    TRY(run_once(r, s, w));
+    for (size_t i = 0; i < run->n_unloaded; i++) {
+        TRY(results_prepare(r, "INSERT INTO unloaded_files VALUES (?1, ?2, ?3, ?4)", &s, w));
+        sqlite3_bind_int64(s, 1, r->run);
+        sqlite3_bind_int64(s, 2, (int64_t) i);
+        bind(s, 3, run->unloaded[i].file);
+        bind(s, 4, run->unloaded[i].why);
+        TRY(run_once(r, s, w));
+    }
+    return 0;
+}
+
 int results_start_run(struct results *r, const struct run_row *run,
                       const struct target_row *targets, uint32_t n_targets, struct why *w)
 {
@@ -77,6 +95,7 @@ int results_start_run(struct results *r, const struct run_row *run,
         r->target[i] = sqlite3_last_insert_rowid(r->db);
     }
     r->n_targets = n_targets;
+    TRY(write_unloaded(r, run, w));
     TRY(results_set_owner(r, run_owner_self(), w));
     return results_commit(r, w);
 }
@@ -210,6 +229,7 @@ int results_resume_run(struct results *r, const struct run_row *run,
     r->run = id;
     r->n_targets = n_targets;
     TRY(results_set_owner(r, run_owner_self(), w));
+    TRY(write_unloaded(r, run, w));
     TRY(remove_incomplete(r, w));
     TRY(results_commit(r, w));
     return 1;

@@ -1,4 +1,4 @@
-/* Makes a results database of version 1 one of version 2 (harness/store/schema.sql). */
+/* Upgrades results databases of older versions (harness/store/schema.sql). */
 #include <string.h>
 
 #include "harness/store/results_internal.h"
@@ -19,8 +19,7 @@ static const char after[] =
     "INSERT INTO verdicts (case_id, target, verdict, was, why, judge, stage, status, ms, "
     "device_ns, checked, wrong, output, element, place, operation, type, expected, actual, bound, "
     "ratio, replay) SELECT * FROM verdicts_1; "
-    "DROP TABLE verdicts_1; "
-    "PRAGMA user_version = 2";
+    "DROP TABLE verdicts_1; ";
 
 /* Appends the part of the schema from the text `from` to an empty line, or to its end. */
 static void put_part(sqlite3_str *sql, const char *from, bool to_end)
@@ -32,14 +31,23 @@ static void put_part(sqlite3_str *sql, const char *from, bool to_end)
     sqlite3_str_appendall(sql, "\n");
 }
 
-char *results_upgrade_sql(void)
+/* From version 1 to 2. */
+static void put_version_2(sqlite3_str *sql)
 {
-    sqlite3_str *sql = sqlite3_str_new(NULL);
     sqlite3_str_appendall(sql, before);
     put_part(sql, "CREATE TABLE verdict_names", false);
     put_part(sql, "CREATE TABLE verdicts", false);
     put_part(sql, "CREATE TABLE run_notes", false);
     put_part(sql, "CREATE VIEW details", true);
     sqlite3_str_appendall(sql, after);
+}
+
+char *results_upgrade_sql(int version)
+{
+    sqlite3_str *sql = sqlite3_str_new(NULL);
+    if (version < 2)
+        put_version_2(sql);
+    put_part(sql, "CREATE TABLE unloaded_files", false);
+    sqlite3_str_appendall(sql, "PRAGMA user_version = 3");
     return sqlite3_str_finish(sql);
 }

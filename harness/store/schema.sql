@@ -7,6 +7,7 @@
 --      |1
 --      |n
 --     case_operations                which operations, in which type, a case exercises
+--     runs 1 --- n unloaded_files    files of folders that could not be loaded
 --     runs 1 --- n run_notes         what was noticed about a target during the whole run
 --
 -- A case is written in one transaction, with its operations, verdicts and specification.
@@ -14,11 +15,11 @@
 -- its rows are added when a database is opened for writing.
 -- Where a verdict has an output, NULL in a column of numbers is NaN.
 --
--- Version 2 (version 1 lacks what is marked "since 2"; opening a database of version 1 for writing
--- upgrades it).  Columns marked "reserved" are not written yet.
+-- Version 3 (version 1 lacks what is marked "since 2", versions 1 and 2 what is marked "since 3"; opening
+-- such a database for writing upgrades it).  Columns marked "reserved" are not written yet.
 
 PRAGMA application_id = 1212238937; -- "HALY"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 CREATE TABLE verdict_names (        -- since 2
     name        TEXT PRIMARY KEY,
@@ -125,6 +126,14 @@ CREATE TABLE run_notes (            -- since 2
     target      INTEGER NOT NULL REFERENCES targets ON DELETE CASCADE,
     text        TEXT NOT NULL,      -- "memory grows after warm-up by 12 MB in 5,000 cases"
     PRIMARY KEY (run, target, text)
+) WITHOUT ROWID;
+
+CREATE TABLE unloaded_files (       -- since 3
+    run         INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+    ordinal     INTEGER NOT NULL,   -- in the order of loading
+    file        TEXT NOT NULL,      -- several rows: several of its examples are not legal
+    why         TEXT NOT NULL,      -- file, place and reason; the examples before that place are in the run
+    PRIMARY KEY (run, ordinal)
 ) WITHOUT ROWID;
 
 -- One row per verdict with everything that belongs to it.

@@ -517,7 +517,7 @@ START_TEST(version_1_is_upgraded_when_written)
     ck_assert_int_eq(results_add_note(r, 1, "memory grows", &w), 0);
     ck_assert_int_eq(results_finish_run(r, 1, &w), 0);
     results_close(r);
-    ck_assert_int_eq(query_int("PRAGMA user_version"), 2);
+    ck_assert_int_eq(query_int("PRAGMA user_version"), 3);
     ck_assert_int_eq(query_int("SELECT count(*) FROM details WHERE confirmed IS NULL"), 4);
     ck_assert_int_eq(query_int("SELECT count(*) FROM failures WHERE replay = 'replay'"), 2);
     ck_assert_int_eq(query_int("SELECT n FROM totals_by_verdict WHERE verdict = 'pass'"), 2);
