@@ -213,6 +213,18 @@ void console_verdict(struct console *c, const char *name, const char *target,
 
 /* ---- the end */
 
+static json_t *unloaded_json(const struct cases *c)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < c->n_unloaded; i++) {
+        json_t *file = json_object();
+        json_object_set_new(file, "file", text(c->unloaded[i].file));
+        json_object_set_new(file, "why", text(c->unloaded[i].why));
+        json_array_append_new(list, file);
+    }
+    return list;
+}
+
 static void summary_json(const struct summary *s, const struct totals *all)
 {
     json_t *o = json_object();
@@ -230,14 +242,8 @@ static void summary_json(const struct summary *s, const struct totals *all)
     }
     if (s->n_notes)
         json_object_set(o, "notes", notes);
-    json_t *unloaded = json_array();
-    for (size_t i = 0; i < s->cases->n_unloaded; i++) {
-        json_t *file = json_object();
-        json_object_set_new(file, "file", text(s->cases->unloaded[i].file));
-        json_object_set_new(file, "why", text(s->cases->unloaded[i].why));
-        json_array_append_new(unloaded, file);
-    }
-    json_object_set_new(o, "unloaded", unloaded);
+    if (s->cases->arena) /* read from files */
+        json_object_set_new(o, "unloaded", unloaded_json(s->cases));
     json_decref(notes);
     json_object_set_new(line, "summary", o);
     print_json(line);
