@@ -129,7 +129,8 @@ void python_host_import_common(void)
 {
     _cleanup_ref_ PyObject *done = PyObject_CallMethod(host, "import_common", NULL);
 
-    PyErr_Clear();
+    if (!done)
+        PyErr_Clear();
 }
 
 int python_host_preload(const char *kind, const char *path, int file, char *ret_prefix, size_t size)
