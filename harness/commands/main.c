@@ -63,9 +63,10 @@ static void print_confinement(const char *what, int namespaces)
     char text[SANDBOX_TEXT];
 
     s.namespaces = sandbox_namespaces(namespaces);
-    printf("%s are confined by: %s\n", what, sandbox_describe(&s, text, sizeof text));
+    printf("%s are confined by: %s", what, sandbox_describe(&s, text, sizeof text));
     if (*sandbox_describe_missing(&s, namespaces, text, sizeof text))
-        printf("    missing here: %s (docs/security.md)\n", text);
+        printf("; missing here: %s", text);
+    putchar('\n');
 }
 
 /* With -v also what a report of a defect should contain. */
