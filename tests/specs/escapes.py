@@ -171,7 +171,7 @@ OTHERS = {
     "trace": 'call("ptrace", 16, VICTIM, 0, 0)\nescaped()',
     "write-memory": """\
 byte = ctypes.create_string_buffer(b"X")
-local, remote = (ctypes.c_uint64 * 2)(ctypes.addressof(byte), 1), (ctypes.c_uint64 * 2)(ADDRESS, 1)
+local, remote = (ctypes.c_uint64 * 2)(ctypes.addressof(byte), 1), (ctypes.c_uint64 * 2)(ADDRESS + 16, 1)
 call("process_vm_writev", VICTIM, local, 1, remote, 1, 0)
 escaped()""",
     "read-memory": """\

@@ -1,4 +1,4 @@
-# expect: :4: the file's process was crashed (Segmentation fault)
+# expect: :4: the file's process crashed (Segmentation fault)
 import ctypes
 
 ctypes.string_at(8)
