@@ -1,208 +1,113 @@
-"""Converts TensorFlow Lite models to NNAPI models, like TensorFlow Lite's own NNAPI delegate at HAL 1.3.
+"""Converts TensorFlow Lite models to NNAPI models, like TensorFlow Lite's own NNAPI delegate, and beyond.
 
 State variables of operators become an input and an output of the model; 64-bit integers become 32-bit ones; 8-bit
-weights of operators with float inputs are dequantised in the model.
+weights of operators with float inputs are dequantised in the model. Operators whose inputs are constants are computed
+here (tflite_fold.py); those that NNAPI does not have are composed of its operations. docs/tflite.md lists them.
 """
 
-import base64
 import json
 import os
-import struct
 
+from halcyon import tflite_detection, tflite_elements, tflite_fold, tflite_moves, tflite_operators, tflite_recurrent
 from halcyon import tflite_file
 from halcyon.operands import SpecError, Unsupported
-from halcyon.tflite_operators import CONVERTERS
+from halcyon.tflite_common import CONVERTERS
+from halcyon.tflite_model import Model
 
-TYPES = {
-    "FLOAT32": "TENSOR_FLOAT32", "FLOAT16": "TENSOR_FLOAT16", "INT32": "TENSOR_INT32", "INT64": "TENSOR_INT32",
-    "BOOL": "TENSOR_BOOL8", "UINT8": "TENSOR_QUANT8_ASYMM", "INT8": "TENSOR_QUANT8_ASYMM_SIGNED",
-    "INT16": "TENSOR_QUANT16_SYMM",
+# Operators that cannot be imported, and what can be in their place.
+REFUSED = {
+    "BITCAST": "NNAPI does not read the bits of a type as another; CAST converts values",
+    "BITWISE_XOR": "NNAPI has no bitwise operations; NOT_EQUAL is that of BOOL",
+    "RIGHT_SHIFT": "NNAPI has no bitwise operations; FLOOR_DIV by a power of 2 is supported",
+    "ATAN2": "NNAPI has no inverse trigonometric functions",
+    "BUCKETIZE": "NNAPI has none; GREATER_EQUAL with the boundaries and SUM are supported",
+    "CONV_3D_TRANSPOSE": "NNAPI has no 3-D convolutions; TRANSPOSE_CONV and CONV_3D are supported",
+    "EMBEDDING_LOOKUP_SPARSE": "NNAPI has no sparse lookups; EMBEDDING_LOOKUP is supported",
+    "HASHTABLE": "NNAPI has no tables of strings; HASHTABLE_LOOKUP with INT32 keys is supported",
+    "MULTINOMIAL": "the random numbers of NNAPI are not those of TensorFlow Lite",
+    "RANDOM_STANDARD_NORMAL": "the random numbers of NNAPI are not those of TensorFlow Lite",
+    "RANDOM_UNIFORM": "the random numbers of NNAPI are not those of TensorFlow Lite",
+    "NON_MAX_SUPPRESSION_V4": "NNAPI has none of its shape; TFLite_Detection_PostProcess is supported",
+    "NON_MAX_SUPPRESSION_V5": "NNAPI has none of its shape; TFLite_Detection_PostProcess is supported",
+    "SKIP_GRAM": "NNAPI has no strings; INT32 indexes are supported",
+    "UNIQUE": "the shape of its result depends on the model's inputs",
+    **dict.fromkeys(("SEGMENT_SUM", "UNSORTED_SEGMENT_MAX", "UNSORTED_SEGMENT_MIN", "UNSORTED_SEGMENT_PROD",
+                     "UNSORTED_SEGMENT_SUM"), "NNAPI has no segments; SCATTER_ND adds rows of equal indexes"),
+    **dict.fromkeys(("HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"),
+                    "NNAPI has no tables of strings; HASHTABLE_LOOKUP with INT32 keys is supported"),
 }
 
 
-class Builder:
-    """The NNAPI model under construction."""
+class Subgraphs:
+    """The subgraphs of the file that are used, as models; each with the shapes of its arguments."""
 
     def __init__(self, file):
-        self.file = file
-        self.operands = []
-        self.operations = []
-        self.inputs, self.outputs = [], []
-        self.of_tensor = {}
-        self.shapes = [tensor.shape for tensor in file.tensors]
+        self.file, self.models, self.shapes, self.made, self.open = file, [], [], {}, []
 
-    def add(self, type, dims=(), life="TEMPORARY_VARIABLE", scale=0.0, zero=0, channel=None, name=None, data=None):
-        """Adds an operand and returns its index."""
-        record = {"type": type, "life": life}
-        if name:
-            record["name"] = name
-        if dims:
-            record["dims"] = list(dims)
-        if scale:
-            record["scale"] = scale
-        if zero:
-            record["zero"] = zero
-        if channel:
-            record["channel"] = channel
-        if data is not None:
-            record["bytes"] = base64.b64encode(data).decode()
-        self.operands.append(record)
-        return len(self.operands) - 1
-
-    def operation(self, code, inputs, outputs):
-        self.operations.append({"op": code, "in": inputs, "out": outputs})
-
-    def int(self, value):
-        return self.add("INT32", life="CONSTANT_COPY", data=struct.pack("<i", value))
-
-    def float(self, value):
-        return self.add("FLOAT32", life="CONSTANT_COPY", data=struct.pack("<f", value))
-
-    def flag(self, value):
-        return self.add("BOOL", life="CONSTANT_COPY", data=bytes([bool(value)]))
-
-    def ints(self, values):
-        return self.add("TENSOR_INT32", [len(values)], "CONSTANT_COPY", data=struct.pack(f"<{len(values)}i", *values))
-
-    def floats(self, values):
-        return self.add("TENSOR_FLOAT32", [len(values)], "CONSTANT_COPY", data=struct.pack(f"<{len(values)}f", *values))
-
-    def omitted(self, type="TENSOR_FLOAT32"):
-        return self.add(type, [0], "NO_VALUE", **({"scale": 1.0} if "QUANT" in type else {}))
-
-    def tensor(self, index, optional=False):
-        """The operand of a tensor of the file; index -1: an omitted one."""
-        if index == -1:
-            if not optional:
-                raise SpecError("a required input is omitted")
-            return self.omitted()
-        if index not in self.of_tensor:
-            self.of_tensor[index] = self._make(index)
-        return self.of_tensor[index]
-
-    def like(self, index, shape=None, **changes):
-        """A temporary operand with the type of a tensor."""
-        tensor = self.file.tensors[index]
-        fields = quantization(tensor)
-        fields.update(type=TYPES[tensor.type], dims=self.shapes[index] if shape is None else shape)
-        fields.update(changes)
-        return self.add(**fields)
-
-    def state(self, index):
-        """The operand from which a state is read; added to the model's inputs."""
-        if index == -1:
-            raise SpecError("a state input is omitted")
-        operand = self.tensor(index)
-        if operand not in self.inputs:
-            self.operands[operand]["life"] = "SUBGRAPH_INPUT"
-            self.inputs.append(operand)
-        return operand
-
-    def next_state(self, index):
-        """The operand to which a state is written; added to the model's outputs."""
-        name = self.file.tensors[index].name
-        operand = self.like(index, life="SUBGRAPH_OUTPUT", name=f"{name}_out" if name else None)
-        self.outputs.append(operand)
-        return operand
-
-    def real_weights(self, index):
-        """A weight tensor as a float operand, dequantised in the model where the file has 8-bit values."""
-        tensor = self.file.tensors[index] if index >= 0 else None
-        if tensor is None or tensor.data is None or tensor.type not in ("INT8", "UINT8"):
-            return self.tensor(index, optional=True)
-        key = ("real", index)
-        if key not in self.of_tensor:
-            fields = quantization(tensor)
-            type = TYPES[tensor.type]
-            if "channel" in fields:
-                type = "TENSOR_QUANT8_SYMM_PER_CHANNEL"
-            elif tensor.type == "INT8" and not fields.get("zero"):
-                type = "TENSOR_QUANT8_SYMM"
-            narrow = self.add(type, tensor.shape, "CONSTANT_COPY", name=tensor.name, data=tensor.data, **fields)
-            self.of_tensor[key] = self.add("TENSOR_FLOAT32", tensor.shape)
-            self.operation("DEQUANTIZE", [narrow], [self.of_tensor[key]])
-        return self.of_tensor[key]
-
-    def symmetric(self, index):
-        """A tensor of 8-bit weights without zero point as TENSOR_QUANT8_SYMM, or an omitted one."""
-        if index == -1:
-            return self.omitted("TENSOR_QUANT8_SYMM")
-        tensor, fields = self.file.tensors[index], quantization(self.file.tensors[index])
-        if tensor.type != "INT8" or tensor.data is None or "channel" in fields or fields.get("zero"):
-            raise Unsupported("weights other than constant INT8 without zero point and per-channel scales")
-        key = ("symmetric", index)
-        if key not in self.of_tensor:
-            self.of_tensor[key] = self.add("TENSOR_QUANT8_SYMM", tensor.shape, "CONSTANT_COPY", name=tensor.name,
-                                           data=tensor.data, **fields)
-        return self.of_tensor[key]
-
-    def infer(self, index, shape):
-        """Sets the shape of a tensor for which the file has an empty one."""
-        if not self.shapes[index] and index not in self.of_tensor:
-            self.shapes[index] = tuple(shape)
-
-    def _make(self, index):
-        tensor = self.file.tensors[index]
-        fields = quantization(tensor)
-        type = TYPES[tensor.type]
-        if "channel" in fields:
-            type = "TENSOR_QUANT8_SYMM_PER_CHANNEL" if tensor.type == "INT8" else type
-            if tensor.type != "INT8":
-                del fields["channel"]
-        life, data = "TEMPORARY_VARIABLE", None
-        if tensor.data is not None:
-            life, data = "CONSTANT_COPY", narrowed(tensor)
-        elif index in self.file.inputs:
-            life = "SUBGRAPH_INPUT"
-        elif index in self.file.outputs:
-            life = "SUBGRAPH_OUTPUT"
-        shape = self.shapes[index] or ([1] if data is not None else [])
-        return self.add(type, shape, life, name=tensor.name, data=data, **fields)
+    def convert(self, index, arguments, what):
+        """The number of the model of a subgraph."""
+        if not 0 <= index < len(self.file.graphs):
+            raise SpecError(f"the {what} is subgraph {index} of {len(self.file.graphs)}")
+        if index in self.open or index == 0:
+            raise SpecError(f"the {what} is subgraph {index}, which contains this operator")
+        graph = self.file.graphs[index]
+        if len(set(graph.inputs)) != len(graph.inputs) or len(graph.inputs) != len(arguments):
+            raise SpecError(f"the {what}, subgraph {index}, has {len(set(graph.inputs))} inputs: must be {len(arguments)}")
+        if index not in self.made:
+            self.open.append(index)
+            b = convert_graph(self.file, graph, self)
+            self.open.pop()
+            if len(b.inputs) != len(arguments):
+                raise Unsupported(f"the {what}, subgraph {index}, has variables; those of the main graph are supported")
+            self.models.append(b.finish())
+            self.shapes.append([b.shape(output) for output in graph.outputs])
+            self.made[index] = len(self.models) - 1
+        number = self.made[index]
+        inputs = [self.models[number]["operands"][i] for i in self.models[number]["inputs"]]
+        for i, (ref, record) in enumerate(zip(arguments, inputs)):
+            if (ref.type, list(ref.dims)) != (record["type"], record.get("dims", [])):
+                raise SpecError(f"input {i} of the {what}, subgraph {index}, is {record['type']} {record.get('dims', [])}, the "
+                                f"operator's {ref.type} {list(ref.dims)}")
+        return number
 
 
-def quantization(tensor):
-    """The operand fields for a tensor's quantisation; per-channel scales are kept for INT8 only (not biases)."""
-    if tensor.type == "FLOAT32" or not tensor.scales:
-        return {}
-    if len(tensor.scales) == 1:
-        return {"scale": tensor.scales[0], "zero": tensor.zeros[0] if tensor.zeros else 0}
-    if tensor.type != "INT8":
-        return {}
-    if any(tensor.zeros):
-        raise Unsupported("per-channel zero points have no equivalent in NNAPI")
-    return {"channel": {"dim": tensor.axis, "scales": tensor.scales}}
+def convert_operator(b, op):
+    if op.name in CONVERTERS:
+        needed = CONVERTERS[op.name]
+        for what, values, (least, most) in (("inputs", op.inputs, needed.inputs), ("outputs", op.outputs, needed.outputs)):
+            if not least <= len(values) <= most:
+                raise SpecError(f"{len(values)} {what}: must be {least if least == most else f'{least} to {most}'}")
+        if not tflite_fold.fold(b, op):
+            needed.convert(b, op)
+    elif not tflite_fold.fold(b, op):
+        types = ", ".join(dict.fromkeys(b.tensors[i].type for i in (*op.inputs, *op.outputs) if i >= 0))
+        reason = REFUSED.get(op.name, "docs/tflite.md lists the operators that are supported")
+        raise Unsupported(f"not supported for {types or 'any type'}: {reason}")
 
 
-def narrowed(tensor):
-    """The bytes of a constant, with 64-bit integers clamped to 32 bits."""
-    if tensor.type != "INT64":
-        return tensor.data
-    values = struct.unpack(f"<{tensor.count}q", tensor.data)
-    limits = -2**31, 2**31 - 1
-    return struct.pack(f"<{tensor.count}i", *(min(max(value, limits[0]), limits[1]) for value in values))
+def convert_graph(file, graph, subgraphs):
+    return tflite_file.at_place(f"subgraph {graph.index}", fill_model, file, graph, subgraphs)
 
 
-def convert(file):
-    builder = Builder(file)
-    builder.inputs += [builder.tensor(index) for index in file.inputs]
-    state_outputs = builder.outputs
-    for op in file.operators:
-        try:
-            if op.name not in CONVERTERS:
-                raise Unsupported("this operator is not supported")
-            CONVERTERS[op.name](builder, op)
-        except SpecError as error:
-            wrapped = type(error)(f"operator {op.index} ({op.name}): {error}")
-            raise wrapped from None
-        except (*tflite_file.DAMAGE, ZeroDivisionError) as error:
-            raise SpecError(f"operator {op.index} ({op.name}): {error}") from None
-    outputs = [builder.tensor(index) for index in file.outputs] + state_outputs
-    return {"operands": builder.operands, "operations": builder.operations, "inputs": builder.inputs,
-            "outputs": outputs}
+def fill_model(file, graph, subgraphs):
+    b = Model(file, graph, subgraphs)
+    for op in graph.operators:
+        b.producer.update(dict.fromkeys(op.outputs, op.index))
+    for op in graph.operators:
+        tflite_file.at_place(f"operator {op.index} ({op.name})", convert_operator, b, op)
+    b.outputs_of_variables()
+    return b
 
 
 def record(data, name):
-    made = {"name": name, "since": "UNKNOWN", "main": convert(tflite_file.read(data))}
+    file = tflite_file.File(data)
+    subgraphs = Subgraphs(file)
+    b = convert_graph(file, file.graphs[0], subgraphs)
+    made = {"name": name, "since": "UNKNOWN", "main": tflite_file.at_place("subgraph 0", b.finish)}
+    if not made["main"]["outputs"]:
+        raise SpecError("subgraph 0 has no outputs")
+    if subgraphs.models:
+        made["referenced"] = subgraphs.models
     return json.dumps(made, separators=(",", ":"), allow_nan=False)
 
 

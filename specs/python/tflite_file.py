@@ -1,44 +1,72 @@
 """Reads a .tflite file into plain Python values. The file is not trusted: an inconsistency raises SpecError."""
 
 import math
-import struct
 from typing import NamedTuple, Optional
 
-from flatbuffers import number_types, table
-
+from halcyon import flatbuffer
 from halcyon import tflite_generated as format
 from halcyon.operands import SpecError
 
 IDENTIFIER = b"TFL3"
-ELEMENT_TYPES = {value: name for name, value in vars(format.TensorType).items() if not name.startswith("_")}
-ELEMENT_SIZES = {"FLOAT32": 4, "FLOAT16": 2, "INT32": 4, "UINT8": 1, "INT64": 8, "BOOL": 1, "INT16": 2, "INT8": 1}
-OPERATORS = (
-    "ADD AVERAGE_POOL_2D CONCATENATION CONV_2D DEPTHWISE_CONV_2D DEPTH_TO_SPACE DEQUANTIZE EMBEDDING_LOOKUP FLOOR "
-    "FULLY_CONNECTED HASHTABLE_LOOKUP L2_NORMALIZATION L2_POOL_2D LOCAL_RESPONSE_NORMALIZATION LOGISTIC LSH_PROJECTION "
-    "LSTM MAX_POOL_2D MUL RELU RELU_N1_TO_1 RELU6 RESHAPE RESIZE_BILINEAR RNN SOFTMAX SPACE_TO_DEPTH SVDF TANH "
-    "CONCAT_EMBEDDINGS SKIP_GRAM CALL CUSTOM EMBEDDING_LOOKUP_SPARSE PAD UNIDIRECTIONAL_SEQUENCE_RNN GATHER "
-    "BATCH_TO_SPACE_ND SPACE_TO_BATCH_ND TRANSPOSE MEAN SUB DIV SQUEEZE UNIDIRECTIONAL_SEQUENCE_LSTM STRIDED_SLICE "
-    "BIDIRECTIONAL_SEQUENCE_RNN EXP TOPK_V2 SPLIT LOG_SOFTMAX DELEGATE BIDIRECTIONAL_SEQUENCE_LSTM CAST PRELU MAXIMUM "
-    "ARG_MAX MINIMUM LESS NEG PADV2 GREATER GREATER_EQUAL LESS_EQUAL SELECT SLICE SIN TRANSPOSE_CONV SPARSE_TO_DENSE "
-    "TILE EXPAND_DIMS EQUAL NOT_EQUAL LOG SUM SQRT RSQRT SHAPE POW ARG_MIN FAKE_QUANT REDUCE_PROD REDUCE_MAX PACK "
-    "LOGICAL_OR ONE_HOT LOGICAL_AND LOGICAL_NOT UNPACK REDUCE_MIN FLOOR_DIV REDUCE_ANY SQUARE ZEROS_LIKE FILL FLOOR_MOD "
-    "RANGE RESIZE_NEAREST_NEIGHBOR LEAKY_RELU SQUARED_DIFFERENCE MIRROR_PAD ABS SPLIT_V UNIQUE CEIL REVERSE_V2 ADD_N "
-    "GATHER_ND COS WHERE RANK ELU REVERSE_SEQUENCE MATRIX_DIAG QUANTIZE MATRIX_SET_DIAG ROUND HARD_SWISH").split()
+SCHEMA = flatbuffer.Schema(format.TABLES, format.UNIONS)
+ELEMENT_TYPES = format.ENUMS["TensorType"]
+ELEMENT_SIZES = {"FLOAT32": 4, "FLOAT16": 2, "INT32": 4, "UINT8": 1, "INT64": 8, "BOOL": 1, "INT16": 2, "INT8": 1,
+                 "FLOAT64": 8, "UINT64": 8, "UINT32": 4, "UINT16": 2, "COMPLEX64": 8, "COMPLEX128": 16}
+ZERO_POINTS = {"UINT8": (0, 255), "INT8": (-128, 127), "INT16": (-2**15, 2**15 - 1), "INT32": (-2**31, 2**31 - 1)}
+MAX_RANK = 32
+MAX_BYTES = 2**32 - 1  # of a tensor in NNAPI
+MAX_SUBGRAPHS = 256
+OLD_CODE_LIMIT = 127  # greater operator codes are only in the newer, wider field
+# The operators by their number in the file, with the type of their options where they have any.
+OPERATORS = [text.partition(":")[::2] for text in (
+    "ADD:ActivationOptions AVERAGE_POOL_2D:Pool2DOptions CONCATENATION:ConcatenationOptions CONV_2D:Conv2DOptions "
+    "DEPTHWISE_CONV_2D:DepthwiseConv2DOptions DEPTH_TO_SPACE:BlockOptions DEQUANTIZE EMBEDDING_LOOKUP FLOOR "
+    "FULLY_CONNECTED:FullyConnectedOptions HASHTABLE_LOOKUP L2_NORMALIZATION:ActivationOptions "
+    "L2_POOL_2D:Pool2DOptions LOCAL_RESPONSE_NORMALIZATION:LocalResponseNormalizationOptions LOGISTIC "
+    "LSH_PROJECTION:LSHProjectionOptions LSTM:LSTMOptions MAX_POOL_2D:Pool2DOptions MUL:ActivationOptions RELU "
+    "RELU_N1_TO_1 RELU6 RESHAPE:ReshapeOptions RESIZE_BILINEAR:ResizeBilinearOptions RNN:RNNOptions "
+    "SOFTMAX:SoftmaxOptions SPACE_TO_DEPTH:BlockOptions SVDF:SVDFOptions TANH CONCAT_EMBEDDINGS SKIP_GRAM CALL CUSTOM "
+    "EMBEDDING_LOOKUP_SPARSE PAD UNIDIRECTIONAL_SEQUENCE_RNN:SequenceRNNOptions GATHER:AxisOptions BATCH_TO_SPACE_ND "
+    "SPACE_TO_BATCH_ND TRANSPOSE MEAN:ReducerOptions SUB:ActivationOptions DIV:ActivationOptions "
+    "SQUEEZE:SqueezeOptions UNIDIRECTIONAL_SEQUENCE_LSTM:UnidirectionalSequenceLSTMOptions "
+    "STRIDED_SLICE:StridedSliceOptions BIDIRECTIONAL_SEQUENCE_RNN:BidirectionalSequenceRNNOptions EXP TOPK_V2 SPLIT "
+    "LOG_SOFTMAX DELEGATE BIDIRECTIONAL_SEQUENCE_LSTM:BidirectionalSequenceLSTMOptions CAST PRELU MAXIMUM ARG_MAX "
+    "MINIMUM LESS NEG PADV2 GREATER GREATER_EQUAL LESS_EQUAL SELECT SLICE SIN TRANSPOSE_CONV:TransposeConvOptions "
+    "SPARSE_TO_DENSE TILE EXPAND_DIMS EQUAL NOT_EQUAL LOG SUM:ReducerOptions SQRT RSQRT SHAPE POW ARG_MIN "
+    "FAKE_QUANT:FakeQuantOptions REDUCE_PROD:ReducerOptions REDUCE_MAX:ReducerOptions PACK:PackOptions LOGICAL_OR "
+    "ONE_HOT:OneHotOptions LOGICAL_AND LOGICAL_NOT UNPACK:UnpackOptions REDUCE_MIN:ReducerOptions FLOOR_DIV "
+    "REDUCE_ANY:ReducerOptions SQUARE ZEROS_LIKE FILL FLOOR_MOD RANGE "
+    "RESIZE_NEAREST_NEIGHBOR:ResizeNearestNeighborOptions LEAKY_RELU:LeakyReluOptions SQUARED_DIFFERENCE "
+    "MIRROR_PAD:MirrorPadOptions ABS SPLIT_V UNIQUE CEIL REVERSE_V2 ADD_N GATHER_ND COS WHERE RANK ELU "
+    "REVERSE_SEQUENCE:ReverseSequenceOptions MATRIX_DIAG QUANTIZE MATRIX_SET_DIAG ROUND HARD_SWISH IF:IfOptions "
+    "WHILE:WhileOptions NON_MAX_SUPPRESSION_V4 NON_MAX_SUPPRESSION_V5 SCATTER_ND SELECT_V2 DENSIFY SEGMENT_SUM "
+    "BATCH_MATMUL:BatchMatMulOptions PLACEHOLDER_FOR_GREATER_OP_CODES CUMSUM:CumsumOptions CALL_ONCE:CallOnceOptions "
+    "BROADCAST_TO RFFT2D CONV_3D:Conv3DOptions IMAG REAL COMPLEX_ABS HASHTABLE HASHTABLE_FIND HASHTABLE_IMPORT "
+    "HASHTABLE_SIZE REDUCE_ALL:ReducerOptions CONV_3D_TRANSPOSE:Conv3DOptions VAR_HANDLE:VarHandleOptions "
+    "READ_VARIABLE ASSIGN_VARIABLE BROADCAST_ARGS RANDOM_STANDARD_NORMAL BUCKETIZE RANDOM_UNIFORM MULTINOMIAL "
+    "GELU:GeluOptions DYNAMIC_UPDATE_SLICE RELU_0_TO_1 UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_MAX "
+    "UNSORTED_SEGMENT_SUM ATAN2 UNSORTED_SEGMENT_MIN SIGN BITCAST BITWISE_XOR RIGHT_SHIFT").split()]
 
 
 class Tensor(NamedTuple):
+    index: int
     name: str
     type: str
-    shape: tuple
+    shape: tuple  # as TensorFlow Lite allocates it: dimensions that are not known are 1
     scales: tuple
     zeros: tuple
     axis: int  # dimension of per-channel scales
     variable: bool
-    data: Optional[bytes]  # of a constant
+    sparsity: Optional[flatbuffer.Record]
+    data: Optional[memoryview]  # of a constant
 
     @property
     def count(self):
         return math.prod(self.shape)
+
+    @property
+    def quantised(self):
+        return bool(self.scales) and self.type in ("UINT8", "INT8", "INT16")
 
 
 class Operator(NamedTuple):
@@ -46,140 +74,124 @@ class Operator(NamedTuple):
     name: str
     inputs: tuple  # indexes of tensors; -1: omitted
     outputs: tuple
-    options: "Options"
-    intermediates: tuple = ()  # tensors that only carry scales and zero points
+    options: flatbuffer.Record
+    intermediates: tuple  # tensors that only carry scales and zero points
+    custom: Optional[memoryview]  # options of a custom operator
 
 
-class Options:
-    """The options of an operator: fields by position, with the format's defaults."""
-
-    def __init__(self, of):
-        self.table = None if of is None else of._tab
-
-    def _get(self, field, flags, default):
-        offset = self.table.Offset(4 + 2 * field) if self.table is not None else 0
-        return self.table.Get(flags, offset + self.table.Pos) if offset else default
-
-    def byte(self, field):
-        return self._get(field, number_types.Int8Flags, 0)
-
-    def int(self, field, default=0):
-        return self._get(field, number_types.Int32Flags, default)
-
-    def float(self, field):
-        return self._get(field, number_types.Float32Flags, 0.0)
-
-    def flag(self, field):
-        return bool(self._get(field, number_types.BoolFlags, False))
-
-    def ints(self, field):
-        offset = self.table.Offset(4 + 2 * field) if self.table is not None else 0
-        if not offset:
-            return None
-        length = checked(self.table.VectorLen(offset), len(self.table.Bytes))
-        start = self.table.Vector(offset)
-        return [self.table.Get(number_types.Int32Flags, start + 4 * i) for i in range(length)]
+class Graph(NamedTuple):
+    index: int
+    tensors: list
+    inputs: tuple
+    outputs: tuple
+    operators: list
 
 
-def checked(length, limit):
-    if not 0 <= length <= limit:
-        raise SpecError(f"a list of {length} elements in a file of {limit} bytes")
-    return length
+def plain_text(name):
+    """A name of the file as text of one line."""
+    return " ".join("".join(c if c.isprintable() else " " for c in name.decode(errors="replace")).split())
+
+
+def at_place(place, read, *arguments):
+    try:
+        return read(*arguments)
+    except SpecError as error:
+        error.args = (f"{place}: {error}",)
+        raise
 
 
 class File:
     def __init__(self, data):
         if data[4:8] != IDENTIFIER:
             raise SpecError("not a TensorFlow Lite model: no TFL3 at byte 4")
-        self.data = data
-        self.model = format.Model.GetRootAs(data)
-        self.codes = [self._operator_name(i) for i in self._range(self.model.OperatorCodesLength())]
-        self.n_buffers = len(self._range(self.model.BuffersLength()))
-        if self.model.SubgraphsLength() != 1:
-            raise SpecError(f"{self.model.SubgraphsLength()} subgraphs: exactly one is supported")
-        graph = self.model.Subgraphs(0)
-        self.tensors = [self._at("tensor", i, self._tensor, graph.Tensors(i))
-                        for i in self._range(graph.TensorsLength())]
-        self.inputs = [self._tensor_index(graph.Inputs(i)) for i in self._range(graph.InputsLength())]
-        self.outputs = [self._tensor_index(graph.Outputs(i)) for i in self._range(graph.OutputsLength())]
-        self.operators = [self._at("operator", i, self._operator, graph.Operators(i), i)
-                          for i in self._range(graph.OperatorsLength())]
+        model = flatbuffer.Reader(SCHEMA, data).root("Model")
+        self.data, self.buffers = data, model.buffers
+        self.codes = [self._operator_name(code) for code in model.operator_codes]
+        if not 1 <= len(model.subgraphs) <= MAX_SUBGRAPHS:
+            raise SpecError(f"{len(model.subgraphs)} subgraphs: must be 1 to {MAX_SUBGRAPHS}")
+        self.graphs = [at_place(f"subgraph {i}", self._graph, graph, i) for i, graph in enumerate(model.subgraphs)]
 
-    def _range(self, length):
-        return range(checked(length, len(self.data)))
-
-    def _at(self, what, i, read, *arguments):
-        try:
-            return read(*arguments)
-        except SpecError as error:
-            raise SpecError(f"{what} {i}: {error}") from None
-        except DAMAGE as error:
-            raise SpecError(f"{what} {i} is damaged: {error}") from None
-
-    def _tensor_index(self, i, optional=False):
-        if not (-1 if optional else 0) <= i < len(self.tensors):
-            raise SpecError(f"there is no tensor {i}")
-        return i
-
-    def _operator_name(self, i):
-        code = self.model.OperatorCodes(i)
-        number = max(code.OldBuiltinCode(), code.BuiltinCode())
+    def _operator_name(self, code):
+        number = max(code.old_builtin_code, code.builtin_code)
         if not 0 <= number < len(OPERATORS):
-            return f"operator of code {number}"
-        if OPERATORS[number] == "CUSTOM":
-            return "custom operator " + (code.CustomCode() or b"").decode(errors="replace")
+            return f"operator of code {number}", ""
+        if OPERATORS[number][0] == "CUSTOM":
+            return f"custom operator {plain_text(code.custom_code)[:80]}", ""
         return OPERATORS[number]
 
-    def _operator(self, op, index):
-        if op.OpcodeIndex() >= len(self.codes):
-            raise SpecError(f"there is no operator code {op.OpcodeIndex()}")
-        inputs = tuple(self._tensor_index(op.Inputs(i), True) for i in self._range(op.InputsLength()))
-        outputs = tuple(self._tensor_index(op.Outputs(i)) for i in self._range(op.OutputsLength()))
-        intermediates = tuple(self._tensor_index(op.Intermediates(i)) for i in self._range(op.IntermediatesLength()))
-        return Operator(index, self.codes[op.OpcodeIndex()], inputs, outputs, Options(op.Options()), intermediates)
+    def _graph(self, graph, index):
+        tensors = [at_place(f"tensor {i} ({plain_text(tensor.name)[:80]})", self._tensor, tensor, i)
+                   for i, tensor in enumerate(graph.tensors)]
+        n = len(tensors)
+        return Graph(index, tensors, at_place("inputs", indexes, graph.inputs, n),
+                     at_place("outputs", indexes, graph.outputs, n),
+                     [at_place(f"operator {i}", self._operator, op, i, n) for i, op in enumerate(graph.operators)])
 
-    def _tensor(self, tensor):
-        type = ELEMENT_TYPES.get(tensor.Type())
-        shape = tuple(tensor.Shape(i) for i in self._range(tensor.ShapeLength()))
-        if type not in ELEMENT_SIZES:
-            raise SpecError(f"element type {type or tensor.Type()} has no equivalent in NNAPI")
-        if any(dim < 0 for dim in shape):
-            raise SpecError(f"shape {list(shape)} has a negative dimension")
-        scales, zeros, axis = self._quantization(tensor.Quantization())
-        name = (tensor.Name() or b"").decode(errors="replace")
-        made = Tensor(name, type, shape, scales, zeros, axis, tensor.IsVariable(), self._data(tensor.Buffer()))
-        if made.data is not None and len(made.data) != made.count * ELEMENT_SIZES[type]:
-            raise SpecError(f"{len(made.data)} bytes for {type} {list(shape)}")
+    def _operator(self, op, index, n_tensors):
+        if op.opcode_index >= len(self.codes):
+            raise SpecError(f"operator code {op.opcode_index} of {len(self.codes)}")
+        name, expected = self.codes[op.opcode_index]
+        options = op.options
+        if options is None or not expected:
+            options = SCHEMA.empty(expected or "None")
+        elif options.union_member != expected:
+            raise SpecError(f"{name} with options of type {options.union_member}: must be {expected}")
+        return Operator(index, name, at_place("inputs", indexes, op.inputs, n_tensors, True),
+                        at_place("outputs", indexes, op.outputs, n_tensors), options,
+                        at_place("intermediates", indexes, op.intermediates, n_tensors, True), op.custom_options)
+
+    def _tensor(self, tensor, index):
+        type = ELEMENT_TYPES.get(tensor.type, f"type {tensor.type}")
+        if len(tensor.shape) > MAX_RANK:
+            raise SpecError(f"{len(tensor.shape)} dimensions: at most {MAX_RANK}")
+        if any(dim < -1 for dim in tensor.shape):
+            raise SpecError(f"shape {list(tensor.shape)} has a negative dimension")
+        shape = tuple(1 if dim == -1 else dim for dim in tensor.shape)
+        if math.prod(shape) * ELEMENT_SIZES.get(type, 1) > MAX_BYTES:
+            raise SpecError(f"{type} {list(shape)} has more than {MAX_BYTES} bytes")
+        scales, zeros, axis = self._quantization(tensor.quantization, type, shape)
+        made = Tensor(index, plain_text(tensor.name), type, shape, scales, zeros, axis, tensor.is_variable,
+                      tensor.sparsity, self._data(tensor.buffer))
+        if made.data is not None and made.sparsity is None and type in ELEMENT_SIZES:
+            needed = made.count * ELEMENT_SIZES[type]
+            if len(made.data) != needed:
+                raise SpecError(f"buffer {tensor.buffer} has {len(made.data)} bytes: {type} {list(shape)} needs {needed}")
         return made
 
-    def _quantization(self, quantization):
-        if quantization is None:
+    def _quantization(self, quantization, type, shape):
+        if quantization is None or not quantization.scale or type == "FLOAT32":
             return (), (), 0
-        scales = tuple(quantization.Scale(i) for i in self._range(quantization.ScaleLength()))
-        zeros = tuple(quantization.ZeroPoint(i) for i in self._range(quantization.ZeroPointLength()))
-        if any(not (math.isfinite(scale) and scale >= 0) for scale in scales):
+        scales, zeros, axis = quantization.scale, quantization.zero_point, quantization.quantized_dimension
+        if not zeros:
+            zeros = (0,) * len(scales)
+        if not all(math.isfinite(scale) and scale >= 0 for scale in scales):
             raise SpecError("a scale is negative or not finite")
-        return scales, zeros, quantization.QuantizedDimension()
+        if len(zeros) != len(scales):
+            raise SpecError(f"{len(scales)} scales, but {len(zeros)} zero points")
+        low, high = ZERO_POINTS.get(type, (-2**63, 2**63))
+        if not all(low <= zero <= high for zero in zeros):
+            raise SpecError(f"a zero point of {type} is not in {low}..{high}")
+        if len(scales) > 1 and not (0 <= axis < len(shape) and shape[axis] == len(scales)):
+            raise SpecError(f"{len(scales)} scales for dimension {axis} of {list(shape)}")
+        if type in ("UINT8", "INT8") and not all(scales):
+            if any(scales):
+                raise SpecError("a scale is 0")
+            return (), (), 0  # not quantised
+        return scales, zeros, axis
 
     def _data(self, index):
-        if index >= self.n_buffers:
-            raise SpecError(f"there is no buffer {index}")
-        buffer = self.model.Buffers(index)
-        if buffer is None or buffer.DataLength() == 0:
-            return None
-        start = buffer._tab.Vector(buffer._tab.Offset(4))
-        end = start + checked(buffer.DataLength(), len(self.data))
-        if end > len(self.data):
-            raise SpecError(f"buffer {index} extends beyond the end of the file")
-        return self.data[start:end]
+        if index >= len(self.buffers):
+            raise SpecError(f"buffer {index} of {len(self.buffers)}")
+        buffer = self.buffers[index]
+        if buffer.offset > 1:  # outside of the FlatBuffer
+            if buffer.offset + buffer.size > len(self.data):
+                raise SpecError(f"buffer {index} ends beyond the end of the file")
+            return memoryview(self.data)[buffer.offset:buffer.offset + buffer.size] if buffer.size else None
+        return buffer.data if len(buffer.data) else None
 
 
-# Exceptions of the flatbuffers library for wrong offsets and lengths.
-DAMAGE = (struct.error, IndexError, ValueError, TypeError, OverflowError, AttributeError)
-
-
-def read(data):
-    try:
-        return File(data)
-    except DAMAGE as error:
-        raise SpecError(f"damaged: {error}") from None
+def indexes(values, limit, optional=False):
+    for i, index in enumerate(values):
+        if not (-1 if optional else 0) <= index < limit:
+            raise SpecError(f"[{i}] is tensor {index} of {limit}")
+    return values
