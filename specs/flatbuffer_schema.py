@@ -1,7 +1,7 @@
 """Reads a FlatBuffers schema (.fbs): flatbuffer_schema.py SCHEMA.fbs OUT.py writes it as a Python module.
 
 The module has TABLES, {table: ((field, kind, of, default), ...)} with a row for each position of the table; UNIONS,
-{union: (table of value 1, ...)}; ENUMS, {enum: {number: name}}.  kind and `of` are
+{union: ((member 1, its table), ...)}; ENUMS, {enum: {number: name}}.  kind and `of` are
 
     "scalar", format letter of struct        "vector", format letter        "string", None
     "table", its name                        "tables", the elements' name   "union", its name
@@ -44,7 +44,7 @@ def parse(text):
     for name, type, body in re.findall(r"enum (\w+)\s*:\s*(\w+)\s*\{([^}]*)\}", text):
         enum_types[name] = type
         enums[name] = {int(number): of for of, number in re.findall(r"(\w+)\s*=\s*(\d+)", body)}
-    unions = {name: tuple(re.findall(r"\w+\s*:\s*(\w+)", body))
+    unions = {name: tuple(re.findall(r"(\w+)\s*:\s*(\w+)", body))
               for name, body in re.findall(r"union (\w+)\s*\{([^}]*)\}", text)}
     tables = {name: tuple(fields(body, enum_types, unions))
               for name, body in re.findall(r"table (\w+)\s*\{([^}]*)\}", text)}

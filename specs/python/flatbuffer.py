@@ -128,6 +128,7 @@ class Reader:
         members = self.schema.unions[name]
         if number == 0 or number > len(members):
             return None  # none, or one of a newer format
-        made = self._table(members[number - 1], target)
-        made.union_member = members[number - 1]
+        member, table = members[number - 1]
+        made = self._table(table, target)
+        made.union_member = member
         return made

@@ -365,9 +365,10 @@ def select(b, op):
     refs = [b.raw(i, op.outputs[0]) for i in op.inputs[1:]]
     if test.type != BOOL:
         raise SpecError(f"the condition, {b.label(op.inputs[0])}, is not BOOL")
+    test = b.view(test, physical(shapes[0]))
     if refs[0].type == BOOL:
         return b.bind(op.outputs[0], logical_select(b, test, refs, shapes), shape)
-    test = spread(b, b.view(test, physical(shapes[0])), shapes[0], shape)
+    test = spread(b, test, shapes[0], shape)
     refs = [broadcast(b, ref, from_shape, shape) for ref, from_shape in zip(refs, shapes[1:])]
     b.bind(op.outputs[0], b.chosen(test, *refs), shape)
 

@@ -429,6 +429,10 @@ class Model:
 
     def chosen(self, condition, a, b):
         """a where the condition is true, else b; all have the same shape."""
+        if a.type == BOOL:
+            inverse = self.op("LOGICAL_NOT", [condition], a.dims)
+            parts = [self.op("LOGICAL_AND", pair, a.dims) for pair in ([condition, a], [inverse, b])]
+            return self.op("LOGICAL_OR", parts, a.dims)
         return self.op("SELECT", [condition, a, b], a.dims, like=a)
 
     def nonzero(self, ref):
