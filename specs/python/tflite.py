@@ -81,7 +81,8 @@ def convert_operator(b, op):
             needed.convert(b, op)
     elif not tflite_fold.fold(b, op):
         types = ", ".join(dict.fromkeys(b.tensors[i].type for i in (*op.inputs, *op.outputs) if i >= 0))
-        reason = REFUSED.get(op.name, "docs/tflite.md lists the operators that are supported")
+        custom = "the only custom operator supported is TFLite_Detection_PostProcess" if op.name.startswith("custom") else None
+        reason = custom or REFUSED.get(op.name, "docs/tflite.md lists the operators that are supported")
         raise Unsupported(f"not supported for {types or 'any type'}: {reason}")
 
 

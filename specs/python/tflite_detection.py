@@ -3,7 +3,7 @@
 import struct
 
 from halcyon.operands import SpecError, Unsupported
-from halcyon.tflite_common import CONVERTERS, Converter, binary, normal_axis, require_rank, slice_axis
+from halcyon.tflite_common import CONVERTERS, Converter, concatenate, require_rank
 from halcyon.tflite_model import F32, I32
 
 MAP, BOOL = 9, 26
@@ -69,9 +69,9 @@ def detection_postprocess(b, op):
             classes not in (shape[2], shape[2] - 1):
         raise SpecError(f"boxes {[batches, count, size]}, scores {list(shape)}, anchors {list(b.shape(op.inputs[2]))} and "
                         f"{classes} classes")
-    background = shape[2] - classes
-    if background:  # the first class is left out
-        scores = slice_axis(b, scores, shape, 2, 1, classes)
+    if classes == shape[2]:  # NNAPI's first class is the background
+        zeros = b.floats([0.0] * batches * count, (batches, count, 1))
+        scores, _ = concatenate(b, [zeros, scores], [zeros.dims, shape], 2)
     most, per_detection = option("max_detections"), option("max_classes_per_detection")
     scales = [float(option(name)) for name in ("y_scale", "x_scale", "h_scale", "w_scale")]
     regular = bool(option("use_regular_nms", 0))

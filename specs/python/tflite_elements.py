@@ -1,6 +1,7 @@
 """Converts element-wise operators, comparisons, casts and reductions. What NNAPI lacks is composed of its operations."""
 
 import math
+import struct
 
 from halcyon.operands import SpecError, Unsupported
 from halcyon.tflite_common import (MANY, activation, as_rows, binary, broadcast, broadcast_shape, finish, imports, normal_axis,
@@ -37,7 +38,7 @@ def arithmetic(b, op):
     if refs[0].type == I32 and number:
         made, shape = combine(b, op.name, refs, shapes, 0)
         return b.bind(op.outputs[0], clamp(b, made, number), shape)
-    out = b.like(op.outputs[0]) if refs[0].type in BYTES else {}
+    out = b.like_output(refs[0], op.outputs[0])
     finish(b, op, *combine(b, op.name, refs, shapes, number, **out))
 
 
@@ -121,6 +122,8 @@ def extreme(b, op):
 @imports("EQUAL GREATER GREATER_EQUAL LESS LESS_EQUAL NOT_EQUAL", 2, "the operation of the same name")
 def compare(b, op):
     refs, shapes = pair(b, op)
+    if refs[0].type != refs[1].type:
+        raise SpecError(f"tensors of types {' and '.join(b.tensors[i].type for i in op.inputs)}: must be the same")
     b.bind(op.outputs[0], *combine(b, op.name, refs, shapes, type=BOOL))
 
 
@@ -154,7 +157,7 @@ def unary(b, op):
     if x.type not in types and x.type not in FLOATS:
         x = b.real(op.inputs[0])
     elif op.name == "HARD_SWISH" and x.type in BYTES:
-        out = b.like(op.outputs[0])
+        out = b.like_output(x, op.outputs[0])
     b.bind(op.outputs[0], b.op(code, [x], x.dims, **out), b.shape(op.inputs[0]))
 
 
@@ -223,23 +226,26 @@ def square(b, op):
     b.bind(op.outputs[0], b.op("MUL", [x, x, 0], x.dims), b.shape(op.inputs[0]))
 
 
-# Of a polynomial in t = 1 / (1 + 0.4 z) that is erfc(z) exp(z^2) for 0 <= z < 9.5, from t^1 on; its relative error is 2e-9.
-ERFC = (
-    0.22568816, 0.225387915, 0.210529628, 0.154899648, 0.18043291, -0.0640924087, 0.192074585, -0.118214045,
-    -0.0614724751, 0.07229843, -0.0175323501)
+# erf(z) = z P(z^2) / Q(z^2) for |z| <= 4, with a relative error of 7e-8; from the constant coefficient on.
+ERF_P = (1.12837911, 0.191672921, 0.052852571, 0.00380341127, 0.000282831985, 2.00146428e-06)
+ERF_Q = (1.0, 0.503198624, 0.114574894, 0.0150461318, 0.00116637035, 3.74828451e-05)
 
 
-def tail(b, z):
-    """erfc(z) of z >= 0."""
-    t = b.op("DIV", [b.floats([1.0]), constant_op(b, "ADD", constant_op(b, "MUL", z, 0.4, 0), 1.0, 0), 0], z.dims, like=z)
-    total = constant_op(b, "MUL", t, ERFC[-1], 0)
-    for coefficient in reversed(ERFC[:-1]):
-        total = b.op("MUL", [constant_op(b, "ADD", total, coefficient, 0), t, 0], z.dims)
-    square = b.op("NEG", [b.op("MUL", [z, z, 0], z.dims)], z.dims)
-    return b.op("MUL", [total, b.op("EXP", [square], z.dims), 0], z.dims)
+def polynomial(b, x, coefficients):
+    total = constant_op(b, "ADD", constant_op(b, "MUL", x, coefficients[-1], 0), coefficients[-2], 0)
+    for coefficient in reversed(coefficients[:-2]):
+        total = constant_op(b, "ADD", b.op("MUL", [total, x, 0], x.dims), coefficient, 0)
+    return total
 
 
-@imports("GELU", 1, "x / 2 (1 + `TANH`(..)) if approximate, else x / 2 erfc(..), a polynomial and `EXP`" + WITH_REALS)
+def erf(b, z):
+    z = constant_op(b, "MINIMUM", constant_op(b, "MAXIMUM", z, -4.0), 4.0)
+    square = b.op("MUL", [z, z, 0], z.dims)
+    ratio = b.op("DIV", [polynomial(b, square, ERF_P), polynomial(b, square, ERF_Q), 0], z.dims)
+    return b.op("MUL", [z, ratio, 0], z.dims)
+
+
+@imports("GELU", 1, "x / 2 (1 + `TANH`(..)) if approximate, else x / 2 (1 + erf(..)), a quotient of polynomials" + WITH_REALS)
 def gelu(b, op):
     x = b.real(op.inputs[0])
     half = constant_op(b, "MUL", x, 0.5, 0)
@@ -248,9 +254,7 @@ def gelu(b, op):
         inner = b.op("ADD", [x, constant_op(b, "MUL", cube, 0.044715, 0), 0], x.dims)
         factor = constant_op(b, "ADD", b.op("TANH", [constant_op(b, "MUL", inner, math.sqrt(2 / math.pi), 0)], x.dims), 1.0, 0)
     else:
-        below = b.op("LESS", [x, b.floats([0.0])], x.dims, type=BOOL)
-        part = tail(b, constant_op(b, "MUL", b.op("ABS", [x], x.dims), math.sqrt(0.5), 0))
-        factor = b.chosen(below, part, b.op("SUB", [b.floats([2.0]), part, 0], x.dims, like=part))
+        factor = constant_op(b, "ADD", erf(b, constant_op(b, "MUL", x, math.sqrt(0.5), 0)), 1.0, 0)
     b.bind(op.outputs[0], b.op("MUL", [half, factor, 0], x.dims), b.shape(op.inputs[0]))
 
 
@@ -262,7 +266,7 @@ def leaky_relu(b, op):
     elif x.type in BYTES:
         zero = 1 if alpha < 0 else 0  # alpha is scale * (1 - 0), or scale * (0 - 1)
         slope = b.filled(x.type, [1], (1 - zero) if alpha else 0, abs(alpha) or 1.0, zero)
-        made = b.op("PRELU", [x, slope], x.dims, **b.like(op.outputs[0]))
+        made = b.op("PRELU", [x, slope], x.dims, **b.like_output(x, op.outputs[0]))
     else:
         b.refuse_type(op.inputs[0])
     b.bind(op.outputs[0], made, b.shape(op.inputs[0]))
@@ -273,8 +277,13 @@ def prelu(b, op):
     refs, shapes = pair(b, op)
     if refs[0].type != refs[1].type or refs[0].type == I32:
         refs, shapes = real_pair(b, op)
-    out = b.like(op.outputs[0]) if refs[0].type in BYTES else {}
+    out = b.like_output(refs[0], op.outputs[0])
     b.bind(op.outputs[0], *combine(b, "PRELU", refs, shapes, **out))
+
+
+def single(value):
+    """A number rounded to 32 bits, as TensorFlow Lite computes with it."""
+    return struct.unpack("<f", struct.pack("<f", value))[0]
 
 
 @imports("FAKE_QUANT", 1, "`MAXIMUM`, `MINIMUM`, `SUB`, `MUL`, `FLOOR`, `ADD`")
@@ -283,9 +292,9 @@ def fake_quant(b, op):
     if not 2 <= o.num_bits <= 16 or not o.min <= 0 <= o.max or o.min == o.max:
         raise SpecError(f"{o.num_bits} bits from {o.min} to {o.max}")
     lowest, highest = int(o.narrow_range), (1 << o.num_bits) - 1
-    scale = (o.max - o.min) / (highest - lowest)
+    scale = single((o.max - o.min) / (highest - lowest))
     zero = min(max(math.floor(lowest - o.min / scale + 0.5), lowest), highest)
-    low, high = (lowest - zero) * scale, (highest - zero) * scale
+    low, high = single((lowest - zero) * scale), single((highest - zero) * scale)
     x = constant_op(b, "MINIMUM", constant_op(b, "MAXIMUM", x, low), high)
     steps = constant_op(b, "ADD", constant_op(b, "MUL", constant_op(b, "SUB", x, low, 0), 1 / scale, 0), 0.5, 0)
     made = constant_op(b, "MUL", b.op("FLOOR", [steps], x.dims), scale, 0)
@@ -547,10 +556,11 @@ def rfft(b, op):
     if used < shape[-1]:
         flat = slice_axis(b, flat, flat.dims, 1, 0, used)
     angle = 2 * numpy.pi * (numpy.outer(numpy.arange(n // 2 + 1), numpy.arange(used)) % n) / n
+    tables = [numpy.round(table, 15) for table in (numpy.cos(angle), -numpy.sin(angle))]  # exact zeros
     bias = b.floats([0.0] * len(angle))
     b.derived[("complex", op.outputs[0])] = [
         b.op("FULLY_CONNECTED", [flat, b.of_array(table, F32), bias, 0], (flat.dims[0], len(angle)))
-        for table in (numpy.cos(angle), -numpy.sin(angle))]
+        for table in tables]
     b.shapes[op.outputs[0]] = (*shape[:-2], 1, n // 2 + 1)
 
 

@@ -129,15 +129,14 @@ class Model:
         return self.add(type, [0], "NO_VALUE", **({"scale": 1.0} if "QUANT" in type else {}))
 
     def _scalar(self, value):
-        if isinstance(value, Ref):
-            return value.id
+        """A constant operand: a scalar, or a tensor of integers."""
         if isinstance(value, bool):
-            return self.flag(value).id
+            return self.flag(value)
         if isinstance(value, int):
-            return self.int(value).id
+            return self.int(value)
         if isinstance(value, float):
-            return self.float(value).id
-        return self.ints(value).id
+            return self.float(value)
+        return self.ints(value)
 
     def op(self, code, inputs, dims, like=None, type=None, scale=None, zero=None):
         """Adds an operation with one output and returns it.
@@ -150,6 +149,7 @@ class Model:
     def ops(self, code, inputs, outputs, like=None, type=None, scale=None, zero=None):
         """Like op(), with an output for each of the dimensions in `outputs`."""
         like = like or next(ref for ref in inputs if isinstance(ref, Ref))
+        inputs = [ref if isinstance(ref, Ref) else self._scalar(ref) for ref in inputs]
         kind = type or like.type
         keeps = kind == like.type and kind in BYTES
         made = [self.add(kind, dims, scale=scale if scale is not None else like.scale if keeps else 0.0,
@@ -160,8 +160,8 @@ class Model:
     def operation(self, code, inputs, outputs):
         if len(self.operations) >= MOST_OPERATIONS:
             raise Unsupported(f"the model needs more than {MOST_OPERATIONS} NNAPI operations")
-        self.operations.append({"op": code, "in": [self._scalar(ref) for ref in inputs],
-                                "out": [ref.id for ref in outputs]})
+        inputs = [ref if isinstance(ref, Ref) else self._scalar(ref) for ref in inputs]
+        self.operations.append({"op": code, "in": [ref.id for ref in inputs], "out": [ref.id for ref in outputs]})
 
     # --- tensors of the file
 
@@ -307,6 +307,15 @@ class Model:
     def like(self, index):
         """Arguments of op() for an output with the type of a tensor of the file."""
         return dict(zip(("type", "scale", "zero"), self.type_of(index)))
+
+    def like_output(self, ref, index):
+        """Arguments of op() for an output with the scale of a tensor of the file, where `ref` is the main input."""
+        if ref.type not in BYTES:
+            return {"type": ref.type}
+        if self.type_of(index)[0] != ref.type:
+            raise Unsupported(f"{self.label(index)} has type {self.tensors[index].type}, which is not that of the input: "
+                              "QUANTIZE and DEQUANTIZE convert")
+        return self.like(index)
 
     # --- conversions
 

@@ -293,6 +293,9 @@ def strided_slice(b, op):
     b.require_elements(op.outputs[0], out)
     if len(parts[0]) == len(shape) <= 4 and shape and not (o.ellipsis_mask or o.new_axis_mask or o.offset):
         masks = [o.begin_mask, o.end_mask, o.shrink_axis_mask]
+        for i, (first, end, stride, shrink) in enumerate(plan):
+            if shrink:  # TensorFlow Lite ignores the end
+                parts[0][i], parts[1][i], parts[2][i] = first, end, stride
         lists = list(map(in_32_bits, parts))
         made = b.carried([x], REAL, lambda refs: b.op("STRIDED_SLICE", [refs[0], *lists, *masks], physical(out)))
     else:
@@ -537,7 +540,10 @@ def scatter_nd(b, op):
         raise Unsupported(f"{count} updates of {rows} rows: at most {1 << 24} pairs")
     flat = b.view(flat_indexes(b, b.tensor(op.inputs[0]), where, shape), (1, count))
     hits = b.op("EQUAL", [b.ints(range(rows), (rows, 1)), flat], (rows, count), type=BOOL, like=flat)
-    source = updates if updates.type == I32 else b.real(op.inputs[1])
+    if updates.type in BYTES:  # stored numbers are added
+        source = b.converted(b.reinterpreted(updates, 1.0, 0), F32)
+    else:
+        source = updates if updates.type == I32 else b.real(op.inputs[1])
     hot = b.chosen(hits, b.filled(source.type, (rows, count), 1), b.filled(source.type, (rows, count), 0))
     source = b.view(source, (count, width))
     if source.type == I32:
@@ -545,6 +551,8 @@ def scatter_nd(b, op):
     else:
         turned = transpose(b, source, source.dims, (1, 0))
         made = b.op("FULLY_CONNECTED", [hot, turned, b.floats([0.0] * width), 0], (rows, width))
+    if updates.type in BYTES:
+        made = b.reinterpreted(b.converted(made, updates.type, 1.0, 0), *b.type_of(op.outputs[0])[1:])
     b.bind(op.outputs[0], made, shape)
 
 
@@ -603,7 +611,7 @@ def matrix_diagonal(b, op):
     lines = (dims[0], 1, shape[-1]) if tall else (dims[0], shape[-1], 1)
     spread = broadcast(b, b.view(small, lines), lines, dims)
     if op.name == "MATRIX_DIAG":
-        rest = b.filled(small.type, dims, small.zero if small.type in BYTES else 0, small.scale, small.zero)
+        rest = b.filled(small.type, dims, 0, small.scale, small.zero)  # stored zeros, also of quantised types
     else:
         rest = b.view(b.raw(op.inputs[0], op.outputs[0]), dims)
     mask = b.of_array(numpy.broadcast_to(numpy.eye(*out[-2:], dtype=bool), dims), BOOL)

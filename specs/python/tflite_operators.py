@@ -87,7 +87,7 @@ def conv_2d(b, op):
     c = bias(b, op, 2, filter[0], x, w)
     strides = [op.options.stride_w, op.options.stride_h]
     extra = dilated(op.options.dilation_w_factor, op.options.dilation_h_factor)
-    dims, out = conv_output(b, op, shape, filter, filter[0]), b.like(op.outputs[0])
+    dims, out = conv_output(b, op, shape, filter, filter[0]), b.like_output(x, op.outputs[0])
     if groups == 1:
         made = b.op("CONV_2D", [x, w, c, padding(op), *strides, activation(op), *extra], dims, **out)
     elif not extra:
@@ -120,7 +120,7 @@ def depthwise_conv_2d(b, op):
     made = b.op("DEPTHWISE_CONV_2D",
                 [x, w, bias(b, op, 2, filter[3], x, w), padding(op), op.options.stride_w, op.options.stride_h, multiplier,
                  activation(op), *dilated(op.options.dilation_w_factor, op.options.dilation_h_factor)],
-                conv_output(b, op, shape, filter, filter[3]), **b.like(op.outputs[0]))
+                conv_output(b, op, shape, filter, filter[3]), **b.like_output(x, op.outputs[0]))
     finish(b, op, made)
 
 
@@ -135,7 +135,7 @@ def transpose_conv_2d(b, op):
     c = bias(b, op, 3, filter[0], x, w)
     made = b.op("TRANSPOSE_CONV_2D", [x, w, c, size, padding(op), positive("a stride", op.options.stride_w),
                                       positive("a stride", op.options.stride_h), activation(op), False],
-                size, **b.like(op.outputs[0]))
+                size, **b.like_output(x, op.outputs[0]))
     finish(b, op, made)
 
 
@@ -195,7 +195,7 @@ def fully_connected(b, op):
     if op.options.keep_num_dims and shape[-1] != depth:
         raise SpecError(f"weights {[units, depth]} for an input of shape {list(shape)}, whose dimensions are kept")
     out_shape = (*shape[:-1], units) if op.options.keep_num_dims else (rows, units)
-    w, out = weights(b, x, op.inputs[1], 0), b.like(op.outputs[0])
+    w, out = weights(b, x, op.inputs[1], 0), b.like_output(x, op.outputs[0])
     c = bias(b, op, 2, units, x, w)
     if w.type == PER_CHANNEL:
         if w.channel["dim"] != 0 or w.data is None:
@@ -226,8 +226,8 @@ def batch_matmul(b, op):
             if len(batches) > 2 or shape[:-2] != batches else ref for ref, shape in zip(refs, shapes)]
     out = (*batches, ends[0][0], ends[1][1])
     dims = (*refs[0].dims[:-2], *out[-2:])
-    changes = b.like(op.outputs[0]) if refs[0].type == S8 else {}
-    b.bind(op.outputs[0], b.op("BATCH_MATMUL", [*refs, *map(bool, adjoint)], dims, **changes), out)
+    made = b.op("BATCH_MATMUL", [*refs, *map(bool, adjoint)], dims, **b.like_output(refs[0], op.outputs[0]))
+    b.bind(op.outputs[0], made, out)
 
 
 def fixed(b, op, name, x, arguments, dims):

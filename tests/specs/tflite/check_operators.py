@@ -1,9 +1,9 @@
 """Single-operator .tflite models on the reference, compared with TensorFlow Lite's own outputs.
 
-    check_operators.py HALCYON GENERATED_DIR OPERATORS [NAME...]
+    check_operators.py HALCYON OPERATORS [NAME...]
 
 OPERATORS (operators.jsonl.xz) has the models with inputs and outputs (README.md). Each is imported, by the modules of
-specs/python and the tables in GENERATED_DIR, and run on the reference, whose bound must contain every element. NAMEs
+specs/python, and run on the reference, whose bound must contain every element. NAMEs
 are beginnings of the names of cases.
 """
 
@@ -57,8 +57,8 @@ def with_values(tflite, case):
     return record
 
 
-def main(halcyon, generated, operators, *names):
-    tflite = import_package(generated)
+def main(halcyon, operators, *names):
+    tflite = import_package()
     failed, cases = [], []
     with lzma.open(operators, "rt") as file:
         for line in file:
@@ -84,4 +84,4 @@ def main(halcyon, generated, operators, *names):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:3], sys.argv[3], *sys.argv[4:]))
+    sys.exit(main(*sys.argv[1:]))

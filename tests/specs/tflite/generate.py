@@ -22,7 +22,10 @@ def text(data):
 def line(name, case, tflite):
     model = case.encode()
     inputs = [case.values[i] for i in case.inputs]
-    outputs = tflite.run(case.oracle.encode() if case.oracle else model, inputs)
+    run = case.oracle.encode() if case.oracle else model
+    outputs, again = tflite.run(run, inputs), tflite.run(run, inputs)
+    if any(a.tobytes() != b.tobytes() for a, b in zip(outputs, again)):
+        raise runtime.Refused("its outputs differ from run to run")
     return json.dumps({"name": name, "model": text(model), "inputs": [text(array.tobytes()) for array in inputs],
                        "outputs": [{"type": array.dtype.str, "shape": array.shape, "bytes": text(array.tobytes())}
                                    for array in outputs]})
