@@ -2,7 +2,7 @@
 
     check_operators.py HALCYON OPERATORS [NAME...]
 
-OPERATORS (operators.jsonl.xz) has the models with inputs and outputs (README.md). Each is imported, by the modules of
+OPERATORS (operators.xz) has the models with inputs and outputs (README.md). Each is imported, by the modules of
 specs/python, and run on the reference, whose bound must contain every element. NAMEs
 are beginnings of the names of cases.
 """

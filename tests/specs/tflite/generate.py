@@ -1,6 +1,6 @@
 """Runs every model of cases.py in TensorFlow Lite and keeps models, inputs and outputs: generate.py LIBRARY OUT
 
-OUT, a .jsonl.xz file, has one line for each case: {"name", "model": base64, "inputs": [base64], "outputs": [{"type",
+OUT, compressed JSON, has one line for each case: {"name", "model": base64, "inputs": [base64], "outputs": [{"type",
 "shape", "bytes": base64}]}. Models that the runtime refuses are listed, and left out. A case with an `oracle` takes the
 outputs of that model, which says the same in a way that the runtime reads.
 """
