@@ -4,7 +4,7 @@ import math
 from typing import Callable, NamedTuple
 
 from halcyon.operands import SpecError, Unsupported
-from halcyon.tflite_model import F32, I32, physical
+from halcyon.tflite_model import BYTES, F32, I32, REAL, REAL_INT, physical
 
 TANH = 4  # the number of the fused activation that NNAPI does not have
 
@@ -98,8 +98,7 @@ def broadcast(b, ref, shape, to):
         raise SpecError(f"shape {list(shape)} does not broadcast to {list(to)}")
     if ref.data is not None:
         import numpy
-        if math.prod(to) > 1 << 26:
-            raise SpecError(f"a constant broadcast to {list(to)}")
+        b.limit(to)
         return b.of_array(numpy.broadcast_to(ref.array().reshape(shape), to).reshape(physical(to)), ref.type, ref.scale,
                           ref.zero)
     if len(to) <= 4:
@@ -114,7 +113,6 @@ def broadcast(b, ref, shape, to):
 
 def tile(b, ref, multiples):
     """`ref` repeated; a multiple for each dimension of the operand."""
-    from halcyon.tflite_model import REAL_INT
     multiples = list(multiples) or [1]
     if all(count == 1 for count in multiples):
         return ref
@@ -154,7 +152,6 @@ def binary(b, code, x, x_shape, y, y_shape, extra=(), **out):
 
 def slice_axis(b, ref, shape, axis, start, count):
     """The elements start..start + count - 1 along an axis."""
-    from halcyon.tflite_model import REAL_INT
     out = (*shape[:axis], count, *shape[axis + 1:])
     if len(shape) > 4:
         rows = as_rows(b, ref, shape, axis)
@@ -164,7 +161,6 @@ def slice_axis(b, ref, shape, axis, start, count):
 
 
 def transpose(b, ref, shape, perm):
-    from halcyon.tflite_model import REAL
     out = tuple(shape[axis] for axis in perm)
     if ref.data is not None and ref.channel is None:
         array = ref.array().reshape(shape).transpose(perm)
@@ -196,7 +192,6 @@ def transpose(b, ref, shape, perm):
 
 def concatenate(b, refs, shapes, axis, **out):
     """(Tensors joined along an axis, the shape of the result)."""
-    from halcyon.tflite_model import REAL
     pairs = [(ref, shape) for ref, shape in zip(refs, shapes) if 0 not in shape]
     if not pairs:
         raise Unsupported("only empty tensors")
@@ -215,7 +210,6 @@ def concatenate(b, refs, shapes, axis, **out):
 
 def gather(b, ref, shape, axis, indices, index_shape):
     """Elements of `ref` along an axis, by an operand of indexes."""
-    from halcyon.tflite_model import REAL_INT
     out = (*shape[:axis], *index_shape, *shape[axis + 1:])
     dims = (*shape[:axis], *(index_shape or (1,)), *shape[axis + 1:])
     if len(shape) > 4 or len(dims) > 4 or len(index_shape) > 4:
@@ -227,7 +221,6 @@ def gather(b, ref, shape, axis, indices, index_shape):
 
 def pad(b, ref, paddings, value=None):
     """`ref` with (before, after) for each of its dimensions, around it zeros or `value`, a stored number."""
-    from halcyon.tflite_model import BYTES, REAL
     dims = tuple(before + n + after for n, (before, after) in zip(ref.dims, paddings))
     table = b.ints([n for pair in paddings for n in pair], (len(paddings), 2))
     if value is None:

@@ -2,7 +2,7 @@
 
 import struct
 
-from halcyon.operands import SpecError, Unsupported
+from halcyon.operands import SpecError
 from halcyon.tflite_common import CONVERTERS, Converter, concatenate, require_rank
 from halcyon.tflite_model import F32, I32
 
@@ -70,7 +70,7 @@ def detection_postprocess(b, op):
         raise SpecError(f"boxes {[batches, count, size]}, scores {list(shape)}, anchors {list(b.shape(op.inputs[2]))} and "
                         f"{classes} classes")
     if classes == shape[2]:  # NNAPI's first class is the background
-        zeros = b.floats([0.0] * batches * count, (batches, count, 1))
+        zeros = b.filled(F32, (batches, count, 1), 0)
         scores, _ = concatenate(b, [zeros, scores], [zeros.dims, shape], 2)
     most, per_detection = option("max_detections"), option("max_classes_per_detection")
     scales = [float(option(name)) for name in ("y_scale", "x_scale", "h_scale", "w_scale")]

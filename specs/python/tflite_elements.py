@@ -4,9 +4,9 @@ import math
 import struct
 
 from halcyon.operands import SpecError, Unsupported
-from halcyon.tflite_common import (MANY, activation, as_rows, binary, broadcast, broadcast_shape, finish, imports, normal_axis,
-                                   slice_axis, transpose)
-from halcyon.tflite_model import BOOL, BYTES, F16, F32, FLOATS, I32, REAL, REAL_INT, S8, U8, physical
+from halcyon.tflite_common import (MANY, activation, as_rows, binary, broadcast, broadcast_shape, concatenate, finish,
+                                   imports, normal_axis, slice_axis, transpose)
+from halcyon.tflite_model import BOOL, BYTES, F16, F32, FLOATS, I32, S8, U8, physical
 
 WITH_REALS = "; quantised: through floats"
 
@@ -453,7 +453,6 @@ def halved(b, code, x, shape, axes, extra=()):
 
 
 def joined(b, parts):
-    from halcyon.tflite_common import concatenate
     return concatenate(b, parts, [part.dims for part in parts], 1)[0]
 
 
@@ -564,9 +563,14 @@ def rfft(b, op):
     b.shapes[op.outputs[0]] = (*shape[:-2], 1, n // 2 + 1)
 
 
+def complex_parts(b, index):
+    """The real and imaginary operands of a tensor, or None."""
+    return b.derived.get(("complex", index))
+
+
 @imports("REAL IMAG COMPLEX_ABS", 1, "of RFFT2D: its parts; the root of the sum of their squares")
 def complex_part(b, op):
-    parts = b.derived.get(("complex", op.inputs[0]))
+    parts = complex_parts(b, op.inputs[0])
     if parts is None:
         b.refuse_type(op.inputs[0])
     if op.name == "COMPLEX_ABS":

@@ -10,6 +10,7 @@ from halcyon.operands import SpecError
 from halcyon.tflite_model import DTYPES
 
 LARGEST = 1 << 26  # elements of a constant that is computed
+MOST_PAIRS = 1 << 31  # product of the sizes of its inputs, which bounds what broadcasting or lookups make of them
 
 
 def limited(shape):
@@ -239,7 +240,7 @@ def fold(b, op):
         if not op.inputs or not op.outputs or not foldable(b, op):
             return False
         values = [b.known(i) if i >= 0 else None for i in op.inputs]
-        if any(value is None for value in values):
+        if any(value is None for value in values) or math.prod(max(value.size, 1) for value in values) > MOST_PAIRS:
             return False
         import numpy
         try:

@@ -30,6 +30,7 @@ DTYPES = {"FLOAT32": "<f4", "FLOAT16": "<f2", "INT32": "<i4", "INT64": "<i8", "B
 OPERAND_DTYPES = {F32: "<f4", F16: "<f2", I32: "<i4", BOOL: "?", U8: "u1", S8: "i1", "TENSOR_QUANT8_SYMM": "i1",
                   "TENSOR_QUANT8_SYMM_PER_CHANNEL": "i1", "TENSOR_QUANT16_SYMM": "<i2"}
 MOST_OPERATIONS = 1 << 17  # of one model
+MOST_ELEMENTS = 1 << 26  # of a constant that is made here, not in the file
 
 
 def physical(shape):
@@ -114,6 +115,10 @@ class Model:
         return self.constant("BOOL", (), bytes([bool(value)]))
 
     def ints(self, values, dims=None):
+        if isinstance(values, range):
+            import numpy
+            self.limit([len(values)])
+            return self.of_array(numpy.arange(values.start, values.stop, values.step).reshape(dims or -1), I32)
         values = list(values)
         return self.constant(I32, dims or [len(values)], struct.pack(f"<{len(values)}i", *values))
 
@@ -451,7 +456,13 @@ class Model:
     def filled(self, type, dims, value, scale=0.0, zero=0):
         """A constant of equal elements; the value of a quantised one is the stored one."""
         import numpy
+        self.limit(dims)
         return self.of_array(numpy.full(dims, value, OPERAND_DTYPES[type]), type, scale, zero)
+
+    @staticmethod
+    def limit(dims):
+        if math.prod(dims) > MOST_ELEMENTS:
+            raise Unsupported(f"needs a constant of shape {list(dims)}: at most {MOST_ELEMENTS} elements")
 
     def copy(self, ref):
         if ref.type == BOOL:
@@ -507,7 +518,7 @@ def densified(b, tensor):
     order, blocks = list(sparsity.traversal_order), list(sparsity.block_map)
     count = rank + len(blocks)
     if sorted(order) != list(range(count)) or len(sparsity.dim_metadata) != count or \
-            any(not 0 <= dim < rank for dim in blocks) or tensor.count > 1 << 28:
+            any(not 0 <= dim < rank for dim in blocks) or tensor.count > MOST_ELEMENTS:
         raise SpecError(f"{b.label(tensor.index)}: its sparsity does not fit its shape {list(tensor.shape)}")
     values = numpy.frombuffer(tensor.data, DTYPES[tensor.type])
     # The position of each stored value in the dimensions traversed so far, one column per dimension.

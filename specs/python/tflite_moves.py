@@ -3,9 +3,10 @@
 import math
 
 from halcyon.operands import SpecError, Unsupported
-from halcyon.tflite_common import (MANY, activated, as_rows, binary, broadcast, concatenate, finish, gather, imports,
-                                   normal_axis, pad, positive, require_rank, slice_axis, tile, transpose)
-from halcyon.tflite_model import BOOL, BYTES, F32, I32, REAL, REAL_INT, U8, physical
+from halcyon.tflite_common import (MANY, activated, as_rows, broadcast, concatenate, finish, gather, imports, normal_axis,
+                                   pad, positive, require_rank, slice_axis, tile, transpose)
+from halcyon.tflite_elements import complex_parts
+from halcyon.tflite_model import BOOL, BYTES, F32, I32, REAL, REAL_INT, physical
 
 INT32_RANGE = -2**31, 2**31 - 1
 
@@ -28,31 +29,48 @@ def resolved(shape, count):
     return made
 
 
-@imports("RESHAPE", (1, 2))
-def reshape(b, op):
-    x, count = b.raw(op.inputs[0], op.outputs[0]), math.prod(b.shape(op.inputs[0]))
+def complex_view(b, op, shape):
+    """Whether the input is complex; then its parts become those of the output, with another shape."""
+    parts = complex_parts(b, op.inputs[0])
+    if parts is not None:
+        b.derived[("complex", op.outputs[0])], b.shapes[op.outputs[0]] = parts, tuple(shape)
+    return parts is not None
+
+
+def new_shape(b, op):
+    count = math.prod(b.shape(op.inputs[0]))
     given = op.inputs[1] if len(op.inputs) > 1 else -1
     if given >= 0 and b.known(given) is not None:
-        shape = resolved(b.numbers(given, "the new shape"), count)
-    elif given >= 0:
+        return resolved(b.numbers(given, "the new shape"), count)
+    if given >= 0:
         shape = b.tensors[op.outputs[0]].shape
         if math.prod(shape) != count:
             raise Unsupported(f"a new shape, {b.label(given)}, that depends on the model's inputs")
-    else:
-        shape = tuple(op.options.new_shape) or b.tensors[op.outputs[0]].shape
-        shape = resolved(list(shape) if shape != (0,) else [], count)
+        return shape
+    shape = tuple(op.options.new_shape) or b.tensors[op.outputs[0]].shape
+    return resolved(list(shape) if shape != (0,) else [], count)
+
+
+@imports("RESHAPE", (1, 2))
+def reshape(b, op):
+    shape = new_shape(b, op)
+    if complex_view(b, op, shape):
+        return
+    x, dims = b.raw(op.inputs[0], op.outputs[0]), physical(shape)
     b.require_elements(op.outputs[0], shape)
-    dims = physical(shape)
     b.bind(op.outputs[0], b.carried([x], REAL_INT, lambda refs: b.op("RESHAPE", [refs[0], dims], dims)), shape)
 
 
 @imports("SQUEEZE", 1, "`SQUEEZE`, or `RESHAPE`")
 def squeeze(b, op):
-    shape, x = b.shape(op.inputs[0]), b.raw(op.inputs[0], op.outputs[0])
+    shape = b.shape(op.inputs[0])
     axes = [normal_axis(axis, len(shape)) for axis in op.options.squeeze_dims]
     if any(shape[axis] != 1 for axis in axes):
         raise SpecError(f"dimensions {axes} of {list(shape)} are not all 1")
     out = tuple(dim for i, dim in enumerate(shape) if (i not in axes if axes else dim != 1))
+    if complex_view(b, op, out):
+        return
+    x = b.raw(op.inputs[0], op.outputs[0])
     if x.type in REAL and 1 <= len(shape) <= 4 and out:
         made = b.op("SQUEEZE", [x, b.ints(op.options.squeeze_dims) if axes else b.omitted(I32)], out)
     else:
@@ -62,10 +80,12 @@ def squeeze(b, op):
 
 @imports("EXPAND_DIMS", 2, "`EXPAND_DIMS`, or `RESHAPE`")
 def expand_dims(b, op):
-    shape, x = b.shape(op.inputs[0]), b.raw(op.inputs[0], op.outputs[0])
-    axis = b.number(op.inputs[1])
+    shape, axis = b.shape(op.inputs[0]), b.number(op.inputs[1])
     at = normal_axis(axis, len(shape) + 1)
     out = (*shape[:at], 1, *shape[at:])
+    if complex_view(b, op, out):
+        return
+    x = b.raw(op.inputs[0], op.outputs[0])
     if x.type in REAL_INT and 1 <= len(shape) <= 3:
         made = b.op("EXPAND_DIMS", [x, axis], out)
     else:
@@ -208,7 +228,7 @@ def unpack(b, op):
 
 
 @imports("SLICE", 3)
-def slice(b, op):
+def slice_at(b, op):
     shape, x = b.shape(op.inputs[0]), b.raw(op.inputs[0], op.outputs[0])
     size = b.numbers(op.inputs[2], "the size")
     if b.known(op.inputs[1]) is None:
@@ -279,8 +299,7 @@ def slice_plan(op, shape, begin, end, strides):
 
 
 def python_range(begin, end, stride, dim, no_begin, no_end):
-    import builtins
-    return range(*builtins.slice(None if no_begin else begin, None if no_end else end, stride).indices(dim))
+    return range(*slice(None if no_begin else begin, None if no_end else end, stride).indices(dim))
 
 
 @imports("STRIDED_SLICE", 4, "`STRIDED_SLICE`; ellipsis, new axes and other ranks: `RESHAPE` after it")
@@ -550,7 +569,7 @@ def scatter_nd(b, op):
         made = b.op("BATCH_MATMUL", [hot, source, False, False], (rows, width))
     else:
         turned = transpose(b, source, source.dims, (1, 0))
-        made = b.op("FULLY_CONNECTED", [hot, turned, b.floats([0.0] * width), 0], (rows, width))
+        made = b.op("FULLY_CONNECTED", [hot, turned, b.filled(F32, [width], 0), 0], (rows, width))
     if updates.type in BYTES:
         made = b.reinterpreted(b.converted(made, updates.type, 1.0, 0), *b.type_of(op.outputs[0])[1:])
     b.bind(op.outputs[0], made, shape)
@@ -607,6 +626,7 @@ def matrix_diagonal(b, op):
     if len(out) < 2 or shape != (*out[:-2], min(out[-2:])):
         raise SpecError(f"a diagonal of shape {list(shape)} for matrices of shape {list(out)}")
     dims = (math.prod(out[:-2]), *out[-2:])
+    b.limit(dims)
     tall = out[-2] >= out[-1]
     lines = (dims[0], 1, shape[-1]) if tall else (dims[0], shape[-1], 1)
     spread = broadcast(b, b.view(small, lines), lines, dims)

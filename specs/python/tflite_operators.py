@@ -3,8 +3,8 @@
 import math
 
 from halcyon.operands import SpecError, Unsupported
-from halcyon.tflite_common import (CONVERTERS, MANY, activated, activation, as_rows, binary, concatenate, finish, imports,
-                                   normal_axis, pad, positive, require_rank, slice_axis, transpose)
+from halcyon.tflite_common import (MANY, activated, activation, broadcast, broadcast_shape, concatenate, finish, imports,
+                                   pad, positive, require_rank, slice_axis, transpose)
 from halcyon.tflite_model import BOOL, BYTES, F32, I32, S8, U8, physical
 
 PADDINGS = {0: 1, 1: 2}  # SAME and VALID: number in the file, in NNAPI
@@ -55,10 +55,10 @@ def bias(b, op, i, count, x, w):
     """Input i, or zeros if it is omitted."""
     index = op.inputs[i] if len(op.inputs) > i else -1
     if x.type == F32:
-        return b.real(index) if index >= 0 else b.floats([0.0] * count)
+        return b.real(index) if index >= 0 else b.filled(F32, [count], 0)
     scale = 0.0 if w.type == PER_CHANNEL else x.scale * w.scale
     if index < 0:
-        return b.constant(I32, [count], bytes(4 * count), scale)
+        return b.filled(I32, [count], 0, scale)
     if not b.is_int(index) or b.known(index) is None:
         raise Unsupported(f"the bias, {b.label(index)}, is not a constant INT32")
     return b.constant(I32, physical(b.shape(index)), b.stored(index), scale, name=b.tensors[index].name)
@@ -162,7 +162,7 @@ def conv_3d(b, op):
         part = b.op("STRIDED_SLICE", [x, [0, first, 0], [0, end, 0], [1, o.stride_d, 1], 5, 5, 0],
                     (batches, out, x.dims[2]))
         kernel = b.view(slice_axis(b, rows, rows.dims, 0, tap, 1), (filters, *filter[1:3], channels))
-        biases = bias(b, op, 2, filters, x, w) if tap == 0 else b.floats([0.0] * filters)
+        biases = bias(b, op, 2, filters, x, w) if tap == 0 else b.filled(F32, [filters], 0)
         part = b.op("CONV_2D", [b.view(part, (batches * out, height, width, channels)), kernel, biases, padding(op),
                                 o.stride_w, o.stride_h, 0, *dilated(o.dilation_w_factor, o.dilation_h_factor)], dims)
         total = part if total is None else b.op("ADD", [total, part, 0], dims)
@@ -220,7 +220,6 @@ def batch_matmul(b, op):
     ends = [shape[-2:][::-1] if adj else shape[-2:] for shape, adj in zip(shapes, adjoint)]
     if ends[0][1] != ends[1][0]:
         raise SpecError(f"matrices of {list(ends[0])} and {list(ends[1])}")
-    from halcyon.tflite_common import broadcast, broadcast_shape
     batches = broadcast_shape(shapes[0][:-2], shapes[1][:-2])
     refs = [b.view(broadcast(b, ref, shape, (*batches, *shape[-2:])), physical((math.prod(batches), *shape[-2:])))
             if len(batches) > 2 or shape[:-2] != batches else ref for ref, shape in zip(refs, shapes)]

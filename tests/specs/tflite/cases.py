@@ -737,6 +737,14 @@ for n in (8, 16):
             c.op(part, [spectrum], [c.y("FLOAT32")])
 
 
+@case("RFFT2D/FLOAT32/squeezed")
+def _(c):
+    spectrum, flat = c.tensor((2, 1, 5), "COMPLEX64"), c.tensor((2, 5), "COMPLEX64")
+    c.op("RFFT2D", [c.x((2, 1, 8)), c.ints([1, 8])], [spectrum])
+    c.op("SQUEEZE", [spectrum], [flat], squeeze_dims=[1])
+    c.op("COMPLEX_ABS", [flat], [c.y("FLOAT32")])
+
+
 def nested(c, main, *bodies):
     """Ends the main graph, then adds subgraphs: functions of the case that return (inputs, outputs)."""
     main()

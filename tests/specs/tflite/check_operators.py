@@ -8,7 +8,6 @@ are beginnings of the names of cases.
 """
 
 import base64
-import collections
 import json
 import lzma
 import pathlib
