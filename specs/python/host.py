@@ -157,7 +157,7 @@ def preload(kind, path, file):
     try:
         if kind == "tflite":
             importlib.import_module("halcyon.tflite")
-        if kind == "modpy" and b"numpy" in os.pread(file, PRELOAD_SCAN, 0):
+        if kind == "tflite" or kind == "modpy" and b"numpy" in os.pread(file, PRELOAD_SCAN, 0):
             importlib.import_module("numpy")
     except Exception:
         pass
