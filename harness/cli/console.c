@@ -178,7 +178,7 @@ static void print_titled(const char *title, const char *text, int most)
 void console_verdict(struct console *c, const char *name, const char *target,
                      const struct check_result *r, const struct verdict_texts *texts)
 {
-    enum { MOST_PRINTED = 10, MOST_BACKTRACE = 40 };
+    enum { MOST_PRINTED = 10, MOST_BACKTRACE = 40, MOST_FAILURES = 1000 };
     bool conforming = verdict_conforming(r->verdict);
     c->failures += !conforming;
     c->losses += r->lost;
@@ -186,9 +186,16 @@ void console_verdict(struct console *c, const char *name, const char *target,
         verdict_json(name, target, r, texts);
         return;
     }
-    if (c->verbosity < 0 || (conforming && c->verbosity < 1))
+    if (c->verbosity < 0 || (c->verbosity < 1 && (conforming || c->failures > MOST_FAILURES + 1)))
         return;
     console_clear(c);
+    if (c->verbosity < 1 && c->failures > MOST_FAILURES) {
+        printf("... more than the limit of %d verdicts that do not conform; -v prints the others, "
+               "too, "
+               "the results database and --json have them\n",
+               MOST_FAILURES);
+        return;
+    }
     printf("%-11s ", verdict_name[r->verdict]);
     text_put(stdout, TEXT_TERMINAL, name, 0);
     fputs("  ", stdout);

@@ -178,6 +178,10 @@ def check_limits(here):
     for name, message in limits.items():
         code, out, err = run("run", name + ".jsonl.xz", "-d", "null", inside=here)
         check(f"limit of {name}", (code, out, message in err), (2, b"", True))
+    write(os.path.join(here, "failures.jsonl"), *[record(str(i), 9) for i in range(1010)])
+    code, out, err = run("run", "failures.jsonl", "-d", "golden", inside=here)
+    check("1,010 failures", (code, err, out.count(b"\nfail ") + out.startswith(b"fail "), b"limit of 1000" in out,
+                             b"1010 not conforming" in out), (1, b"", 1000, True, True))
     with open(os.path.join(here, "constants.mod.py"), "w") as file:
         file.write('x = prev = Input("x", "TENSOR_FLOAT32", "{1}")\nm = Model()\n'
                    'for i in range(20000):\n'
