@@ -27,6 +27,10 @@ uint64_t fuzz_hostile(struct rng *r)
     return k < COUNT(number) ? number[k] : rng_below(r, 64);
 }
 
+const struct hal_prepare_config fuzz_prepare_config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                                        .priority = HAL_PRIORITY_MEDIUM,
+                                                        .deadline = HAL_NO_DEADLINE };
+
 struct hal_driver *fuzz_open_driver(const char *profile, extension_set extensions)
 {
     struct hal_driver *d = NULL;
@@ -174,15 +178,13 @@ void fuzz_prepared_check(const struct fuzz_prepared *p, enum hal_status launched
 }
 
 static struct fuzz_prepared prepare(struct hal_driver *d, enum hal_version version,
-                                    const struct hal_model *h)
+                                    const struct hal_model *h,
+                                    const struct hal_prepare_config *config)
 {
-    const struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
-                                               .priority = HAL_PRIORITY_MEDIUM,
-                                               .deadline = HAL_NO_DEADLINE };
     struct fuzz_prepared p;
 
     fuzz_prepared_init(&p);
-    enum hal_status launched = d->prepare_model(d, version, h, &config, &p.base);
+    enum hal_status launched = d->prepare_model(d, version, h, config, &p.base);
     fuzz_prepared_check(&p, launched);
     return p;
 }
@@ -194,10 +196,10 @@ static void draw_arguments(struct rng *r, const struct hal_subgraph *g, const ui
     uint64_t at = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        const struct hal_operand *o = &g->operands[list[i]];
-        const struct dtype_info *info = dtype_find(o->type);
+        const struct hal_operand *o = list[i] < g->n_operands ? &g->operands[list[i]] : NULL;
+        const struct dtype_info *info = o ? dtype_find(o->type) : NULL;
         uint64_t length = info ? info->codec->size : 1;
-        for (uint32_t d = 0; d < o->n_dims; d++)
+        for (uint32_t d = 0; o && d < o->n_dims; d++)
             length *= o->dims[d] ? o->dims[d] : 1;
         to[i] = (struct hal_argument){ .location = { pool, at, length, 0 } };
         at += length;
@@ -208,37 +210,50 @@ static void draw_arguments(struct rng *r, const struct hal_subgraph *g, const ui
     }
 }
 
-static void execute(struct rng *r, struct arena *a, const struct hal_subgraph *g,
-                    enum hal_version version, struct hal_prepared_model *p)
+const struct hal_request *fuzz_draw_request(struct rng *r, struct arena *a,
+                                            const struct hal_model *h)
 {
-    struct hal_argument in[MAX_IO], out[MAX_IO];
-    struct hal_output_shape shapes[MAX_IO];
-    struct hal_result result = { .shapes = shapes, .capacity = MAX_IO };
-    const struct hal_execution_config config = { .deadline = HAL_NO_DEADLINE,
-                                                 .loop_timeout =
-                                                     version < HAL_1_3 ? HAL_NO_TIME : 1000000 };
+    const struct hal_subgraph *g = &h->main;
+    struct hal_request *q = arena_alloc(a, 1, sizeof *q);
+    struct hal_argument *in = arena_alloc(a, g->n_inputs, sizeof *in);
+    struct hal_argument *out = arena_alloc(a, g->n_outputs, sizeof *out);
+    struct hal_request_pool *pools = arena_alloc(a, 2, sizeof *pools);
     uint8_t *memory = arena_alloc(a, 2, ROOM);
 
-    if (!memory || g->n_inputs > MAX_IO || g->n_outputs > MAX_IO)
-        return;
-    const struct hal_request_pool pools[] = {
-        { false, 0, { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ, memory, -1, 0, ROOM } },
-        { false,
-          0,
-          { HAL_MEMORY_ADDRESS, HAL_MEMORY_READ | HAL_MEMORY_WRITE, memory + ROOM, -1, 0, ROOM } },
-    };
+    fuzz_must(q && in && out && pools && memory);
+    for (uint32_t i = 0; i < 2; i++)
+        pools[i].memory = (struct hal_memory){ HAL_MEMORY_ADDRESS,
+                                               HAL_MEMORY_READ | (i ? HAL_MEMORY_WRITE : 0),
+                                               memory + i * ROOM,
+                                               -1,
+                                               0,
+                                               ROOM };
     draw_arguments(r, g, g->inputs, g->n_inputs, 0, in);
     draw_arguments(r, g, g->outputs, g->n_outputs, 1, out);
-    struct hal_request q = { g->n_inputs, g->n_outputs, 2, in, out, pools };
-    enum hal_status status = p->methods->execute_synchronously(p, version, &q, &config, &result);
+    *q = (struct hal_request){ g->n_inputs, g->n_outputs, 2, in, out, pools };
+    return q;
+}
+
+static void execute(enum hal_version version, struct hal_prepared_model *p,
+                    const struct hal_request *q, bool measure)
+{
+    struct hal_output_shape shapes[MAX_IO];
+    struct hal_result result = { .shapes = shapes, .capacity = MAX_IO };
+    const struct hal_execution_config config = { .measure = measure && version >= HAL_1_2,
+                                                 .deadline = HAL_NO_DEADLINE,
+                                                 .loop_timeout =
+                                                     version < HAL_1_3 ? HAL_NO_TIME : 1000000 };
+
+    enum hal_status status = p->methods->execute_synchronously(p, version, q, &config, &result);
     fuzz_must(hal_status_complies(status, version));
     fuzz_must(status == HAL_NONE || status == HAL_OUTPUT_INSUFFICIENT_SIZE
-                  ? result.n_shapes == g->n_outputs
+                  ? result.n_shapes == q->n_outputs
                   : result.n_shapes == 0);
 }
 
-void fuzz_converse(struct rng *r, struct arena *a, struct hal_driver *d, enum hal_version version,
-                   const struct hal_model *h)
+void fuzz_converse(struct arena *a, struct hal_driver *d, enum hal_version version,
+                   const struct hal_model *h, const struct hal_prepare_config *config,
+                   const struct hal_request *q)
 {
     bool *supported = arena_alloc(a, h->main.n_operations, sizeof(bool));
     uint32_t n = UINT32_MAX;
@@ -247,11 +262,12 @@ void fuzz_converse(struct rng *r, struct arena *a, struct hal_driver *d, enum ha
     enum hal_status status = d->get_supported_operations(d, version, h, supported, &n);
     fuzz_must(hal_status_complies(status, version));
     fuzz_must(n == (status == HAL_NONE ? h->main.n_operations : UINT32_MAX));
-    struct fuzz_prepared p = prepare(d, version, h);
+    struct fuzz_prepared p = prepare(d, version, h, config);
     fuzz_must(status == HAL_NONE || p.status != HAL_NONE);
     if (!p.model)
         return;
-    for (int i = 0; i < 2; i++)
-        execute(r, a, &h->main, version, p.model);
+    if (q && q->n_outputs <= MAX_IO)
+        for (int i = 0; i < 2; i++)
+            execute(version, p.model, q, i);
     p.model->methods->release(p.model);
 }

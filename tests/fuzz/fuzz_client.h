@@ -33,10 +33,18 @@ struct hal_driver *fuzz_open_driver(const char *profile, extension_set extension
  * in this process. */
 void fuzz_damage(struct rng *r, struct arena *a, struct hal_model *h);
 
-/* Queries support, prepares and executes through the entry points of that version.  Aborts unless
- * the driver returns valid statuses and calls back once; sanitizers detect accesses outside the
- * request's memory. */
-void fuzz_converse(struct rng *r, struct arena *a, struct hal_driver *d, enum hal_version version,
-                   const struct hal_model *h);
+/* A request for the model, part of which may be damaged; in the arena. */
+const struct hal_request *fuzz_draw_request(struct rng *r, struct arena *a,
+                                            const struct hal_model *h);
+
+/* Neutral arguments, valid in every version. */
+extern const struct hal_prepare_config fuzz_prepare_config;
+
+/* Queries support, prepares and executes twice through the entry points of that version.  request:
+ * NULL: does not execute.  Aborts unless the driver returns valid statuses and calls back once;
+ * sanitizers detect accesses outside the request's memory. */
+void fuzz_converse(struct arena *a, struct hal_driver *d, enum hal_version version,
+                   const struct hal_model *h, const struct hal_prepare_config *config,
+                   const struct hal_request *request);
 
 #endif

@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     struct hal_model h = m.hal;
     for (uint32_t n = rng_below(&r, MAX_DAMAGE); n > 0; n--)
         damage(&r, a, &h);
-    fuzz_converse(&r, a, d, version, &h);
+    fuzz_converse(a, d, version, &h, &fuzz_prepare_config, fuzz_draw_request(&r, a, &h));
     client_done(&m);
     arena_free(a);
     return 0;

@@ -6,6 +6,7 @@
 
 #include "specs/load_internal.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate/mutate.h"
 
 static int each(const struct example *e, void *user, struct why *w)
 {
@@ -33,4 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (from && load_stream(from, xz, each, NULL, &w) < 0 && !*w.text)
         abort();
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t max, unsigned seed)
+{
+    return mutate_json(bytes, length, max, seed);
 }

@@ -1,288 +1,181 @@
-/* Models from bytes.  First byte even: randgraph draws a model from the rest, which must be valid
- * and run. First byte odd: the rest damages a valid model; if validation accepts it, it must run
+/* Validation, execution and conversion of models: the operands, operations and lists are those of a
+ * message (case.proto), taken over without any check.  If validation accepts the model, it must run
  * within its limits or fail with a reason. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "randgraph/randgraph.h"
+#include "golden/golden.h"
+#include "sim/hal/hal_convert.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/fuzz_case.h"
+#include "tests/fuzz/fuzz_reference.h"
 
-enum { MAX_DAMAGE = 24, MAX_INPUT = 1 << 16, MAX_LIST = 8 };
+enum { ARENA = 1 << 24, MAX_ELEMENTS = 1 << 13, MAX_ARGUMENT = 1 << 12 };
 
-static const struct exec_options limits = {
-    .bounds = true,
-    .loop_timeout = 1,
-    .max_iterations = 50,
-    .max_operations = 2000,
-    .memory_limit = 1 << 23,
-};
+/* ---- the model; a count whose list is missing is left as it is */
 
-/* A boundary value, a number below 64, or any number. */
-static uint32_t hostile(struct rng *r)
+/* `length` bytes of the model's values; NULL: there are not as many. */
+static void *values_at(const Wire__Model *m, uint64_t offset, uint64_t length)
 {
-    static const uint32_t number[] = { 0,          1,       2,          3,          4,
-                                       255,        65535,   65536,      0x7fffffff, 0x80000000,
-                                       0xffffffff, 1 << 20, 0x10000001, 100 };
-    uint32_t k = rng_below(r, 32);
+    const ProtobufCBinaryData *v = &m->operand_values;
 
-    if (k < COUNT(number))
-        return number[k];
-    return k < 28 ? rng_below(r, 64) : (uint32_t) rng_next(r);
+    return v->len && offset <= v->len && length <= v->len - offset ? v->data + offset : NULL;
 }
 
-static float hostile_scale(struct rng *r)
+static void take_constant(const Wire__Model *m, const Wire__Location *l, struct operand *o)
 {
-    static const float scale[] = { 0, -1, 1, NAN, INFINITY, -INFINITY, 1e-45f, 3e38f, 0.5f, -0.0f };
+    uint64_t base = 0;
 
-    return scale[rng_below(r, COUNT(scale))];
+    o->length = (size_t) l->length;
+    o->pool = l->pool;
+    if (o->life == LIFE_CONSTANT_REFERENCE)
+        base = l->pool < m->n_pools ? m->pools[l->pool]->offset : UINT64_MAX / 2;
+    o->tensor.data = values_at(m, base + l->offset, l->length);
 }
 
-static void damage_operand(struct rng *r, struct operand *o)
+static void take_operand(const Wire__Model *m, const Wire__Operand *from, struct operand *o)
 {
+    const Wire__Location none = WIRE__LOCATION__INIT, *l = from->location ? from->location : &none;
     struct tensor *t = &o->tensor;
 
-    switch (rng_below(r, 13)) {
-    case 0: t->dtype = (enum dtype) hostile(r); break;
-    case 1: t->dtype = (enum dtype) rng_below(r, DT_COUNT); break;
-    case 2: t->shape.rank = hostile(r); break;
-    case 3: t->shape.dim[rng_below(r, MAX_RANK)] = hostile(r); break;
-    case 4: t->scale = hostile_scale(r); break;
-    case 5: t->zero = (int32_t) hostile(r); break;
-    case 6: o->life = (enum lifetime) rng_below(r, LIFE_COUNT + 2); break;
-    case 7: o->length = o->length ? rng_below(r, (uint32_t) o->length) : 0; break;
-    case 8: t->channel_dim = hostile(r); break;
-    case 9: t->n_channels = t->n_channels ? rng_below(r, t->n_channels) : 0; break;
-    case 10: o->subgraph = hostile(r); break;
-    case 11: o->pool = hostile(r); break;
-    default:
-        if (t->data && o->length)
-            ((uint8_t *) t->data)[rng_below(r, (uint32_t) o->length)] ^= (uint8_t) hostile(r);
+    o->life = (enum lifetime) from->lifetime;
+    o->consumers = from->n_consumers;
+    t->dtype = (enum dtype) from->type;
+    t->shape.rank = (uint32_t) from->n_dims;
+    for (size_t i = 0; i < from->n_dims && i < MAX_RANK; i++)
+        t->shape.dim[i] = from->dims[i];
+    t->scale = from->scale;
+    t->zero = from->zero;
+    t->channel_dim = from->channel_dim;
+    t->n_channels = (uint32_t) from->n_channel_scales;
+    t->channel_scale = from->channel_scales;
+    t->extension = from->extension.data;
+    t->extension_length = from->extension.len;
+    if (o->life == LIFE_SUBGRAPH)
+        o->subgraph = (uint32_t) l->offset + 1;
+    else if (o->life == LIFE_CONSTANT_COPY || o->life == LIFE_CONSTANT_REFERENCE)
+        take_constant(m, l, o);
+}
+
+static struct graph take_graph(const Wire__Model *m, const Wire__Subgraph *from, struct arena *a)
+{
+    struct graph g = { .operand = arena_alloc(a, from->n_operands, sizeof *g.operand),
+                       .operation = arena_alloc(a, from->n_operations, sizeof *g.operation),
+                       .input = from->inputs,
+                       .output = from->outputs,
+                       .n_operands = (uint32_t) from->n_operands,
+                       .n_operations = (uint32_t) from->n_operations,
+                       .n_inputs = (uint32_t) from->n_inputs,
+                       .n_outputs = (uint32_t) from->n_outputs };
+
+    for (uint32_t i = 0; g.operand && i < g.n_operands; i++)
+        take_operand(m, from->operands[i], &g.operand[i]);
+    for (uint32_t i = 0; g.operation && i < g.n_operations; i++) {
+        const Wire__Operation *o = from->operations[i];
+        g.operation[i] = (struct operation){ o->type, (uint32_t) o->n_inputs,
+                                             (uint32_t) o->n_outputs, o->inputs, o->outputs };
     }
+    return g;
 }
 
-/* Replaces the list by one of arbitrary length below MAX_LIST. */
-static void replace_list(struct rng *r, struct arena *a, uint32_t **list, uint32_t *n)
+static struct model take_model(const Wire__Model *from, struct arena *a)
 {
-    uint32_t length = rng_below(r, MAX_LIST), *to = arena_alloc(a, length + 1, sizeof *to);
+    struct model m = { .n_graphs = (uint32_t) from->n_referenced + 1,
+                       .n_pools = (uint32_t) from->n_pools,
+                       .n_extensions = (uint32_t) from->n_prefixes,
+                       .relaxed = from->relaxed };
 
-    for (uint32_t i = 0; to && i < length; i++)
-        to[i] = i < *n && rng_below(r, 2) ? (*list)[i] : hostile(r);
-    if (to) {
-        *list = to;
-        *n = length;
-    }
+    m.graph = arena_alloc(a, m.n_graphs, sizeof *m.graph);
+    m.pool = arena_alloc(a, m.n_pools, sizeof *m.pool);
+    m.extension = arena_alloc(a, m.n_extensions, sizeof *m.extension);
+    for (uint32_t i = 0; m.graph && i < m.n_graphs; i++)
+        m.graph[i] = take_graph(from, i ? from->referenced[i - 1] : from->main, a);
+    for (uint32_t i = 0; m.pool && i < m.n_pools; i++)
+        m.pool[i] = (struct pool){ values_at(from, from->pools[i]->offset, from->pools[i]->size),
+                                   (size_t) from->pools[i]->size };
+    for (uint32_t i = 0; m.extension && i < m.n_extensions; i++)
+        m.extension[i] =
+            (struct extension){ from->prefixes[i]->name, (uint16_t) from->prefixes[i]->prefix };
+    return m;
 }
 
-static void damage_index(struct rng *r, uint32_t *list, uint32_t n)
+/* A list of the main graph or of the model is NULL, with its count unchanged. */
+static void leave_out(struct model *m, uint32_t which)
 {
-    if (n)
-        list[rng_below(r, n)] = hostile(r);
-}
+    struct graph *g = &m->graph[0];
 
-static void damage_operation(struct rng *r, struct arena *a, struct operation *o)
-{
-    switch (rng_below(r, 6)) {
-    case 0: o->code = (int32_t) hostile(r); break;
-    case 1: o->code = op_table[rng_below(r, (uint32_t) op_table_n)]->code; break;
-    case 2: damage_index(r, o->in, o->n_in); break;
-    case 3: damage_index(r, o->out, o->n_out); break;
-    case 4: replace_list(r, a, &o->in, &o->n_in); break;
-    default: replace_list(r, a, &o->out, &o->n_out);
-    }
-}
-
-static void damage_graph(struct rng *r, struct arena *a, struct graph *g)
-{
-    switch (rng_below(r, 6)) {
-    case 0: damage_index(r, g->input, g->n_inputs); break;
-    case 1: damage_index(r, g->output, g->n_outputs); break;
-    case 2: replace_list(r, a, &g->input, &g->n_inputs); break;
-    case 3: replace_list(r, a, &g->output, &g->n_outputs); break;
-    case 4: g->n_operations -= g->n_operations > 0; break;
-    default: g->n_operands -= g->n_operands > 0;
-    }
-}
-
-/* Sets a pointer to NULL with its count unchanged; the last damage, since the others follow
- * pointers. */
-static void clear_pointer(struct rng *r, struct model *m)
-{
-    struct graph *g = &m->graph[rng_below(r, m->n_graphs)];
-
-    switch (rng_below(r, 64)) {
-    case 0: g->operand = NULL; break;
-    case 1: g->operation = NULL; break;
-    case 2: g->input = NULL; break;
-    case 3: g->output = NULL; break;
-    case 4:
-        m->pool = NULL;
-        m->n_pools = hostile(r);
-        break;
-    case 5:
-        m->extension = NULL;
-        m->n_extensions = hostile(r);
-        break;
-    case 6: m->graph = NULL; break;
-    case 7:
+    switch (which) {
+    case 1: g->operand = NULL; break;
+    case 2: g->operation = NULL; break;
+    case 3: g->input = NULL; break;
+    case 4: g->output = NULL; break;
+    case 5: m->pool = NULL; break;
+    case 6: m->extension = NULL; break;
+    case 7: m->graph = NULL; break;
+    case 8:
         if (g->n_operations)
-            g->operation[rng_below(r, g->n_operations)].in = NULL;
+            g->operation[0].in = NULL;
         break;
     default: break;
     }
 }
 
-static void damage(struct rng *r, struct arena *a, struct model *m)
-{
-    struct graph *g = &m->graph[rng_below(r, m->n_graphs)];
-    uint32_t kind = rng_below(r, 16);
+/* ---- what is done with it */
 
-    if (kind < 8 && g->n_operands)
-        damage_operand(r, &g->operand[rng_below(r, g->n_operands)]);
-    else if (kind < 12 && g->n_operations)
-        damage_operation(r, a, &g->operation[rng_below(r, g->n_operations)]);
-    else if (kind < 14)
-        damage_graph(r, a, g);
-    else if (kind == 14)
-        m->relaxed = !m->relaxed;
-    else
-        m->n_graphs -= m->n_graphs > 1;
-}
-
-/* Arguments for the declared inputs; NULL: they are too large. */
-static struct tensor *arguments(struct rng *r, struct arena *a, const struct model *m)
+/* Arguments for the declared inputs, with these bytes; NULL: they are too large. */
+static struct tensor *arguments(const struct model *m, const ProtobufCBinaryData *from,
+                                struct arena *a)
 {
     const struct graph *g = &m->graph[0];
     struct tensor *in = arena_alloc(a, g->n_inputs + 1, sizeof *in);
+    size_t at = 0;
 
     for (uint32_t i = 0; in && i < g->n_inputs; i++) {
         struct tensor *t = &in[i];
         *t = g->operand[g->input[i]].tensor;
         for (uint32_t k = 0; k < t->shape.rank; k++)
             if (t->shape.dim[k] == 0)
-                t->shape.dim[k] = rng_below(r, 4);
-        if (tensor_bytes(t) > MAX_INPUT)
+                t->shape.dim[k] = from->len ? from->data[at++ % from->len] % 4 : 1;
+        uint64_t size = shape_check_size(&t->shape, dtype_info[t->dtype].codec->size) < 0
+                            ? UINT64_MAX
+                            : tensor_bytes(t);
+        uint8_t *bytes = size <= MAX_ARGUMENT ? arena_alloc_raw(a, size, 1) : NULL;
+        if (!bytes)
             return NULL;
-        uint8_t *bytes = t->data = arena_alloc(a, tensor_bytes(t) + 1, 1);
-        for (size_t k = 0; bytes && k < tensor_bytes(t); k++)
-            bytes[k] = (uint8_t) rng_below(r, 256);
+        for (size_t k = 0; k < size; k++)
+            bytes[k] = from->len ? from->data[at++ % from->len] : 0;
+        t->data = bytes;
     }
     return in;
 }
 
-/* The reference's results must pass when judged by their own bounds. */
-static void judge(const struct result *result)
-{
-    for (uint32_t i = 0; i < result->n; i++) {
-        const struct tensor *t = &result->out[i];
-        struct judgement j = judge_bound(t, result->real[i], result->bound[i], result->kind[i], t);
-        if (j.ok)
-            continue;
-        fprintf(stderr, "the reference fails by its own bound: output %u: %s\n", i, j.why);
-        abort();
-    }
-}
-
-/* in NULL: draws arguments from the bytes. */
-static int run(struct rng *r, struct arena *a, const struct model *m, const struct tensor *in,
-               struct why *w)
-{
-    struct plan *plan;
-    struct result result;
-
-    if (plan_new(m, &plan, w) < 0)
-        return -1;
-    in = in ? in : arguments(r, a, m);
-    int rc = in ? plan_run(plan, in, &limits, &result, w) : 0;
-    if (in && rc >= 0) {
-        judge(&result);
-        result_done(&result);
-    }
-    plan_free(plan);
-    return rc;
-}
-
-static void must(int rc, const struct why *w)
-{
-    if (rc >= 0)
-        return;
-    fprintf(stderr, "a generated model is rejected: %s\n", w->text);
-    abort();
-}
-
-/* A model that is converted to a lower level must comply with it; a valid model may only be
- * rejected because of the level or of memory. */
-static void convert(struct arena *a, const struct model *m)
-{
-    struct why w;
-    int need = model_prepare(m, NULL, &w);
-
-    for (int level = 1; level < need; level++) {
-        struct conversion c;
-        struct arena_mark mark = arena_mark(a);
-        if (model_convert(m, level, a, &c, &w) == 0) {
-            must(model_complies(&c.model, level, &w), &w);
-        } else if (w.code != WHY_UNSUPPORTED && w.code != WHY_MEMORY) {
-            fprintf(stderr, "conversion of a valid model to level %d: %s\n", level, w.text);
-            abort();
-        }
-        arena_rewind(a, mark);
-    }
-}
-
-static void fuzz_generator(struct rng *r, struct arena *a)
-{
-    struct randgraph_options o = randgraph_default;
-    struct example e;
-    struct why w;
-
-    o.max_ops = 8;
-    o.max_dim = 5;
-    o.max_elements = 512;
-    o.control_flow = 0.5;
-    o.max_level = 1 + (int) rng_below(r, 8);
-    must(randgraph_from(&o, r, a, &e, &w), &w);
-    must(model_validate(&e.model, &w), &w);
-    must(run(r, a, &e.model, e.in, &w), &w);
-    convert(a, &e.model);
-}
-
-static void fuzz_validation(struct rng *r, struct arena *a)
-{
-    struct randgraph_options o = randgraph_default;
-    struct example e;
-    struct model m;
-    struct why w;
-
-    o.max_ops = 4;
-    o.max_dim = 4;
-    o.max_elements = 256;
-    o.control_flow = 0.5;
-    must(randgraph_make(&o, 1, rng_below(r, 65536), a, &e, &w), &w);
-    must(model_copy(&e.model, a, &m), &w);
-    for (uint32_t n = 1 + rng_below(r, MAX_DAMAGE); n > 0; n--)
-        damage(r, a, &m);
-    clear_pointer(r, &m);
-    model_validate(&m, &w);
-    run(r, a, &m, NULL, &w);
-    convert(a, &m);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    struct arena *a = arena_new(1 << 25);
-    struct rng r;
+    struct arena *a = arena_new(ARENA);
+    const Fuzz__Case *c = a ? fuzz_case_read(bytes, length, a) : NULL;
+    struct plan *plan;
+    struct why w;
 
-    if (!a)
-        return 0;
-    if (length > 0) {
-        rng_bytes(&r, bytes + 1, length - 1);
-        if (bytes[0] & 1)
-            fuzz_validation(&r, a);
-        else
-            fuzz_generator(&r, a);
+    if (c) {
+        struct model m = take_model(c->model, a);
+        leave_out(&m, c->missing);
+        if (plan_new(&m, &plan, &w) == 0) {
+            struct tensor *in =
+                fuzz_case_elements(c->model) <= MAX_ELEMENTS ? arguments(&m, &c->memory, a) : NULL;
+            if (in)
+                fuzz_reference_run(plan, in, &w);
+            plan_free(plan);
+            fuzz_reference_convert(a, &m, 1 + (int) (c->version % HAL_VERSIONS));
+        }
     }
     arena_free(a);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t max, unsigned seed)
+{
+    return fuzz_case_mutate(bytes, length, max, seed);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b,
+                                 uint8_t *to, size_t max, unsigned seed)
+{
+    return fuzz_case_cross(a, n_a, b, n_b, to, max, seed);
 }

@@ -14,6 +14,7 @@
 #include "sim/wire/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_packets.h"
+#include "tests/fuzz/mutate/mutate.h"
 
 /* ---- the service */
 
@@ -85,6 +86,7 @@ static void introduce(int socket)
 
     info.abi_version = HAL_ABI_VERSION;
     info.hal_version = HAL_FL8;
+    info.protocol = WIRE_PROTOCOL;
     reply.info = &info;
     wire_send(socket, &reply.base, NULL, &w);
 }
@@ -289,4 +291,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         use(d);
     pthread_join(thread, NULL);
     return 0;
+}
+
+static const struct mutate_type *type_of(uint8_t flags)
+{
+    static const struct mutate_type event = { &wire__event__descriptor, NULL },
+                                    reply = { &wire__reply__descriptor, NULL };
+
+    return flags & PACKET_IS_EVENT ? &event : &reply;
+}
+
+static const struct mutate_packets packets = { 1, type_of };
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t max, unsigned seed)
+{
+    return mutate_packets(&packets, bytes, length, max, seed);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b,
+                                 uint8_t *to, size_t max, unsigned seed)
+{
+    return cross_packets(&packets, a, n_a, b, n_b, to, max, seed);
 }

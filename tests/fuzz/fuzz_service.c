@@ -14,6 +14,8 @@
 #include "sim/service/session.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/fuzz_packets.h"
+#include "tests/fuzz/mutate/mutate.h"
+#include "wire.pb-c.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -143,4 +145,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     pthread_mutex_unlock(&lock);
     close(pair[1]);
     return 0;
+}
+
+static const struct mutate_type *type_of(uint8_t flags)
+{
+    static const struct mutate_type call = { &wire__call__descriptor, NULL };
+
+    (void) flags;
+    return &call;
+}
+
+static const struct mutate_packets packets = { 0, type_of };
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t max, unsigned seed)
+{
+    return mutate_packets(&packets, bytes, length, max, seed);
+}
+
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t n_a, const uint8_t *b, size_t n_b,
+                                 uint8_t *to, size_t max, unsigned seed)
+{
+    return cross_packets(&packets, a, n_a, b, n_b, to, max, seed);
 }

@@ -7,6 +7,7 @@
 #include "specs/load_internal.h"
 #include "specs/python_host.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate/mutate.h"
 
 static int each(const struct example *e, void *user, struct why *w)
 {
@@ -37,4 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         load_stream(from, false, each, NULL, &w);
     free(json);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t max, unsigned seed)
+{
+    return mutate_flatbuffer(bytes, length, max, seed);
 }

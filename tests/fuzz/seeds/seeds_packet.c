@@ -2,7 +2,7 @@
 #include <check.h>
 
 #include "sim/wire/burst_packet.h"
-#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/seeds/seeds.h"
 #include "tests/support/hal_client.h"
 
 enum { MAX_DATUMS = 64, IS_RESULT = 0, IS_REQUEST = 1 };

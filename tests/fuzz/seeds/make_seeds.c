@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "randgraph/randgraph.h"
-#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/seeds/seeds.h"
 #include "tests/support/check_main.h"
 
 static const char *directory;
@@ -57,7 +57,7 @@ void seed_write(const struct seed *s, const char *target, const char *name)
 /* Random bytes, for targets that draw their whole input from the bytes. */
 void seeds_of_bytes(void)
 {
-    static const char *const targets[] = { "fuzz_driver", "fuzz_extension", "fuzz_model" };
+    static const char *const targets[] = { "fuzz_extension", "fuzz_generator" };
     enum { SEEDS = 128, MAX_BYTES = 64 };
     struct seed s;
     char name[32];
@@ -86,9 +86,27 @@ START_TEST(caches)
 }
 END_TEST
 
+START_TEST(cases)
+{
+    seeds_of_cases();
+}
+END_TEST
+
 START_TEST(clients)
 {
     seeds_of_clients();
+}
+END_TEST
+
+START_TEST(files)
+{
+    seeds_of_files();
+}
+END_TEST
+
+START_TEST(hosts)
+{
+    seeds_of_hosts();
 }
 END_TEST
 
@@ -101,6 +119,12 @@ END_TEST
 START_TEST(services)
 {
     seeds_of_services();
+}
+END_TEST
+
+START_TEST(workers)
+{
+    seeds_of_workers();
 }
 END_TEST
 
@@ -130,8 +154,12 @@ int main(int argc, char **argv)
     mkdir(directory, 0777);
     tcase_add_test(t, bytes);
     tcase_add_test(t, caches);
+    tcase_add_test(t, cases);
     tcase_add_test(t, clients);
+    tcase_add_test(t, files);
+    tcase_add_test(t, hosts);
     tcase_add_test(t, packets);
     tcase_add_test(t, services);
+    tcase_add_test(t, workers);
     return run_suite(make_suite("seeds", t, NULL));
 }

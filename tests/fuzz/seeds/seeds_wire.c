@@ -4,7 +4,7 @@
 
 #include "sim/wire/wire.h"
 #include "tests/fuzz/fuzz_packets.h"
-#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/seeds/seeds.h"
 #include "tests/support/extension_model.h"
 
 enum {

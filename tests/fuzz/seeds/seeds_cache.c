@@ -9,7 +9,7 @@
 #include "sim/driver/compilation_cache.h"
 #include "sim/hal/convert.h"
 #include "sim/hal/extension_codes.h"
-#include "tests/fuzz/seeds.h"
+#include "tests/fuzz/seeds/seeds.h"
 #include "tests/support/cache_files.h"
 #include "tests/support/hal_client.h"
 

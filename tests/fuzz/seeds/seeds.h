@@ -25,8 +25,12 @@ void seed_write(const struct seed *s, const char *target, const char *name);
 /* Each writes all seeds of one or more targets. */
 void seeds_of_bytes(void);
 void seeds_of_caches(void);
+void seeds_of_cases(void); /* as target "fuzz_case" */
 void seeds_of_clients(void);
+void seeds_of_files(void);
+void seeds_of_hosts(void);
 void seeds_of_packets(void);
 void seeds_of_services(void);
+void seeds_of_workers(void);
 
 #endif

@@ -1,0 +1,193 @@
+/* Seeds of the targets that read what the harness reads: profiles, waivers, traces, messages of a
+ * worker, and the actions of a driver in a process of its own. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness/run/campaign_internal.h"
+#include "sim/device/profile.h"
+#include "sim/sim.h"
+#include "tests/fuzz/seeds/seeds.h"
+
+static struct seed seed;
+
+static void write_text(const char *target, const char *name, const char *text)
+{
+    seed_begin(&seed);
+    seed_put(&seed, text, strlen(text));
+    seed_write(&seed, target, name);
+}
+
+void seeds_of_files(void)
+{
+    static const char *const devices[] = { "cpu", "gpu", "dsp" };
+
+    for (int i = 0; i < COUNT(devices); i++)
+        write_text("fuzz_profile", devices[i], profile_shipped(devices[i]));
+    write_text(
+        "fuzz_waivers", "valid",
+        "# case target reason\n\nspec/V1_2/* sim:cpu known\nrandom/s?/i[0-9] lib:*  two words\n");
+    write_text("fuzz_waivers", "no_reason", "spec/* sim:cpu\n");
+    write_text("fuzz_waivers", "crlf", "a b c\r\n\td e f");
+    write_text(
+        "fuzz_trace", "runs",
+        "[\n"
+        "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"args\":{\"name\":\"worker\"}},\n"
+        "{\"name\":\"[NN_LA_PO]case sim:cpu\",\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1.0},\n"
+        "{\"name\":\"[NN_LR_PC]compile\",\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":2.0},\n"
+        "{\"name\":\"[SW][NN_LR_PE]execute\",\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":3.0},\n"
+        "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":4.0},\n"
+        "{\"name\":\"[SUB][NN_LI_PI]wait\",\"ph\":\"X\",\"pid\":2,\"tid\":2,\"ts\":2.5,\"dur\":1},"
+        "\n"
+        "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5.0}\n"
+        "]\n");
+}
+
+/* ---- packets of fuzz_worker.c: kind and case, length, bytes */
+
+enum packet_kind { OF_CASE, OF_END, COMPLETE, DEATH, KINDS };
+
+static void packet(enum packet_kind kind, uint32_t item, const void *bytes, size_t n)
+{
+    seed_put(&seed, &(uint8_t){ (uint8_t) (kind + KINDS * item) }, 1);
+    seed_length(&seed, n);
+    seed_put(&seed, bytes, n);
+}
+
+static void packet_text(enum message_kind kind, const char *text)
+{
+    uint8_t bytes[128];
+    uint32_t k = kind;
+    size_t n = strlen(text);
+
+    memcpy(bytes, &k, sizeof k);
+    memcpy(bytes + sizeof k, text, n);
+    packet(OF_CASE, 0, bytes, sizeof k + n);
+}
+
+static struct check_result result_of(enum verdict v)
+{
+    struct check_result r;
+
+    memset(&r, 0, sizeof r); /* with its padding: the seed's bytes are the structure's */
+    r.verdict = v;
+    r.output = -1;
+    snprintf(r.why, sizeof r.why, "82 of 3452 elements wrong");
+    return r;
+}
+
+static void packet_verdict(uint32_t target, enum verdict v)
+{
+    struct verdict_message m;
+
+    memset(&m, 0, sizeof m);
+    m.kind = MESSAGE_VERDICT;
+    m.target = target;
+    m.result = result_of(v);
+    packet(OF_CASE, 0, &m, sizeof m);
+}
+
+static void packet_case(void)
+{
+    static const char lines[] = "ADD\tTENSOR_FLOAT32\n";
+    struct case_message head = { MESSAGE_CASE, 3, 1 };
+    uint8_t bytes[sizeof head + sizeof lines - 1];
+
+    memcpy(bytes, &head, sizeof head);
+    memcpy(bytes + sizeof head, lines, sizeof lines - 1);
+    packet(OF_CASE, 0, bytes, sizeof bytes);
+}
+
+static void packet_spec(void)
+{
+    static const char texts[] = "model = Model()graph {}";
+    struct spec_message head = { MESSAGE_SPEC, 0, 15 };
+    uint8_t bytes[sizeof head + sizeof texts - 1];
+
+    memcpy(bytes, &head, sizeof head);
+    memcpy(bytes + sizeof head, texts, sizeof texts - 1);
+    packet(OF_CASE, 0, bytes, sizeof bytes);
+}
+
+static void packet_amend(void)
+{
+    static const char texts[] = "printed#0 f+0x1\nmodelgraph";
+    struct amend_message head;
+    uint8_t bytes[sizeof head + sizeof texts - 1];
+
+    memset(&head, 0, sizeof head);
+    head.kind = MESSAGE_AMEND;
+    head.printed_length = 7;
+    head.backtrace_length = 9;
+    head.spec_length = 5;
+    head.result = result_of(VERDICT_VIOLATION);
+    memcpy(bytes, &head, sizeof head);
+    memcpy(bytes + sizeof head, texts, sizeof texts - 1);
+    packet(OF_END, 0, bytes, sizeof bytes);
+}
+
+void seeds_of_workers(void)
+{
+    const uint32_t mark = mark_of(PHASE_TARGET, 1);
+    const uint8_t death[] = { (uint8_t) mark, (uint8_t) (mark >> 8), 0, 0, TARGET_AT_EXECUTE, 11 };
+
+    seed_begin(&seed);
+    packet_case();
+    packet_text(MESSAGE_DETAIL, "output 4: wrong\n");
+    packet_verdict(0, VERDICT_PASS);
+    packet_text(MESSAGE_PRINTED, "hello");
+    packet_text(MESSAGE_BACKTRACE, "#0 f+0x1\n");
+    packet_verdict(1, VERDICT_FAIL);
+    packet_spec();
+    packet(COMPLETE, 0, "", 0);
+    packet_amend();
+    seed_write(&seed, "fuzz_worker", "case");
+    seed_begin(&seed);
+    packet_case();
+    packet_verdict(0, VERDICT_PASS);
+    for (int i = 0; i < 2; i++)
+        packet(DEATH, 0, death, sizeof death);
+    packet_spec();
+    packet(COMPLETE, 0, "", 0);
+    seed_write(&seed, "fuzz_worker", "death");
+    seed_begin(&seed);
+    packet_text(MESSAGE_NOTE, "\1\0\0\0a note");
+    packet_verdict(7, VERDICT_PASS);
+    seed_write(&seed, "fuzz_worker", "out_of_range");
+}
+
+/* ---- actions of fuzz_hosted.c */
+
+void seeds_of_hosts(void)
+{
+    /* flags, then actions: see there */
+    static const struct {
+        const char *name;
+        uint8_t n, bytes[24];
+    } all[] = {
+        { "behaves", 1, { 0 } },
+        { "twice", 2, { 16 | 32, 5 } },
+        { "unknown_shape", 3, { 4, 5, 5 } },
+        { "only_query", 3, { 1, 5, 5 } },
+        { "unsupported", 12, { 0, 5, 1, 1, 0, 4, 1, 0, 0, 5, 5, 5 } },
+        { "status", 9, { 0, 5, 0, 4, 4, 0, 0, 0, 5 } },
+        { "stage", 9, { 0, 5, 0, 3, 9, 0, 0, 0, 5 } },
+        { "n_shapes", 9, { 0, 5, 0, 7, 9, 0, 0, 0, 5 } },
+        { "before_output", 9, { 0, 5, 1, 3, 0, 4, 2, 7, 7 } },
+        { "unwritten", 5, { 16, 5, 2, 0xa5, 5 } },
+        { "prints", 5, { 0, 5, 3, 65, 9 } },
+        { "crash_input", 11, { 2, 5, 4, 5, 0, 16, 11, 2, 1, 9, 2 } },
+        { "crash_output", 11, { 0, 5, 4, 6, 0, 16, 11, 2, 1, 9, 2 } },
+        { "exits", 5, { 0, 5, 6, 0, 1 } },
+        { "hangs", 3, { 0, 5, 7 } },
+        { "dies_at_start", 4, { 0, 6, 11, 0 } },
+        { "does_not_open", 8, { 0, 0, 0, 2, 0, 0, 0, 5 } },
+        { "repeats", 12, { 32, 5, 1, 0, 0x90, 2, 4, 1, 2, 3, 4, 5 } },
+    };
+
+    for (int i = 0; i < COUNT(all); i++) {
+        seed_begin(&seed);
+        seed_put(&seed, all[i].bytes, all[i].n);
+        seed_write(&seed, "fuzz_hosted", all[i].name);
+    }
+}
