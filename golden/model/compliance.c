@@ -322,9 +322,11 @@ int model_convert(const struct model *m, int level, struct arena *a,
         copy->n_extensions = 0;
     }
     model_count_consumers(copy);
-    TRY(model_complies(copy, level, w));
-    to.level = model_prepare(copy, NULL, w);
-    TRY(to.level);
+    if (model_complies(copy, level, w) < 0 || (to.level = model_prepare(copy, NULL, w)) < 0) {
+        /* A rank declared here may contradict a shape, which only an execution would have found. */
+        w->code = w->code == WHY_INVALID ? WHY_UNSUPPORTED : w->code;
+        return -1;
+    }
     *ret_conversion = to;
     return 0;
 }

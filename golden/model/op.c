@@ -106,5 +106,6 @@ int32_t call_int(const struct call *c, int role)
 
     if (t && t->data && (t->dtype == DT_INT32 || t->dtype == DT_I32))
         return *(const int32_t *) t->data;
-    return (int32_t) call_real(c, role);
+    double x = call_real(c, role);
+    return x >= INT32_MAX ? INT32_MAX : x <= INT32_MIN ? INT32_MIN : isnan(x) ? 0 : (int32_t) x;
 }

@@ -287,6 +287,7 @@ int op_bind(const struct op *op, const struct tensor *const *in, uint32_t n_in,
 
 /* The value of a scalar role, its default if omitted.  Exact for every scalar type. */
 double call_real(const struct call *c, int role);
+/* The same as an integer: rounded towards zero, saturated; NaN is 0. */
 int32_t call_int(const struct call *c, int role);
 /* Whether the value is available (at validation only that of constants); true if omitted. */
 bool call_known(const struct call *c, int role);

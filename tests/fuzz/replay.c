@@ -1,6 +1,6 @@
 /* A main() for fuzz targets without libFuzzer: runs every file in the given directories.  Of those
- * before the argument --whole also prefixes of the shorter files, since truncated files are the most
- * common invalid input, and a mutant of each file, if the target has a mutator. */
+ * before the argument --whole also prefixes of the shorter files, since truncated files are the
+ * most common invalid input, and a mutant of each file, if the target has a mutator. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>

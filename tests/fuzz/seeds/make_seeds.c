@@ -92,6 +92,12 @@ START_TEST(cases)
 }
 END_TEST
 
+START_TEST(children)
+{
+    seeds_of_children();
+}
+END_TEST
+
 START_TEST(clients)
 {
     seeds_of_clients();
@@ -152,9 +158,11 @@ int main(int argc, char **argv)
     directory = argv[1];
     remove_files(directory);
     mkdir(directory, 0777);
+    tcase_set_timeout(t, 0); /* part of the build, on a machine that may be busy */
     tcase_add_test(t, bytes);
     tcase_add_test(t, caches);
     tcase_add_test(t, cases);
+    tcase_add_test(t, children);
     tcase_add_test(t, clients);
     tcase_add_test(t, files);
     tcase_add_test(t, hosts);

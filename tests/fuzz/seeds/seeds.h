@@ -26,6 +26,7 @@ void seed_write(const struct seed *s, const char *target, const char *name);
 void seeds_of_bytes(void);
 void seeds_of_caches(void);
 void seeds_of_cases(void); /* as target "fuzz_case" */
+void seeds_of_children(void);
 void seeds_of_clients(void);
 void seeds_of_files(void);
 void seeds_of_hosts(void);

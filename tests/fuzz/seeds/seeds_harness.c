@@ -7,6 +7,7 @@
 #include "harness/run/campaign_internal.h"
 #include "sim/device/profile.h"
 #include "sim/sim.h"
+#include "specs/specs.h"
 #include "tests/fuzz/seeds/seeds.h"
 
 static struct seed seed;
@@ -41,6 +42,44 @@ void seeds_of_files(void)
         "\n"
         "{\"ph\":\"E\",\"pid\":1,\"tid\":1,\"ts\":5.0}\n"
         "]\n");
+}
+
+/* ---- output of a child: fuzz_child.c */
+
+static void write_output(const char *name, uint8_t end, uint8_t value, const char *trace,
+                         const char *lines)
+{
+    seed_begin(&seed);
+    seed_put(&seed, (uint8_t[]){ end, value }, 2);
+    seed_length(&seed, strlen(trace));
+    seed_put(&seed, trace, strlen(trace));
+    seed_put(&seed, lines, strlen(lines));
+    seed_write(&seed, "fuzz_child", name);
+}
+
+void seeds_of_children(void)
+{
+    struct arena *a = arena_new(0);
+    size_t n = 0, room = sizeof seed.bytes / 2;
+    char *lines = arena_alloc(a, room, 1);
+    FILE *to = fmemopen(lines, room, "w");
+    struct example e;
+    struct why w;
+
+    ck_assert_int_eq(randgraph_make(NULL, 1, 0, a, &e, &w), 0);
+    ck_assert_int_eq(specs_write_json(&e, to, &w), 0);
+    fputs("{\"end\": 1}\n", to);
+    n = (size_t) ftell(to);
+    fclose(to);
+    ck_assert_uint_lt(n, room);
+    write_output("record", 0, 77, "", lines);
+    write_output("error", 0, 77, "",
+                 "{\"error\": \"no Model\", \"kind\": \"invalid\", \"line\": 3}\n");
+    write_output("killed", 1, 9, "Fatal Python error\n  File \"/tmp/x\", line 4 in f\n", "");
+    write_output("late", 2, 0, "Timeout (0:00:01)!\n  File \"/tmp/x\", line 1 in f\n",
+                 "{}\n{\"a\"");
+    write_output("unstarted", 3, 11, "", "");
+    arena_free(a);
 }
 
 /* ---- packets of fuzz_worker.c: kind and case, length, bytes */
