@@ -120,6 +120,16 @@ int xnn_matrix(const struct kernel_call *k, const struct float_matrix *m, struct
     return finish(op, created, set_up, w);
 }
 
+/* Whether XNNPACK can pool these windows: it has none of one element, and allocates a pointer for
+ * each element of each window, whose number it computes in 32 bits. */
+static bool is_pool(const struct image_window *v)
+{
+    enum { MOST = 1 << 14 };
+    int64_t n = (int64_t) v->y.kernel * v->x.kernel;
+
+    return n > 1 && n <= MOST;
+}
+
 int xnn_average_pool(const struct kernel_call *k, const struct float_pool *p, struct why *w)
 {
     const struct image_window *v = &p->win;
@@ -130,7 +140,7 @@ int xnn_average_pool(const struct kernel_call *k, const struct float_pool *p, st
     TRY(start(w));
     if (!x)
         return why_no_memory(w);
-    if (!fits(&v->y) || !fits(&v->x) || v->y.kernel * v->x.kernel == 1)
+    if (!fits(&v->y) || !fits(&v->x) || !is_pool(v))
         return 1;
     created = xnn_create_average_pooling2d_nhwc_f32(
         u(v->y.pad), u(pad_after(&v->x)), u(pad_after(&v->y)), u(v->x.pad), u(v->y.kernel),
@@ -152,7 +162,7 @@ int xnn_max_pool(const struct kernel_call *k, const struct float_pool *p, struct
     TRY(start(w));
     if (!x)
         return why_no_memory(w);
-    if (!fits(&v->y) || !fits(&v->x) || v->y.kernel * v->x.kernel == 1)
+    if (!fits(&v->y) || !fits(&v->x) || !is_pool(v))
         return 1;
     created = xnn_create_max_pooling2d_nhwc_f32(
         u(v->y.pad), u(pad_after(&v->x)), u(pad_after(&v->y)), u(v->x.pad), u(v->y.kernel),
