@@ -11,7 +11,7 @@
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
 #include "sim/driver/compilation_cache.h"
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 
 enum { N_MODEL = 2, N_DATA = 1, N_FILES = N_MODEL + N_DATA };
 enum { IS_FORGED = 1, MEMORY = 1 << 22 };

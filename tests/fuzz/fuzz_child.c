@@ -16,7 +16,7 @@
 #include "specs/load_internal.h"
 #include "specs/python_child.h"
 #include "specs/python_zygote.h"
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 #include "tests/fuzz/mutate/mutate.h"
 
 enum { PID = 0x7ffffff0, HEAD = 4, FDS = 2 };

@@ -1,7 +1,7 @@
 /* Drivers with hostile clients: a model and a request for it (case.proto), as a service gets them
  * from another process.  Properties: see fuzz_converse(). */
 #define _GNU_SOURCE
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "sim/hal/hal_convert.h"
 #include "sim/wire/wire.h"
-#include "tests/fuzz/fuzz_case.h"
+#include "tests/fuzz/common/fuzz_case.h"
 
 /* MAX_ELEMENTS: larger models are prepared, but not executed, which would take milliseconds. */
 enum { ARENA = 1 << 24, STAGING = 2 * FUZZ_POOL, FILE_SIZE = 4096, MAX_ELEMENTS = 1 << 14 };

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 #include "tests/support/extension_model.h"
 
 enum { MAX_DAMAGE = 10, MAX_NAMES = 5, BLOB = 70000 };

@@ -2,7 +2,7 @@
  * own bounds. */
 #include "randgraph/randgraph.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/fuzz/fuzz_reference.h"
+#include "tests/fuzz/common/fuzz_reference.h"
 
 enum { ARENA = 1 << 25 };
 

@@ -21,7 +21,7 @@
 #include "sim/client/hosted.h"
 #include "sim/client/runtime.h"
 #include "sim/hal/hal_convert.h"
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 #include "tests/support/hal_client.h"
 
 /* ARENA, LARGEST: bytes of shared memory; poisoning more of it would take most of the time. */

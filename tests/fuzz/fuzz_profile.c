@@ -5,7 +5,7 @@
 
 #include "sim/device/engine.h"
 #include "sim/device/profile.h"
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 #include "tests/fuzz/mutate/mutate.h"
 
 static void use(struct profile *p)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "harness/trace/trace_times.h"
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 #include "tests/fuzz/mutate/mutate.h"
 
 static void sum_up(struct trace_sections *s, bool sum)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "harness/check/waivers.h"
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {

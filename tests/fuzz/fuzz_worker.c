@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "harness/run/campaign_internal.h"
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 
 enum { CASES = 4, TARGETS = 2, KINDS = 4 };
 enum packet_kind { OF_CASE, OF_END, COMPLETE, DEATH };

@@ -7,7 +7,7 @@
 #include "sim/hal/convert.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/wire/wire.h"
-#include "tests/fuzz/fuzz_case.h"
+#include "tests/fuzz/common/fuzz_case.h"
 #include "tests/fuzz/seeds/seeds.h"
 #include "tests/support/hal_client.h"
 

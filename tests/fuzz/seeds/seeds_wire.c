@@ -3,7 +3,7 @@
 #include <check.h>
 
 #include "sim/wire/wire.h"
-#include "tests/fuzz/fuzz_packets.h"
+#include "tests/fuzz/common/fuzz_packets.h"
 #include "tests/fuzz/seeds/seeds.h"
 #include "tests/support/extension_model.h"
 

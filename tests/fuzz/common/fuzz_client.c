@@ -1,4 +1,4 @@
-#include "tests/fuzz/fuzz_client.h"
+#include "tests/fuzz/common/fuzz_client.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tests/fuzz/fuzz_reference.h"
+#include "tests/fuzz/common/fuzz_reference.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tests/fuzz/fuzz_case.h"
+#include "tests/fuzz/common/fuzz_case.h"
 
 #include <string.h>
 
