@@ -1,8 +1,8 @@
 /* randgraph with choices from bytes: every model that it draws is valid, runs, and agrees with its
  * own bounds. */
 #include "randgraph/randgraph.h"
-#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/common/fuzz_reference.h"
+#include "tests/fuzz/fuzz.h"
 
 enum { ARENA = 1 << 25 };
 

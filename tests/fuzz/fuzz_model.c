@@ -3,9 +3,9 @@
  * within its limits or fail with a reason. */
 #include "golden/golden.h"
 #include "sim/hal/hal_convert.h"
-#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/common/fuzz_case.h"
 #include "tests/fuzz/common/fuzz_reference.h"
+#include "tests/fuzz/fuzz.h"
 
 enum { ARENA = 1 << 24, MAX_ELEMENTS = 1 << 13, MAX_ARGUMENT = 1 << 12 };
 

@@ -12,8 +12,8 @@
 
 #include "sim/remote/remote.h"
 #include "sim/wire/wire.h"
-#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/common/fuzz_packets.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate/mutate.h"
 
 /* ---- the service */

@@ -12,8 +12,8 @@
 
 #include "sim/device/engine.h"
 #include "sim/service/session.h"
-#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/common/fuzz_packets.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/mutate/mutate.h"
 #include "wire.pb-c.h"
 
