@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "golden/base/text_escape.h"
 #include "specs/corpus_record.h"
 #include "specs/line_reader.h"
 #include "specs/load_internal.h"
