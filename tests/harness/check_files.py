@@ -106,7 +106,7 @@ def check_folders(here):
     with open(os.path.join(folder, "5.tflite"), "wb") as file:
         file.write(b"no model")
     write(os.path.join(folder, "readme.txt"), "not a specification")
-    places = ["2.jsonl:2: column 8", "5.tflite: ", "below/3.mod.py:1: ", "4.jsonl: spec/four: "]
+    places = ["2.jsonl:2: column 8", "5.tflite: ", "below/3.mod.py:1: ", "spec/four: "]
 
     def places_of(unloaded):
         return [sum(place in entry["why"] for entry in unloaded) for place in places]
