@@ -53,6 +53,7 @@ class Model(Checked, ModelForms):
         self.relaxed = False
         self.operations = []
         self._operands = {}
+        self._writer = {}  # of each operand by name, the operation whose To() named it last
         Loading.file.latest_model = self
 
     # Methods for specifications.
@@ -73,6 +74,7 @@ class Model(Checked, ModelForms):
         for operand in outputs:
             self._require_writable(require_operand(operand))
         self.operations[-1].outputs = self._register(outputs)
+        self._writer.update((operand.name, self.operations[-1]) for operand in outputs)
         return self
 
     def IdentifyInputs(self, *operands):
@@ -156,7 +158,8 @@ class Model(Checked, ModelForms):
     def _require_writable(self, operand):
         if operand.kind not in ("output", "internal"):
             raise SpecError(f"{operand} cannot be the output of an operation: must be an Output or Internal")
-        if any(operand in other.outputs for other in self.operations[:-1]):
+        writer = self._writer.get(operand.name)
+        if writer not in (None, self.operations[-1]) and operand in writer.outputs:
             raise SpecError(f"{operand} is the output of two operations: must be that of one")
 
     def _result_without_output(self):
