@@ -19,7 +19,7 @@
     10       Example.AddInput, "as_input",              constants become inputs; the tests get the name
              ParameterAsInputConverter                  weight_as_input (variations.py)
     10       (string, operands, parameters)             a variation whose second list of operands is ignored
-    10       Output of no elements with value [0]       a placeholder for no values
+    10       Output of no elements with value [0]       a placeholder for no values, see without_placeholders()
     11       ("TENSOR_QUANT8_SYMM", "{2, 3}", 0.5, 0)   a type whose dimensions are a shape string
     11       Example.DisableDynamicOutputShapeVariation nothing: dynamic output shapes are not a variation
 """
@@ -119,10 +119,18 @@ def feed_by_number(given, operands, declared):
     return {operands[key]: value for key, value in given.items()}
 
 
-def without_placeholder(operand, values):
-    """The values of an output: none if it has no elements and the value is the placeholder [0]."""
-    empty = operand.type.dims and not all(operand.type.dims)
-    return [] if empty and values is not None and list(values) == [0] else values
+def without_placeholders(values):
+    """The values of outputs, {operand: list}, without the placeholder [0] of outputs that have no elements.
+
+    A 0 can also be the one element of an output of unknown size. It is a placeholder if the output's known dimensions
+    do not allow a single element; then those of the other outputs are placeholders, too. So are they where all of
+    several outputs of unknown size have it.
+    """
+    unsized = [operand for operand in values if operand.type.dims and not all(operand.type.dims)]
+    marked = [operand for operand in unsized if values[operand] is not None and list(values[operand]) == [0]]
+    if any(max(operand.type.dims) > 1 for operand in marked) or (len(marked) > 1 and len(marked) == len(unsized)):
+        return {**values, **{operand: [] for operand in marked}}
+    return values
 
 
 class ModelForms:

@@ -40,12 +40,10 @@ class Feed:
     def fill(self, model):
         for operand in model.inputs():
             operand.value = as_values(lookup(self.inputs, operand, "input"))
-        for operand in model.outputs():
-            if operand.ignored:
-                operand.value = zeros(operand)
-            else:
-                values = as_values(lookup(self.outputs, operand, "output"))
-                operand.value = dialects.without_placeholder(operand, values)
+        given = {operand: zeros(operand) if operand.ignored else as_values(lookup(self.outputs, operand, "output"))
+                 for operand in model.outputs()}
+        for operand, values in dialects.without_placeholders(given).items():
+            operand.value = values
 
 
 def zeros(operand):

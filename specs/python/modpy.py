@@ -33,7 +33,8 @@ def origin_of(path):
 
 def decode(data):
     if b"\0" in data:
-        raise errors.SpecError("a byte is 0: must be text", data.count(b"\n", 0, data.index(b"\0")) + 1)
+        start = data.index(b"\0")
+        raise errors.SpecError(f"byte {start} is 0: must be text", data.count(b"\n", 0, start) + 1)
     try:
         return data.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
