@@ -156,6 +156,11 @@ static int set_load_memory(struct options *o, const char *value, struct why *w)
     return parse_u64(value, 16, 1 << 20, &o->load_memory, w);
 }
 
+static int set_trace_size(struct options *o, const char *value, struct why *w)
+{
+    return parse_u64(value, 1, 1 << 20, &o->trace_size, w);
+}
+
 static int set_judge(struct options *o, const char *value, struct why *w)
 {
     for (int i = JUDGE_CTS; i <= JUDGE_BOUND; i++)
@@ -412,6 +417,8 @@ static const struct option_row rows[] = {
       set_vlog, .value = VALUE_TAG },
     { "trace", 0, "FILE", CMD_DRIVING, "write a trace of all calls as JSON, for ui.perfetto.dev",
       MEMBER(trace), .value = VALUE_FILE },
+    { "trace-size", 0, "MIB", CMD_DRIVING,
+      "MiB after which a trace leaves out events (default 2048)", set_trace_size },
     { "man", 0, NULL, CMD_HELP, "print the man page (roff)", MEMBER(man) },
     { "completion", 0, "SHELL", CMD_HELP, "print a completion script for bash, zsh or fish",
       set_shell, .value = VALUE_SHELL },

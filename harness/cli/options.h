@@ -27,6 +27,7 @@ struct options {
     double timeout;           /* seconds */
     double load_timeout;      /* seconds to load a file; 0: the default */
     uint64_t load_memory;     /* MiB likewise */
+    uint64_t trace_size;      /* MiB of a trace; 0: the default */
     enum judge_kind judge;
     bool in_process, gdb, resume, realtime;
     enum isolation isolate; /* which drivers get a process of their own */

@@ -23,7 +23,7 @@ static int run_traced(const struct command *c, const struct options *o)
     struct why why = { 0 };
     char name[64];
 
-    if (trace_file_start(o->trace, &why) < 0)
+    if (trace_file_start(o->trace, o->trace_size << 20, &why) < 0)
         return print_error(o, &why);
     snprintf(name, sizeof name, "halcyon %s", c->name);
     trace_file_name_process(name);

@@ -17,10 +17,13 @@
 /* A piece of the file belongs to one process.  It begins with a line end, holds complete events,
  * one per line, and is padded with blanks. */
 enum { PIECE = 1 << 16, MOST_NAME = 600, MOST_LINE = 2048 };
+#define DEFAULT_LIMIT (UINT64_C(2) << 30)
 
 /* In memory shared by all processes. */
 struct shared {
     atomic_uint_least64_t end; /* file offset after the last piece in use */
+    uint64_t limit;            /* that `end` may not exceed */
+    atomic_bool is_full;       /* the limit was reached */
     atomic_bool is_cut;        /* a process ran out of disk space or memory */
 };
 
@@ -48,11 +51,12 @@ static bool next_piece(void)
         munmap(file.piece, PIECE);
     uint64_t at = atomic_fetch_add(&file.shared->end, PIECE);
     void *piece = MAP_FAILED;
-    if (pwrite(file.fd, blank, PIECE, (off_t) at) == PIECE)
+    bool is_full = at + PIECE > file.shared->limit;
+    if (!is_full && pwrite(file.fd, blank, PIECE, (off_t) at) == PIECE)
         piece = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t) at);
     file.piece = piece == MAP_FAILED ? NULL : piece;
     if (!file.piece) {
-        atomic_store(&file.shared->is_cut, true);
+        atomic_store(is_full ? &file.shared->is_full : &file.shared->is_cut, true);
         atomic_store(&trace_is_on, false);
         return false;
     }
@@ -193,7 +197,7 @@ void trace_file_name_process(const char *name)
 
 /* ---- beginning and end */
 
-int trace_file_start(const char *path, struct why *w)
+int trace_file_start(const char *path, uint64_t limit, struct why *w)
 {
     struct stat st;
 
@@ -204,6 +208,7 @@ int trace_file_start(const char *path, struct why *w)
         mmap(NULL, sizeof *file.shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (file.shared == MAP_FAILED || pthread_atfork(before_fork, after_fork, in_child) != 0)
         return why_no_memory_for(w, "a trace");
+    file.shared->limit = limit ? limit : DEFAULT_LIMIT;
     file.fd = fileno(file.output.to);
     process = getpid();
     memset(blank, ' ', sizeof blank);
@@ -264,10 +269,12 @@ int trace_file_end(bool keep, struct why *w)
         return 0;
     trace_set_sink(NULL, NULL);
     int failed = keep ? complete(w) : 0;
-    bool is_cut = keep && !failed && atomic_load(&file.shared->is_cut);
+    bool is_full = atomic_load(&file.shared->is_full);
+    bool is_cut = keep && !failed && (is_full || atomic_load(&file.shared->is_cut));
     if (is_cut) /* what there is of it is kept */
-        why_fail(w, WHY_SYSTEM, "%s: the trace is incomplete: out of disk space or memory",
-                 file.output.path);
+        why_fail(w, WHY_SYSTEM, "%s: the trace is incomplete: %s", file.output.path,
+                 is_full ? "it has reached the limit of --trace-size"
+                         : "out of disk space or memory");
     file.fd = -1;
     if (output_file_close(&file.output, keep && !failed, w) < 0)
         return -1;

@@ -9,16 +9,18 @@
 #define HARNESS_TRACE_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "golden/base/why.h"
 
 /* Starts tracing to a file, which is replaced at the end.  To be called before workers are forked.
- */
-int trace_file_start(const char *path, struct why *w);
+ * limit: bytes after which events are left out; 0: 2 GiB. */
+int trace_file_start(const char *path, uint64_t limit, struct why *w);
 /* Sets the name that viewers show for this process.  Does nothing when tracing is off. */
 void trace_file_name_process(const char *name);
 /* Ends tracing and completes the file, after all other processes have ended.  keep: false leaves
- * what was there before.  Does nothing when tracing was not started. */
+ * what was there before.  -1, with a complete file: events were left out.  Does nothing when
+ * tracing was not started. */
 int trace_file_end(bool keep, struct why *w);
 
 #endif

@@ -188,6 +188,11 @@ def check_refused(halcyon, folder):
                            halcyon], cwd=folder, text=True, capture_output=True)
     assert full.returncode == 3 and "the trace is incomplete" in full.stderr, full.stderr
     load(folder / "f.json")
+    large = subprocess.run([halcyon, "random", "--count", "200", "-d", "sim:cpu", "--trace", "g.json", "--trace-size",
+                            "1"], cwd=folder, text=True, capture_output=True)
+    assert large.returncode == 3 and "the limit of --trace-size" in large.stderr, large.stderr
+    load(folder / "g.json")
+    assert (folder / "g.json").stat().st_size <= 1 << 20
     run(halcyon, folder, "random", "--trace", "e.json", status=2)
     assert not (folder / "e.json").exists(), "bad usage creates a trace file"
 
