@@ -20,9 +20,10 @@ import tokenize
 LIMIT_SECONDS = 10  # for one specification
 BATCH = 50
 WHY_SYSTEM = "5"  # golden/base/why.h
+# What Python says of a syntax error is about the file: "positional argument follows keyword argument".
 PYTHON_WORDS = re.compile(r"Traceback|object is not|has no attribute|NoneType|index out of range|unhashable|not iterable|"
-                          r"positional argument|keyword argument|subscriptable|unsupported operand|could not convert|"
-                          r"invalid literal|cannot unpack|not enough values|must be real number|required argument|"
+                          r"positional argument(?! follows)|(?<!follows )keyword argument(?! repeated)|"
+                          r"subscriptable|unsupported operand|could not convert|invalid literal|cannot unpack|not enough values|must be real number|required argument|"
                           r"File \"|<halcyon|0x[0-9a-f]{8}|lineno")
 PYTHON_ERROR = re.compile(r"[A-Z]\w*(Error|Exception|Warning|Iteration|Exit|Interrupt): ")
 NUMBERS = ["0", "1", "-1", "2", "7", "255", "256", "-129", "65536", "1e9", "1e39", "1e400", "0.5", "2147483648",
