@@ -29,7 +29,7 @@ ROOMS = {
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],
-    "harness": ["skeleton", "trace", "check", "cli", "store", "run", "commands"],
+    "harness": ["skeleton", "trace", "check", "cli", "store", "run", "conform", "suites", "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
               "oracle", "corpus", "bench"],
 }
@@ -37,7 +37,7 @@ OWNED_HEADERS = {"Python.h": ["specs"], "sha2.h": ["sim"], "sqlite3.h": ["harnes
 README_LINES = 10
 # Maximum number of source files (.c, .py) directly in a folder with rooms; names that are not counted.
 MOST_FILES = 26
-UNCOUNTED = {"golden/ops": r"\w+\.c", "tests": r"(test_)?vts_\w+\.c"}
+UNCOUNTED = {"golden/ops": r"\w+\.c"}
 # Sources of the drivers that `halcyon new-driver` writes, together with hal.h.
 SKELETON = "harness/skeleton/"
 # Operations that a file may name: loop counters, faults, fused activations.
@@ -47,6 +47,8 @@ NAMED_BY = {
     "reports/graph_dump.c": {"RELU", "RELU1", "RELU6"},
 }
 PERFORMANCE_KEYS = {"IF", "WHILE"}
+# What names operations by its nature: their records, models for rules and tests.
+NAMING = ("golden/ops/", "harness/suites/", "harness/conform/conform_", "tests/")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -142,17 +144,17 @@ def check_number_of_files(root, paths):
 
 
 def check_operations(path, lines, names):
-    if path.startswith(("golden/ops/", "tests/")) or path.endswith("/ops.def"):
+    if path.startswith(NAMING) or path.endswith("/ops.def"):
         return
     for number, line in enumerate(lines, 1):
         for code in re.findall(r"\bOP_([A-Z][A-Z0-9_]*)\b", line):
             if code in names:
-                yield f"{path}:{number}: OP_{code} named outside golden/ops/ and tests/"
+                yield f"{path}:{number}: OP_{code} named outside golden/ops/, models for rules and tests/"
 
 
 def check_operation_names(path, lines, names):
     """Outside of its record an operation is named only in the kernel tables of the devices."""
-    if not path.endswith(".c") or path.startswith(("golden/ops/", "tests/")):
+    if not path.endswith(".c") or path.startswith(NAMING):
         return
     for number, line in enumerate(lines, 1):
         if re.match(r"\s*(/?\*)", line) or re.match(r'    \{ "\w+", .*\brun_\w+', line):
@@ -251,15 +253,6 @@ def check_readme(root):
             yield f"README.md:1: the map does not mention {folder}/"
 
 
-def check_rules(root):
-    """Every conformance rule names a test program that is built."""
-    built = "\n".join(read_lines(root, "tests/meson.build"))
-    for number, line in enumerate(read_lines(root, "tests/vts_rules.c"), 1):
-        match = re.match(r'\s*\{ "[^"]+", "([^"]+)"', line)
-        if match and f"'{match.group(1)}'" not in built:
-            yield f"tests/vts_rules.c:{number}: there is no test_vts_{match.group(1)}"
-
-
 def check_built(root, paths):
     """Every C file is named by a meson.build of its top folder: by itself, or as a test by its subject."""
     built = collections.defaultdict(str)
@@ -272,7 +265,7 @@ def check_built(root, paths):
         if not path.endswith(".c") or re.match(rf"golden/(ops|extensions)/\w+\.c|{SKELETON}", path):
             continue
         name = os.path.basename(path)[:-2]
-        subject = re.sub(r"^test_(vts_)?", "", name)
+        subject = re.sub(r"^test_", "", name)
         if not re.search(rf"['/]({name}\.c|{name}|{subject})'", built[path.split("/")[0]]):
             yield f"{path}:1: no meson.build names it"
 
@@ -350,7 +343,6 @@ def check(root, compiler, paths):
     yield from check_number_of_files(root, paths)
     yield from check_file_names(paths)
     yield from check_readme(root)
-    yield from check_rules(root)
     yield from check_built(root, paths)
     headers = [path for path in paths if path.endswith(".h")]
     yield from check_tags(root, headers)

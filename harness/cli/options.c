@@ -13,6 +13,7 @@
 #include "golden/base/text_escape.h"
 #include "harness/check/buffer.h"
 #include "harness/cli/console.h"
+#include "sim/hal/hal_convert.h"
 
 enum {
     CMD_CAMPAIGN = CMD_RUN | CMD_RANDOM,
@@ -103,6 +104,20 @@ static int set_target(struct options *o, const char *value, struct why *w)
         REQUIRE(w, strcmp(o->target[i], value), "'%s' is given twice", value);
     o->target[o->n_targets++] = value;
     return 0;
+}
+
+static int set_suite(struct options *o, const char *value, struct why *w)
+{
+    REQUIRE(w, o->n_suites < MAX_SUITES, "more than %d suites", MAX_SUITES);
+    o->suite[o->n_suites++] = value;
+    return 0;
+}
+
+static int set_hal(struct options *o, const char *value, struct why *w)
+{
+    o->all_versions = strcmp(value, "all") == 0;
+    o->version = o->all_versions ? 0 : hal_version_by_name(value);
+    return o->all_versions || o->version ? 0 : refuse_word(VALUE_HAL_OR_ALL, value, w);
 }
 
 static int set_db(struct options *o, const char *value, struct why *w)
@@ -326,9 +341,17 @@ static int set_run(struct options *o, const char *value, struct why *w)
 /* ---- the table, in the order of the help */
 
 static const struct option_row rows[] = {
-    { "target", 'd', "TARGET", CMD_JUDGING,
+    { "target", 'd', "TARGET", CMD_JUDGING | CMD_CONFORM,
       "run on this target: sim:cpu, sim:FILE.toml, golden, ...; may be repeated", set_target,
       .value = VALUE_TARGET, .repeats = true },
+    { "suite", 0, "NAME", CMD_CONFORM,
+      "only this suite, or this rule of it (model/M3); may be repeated", set_suite,
+      .repeats = true },
+    { "hal", 0, "V", CMD_CONFORM,
+      "enter through the entry points of HAL 1.0 to 1.3 or fl5 to fl8 (default: the driver's own "
+      "version), or of all that the driver answers",
+      set_hal, .value = VALUE_HAL_OR_ALL },
+    { "list", 0, NULL, CMD_CONFORM, "list the suites and their rules", MEMBER(list) },
     { "seed", 0, "S", CMD_RANDOM, "seed of the random graphs (default 1)", set_seed },
     { "count", 0, "N", CMD_RANDOM, "number of graphs (default 1000)", set_count },
     { "ops", 0, "MIN-MAX", CMD_GRAPHS, "number of operations per graph, 1 to 100", set_ops },
@@ -349,7 +372,7 @@ static const struct option_row rows[] = {
       set_judge, .value = VALUE_JUDGE },
     { "waivers", 0, "FILE", CMD_CAMPAIGN, "known failures: lines of CASE-GLOB TARGET-GLOB REASON",
       MEMBER(waivers), .value = VALUE_FILE },
-    { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES,
+    { "timeout", 0, "S", CMD_JUDGING | CMD_DEVICES | CMD_CONFORM,
       "seconds after which a driver counts as hanging (default 10); waiting for a processor does "
       "not count, and 20 times the reference's own time is added",
       set_timeout },
@@ -357,8 +380,8 @@ static const struct option_row rows[] = {
       "seconds for loading one .mod.py or .tflite file (default 60)", set_load_timeout },
     { "load-memory", 0, "MIB", CMD_RUN | CMD_DUMP | CMD_REPLAY | CMD_LEVELS,
       "MiB of memory for loading one .mod.py or .tflite file (default 4096)", set_load_memory },
-    { "jobs", 'j', "N", CMD_CAMPAIGN, "number of worker processes (default: one per core)",
-      set_jobs },
+    { "jobs", 'j', "N", CMD_CAMPAIGN | CMD_CONFORM,
+      "number of worker processes (default: one per core)", set_jobs },
     { "shard", 0, "I/N", CMD_CAMPAIGN, "only the I-th of N parts of the cases; I from 1 to N",
       set_shard },
     { "resume", 0, NULL, CMD_CAMPAIGN, "continue the newest interrupted run of this command",

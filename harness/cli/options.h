@@ -9,7 +9,7 @@
 #include "harness/check/check.h"
 #include "randgraph/randgraph.h"
 
-enum { MAX_TARGETS = 32 };
+enum { MAX_TARGETS = 32, MAX_SUITES = 64 };
 
 /* Parsed options, with their defaults where not given.  Strings point into argv. */
 struct options {
@@ -41,6 +41,11 @@ struct options {
     bool graphs_given;     /* one of the generator's options (--ops, --types, ...) was given */
     const char *case_glob; /* NULL: every case */
 
+    const char *suite[MAX_SUITES]; /* halcyon conform: SUITE or SUITE/RULE */
+    uint32_t n_suites;
+    enum hal_version version; /* of the entry points; 0: not given */
+    bool all_versions, list;
+
     const char *format, *output;
     const char *listen;       /* path of the socket, without "unix:" */
     const char *vlog, *trace; /* NULL: not given */
@@ -68,7 +73,8 @@ enum command_bit {
     CMD_SERVE = 256,
     CMD_NEW_DRIVER = 512,
     CMD_TRACE = 1024,
-    CMD_HELP = 2048
+    CMD_HELP = 2048,
+    CMD_CONFORM = 4096
 };
 
 /* The kind of a value or an argument, which determines the words that completion offers. */
@@ -78,6 +84,7 @@ enum value_kind {
     VALUE_TARGET,
     VALUE_FAULT, /* what follows ?fault= in a target */
     VALUE_HAL,   /* what follows ?hal= in a target */
+    VALUE_HAL_OR_ALL,
     VALUE_OPERATION,
     VALUE_TYPE, /* a list with commas */
     VALUE_TAG,  /* a list with commas */

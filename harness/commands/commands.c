@@ -24,6 +24,13 @@ const struct command command_table[] = {
       "targets. Results are judged against the reference, within an error bound computed for\n"
       "each element (bound). Verdicts are written to the results database.",
       cmd_random },
+    { "conform", CMD_CONFORM, "-d TARGET [-d TARGET...] [--suite NAME] [--hal V]",
+      "check drivers against the rules of the HAL, as the vendor test suites do",
+      "Checks what the HAL requires of a driver besides right numbers: that invalid models and\n"
+      "requests are rejected, what each kind of execution returns, caching, deadlines, fences,\n"
+      "bursts, buffers, versions. Each rule is checked in a process of its own. A violation is\n"
+      "explained and printed with the command that repeats it. --list prints the rules.",
+      cmd_conform },
     { "replay", CMD_REPLAY, "CASE|FILE [-d TARGET...]",
       "run one case again and explain the verdict",
       "Runs one case alone and shows how each output compares. CASE is the name of a case in the\n"

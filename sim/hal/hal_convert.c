@@ -28,6 +28,14 @@ const char *hal_version_name(enum hal_version version)
     return level ? hal_version_names[level - 1] : "?";
 }
 
+enum hal_version hal_version_by_name(const char *name)
+{
+    for (int i = 0; i < HAL_VERSIONS; i++)
+        if (strcmp(hal_version_names[i], name) == 0)
+            return hal_versions[i];
+    return (enum hal_version) 0;
+}
+
 /* ---- statuses */
 
 const char *hal_status_name(enum hal_status status)

@@ -16,6 +16,8 @@ extern const char *const hal_version_names[HAL_VERSIONS + 1];
 
 /* The feature level of a version, 1 to 8; 0: no such version. */
 int hal_level(enum hal_version version);
+/* The version with that name; 0: none. */
+enum hal_version hal_version_by_name(const char *name);
 const char *hal_version_name(enum hal_version version); /* as above; "?": no such version */
 
 const char *hal_status_name(enum hal_status status); /* "INVALID_ARGUMENT"; "?" out of range */

@@ -21,7 +21,7 @@
 
 #include "golden/math/matmul.h"
 #include "tests/bench/bench.h"
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 
 enum { MOST_ROUNDS = 101 };
 static size_t rounds = 9;

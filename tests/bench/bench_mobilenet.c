@@ -16,7 +16,7 @@
 #include <xnnpack.h>
 
 #include "tests/bench/bench.h"
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 
 enum { BLOCKS = 13, LAYERS = 1 + 2 * BLOCKS + 3, MOST_ROUNDS = 201, CLASSES = 1001, SLACK = 64 };
 enum layer_kind { CONV, DEPTHWISE, POOL, SOFTMAX };

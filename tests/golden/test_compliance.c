@@ -5,7 +5,7 @@
 
 #include "golden/golden.h"
 #include "randgraph/randgraph.h"
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 #include "tests/support/digest.h"
 

@@ -7,7 +7,7 @@
 
 #include "golden/math/matmul.h"
 #include "randgraph/randgraph.h"
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 
 static struct matmul_pool *pools[2]; /* none, and two threads */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "tests/support/check_main.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 #include "tests/support/rounded.h"
 
 enum { ROWS = 64, COLUMNS = 16, N = ROWS * COLUMNS, K = 4 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/support/check_main.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 static uint64_t seed;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/support/check_main.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 static const struct exec_options bounds = { .bounds = true };
 static struct why why;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/support/check_main.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 #define NO_ACTIVATION "INT32: 0"
 

@@ -7,7 +7,7 @@
 
 #include "golden/math/farmhash.h"
 #include "tests/support/check_main.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 #define I(n)  "INT32: " #n
 #define B(yn) "BOOL: " #yn

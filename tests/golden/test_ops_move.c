@@ -5,7 +5,7 @@
 
 #include "golden/model/copy_elements.h"
 #include "tests/support/check_main.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 #define I(n) "INT32: " #n
 

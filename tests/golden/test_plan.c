@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 
 static struct build b;

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 
 static struct build b;

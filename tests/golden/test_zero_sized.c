@@ -7,7 +7,7 @@
 
 #include "randgraph/randgraph.h"
 #include "tests/support/check_main.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 enum { DRAWN = 150, LEAST = 20 };
 

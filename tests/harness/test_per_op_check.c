@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "harness/check/per_op_check.h"
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 
 static struct build b;

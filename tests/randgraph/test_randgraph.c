@@ -10,7 +10,7 @@
 #include "randgraph/randgraph.h"
 #include "tests/support/check_main.h"
 #include "tests/support/digest.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 static struct arena *arena;
 static struct example example;

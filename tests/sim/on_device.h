@@ -2,7 +2,7 @@
 #ifndef TESTS_ON_DEVICE_H
 #define TESTS_ON_DEVICE_H
 
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 struct on_device {
     const char *uri; /* of the target */

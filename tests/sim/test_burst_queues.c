@@ -12,7 +12,8 @@
 
 #include "sim/remote/burst_client.h"
 #include "tests/support/check_main.h"
-#include "tests/support/raw_burst.h"
+#include "harness/conform/raw_burst.h"
+#include "tests/support/hal_client.h"
 
 enum { LENGTH = 10, ROUND_TRIPS = 20000, SECOND = 1000000000 };
 

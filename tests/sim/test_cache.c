@@ -1,11 +1,11 @@
 /* Compilation caching with other numbers of files than the shipped devices need (these are in
- * tests/test_vts_cache.c), with forged contents, and with files of other drivers. */
+ * harness/suites/suite_cache.c), with forged contents, and with files of other drivers. */
 #include <check.h>
 #include <string.h>
 
+#include "harness/conform/cache_events.h"
 #include "sim/driver/compilation_cache.h"
 #include "sim/hal/convert.h"
-#include "tests/support/cache_events.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

@@ -7,7 +7,7 @@
 #include "sim/client/runtime.h"
 #include "sim/device/engine.h"
 #include "sim/hal/hal_convert.h"
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

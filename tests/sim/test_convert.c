@@ -8,7 +8,7 @@
 
 #include "sim/hal/convert.h"
 #include "sim/sim.h"
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 #include "tests/support/check_main.h"
 
 static struct why w;

@@ -1,5 +1,5 @@
 /* Executions in progress: models released meanwhile, fences and durations, several executions on
- * one device.  The rules for every kind of execution are in tests/test_vts_executions.c. */
+ * one device.  The rules for every kind of execution are in harness/suites/suite_generated.c. */
 #include <check.h>
 #include <poll.h>
 #include <signal.h>

@@ -8,7 +8,7 @@
 #include "sim/device/profile.h"
 #include "tests/support/check_main.h"
 #include "tests/support/extension_model.h"
-#include "tests/vts_mutations.h"
+#include "harness/conform/conform_mutations.h"
 
 static const struct extension_scale plain = { 0.5, 3 };
 
@@ -228,10 +228,10 @@ END_TEST
 struct suite {
     struct hal_driver *driver;
     enum hal_version version;
-    const struct vts_mutation *mutation;
+    const struct conform_mutation *mutation;
 };
 
-static void refuse_mutant(const struct vts_mutant *m, void *user)
+static void refuse_mutant(const struct conform_mutant *m, void *user)
 {
     const struct suite *s = user;
     struct hal_prepared_model *p;
@@ -255,10 +255,10 @@ START_TEST(mutants_of_models_with_extensions_are_rejected)
     extension_model_mixed(&models[0], plain, 7);
     extension_model_branch(&models[1]);
     for (int v = 0; v < COUNT(versions); v++)
-        for (int k = 0; k < vts_n_mutations; k++)
+        for (int k = 0; k < conform_n_mutations; k++)
             for (int m = 0; m < COUNT(models); m++) {
-                struct suite s = { d, versions[v], &vts_mutations[k] };
-                n += vts_walk(s.mutation, &models[m].hal, s.version, refuse_mutant, &s);
+                struct suite s = { d, versions[v], &conform_mutations[k] };
+                n += conform_walk(s.mutation, &models[m].hal, s.version, refuse_mutant, &s);
             }
     ck_assert_uint_gt(n, 800);
     for (int m = 0; m < COUNT(models); m++)

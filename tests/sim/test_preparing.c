@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "sim/device/profile.h"
-#include "tests/support/cache_files.h"
+#include "harness/conform/cache_files.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

@@ -7,7 +7,7 @@
 #include "sim/device/profile.h"
 #include "sim/sim.h"
 #include "tests/support/check_main.h"
-#include "tests/support/one_op.h"
+#include "tests/support/one_op_run.h"
 
 static struct why w;
 

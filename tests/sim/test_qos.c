@@ -10,7 +10,7 @@
 #include "sim/base/fence.h"
 #include "sim/device/profile.h"
 #include "sim/hal/hal_convert.h"
-#include "tests/support/cache_files.h"
+#include "harness/conform/cache_files.h"
 #include "tests/support/check_main.h"
 #include "tests/support/hal_client.h"
 

@@ -248,48 +248,22 @@ void client_add_endless(struct client_model *m)
     client_convert(m);
 }
 
-struct catcher {
-    struct hal_prepare_callback base;
-    pthread_mutex_t lock;
-    pthread_cond_t called;
-    bool is_called;
-    enum hal_status status;
-    struct hal_prepared_model *prepared;
-};
-
-static void catch_prepared(struct hal_prepare_callback *self, enum hal_status status,
-                           struct hal_prepared_model *prepared)
-{
-    struct catcher *c = (struct catcher *) self;
-
-    pthread_mutex_lock(&c->lock);
-    c->is_called = true;
-    c->status = status;
-    c->prepared = prepared;
-    pthread_cond_signal(&c->called);
-    pthread_mutex_unlock(&c->lock);
-}
-
 enum hal_status client_prepare_with(struct hal_driver *d, enum hal_version version,
                                     const struct hal_model *m,
                                     const struct hal_prepare_config *config,
                                     struct hal_prepared_model **ret_prepared)
 {
-    struct catcher c = { .base = { catch_prepared } };
+    struct client_prepare_wait wait;
     enum hal_status launched;
 
-    pthread_mutex_init(&c.lock, NULL);
-    pthread_cond_init(&c.called, NULL);
-    launched = m ? d->prepare_model(d, version, m, config, &c.base)
-                 : d->prepare_model_from_cache(d, version, config, &c.base);
-    pthread_mutex_lock(&c.lock);
-    while (!c.is_called)
-        pthread_cond_wait(&c.called, &c.lock);
-    pthread_mutex_unlock(&c.lock);
-    ck_assert(launched == HAL_NONE || launched == c.status);
-    ck_assert((c.status == HAL_NONE) == (c.prepared != NULL));
-    *ret_prepared = c.prepared;
-    return c.status;
+    client_prepare_wait_init(&wait);
+    launched = m ? d->prepare_model(d, version, m, config, &wait.base)
+                 : d->prepare_model_from_cache(d, version, config, &wait.base);
+    client_prepare_await(&wait, 1, 0);
+    ck_assert(launched == HAL_NONE || launched == wait.status);
+    ck_assert((wait.status == HAL_NONE) == (wait.prepared != NULL));
+    *ret_prepared = wait.prepared;
+    return wait.status;
 }
 
 void client_prepare(struct client_model *m, struct hal_driver *d, enum hal_priority priority)
@@ -331,12 +305,6 @@ void client_fill(struct client_request *r, uint32_t n)
                                                  .size = sizeof r->x };
     r->hal = (struct hal_request){ 2, 1, 3, r->in, r->out, r->pool };
     r->result = (struct hal_result){ .shapes = r->shape, .capacity = 1 };
-}
-
-struct hal_execution_config client_config(void)
-{
-    return (struct hal_execution_config){ .deadline = HAL_NO_DEADLINE,
-                                          .loop_timeout = HAL_NO_TIME };
 }
 
 void client_check(const struct client_request *r, uint32_t n)
@@ -393,37 +361,4 @@ int client_mappings(pid_t pid, const char *name)
         n += strstr(line, wanted) != NULL;
     fclose(f);
     return n;
-}
-
-static void notify(struct hal_execution_callback *self, enum hal_status status, uint32_t n_shapes,
-                   const struct hal_output_shape *shapes, struct hal_timing timing)
-{
-    struct client_wait *c = (struct client_wait *) self;
-
-    pthread_mutex_lock(&c->lock);
-    c->calls++;
-    c->status = status;
-    c->n_shapes = n_shapes;
-    if (c->shapes && n_shapes && n_shapes <= c->capacity)
-        memcpy(c->shapes, shapes, n_shapes * sizeof *shapes);
-    c->timing = timing;
-    pthread_cond_signal(&c->called);
-    pthread_mutex_unlock(&c->lock);
-}
-
-void client_wait_init(struct client_wait *c)
-{
-    *c = (struct client_wait){ .base = { notify } };
-    pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->called, NULL);
-}
-
-enum hal_status client_wait(struct client_wait *c)
-{
-    pthread_mutex_lock(&c->lock);
-    while (!c->calls)
-        pthread_cond_wait(&c->called, &c->lock);
-    enum hal_status status = c->status;
-    pthread_mutex_unlock(&c->lock);
-    return status;
 }

@@ -6,8 +6,9 @@
 
 #include <sys/types.h>
 
+#include "golden/model/build.h"
+#include "sim/client/hal_calls.h"
 #include "sim/driver/driver.h"
-#include "tests/support/build.h"
 
 /* Opens the driver of a shipped profile ("cpu"), or of the reference ("golden").  version: the HAL
  * version it implements, 0: the profile's; "golden" ignores it. */
@@ -83,8 +84,6 @@ struct client_request {
 };
 /* Fills the request and its inputs x[i] = i, y[i] = 10 i, for i < n <= 8.  It points into *r. */
 void client_fill(struct client_request *r, uint32_t n);
-/* An execution without deadline, without its own loop timeout and without measured timing. */
-struct hal_execution_config client_config(void);
 /* Fails the test unless z[i] = 11 i for i < n. */
 void client_check(const struct client_request *r, uint32_t n);
 
@@ -103,21 +102,5 @@ enum hal_status client_end_fenced(enum hal_status launched, int fence,
 
 /* The number of mappings of memory files (memfd) of this name in a process. */
 int client_mappings(pid_t pid, const char *name);
-
-/* A callback of an asynchronous execution that records its arguments. */
-struct client_wait {
-    struct hal_execution_callback base;
-    pthread_mutex_t lock;
-    pthread_cond_t called;
-    unsigned calls;
-    enum hal_status status;
-    uint32_t n_shapes;
-    struct hal_output_shape *shapes; /* receives up to `capacity` shapes; the caller's, or NULL */
-    uint32_t capacity;
-    struct hal_timing timing;
-};
-void client_wait_init(struct client_wait *w);
-/* Waits for the callback and returns its status. */
-enum hal_status client_wait(struct client_wait *w);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TESTS_ROUNDED_H
 #define TESTS_ROUNDED_H
 
-#include "tests/support/build.h"
+#include "golden/model/build.h"
 
 /* x rounded to the nearest float, or to the nearest IEEE half. */
 double rounded_single(double x);

@@ -10,7 +10,7 @@
 #include "sim/hal/convert.h"
 #include "sim/hal/extension_codes.h"
 #include "tests/fuzz/seeds/seeds.h"
-#include "tests/support/cache_files.h"
+#include "harness/conform/cache_files.h"
 #include "tests/support/hal_client.h"
 
 /* As in fuzz_cache.c. */

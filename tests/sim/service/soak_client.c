@@ -9,7 +9,7 @@
 #include "sim/base/fence.h"
 #include "sim/remote/remote.h"
 #include "tests/sim/service/service_lab.h"
-#include "tests/support/cache_files.h"
+#include "harness/conform/cache_files.h"
 
 enum { N = 8, AT_ONCE = 3 };
 

@@ -1,0 +1,142 @@
+/* Conformance rules: what the HAL requires of every driver, as data, and the functions that check
+ * them (harness/suites/).
+ *
+ * A rule is checked by one function, on one target, through the entry points of one HAL version, in
+ * a worker process (harness/conform/conform_run.h).  Every check is counted; a failed one is a
+ * finding.  A rule that applies and in which nothing could be checked is undecided, never passed.
+ */
+#ifndef HARNESS_CONFORM_H
+#define HARNESS_CONFORM_H
+
+#include <setjmp.h>
+
+#include "harness/conform/must.h"
+#include "sim/client/hal_calls.h"
+#include "sim/hal/hal_convert.h"
+#include "sim/sim.h"
+
+enum { CONFORM_FINDINGS = 6, CONFORM_TEXT = 320 };
+
+struct conform {
+    enum hal_version version; /* of the entry points, unless a rule names others; at most the
+                                 driver's own */
+    struct hal_driver *driver;
+    bool is_remote;              /* the driver is a service: every call goes through its socket */
+    struct conform_state *state; /* private */
+};
+
+struct conform_rule {
+    const char *suite, *name;      /* "model", "M3": together "model/M3" */
+    enum hal_version since, until; /* of the entry points; until 0: all later versions too */
+    const char *text;              /* what a conforming driver does; one line */
+    void (*check)(struct conform *c, const void *data);
+    const void *data; /* passed to check() */
+};
+
+/* The rules of one file of harness/suites/. */
+struct conform_rules {
+    const struct conform_rule *rule;
+    int n;
+    void (*begin)(void); /* before the first of them, in the parent of all workers; may be NULL */
+    void (*end)(void);   /* after the last; may be NULL */
+};
+
+struct conform_suite {
+    const char *name, *text; /* text: one line */
+};
+/* harness/suites/suites.c */
+extern const struct conform_suite conform_suites[];
+extern const int conform_n_suites;
+extern const struct conform_rules *const conform_rules[];
+extern const int conform_n_rules; /* of conform_rules */
+
+/* Whether the rule concerns entry points of this version. */
+bool conform_applies(const struct conform_rule *r, enum hal_version version);
+
+/* ---- checking a rule */
+
+/* One check of the current rule: counted, and a finding if it fails.  The format describes the case
+ * and what was found.  Returns whether the check holds. */
+#define EXPECT(c, ok, ...)           conform_expect(c, ok, __FILE__, __LINE__, __VA_ARGS__)
+#define EXPECT_STATUS(c, s, e, what) conform_expect_status(c, s, e, __FILE__, __LINE__, what)
+__attribute__((format(printf, 5, 6))) bool
+conform_expect(struct conform *c, bool ok, const char *file, int line, const char *format, ...);
+bool conform_expect_status(struct conform *c, enum hal_status status, enum hal_status expected,
+                           const char *file, int line, const char *what);
+
+/* What is being done: the text of a crash or hang. */
+__attribute__((format(printf, 2, 3))) void conform_doing(struct conform *c, const char *format,
+                                                         ...);
+
+/* Why the rule, or a part of it, cannot be checked on this driver ("no compilation cache"): the
+ * reason that is shown if nothing else of the rule is checked. */
+__attribute__((format(printf, 2, 3))) void conform_not_applicable(struct conform *c,
+                                                                  const char *format, ...);
+
+/* Prepares the model through the entry point of that version, or (model NULL) restores it from the
+ * cache of the configuration, and waits for the callback.  Returns the status of the call, that of
+ * the callback, and the model (NULL unless HAL_NONE; released by the caller).  Checks that both
+ * statuses agree; that the callback is called once is checked at the end of the rule. */
+struct conform_prepared {
+    enum hal_status launched, status;
+    struct hal_prepared_model *model;
+};
+struct conform_prepared conform_prepare(struct conform *c, enum hal_version entry,
+                                        const struct hal_model *model,
+                                        const struct hal_prepare_config *config);
+
+/* The same with the default configuration at the rule's version.  Returns NULL if the driver does
+ * not support every operation.  Checks that the preparation of a legal model launches, and succeeds
+ * for exactly those models that it supports. */
+struct hal_prepared_model *conform_prepare_supported(struct conform *c,
+                                                     const struct hal_model *model);
+
+/* Opens the target once more: another driver of the same kind; closed by the caller. */
+struct hal_driver *conform_open(const struct conform *c);
+
+/* ---- running a rule */
+
+enum conform_end {
+    CONFORM_PASSED,
+    CONFORM_FAILED,
+    CONFORM_NOT_APPLICABLE, /* `reason` says why */
+    CONFORM_UNDECIDED       /* nothing was checked */
+};
+
+/* The result of one rule.  Workers send it through a pipe byte for byte: no pointers. */
+struct conform_result {
+    enum conform_end end;
+    uint32_t checks, failures;
+    uint32_t n_findings; /* the first failures */
+    char finding[CONFORM_FINDINGS][CONFORM_TEXT];
+    char reason[CONFORM_TEXT];
+};
+
+/* Progress of a rule, in memory that the parent of a worker can read after its death. */
+struct conform_progress {
+    uint32_t checks;
+    char doing[CONFORM_TEXT];
+};
+
+struct conform_state {
+    int (*open)(void *user, struct hal_driver **ret_driver, bool *ret_is_remote, struct why *w);
+    void (*keep_alive)(void *user); /* called with every check; may be NULL */
+    void *user;
+    struct conform_progress *progress;
+    struct conform_result *result;
+    bool only_entries; /* of that version, on a later driver: no rule about the driver's own */
+    unsigned prepared; /* preparations so far on this driver */
+    struct client_prepare_wait *wait;
+};
+
+/* Opens the driver for rules at that version (0: the driver's own).  *s holds open, keep_alive and
+ * user. */
+int conform_begin(struct conform *c, struct conform_state *s, enum hal_version version,
+                  struct why *w);
+/* Checks a rule that applies. */
+void conform_check(struct conform *c, const struct conform_rule *r,
+                   struct conform_progress *progress, struct conform_result *ret_result);
+/* Closes the driver. */
+void conform_end(struct conform *c);
+
+#endif

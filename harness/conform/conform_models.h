@@ -1,0 +1,48 @@
+/* Models for conformance tests: random models of every operation, and single operations written as
+ * text (tests/support/one_op.h) with their expected results. */
+#ifndef HARNESS_CONFORM_MODELS_H
+#define HARNESS_CONFORM_MODELS_H
+
+#include "golden/model/one_op.h"
+#include "harness/conform/conform.h"
+
+struct conform_model {
+    struct arena *arena;
+    char name[100];
+    struct example example; /* expected: shapes; data NULL where the values are not known */
+    struct hal_model hal;   /* the example's model, in the same arena */
+    int level;              /* feature level that it needs */
+    bool is_exact;          /* the expected values are exact in every arithmetic */
+};
+
+/* A list of random models: of each operation, one at the feature level that introduced it and one
+ * at the highest, and larger models at each level.  Drawn before the first rule; the same in every
+ * run. */
+extern struct conform_model conform_models[];
+extern int conform_n_models;
+void conform_models_draw(void);
+void conform_models_free(void);
+
+/* The model of an example, which lies in the arena; takes the arena over. */
+void conform_model_init(struct conform_model *m, const struct example *e, struct arena *a);
+/* The model of a single operation written as text. */
+void conform_model_of(struct conform_model *m, const struct one_op *o);
+void conform_model_done(struct conform_model *m);
+
+/* Computes example.expected with the reference. */
+void conform_model_expect(struct conform_model *m);
+
+/* Operations of HAL 1.0 on four elements, in a type that the driver supports: RELU, and ADD
+ * of two inputs. */
+const struct one_op *conform_relu(const struct conform *c);
+const struct one_op *conform_sum(const struct conform *c);
+
+/* Whether the rule's version has the feature level that the model needs. */
+bool conform_model_is_of(const struct conform_model *m, const struct conform *c);
+
+/* harness/conform/conform_texts.c: operations whose results are exact in every arithmetic; the
+ * second list, those with outputs without elements. */
+extern const struct one_op conform_texts[], conform_empty_texts[];
+extern const int conform_n_texts, conform_n_empty_texts;
+
+#endif

@@ -1,0 +1,318 @@
+#include "harness/conform/conform_requests.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/base/fence.h"
+#include "sim/client/hal_calls.h"
+
+enum { ALIGNMENT = 64 };
+
+static const struct graph *main_graph(const struct example *e)
+{
+    return &e->model.graph[0];
+}
+
+static struct hal_request_pool pool_of(struct arena *a, uint64_t size)
+{
+    return (struct hal_request_pool){ .memory = { .kind = HAL_MEMORY_ADDRESS,
+                                                  .protection = HAL_MEMORY_READ | HAL_MEMORY_WRITE,
+                                                  .address = arena_alloc(a, size, 1),
+                                                  .fd = -1,
+                                                  .size = size } };
+}
+
+static uint64_t aligned(uint64_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static uint64_t put_input(const struct tensor *t, uint64_t at, struct hal_argument *ret)
+{
+    size_t n = tensor_bytes(t);
+
+    *ret = (struct hal_argument){ .has_no_value = !t->data && n };
+    if (ret->has_no_value)
+        return at;
+    ret->location = (struct hal_location){ .pool = 0, .offset = at, .length = n };
+    ret->n_dims = t->shape.rank;
+    ret->dims = t->shape.dim;
+    return at + aligned(n);
+}
+
+/* More than the expected value needs. */
+static uint64_t room_of(const struct tensor *expected)
+{
+    return aligned(tensor_bytes(expected)) + ALIGNMENT;
+}
+
+static uint64_t place_arguments(const struct example *e, struct conform_request *r)
+{
+    uint64_t size = 0, at = 0;
+
+    for (uint32_t i = 0; i < main_graph(e)->n_inputs; i++)
+        size = put_input(&e->in[i], size, &r->inputs[i]);
+    r->pool[0].memory.size = size + ALIGNMENT;
+    for (uint32_t i = 0; i < main_graph(e)->n_outputs; i++) {
+        uint64_t room = room_of(&e->expected[i]);
+        r->outputs[i].location = (struct hal_location){ .pool = 1, .offset = at, .length = room };
+        at += room;
+    }
+    return at;
+}
+
+void conform_request(const struct example *e, struct arena *a, struct conform_request *ret_request)
+{
+    uint32_t n_in = main_graph(e)->n_inputs, n_out = main_graph(e)->n_outputs;
+    struct conform_request r = { .inputs = arena_alloc(a, n_in, sizeof *r.inputs),
+                                 .outputs = arena_alloc(a, n_out, sizeof *r.outputs) };
+    uint64_t out = place_arguments(e, &r);
+
+    r.pool[0] = pool_of(a, r.pool[0].memory.size);
+    r.pool[1] = pool_of(a, out);
+    for (uint32_t i = 0; i < n_in; i++)
+        if (e->in[i].data && tensor_bytes(&e->in[i]))
+            memcpy((char *) r.pool[0].memory.address + r.inputs[i].location.offset, e->in[i].data,
+                   tensor_bytes(&e->in[i]));
+    r.result = (struct hal_result){ .shapes = arena_alloc(a, n_out + 1, sizeof *r.result.shapes),
+                                    .capacity = n_out };
+    r.hal = (struct hal_request){ n_in, n_out, 2, r.inputs, r.outputs, NULL };
+    *ret_request = r;
+    ret_request->hal.pools = ret_request->pool;
+}
+
+void conform_request_use_token(struct conform_request *r, struct hal_argument *a, uint32_t token)
+{
+    conform_must(r->hal.n_pools < CONFORM_POOLS, "too many pools");
+    r->pool[r->hal.n_pools] = (struct hal_request_pool){ .is_token = true, .token = token };
+    a->location = (struct hal_location){ .pool = r->hal.n_pools++ };
+}
+
+bool conform_request_is_specified(const struct example *e)
+{
+    const struct graph *g = main_graph(e);
+
+    for (uint32_t i = 0; i < g->n_outputs; i++) {
+        const struct tensor *t = &g->operand[g->output[i]].tensor;
+        if (dtype_info[t->dtype].tensor && !shape_known(&t->shape))
+            return false;
+    }
+    return true;
+}
+
+/* ---- kinds of execution */
+
+static enum hal_status run_synchronous(struct hal_prepared_model *p, enum hal_version version,
+                                       struct conform_request *r,
+                                       const struct hal_execution_config *config)
+{
+    return p->methods->execute_synchronously(p, version, &r->hal, config, &r->result);
+}
+
+static enum hal_status run_asynchronous(struct hal_prepared_model *p, enum hal_version version,
+                                        struct conform_request *r,
+                                        const struct hal_execution_config *config)
+{
+    struct client_wait wait;
+
+    client_wait_init(&wait);
+    wait.shapes = r->result.shapes;
+    wait.capacity = r->result.capacity;
+    r->launch = p->methods->execute(p, version, &r->hal, config, &wait.base);
+    enum hal_status status = client_wait(&wait);
+    conform_must(r->launch == HAL_NONE || r->launch == status,
+                 "execute and its callback have different statuses");
+    conform_must(wait.calls == 1, "the callback is called more than once");
+    r->result.n_shapes = wait.n_shapes;
+    r->result.timing = wait.timing;
+    return status;
+}
+
+static enum hal_status run_burst(struct hal_prepared_model *p, enum hal_version version,
+                                 struct conform_request *r,
+                                 const struct hal_execution_config *config)
+{
+    static const int64_t kept[CONFORM_POOLS] = { 0, 7, 1, 2, 3, 4, 5, 6 },
+                         passing[CONFORM_POOLS] = { -1, -1, -1, -1, -1, -1, -1, -1 };
+    static const int64_t released[] = { 7, 7, 99 };
+    struct hal_burst *b;
+
+    conform_must(p->methods->configure_burst(p, version, &b) == HAL_NONE, "configure_burst fails");
+    enum hal_status status = b->methods->execute_synchronously(
+        b, &r->hal, r->hal.n_pools, config->measure ? kept : passing, config, &r->result);
+    for (int i = 0; i < COUNT(released); i++)
+        conform_must(b->methods->release_memory(b, released[i]) == HAL_NONE,
+                     "release_memory fails");
+    b->methods->release(b);
+    return status;
+}
+
+static bool is_unknown(struct hal_timing t)
+{
+    return t.on_device == HAL_NO_TIME && t.in_driver == HAL_NO_TIME;
+}
+
+/* Waits for the end of a fenced execution. */
+static enum hal_status finish_fenced(enum hal_status status, int fence,
+                                     struct hal_fenced_info *info, struct conform_request *r)
+{
+    const struct hal_timing none = { HAL_NO_TIME, HAL_NO_TIME };
+
+    r->result.n_shapes = 0;
+    r->result.timing = r->launched = none;
+    r->launch = status;
+    if (status != HAL_NONE) {
+        conform_must(fence == HAL_NO_FENCE && !info,
+                     "execute_fenced returns a fence or an info with a failure");
+        return status;
+    }
+    conform_must(info, "execute_fenced succeeds without an info");
+    int ready = fence == HAL_NO_FENCE ? 1 : fence_wait(1, &fence, HAL_NO_TIME);
+    if (fence != HAL_NO_FENCE)
+        close(fence);
+    status = info->methods->get_execution_info(info, &r->launched, &r->result.timing);
+    conform_must((ready == 1) == (status == HAL_NONE),
+                 "the fence and get_execution_info contradict each other");
+    conform_must(status == HAL_NONE || is_unknown(r->launched),
+                 "a failed execution has launch times");
+    info->methods->release(info);
+    return status;
+}
+
+static enum hal_status run_fenced(struct hal_prepared_model *p, enum hal_version version,
+                                  struct conform_request *r,
+                                  const struct hal_execution_config *config)
+{
+    struct hal_fenced_info *info = NULL;
+    int fence = HAL_NO_FENCE;
+    enum hal_status status = p->methods->execute_fenced(p, version, &r->hal, 0, NULL, config,
+                                                        HAL_NO_TIME, &fence, &info);
+
+    return finish_fenced(status, fence, info, r);
+}
+
+/* Runs a reusable execution twice.  Both runs have the same status, unless the deadline passes
+ * between them. */
+static enum hal_status run_twice(struct hal_prepared_model *p, struct conform_request *r,
+                                 const struct hal_execution_config *config,
+                                 enum hal_status (*compute)(struct hal_execution *x,
+                                                            struct conform_request *r,
+                                                            uint64_t deadline))
+{
+    struct hal_execution *x = NULL;
+    enum hal_status status = p->methods->create_reusable_execution(p, &r->hal, config, &x), first;
+
+    r->result.n_shapes = 0;
+    r->result.timing = r->launched = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    r->launch = status;
+    conform_must((status == HAL_NONE) == (x != NULL),
+                 "create_reusable_execution: status and execution contradict each other");
+    if (!x)
+        return status;
+    first = compute(x, r, config->deadline);
+    status = compute(x, r, config->deadline);
+    conform_must(first == status || config->deadline != HAL_NO_DEADLINE,
+                 "the second run of a reusable execution has another status");
+    x->methods->release(x);
+    return status;
+}
+
+static enum hal_status compute_synchronously(struct hal_execution *x, struct conform_request *r,
+                                             uint64_t deadline)
+{
+    return x->methods->execute_synchronously(x, deadline, &r->result);
+}
+
+static enum hal_status compute_fenced(struct hal_execution *x, struct conform_request *r,
+                                      uint64_t deadline)
+{
+    struct hal_fenced_info *info = NULL;
+    int fence = HAL_NO_FENCE;
+    enum hal_status status =
+        x->methods->execute_fenced(x, 0, NULL, deadline, HAL_NO_TIME, &fence, &info);
+
+    return finish_fenced(status, fence, info, r);
+}
+
+static enum hal_status run_reusable(struct hal_prepared_model *p, enum hal_version version,
+                                    struct conform_request *r,
+                                    const struct hal_execution_config *config)
+{
+    (void) version;
+    return run_twice(p, r, config, compute_synchronously);
+}
+
+static enum hal_status run_reusable_fenced(struct hal_prepared_model *p, enum hal_version version,
+                                           struct conform_request *r,
+                                           const struct hal_execution_config *config)
+{
+    (void) version;
+    return run_twice(p, r, config, compute_fenced);
+}
+
+const struct conform_kind conform_kinds[] = {
+    { "synchronous", HAL_1_2, HAL_FL8, HAL_1_3, false, true, false, run_synchronous },
+    { "asynchronous", HAL_1_0, HAL_1_3, HAL_1_3, false, true, true, run_asynchronous },
+    { "burst", HAL_1_2, HAL_FL8, HAL_FL5, false, true, false, run_burst },
+    { "fenced", HAL_1_3, HAL_FL8, HAL_1_3, true, false, true, run_fenced },
+    { "reusable", HAL_FL8, HAL_FL8, HAL_FL8, false, true, false, run_reusable },
+    { "reusable, fenced", HAL_FL8, HAL_FL8, HAL_FL8, true, false, true, run_reusable_fenced },
+};
+const int conform_n_kinds = sizeof conform_kinds / sizeof *conform_kinds;
+
+bool conform_kind_is_of(const struct conform_kind *k, enum hal_version version)
+{
+    return version >= k->since && version <= k->until;
+}
+
+bool conform_result_is_empty(const struct hal_result *r)
+{
+    return !r->n_shapes && is_unknown(r->timing);
+}
+
+bool conform_outputs_are(const struct conform_request *r, const struct tensor *expected)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; i < r->hal.n_outputs; i++) {
+        const struct hal_location *l = &r->outputs[i].location;
+        const char *at = (const char *) r->pool[l->pool].memory.address + l->offset;
+        ok = ok && memcmp(at, expected[i].data, tensor_bytes(&expected[i])) == 0;
+    }
+    return ok;
+}
+
+/* ---- subjects */
+
+void conform_subject_open(struct conform *c, const struct one_op *o,
+                          struct conform_subject *ret_subject)
+{
+    conform_model_of(&ret_subject->model, o);
+    ret_subject->prepared = conform_prepare_supported(c, &ret_subject->model.hal);
+    conform_subject_reset(ret_subject);
+}
+
+bool conform_subject_must_open(struct conform *c, const struct one_op *o,
+                               struct conform_subject *ret_subject)
+{
+    conform_subject_open(c, o, ret_subject);
+    return EXPECT(c, ret_subject->prepared, "%s is not supported", ret_subject->model.name);
+}
+
+void conform_subject_close(struct conform_subject *s)
+{
+    if (s->prepared)
+        s->prepared->methods->release(s->prepared);
+    conform_model_done(&s->model);
+}
+
+void conform_subject_reset(struct conform_subject *s)
+{
+    conform_request(&s->model.example, s->model.arena, &s->request);
+    memset(s->request.pool[1].memory.address, 0x55, s->request.pool[1].memory.size);
+}
+
+bool conform_subject_is_correct(const struct conform_subject *s)
+{
+    return conform_outputs_are(&s->request, s->model.example.expected);
+}

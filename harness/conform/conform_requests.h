@@ -1,0 +1,71 @@
+/* Requests for the models of harness/conform/conform_models.h, and every kind of execution, as a
+ * conformance suite uses them. */
+#ifndef HARNESS_CONFORM_REQUESTS_H
+#define HARNESS_CONFORM_REQUESTS_H
+
+#include "harness/conform/conform_models.h"
+
+/* A request with its inputs in pool 0 and its outputs in pool 1; further pools are tokens of
+ * buffers. */
+enum { CONFORM_POOLS = 8 };
+struct conform_request {
+    struct hal_request hal;
+    struct hal_argument *inputs, *outputs; /* hal.inputs and hal.outputs, writable */
+    struct hal_request_pool pool[CONFORM_POOLS];
+    struct hal_result result;
+    struct hal_timing
+        launched;           /* fenced executions: since the call; result.timing: since the fences */
+    enum hal_status launch; /* status of the call itself, where the execution ends later */
+};
+/* A valid request for the example, in the arena; the outputs have more room than they need. */
+void conform_request(const struct example *e, struct arena *a, struct conform_request *ret_request);
+
+/* Places the argument in the buffer with that token, as a further pool. */
+void conform_request_use_token(struct conform_request *r, struct hal_argument *a, uint32_t token);
+
+/* Whether every output has a known shape with elements, as fenced executions need. */
+bool conform_request_is_specified(const struct example *e);
+
+/* A kind of execution.  run() executes the request and waits for its end; it returns the final
+ * status and fills r->result, r->launch and r->launched.  The cell ends if a failure comes with a
+ * fence, an info, an execution or launch times, or if the second run of a reusable execution has
+ * another status. */
+struct conform_kind {
+    const char *name;
+    enum hal_version since, until,
+        deadlines;     /* deadlines: first version with a deadline argument */
+    bool needs_shapes; /* outputs of unknown shape are HAL_INVALID_ARGUMENT */
+    bool reports;      /* it reports the shapes of the outputs */
+    bool launches;     /* the call may return before the execution ends */
+    enum hal_status (*run)(struct hal_prepared_model *p, enum hal_version version,
+                           struct conform_request *r, const struct hal_execution_config *config);
+};
+extern const struct conform_kind conform_kinds[];
+extern const int conform_n_kinds;
+bool conform_kind_is_of(const struct conform_kind *k, enum hal_version version);
+
+/* Whether there are no shapes and no durations, as required of every failure except
+ * HAL_OUTPUT_INSUFFICIENT_SIZE. */
+bool conform_result_is_empty(const struct hal_result *r);
+
+/* Whether the outputs contain these values, bit for bit. */
+bool conform_outputs_are(const struct conform_request *r, const struct tensor *expected);
+
+/* A prepared model, with a request for it. */
+struct conform_subject {
+    struct conform_model model;
+    struct hal_prepared_model *prepared; /* NULL: not supported */
+    struct conform_request request;
+};
+void conform_subject_open(struct conform *c, const struct one_op *o,
+                          struct conform_subject *ret_subject);
+/* The same for a model that the device must support; false: it does not, which fails the rule. */
+bool conform_subject_must_open(struct conform *c, const struct one_op *o,
+                               struct conform_subject *ret_subject);
+void conform_subject_close(struct conform_subject *s);
+/* Makes the request valid again, with its outputs overwritten. */
+void conform_subject_reset(struct conform_subject *s);
+/* Whether the outputs contain the expected values. */
+bool conform_subject_is_correct(const struct conform_subject *s);
+
+#endif

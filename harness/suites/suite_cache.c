@@ -1,0 +1,435 @@
+/* Compilation caching on the shipped devices, with float32 and quant8 models.  A device that needs
+ * no cache files must ignore them: it prepares and executes models, and restores none. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness/conform/cache_events.h"
+#include "harness/conform/conform_models.h"
+#include "harness/conform/conform_requests.h"
+#include "harness/conform/must.h"
+#include "sim/client/hal_calls.h"
+#include "sim/hal/convert.h"
+
+enum { N = 4, SHORT = 6, LONG = 100 };
+
+/* ---- models: a chain of operations, each with a constant; the last constant is in a pool */
+
+struct chain {
+    const char *name, *op,
+        *opposite; /* opposite: gives a chain of the same size with other results */
+    enum dtype type;
+    bool swapped; /* the opposite has its two operands exchanged */
+};
+
+static const struct chain chains[] = {
+    { "ADD of float32", "ADD", "MUL", DT_F32 },
+    { "ADD of quant8", "ADD", "MUL", DT_U8 },
+    { "CONCATENATION of float32", "CONCATENATION", "CONCATENATION", DT_F32, true },
+};
+
+static uint32_t add_constant(struct build *b, const struct chain *k, float scale)
+{
+    static const double values[N] = { 1, 2, 1, 2 };
+    char stored[N * sizeof(float)];
+
+    dtype_info[k->type].codec->narrow(values, N, 0, 1, stored);
+    uint32_t c = build_constant(b, k->type, DIMS(N), stored);
+    b->graph->operand[c].tensor.scale = scale;
+    return c;
+}
+
+/* Moves a constant into the pool of the model. */
+static void move_to_pool(struct build *b, uint32_t constant)
+{
+    struct operand *o = &b->graph->operand[constant];
+    struct pool pool = { o->tensor.data, o->length };
+
+    o->life = LIFE_CONSTANT_REFERENCE;
+    b->model.pool = arena_copy(b->arena, &pool, sizeof pool);
+    b->model.n_pools = 1;
+}
+
+static void build_chain(struct build *b, const struct chain *k, bool opposite, uint32_t length)
+{
+    bool grows = strcmp(k->op, "CONCATENATION") == 0;
+    float scale = k->type == DT_U8;
+    uint32_t x = build_quant(b, LIFE_INPUT, k->type, DIMS(N), scale, 0), c = 0;
+    uint32_t extra = build_int(b, 0); /* activation, axis */
+
+    for (uint32_t i = 0; i < length; i++) {
+        uint32_t dim = grows ? (i + 2) * N : N;
+        c = add_constant(b, k, grows ? scale : scale / 2);
+        uint32_t y = build_quant(b, i + 1 < length ? LIFE_TEMPORARY : LIFE_OUTPUT, k->type,
+                                 DIMS(dim), scale, 0);
+        uint32_t first = opposite && k->swapped ? c : x, second = first == x ? c : x;
+        OPERATION(b, opposite ? k->opposite : k->op, IDS(first, second, extra), IDS(y));
+        x = y;
+    }
+    move_to_pool(b, c);
+}
+
+struct subject {
+    struct conform_model model;
+    struct tensor *expected; /* outputs of the model prepared without a cache */
+};
+
+static void chain_model(struct conform_model *m, const struct chain *k, bool opposite,
+                        uint32_t length)
+{
+    static const double values[N] = { 0, 1, 2, 3 };
+    struct build b;
+
+    build_init(&b, 1);
+    build_chain(&b, k, opposite, length);
+    model_count_consumers(&b.model);
+    struct tensor *in = arena_copy(b.arena, &b.graph->operand[0].tensor, sizeof *in);
+    in->data = arena_alloc(b.arena, N, sizeof(float));
+    dtype_info[k->type].codec->narrow(values, N, 0, 1, in->data);
+    struct example e = { .name = k->name, .model = b.model, .in = in };
+    conform_model_init(m, &e, b.arena);
+    conform_model_expect(m);
+}
+
+/* Computes s->expected on the device, without a cache; false: not supported. */
+static bool run_uncached(struct conform *c, struct subject *s)
+{
+    struct hal_prepared_model *p = conform_prepare_supported(c, &s->model.hal);
+    struct hal_execution_config config = client_config();
+    struct conform_request r;
+
+    if (!p)
+        return false;
+    conform_request(&s->model.example, s->model.arena, &r);
+    EXPECT_STATUS(c, conform_kinds[0].run(p, c->version, &r, &config), HAL_NONE,
+                  "execution without a cache");
+    s->expected = arena_copy(s->model.arena, s->model.example.expected, sizeof *s->expected);
+    s->expected->data = r.pool[1].memory.address;
+    p->methods->release(p);
+    return true;
+}
+
+static bool open_subject(struct conform *c, struct subject *s, const struct chain *k, bool opposite,
+                         uint32_t length)
+{
+    chain_model(&s->model, k, opposite, length);
+    return run_uncached(c, s);
+}
+
+/* Executes the prepared model, compares its outputs, and releases it. */
+static void expect_correct(struct conform *c, const struct subject *s, struct hal_prepared_model *p)
+{
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct conform_request r;
+
+    conform_request(&s->model.example, a, &r);
+    EXPECT_STATUS(c, conform_kinds[0].run(p, c->version, &r, &config), HAL_NONE, "execution");
+    EXPECT(c, conform_outputs_are(&r, s->expected), "%s: wrong results", s->model.name);
+    p->methods->release(p);
+    arena_free(a);
+}
+
+static void save(struct conform *c, const struct files *f, const struct subject *s)
+{
+    struct hal_prepare_config config = files_config(f);
+    struct conform_prepared p = conform_prepare(c, c->version, &s->model.hal, &config);
+
+    if (EXPECT(c, p.launched == HAL_NONE && p.model, "saving: %s", hal_status_name(p.status)))
+        expect_correct(c, s, p.model);
+}
+
+static enum hal_status restore(struct conform *c, const struct files *f, const struct subject *s)
+{
+    struct hal_prepare_config config = files_config(f);
+    struct conform_prepared p = conform_prepare(c, c->version, NULL, &config);
+
+    if (p.model)
+        expect_correct(c, s, p.model);
+    return p.status;
+}
+
+/* ---- damaged and unsuitable files */
+
+struct needed {
+    uint32_t n_model, n_data;
+};
+
+static struct needed files_needed(struct conform *c)
+{
+    struct needed n = { 99, 99 };
+
+    EXPECT_STATUS(c, c->driver->get_number_of_cache_files_needed(c->driver, &n.n_model, &n.n_data),
+                  HAL_NONE, "get_number_of_cache_files_needed");
+    return n;
+}
+
+/* A device without caching: prepares with any number of files, and restores no model. */
+static void expect_no_cache(struct conform *c, const struct subject *s)
+{
+    struct files f;
+
+    for (uint32_t n = 0; n < 4; n++) {
+        files_init(&f, n & 1, n >> 1);
+        save(c, &f, s);
+        enum hal_status status = restore(c, &f, s);
+        EXPECT(c, status == HAL_GENERAL_FAILURE || (n && status == HAL_INVALID_ARGUMENT),
+               "%u model files, %u data files: %s", f.n_model, f.n_data, hal_status_name(status));
+        files_done(&f);
+    }
+}
+
+static bool run_event(struct conform *c, const struct needed *n, const struct subject *s,
+                      const struct cache_event *e, uint32_t round)
+{
+    struct files f;
+    bool more = false;
+
+    files_init(&f, n->n_model, n->n_data);
+    if (e->before_saving)
+        more = e->happen(&f, round);
+    save(c, &f, s);
+    if (!e->before_saving)
+        more = e->happen(&f, round);
+    enum hal_status status = restore(c, &f, s);
+    EXPECT(c, status == e->status, "%s, round %u: %s, expected %s", e->what, round,
+           hal_status_name(status), hal_status_name(e->status));
+    files_done(&f);
+    return more;
+}
+
+static void run_events(struct conform *c, const struct subject *s, const char *rule)
+{
+    struct needed n = files_needed(c);
+
+    if (!n.n_model && !n.n_data) {
+        expect_no_cache(c, s);
+        return;
+    }
+    for (int i = 0; i < cache_n_events; i++)
+        if (strcmp(cache_events[i].rule, rule) == 0)
+            for (uint32_t round = 0; run_event(c, &n, s, &cache_events[i], round);)
+                round++;
+}
+
+/* With every chain that the device supports: at least one of float32, and one of quant8 if it
+ * caches. */
+static void check_events(struct conform *c, const void *rule)
+{
+    struct subject s;
+    unsigned n_float32 = 0, n_quant8 = 0;
+
+    for (int k = 0; k < COUNT(chains); k++) {
+        if (open_subject(c, &s, &chains[k], false, SHORT)) {
+            *(chains[k].type == DT_F32 ? &n_float32 : &n_quant8) += 1;
+            run_events(c, &s, rule);
+        }
+        conform_model_done(&s.model);
+    }
+    struct needed n = files_needed(c);
+    EXPECT(c, n_float32 && (n_quant8 || !n.n_model), "%u float32 models, %u quant8 models",
+           n_float32, n_quant8);
+}
+
+/* Saves and restores through the entry points of all versions that have caching. */
+static void run_entries(struct conform *c, const struct subject *s)
+{
+    struct needed n = files_needed(c);
+    struct files f;
+
+    files_init(&f, n.n_model, n.n_data);
+    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+        struct hal_prepare_config config = files_config(&f);
+        if (hal_versions[v] < HAL_1_2)
+            continue;
+        struct conform_prepared saved = conform_prepare(c, hal_versions[v], &s->model.hal, &config);
+        if (EXPECT(c, saved.model, "saving, entry point %s: %s", hal_version_names[v],
+                   hal_status_name(saved.status)))
+            expect_correct(c, s, saved.model);
+        struct conform_prepared p = conform_prepare(c, hal_versions[v], NULL, &config);
+        EXPECT(c, p.status == (n.n_model + n.n_data ? HAL_NONE : HAL_GENERAL_FAILURE),
+               "restoring, entry point %s: %s", hal_version_names[v], hal_status_name(p.status));
+        if (p.model)
+            expect_correct(c, s, p.model);
+    }
+    files_done(&f);
+}
+
+static void entries(struct conform *c, const void *data)
+{
+    struct subject s;
+
+    (void) data;
+    for (int k = 0; k < COUNT(chains); k++) {
+        if (open_subject(c, &s, &chains[k], false, SHORT))
+            run_entries(c, &s);
+        conform_model_done(&s.model);
+    }
+}
+
+/* ---- another thread overwrites the model cache files during saving or restoring with those of a
+ * long chain of other operations: during saving the whole files and then their second halves,
+ * during restoring these and the saved files in turns, so that the driver may read parts of both */
+
+/* The suite's number, on its own model: the first chain, in process.  The other chains and the
+ * socket use the same code to read files; there the suite's number would take most of the time of
+ * all rules. */
+enum { RACES = 100, FEWER_RACES = 12 };
+
+struct race {
+    const struct files *other, *saved, *to; /* saved: NULL during saving */
+    atomic_bool stop;
+};
+
+static void copy_models(const struct files *from, const struct files *to, bool second_half)
+{
+    char bytes[1 << 14];
+
+    for (uint32_t k = 0; k < to->n_model; k++) {
+        ssize_t n = pread(from->model[k], bytes, sizeof bytes, 0), first = second_half ? n / 2 : 0;
+        (void) !pwrite(to->model[k], bytes + first, n > 0 ? (size_t) (n - first) : 0, first);
+    }
+}
+
+static void *overwrite(void *argument)
+{
+    struct race *r = argument;
+
+    for (int round = 0; !atomic_load(&r->stop); round ^= 1)
+        copy_models(round && r->saved ? r->saved : r->other, r->to, round && !r->saved);
+    return NULL;
+}
+
+/* A model that is restored in spite of the race must compute the results of the saved one. */
+static void run_race(struct conform *c, const struct files *g, const struct subject *s,
+                     bool while_saving)
+{
+    struct files f, saved;
+    pthread_t thread;
+
+    files_init(&f, g->n_model, g->n_data);
+    files_init(&saved, g->n_model, g->n_data);
+    f.token[0] ^= 1;
+    struct race r = { g, while_saving ? NULL : &saved, &f, false };
+    if (!while_saving) {
+        save(c, &f, s);
+        copy_models(&f, &saved, false);
+    }
+    MUST(pthread_create(&thread, NULL, overwrite, &r) == 0);
+    enum hal_status status = HAL_NONE;
+    if (while_saving)
+        save(c, &f, s);
+    else
+        status = restore(c, &f, s);
+    atomic_store(&r.stop, true);
+    pthread_join(thread, NULL);
+    if (while_saving)
+        status = restore(c, &f, s);
+    EXPECT(c, status == HAL_NONE || status == HAL_GENERAL_FAILURE, "after the race: %s",
+           hal_status_name(status));
+    files_done(&saved);
+    files_done(&f);
+}
+
+static void race(struct conform *c, const struct chain *k, bool while_saving)
+{
+    const int times = k == chains && !c->is_remote ? RACES : FEWER_RACES;
+    struct needed n = files_needed(c);
+    struct subject s, other;
+    struct files g;
+    bool ok = open_subject(c, &s, k, false, LONG);
+
+    if (open_subject(c, &other, k, true, LONG) && ok && n.n_model) {
+        files_init(&g, n.n_model, n.n_data);
+        save(c, &g, &other);
+        for (int round = 0; round < times; round++)
+            run_race(c, &g, &s, while_saving);
+        files_done(&g);
+    } else if (ok && !n.n_model)
+        expect_no_cache(c, &s);
+    conform_model_done(&s.model);
+    conform_model_done(&other.model);
+}
+
+static void races(struct conform *c, const void *rule)
+{
+    for (int k = 0; k < COUNT(chains); k++)
+        race(c, &chains[k], strcmp(rule, "C9") == 0);
+}
+
+/* ---- the files of another model */
+
+static void replace(struct conform *c, const struct chain *k)
+{
+    struct needed n = files_needed(c);
+    struct subject s, other;
+    struct files f, g;
+    bool ok = open_subject(c, &s, k, false, SHORT);
+
+    files_init(&f, n.n_model, n.n_data);
+    files_init(&g, n.n_model, n.n_data);
+    g.token[5] ^= 1;
+    if (open_subject(c, &other, k, true, SHORT) && ok && n.n_model) {
+        save(c, &f, &s);
+        save(c, &g, &other);
+        for (uint32_t i = 0; i < n.n_model; i++)
+            files_copy(g.model[i], f.model[i]);
+        EXPECT_STATUS(c, restore(c, &f, &s), HAL_GENERAL_FAILURE, "the files of another model");
+        EXPECT_STATUS(c, restore(c, &g, &other), HAL_NONE, "the other model's own files");
+    }
+    files_done(&f);
+    files_done(&g);
+    conform_model_done(&s.model);
+    conform_model_done(&other.model);
+}
+
+static void replaced(struct conform *c, const void *rule)
+{
+    for (int k = 0; k < COUNT(chains); k++)
+        replace(c, &chains[k]);
+    check_events(c, rule);
+}
+
+static const struct conform_rule rules_of_file[] = {
+    { "cache", "C1", HAL_1_2, 0, "a saved model is restored and computes the same", check_events,
+      "C1" },
+    { "cache", "C2", HAL_1_2, 0, "the same with files at an offset, over earlier contents",
+      check_events, "C2" },
+    { "cache", "C3", HAL_1_2, 0,
+      "saving with a wrong number of files: the model prepares; no model from these files",
+      check_events, "C3" },
+    { "cache", "C4", HAL_1_2, 0, "restoring with a wrong number of files: no model", check_events,
+      "C4" },
+    { "cache", "C5", HAL_1_2, 0,
+      "saving without a file, or to a pipe: the model prepares; no model from these files",
+      check_events, "C5" },
+    { "cache", "C6", HAL_1_2, 0, "restoring without a file, or from a pipe: no model", check_events,
+      "C6" },
+    { "cache", "C7", HAL_1_2, 0,
+      "files open for reading only: saving prepares the model, restoring gives none", check_events,
+      "C7" },
+    { "cache", "C8", HAL_1_2, 0,
+      "files open for writing only: saving prepares the model, restoring gives none", check_events,
+      "C8" },
+    { "cache", "C9", HAL_1_2, 0,
+      "files overwritten during saving: the saved model or no model is restored", races, "C9" },
+    { "cache", "C10", HAL_1_2, 0,
+      "files overwritten during restoring: the saved model or no model is restored", races, "C10" },
+    { "cache", "C11", HAL_1_2, 0,
+      "model cache files of another model, or in another order: no model", replaced, "C11" },
+    { "cache", "S1", HAL_1_2, 0, "a flipped bit in a model cache file: no model", check_events,
+      "S1" },
+    { "cache", "S2", HAL_1_2, 0, "bytes appended to a model cache file: no model", check_events,
+      "S2" },
+    { "cache", "S3", HAL_1_2, 0, "a flipped bit in a data cache file: no model", check_events,
+      "S3" },
+    { "cache", "S4", HAL_1_2, 0, "bytes appended to a data cache file: no model", check_events,
+      "S4" },
+    { "cache", "S5", HAL_1_2, 0, "another token: no model", check_events, "S5" },
+    { "cache", "entries", HAL_1_2, 0,
+      "saving and restoring work through the entry points of all versions since HAL 1.2", entries },
+};
+const struct conform_rules conform_rules_cache = { rules_of_file, COUNT(rules_of_file), NULL,
+                                                   NULL };

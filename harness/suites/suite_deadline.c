@@ -1,0 +1,192 @@
+/* Priorities and deadlines: a started preparation or execution succeeds, or ends with
+ * MISSED_DEADLINE. */
+#include <string.h>
+#include <time.h>
+
+#include "harness/conform/conform_models.h"
+#include "harness/conform/conform_mutations.h"
+#include "harness/conform/conform_requests.h"
+#include "sim/client/hal_calls.h"
+#include "sim/hal/convert.h"
+
+enum which { PASSED, SHORT, FAR, UNLIMITED, DEADLINES };
+
+static const char *const names[DEADLINES] = { "passed", "short", "far", "unlimited" };
+
+/* In ns of the version's clock: in 5 ms (short), in an hour (far).  Far detects a driver that reads
+ * another clock, by which it may have passed. */
+static uint64_t deadline(enum which which, enum hal_version version)
+{
+    struct timespec t;
+
+    clock_gettime(version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, &t);
+    uint64_t now = (uint64_t) t.tv_sec * UINT64_C(1000000000) + (uint64_t) t.tv_nsec;
+    switch (which) {
+    case PASSED: return now;
+    case SHORT: return now + 5000000;
+    case FAR: return now + UINT64_C(3600000000000);
+    default: return HAL_NO_DEADLINE;
+    }
+}
+
+/* The shipped devices always miss a deadline that has passed; they may or may not meet a short one.
+ */
+static bool is_allowed(enum hal_status s, enum which which)
+{
+    bool missed = s == HAL_MISSED_DEADLINE_TRANSIENT || s == HAL_MISSED_DEADLINE_PERSISTENT;
+
+    return which == PASSED ? missed : s == HAL_NONE || (which == SHORT && missed);
+}
+
+static void release(struct hal_prepared_model *p)
+{
+    if (p)
+        p->methods->release(p);
+}
+
+/* ---- preparing */
+
+typedef void visit_model(struct conform *c, const struct conform_model *m,
+                         struct hal_prepared_model *p);
+
+/* Over a socket one in four models is tried. */
+enum { REMOTE_EVERY = 4 };
+
+static void with_supported(struct conform *c, const struct conform_model *m, visit_model *visit)
+{
+    struct hal_prepared_model *p = conform_prepare_supported(c, &m->hal);
+
+    if (p)
+        visit(c, m, p);
+    release(p);
+}
+
+static void each_supported(struct conform *c, visit_model *visit)
+{
+    for (int i = 0; i < conform_n_models; i++)
+        if (conform_model_is_of(&conform_models[i], c) && (!c->is_remote || i % REMOTE_EVERY == 0))
+            with_supported(c, &conform_models[i], visit);
+}
+
+static void prepare_at_priorities(struct conform *c, const struct conform_model *m,
+                                  struct hal_prepared_model *prepared)
+{
+    struct hal_prepare_config config = client_default_preparation;
+
+    (void) prepared;
+    for (int k = HAL_PRIORITY_LOW; k <= HAL_PRIORITY_HIGH; k++) {
+        config.priority = (enum hal_priority) k;
+        struct conform_prepared p = conform_prepare(c, c->version, &m->hal, &config);
+        EXPECT(c, p.launched == HAL_NONE && p.status == HAL_NONE && p.model, "%s, priority %d: %s",
+               m->name, k, hal_status_name(p.status));
+        release(p.model);
+    }
+}
+
+static void prepare_until(struct conform *c, const struct conform_model *m,
+                          struct hal_prepared_model *prepared)
+{
+    struct hal_prepare_config config = client_default_preparation;
+
+    (void) prepared;
+    for (enum which k = 0; k < DEADLINES; k++) {
+        config.deadline = deadline(k, c->version);
+        struct conform_prepared p = conform_prepare(c, c->version, &m->hal, &config);
+        EXPECT(c, p.launched == HAL_NONE && is_allowed(p.status, k),
+               "%s, deadline %s: prepare_model: %s, callback: %s", m->name, names[k],
+               hal_status_name(p.launched), hal_status_name(p.status));
+        release(p.model);
+    }
+}
+
+static void priorities(struct conform *c, const void *data)
+{
+    (void) data;
+    each_supported(c, prepare_at_priorities);
+}
+
+static void preparing(struct conform *c, const void *data)
+{
+    (void) data;
+    each_supported(c, prepare_until);
+}
+
+/* ---- executing */
+
+static bool are_shapes_exact(const struct hal_result *r, const struct conform_model *m)
+{
+    for (uint32_t i = 0; i < r->n_shapes; i++) {
+        const struct shape *s = &m->example.expected[i].shape;
+        if (!r->shapes[i].is_sufficient || r->shapes[i].n_dims != s->rank ||
+            memcmp(r->shapes[i].dims, s->dim, s->rank * sizeof *s->dim) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void expect_end(struct conform *c, const struct conform_model *m,
+                       const struct conform_request *request, const struct conform_kind *kind,
+                       enum which which, enum hal_status status)
+{
+    const struct hal_result *r = &request->result;
+    bool reports = status == HAL_NONE && kind->reports;
+
+    EXPECT(c, is_allowed(status, which), "%s, %s, deadline %s: %s", m->name, kind->name,
+           names[which], hal_status_name(status));
+    EXPECT(c, !kind->launches || request->launch == HAL_NONE,
+           "%s, %s, deadline %s: the call itself returns %s", m->name, kind->name, names[which],
+           hal_status_name(request->launch));
+    EXPECT(c, r->timing.on_device == HAL_NO_TIME && r->timing.in_driver == HAL_NO_TIME,
+           "%s, %s, deadline %s: durations without measurement", m->name, kind->name, names[which]);
+    EXPECT(c, r->n_shapes == (reports ? m->hal.main.n_outputs : 0) && are_shapes_exact(r, m),
+           "%s, %s, deadline %s: %u shapes, or wrong ones", m->name, kind->name, names[which],
+           r->n_shapes);
+    if (status == HAL_NONE && m->is_exact)
+        EXPECT(c, conform_outputs_are(request, m->example.expected),
+               "%s, %s, deadline %s: wrong results", m->name, kind->name, names[which]);
+}
+
+static void execute_until(struct conform *c, const struct conform_model *m,
+                          struct hal_prepared_model *p)
+{
+    bool specified = conform_request_is_specified(&m->example);
+    struct hal_execution_config config = client_config();
+    struct arena *a = arena_new(0);
+    struct conform_request r;
+
+    for (int k = 0; k < conform_n_kinds * DEADLINES; k++) {
+        const struct conform_kind *kind = &conform_kinds[k / DEADLINES];
+        enum which which = (enum which)(k % DEADLINES);
+        if (!conform_kind_is_of(kind, c->version) || c->version < kind->deadlines ||
+            (kind->needs_shapes && !specified))
+            continue;
+        conform_request(&m->example, a, &r);
+        config.deadline = deadline(which, c->version);
+        expect_end(c, m, &r, kind, which, kind->run(p, c->version, &r, &config));
+    }
+    arena_free(a);
+}
+
+/* Single operations with expected results, and random models. */
+static void executing(struct conform *c, const void *data)
+{
+    (void) data;
+    for (int i = 0; i < conform_n_texts; i++) {
+        struct conform_model m;
+        conform_model_of(&m, &conform_texts[i]);
+        if (conform_model_is_of(&m, c))
+            with_supported(c, &m, execute_until);
+        conform_model_done(&m);
+    }
+    each_supported(c, execute_until);
+}
+
+static const struct conform_rule rules_of_file[] = {
+    { "priority", "Q1", HAL_1_3, 0, "models prepare at every priority", priorities },
+    { "deadline", "Q2", HAL_1_3, 0,
+      "preparation with a deadline starts, and succeeds or ends with MISSED_DEADLINE", preparing },
+    { "deadline", "Q3", HAL_1_3, 0,
+      "execution with a deadline starts, and succeeds or ends with MISSED_DEADLINE", executing },
+};
+const struct conform_rules conform_rules_deadline = { rules_of_file, COUNT(rules_of_file),
+                                                      conform_models_draw, conform_models_free };

@@ -1,0 +1,130 @@
+/* Every driver rejects every mutant (harness/conform/conform_mutations.h) of every model.  In
+ * process all mutants are tried; over a socket, and through the entry points of older versions,
+ * every nth of each mutation. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/conform/conform_models.h"
+#include "harness/conform/conform_mutations.h"
+#include "sim/hal/convert.h"
+
+enum { REMOTE_EVERY = 11, OLDER_EVERY = 59, MAX_OPERATIONS = 128 };
+
+struct walk {
+    struct conform *conform;
+    enum hal_version entry;
+    const struct conform_model *model;
+    const struct conform_mutation *mutation;
+    unsigned at, every; /* mutants so far; one in `every` is tried */
+};
+
+static void refuse_supported(const struct walk *w, const struct conform_mutant *m)
+{
+    struct hal_driver *d = w->conform->driver;
+    bool supported[MAX_OPERATIONS];
+    uint32_t n = 99;
+
+    enum hal_status s = d->get_supported_operations(d, w->entry, &m->model, supported, &n);
+    EXPECT(w->conform, s == HAL_INVALID_ARGUMENT && n == 99, "%s, %s: get_supported_operations: %s",
+           w->model->name, m->what, hal_status_name(s));
+}
+
+static void refuse_mutant(const struct conform_mutant *m, void *user)
+{
+    struct walk *w = user;
+
+    if (w->at++ % w->every)
+        return;
+    if (!w->mutation->is_config)
+        refuse_supported(w, m);
+    struct conform_prepared p = conform_prepare(w->conform, w->entry, &m->model, &m->config);
+    EXPECT(w->conform,
+           p.launched == HAL_INVALID_ARGUMENT && p.status == HAL_INVALID_ARGUMENT && !p.model,
+           "%s, %s: prepare_model: %s, callback: %s", w->model->name, m->what,
+           hal_status_name(p.launched), hal_status_name(p.status));
+    if (p.model)
+        p.model->methods->release(p.model);
+}
+
+/* The count runs on from model to model, so that a sample contains mutants of all kinds. */
+static void walk_models(struct walk *w)
+{
+    for (int i = 0; i < conform_n_models; i++) {
+        w->model = &conform_models[i];
+        if (w->model->level <= hal_level(w->entry))
+            conform_walk(w->mutation, &w->model->hal, w->entry, refuse_mutant, w);
+    }
+}
+
+static const struct conform_mutation *mutation_of(const char *rule)
+{
+    for (int k = 0; k < conform_n_mutations; k++)
+        if (strcmp(conform_mutations[k].rule, rule) == 0)
+            return &conform_mutations[k];
+    abort();
+}
+
+static void refuse_mutants(struct conform *c, const void *rule)
+{
+    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+        unsigned every = c->is_remote ? REMOTE_EVERY : 1;
+        struct walk w = { c, hal_versions[v], NULL, mutation_of(rule), 0, every };
+        if (w.entry < c->version)
+            w.every *= OLDER_EVERY;
+        walk_models(&w);
+    }
+}
+
+static const struct conform_rule rules_of_file[] = {
+    { "model", "M1", HAL_1_0, 0, "rejects a model whose operations are not in execution order",
+      refuse_mutants, "M1" },
+    { "model", "M2", HAL_1_0, 0, "rejects an operand type code that does not exist", refuse_mutants,
+      "M2" },
+    { "model", "M3", HAL_1_0, 0,
+      "rejects a scalar with a dimension; before HAL 1.2 also a tensor without", refuse_mutants,
+      "M3" },
+    { "model", "M4", HAL_1_0, 0, "rejects an operand scale that its type does not allow",
+      refuse_mutants, "M4" },
+    { "model", "M5", HAL_1_0, 0, "rejects a zero point outside the range of the operand's type",
+      refuse_mutants, "M5" },
+    { "model", "M6", HAL_1_0, 0,
+      "rejects a written operand as input or constant, an unwritten one as temporary or output",
+      refuse_mutants, "M6" },
+    { "model", "M7", HAL_1_0, 0,
+      "rejects lists of inputs and outputs that contradict the operands' lifetimes", refuse_mutants,
+      "M7" },
+    { "model", "M8", HAL_1_0, 0,
+      "rejects a wrong number of consumers (up to HAL 1.3, which transmit it)", refuse_mutants,
+      "M8" },
+    { "model", "M9", HAL_1_0, 0, "rejects an operand that two operations write", refuse_mutants,
+      "M9" },
+    { "model", "M10", HAL_1_0, 0, "rejects an operand type that the operation does not accept",
+      refuse_mutants, "M10" },
+    { "model", "M11", HAL_1_0, 0, "rejects an operation code that does not exist at this version",
+      refuse_mutants, "M11" },
+    { "model", "M12", HAL_1_0, 0, "rejects an operation whose input index is out of range",
+      refuse_mutants, "M12" },
+    { "model", "M13", HAL_1_0, 0, "rejects an operation whose output index is out of range",
+      refuse_mutants, "M13" },
+    { "model", "M14", HAL_1_0, 0, "rejects a temporary or output that no operation writes",
+      refuse_mutants, "M14" },
+    { "model", "M15", HAL_1_0, 0, "rejects a model with one operand removed", refuse_mutants,
+      "M15" },
+    { "model", "M16", HAL_1_0, 0, "rejects a model with one operation removed", refuse_mutants,
+      "M16" },
+    { "model", "M17", HAL_1_0, 0, "rejects an operation with a required input removed",
+      refuse_mutants, "M17" },
+    { "model", "M18", HAL_1_0, 0, "rejects an operation with an output removed", refuse_mutants,
+      "M18" },
+    { "model", "M19", HAL_1_0, 0, "rejects an operation with an additional input", refuse_mutants,
+      "M19" },
+    { "model", "M20", HAL_1_0, 0, "rejects an operation with an additional output", refuse_mutants,
+      "M20" },
+    { "model", "M21", HAL_1_1, 0, "prepare_model rejects an invalid execution preference",
+      refuse_mutants, "M21" },
+    { "model", "M22", HAL_1_3, 0, "prepare_model rejects an invalid priority", refuse_mutants,
+      "M22" },
+};
+const struct conform_rules conform_rules_model = { rules_of_file, COUNT(rules_of_file),
+                                                   conform_models_draw, conform_models_free };

@@ -1,0 +1,434 @@
+/* Numbers out of range in requests and models are rejected; padding is accepted where it is
+ * allowed. */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "harness/conform/conform_mutations.h"
+#include "harness/conform/conform_requests.h"
+#include "harness/conform/must.h"
+#include "sim/client/hal_calls.h"
+
+/* ---- in requests */
+
+static const uint32_t huge[17] = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX }, five[] = { 5 };
+
+static struct hal_argument *input(struct conform_request *r)
+{
+    return &r->inputs[0];
+}
+
+static void bad_pool(struct conform_request *r)
+{
+    input(r)->location.pool = 2;
+}
+
+static void last_pool(struct conform_request *r)
+{
+    input(r)->location.pool = UINT32_MAX;
+}
+
+static void output_pool(struct conform_request *r)
+{
+    r->outputs[0].location.pool = 2;
+}
+
+static void huge_offset(struct conform_request *r)
+{
+    input(r)->location.offset = UINT64_MAX - 8;
+}
+
+static void far_offset(struct conform_request *r)
+{
+    input(r)->location.offset = r->pool[0].memory.size;
+}
+
+static void far_output(struct conform_request *r)
+{
+    r->outputs[0].location.offset = r->pool[1].memory.size - 1;
+}
+
+static void huge_length(struct conform_request *r)
+{
+    input(r)->location.length = UINT64_MAX;
+}
+
+static void no_length(struct conform_request *r)
+{
+    input(r)->location.length = 0;
+}
+
+static void long_input(struct conform_request *r)
+{
+    input(r)->location.length++;
+}
+
+static void long_output(struct conform_request *r)
+{
+    r->outputs[0].location.length = UINT64_MAX;
+}
+
+static void huge_padding(struct conform_request *r)
+{
+    input(r)->location.padding = UINT64_MAX;
+}
+
+static void far_padding(struct conform_request *r)
+{
+    r->outputs[0].location.padding = r->pool[1].memory.size;
+}
+
+static void other_dimension(struct conform_request *r)
+{
+    input(r)->n_dims = 1;
+    input(r)->dims = five;
+}
+
+static void huge_dimensions(struct conform_request *r)
+{
+    input(r)->n_dims = 4;
+    input(r)->dims = huge;
+}
+
+static void high_rank(struct conform_request *r)
+{
+    r->outputs[0].n_dims = 17;
+    r->outputs[0].dims = huge;
+}
+
+static void no_value(struct conform_request *r)
+{
+    input(r)->has_no_value = true;
+    input(r)->location = (struct hal_location){ 0 };
+}
+
+static void no_pools(struct conform_request *r)
+{
+    r->hal.n_pools = 0;
+}
+
+static void read_only(struct conform_request *r)
+{
+    r->pool[1].memory.protection = HAL_MEMORY_READ;
+}
+
+static void no_descriptor(struct conform_request *r)
+{
+    r->pool[0].memory = (struct hal_memory){
+        .kind = HAL_MEMORY_FD, .protection = HAL_MEMORY_READ, .fd = -1, .size = 64
+    };
+}
+
+static void no_memory(struct conform_request *r)
+{
+    r->pool[0].memory.address = NULL;
+}
+
+static void no_kind(struct conform_request *r)
+{
+    r->pool[0].memory.kind = (enum hal_memory_kind) 7;
+}
+
+static void no_bytes(struct conform_request *r)
+{
+    r->pool[0].memory.size = 0;
+}
+
+static void huge_size(struct conform_request *r)
+{
+    r->pool[0].memory.size = UINT64_MAX;
+}
+
+static void unreadable(struct conform_request *r)
+{
+    r->pool[0].memory.protection = HAL_MEMORY_WRITE;
+}
+
+enum { FILE_SIZE = 8192 };
+
+/* Places pool 0 in a range of a file of FILE_SIZE bytes. */
+static void in_file(struct conform_request *r, uint64_t offset, uint64_t size)
+{
+    static int fd = -1;
+
+    if (fd < 0)
+        fd = memfd_create("pool", MFD_CLOEXEC);
+    conform_must(fd >= 0 && ftruncate(fd, FILE_SIZE) == 0, "no file");
+    r->pool[0].memory = (struct hal_memory){ .kind = HAL_MEMORY_FD,
+                                             .protection = HAL_MEMORY_READ,
+                                             .fd = fd,
+                                             .offset = offset,
+                                             .size = size };
+}
+
+static void longer_than_file(struct conform_request *r)
+{
+    in_file(r, 0, FILE_SIZE + 1);
+}
+
+static void behind_file(struct conform_request *r)
+{
+    in_file(r, FILE_SIZE, FILE_SIZE);
+}
+
+static void huge_file_offset(struct conform_request *r)
+{
+    in_file(r, UINT64_MAX / FILE_SIZE * FILE_SIZE, FILE_SIZE);
+}
+
+static void huge_file_size(struct conform_request *r)
+{
+    in_file(r, 0, UINT64_MAX);
+}
+
+static void a_token(struct conform_request *r)
+{
+    r->pool[0] = (struct hal_request_pool){ .is_token = true, .token = UINT32_MAX };
+}
+
+static const struct invalid_request {
+    const char *what;
+    enum hal_version since;
+    void (*change)(struct conform_request *r);
+} invalid_requests[] = {
+    { "pool 2 of 2", HAL_1_0, bad_pool },
+    { "pool 2^32 - 1", HAL_1_0, last_pool },
+    { "an output in pool 2 of 2", HAL_1_0, output_pool },
+    { "an offset near 2^64", HAL_1_0, huge_offset },
+    { "an offset after the pool's end", HAL_1_0, far_offset },
+    { "an output after the pool's end", HAL_1_0, far_output },
+    { "a length of 2^64 - 1", HAL_1_0, huge_length },
+    { "length 0", HAL_1_0, no_length },
+    { "an input that is too long", HAL_1_0, long_input },
+    { "an output length of 2^64 - 1", HAL_1_0, long_output },
+    { "padding of 2^64 - 1", HAL_FL5, huge_padding },
+    { "padding after the pool's end", HAL_FL5, far_padding },
+    { "another dimension", HAL_1_0, other_dimension },
+    { "huge dimensions", HAL_1_0, huge_dimensions },
+    { "an output of rank 17", HAL_1_0, high_rank },
+    { "an omitted input", HAL_1_0, no_value },
+    { "no pools", HAL_1_0, no_pools },
+    { "outputs that cannot be written", HAL_1_0, read_only },
+    { "memory without a descriptor", HAL_1_0, no_descriptor },
+    { "memory without an address", HAL_1_0, no_memory },
+    { "memory of an unknown kind", HAL_1_0, no_kind },
+    { "memory without bytes", HAL_1_0, no_bytes },
+    { "memory of size 2^64 - 1", HAL_1_0, huge_size },
+    { "memory that cannot be read", HAL_1_0, unreadable },
+    { "memory longer than its file", HAL_1_0, longer_than_file },
+    { "memory after the end of its file", HAL_1_0, behind_file },
+    { "a file at an offset near 2^64", HAL_1_0, huge_file_offset },
+    { "a file of size 2^64 - 1", HAL_1_0, huge_file_size },
+    { "an unknown token", HAL_1_0, a_token },
+};
+
+static void refuse_request(struct conform *c, struct conform_subject *s,
+                           const struct invalid_request *invalid)
+{
+    struct hal_execution_config config = client_config();
+
+    for (int k = 0; k < conform_n_kinds; k++) {
+        if (!conform_kind_is_of(&conform_kinds[k], c->version))
+            continue;
+        conform_subject_reset(s);
+        invalid->change(&s->request);
+        enum hal_status status =
+            conform_kinds[k].run(s->prepared, c->version, &s->request, &config);
+        EXPECT(c, status == HAL_INVALID_ARGUMENT && conform_result_is_empty(&s->request.result),
+               "%s, %s: %s", invalid->what, conform_kinds[k].name, hal_status_name(status));
+        EXPECT(c, !conform_kinds[k].launches || s->request.launch == HAL_INVALID_ARGUMENT,
+               "%s, %s: the call itself returns %s", invalid->what, conform_kinds[k].name,
+               hal_status_name(s->request.launch));
+    }
+}
+
+static void refuse_negative_duration(struct conform *c, struct conform_subject *s)
+{
+    const struct hal_execution_config config = client_config();
+    struct hal_fenced_info *info = (struct hal_fenced_info *) c;
+    int fence = 99;
+
+    conform_subject_reset(s);
+    enum hal_status status = s->prepared->methods->execute_fenced(
+        s->prepared, c->version, &s->request.hal, 0, NULL, &config, (uint64_t) -2, &fence, &info);
+    EXPECT(c, status == HAL_INVALID_ARGUMENT && fence == HAL_NO_FENCE && !info,
+           "a duration of -2 ns: %s, fence %d", hal_status_name(status), fence);
+}
+
+/* Deadlines and durations below 0, which are signed since feature level 5. */
+static void refuse_negative_times(struct conform *c, struct conform_subject *s)
+{
+    struct hal_prepare_config prepare = client_default_preparation;
+    struct hal_execution_config config[2] = { client_config(), client_config() };
+
+    prepare.deadline = (uint64_t) -2;
+    struct conform_prepared p = conform_prepare(c, c->version, &s->model.hal, &prepare);
+    EXPECT_STATUS(c, p.status, HAL_INVALID_ARGUMENT, "prepare_model with deadline -2 ns");
+    refuse_negative_duration(c, s);
+    config[0].deadline = config[1].loop_timeout = (uint64_t) -2;
+    for (int k = 0; k < 2 * conform_n_kinds; k++) {
+        const struct conform_kind *kind = &conform_kinds[k / 2];
+        if (!conform_kind_is_of(kind, c->version))
+            continue;
+        conform_subject_reset(s);
+        enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config[k % 2]);
+        EXPECT(c, status == HAL_INVALID_ARGUMENT && conform_result_is_empty(&s->request.result),
+               "%s of -2 ns, %s: %s", k % 2 ? "a loop time-out" : "a deadline", kind->name,
+               hal_status_name(status));
+    }
+}
+
+/* ---- in models */
+
+struct model_copy {
+    struct hal_model hal;
+    struct hal_operand operands[8];
+    uint32_t constant; /* index of a constant operand */
+};
+
+static void operand_offset(struct model_copy *m)
+{
+    m->operands[m->constant].location.offset = UINT64_MAX - 1;
+}
+
+static void operand_length(struct model_copy *m)
+{
+    m->operands[m->constant].location.length = UINT64_MAX;
+}
+
+static void operand_behind(struct model_copy *m)
+{
+    m->operands[m->constant].location.offset = m->hal.operand_values_length;
+}
+
+static void operand_pool(struct model_copy *m)
+{
+    m->operands[m->constant].lifetime = HAL_CONSTANT_REFERENCE;
+    m->operands[m->constant].location.pool = 99;
+}
+
+static void operand_padding(struct model_copy *m)
+{
+    m->operands[m->constant].location.padding = 1;
+}
+
+static void operand_rank(struct model_copy *m)
+{
+    m->operands[0].n_dims = 17;
+    m->operands[0].dims = huge;
+}
+
+static void operand_dimensions(struct model_copy *m)
+{
+    m->operands[0].n_dims = 4;
+    m->operands[0].dims = huge;
+}
+
+static void operand_lifetime(struct model_copy *m)
+{
+    m->operands[m->constant].lifetime = (enum hal_lifetime) 8;
+}
+
+static void operand_subgraph(struct model_copy *m)
+{
+    m->operands[m->constant].lifetime = HAL_SUBGRAPH;
+    m->operands[m->constant].location = (struct hal_location){ .offset = UINT64_MAX };
+}
+
+static void no_values(struct model_copy *m)
+{
+    m->hal.operand_values_length = 0;
+}
+
+static const struct invalid_model {
+    const char *what;
+    void (*change)(struct model_copy *m);
+} invalid_models[] = {
+    { "a constant at an offset near 2^64", operand_offset },
+    { "a constant of length 2^64 - 1", operand_length },
+    { "a constant after the end of the values", operand_behind },
+    { "a constant in pool 99", operand_pool },
+    { "padding", operand_padding },
+    { "an input of rank 17", operand_rank },
+    { "an input of huge dimensions", operand_dimensions },
+    { "a lifetime out of range", operand_lifetime },
+    { "a subgraph out of range", operand_subgraph },
+    { "no operand values", no_values },
+};
+
+static void refuse_model(struct conform *c, const struct conform_model *original,
+                         const struct invalid_model *invalid)
+{
+    struct model_copy m = { .hal = original->hal };
+    bool supported[4];
+    uint32_t n = 99;
+
+    MUST(m.hal.main.n_operands <= COUNT(m.operands));
+    memcpy(m.operands, m.hal.main.operands, m.hal.main.n_operands * sizeof *m.operands);
+    m.hal.main.operands = m.operands;
+    while (m.operands[m.constant].lifetime != HAL_CONSTANT_COPY)
+        m.constant++;
+    invalid->change(&m);
+    enum hal_status s =
+        c->driver->get_supported_operations(c->driver, c->version, &m.hal, supported, &n);
+    EXPECT(c, s == HAL_INVALID_ARGUMENT && n == 99, "%s: get_supported_operations: %s",
+           invalid->what, hal_status_name(s));
+    struct conform_prepared p = conform_prepare(c, c->version, &m.hal, &client_default_preparation);
+    EXPECT(c, p.status == HAL_INVALID_ARGUMENT && !p.model, "%s: prepare_model: %s", invalid->what,
+           hal_status_name(p.status));
+}
+
+static void ranges(struct conform *c, const void *data)
+{
+    struct conform_subject s;
+
+    (void) data;
+    if (conform_subject_must_open(c, conform_sum(c), &s))
+        for (int k = 0; k < COUNT(invalid_requests); k++)
+            if (c->version >= invalid_requests[k].since)
+                refuse_request(c, &s, &invalid_requests[k]);
+    if (s.prepared && c->version >= HAL_FL5)
+        refuse_negative_times(c, &s);
+    for (int k = 0; k < COUNT(invalid_models); k++)
+        refuse_model(c, &s.model, &invalid_models[k]);
+    conform_subject_close(&s);
+}
+
+/* ---- valid padding */
+
+static void run_padded(struct conform *c, struct conform_subject *s,
+                       const struct conform_kind *kind)
+{
+    struct hal_execution_config config = client_config();
+
+    conform_subject_reset(s);
+    s->request.inputs[0].location.padding = 16;
+    s->request.outputs[0].location.padding =
+        s->request.pool[1].memory.size - s->request.outputs[0].location.length;
+    enum hal_status status = kind->run(s->prepared, c->version, &s->request, &config);
+    EXPECT(c, status == HAL_NONE && conform_subject_is_correct(s), "padding in a request, %s: %s",
+           kind->name, hal_status_name(status));
+}
+
+static void padding(struct conform *c, const void *data)
+{
+    const struct invalid_model in_model = { "padding", operand_padding };
+    struct conform_subject s;
+
+    (void) data;
+    if (conform_subject_must_open(c, conform_sum(c), &s))
+        for (int k = 0; k < conform_n_kinds; k++)
+            if (conform_kind_is_of(&conform_kinds[k], c->version))
+                run_padded(c, &s, &conform_kinds[k]);
+    refuse_model(c, &s.model, &in_model);
+    conform_subject_close(&s);
+}
+
+static const struct conform_rule rules_of_file[] = {
+    { "version", "ranges", HAL_1_0, 0, "numbers out of range in requests and models are rejected",
+      ranges },
+    { "version", "padding", HAL_FL5, 0, "padding is rejected in models and accepted in requests",
+      padding },
+};
+const struct conform_rules conform_rules_ranges = { rules_of_file, COUNT(rules_of_file), NULL,
+                                                    NULL };

@@ -1,0 +1,46 @@
+#include "harness/conform/conform.h"
+
+const struct conform_suite conform_suites[] = {
+    { "basic", "status, capabilities, names, numbers of cache files" },
+    { "model", "invalid models are rejected: mutations of every model" },
+    { "request", "invalid requests are rejected" },
+    { "burst", "bursts, and corrupted packets in their queues" },
+    { "generated", "every model through every kind of execution, with every kind of output" },
+    { "quant-coupling", "signed and unsigned 8-bit results agree" },
+    { "cache", "compilation caching, and changed cache files" },
+    { "deadline", "deadlines of preparations and executions" },
+    { "priority", "priorities of models" },
+    { "memory-domain", "buffers of the driver: allocation, copies, executions" },
+    { "fenced", "fenced executions: chains, status and durations" },
+    { "loop-timeout", "loops that exceed their time-out" },
+    { "extension", "extensions and hints" },
+    { "concurrency", "callbacks, several threads and several models" },
+    { "version", "what each HAL version has, and ranges of numbers" },
+};
+const int conform_n_suites = COUNT(conform_suites);
+
+#define FILES                                                                                      \
+    FILE_OF(basic)                                                                                 \
+    FILE_OF(model)                                                                                 \
+    FILE_OF(request)                                                                               \
+    FILE_OF(burst)                                                                                 \
+    FILE_OF(generated)                                                                             \
+    FILE_OF(memories)                                                                              \
+    FILE_OF(arithmetic)                                                                            \
+    FILE_OF(cache)                                                                                 \
+    FILE_OF(deadline)                                                                              \
+    FILE_OF(memory_domain)                                                                         \
+    FILE_OF(buffers)                                                                               \
+    FILE_OF(calls)                                                                                 \
+    FILE_OF(levels)                                                                                \
+    FILE_OF(ranges)                                                                                \
+    FILE_OF(versions)
+
+#define FILE_OF(name) extern const struct conform_rules conform_rules_##name;
+FILES
+#undef FILE_OF
+
+#define FILE_OF(name) &conform_rules_##name,
+const struct conform_rules *const conform_rules[] = { FILES };
+#undef FILE_OF
+const int conform_n_rules = COUNT(conform_rules);

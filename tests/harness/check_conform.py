@@ -1,0 +1,47 @@
+"""halcyon conform on drivers without faults: check_conform.py HALCYON [--serve] ARGUMENT...
+
+Runs `halcyon conform ARGUMENT...`; --serve: each target is served at a socket, and reached there. Every rule that
+applies must be checked and hold."""
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+
+def serve(halcyon, arguments, folder):
+    """The arguments with each target replaced by its service's socket; the services."""
+    services, served = [], list(arguments)
+    for i, word in enumerate(arguments):
+        if i and arguments[i - 1] == "-d":
+            path = folder / f"{i}"
+            services.append(subprocess.Popen([halcyon, "serve", word, "--listen", f"unix:{path}"]))
+            for _ in range(600):
+                if path.exists():
+                    break
+                time.sleep(0.05)
+            served[i] = f"unix:{path}"
+    return served, services
+
+
+def main():
+    halcyon, *arguments = sys.argv[1:]
+    services = []
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            if arguments[0] == "--serve":
+                arguments, services = serve(halcyon, arguments[1:], Path(folder))
+            run = subprocess.run([halcyon, "conform", *arguments], capture_output=True, text=True)
+        finally:
+            for service in services:
+                service.terminate()
+                service.wait()
+    print(run.stdout, run.stderr)
+    summary = run.stdout.splitlines()[-1]
+    assert run.returncode == 0, f"exit status {run.returncode}"
+    assert re.search(r" 0 failed, 0 not applicable, 0 undecided;", summary), summary
+    assert not re.search(r"\b0 rules", summary), summary
+
+
+main()
