@@ -48,7 +48,7 @@ NAMED_BY = {
 }
 PERFORMANCE_KEYS = {"IF", "WHILE"}
 # What names operations by its nature: their records, models for rules and tests.
-NAMING = ("golden/ops/", "harness/suites/", "harness/conform/conform_", "tests/")
+NAMING = ("golden/ops/", "harness/suites/", "harness/conform/", "tests/")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 

@@ -119,7 +119,7 @@ static void no_descriptor(struct conform_request *r)
     };
 }
 
-static void no_memory(struct conform_request *r)
+static void no_address(struct conform_request *r)
 {
     r->pool[0].memory.address = NULL;
 }
@@ -210,7 +210,7 @@ static const struct invalid_request {
     { "no pools", HAL_1_0, no_pools },
     { "outputs that cannot be written", HAL_1_0, read_only },
     { "memory without a descriptor", HAL_1_0, no_descriptor },
-    { "memory without an address", HAL_1_0, no_memory },
+    { "memory without an address", HAL_1_0, no_address },
     { "memory of an unknown kind", HAL_1_0, no_kind },
     { "memory without bytes", HAL_1_0, no_bytes },
     { "memory of size 2^64 - 1", HAL_1_0, huge_size },
