@@ -23,6 +23,7 @@ const int conform_n_suites = COUNT(conform_suites);
     FILE_OF(basic)                                                                                 \
     FILE_OF(model)                                                                                 \
     FILE_OF(request)                                                                               \
+    FILE_OF(omitted)                                                                               \
     FILE_OF(burst)                                                                                 \
     FILE_OF(generated)                                                                             \
     FILE_OF(memories)                                                                              \

@@ -6,6 +6,23 @@
 #include "golden/base/trace.h"
 #include "sim/device/device.h"
 
+/* Takes inputs of the graph with the shape {0} as omitted: an optional operand without that rank can
+ * only be omitted by the request.  False: there are none. */
+static bool omit_empty_inputs(const struct graph *g, const struct operation *o,
+                              const struct tensor **arg)
+{
+    bool omitted = false;
+
+    for (uint32_t i = 0; i < o->n_in; i++) {
+        const struct operand *in = &g->operand[o->in[i]];
+        if (in->life != LIFE_INPUT || in->tensor.shape.rank != 1 || in->tensor.shape.dim[0])
+            continue;
+        arg[i] = NULL;
+        omitted = true;
+    }
+    return omitted;
+}
+
 int operation_bind(const struct graph_values *v, uint32_t operation, bool runtime, struct arena *a,
                    struct bound_operation *ret_site, struct why *w)
 {
@@ -32,7 +49,10 @@ int operation_bind(const struct graph_values *v, uint32_t operation, bool runtim
     }
     for (uint32_t i = 0; i < o->n_out; i++)
         s->k.out[i] = &v->tensor[o->out[i]];
-    return op_bind(op, s->k.arg, o->n_in, s->k.out, o->n_out, runtime, &s->k.call, w);
+    int level = op_bind(op, s->k.arg, o->n_in, s->k.out, o->n_out, runtime, &s->k.call, w);
+    if (level < 0 && !runtime && w->code == WHY_EXECUTION && omit_empty_inputs(g, o, s->k.arg))
+        level = op_bind(op, s->k.arg, o->n_in, s->k.out, o->n_out, runtime, &s->k.call, w);
+    return level;
 }
 
 int device_values(const struct device_run *r, uint32_t graph, struct arena *keep,
