@@ -12,19 +12,22 @@
  *    No argument may crash a driver.
  *  - Arguments are valid for the duration of the call.  What the driver needs longer (constants,
  *    pools of a model that is being prepared asynchronously) it copies or maps before it returns.
- *    Exception: a pool of kind HAL_MEMORY_ADDRESS stays valid and unchanged for as long as the
- *    prepared model lives (in a model) or until the execution has completed (in a request).
+ *    Exception: memory that is given by an address (hal_memory) stays valid at that address, and if
+ *    it has no descriptor unchanged, for as long as the prepared model lives (in a model), until
+ * the execution has completed (in a request), or until release_memory() (in a burst, with an
+ *    identifier).
  *  - Any thread may call any method at any time, also concurrently on one object.  Exception:
  *    release() and close() are the last call on their object and overlap no other.
  *  - Pointers named ret_x are never NULL.  They are written only as the method documents; a method
  *    that fails leaves them unchanged unless it documents otherwise.
  *  - Every member is set, unless its comment gives a meaning for NULL.
- *  - Versions.  A driver has the entry points of its own version and of every earlier one.  The
- *    argument `version` names the entry point that the client called (prepareModel_1_1 is HAL_1_1).
- *    Each method documents the first version that has it, execute() also the last.  Called with a
- *    version that has no such entry point, that is above the driver's own, or that does not exist,
- *    it returns HAL_INVALID_ARGUMENT.  A method without `version` that is newer than the driver
- *    returns HAL_GENERAL_FAILURE or is NULL; the client need not call it.
+ *  - Versions.  A driver has the entry points of its own version (hal_version) and of every earlier
+ *    one down to its lowest_version.  The argument `version` names the entry point that the client
+ *    called (prepareModel_1_1 is HAL_1_1).  Each method documents the first version that has it,
+ *    execute() also the last.  Called with a version that has no such entry point, that is above or
+ *    below those of the driver, or that does not exist, it returns HAL_INVALID_ARGUMENT.  A method
+ *    without `version` that is newer than the driver returns HAL_GENERAL_FAILURE or is NULL; the
+ *    client need not call it.
  *  - Types, operations and arguments newer than the entry point's version are
  *    HAL_INVALID_ARGUMENT.  A structure member newer than that version holds its neutral value,
  *    which its comment gives ("since 1.3; HAL_NO_DEADLINE").  A status code that the version does
@@ -45,7 +48,7 @@ extern "C" {
 #endif
 
 /* Incremented when a structure below changes its layout. */
-#define HAL_ABI_VERSION 1
+#define HAL_ABI_VERSION 2
 
 enum hal_version {
     HAL_1_0 = 10, /* feature level 1 */
@@ -101,7 +104,8 @@ enum hal_priority {
 enum {
     HAL_TOKEN_BYTES = 32,     /* length of a compilation cache token */
     HAL_MAX_CACHE_FILES = 32, /* of each kind: model cache, data cache */
-    HAL_MAX_RANK = 16         /* of an output shape that a driver returns */
+    HAL_MAX_RANK = 16,        /* of an output shape that a driver returns */
+    HAL_TEXT_BYTES = 256      /* of a text of get_failure_text(), its NUL included */
 };
 
 /* An absent or unknown duration or point in time; the stable interface encodes it as -1.  All times
@@ -124,7 +128,7 @@ struct hal_performance {
 };
 
 struct hal_operand_performance {
-    int32_t type; /* operand type code; never SUBGRAPH */
+    int32_t type; /* enum hal_operand_type, or of an extension; never HAL_TYPE_SUBGRAPH */
     struct hal_performance info;
 };
 
@@ -160,20 +164,28 @@ struct hal_extension {
 /* ---- memory */
 
 enum hal_memory_kind {
-    HAL_MEMORY_ADDRESS = 0,        /* memory of this process; fd is -1 */
-    HAL_MEMORY_FD = 1,             /* memfd, ashmem or file that the driver maps; address is NULL */
+    HAL_MEMORY_ADDRESS = 0,        /* memory of this process, at `address`; fd is -1 */
+    HAL_MEMORY_FD = 1,             /* memfd, ashmem or file, given by its descriptor */
     HAL_MEMORY_HARDWARE_BUFFER = 2 /* since 1.2; BLOB format, given by its descriptor as above */
 };
 
 enum { HAL_MEMORY_READ = 1, HAL_MEMORY_WRITE = 2 };
 
-/* Memory that the client owns.  A driver that needs the descriptor after the call duplicates it.
- * The file may be shorter than `size` and may shrink while it is mapped: drivers check fstat() and
- * whether the file is sealed against shrinking. */
+/* Memory that the client owns.
+ *
+ * Memory of the kinds with a descriptor can always be mapped from it; a driver that needs the
+ * descriptor after the call duplicates it.  The file may be shorter than `size` and may shrink
+ * while it is mapped: drivers check fstat() and whether the file is sealed against shrinking.
+ *
+ * If such memory also has an address, the client has mapped the same bytes there (shared, with that
+ * protection, all of `size`), and the address may be used like that of HAL_MEMORY_ADDRESS, for as
+ * long: the driver need not map the file, and need not check its size.  It may use either, also
+ * both.  Only a client in the same process gives an address; the contents may change at any time.
+ */
 struct hal_memory {
     enum hal_memory_kind kind;
     uint32_t protection; /* HAL_MEMORY_READ | HAL_MEMORY_WRITE */
-    void *address;       /* HAL_MEMORY_ADDRESS */
+    void *address; /* of the first byte; NULL: the kind has a descriptor, and it is not mapped */
     int fd;
     uint64_t offset; /* bytes from the start of the file, a multiple of the page size */
     uint64_t size;   /* bytes, > 0 */
@@ -202,22 +214,155 @@ enum hal_lifetime {
 
 enum hal_extra_kind { HAL_EXTRA_NONE = 0, HAL_EXTRA_CHANNEL_QUANT = 1, HAL_EXTRA_EXTENSION = 2 };
 
-/* Type and operation codes are NNAPI's.  In a code of an extension the upper 16 bits are the
- * extension's prefix (hal_extension_prefix), else they are 0.
- *
- *     1.0   0 FLOAT32, 1 INT32, 2 UINT32,
- *           3 TENSOR_FLOAT32, 4 TENSOR_INT32, 5 TENSOR_QUANT8_ASYMM (uint8_t),
- *           10000 OEM, 10001 TENSOR_OEM_BYTE
- *     1.2   6 BOOL, 7 TENSOR_QUANT16_SYMM (int16_t), 8 TENSOR_FLOAT16, 9 TENSOR_BOOL8 (uint8_t),
- *           10 FLOAT16, 11 TENSOR_QUANT8_SYMM_PER_CHANNEL (int8_t),
- *           12 TENSOR_QUANT16_ASYMM (uint16_t), 13 TENSOR_QUANT8_SYMM (int8_t)
- *     1.3   14 TENSOR_QUANT8_ASYMM_SIGNED (int8_t), 15 SUBGRAPH
- *
- * A quantised element q represents the value (q - zero) * scale.  A model with a type or operation
- * that the version has and the driver does not implement is still valid: the driver reports the
- * operations concerned as unsupported. */
+/* Types and operations have NNAPI's codes.  In a code of an extension the upper 16 bits are the
+ * extension's prefix (hal_extension_prefix), else they are 0.  A quantised element q represents the
+ * value (q - zero) * scale.  A model with a type or operation that the version has and the driver
+ * does not implement is still valid: the driver reports the operations concerned as unsupported. */
+enum hal_operand_type {
+    HAL_TYPE_FLOAT32 = 0,
+    HAL_TYPE_INT32 = 1,
+    HAL_TYPE_UINT32 = 2,
+    HAL_TYPE_TENSOR_FLOAT32 = 3,
+    HAL_TYPE_TENSOR_INT32 = 4,
+    HAL_TYPE_TENSOR_QUANT8_ASYMM = 5, /* uint8_t */
+    /* since 1.2 */
+    HAL_TYPE_BOOL = 6,                /* uint8_t, 0 or 1 */
+    HAL_TYPE_TENSOR_QUANT16_SYMM = 7, /* int16_t */
+    HAL_TYPE_TENSOR_FLOAT16 = 8,
+    HAL_TYPE_TENSOR_BOOL8 = 9, /* uint8_t, 0 or 1 */
+    HAL_TYPE_FLOAT16 = 10,
+    HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL = 11, /* int8_t */
+    HAL_TYPE_TENSOR_QUANT16_ASYMM = 12,           /* uint16_t */
+    HAL_TYPE_TENSOR_QUANT8_SYMM = 13,             /* int8_t */
+    /* since 1.3 */
+    HAL_TYPE_TENSOR_QUANT8_ASYMM_SIGNED = 14, /* int8_t */
+    HAL_TYPE_SUBGRAPH = 15,
+    /* up to 1.3 */
+    HAL_TYPE_OEM = 10000,
+    HAL_TYPE_TENSOR_OEM_BYTE = 10001
+};
+
+enum hal_operation_type {
+    /* 1.0 */
+    HAL_OP_ADD = 0,
+    HAL_OP_AVERAGE_POOL_2D = 1,
+    HAL_OP_CONCATENATION = 2,
+    HAL_OP_CONV_2D = 3,
+    HAL_OP_DEPTHWISE_CONV_2D = 4,
+    HAL_OP_DEPTH_TO_SPACE = 5,
+    HAL_OP_DEQUANTIZE = 6,
+    HAL_OP_EMBEDDING_LOOKUP = 7,
+    HAL_OP_FLOOR = 8,
+    HAL_OP_FULLY_CONNECTED = 9,
+    HAL_OP_HASHTABLE_LOOKUP = 10,
+    HAL_OP_L2_NORMALIZATION = 11,
+    HAL_OP_L2_POOL_2D = 12,
+    HAL_OP_LOCAL_RESPONSE_NORMALIZATION = 13,
+    HAL_OP_LOGISTIC = 14,
+    HAL_OP_LSH_PROJECTION = 15,
+    HAL_OP_LSTM = 16,
+    HAL_OP_MAX_POOL_2D = 17,
+    HAL_OP_MUL = 18,
+    HAL_OP_RELU = 19,
+    HAL_OP_RELU1 = 20,
+    HAL_OP_RELU6 = 21,
+    HAL_OP_RESHAPE = 22,
+    HAL_OP_RESIZE_BILINEAR = 23,
+    HAL_OP_RNN = 24,
+    HAL_OP_SOFTMAX = 25,
+    HAL_OP_SPACE_TO_DEPTH = 26,
+    HAL_OP_SVDF = 27,
+    HAL_OP_TANH = 28,
+    /* since 1.1 */
+    HAL_OP_BATCH_TO_SPACE_ND = 29,
+    HAL_OP_DIV = 30,
+    HAL_OP_MEAN = 31,
+    HAL_OP_PAD = 32,
+    HAL_OP_SPACE_TO_BATCH_ND = 33,
+    HAL_OP_SQUEEZE = 34,
+    HAL_OP_STRIDED_SLICE = 35,
+    HAL_OP_SUB = 36,
+    HAL_OP_TRANSPOSE = 37,
+    /* since 1.2 */
+    HAL_OP_ABS = 38,
+    HAL_OP_ARGMAX = 39,
+    HAL_OP_ARGMIN = 40,
+    HAL_OP_AXIS_ALIGNED_BBOX_TRANSFORM = 41,
+    HAL_OP_BIDIRECTIONAL_SEQUENCE_LSTM = 42,
+    HAL_OP_BIDIRECTIONAL_SEQUENCE_RNN = 43,
+    HAL_OP_BOX_WITH_NMS_LIMIT = 44,
+    HAL_OP_CAST = 45,
+    HAL_OP_CHANNEL_SHUFFLE = 46,
+    HAL_OP_DETECTION_POSTPROCESSING = 47,
+    HAL_OP_EQUAL = 48,
+    HAL_OP_EXP = 49,
+    HAL_OP_EXPAND_DIMS = 50,
+    HAL_OP_GATHER = 51,
+    HAL_OP_GENERATE_PROPOSALS = 52,
+    HAL_OP_GREATER = 53,
+    HAL_OP_GREATER_EQUAL = 54,
+    HAL_OP_GROUPED_CONV_2D = 55,
+    HAL_OP_HEATMAP_MAX_KEYPOINT = 56,
+    HAL_OP_INSTANCE_NORMALIZATION = 57,
+    HAL_OP_LESS = 58,
+    HAL_OP_LESS_EQUAL = 59,
+    HAL_OP_LOG = 60,
+    HAL_OP_LOGICAL_AND = 61,
+    HAL_OP_LOGICAL_NOT = 62,
+    HAL_OP_LOGICAL_OR = 63,
+    HAL_OP_LOG_SOFTMAX = 64,
+    HAL_OP_MAXIMUM = 65,
+    HAL_OP_MINIMUM = 66,
+    HAL_OP_NEG = 67,
+    HAL_OP_NOT_EQUAL = 68,
+    HAL_OP_PAD_V2 = 69,
+    HAL_OP_POW = 70,
+    HAL_OP_PRELU = 71,
+    HAL_OP_QUANTIZE = 72,
+    HAL_OP_QUANTIZED_16BIT_LSTM = 73,
+    HAL_OP_RANDOM_MULTINOMIAL = 74,
+    HAL_OP_REDUCE_ALL = 75,
+    HAL_OP_REDUCE_ANY = 76,
+    HAL_OP_REDUCE_MAX = 77,
+    HAL_OP_REDUCE_MIN = 78,
+    HAL_OP_REDUCE_PROD = 79,
+    HAL_OP_REDUCE_SUM = 80,
+    HAL_OP_ROI_ALIGN = 81,
+    HAL_OP_ROI_POOLING = 82,
+    HAL_OP_RSQRT = 83,
+    HAL_OP_SELECT = 84,
+    HAL_OP_SIN = 85,
+    HAL_OP_SLICE = 86,
+    HAL_OP_SPLIT = 87,
+    HAL_OP_SQRT = 88,
+    HAL_OP_TILE = 89,
+    HAL_OP_TOPK_V2 = 90,
+    HAL_OP_TRANSPOSE_CONV_2D = 91,
+    HAL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM = 92,
+    HAL_OP_UNIDIRECTIONAL_SEQUENCE_RNN = 93,
+    HAL_OP_RESIZE_NEAREST_NEIGHBOR = 94,
+    /* since 1.3 */
+    HAL_OP_QUANTIZED_LSTM = 95,
+    HAL_OP_IF = 96,
+    HAL_OP_WHILE = 97,
+    HAL_OP_ELU = 98,
+    HAL_OP_HARD_SWISH = 99,
+    HAL_OP_FILL = 100,
+    HAL_OP_RANK = 101,
+    /* since feature level 6 */
+    HAL_OP_BATCH_MATMUL = 102,
+    HAL_OP_PACK = 103,
+    /* since feature level 7 */
+    HAL_OP_MIRROR_PAD = 104,
+    HAL_OP_REVERSE = 105,
+    /* experimental: in no HAL version */
+    HAL_OP_DENSIFY = 20000,
+    /* up to 1.3 */
+    HAL_OP_OEM_OPERATION = 10000
+};
+
 struct hal_operand {
-    int32_t type;
+    int32_t type;         /* enum hal_operand_type, or of an extension */
     uint32_t n_dims;      /* 0: a scalar, or a tensor of unknown rank */
     const uint32_t *dims; /* a dimension of 0 is unknown */
     uint32_t n_consumers; /* up to 1.3: operation inputs that refer to this operand; then ignored */
@@ -235,7 +380,7 @@ struct hal_operand {
 };
 
 struct hal_operation {
-    int32_t type; /* operation code; of extensions with a prefix, as types */
+    int32_t type; /* enum hal_operation_type, or of an extension */
     uint32_t n_inputs, n_outputs;
     const uint32_t *inputs, *outputs; /* operand indexes in the same subgraph */
 };
@@ -248,11 +393,12 @@ struct hal_subgraph {
     const uint32_t *inputs, *outputs; /* operand indexes */
 };
 
-/* The prefix that a model uses for an extension.  An extension that the driver does not support is
- * valid: its types and operations are not checked, and its operations are unsupported. */
+/* The prefix that a model uses for an extension, or a configuration in its hints.  An extension
+ * that the driver does not support is valid: its types and operations are not checked, its
+ * operations are unsupported, its hints are ignored. */
 struct hal_extension_prefix {
     const char *name;
-    uint16_t prefix; /* not 0, unique within the model; below 0x8000 since feature level 5 */
+    uint16_t prefix; /* not 0, unique within the list; below 0x8000 since feature level 5 */
 };
 
 struct hal_model {
@@ -268,8 +414,9 @@ struct hal_model {
     const struct hal_extension_prefix *extension_name_to_prefix;
 };
 
-/* A vendor hint of feature level 8.  The prefix is that of an extension that the model names.  A
- * token occurs at most once in a list; a driver ignores hints that it does not know. */
+/* A vendor hint of feature level 8.  The prefix is that of an extension that the configuration
+ * names (its own extension_name_to_prefix, not the model's).  A token occurs at most once in a
+ * list; a driver ignores hints that it does not know. */
 struct hal_token_value {
     int32_t token; /* prefix << 16 | number within the extension */
     const uint8_t *value;
@@ -327,7 +474,7 @@ struct hal_timing {
  * Both times are HAL_NO_TIME unless `measure` was requested and the execution succeeded. */
 struct hal_result {
     struct hal_output_shape *shapes; /* array of `capacity` elements, owned by the client */
-    uint32_t capacity;               /* at least the number of outputs of the model */
+    uint32_t capacity;               /* at least n_outputs of the prepared model */
     uint32_t n_shapes;               /* number of shapes that the driver has written */
     struct hal_timing timing;
 };
@@ -338,6 +485,8 @@ struct hal_execution_config {
     uint64_t loop_timeout; /* ns per WHILE; versions as deadline; HAL_NO_TIME: the default */
     uint32_t n_hints;      /* since feature level 8; 0 */
     const struct hal_token_value *hints;
+    uint32_t n_extension_prefixes; /* of the hints; since feature level 8; 0 */
+    const struct hal_extension_prefix *extension_name_to_prefix;
 };
 
 /* Callback of an asynchronous execution.  The driver calls notify() exactly once per execute(),
@@ -458,6 +607,7 @@ struct hal_prepared_model_methods {
 };
 struct hal_prepared_model {
     const struct hal_prepared_model_methods *methods;
+    uint32_t n_inputs, n_outputs; /* of the main subgraph; constant */
 };
 
 /* ---- preparation */
@@ -482,6 +632,8 @@ struct hal_prepare_config {
     struct hal_cache cache;         /* since 1.2; without files: no caching */
     uint32_t n_hints;               /* since feature level 8; 0 */
     const struct hal_token_value *hints;
+    uint32_t n_extension_prefixes; /* of the hints; since feature level 8; 0 */
+    const struct hal_extension_prefix *extension_name_to_prefix;
 };
 
 /* Callback of a preparation.  The driver calls notify() exactly once, also when the launch fails
@@ -524,9 +676,10 @@ struct hal_buffer {
 /* ---- the driver */
 
 struct hal_driver {
-    uint32_t abi_version; /* the HAL_ABI_VERSION that the driver was built with */
-    enum hal_version hal_version;
-    const char *name; /* service name: printable, not empty */
+    uint32_t abi_version;            /* the HAL_ABI_VERSION that the driver was built with */
+    enum hal_version hal_version;    /* the highest version that the driver answers */
+    enum hal_version lowest_version; /* HAL_FL5: a driver of the stable interface only */
+    const char *name;                /* service name: printable, not empty */
 
     /* Results of this method and the next four are constant for the driver's life, and the driver
      * owns what they point to. */
@@ -544,6 +697,13 @@ struct hal_driver {
                                                         uint32_t *ret_n_model,
                                                         uint32_t *ret_n_data);
     enum hal_device_status (*get_status)(struct hal_driver *self);
+
+    /* Writes why the last method that this thread has called, of the driver or of one of its
+     * objects, has failed; also called by a callback within notify(), with a status that is not
+     * HAL_NONE.  Not called after a success, nor after this method or get_status().  At most `size`
+     * bytes (HAL_TEXT_BYTES), printable UTF-8 that ends with NUL; "": no reason is known.  Keep it
+     * per thread, and replace it, if only by "", with every failure.  NULL: no reasons. */
+    void (*get_failure_text)(struct hal_driver *self, char *ret_text, size_t size);
 
     /* Reports for each operation of the main subgraph whether the driver supports it.  `supported`
      * is an array of model->main.n_operations elements; *ret_n is the number written, which on

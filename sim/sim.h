@@ -67,7 +67,7 @@ const struct hal_driver *target_driver(const struct target *t);
 struct target_info {
     char name[64], version[128];
     enum hal_device_type type;
-    int hal_version; /* 10 ... 13: HAL 1.0 ... 1.3; 15 ... 18: feature levels 5 ... 8 */
+    enum hal_version hal_version, lowest_version;
     struct hal_capabilities capabilities;
     uint32_t n_extensions, n_model_cache, n_data_cache;
     const struct hal_extension *extensions; /* owned by the driver */
@@ -106,21 +106,22 @@ void target_watch(struct target *t, _Atomic uint32_t *ret_step);
 
 struct outcome {
     enum stage stage;
-    enum hal_status status; /* of the call that ended it; HAL_NONE when done */
-    char violation[256];    /* not empty: how the driver violated the contract */
-    bool died;              /* its own process has ended; `violation` has the details */
-    bool hung;              /* died, because of a timeout */
-    bool trespassed;        /* died of an access to memory that was not lent */
-    int signal;             /* died of it; 0: it did not */
-    const char *prints;     /* what a hosted driver has printed; NULL: nothing */
-    const char *backtrace;  /* of its crash; NULL: none */
-    uint64_t run;           /* number of this run of the target, from 1 on */
-    uint64_t late_run;      /* an earlier run whose violation was noticed now; 0: none */
-    char late[128];         /* that violation */
-    bool is_late_callback;  /* it is a second callback, which certainly belongs to that run */
-    struct arena *arena;    /* owns the rest */
-    char not_passed[256];   /* not empty: why the model was not passed to the driver */
-    uint32_t n_ops;         /* operations of the main graph, and which of them it supports */
+    enum hal_status status;            /* of the call that ended it; HAL_NONE when done */
+    char failure_text[HAL_TEXT_BYTES]; /* the driver's reason for that status; "": none */
+    char violation[256];               /* not empty: how the driver violated the contract */
+    bool died;                         /* its own process has ended; `violation` has the details */
+    bool hung;                         /* died, because of a timeout */
+    bool trespassed;                   /* died of an access to memory that was not lent */
+    int signal;                        /* died of it; 0: it did not */
+    const char *prints;                /* what a hosted driver has printed; NULL: nothing */
+    const char *backtrace;             /* of its crash; NULL: none */
+    uint64_t run;                      /* number of this run of the target, from 1 on */
+    uint64_t late_run;                 /* an earlier run whose violation was noticed now; 0: none */
+    char late[128];                    /* that violation */
+    bool is_late_callback; /* it is a second callback, which certainly belongs to that run */
+    struct arena *arena;   /* owns the rest */
+    char not_passed[256];  /* not empty: why the model was not passed to the driver */
+    uint32_t n_ops;        /* operations of the main graph, and which of them it supports */
     bool *supported;
     const struct conversion_note
         *note; /* what conversion to the driver's version changed or lost */

@@ -454,6 +454,8 @@ void check_judge(struct check *c, struct outcome *o, struct check_result *r, str
     r->signal = o->signal;
     if (!judge_without_outputs(c, o, r))
         judge_outputs(c, o, r, detail);
+    if (o->failure_text[0] && r->why[0])
+        text_append(r->why, sizeof r->why, "; the driver's reason: %s", o->failure_text);
     add_notes(o, r, detail);
     text_clean(r->why);
     outcome_done(o);

@@ -142,7 +142,8 @@ static int read_target(const char *uri, double timeout, struct conform_target *r
 
     if (rc != 0)
         return -1;
-    *ret = (struct conform_target){ uri, hal_version_by_name(facts.hal), HAL_1_0 };
+    *ret = (struct conform_target){ uri, hal_version_by_name(facts.hal),
+                                    hal_version_by_name(facts.lowest) };
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "harness/commands/commands.h"
 #include "harness/run/devices.h"
 #include "harness/run/op_support.h"
+#include "sim/hal/hal_convert.h"
 
 static const char *operand_type(int32_t code)
 {
@@ -47,8 +48,10 @@ static void print_facts(const char *uri, const struct device_facts *f, bool long
         printf("%-12s %-12s HAL %-4s %-24s %s\n", uri, f->type, f->hal, f->name, f->version);
         return;
     }
-    printf("%s\n  name %s, version %s, type %s, HAL %s\n", uri, f->name, f->version, f->type,
-           f->hal);
+    printf("%s\n  name %s, version %s, type %s, HAL %s", uri, f->name, f->version, f->type, f->hal);
+    if (strcmp(f->lowest, hal_version_names[0]) != 0)
+        printf(" (answers %s and later)", f->lowest);
+    putchar('\n');
     printf("  extensions: %u; cache files: %u for models, %u for data\n", f->n_extensions,
            f->n_model_cache, f->n_data_cache);
     if (harness_host.no_extensions)

@@ -14,6 +14,13 @@ bool conform_applies(const struct conform_rule *r, enum hal_version version)
     return version >= r->since && (!r->until || version <= r->until);
 }
 
+int conform_first(const struct conform *c, int at_least)
+{
+    int lowest = hal_level(c->driver->lowest_version) - 1;
+
+    return lowest > at_least ? lowest : at_least;
+}
+
 /* ---- checks */
 
 static void add_finding(struct conform_result *r, const char *format, va_list ap)

@@ -50,6 +50,10 @@ extern const int conform_n_suites;
 extern const struct conform_rules *const conform_rules[];
 extern const int conform_n_rules; /* of conform_rules */
 
+/* Index in hal_versions of the lowest version that the driver answers, or of `at_least` if that is
+ * higher: where a loop over the entry points begins. */
+int conform_first(const struct conform *c, int at_least);
+
 /* Whether the rule concerns entry points of this version. */
 bool conform_applies(const struct conform_rule *r, enum hal_version version);
 

@@ -79,7 +79,8 @@ static void copy_facts(const struct target_info *info, struct device_facts *ret)
     snprintf(f.name, sizeof f.name, "%s", info->name);
     snprintf(f.version, sizeof f.version, "%s", info->version);
     snprintf(f.type, sizeof f.type, "%s", type_name(info->type));
-    snprintf(f.hal, sizeof f.hal, "%s", hal_version_name((enum hal_version) info->hal_version));
+    snprintf(f.hal, sizeof f.hal, "%s", hal_version_name(info->hal_version));
+    snprintf(f.lowest, sizeof f.lowest, "%s", hal_version_name(info->lowest_version));
     text_clean(f.name);
     text_clean(f.version);
     for (uint32_t i = 0; i < c->n_operands && f.n_operands < MAX_PERFORMANCE; i++)

@@ -19,8 +19,9 @@ struct extension_facts {
 /* What a driver reports of itself.  Sent through a pipe byte for byte: no pointers. */
 struct device_facts {
     char name[64], version[128];
-    char type[16]; /* "CPU" */
-    char hal[8];   /* "1.3", "fl5" */
+    char type[16];  /* "CPU" */
+    char hal[8];    /* "1.3", "fl5" */
+    char lowest[8]; /* the lowest version that it answers; "1.0" for most */
     struct hal_performance relaxed_scalar, relaxed_tensor, if_performance, while_performance;
     uint32_t n_operands;
     struct hal_operand_performance operand[MAX_PERFORMANCE];

@@ -9,10 +9,11 @@ static bool add_supports(const struct value *in[], const struct value *out)
     int32_t activation;
 
     for (int i = 0; i < 2; i++)
-        if (in[i]->type != TENSOR_FLOAT32 || !in[i]->bytes || in[i]->n_dims != out->n_dims ||
-            memcmp(in[i]->dims, out->dims, sizeof(out->dims)) != 0)
+        if (in[i]->type != HAL_TYPE_TENSOR_FLOAT32 || !in[i]->bytes ||
+            in[i]->n_dims != out->n_dims || memcmp(in[i]->dims, out->dims, sizeof(out->dims)) != 0)
             return false;
-    if (out->type != TENSOR_FLOAT32 || out->n_dims > 4 || in[2]->type != INT32 || !in[2]->constant)
+    if (out->type != HAL_TYPE_TENSOR_FLOAT32 || out->n_dims > 4 || in[2]->type != HAL_TYPE_INT32 ||
+        !in[2]->constant)
         return false;
     memcpy(&activation, in[2]->constant, sizeof(activation));
     return activation >= 0 && activation <= 3;
@@ -43,8 +44,8 @@ static void add_run(const struct value *in[], const uint8_t *data[], const struc
     }
 }
 
-/* Fill in: a row for each operation; `halcyon ops NAME` prints its code. */
-static const struct kernel kernels[] = { { 0 /* ADD */, 3, add_supports, add_run } };
+/* Fill in: a row for each operation. */
+static const struct kernel kernels[] = { { HAL_OP_ADD, 3, add_supports, add_run } };
 
 const struct kernel *kernel_for(int32_t operation, uint32_t n_in, const struct value *in[],
                                 const struct value *out)

@@ -4,9 +4,6 @@
 
 #include "hal.h"
 
-/* Operand types that the driver knows, with the codes of hal.h. */
-enum { INT32 = 1, TENSOR_FLOAT32 = 3, TENSOR_QUANT8_ASYMM = 5, FIRST_TYPE_OF_1_3 = 14 };
-
 enum { MAX_INPUTS = 3 };
 
 /* An operand of the model. */
@@ -21,7 +18,7 @@ struct value {
 
 /* An operation with n_in inputs and one output. */
 struct kernel {
-    int32_t operation;
+    int32_t operation; /* enum hal_operation_type */
     uint32_t n_in;
     /* Whether it can run on operands of these types, shapes and constants. */
     bool (*supports)(const struct value *in[], const struct value *out);

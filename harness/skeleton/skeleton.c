@@ -24,18 +24,22 @@
 
 /* ---- 1. the device */
 
-/* Fill in: the name of the service; a version that changes with every release. */
+/* Fill in: the name of the service; a version that changes with every release; the highest and the
+ * lowest version of the HAL that it answers. */
 #define DRIVER_NAME    "@NAME@"
 #define DRIVER_VERSION "@NAME@ 0.1"
 #define DRIVER_HAL     HAL_1_2
+#define DRIVER_LOWEST  HAL_1_0
 #define DRIVER_TYPE    HAL_DEVICE_OTHER
 
 /* Fill in: measured performance relative to the CPU implementation, less is better; a row for each
  * supported type, in ascending order of types.  Clients of HAL 1.0 and 1.1 get exactly two rows. */
-static const struct hal_operand_performance performance[] = { { TENSOR_FLOAT32, { 1, 1 } } };
+static const struct hal_operand_performance performance[] = {
+    { HAL_TYPE_TENSOR_FLOAT32, { 1, 1 } },
+};
 static const struct hal_operand_performance performance_1_0[] = {
-    { TENSOR_FLOAT32, { 1, 1 } },
-    { TENSOR_QUANT8_ASYMM, { FLT_MAX, FLT_MAX } },
+    { HAL_TYPE_TENSOR_FLOAT32, { 1, 1 } },
+    { HAL_TYPE_TENSOR_QUANT8_ASYMM, { FLT_MAX, FLT_MAX } },
 };
 static const struct hal_capabilities capabilities = {
     { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, COUNT(performance), performance,
@@ -47,7 +51,7 @@ static const struct hal_capabilities capabilities = {
  */
 static bool has_entry(enum hal_version version, enum hal_version since)
 {
-    return version >= since && version <= DRIVER_HAL && version != 14;
+    return version >= since && version >= DRIVER_LOWEST && version <= DRIVER_HAL && version != 14;
 }
 
 /* Whether arguments that the version does not have are at their defaults. */
@@ -56,7 +60,7 @@ static bool has_arguments(enum hal_version version, const struct hal_execution_c
     return (version >= HAL_1_2 || !c->measure) &&
            (version >= HAL_1_3 ||
             (c->deadline == HAL_NO_DEADLINE && c->loop_timeout == HAL_NO_TIME)) &&
-           (version >= HAL_FL8 || !c->n_hints);
+           (version >= HAL_FL8 || (!c->n_hints && !c->n_extension_prefixes));
 }
 
 static bool has_options(enum hal_version version, const struct hal_prepare_config *c)
@@ -65,7 +69,8 @@ static bool has_options(enum hal_version version, const struct hal_prepare_confi
            (version >= HAL_1_2 || (!c->cache.n_model && !c->cache.n_data)) &&
            (version >= HAL_1_3 ||
             (c->priority == HAL_PRIORITY_MEDIUM && c->deadline == HAL_NO_DEADLINE)) &&
-           (version >= HAL_FL8 || !c->n_hints) && (unsigned) c->preference <= HAL_SUSTAINED_SPEED &&
+           (version >= HAL_FL8 || (!c->n_hints && !c->n_extension_prefixes)) &&
+           (unsigned) c->preference <= HAL_SUSTAINED_SPEED &&
            (unsigned) c->priority <= HAL_PRIORITY_HIGH;
 }
 
@@ -90,7 +95,7 @@ static bool map_one(const struct hal_memory *h, struct mapping *ret)
     struct stat st;
 
     *ret = (struct mapping){ h->address, h->size, h->protection & HAL_MEMORY_WRITE, false };
-    if (h->kind == HAL_MEMORY_ADDRESS)
+    if (h->address || h->kind == HAL_MEMORY_ADDRESS)
         return h->address && h->size;
     if (fstat(h->fd, &st) < 0 || !h->size || h->offset > (uint64_t) st.st_size ||
         h->size > (uint64_t) st.st_size - h->offset)
@@ -116,7 +121,7 @@ struct step {
 /* Fill in: the output of your compiler instead. */
 struct prepared {
     struct hal_prepared_model base;
-    uint32_t n_values, n_steps, n_inputs, n_outputs;
+    uint32_t n_values, n_steps;
     struct value *value;
     struct step *step;
     uint32_t *input, *output; /* indexes of values */
@@ -152,7 +157,7 @@ static size_t bytes_of(const struct value *v)
         if (n > UINT32_MAX)
             return 0;
     }
-    return v->type == TENSOR_FLOAT32 && v->n_dims ? n : 0;
+    return v->type == HAL_TYPE_TENSOR_FLOAT32 && v->n_dims ? n : 0;
 }
 
 static bool load_constant(const struct hal_operand *o, const struct mapping *values,
@@ -166,7 +171,7 @@ static bool load_constant(const struct hal_operand *o, const struct mapping *val
         from = &pools[o->location.pool];
     const uint8_t *bytes = bytes_at(from, &o->location);
     if (!bytes || !o->location.length || (v->bytes && o->location.length != v->bytes) ||
-        (v->type == INT32 && o->location.length != sizeof(int32_t)))
+        (v->type == HAL_TYPE_INT32 && o->location.length != sizeof(int32_t)))
         return false;
     v->constant = malloc(o->location.length);
     if (v->constant)
@@ -263,11 +268,9 @@ static struct prepared *new_model(const struct hal_subgraph *g)
     if (!p)
         return NULL;
     *p = (struct prepared){
-        .base = { &prepared_methods },
+        .base = { &prepared_methods, g->n_inputs, g->n_outputs },
         .n_values = g->n_operands,
         .n_steps = g->n_operations,
-        .n_inputs = g->n_inputs,
-        .n_outputs = g->n_outputs,
         .value = calloc(g->n_operands, sizeof(*p->value)),
         .step = calloc(g->n_operations, sizeof(*p->step)),
         .input = calloc((size_t) g->n_inputs + 1, sizeof(*p->input)),
@@ -347,7 +350,7 @@ static enum hal_status open_run(const struct prepared *p, const struct hal_reque
                                 struct run *r)
 {
     *r = (struct run){ .is_sufficient = true };
-    if (q->n_inputs != p->n_inputs || q->n_outputs != p->n_outputs || !q->outputs ||
+    if (q->n_inputs != p->base.n_inputs || q->n_outputs != p->base.n_outputs || !q->outputs ||
         (q->n_inputs && !q->inputs) || (q->n_pools && !q->pools))
         return HAL_INVALID_ARGUMENT;
     r->pools = calloc((size_t) q->n_pools + 1, sizeof(*r->pools));
@@ -396,14 +399,14 @@ static enum hal_status compute(const struct prepared *p, struct run *r)
 static void report_shapes(const struct prepared *p, const struct hal_request *q,
                           struct hal_result *result)
 {
-    for (uint32_t i = 0; i < p->n_outputs; i++) {
+    for (uint32_t i = 0; i < p->base.n_outputs; i++) {
         const struct value *v = &p->value[p->output[i]];
         struct hal_output_shape *s = &result->shapes[i];
         s->n_dims = v->n_dims;
         memcpy(s->dims, v->dims, sizeof(s->dims));
         s->is_sufficient = q->outputs[i].location.length >= v->bytes;
     }
-    result->n_shapes = p->n_outputs;
+    result->n_shapes = p->base.n_outputs;
 }
 
 /* Fill in: result->timing, if config->measure is set; whole microseconds up to HAL 1.3.  For
@@ -437,7 +440,7 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
 
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    if (!has_entry(version, HAL_1_2) || result->capacity < p->n_outputs)
+    if (!has_entry(version, HAL_1_2) || result->capacity < p->base.n_outputs)
         return HAL_INVALID_ARGUMENT;
     return run_request(p, version, request, config, result);
 }
@@ -449,11 +452,11 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
                                struct hal_execution_callback *callback)
 {
     const struct prepared *p = (struct prepared *) self;
-    struct hal_result result = { .capacity = p->n_outputs };
+    struct hal_result result = { .capacity = p->base.n_outputs };
     enum hal_status status = HAL_GENERAL_FAILURE;
 
     result.timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    result.shapes = calloc(p->n_outputs, sizeof(*result.shapes));
+    result.shapes = calloc(p->base.n_outputs, sizeof(*result.shapes));
     if (!has_entry(version, HAL_1_0) || version > HAL_1_3)
         status = HAL_INVALID_ARGUMENT;
     else if (result.shapes)
@@ -490,7 +493,8 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     if (version < HAL_1_3)
         ret_capabilities->if_performance = ret_capabilities->while_performance = none;
     while (version < HAL_1_3 && ret_capabilities->n_operands &&
-           ret_capabilities->operand[ret_capabilities->n_operands - 1].type >= FIRST_TYPE_OF_1_3)
+           ret_capabilities->operand[ret_capabilities->n_operands - 1].type >=
+               HAL_TYPE_TENSOR_QUANT8_ASYMM_SIGNED)
         ret_capabilities->n_operands--;
     if (version < HAL_1_2) {
         ret_capabilities->relaxed_scalar = none;
@@ -572,6 +576,7 @@ static void close_driver(struct hal_driver *self)
 static const struct hal_driver methods = {
     .abi_version = HAL_ABI_VERSION,
     .hal_version = DRIVER_HAL,
+    .lowest_version = DRIVER_LOWEST,
     .name = DRIVER_NAME,
     .get_capabilities = get_capabilities,
     .get_type = get_type,

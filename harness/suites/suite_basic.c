@@ -103,7 +103,7 @@ static void capabilities_1_3(struct conform *c, const void *data)
     struct hal_capabilities caps;
 
     (void) data;
-    for (int v = 3; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+    for (int v = conform_first(c, 3); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
         if (!get_capabilities(c, hal_versions[v], &caps))
             continue;
         expect_above_0(c, caps.relaxed_scalar, "a relaxed scalar");
@@ -202,7 +202,7 @@ static void cycle(struct conform *c, const void *data)
 
     (void) data;
     cycle_model(&m, &hal);
-    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+    for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
         bool supported[3];
         uint32_t n = 99;
         enum hal_status s =

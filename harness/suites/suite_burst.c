@@ -222,7 +222,7 @@ static void misstate_each(struct conform *c, struct subject *s)
 static void retag_each(struct conform *c, struct subject *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        for (uint32_t tag = 0; tag <= REQUEST_HINT_BYTES + 1; tag++) {
+        for (uint32_t tag = 0; tag <= REQUEST_LOOP_TIMEOUT + 1; tag++) {
             uint32_t original = s->datums[i].tag;
             bool is_valid =
                 original == REQUEST_POOL && tag == REQUEST_UNCACHED_POOL && c->version >= HAL_FL5;
@@ -360,14 +360,11 @@ static const struct one_op relu8 = {
 
 static void with_relu(struct conform *c, void (*visit)(struct conform *c, struct subject *s))
 {
-    static const struct hal_extension_prefix hints = { "com.example.hints", 7 };
     const struct one_op *const all[] = { &relu, &relu8 };
 
     for (int i = 0; i < COUNT(all); i++) {
         struct conform_model m;
         conform_model_of(&m, all[i]);
-        m.hal.n_extension_prefixes = 1;
-        m.hal.extension_name_to_prefix = &hints;
         with_burst(c, &m, false, visit);
         conform_model_done(&m);
     }
@@ -392,21 +389,6 @@ static const struct newer {
       HAL_FL5,
       HAL_MISSED_DEADLINE_PERSISTENT },
     { "a loop time-out", { REQUEST_LOOP_TIMEOUT, 0, .of.ns = 1000 }, false, HAL_FL5, HAL_NONE },
-    { "a hint without bytes",
-      { REQUEST_HINT, 0, .of.hint = { 7 << 16 | 1, 0 } },
-      false,
-      HAL_FL8,
-      HAL_NONE },
-    { "a hint of an unknown extension",
-      { REQUEST_HINT, 0, .of.hint = { 7, 0 } },
-      false,
-      HAL_FL8,
-      HAL_INVALID_ARGUMENT },
-    { "a hint without its bytes",
-      { REQUEST_HINT, 0, .of.hint = { 7, 1 } },
-      false,
-      HAL_FL5,
-      HAL_INVALID_ARGUMENT },
     { "a pool that is not cached",
       { REQUEST_UNCACHED_POOL, 0, .of.slot = 0 },
       true,

@@ -240,7 +240,7 @@ static void run_entries(struct conform *c, const struct subject *s)
     struct files f;
 
     files_init(&f, n.n_model, n.n_data);
-    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+    for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
         struct hal_prepare_config config = files_config(&f);
         if (hal_versions[v] < HAL_1_2)
             continue;

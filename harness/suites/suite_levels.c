@@ -129,7 +129,8 @@ static const struct method {
 
 static bool is_supported(const struct conform *c, const struct method *m, enum hal_version v)
 {
-    return hal_level(v) && v >= m->since && v <= m->until && v <= c->driver->hal_version;
+    return hal_level(v) && v >= m->since && v <= m->until && v <= c->driver->hal_version &&
+           v >= c->driver->lowest_version;
 }
 
 static void expect_method(struct conform *c, struct conform_subject *s, const struct method *m,
@@ -215,7 +216,7 @@ static void results(struct conform *c, const void *data)
     (void) data;
     conform_subject_open(c, conform_relu(c), &s);
     for (int k = 0; k < conform_n_kinds && EXPECT(c, s.prepared, "the model is not supported"); k++)
-        for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
+        for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
             if (conform_kind_is_of(&conform_kinds[k], hal_versions[v])) {
                 expect_result(c, &s, &conform_kinds[k], hal_versions[v], false);
                 expect_result(c, &s, &conform_kinds[k], hal_versions[v], true);
@@ -402,12 +403,12 @@ static void newer(struct conform *c, const void *data)
     for (int k = 0; k < COUNT(level_examples); k++) {
         conform_model_of(&m, &level_examples[k]);
         EXPECT(c, m.level == level_examples[k].level, "%s: level %d", m.name, m.level);
-        for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
+        for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
             expect_legal(c, &m, hal_versions[v]);
         conform_model_done(&m);
     }
     conform_subject_open(c, conform_relu(c), &s);
-    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+    for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
         expect_arguments(c, &s.model, hal_versions[v]);
         expect_relaxed(c, &s.model, hal_versions[v]);
         if (EXPECT(c, s.prepared, "the model is not supported"))

@@ -18,10 +18,12 @@ static const struct memory_kind {
     enum hal_version since;
     enum hal_memory_kind kind;
     uint64_t offset;
+    bool is_mapped; /* the client gives the address of the file, too */
 } memory_kinds[] = {
     { "addresses", HAL_1_0, HAL_MEMORY_ADDRESS, 0 },
     { "a file", HAL_1_0, HAL_MEMORY_FD, 0 },
     { "a file at an offset", HAL_1_0, HAL_MEMORY_FD, 8192 },
+    { "a mapped file", HAL_1_0, HAL_MEMORY_FD, 8192, true },
     { "a hardware buffer", HAL_1_2, HAL_MEMORY_HARDWARE_BUFFER, 0 },
 };
 
@@ -42,6 +44,10 @@ static struct hal_memory memory_of(const struct memory_kind *k, void *bytes, uin
     m.fd = memfd_create("pool", MFD_CLOEXEC);
     MUST(ftruncate(m.fd, (off_t) (k->offset + size)) == 0);
     MUST(pwrite(m.fd, bytes, size, (off_t) k->offset) == (ssize_t) size);
+    if (k->is_mapped) {
+        m.address = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, m.fd, (off_t) k->offset);
+        MUST(m.address != MAP_FAILED);
+    }
     return m;
 }
 
@@ -54,6 +60,8 @@ static void read_memory(const struct hal_memory *m, void *bytes)
 
 static void close_memory(const struct hal_memory *m)
 {
+    if (m->fd >= 0 && m->address)
+        munmap(m->address, m->size);
     if (m->fd >= 0)
         close(m->fd);
 }
@@ -139,12 +147,16 @@ static void run_with_constants(struct conform *c, const struct conform_model *m,
     struct hal_prepared_model *p = constants && c->version < constants->since
                                        ? refuse_pool(c, &hal, constants)
                                        : conform_prepare_supported(c, &hal);
-    close_memory(&pool); /* the driver has duplicated what it needs */
+    if (pool.fd >= 0)
+        close(pool.fd); /* the driver has duplicated what it needs; an address stays valid */
+    pool.fd = -1;
     for (int k = 0; p && k < COUNT(memory_kinds); k++)
         if (!c->is_remote || !constants || constants == &memory_kinds[k])
             run_kinds(c, m, p, &memory_kinds[k]);
     if (p)
         p->methods->release(p);
+    if (constants && constants->is_mapped)
+        munmap(pool.address, pool.size);
 }
 
 static void pools(struct conform *c, const void *data)

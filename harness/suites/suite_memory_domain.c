@@ -377,6 +377,7 @@ static void refuse_copies(struct conform_graph_subject *s)
     invalid[4].kind = (enum hal_memory_kind) 7;
     invalid[5].kind = HAL_MEMORY_FD;
     invalid[6].kind = HAL_MEMORY_HARDWARE_BUFFER;
+    invalid[5].address = invalid[6].address = NULL;
     for (int k = 0; b && k < COUNT(invalid); k++) {
         EXPECT_STATUS(s->conform,
                       b->methods->copy_from(b, &invalid[k], 4, s->model.example.in[0].shape.dim),

@@ -67,7 +67,7 @@ static const struct conform_mutation *mutation_of(const char *rule)
 
 static void refuse_mutants(struct conform *c, const void *rule)
 {
-    for (int v = 0; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
+    for (int v = conform_first(c, 0); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++) {
         unsigned every = c->is_remote ? REMOTE_EVERY : 1;
         struct walk w = { c, hal_versions[v], NULL, mutation_of(rule), 0, every };
         if (w.entry < c->version)

@@ -62,7 +62,7 @@ static void expect_rows(struct conform *c, const struct hal_capabilities *caps, 
 static void capabilities(struct conform *c, const void *data)
 {
     (void) data;
-    for (int i = 0; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
+    for (int i = conform_first(c, 0); i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
         enum hal_version v = hal_versions[i];
         struct hal_capabilities caps;
         EXPECT_STATUS(c, c->driver->get_capabilities(c->driver, v, &caps), HAL_NONE,
@@ -120,7 +120,7 @@ static void types(struct conform *c, const void *data)
         struct conform_model m;
         conform_model_of(&m, conform_relu(c));
         add_input(&m, type);
-        for (int i = 0; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
+        for (int i = conform_first(c, 0); i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
             enum hal_version v = hal_versions[i];
             enum hal_status expected = v >= type_since[type] ? HAL_NONE : HAL_INVALID_ARGUMENT;
             bool supported;
@@ -173,7 +173,7 @@ static void units(struct conform *c, const void *data)
     for (int k = 0; k < conform_n_kinds && EXPECT(c, s.prepared, "the model is not supported");
          k++) {
         struct hal_timing old = { 0, 0 }, t;
-        for (int i = 2; i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
+        for (int i = conform_first(c, 2); i < HAL_VERSIONS && hal_versions[i] <= c->version; i++) {
             if (!conform_kind_is_of(&conform_kinds[k], hal_versions[i]))
                 continue;
             measure(c, &s, &conform_kinds[k], hal_versions[i], &t);
@@ -266,20 +266,35 @@ static void widths(struct conform *c, const void *data)
 
 enum { PREFIX = 5 };
 
+static const struct hal_extension_prefix extensions[] = { { "com.example.hints", PREFIX },
+                                                          { "com.example.more", 0 } };
+
 static const uint8_t some[] = { 1, 2, 3 };
 static const struct hint_row {
     const char *what;
     uint32_t n;
     struct hal_token_value hint[2];
     bool is_legal;
+    uint32_t n_prefixes; /* of `extensions`: the first is good, the second is not */
 } hint_rows[] = {
-    { "a hint", 1, { { PREFIX << 16 | 1, some, sizeof some } }, true },
-    { "two hints", 2, { { PREFIX << 16 | 1, some, 1 }, { PREFIX << 16 | 2, some, 3 } }, true },
-    { "a hint without a value", 1, { { PREFIX << 16, NULL, 0 } }, true },
-    { "prefix 0", 1, { { 1, some, sizeof some } }, false },
-    { "another prefix", 1, { { (PREFIX + 1) << 16 | 1, some, sizeof some } }, false },
-    { "a negative token", 1, { { INT32_MIN | PREFIX << 16 | 1, some, sizeof some } }, false },
-    { "a token twice", 2, { { PREFIX << 16 | 1, some, 1 }, { PREFIX << 16 | 1, some, 3 } }, false },
+    { "a hint", 1, { { PREFIX << 16 | 1, some, sizeof some } }, true, 1 },
+    { "two hints", 2, { { PREFIX << 16 | 1, some, 1 }, { PREFIX << 16 | 2, some, 3 } }, true, 1 },
+    { "a hint without a value", 1, { { PREFIX << 16, NULL, 0 } }, true, 1 },
+    { "prefix 0", 1, { { 1, some, sizeof some } }, false, 1 },
+    { "another prefix", 1, { { (PREFIX + 1) << 16 | 1, some, sizeof some } }, false, 1 },
+    { "a negative token", 1, { { INT32_MIN | PREFIX << 16 | 1, some, sizeof some } }, false, 1 },
+    { "a token twice",
+      2,
+      { { PREFIX << 16 | 1, some, 1 }, { PREFIX << 16 | 1, some, 3 } },
+      false,
+      1 },
+    { "an extension that the configuration does not name",
+      1,
+      { { PREFIX << 16 | 1, some, 1 } },
+      false,
+      0 },
+    { "an extension with prefix 0", 1, { { PREFIX << 16 | 1, some, 1 } }, false, 2 },
+    { "extensions without hints", 0, { { 0 } }, true, 1 },
 };
 
 static void expect_hints(struct conform *c, struct conform_subject *s, const struct hint_row *h,
@@ -290,6 +305,8 @@ static void expect_hints(struct conform *c, struct conform_subject *s, const str
 
     prepare.n_hints = h->n;
     prepare.hints = h->hint;
+    prepare.n_extension_prefixes = h->n_prefixes;
+    prepare.extension_name_to_prefix = extensions;
     struct conform_prepared p = conform_prepare(c, v, &s->model.hal, &prepare);
     EXPECT(c, p.status == expected, "%s, entry point %s, prepare_model: %s", h->what,
            hal_version_name(v), hal_status_name(p.status));
@@ -301,6 +318,8 @@ static void expect_hints(struct conform *c, struct conform_subject *s, const str
             continue;
         config.n_hints = h->n;
         config.hints = h->hint;
+        config.n_extension_prefixes = h->n_prefixes;
+        config.extension_name_to_prefix = extensions;
         conform_subject_reset(s);
         enum hal_status status = conform_kinds[k].run(s->prepared, v, &s->request, &config);
         EXPECT(c, status == expected, "%s, entry point %s, %s: %s", h->what, hal_version_name(v),
@@ -310,17 +329,14 @@ static void expect_hints(struct conform *c, struct conform_subject *s, const str
 
 static void hints(struct conform *c, const void *data)
 {
-    static const struct hal_extension_prefix extension = { "com.example.hints", PREFIX };
     struct conform_subject s;
 
     (void) data;
     conform_model_of(&s.model, conform_relu(c));
-    s.model.hal.n_extension_prefixes = 1;
-    s.model.hal.extension_name_to_prefix = &extension;
     s.prepared = conform_prepare_supported(c, &s.model.hal);
     for (int i = 0; i < COUNT(hint_rows) && EXPECT(c, s.prepared, "the model is not supported");
          i++)
-        for (int v = 2; v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
+        for (int v = conform_first(c, 2); v < HAL_VERSIONS && hal_versions[v] <= c->version; v++)
             expect_hints(c, &s, &hint_rows[i], hal_versions[v]);
     conform_subject_close(&s);
 }

@@ -152,15 +152,14 @@ int memory_map(const struct hal_memory *m, bool write, struct mapping *ret_mappi
     REQUIRE(w, m->size > 0 && m->size <= SIZE_MAX / 2, "memory: invalid size %" PRIu64, m->size);
     REQUIRE(w, m->protection & HAL_MEMORY_READ, "memory: not readable");
     REQUIRE(w, !write || m->protection & HAL_MEMORY_WRITE, "memory: not writable");
-    switch (m->kind) {
-    case HAL_MEMORY_ADDRESS:
-        REQUIRE(w, m->address, "memory: no address");
-        *ret_mapping = (struct mapping){ .address = m->address, .size = m->size };
-        return 0;
-    case HAL_MEMORY_FD:
-    case HAL_MEMORY_HARDWARE_BUFFER: return map_descriptor(m, write, ret_mapping, w);
+    REQUIRE(w, (unsigned) m->kind <= HAL_MEMORY_HARDWARE_BUFFER, "memory: unknown kind %d",
+            (int) m->kind);
+    if (!m->address) {
+        REQUIRE(w, m->kind != HAL_MEMORY_ADDRESS, "memory: no address");
+        return map_descriptor(m, write, ret_mapping, w);
     }
-    return why_fail(w, WHY_INVALID, "memory: unknown kind %d", (int) m->kind);
+    *ret_mapping = (struct mapping){ .address = m->address, .size = m->size };
+    return 0;
 }
 
 void memory_unmap(struct mapping *mapping)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "sim/base/failure_text.h"
 #include "sim/client/runtime.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/remote/remote.h"
@@ -27,8 +28,16 @@ struct callback_wait {
     enum hal_status status;
     struct hal_prepared_model *prepared;
     struct hal_result *result; /* NULL once it is not waited for any more */
+    struct hal_driver *driver;
+    char failure_text[HAL_TEXT_BYTES]; /* with the status */
     struct callback_wait *next;
 };
+
+static void take_failure_text(struct callback_wait *w)
+{
+    if (w->status != HAL_NONE)
+        failure_text_of(w->driver, w->failure_text);
+}
 
 static void notify_prepared(struct hal_prepare_callback *self, enum hal_status status,
                             struct hal_prepared_model *prepared)
@@ -39,6 +48,7 @@ static void notify_prepared(struct hal_prepare_callback *self, enum hal_status s
     if (w->calls++ == 0) {
         w->status = status;
         w->prepared = prepared;
+        take_failure_text(w);
     }
     pthread_cond_signal(&w->called);
     pthread_mutex_unlock(&w->lock);
@@ -56,6 +66,7 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
     pthread_mutex_lock(&w->lock);
     if (w->calls++ == 0 && w->result) {
         w->status = status;
+        take_failure_text(w);
         w->result->n_shapes = n_shapes;
         w->result->timing = timing;
         for (uint32_t i = 0; i < n_shapes && i < w->result->capacity && shapes; i++)
@@ -86,6 +97,7 @@ static struct callback_wait *callback_wait_new(struct target *t, const char *met
     w->execution.notify = notify_executed;
     w->method = method;
     w->run = t->runs;
+    w->driver = t->driver;
     w->result = result;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->called, NULL);
@@ -171,6 +183,34 @@ static bool finish(const struct target *t, struct callback_wait *w, enum hal_sta
     return false;
 }
 
+enum hal_status target_note_failure(struct target *t, enum hal_status status)
+{
+    if (status != HAL_NONE)
+        failure_text_of(t->driver, t->failure_text);
+    return status;
+}
+
+/* The status of what was launched, with the reason. */
+static enum hal_status take_status(struct target *t, const struct callback_wait *w,
+                                   enum hal_status launched)
+{
+    if (launched != HAL_NONE)
+        return launched;
+    if (w->status != HAL_NONE)
+        snprintf(t->failure_text, sizeof(t->failure_text), "%s", w->failure_text);
+    return w->status;
+}
+
+/* The members beside the methods must be those of the model. */
+static void judge_counts(const struct hal_model *m, const struct hal_prepared_model *p, char *text,
+                         size_t size)
+{
+    if (p && (p->n_inputs != m->main.n_inputs || p->n_outputs != m->main.n_outputs))
+        snprintf(text, size,
+                 "the prepared model has %u inputs and %u outputs, the model has %u and %u",
+                 p->n_inputs, p->n_outputs, m->main.n_inputs, m->main.n_outputs);
+}
+
 enum hal_status target_prepare(struct target *t, const struct hal_model *model,
                                const struct hal_prepare_config *config,
                                struct hal_prepared_model **ret_prepared, char *violation,
@@ -183,18 +223,19 @@ enum hal_status target_prepare(struct target *t, const struct hal_model *model,
     if (!w)
         return hal_status_exhausted(t->driver->hal_version);
     target_at(t, TARGET_AT_PREPARE);
-    launched =
-        t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare);
+    launched = target_note_failure(
+        t, t->driver->prepare_model(t->driver, t->driver->hal_version, model, config, &w->prepare));
     target_at(t, TARGET_AT_PREPARED);
     if (!finish(t, w, launched, violation, size))
         return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
     judge_prepared(w, violation, size);
+    judge_counts(model, w->prepared, violation, size);
     judge(w, launched, violation, size);
     if (w->status == HAL_NONE)
         *ret_prepared = w->prepared;
     else if (w->prepared && w->prepared->methods && w->prepared->methods->release)
         w->prepared->methods->release(w->prepared);
-    return launched != HAL_NONE ? launched : w->status;
+    return take_status(t, w, launched);
 }
 
 enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
@@ -207,16 +248,18 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
 
     target_at(t, version >= HAL_1_2 ? TARGET_AT_EXECUTE_SYNCHRONOUSLY : TARGET_AT_EXECUTE);
     if (version >= HAL_1_2)
-        return p->methods->execute_synchronously(p, version, request, config, result);
+        return target_note_failure(
+            t, p->methods->execute_synchronously(p, version, request, config, result));
     w = callback_wait_new(t, "execute", result);
     if (!w)
         return hal_status_exhausted(t->driver->hal_version);
-    enum hal_status launched = p->methods->execute(p, version, request, config, &w->execution);
+    enum hal_status launched =
+        target_note_failure(t, p->methods->execute(p, version, request, config, &w->execution));
     target_at(t, TARGET_AT_EXECUTED);
     if (!finish(t, w, launched, violation, size))
         return (unsigned) launched < HAL_STATUS_COUNT ? launched : HAL_GENERAL_FAILURE;
     judge(w, launched, violation, size);
-    return launched != HAL_NONE ? launched : w->status;
+    return take_status(t, w, launched);
 }
 
 bool target_can_execute(const struct target *t, const struct hal_prepared_model_methods *m)

@@ -17,8 +17,9 @@ static bool ask(struct target *t, const struct host_case *run, struct host_answe
     a->stage = STAGE_SUPPORTED;
     a->n_answers = UINT32_MAX;
     target_at(t, TARGET_AT_SUPPORTED);
-    a->status = (int32_t) d->get_supported_operations(d, d->hal_version, run->model, run->supported,
-                                                      &a->n_answers);
+    a->status = (int32_t) target_note_failure(
+        t,
+        d->get_supported_operations(d, d->hal_version, run->model, run->supported, &a->n_answers));
     if (a->status != HAL_NONE || a->n_answers != n)
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -77,6 +78,7 @@ void target_answer(struct target *t, const struct host_case *run, struct host_an
     struct hal_prepared_model *prepared = NULL;
 
     a->violation[0] = 0;
+    t->failure_text[0] = 0;
     a->lacks = HOST_LACKS_NOTHING;
     t->runs = run->number;
     t->begun = a->begun;
@@ -86,5 +88,6 @@ void target_answer(struct target *t, const struct host_case *run, struct host_an
         execute(t, run, prepared, a);
     release(t, prepared);
     target_at(t, TARGET_AT_NOTHING);
+    memcpy(a->failure_text, t->failure_text, sizeof(a->failure_text));
     target_answer_late(t, a);
 }

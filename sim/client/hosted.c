@@ -12,6 +12,7 @@
 
 #include "golden/base/clock.h"
 #include "golden/base/logging.h"
+#include "golden/base/text_escape.h"
 #include "golden/base/trace.h"
 #include "sim/client/hosted.h"
 #include "sim/hal/hal_convert.h"
@@ -114,15 +115,15 @@ static int take_properties(struct target *t, struct host_death *ret_death, struc
 {
     struct hosted *h = t->hosted;
     const struct host_answers *a = h->process.answers;
-    enum hal_version version = (enum hal_version) a->version;
-    bool known = false;
+    const enum hal_version version = (enum hal_version) a->version;
+    const enum hal_version lowest = (enum hal_version) a->lowest_version;
 
-    for (int i = 0; i < HAL_VERSIONS; i++)
-        known |= hal_versions[i] == version;
-    REQUIRE(w, known, "the driver's process reports the HAL version %d", (int) version);
+    REQUIRE(w, hal_level(version) && hal_level(lowest),
+            "the driver's process reports the HAL versions %d to %d", (int) lowest, (int) version);
     snprintf(h->name, sizeof h->name, "%.*s", (int) sizeof a->name - 1, a->name);
     h->facade = (struct hal_driver){ .abi_version = HAL_ABI_VERSION,
                                      .hal_version = version,
+                                     .lowest_version = lowest,
                                      .name = h->name };
     t->driver = &h->facade;
     return h->is_served ? connect_methods(t, ret_death, w) : 0;
@@ -420,6 +421,7 @@ static struct host_answers copy_answers(const struct host_process *p)
                               .repeated_run = from->repeated_run };
 
     memcpy(a.violation, from->violation, sizeof a.violation - 1);
+    memcpy(a.failure_text, from->failure_text, sizeof a.failure_text - 1);
     memcpy(a.repeated, from->repeated, sizeof a.repeated - 1);
     return a;
 }
@@ -544,6 +546,8 @@ int hosted_run(struct case_run *c, const struct hal_model *h)
     if (TRACE_IS_ON())
         trace_calls(c, submitted);
     struct host_answers a = copy_answers(&hosted->process);
+    text_clean(a.failure_text);
+    memcpy(c->t->failure_text, a.failure_text, sizeof a.failure_text);
     rc = judge_answers(c, h, &a, &l);
     if (rc == 0)
         rc = check_written(c, &l);

@@ -36,6 +36,7 @@ struct target {
     enum target_step step;
     uint64_t *begun;           /* gets the steady clock at the begin of each step; NULL: nothing */
     _Atomic uint32_t *watched; /* copy of `step`, see target_watch(); NULL: none */
+    char failure_text[HAL_TEXT_BYTES]; /* the driver's reason for the failure that ended the run */
     const char *no_extensions; /* why extensions are hidden from this process; NULL: they are not */
 };
 
@@ -71,6 +72,9 @@ enum hal_status target_execute(struct target *t, struct hal_prepared_model *p,
                                const struct hal_request *request,
                                const struct hal_execution_config *config, struct hal_result *result,
                                char *violation, size_t size);
+/* Keeps the driver's reason (target.failure_text) if the call that has just returned `status` to
+ * this thread has failed; returns the status. */
+enum hal_status target_note_failure(struct target *t, enum hal_status status);
 void callback_waits_free(struct callback_wait *w);
 /* The method whose callback was called more than once since the last call of this; NULL: none.
  * *ret_run: the run that it belongs to. */

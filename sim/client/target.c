@@ -46,18 +46,22 @@ static int split_uri(const char *text, struct uri *ret_uri, struct why *w)
 /* What may follow the '?' of a simulated device. */
 struct sim_options {
     const struct fault *fault;
-    enum hal_version hal; /* 0: as its profile says */
+    enum hal_version hal, lowest; /* 0: as its profile says */
     bool is_realtime;
 };
 
-static int parse_hal(const char *uri, const char *name, struct sim_options *o, struct why *w)
+static int parse_hal(const char *uri, const char *text, enum hal_version *ret, struct why *w)
 {
+    const char *name = strchr(text, '=') + 1;
+
     for (int i = 0; i < HAL_VERSIONS; i++)
-        if (strcmp(name, hal_version_names[i]) == 0)
-            o->hal = hal_versions[i];
-    REQUIRE(w, o->hal, "%s: expected hal=1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8, found %s", uri,
-            name);
-    return 0;
+        if (strcmp(name, hal_version_names[i]) == 0) {
+            *ret = hal_versions[i];
+            return 0;
+        }
+    return why_fail(w, WHY_INVALID,
+                    "%s: expected %.*s1.0, 1.1, 1.2, 1.3, fl5, fl6, fl7 or fl8, found %s", uri,
+                    (int) (name - text), text, name);
 }
 
 static int unknown_fault(const char *uri, const char *name, struct why *w)
@@ -79,10 +83,12 @@ static int parse_option(const char *uri, const char *text, struct sim_options *o
         return 0;
     }
     if (strncmp(text, "hal=", 4) == 0)
-        return parse_hal(uri, text + 4, o, w);
+        return parse_hal(uri, text, &o->hal, w);
+    if (strncmp(text, "lowest=", 7) == 0)
+        return parse_hal(uri, text, &o->lowest, w);
     REQUIRE(w, strncmp(text, "fault=", 6) == 0,
-            "%s: expected ?fault=NAME, ?hal=VERSION or ?realtime (several: with & between them), "
-            "found %s",
+            "%s: expected ?fault=NAME, ?hal=VERSION, ?lowest=VERSION or ?realtime (several: with & "
+            "between them), found %s",
             uri, text);
     o->fault = fault_find(text + 6);
     return o->fault ? 0 : unknown_fault(uri, text + 6, w);
@@ -143,6 +149,13 @@ static int open_sim(const struct uri *u, const char *uri, const struct target_ho
     (*ret_engine)->is_realtime = options.is_realtime;
     if (options.hal)
         (*ret_engine)->hal = options.hal;
+    if (options.lowest > (*ret_engine)->hal) {
+        why_fail(w, WHY_INVALID, "%s: lowest=%s is above the device's HAL %s", uri,
+                 hal_version_name(options.lowest), hal_version_name((*ret_engine)->hal));
+        (*ret_engine)->methods->free(*ret_engine);
+        return -1;
+    }
+    (*ret_engine)->lowest_hal = options.lowest;
     return 0;
 }
 

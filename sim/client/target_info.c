@@ -5,15 +5,22 @@
 
 #include "golden/base/logging.h"
 #include "golden/base/trace.h"
+#include "sim/base/failure_text.h"
 #include "sim/client/runtime.h"
 #include "sim/hal/hal_convert.h"
 
 #define LOG_TAG "Manager"
 
-static int check_status(const char *method, enum hal_status status, struct why *w)
+static int check_status(struct hal_driver *d, const char *method, enum hal_status status,
+                        struct why *w)
 {
-    REQUIRE(w, status == HAL_NONE, "%s answered %s", method, hal_status_name(status));
-    return 0;
+    char reason[HAL_TEXT_BYTES] = "";
+
+    if (status == HAL_NONE)
+        return 0;
+    failure_text_of(d, reason);
+    return why_fail(w, WHY_INVALID, "%s answered %s%s%s", method, hal_status_name(status),
+                    *reason ? ": " : "", reason);
 }
 
 static int check_pair(const char *what, struct hal_performance p, struct why *w)
@@ -80,7 +87,7 @@ static int check_extensions(struct hal_driver *d, struct target_info *to, struct
     uint32_t n = 0;
 
     if (d->get_supported_extensions && d->hal_version >= HAL_1_2)
-        TRY(check_status("get_supported_extensions", d->get_supported_extensions(d, &n, &e), w));
+        TRY(check_status(d, "get_supported_extensions", d->get_supported_extensions(d, &n, &e), w));
     REQUIRE(w, e || !n, "%u extensions, but none are given", n);
     for (uint32_t i = 0; i < n; i++)
         TRY(check_extension(e, i, w));
@@ -91,11 +98,17 @@ static int check_extensions(struct hal_driver *d, struct target_info *to, struct
 
 int target_check_table(const struct hal_driver *d, struct why *w)
 {
-    REQUIRE(w, d->abi_version == HAL_ABI_VERSION,
-            "built against a hal.h of ABI version %u, expected %d", d->abi_version,
-            HAL_ABI_VERSION);
+    REQUIRE(
+        w, d->abi_version == HAL_ABI_VERSION,
+        "built with hal.h of ABI version %u, expected %d: rebuild the driver with the hal.h that "
+        "is installed with this program (include/halcyon/hal.h); docs/devices.md lists what to "
+        "change",
+        d->abi_version, HAL_ABI_VERSION);
     REQUIRE(w, hal_level(d->hal_version),
             "hal_version is %d, which is none of enum hal_version (hal.h)", (int) d->hal_version);
+    REQUIRE(w, hal_level(d->lowest_version) && d->lowest_version <= d->hal_version,
+            "lowest_version is %d, expected one of enum hal_version (hal.h) up to hal_version, %d",
+            (int) d->lowest_version, (int) d->hal_version);
     const struct {
         const char *name;
         bool is_there;
@@ -115,11 +128,11 @@ int target_check_table(const struct hal_driver *d, struct why *w)
     return 0;
 }
 
-/* Those of every entry point; what the newest says is kept. */
+/* Those of every entry point that the driver answers; what the newest says is kept. */
 static int ask_capabilities(struct hal_driver *d, struct hal_capabilities *ret, struct why *w)
 {
-    for (int i = 0; i < HAL_VERSIONS && hal_versions[i] <= d->hal_version; i++) {
-        TRY(check_status("get_capabilities", d->get_capabilities(d, hal_versions[i], ret), w));
+    for (int i = hal_level(d->lowest_version) - 1; i < hal_level(d->hal_version); i++) {
+        TRY(check_status(d, "get_capabilities", d->get_capabilities(d, hal_versions[i], ret), w));
         TRY(check_capabilities(ret, hal_versions[i], w));
     }
     return 0;
@@ -134,10 +147,10 @@ static int ask_identity(struct hal_driver *d, struct target_info *i, struct why 
     snprintf(i->version, sizeof(i->version), "UNKNOWN");
     if (d->hal_version < HAL_1_2)
         return 0;
-    TRY(check_status("get_type", d->get_type(d, &i->type), w));
+    TRY(check_status(d, "get_type", d->get_type(d, &i->type), w));
     REQUIRE(w, i->type >= HAL_DEVICE_OTHER && i->type <= HAL_DEVICE_ACCELERATOR, "device type %d",
             (int) i->type);
-    TRY(check_status("get_version_string", d->get_version_string(d, &version), w));
+    TRY(check_status(d, "get_version_string", d->get_version_string(d, &version), w));
     REQUIRE(w, version && *version, "version string is empty");
     snprintf(i->version, sizeof(i->version), "%s", version);
     return 0;
@@ -147,7 +160,7 @@ static int ask_cache_files(struct hal_driver *d, struct target_info *i, struct w
 {
     if (d->hal_version < HAL_1_2 || !d->get_number_of_cache_files_needed)
         return 0;
-    TRY(check_status("get_number_of_cache_files_needed",
+    TRY(check_status(d, "get_number_of_cache_files_needed",
                      d->get_number_of_cache_files_needed(d, &i->n_model_cache, &i->n_data_cache),
                      w));
     REQUIRE(w, i->n_model_cache <= HAL_MAX_CACHE_FILES && i->n_data_cache <= HAL_MAX_CACHE_FILES,
@@ -160,7 +173,8 @@ static int gather(struct hal_driver *d, struct target_info *i, struct why *w)
 {
     TRY(target_check_table(d, w));
     snprintf(i->name, sizeof(i->name), "%s", d->name);
-    i->hal_version = (int) d->hal_version;
+    i->hal_version = d->hal_version;
+    i->lowest_version = d->lowest_version;
     TRY(ask_capabilities(d, &i->capabilities, w));
     TRY(ask_identity(d, i, w));
     TRY(ask_cache_files(d, i, w));

@@ -49,8 +49,8 @@ static int ask(struct case_run *c, const struct hal_model *h)
 
     TRACE(LR, PC, "get_supported_operations");
     target_at(c->t, TARGET_AT_SUPPORTED);
-    enum hal_status status =
-        d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers);
+    enum hal_status status = target_note_failure(
+        c->t, d->get_supported_operations(d, d->hal_version, h, c->o->supported, &n_answers));
     return case_run_check_support(c, h->main.n_operations, status, n_answers);
 }
 
@@ -447,6 +447,7 @@ static int run_course(struct case_run *c)
     char breach[sizeof(c->o->violation)];
     struct hal_model h;
 
+    c->t->failure_text[0] = 0;
     if (c->t->socket)
         remote_allow(c->t->driver, c->options->allowance_ns);
     int rc = convert(c, &h);
@@ -463,6 +464,8 @@ static int run_course(struct case_run *c)
         rc = case_run_violation(c, "%s", breach);
     if (rc == 0)
         c->o->stage = STAGE_DONE;
+    else
+        snprintf(c->o->failure_text, sizeof(c->o->failure_text), "%s", c->t->failure_text);
     log_notes(c);
     c->o->note = c->conversion.note;
     c->o->n_notes = c->conversion.n_notes;
@@ -476,6 +479,7 @@ static void note_death(struct outcome *o, enum target_step step, const struct wh
 
     o->died = true;
     o->hung = death->code == WHY_TIMEOUT;
+    o->failure_text[0] = 0;
     snprintf(o->violation, sizeof(o->violation), "%.200s%s%s", death->text, *at ? ", " : "", at);
 }
 

@@ -57,7 +57,7 @@ struct engine {
     const struct engine_methods *methods;
     const char *name, *version;
     enum hal_device_type type;
-    enum hal_version hal;
+    enum hal_version hal, lowest_hal; /* lowest_hal 0: HAL_1_0 */
     struct hal_capabilities capabilities;
     uint64_t memory;        /* limit of one execution in bytes, 0: none */
     uint32_t queue_depth;   /* executions of one client that may wait, 0: any number */

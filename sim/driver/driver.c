@@ -10,10 +10,23 @@
 
 #define LOG_TAG "Driver"
 
-bool driver_has_entry(const struct driver *d, enum hal_version version, enum hal_version first,
-                      enum hal_version last)
+int driver_check_entry(const struct driver *d, enum hal_version version, enum hal_version first,
+                       enum hal_version last, struct why *w)
 {
-    return hal_level(version) && version >= first && version <= last && version <= d->engine->hal;
+    REQUIRE(w,
+            hal_level(version) && version >= d->base.lowest_version &&
+                version <= d->base.hal_version,
+            "a call of HAL version %d to a driver of HAL %s to %s", (int) version,
+            hal_version_name(d->base.lowest_version), hal_version_name(d->base.hal_version));
+    REQUIRE(w, version >= first && version <= last, "the method is not part of HAL %s",
+            hal_version_name(version));
+    return 0;
+}
+
+enum hal_status driver_too_old(enum hal_version since)
+{
+    failure_text_set("the method is part of the HAL since %s", hal_version_name(since));
+    return HAL_GENERAL_FAILURE;
 }
 
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version)
@@ -44,6 +57,7 @@ enum hal_status driver_log_failure(const char *method, enum hal_version version,
 {
     enum hal_status status = hal_status_from_why(w, version);
 
+    failure_text_set("%s", w->text);
     if (VLOG_IS_ON(DRIVER))
         log_call(method, version, status, ": ", w->text);
     return status;
@@ -113,10 +127,11 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
                                         struct hal_capabilities *ret_capabilities)
 {
     struct driver *d = (struct driver *) self;
+    struct why w;
 
     TRACE(LD, PI, "get_capabilities");
-    if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
-        return driver_log_status("get_capabilities", version, HAL_INVALID_ARGUMENT);
+    if (driver_check_entry(d, version, HAL_1_0, HAL_FL8, &w) < 0)
+        return driver_log_failure("get_capabilities", version, &w);
     if (VLOG_IS_ON(DRIVER) && !hal_capabilities_are_lossless(&d->engine->capabilities, version))
         log_write(LOG_WARNING, LOG_TAG,
                   "get_capabilities: the performance of %s is not fully representable in HAL %s",
@@ -130,7 +145,7 @@ static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *r
     const struct engine *e = ((struct driver *) self)->engine;
 
     if (e->hal < HAL_1_2)
-        return HAL_GENERAL_FAILURE;
+        return driver_too_old(HAL_1_2);
     *ret_type = e->type;
     return HAL_NONE;
 }
@@ -140,7 +155,7 @@ static enum hal_status get_version_string(struct hal_driver *self, const char **
     const struct engine *e = ((struct driver *) self)->engine;
 
     if (e->hal < HAL_1_2)
-        return HAL_GENERAL_FAILURE;
+        return driver_too_old(HAL_1_2);
     *ret_version = e->version;
     return HAL_NONE;
 }
@@ -171,7 +186,7 @@ static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_
     const struct driver *d = (const struct driver *) self;
 
     if (d->engine->hal < HAL_1_2)
-        return HAL_GENERAL_FAILURE;
+        return driver_too_old(HAL_1_2);
     *ret_n = d->extensions.n;
     *ret_extension = d->extensions.extension;
     return HAL_NONE;
@@ -183,7 +198,7 @@ static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
     const struct engine *e = ((struct driver *) self)->engine;
 
     if (e->hal < HAL_1_2)
-        return HAL_GENERAL_FAILURE;
+        return driver_too_old(HAL_1_2);
     driver_cache_files(e, ret_n_model, ret_n_data);
     return HAL_NONE;
 }
@@ -222,6 +237,7 @@ static const struct hal_driver methods = {
     .get_supported_extensions = get_supported_extensions,
     .get_number_of_cache_files_needed = get_number_of_cache_files_needed,
     .get_status = get_status,
+    .get_failure_text = failure_text_get,
     .get_supported_operations = driver_get_supported_operations,
     .prepare_model = driver_prepare_model,
     .prepare_model_from_cache = driver_prepare_model_from_cache,
@@ -261,6 +277,7 @@ int driver_new(struct engine *e, struct hal_driver **ret_driver, struct why *w)
     }
     d->base = methods;
     d->base.hal_version = e->hal;
+    d->base.lowest_version = e->lowest_hal ? e->lowest_hal : HAL_1_0;
     d->base.name = e->name;
     d->schedule = s;
     list_extensions(e, &d->extensions);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "sim/base/caller.h"
+#include "sim/base/failure_text.h"
 #include "sim/device/engine.h"
 #include "sim/driver/memory_domain.h"
 #include "sim/driver/request.h"
@@ -53,8 +54,6 @@ struct loaded_model {
     struct mapping *pools;
     uint32_t n_pools;
     struct model model;
-    uint32_t n_prefixes;
-    uint16_t *prefix; /* the client's extension prefixes, ascending */
 };
 
 struct prepared {
@@ -69,18 +68,20 @@ struct prepared {
     atomic_uint references; /* the client's, and one per execution, burst and reusable execution */
 };
 
-/* Whether the driver has an entry point of that version for a method that exists from `first` to
- * `last`. */
-bool driver_has_entry(const struct driver *d, enum hal_version version, enum hal_version first,
-                      enum hal_version last);
+/* Checks that the driver has an entry point of that version for a method that exists from `first`
+ * to `last`.  WHY_INVALID. */
+int driver_check_entry(const struct driver *d, enum hal_version version, enum hal_version first,
+                       enum hal_version last, struct why *w);
+/* HAL_GENERAL_FAILURE of a method that the driver's version does not have. */
+enum hal_status driver_too_old(enum hal_version since);
 /* Nanoseconds until a deadline, on the clock of that version; 0: past; HAL_NO_TIME: no deadline. */
 uint64_t driver_time_left(uint64_t deadline, enum hal_version version);
 /* Runs f(argument) on a new thread, for which close() waits.  -1: too many threads. */
 int driver_start_thread(struct driver *d, void (*f)(void *argument), void *argument);
 
 /* Both log the outcome of a HAL call (--vlog driver) and return its status.  driver_log_status():
- * with the given status; driver_log_failure(): failed with that reason, whose status is returned.
- */
+ * with the given status; driver_log_failure(): failed with that reason, which becomes the text of
+ * get_failure_text(), and whose status is returned.  Methods begin with failure_text_clear(). */
 enum hal_status driver_log_status(const char *method, enum hal_version version,
                                   enum hal_status status);
 enum hal_status driver_log_failure(const char *method, enum hal_version version,
@@ -101,10 +102,6 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
 enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum hal_version version,
                                                 const struct hal_prepare_config *config,
                                                 struct hal_prepare_callback *callback);
-/* Checks that each hint has a value and the prefix of an extension that the model names, and that
- * no token occurs twice.  WHY_INVALID or WHY_MEMORY. */
-int loaded_model_check_hints(const struct loaded_model *l, uint32_t n,
-                             const struct hal_token_value *hints, struct why *w);
 /* NULL: not a prepared model of this driver. */
 struct prepared *prepared_of(const struct driver *d, struct hal_prepared_model *m);
 void prepared_unref(struct prepared *p);
@@ -143,7 +140,8 @@ struct execution {
     uint64_t in_driver;       /* virtual ns from arrival to completion; 0: unknown */
     const struct tensor *out; /* results to be written to the outputs; NULL: none */
     bool is_queued;
-    enum hal_status refused; /* status if not queued */
+    enum hal_status refused; /* status if not queued, and why */
+    char reason[HAL_TEXT_BYTES];
 };
 
 /* Checks a request and opens it for any number of computations.  HAL_INVALID_ARGUMENT: it does not
@@ -171,6 +169,8 @@ enum hal_status execution_run(struct execution *x, struct hal_result *result);
 /* Removes the computation from the queue instead of running it. */
 void execution_cancel(struct execution *x);
 
+/* Whether there is space for the shapes of all outputs.  WHY_INVALID. */
+int driver_check_capacity(const struct hal_result *result, uint32_t n_outputs, struct why *w);
 /* Opens, runs and closes an execution: hal.h's execute_synchronously(). */
 enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
                                   const struct hal_request *request,

@@ -109,6 +109,8 @@ static struct kept *find_or_keep(struct burst *b, const struct hal_memory *m, in
     struct kept *k = find(b, identifier);
     struct memory_identity identity;
 
+    if (m->address) /* needs no mapping */
+        return NULL;
     if (k && memory_is_known(&k->identity, m))
         return k;
     pthread_mutex_unlock(&all->lock);
@@ -292,6 +294,7 @@ static enum hal_status execute_synchronously(struct hal_burst *self,
     struct lease t;
     struct why w;
 
+    failure_text_clear();
     hal_clear_result(result);
     if (check_identifiers(request, n_identifiers, identifiers, &w) < 0 ||
         hal_burst_config_complies(config, b->version, &w) < 0)
@@ -308,8 +311,10 @@ static enum hal_status release_memory(struct hal_burst *self, int64_t identifier
 {
     struct burst *b = (struct burst *) self;
 
-    if (identifier < 0)
+    if (identifier < 0) {
+        failure_text_set("identifier %lld, expected 0 or more", (long long) identifier);
         return HAL_INVALID_ARGUMENT;
+    }
     pthread_mutex_lock(&all_of(b)->lock);
     forget(b, identifier);
     pthread_mutex_unlock(&all_of(b)->lock);
@@ -340,9 +345,11 @@ enum hal_status driver_configure_burst(struct hal_prepared_model *self, enum hal
     struct prepared *p = (struct prepared *) self;
     struct bursts *all = &p->driver->bursts;
     struct burst *b;
+    struct why w;
 
-    if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8))
-        return driver_log_status("configure_burst", version, HAL_INVALID_ARGUMENT);
+    failure_text_clear();
+    if (driver_check_entry(p->driver, version, HAL_1_2, HAL_FL8, &w) < 0)
+        return driver_log_failure("configure_burst", version, &w);
     b = calloc(1, sizeof(*b));
     if (!b)
         return hal_status_exhausted(version);

@@ -1,6 +1,7 @@
 /* Executions: opening requests, scheduling and computing them; synchronous and asynchronous entry
  * points. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "golden/base/clock.h"
@@ -47,7 +48,8 @@ enum hal_status execution_open_reusing(struct execution *x, struct prepared *p,
     struct why w;
 
     if (hal_execution_config_complies(config, version, &w) < 0 ||
-        loaded_model_check_hints(&p->loaded, config->n_hints, config->hints, &w) < 0)
+        extension_codes_check_hints(config->n_hints, config->hints, config->n_extension_prefixes,
+                                    config->extension_name_to_prefix, &w) < 0)
         return driver_log_failure("request", version, &w);
     *x = (struct execution){ .prepared = p,
                              .version = version,
@@ -87,6 +89,7 @@ static enum hal_status failure(const struct execution *x, const struct why *w)
 {
     const struct job *j = &x->job;
 
+    failure_text_set("%s", w->text);
     VLOG(EXECUTION, "execution %" PRIu64 " failed: %s", j->number, w->text);
     if (w->code == WHY_TIMEOUT &&
         clock_sum(schedule_now(x->prepared->driver->schedule), j->ahead) > j->deadline &&
@@ -115,6 +118,7 @@ static enum hal_status compute(struct execution *x, struct hal_result *result)
         return HAL_GENERAL_FAILURE;
     }
     if (clock_sum(schedule_now(p->driver->schedule), estimate(x)) > x->job.deadline) {
+        failure_text_set("the execution has waited too long to meet its deadline");
         VLOG(EXECUTION, "execution %" PRIu64 " has waited too long to meet its deadline",
              x->job.number);
         return hal_status_at(HAL_MISSED_DEADLINE_TRANSIENT, x->version);
@@ -149,6 +153,7 @@ static int read_memory(struct execution *x)
     if (request_read_memory(&x->request, &w) == 0)
         return 0;
     x->refused = failure(x, &w);
+    failure_text_get(NULL, x->reason, sizeof(x->reason));
     return -1;
 }
 
@@ -164,6 +169,9 @@ void execution_submit(struct execution *x, uint64_t left)
 
     x->is_queued = false;
     if (left == 0 || estimate(x) > terms.budget) {
+        snprintf(x->reason, sizeof(x->reason),
+                 "an execution takes %" PRIu64 " ns, the deadline is in %" PRIu64 " ns",
+                 estimate(x), terms.budget);
         VLOG(EXECUTION,
              "an execution of model %" PRIu64 " takes %" PRIu64 " ns, the deadline is in %" PRIu64
              " ns",
@@ -175,14 +183,18 @@ void execution_submit(struct execution *x, uint64_t left)
         return;
     x->is_queued = schedule_submit(p->driver->schedule, &x->job, &terms) == 0;
     x->refused = hal_status_exhausted(x->version);
+    if (!x->is_queued)
+        snprintf(x->reason, sizeof(x->reason), "the device's queue is full");
 }
 
 static enum hal_status run_queued(struct execution *x, struct hal_result *result)
 {
     struct schedule *s = x->prepared->driver->schedule;
 
-    if (!x->is_queued)
+    if (!x->is_queued) {
+        failure_text_set("%s", x->reason);
         return x->refused;
+    }
     x->in_driver = 0;
     x->out = NULL;
     schedule_begin(s, &x->job);
@@ -216,6 +228,8 @@ enum hal_status execution_start_thread(struct execution *x, void (*f)(void *argu
         execution_end_thread(x);
         status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     }
+    if (status != HAL_NONE)
+        failure_text_set("the client has as many asynchronous executions as it may");
     return hal_status_at(status, version);
 }
 
@@ -273,6 +287,13 @@ enum hal_status execution_run(struct execution *x, struct hal_result *result)
 
 /* ---- synchronous */
 
+int driver_check_capacity(const struct hal_result *result, uint32_t n_outputs, struct why *w)
+{
+    REQUIRE(w, result->capacity >= n_outputs, "space for %u output shapes, the model has %u",
+            result->capacity, n_outputs);
+    return 0;
+}
+
 enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
                                   const struct hal_request *request,
                                   const struct hal_execution_config *config,
@@ -280,12 +301,14 @@ enum hal_status execution_run_now(struct prepared *p, enum hal_version version,
 {
     struct execution x;
     enum hal_status status;
+    struct why w;
 
     TRACE(LD, PE, "execute_synchronously");
+    failure_text_clear();
     hal_clear_result(result);
-    if (!driver_has_entry(p->driver, version, HAL_1_2, HAL_FL8) ||
-        result->capacity < p->loaded.model.graph[0].n_outputs)
-        return driver_log_status("execute_synchronously", version, HAL_INVALID_ARGUMENT);
+    if (driver_check_entry(p->driver, version, HAL_1_2, HAL_FL8, &w) < 0 ||
+        driver_check_capacity(result, p->base.n_outputs, &w) < 0)
+        return driver_log_failure("execute_synchronously", version, &w);
     status = execution_open_reusing(&x, p, version, request, config, lent);
     if (status != HAL_NONE)
         return status;
@@ -343,10 +366,12 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     struct prepared *p = (struct prepared *) self;
     struct launch *l;
     enum hal_status status;
+    struct why w;
 
     TRACE(LD, PE, "execute");
-    if (!driver_has_entry(p->driver, version, HAL_1_0, HAL_1_3))
-        return hal_fail_execution(callback, HAL_INVALID_ARGUMENT);
+    failure_text_clear();
+    if (driver_check_entry(p->driver, version, HAL_1_0, HAL_1_3, &w) < 0)
+        return hal_fail_execution(callback, driver_log_failure("execute", version, &w));
     l = calloc(1, sizeof(*l));
     if (!l)
         return hal_fail_execution(callback, hal_status_exhausted(version));

@@ -16,6 +16,7 @@ struct info {
     atomic_uint references; /* the client's and the execution's */
     pthread_mutex_t lock;
     enum hal_status status;
+    char reason[HAL_TEXT_BYTES]; /* of the status */
     struct hal_timing launched, fenced;
 };
 
@@ -46,6 +47,7 @@ static enum hal_status get_execution_info(struct hal_fenced_info *self,
 
     pthread_mutex_lock(&i->lock);
     enum hal_status status = i->status;
+    failure_text_set("%s", i->reason);
     *ret_launched = i->launched;
     *ret_fenced = i->fenced;
     pthread_mutex_unlock(&i->lock);
@@ -70,7 +72,8 @@ static struct info *info_new(void)
                         .references = 2,
                         .status = HAL_GENERAL_FAILURE,
                         .launched = hal_unknown_timing,
-                        .fenced = hal_unknown_timing };
+                        .fenced = hal_unknown_timing,
+                        .reason = "the execution has not ended" };
     pthread_mutex_init(&i->lock, NULL);
     return i;
 }
@@ -81,6 +84,7 @@ static void set_info(struct info *i, enum hal_status status, const struct hal_ti
 {
     pthread_mutex_lock(&i->lock);
     i->status = status;
+    failure_text_get(NULL, i->reason, sizeof(i->reason));
     i->launched = i->fenced = *fenced;
     if (i->launched.on_device != HAL_NO_TIME)
         i->launched.on_device += waited;
@@ -163,6 +167,10 @@ static void run_fenced(void *argument)
     int ready = wait_for_fences(f);
 
     TRACE(LD, PE, "execution");
+    if (ready == 0)
+        failure_text_set("the fences have not signalled before the deadline");
+    else if (ready < 0)
+        failure_text_set("a fence reports an error, or the client has disconnected");
     if (ready == 0)
         status = f->launch.left ? HAL_MISSED_DEADLINE_TRANSIENT : HAL_MISSED_DEADLINE_PERSISTENT;
     else if (ready > 0)
@@ -271,13 +279,15 @@ enum hal_status driver_execute_fenced(struct hal_prepared_model *self, enum hal_
 {
     struct execution *x;
     enum hal_status status;
+    struct why w;
 
     TRACE(LD, PE, "execute_fenced");
+    failure_text_clear();
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
-    if (!driver_has_entry(((struct prepared *) self)->driver, version, HAL_1_3, HAL_FL8) ||
-        !hal_time_complies(duration, version))
-        return driver_log_status("execute_fenced", version, HAL_INVALID_ARGUMENT);
+    if (driver_check_entry(((struct prepared *) self)->driver, version, HAL_1_3, HAL_FL8, &w) < 0 ||
+        hal_check_time("a duration", duration, version, &w) < 0)
+        return driver_log_failure("execute_fenced", version, &w);
     x = malloc(sizeof(*x));
     if (!x)
         return hal_status_exhausted(version);

@@ -30,64 +30,11 @@ static int load_pools(const struct hal_model *hal, enum hal_version version, str
     return 0;
 }
 
-static int compare_prefixes(const void *a, const void *b)
-{
-    return *(const uint16_t *) a - *(const uint16_t *) b;
-}
-
-static int compare_tokens(const void *a, const void *b)
-{
-    const int32_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* tokens: scratch array of n elements. */
-static int check_hints(const struct loaded_model *l, uint32_t n,
-                       const struct hal_token_value *hints, int32_t *tokens, struct why *w)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        uint16_t prefix = (uint16_t) ((uint32_t) hints[i].token >> 16);
-        REQUIRE(w, bsearch(&prefix, l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes),
-                "hint %u: token %d has prefix %u, which the model does not name", i, hints[i].token,
-                prefix);
-        REQUIRE(w, !hints[i].length || hints[i].value, "hint %u: the value is NULL", i);
-        tokens[i] = hints[i].token;
-    }
-    qsort(tokens, n, sizeof(*tokens), compare_tokens);
-    for (uint32_t i = 1; i < n; i++)
-        REQUIRE(w, tokens[i - 1] != tokens[i], "two hints with token %d", tokens[i]);
-    return 0;
-}
-
-int loaded_model_check_hints(const struct loaded_model *l, uint32_t n,
-                             const struct hal_token_value *hints, struct why *w)
-{
-    int32_t *tokens;
-
-    REQUIRE(w, !n || hints, "the list of hints is NULL");
-    if (!n)
-        return 0;
-    tokens = malloc(n * sizeof(*tokens));
-    if (!tokens)
-        return why_no_memory(w);
-    int rc = check_hints(l, n, hints, tokens, w);
-    free(tokens);
-    return rc;
-}
-
 static int load_into(const struct driver *d, const struct hal_model *hal, enum hal_version version,
                      struct loaded_model *l, struct why *w)
 {
     TRY(load_pools(hal, version, l, w));
     TRY(convert_from_hal(hal, version, d->engine->extensions, l->pools, l->arena, &l->model, w));
-    l->n_prefixes = hal->n_extension_prefixes;
-    l->prefix = arena_alloc(l->arena, l->n_prefixes, sizeof(*l->prefix));
-    if (!l->prefix)
-        return why_no_memory(w);
-    for (uint32_t i = 0; i < l->n_prefixes; i++)
-        l->prefix[i] = hal->extension_name_to_prefix[i].prefix;
-    qsort(l->prefix, l->n_prefixes, sizeof(*l->prefix), compare_prefixes);
     int level = model_prepare(&l->model, NULL, w);
     TRY(level);
     REQUIRE(w, level <= hal_level(version), "the model needs feature level %d, the call has %d",
@@ -107,10 +54,8 @@ static int load(const struct driver *d, const struct hal_model *hal, enum hal_ve
          hal->main.n_outputs, hal->n_referenced, hal->n_pools);
     if (!l.arena)
         return why_no_memory(w);
-    if (!driver_has_entry(d, version, HAL_1_0, HAL_FL8))
-        why_fail(w, WHY_INVALID, "a call of HAL version %d to a driver of HAL %s", (int) version,
-                 hal_version_name(d->engine->hal));
-    else if (load_into(d, hal, version, &l, w) == 0) {
+    if (driver_check_entry(d, version, HAL_1_0, HAL_FL8, w) == 0 &&
+        load_into(d, hal, version, &l, w) == 0) {
         *ret_loaded = l;
         return 0;
     }
@@ -141,6 +86,7 @@ enum hal_status driver_get_supported_operations(struct hal_driver *self, enum ha
     struct why w;
 
     TRACE(LD, PC, method);
+    failure_text_clear();
     if (load(d, model, version, &l, &w) < 0)
         return driver_log_failure(method, version, &w);
     int rc = query_engine(d, &l, supported, &w);
@@ -177,6 +123,8 @@ static int check_supported(struct driver *d, const struct loaded_model *l, struc
 static int check_config(const struct hal_prepare_config *c, enum hal_version version, struct why *w)
 {
     TRY(hal_prepare_config_complies(c, version, w));
+    TRY(extension_codes_check_hints(c->n_hints, c->hints, c->n_extension_prefixes,
+                                    c->extension_name_to_prefix, w));
     REQUIRE(w, c->preference >= HAL_LOW_POWER && c->preference <= HAL_SUSTAINED_SPEED,
             "preference %d, expected 0 to 2", (int) c->preference);
     REQUIRE(w, c->priority >= HAL_PRIORITY_LOW && c->priority <= HAL_PRIORITY_HIGH,
@@ -210,16 +158,21 @@ static enum hal_status reserve_and_compile(struct prepared *p, enum hal_version 
     enum hal_status status = client_quota_charge(a, p->client, QUOTA_MODELS, 1);
     struct why w;
 
-    if (status != HAL_NONE)
+    if (status != HAL_NONE) {
+        failure_text_set("the client has as many prepared models as it may");
         return hal_status_at(status, version);
+    }
     status = client_quota_charge(a, p->client, QUOTA_MEMORY, p->bytes);
     if (status != HAL_NONE) {
+        failure_text_set("%" PRIu64 " bytes of constants exceed what the client may have",
+                         p->bytes);
         client_quota_release(a, p->client, QUOTA_MODELS, 1);
         return hal_status_at(status, version);
     }
     if (e->methods->prepare(e, &p->loaded.model, &p->program, &w) == 0)
         return HAL_NONE;
     VLOG(COMPILATION, "model %" PRIu64 " cannot be prepared: %s", p->number, w.text);
+    failure_text_set("%s", w.text);
     return_quota(p);
     return hal_status_from_why(&w, version);
 }
@@ -248,6 +201,8 @@ static enum hal_status compile(struct driver *d, struct loaded_model *l,
     struct prepared *p;
 
     if (!left || (left != HAL_NO_TIME && ns > left)) {
+        failure_text_set("preparation takes %" PRIu64 " ns, the deadline is in %" PRIu64 " ns", ns,
+                         left);
         VLOG(COMPILATION, "preparation takes %" PRIu64 " ns, the deadline is in %" PRIu64 " ns", ns,
              left);
         return HAL_MISSED_DEADLINE_PERSISTENT;
@@ -257,7 +212,8 @@ static enum hal_status compile(struct driver *d, struct loaded_model *l,
     p = calloc(1, sizeof(*p));
     if (!p)
         return hal_status_exhausted(how->version);
-    *p = (struct prepared){ .base = { &prepared_methods },
+    *p = (struct prepared){ .base = { &prepared_methods, l->model.graph[0].n_inputs,
+                                      l->model.graph[0].n_outputs },
                             .driver = d,
                             .loaded = *l,
                             .priority = how->config->priority,
@@ -293,10 +249,10 @@ enum hal_status driver_prepare_model(struct hal_driver *self, enum hal_version v
     enum hal_status status;
 
     TRACE(LD, PC, method);
+    failure_text_clear();
     if (load(d, model, version, &l, &w) < 0)
         return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
-    if (check_config(config, version, &w) < 0 ||
-        loaded_model_check_hints(&l, config->n_hints, config->hints, &w) < 0) {
+    if (check_config(config, version, &w) < 0) {
         unload(&l);
         return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     }
@@ -324,8 +280,10 @@ static enum hal_status load_cached(struct driver *d, const struct hal_cache *cac
     enum hal_status s =
         a ? driver_cache_load(d, cache, a, &hal, &version, ret_priority) : HAL_GENERAL_FAILURE;
     if (s == HAL_NONE && load(d, &hal, version, ret_loaded, &w) < 0) {
+        failure_text_set("the cached model is invalid: %s", w.text);
         s = HAL_GENERAL_FAILURE;
     } else if (s == HAL_NONE && check_supported(d, ret_loaded, &w) < 0) {
+        failure_text_set("the cached model: %s", w.text);
         VLOG(COMPILATION, "the cache is not used: %s", w.text);
         unload(ret_loaded);
         s = HAL_GENERAL_FAILURE;
@@ -340,9 +298,7 @@ static int check_cached(const struct driver *d, enum hal_version version,
 {
     config->preference = HAL_FAST_SINGLE_ANSWER;
     config->priority = HAL_PRIORITY_MEDIUM;
-    REQUIRE(w, driver_has_entry(d, version, HAL_1_2, HAL_FL8),
-            "a call of HAL version %d to a driver of HAL %s", (int) version,
-            hal_version_name(d->engine->hal));
+    TRY(driver_check_entry(d, version, HAL_1_2, HAL_FL8, w));
     return check_config(config, version, w);
 }
 
@@ -359,15 +315,12 @@ enum hal_status driver_prepare_model_from_cache(struct hal_driver *self, enum ha
     struct why w;
 
     TRACE(LD, PC, method);
+    failure_text_clear();
     if (check_cached(d, version, &effective, &w) < 0)
         return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
     enum hal_status status = load_cached(d, &effective.cache, &l, &effective.priority);
     if (status != HAL_NONE)
         return hal_fail_preparation(callback, driver_log_status(method, version, status));
-    if (loaded_model_check_hints(&l, effective.n_hints, effective.hints, &w) < 0) {
-        unload(&l);
-        return hal_fail_preparation(callback, driver_log_failure(method, version, &w));
-    }
     status = driver_log_status(method, version, compile(d, &l, &how, &p));
     if (status != HAL_NONE)
         unload(&l);

@@ -19,18 +19,27 @@ static void unref(struct reusable *r)
     free(r);
 }
 
+static enum hal_status busy(void)
+{
+    failure_text_set("the previous computation has not ended");
+    return HAL_GENERAL_FAILURE;
+}
+
 static enum hal_status execute_synchronously(struct hal_execution *self, uint64_t deadline,
                                              struct hal_result *result)
 {
     struct reusable *r = (struct reusable *) self;
     enum hal_status status;
+    struct why w;
 
     TRACE(LD, PE, "execute_synchronously");
+    failure_text_clear();
     hal_clear_result(result);
-    if (result->capacity < r->execution.request.n_outputs || !hal_time_complies(deadline, HAL_FL8))
-        return HAL_INVALID_ARGUMENT;
+    if (driver_check_capacity(result, r->execution.request.n_outputs, &w) < 0 ||
+        hal_check_time("a deadline", deadline, HAL_FL8, &w) < 0)
+        return driver_log_failure("execute_synchronously", HAL_FL8, &w);
     if (atomic_exchange(&r->busy, true))
-        return HAL_GENERAL_FAILURE;
+        return busy();
     execution_submit(&r->execution, driver_time_left(deadline, HAL_FL8));
     status = execution_run(&r->execution, result);
     atomic_store(&r->busy, false);
@@ -51,14 +60,17 @@ static enum hal_status execute_fenced(struct hal_execution *self, uint32_t n_wai
                                       int *ret_fence, struct hal_fenced_info **ret_info)
 {
     struct reusable *r = (struct reusable *) self;
+    struct why w;
 
     TRACE(LD, PE, "execute_fenced");
+    failure_text_clear();
     *ret_fence = HAL_NO_FENCE;
     *ret_info = NULL;
-    if (!hal_time_complies(deadline, HAL_FL8) || !hal_time_complies(duration, HAL_FL8))
-        return HAL_INVALID_ARGUMENT;
+    if (hal_check_time("a deadline", deadline, HAL_FL8, &w) < 0 ||
+        hal_check_time("a duration", duration, HAL_FL8, &w) < 0)
+        return driver_log_failure("execute_fenced", HAL_FL8, &w);
     if (atomic_exchange(&r->busy, true))
-        return HAL_GENERAL_FAILURE;
+        return busy();
     atomic_fetch_add(&r->references, 1);
     return execution_run_fenced(&(struct fenced_launch){ &r->execution, n_wait_for, wait_for,
                                                          driver_time_left(deadline, HAL_FL8),
@@ -83,8 +95,9 @@ enum hal_status driver_create_reusable_execution(struct hal_prepared_model *self
     struct reusable *r;
     enum hal_status status;
 
+    failure_text_clear();
     if (p->driver->engine->hal < HAL_FL8)
-        return driver_log_status("create_reusable_execution", HAL_FL8, HAL_GENERAL_FAILURE);
+        return driver_log_status("create_reusable_execution", HAL_FL8, driver_too_old(HAL_FL8));
     r = calloc(1, sizeof(*r));
     if (!r)
         return hal_status_exhausted(HAL_FL8);

@@ -126,10 +126,14 @@ static enum hal_status copy_contents(struct device_buffer *b, uint64_t size, uin
 {
     uint8_t *copy;
 
-    if (!b->is_initialised)
+    if (!b->is_initialised) {
+        failure_text_set("the buffer was never written");
         return HAL_GENERAL_FAILURE;
-    if (size != bytes_of(b, &b->shape))
+    }
+    if (size != bytes_of(b, &b->shape)) {
+        failure_text_set("%" PRIu64 " bytes, the buffer has %zu", size, bytes_of(b, &b->shape));
         return HAL_INVALID_ARGUMENT;
+    }
     copy = malloc(size);
     if (!copy)
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
@@ -146,6 +150,7 @@ static enum hal_status copy_to(struct hal_buffer *self, const struct hal_memory 
     struct mapping m;
     struct why w;
 
+    failure_text_clear();
     if (memory_map(to, true, &m, &w) < 0)
         return driver_log_failure("copy_to", b->all->version, &w);
     pthread_mutex_lock(&b->lock);
@@ -215,6 +220,7 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
     struct shape shape;
     struct why w;
 
+    failure_text_clear();
     if (incoming_shape(b, n_dims, dims, &shape, &w) < 0 || copy_memory(b, from, &shape, &w) < 0)
         return driver_log_failure("copy_from", b->all->version, &w);
     VLOG(MEMORY, "buffer %u: copy_from: %" PRIu64 " bytes", b->token, from->size);
@@ -397,8 +403,9 @@ enum hal_status driver_allocate(struct hal_driver *self, const struct hal_buffer
 
     *ret_buffer = NULL;
     *ret_token = 0;
+    failure_text_clear();
     if (version < HAL_1_3)
-        return HAL_GENERAL_FAILURE;
+        return driver_too_old(HAL_1_3);
     b = buffer_new(&d->buffers, (uint64_t) n_input_roles + n_output_roles);
     if (!b)
         return HAL_RESOURCE_EXHAUSTED_TRANSIENT;

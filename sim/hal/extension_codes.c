@@ -89,11 +89,11 @@ static int translate(const struct extension_codes *n, const char *what, int32_t 
     struct extension_codes_row key = { .from = (uint16_t) extension_prefix_of(code) };
     const struct extension_codes_row *row = NULL;
 
-    REQUIRE(w, n->version >= HAL_1_2 && key.from, "unknown %s %d in a model of HAL %s", what, code,
+    REQUIRE(w, n->version >= HAL_1_2 && key.from, "unknown %s %d in HAL %s", what, code,
             hal_version_name(n->version));
     if (n->n)
         row = bsearch(&key, n->row, n->n, sizeof(*n->row), compare_rows);
-    REQUIRE(w, row, "%s %d has prefix %u, which the model does not name", what, code, key.from);
+    REQUIRE(w, row, "%s %d has prefix %u, which no extension has", what, code, key.from);
     *ret_code = (int32_t) ((uint32_t) row->to << 16 | ((uint32_t) code & 0xffff));
     return 0;
 }
@@ -148,6 +148,52 @@ int extension_codes_type(const struct extension_codes *n, int32_t code, struct o
     ret_operand->tensor.dtype = type;
     ret_operand->foreign = type == DT_FOREIGN ? code : 0;
     return 0;
+}
+
+static int compare_tokens(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static int check_hints(uint32_t n, const struct hal_token_value *hints,
+                       const struct extension_codes *codes, struct arena *a, struct why *w)
+{
+    int32_t *tokens = arena_alloc(a, n, sizeof(*tokens)), unused;
+
+    if (!tokens)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < n; i++) {
+        if (translate(codes, "token", hints[i].token, &unused, w) < 0)
+            return why_prefix(w, "hint %u", i);
+        REQUIRE(w, !hints[i].length || hints[i].value, "hint %u: the value is NULL", i);
+        tokens[i] = hints[i].token;
+    }
+    qsort(tokens, n, sizeof(*tokens), compare_tokens);
+    for (uint32_t i = 1; i < n; i++)
+        REQUIRE(w, tokens[i - 1] != tokens[i], "two hints with token %d", tokens[i]);
+    return 0;
+}
+
+int extension_codes_check_hints(uint32_t n, const struct hal_token_value *hints,
+                                uint32_t n_prefixes, const struct hal_extension_prefix *prefixes,
+                                struct why *w)
+{
+    const struct hal_model names = { .n_extension_prefixes = n_prefixes,
+                                     .extension_name_to_prefix = prefixes };
+    struct extension_codes codes;
+    struct model unused = { 0 };
+
+    REQUIRE(w, !n || hints, "the list of hints is NULL");
+    if (!n && !n_prefixes)
+        return 0;
+    struct arena *a = arena_new(0);
+    int rc = a ? extension_codes_read(&names, HAL_FL8, 0, a, &codes, &unused, w) : why_no_memory(w);
+    if (rc == 0)
+        rc = check_hints(n, hints, &codes, a, w);
+    arena_free(a);
+    return rc;
 }
 
 int32_t extension_codes_hal_operation(int32_t code)

@@ -38,6 +38,12 @@ int extension_codes_operation(const struct extension_codes *n, int32_t code, int
 int extension_codes_type(const struct extension_codes *n, int32_t code, struct operand *ret_operand,
                          struct why *w);
 
+/* Checks that each hint has a value and the prefix of one of the extensions, whose names and
+ * prefixes are legal and distinct, and that no token occurs twice.  WHY_INVALID or WHY_MEMORY. */
+int extension_codes_check_hints(uint32_t n, const struct hal_token_value *hints,
+                                uint32_t n_prefixes, const struct hal_extension_prefix *prefixes,
+                                struct why *w);
+
 /* Golden to HAL. */
 int32_t extension_codes_hal_operation(int32_t code);
 int32_t extension_codes_hal_type(const struct operand *o);

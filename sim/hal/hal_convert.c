@@ -271,6 +271,7 @@ static const struct member prepare_members[] = {
     { "a priority", HAL_1_3, PREPARE(priority) },
     { "a deadline", HAL_1_3, PREPARE(deadline) },
     { "hints", HAL_FL8, PREPARE(n_hints) },
+    { "extensions of hints", HAL_FL8, PREPARE(n_extension_prefixes) },
     { NULL, HAL_1_0, 0, 0 },
 };
 
@@ -281,12 +282,14 @@ static const struct member execution_members[] = {
     { "a deadline", HAL_1_3, EXECUTE(deadline) },
     { "a loop timeout", HAL_1_3, EXECUTE(loop_timeout) },
     { "hints", HAL_FL8, EXECUTE(n_hints) },
+    { "extensions of hints", HAL_FL8, EXECUTE(n_extension_prefixes) },
     { NULL, HAL_1_0, 0, 0 },
 };
 static const struct member burst_members[] = {
     { "a deadline of a burst", HAL_FL5, EXECUTE(deadline) },
     { "a loop timeout of a burst", HAL_FL5, EXECUTE(loop_timeout) },
     { "hints", HAL_FL8, EXECUTE(n_hints) },
+    { "extensions of hints", HAL_FL8, EXECUTE(n_extension_prefixes) },
     { NULL, HAL_1_0, 0, 0 },
 };
 #undef PREPARE
@@ -332,23 +335,24 @@ bool hal_time_complies(uint64_t ns, enum hal_version version)
     return version < HAL_FL5 || ns == HAL_NO_TIME || ns <= INT64_MAX;
 }
 
+int hal_check_time(const char *what, uint64_t ns, enum hal_version version, struct why *w)
+{
+    REQUIRE(w, hal_time_complies(ns, version), "%s of %" PRIi64 " ns", what, (int64_t) ns);
+    return 0;
+}
+
 int hal_prepare_config_complies(const struct hal_prepare_config *c, enum hal_version version,
                                 struct why *w)
 {
     TRY(check_members(prepare_members, c, &prepare_default, version, w));
-    REQUIRE(w, hal_time_complies(c->deadline, version), "a deadline of %" PRIi64 " ns",
-            (int64_t) c->deadline);
-    return 0;
+    return hal_check_time("a deadline", c->deadline, version, w);
 }
 
 static int check_times(const struct hal_execution_config *c, enum hal_version version,
                        struct why *w)
 {
-    REQUIRE(w, hal_time_complies(c->deadline, version), "a deadline of %" PRIi64 " ns",
-            (int64_t) c->deadline);
-    REQUIRE(w, hal_time_complies(c->loop_timeout, version), "a loop timeout of %" PRIi64 " ns",
-            (int64_t) c->loop_timeout);
-    return 0;
+    TRY(hal_check_time("a deadline", c->deadline, version, w));
+    return hal_check_time("a loop timeout", c->loop_timeout, version, w);
 }
 
 int hal_execution_config_complies(const struct hal_execution_config *c, enum hal_version version,

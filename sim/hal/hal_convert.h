@@ -82,6 +82,7 @@ uint64_t hal_now(enum hal_version version);
 /* Whether a point in time or duration is representable: since feature level 5 times are signed, and
  * the only negative value is -1, HAL_NO_TIME. */
 bool hal_time_complies(uint64_t ns, enum hal_version version);
+int hal_check_time(const char *what, uint64_t ns, enum hal_version version, struct why *w);
 /* Removes padding where the version has none and adds each to `notes` as a loss.  Anything else
  * that the version cannot represent: WHY_UNSUPPORTED. */
 int hal_request_at(const struct hal_request *r, enum hal_version version, struct arena *a,

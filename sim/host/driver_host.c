@@ -166,6 +166,7 @@ static void open_driver(struct host *h)
     given_profile = NULL;
     const struct hal_driver *d = target_driver(h->target);
     h->answers->version = (int32_t) d->hal_version;
+    h->answers->lowest_version = (int32_t) d->lowest_version;
     snprintf(h->answers->name, sizeof h->answers->name, "%s", d->name);
     target_watch(h->target, &h->answers->step);
 }

@@ -51,9 +51,12 @@ static bool copy_pools(struct arena *a, struct hal_model *m)
         return false;
     for (uint32_t i = 0; i < m->n_pools; i++) {
         struct hal_memory *pool = (struct hal_memory *) (uintptr_t) &m->pools[i];
-        pool->address = arena_copy(a, pool->address, pool->size);
+        pool->address = pool->address ? arena_copy(a, pool->address, pool->size) : NULL;
         if (!pool->address)
             return false;
+        pool->kind = HAL_MEMORY_ADDRESS; /* the copy has no descriptor */
+        pool->fd = -1;
+        pool->offset = 0;
     }
     return true;
 }

@@ -66,7 +66,7 @@ struct host_answers {
     _Atomic uint32_t step;     /* enum target_step of the case */
     int processor;             /* spin_processor() when it answered */
     /* HOST_OPEN: */
-    int32_t version; /* enum hal_version */
+    int32_t version, lowest_version; /* enum hal_version */
     char name[64];
     /* HOST_NOT_OPENED: */
     struct why why;
@@ -77,9 +77,10 @@ struct host_answers {
     uint32_t n_answers; /* of get_supported_operations */
     uint32_t n_shapes;  /* of the execution */
     struct hal_timing timing;
-    char violation[256];   /* found while waiting for callbacks; "": none */
-    char repeated[32];     /* the method that called back more than once; "": none */
-    uint64_t repeated_run; /* in which run */
+    char failure_text[HAL_TEXT_BYTES]; /* the driver's, with that status */
+    char violation[256];               /* found while waiting for callbacks; "": none */
+    char repeated[32];                 /* the method that called back more than once; "": none */
+    uint64_t repeated_run;             /* in which run */
 
     uint64_t begun[16]; /* steady clock at the last begin of each step (enum target_step), ns */
 

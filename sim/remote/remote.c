@@ -296,6 +296,7 @@ int remote_begin(struct remote *r, Wire__Method method, enum hal_version version
 {
     struct remote_call *q = ret_call;
 
+    failure_text_clear();
     *q = (struct remote_call){ .r = r, .call = WIRE__CALL__INIT };
     q->call.method = method;
     q->call.version = (int32_t) version;
@@ -312,8 +313,15 @@ static enum hal_version version_of(const struct remote_call *q)
     return q->call.version ? (enum hal_version) q->call.version : q->r->base.hal_version;
 }
 
+enum hal_status remote_reject(const char *reason)
+{
+    failure_text_set("%s", reason);
+    return HAL_INVALID_ARGUMENT;
+}
+
 enum hal_status remote_failure(const struct remote_call *q)
 {
+    failure_text_set("%s", q->why.text);
     if (remote_is_dead(&q->r->base, NULL))
         return HAL_DEVICE_UNAVAILABLE;
     if (q->why.code == WHY_MEMORY)
@@ -329,6 +337,7 @@ enum hal_status remote_run(struct remote_call *q)
         enum hal_status status = (enum hal_status) q->reply->status;
         if (*q->reply->breach)
             remote_record_violation(q->r, "%s", q->reply->breach);
+        failure_text_set("%s", q->reply->text);
         VLOG(DRIVER, "%s of HAL %s: %s", wire_method_name(q->call.method),
              hal_version_name((enum hal_version) q->call.version), hal_status_name(status));
         return status;

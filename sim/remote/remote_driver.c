@@ -1,4 +1,5 @@
 /* The methods of a driver in another process, as calls. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,8 @@ static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
             m->abi_version, WIRE_PROTOCOL, HAL_ABI_VERSION);
     REQUIRE(w, hal_level((enum hal_version) m->hal_version),
             "its driver has the unknown HAL version %d", (int) m->hal_version);
+    REQUIRE(w, hal_level((enum hal_version) m->lowest_version),
+            "its driver has the unknown lowest HAL version %d", (int) m->lowest_version);
     for (size_t i = 0; i < m->n_extensions; i++)
         TRY(take_extension(r->arena, m->extensions[i], &e[i], w));
     r->info.type_status = as_status(m->type_status);
@@ -55,6 +58,7 @@ static int take_info(struct remote *r, const Wire__Info *m, struct why *w)
     r->base.name = arena_strdup(r->arena, m->name);
     r->base.abi_version = HAL_ABI_VERSION;
     r->base.hal_version = (enum hal_version) m->hal_version;
+    r->base.lowest_version = (enum hal_version) m->lowest_version;
     return r->info.version && r->base.name ? 0 : why_no_memory(w);
 }
 
@@ -99,7 +103,7 @@ static enum hal_status get_capabilities(struct hal_driver *self, enum hal_versio
     enum hal_status status = HAL_NONE;
 
     if (!hal_level(version))
-        return HAL_INVALID_ARGUMENT;
+        return remote_reject("no such HAL version");
     pthread_mutex_lock(&r->asking);
     bool known = r->info.has_capabilities[version];
     pthread_mutex_unlock(&r->asking);
@@ -121,6 +125,7 @@ static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *r
 {
     const struct remote_info *i = &((struct remote *) self)->info;
 
+    failure_text_clear();
     if (i->type_status == HAL_NONE)
         *ret_type = i->type;
     return i->type_status;
@@ -130,6 +135,7 @@ static enum hal_status get_version_string(struct hal_driver *self, const char **
 {
     const struct remote_info *i = &((struct remote *) self)->info;
 
+    failure_text_clear();
     if (i->version_status == HAL_NONE)
         *ret_version = i->version;
     return i->version_status;
@@ -140,6 +146,7 @@ static enum hal_status get_supported_extensions(struct hal_driver *self, uint32_
 {
     const struct remote_info *i = &((struct remote *) self)->info;
 
+    failure_text_clear();
     if (i->extensions_status == HAL_NONE) {
         *ret_n = i->n_extensions;
         *ret_extension = i->extensions;
@@ -152,6 +159,7 @@ static enum hal_status get_number_of_cache_files_needed(struct hal_driver *self,
 {
     const struct remote_info *i = &((struct remote *) self)->info;
 
+    failure_text_clear();
     if (i->cache_status == HAL_NONE) {
         *ret_n_model = i->n_model_cache;
         *ret_n_data = i->n_data_cache;
@@ -232,6 +240,13 @@ int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_v
     return 0;
 }
 
+int remote_put_prefixes(struct remote_call *q, uint32_t n,
+                        const struct hal_extension_prefix *prefixes, Wire__Prefix ***ret_prefixes)
+{
+    TRY(wire_check_prefixes(n, prefixes, &q->why));
+    return wire_encode_prefixes(n, prefixes, q->a, ret_prefixes, &q->why);
+}
+
 static int put_files(struct remote_call *q, uint32_t n, const int *files, uint32_t **ret_names)
 {
     uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
@@ -262,8 +277,11 @@ static int put_prepare_config(struct remote_call *q, const struct hal_prepare_co
     TRY(put_files(q, cache->n_data, cache->data, &m->data_cache));
     m->token = (ProtobufCBinaryData){ HAL_TOKEN_BYTES, (uint8_t *) (uintptr_t) cache->token };
     m->n_hints = config->n_hints;
+    TRY(remote_put_hints(q, config->n_hints, config->hints, &m->hints));
+    m->n_prefixes = config->n_extension_prefixes;
     q->call.prepare = m;
-    return remote_put_hints(q, config->n_hints, config->hints, &m->hints);
+    return remote_put_prefixes(q, config->n_extension_prefixes, config->extension_name_to_prefix,
+                               &m->prefixes);
 }
 
 /* The callback is called exactly once: by an event, or here if the call was not executed. */
@@ -330,8 +348,10 @@ static enum hal_status copy_staged(struct remote_call *q, const struct hal_memor
     bool staged = memory_is_plain(m);
     enum hal_status status;
 
-    if (staged && m->size > SIZE_MAX / 4)
-        return HAL_INVALID_ARGUMENT;
+    if (staged && m->size > SIZE_MAX / 4) {
+        why_fail(&q->why, WHY_INVALID, "a memory of %" PRIu64 " bytes is too large", m->size);
+        return remote_failure(q);
+    }
     if ((staged && remote_grow_staging(q, m->size) < 0) ||
         wire_encode_memory(m, 0, q->a, &q->fds, &q->call.memory, &q->why) < 0)
         return remote_failure(q);
@@ -365,7 +385,7 @@ static enum hal_status copy_from(struct hal_buffer *self, const struct hal_memor
     enum hal_status status;
 
     if (n_dims && !dims)
-        return HAL_INVALID_ARGUMENT;
+        return remote_reject("the list of dimensions is NULL");
     if (remote_begin(b->r, WIRE__METHOD__COPY_FROM, 0, &q) < 0)
         return remote_failure(&q);
     q.call.object = b->handle;
@@ -440,7 +460,7 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
     *ret_token = 0;
     if ((n_models && !models) || (n_input_roles && !input_roles) ||
         (n_output_roles && !output_roles) || (desc->n_dims && !desc->dims))
-        return HAL_INVALID_ARGUMENT;
+        return remote_reject("a list of models, roles or dimensions is NULL");
     if (remote_begin(r, WIRE__METHOD__ALLOCATE, 0, &q) < 0)
         return remote_failure(&q);
     uint64_t *handles = arena_alloc(q.a, n_models, sizeof(*handles));
@@ -470,6 +490,7 @@ int remote_query_info(struct remote *r, struct why *w)
         .get_supported_extensions = get_supported_extensions,
         .get_number_of_cache_files_needed = get_number_of_cache_files_needed,
         .get_status = get_status,
+        .get_failure_text = failure_text_get,
         .get_supported_operations = get_supported_operations,
         .prepare_model = prepare_model,
         .prepare_model_from_cache = prepare_model_from_cache,

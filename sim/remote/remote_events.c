@@ -58,8 +58,9 @@ static void call_back(struct remote *r, struct remote_callback *c, enum hal_stat
                                  .capacity = shapes ? (uint32_t) e->n_shapes : 0,
                                  .timing = hal_unknown_timing };
 
+    failure_text_set("%s", e ? e->text : "the connection to the driver's process has ended");
     if (c->prepare) {
-        struct hal_prepared_model *m = e && e->object ? remote_prepared_new(r, e->object) : NULL;
+        struct hal_prepared_model *m = e && e->object ? remote_prepared_new(r, e) : NULL;
         if (e && e->object && !m)
             status = hal_status_exhausted(r->base.hal_version);
         c->prepare->notify(c->prepare, status, m);

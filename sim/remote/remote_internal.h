@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "sim/base/failure_text.h"
 #include "sim/hal/hal_result.h"
 #include "sim/remote/remote.h"
 #include "sim/remote/shared_pools.h"
@@ -89,6 +90,11 @@ int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wir
 /* Encodes hints into the call's arena.  -1 with q->why: a NULL list or value, or out of memory. */
 int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_value *hints,
                      Wire__TokenValue ***ret_hints);
+/* Encodes extension prefixes of hints; -1 with q->why. */
+int remote_put_prefixes(struct remote_call *q, uint32_t n,
+                        const struct hal_extension_prefix *prefixes, Wire__Prefix ***ret_prefixes);
+/* HAL_INVALID_ARGUMENT without a call, with the reason as the text. */
+enum hal_status remote_reject(const char *reason);
 /* Sends the call and waits for the reply; returns its status.  q->reply is NULL if none came.
  * HAL_DEVICE_UNAVAILABLE: the connection has failed, or the reply was invalid. */
 enum hal_status remote_run(struct remote_call *q);
@@ -98,7 +104,8 @@ void remote_end(struct remote_call *q);
  * with *status.  False: the event has come or will come; if it has although no reply came, the
  * launch succeeded and *status is set to HAL_NONE. */
 bool remote_launch_failed(struct remote_call *q, enum hal_status *status);
-/* The status for a call that failed with q->why, in the codes of the call's version. */
+/* The status for a call that failed with q->why, in the codes of the call's version.  q->why
+ * becomes the text of get_failure_text(). */
 enum hal_status remote_failure(const struct remote_call *q);
 /* Marks the connection dead, and ends all waits for events and fences. */
 void remote_disconnect(struct remote *r, const struct why *w);
@@ -146,8 +153,8 @@ struct remote_prepared {
     uint64_t handle;
 };
 
-/* Takes ownership of the handle; NULL: out of memory, and the handle is released. */
-struct hal_prepared_model *remote_prepared_new(struct remote *r, uint64_t handle);
+/* Takes ownership of the event's handle; NULL: out of memory, and the handle is released. */
+struct hal_prepared_model *remote_prepared_new(struct remote *r, const Wire__Event *e);
 /* 0: not a prepared model of this driver. */
 uint64_t remote_prepared_handle(const struct remote *r, struct hal_prepared_model *m);
 

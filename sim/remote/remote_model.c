@@ -10,15 +10,15 @@
 
 static const struct hal_prepared_model_methods prepared_methods;
 
-struct hal_prepared_model *remote_prepared_new(struct remote *r, uint64_t handle)
+struct hal_prepared_model *remote_prepared_new(struct remote *r, const Wire__Event *e)
 {
     struct remote_prepared *p = malloc(sizeof(*p));
 
     if (!p) {
-        remote_release(r, handle);
+        remote_release(r, e->object);
         return NULL;
     }
-    *p = (struct remote_prepared){ { &prepared_methods }, r, handle };
+    *p = (struct remote_prepared){ { &prepared_methods, e->n_inputs, e->n_outputs }, r, e->object };
     return &p->base;
 }
 
@@ -50,8 +50,11 @@ static int put_config(struct remote_call *q, const struct hal_execution_config *
     m->deadline = config->deadline;
     m->loop_timeout = config->loop_timeout;
     m->n_hints = config->n_hints;
+    TRY(remote_put_hints(q, config->n_hints, config->hints, &m->hints));
+    m->n_prefixes = config->n_extension_prefixes;
     q->call.execution = m;
-    return remote_put_hints(q, config->n_hints, config->hints, &m->hints);
+    return remote_put_prefixes(q, config->n_extension_prefixes, config->extension_name_to_prefix,
+                               &m->prefixes);
 }
 
 /* ---- executions that end within the call: pools of kind ADDRESS go through the staging memory */
@@ -323,11 +326,12 @@ static enum hal_status reusable_execute(struct hal_execution *self, uint64_t dea
 
     hal_clear_result(result);
     if (result->capacity < x->n_outputs)
-        return HAL_INVALID_ARGUMENT;
+        return remote_reject("there is no space for the shapes of all outputs");
     if (remote_begin(x->r, WIRE__METHOD__REUSABLE_EXECUTE, 0, &q) < 0)
         return remote_failure(&q);
     if (!shared_pools_lock(x->shared)) {
         remote_end(&q);
+        failure_text_set("the previous computation has not ended");
         return HAL_GENERAL_FAILURE;
     }
     q.call.object = x->handle;
@@ -361,6 +365,7 @@ static enum hal_status reusable_fenced(struct hal_execution *self, uint32_t n_wa
     if (put_config(&q, &config) < 0) {
         status = remote_failure(&q);
     } else if (!shared_pools_lock(x->shared)) {
+        failure_text_set("the previous computation has not ended");
         status = HAL_GENERAL_FAILURE;
     } else {
         if (n_wait_for == 0)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "golden/base/logging.h"
+#include "sim/base/failure_text.h"
 #include "sim/base/process_quota.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/wire/wire.h"
@@ -98,20 +99,33 @@ static bool mark_called(struct callback *c)
     return first;
 }
 
+/* reason: memory for the text. */
+static void put_reason(const struct callback *c, Wire__Event *e, char reason[HAL_TEXT_BYTES])
+{
+    if (e->status == HAL_NONE)
+        return;
+    failure_text_of(c->session->driver, reason);
+    e->text = reason;
+}
+
 static void notify_prepared(struct hal_prepare_callback *self, enum hal_status status,
                             struct hal_prepared_model *prepared)
 {
     struct callback *c = (struct callback *) self;
     Wire__Event e = WIRE__EVENT__INIT;
+    char reason[HAL_TEXT_BYTES];
 
     if (!mark_called(c))
         return;
     e.callback = c->id;
     e.status = (int32_t) status;
+    put_reason(c, &e, reason);
     if (prepared && (!prepared->methods || !prepared->methods->release)) {
         send_violation(c, "a prepared model without methods, or without release");
         e.status = HAL_GENERAL_FAILURE;
     } else if (prepared) {
+        e.n_inputs = prepared->n_inputs;
+        e.n_outputs = prepared->n_outputs;
         e.object = object_add(
             c->session, &(struct object){ .kind = OBJECT_PREPARED, .driver_object = prepared });
         if (!e.object) {
@@ -130,12 +144,14 @@ static void notify_executed(struct hal_execution_callback *self, enum hal_status
     struct callback *c =
         (struct callback *) (void *) ((char *) self - offsetof(struct callback, execution));
     Wire__Event e = WIRE__EVENT__INIT;
+    char reason[HAL_TEXT_BYTES];
 
     if (!mark_called(c))
         return;
     struct arena *a = arena_new(0);
     e.callback = c->id;
     e.status = (int32_t) status;
+    put_reason(c, &e, reason);
     if (a && reply_shapes(a, n_shapes, shapes, &e.n_shapes, &e.shapes) == 0)
         e.timing = reply_timing(a, &timing);
     else

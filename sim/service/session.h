@@ -20,7 +20,6 @@ struct object {
     enum object_kind kind;
     void *driver_object;   /* the driver's object; for a burst, the struct burst_server */
     struct object *parent; /* pinned, as it must outlive this one; NULL: none */
-    uint32_t n_outputs;    /* of an execution: number of output shapes in its results */
     unsigned pins;         /* including that of the handle */
 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "golden/base/trace.h"
+#include "sim/base/failure_text.h"
 #include "sim/hal/hal_convert.h"
 #include "sim/service/session_calls.h"
 
@@ -48,6 +49,17 @@ int answer_status(const struct answer *q, enum hal_status s)
     return 0;
 }
 
+int answer_result(const struct answer *q, enum hal_status s)
+{
+    char *text = s == HAL_NONE ? NULL : arena_alloc(q->a, HAL_TEXT_BYTES, 1);
+
+    if (text) {
+        failure_text_of(q->d, text);
+        q->reply->text = text;
+    }
+    return answer_status(q, s);
+}
+
 int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
                  const struct hal_token_value **ret_hints)
 {
@@ -64,7 +76,7 @@ int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
 int answer_object(struct answer *q, enum hal_status s, const struct object *what)
 {
     if (s != HAL_NONE || !what->driver_object)
-        return answer_status(q, s);
+        return answer_result(q, s);
     q->reply->object = object_add(q->s, what);
     if (q->reply->object)
         return 0;

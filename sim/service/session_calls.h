@@ -32,6 +32,8 @@ answer_fn answer_reusable_execute, answer_reusable_execute_fenced, answer_get_ex
 
 /* Sets the reply's status and returns 0. */
 int answer_status(const struct answer *q, enum hal_status s);
+/* The same with the status of a method of the driver that has just returned, and its reason. */
+int answer_result(const struct answer *q, enum hal_status s);
 /* Decodes a list of hints into the arena. */
 int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
                  const struct hal_token_value **ret_hints);

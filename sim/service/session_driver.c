@@ -151,6 +151,7 @@ int answer_get_info(struct answer *q)
     m->protocol = WIRE_PROTOCOL;
     m->abi_version = q->d->abi_version;
     m->hal_version = (int32_t) q->d->hal_version;
+    m->lowest_version = (int32_t) q->d->lowest_version;
     m->name = (char *) (uintptr_t) q->d->name;
     m->type_status = q->d->get_type ? (int32_t) q->d->get_type(q->d, &type) : HAL_GENERAL_FAILURE;
     m->type = (int32_t) type;
@@ -181,7 +182,7 @@ int answer_get_capabilities(struct answer *q)
     if (!m)
         return why_no_memory(q->w);
     if (s != HAL_NONE)
-        return answer_status(q, s);
+        return answer_result(q, s);
     wire__capabilities__init(m);
     m->relaxed_scalar = reply_performance(q->a, 0, &h.relaxed_scalar);
     m->relaxed_tensor = reply_performance(q->a, 0, &h.relaxed_tensor);
@@ -220,7 +221,7 @@ int answer_get_supported_operations(struct answer *q)
     enum hal_status s = q->d->get_supported_operations(q->d, (enum hal_version) q->call->version,
                                                        &model, supported, &n_reported);
     if (s != HAL_NONE)
-        return answer_status(q, s);
+        return answer_result(q, s);
     uint32_t n = n_reported < model.main.n_operations ? n_reported : model.main.n_operations;
     for (uint32_t i = 0; i < n; i++)
         answers[i] = supported[i];
@@ -240,6 +241,8 @@ static int take_prepare_config(const struct answer *q, struct hal_prepare_config
                                       .deadline = m->deadline,
                                       .n_hints = (uint32_t) m->n_hints };
     TRY(answer_hints(q, m->n_hints, m->hints, &h->hints));
+    h->n_extension_prefixes = (uint32_t) m->n_prefixes;
+    TRY(wire_decode_prefixes(m->n_prefixes, m->prefixes, q->a, &h->extension_name_to_prefix, q->w));
 
     int *files[2];
     const size_t n[] = { m->n_model_cache, m->n_data_cache };
@@ -270,7 +273,7 @@ int answer_prepare_model(struct answer *q)
     callback = session_prepare_callback(q->s, q->call->callback);
     if (!callback)
         return why_no_memory(q->w);
-    return answer_status(q, q->d->prepare_model(q->d, (enum hal_version) q->call->version, &model,
+    return answer_result(q, q->d->prepare_model(q->d, (enum hal_version) q->call->version, &model,
                                                 &config, callback));
 }
 
@@ -285,7 +288,7 @@ int answer_prepare_model_from_cache(struct answer *q)
         return why_no_memory(q->w);
     if (!q->d->prepare_model_from_cache)
         return answer_status(q, hal_fail_preparation(callback, HAL_GENERAL_FAILURE));
-    return answer_status(q, q->d->prepare_model_from_cache(
+    return answer_result(q, q->d->prepare_model_from_cache(
                                 q->d, (enum hal_version) q->call->version, &config, callback));
 }
 
@@ -345,7 +348,7 @@ int answer_copy(struct answer *q)
 
     REQUIRE(q->w, q->call->memory, "method %d without memory", (int) q->call->method);
     TRY(wire_decode_memory(q->call->memory, q->fds, &q->c->staging, &memory, q->w));
-    return answer_status(
+    return answer_result(
         q, q->call->method == WIRE__METHOD__COPY_TO
                ? b->methods->copy_to(b, &memory)
                : b->methods->copy_from(b, &memory, (uint32_t) q->call->n_dims, q->call->dims));

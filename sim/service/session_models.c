@@ -16,11 +16,14 @@ static int take_request(struct answer *q, const struct wire_staging *staging,
                                                  .loop_timeout = m->loop_timeout,
                                                  .n_hints = (uint32_t) m->n_hints };
     TRY(answer_hints(q, m->n_hints, m->hints, &ret_config->hints));
+    ret_config->n_extension_prefixes = (uint32_t) m->n_prefixes;
+    TRY(wire_decode_prefixes(m->n_prefixes, m->prefixes, q->a,
+                             &ret_config->extension_name_to_prefix, q->w));
     return wire_decode_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
 }
 
-/* Allocates n shapes, the number of outputs of the request, which a driver rejects if it is not the
- * model's.  n_shapes is set to an impossible value that the driver must overwrite. */
+/* Allocates n shapes, the number of outputs of the prepared model.  n_shapes is set to an
+ * impossible value that the driver must overwrite. */
 static int make_room(const struct answer *q, uint32_t n, struct hal_result *ret_result)
 {
     struct hal_output_shape *shapes = arena_alloc(q->a, n, sizeof(*shapes));
@@ -42,7 +45,7 @@ static int put_result(struct answer *q, enum hal_status s, const struct hal_resu
     if (!q->reply->timing ||
         reply_shapes(q->a, n, r->shapes, &q->reply->n_shapes, &q->reply->shapes) < 0)
         return why_no_memory(q->w);
-    return answer_status(q, s);
+    return answer_result(q, s);
 }
 
 /* Reply for a method that is NULL in the prepared model.  breach: violation, if it must not be
@@ -62,7 +65,7 @@ int answer_execute_synchronously(struct answer *q)
     struct hal_result result;
 
     TRY(take_request(q, &q->c->staging, &request, &config));
-    TRY(make_room(q, request.n_outputs, &result));
+    TRY(make_room(q, p->n_outputs, &result));
     if (!p->methods->execute_synchronously)
         return missing_method(q, q->d->hal_version >= HAL_1_2
                                      ? "a prepared model without execute_synchronously"
@@ -89,7 +92,7 @@ int answer_execute(struct answer *q)
         return missing_method(q, q->d->hal_version < HAL_1_2 ? "a prepared model without execute"
                                                              : NULL);
     }
-    return answer_status(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,
+    return answer_result(q, p->methods->execute(p, (enum hal_version) q->call->version, &request,
                                                 &config, callback));
 }
 
@@ -109,7 +112,7 @@ static int take_fences(const struct answer *q, const int **ret_fences)
 static int put_fenced(struct answer *q, enum hal_status s, int fence, struct hal_fenced_info *info)
 {
     if (s != HAL_NONE)
-        return answer_status(q, s);
+        return answer_result(q, s);
     q->reply->fd = fence == HAL_NO_FENCE ? 0 : wire_put_fd(q->out, fence);
     if (fence != HAL_NO_FENCE && !q->reply->fd)
         q->reply->fd = WIRE_INVALID_FD; /* the client detects the invalid descriptor */
@@ -178,7 +181,7 @@ int answer_configure_burst(struct answer *q)
         return answer_status(q, HAL_GENERAL_FAILURE);
     enum hal_status s = p->methods->configure_burst(p, (enum hal_version) q->call->version, &burst);
     if (s != HAL_NONE || !burst)
-        return answer_status(q, s);
+        return answer_result(q, s);
 
     /* The queues are created before the client can use the handle. */
     struct burst_server *server =
@@ -208,11 +211,9 @@ int answer_create_reusable_execution(struct answer *q)
     if (!p->methods->create_reusable_execution)
         return answer_status(q, HAL_GENERAL_FAILURE);
     enum hal_status s = p->methods->create_reusable_execution(p, &request, &config, &execution);
-    return answer_object(q, s,
-                         &(struct object){ .kind = OBJECT_EXECUTION,
-                                           .driver_object = execution,
-                                           .parent = q->o,
-                                           .n_outputs = request.n_outputs });
+    return answer_object(
+        q, s,
+        &(struct object){ .kind = OBJECT_EXECUTION, .driver_object = execution, .parent = q->o });
 }
 
 int answer_release(struct answer *q)
@@ -226,12 +227,13 @@ int answer_release(struct answer *q)
 int answer_burst_execute(struct answer *q)
 {
     struct hal_burst *b = burst_server_burst(q->o->driver_object);
+    const struct hal_prepared_model *p = q->o->parent->driver_object;
     struct hal_execution_config config;
     struct hal_request request;
     struct hal_result result;
 
     TRY(take_request(q, &q->c->staging, &request, &config));
-    TRY(make_room(q, request.n_outputs, &result));
+    TRY(make_room(q, p->n_outputs, &result));
     return put_result(q,
                       b->methods->execute_synchronously(b, &request,
                                                         (uint32_t) q->call->n_identifiers,
@@ -241,15 +243,16 @@ int answer_burst_execute(struct answer *q)
 
 int answer_burst_release_memory(struct answer *q)
 {
-    return answer_status(q, burst_server_release_memory(q->o->driver_object, q->call->identifier));
+    return answer_result(q, burst_server_release_memory(q->o->driver_object, q->call->identifier));
 }
 
 int answer_reusable_execute(struct answer *q)
 {
     struct hal_execution *x = q->o->driver_object;
+    const struct hal_prepared_model *p = q->o->parent->driver_object;
     struct hal_result result;
 
-    TRY(make_room(q, q->o->n_outputs, &result));
+    TRY(make_room(q, p->n_outputs, &result));
     return put_result(q, x->methods->execute_synchronously(x, q->call->duration, &result), &result);
 }
 
@@ -276,5 +279,5 @@ int answer_get_execution_info(struct answer *q)
 
     q->reply->timing = reply_timing(q->a, &launched);
     q->reply->fenced = reply_timing(q->a, &fenced);
-    return q->reply->timing && q->reply->fenced ? answer_status(q, s) : why_no_memory(q->w);
+    return q->reply->timing && q->reply->fenced ? answer_result(q, s) : why_no_memory(q->w);
 }

@@ -39,18 +39,6 @@ static void put_arguments(struct writer *w, uint32_t n, const struct hal_argumen
     }
 }
 
-static void put_hint(struct writer *w, const struct hal_token_value *h)
-{
-    struct request_datum *d = put(w, REQUEST_HINT);
-
-    d->of.hint.token = h->token;
-    d->of.hint.length = (uint32_t) h->length;
-    for (uint64_t at = 0; at < h->length && !w->is_full; at += REQUEST_BYTES) {
-        uint64_t n = h->length - at < REQUEST_BYTES ? h->length - at : REQUEST_BYTES;
-        memcpy(put(w, REQUEST_HINT_BYTES)->of.bytes, h->value + at, n);
-    }
-}
-
 static bool has_padding(uint32_t n, const struct hal_argument *a)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -66,8 +54,7 @@ static bool fits_hal_1_2(const struct burst_packet_request *r)
         if (r->pools[i].kind != REQUEST_POOL)
             return false;
     return r->config.deadline == HAL_NO_DEADLINE && r->config.loop_timeout == HAL_NO_TIME &&
-           !r->config.n_hints && !has_padding(r->n_inputs, r->inputs) &&
-           !has_padding(r->n_outputs, r->outputs);
+           !has_padding(r->n_inputs, r->inputs) && !has_padding(r->n_outputs, r->outputs);
 }
 
 int burst_packet_put_request(const struct burst_packet_request *r, enum hal_version version,
@@ -76,7 +63,8 @@ int burst_packet_put_request(const struct burst_packet_request *r, enum hal_vers
     struct writer w = { datums, most, false };
     struct request_datum *d = put(&w, REQUEST_PACKET);
 
-    if (version < HAL_FL5 && !fits_hal_1_2(r))
+    if (r->config.n_hints || r->config.n_extension_prefixes ||
+        (version < HAL_FL5 && !fits_hal_1_2(r)))
         return -1;
     put_arguments(&w, r->n_inputs, r->inputs, REQUEST_INPUT, REQUEST_INPUT_DIMENSION);
     put_arguments(&w, r->n_outputs, r->outputs, REQUEST_OUTPUT, REQUEST_OUTPUT_DIMENSION);
@@ -92,8 +80,6 @@ int burst_packet_put_request(const struct burst_packet_request *r, enum hal_vers
         put(&w, REQUEST_DEADLINE)->of.ns = r->config.deadline;
     if (r->config.loop_timeout != HAL_NO_TIME)
         put(&w, REQUEST_LOOP_TIMEOUT)->of.ns = r->config.loop_timeout;
-    for (uint32_t i = 0; i < r->config.n_hints && !w.is_full; i++)
-        put_hint(&w, &r->config.hints[i]);
     if (w.is_full)
         return -1;
     d->of.packet.size = most - w.left;
@@ -205,29 +191,6 @@ static int take_pools(struct reader *t, uint32_t n, const struct burst_packet_po
     return 0;
 }
 
-static int take_hint(struct reader *t, struct hal_token_value *ret)
-{
-    const struct request_datum *d = take(t, REQUEST_HINT);
-    uint32_t length = d ? d->of.hint.length : 0;
-    uint8_t *value;
-
-    if (!d)
-        return -1;
-    REQUIRE(t->w, length <= (uint64_t) t->left * REQUEST_BYTES,
-            "a hint of %u bytes, %u datums left", length, t->left);
-    value = arena_alloc(t->arena, length, 1);
-    if (!value)
-        return why_no_memory(t->w);
-    *ret = (struct hal_token_value){ d->of.hint.token, value, length };
-    for (uint32_t at = 0; at < length; at += REQUEST_BYTES) {
-        d = take(t, REQUEST_HINT_BYTES);
-        if (!d)
-            return -1;
-        memcpy(value + at, d->of.bytes, length - at < REQUEST_BYTES ? length - at : REQUEST_BYTES);
-    }
-    return 0;
-}
-
 static int take_config(struct reader *t, struct hal_execution_config *ret)
 {
     const struct request_datum *d = take(t, REQUEST_MEASURE);
@@ -244,12 +207,7 @@ static int take_config(struct reader *t, struct hal_execution_config *ret)
         ret->deadline = take(t, REQUEST_DEADLINE)->of.ns;
     if (is_next(t, REQUEST_LOOP_TIMEOUT))
         ret->loop_timeout = take(t, REQUEST_LOOP_TIMEOUT)->of.ns;
-    struct hal_token_value *hints = arena_alloc(t->arena, t->left, sizeof(*hints));
-    if (!hints)
-        return why_no_memory(t->w);
-    while (t->left)
-        TRY(take_hint(t, &hints[ret->n_hints++]));
-    ret->hints = hints;
+    REQUIRE(t->w, !t->left, "%u datums after the end of the request", t->left);
     return 0;
 }
 

@@ -2,7 +2,7 @@
  * datums, in the order of HAL 1.2's FmqRequestDatum and FmqResultDatum.
  *
  *   request  REQUEST_PACKET, each input and its dimensions, each output and its dimensions, each
- *            pool, REQUEST_MEASURE; since feature level 5 a deadline, a loop timeout, hints
+ *            pool, REQUEST_MEASURE; since feature level 5 a deadline, a loop timeout
  *   result   RESULT_PACKET, each shape and its dimensions, RESULT_TIMING
  *
  * A pool is given by its slot number; the service requests the memory of a slot that it does not
@@ -28,9 +28,7 @@ enum request_tag {
     REQUEST_UNCACHED_POOL = 7, /* slot whose memory is used by this request only */
     REQUEST_TOKEN = 8,         /* pool that is a buffer of the driver */
     REQUEST_DEADLINE = 9,
-    REQUEST_LOOP_TIMEOUT = 10,
-    REQUEST_HINT = 11,
-    REQUEST_HINT_BYTES = 12
+    REQUEST_LOOP_TIMEOUT = 10
 };
 
 enum { REQUEST_BYTES = 40 }; /* payload of a request datum */
@@ -52,10 +50,6 @@ struct request_datum {
         uint32_t measure; /* 0 or 1 */
         uint32_t token;
         uint64_t ns;
-        struct {
-            int32_t token;
-            uint32_t length; /* bytes, in the REQUEST_HINT_BYTES datums that follow */
-        } hint;
         uint8_t bytes[REQUEST_BYTES];
     } of;
 };
@@ -92,7 +86,7 @@ struct burst_packet_request {
 };
 
 /* Encodes a request; *ret_n: number of datums.  -1: more than `most` datums, or not representable
- * in that version. */
+ * in that version, or with hints, which packets do not have. */
 int burst_packet_put_request(const struct burst_packet_request *request, enum hal_version version,
                              struct request_datum *datums, uint32_t most, uint32_t *ret_n);
 /* Decodes a request; its arrays are allocated in the arena.  WHY_INVALID: malformed; WHY_MEMORY. */

@@ -18,7 +18,7 @@
 #include "wire.pb-c.h"
 
 enum {
-    WIRE_PROTOCOL = 3,  /* version of the messages in wire.proto */
+    WIRE_PROTOCOL = 4,  /* version of the messages in wire.proto */
     WIRE_MAX_FDS = 252, /* with that of a long message: the kernel's limit SCM_MAX_FD */
     WIRE_INVALID_FD =
         WIRE_MAX_FDS + 2,            /* name of an invalid descriptor, as distinct from 0, none */
@@ -111,6 +111,7 @@ bool wire_is_sealed(int fd, int seals);
  * other use of a model or request.  WHY_INVALID. */
 int wire_check_model(const struct hal_model *hal, struct why *w);
 int wire_check_request(const struct hal_request *hal, struct why *w);
+int wire_check_prefixes(uint32_t n, const struct hal_extension_prefix *prefixes, struct why *w);
 
 /* Client side: structures to messages, which point into the structures and the arena; descriptors
  * are added to fds.  A memory of kind ADDRESS is represented by an offset into the channel's
@@ -120,6 +121,8 @@ int wire_encode_model(const struct hal_model *hal, struct arena *a, struct wire_
                       Wire__Model **ret_model, struct why *w);
 int wire_encode_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
                         struct wire_fds *fds, Wire__Request **ret_request, struct why *w);
+int wire_encode_prefixes(uint32_t n, const struct hal_extension_prefix *prefixes, struct arena *a,
+                         Wire__Prefix ***ret_prefixes, struct why *w);
 int wire_encode_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,
                        struct wire_fds *fds, Wire__Memory **ret_memory, struct why *w);
 
@@ -137,6 +140,8 @@ int wire_decode_model(const Wire__Model *m, const struct wire_fds *fds, struct a
 int wire_decode_request(const Wire__Request *m, const struct wire_fds *fds,
                         const struct wire_staging *s, struct arena *a, struct hal_request *ret_hal,
                         struct why *w);
+int wire_decode_prefixes(size_t n, Wire__Prefix *const *m, struct arena *a,
+                         const struct hal_extension_prefix **ret_prefixes, struct why *w);
 int wire_decode_memory(const Wire__Memory *m, const struct wire_fds *fds,
                        const struct wire_staging *s, struct hal_memory *ret_hal, struct why *w);
 

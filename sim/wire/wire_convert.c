@@ -34,15 +34,20 @@ static int check_lists(const struct hal_subgraph *h, struct why *w)
     return 0;
 }
 
+int wire_check_prefixes(uint32_t n, const struct hal_extension_prefix *prefixes, struct why *w)
+{
+    REQUIRE(w, prefixes || !n, "the list of extension names is NULL");
+    for (uint32_t i = 0; i < n; i++)
+        REQUIRE(w, prefixes[i].name, "extension %u has no name", i);
+    return 0;
+}
+
 int wire_check_model(const struct hal_model *h, struct why *w)
 {
     REQUIRE(w, h->referenced || !h->n_referenced, "the list of subgraphs is NULL");
     REQUIRE(w, h->pools || !h->n_pools, "the list of pools is NULL");
     REQUIRE(w, h->operand_values || !h->operand_values_length, "the operand values are NULL");
-    REQUIRE(w, h->extension_name_to_prefix || !h->n_extension_prefixes,
-            "the list of extension names is NULL");
-    for (uint32_t i = 0; i < h->n_extension_prefixes; i++)
-        REQUIRE(w, h->extension_name_to_prefix[i].name, "extension %u has no name", i);
+    TRY(wire_check_prefixes(h->n_extension_prefixes, h->extension_name_to_prefix, w));
     TRY(check_lists(&h->main, w));
     for (uint32_t i = 0; i < h->n_referenced; i++)
         TRY(check_lists(&h->referenced[i], w));
@@ -174,6 +179,23 @@ int wire_encode_memory(const struct hal_memory *hal, uint64_t staged, struct are
     return 0;
 }
 
+int wire_encode_prefixes(uint32_t n, const struct hal_extension_prefix *prefixes, struct arena *a,
+                         Wire__Prefix ***ret_prefixes, struct why *w)
+{
+    Wire__Prefix **list = arena_alloc(a, n, sizeof(*list)), *m = arena_alloc(a, n, sizeof(*m));
+
+    if (!list || !m)
+        return why_no_memory(w);
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = &m[i];
+        wire__prefix__init(&m[i]);
+        m[i].name = (char *) (uintptr_t) prefixes[i].name;
+        m[i].prefix = prefixes[i].prefix;
+    }
+    *ret_prefixes = list;
+    return 0;
+}
+
 int wire_encode_model(const struct hal_model *hal, struct arena *a, struct wire_fds *fds,
                       Wire__Model **ret_model, struct why *w)
 {
@@ -193,18 +215,9 @@ int wire_encode_model(const struct hal_model *hal, struct arena *a, struct wire_
     m->operand_values = (ProtobufCBinaryData){ hal->operand_values_length,
                                                (uint8_t *) (uintptr_t) hal->operand_values };
     m->relaxed = hal->relaxed;
-    m->prefixes = arena_alloc(a, hal->n_extension_prefixes, sizeof(*m->prefixes));
-    if (!m->prefixes)
-        return why_no_memory(w);
-    for (; m->n_prefixes < hal->n_extension_prefixes; m->n_prefixes++) {
-        const struct hal_extension_prefix *h = &hal->extension_name_to_prefix[m->n_prefixes];
-        Wire__Prefix *p = NEW(a, Wire__Prefix, WIRE__PREFIX__INIT);
-        if (!p)
-            return why_no_memory(w);
-        p->name = (char *) (uintptr_t) h->name;
-        p->prefix = h->prefix;
-        m->prefixes[m->n_prefixes] = p;
-    }
+    m->n_prefixes = hal->n_extension_prefixes;
+    TRY(wire_encode_prefixes(hal->n_extension_prefixes, hal->extension_name_to_prefix, a,
+                             &m->prefixes, w));
     *ret_model = m;
     return 0;
 }
@@ -325,6 +338,21 @@ int wire_decode_memory(const Wire__Memory *m, const struct wire_fds *fds,
     return 0;
 }
 
+int wire_decode_prefixes(size_t n, Wire__Prefix *const *m, struct arena *a,
+                         const struct hal_extension_prefix **ret_prefixes, struct why *w)
+{
+    struct hal_extension_prefix *prefixes = arena_alloc(a, n, sizeof(*prefixes));
+
+    if (!prefixes)
+        return why_no_memory(w);
+    for (size_t i = 0; i < n; i++) {
+        REQUIRE(w, m[i]->prefix <= UINT16_MAX, "extension prefix %u, above 65535", m[i]->prefix);
+        prefixes[i] = (struct hal_extension_prefix){ m[i]->name, (uint16_t) m[i]->prefix };
+    }
+    *ret_prefixes = prefixes;
+    return 0;
+}
+
 int wire_decode_model(const Wire__Model *m, const struct wire_fds *fds, struct arena *a,
                       struct hal_model *ret_hal, struct why *w)
 {
@@ -350,17 +378,8 @@ int wire_decode_model(const Wire__Model *m, const struct wire_fds *fds, struct a
     h.n_pools = (uint32_t) m->n_pools;
     h.pools = pools;
 
-    struct hal_extension_prefix *prefixes = arena_alloc(a, m->n_prefixes, sizeof(*prefixes));
-    if (!prefixes)
-        return why_no_memory(w);
-    for (size_t i = 0; i < m->n_prefixes; i++) {
-        REQUIRE(w, m->prefixes[i]->prefix <= UINT16_MAX, "extension prefix %u, above 65535",
-                m->prefixes[i]->prefix);
-        prefixes[i] = (struct hal_extension_prefix){ m->prefixes[i]->name,
-                                                     (uint16_t) m->prefixes[i]->prefix };
-    }
     h.n_extension_prefixes = (uint32_t) m->n_prefixes;
-    h.extension_name_to_prefix = prefixes;
+    TRY(wire_decode_prefixes(m->n_prefixes, m->prefixes, a, &h.extension_name_to_prefix, w));
     *ret_hal = h;
     return 0;
 }

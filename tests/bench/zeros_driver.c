@@ -103,7 +103,7 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
 
     (void) self, (void) version, (void) model, (void) config;
     if (p)
-        p->methods = &methods;
+        *p = (struct hal_prepared_model){ &methods, model->main.n_inputs, model->main.n_outputs };
     callback->notify(callback, status, p);
     return status;
 }
@@ -120,6 +120,7 @@ struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, 
     static struct hal_driver driver = {
         .abi_version = HAL_ABI_VERSION,
         .hal_version = HAL_FL7,
+        .lowest_version = HAL_1_0,
         .name = "zeros",
         .get_capabilities = get_capabilities,
         .get_type = get_type,

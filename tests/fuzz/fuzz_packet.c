@@ -34,8 +34,6 @@ static bool same_meaning(const struct request_datum *a, const struct request_dat
                a->of.operand.n_dims == b->of.operand.n_dims;
     case REQUEST_DEADLINE:
     case REQUEST_LOOP_TIMEOUT: return a->of.ns == b->of.ns;
-    case REQUEST_HINT: return memcmp(&a->of.hint, &b->of.hint, sizeof a->of.hint) == 0;
-    case REQUEST_HINT_BYTES: return true; /* the last datum is only partly used */
     default: return a->of.dimension == b->of.dimension;
     }
 }

@@ -86,6 +86,7 @@ static void introduce(int socket)
 
     info.abi_version = HAL_ABI_VERSION;
     info.hal_version = HAL_FL8;
+    info.lowest_version = HAL_1_0;
     info.protocol = WIRE_PROTOCOL;
     reply.info = &info;
     wire_send(socket, &reply.base, NULL, &w);

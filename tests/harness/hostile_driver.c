@@ -570,7 +570,7 @@ static struct model *new_model(const struct hal_subgraph *g, struct hal_prepared
 
     if (!m)
         return NULL;
-    m->base.methods = &table;
+    m->base = (struct hal_prepared_model){ &table, g->n_inputs, g->n_outputs };
     m->inner = prepared;
     for (uint32_t i = 0; i < g->n_inputs && i < MAX_ARGUMENTS; i++)
         m->in_bytes[i] = bytes_of(&g->operands[g->inputs[i]]);
@@ -788,6 +788,7 @@ static void close_driver(struct hal_driver *self)
 
 static struct hal_driver driver = {
     .abi_version = HAL_ABI_VERSION,
+    .lowest_version = HAL_1_0,
     .name = "hostile",
     .get_capabilities = get_capabilities,
     .get_type = get_type,

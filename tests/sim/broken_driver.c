@@ -72,9 +72,17 @@ struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, 
 {
     (void) abi_version;
     driver = (struct hal_driver){
-        HAL_ABI_VERSION,    HAL_1_3, "broken", get_capabilities, get_type,
-        get_version_string, NULL,    NULL,     get_status,       get_supported_operations,
-        prepare_model,      NULL,    NULL,     close_driver,
+        .abi_version = HAL_ABI_VERSION,
+        .hal_version = HAL_1_3,
+        .lowest_version = HAL_1_0,
+        .name = "broken",
+        .get_capabilities = get_capabilities,
+        .get_type = get_type,
+        .get_version_string = get_version_string,
+        .get_status = get_status,
+        .get_supported_operations = get_supported_operations,
+        .prepare_model = prepare_model,
+        .close = close_driver,
     };
     if (strcmp(arguments, "silent") == 0)
         return NULL;
@@ -86,6 +94,10 @@ struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, 
         driver.abi_version++;
     if (strcmp(arguments, "version") == 0)
         driver.hal_version = (enum hal_version) 14;
+    if (strcmp(arguments, "lowest") == 0)
+        driver.lowest_version = (enum hal_version) 0;
+    if (strcmp(arguments, "above") == 0)
+        driver.lowest_version = HAL_FL5;
     if (strcmp(arguments, "unnamed") == 0)
         driver.name = NULL;
     if (strcmp(arguments, "unprintable") == 0)

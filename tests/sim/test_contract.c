@@ -1,6 +1,7 @@
 /* The runtime against faulty drivers: each violates one rule of the HAL contract, in this process
  * and over a socket.  The runtime must report the violation. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,10 +21,12 @@ enum defect {
     PREPARE_TWICE,
     PREPARE_NULL,
     PREPARE_WITHOUT_METHODS,
+    PREPARE_WRONG_COUNTS,
     PREPARE_ERROR_WITH_MODEL,
     PREPARE_UNKNOWN,
     PREPARE_REFUSED,
     PREPARE_LATE_STATUS,
+    EXECUTION_REFUSED,
     STATUS_UNKNOWN,
     STATUS_TOO_NEW,
     SHAPES_SHORT,
@@ -70,6 +73,8 @@ struct faulty_model {
     struct hal_prepared_model *inner;
 };
 
+static _Thread_local const char *failure_text = "";
+
 static enum hal_status supported(struct hal_driver *self, enum hal_version version,
                                  const struct hal_model *model, bool *answers, uint32_t *ret_n)
 {
@@ -78,6 +83,7 @@ static enum hal_status supported(struct hal_driver *self, enum hal_version versi
     enum hal_status status =
         l->inner->get_supported_operations(l->inner, version, model, answers, &n);
 
+    failure_text = l->defect == SUPPORTED_ERROR ? "not\ntoday" : "";
     if (l->defect == SUPPORTED_ERROR)
         return HAL_GENERAL_FAILURE;
     if (l->defect == SUPPORTS_NOTHING)
@@ -97,6 +103,7 @@ static enum hal_status change_result(struct faulty *l, const struct hal_request 
 
     l->executions++;
     switch (l->defect) {
+    case EXECUTION_REFUSED: r->n_shapes = 0; return HAL_GENERAL_FAILURE;
     case STATUS_UNKNOWN: return (enum hal_status) 9;
     case STATUS_TOO_NEW: r->n_shapes = 0; return HAL_RESOURCE_EXHAUSTED_TRANSIENT;
     case SHAPES_SHORT: r->n_shapes = 5; break;
@@ -249,14 +256,18 @@ static enum hal_status prepare(struct hal_driver *self, enum hal_version version
         enum hal_status status = l->defect == PREPARE_NULL      ? HAL_NONE
                                  : l->defect == PREPARE_REFUSED ? HAL_GENERAL_FAILURE
                                                                 : (enum hal_status) 1000;
+        failure_text = "the third layer is too wide";
         callback->notify(callback, status, NULL);
         return HAL_NONE;
     }
     ck_assert_int_eq(l->inner->prepare_model(l->inner, version, model, config, &c.base), HAL_NONE);
     m = calloc(1, sizeof *m);
-    *m = (struct faulty_model){
-        { l->defect == OLD_NO_EXECUTE ? &without_execute : &faulty_methods }, l, c.prepared
-    };
+    *m = (struct faulty_model){ { l->defect == OLD_NO_EXECUTE ? &without_execute : &faulty_methods,
+                                  model->main.n_inputs, model->main.n_outputs },
+                                l,
+                                c.prepared };
+    if (l->defect == PREPARE_WRONG_COUNTS)
+        m->base.n_outputs++;
     if (l->defect == PREPARE_WITHOUT_METHODS) {
         m->base.methods = NULL;
         l->lost = m;
@@ -307,6 +318,12 @@ static enum hal_status reference_capabilities(struct hal_driver *self, enum hal_
 static struct why w;
 static bool over_socket;
 
+static void get_failure_text(struct hal_driver *self, char *ret_text, size_t size)
+{
+    (void) self;
+    snprintf(ret_text, size, "%s", failure_text);
+}
+
 static struct target *open_faulty(enum defect defect)
 {
     struct faulty *l = calloc(1, sizeof *l);
@@ -318,11 +335,13 @@ static struct target *open_faulty(enum defect defect)
     ck_assert_int_eq(driver_new(e, &l->inner, &w), 0);
     l->base = (struct hal_driver){ .abi_version = HAL_ABI_VERSION,
                                    .hal_version = HAL_FL8,
+                                   .lowest_version = HAL_1_0,
                                    .name = "faulty",
                                    .get_capabilities = reference_capabilities,
                                    .get_type = get_type,
                                    .get_version_string = get_version_string,
                                    .get_status = get_status,
+                                   .get_failure_text = get_failure_text,
                                    .get_supported_operations = supported,
                                    .prepare_model = prepare,
                                    .close = close_faulty };
@@ -385,6 +404,28 @@ static void check_run(enum defect defect, bool unknown, bool measure, enum stage
     outcome_done(&o);
 }
 
+/* The reason that the driver gives is part of the outcome, whichever thread fails; without a reason
+ * that of an earlier failure is not. */
+START_TEST(the_drivers_reason_comes_with_the_status)
+{
+    over_socket = _i;
+    static const struct {
+        enum defect defect;
+        const char *text;
+    } cases[] = { { SUPPORTED_ERROR, "not today" },
+                  { PREPARE_REFUSED, "the third layer is too wide" },
+                  { EXECUTION_REFUSED, "" },
+                  { SUPPORTS_NOTHING, "" },
+                  { CORRECT, "" } };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outcome o = run_faulty(cases[i].defect, false, false);
+        ck_assert_str_eq(o.failure_text, cases[i].text);
+        outcome_done(&o);
+    }
+}
+END_TEST
+
 START_TEST(a_correct_driver_returns_its_result)
 {
     over_socket = _i;
@@ -430,6 +471,8 @@ START_TEST(preparation_calls_back_once_with_a_model_or_an_error)
     check_violation(PREPARE_NULL, false, false, "without a prepared model");
     check_violation(PREPARE_ERROR_WITH_MODEL, false, false, "GENERAL_FAILURE and a prepared model");
     check_violation(PREPARE_UNKNOWN, false, false, "unknown status 1000");
+    check_violation(PREPARE_WRONG_COUNTS, false, false,
+                    "has 2 inputs and 2 outputs, the model has 2 and 1");
     check_violation(PREPARE_WITHOUT_METHODS, false, false, "a prepared model without methods, or");
     check_violation(PREPARE_LATE_STATUS, false, false, "returned INVALID_ARGUMENT but");
 }
@@ -562,6 +605,7 @@ Suite *contract_suite(void)
 
     tcase_add_loop_test(c, a_correct_driver_returns_its_result, 0, 2);
     tcase_add_loop_test(c, permitted_failures_are_reported_by_stage_and_status, 0, 2);
+    tcase_add_loop_test(c, the_drivers_reason_comes_with_the_status, 0, 2);
     tcase_add_loop_test(c, support_must_be_answered_for_every_operation, 0, 2);
     tcase_add_loop_test(c, preparation_calls_back_once_with_a_model_or_an_error, 0, 2);
     tcase_add_loop_test(c, statuses_must_exist_in_the_drivers_version, 0, 2);

@@ -13,6 +13,62 @@
 
 static struct why w;
 
+/* ---- codes */
+
+START_TEST(operation_codes_are_those_of_the_records)
+{
+    int n = 0;
+
+#define OP(number, id)                                                                             \
+    ck_assert_int_eq(HAL_OP_##id, (number));                                                       \
+    ck_assert_str_eq(op_find(HAL_OP_##id)->name, #id);                                             \
+    n++;
+#include "golden/ops.def"
+#undef OP
+    ck_assert_int_eq(n, op_table_n);
+    ck_assert_int_eq(HAL_OP_OEM_OPERATION, OEM_CODE);
+}
+END_TEST
+
+START_TEST(type_codes_are_those_of_the_records)
+{
+#define CODE(id)                                                                                   \
+    {                                                                                              \
+        HAL_TYPE_##id, #id                                                                         \
+    }
+    static const struct {
+        int32_t code;
+        const char *name;
+    } types[] = {
+        CODE(FLOAT32),
+        CODE(INT32),
+        CODE(UINT32),
+        CODE(TENSOR_FLOAT32),
+        CODE(TENSOR_INT32),
+        CODE(TENSOR_QUANT8_ASYMM),
+        CODE(BOOL),
+        CODE(TENSOR_QUANT16_SYMM),
+        CODE(TENSOR_FLOAT16),
+        CODE(TENSOR_BOOL8),
+        CODE(FLOAT16),
+        CODE(TENSOR_QUANT8_SYMM_PER_CHANNEL),
+        CODE(TENSOR_QUANT16_ASYMM),
+        CODE(TENSOR_QUANT8_SYMM),
+        CODE(TENSOR_QUANT8_ASYMM_SIGNED),
+        CODE(SUBGRAPH),
+    };
+#undef CODE
+
+    ck_assert_int_eq(COUNT(types), DT_COUNT);
+    for (int i = 0; i < COUNT(types); i++) {
+        ck_assert_int_eq(types[i].code, i);
+        ck_assert_str_eq(dtype_info[types[i].code].name, types[i].name);
+    }
+    ck_assert_int_eq(HAL_TYPE_OEM, OEM_CODE);
+    ck_assert_int_eq(HAL_TYPE_TENSOR_OEM_BYTE, OEM_CODE + 1);
+}
+END_TEST
+
 START_TEST(versions_have_names_and_levels)
 {
     static const struct {
@@ -368,6 +424,8 @@ Suite *hal_convert_suite(void)
 {
     TCase *c = tcase_create("versions");
 
+    tcase_add_test(c, operation_codes_are_those_of_the_records);
+    tcase_add_test(c, type_codes_are_those_of_the_records);
     tcase_add_test(c, versions_have_names_and_levels);
     tcase_add_test(c, statuses_of_1_3_become_general_failures_before);
     tcase_add_test(c, durations_are_whole_microseconds_up_to_1_3);

@@ -51,10 +51,12 @@ START_TEST(defects_of_a_library_are_reported)
         { "silent", "does not say why", false },
         { "endless", "does not open: xxxx", false },
         { "version", "hal_version is 14", false },
+        { "lowest", "lowest_version is 0", false },
+        { "above", "lowest_version is 15, expected one of enum hal_version (hal.h) up to", false },
         { "unnamed", "has no name", false },
         { "unprintable", "not printable", false },
         { "unprepared", "prepare_model is NULL", false },
-        { "abi", "ABI version 2, expected 1", true },
+        { "abi", "ABI version 3, expected 2: rebuild the driver with the hal.h that", true },
         { "unclosed", "close is NULL", true },
     };
     struct target *t = NULL;
@@ -168,7 +170,8 @@ START_TEST(the_skeleton_validates_requests)
     REQUEST(HAL_INVALID_ARGUMENT, (r.in[1].n_dims = 1, r.in[1].dims = NULL));
     REQUEST(HAL_INVALID_ARGUMENT, r.pool[0].is_token = true);
     REQUEST(HAL_INVALID_ARGUMENT, r.pool[2].memory.protection = HAL_MEMORY_READ);
-    REQUEST(HAL_INVALID_ARGUMENT, r.pool[1].memory.kind = HAL_MEMORY_FD);
+    REQUEST(HAL_INVALID_ARGUMENT,
+            (r.pool[1].memory.kind = HAL_MEMORY_FD, r.pool[1].memory.address = NULL));
     REQUEST(HAL_OUTPUT_INSUFFICIENT_SIZE, r.out[0].location.length = 12);
     REQUEST(HAL_NONE, (r.in[1].n_dims = 1, r.in[1].dims = four));
     client_done(&m);
@@ -284,6 +287,46 @@ START_TEST(the_skeleton_validates_arguments)
 }
 END_TEST
 
+/* Entry points below the lowest version that a driver answers do not exist. */
+START_TEST(a_driver_answers_from_its_lowest_version_on)
+{
+    struct client_model m;
+    struct target_info info;
+    struct hal_capabilities c;
+    struct target *t = NULL;
+    bool supported[1];
+    uint32_t n;
+
+    ck_assert_msg(target_open("sim:cpu?lowest=fl6", NULL, &t, &w) == 0, "%s", w.text);
+    ck_assert_msg(target_info(t, &info, &w) == 0, "%s", w.text);
+    ck_assert_int_eq(info.lowest_version, HAL_FL6);
+    ck_assert_int_eq(info.hal_version, HAL_FL8);
+    struct hal_driver *d = target_take_driver(t);
+    d = _i ? client_over_socket(d) : d;
+    ck_assert_int_eq(d->lowest_version, HAL_FL6);
+    client_add_model(&m, 4, false);
+    client_prepare(&m, d, HAL_PRIORITY_MEDIUM);
+    for (int v = 0; v < HAL_VERSIONS; v++) {
+        enum hal_status expected = hal_versions[v] >= HAL_FL6 ? HAL_NONE : HAL_INVALID_ARGUMENT;
+        struct hal_prepare_config config = { .preference = HAL_FAST_SINGLE_ANSWER,
+                                             .priority = HAL_PRIORITY_MEDIUM,
+                                             .deadline = HAL_NO_DEADLINE };
+        struct hal_prepared_model *p = NULL;
+        struct client_request r;
+        client_fill(&r, 4);
+        ck_assert_int_eq(d->get_capabilities(d, hal_versions[v], &c), expected);
+        ck_assert_int_eq(d->get_supported_operations(d, hal_versions[v], &m.hal, supported, &n),
+                         expected);
+        ck_assert_int_eq(client_prepare_with(d, hal_versions[v], &m.hal, &config, &p), expected);
+        ck_assert_int_eq(client_execute(m.prepared, hal_versions[v], &r.hal, &r.result), expected);
+        if (p)
+            p->methods->release(p);
+    }
+    client_done(&m);
+    d->close(d);
+}
+END_TEST
+
 START_TEST(uris_open_targets_or_report_why_not)
 {
     static const struct {
@@ -292,6 +335,8 @@ START_TEST(uris_open_targets_or_report_why_not)
         { "sim:tpu", "expected sim:cpu" },
         { "sim:cpu?speed=9", "expected ?fault=NAME" },
         { "sim:cpu?hal=1.4", "expected hal=1.0, 1.1" },
+        { "sim:cpu?lowest=14", "expected lowest=1.0, 1.1" },
+        { "sim:cpu?hal=1.3&lowest=fl5", "lowest=fl5 is above the device's HAL 1.3" },
         { "sim:cpu?fault=none", "unknown fault 'none'" },
         { "lib:x.so", "No such file" },
         { "lib:", "expected lib:PATH.so" },
@@ -326,6 +371,7 @@ Suite *library_suite(void)
 
     tcase_add_checked_fixture(c, find_drivers, NULL);
     tcase_add_test(c, uris_open_targets_or_report_why_not);
+    tcase_add_loop_test(c, a_driver_answers_from_its_lowest_version_on, 0, 2);
     tcase_add_test(c, defects_of_a_library_are_reported);
     tcase_add_test(c, files_without_a_driver_are_rejected);
     tcase_add_test(c, a_library_is_unloaded_with_its_last_target);

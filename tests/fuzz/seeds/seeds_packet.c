@@ -49,23 +49,20 @@ static void set_wrong_size(struct request_datum *d)
 
 static void set_newer_tag(struct request_datum *d)
 {
-    d[1].tag = REQUEST_HINT_BYTES;
+    d[1].tag = REQUEST_DEADLINE;
 }
 
 static void write_requests(void)
 {
     static const uint32_t dims[] = { 2, 0, 3 };
-    static const uint8_t value[] = { 1, 2, 3 };
-    static const struct hal_token_value hints[] = { { 1 << 16, value, sizeof value },
-                                                    { 2 << 16, NULL, 0 } };
     static const struct burst_packet_pool kept[] = { { REQUEST_POOL, 0, 0 },
                                                      { REQUEST_POOL, 7, 0 },
                                                      { REQUEST_POOL, 1, 0 } },
                                           others[] = { { REQUEST_UNCACHED_POOL, 3, 0 },
                                                        { REQUEST_TOKEN, 0, 5 } };
-    const struct hal_execution_config config = client_config(), later = {
-        .measure = true, .deadline = 1000, .loop_timeout = 2000, .n_hints = 2, .hints = hints
-    };
+    const struct hal_execution_config config = client_config(), later = { .measure = true,
+                                                                          .deadline = 1000,
+                                                                          .loop_timeout = 2000 };
     struct hal_argument in[] = { { .location = { .pool = 0, .length = 16 } },
                                  { .location = { .pool = 1, .offset = 8, .length = 16 } } };
     struct hal_argument out[] = { { .location = { .pool = 2, .length = 16 } } };

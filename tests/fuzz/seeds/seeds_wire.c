@@ -433,7 +433,7 @@ void seeds_of_clients(void)
     seed_write(&seed, "fuzz_remote", "invalid_status");
     seed_begin(&seed);
     seed_put(&seed, &(uint8_t){ 0 }, 1);
-    info.abi_version = 1;
+    info.abi_version = HAL_ABI_VERSION;
     info.hal_version = 99;
     unknown_version.info = &info;
     seed_packet(&seed, 0, &unknown_version.base);

@@ -213,6 +213,7 @@ START_TEST(state_of_the_calling_thread_is_restored)
 {
     struct hal_driver driver = { .abi_version = HAL_ABI_VERSION,
                                  .hal_version = HAL_1_3,
+                                 .lowest_version = HAL_1_0,
                                  .name = "changing",
                                  .get_supported_operations = change_state,
                                  .close = close_nothing };

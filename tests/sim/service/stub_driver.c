@@ -7,7 +7,9 @@ static enum hal_status prepare(struct hal_driver *self, enum hal_version version
                                const struct hal_prepare_config *config,
                                struct hal_prepare_callback *callback)
 {
-    (void) self, (void) version, (void) model, (void) config;
+    (void) self, (void) version, (void) config;
+    prepared.n_inputs = model->main.n_inputs;
+    prepared.n_outputs = model->main.n_outputs;
     callback->notify(callback, HAL_NONE, &prepared);
     return HAL_NONE;
 }
@@ -24,6 +26,7 @@ struct hal_driver *stub_driver(const struct hal_prepared_model_methods *methods)
     prepared.methods = methods;
     driver = (struct hal_driver){ .abi_version = HAL_ABI_VERSION,
                                   .hal_version = HAL_FL8,
+                                  .lowest_version = HAL_1_0,
                                   .name = "stub",
                                   .prepare_model = prepare,
                                   .close = close_driver };
