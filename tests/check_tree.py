@@ -29,7 +29,7 @@ ROOMS = {
     "sim": ["profiles", "base", "hal", "wire", "kernels", "device", "driver", "service", "remote", "isolation",
             "client", "host"],
     "specs": ["python"],
-    "harness": ["skeleton", "trace", "check", "cli", "store", "run", "conform", "suites", "commands"],
+    "harness": ["aidl", "skeleton", "trace", "check", "cli", "store", "run", "conform", "suites", "commands"],
     "tests": ["support", "golden", "sim", "randgraph", "specs", "reports", "harness", "cli", "fuzz",
               "oracle", "corpus", "bench"],
 }
@@ -63,8 +63,8 @@ def tree(root):
 
 
 def is_data(path):
-    """Specifications and the input files of tests, which are not checked: some are invalid on purpose."""
-    return path.endswith(".mod.py") or re.match(r"tests/(specs/\w+|cli/data)/", path)
+    """Specifications, input files of tests and stand-ins for foreign headers, which are not checked."""
+    return path.endswith(".mod.py") or re.match(r"tests/(specs/\w+|cli/data|harness/aidl/include)/", path)
 
 
 def read_lines(root, path):
