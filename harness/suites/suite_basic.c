@@ -34,6 +34,11 @@ static void expect_above_0(struct conform *c, struct hal_performance p, const ch
 static bool get_capabilities(struct conform *c, enum hal_version entry,
                              struct hal_capabilities *ret)
 {
+    if (entry < c->driver->lowest_version) {
+        conform_not_applicable(c, "the driver has no entry points of HAL %s",
+                               hal_version_name(entry));
+        return false;
+    }
     enum hal_status s = c->driver->get_capabilities(c->driver, entry, ret);
 
     return EXPECT_STATUS(c, s, HAL_NONE, "capabilities");

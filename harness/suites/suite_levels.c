@@ -129,8 +129,8 @@ static const struct method {
 
 static bool is_supported(const struct conform *c, const struct method *m, enum hal_version v)
 {
-    return hal_level(v) && v >= m->since && v <= m->until && v <= c->driver->hal_version &&
-           v >= c->driver->lowest_version;
+    return hal_level(v) && v >= m->since && v <= m->until && v >= c->driver->lowest_version &&
+           v <= c->driver->hal_version;
 }
 
 static void expect_method(struct conform *c, struct conform_subject *s, const struct method *m,
@@ -463,7 +463,7 @@ static const struct conform_rule rules_of_file[] = {
     { "version", "gates", HAL_1_0, 0,
       "methods and entry points of later versions than the driver's are rejected", gates },
     { "version", "entries", HAL_1_0, 0,
-      "entry points of the driver's version and all earlier ones work", entries },
+      "entry points of the driver's versions, from its lowest on, work", entries },
     { "version", "results", HAL_1_0, 0,
       "shapes and durations are returned as the entry point's version defines", results },
     { "version", "newer", HAL_1_0, 0,
