@@ -188,7 +188,7 @@ static enum hal_status put_model(struct remote_call *q, const struct hal_model *
 {
     struct hal_model crossing;
 
-    if (wire_check_model(model, &q->why) < 0 ||
+    if (wire_check_lists(&wire_model_record, model, &q->why) < 0 ||
         shared_pools_of_model(model, q->a, ret_shared, &crossing, &q->why) < 0 ||
         wire_encode_model(&crossing, q->a, &q->fds, &q->call.model, &q->why) < 0)
         return remote_failure(q);
@@ -219,69 +219,11 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
     return status;
 }
 
-int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_value *hints,
-                     Wire__TokenValue ***ret_hints)
-{
-    Wire__TokenValue **list = arena_alloc(q->a, n, sizeof(*list));
-    Wire__TokenValue *m = arena_alloc(q->a, n, sizeof(*m));
-
-    if (!list || !m)
-        return why_no_memory(&q->why);
-    REQUIRE(&q->why, hints || !n, "the list of hints is NULL");
-    for (uint32_t i = 0; i < n; i++) {
-        const struct hal_token_value *h = &hints[i];
-        REQUIRE(&q->why, h->value || !h->length, "hint %u: the value is NULL", i);
-        wire__token_value__init(&m[i]);
-        m[i].token = h->token;
-        m[i].value = (ProtobufCBinaryData){ h->length, (uint8_t *) (uintptr_t) h->value };
-        list[i] = &m[i];
-    }
-    *ret_hints = list;
-    return 0;
-}
-
-int remote_put_prefixes(struct remote_call *q, uint32_t n,
-                        const struct hal_extension_prefix *prefixes, Wire__Prefix ***ret_prefixes)
-{
-    TRY(wire_check_prefixes(n, prefixes, &q->why));
-    return wire_encode_prefixes(n, prefixes, q->a, ret_prefixes, &q->why);
-}
-
-static int put_files(struct remote_call *q, uint32_t n, const int *files, uint32_t **ret_names)
-{
-    uint32_t *names = arena_alloc(q->a, n, sizeof(*names));
-
-    if (!names)
-        return why_no_memory(&q->why);
-    REQUIRE(&q->why, files || !n, "the list of cache files is NULL");
-    for (uint32_t i = 0; i < n; i++)
-        TRY(wire_find_or_put_fd(&q->fds, files[i], &names[i], &q->why));
-    *ret_names = names;
-    return 0;
-}
-
 static int put_prepare_config(struct remote_call *q, const struct hal_prepare_config *config)
 {
-    Wire__PrepareConfig *m = arena_alloc(q->a, 1, sizeof(*m));
-    const struct hal_cache *cache = &config->cache;
+    struct wire_passing p = { .arena = q->a, .fds = &q->fds };
 
-    if (!m)
-        return why_no_memory(&q->why);
-    wire__prepare_config__init(m);
-    m->preference = (int32_t) config->preference;
-    m->priority = (int32_t) config->priority;
-    m->deadline = config->deadline;
-    m->n_model_cache = cache->n_model;
-    TRY(put_files(q, cache->n_model, cache->model, &m->model_cache));
-    m->n_data_cache = cache->n_data;
-    TRY(put_files(q, cache->n_data, cache->data, &m->data_cache));
-    m->token = (ProtobufCBinaryData){ HAL_TOKEN_BYTES, (uint8_t *) (uintptr_t) cache->token };
-    m->n_hints = config->n_hints;
-    TRY(remote_put_hints(q, config->n_hints, config->hints, &m->hints));
-    m->n_prefixes = config->n_extension_prefixes;
-    q->call.prepare = m;
-    return remote_put_prefixes(q, config->n_extension_prefixes, config->extension_name_to_prefix,
-                               &m->prefixes);
+    return wire_put(&wire_prepare_config_record, config, &p, &q->call.prepare, &q->why);
 }
 
 /* The callback is called exactly once: by an event, or here if the call was not executed. */
@@ -418,20 +360,6 @@ static struct hal_buffer *buffer_new(struct remote *r, uint64_t handle)
     return &b->base;
 }
 
-static Wire__Role **put_roles(struct arena *a, uint32_t n, const struct hal_buffer_role *h)
-{
-    Wire__Role **list = arena_alloc(a, n, sizeof(*list)), *m = arena_alloc(a, n, sizeof(*m));
-
-    for (uint32_t i = 0; list && m && i < n; i++) {
-        wire__role__init(&m[i]);
-        m[i].model_index = h[i].model_index;
-        m[i].io_index = h[i].io_index;
-        m[i].probability = h[i].probability;
-        list[i] = &m[i];
-    }
-    return m ? list : NULL;
-}
-
 static enum hal_status run_allocate(struct remote_call *q, struct hal_buffer **ret_buffer,
                                     uint32_t *ret_token)
 {
@@ -471,12 +399,15 @@ static enum hal_status allocate(struct hal_driver *self, const struct hal_buffer
     q.call.n_models = n_models;
     q.call.models = handles;
     q.call.n_input_roles = n_input_roles;
-    q.call.input_roles = put_roles(q.a, n_input_roles, input_roles);
     q.call.n_output_roles = n_output_roles;
-    q.call.output_roles = put_roles(q.a, n_output_roles, output_roles);
-    enum hal_status status = handles && q.call.input_roles && q.call.output_roles
-                                 ? run_allocate(&q, ret_buffer, ret_token)
-                                 : HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    struct wire_passing p = { .arena = q.a };
+    enum hal_status status = HAL_RESOURCE_EXHAUSTED_TRANSIENT;
+    if (handles &&
+        wire_put_list(&wire_role_record, input_roles, n_input_roles, &p, &q.call.input_roles,
+                      &q.why) == 0 &&
+        wire_put_list(&wire_role_record, output_roles, n_output_roles, &p, &q.call.output_roles,
+                      &q.why) == 0)
+        status = run_allocate(&q, ret_buffer, ret_token);
     remote_end(&q);
     return status;
 }

@@ -9,7 +9,7 @@
 #include "sim/remote/remote.h"
 #include "sim/remote/shared_pools.h"
 #include "sim/service/burst_server.h"
-#include "sim/wire/wire.h"
+#include "sim/wire/wire_records.h"
 
 /* Maximum memory of a decoded reply or event, in bytes. */
 enum { REMOTE_REPLY_MEMORY = 1 << 28 };
@@ -87,12 +87,6 @@ int remote_begin(struct remote *r, Wire__Method method, enum hal_version version
  * the service has rejected it; other codes: the connection has failed. */
 int remote_exchange(struct remote_channel *c, Wire__Call *call, const struct wire_fds *fds,
                     struct why *w);
-/* Encodes hints into the call's arena.  -1 with q->why: a NULL list or value, or out of memory. */
-int remote_put_hints(struct remote_call *q, uint32_t n, const struct hal_token_value *hints,
-                     Wire__TokenValue ***ret_hints);
-/* Encodes extension prefixes of hints; -1 with q->why. */
-int remote_put_prefixes(struct remote_call *q, uint32_t n,
-                        const struct hal_extension_prefix *prefixes, Wire__Prefix ***ret_prefixes);
 /* HAL_INVALID_ARGUMENT without a call, with the reason as the text. */
 enum hal_status remote_reject(const char *reason);
 /* Sends the call and waits for the reply; returns its status.  q->reply is NULL if none came.

@@ -41,20 +41,9 @@ static void release_prepared(struct hal_prepared_model *self)
 
 static int put_config(struct remote_call *q, const struct hal_execution_config *config)
 {
-    Wire__ExecutionConfig *m = arena_alloc(q->a, 1, sizeof(*m));
+    struct wire_passing p = { .arena = q->a, .fds = &q->fds };
 
-    if (!m)
-        return why_no_memory(&q->why);
-    wire__execution_config__init(m);
-    m->measure = config->measure;
-    m->deadline = config->deadline;
-    m->loop_timeout = config->loop_timeout;
-    m->n_hints = config->n_hints;
-    TRY(remote_put_hints(q, config->n_hints, config->hints, &m->hints));
-    m->n_prefixes = config->n_extension_prefixes;
-    q->call.execution = m;
-    return remote_put_prefixes(q, config->n_extension_prefixes, config->extension_name_to_prefix,
-                               &m->prefixes);
+    return wire_put(&wire_execution_config_record, config, &p, &q->call.execution, &q->why);
 }
 
 /* ---- executions that end within the call: pools of kind ADDRESS go through the staging memory */
@@ -206,8 +195,8 @@ enum hal_status remote_run_staged(struct remote_call *q, const struct hal_reques
     enum hal_status status;
     struct staged staged;
 
-    if (wire_check_request(request, &q->why) < 0 || stage(q, request, &staged) < 0 ||
-        put_config(q, config) < 0 ||
+    if (wire_check_lists(&wire_request_record, request, &q->why) < 0 ||
+        stage(q, request, &staged) < 0 || put_config(q, config) < 0 ||
         wire_encode_request(request, staged.at, q->a, &q->fds, &q->call.request, &q->why) < 0)
         return remote_failure(q);
     status = remote_run(q);
@@ -246,7 +235,7 @@ static int put_shared(struct remote_call *q, const struct hal_request *request,
 {
     struct hal_request crossing;
 
-    TRY(wire_check_request(request, &q->why));
+    TRY(wire_check_lists(&wire_request_record, request, &q->why));
     TRY(shared_pools_of_request(request, q->a, ret_shared, &crossing, &q->why));
     if (now)
         shared_pools_copy_in(*ret_shared);

@@ -60,19 +60,6 @@ int answer_result(const struct answer *q, enum hal_status s)
     return answer_status(q, s);
 }
 
-int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
-                 const struct hal_token_value **ret_hints)
-{
-    struct hal_token_value *h = arena_alloc(q->a, n, sizeof(*h));
-
-    if (!h)
-        return why_no_memory(q->w);
-    for (size_t i = 0; i < n; i++)
-        h[i] = (struct hal_token_value){ m[i]->token, m[i]->value.data, m[i]->value.len };
-    *ret_hints = h;
-    return 0;
-}
-
 int answer_object(struct answer *q, enum hal_status s, const struct object *what)
 {
     if (s != HAL_NONE || !what->driver_object)

@@ -3,6 +3,7 @@
 #define SIM_SESSION_CALLS_H
 
 #include "sim/service/session.h"
+#include "sim/wire/wire_records.h"
 
 /* A call being executed. */
 struct answer {
@@ -34,9 +35,6 @@ answer_fn answer_reusable_execute, answer_reusable_execute_fenced, answer_get_ex
 int answer_status(const struct answer *q, enum hal_status s);
 /* The same with the status of a method of the driver that has just returned, and its reason. */
 int answer_result(const struct answer *q, enum hal_status s);
-/* Decodes a list of hints into the arena. */
-int answer_hints(const struct answer *q, size_t n, Wire__TokenValue *const *m,
-                 const struct hal_token_value **ret_hints);
 /* Puts the status and the handle of a new object into the reply.  No handle if the driver returned
  * no object: the client then sees the violation as it would in the driver's process. */
 int answer_object(struct answer *q, enum hal_status s, const struct object *what);

@@ -233,33 +233,10 @@ int answer_get_supported_operations(struct answer *q)
 
 static int take_prepare_config(const struct answer *q, struct hal_prepare_config *h)
 {
-    const Wire__PrepareConfig *m = q->call->prepare;
+    struct wire_passing p = { .arena = q->a, .received = q->fds };
 
-    REQUIRE(q->w, m, "method %d without a configuration", (int) q->call->method);
-    *h = (struct hal_prepare_config){ .preference = (enum hal_preference) m->preference,
-                                      .priority = (enum hal_priority) m->priority,
-                                      .deadline = m->deadline,
-                                      .n_hints = (uint32_t) m->n_hints };
-    TRY(answer_hints(q, m->n_hints, m->hints, &h->hints));
-    h->n_extension_prefixes = (uint32_t) m->n_prefixes;
-    TRY(wire_decode_prefixes(m->n_prefixes, m->prefixes, q->a, &h->extension_name_to_prefix, q->w));
-
-    int *files[2];
-    const size_t n[] = { m->n_model_cache, m->n_data_cache };
-    const uint32_t *names[] = { m->model_cache, m->data_cache };
-    for (int k = 0; k < 2; k++) {
-        files[k] = arena_alloc(q->a, n[k], sizeof(int));
-        if (!files[k])
-            return why_no_memory(q->w);
-        for (size_t i = 0; i < n[k]; i++)
-            files[k][i] = wire_fd(q->fds, names[k][i]);
-    }
-    h->cache = (struct hal_cache){ (uint32_t) n[0], (uint32_t) n[1], files[0], files[1], { 0 } };
-    REQUIRE(q->w, !m->token.len || m->token.len == HAL_TOKEN_BYTES,
-            "a token of %zu bytes, expected %d", m->token.len, HAL_TOKEN_BYTES);
-    if (m->token.len)
-        memcpy(h->cache.token, m->token.data, HAL_TOKEN_BYTES);
-    return 0;
+    REQUIRE(q->w, q->call->prepare, "method %d without a configuration", (int) q->call->method);
+    return wire_take(&wire_prepare_config_record, q->call->prepare, &p, h, q->w);
 }
 
 int answer_prepare_model(struct answer *q)
@@ -294,26 +271,16 @@ int answer_prepare_model_from_cache(struct answer *q)
 
 /* ---- buffers */
 
-static const struct hal_buffer_role *take_roles(const struct answer *q, size_t n,
-                                                Wire__Role *const *m)
-{
-    struct hal_buffer_role *r = arena_alloc(q->a, n, sizeof(*r));
-
-    for (size_t i = 0; r && i < n; i++)
-        r[i] = (struct hal_buffer_role){ m[i]->model_index, m[i]->io_index, m[i]->probability };
-    return r;
-}
-
 static int allocate_for(struct answer *q, struct hal_prepared_model *const *models)
 {
     const Wire__Call *m = q->call;
     const struct hal_buffer_desc desc = { (uint32_t) m->n_dims, m->dims };
-    const struct hal_buffer_role *in = take_roles(q, m->n_input_roles, m->input_roles);
-    const struct hal_buffer_role *out = take_roles(q, m->n_output_roles, m->output_roles);
+    const struct hal_buffer_role *in = NULL, *out = NULL;
+    struct wire_passing p = { .arena = q->a };
     struct hal_buffer *buffer = NULL;
 
-    if (!in || !out)
-        return why_no_memory(q->w);
+    TRY(wire_take_list(&wire_role_record, m->n_input_roles, m->input_roles, &p, &in, q->w));
+    TRY(wire_take_list(&wire_role_record, m->n_output_roles, m->output_roles, &p, &out, q->w));
     if (!q->d->allocate)
         return answer_status(q, HAL_GENERAL_FAILURE);
     enum hal_status s =

@@ -8,17 +8,11 @@
 static int take_request(struct answer *q, const struct wire_staging *staging,
                         struct hal_request *ret_request, struct hal_execution_config *ret_config)
 {
-    const Wire__ExecutionConfig *m = q->call->execution;
+    struct wire_passing p = { .arena = q->a, .received = q->fds };
 
-    REQUIRE(q->w, q->call->request && m, "method %d without a request", (int) q->call->method);
-    *ret_config = (struct hal_execution_config){ .measure = m->measure,
-                                                 .deadline = m->deadline,
-                                                 .loop_timeout = m->loop_timeout,
-                                                 .n_hints = (uint32_t) m->n_hints };
-    TRY(answer_hints(q, m->n_hints, m->hints, &ret_config->hints));
-    ret_config->n_extension_prefixes = (uint32_t) m->n_prefixes;
-    TRY(wire_decode_prefixes(m->n_prefixes, m->prefixes, q->a,
-                             &ret_config->extension_name_to_prefix, q->w));
+    REQUIRE(q->w, q->call->request && q->call->execution, "method %d without a request",
+            (int) q->call->method);
+    TRY(wire_take(&wire_execution_config_record, q->call->execution, &p, ret_config, q->w));
     return wire_decode_request(q->call->request, q->fds, staging, q->a, ret_request, q->w);
 }
 

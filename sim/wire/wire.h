@@ -105,13 +105,7 @@ int wire_memory(size_t size, int *ret_fd, void **ret_address, struct why *w);
 /* Whether a file has all of these seals; only memory files can. */
 bool wire_is_sealed(int fd, int seals);
 
-/* ---- structures of sim/hal.h as messages in an arena */
-
-/* Checks for NULL arrays with a count > 0, which a message could not represent.  Called before any
- * other use of a model or request.  WHY_INVALID. */
-int wire_check_model(const struct hal_model *hal, struct why *w);
-int wire_check_request(const struct hal_request *hal, struct why *w);
-int wire_check_prefixes(uint32_t n, const struct hal_extension_prefix *prefixes, struct why *w);
+/* ---- structures of sim/hal.h as messages in an arena (others: sim/wire/wire_records.h) */
 
 /* Client side: structures to messages, which point into the structures and the arena; descriptors
  * are added to fds.  A memory of kind ADDRESS is represented by an offset into the channel's
@@ -121,8 +115,6 @@ int wire_encode_model(const struct hal_model *hal, struct arena *a, struct wire_
                       Wire__Model **ret_model, struct why *w);
 int wire_encode_request(const struct hal_request *hal, const uint64_t *staged, struct arena *a,
                         struct wire_fds *fds, Wire__Request **ret_request, struct why *w);
-int wire_encode_prefixes(uint32_t n, const struct hal_extension_prefix *prefixes, struct arena *a,
-                         Wire__Prefix ***ret_prefixes, struct why *w);
 int wire_encode_memory(const struct hal_memory *hal, uint64_t staged, struct arena *a,
                        struct wire_fds *fds, Wire__Memory **ret_memory, struct why *w);
 
@@ -140,8 +132,6 @@ int wire_decode_model(const Wire__Model *m, const struct wire_fds *fds, struct a
 int wire_decode_request(const Wire__Request *m, const struct wire_fds *fds,
                         const struct wire_staging *s, struct arena *a, struct hal_request *ret_hal,
                         struct why *w);
-int wire_decode_prefixes(size_t n, Wire__Prefix *const *m, struct arena *a,
-                         const struct hal_extension_prefix **ret_prefixes, struct why *w);
 int wire_decode_memory(const Wire__Memory *m, const struct wire_fds *fds,
                        const struct wire_staging *s, struct hal_memory *ret_hal, struct why *w);
 
