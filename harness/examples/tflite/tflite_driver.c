@@ -1,0 +1,293 @@
+/* A driver that runs models on TensorFlow Lite:
+ *
+ *     lib:./tflite_driver.so?library=PATH&threads=N&xnnpack=0|1
+ *
+ * hal.h is the contract.  A model is checked and copied (tflite_hal_model.c), converted to a .tflite
+ * model in memory by one rule for each operation (tflite_convert.c, tflite_ops_*.c), and run by an
+ * interpreter (tflite_library.c) on the memory of a request (tflite_prepared.c). */
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tflite_convert.h"
+#include "tflite_prepared.h"
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+struct driver {
+    struct hal_driver base;
+    struct tfl_library library;
+    char version[64];
+};
+
+static const struct hal_operand_performance performance[] = {
+    { FLOAT32, { 1, 1 } },
+    { INT32, { 1, 1 } },
+    { TENSOR_FLOAT32, { 1, 1 } },
+    { TENSOR_INT32, { 1, 1 } },
+    { TENSOR_QUANT8_ASYMM, { 1, 1 } },
+    { BOOL, { 1, 1 } },
+    { TENSOR_QUANT16_SYMM, { 1, 1 } },
+    { TENSOR_BOOL8, { 1, 1 } },
+    { TENSOR_QUANT8_SYMM_PER_CHANNEL, { 1, 1 } },
+    { TENSOR_QUANT8_SYMM, { 1, 1 } },
+    { TENSOR_QUANT8_ASYMM_SIGNED, { 1, 1 } },
+};
+static const struct hal_operand_performance performance_1_0[] = {
+    { TENSOR_FLOAT32, { 1, 1 } },
+    { TENSOR_QUANT8_ASYMM, { 1, 1 } },
+};
+static const struct hal_capabilities capabilities = {
+    { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, COUNT(performance), performance,
+};
+
+/* Members that the version does not have are 0; types that it does not have get no row. */
+static enum hal_status get_capabilities(struct hal_driver *self, enum hal_version version,
+                                        struct hal_capabilities *ret_capabilities)
+{
+    const struct hal_performance none = { 0, 0 };
+
+    (void) self;
+    if (!has_entry(version, HAL_1_0))
+        return HAL_INVALID_ARGUMENT;
+    *ret_capabilities = capabilities;
+    if (version < HAL_1_3) {
+        ret_capabilities->if_performance = ret_capabilities->while_performance = none;
+        ret_capabilities->n_operands--; /* TENSOR_QUANT8_ASYMM_SIGNED */
+    }
+    if (version < HAL_1_2) {
+        ret_capabilities->relaxed_scalar = none;
+        ret_capabilities->operand = performance_1_0;
+        ret_capabilities->n_operands = COUNT(performance_1_0);
+    }
+    if (version < HAL_1_1)
+        ret_capabilities->relaxed_tensor = none;
+    return HAL_NONE;
+}
+
+static enum hal_status get_type(struct hal_driver *self, enum hal_device_type *ret_type)
+{
+    (void) self;
+    *ret_type = HAL_DEVICE_CPU;
+    return HAL_NONE;
+}
+
+static enum hal_status get_version_string(struct hal_driver *self, const char **ret_version)
+{
+    *ret_version = ((struct driver *) self)->version;
+    return HAL_NONE;
+}
+
+static enum hal_device_status get_status(struct hal_driver *self)
+{
+    (void) self;
+    return HAL_DEVICE_AVAILABLE;
+}
+
+/* ---- models */
+
+static bool has_options(enum hal_version version, const struct hal_prepare_config *c)
+{
+    return (version >= HAL_1_1 || c->preference == HAL_FAST_SINGLE_ANSWER) &&
+           (version >= HAL_1_2 || (!c->cache.n_model && !c->cache.n_data)) &&
+           (version >= HAL_1_3 ||
+            (c->priority == HAL_PRIORITY_MEDIUM && c->deadline == HAL_NO_DEADLINE)) &&
+           (version >= HAL_FL8 || !c->n_hints) && (unsigned) c->preference <= HAL_SUSTAINED_SPEED &&
+           (unsigned) c->priority <= HAL_PRIORITY_HIGH;
+}
+
+/* A rule has the operation: whether TensorFlow Lite accepts it for these shapes, too, is asked of
+ * itself, where the shapes are known. */
+static bool supports(const struct driver *d, const struct model *m, uint32_t i)
+{
+    const struct graphs *g = convert_operation(m, i);
+    size_t size = 0;
+    bool is_supported = false;
+
+    if (!g)
+        return false;
+    const struct tfl_graph *main = &g->graph[0];
+    uint8_t *bytes = tfl_serialise(g->graph, g->n, &size);
+    struct tfl_shape *shapes = calloc((size_t) main->n_in + 1, sizeof(*shapes));
+    if (bytes && shapes) {
+        is_supported = true;
+        for (uint32_t k = 0; k < main->n_in; k++) {
+            const struct tfl_tensor *t = &main->tensor[main->in[k]];
+            shapes[k].n_dims = t->n_dims;
+            memcpy(shapes[k].dims, t->dims, sizeof(shapes[k].dims));
+            for (uint32_t j = 0; j < t->n_dims; j++)
+                is_supported = is_supported && t->dims[j] > 0;
+            is_supported = is_supported && t->rank_known;
+        }
+        if (is_supported) {
+            struct tfl_interpreter *t =
+                tfl_new_interpreter(&d->library, bytes, size, main->n_in, shapes, true);
+            is_supported = t;
+            tfl_free_interpreter(t);
+        } else {
+            is_supported = true; /* its shapes are known when it runs */
+        }
+    }
+    free(shapes);
+    free(bytes);
+    return is_supported;
+}
+
+static enum hal_status get_supported_operations(struct hal_driver *self, enum hal_version version,
+                                                const struct hal_model *model, bool *supported,
+                                                uint32_t *ret_n)
+{
+    struct arena arena = { 0 };
+    struct model m;
+    enum hal_status status = HAL_INVALID_ARGUMENT;
+
+    if (has_entry(version, HAL_1_0))
+        status = load_model(version, model, &arena, &m);
+    for (uint32_t i = 0; status == HAL_NONE && i < m.graph[0].n_steps; i++)
+        supported[i] = supports((struct driver *) self, &m, i);
+    if (status == HAL_NONE && arena.failed)
+        status = HAL_GENERAL_FAILURE;
+    if (status == HAL_NONE)
+        *ret_n = m.graph[0].n_steps;
+    arena_free(&arena);
+    return status;
+}
+
+static enum hal_status prepare(struct driver *d, struct arena *arena, const struct model *m,
+                               struct hal_prepared_model **ret_prepared)
+{
+    const struct graphs *g = convert_model(m);
+    size_t size = 0;
+    uint8_t *bytes = g ? tfl_serialise(g->graph, g->n, &size) : NULL;
+
+    if (!g && !arena->failed)
+        return HAL_INVALID_ARGUMENT; /* an operation is not supported */
+    *ret_prepared = bytes ? new_prepared_model(&d->library, m, bytes, size) : NULL;
+    return *ret_prepared ? HAL_NONE : HAL_GENERAL_FAILURE;
+}
+
+/* A valid model that the driver does not support launches; the callback gets the error. */
+static enum hal_status prepare_model(struct hal_driver *self, enum hal_version version,
+                                     const struct hal_model *model,
+                                     const struct hal_prepare_config *config,
+                                     struct hal_prepare_callback *callback)
+{
+    struct arena arena = { 0 };
+    struct model m;
+    struct hal_prepared_model *prepared = NULL;
+    enum hal_status launched = HAL_INVALID_ARGUMENT, status;
+
+    if (has_entry(version, HAL_1_0) && has_options(version, config))
+        launched = load_model(version, model, &arena, &m);
+    status = launched;
+    if (status == HAL_NONE && is_past_deadline(version, config->deadline))
+        status = HAL_MISSED_DEADLINE_PERSISTENT;
+    if (status == HAL_NONE)
+        status = prepare((struct driver *) self, &arena, &m, &prepared);
+    arena_free(&arena);
+    callback->notify(callback, status, prepared);
+    return launched;
+}
+
+/* ---- opening */
+
+static void close_driver(struct hal_driver *self)
+{
+    struct driver *d = (struct driver *) self;
+
+    tfl_close_library(&d->library);
+    free(d);
+}
+
+static const struct hal_driver methods = {
+    .abi_version = HAL_ABI_VERSION,
+    .hal_version = HAL_FL8,
+    .name = "tflite",
+    .get_capabilities = get_capabilities,
+    .get_type = get_type,
+    .get_version_string = get_version_string,
+    .get_status = get_status,
+    .get_supported_operations = get_supported_operations,
+    .prepare_model = prepare_model,
+    .close = close_driver,
+};
+
+static bool parse_number(const char *text, long low, long high, int *ret)
+{
+    char *end;
+
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < low || value > high)
+        return false;
+    *ret = (int) value;
+    return true;
+}
+
+/* Reads `library=PATH&threads=N&xnnpack=0|1`; cuts the text into its parts. */
+static bool parse_arguments(char *text, struct tfl_library *l, const char **ret_path, char *why,
+                            size_t why_size)
+{
+    int xnnpack = 0;
+
+    *ret_path = NULL;
+    l->threads = 1;
+    for (char *part = text, *next; part && *part; part = next) {
+        next = strchr(part, '&');
+        if (next)
+            *next++ = 0;
+        char *value = strchr(part, '=');
+        if (value)
+            *value++ = 0;
+        if (value && strcmp(part, "library") == 0) {
+            *ret_path = value;
+        } else if (value && strcmp(part, "threads") == 0) {
+            if (!parse_number(value, 1, 64, &l->threads)) {
+                snprintf(why, why_size, "threads=%s: a number from 1 to 64 is expected", value);
+                return false;
+            }
+        } else if (value && strcmp(part, "xnnpack") == 0) {
+            if (!parse_number(value, 0, 1, &xnnpack)) {
+                snprintf(why, why_size, "xnnpack=%s: 0 or 1 is expected", value);
+                return false;
+            }
+        } else {
+            snprintf(why, why_size, "argument %s: library=PATH, threads=N and xnnpack=0|1 are expected",
+                     part);
+            return false;
+        }
+    }
+    l->xnnpack = xnnpack;
+    if (!*ret_path || !**ret_path)
+        snprintf(why, why_size, "library=PATH is missing: the path of libtensorflowlite_c.so");
+    return *ret_path && **ret_path;
+}
+
+/* The only symbol that the library exports: it is built with -fvisibility=hidden, so that its
+ * functions are not confused with those of the program that loads it. */
+__attribute__((visibility("default"))) hal_driver_open_fn hal_driver_open;
+struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, char *why,
+                                   size_t why_size)
+{
+    struct driver *d = abi_version == HAL_ABI_VERSION ? calloc(1, sizeof(*d)) : NULL;
+    char *text = d ? strdup(arguments) : NULL;
+    const char *path;
+
+    if (!text) {
+        snprintf(why, why_size, "%s",
+                 abi_version == HAL_ABI_VERSION ? "out of memory"
+                                                : "it was built with another version of hal.h");
+    } else if (parse_arguments(text, &d->library, &path, why, why_size) &&
+               tfl_open_library(&d->library, path, why, why_size)) {
+        d->base = methods;
+        snprintf(d->version, sizeof(d->version), "TensorFlow Lite %s", d->library.version);
+        free(text);
+        return &d->base;
+    }
+    free(text);
+    free(d);
+    return NULL;
+}

@@ -1,0 +1,298 @@
+/* Rules of matrix products and of recurrent cells.
+ *
+ * The states of a cell are inputs and outputs in NNAPI, variables in TensorFlow Lite: the state is
+ * copied to the variable before the cell, and the variable to the output after it. */
+#include "tflite_convert.h"
+
+static void convert_fully_connected(struct converter *c, const struct rule *r)
+{
+    const int32_t activation = number(c, 3, 0);
+
+    require(c, activation >= 0 && activation <= 3 && input_of(c, 1) && input_of(c, 2) &&
+                   input_of(c, 1)->type == input_of(c, 0)->type);
+    emit(c, r->code, r->options, &activation, 3, (int32_t[]){ in(c, 0), in(c, 1), in(c, 2) }, 1,
+         (int32_t[]){ out(c, 0) });
+}
+
+static void convert_batch_matmul(struct converter *c, const struct rule *r)
+{
+    const struct value *x = input_of(c, 0), *y = input_of(c, 1);
+
+    require(c, y && x->type == y->type && x->n_dims == y->n_dims && x->n_dims >= 2);
+    emit(c, r->code, r->options, (int32_t[]){ number(c, 2, 0), number(c, 3, 0) }, 2,
+         (int32_t[]){ in(c, 0), in(c, 1) }, 1, (int32_t[]){ out(c, 0) });
+}
+
+/* ---- states */
+
+/* A variable of the shape of input i, without a value. */
+static int32_t variable(struct converter *c, uint32_t i)
+{
+    struct tfl_tensor t = *tensor_at(c, in(c, i));
+
+    require(c, input_of(c, i) && is_shape_known(input_of(c, i)));
+    t.is_variable = true;
+    t.data = NULL;
+    return tfl_add_tensor(c->to, &t);
+}
+
+static int32_t state_in(struct converter *c, uint32_t i)
+{
+    const int32_t state = variable(c, i);
+    return copy(c, in(c, i), state);
+}
+
+/* Output i, unless the operation does without it. */
+static void state_out(struct converter *c, int32_t state, uint32_t i)
+{
+    if (i < c->step->n_out)
+        copy(c, state, out(c, i));
+}
+
+/* Activations of cells: TensorFlow Lite has the codes of NNAPI, but no LOGISTIC (6). */
+static int32_t cell_activation(struct converter *c, uint32_t i)
+{
+    const int32_t activation = number(c, i, 0);
+
+    require(c, activation >= 0 && activation <= 4);
+    return activation;
+}
+
+static void tensors_in(struct converter *c, uint32_t from, uint32_t n, int32_t *ret)
+{
+    for (uint32_t i = 0; i < n; i++)
+        ret[i] = in(c, from + i);
+}
+
+/* ---- simple cells */
+
+static void convert_rnn(struct converter *c, const struct rule *r)
+{
+    const int32_t activation = cell_activation(c, 5);
+    int32_t x[5];
+
+    tensors_in(c, 0, 4, x);
+    x[4] = state_in(c, 4);
+    emit(c, r->code, r->options, &activation, 5, x, 1, (int32_t[]){ out(c, 1) });
+    state_out(c, x[4], 0);
+}
+
+static void convert_rnn_sequence(struct converter *c, const struct rule *r)
+{
+    const int32_t values[] = { number(c, 6, 0) != 0, cell_activation(c, 5) };
+    int32_t x[5];
+
+    tensors_in(c, 0, 4, x);
+    x[4] = state_in(c, 4);
+    emit(c, r->code, r->options, values, 5, x, 1, (int32_t[]){ out(c, 0) });
+    state_out(c, x[4], 1);
+}
+
+static void convert_rnn_both_ways(struct converter *c, const struct rule *r)
+{
+    const int32_t merge = number(c, 14, 0);
+    const int32_t values[] = { number(c, 13, 0), cell_activation(c, 12), merge };
+    int32_t x[12], y[2];
+
+    tensors_in(c, 0, 12, x);
+    x[4] = state_in(c, 4);
+    x[8] = state_in(c, 8);
+    y[0] = out(c, 0);
+    y[1] = merge ? TFL_OMITTED : out(c, 1);
+    emit(c, r->code, r->options, values, 12, x, merge ? 1 : 2, y);
+    state_out(c, x[4], merge ? 1 : 2);
+    state_out(c, x[8], merge ? 2 : 3);
+}
+
+/* Each filter of SVDF remembers M numbers, the newest last.  NNAPI's state is shifted by one number
+ * after a step, TensorFlow Lite's before it:
+ *
+ *     NNAPI              [m1, m2, .., 0]
+ *     TensorFlow Lite    [any, m1, m2, ..] before a step, [m1, m2, .., new] after it */
+static void convert_svdf(struct converter *c, const struct rule *r)
+{
+    const struct value *state = input_of(c, 4), *time = input_of(c, 2);
+    const int32_t values[] = { number(c, 5, 1), cell_activation(c, 6) };
+    const int32_t ahead[] = { 0, 0, 0, 0, 1, 0 }, behind[] = { 0, 0, 0, 0, 0, 1 };
+
+    if (!require(c, state && time && is_shape_known(state) && is_shape_known(time) &&
+                        time->n_dims == 2 && time->dims[1] >= 2) ||
+        !c->supported)
+        return;
+    const int32_t batch = (int32_t) state->dims[0], filters = (int32_t) time->dims[0];
+    const int32_t size = (int32_t) time->dims[1];
+    const int32_t parts[] = { batch, filters, size }, less[] = { batch, filters, size - 1 };
+    const int32_t flat[] = { batch, filters * size };
+    const int32_t memory = variable(c, 4), before = reshape(c, in(c, 4), 3, parts, TFL_OMITTED);
+    const int32_t kept = slice(c, before, 3, (int32_t[3]){ 0 }, less, TFL_OMITTED);
+    const int32_t shifted = like(c, kept);
+    emit2(c, TFL_PAD, kept, constant_int_matrix(c, 3, 2, ahead), shifted);
+    reshape(c, shifted, 2, flat, memory);
+    emit(c, r->code, r->options, values, 5,
+         (int32_t[]){ in(c, 0), in(c, 1), in(c, 2), in(c, 3), memory }, 1,
+         (int32_t[]){ out(c, 1) });
+    const int32_t after = reshape(c, memory, 3, parts, TFL_OMITTED);
+    const int32_t left = slice(c, after, 3, (int32_t[]){ 0, 0, 1 }, less, TFL_OMITTED);
+    const int32_t padded = like(c, left);
+    emit2(c, TFL_PAD, left, constant_int_matrix(c, 3, 2, behind), padded);
+    reshape(c, padded, 2, flat, out(c, 0));
+}
+
+/* ---- LSTM */
+
+enum { OUTPUT_STATE = 18, CELL_STATE = 19, NORMS = 20, MOST = 24 };
+
+/* The inputs of a cell, which are in the order of TensorFlow Lite but for the layer norms, from
+ * input `norms` on.  Returns their number. */
+static uint32_t cell_inputs(struct converter *c, uint32_t norms, int32_t *x)
+{
+    tensors_in(c, 0, OUTPUT_STATE, x);
+    x[OUTPUT_STATE] = state_in(c, OUTPUT_STATE);
+    x[CELL_STATE] = state_in(c, CELL_STATE);
+    tensors_in(c, norms, MOST - NORMS, x + NORMS);
+    return is_omitted(c, norms + 1) ? NORMS : MOST;
+}
+
+/* The scratch buffer has unspecified values: zeros. */
+static void fill_scratch(struct converter *c)
+{
+    const struct value *v = input_of(c, CELL_STATE);
+    const int32_t gates = is_omitted(c, 1) ? 3 : 4;
+
+    if (require(c, is_shape_known(v) && v->n_dims == 2))
+        emit2(c, TFL_FILL,
+              constant_ints(c, 2, (int32_t[]){ (int32_t) v->dims[0], gates * (int32_t) v->dims[1] }),
+              constant_real(c, 0), out(c, 0));
+}
+
+static void convert_lstm(struct converter *c, const struct rule *r)
+{
+    const int32_t values[] = { cell_activation(c, 20), bits_of(real(c, 21, 0)),
+                               bits_of(real(c, 22, 0)), 0 };
+    int32_t x[MOST];
+    const uint32_t n = cell_inputs(c, 23, x);
+
+    emit(c, r->code, r->options, values, n, x, 1, (int32_t[]){ out(c, 3) });
+    state_out(c, x[OUTPUT_STATE], 1);
+    state_out(c, x[CELL_STATE], 2);
+    fill_scratch(c);
+}
+
+static void convert_lstm_sequence(struct converter *c, const struct rule *r)
+{
+    const int32_t values[] = { cell_activation(c, 20), bits_of(real(c, 21, 0)),
+                               bits_of(real(c, 22, 0)), number(c, 23, 0) };
+    int32_t x[MOST];
+    const uint32_t n = cell_inputs(c, 24, x);
+
+    emit(c, r->code, r->options, values, n, x, 1, (int32_t[]){ out(c, 0) });
+    state_out(c, x[OUTPUT_STATE], 1);
+    state_out(c, x[CELL_STATE], 2);
+}
+
+/* Merged outputs are concatenated here: TensorFlow Lite 2.9 merges those that are not time-major
+ * wrongly.  It has no layer norm. */
+static void convert_lstm_both_ways(struct converter *c, const struct rule *r)
+{
+    const int32_t merge = number(c, 51, 0);
+    const int32_t values[] = { cell_activation(c, 48), bits_of(real(c, 49, 0)),
+                               bits_of(real(c, 50, 0)), 0, number(c, 52, 0) };
+    int32_t x[48], y[2];
+
+    for (uint32_t i = 53; i < 61; i++)
+        require(c, is_omitted(c, i));
+    tensors_in(c, 0, 48, x);
+    for (uint32_t i = 35; i < 39; i++)
+        x[i] = state_in(c, i);
+    y[0] = merge ? like(c, out(c, 0)) : out(c, 0);
+    y[1] = merge ? like(c, out(c, 0)) : out(c, 1);
+    emit(c, r->code, r->options, values, 48, x, 2, y);
+    if (merge)
+        emit(c, TFL_CONCATENATION, OPTIONS_CONCATENATION, (int32_t[]){ 2, 0 }, 2, y, 1,
+             (int32_t[]){ out(c, 0) });
+    for (uint32_t i = 0; i < 4; i++)
+        state_out(c, x[35 + i], (merge ? 1 : 2) + i);
+}
+
+/* ---- quantised LSTM */
+
+static int32_t quantised_like(struct converter *c, enum tfl_type type, float scale, int32_t zero)
+{
+    const struct tfl_tensor t = { .type = type, .n_scales = 1, .scales = &scale, .zero = zero };
+
+    require(c, scale > 0);
+    return tfl_add_tensor(c->to, &t);
+}
+
+/* The scales of the gates before their activations, and the scale and zero point of the units'
+ * output, are those of intermediate tensors. */
+static void convert_quantized_lstm(struct converter *c, const struct rule *r)
+{
+    const int32_t values[] = { 4, bits_of(real(c, 24, 0)), bits_of(real(c, 25, 0)), 0 };
+    int32_t x[MOST], intermediates[5];
+    const uint32_t n = cell_inputs(c, NORMS, x);
+
+    for (uint32_t i = 0; i < 4; i++)
+        intermediates[i] = quantised_like(c, TFL_INT16, real(c, 26 + i, 0), 0);
+    intermediates[4] = quantised_like(c, TFL_INT8, real(c, 31, 0), number(c, 30, 0));
+    const struct tfl_operator op = { .code = r->code,
+                                     .options = r->options,
+                                     .values = values,
+                                     .n_in = n,
+                                     .in = x,
+                                     .n_out = 1,
+                                     .out = (int32_t[]){ out(c, 2) },
+                                     .n_intermediates = 5,
+                                     .intermediates = intermediates };
+    if (c->supported)
+        tfl_add_operator(c->to, &op);
+    state_out(c, x[OUTPUT_STATE], 0);
+    state_out(c, x[CELL_STATE], 1);
+}
+
+static int32_t joined(struct converter *c, int32_t axis, uint32_t n, const int32_t *x)
+{
+    const int32_t to = like(c, x[0]);
+
+    emit(c, TFL_CONCATENATION, OPTIONS_CONCATENATION, (int32_t[]){ axis, 0 }, n, x, 1, &to);
+    return to;
+}
+
+/* The basic cell of TensorFlow Lite has one matrix: a row for each unit of each gate, the weights of
+ * the input before those of the output. */
+static void convert_quantized_16bit_lstm(struct converter *c, const struct rule *r)
+{
+    static const uint32_t gates[] = { 0, 2, 1, 3 }; /* input, cell, forget, output */
+    int32_t rows[4], biases[4];
+
+    for (uint32_t i = 0; i < 4; i++) {
+        rows[i] = joined(c, 1, 2, (int32_t[]){ in(c, 1 + gates[i]), in(c, 5 + gates[i]) });
+        biases[i] = in(c, 9 + gates[i]);
+    }
+    const int32_t weights = joined(c, 0, 4, rows), bias = joined(c, 0, 4, biases);
+    const struct tfl_tensor gate = { .type = TFL_INT16 };
+    const int32_t values[] = { 4, 0, 0, 1 };
+    const int32_t outputs[] = { out(c, 1), out(c, 0), like(c, in(c, 0)),
+                                tfl_add_tensor(c->to, &gate) };
+    emit(c, r->code, r->options, values, 5, (int32_t[]){ in(c, 0), in(c, 14), weights, bias, in(c, 13) },
+         4, outputs);
+}
+
+const struct rule sequence_rules[] = {
+    { 9, 4, 4, 0, REAL, 4, TFL_FULLY_CONNECTED, OPTIONS_FULLY_CONNECTED, convert_fully_connected },
+    { 16, 23, 27, 0, F32, 2, TFL_LSTM, OPTIONS_LSTM, convert_lstm },
+    { 24, 6, 6, 0, F32, 2, TFL_RNN, OPTIONS_RNN, convert_rnn },
+    { 27, 7, 7, 0, F32, 2, TFL_SVDF, OPTIONS_SVDF, convert_svdf },
+    { 42, 53, 61, 0, F32, 3, TFL_BIDIRECTIONAL_SEQUENCE_LSTM, OPTIONS_BIDIRECTIONAL_SEQUENCE_LSTM,
+      convert_lstm_both_ways },
+    { 43, 15, 15, 0, F32, 3, TFL_BIDIRECTIONAL_SEQUENCE_RNN, OPTIONS_BIDIRECTIONAL_SEQUENCE_RNN,
+      convert_rnn_both_ways },
+    { 73, 15, 15, 0, U8, 2, TFL_LSTM, OPTIONS_LSTM, convert_quantized_16bit_lstm },
+    { 92, 24, 28, 0, F32, 3, TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, OPTIONS_UNIDIRECTIONAL_SEQUENCE_LSTM,
+      convert_lstm_sequence },
+    { 93, 7, 7, 0, F32, 3, TFL_UNIDIRECTIONAL_SEQUENCE_RNN, OPTIONS_SEQUENCE_RNN,
+      convert_rnn_sequence },
+    { 95, 32, 32, 0, S8, 2, TFL_LSTM, OPTIONS_LSTM, convert_quantized_lstm },
+    { 102, 4, 4, 0, F32 | S8, 4, TFL_BATCH_MATMUL, OPTIONS_BATCH_MATMUL, convert_batch_matmul },
+    { 0 },
+};

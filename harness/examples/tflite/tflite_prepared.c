@@ -1,0 +1,457 @@
+#include "tflite_prepared.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tflite_memory.h"
+
+struct prepared {
+    struct hal_prepared_model base;
+    const struct tfl_library *library;
+    uint8_t *bytes; /* the .tflite file */
+    size_t size;
+    uint32_t n_in, n_out;
+    struct value *in, *out; /* without their constants */
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t finished;
+    uint32_t n_running;                  /* asynchronous executions */
+    struct tfl_interpreter *interpreter; /* for inputs of these shapes; NULL: none yet */
+    struct tfl_shape *shape;
+};
+
+bool has_entry(enum hal_version version, enum hal_version since)
+{
+    return version >= since && version <= HAL_FL8 && version != 14;
+}
+
+static uint64_t now(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+}
+
+bool is_past_deadline(enum hal_version version, uint64_t deadline)
+{
+    return deadline != HAL_NO_DEADLINE &&
+           now(version >= HAL_FL5 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC) >= deadline;
+}
+
+bool shape_of(const struct value *v, struct tfl_shape *ret_shape)
+{
+    ret_shape->n_dims = v->n_dims;
+    for (uint32_t i = 0; i < v->n_dims; i++) {
+        if (!v->dims[i] || v->dims[i] > INT32_MAX)
+            return false;
+        ret_shape->dims[i] = (int32_t) v->dims[i];
+    }
+    return v->n_dims || is_scalar_type(v->type);
+}
+
+static size_t bytes_of(const struct value *v, const struct tfl_shape *s)
+{
+    size_t n = element_size(v->type);
+
+    for (uint32_t i = 0; i < s->n_dims; i++)
+        if (__builtin_mul_overflow(n, (size_t) s->dims[i], &n))
+            return SIZE_MAX;
+    return n;
+}
+
+/* ---- requests */
+
+struct argument {
+    uint8_t *data;
+    size_t length;
+    struct tfl_shape shape; /* an input's; an output's, as far as the request knows it: 0 not */
+};
+
+/* One execution. */
+struct run {
+    struct prepared *p;
+    enum hal_version version;
+    bool measures;
+    struct mapping *pools;
+    uint32_t n_pools;
+    struct argument *in, *out;
+    struct hal_output_shape *shapes; /* of the outputs, p->n_out of them */
+    uint32_t n_shapes;
+    struct hal_timing timing;
+    struct hal_execution_callback *callback; /* of an asynchronous one */
+};
+
+/* The dimensions that the model and the request give; false: they contradict each other. */
+static bool merge_dims(const struct value *v, const struct hal_argument *a, struct tfl_shape *ret)
+{
+    const uint32_t n = a->n_dims ? a->n_dims : v->n_dims;
+
+    if (n > HAL_MAX_RANK || (a->n_dims && (!a->dims || (v->n_dims && v->n_dims != n))) ||
+        (is_scalar_type(v->type) && n))
+        return false;
+    ret->n_dims = n;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t declared = v->n_dims ? v->dims[i] : 0, given = a->n_dims ? a->dims[i] : 0;
+        if ((declared && given && declared != given) || given > INT32_MAX || declared > INT32_MAX)
+            return false;
+        ret->dims[i] = (int32_t) (declared ? declared : given);
+    }
+    return true;
+}
+
+static bool place(const struct run *r, const struct hal_argument *a, const struct value *v,
+                  bool is_output, struct argument *ret)
+{
+    if (a->location.pool >= r->n_pools || !merge_dims(v, a, &ret->shape))
+        return false;
+    const struct mapping *m = &r->pools[a->location.pool];
+    ret->data = bytes_at(m, &a->location);
+    ret->length = a->location.length;
+    return ret->data &&
+           (is_output ? m->is_writable : ret->length == bytes_of(v, &ret->shape));
+}
+
+/* Before 1.3 an execution has no deadline and no loop timeout, before 1.2 it is not measured. */
+static bool has_arguments(enum hal_version version, const struct hal_execution_config *c)
+{
+    return (version >= HAL_1_2 || !c->measure) &&
+           (version >= HAL_1_3 ||
+            (c->deadline == HAL_NO_DEADLINE && c->loop_timeout == HAL_NO_TIME)) &&
+           (version >= HAL_FL8 || !c->n_hints);
+}
+
+static enum hal_status open_arguments(struct run *r, const struct hal_request *q)
+{
+    struct prepared *p = r->p;
+
+    for (; r->n_pools < q->n_pools; r->n_pools++)
+        if (q->pools[r->n_pools].is_token ||
+            !map_memory(&q->pools[r->n_pools].memory, &r->pools[r->n_pools]))
+            return HAL_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < p->n_in; i++) {
+        if (q->inputs[i].has_no_value) {
+            fprintf(stderr, "input %u is omitted by the request, but not by the model\n", i);
+            return HAL_GENERAL_FAILURE;
+        }
+        if (!place(r, &q->inputs[i], &p->in[i], false, &r->in[i]))
+            return HAL_INVALID_ARGUMENT;
+        if (!r->in[i].length) {
+            fprintf(stderr, "input %u has no elements; TensorFlow Lite needs some\n", i);
+            return HAL_GENERAL_FAILURE;
+        }
+    }
+    for (uint32_t i = 0; i < p->n_out; i++)
+        if (q->outputs[i].has_no_value || !place(r, &q->outputs[i], &p->out[i], true, &r->out[i]))
+            return HAL_INVALID_ARGUMENT;
+    return HAL_NONE;
+}
+
+/* Checks a request and maps its memory.  To be closed, also after a failure. */
+static enum hal_status open_run(struct prepared *p, enum hal_version version,
+                                const struct hal_request *q, const struct hal_execution_config *c,
+                                struct run *r)
+{
+    *r = (struct run){ .p = p,
+                       .version = version,
+                       .measures = c->measure,
+                       .timing = { HAL_NO_TIME, HAL_NO_TIME } };
+    if (!has_arguments(version, c) || q->n_inputs != p->n_in || q->n_outputs != p->n_out ||
+        !q->outputs || (q->n_inputs && !q->inputs) || (q->n_pools && !q->pools))
+        return HAL_INVALID_ARGUMENT;
+    r->pools = calloc((size_t) q->n_pools + 1, sizeof(*r->pools));
+    r->in = calloc((size_t) p->n_in + 1, sizeof(*r->in));
+    r->out = calloc(p->n_out, sizeof(*r->out));
+    r->shapes = calloc(p->n_out, sizeof(*r->shapes));
+    if (!r->pools || !r->in || !r->out || !r->shapes)
+        return HAL_GENERAL_FAILURE;
+    const enum hal_status status = open_arguments(r, q);
+    if (status == HAL_NONE && is_past_deadline(version, c->deadline))
+        return HAL_MISSED_DEADLINE_PERSISTENT;
+    return status;
+}
+
+static void close_run(struct run *r)
+{
+    unmap_memory(r->pools, r->n_pools);
+    free(r->pools);
+    free(r->in);
+    free(r->out);
+    free(r->shapes);
+}
+
+/* ---- executions */
+
+/* Makes the interpreter one for the shapes of this execution. */
+static bool choose_interpreter(struct run *r)
+{
+    struct prepared *p = r->p;
+    bool fits = p->interpreter;
+
+    for (uint32_t i = 0; i < p->n_in; i++) {
+        const struct tfl_shape *a = &p->shape[i], *b = &r->in[i].shape;
+        if (a->n_dims != b->n_dims || memcmp(a->dims, b->dims, a->n_dims * sizeof(*a->dims)) != 0)
+            fits = false;
+        p->shape[i] = *b;
+    }
+    if (fits)
+        return true;
+    tfl_free_interpreter(p->interpreter);
+    p->interpreter =
+        tfl_new_interpreter(p->library, p->bytes, p->size, p->n_in, p->shape, false);
+    return p->interpreter;
+}
+
+/* Booleans are 0 or 1 in TensorFlow Lite, 0 or not in NNAPI. */
+static bool write_input(struct run *r, uint32_t i)
+{
+    const struct argument *a = &r->in[i];
+    size_t size;
+    uint8_t *to = tfl_input(r->p->interpreter, i, &size);
+    const int32_t type = r->p->in[i].type;
+
+    if (!to) /* no operation reads it */
+        return true;
+    if (size != a->length)
+        return false;
+    memcpy(to, a->data, size);
+    for (size_t k = 0; (type == TENSOR_BOOL8 || type == BOOL) && k < size; k++)
+        to[k] = to[k] != 0;
+    return true;
+}
+
+/* The output's shape as NNAPI has it; false: not that which the model or the request gives. */
+static bool check_shape(const struct run *r, uint32_t i, struct tfl_shape *s)
+{
+    const struct tfl_shape *known = &r->out[i].shape;
+
+    if (!s->n_dims && !is_scalar_type(r->p->out[i].type))
+        *s = (struct tfl_shape){ 1, { 1 } };
+    if (known->n_dims && known->n_dims != s->n_dims)
+        return false;
+    for (uint32_t k = 0; k < known->n_dims; k++)
+        if (known->dims[k] && known->dims[k] != s->dims[k])
+            return false;
+    return true;
+}
+
+static enum hal_status read_output(struct run *r, uint32_t i)
+{
+    struct hal_output_shape *reported = &r->shapes[i];
+    struct tfl_shape s;
+    size_t size;
+    const void *from = tfl_output(r->p->interpreter, i, &size, &s);
+
+    if (!check_shape(r, i, &s) || (size && !from) || size != bytes_of(&r->p->out[i], &s)) {
+        fprintf(stderr, "output %u has another shape than the model gives\n", i);
+        return HAL_GENERAL_FAILURE;
+    }
+    reported->n_dims = s.n_dims;
+    for (uint32_t k = 0; k < s.n_dims; k++)
+        reported->dims[k] = (uint32_t) s.dims[k];
+    reported->is_sufficient = r->out[i].length >= size;
+    if (!reported->is_sufficient)
+        return HAL_OUTPUT_INSUFFICIENT_SIZE;
+    if (size)
+        memcpy(r->out[i].data, from, size);
+    return HAL_NONE;
+}
+
+static enum hal_status invoke(struct run *r, uint64_t *ret_time)
+{
+    enum hal_status status = HAL_NONE;
+
+    if (!choose_interpreter(r))
+        return HAL_GENERAL_FAILURE;
+    for (uint32_t i = 0; i < r->p->n_in; i++)
+        if (!write_input(r, i))
+            return HAL_GENERAL_FAILURE;
+    const uint64_t begun = now(CLOCK_MONOTONIC);
+    if (!tfl_invoke(r->p->interpreter))
+        return HAL_GENERAL_FAILURE;
+    *ret_time = now(CLOCK_MONOTONIC) - begun;
+    for (uint32_t i = 0; i < r->p->n_out; i++) {
+        const enum hal_status one = read_output(r, i);
+        if (one == HAL_GENERAL_FAILURE)
+            return one;
+        status = one != HAL_NONE ? one : status;
+    }
+    r->n_shapes = r->version >= HAL_1_2 ? r->p->n_out : 0;
+    return status;
+}
+
+static enum hal_status compute(struct run *r)
+{
+    const uint64_t begun = now(CLOCK_MONOTONIC);
+    uint64_t on_device = 0;
+
+    pthread_mutex_lock(&r->p->lock);
+    const enum hal_status status = invoke(r, &on_device);
+    if (status == HAL_GENERAL_FAILURE) {
+        /* Its state is not known. */
+        tfl_free_interpreter(r->p->interpreter);
+        r->p->interpreter = NULL;
+    }
+    pthread_mutex_unlock(&r->p->lock);
+    if (r->measures && status == HAL_NONE) {
+        const uint64_t unit = r->version <= HAL_1_3 ? 1000 : 1;
+        r->timing.on_device = on_device / unit * unit;
+        r->timing.in_driver = (now(CLOCK_MONOTONIC) - begun) / unit * unit;
+    }
+    return status;
+}
+
+static enum hal_status execute_synchronously(struct hal_prepared_model *self,
+                                             enum hal_version version,
+                                             const struct hal_request *request,
+                                             const struct hal_execution_config *config,
+                                             struct hal_result *result)
+{
+    struct prepared *p = (struct prepared *) self;
+    struct run r;
+
+    result->n_shapes = 0;
+    result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
+    if (!has_entry(version, HAL_1_2) || result->capacity < p->n_out)
+        return HAL_INVALID_ARGUMENT;
+    enum hal_status status = open_run(p, version, request, config, &r);
+    if (status == HAL_NONE)
+        status = compute(&r);
+    if (r.n_shapes)
+        memcpy(result->shapes, r.shapes, r.n_shapes * sizeof(*r.shapes));
+    result->n_shapes = r.n_shapes;
+    result->timing = r.timing;
+    close_run(&r);
+    return status;
+}
+
+static void *run_in_thread(void *argument)
+{
+    struct run *r = argument;
+    struct prepared *p = r->p;
+    const enum hal_status status = compute(r);
+
+    r->callback->notify(r->callback, status, r->n_shapes, r->shapes, r->timing);
+    close_run(r);
+    free(r);
+    pthread_mutex_lock(&p->lock);
+    p->n_running--;
+    pthread_cond_broadcast(&p->finished);
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static bool launch(struct run *r)
+{
+    pthread_attr_t detached;
+    pthread_t thread;
+
+    if (pthread_attr_init(&detached) != 0)
+        return false;
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    pthread_mutex_lock(&r->p->lock);
+    const bool launched = pthread_create(&thread, &detached, run_in_thread, r) == 0;
+    if (launched)
+        r->p->n_running++;
+    pthread_mutex_unlock(&r->p->lock);
+    pthread_attr_destroy(&detached);
+    return launched;
+}
+
+static enum hal_status execute(struct hal_prepared_model *self, enum hal_version version,
+                               const struct hal_request *request,
+                               const struct hal_execution_config *config,
+                               struct hal_execution_callback *callback)
+{
+    struct prepared *p = (struct prepared *) self;
+    struct run *r = calloc(1, sizeof(*r));
+    enum hal_status status = HAL_GENERAL_FAILURE;
+
+    if (!has_entry(version, HAL_1_0) || version > HAL_1_3)
+        status = HAL_INVALID_ARGUMENT;
+    else if (r)
+        status = open_run(p, version, request, config, r);
+    if (status == HAL_NONE) {
+        r->callback = callback;
+        if (launch(r))
+            return HAL_NONE;
+        status = HAL_GENERAL_FAILURE;
+    }
+    callback->notify(callback, status, 0, NULL, (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME });
+    if (r)
+        close_run(r);
+    free(r);
+    return status;
+}
+
+/* ---- prepared models */
+
+static void release(struct hal_prepared_model *self)
+{
+    struct prepared *p = (struct prepared *) self;
+
+    pthread_mutex_lock(&p->lock);
+    while (p->n_running)
+        pthread_cond_wait(&p->finished, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    tfl_free_interpreter(p->interpreter);
+    pthread_cond_destroy(&p->finished);
+    pthread_mutex_destroy(&p->lock);
+    free(p->bytes);
+    free(p->in);
+    free(p->out);
+    free(p->shape);
+    free(p);
+}
+
+static const struct hal_prepared_model_methods methods = {
+    .execute_synchronously = execute_synchronously,
+    .execute = execute,
+    .release = release,
+};
+
+static struct value *values_of(const struct subgraph *g, const uint32_t *list, uint32_t n)
+{
+    struct value *made = calloc((size_t) n + 1, sizeof(*made));
+
+    for (uint32_t i = 0; made && i < n; i++) {
+        made[i] = g->value[list[i]];
+        made[i].channel_scales = NULL;
+    }
+    return made;
+}
+
+struct hal_prepared_model *new_prepared_model(const struct tfl_library *library,
+                                              const struct model *m, uint8_t *bytes, size_t size)
+{
+    const struct subgraph *g = &m->graph[0];
+    struct prepared *p = calloc(1, sizeof(*p));
+    bool is_known = true;
+
+    if (!p) {
+        free(bytes);
+        return NULL;
+    }
+    *p = (struct prepared){ .base = { &methods },
+                            .library = library,
+                            .bytes = bytes,
+                            .size = size,
+                            .n_in = g->n_in,
+                            .n_out = g->n_out,
+                            .in = values_of(g, g->in, g->n_in),
+                            .out = values_of(g, g->out, g->n_out),
+                            .shape = calloc((size_t) g->n_in + 1, sizeof(*p->shape)) };
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->finished, NULL);
+    for (uint32_t i = 0; p->in && p->shape && i < p->n_in; i++)
+        is_known = shape_of(&p->in[i], &p->shape[i]) && is_known;
+    if (p->in && p->out && p->shape && is_known)
+        p->interpreter = tfl_new_interpreter(library, bytes, size, p->n_in, p->shape, false);
+    if (p->in && p->out && p->shape && (p->interpreter || !is_known))
+        return &p->base;
+    release(&p->base);
+    return NULL;
+}
