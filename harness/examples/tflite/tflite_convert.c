@@ -290,8 +290,10 @@ int32_t activate(struct converter *c, int32_t x, int32_t activation, int32_t to)
 
 int32_t copy(struct converter *c, int32_t x, int32_t to)
 {
+    /* The maximum with itself.  Operators that move elements are run when the model is prepared if
+     * their input is constant, and then cannot write to a variable. */
     to = place(c, x, to);
-    emit(c, TFL_CONCATENATION, OPTIONS_CONCATENATION, (int32_t[]){ 0, 0 }, 1, &x, 1, &to);
+    emit2(c, TFL_MAXIMUM, x, x, to);
     return to;
 }
 

@@ -1,6 +1,6 @@
 /* A driver that runs models on TensorFlow Lite:
  *
- *     lib:./tflite_driver.so?library=PATH&threads=N&xnnpack=0|1
+ *     lib:./tflite_driver.so?library=PATH&threads=N&xnnpack=0|1&verbose=0|1
  *
  * hal.h is the contract.  A model is checked and copied (tflite_hal_model.c), converted to a .tflite
  * model in memory by one rule for each operation (tflite_convert.c, tflite_ops_*.c), and run by an
@@ -20,6 +20,7 @@
 struct driver {
     struct hal_driver base;
     struct tfl_library library;
+    bool verbose; /* prints why TensorFlow Lite does not accept an operation */
     char version[64];
 };
 
@@ -124,7 +125,7 @@ static bool supports(const struct driver *d, const struct model *m, uint32_t i)
         }
         if (is_supported) {
             struct tfl_interpreter *t =
-                tfl_new_interpreter(&d->library, bytes, size, main->n_in, shapes, true);
+                tfl_new_interpreter(&d->library, bytes, size, main->n_in, shapes, !d->verbose);
             is_supported = t;
             tfl_free_interpreter(t);
         } else {
@@ -227,14 +228,14 @@ static bool parse_number(const char *text, long low, long high, int *ret)
     return true;
 }
 
-/* Reads `library=PATH&threads=N&xnnpack=0|1`; cuts the text into its parts. */
-static bool parse_arguments(char *text, struct tfl_library *l, const char **ret_path, char *why,
+/* Reads the arguments of the target's URI; cuts the text into its parts. */
+static bool parse_arguments(char *text, struct driver *d, const char **ret_path, char *why,
                             size_t why_size)
 {
-    int xnnpack = 0;
+    int xnnpack = 0, verbose = 0;
 
     *ret_path = NULL;
-    l->threads = 1;
+    d->library.threads = 1;
     for (char *part = text, *next; part && *part; part = next) {
         next = strchr(part, '&');
         if (next)
@@ -245,7 +246,7 @@ static bool parse_arguments(char *text, struct tfl_library *l, const char **ret_
         if (value && strcmp(part, "library") == 0) {
             *ret_path = value;
         } else if (value && strcmp(part, "threads") == 0) {
-            if (!parse_number(value, 1, 64, &l->threads)) {
+            if (!parse_number(value, 1, 64, &d->library.threads)) {
                 snprintf(why, why_size, "threads=%s: a number from 1 to 64 is expected", value);
                 return false;
             }
@@ -254,13 +255,20 @@ static bool parse_arguments(char *text, struct tfl_library *l, const char **ret_
                 snprintf(why, why_size, "xnnpack=%s: 0 or 1 is expected", value);
                 return false;
             }
+        } else if (value && strcmp(part, "verbose") == 0) {
+            if (!parse_number(value, 0, 1, &verbose)) {
+                snprintf(why, why_size, "verbose=%s: 0 or 1 is expected", value);
+                return false;
+            }
         } else {
-            snprintf(why, why_size, "argument %s: library=PATH, threads=N and xnnpack=0|1 are expected",
+            snprintf(why, why_size,
+                     "argument %s: library=PATH, threads=N, xnnpack=0|1 and verbose=0|1 are expected",
                      part);
             return false;
         }
     }
-    l->xnnpack = xnnpack;
+    d->library.xnnpack = xnnpack;
+    d->verbose = verbose;
     if (!*ret_path || !**ret_path)
         snprintf(why, why_size, "library=PATH is missing: the path of libtensorflowlite_c.so");
     return *ret_path && **ret_path;
@@ -280,7 +288,7 @@ struct hal_driver *hal_driver_open(uint32_t abi_version, const char *arguments, 
         snprintf(why, why_size, "%s",
                  abi_version == HAL_ABI_VERSION ? "out of memory"
                                                 : "it was built with another version of hal.h");
-    } else if (parse_arguments(text, &d->library, &path, why, why_size) &&
+    } else if (parse_arguments(text, d, &path, why, why_size) &&
                tfl_open_library(&d->library, path, why, why_size)) {
         d->base = methods;
         snprintf(d->version, sizeof(d->version), "TensorFlow Lite %s", d->library.version);

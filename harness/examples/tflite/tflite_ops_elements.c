@@ -361,6 +361,6 @@ const struct rule element_rules[] = {
     { 88, 1, 1, 0, F32, 0, TFL_SQRT, 0, convert_unary },
     { 98, 2, 2, 0, F32, 0, TFL_ELU, 0, convert_elu },
     { 99, 1, 1, 0, REAL, 0, TFL_HARD_SWISH, 0, convert_unary },
-    { 101, 1, 1, 0, REAL | I32 | B8 | S16, 0, TFL_RANK, 0, convert_unary },
+    { 101, 1, 1, 0, REAL | I32 | B8 | S16 | Y8 | C8, 0, TFL_RANK, 0, convert_unary },
     { 0 },
 };

@@ -116,8 +116,7 @@ static bool is_valid_typing(struct converter *c)
             (x->type != TENSOR_FLOAT32 && filter->type == TENSOR_QUANT8_SYMM_PER_CHANNEL));
 }
 
-/* signed_only: the operator is right only for signed operands, as for groups. */
-static struct operands choose_typing(struct converter *c, int32_t x, int32_t y, bool signed_only)
+static struct operands choose_typing(struct converter *c, int32_t x, int32_t y)
 {
     const struct value *v = input_of(c, 0), *filter = input_of(c, 1);
     struct operands o = { x, in(c, 1), in(c, 2), y, false };
@@ -127,8 +126,6 @@ static struct operands choose_typing(struct converter *c, int32_t x, int32_t y, 
         return o;
     if (filter->type == TENSOR_QUANT8_SYMM_PER_CHANNEL)
         wants_signed = true;
-    else if (signed_only)
-        wants_signed = require(c, filter->zero == (is_signed ? 0 : 128));
     else if (is_signed && filter->zero)
         wants_signed = false;
     if (is_signed == wants_signed)
@@ -163,32 +160,69 @@ static void finish_typing(struct converter *c, const struct operands *o, int32_t
         emit1(c, TFL_QUANTIZE, o->y, y);
 }
 
+/* Part i of n of a constant along its first dimension, which its channels lie along. */
+static int32_t part_of(struct converter *c, int32_t constant, int32_t i, int32_t n)
+{
+    struct tfl_tensor t = *tensor_at(c, constant);
+
+    if (!require(c, t.data && t.dims[0] % n == 0))
+        return TFL_OMITTED;
+    t.dims[0] /= n;
+    t.length /= (size_t) n;
+    t.data = (const uint8_t *) t.data + (size_t) i * t.length;
+    if (t.n_scales > 1) {
+        t.n_scales /= (uint32_t) n;
+        t.scales += (uint32_t) i * t.n_scales;
+    }
+    return tfl_add_tensor(c->to, &t);
+}
+
+/* A convolution of each group of channels: TensorFlow Lite 2.9 has none of groups. */
+static void emit_groups(struct converter *c, const struct window *w, const int32_t *values,
+                        const int32_t *inputs, int32_t y)
+{
+    const int32_t n = w->own, axis = constant_int(c, 3);
+    int32_t *x = arena_take(c->to->arena, (size_t) n, sizeof(*x));
+    int32_t *parts = arena_take(c->to->arena, (size_t) n, sizeof(*parts));
+
+    for (int32_t i = 0; x && parts && i < n; i++) {
+        x[i] = like(c, inputs[0]);
+        parts[i] = like(c, y);
+    }
+    if (!x || !parts)
+        return;
+    emit(c, TFL_SPLIT, OPTIONS_SPLIT, &n, 2, (int32_t[]){ axis, inputs[0] }, (uint32_t) n, x);
+    for (int32_t i = 0; c->supported && i < n; i++)
+        emit(c, TFL_CONV_2D, OPTIONS_CONV_2D, values, 3,
+             (int32_t[]){ x[i], part_of(c, inputs[1], i, n), part_of(c, inputs[2], i, n) }, 1,
+             &parts[i]);
+    emit(c, TFL_CONCATENATION, OPTIONS_CONCATENATION, (int32_t[]){ 3, 0 }, (uint32_t) n, parts, 1,
+         &y);
+}
+
 static void convert_convolution(struct converter *c, const struct rule *r)
 {
-    const bool has_own = r->operation != 3, is_depthwise = r->code == TFL_DEPTHWISE_CONV_2D;
-    struct window w = read_window(c, 3, has_own);
+    const bool is_grouped = r->operation == 55, is_depthwise = r->operation == 4;
     const struct value *filter = input_of(c, 1);
-    const bool is_grouped = r->operation == 55 && w.own != 1;
+    struct window w = read_window(c, 3, is_grouped || is_depthwise);
 
     if (!require(c, filter && filter->n_dims == 4 && filter->dims[1] && filter->dims[2]) ||
-        !require(c, !has_own || w.own > 0) ||
+        !require(c, (!is_grouped && !is_depthwise) || (w.own > 0 && w.own <= UINT16_MAX)) ||
         !c->supported)
         return;
     const int32_t image = image_in(c, 0, w.nchw), y = image_out(c, w.nchw);
-    const struct operands o = choose_typing(c, image, y, is_grouped);
+    const struct operands o = choose_typing(c, image, y);
     const int32_t x = pad_image(c, &w, o.x, (int32_t) filter->dims[1], (int32_t) filter->dims[2],
                                 TFL_PAD);
     const int32_t inputs[] = { x, o.filter, scaled_bias(c, o.bias) };
-    if (is_depthwise)
-        emit(c, r->code, r->options,
-             (int32_t[]){ w.padding, w.stride_w, w.stride_h, w.own, w.activation, w.dilation_w,
-                          w.dilation_h },
-             3, inputs, 1, &o.y);
+    const int32_t plain[] = { w.padding,    w.stride_w,   w.stride_h,
+                              w.activation, w.dilation_w, w.dilation_h };
+    const int32_t depthwise[] = { w.padding,    w.stride_w,   w.stride_h,  w.own,
+                                  w.activation, w.dilation_w, w.dilation_h };
+    if (is_grouped)
+        emit_groups(c, &w, plain, inputs, o.y);
     else
-        emit(c, r->code, r->options,
-             (int32_t[]){ w.padding, w.stride_w, w.stride_h, w.activation, w.dilation_w,
-                          w.dilation_h },
-             3, inputs, 1, &o.y);
+        emit(c, r->code, r->options, is_depthwise ? depthwise : plain, 3, inputs, 1, &o.y);
     finish_typing(c, &o, y);
     finish_image(c, w.nchw, y);
 }
@@ -257,7 +291,7 @@ static void convert_transposed_convolution(struct converter *c, const struct rul
         !c->supported || !require(c, enlarge(v, filter, &w, shape, &e)))
         return;
     const int32_t image = image_in(c, 0, w.nchw), y = image_out(c, w.nchw);
-    const struct operands o = choose_typing(c, image, y, false);
+    const struct operands o = choose_typing(c, image, y);
     const bool is_part = memcmp(e.full, e.size, sizeof(e.full)) != 0;
     const int32_t full = is_part || w.activation ? like(c, o.y) : o.y;
     emit(c, r->code, r->options, (int32_t[]){ VALID, w.stride_w, w.stride_h }, 4,

@@ -269,7 +269,7 @@ static void convert_batches(struct converter *c, const struct rule *r)
 const struct rule move_rules[] = {
     { 2, 2, 255, 0, REAL, 4, TFL_CONCATENATION, OPTIONS_CONCATENATION, convert_concatenation },
     { 5, 2, 3, 0, REAL, 4, TFL_DEPTH_TO_SPACE, OPTIONS_DEPTH_TO_SPACE, convert_blocks },
-    { 7, 2, 2, 1, REAL | I32, HAL_MAX_RANK, TFL_EMBEDDING_LOOKUP, 0, convert_embedding_lookup },
+    { 7, 2, 2, 1, REAL, HAL_MAX_RANK, TFL_EMBEDDING_LOOKUP, 0, convert_embedding_lookup },
     { 10, 3, 3, 2, F32 | I32 | U8, HAL_MAX_RANK, TFL_HASHTABLE_LOOKUP, 0,
       convert_hashtable_lookup },
     { 15, 4, 4, 0, F32, 0, TFL_LSH_PROJECTION, OPTIONS_LSH_PROJECTION, convert_lsh_projection },

@@ -2,6 +2,8 @@
  *
  * The states of a cell are inputs and outputs in NNAPI, variables in TensorFlow Lite: the state is
  * copied to the variable before the cell, and the variable to the output after it. */
+#include <string.h>
+
 #include "tflite_convert.h"
 
 static void convert_fully_connected(struct converter *c, const struct rule *r)
@@ -232,6 +234,10 @@ static void convert_quantized_lstm(struct converter *c, const struct rule *r)
     int32_t x[MOST], intermediates[5];
     const uint32_t n = cell_inputs(c, NORMS, x);
 
+    /* The runtime reads the weights when it prepares the model. */
+    for (uint32_t i = 1; i < MOST; i++)
+        require(c, i == OUTPUT_STATE || i == CELL_STATE || is_omitted(c, i) ||
+                       input_of(c, i)->constant);
     for (uint32_t i = 0; i < 4; i++)
         intermediates[i] = quantised_like(c, TFL_INT16, real(c, 26 + i, 0), 0);
     intermediates[4] = quantised_like(c, TFL_INT8, real(c, 31, 0), number(c, 30, 0));
@@ -250,12 +256,27 @@ static void convert_quantized_lstm(struct converter *c, const struct rule *r)
     state_out(c, x[CELL_STATE], 1);
 }
 
-static int32_t joined(struct converter *c, int32_t axis, uint32_t n, const int32_t *x)
+/* Constant matrices of `rows` rows side by side (rows > 1), or vectors one after the other. */
+static int32_t joined(struct converter *c, uint32_t rows, uint32_t n, const int32_t *x)
 {
-    const int32_t to = like(c, x[0]);
+    struct tfl_tensor t = *tensor_at(c, x[0]);
+    size_t length = 0, at = 0;
 
-    emit(c, TFL_CONCATENATION, OPTIONS_CONCATENATION, (int32_t[]){ axis, 0 }, n, x, 1, &to);
-    return to;
+    for (uint32_t i = 0; i < n; i++)
+        length += tensor_at(c, x[i])->length;
+    uint8_t *bytes = arena_take(c->to->arena, length, 1);
+    for (uint32_t row = 0; bytes && row < rows; row++)
+        for (uint32_t i = 0; i < n; i++) {
+            const struct tfl_tensor *from = tensor_at(c, x[i]);
+            const size_t part = from->length / rows;
+            if (!require(c, from->data))
+                return TFL_OMITTED;
+            memcpy(bytes + at, (const uint8_t *) from->data + row * part, part);
+            at += part;
+        }
+    t.data = bytes;
+    t.length = length;
+    return tfl_add_tensor(c->to, &t);
 }
 
 /* The basic cell of TensorFlow Lite has one matrix: a row for each unit of each gate, the weights of
@@ -265,11 +286,19 @@ static void convert_quantized_16bit_lstm(struct converter *c, const struct rule 
     static const uint32_t gates[] = { 0, 2, 1, 3 }; /* input, cell, forget, output */
     int32_t rows[4], biases[4];
 
+    const struct value *state = input_of(c, 14), *first = input_of(c, 1);
+    if (!require(c, state && first && state->n_dims == 2 && first->n_dims == 2))
+        return;
+    const uint32_t units = state->dims[1], columns = first->dims[1] + units;
     for (uint32_t i = 0; i < 4; i++) {
-        rows[i] = joined(c, 1, 2, (int32_t[]){ in(c, 1 + gates[i]), in(c, 5 + gates[i]) });
+        rows[i] = joined(c, units, 2, (int32_t[]){ in(c, 1 + gates[i]), in(c, 5 + gates[i]) });
         biases[i] = in(c, 9 + gates[i]);
     }
-    const int32_t weights = joined(c, 0, 4, rows), bias = joined(c, 0, 4, biases);
+    const int32_t weights = joined(c, 1, 4, rows), bias = joined(c, 1, 4, biases);
+    if (!c->supported || c->to->arena->failed)
+        return;
+    c->to->tensor[weights].dims[0] = c->to->tensor[bias].dims[0] = 4 * (int32_t) units;
+    c->to->tensor[weights].dims[1] = (int32_t) columns;
     const struct tfl_tensor gate = { .type = TFL_INT16 };
     const int32_t values[] = { 4, 0, 0, 1 };
     const int32_t outputs[] = { out(c, 1), out(c, 0), like(c, in(c, 0)),
