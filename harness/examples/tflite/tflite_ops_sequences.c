@@ -96,6 +96,9 @@ static void convert_rnn_both_ways(struct converter *c, const struct rule *r)
     const int32_t values[] = { number(c, 13, 0), cell_activation(c, 12), merge };
     int32_t x[12], y[2];
 
+    /* TensorFlow Lite 2.9 gives the backward cell an auxiliary input of its own only if the time is
+     * the first dimension. */
+    require(c, is_omitted(c, 9) || !is_omitted(c, 10) || values[0]);
     tensors_in(c, 0, 12, x);
     x[4] = state_in(c, 4);
     x[8] = state_in(c, 8);
@@ -226,18 +229,48 @@ static int32_t quantised_like(struct converter *c, enum tfl_type type, float sca
     return tfl_add_tensor(c->to, &t);
 }
 
-/* The scales of the gates before their activations, and the scale and zero point of the units'
- * output, are those of intermediate tensors. */
+/* Without layer norm TensorFlow Lite takes the sums of a gate in steps of 2^-12, NNAPI in those that
+ * the operation gives: the scales of all weights of the gate are multiplied by the quotient. */
+static void rescale_gates(struct converter *c, int32_t *x)
+{
+    static const uint32_t peepholes[] = { 9, 10, 0, 11 };
+
+    for (uint32_t gate = 0; gate < 4; gate++) {
+        const uint32_t weights[] = { 1 + gate, 5 + gate, peepholes[gate] };
+        const float step = real(c, 26 + gate, 1);
+        for (uint32_t i = 0; i < 3; i++) {
+            if (!weights[i] || x[weights[i]] == TFL_OMITTED)
+                continue;
+            struct tfl_tensor t = *tensor_at(c, x[weights[i]]);
+            if (!require(c, step > 0 && t.n_scales == 1))
+                return;
+            t.scales = &(float){ t.scales[0] * 0x1p-12F / step };
+            x[weights[i]] = tfl_add_tensor(c->to, &t);
+        }
+    }
+}
+
+/* The scales of the gates before the layer norm, and the scale and zero point of the units' output,
+ * are those of intermediate tensors. */
 static void convert_quantized_lstm(struct converter *c, const struct rule *r)
 {
-    const int32_t values[] = { 4, bits_of(real(c, 24, 0)), bits_of(real(c, 25, 0)), 0 };
+    const struct value *projection = input_of(c, 16), *y = output_of(c, 2);
+    const bool is_projected = !is_omitted(c, 16);
+    /* A limit in steps of the output here, of the projection's weights in NNAPI. */
+    const float limit = real(c, 25, 0) * (is_projected ? y->scale / projection->scale : 1);
+    const int32_t values[] = { 4, bits_of(real(c, 24, 0)), bits_of(limit), 0 };
     int32_t x[MOST], intermediates[5];
     const uint32_t n = cell_inputs(c, NORMS, x);
 
+    /* TensorFlow Lite 2.9 takes peepholes to be of the size of the output. */
+    require(c, is_omitted(c, 10) || (input_of(c, 10)->n_dims == 1 && y->n_dims == 2 &&
+                                     input_of(c, 10)->dims[0] == y->dims[1]));
     /* The runtime reads the weights when it prepares the model. */
     for (uint32_t i = 1; i < MOST; i++)
         require(c, i == OUTPUT_STATE || i == CELL_STATE || is_omitted(c, i) ||
                        input_of(c, i)->constant);
+    if (n == NORMS)
+        rescale_gates(c, x);
     for (uint32_t i = 0; i < 4; i++)
         intermediates[i] = quantised_like(c, TFL_INT16, real(c, 26 + i, 0), 0);
     intermediates[4] = quantised_like(c, TFL_INT8, real(c, 31, 0), number(c, 30, 0));
