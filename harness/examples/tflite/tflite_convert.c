@@ -8,18 +8,18 @@ static const struct {
     uint16_t bit;
     enum tfl_type type;
 } types[N_TYPES] = {
-    [FLOAT32] = { F32, TFL_FLOAT32 },
-    [INT32] = { I32, TFL_INT32 },
-    [BOOL] = { B8, TFL_BOOL },
-    [TENSOR_FLOAT32] = { F32, TFL_FLOAT32 },
-    [TENSOR_INT32] = { I32, TFL_INT32 },
-    [TENSOR_QUANT8_ASYMM] = { U8, TFL_UINT8 },
-    [TENSOR_QUANT16_SYMM] = { S16, TFL_INT16 },
-    [TENSOR_FLOAT16] = { F16, TFL_FLOAT16 },
-    [TENSOR_BOOL8] = { B8, TFL_BOOL },
-    [TENSOR_QUANT8_SYMM_PER_CHANNEL] = { C8, TFL_INT8 },
-    [TENSOR_QUANT8_SYMM] = { Y8, TFL_INT8 },
-    [TENSOR_QUANT8_ASYMM_SIGNED] = { S8, TFL_INT8 },
+    [HAL_TYPE_FLOAT32] = { F32, TFL_FLOAT32 },
+    [HAL_TYPE_INT32] = { I32, TFL_INT32 },
+    [HAL_TYPE_BOOL] = { B8, TFL_BOOL },
+    [HAL_TYPE_TENSOR_FLOAT32] = { F32, TFL_FLOAT32 },
+    [HAL_TYPE_TENSOR_INT32] = { I32, TFL_INT32 },
+    [HAL_TYPE_TENSOR_QUANT8_ASYMM] = { U8, TFL_UINT8 },
+    [HAL_TYPE_TENSOR_QUANT16_SYMM] = { S16, TFL_INT16 },
+    [HAL_TYPE_TENSOR_FLOAT16] = { F16, TFL_FLOAT16 },
+    [HAL_TYPE_TENSOR_BOOL8] = { B8, TFL_BOOL },
+    [HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL] = { C8, TFL_INT8 },
+    [HAL_TYPE_TENSOR_QUANT8_SYMM] = { Y8, TFL_INT8 },
+    [HAL_TYPE_TENSOR_QUANT8_ASYMM_SIGNED] = { S8, TFL_INT8 },
 };
 
 uint16_t type_bit(int32_t type)
@@ -133,9 +133,9 @@ int32_t number(struct converter *c, uint32_t i, int32_t otherwise)
     const struct value *v = input_of(c, i);
     int32_t value;
 
-    if (!v || !require(c, v->constant && (v->type == BOOL || v->type == INT32)))
+    if (!v || !require(c, v->constant && (v->type == HAL_TYPE_BOOL || v->type == HAL_TYPE_INT32)))
         return otherwise;
-    if (v->type == BOOL)
+    if (v->type == HAL_TYPE_BOOL)
         return *v->constant != 0;
     memcpy(&value, v->constant, sizeof(value));
     return value;
@@ -146,7 +146,7 @@ float real(struct converter *c, uint32_t i, float otherwise)
     const struct value *v = input_of(c, i);
     float value;
 
-    if (!v || !require(c, v->constant && v->type == FLOAT32))
+    if (!v || !require(c, v->constant && v->type == HAL_TYPE_FLOAT32))
         return otherwise;
     memcpy(&value, v->constant, sizeof(value));
     return value;
@@ -156,7 +156,7 @@ const int32_t *numbers(struct converter *c, uint32_t i, uint32_t *ret_n)
 {
     const struct value *v = input_of(c, i);
 
-    if (!v || !v->constant || v->type != TENSOR_INT32)
+    if (!v || !v->constant || v->type != HAL_TYPE_TENSOR_INT32)
         return NULL;
     *ret_n = (uint32_t) (v->length / sizeof(int32_t));
     return arena_copy(c->to->arena, v->constant, *ret_n, sizeof(int32_t));
@@ -268,8 +268,8 @@ int32_t reshape(struct converter *c, int32_t x, uint32_t n, const int32_t *dims,
     return to;
 }
 
-int32_t slice(struct converter *c, int32_t x, uint32_t n, const int32_t *begin,
-              const int32_t *size, int32_t to)
+int32_t slice(struct converter *c, int32_t x, uint32_t n, const int32_t *begin, const int32_t *size,
+              int32_t to)
 {
     to = place(c, x, to);
     emit(c, TFL_SLICE, OPTIONS_NONE, NULL, 3,
@@ -375,7 +375,7 @@ static const struct rule *find_rule(struct converter *c, const struct rule *rule
 static bool convert_step(struct converter *c, const struct step *s)
 {
     const struct rule *const tables[] = { element_rules, move_rules, image_rules, sequence_rules,
-                                         control_rules };
+                                          control_rules };
 
     c->step = s;
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

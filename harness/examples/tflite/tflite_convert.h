@@ -22,7 +22,7 @@ struct converter {
     const struct step *step;
     struct tfl_graph *to;
     int32_t *tensor_of; /* of each value of `from`; TFL_OMITTED: none yet */
-    bool supported; /* cleared by the first thing that TensorFlow Lite does not have */
+    bool supported;     /* cleared by the first thing that TensorFlow Lite does not have */
 };
 
 /* Types of tensors, as bits, with the TensorFlow Lite types that they become. */
@@ -46,8 +46,8 @@ struct rule {
     uint8_t least, most; /* number of inputs */
     uint8_t of;
     uint16_t types;
-    uint8_t rank;            /* highest; 0: any, also unknown */
-    enum tfl_code code;      /* for the functions that convert several operations */
+    uint8_t rank;       /* highest; 0: any, also unknown */
+    enum tfl_code code; /* for the functions that convert several operations */
     enum tfl_options options;
     void (*convert)(struct converter *c, const struct rule *r);
 };
@@ -78,7 +78,8 @@ bool is_omitted(struct converter *c, uint32_t i);
 int32_t in(struct converter *c, uint32_t i);
 int32_t out(struct converter *c, uint32_t i);
 
-/* A constant scalar, or `otherwise` if it is omitted.  One that is not constant is not supported. */
+/* A constant scalar, or `otherwise` if it is omitted.  One that is not constant is not supported.
+ */
 int32_t number(struct converter *c, uint32_t i, int32_t otherwise);
 float real(struct converter *c, uint32_t i, float otherwise);
 /* The elements of a constant TENSOR_INT32; NULL: not constant. */
@@ -122,20 +123,20 @@ void emit2(struct converter *c, enum tfl_code code, int32_t x, int32_t y, int32_
 /* Each writes to the tensor `to`, or to a new one if that is TFL_OMITTED, and returns it. */
 int32_t transpose(struct converter *c, int32_t x, uint32_t n, const int32_t *perm, int32_t to);
 int32_t reshape(struct converter *c, int32_t x, uint32_t n, const int32_t *dims, int32_t to);
-int32_t slice(struct converter *c, int32_t x, uint32_t n, const int32_t *begin,
-              const int32_t *size, int32_t to);
+int32_t slice(struct converter *c, int32_t x, uint32_t n, const int32_t *begin, const int32_t *size,
+              int32_t to);
 int32_t activate(struct converter *c, int32_t x, int32_t activation, int32_t to);
 int32_t copy(struct converter *c, int32_t x, int32_t to);
 /* The same numbers with the scale, zero point and type of another tensor. */
 int32_t requantise(struct converter *c, int32_t x, int32_t as, int32_t to);
-/* The same numbers, signed instead of unsigned or the reverse: all stored numbers and the zero point
- * are shifted by 128. */
+/* The same numbers, signed instead of unsigned or the reverse: all stored numbers and the zero
+ * point are shifted by 128. */
 int32_t other_sign(struct converter *c, int32_t x);
 /* An intermediate tensor like x with its type changed by other_sign(). */
 int32_t like_other_sign(struct converter *c, int32_t x);
 
-/* The input of an image operation as NHWC; where its output is to go.  finish_image() brings that to
- * the layout of the operation. */
+/* The input of an image operation as NHWC; where its output is to go.  finish_image() brings that
+ * to the layout of the operation. */
 int32_t image_in(struct converter *c, uint32_t i, bool nchw);
 int32_t image_out(struct converter *c, bool nchw);
 void finish_image(struct converter *c, bool nchw, int32_t image);

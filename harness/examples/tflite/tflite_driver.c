@@ -2,9 +2,9 @@
  *
  *     lib:./tflite_driver.so?library=PATH&threads=N&xnnpack=0|1&verbose=0|1
  *
- * hal.h is the contract.  A model is checked and copied (tflite_hal_model.c), converted to a .tflite
- * model in memory by one rule for each operation (tflite_convert.c, tflite_ops_*.c), and run by an
- * interpreter (tflite_library.c) on the memory of a request (tflite_prepared.c). */
+ * hal.h is the contract.  A model is checked and copied (tflite_hal_model.c), converted to a
+ * .tflite model in memory by one rule for each operation (tflite_convert.c, tflite_ops_*.c), and
+ * run by an interpreter (tflite_library.c) on the memory of a request (tflite_prepared.c). */
 #include <errno.h>
 #include <float.h>
 #include <limits.h>
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "tflite_convert.h"
+#include "tflite_failure.h"
 #include "tflite_prepared.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -20,26 +21,25 @@
 struct driver {
     struct hal_driver base;
     struct tfl_library library;
-    bool verbose; /* prints why TensorFlow Lite does not accept an operation */
     char version[64];
 };
 
 static const struct hal_operand_performance performance[] = {
-    { FLOAT32, { 1, 1 } },
-    { INT32, { 1, 1 } },
-    { TENSOR_FLOAT32, { 1, 1 } },
-    { TENSOR_INT32, { 1, 1 } },
-    { TENSOR_QUANT8_ASYMM, { 1, 1 } },
-    { BOOL, { 1, 1 } },
-    { TENSOR_QUANT16_SYMM, { 1, 1 } },
-    { TENSOR_BOOL8, { 1, 1 } },
-    { TENSOR_QUANT8_SYMM_PER_CHANNEL, { 1, 1 } },
-    { TENSOR_QUANT8_SYMM, { 1, 1 } },
-    { TENSOR_QUANT8_ASYMM_SIGNED, { 1, 1 } },
+    { HAL_TYPE_FLOAT32, { 1, 1 } },
+    { HAL_TYPE_INT32, { 1, 1 } },
+    { HAL_TYPE_TENSOR_FLOAT32, { 1, 1 } },
+    { HAL_TYPE_TENSOR_INT32, { 1, 1 } },
+    { HAL_TYPE_TENSOR_QUANT8_ASYMM, { 1, 1 } },
+    { HAL_TYPE_BOOL, { 1, 1 } },
+    { HAL_TYPE_TENSOR_QUANT16_SYMM, { 1, 1 } },
+    { HAL_TYPE_TENSOR_BOOL8, { 1, 1 } },
+    { HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, { 1, 1 } },
+    { HAL_TYPE_TENSOR_QUANT8_SYMM, { 1, 1 } },
+    { HAL_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, { 1, 1 } },
 };
 static const struct hal_operand_performance performance_1_0[] = {
-    { TENSOR_FLOAT32, { 1, 1 } },
-    { TENSOR_QUANT8_ASYMM, { 1, 1 } },
+    { HAL_TYPE_TENSOR_FLOAT32, { 1, 1 } },
+    { HAL_TYPE_TENSOR_QUANT8_ASYMM, { 1, 1 } },
 };
 static const struct hal_capabilities capabilities = {
     { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 }, COUNT(performance), performance,
@@ -88,6 +88,12 @@ static enum hal_device_status get_status(struct hal_driver *self)
     return HAL_DEVICE_AVAILABLE;
 }
 
+static void get_failure_text(struct hal_driver *self, char *ret_text, size_t size)
+{
+    (void) self;
+    failure_get(ret_text, size);
+}
+
 /* ---- models */
 
 static bool has_options(enum hal_version version, const struct hal_prepare_config *c)
@@ -96,7 +102,8 @@ static bool has_options(enum hal_version version, const struct hal_prepare_confi
            (version >= HAL_1_2 || (!c->cache.n_model && !c->cache.n_data)) &&
            (version >= HAL_1_3 ||
             (c->priority == HAL_PRIORITY_MEDIUM && c->deadline == HAL_NO_DEADLINE)) &&
-           (version >= HAL_FL8 || !c->n_hints) && (unsigned) c->preference <= HAL_SUSTAINED_SPEED &&
+           (version >= HAL_FL8 || (!c->n_hints && !c->n_extension_prefixes)) &&
+           (unsigned) c->preference <= HAL_SUSTAINED_SPEED &&
            (unsigned) c->priority <= HAL_PRIORITY_HIGH;
 }
 
@@ -125,7 +132,7 @@ static bool supports(const struct driver *d, const struct model *m, uint32_t i)
         }
         if (is_supported) {
             struct tfl_interpreter *t =
-                tfl_new_interpreter(&d->library, bytes, size, main->n_in, shapes, !d->verbose);
+                tfl_new_interpreter(&d->library, bytes, size, main->n_in, shapes);
             is_supported = t;
             tfl_free_interpreter(t);
         } else {
@@ -145,6 +152,7 @@ static enum hal_status get_supported_operations(struct hal_driver *self, enum ha
     struct model m;
     enum hal_status status = HAL_INVALID_ARGUMENT;
 
+    failure_clear();
     if (has_entry(version, HAL_1_0))
         status = load_model(version, model, &arena, &m);
     for (uint32_t i = 0; status == HAL_NONE && i < m.graph[0].n_steps; i++)
@@ -181,6 +189,7 @@ static enum hal_status prepare_model(struct hal_driver *self, enum hal_version v
     struct hal_prepared_model *prepared = NULL;
     enum hal_status launched = HAL_INVALID_ARGUMENT, status;
 
+    failure_clear();
     if (has_entry(version, HAL_1_0) && has_options(version, config))
         launched = load_model(version, model, &arena, &m);
     status = launched;
@@ -206,11 +215,13 @@ static void close_driver(struct hal_driver *self)
 static const struct hal_driver methods = {
     .abi_version = HAL_ABI_VERSION,
     .hal_version = HAL_FL8,
+    .lowest_version = HAL_1_0,
     .name = "tflite",
     .get_capabilities = get_capabilities,
     .get_type = get_type,
     .get_version_string = get_version_string,
     .get_status = get_status,
+    .get_failure_text = get_failure_text,
     .get_supported_operations = get_supported_operations,
     .prepare_model = prepare_model,
     .close = close_driver,
@@ -261,14 +272,15 @@ static bool parse_arguments(char *text, struct driver *d, const char **ret_path,
                 return false;
             }
         } else {
-            snprintf(why, why_size,
-                     "argument %s: library=PATH, threads=N, xnnpack=0|1 and verbose=0|1 are expected",
-                     part);
+            snprintf(
+                why, why_size,
+                "argument %s: library=PATH, threads=N, xnnpack=0|1 and verbose=0|1 are expected",
+                part);
             return false;
         }
     }
     d->library.xnnpack = xnnpack;
-    d->verbose = verbose;
+    d->library.verbose = verbose;
     if (!*ret_path || !**ret_path)
         snprintf(why, why_size, "library=PATH is missing: the path of libtensorflowlite_c.so");
     return *ret_path && **ret_path;

@@ -21,31 +21,31 @@ static const char *const members_of[] = {
     [OPTIONS_ADD] = "b",                     /* activation */
     [OPTIONS_L2_NORM] = "b",                 /* activation */
     [OPTIONS_LOCAL_RESPONSE_NORMALIZATION] = "iiii", /* radius, bias, alpha, beta */
-    [OPTIONS_LSTM] = "biib",                 /* activation, clip of cell, of projection, kernel */
-    [OPTIONS_RESIZE_BILINEAR] = "--bb",      /* align_corners, half_pixel_centers */
-    [OPTIONS_SPACE_TO_DEPTH] = "i",          /* block_size */
-    [OPTIONS_MUL] = "b",                     /* activation */
-    [OPTIONS_GATHER] = "i",                  /* axis */
-    [OPTIONS_REDUCER] = "b",                 /* keep_dims */
-    [OPTIONS_SUB] = "b",                     /* activation */
-    [OPTIONS_DIV] = "b",                     /* activation */
-    [OPTIONS_SQUEEZE] = "l",                 /* dimensions */
-    [OPTIONS_SEQUENCE_RNN] = "bb",           /* time_major, activation */
-    [OPTIONS_STRIDED_SLICE] = "iiiii",       /* masks: begin, end, ellipsis, new axis, shrink */
-    [OPTIONS_SPLIT] = "i",                   /* number of parts */
-    [OPTIONS_ARG_MAX] = "b",                 /* type of the indexes */
-    [OPTIONS_TRANSPOSE_CONV] = "bii",        /* padding, strides; width first */
-    [OPTIONS_ARG_MIN] = "b",                 /* type of the indexes */
-    [OPTIONS_PACK] = "ii",                   /* number of inputs, axis */
+    [OPTIONS_LSTM] = "biib",            /* activation, clip of cell, of projection, kernel */
+    [OPTIONS_RESIZE_BILINEAR] = "--bb", /* align_corners, half_pixel_centers */
+    [OPTIONS_SPACE_TO_DEPTH] = "i",     /* block_size */
+    [OPTIONS_MUL] = "b",                /* activation */
+    [OPTIONS_GATHER] = "i",             /* axis */
+    [OPTIONS_REDUCER] = "b",            /* keep_dims */
+    [OPTIONS_SUB] = "b",                /* activation */
+    [OPTIONS_DIV] = "b",                /* activation */
+    [OPTIONS_SQUEEZE] = "l",            /* dimensions */
+    [OPTIONS_SEQUENCE_RNN] = "bb",      /* time_major, activation */
+    [OPTIONS_STRIDED_SLICE] = "iiiii",  /* masks: begin, end, ellipsis, new axis, shrink */
+    [OPTIONS_SPLIT] = "i",              /* number of parts */
+    [OPTIONS_ARG_MAX] = "b",            /* type of the indexes */
+    [OPTIONS_TRANSPOSE_CONV] = "bii",   /* padding, strides; width first */
+    [OPTIONS_ARG_MIN] = "b",            /* type of the indexes */
+    [OPTIONS_PACK] = "ii",              /* number of inputs, axis */
     [OPTIONS_BIDIRECTIONAL_SEQUENCE_LSTM] = "biibb", /* activation, clips, merge, time_major */
     [OPTIONS_BIDIRECTIONAL_SEQUENCE_RNN] = "bbb",    /* time_major, activation, merge */
     [OPTIONS_UNIDIRECTIONAL_SEQUENCE_LSTM] = "biib", /* activation, clips, time_major */
     [OPTIONS_RESIZE_NEAREST_NEIGHBOR] = "bb",        /* align_corners, half_pixel_centers */
-    [OPTIONS_MIRROR_PAD] = "b",              /* 0 REFLECT, 1 SYMMETRIC */
-    [OPTIONS_IF] = "ii",                     /* subgraphs: then, else */
-    [OPTIONS_WHILE] = "ii",                  /* subgraphs: condition, body */
-    [OPTIONS_DEPTH_TO_SPACE] = "i",          /* block_size */
-    [OPTIONS_BATCH_MATMUL] = "bb",           /* adj_x, adj_y */
+    [OPTIONS_MIRROR_PAD] = "b",                      /* 0 REFLECT, 1 SYMMETRIC */
+    [OPTIONS_IF] = "ii",                             /* subgraphs: then, else */
+    [OPTIONS_WHILE] = "ii",                          /* subgraphs: condition, body */
+    [OPTIONS_DEPTH_TO_SPACE] = "i",                  /* block_size */
+    [OPTIONS_BATCH_MATMUL] = "bb",                   /* adj_x, adj_y */
 };
 
 /* Makes room for one more element. */
@@ -93,8 +93,8 @@ void tfl_add_operator(struct tfl_graph *g, const struct tfl_operator *op)
 
     copy.in = arena_copy(g->arena, op->in, op->n_in, sizeof(*op->in));
     copy.out = arena_copy(g->arena, op->out, op->n_out, sizeof(*op->out));
-    copy.intermediates = arena_copy(g->arena, op->intermediates, op->n_intermediates,
-                                    sizeof(*op->intermediates));
+    copy.intermediates =
+        arena_copy(g->arena, op->intermediates, op->n_intermediates, sizeof(*op->intermediates));
     copy.values = arena_copy(g->arena, op->values, count_values(op), sizeof(*op->values));
     if (g->arena->failed || !grow(g->arena, &array, g->n_ops, &g->op_capacity, sizeof(copy)))
         return;
@@ -214,9 +214,9 @@ static void write_codes(struct writer *w, size_t model)
     for (uint32_t i = 0; i < w->n_codes; i++) {
         /* The first member is of one byte, from when there were fewer operators. */
         const int32_t code = w->code[i];
-        flatbuffer_link_element(&w->b, codes, i,
-                                flatbuffer_table(&w->b, "b-ii",
-                                                 (int32_t[]){ code < 127 ? code : 127, 0, 1, code }));
+        flatbuffer_link_element(
+            &w->b, codes, i,
+            flatbuffer_table(&w->b, "b-ii", (int32_t[]){ code < 127 ? code : 127, 0, 1, code }));
     }
 }
 

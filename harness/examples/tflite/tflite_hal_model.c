@@ -11,22 +11,22 @@ static const struct {
     enum hal_version since;
     bool is_scalar;
 } types[N_TYPES] = {
-    [FLOAT32] = { 4, HAL_1_0, true },
-    [INT32] = { 4, HAL_1_0, true },
-    [UINT32] = { 4, HAL_1_0, true },
-    [TENSOR_FLOAT32] = { 4, HAL_1_0, false },
-    [TENSOR_INT32] = { 4, HAL_1_0, false },
-    [TENSOR_QUANT8_ASYMM] = { 1, HAL_1_0, false },
-    [BOOL] = { 1, HAL_1_2, true },
-    [TENSOR_QUANT16_SYMM] = { 2, HAL_1_2, false },
-    [TENSOR_FLOAT16] = { 2, HAL_1_2, false },
-    [TENSOR_BOOL8] = { 1, HAL_1_2, false },
-    [FLOAT16] = { 2, HAL_1_2, true },
-    [TENSOR_QUANT8_SYMM_PER_CHANNEL] = { 1, HAL_1_2, false },
-    [TENSOR_QUANT16_ASYMM] = { 2, HAL_1_2, false },
-    [TENSOR_QUANT8_SYMM] = { 1, HAL_1_2, false },
-    [TENSOR_QUANT8_ASYMM_SIGNED] = { 1, HAL_1_3, false },
-    [SUBGRAPH] = { 0, HAL_1_3, true },
+    [HAL_TYPE_FLOAT32] = { 4, HAL_1_0, true },
+    [HAL_TYPE_INT32] = { 4, HAL_1_0, true },
+    [HAL_TYPE_UINT32] = { 4, HAL_1_0, true },
+    [HAL_TYPE_TENSOR_FLOAT32] = { 4, HAL_1_0, false },
+    [HAL_TYPE_TENSOR_INT32] = { 4, HAL_1_0, false },
+    [HAL_TYPE_TENSOR_QUANT8_ASYMM] = { 1, HAL_1_0, false },
+    [HAL_TYPE_BOOL] = { 1, HAL_1_2, true },
+    [HAL_TYPE_TENSOR_QUANT16_SYMM] = { 2, HAL_1_2, false },
+    [HAL_TYPE_TENSOR_FLOAT16] = { 2, HAL_1_2, false },
+    [HAL_TYPE_TENSOR_BOOL8] = { 1, HAL_1_2, false },
+    [HAL_TYPE_FLOAT16] = { 2, HAL_1_2, true },
+    [HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL] = { 1, HAL_1_2, false },
+    [HAL_TYPE_TENSOR_QUANT16_ASYMM] = { 2, HAL_1_2, false },
+    [HAL_TYPE_TENSOR_QUANT8_SYMM] = { 1, HAL_1_2, false },
+    [HAL_TYPE_TENSOR_QUANT8_ASYMM_SIGNED] = { 1, HAL_1_3, false },
+    [HAL_TYPE_SUBGRAPH] = { 0, HAL_1_3, true },
 };
 
 size_t element_size(int32_t type)
@@ -95,25 +95,22 @@ static bool load_constant(struct loader *l, const struct hal_operand *o, struct 
 static bool has_valid_scale(const struct value *v)
 {
     switch (v->type) {
-    case TENSOR_QUANT8_ASYMM:
+    case HAL_TYPE_TENSOR_QUANT8_ASYMM:
         return v->scale > 0 && isfinite(v->scale) && v->zero >= 0 && v->zero <= 255;
-    case TENSOR_QUANT8_ASYMM_SIGNED:
+    case HAL_TYPE_TENSOR_QUANT8_ASYMM_SIGNED:
         return v->scale > 0 && isfinite(v->scale) && v->zero >= -128 && v->zero <= 127;
-    case TENSOR_QUANT16_ASYMM:
+    case HAL_TYPE_TENSOR_QUANT16_ASYMM:
         return v->scale > 0 && isfinite(v->scale) && v->zero >= 0 && v->zero <= 65535;
-    case TENSOR_QUANT8_SYMM:
-    case TENSOR_QUANT16_SYMM:
-        return v->scale > 0 && isfinite(v->scale) && !v->zero;
-    case TENSOR_INT32:
-        return v->scale >= 0 && isfinite(v->scale) && !v->zero;
-    case TENSOR_QUANT8_SYMM_PER_CHANNEL:
+    case HAL_TYPE_TENSOR_QUANT8_SYMM:
+    case HAL_TYPE_TENSOR_QUANT16_SYMM: return v->scale > 0 && isfinite(v->scale) && !v->zero;
+    case HAL_TYPE_TENSOR_INT32: return v->scale >= 0 && isfinite(v->scale) && !v->zero;
+    case HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL:
         for (uint32_t i = 0; i < v->n_channel_scales; i++)
             if (!(v->channel_scales[i] > 0) || !isfinite(v->channel_scales[i]))
                 return false;
         return v->scale == 0 && !v->zero && v->channel_dim < v->n_dims &&
                v->dims[v->channel_dim] == v->n_channel_scales;
-    default:
-        return v->type >> 16 || v->type >= 10000 || (v->scale == 0 && !v->zero);
+    default: return v->type >> 16 || v->type >= 10000 || (v->scale == 0 && !v->zero);
     }
 }
 
@@ -129,8 +126,8 @@ static bool load_operand(struct loader *l, const struct hal_operand *o, struct v
     if (!has_type(l->version, o->type) || o->n_dims > HAL_MAX_RANK || (o->n_dims && !o->dims) ||
         (int) o->lifetime < 0 || o->lifetime > HAL_SUBGRAPH ||
         (is_scalar_type(o->type) && o->n_dims) ||
-        is_per_channel != (o->type == TENSOR_QUANT8_SYMM_PER_CHANNEL) ||
-        (o->lifetime == HAL_SUBGRAPH) != (o->type == SUBGRAPH))
+        is_per_channel != (o->type == HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL) ||
+        (o->lifetime == HAL_SUBGRAPH) != (o->type == HAL_TYPE_SUBGRAPH))
         return false;
     if (o->n_dims)
         memcpy(v->dims, o->dims, o->n_dims * sizeof(*o->dims));
@@ -172,11 +169,12 @@ static bool load_operation(struct loader *l, const struct hal_operation *o, stru
             return false;
         g->value[o->outputs[i]].is_set = true;
     }
-    *s = (struct step){ .operation = o->type,
-                        .n_in = o->n_inputs,
-                        .n_out = o->n_outputs,
-                        .in = arena_copy(l->arena, o->inputs, o->n_inputs, sizeof(*o->inputs)),
-                        .out = arena_copy(l->arena, o->outputs, o->n_outputs, sizeof(*o->outputs)) };
+    *s =
+        (struct step){ .operation = o->type,
+                       .n_in = o->n_inputs,
+                       .n_out = o->n_outputs,
+                       .in = arena_copy(l->arena, o->inputs, o->n_inputs, sizeof(*o->inputs)),
+                       .out = arena_copy(l->arena, o->outputs, o->n_outputs, sizeof(*o->outputs)) };
     return true;
 }
 
@@ -239,9 +237,9 @@ enum hal_status load_model(enum hal_version version, const struct hal_model *fro
 
     if ((from->n_pools && !from->pools) || (from->n_referenced && !from->referenced))
         return HAL_INVALID_ARGUMENT;
-    l.values = (struct mapping){ (uint8_t *) (uintptr_t) from->operand_values,
-                                 from->operand_values ? from->operand_values_length : 0, false,
-                                 false };
+    l.values =
+        (struct mapping){ (uint8_t *) (uintptr_t) from->operand_values,
+                          from->operand_values ? from->operand_values_length : 0, false, false };
     l.pools = arena_take(arena, from->n_pools, sizeof(*l.pools));
     while (l.pools && n < from->n_pools && map_memory(&from->pools[n], &l.pools[n]))
         n++;

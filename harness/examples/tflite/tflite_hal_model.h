@@ -6,26 +6,8 @@
 
 #include "tflite_arena.h"
 
-/* Operand types, with the codes of hal.h. */
-enum {
-    FLOAT32 = 0,
-    INT32 = 1,
-    UINT32 = 2,
-    TENSOR_FLOAT32 = 3,
-    TENSOR_INT32 = 4,
-    TENSOR_QUANT8_ASYMM = 5,
-    BOOL = 6,
-    TENSOR_QUANT16_SYMM = 7,
-    TENSOR_FLOAT16 = 8,
-    TENSOR_BOOL8 = 9,
-    FLOAT16 = 10,
-    TENSOR_QUANT8_SYMM_PER_CHANNEL = 11,
-    TENSOR_QUANT16_ASYMM = 12,
-    TENSOR_QUANT8_SYMM = 13,
-    TENSOR_QUANT8_ASYMM_SIGNED = 14,
-    SUBGRAPH = 15,
-    N_TYPES = 16
-};
+/* Types above it are of extensions, or OEM. */
+enum { N_TYPES = HAL_TYPE_SUBGRAPH + 1 };
 
 struct value {
     int32_t type;
@@ -64,8 +46,8 @@ struct model {
 size_t element_size(int32_t type);
 bool is_scalar_type(int32_t type);
 
-/* Copies a model into the arena.  HAL_INVALID_ARGUMENT: it is invalid.  A valid model that the driver
- * does not support is loaded. */
+/* Copies a model into the arena.  HAL_INVALID_ARGUMENT: it is invalid.  A valid model that the
+ * driver does not support is loaded. */
 enum hal_status load_model(enum hal_version version, const struct hal_model *from,
                            struct arena *arena, struct model *ret_model);
 

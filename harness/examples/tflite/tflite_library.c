@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tflite_failure.h"
+
 /* The functions of TensorFlow Lite's c_api.h that the driver calls, and those of its XNNPACK
  * delegate.  A status is 0 for success. */
 typedef void report_fn(void *user, const char *format, va_list arguments);
@@ -105,19 +107,20 @@ struct tfl_interpreter {
     void *model, *options, *delegate, *interpreter;
 };
 
-static void print_report(void *user, const char *format, va_list arguments)
+/* user: the library. */
+static void report(void *user, const char *format, va_list arguments)
 {
-    (void) user;
-    fputs("TensorFlow Lite: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-}
+    const struct tfl_library *l = user;
+    va_list again;
 
-static void drop_report(void *user, const char *format, va_list arguments)
-{
-    (void) user;
-    (void) format;
-    (void) arguments;
+    va_copy(again, arguments);
+    failure_set_list(format, arguments);
+    if (l->verbose) {
+        fputs("TensorFlow Lite: ", stderr);
+        vfprintf(stderr, format, again);
+        fputc('\n', stderr);
+    }
+    va_end(again);
 }
 
 static bool set_up(struct tfl_interpreter *t, const struct tfl_library *l, uint32_t n_inputs,
@@ -145,7 +148,7 @@ static bool set_up(struct tfl_interpreter *t, const struct tfl_library *l, uint3
 
 struct tfl_interpreter *tfl_new_interpreter(const struct tfl_library *l, const uint8_t *bytes,
                                             size_t size, uint32_t n_inputs,
-                                            const struct tfl_shape *shapes, bool is_quiet)
+                                            const struct tfl_shape *shapes)
 {
     struct tfl_interpreter *t = calloc(1, sizeof(*t));
 
@@ -156,7 +159,7 @@ struct tfl_interpreter *tfl_new_interpreter(const struct tfl_library *l, const u
     t->options = t->api->options_create();
     if (t->model && t->options) {
         t->api->options_set_threads(t->options, l->threads);
-        t->api->options_set_reporter(t->options, is_quiet ? drop_report : print_report, NULL);
+        t->api->options_set_reporter(t->options, report, (void *) (uintptr_t) l);
         if (set_up(t, l, n_inputs, shapes))
             return t;
     }
@@ -169,7 +172,7 @@ void tfl_free_interpreter(struct tfl_interpreter *t)
     if (!t)
         return;
     if (t->interpreter)
-        t->api->delete(t->interpreter);
+        t->api->delete (t->interpreter);
     if (t->delegate)
         t->api->xnnpack_delete(t->delegate);
     if (t->options)

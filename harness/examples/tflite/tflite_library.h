@@ -14,6 +14,7 @@ struct tfl_library {
     const char *version;
     int threads;
     bool xnnpack;
+    bool verbose; /* prints what TensorFlow Lite reports */
 };
 
 /* Opens the library.  Returns false, with the reason in `why`: not a TensorFlow Lite C library. */
@@ -28,11 +29,11 @@ struct tfl_shape {
 /* A model ready to run on inputs of given shapes.  One execution at a time. */
 struct tfl_interpreter;
 
-/* bytes: a .tflite file, which must outlive the interpreter.  shapes: of each input.  is_quiet: does
- * not print why it fails.  NULL: TensorFlow Lite rejects the model. */
+/* bytes: a .tflite file, which must outlive the interpreter.  shapes: of each input.  NULL:
+ * TensorFlow Lite rejects the model; what it reports is the reason of the failure. */
 struct tfl_interpreter *tfl_new_interpreter(const struct tfl_library *l, const uint8_t *bytes,
                                             size_t size, uint32_t n_inputs,
-                                            const struct tfl_shape *shapes, bool is_quiet);
+                                            const struct tfl_shape *shapes);
 void tfl_free_interpreter(struct tfl_interpreter *t);
 
 /* Address and size of an input; NULL: it has no memory. */

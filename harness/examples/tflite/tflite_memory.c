@@ -8,7 +8,7 @@ bool map_memory(const struct hal_memory *h, struct mapping *ret)
     struct stat st;
 
     *ret = (struct mapping){ h->address, h->size, h->protection & HAL_MEMORY_WRITE, false };
-    if (h->kind == HAL_MEMORY_ADDRESS)
+    if (h->address || h->kind == HAL_MEMORY_ADDRESS)
         return h->address && h->size;
     if (fstat(h->fd, &st) < 0 || !h->size || h->offset > (uint64_t) st.st_size ||
         h->size > (uint64_t) st.st_size - h->offset)

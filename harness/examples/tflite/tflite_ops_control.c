@@ -6,7 +6,7 @@ static int32_t branch(struct converter *c, uint32_t i, uint32_t n_in, uint32_t n
 {
     const struct value *v = input_of(c, i);
 
-    if (!require(c, v && v->type == SUBGRAPH && v->subgraph < c->model->n_graphs &&
+    if (!require(c, v && v->type == HAL_TYPE_SUBGRAPH && v->subgraph < c->model->n_graphs &&
                         c->model->graph[v->subgraph].n_in == n_in))
         return 0;
     return convert_subgraph(c, v->subgraph, n_out);
@@ -41,7 +41,8 @@ static void convert_while(struct converter *c, const struct rule *r)
 {
     const uint32_t n = c->step->n_in - 2;
     const int32_t values[] = { branch(c, 0, n, 1), branch(c, 1, n, n) };
-    int32_t *x = arena_take(c->to->arena, n, sizeof(*x)), *y = arena_take(c->to->arena, n, sizeof(*y));
+    int32_t *x = arena_take(c->to->arena, n, sizeof(*x)),
+            *y = arena_take(c->to->arena, n, sizeof(*y));
 
     if (!x || !y || !require(c, c->step->n_out <= n))
         return;
@@ -52,7 +53,7 @@ static void convert_while(struct converter *c, const struct rule *r)
 }
 
 const struct rule control_rules[] = {
-    { 96, 3, 255, 0, B8, 0, TFL_IF, OPTIONS_IF, convert_if },
-    { 97, 3, 255, 2, REAL | I32 | B8, 0, TFL_WHILE, OPTIONS_WHILE, convert_while },
+    { HAL_OP_IF, 3, 255, 0, B8, 0, TFL_IF, OPTIONS_IF, convert_if },
+    { HAL_OP_WHILE, 3, 255, 2, REAL | I32 | B8, 0, TFL_WHILE, OPTIONS_WHILE, convert_while },
     { 0 },
 };

@@ -19,9 +19,9 @@ static bool require_pair(struct converter *c)
 {
     const struct value *a = input_of(c, 0), *b = input_of(c, 1);
 
-    return require(c, a && b && a->type == b->type &&
-                          (!is_broadcast(c) || (a->n_dims && a->n_dims <= 4 && b->n_dims &&
-                                                b->n_dims <= 4)));
+    return require(
+        c, a && b && a->type == b->type &&
+               (!is_broadcast(c) || (a->n_dims && a->n_dims <= 4 && b->n_dims && b->n_dims <= 4)));
 }
 
 static void convert_unary(struct converter *c, const struct rule *r)
@@ -105,7 +105,7 @@ static void convert_select(struct converter *c, const struct rule *r)
     const struct value *condition = input_of(c, 0), *a = input_of(c, 1), *b = input_of(c, 2);
     int32_t x = in(c, 1), y = in(c, 2);
 
-    require(c, condition->type == TENSOR_BOOL8 && b && a->type == b->type);
+    require(c, condition->type == HAL_TYPE_TENSOR_BOOL8 && b && a->type == b->type);
     if (c->supported && is_quantised(a)) {
         x = requantise(c, x, out(c, 0), TFL_OMITTED);
         y = requantise(c, y, out(c, 0), TFL_OMITTED);
@@ -148,7 +148,7 @@ static void convert_cast(struct converter *c, const struct rule *r)
 
 static void convert_dequantise(struct converter *c, const struct rule *r)
 {
-    require(c, output_of(c, 0)->type == TENSOR_FLOAT32);
+    require(c, output_of(c, 0)->type == HAL_TYPE_TENSOR_FLOAT32);
     convert_unary(c, r);
 }
 
@@ -200,8 +200,8 @@ static void convert_log_softmax(struct converter *c, const struct rule *r)
 
     if (beta != 1) {
         const int32_t scaled = like(c, x);
-        emit(c, TFL_MUL, OPTIONS_MUL, (int32_t[]){ 0 }, 2,
-             (int32_t[]){ x, constant_real(c, beta) }, 1, &scaled);
+        emit(c, TFL_MUL, OPTIONS_MUL, (int32_t[]){ 0 }, 2, (int32_t[]){ x, constant_real(c, beta) },
+             1, &scaled);
         x = scaled;
     }
     convert_along(c, r, 2, x, NULL);
@@ -255,15 +255,15 @@ static void convert_instance_normalization(struct converter *c, const struct rul
     emit(c, TFL_SUB, OPTIONS_SUB, &none, 2, (int32_t[]){ x, t[0] }, 1, &t[1]);
     emit(c, TFL_MUL, OPTIONS_MUL, &none, 2, (int32_t[]){ t[1], t[1] }, 1, &t[2]);
     emit(c, TFL_MEAN, OPTIONS_REDUCER, &keep, 2, (int32_t[]){ t[2], axes }, 1, &t[3]);
-    emit(c, TFL_ADD, OPTIONS_ADD, &none, 2,
-         (int32_t[]){ t[3], constant_real(c, real(c, 3, 0)) }, 1, &t[4]);
+    emit(c, TFL_ADD, OPTIONS_ADD, &none, 2, (int32_t[]){ t[3], constant_real(c, real(c, 3, 0)) }, 1,
+         &t[4]);
     emit1(c, TFL_RSQRT, t[4], t[5]);
     const int32_t factor = like(c, x);
-    emit(c, TFL_MUL, OPTIONS_MUL, &none, 2,
-         (int32_t[]){ t[5], constant_real(c, real(c, 1, 0)) }, 1, &factor);
+    emit(c, TFL_MUL, OPTIONS_MUL, &none, 2, (int32_t[]){ t[5], constant_real(c, real(c, 1, 0)) }, 1,
+         &factor);
     emit(c, TFL_MUL, OPTIONS_MUL, &none, 2, (int32_t[]){ t[1], factor }, 1, &t[6]);
-    emit(c, TFL_ADD, OPTIONS_ADD, &none, 2,
-         (int32_t[]){ t[6], constant_real(c, real(c, 2, 0)) }, 1, &y);
+    emit(c, TFL_ADD, OPTIONS_ADD, &none, 2, (int32_t[]){ t[6], constant_real(c, real(c, 2, 0)) }, 1,
+         &y);
     finish_image(c, nchw, y);
 }
 
@@ -309,58 +309,59 @@ static void convert_arg(struct converter *c, const struct rule *r)
 }
 
 const struct rule element_rules[] = {
-    { 0, 3, 3, 0, REAL | I32, 4, TFL_ADD, OPTIONS_ADD, convert_arithmetic },
-    { 6, 1, 1, 0, U8 | S8 | Y8 | C8, 0, TFL_DEQUANTIZE, 0, convert_dequantise },
-    { 8, 1, 1, 0, F32, 0, TFL_FLOOR, 0, convert_unary },
-    { 11, 1, 2, 0, REAL, 4, TFL_L2_NORMALIZATION, OPTIONS_L2_NORM, convert_l2_normalization },
-    { 13, 5, 6, 0, F32, 4, TFL_LOCAL_RESPONSE_NORMALIZATION, OPTIONS_LOCAL_RESPONSE_NORMALIZATION,
-      convert_response_normalization },
-    { 14, 1, 1, 0, REAL, 0, TFL_LOGISTIC, 0, convert_unary },
-    { 18, 3, 3, 0, REAL | I32, 4, TFL_MUL, OPTIONS_MUL, convert_arithmetic },
-    { 19, 1, 1, 0, REAL, 0, TFL_RELU, 0, convert_clamp },
-    { 20, 1, 1, 0, REAL, 0, TFL_RELU_N1_TO_1, 0, convert_clamp },
-    { 21, 1, 1, 0, REAL, 0, TFL_RELU6, 0, convert_clamp },
-    { 25, 2, 3, 0, REAL, 4, TFL_SOFTMAX, OPTIONS_SOFTMAX, convert_softmax },
-    { 28, 1, 1, 0, REAL, 0, TFL_TANH, 0, convert_unary },
-    { 30, 3, 3, 0, F32, 4, TFL_DIV, OPTIONS_DIV, convert_arithmetic },
-    { 30, 3, 3, 0, I32, 4, TFL_FLOOR_DIV, 0, convert_int_division },
-    { 31, 3, 3, 0, REAL, 4, TFL_MEAN, OPTIONS_REDUCER, convert_reduction },
-    { 36, 3, 3, 0, REAL | I32, 4, TFL_SUB, OPTIONS_SUB, convert_arithmetic },
-    { 38, 1, 1, 0, F32 | I32, 0, TFL_ABS, 0, convert_unary },
-    { 39, 2, 2, 0, REAL | I32, HAL_MAX_RANK, TFL_ARG_MAX, OPTIONS_ARG_MAX, convert_arg },
-    { 40, 2, 2, 0, REAL | I32, HAL_MAX_RANK, TFL_ARG_MIN, OPTIONS_ARG_MIN, convert_arg },
-    { 45, 1, 1, 0, REAL | I32 | B8 | F16 | Y8 | S16, 0, TFL_CAST, 0, convert_cast },
-    { 48, 2, 2, 0, REAL | I32 | B8, 0, TFL_EQUAL, 0, convert_comparison },
-    { 49, 1, 1, 0, F32, 0, TFL_EXP, 0, convert_unary },
-    { 53, 2, 2, 0, REAL | I32, 0, TFL_GREATER, 0, convert_comparison },
-    { 54, 2, 2, 0, REAL | I32, 0, TFL_GREATER_EQUAL, 0, convert_comparison },
-    { 57, 5, 5, 0, F32, 4, TFL_MEAN, 0, convert_instance_normalization },
-    { 58, 2, 2, 0, REAL | I32, 0, TFL_LESS, 0, convert_comparison },
-    { 59, 2, 2, 0, REAL | I32, 0, TFL_LESS_EQUAL, 0, convert_comparison },
-    { 60, 1, 1, 0, F32, 0, TFL_LOG, 0, convert_unary },
-    { 61, 2, 2, 0, B8, 0, TFL_LOGICAL_AND, 0, convert_pair },
-    { 62, 1, 1, 0, B8, 0, TFL_LOGICAL_NOT, 0, convert_unary },
-    { 63, 2, 2, 0, B8, 0, TFL_LOGICAL_OR, 0, convert_pair },
-    { 64, 3, 3, 0, F32, 0, TFL_LOG_SOFTMAX, 0, convert_log_softmax },
-    { 65, 2, 2, 0, REAL | I32, 0, TFL_MAXIMUM, 0, convert_extremum },
-    { 66, 2, 2, 0, REAL | I32, 0, TFL_MINIMUM, 0, convert_extremum },
-    { 67, 1, 1, 0, F32 | I32, 0, TFL_NEG, 0, convert_unary },
-    { 68, 2, 2, 0, REAL | I32 | B8, 0, TFL_NOT_EQUAL, 0, convert_comparison },
-    { 70, 2, 2, 0, F32, 0, TFL_POW, 0, convert_pair },
-    { 71, 2, 2, 0, REAL, 4, TFL_PRELU, 0, convert_prelu },
-    { 72, 1, 1, 0, F32, 0, TFL_QUANTIZE, 0, convert_unary },
-    { 75, 3, 3, 0, B8, 4, TFL_REDUCE_ALL, OPTIONS_REDUCER, convert_reduction },
-    { 76, 3, 3, 0, B8, 4, TFL_REDUCE_ANY, OPTIONS_REDUCER, convert_reduction },
-    { 77, 3, 3, 0, REAL, 4, TFL_REDUCE_MAX, OPTIONS_REDUCER, convert_reduction },
-    { 78, 3, 3, 0, REAL, 4, TFL_REDUCE_MIN, OPTIONS_REDUCER, convert_reduction },
-    { 79, 3, 3, 0, F32, 4, TFL_REDUCE_PROD, OPTIONS_REDUCER, convert_reduction },
-    { 80, 3, 3, 0, F32, 4, TFL_SUM, OPTIONS_REDUCER, convert_reduction },
-    { 83, 1, 1, 0, F32, 0, TFL_RSQRT, 0, convert_unary },
-    { 84, 3, 3, 1, REAL | I32, 0, TFL_SELECT, 0, convert_select },
-    { 85, 1, 1, 0, F32, 0, TFL_SIN, 0, convert_unary },
-    { 88, 1, 1, 0, F32, 0, TFL_SQRT, 0, convert_unary },
-    { 98, 2, 2, 0, F32, 0, TFL_ELU, 0, convert_elu },
-    { 99, 1, 1, 0, REAL, 0, TFL_HARD_SWISH, 0, convert_unary },
-    { 101, 1, 1, 0, REAL | I32 | B8 | S16 | Y8 | C8, 0, TFL_RANK, 0, convert_unary },
+    { HAL_OP_ADD, 3, 3, 0, REAL | I32, 4, TFL_ADD, OPTIONS_ADD, convert_arithmetic },
+    { HAL_OP_DEQUANTIZE, 1, 1, 0, U8 | S8 | Y8 | C8, 0, TFL_DEQUANTIZE, 0, convert_dequantise },
+    { HAL_OP_FLOOR, 1, 1, 0, F32, 0, TFL_FLOOR, 0, convert_unary },
+    { HAL_OP_L2_NORMALIZATION, 1, 2, 0, REAL, 4, TFL_L2_NORMALIZATION, OPTIONS_L2_NORM,
+      convert_l2_normalization },
+    { HAL_OP_LOCAL_RESPONSE_NORMALIZATION, 5, 6, 0, F32, 4, TFL_LOCAL_RESPONSE_NORMALIZATION,
+      OPTIONS_LOCAL_RESPONSE_NORMALIZATION, convert_response_normalization },
+    { HAL_OP_LOGISTIC, 1, 1, 0, REAL, 0, TFL_LOGISTIC, 0, convert_unary },
+    { HAL_OP_MUL, 3, 3, 0, REAL | I32, 4, TFL_MUL, OPTIONS_MUL, convert_arithmetic },
+    { HAL_OP_RELU, 1, 1, 0, REAL, 0, TFL_RELU, 0, convert_clamp },
+    { HAL_OP_RELU1, 1, 1, 0, REAL, 0, TFL_RELU_N1_TO_1, 0, convert_clamp },
+    { HAL_OP_RELU6, 1, 1, 0, REAL, 0, TFL_RELU6, 0, convert_clamp },
+    { HAL_OP_SOFTMAX, 2, 3, 0, REAL, 4, TFL_SOFTMAX, OPTIONS_SOFTMAX, convert_softmax },
+    { HAL_OP_TANH, 1, 1, 0, REAL, 0, TFL_TANH, 0, convert_unary },
+    { HAL_OP_DIV, 3, 3, 0, F32, 4, TFL_DIV, OPTIONS_DIV, convert_arithmetic },
+    { HAL_OP_DIV, 3, 3, 0, I32, 4, TFL_FLOOR_DIV, 0, convert_int_division },
+    { HAL_OP_MEAN, 3, 3, 0, REAL, 4, TFL_MEAN, OPTIONS_REDUCER, convert_reduction },
+    { HAL_OP_SUB, 3, 3, 0, REAL | I32, 4, TFL_SUB, OPTIONS_SUB, convert_arithmetic },
+    { HAL_OP_ABS, 1, 1, 0, F32 | I32, 0, TFL_ABS, 0, convert_unary },
+    { HAL_OP_ARGMAX, 2, 2, 0, REAL | I32, HAL_MAX_RANK, TFL_ARG_MAX, OPTIONS_ARG_MAX, convert_arg },
+    { HAL_OP_ARGMIN, 2, 2, 0, REAL | I32, HAL_MAX_RANK, TFL_ARG_MIN, OPTIONS_ARG_MIN, convert_arg },
+    { HAL_OP_CAST, 1, 1, 0, REAL | I32 | B8 | F16 | Y8 | S16, 0, TFL_CAST, 0, convert_cast },
+    { HAL_OP_EQUAL, 2, 2, 0, REAL | I32 | B8, 0, TFL_EQUAL, 0, convert_comparison },
+    { HAL_OP_EXP, 1, 1, 0, F32, 0, TFL_EXP, 0, convert_unary },
+    { HAL_OP_GREATER, 2, 2, 0, REAL | I32, 0, TFL_GREATER, 0, convert_comparison },
+    { HAL_OP_GREATER_EQUAL, 2, 2, 0, REAL | I32, 0, TFL_GREATER_EQUAL, 0, convert_comparison },
+    { HAL_OP_INSTANCE_NORMALIZATION, 5, 5, 0, F32, 4, TFL_MEAN, 0, convert_instance_normalization },
+    { HAL_OP_LESS, 2, 2, 0, REAL | I32, 0, TFL_LESS, 0, convert_comparison },
+    { HAL_OP_LESS_EQUAL, 2, 2, 0, REAL | I32, 0, TFL_LESS_EQUAL, 0, convert_comparison },
+    { HAL_OP_LOG, 1, 1, 0, F32, 0, TFL_LOG, 0, convert_unary },
+    { HAL_OP_LOGICAL_AND, 2, 2, 0, B8, 0, TFL_LOGICAL_AND, 0, convert_pair },
+    { HAL_OP_LOGICAL_NOT, 1, 1, 0, B8, 0, TFL_LOGICAL_NOT, 0, convert_unary },
+    { HAL_OP_LOGICAL_OR, 2, 2, 0, B8, 0, TFL_LOGICAL_OR, 0, convert_pair },
+    { HAL_OP_LOG_SOFTMAX, 3, 3, 0, F32, 0, TFL_LOG_SOFTMAX, 0, convert_log_softmax },
+    { HAL_OP_MAXIMUM, 2, 2, 0, REAL | I32, 0, TFL_MAXIMUM, 0, convert_extremum },
+    { HAL_OP_MINIMUM, 2, 2, 0, REAL | I32, 0, TFL_MINIMUM, 0, convert_extremum },
+    { HAL_OP_NEG, 1, 1, 0, F32 | I32, 0, TFL_NEG, 0, convert_unary },
+    { HAL_OP_NOT_EQUAL, 2, 2, 0, REAL | I32 | B8, 0, TFL_NOT_EQUAL, 0, convert_comparison },
+    { HAL_OP_POW, 2, 2, 0, F32, 0, TFL_POW, 0, convert_pair },
+    { HAL_OP_PRELU, 2, 2, 0, REAL, 4, TFL_PRELU, 0, convert_prelu },
+    { HAL_OP_QUANTIZE, 1, 1, 0, F32, 0, TFL_QUANTIZE, 0, convert_unary },
+    { HAL_OP_REDUCE_ALL, 3, 3, 0, B8, 4, TFL_REDUCE_ALL, OPTIONS_REDUCER, convert_reduction },
+    { HAL_OP_REDUCE_ANY, 3, 3, 0, B8, 4, TFL_REDUCE_ANY, OPTIONS_REDUCER, convert_reduction },
+    { HAL_OP_REDUCE_MAX, 3, 3, 0, REAL, 4, TFL_REDUCE_MAX, OPTIONS_REDUCER, convert_reduction },
+    { HAL_OP_REDUCE_MIN, 3, 3, 0, REAL, 4, TFL_REDUCE_MIN, OPTIONS_REDUCER, convert_reduction },
+    { HAL_OP_REDUCE_PROD, 3, 3, 0, F32, 4, TFL_REDUCE_PROD, OPTIONS_REDUCER, convert_reduction },
+    { HAL_OP_REDUCE_SUM, 3, 3, 0, F32, 4, TFL_SUM, OPTIONS_REDUCER, convert_reduction },
+    { HAL_OP_RSQRT, 1, 1, 0, F32, 0, TFL_RSQRT, 0, convert_unary },
+    { HAL_OP_SELECT, 3, 3, 1, REAL | I32, 0, TFL_SELECT, 0, convert_select },
+    { HAL_OP_SIN, 1, 1, 0, F32, 0, TFL_SIN, 0, convert_unary },
+    { HAL_OP_SQRT, 1, 1, 0, F32, 0, TFL_SQRT, 0, convert_unary },
+    { HAL_OP_ELU, 2, 2, 0, F32, 0, TFL_ELU, 0, convert_elu },
+    { HAL_OP_HARD_SWISH, 1, 1, 0, REAL, 0, TFL_HARD_SWISH, 0, convert_unary },
+    { HAL_OP_RANK, 1, 1, 0, REAL | I32 | B8 | S16 | Y8 | C8, 0, TFL_RANK, 0, convert_unary },
     { 0 },
 };

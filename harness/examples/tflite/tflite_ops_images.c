@@ -20,7 +20,7 @@ struct window {
 static bool is_explicit(struct converter *c, uint32_t layout)
 {
     const struct value *v = input_of(c, layout);
-    return v && v->type != BOOL;
+    return v && v->type != HAL_TYPE_BOOL;
 }
 
 /* Reads the inputs from `at` on: padding, strides, `own` numbers, activation, layout, dilations. */
@@ -82,9 +82,9 @@ static int32_t pad_image(struct converter *c, struct window *w, int32_t x, int32
     }
     const int32_t padded = like(c, x);
     int32_t inputs[] = { x,
-                         constant_int_matrix(c, 4, 2,
-                                             (int32_t[]){ 0, 0, w->top, w->bottom, w->left,
-                                                          w->right, 0, 0 }),
+                         constant_int_matrix(
+                             c, 4, 2,
+                             (int32_t[]){ 0, 0, w->top, w->bottom, w->left, w->right, 0, 0 }),
                          TFL_OMITTED };
     lowest.n_dims = 0;
     lowest.data = lowest.type == TFL_FLOAT32 ? (const void *) &infinity : &byte;
@@ -111,20 +111,21 @@ static bool is_valid_typing(struct converter *c)
     const struct value *x = input_of(c, 0), *filter = input_of(c, 1), *bias = input_of(c, 2);
 
     return filter && bias && output_of(c, 0)->type == x->type &&
-           bias->type == (x->type == TENSOR_FLOAT32 ? TENSOR_FLOAT32 : TENSOR_INT32) &&
-           (filter->type == x->type ||
-            (x->type != TENSOR_FLOAT32 && filter->type == TENSOR_QUANT8_SYMM_PER_CHANNEL));
+           bias->type == (x->type == HAL_TYPE_TENSOR_FLOAT32 ? HAL_TYPE_TENSOR_FLOAT32
+                                                             : HAL_TYPE_TENSOR_INT32) &&
+           (filter->type == x->type || (x->type != HAL_TYPE_TENSOR_FLOAT32 &&
+                                        filter->type == HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL));
 }
 
 static struct operands choose_typing(struct converter *c, int32_t x, int32_t y)
 {
     const struct value *v = input_of(c, 0), *filter = input_of(c, 1);
     struct operands o = { x, in(c, 1), in(c, 2), y, false };
-    bool is_signed = v->type == TENSOR_QUANT8_ASYMM_SIGNED, wants_signed = is_signed;
+    bool is_signed = v->type == HAL_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, wants_signed = is_signed;
 
-    if (!require(c, is_valid_typing(c)) || v->type == TENSOR_FLOAT32)
+    if (!require(c, is_valid_typing(c)) || v->type == HAL_TYPE_TENSOR_FLOAT32)
         return o;
-    if (filter->type == TENSOR_QUANT8_SYMM_PER_CHANNEL)
+    if (filter->type == HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
         wants_signed = true;
     else if (is_signed && filter->zero)
         wants_signed = false;
@@ -133,7 +134,7 @@ static struct operands choose_typing(struct converter *c, int32_t x, int32_t y)
     o.changed = true;
     o.x = other_sign(c, o.x);
     o.y = like_other_sign(c, o.y);
-    if (filter->type != TENSOR_QUANT8_SYMM_PER_CHANNEL)
+    if (filter->type != HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
         o.filter = other_sign(c, o.filter);
     return o;
 }
@@ -144,7 +145,7 @@ static int32_t scaled_bias(struct converter *c, int32_t bias)
     const struct value *x = input_of(c, 0), *filter = input_of(c, 1);
     struct tfl_tensor t = *tensor_at(c, bias);
 
-    if (!t.data || filter->type != TENSOR_QUANT8_SYMM_PER_CHANNEL)
+    if (!t.data || filter->type != HAL_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
         return bias;
     float *scales = arena_take(c->to->arena, filter->n_channel_scales, sizeof(*scales));
     for (uint32_t i = 0; scales && i < filter->n_channel_scales; i++)
@@ -202,7 +203,8 @@ static void emit_groups(struct converter *c, const struct window *w, const int32
 
 static void convert_convolution(struct converter *c, const struct rule *r)
 {
-    const bool is_grouped = r->operation == 55, is_depthwise = r->operation == 4;
+    const bool is_grouped = r->operation == HAL_OP_GROUPED_CONV_2D,
+               is_depthwise = r->operation == HAL_OP_DEPTHWISE_CONV_2D;
     const struct value *filter = input_of(c, 1);
     struct window w = read_window(c, 3, is_grouped || is_depthwise);
 
@@ -212,8 +214,8 @@ static void convert_convolution(struct converter *c, const struct rule *r)
         return;
     const int32_t image = image_in(c, 0, w.nchw), y = image_out(c, w.nchw);
     const struct operands o = choose_typing(c, image, y);
-    const int32_t x = pad_image(c, &w, o.x, (int32_t) filter->dims[1], (int32_t) filter->dims[2],
-                                TFL_PAD);
+    const int32_t x =
+        pad_image(c, &w, o.x, (int32_t) filter->dims[1], (int32_t) filter->dims[2], TFL_PAD);
     const int32_t inputs[] = { x, o.filter, scaled_bias(c, o.bias) };
     const int32_t plain[] = { w.padding,    w.stride_w,   w.stride_h,
                               w.activation, w.dilation_w, w.dilation_h };
@@ -333,8 +335,8 @@ static void convert_pool(struct converter *c, const struct rule *r)
     if (!c->supported)
         return;
     const int32_t image = image_in(c, 0, w.nchw);
-    const int32_t x = pad_image(c, &w, image, filter_h, filter_w,
-                                r->code == TFL_MAX_POOL_2D ? TFL_PADV2 : 0);
+    const int32_t x =
+        pad_image(c, &w, image, filter_h, filter_w, r->code == TFL_MAX_POOL_2D ? TFL_PADV2 : 0);
     const int32_t y = image_out(c, w.nchw);
     emit(c, r->code, r->options,
          (int32_t[]){ w.padding, w.stride_w, w.stride_h, filter_w, filter_h, w.activation }, 1, &x,
@@ -349,7 +351,7 @@ static int32_t new_size(struct converter *c, uint32_t i, uint32_t size)
 {
     const struct value *v = input_of(c, i);
 
-    if (v && v->type == FLOAT32 && require(c, size != 0))
+    if (v && v->type == HAL_TYPE_FLOAT32 && require(c, size != 0))
         return (int32_t) floorf((float) size * real(c, i, 0));
     return number(c, i, 0);
 }
@@ -372,16 +374,20 @@ static void convert_resize(struct converter *c, const struct rule *r)
 }
 
 const struct rule image_rules[] = {
-    { 1, 7, 11, 0, REAL, 4, TFL_AVERAGE_POOL_2D, OPTIONS_POOL_2D, convert_pool },
-    { 3, 7, 13, 0, REAL, 4, TFL_CONV_2D, OPTIONS_CONV_2D, convert_convolution },
-    { 4, 8, 14, 0, REAL, 4, TFL_DEPTHWISE_CONV_2D, OPTIONS_DEPTHWISE_CONV_2D, convert_convolution },
-    { 12, 7, 11, 0, F32, 4, TFL_L2_POOL_2D, OPTIONS_POOL_2D, convert_pool },
-    { 17, 7, 11, 0, REAL, 4, TFL_MAX_POOL_2D, OPTIONS_POOL_2D, convert_pool },
-    { 23, 3, 6, 0, REAL, 4, TFL_RESIZE_BILINEAR, OPTIONS_RESIZE_BILINEAR, convert_resize },
-    { 55, 9, 12, 0, REAL, 4, TFL_CONV_2D, OPTIONS_CONV_2D, convert_convolution },
-    { 91, 9, 11, 0, REAL, 4, TFL_TRANSPOSE_CONV, OPTIONS_TRANSPOSE_CONV,
-      convert_transposed_convolution },
-    { 94, 4, 6, 0, REAL, 4, TFL_RESIZE_NEAREST_NEIGHBOR, OPTIONS_RESIZE_NEAREST_NEIGHBOR,
+    { HAL_OP_AVERAGE_POOL_2D, 7, 11, 0, REAL, 4, TFL_AVERAGE_POOL_2D, OPTIONS_POOL_2D,
+      convert_pool },
+    { HAL_OP_CONV_2D, 7, 13, 0, REAL, 4, TFL_CONV_2D, OPTIONS_CONV_2D, convert_convolution },
+    { HAL_OP_DEPTHWISE_CONV_2D, 8, 14, 0, REAL, 4, TFL_DEPTHWISE_CONV_2D, OPTIONS_DEPTHWISE_CONV_2D,
+      convert_convolution },
+    { HAL_OP_L2_POOL_2D, 7, 11, 0, F32, 4, TFL_L2_POOL_2D, OPTIONS_POOL_2D, convert_pool },
+    { HAL_OP_MAX_POOL_2D, 7, 11, 0, REAL, 4, TFL_MAX_POOL_2D, OPTIONS_POOL_2D, convert_pool },
+    { HAL_OP_RESIZE_BILINEAR, 3, 6, 0, REAL, 4, TFL_RESIZE_BILINEAR, OPTIONS_RESIZE_BILINEAR,
       convert_resize },
+    { HAL_OP_GROUPED_CONV_2D, 9, 12, 0, REAL, 4, TFL_CONV_2D, OPTIONS_CONV_2D,
+      convert_convolution },
+    { HAL_OP_TRANSPOSE_CONV_2D, 9, 11, 0, REAL, 4, TFL_TRANSPOSE_CONV, OPTIONS_TRANSPOSE_CONV,
+      convert_transposed_convolution },
+    { HAL_OP_RESIZE_NEAREST_NEIGHBOR, 4, 6, 0, REAL, 4, TFL_RESIZE_NEAREST_NEIGHBOR,
+      OPTIONS_RESIZE_NEAREST_NEIGHBOR, convert_resize },
     { 0 },
 };

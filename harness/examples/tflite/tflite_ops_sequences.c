@@ -90,21 +90,40 @@ static void convert_rnn_sequence(struct converter *c, const struct rule *r)
     state_out(c, x[4], 1);
 }
 
+/* Merged outputs are concatenated here: TensorFlow Lite 2.9 merges some wrongly. */
+static void merge_ways(struct converter *c, const int32_t *y)
+{
+    emit(c, TFL_CONCATENATION, OPTIONS_CONCATENATION, (int32_t[]){ 2, 0 }, 2, y, 1,
+         (int32_t[]){ out(c, 0) });
+}
+
+/* With the time first, TensorFlow Lite 2.9 gives the backward output the shape of one with the
+ * batch first; its elements are right. */
 static void convert_rnn_both_ways(struct converter *c, const struct rule *r)
 {
-    const int32_t merge = number(c, 14, 0);
-    const int32_t values[] = { number(c, 13, 0), cell_activation(c, 12), merge };
+    const struct value *v = input_of(c, 0), *units = input_of(c, 7);
+    const int32_t merge = number(c, 14, 0), time_major = number(c, 13, 0);
+    const int32_t values[] = { time_major, cell_activation(c, 12), 0 };
     int32_t x[12], y[2];
 
-    /* TensorFlow Lite 2.9 gives the backward cell an auxiliary input of its own only if the time is
-     * the first dimension. */
-    require(c, is_omitted(c, 9) || !is_omitted(c, 10) || values[0]);
+    /* It gives the backward cell an auxiliary input of its own only with the time first. */
+    require(c, is_omitted(c, 9) || !is_omitted(c, 10) || time_major);
+    require(c, !time_major || (is_shape_known(v) && units && is_shape_known(units)));
     tensors_in(c, 0, 12, x);
     x[4] = state_in(c, 4);
     x[8] = state_in(c, 8);
-    y[0] = out(c, 0);
-    y[1] = merge ? TFL_OMITTED : out(c, 1);
-    emit(c, r->code, r->options, values, 12, x, merge ? 1 : 2, y);
+    if (!c->supported)
+        return;
+    y[0] = merge ? like(c, out(c, 0)) : out(c, 0);
+    y[1] = merge || time_major ? like(c, out(c, 0)) : out(c, 1);
+    emit(c, r->code, r->options, values, 12, x, 2, y);
+    if (time_major)
+        y[1] = reshape(
+            c, y[1], 3,
+            (int32_t[]){ (int32_t) v->dims[0], (int32_t) v->dims[1], (int32_t) units->dims[0] },
+            merge ? TFL_OMITTED : out(c, 1));
+    if (merge)
+        merge_ways(c, y);
     state_out(c, x[4], merge ? 1 : 2);
     state_out(c, x[8], merge ? 2 : 3);
 }
@@ -165,9 +184,10 @@ static void fill_scratch(struct converter *c)
     const int32_t gates = is_omitted(c, 1) ? 3 : 4;
 
     if (require(c, is_shape_known(v) && v->n_dims == 2))
-        emit2(c, TFL_FILL,
-              constant_ints(c, 2, (int32_t[]){ (int32_t) v->dims[0], gates * (int32_t) v->dims[1] }),
-              constant_real(c, 0), out(c, 0));
+        emit2(
+            c, TFL_FILL,
+            constant_ints(c, 2, (int32_t[]){ (int32_t) v->dims[0], gates * (int32_t) v->dims[1] }),
+            constant_real(c, 0), out(c, 0));
 }
 
 static void convert_lstm(struct converter *c, const struct rule *r)
@@ -195,8 +215,7 @@ static void convert_lstm_sequence(struct converter *c, const struct rule *r)
     state_out(c, x[CELL_STATE], 2);
 }
 
-/* Merged outputs are concatenated here: TensorFlow Lite 2.9 merges those that are not time-major
- * wrongly.  It has no layer norm. */
+/* TensorFlow Lite has no layer norm here. */
 static void convert_lstm_both_ways(struct converter *c, const struct rule *r)
 {
     const int32_t merge = number(c, 51, 0);
@@ -213,8 +232,7 @@ static void convert_lstm_both_ways(struct converter *c, const struct rule *r)
     y[1] = merge ? like(c, out(c, 0)) : out(c, 1);
     emit(c, r->code, r->options, values, 48, x, 2, y);
     if (merge)
-        emit(c, TFL_CONCATENATION, OPTIONS_CONCATENATION, (int32_t[]){ 2, 0 }, 2, y, 1,
-             (int32_t[]){ out(c, 0) });
+        merge_ways(c, y);
     for (uint32_t i = 0; i < 4; i++)
         state_out(c, x[35 + i], (merge ? 1 : 2) + i);
 }
@@ -229,8 +247,9 @@ static int32_t quantised_like(struct converter *c, enum tfl_type type, float sca
     return tfl_add_tensor(c->to, &t);
 }
 
-/* Without layer norm TensorFlow Lite takes the sums of a gate in steps of 2^-12, NNAPI in those that
- * the operation gives: the scales of all weights of the gate are multiplied by the quotient. */
+/* Without layer norm TensorFlow Lite takes the sums of a gate in steps of 2^-12, NNAPI in those
+ * that the operation gives: the scales of all weights of the gate are multiplied by the quotient.
+ */
 static void rescale_gates(struct converter *c, int32_t *x)
 {
     static const uint32_t peepholes[] = { 9, 10, 0, 11 };
@@ -312,8 +331,8 @@ static int32_t joined(struct converter *c, uint32_t rows, uint32_t n, const int3
     return tfl_add_tensor(c->to, &t);
 }
 
-/* The basic cell of TensorFlow Lite has one matrix: a row for each unit of each gate, the weights of
- * the input before those of the output. */
+/* The basic cell of TensorFlow Lite has one matrix: a row for each unit of each gate, the weights
+ * of the input before those of the output. */
 static void convert_quantized_16bit_lstm(struct converter *c, const struct rule *r)
 {
     static const uint32_t gates[] = { 0, 2, 1, 3 }; /* input, cell, forget, output */
@@ -336,25 +355,28 @@ static void convert_quantized_16bit_lstm(struct converter *c, const struct rule 
     const int32_t values[] = { 4, 0, 0, 1 };
     const int32_t outputs[] = { out(c, 1), out(c, 0), like(c, in(c, 0)),
                                 tfl_add_tensor(c->to, &gate) };
-    emit(c, r->code, r->options, values, 5, (int32_t[]){ in(c, 0), in(c, 14), weights, bias, in(c, 13) },
-         4, outputs);
+    emit(c, r->code, r->options, values, 5,
+         (int32_t[]){ in(c, 0), in(c, 14), weights, bias, in(c, 13) }, 4, outputs);
 }
 
 const struct rule sequence_rules[] = {
-    { 9, 4, 4, 0, REAL, 4, TFL_FULLY_CONNECTED, OPTIONS_FULLY_CONNECTED, convert_fully_connected },
-    { 16, 23, 27, 0, F32, 2, TFL_LSTM, OPTIONS_LSTM, convert_lstm },
-    { 24, 6, 6, 0, F32, 2, TFL_RNN, OPTIONS_RNN, convert_rnn },
-    { 27, 7, 7, 0, F32, 2, TFL_SVDF, OPTIONS_SVDF, convert_svdf },
-    { 42, 53, 61, 0, F32, 3, TFL_BIDIRECTIONAL_SEQUENCE_LSTM, OPTIONS_BIDIRECTIONAL_SEQUENCE_LSTM,
-      convert_lstm_both_ways },
-    { 43, 15, 15, 0, F32, 3, TFL_BIDIRECTIONAL_SEQUENCE_RNN, OPTIONS_BIDIRECTIONAL_SEQUENCE_RNN,
-      convert_rnn_both_ways },
-    { 73, 15, 15, 0, U8, 2, TFL_LSTM, OPTIONS_LSTM, convert_quantized_16bit_lstm },
-    { 92, 24, 28, 0, F32, 3, TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, OPTIONS_UNIDIRECTIONAL_SEQUENCE_LSTM,
-      convert_lstm_sequence },
-    { 93, 7, 7, 0, F32, 3, TFL_UNIDIRECTIONAL_SEQUENCE_RNN, OPTIONS_SEQUENCE_RNN,
-      convert_rnn_sequence },
-    { 95, 32, 32, 0, S8, 2, TFL_LSTM, OPTIONS_LSTM, convert_quantized_lstm },
-    { 102, 4, 4, 0, F32 | S8, 4, TFL_BATCH_MATMUL, OPTIONS_BATCH_MATMUL, convert_batch_matmul },
+    { HAL_OP_FULLY_CONNECTED, 4, 4, 0, REAL, 4, TFL_FULLY_CONNECTED, OPTIONS_FULLY_CONNECTED,
+      convert_fully_connected },
+    { HAL_OP_LSTM, 23, 27, 0, F32, 2, TFL_LSTM, OPTIONS_LSTM, convert_lstm },
+    { HAL_OP_RNN, 6, 6, 0, F32, 2, TFL_RNN, OPTIONS_RNN, convert_rnn },
+    { HAL_OP_SVDF, 7, 7, 0, F32, 2, TFL_SVDF, OPTIONS_SVDF, convert_svdf },
+    { HAL_OP_BIDIRECTIONAL_SEQUENCE_LSTM, 53, 61, 0, F32, 3, TFL_BIDIRECTIONAL_SEQUENCE_LSTM,
+      OPTIONS_BIDIRECTIONAL_SEQUENCE_LSTM, convert_lstm_both_ways },
+    { HAL_OP_BIDIRECTIONAL_SEQUENCE_RNN, 15, 15, 0, F32, 3, TFL_BIDIRECTIONAL_SEQUENCE_RNN,
+      OPTIONS_BIDIRECTIONAL_SEQUENCE_RNN, convert_rnn_both_ways },
+    { HAL_OP_QUANTIZED_16BIT_LSTM, 15, 15, 0, U8, 2, TFL_LSTM, OPTIONS_LSTM,
+      convert_quantized_16bit_lstm },
+    { HAL_OP_UNIDIRECTIONAL_SEQUENCE_LSTM, 24, 28, 0, F32, 3, TFL_UNIDIRECTIONAL_SEQUENCE_LSTM,
+      OPTIONS_UNIDIRECTIONAL_SEQUENCE_LSTM, convert_lstm_sequence },
+    { HAL_OP_UNIDIRECTIONAL_SEQUENCE_RNN, 7, 7, 0, F32, 3, TFL_UNIDIRECTIONAL_SEQUENCE_RNN,
+      OPTIONS_SEQUENCE_RNN, convert_rnn_sequence },
+    { HAL_OP_QUANTIZED_LSTM, 32, 32, 0, S8, 2, TFL_LSTM, OPTIONS_LSTM, convert_quantized_lstm },
+    { HAL_OP_BATCH_MATMUL, 4, 4, 0, F32 | S8, 4, TFL_BATCH_MATMUL, OPTIONS_BATCH_MATMUL,
+      convert_batch_matmul },
     { 0 },
 };

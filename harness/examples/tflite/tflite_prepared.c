@@ -1,11 +1,11 @@
 #include "tflite_prepared.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "tflite_failure.h"
 #include "tflite_memory.h"
 
 struct prepared {
@@ -13,7 +13,6 @@ struct prepared {
     const struct tfl_library *library;
     uint8_t *bytes; /* the .tflite file */
     size_t size;
-    uint32_t n_in, n_out;
     struct value *in, *out; /* without their constants */
 
     pthread_mutex_t lock; /* of what follows */
@@ -79,7 +78,7 @@ struct run {
     struct mapping *pools;
     uint32_t n_pools;
     struct argument *in, *out;
-    struct hal_output_shape *shapes; /* of the outputs, p->n_out of them */
+    struct hal_output_shape *shapes; /* of the outputs, p->base.n_outputs of them */
     uint32_t n_shapes;
     struct hal_timing timing;
     struct hal_execution_callback *callback; /* of an asynchronous one */
@@ -111,8 +110,7 @@ static bool place(const struct run *r, const struct hal_argument *a, const struc
     const struct mapping *m = &r->pools[a->location.pool];
     ret->data = bytes_at(m, &a->location);
     ret->length = a->location.length;
-    return ret->data &&
-           (is_output ? m->is_writable : ret->length == bytes_of(v, &ret->shape));
+    return ret->data && (is_output ? m->is_writable : ret->length == bytes_of(v, &ret->shape));
 }
 
 /* Before 1.3 an execution has no deadline and no loop timeout, before 1.2 it is not measured. */
@@ -121,7 +119,7 @@ static bool has_arguments(enum hal_version version, const struct hal_execution_c
     return (version >= HAL_1_2 || !c->measure) &&
            (version >= HAL_1_3 ||
             (c->deadline == HAL_NO_DEADLINE && c->loop_timeout == HAL_NO_TIME)) &&
-           (version >= HAL_FL8 || !c->n_hints);
+           (version >= HAL_FL8 || (!c->n_hints && !c->n_extension_prefixes));
 }
 
 static enum hal_status open_arguments(struct run *r, const struct hal_request *q)
@@ -132,19 +130,19 @@ static enum hal_status open_arguments(struct run *r, const struct hal_request *q
         if (q->pools[r->n_pools].is_token ||
             !map_memory(&q->pools[r->n_pools].memory, &r->pools[r->n_pools]))
             return HAL_INVALID_ARGUMENT;
-    for (uint32_t i = 0; i < p->n_in; i++) {
+    for (uint32_t i = 0; i < p->base.n_inputs; i++) {
         if (q->inputs[i].has_no_value) {
-            fprintf(stderr, "input %u is omitted by the request, but not by the model\n", i);
+            failure_set("input %u is omitted by the request, but not by the model", i);
             return HAL_GENERAL_FAILURE;
         }
         if (!place(r, &q->inputs[i], &p->in[i], false, &r->in[i]))
             return HAL_INVALID_ARGUMENT;
         if (!r->in[i].length) {
-            fprintf(stderr, "input %u has no elements; TensorFlow Lite needs some\n", i);
+            failure_set("input %u has no elements; TensorFlow Lite needs some", i);
             return HAL_GENERAL_FAILURE;
         }
     }
-    for (uint32_t i = 0; i < p->n_out; i++)
+    for (uint32_t i = 0; i < p->base.n_outputs; i++)
         if (q->outputs[i].has_no_value || !place(r, &q->outputs[i], &p->out[i], true, &r->out[i]))
             return HAL_INVALID_ARGUMENT;
     return HAL_NONE;
@@ -155,17 +153,17 @@ static enum hal_status open_run(struct prepared *p, enum hal_version version,
                                 const struct hal_request *q, const struct hal_execution_config *c,
                                 struct run *r)
 {
-    *r = (struct run){ .p = p,
-                       .version = version,
-                       .measures = c->measure,
-                       .timing = { HAL_NO_TIME, HAL_NO_TIME } };
-    if (!has_arguments(version, c) || q->n_inputs != p->n_in || q->n_outputs != p->n_out ||
-        !q->outputs || (q->n_inputs && !q->inputs) || (q->n_pools && !q->pools))
+    *r = (struct run){
+        .p = p, .version = version, .measures = c->measure, .timing = { HAL_NO_TIME, HAL_NO_TIME }
+    };
+    if (!has_arguments(version, c) || q->n_inputs != p->base.n_inputs ||
+        q->n_outputs != p->base.n_outputs || !q->outputs || (q->n_inputs && !q->inputs) ||
+        (q->n_pools && !q->pools))
         return HAL_INVALID_ARGUMENT;
     r->pools = calloc((size_t) q->n_pools + 1, sizeof(*r->pools));
-    r->in = calloc((size_t) p->n_in + 1, sizeof(*r->in));
-    r->out = calloc(p->n_out, sizeof(*r->out));
-    r->shapes = calloc(p->n_out, sizeof(*r->shapes));
+    r->in = calloc((size_t) p->base.n_inputs + 1, sizeof(*r->in));
+    r->out = calloc(p->base.n_outputs, sizeof(*r->out));
+    r->shapes = calloc(p->base.n_outputs, sizeof(*r->shapes));
     if (!r->pools || !r->in || !r->out || !r->shapes)
         return HAL_GENERAL_FAILURE;
     const enum hal_status status = open_arguments(r, q);
@@ -191,7 +189,7 @@ static bool choose_interpreter(struct run *r)
     struct prepared *p = r->p;
     bool fits = p->interpreter;
 
-    for (uint32_t i = 0; i < p->n_in; i++) {
+    for (uint32_t i = 0; i < p->base.n_inputs; i++) {
         const struct tfl_shape *a = &p->shape[i], *b = &r->in[i].shape;
         if (a->n_dims != b->n_dims || memcmp(a->dims, b->dims, a->n_dims * sizeof(*a->dims)) != 0)
             fits = false;
@@ -200,8 +198,7 @@ static bool choose_interpreter(struct run *r)
     if (fits)
         return true;
     tfl_free_interpreter(p->interpreter);
-    p->interpreter =
-        tfl_new_interpreter(p->library, p->bytes, p->size, p->n_in, p->shape, false);
+    p->interpreter = tfl_new_interpreter(p->library, p->bytes, p->size, p->base.n_inputs, p->shape);
     return p->interpreter;
 }
 
@@ -218,7 +215,7 @@ static bool write_input(struct run *r, uint32_t i)
     if (size != a->length)
         return false;
     memcpy(to, a->data, size);
-    for (size_t k = 0; (type == TENSOR_BOOL8 || type == BOOL) && k < size; k++)
+    for (size_t k = 0; (type == HAL_TYPE_TENSOR_BOOL8 || type == HAL_TYPE_BOOL) && k < size; k++)
         to[k] = to[k] != 0;
     return true;
 }
@@ -246,7 +243,7 @@ static enum hal_status read_output(struct run *r, uint32_t i)
     const void *from = tfl_output(r->p->interpreter, i, &size, &s);
 
     if (!check_shape(r, i, &s) || (size && !from) || size != bytes_of(&r->p->out[i], &s)) {
-        fprintf(stderr, "output %u has another shape than the model gives\n", i);
+        failure_set("output %u has another shape than the model gives", i);
         return HAL_GENERAL_FAILURE;
     }
     reported->n_dims = s.n_dims;
@@ -266,20 +263,20 @@ static enum hal_status invoke(struct run *r, uint64_t *ret_time)
 
     if (!choose_interpreter(r))
         return HAL_GENERAL_FAILURE;
-    for (uint32_t i = 0; i < r->p->n_in; i++)
+    for (uint32_t i = 0; i < r->p->base.n_inputs; i++)
         if (!write_input(r, i))
             return HAL_GENERAL_FAILURE;
     const uint64_t begun = now(CLOCK_MONOTONIC);
     if (!tfl_invoke(r->p->interpreter))
         return HAL_GENERAL_FAILURE;
     *ret_time = now(CLOCK_MONOTONIC) - begun;
-    for (uint32_t i = 0; i < r->p->n_out; i++) {
+    for (uint32_t i = 0; i < r->p->base.n_outputs; i++) {
         const enum hal_status one = read_output(r, i);
         if (one == HAL_GENERAL_FAILURE)
             return one;
         status = one != HAL_NONE ? one : status;
     }
-    r->n_shapes = r->version >= HAL_1_2 ? r->p->n_out : 0;
+    r->n_shapes = r->version >= HAL_1_2 ? r->p->base.n_outputs : 0;
     return status;
 }
 
@@ -313,9 +310,10 @@ static enum hal_status execute_synchronously(struct hal_prepared_model *self,
     struct prepared *p = (struct prepared *) self;
     struct run r;
 
+    failure_clear();
     result->n_shapes = 0;
     result->timing = (struct hal_timing){ HAL_NO_TIME, HAL_NO_TIME };
-    if (!has_entry(version, HAL_1_2) || result->capacity < p->n_out)
+    if (!has_entry(version, HAL_1_2) || result->capacity < p->base.n_outputs)
         return HAL_INVALID_ARGUMENT;
     enum hal_status status = open_run(p, version, request, config, &r);
     if (status == HAL_NONE)
@@ -332,6 +330,8 @@ static void *run_in_thread(void *argument)
 {
     struct run *r = argument;
     struct prepared *p = r->p;
+
+    failure_clear();
     const enum hal_status status = compute(r);
 
     r->callback->notify(r->callback, status, r->n_shapes, r->shapes, r->timing);
@@ -370,6 +370,7 @@ static enum hal_status execute(struct hal_prepared_model *self, enum hal_version
     struct run *r = calloc(1, sizeof(*r));
     enum hal_status status = HAL_GENERAL_FAILURE;
 
+    failure_clear();
     if (!has_entry(version, HAL_1_0) || version > HAL_1_3)
         status = HAL_INVALID_ARGUMENT;
     else if (r)
@@ -435,21 +436,19 @@ struct hal_prepared_model *new_prepared_model(const struct tfl_library *library,
         free(bytes);
         return NULL;
     }
-    *p = (struct prepared){ .base = { &methods },
+    *p = (struct prepared){ .base = { &methods, g->n_in, g->n_out },
                             .library = library,
                             .bytes = bytes,
                             .size = size,
-                            .n_in = g->n_in,
-                            .n_out = g->n_out,
                             .in = values_of(g, g->in, g->n_in),
                             .out = values_of(g, g->out, g->n_out),
                             .shape = calloc((size_t) g->n_in + 1, sizeof(*p->shape)) };
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->finished, NULL);
-    for (uint32_t i = 0; p->in && p->shape && i < p->n_in; i++)
+    for (uint32_t i = 0; p->in && p->shape && i < p->base.n_inputs; i++)
         is_known = shape_of(&p->in[i], &p->shape[i]) && is_known;
     if (p->in && p->out && p->shape && is_known)
-        p->interpreter = tfl_new_interpreter(library, bytes, size, p->n_in, p->shape, false);
+        p->interpreter = tfl_new_interpreter(library, bytes, size, p->base.n_inputs, p->shape);
     if (p->in && p->out && p->shape && (p->interpreter || !is_known))
         return &p->base;
     release(&p->base);
